@@ -1,0 +1,126 @@
+"""Break a printed equation on purpose, in every small way, to see whether its check notices."""
+
+import ast
+import copy
+import inspect
+import textwrap
+from collections.abc import Callable, Iterator
+
+from tests.equations.registry import run
+
+SWAPPED = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.MatMult: ast.Add}
+KEPT_CALLS = {
+    "sum",
+    "range",
+    "len",
+    "min",
+    "max",
+    "table",
+    "float",
+    "int",
+    "abs",
+    "all",
+    "any",
+    "list",
+    "tuple",
+}
+
+
+def mutants(check: Callable) -> Iterator[tuple[str, Callable]]:
+    """Every mutant of the lambdas that ``check`` hands to ``table``: what was changed, and the changed check."""
+    tree = ast.parse(textwrap.dedent(inspect.getsource(check)))
+    tree.body[0].decorator_list = []
+    for position, node in enumerate(_printed_nodes(tree)):
+        for change in _changes(node, _indices(tree, node)):
+            broken = copy.deepcopy(tree)
+            target = list(_printed_nodes(broken))[position]
+            before = ast.unparse(target)
+            after = change(copy.deepcopy(target))
+            broken = _Replace(target, after).visit(broken)
+            yield f"{before}  →  {ast.unparse(after)}", _compile(broken, check)
+
+
+def survives(mutant: Callable) -> bool:
+    """Whether the broken equation still passes its check."""
+    try:
+        run(mutant)
+    except Exception:
+        return False
+    return True
+
+
+def _printed_nodes(tree: ast.AST) -> Iterator[ast.expr]:
+    """Every expression inside a lambda that is an argument of ``table``, in a fixed order."""
+    for call in ast.walk(tree):
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "table":
+            for argument in call.args:
+                if isinstance(argument, ast.Lambda):
+                    yield from (node for node in ast.walk(argument.body) if isinstance(node, ast.expr))
+
+
+def _indices(tree: ast.AST, inside: ast.expr) -> list[str]:
+    """Names that run over an axis around ``inside``: arguments of its lambda and variables of its sums."""
+    names = []
+    for scope in ast.walk(tree):
+        if not any(node is inside for node in ast.walk(scope)):
+            continue
+        if isinstance(scope, ast.Lambda):
+            names += [argument.arg for argument in scope.args.args]
+        if isinstance(scope, ast.GeneratorExp | ast.ListComp):
+            names += [g.target.id for g in scope.generators if isinstance(g.target, ast.Name)]
+    return list(dict.fromkeys(names))
+
+
+def _changes(node: ast.expr, indices: list[str]) -> Iterator[Callable[[ast.expr], ast.expr]]:
+    """The ways in which one expression can be broken."""
+    if isinstance(node, ast.Subscript):
+        yield from _index_changes(node, indices)
+    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div | ast.Pow):
+        yield lambda n: n.left  # a missing 1/√K, a missing denominator, a missing square
+    elif isinstance(node, ast.BinOp) and type(node.op) in SWAPPED:
+        yield lambda n: ast.BinOp(n.left, SWAPPED[type(n.op)](), n.right)
+        yield lambda n: n.left
+        yield lambda n: n.right
+    elif isinstance(node, ast.Attribute) and node.attr == "T":
+        yield lambda n: n.value  # a missing transpose
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range":
+        yield lambda n: ast.Call(n.func, [ast.BinOp(n.args[-1], ast.Sub(), ast.Constant(1))], [])
+    elif isinstance(node, ast.Call) and len(node.args) == 1 and _called(node) not in KEPT_CALLS:
+        yield lambda n: n.args[0]  # a missing exp, square root or tanh
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        yield lambda n: n.operand
+
+
+def _index_changes(node: ast.Subscript, indices: list[str]) -> Iterator[Callable[[ast.expr], ast.expr]]:
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    if len(parts) == 2 and ast.dump(parts[0]) != ast.dump(parts[1]):
+        yield lambda n: ast.Subscript(n.value, ast.Tuple(n.slice.elts[::-1], ast.Load()), n.ctx)
+    for i, part in enumerate(parts):
+        for name in indices:
+            if isinstance(part, ast.Name) and name != part.id and part.id in indices:
+                yield lambda n, i=i, name=name: _with_index(n, i, name)
+
+
+def _with_index(node: ast.Subscript, i: int, name: str) -> ast.Subscript:
+    parts = list(node.slice.elts) if isinstance(node.slice, ast.Tuple) else [node.slice]
+    parts[i] = ast.Name(name, ast.Load())
+    index = ast.Tuple(parts, ast.Load()) if isinstance(node.slice, ast.Tuple) else parts[0]
+    return ast.Subscript(node.value, index, node.ctx)
+
+
+def _called(node: ast.Call) -> str:
+    return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+
+
+class _Replace(ast.NodeTransformer):
+    def __init__(self, old: ast.AST, new: ast.AST):
+        self.old, self.new = old, new
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        return self.new if node is self.old else super().generic_visit(node)
+
+
+def _compile(tree: ast.AST, check: Callable) -> Callable:
+    scope = dict(check.__globals__)
+    exec(compile(ast.fix_missing_locations(tree), f"<mutant of {check.__name__}>", "exec"), scope)
+    return scope[check.__name__]

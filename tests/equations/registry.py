@@ -1,0 +1,66 @@
+"""The register of display equations: label → check that evaluates what is printed and compares it with the library."""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+
+TOLERANCE = 1e-10  # float64, sums of a few dozen terms
+SEED = 20
+
+
+@dataclass(frozen=True)
+class Equation:
+    """One display equation of the book and the function that executes it."""
+
+    label: str
+    fingerprint: str
+    check: Callable
+
+    @property
+    def place(self) -> str:
+        code = self.check.__code__
+        return f"{'/'.join(code.co_filename.split('/')[-3:])}:{code.co_firstlineno}"
+
+
+REGISTRY: dict[str, Equation] = {}
+
+
+def equation(label: str, fingerprint: str) -> Callable:
+    """Register ``check(rng) -> (printed, library)`` (or a list of such pairs) for the equation ``label``.
+
+    ``printed`` evaluates the LaTeX literally, index by index, inside ``table``; ``library`` is what the library
+    gives. Sizes are all different, so that a swapped index cannot pass.
+    """
+
+    def register(check: Callable) -> Callable:
+        if label in REGISTRY:
+            raise ValueError(f"equation {label!r} already has a check at {REGISTRY[label].place}; keep one of the two")
+        REGISTRY[label] = Equation(label, fingerprint, check)
+        return check
+
+    return register
+
+
+def table(entry: Callable, *sizes: int) -> np.ndarray:
+    """The array whose entry (i, j, …) is ``entry(i, j, …)``, computed one by one.
+
+    Only what stands inside the lambda given here is the printed equation; the mutation run changes just that.
+    """
+    return np.array([entry(*index) for index in product(*map(range, sizes))], dtype=float).reshape(sizes)
+
+
+def fingerprint(latex: str) -> str:
+    """Ten hexadecimal digits that change when anything but white space in the LaTeX changes."""
+    return hashlib.sha256("".join(latex.split()).encode()).hexdigest()[:10]
+
+
+def run(check: Callable) -> None:
+    """Run one check. Raises: AssertionError where printed equation and library differ."""
+    result = check(np.random.default_rng(SEED))
+    for printed, library in result if isinstance(result, list) else [result]:
+        library = np.asarray(library, dtype=float)
+        assert printed.shape == library.shape, f"printed {printed.shape}, library {library.shape}"
+        np.testing.assert_allclose(printed, library, rtol=TOLERANCE, atol=TOLERANCE)

@@ -1,0 +1,113 @@
+"""Promise one: every display equation of the book is executed against the library, and the checks can fail."""
+
+import importlib
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.equations.collect import Printed, all_equations, equations
+from tests.equations.mutate import mutants, survives
+from tests.equations.registry import REGISTRY, equation, fingerprint, run, table
+
+for module in sorted(Path(__file__).parent.glob("chapter_*.py")):
+    importlib.import_module(f"tests.equations.{module.stem}")
+
+PRINTED = all_equations()
+LABELS = {printed.label: printed for printed in PRINTED if printed.label}
+MUTANTS_TO_CATCH = 0.95
+
+
+def test_the_book_prints_equations():
+    """Catches a search that finds nothing, for which every test below would pass."""
+    assert {printed.page for printed in PRINTED} >= {
+        "chapters/01-tokens.ipynb",
+        "chapters/02-attention.ipynb",
+        "chapters/03-self-attention.ipynb",
+    }
+
+
+def test_every_equation_has_a_label_of_its_own():
+    unlabelled = [f"{p.page}: $${p.latex.strip()}$$" for p in PRINTED if p.label is None]
+    assert not unlabelled, "write (eq-…) behind the closing $$ of\n" + "\n".join(unlabelled)
+    twice = [label for label, count in Counter(p.label for p in PRINTED).items() if count > 1]
+    assert not twice, f"labels used more than once: {twice}"
+
+
+def test_every_equation_has_a_check():
+    missing = [f"{p.page}: {label}" for label, p in LABELS.items() if label not in REGISTRY]
+    assert not missing, "no check in tests/equations/chapter_NN.py for\n" + "\n".join(missing)
+
+
+def test_every_check_has_an_equation():
+    orphans = [f"{e.label} ({e.place})" for e in REGISTRY.values() if e.label not in LABELS]
+    assert not orphans, "printed nowhere; delete or relabel the checks:\n" + "\n".join(orphans)
+
+
+@pytest.mark.parametrize("label", sorted(LABELS.keys() & REGISTRY.keys()))
+def test_the_check_belongs_to_what_is_printed(label):
+    """An edited equation asks for its check again."""
+    printed, entry = LABELS[label], REGISTRY[label]
+    now = fingerprint(printed.latex)
+    assert entry.fingerprint == now, (
+        f"{printed.page}: {label} was edited to\n{printed.latex.strip()}\nRead its check at {entry.place} against this; "
+        f'when they agree, set its fingerprint to "{now}".'
+    )
+
+
+@pytest.mark.parametrize("label", sorted(REGISTRY))
+def test_the_equation_holds_in_the_library(label):
+    run(REGISTRY[label].check)
+
+
+def test_the_checks_notice_broken_equations(record_property):
+    """Swaps indices, drops transposes, factors, roots and exponentials, shortens sums: the checks must fail."""
+    caught, survivors, idle = 0, [], []
+    for entry in REGISTRY.values():
+        results = [(change, survives(mutant)) for change, mutant in mutants(entry.check)]
+        if not results:
+            idle.append(entry.label)
+        caught += sum(not alive for _, alive in results)
+        survivors += [f"{entry.label}: {change}" for change, alive in results if alive]
+    share = caught / (caught + len(survivors))
+    record_property("mutants", f"{caught} of {caught + len(survivors)} caught")
+    print(f"broken equations noticed: {caught} of {caught + len(survivors)} ({share:.1%})")
+    print("\n".join(survivors))
+    assert not idle, f"nothing in these checks can be broken; evaluate the equation inside table(lambda …): {idle}"
+    assert share >= MUTANTS_TO_CATCH, f"only {share:.1%} noticed; these passed unseen:\n" + "\n".join(survivors)
+
+
+# The tools themselves must be able to fail.
+
+
+def test_collect_reads_labels_and_leaves_code_alone():
+    text = "A\n\n$$\ny = Ax\n$$ (eq-a)\n\n`$$no$$`\n\n```python\n'$$no$$'\n```\n\n$$z$$\n"
+    assert equations(text, "page") == [Printed("page", "eq-a", "\ny = Ax\n"), Printed("page", None, "z")]
+
+
+def test_collect_refuses_display_maths_without_a_label():
+    with pytest.raises(ValueError, match=r"begin\{align"):
+        equations("\\begin{align}a\\end{align}", "page")
+
+
+def test_a_wrong_check_fails_and_a_mutant_of_a_right_one_is_caught():
+    def right(rng):
+        a, b = rng.normal(size=(3, 4)), rng.normal(size=(4, 2))
+        return table(lambda i, j: sum(a[i, k] * b[k, j] for k in range(4)), 3, 2), a @ b
+
+    def wrong(rng):
+        a, b = rng.normal(size=(3, 4)), rng.normal(size=(4, 2))
+        return table(lambda i, j: sum(a[i, k] * b[k, j] for k in range(3)), 3, 2), a @ b
+
+    run(right)
+    with pytest.raises(AssertionError):
+        run(wrong)
+    changes = list(mutants(right))
+    assert len(changes) >= 8
+    assert not any(survives(mutant) for _, mutant in changes)
+
+
+def test_a_label_cannot_be_registered_twice():
+    label = next(iter(REGISTRY))
+    with pytest.raises(ValueError, match=label):
+        equation(label, "0" * 10)(lambda rng: None)
