@@ -1,0 +1,13 @@
+"""Clearcheck: questions in a notebook, graded by proven checks."""
+
+from clearcheck.exercise import (
+    AnswerProblem,
+    Exercise,
+    Question,
+    Solutions,
+    WrongSolutions,
+    equals,
+    holds,
+)
+
+__all__ = ["AnswerProblem", "Exercise", "Question", "Solutions", "WrongSolutions", "equals", "holds"]

@@ -1,0 +1,211 @@
+"""Compare canonical values: structure, shape, dtype, finite, value, each with its sentence.
+
+A sentence shows the learner's own value, the index and the size of the difference, never the expected value.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from clearcheck.values import Unsupported
+
+KINDS = {"float": "f", "int": "iu", "bool": "b"}
+WORDS = {"f": "floating-point", "i": "integer", "u": "integer", "b": "boolean", "c": "complex"}
+NUMBER = bool | int | float | np.generic
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Why a check failed; `margin` is the largest difference in units of the tolerance where only values differ."""
+
+    message: str
+    margin: float | None = None
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What every step of one comparison needs to know."""
+
+    args: tuple
+    atol: float
+    dtype: str | None
+
+    def sentence(self, where: str, came: str, expected: str) -> Finding:
+        return Finding(f"For {describe_arguments(self.args)}{where} your function returned {came}; {expected}.")
+
+    def not_right(self, where: str, came) -> Finding:
+        return self.sentence(where, describe(came), "this is not right")
+
+
+def compare(came, expected, args: tuple, atol: float = 1e-9, dtype: str | None = None) -> Finding | None:
+    """None when `came` equals `expected`, else the first difference in the fixed order of steps."""
+    return _compare(came, expected, _Asked(args, atol, dtype), "")
+
+
+def change_finding(changed: list[int]) -> Finding | None:
+    """A function may read its arguments; writing into them changes the caller's data."""
+    if not changed:
+        return None
+    names = ", ".join(str(index + 1) for index in changed)
+    return Finding(
+        f"Your function changed its argument {names} in place: "
+        "compute into a new array, so that the caller's data stays as it was."
+    )
+
+
+def _compare(came, expected, asked: _Asked, where: str) -> Finding | None:
+    if isinstance(expected, dict):
+        return _dicts(came, expected, asked, where)
+    if isinstance(expected, tuple | list):
+        return _sequences(came, expected, asked, where)
+    if isinstance(expected, NUMBER | np.ndarray) and np.ndim(expected) > 0:
+        return _structure(came, np.ndarray, asked, where, "an array") or _arrays(came, expected, asked, where)
+    if isinstance(expected, bool) or getattr(expected, "dtype", None) == np.bool_:
+        return _truth(came, expected, asked, where)
+    if isinstance(expected, NUMBER | np.ndarray):
+        return _numbers(came, expected, asked, where)
+    kind, name = (str, "a text") if isinstance(expected, str) else (type(None), "None")
+    wrong = _structure(came, kind, asked, where, name)
+    return wrong or (None if came == expected else asked.not_right(where, came))
+
+
+def _structure(came, kind, asked: _Asked, where: str, name: str) -> Finding | None:
+    if isinstance(came, kind):
+        return None
+    advice = " (does the function end with `return`?)" if came is None else ""
+    return asked.sentence(where, describe(came), f"{name} is expected{advice}")
+
+
+def _dicts(came, expected: dict, asked: _Asked, where: str) -> Finding | None:
+    wrong = _structure(came, dict, asked, where, "a dict")
+    if wrong:
+        return wrong
+    if came.keys() != expected.keys():
+        keys = ", ".join(map(repr, expected))
+        return asked.sentence(where, f"a dict with the keys {list(came)[:10]}", f"the keys {keys} are expected")
+    findings = (_compare(came[key], expected[key], asked, _inside(where, f"under the key {key!r}")) for key in expected)
+    return next((finding for finding in findings if finding), None)
+
+
+def _sequences(came, expected, asked: _Asked, where: str) -> Finding | None:
+    name = f"a tuple of {len(expected)}"
+    wrong = _structure(came, tuple | list, asked, where, name)
+    if wrong:
+        return wrong
+    if len(came) != len(expected):
+        return asked.sentence(where, describe(came), f"{name} is expected")
+    pairs = enumerate(zip(came, expected, strict=True))
+    findings = (_compare(a, b, asked, _inside(where, f"at position {i}")) for i, (a, b) in pairs)
+    return next((finding for finding in findings if finding), None)
+
+
+def _inside(where: str, place: str) -> str:
+    """A place in a nested result: ", under the key 'A', at position 1,"."""
+    return f"{where or ','} {place},"
+
+
+def _truth(came, expected, asked: _Asked, where: str) -> Finding | None:
+    if not isinstance(came, bool) and (getattr(came, "dtype", None) != np.bool_ or np.ndim(came) > 0):
+        return asked.sentence(where, describe(came), "True or False is expected")
+    return None if bool(came) == bool(expected) else asked.not_right(where, came)
+
+
+def _numbers(came, expected, asked: _Asked, where: str) -> Finding | None:
+    plain = isinstance(came, int | float) and not isinstance(came, bool)
+    if not plain and not (isinstance(came, np.ndarray | np.generic) and np.ndim(came) == 0):
+        return asked.sentence(where, describe(came), "one number is expected")
+    if not plain or asked.dtype == "int":
+        wrong = _dtype(np.asarray(came), np.asarray(expected), asked, where, lenient=asked.dtype is None)
+        if wrong:
+            return wrong
+    return _values(np.asarray(came), np.asarray(expected), asked, where)
+
+
+def _arrays(came: np.ndarray, expected: np.ndarray, asked: _Asked, where: str) -> Finding | None:
+    if came.shape != expected.shape:
+        transposed = came.ndim > 1 and came.shape == expected.shape[::-1]
+        advice = ": yours is the transposed shape" if transposed else ""
+        return asked.sentence(where, describe(came), f"the shape {expected.shape} is expected{advice}")
+    return _dtype(came, expected, asked, where, lenient=False) or _values(came, expected, asked, where)
+
+
+def _dtype(came, expected, asked: _Asked, where: str, lenient: bool) -> Finding | None:
+    kinds = KINDS[asked.dtype] if asked.dtype else ("iu" if expected.dtype.kind in "iu" else expected.dtype.kind)
+    if came.dtype.kind not in (kinds + "iuf" if lenient else kinds):
+        word = f"{WORDS[kinds[0]]} numbers" if kinds != "b" else "truth values (dtype bool)"
+        return asked.sentence(where, f"numbers of dtype {came.dtype}", f"{word} are expected")
+    given = {np.asarray(value).dtype for value in _leaves(asked.args) if isinstance(value, np.ndarray)}
+    if came.dtype.kind == "f" and came.dtype != np.float64 and (not given or np.dtype(np.float64) in given):
+        advice = "float64 is expected, as precise as the arguments"
+        return asked.sentence(where, f"numbers of dtype {came.dtype}", advice)
+    return None
+
+
+def _values(came: np.ndarray, expected: np.ndarray, asked: _Asked, where: str) -> Finding | None:
+    broken = ~np.isfinite(came) & np.isfinite(expected)
+    if broken.any():
+        found = f"{_number(came[_first(broken)])}{_at(came, broken)}"
+        return asked.sentence(where, found, "a finite number is expected there")
+    finite = np.isfinite(expected)
+    scale = max(1.0, float(np.abs(expected[finite]).max(initial=0)))
+    with np.errstate(invalid="ignore", over="ignore"):
+        wide = np.complex128 if "c" in came.dtype.kind + expected.dtype.kind else np.float64
+        gap = np.abs(came.astype(wide) - expected.astype(wide))
+    same = (came == expected) | (np.isnan(came) & np.isnan(expected))
+    gap = np.where(same, 0.0, np.where(np.isnan(gap), np.inf, gap))
+    bad = gap > asked.atol * scale
+    if not bad.any():
+        return None
+    found = f"{_number(came[_first(bad)])}{_at(came, bad)}"
+    exact = expected.dtype.kind in "iub"  # a difference in whole numbers would give the answer away
+    size = "not right" if exact else f"off by {float(gap[_first(bad)]):.2g}"
+    margin = float(gap.max()) / (asked.atol * scale) if asked.atol else float("inf")
+    return Finding(asked.sentence(where, found, f"this is {size}").message, margin)
+
+
+def _at(came: np.ndarray, bad: np.ndarray) -> str:
+    if came.ndim == 0:
+        return ""
+    index = ", ".join(map(str, _first(bad)))
+    return f" at index [{index}] ({int(bad.sum())} of {bad.size} entries are wrong)"
+
+
+def _first(bad: np.ndarray) -> tuple[int, ...]:
+    return tuple(int(i) for i in np.argwhere(bad)[0]) if bad.ndim else ()
+
+
+def _number(value) -> str:
+    return f"{value:.4g}" if np.asarray(value).dtype.kind in "fiuc" else str(value)
+
+
+def _leaves(value) -> list:
+    if isinstance(value, tuple | list):
+        return [leaf for entry in value for leaf in _leaves(entry)]
+    if isinstance(value, dict):
+        return [leaf for entry in value.values() for leaf in _leaves(entry)]
+    return [value]
+
+
+def describe(value) -> str:
+    """A value in a few words."""
+    if isinstance(value, Unsupported):
+        return value.what
+    if isinstance(value, np.ndarray) and value.ndim:
+        return f"an array of shape {value.shape}"
+    if isinstance(value, tuple | list):
+        return f"a {type(value).__name__} of {len(value)}"
+    if isinstance(value, dict):
+        return f"a dict of {len(value)}"
+    if isinstance(value, np.ndarray | np.generic | float) and not isinstance(value, bool):
+        return _number(value)
+    return repr(value) if len(repr(value)) <= 60 else repr(value)[:57] + "…"
+
+
+def describe_arguments(args: tuple) -> str:
+    """The arguments by their shapes: "arguments of shapes (5, 7) and (7,)"."""
+    if args and all(isinstance(value, np.ndarray) for value in args):
+        shapes = [str(value.shape) for value in args]
+        plural = len(shapes) > 1
+        listed = ", ".join(shapes[:-1]) + " and " + shapes[-1] if plural else shapes[0]
+        return f"arguments of shapes {listed}" if plural else f"an argument of shape {listed}"
+    return f"the arguments ({', '.join(map(describe, args))})" if args else "a call without arguments"

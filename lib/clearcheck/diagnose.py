@@ -1,0 +1,57 @@
+"""Tell a learner which known mistake their result equals."""
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+
+from clearcheck.calls import call_named
+from clearcheck.exercise import Question, Solution
+from clearcheck.transcript import Call, same_reply
+from clearcheck.values import pack
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """A known mistake with the same results; `section` is where the chapter treats it."""
+
+    mistake: str
+    says: str
+    section: str
+
+    @property
+    def sentence(self) -> str:
+        return f"Your result equals a known mistake: {self.says}"
+
+
+def diagnose(
+    question: Question, wrong: list[Solution], transcripts: list[list[Call]], failed: list[int]
+) -> dict[int, Diagnosis]:
+    """For each failed check the mistake that gives the same replies, if one does.
+
+    Where several do, the one that agrees on the most checks of the question is told.
+    """
+    found = {}
+    for check in failed:
+        candidates = [entry for entry in wrong if _agrees(question, entry, transcripts[check])]
+        if candidates:
+            entry = _closest(question, candidates, transcripts)
+            found[check] = Diagnosis(entry.name, entry.says, entry.section or question.section)
+    return found
+
+
+def _closest(question: Question, candidates: list[Solution], transcripts: list[list[Call]]) -> Solution:
+    if len(candidates) == 1:
+        return candidates[0]
+    return max(candidates, key=lambda entry: sum(_agrees(question, entry, calls) for calls in transcripts))
+
+
+def _agrees(question: Question, entry: Solution, calls: list[Call]) -> bool:
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        return all(_same(question, entry, call) for call in calls)
+
+
+def _same(question: Question, entry: Solution, call: Call) -> bool:
+    reply = call_named({"answer": entry.function}, "answer", pack(call.args), question.seconds)
+    return same_reply(reply, call.reply)

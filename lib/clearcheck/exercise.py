@@ -1,0 +1,217 @@
+"""What an author writes: exercises, questions, checks, and collections of right and wrong solutions."""
+
+import re
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from clearcheck.compare import Finding, change_finding, compare
+from clearcheck.values import canonical
+
+SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+DTYPES = (None, "float", "int", "bool")
+
+
+class AnswerProblem(Exception):
+    """The learner's function could not be called, or gave nothing that can be compared; the text is one sentence."""
+
+
+class NotAnswered(AnswerProblem):
+    """The answer is still missing."""
+
+
+class Stopped(AnswerProblem):
+    """The call ran too long or ended its process: the question is asked nothing more."""
+
+
+@dataclass(frozen=True)
+class Equals:
+    """The learner's function gives what the reference gives, on fresh arguments."""
+
+    name: str
+    points: int
+    cases: Callable
+    reference: Callable
+    atol: float
+    dtype: str | None
+
+    def run(self, ask, rng: np.random.Generator) -> Finding | None:
+        """Ask every case, so that a known mistake can be told from all of them; the first failure is the message."""
+        findings = [finding for finding in self._findings(ask, rng) if finding is not None]
+        if not findings:
+            return None
+        margins = [finding.margin for finding in findings]
+        known = [margin for margin in margins if margin is not None]
+        return Finding(findings[0].message, max(known) if len(known) == len(margins) else None)
+
+    def _findings(self, ask, rng) -> Iterator[Finding | None]:
+        for args in _argument_tuples(self, rng):
+            expected = canonical(self.reference(*deepcopy(args)))
+            try:
+                came = ask(*args)
+            except (NotAnswered, Stopped):
+                raise
+            except AnswerProblem as problem:
+                yield Finding(str(problem))
+                continue
+            finding = compare(came, expected, args, atol=self.atol, dtype=self.dtype)
+            yield finding or change_finding(ask.calls[-1].changed)
+
+
+@dataclass(frozen=True)
+class Holds:
+    """The learner's function has a property; `test` says in one sentence what is wrong, or gives None."""
+
+    name: str
+    points: int
+    test: Callable
+
+    def run(self, ask, rng: np.random.Generator) -> Finding | None:
+        try:
+            sentence = self.test(ask, rng)
+        except AnswerProblem as problem:
+            if isinstance(problem, NotAnswered | Stopped):
+                raise
+            return Finding(str(problem))
+        except Exception as error:
+            kind = type(error).__name__
+            return Finding(f"This check could not work with what your function returned ({kind}: {error}).")
+        if sentence is None and not ask.calls:
+            return Finding("This check never called your function: please tell the author of the exercise.")
+        return None if sentence is None else Finding(str(sentence))
+
+
+def equals(name: str, points: int, cases: Callable, reference: Callable, atol=1e-9, dtype=None) -> Equals:
+    """A check against a reference.
+
+    `cases(rng)` gives a list of argument tuples, `reference(*args)` the expected result. The tolerance is
+    `atol` times the largest expected magnitude, or times 1 where that is smaller. `dtype` asks for "float", "int"
+    or "bool" arrays; without it the reference's own kind is asked for.
+    """
+    _check_points("equals", name, points)
+    if dtype not in DTYPES:
+        raise ValueError(f'equals("{name}"): dtype={dtype!r} is not one of {DTYPES}.')
+    return Equals(name, points, cases, reference, atol, dtype)
+
+
+def holds(name: str, points: int, test: Callable) -> Holds:
+    """A check of a property: `test(ask, rng)` gives None when it holds, else one sentence."""
+    _check_points("holds", name, points)
+    return Holds(name, points, test)
+
+
+@dataclass(frozen=True)
+class Question:
+    """One task of an exercise; `name` is the function that the learner defines, `seconds` the limit of one call."""
+
+    id: str
+    title: str
+    name: str
+    minutes: int
+    difficulty: int
+    checks: tuple[Equals | Holds, ...]
+    hints: tuple[str, ...] = ()
+    section: str = ""
+    seconds: float = 10.0
+
+    def __post_init__(self):
+        if not self.name.isidentifier():
+            raise ValueError(f'Question "{self.id}": name={self.name!r} is not a Python name.')
+        if self.difficulty not in (1, 2, 3):
+            raise ValueError(f'Question "{self.id}": difficulty={self.difficulty!r} must be 1, 2 or 3.')
+        _check_distinct(f'Question "{self.id}"', "check names", [check.name for check in self.checks])
+
+    @property
+    def points(self) -> int:
+        return sum(check.points for check in self.checks)
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """The questions that belong to one chapter."""
+
+    slug: str
+    title: str
+    chapter: str
+    questions: tuple[Question, ...]
+
+    def __post_init__(self):
+        if not SLUG.fullmatch(self.slug):
+            raise ValueError(f"Exercise: slug={self.slug!r} must be lower-case words joined by hyphens.")
+        _check_distinct(f'Exercise "{self.slug}"', "question ids", [q.id for q in self.questions])
+        _check_distinct(f'Exercise "{self.slug}"', "function names", [q.name for q in self.questions])
+
+    @property
+    def points(self) -> int:
+        return sum(question.points for question in self.questions)
+
+    def question(self, id: str) -> Question:
+        """Raises: KeyError with the known ids."""
+        for question in self.questions:
+            if question.id == id:
+                return question
+        known = ", ".join(f'"{question.id}"' for question in self.questions)
+        raise KeyError(f'{self.slug} has no question "{id}": choose one of {known}.')
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A complete answer to one question: a right one, or a wrong one that `says` which mistake it holds."""
+
+    question: str
+    function: Callable
+    says: str = ""
+    section: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.function.__name__
+
+
+@dataclass
+class Solutions:
+    """Right solutions, collected by decorator: `@right("weights")`."""
+
+    entries: list[Solution] = field(default_factory=list)
+
+    def __call__(self, question: str) -> Callable:
+        return lambda function: self._add(Solution(question, function))
+
+    def of(self, question: str) -> list[Solution]:
+        return [entry for entry in self.entries if entry.question == question]
+
+    def _add(self, entry: Solution) -> Callable:
+        if any(entry.name == other.name for other in self.of(entry.question)):
+            raise ValueError(f'Question "{entry.question}" has two solutions named {entry.name}: rename one.')
+        self.entries.append(entry)
+        return entry.function
+
+
+@dataclass
+class WrongSolutions(Solutions):
+    """Named mistakes, collected by decorator: `@wrong("weights", says="…", section="…")`."""
+
+    def __call__(self, question: str, says: str, section: str = "") -> Callable:
+        return lambda function: self._add(Solution(question, function, says, section))
+
+
+def _argument_tuples(check: Equals, rng) -> list[tuple]:
+    cases = list(check.cases(rng))
+    if not cases or not all(isinstance(args, tuple) for args in cases):
+        raise TypeError(f'equals("{check.name}"): cases(rng) must give a non-empty list of argument tuples.')
+    return cases
+
+
+def _check_points(kind: str, name: str, points: int):
+    if not isinstance(points, int) or isinstance(points, bool) or points < 1:
+        raise ValueError(f'{kind}("{name}"): points={points!r} must be a whole number of at least 1.')
+
+
+def _check_distinct(owner: str, what: str, names: list[str]):
+    if not names:
+        raise ValueError(f"{owner} needs {what}: none came.")
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(f"{owner}: {what} must differ, {twice} came more than once.")

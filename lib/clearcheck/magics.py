@@ -1,0 +1,33 @@
+"""Jupyter's own syntax in a cell: lines that are no Python are replaced, so that the rest of the cell still counts."""
+
+import ast
+import re
+
+LINE = re.compile(r"^(?P<indent>\s*)(?P<left>[\w., ]+=\s*)?(?P<magic>[%!].*|\?.*|[\w.]+\?{1,2}\s*)$")
+TRANSPARENT = ("%%time", "%%timeit", "%%capture", "%%prun")  # cell magics that run the cell as Python
+
+
+def without_magics(source: str) -> tuple[str, str]:
+    """The cell as plain Python, and what was left out of it (or an empty text)."""
+    if _is_python(source):
+        return source, ""
+    lines = source.splitlines()
+    first = next((index for index, line in enumerate(lines) if line.strip()), 0)
+    removed = []
+    if lines and lines[first].startswith("%%"):
+        removed.append(lines[first].split()[0])
+        lines = [""] * (first + 1) + (lines[first + 1 :] if removed[0] in TRANSPARENT else [])
+    for index, line in enumerate(lines):
+        found = LINE.match(line)
+        if found:
+            removed.append(found["magic"].strip())
+            lines[index] = found["indent"] + (found["left"] + "None" if found["left"] else "pass")
+    return "\n".join(lines), ", ".join(f"`{magic[:40]}`" for magic in removed)
+
+
+def _is_python(source: str) -> bool:
+    try:
+        ast.parse(source)
+        return True
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False

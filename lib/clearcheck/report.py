@@ -1,0 +1,113 @@
+"""Results as plain text and as HTML: the same words in both, and a sign beside each so that colour says nothing."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import escape
+
+from clearcheck.evaluate import NOT_ANSWERED, PARTLY, PASSED, CheckResult, QuestionResult
+from clearcheck.exercise import Exercise
+
+SIGNS = {PASSED: "✓", PARTLY: "◐", NOT_ANSWERED: "○"}
+NOT_YET = "✗"
+
+
+@dataclass(frozen=True)
+class Card:
+    """Something a notebook shows as HTML and a terminal as text."""
+
+    text: str
+    html: str
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str:
+        return self.html
+
+
+def question_card(exercise: Exercise, result: QuestionResult) -> Card:
+    html = [f"<p><strong>{escape(headline(result))}</strong></p>", *_details_html(exercise, result)]
+    return Card(question_text(exercise, result), f'<div class="clearcheck">{"".join(html)}</div>')
+
+
+def question_text(exercise: Exercise, result: QuestionResult) -> str:
+    return "\n".join([headline(result), *(f"  {line}" for line in _details(exercise, result))])
+
+
+def headline(result: QuestionResult) -> str:
+    """ "○ weights — not answered yet (0 of 12 points)" """
+    words = f"{result.status} yet" if result.status == NOT_ANSWERED else result.status
+    sign = SIGNS.get(result.status, NOT_YET)
+    return f"{sign} {result.question.id} — {words} ({points_of(result.points, result.question.points)})"
+
+
+def points_of(points: int, most: int) -> str:
+    return f"{points} of {most} point{'' if most == 1 else 's'}"
+
+
+def progress_card(exercise: Exercise, results: list[QuestionResult]) -> Card:
+    points = sum(result.points for result in results)
+    total = f"{exercise.title}: {points_of(points, exercise.points)}"
+    lines = [total, *(f"  {headline(result)}" for result in results)]
+    rows = "".join(
+        f"<tr><td>{SIGNS.get(result.status, NOT_YET)} {escape(result.status)}</td>"
+        f"<td>{escape(result.question.id)}</td><td>{escape(result.question.title)}</td>"
+        f"<td>{points_of(result.points, result.question.points)}</td></tr>"
+        for result in results
+    )
+    head = "<tr><th>Status</th><th>Question</th><th>Title</th><th>Points</th></tr>"
+    table = f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>"
+    return Card("\n".join(lines), f'<div class="clearcheck"><p><strong>{escape(total)}</strong></p>{table}</div>')
+
+
+def notice(title: str, text: str) -> Card:
+    """One remark that is no result: a hint, a welcome, a mistake in the call."""
+    html = f'<div class="clearcheck"><p><strong>{escape(title)}</strong> {escape(text)}</p></div>'
+    return Card(f"{title} {text}", html)
+
+
+def section_path(exercise: Exercise, section: str) -> str:
+    """A section of the exercise's chapter, from the top of the course's folder."""
+    return f"{exercise.chapter}.ipynb#{section}" if section else f"{exercise.chapter}.ipynb"
+
+
+def _details(exercise: Exercise, result: QuestionResult) -> list[str]:
+    if result.status == NOT_ANSWERED:
+        return [result.checks[0].message]
+    lines = []
+    for check, told in _told(result):
+        lines += [_check_line(check), *(f"  {text}" for text in (told, check.message) if text)]
+    return lines + [f"Read {section_path(exercise, section)}" for section in _sections(result)]
+
+
+def _details_html(exercise: Exercise, result: QuestionResult) -> list[str]:
+    if result.status == NOT_ANSWERED:
+        return [f"<p>{escape(result.checks[0].message)}</p>"]
+    items = []
+    for check, told in _told(result):
+        mistake = [f"<strong>{escape(told)}</strong>"] if told else []
+        message = [escape(check.message)] if check.message else []
+        items.append(f"<li>{'<br>'.join([escape(_check_line(check)), *mistake, *message])}</li>")
+    paths = [escape(section_path(exercise, section)) for section in _sections(result)]
+    # Exercise notebooks stand beside the folder of the chapters.
+    links = [f'<p>Read <a href="../{path}">{path}</a></p>' for path in paths]
+    return [f"<ul>{''.join(items)}</ul>", *links]
+
+
+def _told(result: QuestionResult) -> Iterator[tuple[CheckResult, str]]:
+    """Each check with the mistake to tell; a mistake told once is only pointed to afterwards."""
+    before = set()
+    for check in result.checks:
+        sentence = check.diagnosis.sentence if check.diagnosis else ""
+        yield check, "The same mistake as above." if sentence in before else sentence
+        before |= {sentence} - {""}
+
+
+def _sections(result: QuestionResult) -> list[str]:
+    """Where to read on: the sections of the mistakes that were told, else the question's own; none when passed."""
+    told = [check.diagnosis.section for check in result.checks if check.diagnosis]
+    return [] if result.status == PASSED else list(dict.fromkeys(told or [result.question.section]))
+
+
+def _check_line(check: CheckResult) -> str:
+    return f"{'✓' if check.passed else NOT_YET} {check.name} ({points_of(check.points, check.max_points)})"

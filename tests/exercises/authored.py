@@ -1,0 +1,46 @@
+"""What the tests of the exercises share: every exercise as its author wrote it, and as a learner gets it."""
+
+import re
+from functools import cache
+from pathlib import Path
+from types import SimpleNamespace
+
+import nbformat
+import numpy as np
+from clearcheck.loading import load
+
+EXERCISES = Path(__file__).parents[2] / "exercises"
+SLUGS = sorted(folder.name for folder in (EXERCISES / "authoring").iterdir() if (folder / "checks.py").is_file())
+FRESH = 20_031  # no seed of the grader
+SOLUTION = re.compile(r"### BEGIN SOLUTION\n(.*?)### END SOLUTION", re.S)
+
+
+@cache
+def authored(slug: str) -> SimpleNamespace:
+    """The exercise, its right and its wrong solutions, its source and the learner's notebook."""
+    loaded = load(slug, EXERCISES.parent)
+    return SimpleNamespace(
+        exercise=loaded.exercise,
+        right=loaded.right,
+        wrong=loaded.wrong,
+        source=nbformat.read(loaded.folder / "source.ipynb", as_version=4),
+        learner=nbformat.read(EXERCISES / f"{slug}.ipynb", as_version=4),
+    )
+
+
+def questions() -> list:
+    """Every question of every exercise, as pytest parameters."""
+    return [(slug, question.id) for slug in SLUGS for question in authored(slug).exercise.questions]
+
+
+def cases(check, seed: int = FRESH) -> list[tuple]:
+    return check.cases(np.random.default_rng(seed))
+
+
+def comparisons(question) -> list:
+    """The checks of a question that compare with a reference."""
+    return [check for check in question.checks if hasattr(check, "cases")]
+
+
+def cell(notebook, id: str) -> str:
+    return next(cell.source for cell in notebook.cells if cell.id == id)

@@ -1,0 +1,116 @@
+"""Comparison: the order of its steps, its tolerance, and what its sentences say and never say."""
+
+import numpy as np
+import pytest
+from clearcheck.compare import compare
+from clearcheck.values import Unsupported
+
+RIGHT = np.arange(1.0, 36.0).reshape(7, 5)
+ARGS = (np.ones((7, 5)), np.ones(5))
+
+
+@pytest.mark.parametrize(
+    ("came", "says"),
+    [
+        (None, "returned None; an array is expected (does the function end with `return`?)"),
+        (3.0, "returned 3; an array is expected"),
+        ([1.0, 2.0], "returned a list of 2; an array is expected"),
+        (Unsupported("an object of type Table"), "returned an object of type Table; an array is expected"),
+        (RIGHT.T, "returned an array of shape (5, 7); the shape (7, 5) is expected: yours is the transposed shape"),
+        (RIGHT[0], "returned an array of shape (5,); the shape (7, 5) is expected"),
+        (RIGHT.astype(int), "numbers of dtype int64; floating-point numbers are expected"),
+        (RIGHT.astype(np.float32), "numbers of dtype float32; float64 is expected"),
+        (RIGHT.astype(complex), "numbers of dtype complex128; floating-point numbers are expected"),
+        (np.where(RIGHT == 8, np.nan, RIGHT), "returned nan at index [1, 2] (1 of 35 entries are wrong)"),
+        (RIGHT + 0.25, "returned 1.25 at index [0, 0] (35 of 35 entries are wrong); this is off by 0.25"),
+    ],
+)
+def test_each_step_has_its_sentence(came, says):
+    """Would catch a step that is skipped, comes too late or says something else."""
+    message = compare(came, RIGHT, ARGS).message
+    assert says in message
+    assert message.startswith("For arguments of shapes (7, 5) and (5,)")
+    assert message.endswith(".") and message.count(". ") == 0
+
+
+def test_the_expected_value_is_never_shown():
+    """Would catch a message that hands the answer to whoever hard-codes it."""
+    expected = np.array([0.123456, 0.654321])
+    assert "0.1234" not in compare(np.array([0.5, 0.654321]), expected, ()).message
+    assert "0.1235" not in compare(np.array([0.5, 0.654321]), expected, ()).message
+    assert "secret" not in compare("guess", "secret", ()).message
+
+
+def test_the_tolerance_grows_with_the_values_and_not_with_the_answer():
+    """Would catch rejecting rounding at 1e8, and accepting any answer that is itself huge."""
+    expected = np.array([1e8, 1.0])
+    assert compare(expected + 0.05, expected, ()) is None
+    assert compare(expected + 0.2, expected, ()).margin == pytest.approx(2, rel=1e-3)
+    assert compare(np.array([1e300, 1.0]), np.array([1.0, 1.0]), ()) is not None
+    assert compare(np.array([1.0 + 2e-9]), np.array([1.0]), ()) is not None
+
+
+def test_infinity_is_right_only_where_it_is_expected():
+    """Would catch NaN arithmetic making infinite entries equal to anything."""
+    expected = np.array([-np.inf, 2.0])
+    assert compare(np.array([-np.inf, 2.0]), expected, ()) is None
+    assert compare(np.array([5.0, 2.0]), expected, ()) is not None
+    assert compare(np.array([np.inf, 2.0]), expected, ()) is not None
+    assert compare(np.array([np.nan, 2.0]), expected, ()) is not None
+
+
+@pytest.mark.parametrize(
+    ("came", "expected", "same"),
+    [
+        (3, 3.0, True),
+        (np.float64(3), 3, True),
+        (np.array(3.0), 3, True),
+        (True, 1, False),
+        (np.array([3.0]), 3, False),
+        (np.float32(3), 3.0, False),
+        (1, True, False),
+        (np.bool_(True), True, True),
+        (False, True, False),
+        ((1, 2), (1, 2), True),
+        ([1, 2], (1, 2), True),
+        ((1, 2, 3), (1, 2), False),
+        ({"a": 1.0}, {"a": 1.0}, True),
+        ({"b": 1.0}, {"a": 1.0}, False),
+        ({"a": 2.0}, {"a": 1.0}, False),
+        ("rows", "rows", True),
+        (None, "rows", False),
+        (np.array([True, False]), np.array([True, False]), True),
+        (np.array([1, 0]), np.array([True, False]), False),
+        (np.array([1, 2]), np.array([1, 2]), True),
+        (np.array([1.0, 2.0]), np.array([1, 2]), False),
+    ],
+)
+def test_numbers_truth_values_texts_and_containers(came, expected, same):
+    """Would catch a truth value passing for a number, or a container whose entries go unread."""
+    assert (compare(came, expected, ()) is None) is same
+
+
+def test_single_precision_arguments_allow_single_precision_results():
+    """Would catch demanding more precision than came in."""
+    table = np.ones((7, 5), np.float32)
+    assert compare(table, table.astype(float), (table,)) is None
+    assert compare(table, table.astype(float), (table, np.ones(5))) is not None
+
+
+def test_the_kind_of_number_can_be_asked_for():
+    """Would catch dtype="int" accepting floating-point numbers."""
+    assert compare(np.array([1, 2]), np.array([1.0, 2.0]), (), dtype="int") is None
+    assert compare(np.array([1.0, 2.0]), np.array([1, 2]), (), dtype="int") is not None
+    assert compare(2.0, 2, (), dtype="int") is not None
+
+
+def test_a_place_in_a_nested_result_keeps_all_its_steps():
+    """Would catch naming the position and forgetting under which key it stands."""
+    message = compare({"A": (3, 4), "B": (1, 9)}, {"A": (3, 4), "B": (1, 2)}, ()).message
+    assert "under the key 'B', at position 1, " in message
+
+
+def test_the_difference_of_whole_numbers_is_not_told():
+    """Would catch "7 is off by 3", which is the answer."""
+    assert "this is not right" in compare(7, 10, ()).message
+    assert "off by" not in compare(np.array([7, 2]), np.array([10, 2]), ()).message

@@ -1,0 +1,141 @@
+"""What a learner sees in a notebook, and that it agrees with the command line."""
+
+import html
+import re
+
+import pytest
+from clearcheck import notebook as in_notebook
+from clearcheck.loading import load
+from clearcheck.prove import answer_text
+
+from .conftest import MEANS, RANGES, SLUG, START
+
+
+@pytest.fixture
+def run(course):
+    """Run cells as a kernel does, in a namespace of their own; gives the last value of the last cell."""
+    space: dict = {"__name__": "__main__"}
+    exec(START, space)
+
+    def cell(source: str):
+        *lines, last = source.splitlines()
+        exec("\n".join(lines), space)
+        return eval(last, space)
+
+    return cell
+
+
+def test_an_untouched_question(run):
+    """Would catch an exception or points before anything is answered."""
+    assert repr(run('check("means")')).startswith("○ means — not answered yet (0 of 6 points)")
+    stub = "def column_means(table):\n    raise NotImplementedError"
+    assert repr(run(f'{stub}\ncheck("means")')).startswith("○ means — not answered yet (0 of 6 points)")
+
+
+def test_a_right_and_a_wrong_answer(run):
+    """Would catch a verdict without its words, sign, points or reason."""
+    assert repr(run(f'{MEANS}\ncheck("means")')).startswith("✓ means — passed (6 of 6 points)")
+    wrong = repr(run(f'{MEANS.replace("axis=0", "axis=1")}\ncheck("means")'))
+    assert wrong.splitlines() == [
+        "◐ means — partly right (2 of 6 points)",
+        "  ✗ values (0 of 4 points)",
+        "    Your result equals a known mistake: The mean runs along the rows.",
+        "    For an argument of shape (7, 5) your function returned an array of shape (7,); "
+        "the shape (5,) is expected.",
+        "  ✓ shift (2 of 2 points)",
+        "  Read chapters/01-columns.ipynb#rows-and-columns",
+    ]
+
+
+def words(page: str) -> str:
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", page)).split())
+
+
+def test_the_html_says_what_the_text_says(run):
+    """Would catch HTML that tells something by colour alone, loads something, or runs a learner's text."""
+    card = run("def column_means(table):\n    raise ValueError('<script>x</script>')\ncheck(\"means\")")
+    assert words(card._repr_html_()) == " ".join(repr(card).split())
+    assert "<script" not in card._repr_html_()
+    assert "color" not in card._repr_html_() and "http" not in card._repr_html_()
+
+
+def test_a_check_repeats(run):
+    """Would catch output that changes from run to run, so that a notebook never compares equal."""
+    cell = "def column_means(table):\n    return table.mean(axis=0) + 1\ncheck('means')"
+    assert repr(run(cell)) == repr(run(cell))
+    assert run(cell)._repr_html_() == run(cell)._repr_html_()
+
+
+def test_hints_come_one_by_one_and_stay_at_the_last(run):
+    """Would catch giving the strongest hint first, or running past the end."""
+    told = [repr(run('hint("means")')) for _ in range(3)]
+    assert told == [
+        "Hint 1 of 2: Which axis runs down a column?",
+        "Hint 2 of 2 (the last one): Axis 0 runs down a column.",
+        "Hint 2 of 2 (the last one): Axis 0 runs down a column.",
+    ]
+
+
+def test_progress_shows_every_question(run):
+    """Would catch a table that lags behind the answers or sums them wrongly."""
+    assert repr(run("progress()")).splitlines()[0] == "Columns: 0 of 9 points"
+    assert repr(run(f"{RANGES}\nprogress()")).splitlines() == [
+        "Columns: 3 of 9 points",
+        "  ○ means — not answered yet (0 of 6 points)",
+        "  ✓ ranges — passed (3 of 3 points)",
+    ]
+    assert run("progress()")._repr_html_().count("<tr>") == 3
+
+
+def test_mistakes_in_the_calls_are_told_not_raised(run, monkeypatch):
+    """Would catch a traceback where a sentence belongs."""
+    assert 'choose one of "means", "ranges"' in repr(run('check("mean")'))
+    assert 'choose one of "means", "ranges"' in repr(run('hint("mean")'))
+    assert "could not be loaded" in repr(run('exercise("99-nowhere")'))
+    monkeypatch.setattr(in_notebook, "_session", in_notebook._Session())
+    for call in ('check("means")', 'hint("means")', "progress()"):
+        assert repr(run(call)).startswith("No exercise is chosen.")
+
+
+def test_a_misspelt_name(run):
+    """Would catch leaving the learner alone with "not answered"."""
+    card = repr(run(f'{MEANS.replace("column_means", "column_mean")}\ncheck("means")'))
+    assert "your notebook defines `column_mean`: rename it." in card
+
+
+def test_bad_answers_do_no_harm(run, capsys):
+    """Would catch the kernel ending, hanging or being flooded by a checked answer."""
+    for body in ("raise SystemExit", "while True: pass", "return column_means(table)", "print('x' * 10**7)"):
+        card = repr(run(f'def column_means(table):\n    {body}\ncheck("means")'))
+        assert card.startswith("✗ means — not right yet (0 of 6 points)")
+    assert capsys.readouterr().out == ""
+
+
+def test_the_learners_own_interrupt_is_respected(run):
+    """Would catch a stop button that does nothing while a check runs."""
+    with pytest.raises(KeyboardInterrupt):
+        run('def column_means(table):\n    raise KeyboardInterrupt\ncheck("means")')
+
+
+def test_checks_do_not_change_or_read_the_learners_variables(run):
+    """Would catch a check that leaves names behind or resets NumPy's generator."""
+    drawn = run("np.random.seed(3)\nnp.random.rand()")
+    again = run(f'{MEANS}\nnp.random.seed(3)\n_card = check("means")\nnp.random.rand()')
+    assert drawn == again
+
+
+def test_the_notebook_and_the_command_line_agree(run, graded):
+    """Would catch two paths of evaluation: every known solution, the same seed, the same words and points."""
+    authored = load(SLUG)
+    columns = [
+        [
+            answer_text(entry, question.name)
+            for entry in (*authored.right.of(question.id), *authored.wrong.of(question.id))
+        ]
+        for question in authored.exercise.questions
+    ]
+    assert [len(column) for column in columns] == [11, 11]
+    for seed, (means, ranges) in enumerate(zip(*columns, strict=True)):
+        text = graded(means, ranges, seed=seed).as_text()
+        assert repr(run(f'{means}\ncheck("means", seed={seed})')) in text, means
+        assert repr(run(f'{ranges}\ncheck("ranges", seed={seed})')) in text, ranges

@@ -1,0 +1,123 @@
+"""What may cross between the learner's process and the grader."""
+
+import numpy as np
+import pytest
+from clearcheck.transcript import same_value
+from clearcheck.values import MAX_BYTES, Unsupported, canonical, pack, unpack
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        True,
+        -3,
+        2.5,
+        float("inf"),
+        "Grüße",
+        (1, [2.0, None], {"a": np.arange(6).reshape(2, 3)}),
+        np.float32(1.5),
+        np.zeros((0, 3), np.int8),
+        np.arange(15.0).reshape(3, 5).T,
+        np.arange(7, dtype=">f8"),
+    ],
+)
+def test_plain_values_cross_unchanged(value):
+    """Would catch a lost dtype, order, sign or nesting."""
+    assert same_value(
+        canonical(value), value if not isinstance(value, np.ndarray) else value.astype(value.dtype.newbyteorder("="))
+    )
+
+
+def test_crossing_arrays_are_fresh_and_writable():
+    """Would catch a learner's in-place change reaching the grader's own array."""
+    array = np.arange(5.0)
+    came = canonical(array)
+    came[0] = 9
+    assert array[0] == 0
+
+
+class AlwaysEqual:
+    def __eq__(self, other):
+        return True
+
+
+class LyingFloat(float):
+    def __eq__(self, other):
+        return True
+
+    def __float__(self):
+        return 7.0
+
+
+class Loaded(np.ndarray):
+    def __array__(self, *args, **kwargs):
+        raise RuntimeError("code of the learner ran")
+
+
+def endless() -> list:
+    circle: list = []
+    circle.append(circle)
+    return circle
+
+
+@pytest.mark.parametrize(
+    ("value", "named"),
+    [
+        (AlwaysEqual(), "an object of type AlwaysEqual"),
+        ((i for i in range(3)), "an object of type generator"),
+        (np.array([object()]), "an array of dtype object"),
+        (np.array(["a"]), "an array of dtype <U1"),
+        (2**80, "a whole number of more than 63 bits"),
+        ({1: 2}, "a dict with a key that is no text"),
+        (np.zeros(MAX_BYTES // 8 + 1), "more than 64 MB"),
+        (endless(), "a container with too many or too deeply nested entries"),
+    ],
+)
+def test_foreign_values_cross_as_their_name(value, named):
+    """Would catch an object with code of its own arriving in a comparison."""
+    assert canonical(value) == Unsupported(named)
+    assert canonical(canonical(value)) == Unsupported(named)
+
+
+def test_subclasses_lose_their_methods():
+    """Would catch a subclass that answers comparisons itself."""
+    assert type(canonical(LyingFloat(2.5))) is float
+    assert canonical(LyingFloat(2.5)) == 2.5
+    came = canonical(np.arange(5.0).view(Loaded))
+    assert type(came) is np.ndarray
+    assert came[3] == 3.0
+
+
+def test_a_tensor_crosses_as_an_array():
+    """Would catch a torch answer being refused for its type alone."""
+    torch = pytest.importorskip("torch")
+    came = canonical(torch.arange(3, dtype=torch.float64, requires_grad=True))
+    assert same_value(came, np.arange(3.0))
+    assert canonical(torch.zeros(3, dtype=torch.bfloat16)) == Unsupported("a torch tensor of torch.bfloat16")
+
+
+def header(text: str) -> bytes:
+    return len(text).to_bytes(8, "big") + text.encode()
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"garbage that is long enough",
+        header('["array", "object", [1], 8]') + bytes(8),
+        header('["array", "float64", [-1], 8]') + bytes(8),
+        header('["array", "float64", [1000000000], 8]') + bytes(8),
+        header('["array", "float64", [2], 8]') + bytes(8),
+        header('["bool", "yes"]'),
+        header('["pickle", "x"]'),
+        header('{"a": 1}'),
+        header("[" * 5000),
+        pack((1, 2))[:-3],
+    ],
+)
+def test_malformed_bytes_are_refused(data):
+    """Would catch forged bytes being taken for a value, or ending the grader."""
+    with pytest.raises(ValueError, match="malformed"):
+        unpack(data)
