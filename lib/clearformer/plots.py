@@ -47,11 +47,13 @@ def heatmap(
     title: str = "",
     signed: bool = False,
     limit: float | None = None,
+    numbers: bool = True,
     ax: Axes | None = None,
 ) -> Axes:
     """A matrix as coloured cells with the numbers written in them while there is room.
 
-    ``rows`` and ``columns`` label the axes; ``signed`` centres the colours at 0; ``limit`` fixes the largest colour.
+    ``rows`` and ``columns`` label the axes; ``signed`` centres the colours at 0; ``limit`` fixes the largest colour;
+    ``numbers=False`` leaves the cells without numbers.
     """
     ax = _axes(ax, (0.62 * matrix.shape[1] + 1.2, 0.5 * matrix.shape[0] + 0.8))
     limit = limit or float(np.abs(matrix).max()) or 1.0
@@ -65,7 +67,7 @@ def heatmap(
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
     ax.set_title(title, pad=10)
-    if matrix.size <= MAX_PRINTED:
+    if numbers and matrix.size <= MAX_PRINTED:
         _print_entries(ax, matrix, (matrix - low) / (limit - low), signed)
     return ax
 
