@@ -1,0 +1,41 @@
+// What the theme leaves undone for keyboard and screen-reader users.
+(() => {
+  const WIDE = ".bd-article div.math, .bd-article mjx-container, .bd-article pre, .bd-article .pst-scrollable-table-container, .bd-article figure, .bd-article .cell_output";
+
+  // A button's name contains the words it shows; icons are decoration; a summary is named by its own text.
+  const nameControls = () => {
+    document.querySelectorAll(".search-button__button").forEach((button) => {
+      const text = button.innerText.replace(/\s+/g, " ").trim();
+      if (text && !(button.getAttribute("aria-label") || "").includes(text)) button.setAttribute("aria-label", text);
+    });
+    document.querySelectorAll(".theme-switch").forEach((icon) => {
+      icon.setAttribute("aria-hidden", "true");
+      icon.removeAttribute("title");
+      icon.querySelector("title")?.remove();
+    });
+    document.querySelectorAll("button.copybtn:not([aria-label])").forEach((button) => button.setAttribute("aria-label", "Copy"));
+    document.querySelectorAll("summary[aria-label]").forEach((summary) => summary.removeAttribute("aria-label"));
+    const sidebar = document.querySelector(".bd-sidebar-primary");
+    if (sidebar && !sidebar.hasAttribute("role")) {
+      sidebar.setAttribute("role", "complementary");
+      sidebar.setAttribute("aria-label", "Book navigation");
+    }
+  };
+
+  // What is wider than the page can be scrolled with the arrow keys.
+  const reachScrollers = () => {
+    document.querySelectorAll(WIDE).forEach((box) => {
+      const scrolls = box.scrollWidth > box.clientWidth + 1 && getComputedStyle(box).overflowX !== "visible";
+      if (scrolls) box.setAttribute("tabindex", "0");
+      else box.removeAttribute("tabindex");
+    });
+  };
+
+  window.addEventListener("load", async () => {
+    nameControls();
+    new MutationObserver(nameControls).observe(document.body, { childList: true, subtree: true });
+    await window.MathJax?.startup?.promise;
+    reachScrollers();
+    new ResizeObserver(reachScrollers).observe(document.body);
+  });
+})();

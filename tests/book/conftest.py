@@ -1,0 +1,52 @@
+"""The book, built once for all workers, and served on loopback for the browser."""
+
+import functools
+import sys
+import threading
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from filelock import FileLock
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+
+import book  # noqa: E402
+from bootstrap import SetupProblem  # noqa: E402
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory, request) -> SimpleNamespace:
+    """A fresh build as `make book` does it: pages, ok (no error, no warning) and log."""
+    shared = tmp_path_factory.getbasetemp()
+    if hasattr(request.config, "workerinput"):
+        shared = shared.parent
+    target, log = shared / "book", shared / "book.log"
+    with FileLock(shared / "book.lock"):
+        if not log.exists():
+            with log.open("w") as file:
+                try:
+                    book.build(ROOT, target, log=file.fileno())
+                except SetupProblem as problem:
+                    file.seek(0, 2)
+                    file.write(f"\nFAILED {problem}\n")
+    text = log.read_text()
+    return SimpleNamespace(pages=target / "_build" / "html", ok="\nFAILED " not in text, log=text)
+
+
+class QuietHandler(SimpleHTTPRequestHandler):
+    def log_message(self, *arguments):
+        pass
+
+
+@pytest.fixture(scope="session")
+def site(built) -> str:
+    """The address of the built site."""
+    handler = functools.partial(QuietHandler, directory=str(built.pages))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()

@@ -1,0 +1,48 @@
+"""Which pages the book has, and how to read them."""
+
+from functools import cache
+from pathlib import Path
+from urllib.parse import unquote, urljoin, urlsplit
+
+import yaml
+from bs4 import BeautifulSoup
+
+ROOT = Path(__file__).parents[2]
+LOADING = {"script": "src", "link": "href", "img": "src", "iframe": "src", "source": "src", "video": "src", "object": "data"}
+FROM_ELSEWHERE = "https://cdn.jsdelivr.net/npm/mathjax@3/es5/tex-mml-chtml.js"  # when the site was built without npm
+
+
+def toc() -> list[str]:
+    """The pages that _toc.yml names, in order, without suffix."""
+    contents = yaml.safe_load((ROOT / "_toc.yml").read_text())
+    return [contents["root"], *(entry["file"] for part in contents["parts"] for entry in part["chapters"])]
+
+
+@cache
+def soup(path: Path) -> BeautifulSoup:
+    return BeautifulSoup(path.read_text(encoding="utf8"), "html.parser")
+
+
+@cache
+def anchors(path: Path) -> frozenset[str]:
+    return frozenset(tag.get("id") or tag.get("name") for tag in soup(path).select("[id], a[name]"))
+
+
+def broken_links(site: Path, page: str) -> list[str]:
+    """Links of a page to files or anchors of the site that are not there."""
+    broken = []
+    for tag in soup(site / page).select("a[href]"):
+        target = urlsplit(urljoin(f"/{page}", tag["href"]))
+        if target.scheme or target.netloc:
+            continue
+        file = site / unquote(target.path).lstrip("/")
+        if not file.is_file() or (file.suffix == ".html" and target.fragment and unquote(target.fragment) not in
+                                  anchors(file)):  # fmt: skip
+            broken.append(f"{tag['href']} ({tag.get_text(strip=True)[:40]!r})")
+    return broken
+
+
+def requests_elsewhere(path: Path) -> set[str]:
+    """Addresses outside the site that a browser fetches when it shows the page."""
+    found = (tag.get(LOADING[tag.name], "") for tag in soup(path).find_all(list(LOADING)))
+    return {address for address in found if address.startswith(("http:", "https:", "//"))}

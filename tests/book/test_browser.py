@@ -1,0 +1,144 @@
+"""Every page as a reader sees it: wide and narrow, light and dark, by keyboard, and with axe."""
+
+import os
+import shutil
+
+import pytest
+
+from tests.book.pages import FROM_ELSEWHERE, ROOT, toc
+
+PAGES = [f"{name}.html" for name in toc()]
+AXE = ROOT / ".cache" / "axe.min.js"
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--no-first-run",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # no page may need another machine
+]
+NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+CHROMIUM = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
+NO_CHROMIUM = "needs Chromium (install it, or name it with CHROMIUM=/path/to/chromium)"
+NO_AXE = "needs axe-core (make test fetches it when npm is there)"
+NO_MATHJAX = "needs MathJax in the site (make test fetches it when npm is there)"
+WIDTHS = {"wide": 1280, "narrow": 375}
+
+pytestmark = [pytest.mark.browser, pytest.mark.skipif(CHROMIUM is None, reason=NO_CHROMIUM)]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def contexts(browser):
+    """One reader for each width and colour scheme, who keeps what was fetched before."""
+    return {
+        (width, scheme): browser.new_context(viewport={"width": WIDTHS[width], "height": 900}, color_scheme=scheme)
+        for width in WIDTHS
+        for scheme in ("light", "dark")
+    }
+
+
+@pytest.fixture
+def open_page(contexts, site):
+    """Open a page of the site and wait for its formulas; its complaints are collected in page.complaints."""
+    pages = []
+
+    def open_it(name: str, width: str = "wide", scheme: str = "light"):
+        page = contexts[width, scheme].new_page()
+        pages.append(page)
+        page.complaints = []
+        page.on("console", lambda m: page.complaints.append(m.text) if m.type in ("error", "warning") else None)
+        page.on("pageerror", lambda error: page.complaints.append(str(error)))
+        page.on("requestfailed", lambda request: page.complaints.append(f"failed: {request.url}"))
+        page.goto(f"{site}/{name}", wait_until="load")
+        page.evaluate("async () => { await window.MathJax?.startup?.promise }")
+        page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        return page
+
+    yield open_it
+    for page in pages:
+        page.close()
+
+
+def has_mathjax(built) -> bool:
+    return (built.pages / "mathjax").exists()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", PAGES)
+def test_page_reads_well(open_page, built, name, width, scheme):
+    page = open_page(name, width, scheme)
+    complaints = page.complaints
+    if not has_mathjax(built):
+        complaints = [text for text in complaints if FROM_ELSEWHERE not in text and "net::ERR" not in text]
+    assert complaints == []
+    assert page.evaluate("document.documentElement.dataset.theme") == scheme
+    assert page.evaluate(BROKEN_IMAGES) == []
+    assert page.evaluate(STICKING_OUT) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= WIDTHS[width]
+    assert page.evaluate(LOST_SCROLLERS) == []
+    assert page.evaluate(UNNAMED) == []
+    if has_mathjax(built):
+        assert page.locator("mjx-merror").count() == 0
+        assert page.locator(".math mjx-container").count() >= page.locator(".math").count()
+    # A formula that Markdown has not recognised stays as text.
+    assert page.evaluate(RAW_FORMULAS) is None
+
+
+BROKEN_IMAGES = "[...document.images].filter(i => i.complete && !i.naturalWidth).map(i => i.src)"
+RAW_FORMULAS = r"""(() => {
+    const text = document.querySelector('article').cloneNode(true);
+    text.querySelectorAll('pre, code, mjx-container, .math').forEach(e => e.remove());
+    return text.textContent.match(/\$\$|\\(frac|mathbf|sum|sqrt)/g);
+})()"""
+STICKING_OUT = """[...document.querySelectorAll('article *')].filter(
+    e => e.getBoundingClientRect().right > innerWidth + 1
+    && !e.closest('mjx-container, .math, pre, .pst-scrollable-table-container, figure, .cell_output')
+).map(e => e.outerHTML.slice(0, 150))"""
+LOST_SCROLLERS = """[...document.querySelectorAll('article *')].filter(
+    e => e.clientWidth > 0 && e.scrollWidth > e.clientWidth + 1
+    && ['auto', 'scroll'].includes(getComputedStyle(e).overflowX)
+    && !e.closest('[tabindex="0"]') && !e.querySelector('[tabindex="0"], a, button')
+).map(e => e.outerHTML.slice(0, 150))"""
+UNNAMED = """[...document.querySelectorAll('button, a[href], input:not([type=hidden]), summary')].filter(
+    e => e.checkVisibility({ visibilityProperty: true }) && !(e.getAttribute('aria-label') || e.textContent.trim() || e.title || e.placeholder
+    || e.querySelector('img')?.alt || (e.id && document.querySelector(`label[for="${e.id}"]`)?.innerText))
+).map(e => e.outerHTML.slice(0, 200))"""
+
+
+@pytest.mark.parametrize("name", [page for page in PAGES if page.startswith("chapters/0")])
+def test_every_quiz_option_opens_by_keyboard(open_page, name):
+    page = open_page(name)
+    options = page.locator("details.quiz > summary")
+    assert options.count() >= 6
+    for number in range(options.count()):
+        option = options.nth(number)
+        option.focus()
+        page.keyboard.press("Enter" if number % 2 else "Space")
+        details = option.locator("..")
+        assert details.evaluate("d => d.open"), option.inner_text()
+        says = details.inner_text()
+        assert "Right" in says or "Not" in says, option.inner_text()
+    ring = options.nth(0).evaluate("s => { s.focus(); const c = getComputedStyle(s); return c.outlineStyle + c.outlineWidth }")
+    assert ring.startswith("solid") and ring != "solid0px"
+
+
+@pytest.mark.skipif(not AXE.exists(), reason=NO_AXE)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", PAGES)
+def test_axe_finds_nothing(open_page, name, scheme):
+    page = open_page(name, "wide", scheme)
+    page.add_script_tag(path=AXE)
+    options = "{resultTypes: ['violations'], rules: {'empty-table-header': {enabled: false}}}"  # corners of tables
+    violations = page.evaluate(f"async () => (await axe.run({{exclude: ['mjx-container']}}, {options})).violations")
+    assert [f"{v['id']}: {v['nodes'][0]['html'][:200]} ({len(v['nodes'])})" for v in violations] == []

@@ -1,0 +1,32 @@
+"""For the tests proper: shapes enforced, fixed seeds, no network."""
+
+import random
+
+import jaxtyping
+import numpy as np
+import pytest
+import torch
+
+from tests.guard import network
+
+network.block()
+# Every annotated function of the library checks its arguments and its result, shapes included.
+jaxtyping.install_import_hook("clearformer", "beartype.beartype")
+
+
+NO_CUDA = "needs a CUDA device"
+
+
+def pytest_collection_modifyitems(items):
+    if not torch.cuda.is_available():
+        for item in items:
+            if item.get_closest_marker("gpu"):
+                item.add_marker(pytest.mark.skip(reason=NO_CUDA))
+
+
+@pytest.fixture(autouse=True)
+def fixed_seeds():
+    """The same random numbers in every run, whatever ran before."""
+    random.seed(0)
+    np.random.seed(0)
+    torch.manual_seed(0)

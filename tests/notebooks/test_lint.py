@@ -1,0 +1,141 @@
+"""Every notebook keeps the rules, and every rule can fail."""
+
+from copy import deepcopy
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+from tests.notebooks import lint
+from tests.notebooks.exports import exported_names
+
+ROOT = Path(__file__).parents[2]
+NOTEBOOKS = sorted([*ROOT.glob("chapters/*.ipynb"), *ROOT.glob("exercises/*.ipynb")])
+EXPORTS = frozenset({"softmax"})
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_notebook_keeps_the_rules(path):
+    assert lint.lint(path, exported_names(), chapter=path.parent.name == "chapters") == []
+
+
+def test_there_are_notebooks_and_exports():
+    assert len(NOTEBOOKS) >= 2
+    assert {"softmax", "attend", "self_attention", "patchify"} <= exported_names()
+
+
+def good():
+    figure = {"image": {"alt": "A triangle of weights below the diagonal"}, "figure": {"caption": "No look ahead."}}
+    drawing = new_output("display_data", data={"image/svg+xml": "<svg/>", "text/plain": "<Figure>"})
+    option = '<details class="quiz"><summary>Rows</summary>\n\n**Right.** They do.\n\n</details>'
+    notebook = new_notebook(
+        cells=[
+            new_markdown_cell("# Title\n\nWhat you will learn.", id="title"),
+            new_code_cell("x = 1\nprint(x)", id="setup", execution_count=1, outputs=[new_output("stream", text="1\n")]),
+            new_code_cell(
+                "_ = draw()", id="weights-plot", execution_count=2, outputs=[drawing], metadata={"mystnb": figure}
+            ),
+            new_markdown_cell(option, id="question-1"),
+        ],
+        metadata={"run_seconds_at_most": 10},
+    )
+    return notebook
+
+
+def misfits(notebook, tmp_path, chapter=True):
+    path = tmp_path / "notebook.ipynb"
+    nbformat.write(notebook, path)
+    return lint.lint(path, EXPORTS, chapter)
+
+
+def test_a_good_notebook_has_no_misfit(tmp_path):
+    assert misfits(good(), tmp_path) == []
+
+
+def source(text):
+    def change(notebook):
+        notebook.cells[1].source = text
+
+    return change
+
+
+def option(text):
+    def change(notebook):
+        notebook.cells[3].source = text
+
+    return change
+
+
+def meta(cell, **values):
+    def change(notebook):
+        notebook.cells[cell].metadata = nbformat.from_dict(values)
+
+    return change
+
+
+def attribute(cell, name, value):
+    def change(notebook):
+        notebook.cells[cell][name] = value
+
+    return change
+
+
+def outputs(text):
+    return attribute(1, "outputs", [new_output("stream", text=text)])
+
+
+BAD = {
+    "magic": [source("%matplotlib inline"), source("x = 1\n!ls"), source("print?"), source("files = !ls"),
+              source("%%time\nx = 1")],
+    "semicolon": [source("x = 1;"), source("draw(); \ny = 2")],
+    "executed": [attribute(1, "execution_count", None), attribute(1, "execution_count", 3)],
+    "no_error": [attribute(1, "outputs", [new_output("error", ename="E", evalue="v", traceback=[])])],
+    "ids": [attribute(1, "id", "9f3a01bc"), attribute(1, "id", "7d5d42f5-1d0a-4f1e-9c52-0f5d27a3c1aa"),
+            attribute(1, "id", "Setup"), attribute(1, "id", "weights-plot")],
+    "length": [source("x = 1\n" * 21)],
+    "redefined": [source("def softmax(x): ..."), source("softmax = 1"), source("if True:\n    class softmax: ..."),
+                  source("for softmax in []: ..."), source("a, (b, softmax) = 1, (2, 3)")],
+    "paths": [outputs("saved to /tmp/x.png"), outputs("File /home/ada/course.py"), outputs(r"C:\Users\ada")],
+    "tags": [meta(1, tags=["skip-execution"]), meta(1, tags=["nbval-skip"]), meta(1, tags=["raises-exception"])],
+    "quiz": [option("<details>\n\nbody\n\n</details>"), option("<details><summary></summary>\n\nbody\n\n</details>"),
+             option("<details><summary>a</summary>\n\nbody"),
+             option('<details class="quiz"><summary>a</summary>\n\nBecause.\n\n</details>')],
+    "alt_text": [meta(2), meta(2, mystnb={"image": {"alt": "a plot"}, "figure": {"caption": "c"}}),
+                 meta(2, mystnb={"image": {"alt": "A triangle of weights below the diagonal"}})],
+    "title": [attribute(0, "source", "## Section"), attribute(3, "source", "# Another title")],
+    "run_time": [lambda notebook: notebook.metadata.clear(), lambda notebook: notebook.metadata.update(
+        run_seconds_at_most=70)],
+}  # fmt: skip
+
+
+def test_every_rule_has_a_notebook_that_breaks_it():
+    assert BAD.keys() == lint.RULES.keys()
+
+
+@pytest.mark.parametrize(("rule", "number"), [(rule, i) for rule, bad in BAD.items() for i in range(len(bad))])
+def test_rule_can_fail(rule, number, tmp_path):
+    notebook = deepcopy(good())
+    BAD[rule][number](notebook)
+    assert list(lint.RULES[rule](notebook, EXPORTS)) != []
+
+
+@pytest.mark.parametrize("harmless", ["y = [softmax for softmax in (1, 2)]", "y = softmax(1)", "y = 7 % 2", "y = {}\n"])
+def test_rules_leave_good_code_alone(harmless, tmp_path):
+    notebook = good()
+    source(harmless)(notebook)
+    assert misfits(notebook, tmp_path) == []
+
+
+def test_a_learners_notebook_may_define_names_of_the_library(tmp_path):
+    notebook = good()
+    source("def softmax(x): ...")(notebook)
+    assert misfits(notebook, tmp_path, chapter=False) == []
+
+
+@pytest.mark.parametrize("text", ["", "{}", "not a notebook", '{"cells": 3}'])
+def test_what_is_no_notebook_is_said_to_be_none(text, tmp_path):
+    path = tmp_path / "broken.ipynb"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=r"broken\.ipynb is not a valid notebook"):
+        lint.lint(path, EXPORTS)

@@ -1,0 +1,46 @@
+"""Build the site into _build/html with Jupyter Book 1.x, every warning an error."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from bootstrap import ROOT, SetupProblem, jupyter_book_sentence, jupyter_book_version
+from vendor import CACHE, vendor
+
+RUN = "from jupyter_book.cli.main import main; main()"  # its script would not survive a move of the environment
+STRICT = ("--nitpick", "--warningiserror", "--keep-going")
+
+
+def main() -> int:
+    try:
+        print(f"The site is in {build(ROOT).relative_to(ROOT)}; make serve shows it in the browser.")
+    except SetupProblem as problem:
+        print(f"\n{problem}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("\nInterrupted.", file=sys.stderr)
+        return 130
+    return 0
+
+
+def build(root: Path, target: Path | None = None, log: int | None = None) -> Path:
+    """Build the book at root, into target if given; return the folder of the pages.
+
+    Raises: SetupProblem if Jupyter Book is missing or not 1.x, or if the build has errors or warnings.
+    """
+    version = jupyter_book_version(sys.path)
+    if version is None:
+        raise SetupProblem("Jupyter Book is not installed in this environment: run make setup, then try again.")
+    if int(version.split(".")[0]) >= 2:
+        raise SetupProblem(jupyter_book_sentence(version))
+    vendor(CACHE)
+    command = [sys.executable, "-c", RUN, "build", str(root), *STRICT]
+    if target is not None:
+        command += ["--path-output", str(target)]
+    if subprocess.run(command, cwd=root, stdout=log, stderr=log).returncode != 0:
+        raise SetupProblem("The book has errors or warnings, which stand above: mend them, then build it again.")
+    return (target or root) / "_build" / "html"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

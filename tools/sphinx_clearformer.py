@@ -1,0 +1,37 @@
+"""What the book needs from Sphinx beyond its configuration file."""
+
+import re
+
+from vendor import SITE
+
+MATHJAX = "mathjax/tex-mml-chtml.js"
+PARAMETERS = re.compile(r"<dl>\s*((?:<dd>.*?</dd>\s*)+)</dl>")
+
+
+def use_local_mathjax(app, config) -> None:
+    """Publish MathJax with the site when tools/vendor.py has fetched it; else the pages load it from its usual address."""
+    if (SITE / MATHJAX).exists():
+        config.html_extra_path = [*config.html_extra_path, str(SITE)]
+        config.mathjax_path = f"../{MATHJAX}"  # Sphinx looks for scripts in _static
+    config.mathjax3_config = {"options": {"enableMenu": False}}  # the menu would load further files
+
+
+def offer_exercises_for_download(app, docname, source) -> None:
+    """A link to a learner's notebook, which is no page of the book, downloads it; in Jupyter the same link opens it."""
+    source[0] = re.sub(r"\]\((\.\./exercises/[\w-]+\.ipynb)\)", r"](path:\1)", source[0])
+
+
+def mend_lists(app, pagename, templatename, context, doctree) -> None:
+    """Two kinds of list that a screen reader cannot read as they come: long signatures (definitions without terms)
+    and the bibliography (a role that has been given up)."""
+    body = context.get("body")
+    if body:
+        body = PARAMETERS.sub(lambda m: re.sub(r"<dd>(.*?)</dd>", r'<span class="sig-line">\1</span>', m[1]), body)
+        context["body"] = body.replace('role="doc-biblioentry"', 'role="listitem"')
+
+
+def setup(app):
+    app.connect("config-inited", use_local_mathjax)
+    app.connect("source-read", offer_exercises_for_download)
+    app.connect("html-page-context", mend_lists)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
