@@ -50,7 +50,7 @@ def test_the_check_belongs_to_what_is_printed(label):
     printed, entry = LABELS[label], REGISTRY[label]
     now = fingerprint(printed.latex)
     assert entry.fingerprint == now, (
-        f"{printed.page}: {label} was edited to\n{printed.latex.strip()}\nRead its check at {entry.place} against this; "
+        f"{printed.page}: {label} was edited to\n{printed.latex.strip()}\nRead its check at {entry.place} with it; "
         f'when they agree, set its fingerprint to "{now}".'
     )
 
