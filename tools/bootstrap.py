@@ -156,10 +156,11 @@ def install(venv: Path, root: Path) -> None:
     if sys.platform == "linux" and not has_nvidia_gpu():
         step("2/3", f"No NVIDIA GPU found: trying PyTorch's CPU build ({torch})")
         only_once = ["--retries", "0", "--timeout", "15"]
-        if pip(venv, "install", *only_once, "--no-deps", "--index-url", CPU_INDEX, torch)[0] != 0:
+        if pip(venv, "install", "--no-compile", *only_once, "--no-deps", "--index-url", CPU_INDEX, torch)[0] != 0:
             print("PyTorch's own index cannot be reached; the default build is taken instead.", flush=True)
     step("3/3", "Installing the packages (a few minutes the first time)")
-    code, words = pip(venv, "install", *constraints, "--retries", "2", "--editable", f"{root}[{EXTRAS}]")
+    options = ["--no-compile", "--retries", "2", *constraints]
+    code, words = pip(venv, "install", *options, "--editable", f"{root}[{EXTRAS}]")
     if code != 0:
         sentence = sentence_for(words)
         if sentence is None:
@@ -181,7 +182,7 @@ def pip(venv: Path, *arguments: object) -> tuple[int, str]:
     """Run the environment's pip with its progress visible; return its exit code and what it said on stderr."""
     environment = {name: value for name, value in os.environ.items() if name not in LOCATION_VARIABLES}
     environment["PIP_DISABLE_PIP_VERSION_CHECK"] = "1"
-    command = [str(python_of(venv)), "-m", "pip", *map(str, arguments), "--no-compile"]
+    command = [str(python_of(venv)), "-m", "pip", *map(str, arguments)]
     done = subprocess.run(command, stderr=subprocess.PIPE, text=True, env=environment)
     return done.returncode, done.stderr
 

@@ -2,7 +2,8 @@
 
     python tools/notebooks.py [chapters/03-self-attention.ipynb ...]     every chapter when none is named
 
-The learners' notebooks in exercises/ are written by python -m clearcheck release. What differs from run to run without meaning (execution times, version numbers) is taken out; cell ids are kept.
+The learners' notebooks in exercises/ are written by python -m clearcheck release. What differs from run to run
+without meaning (execution times, version numbers) is taken out; cell ids are kept.
 """
 
 import math
@@ -59,14 +60,16 @@ def run(path: Path) -> float:
 
 
 def clean(notebook, seconds: float) -> None:
-    """Keep what a reader or the book needs; the run time is rounded up to tens, so that it seldom changes."""
+    """Keep what a reader or the book needs; the run time is rounded up to half minutes, so that it seldom changes."""
     kept = {name: notebook.metadata[name] for name in ("mystnb", "clearcheck") if name in notebook.metadata}
     kept["kernelspec"] = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
     kept["language_info"] = {"name": "python"}
-    kept["run_seconds_at_most"] = 10 * math.ceil(seconds / 10)
+    kept["run_seconds_at_most"] = 30 * math.ceil(seconds / 30)
     notebook.metadata = nbformat.from_dict(kept)
     for cell in notebook.cells:
-        cell.metadata = nbformat.from_dict({name: value for name, value in cell.metadata.items() if name not in VOLATILE})
+        cell.metadata = nbformat.from_dict(
+            {name: value for name, value in cell.metadata.items() if name not in VOLATILE}
+        )
 
 
 if __name__ == "__main__":

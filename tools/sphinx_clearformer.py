@@ -9,7 +9,7 @@ PARAMETERS = re.compile(r"<dl>\s*((?:<dd>.*?</dd>\s*)+)</dl>")
 
 
 def use_local_mathjax(app, config) -> None:
-    """Publish MathJax with the site when tools/vendor.py has fetched it; else the pages load it from its usual address."""
+    """Publish the MathJax that tools/vendor.py has fetched; without it the pages load it from its usual address."""
     if (SITE / MATHJAX).exists():
         config.html_extra_path = [*config.html_extra_path, str(SITE)]
         config.mathjax_path = f"../{MATHJAX}"  # Sphinx looks for scripts in _static

@@ -111,8 +111,10 @@ LOST_SCROLLERS = """[...document.querySelectorAll('article *')].filter(
     && !e.closest('[tabindex="0"]') && !e.querySelector('[tabindex="0"], a, button')
 ).map(e => e.outerHTML.slice(0, 150))"""
 UNNAMED = """[...document.querySelectorAll('button, a[href], input:not([type=hidden]), summary')].filter(
-    e => e.checkVisibility({ visibilityProperty: true }) && !(e.getAttribute('aria-label') || e.textContent.trim() || e.title || e.placeholder
-    || e.querySelector('img')?.alt || (e.id && document.querySelector(`label[for="${e.id}"]`)?.innerText))
+    e => e.checkVisibility({ visibilityProperty: true }) && !(
+    e.getAttribute('aria-label') || e.textContent.trim()
+    || e.title || e.placeholder || e.querySelector('img')?.alt
+    || (e.id && document.querySelector(`label[for="${e.id}"]`)?.innerText))
 ).map(e => e.outerHTML.slice(0, 200))"""
 
 
@@ -129,7 +131,9 @@ def test_every_quiz_option_opens_by_keyboard(open_page, name):
         assert details.evaluate("d => d.open"), option.inner_text()
         says = details.inner_text()
         assert "Right" in says or "Not" in says, option.inner_text()
-    ring = options.nth(0).evaluate("s => { s.focus(); const c = getComputedStyle(s); return c.outlineStyle + c.outlineWidth }")
+    ring = options.nth(0).evaluate(
+        "s => { s.focus(); const c = getComputedStyle(s); return c.outlineStyle + c.outlineWidth }"
+    )
     assert ring.startswith("solid") and ring != "solid0px"
 
 

@@ -3,6 +3,7 @@
 import json
 import re
 from collections import Counter
+from itertools import pairwise
 
 import pytest
 
@@ -72,7 +73,7 @@ def test_nothing_is_fetched_from_elsewhere(html, page):
 def test_page_has_one_title_and_headings_in_order(html, page):
     levels = [int(tag.name[1]) for tag in soup(html / page).select("article h1, article h2, article h3, article h4")]
     assert levels.count(1) == 1 and levels[0] == 1
-    assert all(below <= above + 1 for above, below in zip(levels, levels[1:], strict=False)), levels
+    assert all(below <= above + 1 for above, below in pairwise(levels)), levels
 
 
 def labels(name: str) -> list[str]:

@@ -1,0 +1,36 @@
+"""Finds the reasons for which the suite skips tests."""
+
+import ast
+from pathlib import Path
+
+SKIPPING = ("skip", "skipif", "importorskip", "xfail")
+
+
+def skip_reasons(path: Path) -> list[str]:
+    """The reason of every skip in a file; '?' where none can be read. Names of constants are looked up in the file."""
+    tree = ast.parse(path.read_text(encoding="utf8"))
+    constants = {
+        target.id: node.value.value
+        for node in tree.body
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    return [
+        reason(node, constants)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in SKIPPING
+        and "pytest" in ast.unparse(node.func)
+    ]  # fmt: skip
+
+
+def reason(call: ast.Call, constants: dict[str, object]) -> str:
+    if call.func.attr == "importorskip":
+        return f"needs {ast.literal_eval(call.args[0])}" if call.args else "?"
+    positional = call.args[:1] if call.func.attr == "skip" else []
+    for value in [*(k.value for k in call.keywords if k.arg == "reason"), *positional]:
+        if isinstance(value, ast.Constant):
+            return str(value.value)
+        if isinstance(value, ast.Name):
+            return str(constants.get(value.id, "?"))
+    return "?"

@@ -1,0 +1,142 @@
+"""What the documents say is there is there, and what they tell you to type can be typed."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.docs.skips import skip_reasons
+
+ROOT = Path(__file__).parents[2]
+DOCUMENTS = ["README.md", "CONTRIBUTING.md", "tests/README.md", "index.md", "chapters/setup.md", "chapters/grading.md"]
+TOP_LEVEL = {path.name for path in ROOT.iterdir()}
+GENERATED = {".venv", "_build", ".cache"}
+PLACEHOLDER = re.compile(r"NN|slug|\.\.\.|[*<{]")
+
+
+def text(document: str) -> str:
+    return (ROOT / document).read_text(encoding="utf8")
+
+
+def targets() -> set[str]:
+    return set(re.findall(r"^([a-z-]+):", text("Makefile"), re.M))
+
+
+def code_spans(document: str) -> list[str]:
+    prose = re.sub(r"```.*?```", "", text(document), flags=re.S)
+    return re.findall(r"`([^`\n]+)`", prose)
+
+
+def commands(document: str) -> list[str]:
+    blocks = re.findall(r"```(?:sh|bash|console)\n(.*?)```", text(document), flags=re.S)
+    return [line.split("  #")[0].strip() for block in blocks for line in block.splitlines() if line.strip()]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_every_make_command_is_a_target(document):
+    said = commands(document) + code_spans(document)
+    for command in said:
+        words = shlex.split(command) if command.startswith("make ") else []
+        named = [word for word in words[1:] if "=" not in word]
+        assert set(named) <= targets(), command
+
+
+def test_the_two_commands_stand_on_the_first_screen():
+    first = text("README.md").splitlines()[:20]
+    assert any(line.startswith("make serve") for line in first)
+    assert any(line.startswith("make test") for line in first)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_every_file_named_exists(document):
+    for span in code_spans(document):
+        path = span.split("#")[0].strip()
+        first = path.split("/")[0]
+        looks_like_path = "/" in path or re.search(r"\.(md|py|toml|yml|txt|ipynb|cff)$", path)
+        if not looks_like_path or first in GENERATED or " " in path or PLACEHOLDER.search(path):
+            continue
+        bases = [ROOT, (ROOT / document).parent, *(ROOT / "exercises" / "authoring").glob("*/")]
+        if first in TOP_LEVEL or path.endswith((".md", ".py", ".toml", ".yml", ".txt", ".ipynb", ".cff")):
+            assert any((base / path).exists() for base in bases), f"{document} names {path}"
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_every_relative_link_leads_to_a_file(document):
+    for target in re.findall(r"\]\(([^)\s]+)\)", text(document)):
+        if not re.match(r"[a-z]+:|#", target):
+            path = (ROOT / document).parent / target.split("#")[0]
+            assert path.exists(), f"{document} links to {target}"
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_modules_run_from_the_command_line_exist(document):
+    for command in commands(document) + code_spans(document):
+        for module in re.findall(r"python -m (\w+)", command):
+            local = (ROOT / "lib" / module / "__main__.py").exists()
+            assert local or module in {"venv", "pip", "pytest", "http"}, command
+
+
+def test_the_map_names_every_folder_and_nothing_else():
+    rows = re.findall(r"^\| (`[^|]+`) \|", text("README.md").split("## The map")[1], re.M)
+    named = {span.strip("/").split("/")[0] for row in rows for span in re.findall(r"`([^`]+)`", row)}
+    folders = {path.name for path in ROOT.iterdir() if path.is_dir() and not path.name.startswith(".")}
+    assert folders - GENERATED - {"__pycache__"} <= named
+    assert named <= TOP_LEVEL
+
+
+def test_the_tests_readme_names_every_folder_of_tests():
+    named = set(re.findall(r"^\| `([a-z]+)/` \|", text("tests/README.md"), re.M))
+    folders = {path.parent.name for path in (ROOT / "tests").glob("*/test_*.py")}
+    assert named == folders
+
+
+def test_the_library_is_not_ignored():
+    patterns = [line.strip("/ ") for line in text(".gitignore").splitlines()]
+    assert not {"lib", "lib64", "*.ipynb"} & set(patterns)
+
+
+def test_every_page_of_the_contents_exists():
+    contents = yaml.safe_load(text("_toc.yml"))
+    files = [contents["root"], *(entry["file"] for part in contents["parts"] for entry in part["chapters"])]
+    for file in files:
+        assert any((ROOT / f"{file}{suffix}").exists() for suffix in (".md", ".ipynb")), file
+    published = {path.stem for pattern in ("*.ipynb", "*.md") for path in (ROOT / "chapters").glob(pattern)}
+    assert published == {Path(file).name for file in files[1:]}, "a page in chapters/ is missing from _toc.yml"
+
+
+def test_every_skip_is_listed_with_its_reason():
+    listed = set(re.findall(r"^\| (needs [^|]+?) \|", text("tests/README.md"), re.M))
+    found = {reason for path in (ROOT / "tests").rglob("*.py") for reason in skip_reasons(path)}
+    assert found == listed
+
+
+def test_skips_without_a_reason_are_noticed(tmp_path):
+    file = tmp_path / "test_x.py"
+    lines = [
+        "import pytest",
+        "WHY = 'needs luck'",
+        "pytest.skip('needs rain')",
+        "pytest.mark.skipif(True, reason=WHY)",
+        "pytest.mark.skip()",
+        "pytest.importorskip('x')",
+        "other.skip('no')",
+    ]
+    file.write_text("\n".join(lines))
+    assert skip_reasons(file) == ["needs rain", "needs luck", "?", "needs x"]
+
+
+def test_the_versions_named_agree():
+    pyproject = text("pyproject.toml")
+    assert 'requires-python = ">=3.11,<3.14"' in pyproject
+    for document in ("README.md", "chapters/setup.md"):
+        assert re.search(r"3\.11, 3\.12 (and|or) 3\.13", text(document)), document
+    workflow = text(".github/workflows/tests.yml")
+    assert '["3.11", "3.12", "3.13"]' in workflow
+    version = re.search(r'^version = "(.+)"', pyproject, re.M)[1]
+    assert f"\nversion: {version}\n" in text("CITATION.cff")
+
+
+def test_the_makefile_stays_small():
+    assert len(text("Makefile").splitlines()) <= 40

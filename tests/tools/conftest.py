@@ -1,0 +1,24 @@
+"""Makes the files in tools/ importable, and fake programs easy to write."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+
+
+@pytest.fixture
+def program(tmp_path):
+    """Write an executable shell script into a folder that can be used as PATH; return that folder."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+
+    def write(name: str, body: str):
+        path = folder / name
+        path.write_text(f"#!/bin/sh\n{body}\n")
+        path.chmod(0o755)
+        return folder
+
+    return write

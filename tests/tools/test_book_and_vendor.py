@@ -1,0 +1,94 @@
+"""Building and vendoring: the sentence for a wrong Jupyter Book, and builds that go on without npm."""
+
+import subprocess
+from pathlib import Path
+
+import book
+import pytest
+import sphinx_clearformer
+import vendor
+from bootstrap import SetupProblem
+
+
+@pytest.mark.parametrize(
+    ("version", "sentence"), [("2.0.0", "Jupyter Book 2.0.0 is in the way"), (None, "not installed")]
+)
+def test_a_wrong_jupyter_book_is_told_before_the_build(monkeypatch, tmp_path, version, sentence):
+    monkeypatch.setattr(book, "jupyter_book_version", lambda path: version)
+    monkeypatch.setattr(subprocess, "run", lambda *a, **k: pytest.fail("built although the version is wrong"))
+    with pytest.raises(SetupProblem, match=sentence):
+        book.build(tmp_path)
+
+
+def test_a_build_with_warnings_fails(tmp_path, monkeypatch):
+    monkeypatch.setattr(book, "vendor", lambda cache: None)
+    (tmp_path / "_config.yml").write_text("only_build_toc_files: true\nexecute: {execute_notebooks: 'off'}\n")
+    (tmp_path / "_toc.yml").write_text("format: jb-book\nroot: index\n")
+    (tmp_path / "index.md").write_text("# Title\n\n[nowhere](gone.md)\n")
+    with (tmp_path / "log").open("w") as log, pytest.raises(SetupProblem, match="errors or warnings"):
+        book.build(tmp_path, log=log.fileno())
+    assert "gone" in (tmp_path / "log").read_text()
+
+
+def test_without_npm_the_build_goes_on(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(vendor.shutil, "which", lambda name: None)
+    vendor.vendor(tmp_path / "cache")
+    assert "npm is not here" in capsys.readouterr().out
+    assert not (tmp_path / "cache").exists()
+
+
+def test_with_npm_but_no_network_the_build_goes_on(monkeypatch, tmp_path, capsys, program):
+    folder = program("npm", "exit 1")
+    monkeypatch.setattr(vendor.shutil, "which", lambda name: str(folder / "npm"))
+    vendor.vendor(tmp_path / "cache")
+    assert "npm cannot reach" in capsys.readouterr().out
+
+
+def test_what_npm_brings_is_put_in_place_once(monkeypatch, tmp_path):
+    def fetch(npm, packages, folder: Path):
+        assert packages == [vendor.MATHJAX, vendor.AXE]
+        for name in ("mathjax/es5/output/chtml/fonts/woff-v2/a.woff", "mathjax/es5/tex-mml-chtml.js", "mathjax/LICENSE",
+                     "axe-core/axe.min.js"):  # fmt: skip
+            path = folder / "node_modules" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("x")
+        return True
+
+    monkeypatch.setattr(vendor.shutil, "which", lambda name: "npm")
+    monkeypatch.setattr(vendor, "fetch", fetch)
+    vendor.vendor(tmp_path)
+    found = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
+    fonts = "site/mathjax/output/chtml/fonts/woff-v2/a.woff"
+    assert found == {"axe.min.js", "site/mathjax/tex-mml-chtml.js", "site/mathjax/LICENSE", fonts}
+    monkeypatch.setattr(vendor, "fetch", lambda *a: pytest.fail("fetched again"))
+    vendor.vendor(tmp_path)
+
+
+class Config:
+    html_extra_path = ()
+    mathjax_path = "https://elsewhere"
+
+
+@pytest.mark.parametrize("present", [True, False])
+def test_the_book_uses_the_mathjax_that_is_there(monkeypatch, tmp_path, present):
+    monkeypatch.setattr(sphinx_clearformer, "SITE", tmp_path)
+    if present:
+        (tmp_path / "mathjax").mkdir()
+        (tmp_path / "mathjax" / "tex-mml-chtml.js").write_text("x")
+    config = Config()
+    sphinx_clearformer.use_local_mathjax(None, config)
+    assert (config.mathjax_path != "https://elsewhere") == present
+    assert (str(tmp_path) in config.html_extra_path) == present
+
+
+def test_links_to_exercises_become_downloads():
+    source = ["[e](../exercises/03-self-attention.ipynb) and [c](02-attention.ipynb)"]
+    sphinx_clearformer.offer_exercises_for_download(None, "chapters/x", source)
+    assert source == ["[e](path:../exercises/03-self-attention.ipynb) and [c](02-attention.ipynb)"]
+
+
+def test_lists_are_mended():
+    context = {"body": '(<dl>\n<dd>x: int,</dd>\n<dd>y</dd>\n</dl>\n) <dl class="py"><dt>t</dt><dd>d</dd></dl>'}
+    sphinx_clearformer.mend_lists(None, "p", "t", context, None)
+    assert "<dl>" not in context["body"] and context["body"].count('class="sig-line"') == 2
+    assert '<dl class="py"><dt>t</dt><dd>d</dd></dl>' in context["body"]

@@ -1,0 +1,184 @@
+"""The set-up: quick when done, afresh after an interruption, and one sentence for everything that can go wrong."""
+
+import shutil
+import subprocess
+import sys
+from collections import namedtuple
+from pathlib import Path
+
+import bootstrap
+import pytest
+from bootstrap import SetupProblem
+
+SPACE = namedtuple("Space", "total used free")
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """A project folder whose environment is made without pip: calls are recorded in project.calls."""
+    (tmp_path / "pyproject.toml").write_text("[project]\n")
+    (tmp_path / "constraints.txt").write_text("numpy==2.4.6\ntorch==2.13.0\n")
+    calls = []
+
+    def create(venv):
+        shutil.rmtree(venv, ignore_errors=True)
+        bootstrap.python_of(venv).parent.mkdir(parents=True)
+        bootstrap.python_of(venv).symlink_to(sys.executable)
+        calls.append("create")
+
+    def pip(venv, *arguments):
+        calls.append("torch" if bootstrap.CPU_INDEX in arguments else "packages")
+        return 0, ""
+
+    monkeypatch.setattr(bootstrap, "create", create)
+    monkeypatch.setattr(bootstrap, "pip", pip)
+    monkeypatch.setattr(bootstrap, "check_disk", lambda root: None)
+    monkeypatch.setattr(bootstrap, "has_nvidia_gpu", lambda: True)
+    tmp_path_and_calls = namedtuple("Project", "root calls")
+    return tmp_path_and_calls(tmp_path, calls)
+
+
+def test_the_second_run_does_nothing(project):
+    bootstrap.prepare(project.root)
+    bootstrap.prepare(project.root)
+    assert project.calls == ["create", "packages"]
+
+
+def test_new_constraints_are_installed_into_the_same_environment(project):
+    bootstrap.prepare(project.root)
+    (project.root / "constraints.txt").write_text("numpy==2.5.0\n")
+    bootstrap.prepare(project.root)
+    assert project.calls == ["create", "packages", "packages"]
+
+
+def test_an_interrupted_set_up_starts_afresh(project, monkeypatch):
+    def interrupted(venv, root):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as during, pytest.raises(KeyboardInterrupt):
+        during.setattr(bootstrap, "install", interrupted)
+        bootstrap.prepare(project.root)
+    bootstrap.prepare(project.root)
+    assert project.calls == ["create", "create", "packages"]
+
+
+def test_an_interrupted_update_starts_afresh(project, monkeypatch):
+    bootstrap.prepare(project.root)
+    (project.root / "pyproject.toml").write_text("[project]\nname = 'x'\n")
+    with monkeypatch.context() as during, pytest.raises(SetupProblem):
+        during.setattr(bootstrap, "pip", lambda *arguments: (1, "No space left on device"))
+        bootstrap.prepare(project.root)
+    bootstrap.prepare(project.root)
+    assert project.calls == ["create", "packages", "create", "packages"]
+
+
+def test_a_moved_project_gets_a_new_environment(project, tmp_path_factory):
+    bootstrap.prepare(project.root)
+    moved = tmp_path_factory.mktemp("elsewhere") / "course"
+    shutil.copytree(project.root, moved, symlinks=True)
+    bootstrap.prepare(moved)
+    assert project.calls == ["create", "packages"] * 2
+
+
+def test_an_environment_whose_python_is_gone_is_made_anew(project):
+    bootstrap.prepare(project.root)
+    python = bootstrap.python_of(project.root / ".venv")
+    python.unlink()
+    python.symlink_to(project.root / "gone")
+    bootstrap.prepare(project.root)
+    assert project.calls == ["create", "packages"] * 2
+
+
+def test_jupyter_book_2_is_refused_with_what_to_do(project):
+    bootstrap.prepare(project.root)
+    site = project.root / ".venv" / "lib" / "python3.12" / "site-packages" / "jupyter_book-2.0.1.dist-info"
+    site.mkdir(parents=True)
+    (site / "METADATA").write_text("Metadata-Version: 2.1\nName: jupyter-book\nVersion: 2.0.1\n")
+    with pytest.raises(SetupProblem, match=r"Jupyter Book 2\.0\.1 is in the way.*delete the folder \.venv"):
+        bootstrap.prepare(project.root)
+
+
+@pytest.mark.parametrize(("gpu", "platform", "expected"), [
+    (False, "linux", ["torch", "packages"]), (True, "linux", ["packages"]), (False, "darwin", ["packages"]),
+])  # fmt: skip
+def test_the_cpu_build_is_tried_on_linux_without_a_gpu(project, monkeypatch, gpu, platform, expected):
+    monkeypatch.setattr(bootstrap, "has_nvidia_gpu", lambda: gpu)
+    monkeypatch.setattr(sys, "platform", platform)
+    bootstrap.install(project.root / ".venv", project.root)
+    assert project.calls == expected
+
+
+def test_the_default_build_is_taken_when_the_cpu_index_is_away(project, monkeypatch, capsys):
+    def pip(venv, *arguments):
+        project.calls.append(arguments)
+        return (1, "ConnectTimeout") if bootstrap.CPU_INDEX in arguments else (0, "")
+
+    monkeypatch.setattr(bootstrap, "pip", pip)
+    monkeypatch.setattr(bootstrap, "has_nvidia_gpu", lambda: False)
+    monkeypatch.setattr(sys, "platform", "linux")
+    bootstrap.install(project.root / ".venv", project.root)
+    first, second = project.calls
+    assert "torch==2.13.0" in first and "--retries" in first and first[first.index("--retries") + 1] == "0"
+    assert bootstrap.CPU_INDEX not in second
+    assert "default build" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("words", "sentence"), [
+    ("ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device", "The disk is full"),
+    ("Retrying after connection broken by 'NewConnectionError(...)': /simple/numpy/", "index cannot be reached"),
+    ("ERROR: Could not find a version that satisfies the requirement numpy (from versions: none)", "network"),
+    ("SSLError(SSLCertVerificationError(1, '[SSL: CERTIFICATE_VERIFY_FAILED]", "PIP_CERT"),
+    ("PermissionError: [Errno 13] Permission denied: '.venv/x'", "check who owns"),
+])  # fmt: skip
+def test_what_pip_says_becomes_one_sentence(project, monkeypatch, words, sentence):
+    monkeypatch.setattr(bootstrap, "pip", lambda *arguments: (1, words))
+    with pytest.raises(SetupProblem, match=sentence) as caught:
+        bootstrap.install(project.root / ".venv", project.root)
+    assert "\n" not in str(caught.value) and "run the same command again" in str(caught.value)
+
+
+def test_what_is_not_understood_is_shown(project, monkeypatch, capsys):
+    monkeypatch.setattr(bootstrap, "pip", lambda *arguments: (1, "ERROR: something new"))
+    with pytest.raises(SetupProblem, match="its own words stand above"):
+        bootstrap.install(project.root / ".venv", project.root)
+    assert "something new" in capsys.readouterr().err
+
+
+def test_pip_without_network_is_understood(tmp_path, monkeypatch):
+    """The real pip, sent to an address where nothing listens."""
+    monkeypatch.setattr(bootstrap, "python_of", lambda venv: Path(sys.executable))
+    nowhere = "http://127.0.0.1:9/simple"
+    code, words = bootstrap.pip(
+        tmp_path, "download", "--retries", "0", "--isolated", "--index-url", nowhere, "--dest", tmp_path, "nothing"
+    )
+    assert code != 0 and bootstrap.sentence_for(words) == bootstrap.NO_NETWORK
+
+
+def test_python_without_venv(monkeypatch, tmp_path):
+    monkeypatch.setattr(
+        subprocess, "run", lambda *a, **k: subprocess.CompletedProcess(a, 1, "ensurepip is not available.", "")
+    )
+    with pytest.raises(SetupProblem, match=r"sudo apt install python3\.\d+-venv"):
+        bootstrap.create(tmp_path / ".venv")
+
+
+@pytest.mark.parametrize("version", [(3, 10, 4), (3, 14, 0), (2, 7, 18)])
+def test_an_unfit_python_says_which_to_take(monkeypatch, version):
+    monkeypatch.setattr(sys, "version_info", version)
+    with pytest.raises(SetupProblem, match=r"needs Python 3\.11, 3\.12 or 3\.13"):
+        bootstrap.check_version()
+
+
+def test_a_full_disk_is_told_before_anything_is_installed(monkeypatch, tmp_path):
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: SPACE(10, 9, 1024**3))
+    with pytest.raises(SetupProblem, match=r"needs about 4 GB and the disk has 1\.0 GB"):
+        bootstrap.check_disk(tmp_path)
+
+
+def test_problems_end_with_exit_code_1_and_one_sentence(monkeypatch, capsys):
+    def problem(root):
+        raise SetupProblem("Do this.")
+
+    monkeypatch.setattr(bootstrap, "prepare", problem)
+    assert bootstrap.main() == 1
+    assert capsys.readouterr().err.strip() == "Do this."

@@ -1,0 +1,71 @@
+"""Serving: the address is this machine's only, and a taken port is told, or passed over when none was asked for."""
+
+import socket
+import threading
+import urllib.request
+
+import pytest
+import serve
+from bootstrap import SetupProblem
+
+
+@pytest.fixture
+def taken():
+    """A port that something listens on."""
+    with socket.socket() as listener:
+        listener.bind((serve.HOST, 0))
+        listener.listen()
+        yield listener.getsockname()[1]
+
+
+def test_a_wanted_port_that_is_taken_is_told(taken, tmp_path):
+    with pytest.raises(SetupProblem, match=rf"Port {taken} is taken: choose another.*make serve PORT=\d+"):
+        serve.open_server(str(taken), tmp_path)
+
+
+def test_without_a_wanted_port_the_next_free_one_is_taken_and_told(taken, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(serve, "FIRST_PORT", taken)
+    with serve.open_server("", tmp_path) as server:
+        assert taken < server.server_port < taken + serve.TRIES
+    assert f"Port {taken} is taken, port {server.server_port} is used instead." in capsys.readouterr().out
+
+
+def test_when_all_are_taken_another_is_proposed(taken, tmp_path, monkeypatch):
+    monkeypatch.setattr(serve, "FIRST_PORT", taken)
+    monkeypatch.setattr(serve, "TRIES", 1)
+    with pytest.raises(SetupProblem, match=r"are all taken.*PORT=\d+"):
+        serve.open_server("", tmp_path)
+
+
+@pytest.mark.parametrize("wanted", ["http", "-1", "70000", "80 80", "²"])
+def test_what_is_no_port_is_told(wanted, tmp_path):
+    with pytest.raises(SetupProblem, match="is not a port: choose a number"):
+        serve.open_server(wanted, tmp_path)
+
+
+def test_pages_are_served_on_loopback_and_asked_for_again(tmp_path):
+    (tmp_path / "index.html").write_text("hello")
+    with serve.open_server("0", tmp_path) as server:
+        assert server.server_address[0] == "127.0.0.1"
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        with urllib.request.urlopen(f"http://127.0.0.1:{server.server_port}/") as answer:
+            assert answer.read() == b"hello"
+            assert answer.headers["Cache-Control"] == "no-cache"
+        server.shutdown()
+
+
+def test_the_port_is_taken_before_the_book_is_built(taken, monkeypatch, capsys):
+    monkeypatch.setenv("PORT", str(taken))
+    monkeypatch.setattr(serve, "build", lambda root: pytest.fail("built although the port is taken"))
+    assert serve.main() == 1
+    assert "is taken" in capsys.readouterr().err
+
+
+def test_ctrl_c_ends_it_without_a_traceback(monkeypatch, capsys):
+    def interrupt(root):
+        raise KeyboardInterrupt
+
+    monkeypatch.setenv("PORT", "0")
+    monkeypatch.setattr(serve, "build", interrupt)
+    assert serve.main() == 0
+    assert "Stopped." in capsys.readouterr().out
