@@ -30,8 +30,15 @@ def mend_lists(app, pagename, templatename, context, doctree) -> None:
         context["body"] = body.replace('role="doc-biblioentry"', 'role="listitem"')
 
 
+def name_the_front_page(app, pagename, templatename, context, doctree) -> None:
+    """The browser's title of the front page would else be the name of the book twice."""
+    if pagename == app.config.root_doc:
+        context["docstitle"] = "transformers, every equation executed"
+
+
 def setup(app):
     app.connect("config-inited", use_local_mathjax)
     app.connect("source-read", offer_exercises_for_download)
     app.connect("html-page-context", mend_lists)
+    app.connect("html-page-context", name_the_front_page)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -76,6 +76,12 @@ def test_page_has_one_title_and_headings_in_order(html, page):
     assert all(below <= above + 1 for above, below in pairwise(levels)), levels
 
 
+def test_every_page_has_a_browser_title_of_its_own(html):
+    titles = {page: soup(html / page).title.text.strip() for page in PAGES}
+    assert len(set(titles.values())) == len(titles)
+    assert all(title.split(" — ")[0] != title.split(" — ")[-1] for title in titles.values()), titles
+
+
 def labels(name: str) -> list[str]:
     """The labels of display equations in a page's source: $$ ... $$ (label)."""
     for path in (ROOT / f"{name}.ipynb", ROOT / f"{name}.md"):
