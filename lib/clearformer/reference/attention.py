@@ -1,10 +1,10 @@
 """Attention in columns: ``A[s, n]`` is the weight of source token s in output n; every column sums to 1."""
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from numpy import ndarray
 
-from clearformer.reference.functions import softmax
+from clearformer.reference.functions import softmax, softmax_backward
 from clearformer.shapes import shaped
 
 
@@ -130,6 +130,17 @@ def causal_mask(n_tokens: int) -> Bool[ndarray, "N N"]:
 
 
 @shaped
+def padding_mask(ids: Int[ndarray, "S"], pad_id: int) -> Bool[ndarray, "S 1"]:
+    r"""True where a source is a token and not padding; the same for every target. Join it with ``&``.
+
+    .. math:: \mathrm{mask}_{s,1} = [\, w_s \ne w_{\mathrm{pad}} \,]
+
+    Source: common practice; none of the sources pads.
+    """
+    return (ids != pad_id)[:, None]
+
+
+@shaped
 def attend(
     Q: Float[ndarray, "K N"],
     K: Float[ndarray, "K S"],
@@ -148,6 +159,33 @@ def attend(
     scores = K.T @ Q / np.sqrt(len(K))
     A = attention_weights(scores, mask)
     return weighted_average(V, A), A
+
+
+@shaped
+def attend_backward(
+    Q: Float[ndarray, "K N"],
+    K: Float[ndarray, "K S"],
+    V: Float[ndarray, "Kv S"],
+    dY: Float[ndarray, "Kv N"],
+    mask: Bool[ndarray, "#S #N"] | None = None,
+) -> tuple[Float[ndarray, "K N"], Float[ndarray, "K S"], Float[ndarray, "Kv S"]]:
+    r"""Gradients of the outputs of ``attend`` by ``Q``, ``K`` and ``V``.
+
+    .. math:: G = A \otimes (V^\top E), \qquad
+              \frac{\partial F}{\partial Q} = \frac{K G}{\sqrt K}, \qquad
+              \frac{\partial F}{\partial K} = \frac{Q G^\top}{\sqrt K}, \qquad
+              \frac{\partial F}{\partial V} = E A^\top
+
+    E is the gradient by Y, and :math:`\otimes` the softmax backwards in every column (``softmax_backward``). With
+    a mask the same formulas hold, because A is 0 wherever the mask is False.
+
+    Source: jiang, backward steps 1 to 3, with the query on the column, so that the transpose changes sides.
+
+    Cost: twice the FLOPs of ``attend``, and those of ``attend`` to compute A again.
+    """
+    _, A = attend(Q, K, V, mask)
+    G = softmax_backward(A, V.T @ dY, axis=0) / np.sqrt(len(K))
+    return K @ G, Q @ G.T, dY @ A.T
 
 
 @shaped

@@ -29,3 +29,24 @@ def numerical_jacobian(
         nudge = nudge.reshape(x.shape)
         columns.append((function(x + nudge) - function(x - nudge)).ravel() / (2 * step))
     return np.stack(columns, axis=1)
+
+
+def numerical_gradients(
+    loss: Callable[..., float], *arrays: Float[ndarray, "..."], step: float = STEP
+) -> tuple[Float[ndarray, "..."], ...]:
+    r"""Gradient of ``loss(*arrays)``, a single number, by each of the arrays, in their shapes.
+
+    .. math:: \frac{\partial F}{\partial x_j} \approx \frac{F(x + \epsilon e_j) - F(x - \epsilon e_j)}{2 \epsilon}
+
+    Source: as ``numerical_jacobian``, for one output.
+
+    Cost: two calls of ``loss`` for every entry of every array.
+    """
+
+    def gradient(i):
+        def alone(x):
+            return np.asarray(loss(*arrays[:i], x, *arrays[i + 1 :]))
+
+        return numerical_jacobian(alone, arrays[i], step).reshape(arrays[i].shape)
+
+    return tuple(gradient(i) for i in range(len(arrays)))
