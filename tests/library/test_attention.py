@@ -8,10 +8,10 @@ from clearformer.layout import to_reference, to_torch
 from clearformer.notebook import pick_device
 from clearformer.reference import attention as reference
 
+from tests.library.devices import DEVICES
 from tests.library.tolerance import assert_close
 
 B, H, N, S, K, Kv = 2, 3, 5, 7, 4, 6
-DEVICES = [pytest.param("cpu"), pytest.param("cuda", marks=pytest.mark.gpu)]
 
 
 def inputs(dtype, device, requires_grad=False):

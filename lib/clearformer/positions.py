@@ -1,0 +1,121 @@
+"""Where a token stands: added to it, turned into it, or added to the scores."""
+
+import math
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+
+def sinusoidal(
+    n_positions: int,
+    d_model: int,
+    *,
+    start: int = 0,
+    dtype: torch.dtype = torch.float32,
+    device: torch.device | None = None,
+) -> Float[Tensor, "N D"]:
+    r"""Fixed waves of wavelengths from 2π to 10000 · 2π tokens, sine and cosine side by side.
+
+    .. math:: p_{n, 2i} = \sin(n / 10000^{2i/D}), \qquad p_{n, 2i+1} = \cos(n / 10000^{2i/D})
+
+    Source: Vaswani et al. 2017, section 3.5. COMP 336 prints the exponents shifted by one pair; see the errata.
+
+    Raises: ValueError for an odd width.
+    """
+    angles = torch.arange(start, start + n_positions, dtype=torch.float64, device=device)[:, None]
+    angles = angles * _frequencies("sinusoidal", d_model, 10000.0, device)
+    return torch.stack((angles.sin(), angles.cos()), dim=-1).flatten(-2).to(dtype)
+
+
+class LearnedPositions(nn.Module):
+    """One learned vector for every position, to be added to the token that stands there.
+
+    Source: COMP 336, "Position representation vectors learned from scratch"; Devlin et al. 2019.
+    """
+
+    def __init__(self, n_positions: int, d_model: int):
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(n_positions, d_model) * 0.02)
+
+    def forward(self, positions: slice | Int[Tensor, "B N"]) -> Float[Tensor, "*batch N D"]:
+        """The vectors of a slice of positions, or of a row of whole numbers for every sequence.
+
+        Raises: ValueError for a slice that ends behind what was learned.
+        """
+        _within("LearnedPositions", positions, len(self.weight))
+        return self.weight[positions]
+
+
+class RelativeKeys(nn.Module):
+    r"""A learned vector for every distance, compared with the query and added to the scores as a bias.
+
+    .. math:: \mathrm{bias}_{n,s} = q_n^\top r_{\mathrm{clip}(s - n, -m, m)} / \sqrt{K}
+
+    Source: Shaw et al. 2018, eq. 4 and 5, shared by the heads; their vectors for the values are left out.
+
+    Cost: 2 K (2 m + 1) N FLOPs and N S numbers for every head.
+    """
+
+    def __init__(self, d_head: int, max_distance: int):
+        super().__init__()
+        self.max_distance = max_distance
+        self.weight = nn.Parameter(torch.randn(2 * max_distance + 1, d_head) * 0.02)
+
+    def forward(self, q: Float[Tensor, "*batch N K"], n_sources: int) -> Float[Tensor, "*batch N S"]:
+        """The bias of queries that belong to the last of ``n_sources`` tokens, as in ``causal_mask``."""
+        n_targets = q.shape[-2]
+        at_distance = q @ self.weight.T / math.sqrt(q.shape[-1])
+        targets = torch.arange(n_sources - n_targets, n_sources, device=q.device)[:, None]
+        distance = torch.arange(n_sources, device=q.device) - targets
+        index = distance.clamp(-self.max_distance, self.max_distance) + self.max_distance
+        return at_distance.gather(-1, index.expand(*q.shape[:-2], n_targets, n_sources))
+
+
+class Rotary(nn.Module):
+    r"""Turns pairs of features of queries and keys, so that their product depends on their distance only.
+
+    .. math:: (x_i, x_{i+K/2}) \mapsto (x_i \cos\theta - x_{i+K/2} \sin\theta,\;
+              x_{i+K/2} \cos\theta + x_i \sin\theta), \qquad \theta = n / b^{2i/K}
+
+    Source: Su et al. 2021, eq. 34, which pairs neighbours; pairing the two halves, as Llama does, only renames
+    features and is faster.
+
+    Raises: ValueError for an odd width.
+    """
+
+    def __init__(self, d_head: int, n_positions: int, *, base: float = 10000.0, dtype: torch.dtype = torch.float32):
+        super().__init__()
+        positions = torch.arange(n_positions, dtype=torch.float64)[:, None]
+        angles = positions * _frequencies("Rotary", d_head, base, positions.device)
+        self.register_buffer("cos", angles.cos().repeat(1, 2).to(dtype), persistent=False)
+        self.register_buffer("sin", torch.cat((-angles.sin(), angles.sin()), -1).to(dtype), persistent=False)
+
+    def forward(self, x: Float[Tensor, "B H N K"], positions: slice | Int[Tensor, "#B N"]) -> Float[Tensor, "B H N K"]:
+        """Turn ``x`` by its ``positions``: a slice of them, or one row of whole numbers for every sequence.
+
+        Raises: ValueError for a slice that ends behind ``n_positions``.
+        """
+        _within("Rotary", positions, len(self.cos))
+        cos, sin = self.cos[positions], self.sin[positions]
+        if cos.ndim == 3:
+            cos, sin = cos[:, None], sin[:, None]  # one table for all heads
+        swapped = torch.cat(x.chunk(2, dim=-1)[::-1], dim=-1)
+        return (x * cos + swapped * sin).to(x.dtype)
+
+
+def _within(caller, positions, n_positions):
+    if isinstance(positions, slice) and not 0 <= positions.start < positions.stop <= n_positions:
+        raise ValueError(
+            f"{caller}: positions {positions.start} to {positions.stop - 1} asked for, expected a range within 0 to "
+            f"{n_positions - 1}. Shorten the sequence or build with a larger n_positions."
+        )
+
+
+def _frequencies(caller, width, base, device):
+    """Radians per token of every pair of features."""
+    if width % 2 or width < 2:
+        raise ValueError(
+            f"{caller}: a width of {width} cannot be split into pairs. Choose an even one, e.g. {width + 1}."
+        )
+    return base ** (-torch.arange(0, width, 2, dtype=torch.float64, device=device) / width)

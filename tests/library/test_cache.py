@@ -1,0 +1,128 @@
+"""The cache: what comes out with it equals the full forward pass, however the tokens are cut into steps."""
+
+from functools import partial
+
+import pytest
+import torch
+from clearformer.attention import attend
+from clearformer.blocks import Decoder
+from clearformer.cache import KVCache
+from clearformer.multihead import MultiHeadAttention
+from clearformer.positions import RelativeKeys, Rotary
+
+from tests.library.devices import DEVICES
+from tests.library.test_multihead import random_module
+from tests.library.tolerance import assert_close
+
+M, B, N, S, D, H, F = 3, 2, 9, 7, 24, 6, 20
+K = D // H
+
+
+def decoder(name, device="cpu", dtype=torch.float64):
+    rope = Rotary(K, N, dtype=torch.float64)
+    options = {
+        "plain": {},
+        "explicit": {"attend": attend},
+        "grouped": {"n_kv_heads": 2},
+        "rotary, one shared head": {"rope": rope, "n_kv_heads": 1},
+        "relative": {"relative": RelativeKeys(K, 2)},
+    }[name]
+    return random_module(Decoder(M, D, H, F, attention=partial(MultiHeadAttention, **options)), dtype, device)
+
+
+NAMES = ["plain", "explicit", "grouped", "rotary, one shared head", "relative"]
+
+
+def room(model, n_positions=N):
+    parameter = next(model.parameters())
+    heads = model.blocks[0].attention.n_kv_heads
+    return KVCache(M, B, heads, n_positions, K, dtype=parameter.dtype, device=parameter.device)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+@pytest.mark.parametrize("steps", [[1] * N, [4, 1, 3, 1], [N], [2, 7]])
+@pytest.mark.parametrize("name", NAMES)
+@torch.no_grad()
+def test_every_position_equals_the_full_forward_pass(name, steps, dtype, device):
+    """Catches a mask aligned with the first token, a wrong offset of positions and layers that share memory."""
+    model = decoder(name, device, dtype)
+    x, cache = torch.randn(B, N, D, dtype=torch.float64).to(device, dtype), room(model)
+    stepwise = torch.cat([model(part, cache=cache) for part in x.split(steps, dim=1)], dim=1)
+    assert_close(stepwise, model(x))
+    assert cache.length == N and all(layer.length == N for layer in cache.layers)
+
+
+@torch.no_grad()
+def test_left_padding_with_positions_and_mask_equals_each_sequence_alone():
+    """Prompts of different length in one batch: padding is hidden, positions count from the first real token."""
+    model, x = decoder("rotary, one shared head"), torch.randn(B, N, D, dtype=torch.float64)
+    n_padding = torch.tensor([[0], [3]])
+    positions = (torch.arange(N) - n_padding).clamp(min=0)
+    mask = (torch.arange(N) >= n_padding)[:, None, None]
+    cache, found = room(model), []
+    for start, stop in ((0, 5), (5, 6), (6, N)):
+        found.append(model(x[:, start:stop], mask[..., :stop], cache=cache, positions=positions[:, start:stop]))
+    y = torch.cat(found, dim=1)
+    assert_close(y[:1], model(x[:1]))
+    assert_close(y[1:, 3:], model(x[1:, 3:]))
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@torch.no_grad()
+def test_cross_attention_projects_the_source_once(device):
+    model = random_module(Decoder(M, D, H, F, cross=True), device=device)
+    x, source = (torch.randn(B, n, D, dtype=torch.float64).to(device) for n in (N, S))
+    mask = torch.rand(B, 1, 1, S, device=device) > 0.3
+    cache, source_cache = room(model), room(model, S)
+    parts = []
+    for i, part in enumerate(x.split([2, 1, 6], dim=1)):
+        given = source if i == 0 else torch.full_like(source, torch.nan)  # not read again
+        parts.append(model(part, source=given, source_mask=mask, cache=cache, source_cache=source_cache))
+    assert_close(torch.cat(parts, dim=1), model(x, source=source, source_mask=mask))
+
+
+@torch.no_grad()
+def test_overflow_is_refused_with_the_numbers_and_changes_nothing():
+    model, x = decoder("plain"), torch.randn(B, N, D, dtype=torch.float64)
+    cache = room(model, n_positions=6)
+    model(x[:, :4], cache=cache)
+    before = cache[0].k.clone()
+    with pytest.raises(ValueError, match="3 new tokens after 4 make 7, but there is room for 6"):
+        model(x[:, 4:7], cache=cache)
+    assert cache.length == 4 and torch.equal(cache[0].k, before)
+    assert_close(model(x[:, 4:6], cache=cache), model(x[:, :6])[:, 4:])
+
+
+@torch.no_grad()
+def test_the_memory_is_allocated_once_and_handed_out_as_views():
+    cache = KVCache(M, B, H, N, K)
+    k, v = cache[1].append(torch.ones(B, H, 2, K), 2 * torch.ones(B, H, 2, K))
+    assert k.untyped_storage().data_ptr() == v.untyped_storage().data_ptr() == cache[2].k.untyped_storage().data_ptr()
+    assert (k == 1).all() and (v == 2).all() and cache[1].length == 2
+    assert not cache[0].k.any() and not cache[2].v.any()
+
+
+@pytest.mark.parametrize("rows", [[1, 1], [1, 0]])
+@torch.no_grad()
+def test_reorder_and_reset(rows):
+    """A row repeated, as in beam search, and two exchanged; catches rows overwritten before they were read."""
+    model, x = decoder("plain"), torch.randn(B, N, D, dtype=torch.float64)
+    cache = room(model)
+    model(x[:, :4], cache=cache)
+    cache.reorder(torch.tensor(rows))
+    assert_close(model(x[rows, 4:], cache=cache), model(x[rows])[:, 4:])
+    cache.reset()
+    assert cache.length == 0
+    assert_close(model(x, cache=cache), model(x))
+
+
+@pytest.mark.parametrize("shape", [(B + 1, H, 2, K), (B, H + 1, 2, K), (B, H, 2, K + 1), (1, H, 2, K)])
+def test_keys_of_another_shape_are_refused(shape):
+    with pytest.raises(ValueError, match=str(shape).replace("(", r"\(").replace(")", r"\)")):
+        KVCache(M, B, H, N, K)[0].append(torch.zeros(shape), torch.zeros(shape))
+
+
+def test_a_cache_without_room_is_refused():
+    with pytest.raises(ValueError, match="0, 4"):
+        KVCache(M, B, H, 0, K)

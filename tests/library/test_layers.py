@@ -1,0 +1,93 @@
+"""Norms and feed-forward networks against torch.nn and against their formulas."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+from clearformer.layers import FeedForward, GatedFeedForward, LayerNorm, RMSNorm
+from torch import nn
+
+from tests.library.devices import DEVICES
+from tests.library.tolerance import assert_close
+
+B, N, D, HIDDEN = 2, 5, 6, 11
+PAIRS = {"LayerNorm": (LayerNorm, nn.LayerNorm), "RMSNorm": (RMSNorm, nn.RMSNorm)}
+
+
+def randomised(module):
+    """Catches a parameter that is not used: fresh norms hold ones and zeros."""
+    with torch.no_grad():
+        for parameter in module.parameters():
+            parameter.copy_(torch.randn(parameter.shape))
+    return module
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+@pytest.mark.parametrize("eps", [1e-6, 0.3])
+@pytest.mark.parametrize("name", PAIRS)
+def test_norms_equal_those_of_torch(name, eps, dtype, device):
+    ours, theirs = (kind(D, eps=eps).to(device, dtype) for kind in PAIRS[name])
+    theirs.load_state_dict(randomised(ours).state_dict())
+    x = torch.randn(B, N, D, dtype=dtype, device=device)
+    assert_close(ours(x), theirs(x))
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_norms_equal_their_formulas(device):
+    x = 3 + torch.randn(B, N, D, dtype=torch.float64, device=device)
+    layer, rms = (randomised(kind(D, eps=0.1)).to(device, torch.float64) for kind in (LayerNorm, RMSNorm))
+    centred = x - x.mean(-1, keepdim=True)
+    spread = (centred.square().mean(-1, keepdim=True) + 0.1).sqrt()
+    assert_close(layer(x), layer.weight * centred / spread + layer.bias)
+    assert_close(rms(x), rms.weight * x / (x.square().mean(-1, keepdim=True) + 0.1).sqrt())
+
+
+@pytest.mark.parametrize("norm", [LayerNorm, RMSNorm])
+def test_half_precision_is_averaged_in_float32(norm):
+    """Catches sums of squares in float16, which overflow at 65504."""
+    x = 300 * torch.randn(B, N, 4096)
+    half = norm(4096).to(torch.float16)(x.to(torch.float16))
+    torch.testing.assert_close(half.float(), norm(4096)(x), rtol=2e-3, atol=2e-3)
+
+
+@pytest.mark.parametrize("norm", [LayerNorm, RMSNorm])
+def test_a_token_is_normalised_by_itself(norm):
+    """Catches statistics over the sequence, the mistake of turner-v1."""
+    x = torch.randn(B, N, D)
+    edited = x.clone()
+    edited[:, -1] += 5
+    assert torch.equal(norm(D)(x)[:, :-1], norm(D)(edited)[:, :-1])
+
+
+def test_layer_norm_without_bias():
+    layer = LayerNorm(D, bias=False)
+    assert [name for name, _ in layer.named_parameters()] == ["weight"]
+    assert_close(layer(torch.randn(B, D)).mean(-1), torch.zeros(B))
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("activation", [F.relu, F.gelu, torch.tanh])
+@pytest.mark.parametrize("bias", [True, False])
+def test_feed_forward_equals_its_formula(bias, activation, device):
+    layer = FeedForward(D, HIDDEN, activation=activation, bias=bias).to(device, torch.float64)
+    x = torch.randn(B, N, D, dtype=torch.float64, device=device)
+    b_1, b_2 = (layer.up.bias, layer.down.bias) if bias else (0, 0)
+    assert_close(layer(x), activation(x @ layer.up.weight.T + b_1) @ layer.down.weight.T + b_2)
+    assert sum(p.numel() for p in layer.parameters()) == 2 * D * HIDDEN + bias * (D + HIDDEN)
+
+
+def test_the_default_activation_is_the_exact_gelu():
+    """Catches the tanh approximation, 2e-4 away."""
+    z = torch.linspace(-4, 4, 33, dtype=torch.float64)
+    assert_close(FeedForward(D, HIDDEN).activation(z), z * torch.special.ndtr(z))
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_swiglu_equals_its_formula(device):
+    """Catches gate and value exchanged."""
+    layer = GatedFeedForward(D, HIDDEN).to(device, torch.float64)
+    x = torch.randn(B, N, D, dtype=torch.float64, device=device)
+    gate, up = layer.gate_up.weight[:HIDDEN], layer.gate_up.weight[HIDDEN:]
+    z = x @ gate.T
+    assert_close(layer(x), (z * z.sigmoid() * (x @ up.T)) @ layer.down.weight.T)
+    assert sum(p.numel() for p in layer.parameters()) == 3 * D * HIDDEN
