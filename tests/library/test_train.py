@@ -1,0 +1,205 @@
+"""The training loop: learning rate, decay groups, clipping, accumulation, evaluation, and what it refuses."""
+
+import dataclasses
+import math
+import random
+
+import pytest
+import torch
+from clearformer import checkpoint
+from clearformer.train import TrainConfig, adamw, learning_rate, train
+from torch import nn
+from torch.optim.optimizer import register_optimizer_step_pre_hook
+
+CONFIG = TrainConfig(n_steps=7, batch_size=6, learning_rate=0.02, warmup=3)
+
+
+def network(n_hidden=5, dropout=0.0, dtype=torch.float64):
+    torch.manual_seed(2)
+    return nn.Sequential(
+        nn.Linear(3, n_hidden), nn.LayerNorm(n_hidden), nn.Tanh(), nn.Dropout(dropout), nn.Linear(n_hidden, 2)
+    ).to(dtype)
+
+
+def batch(n, generator):
+    x = torch.randn(n, 3, generator=generator, dtype=torch.float64)
+    return x, x[:, :2].sin()
+
+
+def loss(model, x, y):
+    return (model(x) - y).square().mean()
+
+
+def run(config=CONFIG, model=None, **options):
+    model = network() if model is None else model
+    return model, train(model, loss, batch, config, **{"progress": False} | options)
+
+
+def test_the_learning_rate_is_the_formula():
+    config = TrainConfig(n_steps=11, batch_size=1, learning_rate=0.4, warmup=3, final=0.25)
+    expected = [0.4 / 3, 0.8 / 3, 0.4] + [0.1 + 0.15 * (1 + math.cos(math.pi * i / 8)) for i in range(8)]
+    assert [learning_rate(step, config) for step in range(11)] == pytest.approx(expected, abs=1e-15)
+    assert learning_rate(11, config) == pytest.approx(0.1)
+    assert learning_rate(0, dataclasses.replace(config, warmup=0)) == 0.4
+
+
+def test_only_what_has_two_axes_decays_and_every_parameter_is_there_once():
+    model = network()
+    model[4].weight.requires_grad_(False)
+    decayed, spared = adamw(model, dataclasses.replace(CONFIG, weight_decay=0.3)).param_groups
+    assert [decayed["weight_decay"], spared["weight_decay"]] == [0.3, 0.0]
+    assert [p is model[0].weight for p in decayed["params"]] == [True]
+    assert {id(p) for p in spared["params"]} == {id(p) for p in model.parameters() if p.dim() == 1}
+
+
+def test_each_step_has_its_learning_rate_and_no_gradient_above_the_clip():
+    """Catches a schedule that is never applied, one group forgotten, and clipping after the step or not at all."""
+    seen = []
+
+    def look(optimizer, *_):
+        parameters = [p for group in optimizer.param_groups for p in group["params"]]
+        norm = torch.stack([p.grad.norm() for p in parameters]).norm()
+        seen.append(([group["lr"] for group in optimizer.param_groups], float(norm)))
+
+    hook = register_optimizer_step_pre_hook(look)
+    try:
+        run(dataclasses.replace(CONFIG, clip=0.01))
+    finally:
+        hook.remove()
+    assert [rates for rates, _ in seen] == [[learning_rate(step, CONFIG)] * 2 for step in range(7)]
+    assert [norm for _, norm in seen] == pytest.approx([0.01] * 7, rel=1e-3)
+
+
+def test_accumulated_parts_are_the_whole_batch():
+    whole, parts = (run(dataclasses.replace(CONFIG, batch_size=b, accumulate=a)) for b, a in ((6, 1), (2, 3)))
+    assert parts[1].losses == pytest.approx(whole[1].losses, abs=1e-12)
+    for a, b in zip(whole[0].parameters(), parts[0].parameters(), strict=True):
+        torch.testing.assert_close(a, b, rtol=0, atol=1e-12)
+
+
+def test_every_step_and_every_seed_has_rows_of_its_own():
+    seen = []
+
+    def recorded(n, generator):
+        seen.append(batch(n, generator))
+        return seen[-1]
+
+    for seed in (0, 1, 0):
+        train(network(), loss, recorded, dataclasses.replace(CONFIG, seed=seed), progress=False)
+    first_rows = [tuple(x[0].tolist()) for x, _ in seen]
+    assert len(set(first_rows[:14])) == 14 and first_rows[14:] == first_rows[:7]
+
+
+def test_it_learns_and_leaves_the_callers_random_numbers_alone():
+    torch.manual_seed(8)
+    expected = torch.rand(4)
+    model = network(dropout=0.2)
+    torch.manual_seed(8)
+    losses = run(dataclasses.replace(CONFIG, n_steps=120), model)[1].losses
+    assert torch.equal(torch.rand(4), expected)
+    assert sum(losses[-10:]) < 0.7 * sum(losses[:10])
+    assert not model.training
+    assert losses == run(dataclasses.replace(CONFIG, n_steps=120), network(dropout=0.2))[1].losses
+    assert losses != run(dataclasses.replace(CONFIG, n_steps=120, seed=1), network(dropout=0.2))[1].losses
+
+
+def test_evaluation_comes_every_n_steps_and_at_the_end_without_changing_the_run():
+    def evaluate(model):
+        assert not model.training and not torch.is_grad_enabled()
+        return torch.rand(()).item()
+
+    plain = run(model=network(dropout=0.2))[1]
+    history = run(dataclasses.replace(CONFIG, eval_every=3), network(dropout=0.2), evaluate=evaluate)[1]
+    assert list(history.evaluations) == [3, 6, 7] and history.losses == plain.losses
+    assert plain.evaluations == {}
+
+
+def test_the_bar_shows_loss_and_tokens_per_second(capsys):
+    history = run(progress=True, tokens_per_row=9)[1]
+    text = capsys.readouterr().err
+    assert f"loss {history.losses[-1]:.3f}, " in text and "tokens/s" in text and "7/7" in text
+
+
+def test_a_finished_run_resumes_to_what_it_was(tmp_path):
+    model, history = run(folder=tmp_path, evaluate=lambda m: 1.5)
+    other = network()
+    again = run(folder=tmp_path, resume=True, model=other)[1]
+    assert again == history and history.evaluations == {7: 1.5}
+    assert all(torch.equal(a, b) for a, b in zip(model.parameters(), other.parameters(), strict=True))
+    assert [path.name for path in tmp_path.iterdir()] == [checkpoint.NAME]
+
+
+def test_any_cut_and_any_flipped_bit_is_found(tmp_path):
+    """safetensors itself notices a cut, but reads altered numbers; the checksum finds them."""
+    run(folder=tmp_path)
+    path = tmp_path / checkpoint.NAME
+    whole, generator = path.read_bytes(), random.Random(4)
+    damaged = [whole[:n] for n in (0, 7, 300, len(whole) // 2, len(whole) - 1)] + [whole + b"x"]
+    for position in [5, 20, len(whole) - 2, *generator.sample(range(8, len(whole)), 60)]:
+        damaged.append(
+            whole[:position] + bytes([whole[position] ^ 1 << generator.randrange(8)]) + whole[position + 1 :]
+        )
+    for data in damaged:
+        path.write_bytes(data)
+        with pytest.raises(ValueError, match=f"checkpoint.safetensors of {len(data)} bytes is truncated or altered"):
+            checkpoint.load(tmp_path)
+    path.write_bytes(whole)
+    assert len(checkpoint.load(tmp_path)[1]["config"]) == 13
+
+
+def test_another_configuration_is_refused_with_all_differences(tmp_path):
+    run(folder=tmp_path)
+    other = dataclasses.replace(CONFIG, learning_rate=0.03, betas=(0.8, 0.95))
+    with pytest.raises(ValueError, match=r"betas was \[0.9, 0.95\], is \[0.8, 0.95\]; learning_rate was 0.02, is 0.03"):
+        run(other, folder=tmp_path, resume=True)
+
+
+def test_another_model_is_refused_with_all_differences(tmp_path):
+    run(folder=tmp_path)
+    cases = {
+        r"0.bias is float64 \(5,\), but float64 \(4,\) in the model; .*4.weight is .*\(2, 5\), but": network(4),
+        r"0.bias is float64 \(5,\), but float32 \(5,\) in the model": network(dtype=torch.float32),
+        r"5.bias is missing; 5.weight is missing": nn.Sequential(*network(), nn.Linear(2, 2)),
+        r"1.bias is unexpected; 1.weight is unexpected": nn.Sequential(network()[0], nn.Tanh(), *network()[2:]),
+    }
+    for message, model in cases.items():
+        before = [p.detach().clone() for p in model.parameters()]
+        with pytest.raises(ValueError, match=f"belongs to another model: {message}"):
+            run(model=model, folder=tmp_path, resume=True)
+        assert all(torch.equal(a, b) for a, b in zip(before, model.parameters(), strict=True))
+
+
+def started(tmp_path):
+    run(folder=tmp_path)
+    run(folder=tmp_path)
+
+
+BAD = {
+    "nothing to resume": (
+        lambda folder: run(folder=folder / "empty", resume=True), FileNotFoundError, "no checkpoint in .*empty"
+    ),
+    "resume without folder": (lambda _: run(resume=True), ValueError, "resume=True without a folder"),
+    "overwriting": (started, FileExistsError, "already holds a checkpoint"),
+    "too few rows": (
+        lambda _: train(network(), loss, lambda n, g: batch(4, g), CONFIG, progress=False),
+        ValueError, r"batch\(6, ...\) gave 4 rows in tensor 0, of shape \(4, 3\)",
+    ),
+    "loss not one number": (
+        lambda _: train(network(), lambda m, x, y: m(x)[:, 0], batch, CONFIG, progress=False),
+        ValueError, r"loss\(...\) has shape \(6,\)",
+    ),
+    "loss not finite": (
+        lambda _: train(network(), lambda m, x, y: loss(m, x, y) * math.nan, batch, CONFIG, progress=False),
+        FloatingPointError, "loss of step 0 is nan",
+    ),
+    "no steps": (lambda _: TrainConfig(n_steps=0, batch_size=2), ValueError, "n_steps=0, expected at least 1"),
+    "no rate": (lambda _: TrainConfig(5, 2, learning_rate=-0.1), ValueError, "learning_rate=-0.1, expected more"),
+    "all warm-up": (lambda _: TrainConfig(5, 2, warmup=6), ValueError, "warmup=6 is more than n_steps=5"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_named(case, tmp_path):
+    call, error, message = BAD[case]
+    with pytest.raises(error, match=message):
+        call(tmp_path)

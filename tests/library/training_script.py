@@ -1,0 +1,164 @@
+"""Run by test_train_processes.py in its own processes: a small model learns, is killed, resumes; or two learn it."""
+
+import functools
+import json
+import os
+import random
+import signal
+import sys
+import time
+from pathlib import Path
+
+import torch
+from clearformer import checkpoint
+from clearformer.data import random_windows, zen_text
+from clearformer.tokenizers import CharTokenizer
+from clearformer.train import TrainConfig, train
+from torch import nn
+
+TOKENIZER = CharTokenizer(zen_text())
+IDS = torch.tensor(TOKENIZER.encode(zen_text()))
+N_STEPS = 41
+
+
+class NextCharacter(nn.Module):
+    """Small, but with all that a run could lose: dropout, a norm, tied weights, a buffer that training changes."""
+
+    def __init__(self, dropout: float):
+        super().__init__()
+        self.embedding = nn.Embedding(TOKENIZER.n_vocab, 12)
+        self.body = nn.Sequential(nn.LayerNorm(12), nn.Linear(12, 20), nn.GELU(), nn.Dropout(dropout))
+        self.out = nn.Linear(20, 12)
+        self.head = nn.Linear(12, TOKENIZER.n_vocab, bias=False)
+        self.head.weight = self.embedding.weight
+        self.register_buffer("n_calls", torch.zeros((), dtype=torch.int64))
+
+    def forward(self, ids):
+        self.n_calls += self.training
+        return self.head(self.out(self.body(self.embedding(ids))))
+
+
+def loss(model, inputs, targets):
+    return nn.functional.cross_entropy(model(inputs).flatten(0, 1), targets.flatten())
+
+
+def batch(n, generator):
+    return random_windows(IDS, 9, n, generator)
+
+
+def run(folder, dropout=0.3, **changes):
+    """The losses and the final weights of a run in ``folder``, resumed if it has begun."""
+    torch.manual_seed(3 + int(os.environ.get("RANK", "0")))  # of a pair, the second begins like the first all the same
+    model = NextCharacter(dropout)
+    config = TrainConfig(
+        **{"n_steps": N_STEPS, "batch_size": 6, "warmup": 4, "accumulate": 2, "save_every": 3} | changes
+    )
+    resume = checkpoint.has_checkpoint(folder)
+    history = train(
+        model, loss, batch, config, evaluate=lambda m: loss(m, IDS[None, :-1], IDS[None, 1:]), folder=folder,
+        resume=resume, progress=False,
+    )  # fmt: skip
+    weights = {name: tensor.tolist() for name, tensor in model.state_dict().items()}
+    return {"losses": history.losses, "evaluations": history.evaluations, "weights": weights, "resumed": resume}
+
+
+def die():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def write_in_pieces(tensors, path, metadata, die_after=None, pause=0.0):
+    """What ``save_file`` does, but slowly, or only up to a piece."""
+    from safetensors.torch import save
+
+    data = save(tensors, metadata)
+    with open(path, "wb") as file:
+        for piece in range(5):
+            if piece == die_after:
+                die()
+            file.write(data[piece * len(data) // 5 : (piece + 1) * len(data) // 5])
+            file.flush()
+            time.sleep(pause)
+
+
+def before_rename():
+    os.replace = lambda *_: die()
+
+
+def after_rename():
+    replace = os.replace
+    os.replace = lambda *names: (replace(*names), die())
+
+
+def in_the_step(number):
+    global batch
+    calls, draw = iter(range(number)), batch
+
+    def dying(n, generator):
+        if next(calls, None) is None:
+            die()
+        return draw(n, generator)
+
+    batch = dying
+
+
+def in_the_writing(piece):
+    checkpoint.save_file = functools.partial(write_in_pieces, die_after=piece)
+
+
+MOMENTS = {
+    "before the first save": lambda: in_the_step(2),
+    "first save, nothing written": lambda: in_the_writing(0),
+    "first save, half written": lambda: in_the_writing(3),
+    "between two saves": lambda: in_the_step(5),
+    "later save, half written": lambda: in_the_writing(2),
+    "later save, all written, not renamed": before_rename,
+    "just after the rename": after_rename,
+}
+
+
+def in_child(prepare, result: Path, folder: Path) -> int:
+    """A fork, so that an attempt costs no imports; torch has not computed anything yet and has one thread."""
+    pid = os.fork()
+    if pid:
+        return pid
+    prepare()
+    result.write_text(json.dumps(run(folder)))
+    os._exit(0)
+
+
+def kill_and_resume(root: Path):
+    """Prints how each attempt ended; leaves the results in ``root``."""
+    torch.optim.AdamW(NextCharacter(0.0).parameters(), fused=True)  # imports what it needs, once for all attempts
+    attempts = []
+    os.waitpid(in_child(lambda: None, root / "whole.json", root / "whole"), 0)
+    for name, prepare in MOMENTS.items():
+        _, status = os.waitpid(in_child(prepare, root / "named.json", root / "named"), 0)
+        attempts.append((name, status, checkpoint.has_checkpoint(root / "named")))
+    os.waitpid(in_child(lambda: None, root / "named.json", root / "named"), 0)
+    slow = functools.partial(write_in_pieces, pause=0.002)
+    generator, random_kills, in_a_save = random.Random(5), 0, 0
+    for attempt in range(60):
+        pid = in_child(lambda: setattr(checkpoint, "save_file", slow), root / "random.part", root / "random")
+        time.sleep(generator.uniform(0.01, 0.06 + 0.005 * attempt))  # ever longer, so that it ends on slow machines too
+        os.kill(pid, signal.SIGKILL)
+        _, status = os.waitpid(pid, 0)
+        random_kills += status == signal.SIGKILL
+        in_a_save += (root / "random" / (checkpoint.NAME + ".unfinished")).exists()
+        if status == 0:
+            os.replace(root / "random.part", root / "random.json")
+            break
+    print(json.dumps({"attempts": attempts, "random_kills": random_kills, "in_a_save": in_a_save}))
+
+
+def pair(result: Path, batch_size: int):
+    """Under torchrun or alone: without dropout, so that the losses can be the same; float64, so that one sees it."""
+    torch.set_default_dtype(torch.float64)
+    outcome = run(result.parent / f"{result.stem} run", dropout=0.0, batch_size=batch_size, n_steps=21)
+    if os.environ.get("RANK", "0") == "0":
+        result.write_text(json.dumps(outcome))
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    what, where = sys.argv[1], Path(sys.argv[2])
+    kill_and_resume(where) if what == "kill" else pair(where, int(sys.argv[3]))
