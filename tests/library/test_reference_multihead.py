@@ -8,34 +8,7 @@ from clearformer.reference.attention import attend, attention_weights, causal_ma
 from clearformer.reference.functions import softmax
 
 from tests.library.gradients import assert_backward
-
-D, H, K, Kv, N, S = 6, 3, 4, 2, 5, 7
-
-
-@pytest.fixture
-def rng():
-    return np.random.default_rng(5)
-
-
-@pytest.fixture
-def heads(rng):
-    """U_q, U_k, U_v, U_o, all widths different."""
-    return tuple(rng.normal(size=size) / 2 for size in ((H, K, D), (H, K, D), (H, Kv, D), (H, D, Kv)))
-
-
-def some_mask(rng, n_targets):
-    """Random, with one target that may look at everything and one that may look at nothing."""
-    mask = rng.random((S, n_targets)) > 0.4
-    mask[:, 0], mask[:, 1] = True, False
-    return mask
-
-
-MASKS = {
-    "none": lambda size: None,
-    "causal": causal_mask,
-    "padding": lambda size: padding_mask(np.array([4, 2, 9, 9, 9])[:size], 9),
-    "blind": lambda size: causal_mask(size) & (np.arange(size) != 2)[None, :],
-}
+from tests.library.heads import MASKS, D, H, K, Kv, N, S, some_mask
 
 
 def test_the_padding_mask_hides_padding_from_every_target(rng):

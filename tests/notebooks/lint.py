@@ -12,7 +12,7 @@ MAX_SECONDS = 60
 MIN_ALT_WORDS = 4
 RANDOM_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){0,3}([0-9a-f]{4,})?")
 MAGIC = re.compile(r"^\s*(%|!|\?)|\?\s*$|^\s*[\w.]+\s*=\s*[%!]", re.M)
-MACHINE_PATH = re.compile(r"(?<![\w.])(/home/|/root/|/Users/|/tmp/|/private/|/work/|/mnt/|/opt/|[A-Z]:\\\\?Users)")
+MACHINE_PATH = re.compile(r"(?<![\w.])(/home/|/root/|/Users/|/tmp/|/private/|/mnt/|/opt/|[A-Z]:\\\\?Users)")
 BANNED_TAGS = {
     "skip-execution": "is ignored by nbval",
     "nbval-skip": "hides a cell from the comparison",
