@@ -2,7 +2,7 @@
 PY := .venv/bin/python
 export PYTHONUTF8 := 1
 .DEFAULT_GOAL := help
-.PHONY: help setup book serve test notebooks lab lint clean clean-env
+.PHONY: help setup book serve test notebooks bench lab lint clean clean-env
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -22,6 +22,10 @@ test: setup  ## run the whole suite; ARGS="tests/lib -n 0" runs a part of it
 
 notebooks: setup  ## execute every notebook and save it with its outputs; ARGS=... names some
 	@$(PY) tools/notebooks.py $(ARGS)
+
+bench: setup  ## measure speed beside other libraries; ARGS="--only training --rounds 3" measures less
+	@$(PY) tools/peers.py
+	@$(PY) -m benchmarks $(ARGS)
 
 lab: setup  ## open JupyterLab
 	@$(PY) -m jupyter lab

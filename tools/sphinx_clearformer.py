@@ -5,6 +5,7 @@ import re
 from vendor import SITE
 
 MATHJAX = "mathjax/tex-mml-chtml.js"
+LABEL = re.compile(r"(\s*)(Source|Cost|Raises):(?= \S)")
 PARAMETERS = re.compile(r"<dl>\s*((?:<dd>.*?</dd>\s*)+)</dl>")
 
 
@@ -30,6 +31,13 @@ def mend_lists(app, pagename, templatename, context, doctree) -> None:
         context["body"] = body.replace('role="doc-biblioentry"', 'role="listitem"')
 
 
+def set_off_labels(app, what, name, obj, options, lines) -> None:
+    """In a docstring the lines that begin with a label follow one another; on the page each is a paragraph."""
+    for i in reversed(range(len(lines))):
+        if match := LABEL.match(lines[i]):
+            lines[i : i + 1] = ["", f"{match[1]}**{match[2]}:**{lines[i][match.end() :]}"]
+
+
 def name_the_front_page(app, pagename, templatename, context, doctree) -> None:
     """The browser's title of the front page would else be the name of the book twice."""
     if pagename == app.config.root_doc:
@@ -39,6 +47,7 @@ def name_the_front_page(app, pagename, templatename, context, doctree) -> None:
 def setup(app):
     app.connect("config-inited", use_local_mathjax)
     app.connect("source-read", offer_exercises_for_download)
+    app.connect("autodoc-process-docstring", set_off_labels)
     app.connect("html-page-context", mend_lists)
     app.connect("html-page-context", name_the_front_page)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -4,7 +4,7 @@ import math
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from clearformer.shapes import shaped
@@ -24,14 +24,12 @@ def attend(
 
     .. math:: A = \mathrm{softmax}\left(q k^\top / \sqrt{K} + \mathrm{bias}\right), \qquad y = A v
 
-    ``mask`` is True where a target may look at a source; ``causal`` adds ``causal_mask`` to it. A row without any
-    True gives zeros. ``bias`` carries relative positions.
+    ``mask`` is True where a target may look; ``causal`` adds ``causal_mask`` to it. A row without any True gives zeros.
 
     Source: Vaswani et al. 2017, eq. 1; turner-v2, eq. 5, transposed; for the bias Shaw et al. 2018, eq. 4 and 5.
-
     Cost: 2 (K + Kv) N S FLOPs and N S numbers in memory for every head of the batch.
     """
-    mask = _with_causal(mask, causal, q, k)
+    mask = with_causal(mask, causal, q, k)
     scores = q @ k.transpose(-2, -1) / math.sqrt(k.shape[-1])
     if bias is not None:
         scores = scores + bias
@@ -57,12 +55,11 @@ def attend_fused(
     """The same result from PyTorch's fused kernel, which never stores the N × S weights and so returns None for them.
 
     Source: as ``attend``.
-
     Cost: the FLOPs of ``attend``, half of them with ``causal`` alone; memory linear in N without a mask or a bias.
     """
     if causal and mask is None and bias is None and q.shape[-2] == k.shape[-2]:
         return F.scaled_dot_product_attention(q, k, v, is_causal=True), None
-    mask = _with_causal(mask, causal, q, k)
+    mask = with_causal(mask, causal, q, k)
     if bias is not None:
         mask = bias if mask is None else bias.masked_fill(~mask, -math.inf)
     return F.scaled_dot_product_attention(q, k, v, attn_mask=mask), None
@@ -88,10 +85,8 @@ def attend_blockwise(
     over the scores :math:`c_s` of one block of sources; after the last one the output is :math:`y / l`.
 
     Source: Milakov and Gimelshein 2018, algorithm 3; Dao et al. 2022, algorithm 1.
-
     Cost: the FLOPs of ``attend``, half of them with ``causal``; memory linear in N (autograd through it keeps N S
     numbers after all, ``clearformer.backward.attend_recomputing`` does not).
-
     Raises: ValueError for a block size below 1.
     """
     return online_attention(q, k, v, mask, causal=causal, bias=bias, sizes=(query_block, key_block))[0], None
@@ -109,7 +104,7 @@ def online_attention(q, k, v, mask=None, *, causal=False, bias=None, sizes=(256,
         for columns in column_blocks:
             scores = block_scores(q, k, mask, rows, columns, causal=causal, bias=bias)
             higher = torch.maximum(top, scores.detach().amax(-1, keepdim=True))
-            weights, shrink = (scores - higher).exp(), (top - higher).exp()
+            weights, shrink = scores.sub_(higher).exp_(), (top - higher).exp()
             total = total * shrink + weights.sum(-1, keepdim=True)
             y = y * shrink + weights.to(v.dtype) @ v[..., columns, :]
             top = higher
@@ -125,13 +120,11 @@ def block_scores(q, k, mask, rows, columns, *, causal=False, bias=None):
     if bias is not None:
         scores = scores + _cut(bias, rows, columns)
     if mask is not None:
-        scores = scores.masked_fill(~_cut(mask, rows, columns), -math.inf)
-    shift = (
-        rows.start + k.shape[-2] - q.shape[-2] - columns.start
-    )  # row i of the block sees its columns up to i + shift
+        scores.masked_fill_(~_cut(mask, rows, columns), -math.inf)
+    shift = rows.start + k.shape[-2] - q.shape[-2] - columns.start  # row i of the block sees columns up to i + shift
     if causal and shift < columns.stop - columns.start - 1:
-        seen = scores.new_ones(scores.shape[-2:], dtype=torch.bool).tril(shift)
-        scores = scores.masked_fill(~seen, -math.inf)
+        ahead = scores.new_ones(scores.shape[-2:], dtype=torch.bool).triu(shift + 1)
+        scores.masked_fill_(ahead, -math.inf)
     return scores
 
 
@@ -158,7 +151,7 @@ def _cut(matrix, rows, columns):
     return matrix[..., columns] if matrix.shape[-1] > 1 else matrix
 
 
-def _with_causal(mask, causal, q, k):
+def with_causal(mask, causal, q, k):
     """``mask`` and the causal mask together; a single target is the last one and sees everything."""
     if not causal or q.shape[-2] == 1:
         return mask
@@ -176,13 +169,17 @@ def causal_mask(
     With more sources than targets the targets are the last ones, as when the earlier tokens lie in a cache.
 
     Source: turner-v2, section 4.1; COMP 336, "Looking into the Future".
-
     Raises: ValueError if there are fewer sources than targets, for then the first targets could look at nothing.
     """
     n_sources = n_targets if n_sources is None else n_sources
     _enough_sources(n_targets, n_sources)
     every = torch.ones(n_targets, n_sources, dtype=torch.bool, device=device)
     return every.tril(n_sources - n_targets)
+
+
+def padding_mask(ids: Int[Tensor, "B S"], padding: int) -> Bool[Tensor, "B 1 1 S"]:
+    """True where a source is a token and not ``padding``, the same for every head and target."""
+    return (ids != padding)[:, None, None]
 
 
 def _enough_sources(n_targets, n_sources):

@@ -7,7 +7,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from clearformer.attention import block_scores, blocks, causal_mask, online_attention
+from clearformer.attention import block_scores, blocks, online_attention, with_causal
 from clearformer.shapes import shaped
 
 
@@ -30,7 +30,6 @@ def attend_by_hand(
     weights that it hides are zero.
 
     Source: Jiang, backward steps 1 to 3, transposed, with queries and keys in the roles of turner-v2, eq. 5.
-
     Cost: backward 4 (K + Kv) N S FLOPs; N S numbers kept between forward and backward for every head.
     """
     return _Stored.apply(q, k, v, mask, causal), None
@@ -52,9 +51,7 @@ def attend_recomputing(
     .. math:: A_{n,s} = \exp(C_{n,s} - L_n), \qquad L_n = \log \sum_s \exp(C_{n,s})
 
     Source: Dao et al. 2022, algorithm 4; the formulas as in ``attend_by_hand``.
-
     Cost: backward 2 (3 K + 2 Kv) N S FLOPs, half of them with ``causal``; memory linear in N.
-
     Raises: ValueError for a block size below 1.
     """
     return _Recomputed.apply(q, k, v, mask, causal, (query_block, key_block)), None
@@ -65,15 +62,13 @@ class _Stored(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx, q, k, v, mask, causal):
-        if causal and q.shape[-2] > 1:
-            seen = causal_mask(q.shape[-2], k.shape[-2], device=q.device)
-            mask = seen if mask is None else seen & mask
+        seen = with_causal(mask, causal, q, k)
         scores = (q / math.sqrt(q.shape[-1])) @ k.transpose(-2, -1)
-        if mask is not None:
-            scores.masked_fill_(~mask, torch.finfo(scores.dtype).min)
+        if seen is not None:
+            scores.masked_fill_(~seen, torch.finfo(scores.dtype).min)
         weights = scores.softmax(-1, dtype=torch.promote_types(scores.dtype, torch.float32)).to(v.dtype)
-        if mask is not None:
-            weights.masked_fill_(~mask.any(-1, keepdim=True), 0.0)
+        if mask is not None:  # causal alone leaves itself to every target
+            weights.masked_fill_(~seen.any(-1, keepdim=True), 0.0)
         y = weights @ v
         ctx.save_for_backward(q, k, v, weights, y)
         return y
@@ -85,8 +80,8 @@ class _Stored(torch.autograd.Function):
         grad_v = weights.transpose(-2, -1) @ grad_y
         grad_scores = grad_y @ v.transpose(-2, -1)  # dA, and in place dC
         grad_scores.sub_((grad_y * y).sum(-1, keepdim=True)).mul_(weights)
-        scale = 1 / math.sqrt(q.shape[-1])
-        return grad_scores @ k * scale, grad_scores.transpose(-2, -1) @ q * scale, grad_v, None, None
+        root = math.sqrt(q.shape[-1])
+        return (grad_scores @ k).div_(root), (grad_scores.transpose(-2, -1) @ q).div_(root), grad_v, None, None
 
 
 class _Recomputed(torch.autograd.Function):

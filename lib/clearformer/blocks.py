@@ -20,7 +20,6 @@ class Block(nn.Module):
     ``attention`` and ``feed_forward`` build the parts from their sizes: ``partial(MultiHeadAttention, n_kv_heads=2)``.
 
     Source: turner-v2, section 2.3, norm first; Vaswani et al. 2017, section 3.1, norm after.
-
     Cost: with F = 4 D about 24 D² FLOPs for every token, and 4 D for every pair of tokens.
     """
 
@@ -65,18 +64,16 @@ class Block(nn.Module):
                 f"{'without' if source is None else 'with'} a source. "
                 "Pass a source exactly if the block has cross-attention."
             )
-        x = self._add(
-            x, self.attention_norm, self.attention, None, mask, causal=causal, cache=cache, positions=positions
-        )
+        seen = {"causal": causal, "cache": cache, "positions": positions}
+        if self.norm_first:
+            x = x + self.attention(self.attention_norm(x), None, mask, **seen)[0]
+            if source is not None:
+                x = x + self.cross(self.cross_norm(x), source, source_mask, cache=source_cache)[0]
+            return x + self.feed_forward(self.feed_forward_norm(x))
+        x = self.attention_norm(x + self.attention(x, None, mask, **seen)[0])
         if source is not None:
-            x = self._add(x, self.cross_norm, self.cross, source, source_mask, cache=source_cache)
-        return self._add(x, self.feed_forward_norm, self.feed_forward)
-
-    def _add(self, x, norm, part, *args, **kwargs):
-        """One residual step."""
-        y = part(norm(x) if self.norm_first else x, *args, **kwargs)
-        y = y[0] if isinstance(y, tuple) else y  # attention returns its weights as well
-        return x + y if self.norm_first else norm(x + y)
+            x = self.cross_norm(x + self.cross(x, source, source_mask, cache=source_cache)[0])
+        return self.feed_forward_norm(x + self.feed_forward(x))
 
 
 class Encoder(nn.Module):
@@ -150,8 +147,9 @@ class Decoder(nn.Module):
         """The causal mask is always on, ``mask`` can only hide more. With a cache ``x`` holds the new tokens only."""
         options = {"causal": True, "source": source, "source_mask": source_mask, "positions": positions}
         for i, block in enumerate(self.blocks):
-            caches = {"cache": cache and cache[i], "source_cache": source_cache and source_cache[i]}
-            x = block(x, mask, **options, **caches)
+            options["cache"] = None if cache is None else cache[i]
+            options["source_cache"] = None if source_cache is None else source_cache[i]
+            x = block(x, mask, **options)
         return self.norm(x)
 
 

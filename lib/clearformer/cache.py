@@ -10,31 +10,34 @@ class LayerCache:
 
     def __init__(self, k: Float[Tensor, "B H N K"], v: Float[Tensor, "B H N K"]):
         self.k, self.v, self.length = k, v, 0
+        self.batch, self.heads, self.room, self.width = k.shape
 
     def append(self, k: Float[Tensor, "B H N K"], v: Float[Tensor, "B H N K"]) -> tuple[Tensor, Tensor]:
         """Store the keys and values of new tokens; return those of all tokens so far, as views.
 
         Raises: ValueError if they do not fit, for another batch size or other heads; nothing is stored then.
         """
-        start, stop, room = self.length, self.length + k.shape[2], self.k.shape[2]
-        if stop > room:
+        start = self.length
+        batch, heads, n, width = k.shape
+        stop = start + n
+        if stop > self.room:
             raise ValueError(
-                f"KVCache: {k.shape[2]} new tokens after {start} make {stop}, but there is room for {room}. "
+                f"KVCache: {n} new tokens after {start} make {stop}, but there is room for {self.room}. "
                 f"Build the cache with n_positions={stop} or more."
             )
-        if k.shape[:2] != self.k.shape[:2] or k.shape[3] != self.k.shape[3]:
+        if (batch, heads, width) != (self.batch, self.heads, self.width):
             raise ValueError(
                 f"KVCache: keys of shape {tuple(k.shape)} do not fit into a cache of shape {tuple(self.k.shape)}. "
                 "Build the cache with the model's batch, n_kv_heads and width per head."
             )
-        self.k[:, :, start:stop] = k
-        self.v[:, :, start:stop] = v
+        self.k.narrow(2, start, n).copy_(k)
+        self.v.narrow(2, start, n).copy_(v)
         self.length = stop
         return self.filled()
 
     def filled(self) -> tuple[Tensor, Tensor]:
         """The keys and values of all tokens so far, as views."""
-        return self.k[:, :, : self.length], self.v[:, :, : self.length]
+        return self.k.narrow(2, 0, self.length), self.v.narrow(2, 0, self.length)
 
 
 class KVCache:
@@ -43,7 +46,6 @@ class KVCache:
     Use it under ``torch.no_grad()``: it is written in place.
 
     Source: Shazeer 2019, section 2.4, for the incremental use of keys and values.
-
     Cost: 2 · layers · batch · kv heads · positions · width per head numbers.
     """
 

@@ -23,6 +23,33 @@ def has_checkpoint(folder: str | Path) -> bool:
     return (Path(folder) / NAME).is_file()
 
 
+def begin(
+    folder: str | Path | None, model: nn.Module, optimizer: torch.optim.Optimizer, facts: dict, *, resume: bool
+) -> tuple[list[float], dict[int, float]]:
+    """The losses and evaluations so far: none at the start, those of the checkpoint, which is restored, on resuming.
+
+    Raises: FileNotFoundError or FileExistsError if ``resume`` and ``folder`` do not fit; ValueError for a checkpoint
+    that is damaged, or of another configuration or model.
+    """
+    if resume and folder is None:
+        raise ValueError("train: resume=True without a folder, expected the one with the checkpoint. Pass folder=.")
+    if not resume:
+        if folder is not None and has_checkpoint(folder):
+            raise FileExistsError(f"train: {folder} already holds a checkpoint. Pass resume=True, or another folder.")
+        return [], {}
+    tensors, saved = load(folder)
+    there, here = ({"n_processes": f["n_processes"]} | f["config"] for f in (saved, facts))
+    keys = sorted(there.keys() | here.keys())
+    changes = [f"{k} was {there.get(k)}, is {here.get(k)}" for k in keys if there.get(k) != here.get(k)]
+    if changes:
+        raise ValueError(
+            f"train: the checkpoint belongs to another configuration: {'; '.join(changes)}. "
+            "Resume with the one it was made with, or train in another folder."
+        )
+    restore(model, optimizer, tensors)
+    return tensors["losses"].tolist(), {int(step): value for step, value in saved["evaluations"].items()}
+
+
 def save(folder: str | Path, model: nn.Module, optimizer: torch.optim.Optimizer, losses: list[float], facts: dict):
     """Write a checkpoint so that ``folder`` holds the old one or the new one at every moment, whoever pulls the plug.
 

@@ -1,12 +1,10 @@
 """Real data that needs no download: it comes with Python or with a library."""
 
-import ast
 import codecs
+import contextlib
 import datetime
-import importlib.util
 import random
 from collections.abc import Callable
-from pathlib import Path
 
 import torch
 from jaxtyping import Float, Int
@@ -18,13 +16,9 @@ Pairs = list[tuple[str, str]]
 
 def zen_text() -> str:
     """The Zen of Python by Tim Peters, as the standard library holds it: 21 lines, the same in every version."""
-    source = Path(importlib.util.find_spec("this").origin).read_text(encoding="utf-8")
-    scrambled = next(
-        node.value.value
-        for node in ast.parse(source).body
-        if isinstance(node, ast.Assign) and node.targets[0].id == "s"
-    )
-    return codecs.decode(scrambled, "rot13")
+    with contextlib.redirect_stdout(None):  # the module prints itself when it is imported for the first time
+        import this
+    return codecs.decode(this.s, "rot13")
 
 
 def python_reference_text() -> str:
@@ -118,7 +112,6 @@ def number_pairs(
     The numbers are drawn from 0 to ``below`` - 1; the same seed gives the same two lists.
 
     Source: num2words. German says the ones before the tens, twenty-one is "einundzwanzig", so a model has to reorder.
-
     Raises: ValueError for a language that is not in ``LANGUAGES``, or for more pairs than there are numbers.
     """
     return _pairs("number_pairs", language, (n_train, n_held_out), range(below), number_words, seed)
@@ -132,7 +125,6 @@ def date_pairs(
     ``years`` are the first and the last one, both included; the same seed gives the same two lists.
 
     Source: Babel, the format "full" of the Unicode locale data: "Thursday, March 5, 1987" is "jeudi 5 mars 1987".
-
     Raises: ValueError for a language that is not in ``LANGUAGES``, or for more pairs than there are days.
     """
     from babel.dates import format_date

@@ -1,11 +1,14 @@
 """What a block holds beside attention: normalisation and the feed-forward network, one token at a time."""
 
 from collections.abc import Callable
+from functools import partial
 
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
+
+gelu_tanh = partial(F.gelu, approximate="tanh")  # GPT-2's GELU; on a CPU slower than the exact one
 
 
 class LayerNorm(nn.Module):
@@ -52,7 +55,6 @@ class FeedForward(nn.Module):
 
     Source: Vaswani et al. 2017, eq. 2, with ReLU; GPT and BERT take the exact GELU,
     :math:`\phi(z) = z \, \Phi(z)`.
-
     Cost: 4 D F FLOPs for every token.
     """
 
@@ -74,7 +76,6 @@ class GatedFeedForward(nn.Module):
     .. math:: y = W_2 \, \bigl(\phi(W_g x) \odot W_1 x\bigr)
 
     Source: Shazeer 2020, eq. 6.
-
     Cost: 6 D F FLOPs for every token; with F = 2/3 of that of ``FeedForward`` the same.
     """
 

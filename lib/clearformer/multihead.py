@@ -21,9 +21,7 @@ class MultiHeadAttention(nn.Module):
     ``relative(q, n_sources)`` adds a bias to the scores, ``attend`` is any function of ``clearformer.attention``.
 
     Source: Vaswani et al. 2017, section 3.2.2; turner-v2, eq. 4 and 5; for shared keys Ainslie et al. 2023.
-
     Cost: 2 D (2 D + 2 G K) FLOPs for every token with G key-value heads, and those of ``attend``.
-
     Raises: ValueError if ``n_heads`` does not divide ``d_model``, or ``n_kv_heads`` does not divide ``n_heads``.
     """
 
@@ -43,8 +41,8 @@ class MultiHeadAttention(nn.Module):
         _check_heads(d_model, n_heads, n_kv_heads)
         self.d_model, self.n_heads, self.n_kv_heads = d_model, n_heads, n_kv_heads
         self.d_head = d_model // n_heads
-        self.widths = (d_model, n_kv_heads * self.d_head, n_kv_heads * self.d_head)  # of queries, keys, values
-        self.qkv = nn.Linear(d_model, sum(self.widths), bias=bias)
+        self.heads = (n_heads, n_kv_heads, n_kv_heads)  # of queries, keys, values
+        self.qkv = nn.Linear(d_model, sum(self.heads) * self.d_head, bias=bias)
         self.out = nn.Linear(d_model, d_model, bias=bias)
         self.rope, self.relative, self.attend = rope, relative, attend
 
@@ -68,7 +66,7 @@ class MultiHeadAttention(nn.Module):
         self._check("x", x)
         start = 0 if cache is None else cache.length
         if source is None:
-            q, k, v = self._heads(self.qkv(x), self.widths)
+            q, k, v = self._split(self.qkv(x), self.heads)
             if self.rope is not None:
                 positions = slice(start, start + x.shape[1]) if positions is None else positions
                 q, k = self.rope(q, positions), self.rope(k, positions)
@@ -89,19 +87,19 @@ class MultiHeadAttention(nn.Module):
                 "MultiHeadAttention: rope and relative compare positions within one sequence, but a source was given. "
                 "Build the cross-attention without them."
             )
-        split = (self.widths[0], sum(self.widths[1:]))
+        split = (self.d_model, 2 * self.n_kv_heads * self.d_head)
         weights = self.qkv.weight.split(split)
         biases = (None, None) if self.qkv.bias is None else self.qkv.bias.split(split)
-        (q,) = self._heads(F.linear(x, weights[0], biases[0]), self.widths[:1])
+        (q,) = self._split(F.linear(x, weights[0], biases[0]), self.heads[:1])
         if cache is not None and cache.length:
             return q, *cache.filled()
-        k, v = self._heads(F.linear(source, weights[1], biases[1]), self.widths[1:])
+        k, v = self._split(F.linear(source, weights[1], biases[1]), self.heads[1:])
         return q, *((k, v) if cache is None else cache.append(k, v))
 
-    def _heads(self, projected, widths):
-        """Cut a projection into parts and every part into heads, without copying."""
-        parts = projected.split(widths, dim=-1)
-        return [part.unflatten(-1, (-1, self.d_head)).transpose(1, 2) for part in parts]  # B N D -> B H N K
+    def _split(self, projected, heads):
+        """Cut a projection into heads, and those into queries, keys and values; nothing is copied."""
+        parts = projected.view(*projected.shape[:2], -1, self.d_head).split_with_sizes(heads, dim=2)
+        return [part.transpose(1, 2) for part in parts]  # B N H K -> B H N K
 
     def _check(self, name, x):
         if x.ndim != 3 or x.shape[-1] != self.d_model:

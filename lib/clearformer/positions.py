@@ -20,12 +20,17 @@ def sinusoidal(
     .. math:: p_{n, 2i} = \sin(n / 10000^{2i/D}), \qquad p_{n, 2i+1} = \cos(n / 10000^{2i/D})
 
     Source: Vaswani et al. 2017, section 3.5. COMP 336 prints the exponents shifted by one pair; see the errata.
-
     Raises: ValueError for an odd width.
     """
     angles = torch.arange(start, start + n_positions, dtype=torch.float64, device=device)[:, None]
     angles = angles * _frequencies("sinusoidal", d_model, 10000.0, device)
     return torch.stack((angles.sin(), angles.cos()), dim=-1).flatten(-2).to(dtype)
+
+
+def sines_then_cosines(n_positions: int, d_model: int) -> Float[Tensor, "N D"]:
+    """The waves of ``sinusoidal`` with all sines before all cosines, as Marian and MAE order them."""
+    waves = sinusoidal(n_positions, d_model)
+    return torch.cat((waves[:, 0::2], waves[:, 1::2]), dim=-1)
 
 
 class LearnedPositions(nn.Module):
@@ -53,7 +58,6 @@ class RelativeKeys(nn.Module):
     .. math:: \mathrm{bias}_{n,s} = q_n^\top r_{\mathrm{clip}(s - n, -m, m)} / \sqrt{K}
 
     Source: Shaw et al. 2018, eq. 4 and 5, shared by the heads; their vectors for the values are left out.
-
     Cost: 2 K (2 m + 1) N FLOPs and N S numbers for every head.
     """
 
@@ -80,7 +84,6 @@ class Rotary(nn.Module):
 
     Source: Su et al. 2021, eq. 34, which pairs neighbours; pairing the two halves, as Llama does, only renames
     features and is faster.
-
     Raises: ValueError for an odd width.
     """
 

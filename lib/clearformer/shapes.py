@@ -25,27 +25,56 @@ MEANING = {
 }
 
 
+MOST_KINDS = 512  # combinations of shapes that a function remembers before it starts afresh
+
+
 def shaped(function):
-    """Check the annotated arguments of ``function`` on every call.
+    """Check the annotated arguments of ``function``; a combination of shapes, dtypes and devices is checked once.
+
+    Under ``torch.compile`` nothing is checked, so that a compiled graph holds the mathematics alone.
 
     Raises: TypeError for something that is no array or has the wrong kind of numbers; ValueError for a
-    wrong number of axes, an empty axis, or two arguments that disagree about a letter.
+    wrong number of axes, an empty axis, or two arguments that disagree about a letter, a dtype or a device.
     """
     parameters = inspect.signature(function).parameters
-    names = tuple(parameters)
-    specs = {name: _spec(p.annotation) for name, p in parameters.items()}
-    specs = {name: spec for name, spec in specs.items() if spec is not None}
+    specs = {name: spec for name, p in parameters.items() if (spec := _spec(p.annotation)) is not None}
+    compiling = _compiling_of([annotation for annotation, _ in specs.values()])
+    accepted = set()
 
     @functools.wraps(function)
     def checked(*args, **kwargs):
-        given = dict(zip(names, args, strict=False)) | kwargs
-        sizes = {}
-        for name, (annotation, optional) in specs.items():
-            if name in given and not (optional and given[name] is None):
-                _check(function.__name__, name, given[name], annotation, sizes)
+        if compiling():
+            return function(*args, **kwargs)
+        kinds = (*map(_kind, args), *kwargs, *map(_kind, kwargs.values()))
+        if kinds not in accepted:
+            given = dict(zip(parameters, args, strict=False)) | kwargs
+            known = {}
+            for name, (annotation, optional) in specs.items():
+                if name in given and not (optional and given[name] is None):
+                    _check(function.__name__, name, given[name], annotation, known)
+            if len(accepted) >= MOST_KINDS:
+                accepted.clear()
+            accepted.add(kinds)
         return function(*args, **kwargs)
 
     return checked
+
+
+def _kind(value):
+    """All that the checks look at."""
+    shape = getattr(value, "shape", None)
+    if shape is None:
+        return type(value)
+    return type(value), shape, getattr(value, "dtype", None), getattr(value, "device", None)
+
+
+def _compiling_of(annotations):
+    """A function that says whether torch is compiling; the reference never does, and needs no torch."""
+    if any(annotation.array_type.__module__.startswith("torch") for annotation in annotations):
+        from torch.compiler import is_compiling
+
+        return is_compiling
+    return lambda: False
 
 
 def _spec(annotation):
@@ -55,8 +84,8 @@ def _spec(annotation):
     return (arrays[0], type(None) in options) if len(arrays) == 1 else None
 
 
-def _check(caller, name, value, annotation, sizes):
-    """Compare one argument with its annotation; ``sizes`` collects what each letter stands for so far."""
+def _check(caller, name, value, annotation, known):
+    """Compare one argument with its annotation; ``known`` collects what each letter stands for so far."""
     if not isinstance(value, annotation.array_type):
         wanted = f"{annotation.array_type.__module__.split('.')[0]}.{annotation.array_type.__name__}"
         hint = "np.asarray(...)" if wanted.startswith("numpy") else "torch.as_tensor(...)"
@@ -68,7 +97,9 @@ def _check(caller, name, value, annotation, sizes):
     if dtype not in annotation.dtypes:
         kind = annotation.__name__.split("[")[0].lower()
         raise TypeError(f"{caller}: {name} has dtype {dtype}, expected {kind}. {_DTYPE_HELP[kind]}")
-    _check_axes(caller, name, tuple(value.shape), annotation.dim_str, sizes)
+    if annotation.array_type.__module__.startswith("torch"):
+        _check_alike(caller, name, value, known)
+    _check_axes(caller, name, tuple(value.shape), annotation.dim_str, known)
 
 
 _DTYPE_HELP = {
@@ -78,7 +109,19 @@ _DTYPE_HELP = {
 }
 
 
-def _check_axes(caller, name, shape, dim_str, sizes):
+def _check_alike(caller, name, tensor, known):
+    """Tensors of one call share a device, and those with fractions a dtype; NumPy converts by itself."""
+    for what in ("device", "dtype") if tensor.is_floating_point() else ("device",):
+        mine = getattr(tensor, what)
+        expected, source = known.setdefault(what, (mine, name))
+        if mine != expected:
+            raise ValueError(
+                f"{caller}: {name} has {what} {mine}, but {source} has {expected}, expected one {what} for both. "
+                f"Convert one of them, e.g. {name}.to({source}.{what})."
+            )
+
+
+def _check_axes(caller, name, shape, dim_str, known):
     """Match ``shape`` with letters; a leading ``*batch`` takes any number of axes, ``#`` allows size 1."""
     letters = dim_str.split()
     variadic = letters[0].startswith("*")
@@ -95,7 +138,7 @@ def _check_axes(caller, name, shape, dim_str, sizes):
         plain = letter.lstrip("*#")
         if size == 0:
             raise ValueError(f"{caller}: {name} has shape {shape}: {_meaning(plain)} is empty. At least one is needed.")
-        expected, source = sizes.setdefault(plain, (size, f"{name} of shape {shape}"))
+        expected, source = known.setdefault(plain, (size, f"{name} of shape {shape}"))
         if size != expected and not ("#" in letter and _broadcasts(size, expected)):
             raise ValueError(
                 f"{caller}: {name} has shape {shape}, so {_meaning(plain)} = {size}, but {plain} = {expected} "

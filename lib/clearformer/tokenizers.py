@@ -128,10 +128,7 @@ def _merge(ids, pair: tuple[int, int], new: int) -> list[int]:
     """Replace every occurrence of ``pair``, from the left, by the id ``new``."""
     merged, i = [], 0
     while i < len(ids):
-        if tuple(ids[i : i + 2]) == pair:
-            merged.append(new)
-            i += 2
-        else:
-            merged.append(ids[i])
-            i += 1
+        found = tuple(ids[i : i + 2]) == pair
+        merged.append(new if found else ids[i])
+        i += 2 if found else 1
     return merged

@@ -14,7 +14,6 @@ def patchify(images: Float[Tensor, "B C rows columns"], size: int) -> Float[Tens
     ``torch.nn.Conv2d`` stores its weights.
 
     Source: turner-v2, figure 2; Dosovitskiy et al. 2021.
-
     Raises: ValueError if ``size`` does not divide both sides of the images.
     """
     B, C, rows, columns = images.shape
@@ -32,7 +31,6 @@ def unpatchify(patches: Float[Tensor, "B N P"], size: int, rows: int) -> Float[T
     """Put patches back into images; the inverse of ``patchify``. ``rows`` is the number of patches from top to bottom.
 
     Source: turner-v2, figure 2, read backwards.
-
     Raises: ValueError if the patches do not fill ``rows`` rows, or do not hold whole channels.
     """
     B, N, P = patches.shape

@@ -83,29 +83,31 @@ def train(
     Under ``torchrun`` every process takes its share of the step's rows and the gradients are averaged: without
     dropout the losses are those of one process with a batch as many times as large.
 
-    Raises: FileNotFoundError or FileExistsError if ``resume`` and ``folder`` do not fit; ValueError for a damaged
-    checkpoint, one of another configuration or model, or rows and losses of a wrong shape; FloatingPointError if the
-    loss is no longer finite.
+    Raises: as ``checkpoint.begin``; ValueError for rows or losses of a wrong shape; FloatingPointError if the loss is
+    no longer finite.
     """
     device = next(model.parameters()).device
     with processes(device) as (rank, n_processes), torch.random.fork_rng([device] if device.type == "cuda" else []):
         optimizer = adamw(model, config)
         n_rows = config.batch_size * config.accumulate * n_processes
         facts = {"config": asdict(config) | {"betas": list(config.betas)}, "n_processes": n_processes}
-        losses, evaluations = _begin(model, optimizer, facts, folder, resume)
+        if n_processes > 1:
+            copy_from_first(model.state_dict().values())
+        losses, evaluations = checkpoint.begin(folder, model, optimizer, facts, resume=resume)
         began, start = time.perf_counter(), len(losses)
         with tqdm(total=config.n_steps, initial=start, unit="step", disable=not progress or rank != 0) as bar:
             for done in range(start + 1, config.n_steps + 1):
                 losses.append(_step(model, optimizer, loss, batch, config, done - 1, rank, n_processes))
-                show, check, save = (
-                    _is_due(done, every, config.n_steps) for every in (READ_EVERY, config.eval_every, config.save_every)
-                )
+                intervals = (READ_EVERY, config.eval_every, config.save_every)
+                show, check, save = (done == config.n_steps or (every > 0 and done % every == 0) for every in intervals)
                 if show or save:
                     _check_finite(losses[-READ_EVERY:], done)
                     rate = tokens_per_row * n_rows * (done - start) / (time.perf_counter() - began)
                     bar.set_postfix_str(f"loss {float(losses[-1]):.3f}" + (f", {rate:,.0f} tokens/s" if rate else ""))
                 if evaluate is not None and check:
-                    evaluations[done] = _evaluate(evaluate, model)
+                    model.eval()
+                    with torch.no_grad():
+                        evaluations[done] = float(evaluate(model))
                 if folder is not None and save and rank == 0:
                     losses = [float(value) for value in losses]
                     checkpoint.save(folder, model, optimizer, losses, facts | {"evaluations": evaluations})
@@ -174,44 +176,9 @@ def _step(model, optimizer, loss, batch, config, step, rank, n_processes) -> Ten
     return total
 
 
-def _begin(model, optimizer, facts, folder, resume) -> tuple[list, dict[int, float]]:
-    """The losses and evaluations so far: none at the start, those of the checkpoint when resuming."""
-    if resume and folder is None:
-        raise ValueError("train: resume=True without a folder, expected the one with the checkpoint. Pass folder=.")
-    if resume:
-        tensors, saved = checkpoint.load(folder)
-        _check_same_run(saved, facts)
-        checkpoint.restore(model, optimizer, tensors)
-        return tensors["losses"].tolist(), {int(step): value for step, value in saved["evaluations"].items()}
-    if folder is not None and checkpoint.has_checkpoint(folder):
-        raise FileExistsError(f"train: {folder} already holds a checkpoint. Pass resume=True, or another folder.")
-    if facts["n_processes"] > 1:
-        copy_from_first(model.state_dict().values())
-    return [], {}
-
-
-def _check_same_run(saved: dict, facts: dict) -> None:
-    there, here = ({"n_processes": f["n_processes"]} | f["config"] for f in (saved, facts))
-    keys = sorted(there.keys() | here.keys())
-    changes = [f"{k} was {there.get(k)}, is {here.get(k)}" for k in keys if there.get(k) != here.get(k)]
-    if changes:
-        raise ValueError(
-            f"train: the checkpoint belongs to another configuration: {'; '.join(changes)}. "
-            "Resume with the one it was made with, or train in another folder."
-        )
-
-
-def _evaluate(evaluate: Callable[[nn.Module], float], model: nn.Module) -> float:
-    model.eval()
-    with torch.no_grad():
-        return float(evaluate(model))
-
-
 def _check_rows(rows: tuple[Tensor, ...], n_rows: int) -> None:
     if not isinstance(rows, tuple):
-        raise TypeError(
-            f"train: batch(...) gave a {type(rows).__name__}, expected a tuple of tensors, if need be (x,)."
-        )
+        raise TypeError(f"train: batch(...) gave a {type(rows).__name__}, expected a tuple of tensors, such as (x,).")
     for index, tensor in enumerate(rows):
         if len(tensor) != n_rows:
             raise ValueError(
@@ -224,13 +191,8 @@ def _check_finite(losses: list, done: int) -> None:
     for step, value in enumerate(losses, start=done - len(losses)):
         if not math.isfinite(value):
             raise FloatingPointError(
-                f"train: the loss of step {step} is {float(value)}. Lower the learning rate, lengthen the warm-up, "
-                "or clip harder."
+                f"train: the loss of step {step} is {float(value)}. Lower the learning rate or lengthen the warm-up."
             )
-
-
-def _is_due(done: int, every: int, n_steps: int) -> bool:
-    return done == n_steps or (every > 0 and done % every == 0)
 
 
 def _seed(*numbers: int) -> int:

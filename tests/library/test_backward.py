@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 import torch
-from clearformer.attention import attend
+from clearformer.attention import attend, attend_blockwise, attend_fused
 from clearformer.backward import attend_by_hand, attend_recomputing
 
 from tests.library.devices import DEVICES
@@ -76,3 +76,19 @@ def test_arguments_and_incoming_gradient_are_left_alone(name):
     copies = [tensor.clone() for tensor in (*leaves, gradient)]
     y.backward(gradient)
     assert all(torch.equal(a, b) for a, b in zip((*leaves, gradient), copies, strict=True))
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("mask", masks("cpu"))
+@pytest.mark.parametrize("name", [*FUNCTIONS, "fused", "blockwise"])
+def test_cpu_and_cuda_agree(name, mask):
+    """Catches a kernel that treats masks or blind rows otherwise, in values or in gradients."""
+    function = {"fused": attend_fused, "blockwise": attend_blockwise, **FUNCTIONS}[name]
+    found = []
+    for device in ("cpu", "cuda"):
+        leaves = inputs(torch.float64, device, requires_grad=True)
+        y, _ = function(*leaves, masks(device)[mask])
+        found.append([y, *torch.autograd.grad(y.sin().sum(), leaves)])
+    for expected, mine in zip(*found, strict=True):
+        assert mine.is_cuda
+        assert_close(mine.cpu(), expected)

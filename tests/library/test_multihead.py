@@ -97,7 +97,7 @@ def test_shared_heads_are_repeated_heads(n_kv_heads):
     width = D // H
     with torch.no_grad():
         for mine, theirs in zip(shared.qkv.parameters(), full.qkv.parameters(), strict=True):
-            q, k, v = mine.split(shared.widths)
+            q, k, v = mine.split([heads * shared.d_head for heads in shared.heads])
             k, v = (
                 t.unflatten(0, (n_kv_heads, width)).repeat_interleave(H // n_kv_heads, 0).flatten(0, 1) for t in (k, v)
             )

@@ -13,8 +13,19 @@ from clearformer.reference.layers import layer_norm, mlp
 from clearformer.reference.multihead import multi_head_concatenated, output_matrix
 from clearformer.reference.numgrad import numerical_gradients
 from clearformer.reference.positions import sinusoidal
-from clearformer.reference.tokens import embed, one_hot
-from clearformer.reference.transformer import head, head_backward, stack, stack_backward
+from clearformer.reference.tokens import embed, embed_backward, embed_patches, embed_patches_backward
+from clearformer.reference.transformer import (
+    classify,
+    classify_backward,
+    head,
+    head_backward,
+    pool,
+    pool_backward,
+    prepend_token,
+    prepend_token_backward,
+    stack,
+    stack_backward,
+)
 
 from tests.library.gradients import RELATIVE, assert_backward, relative_error
 
@@ -170,6 +181,44 @@ def test_the_head_against_loops_and_central_differences(rng):
     assert_backward(head, head_backward, X, G)
 
 
+def test_embeddings_backward(rng):
+    """A token that stands twice collects twice; the vocabulary holds words that never come."""
+    ids = np.array([3, 0, 3])
+    assert_backward(lambda E: embed(E, ids), lambda E, dX: embed_backward(ids, dX, V), rng.normal(size=(D, V)))
+    assert_backward(embed_patches, embed_patches_backward, rng.normal(size=(D, 4)), rng.normal(size=(4, N)))
+    with pytest.raises(ValueError, match="token id 7 is outside the vocabulary of 7"):
+        embed_backward(np.array([3, 7, 3]), rng.normal(size=(D, N)), V)
+
+
+@pytest.mark.parametrize("mean", [False, True])
+def test_pooling_and_classes_against_loops_and_central_differences(rng, mean):
+    X, G = rng.normal(size=(D, N)), rng.normal(size=(V, D))
+    h = [sum(X[d, n] for n in range(N)) / (N if mean else 1) for d in range(D)]
+    np.testing.assert_allclose(pool(X, mean), h)
+    np.testing.assert_allclose(classify(pool(X, mean), G), np.exp(G @ h) / np.exp(G @ h).sum())
+    assert_backward(lambda X: pool(X, mean), lambda X, dh: pool_backward(X, dh, mean), X)
+    assert_backward(classify, classify_backward, X[:, 0], G)
+
+
+def test_the_class_token_from_patches_to_classes(rng):
+    """Catches the token at the wrong end, and a gradient that reaches the wrong column."""
+    X, x_0, G, p = rng.normal(size=(D, N)), rng.normal(size=D), rng.normal(size=(V, D)), parameters(rng)
+    np.testing.assert_array_equal(prepend_token(X, x_0)[:, 0], x_0)
+    np.testing.assert_array_equal(prepend_token(X, x_0)[:, 1:], X)
+
+    def forward(X, x_0, G):
+        return classify(forms.block_pre_norm(prepend_token(X, x_0), p)[:, 0], G)
+
+    def backward(X, x_0, G, dp):
+        Z = prepend_token(X, x_0)
+        X_M = forms.block_pre_norm(Z, p)
+        dX_M = np.zeros_like(X_M)
+        dX_M[:, 0], dG = classify_backward(X_M[:, 0], G, dp)
+        return *prepend_token_backward(forms.block_pre_norm_backward(Z, p, dX_M)[0]), dG
+
+    assert_backward(forward, backward, X, x_0, G)
+
+
 def test_a_whole_language_model_from_ids_to_loss(rng):
     """Embedding, positions, two blocks, tied head and loss: the gradient by E has two paths."""
     E, ps, mask = rng.normal(size=(D, V)), [parameters(rng) for _ in range(2)], causal_mask(N)
@@ -183,7 +232,7 @@ def test_a_whole_language_model_from_ids_to_loss(rng):
     d_logits = cross_entropy_backward(E.T @ X_M, following)
     dX_0, _ = stack_backward(X_0, ps, E @ d_logits, mask)
     (numerical,) = numerical_gradients(loss, E)
-    assert relative_error(X_M @ d_logits.T + dX_0 @ one_hot(ids, V).T, numerical) < RELATIVE
+    assert relative_error(X_M @ d_logits.T + embed_backward(ids, dX_0, V), numerical) < RELATIVE
 
 
 def test_mistakes_in_the_parameters_are_named(rng):

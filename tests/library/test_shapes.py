@@ -1,5 +1,8 @@
 """What a caller passes wrongly is answered with what came, what was expected and how to go on."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import torch
@@ -97,6 +100,26 @@ BAD_VALUES = {
         lambda: layout.to_reference(torch.ones(3, 5, 4)),
         "batch of 3 sequences, expected 1",
     ),
+    "dtypes that differ": (
+        lambda: attention.attend(q, k.double(), v),
+        r"attend: k has dtype torch.float64, but q has torch.float32.*k\.to\(q\.dtype\)",
+    ),
+    "dtypes that differ, fused": (
+        lambda: attention.attend_fused(q, k, v.bfloat16()),
+        r"attend_fused: v has dtype torch.bfloat16, but q has torch.float32",
+    ),
+    "a bias of another dtype": (
+        lambda: attention.attend_blockwise(q, k, v, bias=torch.zeros(5, 7).double()),
+        r"bias has dtype torch.float64, but q has torch.float32",
+    ),
+    "devices that differ": (
+        lambda: attention.attend(q, k.to("meta"), v),
+        r"attend: k has device meta, but q has cpu.*k\.to\(q\.device\)",
+    ),
+    "a mask on another device": (
+        lambda: attention.attend_fused(q, k, v, torch.ones(5, 7, dtype=torch.bool, device="meta")),
+        r"mask has device meta, but q has cpu",
+    ),
     "labels of a map": (
         lambda: plots.attention_map(Q, list("abcd")),
         r"shape \(4, 5\), but there are 4 sources and 4",
@@ -154,3 +177,60 @@ def test_a_mask_may_be_stretched():
     for shape in ((1, 7), (5, 1), (5, 7), (3, 1, 7), (2, 1, 5, 7), (1, 1, 1, 1)):
         y, _ = attention.attend(q, k, v, torch.ones(shape, dtype=torch.bool))
         assert y.shape == (2, 3, 5, 6)
+
+
+def test_what_was_accepted_hides_no_later_misfit():
+    """Catches a memory of accepted calls that forgets shape, dtype, device, type or the argument's name."""
+    mask = torch.ones(5, 7, dtype=torch.bool)
+    attention.attend_fused(q, k, v, mask)
+    attention.attend_fused(q, k, v=v, mask=mask)
+    for wrong, message in (
+        ({"mask": mask.T}, r"mask has shape \(7, 5\)"),
+        ({"mask": mask.float()}, "mask has dtype float32"),
+        ({"mask": mask.to("meta")}, "mask has device meta"),
+        ({"mask": mask.numpy()}, "mask is of type ndarray"),
+        ({"bias": mask}, "bias has dtype bool"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=message):
+            attention.attend_fused(q, k, v, **wrong)
+
+
+def run_without_enforced_shapes(code):
+    """Run ``code`` as a user does: what jaxtyping wraps around every function for these tests breaks graphs."""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
+def test_the_memory_of_accepted_calls_is_bounded():
+    """Catches a memory that grows with every new length of a sequence."""
+    run_without_enforced_shapes("""
+import numpy as np
+from clearformer import shapes
+from clearformer.reference.functions import relu
+shapes.MOST_KINDS = 3
+for n in range(1, 8):
+    relu(np.ones(n)), relu(np.ones(n))
+    (accepted,) = (cell.cell_contents for cell in relu.__closure__ if isinstance(cell.cell_contents, set))
+    assert len(accepted) == (n - 1) % 3 + 1, (n, accepted)
+""")
+
+
+def test_the_checks_break_no_compiled_graph():
+    """Catches a check that stops the tracing of torch.compile; ``fullgraph`` makes every break an error."""
+    run_without_enforced_shapes("""
+import torch
+from clearformer.attention import attend, attend_blockwise, attend_fused
+q, k, v = (torch.randn(2, 3, n, width) for n, width in ((5, 4), (7, 4), (7, 6)))
+for function in (attend, attend_blockwise, attend_fused):
+    for dynamic in (False, True):
+        compiled = torch.compile(function, fullgraph=True, dynamic=dynamic, backend="eager")
+        for n in (5, 4, 3):
+            y, _ = compiled(q[..., :n, :], k, v, causal=True)
+            torch.testing.assert_close(y, function(q[..., :n, :], k, v, causal=True)[0])
+        torch.compiler.reset()
+""")
+
+
+def test_the_reference_needs_no_torch():
+    """Catches an import that would make the NumPy side as heavy as the other."""
+    run_without_enforced_shapes("import sys, clearformer.reference.transformer; assert 'torch' not in sys.modules")

@@ -203,3 +203,31 @@ def test_bad_input_is_named(case, tmp_path):
     call, error, message = BAD[case]
     with pytest.raises(error, match=message):
         call(tmp_path)
+
+
+@pytest.mark.gpu
+def test_training_on_cuda_in_bfloat16_learns_and_resumes(tmp_path):
+    """Catches autocast or the fused optimiser left out on a GPU, and a loss that turns to NaN or does not fall."""
+    config, seen, optimizers = dataclasses.replace(CONFIG, n_steps=120), [], []
+
+    def seeing(model, x, y):
+        prediction = model(x)
+        seen.append((prediction.dtype, x.device.type))
+        return (prediction - y).square().mean()
+
+    model = network(dtype=torch.float32).to("cuda")
+
+    def rows(n, generator):
+        return tuple(tensor.float() for tensor in batch(n, generator))
+
+    hook = register_optimizer_step_pre_hook(lambda optimizer, *_: optimizers.append(optimizer))
+    try:
+        losses = train(model, seeing, rows, config, folder=tmp_path, progress=False).losses
+    finally:
+        hook.remove()
+    assert set(seen) == {(torch.bfloat16, "cuda")} and optimizers[0].defaults["fused"]
+    assert all(math.isfinite(value) for value in losses) and sum(losses[-10:]) < 0.7 * sum(losses[:10])
+    assert all(p.dtype == torch.float32 and p.is_cuda for p in model.parameters())
+    again = network(dtype=torch.float32).to("cuda")
+    assert train(again, seeing, rows, config, folder=tmp_path, resume=True, progress=False).losses == losses
+    assert all(torch.equal(a, b) for a, b in zip(model.parameters(), again.parameters(), strict=True))

@@ -137,9 +137,9 @@ def kill_and_resume(root: Path):
     os.waitpid(in_child(lambda: None, root / "named.json", root / "named"), 0)
     slow = functools.partial(write_in_pieces, pause=0.002)
     generator, random_kills, in_a_save = random.Random(5), 0, 0
-    for attempt in range(60):
+    for attempt in range(70):
         pid = in_child(lambda: setattr(checkpoint, "save_file", slow), root / "random.part", root / "random")
-        time.sleep(generator.uniform(0.01, 0.06 + 0.005 * attempt))  # ever longer, so that it ends on slow machines too
+        time.sleep(generator.uniform(0.01, 0.06 * 1.06**attempt))  # ever longer, so that it ends on slow machines too
         os.kill(pid, signal.SIGKILL)
         _, status = os.waitpid(pid, 0)
         random_kills += status == signal.SIGKILL

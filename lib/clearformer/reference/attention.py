@@ -7,6 +7,9 @@ from numpy import ndarray
 from clearformer.reference.functions import softmax, softmax_backward
 from clearformer.shapes import shaped
 
+Mask = Bool[ndarray, "#S #N"] | None
+KN, KS, KvS, KvN = (Float[ndarray, axes] for axes in ("K N", "K S", "Kv S", "Kv N"))
+
 
 @shaped
 def weighted_average(X: Float[ndarray, "D S"], A: Float[ndarray, "S N"]) -> Float[ndarray, "D N"]:
@@ -15,7 +18,6 @@ def weighted_average(X: Float[ndarray, "D S"], A: Float[ndarray, "S N"]) -> Floa
     .. math:: \mathbf y_n = \sum_{s=1}^{S} \mathbf x_s A_{s,n}, \qquad Y = X A
 
     Source: turner-v2, eq. 1 and 2.
-
     Cost: 2 D S N FLOPs.
     """
     return X @ A
@@ -28,7 +30,6 @@ def convolution_matrix(kernel: Float[ndarray, "W"], n_tokens: int) -> Float[ndar
     .. math:: A_{s,n} = w_{(n - s) \bmod N}
 
     Source: turner-v2, footnote 4, with the border wrapped around so that every column is alike.
-
     Raises: ValueError if the kernel is longer than the sequence.
     """
     if len(kernel) > n_tokens:
@@ -91,7 +92,6 @@ def scores_additive(
     .. math:: C_{s,n} = \mathbf w^\top \tanh(W_q \mathbf q_n + W_k \mathbf k_s)
 
     Source: COMP 336, "Self-Attention: Walk-through", method 2 (the formula there is an image); Bahdanau et al. 2015.
-
     Cost: about 3 F S N operations and F S N numbers in memory, against 2 K S N and none for a dot product.
     """
     hidden = np.tanh((W_k @ K)[:, :, None] + (W_q @ Q)[:, None, :])  # F S N
@@ -153,7 +153,6 @@ def attend(
 
     Source: turner-v2, eq. 5 for one head, with its footnote 8 corrected to the width K of a query;
     Vaswani et al. 2017, eq. 1 (there with tokens as rows).
-
     Cost: 2 (K + Kv) S N FLOPs; S N numbers for the weights.
     """
     scores = K.T @ Q / np.sqrt(len(K))
@@ -162,13 +161,7 @@ def attend(
 
 
 @shaped
-def attend_backward(
-    Q: Float[ndarray, "K N"],
-    K: Float[ndarray, "K S"],
-    V: Float[ndarray, "Kv S"],
-    dY: Float[ndarray, "Kv N"],
-    mask: Bool[ndarray, "#S #N"] | None = None,
-) -> tuple[Float[ndarray, "K N"], Float[ndarray, "K S"], Float[ndarray, "Kv S"]]:
+def attend_backward(Q: KN, K: KS, V: KvS, dY: KvN, mask: Mask = None) -> tuple[KN, KS, KvS]:
     r"""Gradients of the outputs of ``attend`` by ``Q``, ``K`` and ``V``.
 
     .. math:: G = A \otimes (V^\top E), \qquad
@@ -180,7 +173,6 @@ def attend_backward(
     a mask the same formulas hold, because A is 0 wherever the mask is False.
 
     Source: jiang, backward steps 1 to 3, with the query on the column, so that the transpose changes sides.
-
     Cost: twice the FLOPs of ``attend``, and those of ``attend`` to compute A again.
     """
     _, A = attend(Q, K, V, mask)

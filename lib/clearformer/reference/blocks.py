@@ -27,7 +27,6 @@ class BlockParameters:
     ``norm_1`` belongs to attention (``heads``), ``norm_2`` to the feed-forward network (``mlp``).
 
     Source: turner-v2, figure 7, with heads in the form of its footnote 13.
-
     Raises: ValueError if an array is missing or too many.
     """
 

@@ -12,6 +12,7 @@ from numpy import ndarray
 from clearformer.reference.tokens import one_hot
 from clearformer.shapes import shaped
 
+VN = Float[ndarray, "V N"]
 GELU_CUBIC = 0.044715  # makes the tanh form fit the exact one best (Hendrycks and Gimpel 2016)
 
 
@@ -24,7 +25,6 @@ def softmax(scores: Float[ndarray, "..."], axis: int) -> Float[ndarray, "..."]:
     An entry of minus infinity gets the weight 0.
 
     Source: turner-v2, the unnumbered equation before eq. 3; COMP 336, "Self-Attention: Summary".
-
     Raises: ValueError if a whole slice along ``axis`` is minus infinity, or if a score is not a number.
     """
     exponentials = np.exp(scores - _largest("softmax", scores, axis))
@@ -66,7 +66,6 @@ def softmax_backward(A: Float[ndarray, "*shape"], dA: Float[ndarray, "*shape"], 
     A weight of 0 gets the gradient 0, so that scores masked with minus infinity need no further care.
 
     Source: jiang, backward step 2, there written :math:`\mathcal A \otimes [\partial F / \partial \mathbf a_t]`.
-
     Cost: 4 operations for every weight, against S² for every column with the Jacobian.
     """
     return A * (dA - (A * dA).sum(axis=axis, keepdims=True))
@@ -148,14 +147,13 @@ def gelu_tanh_backward(X: Float[ndarray, "*shape"], dY: Float[ndarray, "*shape"]
 
 
 @shaped
-def cross_entropy(logits: Float[ndarray, "V N"], ids: Int[ndarray, "N"]) -> float:
+def cross_entropy(logits: VN, ids: Int[ndarray, "N"]) -> float:
     r"""Mean surprise, in nats, at the tokens that came; the logarithm is taken of the whole softmax at once.
 
     .. math:: F = -\frac1N \sum_{n=1}^N \log p_{w_n, n}
               = \frac1N \sum_{n=1}^N \left(\log \sum_{w} e^{\ell_{w, n}} - \ell_{w_n, n}\right)
 
     Source: the negative logarithm of the probability in turner-v2, section 4.1, averaged over the sequence.
-
     Raises: ValueError for an id outside the vocabulary, or for a column of logits whose largest is not finite.
     """
     shifted = logits - _largest("cross_entropy", logits, axis=0)
@@ -164,15 +162,12 @@ def cross_entropy(logits: Float[ndarray, "V N"], ids: Int[ndarray, "N"]) -> floa
 
 
 @shaped
-def cross_entropy_backward(
-    logits: Float[ndarray, "V N"], ids: Int[ndarray, "N"], dF: float = 1.0
-) -> Float[ndarray, "V N"]:
+def cross_entropy_backward(logits: VN, ids: Int[ndarray, "N"], dF: float = 1.0) -> VN:
     r"""Gradient of ``cross_entropy`` by the logits: what was predicted minus what came.
 
     .. math:: \frac{\partial F}{\partial \ell_{w, n}} = \frac1N \left(p_{w, n} - [\, w = w_n \,]\right)
 
     Source: the derivative of the right-hand form of ``cross_entropy``.
-
     Raises: as ``cross_entropy``.
     """
     return dF * (softmax(logits, axis=0) - one_hot(ids, len(logits))) / len(ids)

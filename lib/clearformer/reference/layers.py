@@ -42,7 +42,6 @@ def layer_norm(X: DN, gamma: Vector, beta: Vector, eps: float = EPS) -> DN:
               \, \gamma_d + \beta_d
 
     Source: turner-v2, the unnumbered equation in section 2.3, to which :math:`\epsilon` is added.
-
     Raises: ValueError if ``eps`` is not positive.
     """
     X_hat, _ = _standardise("layer_norm", X, 0, eps)
@@ -58,7 +57,6 @@ def layer_norm_backward(X: DN, gamma: Vector, dY: DN, eps: float = EPS) -> tuple
               \qquad \mathbf g = \gamma \odot \frac{\partial F}{\partial \mathbf y}
 
     Source: the chain rule through mean and variance; jiang refers to a book for it.
-
     Raises: as ``layer_norm``.
     """
     X_hat, inverse = _standardise("layer_norm_backward", X, 0, eps)
@@ -75,7 +73,6 @@ def layer_norm_over_tokens(X: DN, eps: float = EPS) -> DN:
     The mean runs over n, so that a later token changes every earlier one and a causal model sees the future.
 
     Source: turner-v1, the unnumbered equation in section 2.3; corrected in turner-v2.
-
     Raises: ValueError if ``eps`` is not positive.
     """
     return _standardise("layer_norm_over_tokens", X, 1, eps)[0]
@@ -86,7 +83,6 @@ def layer_norm_over_tokens_backward(X: DN, dY: DN, eps: float = EPS) -> DN:
     """Gradient of ``layer_norm_over_tokens`` by ``X``, as that of ``layer_norm`` with the means over tokens.
 
     Source: the chain rule through mean and variance.
-
     Raises: as ``layer_norm_over_tokens``.
     """
     return _standardise_backward(*_standardise("layer_norm_over_tokens_backward", X, 1, eps), dY, 1)
@@ -99,7 +95,6 @@ def rms_norm(X: DN, gamma: Vector, eps: float = EPS) -> DN:
     .. math:: y_{d,n} = \frac{x_{d,n}}{\sqrt{\frac1D \sum_{d'} x_{d',n}^2 + \epsilon}} \, \gamma_d
 
     Source: Zhang and Sennrich 2019, eq. 4, to which :math:`\epsilon` is added.
-
     Raises: ValueError if ``eps`` is not positive.
     """
     _check_eps("rms_norm", eps)
@@ -115,7 +110,6 @@ def rms_norm_backward(X: DN, gamma: Vector, dY: DN, eps: float = EPS) -> tuple[D
               \qquad \mathbf g = \gamma \odot \frac{\partial F}{\partial \mathbf y}
 
     Source: the chain rule through the root mean square.
-
     Raises: as ``rms_norm``.
     """
     _check_eps("rms_norm_backward", eps)
@@ -131,7 +125,6 @@ def mlp(X: DN, W_1: FD, b_1: Hidden, W_2: DF, b_2: Vector, activation: Callable 
     .. math:: \mathrm{MLP}(\mathbf x_n) = W_2 \, f(W_1 \mathbf x_n + \mathbf b_1) + \mathbf b_2
 
     Source: turner-v2, section 2.2; jiang, forward step 4, with f = ReLU and without the shifts.
-
     Cost: 4 D F N FLOPs.
     """
     return W_2 @ activation(W_1 @ X + b_1[:, None]) + b_2[:, None]
@@ -156,7 +149,6 @@ def mlp_backward(
     :math:`G = f'(T) \odot W_2^\top E`.
 
     Source: the chain rule on ``mlp``; jiang refers to a book for it.
-
     Cost: 8 D F N FLOPs, twice the forward pass, and 2 D F N to compute the hidden layer again.
     """
     T = W_1 @ X + b_1[:, None]

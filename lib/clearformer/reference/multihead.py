@@ -23,7 +23,6 @@ def multi_head(X: DN, U_q: HKD, U_k: HKD, V: HDD, mask: Mask = None) -> tuple[DN
               \qquad \mathbf q_{h,n} = U_{q,h} \mathbf x_n, \quad \mathbf k_{h,n} = U_{k,h} \mathbf x_n
 
     Source: turner-v2, eq. 4, 5 and 6. The scale :math:`1/\sqrt K` is left to :math:`U_q`, as there.
-
     Cost: H (4 K D N + 2 K N² + 2 D N² + 2 D² N) FLOPs.
     """
     A = np.stack([attention_weights(scores_query_key(X, u_q, u_k), mask) for u_q, u_k in zip(U_q, U_k, strict=True)])
@@ -87,7 +86,6 @@ def cross_attention(
 
     Source: Vaswani et al. 2017, section 3.2, in columns; jiang, forward step 1 and GPT-3, step 2, with the roles of
     query and key put right.
-
     Cost: H (2 K D (N + S) + 2 Kv D (N + S) + 2 (K + Kv) S N) FLOPs.
     """
     heads = [attend(u_q @ X, u_k @ Z, u_v @ Z, mask) for u_q, u_k, u_v in zip(U_q, U_k, U_v, strict=True)]
@@ -130,7 +128,6 @@ def multi_head_concatenated(X, U_q, U_k, U_v, U_o, mask=None):
     With :math:`V_h = U_h U_{v,h}`, and the scale in :math:`U_q`, it equals ``multi_head``.
 
     Source: turner-v2, footnote 13; jiang, GPT-3, steps 1 and 2.
-
     Cost: 8 D² N + 4 D N² FLOPs with K = Kv = D / H, whatever H is.
     """
     return cross_attention(X, X, U_q, U_k, U_v, U_o, mask)

@@ -19,7 +19,6 @@ def numerical_jacobian(
     .. math:: \frac{\partial f_i}{\partial x_j} \approx \frac{f_i(x + \epsilon e_j) - f_i(x - \epsilon e_j)}{2 \epsilon}
 
     Source: the definition of the derivative; the error falls with the square of the step.
-
     Cost: two calls of ``function`` for every entry of ``x``.
     """
     columns = []
@@ -39,7 +38,6 @@ def numerical_gradients(
     .. math:: \frac{\partial F}{\partial x_j} \approx \frac{F(x + \epsilon e_j) - F(x - \epsilon e_j)}{2 \epsilon}
 
     Source: as ``numerical_jacobian``, for one output.
-
     Cost: two calls of ``loss`` for every entry of every array.
     """
 

@@ -17,7 +17,6 @@ def sinusoidal(n_tokens: int, d_model: int, first_pair: int = 0) -> Float[ndarra
     the fastest sinusoid is lost.
 
     Source: Vaswani et al. 2017, section 3.5; COMP 336, "Position Representation Vectors via Sinusoids".
-
     Raises: ValueError if ``d_model`` is odd or a size is not positive.
     """
     if n_tokens < 1 or d_model < 2 or d_model % 2:

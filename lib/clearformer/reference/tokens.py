@@ -12,7 +12,6 @@ def one_hot(ids: Int[ndarray, "N"], n_vocab: int) -> Float[ndarray, "V N"]:
     """One column per token: a single 1 in the row of the token's id.
 
     Source: turner-v2, section 1.1 (the vector that stands for a word).
-
     Raises: ValueError if an id is negative or not below ``n_vocab``.
     """
     outside = ids[(ids < 0) | (ids >= n_vocab)]
@@ -31,10 +30,21 @@ def embed(E: Float[ndarray, "D V"], ids: Int[ndarray, "N"]) -> Float[ndarray, "D
     .. math:: X^{(0)} = E \, \mathrm{onehot}(w_{1:N})
 
     Source: turner-v2, section 1.1; COMP 336, "Self-Attention: Summary" (:math:`a_i = E w_i`).
-
     Cost: 2 D V N FLOPs as a product; looking the column up costs none.
     """
     return E @ one_hot(ids, E.shape[1])
+
+
+@shaped
+def embed_backward(ids: Int[ndarray, "N"], dX: Float[ndarray, "D N"], n_vocab: int) -> Float[ndarray, "D V"]:
+    r"""Gradient of ``embed`` by ``E``: a token's column collects from every place where the token stands.
+
+    .. math:: \frac{\partial F}{\partial E} = \frac{\partial F}{\partial X^{(0)}} \, \mathrm{onehot}(w_{1:N})^\top
+
+    Source: the derivative of the product in ``embed``.
+    Raises: as ``one_hot``.
+    """
+    return dX @ one_hot(ids, n_vocab).T
 
 
 @shaped
@@ -45,7 +55,6 @@ def patches(image: Float[ndarray, "C rows columns"], size: int) -> Float[ndarray
     column fastest, the order in which a convolution stores its weights.
 
     Source: turner-v2, figure 2 (the operator vec).
-
     Raises: ValueError if ``size`` does not divide both sides of the image.
     """
     C, rows, columns = image.shape
@@ -67,3 +76,19 @@ def embed_patches(W: Float[ndarray, "D P"], patches: Float[ndarray, "P N"]) -> F
     Source: turner-v2, figure 2.
     """
     return W @ patches
+
+
+@shaped
+def embed_patches_backward(
+    W: Float[ndarray, "D P"], patches: Float[ndarray, "P N"], dX: Float[ndarray, "D N"]
+) -> tuple[Float[ndarray, "D P"], Float[ndarray, "P N"]]:
+    r"""Gradients of ``embed_patches`` by ``W`` and by the patches, which shows what an image should change.
+
+    .. math:: \frac{\partial F}{\partial W} = E \, \mathrm{patches}^\top, \qquad
+              \frac{\partial F}{\partial\, \mathrm{patches}} = W^\top E
+
+    E is the gradient by the tokens.
+
+    Source: the derivative of the product in ``embed_patches``.
+    """
+    return dX @ patches.T, W.T @ dX

@@ -1,0 +1,84 @@
+"""Greedy generation beside ``transformers`` with its cache, and the time to read the weights once a token."""
+
+from collections.abc import Callable
+from importlib.util import find_spec
+
+import torch
+from clearformer.generate import generate
+from clearformer.models.gpt import GPT, GPTConfig
+from torch import Tensor
+
+from benchmarks.floor import weights_read
+from benchmarks.harness import Report, Row, interleave
+from benchmarks.peers import OURS, check_counts, count, gpt2, ours
+from benchmarks.sizes import N_VOCAB, Options, Size
+
+N_PROMPT = 16
+PEER = "transformers"
+FASTER = {("tiny", 1): 3.5, ("small", 1): 1.5, ("gpt2", 1): 1.15, ("tiny", 8): 2.5, ("small", 8): 1.3}
+SHARE_OF_BOUND = {"small": 0.70, "gpt2": 0.80}
+
+
+def run(options: Options) -> Report:
+    report = Report()
+    if find_spec(PEER) is None:
+        report.skipped.append(f"{PEER}: not installed")
+    for size in options.sizes:
+        for batch in (1, 8):
+            compare(size.name, pair(size, options), batch, options, report)
+    if options.gpt2:
+        compare("gpt2", gpt2_pair(), 1, options, report)
+    return report
+
+
+def pair(size: Size, options: Options) -> dict[str, torch.nn.Module]:
+    """Ours and the peer's, with room for prompt and answer."""
+    n_positions = N_PROMPT + options.n_new
+    models = {OURS: ours(size, n_positions)}
+    if find_spec(PEER):
+        sizes = {"n_embd": size.d_model, "n_layer": size.n_layers, "n_head": size.n_heads, "vocab_size": N_VOCAB}
+        models[PEER] = gpt2(n_positions=n_positions, activation_function="gelu", **sizes)
+    return models
+
+
+def gpt2_pair() -> dict[str, torch.nn.Module]:
+    """GPT-2's shape with 124 million random weights; the peer, too, gets the tanh form of the GELU as one operation."""
+    models = {OURS: GPT(GPTConfig.preset("gpt2"))}
+    if find_spec(PEER):
+        models[PEER] = gpt2(activation_function="gelu_pytorch_tanh")
+    return models
+
+
+def compare(name: str, models: dict, batch: int, options: Options, report: Report) -> None:
+    check_counts({which: count(model.eval()) for which, model in models.items()})
+    prompt = torch.randint(N_VOCAB, (batch, N_PROMPT), generator=torch.Generator().manual_seed(0))
+    writers = {OURS: generate, PEER: peer_generate}
+    calls: dict[str, Callable] = {
+        which: checked(writers[which], model, prompt, options.n_new) for which, model in models.items()
+    }
+    bounds = weights_read(models[OURS], options.n_new) if batch == 1 else {}
+    times = interleave(calls | bounds, options.rounds, least=options.least)
+    work = f"generation, {name}, batch {batch}"
+    report.seconds[work] = times.seconds
+    if PEER in models:
+        report.rows.append(Row(work, f"faster than {PEER}", times.ratio(PEER, OURS), FASTER.get((name, batch))))
+    if bounds:
+        strictest = times.fastest(list(bounds))
+        share = times.best_ratio(strictest, OURS)
+        report.rows.append(Row(work, "of reading the weights (bests)", share, SHARE_OF_BOUND.get(name)))
+
+
+def peer_generate(model, prompt: Tensor, n_new: int) -> Tensor:
+    options = {"do_sample": False, "use_cache": True, "max_new_tokens": n_new, "pad_token_id": 0}
+    return model.generate(prompt, attention_mask=torch.ones_like(prompt), **options)
+
+
+def checked(writer: Callable, model, prompt: Tensor, n_new: int) -> Callable[[], None]:
+    """Raises: ValueError when the answer has another length than asked for."""
+
+    def call() -> None:
+        shape, expected = tuple(writer(model, prompt, n_new).shape), (len(prompt), N_PROMPT + n_new)
+        if shape != expected:
+            raise ValueError(f"benchmarks: {writer.__name__} gave ids of shape {shape}, expected {expected}.")
+
+    return call

@@ -1,0 +1,89 @@
+"""A training step (forward, loss, backward, clipping, AdamW) beside the other libraries and the floor."""
+
+from collections.abc import Callable
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from clearformer.data import zen_text
+from clearformer.train import TrainConfig, adamw
+from torch import Tensor, nn
+
+from benchmarks.floor import training_floor
+from benchmarks.harness import Report, Row, interleave
+from benchmarks.peers import OURS, build, count
+from benchmarks.sizes import Options, Size
+
+FLOOR = "floor"
+FASTER_THAN_PEERS = 1.05
+SHARE_OF_FLOOR = 0.70
+CONFIG = TrainConfig(n_steps=1000, batch_size=1, learning_rate=1e-3)
+
+
+def run(options: Options) -> Report:
+    report = Report()
+    for size in options.sizes:
+        compare(size, options, report)
+    return report
+
+
+def compare(size: Size, options: Options, report: Report) -> None:
+    """Raises: ValueError if the loss of one of the models does not fall."""
+    models, skipped = build(size)
+    report.skipped += [line for line in skipped if line not in report.skipped]
+    losses: dict[str, list[float]] = {name: [] for name in models}
+    steps: dict[str, Callable] = {name: step(model, size, losses[name]) for name, model in models.items()}
+    steps[FLOOR] = training_floor(size, list(models[OURS].parameters()))
+    times = interleave(steps, options.rounds, least=options.least)
+    check_falling(losses)
+    work = f"training step, {size.name}"
+    report.seconds[work] = times.seconds
+    report.facts[work] = {
+        "parameters": {name: count(model) for name, model in models.items()},
+        "losses": {name: {"first": values[0], "last": values[-1]} for name, values in losses.items()},
+    }
+    report.rows += rows(work, times, [name for name in models if name != OURS])
+
+
+def rows(work, times, peers: list[str]) -> list[Row]:
+    fastest = times.fastest(peers)
+    lines = [
+        Row(work, f"faster than {peer}", times.ratio(peer, OURS), FASTER_THAN_PEERS if peer == fastest else None)
+        for peer in peers
+    ]
+    return [*lines, Row(work, "of the floor (bests)", times.best_ratio(FLOOR, OURS), SHARE_OF_FLOOR)]
+
+
+def step(model: nn.Module, size: Size, losses: list[float]) -> Callable[[], None]:
+    """One update; the n-th of every model sees the same rows. The loss is kept in ``losses``."""
+    optimizer, stream = adamw(model.train(), CONFIG), batches(size)
+
+    def update() -> None:
+        ids, targets = next(stream)
+        loss = F.cross_entropy(model(ids).flatten(0, 1), targets.flatten())
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), CONFIG.clip)
+        optimizer.step()
+        optimizer.zero_grad()
+        losses.append(loss.item())
+
+    return update
+
+
+def batches(size: Size):
+    """Rows of bytes from a text, and the same one byte further; endless, the same for everyone who asks."""
+    data = torch.frombuffer(bytearray(zen_text().encode()), dtype=torch.uint8).long()
+    generator = torch.Generator().manual_seed(0)
+    while True:
+        starts = torch.randint(len(data) - size.n_tokens, (size.batch, 1), generator=generator)
+        rows: Tensor = data[starts + torch.arange(size.n_tokens + 1)]
+        yield rows[:, :-1].contiguous(), rows[:, 1:].contiguous()
+
+
+def check_falling(losses: dict[str, list[float]]) -> None:
+    for name, values in losses.items():
+        if not np.mean(values[-2:]) < values[0]:
+            raise ValueError(
+                f"benchmarks: the loss of {name} went from {values[0]:.3f} to {values[-1]:.3f}, expected it to fall. "
+                "It does not learn, so its time says nothing."
+            )

@@ -1,0 +1,150 @@
+"""GPT: a decoder alone, which reads tokens from left to right and predicts the next one everywhere."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+
+import torch.nn.functional as F
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from clearformer.blocks import Decoder
+from clearformer.cache import KVCache
+from clearformer.layers import FeedForward, LayerNorm, gelu_tanh
+from clearformer.models.checks import check_ids, preset
+from clearformer.multihead import MultiHeadAttention
+from clearformer.positions import LearnedPositions
+
+
+@dataclass(frozen=True)
+class GPTConfig:
+    """The sizes of a GPT and its parts; ``d_hidden`` is 4 D and ``n_kv_heads`` is ``n_heads`` unless given.
+
+    With ``rope`` (``positions.Rotary``) queries and keys are turned and nothing is added to the tokens.
+    """
+
+    n_vocab: int
+    n_positions: int
+    d_model: int
+    n_heads: int
+    n_layers: int
+    d_hidden: int | None = None
+    n_kv_heads: int | None = None
+    eps: float = 1e-5
+    activation: Callable[[Tensor], Tensor] = F.gelu
+    tied: bool = True
+    norm: Callable[..., nn.Module] = LayerNorm
+    feed_forward: Callable[..., nn.Module] = FeedForward
+    rope: Callable[[int, int], nn.Module] | None = None
+
+    @classmethod
+    def preset(cls, name: str, **changes) -> "GPTConfig":
+        """A published model's configuration, ``changes`` made to it.
+
+        Source: Radford et al. 2019, table 2; Brown et al. 2020, table 2.1. Alternating sparse layers are left out.
+        Raises: ValueError for a name that is not among the presets.
+        """
+        return replace(preset(cls, _PRESETS, name), **changes)
+
+
+_PRESETS = {
+    name: {"n_vocab": 50257, "n_positions": N, "d_model": D, "n_heads": H, "n_layers": M, "activation": gelu_tanh}
+    for name, N, D, H, M in (
+        ("gpt2", 1024, 768, 12, 12),
+        ("gpt2-medium", 1024, 1024, 16, 24),
+        ("gpt2-large", 1024, 1280, 20, 36),
+        ("gpt2-xl", 1024, 1600, 25, 48),
+        ("gpt3-175b", 2048, 12288, 96, 96),
+    )
+}
+
+
+class GPT(nn.Module):
+    r"""Embed, decode, and compare with every word of the vocabulary.
+
+    .. math:: x^{(0)}_n = e_{w_n} + p_n, \qquad
+              p(w_{n+1} = w \mid w_{1:n}) = \mathrm{softmax}_w \bigl( g_w^\top \, \mathrm{norm}(x^{(M)}_n) \bigr)
+
+    With ``tied`` the head is the embedding, :math:`g_w = e_w`. Weights begin with a standard deviation of 0.02, those
+    that write into the residual stream with :math:`0.02 / \sqrt{2 M}`.
+
+    Source: Radford et al. 2019, section 2.3; turner-v2, section 4.1.
+    Cost: 2 FLOPs a token for every weight in a matrix, and 4 D N M for attention over N tokens.
+    """
+
+    def __init__(self, config: GPTConfig, *, attention: Callable[..., nn.Module] = MultiHeadAttention):
+        super().__init__()
+        self.config = config
+        D, rope = config.d_model, None
+        if config.rope is not None:
+            rope = config.rope(D // config.n_heads, config.n_positions)
+        self.tokens = nn.Embedding(config.n_vocab, D)
+        self.positions = LearnedPositions(config.n_positions, D) if rope is None else None
+        self.decoder = Decoder(
+            config.n_layers,
+            D,
+            config.n_heads,
+            4 * D if config.d_hidden is None else config.d_hidden,
+            norm=partial(config.norm, eps=config.eps),
+            attention=partial(attention, n_kv_heads=config.n_kv_heads, rope=rope),
+            feed_forward=partial(config.feed_forward, activation=config.activation),
+        )
+        self.head = nn.Linear(D, config.n_vocab, bias=False)
+        self.apply(_initialise)
+        for name, weight in self.named_parameters():
+            if name.endswith(("attention.out.weight", "feed_forward.down.weight")):
+                nn.init.normal_(weight, std=0.02 / math.sqrt(2 * config.n_layers))
+        if config.tied:
+            self.head.weight = self.tokens.weight
+
+    def forward(
+        self, ids: Int[Tensor, "B N"], mask: Bool[Tensor, "*#batch #N #N"] | None = None
+    ) -> Float[Tensor, "B N V"]:
+        """The logits of the next token at every position; ``mask`` hides more than what lies ahead, as padding.
+
+        Raises: TypeError for ids that are no whole numbers; ValueError for ids outside the vocabulary, an empty batch,
+        or more tokens than ``n_positions``.
+        """
+        check_ids("GPT", ids, self.config.n_vocab, self.config.n_positions)
+        return self.head(self.hidden(ids, mask))
+
+    def hidden(
+        self,
+        ids: Int[Tensor, "B N"],
+        mask: Bool[Tensor, "*#batch #N #keys"] | None = None,
+        *,
+        cache: KVCache | None = None,
+        positions: slice | Int[Tensor, "#B N"] | None = None,
+    ) -> Float[Tensor, "B N D"]:
+        """What the head turns into logits. With a cache ``ids`` are the new tokens only, and continue what it holds."""
+        if positions is None:
+            start = 0 if cache is None else cache.length
+            positions = slice(start, start + ids.shape[1])
+        x = self.tokens(ids)
+        if self.positions is not None:
+            x = x + self.positions(positions)
+        return self.decoder(x, mask, cache=cache, positions=positions)
+
+    def new_cache(self, batch: int, n_positions: int) -> KVCache:
+        """Room for the keys and values of ``batch`` sequences, in the dtype and on the device of the weights."""
+        c, weight = self.config, self.tokens.weight
+        sizes = (c.n_layers, batch, c.n_kv_heads or c.n_heads, n_positions, c.d_model // c.n_heads)
+        return KVCache(*sizes, dtype=weight.dtype, device=weight.device)
+
+
+def next_token_loss(model: nn.Module, ids: Int[Tensor, "B N"], targets: Int[Tensor, "B N"]) -> Float[Tensor, ""]:
+    r"""The mean surprise at what came next, in nats a token.
+
+    .. math:: -\frac{1}{B N} \sum_{b, n} \log p(w_{b, n+1} \mid w_{b, 1:n})
+
+    Source: turner-v2, section 4.1.
+    """
+    return F.cross_entropy(model(ids).flatten(0, 1), targets.flatten())
+
+
+def _initialise(module: nn.Module) -> None:
+    if isinstance(module, nn.Linear | nn.Embedding):
+        nn.init.normal_(module.weight, std=0.02)
+        if getattr(module, "bias", None) is not None:
+            nn.init.zeros_(module.bias)

@@ -1,0 +1,133 @@
+"""ViT: an encoder whose tokens are the patches of an image."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from clearformer.blocks import Encoder
+from clearformer.layers import FeedForward, LayerNorm
+from clearformer.models.bert import truncated_normal
+from clearformer.models.checks import check_images, preset
+from clearformer.positions import LearnedPositions
+from clearformer.tokens import patchify
+
+
+def first_token(x: Float[Tensor, "B N D"]) -> Float[Tensor, "B D"]:
+    """The class token, which has collected what the head needs. Source: Devlin et al. 2019; turner-v2, section 4.2."""
+    return x[:, 0]
+
+
+def mean_tokens(x: Float[Tensor, "B N D"]) -> Float[Tensor, "B D"]:
+    """The average over the tokens. Source: turner-v2, section 4.2."""
+    return x.mean(1)
+
+
+def sum_tokens(x: Float[Tensor, "B N D"]) -> Float[Tensor, "B D"]:
+    """The sum over the tokens."""
+    return x.sum(1)
+
+
+@dataclass(frozen=True)
+class ViTConfig:
+    """The sizes of a ViT for square images.
+
+    With ``n_class_tokens=0`` take ``mean_tokens`` or ``sum_tokens`` as ``pool``; ``d_hidden`` is 4 D unless given;
+    ``position_std`` is the standard deviation of the positions at the start.
+
+    Raises: ValueError if patches of ``patch_size`` do not fill the image.
+    """
+
+    image_size: int
+    patch_size: int
+    n_channels: int
+    n_classes: int
+    d_model: int
+    n_heads: int
+    n_layers: int
+    d_hidden: int | None = None
+    n_class_tokens: int = 1
+    pool: Callable[[Tensor], Tensor] = first_token
+    position_std: float = 0.02
+    eps: float = 1e-12
+    activation: Callable[[Tensor], Tensor] = F.gelu
+
+    def __post_init__(self):
+        count_patches(self)
+
+    @classmethod
+    def preset(cls, name: str, **changes) -> "ViTConfig":
+        """A published model's configuration, ``changes`` made to it.
+
+        Source: Dosovitskiy et al. 2021, table 1.
+        Raises: ValueError for a name that is not among the presets.
+        """
+        return replace(preset(cls, _PRESETS, name), **changes)
+
+
+def count_patches(config) -> int:
+    """How many tokens an image gives. Raises: ValueError if patches of ``patch_size`` do not fill it."""
+    image, patch = config.image_size, config.patch_size
+    if patch < 1 or image % patch:
+        raise ValueError(
+            f"{type(config).__name__}: patch_size={patch} does not divide image_size={image}. Choose one that does."
+        )
+    return (image // patch) ** 2
+
+
+_PRESETS = {
+    f"vit-{name}-patch{patch}-224": {
+        "image_size": 224, "patch_size": patch, "n_channels": 3, "n_classes": 1000,
+        "d_model": D, "n_heads": H, "n_layers": M,
+    }
+    for name, patch, D, H, M in (("base", 16, 768, 12, 12), ("base", 32, 768, 12, 12), ("large", 16, 1024, 16, 24))
+}  # fmt: skip
+
+
+class ViT(nn.Module):
+    r"""Cut into patches, project each, add where it stood, encode, pool, classify.
+
+    .. math:: x^{(0)}_0 = c + p_0, \qquad x^{(0)}_n = W \,\mathrm{patch}_n + b + p_n, \qquad
+              \mathrm{logits} = W_c \,\mathrm{pool}(\mathrm{norm}(x^{(M)})) + b_c
+
+    Source: Dosovitskiy et al. 2021, eq. 1 to 4; turner-v2, section 4.2.
+    Cost: 2 FLOPs a token for every weight in a matrix, and 4 D N M for attention over N tokens.
+    """
+
+    def __init__(self, config: ViTConfig):
+        super().__init__()
+        self.config = config
+        D, n_tokens = config.d_model, config.n_class_tokens + count_patches(config)
+        self.patches = nn.Linear(config.n_channels * config.patch_size**2, D)
+        self.class_tokens = nn.Parameter(torch.zeros(config.n_class_tokens, D))
+        self.positions = LearnedPositions(n_tokens, D)
+        self.encoder = Encoder(
+            config.n_layers,
+            D,
+            config.n_heads,
+            4 * D if config.d_hidden is None else config.d_hidden,
+            norm=partial(LayerNorm, eps=config.eps),
+            feed_forward=partial(FeedForward, activation=config.activation),
+        )
+        self.head = nn.Linear(D, config.n_classes)
+        self.apply(truncated_normal)
+        nn.init.normal_(self.positions.weight, std=config.position_std)
+
+    def forward(self, images: Float[Tensor, "B C rows columns"]) -> Float[Tensor, "B V"]:
+        """The logits of the classes; errors as in ``encode``."""
+        return self.head(self.config.pool(self.encode(images)))
+
+    def encode(self, images: Float[Tensor, "B C rows columns"]) -> Float[Tensor, "B N D"]:
+        """What the model makes of every token, the class token first.
+
+        Raises: TypeError for images that are no floating-point tensor; ValueError for another size or number of
+        channels, or an empty batch.
+        """
+        check_images("ViT", images, self.config.n_channels, self.config.image_size)
+        x = self.patches(patchify(images, self.config.patch_size))
+        x = torch.cat((self.class_tokens.expand(len(x), -1, -1), x), dim=1)
+        return self.encoder(x + self.positions.weight)

@@ -1,0 +1,158 @@
+"""Following the tables: their configuration and weights to ours, and ours to theirs."""
+
+import re
+from dataclasses import MISSING, fields, replace
+
+import torch
+from torch import Tensor, nn
+
+from clearformer.pretrained.tables import Architecture, weight_names
+
+_UNLESS_GIVEN = {
+    "d_hidden": lambda c: 4 * c.d_model,
+    "d_decoder_hidden": lambda c: 4 * c.d_decoder,
+    "n_decoder_layers": lambda c: c.n_layers,
+}
+
+
+def read_config(architecture: Architecture, options: dict):
+    """Our configuration from their ``config.json``.
+
+    Raises: ValueError that names an option which is missing, or whose value we have nothing for.
+    """
+    options = {"num_labels": len(options.get("id2label") or "01")} | architecture.defaults | options
+    _check_fixed(architecture, options)
+    given = dict(architecture.constants)
+    for field in fields(architecture.config):
+        option = architecture.options.get(field.name)
+        if option in options:
+            given[field.name] = _read_value(architecture, field, option, options[option])
+        elif option is not None and field.default is MISSING:
+            raise ValueError(f"from_pretrained: config.json of a {architecture.model_type} lacks {option!r}.")
+    return architecture.config(**given)
+
+
+def write_config(architecture: Architecture, config) -> dict:
+    """Their ``config.json`` from our configuration.
+
+    Raises: ValueError that names a field whose value they have no option for.
+    """
+    for name, value in architecture.constants.items():
+        if getattr(config, name) != value:
+            raise ValueError(
+                f"save_pretrained: {architecture.class_name} has no option for {name}={_shown(getattr(config, name))}, "
+                f"there it is always {_shown(value)}. Save such a model with safetensors.torch.save_model."
+            )
+    options = {"model_type": architecture.model_type, "architectures": [architecture.class_name]}
+    for name, option in architecture.options.items():
+        value, table = getattr(config, name), architecture.values.get(name)
+        if table is not None:
+            theirs = [key for key, ours in table.items() if ours == value]
+            if not theirs:
+                raise ValueError(
+                    f"save_pretrained: {architecture.class_name} has no {option} for {name}={_shown(value)}, only for "
+                    f"{', '.join(_shown(v) for v in table.values())}."
+                )
+            value = theirs[0]
+        options[option] = value
+    return options | {name: options[other] for name, other in architecture.same.items()}
+
+
+def filled(config):
+    """The configuration with what its model takes in place of None."""
+    missing = {f.name for f in fields(config) if f.name in _UNLESS_GIVEN and getattr(config, f.name) is None}
+    return replace(config, **{name: _UNLESS_GIVEN[name](config) for name in missing})
+
+
+@torch.no_grad()
+def load_weights(model: nn.Module, architecture: Architecture, theirs: dict[str, Tensor]) -> None:
+    """Copy their weights into our model.
+
+    Raises: ValueError with the list of all that are missing, unexpected, of another shape or no floating-point numbers.
+    """
+    config, misfits, ours = filled(model.config), [], weights(model)
+    theirs = _canonical(architecture, theirs, misfits)
+    ready = []
+    for name, sources, layout in weight_names(architecture, config):
+        for source, expected in zip(sources, layout.save(ours[name], config), strict=True):
+            found = theirs.get(source)
+            if found is None:
+                misfits.append(f"{source} is missing")
+            elif found.shape != expected.shape or not found.is_floating_point():
+                misfits.append(f"{source} is {_kind(found)}, expected floating-point {tuple(expected.shape)}")
+        ready.append((name, sources, layout))
+    expected_names = {source for _, sources, _ in ready for source in sources}
+    misfits += [f"{name} is unexpected" for name in theirs.keys() - expected_names]
+    if misfits:
+        raise ValueError(
+            f"from_pretrained: the weights do not fit a {architecture.model_type} of this config.json: "
+            + "; ".join(sorted(misfits))
+            + f". A checkpoint of {architecture.class_name} is expected, with its own config.json."
+        )
+    for name, sources, layout in ready:
+        ours[name].copy_(layout.load([theirs[source] for source in sources], config))
+
+
+def save_weights(model: nn.Module, architecture: Architecture) -> dict[str, Tensor]:
+    """Copies of our weights under their names."""
+    config, ours, theirs = filled(model.config), weights(model), {}
+    for name, targets, layout in weight_names(architecture, config):
+        parts = layout.save(ours[name].detach(), config)
+        for target, part in zip(targets, parts, strict=True):
+            theirs[target] = part.clone(memory_format=torch.contiguous_format).cpu()
+    return theirs
+
+
+def weights(model: nn.Module) -> dict[str, Tensor]:
+    """Parameters and what else a checkpoint holds, a tied weight once."""
+    stored = model.state_dict().keys()
+    everything = dict(model.named_parameters()) | dict(model.named_buffers())
+    return {name: tensor for name, tensor in everything.items() if name in stored}
+
+
+def _canonical(architecture, theirs, misfits):
+    """The same tensors, each under the one name that the table has, without what holds nothing."""
+    if not any(name.startswith(architecture.prefix) for name in theirs):
+        theirs = {architecture.prefix + name: tensor for name, tensor in theirs.items()}
+    for pattern, replacement in architecture.renames:
+        theirs = {re.sub(pattern, replacement, name): tensor for name, tensor in theirs.items()}
+    theirs = {n: t for n, t in theirs.items() if not any(re.fullmatch(p, n) for p in architecture.ignored)}
+    for alias, name in architecture.aliases.items():
+        if alias in theirs:
+            tensor = theirs.pop(alias)
+            if not torch.equal(theirs.setdefault(name, tensor), tensor):
+                misfits.append(f"{alias} is not equal to {name}, to which it is tied")
+    return theirs
+
+
+def _check_fixed(architecture, options):
+    expected = architecture.fixed | {a: options[b] for a, b in architecture.same.items() if b in options}
+    for name, value in (expected | {"quantization_config": None}).items():
+        if options.get(name, value) not in (value, None):
+            raise ValueError(
+                f"from_pretrained: {architecture.model_type} with {name}={options[name]!r} is not supported, only "
+                f"{name}={value!r}. Choose another checkpoint."
+            )
+
+
+def _read_value(architecture, field, option, value):
+    table = architecture.values.get(field.name)
+    if table is None:
+        kinds = {int: int, float: (int, float), bool: bool}.get(field.type, (int, type(None)))
+        if not isinstance(value, kinds) or (isinstance(value, bool) and field.type is not bool):
+            raise ValueError(f"from_pretrained: {option}={value!r} in config.json, expected a number.")
+        return value
+    for theirs, ours in table.items():
+        if theirs == value:
+            return ours
+    known = ", ".join(map(repr, table))
+    raise ValueError(f"from_pretrained: {option}={value!r} in config.json is not supported, only {known}.")
+
+
+def _kind(tensor):
+    return f"{str(tensor.dtype).removeprefix('torch.')} {tuple(tensor.shape)}"
+
+
+def _shown(value):
+    """A function by its name, anything else as it prints."""
+    return getattr(value, "__name__", repr(value))

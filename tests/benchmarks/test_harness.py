@@ -1,0 +1,89 @@
+"""The harness: every candidate once a round, in turns; ratios the right way round; memory exact to the byte."""
+
+import json
+
+import pytest
+import torch
+
+from benchmarks import report as reports
+from benchmarks.__main__ import main
+from benchmarks.harness import Report, Row, Times, interleave, one
+from benchmarks.memory import kept_bytes, peak_bytes
+
+
+def test_every_candidate_runs_once_a_round_after_two_calls_that_are_not_counted():
+    calls = []
+    times = interleave({name: lambda n=name: calls.append(n) for name in "abc"}, rounds=5)
+    assert calls[:6] == list("abcabc")
+    assert all(sorted(calls[start : start + 3]) == list("abc") for start in range(6, 21, 3))
+    assert len({tuple(calls[start : start + 3]) for start in range(6, 21, 3)}) > 1, "the order is always the same"
+    assert {name: len(values) for name, values in times.seconds.items()} == {"a": 5, "b": 5, "c": 5}
+
+
+def test_what_happens_before_is_passed_on():
+    seen = []
+    interleave({"a": seen.append}, rounds=2, before={"a": lambda: 7})
+    assert seen == [7] * 4
+
+
+def test_ratios_are_taken_round_by_round():
+    times = Times({"ours": [1.0, 2.0, 4.0], "peer": [2.0, 2.0, 12.0]})
+    spread = times.ratio("peer", "ours")
+    assert (spread.low, spread.median, spread.high) == (1.5, 2.0, 2.5)
+    assert times.best_ratio("ours", "peer").median == 0.5
+    assert times.fastest(["ours", "peer"]) == "ours"
+
+
+@pytest.mark.parametrize(("at_most", "verdicts"), [(False, (False, True, True)), (True, (True, True, False))])
+def test_a_target_holds_on_its_side_only(at_most, verdicts):
+    rows = [Row("work", "what", one(value), 1.0, at_most) for value in (0.9, 1.0, 1.1)]
+    assert tuple(row.holds for row in rows) == verdicts
+    assert Row("work", "what", one(2.0)).holds is None
+
+
+def test_peak_memory_counts_what_lives_at_the_same_time():
+    x = torch.zeros(1000)
+    assert peak_bytes(lambda: x.exp()) == 4000
+    assert peak_bytes(lambda: x.exp().exp()) == 8000  # the first is still there when the second is made
+    assert peak_bytes(lambda: (x.new_zeros(500), x.new_zeros(250))) == 3000
+
+
+def test_kept_memory_leaves_the_inputs_out():
+    x = torch.ones(1000, requires_grad=True)
+    assert kept_bytes(lambda: x * x, (x,)) == 0
+    assert kept_bytes(lambda: x.exp(), (x,)) == 4000  # the result, of which the gradient is made
+
+
+def test_results_of_other_benchmarks_are_kept(tmp_path):
+    row = Row("training, tiny", "faster than b", one(1.25), 1.05)
+    limit = Row("compile", "graph breaks", one(0), 0, True)
+    reports.save(tmp_path, {"first": Report(rows=[row])}, {"rounds": 9})
+    reports.save(tmp_path, {"second": Report(rows=[limit])}, {"rounds": 3})
+    results = json.loads((tmp_path / "results.json").read_text(encoding="utf8"))
+    assert results["first"]["rounds"] == 9 and results["first"]["rows"][0]["measured"]["median"] == 1.25
+    assert results["second"]["rows"][0]["target"] == 0
+    assert "<svg" in (tmp_path / "results.svg").read_text(encoding="utf8")
+
+
+def test_the_table_says_what_holds_and_what_is_missed():
+    rows = [Row("a", "faster than b", one(1.25), 1.05), Row("a", "memory", one(0.5), 0.25, True), Row("a", "c", one(2))]
+    lines = reports.table(rows).splitlines()
+    assert [line.split()[-1] for line in lines[1:]] == ["holds", "missed", "2.00×"]
+    assert "≥ 1.05×" in lines[1] and "≤ 0.25×" in lines[2]
+
+
+def test_a_wrong_name_is_refused(capsys):
+    with pytest.raises(SystemExit):
+        main(["--only", "speed"])
+    assert "speed" in capsys.readouterr().err
+
+
+def test_a_number_of_rounds_below_one_is_refused(capsys):
+    with pytest.raises(SystemExit):
+        main(["--rounds", "0"])
+    assert "0, expected at least 1" in capsys.readouterr().err
+
+
+def test_the_figure_divides_so_that_above_one_holds():
+    assert reports.score({"target": 2.0, "at_most": False}, 3.0) == 1.5
+    assert reports.score({"target": 3.0, "at_most": True}, 2.0) == 1.5

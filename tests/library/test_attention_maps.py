@@ -1,0 +1,67 @@
+"""The weights that plots show are those of the model's own run, for every model."""
+
+import pytest
+import torch
+from clearformer.attention import attend_fused
+from clearformer.models.attention_maps import attention_weights
+from clearformer.models.bert import BERT, BERTConfig
+from clearformer.models.gpt import GPT, GPTConfig
+from clearformer.models.mae import MAE, MAEConfig
+from clearformer.models.seq2seq import Seq2Seq, Seq2SeqConfig
+from clearformer.models.vit import ViT, ViTConfig
+from clearformer.multihead import MultiHeadAttention
+from torch import nn
+
+B, N, S = 2, 5, 7
+IDS, SOURCE, IMAGES = torch.randint(0, 37, (B, N)), torch.randint(0, 37, (B, S)), torch.randn(B, 2, 12, 12)
+SELF = {f"encoder.blocks.{i}.attention": (B, 4, N, N) for i in range(2)}
+CASES = {
+    "GPT": (lambda: GPT(GPTConfig(37, 11, 24, 4, 2)), (IDS,), {k.replace("en", "de", 1): v for k, v in SELF.items()}),
+    "BERT": (lambda: BERT(BERTConfig(37, 11, 24, 4, 2)), (IDS,), SELF),
+    "ViT": (lambda: ViT(ViTConfig(12, 4, 2, 3, 24, 4, 2)), (IMAGES,), {k: (B, 4, 10, 10) for k in SELF}),
+    "MAE": (
+        lambda: MAE(MAEConfig(12, 4, 2, 24, 4, 2, 20, 5, 1)),
+        (IMAGES,),
+        {k: (B, 4, 3, 3) for k in SELF} | {"decoder.blocks.0.attention": (B, 5, 10, 10)},
+    ),
+    "Seq2Seq": (
+        lambda: Seq2Seq(Seq2SeqConfig(37, 11, 24, 4, 2, n_decoder_layers=1)),
+        (SOURCE, IDS),
+        {k: (B, 4, S, S) for k in SELF}
+        | {"decoder.blocks.0.attention": (B, 4, N, N), "decoder.blocks.0.cross": (B, 4, N, S)},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_attention_of_a_model_is_seen(name):
+    build, inputs, shapes = CASES[name]
+    model = build()
+    weights = attention_weights(model, *inputs)
+    assert {key: tuple(A.shape) for key, A in weights.items()} == shapes and list(weights) == list(shapes)
+    for A in weights.values():
+        torch.testing.assert_close(A.sum(-1), torch.ones(A.shape[:-1]))
+    layers = [module for module in model.modules() if isinstance(module, MultiHeadAttention)]
+    assert all(layer.attend is attend_fused and not layer._forward_hooks for layer in layers)
+
+
+def test_the_weights_are_those_that_made_the_output():
+    model = BERT(BERTConfig(37, 11, 24, 4, 1)).double()
+    layer, inputs = model.encoder.blocks[0].attention, []
+    handle = layer.register_forward_pre_hook(lambda module, args: inputs.append(args[0]))
+    (A,) = attention_weights(model, IDS).values()
+    handle.remove()
+    v = layer.qkv(inputs[0])[..., 48:].unflatten(-1, (4, 6)).transpose(1, 2)
+    torch.testing.assert_close(layer.out((A @ v).transpose(1, 2).flatten(2)), layer(inputs[0])[0])
+
+
+def test_a_failed_run_leaves_the_model_as_it_was():
+    model = BERT(BERTConfig(37, 11, 24, 4, 1))
+    with pytest.raises(ValueError, match="id 99"):
+        attention_weights(model, IDS * 0 + 99)
+    assert model.encoder.blocks[0].attention.attend is attend_fused
+
+
+def test_a_model_without_attention_is_named():
+    with pytest.raises(ValueError, match="Linear holds no MultiHeadAttention"):
+        attention_weights(nn.Linear(2, 3), torch.ones(1, 2))

@@ -1,0 +1,248 @@
+"""Generation: the cache, padding and batches change nothing; sampling keeps its promises; beams find the best."""
+
+import inspect
+import itertools
+import math
+
+import pytest
+import torch
+from clearformer.generate import beam_search, generate
+from clearformer.models.gpt import GPT, GPTConfig
+from clearformer.models.seq2seq import Seq2Seq, Seq2SeqConfig
+from clearformer.positions import Rotary
+from clearformer.sampling import draw, keep_top_k, keep_top_p
+
+from tests.library.devices import DEVICES
+from tests.library.test_multihead import random_module
+
+V, N_POSITIONS, D, H, M, B, N = 11, 30, 24, 3, 2, 4, 5
+LEARNED = GPTConfig(V, N_POSITIONS, D, H, M)
+ROTARY = GPTConfig(V, N_POSITIONS, D, H, M, rope=Rotary, n_kv_heads=1)
+BOTH = pytest.mark.parametrize("config", [LEARNED, ROTARY], ids=["learned", "rotary"])
+PROMPTS = [[1, 2, 3], [4], [5, 6, 7, 8, 9, 10], [0, 1]]
+
+
+def gpt(config=LEARNED, device="cpu"):
+    return random_module(GPT(config), torch.float64, device).eval()
+
+
+def prompts(device="cpu"):
+    return torch.randint(V, (B, N), device=device)
+
+
+def seeded(seed=3, device="cpu"):
+    return torch.Generator(device).manual_seed(seed)
+
+
+def log_p(model, prompt, new):
+    """Sum of the log-probabilities of ``new`` after ``prompt``, from one forward pass."""
+    with torch.no_grad():
+        rows = model(torch.tensor([[*prompt, *new]])).log_softmax(-1)[0, len(prompt) - 1 : -1]
+    return sum(rows[i, token].item() for i, token in enumerate(new))
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@BOTH
+def test_greedy_takes_the_likeliest_token_each_time(config, device):
+    """Catches logits of the wrong position, and a cache that moves positions."""
+    model, rows = gpt(config, device), prompts(device)
+    expected = rows
+    with torch.no_grad():
+        for _ in range(12):
+            expected = torch.cat((expected, model(expected)[:, -1:].argmax(-1)), dim=1)
+    assert generate(model, rows, 12).equal(expected)
+    assert generate(model, rows, 12, cached=False).equal(expected)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@BOTH
+@pytest.mark.parametrize("cached", [True, False])
+def test_prompts_of_different_lengths_do_not_disturb_each_other(config, cached, device):
+    """Catches padding that is looked at, and positions that count it."""
+    model = gpt(config, device)
+    together = generate(model, PROMPTS, 9, cached=cached)
+    for prompt, row in zip(PROMPTS, together, strict=True):
+        assert row.equal(generate(model, torch.tensor([prompt], device=device), 9)[0])
+        assert row.tolist()[: len(prompt)] == prompt
+
+
+@BOTH
+@pytest.mark.parametrize("settings", [{"top_k": 4}, {"top_p": 0.8}, {"top_k": 6, "top_p": 0.9}, {}])
+def test_a_seed_settles_what_is_drawn_with_and_without_cache(config, settings):
+    """Catches draws from the global generator, and a cache that changes the probabilities."""
+    model, rows = gpt(config), prompts()
+    first = generate(model, rows, 14, temperature=1.3, generator=seeded(), **settings)
+    torch.randn(3)
+    options = {"temperature": 1.3, **settings}
+    assert generate(model, rows, 14, generator=seeded(), **options).equal(first)
+    assert generate(model, rows, 14, generator=seeded(), cached=False, **options).equal(first)
+    assert not generate(model, rows, 14, generator=seeded(4), **options).equal(first)
+
+
+def test_a_row_ends_with_its_stop_token_and_the_others_go_on():
+    """Catches rows that go on after the end, and a loop that does not end with the last row."""
+    model, rows = gpt(), prompts()
+    free = generate(model, rows, 20)
+    stop = int(free[0, N + 2])
+    ended = generate(model, rows, 20, stop=stop)
+    for row, full in zip(ended, free, strict=True):
+        new = full[N:].tolist()
+        end = N + (new.index(stop) + 1 if stop in new else len(new))
+        assert row[:end].equal(full[:end])
+        assert (row[end:] == stop).all()
+    trimmed = generate(model, rows.tolist(), 20, stop=stop)
+    assert any(len(row) < free.shape[1] for row in trimmed)
+    for row, full in zip(trimmed, ended, strict=True):
+        new = row[N:].tolist()
+        assert row.equal(full[: len(row)])
+        assert stop not in new[:-1] and (new[-1] == stop or len(row) == free.shape[1])
+    assert generate(model, rows[:1], 20, stop=stop).shape[1] <= N + 3
+
+
+def test_temperature_sharpens_and_flattens():
+    """Catches a temperature that multiplies: counts of the likeliest token over many draws at three temperatures."""
+    model, rows = gpt(), prompts()[:1].expand(400, -1).contiguous()
+    likeliest = generate(model, rows[:1], 1)[0, -1]
+    shares = [
+        (generate(model, rows, 1, temperature=t, generator=seeded())[:, -1] == likeliest).double().mean().item()
+        for t in (0.05, 1.0, 50.0)
+    ]
+    assert shares[0] > shares[1] > shares[2]
+    assert shares[2] < 2 / V  # nearly uniform
+
+
+def test_top_k_keeps_the_k_largest():
+    """Catches one too many or too few, and rows mixed up."""
+    logits = torch.randn(5, 9)
+    for k in (1, 3, 9, 20):
+        kept = keep_top_k(logits, k)
+        for row, all_ in zip(kept, logits, strict=True):
+            assert sorted(row[row > -math.inf].tolist()) == sorted(all_.tolist())[-k:]
+
+
+def test_top_p_keeps_the_fewest_that_reach_p():
+    """Catches the one that crosses p being dropped, and a sum in the wrong order."""
+    logits = torch.tensor([[0.05, 0.5, 0.15, 0.3], [0.97, 0.01, 0.01, 0.01]]).log()
+    kept = [(keep_top_p(logits, p) > -math.inf).tolist() for p in (0.4, 0.6, 0.9, 1.0)]
+    assert [row[0] for row in kept] == [
+        [False, True, False, False],
+        [False, True, False, True],
+        [False, True, True, True],
+        [True, True, True, True],
+    ]
+    assert kept[2][1] == [True, False, False, False]
+
+
+def test_draws_follow_the_probabilities():
+    """Catches draws from the logits: 20,000 draws within four standard deviations."""
+    p = torch.tensor([0.1, 0.2, 0.7])
+    n = 20_000
+    counts = draw(p.log().expand(n, -1), generator=seeded()).bincount(minlength=3) / n
+    assert ((counts - p).abs() < 4 * (p * (1 - p) / n).sqrt()).all()
+
+
+def test_progress_is_told_after_every_token():
+    calls = []
+    generate(gpt(), prompts(), 4, progress=lambda done, total: calls.append((done, total)))
+    assert calls == [(1, 4), (2, 4), (3, 4), (4, 4)]
+
+
+def test_what_comes_back_may_be_trained_on():
+    """Catches a tensor of inference mode, which autograd refuses."""
+    model = gpt()
+    rows = generate(model, prompts(), 3)
+    model(rows).sum().backward()
+    assert model.tokens.weight.grad.abs().sum() > 0
+
+
+@BOTH
+def test_one_beam_is_greedy(config):
+    model, rows = gpt(config), prompts()
+    best, scores = beam_search(model, rows, 8, 1)
+    greedy = generate(model, rows, 8)
+    assert best.equal(greedy)
+    for row, score in zip(best.tolist(), scores.tolist(), strict=True):
+        assert score == pytest.approx(log_p(model, row[:N], row[N:]) / 8)
+
+
+@BOTH
+@pytest.mark.parametrize("penalty", [0.0, 1.0, 2.0])
+def test_enough_beams_find_the_best_of_all_continuations(config, penalty):
+    """Catches beams of one prompt continued by another, a cache that is not reordered, and a wrong length.
+
+    Every continuation of three tokens, or fewer with a stop, is scored by brute force.
+    """
+    model, stop, n = gpt(config), 7, 3
+    rows, scores = beam_search(model, PROMPTS, n, V**2, stop=stop, length_penalty=penalty)
+    for prompt, row, score in zip(PROMPTS, rows, scores, strict=True):
+        every = list(itertools.product(range(V), repeat=n))
+        with torch.no_grad():
+            log_p = model(torch.tensor([[*prompt, *new] for new in every])).log_softmax(-1)[:, len(prompt) - 1 : -1]
+        values = {}
+        for new, table in zip(every, log_p.tolist(), strict=True):
+            new = new[: new.index(stop) + 1] if stop in new else new
+            values[new] = sum(table[i][token] for i, token in enumerate(new)) / len(new) ** penalty
+        best = max(values, key=values.get)
+        assert tuple(row.tolist()[len(prompt) :]) == best
+        assert score.item() == pytest.approx(values[best])
+
+
+def test_more_beams_score_no_worse_and_the_cache_changes_nothing():
+    model, rows = gpt(), prompts()
+    scores = [beam_search(model, rows, 6, n)[1] for n in (1, 40)]
+    assert (scores[1] >= scores[0] - 1e-9).all()
+    with_cache, without = (beam_search(model, rows, 6, 3, stop=2, cached=cached)[0] for cached in (True, False))
+    assert with_cache.equal(without)
+
+
+def test_a_translator_generates_for_its_sources():
+    """Catches sources mixed up between sentences and beams."""
+    model = random_module(Seq2Seq(Seq2SeqConfig(V, N_POSITIONS, D, H, M, padding=0))).eval()
+    source = torch.tensor([[3, 4, 5, 6], [7, 8, 0, 0], [9, 1, 2, 0]])
+    start = torch.full((3, 1), 1)
+    together = generate(model.given(source), start, 6)
+    beams, _ = beam_search(model.given(source), start, 6, 4)
+    for i in range(3):
+        alone = model.given(source[i : i + 1])
+        assert together[i].equal(generate(alone, start[:1], 6)[0])
+        assert beams[i].equal(beam_search(alone, start[:1], 6, 4)[0][0])
+    assert generate(model.given(source), start, 6, cached=False).equal(together)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        (([[1, 2], [V]], 3), ValueError, f"id {V} "),
+        (([[1, 2], []], 3), ValueError, r"shape \(0,\)"),
+        (([], 3), ValueError, "no prompts"),
+        (([[0.5]], 3), ValueError, "whole number"),
+        ((torch.zeros(2, 3), 3), TypeError, "float32"),
+        (([[1, 2]], N_POSITIONS - 1), ValueError, f"{N_POSITIONS - 1} new tokens after 2 make {N_POSITIONS + 1}"),
+        (([[1, 2]], 0), ValueError, "0 new tokens"),
+    ],
+)
+def test_bad_prompts_are_named(arguments, error, message):
+    with pytest.raises(error, match=message):
+        inspect.unwrap(generate)(gpt(), *arguments)  # without the shape checks that the tests add
+    with pytest.raises(error, match=message):
+        inspect.unwrap(beam_search)(gpt(), *arguments, 2)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"temperature": -0.5}, "temperature=-0.5"),
+        ({"temperature": math.nan}, "temperature=nan"),
+        ({"temperature": 1.0, "top_k": 0}, "top_k=0"),
+        ({"temperature": 1.0, "top_p": 1.5}, "top_p=1.5"),
+        ({"top_k": 5}, "top_k=5 .* temperature=0"),
+    ],
+)
+def test_bad_settings_are_named(settings, message):
+    with pytest.raises(ValueError, match=message):
+        generate(gpt(), [[1]], 2, **settings)
+
+
+def test_fewer_than_one_beam_is_refused():
+    with pytest.raises(ValueError, match="n_beams=0"):
+        beam_search(gpt(), [[1]], 2, 0)

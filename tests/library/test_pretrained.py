@@ -1,0 +1,422 @@
+"""Loading and saving weights of transformers: equal logits both ways, and every kind of folder that must be refused."""
+
+import json
+import shutil
+import sys
+import types
+
+import pytest
+import torch
+import transformers
+from clearformer.generate import beam_search, generate
+from clearformer.layers import RMSNorm
+from clearformer.models.bert import BERT, BERTConfig
+from clearformer.models.gpt import GPT, GPTConfig
+from clearformer.models.mae import MAE, MAEConfig, reconstruction_loss
+from clearformer.models.seq2seq import Seq2Seq, Seq2SeqConfig
+from clearformer.models.vit import ViT, ViTConfig, mean_tokens
+from clearformer.positions import Rotary
+from clearformer.pretrained import from_pretrained, save_pretrained
+from clearformer.pretrained.convert import filled, weights
+from clearformer.pretrained.folders import ARCHITECTURES, FETCHED
+from clearformer.pretrained.tables import weight_names
+from safetensors.torch import load_file, save_file
+from torch import nn
+
+from tests.library.test_multihead import random_module
+from tests.library.tolerance import assert_close
+
+V, N, S, B, D, H, HIDDEN = 37, 7, 9, 3, 24, 4, 44
+SIZES = {"hidden_size": D, "num_attention_heads": H, "num_hidden_layers": 2, "intermediate_size": HIDDEN}
+IMAGES = {"image_size": 12, "patch_size": 4, "num_channels": 2}
+DECODER = {"decoder_hidden_size": 20, "decoder_num_attention_heads": 5, "decoder_num_hidden_layers": 3}
+CONFIGS = {
+    "gpt2": {"vocab_size": V, "n_positions": 11, "n_embd": D, "n_head": H, "n_layer": 3, "bos_token_id": 0}
+    | {"eos_token_id": 0, "n_inner": HIDDEN},
+    "bert": SIZES | {"vocab_size": V, "max_position_embeddings": 11, "type_vocab_size": 3},
+    "vit": SIZES | IMAGES | {"num_labels": 5},
+    "vit_mae": SIZES | IMAGES | DECODER | {"decoder_intermediate_size": 36, "mask_ratio": 0.6},
+    "marian": {"vocab_size": V, "max_position_embeddings": 11, "d_model": D, "encoder_layers": 2, "decoder_layers": 3}
+    | {"encoder_attention_heads": H, "decoder_attention_heads": H, "encoder_ffn_dim": HIDDEN, "decoder_ffn_dim": HIDDEN}
+    | {"activation_function": "swish", "scale_embedding": True, "pad_token_id": V - 1, "decoder_start_token_id": V - 1},
+}
+KINDS = pytest.mark.parametrize("kind", CONFIGS)
+DTYPES = pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+
+
+def theirs_of(kind, dtype=torch.float32, **changes):
+    """A random model of transformers; the fixed waves of Marian stay what they are."""
+    torch.manual_seed(3)
+    architecture = ARCHITECTURES[kind]
+    config = getattr(transformers, architecture.class_name).config_class(**CONFIGS[kind] | changes)
+    model = getattr(transformers, architecture.class_name)(config)
+    waves = {k: v.clone() for k, v in model.state_dict().items() if "embed_positions" in k}
+    random_module(model, dtype)
+    model.load_state_dict(waves, strict=False)
+    if kind == "marian":
+        model.final_logits_bias.normal_()
+    return model.to(dtype).eval()
+
+
+def saved(kind, folder, dtype=torch.float32, **changes):
+    model = theirs_of(kind, dtype, **changes)
+    model.save_pretrained(folder)
+    return model
+
+
+def token_ids(n=N, high=V - 1):
+    return torch.randint(1, high, (B, n), generator=torch.Generator().manual_seed(n))
+
+
+def padded(n):
+    """True for tokens, with another length for each sequence."""
+    return torch.arange(n) < torch.tensor([n, n - 2, 3])[:, None]
+
+
+@torch.no_grad()
+def both(kind, ours, theirs, dtype):
+    """The same input through both."""
+    if kind == "gpt2":
+        return ours(token_ids()), theirs(token_ids()).logits
+    if kind == "bert":
+        segments, seen = token_ids(high=3), padded(N)
+        expected = theirs(token_ids(), attention_mask=seen.long(), token_type_ids=segments).logits
+        return ours(token_ids(), seen[:, None, None], segments)[seen], expected[seen]
+    if kind == "marian":
+        source = token_ids(S).masked_fill(~padded(S), V - 1)
+        expected = theirs(source, padded(S).long(), decoder_input_ids=token_ids()).logits
+        return ours(source, token_ids()), expected
+    images = torch.randn(B, 2, 12, 12, dtype=dtype)
+    if kind == "vit":
+        return ours(images), theirs(images).logits
+    noise = torch.rand(B, 9, dtype=dtype)
+    drawn, hidden = ours(images, noise)
+    expected = theirs(images, noise=noise)
+    assert torch.equal(hidden, expected.mask.bool())
+    # theirs holds the colours of a pixel side by side, ours the pixels of a colour
+    return drawn, expected.logits.unflatten(-1, (16, 2)).transpose(-1, -2).flatten(-2)
+
+
+@KINDS
+@DTYPES
+def test_their_weights_give_their_logits(kind, dtype, tmp_path):
+    theirs = saved(kind, tmp_path, dtype)
+    ours = from_pretrained(tmp_path)
+    assert not ours.training and next(ours.parameters()).dtype == dtype
+    mine, expected = both(kind, ours, theirs, dtype)
+    assert expected.std() > 0.1
+    assert_close(mine, expected)
+
+
+OURS = {
+    "gpt2": lambda: GPT(GPTConfig(V, 11, D, H, 3)),
+    "bert": lambda: BERT(BERTConfig(V, 11, D, H, 2, n_segments=3)),
+    "vit": lambda: ViT(ViTConfig(12, 4, 2, 5, D, H, 2)),
+    "vit_mae": lambda: MAE(MAEConfig(12, 4, 2, D, H, 2, 20, 5, 3)),
+    "marian": lambda: Seq2Seq(ARCHITECTURES["marian"].config(V, 11, D, H, 2, n_decoder_layers=3, padding=V - 1)),
+}
+
+
+def our_model(kind, dtype=torch.float64):
+    model = OURS[kind]()
+    if kind == "marian":
+        constants = ARCHITECTURES[kind].constants
+        model = Seq2Seq(
+            Seq2SeqConfig(V, 11, D, H, 2, n_decoder_layers=3, padding=V - 1, start=V - 1, end=0, **constants)
+        )
+    return random_module(model, dtype).eval()
+
+
+@KINDS
+@DTYPES
+def test_our_weights_give_the_same_logits_in_transformers(kind, dtype, tmp_path):
+    ours = our_model(kind, dtype)
+    save_pretrained(ours, tmp_path)
+    kind_of_theirs = getattr(transformers, ARCHITECTURES[kind].class_name)
+    theirs, report = kind_of_theirs.from_pretrained(tmp_path, dtype=dtype, output_loading_info=True)
+    assert not report["unexpected_keys"] and not report["mismatched_keys"] and not report["missing_keys"], report
+    mine, expected = both(kind, ours, theirs.eval(), dtype)
+    assert_close(mine, expected)
+    again = from_pretrained(tmp_path)
+    for name, weight in ours.state_dict().items():
+        assert torch.equal(again.state_dict()[name], weight), name
+
+
+@KINDS
+def test_a_table_names_every_weight_once(kind):
+    """A weight that no row names would stay random."""
+    model = our_model(kind)
+    rows = list(weight_names(ARCHITECTURES[kind], filled(model.config)))
+    ours, theirs = [row.ours for row in rows], [name for row in rows for name in row.theirs]
+    assert sorted(ours) == sorted(weights(model)) and len(set(theirs)) == len(theirs)
+
+
+@KINDS
+def test_a_checkpoint_in_several_files_is_the_same(kind, tmp_path):
+    theirs = saved(kind, tmp_path / "one")
+    theirs.save_pretrained(tmp_path / "many", max_shard_size="10KB")
+    assert len(list((tmp_path / "many").glob("*.safetensors"))) > 1
+    one, many = (from_pretrained(tmp_path / name).state_dict() for name in ("one", "many"))
+    assert one.keys() == many.keys() and all(torch.equal(one[name], many[name]) for name in one)
+
+
+@pytest.mark.parametrize("normalise", [True, False])
+def test_the_loss_of_mae_is_theirs(normalise, tmp_path):
+    theirs = saved("vit_mae", tmp_path, torch.float64, norm_pix_loss=normalise)
+    images, noise = torch.randn(B, 2, 12, 12, dtype=torch.float64), torch.rand(B, 9, dtype=torch.float64)
+    ours = reconstruction_loss(from_pretrained(tmp_path), images, noise, normalise=normalise)
+    assert_close(ours, theirs(images, noise=noise).loss)
+
+
+def rewrite(folder, change):
+    """Replace the weights in a folder by what ``change`` makes of them."""
+    save_file(change(load_file(folder / "model.safetensors")), folder / "model.safetensors", metadata={"format": "pt"})
+
+
+def set_options(folder, **changes):
+    options = json.loads((folder / "config.json").read_text()) | changes
+    (folder / "config.json").write_text(json.dumps({k: v for k, v in options.items() if v is not ...}))
+
+
+OTHER_NAMES = {
+    "gpt2": lambda t: (
+        {k.removeprefix("transformer."): v for k, v in t.items()}  # as GPT2Model and the hub have it
+        | {"h.0.attn.bias": torch.ones(1, 1, 11, 11), "h.0.attn.masked_bias": torch.tensor(-1e4)}
+    ),
+    "bert": lambda t: (
+        {k.replace("Norm.weight", "Norm.gamma").replace("Norm.bias", "Norm.beta"): v for k, v in t.items()}
+        | {"bert.pooler.dense.weight": torch.ones(D, D), "cls.seq_relationship.bias": torch.ones(2)}
+        | {
+            "bert.embeddings.position_ids": torch.arange(11)[None],
+            "cls.predictions.decoder.bias": t["cls.predictions.bias"] + 0,
+        }
+    ),
+    "vit": lambda t: t | {"vit.pooler.dense.weight": torch.ones(D, D)},
+    "vit_mae": lambda t: {k.replace("decoder_encoder.layer.", "decoder_layers."): v for k, v in t.items()},
+    "marian": lambda t: (
+        {k: v for k, v in t.items() if "shared" not in k}
+        | {"lm_head.weight": t["model.shared.weight"], "model.encoder.embed_positions.weight": torch.ones(11, D)}
+    ),
+}
+
+
+@KINDS
+def test_older_names_second_names_and_empty_luggage_are_understood(kind, tmp_path):
+    saved(kind, tmp_path)
+    expected = from_pretrained(tmp_path).state_dict()
+    rewrite(tmp_path, OTHER_NAMES[kind])
+    found = from_pretrained(tmp_path).state_dict()
+    assert all(torch.equal(found[name], weight) for name, weight in expected.items())
+
+
+@pytest.mark.parametrize(("kind", "class_name"), [("gpt2", "GPT2Model"), ("bert", "BertForPreTraining")])
+def test_checkpoints_of_related_classes_are_read(kind, class_name, tmp_path):
+    """GPT2Model has no head, which is tied anyway; BertForPreTraining has one more, which is not needed."""
+    theirs = theirs_of(kind)
+    related = random_module(getattr(transformers, class_name)(theirs.config), torch.float32).eval()
+    related.save_pretrained(tmp_path)
+    mine = from_pretrained(tmp_path)(token_ids())
+    found = related(token_ids())
+    if kind == "gpt2":
+        assert_close(mine, found.last_hidden_state @ related.wte.weight.T)
+    else:
+        assert_close(mine, found.prediction_logits)
+
+
+@pytest.mark.parametrize("n_beams", [1, 3])
+def test_a_translation_is_theirs(n_beams, tmp_path):
+    """They forbid padding in the configuration of generation, we in the model's writer."""
+    theirs = saved("marian", tmp_path, torch.float64)
+    with torch.no_grad():
+        theirs.final_logits_bias[:, -1] = 9.0  # padding would win
+    theirs.save_pretrained(tmp_path)
+    source = token_ids(S).masked_fill(~padded(S), V - 1)
+    options = {"num_beams": n_beams, "do_sample": False, "max_new_tokens": 6, "eos_token_id": None}
+    options |= {"forced_eos_token_id": None, "bad_words_ids": [[V - 1]], "length_penalty": 1.0}
+    expected = theirs.generate(source, attention_mask=padded(S).long(), **options)
+    ours = from_pretrained(tmp_path)
+    start = torch.full((B, 1), ours.config.start)
+    if n_beams == 1:
+        found = generate(ours.given(source), start, 6)
+    else:
+        found, _ = beam_search(ours.given(source), start, 6, n_beams)
+    assert torch.equal(found, expected) and (found[:, 1:] != V - 1).all()
+
+
+@KINDS
+def test_all_misfits_are_listed_at_once(kind, tmp_path):
+    saved(kind, tmp_path)
+    prefix = ARCHITECTURES[kind].prefix
+    missing, misshapen, integers, *_ = sorted(
+        n for n in load_file(tmp_path / "model.safetensors") if n.startswith(prefix)
+    )
+
+    def spoil(tensors):
+        del tensors[missing]
+        tensors |= {misshapen: torch.ones(5, 3, 2), integers: tensors[integers].to(torch.int8)}
+        return tensors | {f"{prefix}extra": torch.ones(2)}
+
+    rewrite(tmp_path, spoil)
+    with pytest.raises(ValueError, match="the weights do not fit") as caught:
+        from_pretrained(tmp_path)
+    expected = (f"{missing} is missing", f"{misshapen} is float32 (5, 3, 2), expected", f"{integers} is int8")
+    assert all(part in str(caught.value) for part in (*expected, f"{prefix}extra is unexpected")), caught.value
+
+
+def test_a_head_that_is_not_the_embedding_is_refused(tmp_path):
+    saved("gpt2", tmp_path)
+    rewrite(tmp_path, lambda t: t | {"lm_head.weight": t["transformer.wte.weight"] + 1})
+    with pytest.raises(ValueError, match=r"lm_head\.weight is not equal to transformer\.wte\.weight"):
+        from_pretrained(tmp_path)
+
+
+REFUSED = [
+    ("gpt2", "scale_attn_by_inverse_layer_idx", True),
+    ("gpt2", "add_cross_attention", True),
+    ("gpt2", "scale_attn_weights", False),
+    ("gpt2", "tie_word_embeddings", False),
+    ("gpt2", "activation_function", "swiglu"),
+    ("gpt2", "quantization_config", {"bits": 4}),
+    ("bert", "position_embedding_type", "relative_key"),
+    ("bert", "is_decoder", True),
+    ("bert", "hidden_act", ["gelu"]),
+    ("bert", "hidden_size", "24"),
+    ("vit", "qkv_bias", False),
+    ("vit", "image_size", [12, 12]),
+    ("vit", "patch_size", 5),
+    ("vit_mae", "qkv_bias", False),
+    ("marian", "decoder_attention_heads", 2),
+    ("marian", "decoder_ffn_dim", 17),
+    ("marian", "share_encoder_decoder_embeddings", False),
+    ("marian", "normalize_before", True),
+]
+
+
+@pytest.mark.parametrize(("kind", "option", "value"), REFUSED)
+def test_an_unsupported_option_is_named_with_its_value(kind, option, value, tmp_path):
+    saved(kind, tmp_path)
+    set_options(tmp_path, **{option: value})
+    with pytest.raises(ValueError, match=option) as caught:
+        from_pretrained(tmp_path)
+    assert str(value) in str(caught.value)
+
+
+def test_a_size_that_is_missing_is_named_and_a_missing_option_has_its_default(tmp_path):
+    theirs = saved("gpt2", tmp_path)
+    set_options(tmp_path, activation_function=..., layer_norm_epsilon=...)
+    mine, expected = both("gpt2", from_pretrained(tmp_path), theirs, torch.float32)
+    assert_close(mine, expected)
+    set_options(tmp_path, n_embd=...)
+    with pytest.raises(ValueError, match="lacks 'n_embd'"):
+        from_pretrained(tmp_path)
+
+
+@pytest.mark.parametrize("scaled", [True, False])
+@pytest.mark.parametrize("activation", ["relu", "gelu", "swish"])
+def test_options_of_marian_that_vary_are_followed(scaled, activation, tmp_path):
+    theirs = saved("marian", tmp_path, torch.float64, scale_embedding=scaled, activation_function=activation)
+    mine, expected = both("marian", from_pretrained(tmp_path), theirs, torch.float64)
+    assert_close(mine, expected)
+
+
+def test_a_pickle_is_never_opened(tmp_path):
+    saved("gpt2", tmp_path)
+    (tmp_path / "model.safetensors").unlink()
+    (tmp_path / "pytorch_model.bin").write_bytes(b"whatever it is")
+    with pytest.raises(ValueError, match=r"pytorch_model\.bin only, a pickle.*GPT2LMHeadModel"):
+        from_pretrained(tmp_path)
+
+
+@pytest.mark.parametrize("size", [0, 5, 200, -1])
+def test_a_damaged_file_is_named_with_its_size(size, tmp_path):
+    saved("vit", tmp_path)
+    content = (tmp_path / "model.safetensors").read_bytes()[:size]
+    (tmp_path / "model.safetensors").write_bytes(content)
+    with pytest.raises(ValueError, match=rf"model\.safetensors of {len(content)} bytes is truncated or altered"):
+        from_pretrained(tmp_path)
+
+
+def test_what_else_can_be_wrong_with_a_folder(tmp_path):
+    with pytest.raises(FileNotFoundError, match="nor can it be a name"):
+        from_pretrained(tmp_path / "nowhere")
+    with pytest.raises(FileNotFoundError, match=r"no config\.json"):
+        from_pretrained(tmp_path)
+    saved("gpt2", tmp_path)
+    config = (tmp_path / "config.json").read_text()
+    for text, message in ((config[:-9], "is no JSON"), ("[1, 2]", "holds a list"), ("{}", "model_type=None")):
+        (tmp_path / "config.json").write_text(text)
+        with pytest.raises(ValueError, match=message):
+            from_pretrained(tmp_path)
+    (tmp_path / "config.json").write_text(config)
+    set_options(tmp_path, model_type="llama")
+    with pytest.raises(ValueError, match=r"model_type='llama'.*gpt2, bert, vit, vit_mae, marian"):
+        from_pretrained(tmp_path)
+    (tmp_path / "config.json").write_text(config)
+    (tmp_path / "model.safetensors").rename(tmp_path / "other.safetensors")
+    with pytest.raises(FileNotFoundError, match=r"other\.safetensors"):
+        from_pretrained(tmp_path)
+
+
+def test_a_missing_part_of_several_is_named(tmp_path):
+    theirs_of("bert").save_pretrained(tmp_path, max_shard_size="10KB")
+    part = sorted(tmp_path.glob("*.safetensors"))[1]
+    part.unlink()
+    with pytest.raises(FileNotFoundError, match=part.name):
+        from_pretrained(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (lambda: GPT(GPTConfig(V, 11, D, H, 1, rope=Rotary)), "rope=Rotary"),
+        (lambda: GPT(GPTConfig(V, 11, D, H, 1, norm=RMSNorm)), "norm=RMSNorm"),
+        (lambda: GPT(GPTConfig(V, 11, D, H, 1, n_kv_heads=2)), "n_kv_heads=2"),
+        (lambda: BERT(BERTConfig(V, 11, D, H, 1, activation=torch.sin)), "activation=sin"),
+        (lambda: ViT(ViTConfig(12, 4, 2, 5, D, H, 1, n_class_tokens=0, pool=mean_tokens)), "n_class_tokens=0"),
+        (lambda: Seq2Seq(Seq2SeqConfig(V, 11, D, H, 1)), "waves=sinusoidal"),
+    ],
+)
+def test_a_model_that_they_do_not_have_is_not_saved_as_another(model, message, tmp_path):
+    with pytest.raises(ValueError, match=message):
+        save_pretrained(model(), tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+
+
+def test_only_models_are_saved(tmp_path):
+    with pytest.raises(TypeError, match="cannot save a Linear, expected one of GPT, BERT, ViT, MAE, Seq2Seq"):
+        save_pretrained(nn.Linear(2, 3), tmp_path)
+
+
+def hub(monkeypatch, download):
+    monkeypatch.setitem(sys.modules, "huggingface_hub", types.SimpleNamespace(snapshot_download=download))
+
+
+def test_a_name_is_fetched_from_the_hub(monkeypatch, tmp_path):
+    theirs = saved("gpt2", tmp_path / "cache")
+    asked = []
+
+    def download(name, **options):
+        asked.append((name, options))
+        return str(shutil.copytree(tmp_path / "cache", tmp_path / "copy"))
+
+    hub(monkeypatch, download)
+    mine, expected = both("gpt2", from_pretrained("openai/gpt2", revision="main"), theirs, torch.float32)
+    assert_close(mine, expected)
+    assert asked == [("openai/gpt2", {"revision": "main", "allow_patterns": FETCHED})]
+
+
+def test_without_the_hub_or_the_network_the_message_says_so(monkeypatch):
+    def refuse(name, **options):
+        raise OSError("no network here")
+
+    hub(monkeypatch, refuse)
+    with pytest.raises(FileNotFoundError, match=r"'openai/gpt2' is no folder here.*no network here"):
+        from_pretrained("openai/gpt2")
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+    with pytest.raises(ImportError, match="pip install huggingface_hub"):
+        from_pretrained("openai/gpt2")
+
+
+def test_another_dtype_can_be_asked_for(tmp_path):
+    saved("bert", tmp_path)
+    assert {w.dtype for w in from_pretrained(tmp_path, dtype=torch.bfloat16).parameters()} == {torch.bfloat16}
