@@ -17,7 +17,7 @@ from benchmarks.sizes import Options, Size
 FLOOR = "floor"
 FASTER_THAN_PEERS = 1.05
 SHARE_OF_FLOOR = 0.70
-CONFIG = TrainConfig(n_steps=1000, batch_size=1, learning_rate=1e-3)
+CONFIG = TrainConfig(n_steps=1000, batch_size=1, learning_rate=1e-4)
 
 
 def run(options: Options) -> Report:

@@ -3,7 +3,8 @@
     python tools/notebooks.py [chapters/03-self-attention.ipynb ...]     every chapter when none is named
 
 The learners' notebooks in exercises/ are written by python -m clearcheck release. What differs from run to run
-without meaning (execution times, version numbers) is taken out; cell ids are kept.
+without meaning (execution times, version numbers) is taken out; cell ids are kept. After chapters the errata page and
+the source map are written anew, since they quote what chapters print and how their sections are called.
 """
 
 import math
@@ -12,7 +13,9 @@ import sys
 import time
 from pathlib import Path
 
+import errata
 import nbformat
+import source_map
 from bootstrap import ROOT
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
@@ -36,9 +39,21 @@ def main(names: list[str]) -> int:
         print(f"{seconds:.1f} s")
         if seconds > LIMIT_SECONDS:
             problems.append(f"{path.name} took {seconds:.0f} s; at most {LIMIT_SECONDS} s are allowed.")
+    if any(path.resolve().parent == ROOT / "chapters" for path in paths):
+        problems += write_pages()
     if problems:
         print("\n" + "\n".join(problems), file=sys.stderr)
     return int(bool(problems))
+
+
+def write_pages() -> list[str]:
+    """Write the pages that are made from chapters; return what is wrong, such as a link to a section that is gone."""
+    try:
+        errata.main()
+        source_map.main()
+    except ValueError as error:
+        return [str(error)]
+    return []
 
 
 def run(path: Path) -> float:

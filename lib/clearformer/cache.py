@@ -8,11 +8,11 @@ from torch import Tensor
 class LayerCache:
     """Room for the keys and values of one layer; ``length`` tokens of it are filled."""
 
-    def __init__(self, k: Float[Tensor, "B H N K"], v: Float[Tensor, "B H N K"]):
+    def __init__(self, k: Float[Tensor, "B H N K"], v: Float[Tensor, "B H N Kv"]):
         self.k, self.v, self.length = k, v, 0
         self.batch, self.heads, self.room, self.width = k.shape
 
-    def append(self, k: Float[Tensor, "B H N K"], v: Float[Tensor, "B H N K"]) -> tuple[Tensor, Tensor]:
+    def append(self, k: Float[Tensor, "B H N K"], v: Float[Tensor, "B H N Kv"]) -> tuple[Tensor, Tensor]:
         """Store the keys and values of new tokens; return those of all tokens so far, as views.
 
         Raises: ValueError if they do not fit, for another batch size or other heads; nothing is stored then.

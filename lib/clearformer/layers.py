@@ -8,6 +8,8 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from clearformer.linear import Linear
+
 gelu_tanh = partial(F.gelu, approximate="tanh")  # GPT-2's GELU; on a CPU slower than the exact one
 
 
@@ -63,8 +65,8 @@ class FeedForward(nn.Module):
     ):
         super().__init__()
         self.activation = activation
-        self.up = nn.Linear(d_model, d_hidden, bias=bias)
-        self.down = nn.Linear(d_hidden, d_model, bias=bias)
+        self.up = Linear(d_model, d_hidden, bias=bias)
+        self.down = Linear(d_hidden, d_model, bias=bias)
 
     def forward(self, x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch D"]:
         return self.down(self.activation(self.up(x)))
@@ -84,8 +86,8 @@ class GatedFeedForward(nn.Module):
     ):
         super().__init__()
         self.activation = activation
-        self.gate_up = nn.Linear(d_model, 2 * d_hidden, bias=bias)  # W_g above W_1, one product for both
-        self.down = nn.Linear(d_hidden, d_model, bias=bias)
+        self.gate_up = Linear(d_model, 2 * d_hidden, bias=bias)  # W_g above W_1, one product for both
+        self.down = Linear(d_hidden, d_model, bias=bias)
 
     def forward(self, x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch D"]:
         gate, up = self.gate_up(x).chunk(2, dim=-1)

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 
-import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from clearformer.attention import attend_fused
 from clearformer.cache import LayerCache
+from clearformer.linear import Linear, linear
 
 
 class MultiHeadAttention(nn.Module):
@@ -42,8 +42,8 @@ class MultiHeadAttention(nn.Module):
         self.d_model, self.n_heads, self.n_kv_heads = d_model, n_heads, n_kv_heads
         self.d_head = d_model // n_heads
         self.heads = (n_heads, n_kv_heads, n_kv_heads)  # of queries, keys, values
-        self.qkv = nn.Linear(d_model, sum(self.heads) * self.d_head, bias=bias)
-        self.out = nn.Linear(d_model, d_model, bias=bias)
+        self.qkv = Linear(d_model, sum(self.heads) * self.d_head, bias=bias)
+        self.out = Linear(d_model, d_model, bias=bias)
         self.rope, self.relative, self.attend = rope, relative, attend
 
     def forward(
@@ -90,10 +90,10 @@ class MultiHeadAttention(nn.Module):
         split = (self.d_model, 2 * self.n_kv_heads * self.d_head)
         weights = self.qkv.weight.split(split)
         biases = (None, None) if self.qkv.bias is None else self.qkv.bias.split(split)
-        (q,) = self._split(F.linear(x, weights[0], biases[0]), self.heads[:1])
+        (q,) = self._split(linear(x, weights[0], biases[0]), self.heads[:1])
         if cache is not None and cache.length:
             return q, *cache.filled()
-        k, v = self._split(F.linear(source, weights[1], biases[1]), self.heads[1:])
+        k, v = self._split(linear(source, weights[1], biases[1]), self.heads[1:])
         return q, *((k, v) if cache is None else cache.append(k, v))
 
     def _split(self, projected, heads):

@@ -215,3 +215,51 @@ def image_patches(image: Float[ndarray, "rows columns"], size: int, *, title: st
 
 def _axes(ax: Axes | None, figsize: tuple[float, float]) -> Axes:
     return plt.subplots(figsize=figsize)[1] if ax is None else ax
+
+
+def token_flow(
+    stations: Mapping[str, Float[ndarray, "_ N"]],
+    tokens: Sequence[str],
+    *,
+    links: Iterable[tuple[str, int, str, int]] = (),
+    notes: Mapping[str, str] | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """What becomes of the tokens, from top to bottom: one matrix a station, one column a token, NaN for no number.
+
+    ``links`` are lines (from station, from token, to station, to token) between the columns of two stations;
+    ``notes`` replace the size that stands to the right of a station.
+    """
+    cell, gap = 0.62, 0.5  # heights of a number, and of the space below a station
+    bottoms = np.cumsum([cell * len(matrix) + gap for matrix in stations.values()]) - gap
+    place = {name: (y - cell * len(stations[name]), y) for name, y in zip(stations, bottoms, strict=True)}
+    ax = _axes(ax, (0.95 * len(tokens) + 2.0, 0.58 * bottoms[-1] + 0.7))
+    for name, matrix in stations.items():
+        top, bottom = place[name]
+        _token_columns(ax, matrix, top, cell)
+        size = f"{matrix.shape[0]} × {(~np.isnan(matrix)).any(axis=0).sum()}"
+        ax.text(-0.65, (top + bottom) / 2, name, ha="right", va="center")
+        note = (notes or {}).get(name, size)
+        ax.text(len(tokens) - 0.4, (top + bottom) / 2, note, ha="left", va="center", fontsize=10, color=COLOURS[5])
+    for start, n, end, m in links:
+        ax.plot([n, m], [place[start][1], place[end][0]], color=COLOURS[1], lw=1.3, zorder=1)
+    for n, token in enumerate(tokens):
+        ax.text(n, -0.12, token, ha="center", va="bottom")
+    ax.set(xlim=(-1.9, len(tokens) + 0.4), ylim=(bottoms[-1] + 0.05, -0.6))
+    ax.axis("off")
+    return ax
+
+
+def _token_columns(ax: Axes, matrix: ndarray, top: float, cell: float) -> None:
+    """The numbers of a matrix as separate columns of coloured cells; NaN is left out."""
+    limit, signed = float(np.nanmax(np.abs(matrix))) or 1.0, bool((matrix < 0).any())
+    brightness = (matrix / limit + 1) / 2 if signed else matrix / limit
+    for (i, n), value in np.ndenumerate(matrix):
+        if np.isnan(value):
+            continue
+        colour = plt.get_cmap(SIGNED if signed else WEIGHTS)(brightness[i, n])
+        box = plt.Rectangle((n - 0.45, top + cell * i), 0.9, cell, fc=colour, ec="#8a93a3", lw=0.8, zorder=2)
+        ax.add_patch(box)
+        dark = abs(brightness[i, n] - 0.5) > 0.33 if signed else brightness[i, n] > 0.55
+        style = {"ha": "center", "va": "center", "fontsize": 10, "color": "white" if dark else INK, "zorder": 3}
+        ax.text(n, top + cell * (i + 0.5), f"{value:.3g}", **style)

@@ -148,15 +148,16 @@ def test_a_source_is_given_exactly_to_cross_attention(cross):
         Block(D, H, HIDDEN, cross=cross)(tokens(N), source=None if cross else tokens(S))
 
 
-@pytest.mark.parametrize("name", ["multihead", "block", "decoder"])
+@pytest.mark.parametrize("name", ["multihead", "wide", "block", "decoder"])
 def test_the_compiler_finds_no_graph_break(name):
     """In a process of its own: the shape checks of the test run are not part of the library."""
     script = f"""
 import torch
 from clearformer.blocks import Block, Decoder
 from clearformer.multihead import MultiHeadAttention
-x = torch.randn(2, 5, 24)
+x = torch.randn(2, 5, 384 if "{name}" == "wide" else 24)
 model, options = {{
+    "wide": (MultiHeadAttention(384, 6), dict(causal=True)),  # large enough for the other kernel of linear
     "multihead": (MultiHeadAttention(24, 6, n_kv_heads=2), dict(causal=True)),
     "block": (Block(24, 6, 20, cross=True), dict(causal=True, source=torch.randn(2, 7, 24))),
     "decoder": (Decoder(2, 24, 6, 20), dict()),

@@ -54,6 +54,20 @@ def test_tokens_and_patches_are_numbered():
     assert [text.get_text() for text in ax.texts] == [str(n) for n in range(1, 7)]
 
 
+def test_a_flow_of_tokens_leaves_out_what_is_not_there_and_joins_columns():
+    query = np.array([[np.nan, 3.0], [np.nan, -1.0]])
+    stations = {"query": query, "scores": np.array([[0.5, 2.0]])}
+    links = [("query", 1, "scores", 0), ("query", 1, "scores", 1)]
+    ax = plots.token_flow(stations, ["a", "b"], links=links, notes={"scores": "sum 2.5"})
+    texts = [text.get_text() for text in ax.texts]
+    assert texts == ["3", "-1", "query", "2 × 1", "0.5", "2", "scores", "sum 2.5", "a", "b"]
+    assert len(ax.patches) == 4
+    assert [list(line.get_xdata()) for line in ax.lines] == [[1, 0], [1, 1]]
+    from_y, to_y = ax.lines[0].get_ydata()
+    bottom_of_query, top_of_scores = ax.patches[1].get_y() + ax.patches[1].get_height(), ax.patches[2].get_y()
+    np.testing.assert_allclose([from_y, to_y], [bottom_of_query, top_of_scores])
+
+
 def test_shown_source_is_the_code_without_its_docstring():
     shown = show_source(attention.weighted_average).data
     assert "return X @ A" in shown and "clearformer.reference.attention" in shown

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from clearformer.blocks import Encoder
 from clearformer.layers import FeedForward, LayerNorm
+from clearformer.linear import Linear
 from clearformer.models.checks import check_ids, preset
 from clearformer.positions import LearnedPositions
 
@@ -68,8 +69,8 @@ class BERT(nn.Module):
         feed_forward = partial(FeedForward, activation=config.activation)
         sizes = (config.n_layers, D, config.n_heads, 4 * D if config.d_hidden is None else config.d_hidden)
         self.encoder = Encoder(*sizes, norm_first=False, norm=norm, feed_forward=feed_forward)
-        self.transform, self.transform_norm = nn.Linear(D, D), norm(D)
-        self.head = nn.Linear(D, config.n_vocab)
+        self.transform, self.transform_norm = Linear(D, D), norm(D)
+        self.head = Linear(D, config.n_vocab)
         self.apply(truncated_normal)
         self.head.weight = self.tokens.weight
 

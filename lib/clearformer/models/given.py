@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from clearformer.cache import KVCache
+from clearformer.linear import Linear
 
 
 class Given:
@@ -45,7 +46,7 @@ class Given:
 
 def _without(token, head):
     """The same head, sharing its weight, that never gives ``token``."""
-    other = nn.Linear(head.in_features, head.out_features, device="meta")
+    other = Linear(head.in_features, head.out_features, device="meta")
     other.weight, other.bias = head.weight, nn.Parameter(head.bias.detach().clone())
     other.bias[token] = -math.inf
     return other

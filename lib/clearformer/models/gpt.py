@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from clearformer.blocks import Decoder
 from clearformer.cache import KVCache
 from clearformer.layers import FeedForward, LayerNorm, gelu_tanh
+from clearformer.linear import Linear
 from clearformer.models.checks import check_ids, preset
 from clearformer.multihead import MultiHeadAttention
 from clearformer.positions import LearnedPositions
@@ -90,7 +91,7 @@ class GPT(nn.Module):
             attention=partial(attention, n_kv_heads=config.n_kv_heads, rope=rope),
             feed_forward=partial(config.feed_forward, activation=config.activation),
         )
-        self.head = nn.Linear(D, config.n_vocab, bias=False)
+        self.head = Linear(D, config.n_vocab, bias=False)
         self.apply(_initialise)
         for name, weight in self.named_parameters():
             if name.endswith(("attention.out.weight", "feed_forward.down.weight")):

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from clearformer.blocks import Encoder
 from clearformer.layers import FeedForward, LayerNorm
+from clearformer.linear import Linear
 from clearformer.models.checks import check_images, preset
 from clearformer.models.vit import ViT, ViTConfig, count_patches, first_token
 from clearformer.positions import sines_then_cosines
@@ -80,16 +81,16 @@ class MAE(nn.Module):
             "feed_forward": partial(FeedForward, activation=c.activation),
         }
         n_pixels, side = c.n_channels * c.patch_size**2, c.image_size // c.patch_size
-        self.patches = nn.Linear(n_pixels, c.d_model)
+        self.patches = Linear(n_pixels, c.d_model)
         self.class_tokens = nn.Parameter(torch.zeros(1, c.d_model))
         self.register_buffer("positions", sines_in_the_plane(side, c.d_model))
         self.encoder = Encoder(c.n_layers, c.d_model, c.n_heads, c.d_hidden or 4 * c.d_model, **parts)
-        self.to_decoder = nn.Linear(c.d_model, c.d_decoder)
+        self.to_decoder = Linear(c.d_model, c.d_decoder)
         self.mask_token = nn.Parameter(torch.zeros(1, c.d_decoder))
         self.register_buffer("decoder_positions", sines_in_the_plane(side, c.d_decoder))
         sizes = (c.n_decoder_layers, c.d_decoder, c.n_decoder_heads, c.d_decoder_hidden or 4 * c.d_decoder)
         self.decoder = Encoder(*sizes, **parts)
-        self.head = nn.Linear(c.d_decoder, n_pixels)
+        self.head = Linear(c.d_decoder, n_pixels)
         self.apply(glorot)
         for token in (self.class_tokens, self.mask_token):
             nn.init.normal_(token, std=0.02)

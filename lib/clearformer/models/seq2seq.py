@@ -13,6 +13,7 @@ from clearformer.attention import padding_mask
 from clearformer.blocks import Decoder, Encoder
 from clearformer.cache import KVCache
 from clearformer.layers import FeedForward, LayerNorm
+from clearformer.linear import Linear
 from clearformer.models.checks import check_ids, preset
 from clearformer.models.given import Given
 from clearformer.models.mae import glorot
@@ -86,7 +87,7 @@ class Seq2Seq(nn.Module):
         self.register_buffer("positions", c.waves(c.n_positions, c.d_model), persistent=False)
         self.encoder = Encoder(c.n_layers, *sizes, **parts)
         self.decoder = Decoder(c.n_decoder_layers or c.n_layers, *sizes, cross=True, **parts)
-        self.head = nn.Linear(c.d_model, c.n_vocab)
+        self.head = Linear(c.d_model, c.n_vocab)
         self.apply(glorot)
         self.head.weight = self.tokens.weight
         nn.init.normal_(self.tokens.weight, std=1 / math.sqrt(c.d_model))

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from clearformer.blocks import Encoder
 from clearformer.layers import FeedForward, LayerNorm
+from clearformer.linear import Linear
 from clearformer.models.bert import truncated_normal
 from clearformer.models.checks import check_images, preset
 from clearformer.positions import LearnedPositions
@@ -102,7 +103,7 @@ class ViT(nn.Module):
         super().__init__()
         self.config = config
         D, n_tokens = config.d_model, config.n_class_tokens + count_patches(config)
-        self.patches = nn.Linear(config.n_channels * config.patch_size**2, D)
+        self.patches = Linear(config.n_channels * config.patch_size**2, D)
         self.class_tokens = nn.Parameter(torch.zeros(config.n_class_tokens, D))
         self.positions = LearnedPositions(n_tokens, D)
         self.encoder = Encoder(
@@ -113,7 +114,7 @@ class ViT(nn.Module):
             norm=partial(LayerNorm, eps=config.eps),
             feed_forward=partial(FeedForward, activation=config.activation),
         )
-        self.head = nn.Linear(D, config.n_classes)
+        self.head = Linear(D, config.n_classes)
         self.apply(truncated_normal)
         nn.init.normal_(self.positions.weight, std=config.position_std)
 

@@ -1,0 +1,78 @@
+"""The matrix product of every layer, by the faster of two kernels.
+
+On the CPU, PyTorch hands float32 products to the BLAS it was built with. On some processors oneDNN, which PyTorch ships
+as well, needs half the time for large ones.
+"""
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float
+from torch import Tensor, nn
+
+HAS_ONEDNN = hasattr(torch.ops.mkldnn, "_linear_pointwise")
+LARGE_WEIGHT, LARGE_PRODUCT = 2**18, 2**21  # below these numbers of entries and of products oneDNN starts too slowly
+
+
+class Linear(nn.Linear):
+    """``torch.nn.Linear``, the product by ``linear``."""
+
+    def forward(self, x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch F"]:
+        return linear(x, self.weight, self.bias)
+
+
+def linear(
+    x: Float[Tensor, "*batch D"], weight: Float[Tensor, "F D"], bias: Float[Tensor, "F"] | None = None
+) -> Float[Tensor, "*batch F"]:
+    r"""The same affine map for every token.
+
+    .. math:: y = W x + b
+
+    Source: ``torch.nn.functional.linear``.
+    Cost: 2 D F FLOPs for every token.
+    """
+    if not (_is_large(x, weight) and _is_for_onednn(x, weight)):
+        return F.linear(x, weight, bias)
+    if torch.is_grad_enabled():
+        return _Product.apply(x, weight, bias)
+    return _product(x, weight, bias)
+
+
+def _is_large(x, weight):
+    return weight.numel() >= LARGE_WEIGHT or x.numel() * weight.shape[0] >= LARGE_PRODUCT
+
+
+def _is_for_onednn(x, weight):
+    return (
+        x.device.type == weight.device.type == "cpu"
+        and x.dtype == weight.dtype == torch.float32
+        and HAS_ONEDNN
+        and torch.backends.mkldnn.enabled
+        and not torch.is_autocast_enabled("cpu")
+        and not torch.compiler.is_compiling()
+    )
+
+
+def _product(x, weight, bias=None):
+    return torch.ops.mkldnn._linear_pointwise(x, weight, bias, "none", [], "")  # "none", [], "": no activation after it
+
+
+class _Product(torch.autograd.Function):
+    """Its gradients are products as well, and may be differentiated again."""
+
+    @staticmethod
+    def forward(ctx, x, weight, bias):
+        ctx.save_for_backward(x, weight)
+        return _product(x, weight, bias)
+
+    @staticmethod
+    def backward(ctx, grad_y):
+        x, weight = ctx.saved_tensors
+        grads = [None, None, None]
+        if ctx.needs_input_grad[0]:
+            grads[0] = linear(grad_y, weight.T)
+        grad_y = grad_y.reshape(-1, weight.shape[0])
+        if ctx.needs_input_grad[1]:
+            grads[1] = linear(grad_y.T, x.reshape(-1, weight.shape[1]).T)
+        if ctx.needs_input_grad[2]:
+            grads[2] = grad_y.sum(0)
+        return tuple(grads)
