@@ -118,6 +118,16 @@ UNNAMED = """[...document.querySelectorAll('button, a[href], input:not([type=hid
 ).map(e => e.outerHTML.slice(0, 200))"""
 
 
+@pytest.mark.parametrize("name", PAGES)
+def test_nothing_sticks_out_at_the_widths_between(open_page, name):
+    """Catches what only overflows while the theme has one of its side bars: margin notes did, at 1000 pixels."""
+    page = open_page(name)
+    for width in (600, 800, 1000, 1190, 1600):
+        page.set_viewport_size({"width": width, "height": 900})
+        needed = page.evaluate("document.documentElement.scrollWidth")
+        assert needed <= width, f"{name} is {needed} pixels wide in a window of {width}"
+
+
 @pytest.mark.parametrize("name", [page for page in PAGES if page.startswith("chapters/0")])
 def test_every_quiz_option_opens_by_keyboard(open_page, name):
     page = open_page(name)

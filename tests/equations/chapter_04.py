@@ -1,0 +1,229 @@
+"""Checks of the display equations of chapter 4, multi-head attention."""
+
+from math import ceil, exp, sqrt
+
+import numpy as np
+import torch
+from clearformer.attention import attend as torch_attend
+from clearformer.layout import to_reference, to_torch
+from clearformer.multihead import MultiHeadAttention
+from clearformer.reference import attention as single
+from clearformer.reference import multihead as reference
+from torch.utils.flop_counter import FlopCounterMode
+
+from tests.equations.registry import equation, table
+
+H, K, Kv, D, N = 3, 4, 5, 8, 7
+
+
+@equation("eq-multi-head", "9b4c7d5c38")
+def multi_head(rng):
+    X, V = rng.normal(size=(D, N)), rng.normal(size=(H, D, D))
+    U_q, U_k = rng.normal(size=(2, H, K, D)) / 2
+    Y, A = reference.multi_head(X, U_q, U_k, V)
+    printed = table(
+        lambda d, n: sum(V[h, d, e] * X[e, s] * A[h, s, n] for h in range(H) for e in range(D) for s in range(N)),
+        D,
+        N,
+    )
+    return printed, Y
+
+
+@equation("eq-head-weights", "fb93ed13e1")
+def head_weights(rng):
+    X, V = rng.normal(size=(D, N)), np.zeros((H, D, D))
+    U_q, U_k = rng.normal(size=(2, H, K, D)) / 2
+    q, keys = U_q @ X, U_k @ X
+    e = table(lambda h, s, n: exp(sum(keys[h, k, s] * q[h, k, n] for k in range(K))), H, N, N)
+    printed = table(lambda h, s, n: e[h, s, n] / sum(e[h, r, n] for r in range(N)), H, N, N)
+    return printed, reference.multi_head(X, U_q, U_k, V)[1]
+
+
+@equation("eq-head-projections", "614c538ebf")
+def head_projections(rng):
+    """Queries and keys are not returned by the library, so their scores are compared, head by head."""
+    X = rng.normal(size=(D, N))
+    U_q, U_k = rng.normal(size=(2, H, K, D))
+    q = table(lambda h, k, n: sum(U_q[h, k, d] * X[d, n] for d in range(D)), H, K, N)
+    keys = table(lambda h, k, n: sum(U_k[h, k, d] * X[d, n] for d in range(D)), H, K, N)
+    return [(keys[h].T @ q[h], single.scores_query_key(X, U_q[h], U_k[h])) for h in range(H)]
+
+
+@equation("eq-same-places", "3bbc873674")
+def same_places(rng):
+    """With the same queries and keys in every head, the library's sum over heads is one head."""
+    X, V = rng.normal(size=(D, N)), rng.normal(size=(H, D, D))
+    u_q, u_k = rng.normal(size=(2, K, D)) / 2
+    Y, A = reference.multi_head(X, np.stack([u_q] * H), np.stack([u_k] * H), V)
+    averages = single.weighted_average(X, A[0])
+    left = table(lambda d, n: sum(V[h, d, e] * averages[e, n] for h in range(H) for e in range(D)), D, N)
+    summed = table(lambda d, e: sum(V[h, d, e] for h in range(H)), D, D)
+    right = table(lambda d, n: sum(summed[d, e] * averages[e, n] for e in range(D)), D, N)
+    return [(left, Y), (right, Y)]
+
+
+@equation("eq-look-ups", "83a0434525")
+def look_ups(rng):
+    """Among matrices of rank H the truncated singular value decomposition is nearest; no other one comes nearer."""
+    n_look_ups, pairs = 5, []
+    P = np.eye(7)[rng.permutation(7)[:n_look_ups]]
+    left, sizes, right = np.linalg.svd(P, full_matrices=False)
+    for n_heads in (1, 2, 3, 5):
+        M = (left[:, :n_heads] * sizes[:n_heads]) @ right[:n_heads]
+        pairs.append((table(lambda _, n_heads=n_heads: n_look_ups - n_heads, 1), [((P - M) ** 2).sum()]))
+        for _ in range(50):
+            v, a = rng.normal(size=(n_look_ups, n_heads)), rng.dirichlet(np.ones(7), size=n_heads)
+            best_v = P @ np.linalg.pinv(a) if rng.random() < 0.5 else v
+            assert ((P - best_v @ a) ** 2).sum() >= n_look_ups - n_heads - 1e-9
+    return pairs
+
+
+@equation("eq-low-rank-values", "e1c72f6515")
+def low_rank_values(rng):
+    U_o, U_v = rng.normal(size=(H, D, Kv)), rng.normal(size=(H, Kv, D))
+    printed = table(lambda h, d, e: sum(U_o[h, d, k] * U_v[h, k, e] for k in range(Kv)), H, D, D)
+    assert np.linalg.matrix_rank(printed).tolist() == [Kv] * H
+    return printed, reference.low_rank_values(U_o, U_v)
+
+
+@equation("eq-heads-concatenated", "7c2c17a6f0")
+def concatenate(rng):
+    X, U_q, U_k, U_v, U_o = concatenated_parameters(rng)
+    Y, A = reference.multi_head_concatenated(X, U_q, U_k, U_v, U_o)
+    heads = table(
+        lambda h, k, n: sum(U_v[h, k, d] * X[d, s] * A[h, s, n] for d in range(D) for s in range(N)), H, Kv, N
+    )
+    left = table(lambda d, n: sum(U_o[h, d, k] * heads[h, k, n] for h in range(H) for k in range(Kv)), D, N)
+    W_O, stack = reference.output_matrix(U_o), heads.reshape(H * Kv, N)
+    right = table(lambda d, n: sum(W_O[d, j] * stack[j, n] for j in range(H * Kv)), D, N)
+    return [(left, Y), (right, Y), (left, as_a_sum(X, U_q, U_k, U_v, U_o))]
+
+
+@equation("eq-redundancy", "717cbb17ee")
+def redundancy(rng):
+    U_o, U_v, M = rng.normal(size=(D, Kv)), rng.normal(size=(Kv, D)), rng.normal(size=(Kv, Kv))
+    inverse = np.linalg.inv(M)
+    out = table(lambda d, k: sum(U_o[d, j] * inverse[j, k] for j in range(Kv)), D, Kv)
+    values = table(lambda k, d: sum(M[k, j] * U_v[j, d] for j in range(Kv)), Kv, D)
+    printed = table(lambda d, e: sum(out[d, k] * values[k, e] for k in range(Kv)), D, D)
+    return printed, reference.low_rank_values(U_o[None], U_v[None])[0]
+
+
+@equation("eq-lecture-heads", "e3c29fcc64")
+def lecture_heads(rng):
+    """The slide does not scale; the library does, so its queries get the factor back."""
+    n, d, h = N, 12, 3
+    k = d // h
+    inputs, Y = rng.normal(size=(n, d)), rng.normal(size=(d, d))
+    W_Q, W_K, W_V = rng.normal(size=(3, h, d, k)) / 3
+    q, keys, v = (
+        table(lambda m, i, j, W=W: sum(inputs[i, e] * W[m, e, j] for e in range(d)), h, n, k) for W in (W_Q, W_K, W_V)
+    )
+    e = table(lambda m, i, j: exp(sum(q[m, i, c] * keys[m, j, c] for c in range(k))), h, n, n)
+    O_l = table(
+        lambda m, i, c: sum(e[m, i, j] * v[m, j, c] for j in range(n)) / sum(e[m, i, j] for j in range(n)), h, n, k
+    )
+    joined = table(lambda i, c: O_l[c // k, i, c % k], n, d)
+    printed = table(lambda i, c: sum(joined[i, j] * Y[j, c] for j in range(d)), n, d)
+    U_q, U_k, U_v = sqrt(k) * W_Q.swapaxes(1, 2), W_K.swapaxes(1, 2), W_V.swapaxes(1, 2)
+    U_o = np.stack(np.split(Y.T, h, axis=1))
+    return printed, reference.multi_head_concatenated(inputs.T, U_q, U_k, U_v, U_o)[0].T
+
+
+@equation("eq-split-heads", "b51e2c4b30")
+def split_heads(rng):
+    """The printed split, done by hand around single-head attention, gives what the module gives."""
+    layer, x = module(rng)
+    q, keys, v = (part[0].numpy() for part in layer.qkv(x).chunk(3, dim=-1))
+    q_h, k_h, v_h = (table(lambda h, n, k, part=part: part[n, h * K + k], H, N, K) for part in (q, keys, v))
+    y, _ = torch_attend(*(torch.tensor(part) for part in (q_h, k_h, v_h)))
+    joined = np.concatenate(list(y.numpy()), axis=1)
+    return joined @ layer.out.weight.numpy().T, layer(x)[0][0]
+
+
+@equation("eq-view-mistake", "ec25631358")
+def view_mistake(rng):
+    n_tokens = 5  # neither 0 nor 1 modulo H
+    q = rng.normal(size=(n_tokens, H * K))
+    printed = table(
+        lambda h, n, k: q[(h * n_tokens + n) // H, ((h * n_tokens + n) % H) * K + k],
+        H,
+        n_tokens,
+        K,
+    )
+    viewed = torch.tensor(q).view(H, n_tokens, K)
+    assert not np.allclose(viewed, torch.tensor(q).unflatten(-1, (H, K)).transpose(0, 1))
+    return printed, viewed
+
+
+@equation("eq-heads-parameters", "f5022837e0")
+def heads_parameters(rng):
+    pairs = []
+    for n_heads, width in ((3, 12), (5, 20)):
+        k = width // n_heads
+        by_head = table(lambda _, w=width, k=k, h=n_heads: h * (k * w + k * w + k * w + w * k), 1)
+        total = table(lambda _, w=width: 4 * w**2, 1)
+        counted = [sum(p.numel() for p in MultiHeadAttention(width, n_heads, bias=False).parameters())]
+        pairs += [(by_head, counted), (total, counted)]
+    return pairs
+
+
+@equation("eq-flops-full", "add5e55a53")
+def flops_full(rng):
+    printed = table(lambda _: H * (4 * K * D * N + 2 * K * N**2 + 2 * D**2 * N + 2 * D * N**2), 1)
+    X, V, U_q, U_k = torch.zeros(D, N), torch.zeros(D, D), torch.zeros(K, D), torch.zeros(K, D)
+    with FlopCounterMode(display=False) as counter:
+        for _ in range(H):
+            _ = (V @ X) @ ((U_k @ X).T @ (U_q @ X)).softmax(dim=0)
+    return printed, [counter.get_total_flops()]
+
+
+@equation("eq-flops-heads", "f6c5264cf0")
+def flops_heads(rng):
+    pairs = []
+    for n_heads in (1, 3, 4):
+        layer = MultiHeadAttention(12, n_heads, attend=torch_attend)
+        with FlopCounterMode(display=False) as counter:
+            layer(torch.zeros(1, N, 12))
+        pairs.append((table(lambda _, w=12: 8 * w**2 * N + 4 * w * N**2, 1), [counter.get_total_flops()]))
+    return pairs
+
+
+@equation("eq-grouped-heads", "90ebde38c4")
+def grouped_heads(rng):
+    """Six heads, three groups: the printed sharing of keys and values, against the module that shares them."""
+    heads, groups, width = 6, 3, 4
+    d = heads * width
+    layer = MultiHeadAttention(d, heads, n_kv_heads=groups, bias=False, attend=torch_attend).double()
+    X = rng.normal(size=(d, N))
+    parts = layer.qkv.weight.detach().split([d, groups * width, groups * width])
+    U_q, U_k, U_v = (part.unflatten(0, (-1, width)).numpy() for part in parts)
+    group = table(lambda h: ceil((h + 1) * groups / heads) - 1, heads).astype(int)
+    q = U_q @ X
+    keys = table(lambda h, k, s: sum(U_k[group[h], k, c] * X[c, s] for c in range(d)), heads, width, N)
+    v = table(lambda h, k, s: sum(U_v[group[h], k, c] * X[c, s] for c in range(d)), heads, width, N)
+    e = table(lambda h, s, n: exp(sum(keys[h, k, s] * q[h, k, n] for k in range(width)) / sqrt(width)), heads, N, N)
+    Y = table(
+        lambda h, k, n: sum(v[h, k, s] * e[h, s, n] for s in range(N)) / sum(e[h, s, n] for s in range(N)),
+        heads,
+        width,
+        N,
+    )
+    return layer.out.weight.detach().numpy() @ Y.reshape(d, N), to_reference(layer(to_torch(X))[0])
+
+
+def concatenated_parameters(rng):
+    U_q, U_k = rng.normal(size=(2, H, K, D)) / 2
+    return rng.normal(size=(D, N)), U_q, U_k, rng.normal(size=(H, Kv, D)), rng.normal(size=(H, D, Kv))
+
+
+def as_a_sum(X, U_q, U_k, U_v, U_o):
+    return reference.multi_head(X, U_q / sqrt(K), U_k, reference.low_rank_values(U_o, U_v))[0]
+
+
+def module(rng):
+    """A layer of H heads of width K, its weights from rng, and one sequence."""
+    layer = MultiHeadAttention(H * K, H, bias=False, attend=torch_attend).double().requires_grad_(False)
+    for parameter in layer.parameters():
+        parameter.copy_(torch.tensor(rng.normal(size=parameter.shape) / 2))
+    return layer, torch.tensor(rng.normal(size=(1, N, H * K)))

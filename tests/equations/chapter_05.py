@@ -1,0 +1,237 @@
+"""Checks of the display equations of chapter 5, the feed-forward layer."""
+
+from math import erf, exp, pi, sqrt, tanh
+
+import numpy as np
+import torch
+from clearformer.attention import attend
+from clearformer.layers import FeedForward, GatedFeedForward
+from clearformer.multihead import MultiHeadAttention
+from clearformer.reference.attention import self_attention
+from clearformer.reference.functions import gelu, gelu_tanh, relu
+from clearformer.reference.layers import mlp
+from clearformer.reference.multihead import multi_head
+from torch.utils.flop_counter import FlopCounterMode
+
+from tests.equations.registry import equation, table
+
+D, K, F, N, H = 4, 3, 6, 5, 2
+
+
+def layer(rng, n_heads=H):
+    """U_q and U_k of every head, and V."""
+    return *rng.normal(size=(2, n_heads, K, D)), rng.normal(size=(n_heads, D, D))
+
+
+def network(rng):
+    return rng.normal(size=(F, D)), rng.normal(size=F), rng.normal(size=(D, F)), rng.normal(size=D)
+
+
+@equation("eq-fixed-layers", "45cc2ea6e1")
+def fixed_layers(rng):
+    """Both sides, for two real layers whose weights are kept."""
+    X, first, second = rng.normal(size=(D, N)), layer(rng), layer(rng)
+    Y, A = multi_head(X, *first)
+    result, A_next = multi_head(Y, *second)
+    V, V_next = first[2], second[2]
+    heads = range(H)
+    inner = table(
+        lambda d, n: sum(V[h, d, e] * X[e, s] * A[h, s, n] for h in heads for e in range(D) for s in range(N)), D, N
+    )
+    left = table(
+        lambda d, n: sum(
+            V_next[g, d, e] * inner[e, s] * A_next[g, s, n] for g in heads for e in range(D) for s in range(N)
+        ),
+        D,
+        N,
+    )
+    V_merged = table(lambda g, h, d, e: sum(V_next[g, d, c] * V[h, c, e] for c in range(D)), H, H, D, D)
+    A_merged = table(lambda g, h, s, n: sum(A[h, s, r] * A_next[g, r, n] for r in range(N)), H, H, N, N)
+    right = table(
+        lambda d, n: sum(
+            V_merged[g, h, d, e] * X[e, s] * A_merged[g, h, s, n]
+            for g in heads
+            for h in heads
+            for e in range(D)
+            for s in range(N)
+        ),
+        D,
+        N,
+    )
+    return [(left, result), (right, result)]
+
+
+@equation("eq-lone-token", "ec2517b4fc")
+def lone_token(rng):
+    """Three layers of two heads with residual connections, on one token and on five equal ones."""
+    layers, x = [layer(rng) for _ in range(3)], rng.normal(size=(D, 1))
+    V = np.stack([V for _, _, V in layers])
+    brackets = table(lambda m, d, e: (d == e) + sum(V[m, h, d, e] for h in range(H)), 3, D, D)
+    printed = table(
+        lambda d, n: sum(
+            brackets[2, d, b] * brackets[1, b, c] * brackets[0, c, e] * x[e, n]
+            for b in range(D)
+            for c in range(D)
+            for e in range(D)
+        ),
+        D,
+        1,
+    )
+
+    def stack(X):
+        for weights in layers:
+            X = X + multi_head(X, *weights)[0]
+        return X
+
+    return [(printed, stack(x)), (printed.repeat(N, axis=1), stack(x.repeat(N, axis=1)))]
+
+
+@equation("eq-corners", "bfa729ffe7")
+def corners(rng):
+    """For a torch attention layer with biases on lone tokens, which is affine there."""
+    torch.manual_seed(0)
+    attention = MultiHeadAttention(6, 2).double()
+    torch.nn.init.normal_(attention.qkv.bias)
+    embed, read = torch.nn.Linear(2, 6).double(), torch.nn.Linear(6, 1).double()
+    bits = torch.tensor([[0.0, 0], [0, 1], [1, 0], [1, 1]], dtype=torch.float64)[:, None]
+    with torch.no_grad():
+        x = embed(bits)
+        f = read(x + attention(x)[0]).view(2, 2).numpy()
+    return table(lambda _: f[0, 0] + f[1, 1], 1), [f[0, 1] + f[1, 0]]
+
+
+@equation("eq-gate", "d9cfb8f398")
+def gate(rng):
+    x, U_q, U_k = rng.normal(size=D), rng.normal(size=(K, D)), rng.normal(size=(K, D))
+    score = table(
+        lambda _: sum(x[d] * U_k[k, d] * U_q[k, e] * x[e] for d in range(D) for k in range(K) for e in range(D)), 1
+    )
+    printed = table(lambda i: exp(score[i]) / (exp(score[i]) + 1), 1)
+    X = np.column_stack([np.zeros(D), x])
+    return printed, self_attention(X, U_q, U_k)[1][1, 1:]
+
+
+@equation("eq-mlp-token", "7a457cba86")
+def mlp_token(rng):
+    (W_1, b_1, W_2, b_2), Y = network(rng), rng.normal(size=(D, N))
+    hidden = table(lambda f, n: max(sum(W_1[f, d] * Y[d, n] for d in range(D)) + b_1[f], 0), F, N)
+    printed = table(lambda d, n: sum(W_2[d, f] * hidden[f, n] for f in range(F)) + b_2[d], D, N)
+    return [(printed, mlp(Y, W_1, b_1, W_2, b_2, relu)), (printed.T, torch_mlp(Y, W_1, b_1, W_2, b_2))]
+
+
+@equation("eq-mlp-columns", "7fba3a448e")
+def mlp_columns(rng):
+    (W_1, b_1, W_2, b_2), Y = network(rng), rng.normal(size=(D, N))
+    B_1, B_2 = np.outer(b_1, np.ones(N)), np.outer(b_2, np.ones(N))
+    T = table(lambda f, n: sum(W_1[f, d] * Y[d, n] for d in range(D)) + B_1[f, n], F, N)
+    bent = gelu(T)
+    printed = table(lambda d, n: sum(W_2[d, f] * bent[f, n] for f in range(F)) + B_2[d, n], D, N)
+    return printed, mlp(Y, W_1, b_1, W_2, b_2)
+
+
+@equation("eq-mlp-commutes", "2f05b0829f")
+def mlp_commutes(rng):
+    """A choice of columns that drops one, repeats one and reorders the rest."""
+    weights, Y = network(rng), rng.normal(size=(D, N))
+    P = np.eye(N)[:, [4, 1, 0, 1, 2, 0]]
+    chosen = table(lambda d, m: sum(Y[d, n] * P[n, m] for n in range(N)), D, 6)
+    fed = mlp(Y, *weights)
+    printed = table(lambda d, m: sum(fed[d, n] * P[n, m] for n in range(N)), D, 6)
+    return printed, mlp(chosen, *weights)
+
+
+@equation("eq-relu", "6c38f23177")
+def relu_printed(rng):
+    z = rng.normal(size=9)
+    printed = table(lambda i: max(z[i], 0), 9)
+    flipped = table(lambda i: max(-z[i], 0), 9)  # both signs have to be right
+    return [(printed, relu(z)), (flipped, relu(-z))]
+
+
+@equation("eq-gelu", "dbe0d62243")
+def gelu_printed(rng):
+    z = rng.normal(size=9)
+    Phi = table(lambda i: (1 + erf(z[i] / sqrt(2))) / 2, 9)
+    printed = table(lambda i: z[i] * Phi[i], 9)
+    return [(printed, gelu(z)), (printed, torch.nn.functional.gelu(torch.from_numpy(z)).numpy())]
+
+
+@equation("eq-gelu-tanh", "07f7f08c09")
+def gelu_tanh_printed(rng):
+    z = rng.normal(size=9)
+    printed = table(lambda i: z[i] / 2 * (1 + tanh(sqrt(2 / pi) * (z[i] + 0.044715 * z[i] ** 3))), 9)
+    in_torch = torch.nn.functional.gelu(torch.from_numpy(z), approximate="tanh").numpy()
+    return [(printed, gelu_tanh(z)), (printed, in_torch)]
+
+
+@equation("eq-hidden-units", "6b791f3f0c")
+def hidden_units(rng):
+    (W_1, b_1, W_2, b_2), Y = network(rng), rng.normal(size=(D, N))
+    w, u = W_1, W_2.T  # a question and an answer in every row
+    printed = table(
+        lambda d, n: (
+            b_2[d] + sum(max(sum(w[f, e] * Y[e, n] for e in range(D)) + b_1[f], 0) * u[f, d] for f in range(F))
+        ),
+        D,
+        N,
+    )
+    return printed, mlp(Y, W_1, b_1, W_2, b_2, relu)
+
+
+@equation("eq-mlp-parameters", "0a04a79e32")
+def mlp_parameters(rng):
+    sizes = [(4, 7), (5, 11)]
+    printed = table(lambda i: 2 * sizes[i][0] * sizes[i][1] + sizes[i][1] + sizes[i][0], 2)
+    return printed, [sum(p.numel() for p in FeedForward(*size).parameters()) for size in sizes]
+
+
+@equation("eq-mlp-share", "cf804d82f2")
+def mlp_share(rng):
+    """Against the operations that torch counts while the layers run, with any F and with F = 4 D."""
+    d, f, n = 6, 10, 15
+    general = table(lambda _: 4 * d * f * n / (4 * d * f * n + 8 * d**2 * n + 4 * d * n**2), 1)
+    usual = table(lambda _: 4 / (6 + n / d), 1)
+    in_attention = flops(MultiHeadAttention(d, 2, attend=attend), n, d)
+    shares = [flops(FeedForward(d, hidden), n, d) for hidden in (f, 4 * d)]
+    general_counted, usual_counted = ([share / (share + in_attention)] for share in shares)
+    return [(general, general_counted), (usual, usual_counted)]
+
+
+@equation("eq-rank-collapse", "8f73d6aa44")
+def rank_collapse(rng):
+    X = rng.normal(size=(D, N))
+    mean = table(lambda d: sum(X[d, n] for n in range(N)) / N, D)
+    printed = table(
+        lambda _: (
+            sqrt(sum((X[d, n] - mean[d]) ** 2 for d in range(D) for n in range(N)))
+            / sqrt(sum(X[d, n] ** 2 for d in range(D) for n in range(N)))
+        ),
+        1,
+    )
+    library = np.linalg.norm(X - X.mean(axis=1, keepdims=True)) / np.linalg.norm(X)
+    return printed, [library]
+
+
+@equation("eq-swiglu", "e38f7e333f")
+def swiglu(rng):
+    gated = GatedFeedForward(D, F).double()
+    W_g, W_1 = gated.gate_up.weight.detach().numpy().reshape(2, F, D)
+    W_2, Y = gated.down.weight.detach().numpy(), rng.normal(size=(D, N))
+    gate = table(lambda f, n: sum(W_g[f, d] * Y[d, n] for d in range(D)), F, N)
+    silu = table(lambda f, n: gate[f, n] / (1 + exp(-gate[f, n])), F, N)
+    up = table(lambda f, n: sum(W_1[f, d] * Y[d, n] for d in range(D)), F, N)
+    printed = table(lambda d, n: sum(W_2[d, f] * silu[f, n] * up[f, n] for f in range(F)), D, N)
+    return printed.T, gated(torch.from_numpy(Y.T)).detach().numpy()
+
+
+def torch_mlp(Y, W_1, b_1, W_2, b_2):
+    layer = FeedForward(D, F, activation=torch.nn.functional.relu).double()
+    for linear, W, b in ((layer.up, W_1, b_1), (layer.down, W_2, b_2)):
+        linear.weight.data, linear.bias.data = torch.from_numpy(W), torch.from_numpy(b)
+    return layer(torch.from_numpy(Y.T)).detach().numpy()
+
+
+def flops(layer, length, width):
+    with FlopCounterMode(display=False) as counter, torch.no_grad():
+        layer(torch.zeros(1, length, width))
+    return counter.get_total_flops()

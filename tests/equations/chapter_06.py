@@ -1,0 +1,171 @@
+"""Checks of the display equations of chapter 6, positions."""
+
+from math import cos, sin, sqrt
+
+import numpy as np
+import torch
+from clearformer.layout import to_torch
+from clearformer.positions import RelativeKeys, Rotary
+from clearformer.positions import sinusoidal as torch_sinusoidal
+from clearformer.reference import attention as reference
+from clearformer.reference.blocks import BlockParameters
+from clearformer.reference.positions import sinusoidal
+from clearformer.reference.tokens import embed
+from clearformer.reference.transformer import stack
+
+from tests.equations.registry import equation, table
+
+D, H, K, F, N, S, V, LAST = 8, 2, 4, 9, 5, 7, 11, 60
+
+
+@equation("eq-stack-equivariance", "3fa781624a")
+def stack_equivariance(rng):
+    X, layers = rng.normal(size=(D, N)), [block(rng), block(rng)]
+    P = np.eye(N)[:, [2, 0, 3, 1, 4]]
+    whole = stack(X, layers)
+    reordered = table(lambda d, n: sum(X[d, m] * P[m, n] for m in range(N)), D, N)
+    printed = table(lambda d, n: sum(whole[d, m] * P[m, n] for m in range(N)), D, N)
+    return printed, stack(reordered, layers)
+
+
+@equation("eq-position-added", "e3be32510b")
+def position_added(rng):
+    E, p, w = rng.normal(size=(D, V)), sinusoidal(N, D), rng.integers(V, size=N)
+    printed = table(lambda d, n: E[d, w[n]] + p[d, n], D, N)
+    embedded = torch.nn.functional.embedding(torch.as_tensor(w), torch.as_tensor(E.T))
+    in_torch = embedded + torch_sinusoidal(N, D, dtype=torch.float64)
+    return [(printed, embed(E, w) + sinusoidal(N, D)), (printed.T, in_torch)]
+
+
+@equation("eq-sinusoids", "8eee9b6a6f")
+def sinusoids(rng):
+    omega = table(lambda i: 10000 ** (-2 * i / D), D // 2)
+    sines = table(lambda i, n: sin(omega[i] * n), D // 2, N)
+    cosines = table(lambda i, n: cos(omega[i] * n), D // 2, N)
+    P, waves = sinusoidal(N, D), torch_sinusoidal(N, D, dtype=torch.float64).T
+    return [(sines, P[0::2]), (cosines, P[1::2]), (sines, waves[0::2]), (cosines, waves[1::2])]
+
+
+@equation("eq-shift-rotation", "3f76b4af8e")
+def shift_rotation(rng):
+    k, P, omega = 3, sinusoidal(N + 3, D), frequencies(D)
+    upper = table(lambda i, n: cos(omega[i] * k) * P[2 * i, n] + sin(omega[i] * k) * P[2 * i + 1, n], D // 2, N)
+    lower = table(lambda i, n: -sin(omega[i] * k) * P[2 * i, n] + cos(omega[i] * k) * P[2 * i + 1, n], D // 2, N)
+    return [(upper, P[0::2, k:]), (lower, P[1::2, k:])]
+
+
+@equation("eq-position-kernel", "7e3f7444d4")
+def position_kernel(rng):
+    P, omega = sinusoidal(LAST, D), frequencies(D)
+    right = table(lambda s, n: sum(cos(omega[i] * (n - s)) for i in range(D // 2)), S, LAST)
+    left = table(lambda s, n: sum(P[d, s] * P[d, n] for d in range(D)), S, LAST)
+    waves = torch_sinusoidal(LAST, D, dtype=torch.float64)
+    return [(right, P[:, :S].T @ P), (left, waves[:S] @ waves.T)]
+
+
+@equation("eq-concatenate", "40504963a3")
+def concatenate(rng):
+    x, p = rng.normal(size=(D, N)), rng.normal(size=(F, N))
+    W_1, W_2 = rng.normal(size=(K, D)), rng.normal(size=(K, F))
+    printed = table(
+        lambda k, n: sum(W_1[k, d] * x[d, n] for d in range(D)) + sum(W_2[k, d] * p[d, n] for d in range(F)), K, N
+    )
+    linear = torch.nn.Linear(D + F, K, bias=False, dtype=torch.float64)
+    linear.weight.data = torch.as_tensor(np.hstack([W_1, W_2]))
+    return printed.T, linear(torch.as_tensor(np.vstack([x, p]).T)).detach()
+
+
+@equation("eq-four-terms", "15df0e48f4")
+def four_terms(rng):
+    x, p, U_q, U_k = *rng.normal(size=(2, D, N)), *rng.normal(size=(2, K, D))
+    M = table(lambda d, e: sum(U_k[k, d] * U_q[k, e] for k in range(K)), D, D)
+    printed = table(
+        lambda s, n: (
+            sum(x[d, s] * M[d, e] * x[e, n] for d in range(D) for e in range(D))
+            + sum(x[d, s] * M[d, e] * p[e, n] for d in range(D) for e in range(D))
+            + sum(p[d, s] * M[d, e] * x[e, n] for d in range(D) for e in range(D))
+            + sum(p[d, s] * M[d, e] * p[e, n] for d in range(D) for e in range(D))
+        ),
+        N,
+        N,
+    )
+    return printed, reference.scores_query_key(x + p, U_q, U_k)
+
+
+@equation("eq-relative", "48adbc6fff")
+def relative(rng):
+    q, keys, m = rng.normal(size=(K, N)), rng.normal(size=(K, N)), 2
+    layer = RelativeKeys(K, m).double()
+    layer.weight.data = torch.as_tensor(rng.normal(size=(2 * m + 1, K)))
+    r = dict(zip(range(-m, m + 1), layer.weight.detach().numpy(), strict=True))
+    printed = table(
+        lambda s, n: sum((keys[k, s] + r[max(-m, min(s - n, m))][k]) * q[k, n] for k in range(K)) / sqrt(K), N, N
+    )
+    bias = layer(torch.as_tensor(q.T), N).detach().numpy()
+    return printed, keys.T @ q / np.sqrt(K) + bias.T
+
+
+@equation("eq-rotary", "6fb35185d2")
+def rotary(rng):
+    """Pair i holds the features i and i + K/2, as in the library."""
+    x, start, half, omega = rng.normal(size=(K, N)), 6, K // 2, frequencies(K)
+    a, b = x[:half], x[half:]
+    upper = table(lambda i, n: cos(omega[i] * (n + 6)) * a[i, n] - sin(omega[i] * (n + 6)) * b[i, n], half, N)
+    lower = table(lambda i, n: sin(omega[i] * (n + 6)) * a[i, n] + cos(omega[i] * (n + 6)) * b[i, n], half, N)
+    return np.concatenate([upper, lower]), turned(x, slice(start, start + N))
+
+
+@equation("eq-rotary-shift", "442917d5fc")
+def rotary_shift(rng):
+    q, keys, half, omega = rng.normal(size=(K, N)), rng.normal(size=(K, N)), K // 2, frequencies(K)
+    at, (qa, qb), (ka, kb) = np.array([3, 4, 9, 17, 30]), np.split(q, 2), np.split(keys, 2)
+    printed = table(
+        lambda s, n: sum(
+            cos(omega[i] * (at[n] - at[s])) * (ka[i, s] * qa[i, n] + kb[i, s] * qb[i, n])
+            + sin(omega[i] * (at[n] - at[s])) * (kb[i, s] * qa[i, n] - ka[i, s] * qb[i, n])
+            for i in range(half)
+        ),
+        N,
+        N,
+    )
+    places = torch.as_tensor(at)[None]
+    return printed, turned(keys, places).T @ turned(q, places)
+
+
+@equation("eq-counting", "13d2c66ad4")
+def counting(rng):
+    v = np.eye(1, N)[0]
+    middle = table(lambda n: sum(1 / (n + 1) * v[s] for s in range(n + 1)), N)
+    right = table(lambda n: 1 / (n + 1), N)
+    zeros = np.zeros((1, N))
+    y = reference.attend(zeros, zeros, v[None], reference.causal_mask(N))[0][0]
+    return [(middle, y), (right, y)]
+
+
+@equation("eq-last-token", "edff5548df")
+def last_token(rng):
+    X, order = rng.normal(size=(D, N)), [2, 0, 3, 1, 4]
+    P = np.eye(N)[:, order]
+    U_q, U_k, U_v = rng.normal(size=(3, K, D)) / 2
+
+    def causal(X):
+        return reference.attend(U_q @ X, U_k @ X, U_v @ X, reference.causal_mask(N))[0][:, -1]
+
+    reordered = table(lambda d, n: sum(X[d, m] * P[m, n] for m in range(N)), D, N)
+    return [(reordered, X[:, order]), (causal(reordered), causal(X))]
+
+
+def frequencies(width):
+    return 10000.0 ** (-np.arange(0, width, 2) / width)
+
+
+def turned(x, positions):
+    rope = Rotary(K, LAST, dtype=torch.float64)
+    return rope(to_torch(x)[:, None], positions)[0, 0].numpy().T
+
+
+def block(rng):
+    heads = (*rng.normal(size=(3, H, K, D)), rng.normal(size=(H, D, K)))
+    weights = (rng.normal(size=(F, D)), rng.normal(size=F), rng.normal(size=(D, F)), rng.normal(size=D))
+    norms = [(rng.normal(size=D), rng.normal(size=D)) for _ in range(2)]
+    return BlockParameters(heads, weights, *norms)

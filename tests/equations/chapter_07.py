@@ -1,0 +1,184 @@
+"""Checks of the display equations of chapter 7, residuals and normalisation."""
+
+from dataclasses import replace
+from math import sqrt
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from clearformer import layers
+from clearformer.layout import to_torch
+from clearformer.reference import blocks
+from clearformer.reference.layers import layer_norm, mlp, mlp_backward, rms_norm
+from clearformer.reference.multihead import multi_head_concatenated
+from clearformer.train import TrainConfig, learning_rate
+
+from tests.equations.registry import equation, table
+
+B, D, N, H, K, Kv, HIDDEN = 3, 5, 7, 2, 4, 6, 8
+EPS = 0.1  # large enough to be seen
+
+
+@equation("eq-residual", "634a9cab85")
+def residual(rng):
+    """The step around attention: a block whose feed-forward network gives zeros."""
+    X, p = rng.normal(size=(D, N)), parameters(rng)
+    res = heads(layer_norm(X, *p.norm_1), p)
+    printed = table(lambda d, n: X[d, n] + res[d, n], D, N)
+    silent = tuple(0.0 * array for array in p.mlp)
+    return printed, blocks.block_pre_norm(X, replace(p, mlp=silent))
+
+
+@equation("eq-residual-jacobian", "73c523c268")
+def residual_jacobian(rng):
+    x, p = rng.normal(size=D), parameters(rng)
+    J = mlp_jacobian(x, p)
+    printed = table(lambda i, j: (i == j) + J[i, j], D, D)
+    return printed, autograd(lambda x: x + torch_mlp(x, p), x)
+
+
+@equation("eq-residual-paths", "d151401b93")
+def residual_paths(rng):
+    x, p, q = rng.normal(size=D), parameters(rng), parameters(rng)
+    J_1, J_2 = mlp_jacobian(x, p), mlp_jacobian(x + mlp(x[:, None], *p.mlp)[:, 0], q)
+    left = table(lambda i, k: sum(((i == j) + J_2[i, j]) * ((j == k) + J_1[j, k]) for j in range(D)), D, D)
+    right = table(lambda i, k: (i == k) + J_1[i, k] + J_2[i, k] + sum(J_2[i, j] * J_1[j, k] for j in range(D)), D, D)
+
+    def two_layers(x):
+        middle = x + torch_mlp(x, p)
+        return middle + torch_mlp(middle, q)
+
+    whole = autograd(two_layers, x)
+    return [(left, whole), (right, whole)]
+
+
+@equation("eq-token-statistics", "101a0e46bd")
+def token_statistics(rng):
+    X = rng.normal(size=(D, N)) + 1
+    mean = table(lambda n: sum(X[d, n] for d in range(D)) / D, N)
+    var = table(lambda n: sum((X[d, n] - mean[n]) ** 2 for d in range(D)) / D, N)
+    return [(mean, X.mean(axis=0)), (var, X.var(axis=0)), (literal_norm(X, mean, var), bare(X))]
+
+
+@equation("eq-layer-norm", "34e8dd0c6c")
+def layer_norm_printed(rng):
+    X, gamma, beta = rng.normal(size=(D, N)) + 1, rng.normal(size=D), rng.normal(size=D)
+    mean, var = X.mean(axis=0), X.var(axis=0)
+    printed = table(lambda d, n: (X[d, n] - mean[n]) / sqrt(var[n] + EPS) * gamma[d] + beta[d], D, N)
+    module = layers.LayerNorm(D, eps=EPS).double()
+    module.load_state_dict({"weight": torch.as_tensor(gamma), "bias": torch.as_tensor(beta)})
+    return [(printed, layer_norm(X, gamma, beta, EPS)), (printed, module(to_torch(X))[0].detach().numpy().T)]
+
+
+@equation("eq-layer-norm-invariance", "cd25ba3909")
+def layer_norm_invariance(rng):
+    x, a, b = rng.normal(size=D), 3.0, -2.0
+    moved = table(lambda d, _: a * x[d] + b, D, 1)
+    smaller = table(lambda _: EPS / a**2, 1)[0]
+    return [(bare(moved), bare(x[:, None], smaller)), (moved, np.add(a * x, b)[:, None])]
+
+
+@equation("eq-batch-norm", "51078dc46a")
+def batch_norm(rng):
+    x, gamma, beta = rng.normal(size=(B, D, N)) + 1, rng.normal(size=D), rng.normal(size=D)
+    mu = table(lambda d: sum(x[b, d, n] for b in range(B) for n in range(N)) / (B * N), D)
+    var = table(lambda d: sum((x[b, d, n] - mu[d]) ** 2 for b in range(B) for n in range(N)) / (B * N), D)
+    printed = table(lambda b, d, n: (x[b, d, n] - mu[d]) / sqrt(var[d] + EPS) * gamma[d] + beta[d], B, D, N)
+    arguments = (torch.as_tensor(array) for array in (gamma, beta))
+    return printed, F.batch_norm(torch.as_tensor(x), None, None, *arguments, training=True, eps=EPS).numpy()
+
+
+@equation("eq-rms-norm", "2e654da6e4")
+def rms_norm_printed(rng):
+    X, gamma = rng.normal(size=(D, N)) + 1, rng.normal(size=D)
+    printed = table(lambda d, n: X[d, n] / sqrt(sum(X[e, n] ** 2 for e in range(D)) / D + EPS) * gamma[d], D, N)
+    module = layers.RMSNorm(D, eps=EPS).double()
+    module.load_state_dict({"weight": torch.as_tensor(gamma)})
+    return [(printed, rms_norm(X, gamma, EPS)), (printed, module(to_torch(X))[0].detach().numpy().T)]
+
+
+@equation("eq-epsilon-spread", "3fcfcc0b33")
+def epsilon_spread(rng):
+    X = rng.normal(size=(D, N))
+    sigma = X.std(axis=0)
+    printed = table(lambda n: sigma[n] / sqrt(sigma[n] ** 2 + EPS), N)
+    return printed, bare(X).std(axis=0)
+
+
+@equation("eq-block-post", "58177f7a37")
+def block_post(rng):
+    X, p = rng.normal(size=(D, N)) + 1, parameters(rng)
+    Z = heads(X, p)
+    Y = norm(table(lambda d, n: X[d, n] + Z[d, n], D, N), p.norm_1)
+    W = mlp(Y, *p.mlp)
+    printed = norm(table(lambda d, n: Y[d, n] + W[d, n], D, N), p.norm_2)
+    return printed, blocks.block_post_norm(X, p)
+
+
+@equation("eq-block-pre", "1a27e9deaf")
+def block_pre(rng):
+    X, p = rng.normal(size=(D, N)) + 1, parameters(rng)
+    Z = heads(norm(X, p.norm_1), p)
+    Y = table(lambda d, n: X[d, n] + Z[d, n], D, N)
+    W = mlp(norm(Y, p.norm_2), *p.mlp)
+    return table(lambda d, n: Y[d, n] + W[d, n], D, N), blocks.block_pre_norm(X, p)
+
+
+@equation("eq-block-jiang", "c629fa8590")
+def block_jiang(rng):
+    X, p = rng.normal(size=(D, N)) + 1, parameters(rng)
+    Z = norm(heads(X, p), p.norm_1)
+    Y = table(lambda d, n: X[d, n] + Z[d, n], D, N)
+    W = mlp(Y, *p.mlp)
+    return table(lambda d, n: Y[d, n] + W[d, n], D, N), blocks.block_jiang(X, p)
+
+
+@equation("eq-warm-up", "d0aabf362a")
+def warm_up(rng):
+    config = TrainConfig(n_steps=20, batch_size=1, learning_rate=0.3, warmup=7)
+    eta, W = config.learning_rate, config.warmup
+    printed = table(lambda t: eta * (t + 1) / W, W)
+    return printed, [learning_rate(t, config) for t in range(W)]
+
+
+def parameters(rng):
+    """Random arrays of one block, none of them zero or one."""
+    projections = [rng.normal(size=size) / 2 for size in ((H, K, D), (H, K, D), (H, Kv, D), (H, D, Kv))]
+    network = [rng.normal(size=size) for size in ((HIDDEN, D), HIDDEN, (D, HIDDEN), D)]
+    norms = [tuple(rng.normal(size=(2, D))) for _ in range(2)]
+    return blocks.BlockParameters(tuple(projections), tuple(network), *norms)
+
+
+def heads(X, p):
+    return multi_head_concatenated(X, *p.heads)[0]
+
+
+def literal_norm(X, mean, var):
+    return table(lambda d, n: (X[d, n] - mean[n]) / sqrt(var[n] + EPS), D, N)
+
+
+def norm(X, scale_and_shift):
+    """The equation of LayerNorm, with the library's epsilon."""
+    gamma, beta = scale_and_shift
+    mean, var = X.mean(axis=0), X.var(axis=0)
+    return np.array(
+        [[(X[d, n] - mean[n]) / sqrt(var[n] + 1e-5) * gamma[d] + beta[d] for n in range(N)] for d in range(D)]
+    )
+
+
+def bare(X, eps=EPS):
+    return layer_norm(X, np.ones(D), np.zeros(D), eps)
+
+
+def mlp_jacobian(x, p):
+    """Row i is the gradient of output i, by the library's backward pass."""
+    return np.stack([mlp_backward(x[:, None], *p.mlp[:3], row[:, None])[0][:, 0] for row in np.eye(D)])
+
+
+def torch_mlp(x, p):
+    W_1, b_1, W_2, b_2 = (torch.as_tensor(array) for array in p.mlp)
+    return W_2 @ F.gelu(W_1 @ x + b_1) + b_2
+
+
+def autograd(function, x):
+    return torch.autograd.functional.jacobian(function, torch.as_tensor(x)).numpy()
