@@ -1,10 +1,12 @@
 """What the book needs from Sphinx beyond its configuration file."""
 
 import re
+from functools import partial
 
 from vendor import SITE
 
 MATHJAX = "mathjax/tex-mml-chtml.js"
+FUNCTION = re.compile(r"<(?:built-in )?(?:function|class) '?(?:[\w.]*\.)?(\w+)'?(?: at 0x[0-9a-f]+)?>")
 LABEL = re.compile(r"(\s*)(Source|Cost|Raises):(?= \S)")
 PARAMETERS = re.compile(r"<dl>\s*((?:<dd>.*?</dd>\s*)+)</dl>")
 
@@ -38,6 +40,17 @@ def set_off_labels(app, what, name, obj, options, lines) -> None:
             lines[i : i + 1] = ["", f"{match[1]}**{match[2]}:**{lines[i][match.end() :]}"]
 
 
+def name_defaults(app, what, name, obj, options, signature, returns):
+    """A default that is a function or a class, by its name: Sphinx cannot read <built-in function gelu>."""
+    return signature and FUNCTION.sub(r"\1", signature), returns
+
+
+def skip_defaults(app, what, name, obj, skip, options):
+    """A field of a dataclass whose default is a function or a class is no method of it."""
+    is_own = "." in getattr(obj, "__qualname__", ".") and not isinstance(obj, partial)
+    return True if what == "class" and not is_own else skip
+
+
 def name_the_front_page(app, pagename, templatename, context, doctree) -> None:
     """The browser's title of the front page would else be the name of the book twice."""
     if pagename == app.config.root_doc:
@@ -48,6 +61,8 @@ def setup(app):
     app.connect("config-inited", use_local_mathjax)
     app.connect("source-read", offer_exercises_for_download)
     app.connect("autodoc-process-docstring", set_off_labels)
+    app.connect("autodoc-process-signature", name_defaults)
+    app.connect("autodoc-skip-member", skip_defaults)
     app.connect("html-page-context", mend_lists)
     app.connect("html-page-context", name_the_front_page)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -30,7 +30,7 @@ def test_only_the_table_of_contents_is_published(html):
     sources_of_library = {page for page in pages if page.startswith("_modules/")}
     assert pages - sources_of_library - GENERATED == set(PAGES)
     for page in sources_of_library - {"_modules/index.html"}:
-        assert re.match(r"_modules/(clearformer|clearcheck)/[a-z_/]+\.html$", page), page
+        assert re.match(r"_modules/(clearformer|clearcheck)/[a-z0-9_/]+\.html$", page), page
 
 
 def test_only_sources_of_published_pages_are_published(html):

@@ -54,7 +54,7 @@ def test_it_may_be_differentiated_twice(everything_is_large):
         assert_close(a / b.abs().max(), b / b.abs().max())
 
 
-@pytest.mark.skipif(not HAS_ONEDNN, reason="this build of torch has no oneDNN")
+@pytest.mark.skipif(not HAS_ONEDNN, reason="needs a torch with oneDNN")
 def test_the_other_kernel_is_really_taken(everything_is_large):
     """Catches conditions that never hold, which would leave the tests above without a subject."""
     x, w, b = arrays()
