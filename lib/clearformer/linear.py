@@ -32,9 +32,9 @@ def linear(
     """
     if not (_is_large(x, weight) and _is_for_onednn(x, weight)):
         return F.linear(x, weight, bias)
-    if torch.is_grad_enabled():
-        return _Product.apply(x, weight, bias)
-    return _product(x, weight, bias)
+    if torch.is_grad_enabled() or torch.compiler.is_compiling():
+        return _product(x, weight, bias)
+    return _onednn(x, weight, bias)
 
 
 def _is_large(x, weight):
@@ -48,31 +48,35 @@ def _is_for_onednn(x, weight):
         and HAS_ONEDNN
         and torch.backends.mkldnn.enabled
         and not torch.is_autocast_enabled("cpu")
-        and not torch.compiler.is_compiling()
     )
 
 
-def _product(x, weight, bias=None):
+def _onednn(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     return torch.ops.mkldnn._linear_pointwise(x, weight, bias, "none", [], "")  # "none", [], "": no activation after it
 
 
-class _Product(torch.autograd.Function):
-    """Its gradients are products as well, and may be differentiated again."""
+_product = torch.library.custom_op("clearformer::product", _onednn, mutates_args=())  # for autograd and the compiler
 
-    @staticmethod
-    def forward(ctx, x, weight, bias):
-        ctx.save_for_backward(x, weight)
-        return _product(x, weight, bias)
 
-    @staticmethod
-    def backward(ctx, grad_y):
-        x, weight = ctx.saved_tensors
-        grads = [None, None, None]
-        if ctx.needs_input_grad[0]:
-            grads[0] = linear(grad_y, weight.T)
-        grad_y = grad_y.reshape(-1, weight.shape[0])
-        if ctx.needs_input_grad[1]:
-            grads[1] = linear(grad_y.T, x.reshape(-1, weight.shape[1]).T)
-        if ctx.needs_input_grad[2]:
-            grads[2] = grad_y.sum(0)
-        return tuple(grads)
+@_product.register_fake
+def _shape_of_product(x, weight, bias):
+    return x.new_empty(*x.shape[:-1], weight.shape[0])
+
+
+def _keep(ctx, inputs, output):
+    ctx.save_for_backward(*inputs[:2])
+
+
+def _gradients(ctx, grad_y):
+    """They are products as well, and may be differentiated again."""
+    x, weight = ctx.saved_tensors
+    grad_rows = grad_y.reshape(-1, weight.shape[0])
+    for_x, for_weight, for_bias = ctx.needs_input_grad
+    return (
+        linear(grad_y, weight.T) if for_x else None,
+        linear(grad_rows.T, x.reshape(-1, weight.shape[1]).T) if for_weight else None,
+        grad_rows.sum(0) if for_bias else None,
+    )
+
+
+_product.register_autograd(_gradients, setup_context=_keep)

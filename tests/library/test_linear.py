@@ -58,13 +58,13 @@ def test_it_may_be_differentiated_twice(everything_is_large):
 def test_the_other_kernel_is_really_taken(everything_is_large):
     """Catches conditions that never hold, which would leave the tests above without a subject."""
     x, w, b = arrays()
-    assert "_Product" in type(linear(x, w, b).grad_fn).__name__
-    assert "_Product" not in type(linear(x.double(), w.double(), b.double()).grad_fn).__name__
+    assert "product" in str(linear(x, w, b).grad_fn)
+    assert "product" not in str(linear(x.double(), w.double(), b.double()).grad_fn)
 
 
 def test_small_products_are_torchs_own():
     x, w, b = arrays()
-    assert "_Product" not in type(linear(x, w, b).grad_fn).__name__
+    assert "product" not in str(linear(x, w, b).grad_fn)
     with FlopCounterMode(display=False) as counter:
         linear(x, w, b)
     assert counter.get_total_flops() == 2 * B * N * D * WIDE
