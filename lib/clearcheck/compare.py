@@ -88,7 +88,7 @@ def _dicts(came, expected: dict, asked: _Asked, where: str) -> Finding | None:
 
 
 def _sequences(came, expected, asked: _Asked, where: str) -> Finding | None:
-    name = f"a tuple of {len(expected)}"
+    name = f"a {type(expected).__name__} of {len(expected)}"
     wrong = _structure(came, tuple | list, asked, where, name)
     if wrong:
         return wrong

@@ -94,7 +94,7 @@ def test_no_seed_and_no_random_number(slug):
 
 @pytest.mark.parametrize("slug", SLUGS)
 def test_nothing_of_the_author_is_imported(slug):
-    """Catches a stub that would find the reference: the learner's notebook imports NumPy and the grader only."""
+    """Catches a stub that would find the reference: the learner's notebook imports NumPy, math and the grader."""
     code = "\n".join(entry.source for entry in authored(slug).learner.cells if entry.cell_type == "code")
     imported = {
         name.split(".")[0]
@@ -102,7 +102,7 @@ def test_nothing_of_the_author_is_imported(slug):
         if isinstance(node, ast.Import | ast.ImportFrom)
         for name in ([node.module] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names])
     }
-    assert imported <= {"numpy", "clearcheck"}
+    assert imported <= {"numpy", "math", "clearcheck"}
 
 
 @pytest.mark.parametrize(("slug", "id"), questions())
@@ -135,6 +135,33 @@ def test_the_example_by_hand_is_right(slug, id):
     np.testing.assert_allclose(authored(slug).right.of(id)[0].function(*args), result, atol=0.005)
 
 
+CALL = re.compile(r"`(\w+)(\([^`]*\))(\[[^`]*\])?`\s+gives\s+`([^`]*)`")
+
+
+@pytest.mark.parametrize(("slug", "id"), [(slug, id) for slug, id in questions() if CALL.search(task_of(slug, id))])
+def test_the_call_by_hand_is_right(slug, id):
+    """Catches a slip in an example that is written as a call, in "`name(…)` gives `…`"."""
+    function, name = authored(slug).right.of(id)[0].function, authored(slug).exercise.question(id).name
+    for called, arguments, key, result in CALL.findall(task_of(slug, id)):
+        assert called == name
+        value = function(*ast.literal_eval(arguments))
+        assert (value[ast.literal_eval(key)[0]] if key else value) == ast.literal_eval(result)
+
+
+def test_the_examples_of_tokens_are_right():
+    """The matrices that exercise 01 prints, and the numbers in its sentences."""
+    right = authored("01-tokens").right
+    E, X = matrices("01-tokens", "embed")
+    np.testing.assert_array_equal(right.of("embed")[0].function(E, np.array([2, 0, 2])), X)
+    image, P = matrices("01-tokens", "patches")
+    np.testing.assert_array_equal(right.of("patches")[0].function(image[None], 2), P)
+    x, W_in = matrices("01-tokens", "rows")
+    tables = right.of("rows")[0].function(x, W_in, 2, 1)
+    assert {key: table.tolist() for key, table in tables.items()} == {"Q": [[10.0]], "K": [[20.0]], "V": [[30.0]]}
+    inputs, targets = right.of("shift")[0].function(np.array([7, 3, 5]), 9)
+    assert (inputs.tolist(), targets.tolist()) == ([9, 7, 3], [7, 3, 5])
+
+
 def test_the_examples_of_words_and_shapes_are_right():
     """The same for the two questions of 03 whose results are no matrices."""
     right = authored("03-self-attention").right
@@ -144,3 +171,29 @@ def test_the_examples_of_words_and_shapes_are_right():
     assert f"is `{right.of('dimensions')[0].function(2, 3, 4, 5, 6, 'rows')['Q']}` in rows" in task_of(
         "03-self-attention", "dimensions"
     )
+
+
+def test_the_examples_of_02_are_right():
+    """The same for the questions of 02, whose results are tuples, words, or tables for several settings."""
+    right, slug = authored("02-attention").right, "02-attention"
+
+    def first(id):
+        return right.of(id)[0].function
+
+    rounds = first("waiting")(4, 2, 3)
+    pairs = re.findall(r"`\((\d+), (\d+)\)`", task_of(slug, "waiting"))
+    assert [tuple(map(int, pair)) for pair in pairs] == [rounds[n] for n in ("recurrence", "convolution", "attention")]
+    scores, *weights = matrices(slug, "softmax")
+    for axis in (0, 1):
+        np.testing.assert_allclose(first("softmax")(scores, axis), weights[axis], atol=0.0005)
+    borders = ("circular", "zeros", "renormalised")
+    for border, A in zip(borders, matrices(slug, "convolution"), strict=True):
+        np.testing.assert_allclose(first("convolution")(np.array([2.0, 1.0]), 3, border), A, atol=0.0005)
+    corners, outputs = np.array([[0.0, 4, 0], [0, 0, 4]]), np.array([[1.0, 3, 2], [1, 3, 2]])
+    assert first("hull")(corners, outputs).tolist() == [True, False, True]
+    M, A_1, A_2 = matrices(slug, "signs")
+    for came, expected in zip(first("signs")(M), ([1, 1, 1], A_1, [0, 1, 1], A_2), strict=True):
+        np.testing.assert_allclose(came, expected, atol=0.0005)
+    gradients = first("gradient")(np.array([[0.0, 4.0]]), np.zeros((2, 1)), np.ones((1, 1)))
+    for came, expected in zip(gradients, ([[0.5, 0.5]], [[0], [4]], [[-1], [1]]), strict=True):
+        np.testing.assert_allclose(came, expected)

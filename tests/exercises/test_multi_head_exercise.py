@@ -1,0 +1,98 @@
+"""What is special to exercise 04: sizes that are products, examples in words, and the museum's experiments."""
+
+import re
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from tests.exercises.authored import authored, cases, cell, comparisons
+
+SLUG = "04-multi-head"
+CLAIMED_TO_PASS = {"scale_removed", "own_value"}  # "some wrong layers pass all four"
+
+
+def right(id):
+    return authored(SLUG).right.of(id)[0].function
+
+
+def task(id):
+    return cell(authored(SLUG).learner, f"{id}-task")
+
+
+def differ(sizes):
+    found = [size for size in sizes if size > 1]
+    return all(max(pair) % min(pair) for pair in combinations(found, 2))
+
+
+def test_heads_tokens_width_and_batch_differ():
+    """Catches inputs on which `reshape` cuts right by chance; D = H·K is the one size that others divide."""
+    question = authored(SLUG).exercise.question
+    for check in comparisons(question("split")):
+        for q, H in cases(check):
+            assert differ([q.shape[0], q.shape[1], H, q.shape[2] // H])
+    for check in comparisons(question("museum")):
+        for x, W_q, *_, H, _ in cases(check):
+            assert differ([*x.shape, H, W_q.shape[1] // H])
+    for check in comparisons(question("groups")):
+        for q, k, v in cases(check):
+            assert differ([q.shape[0], *q.shape[1:], k.shape[2], v.shape[3]]) and q.shape[1] % k.shape[1] == 0
+
+
+def test_the_table_of_question_1_is_cut_and_joined_as_shown():
+    """Catches a slip in the example that the first two questions share."""
+    printed = re.findall(r"\\begin\{bmatrix\}(.*?)\\end\{bmatrix\}", task("split"), re.S)
+    table, *heads = (np.array([row.split("&") for row in one.split(r"\\")], dtype=float) for one in printed)
+    cut = right("split")(table[None], 2)
+    assert np.array_equal(cut[0], np.stack(heads))
+    assert np.array_equal(right("join")(cut)[0], table)
+
+
+def test_the_other_examples_by_hand_are_right():
+    """Catches a slip in the numbers that a learner compares with."""
+    nothing, read = np.zeros((2, 1, 2)), np.array([[[1.0, 0]], [[0, 1.0]]])
+    write = np.array([[[2.0], [0]], [[1], [1]]])
+    Y = right("concatenate")(np.eye(2), nothing, nothing, read, write)
+    assert np.allclose(Y, [[1.5, 1.5], [0.5, 0.5]]) and "receives 1.5 and 0.5" in task("concatenate")
+
+    qkv = np.array([*[[9.0, 9.0]] * 4, [1.0, 2.0], [3.0, 4.0]])
+    V = right("values")(qkv, np.array([[1.0, 5.0], [0, 6.0]]), 2)
+    assert V.tolist() == [[[1, 2], [0, 0]], [[15, 20], [18, 24]]]
+    assert r"15 & 20 \\ 18 & 24" in task("values")
+
+    counts = [right("counts")(what, 4, 3, 2, 2, 2) for what in ("parameters", "flops", "scores", "cached")]
+    assert "has {} parameters, {} FLOPs, {} scores and {} cached".format(*counts) in task("counts")
+
+    offered = np.array([10.0, 20.0]).reshape(1, 2, 1, 1)
+    handed = right("groups")(np.ones((1, 4, 1, 3)), np.ones((1, 2, 1, 3)), offered)
+    assert handed.ravel().tolist() == [10, 10, 20, 20] and "10, 10, 20 and 20" in task("groups")
+
+
+@pytest.fixture(scope="module")
+def printed():
+    """The four numbers of the experiments, by the name of the layer."""
+    lines = []
+    given = {"np": np, "print": lines.append}
+    exec(cell(authored(SLUG).learner, "museum-piece"), given)
+    exec(cell(authored(SLUG).learner, "museum-experiments"), given)
+
+    def numbers(layer):
+        lines.clear()
+        try:
+            given["experiments"](layer)
+        except ValueError:  # a layer that cannot cut these maps at all
+            return [np.inf]
+        return [float(line.split(":")[1]) for line in lines]
+
+    it = authored(SLUG)
+    layers = {entry.name: entry.function for entry in [*it.right.of("museum"), *it.wrong.of("museum")]}
+    return {name: numbers(layer) for name, layer in (layers | {"museum": given["museum_layer"]}).items()}
+
+
+def test_the_experiments_show_what_the_task_says(printed):
+    """Catches an experiment that a right layer fails, and one that no longer shows its slip."""
+    assert [value == 0 for value in printed["museum"]] == [False, True, False, False]
+    assert printed["museum"] == printed["as_exhibited"]
+    all_zero = {name for name, values in printed.items() if not any(values)}
+    assert all_zero == CLAIMED_TO_PASS | {entry.name for entry in authored(SLUG).right.of("museum")}
+    assert printed["only_split_repaired"][1] > 0 and printed["only_join_repaired"][1] > 0
