@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import FancyBboxPatch, Rectangle
 
-from clearformer.plots import COLOURS, INK
+from clearformer.plots import COLOURS, INK, axes_or_new
 
 # One outline a kind of part, so that the three attentions are told apart without colour.
 OUTLINES = {
@@ -142,7 +142,7 @@ def _norm_grids(ax: Axes, averaged: list[str], n_sequences: int, n_features: int
 
 
 def _canvas(ax: Axes | None, figsize: tuple, xlim: tuple, ylim: tuple) -> Axes:
-    ax = plt.subplots(figsize=figsize)[1] if ax is None else ax
+    ax = axes_or_new(ax, figsize)
     ax.set(xlim=xlim, ylim=ylim)
     ax.axis("off")
     return ax

@@ -6,7 +6,7 @@ import pytest
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
-from clearformer import plots
+from clearformer import plots, token_plots
 from clearformer.notebook import show_source
 from clearformer.reference import attention
 
@@ -48,9 +48,9 @@ def test_curves_are_told_apart_without_colour_and_show_the_spread():
 
 
 def test_tokens_and_patches_are_numbered():
-    ax = plots.token_strip(["a", " b", "c"], [7, 8, 9], per_row=2)
+    ax = token_plots.token_strip(["a", " b", "c"], [7, 8, 9], per_row=2)
     assert [text.get_text() for text in ax.texts] == ["a", "7", "␣b", "8", "c", "9"]
-    ax = plots.image_patches(np.ones((4, 6)), 2)
+    ax = token_plots.image_patches(np.ones((4, 6)), 2)
     assert [text.get_text() for text in ax.texts] == [str(n) for n in range(1, 7)]
 
 
@@ -58,7 +58,7 @@ def test_a_flow_of_tokens_leaves_out_what_is_not_there_and_joins_columns():
     query = np.array([[np.nan, 3.0], [np.nan, -1.0]])
     stations = {"query": query, "scores": np.array([[0.5, 2.0]])}
     links = [("query", 1, "scores", 0), ("query", 1, "scores", 1)]
-    ax = plots.token_flow(stations, ["a", "b"], links=links, notes={"scores": "sum 2.5"})
+    ax = token_plots.token_flow(stations, ["a", "b"], links=links, notes={"scores": "sum 2.5"})
     texts = [text.get_text() for text in ax.texts]
     assert texts == ["3", "-1", "query", "2 × 1", "0.5", "2", "scores", "sum 2.5", "a", "b"]
     assert len(ax.patches) == 4
