@@ -6,6 +6,7 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 from clearformer import plots
+from matplotlib.ticker import LogLocator, NullLocator
 
 from benchmarks.harness import Report, Row
 
@@ -61,7 +62,11 @@ def draw(rows: list[dict], path: Path) -> None:
         ax.set_yticks(range(len(rows)), [f"{row['work']}: {row['what']}" for row in rows], fontsize=8)
         ax.set(xscale="log", xlabel="measured over target; the target over what was measured if it is an upper limit")
         ax.set_title("Right of the line the target holds; bars reach from quartile to quartile")
+        ax.margins(y=0.02)
         ax.invert_yaxis()
+        ax.xaxis.set_major_locator(LogLocator(base=2))
+        ax.xaxis.set_major_formatter("{x:g} ×")
+        ax.xaxis.set_minor_locator(NullLocator())
         plt.savefig(path, metadata={"Date": None})
         plt.close()
 
