@@ -78,7 +78,7 @@ def layer_norm_invariance(rng):
     return [(bare(moved), bare(x[:, None], smaller)), (moved, np.add(a * x, b)[:, None])]
 
 
-@equation("eq-batch-norm", "51078dc46a")
+@equation("eq-batch-norm", "e28aef5ecd")
 def batch_norm(rng):
     x, gamma, beta = rng.normal(size=(B, D, N)) + 1, rng.normal(size=D), rng.normal(size=D)
     mu = table(lambda d: sum(x[b, d, n] for b in range(B) for n in range(N)) / (B * N), D)

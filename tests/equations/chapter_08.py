@@ -125,7 +125,7 @@ def cache_size(rng):
     return printed, [sum(layer.k.numel() + layer.v.numel() for layer in cache.layers) for cache in caches]
 
 
-@equation("eq-cross-heads", "64984b8b05")
+@equation("eq-cross-heads", "37b8ad50bc")
 def cross_heads(rng):
     X, Z = rng.normal(size=(D, N)), rng.normal(size=(D, S))
     U_q, U_k, U_v, U_o = (*rng.normal(size=(3, H, K, D)) / 2, rng.normal(size=(H, D, K)))
@@ -174,7 +174,7 @@ def conditional_chain(rng):
     return printed, whole.numpy()
 
 
-@equation("eq-layer-flops", "4177018f04")
+@equation("eq-layer-flops", "3bc51b987c")
 def layer_flops(rng):
     d, n = [6, 15], [7, 4]
     rnn, lstm = zip(*(recurrent_flops(n[i], d[i]) for i in range(2)), strict=True)
