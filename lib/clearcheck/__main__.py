@@ -1,4 +1,4 @@
-"""The command line: `python -m clearcheck grade | release | prove`."""
+"""The command line: `python -m clearcheck grade | report | reset | release | prove`."""
 
 import argparse
 import json
@@ -6,7 +6,8 @@ import os
 import sys
 from pathlib import Path
 
-from clearcheck.grade import VERSION, grade
+from clearcheck.arguments import add_grade, add_report, add_reset
+from clearcheck.grade import VERSION, draw_seed, grade
 from clearcheck.loading import AuthoringError, ExerciseNotFound
 from clearcheck.sandbox import SandboxError
 from clearcheck.submission import NotANotebook
@@ -26,11 +27,68 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _grade(options) -> int:
+    if len(options.files) > 1 or options.csv or options.files[0].is_dir():
+        return _grade_many(options)
+    [file] = options.files
     try:
-        result = grade(options.file, options.exercise, options.seed)
+        result = grade(file, options.exercise, options.seed)
     except FAULTS as error:
-        return _fail(str(error), str(options.file) if options.json else None)
+        return _fail(str(error), str(file) if options.json else None)
     print(json.dumps(result.as_json(), indent=2) if options.json else result.as_text())
+    return 0
+
+
+def _grade_many(options) -> int:
+    """A line for each notebook; all get the same inputs, and a broken one stops none."""
+    from clearcheck.many import Outcome, notebooks, write_csv
+
+    seed, outcomes = draw_seed(options.seed), []
+    try:
+        for file in notebooks(options.files):
+            try:
+                outcomes.append(Outcome(str(file), grade(file, options.exercise, seed)))
+            except FAULTS as error:
+                outcomes.append(Outcome(str(file), error=str(error)))
+            print(outcomes[-1].as_line(options.json), flush=True)
+            if options.csv:
+                write_csv(options.csv, outcomes)  # each time, so that a run that is stopped leaves what it has
+    except NotANotebook as error:
+        return _fail(str(error), str(options.files[0]) if options.json else None)
+    except OSError as error:
+        return _fail(f"{options.csv} cannot be written ({error.strerror}).")
+    return 2 if any(outcome.error for outcome in outcomes) else 0
+
+
+def _report(options) -> int:
+    from clearcheck.course import grade_course
+    from clearcheck.files import write_whole
+    from clearcheck.summarypage import page
+
+    def tell(text: str):
+        if sys.stderr.isatty():
+            print(text, file=sys.stderr)
+
+    try:
+        course = grade_course(options.folder, options.seed, tell)
+    except FAULTS as error:
+        return _fail(str(error), str(options.folder or "exercises") if options.json else None)
+    print(json.dumps(course.as_json(), indent=2) if options.json else course.as_text())
+    if options.page:
+        try:
+            write_whole(options.page, page(course, options.name).encode("utf-8", "replace"))
+        except OSError as error:
+            return _fail(f"{options.page} cannot be written ({error.strerror}).")
+        print(f"Written: {options.page}", file=sys.stderr if options.json else sys.stdout)
+    return 2 if course.broken else 0
+
+
+def _reset(options) -> int:
+    from clearcheck.reset import ResetProblem, reset_in_file
+
+    try:
+        print(reset_in_file(options.file, options.question, options.exercise))
+    except (*FAULTS, ResetProblem) as error:
+        return _fail(str(error))
     return 0
 
 
@@ -71,13 +129,9 @@ def _fail(sentence: str, file: str | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m clearcheck", description="Grade exercise notebooks.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-
-    one = commands.add_parser("grade", help="grade one notebook")
-    one.add_argument("file", type=Path, metavar="FILE", help="the notebook to grade (.ipynb)")
-    one.add_argument("--json", action="store_true", help="print one JSON object")
-    one.add_argument("--seed", type=_seed, help="draw the arguments from this seed (default: a fresh one)")
-    one.add_argument("--exercise", metavar="SLUG", help="which exercise it answers (default: the notebook says)")
-    one.set_defaults(command=_grade)
+    add_grade(commands, _grade)
+    add_report(commands, _report)
+    add_reset(commands, _reset)
 
     made = commands.add_parser("release", help="make the learner's notebook from its authoring source")
     made.add_argument("source", help="the source notebook, or the name of an exercise")
@@ -89,12 +143,6 @@ def _parser() -> argparse.ArgumentParser:
     proof.add_argument("--page", type=Path, metavar="FILE", help="write the result as a page of the book")
     proof.set_defaults(command=_prove)
     return parser
-
-
-def _seed(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is no seed: a whole number from 0 on is expected")
-    return int(text)
 
 
 if __name__ == "__main__":

@@ -58,8 +58,12 @@ def grade(path: Path, slug: str | None = None, seed: int | None = None, limits: 
     """
     submission = read_submission(path)
     authored = load(slug or exercise_slug(submission))
-    seeds = [secrets.randbits(32) if seed is None else seed]
+    seeds = [draw_seed(seed)]
     return grade_submission(submission, authored, seeds, limits or Limits())[0]
+
+
+def draw_seed(seed: int | None) -> int:
+    return secrets.randbits(32) if seed is None else seed
 
 
 def grade_submission(submission: Submission, authored: Authored, seeds: Sequence[int], limits: Limits) -> list[Grade]:

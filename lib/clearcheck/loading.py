@@ -49,6 +49,19 @@ def find_folder(slug: str, start: Path | None = None) -> Path:
     )
 
 
+def slugs_in(authoring: Path) -> list[str]:
+    return sorted(path.parent.name for path in authoring.glob("*/checks.py"))
+
+
+def authoring_folder(start: Path | None = None) -> Path:
+    """The nearest folder `exercises/authoring` with an exercise in it, above `start` or in the checkout."""
+    start = (start or Path.cwd()).resolve()
+    for base in (start, *start.parents, CHECKOUT):
+        if slugs_in(base / AUTHORING):
+            return base / AUTHORING
+    raise ExerciseNotFound(f"No exercises: looked for {AUTHORING} in {start}, above it, and in {CHECKOUT}.")
+
+
 def known_slugs(start: Path | None = None) -> list[str]:
     """Every exercise that `find_folder` can find, in order."""
     start = (start or Path.cwd()).resolve()

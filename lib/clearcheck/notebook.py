@@ -1,6 +1,6 @@
-"""What a learner calls in a notebook: `exercise`, `check`, `hint`, `progress`. None of them raises.
+"""What a learner calls in a notebook: `exercise`, `check`, `hint`, `progress`, `reset`. None of them raises.
 
-The answers are the functions of the caller's own notebook; nothing leaves the process.
+The answers are the functions of the caller's own notebook. What is kept are their points, in a file on this machine.
 """
 
 import sys
@@ -9,9 +9,11 @@ from dataclasses import dataclass, field
 from clearcheck.calls import call_named
 from clearcheck.evaluate import QuestionResult, evaluate
 from clearcheck.exercise import Question
-from clearcheck.loading import Authored, load
+from clearcheck.loading import Authored, load, slugs_in
 from clearcheck.names import missing_sentence
-from clearcheck.report import Card, notice, progress_card, question_card
+from clearcheck.records import RecordProblem, known, record_file, remember
+from clearcheck.report import NOTHING, Card, course_card, notice, progress_card, question_card
+from clearcheck.reset import offer
 
 SEED = 0  # fixed, so that a check repeats; `grade` draws a fresh one
 
@@ -22,6 +24,7 @@ class _Session:
 
     authored: Authored | None = None
     hints: dict[str, int] = field(default_factory=dict)
+    told: set[str] = field(default_factory=set)  # remarks about the record, each made once
 
 
 _session = _Session()
@@ -45,7 +48,8 @@ def check(id: str, seed: int = SEED) -> Card:
     question = _question(id)
     if isinstance(question, Card):
         return question
-    return question_card(_session.authored.exercise, _evaluate(question, namespace, seed))
+    result = _evaluate(question, namespace, seed)
+    return _kept([result], namespace, question_card(_session.authored.exercise, result))
 
 
 def hint(id: str) -> Card:
@@ -62,12 +66,24 @@ def hint(id: str) -> Card:
 
 
 def progress(seed: int = SEED) -> Card:
-    """Check every question now and show the points."""
+    """Check every question now, and show the points and what is on record of the other exercises."""
     namespace = sys._getframe(1).f_globals
     if _session.authored is None:
         return _not_chosen()
     chosen = _session.authored.exercise
-    return progress_card(chosen, [_evaluate(question, namespace, seed) for question in chosen.questions])
+    results = [_evaluate(question, namespace, seed) for question in chosen.questions]
+    return _kept(results, namespace, progress_card(chosen, results)) + _course()
+
+
+def reset(id: str) -> Card:
+    """Offer the answer cell of a question as it was released; the learner's own cell stays as it is."""
+    question = _question(id)
+    if isinstance(question, Card):
+        return question
+    try:
+        return offer(_session.authored, question)
+    except Exception as error:
+        return notice("The released cell could not be read.", str(error))
 
 
 def _evaluate(question: Question, namespace: dict, seed: int) -> QuestionResult:
@@ -78,6 +94,33 @@ def _evaluate(question: Question, namespace: dict, seed: int) -> QuestionResult:
         return reply
 
     return evaluate(question, transport, seed, _session.authored.wrong.of(question.id))
+
+
+def _kept(results: list[QuestionResult], namespace: dict, card: Card) -> Card:
+    """The card, its results recorded. A question whose cell did not run in this session keeps its old entry."""
+    file, run = record_file(_session.authored.folder.parent), [r for r in results if r.question.name in namespace]
+    if file is None or not run:
+        return card
+    try:
+        return card + _once(remember(file, _session.authored.exercise, run))
+    except RecordProblem as problem:
+        return card + _once(str(problem))
+
+
+def _course() -> Card:
+    authoring = _session.authored.folder.parent
+    file = record_file(authoring)
+    try:
+        return course_card(known(file), slugs_in(authoring)) if file else NOTHING
+    except RecordProblem as problem:
+        return _once(str(problem))
+
+
+def _once(remark: str) -> Card:
+    if not remark or remark in _session.told:
+        return NOTHING
+    _session.told.add(remark)
+    return notice("Your record:", remark)
 
 
 def _spare_functions(namespace: dict) -> dict[str, str]:

@@ -1,11 +1,13 @@
 """The learner's notebook from the author's: solutions become stubs, and the result is run once for its outputs."""
 
 import json
+import os
 import re
 from copy import deepcopy
 from pathlib import Path
 
 from clearcheck.loading import AuthoringError, find_folder
+from clearcheck.records import VARIABLE
 
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 STUB = 'raise NotImplementedError("Write your answer here.")'
@@ -85,7 +87,7 @@ def _executed(notebook: dict, folder: Path) -> str:
         node, timeout=CELL_SECONDS, record_timing=False, resources={"metadata": {"path": str(folder)}}
     )
     try:
-        client.execute()
+        client.execute(env={**os.environ, VARIABLE: "off"})
     except nbclient.exceptions.CellExecutionError as error:
         raise AuthoringError(f"The learner's notebook does not run as it is: {error.ename}: {error.evalue}.") from None
     node.metadata = metadata  # without the versions of the machine that ran it

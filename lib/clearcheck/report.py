@@ -6,6 +6,7 @@ from html import escape
 
 from clearcheck.evaluate import NOT_ANSWERED, PARTLY, PASSED, CheckResult, QuestionResult
 from clearcheck.exercise import Exercise
+from clearcheck.records import Record, in_words
 
 SIGNS = {PASSED: "✓", PARTLY: "◐", NOT_ANSWERED: "○"}
 NOT_YET = "✗"
@@ -23,6 +24,12 @@ class Card:
 
     def _repr_html_(self) -> str:
         return self.html
+
+    def __add__(self, other: "Card") -> "Card":
+        return Card("\n".join(filter(None, (self.text, other.text))), self.html + other.html)
+
+
+NOTHING = Card("", "")
 
 
 def question_card(exercise: Exercise, result: QuestionResult) -> Card:
@@ -58,6 +65,18 @@ def progress_card(exercise: Exercise, results: list[QuestionResult]) -> Card:
     head = "<tr><th>Status</th><th>Question</th><th>Title</th><th>Points</th></tr>"
     table = f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>"
     return Card("\n".join(lines), f'<div class="clearcheck"><p><strong>{escape(total)}</strong></p>{table}</div>')
+
+
+def course_card(record: Record, slugs: list[str]) -> Card:
+    """One line for each exercise of the course, with the points that are on record."""
+    title, none = "The course, as last checked on this computer:", ("not started", "")
+    known = {slug: (points_of(kept.points, kept.max_points), in_words(kept.when)) for slug, kept in record.items()}
+    told = [(slug, *known.get(slug, none)) for slug in slugs]
+    lines = [f"  {slug}: {points}{when and f' ({when})'}" for slug, points, when in told]
+    rows = "".join(f"<tr>{''.join(f'<td>{escape(word)}</td>' for word in row)}</tr>" for row in told)
+    head = "<tr><th>Exercise</th><th>Points</th><th>Last checked</th></tr>"
+    table = f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>"
+    return Card("\n".join([title, *lines]), f'<div class="clearcheck"><p><strong>{title}</strong></p>{table}</div>')
 
 
 def notice(title: str, text: str) -> Card:

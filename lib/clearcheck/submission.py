@@ -18,6 +18,10 @@ class NotANotebook(ValueError):
     """The file cannot be graded; the text says what came, what was expected and how to go on."""
 
 
+class NoExercise(NotANotebook):
+    """A notebook that does not say which exercise it answers."""
+
+
 @dataclass(frozen=True)
 class Cell:
     """A code cell; `number` counts the code cells from 1, as "Run all" numbers them."""
@@ -62,7 +66,7 @@ def exercise_slug(submission: Submission) -> str:
         if candidate in submission.path.name:
             return candidate
     example = known[0] if known else "03-self-attention"
-    raise NotANotebook(
+    raise NoExercise(
         f'{submission.path} does not say which exercise it answers: keep its cell exercise("…"), '
         f"or pass --exercise, for instance --exercise {example}."
     )

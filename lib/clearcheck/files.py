@@ -1,0 +1,68 @@
+"""Files that another program may read or write at the same moment: whole or not at all, one writer at a time."""
+
+import contextlib
+import errno
+import os
+import secrets
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None
+    import msvcrt
+
+
+def write_whole(path: Path, data: bytes):
+    """Replace the file in one step; a link stays a link, and the file keeps its permissions.
+
+    Raises: OSError.
+    """
+    path = path.resolve()
+    if path.exists() and not os.access(path, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    try:
+        with open(beside, "xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        if path.exists():
+            shutil.copymode(path, beside)
+        os.replace(beside, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            beside.unlink()
+        raise
+
+
+@contextlib.contextmanager
+def locked(path: Path, seconds: float) -> Iterator[None]:
+    """Hold the lock file; a process that ends lets go of it, however it ends.
+
+    Raises: TimeoutError where another process holds it for longer than `seconds`, OSError.
+    """
+    with open(path, "ab") as handle:
+        end = time.monotonic() + seconds
+        while not _taken(handle):
+            if time.monotonic() > end:
+                raise TimeoutError(errno.ETIMEDOUT, f"another notebook has held {path.name} for {seconds:g} s")
+            time.sleep(0.01)
+        yield
+
+
+def _taken(handle) -> bool:
+    """Whether the lock is ours now; on a file system that knows no locks, nobody waits."""
+    try:
+        if fcntl:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        else:
+            msvcrt.locking(handle.fileno(), msvcrt.LK_NBLCK, 1)
+    except (BlockingIOError, PermissionError):
+        return False
+    except OSError:
+        return True
+    return True
