@@ -5,14 +5,18 @@ import shutil
 from pathlib import Path
 
 import pytest
+from clearcheck import notebook as in_notebook
 from clearcheck.grade import grade
+from clearcheck.records import VARIABLE
+from clearcheck.release import learner_notebook, read_source
 from clearcheck.sandbox import Limits
 
 TOY = Path(__file__).parent / "toy"
 SLUG = "01-columns"
 SHORT = Limits(cell_seconds=3.0, grace_seconds=1.5)
 
-START = f'import numpy as np\nfrom clearcheck.notebook import check, exercise, hint, progress\n\nexercise("{SLUG}")'
+IMPORTS = "import numpy as np\nfrom clearcheck.notebook import check, exercise, hint, progress, reset"
+START = f'{IMPORTS}\n\nexercise("{SLUG}")'
 MEANS = "def column_means(table):\n    return table.mean(axis=0)"
 RANGES = "def column_ranges(table):\n    return table.min(axis=0), table.max(axis=0)"
 
@@ -47,6 +51,55 @@ def course(tmp_path, monkeypatch) -> Path:
     (folder / "source.ipynb").write_text(json.dumps(source))
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+@pytest.fixture
+def record(course, monkeypatch) -> Path:
+    """The file of the learner's record, which is off in the rest of the suite."""
+    monkeypatch.delenv(VARIABLE)
+    return course / ".clearcheck" / "progress.json"
+
+
+@pytest.fixture
+def start(course, monkeypatch):
+    """Start a notebook: runs cells as a kernel does, in a namespace of their own; gives the last cell's last value."""
+
+    def opened():
+        monkeypatch.setattr(in_notebook, "_session", in_notebook._Session())
+        space: dict = {"__name__": "__main__"}
+        exec(START, space)
+
+        def cell(source: str):
+            *lines, last = source.splitlines()
+            exec("\n".join(lines), space)
+            return eval(last, space)
+
+        return cell
+
+    return opened
+
+
+@pytest.fixture
+def run(start):
+    """One notebook, started."""
+    return start()
+
+
+@pytest.fixture
+def learner(course):
+    """Write the learner's notebook of an exercise, as released but not run, with these answers in it."""
+
+    def write(*answers: str, slug: str = SLUG) -> Path:
+        made = learner_notebook(read_source(course / "exercises" / "authoring" / slug / "source.ipynb"), slug)
+        for answer in answers:
+            head = answer.splitlines()[0]
+            cell = next(cell for cell in made["cells"] if cell["source"].startswith(head))
+            cell["source"] = answer
+        path = course / "exercises" / f"{slug}.ipynb"
+        path.write_text(json.dumps(made))
+        return path
+
+    return write
 
 
 @pytest.fixture

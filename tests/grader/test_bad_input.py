@@ -43,11 +43,11 @@ def test_a_file_that_cannot_be_graded_gets_one_sentence(course, capsys, name):
     assert says in json.loads(capsys.readouterr().out)["error"]
 
 
-@pytest.mark.parametrize("path", ["nowhere.ipynb", "."])
-def test_a_missing_file_and_a_folder(course, capsys, path):
+@pytest.mark.parametrize(("path", "says"), [("nowhere.ipynb", "is no file"), (".", "holds no notebook")])
+def test_a_missing_file_and_an_empty_folder(course, capsys, path, says):
     """Would catch an OSError reaching the user."""
     assert main(["grade", path]) == 2
-    assert "is no file" in capsys.readouterr().err
+    assert says in capsys.readouterr().err
 
 
 def test_the_command_itself(course):

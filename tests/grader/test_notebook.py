@@ -8,21 +8,7 @@ from clearcheck import notebook as in_notebook
 from clearcheck.loading import load
 from clearcheck.prove import answer_text
 
-from .conftest import MEANS, RANGES, SLUG, START
-
-
-@pytest.fixture
-def run(course):
-    """Run cells as a kernel does, in a namespace of their own; gives the last value of the last cell."""
-    space: dict = {"__name__": "__main__"}
-    exec(START, space)
-
-    def cell(source: str):
-        *lines, last = source.splitlines()
-        exec("\n".join(lines), space)
-        return eval(last, space)
-
-    return cell
+from .conftest import MEANS, RANGES, SLUG
 
 
 def test_an_untouched_question(run):
