@@ -78,7 +78,9 @@ def offer(authored: Authored, question: Question) -> Card:
         "want: the last definition that runs counts."
     )
     summary = "No new cell? Copy this text." if beneath else "Copy this text."
-    folded = f"<details{'' if beneath else ' open'}><summary>{summary}</summary><pre>{escape(source)}</pre></details>"
+    folded = (
+        f"<details{'' if beneath else ' open'}><summary><u>{summary}</u></summary><pre>{escape(source)}</pre></details>"
+    )
     return Card(f"{told}\n{summary}\n{source}", f'<div class="clearcheck"><p>{escape(told)}</p>{folded}</div>')
 
 

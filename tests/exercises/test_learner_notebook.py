@@ -105,6 +105,13 @@ def test_nothing_of_the_author_is_imported(slug):
     assert imported <= {"numpy", "math", "clearcheck"}
 
 
+@pytest.mark.parametrize("slug", SLUGS)
+def test_the_five_functions_are_at_hand(slug):
+    """Catches a notebook in which a call that the book describes ends in a NameError."""
+    [line] = re.findall(r"^from clearcheck\.notebook import (.*)$", text_of(authored(slug).learner), re.M)
+    assert {"exercise", "check", "hint", "progress", "reset"} <= set(line.split(", "))
+
+
 @pytest.mark.parametrize(("slug", "id"), questions())
 def test_the_task_quotes_the_question(slug, id):
     """Catches points, minutes or a difficulty that were changed in the checks and not in the text."""
