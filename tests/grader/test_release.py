@@ -8,7 +8,7 @@ from clearcheck.loading import AuthoringError
 from clearcheck.release import STUB, learner_notebook, without_solution
 from clearcheck.submission import exercise_slug, read_submission
 
-from .conftest import SLUG, notebook
+from .conftest import MEANS, SLUG, notebook
 
 
 def test_solutions_become_stubs_indented_alike():
@@ -58,6 +58,16 @@ def test_the_released_notebook_is_whole(course, capsys):
     assert exercise_slug(read_submission(course / "renamed.ipynb")) == SLUG
     main(["release", SLUG])
     assert path.read_text() == text
+
+
+def test_a_release_has_nothing_to_do_with_the_authors_own_record(record, run):
+    """Would catch an author's points in every learner's notebook, and a release that writes points."""
+    pytest.importorskip("nbclient")
+    run(f'{MEANS}\ncheck("means")')
+    before = record.read_bytes()
+    assert main(["release", SLUG]) == 0
+    assert "as last checked" not in (record.parents[1] / "exercises" / f"{SLUG}.ipynb").read_text()
+    assert record.read_bytes() == before
 
 
 def test_a_source_that_is_no_notebook(course, capsys):
