@@ -116,7 +116,7 @@ def widths_and_distances(rng):
 def edges_of_the_slip(rng):
     """A single pair, the same place, neighbours, and the distance of a whole turn, at which the fast wave agrees."""
     D = int(rng.choice((6, 10, 14)))
-    return [(2, int(rng.integers(2, 9))), (D, 0), (D + 2, 1), (D, 44), (D, int(rng.integers(23, 42)))]
+    return [(2, int(rng.integers(2, 9))), (D, 0), (D + 2, 1), (D, 4), (D, 44), (D, int(rng.integers(23, 42)))]
 
 
 def entries_right(*names):

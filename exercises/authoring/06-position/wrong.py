@@ -219,6 +219,17 @@ def base_of_a_thousand(n_tokens, d_model, start=0):
     return np.stack([np.sin(angles), np.cos(angles)], axis=1).reshape(d_model, n_tokens)
 
 
+@wrong(
+    "sinusoids",
+    says="Your power stands alone: without brackets, only the 2 is the exponent, and the rest of the line multiplies.",
+    section="sinusoids",
+)
+def brackets_forgotten(n_tokens, d_model, start=0):
+    i = np.arange(d_model // 2)[:, None]
+    angles = np.arange(start, start + n_tokens) / 10000**2 * i / d_model
+    return np.stack([np.sin(angles), np.cos(angles)], axis=1).reshape(d_model, n_tokens)
+
+
 # slip
 
 
@@ -526,6 +537,82 @@ def search_from_the_given_width(d_model, distance):
     }
 
 
+@wrong(
+    "slip",
+    says="Your smallest width can be odd, but every wave takes a sine and a cosine.",
+    section="the-position-kernel",
+)
+def odd_widths_counted(d_model, distance):
+    waves = 2 * np.pi * 10000.0 ** (2 * np.arange(d_model // 2 + 1) / d_model)
+    alike = np.cos(2 * np.pi * distance / waves)
+    gap = abs(np.cos(distance) - np.cos(distance / 10000))
+    return {
+        "printed wavelengths": waves[1:],
+        "original wavelengths": waves[:-1],
+        "printed similarity": alike[1:].mean(),
+        "original similarity": alike[:-1].mean(),
+        "enough": int(200 * gap) + 1,
+    }
+
+
+@wrong(
+    "slip",
+    says="Your width can come out as 0, where the two agree anyway; the smallest is one pair.",
+    section="the-position-kernel",
+)
+def width_of_zero(d_model, distance):
+    waves = 2 * np.pi * 10000.0 ** (2 * np.arange(d_model // 2 + 1) / d_model)
+    alike = np.cos(2 * np.pi * distance / waves)
+    gap = abs(np.cos(distance) - np.cos(distance / 10000))
+    return {
+        "printed wavelengths": waves[1:],
+        "original wavelengths": waves[:-1],
+        "printed similarity": alike[1:].mean(),
+        "original similarity": alike[:-1].mean(),
+        "enough": 2 * int(np.ceil(100 * gap)),
+    }
+
+
+@wrong(
+    "slip",
+    says="Your similarities are divided by one of the two lengths; a cosine needs both.",
+    section="the-position-kernel",
+)
+def one_length_only(d_model, distance):
+    waves = 2 * np.pi * 10000.0 ** (2 * np.arange(d_model // 2 + 1) / d_model)
+    alike = np.cos(2 * np.pi * distance / waves)
+    gap = abs(np.cos(distance) - np.cos(distance / 10000))
+    return {
+        "printed wavelengths": waves[1:],
+        "original wavelengths": waves[:-1],
+        "printed similarity": alike[1:].sum() / np.sqrt(d_model / 2),
+        "original similarity": alike[:-1].sum() / np.sqrt(d_model / 2),
+        "enough": 2 * int(100 * gap) + 2,
+    }
+
+
+@wrong(
+    "slip",
+    says="You compare the difference with the original similarity; 0.01 is meant as it stands.",
+    section="the-position-kernel",
+)
+def share_of_the_original(d_model, distance):
+    waves = 2 * np.pi * 10000.0 ** (2 * np.arange(d_model // 2 + 1) / d_model)
+    alike = np.cos(2 * np.pi * distance / waves)
+    gap = abs(np.cos(distance) - np.cos(distance / 10000))
+    for width in range(2, 10_000, 2):
+        original = np.cos(distance * 10000.0 ** (-2 * np.arange(width // 2) / width)).mean()
+        if gap * 2 / width < 0.01 * abs(original):
+            break
+    return {
+        "printed wavelengths": waves[1:],
+        "original wavelengths": waves[:-1],
+        "printed similarity": alike[1:].mean(),
+        "original similarity": alike[:-1].mean(),
+        "enough": width,
+    }
+
+
 # placing
 
 
@@ -689,6 +776,34 @@ def backwards(x, P, starts):
 def written_into_x(x, P, starts):
     x += P[np.maximum(starts[:, None] + np.arange(x.shape[1]), 0)]
     return x
+
+
+@wrong(
+    "placing",
+    says="You blank the padded columns, words and all; their tokens stay and get the vector of place 0.",
+    section="learned-positions",
+)
+def padding_blanked(x, P, starts):
+    places = starts[:, None] + np.arange(x.shape[1])
+    return np.where(places[..., None] < 0, 0.0, x + P[np.maximum(places, 0)])
+
+
+@wrong(
+    "placing",
+    says="You move all sentences together until the earliest begins at 0, so a sentence depends on its neighbours.",
+    section="positions-on-the-wrong-axis",
+)
+def starts_moved_together(x, P, starts):
+    return x + P[(starts - starts.min())[:, None] + np.arange(x.shape[1])]
+
+
+@wrong(
+    "placing",
+    says="Your table of places has a row for every token and a column for every sentence; the batch comes first here.",
+    section="positions-on-the-wrong-axis",
+)
+def tokens_first(x, P, starts):
+    return x + P[np.maximum(starts + np.arange(x.shape[1])[:, None], 0)]
 
 
 # relative
@@ -883,6 +998,29 @@ def queries_one_place_late(q, r, n_sources):
     places = np.arange(n_sources - N, n_sources)[:, None] + 1
     index = np.clip(np.arange(n_sources) - places, -m, m) + m
     return (q @ r.T)[..., np.arange(N)[:, None], index] / np.sqrt(q.shape[-1])
+
+
+@wrong(
+    "relative",
+    says="The root that you divide by is that of the number of queries; it should come from the width of one.",
+    section="relative-positions",
+)
+def scaled_by_the_length(q, r, n_sources):
+    N, m = q.shape[-2], len(r) // 2
+    places = np.arange(n_sources - N, n_sources)[:, None]
+    index = np.clip(np.arange(n_sources) - places, -m, m) + m
+    return (q @ r.T)[..., np.arange(N)[:, None], index] / np.sqrt(N)
+
+
+@wrong(
+    "relative",
+    says="All your queries stand at the place of the first of them.",
+    section="relative-positions",
+)
+def one_place_for_all_queries(q, r, n_sources):
+    N, m = q.shape[-2], len(r) // 2
+    index = np.clip(np.arange(n_sources) - (n_sources - N), -m, m) + m
+    return (q @ r.T)[..., index] / np.sqrt(q.shape[-1])
 
 
 # rotary
@@ -1140,6 +1278,66 @@ def places_from_one_in_rotary(x, positions):
     return np.concatenate([a * cos - b * sin, b * cos + a * sin], axis=-1)
 
 
+@wrong(
+    "rotary",
+    says="You pair neighbours and write the pairs out as halves, so features leave at other places than they came.",
+    section="rotary-positions",
+)
+def neighbours_leave_as_halves(x, positions):
+    a, b = x[..., ::2], x[..., 1::2]
+    angles = np.outer(positions, 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
+    cos, sin = np.cos(angles), np.sin(angles)
+    return np.concatenate([a * cos - b * sin, b * cos + a * sin], axis=-1)
+
+
+@wrong(
+    "rotary",
+    says="Sine and cosine have changed places in your rotation: at place 0 it should do nothing.",
+    section="rotary-positions",
+)
+def sine_for_cosine(x, positions):
+    a, b = np.split(x, 2, axis=-1)
+    angles = np.outer(positions, 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
+    cos, sin = np.cos(angles), np.sin(angles)
+    return np.concatenate([a * sin - b * cos, b * sin + a * cos], axis=-1)
+
+
+@wrong(
+    "rotary",
+    says="The second half of your features gets slower angles of its own; both features of a pair share one.",
+    section="rotary-positions",
+)
+def angles_of_its_own(x, positions):
+    half = x.shape[-1] // 2
+    angles = np.outer(positions, 10000.0 ** (-np.arange(2 * half) / half))
+    swapped = np.concatenate([-x[..., half:], x[..., :half]], axis=-1)
+    return x * np.cos(angles) + swapped * np.sin(angles)
+
+
+@wrong(
+    "rotary",
+    says="Every feature of yours has an angle of its own, spread over the whole width; a pair shares one.",
+    section="rotary-positions",
+)
+def angles_over_the_whole_width(x, positions):
+    half = x.shape[-1] // 2
+    angles = np.outer(positions, 10000.0 ** (-np.arange(2 * half) / (2 * half)))
+    swapped = np.concatenate([-x[..., half:], x[..., :half]], axis=-1)
+    return x * np.cos(angles) + swapped * np.sin(angles)
+
+
+@wrong(
+    "rotary",
+    says="Your base is not 10000: a digit is missing.",
+    section="rotary-positions",
+)
+def rotary_base_of_a_thousand(x, positions):
+    a, b = np.split(x, 2, axis=-1)
+    angles = np.outer(positions, 1000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
+    cos, sin = np.cos(angles), np.sin(angles)
+    return np.concatenate([a * cos - b * sin, b * cos + a * sin], axis=-1)
+
+
 # mask
 
 
@@ -1363,6 +1561,45 @@ def places_listed(n_tokens, i, j, n_blocks, causal, positions):
         return np.flatnonzero(own | positions)
     found = own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
     return np.flatnonzero(found)
+
+
+@wrong(
+    "mask",
+    says="Without a mask your answer does not look at `positions`, but an average notices which word has which place.",
+    section="two-sentences-one-set",
+)
+def positions_ignored_without_a_mask(n_tokens, i, j, n_blocks, causal, positions):
+    n = np.arange(n_tokens)
+    own = (n == i) | (n == j)
+    if not causal:
+        return own
+    return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
+
+
+@wrong(
+    "mask",
+    says="You forget the two places themselves: another token stands there now.",
+    section="one-layer-is-not-enough",
+)
+def own_places_forgotten(n_tokens, i, j, n_blocks, causal, positions):
+    n = np.arange(n_tokens)
+    other = (n != i) & (n != j)
+    if not causal:
+        return other & positions
+    return other & (((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1)))
+
+
+@wrong(
+    "mask",
+    says="Your mask hides a token from itself: the earlier of the two places changes as well.",
+    section="the-mask-as-position-information",
+)
+def earlier_place_forgotten(n_tokens, i, j, n_blocks, causal, positions):
+    n = np.arange(n_tokens)
+    if not causal:
+        return (n == i) | (n == j) | positions
+    first, last = min(i, j), max(i, j)
+    return ((n > first) & (n <= last)) | ((n > last) & (positions or n_blocks > 1))
 
 
 # museum
@@ -1901,6 +2138,139 @@ def waves_added(q, k, v, q_places, k_places):
         half = x.shape[-1] // 2
         angles = np.outer(places, 10000.0 ** (-np.arange(half) / half))
         return x + np.concatenate([np.sin(angles), np.cos(angles)], axis=-1)
+
+    C = turn(q, q_places) @ turn(k, k_places).swapaxes(-1, -2) / np.sqrt(q.shape[-1])
+    seen = k_places <= q_places[:, None]
+    C = np.where(seen, C, -1e30)
+    E = np.exp(C - C.max(axis=-1, keepdims=True)) * seen
+    return E @ v / np.maximum(E.sum(axis=-1, keepdims=True), 1e-300)
+
+
+@wrong(
+    "museum",
+    says="Your mask lies on its side: its rows should belong to the queries.",
+    section="start-anywhere-leave-gaps",
+)
+def mask_on_its_side(q, k, v, q_places, k_places):
+    def turn(x, places):
+        a, b = np.split(x, 2, axis=-1)
+        angles = np.outer(places, 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
+        cos, sin = np.cos(angles), np.sin(angles)
+        return np.concatenate([a * cos - b * sin, b * cos + a * sin], axis=-1)
+
+    C = turn(q, q_places) @ turn(k, k_places).swapaxes(-1, -2) / np.sqrt(q.shape[-1])
+    seen = k_places[:, None] <= q_places
+    C = np.where(seen, C, -1e30)
+    E = np.exp(C - C.max(axis=-1, keepdims=True)) * seen
+    return E @ v / np.maximum(E.sum(axis=-1, keepdims=True), 1e-300)
+
+
+@wrong(
+    "museum",
+    says="You scale by the number of pairs; the products run over the whole width.",
+    section="start-anywhere-leave-gaps",
+)
+def scaled_by_the_pairs(q, k, v, q_places, k_places):
+    def turn(x, places):
+        a, b = np.split(x, 2, axis=-1)
+        angles = np.outer(places, 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
+        cos, sin = np.cos(angles), np.sin(angles)
+        return np.concatenate([a * cos - b * sin, b * cos + a * sin], axis=-1)
+
+    C = turn(q, q_places) @ turn(k, k_places).swapaxes(-1, -2) / np.sqrt(q.shape[-1] // 2)
+    seen = k_places <= q_places[:, None]
+    C = np.where(seen, C, -1e30)
+    E = np.exp(C - C.max(axis=-1, keepdims=True)) * seen
+    return E @ v / np.maximum(E.sum(axis=-1, keepdims=True), 1e-300)
+
+
+@wrong(
+    "museum",
+    says="Your weights are never divided by their sum, so outputs are no averages.",
+    section="start-anywhere-leave-gaps",
+)
+def shares_do_not_sum_to_one(q, k, v, q_places, k_places):
+    def turn(x, places):
+        a, b = np.split(x, 2, axis=-1)
+        angles = np.outer(places, 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
+        cos, sin = np.cos(angles), np.sin(angles)
+        return np.concatenate([a * cos - b * sin, b * cos + a * sin], axis=-1)
+
+    C = turn(q, q_places) @ turn(k, k_places).swapaxes(-1, -2) / np.sqrt(q.shape[-1])
+    seen = k_places <= q_places[:, None]
+    C = np.where(seen, C, -1e30)
+    E = np.exp(C - C.max(axis=-1, keepdims=True)) * seen
+    return E @ v
+
+
+@wrong(
+    "museum",
+    says="You add a large penalty to hidden scores: a query that sees no key then looks as if nothing were hidden.",
+    section="start-anywhere-leave-gaps",
+)
+def penalty_added(q, k, v, q_places, k_places):
+    def turn(x, places):
+        a, b = np.split(x, 2, axis=-1)
+        angles = np.outer(places, 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
+        cos, sin = np.cos(angles), np.sin(angles)
+        return np.concatenate([a * cos - b * sin, b * cos + a * sin], axis=-1)
+
+    C = turn(q, q_places) @ turn(k, k_places).swapaxes(-1, -2) / np.sqrt(q.shape[-1])
+    seen = k_places <= q_places[:, None]
+    C = C + np.where(seen, 0.0, -1e9)
+    E = np.exp(C - C.max(axis=-1, keepdims=True))
+    return E @ v / np.maximum(E.sum(axis=-1, keepdims=True), 1e-300)
+
+
+@wrong(
+    "museum",
+    says="The rotation inside has exponents half as large as in question 5: its slow pairs are too fast.",
+    section="rotary-positions",
+)
+def slow_rotation_inside(q, k, v, q_places, k_places):
+    def turn(x, places):
+        a, b = np.split(x, 2, axis=-1)
+        angles = np.outer(places, 10000.0 ** (-np.arange(a.shape[-1]) / x.shape[-1]))
+        cos, sin = np.cos(angles), np.sin(angles)
+        return np.concatenate([a * cos - b * sin, b * cos + a * sin], axis=-1)
+
+    C = turn(q, q_places) @ turn(k, k_places).swapaxes(-1, -2) / np.sqrt(q.shape[-1])
+    seen = k_places <= q_places[:, None]
+    C = np.where(seen, C, -1e30)
+    E = np.exp(C - C.max(axis=-1, keepdims=True)) * seen
+    return E @ v / np.maximum(E.sum(axis=-1, keepdims=True), 1e-300)
+
+
+@wrong(
+    "museum",
+    says="The rotation inside has exponents twice as large as in question 5: its pairs get slow too soon.",
+    section="rotary-positions",
+)
+def fast_rotation_inside(q, k, v, q_places, k_places):
+    def turn(x, places):
+        a, b = np.split(x, 2, axis=-1)
+        angles = np.outer(places, 10000.0 ** (-np.arange(a.shape[-1]) / (a.shape[-1] / 2)))
+        cos, sin = np.cos(angles), np.sin(angles)
+        return np.concatenate([a * cos - b * sin, b * cos + a * sin], axis=-1)
+
+    C = turn(q, q_places) @ turn(k, k_places).swapaxes(-1, -2) / np.sqrt(q.shape[-1])
+    seen = k_places <= q_places[:, None]
+    C = np.where(seen, C, -1e30)
+    E = np.exp(C - C.max(axis=-1, keepdims=True)) * seen
+    return E @ v / np.maximum(E.sum(axis=-1, keepdims=True), 1e-300)
+
+
+@wrong(
+    "museum",
+    says="The rotation inside turns the other way than in question 5.",
+    section="rotary-positions",
+)
+def backwards_inside(q, k, v, q_places, k_places):
+    def turn(x, places):
+        a, b = np.split(x, 2, axis=-1)
+        angles = np.outer(places, 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
+        cos, sin = np.cos(angles), np.sin(angles)
+        return np.concatenate([a * cos + b * sin, b * cos - a * sin], axis=-1)
 
     C = turn(q, q_places) @ turn(k, k_places).swapaxes(-1, -2) / np.sqrt(q.shape[-1])
     seen = k_places <= q_places[:, None]
