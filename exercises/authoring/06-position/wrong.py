@@ -165,7 +165,7 @@ def start_forgotten(n_tokens, d_model, start=0):
 
 @wrong(
     "sinusoids",
-    says="Your range ends at `n_tokens`, which is how many columns are wanted and not the last place.",
+    says="Your table ends where place `n_tokens` would begin; that is how many columns are wanted, not the last place.",
     section="sinusoids",
 )
 def range_ends_too_soon(n_tokens, d_model, start=0):
@@ -806,6 +806,25 @@ def tokens_first(x, P, starts):
     return x + P[np.maximum(starts + np.arange(x.shape[1])[:, None], 0)]
 
 
+@wrong(
+    "placing",
+    says="Your padding gets the last vector of the table; it should get that of place 0.",
+    section="learned-positions",
+)
+def last_row_for_padding(x, P, starts):
+    places = starts[:, None] + np.arange(x.shape[1])
+    return x + P[np.where(places < 0, -1, places)]
+
+
+@wrong(
+    "placing",
+    says="You drop the sign of the starts, so a padded sentence looks like a continued one.",
+    section="learned-positions",
+)
+def starts_without_sign(x, P, starts):
+    return x + P[np.abs(starts)[:, None] + np.arange(x.shape[1])]
+
+
 # relative
 
 
@@ -1021,6 +1040,18 @@ def one_place_for_all_queries(q, r, n_sources):
     N, m = q.shape[-2], len(r) // 2
     index = np.clip(np.arange(n_sources) - (n_sources - N), -m, m) + m
     return (q @ r.T)[..., index] / np.sqrt(q.shape[-1])
+
+
+@wrong(
+    "relative",
+    says="On the right you clip one step too early: the last row of r is never used.",
+    section="relative-positions",
+)
+def last_row_never_used(q, r, n_sources):
+    N, m = q.shape[-2], len(r) // 2
+    places = np.arange(n_sources - N, n_sources)[:, None]
+    index = np.maximum(np.minimum(np.arange(n_sources) - places, m - 1), -m) + m
+    return (q @ r.T)[..., np.arange(N)[:, None], index] / np.sqrt(q.shape[-1])
 
 
 # rotary
@@ -1338,6 +1369,44 @@ def rotary_base_of_a_thousand(x, positions):
     return np.concatenate([a * cos - b * sin, b * cos + a * sin], axis=-1)
 
 
+@wrong(
+    "rotary",
+    says="You write into x while its old numbers are still needed, and they are the caller's numbers, too.",
+    section="rotary-positions",
+)
+def written_into_x_too_soon(x, positions):
+    half = x.shape[-1] // 2
+    angles = np.outer(positions, 10000.0 ** (-np.arange(half) / half))
+    cos, sin = np.cos(angles), np.sin(angles)
+    x[..., :half] = x[..., :half] * cos - x[..., half:] * sin
+    x[..., half:] = x[..., half:] * cos + x[..., :half] * sin
+    return x
+
+
+@wrong(
+    "rotary",
+    says="Your result keeps each pair on an axis of its own; the features belong back in one row.",
+    section="rotary-positions",
+)
+def pairs_left_apart(x, positions):
+    a, b = np.split(x, 2, axis=-1)
+    angles = np.outer(positions, 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
+    cos, sin = np.cos(angles), np.sin(angles)
+    return np.stack([a * cos - b * sin, b * cos + a * sin], axis=-1)
+
+
+@wrong(
+    "rotary",
+    says="You take the smallest place away from all of them, so that each call starts at 0 again.",
+    section="start-anywhere-leave-gaps",
+)
+def counted_from_the_smallest(x, positions):
+    a, b = np.split(x, 2, axis=-1)
+    angles = np.outer(positions - np.min(positions), 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
+    cos, sin = np.cos(angles), np.sin(angles)
+    return np.concatenate([a * cos - b * sin, b * cos + a * sin], axis=-1)
+
+
 # mask
 
 
@@ -1600,6 +1669,18 @@ def earlier_place_forgotten(n_tokens, i, j, n_blocks, causal, positions):
         return (n == i) | (n == j) | positions
     first, last = min(i, j), max(i, j)
     return ((n > first) & (n <= last)) | ((n > last) & (positions or n_blocks > 1))
+
+
+@wrong(
+    "mask",
+    says="Your ranges run from i to j, and come out empty when j is the earlier place.",
+    section="one-layer-is-not-enough",
+)
+def ranges_from_i_to_j(n_tokens, i, j, n_blocks, causal, positions):
+    n = np.arange(n_tokens)
+    if not causal:
+        return (n == i) | (n == j) | positions
+    return np.where(n < i, False, (n <= j) | positions | (n_blocks > 1))
 
 
 # museum
@@ -2273,6 +2354,26 @@ def backwards_inside(q, k, v, q_places, k_places):
         return np.concatenate([a * cos + b * sin, b * cos - a * sin], axis=-1)
 
     C = turn(q, q_places) @ turn(k, k_places).swapaxes(-1, -2) / np.sqrt(q.shape[-1])
+    seen = k_places <= q_places[:, None]
+    C = np.where(seen, C, -1e30)
+    E = np.exp(C - C.max(axis=-1, keepdims=True)) * seen
+    return E @ v / np.maximum(E.sum(axis=-1, keepdims=True), 1e-300)
+
+
+@wrong(
+    "museum",
+    says="Queries and keys are each counted from their own first place, and so their distances are lost.",
+    section="start-anywhere-leave-gaps",
+)
+def each_from_its_own_start(q, k, v, q_places, k_places):
+    def turn(x, places):
+        a, b = np.split(x, 2, axis=-1)
+        angles = np.outer(places, 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
+        cos, sin = np.cos(angles), np.sin(angles)
+        return np.concatenate([a * cos - b * sin, b * cos + a * sin], axis=-1)
+
+    C = turn(q, q_places - np.min(q_places)) @ turn(k, k_places - np.min(k_places)).swapaxes(-1, -2)
+    C = C / np.sqrt(q.shape[-1])
     seen = k_places <= q_places[:, None]
     C = np.where(seen, C, -1e30)
     E = np.exp(C - C.max(axis=-1, keepdims=True)) * seen
