@@ -2305,7 +2305,7 @@ def penalty_added(q, k, v, q_places, k_places):
 
 @wrong(
     "museum",
-    says="The rotation inside has exponents half as large as in question 5: its slow pairs are too fast.",
+    says="The rotation inside has exponents half as large as they should be: let question 5 pass first.",
     section="rotary-positions",
 )
 def slow_rotation_inside(q, k, v, q_places, k_places):
@@ -2324,7 +2324,7 @@ def slow_rotation_inside(q, k, v, q_places, k_places):
 
 @wrong(
     "museum",
-    says="The rotation inside has exponents twice as large as in question 5: its pairs get slow too soon.",
+    says="The rotation inside has exponents twice as large as they should be: let question 5 pass first.",
     section="rotary-positions",
 )
 def fast_rotation_inside(q, k, v, q_places, k_places):
@@ -2343,7 +2343,7 @@ def fast_rotation_inside(q, k, v, q_places, k_places):
 
 @wrong(
     "museum",
-    says="The rotation inside turns the other way than in question 5.",
+    says="The rotation inside turns backwards: let question 5 pass first.",
     section="rotary-positions",
 )
 def backwards_inside(q, k, v, q_places, k_places):
