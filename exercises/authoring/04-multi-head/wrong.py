@@ -579,6 +579,18 @@ def queries_for_values(qkv, out, n_heads):
 
 @wrong(
     "values",
+    says="You cut `qkv` by columns, which belong to the numbers of a token; the three kinds lie one below the other.",
+    section="the-reshape-trick",
+)
+def columns_for_rows(qkv, out, n_heads):
+    width = out.shape[1] // n_heads
+    U_v = qkv[:, 2 * out.shape[1] :]
+    parts = [slice(h * width, (h + 1) * width) for h in range(n_heads)]
+    return np.array([out[:, part] @ U_v[part] for part in parts])
+
+
+@wrong(
+    "values",
     says="The product is the wrong way round: your matrices turn K numbers into K.",
     section="concatenate-then-project",
 )
@@ -728,6 +740,19 @@ def output_bias_in_every_head(what, D, N, H, K, G):
 
 @wrong(
     "counts",
+    says="Your output map has a bias for each of its inputs; a map has as many as it has outputs.",
+    section="parameters",
+)
+def output_bias_of_the_inputs(what, D, N, H, K, G):
+    if what == "parameters":
+        return 2 * (H + G) * K * D + (H + 2 * G) * K + H * K
+    if what == "flops":
+        return 4 * (H + G) * K * D * N + 4 * H * K * N * N
+    return H * N * N if what == "scores" else 2 * G * K
+
+
+@wrong(
+    "counts",
     says="The output matrix is missing.",
     section="concatenate-then-project",
 )
@@ -776,6 +801,19 @@ def everything_shared(what, D, N, H, K, G):
     if what == "flops":
         return 8 * G * K * D * N + 4 * G * K * N * N
     return G * N * N if what == "scores" else 2 * G * K
+
+
+@wrong(
+    "counts",
+    says="Your scores and averages are those of G heads; queries are not shared, so there are H tables of N × N.",
+    section="sharing-keys-and-values",
+)
+def tables_of_the_groups(what, D, N, H, K, G):
+    if what == "parameters":
+        return 2 * (H + G) * K * D + (H + 2 * G) * K + D
+    if what == "flops":
+        return 4 * (H + G) * K * D * N + 4 * G * K * N * N
+    return H * N * N if what == "scores" else 2 * G * K
 
 
 @wrong(
@@ -1065,6 +1103,19 @@ def root_of_all_heads(q, k, v):
 
 @wrong(
     "groups",
+    says="The root is of the width of the values; a score sums over the width of queries and keys.",
+    section="common-mistakes",
+)
+def root_of_the_values(q, k, v):
+    m = q.shape[1] // k.shape[1]
+    k, v = np.repeat(k, m, axis=1), np.repeat(v, m, axis=1)
+    scores = q @ k.swapaxes(-1, -2) / np.sqrt(v.shape[-1])
+    A = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return A / A.sum(axis=-1, keepdims=True) @ v
+
+
+@wrong(
+    "groups",
     says="A reshape is no transpose: your keys have the right shape and mixed-up numbers.",
     section="the-mistake-that-keeps-every-shape",
 )
@@ -1257,6 +1308,39 @@ def root_of_joined_width(x, W_q, W_k, W_v, W_o, n_heads, causal):
     B, N, _ = x.shape
     q, k, v = ((x @ W).reshape(B, N, n_heads, -1).transpose(0, 2, 1, 3) for W in (W_q, W_k, W_v))
     scores = q @ k.swapaxes(-1, -2) / np.sqrt(W_q.shape[1])
+    if causal:
+        scores = np.where(np.tri(N, dtype=bool), scores, -np.inf)
+    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    y = powers / powers.sum(axis=-1, keepdims=True) @ v
+    return y.transpose(0, 2, 1, 3).reshape(B, N, -1) @ W_o
+
+
+@wrong(
+    "museum",
+    says="The number under the root is the width of a token divided by the heads; how wide a head is, the maps say.",
+    section="common-mistakes",
+)
+def root_of_a_share(x, W_q, W_k, W_v, W_o, n_heads, causal):
+    B, N, D = x.shape
+    q, k, v = ((x @ W).reshape(B, N, n_heads, -1).transpose(0, 2, 1, 3) for W in (W_q, W_k, W_v))
+    scores = q @ k.swapaxes(-1, -2) / np.sqrt(D / n_heads)
+    if causal:
+        scores = np.where(np.tri(N, dtype=bool), scores, -np.inf)
+    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    y = powers / powers.sum(axis=-1, keepdims=True) @ v
+    return y.transpose(0, 2, 1, 3).reshape(B, N, -1) @ W_o
+
+
+@wrong(
+    "museum",
+    says="Under the root you split the width of a token among the heads in whole numbers; "
+    "the maps say how wide a head is.",
+    section="common-mistakes",
+)
+def root_of_a_whole_share(x, W_q, W_k, W_v, W_o, n_heads, causal):
+    B, N, D = x.shape
+    q, k, v = ((x @ W).reshape(B, N, n_heads, -1).transpose(0, 2, 1, 3) for W in (W_q, W_k, W_v))
+    scores = q @ k.swapaxes(-1, -2) / np.sqrt(D // n_heads)
     if causal:
         scores = np.where(np.tri(N, dtype=bool), scores, -np.inf)
     powers = np.exp(scores - scores.max(axis=-1, keepdims=True))

@@ -49,6 +49,15 @@ def biases_along_the_tokens(X, W_1, b_1, W_2, b_2):
 
 @wrong(
     "mlp",
+    says="Your first bias lies along the tokens: each of its numbers belongs to a hidden unit.",
+    section="the-same-network-for-every-token",
+)
+def first_bias_along_the_tokens(X, W_1, b_1, W_2, b_2):
+    return W_2 @ np.maximum(W_1 @ X + b_1, 0) + b_2[:, None]
+
+
+@wrong(
+    "mlp",
     says="Both biases are missing, so a token doubled gives an output doubled.",
     section="the-bend",
 )
@@ -453,6 +462,17 @@ def readout_flat(wanted):
     n = len(wanted) - 1
     second = np.diff(np.diff(wanted), prepend=0.0)
     return np.ones((n, n)), -np.arange(float(n)), second, wanted[:1].copy()
+
+
+@wrong(
+    "lamp",
+    says="Your b_2 is a number; a bias is a vector, even if it holds one number alone.",
+    section="the-same-network-for-every-token",
+)
+def output_bias_a_number(wanted):
+    n = len(wanted) - 1
+    second = np.diff(np.diff(wanted), prepend=0.0)
+    return np.ones((n, n)), -np.arange(float(n)), second[None, :], wanted[0]
 
 
 @wrong(
@@ -1289,6 +1309,17 @@ def before_the_bend(X, W_1, b_1, W_2, dY):
     T = W_1 @ X + b_1[:, None]
     G = (W_2.T @ dY) * (T > 0)
     return W_1.T @ G, G @ X.T, G.sum(axis=1), dY @ T.T, dY.sum(axis=1)
+
+
+@wrong(
+    "backward",
+    says="Your gradient by W_2 knows which units were on, but not how much they gave.",
+    section="hidden-units-are-questions",
+)
+def on_or_off(X, W_1, b_1, W_2, dY):
+    T = W_1 @ X + b_1[:, None]
+    G = (W_2.T @ dY) * (T > 0)
+    return W_1.T @ G, G @ X.T, G.sum(axis=1), dY @ (T > 0).T, dY.sum(axis=1)
 
 
 @wrong(
