@@ -213,7 +213,7 @@ def bill(n_vocab, n_text, channels, rows, columns, size, D):
 
 def draw_image(rng, channels=None):
     """An image whose channels, patch side and two grid sides all differ."""
-    C, size, down, across = (int(n) for n in rng.permutation([2, 3, 4, 5]))
+    C, size, down, across = (int(n) for n in rng.permutation([3, 4, 5, 7]))
     return rng.normal(size=(channels or C, down * size, across * size)), size
 
 
@@ -253,10 +253,10 @@ def one_square_each(ask, rng):
 
 
 def draw_heads(rng, n_tokens=None):
-    """x (N×D), W_in (3D×D), H and a head; D = HK, with N, H and K all different."""
-    N, H, K = (int(n) for n in rng.permutation([3, 4, 5]))
+    """x (N×D), W_in (3D×D) and H; D = HK, and of N, H and K none divides another."""
+    H, K = (int(n) for n in rng.choice([3, 4, 5], 2, replace=False))
     D = H * K
-    x = rng.normal(size=(n_tokens or N + 4, D))
+    x = rng.normal(size=(n_tokens or int(rng.choice([7, 11, 13])), D))
     return x, rng.normal(size=(3 * D, D)), H
 
 

@@ -164,8 +164,8 @@ def usual_width(rng):
 
 
 def other_width(rng):
-    wide, narrow = stored_weights(rng, usual=False), rng.normal(size=(3 * 4, 7))
-    return [wide, (narrow, rng.normal(size=(7, 4)), 2), (narrow, rng.normal(size=(7, 4)), 1)]
+    wide, narrow = stored_weights(rng, usual=False), rng.normal(size=(3 * 6, 7))
+    return [wide, (narrow, rng.normal(size=(7, 6)), 2), (narrow, rng.normal(size=(7, 6)), 1)]
 
 
 def thin_and_together(ask, rng):
@@ -481,7 +481,7 @@ EXERCISE = Exercise(
         ),
         Question(
             id="museum",
-            title="Repair the museum piece",
+            title="Stretch: repair the museum piece",
             name="repaired_layer",
             minutes=20,
             difficulty=3,
