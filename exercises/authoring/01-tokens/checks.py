@@ -231,7 +231,10 @@ def one_square_each(ask, rng):
     image, size = draw_image(rng)
     before = ask(image, size)
     C, rows, columns = image.shape
-    a, b = int(rng.integers(rows // size)), int(rng.integers(columns // size))
+    down, across = rows // size, columns // size
+    # Not one of the squares, such as the first, whose number is the same when the grid is counted downwards.
+    squares = [(a, b) for a in range(down) for b in range(across) if a * across + b != b * down + a]
+    a, b = squares[rng.integers(len(squares))]
     edited = image.copy()
     edited[:, a * size : (a + 1) * size, b * size : (b + 1) * size] += 1
     after = ask(edited, size)
@@ -242,7 +245,7 @@ def one_square_each(ask, rng):
     touched = np.flatnonzero((before != after).any(axis=0))
     if len(touched) != 1:
         return f"Only one square of the image was painted over, but {len(touched)} columns of your result changed."
-    if touched[0] != a * (columns // size) + b:
+    if touched[0] != a * across + b:
         return (
             f"The square in row {a} and column {b} of the grid was painted over, and your column {touched[0]} changed."
         )
