@@ -39,10 +39,10 @@ HEAD = """\
 OPENING = """\
 These are answers to the [graded exercise](../../exercises/{slug}.ipynb) that goes with [{chapter}](../{page}). Each is closed until you open it, and the search of this book does not find what is inside.
 
-Have you asked for the hints? `hint("{first}")` shows one of three, and a message that names your mistake is worth more than an answer that works. Other answers are right as well: the grader looks at what a function returns and never at how it is written. [How this grader was tested](../grader-proof.md) lists all that were tried, right and wrong.
+Have you asked for the hints? `hint("{first}")` shows one of three, and a message that names your mistake is worth more than an answer that works. Other answers are right as well: the grader looks at what a function returns and never at how it is written. [How this grader was tested](../grader-proof.md) names all that were tried, right and wrong.
 """  # noqa: E501
 LIST = """\
-One page for each graded exercise, with two answers to every question that are written differently, and what the checks look for. An answer stays closed until you click on it, or press the space bar on it. The search of this book leaves these pages out, so that you do not meet an answer by chance.
+One page for each graded exercise, with two differently written answers to every question and what the checks look for. An answer stays closed until you click on it, or press the space bar on it. The search of this book leaves these pages out, so that you do not meet an answer by chance.
 
 """  # noqa: E501
 
