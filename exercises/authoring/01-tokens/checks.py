@@ -4,17 +4,13 @@ from itertools import pairwise
 
 import numpy as np
 from clearcheck import AnswerProblem, Exercise, Question, equals, holds
+from clearcheck.authoring import SIZES, draw_sizes, varied
 from clearcheck.exercise import NotAnswered, Stopped
 from clearformer.reference import tokens
 from clearformer.tokenizers import N_BYTES, WORD, BytePairTokenizer
 
-SIZES = (4, 5, 6, 7, 9, 11, 13)  # no one divides another
 LETTERS = "aeinorst"
 WIDE = "üßéお茶"  # two or three bytes each
-
-
-def draw_sizes(rng, how_many):
-    return [int(size) for size in rng.choice(SIZES, how_many, replace=False)]
 
 
 def draw_ids(rng, n_vocab, n_tokens):
@@ -217,8 +213,7 @@ def draw_image(rng, channels=None):
     return rng.normal(size=(channels or C, down * size, across * size)), size
 
 
-def colour_images(rng):
-    return [draw_image(rng) for _ in range(4)]
+colour_images = varied(draw_image, {}, {}, {}, {})
 
 
 def grey_images(rng):
