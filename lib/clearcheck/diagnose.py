@@ -19,10 +19,12 @@ class Diagnosis:
     mistake: str
     says: str
     section: str
+    raised: bool = False  # in every call: there is no result to speak of
 
     @property
     def sentence(self) -> str:
-        return f"Your result equals a known mistake: {self.says}"
+        start = "Your function fails as a known mistake does" if self.raised else "Your result equals a known mistake"
+        return f"{start}: {self.says}"
 
 
 def diagnose(
@@ -37,7 +39,8 @@ def diagnose(
         candidates = [entry for entry in wrong if _agrees(question, entry, transcripts[check])]
         if candidates:
             entry = _closest(question, candidates, transcripts)
-            found[check] = Diagnosis(entry.name, entry.says, entry.section or question.section)
+            raised = all(call.reply["kind"] == "raised" for call in transcripts[check])
+            found[check] = Diagnosis(entry.name, entry.says, entry.section or question.section, raised)
     return found
 
 

@@ -60,7 +60,9 @@ def told(answer) -> str | None:
         wrong("q", says=says)(function)
     result = result_of(answer, CHECK, wrong=wrong.of("q"))
     assert result.points == 0
-    return result.checks[0].diagnosis and result.checks[0].diagnosis.says
+    diagnosis = result.checks[0].diagnosis
+    assert diagnosis is None or diagnosis.sentence.startswith("Your function fails as a known mistake does: ")
+    return diagnosis and diagnosis.says
 
 
 def other_names(queries, keys, values):
@@ -204,7 +206,7 @@ def test_one_call_with_a_value_is_enough_to_tell_an_exception_apart():
     check = equals("values", 2, cases, lambda a, b: a.T @ b)
     alike = result_of(lambda left, right: np.dot(left, right), check, wrong=wrong.of("q"))
     other = result_of(lambda left, right: np.dot(left, right) / 2, check, wrong=wrong.of("q"))
-    assert alike.checks[0].diagnosis.says == "Nothing is transposed."
+    assert alike.checks[0].diagnosis.sentence == "Your result equals a known mistake: Nothing is transposed."
     assert other.checks[0].diagnosis is None
 
 
