@@ -82,7 +82,10 @@ def biases(subject, question):
 
 
 def positions(subject, question):
-    for values in subject.named(question, POSITION):
+    for named in subject.named(question, POSITION):
+        values = [value for value in named if not isinstance(value, bool)]  # a switch is no position
+        if not values:
+            continue
         arrays = [np.atleast_1d(value) for value in values]
         if not any(array.min() > 0 for array in arrays):
             yield "positions always begin with 0; once they have to begin later."
