@@ -44,6 +44,14 @@ def test_every_question_has_two_answers_behind_a_click(slug):
 
 
 @pytest.mark.parametrize("slug", SLUGS)
+def test_the_learners_notebook_names_the_page_and_no_more(slug):
+    """Catches a notebook that sends nobody to its solutions, and one that opens them with a single click."""
+    text = (solutions.ROOT / "exercises" / f"{slug}.ipynb").read_text(encoding="utf-8")
+    assert text.count(f"*Solutions: {load(slug, solutions.ROOT).exercise.title}*") == 1
+    assert "solutions/" not in text and "solutions.md" not in text
+
+
+@pytest.mark.parametrize("slug", SLUGS)
 def test_the_search_leaves_the_page_out(slug):
     """Catches a page whose head says no longer that it is not to be searched; the built index is tested in book/."""
     assert PAGES[solutions.FOLDER / f"{slug}.md"].startswith("---\nnosearch: true\n---\n")
