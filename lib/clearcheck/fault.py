@@ -45,7 +45,7 @@ class _Unknown(Exception):
 
 
 def operation(error: BaseException, scope: dict | None) -> str:
-    """The operation of the learner's code that raised, such as "@ (4, 5) (7, 4)", or an empty text."""
+    """The operation of the learner's code that raised, such as "@ f(4, 5) f(7, 4)", or an empty text."""
     try:
         frame, index = _last_place(error, scope)
         return _described(_failing(frame, index), frame)
