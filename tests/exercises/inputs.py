@@ -59,6 +59,12 @@ def kernel_and_tokens(kernel, n_tokens, border):
     return {"N": n_tokens} | ({"W": len(kernel)} if len(kernel) != n_tokens else {})
 
 
+def batch_and_places(x, P, starts):
+    """Once there are as many sentences as tokens, on purpose."""
+    B, N, D = x.shape
+    return {"N": N, "D": D, "L": len(P)} | ({"B": B} if B != N else {})
+
+
 def grouped(q, k, v):
     return {"B": q.shape[0], "H": q.shape[1], "N": q.shape[2], "K": q.shape[3], "S": k.shape[2], "V": v.shape[3]}
 
@@ -79,6 +85,11 @@ def scores_of_batch(x, W_q, W_k, W_v, W_o, n_heads, causal):
 
 def scores_of_heads(X, U_q, U_k, U_v, U_o):
     return (U_k @ X).swapaxes(1, 2) @ (U_q @ X) / np.sqrt(U_q.shape[1])
+
+
+def scores_of_rotary(q, k, v, *places):
+    """Before the turns, which change no score's size."""
+    return q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
 
 
 COUNTED = "the arguments are the sizes, and the task names those that may agree"
@@ -127,4 +138,17 @@ INPUTS = {
     ("05-feed-forward", "lone-token"): Inputs(no_sizes="all matrices of a stack are square, of one size"),
     ("05-feed-forward", "counts"): Inputs(no_sizes=COUNTED),
     ("05-feed-forward", "backward"): Inputs(axes("DN", "FD", "F", "DF", "DN"), alike=("equal sizes",)),
+    ("06-position", "sinusoids"): Inputs(
+        lambda n_tokens, d_model, start=0: {"N": n_tokens, "D": d_model}, only_distinct="d_model is even"
+    ),
+    ("06-position", "slip"): Inputs(no_sizes=COUNTED),
+    ("06-position", "placing"): Inputs(batch_and_places),
+    ("06-position", "relative"): Inputs(lambda q, r, n_sources: {"N": q.shape[-2], "K": q.shape[-1]}),
+    ("06-position", "rotary"): Inputs(lambda x, positions: {"N": x.shape[-2], "D": x.shape[-1]}),
+    ("06-position", "mask"): Inputs(no_sizes=COUNTED),
+    ("06-position", "museum"): Inputs(
+        lambda q, k, v, *places: {"N": q.shape[-2], "K": q.shape[-1], "V": v.shape[-1]},
+        scores_of_rotary,
+        only_distinct="the width of a head is even",
+    ),
 }  # fmt: skip
