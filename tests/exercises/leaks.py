@@ -58,6 +58,14 @@ ALLOWED = {
     "chapters/05-feed-forward": {
         "P=np.eye(N)[:,chosen]": "the matrix that chooses columns, in the test of a layer",
     },
+    "chapters/06-position": {
+        "P=np.zeros((d_model,n_tokens))": "the library's sinusoids, shown as their source",
+        "i=np.arange(d_model//2)": "the numbers of the waves, in an example",
+        "angles=np.outer(positions,10000.0**(-np.arange(half)/half))": "the angles of the rotary form by hand",
+        "cos,sin=np.cos(angles),np.sin(angles)": "their cosines and sines",
+        "(0.841, 0.909, 0.141)": "sin 1, sin 2 and sin 3, which every table of sinusoids has",
+    },
+    "chapters/grading": {"--seed 4711": "an example of a teacher's own seed"},
     "chapters/08-encoder-decoder": {
         "A=softmax(scores,axis=0)": "the library's attention, called in an experiment",
     },
@@ -176,7 +184,8 @@ def in_a_notebook(text: str, slug: str) -> list[str]:
 def on_a_page(text: str, page: str) -> list[str]:
     """What a page of the book gives away, beyond what is allowed."""
     allowed = ALLOWED.get(page, {})
-    found = [f"{line!r} is a line of {owner}." for line, owner in leaked_lines(text).items() if line not in allowed]
-    found += [f"this is the whole of {owner}." for owner in whole_answers(text)]
-    found += [f"{run} stand side by side in a graded case." for run in leaked_runs(text)]
-    return found + [f"{seed!r} is a seed for the grader." for seed in GRADER_SEED.findall(text)]
+    found = {line: f"{line!r} is a line of {owner}." for line, owner in leaked_lines(text).items()}
+    found |= {str(run): f"{run} stand side by side in a graded case." for run in leaked_runs(text)}
+    found |= {seed: f"{seed!r} is a seed for the grader." for seed in GRADER_SEED.findall(text)}
+    whole = [f"this is the whole of {owner}." for owner in whole_answers(text)]
+    return whole + [sentence for what, sentence in found.items() if what not in allowed]
