@@ -2,7 +2,7 @@
 (() => {
   const WIDE = ".bd-article div.math, .bd-article mjx-container, .bd-article pre, .bd-article .pst-scrollable-table-container, .bd-article figure, .bd-article .cell_output";
 
-  // A button's name contains the words it shows; icons are decoration; a summary is named by its own text.
+  // A button's name contains the words it shows; icons are decoration; a summary is named by its own text, or by the page whose sections it opens.
   const nameControls = () => {
     document.querySelectorAll(".search-button__button").forEach((button) => {
       const text = button.innerText.replace(/\s+/g, " ").trim();
@@ -14,7 +14,11 @@
       icon.querySelector("title")?.remove();
     });
     document.querySelectorAll("button.copybtn:not([aria-label])").forEach((button) => button.setAttribute("aria-label", "Copy"));
-    document.querySelectorAll("summary[aria-label]").forEach((summary) => summary.removeAttribute("aria-label"));
+    document.querySelectorAll("article summary[aria-label]").forEach((summary) => summary.removeAttribute("aria-label"));
+    document.querySelectorAll(".bd-sidebar-primary .has-children > details > summary:not([aria-label])").forEach((summary) => {
+      const above = summary.closest(".has-children").querySelector("a");
+      summary.setAttribute("aria-label", `Pages of ${above.textContent.trim()}`);
+    });
     const sidebar = document.querySelector(".bd-sidebar-primary");
     if (sidebar && !sidebar.hasAttribute("role")) {
       sidebar.setAttribute("role", "complementary");

@@ -3,8 +3,8 @@
     python tools/notebooks.py [chapters/03-self-attention.ipynb ...]     every chapter when none is named
 
 The learners' notebooks in exercises/ are written by python -m clearcheck release. What differs from run to run
-without meaning (execution times, version numbers) is taken out; cell ids are kept. After chapters the errata page and
-the source map are written anew, since they quote what chapters print and how their sections are called.
+without meaning (execution times, version numbers) is taken out; cell ids are kept. After chapters the errata page,
+the source map and the solution pages are written anew, since they quote what chapters print and how sections are named.
 """
 
 import math
@@ -15,6 +15,7 @@ from pathlib import Path
 
 import errata
 import nbformat
+import solutions
 import source_map
 from bootstrap import ROOT
 from nbclient import NotebookClient
@@ -51,6 +52,7 @@ def write_pages() -> list[str]:
     try:
         errata.main()
         source_map.main()
+        solutions.main()
     except ValueError as error:
         return [str(error)]
     return []

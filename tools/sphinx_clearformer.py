@@ -21,7 +21,7 @@ def use_local_mathjax(app, config) -> None:
 
 def offer_exercises_for_download(app, docname, source) -> None:
     """A link to a learner's notebook, which is no page of the book, downloads it; in Jupyter the same link opens it."""
-    source[0] = re.sub(r"\]\((\.\./exercises/[\w-]+\.ipynb)\)", r"](path:\1)", source[0])
+    source[0] = re.sub(r"\]\(((?:\.\./)+exercises/[\w-]+\.ipynb)\)", r"](path:\1)", source[0])
 
 
 def mend_lists(app, pagename, templatename, context, doctree) -> None:

@@ -10,7 +10,9 @@ import re
 import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from types import FunctionType
 
+from clearcheck.fault import operation
 from clearcheck.values import pack, unpack
 
 TEXT_LIMIT = 200  # characters of a learner's text that a sentence repeats
@@ -64,7 +66,11 @@ def call_named(namespace: Mapping, name: str, packed: bytes, seconds: float) -> 
     function = namespace[name]
     if not callable(function):
         return {"kind": "no function", "type": type(function).__name__}
-    return guarded(lambda: _call(function, packed), seconds, getattr(function, "__globals__", None))
+    reply = guarded(lambda: _call(function, packed), seconds, getattr(function, "__globals__", None))
+    if "text" in reply and isinstance(function, FunctionType):
+        # Under the name that was asked for, which the text of a TypeError holds, not the one it was defined with.
+        reply["text"] = reply["text"].replace(f"{function.__qualname__}()", f"{name}()")
+    return reply
 
 
 def guarded(action: Callable[[], dict], seconds: float, scope: dict | None) -> dict:
@@ -84,12 +90,13 @@ def guarded(action: Callable[[], dict], seconds: float, scope: dict | None) -> d
 
 
 def raised(error: BaseException, scope: dict | None) -> dict:
-    """What a sentence needs to know about an exception."""
+    """What a sentence needs to know about an exception, and what tells it from others of its kind."""
     return {
         "kind": "raised",
         "type": type(error).__name__,
         "text": _text_of(error),
         "line": _line_of(error, scope),
+        "operation": operation(error, scope),
     }
 
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from clearcheck.calls import call_named
 from clearcheck.exercise import Question, Solution
+from clearcheck.fault import ON_PURPOSE
 from clearcheck.transcript import Call, same_reply
 from clearcheck.values import pack
 
@@ -18,10 +19,12 @@ class Diagnosis:
     mistake: str
     says: str
     section: str
+    raised: bool = False  # in every call: there is no result to speak of
 
     @property
     def sentence(self) -> str:
-        return f"Your result equals a known mistake: {self.says}"
+        start = "Your function fails as a known mistake does" if self.raised else "Your result equals a known mistake"
+        return f"{start}: {self.says}"
 
 
 def diagnose(
@@ -36,7 +39,8 @@ def diagnose(
         candidates = [entry for entry in wrong if _agrees(question, entry, transcripts[check])]
         if candidates:
             entry = _closest(question, candidates, transcripts)
-            found[check] = Diagnosis(entry.name, entry.says, entry.section or question.section)
+            raised = all(call.reply["kind"] == "raised" for call in transcripts[check])
+            found[check] = Diagnosis(entry.name, entry.says, entry.section or question.section, raised)
     return found
 
 
@@ -49,9 +53,14 @@ def _closest(question: Question, candidates: list[Solution], transcripts: list[l
 def _agrees(question: Question, entry: Solution, calls: list[Call]) -> bool:
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        return all(_same(question, entry, call) for call in calls)
+        return _telling(calls) and all(_same(question, entry, call) for call in calls)
 
 
 def _same(question: Question, entry: Solution, call: Call) -> bool:
-    reply = call_named({"answer": entry.function}, "answer", pack(call.args), question.seconds)
+    reply = call_named({question.name: entry.function}, question.name, pack(call.args), question.seconds)
     return same_reply(reply, call.reply)
+
+
+def _telling(calls: list[Call]) -> bool:
+    """Whether there is more to compare than exceptions raised on purpose, which anyone may raise for any reason."""
+    return any(call.reply.get("operation") != ON_PURPOSE for call in calls)

@@ -184,6 +184,8 @@ def _well_formed(reply: dict) -> bool:
         return "value" in reply and type(changed) is list and all(type(index) is int for index in changed)
     if kind in ("done", "time"):
         return True
+    if type(reply.get("operation", "")) is not str:
+        return False
     return kind in texts and all(type(reply.get(key)) is str for key in texts[kind])
 
 

@@ -23,7 +23,12 @@ FROM_ELSEWHERE = "https://cdn.jsdelivr.net/npm/mathjax@3/es5/tex-mml-chtml.js"  
 def toc() -> list[str]:
     """The pages that _toc.yml names, in order, without suffix."""
     contents = yaml.safe_load((ROOT / "_toc.yml").read_text())
-    return [contents["root"], *(entry["file"] for part in contents["parts"] for entry in part["chapters"])]
+    return [contents["root"], *(file for part in contents["parts"] for file in _files(part["chapters"]))]
+
+
+def _files(entries: list[dict]) -> list[str]:
+    """Each entry, and behind it those of its sections."""
+    return [file for entry in entries for file in (entry["file"], *_files(entry.get("sections", [])))]
 
 
 @cache

@@ -147,6 +147,19 @@ def test_every_quiz_option_opens_by_keyboard(open_page, name):
     assert ring.startswith("solid") and ring != "solid0px"
 
 
+@pytest.mark.parametrize("name", [page for page in PAGES if page.startswith("chapters/solutions/")])
+def test_an_answer_is_closed_until_it_is_opened_by_key(open_page, name):
+    """Catches an answer that shows on arrival, and one that only a mouse can open."""
+    page = open_page(name)
+    answers = page.locator("article details")
+    assert answers.count() >= 10 and page.locator("article details pre:visible").count() == 0
+    for number in (0, 1, answers.count() - 1):
+        answers.nth(number).locator("summary").focus()
+        page.keyboard.press("Enter" if number else "Space")
+        assert answers.nth(number).locator("pre").is_visible()
+    assert page.locator("article pre:visible").count() == 3
+
+
 @pytest.mark.skipif(not AXE.exists(), reason=NO_AXE)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", PAGES)

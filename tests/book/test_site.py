@@ -8,9 +8,11 @@ from itertools import pairwise
 import pytest
 
 from tests.book.pages import FROM_ELSEWHERE, ROOT, anchors, broken_links, requests_elsewhere, soup, toc
+from tests.exercises import leaks
 
 PAGES = [f"{name}.html" for name in toc()]
 GENERATED = {"genindex.html", "search.html", "py-modindex.html"}
+SOLUTIONS = "chapters/solutions/"  # the pages that may tell answers
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +45,23 @@ def test_only_sources_of_published_pages_are_published(html):
 def test_no_solution_is_published(html):
     for path in [*html.rglob("*.ipynb"), *html.rglob("*.md"), *html.rglob("*.html"), html / "searchindex.js"]:
         assert "### BEGIN SOLUTION" not in path.read_text(encoding="utf8"), path
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if not page.startswith(SOLUTIONS)])
+def test_no_answer_is_published(html, page):
+    """Catches what the sources do not hold: an answer that a directive or an extension brings in."""
+    assert leaks.on_a_page(soup(html / page).get_text(), page.removesuffix(".html")) == []
+
+
+def test_a_search_finds_no_solution_page(html):
+    """Catches a word of an answer in the index, which a search for a function would show."""
+    script = (html / "searchindex.js").read_text(encoding="utf8")
+    index = json.loads(script[script.index("(") + 1 : script.rindex(")")])
+    kept_out = {number for number, name in enumerate(index["docnames"]) if name.startswith(SOLUTIONS)}
+    assert kept_out and all(index["titles"][number] == "" for number in kept_out)
+    for words in (index["terms"], index["titleterms"]):
+        found = {word: {pages} if isinstance(pages, int) else set(pages) for word, pages in words.items()}
+        assert [word for word, pages in found.items() if pages & kept_out] == []
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -5,8 +5,8 @@ import shlex
 from pathlib import Path
 
 import pytest
-import yaml
 
+from tests.book.pages import toc
 from tests.docs.skips import skip_reasons
 
 ROOT = Path(__file__).parents[2]
@@ -98,12 +98,12 @@ def test_the_library_is_not_ignored():
 
 
 def test_every_page_of_the_contents_exists():
-    contents = yaml.safe_load(text("_toc.yml"))
-    files = [contents["root"], *(entry["file"] for part in contents["parts"] for entry in part["chapters"])]
+    files = toc()
     for file in files:
         assert any((ROOT / f"{file}{suffix}").exists() for suffix in (".md", ".ipynb")), file
-    published = {path.stem for pattern in ("*.ipynb", "*.md") for path in (ROOT / "chapters").glob(pattern)}
-    assert published == {Path(file).name for file in files[1:]}, "a page in chapters/ is missing from _toc.yml"
+    found = [path for pattern in ("*.ipynb", "*.md") for path in (ROOT / "chapters").rglob(pattern)]
+    published = {path.relative_to(ROOT).with_suffix("").as_posix() for path in found if path.parent.name[0] != "."}
+    assert published == set(files[1:]), "a page in chapters/ is missing from _toc.yml"
 
 
 def test_every_skip_is_listed_with_its_reason():

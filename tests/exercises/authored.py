@@ -44,3 +44,13 @@ def comparisons(question) -> list:
 
 def cell(notebook, id: str) -> str:
     return next(cell.source for cell in notebook.cells if cell.id == id)
+
+
+def text_of(notebook) -> str:
+    """All that a reader of the file can see, outputs included."""
+    parts = []
+    for entry in notebook.cells:
+        parts.append(entry.source)
+        for output in entry.get("outputs", []):
+            parts += [str(output.get("text", "")), *map(str, output.get("data", {}).values())]
+    return "\n".join(parts)

@@ -3,18 +3,26 @@
 import json
 
 import pytest
+from clearcheck.proofpage import OPENING, page
 from clearcheck.prove import prove
 from clearcheck.release import learner_notebook, read_source
 
 from tests.exercises.authored import EXERCISES, SLUGS, authored
 
+PAGE = EXERCISES.parent / "chapters" / "grader-proof.md"
+COMMAND = f"python -m clearcheck prove {' '.join(SLUGS)} --page chapters/grader-proof.md"
+
 
 @pytest.mark.parametrize("slug", SLUGS)
 def test_the_grader_is_right_about_every_solution(slug):
-    """Catches a check that a mistake passes, a diagnosis that names another mistake, and a stub that gets points."""
+    """Catches a check that a mistake passes, a diagnosis that names another mistake, a stub that gets points, and a
+    page "How this grader was tested" that tells of another grader."""
     proof = prove(slug)
     assert not proof.errors, "\n".join(proof.errors)
     assert len(proof.rows) == len(authored(slug).right.entries) + len(authored(slug).wrong.entries)
+    stale = f"chapters/grader-proof.md does not tell what the grader does: {COMMAND}"
+    told = page([proof]).removeprefix(OPENING).strip()
+    assert told in PAGE.read_text(encoding="utf-8"), stale
 
 
 @pytest.mark.parametrize("slug", SLUGS)

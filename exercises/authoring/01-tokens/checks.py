@@ -4,17 +4,13 @@ from itertools import pairwise
 
 import numpy as np
 from clearcheck import AnswerProblem, Exercise, Question, equals, holds
+from clearcheck.authoring import SIZES, draw_sizes, varied
 from clearcheck.exercise import NotAnswered, Stopped
 from clearformer.reference import tokens
 from clearformer.tokenizers import N_BYTES, WORD, BytePairTokenizer
 
-SIZES = (4, 5, 6, 7, 9, 11, 13)  # no one divides another
 LETTERS = "aeinorst"
 WIDE = "üßéお茶"  # two or three bytes each
-
-
-def draw_sizes(rng, how_many):
-    return [int(size) for size in rng.choice(SIZES, how_many, replace=False)]
 
 
 def draw_ids(rng, n_vocab, n_tokens):
@@ -213,12 +209,11 @@ def bill(n_vocab, n_text, channels, rows, columns, size, D):
 
 def draw_image(rng, channels=None):
     """An image whose channels, patch side and two grid sides all differ."""
-    C, size, down, across = (int(n) for n in rng.permutation([2, 3, 4, 5]))
+    C, size, down, across = (int(n) for n in rng.permutation([3, 4, 5, 7]))
     return rng.normal(size=(channels or C, down * size, across * size)), size
 
 
-def colour_images(rng):
-    return [draw_image(rng) for _ in range(4)]
+colour_images = varied(draw_image, {}, {}, {}, {})
 
 
 def grey_images(rng):
@@ -231,7 +226,10 @@ def one_square_each(ask, rng):
     image, size = draw_image(rng)
     before = ask(image, size)
     C, rows, columns = image.shape
-    a, b = int(rng.integers(rows // size)), int(rng.integers(columns // size))
+    down, across = rows // size, columns // size
+    # Not one of the squares, such as the first, whose number is the same when the grid is counted downwards.
+    squares = [(a, b) for a in range(down) for b in range(across) if a * across + b != b * down + a]
+    a, b = squares[rng.integers(len(squares))]
     edited = image.copy()
     edited[:, a * size : (a + 1) * size, b * size : (b + 1) * size] += 1
     after = ask(edited, size)
@@ -242,7 +240,7 @@ def one_square_each(ask, rng):
     touched = np.flatnonzero((before != after).any(axis=0))
     if len(touched) != 1:
         return f"Only one square of the image was painted over, but {len(touched)} columns of your result changed."
-    if touched[0] != a * (columns // size) + b:
+    if touched[0] != a * across + b:
         return (
             f"The square in row {a} and column {b} of the grid was painted over, and your column {touched[0]} changed."
         )
@@ -253,10 +251,10 @@ def one_square_each(ask, rng):
 
 
 def draw_heads(rng, n_tokens=None):
-    """x (N×D), W_in (3D×D), H and a head; D = HK, with N, H and K all different."""
-    N, H, K = (int(n) for n in rng.permutation([3, 4, 5]))
+    """x (N×D), W_in (3D×D) and H; D = HK, and of N, H and K none divides another."""
+    H, K = (int(n) for n in rng.choice([3, 4, 5], 2, replace=False))
     D = H * K
-    x = rng.normal(size=(n_tokens or N + 4, D))
+    x = rng.normal(size=(n_tokens or int(rng.choice([7, 11, 13])), D))
     return x, rng.normal(size=(3 * D, D)), H
 
 

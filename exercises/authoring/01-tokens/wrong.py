@@ -960,6 +960,7 @@ def queries_three_times(x, W_in, n_heads, head):
     section="the-concordance",
 )
 def features_cut(x, W_in, n_heads, head):
+    K = x.shape[1] // n_heads
     parts = np.split(W_in, 3)
     mine = slice(head * K, (head + 1) * K)
     return {name: U[mine, mine] @ x.T[mine] for name, U in zip("QKV", parts, strict=True)}

@@ -2,31 +2,11 @@
 
 import numpy as np
 from clearcheck import Exercise, Question, equals, holds
+from clearcheck.authoring import CLOSE, close, draw_sizes, shape_slip, varied
 from clearformer.reference import attention, functions
 
-SIZES = (4, 5, 6, 7, 9, 11, 13)  # no one divides another
-CLOSE = 1e-9
 STEP = 1e-5  # of the central differences
 GRADIENT_CLOSE = 1e-6
-
-
-def draw_sizes(rng, how_many, sizes=SIZES):
-    return [int(size) for size in rng.choice(sizes, how_many, replace=False)]
-
-
-def close(value, expected, atol=CLOSE):
-    """Equal in shape and entries; whatever is no array of that shape is not close."""
-    if not isinstance(value, np.ndarray) or value.shape != np.shape(expected):
-        return False
-    return bool(np.allclose(value, expected, rtol=0, atol=atol))
-
-
-def shape_slip(value, shape, what="The result"):
-    """A sentence when the value is no array of this shape, else None."""
-    if isinstance(value, np.ndarray) and value.shape == shape:
-        return None
-    came = f"an array of shape {value.shape}" if isinstance(value, np.ndarray) else f"a {type(value).__name__}"
-    return f"{what} should be an array of shape {shape}; yours is {came}."
 
 
 # waiting
@@ -126,21 +106,8 @@ def questions_to_a_table(rng, n_targets=None, n_sources=None, temperature=0.6):
     return Q, keys, rng.normal(size=(V, S)), temperature * float(rng.uniform(0.9, 1.1))
 
 
-def ordinary_lookups(rng):
-    return [
-        questions_to_a_table(rng),
-        questions_to_a_table(rng, temperature=1.8),
-        questions_to_a_table(rng, n_targets=1),
-        questions_to_a_table(rng, n_sources=1),
-    ]
-
-
-def sharp_lookups(rng):
-    return [
-        questions_to_a_table(rng, temperature=0.01),
-        questions_to_a_table(rng, temperature=1e-4),
-        questions_to_a_table(rng, temperature=40.0),
-    ]
+ordinary_lookups = varied(questions_to_a_table, {}, {"temperature": 1.8}, {"n_targets": 1}, {"n_sources": 1})
+sharp_lookups = varied(questions_to_a_table, *({"temperature": temperature} for temperature in (0.01, 1e-4, 40.0)))
 
 
 def no_answer_from_scores(ask, Q, K, V, temperature):
@@ -424,13 +391,8 @@ def averages_and_gradients(rng, factor=1.0, n_sources=None, n_targets=None):
     return rng.normal(size=(D, S)), factor * rng.normal(size=(S, N)), rng.normal(size=(D, N))
 
 
-def ordinary_gradients(rng):
-    lengths = ({}, {}, {"n_sources": 1}, {"n_targets": 1})
-    return [averages_and_gradients(rng, **length) for length in lengths]
-
-
-def gradients_of_large_scores(rng):
-    return [averages_and_gradients(rng, 30.0), averages_and_gradients(rng, 1e4)]
+ordinary_gradients = varied(averages_and_gradients, {}, {}, {"n_sources": 1}, {"n_targets": 1})
+gradients_of_large_scores = varied(averages_and_gradients, {"factor": 30.0}, {"factor": 1e4})
 
 
 def one_gradient(which):

@@ -2,34 +2,14 @@
 
 import numpy as np
 from clearcheck import Exercise, Question, equals, holds
+from clearcheck.authoring import CLOSE, close, draw_sizes, scaled, shape_slip, varied
 from clearformer.reference import attention
 
-SIZES = (4, 5, 6, 7, 9, 11, 13)  # no one divides another
-CLOSE = 1e-9
 ROUNDING = 1e-6  # of the largest score: what the question "rungs" calls rounding
-
-
-def draw_sizes(rng, how_many):
-    return [int(size) for size in rng.choice(SIZES, how_many, replace=False)]
-
-
-def close(value, expected):
-    """Equal in shape and entries; whatever is no array of that shape is not close."""
-    if not isinstance(value, np.ndarray) or value.shape != np.shape(expected):
-        return False
-    return bool(np.allclose(value, expected, rtol=0, atol=CLOSE))
 
 
 def first_bad_column(value, expected):
     return int(np.flatnonzero(~np.isclose(value, expected, rtol=0, atol=CLOSE).all(axis=0))[0])
-
-
-def shape_slip(value, shape):
-    """A sentence when the value is no array of this shape, else None."""
-    if isinstance(value, np.ndarray) and value.shape == shape:
-        return None
-    came = f"an array of shape {value.shape}" if isinstance(value, np.ndarray) else f"a {type(value).__name__}"
-    return f"The result should be an array of shape {shape}; yours is {came}."
 
 
 # weights
@@ -197,16 +177,11 @@ def queries_keys_values(rng, n_targets=None, n_sources=None, width=None):
     return rng.normal(size=(K, N)), rng.normal(size=(K, S)), rng.normal(size=(V, S))
 
 
-def ordinary_heads(rng):
-    lengths = ({}, {}, {"n_targets": 1}, {"n_sources": 1}, {"width": 1})
-    return [queries_keys_values(rng, **length) for length in lengths]
+ordinary_heads = varied(queries_keys_values, {}, {}, {"n_targets": 1}, {"n_sources": 1}, {"width": 1})
 
 
 def large_heads(rng):
-    cases = []
-    for factor in (30.0, 1e4):
-        Q, K, V = queries_keys_values(rng)
-        cases.append((factor * Q, K, V))
+    cases = scaled(queries_keys_values, 30.0, 1e4)(rng)
     Q, K, V = queries_keys_values(rng)
     Q[0], K[0] = 1e4 * np.where(np.arange(Q.shape[1]) % 2, 1.0, -1.0), 2.0
     return [*cases, (Q, K, V)]
@@ -268,20 +243,9 @@ def rows_and_maps(rng, n_tokens=None, square=False):
     return X_rows, U_q, U_k, U_v
 
 
-def ordinary_rows(rng):
-    return [rows_and_maps(rng), rows_and_maps(rng), rows_and_maps(rng, n_tokens=1)]
-
-
-def lecture_sizes(rng):
-    return [rows_and_maps(rng, square=True), rows_and_maps(rng, square=True)]
-
-
-def large_rows(rng):
-    cases = []
-    for factor in (5.0, 100.0):
-        X_rows, *maps = rows_and_maps(rng)
-        cases.append((factor * X_rows, *maps))
-    return cases
+ordinary_rows = varied(rows_and_maps, {}, {}, {"n_tokens": 1})
+lecture_sizes = varied(rows_and_maps, {"square": True}, {"square": True})
+large_rows = scaled(rows_and_maps, 5.0, 100.0)
 
 
 # equivariance
@@ -296,16 +260,8 @@ def columns_and_maps(rng, n_tokens=None):
     return X_rows.T.copy(), *maps
 
 
-def ordinary_columns(rng):
-    return [columns_and_maps(rng), columns_and_maps(rng), columns_and_maps(rng, n_tokens=1)]
-
-
-def large_columns(rng):
-    cases = []
-    for factor in (5.0, 100.0):
-        X, *maps = columns_and_maps(rng)
-        cases.append((factor * X, *maps))
-    return cases
+ordinary_columns = varied(columns_and_maps, {}, {}, {"n_tokens": 1})
+large_columns = scaled(columns_and_maps, 5.0, 100.0)
 
 
 def no_exchange(ask, X, *maps):

@@ -1,32 +1,11 @@
 """Checks of exercise 04: heads, tokens, widths and batch that do not divide each other."""
 
+from functools import partial
+
 import numpy as np
 from clearcheck import Exercise, Question, equals, holds
+from clearcheck.authoring import CLOSE, SIZES, close, draw_sizes, scaled, shape_slip, varied
 from clearformer.reference import attention, multihead
-
-SIZES = (4, 5, 6, 7, 9, 11, 13)  # no one divides another
-CLOSE = 1e-9
-
-
-def draw_sizes(rng, how_many, without=()):
-    free = [size for size in SIZES if size not in without]
-    return [int(size) for size in rng.choice(free, how_many, replace=False)]
-
-
-def close(value, expected):
-    """Equal in shape and entries; whatever is no array of that shape is not close."""
-    if not isinstance(value, np.ndarray) or value.shape != np.shape(expected):
-        return False
-    return bool(np.allclose(value, expected, rtol=0, atol=CLOSE))
-
-
-def shape_slip(value, shape):
-    """A sentence when the value is no array of this shape, else None."""
-    if isinstance(value, np.ndarray) and value.shape == shape:
-        return None
-    came = f"an array of shape {value.shape}" if isinstance(value, np.ndarray) else f"a {type(value).__name__}"
-    return f"The result should be an array of shape {shape}; yours is {came}."
-
 
 # split and join
 
@@ -50,12 +29,8 @@ def tokens_to_split(rng, **given):
     return rng.normal(size=(B, N, H * K)), H
 
 
-def ordinary_tokens(rng):
-    return [tokens_to_split(rng), tokens_to_split(rng), tokens_to_split(rng, B=1)]
-
-
-def small_tokens(rng):
-    return [tokens_to_split(rng, N=1), tokens_to_split(rng, H=1), tokens_to_split(rng, K=1)]
+ordinary_tokens = varied(tokens_to_split, {}, {}, {"B": 1})
+small_tokens = varied(tokens_to_split, {"N": 1}, {"H": 1}, {"K": 1})
 
 
 def one_token_in_every_head(ask, rng):
@@ -80,12 +55,8 @@ def heads_to_join(rng, **given):
     return (rng.normal(size=heads_of_a_batch(rng, **given)),)
 
 
-def ordinary_heads(rng):
-    return [heads_to_join(rng), heads_to_join(rng), heads_to_join(rng, B=1)]
-
-
-def small_heads(rng):
-    return [heads_to_join(rng, N=1), heads_to_join(rng, H=1), heads_to_join(rng, K=1)]
+ordinary_heads = varied(heads_to_join, {}, {}, {"B": 1})
+small_heads = varied(heads_to_join, {"N": 1}, {"H": 1}, {"K": 1})
 
 
 def undoes_the_split(ask, rng):
@@ -112,17 +83,8 @@ def tokens_and_heads(rng, n_tokens=None, n_heads=None):
     return rng.normal(size=(D, N)), U_q, U_k, U_v, rng.normal(size=(H, D, V)) / np.sqrt(V)
 
 
-def ordinary_layers(rng):
-    cases = [{}, {}, {"n_tokens": 1}, {"n_heads": 1}]
-    return [tokens_and_heads(rng, **given) for given in cases]
-
-
-def large_layers(rng):
-    cases = []
-    for factor in (6.0, 150.0):
-        X, *maps = tokens_and_heads(rng)
-        cases.append((factor * X, *maps))
-    return cases
+ordinary_layers = varied(tokens_and_heads, {}, {}, {"n_tokens": 1}, {"n_heads": 1})
+large_layers = scaled(tokens_and_heads, 6.0, 150.0)
 
 
 def heads_add_up(ask, rng):
@@ -164,8 +126,8 @@ def usual_width(rng):
 
 
 def other_width(rng):
-    wide, narrow = stored_weights(rng, usual=False), rng.normal(size=(3 * 4, 7))
-    return [wide, (narrow, rng.normal(size=(7, 4)), 2), (narrow, rng.normal(size=(7, 4)), 1)]
+    wide, narrow = stored_weights(rng, usual=False), rng.normal(size=(3 * 6, 7))
+    return [wide, (narrow, rng.normal(size=(7, 6)), 2), (narrow, rng.normal(size=(7, 6)), 1)]
 
 
 def thin_and_together(ask, rng):
@@ -234,7 +196,7 @@ def grouped_attend(q, k, v):
 
 def grouped_heads(rng, m, G, n_targets=None, n_sources=None):
     """G groups of m heads: m · G is one of the sizes, and the other sizes do not divide it."""
-    B, N, S, K, V = draw_sizes(rng, 5, without=(m * G,))
+    B, N, S, K, V = draw_sizes(rng, 5, [size for size in SIZES if size != m * G])
     N, S = n_targets or N, n_sources or S
     return rng.normal(size=(B, m * G, N, K)), rng.normal(size=(B, G, S, K)), rng.normal(size=(B, G, S, V))
 
@@ -244,16 +206,8 @@ def shared_heads(rng):
     return [grouped_heads(rng, 2, 3), grouped_heads(rng, 3, 2), *(grouped_heads(rng, 2, 3, **one) for one in lengths)]
 
 
-def all_or_one(rng):
-    return [grouped_heads(rng, 1, 5), grouped_heads(rng, 5, 1)]
-
-
-def large_groups(rng):
-    cases = []
-    for factor in (30.0, 1e4):
-        q, k, v = grouped_heads(rng, 3, 2)
-        cases.append((factor * q, k, v))
-    return cases
+all_or_one = varied(grouped_heads, {"m": 1, "G": 5}, {"m": 5, "G": 1})
+large_groups = scaled(partial(grouped_heads, m=3, G=2), 30.0, 1e4)
 
 
 def an_edit_stays_in_its_group(ask, rng):
@@ -481,7 +435,7 @@ EXERCISE = Exercise(
         ),
         Question(
             id="museum",
-            title="Repair the museum piece",
+            title="Stretch: repair the museum piece",
             name="repaired_layer",
             minutes=20,
             difficulty=3,

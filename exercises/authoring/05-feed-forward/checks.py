@@ -4,22 +4,10 @@ from itertools import product
 
 import numpy as np
 from clearcheck import Exercise, Question, equals, holds
+from clearcheck.authoring import CLOSE, close, draw_sizes
 from clearformer.reference import attention, functions, layers, multihead
 
-SIZES = (4, 5, 6, 7, 9, 11, 13)  # no one divides another
-CLOSE = 1e-9
 ROUNDING = 1e-6  # of the largest output: what the question "position-wise" calls rounding
-
-
-def draw_sizes(rng, how_many):
-    return [int(size) for size in rng.choice(SIZES, how_many, replace=False)]
-
-
-def close(value, expected, limit=CLOSE):
-    """Equal in shape and entries; whatever is no array of that shape is not close."""
-    if not isinstance(value, np.ndarray) or value.shape != np.shape(expected):
-        return False
-    return bool(np.allclose(value, expected, rtol=0, atol=limit))
 
 
 def shapes_slip(came, shapes):

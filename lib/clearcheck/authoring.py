@@ -1,0 +1,43 @@
+"""What the checks of exercises are made of: sizes that never fit by chance, cases, and sentences about shapes."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+SIZES = (4, 5, 6, 7, 9, 11, 13)  # no one divides another
+CLOSE = 1e-9
+
+
+def draw_sizes(rng: np.random.Generator, how_many: int, among: Sequence[int] = SIZES) -> list[int]:
+    """Different sizes, so that a transposed table does not fit."""
+    return [int(size) for size in rng.choice(among, how_many, replace=False)]
+
+
+def varied(draw: Callable, *settings: dict) -> Callable:
+    """Cases for `equals`: one call of `draw(rng, …)` for each setting of its keyword arguments."""
+    return lambda rng: [draw(rng, **setting) for setting in settings]
+
+
+def scaled(draw: Callable, *factors: float) -> Callable:
+    """Cases for `equals`: one draw for each factor, which multiplies its first argument, and so the scores."""
+
+    def cases(rng):
+        draws = ((factor, *draw(rng)) for factor in factors)
+        return [(factor * first, *rest) for factor, first, *rest in draws]
+
+    return cases
+
+
+def close(value, expected, atol: float = CLOSE) -> bool:
+    """Equal in shape and entries; whatever is no array of that shape is not close."""
+    if not isinstance(value, np.ndarray) or value.shape != np.shape(expected):
+        return False
+    return bool(np.allclose(value, expected, rtol=0, atol=atol))
+
+
+def shape_slip(value, shape: tuple[int, ...], what: str = "The result") -> str | None:
+    """A sentence when the value is no array of this shape, else None."""
+    if isinstance(value, np.ndarray) and value.shape == shape:
+        return None
+    came = f"an array of shape {value.shape}" if isinstance(value, np.ndarray) else f"a {type(value).__name__}"
+    return f"{what} should be an array of shape {shape}; yours is {came}."

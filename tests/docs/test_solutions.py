@@ -1,0 +1,90 @@
+"""The solution pages are what the exercises give, and a reader meets no answer by chance."""
+
+import ast
+import re
+
+import pytest
+import solutions
+from clearcheck.exercise import Solutions
+from clearcheck.loading import load
+
+PAGES = solutions.all_pages()
+SLUGS = solutions.slugs()
+OPENED = re.compile(r"^:::\{dropdown\} .*\n```python\n.*?\n```\n:::$", re.M | re.S)
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def test_the_page_is_what_the_generator_writes(path):
+    """Catches a page that was edited by hand, or that a changed exercise has left behind."""
+    assert path.read_text(encoding="utf-8") == PAGES[path], "run python tools/solutions.py"
+
+
+def test_there_is_no_other_page_and_each_is_in_the_contents():
+    """Catches the page of an exercise that has been renamed, and one that is written and not published."""
+    assert {path for path in PAGES if path != solutions.INDEX} == set(solutions.FOLDER.glob("*.md"))
+    assert solutions.TOC.read_text(encoding="utf-8") == solutions.toc(), "run python tools/solutions.py"
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_every_question_has_two_answers_behind_a_click(slug):
+    """Catches code outside a dropdown, one that is open from the start, and the same answer twice."""
+    text = PAGES[solutions.FOLDER / f"{slug}.md"]
+    sections = text.split("\n## ")[1:]
+    asked = load(slug, solutions.ROOT).exercise.questions
+    assert [section.splitlines()[0] for section in sections] == [
+        f"{number}. {question.title}" for number, question in enumerate(asked, start=1)
+    ]
+    for section, question in zip(sections, asked, strict=True):
+        one, other = re.findall(r"```python\n(.*?)\n```", section, re.S)
+        assert f"def {question.name}(" in one and f"def {question.name}(" in other
+        assert solutions.shape(one) != solutions.shape(other)
+        assert ast.parse(one) and ast.parse(other)
+    closed = OPENED.sub("", text)
+    assert "```" not in closed and "def " not in closed and ":open:" not in text
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_the_learners_notebook_names_the_page_and_no_more(slug):
+    """Catches a notebook that sends nobody to its solutions, and one that opens them with a single click."""
+    text = (solutions.ROOT / "exercises" / f"{slug}.ipynb").read_text(encoding="utf-8")
+    assert text.count(f"*Solutions: {load(slug, solutions.ROOT).exercise.title}*") == 1
+    assert "solutions/" not in text and "solutions.md" not in text
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_the_search_leaves_the_page_out(slug):
+    """Catches a page whose head says no longer that it is not to be searched; the built index is tested in book/."""
+    assert PAGES[solutions.FOLDER / f"{slug}.md"].startswith("---\nnosearch: true\n---\n")
+
+
+def test_the_other_answer_is_the_one_that_shares_least():
+    """Catches a second answer that is the first one with other names."""
+    own = "def f(x):\n    y = x.sum(axis=0)\n    return y / len(x)"
+    right = Solutions()
+
+    @right("q")
+    def renamed(table):
+        """The same."""
+        total = table.sum(axis=0)  # of the rows
+        return total / len(table)
+
+    @right("q")
+    def by_loop(x):
+        return [sum(column) / len(column) for column in x.T]
+
+    assert solutions.most_different(own, right.of("q"), "f").name == "by_loop"
+    assert solutions.shape(solutions.answer_text(right.entries[0], "f")) == solutions.shape(own)
+
+
+def test_contents_without_a_place_for_the_pages_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(solutions, "TOC", tmp_path / "_toc.yml")
+    solutions.TOC.write_text("root: index\n")
+    with pytest.raises(ValueError, match="no entry chapters/solutions"):
+        solutions.toc()
+
+
+def test_a_section_that_is_gone_is_named(monkeypatch):
+    it = load(SLUGS[0], solutions.ROOT)
+    monkeypatch.setattr(solutions.pages, "headings", lambda path: {"x": solutions.pages.Heading("p", "t", "x")})
+    with pytest.raises(ValueError, match="has no section"):
+        solutions.page(it)

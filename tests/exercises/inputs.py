@@ -1,0 +1,154 @@
+"""What the arguments of each question are, for the lint of the graded inputs in lint.py.
+
+A new question needs an entry: the sizes that its arguments have, by letters, or the reason why it has none.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """`sizes(*args)` gives letters and sizes; `scores(*args)` the numbers that enter a softmax."""
+
+    sizes: Callable[..., dict[str, int]] | None = None
+    scores: Callable[..., np.ndarray] | None = None
+    alike: tuple[str, ...] = ()  # the checks in which sizes agree on purpose
+    only_distinct: str = ""  # why one size may be a multiple of another
+    no_sizes: str = ""  # why no sizes are named
+    no_softmax: str = ""  # why scores are no scores of a softmax
+
+
+def axes(*names: str) -> Callable[..., dict[str, int]]:
+    """The letters of the axes of the array arguments in turn; the same letter has the same size everywhere."""
+
+    def sizes(*args) -> dict[str, int]:
+        found: dict[str, int] = {}
+        arrays = [value for value in args if isinstance(value, np.ndarray)]
+        for letters, array in zip(names, arrays, strict=True):
+            for letter, size in zip(letters, array.shape, strict=True):
+                if found.setdefault(letter, size) != size:
+                    raise ValueError(f"{letter} is {found[letter]} and {size} in one case")
+        return found
+
+    return sizes
+
+
+def heads_of_rows(x, W_in, n_heads, head):
+    return {"N": len(x), "H": n_heads, "K": x.shape[1] // n_heads}
+
+
+def patches_of_image(image, size):
+    channels, rows, columns = image.shape
+    return {"C": channels, "side": size, "down": rows // size, "across": columns // size}
+
+
+def split_tokens(q, n_heads):
+    return {"B": q.shape[0], "N": q.shape[1], "H": n_heads, "K": q.shape[2] // n_heads}
+
+
+def stored_maps(qkv, out, n_heads):
+    K = out.shape[1] // n_heads
+    return {"H": n_heads, "K": K} | ({} if len(out) == n_heads * K else {"D": len(out)})
+
+
+def kernel_and_tokens(kernel, n_tokens, border):
+    """Once the kernel is as long as the sequence, on purpose."""
+    return {"N": n_tokens} | ({"W": len(kernel)} if len(kernel) != n_tokens else {})
+
+
+def batch_and_places(x, P, starts):
+    """Once there are as many sentences as tokens, on purpose."""
+    B, N, D = x.shape
+    return {"N": N, "D": D, "L": len(P)} | ({"B": B} if B != N else {})
+
+
+def grouped(q, k, v):
+    return {"B": q.shape[0], "H": q.shape[1], "N": q.shape[2], "K": q.shape[3], "S": k.shape[2], "V": v.shape[3]}
+
+
+def batch_layer(x, W_q, W_k, W_v, W_o, n_heads, causal):
+    B, N, D = x.shape
+    return {"B": B, "N": N, "D": D, "H": n_heads, "K": W_q.shape[1] // n_heads}
+
+
+def scores_of_groups(q, k, v):
+    return q @ k.repeat(q.shape[1] // k.shape[1], axis=1).swapaxes(2, 3) / np.sqrt(q.shape[3])
+
+
+def scores_of_batch(x, W_q, W_k, W_v, W_o, n_heads, causal):
+    q, k = (np.stack(np.split(x @ W, n_heads, axis=2)) for W in (W_q, W_k))
+    return q @ k.swapaxes(2, 3) / np.sqrt(W_q.shape[1] // n_heads)
+
+
+def scores_of_heads(X, U_q, U_k, U_v, U_o):
+    return (U_k @ X).swapaxes(1, 2) @ (U_q @ X) / np.sqrt(U_q.shape[1])
+
+
+def scores_of_rotary(q, k, v, *places):
+    """Before the turns, which change no score's size."""
+    return q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
+
+
+COUNTED = "the arguments are the sizes, and the task names those that may agree"
+
+INPUTS = {
+    ("01-tokens", "encode"): Inputs(no_sizes="a word and a list of pairs"),
+    ("01-tokens", "embed"): Inputs(axes("DV", "N")),
+    ("01-tokens", "counts"): Inputs(no_sizes=COUNTED),
+    ("01-tokens", "patches"): Inputs(patches_of_image),
+    ("01-tokens", "rows"): Inputs(heads_of_rows),
+    ("01-tokens", "shift"): Inputs(axes("N")),
+    ("01-tokens", "learn"): Inputs(no_sizes="a list of words"),
+    ("02-attention", "waiting"): Inputs(no_sizes=COUNTED),
+    ("02-attention", "softmax"): Inputs(axes("SN"), lambda scores, axis: scores),
+    ("02-attention", "lookup"): Inputs(axes("KN", "KS", "VS"), lambda Q, K, V, temperature: K.T @ Q / temperature),
+    ("02-attention", "convolution"): Inputs(kernel_and_tokens),
+    ("02-attention", "hull"): Inputs(axes("DC", "DN")),  # C corners, D + 1 of them
+    ("02-attention", "signs"): Inputs(axes("SN")),
+    ("02-attention", "gradient"): Inputs(axes("DS", "SN", "DN"), lambda X, scores, dY: scores),
+    ("03-self-attention", "weights"): Inputs(axes("SN"), lambda scores: scores),
+    ("03-self-attention", "ladder"): Inputs(axes("DN", "KD", "KD")),
+    ("03-self-attention", "rungs"): Inputs(axes("DN", "NN"), no_softmax="they are sorted by what could have made them"),
+    ("03-self-attention", "scaling"): Inputs(
+        axes("KN", "KS", "VS"), lambda Q, K, V: K.T @ Q / np.sqrt(len(K))
+    ),
+    ("03-self-attention", "dimensions"): Inputs(lambda *args: dict(zip("nmdkv", args, strict=False))),
+    ("03-self-attention", "matrix-form"): Inputs(
+        axes("ND", "KD", "KD", "VD"),
+        lambda X, U_q, U_k, U_v: X @ U_k.T @ U_q @ X.T / np.sqrt(len(U_q)),
+        alike=("square maps",),
+    ),
+    ("03-self-attention", "equivariance"): Inputs(
+        axes("DN", "KD", "KD", "VD"), lambda X, U_q, U_k, U_v: X.T @ U_k.T @ U_q @ X / np.sqrt(len(U_q))
+    ),
+    ("04-multi-head", "split"): Inputs(split_tokens),
+    ("04-multi-head", "join"): Inputs(axes("BHNK")),
+    ("04-multi-head", "concatenate"): Inputs(axes("DN", "HKD", "HKD", "HVD", "HDV"), scores_of_heads),
+    ("04-multi-head", "values"): Inputs(stored_maps),
+    ("04-multi-head", "counts"): Inputs(no_sizes=COUNTED),
+    ("04-multi-head", "groups"): Inputs(grouped, scores_of_groups),
+    ("04-multi-head", "museum"): Inputs(batch_layer, scores_of_batch),
+    ("05-feed-forward", "mlp"): Inputs(axes("DN", "FD", "F", "DF", "D"), alike=("equal sizes",)),
+    ("05-feed-forward", "gelu"): Inputs(axes("DN")),
+    ("05-feed-forward", "lamp"): Inputs(axes("W")),
+    ("05-feed-forward", "position-wise"): Inputs(lambda Y, experiments: dict(zip("DN", Y.shape, strict=True))),
+    ("05-feed-forward", "lone-token"): Inputs(no_sizes="all matrices of a stack are square, of one size"),
+    ("05-feed-forward", "counts"): Inputs(no_sizes=COUNTED),
+    ("05-feed-forward", "backward"): Inputs(axes("DN", "FD", "F", "DF", "DN"), alike=("equal sizes",)),
+    ("06-position", "sinusoids"): Inputs(
+        lambda n_tokens, d_model, start=0: {"N": n_tokens, "D": d_model}, only_distinct="d_model is even"
+    ),
+    ("06-position", "slip"): Inputs(no_sizes=COUNTED),
+    ("06-position", "placing"): Inputs(batch_and_places),
+    ("06-position", "relative"): Inputs(lambda q, r, n_sources: {"N": q.shape[-2], "K": q.shape[-1]}),
+    ("06-position", "rotary"): Inputs(lambda x, positions: {"N": x.shape[-2], "D": x.shape[-1]}),
+    ("06-position", "mask"): Inputs(no_sizes=COUNTED),
+    ("06-position", "museum"): Inputs(
+        lambda q, k, v, *places: {"N": q.shape[-2], "K": q.shape[-1], "V": v.shape[-1]},
+        scores_of_rotary,
+        only_distinct="the width of a head is even",
+    ),
+}  # fmt: skip

@@ -1,0 +1,191 @@
+"""What would give an answer away, and a search for it in the text of a page.
+
+**Lines.** Every line of code counts that stands in a right solution, the author's or one of solutions.py, compared
+without spaces and comments, wherever it stands in a text. Not counted is what says nothing: a line of less than 12
+characters, `def`, an import, the head of a loop, a bare `return y`, the unpacking of a shape. Names are compared as
+they are: whoever publishes a solution with other names is not found.
+
+**Values.** Five digits of one expected value in a learner's notebook; three neighbouring entries of an expected
+result or of an argument, in their order and to the digits shown, three decimals or more, in any text. Seeds 0 to 4,
+the draws of the proof; 0 is also that of `check`. Whole numbers and words are not looked for: a chapter may say that
+something is 12.
+
+**Seeds.** In a learner's notebook nothing may look like one; elsewhere no number may be handed to the grader as one.
+
+**What the pages of the book may say.** A learner's notebook may hold nothing of this, and neither may a page, with
+three exceptions. The solution pages are there to tell. The source of the library, which the site publishes beside
+its reference, is what the course teaches and shares lines with the answers. And a chapter that derives an equation
+shows code for it, so some lines agree: each of them is named in ALLOWED with its page and what it does there, one
+that is there no longer has to go, and no page may hold all lines of any one solution.
+"""
+
+import inspect
+import re
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from clearcheck.evaluate import generator
+
+from tests.exercises.authored import SLUGS, SOLUTION, authored, comparisons
+
+TELLING = 12  # characters without spaces
+PLAIN = re.compile(r'def|@|#|"""|import|from\w+import|return\w+$|for.*:$|while\w*:$|[\w,]+=\w+\.shape$')
+NUMBER = re.compile(r"(?<![\w.])-?\d+\.(\d+)(?!\w)")
+DIGITS = 5  # of one number that cannot agree by chance with the few of one exercise
+RUN, COARSE = 3, 0.001  # of two decimals, three in a row agree by chance
+SEEDS = range(5)
+ANY_SEED = re.compile(r"seed|default_rng|np\.random|import random", re.I)
+GRADER_SEED = re.compile(r"(?:--seed[ =]+|\b(?:check|progress|grade|prove)\([^)\n]*seed\s*=\s*)\d+")
+ALLOWED = {
+    "chapters/01-tokens": {
+        "cells=image.reshape(C,rows//size,size,columns//size,size)": "the library's patches, shown as its source",
+    },
+    "chapters/02-attention": {
+        "returnexponentials/exponentials.sum(axis=axis,keepdims=True)": "the library's softmax, shown as its source",
+        "s,n=np.indices((n_tokens,n_tokens))": "the library's circular convolution, one border of the three asked for",
+        "A=np.zeros((n_tokens,n_tokens))": "an empty table for the circular convolution by hand",
+        "A[(n-j)%n_tokens,n]+=kernel[j]": "the circular convolution by hand, one border of the three asked for",
+    },
+    "chapters/03-self-attention": {
+        "returnexponentials/exponentials.sum(axis=axis,keepdims=True)": "the library's softmax, shown as its source",
+        "queries,keys=U_q@X,U_k@X": "two of the tables of an example; their product is the question",
+    },
+    "chapters/04-multi-head": {
+        "K=D//n_heads": "the width of a head, in the derivation of the layer",
+        "returnnp.hstack(list(U_o))@np.vstack(outputs)": "the last step of the concatenated form, in its derivation",
+    },
+    "chapters/05-feed-forward": {
+        "P=np.eye(N)[:,chosen]": "the matrix that chooses columns, in the test of a layer",
+    },
+    "chapters/06-position": {
+        "P=np.zeros((d_model,n_tokens))": "the library's sinusoids, shown as their source",
+        "i=np.arange(d_model//2)": "the numbers of the waves, in an example",
+        "angles=np.outer(positions,10000.0**(-np.arange(half)/half))": "the angles of the rotary form by hand",
+        "cos,sin=np.cos(angles),np.sin(angles)": "their cosines and sines",
+        "(0.841, 0.909, 0.141)": "sin 1, sin 2 and sin 3, which every table of sinusoids has",
+    },
+    "chapters/grading": {"--seed 4711": "an example of a teacher's own seed"},
+    "chapters/08-encoder-decoder": {
+        "A=softmax(scores,axis=0)": "the library's attention, called in an experiment",
+    },
+}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One right solution and those of its lines that count."""
+
+    slug: str
+    question: str
+    name: str
+    lines: tuple[str, ...]
+
+
+def counted(code: str) -> tuple[str, ...]:
+    lines = ["".join(re.sub(r"(^|\s)# .*", "", line).split()) for line in code.splitlines()]
+    return tuple(line for line in lines if len(line) >= TELLING and not PLAIN.match(line))
+
+
+@cache
+def answers() -> tuple[Answer, ...]:
+    """Every right solution of every exercise."""
+    found = []
+    for slug in SLUGS:
+        it = authored(slug)
+        for cell in it.source.cells:
+            found += [Answer(slug, cell.id, "the author's", counted(code)) for code in SOLUTION.findall(cell.source)]
+        found += [Answer(slug, one.question, one.name, counted(inspect.getsource(one.function))) for one in
+                  it.right.entries]  # fmt: skip
+    return tuple(found)
+
+
+def leaked_lines(text: str) -> dict[str, str]:
+    """Lines of solutions that stand in a text, each with the solution it belongs to."""
+    flat = "".join(text.split())
+    return {line: f"{it.slug}, {it.question}: {it.name}" for it in answers() for line in it.lines if line in flat}
+
+
+def whole_answers(text: str) -> list[str]:
+    """Solutions of which a text holds every line that counts."""
+    flat = "".join(text.split())
+    return [f"{it.slug}, {it.question}: {it.name}" for it in answers() if it.lines and all(line in flat for line in
+            it.lines)]  # fmt: skip
+
+
+def entries(value) -> list[np.ndarray]:
+    """The tables and numbers of a result, each as a row of floating-point numbers."""
+    if isinstance(value, dict):
+        return [row for entry in value.values() for row in entries(entry)]
+    if isinstance(value, tuple | list):
+        return [row for entry in value for row in entries(entry)]
+    return [np.ravel(value)] if np.asarray(value).dtype.kind == "f" else []
+
+
+@cache
+def drawn(slug: str) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """The expected results and the arguments of every graded case, as rows of numbers."""
+    expected, arguments = [], []
+    for question in authored(slug).exercise.questions:
+        for check in comparisons(question):
+            for seed in SEEDS:
+                for args in check.cases(generator(question, check.name, seed)):
+                    arguments += entries(args)
+                    expected += entries(check.reference(*args))
+    return expected, arguments
+
+
+@cache
+def runs() -> np.ndarray:
+    """All runs of three neighbouring entries that are neither whole nor alike, sorted by their first one."""
+    rows = [row for slug in SLUGS for kind in drawn(slug) for row in kind if row.size >= RUN]
+    table = np.concatenate([np.lib.stride_tricks.sliding_window_view(row, RUN) for row in rows])
+    return table[np.argsort(table[:, 0])]
+
+
+def shown(text: str) -> list[tuple[float, float]]:
+    """The numbers of a text with a decimal point, each with half a unit of its last digit."""
+    return [(float(found[0]), 0.5001 * 10.0 ** -len(found[1])) for found in NUMBER.finditer(text)]
+
+
+def leaked_runs(text: str) -> list[tuple[float, ...]]:
+    table, numbers = runs(), shown(text)
+    found = []
+    for window in zip(*(numbers[start:] for start in range(RUN)), strict=False):
+        values, half = np.array(window).T
+        if len(set(np.abs(values))) < RUN or (values * 20 % 1 == 0).any() or (half > COARSE).any():
+            continue  # 0.5, 0.25 and the like come anywhere
+        first, last = np.searchsorted(table[:, 0], [values[0] - half[0], values[0] + half[0]])
+        if (np.abs(table[first:last] - values) <= half).all(axis=1).any():
+            found.append(tuple(values.tolist()))
+    return found
+
+
+def leaked_values(text: str, slug: str) -> list[float]:
+    """Numbers of five digits or more that are expected values of this exercise."""
+    expected = np.sort(np.abs(np.concatenate([row for row in drawn(slug)[0] if row.size] or [np.array([np.inf])])))
+    found = []
+    for match in NUMBER.finditer(text):
+        value, half = abs(float(match[0])), 0.5001 * 10.0 ** -len(match[1])
+        if len(match[0].lstrip("-0.").replace(".", "")) >= DIGITS:
+            first, last = np.searchsorted(expected, [value - half, value + half])
+            found += [float(match[0])] if last > first else []
+    return found
+
+
+def in_a_notebook(text: str, slug: str) -> list[str]:
+    """What a learner's notebook gives away."""
+    found = [f"{line!r} is a line of {owner}." for line, owner in leaked_lines(text).items()]
+    found += [f"{value} is an expected value." for value in leaked_values(text, slug)]
+    found += [f"{run} stand side by side in a graded case." for run in leaked_runs(text)]
+    return found + [f"{seed!r} may lead to the graded cases." for seed in ANY_SEED.findall(text)]
+
+
+def on_a_page(text: str, page: str) -> list[str]:
+    """What a page of the book gives away, beyond what is allowed."""
+    allowed = ALLOWED.get(page, {})
+    found = {line: f"{line!r} is a line of {owner}." for line, owner in leaked_lines(text).items()}
+    found |= {str(run): f"{run} stand side by side in a graded case." for run in leaked_runs(text)}
+    found |= {seed: f"{seed!r} is a seed for the grader." for seed in GRADER_SEED.findall(text)}
+    whole = [f"this is the whole of {owner}." for owner in whole_answers(text)]
+    return whole + [sentence for what, sentence in found.items() if what not in allowed]
