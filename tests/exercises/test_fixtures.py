@@ -34,8 +34,20 @@ AXES = {
     ("05-feed-forward", "mlp"): ("DN", "FD", "F", "DF", "D"),
     ("05-feed-forward", "gelu"): ("DN",),
     ("05-feed-forward", "backward"): ("DN", "FD", "F", "DF", "DN"),
+    ("07-residual-norm", "layer-norm"): ("DN", "D", "D"),
+    ("07-residual-norm", "norms"): ("BDN",),
+    ("07-residual-norm", "prints"): ("DN", "DN"),
+    ("07-residual-norm", "museum"): ("BND", "DD"),
+    ("07-residual-norm", "block"): ("DN",),
+    ("07-residual-norm", "depth"): ("MDD", "D"),
+    ("07-residual-norm", "backward"): ("DN", "D", "DN"),
 }
-ALIKE_ON_PURPOSE = {("matrix-form", "square maps"), ("mlp", "equal sizes"), ("backward", "equal sizes")}
+ALIKE_ON_PURPOSE = {
+    ("matrix-form", "square maps"),
+    ("mlp", "equal sizes"),
+    ("backward", "equal sizes"),
+    ("prints", "squares that hide a slip"),
+}
 # Scores of the arguments, for the questions whose softmax they enter.
 SCORES = {
     ("02-attention", "softmax"): lambda scores, axis: scores,
