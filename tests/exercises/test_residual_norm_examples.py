@@ -84,8 +84,9 @@ def test_the_museum_piece_is_the_known_mistake():
 def shown(scope, layer) -> dict[str, bool]:
     """Which experiments print something else than 0."""
     scope["lines"].clear()
-    scope["experiments"](layer)
-    return {line.split(":")[0].strip(): float(line.split(":")[1]) > 0 for line in scope["lines"]}
+    with np.errstate(all="ignore"):
+        scope["experiments"](layer)
+    return {line.split(":")[0].strip(): float(line.split(":")[1]) != 0 for line in scope["lines"]}
 
 
 def test_the_experiments_find_what_the_task_says():

@@ -182,6 +182,8 @@ def mistyped(X, slip):
         (X - total) / np.sqrt(X.std(axis=0) + EPS),
         (X - mean) / np.sqrt(sigma + EPS),
         (X - X.mean(axis=1, keepdims=True)) / X.std(axis=0),
+        (X - total) / np.sqrt(np.sqrt(((X - total) ** 2).sum(axis=0)) + EPS),
+        (X - X.mean(axis=1, keepdims=True)) / np.sqrt(X.std(axis=1, keepdims=True)),
     )[slip]
 
 
@@ -208,7 +210,7 @@ def one_print_or_none(rng):
     cases.append((X, np.round(X / np.sqrt((X**2).mean(axis=0) + EPS), 5)))
     X = draw_print_tokens(rng)
     cases.append((X, np.round((X - X.mean(axis=0)) / np.sqrt(X.var(axis=0, ddof=1) + EPS), 5)))
-    cases += [(X, np.round(Y, 5)) for X, Y in map(mistyped, [draw_print_tokens(rng) for _ in range(5)], range(5))]
+    cases += [(X, np.round(Y, 5)) for X, Y in map(mistyped, [draw_print_tokens(rng) for _ in range(7)], range(7))]
     for spoil in (spoil_one, spoil_all_but_one, spoil_later_tokens, rolled):
         X, Y = typed(draw_print_tokens(rng), "C")
         cases.append((X, spoil(Y)))
@@ -559,7 +561,7 @@ EXERCISE = Exercise(
         ),
         Question(
             id="prints",
-            title="Two slips in print",
+            title="Two prints with slips",
             name="possible_prints",
             minutes=18,
             difficulty=2,

@@ -262,6 +262,70 @@ def outputs_in_rows(X, gamma, beta, eps=1e-5):
     return (gamma[:, None] * (X - X.mean(axis=0)) / np.sqrt(X.var(axis=0) + eps) + beta[:, None]).T
 
 
+@wrong(
+    "layer-norm",
+    says="You add the root of ε to the standard deviation; ε is added first, and the root taken of the sum.",
+    section="ε-and-the-constant-token",
+)
+def root_of_eps_outside(X, gamma, beta, eps=1e-5):
+    return gamma[:, None] * (X - X.mean(axis=0)) / (X.std(axis=0) + np.sqrt(eps)) + beta[:, None]
+
+
+@wrong(
+    "layer-norm",
+    says="Your shift is divided by the standard deviation, too: it is added at the very end.",
+    section="one-token-at-a-time",
+)
+def shift_divided(X, gamma, beta, eps=1e-5):
+    return (gamma[:, None] * (X - X.mean(axis=0)) + beta[:, None]) / np.sqrt(X.var(axis=0) + eps)
+
+
+@wrong(
+    "layer-norm",
+    says="Only the mean is divided by the standard deviation in yours: brackets are missing.",
+    section="one-token-at-a-time",
+)
+def brackets_missing(X, gamma, beta, eps=1e-5):
+    return gamma[:, None] * X - X.mean(axis=0) / np.sqrt(X.var(axis=0) + eps) + beta[:, None]
+
+
+@wrong(
+    "layer-norm",
+    says="You subtract the mean above, but below the line you average the squares of the token as it came.",
+    section="one-token-at-a-time",
+)
+def squares_before_centring(X, gamma, beta, eps=1e-5):
+    return gamma[:, None] * (X - X.mean(axis=0)) / np.sqrt((X**2).mean(axis=0) + eps) + beta[:, None]
+
+
+@wrong(
+    "layer-norm",
+    says="Scale and shift are exchanged: γ multiplies and β is added.",
+    section="one-token-at-a-time",
+)
+def scale_and_shift_exchanged(X, gamma, beta, eps=1e-5):
+    return beta[:, None] * (X - X.mean(axis=0)) / np.sqrt(X.var(axis=0) + eps) + gamma[:, None]
+
+
+@wrong(
+    "layer-norm",
+    says="Your mean is that of the token, but your variance runs over the tokens.",
+    section="the-norm-that-sees-the-future",
+)
+def variance_over_the_tokens(X, gamma, beta, eps=1e-5):
+    return gamma[:, None] * (X - X.mean(axis=0)) / np.sqrt(X.var(axis=1, keepdims=True) + eps) + beta[:, None]
+
+
+@wrong(
+    "layer-norm",
+    says="You divide by the largest difference from the mean, where the standard deviation belongs.",
+    section="one-token-at-a-time",
+)
+def largest_difference(X, gamma, beta, eps=1e-5):
+    centred = X - X.mean(axis=0)
+    return gamma[:, None] * centred / (np.abs(centred).max(axis=0) + eps) + beta[:, None]
+
+
 # norms
 
 
@@ -365,6 +429,19 @@ def batch_over_everything(x, kind, eps):
     if kind == "RMSNorm":
         return x / np.sqrt((x**2).mean(axis=1, keepdims=True) + eps)
     axes = 1 if kind == "LayerNorm" else (0, 1, 2)
+    centred = x - x.mean(axis=axes, keepdims=True)
+    return centred / np.sqrt((centred**2).mean(axis=axes, keepdims=True) + eps)
+
+
+@wrong(
+    "norms",
+    says="Your BatchNorm averages over features and sequences, and has one mean for every place.",
+    section="what-is-averaged",
+)
+def batch_over_features(x, kind, eps):
+    if kind == "RMSNorm":
+        return x / np.sqrt((x**2).mean(axis=1, keepdims=True) + eps)
+    axes = 1 if kind == "LayerNorm" else (0, 1)
     centred = x - x.mean(axis=axes, keepdims=True)
     return centred / np.sqrt((centred**2).mean(axis=axes, keepdims=True) + eps)
 
@@ -532,6 +609,56 @@ def means_of_means(x, kind, eps):
         return (x - x.mean(axis=1, keepdims=True)) / np.sqrt(x.var(axis=1, keepdims=True) + eps)
     spread = x.var(axis=2, keepdims=True).mean(axis=0, keepdims=True)
     return (x - x.mean(axis=(0, 2), keepdims=True)) / np.sqrt(spread + eps)
+
+
+@wrong(
+    "norms",
+    says="Your RMSNorm squares the mean; it should average the squares.",
+    section="what-is-averaged",
+)
+def rms_of_the_mean(x, kind, eps):
+    if kind == "RMSNorm":
+        return x / np.sqrt(x.mean(axis=1, keepdims=True) ** 2 + eps)
+    axes = 1 if kind == "LayerNorm" else (0, 2)
+    centred = x - x.mean(axis=axes, keepdims=True)
+    return centred / np.sqrt((centred**2).mean(axis=axes, keepdims=True) + eps)
+
+
+@wrong(
+    "norms",
+    says="Your RMSNorm has one mean square for a whole sequence; every token has its own.",
+    section="what-is-averaged",
+)
+def rms_over_the_sequence(x, kind, eps):
+    if kind == "RMSNorm":
+        return x / np.sqrt((x**2).mean(axis=(1, 2), keepdims=True) + eps)
+    axes = 1 if kind == "LayerNorm" else (0, 2)
+    centred = x - x.mean(axis=axes, keepdims=True)
+    return centred / np.sqrt((centred**2).mean(axis=axes, keepdims=True) + eps)
+
+
+@wrong(
+    "norms",
+    says="Where you subtract a mean you divide by the variance: the root is missing.",
+    section="one-token-at-a-time",
+)
+def variances_without_a_root(x, kind, eps):
+    if kind == "RMSNorm":
+        return x / np.sqrt((x**2).mean(axis=1, keepdims=True) + eps)
+    axes = 1 if kind == "LayerNorm" else (0, 2)
+    return (x - x.mean(axis=axes, keepdims=True)) / (x.var(axis=axes, keepdims=True) + eps)
+
+
+@wrong(
+    "norms",
+    says="Where you subtract a mean you divide by the root of a standard deviation.",
+    section="one-token-at-a-time",
+)
+def roots_of_roots(x, kind, eps):
+    if kind == "RMSNorm":
+        return x / np.sqrt((x**2).mean(axis=1, keepdims=True) + eps)
+    axes = 1 if kind == "LayerNorm" else (0, 2)
+    return (x - x.mean(axis=axes, keepdims=True)) / np.sqrt(x.std(axis=axes, keepdims=True) + eps)
 
 
 # prints
@@ -916,6 +1043,78 @@ def moments_of_y(X, Y):
     return "A" * bool(rows) + "B" * np.allclose(B, Y, rtol=0, atol=1e-3) + "C" * bool(columns)
 
 
+@wrong(
+    "prints",
+    says="The squares in print B are averaged, and yours are summed.",
+    section="one-token-at-a-time",
+)
+def sum_in_sigma(X, Y):
+    with np.errstate(all="ignore"):
+        total = X.sum(axis=0)
+        mean = X.mean(axis=0)
+        rows = X - X.mean(axis=1, keepdims=True)
+        made = {
+            "A": rows / np.sqrt((rows**2).mean(axis=1, keepdims=True)),
+            "B": (X - total) / np.sqrt(np.sqrt(((X - total) ** 2).sum(axis=0)) + 1e-5),
+            "C": (X - mean) / np.sqrt(X.var(axis=0) + 1e-5),
+        }
+    return "".join(name for name in made if np.allclose(made[name], Y, rtol=0, atol=1e-3, equal_nan=True))
+
+
+@wrong(
+    "prints",
+    says="Your print A divides by the root of a standard deviation; it prints the root of the variance.",
+    section="one-token-at-a-time",
+)
+def root_of_sigma_in_a(X, Y):
+    with np.errstate(all="ignore"):
+        total = X.sum(axis=0)
+        mean = X.mean(axis=0)
+        rows = X - X.mean(axis=1, keepdims=True)
+        made = {
+            "A": rows / np.sqrt(X.std(axis=1, keepdims=True)),
+            "B": (X - total) / np.sqrt(np.sqrt(((X - total) ** 2).mean(axis=0)) + 1e-5),
+            "C": (X - mean) / np.sqrt(X.var(axis=0) + 1e-5),
+        }
+    return "".join(name for name in made if np.allclose(made[name], Y, rtol=0, atol=1e-3, equal_nan=True))
+
+
+@wrong(
+    "prints",
+    says="A print that gives NaN anywhere fits everything in your function.",
+    section="ε-and-the-constant-token",
+)
+def nan_is_no_objection(X, Y):
+    with np.errstate(all="ignore"):
+        total = X.sum(axis=0)
+        mean = X.mean(axis=0)
+        rows = X - X.mean(axis=1, keepdims=True)
+        made = {
+            "A": rows / np.sqrt((rows**2).mean(axis=1, keepdims=True)),
+            "B": (X - total) / np.sqrt(np.sqrt(((X - total) ** 2).mean(axis=0)) + 1e-5),
+            "C": (X - mean) / np.sqrt(X.var(axis=0) + 1e-5),
+        }
+    return "".join(name for name in made if np.isnan(made[name]).any() or np.allclose(made[name], Y, rtol=0, atol=1e-3))
+
+
+@wrong(
+    "prints",
+    says="You skip the entries that are NaN, and where all of them are, nothing is left to compare.",
+    section="ε-and-the-constant-token",
+)
+def nan_skipped(X, Y):
+    with np.errstate(all="ignore"):
+        total = X.sum(axis=0)
+        mean = X.mean(axis=0)
+        rows = X - X.mean(axis=1, keepdims=True)
+        made = {
+            "A": rows / np.sqrt((rows**2).mean(axis=1, keepdims=True)),
+            "B": (X - total) / np.sqrt(np.sqrt(((X - total) ** 2).mean(axis=0)) + 1e-5),
+            "C": (X - mean) / np.sqrt(X.var(axis=0) + 1e-5),
+        }
+    return "".join(name for name in made if np.fmax.reduce(np.abs(made[name] - Y), axis=None) <= 1e-3)
+
+
 # museum
 
 
@@ -1233,6 +1432,108 @@ def roots_without_eps(x, W):
     return stream / np.sqrt(np.square(stream).mean(axis=2, keepdims=True))
 
 
+@wrong(
+    "museum",
+    says="Your counts begin at 0: the first token has seen itself.",
+    section="the-norm-that-sees-the-future",
+)
+def count_from_zero(x, W):
+    centred = x - x.mean(axis=2, keepdims=True)
+    normed = centred / np.sqrt(np.square(centred).mean(axis=2, keepdims=True) + 1e-5)
+    so_far = np.cumsum(normed @ W, axis=1) / np.arange(x.shape[1])[:, None]
+    stream = x + so_far
+    return stream / np.sqrt(np.square(stream).mean(axis=2, keepdims=True) + 1e-5)
+
+
+@wrong(
+    "museum",
+    says="Your sum runs along the features; the past lies along axis 1.",
+    section="the-norm-that-sees-the-future",
+)
+def summed_over_the_features(x, W):
+    centred = x - x.mean(axis=2, keepdims=True)
+    normed = centred / np.sqrt(np.square(centred).mean(axis=2, keepdims=True) + 1e-5)
+    so_far = np.cumsum(normed @ W, axis=2) / np.arange(1, x.shape[1] + 1)[:, None]
+    stream = x + so_far
+    return stream / np.sqrt(np.square(stream).mean(axis=2, keepdims=True) + 1e-5)
+
+
+@wrong(
+    "museum",
+    says="Your sum runs along the batch; the past lies along axis 1.",
+    section="the-norm-that-sees-the-future",
+)
+def summed_over_the_batch(x, W):
+    centred = x - x.mean(axis=2, keepdims=True)
+    normed = centred / np.sqrt(np.square(centred).mean(axis=2, keepdims=True) + 1e-5)
+    so_far = np.cumsum(normed @ W, axis=0) / np.arange(1, x.shape[1] + 1)[:, None]
+    stream = x + so_far
+    return stream / np.sqrt(np.square(stream).mean(axis=2, keepdims=True) + 1e-5)
+
+
+@wrong(
+    "museum",
+    says="Your residual starts from the centred tokens, and their means are lost on the way.",
+    section="where-the-norm-goes",
+)
+def centred_residual(x, W):
+    centred = x - x.mean(axis=2, keepdims=True)
+    normed = centred / np.sqrt(np.square(centred).mean(axis=2, keepdims=True) + 1e-5)
+    so_far = np.cumsum(normed @ W, axis=1) / np.arange(1, x.shape[1] + 1)[:, None]
+    stream = centred + so_far
+    return stream / np.sqrt(np.square(stream).mean(axis=2, keepdims=True) + 1e-5)
+
+
+@wrong(
+    "museum",
+    says="You add the normalised tokens as well as x: the stream gains what the look back gives, and nothing else.",
+    section="identity-plus-a-bit",
+)
+def two_residuals(x, W):
+    centred = x - x.mean(axis=2, keepdims=True)
+    normed = centred / np.sqrt(np.square(centred).mean(axis=2, keepdims=True) + 1e-5)
+    so_far = np.cumsum(normed @ W, axis=1) / np.arange(1, x.shape[1] + 1)[:, None]
+    stream = x + normed + so_far
+    return stream / np.sqrt(np.square(stream).mean(axis=2, keepdims=True) + 1e-5)
+
+
+@wrong(
+    "museum",
+    says="Your tokens do not look back at all: each gets its own map.",
+    section="the-norm-that-sees-the-future",
+)
+def no_look_back(x, W):
+    centred = x - x.mean(axis=2, keepdims=True)
+    normed = centred / np.sqrt(np.square(centred).mean(axis=2, keepdims=True) + 1e-5)
+    so_far = normed @ W
+    stream = x + so_far
+    return stream / np.sqrt(np.square(stream).mean(axis=2, keepdims=True) + 1e-5)
+
+
+@wrong(
+    "museum",
+    says="In your first norm the mean runs over the features, the mean square still over the tokens.",
+    section="the-norm-that-sees-the-future",
+)
+def half_of_the_axis(x, W):
+    centred = x - x.mean(axis=2, keepdims=True)
+    normed = centred / np.sqrt(np.square(centred).mean(axis=1, keepdims=True) + 1e-5)
+    stream = x + np.cumsum(normed @ W, axis=1) / np.arange(1, x.shape[1] + 1)[:, None]
+    return stream / np.sqrt(np.square(stream).mean(axis=2, keepdims=True) + 1e-5)
+
+
+@wrong(
+    "museum",
+    says="In your first norm the mean square runs over the features, and the mean still over the tokens.",
+    section="the-norm-that-sees-the-future",
+)
+def other_half_of_the_axis(x, W):
+    centred = x - x.mean(axis=1, keepdims=True)
+    normed = centred / np.sqrt(np.square(centred).mean(axis=2, keepdims=True) + 1e-5)
+    stream = x + np.cumsum(normed @ W, axis=1) / np.arange(1, x.shape[1] + 1)[:, None]
+    return stream / np.sqrt(np.square(stream).mean(axis=2, keepdims=True) + 1e-5)
+
+
 # block
 
 
@@ -1372,7 +1673,7 @@ def pre_second_part_unnormed(X, norm_1, norm_2, form):
 
 @wrong(
     "block",
-    says="There are no residual connections in any of your forms.",
+    says="The residual connections are missing: each part takes the place of what it should be added to.",
     section="identity-plus-a-bit",
 )
 def no_residuals(X, norm_1, norm_2, form):
@@ -1658,9 +1959,200 @@ def norms_over_the_tokens(X, norm_1, norm_2, form):
     says="Scale and shift are exchanged: a pair begins with γ.",
     section="one-token-at-a-time",
 )
-def scale_and_shift_exchanged(X, norm_1, norm_2, form):
+def pairs_the_wrong_way_round(X, norm_1, norm_2, form):
     def norm(Z, pair):
         return pair[1][:, None] * (Z - Z.mean(axis=0)) / np.sqrt(Z.var(axis=0) + 1e-5) + pair[0][:, None]
+
+    if form == "pre-norm":
+        Y = X + look_back(norm(X, norm_1))
+        return Y + think(norm(Y, norm_2))
+    if form == "post-norm":
+        Y = norm(X + look_back(X), norm_1)
+        return norm(Y + think(Y), norm_2)
+    Y = X + norm(look_back(X), norm_1)
+    return Y + think(Y)
+
+
+@wrong(
+    "block",
+    says="The first residual connection of your pre-norm block is missing.",
+    section="identity-plus-a-bit",
+)
+def pre_first_residual_missing(X, norm_1, norm_2, form):
+    def norm(Z, pair):
+        return pair[0][:, None] * (Z - Z.mean(axis=0)) / np.sqrt(Z.var(axis=0) + 1e-5) + pair[1][:, None]
+
+    if form == "pre-norm":
+        Y = look_back(norm(X, norm_1))
+        return Y + think(norm(Y, norm_2))
+    if form == "post-norm":
+        Y = norm(X + look_back(X), norm_1)
+        return norm(Y + think(Y), norm_2)
+    Y = X + norm(look_back(X), norm_1)
+    return Y + think(Y)
+
+
+@wrong(
+    "block",
+    says="The second residual connection of your pre-norm block is missing.",
+    section="identity-plus-a-bit",
+)
+def pre_second_residual_missing(X, norm_1, norm_2, form):
+    def norm(Z, pair):
+        return pair[0][:, None] * (Z - Z.mean(axis=0)) / np.sqrt(Z.var(axis=0) + 1e-5) + pair[1][:, None]
+
+    if form == "pre-norm":
+        Y = X + look_back(norm(X, norm_1))
+        return think(norm(Y, norm_2))
+    if form == "post-norm":
+        Y = norm(X + look_back(X), norm_1)
+        return norm(Y + think(Y), norm_2)
+    Y = X + norm(look_back(X), norm_1)
+    return Y + think(Y)
+
+
+@wrong(
+    "block",
+    says="In the first half of your pre-norm block the normalised tokens take the place of X.",
+    section="where-the-norm-goes",
+)
+def pre_normed_then_kept(X, norm_1, norm_2, form):
+    def norm(Z, pair):
+        return pair[0][:, None] * (Z - Z.mean(axis=0)) / np.sqrt(Z.var(axis=0) + 1e-5) + pair[1][:, None]
+
+    if form == "pre-norm":
+        Z = norm(X, norm_1)
+        Y = Z + look_back(Z)
+        return Y + think(norm(Y, norm_2))
+    if form == "post-norm":
+        Y = norm(X + look_back(X), norm_1)
+        return norm(Y + think(Y), norm_2)
+    Y = X + norm(look_back(X), norm_1)
+    return Y + think(Y)
+
+
+@wrong(
+    "block",
+    says="The first residual connection of your post-norm block is missing.",
+    section="identity-plus-a-bit",
+)
+def post_first_residual_missing(X, norm_1, norm_2, form):
+    def norm(Z, pair):
+        return pair[0][:, None] * (Z - Z.mean(axis=0)) / np.sqrt(Z.var(axis=0) + 1e-5) + pair[1][:, None]
+
+    if form == "pre-norm":
+        Y = X + look_back(norm(X, norm_1))
+        return Y + think(norm(Y, norm_2))
+    if form == "post-norm":
+        Y = norm(look_back(X), norm_1)
+        return norm(Y + think(Y), norm_2)
+    Y = X + norm(look_back(X), norm_1)
+    return Y + think(Y)
+
+
+@wrong(
+    "block",
+    says="The second residual connection of your post-norm block is missing.",
+    section="identity-plus-a-bit",
+)
+def post_second_residual_missing(X, norm_1, norm_2, form):
+    def norm(Z, pair):
+        return pair[0][:, None] * (Z - Z.mean(axis=0)) / np.sqrt(Z.var(axis=0) + 1e-5) + pair[1][:, None]
+
+    if form == "pre-norm":
+        Y = X + look_back(norm(X, norm_1))
+        return Y + think(norm(Y, norm_2))
+    if form == "post-norm":
+        Y = norm(X + look_back(X), norm_1)
+        return norm(think(Y), norm_2)
+    Y = X + norm(look_back(X), norm_1)
+    return Y + think(Y)
+
+
+@wrong(
+    "block",
+    says="In your form of Jiang the norm takes X, and attention is added as it comes.",
+    section="where-the-norm-goes",
+)
+def jiang_norms_the_residual(X, norm_1, norm_2, form):
+    def norm(Z, pair):
+        return pair[0][:, None] * (Z - Z.mean(axis=0)) / np.sqrt(Z.var(axis=0) + 1e-5) + pair[1][:, None]
+
+    if form == "pre-norm":
+        Y = X + look_back(norm(X, norm_1))
+        return Y + think(norm(Y, norm_2))
+    if form == "post-norm":
+        Y = norm(X + look_back(X), norm_1)
+        return norm(Y + think(Y), norm_2)
+    Y = norm(X, norm_1) + look_back(X)
+    return Y + think(Y)
+
+
+@wrong(
+    "block",
+    says="The second sum of your form of Jiang starts from X.",
+    section="identity-plus-a-bit",
+)
+def jiang_old_residual(X, norm_1, norm_2, form):
+    def norm(Z, pair):
+        return pair[0][:, None] * (Z - Z.mean(axis=0)) / np.sqrt(Z.var(axis=0) + 1e-5) + pair[1][:, None]
+
+    if form == "pre-norm":
+        Y = X + look_back(norm(X, norm_1))
+        return Y + think(norm(Y, norm_2))
+    if form == "post-norm":
+        Y = norm(X + look_back(X), norm_1)
+        return norm(Y + think(Y), norm_2)
+    Y = X + norm(look_back(X), norm_1)
+    return X + think(Y)
+
+
+@wrong(
+    "block",
+    says="Your form of Jiang ends with a norm of the whole sum.",
+    section="where-the-norm-goes",
+)
+def jiang_ends_with_a_norm(X, norm_1, norm_2, form):
+    def norm(Z, pair):
+        return pair[0][:, None] * (Z - Z.mean(axis=0)) / np.sqrt(Z.var(axis=0) + 1e-5) + pair[1][:, None]
+
+    if form == "pre-norm":
+        Y = X + look_back(norm(X, norm_1))
+        return Y + think(norm(Y, norm_2))
+    if form == "post-norm":
+        Y = norm(X + look_back(X), norm_1)
+        return norm(Y + think(Y), norm_2)
+    Y = X + norm(look_back(X), norm_1)
+    return norm(Y + think(Y), norm_2)
+
+
+@wrong(
+    "block",
+    says="There is no ε in the norms of your block.",
+    section="ε-and-the-constant-token",
+)
+def norms_without_eps(X, norm_1, norm_2, form):
+    def norm(Z, pair):
+        return pair[0][:, None] * (Z - Z.mean(axis=0)) / np.sqrt(Z.var(axis=0)) + pair[1][:, None]
+
+    if form == "pre-norm":
+        Y = X + look_back(norm(X, norm_1))
+        return Y + think(norm(Y, norm_2))
+    if form == "post-norm":
+        Y = norm(X + look_back(X), norm_1)
+        return norm(Y + think(Y), norm_2)
+    Y = X + norm(look_back(X), norm_1)
+    return Y + think(Y)
+
+
+@wrong(
+    "block",
+    says="The variances in your block divide by D − 1.",
+    section="common-mistakes",
+)
+def norms_with_d_minus_1(X, norm_1, norm_2, form):
+    def norm(Z, pair):
+        return pair[0][:, None] * (Z - Z.mean(axis=0)) / np.sqrt(Z.var(axis=0, ddof=1) + 1e-5) + pair[1][:, None]
 
     if form == "pre-norm":
         Y = X + look_back(norm(X, norm_1))
@@ -2048,6 +2540,96 @@ def top_left_out(parts, top):
     return dict(zip(names, np.array(rows)[:0:-1].T, strict=True))
 
 
+@wrong(
+    "depth",
+    says="You measure with sums of absolute values; a length is the root of a sum of squares.",
+    section="a-stack-that-forgets-its-input",
+)
+def absolute_sums(parts, top):
+    D = len(top)
+    g_with = g_without = top
+    rows = [(1.0, 1.0, 1.0, 1.0)]
+    for J in parts[::-1]:
+        gain = (J**2).sum() / D
+        g_with, g_without = g_with + J.T @ g_with, J.T @ g_without
+        lengths = [np.abs(g).sum() / np.abs(top).sum() for g in (g_with, g_without)]
+        rows.append((*lengths, rows[-1][2] * np.sqrt(1 + gain), rows[-1][3] * np.sqrt(gain)))
+    names = ("measured with", "measured without", "predicted with", "predicted without")
+    return dict(zip(names, np.array(rows)[::-1].T, strict=True))
+
+
+@wrong(
+    "depth",
+    says="Your s² is squared a second time.",
+    section="a-stack-that-forgets-its-input",
+)
+def gain_squared_twice(parts, top):
+    D = len(top)
+    g_with = g_without = top
+    rows = [(1.0, 1.0, 1.0, 1.0)]
+    for J in parts[::-1]:
+        gain = ((J**2).sum() / D) ** 2
+        g_with, g_without = g_with + J.T @ g_with, J.T @ g_without
+        lengths = [np.linalg.norm(g) / np.linalg.norm(top) for g in (g_with, g_without)]
+        rows.append((*lengths, rows[-1][2] * np.sqrt(1 + gain), rows[-1][3] * np.sqrt(gain)))
+    names = ("measured with", "measured without", "predicted with", "predicted without")
+    return dict(zip(names, np.array(rows)[::-1].T, strict=True))
+
+
+@wrong(
+    "depth",
+    says="Your s² is the root of the sum of the squares, divided by D: the root comes later.",
+    section="a-stack-that-forgets-its-input",
+)
+def gain_from_a_length(parts, top):
+    D = len(top)
+    g_with = g_without = top
+    rows = [(1.0, 1.0, 1.0, 1.0)]
+    for J in parts[::-1]:
+        gain = np.linalg.norm(J) / D
+        g_with, g_without = g_with + J.T @ g_with, J.T @ g_without
+        lengths = [np.linalg.norm(g) / np.linalg.norm(top) for g in (g_with, g_without)]
+        rows.append((*lengths, rows[-1][2] * np.sqrt(1 + gain), rows[-1][3] * np.sqrt(gain)))
+    names = ("measured with", "measured without", "predicted with", "predicted without")
+    return dict(zip(names, np.array(rows)[::-1].T, strict=True))
+
+
+@wrong(
+    "depth",
+    says="Your prediction for the stack with residuals leaves the identity out.",
+    section="identity-plus-a-bit",
+)
+def prediction_without_the_identity(parts, top):
+    D = len(top)
+    g_with = g_without = top
+    rows = [(1.0, 1.0, 1.0, 1.0)]
+    for J in parts[::-1]:
+        gain = (J**2).sum() / D
+        g_with, g_without = g_with + J.T @ g_with, J.T @ g_without
+        lengths = [np.linalg.norm(g) / np.linalg.norm(top) for g in (g_with, g_without)]
+        rows.append((*lengths, rows[-1][2] * np.sqrt(gain), rows[-1][3] * np.sqrt(gain)))
+    names = ("measured with", "measured without", "predicted with", "predicted without")
+    return dict(zip(names, np.array(rows)[::-1].T, strict=True))
+
+
+@wrong(
+    "depth",
+    says="Your measured lengths are relative to the part above; they should be relative to the top.",
+    section="a-stack-that-forgets-its-input",
+)
+def relative_to_the_part_above(parts, top):
+    D = len(top)
+    g_with = g_without = top
+    rows = [(1.0, 1.0, 1.0, 1.0)]
+    for J in parts[::-1]:
+        gain = (J**2).sum() / D
+        g_with, g_without = g_with + J.T @ g_with, J.T @ g_without
+        lengths = [np.linalg.norm(g) / rows[-1][i] for i, g in enumerate((g_with, g_without))]
+        rows.append((*lengths, rows[-1][2] * np.sqrt(1 + gain), rows[-1][3] * np.sqrt(gain)))
+    names = ("measured with", "measured without", "predicted with", "predicted without")
+    return dict(zip(names, np.array(rows)[::-1].T, strict=True))
+
+
 # backward
 
 
@@ -2207,7 +2789,7 @@ def centred_for_standard(X, gamma, dY, eps=1e-5):
 
 @wrong(
     "backward",
-    says="One of the two standardised factors in the path through the standard deviation is only centred in yours.",
+    says="The path through the standard deviation has the standard deviation below it once too few in yours.",
     section="one-token-at-a-time",
 )
 def spread_once(X, gamma, dY, eps=1e-5):
@@ -2397,6 +2979,160 @@ def forward_scaling(X, gamma, dY, eps=1e-5):
     g = gamma[:, None] * dY
     dX = inverse * g - (inverse * g).mean()
     return dX, (dY * X_hat).sum(axis=1), dY.sum(axis=1)
+
+
+@wrong(
+    "backward",
+    says="In the path through the standard deviation you sum over the features; it is a mean.",
+    section="one-token-at-a-time",
+)
+def one_sum_for_a_mean(X, gamma, dY, eps=1e-5):
+    centred = X - X.mean(axis=0, keepdims=True)
+    inverse = 1 / np.sqrt((centred**2).mean(axis=0, keepdims=True) + eps)
+    X_hat = centred * inverse
+    g = gamma[:, None] * dY
+    dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).sum(axis=0))
+    return dX, (dY * X_hat).sum(axis=1), dY.sum(axis=1)
+
+
+@wrong(
+    "backward",
+    says="You take out the mean of the whole matrix; every token has its own.",
+    section="one-token-at-a-time",
+)
+def mean_of_all_tokens(X, gamma, dY, eps=1e-5):
+    centred = X - X.mean(axis=0, keepdims=True)
+    inverse = 1 / np.sqrt((centred**2).mean(axis=0, keepdims=True) + eps)
+    X_hat = centred * inverse
+    g = gamma[:, None] * dY
+    dX = inverse * (g - g.mean() - X_hat * (g * X_hat).mean(axis=0))
+    return dX, (dY * X_hat).sum(axis=1), dY.sum(axis=1)
+
+
+@wrong(
+    "backward",
+    says="The mean product with x̂ is taken out of every feature alike; it belongs along x̂.",
+    section="one-token-at-a-time",
+)
+def along_nothing(X, gamma, dY, eps=1e-5):
+    centred = X - X.mean(axis=0, keepdims=True)
+    inverse = 1 / np.sqrt((centred**2).mean(axis=0, keepdims=True) + eps)
+    X_hat = centred * inverse
+    g = gamma[:, None] * dY
+    dX = inverse * (g - g.mean(axis=0) - (g * X_hat).mean(axis=0))
+    return dX, (dY * X_hat).sum(axis=1), dY.sum(axis=1)
+
+
+@wrong(
+    "backward",
+    says="In the path through the standard deviation the mean is missing: each feature looks at its own product only.",
+    section="one-token-at-a-time",
+)
+def no_mean_in_the_spread(X, gamma, dY, eps=1e-5):
+    centred = X - X.mean(axis=0, keepdims=True)
+    inverse = 1 / np.sqrt((centred**2).mean(axis=0, keepdims=True) + eps)
+    X_hat = centred * inverse
+    g = gamma[:, None] * dY
+    dX = inverse * (g - g.mean(axis=0) - X_hat * g * X_hat)
+    return dX, (dY * X_hat).sum(axis=1), dY.sum(axis=1)
+
+
+@wrong(
+    "backward",
+    says="γ is missing in the path through the standard deviation.",
+    section="one-token-at-a-time",
+)
+def spread_without_gamma(X, gamma, dY, eps=1e-5):
+    centred = X - X.mean(axis=0, keepdims=True)
+    inverse = 1 / np.sqrt((centred**2).mean(axis=0, keepdims=True) + eps)
+    X_hat = centred * inverse
+    g = gamma[:, None] * dY
+    dX = inverse * (g - g.mean(axis=0) - X_hat * (dY * X_hat).mean(axis=0))
+    return dX, (dY * X_hat).sum(axis=1), dY.sum(axis=1)
+
+
+@wrong(
+    "backward",
+    says="γ is missing in the path through the mean.",
+    section="one-token-at-a-time",
+)
+def mean_without_gamma(X, gamma, dY, eps=1e-5):
+    centred = X - X.mean(axis=0, keepdims=True)
+    inverse = 1 / np.sqrt((centred**2).mean(axis=0, keepdims=True) + eps)
+    X_hat = centred * inverse
+    g = gamma[:, None] * dY
+    dX = inverse * (g - dY.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
+    return dX, (dY * X_hat).sum(axis=1), dY.sum(axis=1)
+
+
+@wrong(
+    "backward",
+    says="The path through the standard deviation has a factor of 2 too many: the root takes that of the square away.",
+    section="one-token-at-a-time",
+)
+def spread_doubled(X, gamma, dY, eps=1e-5):
+    centred = X - X.mean(axis=0, keepdims=True)
+    inverse = 1 / np.sqrt((centred**2).mean(axis=0, keepdims=True) + eps)
+    X_hat = centred * inverse
+    g = gamma[:, None] * dY
+    dX = inverse * (g - g.mean(axis=0) - 2 * X_hat * (g * X_hat).mean(axis=0))
+    return dX, (dY * X_hat).sum(axis=1), dY.sum(axis=1)
+
+
+@wrong(
+    "backward",
+    says="You divide by γ on the way back; the slope of γ x̂ by x̂ is γ.",
+    section="one-token-at-a-time",
+)
+def divided_by_gamma(X, gamma, dY, eps=1e-5):
+    centred = X - X.mean(axis=0, keepdims=True)
+    inverse = 1 / np.sqrt((centred**2).mean(axis=0, keepdims=True) + eps)
+    X_hat = centred * inverse
+    g = dY / gamma[:, None]
+    dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
+    return dX, (dY * X_hat).sum(axis=1), dY.sum(axis=1)
+
+
+@wrong(
+    "backward",
+    says="The factor of one over the standard deviation stands before the direct path only; all three have it.",
+    section="one-token-at-a-time",
+)
+def factor_on_one_term(X, gamma, dY, eps=1e-5):
+    centred = X - X.mean(axis=0, keepdims=True)
+    inverse = 1 / np.sqrt((centred**2).mean(axis=0, keepdims=True) + eps)
+    X_hat = centred * inverse
+    g = gamma[:, None] * dY
+    dX = inverse * g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0)
+    return dX, (dY * X_hat).sum(axis=1), dY.sum(axis=1)
+
+
+@wrong(
+    "backward",
+    says="Your gradients by γ and β have one column for each token; they are sums over the tokens.",
+    section="one-token-at-a-time",
+)
+def not_summed(X, gamma, dY, eps=1e-5):
+    centred = X - X.mean(axis=0, keepdims=True)
+    inverse = 1 / np.sqrt((centred**2).mean(axis=0, keepdims=True) + eps)
+    X_hat = centred * inverse
+    g = gamma[:, None] * dY
+    dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
+    return dX, dY * X_hat, dY
+
+
+@wrong(
+    "backward",
+    says="Your gradients by γ and β stand upright as columns; both belong to vectors of shape (D,).",
+    section="one-token-at-a-time",
+)
+def upright_parameters(X, gamma, dY, eps=1e-5):
+    centred = X - X.mean(axis=0, keepdims=True)
+    inverse = 1 / np.sqrt((centred**2).mean(axis=0, keepdims=True) + eps)
+    X_hat = centred * inverse
+    g = gamma[:, None] * dY
+    dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
+    return dX, (dY * X_hat).sum(axis=1, keepdims=True), dY.sum(axis=1, keepdims=True)
 
 
 WRONG = wrong
