@@ -151,4 +151,11 @@ INPUTS = {
         scores_of_rotary,
         only_distinct="the width of a head is even",
     ),
+    ("07-residual-norm", "layer-norm"): Inputs(axes("DN", "D", "D")),
+    ("07-residual-norm", "norms"): Inputs(axes("BDN")),
+    ("07-residual-norm", "prints"): Inputs(axes("DN", "DN"), alike=("squares that hide a slip",)),
+    ("07-residual-norm", "museum"): Inputs(axes("BND", "DD")),
+    ("07-residual-norm", "block"): Inputs(lambda X, *rest: {"D": X.shape[0], "N": X.shape[1]}),
+    ("07-residual-norm", "depth"): Inputs(axes("MDD", "D")),
+    ("07-residual-norm", "backward"): Inputs(axes("DN", "D", "DN"), alike=("equal sizes",)),
 }  # fmt: skip

@@ -1,0 +1,118 @@
+"""The examples by hand in the tasks of exercise 07, and its museum piece."""
+
+import numpy as np
+import pytest
+
+from tests.exercises.authored import authored, cell
+
+SLUG = "07-residual-norm"
+TOKEN = np.array([[1.0], [3.0]])
+NORM = (np.ones(2), np.zeros(2))
+
+
+def answer(id, *args):
+    return authored(SLUG).right.of(id)[0].function(*args)
+
+
+def task_of(id: str) -> str:
+    return " ".join(cell(authored(SLUG).learner, f"{id}-task").split())
+
+
+def test_one_token_with_a_large_epsilon():
+    Y = answer("layer-norm", TOKEN, np.array([10.0, 100]), np.array([1.0, 2]), 3)
+    assert Y.ravel().tolist() == [-4, 52] and "the result is (−4, 52)" in task_of("layer-norm")
+
+
+def test_two_tokens_through_three_norms():
+    x = np.array([[[1.0, 7], [3, 5]]])
+    for kind, one, two in (
+        ("LayerNorm", "(−1, 1)", "(1, −1)"),
+        ("RMSNorm", "(0.447, 1.342)", "(1.151, 0.822)"),
+        ("BatchNorm", "(−1, −1)", "(1, 1)"),
+    ):
+        tokens = answer("norms", x, kind, 1e-9)[0].T
+        expected = np.array([eval(token.replace("−", "-")) for token in (one, two)])
+        np.testing.assert_allclose(tokens, expected, atol=5e-4)
+        assert f"{one} and {two}" in task_of("norms")
+
+
+def test_two_outputs_and_their_prints():
+    X = np.array([[1.0, 7], [3, 5]])
+    assert answer("prints", X, np.array([[-1.0, 1], [-1, 1]])) == "A"
+    assert answer("prints", X, np.array([[-1.0, 1], [1, -1]])) == "C"
+    assert "[[−1, 1], [−1, 1]] can only come from A, and [[−1, 1], [1, −1]] only from C" in task_of("prints")
+
+
+@pytest.mark.parametrize(
+    ("form", "expected"), [("pre-norm", "(0, 5)"), ("post-norm", "(−1, 1)"), ("Jiang", "Jiang's form (0, 8)")]
+)
+def test_one_token_through_three_blocks(form, expected):
+    numbers = eval(expected.removeprefix("Jiang's form ").replace("−", "-"))
+    np.testing.assert_allclose(answer("block", TOKEN, NORM, NORM, form).ravel(), numbers, atol=1e-4)
+    assert expected in task_of("block")
+
+
+def test_two_parts_of_width_one():
+    found = answer("depth", np.array([[[1.0]], [[0.5]]]), np.array([2.0]))
+    measured, predicted = found["measured with"], found["predicted with"]
+    assert f"measured ({measured[0]:.0f}, {measured[1]:.1f}, 1) with" in task_of("depth")
+    assert f"predicted ({predicted[0]:.3f}, {predicted[1]:.3f}, 1) with" in task_of("depth")
+    assert all(found[f"{kind} without"].tolist() == [0.5, 0.5, 1] for kind in ("measured", "predicted"))
+
+
+def test_the_gradient_of_one_token():
+    found = answer("backward", TOKEN, np.ones(2), np.array([[1.0], [0.0]]), 3)
+    assert [array.ravel().tolist() for array in found] == [[0.1875, -0.1875], [-0.5, 0], [1, 0]]
+    assert "by X is (0.1875, −0.1875), the one by γ (−0.5, 0), and the one by β (1, 0)" in task_of("backward")
+
+
+def museum_scope() -> dict:
+    scope = {"np": np, "print": lambda line: scope["lines"].append(line), "lines": []}
+    exec(cell(authored(SLUG).learner, "museum-piece"), scope)
+    exec(cell(authored(SLUG).learner, "museum-experiments"), scope)
+    return scope
+
+
+def test_the_museum_piece_is_the_known_mistake():
+    """Catches a museum piece that was edited without its wrong solution, by which a learner is told about it."""
+    rng = np.random.default_rng(5)
+    x, W = rng.normal(size=(4, 7, 5)), rng.normal(size=(5, 5))
+    known = next(entry for entry in authored(SLUG).wrong.of("museum") if entry.name == "museum_piece")
+    np.testing.assert_allclose(museum_scope()["museum_layer"](x, W), known.function(x, W), rtol=0, atol=1e-12)
+
+
+def shown(scope, layer) -> dict[str, bool]:
+    """Which experiments print something else than 0."""
+    scope["lines"].clear()
+    with np.errstate(all="ignore"):
+        scope["experiments"](layer)
+    return {line.split(":")[0].strip(): float(line.split(":")[1]) != 0 for line in scope["lines"]}
+
+
+def test_the_experiments_find_what_the_task_says():
+    """One line prints 0 for the museum piece, all for a right layer and for some wrong ones."""
+    scope = museum_scope()
+    found = shown(scope, scope["museum_layer"])
+    assert [name for name, fails in found.items() if not fails] == ["company"]
+    wrong = {entry.name: entry.function for entry in authored(SLUG).wrong.of("museum")}
+    assert not any(shown(scope, authored(SLUG).right.of("museum")[0].function).values())
+    for repaired in ("residual_left", "count_left", "axis_left"):
+        assert any(shown(scope, wrong[repaired]).values())
+    passing = [name for name, layer in wrong.items() if not any(shown(scope, layer).values())]
+    assert len(passing) >= 3, passing
+
+
+def test_the_prediction_fails_where_the_parts_agree():
+    """Catches an experiment that does not show what its question asks for."""
+    scope, seen = {"np": np}, {}
+    exec(cell(authored(SLUG).learner, "depth-experiments"), scope)
+
+    def sizes(parts, top):
+        found = answer("depth", parts, top)
+        ratio = found["measured with"][0] / found["predicted with"][0]
+        seen[len(seen)] = ratio
+        return found
+
+    scope["twelve_parts"](sizes)
+    unrelated, growing, shrinking = seen.values()
+    assert 0.7 < unrelated < 1.4 and growing > 10 and shrinking < 0.01
