@@ -65,6 +65,9 @@ ALLOWED = {
         "cos,sin=np.cos(angles),np.sin(angles)": "their cosines and sines",
         "(0.841, 0.909, 0.141)": "sin 1, sin 2 and sin 3, which every table of sinusoids has",
     },
+    "chapters/07-residual-norm": {
+        "centred=X-X.mean(axis=0)": "a token without its mean, to show that RMSNorm then does what LayerNorm does",
+    },
     "chapters/grading": {"--seed 4711": "an example of a teacher's own seed"},
     "chapters/08-encoder-decoder": {
         "A=softmax(scores,axis=0)": "the library's attention, called in an experiment",

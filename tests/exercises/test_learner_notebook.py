@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from tests.exercises.authored import SLUGS, authored, cell, questions
+from tests.exercises.authored import SLUGS, authored, cell, questions, text_of
 
 
 @pytest.mark.parametrize("slug", SLUGS)
