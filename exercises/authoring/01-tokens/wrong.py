@@ -267,6 +267,23 @@ def last_piece_lost(word, merges):
     return ids
 
 
+@wrong(
+    "encode",
+    says="You merge the first known pair from the left and start over; the pair that was learned first comes first, "
+    "wherever in the word it stands.",
+    section="byte-pairs-by-hand",
+)
+def first_known_pair(word, merges):
+    ids = list(word.encode())
+    rank = {tuple(pair): k for k, pair in enumerate(merges)}
+    while True:
+        places = [i for i in range(len(ids) - 1) if (ids[i], ids[i + 1]) in rank]
+        if not places:
+            return ids
+        i = places[0]
+        ids[i : i + 2] = [256 + rank[ids[i], ids[i + 1]]]
+
+
 # embed
 
 

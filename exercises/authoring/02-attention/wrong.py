@@ -252,6 +252,20 @@ def work_of_one_layer(n_tokens, width, kernel):
     }
 
 
+@wrong(
+    "waiting",
+    says="You count the additions as well, as the chapter does; this question asks for the multiplications alone.",
+    section="steps-that-wait-for-one-another",
+)
+def additions_too(n_tokens, width, kernel):
+    layers = max(1, -(-(n_tokens - 1) // (kernel - 1)))
+    return {
+        "recurrence": (n_tokens, 4 * n_tokens * width**2),
+        "convolution": (layers, 2 * layers * n_tokens * kernel * width),
+        "attention": (1, 4 * n_tokens**2 * width),
+    }
+
+
 # softmax
 
 
@@ -1193,6 +1207,19 @@ def erases_in_place(M):
     A_1 = np.where(p > 0, M / np.where(p > 0, p, 1), 1 / len(M))
     A_2 = np.where(q > 0, minus / np.where(q > 0, q, 1), 1 / len(M))
     return p, A_1, q, A_2
+
+
+@wrong(
+    "signs",
+    says="Both sizes come before both averages; the order is p, A_1, q, A_2.",
+    section="two-averages-and-a-sign",
+)
+def sizes_first(M):
+    plus, minus = np.maximum(M, 0), np.maximum(-M, 0)
+    p, q = plus.sum(axis=0), minus.sum(axis=0)
+    A_1 = np.where(p > 0, plus / np.where(p > 0, p, 1), 1 / len(M))
+    A_2 = np.where(q > 0, minus / np.where(q > 0, q, 1), 1 / len(M))
+    return p, q, A_1, A_2
 
 
 # gradient

@@ -291,7 +291,7 @@ def cosine(X, U_q, U_k):
 @wrong(
     "rungs",
     says="You ask only whether the scores are symmetric, and there are symmetric scores that no U can make.",
-    section="the-ladder-of-scores",
+    section="second-rung-project-first",
 )
 def symmetric_is_enough(X, scores):
     limit = 1e-6 * np.abs(scores).max()
@@ -303,7 +303,7 @@ def symmetric_is_enough(X, scores):
 @wrong(
     "rungs",
     says="You ask about the eigenvalues of one triangle and never whether the other triangle mirrors it.",
-    section="the-ladder-of-scores",
+    section="second-rung-project-first",
 )
 def one_triangle(X, scores):
     limit = 1e-6 * np.abs(scores).max()
@@ -315,7 +315,7 @@ def one_triangle(X, scores):
 @wrong(
     "rungs",
     says="Eigenvalues with a real part of at least 0 do not make a table symmetric.",
-    section="the-ladder-of-scores",
+    section="second-rung-project-first",
 )
 def real_parts(X, scores):
     limit = 1e-6 * np.abs(scores).max()
@@ -327,7 +327,7 @@ def real_parts(X, scores):
 @wrong(
     "rungs",
     says="You look at the diagonal only: scores of tokens with themselves may be fine where the table is not.",
-    section="the-ladder-of-scores",
+    section="second-rung-project-first",
 )
 def diagonal_only(X, scores):
     limit = 1e-6 * np.abs(scores).max()
@@ -340,7 +340,7 @@ def diagonal_only(X, scores):
 @wrong(
     "rungs",
     says="You ask for entries of at least 0, but a dot product of two projected tokens may well be negative.",
-    section="the-ladder-of-scores",
+    section="second-rung-project-first",
 )
 def no_negative_entry(X, scores):
     limit = 1e-6 * np.abs(scores).max()
@@ -353,7 +353,7 @@ def no_negative_entry(X, scores):
 @wrong(
     "rungs",
     says="A determinant of at least 0 allows an even number of negative eigenvalues.",
-    section="the-ladder-of-scores",
+    section="second-rung-project-first",
 )
 def determinant(X, scores):
     size = np.abs(scores).max()
@@ -367,7 +367,7 @@ def determinant(X, scores):
     "rungs",
     says="Tables with an eigenvalue of 0, up to rounding, fall through: a U with fewer rows than there are tokens "
     "makes such tables.",
-    section="the-ladder-of-scores",
+    section="second-rung-project-first",
 )
 def strictly_positive(X, scores):
     limit = 1e-6 * np.abs(scores).max()
@@ -380,7 +380,7 @@ def strictly_positive(X, scores):
 @wrong(
     "rungs",
     says="You compare a table with its mirror image to the last bit, and rounding decides.",
-    section="the-ladder-of-scores",
+    section="second-rung-project-first",
 )
 def exact_symmetry(X, scores):
     limit = 1e-6 * np.abs(scores).max()
@@ -393,7 +393,7 @@ def exact_symmetry(X, scores):
 @wrong(
     "rungs",
     says="Your limit for rounding does not grow with the scores.",
-    section="the-ladder-of-scores",
+    section="second-rung-project-first",
 )
 def absolute_limit(X, scores):
     limit = 1e-9
@@ -406,7 +406,7 @@ def absolute_limit(X, scores):
 @wrong(
     "rungs",
     says="Your limit for negative eigenvalues does not grow with the scores, so large ones fall through.",
-    section="the-ladder-of-scores",
+    section="second-rung-project-first",
 )
 def absolute_limit_for_eigenvalues(X, scores):
     if np.allclose(scores, X.T @ X):
@@ -418,7 +418,7 @@ def absolute_limit_for_eigenvalues(X, scores):
 @wrong(
     "rungs",
     says="You never name the lowest rung, though some of the tables are the plain dot products.",
-    section="the-ladder-of-scores",
+    section="second-rung-project-first",
 )
 def never_dot(X, scores):
     limit = 1e-6 * np.abs(scores).max()
@@ -430,7 +430,7 @@ def never_dot(X, scores):
 @wrong(
     "rungs",
     says="You call every symmetric positive semi-definite table plain dot products, but the tokens X are given.",
-    section="the-ladder-of-scores",
+    section="second-rung-project-first",
 )
 def any_tokens_will_do(X, scores):
     limit = 1e-6 * np.abs(scores).max()
@@ -442,7 +442,7 @@ def any_tokens_will_do(X, scores):
 @wrong(
     "rungs",
     says="The highest rung can make every table here; the question asks for the lowest rung that can.",
-    section="the-ladder-of-scores",
+    section="second-rung-project-first",
 )
 def highest_rung_always(X, scores):
     return "query-key"
@@ -451,12 +451,41 @@ def highest_rung_always(X, scores):
 @wrong(
     "rungs",
     says="You judge by the rank, but the rank of a table tells only how wide the projection has to be.",
-    section="the-ladder-of-scores",
+    section="second-rung-project-first",
 )
 def by_rank(X, scores):
     if np.abs(scores - X.T @ X).max() <= 1e-6 * np.abs(scores).max():
         return "dot"
     return "projected" if np.linalg.matrix_rank(scores, tol=1e-6 * np.abs(scores).max()) < len(scores) else "query-key"
+
+
+@wrong(
+    "rungs",
+    says="You compare each score with the mean of two on the diagonal. That tests the tokens in pairs, and what every "
+    "pair allows may still be impossible for three.",
+    section="second-rung-project-first",
+)
+def pairs_only(X, scores):
+    limit = 1e-6 * np.abs(scores).max()
+    if np.abs(scores - X.T @ X).max() <= limit:
+        return "dot"
+    own = np.diag(scores)
+    symmetric = np.abs(scores - scores.T).max() <= limit
+    return "projected" if symmetric and (scores <= (own + own[:, None]) / 2 + limit).all() else "query-key"
+
+
+@wrong(
+    "rungs",
+    says="You ask that every token scores highest with itself. Vectors of one length do, but those that U makes "
+    "may have many lengths.",
+    section="first-rung-the-dot-product",
+)
+def highest_with_itself(X, scores):
+    limit = 1e-6 * np.abs(scores).max()
+    if np.abs(scores - X.T @ X).max() <= limit:
+        return "dot"
+    symmetric = np.abs(scores - scores.T).max() <= limit
+    return "projected" if symmetric and (scores <= np.diag(scores) + limit).all() else "query-key"
 
 
 # scaling
