@@ -175,7 +175,7 @@ def _first(bad: np.ndarray) -> tuple[int, ...]:
 
 
 def _number(value) -> str:
-    return f"{value:.4g}" if np.asarray(value).dtype.kind in "fiuc" else str(value)
+    return f"{value:.4g}" if np.asarray(value).dtype.kind in "fc" else str(value)
 
 
 def _leaves(value) -> list:

@@ -114,3 +114,9 @@ def test_the_difference_of_whole_numbers_is_not_told():
     """Would catch "7 is off by 3", which is the answer."""
     assert "this is not right" in compare(7, 10, ()).message
     assert "off by" not in compare(np.array([7, 2]), np.array([10, 2]), ()).message
+
+
+def test_whole_numbers_are_shown_in_full():
+    """Would catch "your function returned 3.287e+06" about a count that has to be exact."""
+    assert "returned 3286608;" in compare(3286608, 1643304, ()).message
+    assert "returned 3286608 at index [0]" in compare(np.array([3286608]), np.array([1643304]), ()).message
