@@ -5,7 +5,7 @@ import pytest
 from clearcheck import Solutions, WrongSolutions
 from clearcheck.__main__ import main
 from clearcheck.proofpage import page
-from clearcheck.prove import answer_text, prove
+from clearcheck.sheets import answer_text, prove
 
 from .conftest import SHORT, SLUG
 
