@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from clearcheck.tape import LOST, Traced, moved, node_of, noted
+from clearcheck.tape_nodes import LOST, PLAIN_ARRAY, Traced, moved, node_of, noted, value_of
+from clearcheck.tape_sums import einsum_rule, extreme_rule, mean_rule, sum_rule, var_rule
 
 # The derivative by each input, from the inputs and the result.
 DERIVATIVES = {
@@ -72,19 +73,19 @@ def apply_function(function, args, options):
         return noted(np.full(args[0].shape, LIKE[name]))
     if function in RULES:
         return RULES[function](*args, **options)
-    values = [_value(value) for value in args]
+    values = [value_of(value) for value in args]
     if name in ANSWERS:
-        return function(*values, **{key: _value(value) for key, value in options.items()})
+        return function(*values, **{key: value_of(value) for key, value in options.items()})
     raise TypeError(LOST.format(what=f"np.{name}"))
 
 
 def _called(ufunc, inputs):
     if ufunc is np.matmul:
         return _matmul(*inputs)
-    values = [_value(value) for value in inputs]
+    values = [value_of(value) for value in inputs]
     result = ufunc(*values)
     if ufunc not in DERIVATIVES:
-        if np.asarray(result).dtype.kind == "f" and ufunc not in (np.sign, np.floor, np.ceil, np.rint):
+        if PLAIN_ARRAY(result).dtype.kind == "f" and ufunc not in (np.sign, np.floor, np.ceil, np.rint):
             raise TypeError(LOST.format(what=f"np.{ufunc.__name__}"))
         return result  # comparisons and the like: no gradient
 
@@ -95,13 +96,9 @@ def _called(ufunc, inputs):
     return noted(result, *((x.node, back_by(d, value)) for x, d, value in pairs if isinstance(x, Traced)))
 
 
-def _value(value):
-    return value.value if isinstance(value, Traced) else value
-
-
 def _summed_to(gradient, shape):
     """Undo broadcasting: what was stretched is summed."""
-    gradient = np.asarray(gradient)
+    gradient = PLAIN_ARRAY(gradient)
     if gradient.shape == shape:
         return gradient
     gradient = gradient.sum(axis=tuple(range(gradient.ndim - len(shape))))
@@ -114,7 +111,7 @@ def _matmul(a, b):
         return (a[None] @ b)[..., 0, :]
     if b.ndim == 1:
         return (a @ b[:, None])[..., 0]
-    A, B = _value(a), _value(b)
+    A, B = value_of(a), value_of(b)
     backs = (
         (a, lambda gradient: _summed_to(gradient @ np.swapaxes(B, -1, -2), A.shape)),
         (b, lambda gradient: _summed_to(np.swapaxes(A, -1, -2) @ gradient, B.shape)),
@@ -122,39 +119,12 @@ def _matmul(a, b):
     return noted(A @ B, *((x.node, back) for x, back in backs if isinstance(x, Traced)))
 
 
-def _sum(x, axis=None, dtype=None, out=None, keepdims=False):
-    spread = np.sum(x.value, axis=axis, keepdims=True).shape
-    back = lambda gradient: np.broadcast_to(gradient.reshape(spread), x.shape)  # noqa: E731
-    return noted(np.sum(x.value, axis=axis, keepdims=keepdims), (x.node, back))
-
-
-def _extreme(find):
-    def rule(x, axis=None, out=None, keepdims=False, initial=None):
-        top = find(x.value, axis=axis, keepdims=True)
-        shares = (x.value == top) / (x.value == top).sum(axis=axis, keepdims=True)
-        back = lambda gradient: shares * gradient.reshape(top.shape)  # noqa: E731
-        return noted(find(x.value, axis=axis, keepdims=keepdims), (x.node, back))
-
-    return rule
-
-
-def _mean(x, axis=None, dtype=None, out=None, keepdims=False):
-    total = _sum(x, axis=axis, keepdims=keepdims)
-    return total / (x.size / total.size)
-
-
-def _var(x, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
-    distance = x - _mean(x, axis=axis, keepdims=True)
-    total = _sum(distance * distance, axis=axis, keepdims=keepdims)
-    return total / (x.size / total.size - ddof)
-
-
 def _where(condition, *choices):
     if not choices:
-        return np.where(_value(condition))
-    condition, (a, b) = _value(condition), choices
-    values = _value(a), _value(b)
-    sides = (condition, ~np.asarray(condition, dtype=bool))
+        return np.where(value_of(condition))
+    condition, (a, b) = value_of(condition), choices
+    values = value_of(a), value_of(b)
+    sides = (condition, ~PLAIN_ARRAY(condition, dtype=bool))
 
     def back_by(side, value):
         return lambda gradient: _summed_to(np.where(side, gradient, 0.0), np.shape(value))
@@ -168,25 +138,6 @@ def _where(condition, *choices):
 def _append(a, b, axis=None):
     parts = (np.ravel(a), np.ravel(b)) if axis is None else (a, b)
     return np.concatenate(parts, axis=0 if axis is None else axis)
-
-
-def _einsum(subscripts, *operands, optimize=None):
-    if "..." in subscripts or "->" not in subscripts:
-        raise TypeError(LOST.format(what=f'np.einsum("{subscripts}"): write every index and the arrow'))
-    terms, result = "".join(subscripts.split()).split("->")
-    terms, values = terms.split(","), [_value(x) for x in operands]
-    size = {letter: n for term, v in zip(terms, values, strict=True) for letter, n in zip(term, v.shape, strict=True)}
-
-    def back_by(place):
-        others = [i for i in range(len(terms)) if i != place]
-        known = set(result).union(*(terms[i] for i in others))
-        lone = [letter for letter in terms[place] if letter not in known]
-        left = ",".join([result, *(terms[i] for i in others), *lone])
-        ones = [np.ones(size[letter]) for letter in lone]
-        return lambda g: np.einsum(f"{left}->{terms[place]}", g, *(values[i] for i in others), *ones)
-
-    pairs = [(x.node, back_by(i)) for i, x in enumerate(operands) if isinstance(x, Traced)]
-    return noted(np.einsum(f"{','.join(terms)}->{result}", *values), *pairs)
 
 
 def _clip(x, low=None, high=None, **options):
@@ -203,20 +154,20 @@ def _full_like(x, fill, **options):
     return noted(np.full(x.shape, fill))
 
 
-REDUCED = {np.add: _sum, np.maximum: _extreme(np.max), np.minimum: _extreme(np.min)}
+REDUCED = {np.add: sum_rule, np.maximum: extreme_rule(np.max), np.minimum: extreme_rule(np.min)}
 RULES = {
-    np.sum: _sum,
-    np.mean: _mean,
-    np.average: _mean,
-    np.var: _var,
-    np.std: lambda x, **options: np.sqrt(_var(x, **options)),
-    np.max: _extreme(np.max),
-    np.amax: _extreme(np.max),
-    np.min: _extreme(np.min),
-    np.amin: _extreme(np.min),
+    np.sum: sum_rule,
+    np.mean: mean_rule,
+    np.average: mean_rule,
+    np.var: var_rule,
+    np.std: lambda x, **options: np.sqrt(var_rule(x, **options)),
+    np.max: extreme_rule(np.max),
+    np.amax: extreme_rule(np.max),
+    np.min: extreme_rule(np.min),
+    np.amin: extreme_rule(np.min),
     np.where: _where,
     np.append: _append,
-    np.einsum: _einsum,
+    np.einsum: einsum_rule,
     np.clip: _clip,
     np.dot: lambda a, b: a @ b,
     np.outer: _outer,
