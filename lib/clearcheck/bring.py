@@ -32,10 +32,13 @@ class Found:
 
 def brought_card(exercise: Exercise, namespace: Mapping, folder: Path | None = None) -> Card:
     """Look for `exercise.brings`, offer what was found as a new cell, and say what is missing and where to write it."""
-    there = [name for name in exercise.brings if _is_defined(namespace, name)]
+    folder = folder or Path.cwd()
+    own = _source(exercise.slug, folder)
+    saved = {name for name in exercise.brings if isinstance(own, _Source) and not own.problem(name)}
+    there = [name for name in exercise.brings if name in saved or callable(namespace.get(name))]
     wanted = {name: slug for name, slug in exercise.brings.items() if name not in there}
-    found = find(wanted, folder or Path.cwd())
-    lines = [f"{name}: already defined in this notebook, and left as it is." for name in there] + found.sentences
+    found = find(wanted, folder)
+    lines = [f"{name}: already written in this notebook, and left as it is." for name in there] + found.sentences
     if found.brought:
         offered = _offer(found.cell)
         lines.append("They stand in a new cell below: run it." if offered else "Copy them into a cell of your own:")
@@ -180,11 +183,6 @@ def _unanswered(statement: ast.stmt) -> bool:
     """A stub: its own body raises NotImplementedError."""
     raised = [node.exc for node in getattr(statement, "body", []) if isinstance(node, ast.Raise)]
     return any("NotImplementedError" in ast.dump(error) for error in raised if error is not None)
-
-
-def _is_defined(namespace: Mapping, name: str) -> bool:
-    """Its last definition in this session counts, wherever it was written."""
-    return callable(namespace.get(name))
 
 
 def _offer(cell: str) -> bool:

@@ -70,7 +70,7 @@ def apply_function(function, args, options):
     if name in JOINING:
         return moved(lambda *numbers: function(list(numbers), *args[1:], **options), *args[0])
     if name in LIKE:
-        return noted(np.full(args[0].shape, LIKE[name]))
+        return noted(np.full_like(args[0].value, LIKE[name]))
     if function in RULES:
         return RULES[function](*args, **options)
     values = [value_of(value) for value in args]
@@ -107,6 +107,8 @@ def _summed_to(gradient, shape):
 
 
 def _matmul(a, b):
+    if a.ndim == b.ndim == 1:
+        return (a * b).sum()
     if a.ndim == 1:
         return (a[None] @ b)[..., 0, :]
     if b.ndim == 1:
@@ -151,7 +153,7 @@ def _outer(a, b):
 
 
 def _full_like(x, fill, **options):
-    return noted(np.full(x.shape, fill))
+    return noted(np.full_like(x.value, fill))
 
 
 REDUCED = {np.add: sum_rule, np.maximum: extreme_rule(np.max), np.minimum: extreme_rule(np.min)}

@@ -44,7 +44,7 @@ def einsum_rule(subscripts, *operands, optimize=None):
         known = set(result).union(*(terms[i] for i in others))
         lone = [letter for letter in terms[place] if letter not in known]
         left = ",".join([result, *(terms[i] for i in others), *lone])
-        ones = [np.ones(size[letter]) for letter in lone]
+        ones = [np.repeat(1.0, size[letter]) for letter in lone]
         return lambda g: np.einsum(f"{left}->{terms[place]}", g, *(values[i] for i in others), *ones)
 
     pairs = [(x.node, back_by(i)) for i, x in enumerate(operands) if isinstance(x, Traced)]
