@@ -301,7 +301,7 @@ def sequences_of_a_batch(ask, rng):
 
 def decoder_arguments(rng, n_blocks=2, n_targets=None):
     B, N, S, H, K = random_sizes(rng)
-    N, words = n_targets or N, 13
+    N, words = n_targets or N, 15
     p = random_stack(rng, H * K, 17, words, n_blocks, cross=True)
     return p, rng.integers(words, size=(B, N)), rng.normal(size=(B, S, H * K)), H
 
