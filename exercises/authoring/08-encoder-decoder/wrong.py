@@ -210,6 +210,20 @@ def mask_transposed(q, k, v, may_look):
     return weights @ v / np.where(total > 0, total, 1.0)
 
 
+@wrong(
+    "mask",
+    says="Where a target may look nowhere, the same large negative number on all its scores leaves their "
+    "differences, and so its weights, as they were.",
+    section="the-mask-goes-before-the-softmax",
+)
+def large_negative_added(q, k, v, may_look):
+    scores = q @ np.swapaxes(k, 2, 3) / np.sqrt(q.shape[3])
+    scores = scores + np.where(may_look, 0.0, -1e9)
+    weights = np.exp(scores - scores.max(axis=3, keepdims=True))
+    total = weights.sum(axis=3, keepdims=True)
+    return weights @ v / np.where(total > 0, total, 1.0)
+
+
 # cross
 
 
@@ -721,6 +735,40 @@ def tokens_cut_anew(p, ids, n_heads, positions=True):
     return alone(layer_norm, x, p["norm"])
 
 
+@wrong(
+    "encoder",
+    says="attention_part has added the stream already, and you add it a second time.",
+    section="the-whole-block",
+)
+def residual_twice(p, ids, n_heads, positions=True):
+    def alone(function, x, arrays):
+        return np.stack([function(sequence.T, *arrays).T for sequence in x])
+
+    x = np.stack([embed(p["E"], row).T for row in ids])
+    x = x + positions * sinusoidal(ids.shape[1], x.shape[2]).T
+    for block in p["blocks"]:
+        x = x + attention_part(x, None, block["norm_1"], block["self"], n_heads, False)
+        x = x + alone(mlp, alone(layer_norm, x, block["norm_2"]), block["mlp"])
+    return alone(layer_norm, x, p["norm"])
+
+
+@wrong(
+    "encoder",
+    says="You hand over x as z, so keys and values come from a stream that has not been normalised.",
+    section="the-whole-block",
+)
+def stream_as_its_own_memory(p, ids, n_heads, positions=True):
+    def alone(function, x, arrays):
+        return np.stack([function(sequence.T, *arrays).T for sequence in x])
+
+    x = np.stack([embed(p["E"], row).T for row in ids])
+    x = x + positions * sinusoidal(ids.shape[1], x.shape[2]).T
+    for block in p["blocks"]:
+        x = attention_part(x, x, block["norm_1"], block["self"], n_heads, False)
+        x = x + alone(mlp, alone(layer_norm, x, block["norm_2"]), block["mlp"])
+    return alone(layer_norm, x, p["norm"])
+
+
 # decoder
 
 
@@ -972,6 +1020,24 @@ def already_shifted(p, ids, memory, n_heads):
     for block in p["blocks"]:
         x = attention_part(x, None, block["norm_1"], block["self"], n_heads, True)
         x = attention_part(x, memory, block["norm_cross"], block["cross"], n_heads, False)
+        x = x + alone(mlp, alone(layer_norm, x, block["norm_2"]), block["mlp"])
+    return alone(layer_norm, x, p["norm"]) @ p["head"]
+
+
+@wrong(
+    "decoder",
+    says="attention_part has added the stream already, and you add it a second time.",
+    section="the-whole-block",
+)
+def stream_added_twice(p, ids, memory, n_heads):
+    def alone(function, x, arrays):
+        return np.stack([function(sequence.T, *arrays).T for sequence in x])
+
+    x = np.stack([embed(p["E"], row).T for row in ids])
+    x = x + sinusoidal(ids.shape[1], x.shape[2]).T
+    for block in p["blocks"]:
+        x = x + attention_part(x, None, block["norm_1"], block["self"], n_heads, True)
+        x = x + attention_part(x, memory, block["norm_cross"], block["cross"], n_heads, False)
         x = x + alone(mlp, alone(layer_norm, x, block["norm_2"]), block["mlp"])
     return alone(layer_norm, x, p["norm"]) @ p["head"]
 
@@ -1394,6 +1460,44 @@ def loss_alone(p, sources, targets, n_heads):
         return -logs[batch, place, targets].mean()
 
     return value_and_gradients(loss, p)[0]
+
+
+@wrong(
+    "learn",
+    says="Inputs and targets are cut from the targets alone, so that the first token is never predicted and the "
+    "start token never read.",
+    section="encoder-and-decoder-together",
+)
+def first_token_never_asked(p, sources, targets, n_heads):
+    def loss(p):
+        written, wanted = targets[:, :-1], targets[:, 1:]
+        memory = encoder(p["encoder"], sources, n_heads)
+        logits = decoder(p["decoder"], written, memory, n_heads)
+        logits = logits - logits.max(axis=2, keepdims=True)
+        logs = logits - np.log(np.exp(logits).sum(axis=2, keepdims=True))
+        batch, place = np.indices(wanted.shape)
+        return -logs[batch, place, wanted].mean()
+
+    return value_and_gradients(loss, p)
+
+
+@wrong(
+    "learn",
+    says="The scores are taken one place too late: they have read the token that they are to predict.",
+    section="encoder-and-decoder-together",
+)
+def scores_one_place_late(p, sources, targets, n_heads):
+    def loss(p):
+        start = p["decoder"]["head"].shape[1]
+        written = np.column_stack([np.full(len(targets), start), targets])
+        memory = encoder(p["encoder"], sources, n_heads)
+        logits = decoder(p["decoder"], written, memory, n_heads)[:, 1:]
+        logits = logits - logits.max(axis=2, keepdims=True)
+        logs = logits - np.log(np.exp(logits).sum(axis=2, keepdims=True))
+        batch, place = np.indices(targets.shape)
+        return -logs[batch, place, targets].mean()
+
+    return value_and_gradients(loss, p)
 
 
 # cache
