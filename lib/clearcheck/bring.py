@@ -10,6 +10,7 @@ from pathlib import Path
 
 from clearcheck.exercise import Exercise
 from clearcheck.report import Card
+from clearcheck.reset import set_next_input
 from clearcheck.submission import NotANotebook, exercise_slug, read_submission
 
 OWN = "clearcheck"  # imports of the grader stay where they are
@@ -39,16 +40,20 @@ def brought_card(exercise: Exercise, namespace: Mapping, folder: Path | None = N
     wanted = {name: slug for name, slug in exercise.brings.items() if name not in there}
     found = find(wanted, folder)
     lines = [f"{name}: already written in this notebook, and left as it is." for name in there] + found.sentences
+    if wanted and not found.brought:
+        lines.append("Write or paste what is missing into the empty cell below.")
+    folded, copied = "", ""
     if found.brought:
-        offered = _offer(found.cell)
-        lines.append("They stand in a new cell below: run it." if offered else "Copy them into a cell of your own:")
-        lines += [] if offered else [found.cell]
-    elif wanted:
-        lines.append("Write or paste the missing ones into the cell below.")
+        beneath = set_next_input(found.cell)
+        lines.append("They stand in a new cell beneath: read it and run it." if beneath else "Run them in a cell here.")
+        summary = "No new cell? Copy this text." if beneath else "Copy this text."
+        tag = "<details>" if beneath else "<details open>"
+        folded = f"{tag}<summary><u>{summary}</u></summary><pre>{escape(found.cell)}</pre></details>"
+        copied = f"\n{summary}\n{found.cell}"
     head = f"{len(there) + len(found.brought)} of {len(exercise.brings)} functions of your own are here."
-    items = "".join(f"<li>{escape(line)}</li>" if "\n" not in line else f"<pre>{escape(line)}</pre>" for line in lines)
-    html = f'<div class="clearcheck"><p><strong>{escape(head)}</strong></p><ul>{items}</ul></div>'
-    return Card("\n".join([head, *lines]), html)
+    items = "".join(f"<li>{escape(line)}</li>" for line in lines)
+    html = f'<div class="clearcheck"><p><strong>{escape(head)}</strong></p><ul>{items}</ul>{folded}</div>'
+    return Card("\n".join([head, *lines]) + copied, html)
 
 
 def find(wanted: Mapping[str, str], folder: Path) -> Found:
@@ -183,17 +188,3 @@ def _unanswered(statement: ast.stmt) -> bool:
     """A stub: its own body raises NotImplementedError."""
     raised = [node.exc for node in getattr(statement, "body", []) if isinstance(node, ast.Raise)]
     return any("NotImplementedError" in ast.dump(error) for error in raised if error is not None)
-
-
-def _offer(cell: str) -> bool:
-    """Put the text into a new cell beneath, where Jupyter can do that."""
-    try:
-        from IPython import get_ipython
-
-        shell = get_ipython()
-        if shell is None or not hasattr(shell, "kernel"):
-            return False
-        shell.set_next_input(cell, replace=False)
-    except ImportError:
-        return False
-    return True

@@ -90,7 +90,12 @@ def reset(id: str) -> Card:
 def bring() -> Card:
     """Offer the functions that this exercise needs from the earlier ones, as a new cell beneath; nothing is run."""
     namespace = sys._getframe(1).f_globals
-    return _not_chosen() if _session.authored is None else brought_card(_session.authored.exercise, namespace)
+    if _session.authored is None:
+        return _not_chosen()
+    try:
+        return brought_card(_session.authored.exercise, namespace)
+    except Exception as error:
+        return notice("The earlier notebooks could not be read.", str(error))
 
 
 def _evaluate(question: Question, namespace: dict, seed: int) -> QuestionResult:
