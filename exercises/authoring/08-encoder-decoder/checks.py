@@ -299,15 +299,16 @@ def sequences_of_a_batch(ask, rng):
 # decoder
 
 
-def decoder_arguments(rng, n_blocks=2, n_targets=None):
+def decoder_arguments(rng, n_blocks=2, n_targets=None, n_sources=None):
     B, N, S, H, K = random_sizes(rng)
-    N, words = n_targets or N, 15
+    N, S, words = n_targets or N, n_sources or S, 15
     p = random_stack(rng, H * K, 17, words, n_blocks, cross=True)
     return p, rng.integers(words, size=(B, N)), rng.normal(size=(B, S, H * K)), H
 
 
 def ordinary_decoders(rng):
-    return [decoder_arguments(rng), decoder_arguments(rng, n_blocks=3), decoder_arguments(rng, n_targets=1)]
+    lengths = ({}, {"n_blocks": 3}, {"n_targets": 1}, {"n_sources": 1})
+    return [decoder_arguments(rng, **given) for given in lengths]
 
 
 def logits_slip(came, p, ids):
@@ -416,16 +417,17 @@ def model(rng, D, F, V_source, V_target, n_blocks=1):
     }
 
 
-def pairs_and_model(rng, n_targets=None, scale=1.0, n_blocks=1):
+def pairs_and_model(rng, n_targets=None, n_sources=None, scale=1.0, n_blocks=1):
     B, N, S = draw_sizes(rng, 3, (4, 5, 7))
     p = model(rng, 6, 11, 13, 9, n_blocks)
     p["decoder"]["head"] = scale * p["decoder"]["head"]
-    sources, targets = rng.integers(9, size=(B, S)), rng.integers(9, size=(B, n_targets or N))
+    sources, targets = rng.integers(9, size=(B, n_sources or S)), rng.integers(9, size=(B, n_targets or N))
     return p, sources, targets, 2
 
 
 def ordinary_pairs(rng):
-    return [pairs_and_model(rng), pairs_and_model(rng, n_blocks=2), pairs_and_model(rng, n_targets=1)]
+    lengths = ({}, {"n_blocks": 2}, {"n_targets": 1}, {"n_sources": 1})
+    return [pairs_and_model(rng, **given) for given in lengths]
 
 
 def sure_models(rng):
