@@ -21,8 +21,8 @@ from bootstrap import ROOT
 from clearcheck.exercise import Question, Solution
 from clearcheck.loading import Authored, load
 from clearcheck.names import defined_names
-from clearcheck.prove import answer_text
 from clearcheck.release import BEGIN, END, read_source
+from clearcheck.sheets import answer_text
 
 AUTHORING = ROOT / "exercises" / "authoring"
 FOLDER = pages.CHAPTERS / "solutions"

@@ -104,7 +104,10 @@ def holds(name: str, points: int, test: Callable) -> Holds:
 
 @dataclass(frozen=True)
 class Question:
-    """One task of an exercise; `name` is the function that the learner defines, `seconds` the limit of one call."""
+    """One task of an exercise; `name` is the function that the learner defines, `seconds` the limit of one call.
+
+    `uses` names the questions whose functions its solutions call: the proof never mixes mistakes of both.
+    """
 
     id: str
     title: str
@@ -115,6 +118,7 @@ class Question:
     hints: tuple[str, ...] = ()
     section: str = ""
     seconds: float = 10.0
+    uses: tuple[str, ...] = ()
 
     def __post_init__(self):
         if not self.name.isidentifier():
@@ -130,12 +134,13 @@ class Question:
 
 @dataclass(frozen=True)
 class Exercise:
-    """The questions that belong to one chapter."""
+    """The questions that belong to one chapter; `brings` maps functions of earlier exercises to their slugs."""
 
     slug: str
     title: str
     chapter: str
     questions: tuple[Question, ...]
+    brings: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self):
         if not SLUG.fullmatch(self.slug):

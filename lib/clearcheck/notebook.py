@@ -1,4 +1,4 @@
-"""What a learner calls in a notebook: `exercise`, `check`, `hint`, `progress`, `reset`. None of them raises.
+"""What a learner calls in a notebook: `exercise`, `bring`, `check`, `hint`, `progress`, `reset`. None of them raises.
 
 The answers are the functions of the caller's own notebook. What is kept are their points, in a file on this machine.
 """
@@ -6,6 +6,7 @@ The answers are the functions of the caller's own notebook. What is kept are the
 import sys
 from dataclasses import dataclass, field
 
+from clearcheck.bring import brought_card
 from clearcheck.calls import call_named
 from clearcheck.evaluate import QuestionResult, evaluate
 from clearcheck.exercise import Question
@@ -84,6 +85,17 @@ def reset(id: str) -> Card:
         return offer(_session.authored, question)
     except Exception as error:
         return notice("The released cell could not be read.", str(error))
+
+
+def bring() -> Card:
+    """Offer the functions that this exercise needs from the earlier ones, as a new cell beneath; nothing is run."""
+    namespace = sys._getframe(1).f_globals
+    if _session.authored is None:
+        return _not_chosen()
+    try:
+        return brought_card(_session.authored.exercise, namespace)
+    except Exception as error:
+        return notice("The earlier notebooks could not be read.", str(error))
 
 
 def _evaluate(question: Question, namespace: dict, seed: int) -> QuestionResult:

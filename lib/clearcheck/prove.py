@@ -1,27 +1,23 @@
 """Prove a grader: real notebooks with right and wrong solutions, graded as a submission is.
 
-Solutions of different questions share a notebook: the first right one of each, the second of each, and so on.
+Solutions of different questions share a notebook: the first right one of each, the second of each, and so on. Every
+other answer cell holds the author's answer, and a question never shares one with a question whose function it uses.
 """
 
-import ast
-import inspect
 import json
 import tempfile
-import textwrap
 from collections.abc import Iterator, Sequence
-from copy import deepcopy
-from dataclasses import dataclass
-from itertools import zip_longest
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from clearcheck.evaluate import NOT_ANSWERED, PASSED, QuestionResult
 from clearcheck.exercise import Exercise, Question, Solution
 from clearcheck.grade import Grade, grade_submission
-from clearcheck.loading import Authored, AuthoringError, load
-from clearcheck.names import defined_names
+from clearcheck.loading import Authored, load
 from clearcheck.release import learner_notebook, read_source
 from clearcheck.report import question_text
 from clearcheck.sandbox import Limits
+from clearcheck.sheets import filled, sheets
 from clearcheck.submission import read_submission
 
 SEEDS = (0, 1, 2, 3, 4)  # 0 is what a learner's notebook uses
@@ -77,16 +73,18 @@ def prove(slug: str, limits: Limits | None = None, seeds: Sequence[int] = SEEDS)
     """Raises: ExerciseNotFound, AuthoringError, SandboxError."""
     authored = load(slug)
 
-    def grades(notebook: dict) -> list[Grade]:
-        return _grades(notebook, authored, limits or Limits(), seeds)
+    def grades(notebook: dict, asked: Sequence[Question] = authored.exercise.questions) -> list[Grade]:
+        """Only the questions that are `asked` are graded, since the others hold the author's answer."""
+        chosen = replace(authored, exercise=replace(authored.exercise, questions=tuple(asked)))
+        return _grades(notebook, chosen, limits or Limits(), seeds)
 
     source = read_source(authored.folder / "source.ipynb")
     learner = learner_notebook(source, slug)
     rows = [
         row
         for collection, right in ((authored.right, True), (authored.wrong, False))
-        for chosen in _sheets(authored.exercise, collection)
-        for row in _rows(chosen, right, grades(_filled(learner, chosen)))
+        for chosen in sheets(authored.exercise, collection)
+        for row in _rows(chosen, right, grades(filled(source, chosen), [question for question, _ in chosen]))
     ]
     errors = [
         *_ends(grades(source), grades(learner)),
@@ -94,41 +92,6 @@ def prove(slug: str, limits: Limits | None = None, seeds: Sequence[int] = SEEDS)
         *(error for row in rows for error in _faults(row)),
     ]
     return Proof(authored.exercise, rows, errors)
-
-
-def answer_text(solution: Solution, name: str) -> str:
-    """The source of a solution under the name that the question asks for, without its decorator."""
-    source = textwrap.dedent(inspect.getsource(solution.function))
-    definition = ast.parse(source).body[0]
-    if not isinstance(definition, ast.FunctionDef):
-        raise AuthoringError(f"Solution {solution.name}: a function written with `def` is expected.")
-    lines = source.splitlines()
-    calls = [node for node in ast.walk(definition) if isinstance(node, ast.Name) and node.id == solution.name]
-    for node in sorted(calls, key=lambda node: node.col_offset, reverse=True):
-        line = lines[node.lineno - 1].encode()  # the offsets of a syntax tree count bytes
-        lines[node.lineno - 1] = (line[: node.col_offset] + name.encode() + line[node.end_col_offset :]).decode()
-    start = definition.lineno - 1
-    lines[start] = lines[start].replace(f"def {solution.name}(", f"def {name}(", 1)
-    return "\n".join(lines[start:])
-
-
-def _sheets(exercise: Exercise, collection) -> Iterator[list[tuple[Question, Solution]]]:
-    columns = [[(question, entry) for entry in collection.of(question.id)] for question in exercise.questions]
-    for sheet in zip_longest(*columns):
-        yield [chosen for chosen in sheet if chosen is not None]
-
-
-def _filled(learner: dict, chosen: list[tuple[Question, Solution]]) -> dict:
-    notebook = deepcopy(learner)
-    for question, solution in chosen:
-        cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
-        answers = [cell for cell in cells if question.name in defined_names(cell["source"])]
-        if len(answers) != 1:
-            raise AuthoringError(
-                f"The source notebook defines {question.name} in {len(answers)} cells; one answer cell is expected."
-            )
-        answers[0]["source"] = answer_text(solution, question.name)
-    return notebook
 
 
 def _grades(notebook: dict, authored: Authored, limits: Limits, seeds: Sequence[int]) -> list[Grade]:

@@ -70,7 +70,7 @@ def reset_in_file(path: Path, id: str, slug: str | None = None) -> str:
 def offer(authored: Authored, question: Question) -> Card:
     """Offer the released cell beneath the one that runs, where the front end can do that, and its text to copy."""
     source = released_cell(authored, question)["source"]
-    beneath = _set_next_input(source)
+    beneath = set_next_input(source)
     new = "A new cell beneath holds" if beneath else "Below is"
     told = (
         f"{new} the answer cell of {question.id} as it was released. Your own cell stays as it is, since a notebook "
@@ -162,7 +162,7 @@ def _names(cell: dict) -> list[str]:
     return defined_names(source) or re.findall(r"^(?:async )?def (\w+)", source, re.MULTILINE)
 
 
-def _set_next_input(source: str) -> bool:
+def set_next_input(source: str) -> bool:
     """Whether there is an IPython that takes the text as its next input."""
     try:
         from IPython import get_ipython

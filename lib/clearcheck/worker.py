@@ -62,7 +62,7 @@ def _private_channel():
 def _notebook_namespace() -> dict:
     """A fresh `__main__`, with the names that a notebook gives for free and checks that do nothing."""
     stub = types.ModuleType("clearcheck.notebook")
-    for name in ("check", "exercise", "hint", "progress", "reset"):
+    for name in ("bring", "check", "exercise", "hint", "progress", "reset"):
         setattr(stub, name, lambda *args, **kwargs: None)
     sys.modules["clearcheck.notebook"] = sys.modules["clearcheck"].notebook = stub
     main_module = types.ModuleType("__main__")

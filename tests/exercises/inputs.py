@@ -158,4 +158,24 @@ INPUTS = {
     ("07-residual-norm", "block"): Inputs(lambda X, *rest: {"D": X.shape[0], "N": X.shape[1]}),
     ("07-residual-norm", "depth"): Inputs(axes("MDD", "D")),
     ("07-residual-norm", "backward"): Inputs(axes("DN", "D", "DN"), alike=("equal sizes",)),
+    ("08-encoder-decoder", "mask"): Inputs(
+        axes("BHNK", "BHSK", "BHSV", "NS"),
+        lambda q, k, v, may_look: q @ k.swapaxes(2, 3) / np.sqrt(q.shape[3]),
+    ),
+    ("08-encoder-decoder", "cross"): Inputs(
+        lambda x, z, norm, maps, H, causal: {
+            "B": len(x), "N": x.shape[1], "K": x.shape[2] // H, **({} if z is None else {"S": z.shape[1]})
+        },
+        only_distinct="D is even and a product of the heads and their width",
+    ),
+    ("08-encoder-decoder", "encoder"): Inputs(lambda p, ids, H, positions=True: {"B": len(ids), "N": ids.shape[1]}),
+    ("08-encoder-decoder", "decoder"): Inputs(
+        lambda p, ids, memory, H: {"B": len(ids), "N": ids.shape[1], "S": memory.shape[1]}
+    ),
+    ("08-encoder-decoder", "count"): Inputs(no_sizes=COUNTED),
+    ("08-encoder-decoder", "learn"): Inputs(
+        lambda p, sources, targets, H: {"B": len(sources), "S": sources.shape[1], "N": targets.shape[1]},
+        only_distinct="several lengths are small, so that the model trains quickly",
+    ),
+    ("08-encoder-decoder", "cache"): Inputs(no_sizes="old and new tokens are cut from one sequence"),
 }  # fmt: skip

@@ -6,7 +6,7 @@ import re
 import pytest
 from clearcheck import notebook as in_notebook
 from clearcheck.loading import load
-from clearcheck.prove import answer_text
+from clearcheck.sheets import answer_text
 
 from .conftest import MEANS, RANGES, SLUG
 

@@ -5,7 +5,8 @@ import pytest
 from clearcheck import Solutions, WrongSolutions
 from clearcheck.__main__ import main
 from clearcheck.proofpage import page
-from clearcheck.prove import answer_text, prove
+from clearcheck.prove import prove
+from clearcheck.sheets import answer_text
 
 from .conftest import SHORT, SLUG
 
