@@ -1,6 +1,6 @@
 """Train the models whose weights come with the book: those that are missing. Interrupted, a training goes on later.
 
-    python tools/models.py [language ...]     every model when none is named; delete models/NAME to train it anew
+python tools/models.py [language ...]     every model when none is named; delete models/NAME to train it anew
 """
 
 import shutil

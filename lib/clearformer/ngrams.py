@@ -1,7 +1,5 @@
 """What counting gives: the next token from a table of how often it followed the few before it."""
 
-from collections.abc import Sequence
-
 import numpy as np
 from jaxtyping import Float, Int
 from numpy import ndarray
@@ -25,14 +23,16 @@ class Ngrams:
     def __init__(self, ids: ArrayLike, n: int, n_vocab: int):
         ids = self._checked(ids, n_vocab)
         if n < 1 or n_vocab**n >= 2**63:
-            raise ValueError(f"Ngrams: n={n} with n_vocab={n_vocab}, expected n from 1 to {int(63 / np.log2(n_vocab))}.")
+            raise ValueError(
+                f"Ngrams: n={n} with n_vocab={n_vocab}, expected n from 1 to {int(63 / np.log2(n_vocab))}."
+            )
         self.n, self.n_vocab, self._tables = n, n_vocab, []
         for k in range(n):  # tokens of context
             grams, counts = np.unique(self._keys(ids, k + 1), return_counts=True)
             contexts, first, followers = np.unique(grams // n_vocab, return_index=True, return_counts=True)
             self._tables.append((grams, counts, contexts, np.add.reduceat(counts, first), followers))
 
-    def distribution(self, context: Sequence[int]) -> Float[ndarray, "V"]:
+    def distribution(self, context: ArrayLike) -> Float[ndarray, "V"]:
         """The probability of every token after ``context``, of which the last n - 1 tokens count."""
         context = self._checked(context, self.n_vocab)
         p = np.full(self.n_vocab, 1 / self.n_vocab)
@@ -41,7 +41,7 @@ class Ngrams:
             p = self._mixed(k, key * self.n_vocab + np.arange(self.n_vocab), p)
         return p
 
-    def surprises(self, ids: ArrayLike) -> Float[ndarray, "T-1"]:
+    def surprises(self, ids: ArrayLike) -> Float[ndarray, "rest"]:
         """-log2 of the probability of every token but the first, given up to n - 1 tokens before it, in bits."""
         ids = self._checked(ids, self.n_vocab)
         p = np.full(len(ids), 1 / self.n_vocab)

@@ -50,11 +50,11 @@ def looks_back(weights: dict[str, Tensor], distance: int, first: int = 0) -> Flo
     Raises: ValueError if no target is left, or some target has no source at that distance.
     """
     n_targets, n_sources = next(iter(weights.values())).shape[-2:]
-    first = max(first, distance)
-    if not 0 <= distance < n_sources or first >= n_targets:
+    if not 0 <= distance < n_sources or not 0 <= first < n_targets:
         raise ValueError(
-            f"looks_back: distance={distance}, first={first} with {n_targets} targets and {n_sources} sources, expected "
-            "both from 0 on and below these numbers. Take a longer text."
+            f"looks_back: distance={distance}, first={first} with {n_targets} targets and {n_sources} sources, "
+            "expected both from 0 on and below these numbers. Take a longer text."
         )
+    first = max(first, distance)
     means = [A.diagonal(-distance, -2, -1)[..., first - distance :].mean(dim=(0, -1)) for A in weights.values()]
     return torch.stack(means)

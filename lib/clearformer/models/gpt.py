@@ -158,13 +158,16 @@ def surprises(
     Raises: ValueError for fewer than two ids, or a stride that is not from 1 to ``n_positions``.
     """
     length = min(model.config.n_positions, len(ids) - 1)
-    stride = max(length // 2, 1) if stride is None else min(stride, length)
-    if length < 1 or stride < 1:
-        raise ValueError(f"surprises: {len(ids)} ids with stride={stride}, expected at least 2 ids and a stride of 1.")
+    stride = max(model.config.n_positions // 2, 1) if stride is None else stride
+    if length < 1 or not 1 <= stride <= model.config.n_positions:
+        raise ValueError(
+            f"surprises: {len(ids)} ids with stride={stride}, expected at least 2 ids and a stride from 1 to "
+            f"n_positions={model.config.n_positions}, else tokens would be left out."
+        )
     last = len(ids) - 1 - length
     starts = torch.tensor([*range(0, last, stride), last])
     rows = starts[:, None] + torch.arange(length)
-    bits = ids.new_zeros(len(ids) - 1, dtype=torch.float32)
+    bits = ids.new_zeros(len(ids) - 1, dtype=model.head.weight.dtype)
     for part in rows.flip(0).split(batch):  # from the end, so that earlier windows have the last word
         log_p = model(ids[part]).log_softmax(-1).gather(2, ids[part + 1][..., None])[..., 0]
         for row, values in zip(part, log_p, strict=True):
