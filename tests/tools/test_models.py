@@ -34,7 +34,7 @@ def test_weights_log_and_result_are_written(tmp_path):
     bits = surprises(model, marked_stream(held_out, tokenizer)).sum().item() / count_characters(held_out)
     assert facts["bits_per_character"] == pytest.approx(bits, abs=1e-4)
     assert facts["training"]["n_steps"] == 6 and facts["training"]["seed"] == 0
-    rows = list(csv.DictReader((tmp_path / "out" / "log.csv").open()))
+    rows = list(csv.DictReader((tmp_path / "out" / "log.csv").read_text().splitlines()))
     assert [row["step"] for row in rows] == ["2", "4", "6"] and rows[1]["characters_read"] == str(4 * 8 * 16)
 
 
