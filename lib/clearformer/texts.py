@@ -56,7 +56,7 @@ def marked_stream(paragraphs: Sequence[str], tokenizer) -> Int[Tensor, "T"]:
 
     This one id, which no text contains, is the end token of a paragraph and the start token of the next.
 
-    Source: Radford et al. 2019, whose model knows it as <|endoftext|>.
+    Source: Radford et al. 2019, whose model knows it as ``<|endoftext|>``.
     Raises: ValueError if there is no paragraph.
     """
     if not paragraphs:
