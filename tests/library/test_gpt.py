@@ -7,7 +7,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 from clearformer.layers import GatedFeedForward, RMSNorm
-from clearformer.models.gpt import GPT, GPTConfig, next_token_loss
+from clearformer.models.gpt import GPT, GPTConfig, next_token_loss, surprises
 from clearformer.positions import Rotary
 
 from tests.library.devices import DEVICES
@@ -155,3 +155,27 @@ def test_bad_ids_are_named(wrong, error, message):
     forward = inspect.unwrap(GPT.forward)  # without the shape checks that the tests add
     with pytest.raises(error, match=message):
         forward(GPT(CONFIG), wrong)
+
+
+@pytest.mark.parametrize("stride", [1, 3, 4, 7, None])
+@pytest.mark.parametrize("n_ids", [2, 5, 8, 9, 20, 33])
+def test_surprises_count_every_token_once_with_the_context_promised(n_ids, stride):
+    """Against one pass for each token; catches a later window that overwrites an earlier one, and a rest left out."""
+    length, model = 7, random_module(GPT(GPTConfig(11, 7, 6, 2, 2)).double())
+    ids = torch.randint(11, (n_ids,), generator=torch.Generator().manual_seed(1))
+    found = surprises(model, ids, stride=stride, batch=2)
+    step = stride or length // 2
+    windows = min(length, n_ids - 1)
+    starts = [*range(0, n_ids - 1 - windows, step), n_ids - 1 - windows]
+    for n in range(1, n_ids):
+        start = next(s for s in starts if n <= s + windows)
+        assert n <= windows or n - start > length - step
+        expected = -model(ids[None, start:n])[0, -1].log_softmax(-1)[ids[n]] / math.log(2)
+        assert found[n - 1].item() == pytest.approx(expected.item(), abs=1e-9)
+
+
+@pytest.mark.parametrize(("n_ids", "stride"), [(1, 1), (5, 0), (30, 8)])
+def test_surprises_refuses_what_has_none(n_ids, stride):
+    model = GPT(GPTConfig(11, 7, 6, 2, 2))
+    with pytest.raises(ValueError, match=f"surprises: {n_ids} ids with stride={stride}"):
+        surprises(model, torch.zeros(n_ids, dtype=torch.long), stride=stride)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
+import torch
 import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
@@ -142,6 +143,36 @@ def next_token_loss(model: nn.Module, ids: Int[Tensor, "B N"], targets: Int[Tens
     Source: turner-v2, section 4.1.
     """
     return F.cross_entropy(model(ids).flatten(0, 1), targets.flatten())
+
+
+@torch.no_grad()
+def surprises(
+    model: nn.Module, ids: Int[Tensor, "T"], *, stride: int | None = None, batch: int = 32
+) -> Float[Tensor, "T-1"]:
+    """-log2 p of every token of ``ids`` but the first, given the tokens before it, in bits.
+
+    Windows of ``n_positions`` tokens move on by ``stride``, half of it unless given. A token counts in the first
+    window that reaches it, so beyond that window it is predicted from at least ``n_positions - stride`` tokens.
+
+    Cost: a forward pass of about ``len(ids) * n_positions / stride`` tokens.
+    Raises: ValueError for fewer than two ids, or a stride that is not from 1 to ``n_positions``.
+    """
+    length = min(model.config.n_positions, len(ids) - 1)
+    stride = max(model.config.n_positions // 2, 1) if stride is None else stride
+    if length < 1 or not 1 <= stride <= model.config.n_positions:
+        raise ValueError(
+            f"surprises: {len(ids)} ids with stride={stride}, expected at least 2 ids and a stride from 1 to "
+            f"n_positions={model.config.n_positions}, else tokens would be left out."
+        )
+    last = len(ids) - 1 - length
+    starts = torch.tensor([*range(0, last, stride), last])
+    rows = starts[:, None] + torch.arange(length)
+    bits = ids.new_zeros(len(ids) - 1, dtype=model.head.weight.dtype)
+    for part in rows.flip(0).split(batch):  # from the end, so that earlier windows have the last word
+        log_p = model(ids[part]).log_softmax(-1).gather(2, ids[part + 1][..., None])[..., 0]
+        for row, values in zip(part, log_p, strict=True):
+            bits[row[0] :][: len(row)] = values
+    return -bits / math.log(2)
 
 
 def _initialise(module: nn.Module) -> None:

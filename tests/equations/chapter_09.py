@@ -1,0 +1,169 @@
+"""Checks of the display equations of chapter 9, a language model."""
+
+from itertools import pairwise, product
+from math import exp, log, log2, prod
+
+import numpy as np
+import torch
+from clearformer.attention import attend
+from clearformer.models.attention_maps import attention_weights, looks_back
+from clearformer.models.gpt import GPT, GPTConfig, next_token_loss, surprises
+from clearformer.ngrams import Ngrams
+from clearformer.positions import Rotary
+from clearformer.reference.functions import cross_entropy_backward
+from clearformer.sampling import keep_top_p
+from clearformer.texts import count_characters, marked_stream
+from clearformer.tokenizers import BytePairTokenizer
+
+from tests.equations.registry import equation, table
+
+V, N, D, M, H = 7, 9, 6, 3, 2
+
+
+@equation("eq-all-lengths", "a95063ae59")
+def all_lengths(rng):
+    """The rest of the sum, the texts of more than 11 letters, is below the tolerance, the twelfth term above it."""
+    q = 0.145  # of no end, so that q^12 < 2e-10 < q^11
+    p = np.array([[0.6 * q, 0.4 * q, 1 - q], [0.3 * q, 0.7 * q, 1 - q], [0.9 * q, 0.1 * q, 1 - q]])
+
+    def text(letters):
+        return prod(p[v, w] for v, w in pairwise([2, *letters, 2]))
+
+    whole = table(lambda i: sum(text(letters) for L in range(12) for letters in product(range(2), repeat=L)), 1)
+    counted = Ngrams([2, 0, 1, 2, 1, 2, 2, 0, 0, 2], 2, 3)
+    p_2 = np.array([counted.distribution([v]) for v in range(3)])
+    one = table(lambda a, b: p_2[2, a] * p_2[a, b] * p_2[b, 2], 2, 2)
+    of_table = [[2 ** -counted.surprises([2, a, b, 2]).sum() for b in range(2)] for a in range(2)]
+    return [(whole, [1.0]), (one, of_table)]
+
+
+@equation("eq-surprise", "ad96e31f3f")
+def surprise(rng):
+    counted = Ngrams(rng.integers(V, size=50), 3, V)
+    w = rng.integers(V, size=N + 1)
+    p = np.array([counted.distribution(w[:n])[w[n]] for n in range(1, N + 1)])
+    left = table(lambda i: -log2(prod(p[n] for n in range(N))), 1)
+    right = table(lambda i: sum(-log2(p[n]) for n in range(N)), 1)
+    of_gpt, ids = model(), torch.as_tensor(w)
+    p_gpt = prefix_probabilities(of_gpt, ids)
+    right_gpt = table(lambda i: sum(-log2(p_gpt[n]) for n in range(N)), 1)
+    total = [counted.surprises(w).sum()]
+    return [(left, total), (right, total), (right_gpt, [surprises(of_gpt, ids).sum()])]
+
+
+@equation("eq-bits-per-character", "7078e768a3")
+def bits_per_character(rng):
+    """With tokens of several characters, so that N and C differ; also from the loss in nats a token."""
+    tokenizer = BytePairTokenizer("tea tea tee", 3)
+    paragraphs = ["tea tee", "tee"]
+    ids, characters = marked_stream(paragraphs, tokenizer), count_characters(paragraphs)
+    of_gpt = model(tokenizer.n_vocab + 1)
+    p, tokens = prefix_probabilities(of_gpt, ids), len(ids) - 1
+    assert tokens != characters
+    printed = table(lambda i: 1 / characters * sum(-log2(p[n]) for n in range(tokens)), 1)
+    nats = next_token_loss(of_gpt, ids[None, :-1], ids[None, 1:]).item()
+    from_nats = [nats * tokens / (characters * log(2))]
+    return [(printed, [surprises(of_gpt, ids).sum() / characters]), (printed, from_nats)]
+
+
+@equation("eq-interpolation", "29bcd8035a")
+def interpolation(rng):
+    """Counted with loops over a text in which every pair of its four letters occurs, not always with every third."""
+    w = [*rng.choice(4, size=60, p=[0.4, 0.3, 0.2, 0.1])]
+    c_1 = np.array([w.count(a) for a in range(4)])
+    c_2, c_3 = np.zeros((4, 4)), np.zeros((4, 4, 4))
+    for a, b in pairwise(w):
+        c_2[a, b] += 1
+    for a, b, c in zip(w, w[1:], w[2:], strict=False):
+        c_3[a, b, c] += 1
+    t_1, t_2, t_3 = (c_1 > 0).sum(), (c_2 > 0).sum(axis=1), (c_3 > 0).sum(axis=2)
+    n_1, n_2, n_3 = c_1.sum(), c_2.sum(axis=1), c_3.sum(axis=2)
+    p_0 = table(lambda a: 1 / 4, 4)
+    p_1 = table(lambda a: (c_1[a] + t_1 * p_0[a]) / (n_1 + t_1), 4)
+    p_2 = table(lambda a, b: (c_2[a, b] + t_2[a] * p_1[b]) / (n_2[a] + t_2[a]), 4, 4)
+    p_3 = table(
+        lambda a, b, c: (c_3[a, b, c] + t_3[a, b] * p_2[b, c]) / (n_3[a, b] + t_3[a, b]) if n_3[a, b] else p_2[b, c],
+        4,
+        4,
+        4,
+    )
+    one, two, three = (Ngrams(w, n, 4) for n in (1, 2, 3))
+    return [
+        (p_1, one.distribution([])),
+        (p_2, [two.distribution([a]) for a in range(4)]),
+        (p_3, [[three.distribution([a, b]) for b in range(4)] for a in range(4)]),
+    ]
+
+
+@equation("eq-vocabulary-softmax", "94a9622827")
+def vocabulary_softmax(rng):
+    of_gpt, ids = model(), torch.as_tensor(rng.integers(V, size=(1, N)))
+    x, g = of_gpt.hidden(ids)[0].numpy(), of_gpt.head.weight.numpy()
+    logit = table(lambda w, n: sum(g[w, d] * x[n, d] for d in range(D)), V, N)
+    printed = table(lambda w, n: exp(logit[w, n]) / sum(exp(logit[v, n]) for v in range(V)), V, N)
+    return printed, of_gpt(ids).softmax(dim=-1)[0].numpy().T
+
+
+@equation("eq-surprise-gradient", "a244278113")
+def surprise_gradient(rng):
+    logits = rng.normal(size=V)
+    p = np.exp(logits) / np.exp(logits).sum()
+    printed = table(lambda w, v: p[v] - (v == w), V, V)
+    columns = np.repeat(logits[:, None], V, axis=1)  # column w: the same logits, and w is what came
+    leaf = torch.tensor(columns.T, requires_grad=True)
+    torch.nn.functional.cross_entropy(leaf, torch.arange(V), reduction="sum").backward()
+    by_hand = cross_entropy_backward(columns, np.arange(V), float(V)).T
+    return [(printed, by_hand), (printed, leaf.grad.numpy())]
+
+
+@equation("eq-gpt-parameters", "a714eb61bd")
+def gpt_parameters(rng):
+    v, d, m = [11, 5], [12, 18], [2, 3]
+    printed = table(lambda i: v[i] * d[i] + m[i] * (12 * d[i] ** 2 + 13 * d[i]) + 2 * d[i], 2)
+    models = [GPT(GPTConfig(v[i], 7, d[i], 3, m[i], rope=Rotary)) for i in range(2)]
+    return printed, [sum(p.numel() for p in model.parameters()) for model in models]
+
+
+@equation("eq-temperature", "95d8009fb4")
+def temperature(rng):
+    logits, taus = rng.normal(size=V), [0.4, 1.0, 1.7]
+    printed = table(lambda i, w: exp(logits[w] / taus[i]) / sum(exp(logits[v] / taus[i]) for v in range(V)), 3, V)
+    return printed, [(torch.tensor(logits) / tau).softmax(dim=-1).numpy() for tau in taus]
+
+
+@equation("eq-top-p", "52acaa1464")
+def top_p(rng):
+    logits = rng.normal(size=V) * 2
+    p = np.sort(np.exp(logits) / np.exp(logits).sum())[::-1]
+    least = [0.2, 0.6, 0.9, 1 - p[-1] / 2]  # the last one needs all tokens
+    printed = table(lambda q: min(j for j in range(1, V + 1) if sum(p[i] for i in range(j)) >= least[q]), len(least))
+    row = torch.tensor(logits)[None]
+    return printed, [int(keep_top_p(row, q).isfinite().sum()) for q in least]
+
+
+@equation("eq-head-score", "4317ebc741")
+def head_score(rng):
+    of_gpt, ids = model(), torch.as_tensor(rng.integers(V, size=(1, N)))
+    for block in of_gpt.decoder.blocks:
+        block.attention.attend = attend
+    weights = attention_weights(of_gpt, ids)
+    A = np.stack([w[0].numpy() for w in weights.values()]).swapaxes(-1, -2)  # layers, heads, sources, targets
+    pairs = []
+    for delta, first in ((1, 2), (3, 5)):
+        printed = table(lambda m, h, d=delta, f=first: 1 / (N - f) * sum(A[m, h, n - d, n] for n in range(f, N)), M, H)
+        pairs.append((printed, looks_back(weights, delta, first)))
+    return pairs
+
+
+def model(n_vocab=V):
+    """A GPT in double precision whose weights are large enough to prefer some tokens."""
+    torch.manual_seed(0)
+    gpt = GPT(GPTConfig(n_vocab, 16, D, H, M)).double().requires_grad_(False)
+    for weight in gpt.parameters():
+        weight += 0.3 * torch.randn_like(weight)
+    return gpt
+
+
+def prefix_probabilities(gpt, ids):
+    """The probability of every id but the first, each from a pass over its own prefix."""
+    return [gpt(ids[None, :n])[0, -1].softmax(dim=-1)[ids[n]].item() for n in range(1, len(ids))]

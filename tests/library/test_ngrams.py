@@ -1,0 +1,57 @@
+"""Tables of counts: distributions that sum to 1, the limits they must have, and two paths that agree."""
+
+import numpy as np
+import pytest
+from clearformer.ngrams import Ngrams
+
+V = 5
+
+
+@pytest.fixture
+def ids():
+    return np.random.default_rng(3).integers(V, size=80)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 6])
+@pytest.mark.parametrize("context", [[], [4], [0, 1], [1, 2, 3, 4, 0, 1, 2]])
+def test_a_distribution_sums_to_one_after_any_context(ids, n, context):
+    """Also after contexts that never occurred: six of five ids are seldom among eighty."""
+    p = Ngrams(ids, n, V).distribution(context)
+    assert p.shape == (V,) and p.min() > 0
+    np.testing.assert_allclose(p.sum(), 1, rtol=1e-12)
+
+
+@pytest.mark.parametrize("n", [1, 2, 4])
+def test_surprises_are_those_of_the_distributions(ids, n):
+    """Catches contexts that are too long or too short at the beginning of a text."""
+    table, other = Ngrams(ids, n, V), np.random.default_rng(4).integers(V, size=30)
+    one_by_one = [-np.log2(table.distribution(other[:i])[other[i]]) for i in range(1, 30)]
+    np.testing.assert_allclose(table.surprises(other), one_by_one, rtol=1e-12)
+
+
+def test_only_the_last_tokens_of_a_context_count(ids):
+    table = Ngrams(ids, 3, V)
+    np.testing.assert_array_equal(table.distribution([0, 0, 3, 1]), table.distribution([4, 2, 3, 1]))
+    assert not np.allclose(table.distribution([3, 1]), table.distribution([0, 1]))
+
+
+def test_an_unseen_context_leaves_the_word_to_the_shorter_one():
+    table = Ngrams([0, 1, 0, 1, 2], 2, 4)
+    np.testing.assert_array_equal(table.distribution([3]), Ngrams([0, 1, 0, 1, 2], 1, 4).distribution([]))
+
+
+def test_what_always_follows_becomes_nearly_certain():
+    assert Ngrams([0, 1, 2] * 400, 3, 4).distribution([0, 1])[2] > 0.99
+
+
+@pytest.mark.parametrize("n", [0, 40])
+def test_a_depth_that_cannot_be_is_refused(n):
+    with pytest.raises(ValueError, match=f"n={n} with n_vocab=5, expected n from 1 to 27"):
+        Ngrams([0, 1], n, V)
+
+
+def test_ids_outside_the_vocabulary_are_refused(ids):
+    table = Ngrams(ids, 2, V)
+    for call in (lambda: Ngrams([0, 5], 2, V), lambda: table.distribution([-1]), lambda: table.surprises([0, 7])):
+        with pytest.raises(ValueError, match=r"id (5|-1|7) is outside the vocabulary, expected 0 to 4"):
+            call()
