@@ -696,7 +696,7 @@ def nothing_for_padding(x, P, starts):
 @wrong(
     "placing",
     says="You cut the starts off at 0 before you count on, so padding takes up places and the first word is too late.",
-    section="common-mistakes",
+    section="learned-positions",
 )
 def cut_before_counting(x, P, starts):
     return x + P[np.maximum(starts, 0)[:, None] + np.arange(x.shape[1])]
@@ -1859,6 +1859,26 @@ def keys_from_0(q, k, v, q_places, k_places):
 
 @wrong(
     "museum",
+    says="Queries and keys both count from 0 in yours, and the given places decide the mask only. If that comes from "
+    "your rotation, let question 5 pass first.",
+    section="start-anywhere-leave-gaps",
+)
+def both_from_0(q, k, v, q_places, k_places):
+    def turn(x):
+        a, b = np.split(x, 2, axis=-1)
+        angles = np.outer(np.arange(x.shape[-2]), 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
+        cos, sin = np.cos(angles), np.sin(angles)
+        return np.concatenate([a * cos - b * sin, b * cos + a * sin], axis=-1)
+
+    C = turn(q) @ turn(k).swapaxes(-1, -2) / np.sqrt(q.shape[-1])
+    seen = k_places <= q_places[:, None]
+    C = np.where(seen, C, -1e30)
+    E = np.exp(C - C.max(axis=-1, keepdims=True)) * seen
+    return E @ v / np.maximum(E.sum(axis=-1, keepdims=True), 1e-300)
+
+
+@wrong(
+    "museum",
     says="Your queries are turned and your keys are not: then scores depend on the query's place alone.",
     section="rotary-positions",
 )
@@ -1921,6 +1941,27 @@ def opposite_directions(q, k, v, q_places, k_places):
         return np.concatenate([a * cos - b * sin, b * cos + a * sin], axis=-1)
 
     C = turn(q, q_places) @ turn(k, -k_places).swapaxes(-1, -2) / np.sqrt(q.shape[-1])
+    seen = k_places <= q_places[:, None]
+    C = np.where(seen, C, -1e30)
+    E = np.exp(C - C.max(axis=-1, keepdims=True)) * seen
+    return E @ v / np.maximum(E.sum(axis=-1, keepdims=True), 1e-300)
+
+
+@wrong(
+    "museum",
+    says="The rotation inside overwrites numbers that it still needs, and the caller's: let question 5 pass first.",
+    section="rotary-positions",
+)
+def overwriting_rotation_inside(q, k, v, q_places, k_places):
+    def turn(x, places):
+        a, b = np.split(x, 2, axis=-1)
+        angles = np.outer(places, 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
+        cos, sin = np.cos(angles), np.sin(angles)
+        a[...] = a * cos - b * sin
+        b[...] = b * cos + a * sin
+        return x
+
+    C = turn(q, q_places) @ turn(k, k_places).swapaxes(-1, -2) / np.sqrt(q.shape[-1])
     seen = k_places <= q_places[:, None]
     C = np.where(seen, C, -1e30)
     E = np.exp(C - C.max(axis=-1, keepdims=True)) * seen

@@ -600,7 +600,7 @@ EXERCISE = Exercise(
                 "How many tokens has the third one seen, itself included? And how many has it seen according to the "
                 "museum piece, if the sequence has ten?",
                 "A residual connection adds to the stream, and in a pre-norm layer no norm ever touches that. What "
-                "does the fourth line of the museum piece start from?",
+                "does the museum piece add to, in the line that makes `stream`?",
             ),
             section="the-norm-that-sees-the-future",
         ),

@@ -422,6 +422,32 @@ def batch_as_instance(x, kind, eps):
 
 @wrong(
     "norms",
+    says="Your BatchNorm has one mean for every sequence, over its features and tokens; every feature has its own.",
+    section="what-is-averaged",
+)
+def batch_by_sequence(x, kind, eps):
+    if kind == "RMSNorm":
+        return x / np.sqrt((x**2).mean(axis=1, keepdims=True) + eps)
+    axes = 1 if kind == "LayerNorm" else (1, 2)
+    centred = x - x.mean(axis=axes, keepdims=True)
+    return centred / np.sqrt((centred**2).mean(axis=axes, keepdims=True) + eps)
+
+
+@wrong(
+    "norms",
+    says="There is no ε where you subtract a mean; all three norms have it under the root.",
+    section="ε-and-the-constant-token",
+)
+def eps_in_rms_only(x, kind, eps):
+    if kind == "RMSNorm":
+        return x / np.sqrt((x**2).mean(axis=1, keepdims=True) + eps)
+    axes = 1 if kind == "LayerNorm" else (0, 2)
+    centred = x - x.mean(axis=axes, keepdims=True)
+    return centred / np.sqrt((centred**2).mean(axis=axes, keepdims=True))
+
+
+@wrong(
+    "norms",
     says="Your BatchNorm has a single mean for the whole batch; every feature has its own.",
     section="what-is-averaged",
 )
@@ -2147,6 +2173,64 @@ def norms_without_eps(X, norm_1, norm_2, form):
 
 @wrong(
     "block",
+    says="In the norms of your block ε stands outside the root. If they are your `layer_norm`, let question 1 pass "
+    "first.",
+    section="common-mistakes",
+)
+def norms_with_eps_outside(X, norm_1, norm_2, form):
+    def norm(Z, pair):
+        return pair[0][:, None] * (Z - Z.mean(axis=0)) / (Z.std(axis=0) + 1e-5) + pair[1][:, None]
+
+    if form == "pre-norm":
+        Y = X + look_back(norm(X, norm_1))
+        return Y + think(norm(Y, norm_2))
+    if form == "post-norm":
+        Y = norm(X + look_back(X), norm_1)
+        return norm(Y + think(Y), norm_2)
+    Y = X + norm(look_back(X), norm_1)
+    return Y + think(Y)
+
+
+@wrong(
+    "block",
+    says="The norms in your block divide by the root of a standard deviation, which is a root already.",
+    section="one-token-at-a-time",
+)
+def norms_with_two_roots(X, norm_1, norm_2, form):
+    def norm(Z, pair):
+        return pair[0][:, None] * (Z - Z.mean(axis=0)) / np.sqrt(Z.std(axis=0) + 1e-5) + pair[1][:, None]
+
+    if form == "pre-norm":
+        Y = X + look_back(norm(X, norm_1))
+        return Y + think(norm(Y, norm_2))
+    if form == "post-norm":
+        Y = norm(X + look_back(X), norm_1)
+        return norm(Y + think(Y), norm_2)
+    Y = X + norm(look_back(X), norm_1)
+    return Y + think(Y)
+
+
+@wrong(
+    "block",
+    says="In your form of Jiang attention reads normalised tokens as well; it reads X itself.",
+    section="where-the-norm-goes",
+)
+def jiang_norms_twice(X, norm_1, norm_2, form):
+    def norm(Z, pair):
+        return pair[0][:, None] * (Z - Z.mean(axis=0)) / np.sqrt(Z.var(axis=0) + 1e-5) + pair[1][:, None]
+
+    if form == "pre-norm":
+        Y = X + look_back(norm(X, norm_1))
+        return Y + think(norm(Y, norm_2))
+    if form == "post-norm":
+        Y = norm(X + look_back(X), norm_1)
+        return norm(Y + think(Y), norm_2)
+    Y = X + norm(look_back(norm(X, norm_1)), norm_1)
+    return Y + think(Y)
+
+
+@wrong(
+    "block",
     says="The variances in your block divide by D − 1.",
     section="common-mistakes",
 )
@@ -2169,7 +2253,7 @@ def norms_with_d_minus_1(X, norm_1, norm_2, form):
 
 @wrong(
     "depth",
-    says="You send the gradient through J itself, as if it were a token; on the way down the other side of J meets it.",
+    says="You send the gradient through J as if it were a token on its way up; on the way down its transpose acts.",
     section="identity-plus-a-bit",
 )
 def not_transposed(parts, top):
@@ -2270,6 +2354,24 @@ def residual_forgotten(parts, top):
         gain = (J**2).sum() / D
         g_with, g_without = J.T @ g_with, J.T @ g_without
         lengths = [np.linalg.norm(g) / np.linalg.norm(top) for g in (g_with, g_without)]
+        rows.append((*lengths, rows[-1][2] * np.sqrt(1 + gain), rows[-1][3] * np.sqrt(gain)))
+    names = ("measured with", "measured without", "predicted with", "predicted without")
+    return dict(zip(names, np.array(rows)[::-1].T, strict=True))
+
+
+@wrong(
+    "depth",
+    says="The measured lengths with and without residuals have changed places.",
+    section="identity-plus-a-bit",
+)
+def measured_exchanged(parts, top):
+    D = len(top)
+    g_with = g_without = top
+    rows = [(1.0, 1.0, 1.0, 1.0)]
+    for J in parts[::-1]:
+        gain = (J**2).sum() / D
+        g_with, g_without = g_with + J.T @ g_with, J.T @ g_without
+        lengths = [np.linalg.norm(g) / np.linalg.norm(top) for g in (g_without, g_with)]
         rows.append((*lengths, rows[-1][2] * np.sqrt(1 + gain), rows[-1][3] * np.sqrt(gain)))
     names = ("measured with", "measured without", "predicted with", "predicted without")
     return dict(zip(names, np.array(rows)[::-1].T, strict=True))
@@ -2756,6 +2858,20 @@ def inverse_missing(X, gamma, dY, eps=1e-5):
     X_hat = centred * inverse
     g = gamma[:, None] * dY
     dX = g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0)
+    return dX, (dY * X_hat).sum(axis=1), dY.sum(axis=1)
+
+
+@wrong(
+    "backward",
+    says="The root is missing: you divide by the variance, in the standardised features and in your gradient by X.",
+    section="one-token-at-a-time",
+)
+def root_missing_throughout(X, gamma, dY, eps=1e-5):
+    centred = X - X.mean(axis=0, keepdims=True)
+    inverse = 1 / ((centred**2).mean(axis=0, keepdims=True) + eps)
+    X_hat = centred * inverse
+    g = gamma[:, None] * dY
+    dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
     return dX, (dY * X_hat).sum(axis=1), dY.sum(axis=1)
 
 
