@@ -612,21 +612,6 @@ def one_wide_head(x, z, norm, maps, n_heads, causal):
     return x + merge_heads(masked_attend(q, k, v, may_look)) @ W_o
 
 
-@wrong(
-    "cross",
-    says="Your mask has N columns also when the memory is looked at; it has one for each of the S sources.",
-    section="cross-attention",
-)
-def square_mask(x, z, norm, maps, n_heads, causal):
-    W_q, W_k, W_v, W_o = maps
-    asking = layer_norm(x.reshape(-1, x.shape[2]).T, *norm).T.reshape(x.shape)
-    sources = asking if z is None else z
-    q, k, v = (split_heads(y @ W, n_heads) for y, W in ((asking, W_q), (sources, W_k), (sources, W_v)))
-    may_look = np.ones((x.shape[1], x.shape[1]), dtype=bool)
-    may_look = np.tril(may_look) if causal else may_look
-    return x + merge_heads(masked_attend(q, k, v, may_look)) @ W_o
-
-
 # encoder
 
 
