@@ -123,11 +123,19 @@ def problem_of(call: Call, question: Question) -> AnswerProblem | None:
     if kind == "ended":
         return Stopped(f"{start} ended the Python process ({reply['text']}): let it return a value.")
     if kind == "raised":
-        return AnswerProblem(f"{start} raised {describe_error(reply)}.")
+        return AnswerProblem(f"{start} raised {describe_error(reply)}.{_where_to_find(reply, question)}")
     if isinstance(call.value, Unsupported):
         kinds = "an array, a number, a text, a tuple, a list or a dict is expected"
         return AnswerProblem(f"{start} returned {call.value.what}; {kinds}.")
     return None
+
+
+def _where_to_find(reply: dict, question: Question) -> str:
+    """Where a function comes from that an answer calls and that is not there."""
+    for name, slug in question.brings.items():
+        if reply["type"] == "NameError" and f"'{name}'" in reply["text"]:
+            return f" It is a function of your own from exercise {slug}: run bring() and the cell that it offers."
+    return ""
 
 
 def describe_error(reply: dict) -> str:

@@ -106,7 +106,8 @@ def holds(name: str, points: int, test: Callable) -> Holds:
 class Question:
     """One task of an exercise; `name` is the function that the learner defines, `seconds` the limit of one call.
 
-    `uses` names the questions whose functions its solutions call: the proof never mixes mistakes of both.
+    `uses` names the questions whose functions its solutions call: the proof never mixes mistakes of both. `brings`
+    maps functions of earlier exercises that an answer may call to their slugs.
     """
 
     id: str
@@ -119,6 +120,7 @@ class Question:
     section: str = ""
     seconds: float = 10.0
     uses: tuple[str, ...] = ()
+    brings: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self):
         if not self.name.isidentifier():

@@ -559,18 +559,20 @@ def equal_at_every_step(ask, rng):
     return None
 
 
+BRINGS = {
+    "embed": "01-tokens",
+    "split_heads": "04-multi-head",
+    "merge_heads": "04-multi-head",
+    "mlp": "05-feed-forward",
+    "sinusoidal": "06-position",
+    "layer_norm": "07-residual-norm",
+}
+
 EXERCISE = Exercise(
     slug="08-encoder-decoder",
     title="Encoder and decoder",
     chapter="chapters/08-encoder-decoder",
-    brings={
-        "embed": "01-tokens",
-        "split_heads": "04-multi-head",
-        "merge_heads": "04-multi-head",
-        "mlp": "05-feed-forward",
-        "sinusoidal": "06-position",
-        "layer_norm": "07-residual-norm",
-    },
+    brings=BRINGS,
     questions=(
         Question(
             id="mask",
@@ -617,6 +619,7 @@ EXERCISE = Exercise(
                 "already), who makes the queries, and what the result is added to.",
             ),
             section="cross-attention",
+            brings=BRINGS,
         ),
         Question(
             id="encoder",
@@ -640,6 +643,7 @@ EXERCISE = Exercise(
                 "is added: its number must come from the column of the token, and from nothing else.",
             ),
             section="the-encoder-has-no-mask",
+            brings=BRINGS,
         ),
         Question(
             id="decoder",
@@ -662,6 +666,7 @@ EXERCISE = Exercise(
                 "check of the future fails, change one token and print which outputs move.",
             ),
             section="encoder-and-decoder-together",
+            brings=BRINGS,
         ),
         Question(
             id="count",
@@ -705,6 +710,7 @@ EXERCISE = Exercise(
                 "subtract the largest score first, and never take the logarithm of a quotient that can be 0.",
             ),
             section="encoder-and-decoder-together",
+            brings=BRINGS,
         ),
         Question(
             id="cache",
@@ -728,6 +734,7 @@ EXERCISE = Exercise(
                 "pair, the old entries before the new ones along the axis of tokens.",
             ),
             section="the-kv-cache",
+            brings=BRINGS,
         ),
     ),
 )

@@ -224,13 +224,38 @@ def large_negative_added(q, k, v, may_look):
     return weights @ v / np.where(total > 0, total, 1.0)
 
 
+@wrong(
+    "mask",
+    says="The exponential meets large scores as they are and overflows, and infinity times False is not a number.",
+    section="the-mask-goes-before-the-softmax",
+)
+def overflows_behind_the_mask(q, k, v, may_look):
+    scores = q @ np.swapaxes(k, 2, 3) / np.sqrt(q.shape[3])
+    weights = np.exp(scores) * may_look
+    total = weights.sum(axis=3, keepdims=True)
+    return weights / np.where(total > 0, total, 1.0) @ v
+
+
+@wrong(
+    "mask",
+    says="10,000 is taken off the hidden scores, and where scores are in the ten thousands that does not hide them.",
+    section="the-mask-goes-before-the-softmax",
+)
+def too_little_taken_off(q, k, v, may_look):
+    scores = q @ np.swapaxes(k, 2, 3) / np.sqrt(q.shape[3])
+    scores = scores - 1e4 * ~may_look
+    weights = np.exp(scores - scores.max(axis=3, keepdims=True))
+    weights = weights / weights.sum(axis=3, keepdims=True)
+    return weights @ v * may_look.any(axis=1)[:, None]
+
+
 # cross
 
 
 @wrong(
     "cross",
     says="You normalise the memory, which the encoder's last norm has done already.",
-    section="cross-attention",
+    section="encoder-and-decoder-together",
 )
 def memory_normed_again(x, z, norm, maps, n_heads, causal):
     W_q, W_k, W_v, W_o = maps
@@ -493,6 +518,98 @@ def heads_joined_by_reshape(x, z, norm, maps, n_heads, causal):
     may_look = np.ones((x.shape[1], sources.shape[1]), dtype=bool)
     may_look = np.tril(may_look) if causal else may_look
     return x + masked_attend(q, k, v, may_look).reshape(x.shape) @ W_o
+
+
+@wrong(
+    "cross",
+    says="The triangle is the other one: a token sees itself and what comes after it.",
+    section="the-mask-goes-before-the-softmax",
+)
+def triangle_upside_down(x, z, norm, maps, n_heads, causal):
+    W_q, W_k, W_v, W_o = maps
+    asking = layer_norm(x.reshape(-1, x.shape[2]).T, *norm).T.reshape(x.shape)
+    sources = asking if z is None else z
+    q, k, v = (split_heads(y @ W, n_heads) for y, W in ((asking, W_q), (sources, W_k), (sources, W_v)))
+    may_look = np.ones((x.shape[1], sources.shape[1]), dtype=bool)
+    may_look = np.triu(may_look) if causal else may_look
+    return x + merge_heads(masked_attend(q, k, v, may_look)) @ W_o
+
+
+@wrong(
+    "cross",
+    says="The output map W_o is missing: the joined heads are added as they are.",
+    section="cross-attention",
+)
+def output_map_forgotten(x, z, norm, maps, n_heads, causal):
+    W_q, W_k, W_v, _ = maps
+    asking = layer_norm(x.reshape(-1, x.shape[2]).T, *norm).T.reshape(x.shape)
+    sources = asking if z is None else z
+    q, k, v = (split_heads(y @ W, n_heads) for y, W in ((asking, W_q), (sources, W_k), (sources, W_v)))
+    may_look = np.ones((x.shape[1], sources.shape[1]), dtype=bool)
+    may_look = np.tril(may_look) if causal else may_look
+    return x + merge_heads(masked_attend(q, k, v, may_look))
+
+
+@wrong(
+    "cross",
+    says="The norm comes last, over the sum; here it stands first, and what it gives is never added.",
+    section="the-whole-block",
+)
+def norm_last(x, z, norm, maps, n_heads, causal):
+    W_q, W_k, W_v, W_o = maps
+    asking = x
+    sources = asking if z is None else z
+    q, k, v = (split_heads(y @ W, n_heads) for y, W in ((asking, W_q), (sources, W_k), (sources, W_v)))
+    may_look = np.ones((x.shape[1], sources.shape[1]), dtype=bool)
+    may_look = np.tril(may_look) if causal else may_look
+    return layer_norm(
+        (x + merge_heads(masked_attend(q, k, v, may_look)) @ W_o).reshape(-1, x.shape[2]).T, *norm
+    ).T.reshape(x.shape)
+
+
+@wrong(
+    "cross",
+    says="split_heads is asked for as many heads as a head is wide; it wants the number of heads.",
+    section="cross-attention",
+)
+def width_for_number(x, z, norm, maps, n_heads, causal):
+    W_q, W_k, W_v, W_o = maps
+    asking = layer_norm(x.reshape(-1, x.shape[2]).T, *norm).T.reshape(x.shape)
+    sources = asking if z is None else z
+    q, k, v = (split_heads(y @ W, x.shape[2] // n_heads) for y, W in ((asking, W_q), (sources, W_k), (sources, W_v)))
+    may_look = np.ones((x.shape[1], sources.shape[1]), dtype=bool)
+    may_look = np.tril(may_look) if causal else may_look
+    return x + merge_heads(masked_attend(q, k, v, may_look)) @ W_o
+
+
+@wrong(
+    "cross",
+    says="The maps are transposed; here they stand to the right of a row as they are.",
+    section="cross-attention",
+)
+def maps_on_their_side(x, z, norm, maps, n_heads, causal):
+    W_q, W_k, W_v, W_o = (W.T for W in maps)
+    asking = layer_norm(x.reshape(-1, x.shape[2]).T, *norm).T.reshape(x.shape)
+    sources = asking if z is None else z
+    q, k, v = (split_heads(y @ W, n_heads) for y, W in ((asking, W_q), (sources, W_k), (sources, W_v)))
+    may_look = np.ones((x.shape[1], sources.shape[1]), dtype=bool)
+    may_look = np.tril(may_look) if causal else may_look
+    return x + merge_heads(masked_attend(q, k, v, may_look)) @ W_o
+
+
+@wrong(
+    "cross",
+    says="There is one head over all the features, whatever n_heads says.",
+    section="cross-attention",
+)
+def one_wide_head(x, z, norm, maps, n_heads, causal):
+    W_q, W_k, W_v, W_o = maps
+    asking = layer_norm(x.reshape(-1, x.shape[2]).T, *norm).T.reshape(x.shape)
+    sources = asking if z is None else z
+    q, k, v = (split_heads(y @ W, 1) for y, W in ((asking, W_q), (sources, W_k), (sources, W_v)))
+    may_look = np.ones((x.shape[1], sources.shape[1]), dtype=bool)
+    may_look = np.tril(may_look) if causal else may_look
+    return x + merge_heads(masked_attend(q, k, v, may_look)) @ W_o
 
 
 # encoder
@@ -765,6 +882,74 @@ def stream_as_its_own_memory(p, ids, n_heads, positions=True):
     x = x + positions * sinusoidal(ids.shape[1], x.shape[2]).T
     for block in p["blocks"]:
         x = attention_part(x, x, block["norm_1"], block["self"], n_heads, False)
+        x = x + alone(mlp, alone(layer_norm, x, block["norm_2"]), block["mlp"])
+    return alone(layer_norm, x, p["norm"])
+
+
+@wrong(
+    "encoder",
+    says="The feed-forward network reads the stream as it is; its norm stands before it.",
+    section="the-whole-block",
+)
+def network_without_norm(p, ids, n_heads, positions=True):
+    def alone(function, x, arrays):
+        return np.stack([function(sequence.T, *arrays).T for sequence in x])
+
+    x = np.stack([embed(p["E"], row).T for row in ids])
+    x = x + positions * sinusoidal(ids.shape[1], x.shape[2]).T
+    for block in p["blocks"]:
+        x = attention_part(x, None, block["norm_1"], block["self"], n_heads, False)
+        x = x + alone(mlp, x, block["mlp"])
+    return alone(layer_norm, x, p["norm"])
+
+
+@wrong(
+    "encoder",
+    says="The places run on from one sequence of the batch to the next; each sequence begins at 0.",
+    section="the-incremental-property",
+)
+def places_run_on(p, ids, n_heads, positions=True):
+    def alone(function, x, arrays):
+        return np.stack([function(sequence.T, *arrays).T for sequence in x])
+
+    x = np.stack([embed(p["E"], row).T for row in ids])
+    x = x + positions * sinusoidal(ids.size, x.shape[2]).T.reshape(x.shape)
+    for block in p["blocks"]:
+        x = attention_part(x, None, block["norm_1"], block["self"], n_heads, False)
+        x = x + alone(mlp, alone(layer_norm, x, block["norm_2"]), block["mlp"])
+    return alone(layer_norm, x, p["norm"])
+
+
+@wrong(
+    "encoder",
+    says="Only the first block is used; the stream has to pass through all of them.",
+    section="blocks-on-blocks",
+)
+def only_the_first_block(p, ids, n_heads, positions=True):
+    def alone(function, x, arrays):
+        return np.stack([function(sequence.T, *arrays).T for sequence in x])
+
+    x = np.stack([embed(p["E"], row).T for row in ids])
+    x = x + positions * sinusoidal(ids.shape[1], x.shape[2]).T
+    for block in p["blocks"][:1]:
+        x = attention_part(x, None, block["norm_1"], block["self"], n_heads, False)
+        x = x + alone(mlp, alone(layer_norm, x, block["norm_2"]), block["mlp"])
+    return alone(layer_norm, x, p["norm"])
+
+
+@wrong(
+    "encoder",
+    says="The embedding is multiplied by the square root of D, as in some models; here it is not.",
+    section="blocks-on-blocks",
+)
+def embedding_scaled(p, ids, n_heads, positions=True):
+    def alone(function, x, arrays):
+        return np.stack([function(sequence.T, *arrays).T for sequence in x])
+
+    x = np.sqrt(len(p["E"])) * np.stack([embed(p["E"], row).T for row in ids])
+    x = x + positions * sinusoidal(ids.shape[1], x.shape[2]).T
+    for block in p["blocks"]:
+        x = attention_part(x, None, block["norm_1"], block["self"], n_heads, False)
         x = x + alone(mlp, alone(layer_norm, x, block["norm_2"]), block["mlp"])
     return alone(layer_norm, x, p["norm"])
 
@@ -1042,6 +1227,79 @@ def stream_added_twice(p, ids, memory, n_heads):
     return alone(layer_norm, x, p["norm"]) @ p["head"]
 
 
+@wrong(
+    "decoder",
+    says="The norm between the last block and the head is missing.",
+    section="blocks-on-blocks",
+)
+def no_norm_before_the_head(p, ids, memory, n_heads):
+    def alone(function, x, arrays):
+        return np.stack([function(sequence.T, *arrays).T for sequence in x])
+
+    x = np.stack([embed(p["E"], row).T for row in ids])
+    x = x + sinusoidal(ids.shape[1], x.shape[2]).T
+    for block in p["blocks"]:
+        x = attention_part(x, None, block["norm_1"], block["self"], n_heads, True)
+        x = attention_part(x, memory, block["norm_cross"], block["cross"], n_heads, False)
+        x = x + alone(mlp, alone(layer_norm, x, block["norm_2"]), block["mlp"])
+    return x @ p["head"]
+
+
+@wrong(
+    "decoder",
+    says="norm_cross and norm_2 have changed places; each belongs to the step that it is named after.",
+    section="encoder-and-decoder-together",
+)
+def norms_exchanged(p, ids, memory, n_heads):
+    def alone(function, x, arrays):
+        return np.stack([function(sequence.T, *arrays).T for sequence in x])
+
+    x = np.stack([embed(p["E"], row).T for row in ids])
+    x = x + sinusoidal(ids.shape[1], x.shape[2]).T
+    for block in p["blocks"]:
+        x = attention_part(x, None, block["norm_1"], block["self"], n_heads, True)
+        x = attention_part(x, memory, block["norm_2"], block["cross"], n_heads, False)
+        x = x + alone(mlp, alone(layer_norm, x, block["norm_cross"]), block["mlp"])
+    return alone(layer_norm, x, p["norm"]) @ p["head"]
+
+
+@wrong(
+    "decoder",
+    says="The feed-forward network comes before the cross-attention; it is the last step of a block.",
+    section="encoder-and-decoder-together",
+)
+def network_before_memory(p, ids, memory, n_heads):
+    def alone(function, x, arrays):
+        return np.stack([function(sequence.T, *arrays).T for sequence in x])
+
+    x = np.stack([embed(p["E"], row).T for row in ids])
+    x = x + sinusoidal(ids.shape[1], x.shape[2]).T
+    for block in p["blocks"]:
+        x = attention_part(x, None, block["norm_1"], block["self"], n_heads, True)
+        x = x + alone(mlp, alone(layer_norm, x, block["norm_2"]), block["mlp"])
+        x = attention_part(x, memory, block["norm_cross"], block["cross"], n_heads, False)
+    return alone(layer_norm, x, p["norm"]) @ p["head"]
+
+
+@wrong(
+    "decoder",
+    says="The memory is looked at after the last block only; every block looks at it, between its other two steps.",
+    section="encoder-and-decoder-together",
+)
+def memory_after_all_blocks(p, ids, memory, n_heads):
+    def alone(function, x, arrays):
+        return np.stack([function(sequence.T, *arrays).T for sequence in x])
+
+    x = np.stack([embed(p["E"], row).T for row in ids])
+    x = x + sinusoidal(ids.shape[1], x.shape[2]).T
+    for block in p["blocks"]:
+        x = attention_part(x, None, block["norm_1"], block["self"], n_heads, True)
+        x = x + alone(mlp, alone(layer_norm, x, block["norm_2"]), block["mlp"])
+    for block in p["blocks"]:
+        x = attention_part(x, memory, block["norm_cross"], block["cross"], n_heads, False)
+    return alone(layer_norm, x, p["norm"]) @ p["head"]
+
+
 # count
 
 
@@ -1211,6 +1469,42 @@ def one_block_each(V_source, V_target, D, H, F, M, tied):
     attention, norm, network = 4 * D * D, 2 * D, 2 * D * F + F + D
     reader = D * V_source + (attention + 2 * norm + network) + norm
     writer = D * (V_target + 1) + (2 * attention + 3 * norm + network) + norm
+    return reader + writer + (0 if tied else D * V_target)
+
+
+@wrong(
+    "count",
+    says="The chapter's sum for a block holds for a hidden width of 4 D and for maps with biases; here the width is F, "
+    "and the maps have none.",
+    section="what-one-block-costs",
+)
+def sum_of_the_chapter(V_source, V_target, D, H, F, M, tied):
+    reader = D * V_source + M * (12 * D * D + 13 * D) + 2 * D
+    writer = D * (V_target + 1) + M * (16 * D * D + 19 * D) + 2 * D
+    return reader + writer + (0 if tied else D * V_target)
+
+
+@wrong(
+    "count",
+    says="You give the head a bias for each word; it is a map and nothing else.",
+    section="what-one-block-costs",
+)
+def bias_of_the_head(V_source, V_target, D, H, F, M, tied):
+    attention, norm, network = 4 * D * D, 2 * D, 2 * D * F + F + D
+    reader = D * V_source + M * (attention + 2 * norm + network) + norm
+    writer = D * (V_target + 1) + M * (2 * attention + 3 * norm + network) + norm
+    return reader + writer + (0 if tied else D * V_target) + V_target
+
+
+@wrong(
+    "count",
+    says="One last norm is counted; encoder and decoder have one each.",
+    section="what-one-block-costs",
+)
+def one_last_norm(V_source, V_target, D, H, F, M, tied):
+    attention, norm, network = 4 * D * D, 2 * D, 2 * D * F + F + D
+    reader = D * V_source + M * (attention + 2 * norm + network)
+    writer = D * (V_target + 1) + M * (2 * attention + 3 * norm + network) + norm
     return reader + writer + (0 if tied else D * V_target)
 
 
@@ -1496,6 +1790,44 @@ def scores_one_place_late(p, sources, targets, n_heads):
         logs = logits - np.log(np.exp(logits).sum(axis=2, keepdims=True))
         batch, place = np.indices(targets.shape)
         return -logs[batch, place, targets].mean()
+
+    return value_and_gradients(loss, p)
+
+
+@wrong(
+    "learn",
+    says="The text begins with the last word of the head; the start token has the id after it.",
+    section="encoder-and-decoder-together",
+)
+def last_word_starts(p, sources, targets, n_heads):
+    def loss(p):
+        start = p["decoder"]["head"].shape[1] - 1
+        written = np.column_stack([np.full(len(targets), start), targets[:, :-1]])
+        memory = encoder(p["encoder"], sources, n_heads)
+        logits = decoder(p["decoder"], written, memory, n_heads)
+        logits = logits - logits.max(axis=2, keepdims=True)
+        logs = logits - np.log(np.exp(logits).sum(axis=2, keepdims=True))
+        batch, place = np.indices(targets.shape)
+        return -logs[batch, place, targets].mean()
+
+    return value_and_gradients(loss, p)
+
+
+@wrong(
+    "learn",
+    says="You add up the losses of a target's tokens and average over the batch alone.",
+    section="encoder-and-decoder-together",
+)
+def sum_for_each_pair(p, sources, targets, n_heads):
+    def loss(p):
+        start = p["decoder"]["head"].shape[1]
+        written = np.column_stack([np.full(len(targets), start), targets[:, :-1]])
+        memory = encoder(p["encoder"], sources, n_heads)
+        logits = decoder(p["decoder"], written, memory, n_heads)
+        logits = logits - logits.max(axis=2, keepdims=True)
+        logs = logits - np.log(np.exp(logits).sum(axis=2, keepdims=True))
+        batch, place = np.indices(targets.shape)
+        return -logs[batch, place, targets].sum() / len(targets)
 
     return value_and_gradients(loss, p)
 
