@@ -18,11 +18,12 @@ from pathlib import Path
 
 import pages
 from bootstrap import ROOT
-from clearcheck.exercise import Question, Solution
+from clearcheck.exercise import Question
 from clearcheck.loading import Authored, load
 from clearcheck.names import defined_names
 from clearcheck.release import BEGIN, END, read_source
 from clearcheck.sheets import answer_text
+from clearcheck.solutions import Solution
 
 AUTHORING = ROOT / "exercises" / "authoring"
 FOLDER = pages.CHAPTERS / "solutions"

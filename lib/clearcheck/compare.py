@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from clearcheck.values import Unsupported
+from clearcheck.describe import describe, describe_arguments, number
 
 KINDS = {"float": "f", "int": "iu", "bool": "b"}
 WORDS = {"f": "floating-point", "i": "integer", "u": "integer", "b": "boolean", "c": "complex"}
@@ -144,7 +144,7 @@ def _dtype(came, expected, asked: _Asked, where: str, lenient: bool) -> Finding 
 def _values(came: np.ndarray, expected: np.ndarray, asked: _Asked, where: str) -> Finding | None:
     broken = ~np.isfinite(came) & np.isfinite(expected)
     if broken.any():
-        found = f"{_number(came[_first(broken)])}{_at(came, broken)}"
+        found = f"{number(came[_first(broken)])}{_at(came, broken)}"
         return asked.sentence(where, found, "a finite number is expected there")
     finite = np.isfinite(expected)
     scale = max(1.0, float(np.abs(expected[finite]).max(initial=0)))
@@ -156,7 +156,7 @@ def _values(came: np.ndarray, expected: np.ndarray, asked: _Asked, where: str) -
     bad = gap > asked.atol * scale
     if not bad.any():
         return None
-    found = f"{_number(came[_first(bad)])}{_at(came, bad)}"
+    found = f"{number(came[_first(bad)])}{_at(came, bad)}"
     exact = expected.dtype.kind in "iub"  # a difference in whole numbers would give the answer away
     size = "not right" if exact else f"off by {float(gap[_first(bad)]):.2g}"
     margin = float(gap.max()) / (asked.atol * scale) if asked.atol else float("inf")
@@ -174,38 +174,9 @@ def _first(bad: np.ndarray) -> tuple[int, ...]:
     return tuple(int(i) for i in np.argwhere(bad)[0]) if bad.ndim else ()
 
 
-def _number(value) -> str:
-    return f"{value:.4g}" if np.asarray(value).dtype.kind in "fc" else str(value)
-
-
 def _leaves(value) -> list:
     if isinstance(value, tuple | list):
         return [leaf for entry in value for leaf in _leaves(entry)]
     if isinstance(value, dict):
         return [leaf for entry in value.values() for leaf in _leaves(entry)]
     return [value]
-
-
-def describe(value) -> str:
-    """A value in a few words."""
-    if isinstance(value, Unsupported):
-        return value.what
-    if isinstance(value, np.ndarray) and value.ndim:
-        return f"an array of shape {value.shape}"
-    if isinstance(value, tuple | list):
-        return f"a {type(value).__name__} of {len(value)}"
-    if isinstance(value, dict):
-        return f"a dict of {len(value)}"
-    if isinstance(value, np.ndarray | np.generic | float) and not isinstance(value, bool):
-        return _number(value)
-    return repr(value) if len(repr(value)) <= 60 else repr(value)[:57] + "…"
-
-
-def describe_arguments(args: tuple) -> str:
-    """The arguments by their shapes: "arguments of shapes (5, 7) and (7,)"."""
-    if args and all(isinstance(value, np.ndarray) for value in args):
-        shapes = [str(value.shape) for value in args]
-        plural = len(shapes) > 1
-        listed = ", ".join(shapes[:-1]) + " and " + shapes[-1] if plural else shapes[0]
-        return f"arguments of shapes {listed}" if plural else f"an argument of shape {listed}"
-    return f"the arguments ({', '.join(map(describe, args))})" if args else "a call without arguments"

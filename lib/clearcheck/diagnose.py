@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from clearcheck.calls import call_named
-from clearcheck.exercise import Question, Solution
+from clearcheck.exercise import Question
 from clearcheck.fault import ON_PURPOSE
+from clearcheck.solutions import Solution
 from clearcheck.transcript import Call, same_reply
 from clearcheck.values import pack
 

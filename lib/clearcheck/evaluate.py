@@ -11,9 +11,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from clearcheck.calls import printable
-from clearcheck.compare import Finding, describe_arguments
+from clearcheck.compare import Finding
+from clearcheck.describe import describe_arguments
 from clearcheck.diagnose import Diagnosis, diagnose
-from clearcheck.exercise import AnswerProblem, NotAnswered, Question, Solution, Stopped
+from clearcheck.exercise import AnswerProblem, NotAnswered, Question, Stopped
+from clearcheck.solutions import Solution
 from clearcheck.transcript import Call
 from clearcheck.values import Unsupported, pack, unpack
 

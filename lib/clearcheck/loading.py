@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-from clearcheck.exercise import SLUG, Exercise, Solutions, WrongSolutions
+from clearcheck.exercise import SLUG, Exercise
+from clearcheck.solutions import Solutions, WrongSolutions
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 AUTHORING = Path("exercises") / "authoring"

@@ -11,13 +11,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from clearcheck.evaluate import NOT_ANSWERED, PASSED, QuestionResult
-from clearcheck.exercise import Exercise, Question, Solution
+from clearcheck.exercise import Exercise, Question
 from clearcheck.grade import Grade, grade_submission
 from clearcheck.loading import Authored, load
 from clearcheck.release import learner_notebook, read_source
 from clearcheck.report import question_text
 from clearcheck.sandbox import Limits
 from clearcheck.sheets import filled, sheets
+from clearcheck.solutions import Solution
 from clearcheck.submission import read_submission
 
 SEEDS = (0, 1, 2, 3, 4)  # 0 is what a learner's notebook uses

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from copy import deepcopy
 from itertools import zip_longest
 
-from clearcheck.exercise import Exercise, Question, Solution
+from clearcheck.exercise import Exercise, Question
 from clearcheck.loading import AuthoringError
 from clearcheck.names import defined_names
+from clearcheck.solutions import Solution
 
 
 def answer_text(solution: Solution, name: str) -> str:

@@ -5,8 +5,8 @@ import re
 
 import pytest
 import solutions
-from clearcheck.exercise import Solutions
 from clearcheck.loading import load
+from clearcheck.solutions import Solutions
 
 PAGES = solutions.all_pages()
 SLUGS = solutions.slugs()

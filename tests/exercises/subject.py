@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 from clearcheck.calls import call_named
 from clearcheck.evaluate import Ask, generator
-from clearcheck.exercise import Exercise, Question, Solutions, WrongSolutions
+from clearcheck.exercise import Exercise, Question
 from clearcheck.loading import load
+from clearcheck.solutions import Solutions, WrongSolutions
 
 from tests.exercises.inputs import INPUTS, Inputs
 
