@@ -58,7 +58,7 @@ def test_the_split_is_shuffled_and_repeats_with_its_seed():
     assert train != sorted(train, key=PAIRS.index) and tests != sorted(tests, key=PAIRS.index)
 
 
-@pytest.mark.parametrize("held_out", [0, 1, 0.01, -0.5, 1.5])
+@pytest.mark.parametrize("held_out", [0.0, 1.0, 0.01, -0.5, 1.5])
 def test_a_split_with_an_empty_side_is_refused(held_out):
     with pytest.raises(ValueError, match=rf"held_out={held_out} of 30 different sources"):
         split_pairs(PAIRS, held_out)
