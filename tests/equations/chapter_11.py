@@ -1,0 +1,129 @@
+"""Checks of the display equations of chapter 11, translation."""
+
+from math import prod, sqrt
+
+import numpy as np
+import torch
+from clearformer.generate import beam_search, generate
+from clearformer.models.seq2seq import Seq2Seq, Seq2SeqConfig, translation_loss
+from scipy.stats import kendalltau
+
+from tests.equations.registry import equation, table
+
+D, V, S, B = 8, 11, 7, 5
+PADDING, START, END = 8, 9, 10
+LENGTHS = [3, 2, 6, 4, 5]  # tokens that each target has to write, with its end
+
+
+@equation("eq-translator-ends", "c800416129")
+def translator_ends(rng):
+    """The input of encoder and decoder as each is called with it, and the logits of one decoder state."""
+    model, z, w = translator(), torch.randint(8, (1, S)), torch.randint(8, (1, 5))
+    e, p, c = (t.detach().numpy().T for t in (model.tokens.weight, model.positions, model.head.bias))
+    seen = {}
+    for name in ("encoder", "decoder"):
+        part = getattr(model, name)
+        part.register_forward_pre_hook(lambda _, x, name=name: seen.update({name: x[0][0].numpy().T}))
+    y = model.hidden(w, model.encode(z))[0].numpy().T
+    source, target = (
+        table(lambda d, n, ids=ids: sqrt(D) * e[d, ids[n]] + p[d, n], D, len(ids)) for ids in (z[0], w[0])
+    )
+    logits = table(lambda v, n: sum(e[d, v] * y[d, n] for d in range(D)) + c[v], V, 5)
+    return [(source, seen["encoder"]), (target, seen["decoder"]), (logits, model(z, w)[0].numpy().T)]
+
+
+@equation("eq-translation-loss", "59bfc5cddf")
+def translation_loss_(rng):
+    model, (z, w) = translator(), pairs()
+    log_p, lengths = log_probabilities(model, z, w), np.array(LENGTHS)
+    printed = table(
+        lambda i: (
+            -(1 / sum(lengths[b] for b in range(B)))
+            * sum(sum(log_p[b][n, w[b, n + 1]] for n in range(lengths[b])) for b in range(B))
+        ),
+        1,
+    )
+    return printed, [translation_loss(model, z, w).item()]
+
+
+@equation("eq-exact-match", "a7385ee0f9")
+def exact_match(rng):
+    """Against what ``generate`` writes; the targets are made to be right in full, in part and not at all."""
+    model, (z, w) = translator(), pairs()
+    torch.manual_seed(2)  # a head that is not tied, else it repeats what it reads
+    model.head.weight = torch.nn.Parameter(3 * torch.randn(V, D).double(), requires_grad=False)
+    model.head.bias[START] = model.head.bias[PADDING] = -99.0
+    written = generate(model.given(z), w[:, :1], w.shape[1] - 1)
+    for b in (2, 3, 4):
+        w[b, 1 : LENGTHS[b] + 1] = written[b, 1 : LENGTHS[b] + 1]
+    w[3, LENGTHS[3]] = (w[3, LENGTHS[3]] + 1) % 8
+    same = [torch.equal(written[b, : n + 1], w[b, : n + 1]) for b, n in enumerate(LENGTHS)]
+    assert 0 < sum(same) < B
+    best = [rows.argmax(axis=1) for rows in log_probabilities(model, z, w)]
+    lengths, w = np.array(LENGTHS), w.numpy()
+    printed = table(
+        lambda i: 1 / B * sum(prod(best[b][n] == w[b, n + 1] for n in range(lengths[b])) for b in range(B)), 1
+    )
+    return printed, [sum(same) / B]
+
+
+@equation("eq-crossings", "52bc08e809")
+def crossings(rng):
+    """Against Kendall's rank correlation, which is 1 - 2 C where no source is looked at twice."""
+    N, found = 6, []
+    for _ in range(3):
+        A = np.eye(9)[:, rng.permutation(9)[:N]] + 0.1 * rng.random((9, N))
+        a = [max(range(9), key=lambda s, A=A, n=n: A[s, n]) for n in range(N)]
+        printed = table(
+            lambda i, a=a: 2 / (N * (N - 1)) * sum(sum(a[n] > a[m] for n in range(m)) for m in range(1, N)), 1
+        )
+        found.append((printed, [(1 - kendalltau(range(N), A.argmax(axis=0)).statistic) / 2]))
+    return found
+
+
+@equation("eq-beam-score", "4e54586c05")
+def beam_score(rng):
+    model, (z, w) = translator(), pairs()
+    model.head.bias[END] -= 3.0  # else the best sentence is the empty one
+    found = []
+    for alpha in (0.0, 2.0):
+        rows, score = beam_search(model.given(z), w[:, :1].tolist(), 6, 3, length_penalty=alpha, stop=END)
+        for b, row in enumerate(rows):
+            given = model.given(z[b : b + 1])
+            log_p = given.head(given.hidden(row[None, :-1])).log_softmax(-1)[0].detach().numpy()
+            L, words = len(row) - 1, row.numpy()
+            printed = table(
+                lambda i, L=L, log_p=log_p, words=words, alpha=alpha: (
+                    1 / L**alpha * sum(log_p[n - 1, words[n]] for n in range(1, L + 1))
+                ),
+                1,
+            )
+            found.append((printed, [score[b].item()]))
+    return found
+
+
+def translator():
+    torch.manual_seed(0)
+    config = Seq2SeqConfig(V, 16, D, 2, 1, padding=PADDING, start=START, end=END, n_decoder_layers=2)
+    model = Seq2Seq(config).double().requires_grad_(False)
+    _ = model.head.bias.normal_()
+    return model.eval()
+
+
+def pairs():
+    """Sources with padding at the end, and targets of every one of the ``LENGTHS``."""
+    torch.manual_seed(1)
+    z, w = torch.randint(8, (B, S)), torch.full((B, max(LENGTHS) + 1), PADDING)
+    z[1, 5:] = z[4, 3:] = PADDING
+    for b, n in enumerate(LENGTHS):
+        w[b, :n], w[b, 0], w[b, n] = torch.randint(8, (n,)), START, END
+    return z, w
+
+
+def log_probabilities(model, z, w):
+    """One sentence at a time, without its padding: log p of every word at every place."""
+    found = []
+    for b, n in enumerate(LENGTHS):
+        source = z[b][z[b] != PADDING][None]
+        found.append(model(source, w[b : b + 1, :n])[0].log_softmax(-1).numpy())
+    return found
