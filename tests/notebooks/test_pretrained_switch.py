@@ -1,0 +1,59 @@
+"""The switch of chapter 12: with it on, the four functions work on what the hub hands out, here copies of folders."""
+
+import shutil
+import sys
+import types
+from pathlib import Path
+
+import nbformat
+import pytest
+from clearformer.data import python_reference_text
+from clearformer.models.gpt import GPT, GPTConfig
+from clearformer.tokenizers import CharTokenizer
+
+NOTEBOOK = Path(__file__).parents[2] / "chapters" / "12-pretrained.ipynb"
+BEFORE = ("setup", "setup-folders", "write-folder", "tiny-configs")
+SWITCH = ("switch", "complete", "label-and-translate", "local-complete", "local-others", "local-models")
+
+
+@pytest.fixture(scope="module")
+def page():
+    """The notebook's names after the cells that the switch needs, with an untrained model in place of a trained."""
+    cells = {cell.id: cell.source for cell in nbformat.read(NOTEBOOK, as_version=4).cells}
+    names = {}
+    for cell in BEFORE:
+        exec(cells[cell].replace("\nsetup()\n", "\n"), names)
+    text = python_reference_text().encode("ascii", "replace").decode()
+    characters = CharTokenizer(text)
+    names |= {"known": text, "characters": characters}
+    names["right"] = [GPT(GPTConfig(characters.n_vocab, 60, 8, 2, 1)).eval()]
+    for cell in SWITCH:
+        exec(cells[cell], names)
+    yield names | {"use": cells["use"]}
+    names["work"].cleanup()
+
+
+def answers(page):
+    exec(page["use"], page)
+    return page["done"]
+
+
+def test_with_the_switch_on_the_same_functions_read_what_the_hub_hands_out(page, monkeypatch, tmp_path, capsys):
+    """Catches a function that knows the local folders, and a file that is needed and not asked for."""
+    local = answers(page | {"DOWNLOAD": False})
+    asked = []
+
+    def snapshot_download(name, revision, allow_patterns):
+        asked.append((name, revision))
+        task = next(task for task, (hub_name, _) in page["HUB"].items() if hub_name == name)
+        folder = tmp_path / task
+        folder.mkdir(exist_ok=True)
+        for path in {path for pattern in allow_patterns for path in (page["ROOT"] / task).glob(pattern)}:
+            shutil.copy(path, folder)
+        return str(folder)
+
+    monkeypatch.setitem(sys.modules, "huggingface_hub", types.SimpleNamespace(snapshot_download=snapshot_download))
+    page["DOWNLOAD"] = True
+    assert answers(page) == local
+    assert asked == list(page["HUB"].values())
+    assert {len(local["complete"]), len(local["fill"]), len(local["label"])} == {54, 3, 2}
