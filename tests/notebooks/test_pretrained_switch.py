@@ -29,18 +29,20 @@ def page():
     names["right"] = [GPT(GPTConfig(characters.n_vocab, 60, 8, 2, 1)).eval()]
     for cell in SWITCH:
         exec(cells[cell], names)
-    yield names | {"use": cells["use"]}
+    names["use_cell"] = cells["use"]
+    yield names
     names["work"].cleanup()
 
 
-def answers(page):
-    exec(page["use"], page)
+def answers(page, download):
+    page["DOWNLOAD"] = download  # the functions of the page look it up there
+    exec(page["use_cell"], page)
     return page["done"]
 
 
 def test_with_the_switch_on_the_same_functions_read_what_the_hub_hands_out(page, monkeypatch, tmp_path, capsys):
     """Catches a function that knows the local folders, and a file that is needed and not asked for."""
-    local = answers(page | {"DOWNLOAD": False})
+    local = answers(page, download=False)
     asked = []
 
     def snapshot_download(name, revision, allow_patterns):
@@ -53,7 +55,6 @@ def test_with_the_switch_on_the_same_functions_read_what_the_hub_hands_out(page,
         return str(folder)
 
     monkeypatch.setitem(sys.modules, "huggingface_hub", types.SimpleNamespace(snapshot_download=snapshot_download))
-    page["DOWNLOAD"] = True
-    assert answers(page) == local
+    assert answers(page, download=True) == local
     assert asked == list(page["HUB"].values())
     assert {len(local["complete"]), len(local["fill"]), len(local["label"])} == {54, 3, 2}
