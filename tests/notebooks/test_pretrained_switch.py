@@ -12,8 +12,8 @@ from clearformer.models.gpt import GPT, GPTConfig
 from clearformer.tokenizers import CharTokenizer
 
 NOTEBOOK = Path(__file__).parents[2] / "chapters" / "12-pretrained.ipynb"
-BEFORE = ("setup", "setup-folders", "write-folder", "tiny-configs")
-SWITCH = ("switch", "complete", "label-and-translate", "local-complete", "local-others", "local-models")
+BEFORE = ("setup", "setup-library", "setup-folders", "write-folder", "tiny-configs")
+SWITCH = ("switch", "complete", "label-and-translate", "translate", "local-complete", "local-others", "local-models")
 
 
 @pytest.fixture(scope="module")
