@@ -5,6 +5,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent
 GUARD = ROOT / "tests" / "guard"
+LONGEST = ("tests/exercises/test_proof.py", "tests/book/", "chapters/")
 
 # Before anything imports NumPy or torch, here and in the kernels, workers and programs that the suite starts.
 os.environ["OMP_NUM_THREADS"] = "1"
@@ -16,3 +17,8 @@ def pytest_collectstart(collector):
     """nbval compares what notebooks print; a drawing may differ in its last digits from machine to machine."""
     if hasattr(collector, "skip_compare"):
         collector.skip_compare = (*collector.skip_compare, "image/svg+xml")
+
+
+def pytest_collection_modifyitems(items):
+    """The longest files begin, so that no process is left alone with one of them at the end; files stay together."""
+    items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))

@@ -68,6 +68,9 @@ ALLOWED = {
     "chapters/07-residual-norm": {
         "centred=X-X.mean(axis=0)": "a token without its mean, to show that RMSNorm then does what LayerNorm does",
     },
+    "chapters/09-language-model": {
+        "returnpowers/powers.sum()": "probabilities from scores, in the version by hand of sampling",
+    },
     "chapters/grading": {"--seed 4711": "an example of a teacher's own seed"},
     "chapters/08-encoder-decoder": {
         "A=softmax(scores,axis=0)": "the library's attention, called in an experiment",
