@@ -1,6 +1,7 @@
 """Every page as a reader sees it: wide and narrow, light and dark, by keyboard, and with axe."""
 
 import os
+import re
 import shutil
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from tests.book.pages import FROM_ELSEWHERE, ROOT, toc
 
 PAGES = [f"{name}.html" for name in toc()]
+CHAPTERS = [page for page in PAGES if re.match(r"chapters/\d\d-", page)]
 AXE = ROOT / ".cache" / "axe.min.js"
 FLAGS = [
     "--no-sandbox",
@@ -37,36 +39,71 @@ def browser():
         browser.close()
 
 
+@pytest.fixture(scope="module", params=PAGES)
+def name(request) -> str:
+    """Every page in turn: all tests of one page come before the next."""
+    return request.param
+
+
 @pytest.fixture(scope="module")
-def contexts(browser):
-    """One reader for each width and colour scheme, who keeps what was fetched before."""
+def readers(browser) -> dict:
+    """One reader for each width, who keeps what was fetched before."""
     return {
-        (width, scheme): browser.new_context(viewport={"width": WIDTHS[width], "height": 900}, color_scheme=scheme)
-        for width in WIDTHS
-        for scheme in ("light", "dark")
+        width: browser.new_context(viewport={"width": pixels, "height": 900}, color_scheme="light")
+        for width, pixels in WIDTHS.items()
     }
 
 
-@pytest.fixture
-def open_page(contexts, site):
-    """Open a page of the site and wait for its formulas; its complaints are collected in page.complaints."""
-    pages = []
+@pytest.fixture(scope="module")
+def load(readers, site):
+    """Load a page of the site and wait for its formulas; its complaints are collected in page.complaints."""
 
-    def open_it(name: str, width: str = "wide", scheme: str = "light"):
-        page = contexts[width, scheme].new_page()
-        pages.append(page)
+    def load_it(name: str, width: str = "wide"):
+        page = readers[width].new_page()
         page.complaints = []
         page.on("console", lambda m: page.complaints.append(m.text) if m.type in ("error", "warning") else None)
         page.on("pageerror", lambda error: page.complaints.append(str(error)))
         page.on("requestfailed", lambda request: page.complaints.append(f"failed: {request.url}"))
         page.goto(f"{site}/{name}", wait_until="load")
         page.evaluate("async () => { await window.MathJax?.startup?.promise }")
-        page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
-        return page
+        return settled(page)
 
-    yield open_it
-    for page in pages:
+    return load_it
+
+
+@pytest.fixture(scope="module")
+def loaded(name, load):
+    """The page at both widths, loaded once for all tests that leave it as it is."""
+    pages = {width: load(name, width) for width in WIDTHS}
+    yield pages
+    for page in pages.values():
         page.close()
+
+
+@pytest.fixture
+def show(loaded):
+    """The loaded page at one of the widths, in one of the colour schemes."""
+
+    def show_it(width: str = "wide", scheme: str = "light"):
+        page = loaded[width]
+        page.set_viewport_size({"width": WIDTHS[width], "height": 900})
+        page.emulate_media(color_scheme=scheme)
+        return settled(page)
+
+    return show_it
+
+
+@pytest.fixture
+def fresh(request, load):
+    """A page loaded for one test alone, which may open, focus and fill what it likes."""
+    page = load(request.param)
+    yield page
+    page.close()
+
+
+def settled(page):
+    page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    return page
 
 
 def has_mathjax(built) -> bool:
@@ -75,9 +112,8 @@ def has_mathjax(built) -> bool:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("name", PAGES)
-def test_page_reads_well(open_page, built, name, width, scheme):
-    page = open_page(name, width, scheme)
+def test_page_reads_well(show, built, width, scheme):
+    page = show(width, scheme)
     complaints = page.complaints
     if not has_mathjax(built):
         complaints = [text for text in complaints if FROM_ELSEWHERE not in text and "net::ERR" not in text]
@@ -118,19 +154,27 @@ UNNAMED = """[...document.querySelectorAll('button, a[href], input:not([type=hid
 ).map(e => e.outerHTML.slice(0, 200))"""
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_nothing_sticks_out_at_the_widths_between(open_page, name):
+def test_nothing_sticks_out_at_the_widths_between(show, name):
     """Catches what only overflows while the theme has one of its side bars: margin notes did, at 1000 pixels."""
-    page = open_page(name)
+    page = show()
     for width in (600, 800, 1000, 1190, 1600):
         page.set_viewport_size({"width": width, "height": 900})
         needed = page.evaluate("document.documentElement.scrollWidth")
         assert needed <= width, f"{name} is {needed} pixels wide in a window of {width}"
 
 
-@pytest.mark.parametrize("name", [page for page in PAGES if page.startswith("chapters/0")])
-def test_every_quiz_option_opens_by_keyboard(open_page, name):
-    page = open_page(name)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_reader_finds_the_colours_of_their_system(browser, site, scheme):
+    """Catches a page that starts in the wrong scheme; the other tests switch the scheme of a page that is loaded."""
+    page = browser.new_page(color_scheme=scheme)
+    page.goto(f"{site}/index.html", wait_until="load")
+    assert page.evaluate("document.documentElement.dataset.theme") == scheme
+    page.close()
+
+
+@pytest.mark.parametrize("fresh", CHAPTERS, indirect=True)
+def test_every_quiz_option_opens_by_keyboard(fresh):
+    page = fresh
     options = page.locator("details.quiz > summary")
     assert options.count() >= 6
     for number in range(options.count()):
@@ -147,10 +191,10 @@ def test_every_quiz_option_opens_by_keyboard(open_page, name):
     assert ring.startswith("solid") and ring != "solid0px"
 
 
-@pytest.mark.parametrize("name", [page for page in PAGES if page.startswith("chapters/solutions/")])
-def test_an_answer_is_closed_until_it_is_opened_by_key(open_page, name):
+@pytest.mark.parametrize("fresh", [page for page in PAGES if page.startswith("chapters/solutions/")], indirect=True)
+def test_an_answer_is_closed_until_it_is_opened_by_key(fresh):
     """Catches an answer that shows on arrival, and one that only a mouse can open."""
-    page = open_page(name)
+    page = fresh
     answers = page.locator("article details")
     assert answers.count() >= 10 and page.locator("article details pre:visible").count() == 0
     for number in (0, 1, answers.count() - 1):
@@ -162,9 +206,8 @@ def test_an_answer_is_closed_until_it_is_opened_by_key(open_page, name):
 
 @pytest.mark.skipif(not AXE.exists(), reason=NO_AXE)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", PAGES)
-def test_axe_finds_nothing(open_page, name, scheme):
-    page = open_page(name, "wide", scheme)
+def test_axe_finds_nothing(show, scheme):
+    page = show("wide", scheme)
     page.add_script_tag(path=AXE)
     options = "{resultTypes: ['violations'], rules: {'empty-table-header': {enabled: false}}}"  # corners of tables
     violations = page.evaluate(f"async () => (await axe.run({{exclude: ['mjx-container']}}, {options})).violations")

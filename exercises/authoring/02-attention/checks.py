@@ -261,7 +261,18 @@ def corners_and_edges(rng):
     past_the_edge = weights[:, :7].copy()
     past_the_edge[past_the_edge.argmin(axis=0), range(7)] -= 1e-4
     past_the_edge /= past_the_edge.sum(axis=0)
-    return [(X, X @ weights), (X, X @ np.concatenate([weights[:, :4], past_the_edge], axis=1))]
+    edges = [(X, X @ weights), (X, X @ np.concatenate([weights[:, :4], past_the_edge], axis=1))]
+    return [*edges, free_of_rounding(rng)]
+
+
+def free_of_rounding(rng):
+    """Tokens at 0 and at powers of two on the axes: on every processor a weight that should be 0 is 0, so that the
+    border is told from a missing tolerance."""
+    D = int(rng.choice(CORNERS))
+    X = np.concatenate([np.zeros((D, 1)), np.diag(2.0 ** rng.permutation(D))], axis=1)
+    pairs = rng.permutation([(a, b) for a in range(D + 1) for b in range(a)])[:9]
+    halves = sum(np.eye(D + 1)[:, pairs[:, i]] for i in (0, 1)) / 2
+    return X, X @ halves
 
 
 def look_alikes(rng):
