@@ -178,4 +178,16 @@ INPUTS = {
         only_distinct="several lengths are small, so that the model trains quickly",
     ),
     ("08-encoder-decoder", "cache"): Inputs(no_sizes="old and new tokens are cut from one sequence"),
+    ("09-language-model", "surprise"): Inputs(lambda P, text: {"V": len(P), "L": len(text)}, only_distinct="short texts"),
+    ("09-language-model", "bits"): Inputs(no_sizes="batches and tokens are cut from one log"),
+    ("09-language-model", "discount"): Inputs(lambda ids, V, d: {"N": len(ids), "V": V}),
+    ("09-language-model", "loss"): Inputs(
+        lambda logits, ids, lengths: dict(zip("BTV", logits.shape, strict=True)), lambda logits, ids, lengths: logits
+    ),
+    ("09-language-model", "filter"): Inputs(
+        lambda logits, *settings: dict(zip("BV", logits.shape, strict=True)),
+        lambda logits, temperature, *cuts: logits / (temperature or 1),
+    ),
+    ("09-language-model", "induction"): Inputs(lambda A, ids: {"H": len(A), "N": len(ids)}),
+    ("09-language-model", "pack"): Inputs(no_sizes="lists of whole numbers, so that the bits are exact"),
 }  # fmt: skip
