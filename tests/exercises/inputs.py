@@ -178,7 +178,9 @@ INPUTS = {
         only_distinct="several lengths are small, so that the model trains quickly",
     ),
     ("08-encoder-decoder", "cache"): Inputs(no_sizes="old and new tokens are cut from one sequence"),
-    ("09-language-model", "surprise"): Inputs(lambda P, text: {"V": len(P), "L": len(text)}, only_distinct="short texts"),
+    ("09-language-model", "surprise"): Inputs(
+        lambda P, text: {"V": len(P), "L": len(text)}, only_distinct="short texts"
+    ),
     ("09-language-model", "bits"): Inputs(no_sizes="batches and tokens are cut from one log"),
     ("09-language-model", "discount"): Inputs(lambda ids, V, d: {"N": len(ids), "V": V}),
     ("09-language-model", "loss"): Inputs(

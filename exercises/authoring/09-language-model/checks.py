@@ -1,4 +1,4 @@
-"""Checks of exercise 09: tables of probabilities that forgive no slip of an index, sure models, ties, and whole texts."""
+"""Checks of exercise 09: tables of probabilities that forgive no slip of an index, sure models, ties, whole texts."""
 
 import itertools
 from fractions import Fraction
@@ -45,7 +45,8 @@ def surprise_reference(P, text):
     mark = len(P) - 1
     known, surprises = [mark, mark, *map(int, text)], []
     for place, after in enumerate([*known[2:], mark]):
-        surprises.append(-np.log2(P[known[place], known[place + 1], after]))
+        p = P[known[place], known[place + 1], after]
+        surprises.append(-np.log2(p) if p > 0 else np.inf)
     return np.array(surprises)
 
 
@@ -143,7 +144,7 @@ def cut_differently(ask, rng):
         if slip := pair_slip(came):
             return slip
         if before is not None and not np.allclose(came, before, rtol=0, atol=1e-9):
-            return "The same tokens with the same losses, cut into other batches, must give the same pair; yours changes."
+            return "The same tokens with the same losses, in other batches, must give the same pair; yours changes."
         before = came
     joined = ["".join(pieces[i : i + 2]) for i in range(0, 12, 2)]
     longer = ask(np.array([2 * nats.mean()]), np.array([6]), joined)

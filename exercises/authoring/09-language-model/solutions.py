@@ -73,7 +73,7 @@ def tables_at_once(ids, n_vocab, d):
     count = np.bincount(ids, minlength=n_vocab)
     p = (np.clip(count - d, 0, None) + d * (count > 0).sum() / n_vocab) / count.sum()
     C = np.zeros((n_vocab, n_vocab))
-    for v, w in zip(ids[:-1], ids[1:], strict=True):
+    for v, w in np.stack([ids[:-1], ids[1:]], axis=1):
         C[v, w] += 1
     c, t = C.sum(axis=1)[:, None], (C > 0).sum(axis=1)[:, None]
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -88,7 +88,7 @@ def row_after_row(ids, n_vocab, d):
     p = np.array([max(text.count(w) - d, 0) + d * len(set(text)) / V for w in range(V)]) / len(text)
     rows = []
     for v in range(V):
-        followers = [after for before, after in zip(text, text[1:], strict=False) if before == v]
+        followers = [text[i + 1] for i in range(len(text) - 1) if text[i] == v]
         row = p
         if followers:
             kept = np.array([max(followers.count(w) - d, 0) for w in range(V)])
@@ -270,7 +270,7 @@ def remembers_places(A, ids):
 def interval_then_bits(counts, text):
     mark = len(counts) - 1
     low, width, before = Fraction(0), Fraction(1), mark
-    for w in list(text) + [mark]:
+    for w in [*text, mark]:
         total = sum(counts[before])
         low = low + width * Fraction(sum(counts[before][:w]), total)
         width = width * Fraction(counts[before][w], total)

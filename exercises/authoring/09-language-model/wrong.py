@@ -26,8 +26,7 @@ def no_end(P, text):
 
 @wrong(
     "surprise",
-    says="You begin with the third token, for which two stand before it; the first two need marks to look "
-    "at.",
+    says="You begin with the third token, for which two stand before it; the first two need marks to look at.",
     section="a-product-with-a-start-and-an-end",
 )
 def no_start(P, text):
@@ -129,8 +128,7 @@ def third_factor_repeats(P, text):
 
 @wrong(
     "surprise",
-    says="In front of the text you have the id 0, which is a token like any other; the mark is the last "
-    "id.",
+    says="In front of the text you have the id 0, which is a token like any other; the mark is the last id.",
     section="a-product-with-a-start-and-an-end",
 )
 def starts_with_zero(P, text):
@@ -273,7 +271,6 @@ def multiplied_by_ln_2(means, counts, pieces):
 )
 def per_token(means, counts, pieces):
     bits = (means * counts).sum() / np.log(2)
-    n_characters = sum(max(1, len(piece)) for piece in pieces)
     return bits / len(pieces), 2 ** (bits / len(pieces))
 
 
@@ -408,8 +405,7 @@ def as_printed(ids, n_vocab, d):
 
 @wrong(
     "discount",
-    says="The first slip is still there: how much a row has to give away depends on what followed v, and "
-    "not on w.",
+    says="The first slip is still there: how much a row has to give away depends on what followed v, and not on w.",
     section="counting-done-well",
 )
 def first_slip_left(ids, n_vocab, d):
@@ -425,8 +421,7 @@ def first_slip_left(ids, n_vocab, d):
 
 @wrong(
     "discount",
-    says="The second slip is still there: the discount was taken off once for every different token of the "
-    "text.",
+    says="The second slip is still there: the discount was taken off once for every different token of the text.",
     section="counting-done-well",
 )
 def second_slip_left(ids, n_vocab, d):
@@ -506,8 +501,7 @@ def what_came_before(ids, n_vocab, d):
 
 @wrong(
     "discount",
-    says="After a token that was never followed you give all tokens the same; the shorter context knows "
-    "more, p(w).",
+    says="After a token that was never followed you give all tokens the same; the shorter context knows more, p(w).",
     section="counting-done-well",
 )
 def unseen_rows_uniform(ids, n_vocab, d):
@@ -611,7 +605,6 @@ def a_share_of_every_count(ids, n_vocab, d):
     pairs = np.zeros((n_vocab, n_vocab))
     np.add.at(pairs, (ids[:-1], ids[1:]), 1)
     c = pairs.sum(axis=1, keepdims=True)
-    t = (pairs > 0).sum(axis=1, keepdims=True)
     table = ((1 - d) * pairs + d * c * p) / np.maximum(c, 1)
     return np.where(c > 0, table, p)
 
@@ -627,24 +620,7 @@ def given_back_once(ids, n_vocab, d):
     pairs = np.zeros((n_vocab, n_vocab))
     np.add.at(pairs, (ids[:-1], ids[1:]), 1)
     c = pairs.sum(axis=1, keepdims=True)
-    t = (pairs > 0).sum(axis=1, keepdims=True)
     table = (np.maximum(pairs - d, 0) + d * p) / np.maximum(c, 1)
-    return np.where(c > 0, table, p)
-
-
-@wrong(
-    "discount",
-    says="At the bottom you share among the tokens that were seen; 1/V is for all of the vocabulary.",
-    section="counting-done-well",
-)
-def uniform_among_the_seen(ids, n_vocab, d):
-    singles = np.bincount(ids, minlength=n_vocab)
-    p = (np.maximum(singles - d, 0) + d * (singles > 0)) / len(ids)
-    pairs = np.zeros((n_vocab, n_vocab))
-    np.add.at(pairs, (ids[:-1], ids[1:]), 1)
-    c = pairs.sum(axis=1, keepdims=True)
-    t = (pairs > 0).sum(axis=1, keepdims=True)
-    table = (np.maximum(pairs - d, 0) + d * t * p) / np.maximum(c, 1)
     return np.where(c > 0, table, p)
 
 
@@ -666,8 +642,7 @@ def a_circle(ids, n_vocab, d):
 
 @wrong(
     "discount",
-    says="You repair the rows by dividing by their sums; then they sum to 1, and the slips are still "
-    "there.",
+    says="You repair the rows by dividing by their sums; then they sum to 1, and the slips are still there.",
     section="counting-done-well",
 )
 def made_to_sum_to_one(ids, n_vocab, d):
@@ -707,11 +682,11 @@ def pairs_counted_once(ids, n_vocab, d):
     section="what-the-loss-tells-the-head",
 )
 def as_in_the_museum(logits, ids, lengths):
-    B, T, V = logits.shape
+    V = logits.shape[2]
     p = np.exp(logits) / np.exp(logits).sum(axis=2, keepdims=True)
     came = np.eye(V)[ids]
     asked = ids != V - 1
-    weights = asked / asked.sum(axis=1, keepdims=True) / B
+    weights = asked / np.maximum(asked.sum(axis=1, keepdims=True), 1) / len(ids)
     losses = -np.log((p * came).sum(axis=2))
     return (weights * losses).sum(), weights[:, :, None] * (p - came)
 
@@ -722,7 +697,7 @@ def as_in_the_museum(logits, ids, lengths):
     section="common-mistakes",
 )
 def predicts_itself(logits, ids, lengths):
-    B, T, V = logits.shape
+    T, V = logits.shape[1:]
     targets = ids
     asked = np.arange(T) < lengths[:, None] - 1
     weights = asked / asked.sum()
@@ -739,7 +714,7 @@ def predicts_itself(logits, ids, lengths):
     section="common-mistakes",
 )
 def shifted_the_other_way(logits, ids, lengths):
-    B, T, V = logits.shape
+    T, V = logits.shape[1:]
     targets = np.roll(ids, 1, axis=1)
     asked = np.arange(T) < lengths[:, None] - 1
     weights = asked / asked.sum()
@@ -752,12 +727,12 @@ def shifted_the_other_way(logits, ids, lengths):
 
 @wrong(
     "loss",
-    says="You leave out every prediction of the mark, and with the filling the true ends: the model will "
-    "never stop.",
+    says="No end of a text is asked for, since every mark is left out, or one place too many: the model "
+    "will never stop.",
     section="common-mistakes",
 )
 def end_never_learned(logits, ids, lengths):
-    B, T, V = logits.shape
+    T, V = logits.shape[1:]
     targets = np.roll(ids, -1, axis=1)
     asked = (targets != V - 1) & (np.arange(T) < T - 1)
     weights = asked / asked.sum()
@@ -770,31 +745,13 @@ def end_never_learned(logits, ids, lengths):
 
 @wrong(
     "loss",
-    says="You leave out all places that hold a mark, and with them the first, which predicts how a text "
-    "begins.",
+    says="You leave out all places that hold a mark, and with them the first, which predicts how a text begins.",
     section="what-the-loss-tells-the-head",
 )
 def first_never_learned(logits, ids, lengths):
-    B, T, V = logits.shape
+    V = logits.shape[2]
     targets = np.roll(ids, -1, axis=1)
     asked = ids != V - 1
-    weights = asked / asked.sum()
-    centred = logits - logits.max(axis=2, keepdims=True)
-    log_p = centred - np.log(np.exp(centred).sum(axis=2, keepdims=True))
-    came = np.eye(V)[targets]
-    loss = -(weights * (log_p * came).sum(axis=2)).sum()
-    return loss, weights[:, :, None] * (np.exp(log_p) - came)
-
-
-@wrong(
-    "loss",
-    says="The last prediction of every text, its end, is left out.",
-    section="what-the-loss-tells-the-head",
-)
-def one_short(logits, ids, lengths):
-    B, T, V = logits.shape
-    targets = np.roll(ids, -1, axis=1)
-    asked = np.arange(T) < lengths[:, None] - 2
     weights = asked / asked.sum()
     centred = logits - logits.max(axis=2, keepdims=True)
     log_p = centred - np.log(np.exp(centred).sum(axis=2, keepdims=True))
@@ -809,7 +766,7 @@ def one_short(logits, ids, lengths):
     section="what-the-loss-tells-the-head",
 )
 def one_too_many(logits, ids, lengths):
-    B, T, V = logits.shape
+    T, V = logits.shape[1:]
     targets = np.roll(ids, -1, axis=1)
     asked = np.arange(T) < lengths[:, None]
     weights = asked / asked.sum()
@@ -826,9 +783,9 @@ def one_too_many(logits, ids, lengths):
     section="what-the-loss-tells-the-head",
 )
 def filling_asked(logits, ids, lengths):
-    B, T, V = logits.shape
+    T, V = logits.shape[1:]
     targets = np.roll(ids, -1, axis=1)
-    asked = np.arange(T) < np.full((B, 1), T - 1)
+    asked = np.arange(T) < np.full((len(ids), 1), T - 1)
     weights = asked / asked.sum()
     centred = logits - logits.max(axis=2, keepdims=True)
     log_p = centred - np.log(np.exp(centred).sum(axis=2, keepdims=True))
@@ -839,15 +796,14 @@ def filling_asked(logits, ids, lengths):
 
 @wrong(
     "loss",
-    says="Every text has the same say, so that a token of a short text counts for more than one of a long "
-    "text.",
+    says="Every text has the same say, so that a token of a short text counts for more than one of a long text.",
     section="what-the-loss-tells-the-head",
 )
 def mean_of_texts(logits, ids, lengths):
-    B, T, V = logits.shape
+    T, V = logits.shape[1:]
     targets = np.roll(ids, -1, axis=1)
     asked = np.arange(T) < lengths[:, None] - 1
-    weights = asked / asked.sum(axis=1, keepdims=True) / B
+    weights = asked / asked.sum(axis=1, keepdims=True) / len(ids)
     centred = logits - logits.max(axis=2, keepdims=True)
     log_p = centred - np.log(np.exp(centred).sum(axis=2, keepdims=True))
     came = np.eye(V)[targets]
@@ -861,10 +817,10 @@ def mean_of_texts(logits, ids, lengths):
     section="what-the-loss-tells-the-head",
 )
 def divided_by_all_places(logits, ids, lengths):
-    B, T, V = logits.shape
+    T, V = logits.shape[1:]
     targets = np.roll(ids, -1, axis=1)
     asked = np.arange(T) < lengths[:, None] - 1
-    weights = asked / (B * T)
+    weights = asked / ids.size
     centred = logits - logits.max(axis=2, keepdims=True)
     log_p = centred - np.log(np.exp(centred).sum(axis=2, keepdims=True))
     came = np.eye(V)[targets]
@@ -878,10 +834,10 @@ def divided_by_all_places(logits, ids, lengths):
     section="what-the-loss-tells-the-head",
 )
 def divided_by_the_texts(logits, ids, lengths):
-    B, T, V = logits.shape
+    T, V = logits.shape[1:]
     targets = np.roll(ids, -1, axis=1)
     asked = np.arange(T) < lengths[:, None] - 1
-    weights = asked / B
+    weights = asked / len(ids)
     centred = logits - logits.max(axis=2, keepdims=True)
     log_p = centred - np.log(np.exp(centred).sum(axis=2, keepdims=True))
     came = np.eye(V)[targets]
@@ -895,7 +851,7 @@ def divided_by_the_texts(logits, ids, lengths):
     section="what-the-loss-tells-the-head",
 )
 def never_divided(logits, ids, lengths):
-    B, T, V = logits.shape
+    T, V = logits.shape[1:]
     targets = np.roll(ids, -1, axis=1)
     asked = np.arange(T) < lengths[:, None] - 1
     weights = 1.0 * asked
@@ -912,7 +868,7 @@ def never_divided(logits, ids, lengths):
     section="what-the-loss-tells-the-head",
 )
 def overflows(logits, ids, lengths):
-    B, T, V = logits.shape
+    T, V = logits.shape[1:]
     targets = np.roll(ids, -1, axis=1)
     asked = np.arange(T) < lengths[:, None] - 1
     weights = asked / asked.sum()
@@ -925,12 +881,11 @@ def overflows(logits, ids, lengths):
 
 @wrong(
     "loss",
-    says="You take the logarithm of a probability, which is rounded to 0 where the model is sure of "
-    "something else.",
+    says="You take the logarithm of a probability, which is rounded to 0 where the model is sure of something else.",
     section="what-the-loss-tells-the-head",
 )
 def logarithm_of_zero(logits, ids, lengths):
-    B, T, V = logits.shape
+    T, V = logits.shape[1:]
     targets = np.roll(ids, -1, axis=1)
     asked = np.arange(T) < lengths[:, None] - 1
     weights = asked / asked.sum()
@@ -949,7 +904,7 @@ def logarithm_of_zero(logits, ids, lengths):
     section="what-the-loss-tells-the-head",
 )
 def never_very_surprised(logits, ids, lengths):
-    B, T, V = logits.shape
+    T, V = logits.shape[1:]
     targets = np.roll(ids, -1, axis=1)
     asked = np.arange(T) < lengths[:, None] - 1
     weights = asked / asked.sum()
@@ -967,7 +922,7 @@ def never_very_surprised(logits, ids, lengths):
     section="what-the-loss-tells-the-head",
 )
 def gradient_of_the_sum(logits, ids, lengths):
-    B, T, V = logits.shape
+    T, V = logits.shape[1:]
     targets = np.roll(ids, -1, axis=1)
     asked = np.arange(T) < lengths[:, None] - 1
     weights = asked / asked.sum()
@@ -984,7 +939,7 @@ def gradient_of_the_sum(logits, ids, lengths):
     section="what-the-loss-tells-the-head",
 )
 def gradient_of_the_filling(logits, ids, lengths):
-    B, T, V = logits.shape
+    T, V = logits.shape[1:]
     targets = np.roll(ids, -1, axis=1)
     asked = np.arange(T) < lengths[:, None] - 1
     weights = asked / asked.sum()
@@ -1001,7 +956,7 @@ def gradient_of_the_filling(logits, ids, lengths):
     section="what-the-loss-tells-the-head",
 )
 def gradient_upside_down(logits, ids, lengths):
-    B, T, V = logits.shape
+    T, V = logits.shape[1:]
     targets = np.roll(ids, -1, axis=1)
     asked = np.arange(T) < lengths[:, None] - 1
     weights = asked / asked.sum()
@@ -1018,7 +973,7 @@ def gradient_upside_down(logits, ids, lengths):
     section="what-the-loss-tells-the-head",
 )
 def gradient_without_the_target(logits, ids, lengths):
-    B, T, V = logits.shape
+    T, V = logits.shape[1:]
     targets = np.roll(ids, -1, axis=1)
     asked = np.arange(T) < lengths[:, None] - 1
     weights = asked / asked.sum()
@@ -1035,7 +990,7 @@ def gradient_without_the_target(logits, ids, lengths):
     section="common-mistakes",
 )
 def softmax_over_places(logits, ids, lengths):
-    B, T, V = logits.shape
+    T, V = logits.shape[1:]
     targets = np.roll(ids, -1, axis=1)
     asked = np.arange(T) < lengths[:, None] - 1
     weights = asked / asked.sum()
@@ -1052,7 +1007,7 @@ def softmax_over_places(logits, ids, lengths):
     section="what-the-loss-tells-the-head",
 )
 def in_bits(logits, ids, lengths):
-    B, T, V = logits.shape
+    T, V = logits.shape[1:]
     targets = np.roll(ids, -1, axis=1)
     asked = np.arange(T) < lengths[:, None] - 1
     weights = asked / asked.sum()
@@ -1069,7 +1024,7 @@ def in_bits(logits, ids, lengths):
     section="what-the-loss-tells-the-head",
 )
 def loss_alone(logits, ids, lengths):
-    B, T, V = logits.shape
+    T, V = logits.shape[1:]
     targets = np.roll(ids, -1, axis=1)
     asked = np.arange(T) < lengths[:, None] - 1
     weights = asked / asked.sum()
@@ -1089,7 +1044,7 @@ def loss_alone(logits, ids, lengths):
     section="common-mistakes",
 )
 def temperature_multiplied(logits, temperature, top_k=None, top_p=None):
-    B, V = logits.shape
+    V = logits.shape[1]
     order = np.argsort(-logits, axis=1, kind="stable")
     if temperature == 0:
         return np.eye(V)[order[:, 0]]
@@ -1102,19 +1057,19 @@ def temperature_multiplied(logits, temperature, top_k=None, top_p=None):
         before = np.cumsum(powers, axis=1) - powers
         powers = np.where(before < top_p, powers, 0)
         powers = powers / powers.sum(axis=1, keepdims=True)
-    result = np.zeros((B, V))
+    result = np.zeros_like(powers)
     np.put_along_axis(result, order, powers, axis=1)
     return result
 
 
 @wrong(
     "filter",
-    says="You divide the probabilities by the temperature, and scaling them to 1 undoes it; divide the "
-    "logits.",
+    says="The temperature changes nothing: if the probabilities are divided by it, scaling them undoes "
+    "that. Divide the logits.",
     section="from-probabilities-to-text",
 )
 def temperature_on_probabilities(logits, temperature, top_k=None, top_p=None):
-    B, V = logits.shape
+    V = logits.shape[1]
     order = np.argsort(-logits, axis=1, kind="stable")
     if temperature == 0:
         return np.eye(V)[order[:, 0]]
@@ -1127,43 +1082,18 @@ def temperature_on_probabilities(logits, temperature, top_k=None, top_p=None):
         before = np.cumsum(powers, axis=1) - powers
         powers = np.where(before < top_p, powers, 0)
         powers = powers / powers.sum(axis=1, keepdims=True)
-    result = np.zeros((B, V))
+    result = np.zeros_like(powers)
     np.put_along_axis(result, order, powers, axis=1)
     return result
 
 
 @wrong(
     "filter",
-    says="The temperature is used for 0 only.",
-    section="from-probabilities-to-text",
-)
-def temperature_ignored(logits, temperature, top_k=None, top_p=None):
-    B, V = logits.shape
-    order = np.argsort(-logits, axis=1, kind="stable")
-    if temperature == 0:
-        return np.eye(V)[order[:, 0]]
-    ranked = np.take_along_axis(logits, order, axis=1)
-    powers = np.exp((ranked - ranked[:, :1]))
-    if top_k is not None:
-        powers[:, top_k:] = 0
-    powers = powers / powers.sum(axis=1, keepdims=True)
-    if top_p is not None and top_p < 1:
-        before = np.cumsum(powers, axis=1) - powers
-        powers = np.where(before < top_p, powers, 0)
-        powers = powers / powers.sum(axis=1, keepdims=True)
-    result = np.zeros((B, V))
-    np.put_along_axis(result, order, powers, axis=1)
-    return result
-
-
-@wrong(
-    "filter",
-    says="You filter first and apply the temperature to what is left; top-p then looks at other "
-    "probabilities.",
+    says="You filter first and apply the temperature to what is left; top-p then looks at other probabilities.",
     section="from-probabilities-to-text",
 )
 def temperature_at_the_end(logits, temperature, top_k=None, top_p=None):
-    B, V = logits.shape
+    V = logits.shape[1]
     order = np.argsort(-logits, axis=1, kind="stable")
     if temperature == 0:
         return np.eye(V)[order[:, 0]]
@@ -1178,18 +1108,18 @@ def temperature_at_the_end(logits, temperature, top_k=None, top_p=None):
         powers = powers / powers.sum(axis=1, keepdims=True)
     powers = powers ** (1 / temperature)
     powers = powers / powers.sum(axis=1, keepdims=True)
-    result = np.zeros((B, V))
+    result = np.zeros_like(powers)
     np.put_along_axis(result, order, powers, axis=1)
     return result
 
 
 @wrong(
     "filter",
-    says="Top-p comes before top-k: its sums are those of all tokens.",
+    says="Top-p looks at the probabilities from before top-k: what top-k has left is scaled to sum to 1 first.",
     section="from-probabilities-to-text",
 )
 def top_p_first(logits, temperature, top_k=None, top_p=None):
-    B, V = logits.shape
+    V = logits.shape[1]
     order = np.argsort(-logits, axis=1, kind="stable")
     if temperature == 0:
         return np.eye(V)[order[:, 0]]
@@ -1202,7 +1132,7 @@ def top_p_first(logits, temperature, top_k=None, top_p=None):
     if top_k is not None:
         powers[:, top_k:] = 0
     powers = powers / powers.sum(axis=1, keepdims=True)
-    result = np.zeros((B, V))
+    result = np.zeros_like(powers)
     np.put_along_axis(result, order, powers, axis=1)
     return result
 
@@ -1213,7 +1143,7 @@ def top_p_first(logits, temperature, top_k=None, top_p=None):
     section="common-mistakes",
 )
 def crossing_token_dropped(logits, temperature, top_k=None, top_p=None):
-    B, V = logits.shape
+    V = logits.shape[1]
     order = np.argsort(-logits, axis=1, kind="stable")
     if temperature == 0:
         return np.eye(V)[order[:, 0]]
@@ -1225,7 +1155,7 @@ def crossing_token_dropped(logits, temperature, top_k=None, top_p=None):
     if top_p is not None and top_p < 1:
         powers = np.where(np.cumsum(powers, axis=1) <= top_p, powers, 0)
         powers = powers / powers.sum(axis=1, keepdims=True)
-    result = np.zeros((B, V))
+    result = np.zeros_like(powers)
     np.put_along_axis(result, order, powers, axis=1)
     return result
 
@@ -1237,7 +1167,7 @@ def crossing_token_dropped(logits, temperature, top_k=None, top_p=None):
     section="common-mistakes",
 )
 def crossing_token_dropped_but_one(logits, temperature, top_k=None, top_p=None):
-    B, V = logits.shape
+    V = logits.shape[1]
     order = np.argsort(-logits, axis=1, kind="stable")
     if temperature == 0:
         return np.eye(V)[order[:, 0]]
@@ -1251,7 +1181,7 @@ def crossing_token_dropped_but_one(logits, temperature, top_k=None, top_p=None):
         keep[:, 0] = True
         powers = np.where(keep, powers, 0)
         powers = powers / powers.sum(axis=1, keepdims=True)
-    result = np.zeros((B, V))
+    result = np.zeros_like(powers)
     np.put_along_axis(result, order, powers, axis=1)
     return result
 
@@ -1262,7 +1192,7 @@ def crossing_token_dropped_but_one(logits, temperature, top_k=None, top_p=None):
     section="from-probabilities-to-text",
 )
 def one_more_on_the_line(logits, temperature, top_k=None, top_p=None):
-    B, V = logits.shape
+    V = logits.shape[1]
     order = np.argsort(-logits, axis=1, kind="stable")
     if temperature == 0:
         return np.eye(V)[order[:, 0]]
@@ -1275,7 +1205,7 @@ def one_more_on_the_line(logits, temperature, top_k=None, top_p=None):
         before = np.cumsum(powers, axis=1) - powers
         powers = np.where(before <= top_p, powers, 0)
         powers = powers / powers.sum(axis=1, keepdims=True)
-    result = np.zeros((B, V))
+    result = np.zeros_like(powers)
     np.put_along_axis(result, order, powers, axis=1)
     return result
 
@@ -1286,7 +1216,7 @@ def one_more_on_the_line(logits, temperature, top_k=None, top_p=None):
     section="from-probabilities-to-text",
 )
 def not_scaled_after_top_p(logits, temperature, top_k=None, top_p=None):
-    B, V = logits.shape
+    V = logits.shape[1]
     order = np.argsort(-logits, axis=1, kind="stable")
     if temperature == 0:
         return np.eye(V)[order[:, 0]]
@@ -1298,32 +1228,7 @@ def not_scaled_after_top_p(logits, temperature, top_k=None, top_p=None):
     if top_p is not None and top_p < 1:
         before = np.cumsum(powers, axis=1) - powers
         powers = np.where(before < top_p, powers, 0)
-    result = np.zeros((B, V))
-    np.put_along_axis(result, order, powers, axis=1)
-    return result
-
-
-@wrong(
-    "filter",
-    says="Top-p looks at what top-k has left before that was scaled to sum to 1.",
-    section="from-probabilities-to-text",
-)
-def not_scaled_after_top_k(logits, temperature, top_k=None, top_p=None):
-    B, V = logits.shape
-    order = np.argsort(-logits, axis=1, kind="stable")
-    if temperature == 0:
-        return np.eye(V)[order[:, 0]]
-    ranked = np.take_along_axis(logits, order, axis=1)
-    powers = np.exp((ranked - ranked[:, :1]) / temperature)
-    powers = powers / powers.sum(axis=1, keepdims=True)
-    if top_k is not None:
-        powers[:, top_k:] = 0
-    if top_p is not None and top_p < 1:
-        before = np.cumsum(powers, axis=1) - powers
-        powers = np.where(before < top_p, powers, 0)
-        powers = powers / powers.sum(axis=1, keepdims=True)
-    powers = powers / powers.sum(axis=1, keepdims=True)
-    result = np.zeros((B, V))
+    result = np.zeros_like(powers)
     np.put_along_axis(result, order, powers, axis=1)
     return result
 
@@ -1334,7 +1239,7 @@ def not_scaled_after_top_k(logits, temperature, top_k=None, top_p=None):
     section="from-probabilities-to-text",
 )
 def all_that_are_level(logits, temperature, top_k=None, top_p=None):
-    B, V = logits.shape
+    V = logits.shape[1]
     order = np.argsort(-logits, axis=1, kind="stable")
     if temperature == 0:
         return np.eye(V)[order[:, 0]]
@@ -1347,7 +1252,7 @@ def all_that_are_level(logits, temperature, top_k=None, top_p=None):
         before = np.cumsum(powers, axis=1) - powers
         powers = np.where(before < top_p, powers, 0)
         powers = powers / powers.sum(axis=1, keepdims=True)
-    result = np.zeros((B, V))
+    result = np.zeros_like(powers)
     np.put_along_axis(result, order, powers, axis=1)
     return result
 
@@ -1358,7 +1263,7 @@ def all_that_are_level(logits, temperature, top_k=None, top_p=None):
     section="from-probabilities-to-text",
 )
 def larger_id_first(logits, temperature, top_k=None, top_p=None):
-    B, V = logits.shape
+    V = logits.shape[1]
     order = np.argsort(logits, axis=1, kind="stable")[:, ::-1]
     if temperature == 0:
         return np.eye(V)[order[:, 0]]
@@ -1371,7 +1276,7 @@ def larger_id_first(logits, temperature, top_k=None, top_p=None):
         before = np.cumsum(powers, axis=1) - powers
         powers = np.where(before < top_p, powers, 0)
         powers = powers / powers.sum(axis=1, keepdims=True)
-    result = np.zeros((B, V))
+    result = np.zeros_like(powers)
     np.put_along_axis(result, order, powers, axis=1)
     return result
 
@@ -1381,8 +1286,8 @@ def larger_id_first(logits, temperature, top_k=None, top_p=None):
     says="The exponential meets large logits as they are and overflows.",
     section="from-probabilities-to-text",
 )
-def overflows(logits, temperature, top_k=None, top_p=None):
-    B, V = logits.shape
+def meets_large_logits(logits, temperature, top_k=None, top_p=None):
+    V = logits.shape[1]
     order = np.argsort(-logits, axis=1, kind="stable")
     if temperature == 0:
         return np.eye(V)[order[:, 0]]
@@ -1395,7 +1300,7 @@ def overflows(logits, temperature, top_k=None, top_p=None):
         before = np.cumsum(powers, axis=1) - powers
         powers = np.where(before < top_p, powers, 0)
         powers = powers / powers.sum(axis=1, keepdims=True)
-    result = np.zeros((B, V))
+    result = np.zeros_like(powers)
     np.put_along_axis(result, order, powers, axis=1)
     return result
 
@@ -1406,7 +1311,6 @@ def overflows(logits, temperature, top_k=None, top_p=None):
     section="from-probabilities-to-text",
 )
 def divided_by_zero(logits, temperature, top_k=None, top_p=None):
-    B, V = logits.shape
     order = np.argsort(-logits, axis=1, kind="stable")
     ranked = np.take_along_axis(logits, order, axis=1)
     powers = np.exp((ranked - ranked[:, :1]) / temperature)
@@ -1417,7 +1321,7 @@ def divided_by_zero(logits, temperature, top_k=None, top_p=None):
         before = np.cumsum(powers, axis=1) - powers
         powers = np.where(before < top_p, powers, 0)
         powers = powers / powers.sum(axis=1, keepdims=True)
-    result = np.zeros((B, V))
+    result = np.zeros_like(powers)
     np.put_along_axis(result, order, powers, axis=1)
     return result
 
@@ -1428,7 +1332,7 @@ def divided_by_zero(logits, temperature, top_k=None, top_p=None):
     section="from-probabilities-to-text",
 )
 def least_likely_kept(logits, temperature, top_k=None, top_p=None):
-    B, V = logits.shape
+    V = logits.shape[1]
     order = np.argsort(logits, axis=1, kind="stable")
     if temperature == 0:
         return np.eye(V)[order[:, 0]]
@@ -1441,7 +1345,7 @@ def least_likely_kept(logits, temperature, top_k=None, top_p=None):
         before = np.cumsum(powers, axis=1) - powers
         powers = np.where(before < top_p, powers, 0)
         powers = powers / powers.sum(axis=1, keepdims=True)
-    result = np.zeros((B, V))
+    result = np.zeros_like(powers)
     np.put_along_axis(result, order, powers, axis=1)
     return result
 
@@ -1452,7 +1356,7 @@ def least_likely_kept(logits, temperature, top_k=None, top_p=None):
     section="from-probabilities-to-text",
 )
 def still_in_order(logits, temperature, top_k=None, top_p=None):
-    B, V = logits.shape
+    V = logits.shape[1]
     order = np.argsort(-logits, axis=1, kind="stable")
     if temperature == 0:
         return np.eye(V)[order[:, 0]]
@@ -1470,12 +1374,11 @@ def still_in_order(logits, temperature, top_k=None, top_p=None):
 
 @wrong(
     "filter",
-    says="You put the probabilities back with the order that sorted them; that takes the opposite "
-    "permutation.",
+    says="You put the probabilities back with the order that sorted them; that takes the opposite permutation.",
     section="from-probabilities-to-text",
 )
 def put_back_the_wrong_way(logits, temperature, top_k=None, top_p=None):
-    B, V = logits.shape
+    V = logits.shape[1]
     order = np.argsort(-logits, axis=1, kind="stable")
     if temperature == 0:
         return np.eye(V)[order[:, 0]]
@@ -1497,7 +1400,7 @@ def put_back_the_wrong_way(logits, temperature, top_k=None, top_p=None):
     section="from-probabilities-to-text",
 )
 def logits_of_zero(logits, temperature, top_k=None, top_p=None):
-    B, V = logits.shape
+    V = logits.shape[1]
     order = np.argsort(-logits, axis=1, kind="stable")
     if temperature == 0:
         return np.eye(V)[order[:, 0]]
@@ -1518,12 +1421,11 @@ def logits_of_zero(logits, temperature, top_k=None, top_p=None):
 
 @wrong(
     "filter",
-    says="You keep each token that has some least probability by itself; top-p is about what they reach "
-    "together.",
+    says="You keep each token that has some least probability by itself; top-p is about what they reach together.",
     section="from-probabilities-to-text",
 )
 def a_least_probability(logits, temperature, top_k=None, top_p=None):
-    B, V = logits.shape
+    V = logits.shape[1]
     order = np.argsort(-logits, axis=1, kind="stable")
     if temperature == 0:
         return np.eye(V)[order[:, 0]]
@@ -1535,7 +1437,7 @@ def a_least_probability(logits, temperature, top_k=None, top_p=None):
     if top_p is not None and top_p < 1:
         powers = np.where(powers >= min(1 - top_p, powers.max(axis=1).min()), powers, 0)
         powers = powers / powers.sum(axis=1, keepdims=True)
-    result = np.zeros((B, V))
+    result = np.zeros_like(powers)
     np.put_along_axis(result, order, powers, axis=1)
     return result
 
@@ -1546,7 +1448,7 @@ def a_least_probability(logits, temperature, top_k=None, top_p=None):
     section="from-probabilities-to-text",
 )
 def more_than_there_are(logits, temperature, top_k=None, top_p=None):
-    B, V = logits.shape
+    V = logits.shape[1]
     order = np.argsort(-logits, axis=1, kind="stable")
     if temperature == 0:
         return np.eye(V)[order[:, 0]]
@@ -1561,7 +1463,7 @@ def more_than_there_are(logits, temperature, top_k=None, top_p=None):
         before = np.cumsum(powers, axis=1) - powers
         powers = np.where(before < top_p, powers, 0)
         powers = powers / powers.sum(axis=1, keepdims=True)
-    result = np.zeros((B, V))
+    result = np.zeros_like(powers)
     np.put_along_axis(result, order, powers, axis=1)
     return result
 
@@ -1572,7 +1474,7 @@ def more_than_there_are(logits, temperature, top_k=None, top_p=None):
     section="from-probabilities-to-text",
 )
 def over_the_batch(logits, temperature, top_k=None, top_p=None):
-    B, V = logits.shape
+    V = logits.shape[1]
     order = np.argsort(-logits, axis=1, kind="stable")
     if temperature == 0:
         return np.eye(V)[order[:, 0]]
@@ -1585,22 +1487,21 @@ def over_the_batch(logits, temperature, top_k=None, top_p=None):
         before = np.cumsum(powers, axis=1) - powers
         powers = np.where(before < top_p, powers, 0)
         powers = powers / powers.sum(axis=1, keepdims=True)
-    result = np.zeros((B, V))
+    result = np.zeros_like(powers)
     np.put_along_axis(result, order, powers, axis=1)
     return result
 
 
 @wrong(
     "filter",
-    says="At a temperature of 0 all tokens get the same probability: 0 stands for greedy, and not for no "
-    "preference.",
+    says="At a temperature of 0 all tokens get the same probability: 0 stands for greedy, and not for no preference.",
     section="from-probabilities-to-text",
 )
 def greedy_filtered_away(logits, temperature, top_k=None, top_p=None):
-    B, V = logits.shape
+    V = logits.shape[1]
     order = np.argsort(-logits, axis=1, kind="stable")
     if temperature == 0:
-        return np.full((B, V), 1 / V)
+        return np.full(logits.shape, 1 / V)
     ranked = np.take_along_axis(logits, order, axis=1)
     powers = np.exp((ranked - ranked[:, :1]) / temperature)
     if top_k is not None:
@@ -1610,7 +1511,7 @@ def greedy_filtered_away(logits, temperature, top_k=None, top_p=None):
         before = np.cumsum(powers, axis=1) - powers
         powers = np.where(before < top_p, powers, 0)
         powers = powers / powers.sum(axis=1, keepdims=True)
-    result = np.zeros((B, V))
+    result = np.zeros_like(powers)
     np.put_along_axis(result, order, powers, axis=1)
     return result
 
@@ -1718,8 +1619,7 @@ def mean_over_all_targets(A, ids):
 
 @wrong(
     "induction",
-    says="Where a token stood before several times you take the mean over the places; their weights add "
-    "up.",
+    says="Where a token stood before several times you take the mean over the places; their weights add up.",
     section="a-head-with-a-job",
 )
 def mean_over_the_places(A, ids):
@@ -1919,7 +1819,7 @@ def heads_averaged(A, ids):
     section="a-product-with-a-start-and-an-end",
 )
 def end_not_packed(counts, text):
-    mark = before = len(counts) - 1
+    before = len(counts) - 1
     low, width = Fraction(0), Fraction(1)
     for w in text:
         row = counts[before]
@@ -1938,7 +1838,7 @@ def end_not_packed(counts, text):
     says="The first token is read as if the id 0 stood before it; it is the mark that does.",
     section="a-product-with-a-start-and-an-end",
 )
-def starts_with_zero(counts, text):
+def begins_after_zero(counts, text):
     mark, before = len(counts) - 1, 0
     low, width = Fraction(0), Fraction(1)
     for w in [*text, mark]:
@@ -2035,8 +1935,7 @@ def only_a_point(counts, text):
 
 @wrong(
     "pack",
-    says="Where your bits' numbers end exactly where the interval ends they fit, since neither includes "
-    "that end.",
+    says="Where your bits' numbers end exactly where the interval ends they fit, since neither includes that end.",
     section="bits-per-character",
 )
 def upper_end_refused(counts, text):

@@ -1,0 +1,118 @@
+"""The examples by hand in the tasks of exercise 09, its museum piece, and what its experiments are said to show."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from tests.exercises.authored import authored, cell
+
+SLUG = "09-language-model"
+
+
+def answer(id, *args):
+    return authored(SLUG).right.of(id)[0].function(*args)
+
+
+def task_of(id: str) -> str:
+    return " ".join(cell(authored(SLUG).learner, f"{id}-task").split())
+
+
+def given(*ids: str) -> dict:
+    """The names that cells of the notebook define; nothing is printed by them."""
+    scope = {"np": np, "Fraction": Fraction, "print": lambda *line: None}
+    for id in ids:
+        exec(cell(authored(SLUG).learner, id), scope)
+    return scope
+
+
+def test_two_short_texts_of_one_letter():
+    P = np.full((2, 2, 2), 0.5)
+    assert answer("surprise", P, np.array([], dtype=int)).tolist() == [1] and "`[1.]`" in task_of("surprise")
+    assert answer("surprise", P, np.array([0, 0])).tolist() == [1, 1, 1] and "`[1. 1. 1.]`" in task_of("surprise")
+
+
+def test_a_log_of_two_batches():
+    pair = answer("bits", np.log([2.0, 32]), np.array([3, 1]), ["der", " ", "Mann", ""])
+    assert pair == pytest.approx((8 / 9, 4)) and "(8/9, 4)" in task_of("bits")
+
+
+def test_the_table_of_abaa():
+    p = answer("discount", np.array([0, 1, 0, 0]), 2, 0.5)
+    np.testing.assert_allclose(p, [[0.625, 0.375], [0.875, 0.125]])
+    assert "the rows are (0.625, 0.375) and (0.875, 0.125)" in task_of("discount")
+    with_a_token_that_never_came = answer("discount", np.array([0, 1, 0, 0]), 3, 0.5)
+    assert with_a_token_that_never_came[2].sum() == pytest.approx(1)
+
+
+def test_a_text_of_no_letters():
+    loss, gradient = answer("loss", np.zeros((1, 3, 2)), np.array([[1, 1, 1]]), np.array([2]))
+    assert loss == pytest.approx(math.log(2)) and "The loss is ln 2" in task_of("loss")
+    assert gradient.tolist() == [[[0.5, -0.5], [0, 0], [0, 0]]] and "(½, −½) at place 0" in task_of("loss")
+
+
+def test_three_probabilities_through_the_filter():
+    row = np.log([[5.0, 2, 1]])
+    for settings, expected in (((2, None), [5 / 7, 2 / 7, 0]), ((None, 0.7), [5 / 7, 2 / 7, 0]), ((2, 0.7), [1, 0, 0])):
+        np.testing.assert_allclose(answer("filter", row, 1.0, *settings), [expected], atol=1e-12)
+    assert "`top_k=2` gives (5/7, 2/7, 0)" in task_of("filter")
+
+
+def test_x_y_x_y():
+    _, chance = answer("induction", np.ones((1, 4, 4)), np.array([0, 1, 0, 1]))
+    assert chance == pytest.approx(7 / 24) and "which is 7/24" in task_of("induction")
+
+
+def test_two_packed_texts():
+    counts = [[1, 2], [1, 2]]
+    assert (answer("pack", counts, []), answer("pack", counts, [0])) == ("1", "001")
+    assert 'packed as `"1"`' in task_of("pack") and '`"001"`, does' in task_of("pack")
+
+
+def test_the_museum_piece_is_the_known_mistake():
+    """Catches a museum piece that was edited without its wrong solution, by which a learner is told about it."""
+    museum = given("loss-museum")["museum_loss"]
+    known = next(entry for entry in authored(SLUG).wrong.of("loss") if entry.name == "as_in_the_museum").function
+    question = authored(SLUG).exercise.question("loss")
+    for arguments in question.checks[0].cases(np.random.default_rng(3)):
+        for one, other in zip(museum(*arguments), known(*arguments), strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-12)
+
+
+def test_the_museum_piece_learns_too_well_and_never_stops():
+    """Catches an experiment that no longer shows what the task says: a falling loss, and words that are none."""
+    scope = given("loss-museum", "loss-given", "loss-train")
+    ids, lengths = scope["filled_up"](scope["WORDS"])
+    table, losses = scope["train"](scope["museum_loss"])
+    assert losses[-1] < 0.1 * losses[0]
+    words = [word for word in scope["write"](table) if word]
+    assert len(words) > 2 and all(word == 20 * word[0] for word in words)
+    table, losses = scope["train"](authored(SLUG).right.of("loss")[0].function)
+    assert losses[-1] > 1 and max(map(len, scope["write"](table))) < 20
+    pairs = np.zeros((scope["MARK"] + 1,) * 2)
+    for row, length in zip(ids, lengths, strict=True):
+        np.add.at(pairs, (row[: length - 1], row[1:length]), 1)
+    shares = pairs / pairs.sum(axis=1, keepdims=True)
+    least = -(pairs * np.log(shares + (pairs == 0))).sum() / pairs.sum()
+    assert least < losses[-1] < least + 0.02
+
+
+def test_a_head_that_looks_eleven_back_passes_the_test_of_twelve_letters():
+    scope = given("induction-experiment")
+    scores = []
+    for text in scope["TEXTS"]:
+        heads = 1.0 * np.stack(list(scope["four_heads"](text).values()))
+        scores.append(answer("induction", heads, np.array([ord(letter) for letter in text]))[0])
+    one_back, eleven_back, last_time, _ = np.transpose(scores)
+    assert eleven_back[0] == last_time[0] == 1 and eleven_back[1] < 0.1 and last_time[1] == 1
+    assert eleven_back[2] < 0.5 * last_time[2] and one_back[0] == 0
+
+
+def test_the_reader_reads_what_is_packed():
+    scope = given("pack-reader", "loss-given")
+    letters, mark = scope["LETTERS"], scope["MARK"]
+    counts = [[1 + (v * w) % 7 for w in range(mark + 1)] for v in range(mark + 1)]
+    for word in scope["WORDS"]:
+        text = [letters.index(letter) for letter in word]
+        assert scope["unpack"](counts, answer("pack", counts, text)) == text
