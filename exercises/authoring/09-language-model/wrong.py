@@ -375,6 +375,17 @@ def one_number_only(means, counts, pieces):
 
 @wrong(
     "bits",
+    says="Your perplexity takes all batches as equally large; your bits do not.",
+    section="bits-per-character",
+)
+def perplexity_of_the_plain_mean(means, counts, pieces):
+    bits = (means * counts).sum() / np.log(2)
+    n_characters = sum(max(1, len(piece)) for piece in pieces)
+    return bits / n_characters, np.exp(means.mean())
+
+
+@wrong(
+    "bits",
     says="Your second number is the bits per token; perplexity is 2 to that power.",
     section="bits-per-character",
 )
@@ -634,6 +645,38 @@ def a_circle(ids, n_vocab, d):
     p = (np.maximum(singles - d, 0) + d * (singles > 0).sum() / n_vocab) / len(ids)
     pairs = np.zeros((n_vocab, n_vocab))
     np.add.at(pairs, (ids, np.roll(ids, -1)), 1)
+    c = pairs.sum(axis=1, keepdims=True)
+    t = (pairs > 0).sum(axis=1, keepdims=True)
+    table = (np.maximum(pairs - d, 0) + d * t * p) / np.maximum(c, 1)
+    return np.where(c > 0, table, p)
+
+
+@wrong(
+    "discount",
+    says="In p(w) the first token of the text is not counted: it follows nothing, and it does occur.",
+    section="counting-done-well",
+)
+def first_token_not_counted(ids, n_vocab, d):
+    singles = np.bincount(ids[1:], minlength=n_vocab)
+    p = (np.maximum(singles - d, 0) + d * (singles > 0).sum() / n_vocab) / len(ids)
+    pairs = np.zeros((n_vocab, n_vocab))
+    np.add.at(pairs, (ids[:-1], ids[1:]), 1)
+    c = pairs.sum(axis=1, keepdims=True)
+    t = (pairs > 0).sum(axis=1, keepdims=True)
+    table = (np.maximum(pairs - d, 0) + d * t * p) / np.maximum(c, 1)
+    return np.where(c > 0, table, p)
+
+
+@wrong(
+    "discount",
+    says="At the bottom you share among as many tokens as occur; 1/V is for the whole vocabulary.",
+    section="counting-done-well",
+)
+def vocabulary_of_the_text(ids, n_vocab, d):
+    singles = np.bincount(ids, minlength=n_vocab)
+    p = (np.maximum(singles - d, 0) + d) / len(ids)
+    pairs = np.zeros((n_vocab, n_vocab))
+    np.add.at(pairs, (ids[:-1], ids[1:]), 1)
     c = pairs.sum(axis=1, keepdims=True)
     t = (pairs > 0).sum(axis=1, keepdims=True)
     table = (np.maximum(pairs - d, 0) + d * t * p) / np.maximum(c, 1)
@@ -998,6 +1041,41 @@ def softmax_over_places(logits, ids, lengths):
     log_p = centred - np.log(np.exp(centred).sum(axis=1, keepdims=True))
     came = np.eye(V)[targets]
     loss = -(weights * (log_p * came).sum(axis=2)).sum()
+    return loss, weights[:, :, None] * (np.exp(log_p) - came)
+
+
+@wrong(
+    "loss",
+    says="Your gradient has a place less than the logits: the last place gets zeros.",
+    section="what-the-loss-tells-the-head",
+)
+def gradient_one_place_short(logits, ids, lengths):
+    T, V = logits.shape[1:]
+    targets = np.roll(ids, -1, axis=1)
+    asked = np.arange(T) < lengths[:, None] - 1
+    weights = asked / asked.sum()
+    centred = logits - logits.max(axis=2, keepdims=True)
+    log_p = centred - np.log(np.exp(centred).sum(axis=2, keepdims=True))
+    came = np.eye(V)[targets]
+    loss = -(weights * (log_p * came).sum(axis=2)).sum()
+    gradient = weights[:, :, None] * (np.exp(log_p) - came)
+    return loss, gradient[:, :-1]
+
+
+@wrong(
+    "loss",
+    says="The sign of your loss is missing: it is a mean of −ln p.",
+    section="what-the-loss-tells-the-head",
+)
+def loss_below_zero(logits, ids, lengths):
+    T, V = logits.shape[1:]
+    targets = np.roll(ids, -1, axis=1)
+    asked = np.arange(T) < lengths[:, None] - 1
+    weights = asked / asked.sum()
+    centred = logits - logits.max(axis=2, keepdims=True)
+    log_p = centred - np.log(np.exp(centred).sum(axis=2, keepdims=True))
+    came = np.eye(V)[targets]
+    loss = (weights * (log_p * came).sum(axis=2)).sum()
     return loss, weights[:, :, None] * (np.exp(log_p) - came)
 
 
@@ -1470,6 +1548,55 @@ def more_than_there_are(logits, temperature, top_k=None, top_p=None):
 
 @wrong(
     "filter",
+    says="Where several tokens are as likely as the last one that top-p needs, you keep them all.",
+    section="from-probabilities-to-text",
+)
+def all_level_with_the_last(logits, temperature, top_k=None, top_p=None):
+    V = logits.shape[1]
+    order = np.argsort(-logits, axis=1, kind="stable")
+    if temperature == 0:
+        return np.eye(V)[order[:, 0]]
+    ranked = np.take_along_axis(logits, order, axis=1)
+    powers = np.exp((ranked - ranked[:, :1]) / temperature)
+    if top_k is not None:
+        powers[:, top_k:] = 0
+    powers = powers / powers.sum(axis=1, keepdims=True)
+    if top_p is not None and top_p < 1:
+        before = np.cumsum(powers, axis=1) - powers
+        least = np.where(before < top_p, powers, np.inf).min(axis=1, keepdims=True)
+        powers = np.where(powers >= least, powers, 0)
+        powers = powers / powers.sum(axis=1, keepdims=True)
+    result = np.zeros_like(powers)
+    np.put_along_axis(result, order, powers, axis=1)
+    return result
+
+
+@wrong(
+    "filter",
+    says="At a temperature of 0 you share among the likeliest where several are equal; the smallest id gets all.",
+    section="from-probabilities-to-text",
+)
+def greedy_shared(logits, temperature, top_k=None, top_p=None):
+    order = np.argsort(-logits, axis=1, kind="stable")
+    if temperature == 0:
+        best = logits == logits.max(axis=1, keepdims=True)
+        return best / best.sum(axis=1, keepdims=True)
+    ranked = np.take_along_axis(logits, order, axis=1)
+    powers = np.exp((ranked - ranked[:, :1]) / temperature)
+    if top_k is not None:
+        powers[:, top_k:] = 0
+    powers = powers / powers.sum(axis=1, keepdims=True)
+    if top_p is not None and top_p < 1:
+        before = np.cumsum(powers, axis=1) - powers
+        powers = np.where(before < top_p, powers, 0)
+        powers = powers / powers.sum(axis=1, keepdims=True)
+    result = np.zeros_like(powers)
+    np.put_along_axis(result, order, powers, axis=1)
+    return result
+
+
+@wrong(
+    "filter",
     says="You scale over the batch: each row has to sum to 1 by itself.",
     section="from-probabilities-to-text",
 )
@@ -1759,6 +1886,23 @@ def sum_over_the_targets(A, ids):
             scores = scores + A[:, places, n].sum(axis=1)
             chance += len(places) / (n + 1)
     return scores, chance
+
+
+@wrong(
+    "induction",
+    says="You count the target's own token as an earlier one, so that every target has a place, behind itself.",
+    section="a-head-with-a-job",
+)
+def itself_as_earlier(A, ids):
+    scores, chance, n_targets = np.zeros(len(A)), 0.0, 0
+    A = np.concatenate([A, 0 * A[:, :1]], axis=1)
+    for n in range(len(ids)):
+        places = [j + 1 for j in range(n + 1) if ids[j] == ids[n]]
+        if places:
+            n_targets += 1
+            scores = scores + A[:, places, n].sum(axis=1)
+            chance += len(places) / (n + 1)
+    return scores / max(n_targets, 1), chance / max(n_targets, 1)
 
 
 @wrong(
@@ -2151,6 +2295,45 @@ def one_bit_too_many(counts, text):
     while (math.ceil(low * 2**m) + 1) > (low + width) * 2**m:
         m += 1
     m += 1
+    k = math.ceil(low * 2**m)
+    return format(k, f"0{m}b") if m else ""
+
+
+@wrong(
+    "pack",
+    says="You take one bit more than the surprise rounded up, which is always enough, and often too many.",
+    section="bits-per-character",
+)
+def one_more_than_the_surprise(counts, text):
+    mark = before = len(counts) - 1
+    low, width = Fraction(0), Fraction(1)
+    for w in [*text, mark]:
+        row = counts[before]
+        low += width * Fraction(sum(row[:w]), sum(row))
+        width *= Fraction(row[w], sum(row))
+        before = w
+    m = 1
+    while Fraction(2, 2**m) > width:
+        m += 1
+    return format(math.ceil(low * 2**m), f"0{m}b")
+
+
+@wrong(
+    "pack",
+    says="You pack the mark in front of the text, too; the reader knows that it stands there.",
+    section="bits-per-character",
+)
+def mark_packed_in_front(counts, text):
+    mark = before = len(counts) - 1
+    low, width = Fraction(0), Fraction(1)
+    for w in [mark, *text, mark]:
+        row = counts[before]
+        low += width * Fraction(sum(row[:w]), sum(row))
+        width *= Fraction(row[w], sum(row))
+        before = w
+    m = 0
+    while (math.ceil(low * 2**m) + 1) > (low + width) * 2**m:
+        m += 1
     k = math.ceil(low * 2**m)
     return format(k, f"0{m}b") if m else ""
 
