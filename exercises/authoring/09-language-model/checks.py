@@ -374,21 +374,27 @@ def all_at_once(rng):
     return [(clear_of(rng, p, t, k, 13), t, k, p) for t, k, p in ((0.5, 4, 0.9), (1.6, 6, 0.75), (1.3, 3, 0.6))]
 
 
-def at_the_limits(rng):
-    """Equal logits, sums that meet p exactly, greedy, more than there is to keep, and logits of 1e4."""
+def equal_logits(rng):
+    """Ties inside what is kept and at its border, and sums that meet top_p exactly."""
     level = np.full((3, 8), float(rng.integers(2, 9)))
-    tied = np.round(1.5 * draw_rows(rng))
-    tied[:, 2] = tied[:, 1] = tied.max(axis=1) + 1.0  # two likeliest, in every row
-    sure = draw_rows(rng, 30.0), draw_rows(rng, 1e4)
+    return [(level, 1.0, None, 0.75), (level, 0.5, 4, 0.5), (tied_rows(rng), 0.8, 3, None)]
+
+
+def tied_rows(rng):
+    """Two likeliest in every row."""
+    rows = np.round(1.5 * draw_rows(rng))
+    rows[:, 2] = rows[:, 1] = rows.max(axis=1) + 1.0
+    return rows
+
+
+def at_the_limits(rng):
+    """Greedy, more than there is to keep, and logits of 1e4."""
     return [
-        (level, 1.0, None, 0.75),
-        (level, 0.5, 4, 0.5),
-        (tied, 0.8, 3, None),
-        (tied, 0, None, None),
+        (tied_rows(rng), 0, None, None),
         (draw_rows(rng), 0, 3, 0.9),
         (draw_rows(rng), 1.0, 50, 1.0),
-        (sure[0], 1.0, 3, None),
-        (sure[1], 0.5, None, None),
+        (draw_rows(rng, 30.0), 1.0, 3, None),
+        (draw_rows(rng, 1e4), 0.5, None, None),
         (draw_rows(rng, B=1), 0.9, 1, None),
     ]
 
@@ -510,11 +516,11 @@ def short_packs(rng):
 
 
 def long_packs(rng):
-    return [counts_and_text(rng, 150), counts_and_text(rng, 90, 3000)]
+    return [counts_and_text(rng, 130), counts_and_text(rng, 80, 3000)]
 
 
 def comes_out_again(ask, rng):
-    for length in (0, 2, 7, 7, 23, 60):
+    for length in (0, 2, 7, 23, 40):
         counts, text = counts_and_text(rng, length, 50)
         bits = ask(counts, text)
         if not isinstance(bits, str) or set(bits) - {"0", "1"}:
@@ -633,8 +639,9 @@ EXERCISE = Exercise(
                 equals("temperature", 2, temperatures, filter_reference),
                 equals("top-k", 3, only_top_k, filter_reference),
                 equals("top-p", 3, only_top_p, filter_reference),
-                equals("all at once", 3, all_at_once, filter_reference),
-                equals("at the limits", 3, at_the_limits, filter_reference),
+                equals("all at once", 2, all_at_once, filter_reference),
+                equals("equal logits", 2, equal_logits, filter_reference),
+                equals("at the limits", 2, at_the_limits, filter_reference),
             ),
             hints=(
                 "Put the tokens of a row in order first, the likeliest in front. Then top-k and top-p only say how "

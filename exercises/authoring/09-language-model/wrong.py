@@ -685,6 +685,22 @@ def vocabulary_of_the_text(ids, n_vocab, d):
 
 @wrong(
     "discount",
+    says="In p(w) you give back d for every different pair; it was taken off once for every different token.",
+    section="counting-done-well",
+)
+def pairs_for_tokens(ids, n_vocab, d):
+    singles = np.bincount(ids, minlength=n_vocab)
+    pairs = np.zeros((n_vocab, n_vocab))
+    np.add.at(pairs, (ids[:-1], ids[1:]), 1)
+    p = (np.maximum(singles - d, 0) + d * (pairs > 0).sum() / n_vocab) / len(ids)
+    c = pairs.sum(axis=1, keepdims=True)
+    t = (pairs > 0).sum(axis=1, keepdims=True)
+    table = (np.maximum(pairs - d, 0) + d * t * p) / np.maximum(c, 1)
+    return np.where(c > 0, table, p)
+
+
+@wrong(
+    "discount",
     says="You repair the rows by dividing by their sums; then they sum to 1, and the slips are still there.",
     section="counting-done-well",
 )
@@ -937,6 +953,25 @@ def logarithm_of_zero(logits, ids, lengths):
     p = np.exp(log_p)
     came = np.eye(V)[targets]
     loss = -(weights * np.log((p * came).sum(axis=2))).sum()
+    return loss, weights[:, :, None] * (np.exp(log_p) - came)
+
+
+@wrong(
+    "loss",
+    says="Where the model is sure of another token you take the logarithm of a 0, and the loss is "
+    "infinite; take that of the sum.",
+    section="what-the-loss-tells-the-head",
+)
+def sure_and_wrong(logits, ids, lengths):
+    T, V = logits.shape[1:]
+    targets = np.roll(ids, -1, axis=1)
+    asked = np.arange(T) < lengths[:, None] - 1
+    weights = asked / asked.sum()
+    centred = logits - logits.max(axis=2, keepdims=True)
+    log_p = centred - np.log(np.exp(centred).sum(axis=2, keepdims=True))
+    p = np.exp(log_p)
+    came = np.eye(V)[targets]
+    loss = -np.log((p * came).sum(axis=2)[asked]).mean()
     return loss, weights[:, :, None] * (np.exp(log_p) - came)
 
 
@@ -1597,6 +1632,54 @@ def greedy_shared(logits, temperature, top_k=None, top_p=None):
 
 @wrong(
     "filter",
+    says="What top-k has left is not scaled to sum to 1 first, so that it may never reach top_p.",
+    section="from-probabilities-to-text",
+)
+def never_reached(logits, temperature, top_k=None, top_p=None):
+    V = logits.shape[1]
+    order = np.argsort(-logits, axis=1, kind="stable")
+    if temperature == 0:
+        return np.eye(V)[order[:, 0]]
+    ranked = np.take_along_axis(logits, order, axis=1)
+    powers = np.exp((ranked - ranked[:, :1]) / temperature)
+    powers = powers / powers.sum(axis=1, keepdims=True)
+    if top_k is not None:
+        powers[:, top_k:] = 0
+    if top_p is not None and top_p < 1:
+        last = np.argmax(np.cumsum(powers, axis=1) >= top_p, axis=1)
+        powers = np.where(np.arange(V) <= last[:, None], powers, 0)
+    powers = powers / powers.sum(axis=1, keepdims=True)
+    result = np.zeros_like(powers)
+    np.put_along_axis(result, order, powers, axis=1)
+    return result
+
+
+@wrong(
+    "filter",
+    says="At a temperature of 0 each of several likeliest tokens gets the probability 1; one of them, the "
+    "smallest id, gets it.",
+    section="from-probabilities-to-text",
+)
+def greedy_for_each(logits, temperature, top_k=None, top_p=None):
+    order = np.argsort(-logits, axis=1, kind="stable")
+    if temperature == 0:
+        return 1.0 * (logits == logits.max(axis=1, keepdims=True))
+    ranked = np.take_along_axis(logits, order, axis=1)
+    powers = np.exp((ranked - ranked[:, :1]) / temperature)
+    if top_k is not None:
+        powers[:, top_k:] = 0
+    powers = powers / powers.sum(axis=1, keepdims=True)
+    if top_p is not None and top_p < 1:
+        before = np.cumsum(powers, axis=1) - powers
+        powers = np.where(before < top_p, powers, 0)
+        powers = powers / powers.sum(axis=1, keepdims=True)
+    result = np.zeros_like(powers)
+    np.put_along_axis(result, order, powers, axis=1)
+    return result
+
+
+@wrong(
+    "filter",
     says="You scale over the batch: each row has to sum to 1 by itself.",
     section="from-probabilities-to-text",
 )
@@ -1870,6 +1953,38 @@ def nothing_by_nothing(A, ids):
             scores = scores + A[:, places, n].sum(axis=1)
             chance += len(places) / (n + 1)
     return scores / n_targets, float(np.float64(chance) / n_targets)
+
+
+@wrong(
+    "induction",
+    says="Where no token comes twice you take the mean of nothing, which is no number.",
+    section="a-head-with-a-job",
+)
+def mean_of_nothing(A, ids):
+    scores, chance = [], []
+    for n in range(len(ids)):
+        places = [j + 1 for j in range(n) if ids[j] == ids[n]]
+        if places:
+            scores.append(A[:, places, n].sum(axis=1))
+            chance.append(len(places) / (n + 1))
+    return np.mean(scores, axis=0), np.mean(chance)
+
+
+@wrong(
+    "induction",
+    says="Your scores are divided by the number of pairs of equal tokens, while chance is a mean over "
+    "targets, as both should be.",
+    section="a-head-with-a-job",
+)
+def scores_over_the_pairs(A, ids):
+    scores, chance, n_targets, n_pairs = np.zeros(len(A)), 0.0, 0, 0
+    for n in range(len(ids)):
+        places = [j + 1 for j in range(n) if ids[j] == ids[n]]
+        if places:
+            n_targets, n_pairs = n_targets + 1, n_pairs + len(places)
+            scores = scores + A[:, places, n].sum(axis=1)
+            chance += len(places) / (n + 1)
+    return scores / max(n_pairs, 1), chance / max(n_targets, 1)
 
 
 @wrong(
@@ -2336,6 +2451,30 @@ def mark_packed_in_front(counts, text):
         m += 1
     k = math.ceil(low * 2**m)
     return format(k, f"0{m}b") if m else ""
+
+
+@wrong(
+    "pack",
+    says="Where the interval lies astride a middle you always go up; bits for the lower half may be "
+    "shorter, or smaller.",
+    section="bits-per-character",
+)
+def astride_goes_up(counts, text):
+    mark = before = len(counts) - 1
+    low, width = Fraction(0), Fraction(1)
+    for w in [*text, mark]:
+        row = counts[before]
+        low += width * Fraction(sum(row[:w]), sum(row))
+        width *= Fraction(row[w], sum(row))
+        before = w
+    bits, a, b = "", Fraction(0), Fraction(1)
+    while a < low or b > low + width:
+        middle = (a + b) / 2
+        if a >= low or low + width <= middle:
+            bits, b = bits + "0", middle
+        else:
+            bits, a = bits + "1", middle
+    return bits
 
 
 @wrong(
