@@ -5,14 +5,16 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import numpy as np
-from clearcheck import AnswerProblem, Exercise, NotAnswered, Question, Stopped, equals, holds
+from clearcheck import Exercise, Question, equals, holds
 from clearcheck.authoring import close, draw_sizes, shape_slip
+from clearcheck.exercise import AnswerProblem, NotAnswered, Stopped
 
 _spec = spec_from_file_location("clearcheck_parts_12", Path(__file__).with_name("parts.py"))
 parts = module_from_spec(_spec)
 _spec.loader.exec_module(parts)
 
-HEADS = (3, 4, 5, 7)  # heads and their widths, small enough for models of many blocks
+HEADS = (3, 4, 5)  # heads and their widths, small enough for models of many blocks
+WORDS, PLACES, HIDDEN = (37, 41, 43), (7, 11, 13), (17, 19, 23, 29)  # none divides another, or a product of heads
 
 # file
 
@@ -118,22 +120,25 @@ def refusal(ask, content):
 def damaged_files(ask, rng):
     whole = written(rng, draw_tensors(rng, ["F32"]))
     start = 8 + int.from_bytes(whole[:8].tobytes(), "little")
-    if not isinstance(ask(whole), dict):
+    more = rng.integers(0, 256, 4 * int(rng.integers(2, 9)), dtype=np.uint8)
+    read = ask(whole)
+    if not isinstance(read, dict):
         return "For a file that is whole your function should return a dict."
-    more = np.concatenate([whole, rng.integers(0, 256, 4 * int(rng.integers(2, 9)), dtype=np.uint8)])
-    lost = whole[: -4 * int(rng.integers(1, 4))]
-    for damage, content in (
-        ("lacks its last byte", whole[:-1].copy()),
-        ("lacks its last numbers", lost.copy()),
-        ("goes on after its last tensor", more),
-        ("ends within its header", whole[: start - int(rng.integers(3, 30))].copy()),
-    ):
-        found = refusal(ask, content)
-        if found is None:
+    if any(array.dtype != np.float64 for array in read.values() if isinstance(array, np.ndarray)):
+        return "Every array should be of dtype float64, but one of yours is not."
+    damages = {
+        "lacks its last byte": whole[:-1],
+        "lacks its last numbers": whole[: -4 * int(rng.integers(1, 4))],
+        "goes on after its last tensor": np.concatenate([whole, more]),
+        "ends within its header": whole[: start - int(rng.integers(3, 30))],
+    }
+    refusals = {damage: refusal(ask, content.copy()) for damage, content in damages.items()}
+    for damage, content in damages.items():
+        if refusals[damage] is None:
             return f"Your function returns a result for a file that {damage}; it should raise a ValueError."
-        kind, text = found
+        kind, text = refusals[damage]
         if kind != "ValueError":
-            return f"For a file that {damage} your function raises a {kind}; a ValueError of yours is expected."
+            return f"For a file that {damage} your function raises {kind}; a ValueError of yours is expected."
         wanted = {"came": len(content)} | ({} if len(content) < start else {"should have come": len(whole)})
         for what, number in wanted.items():
             if str(number) not in text.replace(",", "").replace("_", ""):
@@ -144,12 +149,12 @@ def damaged_files(ask, rng):
 # names
 
 
-def draw_sizes_of_gpt2(rng, n_blocks=None, square=False):
-    (H, K), (V, L, F) = draw_sizes(rng, 2, HEADS), draw_sizes(rng, 3)
+def draw_sizes_of_gpt2(rng, n_blocks=2, square=False):
+    (H, K), V, L, F = draw_sizes(rng, 2, HEADS), rng.choice(WORDS), rng.choice(PLACES), rng.choice(HIDDEN)
     D = H * K
     return {
-        "n_embd": D, "n_head": H, "n_layer": n_blocks or int(rng.integers(2, 4)), "vocab_size": V + 20,
-        "n_positions": L + 3, "n_inner": D if square else F + 2 * D,
+        "n_embd": D, "n_head": H, "n_layer": n_blocks, "vocab_size": int(V), "n_positions": int(L),
+        "n_inner": D if square else int(F),
     }  # fmt: skip
 
 
@@ -184,7 +189,7 @@ def draw_gpt2(rng, sizes, prefix="transformer.", masks=False, gain=1.0):
 
 
 def files_of_gpt2(**options):
-    settings = options.pop("settings", ({}, {}))
+    settings = options.pop("settings", ({},))
 
     def cases(rng):
         return [(draw_gpt2(rng, draw_sizes_of_gpt2(rng, **setting), **options),) for setting in settings]
@@ -195,7 +200,7 @@ def files_of_gpt2(**options):
 def right_names(ask, rng):
     """Names and shapes, and what is copied as it is, so that they earn their points whatever the rest is."""
     for options in ({}, {"prefix": "", "masks": True}):
-        theirs = draw_gpt2(rng, draw_sizes_of_gpt2(rng), **options)
+        theirs = draw_gpt2(rng, draw_sizes_of_gpt2(rng, 1), **options)
         found, expected = ask(theirs), parts.ours_from_gpt2(theirs)
         where = "For names without `transformer.`" if options else "For names with `transformer.`"
         if not isinstance(found, dict):
@@ -214,7 +219,7 @@ def right_names(ask, rng):
 
 def same_products(ask, rng):
     """What the layers do: x times their matrix must be x times ours, transposed."""
-    sizes = draw_sizes_of_gpt2(rng)
+    sizes = draw_sizes_of_gpt2(rng, 1)
     theirs = draw_gpt2(rng, sizes)
     ours = ask(theirs)
     D, block = sizes["n_embd"], f"h.{sizes['n_layer'] - 1}."
@@ -307,16 +312,17 @@ def missing_and_unexpected(rng):
 
 def other_shapes(rng):
     cases = []
-    for kind in ("transposed", "one more", "other axes", "flat"):
+    for kind in ("transposed", "one row more", "one column more", "other axes", "flat"):
         shapes, tensors = draw_shapes(rng)
         names = rng.permutation([name for name, shape in shapes.items() if len(set(shape)) == 2])[:3]
         for name in map(str, names):
             found = tensors[name]
             tensors[name] = {
-                "transposed": found.T.copy(), "one more": rng.normal(size=(len(found) + 1, found.shape[1])),
+                "transposed": found.T.copy(), "one row more": np.vstack([found, found[:1]]),
+                "one column more": np.hstack([found, found[:, :1]]),
                 "other axes": found[None], "flat": found.ravel(),
             }[kind]  # fmt: skip
-        if kind == "one more":
+        if kind == "one row more":
             del tensors["norm.weight"]
             tensors["norm.gamma"] = rng.normal(size=shapes["norm.weight"])
         cases.append((shapes, shuffled(rng, tensors), {}))
@@ -352,7 +358,7 @@ def tied(rng):
 def misfits(shapes, tensors, ties):
     found = {"missing": [], "unexpected": [], "misshapen": [], "unequal": []}
     seconds = {first: [second for second in ties if ties[second] == first] for first in shapes}
-    for name, shape in shapes.items():
+    for name in shapes:
         if not any(known in tensors for known in (name, *seconds[name])):
             found["missing"].append(name)
     for name, array in tensors.items():
@@ -453,7 +459,8 @@ def same_function(ask, rng):
         x, causal = rng.normal(size=(N, D)) + 2, np.tri(N, dtype=bool)
         before, after = (run_layer(it, x, n_heads, causal) for it in (layer, found))
         if not close(after, before, 1e-8):
-            return f"Your layer is another function: on five tokens it differs by up to {np.abs(after - before).max():.3g}."
+            off = np.abs(after - before).max()
+            return f"Your layer is another function: on five tokens it differs by up to {off:.3g}."
         for name, expected in (("k", 0.0), ("v", 0.0), ("norm", 0.0)):
             if np.abs(found[name][1] - expected).max() > 0:
                 return f"The second of the pair {name!r} should be all zeros, but yours is not."
@@ -478,12 +485,12 @@ def bert_logits(w, config, ids, types, real):
     return y @ w["tokens"].T + w["head.bias"]
 
 
-def draw_bert(rng, eps=1e-12, act="gelu", gain=1.0):
-    (H, K), (V, L, F) = draw_sizes(rng, 2, HEADS), draw_sizes(rng, 3)
-    D, F, M = H * K, F + 20, int(rng.integers(1, 3))
+def draw_bert(rng, eps=1e-12, act="gelu", gain=1.0, n_blocks=1):
+    (H, K), V, L, F = draw_sizes(rng, 2, HEADS), rng.choice(WORDS), rng.choice(PLACES), rng.choice(HIDDEN)
+    D, M = H * K, n_blocks
     config = {"hidden_act": act, "layer_norm_eps": eps, "num_attention_heads": H, "num_hidden_layers": M}
-    w = {"tokens": 0.5 * rng.normal(size=(V + 20, D)), "positions": 0.5 * rng.normal(size=(L + 8, D))}
-    w |= {"types": 0.5 * rng.normal(size=(2, D)), "head.bias": rng.normal(size=V + 20)}
+    w = {"tokens": 0.5 * rng.normal(size=(V, D)), "positions": 0.5 * rng.normal(size=(L + 4, D))}
+    w |= {"types": 0.5 * rng.normal(size=(2, D)), "head.bias": rng.normal(size=V)}
     maps = {"transform": (D, D)}
     for i in range(M):
         maps |= {f"blocks.{i}.{part}": (D, D) for part in ("q", "k", "v", "out")}
@@ -547,7 +554,11 @@ def padding_is_nothing(ask, rng):
             return slip
         if not close(found[:N], alone, 1e-8):
             off = np.abs(found[:N] - alone).max()
-            return f"Without its padding a sentence should get the logits that it has with it; yours differ by {off:.2g}."
+            return (
+                f"Without its padding a sentence should get the logits that it has with it; yours differ by {off:.2g}."
+            )
+        if options:
+            continue
         edited = ids.copy()
         edited[N:] = (edited[N:] + 1) % len(w["tokens"])
         if not close(ask(w, config, edited, types, real)[:N], found[:N], 1e-8):
@@ -576,8 +587,8 @@ def gpt2_logits(theirs, config, ids):
     return parts.norm(x, w, "norm", eps) @ w["tokens"].T
 
 
-def draw_text(rng, n_tokens=None, eps=1e-5, act="gelu_new", square=False, **options):
-    sizes = draw_sizes_of_gpt2(rng, square=square)
+def draw_text(rng, n_tokens=None, eps=1e-5, act="gelu_new", square=False, n_blocks=1, **options):
+    sizes = draw_sizes_of_gpt2(rng, n_blocks, square)
     theirs = draw_gpt2(rng, sizes, **options)
     N = n_tokens or int(rng.integers(4, sizes["n_positions"]))
     config = {**sizes, "layer_norm_epsilon": eps, "activation_function": act}
@@ -594,23 +605,22 @@ def logits_slip(found, theirs, ids):
 
 
 def only_the_past(ask, rng):
-    for options in ({}, {"prefix": "", "masks": True}):
-        theirs, config, ids = draw_text(rng, **options)
-        found, shorter = ask(theirs, config, ids), ask(theirs, config, ids[:-2].copy())
-        if slip := logits_slip(found, theirs, ids) or logits_slip(shorter, theirs, ids[:-2]):
-            return slip
-        if not close(found[:-2], shorter, 1e-8):
-            return "The first tokens alone should get the logits that they have in the whole text, but yours differ."
-        edited = ids.copy()
-        edited[0] = (edited[0] + 1) % config["vocab_size"]
-        if close(ask(theirs, config, edited)[-1], found[-1], 1e-6):
-            return "Another first word must change the logits of the last, but yours stay."
-        swapped = ids.copy()
-        swapped[[0, 1]] = 3, 5
-        other = swapped.copy()
-        other[[0, 1]] = 5, 3
-        if close(ask(theirs, config, swapped)[-1], ask(theirs, config, other)[-1], 1e-6):
-            return "The order of the words before it must change the logits of the last, but yours stay."
+    theirs, config, ids = draw_text(rng)
+    found, shorter = ask(theirs, config, ids), ask(theirs, config, ids[:-2].copy())
+    if slip := logits_slip(found, theirs, ids) or logits_slip(shorter, theirs, ids[:-2]):
+        return slip
+    if not close(found[:-2], shorter, 1e-8):
+        return "The first tokens alone should get the logits that they have in the whole text, but yours differ."
+    edited = ids.copy()
+    edited[0] = (edited[0] + 1) % config["vocab_size"]
+    if close(ask(theirs, config, edited)[-1], found[-1], 1e-6):
+        return "Another first word must change the logits of the last, but yours stay."
+    swapped = ids.copy()
+    swapped[[0, 1]] = 3, 5
+    other = swapped.copy()
+    other[[0, 1]] = 5, 3
+    if close(ask(theirs, config, swapped)[-1], ask(theirs, config, other)[-1], 1e-6):
+        return "The order of the words before it must change the logits of the last, but yours stay."
     return None
 
 
@@ -649,15 +659,16 @@ EXERCISE = Exercise(
                 equals("F32 and F64", 6, ordinary_files, read_tensors),
                 equals("F16 and BF16", 4, half_files, read_tensors),
                 equals("short, long and empty headers", 2, odd_files, read_tensors),
-                holds("damaged files", 4, damaged_files),
+                holds("whole and damaged files", 4, damaged_files),
             ),
             hints=(
-                "Draw the file as three boxes: eight bytes, the header, the numbers. With which byte of the file does each "
-                "box begin? The offsets in the header count from the beginning of one of them.",
-                "`content.tobytes()` gives bytes, which can be cut, turned into a whole number by `int.from_bytes` and "
-                "read by `json.loads` and `np.frombuffer`. Bytes have an order, and the lowest comes first here.",
-                "For BF16 read whole numbers of 16 bits, make them 32 bits wide before you shift, and let `view` take the "
-                "same bits for a float. For damage, compare two lengths: the bytes that came, and where the last tensor ends.",
+                "Draw the file as three boxes: eight bytes, the header, the numbers. With which byte of the file "
+                "does each box begin? The offsets in the header count from the beginning of one of them.",
+                "`content.tobytes()` gives bytes, which can be cut, turned into a whole number by `int.from_bytes` "
+                "and read by `json.loads` and `np.frombuffer`. Bytes have an order, and the lowest comes first here.",
+                "For BF16 read whole numbers of 16 bits, make them 32 bits wide before you shift, and let `view` "
+                "take the same bits for a float. For damage, compare two lengths: the bytes that came, and where the "
+                "last tensor ends.",
             ),
             section="a-file-read-by-hand",
         ),
@@ -669,21 +680,29 @@ EXERCISE = Exercise(
             difficulty=2,
             checks=(
                 holds("names, norms and embeddings", 4, right_names),
-                equals("whole files", 5, files_of_gpt2(), parts.ours_from_gpt2),
+                equals("whole files", 5, files_of_gpt2(masks=True), parts.ours_from_gpt2),
                 equals(
-                    "twelve blocks, and no prefix", 3, files_of_gpt2(settings=({"n_blocks": 12},), prefix="", masks=True),
+                    "eleven blocks, and no prefix",
+                    3,
+                    files_of_gpt2(settings=({"n_blocks": 11},), prefix=""),
                     parts.ours_from_gpt2,
                 ),
-                equals("square matrices", 2, files_of_gpt2(settings=({"square": True},)), parts.ours_from_gpt2),
+                equals(
+                    "square matrices",
+                    2,
+                    files_of_gpt2(settings=({"square": True, "n_blocks": 1},)),
+                    parts.ours_from_gpt2,
+                ),
                 holds("the same products", 2, same_products),
             ),
             hints=(
-                "Write the table first: their name, our name, what happens to the array. How many of ours come from one "
-                "of theirs, and which of theirs have no row?",
-                "No shape can tell whether a matrix has to be turned: it depends on the layer. Which of the arrays with two "
-                "axes belong to no layer of the kind `x @ W + b`?",
-                "The columns of c_attn are the outputs: first all of q, then all of k, then all of v. Turn it first, and "
-                "they lie one under the other. Cut the number of a block out at the dots, for `h.1` begins `h.11` too.",
+                "Write the table first: their name, our name, what happens to the array. How many of ours come from "
+                "one of theirs, and which of theirs have no row?",
+                "No shape can tell whether a matrix has to be turned: it depends on the layer. Which of the arrays "
+                "with two axes belong to no layer of the kind `x @ W + b`?",
+                "The columns of c_attn are the outputs: first all of q, then all of k, then all of v. Turn it first, "
+                "and they lie one under the other. Cut the number of a block out at the dots, for `h.1` begins "
+                "`h.11` too.",
             ),
             section="a-table-for-each-model",
         ),
@@ -700,12 +719,12 @@ EXERCISE = Exercise(
                 holds("there and back", 3, there_and_back),
             ),
             hints=(
-                "A row of W has three numbers: which head, which of the three parts, which row of it. Which of them changes "
-                "fastest as you go down in their file, and which slowest?",
-                "Give the first axis of W these three numbers as axes of its own, and exchange two of them. The third stays "
-                "where it is.",
-                "On the way back the first axis is cut in the order of *our* file. Whatever axes follow the first, none or "
-                "one, can be passed on to `reshape` as they are.",
+                "A row of W has three numbers: which head, which of the three parts, which row of it. Which of them "
+                "changes fastest as you go down in their file, and which slowest?",
+                "Give the first axis of W these three numbers as axes of its own, and exchange two of them. The "
+                "third stays where it is.",
+                "On the way back the first axis is cut in the order of *our* file. Whatever axes follow the first, "
+                "none or one, can be passed on to `reshape` as they are.",
             ),
             section="the-same-numbers-laid-out",
         ),
@@ -722,12 +741,12 @@ EXERCISE = Exercise(
                 equals("everything at once, and nothing", 3, everything_at_once, misfits),
             ),
             hints=(
-                "Go through the names twice: once through those that the model has, once through those that came. Which "
-                "of the four lists can be filled on which of the two ways?",
-                "A tensor under a second name counts as the weight of the first name: it has to have that shape, and with "
-                "it the weight is not missing.",
-                "For each tensor that came ask in this order: is it known at all, has it the shape, and only then, does "
-                "it equal the one under its first name, if that came too?",
+                "Go through the names twice: once through those that the model has, once through those that came. "
+                "Which of the four lists can be filled on which of the two ways?",
+                "A tensor under a second name counts as the weight of the first name: it has to have that shape, and "
+                "with it the weight is not missing.",
+                "For each tensor that came ask in this order: is it known at all, has it the shape, and only then, "
+                "does it equal the one under its first name, if that came too?",
             ),
             section="what-is-refused",
         ),
@@ -745,12 +764,12 @@ EXERCISE = Exercise(
                 holds("the same function", 2, same_function),
             ),
             hints=(
-                "Write the norm's output as γ ∘ x̂ + β and put it into `W z + b`. Which part of the result depends on x̂, "
-                "and which is a constant that can join the bias?",
-                "The scale belongs to the *inputs* of a map, one number for each column of W. The constant that W makes of "
-                "the shift uses W as it was, before any scaling.",
-                "Of the three biases that you have then, the softmax divides one out. The weights of a target sum to 1, so "
-                "another reaches `out` unchanged, at every target: what does `out` make of it?",
+                "Write the norm's output as γ ∘ x̂ + β and put it into `W z + b`. Which part of the result depends "
+                "on x̂, and which is a constant that can join the bias?",
+                "The scale belongs to the *inputs* of a map, one number for each column of W. The constant that W "
+                "makes of the shift uses W as it was, before any scaling.",
+                "Of the three biases that you have then, the softmax divides one out. The weights of a target sum to "
+                "1, so another reaches `out` unchanged, at every target: what does `out` make of it?",
             ),
             section="which-slip-would-you-notice",
         ),
@@ -761,25 +780,32 @@ EXERCISE = Exercise(
             minutes=20,
             difficulty=3,
             checks=(
-                equals("plain sentences", 5, questions({}, {"n_tokens": 1}, {"gain": 30.0}), bert_logits),
+                equals("plain sentences", 5, questions({"n_blocks": 2}, {"n_tokens": 1}, {"gain": 30.0}), bert_logits),
                 equals(
-                    "other options", 2, questions({"eps": 0.1, "act": "gelu_new"}, {"eps": 0.1, "act": "relu"}), bert_logits
+                    "other options",
+                    2,
+                    questions({"eps": 0.1, "act": "gelu_new"}, {"eps": 0.1, "act": "relu"}),
+                    bert_logits,
                 ),
                 holds("two parts", 2, both_types),
                 holds("padding", 3, padding_is_nothing),
                 equals(
-                    "everything together", 2,
-                    questions({"second": True, "n_padding": 2, "eps": 1e-3}, {"second": True, "n_padding": 4, "gain": 1e4}),
+                    "everything together",
+                    2,
+                    questions(
+                        {"second": True, "n_padding": 2, "eps": 1e-3, "n_blocks": 2},
+                        {"second": True, "n_padding": 4, "gain": 1e4},
+                    ),
                     bert_logits,
                 ),
             ),
             hints=(
-                "Go through the arguments and through the keys of `config`, and tick off each one that the museum piece "
-                "uses. Four ticks are missing.",
-                "How many calls of `norm` are there, and how many of an activation? Each of them has a setting in the "
-                "configuration, those after the last block too.",
-                "`attend` takes one row of truth values for all targets as readily as a table. Padding is what nobody may "
-                "look at: is that a matter of rows or of columns?",
+                "Go through the arguments and through the keys of `config`, and tick off each one that the museum "
+                "piece uses. Four ticks are missing.",
+                "How many calls of `norm` are there, and how many of an activation? Each of them has a setting in "
+                "the configuration, those after the last block too.",
+                "`attend` takes one row of truth values for all targets as readily as a table. Padding is what "
+                "nobody may look at: is that a matter of rows or of columns?",
             ),
             section="which-choice-differs-where",
         ),
@@ -790,23 +816,28 @@ EXERCISE = Exercise(
             minutes=25,
             difficulty=3,
             checks=(
-                equals("logits", 6, texts({}, {"n_tokens": 1}, {"square": True}), gpt2_logits),
+                equals("logits", 6, texts({"n_blocks": 2}, {"n_tokens": 1}, {"square": True}), gpt2_logits),
                 equals(
-                    "other options and large scores", 4,
-                    texts({"eps": 0.1, "act": "gelu"}, {"eps": 0.1, "act": "relu", "prefix": ""}, {"gain": 40.0},
-                          {"gain": 1e4}),
+                    "other options and large scores",
+                    4,
+                    texts(
+                        {"eps": 0.1, "act": "gelu"},
+                        {"eps": 0.1, "act": "relu", "prefix": "", "masks": True},
+                        {"gain": 40.0, "n_blocks": 2},
+                        {"gain": 1e4},
+                    ),
                     gpt2_logits,
                 ),
                 holds("only the past", 3, only_the_past),
                 holds("one matrix, two uses", 3, a_word_more),
             ),
             hints=(
-                "Begin with your `ours_from_gpt2`, and then write the model down as the table of choices describes it: what "
-                "stands before the first block, in a block, after the last?",
-                "Norm first: each half of a block reads the normalised stream and adds to the raw one. One norm is left "
-                "for the end. Who may look at whom is a triangle, `np.tri`.",
-                "The head is the embedding, turned: one column of logits for each word, and no bias. Take activation and ε "
-                "from the configuration. If values are off by less than 1 %, compare your settings with it.",
+                "Begin with your `ours_from_gpt2`, and then write the model down as the table of choices describes "
+                "it: what stands before the first block, in a block, after the last?",
+                "Norm first: each half of a block reads the normalised stream and adds to the raw one. One norm is "
+                "left for the end. Who may look at whom is a triangle, `np.tri`.",
+                "The head is the embedding, turned: one column of logits for each word, and no bias. Take activation "
+                "and ε from the configuration. If values are off by less than 1 %, compare your settings with it.",
             ),
             section="equal-logits",
             uses=("names",),

@@ -16,6 +16,7 @@ softmax, gelu, gelu_tanh, ACTIVATIONS = parts.softmax, parts.gelu, parts.gelu_ta
 linear, norm, attend, ours_from_gpt2 = parts.linear, parts.norm, parts.attend, parts.ours_from_gpt2
 
 right = Solutions()
+SOLUTIONS = right
 
 
 # file
@@ -62,7 +63,7 @@ def sizes_first(content):
     header = {name: entry for name, entry in header.items() if "dtype" in entry}
     total = header_end + sum(b - a for a, b in (entry["data_offsets"] for entry in header.values()))
     if total != len(data):
-        raise ValueError("a file of %d bytes, which should have %d" % (len(data), total))
+        raise ValueError(f"a file of {len(data)} bytes, which should have {total}")
 
     def numbers(dtype, raw):
         if dtype == "BF16":
@@ -157,7 +158,7 @@ def rewritten_names(theirs):
     ours = {}
     for name, array in theirs.items():
         name = re.sub(r"^transformer\.", "", name)
-        if re.search(r"attn\.(masked_)?bias$", name) or name == "lm_head.weight":
+        if re.search(r"\.attn\.(masked_)?bias$", name) or name == "lm_head.weight":
             continue
         if ".c_" in name and array.ndim == 2:
             array = np.einsum("io->oi", array)
@@ -216,7 +217,7 @@ def two_loops(shapes, tensors, ties):
         if all(known not in tensors for known in names):
             found["missing"].append(name)
     for name in sorted(tensors):
-        first = ties[name] if name in ties else name
+        first = ties.get(name, name)
         if first not in shapes:
             found["unexpected"].append(name)
         elif tuple(tensors[name].shape) != tuple(shapes[first]):
