@@ -178,4 +178,13 @@ INPUTS = {
         only_distinct="several lengths are small, so that the model trains quickly",
     ),
     ("08-encoder-decoder", "cache"): Inputs(no_sizes="old and new tokens are cut from one sequence"),
+    ("12-pretrained", "file"): Inputs(no_sizes="the bytes of a file"),
+    ("12-pretrained", "names"): Inputs(no_sizes="a dict of arrays, of sizes of which none divides another"),
+    ("12-pretrained", "restack"): Inputs(
+        lambda W, n_heads, back=False: {"H": n_heads, "K": len(W) // (3 * n_heads), **dict(zip("E", W.shape[1:]))}
+    ),
+    ("12-pretrained", "misfits"): Inputs(no_sizes="dicts of shapes and of arrays, of different sizes"),
+    ("12-pretrained", "fold"): Inputs(no_sizes="all maps are square, of one size"),
+    ("12-pretrained", "museum"): Inputs(no_sizes="a dict of arrays, of sizes of which none divides another"),
+    ("12-pretrained", "logits"): Inputs(no_sizes="a dict of arrays, of sizes of which none divides another"),
 }  # fmt: skip
