@@ -181,7 +181,7 @@ INPUTS = {
     ("12-pretrained", "file"): Inputs(no_sizes="the bytes of a file"),
     ("12-pretrained", "names"): Inputs(no_sizes="a dict of arrays, of sizes of which none divides another"),
     ("12-pretrained", "restack"): Inputs(
-        lambda W, n_heads, back=False: {"H": n_heads, "K": len(W) // (3 * n_heads), **dict(zip("E", W.shape[1:]))}
+        lambda W, n_heads, back=False: {"H": n_heads, "K": len(W) // (3 * n_heads), **({"E": W.shape[1]} if W.ndim > 1 else {})}
     ),
     ("12-pretrained", "misfits"): Inputs(no_sizes="dicts of shapes and of arrays, of different sizes"),
     ("12-pretrained", "fold"): Inputs(no_sizes="all maps are square, of one size"),

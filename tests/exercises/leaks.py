@@ -71,6 +71,11 @@ ALLOWED = {
     "chapters/09-language-model": {
         "returnpowers/powers.sum()": "probabilities from scores, in the version by hand of sampling",
     },
+    "chapters/12-pretrained": {
+        'header.pop("__metadata__",None)': "what is no tensor, in the file read by hand",
+        "forname,entryinheader.items()": "the entries of the header, in the file read by hand",
+        '.reshape(entry["shape"])': "a tensor's shape, in the file read by hand",
+    },
     "chapters/grading": {"--seed 4711": "an example of a teacher's own seed"},
     "chapters/08-encoder-decoder": {
         "A=softmax(scores,axis=0)": "the library's attention, called in an experiment",

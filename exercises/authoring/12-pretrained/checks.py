@@ -726,7 +726,7 @@ EXERCISE = Exercise(
                 "On the way back the first axis is cut in the order of *our* file. Whatever axes follow the first, "
                 "none or one, can be passed on to `reshape` as they are.",
             ),
-            section="the-same-numbers-laid-out",
+            section="the-same-numbers-laid-out-otherwise",
         ),
         Question(
             id="misfits",

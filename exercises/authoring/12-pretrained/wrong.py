@@ -736,7 +736,7 @@ def shape_decides(theirs):
 @wrong(
     "names",
     says="The matrices are copied as they are, input × output; ours are output × input.",
-    section="the-same-numbers-laid-out",
+    section="the-same-numbers-laid-out-otherwise",
 )
 def nothing_turned(theirs):
     plain = {name.removeprefix("transformer."): array for name, array in theirs.items()}
@@ -759,7 +759,7 @@ def nothing_turned(theirs):
 @wrong(
     "names",
     says="All arrays with two axes are turned, embeddings and positions too.",
-    section="the-same-numbers-laid-out",
+    section="the-same-numbers-laid-out-otherwise",
 )
 def everything_turned(theirs):
     plain = {name.removeprefix("transformer."): array for name, array in theirs.items()}
@@ -782,7 +782,7 @@ def everything_turned(theirs):
 @wrong(
     "names",
     says="The matrices for queries, keys and values are cut out and not turned.",
-    section="the-same-numbers-laid-out",
+    section="the-same-numbers-laid-out-otherwise",
 )
 def thirds_not_turned(theirs):
     plain = {name.removeprefix("transformer."): array for name, array in theirs.items()}
@@ -805,7 +805,7 @@ def thirds_not_turned(theirs):
 @wrong(
     "names",
     says="c_attn is cut into three along its inputs; queries, keys and values are thirds of its outputs.",
-    section="the-same-numbers-laid-out",
+    section="the-same-numbers-laid-out-otherwise",
 )
 def cut_across(theirs):
     plain = {name.removeprefix("transformer."): array for name, array in theirs.items()}
@@ -828,7 +828,7 @@ def cut_across(theirs):
 @wrong(
     "names",
     says="The thirds are taken for keys, queries and values; the queries come first.",
-    section="the-same-numbers-laid-out",
+    section="the-same-numbers-laid-out-otherwise",
 )
 def keys_first(theirs):
     plain = {name.removeprefix("transformer."): array for name, array in theirs.items()}
@@ -851,7 +851,7 @@ def keys_first(theirs):
 @wrong(
     "names",
     says="The second third is taken for the values; it is for the keys.",
-    section="the-same-numbers-laid-out",
+    section="the-same-numbers-laid-out-otherwise",
 )
 def values_second(theirs):
     plain = {name.removeprefix("transformer."): array for name, array in theirs.items()}
@@ -874,7 +874,7 @@ def values_second(theirs):
 @wrong(
     "names",
     says="Every third row is taken for the queries; they come all together, one third of the file's columns.",
-    section="the-same-numbers-laid-out",
+    section="the-same-numbers-laid-out-otherwise",
 )
 def every_third_row(theirs):
     plain = {name.removeprefix("transformer."): array for name, array in theirs.items()}
@@ -897,7 +897,7 @@ def every_third_row(theirs):
 @wrong(
     "names",
     says="`transformer.` is expected in front of every name; some files have it nowhere.",
-    section="the-same-numbers-laid-out",
+    section="the-same-numbers-laid-out-otherwise",
 )
 def always_a_prefix(theirs):
     plain = {name.partition("transformer.")[2]: array for name, array in theirs.items() if "transformer." in name}
@@ -920,7 +920,7 @@ def always_a_prefix(theirs):
 @wrong(
     "names",
     says="Names that begin with `transformer.` are not found.",
-    section="the-same-numbers-laid-out",
+    section="the-same-numbers-laid-out-otherwise",
 )
 def never_a_prefix(theirs):
     plain = dict(theirs)
@@ -943,7 +943,7 @@ def never_a_prefix(theirs):
 @wrong(
     "names",
     says="The head stands in your dict although it is a copy of the embedding and has no name of ours.",
-    section="the-same-numbers-laid-out",
+    section="the-same-numbers-laid-out-otherwise",
 )
 def head_kept(theirs):
     plain = {name.removeprefix("transformer."): array for name, array in theirs.items()}
@@ -1224,7 +1224,7 @@ def one_matrix_left(theirs):
 @wrong(
     "restack",
     says="Nothing moves: the rows come out as they came in.",
-    section="the-same-numbers-laid-out",
+    section="the-same-numbers-laid-out-otherwise",
 )
 def nothing_moved(W, n_heads, back=False):
     return W.copy()
@@ -1233,7 +1233,7 @@ def nothing_moved(W, n_heads, back=False):
 @wrong(
     "restack",
     says="There and back are exchanged.",
-    section="the-same-numbers-laid-out",
+    section="the-same-numbers-laid-out-otherwise",
 )
 def directions_exchanged(W, n_heads, back=False):
     first, second = (3, n_heads) if not back else (n_heads, 3)
@@ -1244,7 +1244,7 @@ def directions_exchanged(W, n_heads, back=False):
 @wrong(
     "restack",
     says="You do the same whether `back` is true or not.",
-    section="the-same-numbers-laid-out",
+    section="the-same-numbers-laid-out-otherwise",
 )
 def back_ignored(W, n_heads, back=False):
     first, second = n_heads, 3
@@ -1255,7 +1255,7 @@ def back_ignored(W, n_heads, back=False):
 @wrong(
     "restack",
     says="Both ways you do what belongs to the way back.",
-    section="the-same-numbers-laid-out",
+    section="the-same-numbers-laid-out-otherwise",
 )
 def only_back(W, n_heads, back=False):
     first, second = 3, n_heads
@@ -1266,7 +1266,7 @@ def only_back(W, n_heads, back=False):
 @wrong(
     "restack",
     says="You take rows one by one, query, key, value in turn; the K rows of a part stay together.",
-    section="the-same-numbers-laid-out",
+    section="the-same-numbers-laid-out-otherwise",
 )
 def part_fastest(W, n_heads, back=False):
     K = len(W) // (3 * n_heads)
@@ -1278,7 +1278,7 @@ def part_fastest(W, n_heads, back=False):
 @wrong(
     "restack",
     says="The number of heads and the width of a head are exchanged.",
-    section="the-same-numbers-laid-out",
+    section="the-same-numbers-laid-out-otherwise",
 )
 def width_for_heads(W, n_heads, back=False):
     H = len(W) // (3 * n_heads)
@@ -1291,7 +1291,7 @@ def width_for_heads(W, n_heads, back=False):
     "restack",
     says="The three parts come apart, but inside each the first rows of all heads come together; a head's rows "
     "stay side by side.",
-    section="the-same-numbers-laid-out",
+    section="the-same-numbers-laid-out-otherwise",
 )
 def rows_of_heads_interleaved(W, n_heads, back=False):
     first, second = (3, n_heads) if back else (n_heads, 3)
@@ -1302,7 +1302,7 @@ def rows_of_heads_interleaved(W, n_heads, back=False):
 @wrong(
     "restack",
     says="The K rows of each part come out in reverse order.",
-    section="the-same-numbers-laid-out",
+    section="the-same-numbers-laid-out-otherwise",
 )
 def rows_within_reversed(W, n_heads, back=False):
     first, second = (3, n_heads) if back else (n_heads, 3)
@@ -1313,7 +1313,7 @@ def rows_within_reversed(W, n_heads, back=False):
 @wrong(
     "restack",
     says="The heads come out in reverse order.",
-    section="the-same-numbers-laid-out",
+    section="the-same-numbers-laid-out-otherwise",
 )
 def heads_reversed(W, n_heads, back=False):
     first, second = (3, n_heads) if back else (n_heads, 3)
@@ -1328,7 +1328,7 @@ def heads_reversed(W, n_heads, back=False):
 @wrong(
     "restack",
     says="A bias has no columns, and you ask for their number.",
-    section="the-same-numbers-laid-out",
+    section="the-same-numbers-laid-out-otherwise",
 )
 def matrices_only(W, n_heads, back=False):
     first, second = (3, n_heads) if back else (n_heads, 3)
@@ -1339,7 +1339,7 @@ def matrices_only(W, n_heads, back=False):
 @wrong(
     "restack",
     says="A bias comes out as a matrix with one column.",
-    section="the-same-numbers-laid-out",
+    section="the-same-numbers-laid-out-otherwise",
 )
 def biases_come_out_as_columns(W, n_heads, back=False):
     first, second = (3, n_heads) if back else (n_heads, 3)
@@ -1350,7 +1350,7 @@ def biases_come_out_as_columns(W, n_heads, back=False):
 @wrong(
     "restack",
     says="The three parts stand behind one another on an axis of their own; the result should have the shape of W.",
-    section="the-same-numbers-laid-out",
+    section="the-same-numbers-laid-out-otherwise",
 )
 def stacked_in_front(W, n_heads, back=False):
     first, second = (3, n_heads) if back else (n_heads, 3)
@@ -1361,7 +1361,7 @@ def stacked_in_front(W, n_heads, back=False):
 @wrong(
     "restack",
     says="The columns of the matrix are moved; queries, keys and values are in its rows.",
-    section="the-same-numbers-laid-out",
+    section="the-same-numbers-laid-out-otherwise",
 )
 def columns_moved(W, n_heads, back=False):
     if W.ndim == 1:
@@ -1372,7 +1372,7 @@ def columns_moved(W, n_heads, back=False):
 @wrong(
     "restack",
     says="The keys come last, and the values in the middle.",
-    section="the-same-numbers-laid-out",
+    section="the-same-numbers-laid-out-otherwise",
 )
 def keys_last(W, n_heads, back=False):
     first, second = (3, n_heads) if back else (n_heads, 3)
