@@ -683,6 +683,30 @@ def spaces_not_counted(content):
     return tensors
 
 
+@wrong(
+    "file",
+    says="BF16 is not among the types that you know.",
+    section="a-file-read-by-hand",
+)
+def bfloat_unknown(content):
+    data = content.tobytes()
+    start = 8 + int.from_bytes(data[:8], "little")
+    if len(data) < start:
+        raise ValueError(f"{len(data)} bytes came, the header alone asks for {start}")
+    header = json.loads(data[8:start])
+    header.pop("__metadata__", None)
+    end = start + max((entry["data_offsets"][1] for entry in header.values()), default=0)
+    if len(data) != end:
+        raise ValueError(f"{len(data)} bytes came, {end} should have")
+    tensors = {}
+    for name, entry in header.items():
+        left, right = entry["data_offsets"]
+        raw = data[start + left : start + right]
+        numbers = np.frombuffer(raw, {"F64": "<f8", "F32": "<f4", "F16": "<f2"}[entry["dtype"]])
+        tensors[name] = numbers.astype(np.float64).reshape(entry["shape"])
+    return tensors
+
+
 # names
 
 
@@ -1649,6 +1673,27 @@ def one_entry_passes(shapes, tensors, ties):
 
 @wrong(
     "misfits",
+    says="Copies of different shapes are compared entry by entry, which NumPy cannot do; ask for the shape first.",
+    section="one-matrix-two-uses",
+)
+def unequal_before_shapes(shapes, tensors, ties):
+    found = {"missing": [], "unexpected": [], "misshapen": [], "unequal": []}
+    came = {ties.get(name, name) for name in tensors}
+    found["missing"] = [name for name in shapes if name not in came]
+    for name, array in tensors.items():
+        first = ties.get(name, name)
+        if first not in shapes:
+            found["unexpected"].append(name)
+        elif array.shape != shapes[first]:
+            found["misshapen"].append(name)
+    for name, first in ties.items():
+        if name in tensors and first in tensors and not np.allclose(tensors[name], tensors[first]):
+            found["unequal"].append(name)
+    return {kind: sorted(names) for kind, names in found.items()}
+
+
+@wrong(
+    "misfits",
     says="Of two copies that differ the first name is listed; the second is asked for.",
     section="one-matrix-two-uses",
 )
@@ -2034,6 +2079,48 @@ def maps_turned(layer):
     return {
         "norm": (np.ones(len(scale)), zeros),
         "q": (W_q * scale, b_q),
+        "k": (W_k * scale, zeros),
+        "v": (W_v * scale, zeros),
+        "out": (W_o, b_o + W_o @ b_v),
+    }
+
+
+@wrong(
+    "fold",
+    says="Shift and bias go through all matrices the wrong way round: a matrix here is output × input, `W @ b`.",
+    section="a-file-that-almost-fits",
+)
+def all_maps_turned(layer):
+    scale, shift = layer["norm"]
+    (W_q, b_q), (W_v, b_v), (W_o, b_o) = (layer[name] for name in ("q", "v", "out"))
+    W_k = layer["k"][0]
+    zeros = np.zeros(len(scale))
+    b_q = b_q + shift @ W_q
+    b_v = b_v + shift @ W_v
+    return {
+        "norm": (np.ones(len(scale)), zeros),
+        "q": (W_q * scale, b_q),
+        "k": (W_k * scale, zeros),
+        "v": (W_v * scale, zeros),
+        "out": (W_o, b_o + b_v @ W_o),
+    }
+
+
+@wrong(
+    "fold",
+    says="The bias of the queries is multiplied by the scale; the norm scales before the map, not behind it.",
+    section="which-slip-would-you-notice",
+)
+def bias_scaled(layer):
+    scale, shift = layer["norm"]
+    (W_q, b_q), (W_v, b_v), (W_o, b_o) = (layer[name] for name in ("q", "v", "out"))
+    W_k = layer["k"][0]
+    zeros = np.zeros(len(scale))
+    b_q = b_q + W_q @ shift
+    b_v = b_v + W_v @ shift
+    return {
+        "norm": (np.ones(len(scale)), zeros),
+        "q": (W_q * scale, b_q * scale),
         "k": (W_k * scale, zeros),
         "v": (W_v * scale, zeros),
         "out": (W_o, b_o + W_o @ b_v),
@@ -2465,13 +2552,13 @@ def block_eps_left(w, config, ids, types, real):
 
 @wrong(
     "museum",
-    says="Padding is hidden as a target; it is as a source that nobody may look at it.",
+    says="Your mask hides rows: padding may look at nothing, which is not a number, and everyone still looks "
+    "at padding.",
     section="which-choice-differs-where",
 )
 def padding_asks_nothing(w, config, ids, types, real):
     eps, bend = config["layer_norm_eps"], ACTIVATIONS[config["hidden_act"]]
     may_look = np.ones((len(ids), len(ids)), dtype=bool) & real[:, None]
-    may_look[~real, 0] = True
     x = w["tokens"][ids] + w["positions"][: len(ids)] + w["types"][types]
     x = norm(x, w, "norm", eps)
     for i in range(config["num_hidden_layers"]):
@@ -2541,6 +2628,29 @@ def padding_set_to_zero(w, config, ids, types, real):
         q, k, v = (linear(x, w, f"blocks.{i}.{part}") for part in "qkv")
         k, v = k * real[:, None], v * real[:, None]
         y = attend(q, k, v, config["num_attention_heads"], may_look)
+        x = norm(x + linear(y, w, f"blocks.{i}.out"), w, f"blocks.{i}.norm_1", eps)
+        y = bend(linear(x, w, f"blocks.{i}.up"))
+        x = norm(x + linear(y, w, f"blocks.{i}.down"), w, f"blocks.{i}.norm_2", eps)
+    y = bend(linear(x, w, "transform"))
+    y = norm(y, w, "transform_norm", eps)
+    return y @ w["tokens"].T + w["head.bias"]
+
+
+@wrong(
+    "museum",
+    says="10,000 is taken off the scores of padding, and where scores are in the ten thousands that does not hide it.",
+    section="which-choice-differs-where",
+)
+def too_little_taken_off(w, config, ids, types, real):
+    eps, bend = config["layer_norm_eps"], ACTIVATIONS[config["hidden_act"]]
+    x = w["tokens"][ids] + w["positions"][: len(ids)] + w["types"][types]
+    x = norm(x, w, "norm", eps)
+    for i in range(config["num_hidden_layers"]):
+        q, k, v = (linear(x, w, f"blocks.{i}.{part}") for part in "qkv")
+        heads = []
+        for q_h, k_h, v_h in zip(*(np.split(m, config["num_attention_heads"], axis=1) for m in (q, k, v)), strict=True):
+            heads.append(softmax(q_h @ k_h.T / np.sqrt(q_h.shape[1]) - 10_000 * ~real) @ v_h)
+        y = np.concatenate(heads, axis=1)
         x = norm(x + linear(y, w, f"blocks.{i}.out"), w, f"blocks.{i}.norm_1", eps)
         y = bend(linear(x, w, f"blocks.{i}.up"))
         x = norm(x + linear(y, w, f"blocks.{i}.down"), w, f"blocks.{i}.norm_2", eps)
@@ -2712,6 +2822,63 @@ def mask_turned(theirs, config, ids):
         z = norm(x, w, f"blocks.{i}.norm_1", eps)
         q, k, v = (linear(z, w, f"blocks.{i}.{part}") for part in "qkv")
         y = attend(q, k, v, config["n_head"], np.tri(N, dtype=bool).T)
+        x = x + linear(y, w, f"blocks.{i}.out")
+        z = norm(x, w, f"blocks.{i}.norm_2", eps)
+        x = x + linear(bend(linear(z, w, f"blocks.{i}.up")), w, f"blocks.{i}.down")
+    return norm(x, w, "norm", eps) @ w["tokens"].T
+
+
+@wrong(
+    "logits",
+    says="A token may not look at itself here, and the first one at nothing, which is not a number.",
+    section="which-choice-differs-where",
+)
+def not_even_itself(theirs, config, ids):
+    w, eps = ours_from_gpt2(theirs), config["layer_norm_epsilon"]
+    bend, N = ACTIVATIONS[config["activation_function"]], len(ids)
+    x = w["tokens"][ids] + w["positions"][:N]
+    for i in range(config["n_layer"]):
+        z = norm(x, w, f"blocks.{i}.norm_1", eps)
+        q, k, v = (linear(z, w, f"blocks.{i}.{part}") for part in "qkv")
+        y = attend(q, k, v, config["n_head"], np.tri(N, k=-1, dtype=bool))
+        x = x + linear(y, w, f"blocks.{i}.out")
+        z = norm(x, w, f"blocks.{i}.norm_2", eps)
+        x = x + linear(bend(linear(z, w, f"blocks.{i}.up")), w, f"blocks.{i}.down")
+    return norm(x, w, "norm", eps) @ w["tokens"].T
+
+
+@wrong(
+    "logits",
+    says="The feed-forward layer reads the raw stream; it has a norm of its own before it.",
+    section="which-choice-differs-where",
+)
+def second_norm_forgotten(theirs, config, ids):
+    w, eps = ours_from_gpt2(theirs), config["layer_norm_epsilon"]
+    bend, N = ACTIVATIONS[config["activation_function"]], len(ids)
+    x = w["tokens"][ids] + w["positions"][:N]
+    for i in range(config["n_layer"]):
+        z = norm(x, w, f"blocks.{i}.norm_1", eps)
+        q, k, v = (linear(z, w, f"blocks.{i}.{part}") for part in "qkv")
+        y = attend(q, k, v, config["n_head"], np.tri(N, dtype=bool))
+        x = x + linear(y, w, f"blocks.{i}.out")
+        x = x + linear(bend(linear(x, w, f"blocks.{i}.up")), w, f"blocks.{i}.down")
+    return norm(x, w, "norm", eps) @ w["tokens"].T
+
+
+@wrong(
+    "logits",
+    says="You scale the queries, and `attend` scales the scores once more.",
+    section="equal-logits",
+)
+def scaled_twice(theirs, config, ids):
+    w, eps = ours_from_gpt2(theirs), config["layer_norm_epsilon"]
+    bend, N = ACTIVATIONS[config["activation_function"]], len(ids)
+    x = w["tokens"][ids] + w["positions"][:N]
+    for i in range(config["n_layer"]):
+        z = norm(x, w, f"blocks.{i}.norm_1", eps)
+        q, k, v = (linear(z, w, f"blocks.{i}.{part}") for part in "qkv")
+        q = q / np.sqrt(q.shape[1] // config["n_head"])
+        y = attend(q, k, v, config["n_head"], np.tri(N, dtype=bool))
         x = x + linear(y, w, f"blocks.{i}.out")
         z = norm(x, w, f"blocks.{i}.norm_2", eps)
         x = x + linear(bend(linear(z, w, f"blocks.{i}.up")), w, f"blocks.{i}.down")
@@ -2933,7 +3100,7 @@ def positions_from_one(theirs, config, ids):
 def positions_of_the_words(theirs, config, ids):
     w, eps = ours_from_gpt2(theirs), config["layer_norm_epsilon"]
     bend, N = ACTIVATIONS[config["activation_function"]], len(ids)
-    x = w["tokens"][ids] + w["positions"][ids % len(w["positions"])]
+    x = w["tokens"][ids] + w["positions"][ids]
     for i in range(config["n_layer"]):
         z = norm(x, w, f"blocks.{i}.norm_1", eps)
         q, k, v = (linear(z, w, f"blocks.{i}.{part}") for part in "qkv")
