@@ -61,6 +61,7 @@ def test_with_the_switch_on_the_same_functions_read_what_the_hub_hands_out(page,
     assert {len(local["complete"]), len(local["fill"]), len(local["label"])} == {54, 3, 2}
 
 
+@pytest.mark.filterwarnings("ignore:Recommended. pip install sacremoses")
 def test_the_translator_reads_the_tokenizer_as_opus_publishes_it(page, tmp_path):
     """Catches a path that only a reader with internet takes: two SentencePiece models and a common vocabulary."""
     sentencepiece = pytest.importorskip("sentencepiece")
