@@ -92,6 +92,10 @@ def scores_of_rotary(q, k, v, *places):
     return q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
 
 
+def head_by_head(W, n_heads, back=False):
+    return {"H": n_heads, "K": len(W) // (3 * n_heads)} | ({"E": W.shape[1]} if W.ndim > 1 else {})
+
+
 COUNTED = "the arguments are the sizes, and the task names those that may agree"
 
 INPUTS = {
@@ -180,9 +184,7 @@ INPUTS = {
     ("08-encoder-decoder", "cache"): Inputs(no_sizes="old and new tokens are cut from one sequence"),
     ("12-pretrained", "file"): Inputs(no_sizes="the bytes of a file"),
     ("12-pretrained", "names"): Inputs(no_sizes="a dict of arrays, of sizes of which none divides another"),
-    ("12-pretrained", "restack"): Inputs(
-        lambda W, n_heads, back=False: {"H": n_heads, "K": len(W) // (3 * n_heads), **({"E": W.shape[1]} if W.ndim > 1 else {})}
-    ),
+    ("12-pretrained", "restack"): Inputs(head_by_head),
     ("12-pretrained", "misfits"): Inputs(no_sizes="dicts of shapes and of arrays, of different sizes"),
     ("12-pretrained", "fold"): Inputs(no_sizes="all maps are square, of one size"),
     ("12-pretrained", "museum"): Inputs(no_sizes="a dict of arrays, of sizes of which none divides another"),
