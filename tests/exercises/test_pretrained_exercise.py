@@ -192,7 +192,7 @@ def test_the_museum_piece_is_the_known_mistake_and_its_loss_looks_fine():
 
 
 def letter(read, logits) -> str:
-    names = scope("letter-file", "letter-write")
+    names = scope("letter-first", "letter-file", "letter-write")
     names["lines"].clear()
     names["read_letter"](read, logits)
     return names["lines"][0]
@@ -202,7 +202,7 @@ def test_the_letter_can_be_read_and_its_file_is_one():
     """Catches a letter that nobody can read, and one that a wrong loader reads as well as a right one."""
     read, logits = (authored(SLUG).right.of(id)[0].function for id in ("file", "logits"))
     assert letter(read, logits) == SENTENCE
-    assert len(load(scope("letter-file")["LETTER"].tobytes())) == 16
+    assert len(load(scope("letter-first", "letter-file")["LETTER"].tobytes())) == 16
     for slip in ("norm_after", "keys_and_values_exchanged", "one_head", "attention_beside_feed_forward"):
         assert letter(read, wrong("logits")[slip]) != SENTENCE
     assert letter(read, wrong("logits")["exact_gelu"]) == SENTENCE  # the page says that a clean one proves little
