@@ -11,6 +11,7 @@ from clearcheck.describe import describe, describe_arguments, number
 
 KINDS = {"float": "f", "int": "iu", "bool": "b"}
 WORDS = {"f": "floating-point", "i": "integer", "u": "integer", "b": "boolean", "c": "complex"}
+FEW_KEYS = 10
 NUMBER = bool | int | float | np.generic
 
 
@@ -81,10 +82,19 @@ def _dicts(came, expected: dict, asked: _Asked, where: str) -> Finding | None:
     if wrong:
         return wrong
     if came.keys() != expected.keys():
-        keys = ", ".join(map(repr, expected))
-        return asked.sentence(where, f"a dict with the keys {list(came)[:10]}", f"the keys {keys} are expected")
+        return _keys(came, expected, asked, where)
     findings = (_compare(came[key], expected[key], asked, _inside(where, f"under the key {key!r}")) for key in expected)
     return next((finding for finding in findings if finding), None)
+
+
+def _keys(came: dict, expected: dict, asked: _Asked, where: str) -> Finding:
+    """Few keys are all named; of many, one that is missing or one that is too much."""
+    if len(expected) <= FEW_KEYS:
+        keys = ", ".join(map(repr, expected))
+        return asked.sentence(where, f"a dict with the keys {list(came)[:FEW_KEYS]}", f"the keys {keys} are expected")
+    lacking, surplus = sorted(expected.keys() - came.keys()), sorted(came.keys() - expected.keys())
+    misfit = f"the key {lacking[0]!r} is missing" if lacking else f"the key {surplus[0]!r} is not expected"
+    return asked.sentence(where, f"a dict of {len(came)}", misfit)
 
 
 def _sequences(came, expected, asked: _Asked, where: str) -> Finding | None:

@@ -92,6 +92,10 @@ def scores_of_rotary(q, k, v, *places):
     return q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
 
 
+def head_by_head(W, n_heads, back=False):
+    return {"H": n_heads, "K": len(W) // (3 * n_heads)} | ({"E": W.shape[1]} if W.ndim > 1 else {})
+
+
 COUNTED = "the arguments are the sizes, and the task names those that may agree"
 
 INPUTS = {
@@ -192,4 +196,11 @@ INPUTS = {
     ),
     ("09-language-model", "induction"): Inputs(lambda A, ids: {"H": len(A), "N": len(ids)}),
     ("09-language-model", "pack"): Inputs(no_sizes="lists of whole numbers, so that the bits are exact"),
+    ("12-pretrained", "file"): Inputs(no_sizes="the bytes of a file"),
+    ("12-pretrained", "names"): Inputs(no_sizes="a dict of arrays, of sizes of which none divides another"),
+    ("12-pretrained", "restack"): Inputs(head_by_head),
+    ("12-pretrained", "misfits"): Inputs(no_sizes="dicts of shapes and of arrays, of different sizes"),
+    ("12-pretrained", "fold"): Inputs(no_sizes="all maps are square, of one size"),
+    ("12-pretrained", "museum"): Inputs(no_sizes="a dict of arrays, of sizes of which none divides another"),
+    ("12-pretrained", "logits"): Inputs(no_sizes="a dict of arrays, of sizes of which none divides another"),
 }  # fmt: skip

@@ -33,6 +33,7 @@ TELLING = 12  # characters without spaces
 PLAIN = re.compile(r'def|@|#|"""|import|from\w+import|return\w+$|for.*:$|while\w*:$|[\w,]+=\w+\.shape$')
 NUMBER = re.compile(r"(?<![\w.])-?\d+\.(\d+)(?!\w)")
 DIGITS = 5  # of one number that cannot agree by chance with the few of one exercise
+KNOWN = ("0.044715",)  # from the tanh formula of GELU: among thousands of weights one agrees with it by chance
 RUN, COARSE = 3, 0.001  # of two decimals, three in a row agree by chance
 SEEDS = range(5)
 ANY_SEED = re.compile(r"seed|default_rng|np\.random|import random", re.I)
@@ -70,6 +71,11 @@ ALLOWED = {
     },
     "chapters/09-language-model": {
         "returnpowers/powers.sum()": "probabilities from scores, in the version by hand of sampling",
+    },
+    "chapters/12-pretrained": {
+        'header.pop("__metadata__",None)': "what is no tensor, in the file read by hand",
+        "forname,entryinheader.items()": "the entries of the header, in the file read by hand",
+        '.reshape(entry["shape"])': "a tensor's shape, in the file read by hand",
     },
     "chapters/grading": {"--seed 4711": "an example of a teacher's own seed"},
     "chapters/08-encoder-decoder": {
@@ -173,7 +179,7 @@ def leaked_values(text: str, slug: str) -> list[float]:
     found = []
     for match in NUMBER.finditer(text):
         value, half = abs(float(match[0])), 0.5001 * 10.0 ** -len(match[1])
-        if len(match[0].lstrip("-0.").replace(".", "")) >= DIGITS:
+        if match[0] not in KNOWN and len(match[0].lstrip("-0.").replace(".", "")) >= DIGITS:
             first, last = np.searchsorted(expected, [value - half, value + half])
             found += [float(match[0])] if last > first else []
     return found

@@ -120,3 +120,13 @@ def test_whole_numbers_are_shown_in_full():
     """Would catch "your function returned 3.287e+06" about a count that has to be exact."""
     assert "returned 3286608;" in compare(3286608, 1643304, ()).message
     assert "returned 3286608 at index [0]" in compare(np.array([3286608]), np.array([1643304]), ()).message
+
+
+def test_of_many_keys_one_that_does_not_fit_is_named():
+    """Would catch a sentence that lists the hundred keys of a model."""
+    expected = {f"blocks.{i}": 1.0 for i in range(100)}
+    surplus = compare({**expected, "other": 1.0}, expected, ()).message
+    assert "returned a dict of 101; the key 'other' is not expected" in surplus
+    fewer = {name: value for name, value in expected.items() if name != "blocks.7"}
+    assert "returned a dict of 99; the key 'blocks.7' is missing" in compare(fewer, expected, ()).message
+    assert "the keys 'a', 'b' are expected" in compare({"a": 1.0}, {"a": 1.0, "b": 2.0}, ()).message

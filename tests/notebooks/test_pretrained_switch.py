@@ -1,5 +1,6 @@
 """The switch of chapter 12: with it on, the four functions work on what the hub hands out, here copies of folders."""
 
+import json
 import shutil
 import sys
 import types
@@ -58,3 +59,28 @@ def test_with_the_switch_on_the_same_functions_read_what_the_hub_hands_out(page,
     assert answers(page, download=True) == local
     assert asked == list(page["HUB"].values())
     assert {len(local["complete"]), len(local["fill"]), len(local["label"])} == {54, 3, 2}
+
+
+@pytest.mark.filterwarnings("ignore:Recommended. pip install sacremoses")
+def test_the_translator_reads_the_tokenizer_as_opus_publishes_it(page, tmp_path):
+    """Catches a path that only a reader with internet takes: two SentencePiece models and a common vocabulary."""
+    sentencepiece = pytest.importorskip("sentencepiece")
+    folder = Path(shutil.copytree(page["ROOT"] / "translate", tmp_path / "opus"))
+    for name in ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json"):
+        (folder / name).unlink(missing_ok=True)
+    pieces = []
+    for side, name in enumerate(("source", "target")):
+        text = tmp_path / f"{name}.txt"
+        text.write_text("\n".join(pair[side] for pair in page["pairs"]), encoding="utf-8")
+        options = {"vocab_size": 50, "hard_vocab_limit": False, "minloglevel": 2}
+        sentencepiece.SentencePieceTrainer.train(input=str(text), model_prefix=str(tmp_path / name), **options)
+        Path(shutil.move(tmp_path / f"{name}.model", folder / f"{name}.spm"))
+        processor = sentencepiece.SentencePieceProcessor(model_file=str(folder / f"{name}.spm"))
+        pieces += [processor.id_to_piece(i) for i in range(3, processor.get_piece_size())]
+    config = json.loads((folder / "config.json").read_text())
+    words = ["</s>", "<unk>", "<pad>", *dict.fromkeys(pieces)]
+    assert len(words) <= config["vocab_size"]
+    words += [f"<unused {i}>" for i in range(config["vocab_size"] - len(words))]
+    (folder / "vocab.json").write_text(json.dumps({word: i for i, word in enumerate(words)}), encoding="utf-8")
+    written = page["translate"](folder, "twenty-one")
+    assert isinstance(written, str) and written and "▁" not in written and "<" not in written.replace("<unused", "")

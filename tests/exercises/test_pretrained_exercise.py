@@ -1,0 +1,214 @@
+"""Exercise 12 against the libraries that write such files, its examples by hand, its museum piece and its letter."""
+
+import numpy as np
+import pytest
+import torch
+import transformers
+from safetensors.torch import load, save
+
+from tests.exercises.authored import authored, cell
+
+SLUG = "12-pretrained"
+SENTENCE = "the loss is no test but equal logits are."
+
+
+def answer(id, *args):
+    return authored(SLUG).right.of(id)[0].function(*args)
+
+
+def wrong(id) -> dict:
+    return {entry.name: entry.function for entry in authored(SLUG).wrong.of(id)}
+
+
+def task_of(id: str) -> str:
+    return " ".join(cell(authored(SLUG).learner, f"{id}-task").split())
+
+
+def scope(*cells) -> dict:
+    names = {"np": np, "erf": __import__("math").erf, "lines": []}
+    names["print"] = lambda *values: names["lines"].append(" ".join(map(str, values)))
+    for id in cells:
+        exec(cell(authored(SLUG).learner, id), names)
+    return names
+
+
+def randomised(model):
+    torch.manual_seed(0)
+    with torch.no_grad():
+        for weight in model.parameters():
+            weight.normal_(std=0.4)
+    return model.double().eval()
+
+
+def arrays(model) -> dict:
+    return {name: tensor.numpy() for name, tensor in model.state_dict().items()}
+
+
+def test_the_reader_reads_what_the_library_writes():
+    """Catches a format of our own making."""
+    tensors = {
+        str(dtype): torch.randn(3, 5).to(dtype)
+        for dtype in (torch.float64, torch.float32, torch.float16, torch.bfloat16)
+    }
+    for metadata in (None, {"format": "pt"}):
+        data = save(tensors | {"number": torch.tensor(2.5)}, metadata)
+        found, expected = answer("file", np.frombuffer(data, np.uint8)), load(data)
+        assert found.keys() == expected.keys()
+        for name, tensor in expected.items():
+            np.testing.assert_array_equal(found[name], tensor.double().numpy())
+
+
+def test_the_logits_of_gpt2_are_those_of_transformers():
+    """Catches a reference that is wrong in the same way as its author."""
+    for act, eps in (("gelu_new", 1e-5), ("relu", 0.1)):
+        config = transformers.GPT2Config(
+            37, 11, 12, 2, 3, 29, activation_function=act, layer_norm_epsilon=eps, bos_token_id=0, eos_token_id=0
+        )
+        model = randomised(transformers.GPT2LMHeadModel(config))
+        ids = torch.randint(37, (9,))
+        with torch.no_grad():
+            expected = model(ids[None]).logits[0].numpy()
+        theirs = arrays(model)
+        found = answer("logits", theirs, config.to_dict(), ids.numpy())
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-11)
+
+
+def test_the_logits_of_bert_are_those_of_transformers():
+    config = transformers.BertConfig(
+        37, 12, 2, 3, 29, max_position_embeddings=13, hidden_act="gelu", layer_norm_eps=1e-12
+    )
+    model = randomised(transformers.BertForMaskedLM(config))
+    w, renamed = arrays(model), {}
+    for ours, theirs in {
+        "tokens": "bert.embeddings.word_embeddings.weight",
+        "positions": "bert.embeddings.position_embeddings.weight",
+        "types": "bert.embeddings.token_type_embeddings.weight",
+        "head.bias": "cls.predictions.bias",
+    }.items():
+        renamed[ours] = w[theirs]
+    layers = {"norm": "bert.embeddings.LayerNorm", "transform": "cls.predictions.transform.dense"}
+    layers["transform_norm"] = "cls.predictions.transform.LayerNorm"
+    for i in range(2):
+        layers |= {
+            f"blocks.{i}.{ours}": f"bert.encoder.layer.{i}.{theirs}"
+            for ours, theirs in {
+                "q": "attention.self.query", "k": "attention.self.key", "v": "attention.self.value",
+                "out": "attention.output.dense", "norm_1": "attention.output.LayerNorm", "up": "intermediate.dense",
+                "down": "output.dense", "norm_2": "output.LayerNorm",
+            }.items()
+        }  # fmt: skip
+    for ours, theirs in layers.items():
+        renamed |= {f"{ours}.{kind}": w[f"{theirs}.{kind}"] for kind in ("weight", "bias")}
+    ids, types, real = np.arange(9) * 4, np.array([0] * 4 + [1] * 3 + [0] * 2), np.arange(9) < 7
+    with torch.no_grad():
+        expected = model(
+            torch.tensor(ids)[None], torch.tensor(real)[None].long(), token_type_ids=torch.tensor(types)[None]
+        ).logits[0]
+    found = answer("museum", renamed, config.to_dict(), ids, types, real)
+    np.testing.assert_allclose(found[real], expected.numpy()[real], rtol=0, atol=1e-11)
+
+
+def test_head_by_head_is_how_gpt_neox_reads_its_matrix():
+    """Their view of a token's row is heads × 3K, cut into three."""
+    H, K = 4, 5
+    x, W = np.random.default_rng(0).normal(size=(7, H * K)), np.random.default_rng(1).normal(size=(3 * H * K, H * K))
+    q, k, v = np.split((x @ W.T).reshape(7, H, 3 * K), 3, axis=2)
+    ours = np.split(x @ answer("restack", W, H).T, 3, axis=1)
+    for mine, theirs in zip(ours, (q, k, v), strict=True):
+        np.testing.assert_allclose(mine, theirs.reshape(7, H * K), atol=1e-12)
+
+
+def test_the_example_file():
+    names = scope("file-example")
+    assert names["lines"] == ["80 bytes, the first eight: 64 0 0 0 0 0 0 0"]
+    assert answer("file", names["EXAMPLE"])["a"].tolist() == [[1], [-2]] and "has 80 bytes" in task_of("file")
+    with pytest.raises(ValueError, match="79"):
+        answer("file", names["EXAMPLE"][:-1])
+
+
+def test_thirds_of_a_small_matrix():
+    theirs = {"wte.weight": np.ones((3, 2)), "wpe.weight": np.ones((3, 2))}
+    for place, shape in (
+        ("attn.c_attn", (2, 6)),
+        ("attn.c_proj", (2, 2)),
+        ("mlp.c_fc", (2, 5)),
+        ("mlp.c_proj", (5, 2)),
+    ):
+        weight = np.arange(1.0, 1 + np.prod(shape)).reshape(shape)
+        theirs |= {f"h.0.{place}.weight": weight, f"h.0.{place}.bias": weight[0]}
+    for norm in ("h.0.ln_1", "h.0.ln_2", "ln_f"):
+        theirs |= {f"{norm}.weight": np.ones(2), f"{norm}.bias": np.ones(2)}
+    assert answer("names", theirs)["blocks.0.q.weight"].tolist() == [[1, 7], [2, 8]]
+    assert "is [[1, 2, 3, 4, 5, 6], [7, 8, 9, 10, 11, 12]], then `q.weight` is [[1, 7], [2, 8]]" in task_of("names")
+
+
+def test_two_heads_of_width_one():
+    assert answer("restack", np.arange(6.0), 2).tolist() == [0, 3, 1, 4, 2, 5]
+    assert "0, 1, 2, 3, 4, 5 becomes 0, 3, 1, 4, 2, 5" in task_of("restack")
+
+
+def test_three_tensors_of_which_two_do_not_fit():
+    shapes = {"tokens": (3, 2), "up": (4, 2)}
+    tensors = {"head": np.ones((3, 2)), "up": np.ones((2, 4)), "upp": np.ones((4, 2))}
+    found = answer("misfits", shapes, tensors, {"head": "tokens"})
+    assert found == {"missing": [], "unexpected": ["upp"], "misshapen": ["up"], "unequal": []}
+    assert "nothing is missing, `upp` is unexpected, and `up` is misshapen" in task_of("misfits")
+
+
+def test_a_layer_of_width_one_is_folded():
+    def pair(W, b):
+        return np.array([[float(W)]]), np.array([float(b)])
+
+    layer = {"norm": (np.array([2.0]), np.array([3.0])), "q": pair(1, 1), "k": pair(1, 1), "v": pair(5, 7)}
+    found = answer("fold", layer | {"out": pair(10, 1)})
+    assert [float(part.squeeze()) for name in ("v", "out") for part in found[name]] == [10, 0, 10, 221]
+    assert "the new v is (10, 0) and the new out (10, 221)" in task_of("fold")
+
+
+def test_both_gelus_at_one():
+    names = scope("given-maps")
+    assert (f"{names['gelu'](1.0):.4f}", f"{names['gelu_tanh'](1.0):.4f}") == ("0.8413", "0.8412")
+    assert "exact GELU is 0.8413 and the tanh formula gives 0.8412" in task_of("museum")
+
+
+def test_a_model_without_blocks():
+    theirs = {"wte.weight": np.array([[1.0, 0], [0, 1], [1, 1]]), "wpe.weight": np.zeros((1, 2))}
+    theirs |= {"ln_f.weight": np.ones(2), "ln_f.bias": np.zeros(2)}
+    config = {"n_head": 1, "n_layer": 0, "layer_norm_epsilon": 1e-5, "activation_function": "gelu_new"}
+    np.testing.assert_allclose(answer("logits", theirs, config, np.array([0])), [[1, -1, 0]], atol=1e-4)
+    assert "the logits are 1, −1 and 0" in task_of("logits")
+
+
+def test_the_museum_piece_is_the_known_mistake_and_its_loss_looks_fine():
+    """Catches a museum piece that was edited without its wrong solution, and an example that gives it away."""
+    names = scope("given-maps", "given-attend", "museum-piece", "museum-model", "museum-experiments")
+    w, config = names["small_bert"]()
+    rest = np.arange(9), np.array([0] * 4 + [1] * 5), np.arange(9) < 7
+    found = names["museum_logits"](w, config, *rest)
+    np.testing.assert_allclose(found, wrong("museum")["museum_piece"](w, config, *rest), rtol=0, atol=1e-12)
+    names["compare"](names["museum_logits"], authored(SLUG).right.of("museum")[0].function)
+    one, other, apart = (float(line.split(": ")[1]) for line in names["lines"])
+    assert abs(one - other) < 0.01 * other and apart > 0.5
+
+
+def letter(read, logits) -> str:
+    names = scope("letter-first", "letter-file", "letter-write")
+    names["lines"].clear()
+    names["read_letter"](read, logits)
+    return names["lines"][0]
+
+
+def test_the_letter_can_be_read_and_its_file_is_one():
+    """Catches a letter that nobody can read, and one that a wrong loader reads as well as a right one."""
+    read, logits = (authored(SLUG).right.of(id)[0].function for id in ("file", "logits"))
+    assert letter(read, logits) == SENTENCE
+    assert len(load(scope("letter-first", "letter-file")["LETTER"].tobytes())) == 16
+    for slip in ("norm_after", "keys_and_values_exchanged", "one_head", "attention_beside_feed_forward"):
+        assert letter(read, wrong("logits")[slip]) != SENTENCE
+    assert letter(read, wrong("logits")["exact_gelu"]) == SENTENCE  # the page says that a clean one proves little
+
+
+def test_the_answers_need_numpy_alone():
+    """Catches an import of torch in what learners run."""
+    text = "\n".join(c["source"] for c in authored(SLUG).learner["cells"] if c["cell_type"] == "code")
+    assert "torch" not in text and "transformers" not in text
