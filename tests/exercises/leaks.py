@@ -2,8 +2,8 @@
 
 **Lines.** Every line of code counts that stands in a right solution, the author's or one of solutions.py, compared
 without spaces and comments, wherever it stands in a text. Not counted is what says nothing: a line of less than 12
-characters, `def`, an import, the head of a loop, a bare `return y`, the unpacking of a shape. Names are compared as
-they are: whoever publishes a solution with other names is not found.
+characters, `def`, an import, the head of a loop or an `except`, a bare `return y`, the unpacking of a shape. Names
+are compared as they are: whoever publishes a solution with other names is not found.
 
 **Values.** Five digits of one expected value in a learner's notebook; three neighbouring entries of an expected
 result or of an argument, in their order and to the digits shown, three decimals or more, in any text. Seeds 0 to 4,
@@ -30,7 +30,9 @@ from clearcheck.evaluate import generator
 from tests.exercises.authored import SLUGS, SOLUTION, authored, comparisons
 
 TELLING = 12  # characters without spaces
-PLAIN = re.compile(r'def|@|#|"""|import|from\w+import|return\w+$|for.*:$|while\w*:$|[\w,]+=\w+\.shape$')
+PLAIN = re.compile(
+    r'def|@|#|"""|import|from\w+import|return(np\.array\()?\w+\)?$|for.*:$|while\w*:$|except\w+:$|[\w,]+=\w+\.shape$'
+)
 NUMBER = re.compile(r"(?<![\w.])-?\d+\.(\d+)(?!\w)")
 DIGITS = 5  # of one number that cannot agree by chance with the few of one exercise
 KNOWN = ("0.044715",)  # from the tanh formula of GELU: among thousands of weights one agrees with it by chance
