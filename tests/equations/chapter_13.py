@@ -1,4 +1,4 @@
-"""Checks of the display equations of chapter 13, the backward pass by hand; of two lines the second is Jiang's."""
+"""Checks of the display equations of chapter 13, the backward pass by hand; of two columns the second is Jiang's."""
 
 from math import exp, log, sqrt
 
@@ -37,7 +37,7 @@ def richardson(rng):
     return printed, autograd(quartic, x)[0]
 
 
-@equation("eq-move-across", "7bba7d09da")
+@equation("eq-move-across", "2f34b835e3")
 def move_across(rng):
     E, U, X = rng.normal(size=(K, N)), rng.normal(size=(K, D)), rng.normal(size=(S, N))
     same, narrow, other = rng.normal(size=(K, N)), rng.normal(size=(D, N)), rng.normal(size=(K, S))
@@ -51,7 +51,7 @@ def move_across(rng):
     return [(inner, np.vdot(E, same)), (by_U, np.vdot(U.T @ E, narrow)), (by_X, np.vdot(E @ X.T, other))]
 
 
-@equation("eq-product-rule", "06f8e293d1")
+@equation("eq-product-rule", "78de13566f")
 def product_rule(rng):
     U, X, E = rng.normal(size=(K, D)), rng.normal(size=(D, N)), rng.normal(size=(K, N))
     by_X = table(lambda d, n: sum(U[k, d] * E[k, n] for k in range(K)), D, N)
@@ -60,7 +60,7 @@ def product_rule(rng):
     return [(by_U, truth[0]), (by_X, truth[1])]
 
 
-@equation("eq-back-forward", "8eedc2f4e0")
+@equation("eq-back-forward", "7e9c0ca9de")
 def forward(rng):
     Q, keys, V = rng.normal(size=(K, N)), rng.normal(size=(K, S)), rng.normal(size=(Kv, S))
     C = table(lambda s, n: sum(keys[k, s] * Q[k, n] for k in range(K)) / sqrt(K), S, N)
@@ -74,7 +74,7 @@ def forward(rng):
     return [(Y, ours[0]), (A, ours[1]), (z, his[0]), (a, his[1])]
 
 
-@equation("eq-back-error", "399551eb4c")
+@equation("eq-back-error", "8c2206124b")
 def error(rng):
     """A loss of degree two, whose difference quotient is its derivative."""
     Y, W = rng.normal(size=(2, Kv, N))
@@ -93,7 +93,7 @@ def error(rng):
     return [(printed, truth), (columns, truth)]
 
 
-@equation("eq-back-weights", "6bc3045a07")
+@equation("eq-back-weights", "9d40a66d13")
 def weights(rng):
     V, A, E = rng.normal(size=(Kv, S)), softmax(rng.normal(size=(S, N)), axis=0), rng.normal(size=(Kv, N))
     dA = table(lambda s, n: sum(V[k, s] * E[k, n] for k in range(Kv)), S, N)
@@ -124,7 +124,7 @@ def advantage(rng):
     return [(G, softmax_backward(A, V.T @ E, axis=0)), (sums, np.zeros(N))]
 
 
-@equation("eq-back-scores", "c3568af9fe")
+@equation("eq-back-scores", "5987698f4d")
 def scores(rng):
     Q, keys, V, E = one_head(rng)
     G = softmax_backward(attend(Q, keys, V)[1], V.T @ E, axis=0)
@@ -139,7 +139,7 @@ def scores(rng):
     return [(dQ, ours[0]), (dK, ours[1]), (dk, his[0]), (dq, his[1])]
 
 
-@equation("eq-back-matrices", "93dcbb83d4")
+@equation("eq-back-matrices", "9b9a31f03f")
 def matrices(rng):
     X, E, U_q, U_k, U_v = one_projected_head(rng)
     dQ, dK, dV = attend_backward(U_q @ X, U_k @ X, U_v @ X, E)
@@ -180,7 +180,7 @@ def by_input(rng):
     return [(printed, ours), (his, backward.head_backward(x, B, A, C, e)[0])]
 
 
-@equation("eq-back-p", "84611e10c7")
+@equation("eq-back-p", "d27579e87c")
 def p_matrix(rng):
     X, E, U_q, U_k, U_v = one_projected_head(rng)
     Q, keys, V = U_q @ X, U_k @ X, U_v @ X
@@ -197,7 +197,7 @@ def p_matrix(rng):
     return [(P, backward.p_matrix(X, U_q, U_k, U_v, E)), (dU, np.vstack(by_U)), (dX, by_X)]
 
 
-@equation("eq-back-p-jiang", "31de1d973d")
+@equation("eq-back-p-jiang", "bb7f4a28e3")
 def p_matrix_jiang(rng):
     x, A, B, C, e = jiang(rng)
     q, k_, v = A @ x, B @ x, C @ x
@@ -234,7 +234,7 @@ def missed(rng):
     return printed, truth - softmax_backward(M * soft, V.T @ E, axis=0)
 
 
-@equation("eq-back-heads", "7aa72b0303")
+@equation("eq-back-heads", "ee08535724")
 def heads(rng):
     X, E, (U_q, U_k, U_v, U_o) = many_heads(rng)
     Y = np.concatenate([attend(u_q @ X, u_k @ X, u_v @ X)[0] for u_q, u_k, u_v in zip(U_q, U_k, U_v, strict=True)])
@@ -251,7 +251,7 @@ def heads(rng):
     ]
 
 
-@equation("eq-back-cross", "f417728c6e")
+@equation("eq-back-cross", "067f67883b")
 def cross(rng):
     X, E, (U_q, U_k, U_v, U_o) = many_heads(rng)
     Z = rng.normal(size=(D, S))
@@ -294,7 +294,7 @@ def through_norm(rng):
     return [(printed, layer_norm_backward(X, gamma, E, EPS)[0]), (printed, truth[0])]
 
 
-@equation("eq-back-mlp", "261d7bc9d3")
+@equation("eq-back-mlp", "76ad0b1d43")
 def through_mlp(rng):
     X, E = rng.normal(size=(2, D, N))
     W_1, b_1, W_2 = rng.normal(size=(HIDDEN, D)), rng.normal(size=HIDDEN), rng.normal(size=(D, HIDDEN))
@@ -308,7 +308,7 @@ def through_mlp(rng):
     return [(dX, by_X), (dW_1, by_W_1), (dW_2, by_W_2)]
 
 
-@equation("eq-back-block", "2d8aad919e")
+@equation("eq-back-block", "6f8a1c1ccb")
 def through_block(rng):
     """With the Jacobians as matrices, from torch; all D N entries in one vector."""
     (X, E), size = rng.normal(size=(2, D, N)), D * N
@@ -328,7 +328,7 @@ def through_block(rng):
     return dX.reshape(D, N), block_pre_norm_backward(X, p, E)[0]
 
 
-@equation("eq-back-flops", "7309e74b92")
+@equation("eq-back-flops", "b8223f5fbe")
 def flops(rng):
     n, s, k, kv = [6, 10], [9, 7], [4, 3], [5, 8]
     forward = table(lambda i: 2 * (k[i] + kv[i]) * n[i] * s[i], 2)
@@ -346,7 +346,7 @@ def flops(rng):
     ]
 
 
-@equation("eq-back-recompute", "dcfbaceb2b")
+@equation("eq-back-recompute", "fb487d63a6")
 def recompute(rng):
     Q, keys, V, E = one_head(rng)
     C, (Y, weights) = keys.T @ Q / sqrt(K), attend(Q, keys, V)
