@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from datetime import date
 from importlib import import_module
 from pathlib import Path
 
@@ -26,7 +27,7 @@ def main(arguments: list[str]) -> int:
     asked = parser().parse_args(arguments)
     torch.set_num_threads(asked.threads)
     options = Options(rounds=asked.rounds, sizes=tuple(SIZES[name] for name in asked.sizes), gpt2=not asked.no_gpt2)
-    facts, found = {"machine": machine(), "rounds": asked.rounds}, {}
+    facts, found = {"machine": machine(), "date": date.today().isoformat(), "rounds": asked.rounds}, {}
     for name in asked.only:
         print(f"Measuring {name} …", file=sys.stderr, flush=True)
         found[name] = import_module(BENCHMARKS[name]).run(options)

@@ -1,10 +1,12 @@
 """The harness: every candidate once a round, in turns; ratios the right way round; memory exact to the byte."""
 
 import json
+from datetime import date
 
 import pytest
 import torch
 
+from benchmarks import backward
 from benchmarks import report as reports
 from benchmarks.__main__ import main
 from benchmarks.harness import Report, Row, Times, interleave, one
@@ -63,6 +65,14 @@ def test_results_of_other_benchmarks_are_kept(tmp_path):
     assert results["first"]["rounds"] == 9 and results["first"]["rows"][0]["measured"]["median"] == 1.25
     assert results["second"]["rows"][0]["target"] == 0
     assert "<svg" in (tmp_path / "results.svg").read_text(encoding="utf8")
+
+
+def test_results_say_where_and_when_they_were_measured(tmp_path, monkeypatch):
+    row = Row("training, tiny", "faster than b", one(1.25), 1.05)
+    monkeypatch.setattr(backward, "run", lambda options: Report(rows=[row]))
+    main(["--only", "backward", "--out", str(tmp_path), "--threads", str(torch.get_num_threads())])
+    result = json.loads((tmp_path / "results.json").read_text(encoding="utf8"))["backward"]
+    assert date.fromisoformat(result["date"]) and result["machine"]["torch"] == torch.__version__
 
 
 def test_the_table_says_what_holds_and_what_is_missed():
