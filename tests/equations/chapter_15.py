@@ -1,0 +1,239 @@
+"""Checks of the display equations of chapter 15, GPT-3."""
+
+from functools import partial
+from math import exp, sqrt
+
+import numpy as np
+import torch
+from clearformer.attention import attend, attend_fused
+from clearformer.blocks import Block
+from clearformer.models.gpt import GPT, GPTConfig, next_token_loss
+from clearformer.multihead import MultiHeadAttention
+from clearformer.pipeline import idle_share, one_forward_one_backward, schedule
+from clearformer.reference import attention as reference
+from clearformer.reference.functions import gelu
+from clearformer.reference.layers import mlp
+from clearformer.reference.multihead import multi_head_concatenated
+from torch.utils.flop_counter import FlopCounterMode
+
+from tests.equations.registry import equation, table
+
+# Of two models: vocabulary, positions, width, blocks, heads; no size is that of another kind.
+V, N, D, M, H = [11, 29], [7, 5], [12, 18], [2, 3], [4, 6]
+
+
+@equation("eq-described-head", "91e2b6d284")
+def described_head(rng):
+    d, h, T = 7, 5, 4
+    A, B, C = rng.normal(size=(3, h, d))
+    X = rng.normal(size=(d, T))
+    Q, K, W = (table(lambda i, t, m=m: sum(m[i, k] * X[k, t] for k in range(d)), h, T) for m in (A, B, C))
+    c = table(lambda i, t: sum(Q[k, i] * K[k, t] for k in range(h)) / sqrt(h), T, T)
+    a = table(lambda i, t: exp(c[i, t]) / sum(exp(c[j, t]) for j in range(T)), T, T)
+    printed = table(lambda k, t: sum(W[k, i] * a[i, t] for i in range(T)), h, T)
+    return printed, reference.attend(B @ X, A @ X, C @ X)[0]
+
+
+@equation("eq-described-parameters", "ba4f46e8ad")
+def described_parameters(rng):
+    """Against the weights, without biases, norms and positions, of models whose hidden layer is not 4 D."""
+    K, F = [3, 3], [40, 70]
+    printed = table(
+        lambda i: V[i] * D[i] + M[i] * (3 * H[i] * K[i] * D[i] + D[i] * H[i] * K[i] + 2 * D[i] * F[i]),
+        2,
+    )
+    models = [GPT(GPTConfig(V[i], N[i], D[i], H[i], M[i], F[i])) for i in range(2)]
+    return printed, [
+        sum(p.numel() for name, p in model.named_parameters() if p.dim() == 2 and "positions" not in name)
+        for model in models
+    ]
+
+
+@equation("eq-gpt3-parameters", "ec124c08c6")
+def gpt3_parameters(rng):
+    printed = table(
+        lambda i: V[i] * D[i] + N[i] * D[i] + M[i] * (12 * D[i] ** 2 + 13 * D[i]) + 2 * D[i],
+        2,
+    )
+    return printed, [sum(p.numel() for p in gpt(i).parameters()) for i in range(2)]
+
+
+@equation("eq-forward-flops", "d2dd932641")
+def forward_flops(rng):
+    printed = table(lambda i: 2 * (12 * M[i] * D[i] ** 2 + V[i] * D[i]) + 4 * M[i] * D[i] * N[i], 2)
+    return printed, [counted(gpt(i), backward=False) for i in range(2)]
+
+
+@equation("eq-training-flops", "6cda5a5b35")
+def training_flops(rng):
+    c_forward = [counted(gpt(i), backward=False) for i in range(2)]
+    thrice = table(lambda i: 3 * c_forward[i], 2)
+    printed = table(lambda i: 6 * (12 * M[i] * D[i] ** 2 + V[i] * D[i]) + 12 * M[i] * D[i] * N[i], 2)
+    found = [counted(gpt(i), backward=True) for i in range(2)]
+    return [(thrice, found), (printed, found)]
+
+
+@equation("eq-rule-ratio", "3e776729a9")
+def rule_ratio(rng):
+    P = [sum(p.numel() for p in gpt(i).parameters()) for i in range(2)]
+    c = [counted(gpt(i), backward=True) for i in range(2)]
+    left = table(lambda i: c[i] / (6 * P[i]), 2)
+    right = table(
+        lambda i: (12 * M[i] * D[i] ** 2 + V[i] * D[i] + 2 * M[i] * D[i] * N[i]) / P[i],
+        2,
+    )
+    return left, right
+
+
+@equation("eq-training-bytes", "4ec3cfaa9e")
+def training_bytes(rng):
+    """Three ways to train: all in float32, all in bfloat16, and mixed with a copy of the weights in float32."""
+    kinds = [
+        (torch.float32, None),
+        (torch.bfloat16, None),
+        (torch.bfloat16, torch.float32),
+    ]
+    b_weight, b_gradient, b_copy, b_moment = [4, 2, 2], [4, 2, 2], [0, 0, 4], [4, 2, 4]
+    P = sum(p.numel() for p in gpt(0).parameters())
+    printed = table(lambda i: P * (b_weight[i] + b_gradient[i] + b_copy[i] + 2 * b_moment[i]), 3)
+    return printed, [held(gpt(0).to(dtype), copied) for dtype, copied in kinds]
+
+
+@equation("eq-activations", "f93d8215d8")
+def activations(rng):
+    """Both cases of two blocks, from what autograd puts aside."""
+    tokens, width, heads = [7, 10], [12, 20], [3, 4]
+    explicit = table(
+        lambda i: 16 * tokens[i] * width[i] + 4 * tokens[i] + 2 * heads[i] * tokens[i] ** 2,
+        2,
+    )
+    fused = table(lambda i: 16 * tokens[i] * width[i] + 4 * tokens[i] + heads[i] * tokens[i], 2)
+    sizes = list(zip(tokens, width, heads, strict=True))
+    return [
+        (explicit, [put_aside(*size, attend) for size in sizes]),
+        (fused, [put_aside(*size, attend_fused) for size in sizes]),
+    ]
+
+
+@equation("eq-shard-gradients", "71bab9297a")
+def shard_gradients(rng):
+    torch.manual_seed(0)
+    model, rows = gpt(0).double(), torch.randint(V[0], (9, N[0] + 1))
+    n_r, n = [2, 6, 1], 9
+    of_shard = [gradient(model, part) for part in rows.split(n_r)]
+    size = len(of_shard[0])
+    printed = table(lambda k: sum(n_r[r] / n * of_shard[r][k] for r in range(3)), size)
+    return printed, gradient(model, rows)
+
+
+@equation("eq-split-mlp", "56276eaeef")
+def split_mlp(rng):
+    d, n, units, R = 4, 3, [range(0, 2), range(2, 7)], 2
+    W_1, b_1, W_2, b_2 = (
+        rng.normal(size=(7, d)),
+        rng.normal(size=7),
+        rng.normal(size=(d, 7)),
+        rng.normal(size=d),
+    )
+    X = rng.normal(size=(d, n))
+
+    def phi(z):
+        return gelu(np.array([z]))[0]
+
+    printed = table(
+        lambda i, t: (
+            b_2[i]
+            + sum(
+                sum(W_2[i, f] * phi(sum(W_1[f, e] * X[e, t] for e in range(d)) + b_1[f]) for f in units[r])
+                for r in range(R)
+            )
+        ),
+        d,
+        n,
+    )
+    return printed, mlp(X, W_1, b_1, W_2, b_2)
+
+
+@equation("eq-split-heads-workers", "b54f265359")
+def split_heads_workers(rng):
+    d, k, n, heads, R = 6, 2, 4, [range(0, 2), range(2, 3)], 2
+    U_q, U_k, U_v = rng.normal(size=(3, 3, k, d))
+    U = rng.normal(size=(3, d, k))
+    X = rng.normal(size=(d, n))
+    A = np.stack([reference.attend(U_q[h] @ X, U_k[h] @ X, X)[1] for h in range(3)])
+    values = table(lambda h, i, s: sum(U_v[h, i, e] * X[e, s] for e in range(d)), 3, k, n)
+    averaged = table(lambda h, i, t: sum(values[h, i, s] * A[h, s, t] for s in range(n)), 3, k, n)
+    printed = table(
+        lambda i, t: sum(sum(U[h, i, j] * averaged[h, j, t] for j in range(k) for h in heads[r]) for r in range(R)),
+        d,
+        n,
+    )
+    return printed, multi_head_concatenated(X, U_q, U_k, U_v, U)[0]
+
+
+@equation("eq-bubble", "a034324fbf")
+def bubble(rng):
+    w, m = [2, 5, 3], [7, 4, 1]
+    printed = table(lambda i: (w[i] - 1) / (m[i] + w[i] - 1), 3)
+    in_turn = [idle_share(schedule(w[i], m[i], order=one_forward_one_backward)) for i in range(3)]
+    return [
+        (printed, [idle_share(schedule(w[i], m[i])) for i in range(3)]),
+        (printed, in_turn),
+    ]
+
+
+def gpt(i):
+    """A model of the sizes above in which every product can be counted."""
+    return GPT(
+        GPTConfig(V[i], N[i], D[i], H[i], M[i]),
+        attention=lambda *sizes, **options: MultiHeadAttention(*sizes, attend=attend, **options),
+    )
+
+
+def counted(model, backward):
+    """FLOPs of all matrix products for one token of a full window."""
+    length = model.config.n_positions
+    with FlopCounterMode(display=False) as counter:
+        logits = model(torch.zeros(1, length, dtype=torch.long))
+        if backward:
+            logits.sum().backward()
+    return counter.get_total_flops() / length
+
+
+def held(model, copied):
+    """Bytes of weights, gradients, a copy if one is asked for, and the moments of an optimiser that has run."""
+    parameters = list(model.parameters())
+    copies = [] if copied is None else [p.detach().to(copied).requires_grad_() for p in parameters]
+    updated = copies or parameters
+    adam = torch.optim.AdamW(updated)
+    model(torch.zeros(1, 3, dtype=torch.long)).float().sum().backward()
+    for copy, parameter in zip(copies, parameters, strict=False):
+        copy.grad = parameter.grad.to(copied)
+    adam.step()
+    moments = [t for state in adam.state.values() for t in state.values() if t.dim()]
+    everything = [*parameters, *(p.grad for p in parameters), *copies, *moments]
+    return sum(t.numel() * t.element_size() for t in everything)
+
+
+def gradient(model, rows):
+    model.zero_grad()
+    next_token_loss(model, rows[:, :-1], rows[:, 1:]).backward()
+    return torch.cat([p.grad.flatten() for p in model.parameters()]).numpy()
+
+
+def put_aside(n_tokens, width, n_heads, how):
+    """The numbers that a block's forward pass keeps, each piece of memory once, weights left out."""
+    attention = partial(MultiHeadAttention, attend=how)
+    block = Block(width, n_heads, 4 * width, attention=attention)
+    weights, found = {p.data_ptr() for p in block.parameters()}, {}
+
+    def look(tensor):
+        memory = tensor.untyped_storage()
+        if tensor.is_floating_point() and memory.data_ptr() not in weights:
+            found[memory.data_ptr()] = (memory.nbytes() // tensor.element_size(), tensor)
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(look, lambda tensor: tensor):
+        kept_alive = block(torch.randn(1, n_tokens, width, requires_grad=True), causal=True)
+    del kept_alive
+    return sum(numbers for numbers, _ in found.values())
