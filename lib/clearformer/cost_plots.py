@@ -104,7 +104,7 @@ def stacked_bars(bars: Mapping[str, Mapping[str, float]], *, xlabel: str, ax: Ax
     return ax
 
 
-def shares(
+def sharded(
     grids: Mapping[str, Int[ndarray, "_ _"]],
     *,
     per_row: int = 2,

@@ -33,7 +33,7 @@ def test_bars_are_as_long_as_their_parts_and_show_the_sum():
 
 
 def test_a_share_says_whose_it_is_and_leaves_empty_what_all_hold():
-    axes = list(cost_plots.shares({"rows": np.array([[1, 1], [2, 0]]), "all": np.zeros((1, 2), dtype=int)}))
+    axes = list(cost_plots.sharded({"rows": np.array([[1, 1], [2, 0]]), "all": np.zeros((1, 2), dtype=int)}))
     assert [[text.get_text() for text in ax.texts] for ax in axes] == [
         ["1", "1", "2"],
         [],
