@@ -1,4 +1,4 @@
-"""The examples by hand in the tasks of exercise 10, its museum piece, and its answers beside PyTorch and the library."""
+"""The examples by hand in the tasks of exercise 10, its museum piece, and its answers beside PyTorch."""
 
 import numpy as np
 import pytest

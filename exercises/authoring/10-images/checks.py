@@ -256,7 +256,11 @@ def hiding_arguments(rng, n_patches=None, n_visible=None, scale=1.0):
 
 
 def ordinary_hiding(rng):
-    return [hiding_arguments(rng, n_patches=13), hiding_arguments(rng, n_patches=9), hiding_arguments(rng, scale=1e4, n_patches=11)]
+    return [
+        hiding_arguments(rng, n_patches=13),
+        hiding_arguments(rng, n_patches=9),
+        hiding_arguments(rng, scale=1e4, n_patches=11),
+    ]
 
 
 def hiding_at_the_ends(rng):
@@ -308,7 +312,10 @@ def drawing(rng, *normalise, n_patches=None, scale=1.0):
     """As many hidden patches as it comes, at least one in the batch, once a whole image."""
     B, N, L = draw_sizes(rng, 3)
     N = n_patches or N
-    drawn, patches = scale * rng.normal(size=(B, N, L)), scale * (rng.normal(size=(B, N, L)) + rng.normal(size=(B, N, 1)))
+    drawn, patches = (
+        scale * rng.normal(size=(B, N, L)),
+        scale * (rng.normal(size=(B, N, L)) + rng.normal(size=(B, N, 1))),
+    )
     hidden = rng.random(size=(B, N)) < rng.uniform(0.2, 0.9, size=(B, 1))
     hidden[0], hidden[1] = True, False
     return drawn, patches, hidden, *normalise
@@ -384,7 +391,14 @@ def larger_grids(rng):
 def other_grids(rng):
     """Along one axis only, smaller in one of them, from one patch, and from one row."""
     a, b = draw_sizes(rng, 2, (5, 7, 9))
-    cases = [((a, b), (a, 11)), ((a, b), (13, b)), ((a, b), (4, 11)), ((1, 1), (3, 4)), ((1, b), (1, 11)), ((a, 1), (13, 4))]
+    cases = [
+        ((a, b), (a, 11)),
+        ((a, b), (13, b)),
+        ((a, b), (4, 11)),
+        ((1, 1), (3, 4)),
+        ((1, b), (1, 11)),
+        ((a, 1), (13, 4)),
+    ]
     return [grid_arguments(rng, *case) for case in cases]
 
 

@@ -226,10 +226,13 @@ def tents(P, old, new):
 
 @right("resize")
 def with_interp(P, old, new):
+    def stretched(line, many):
+        places = (np.arange(many) + 0.5) * len(line) / many - 0.5
+        return np.interp(places, np.arange(len(line)), line)
+
     grid = P[1:].reshape(old[0], old[1], P.shape[1])
     for axis in (0, 1):
-        places = (np.arange(new[axis]) + 0.5) * old[axis] / new[axis] - 0.5
-        grid = np.apply_along_axis(lambda line: np.interp(places, np.arange(len(line)), line), axis, grid)
+        grid = np.apply_along_axis(stretched, axis, grid, new[axis])
     return np.vstack([P[:1], grid.reshape(-1, P.shape[1])])
 
 

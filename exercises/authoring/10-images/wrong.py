@@ -28,13 +28,12 @@ def no_place_for_the_class_token(rows, columns, C, s, D, F, M, classes, class_to
 
 @wrong(
     "count",
-    says="You count a position for the class token, but not the class token itself, which is learned as "
-    "well.",
+    says="You count neither the class token nor its position; both are learned.",
     section="from-patches-to-an-answer",
 )
-def class_token_forgotten(rows, columns, C, s, D, F, M, classes, class_token):
+def class_token_costs_nothing(rows, columns, C, s, D, F, M, classes, class_token):
     N = (rows // s) * (columns // s)
-    entry = C * s * s * D + D + 0 + (N + int(class_token)) * D
+    entry = C * s * s * D + D + 0 + N * D
     block = 4 * D * D + 4 * D + 2 * D * F + F + D + 4 * D
     return entry + M * block + 2 * D + D * classes + classes
 
@@ -57,7 +56,6 @@ def class_token_always(rows, columns, C, s, D, F, M, classes, class_token):
     section="from-patches-to-an-answer",
 )
 def positions_not_learned(rows, columns, C, s, D, F, M, classes, class_token):
-    N = (rows // s) * (columns // s)
     entry = C * s * s * D + D + int(class_token) * D + 0
     block = 4 * D * D + 4 * D + 2 * D * F + F + D + 4 * D
     return entry + M * block + 2 * D + D * classes + classes
@@ -173,8 +171,7 @@ def norms_without_shifts(rows, columns, C, s, D, F, M, classes, class_token):
 
 @wrong(
     "count",
-    says="A block has two norms, one before attention and one before the feed-forward layer; you count "
-    "one.",
+    says="A block has two norms, one before attention and one before the feed-forward layer; you count one.",
     section="from-patches-to-an-answer",
 )
 def one_norm_in_a_block(rows, columns, C, s, D, F, M, classes, class_token):
@@ -321,8 +318,7 @@ def only_the_class_token_repaired(images, s, W, b, c, P):
 
 @wrong(
     "tokens",
-    says="One of three is repaired: every token has its own position; look at the cut, and at who stands "
-    "first.",
+    says="One of three is repaired: every token has its own position; look at the cut, and at who stands first.",
     section="from-patches-to-an-answer",
 )
 def only_the_places_repaired(images, s, W, b, c, P):
@@ -339,7 +335,7 @@ def only_the_places_repaired(images, s, W, b, c, P):
     section="common-mistakes",
 )
 def bare_reshape(images, s, W, b, c, P):
-    B, C, rows, columns = images.shape
+    B, C = images.shape[:2]
     patches = images.reshape(B, -1, C * s * s)
     x = np.concatenate([np.tile(c, (B, 1, 1)), patches @ W.T + b], axis=1)
     return x + P
@@ -351,7 +347,7 @@ def bare_reshape(images, s, W, b, c, P):
     section="common-mistakes",
 )
 def batch_mixed(images, s, W, b, c, P):
-    B, C, rows, columns = images.shape
+    B, C = images.shape[:2]
     patches = images.reshape(-1, B, C * s * s).swapaxes(0, 1)
     x = np.concatenate([np.tile(c, (B, 1, 1)), patches @ W.T + b], axis=1)
     return x + P
@@ -501,8 +497,7 @@ def sum_with_class_token(x, h):
 
 @wrong(
     "pool",
-    says="Your C averages over all tokens, as D does; the mean over the patches leaves the class token "
-    "out.",
+    says="Your C averages over all tokens, as D does; the mean over the patches leaves the class token out.",
     section="from-patches-to-an-answer",
 )
 def mean_with_class_token(x, h):
@@ -522,8 +517,7 @@ def all_without_class_token(x, h):
 
 @wrong(
     "pool",
-    says="You sum over the patches and divide by the number of all tokens; there is one patch less than "
-    "tokens.",
+    says="You sum over the patches and divide by the number of all tokens; there is one patch less than tokens.",
     section="from-patches-to-an-answer",
 )
 def divided_by_all_tokens(x, h):
@@ -683,24 +677,13 @@ def who_looks_at_the_class_token(A, rows):
 
 @wrong(
     "look",
-    says="The weight that the class token gives itself is still in your sum; only the patches share the "
-    "map.",
+    says="Your map sums to less than 1: it is divided by everything the class token takes, and a part of "
+    "that is its own.",
     section="what-the-class-token-looks-at",
 )
 def class_token_kept(A, rows):
     looks = A[:, :, 0].mean(axis=1)
     looks = looks[:, 1:] / looks.sum(axis=1, keepdims=True)
-    return looks.reshape(len(A), rows, -1)
-
-
-@wrong(
-    "look",
-    says="Your map is not divided by what goes to all patches, so it sums to less than 1.",
-    section="what-the-class-token-looks-at",
-)
-def never_divided(A, rows):
-    looks = A[:, :, 0, 1:].mean(axis=1)
-    looks = looks
     return looks.reshape(len(A), rows, -1)
 
 
@@ -895,8 +878,7 @@ def never_put_back(x, noise, n_visible, mask_token, P, encode=mix):
 
 @wrong(
     "hide",
-    says="You add the positions while the patches are still shuffled, so that they travel with the wrong "
-    "patches.",
+    says="You add the positions while the patches are still shuffled, so that they travel with the wrong patches.",
     section="drawing-what-is-hidden",
 )
 def places_before_restoring(x, noise, n_visible, mask_token, P, encode=mix):
@@ -971,8 +953,7 @@ def mask_tokens_encoded(x, noise, n_visible, mask_token, P, encode=mix):
 
 @wrong(
     "hide",
-    says="You add P before the encoder; it belongs to the decoder, and comes after the mask tokens are "
-    "in place.",
+    says="You add P before the encoder; it belongs to the decoder, and comes after the mask tokens are in place.",
     section="drawing-what-is-hidden",
 )
 def encoded_with_decoder_places(x, noise, n_visible, mask_token, P, encode=mix):
@@ -1171,8 +1152,7 @@ def all_patches_count(drawn, patches, hidden, normalise=False):
 
 @wrong(
     "loss",
-    says="You sum over the hidden patches and divide by the number of all: the loss shrinks when less is "
-    "hidden.",
+    says="You sum over the hidden patches and divide by the number of all: the loss shrinks when less is hidden.",
     section="drawing-what-is-hidden",
 )
 def divided_by_all_patches(drawn, patches, hidden, normalise=False):
@@ -1202,8 +1182,7 @@ def visible_patches_count(drawn, patches, hidden, normalise=False):
 
 @wrong(
     "loss",
-    says="You divide by the number of hidden patches; each has L numbers, and the mean runs over all of "
-    "them.",
+    says="You divide by the number of hidden patches; each has L numbers, and the mean runs over all of them.",
     section="drawing-what-is-hidden",
 )
 def numbers_not_counted(drawn, patches, hidden, normalise=False):
@@ -1309,8 +1288,7 @@ def factor_two_lost(drawn, patches, hidden, normalise=False):
 
 @wrong(
     "loss",
-    says="Your loss is right; its gradient has the wrong sign: a drawing that is too large must become "
-    "smaller.",
+    says="Your loss is right; its gradient has the wrong sign: a drawing that is too large must become smaller.",
     section="drawing-what-is-hidden",
 )
 def sign_of_the_gradient(drawn, patches, hidden, normalise=False):
@@ -1453,7 +1431,11 @@ def drawing_normalised_too(drawn, patches, hidden, normalise=False):
     if normalise:
         mean, variance = patches.mean(axis=2, keepdims=True), patches.var(axis=2, ddof=1, keepdims=True)
         target = (patches - mean) / np.sqrt(variance + 1e-6)
-    gaps = ((drawn - (drawn.mean(axis=2, keepdims=True) if normalise else 0)) / (np.sqrt(drawn.var(axis=2, ddof=1, keepdims=True) + 1e-6) if normalise else 1) - target) * hidden[:, :, None]
+    gaps = (
+        (drawn - (drawn.mean(axis=2, keepdims=True) if normalise else 0))
+        / (np.sqrt(drawn.var(axis=2, ddof=1, keepdims=True) + 1e-6) if normalise else 1)
+        - target
+    ) * hidden[:, :, None]
     count = hidden.sum() * drawn.shape[2]
     return (gaps**2).sum() / count, 2 * gaps / count
 
@@ -1551,7 +1533,16 @@ def nearest_neighbour(P, old, new):
     for few, many in zip(old, new, strict=True):
         place = (np.arange(many) + 0.5) * few / many - 0.5
         place = np.clip(place, 0, few - 1)
-        shares.append((np.abs(place[:, None] - np.arange(few)) == np.abs(place[:, None] - np.arange(few)).min(axis=1, keepdims=True)) / (np.abs(place[:, None] - np.arange(few)) == np.abs(place[:, None] - np.arange(few)).min(axis=1, keepdims=True)).sum(axis=1, keepdims=True))
+        shares.append(
+            (
+                np.abs(place[:, None] - np.arange(few))
+                == np.abs(place[:, None] - np.arange(few)).min(axis=1, keepdims=True)
+            )
+            / (
+                np.abs(place[:, None] - np.arange(few))
+                == np.abs(place[:, None] - np.arange(few)).min(axis=1, keepdims=True)
+            ).sum(axis=1, keepdims=True)
+        )
     grid = P[1:].reshape(*old, -1)
     larger = np.einsum("Rr,rcd,Cc->RCd", shares[0], grid, shares[1])
     return np.concatenate([P[:1], larger.reshape(-1, P.shape[1])])
@@ -1559,8 +1550,7 @@ def nearest_neighbour(P, old, new):
 
 @wrong(
     "resize",
-    says="Outside the first and the last middle your vectors fade towards 0; they take the value of the "
-    "border.",
+    says="Outside the first and the last middle your vectors fade towards 0; they take the value of the border.",
     section="a-larger-picture",
 )
 def not_held_at_the_border(P, old, new):
@@ -1584,7 +1574,14 @@ def shares_exchanged(P, old, new):
     for few, many in zip(old, new, strict=True):
         place = (np.arange(many) + 0.5) * few / many - 0.5
         place = np.clip(place, 0, few - 1)
-        shares.append(np.where(np.floor(place)[:, None] == np.arange(few), place[:, None] - np.floor(place)[:, None], 0) + np.where(np.minimum(np.floor(place) + 1, few - 1)[:, None] == np.arange(few), 1 - place[:, None] + np.floor(place)[:, None], 0))
+        shares.append(
+            np.where(np.floor(place)[:, None] == np.arange(few), place[:, None] - np.floor(place)[:, None], 0)
+            + np.where(
+                np.minimum(np.floor(place) + 1, few - 1)[:, None] == np.arange(few),
+                1 - place[:, None] + np.floor(place)[:, None],
+                0,
+            )
+        )
     grid = P[1:].reshape(*old, -1)
     larger = np.einsum("Rr,rcd,Cc->RCd", shares[0], grid, shares[1])
     return np.concatenate([P[:1], larger.reshape(-1, P.shape[1])])
@@ -1715,13 +1712,19 @@ def kept_the_norm(P, old, new):
         shares.append(np.maximum(1 - np.abs(place[:, None] - np.arange(few)), 0))
     grid = P[1:].reshape(*old, -1)
     larger = np.einsum("Rr,rcd,Cc->RCd", shares[0], grid, shares[1])
-    return np.concatenate([P[:1], larger.reshape(-1, P.shape[1]) * np.linalg.norm(P[1:], axis=1).mean() / np.linalg.norm(larger.reshape(-1, P.shape[1]), axis=1).mean()])
+    return np.concatenate(
+        [
+            P[:1],
+            larger.reshape(-1, P.shape[1])
+            * np.linalg.norm(P[1:], axis=1).mean()
+            / np.linalg.norm(larger.reshape(-1, P.shape[1]), axis=1).mean(),
+        ]
+    )
 
 
 @wrong(
     "resize",
-    says="You interpolate along the numbers of the patches, as if they all stood in one row; the grid "
-    "has two axes.",
+    says="You interpolate along the numbers of the patches, as if they all stood in one row; the grid has two axes.",
     section="a-larger-picture",
 )
 def one_long_row(P, old, new):
@@ -1746,8 +1749,7 @@ def rows_only(P, old, new):
 
 @wrong(
     "resize",
-    says="You repeat the old positions until the new grid is full, so that two distant places look the "
-    "same.",
+    says="You repeat the old positions until the new grid is full, so that two distant places look the same.",
     section="a-larger-picture",
 )
 def tiled(P, old, new):
