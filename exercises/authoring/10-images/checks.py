@@ -175,11 +175,15 @@ def hard_to_tell(rng):
 
 
 def near_the_limit(rng):
+    """Gaps that are small beside the numbers and yet too large, and gaps everywhere that are just small enough."""
     cases = []
-    for letter, gap in (("A", -0.02), ("B", 0.02), ("C", -0.0005), ("D", 0.0005)):
+    for letter, gap in (("A", -0.02), ("B", 0.02), ("C", 0.0009), ("D", 0.0009)):
         x = 1e4 * last_tokens(rng)
         h = pooled_by(letter, x)
-        h[0, 1] += gap
+        if gap == 0.0009:
+            h += gap * rng.choice([-1, 1], size=h.shape)
+        else:
+            h[0, 1] += gap
         cases.append((x, h))
     return cases
 
@@ -248,8 +252,9 @@ def restored_reference(x, noise, n_visible, mask_token, P):
 
 
 def hiding_arguments(rng, n_patches=None, n_visible=None, scale=1.0):
-    B, N, D = draw_sizes(rng, 3, (5, 7, 9, 11, 13))
-    N = n_patches or N
+    sizes = (5, 7, 9, 11, 13)
+    N = n_patches or draw_sizes(rng, 1, sizes)[0]
+    B, D = draw_sizes(rng, 2, [size for size in sizes if size != N])
     n_visible = n_visible or int(rng.integers(2, N // 2))  # never half of them
     x, P = scale * rng.normal(size=(B, N, D)), rng.normal(size=(N, D))
     return x, rng.random(size=(B, N)), n_visible, rng.normal(size=D), P

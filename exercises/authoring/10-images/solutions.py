@@ -44,9 +44,10 @@ def powers_of_the_width(rows, columns, C, s, D, F, M, classes, class_token):
 
 @right("tokens")
 def transposed_cells(images, s, W, b, c, P):
-    B, C, rows, columns = images.shape
-    cells = images.reshape(B, C, rows // s, s, columns // s, s)
-    patches = cells.transpose(0, 2, 4, 1, 3, 5).reshape(B, -1, C * s * s)
+    B, C, height, width = images.shape
+    down, across = height // s, width // s
+    squares = np.moveaxis(images.reshape(B, C, down, s, across, s), 4, 3)  # B C down across s s
+    patches = np.moveaxis(squares, 1, 3).reshape(B, down * across, -1)
     return np.concatenate([np.tile(c, (B, 1, 1)), patches @ W.T + b], axis=1) + P
 
 

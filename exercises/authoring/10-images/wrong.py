@@ -229,6 +229,42 @@ def no_first_bias(rows, columns, C, s, D, F, M, classes, class_token):
     return entry + M * block + 2 * D + D * classes + classes
 
 
+@wrong(
+    "count",
+    says="You divide the number of pixels by the side of a patch; a patch covers s times s of them.",
+    section="from-patches-to-an-answer",
+)
+def patches_by_the_side(rows, columns, C, s, D, F, M, classes, class_token):
+    N = rows * columns // s
+    entry = C * s * s * D + D + int(class_token) * D + (N + int(class_token)) * D
+    block = 4 * D * D + 4 * D + 2 * D * F + F + D + 4 * D
+    return entry + M * block + 2 * D + D * classes + classes
+
+
+@wrong(
+    "count",
+    says="The two biases of the feed-forward layer have F and D entries; you give both the same number.",
+    section="from-patches-to-an-answer",
+)
+def biases_of_one_width(rows, columns, C, s, D, F, M, classes, class_token):
+    N = (rows // s) * (columns // s)
+    entry = C * s * s * D + D + int(class_token) * D + (N + int(class_token)) * D
+    block = 4 * D * D + 4 * D + 2 * D * F + 2 * F + 4 * D
+    return entry + M * block + 2 * D + D * classes + classes
+
+
+@wrong(
+    "count",
+    says="You give both biases of the feed-forward layer D entries; the first one has F.",
+    section="from-patches-to-an-answer",
+)
+def biases_both_narrow(rows, columns, C, s, D, F, M, classes, class_token):
+    N = (rows // s) * (columns // s)
+    entry = C * s * s * D + D + int(class_token) * D + (N + int(class_token)) * D
+    block = 4 * D * D + 4 * D + 2 * D * F + 2 * D + 4 * D
+    return entry + M * block + 2 * D + D * classes + classes
+
+
 # tokens
 
 
@@ -613,6 +649,16 @@ def exactly_equal(x, h):
 def too_strict(x, h):
     pooled = {"A": x[:, 0], "B": x[:, 1:].sum(axis=1), "C": x[:, 1:].mean(axis=1), "D": x.mean(axis=1)}
     return "".join(letter for letter, made in pooled.items() if np.abs(made - h).max() <= 1e-4)
+
+
+@wrong(
+    "pool",
+    says="You round both to three decimals and compare; two numbers that are close can be rounded to different sides.",
+    section="from-patches-to-an-answer",
+)
+def rounded_and_compared(x, h):
+    pooled = {"A": x[:, 0], "B": x[:, 1:].sum(axis=1), "C": x[:, 1:].mean(axis=1), "D": x.mean(axis=1)}
+    return "".join(letter for letter, made in pooled.items() if np.array_equal(made.round(3), h.round(3)))
 
 
 @wrong(
@@ -1132,6 +1178,50 @@ def one_too_few(x, noise, n_visible, mask_token, P, encode=mix):
     return tokens, place >= max(n_visible - 1, 1)
 
 
+@wrong(
+    "hide",
+    says="You compare the noise with a share of 1, which leaves now more and now fewer patches visible; "
+    "exactly n_visible stay.",
+    section="drawing-what-is-hidden",
+)
+def share_for_a_number(x, noise, n_visible, mask_token, P, encode=mix):
+    tokens, hidden = [], []
+    for image, own in zip(x, noise, strict=True):
+        seen = own <= n_visible / len(own)
+        line = np.tile(mask_token, (len(own), 1))
+        if seen.any():
+            line[seen] = encode(image[seen][None])[0]
+        tokens.append(line + P)
+        hidden.append(~seen)
+    return np.stack(tokens), np.stack(hidden)
+
+
+@wrong(
+    "hide",
+    says="You add the mask token to what is hidden; it has to take its place, or everything is still there.",
+    section="drawing-what-is-hidden",
+)
+def mask_token_added(x, noise, n_visible, mask_token, P, encode=mix):
+    place = noise.argsort(axis=1).argsort(axis=1)
+    hidden = place >= n_visible
+    tokens = x + mask_token
+    for b in range(len(x)):
+        tokens[b, ~hidden[b]] = encode(x[b : b + 1, ~hidden[b]])[0]
+    return tokens + P, hidden
+
+
+@wrong(
+    "hide",
+    says="You set what is hidden to 0 and send everything into the encoder; the zeros count in its mean.",
+    section="drawing-what-is-hidden",
+)
+def hidden_set_to_zero(x, noise, n_visible, mask_token, P, encode=mix):
+    place = noise.argsort(axis=1).argsort(axis=1)
+    hidden = place >= n_visible
+    seen = encode(np.where(hidden[:, :, None], 0.0, x))
+    return np.where(hidden[:, :, None], mask_token, seen) + P, hidden
+
+
 # loss
 
 
@@ -1470,6 +1560,51 @@ def always_normalised(drawn, patches, hidden, normalise=False):
     return (gaps**2).sum() / count, 2 * gaps / count
 
 
+@wrong(
+    "loss",
+    says="Your mean and variance run over the whole batch; each patch has its own.",
+    section="drawing-what-is-hidden",
+)
+def one_mean_for_the_batch(drawn, patches, hidden, normalise=False):
+    target = patches
+    if normalise:
+        mean, variance = patches.mean(), patches.var(ddof=1)
+        target = (patches - mean) / np.sqrt(variance + 1e-6)
+    gaps = (drawn - target) * hidden[:, :, None]
+    count = hidden.sum() * drawn.shape[2]
+    return (gaps**2).sum() / count, 2 * gaps / count
+
+
+@wrong(
+    "loss",
+    says="You divide by the spread of what was drawn; the target is divided by its own.",
+    section="drawing-what-is-hidden",
+)
+def spread_of_the_drawing(drawn, patches, hidden, normalise=False):
+    target = patches
+    if normalise:
+        mean, variance = patches.mean(axis=2, keepdims=True), drawn.var(axis=2, ddof=1, keepdims=True)
+        target = (patches - mean) / np.sqrt(variance + 1e-6)
+    gaps = (drawn - target) * hidden[:, :, None]
+    count = hidden.sum() * drawn.shape[2]
+    return (gaps**2).sum() / count, 2 * gaps / count
+
+
+@wrong(
+    "loss",
+    says="You shift the target to mean 0, but do not divide it by its spread.",
+    section="drawing-what-is-hidden",
+)
+def only_shifted(drawn, patches, hidden, normalise=False):
+    target = patches
+    if normalise:
+        mean, variance = patches.mean(axis=2, keepdims=True), patches.var(axis=2, ddof=1, keepdims=True)
+        target = (patches - mean) / (1.0 + 0.0 * variance)
+    gaps = (drawn - target) * hidden[:, :, None]
+    count = hidden.sum() * drawn.shape[2]
+    return (gaps**2).sum() / count, 2 * gaps / count
+
+
 # resize
 
 
@@ -1518,6 +1653,38 @@ def half_step_once(P, old, new):
         place = (np.arange(many) + 0.5) * few / many
         place = np.clip(place, 0, few - 1)
         shares.append(np.maximum(1 - np.abs(place[:, None] - np.arange(few)), 0))
+    grid = P[1:].reshape(*old, -1)
+    larger = np.einsum("Rr,rcd,Cc->RCd", shares[0], grid, shares[1])
+    return np.concatenate([P[:1], larger.reshape(-1, P.shape[1])])
+
+
+@wrong(
+    "resize",
+    says="Your ratio stands upside down: the places lie among the r old rows, so i is multiplied by r / R.",
+    section="a-larger-picture",
+)
+def ratio_upside_down(P, old, new):
+    shares = []
+    for few, many in zip(old, new, strict=True):
+        place = (np.arange(many) + 0.5) * many / few - 0.5
+        place = np.clip(place, 0, few - 1)
+        shares.append(np.maximum(1 - np.abs(place[:, None] - np.arange(few)), 0))
+    grid = P[1:].reshape(*old, -1)
+    larger = np.einsum("Rr,rcd,Cc->RCd", shares[0], grid, shares[1])
+    return np.concatenate([P[:1], larger.reshape(-1, P.shape[1])])
+
+
+@wrong(
+    "resize",
+    says="You always take the old neighbour before the place; between two of them the weighted average is asked for.",
+    section="a-larger-picture",
+)
+def always_the_one_before(P, old, new):
+    shares = []
+    for few, many in zip(old, new, strict=True):
+        place = (np.arange(many) + 0.5) * few / many - 0.5
+        place = np.clip(place, 0, few - 1)
+        shares.append((np.floor(place)[:, None] == np.arange(few)).astype(float))
     grid = P[1:].reshape(*old, -1)
     larger = np.einsum("Rr,rcd,Cc->RCd", shares[0], grid, shares[1])
     return np.concatenate([P[:1], larger.reshape(-1, P.shape[1])])
@@ -1720,6 +1887,26 @@ def kept_the_norm(P, old, new):
             / np.linalg.norm(larger.reshape(-1, P.shape[1]), axis=1).mean(),
         ]
     )
+
+
+@wrong(
+    "resize",
+    says="Outside the first and the last middle you draw the straight line on; there the vectors stay "
+    "those of the border.",
+    section="a-larger-picture",
+)
+def drawn_out(P, old, new):
+    shares = []
+    for few, many in zip(old, new, strict=True):
+        place = (np.arange(many) + 0.5) * few / many - 0.5
+        before = np.clip(np.floor(place), 0, max(few - 2, 0)).astype(int)
+        share = (place - before) * (few > 1)
+        table = np.zeros((many, few))
+        table[np.arange(many), before] += 1 - share
+        table[np.arange(many), np.minimum(before + 1, few - 1)] += share
+        shares.append(table)
+    larger = np.einsum("Rr,rcd,Cc->RCd", shares[0], P[1:].reshape(*old, -1), shares[1])
+    return np.concatenate([P[:1], larger.reshape(-1, P.shape[1])])
 
 
 @wrong(
