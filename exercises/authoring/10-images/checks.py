@@ -71,9 +71,9 @@ def tokens_reference(images, s, W, b, c, P):
 
 
 def picture_sizes(rng):
-    """Side of a patch, and batch, channels, rows and columns of patches, width."""
+    """Side of a patch, and batch, channels, rows and columns of patches, width; none divides another."""
     s = int(rng.choice([2, 3]))
-    return s, *draw_sizes(rng, 5, (5, 7, 9, 11, 13) if s == 2 else (4, 5, 7, 11, 13))
+    return s, *draw_sizes(rng, 1, (11, 17)), *draw_sizes(rng, 3, (3 if s == 2 else 2, 5, 7)), 13
 
 
 def tokens_arguments(rng, n_images=None, one_patch=False, scale=1.0):
@@ -98,7 +98,7 @@ def painted_square(ask, rng):
     if slip := shape_slip(before, (len(images), len(rest[-1]), len(rest[0]))):
         return slip
     across = images.shape[3] // s
-    row, column, image = 2, 1, 3
+    row, column, image = 1, 1, 3
     painted = images.copy()
     painted[image, :, row * s : (row + 1) * s, column * s : (column + 1) * s] += 1.0
     moved = (np.abs(ask(painted, s, *rest) - before) > CLOSE).any(axis=2)
@@ -201,13 +201,16 @@ def map_reference(A, rows):
 
 
 def weights_of_heads(rng, one_patch=False, sharpness=1.0):
-    """Heads differ in how much of their weight goes to the class token."""
-    B, H, rows, columns = draw_sizes(rng, 4)
+    """Heads differ in how much of their weight goes to the class token; each other target looks at one source."""
+    rows, columns, B, H = [*draw_sizes(rng, 2, (2, 3, 5)), *draw_sizes(rng, 2, (7, 11))]
     rows, columns = (1, 1) if one_patch else (rows, columns)
-    scores = sharpness * rng.normal(size=(B, H, rows * columns + 1, rows * columns + 1))
-    scores[..., 0] += 2 * rng.normal(size=(B, H, 1)) + 2
+    n_tokens = rows * columns + 1
+    scores = sharpness * rng.normal(size=(B, H, n_tokens))
+    scores[..., 0] += 2 * rng.normal(size=(B, H)) + 1
     powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return powers / powers.sum(axis=-1, keepdims=True), rows
+    A = np.eye(n_tokens)[rng.integers(n_tokens, size=(B, H, n_tokens))]
+    A[:, :, 0] = powers / powers.sum(axis=-1, keepdims=True)
+    return A, rows
 
 
 def ordinary_weights(rng):
@@ -215,7 +218,7 @@ def ordinary_weights(rng):
 
 
 def sharp_weights(rng):
-    return [weights_of_heads(rng, sharpness=4.0), weights_of_heads(rng, sharpness=9.0)]
+    return [weights_of_heads(rng, sharpness=3.0), weights_of_heads(rng, sharpness=5.0)]
 
 
 def what_a_map_depends_on(ask, rng):
