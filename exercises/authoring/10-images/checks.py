@@ -209,7 +209,7 @@ def weights_of_heads(rng, one_patch=False, sharpness=1.0):
     scores[..., 0] += 2 * rng.normal(size=(B, H)) + 1
     powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
     A = np.eye(n_tokens)[rng.integers(n_tokens, size=(B, H, n_tokens))]
-    A[:, :, 0] = powers / powers.sum(axis=-1, keepdims=True)
+    A[:, :, 0] = 0.9 * powers / powers.sum(axis=-1, keepdims=True) + 0.1 / n_tokens
     return A, rows
 
 
