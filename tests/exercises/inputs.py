@@ -45,6 +45,11 @@ def patches_of_image(image, size):
     return {"C": channels, "side": size, "down": rows // size, "across": columns // size}
 
 
+def image_and_positions(images, s, W, b, c, P):
+    B, C, rows, columns = images.shape
+    return {"B": B, "C": C, "s": s, "down": rows // s, "across": columns // s, "D": len(W)}
+
+
 def split_tokens(q, n_heads):
     return {"B": q.shape[0], "N": q.shape[1], "H": n_heads, "K": q.shape[2] // n_heads}
 
@@ -196,6 +201,15 @@ INPUTS = {
     ),
     ("09-language-model", "induction"): Inputs(lambda A, ids: {"H": len(A), "N": len(ids)}),
     ("09-language-model", "pack"): Inputs(no_sizes="lists of whole numbers, so that the bits are exact"),
+    ("10-images", "count"): Inputs(no_sizes=COUNTED),
+    ("10-images", "tokens"): Inputs(image_and_positions),
+    ("10-images", "pool"): Inputs(lambda x, h: {"B": len(x), "N": x.shape[1] - 1, "D": x.shape[2]}),
+    ("10-images", "look"): Inputs(
+        lambda A, rows: {"B": len(A), "H": A.shape[1], "down": rows, "across": (A.shape[2] - 1) // rows}
+    ),
+    ("10-images", "hide"): Inputs(lambda x, *rest: dict(zip("BND", x.shape, strict=True))),
+    ("10-images", "loss"): Inputs(lambda drawn, *rest: dict(zip("BNL", drawn.shape, strict=True))),
+    ("10-images", "resize"): Inputs(no_sizes="both grids are given as pairs, and once they agree in an axis"),
     ("12-pretrained", "file"): Inputs(no_sizes="the bytes of a file"),
     ("12-pretrained", "names"): Inputs(no_sizes="a dict of arrays, of sizes of which none divides another"),
     ("12-pretrained", "restack"): Inputs(head_by_head),
