@@ -178,4 +178,11 @@ INPUTS = {
         only_distinct="several lengths are small, so that the model trains quickly",
     ),
     ("08-encoder-decoder", "cache"): Inputs(no_sizes="old and new tokens are cut from one sequence"),
+    ("15-gpt3", "parameters"): Inputs(no_sizes=COUNTED),
+    ("15-gpt3", "step"): Inputs(no_sizes=COUNTED),
+    ("15-gpt3", "memory"): Inputs(no_sizes=COUNTED),
+    ("15-gpt3", "split"): Inputs(axes("FD", "F", "DF", "D")),
+    ("15-gpt3", "museum"): Inputs(lambda W, *rest: {"E": W.shape[0], "D": W.shape[1]}),
+    ("15-gpt3", "pipeline"): Inputs(lambda forward, backward, m: {"w": len(forward), "m": m}),
+    ("15-gpt3", "adam"): Inputs(axes("P", "RP")),
 }  # fmt: skip
