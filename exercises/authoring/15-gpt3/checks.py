@@ -43,11 +43,11 @@ def entries_right(reference, draw, *names):
 # parameters
 
 
-def parameters(V, N, D, M, F, tied, biases, norm):
+def parameters(V, N, D, M, F, tied, with_b, norm):
     """Term by term, as the chapter's table of what a model has."""
     of_norm = (2 if norm == "LayerNorm" else 1) * D
-    attention = 4 * D**2 + biases * 4 * D
-    feed_forward = 2 * D * F + biases * (F + D)
+    attention = 4 * D**2 + with_b * 4 * D
+    feed_forward = 2 * D * F + with_b * (F + D)
     head = 0 if tied else V * D
     return V * D + N * D + M * (attention + feed_forward + 2 * of_norm) + of_norm + head
 
@@ -57,9 +57,9 @@ def draw_model(rng):
     return V, N, D, M, F
 
 
-def variants(tied, biases, norm):
+def variants(tied, with_b, norm):
     def cases(rng):
-        return [(*draw_model(rng), tied, biases, norm) for _ in range(2)]
+        return [(*draw_model(rng), tied, with_b, norm) for _ in range(2)]
 
     return cases
 
@@ -158,13 +158,11 @@ def even_and_odd_shares(rng):
 # split
 
 
-def draw_network(rng, F=None, N=None):
+def draw_network(rng, F=None):
     """A network whose hidden units are off for some tokens and on for others."""
     F = F or draw_sizes(rng, 1)[0]
-    D, n = (int(size) for size in rng.choice([size for size in SIZES if size != F], 2, replace=False))
-    N = N or n
-    W_1, W_2 = rng.normal(size=(F, D)) / np.sqrt(D), rng.normal(size=(D, F))
-    return rng.normal(size=(D, N)), W_1, rng.normal(size=F), W_2, rng.normal(size=D)
+    D = int(rng.choice([size for size in SIZES if size != F]))
+    return rng.normal(size=(F, D)) / np.sqrt(D), rng.normal(size=F), rng.normal(size=(D, F)), rng.normal(size=D)
 
 
 def networks_slip(found, D, F, R):
@@ -194,56 +192,40 @@ def shapes(part):
     return ", ".join(str(array.shape) for array in part)
 
 
-def sums_up(draw_cases):
-    """The sum of the workers' outputs on fresh tokens is that of the whole network."""
-
-    def test(ask, rng):
-        for R, (X, *network) in draw_cases(rng):
-            found = ask(*network, R)
-            D, F = network[2].shape
-            if slip := networks_slip(found, D, F, R):
-                return slip
-            total = sum(mlp(X, *part, relu) for part in found)
-            expected = mlp(X, *network, relu)
-            scale = max(1.0, np.abs(expected).max())
-            if not close(total, expected, CLOSE * scale):
-                gap = np.abs(total - expected).max()
-                return (
-                    f"With R = {R} the sum of your workers' outputs is off by up to {gap:.3g} from the whole network."
-                )
-        return None
-
-    return test
+def split_network(W_1, b_1, W_2, b_2, R):
+    pieces = zip(np.array_split(W_1, R), np.array_split(b_1, R), np.array_split(W_2, R, axis=1), strict=True)
+    return [(*piece, b_2 if r == 0 else np.zeros(len(b_2))) for r, piece in enumerate(pieces)]
 
 
 def ordinary_splits(rng):
-    return [(3, draw_network(rng, F=11)), (2, draw_network(rng)), (4, draw_network(rng, F=9, N=1))]
+    """The second and third do not come out even."""
+    return [(*draw_network(rng, F=9), 3), (*draw_network(rng, F=11), 4), (*draw_network(rng, F=13), 5)]
 
 
 def special_splits(rng):
-    """One worker, as many workers as units, huge numbers, and a bias that is large beside the rest."""
-    X, *network = draw_network(rng, F=7)
-    large = [1e4 * X, network[0], 1e4 * network[1], network[2], 1e4 * network[3]]
-    X_2, W_1, b_1, W_2, b_2 = draw_network(rng, F=13)
-    return [(1, draw_network(rng)), (7, (X, *network)), (3, large), (5, (X_2, W_1, b_1, W_2, 50 * b_2))]
+    """One worker, as many workers as units, huge numbers, a bias that is large beside the rest."""
+    W_1, b_1, W_2, b_2 = draw_network(rng, F=11)
+    return [
+        (*draw_network(rng), 1),
+        (*draw_network(rng, F=7), 7),
+        (1e4 * W_1, b_1, 1e4 * W_2, b_2, 3),
+        (W_1, b_1, W_2, 50 * b_2, 2),
+    ]
 
 
-def own_units(ask, rng):
-    """Each worker has the units of its turn: its part of the sum is known up to the bias of the outputs."""
-    X, W_1, b_1, W_2, b_2 = draw_network(rng, F=11)
-    found = ask(W_1, b_1, W_2, b_2, 3)
-    if slip := networks_slip(found, len(b_2), 11, 3):
-        return slip
-    start = 0
-    for worker, (own_1, own_b, own_2, _) in enumerate(found):
-        units = slice(start, start + len(own_1))
-        came = own_2 @ relu(own_1 @ X + own_b[:, None])
-        expected = W_2[:, units] @ relu(W_1[units] @ X + b_1[units][:, None])
-        if not close(came, expected, 1e-8):
-            return (
-                f"The units of worker {worker} should be those from {units.start} to {units.stop - 1}, in their order."
-            )
-        start = units.stop
+def sums_up(ask, rng):
+    """The outputs of the workers on fresh tokens, summed, are those of the whole network."""
+    for F, R, n_tokens in ((11, 3, 6), (7, 2, 1), (13, 6, 4)):
+        network = draw_network(rng, F)
+        D = len(network[2])
+        X = rng.normal(size=(D, n_tokens))
+        found = ask(*network, R)
+        if slip := networks_slip(found, D, F, R):
+            return slip
+        total, expected = sum(mlp(X, *part, relu) for part in found), mlp(X, *network, relu)
+        if not close(total, expected, 1e-8):
+            gap = np.abs(total - expected).max()
+            return f"With R = {R} the sum of your workers' outputs is off by up to {gap:.3g} from the whole network."
     return None
 
 
@@ -558,17 +540,17 @@ EXERCISE = Exercise(
             minutes=15,
             difficulty=2,
             checks=(
-                holds("the sum of the outputs", 7, sums_up(ordinary_splits)),
-                holds("one worker, many workers, large numbers", 5, sums_up(special_splits)),
-                holds("whose units", 4, own_units),
+                holds("the sum of the outputs", 6, sums_up),
+                equals("who gets what", 6, ordinary_splits, split_network),
+                equals("one worker, many workers, large numbers", 4, special_splits, split_network),
             ),
             hints=(
                 "What is a hidden unit in the formula: which row or column of W₁, of b₁ and of W₂ belongs to it? A "
                 "worker gets whole units.",
                 "Add the outputs of two workers on paper. What stands in the sum twice that stands in the whole "
                 "network once?",
-                "`np.array_split` makes pieces that differ by one at most, along the axis that you name. b₂ may be "
-                "given to one of the workers, or in equal parts to all.",
+                "`np.array_split` makes pieces that differ by one at most, along the axis that you name, the larger "
+                "ones first.",
             ),
             section="by-features-tensor-parallelism",
         ),

@@ -10,12 +10,12 @@ right = Solutions()
 
 
 @right("parameters")
-def tensor_by_tensor(V, N, D, M, F, tied, biases, norm):
+def tensor_by_tensor(V, N, D, M, F, tied, with_b, norm):
     shapes = [(V, D), (N, D)] + ([] if tied else [(V, D)])
     for _ in range(M):
         for rows, columns in ((3 * D, D), (D, D), (F, D), (D, F)):
             shapes.append((rows, columns))
-            if biases:
+            if with_b:
                 shapes.append((rows,))
     norms = 2 * M + 1
     shapes += [(D,)] * norms * (2 if norm == "LayerNorm" else 1)
@@ -23,13 +23,13 @@ def tensor_by_tensor(V, N, D, M, F, tied, biases, norm):
 
 
 @right("parameters")
-def one_formula(V, N, D, M, F, tied, biases, norm):
+def one_formula(V, N, D, M, F, tied, with_b, norm):
     scale = {"LayerNorm": 2, "RMSNorm": 1}[norm]
-    return (2 - tied) * V * D + N * D + M * (4 * D * D + 2 * D * F + biases * (5 * D + F)) + (2 * M + 1) * scale * D
+    return (2 - tied) * V * D + N * D + M * (4 * D * D + 2 * D * F + with_b * (5 * D + F)) + (2 * M + 1) * scale * D
 
 
 @right("parameters")
-def adding_up(V, N, D, M, F, tied, biases, norm):
+def adding_up(V, N, D, M, F, tied, with_b, norm):
     total = V * D
     total += N * D
     if not tied:
@@ -37,7 +37,7 @@ def adding_up(V, N, D, M, F, tied, biases, norm):
     for _ in range(M):
         total += D * D * 4
         total += D * F * 2
-        if biases:
+        if with_b:
             total += 4 * D + F + D
         total += D + D
         if norm == "LayerNorm":
@@ -156,22 +156,21 @@ def bias_for_the_first(W_1, b_1, W_2, b_2, R):
 
 
 @right("split")
-def bias_in_parts(W_1, b_1, W_2, b_2, R):
+def three_lists(W_1, b_1, W_2, b_2, R):
     rows, lifts, columns = np.array_split(W_1, R), np.array_split(b_1, R), np.array_split(W_2.T, R)
-    return [(rows[r], lifts[r], columns[r].T, b_2 / R) for r in range(R)]
+    return [(rows[r], lifts[r], columns[r].T, b_2 * (r == 0)) for r in range(R)]
 
 
 @right("split")
 def bounds(W_1, b_1, W_2, b_2, R):
-    F = W_1.shape[0]
-    ends = [F * r // R for r in range(R + 1)]
-    parts = []
+    least, more = divmod(W_1.shape[0], R)
+    start, parts = 0, []
     for r in range(R):
-        own = slice(ends[r], ends[r + 1])
-        last = r == R - 1
-        parts.append(
-            (W_1[own, :].copy(), b_1[own].copy(), W_2[:, own].copy(), b_2.copy() if last else np.zeros(len(b_2)))
-        )
+        stop = start + least + (1 if r < more else 0)
+        own = slice(start, stop)
+        parts.append((W_1[own, :].copy(), b_1[own].copy(), W_2[:, own].copy(), np.zeros(len(b_2))))
+        start = stop
+    parts[0] = (*parts[0][:3], b_2.copy())
     return parts
 
 

@@ -14,9 +14,9 @@ wrong = WrongSolutions()
     says="Your head has a matrix of its own in every model; a tied one shares the embedding's.",
     section="every-parameter-counted",
 )
-def head_always(V, N, D, M, F, tied, biases, norm):
+def head_always(V, N, D, M, F, tied, with_b, norm):
     norms = (2 * M + 1) * D * (2 if norm == "LayerNorm" else 1)
-    block = 4 * D * D + 2 * D * F + biases * (5 * D + F)
+    block = 4 * D * D + 2 * D * F + with_b * (5 * D + F)
     return V * D + N * D + M * block + norms + V * D
 
 
@@ -25,9 +25,9 @@ def head_always(V, N, D, M, F, tied, biases, norm):
     says="A head that is not tied has V·D numbers of its own, which are missing.",
     section="every-parameter-counted",
 )
-def head_never(V, N, D, M, F, tied, biases, norm):
+def head_never(V, N, D, M, F, tied, with_b, norm):
     norms = (2 * M + 1) * D * (2 if norm == "LayerNorm" else 1)
-    block = 4 * D * D + 2 * D * F + biases * (5 * D + F)
+    block = 4 * D * D + 2 * D * F + with_b * (5 * D + F)
     return V * D + N * D + M * block + norms
 
 
@@ -36,9 +36,9 @@ def head_never(V, N, D, M, F, tied, biases, norm):
     says="You count the head where it is tied, and leave it out where it is not.",
     section="every-parameter-counted",
 )
-def tie_upside_down(V, N, D, M, F, tied, biases, norm):
+def tie_upside_down(V, N, D, M, F, tied, with_b, norm):
     norms = (2 * M + 1) * D * (2 if norm == "LayerNorm" else 1)
-    block = 4 * D * D + 2 * D * F + biases * (5 * D + F)
+    block = 4 * D * D + 2 * D * F + with_b * (5 * D + F)
     return V * D + N * D + M * block + norms + (V * D if tied else 0)
 
 
@@ -47,9 +47,9 @@ def tie_upside_down(V, N, D, M, F, tied, biases, norm):
     says="The N learned positions are missing.",
     section="every-parameter-counted",
 )
-def no_positions(V, N, D, M, F, tied, biases, norm):
+def no_positions(V, N, D, M, F, tied, with_b, norm):
     norms = (2 * M + 1) * D * (2 if norm == "LayerNorm" else 1)
-    block = 4 * D * D + 2 * D * F + biases * (5 * D + F)
+    block = 4 * D * D + 2 * D * F + with_b * (5 * D + F)
     return V * D + M * block + norms + (0 if tied else V * D)
 
 
@@ -58,9 +58,9 @@ def no_positions(V, N, D, M, F, tied, biases, norm):
     says="The norm at the end, after the blocks, is missing.",
     section="every-parameter-counted",
 )
-def no_last_norm(V, N, D, M, F, tied, biases, norm):
+def no_last_norm(V, N, D, M, F, tied, with_b, norm):
     norms = 2 * M * D * (2 if norm == "LayerNorm" else 1)
-    block = 4 * D * D + 2 * D * F + biases * (5 * D + F)
+    block = 4 * D * D + 2 * D * F + with_b * (5 * D + F)
     return V * D + N * D + M * block + norms + (0 if tied else V * D)
 
 
@@ -69,9 +69,9 @@ def no_last_norm(V, N, D, M, F, tied, biases, norm):
     says="Your blocks have one norm each; there is one in front of each of the two parts.",
     section="every-parameter-counted",
 )
-def one_norm_a_block(V, N, D, M, F, tied, biases, norm):
+def one_norm_a_block(V, N, D, M, F, tied, with_b, norm):
     norms = (M + 1) * D * (2 if norm == "LayerNorm" else 1)
-    block = 4 * D * D + 2 * D * F + biases * (5 * D + F)
+    block = 4 * D * D + 2 * D * F + with_b * (5 * D + F)
     return V * D + N * D + M * block + norms + (0 if tied else V * D)
 
 
@@ -80,9 +80,9 @@ def one_norm_a_block(V, N, D, M, F, tied, biases, norm):
     says="You count two norms after the blocks; there is one.",
     section="every-parameter-counted",
 )
-def two_last_norms(V, N, D, M, F, tied, biases, norm):
+def two_last_norms(V, N, D, M, F, tied, with_b, norm):
     norms = (2 * M + 2) * D * (2 if norm == "LayerNorm" else 1)
-    block = 4 * D * D + 2 * D * F + biases * (5 * D + F)
+    block = 4 * D * D + 2 * D * F + with_b * (5 * D + F)
     return V * D + N * D + M * block + norms + (0 if tied else V * D)
 
 
@@ -91,9 +91,9 @@ def two_last_norms(V, N, D, M, F, tied, biases, norm):
     says="Without biases you take the shift away from LayerNorm as well; its scale and shift stay.",
     section="every-parameter-counted",
 )
-def shift_with_the_biases(V, N, D, M, F, tied, biases, norm):
-    norms = (2 * M + 1) * D * (2 if norm == "LayerNorm" and biases else 1)
-    block = 4 * D * D + 2 * D * F + biases * (5 * D + F)
+def shift_with_the_biases(V, N, D, M, F, tied, with_b, norm):
+    norms = (2 * M + 1) * D * (2 if norm == "LayerNorm" and with_b else 1)
+    block = 4 * D * D + 2 * D * F + with_b * (5 * D + F)
     return V * D + N * D + M * block + norms + (0 if tied else V * D)
 
 
@@ -102,9 +102,9 @@ def shift_with_the_biases(V, N, D, M, F, tied, biases, norm):
     says="Every norm has a scale and a shift in your count; an RMSNorm has a scale alone.",
     section="every-parameter-counted",
 )
-def norm_is_always_layer_norm(V, N, D, M, F, tied, biases, norm):
+def norm_is_always_layer_norm(V, N, D, M, F, tied, with_b, norm):
     norms = (2 * M + 1) * D * 2
-    block = 4 * D * D + 2 * D * F + biases * (5 * D + F)
+    block = 4 * D * D + 2 * D * F + with_b * (5 * D + F)
     return V * D + N * D + M * block + norms + (0 if tied else V * D)
 
 
@@ -113,9 +113,9 @@ def norm_is_always_layer_norm(V, N, D, M, F, tied, biases, norm):
     says="A LayerNorm has a scale and a shift, 2 D numbers; you count D.",
     section="every-parameter-counted",
 )
-def norm_has_a_scale_only(V, N, D, M, F, tied, biases, norm):
+def norm_has_a_scale_only(V, N, D, M, F, tied, with_b, norm):
     norms = (2 * M + 1) * D
-    block = 4 * D * D + 2 * D * F + biases * (5 * D + F)
+    block = 4 * D * D + 2 * D * F + with_b * (5 * D + F)
     return V * D + N * D + M * block + norms + (0 if tied else V * D)
 
 
@@ -124,9 +124,9 @@ def norm_has_a_scale_only(V, N, D, M, F, tied, biases, norm):
     says="You give the shift to RMSNorm and take it from LayerNorm.",
     section="every-parameter-counted",
 )
-def norms_upside_down(V, N, D, M, F, tied, biases, norm):
+def norms_upside_down(V, N, D, M, F, tied, with_b, norm):
     norms = (2 * M + 1) * D * (2 if norm == "RMSNorm" else 1)
-    block = 4 * D * D + 2 * D * F + biases * (5 * D + F)
+    block = 4 * D * D + 2 * D * F + with_b * (5 * D + F)
     return V * D + N * D + M * block + norms + (0 if tied else V * D)
 
 
@@ -135,8 +135,8 @@ def norms_upside_down(V, N, D, M, F, tied, biases, norm):
     says="The norms are missing: each has numbers of its own.",
     section="every-parameter-counted",
 )
-def norms_not_at_all(V, N, D, M, F, tied, biases, norm):
-    block = 4 * D * D + 2 * D * F + biases * (5 * D + F)
+def norms_not_at_all(V, N, D, M, F, tied, with_b, norm):
+    block = 4 * D * D + 2 * D * F + with_b * (5 * D + F)
     return V * D + N * D + M * block + (0 if tied else V * D)
 
 
@@ -145,10 +145,10 @@ def norms_not_at_all(V, N, D, M, F, tied, biases, norm):
     says="Your head has a bias for every word; it never has one.",
     section="every-parameter-counted",
 )
-def head_with_a_bias(V, N, D, M, F, tied, biases, norm):
+def head_with_a_bias(V, N, D, M, F, tied, with_b, norm):
     norms = (2 * M + 1) * D * (2 if norm == "LayerNorm" else 1)
-    block = 4 * D * D + 2 * D * F + biases * (5 * D + F)
-    return V * D + biases * V + N * D + M * block + norms + (0 if tied else V * D)
+    block = 4 * D * D + 2 * D * F + with_b * (5 * D + F)
+    return V * D + with_b * V + N * D + M * block + norms + (0 if tied else V * D)
 
 
 @wrong(
@@ -156,9 +156,9 @@ def head_with_a_bias(V, N, D, M, F, tied, biases, norm):
     says="All six biases have D numbers in your count; the one of the hidden layer has F.",
     section="every-parameter-counted",
 )
-def six_narrow_biases(V, N, D, M, F, tied, biases, norm):
+def six_narrow_biases(V, N, D, M, F, tied, with_b, norm):
     norms = (2 * M + 1) * D * (2 if norm == "LayerNorm" else 1)
-    block = 4 * D * D + 2 * D * F + biases * 6 * D
+    block = 4 * D * D + 2 * D * F + with_b * 6 * D
     return V * D + N * D + M * block + norms + (0 if tied else V * D)
 
 
@@ -167,9 +167,9 @@ def six_narrow_biases(V, N, D, M, F, tied, biases, norm):
     says="The biases of the four matrices of attention are missing.",
     section="every-parameter-counted",
 )
-def biases_of_the_feed_forward_only(V, N, D, M, F, tied, biases, norm):
+def biases_of_the_feed_forward_only(V, N, D, M, F, tied, with_b, norm):
     norms = (2 * M + 1) * D * (2 if norm == "LayerNorm" else 1)
-    block = 4 * D * D + 2 * D * F + biases * (D + F)
+    block = 4 * D * D + 2 * D * F + with_b * (D + F)
     return V * D + N * D + M * block + norms + (0 if tied else V * D)
 
 
@@ -178,9 +178,9 @@ def biases_of_the_feed_forward_only(V, N, D, M, F, tied, biases, norm):
     says="The biases of the feed-forward network are missing.",
     section="every-parameter-counted",
 )
-def biases_of_attention_only(V, N, D, M, F, tied, biases, norm):
+def biases_of_attention_only(V, N, D, M, F, tied, with_b, norm):
     norms = (2 * M + 1) * D * (2 if norm == "LayerNorm" else 1)
-    block = 4 * D * D + 2 * D * F + biases * 4 * D
+    block = 4 * D * D + 2 * D * F + with_b * 4 * D
     return V * D + N * D + M * block + norms + (0 if tied else V * D)
 
 
@@ -189,9 +189,9 @@ def biases_of_attention_only(V, N, D, M, F, tied, biases, norm):
     says="The matrix that joins the heads has a bias, too; you count those of queries, keys and values only.",
     section="every-parameter-counted",
 )
-def no_bias_of_the_output_matrix(V, N, D, M, F, tied, biases, norm):
+def no_bias_of_the_output_matrix(V, N, D, M, F, tied, with_b, norm):
     norms = (2 * M + 1) * D * (2 if norm == "LayerNorm" else 1)
-    block = 4 * D * D + 2 * D * F + biases * (4 * D + F)
+    block = 4 * D * D + 2 * D * F + with_b * (4 * D + F)
     return V * D + N * D + M * block + norms + (0 if tied else V * D)
 
 
@@ -200,7 +200,7 @@ def no_bias_of_the_output_matrix(V, N, D, M, F, tied, biases, norm):
     says="You count biases also where there are none.",
     section="every-parameter-counted",
 )
-def biases_in_every_model(V, N, D, M, F, tied, biases, norm):
+def biases_in_every_model(V, N, D, M, F, tied, with_b, norm):
     norms = (2 * M + 1) * D * (2 if norm == "LayerNorm" else 1)
     block = 4 * D * D + 2 * D * F + (5 * D + F)
     return V * D + N * D + M * block + norms + (0 if tied else V * D)
@@ -211,7 +211,7 @@ def biases_in_every_model(V, N, D, M, F, tied, biases, norm):
     says="You count no biases, also where there are some.",
     section="every-parameter-counted",
 )
-def biases_in_no_model(V, N, D, M, F, tied, biases, norm):
+def biases_in_no_model(V, N, D, M, F, tied, with_b, norm):
     norms = (2 * M + 1) * D * (2 if norm == "LayerNorm" else 1)
     block = 4 * D * D + 2 * D * F
     return V * D + N * D + M * block + norms + (0 if tied else V * D)
@@ -222,9 +222,9 @@ def biases_in_no_model(V, N, D, M, F, tied, biases, norm):
     says="You take 4 D for the hidden width; it is F.",
     section="every-parameter-counted",
 )
-def hidden_width_of_4d(V, N, D, M, F, tied, biases, norm):
+def hidden_width_of_4d(V, N, D, M, F, tied, with_b, norm):
     norms = (2 * M + 1) * D * (2 if norm == "LayerNorm" else 1)
-    block = 4 * D * D + 8 * D * D + biases * 9 * D
+    block = 4 * D * D + 8 * D * D + with_b * 9 * D
     return V * D + N * D + M * block + norms + (0 if tied else V * D)
 
 
@@ -233,9 +233,9 @@ def hidden_width_of_4d(V, N, D, M, F, tied, biases, norm):
     says="Attention has four D×D matrices; you count three.",
     section="every-parameter-counted",
 )
-def three_matrices(V, N, D, M, F, tied, biases, norm):
+def three_matrices(V, N, D, M, F, tied, with_b, norm):
     norms = (2 * M + 1) * D * (2 if norm == "LayerNorm" else 1)
-    block = 3 * D * D + 2 * D * F + biases * (5 * D + F)
+    block = 3 * D * D + 2 * D * F + with_b * (5 * D + F)
     return V * D + N * D + M * block + norms + (0 if tied else V * D)
 
 
@@ -244,9 +244,9 @@ def three_matrices(V, N, D, M, F, tied, biases, norm):
     says="The feed-forward network has two matrices, up and down; you count one.",
     section="every-parameter-counted",
 )
-def one_feed_forward_matrix(V, N, D, M, F, tied, biases, norm):
+def one_feed_forward_matrix(V, N, D, M, F, tied, with_b, norm):
     norms = (2 * M + 1) * D * (2 if norm == "LayerNorm" else 1)
-    block = 4 * D * D + D * F + biases * (5 * D + F)
+    block = 4 * D * D + D * F + with_b * (5 * D + F)
     return V * D + N * D + M * block + norms + (0 if tied else V * D)
 
 
@@ -255,9 +255,9 @@ def one_feed_forward_matrix(V, N, D, M, F, tied, biases, norm):
     says="You count one block; there are M.",
     section="every-parameter-counted",
 )
-def one_block(V, N, D, M, F, tied, biases, norm):
+def one_block(V, N, D, M, F, tied, with_b, norm):
     norms = (2 * M + 1) * D * (2 if norm == "LayerNorm" else 1)
-    block = 4 * D * D + 2 * D * F + biases * (5 * D + F)
+    block = 4 * D * D + 2 * D * F + with_b * (5 * D + F)
     return V * D + N * D + block + norms + (0 if tied else V * D)
 
 
@@ -266,9 +266,9 @@ def one_block(V, N, D, M, F, tied, biases, norm):
     says="The embedding is missing: V·D numbers, used as the head or not.",
     section="every-parameter-counted",
 )
-def no_embedding(V, N, D, M, F, tied, biases, norm):
+def no_embedding(V, N, D, M, F, tied, with_b, norm):
     norms = (2 * M + 1) * D * (2 if norm == "LayerNorm" else 1)
-    block = 4 * D * D + 2 * D * F + biases * (5 * D + F)
+    block = 4 * D * D + 2 * D * F + with_b * (5 * D + F)
     return N * D + M * block + norms + (0 if tied else V * D)
 
 
@@ -277,9 +277,9 @@ def no_embedding(V, N, D, M, F, tied, biases, norm):
     says="You give every block positions of its own; they are added once, below the first.",
     section="every-parameter-counted",
 )
-def positions_in_every_block(V, N, D, M, F, tied, biases, norm):
+def positions_in_every_block(V, N, D, M, F, tied, with_b, norm):
     norms = (2 * M + 1) * D * (2 if norm == "LayerNorm" else 1)
-    block = 4 * D * D + 2 * D * F + biases * (5 * D + F)
+    block = 4 * D * D + 2 * D * F + with_b * (5 * D + F)
     return V * D + M * (N * D + block) + norms + (0 if tied else V * D)
 
 
@@ -288,9 +288,9 @@ def positions_in_every_block(V, N, D, M, F, tied, biases, norm):
     says="You count a position for every word; there are N of them.",
     section="every-parameter-counted",
 )
-def positions_per_word(V, N, D, M, F, tied, biases, norm):
+def positions_per_word(V, N, D, M, F, tied, with_b, norm):
     norms = (2 * M + 1) * D * (2 if norm == "LayerNorm" else 1)
-    block = 4 * D * D + 2 * D * F + biases * (5 * D + F)
+    block = 4 * D * D + 2 * D * F + with_b * (5 * D + F)
     return V * D + V * N + M * block + norms + (0 if tied else V * D)
 
 
@@ -1145,7 +1145,7 @@ def bias_of_some_features(W_1, b_1, W_2, b_2, R):
 )
 def hidden_bias_in_parts(W_1, b_1, W_2, b_2, R):
     units = np.array_split(np.arange(len(b_1)), R)
-    return [(W_1[own], b_1[own] / R, W_2[:, own], b_2 / R) for r, own in enumerate(units)]
+    return [(W_1[own], b_1[own] / R, W_2[:, own], b_2 if r == 0 else 0 * b_2) for r, own in enumerate(units)]
 
 
 @wrong(
@@ -1155,7 +1155,7 @@ def hidden_bias_in_parts(W_1, b_1, W_2, b_2, R):
 )
 def first_matrix_in_parts(W_1, b_1, W_2, b_2, R):
     units = np.array_split(np.arange(len(b_1)), R)
-    return [(W_1[own] / R, b_1[own], W_2[:, own], b_2 / R) for r, own in enumerate(units)]
+    return [(W_1[own] / R, b_1[own], W_2[:, own], b_2 if r == 0 else 0 * b_2) for r, own in enumerate(units)]
 
 
 @wrong(
@@ -1165,7 +1165,7 @@ def first_matrix_in_parts(W_1, b_1, W_2, b_2, R):
 )
 def second_matrix_in_parts(W_1, b_1, W_2, b_2, R):
     units = np.array_split(np.arange(len(b_1)), R)
-    return [(W_1[own], b_1[own], W_2[:, own] / R, b_2 / R) for r, own in enumerate(units)]
+    return [(W_1[own], b_1[own], W_2[:, own] / R, b_2 if r == 0 else 0 * b_2) for r, own in enumerate(units)]
 
 
 @wrong(
@@ -1185,7 +1185,7 @@ def outputs_averaged(W_1, b_1, W_2, b_2, R):
 )
 def hidden_bias_of_the_first(W_1, b_1, W_2, b_2, R):
     units = np.array_split(np.arange(len(b_1)), R)
-    return [(W_1[own], b_1[: len(own)], W_2[:, own], b_2 / R) for r, own in enumerate(units)]
+    return [(W_1[own], b_1[: len(own)], W_2[:, own], b_2 if r == 0 else 0 * b_2) for r, own in enumerate(units)]
 
 
 @wrong(
@@ -1195,7 +1195,7 @@ def hidden_bias_of_the_first(W_1, b_1, W_2, b_2, R):
 )
 def second_matrix_of_the_first(W_1, b_1, W_2, b_2, R):
     units = np.array_split(np.arange(len(b_1)), R)
-    return [(W_1[own], b_1[own], W_2[:, : len(own)], b_2 / R) for r, own in enumerate(units)]
+    return [(W_1[own], b_1[own], W_2[:, : len(own)], b_2 if r == 0 else 0 * b_2) for r, own in enumerate(units)]
 
 
 @wrong(
@@ -1205,7 +1205,7 @@ def second_matrix_of_the_first(W_1, b_1, W_2, b_2, R):
 )
 def no_hidden_bias(W_1, b_1, W_2, b_2, R):
     units = np.array_split(np.arange(len(b_1)), R)
-    return [(W_1[own], 0 * b_1[own], W_2[:, own], b_2 / R) for r, own in enumerate(units)]
+    return [(W_1[own], 0 * b_1[own], W_2[:, own], b_2 if r == 0 else 0 * b_2) for r, own in enumerate(units)]
 
 
 @wrong(
@@ -1215,7 +1215,7 @@ def no_hidden_bias(W_1, b_1, W_2, b_2, R):
 )
 def hidden_bias_whole(W_1, b_1, W_2, b_2, R):
     units = np.array_split(np.arange(len(b_1)), R)
-    return [(W_1[own], b_1, W_2[:, own], b_2 / R) for r, own in enumerate(units)]
+    return [(W_1[own], b_1, W_2[:, own], b_2 if r == 0 else 0 * b_2) for r, own in enumerate(units)]
 
 
 @wrong(
@@ -1225,7 +1225,7 @@ def hidden_bias_whole(W_1, b_1, W_2, b_2, R):
 )
 def second_matrix_by_outputs(W_1, b_1, W_2, b_2, R):
     units = np.array_split(np.arange(len(b_1)), R)
-    return [(W_1[own], b_1[own], np.array_split(W_2, R)[r], b_2 / R) for r, own in enumerate(units)]
+    return [(W_1[own], b_1[own], np.array_split(W_2, R)[r], b_2 if r == 0 else 0 * b_2) for r, own in enumerate(units)]
 
 
 @wrong(
@@ -1235,7 +1235,7 @@ def second_matrix_by_outputs(W_1, b_1, W_2, b_2, R):
 )
 def first_matrix_by_inputs(W_1, b_1, W_2, b_2, R):
     units = np.array_split(np.arange(len(b_1)), R)
-    return [(np.array_split(W_1, R, axis=1)[r], b_1, W_2, b_2 / R) for r, own in enumerate(units)]
+    return [(np.array_split(W_1, R, axis=1)[r], b_1, W_2, b_2 if r == 0 else 0 * b_2) for r, own in enumerate(units)]
 
 
 @wrong(
@@ -1245,7 +1245,7 @@ def first_matrix_by_inputs(W_1, b_1, W_2, b_2, R):
 )
 def second_matrix_turned(W_1, b_1, W_2, b_2, R):
     units = np.array_split(np.arange(len(b_1)), R)
-    return [(W_1[own], b_1[own], W_2[:, own].T, b_2 / R) for r, own in enumerate(units)]
+    return [(W_1[own], b_1[own], W_2[:, own].T, b_2 if r == 0 else 0 * b_2) for r, own in enumerate(units)]
 
 
 @wrong(
@@ -1265,7 +1265,7 @@ def whole_networks(W_1, b_1, W_2, b_2, R):
 )
 def dealt_out(W_1, b_1, W_2, b_2, R):
     units = np.array_split(np.arange(len(b_1)), R)
-    return [(W_1[r::R], b_1[r::R], W_2[:, r::R], b_2 / R) for r, own in enumerate(units)]
+    return [(W_1[r::R], b_1[r::R], W_2[:, r::R], b_2 if r == 0 else 0 * b_2) for r, own in enumerate(units)]
 
 
 @wrong(
@@ -1275,7 +1275,7 @@ def dealt_out(W_1, b_1, W_2, b_2, R):
 )
 def dealt_out_above_only(W_1, b_1, W_2, b_2, R):
     units = np.array_split(np.arange(len(b_1)), R)
-    return [(W_1[r::R], b_1[r::R], W_2[:, own], b_2 / R) for r, own in enumerate(units)]
+    return [(W_1[r::R], b_1[r::R], W_2[:, own], b_2 if r == 0 else 0 * b_2) for r, own in enumerate(units)]
 
 
 @wrong(
@@ -1285,7 +1285,7 @@ def dealt_out_above_only(W_1, b_1, W_2, b_2, R):
 )
 def units_backwards(W_1, b_1, W_2, b_2, R):
     units = np.array_split(np.arange(len(b_1)), R)[::-1]
-    return [(W_1[own], b_1[own], W_2[:, own], b_2 / R) for r, own in enumerate(units)]
+    return [(W_1[own], b_1[own], W_2[:, own], b_2 if r == 0 else 0 * b_2) for r, own in enumerate(units)]
 
 
 @wrong(
@@ -1296,7 +1296,7 @@ def units_backwards(W_1, b_1, W_2, b_2, R):
 def units_lost(W_1, b_1, W_2, b_2, R):
     each = len(b_1) // R
     units = [np.arange(r * each, (r + 1) * each) for r in range(R)]
-    return [(W_1[own], b_1[own], W_2[:, own], b_2 / R) for r, own in enumerate(units)]
+    return [(W_1[own], b_1[own], W_2[:, own], b_2 if r == 0 else 0 * b_2) for r, own in enumerate(units)]
 
 
 @wrong(
@@ -1307,7 +1307,7 @@ def units_lost(W_1, b_1, W_2, b_2, R):
 def the_last_gets_the_rest(W_1, b_1, W_2, b_2, R):
     each = len(b_1) // R
     units = [np.arange(r * each, (r + 1) * each if r < R - 1 else len(b_1)) for r in range(R)]
-    return [(W_1[own], b_1[own], W_2[:, own], b_2 / R) for r, own in enumerate(units)]
+    return [(W_1[own], b_1[own], W_2[:, own], b_2 if r == 0 else 0 * b_2) for r, own in enumerate(units)]
 
 
 @wrong(
@@ -1319,7 +1319,7 @@ def overlapping_units(W_1, b_1, W_2, b_2, R):
     units = [
         np.r_[own, own[-1] + 1] if own[-1] + 1 < len(b_1) else own for own in np.array_split(np.arange(len(b_1)), R)
     ]
-    return [(W_1[own], b_1[own], W_2[:, own], b_2 / R) for r, own in enumerate(units)]
+    return [(W_1[own], b_1[own], W_2[:, own], b_2 if r == 0 else 0 * b_2) for r, own in enumerate(units)]
 
 
 @wrong(
@@ -1330,6 +1330,27 @@ def overlapping_units(W_1, b_1, W_2, b_2, R):
 def three_arrays(W_1, b_1, W_2, b_2, R):
     units = np.array_split(np.arange(len(b_1)), R)
     return [(W_1[own], b_1[own], W_2[:, own]) for r, own in enumerate(units)]
+
+
+@wrong(
+    "split",
+    says="You share b₂ out among the workers; the sum is right, but all of it belongs to the first one.",
+    section="by-features-tensor-parallelism",
+)
+def bias_shared_out(W_1, b_1, W_2, b_2, R):
+    units = np.array_split(np.arange(len(b_1)), R)
+    return [(W_1[own], b_1[own], W_2[:, own], b_2 / R) for own in units]
+
+
+@wrong(
+    "split",
+    says="The units that are left over go to your last workers; the first ones get them.",
+    section="by-features-tensor-parallelism",
+)
+def last_workers_get_more(W_1, b_1, W_2, b_2, R):
+    sizes = sorted(len(own) for own in np.array_split(b_1, R))
+    units = np.split(np.arange(len(b_1)), np.cumsum(sizes)[:-1])
+    return [(W_1[own], b_1[own], W_2[:, own], b_2 if r == 0 else 0 * b_2) for r, own in enumerate(units)]
 
 
 # museum
