@@ -181,7 +181,8 @@ def bounds(W_1, b_1, W_2, b_2, R):
 def one_batch(W, shards, rate, limit, decay):
     X = np.hstack([X for X, _ in shards])
     Y = np.hstack([Y for _, Y in shards])
-    G = 2 * (W @ X - Y) @ X.T / X.shape[1]
+    apart = W @ X - Y
+    G = apart @ X.T * (2 / len(X.T))
     norm = np.linalg.norm(G)
     if norm > limit:
         G = G * (limit / norm)
