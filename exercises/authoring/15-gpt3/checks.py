@@ -75,8 +75,8 @@ def what_a_switch_adds(ask, rng):
     """Differences of two counts, so that a slip elsewhere drops out."""
     V, N, D, M, F = draw_model(rng)
     full = ask(V, N, D, M, F, True, True, "LayerNorm")
-    if isinstance(full, bool) or not isinstance(full, int | np.integer):
-        return "The result should be a whole number."
+    if isinstance(full, bool) or not isinstance(full, int | float | np.number):
+        return "The result should be a number."
     changes = {
         "a head of its own": ((False, True, "LayerNorm"), V * D),
         "no biases": ((True, False, "LayerNorm"), -M * (5 * D + F)),
@@ -255,11 +255,12 @@ def unequal_shares(rng):
 
 
 def short_limits(rng):
-    """Gradients that are far too long, a limit between, and one that is just not reached."""
+    """Gradients that are far too long, a limit between, one that is just not reached, and a short gradient."""
     W, shards = draw_shards(rng, [4, 4, 4])
     X, Y = (np.concatenate(arrays, axis=1) for arrays in zip(*shards, strict=True))
     length = np.linalg.norm(2 * (W @ X - Y) @ X.T / 12)
-    return [(W, shards, 0.1, part * length, 0.0) for part in (0.01, 0.9, 1.1)]
+    nearly = [(X, W @ X + 1e-3 * Y) for X, Y in shards]
+    return [*((W, shards, 0.1, part * length, 0.0) for part in (0.01, 0.9, 1.1)), (W, nearly, 9.0, 1e-3, 0.0)]
 
 
 def with_decay(rng):

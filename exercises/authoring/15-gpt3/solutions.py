@@ -280,6 +280,13 @@ def rolling(forward, backward, m):
     }
 
 
+@right("pipeline")
+def closed_form(forward, backward, m):
+    f, b, w = np.asarray(forward), np.asarray(backward), len(forward)
+    end = sum(phase.sum() + (m - 1) * phase.max() for phase in (f, b))
+    return {"end": end, "idle": (end - m * f - m * b) / end, "predicted": (w - 1) / (w + m - 1)}
+
+
 # adam
 
 

@@ -294,6 +294,28 @@ def positions_per_word(V, N, D, M, F, tied, with_b, norm):
     return V * D + V * N + M * block + norms + (0 if tied else V * D)
 
 
+@wrong(
+    "parameters",
+    says="The norm at the end is like the others; yours has a scale and never a shift.",
+    section="every-parameter-counted",
+)
+def last_norm_with_a_scale_only(V, N, D, M, F, tied, with_b, norm):
+    norms = 2 * M * D * (2 if norm == "LayerNorm" else 1) + D
+    block = 4 * D * D + 2 * D * F + with_b * (5 * D + F)
+    return V * D + N * D + M * block + norms + (0 if tied else V * D)
+
+
+@wrong(
+    "parameters",
+    says="A head of its own has a bias in your count where the blocks have some; it never has one.",
+    section="every-parameter-counted",
+)
+def bias_of_a_head_of_its_own(V, N, D, M, F, tied, with_b, norm):
+    norms = (2 * M + 1) * D * (2 if norm == "LayerNorm" else 1)
+    block = 4 * D * D + 2 * D * F + with_b * (5 * D + F)
+    return V * D + N * D + M * block + norms + (0 if tied else V * D + with_b * V)
+
+
 # step
 
 
@@ -722,6 +744,57 @@ def six_parameters_rule(V, N, D, M, F):
     }
 
 
+@wrong(
+    "step",
+    says="Your mask takes away scores but not their averages: a pair that is left out has neither.",
+    section="what-a-token-costs",
+)
+def averages_not_masked(V, N, D, M, F):
+    maps, pairs = 8 * D * D * N + 4 * D * F * N, 4 * D * N * N
+    left, head = D * N * (N + 1) + 2 * D * N * N, 2 * V * D * N
+    forward = M * (maps + pairs) + head
+    return {
+        "forward": forward,
+        "step": 3 * forward,
+        "masked": 3 * (M * (maps + left) + head),
+        "recomputed": 3 * forward + M * (maps + pairs),
+    }
+
+
+@wrong(
+    "step",
+    says="Eight FLOPs for every weight is the rule of thumb: no pairs, and a head that is recomputed.",
+    section="six-times-the-parameters",
+)
+def eight_for_every_weight(V, N, D, M, F):
+    maps, pairs = 8 * D * D * N + 4 * D * F * N, 4 * D * N * N
+    left, head = 4 * D * (N * (N + 1) // 2), 2 * V * D * N
+    forward = M * (maps + pairs) + head
+    return {
+        "forward": forward,
+        "step": 3 * forward,
+        "masked": 3 * (M * (maps + left) + head),
+        "recomputed": 8 * N * (M * (4 * D * D + 2 * D * F) + V * D),
+    }
+
+
+@wrong(
+    "step",
+    says="You count a product with the positions; they are added.",
+    section="what-a-token-costs",
+)
+def positions_as_a_product(V, N, D, M, F):
+    maps, pairs = 8 * D * D * N + 4 * D * F * N, 4 * D * N * N
+    left, head = 4 * D * (N * (N + 1) // 2), 2 * (V + N) * D * N
+    forward = M * (maps + pairs) + head
+    return {
+        "forward": forward,
+        "step": 3 * forward,
+        "masked": 3 * (M * (maps + left) + head),
+        "recomputed": 3 * forward + M * (maps + pairs),
+    }
+
+
 # memory
 
 
@@ -1092,6 +1165,38 @@ def all_workers_together(P, R, precision, cut):
     }
 
 
+@wrong(
+    "memory",
+    says="In mixed precision the weights have 2 bytes and their copy 4; you have it the other way round.",
+    section="what-has-to-be-in-memory",
+)
+def copy_and_weights_exchanged(P, R, precision, cut):
+    size = {"32 bits": (4, 4, 0, 4), "mixed": (4, 2, 2, 4), "16 bits": (2, 2, 0, 2)}[precision]
+    level, most = ("nothing", "moments", "gradients", "all").index(cut), -(-P // R)
+    return {
+        "weights": size[0] * (most if level > 2 else P),
+        "gradients": size[1] * (most if level > 1 else P),
+        "copy": size[2] * (most if level > 0 else P),
+        "moments": 2 * size[3] * (most if level > 0 else P),
+    }
+
+
+@wrong(
+    "memory",
+    says="Your copy is cut as late as the weights; it belongs to the optimiser, and is cut with the moments.",
+    section="the-states-once-instead-of-everywhere",
+)
+def copy_cut_with_the_weights(P, R, precision, cut):
+    size = {"32 bits": (4, 4, 0, 4), "mixed": (2, 2, 4, 4), "16 bits": (2, 2, 0, 2)}[precision]
+    level, most = ("nothing", "moments", "gradients", "all").index(cut), -(-P // R)
+    return {
+        "weights": size[0] * (most if level > 2 else P),
+        "gradients": size[1] * (most if level > 1 else P),
+        "copy": size[2] * (most if level > 2 else P),
+        "moments": 2 * size[3] * (most if level > 0 else P),
+    }
+
+
 # split
 
 
@@ -1351,6 +1456,45 @@ def last_workers_get_more(W_1, b_1, W_2, b_2, R):
     sizes = sorted(len(own) for own in np.array_split(b_1, R))
     units = np.split(np.arange(len(b_1)), np.cumsum(sizes)[:-1])
     return [(W_1[own], b_1[own], W_2[:, own], b_2 if r == 0 else 0 * b_2) for r, own in enumerate(units)]
+
+
+@wrong(
+    "split",
+    says="`np.split` wants equal pieces, and the units need not come out even.",
+    section="by-features-tensor-parallelism",
+)
+def only_equal_pieces(W_1, b_1, W_2, b_2, R):
+    pieces = zip(np.split(W_1, R), np.split(b_1, R), np.split(W_2, R, axis=1), strict=True)
+    return [(*piece, b_2 if r == 0 else 0 * b_2) for r, piece in enumerate(pieces)]
+
+
+@wrong(
+    "split",
+    says="You cut all four arrays along their first axis; for W₂ and b₂ these are the outputs, and not the units.",
+    section="by-features-tensor-parallelism",
+)
+def everything_by_rows(W_1, b_1, W_2, b_2, R):
+    return list(zip(*(np.array_split(array, R) for array in (W_1, b_1, W_2, b_2)), strict=True))
+
+
+@wrong(
+    "split",
+    says="The units of a worker are rows of W₁, but columns of W₂; you take rows of both.",
+    section="by-features-tensor-parallelism",
+)
+def rows_of_the_second_matrix(W_1, b_1, W_2, b_2, R):
+    units = np.array_split(np.arange(len(b_1)), R)
+    return [(W_1[own], b_1[own], W_2[own], b_2 if r == 0 else 0 * b_2) for r, own in enumerate(units)]
+
+
+@wrong(
+    "split",
+    says="You give b₂ to the last worker; the first one gets it.",
+    section="by-features-tensor-parallelism",
+)
+def bias_for_the_last(W_1, b_1, W_2, b_2, R):
+    units = np.array_split(np.arange(len(b_1)), R)
+    return [(W_1[own], b_1[own], W_2[:, own], b_2 if r == R - 1 else 0 * b_2) for r, own in enumerate(units)]
 
 
 # museum
@@ -1718,6 +1862,54 @@ def one_worker_after_another(W, shards, rate, limit, decay):
             G = 2 * (W @ X - Y) @ X.T / X.shape[1]
             W = W - rate * G * min(1, limit / max(np.linalg.norm(G), 1e-300))
     return W - rate * decay * W
+
+
+@wrong(
+    "museum",
+    says="You multiply a gradient that is too long by the limit, and do not divide it by its length.",
+    section="by-rows-data-parallelism",
+)
+def multiplied_by_the_limit(W, shards, rate, limit, decay):
+    n_tokens = sum(X.shape[1] for X, _ in shards)
+    G = 2 * sum((W @ X - Y) @ X.T for X, Y in shards) / n_tokens
+    G = G * (limit if np.linalg.norm(G) > limit else 1)
+    return W - rate * (G + decay * W)
+
+
+@wrong(
+    "museum",
+    says="`np.linalg.norm(G, 2)` is the largest singular value; the length is the root of the sum of squares.",
+    section="by-rows-data-parallelism",
+)
+def largest_singular_value(W, shards, rate, limit, decay):
+    n_tokens = sum(X.shape[1] for X, _ in shards)
+    G = 2 * sum((W @ X - Y) @ X.T for X, Y in shards) / n_tokens
+    G = G * min(1, limit / max(np.linalg.norm(G, 2), 1e-300))
+    return W - rate * (G + decay * W)
+
+
+@wrong(
+    "museum",
+    says="You weight sums by the workers' shares; a sum holds the number of its tokens already.",
+    section="by-rows-data-parallelism",
+)
+def weighted_twice(W, shards, rate, limit, decay):
+    n_tokens = sum(X.shape[1] for X, _ in shards)
+    G = 2 * sum(X.shape[1] / n_tokens * (W @ X - Y) @ X.T for X, Y in shards)
+    G = G * min(1, limit / max(np.linalg.norm(G), 1e-300))
+    return W - rate * (G + decay * W)
+
+
+@wrong(
+    "museum",
+    says="You add 0.000001 to the length, as PyTorch does; here the scaled gradient is as long as the limit.",
+    section="by-rows-data-parallelism",
+)
+def a_little_below_the_limit(W, shards, rate, limit, decay):
+    n_tokens = sum(X.shape[1] for X, _ in shards)
+    G = 2 * sum((W @ X - Y) @ X.T for X, Y in shards) / n_tokens
+    G = G * min(1, limit / (np.linalg.norm(G) + 1e-6))
+    return W - rate * (G + decay * W)
 
 
 # pipeline
@@ -2193,6 +2385,60 @@ def everything_in_a_row(forward, backward, m):
             B[k, i] = max(B[k + 1, i] if k < w - 1 else 0, B[k, i - 1] if i else F[k, -1]) + backward[k]
     end = m * (np.sum(forward) + np.sum(backward))
     return {"end": end, "idle": 1 - m * (forward + backward) / end, "predicted": (w - 1) / (m + w - 1)}
+
+
+@wrong(
+    "pipeline",
+    says="A task begins at the later one of two moments; you add them.",
+    section="by-layers-pipeline-parallelism",
+)
+def sum_for_the_later(forward, backward, m):
+    w = len(forward)
+    F, B = np.zeros((w, m)), np.zeros((w, m))
+    for k in range(w):
+        for i in range(m):
+            F[k, i] = (F[k - 1, i] if k else 0) + (F[k, i - 1] if i else 0) + forward[k]
+    for k in range(w - 1, -1, -1):
+        for i in range(m):
+            B[k, i] = (B[k + 1, i] if k < w - 1 else 0) + (B[k, i - 1] if i else F[k, -1]) + backward[k]
+    end = B.max()
+    return {"end": end, "idle": 1 - m * (forward + backward) / end, "predicted": (w - 1) / (m + w - 1)}
+
+
+@wrong(
+    "pipeline",
+    says="A task begins at the later one of two moments; you take the earlier.",
+    section="by-layers-pipeline-parallelism",
+)
+def earlier_for_later(forward, backward, m):
+    w = len(forward)
+    F, B = np.zeros((w, m)), np.zeros((w, m))
+    for k in range(w):
+        for i in range(m):
+            F[k, i] = min(F[k - 1, i] if k else 0, F[k, i - 1] if i else 0) + forward[k]
+    for k in range(w - 1, -1, -1):
+        for i in range(m):
+            B[k, i] = min(B[k + 1, i] if k < w - 1 else F[k, -1], B[k, i - 1] if i else F[k, -1]) + backward[k]
+    end = B.max()
+    return {"end": end, "idle": 1 - m * (forward + backward) / end, "predicted": (w - 1) / (m + w - 1)}
+
+
+@wrong(
+    "pipeline",
+    says="You count the w − 1 pieces twice; a piece of the formula is forward and backward together.",
+    section="by-layers-pipeline-parallelism",
+)
+def bubble_twice(forward, backward, m):
+    w = len(forward)
+    F, B = np.zeros((w, m)), np.zeros((w, m))
+    for k in range(w):
+        for i in range(m):
+            F[k, i] = max(F[k - 1, i] if k else 0, F[k, i - 1] if i else 0) + forward[k]
+    for k in range(w - 1, -1, -1):
+        for i in range(m):
+            B[k, i] = max(B[k + 1, i] if k < w - 1 else 0, B[k, i - 1] if i else F[k, -1]) + backward[k]
+    end = B.max()
+    return {"end": end, "idle": 1 - m * (forward + backward) / end, "predicted": 2 * (w - 1) / (m + 2 * (w - 1))}
 
 
 # adam
@@ -2714,6 +2960,95 @@ def average_over_weights(weights, gradients, states, t, rate, betas, eps):
     cuts = zip(np.array_split(weights, R), np.array_split(gradients, R, axis=1), states, strict=True)
     for own, rows, (m, v) in cuts:
         g = np.full(len(own), rows.mean() if len(own) else 0.0)
+        m = betas[0] * m + (1 - betas[0]) * g
+        v = betas[1] * v + (1 - betas[1]) * g**2
+        m_hat, v_hat = m / (1 - betas[0] ** t), v / (1 - betas[1] ** t)
+        pieces.append(own - rate * m_hat / (np.sqrt(v_hat) + eps))
+        kept.append((m, v))
+    return np.concatenate(pieces), kept
+
+
+@wrong(
+    "adam",
+    says="You divide √v by 1 − β₂ᵗ; v is divided, and the root taken afterwards.",
+    section="the-states-once-instead-of-everywhere",
+)
+def correction_outside_the_root(weights, gradients, states, t, rate, betas, eps):
+    R, pieces, kept = len(states), [], []
+    cuts = zip(np.array_split(weights, R), np.array_split(gradients, R, axis=1), states, strict=True)
+    for own, rows, (m, v) in cuts:
+        g = rows.mean(axis=0)
+        m = betas[0] * m + (1 - betas[0]) * g
+        v = betas[1] * v + (1 - betas[1]) * g**2
+        m_hat = m / (1 - betas[0] ** t)
+        pieces.append(own - rate * m_hat / (np.sqrt(v) / (1 - betas[1] ** t) + eps))
+        kept.append((m, v))
+    return np.concatenate(pieces), kept
+
+
+@wrong(
+    "adam",
+    says="Your v takes the square of m; it takes that of the gradient.",
+    section="the-states-once-instead-of-everywhere",
+)
+def square_of_the_momentum(weights, gradients, states, t, rate, betas, eps):
+    R, pieces, kept = len(states), [], []
+    cuts = zip(np.array_split(weights, R), np.array_split(gradients, R, axis=1), states, strict=True)
+    for own, rows, (m, v) in cuts:
+        g = rows.mean(axis=0)
+        m = betas[0] * m + (1 - betas[0]) * g
+        v = betas[1] * v + (1 - betas[1]) * m**2
+        m_hat, v_hat = m / (1 - betas[0] ** t), v / (1 - betas[1] ** t)
+        pieces.append(own - rate * m_hat / (np.sqrt(v_hat) + eps))
+        kept.append((m, v))
+    return np.concatenate(pieces), kept
+
+
+@wrong(
+    "adam",
+    says="You put both corrections into the rate, so that ε is corrected as well; it is added to the root of v̂.",
+    section="the-states-once-instead-of-everywhere",
+)
+def eps_not_corrected(weights, gradients, states, t, rate, betas, eps):
+    R, pieces, kept = len(states), [], []
+    cuts = zip(np.array_split(weights, R), np.array_split(gradients, R, axis=1), states, strict=True)
+    for own, rows, (m, v) in cuts:
+        g = rows.mean(axis=0)
+        m = betas[0] * m + (1 - betas[0]) * g
+        v = betas[1] * v + (1 - betas[1]) * g**2
+        m_hat = m / (1 - betas[0] ** t)
+        pieces.append(own - rate * np.sqrt(1 - betas[1] ** t) * m_hat / (np.sqrt(v) + eps))
+        kept.append((m, v))
+    return np.concatenate(pieces), kept
+
+
+@wrong(
+    "adam",
+    says="You cut `gradients` by its rows, the workers; a piece needs some columns of all of them.",
+    section="the-states-once-instead-of-everywhere",
+)
+def gradients_cut_by_workers(weights, gradients, states, t, rate, betas, eps):
+    R, pieces, kept = len(states), [], []
+    cuts = zip(np.array_split(weights, R), np.array_split(gradients, R), states, strict=True)
+    for own, rows, (m, v) in cuts:
+        g = rows.mean(axis=0)
+        m = betas[0] * m + (1 - betas[0]) * g
+        v = betas[1] * v + (1 - betas[1]) * g**2
+        m_hat, v_hat = m / (1 - betas[0] ** t), v / (1 - betas[1] ** t)
+        pieces.append(own - rate * m_hat / (np.sqrt(v_hat) + eps))
+        kept.append((m, v))
+    return np.concatenate(pieces), kept
+
+
+@wrong(
+    "adam",
+    says="All workers take the first entries of the average; each needs those of its own weights.",
+    section="the-states-once-instead-of-everywhere",
+)
+def first_entries_for_everyone(weights, gradients, states, t, rate, betas, eps):
+    R, pieces, kept = len(states), [], []
+    for own, (m, v) in zip(np.array_split(weights, R), states, strict=True):
+        g = gradients.mean(axis=0)[: len(own)]
         m = betas[0] * m + (1 - betas[0]) * g
         v = betas[1] * v + (1 - betas[1]) * g**2
         m_hat, v_hat = m / (1 - betas[0] ** t), v / (1 - betas[1] ** t)
