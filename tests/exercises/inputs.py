@@ -217,4 +217,11 @@ INPUTS = {
     ("12-pretrained", "fold"): Inputs(no_sizes="all maps are square, of one size"),
     ("12-pretrained", "museum"): Inputs(no_sizes="a dict of arrays, of sizes of which none divides another"),
     ("12-pretrained", "logits"): Inputs(no_sizes="a dict of arrays, of sizes of which none divides another"),
+    ("15-gpt3", "parameters"): Inputs(no_sizes=COUNTED),
+    ("15-gpt3", "step"): Inputs(no_sizes=COUNTED),
+    ("15-gpt3", "memory"): Inputs(no_sizes=COUNTED),
+    ("15-gpt3", "split"): Inputs(axes("FD", "F", "DF", "D")),
+    ("15-gpt3", "museum"): Inputs(lambda W, *rest: {"E": W.shape[0], "D": W.shape[1]}),
+    ("15-gpt3", "pipeline"): Inputs(lambda forward, backward, m: {"w": len(forward), "m": m}),
+    ("15-gpt3", "adam"): Inputs(axes("P", "RP")),
 }  # fmt: skip
