@@ -135,20 +135,32 @@ def draw_cache(rng, short):
     return M, G * share * K, G * share, G, W, int(rng.choice([1, 2, 4])), B, N
 
 
-def with_budget(rng, sizes, rolls):
-    """A budget that holds the whole window, or only some of it and no whole number of tokens."""
-    M, D, H, G, W, b, B, _ = sizes
+def with_budget(rng, sizes, tokens):
+    """A budget that holds so many tokens of every sequence, and a part of one more."""
+    M, D, H, G, _, b, B, _ = sizes
     token = 2 * b * B * M * G * (D // H)
-    tokens = W + int(rng.integers(0, 50)) if rolls else int(rng.integers(W // 3, W))
     return *sizes, token * tokens + int(rng.integers(1, token))
 
 
+def few(rng, W):
+    return int(rng.integers(W // 90 + 2, W // 12))
+
+
 def short_of_the_window(rng):
-    return [with_budget(rng, draw_cache(rng, True), False) for _ in range(2)]
+    """Once the budget holds more than the text and less than the window."""
+    sizes = draw_cache(rng, True)
+    W = sizes[4]
+    roomy = (*sizes[:7], int(rng.integers(20, W // 8)))
+    poor = draw_cache(rng, True)
+    return [with_budget(rng, roomy, int(rng.integers(W // 4, W // 2))), with_budget(rng, poor, few(rng, poor[4]))]
 
 
 def beyond_the_window(rng):
-    cases = [with_budget(rng, draw_cache(rng, False), rolls) for rolls in (True, False, True)]
+    cases = []
+    for rolls in (True, False, True):
+        sizes = draw_cache(rng, False)
+        tokens = sizes[4] + int(rng.integers(0, 50)) if rolls else few(rng, sizes[4])
+        cases.append(with_budget(rng, sizes, tokens))
     M, D, H, G, W, b, B, N = draw_cache(rng, False)
     exact = 2 * b * B * M * G * (D // H) * W
     return [*cases, (M, D, H, G, W, b, B, N, exact), (M, D, H, G, W, b, B, N, exact - 1)]
@@ -157,7 +169,8 @@ def beyond_the_window(rng):
 def bytes_alone(ask, rng):
     """The first of the two numbers, so that it earns its points whatever the other is."""
     for short in (True, False):
-        args = with_budget(rng, draw_cache(rng, short), False)
+        sizes = draw_cache(rng, short)
+        args = with_budget(rng, sizes, few(rng, sizes[4]))
         found = ask(*args)
         if not isinstance(found, tuple | list) or len(found) != 2:
             return "The result should be a tuple of two numbers."
@@ -375,10 +388,8 @@ def a_whole_text(ask, rng):
         if slip := shapes_slip(found, ((V,), (width, W), (V, W))):
             return slip
         if not close(found[0], Y[:, n], LIMIT):
-            return (
-                f"With a window of {W}, your output of token {n}, counted from 0, is not that of attention with a "
-                f"window; the {n} before it are."
-            )
+            before = "; those before it are" if n else ""
+            return f"With a window of {W}, your output of token {n} is not that of attention with a window{before}."
         keys, values = found[1], found[2]
     return None
 
@@ -397,8 +408,8 @@ def paged_attend(Q, pool_K, pool_V, tables, lengths):
     return Y
 
 
-def draw_pool(rng, groups, share, scale=1.0, shared=False, full=False, sequences=None):
-    """A pool of pages in which sequences of different lengths lie scattered; unused places hold NaN."""
+def draw_pool(rng, groups, share, scale=1.0, shared=False, full=False, sequences=None, old=False):
+    """A pool of pages in which sequences lie scattered; unused places hold NaN, or numbers of old if `old`."""
     K, V, R = draw_sizes(rng, 3, (4, 5, 7, 9))
     B = sequences or 3
     lengths = [int(rng.integers(1, 3)) * R + (0 if full else int(rng.integers(1, R))) for _ in range(B)]
@@ -419,28 +430,31 @@ def draw_pool(rng, groups, share, scale=1.0, shared=False, full=False, sequences
                 new = np.isnan(pool[page, 0, 0, :filled])
                 drawn = factor * rng.normal(size=(groups, pool.shape[2], filled))
                 pool[page, :, :, :filled] = np.where(new, drawn, pool[page, :, :, :filled])
+    if old:
+        for pool in (pool_K, pool_V):
+            pool[:] = np.where(np.isnan(pool), rng.normal(size=pool.shape), pool)
     return rng.normal(size=(B, groups * share, K)), pool_K, pool_V, tables, lengths
 
 
 def own_heads(rng):
-    return [draw_pool(rng, 1, 1), draw_pool(rng, 3, 1), draw_pool(rng, 2, 1, full=True)]
+    return [draw_pool(rng, 1, 1, old=True), draw_pool(rng, 3, 1), draw_pool(rng, 2, 1, full=True)]
 
 
 def shared_keys(rng):
-    return [draw_pool(rng, 2, 3), draw_pool(rng, 3, 2), draw_pool(rng, 1, 4, sequences=1)]
+    return [draw_pool(rng, 2, 3, old=True), draw_pool(rng, 3, 2), draw_pool(rng, 1, 4, sequences=1)]
 
 
 def shared_pages(rng):
-    return [draw_pool(rng, 2, 2, shared=True), draw_pool(rng, 1, 3, shared=True)]
+    return [draw_pool(rng, 2, 2, shared=True, old=True), draw_pool(rng, 1, 3, shared=True)]
 
 
 def strong_keys(rng):
-    return [draw_pool(rng, 2, 3, scale) for scale in (60.0, 1e4)]
+    return [draw_pool(rng, 2, 3, scale, old=True) for scale in (60.0, 1e4)]
 
 
 def moving_house(ask, rng):
     """The pages may lie anywhere in the pool."""
-    Q, pool_K, pool_V, tables, lengths = draw_pool(rng, 2, 2)
+    Q, pool_K, pool_V, tables, lengths = draw_pool(rng, 2, 2, old=True)
     found = ask(Q, pool_K, pool_V, tables, lengths)
     if slip := shape_slip(found, (len(Q), Q.shape[1], pool_V.shape[2])):
         return slip

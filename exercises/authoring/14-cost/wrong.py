@@ -137,6 +137,26 @@ def plain_neighbours(lengths, costs):
     return (np.polyfit(np.log(lengths), np.log(costs), 1)[0], np.diff(costs) / np.diff(lengths))
 
 
+@wrong(
+    "exponent",
+    says="You have fitted a parabola; the exponent is the slope of a straight line.",
+    section="what-grows-and-how-fast",
+)
+def parabola(lengths, costs):
+    n, t = (np.log(lengths), np.log(costs))
+    return (np.polyfit(n, t, 2)[0], np.diff(t) / np.diff(n))
+
+
+@wrong(
+    "exponent",
+    says="Your first result is a coefficient of a parabola; fit a straight line.",
+    section="what-grows-and-how-fast",
+)
+def slope_of_a_parabola(lengths, costs):
+    n, t = (np.log(lengths), np.log(costs))
+    return (np.polyfit(n, t, 2)[1], np.diff(t) / np.diff(n))
+
+
 # block
 
 
@@ -376,6 +396,18 @@ def corner_too_large(N, D, H, F, W):
     }
 
 
+@wrong("block", says="You count the scores and averages of a single head.", section="counted")
+def scores_of_one_head(N, D, H, F, W):
+    pairs = sum(min(n + 1, W) for n in range(N))
+    return {
+        "projections": 8 * N * D * D,
+        "pairs": pairs,
+        "scores and averages": 4 * (D // H) * pairs,
+        "feed-forward": 4 * N * D * F,
+        "overtakes": 2 * D + F + 1,
+    }
+
+
 # cache
 
 
@@ -518,6 +550,16 @@ def what_is_left(M, D, H, G, W, b, B, N, budget):
 def window_as_the_limit(M, D, H, G, W, b, B, N, budget):
     token = 2 * b * B * M * G * (D // H)
     return (token * min(N, W), min(budget // token, W))
+
+
+@wrong(
+    "cache",
+    says="You ask whether the budget holds N tokens; there is no limit if it holds the window.",
+    section="a-cache-that-rolls",
+)
+def compared_with_the_text(M, D, H, G, W, b, B, N, budget):
+    token = 2 * b * B * M * G * (D // H)
+    return (token * min(N, W), 0 if budget // token >= N else budget // token)
 
 
 # merge
@@ -743,6 +785,36 @@ def factors_along_the_features(m_1, l_1, O_1, m_2, l_2, O_2):
 
     m, s_1, s_2 = factors(m_1, m_2)
     return (m, s_1 * l_1 + s_2 * l_2, s_1[:, None] * O_1 + s_2[:, None] * O_2)
+
+
+@wrong(
+    "merge",
+    says="You treat O as an average and weigh it with shares of the whole; O is a sum that was never divided.",
+    section="merging-is-attention",
+)
+def sums_taken_for_averages(m_1, l_1, O_1, m_2, l_2, O_2):
+
+    def factors(m_1, m_2):
+        m = np.maximum(m_1, m_2)
+        return (m, np.exp(m_1 - np.where(np.isneginf(m), 0.0, m)), np.exp(m_2 - np.where(np.isneginf(m), 0.0, m)))
+
+    m, s_1, s_2 = factors(m_1, m_2)
+    sums = s_1 * l_1 + s_2 * l_2
+    whole = np.where(sums > 0, sums, 1)
+    return (m, sums, s_1 * l_1 / whole * O_1 + s_2 * l_2 / whole * O_2)
+
+
+@wrong(
+    "merge",
+    says="An `if` decides once for all targets; here each target has maxima of its own.",
+    section="what-to-remember-of-a-block",
+)
+def one_decision(m_1, l_1, O_1, m_2, l_2, O_2):
+    if m_1 > m_2:
+        shrink = np.exp(m_2 - m_1)
+        return (m_1, l_1 + shrink * l_2, O_1 + shrink * O_2)
+    shrink = np.exp(m_1 - m_2)
+    return (m_2, shrink * l_1 + l_2, shrink * O_1 + O_2)
 
 
 # blocks
@@ -1242,6 +1314,59 @@ def logarithm_to_base_two(Q, blocks, causal):
     return (Y, L / np.log(2))
 
 
+@wrong(
+    "blocks",
+    says="A block that a target may not see at all has no largest score: you subtract −∞ from −∞ there.",
+    section="what-to-remember-of-a-block",
+)
+def hidden_blocks_undefined(Q, blocks, causal):
+
+    def visible(C, N, late=0):
+        S = len(C)
+        return np.where(np.arange(S)[:, None] <= np.arange(N) + S - N + late, C, -np.inf)
+
+    def scores_of(Q, K, causal):
+        C = K.T @ Q / np.sqrt(len(Q))
+        return visible(C, Q.shape[1]) if causal else C
+
+    K, _ = (np.concatenate(parts, axis=1) for parts in zip(*blocks, strict=True))
+    C = scores_of(Q, K, causal)
+    parts, first = ([], 0)
+    for keys, values in blocks:
+        part = C[first : first + keys.shape[1]]
+        e = np.exp(part - part.max(axis=0))
+        parts.append((part.max(axis=0), e.sum(axis=0), values @ e))
+        first += keys.shape[1]
+    top = np.max([m for m, _, _ in parts], axis=0)
+    sums = sum((np.exp(m - top) * total for m, total, _ in parts))
+    return (sum((np.exp(m - top) * product for m, _, product in parts)) / sums, top + np.log(sums))
+
+
+@wrong(
+    "blocks",
+    says="You divide the scores by the root of the width of the values; it is the width of the keys.",
+    section="merging-is-attention",
+)
+def scaled_by_the_values(Q, blocks, causal):
+
+    def softmax_average(C, V):
+        m = C.max(axis=0)
+        m = np.where(np.isneginf(m), 0.0, m)
+        e = np.exp(C - m)
+        return (V @ e / e.sum(axis=0), m + np.log(e.sum(axis=0)))
+
+    def visible(C, N, late=0):
+        S = len(C)
+        return np.where(np.arange(S)[:, None] <= np.arange(N) + S - N + late, C, -np.inf)
+
+    def scores_of(Q, K, causal):
+        C = K.T @ Q / np.sqrt(len(Q))
+        return visible(C, Q.shape[1]) if causal else C
+
+    K, V = (np.concatenate(parts, axis=1) for parts in zip(*blocks, strict=True))
+    return softmax_average(scores_of(Q * np.sqrt(len(Q) / len(V)), K, causal), V)
+
+
 # rolling
 
 
@@ -1530,6 +1655,57 @@ def empty_columns_zero(k, v, q, keys, values, length):
     _, new_keys, new_values = stepped(k, v, q, keys, values, length % W, slice(0, min(length + 1, W)))
     used = np.arange(W) <= length
     return (averaged(q @ (new_keys * used) / np.sqrt(len(q)), new_values * used), new_keys, new_values)
+
+
+@wrong(
+    "rolling", says="After a round all W columns are in use; you leave the last one out.", section="a-cache-that-rolls"
+)
+def a_column_less_after_a_round(k, v, q, keys, values, length):
+    W = keys.shape[1]
+    keys, values = (keys.copy(), values.copy())
+    keys[:, length % W], values[:, length % W] = (k, v)
+    seen = slice(0, length + 1 if length < W else max(W - 1, 1))
+    scores = q @ keys[:, seen] / np.sqrt(len(q))
+    e = np.exp(scores - scores.max())
+    return (values[:, seen] @ e / e.sum(), keys, values)
+
+
+@wrong(
+    "rolling",
+    says="Your scores are divided by the root of the width of the values; it is that of the keys.",
+    section="a-cache-that-rolls",
+)
+def divided_by_the_values(k, v, q, keys, values, length):
+    W = keys.shape[1]
+    keys, values = (keys.copy(), values.copy())
+    keys[:, length % W], values[:, length % W] = (k, v)
+    seen = slice(0, min(length + 1, W))
+    scores = q * np.sqrt(len(q) / len(v)) @ keys[:, seen] / np.sqrt(len(q))
+    e = np.exp(scores - scores.max())
+    return (values[:, seen] @ e / e.sum(), keys, values)
+
+
+@wrong(
+    "rolling",
+    says="You hide the column of the newest token with the empty ones, and the first token sees nothing at all.",
+    section="a-cache-that-rolls",
+)
+def newest_hidden(k, v, q, keys, values, length):
+
+    def averaged(scores, values):
+        e = np.exp(scores - scores.max())
+        return values @ e / e.sum()
+
+    def stepped(k, v, q, keys, values, column, shown):
+        keys, values = (keys.copy(), values.copy())
+        keys[:, column], values[:, column] = (k, v)
+        return (averaged(q @ keys[:, shown] / np.sqrt(len(q)), values[:, shown]), keys, values)
+
+    W = keys.shape[1]
+    _, new_keys, new_values = stepped(k, v, q, keys, values, length % W, slice(0, min(length + 1, W)))
+    scores = q @ new_keys / np.sqrt(len(q))
+    scores[length:] = -np.inf
+    return (averaged(scores, new_values), new_keys, new_values)
 
 
 # paged
@@ -1893,6 +2069,57 @@ def full_page_lost(Q, pool_K, pool_V, tables, lengths):
             scores = Q[i, h] @ K / np.sqrt(Q.shape[2])
             e = np.exp(scores - scores.max())
             outputs[i, h] = V @ e / e.sum()
+    return outputs
+
+
+@wrong(
+    "paged",
+    says="You read the pages of a sequence in reversed order, and cut the end off the wrong one.",
+    section="keys-fetched-once",
+)
+def reversed_pages(Q, pool_K, pool_V, tables, lengths):
+    share = Q.shape[1] // pool_K.shape[1]
+    outputs = np.zeros((*Q.shape[:2], pool_V.shape[2]))
+    for i in range(len(Q)):
+        own, seen = (tables[i][::-1], slice(0, lengths[i]))
+        for h in range(Q.shape[1]):
+            K, V = (
+                np.concatenate([pool[page, h // share] for page in own], axis=1)[:, seen] for pool in (pool_K, pool_V)
+            )
+            scores = Q[i, h] @ K / np.sqrt(Q.shape[2])
+            e = np.exp(scores - scores.max())
+            outputs[i, h] = V @ e / e.sum()
+    return outputs
+
+
+@wrong("paged", says="You do not divide by the sum of the exponentials.", section="keys-fetched-once")
+def not_normalised(Q, pool_K, pool_V, tables, lengths):
+    share = Q.shape[1] // pool_K.shape[1]
+    outputs = np.zeros((*Q.shape[:2], pool_V.shape[2]))
+    for i, h in np.ndindex(*Q.shape[:2]):
+        K, V = (
+            np.concatenate([pool[page, h // share] for page in tables[i]], axis=1)[:, : lengths[i]]
+            for pool in (pool_K, pool_V)
+        )
+        scores = Q[i, h] @ K / np.sqrt(Q.shape[2])
+        outputs[i, h] = V @ np.exp(scores - scores.max())
+    return outputs
+
+
+@wrong(
+    "paged",
+    says="A weight of 0 does not remove what a place holds: 0 times NaN is NaN. Cut before you multiply.",
+    section="keys-fetched-once",
+)
+def hidden_by_weight_zero(Q, pool_K, pool_V, tables, lengths):
+    share = Q.shape[1] // pool_K.shape[1]
+    outputs = np.zeros((*Q.shape[:2], pool_V.shape[2]))
+    for i, h in np.ndindex(*Q.shape[:2]):
+        K, V = (np.concatenate([pool[page, h // share] for page in tables[i]], axis=1) for pool in (pool_K, pool_V))
+        scores = Q[i, h] @ K / np.sqrt(Q.shape[2])
+        scores[lengths[i] :] = -np.inf
+        e = np.exp(scores - scores.max())
+        outputs[i, h] = V @ e / e.sum()
     return outputs
 
 
