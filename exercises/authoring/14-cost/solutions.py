@@ -151,8 +151,7 @@ def target_by_target(m_1, l_1, O_1, m_2, l_2, O_2):
 
 @right("merge")
 def by_the_difference(m_1, l_1, O_1, m_2, l_2, O_2):
-    with np.errstate(invalid="ignore"):
-        apart = np.where(np.isneginf(m_1) & np.isneginf(m_2), 0.0, m_1 - m_2)
+    apart = np.where(np.isneginf(m_1) & np.isneginf(m_2), 0.0, m_1 - m_2)
     s_1, s_2 = np.exp(np.minimum(apart, 0)), np.exp(-np.maximum(apart, 0))
     return np.maximum(m_1, m_2), s_1 * l_1 + s_2 * l_2, s_1 * O_1 + s_2 * O_2
 
