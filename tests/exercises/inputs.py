@@ -99,6 +99,19 @@ def scores_of_rotary(q, k, v, *places):
 
 def head_by_head(W, n_heads, back=False):
     return {"H": n_heads, "K": len(W) // (3 * n_heads)} | ({"E": W.shape[1]} if W.ndim > 1 else {})
+def blocks_of_text(Q, blocks, causal):
+    return {"K": Q.shape[0], "N": Q.shape[1], "V": len(blocks[0][1])}
+
+
+def scores_of_blocks(Q, blocks, causal):
+    return np.concatenate([keys for keys, _ in blocks], axis=1).T @ Q / np.sqrt(len(Q))
+
+
+def scores_of_pages(Q, pool_K, pool_V, tables, lengths):
+    """Each query with each key of its own group in the pool; places that hold nothing are left out."""
+    share = Q.shape[1] // pool_K.shape[1]
+    table = np.einsum("bghk,pgkr->bghpr", Q.reshape(len(Q), -1, share, Q.shape[2]), pool_K) / np.sqrt(Q.shape[2])
+    return table[np.isfinite(table)]
 
 
 COUNTED = "the arguments are the sizes, and the task names those that may agree"
@@ -224,4 +237,15 @@ INPUTS = {
     ("15-gpt3", "museum"): Inputs(lambda W, *rest: {"E": W.shape[0], "D": W.shape[1]}),
     ("15-gpt3", "pipeline"): Inputs(lambda forward, backward, m: {"w": len(forward), "m": m}),
     ("15-gpt3", "adam"): Inputs(axes("P", "RP")),
+    ("14-cost", "exponent"): Inputs(axes("I", "I")),
+    ("14-cost", "block"): Inputs(no_sizes=COUNTED),
+    ("14-cost", "cache"): Inputs(no_sizes=COUNTED),
+    ("14-cost", "merge"): Inputs(axes("N", "N", "VN", "N", "N", "VN")),
+    ("14-cost", "blocks"): Inputs(blocks_of_text, scores_of_blocks),
+    ("14-cost", "rolling"): Inputs(
+        axes("K", "V", "K", "KW", "VW"), lambda k, v, q, keys, *rest: q @ keys / np.sqrt(len(q))
+    ),
+    ("14-cost", "paged"): Inputs(
+        lambda Q, pool_K, pool_V, *rest: {"K": Q.shape[2], "V": pool_V.shape[2], "R": pool_V.shape[3]}, scores_of_pages
+    ),
 }  # fmt: skip
