@@ -56,7 +56,7 @@ def step_by_step(Q, K, V, dY, mask=None):
 
 @right("attend")
 def target_by_target(Q, K, V, dY, mask=None):
-    dQ, dK, dV = np.zeros_like(Q), np.zeros_like(K), np.zeros_like(V)
+    dQ, dK, dV = (np.zeros_like(array) for array in (Q, K, V))
     scale = 1 / len(Q) ** 0.5
     for n in range(Q.shape[1]):
         seen = np.arange(K.shape[1]) if mask is None else np.flatnonzero(mask[:, n])
@@ -211,10 +211,10 @@ def stacked_p(X, U_q, U_k, U_v, U_o, dY):
 
 @right("layer")
 def all_heads_at_once(X, U_q, U_k, U_v, U_o, dY):
-    Q, K, V = U_q @ X, U_k @ X, U_v @ X
+    Q, K, V = (maps @ X for maps in (U_q, U_k, U_v))
     scores = K.transpose(0, 2, 1) @ Q / np.sqrt(Q.shape[1])
-    e = np.exp(scores - scores.max(axis=1, keepdims=True))
-    A = e / e.sum(axis=1, keepdims=True)
+    raised = np.exp(scores - scores.max(axis=1, keepdims=True))
+    A = raised / raised.sum(axis=1, keepdims=True)
     E = np.einsum("hdv,dn->hvn", U_o, dY)
     dA = np.einsum("hvs,hvn->hsn", V, E)
     G = A * (dA - (A * dA).sum(axis=1, keepdims=True)) / np.sqrt(Q.shape[1])
@@ -228,7 +228,7 @@ def all_heads_at_once(X, U_q, U_k, U_v, U_o, dY):
 
 @right("blocks")
 def slices_in_turn(Q, K, V, Y, L, dY, width):
-    dQ, dK, dV = np.zeros_like(Q), np.zeros_like(K), np.zeros_like(V)
+    dQ, dK, dV = (np.zeros_like(array) for array in (Q, K, V))
     inner = (Y * dY).sum(axis=0)
     scale = 1 / np.sqrt(len(Q))
     for start in range(0, K.shape[1], width):

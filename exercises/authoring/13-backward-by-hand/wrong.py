@@ -111,6 +111,20 @@ def divided_by_the_sources(A, dA):
     return back(A, dA) / len(A)
 
 
+@wrong("softmax", says="This is the second term alone, and the first is missing.", section=STEP_2)
+def second_term_alone(A, dA):
+    return -A * (A * dA).sum(axis=0)
+
+
+@wrong(
+    "softmax",
+    says="Your product of two matrices mixes all columns; each column has to do with itself alone.",
+    section=STEP_2,
+)
+def columns_mixed(A, dA):
+    return A * (dA - (A.T @ dA).sum(axis=0))
+
+
 # attend
 
 
@@ -591,6 +605,68 @@ def outputs_for_errors(Q, K, V, dY, mask=None):
     return K @ G, Q @ G.T, (V @ A) @ A.T
 
 
+@wrong("attend", says="Hidden scores are set to 0, and a score of 0 still has an exponential of 1.", section=MASK)
+def hidden_scores_are_zero(Q, K, V, dY, mask=None):
+    def soft(scores):
+        e = np.exp(scores - scores.max(axis=0))
+        return e / e.sum(axis=0)
+
+    def back(A, dA):
+        return A * (dA - (A * dA).sum(axis=0))
+
+    scores = K.T @ Q / np.sqrt(len(Q))
+    A = soft(scores if mask is None else scores * mask)
+    G = back(A, V.T @ dY) / np.sqrt(len(Q))
+    return K @ G, Q @ G.T, dY @ A.T
+
+
+@wrong("attend", says="You scale by the number of sources; the width of queries and keys is meant.", section=STEP_3)
+def scaled_by_sources(Q, K, V, dY, mask=None):
+    def back(A, dA):
+        return A * (dA - (A * dA).sum(axis=0))
+
+    def soft(scores):
+        e = np.exp(scores - scores.max(axis=0))
+        return e / e.sum(axis=0)
+
+    def masked_weights(Q, K, mask):
+        scores = K.T @ Q / np.sqrt(len(Q))
+        if mask is None:
+            return soft(scores)
+        blind = ~mask.any(axis=0)
+        return np.where(blind, 0.0, soft(np.where(mask | blind, scores, -np.inf)))
+
+    S = K.shape[1]
+    A = masked_weights(Q * np.sqrt(len(Q) / S), K, mask)
+    G = back(A, V.T @ dY) / np.sqrt(S)
+    return K @ G, Q @ G.T, dY @ A.T
+
+
+@wrong(
+    "attend",
+    says="The gradients by queries and keys are twice what they should be: the error is counted twice.",
+    section=STEP_3,
+)
+def errors_doubled(Q, K, V, dY, mask=None):
+    def back(A, dA):
+        return A * (dA - (A * dA).sum(axis=0))
+
+    def soft(scores):
+        e = np.exp(scores - scores.max(axis=0))
+        return e / e.sum(axis=0)
+
+    def masked_weights(Q, K, mask):
+        scores = K.T @ Q / np.sqrt(len(Q))
+        if mask is None:
+            return soft(scores)
+        blind = ~mask.any(axis=0)
+        return np.where(blind, 0.0, soft(np.where(mask | blind, scores, -np.inf)))
+
+    A = masked_weights(Q, K, mask)
+    G = back(A, 2 * V.T @ dY) / np.sqrt(len(Q))
+    return K @ G, Q @ G.T, dY @ A.T
+
+
 # masks
 
 
@@ -879,6 +955,45 @@ def masks_overflow(C, V, dY, order):
     return back(S, M * (V.T @ dY)), dY @ (S * M).T
 
 
+@wrong(
+    "masks",
+    says="Your first result is the gradient by the weights; the softmax is left out on the way back.",
+    section=STEP_2,
+)
+def masks_softmax_skipped(C, V, dY, order):
+    def triangle(C):
+        return np.triu(np.ones(C.shape, dtype=bool))
+
+    def soft(scores):
+        e = np.exp(scores - scores.max(axis=0))
+        return e / e.sum(axis=0)
+
+    def weights_of(C, order):
+        return soft(np.where(triangle(C), C, -np.inf)) if order == "before" else soft(C)
+
+    S, M = weights_of(C, order), triangle(C)
+    return M * (V.T @ dY), dY @ (S * M).T
+
+
+@wrong("masks", says="The transpose of the weights is missing in the gradient by V.", section=STEP_1)
+def masks_transpose_missing(C, V, dY, order):
+    def back(A, dA):
+        return A * (dA - (A * dA).sum(axis=0))
+
+    def triangle(C):
+        return np.triu(np.ones(C.shape, dtype=bool))
+
+    def soft(scores):
+        e = np.exp(scores - scores.max(axis=0))
+        return e / e.sum(axis=0)
+
+    def weights_of(C, order):
+        return soft(np.where(triangle(C), C, -np.inf)) if order == "before" else soft(C)
+
+    S, M = weights_of(C, order), triangle(C)
+    return back(S, M * (V.T @ dY)), dY @ (S * M)
+
+
 # costs
 
 
@@ -1147,6 +1262,61 @@ def in_bytes(N, S, K, Kv, H):
 
     found = right_costs(N, S, K, Kv, H)
     return found | {name: 8 * found[name] for name in ("kept with weights", "kept without")}
+
+
+@wrong(
+    "costs",
+    says="Recomputing makes the scores again, of width K; you have added the averages of the values.",
+    section=COST,
+)
+def averages_again(N, S, K, Kv, H):
+    def right_costs(N, S, K, Kv, H):
+        pairs = H * N * S
+        return {
+            "forward": 2 * (K + Kv) * pairs,
+            "backward": 4 * (K + Kv) * pairs,
+            "recomputing": (6 * K + 4 * Kv) * pairs,
+            "kept with weights": pairs + H * N * Kv,
+            "kept without": H * N * Kv + H * N,
+        }
+
+    found = right_costs(N, S, K, Kv, H)
+    return found | {"recomputing": found["backward"] + 2 * Kv * H * N * S}
+
+
+@wrong(
+    "costs",
+    says="One number for each target is enough: the logarithm holds the largest score and the sum together.",
+    section=COST,
+)
+def largest_score_and_sum(N, S, K, Kv, H):
+    def right_costs(N, S, K, Kv, H):
+        pairs = H * N * S
+        return {
+            "forward": 2 * (K + Kv) * pairs,
+            "backward": 4 * (K + Kv) * pairs,
+            "recomputing": (6 * K + 4 * Kv) * pairs,
+            "kept with weights": pairs + H * N * Kv,
+            "kept without": H * N * Kv + H * N,
+        }
+
+    found = right_costs(N, S, K, Kv, H)
+    return found | {"kept without": found["kept without"] + H * N}
+
+
+@wrong("costs", says="Outputs are as wide as values; you take the width of the keys.", section=COST)
+def outputs_as_wide_as_keys(N, S, K, Kv, H):
+    def right_costs(N, S, K, Kv, H):
+        pairs = H * N * S
+        return {
+            "forward": 2 * (K + Kv) * pairs,
+            "backward": 4 * (K + Kv) * pairs,
+            "recomputing": (6 * K + 4 * Kv) * pairs,
+            "kept with weights": pairs + H * N * Kv,
+            "kept without": H * N * Kv + H * N,
+        }
+
+    return right_costs(N, S, K, Kv, H) | {"kept with weights": H * N * (S + K), "kept without": H * N * (K + 1)}
 
 
 # layer
@@ -1642,6 +1812,61 @@ def layer_without_scale(X, U_q, U_k, U_v, U_o, dY):
     return dX + (root - 1) * scores, dU_o
 
 
+@wrong("layer", says="All heads get their errors through the first output matrix; each has its own.", section=HEADS)
+def first_output_matrix(X, U_q, U_k, U_v, U_o, dY):
+    def soft(scores):
+        e = np.exp(scores - scores.max(axis=0))
+        return e / e.sum(axis=0)
+
+    def back(A, dA):
+        return A * (dA - (A * dA).sum(axis=0))
+
+    def paths(X, u_q, u_k, u_v, e):
+        """Weights, values, and what comes back by queries, keys and values."""
+        q, k, v = u_q @ X, u_k @ X, u_v @ X
+        A = soft(k.T @ q / np.sqrt(len(q)))
+        G = back(A, v.T @ e) / np.sqrt(len(q))
+        return A, v, k @ G, q @ G.T, e @ A.T
+
+    def layer(X, U_q, U_k, U_v, U_o, dY, keep=("q", "k", "v"), residual=1.0):
+        dX, dU_o = residual * dY, np.zeros_like(U_o)
+        for h in range(len(U_q)):
+            A, v, dq, dk, dv = paths(X, U_q[h], U_k[h], U_v[h], U_o[h].T @ dY)
+            for name, U, d in (("q", U_q, dq), ("k", U_k, dk), ("v", U_v, dv)):
+                if name in keep:
+                    dX = dX + U[h].T @ d
+            dU_o[h] = dY @ (v @ A).T
+        return dX, dU_o
+
+    dX, _ = layer(X, U_q, U_k, U_v, np.broadcast_to(U_o[0], U_o.shape), dY)
+    return dX, layer(X, U_q, U_k, U_v, U_o, dY)[1]
+
+
+@wrong("layer", says="The softmax is left out where the gradient goes back to queries and keys.", section=STEP_2)
+def layer_softmax_skipped(X, U_q, U_k, U_v, U_o, dY):
+    def soft(scores):
+        e = np.exp(scores - scores.max(axis=0))
+        return e / e.sum(axis=0)
+
+    def back(A, dA):
+        return A * (dA - (A * dA).sum(axis=0))
+
+    def paths(X, u_q, u_k, u_v, e):
+        """Weights, values, and what comes back by queries, keys and values."""
+        q, k, v = u_q @ X, u_k @ X, u_v @ X
+        A = soft(k.T @ q / np.sqrt(len(q)))
+        G = back(A, v.T @ e) / np.sqrt(len(q))
+        return A, v, k @ G, q @ G.T, e @ A.T
+
+    dX, dU_o = dY.copy(), np.zeros_like(U_o)
+    for h in range(len(U_q)):
+        A, v, _, _, dv = paths(X, U_q[h], U_k[h], U_v[h], U_o[h].T @ dY)
+        G = v.T @ (U_o[h].T @ dY) / np.sqrt(U_q.shape[1])
+        dX += U_q[h].T @ (U_k[h] @ X @ G) + U_k[h].T @ (U_q[h] @ X @ G.T) + U_v[h].T @ dv
+        dU_o[h] = dY @ (v @ A).T
+    return dX, dU_o
+
+
 # blocks
 
 
@@ -1952,6 +2177,51 @@ def everything_at_once(Q, K, V, Y, L, dY, width):
     A = soft(K.T @ Q / root)
     G = back(A, V.T @ dY) / root
     return K @ G, Q @ G.T, dY @ A.T
+
+
+@wrong("blocks", says="You scale by the width of the values; the width of queries and keys is meant.", section=STEP_3)
+def blocks_scaled_by_values(Q, K, V, Y, L, dY, width):
+    def blockwise(Q, K, V, Y, L, dY, width, weights=None, inner=None, scale=None):
+        root = np.sqrt(len(Q))
+        dQ, dK, dV = np.zeros_like(Q), np.zeros_like(K), np.zeros_like(V)
+        subtracted = (Y * dY).sum(axis=0) if inner is None else inner
+        for start in range(0, K.shape[1], width):
+            b = slice(start, start + width)
+            scores = K[:, b].T @ Q / root
+            A = np.exp(scores - L) if weights is None else weights(scores, L)
+            dA = V[:, b].T @ dY
+            off = subtracted(A, dA) if callable(subtracted) else subtracted
+            G = A * (dA - off) / (root if scale is None else scale)
+            dQ += K[:, b] @ G
+            dK[:, b], dV[:, b] = Q @ G.T, dY @ A.T
+        return dQ, dK, dV
+
+    ratio = np.sqrt(len(Q) / len(V))
+    with np.errstate(over="ignore", invalid="ignore"):
+        own = blockwise(Q, K, V, Y, L, dY, width, lambda scores, L: np.exp(scores * ratio - L), scale=np.sqrt(len(V)))
+    return own
+
+
+@wrong("blocks", says="Only the first block is visited; the others get nothing.", section=COST)
+def first_block_alone(Q, K, V, Y, L, dY, width):
+    def blockwise(Q, K, V, Y, L, dY, width, weights=None, inner=None, scale=None):
+        root = np.sqrt(len(Q))
+        dQ, dK, dV = np.zeros_like(Q), np.zeros_like(K), np.zeros_like(V)
+        subtracted = (Y * dY).sum(axis=0) if inner is None else inner
+        for start in range(0, K.shape[1], width):
+            b = slice(start, start + width)
+            scores = K[:, b].T @ Q / root
+            A = np.exp(scores - L) if weights is None else weights(scores, L)
+            dA = V[:, b].T @ dY
+            off = subtracted(A, dA) if callable(subtracted) else subtracted
+            G = A * (dA - off) / (root if scale is None else scale)
+            dQ += K[:, b] @ G
+            dK[:, b], dV[:, b] = Q @ G.T, dY @ A.T
+        return dQ, dK, dV
+
+    dQ, dK, dV = blockwise(Q, K[:, :width], V[:, :width], Y, L, dY, width)
+    left = max(0, K.shape[1] - width)
+    return dQ, np.hstack([dK, np.zeros((len(K), left))]), np.hstack([dV, np.zeros((len(V), left))])
 
 
 WRONG = wrong
