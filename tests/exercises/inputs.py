@@ -79,6 +79,12 @@ def batch_layer(x, W_q, W_k, W_v, W_o, n_heads, causal):
     return {"B": B, "N": N, "D": D, "H": n_heads, "K": W_q.shape[1] // n_heads}
 
 
+def axes_of_a_head(Q, K, V, *rest):
+    """Under a causal mask there are as many sources as targets, on purpose."""
+    sizes = {"K": len(Q), "N": Q.shape[1], "V": len(V)}
+    return sizes if K.shape == Q.shape else sizes | {"S": K.shape[1]}
+
+
 def scores_of_groups(q, k, v):
     return q @ k.repeat(q.shape[1] // k.shape[1], axis=1).swapaxes(2, 3) / np.sqrt(q.shape[3])
 
@@ -247,5 +253,16 @@ INPUTS = {
     ),
     ("14-cost", "paged"): Inputs(
         lambda Q, pool_K, pool_V, *rest: {"K": Q.shape[2], "V": pool_V.shape[2], "R": pool_V.shape[3]}, scores_of_pages
+    ("13-backward-by-hand", "softmax"): Inputs(axes("SN", "SN")),
+    ("13-backward-by-hand", "attend"): Inputs(
+        axes_of_a_head, lambda Q, K, V, *rest: K.T @ Q / np.sqrt(len(Q))
+    ),
+    ("13-backward-by-hand", "masks"): Inputs(axes("NN", "VN", "VN"), lambda C, *rest: C),
+    ("13-backward-by-hand", "costs"): Inputs(no_sizes=COUNTED),
+    ("13-backward-by-hand", "layer"): Inputs(
+        axes("DN", "HKD", "HKD", "HVD", "HDV", "DN"), lambda *args: scores_of_heads(*args[:5])
+    ),
+    ("13-backward-by-hand", "blocks"): Inputs(
+        axes("KN", "KS", "VS", "VN", "N", "VN"), lambda Q, K, *rest: K.T @ Q / np.sqrt(len(Q))
     ),
 }  # fmt: skip

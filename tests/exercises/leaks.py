@@ -93,6 +93,9 @@ ALLOWED = {
     "chapters/08-encoder-decoder": {
         "A=softmax(scores,axis=0)": "the library's attention, called in an experiment",
     },
+    "chapters/13-backward-by-hand": {
+        "returndQ,dK,dV": "the names of three gradients, at the end of the recomputing pass for one head",
+    },
 }
 
 
