@@ -105,6 +105,8 @@ def scores_of_rotary(q, k, v, *places):
 
 def head_by_head(W, n_heads, back=False):
     return {"H": n_heads, "K": len(W) // (3 * n_heads)} | ({"E": W.shape[1]} if W.ndim > 1 else {})
+
+
 def blocks_of_text(Q, blocks, causal):
     return {"K": Q.shape[0], "N": Q.shape[1], "V": len(blocks[0][1])}
 
@@ -236,23 +238,6 @@ INPUTS = {
     ("12-pretrained", "fold"): Inputs(no_sizes="all maps are square, of one size"),
     ("12-pretrained", "museum"): Inputs(no_sizes="a dict of arrays, of sizes of which none divides another"),
     ("12-pretrained", "logits"): Inputs(no_sizes="a dict of arrays, of sizes of which none divides another"),
-    ("15-gpt3", "parameters"): Inputs(no_sizes=COUNTED),
-    ("15-gpt3", "step"): Inputs(no_sizes=COUNTED),
-    ("15-gpt3", "memory"): Inputs(no_sizes=COUNTED),
-    ("15-gpt3", "split"): Inputs(axes("FD", "F", "DF", "D")),
-    ("15-gpt3", "museum"): Inputs(lambda W, *rest: {"E": W.shape[0], "D": W.shape[1]}),
-    ("15-gpt3", "pipeline"): Inputs(lambda forward, backward, m: {"w": len(forward), "m": m}),
-    ("15-gpt3", "adam"): Inputs(axes("P", "RP")),
-    ("14-cost", "exponent"): Inputs(axes("I", "I")),
-    ("14-cost", "block"): Inputs(no_sizes=COUNTED),
-    ("14-cost", "cache"): Inputs(no_sizes=COUNTED),
-    ("14-cost", "merge"): Inputs(axes("N", "N", "VN", "N", "N", "VN")),
-    ("14-cost", "blocks"): Inputs(blocks_of_text, scores_of_blocks),
-    ("14-cost", "rolling"): Inputs(
-        axes("K", "V", "K", "KW", "VW"), lambda k, v, q, keys, *rest: q @ keys / np.sqrt(len(q))
-    ),
-    ("14-cost", "paged"): Inputs(
-        lambda Q, pool_K, pool_V, *rest: {"K": Q.shape[2], "V": pool_V.shape[2], "R": pool_V.shape[3]}, scores_of_pages
     ("13-backward-by-hand", "softmax"): Inputs(axes("SN", "SN")),
     ("13-backward-by-hand", "attend"): Inputs(
         axes_of_a_head, lambda Q, K, V, *rest: K.T @ Q / np.sqrt(len(Q))
@@ -265,4 +250,22 @@ INPUTS = {
     ("13-backward-by-hand", "blocks"): Inputs(
         axes("KN", "KS", "VS", "VN", "N", "VN"), lambda Q, K, *rest: K.T @ Q / np.sqrt(len(Q))
     ),
+    ("14-cost", "exponent"): Inputs(axes("I", "I")),
+    ("14-cost", "block"): Inputs(no_sizes=COUNTED),
+    ("14-cost", "cache"): Inputs(no_sizes=COUNTED),
+    ("14-cost", "merge"): Inputs(axes("N", "N", "VN", "N", "N", "VN")),
+    ("14-cost", "blocks"): Inputs(blocks_of_text, scores_of_blocks),
+    ("14-cost", "rolling"): Inputs(
+        axes("K", "V", "K", "KW", "VW"), lambda k, v, q, keys, *rest: q @ keys / np.sqrt(len(q))
+    ),
+    ("14-cost", "paged"): Inputs(
+        lambda Q, pool_K, pool_V, *rest: {"K": Q.shape[2], "V": pool_V.shape[2], "R": pool_V.shape[3]}, scores_of_pages
+    ),
+    ("15-gpt3", "parameters"): Inputs(no_sizes=COUNTED),
+    ("15-gpt3", "step"): Inputs(no_sizes=COUNTED),
+    ("15-gpt3", "memory"): Inputs(no_sizes=COUNTED),
+    ("15-gpt3", "split"): Inputs(axes("FD", "F", "DF", "D")),
+    ("15-gpt3", "museum"): Inputs(lambda W, *rest: {"E": W.shape[0], "D": W.shape[1]}),
+    ("15-gpt3", "pipeline"): Inputs(lambda forward, backward, m: {"w": len(forward), "m": m}),
+    ("15-gpt3", "adam"): Inputs(axes("P", "RP")),
 }  # fmt: skip

@@ -82,13 +82,6 @@ ALLOWED = {
         "forname,entryinheader.items()": "the entries of the header, in the file read by hand",
         '.reshape(entry["shape"])': "a tensor's shape, in the file read by hand",
     },
-    "chapters/13-backward-by-hand": {
-        "returndX,(dY*X_hat).sum(axis=1),dY.sum(axis=1)": "the library's layer norm backward, shown as its source",
-    },
-    "chapters/14-cost": {
-        "copies=q.shape[1]//k.shape[1]": "heads in a group, for the slow side of a timing",
-        "G=k.shape[1]": "the number of groups, in a step of writing",
-    },
     "chapters/grading": {"--seed 4711": "an example of a teacher's own seed"},
     "chapters/08-encoder-decoder": {
         "A=softmax(scores,axis=0)": "the library's attention, called in an experiment",
