@@ -200,7 +200,7 @@ def mixture_of_experts(rng):
     return pairs
 
 
-@equation("eq-load-balance", "ed71b5edd5")
+@equation("eq-load-balance", "6f7e8b8055")
 def balance(rng):
     k = 2
     p = rng.dirichlet(np.full(E, 0.5), size=N).T  # E × N
