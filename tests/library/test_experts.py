@@ -1,0 +1,62 @@
+"""A mixture of experts against a loop over its tokens, and the loss that spreads the load."""
+
+import pytest
+import torch
+from clearformer.experts import MixtureOfExperts, load_balance
+from clearformer.layers import FeedForward
+
+from tests.library.devices import DEVICES
+from tests.library.tolerance import assert_close
+
+B, N, D, HIDDEN, E = 2, 7, 6, 11, 5
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("top_k", [1, 2, E])
+def test_equals_a_loop_over_the_tokens(top_k, device):
+    layer = MixtureOfExperts(D, HIDDEN, n_experts=E, top_k=top_k).to(device, torch.float64)
+    x = torch.randn(B, N, D, dtype=torch.float64, device=device)
+    y = layer(x)
+    for i in range(B):
+        for n in range(N):
+            p = (layer.router.weight @ x[i, n]).softmax(dim=0)
+            best = p.argsort(descending=True)[:top_k]
+            assert_close(y[i, n], sum(p[e] * layer.experts[e](x[i, n]) for e in best))
+
+
+def test_one_expert_is_a_feed_forward_network():
+    layer, network = MixtureOfExperts(D, HIDDEN, n_experts=1), FeedForward(D, HIDDEN)
+    network.load_state_dict(layer.experts[0].state_dict())
+    x = torch.randn(B, N, D)
+    assert_close(layer(x), network(x))
+
+
+@pytest.mark.parametrize("top_k", [1, 2])
+def test_the_router_learns_and_an_expert_without_tokens_does_not(top_k):
+    """Catches weights divided by their sum, which for one expert are 1 whatever the router says."""
+    layer = MixtureOfExperts(D, HIDDEN, n_experts=E, top_k=top_k)
+    layer(torch.randn(B, N, D)).square().sum().backward()
+    assert layer.router.weight.grad.abs().max() > 0
+    used = set(layer.chosen.flatten().tolist())
+    for e, expert in enumerate(layer.experts):
+        assert (expert.up.weight.grad.abs().max() > 0) == (e in used)
+
+
+def test_load_balance_is_1_for_equal_shares_and_n_experts_for_one():
+    even, alone = torch.full((E, E), 1 / E), torch.zeros(N, E)
+    alone[:, 2] = 1
+    assert_close(load_balance(even, torch.arange(E)[:, None]), torch.tensor(1.0))
+    assert_close(load_balance(alone, torch.full((N, 1), 2)), torch.tensor(float(E)))
+
+
+def test_load_balance_counts_every_choice_and_moves_the_router_away_from_what_is_full():
+    logits = torch.zeros(N, E, requires_grad=True)
+    chosen = torch.stack((torch.zeros(N), torch.arange(N) % 2 + 1), dim=1).long()  # half of all choices fall on 0
+    load_balance(logits.softmax(dim=-1), chosen).backward()
+    assert (logits.grad[:, 0] > 0).all() and (logits.grad[:, 3:] < 0).all()
+
+
+@pytest.mark.parametrize("top_k", [0, E + 1])
+def test_a_number_of_experts_that_is_not_there_is_refused(top_k):
+    with pytest.raises(ValueError, match=f"top_k={top_k}, expected 1 to n_experts={E}"):
+        MixtureOfExperts(D, HIDDEN, n_experts=E, top_k=top_k)
