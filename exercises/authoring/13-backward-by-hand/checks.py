@@ -121,12 +121,14 @@ def certain_heads(rng):
 
 
 def masked_heads(rng):
-    """A causal mask, a random one, and one that hides everything from a target."""
+    """A causal mask, and random ones that hide everything from a target; once over scores far below 0."""
     K, Kv, N = draw_sizes(rng, 3)
     arrays = (rng.normal(size=(rows, N)) for rows in (K, K, Kv, Kv))
     cases = [(*arrays, np.triu(np.ones((N, N), dtype=bool)))]
-    for _ in range(2):
-        Q, keys, V, dY = draw_head(rng)
+    for size in (1.0, 1.0, 3e4):
+        Q, keys, V, dY = draw_head(rng, size=size)
+        if size > 1:
+            Q, keys = np.abs(Q), -np.abs(keys)
         mask = rng.random((keys.shape[1], Q.shape[1])) < 0.6
         mask[:, 1] = False
         mask[0, 0] = True

@@ -667,6 +667,26 @@ def errors_doubled(Q, K, V, dY, mask=None):
     return K @ G, Q @ G.T, dY @ A.T
 
 
+@wrong(
+    "attend",
+    says="Your hidden scores are −10 000, and real scores can be lower: only −∞ is below all of them.",
+    section=MASK,
+)
+def hidden_scores_not_low_enough(Q, K, V, dY, mask=None):
+    def back(A, dA):
+        return A * (dA - (A * dA).sum(axis=0))
+
+    scores = K.T @ Q / np.sqrt(len(Q))
+    e = np.exp(scores - scores.max(axis=0))
+    if mask is not None:
+        scores = np.where(mask, scores, -1e4)
+        e = np.exp(scores - scores.max(axis=0)) * mask
+    total = e.sum(axis=0)
+    A = e / np.where(total == 0, 1, total)
+    G = back(A, V.T @ dY) / np.sqrt(len(Q))
+    return K @ G, Q @ G.T, dY @ A.T
+
+
 # masks
 
 
@@ -994,6 +1014,25 @@ def masks_transpose_missing(C, V, dY, order):
     return back(S, M * (V.T @ dY)), dY @ (S * M)
 
 
+@wrong("masks", says="Your gradient by V is made of V itself; the errors belong in it.", section=STEP_1)
+def values_for_errors(C, V, dY, order):
+    def back(A, dA):
+        return A * (dA - (A * dA).sum(axis=0))
+
+    def triangle(C):
+        return np.triu(np.ones(C.shape, dtype=bool))
+
+    def soft(scores):
+        e = np.exp(scores - scores.max(axis=0))
+        return e / e.sum(axis=0)
+
+    def weights_of(C, order):
+        return soft(np.where(triangle(C), C, -np.inf)) if order == "before" else soft(C)
+
+    S, M = weights_of(C, order), triangle(C)
+    return back(S, M * (V.T @ dY)), V @ (S * M).T
+
+
 # costs
 
 
@@ -1317,6 +1356,26 @@ def outputs_as_wide_as_keys(N, S, K, Kv, H):
         }
 
     return right_costs(N, S, K, Kv, H) | {"kept with weights": H * N * (S + K), "kept without": H * N * (K + 1)}
+
+
+@wrong(
+    "costs",
+    says="Your recomputing pass makes the scores again at half their price: a product costs 2 N S K.",
+    section=COST,
+)
+def half_a_product(N, S, K, Kv, H):
+    def right_costs(N, S, K, Kv, H):
+        pairs = H * N * S
+        return {
+            "forward": 2 * (K + Kv) * pairs,
+            "backward": 4 * (K + Kv) * pairs,
+            "recomputing": (6 * K + 4 * Kv) * pairs,
+            "kept with weights": pairs + H * N * Kv,
+            "kept without": H * N * Kv + H * N,
+        }
+
+    found = right_costs(N, S, K, Kv, H)
+    return found | {"recomputing": found["backward"] + K * H * N * S}
 
 
 # layer
@@ -1864,6 +1923,67 @@ def layer_softmax_skipped(X, U_q, U_k, U_v, U_o, dY):
         G = v.T @ (U_o[h].T @ dY) / np.sqrt(U_q.shape[1])
         dX += U_q[h].T @ (U_k[h] @ X @ G) + U_k[h].T @ (U_q[h] @ X @ G.T) + U_v[h].T @ dv
         dU_o[h] = dY @ (v @ A).T
+    return dX, dU_o
+
+
+@wrong("layer", says="You add to dY itself, so that the next head gets other errors: begin with a copy.", section=HEADS)
+def writes_into_the_errors(X, U_q, U_k, U_v, U_o, dY):
+    def soft(scores):
+        e = np.exp(scores - scores.max(axis=0))
+        return e / e.sum(axis=0)
+
+    def back(A, dA):
+        return A * (dA - (A * dA).sum(axis=0))
+
+    def paths(X, u_q, u_k, u_v, e):
+        """Weights, values, and what comes back by queries, keys and values."""
+        q, k, v = u_q @ X, u_k @ X, u_v @ X
+        A = soft(k.T @ q / np.sqrt(len(q)))
+        G = back(A, v.T @ e) / np.sqrt(len(q))
+        return A, v, k @ G, q @ G.T, e @ A.T
+
+    dX, dU_o = dY, np.zeros_like(U_o)
+    for h in range(len(U_q)):
+        A, v, dq, dk, dv = paths(X, U_q[h], U_k[h], U_v[h], U_o[h].T @ dY)
+        dX += U_q[h].T @ dq + U_k[h].T @ dk + U_v[h].T @ dv
+        dU_o[h] = dY @ (v @ A).T
+    return dX, dU_o
+
+
+@wrong(
+    "layer",
+    says="Your outputs of the heads, in the gradient by U_o, are made with the weights transposed.",
+    section=HEADS,
+)
+def outputs_with_weights_transposed(X, U_q, U_k, U_v, U_o, dY):
+    def soft(scores):
+        e = np.exp(scores - scores.max(axis=0))
+        return e / e.sum(axis=0)
+
+    def back(A, dA):
+        return A * (dA - (A * dA).sum(axis=0))
+
+    def paths(X, u_q, u_k, u_v, e):
+        """Weights, values, and what comes back by queries, keys and values."""
+        q, k, v = u_q @ X, u_k @ X, u_v @ X
+        A = soft(k.T @ q / np.sqrt(len(q)))
+        G = back(A, v.T @ e) / np.sqrt(len(q))
+        return A, v, k @ G, q @ G.T, e @ A.T
+
+    def layer(X, U_q, U_k, U_v, U_o, dY, keep=("q", "k", "v"), residual=1.0):
+        dX, dU_o = residual * dY, np.zeros_like(U_o)
+        for h in range(len(U_q)):
+            A, v, dq, dk, dv = paths(X, U_q[h], U_k[h], U_v[h], U_o[h].T @ dY)
+            for name, U, d in (("q", U_q, dq), ("k", U_k, dk), ("v", U_v, dv)):
+                if name in keep:
+                    dX = dX + U[h].T @ d
+            dU_o[h] = dY @ (v @ A).T
+        return dX, dU_o
+
+    dX, dU_o = layer(X, U_q, U_k, U_v, U_o, dY)
+    for h in range(len(U_q)):
+        A, v, _, _, _ = paths(X, U_q[h], U_k[h], U_v[h], U_o[h].T @ dY)
+        dU_o[h] = dY @ (v @ A.T).T
     return dX, dU_o
 
 
