@@ -708,6 +708,49 @@ def padding_keeps_itself(source, read, padding):
     return encoder, decoder, across
 
 
+@wrong(
+    "masks",
+    says="In the decoder you hide the rows of padding; it is the columns that nobody may look at.",
+    section="a-batch",
+)
+def decoder_rows_hidden(source, read, padding):
+    (B, S), N = source.shape, read.shape[1]
+    in_source, in_read = (source != padding)[:, None, :], (read != padding)[:, None, :]
+    encoder = np.repeat(in_source, S, axis=1)
+    decoder = np.swapaxes(in_read, 1, 2) & np.tri(N, dtype=bool)
+    across = np.repeat(in_source, N, axis=1)
+    return encoder, decoder, across
+
+
+@wrong(
+    "masks",
+    says="In encoder and decoder you also forbid padding to look at others; its rows have no rule of their "
+    "own.",
+    section="a-batch",
+)
+def padding_sees_nobody(source, read, padding):
+    (B, S), N = source.shape, read.shape[1]
+    in_source, in_read = (source != padding)[:, None, :], (read != padding)[:, None, :]
+    encoder = in_source & np.swapaxes(in_source, 1, 2)
+    decoder = in_read & np.swapaxes(in_read, 1, 2) & np.tri(N, dtype=bool)
+    across = np.repeat(in_source, N, axis=1)
+    return encoder, decoder, across
+
+
+@wrong(
+    "masks",
+    says="Your decoder's table is a product of numbers; truth values are expected, joined with `&`.",
+    section="a-batch",
+)
+def decoder_of_numbers(source, read, padding):
+    (B, S), N = source.shape, read.shape[1]
+    in_source, in_read = (source != padding)[:, None, :], (read != padding)[:, None, :]
+    encoder = np.repeat(in_source, S, axis=1)
+    decoder = in_read * np.tri(N)
+    across = np.repeat(in_source, N, axis=1)
+    return encoder, decoder, across
+
+
 # loss
 
 
@@ -1095,6 +1138,37 @@ def gradient_of_the_softmax(logits, wanted, padding, smoothing):
     log_p = shifted - np.log(np.exp(shifted).sum(axis=2, keepdims=True))
     surprise = -(shares * log_p).sum(axis=2) * real
     gradient = (np.exp(log_p) - shares) * np.exp(log_p) * (1 - np.exp(log_p)) * real[:, :, None]
+    return surprise.sum() / real.sum(), gradient / real.sum()
+
+
+@wrong(
+    "loss",
+    says="Your loss is divided by the number of real words, and your gradient by that of all places.",
+    section="the-loss",
+)
+def gradient_over_all_places(logits, wanted, padding, smoothing):
+    V, real = logits.shape[2], wanted != padding
+    shares = smoothing / V + (1 - smoothing) * np.eye(V)[wanted]
+    shifted = logits - logits.max(axis=2, keepdims=True)
+    log_p = shifted - np.log(np.exp(shifted).sum(axis=2, keepdims=True))
+    surprise = -(shares * log_p).sum(axis=2) * real
+    gradient = (np.exp(log_p) - shares) * real[:, :, None]
+    return surprise.sum() / real.sum(), gradient / wanted.size
+
+
+@wrong(
+    "loss",
+    says="Your gradient has entries at the wanted word alone; the scores of all words push each other "
+    "aside.",
+    section="the-loss",
+)
+def gradient_at_the_word_only(logits, wanted, padding, smoothing):
+    V, real = logits.shape[2], wanted != padding
+    shares = smoothing / V + (1 - smoothing) * np.eye(V)[wanted]
+    shifted = logits - logits.max(axis=2, keepdims=True)
+    log_p = shifted - np.log(np.exp(shifted).sum(axis=2, keepdims=True))
+    surprise = -(shares * log_p).sum(axis=2) * real
+    gradient = np.eye(V)[wanted] * (np.exp(log_p) - 1) * real[:, :, None]
     return surprise.sum() / real.sum(), gradient / real.sum()
 
 
@@ -1837,6 +1911,29 @@ def padding_dropped_from_target(p, source, read, padding):
     return x @ p["head"]
 
 
+@wrong(
+    "museum",
+    says="You give the memory an attention of its own; it is nothing but rows and places.",
+    section="the-translator",
+)
+def memory_looks_at_itself_first(p, source, read, padding):
+    def attend(asking, asked, maps, may_look):
+        W_q, W_k, W_v, W_o = maps
+        table = (asking @ W_q) @ np.swapaxes(asked @ W_k, 1, 2) / np.sqrt(W_q.shape[1])
+        table = np.where(may_look, table, -1e300)
+        powers = np.exp(table - table.max(axis=2, keepdims=True))
+        return powers / powers.sum(axis=2, keepdims=True) @ (asked @ W_v) @ W_o
+
+    memory = p["E"][source] + p["places"][: source.shape[1]]
+    x = p["E"][read] + p["places"][: read.shape[1]]
+    in_source, in_read = (source != padding)[:, None, :], (read != padding)[:, None, :]
+    past = np.tri(read.shape[1], dtype=bool)
+    x = x + attend(x, x, p["self"], in_read & past)
+    memory = memory + attend(memory, memory, p["self"], in_source)
+    x = x + attend(x, memory, p["cross"], in_source)
+    return x @ p["head"]
+
+
 # bleu
 
 
@@ -2459,6 +2556,49 @@ def short_grams_too(written, wanted, longest):
     return exact, float(np.exp(np.mean(np.log(precisions)) + min(0.0, 1 - r / c)))
 
 
+@wrong(
+    "bleu",
+    says="You put a tiny number in place of an order without hits; BLEU is then 0.",
+    section="all-right-or-wrong",
+)
+def nearly_zero(written, wanted, longest):
+    exact = sum(a == b for a, b in zip(written, wanted, strict=True)) / len(wanted)
+    c, r = sum(map(len, written)), sum(map(len, wanted))
+    precisions = []
+    for n in range(1, longest + 1):
+        hits = total = 0
+        for a, b in zip(written, wanted, strict=True):
+            ours = [tuple(a[i : i + n]) for i in range(len(a) - n + 1)]
+            theirs = [tuple(b[i : i + n]) for i in range(len(b) - n + 1)]
+            hits += sum(min(ours.count(gram), theirs.count(gram)) for gram in set(ours))
+            total += len(ours)
+        precisions.append(max(hits, 1e-9) / max(total, 1))
+    if min(precisions) == 0:
+        return exact, 0.0
+    return exact, float(np.exp(np.mean(np.log(precisions)) + min(0.0, 1 - r / max(c, 1))))
+
+
+@wrong(
+    "bleu",
+    says="You compute a BLEU of each sentence and average; hits, n-grams and lengths are summed over the "
+    "batch.",
+    section="all-right-or-wrong",
+)
+def mean_of_sentence_bleus(written, wanted, longest):
+    exact = sum(a == b for a, b in zip(written, wanted, strict=True)) / len(wanted)
+    scores = []
+    for a, b in zip(written, wanted, strict=True):
+        precisions = []
+        for n in range(1, longest + 1):
+            ours = [tuple(a[i : i + n]) for i in range(len(a) - n + 1)]
+            theirs = [tuple(b[i : i + n]) for i in range(len(b) - n + 1)]
+            hits = sum(min(ours.count(gram), theirs.count(gram)) for gram in set(ours))
+            precisions.append(hits / max(len(ours), 1))
+        penalty = np.exp(min(0.0, 1 - len(b) / max(len(a), 1)))
+        scores.append(0.0 if min(precisions) == 0 else np.exp(np.mean(np.log(precisions))) * penalty)
+    return exact, float(np.mean(scores))
+
+
 # align
 
 
@@ -3074,6 +3214,49 @@ def worst_head(maps, links, n_choose):
     head = int(on_links(maps[:n_choose], links[:n_choose]).argmin())
     rest = maps[n_choose:]
     score = on_links(rest, links[n_choose:])[head]
+    return head, float(score), float(np.mean([crossing(A[head]) for A in rest]))
+
+
+@wrong(
+    "align",
+    says="You compare the rows of the links, in the order in which the links come; all rows count, in "
+    "their own order.",
+    section="the-reordering",
+)
+def order_of_the_links(maps, links, n_choose):
+    def on_links(some_maps, some_links):
+        found = [A[:, link[:, 0], link[:, 1]] for A, link in zip(some_maps, some_links, strict=True)]
+        return np.concatenate(found, axis=1).mean(axis=1)
+
+    def crossing(A):
+        most = A.argmax(axis=1)
+        later, earlier = np.tril_indices(len(most), k=-1)
+        return np.mean(most[earlier] > most[later]) if len(most) > 1 else 0.0
+
+    head = int(on_links(maps[:n_choose], links[:n_choose]).argmax())
+    rest = maps[n_choose:]
+    score = on_links(rest, links[n_choose:])[head]
+    return head, float(score), float(np.mean([crossing(A[head][link[:, 0]]) for A, link in zip(rest, links[n_choose:], strict=True)]))
+
+
+@wrong(
+    "align",
+    says="You compare each row with the next one only, and your score is a mean over all sentences.",
+    section="the-reordering",
+)
+def neighbours_and_all(maps, links, n_choose):
+    def on_links(some_maps, some_links):
+        found = [A[:, link[:, 0], link[:, 1]] for A, link in zip(some_maps, some_links, strict=True)]
+        return np.concatenate(found, axis=1).mean(axis=1)
+
+    def crossing(A):
+        most = A.argmax(axis=1)
+        earlier, later = np.arange(len(most) - 1), np.arange(1, len(most))
+        return np.mean(most[earlier] > most[later]) if len(most) > 1 else 0.0
+
+    head = int(on_links(maps[:n_choose], links[:n_choose]).argmax())
+    rest = maps[n_choose:]
+    score = on_links(maps, links)[head]
     return head, float(score), float(np.mean([crossing(A[head]) for A in rest]))
 
 
@@ -3856,7 +4039,7 @@ def ended_ones_set_aside(p, start, end, n_tokens, n_beams, alpha):
         ranked = sorted(candidates, key=score, reverse=True)
         done += [beam for beam in ranked[:n_beams] if beam[0][-1] == end]
         beams = [beam for beam in ranked if beam[0][-1] != end][:n_beams]
-    best = max(done or beams, key=score)
+    best = max(done + beams, key=score)
     return np.array(best[0][1:]), float(score(best))
 
 
@@ -3908,3 +4091,29 @@ def base_two(p, start, end, n_tokens, n_beams, alpha):
             break
     best = max(beams, key=score)
     return np.array(best[0][1:]), float(score(best) / np.log(2))
+
+
+@wrong(
+    "beam",
+    says="You set ended texts aside and compare log-probabilities as they are while you search; the score "
+    "decides from the first step on.",
+    section="greedy-or-beam",
+)
+def aside_and_not_divided(p, start, end, n_tokens, n_beams, alpha):
+    def score(beam):
+        return beam[1] / (len(beam[0]) - 1) ** alpha
+
+    beams, done = [([start], 0.0)], []
+    for _ in range(n_tokens):
+        candidates = []
+        for text, total in beams:
+            if text[-1] != end:
+                scores = next_scores(p, np.array([text]))[0]
+                log_p = scores - scores.max()
+                log_p = log_p - np.log(np.exp(log_p).sum())
+                candidates += [([*text, word], total + more) for word, more in enumerate(log_p)]
+        ranked = sorted(candidates, key=lambda beam: beam[1], reverse=True)[:n_beams]
+        done += [beam for beam in ranked if beam[0][-1] == end]
+        beams = [beam for beam in ranked if beam[0][-1] != end]
+    best = max(done + beams, key=score)
+    return np.array(best[0][1:]), float(score(best))
