@@ -150,14 +150,13 @@ def place_after_place(logits, wanted, padding, smoothing):
 @right("museum")
 def three_repairs(p, source, read, padding):
     def look(x, z, maps, seen):
-        W_q, W_k, W_v, W_o = maps
-        C = np.einsum("bnd,bsd->bns", x @ W_q, z @ W_k) / np.sqrt(x.shape[2])
+        C = np.einsum("bnd,bsd->bns", x @ maps[0], z @ maps[1]) / np.sqrt(x.shape[2])
         C = np.where(seen, C, -1e300)
         A = np.exp(C - C.max(axis=-1, keepdims=True))
-        return (A / A.sum(axis=-1, keepdims=True)) @ (z @ W_v) @ W_o
+        return (A / A.sum(axis=-1, keepdims=True)) @ (z @ maps[2]) @ maps[3]
 
-    z = p["E"][source] + p["places"][: source.shape[1]]
-    x = p["E"][read] + p["places"][: read.shape[1]]
+    z = p["places"][: source.shape[1]] + p["E"][source]
+    x = p["places"][: read.shape[1]] + p["E"][read]
     past = np.tri(read.shape[1], dtype=bool)
     x = x + look(x, x, p["self"], past & (read != padding)[:, None])
     return (x + look(x, z, p["cross"], (source != padding)[:, None])) @ p["head"]
@@ -271,8 +270,8 @@ def gathered(maps, links, n_choose):
     shares = []
     for A in maps[n_choose:]:
         a = np.argmax(A[head], axis=-1)
-        n, m = np.triu_indices(len(a), k=1)
-        shares.append((a[n] > a[m]).mean() if len(a) > 1 else 0.0)
+        i, j = np.triu_indices(len(a), 1)
+        shares.append((a[i] > a[j]).mean() if len(a) > 1 else 0.0)
     return head, float(reporting[:, head].mean()), float(np.mean(shares))
 
 
@@ -337,7 +336,7 @@ def arrays_of_beams(p, start, end, n_tokens, n_beams, alpha):
     texts, totals, lengths = np.array([[start]]), np.zeros(1), np.zeros(1)
     for _ in range(n_tokens):
         ended = texts[:, -1] == end
-        if ended.all():
+        if np.all(texts[:, -1] == end):
             break
         z = next_scores(p, np.where(texts < 0, 0, texts))
         z = z - z.max(axis=1, keepdims=True)

@@ -4112,8 +4112,8 @@ def aside_and_not_divided(p, start, end, n_tokens, n_beams, alpha):
                 log_p = scores - scores.max()
                 log_p = log_p - np.log(np.exp(log_p).sum())
                 candidates += [([*text, word], total + more) for word, more in enumerate(log_p)]
-        ranked = sorted(candidates, key=lambda beam: beam[1], reverse=True)[:n_beams]
-        done += [beam for beam in ranked if beam[0][-1] == end]
-        beams = [beam for beam in ranked if beam[0][-1] != end]
+        ranked = sorted(candidates, key=lambda beam: beam[1], reverse=True)
+        done += [beam for beam in ranked[:n_beams] if beam[0][-1] == end]
+        beams = [beam for beam in ranked if beam[0][-1] != end][:n_beams]
     best = max(done + beams, key=score)
     return np.array(best[0][1:]), float(score(best))
