@@ -4091,29 +4091,3 @@ def base_two(p, start, end, n_tokens, n_beams, alpha):
             break
     best = max(beams, key=score)
     return np.array(best[0][1:]), float(score(best) / np.log(2))
-
-
-@wrong(
-    "beam",
-    says="You set ended texts aside and compare log-probabilities as they are while you search; the score "
-    "decides from the first step on.",
-    section="greedy-or-beam",
-)
-def aside_and_not_divided(p, start, end, n_tokens, n_beams, alpha):
-    def score(beam):
-        return beam[1] / (len(beam[0]) - 1) ** alpha
-
-    beams, done = [([start], 0.0)], []
-    for _ in range(n_tokens):
-        candidates = []
-        for text, total in beams:
-            if text[-1] != end:
-                scores = next_scores(p, np.array([text]))[0]
-                log_p = scores - scores.max()
-                log_p = log_p - np.log(np.exp(log_p).sum())
-                candidates += [([*text, word], total + more) for word, more in enumerate(log_p)]
-        ranked = sorted(candidates, key=lambda beam: beam[1], reverse=True)
-        done += [beam for beam in ranked[:n_beams] if beam[0][-1] == end]
-        beams = [beam for beam in ranked if beam[0][-1] != end][:n_beams]
-    best = max(done + beams, key=score)
-    return np.array(best[0][1:]), float(score(best))
