@@ -179,7 +179,9 @@ INPUTS = {
     ),
     ("08-encoder-decoder", "cache"): Inputs(no_sizes="old and new tokens are cut from one sequence"),
     ("11-translation", "batch"): Inputs(no_sizes="lists of sentences, each of its own length"),
-    ("11-translation", "masks"): Inputs(lambda source, read, padding: dict(zip("BSN", (*source.shape, read.shape[1]), strict=True))),
+    ("11-translation", "masks"): Inputs(
+        lambda source, read, padding: dict(zip("BSN", (*source.shape, read.shape[1]), strict=True))
+    ),
     ("11-translation", "loss"): Inputs(axes("BNV", "BN"), lambda logits, *rest: logits),
     ("11-translation", "museum"): Inputs(
         lambda p, source, read, padding: dict(zip("BSND", (*source.shape, read.shape[1], p["E"].shape[1]), strict=True))

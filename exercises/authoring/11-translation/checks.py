@@ -145,7 +145,9 @@ def tables_slip(came, source, read):
         return slip
     (B, S), N = source.shape, read.shape[1]
     for table, name, shape in zip(came, TABLES, ((B, S, S), (B, N, N), (B, N, S)), strict=True):
-        if slip := shape_slip(table, shape, f"The table of {name.removeprefix('the ')}" if "one" not in name else "The table across"):
+        if slip := shape_slip(
+            table, shape, f"The table of {name.removeprefix('the ')}" if "one" not in name else "The table across"
+        ):
             return slip
         if table.dtype != bool:
             return f"Truth values are expected in every table; in {name} your numbers have the dtype {table.dtype}."
@@ -164,7 +166,9 @@ def more_padding(ask, rng):
     for small, large, name in zip(before, after, TABLES, strict=True):
         rows, columns = small.shape[1:]
         if (large[:, :rows, :columns] != small).any():
-            return f"With two columns of padding more, who may look at whom must stay; in your table of {name} it changes."
+            return (
+                f"With two columns of padding more, who may look at whom must stay; in your table of {name} it changes."
+            )
         if large[:, :, columns:].any():
             return f"Two columns of padding were added, and in your table of {name} somebody may look at them."
     return None
@@ -452,7 +456,11 @@ def report_slip(came):
     head, score, crossing = came
     if isinstance(head, bool) or not isinstance(head, int | np.integer):
         return "The head should be a whole number."
-    return None if all(isinstance(x, float | np.floating) for x in (score, crossing)) else "Score and crossing should be numbers."
+    return (
+        None
+        if all(isinstance(x, float | np.floating) for x in (score, crossing))
+        else "Score and crossing should be numbers."
+    )
 
 
 def heads_in_another_order(ask, rng):
@@ -545,7 +553,9 @@ def telling_from(number, slips, settings):
     for _ in range(20_000):  # a few hundred are enough
         arguments = draw_writer(rng, **dict(settings))
         right, *others = (tuple(beam_reference(*arguments, slip)[0].tolist()) for slip in ("", *slips))
-        if len({right, *others}) == 1 + len(slips) and (right[-1] == arguments[2]) == ("ended ones preferred" not in slips):
+        if len({right, *others}) == 1 + len(slips) and (right[-1] == arguments[2]) == (
+            "ended ones preferred" not in slips
+        ):
             return arguments
     raise ValueError(f"no model was found that tells {slips} apart")
 
@@ -599,7 +609,9 @@ def every_text(p, start, end, n_tokens):
     """All texts of at most n_tokens words that have ended or are as long as that, with their log-probabilities."""
     found, going = {}, {(start,): 0.0}
     for n in range(n_tokens):
-        longer = {(*t, w): total + float(more) for t, total in going.items() for w, more in enumerate(log_probabilities(p, t))}
+        longer = {
+            (*t, w): total + float(more) for t, total in going.items() for w, more in enumerate(log_probabilities(p, t))
+        }
         found |= {t: total for t, total in longer.items() if t[-1] == end or n == n_tokens - 1}
         going = {t: total for t, total in longer.items() if t[-1] != end}
     return found
@@ -722,7 +734,9 @@ EXERCISE = Exercise(
                 equals(
                     "sure models",
                     3,
-                    varied(draw_loss, {"scale": 30.0, "smoothing": 0.1}, {"scale": 1e4}, {"scale": 1e4, "smoothing": 0.2}),
+                    varied(
+                        draw_loss, {"scale": 30.0, "smoothing": 0.1}, {"scale": 1e4}, {"scale": 1e4, "smoothing": 0.2}
+                    ),
                     loss_reference,
                 ),
                 holds("gradient check", 2, central_differences),
@@ -745,7 +759,9 @@ EXERCISE = Exercise(
             minutes=25,
             difficulty=3,
             checks=(
-                equals("values", 5, varied(draw_translator, {}, {}, {"n_targets": 1}, {"n_sources": 1}), scores_reference),
+                equals(
+                    "values", 5, varied(draw_translator, {}, {}, {"n_targets": 1}, {"n_sources": 1}), scores_reference
+                ),
                 equals("large scores", 2, varied(draw_translator, {"sharp": 30.0}, {"sharp": 3e4}), scores_reference),
                 holds("blind to the future", 4, blind_to_the_future),
                 holds("reads the source", 3, reads_the_source),

@@ -53,8 +53,7 @@ def end_is_read(sources, targets, start, end, padding):
 
 @wrong(
     "batch",
-    says="What is read lacks the start token, so nothing stands there from which the first word could be "
-    "written.",
+    says="What is read lacks the start token, so nothing stands there from which the first word could be written.",
     section="a-batch",
 )
 def no_start(sources, targets, start, end, padding):
@@ -207,7 +206,7 @@ def one_place_early(sources, targets, start, end, padding):
         return np.array([row + [padding] * (longest - len(row)) for row in rows])
 
     source = filled([words + [end] for words in sources])
-    
+
     wanted = filled([words + [end] for words in targets])
     read = np.roll(wanted, -1, axis=1)
     return source, read, wanted
@@ -381,8 +380,7 @@ def rows_for_columns(source, read, padding):
 
 @wrong(
     "masks",
-    says="In the decoder you have the triangle, but padding that stands in front of a place may be looked "
-    "at.",
+    says="In the decoder you have the triangle, but padding that stands in front of a place may be looked at.",
     section="a-batch",
 )
 def triangle_alone(source, read, padding):
@@ -481,8 +479,7 @@ def triangle_across(source, read, padding):
 
 @wrong(
     "masks",
-    says="Encoder and the table across have a triangle, too; only the decoder's own words come one after "
-    "the other.",
+    says="Encoder and the table across have a triangle, too; only the decoder's own words come one after the other.",
     section="a-batch",
 )
 def triangles_everywhere(source, read, padding):
@@ -496,8 +493,7 @@ def triangles_everywhere(source, read, padding):
 
 @wrong(
     "masks",
-    says="In the table across you ask where the target has padding; there it is the source that is looked "
-    "at.",
+    says="In the table across you ask where the target has padding; there it is the source that is looked at.",
     section="a-batch",
 )
 def padding_of_the_wrong_side(source, read, padding):
@@ -581,8 +577,7 @@ def encoder_sees_padding(source, read, padding):
 
 @wrong(
     "masks",
-    says="You count the words of a sentence and hide what comes after so many places; padding may stand in "
-    "front, too.",
+    says="You count the words of a sentence and hide what comes after so many places; padding may stand in front, too.",
     section="a-batch",
 )
 def padding_only_behind(source, read, padding):
@@ -724,8 +719,7 @@ def decoder_rows_hidden(source, read, padding):
 
 @wrong(
     "masks",
-    says="In encoder and decoder you also forbid padding to look at others; its rows have no rule of their "
-    "own.",
+    says="In encoder and decoder you also forbid padding to look at others; its rows have no rule of their own.",
     section="a-batch",
 )
 def padding_sees_nobody(source, read, padding):
@@ -771,8 +765,7 @@ def padding_counts(logits, wanted, padding, smoothing):
 
 @wrong(
     "loss",
-    says="You leave padding out of the sum and divide by the number of all places; divide by the number of "
-    "real words.",
+    says="You leave padding out of the sum and divide by the number of all places; divide by the number of real words.",
     section="the-loss",
 )
 def divided_by_all_places(logits, wanted, padding, smoothing):
@@ -805,8 +798,7 @@ def mean_of_means(logits, wanted, padding, smoothing):
 
 @wrong(
     "loss",
-    says="You average in each sentence and then over all sentences, those with nothing but padding "
-    "included.",
+    says="You average in each sentence and then over all sentences, those with nothing but padding included.",
     section="the-loss",
 )
 def mean_of_all_means(logits, wanted, padding, smoothing):
@@ -876,7 +868,7 @@ def gradient_of_padding(logits, wanted, padding, smoothing):
     shifted = logits - logits.max(axis=2, keepdims=True)
     log_p = shifted - np.log(np.exp(shifted).sum(axis=2, keepdims=True))
     surprise = -(shares * log_p).sum(axis=2) * real
-    gradient = (np.exp(log_p) - shares)
+    gradient = np.exp(log_p) - shares
     return surprise.sum() / real.sum(), gradient / real.sum()
 
 
@@ -1051,8 +1043,7 @@ def one_maximum_for_all(logits, wanted, padding, smoothing):
 
 @wrong(
     "loss",
-    says="Your softmax runs over the places of a sentence; the words of one place have to share the "
-    "probability.",
+    says="Your softmax runs over the places of a sentence; the words of one place have to share the probability.",
     section="the-loss",
 )
 def softmax_over_places(logits, wanted, padding, smoothing):
@@ -1158,8 +1149,7 @@ def gradient_over_all_places(logits, wanted, padding, smoothing):
 
 @wrong(
     "loss",
-    says="Your gradient has entries at the wanted word alone; the scores of all words push each other "
-    "aside.",
+    says="Your gradient has entries at the wanted word alone; the scores of all words push each other aside.",
     section="the-loss",
 )
 def gradient_at_the_word_only(logits, wanted, padding, smoothing):
@@ -1177,8 +1167,7 @@ def gradient_at_the_word_only(logits, wanted, padding, smoothing):
 
 @wrong(
     "museum",
-    says="This is the museum piece: it sees what it is to write, never looks at the source, and gives "
-    "padding a share.",
+    says="This is the museum piece: it sees what it is to write, never looks at the source, and gives padding a share.",
     section="common-mistakes",
 )
 def museum_piece(p, source, read, padding):
@@ -1200,8 +1189,7 @@ def museum_piece(p, source, read, padding):
 
 @wrong(
     "museum",
-    says="The source is read and padding is hidden, but every place still sees the words that come after "
-    "it.",
+    says="The source is read and padding is hidden, but every place still sees the words that come after it.",
     section="the-translator",
 )
 def future_still_seen(p, source, read, padding):
@@ -1290,8 +1278,7 @@ def padding_still_shares(p, source, read, padding):
 
 @wrong(
     "museum",
-    says="The source is read; but every place still sees what comes after it, and hidden scores of 0 take "
-    "their share.",
+    says="The source is read; but every place still sees what comes after it, and hidden scores of 0 take their share.",
     section="the-translator",
 )
 def future_seen_and_padding_shares(p, source, read, padding):
@@ -1335,8 +1322,7 @@ def padding_shares_source_unread(p, source, read, padding):
 
 @wrong(
     "museum",
-    says="The second attention asks the target's past instead of the source, and hidden scores of 0 take "
-    "their share.",
+    says="The second attention asks the target's past instead of the source, and hidden scores of 0 take their share.",
     section="the-translator",
 )
 def padding_shares_source_unread_past(p, source, read, padding):
@@ -1358,8 +1344,7 @@ def padding_shares_source_unread_past(p, source, read, padding):
 
 @wrong(
     "museum",
-    says="Padding is hidden; but every place still sees what comes after it, and the source never comes "
-    "in.",
+    says="Padding is hidden; but every place still sees what comes after it, and the source never comes in.",
     section="the-translator",
 )
 def future_seen_source_unread(p, source, read, padding):
@@ -1468,8 +1453,7 @@ def triangle_on_its_head(p, source, read, padding):
 
 @wrong(
     "museum",
-    says="Nothing hides the padding of the source, so a translation depends on the other sentences of its "
-    "batch.",
+    says="Nothing hides the padding of the source, so a translation depends on the other sentences of its batch.",
     section="common-mistakes",
 )
 def padding_of_the_source_seen(p, source, read, padding):
@@ -1755,8 +1739,7 @@ def never_scaled(p, source, read, padding):
 
 @wrong(
     "museum",
-    says="You take 10,000 off the hidden scores, and where scores are in the ten thousands that does not "
-    "hide them.",
+    says="You take 10,000 off the hidden scores, and where scores are in the ten thousands that does not hide them.",
     section="the-translator",
 )
 def hidden_by_ten_thousand(p, source, read, padding):
@@ -1961,8 +1944,7 @@ def not_clipped(written, wanted, longest):
 
 @wrong(
     "bleu",
-    says="Different n-grams are counted, each once; what was written twice and is wanted twice has two "
-    "hits.",
+    says="Different n-grams are counted, each once; what was written twice and is wanted twice has two hits.",
     section="all-right-or-wrong",
 )
 def each_once(written, wanted, longest):
@@ -2028,8 +2010,7 @@ def recall(written, wanted, longest):
 
 @wrong(
     "bleu",
-    says="You divide within each sentence and average the precisions; sum hits and n-grams over the batch "
-    "first.",
+    says="You divide within each sentence and average the precisions; sum hits and n-grams over the batch first.",
     section="all-right-or-wrong",
 )
 def mean_of_sentences(written, wanted, longest):
@@ -2408,7 +2389,9 @@ def one_order_too_few(written, wanted, longest):
     section="all-right-or-wrong",
 )
 def share_of_words(written, wanted, longest):
-    exact = sum(x == y for a, b in zip(written, wanted, strict=True) for x, y in zip(a, b, strict=False)) / sum(map(len, wanted))
+    exact = sum(x == y for a, b in zip(written, wanted, strict=True) for x, y in zip(a, b, strict=False)) / sum(
+        map(len, wanted)
+    )
     c, r = sum(map(len, written)), sum(map(len, wanted))
     precisions = []
     for n in range(1, longest + 1):
@@ -2580,8 +2563,7 @@ def nearly_zero(written, wanted, longest):
 
 @wrong(
     "bleu",
-    says="You compute a BLEU of each sentence and average; hits, n-grams and lengths are summed over the "
-    "batch.",
+    says="You compute a BLEU of each sentence and average; hits, n-grams and lengths are summed over the batch.",
     section="all-right-or-wrong",
 )
 def mean_of_sentence_bleus(written, wanted, longest):
@@ -2709,8 +2691,7 @@ def crossing_of_all(maps, links, n_choose):
 
 @wrong(
     "align",
-    says="The score is the best of all heads on the reporting sentences; it belongs to the head that was "
-    "chosen.",
+    says="The score is the best of all heads on the reporting sentences; it belongs to the head that was chosen.",
     section="who-looks-at-whom",
 )
 def best_score_of_all_heads(maps, links, n_choose):
@@ -2794,8 +2775,7 @@ def links_reversed(maps, links, n_choose):
 
 @wrong(
     "align",
-    says="You look one row further down: word 0 is written at the place of the start token, which is row "
-    "0.",
+    says="You look one row further down: word 0 is written at the place of the start token, which is row 0.",
     section="common-mistakes",
 )
 def one_row_late(maps, links, n_choose):
@@ -2843,7 +2823,10 @@ def one_row_late_and_out(maps, links, n_choose):
 )
 def whole_table_of_links(maps, links, n_choose):
     def on_links(some_maps, some_links):
-        found = [A[:, link[:, 0]][:, :, link[:, 1]].reshape(len(A), -1) for A, link in zip(some_maps, some_links, strict=True)]
+        found = [
+            A[:, link[:, 0]][:, :, link[:, 1]].reshape(len(A), -1)
+            for A, link in zip(some_maps, some_links, strict=True)
+        ]
         return np.concatenate(found, axis=1).mean(axis=1)
 
     def crossing(A):
@@ -2864,7 +2847,10 @@ def whole_table_of_links(maps, links, n_choose):
 )
 def hits_counted(maps, links, n_choose):
     def on_links(some_maps, some_links):
-        found = [(A.argmax(axis=2)[:, link[:, 0]] == link[:, 1]).astype(float) for A, link in zip(some_maps, some_links, strict=True)]
+        found = [
+            (A.argmax(axis=2)[:, link[:, 0]] == link[:, 1]).astype(float)
+            for A, link in zip(some_maps, some_links, strict=True)
+        ]
         return np.concatenate(found, axis=1).mean(axis=1)
 
     def crossing(A):
@@ -2943,8 +2929,7 @@ def heads_averaged(maps, links, n_choose):
 
 @wrong(
     "align",
-    says="You ask which row looks most at a source; for each row the source is wanted that it looks at "
-    "most.",
+    says="You ask which row looks most at a source; for each row the source is wanted that it looks at most.",
     section="the-reordering",
 )
 def wrong_axis_for_most(maps, links, n_choose):
@@ -3070,8 +3055,7 @@ def divided_by_square(maps, links, n_choose):
 
 @wrong(
     "align",
-    says="You divide all crossing pairs by all pairs of all sentences; the mean runs over the sentences' "
-    "shares.",
+    says="You divide all crossing pairs by all pairs of all sentences; the mean runs over the sentences' shares.",
     section="the-reordering",
 )
 def pairs_over_sentences(maps, links, n_choose):
@@ -3155,8 +3139,7 @@ def crossing_of_all_heads(maps, links, n_choose):
 
 @wrong(
     "align",
-    says="You average the maps of all heads and look at the crossing of that; it belongs to the chosen "
-    "head.",
+    says="You average the maps of all heads and look at the crossing of that; it belongs to the chosen head.",
     section="the-reordering",
 )
 def crossing_of_the_mean_map(maps, links, n_choose):
@@ -3193,7 +3176,13 @@ def only_links_cross(maps, links, n_choose):
     head = int(on_links(maps[:n_choose], links[:n_choose]).argmax())
     rest = maps[n_choose:]
     score = on_links(rest, links[n_choose:])[head]
-    return head, float(score), float(np.mean([crossing(A[head][np.sort(link[:, 0])]) for A, link in zip(rest, links[n_choose:], strict=True)]))
+    return (
+        head,
+        float(score),
+        float(
+            np.mean([crossing(A[head][np.sort(link[:, 0])]) for A, link in zip(rest, links[n_choose:], strict=True)])
+        ),
+    )
 
 
 @wrong(
@@ -3219,8 +3208,7 @@ def worst_head(maps, links, n_choose):
 
 @wrong(
     "align",
-    says="You compare the rows of the links, in the order in which the links come; all rows count, in "
-    "their own order.",
+    says="You compare the rows of the links, in the order in which the links come; all rows count, in their own order.",
     section="the-reordering",
 )
 def order_of_the_links(maps, links, n_choose):
@@ -3236,7 +3224,11 @@ def order_of_the_links(maps, links, n_choose):
     head = int(on_links(maps[:n_choose], links[:n_choose]).argmax())
     rest = maps[n_choose:]
     score = on_links(rest, links[n_choose:])[head]
-    return head, float(score), float(np.mean([crossing(A[head][link[:, 0]]) for A, link in zip(rest, links[n_choose:], strict=True)]))
+    return (
+        head,
+        float(score),
+        float(np.mean([crossing(A[head][link[:, 0]]) for A, link in zip(rest, links[n_choose:], strict=True)])),
+    )
 
 
 @wrong(
@@ -3365,8 +3357,7 @@ def probabilities_added(p, start, end, n_tokens, n_beams, alpha):
 
 @wrong(
     "beam",
-    says="You multiply probabilities and take a logarithm at the end; a product of very small numbers "
-    "becomes 0.",
+    says="You multiply probabilities and take a logarithm at the end; a product of very small numbers becomes 0.",
     section="greedy-or-beam",
 )
 def probabilities_multiplied(p, start, end, n_tokens, n_beams, alpha):
@@ -3416,8 +3407,7 @@ def overflows(p, start, end, n_tokens, n_beams, alpha):
 
 @wrong(
     "beam",
-    says="Beams that have ended are dropped from the search, and with them short texts that may be the "
-    "best.",
+    says="Beams that have ended are dropped from the search, and with them short texts that may be the best.",
     section="greedy-or-beam",
 )
 def ended_ones_dropped(p, start, end, n_tokens, n_beams, alpha):
@@ -3566,8 +3556,7 @@ def end_does_not_count(p, start, end, n_tokens, n_beams, alpha):
 
 @wrong(
     "beam",
-    says="While searching you compare log-probabilities as they are, and divide by the length only at the "
-    "end.",
+    says="While searching you compare log-probabilities as they are, and divide by the length only at the end.",
     section="greedy-or-beam",
 )
 def divided_at_the_end_only(p, start, end, n_tokens, n_beams, alpha):
@@ -3667,8 +3656,7 @@ def always_the_mean(p, start, end, n_tokens, n_beams, alpha):
 
 @wrong(
     "beam",
-    says="You add to scores that have been divided already; log-probabilities are added, and scores are "
-    "made of them.",
+    says="You add to scores that have been divided already; log-probabilities are added, and scores are made of them.",
     section="greedy-or-beam",
 )
 def divided_in_every_step(p, start, end, n_tokens, n_beams, alpha):
@@ -3683,7 +3671,10 @@ def divided_in_every_step(p, start, end, n_tokens, n_beams, alpha):
                 scores = next_scores(p, np.array([text]))[0]
                 log_p = scores - scores.max()
                 log_p = log_p - np.log(np.exp(log_p).sum())
-                candidates += [([*text, word], (total * max(len(text) - 1, 1) ** alpha + more * 1.0) / len(text) ** alpha) for word, more in enumerate(log_p)]
+                candidates += [
+                    ([*text, word], (total * max(len(text) - 1, 1) ** alpha + more * 1.0) / len(text) ** alpha)
+                    for word, more in enumerate(log_p)
+                ]
         beams = sorted(candidates, key=score, reverse=True)[:n_beams]
         if all(text[-1] == end for text, _ in beams):
             break
@@ -3734,7 +3725,9 @@ def some_of_every_beam(p, start, end, n_tokens, n_beams, alpha):
                 scores = next_scores(p, np.array([text]))[0]
                 log_p = scores - scores.max()
                 log_p = log_p - np.log(np.exp(log_p).sum())
-                candidates += sorted([([*text, word], total + more) for word, more in enumerate(log_p)], key=score, reverse=True)[: 1 if len(beams) > 1 else n_beams]
+                candidates += sorted(
+                    [([*text, word], total + more) for word, more in enumerate(log_p)], key=score, reverse=True
+                )[: 1 if len(beams) > 1 else n_beams]
         beams = sorted(candidates, key=score, reverse=True)[:n_beams]
         if all(text[-1] == end for text, _ in beams):
             break
