@@ -29,9 +29,9 @@ def not_shifted(sources, targets, start, end, padding):
         longest = max(len(row) for row in rows)
         return np.array([row + [padding] * (longest - len(row)) for row in rows])
 
-    source = filled([words + [end] for words in sources])
-    read = filled([words + [end] for words in targets])
-    wanted = filled([words + [end] for words in targets])
+    source = filled([[*words, end] for words in sources])
+    read = filled([[*words, end] for words in targets])
+    wanted = filled([[*words, end] for words in targets])
     return source, read, wanted
 
 
@@ -45,8 +45,8 @@ def end_is_read(sources, targets, start, end, padding):
         longest = max(len(row) for row in rows)
         return np.array([row + [padding] * (longest - len(row)) for row in rows])
 
-    source = filled([words + [end] for words in sources])
-    whole = filled([[start] + words + [end] for words in targets])
+    source = filled([[*words, end] for words in sources])
+    whole = filled([[start, *words, end] for words in targets])
     read, wanted = whole[:, :-1], whole[:, 1:]
     return source, read, wanted
 
@@ -61,9 +61,9 @@ def no_start(sources, targets, start, end, padding):
         longest = max(len(row) for row in rows)
         return np.array([row + [padding] * (longest - len(row)) for row in rows])
 
-    source = filled([words + [end] for words in sources])
+    source = filled([[*words, end] for words in sources])
     read = filled([words for words in targets])
-    wanted = filled([words + [end] for words in targets])
+    wanted = filled([[*words, end] for words in targets])
     return source, read, wanted
 
 
@@ -77,8 +77,8 @@ def no_end(sources, targets, start, end, padding):
         longest = max(len(row) for row in rows)
         return np.array([row + [padding] * (longest - len(row)) for row in rows])
 
-    source = filled([words + [end] for words in sources])
-    read = filled([[start] + words for words in targets])
+    source = filled([[*words, end] for words in sources])
+    read = filled([[start, *words] for words in targets])
     wanted = filled([words for words in targets])
     return source, read, wanted
 
@@ -94,8 +94,8 @@ def source_without_end(sources, targets, start, end, padding):
         return np.array([row + [padding] * (longest - len(row)) for row in rows])
 
     source = filled([words for words in sources])
-    read = filled([[start] + words for words in targets])
-    wanted = filled([words + [end] for words in targets])
+    read = filled([[start, *words] for words in targets])
+    wanted = filled([[*words, end] for words in targets])
     return source, read, wanted
 
 
@@ -109,9 +109,9 @@ def source_with_start(sources, targets, start, end, padding):
         longest = max(len(row) for row in rows)
         return np.array([row + [padding] * (longest - len(row)) for row in rows])
 
-    source = filled([[start] + words + [end] for words in sources])
-    read = filled([[start] + words for words in targets])
-    wanted = filled([words + [end] for words in targets])
+    source = filled([[start, *words, end] for words in sources])
+    read = filled([[start, *words] for words in targets])
+    wanted = filled([[*words, end] for words in targets])
     return source, read, wanted
 
 
@@ -125,9 +125,9 @@ def padding_in_front(sources, targets, start, end, padding):
         longest = max(len(row) for row in rows)
         return np.array([[padding] * (longest - len(row)) + row for row in rows])
 
-    source = filled([words + [end] for words in sources])
-    read = filled([[start] + words for words in targets])
-    wanted = filled([words + [end] for words in targets])
+    source = filled([[*words, end] for words in sources])
+    read = filled([[start, *words] for words in targets])
+    wanted = filled([[*words, end] for words in targets])
     return source, read, wanted
 
 
@@ -141,8 +141,8 @@ def both_with_both(sources, targets, start, end, padding):
         longest = max(len(row) for row in rows)
         return np.array([row + [padding] * (longest - len(row)) for row in rows])
 
-    source = filled([words + [end] for words in sources])
-    read = filled([[start] + words + [end] for words in targets])
+    source = filled([[*words, end] for words in sources])
+    read = filled([[start, *words, end] for words in targets])
     wanted = read.copy()
     return source, read, wanted
 
@@ -157,9 +157,9 @@ def read_and_wanted_exchanged(sources, targets, start, end, padding):
         longest = max(len(row) for row in rows)
         return np.array([row + [padding] * (longest - len(row)) for row in rows])
 
-    source = filled([words + [end] for words in sources])
-    read = filled([[start] + words for words in targets])
-    wanted = filled([words + [end] for words in targets])
+    source = filled([[*words, end] for words in sources])
+    read = filled([[start, *words] for words in targets])
+    wanted = filled([[*words, end] for words in targets])
     return source, wanted, read
 
 
@@ -173,9 +173,9 @@ def filled_with_zero(sources, targets, start, end, padding):
         longest = max(len(row) for row in rows)
         return np.array([row + [0] * (longest - len(row)) for row in rows])
 
-    source = filled([words + [end] for words in sources])
-    read = filled([[start] + words for words in targets])
-    wanted = filled([words + [end] for words in targets])
+    source = filled([[*words, end] for words in sources])
+    read = filled([[start, *words] for words in targets])
+    wanted = filled([[*words, end] for words in targets])
     return source, read, wanted
 
 
@@ -189,9 +189,9 @@ def one_width_for_all(sources, targets, start, end, padding):
         longest = max(len(words) for words in sources + targets) + 1
         return np.array([row + [padding] * (longest - len(row)) for row in rows])
 
-    source = filled([words + [end] for words in sources])
-    read = filled([[start] + words for words in targets])
-    wanted = filled([words + [end] for words in targets])
+    source = filled([[*words, end] for words in sources])
+    read = filled([[start, *words] for words in targets])
+    wanted = filled([[*words, end] for words in targets])
     return source, read, wanted
 
 
@@ -205,9 +205,9 @@ def one_place_early(sources, targets, start, end, padding):
         longest = max(len(row) for row in rows)
         return np.array([row + [padding] * (longest - len(row)) for row in rows])
 
-    source = filled([words + [end] for words in sources])
+    source = filled([[*words, end] for words in sources])
 
-    wanted = filled([words + [end] for words in targets])
+    wanted = filled([[*words, end] for words in targets])
     read = np.roll(wanted, -1, axis=1)
     return source, read, wanted
 
@@ -223,7 +223,7 @@ def end_behind_the_padding(sources, targets, start, end, padding):
         return np.array([row + [padding] * (longest - len(row)) for row in rows])
 
     source = filled([words for words in sources])
-    read = filled([[start] + words for words in targets])
+    read = filled([[start, *words] for words in targets])
     wanted = filled([words for words in targets])
     ends = np.full((len(targets), 1), end)
     return np.hstack([source, ends]), read, np.hstack([wanted, ends])
@@ -241,7 +241,7 @@ def start_before_the_padding(sources, targets, start, end, padding):
         return np.array([row + [padding] * (longest - len(row)) for row in rows])
 
     source = filled([words for words in sources])
-    read = filled([[start] + words for words in targets])
+    read = filled([[start, *words] for words in targets])
     wanted = filled([words for words in targets])
     for table in (source, wanted):
         table[:, -1:] = np.where(table[:, -1:] == padding, padding, end)
@@ -258,9 +258,9 @@ def cut_to_the_shortest(sources, targets, start, end, padding):
         longest = min(len(row) for row in rows)
         return np.array([row[:longest] for row in rows])
 
-    source = filled([words + [end] for words in sources])
-    read = filled([[start] + words for words in targets])
-    wanted = filled([words + [end] for words in targets])
+    source = filled([[*words, end] for words in sources])
+    read = filled([[start, *words] for words in targets])
+    wanted = filled([[*words, end] for words in targets])
     return source, read, wanted
 
 
@@ -274,9 +274,9 @@ def not_whole_numbers(sources, targets, start, end, padding):
         longest = max(len(row) for row in rows)
         return np.array([row + [padding] * (longest - len(row)) for row in rows], dtype=float)
 
-    source = filled([words + [end] for words in sources])
-    read = filled([[start] + words for words in targets])
-    wanted = filled([words + [end] for words in targets])
+    source = filled([[*words, end] for words in sources])
+    read = filled([[start, *words] for words in targets])
+    wanted = filled([[*words, end] for words in targets])
     return source, read, wanted
 
 
@@ -293,7 +293,7 @@ def sentences_changed(sources, targets, start, end, padding):
     for words in sources:
         words.append(end)
     source = filled(sources)
-    read = filled([[start] + words for words in targets])
+    read = filled([[start, *words] for words in targets])
     for words in targets:
         words.append(end)
     wanted = filled(targets)
@@ -310,9 +310,9 @@ def one_column_too_many(sources, targets, start, end, padding):
         longest = max(len(row) for row in rows) + 1
         return np.array([row + [padding] * (longest - len(row)) for row in rows])
 
-    source = filled([words + [end] for words in sources])
-    read = filled([[start] + words for words in targets])
-    wanted = filled([words + [end] for words in targets])
+    source = filled([[*words, end] for words in sources])
+    read = filled([[start, *words] for words in targets])
+    wanted = filled([[*words, end] for words in targets])
     return source, read, wanted
 
 
@@ -326,9 +326,9 @@ def markers_exchanged(sources, targets, start, end, padding):
         longest = max(len(row) for row in rows)
         return np.array([row + [padding] * (longest - len(row)) for row in rows])
 
-    source = filled([words + [start] for words in sources])
-    read = filled([[end] + words for words in targets])
-    wanted = filled([words + [start] for words in targets])
+    source = filled([[*words, start] for words in sources])
+    read = filled([[end, *words] for words in targets])
+    wanted = filled([[*words, start] for words in targets])
     return source, read, wanted
 
 
@@ -341,9 +341,9 @@ def rows_of_different_lengths(sources, targets, start, end, padding):
     def filled(rows):
         return np.array(rows)
 
-    source = filled([words + [end] for words in sources])
-    read = filled([[start] + words for words in targets])
-    wanted = filled([words + [end] for words in targets])
+    source = filled([[*words, end] for words in sources])
+    read = filled([[start, *words] for words in targets])
+    wanted = filled([[*words, end] for words in targets])
     return source, read, wanted
 
 
@@ -356,7 +356,7 @@ def rows_of_different_lengths(sources, targets, start, end, padding):
     section="a-batch",
 )
 def padding_may_not_look(source, read, padding):
-    (B, S), N = source.shape, read.shape[1]
+    (_B, _S), N = source.shape, read.shape[1]
     in_source, in_read = (source != padding)[:, None, :], (read != padding)[:, None, :]
     encoder = in_source & np.swapaxes(in_source, 1, 2)
     decoder = in_read & np.swapaxes(in_read, 1, 2) & np.tri(N, dtype=bool)
@@ -370,7 +370,7 @@ def padding_may_not_look(source, read, padding):
     section="a-batch",
 )
 def rows_for_columns(source, read, padding):
-    (B, S), N = source.shape, read.shape[1]
+    (_B, S), N = source.shape, read.shape[1]
     in_source, in_read = (source != padding)[:, None, :], (read != padding)[:, None, :]
     encoder = np.repeat(np.swapaxes(in_source, 1, 2), S, axis=2)
     decoder = np.swapaxes(in_read, 1, 2) & np.tri(N, dtype=bool)
@@ -385,7 +385,7 @@ def rows_for_columns(source, read, padding):
 )
 def triangle_alone(source, read, padding):
     (B, S), N = source.shape, read.shape[1]
-    in_source, in_read = (source != padding)[:, None, :], (read != padding)[:, None, :]
+    in_source, _in_read = (source != padding)[:, None, :], (read != padding)[:, None, :]
     encoder = np.repeat(in_source, S, axis=1)
     decoder = np.repeat(np.tri(N, dtype=bool)[None], B, axis=0)
     across = np.repeat(in_source, N, axis=1)
@@ -398,7 +398,7 @@ def triangle_alone(source, read, padding):
     section="a-batch",
 )
 def no_triangle(source, read, padding):
-    (B, S), N = source.shape, read.shape[1]
+    (_B, S), N = source.shape, read.shape[1]
     in_source, in_read = (source != padding)[:, None, :], (read != padding)[:, None, :]
     encoder = np.repeat(in_source, S, axis=1)
     decoder = np.repeat(in_read, N, axis=1)
@@ -412,7 +412,7 @@ def no_triangle(source, read, padding):
     section="a-batch",
 )
 def triangle_upside_down(source, read, padding):
-    (B, S), N = source.shape, read.shape[1]
+    (_B, S), N = source.shape, read.shape[1]
     in_source, in_read = (source != padding)[:, None, :], (read != padding)[:, None, :]
     encoder = np.repeat(in_source, S, axis=1)
     decoder = in_read & np.triu(np.ones((N, N), dtype=bool))
@@ -426,7 +426,7 @@ def triangle_upside_down(source, read, padding):
     section="a-batch",
 )
 def not_itself(source, read, padding):
-    (B, S), N = source.shape, read.shape[1]
+    (_B, S), N = source.shape, read.shape[1]
     in_source, in_read = (source != padding)[:, None, :], (read != padding)[:, None, :]
     encoder = np.repeat(in_source, S, axis=1)
     decoder = in_read & np.tri(N, k=-1, dtype=bool)
@@ -440,7 +440,7 @@ def not_itself(source, read, padding):
     section="a-batch",
 )
 def one_place_too_far(source, read, padding):
-    (B, S), N = source.shape, read.shape[1]
+    (_B, S), N = source.shape, read.shape[1]
     in_source, in_read = (source != padding)[:, None, :], (read != padding)[:, None, :]
     encoder = np.repeat(in_source, S, axis=1)
     decoder = in_read & np.tri(N, k=1, dtype=bool)
@@ -454,7 +454,7 @@ def one_place_too_far(source, read, padding):
     section="a-batch",
 )
 def triangle_in_the_encoder(source, read, padding):
-    (B, S), N = source.shape, read.shape[1]
+    (_B, S), N = source.shape, read.shape[1]
     in_source, in_read = (source != padding)[:, None, :], (read != padding)[:, None, :]
     encoder = in_source & np.tri(S, dtype=bool)
     decoder = in_read & np.tri(N, dtype=bool)
@@ -469,7 +469,7 @@ def triangle_in_the_encoder(source, read, padding):
     section="a-batch",
 )
 def triangle_across(source, read, padding):
-    (B, S), N = source.shape, read.shape[1]
+    (_B, S), N = source.shape, read.shape[1]
     in_source, in_read = (source != padding)[:, None, :], (read != padding)[:, None, :]
     encoder = np.repeat(in_source, S, axis=1)
     decoder = in_read & np.tri(N, dtype=bool)
@@ -483,7 +483,7 @@ def triangle_across(source, read, padding):
     section="a-batch",
 )
 def triangles_everywhere(source, read, padding):
-    (B, S), N = source.shape, read.shape[1]
+    (_B, S), N = source.shape, read.shape[1]
     in_source, in_read = (source != padding)[:, None, :], (read != padding)[:, None, :]
     encoder = in_source & np.tri(S, dtype=bool)
     decoder = in_read & np.tri(N, dtype=bool)
@@ -497,7 +497,7 @@ def triangles_everywhere(source, read, padding):
     section="a-batch",
 )
 def padding_of_the_wrong_side(source, read, padding):
-    (B, S), N = source.shape, read.shape[1]
+    (_B, S), N = source.shape, read.shape[1]
     in_source, in_read = (source != padding)[:, None, :], (read != padding)[:, None, :]
     encoder = np.repeat(in_source, S, axis=1)
     decoder = in_read & np.tri(N, dtype=bool)
@@ -511,7 +511,7 @@ def padding_of_the_wrong_side(source, read, padding):
     section="a-batch",
 )
 def true_hides(source, read, padding):
-    (B, S), N = source.shape, read.shape[1]
+    (_B, S), N = source.shape, read.shape[1]
     in_source, in_read = (source != padding)[:, None, :], (read != padding)[:, None, :]
     encoder = np.repeat(in_source, S, axis=1)
     decoder = in_read & np.tri(N, dtype=bool)
@@ -525,7 +525,7 @@ def true_hides(source, read, padding):
     section="a-batch",
 )
 def padding_is_zero(source, read, padding):
-    (B, S), N = source.shape, read.shape[1]
+    (_B, S), N = source.shape, read.shape[1]
     in_source, in_read = (source != 0)[:, None, :], (read != 0)[:, None, :]
     encoder = np.repeat(in_source, S, axis=1)
     decoder = in_read & np.tri(N, dtype=bool)
@@ -539,7 +539,7 @@ def padding_is_zero(source, read, padding):
     section="a-batch",
 )
 def across_on_its_side(source, read, padding):
-    (B, S), N = source.shape, read.shape[1]
+    (_B, S), N = source.shape, read.shape[1]
     in_source, in_read = (source != padding)[:, None, :], (read != padding)[:, None, :]
     encoder = np.repeat(in_source, S, axis=1)
     decoder = in_read & np.tri(N, dtype=bool)
@@ -581,7 +581,7 @@ def encoder_sees_padding(source, read, padding):
     section="a-batch",
 )
 def padding_only_behind(source, read, padding):
-    (B, S), N = source.shape, read.shape[1]
+    (_B, S), N = source.shape, read.shape[1]
     words, texts = (source != padding).sum(axis=1), (read != padding).sum(axis=1)
     in_source = (np.arange(S) < words[:, None])[:, None, :]
     in_read = (np.arange(N) < texts[:, None])[:, None, :]
@@ -597,7 +597,7 @@ def padding_only_behind(source, read, padding):
     section="a-batch",
 )
 def one_axis_for_heads(source, read, padding):
-    (B, S), N = source.shape, read.shape[1]
+    (_B, S), N = source.shape, read.shape[1]
     in_source, in_read = (source != padding)[:, None, :], (read != padding)[:, None, :]
     encoder = np.repeat(in_source, S, axis=1)
     decoder = in_read & np.tri(N, dtype=bool)
@@ -611,7 +611,7 @@ def one_axis_for_heads(source, read, padding):
     section="a-batch",
 )
 def not_spread_out(source, read, padding):
-    (B, S), N = source.shape, read.shape[1]
+    (_B, _S), N = source.shape, read.shape[1]
     in_source, in_read = (source != padding)[:, None, :], (read != padding)[:, None, :]
     encoder = in_source
     decoder = in_read & np.tri(N, dtype=bool)
@@ -625,7 +625,7 @@ def not_spread_out(source, read, padding):
     section="a-batch",
 )
 def zeros_and_minus_infinity(source, read, padding):
-    (B, S), N = source.shape, read.shape[1]
+    (_B, S), N = source.shape, read.shape[1]
     in_source, in_read = (source != padding)[:, None, :], (read != padding)[:, None, :]
     encoder = np.repeat(in_source, S, axis=1)
     decoder = in_read & np.tri(N, dtype=bool)
@@ -639,7 +639,7 @@ def zeros_and_minus_infinity(source, read, padding):
     section="a-batch",
 )
 def ones_and_zeros(source, read, padding):
-    (B, S), N = source.shape, read.shape[1]
+    (_B, S), N = source.shape, read.shape[1]
     in_source, in_read = (source != padding)[:, None, :], (read != padding)[:, None, :]
     encoder = np.repeat(in_source, S, axis=1)
     decoder = in_read & np.tri(N, dtype=bool)
@@ -653,7 +653,7 @@ def ones_and_zeros(source, read, padding):
     section="a-batch",
 )
 def either_will_do(source, read, padding):
-    (B, S), N = source.shape, read.shape[1]
+    (_B, S), N = source.shape, read.shape[1]
     in_source, in_read = (source != padding)[:, None, :], (read != padding)[:, None, :]
     encoder = np.repeat(in_source, S, axis=1)
     decoder = in_read | np.tri(N, dtype=bool)
@@ -681,8 +681,8 @@ def first_sentence_for_all(source, read, padding):
     section="a-batch",
 )
 def source_in_the_decoder(source, read, padding):
-    (B, S), N = source.shape, read.shape[1]
-    in_source, in_read = (source != padding)[:, None, :], (read != padding)[:, None, :]
+    (_B, S), N = source.shape, read.shape[1]
+    in_source, _in_read = (source != padding)[:, None, :], (read != padding)[:, None, :]
     encoder = np.repeat(in_source, S, axis=1)
     decoder = (source != padding)[:, None, :] & np.tri(N, S, dtype=bool)
     across = np.repeat(in_source, N, axis=1)
@@ -695,7 +695,7 @@ def source_in_the_decoder(source, read, padding):
     section="a-batch",
 )
 def padding_keeps_itself(source, read, padding):
-    (B, S), N = source.shape, read.shape[1]
+    (_B, S), N = source.shape, read.shape[1]
     in_source, in_read = (source != padding)[:, None, :], (read != padding)[:, None, :]
     encoder = in_source | np.eye(S, dtype=bool)
     decoder = in_read & np.tri(N, dtype=bool) | np.eye(N, dtype=bool)
@@ -709,7 +709,7 @@ def padding_keeps_itself(source, read, padding):
     section="a-batch",
 )
 def decoder_rows_hidden(source, read, padding):
-    (B, S), N = source.shape, read.shape[1]
+    (_B, S), N = source.shape, read.shape[1]
     in_source, in_read = (source != padding)[:, None, :], (read != padding)[:, None, :]
     encoder = np.repeat(in_source, S, axis=1)
     decoder = np.swapaxes(in_read, 1, 2) & np.tri(N, dtype=bool)
@@ -723,7 +723,7 @@ def decoder_rows_hidden(source, read, padding):
     section="a-batch",
 )
 def padding_sees_nobody(source, read, padding):
-    (B, S), N = source.shape, read.shape[1]
+    (_B, _S), N = source.shape, read.shape[1]
     in_source, in_read = (source != padding)[:, None, :], (read != padding)[:, None, :]
     encoder = in_source & np.swapaxes(in_source, 1, 2)
     decoder = in_read & np.swapaxes(in_read, 1, 2) & np.tri(N, dtype=bool)
@@ -737,7 +737,7 @@ def padding_sees_nobody(source, read, padding):
     section="a-batch",
 )
 def decoder_of_numbers(source, read, padding):
-    (B, S), N = source.shape, read.shape[1]
+    (_B, S), N = source.shape, read.shape[1]
     in_source, in_read = (source != padding)[:, None, :], (read != padding)[:, None, :]
     encoder = np.repeat(in_source, S, axis=1)
     decoder = in_read * np.tri(N)
@@ -1178,10 +1178,10 @@ def museum_piece(p, source, read, padding):
         powers = np.exp(table - table.max(axis=2, keepdims=True))
         return powers / powers.sum(axis=2, keepdims=True) @ (asked @ W_v) @ W_o
 
-    memory = p["E"][source] + p["places"][: source.shape[1]]
+    p["E"][source] + p["places"][: source.shape[1]]
     x = p["E"][read] + p["places"][: read.shape[1]]
-    in_source, in_read = (source != padding)[:, None, :], (read != padding)[:, None, :]
-    past = np.tri(read.shape[1], dtype=bool)
+    _in_source, in_read = (source != padding)[:, None, :], (read != padding)[:, None, :]
+    np.tri(read.shape[1], dtype=bool)
     x = x + attend(x, x, p["self"], in_read)
     x = x + attend(x, x, p["cross"], in_read)
     return x @ p["head"]
@@ -1203,7 +1203,7 @@ def future_still_seen(p, source, read, padding):
     memory = p["E"][source] + p["places"][: source.shape[1]]
     x = p["E"][read] + p["places"][: read.shape[1]]
     in_source, in_read = (source != padding)[:, None, :], (read != padding)[:, None, :]
-    past = np.tri(read.shape[1], dtype=bool)
+    np.tri(read.shape[1], dtype=bool)
     x = x + attend(x, x, p["self"], in_read)
     x = x + attend(x, memory, p["cross"], in_source)
     return x @ p["head"]
@@ -1222,9 +1222,9 @@ def source_still_unread(p, source, read, padding):
         powers = np.exp(table - table.max(axis=2, keepdims=True))
         return powers / powers.sum(axis=2, keepdims=True) @ (asked @ W_v) @ W_o
 
-    memory = p["E"][source] + p["places"][: source.shape[1]]
+    p["E"][source] + p["places"][: source.shape[1]]
     x = p["E"][read] + p["places"][: read.shape[1]]
-    in_source, in_read = (source != padding)[:, None, :], (read != padding)[:, None, :]
+    _in_source, in_read = (source != padding)[:, None, :], (read != padding)[:, None, :]
     past = np.tri(read.shape[1], dtype=bool)
     x = x + attend(x, x, p["self"], in_read & past)
     x = x + attend(x, x, p["cross"], in_read)
@@ -1245,9 +1245,9 @@ def source_unread_with_triangle(p, source, read, padding):
         powers = np.exp(table - table.max(axis=2, keepdims=True))
         return powers / powers.sum(axis=2, keepdims=True) @ (asked @ W_v) @ W_o
 
-    memory = p["E"][source] + p["places"][: source.shape[1]]
+    p["E"][source] + p["places"][: source.shape[1]]
     x = p["E"][read] + p["places"][: read.shape[1]]
-    in_source, in_read = (source != padding)[:, None, :], (read != padding)[:, None, :]
+    _in_source, in_read = (source != padding)[:, None, :], (read != padding)[:, None, :]
     past = np.tri(read.shape[1], dtype=bool)
     x = x + attend(x, x, p["self"], in_read & past)
     x = x + attend(x, x, p["cross"], in_read & past)
@@ -1292,7 +1292,7 @@ def future_seen_and_padding_shares(p, source, read, padding):
     memory = p["E"][source] + p["places"][: source.shape[1]]
     x = p["E"][read] + p["places"][: read.shape[1]]
     in_source, in_read = (source != padding)[:, None, :], (read != padding)[:, None, :]
-    past = np.tri(read.shape[1], dtype=bool)
+    np.tri(read.shape[1], dtype=bool)
     x = x + attend(x, x, p["self"], in_read)
     x = x + attend(x, memory, p["cross"], in_source)
     return x @ p["head"]
@@ -1311,9 +1311,9 @@ def padding_shares_source_unread(p, source, read, padding):
         powers = np.exp(table - table.max(axis=2, keepdims=True))
         return powers / powers.sum(axis=2, keepdims=True) @ (asked @ W_v) @ W_o
 
-    memory = p["E"][source] + p["places"][: source.shape[1]]
+    p["E"][source] + p["places"][: source.shape[1]]
     x = p["E"][read] + p["places"][: read.shape[1]]
-    in_source, in_read = (source != padding)[:, None, :], (read != padding)[:, None, :]
+    _in_source, in_read = (source != padding)[:, None, :], (read != padding)[:, None, :]
     past = np.tri(read.shape[1], dtype=bool)
     x = x + attend(x, x, p["self"], in_read & past)
     x = x + attend(x, x, p["cross"], in_read)
@@ -1333,9 +1333,9 @@ def padding_shares_source_unread_past(p, source, read, padding):
         powers = np.exp(table - table.max(axis=2, keepdims=True))
         return powers / powers.sum(axis=2, keepdims=True) @ (asked @ W_v) @ W_o
 
-    memory = p["E"][source] + p["places"][: source.shape[1]]
+    p["E"][source] + p["places"][: source.shape[1]]
     x = p["E"][read] + p["places"][: read.shape[1]]
-    in_source, in_read = (source != padding)[:, None, :], (read != padding)[:, None, :]
+    _in_source, in_read = (source != padding)[:, None, :], (read != padding)[:, None, :]
     past = np.tri(read.shape[1], dtype=bool)
     x = x + attend(x, x, p["self"], in_read & past)
     x = x + attend(x, x, p["cross"], in_read & past)
@@ -1355,10 +1355,10 @@ def future_seen_source_unread(p, source, read, padding):
         powers = np.exp(table - table.max(axis=2, keepdims=True))
         return powers / powers.sum(axis=2, keepdims=True) @ (asked @ W_v) @ W_o
 
-    memory = p["E"][source] + p["places"][: source.shape[1]]
+    p["E"][source] + p["places"][: source.shape[1]]
     x = p["E"][read] + p["places"][: read.shape[1]]
-    in_source, in_read = (source != padding)[:, None, :], (read != padding)[:, None, :]
-    past = np.tri(read.shape[1], dtype=bool)
+    _in_source, in_read = (source != padding)[:, None, :], (read != padding)[:, None, :]
+    np.tri(read.shape[1], dtype=bool)
     x = x + attend(x, x, p["self"], in_read)
     x = x + attend(x, x, p["cross"], in_read)
     return x @ p["head"]
@@ -1466,7 +1466,7 @@ def padding_of_the_source_seen(p, source, read, padding):
 
     memory = p["E"][source] + p["places"][: source.shape[1]]
     x = p["E"][read] + p["places"][: read.shape[1]]
-    in_source, in_read = (source != padding)[:, None, :], (read != padding)[:, None, :]
+    _in_source, in_read = (source != padding)[:, None, :], (read != padding)[:, None, :]
     past = np.tri(read.shape[1], dtype=bool)
     x = x + attend(x, x, p["self"], in_read & past)
     x = x + attend(x, memory, p["cross"], np.bool_(True))
@@ -1488,7 +1488,7 @@ def padding_of_the_target_seen(p, source, read, padding):
 
     memory = p["E"][source] + p["places"][: source.shape[1]]
     x = p["E"][read] + p["places"][: read.shape[1]]
-    in_source, in_read = (source != padding)[:, None, :], (read != padding)[:, None, :]
+    in_source, _in_read = (source != padding)[:, None, :], (read != padding)[:, None, :]
     past = np.tri(read.shape[1], dtype=bool)
     x = x + attend(x, x, p["self"], past)
     x = x + attend(x, memory, p["cross"], in_source)
@@ -1510,7 +1510,7 @@ def memory_asks(p, source, read, padding):
 
     memory = p["E"][source] + p["places"][: source.shape[1]]
     x = p["E"][read] + p["places"][: read.shape[1]]
-    in_source, in_read = (source != padding)[:, None, :], (read != padding)[:, None, :]
+    _in_source, in_read = (source != padding)[:, None, :], (read != padding)[:, None, :]
     past = np.tri(read.shape[1], dtype=bool)
     x = x + attend(x, x, p["self"], in_read & past)
     x = x + attend(memory, x, p["cross"], in_read)
@@ -1887,7 +1887,7 @@ def padding_dropped_from_target(p, source, read, padding):
 
     memory = p["E"][source] + p["places"][: source.shape[1]]
     x = p["E"][read] + p["places"][: read.shape[1]]
-    in_source, in_read = (source != padding)[:, None, :], (read != padding)[:, None, :]
+    _in_source, in_read = (source != padding)[:, None, :], (read != padding)[:, None, :]
     past = np.tri(read.shape[1], dtype=bool)
     x = x + attend(x, x, p["self"], past)
     x = x + attend(x, memory, p["cross"], np.swapaxes(in_read, 1, 2))
@@ -2146,7 +2146,7 @@ def longest_order_alone(written, wanted, longest):
 )
 def no_penalty(written, wanted, longest):
     exact = sum(a == b for a, b in zip(written, wanted, strict=True)) / len(wanted)
-    c, r = sum(map(len, written)), sum(map(len, wanted))
+    _c, _r = sum(map(len, written)), sum(map(len, wanted))
     precisions = []
     for n in range(1, longest + 1):
         hits = total = 0
@@ -2234,7 +2234,7 @@ def bonus_for_length(written, wanted, longest):
 )
 def penalty_of_sentences(written, wanted, longest):
     exact = sum(a == b for a, b in zip(written, wanted, strict=True)) / len(wanted)
-    c, r = sum(map(len, written)), sum(map(len, wanted))
+    _c, _r = sum(map(len, written)), sum(map(len, wanted))
     precisions = []
     for n in range(1, longest + 1):
         hits = total = 0
@@ -2479,7 +2479,7 @@ def in_percent(written, wanted, longest):
     section="all-right-or-wrong",
 )
 def bleu_alone(written, wanted, longest):
-    exact = sum(a == b for a, b in zip(written, wanted, strict=True)) / len(wanted)
+    sum(a == b for a, b in zip(written, wanted, strict=True)) / len(wanted)
     c, r = sum(map(len, written)), sum(map(len, wanted))
     precisions = []
     for n in range(1, longest + 1):
