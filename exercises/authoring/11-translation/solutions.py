@@ -254,7 +254,7 @@ def grams_as_text(written, wanted, longest):
         if hits == 0:
             return exact, 0.0
         mean_log += np.log(hits / sum(len(a) for a in ours)) / longest
-    c, r = len(sum(written, [])), len(sum(wanted, []))
+    c, r = (len([word for text in texts for word in text]) for texts in (written, wanted))
     return exact, np.exp(mean_log + (0 if c > r else 1 - r / c))
 
 

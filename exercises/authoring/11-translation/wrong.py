@@ -1412,7 +1412,7 @@ def triangle_across_too(p, source, read, padding):
     says="A place sees what stands before it, but not itself.",
     section="the-translator",
 )
-def not_itself(p, source, read, padding):
+def place_not_itself(p, source, read, padding):
     def attend(asking, asked, maps, may_look):
         W_q, W_k, W_v, W_o = maps
         table = (asking @ W_q) @ np.swapaxes(asked @ W_k, 1, 2) / np.sqrt(W_q.shape[1])
@@ -1787,7 +1787,7 @@ def too_small_a_number(p, source, read, padding):
     says="The exponential meets large scores as they are and overflows.",
     section="the-translator",
 )
-def overflows(p, source, read, padding):
+def attention_overflows(p, source, read, padding):
     def attend(asking, asked, maps, may_look):
         W_q, W_k, W_v, W_o = maps
         table = (asking @ W_q) @ np.swapaxes(asked @ W_k, 1, 2) / np.sqrt(W_q.shape[1])
@@ -2058,7 +2058,7 @@ def clipped_over_the_batch(written, wanted, longest):
 def one_long_text(written, wanted, longest):
     exact = sum(a == b for a, b in zip(written, wanted, strict=True)) / len(wanted)
     c, r = sum(map(len, written)), sum(map(len, wanted))
-    written, wanted = [sum(written, [])], [sum(wanted, [])]
+    written, wanted = ([[word for text in texts for word in text]] for texts in (written, wanted))
     precisions = []
     for n in range(1, longest + 1):
         hits = total = 0
@@ -2278,7 +2278,7 @@ def empty_orders_left_out(written, wanted, longest):
     says="Where an order has no hit you take the logarithm of 0 or divide by 0.",
     section="all-right-or-wrong",
 )
-def log_of_zero(written, wanted, longest):
+def log_of_no_hits(written, wanted, longest):
     exact = sum(a == b for a, b in zip(written, wanted, strict=True)) / len(wanted)
     c, r = sum(map(len, written)), sum(map(len, wanted))
     precisions = []
@@ -3385,7 +3385,7 @@ def probabilities_multiplied(p, start, end, n_tokens, n_beams, alpha):
     says="The exponential meets large scores as they are and overflows.",
     section="greedy-or-beam",
 )
-def overflows(p, start, end, n_tokens, n_beams, alpha):
+def search_overflows(p, start, end, n_tokens, n_beams, alpha):
     def score(beam):
         return beam[1] / (len(beam[0]) - 1) ** alpha
 
