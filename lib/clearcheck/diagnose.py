@@ -12,7 +12,6 @@ from clearcheck.exercise import Question
 from clearcheck.fault import ON_PURPOSE
 from clearcheck.solutions import Solution
 from clearcheck.transcript import Call, same_reply
-from clearcheck.values import pack
 
 
 @dataclass(frozen=True)
@@ -60,10 +59,10 @@ def _agrees(question: Question, entry: Solution, calls: list[Call]) -> bool:
 
 
 def _same(question: Question, entry: Solution, call: Call) -> bool:
-    return same_reply(_reply(entry.function, question.name, pack(call.args), question.seconds), call.reply)
+    return same_reply(_reply(entry.function, question.name, call.packed, question.seconds), call.reply)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=16384)
 def _reply(function: Callable, name: str, packed: bytes, seconds: float) -> dict:
     """What a known mistake makes of these arguments: kept, since a seed gives every submission the same ones."""
     return call_named({name: function}, name, packed, seconds)

@@ -2,10 +2,12 @@
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from clearcheck.fault import ON_PURPOSE, PRODUCT
+from clearcheck.values import pack
 
 CLOSE = 1e-9  # relative to the largest magnitude, as `equals` does by default
 # Slips of the pen: they say nothing about the idea behind an answer, so no mistake is told from them.
@@ -22,6 +24,11 @@ class Call:
     @property
     def value(self):
         return self.reply.get("value")
+
+    @cached_property
+    def packed(self) -> bytes:
+        """The arguments as they are sent: kept, since every known mistake is called with them."""
+        return pack(self.args)
 
     @property
     def changed(self) -> list[int]:

@@ -231,6 +231,17 @@ INPUTS = {
     ("10-images", "hide"): Inputs(lambda x, *rest: dict(zip("BND", x.shape, strict=True))),
     ("10-images", "loss"): Inputs(lambda drawn, *rest: dict(zip("BNL", drawn.shape, strict=True))),
     ("10-images", "resize"): Inputs(no_sizes="both grids are given as pairs, and once they agree in an axis"),
+    ("11-translation", "batch"): Inputs(no_sizes="lists of sentences, each of its own length"),
+    ("11-translation", "masks"): Inputs(
+        lambda source, read, padding: dict(zip("BSN", (*source.shape, read.shape[1]), strict=True))
+    ),
+    ("11-translation", "loss"): Inputs(axes("BNV", "BN"), lambda logits, *rest: logits),
+    ("11-translation", "museum"): Inputs(
+        lambda p, source, read, padding: dict(zip("BSND", (*source.shape, read.shape[1], p["E"].shape[1]), strict=True))
+    ),
+    ("11-translation", "bleu"): Inputs(no_sizes="lists of sentences, each of its own length"),
+    ("11-translation", "align"): Inputs(no_sizes="each sentence has lengths of its own"),
+    ("11-translation", "beam"): Inputs(no_sizes=COUNTED),
     ("12-pretrained", "file"): Inputs(no_sizes="the bytes of a file"),
     ("12-pretrained", "names"): Inputs(no_sizes="a dict of arrays, of sizes of which none divides another"),
     ("12-pretrained", "restack"): Inputs(head_by_head),
