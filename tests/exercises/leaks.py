@@ -6,9 +6,9 @@ characters, `def`, an import, the head of a loop or an `except`, a bare `return 
 are compared as they are: whoever publishes a solution with other names is not found.
 
 **Values.** Five digits of one expected value in a learner's notebook; three neighbouring entries of an expected
-result or of an argument, in their order and to the digits shown, three decimals or more, in any text. Seeds 0 to 4,
-the draws of the proof; 0 is also that of `check`. Whole numbers and words are not looked for: a chapter may say that
-something is 12.
+result or of an argument, in their order and to the digits shown, three decimals or more and two digits that count,
+in any text. Seeds 0 to 4, the draws of the proof; 0 is also that of `check`. Whole numbers and words are not looked
+for: a chapter may say that something is 12.
 
 **Seeds.** In a learner's notebook nothing may look like one; elsewhere no number may be handed to the grader as one.
 
@@ -36,7 +36,7 @@ PLAIN = re.compile(
 NUMBER = re.compile(r"(?<![\w.])-?\d+\.(\d+)(?!\w)")
 DIGITS = 5  # of one number that cannot agree by chance with the few of one exercise
 KNOWN = ("0.044715",)  # from the tanh formula of GELU: among thousands of weights one agrees with it by chance
-RUN, COARSE = 3, 0.001  # of two decimals, three in a row agree by chance
+RUN, COARSE, VAGUE = 3, 0.001, 0.05  # of two decimals, or with one digit that counts, three in a row agree by chance
 SEEDS = range(5)
 ANY_SEED = re.compile(r"seed|default_rng|np\.random|import random", re.I)
 GRADER_SEED = re.compile(r"(?:--seed[ =]+|\b(?:check|progress|grade|prove)\([^)\n]*seed\s*=\s*)\d+")
@@ -173,8 +173,10 @@ def leaked_runs(text: str) -> list[tuple[float, ...]]:
     found = []
     for window in zip(*(numbers[start:] for start in range(RUN)), strict=False):
         values, half = np.array(window).T
-        if len(set(np.abs(values))) < RUN or (values * 20 % 1 == 0).any() or (half > COARSE).any():
+        if len(set(np.abs(values))) < RUN or (values * 20 % 1 == 0).any():
             continue  # 0.5, 0.25 and the like come anywhere
+        if (half > COARSE).any() or (half > VAGUE * np.abs(values)).any():
+            continue
         first, last = np.searchsorted(table[:, 0], [values[0] - half[0], values[0] + half[0]])
         if (np.abs(table[first:last] - values) <= half).all(axis=1).any():
             found.append(tuple(values.tolist()))
