@@ -279,4 +279,13 @@ INPUTS = {
     ("15-gpt3", "museum"): Inputs(lambda W, *rest: {"E": W.shape[0], "D": W.shape[1]}),
     ("15-gpt3", "pipeline"): Inputs(lambda forward, backward, m: {"w": len(forward), "m": m}),
     ("15-gpt3", "adam"): Inputs(axes("P", "RP")),
+    ("16-what-comes-after", "graph"): Inputs(
+        lambda q, k, v, edges, loops: {"N": len(q), "K": q.shape[1], "V": v.shape[1]},
+        lambda q, k, *rest: q @ k.T / np.sqrt(q.shape[1]),
+    ),
+    ("16-what-comes-after", "gated"): Inputs(axes("ND", "D", "FD", "FD", "DF")),
+    ("16-what-comes-after", "experts"): Inputs(axes("NE", "NED"), lambda logits, *rest: logits),
+    ("16-what-comes-after", "museum"): Inputs(axes("NK", "NK", "NV")),
+    ("16-what-comes-after", "space"): Inputs(axes("ND", "DR", "DR", "DR", "DR")),
+    ("16-what-comes-after", "chunks"): Inputs(axes("NK", "NK", "NV", "N")),
 }  # fmt: skip
