@@ -138,7 +138,7 @@ def only_loops_of_the_list(q, k, v, edges, loops):
     section="a-graph-is-a-mask",
 )
 def not_scaled(q, k, v, edges, loops):
-    N, _K = q.shape
+    N = len(q)
     hears = np.zeros((N, N))
     for s, n in edges:
         hears[n, s] = 1
@@ -180,7 +180,7 @@ def scaled_by_the_width(q, k, v, edges, loops):
     section="a-graph-is-a-mask",
 )
 def scaled_by_the_values(q, k, v, edges, loops):
-    N, _K = q.shape
+    N = len(q)
     hears = np.zeros((N, N))
     for s, n in edges:
         hears[n, s] = 1
@@ -426,6 +426,38 @@ def sum_of_messages(q, k, v, edges, loops):
     total = powers.sum(axis=1, keepdims=True)
     total[total == 0] = 1
     return powers @ v
+
+
+@wrong(
+    "graph",
+    says="You add a loop on top of one that is listed, and the node hears itself twice.",
+    section="a-graph-is-a-mask",
+)
+def loops_on_top(q, k, v, edges, loops):
+    N = len(q)
+    hears = np.zeros((N, N))
+    hears[edges[:, 1], edges[:, 0]] = 1
+    if loops:
+        hears = hears + np.eye(N)
+    scores = q @ k.T / np.sqrt(q.shape[1])
+    table = np.where(hears > 0, scores, -np.inf)
+    top = np.where(hears.any(axis=1), table.max(axis=1), 0)[:, None]
+    powers = hears * np.exp(np.minimum(scores - top, 0))
+    total = powers.sum(axis=1, keepdims=True)
+    total[total == 0] = 1
+    return powers @ v / total
+
+
+@wrong(
+    "graph",
+    says="Each message overwrites the one before: a node keeps the value of the last edge in the list.",
+    section="a-graph-is-a-mask",
+)
+def last_message(q, k, v, edges, loops):
+    y = v.copy() if loops else np.zeros(v.shape)
+    for s, n in edges:
+        y[n] = v[s]
+    return y
 
 
 # gated
@@ -767,6 +799,30 @@ def eight_thirds(x, gamma, W_gate, W_in, W_out, eps):
     gate = z / (1 + np.exp(-z))
     width = 4 * x.shape[1]
     return x + (gate * (normed @ W_in.T)) @ W_out.T, width
+
+
+@wrong(
+    "gated",
+    says="You multiply by γ behind the network; it belongs to the norm.",
+    section="five-switches",
+)
+def gamma_behind(x, gamma, W_gate, W_in, W_out, eps):
+    normed = x / np.sqrt((x**2).mean(axis=1, keepdims=True) + eps)
+    z = normed @ W_gate.T
+    gate = z / (1 + np.exp(-z))
+    return x + gamma * ((gate * (normed @ W_in.T)) @ W_out.T), 3 * len(W_gate) // 2
+
+
+@wrong(
+    "gated",
+    says="You norm the hidden features; the token is normed before the network reads it.",
+    section="five-switches",
+)
+def hidden_normed(x, gamma, W_gate, W_in, W_out, eps):
+    z = x @ W_gate.T
+    hidden = z / (1 + np.exp(-z)) * (x @ W_in.T)
+    hidden = hidden / np.sqrt((hidden**2).mean(axis=1, keepdims=True) + eps)
+    return x + gamma * (hidden @ W_out.T), 3 * len(W_gate) // 2
 
 
 # experts
@@ -1235,7 +1291,7 @@ def counts_twice(logits, outputs, k, renormalise):
     if renormalise:
         factors = factors / factors.sum(axis=1, keepdims=True)
     y = np.einsum("ne,ned->nd", factors, outputs)
-    f, _P = chosen.sum(axis=0) / (k * N), p.mean(axis=0)
+    f = chosen.sum(axis=0) / (k * N)
     return y, float(E * np.sum(f * f))
 
 
@@ -1317,7 +1373,6 @@ def loss_token_by_token(logits, outputs, k, renormalise):
     if renormalise:
         factors = factors / factors.sum(axis=1, keepdims=True)
     y = np.einsum("ne,ned->nd", factors, outputs)
-    _f, _P = chosen.sum(axis=0) / (k * N), p.mean(axis=0)
     return y, float(E * np.sum(chosen * p) / (k * N))
 
 
@@ -1708,7 +1763,7 @@ def divided_by_features(q, k, v):
 def the_future_leaks(q, k, v):
     fq = np.where(q > 0, q + 1, np.exp(np.minimum(q, 0)))
     fk = np.where(k > 0, k + 1, np.exp(np.minimum(k, 0)))
-    S, z, _y = np.zeros((k.shape[1], v.shape[1])), np.zeros(k.shape[1]), np.zeros(v.shape)
+    S, z = np.zeros((k.shape[1], v.shape[1])), np.zeros(k.shape[1])
     for n in range(len(q)):
         S = S + np.outer(fk[n], v[n])
         z = z + fk[n]
@@ -1760,6 +1815,54 @@ def value_divided(q, k, v):
         z = z + fk[n]
         S = S / (fq[n] @ z)
         y[n] = fq[n] @ S
+    return y
+
+
+@wrong(
+    "museum",
+    says="The order of reading and writing is repaired; `ones` and `pairs` still tell of two other places.",
+    section="attention-that-fits-into-a-state",
+)
+def only_the_order(q, k, v):
+    fq = np.where(q > 0, q, np.exp(np.minimum(q, 0)))
+    fk = np.where(k > 0, k, np.exp(np.minimum(k, 0)))
+    S, z, y = np.zeros((k.shape[1], v.shape[1])), np.zeros(k.shape[1]), np.zeros(v.shape)
+    for n in range(len(q)):
+        S = S + np.outer(fk[n], v[n])
+        z = fk[n]
+        y[n] = fq[n] @ S / max(fq[n] @ z, 0.001)
+    return y
+
+
+@wrong(
+    "museum",
+    says="Your denominator now sums over the past; `alone` and `pairs` still tell of two other places.",
+    section="attention-that-fits-into-a-state",
+)
+def only_the_sum(q, k, v):
+    fq = np.where(q > 0, q, np.exp(np.minimum(q, 0)))
+    fk = np.where(k > 0, k, np.exp(np.minimum(k, 0)))
+    S, z, y = np.zeros((k.shape[1], v.shape[1])), np.zeros(k.shape[1]), np.zeros(v.shape)
+    for n in range(len(q)):
+        y[n] = fq[n] @ S / max(fq[n] @ z, 0.001)
+        S = S + np.outer(fk[n], v[n])
+        z = z + fk[n]
+    return y
+
+
+@wrong(
+    "museum",
+    says="Your features are repaired; `alone` and `ones` still tell of two other places.",
+    section="attention-that-fits-into-a-state",
+)
+def only_the_features(q, k, v):
+    fq = np.where(q > 0, q + 1, np.exp(np.minimum(q, 0)))
+    fk = np.where(k > 0, k + 1, np.exp(np.minimum(k, 0)))
+    S, z, y = np.zeros((k.shape[1], v.shape[1])), np.zeros(k.shape[1]), np.zeros(v.shape)
+    for n in range(len(q)):
+        y[n] = fq[n] @ S / max(fq[n] @ z, 0.001)
+        S = S + np.outer(fk[n], v[n])
+        z = fk[n]
     return y
 
 
@@ -2177,6 +2280,35 @@ def centred(x, a, b, c, h0):
     return kernel, y + np.array(start), h
 
 
+@wrong(
+    "space",
+    says="Your kernel is the answer to a single 1 from the given state; it should be the answer from zeros.",
+    section="a-state-space-in-a-page",
+)
+def impulse_from_the_state(x, a, b, c, h0):
+    N = len(x)
+    kernel = np.stack([(c * (b * a**j + h0 * a ** (j + 1))).sum(axis=1) for j in range(N)], axis=1)
+    h, y = h0, np.zeros(x.shape)
+    for n in range(N):
+        h = a * h + b * x[n][:, None]
+        y[n] = (c * h).sum(axis=1)
+    return kernel, y, h
+
+
+@wrong(
+    "space",
+    says="Your first output is read from the given state, and every token comes one place too late.",
+    section="a-state-space-in-a-page",
+)
+def given_state_first(x, a, b, c, h0):
+    N = len(x)
+    kernel = np.stack([(c * b * a**j).sum(axis=1) for j in range(N)], axis=1)
+    states = [h0]
+    for n in range(N - 1):
+        states.append(a * states[-1] + b * x[n][:, None])
+    return kernel, np.stack([(c * h).sum(axis=1) for h in states]), states[-1]
+
+
 # chunks
 
 
@@ -2262,7 +2394,7 @@ def never_fades_in_chunks(q, k, v, g, size):
 
 @wrong(
     "chunks",
-    says="Within a chunk nothing fades in your *inside*; the gates between the two tokens belong there, too.",
+    says="Within a chunk nothing fades in your `inside`; the gates between the two tokens belong there, too.",
     section="attention-that-fits-into-a-state",
 )
 def fades_outside_only(q, k, v, g, size):
@@ -2498,7 +2630,7 @@ def gates_floored(q, k, v, g, size):
 
 @wrong(
     "chunks",
-    says="Your *inside* is divided by the denominator; it is a part of the numerator.",
+    says="Your `inside` is divided by the denominator; it is a part of the numerator.",
     section="attention-that-fits-into-a-state",
 )
 def inside_divided(q, k, v, g, size):
@@ -2518,7 +2650,7 @@ def inside_divided(q, k, v, g, size):
 
 @wrong(
     "chunks",
-    says="Your *inside* is the whole numerator; only tokens of the same chunk belong to it.",
+    says="Your `inside` is the whole numerator; only tokens of the same chunk belong to it.",
     section="attention-that-fits-into-a-state",
 )
 def inside_is_all(q, k, v, g, size):
@@ -2538,7 +2670,7 @@ def inside_is_all(q, k, v, g, size):
 
 @wrong(
     "chunks",
-    says="Your *inside* holds what came from earlier chunks, and so the other part of the numerator.",
+    says="Your `inside` holds what came from earlier chunks, and so the other part of the numerator.",
     section="attention-that-fits-into-a-state",
 )
 def outside_for_inside(q, k, v, g, size):
@@ -2558,7 +2690,7 @@ def outside_for_inside(q, k, v, g, size):
 
 @wrong(
     "chunks",
-    says="Your *inside* leaves the token itself out.",
+    says="Your `inside` leaves the token itself out.",
     section="attention-that-fits-into-a-state",
 )
 def inside_without_itself(q, k, v, g, size):
@@ -2578,7 +2710,7 @@ def inside_without_itself(q, k, v, g, size):
 
 @wrong(
     "chunks",
-    says="Your *inside* is a sliding window of the last tokens; a chunk has a fixed start.",
+    says="Your `inside` is a sliding window of the last tokens; a chunk has a fixed start.",
     section="attention-that-fits-into-a-state",
 )
 def window_for_chunk(q, k, v, g, size):
@@ -2676,3 +2808,72 @@ def state_of_last_chunk(q, k, v, g, size):
         inside[n] = own @ q[n]
         y[n] = S @ q[n] / (z @ q[n])
     return y, inside, own
+
+
+@wrong(
+    "chunks",
+    says="Tokens enter the state at the end of their chunk at full strength; later gates of the chunk weaken them.",
+    section="attention-that-fits-into-a-state",
+)
+def fresh_in_the_state(q, k, v, g, size):
+    N = len(q)
+    inside, y = np.zeros(v.shape), np.zeros(v.shape)
+    S, z = np.zeros((v.shape[1], k.shape[1])), np.zeros(k.shape[1])
+    for start in range(0, N, size):
+        stop = min(start + size, N)
+        for n in range(start, stop):
+            alive = np.array([np.prod(g[s + 1 : n + 1]) for s in range(start, n + 1)])
+            weights = alive * (k[start : n + 1] @ q[n])
+            old = np.prod(g[start : n + 1])
+            inside[n] = weights @ v[start : n + 1]
+            y[n] = (inside[n] + old * (S @ q[n])) / (weights.sum() + old * (z @ q[n]))
+        chunk = slice(start, stop)
+        S = np.prod(g[chunk]) * S + v[chunk].T @ k[chunk]
+        z = np.prod(g[chunk]) * z + k[chunk].sum(axis=0)
+    return y, inside, S
+
+
+@wrong(
+    "chunks",
+    says="At the end of a chunk the old state is added whole; all gates of the chunk have weakened it.",
+    section="attention-that-fits-into-a-state",
+)
+def old_state_whole(q, k, v, g, size):
+    N = len(q)
+    inside, y = np.zeros(v.shape), np.zeros(v.shape)
+    S, z = np.zeros((v.shape[1], k.shape[1])), np.zeros(k.shape[1])
+    for start in range(0, N, size):
+        stop = min(start + size, N)
+        for n in range(start, stop):
+            alive = np.array([np.prod(g[s + 1 : n + 1]) for s in range(start, n + 1)])
+            weights = alive * (k[start : n + 1] @ q[n])
+            old = np.prod(g[start : n + 1])
+            inside[n] = weights @ v[start : n + 1]
+            y[n] = (inside[n] + old * (S @ q[n])) / (weights.sum() + old * (z @ q[n]))
+        chunk = slice(start, stop)
+        S = S + (v[chunk].T * alive) @ k[chunk]
+        z = z + alive @ k[chunk]
+    return y, inside, S
+
+
+@wrong(
+    "chunks",
+    says="At the end of a chunk your new state replaces the old one, and only the chunk before is remembered.",
+    section="attention-that-fits-into-a-state",
+)
+def one_chunk_back(q, k, v, g, size):
+    N = len(q)
+    inside, y = np.zeros(v.shape), np.zeros(v.shape)
+    S, z = np.zeros((v.shape[1], k.shape[1])), np.zeros(k.shape[1])
+    for start in range(0, N, size):
+        stop = min(start + size, N)
+        for n in range(start, stop):
+            alive = np.array([np.prod(g[s + 1 : n + 1]) for s in range(start, n + 1)])
+            weights = alive * (k[start : n + 1] @ q[n])
+            old = np.prod(g[start : n + 1])
+            inside[n] = weights @ v[start : n + 1]
+            y[n] = (inside[n] + old * (S @ q[n])) / (weights.sum() + old * (z @ q[n]))
+        chunk = slice(start, stop)
+        S = (v[chunk].T * alive) @ k[chunk]
+        z = alive @ k[chunk]
+    return y, inside, S
