@@ -92,8 +92,6 @@ def lines(entry: dict, boxes: list[pages.Box], mentions: dict, shown: dict[int, 
     own = [box for box in boxes if number in box.numbers]
     for box in own:
         yield from proof(box, number, shown)
-    if "later" in entry and not own:
-        yield f"{entry['later']} in a later chapter."
     there = {box.section for box in own}
     seen = dict.fromkeys([*mentions.get(number, []), *(pages.section(place) for place in entry.get("see", []))])
     rest = [place(heading) for heading in seen if heading not in there and heading.slug not in CLOSING]

@@ -15,7 +15,6 @@ from errata import reference
 
 DATA = pages.CHAPTERS / "source-map.yml"
 PAGE = pages.CHAPTERS / "source-map.md"
-PLANNED = "planned:"
 FRONT = "index"
 NAMES = {"part": "", "formula": "Formula", "slide": "Slide", "reference": "Reference"}
 INTRO = """\
@@ -25,7 +24,7 @@ INTRO = """\
 
 Reading Turner, Jiang or the slides? Find the place where you are, and follow the link to where this book proves it, runs it or draws it.
 
-The map goes through the four sources in their own order and names every section, numbered equation, footnote, figure, step and slide title. The number after *ch.* is that of the chapter; *planned* means that it is not written yet. Numbers such as T-3 are [errata](errata.md): look them up before you copy a formula.
+The map goes through the four sources in their own order and names every section, numbered equation, footnote, figure, step and slide title. The number after *ch.* is that of the chapter. Numbers such as T-3 are [errata](errata.md): look them up before you copy a formula.
 
 - [Turner, version 2](#turner-version-2)
 - [Turner, version 1](#turner-version-1)
@@ -106,8 +105,6 @@ def target(row: Row) -> str:
 
 def link(place: str) -> tuple[str, str]:
     """The page of a place, if the link is to a section of it, and the link."""
-    if place.startswith(PLANNED):
-        return chapter(place.removeprefix(PLANNED)), "*planned*"
     if place == FRONT:
         return "", "[front page](../index.md)"
     name, _, anchor = place.partition("#")

@@ -102,7 +102,10 @@ def fresh(request, load):
 
 
 def settled(page):
-    page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    """What is to be drawn is drawn, and colours that fade into each other are at their end."""
+    page.evaluate(TWO_FRAMES)
+    page.evaluate(FINISH)
+    page.evaluate(TWO_FRAMES)
     return page
 
 
@@ -131,6 +134,9 @@ def test_page_reads_well(show, built, width, scheme):
     assert page.evaluate(RAW_FORMULAS) is None
 
 
+TWO_FRAMES = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+FINISH = """() => document.getAnimations().forEach(
+    a => { if (a.effect.getComputedTiming().endTime !== Infinity) a.finish() })"""
 BROKEN_IMAGES = "[...document.images].filter(i => i.complete && !i.naturalWidth).map(i => i.src)"
 RAW_FORMULAS = r"""(() => {
     const text = document.querySelector('article').cloneNode(true);
