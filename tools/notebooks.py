@@ -81,7 +81,8 @@ def clean(notebook, seconds: float) -> None:
     kept = {name: notebook.metadata[name] for name in ("mystnb", "clearcheck") if name in notebook.metadata}
     kept["kernelspec"] = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
     kept["language_info"] = {"name": "python"}
-    kept["run_seconds_at_most"] = 30 * math.ceil(seconds / 30)
+    if "clearcheck" not in kept:  # a learner's notebook is compared with its source, metadata included
+        kept["run_seconds_at_most"] = 30 * math.ceil(seconds / 30)
     notebook.metadata = nbformat.from_dict(kept)
     for cell in notebook.cells:
         cell.metadata = nbformat.from_dict(

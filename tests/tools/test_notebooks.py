@@ -31,6 +31,17 @@ def test_a_notebook_is_executed_and_cleaned(notebook, capsys):
     assert "one.ipynb" in capsys.readouterr().out
 
 
+def test_a_learners_notebook_keeps_its_metadata(notebook):
+    """Catches a run time in it: released again, the notebook would not be the same."""
+    path = notebook("1")
+    stored = nbformat.read(path, as_version=4)
+    stored.metadata.clearcheck = {"exercise": "01-tokens"}
+    nbformat.write(stored, path)
+    assert notebooks.main([str(path)]) == 0
+    stored = nbformat.read(path, as_version=4)
+    assert set(stored.metadata) == {"clearcheck", "kernelspec", "language_info"}
+
+
 def test_two_runs_give_the_same_file(notebook):
     path = notebook("import os\nprint('same')")
     notebooks.main([str(path)])
