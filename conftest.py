@@ -5,7 +5,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent
 GUARD = ROOT / "tests" / "guard"
-LONGEST = ("tests/exercises/test_proof.py", "tests/book/", "chapters/")
+LONGEST = ("tests/exercises/test_proof.py", "tests/book/test_browser.py", "tests/equations/", "chapters/")
 
 # Before anything imports NumPy or torch, here and in the kernels, workers and programs that the suite starts.
 os.environ["OMP_NUM_THREADS"] = "1"
@@ -20,5 +20,5 @@ def pytest_collectstart(collector):
 
 
 def pytest_collection_modifyitems(items):
-    """The longest files begin, so that no process is left alone with one of them at the end; files stay together."""
-    items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
+    """The longest files begin, in the order of LONGEST, so that no process is left alone with one of them at the end."""
+    items.sort(key=lambda item: [not item.nodeid.startswith(longest) for longest in LONGEST])
