@@ -20,5 +20,5 @@ def pytest_collectstart(collector):
 
 
 def pytest_collection_modifyitems(items):
-    """The longest files begin, in the order of LONGEST, so that no process is left alone with one of them at the end."""
+    """The longest files begin, in the order of LONGEST, so that no process works alone at the end."""
     items.sort(key=lambda item: [not item.nodeid.startswith(longest) for longest in LONGEST])

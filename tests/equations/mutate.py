@@ -1,10 +1,10 @@
 """Break a printed equation on purpose, in every small way, to see whether its check notices."""
 
 import ast
-import copy
 import inspect
 import textwrap
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from tests.equations.registry import run
 
@@ -30,14 +30,13 @@ def mutants(check: Callable) -> Iterator[tuple[str, Callable]]:
     """Every mutant of the lambdas that ``check`` hands to ``table``: what was changed, and the changed check."""
     tree = ast.parse(textwrap.dedent(inspect.getsource(check)))
     tree.body[0].decorator_list = []
-    for position, node in enumerate(_printed_nodes(tree)):
-        for change in _changes(node, _indices(tree, node)):
-            broken = copy.deepcopy(tree)
-            target = list(_printed_nodes(broken))[position]
-            before = ast.unparse(target)
-            after = change(copy.deepcopy(target))
-            broken = _Replace(target, after).visit(broken)
-            yield f"{before}  →  {ast.unparse(after)}", _compile(broken, check)
+    for node, put, indices in _printed_nodes(tree):
+        for change in _changes(node, indices):
+            after = change(node)
+            put(after)
+            broken = _compile(tree, check)
+            put(node)
+            yield f"{ast.unparse(node)}  →  {ast.unparse(after)}", broken
 
 
 def survives(mutant: Callable) -> bool:
@@ -49,29 +48,36 @@ def survives(mutant: Callable) -> bool:
     return True
 
 
-def _printed_nodes(tree: ast.AST) -> Iterator[ast.expr]:
-    """Every expression inside a lambda that is an argument of ``table``, in a fixed order."""
-    for call in ast.walk(tree):
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "table":
-            for argument in call.args:
-                if isinstance(argument, ast.Lambda):
-                    yield from (node for node in ast.walk(argument.body) if isinstance(node, ast.expr))
+def _printed_nodes(node: ast.AST, indices: tuple = (), inside: bool = False) -> Iterator[tuple]:
+    """Every expression inside a lambda that is an argument of ``table``, in a fixed order: with a function that puts
+    another in its place, and with the names that run over an axis around it."""
+    indices = tuple(dict.fromkeys((*indices, *_running(node))))
+    table = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "table"
+    for child, put in _children(node):
+        if inside and isinstance(child, ast.expr):
+            yield child, put, indices
+        yield from _printed_nodes(child, indices, inside or (table and isinstance(child, ast.Lambda)))
 
 
-def _indices(tree: ast.AST, inside: ast.expr) -> list[str]:
-    """Names that run over an axis around ``inside``: arguments of its lambda and variables of its sums."""
-    names = []
-    for scope in ast.walk(tree):
-        if not any(node is inside for node in ast.walk(scope)):
-            continue
-        if isinstance(scope, ast.Lambda):
-            names += [argument.arg for argument in scope.args.args]
-        if isinstance(scope, ast.GeneratorExp | ast.ListComp):
-            names += [g.target.id for g in scope.generators if isinstance(g.target, ast.Name)]
-    return list(dict.fromkeys(names))
+def _running(node: ast.AST) -> list[str]:
+    """The arguments of a lambda, the variables of a sum."""
+    if isinstance(node, ast.Lambda):
+        return [argument.arg for argument in node.args.args]
+    if isinstance(node, ast.GeneratorExp | ast.ListComp):
+        return [g.target.id for g in node.generators if isinstance(g.target, ast.Name)]
+    return []
 
 
-def _changes(node: ast.expr, indices: list[str]) -> Iterator[Callable[[ast.expr], ast.expr]]:
+def _children(node: ast.AST) -> Iterator[tuple[ast.AST, Callable]]:
+    for field, value in ast.iter_fields(node):
+        if isinstance(value, ast.AST):
+            yield value, partial(setattr, node, field)
+        for i, entry in enumerate(value if isinstance(value, list) else []):
+            if isinstance(entry, ast.AST):
+                yield entry, partial(value.__setitem__, i)
+
+
+def _changes(node: ast.expr, indices: tuple[str, ...]) -> Iterator[Callable[[ast.expr], ast.expr]]:
     """The ways in which one expression can be broken."""
     if isinstance(node, ast.Subscript):
         yield from _index_changes(node, indices)
@@ -91,7 +97,7 @@ def _changes(node: ast.expr, indices: list[str]) -> Iterator[Callable[[ast.expr]
         yield lambda n: n.operand
 
 
-def _index_changes(node: ast.Subscript, indices: list[str]) -> Iterator[Callable[[ast.expr], ast.expr]]:
+def _index_changes(node: ast.Subscript, indices: tuple[str, ...]) -> Iterator[Callable[[ast.expr], ast.expr]]:
     parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     if len(parts) == 2 and ast.dump(parts[0]) != ast.dump(parts[1]):
         yield lambda n: ast.Subscript(n.value, ast.Tuple(n.slice.elts[::-1], ast.Load()), n.ctx)
@@ -110,14 +116,6 @@ def _with_index(node: ast.Subscript, i: int, name: str) -> ast.Subscript:
 
 def _called(node: ast.Call) -> str:
     return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-
-
-class _Replace(ast.NodeTransformer):
-    def __init__(self, old: ast.AST, new: ast.AST):
-        self.old, self.new = old, new
-
-    def visit(self, node: ast.AST) -> ast.AST:
-        return self.new if node is self.old else super().generic_visit(node)
 
 
 def _compile(tree: ast.AST, check: Callable) -> Callable:
