@@ -282,20 +282,21 @@ def idle_workers(rng):
 
 
 def who_has_what(ask, rng):
-    """The same tokens in other hands give the same step."""
+    """The same tokens in other hands give the same step, also where no limit hides how long the gradient is."""
     W, [(X, Y)] = draw_shards(rng, [13])
     order = rng.permutation(13)
-    before = None
-    for ends in ((3,), (1, 12), (4, 4, 9)):
-        shards = [(X[:, part], Y[:, part]) for part in np.split(order, ends)]
-        after = ask(W, shards, 0.1, 2.0, 0.5)
-        if not isinstance(after, np.ndarray) or after.shape != W.shape:
-            return f"The result should be an array of shape {W.shape}."
-        if before is not None and not close(after, before, 1e-8):
-            return "The same tokens, shared out otherwise, give another W in yours."
-        before = after
-    if close(before, W):
-        return "A step must change W, but yours does not."
+    for limit in (2.0, 1e3):
+        before = None
+        for ends in ((3,), (1, 12), (4, 4, 9)):
+            shards = [(X[:, part], Y[:, part]) for part in np.split(order, ends)]
+            after = ask(W, shards, 0.1, limit, 0.5)
+            if not isinstance(after, np.ndarray) or after.shape != W.shape:
+                return f"The result should be an array of shape {W.shape}."
+            if before is not None and not close(after, before, 1e-8):
+                return "The same tokens, shared out otherwise, give another W in yours."
+            before = after
+        if close(before, W):
+            return "A step must change W, but yours does not."
     return None
 
 
@@ -618,7 +619,7 @@ EXERCISE = Exercise(
                 "Cut the weights, and the columns of `gradients`, as the states are cut. What does worker r need from "
                 "the gradients of the others?",
                 "Do everything for one piece in a loop over the workers: average, m, v, the two corrections, the step. "
-                "Which of the four numbers depend on t?",
+                "Which of them know t?",
                 "The states keep m and v *before* the correction; m̂ and v̂ are used for the step alone. ε is added to "
                 "the root.",
             ),

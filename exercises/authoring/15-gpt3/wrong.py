@@ -186,7 +186,7 @@ def biases_of_attention_only(V, N, D, M, F, tied, with_b, norm):
 
 @wrong(
     "parameters",
-    says="The matrix that joins the heads has a bias, too; you count those of queries, keys and values only.",
+    says="Your biases are D short in every block: the matrix that joins the heads has one, and that from F to D.",
     section="every-parameter-counted",
 )
 def no_bias_of_the_output_matrix(V, N, D, M, F, tied, with_b, norm):
@@ -314,6 +314,72 @@ def bias_of_a_head_of_its_own(V, N, D, M, F, tied, with_b, norm):
     norms = (2 * M + 1) * D * (2 if norm == "LayerNorm" else 1)
     block = 4 * D * D + 2 * D * F + with_b * (5 * D + F)
     return V * D + N * D + M * block + norms + (0 if tied else V * D + with_b * V)
+
+
+@wrong(
+    "parameters",
+    says="Your biases are those of a hidden width of 4 D; the one of the hidden layer has F numbers.",
+    section="every-parameter-counted",
+)
+def biases_of_width_4d(V, N, D, M, F, tied, with_b, norm):
+    norms = (2 * M + 1) * D * (2 if norm == "LayerNorm" else 1)
+    block = 4 * D * D + 2 * D * F + with_b * 9 * D
+    return V * D + N * D + M * block + norms + (0 if tied else V * D)
+
+
+@wrong(
+    "parameters",
+    says="A bias has a number for each output: that of the matrix from F to D has D of them, and not F.",
+    section="every-parameter-counted",
+)
+def two_wide_biases(V, N, D, M, F, tied, with_b, norm):
+    norms = (2 * M + 1) * D * (2 if norm == "LayerNorm" else 1)
+    block = 4 * D * D + 2 * D * F + with_b * (4 * D + 2 * F)
+    return V * D + N * D + M * block + norms + (0 if tied else V * D)
+
+
+@wrong(
+    "parameters",
+    says="You count the biases of one block; there are M.",
+    section="every-parameter-counted",
+)
+def biases_of_one_block(V, N, D, M, F, tied, with_b, norm):
+    norms = (2 * M + 1) * D * (2 if norm == "LayerNorm" else 1)
+    matrices, biases = M * (4 * D * D + 2 * D * F), with_b * (5 * D + F)
+    return V * D + N * D + matrices + biases + norms + (0 if tied else V * D)
+
+
+@wrong(
+    "parameters",
+    says="You count the norms of one block; there are M.",
+    section="every-parameter-counted",
+)
+def norms_of_one_block(V, N, D, M, F, tied, with_b, norm):
+    norms = 3 * D * (2 if norm == "LayerNorm" else 1)
+    block = 4 * D * D + 2 * D * F + with_b * (5 * D + F)
+    return V * D + N * D + M * block + norms + (0 if tied else V * D)
+
+
+@wrong(
+    "parameters",
+    says="Without biases your norms are gone, too; they have their numbers whatever with_b says.",
+    section="every-parameter-counted",
+)
+def norms_with_the_biases(V, N, D, M, F, tied, with_b, norm):
+    norms = with_b * (2 * M + 1) * D * (2 if norm == "LayerNorm" else 1)
+    block = 4 * D * D + 2 * D * F + with_b * (5 * D + F)
+    return V * D + N * D + M * block + norms + (0 if tied else V * D)
+
+
+@wrong(
+    "parameters",
+    says="The norm at the end is like the others; yours has a scale and a shift whatever `norm` says.",
+    section="every-parameter-counted",
+)
+def last_norm_always_layer_norm(V, N, D, M, F, tied, with_b, norm):
+    norms = 2 * M * D * (2 if norm == "LayerNorm" else 1) + 2 * D
+    block = 4 * D * D + 2 * D * F + with_b * (5 * D + F)
+    return V * D + N * D + M * block + norms + (0 if tied else V * D)
 
 
 # step
@@ -746,7 +812,7 @@ def six_parameters_rule(V, N, D, M, F):
 
 @wrong(
     "step",
-    says="Your mask takes away scores but not their averages: a pair that is left out has neither.",
+    says="Your mask spares scores or averages, but not both; a pair that is left out has neither.",
     section="what-a-token-costs",
 )
 def averages_not_masked(V, N, D, M, F):
@@ -792,6 +858,74 @@ def positions_as_a_product(V, N, D, M, F):
         "step": 3 * forward,
         "masked": 3 * (M * (maps + left) + head),
         "recomputed": 3 * forward + M * (maps + pairs),
+    }
+
+
+@wrong(
+    "step",
+    says="Your scores and averages are those of one token with N others; all N tokens have them.",
+    section="what-a-token-costs",
+)
+def pairs_of_one_token(V, N, D, M, F):
+    maps, pairs = 8 * D * D * N + 4 * D * F * N, 4 * D * N
+    left, head = 2 * D * (N + 1), 2 * V * D * N
+    forward = M * (maps + pairs) + head
+    return {
+        "forward": forward,
+        "step": 3 * forward,
+        "masked": 3 * (M * (maps + left) + head),
+        "recomputed": 3 * forward + M * (maps + pairs),
+    }
+
+
+@wrong(
+    "step",
+    says="The head is missing from your masked step; the mask has nothing to do with it.",
+    section="what-a-token-costs",
+)
+def masked_without_a_head(V, N, D, M, F):
+    maps, pairs = 8 * D * D * N + 4 * D * F * N, 4 * D * N * N
+    left, head = 2 * D * N * (N + 1), 2 * V * D * N
+    forward = M * (maps + pairs) + head
+    return {
+        "forward": forward,
+        "step": 3 * forward,
+        "masked": 3 * M * (maps + left),
+        "recomputed": 3 * forward + M * (maps + pairs),
+    }
+
+
+@wrong(
+    "step",
+    says="Your recomputed step has no head at all; it is only not computed a second time.",
+    section="what-a-token-costs",
+)
+def recomputed_without_a_head(V, N, D, M, F):
+    maps, pairs = 8 * D * D * N + 4 * D * F * N, 4 * D * N * N
+    left, head = 2 * D * N * (N + 1), 2 * V * D * N
+    forward = M * (maps + pairs) + head
+    return {
+        "forward": forward,
+        "step": 3 * forward,
+        "masked": 3 * (M * (maps + left) + head),
+        "recomputed": 4 * M * (maps + pairs),
+    }
+
+
+@wrong(
+    "step",
+    says="Under recomputed you have the mask's pairs; it is the step with all of them, as under step.",
+    section="what-a-token-costs",
+)
+def recomputed_and_masked(V, N, D, M, F):
+    maps, pairs = 8 * D * D * N + 4 * D * F * N, 4 * D * N * N
+    left, head = 2 * D * N * (N + 1), 2 * V * D * N
+    forward = M * (maps + pairs) + head
+    return {
+        "forward": forward,
+        "step": 3 * forward,
+        "masked": 3 * (M * (maps + left) + head),
+        "recomputed": 4 * M * (maps + left) + 3 * head,
     }
 
 
@@ -1197,6 +1331,71 @@ def copy_cut_with_the_weights(P, R, precision, cut):
     }
 
 
+@wrong(
+    "memory",
+    says="Where the gradients are cut the moments are cut as well; yours are whole again.",
+    section="the-states-once-instead-of-everywhere",
+)
+def gradients_instead_of_moments(P, R, precision, cut):
+    size = {"32 bits": (4, 4, 0, 4), "mixed": (2, 2, 4, 4), "16 bits": (2, 2, 0, 2)}[precision]
+    level, most = ("nothing", "moments", "gradients", "all").index(cut), -(-P // R)
+    return {
+        "weights": size[0] * (most if level > 2 else P),
+        "gradients": size[1] * (most if level > 1 else P),
+        "copy": size[2] * (most if level in (1, 3) else P),
+        "moments": 2 * size[3] * (most if level in (1, 3) else P),
+    }
+
+
+@wrong(
+    "memory",
+    says="You count the copy as a moment; it has an entry of its own.",
+    section="the-states-once-instead-of-everywhere",
+)
+def copy_among_the_moments(P, R, precision, cut):
+    size = {"32 bits": (4, 4, 0, 4), "mixed": (2, 2, 4, 4), "16 bits": (2, 2, 0, 2)}[precision]
+    level, most = ("nothing", "moments", "gradients", "all").index(cut), -(-P // R)
+    return {
+        "weights": size[0] * (most if level > 2 else P),
+        "gradients": size[1] * (most if level > 1 else P),
+        "copy": 0,
+        "moments": (size[2] + 2 * size[3]) * (most if level > 0 else P),
+    }
+
+
+@wrong(
+    "memory",
+    says="Your copy is cut together with the gradients; it belongs to the optimiser, and is cut with the moments.",
+    section="the-states-once-instead-of-everywhere",
+)
+def copy_with_the_gradients(P, R, precision, cut):
+    size = {"32 bits": (4, 4, 0, 4), "mixed": (2, 2, 4, 4), "16 bits": (2, 2, 0, 2)}[precision]
+    level, most = ("nothing", "moments", "gradients", "all").index(cut), -(-P // R)
+    return {
+        "weights": size[0] * (most if level > 2 else P),
+        "gradients": size[1] * (most if level > 1 else P),
+        "copy": size[2] * (most if level > 1 else P),
+        "moments": 2 * size[3] * (most if level > 0 else P),
+    }
+
+
+@wrong(
+    "memory",
+    says="With everything in 2 bytes there is no copy, and the moments have 2 bytes; you take the sizes of mixed.",
+    section="the-states-once-instead-of-everywhere",
+)
+def sixteen_like_mixed(P, R, precision, cut):
+    size = {"32 bits": (4, 4, 0, 4), "mixed": (2, 2, 4, 4), "16 bits": (2, 2, 0, 2)}[precision]
+    level, most = ("nothing", "moments", "gradients", "all").index(cut), -(-P // R)
+    size = (2, 2, 4, 4) if precision == "16 bits" else size
+    return {
+        "weights": size[0] * (most if level > 2 else P),
+        "gradients": size[1] * (most if level > 1 else P),
+        "copy": size[2] * (most if level > 0 else P),
+        "moments": 2 * size[3] * (most if level > 0 else P),
+    }
+
+
 # split
 
 
@@ -1495,6 +1694,53 @@ def rows_of_the_second_matrix(W_1, b_1, W_2, b_2, R):
 def bias_for_the_last(W_1, b_1, W_2, b_2, R):
     units = np.array_split(np.arange(len(b_1)), R)
     return [(W_1[own], b_1[own], W_2[:, own], b_2 if r == R - 1 else 0 * b_2) for r, own in enumerate(units)]
+
+
+@wrong(
+    "split",
+    says="You give every worker F / R units, rounded up, until none are left; shares may differ by one unit only.",
+    section="by-features-tensor-parallelism",
+)
+def shares_rounded_up(W_1, b_1, W_2, b_2, R):
+    most = -(-len(b_1) // R)
+    units = [slice(r * most, (r + 1) * most) for r in range(R)]
+    return [(W_1[own], b_1[own], W_2[:, own], b_2 * (r == 0)) for r, own in enumerate(units)]
+
+
+@wrong(
+    "split",
+    says="You keep all F units everywhere, with zeros for those of others; a worker has its own units only.",
+    section="by-features-tensor-parallelism",
+)
+def zeros_for_the_others(W_1, b_1, W_2, b_2, R):
+    parts = []
+    for r, own in enumerate(np.array_split(np.arange(len(b_1)), R)):
+        on = np.isin(np.arange(len(b_1)), own)
+        parts.append((W_1 * on[:, None], b_1 * on, W_2 * on, b_2 * (r == 0)))
+    return parts
+
+
+@wrong(
+    "split",
+    says="You give each worker some entries of b₂; the sum is right, but all of it belongs to the first one.",
+    section="by-features-tensor-parallelism",
+)
+def bias_by_features(W_1, b_1, W_2, b_2, R):
+    units, features = np.array_split(np.arange(len(b_1)), R), np.array_split(np.arange(len(b_2)), R)
+    return [
+        (W_1[own], b_1[own], W_2[:, own], b_2 * np.isin(np.arange(len(b_2)), mine))
+        for own, mine in zip(units, features, strict=True)
+    ]
+
+
+@wrong(
+    "split",
+    says="Only the first worker's units have their b₁; it belongs to the units, so each worker has its own part.",
+    section="by-features-tensor-parallelism",
+)
+def hidden_bias_for_the_first(W_1, b_1, W_2, b_2, R):
+    units = np.array_split(np.arange(len(b_1)), R)
+    return [(W_1[own], b_1[own] * (r == 0), W_2[:, own], b_2 * (r == 0)) for r, own in enumerate(units)]
 
 
 # museum
@@ -1909,6 +2155,69 @@ def a_little_below_the_limit(W, shards, rate, limit, decay):
     n_tokens = sum(X.shape[1] for X, _ in shards)
     G = 2 * sum((W @ X - Y) @ X.T for X, Y in shards) / n_tokens
     G = G * min(1, limit / (np.linalg.norm(G) + 1e-6))
+    return W - rate * (G + decay * W)
+
+
+@wrong(
+    "museum",
+    says="Limit and decay are right; the means of the workers are still averaged, however many tokens each has.",
+    section="by-rows-data-parallelism",
+)
+def limit_and_decay_repaired(W, shards, rate, limit, decay):
+    gradients = []
+    for X, Y in shards:
+        gradients.append(2 * (W @ X - Y) @ X.T / X.shape[1])
+    G = sum(gradients) / len(shards)
+    G = G * min(1, limit / np.sqrt(np.square(G).sum()))
+    return W - rate * (G + decay * W)
+
+
+@wrong(
+    "museum",
+    says="You shorten what each worker adds to the gradient; the limit is for the sum.",
+    section="by-rows-data-parallelism",
+)
+def limit_for_each_part(W, shards, rate, limit, decay):
+    n_tokens, total = sum(X.shape[1] for X, _ in shards), 0 * W
+    for X, Y in shards:
+        part = 2 * (W @ X - Y) @ X.T / n_tokens
+        total = total + part * min(1, limit / max(np.linalg.norm(part), 1e-300))
+    return W - rate * (total + decay * W)
+
+
+@wrong(
+    "museum",
+    says="You limit every column of the gradient by itself, which turns it; the limit is for the length of the whole.",
+    section="by-rows-data-parallelism",
+)
+def columns_clipped(W, shards, rate, limit, decay):
+    n_tokens = sum(X.shape[1] for X, _ in shards)
+    G = 2 * sum((W @ X - Y) @ X.T for X, Y in shards) / n_tokens
+    G = G * np.minimum(1, limit / np.maximum(np.linalg.norm(G, axis=0), 1e-300))
+    return W - rate * (G + decay * W)
+
+
+@wrong(
+    "museum",
+    says="You divide by the number of features, `len(X)`; tokens are the columns of X.",
+    section="by-rows-data-parallelism",
+)
+def divided_by_features(W, shards, rate, limit, decay):
+    X, Y = (np.concatenate(arrays, axis=1) for arrays in zip(*shards, strict=True))
+    G = 2 * (W @ X - Y) @ X.T / len(X)
+    G = G * min(1, limit / max(np.linalg.norm(G), 1e-300))
+    return W - rate * (G + decay * W)
+
+
+@wrong(
+    "museum",
+    says="You divide twice, by all tokens and by the number of workers.",
+    section="by-rows-data-parallelism",
+)
+def divided_twice(W, shards, rate, limit, decay):
+    n_tokens = sum(X.shape[1] for X, _ in shards)
+    G = 2 * sum((W @ X - Y) @ X.T for X, Y in shards) / n_tokens / len(shards)
+    G = G * min(1, limit / max(np.linalg.norm(G), 1e-300))
     return W - rate * (G + decay * W)
 
 
@@ -2371,7 +2680,7 @@ def slowest_worker_for_all(forward, backward, m):
 
 @wrong(
     "pipeline",
-    says="Your end is that of a single worker who does everything.",
+    says="In yours one worker works at a time; each microbatch is handed on as soon as it is done, not all at once.",
     section="by-layers-pipeline-parallelism",
 )
 def everything_in_a_row(forward, backward, m):
@@ -2439,6 +2748,61 @@ def bubble_twice(forward, backward, m):
             B[k, i] = max(B[k + 1, i] if k < w - 1 else 0, B[k, i - 1] if i else F[k, -1]) + backward[k]
     end = B.max()
     return {"end": end, "idle": 1 - m * (forward + backward) / end, "predicted": 2 * (w - 1) / (m + 2 * (w - 1))}
+
+
+@wrong(
+    "pipeline",
+    says="Your watches run from a worker's first task to its last; all of them run from 0 to the end.",
+    section="by-layers-pipeline-parallelism",
+)
+def from_its_own_first_task(forward, backward, m):
+    w = len(forward)
+    F, B = np.zeros((w, m)), np.zeros((w, m))
+    for k in range(w):
+        for i in range(m):
+            F[k, i] = max(F[k - 1, i] if k else 0, F[k, i - 1] if i else 0) + forward[k]
+    for k in range(w - 1, -1, -1):
+        for i in range(m):
+            B[k, i] = max(B[k + 1, i] if k < w - 1 else 0, B[k, i - 1] if i else F[k, -1]) + backward[k]
+    end = B.max()
+    own = B[:, -1] - F[:, 0] + forward
+    return {"end": end, "idle": 1 - m * (forward + backward) / own, "predicted": (w - 1) / (m + w - 1)}
+
+
+@wrong(
+    "pipeline",
+    says="Under idle your workers stand in reverse order.",
+    section="by-layers-pipeline-parallelism",
+)
+def idle_backwards(forward, backward, m):
+    w = len(forward)
+    F, B = np.zeros((w, m)), np.zeros((w, m))
+    for k in range(w):
+        for i in range(m):
+            F[k, i] = max(F[k - 1, i] if k else 0, F[k, i - 1] if i else 0) + forward[k]
+    for k in range(w - 1, -1, -1):
+        for i in range(m):
+            B[k, i] = max(B[k + 1, i] if k < w - 1 else 0, B[k, i - 1] if i else F[k, -1]) + backward[k]
+    end = B.max()
+    return {"end": end, "idle": 1 - m * (forward + backward)[::-1] / end, "predicted": (w - 1) / (m + w - 1)}
+
+
+@wrong(
+    "pipeline",
+    says="You put 2 m pieces into the formula; a piece is a microbatch, forward and backward together.",
+    section="by-layers-pipeline-parallelism",
+)
+def pieces_counted_twice(forward, backward, m):
+    w = len(forward)
+    F, B = np.zeros((w, m)), np.zeros((w, m))
+    for k in range(w):
+        for i in range(m):
+            F[k, i] = max(F[k - 1, i] if k else 0, F[k, i - 1] if i else 0) + forward[k]
+    for k in range(w - 1, -1, -1):
+        for i in range(m):
+            B[k, i] = max(B[k + 1, i] if k < w - 1 else 0, B[k, i - 1] if i else F[k, -1]) + backward[k]
+    end = B.max()
+    return {"end": end, "idle": 1 - m * (forward + backward) / end, "predicted": (w - 1) / (2 * m + w - 1)}
 
 
 # adam
@@ -3050,6 +3414,96 @@ def first_entries_for_everyone(weights, gradients, states, t, rate, betas, eps):
     for own, (m, v) in zip(np.array_split(weights, R), states, strict=True):
         g = gradients.mean(axis=0)[: len(own)]
         m = betas[0] * m + (1 - betas[0]) * g
+        v = betas[1] * v + (1 - betas[1]) * g**2
+        m_hat, v_hat = m / (1 - betas[0] ** t), v / (1 - betas[1] ** t)
+        pieces.append(own - rate * m_hat / (np.sqrt(v_hat) + eps))
+        kept.append((m, v))
+    return np.concatenate(pieces), kept
+
+
+@wrong(
+    "adam",
+    says="You add ε to the fraction; it is added to the root, in the denominator.",
+    section="the-states-once-instead-of-everywhere",
+)
+def eps_outside_the_fraction(weights, gradients, states, t, rate, betas, eps):
+    R, pieces, kept = len(states), [], []
+    cuts = zip(np.array_split(weights, R), np.array_split(gradients, R, axis=1), states, strict=True)
+    for own, rows, (m, v) in cuts:
+        g = rows.mean(axis=0)
+        m = betas[0] * m + (1 - betas[0]) * g
+        v = betas[1] * v + (1 - betas[1]) * g**2
+        m_hat, v_hat = m / (1 - betas[0] ** t), v / (1 - betas[1] ** t)
+        pieces.append(own - (rate * m_hat / np.sqrt(v_hat) + eps))
+        kept.append((m, v))
+    return np.concatenate(pieces), kept
+
+
+@wrong(
+    "adam",
+    says="You divide by (1 − β)ᵗ; it is 1 − βᵗ, the power of β alone.",
+    section="the-states-once-instead-of-everywhere",
+)
+def power_of_the_difference(weights, gradients, states, t, rate, betas, eps):
+    R, pieces, kept = len(states), [], []
+    cuts = zip(np.array_split(weights, R), np.array_split(gradients, R, axis=1), states, strict=True)
+    for own, rows, (m, v) in cuts:
+        g = rows.mean(axis=0)
+        m = betas[0] * m + (1 - betas[0]) * g
+        v = betas[1] * v + (1 - betas[1]) * g**2
+        m_hat, v_hat = m / (1 - betas[0]) ** t, v / (1 - betas[1]) ** t
+        pieces.append(own - rate * m_hat / (np.sqrt(v_hat) + eps))
+        kept.append((m, v))
+    return np.concatenate(pieces), kept
+
+
+@wrong(
+    "adam",
+    says="Without brackets m / 1 − βᵗ is m, less βᵗ; it is to be divided by the difference.",
+    section="the-states-once-instead-of-everywhere",
+)
+def brackets_missing(weights, gradients, states, t, rate, betas, eps):
+    R, pieces, kept = len(states), [], []
+    cuts = zip(np.array_split(weights, R), np.array_split(gradients, R, axis=1), states, strict=True)
+    for own, rows, (m, v) in cuts:
+        g = rows.mean(axis=0)
+        m = betas[0] * m + (1 - betas[0]) * g
+        v = betas[1] * v + (1 - betas[1]) * g**2
+        m_hat, v_hat = m / 1 - betas[0] ** t, v / 1 - betas[1] ** t
+        pieces.append(own - rate * m_hat / (np.sqrt(v_hat) + eps))
+        kept.append((m, v))
+    return np.concatenate(pieces), kept
+
+
+@wrong(
+    "adam",
+    says="You correct v with β₁; its own is β₂.",
+    section="the-states-once-instead-of-everywhere",
+)
+def one_beta_for_both(weights, gradients, states, t, rate, betas, eps):
+    R, pieces, kept = len(states), [], []
+    cuts = zip(np.array_split(weights, R), np.array_split(gradients, R, axis=1), states, strict=True)
+    for own, rows, (m, v) in cuts:
+        g = rows.mean(axis=0)
+        m = betas[0] * m + (1 - betas[0]) * g
+        v = betas[1] * v + (1 - betas[1]) * g**2
+        m_hat, v_hat = m / (1 - betas[0] ** t), v / (1 - betas[0] ** t)
+        pieces.append(own - rate * m_hat / (np.sqrt(v_hat) + eps))
+        kept.append((m, v))
+    return np.concatenate(pieces), kept
+
+
+@wrong(
+    "adam",
+    says="You add the whole gradient to β₁ m; m is a mean, and takes 1 − β₁ of it.",
+    section="the-states-once-instead-of-everywhere",
+)
+def gradient_added_whole(weights, gradients, states, t, rate, betas, eps):
+    R, pieces, kept = len(states), [], []
+    cuts = zip(np.array_split(weights, R), np.array_split(gradients, R, axis=1), states, strict=True)
+    for own, rows, (m, v) in cuts:
+        g = rows.mean(axis=0)
+        m = betas[0] * m + g
         v = betas[1] * v + (1 - betas[1]) * g**2
         m_hat, v_hat = m / (1 - betas[0] ** t), v / (1 - betas[1] ** t)
         pieces.append(own - rate * m_hat / (np.sqrt(v_hat) + eps))
