@@ -528,8 +528,8 @@ EXERCISE = Exercise(
             hints=(
                 "Make a small table first: for each precision the bytes of a weight, a gradient, a copy and a moment. "
                 "Then ask of each of the four, how many of them a worker keeps.",
-                "AdamW has two moments for every weight. `cut` is a ladder: each step divides one kind more, and keeps "
-                "what the steps before it divided.",
+                "AdamW has two moments for every weight. `cut` is a ladder: each step divides more, and what the "
+                "steps before it divided stays divided.",
                 "The worker with the most has P / R numbers, rounded *up*. Round the number of weights and multiply by "
                 "the bytes afterwards, not the other way round.",
             ),
