@@ -210,7 +210,7 @@ def ordinary_sequences(rng):
 
 def faint_sequences(rng):
     """Features that are nearly 0, features in the hundreds, one token."""
-    cases = [draw_sequence(rng, shift=-7.0), draw_sequence(rng, shift=900.0)]
+    cases = [draw_sequence(rng, shift=-30.0), draw_sequence(rng, shift=900.0)]
     return [*cases, draw_sequence(rng, n_tokens=1)]
 
 

@@ -114,6 +114,25 @@ def counted_twice(q, k, v, edges, loops):
 
 @wrong(
     "graph",
+    says="A pair that is listed twice counts twice, and a loop is added to one that is listed; each is one edge.",
+    section="a-graph-is-a-mask",
+)
+def counted(q, k, v, edges, loops):
+    N, K = q.shape
+    hears = np.eye(N) * loops
+    for s, n in edges:
+        hears[n, s] += 1
+    scores = q @ k.T / np.sqrt(K)
+    table = np.where(hears > 0, scores, -np.inf)
+    top = np.where(hears.any(axis=1), table.max(axis=1), 0)[:, None]
+    powers = hears * np.exp(np.minimum(scores - top, 0))
+    total = powers.sum(axis=1, keepdims=True)
+    total[total == 0] = 1
+    return powers @ v / total
+
+
+@wrong(
+    "graph",
     says="Without `loops` you strike out a loop that is listed as an edge; an edge (n, n) counts in any case.",
     section="a-graph-is-a-mask",
 )
@@ -367,6 +386,25 @@ def the_largest_of_all(q, k, v, edges, loops):
 
 @wrong(
     "graph",
+    says="The score that you subtract may be that of a stranger, and the powers of all neighbours round to 0.",
+    section="a-graph-is-a-mask",
+)
+def the_largest_of_a_row(q, k, v, edges, loops):
+    N, K = q.shape
+    hears = np.zeros((N, N))
+    for s, n in edges:
+        hears[n, s] = 1
+    if loops:
+        np.fill_diagonal(hears, 1)
+    scores = q @ k.T / np.sqrt(K)
+    powers = hears * np.exp(scores - scores.max(axis=1, keepdims=True))
+    total = powers.sum(axis=1, keepdims=True)
+    total[total == 0] = 1
+    return powers @ v / total
+
+
+@wrong(
+    "graph",
     says="Your weights sum to 1 over those who hear a node; they should over those whom a node hears.",
     section="a-graph-is-a-mask",
 )
@@ -583,6 +621,41 @@ def norm_forgotten(x, gamma, W_gate, W_in, W_out, eps):
 
 @wrong(
     "gated",
+    says="Your gate reads the token as it came, and only the value the normed one; both read the normed one.",
+    section="five-switches",
+)
+def gate_not_normed(x, gamma, W_gate, W_in, W_out, eps):
+    normed = gamma * x / np.sqrt((x**2).mean(axis=1, keepdims=True) + eps)
+    z = x @ W_gate.T
+    gate = z / (1 + np.exp(-z))
+    return x + (gate * (normed @ W_in.T)) @ W_out.T, 3 * len(W_gate) // 2
+
+
+@wrong(
+    "gated",
+    says="Your gate reads the normed token, and W_in the one that came; both read the normed one.",
+    section="five-switches",
+)
+def value_not_normed(x, gamma, W_gate, W_in, W_out, eps):
+    normed = gamma * x / np.sqrt((x**2).mean(axis=1, keepdims=True) + eps)
+    z = normed @ W_gate.T
+    gate = z / (1 + np.exp(-z))
+    return x + (gate * (x @ W_in.T)) @ W_out.T, 3 * len(W_gate) // 2
+
+
+@wrong(
+    "gated",
+    says="Your norm stands behind the layer; here it stands before the network, inside the residual.",
+    section="five-switches",
+)
+def norm_behind(x, gamma, W_gate, W_in, W_out, eps):
+    z = x @ W_gate.T
+    y = x + (z / (1 + np.exp(-z)) * (x @ W_in.T)) @ W_out.T
+    return gamma * y / np.sqrt((y**2).mean(axis=1, keepdims=True) + eps), 3 * len(W_gate) // 2
+
+
+@wrong(
+    "gated",
     says="The residual is missing: what the network says is added to the token.",
     section="five-switches",
 )
@@ -618,6 +691,18 @@ def sigmoid_gate(x, gamma, W_gate, W_in, W_out, eps):
     gate = 1 / (1 + np.exp(-z))
     width = 3 * len(W_gate) // 2
     return x + (gate * (normed @ W_in.T)) @ W_out.T, width
+
+
+@wrong(
+    "gated",
+    says="The exponent of your SiLU has the wrong sign: the gate shuts where its argument is large.",
+    section="five-switches",
+)
+def silu_turned_round(x, gamma, W_gate, W_in, W_out, eps):
+    normed = gamma * x / np.sqrt((x**2).mean(axis=1, keepdims=True) + eps)
+    z = normed @ W_gate.T
+    gate = z / (1 + np.exp(z))
+    return x + (gate * (normed @ W_in.T)) @ W_out.T, 3 * len(W_gate) // 2
 
 
 @wrong(
@@ -751,6 +836,21 @@ def rounded_up(x, gamma, W_gate, W_in, W_out, eps):
 
 @wrong(
     "gated",
+    says="Your plain network has fewer numbers than the three matrices; it may have as many.",
+    section="five-switches",
+)
+def strictly_fewer(x, gamma, W_gate, W_in, W_out, eps):
+    normed = gamma * x / np.sqrt((x**2).mean(axis=1, keepdims=True) + eps)
+    z = normed @ W_gate.T
+    gate = z / (1 + np.exp(-z))
+    width = 0
+    while 2 * (width + 1) * x.shape[1] < 3 * W_gate.size:
+        width += 1
+    return x + (gate * (normed @ W_in.T)) @ W_out.T, width
+
+
+@wrong(
+    "gated",
     says="Your count is the number of entries of the matrices; asked is a width.",
     section="five-switches",
 )
@@ -784,7 +884,7 @@ def half_a_unit(x, gamma, W_gate, W_in, W_out, eps):
     normed = gamma * x / np.sqrt((x**2).mean(axis=1, keepdims=True) + eps)
     z = normed @ W_gate.T
     gate = z / (1 + np.exp(-z))
-    width = 3 * len(W_gate) / 2 + 1e-4
+    width = 3 * len(W_gate) / 2
     return x + (gate * (normed @ W_in.T)) @ W_out.T, width
 
 
@@ -830,7 +930,7 @@ def hidden_normed(x, gamma, W_gate, W_in, W_out, eps):
 
 @wrong(
     "experts",
-    says="You never divide the factors by their sum, not even with `renormalise`.",
+    says="`renormalise` changes nothing in your function; it asks for the sum of p over the chosen experts only.",
     section="a-mixture-of-experts",
 )
 def never_divided(logits, outputs, k, renormalise):
@@ -1317,7 +1417,7 @@ def probabilities_of_the_chosen(logits, outputs, k, renormalise):
 
 @wrong(
     "experts",
-    says="You sum the probabilities over the tokens; the mean is asked for.",
+    says="Your loss is N times too large: probabilities are averaged over the tokens, and counts divided by k · N.",
     section="a-mixture-of-experts",
 )
 def sum_for_mean(logits, outputs, k, renormalise):
@@ -1337,7 +1437,10 @@ def sum_for_mean(logits, outputs, k, renormalise):
 
 @wrong(
     "experts",
-    says=("In the loss you use the factors of the sum; the mean probability is that before anything was divided."),
+    says=(
+        "In the loss you use the factors of the sum; its mean probability is p as it was, "
+        "before anyone was chosen and anything divided."
+    ),
     section="a-mixture-of-experts",
 )
 def factors_in_the_loss(logits, outputs, k, renormalise):
@@ -1357,9 +1460,25 @@ def factors_in_the_loss(logits, outputs, k, renormalise):
 
 @wrong(
     "experts",
-    says=(
-        "You multiply counts and probabilities token by token and average then; each is averaged over the tokens first."
-    ),
+    says="With `renormalise` your loss is made of the divided factors; it is the same with and without.",
+    section="a-mixture-of-experts",
+)
+def probabilities_overwritten(logits, outputs, k, renormalise):
+    N, E = logits.shape
+    powers = np.exp(logits - logits.max(axis=1, keepdims=True))
+    p = powers / powers.sum(axis=1, keepdims=True)
+    chosen = np.zeros((N, E))
+    np.put_along_axis(chosen, np.argsort(-logits, axis=1)[:, :k], 1.0, axis=1)
+    if renormalise:
+        p = chosen * p
+        p = p / p.sum(axis=1, keepdims=True)
+    f, P = chosen.sum(axis=0) / (k * N), p.mean(axis=0)
+    return np.einsum("ne,ned->nd", chosen * p, outputs), float(E * np.sum(f * P))
+
+
+@wrong(
+    "experts",
+    says=("In your loss a probability counts only for tokens that chose the expert; the mean of p is over all tokens."),
     section="a-mixture-of-experts",
 )
 def loss_token_by_token(logits, outputs, k, renormalise):
@@ -1473,6 +1592,22 @@ def read_before_write(q, k, v):
 
 @wrong(
     "museum",
+    says="You read the state before the token is written into it, and the first output is 0 / 0.",
+    section="attention-that-fits-into-a-state",
+)
+def nothing_by_nothing(q, k, v):
+    fq = np.where(q > 0, q + 1, np.exp(np.minimum(q, 0)))
+    fk = np.where(k > 0, k + 1, np.exp(np.minimum(k, 0)))
+    S, z, y = np.zeros((k.shape[1], v.shape[1])), np.zeros(k.shape[1]), np.zeros(v.shape)
+    for n in range(len(q)):
+        y[n] = fq[n] @ S / (fq[n] @ z)
+        S = S + np.outer(fk[n], v[n])
+        z = z + fk[n]
+    return y
+
+
+@wrong(
+    "museum",
     says="The numerator is read before the token is written, and the denominator after.",
     section="attention-that-fits-into-a-state",
 )
@@ -1537,6 +1672,42 @@ def a_gap_at_zero(q, k, v):
 
 @wrong(
     "museum",
+    says="Your queries have the features of the chapter; your keys still have those of the museum piece.",
+    section="attention-that-fits-into-a-state",
+)
+def keys_with_a_gap(q, k, v):
+    fq = np.where(q > 0, q + 1, np.exp(np.minimum(q, 0)))
+    fk = np.where(k > 0, k, np.exp(np.minimum(k, 0)))
+    table = np.tril(fq @ fk.T)
+    return table @ v / table.sum(axis=1, keepdims=True)
+
+
+@wrong(
+    "museum",
+    says="Your keys have the features of the chapter; your queries still have those of the museum piece.",
+    section="attention-that-fits-into-a-state",
+)
+def queries_with_a_gap(q, k, v):
+    fq = np.where(q > 0, q, np.exp(np.minimum(q, 0)))
+    fk = np.where(k > 0, k + 1, np.exp(np.minimum(k, 0)))
+    table = np.tril(fq @ fk.T)
+    return table @ v / table.sum(axis=1, keepdims=True)
+
+
+@wrong(
+    "museum",
+    says="You add 1 on both branches of the features, and they have a gap as before.",
+    section="attention-that-fits-into-a-state",
+)
+def one_on_both_branches(q, k, v):
+    fq = np.where(q > 0, q, np.exp(np.minimum(q, 0))) + 1
+    fk = np.where(k > 0, k, np.exp(np.minimum(k, 0))) + 1
+    table = np.tril(fq @ fk.T)
+    return table @ v / table.sum(axis=1, keepdims=True)
+
+
+@wrong(
+    "museum",
     says=("Two slips are repaired; the features of the museum piece still have a gap, and the denominator a floor."),
     section="attention-that-fits-into-a-state",
 )
@@ -1553,7 +1724,7 @@ def two_of_three(q, k, v):
 
 @wrong(
     "museum",
-    says=("You keep the floor of 0.001 in the denominator, which spoils the average where all features are small."),
+    says="Your denominator has a floor, which spoils the average where all features are small.",
     section="attention-that-fits-into-a-state",
 )
 def a_floor(q, k, v):
@@ -1947,6 +2118,20 @@ def state_before_last(x, a, b, c, h0):
 
 @wrong(
     "space",
+    says="What is left of the given state is missing from the state that you return.",
+    section="a-state-space-in-a-page",
+)
+def start_lost_at_the_end(x, a, b, c, h0):
+    N = len(x)
+    kernel = np.stack([(c * b * a**j).sum(axis=1) for j in range(N)], axis=1)
+    y = np.stack([(c * h0 * a ** (n + 1)).sum(axis=1) for n in range(N)])
+    for n in range(N):
+        y[n] += sum(kernel[:, j] * x[n - j] for j in range(n + 1))
+    return kernel, y, sum(a ** (N - 1 - n) * b * x[n][:, None] for n in range(N))
+
+
+@wrong(
+    "space",
     says="What a token brings in fades at once in your recurrence; only the old state does.",
     section="a-state-space-in-a-page",
 )
@@ -2232,6 +2417,21 @@ def kernel_transposed(x, a, b, c, h0):
 
 @wrong(
     "space",
+    says="Your results are in another order: first the kernel, then the outputs, then the last state.",
+    section="a-state-space-in-a-page",
+)
+def outputs_first(x, a, b, c, h0):
+    N = len(x)
+    kernel = np.stack([(c * b * a**j).sum(axis=1) for j in range(N)], axis=1)
+    h, y = h0, np.zeros(x.shape)
+    for n in range(N):
+        h = a * h + b * x[n][:, None]
+        y[n] = (c * h).sum(axis=1)
+    return y, kernel, h
+
+
+@wrong(
+    "space",
     says="Your outputs are the convolution alone, so that the given state is missing from them.",
     section="a-state-space-in-a-page",
 )
@@ -2455,6 +2655,29 @@ def gate_one_late(q, k, v, g, size):
 
 @wrong(
     "chunks",
+    says="Between two tokens of a chunk you take the gate of the earlier one and leave out that of the later one.",
+    section="attention-that-fits-into-a-state",
+)
+def gate_of_the_earlier(q, k, v, g, size):
+    N = len(q)
+    inside, y = np.zeros(v.shape), np.zeros(v.shape)
+    S, z = np.zeros((v.shape[1], k.shape[1])), np.zeros(k.shape[1])
+    for start in range(0, N, size):
+        stop = min(start + size, N)
+        for n in range(start, stop):
+            alive = np.array([np.prod(g[s:n]) for s in range(start, n + 1)])
+            weights = alive * (k[start : n + 1] @ q[n])
+            old = np.prod(g[start : n + 1])
+            inside[n] = weights @ v[start : n + 1]
+            y[n] = (inside[n] + old * (S @ q[n])) / (weights.sum() + old * (z @ q[n]))
+        chunk = slice(start, stop)
+        S = np.prod(g[chunk]) * S + (v[chunk].T * alive) @ k[chunk]
+        z = np.prod(g[chunk]) * z + alive @ k[chunk]
+    return y, inside, S
+
+
+@wrong(
+    "chunks",
     says=(
         "You let the gate weaken what comes in, and the state by the rest: here g is what lives on, and "
         "a token enters whole."
@@ -2473,6 +2696,27 @@ def the_other_way_round(q, k, v, g, size):
         own = g[n] * own + (1 - g[n]) * np.outer(v[n], k[n])
         inside[n] = own @ q[n]
         y[n] = S @ q[n] / max(z @ q[n], 1e-300)
+    return y, inside, S
+
+
+@wrong(
+    "chunks",
+    says="You apply the feature map to q and k; here they are features already.",
+    section="attention-that-fits-into-a-state",
+)
+def features_of_features(q, k, v, g, size):
+    N, V, K = len(q), v.shape[1], k.shape[1]
+    y, inside = np.zeros((N, V)), np.zeros((N, V))
+    S, z, own = np.zeros((V, K)), np.zeros(K), np.zeros((V, K))
+    q, k = q + 1, k + 1
+    for n in range(N):
+        if n % size == 0:
+            own = np.zeros((V, K))
+        S = g[n] * S + np.outer(v[n], k[n])
+        z = g[n] * z + k[n]
+        own = g[n] * own + np.outer(v[n], k[n])
+        inside[n] = own @ q[n]
+        y[n] = S @ q[n] / (z @ q[n])
     return y, inside, S
 
 
@@ -2541,6 +2785,98 @@ def only_first_gate(q, k, v, g, size):
 
 @wrong(
     "chunks",
+    says="The state that was handed on reaches every token of the chunk whole; the gates on the way weaken it.",
+    section="attention-that-fits-into-a-state",
+)
+def old_state_unweakened(q, k, v, g, size):
+    N = len(q)
+    inside, y = np.zeros(v.shape), np.zeros(v.shape)
+    S, z = np.zeros((v.shape[1], k.shape[1])), np.zeros(k.shape[1])
+    for start in range(0, N, size):
+        stop = min(start + size, N)
+        for n in range(start, stop):
+            alive = np.array([np.prod(g[s + 1 : n + 1]) for s in range(start, n + 1)])
+            weights = alive * (k[start : n + 1] @ q[n])
+            old = 1.0
+            inside[n] = weights @ v[start : n + 1]
+            y[n] = (inside[n] + old * (S @ q[n])) / (weights.sum() + old * (z @ q[n]))
+        chunk = slice(start, stop)
+        S = np.prod(g[chunk]) * S + (v[chunk].T * alive) @ k[chunk]
+        z = np.prod(g[chunk]) * z + alive @ k[chunk]
+    return y, inside, S
+
+
+@wrong(
+    "chunks",
+    says="The state that was handed on is not weakened by the gate of the token that reads it.",
+    section="attention-that-fits-into-a-state",
+)
+def own_gate_left_out(q, k, v, g, size):
+    N = len(q)
+    inside, y = np.zeros(v.shape), np.zeros(v.shape)
+    S, z = np.zeros((v.shape[1], k.shape[1])), np.zeros(k.shape[1])
+    for start in range(0, N, size):
+        stop = min(start + size, N)
+        for n in range(start, stop):
+            alive = np.array([np.prod(g[s + 1 : n + 1]) for s in range(start, n + 1)])
+            weights = alive * (k[start : n + 1] @ q[n])
+            old = np.prod(g[start:n])
+            inside[n] = weights @ v[start : n + 1]
+            y[n] = (inside[n] + old * (S @ q[n])) / (weights.sum() + old * (z @ q[n]))
+        chunk = slice(start, stop)
+        S = np.prod(g[chunk]) * S + (v[chunk].T * alive) @ k[chunk]
+        z = np.prod(g[chunk]) * z + alive @ k[chunk]
+    return y, inside, S
+
+
+@wrong(
+    "chunks",
+    says="You weaken the handed-on state in the numerator, but not the handed-on sum in the denominator.",
+    section="attention-that-fits-into-a-state",
+)
+def old_norm_unweakened(q, k, v, g, size):
+    N = len(q)
+    inside, y = np.zeros(v.shape), np.zeros(v.shape)
+    S, z = np.zeros((v.shape[1], k.shape[1])), np.zeros(k.shape[1])
+    for start in range(0, N, size):
+        stop = min(start + size, N)
+        for n in range(start, stop):
+            alive = np.array([np.prod(g[s + 1 : n + 1]) for s in range(start, n + 1)])
+            weights = alive * (k[start : n + 1] @ q[n])
+            old = np.prod(g[start : n + 1])
+            inside[n] = weights @ v[start : n + 1]
+            y[n] = (inside[n] + old * (S @ q[n])) / (weights.sum() + (z @ q[n]))
+        chunk = slice(start, stop)
+        S = np.prod(g[chunk]) * S + (v[chunk].T * alive) @ k[chunk]
+        z = np.prod(g[chunk]) * z + alive @ k[chunk]
+    return y, inside, S
+
+
+@wrong(
+    "chunks",
+    says="Your outputs read their own chunk only; the state that was handed on is never read.",
+    section="attention-that-fits-into-a-state",
+)
+def own_chunk_only(q, k, v, g, size):
+    N = len(q)
+    inside, y = np.zeros(v.shape), np.zeros(v.shape)
+    S, z = np.zeros((v.shape[1], k.shape[1])), np.zeros(k.shape[1])
+    for start in range(0, N, size):
+        stop = min(start + size, N)
+        for n in range(start, stop):
+            alive = np.array([np.prod(g[s + 1 : n + 1]) for s in range(start, n + 1)])
+            weights = alive * (k[start : n + 1] @ q[n])
+            old = 0.0
+            inside[n] = weights @ v[start : n + 1]
+            y[n] = (inside[n] + old * (S @ q[n])) / (weights.sum() + old * (z @ q[n]))
+        chunk = slice(start, stop)
+        S = np.prod(g[chunk]) * S + (v[chunk].T * alive) @ k[chunk]
+        z = np.prod(g[chunk]) * z + alive @ k[chunk]
+    return y, inside, S
+
+
+@wrong(
+    "chunks",
     says="You weaken the handed-on state for every token by all gates of the chunk, later ones included.",
     section="attention-that-fits-into-a-state",
 )
@@ -2604,6 +2940,30 @@ def quotients_of_products(q, k, v, g, size):
         own = v[near : n + 1].T @ past[near:]
         inside[n] = own @ q[n]
         y[n] = S @ q[n] / (z @ q[n])
+    return y, inside, S
+
+
+@wrong(
+    "chunks",
+    says="Within a chunk you divide one running product of gates by another, which fails where a product is 0.",
+    section="attention-that-fits-into-a-state",
+)
+def quotients_in_a_chunk(q, k, v, g, size):
+    N = len(q)
+    inside, y = np.zeros(v.shape), np.zeros(v.shape)
+    S, z = np.zeros((v.shape[1], k.shape[1])), np.zeros(k.shape[1])
+    for start in range(0, N, size):
+        stop = min(start + size, N)
+        run = np.cumprod(g[start:stop])
+        for n in range(start, stop):
+            alive = np.array([run[n - start] / run[s - start] for s in range(start, n + 1)])
+            weights = alive * (k[start : n + 1] @ q[n])
+            old = np.prod(g[start : n + 1])
+            inside[n] = weights @ v[start : n + 1]
+            y[n] = (inside[n] + old * (S @ q[n])) / (weights.sum() + old * (z @ q[n]))
+        chunk = slice(start, stop)
+        S = np.prod(g[chunk]) * S + (v[chunk].T * alive) @ k[chunk]
+        z = np.prod(g[chunk]) * z + alive @ k[chunk]
     return y, inside, S
 
 
