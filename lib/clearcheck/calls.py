@@ -79,8 +79,8 @@ def guarded(action: Callable[[], dict], seconds: float, scope: dict | None) -> d
         with quiet() as counter, time_limit(seconds):
             reply = action()
         return {**reply, "printed": counter.characters}
-    except TimeLimit:
-        return {"kind": "time"}
+    except TimeLimit as late:
+        return {"kind": "time", "line": _line_of(late, scope)}
     except NotImplementedError as error:
         return {**raised(error, scope), "kind": "unanswered"}
     except KeyboardInterrupt:

@@ -120,8 +120,8 @@ def problem_of(call: Call, question: Question) -> AnswerProblem | None:
     if kind == "no function":
         return NotAnswered(f"`{question.name}` is a {reply['type']}; a function of this name is expected.")
     if kind == "time":
-        limit = f"{question.seconds:g} s"
-        return Stopped(f"{start} ran longer than {limit} and was stopped: look for a loop that never ends.")
+        limit, where = f"{question.seconds:g} s", _line(reply)
+        return Stopped(f"{start} ran longer than {limit} and was stopped{where}: look for a loop that never ends.")
     if kind == "ended":
         return Stopped(f"{start} ended the Python process ({reply['text']}): let it return a value.")
     if kind == "raised":
@@ -143,8 +143,11 @@ def _where_to_find(reply: dict, question: Question) -> str:
 def describe_error(reply: dict) -> str:
     """The exception in words: "ValueError (shapes differ) in the line `return a @ b`"."""
     text = f" ({reply['text'].rstrip('.')})" if reply["text"] else ""
-    where = f" in the line `{reply['line']}`" if reply["line"] else ""
-    return f"{reply['type']}{text}{where}"
+    return f"{reply['type']}{text}{_line(reply)}"
+
+
+def _line(reply: dict) -> str:
+    return f" in the line `{reply['line']}`" if reply.get("line") else ""
 
 
 def _result(check, finding, diagnosis: Diagnosis | None) -> CheckResult:

@@ -177,14 +177,14 @@ def _process_lost(reply: dict) -> bool:
 
 def _well_formed(reply: dict) -> bool:
     """A reply that code of ours could have sent: the learner's code may have found the pipe."""
-    texts = {"raised": ("type", "text", "line"), "unanswered": (), "no function": ("type",), "missing": ()}
+    texts = {"raised": ("type", "text", "line"), "unanswered": (), "no function": ("type",), "missing": (), "time": ()}
     kind = reply.get("kind")
     if kind == "value":
         changed = reply.get("changed")
         return "value" in reply and type(changed) is list and all(type(index) is int for index in changed)
-    if kind in ("done", "time"):
+    if kind == "done":
         return True
-    if type(reply.get("operation", "")) is not str:
+    if type(reply.get("operation", "")) is not str or type(reply.get("line", "")) is not str:
         return False
     return kind in texts and all(type(reply.get(key)) is str for key in texts[kind])
 

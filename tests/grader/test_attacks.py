@@ -12,10 +12,10 @@ IN_A_CALL = {
     "os._exit": ("import os; os._exit(0)", "ended the Python process (exit code 0)"),
     "own interrupt": ("raise KeyboardInterrupt", "raised KeyboardInterrupt"),
     "recursion": ("return column_means(table)", "raised RecursionError"),
-    "endless loop": ("while True: pass", "ran longer than 2 s and was stopped"),
+    "endless loop": ("while True: pass", "ran longer than 2 s and was stopped in the line `while True: pass`: look"),
     "deaf loop": (
         "import signal; signal.signal(signal.SIGALRM, signal.SIG_IGN)\n    while True: pass",
-        "ran longer than 2 s and was stopped",
+        "ran longer than 2 s and was stopped: look for",
     ),
     "10 GB": ("return np.ones(10 * 2**30 // 8)", "raised MemoryError"),
     "10 GB of bytes": ("return len(bytearray(10 * 2**30))", "raised MemoryError"),

@@ -105,7 +105,7 @@ def all_texts(ask, rng):
 
 # bits
 
-PIECES = ("der", " ", "Zug", "fährt", "nach", "Köln", "ab", "Straße", "ß", "→", "über", ".", "heute", "naïve", "x")
+PIECES = ("der", " ", " Zug", "fährt", "nach", "Köln", "ab", "Straße", "ß", "→", "über", ".", "heute", "naïve", "x")
 
 
 def bits_reference(means, counts, pieces):
@@ -495,6 +495,20 @@ def pack_reference(counts, text):
         m += 1
 
 
+def has_a_rival(counts, text):
+    """Other bits, as short as the shortest, name larger numbers that lie in the interval, too."""
+    low, width = interval(counts, text)
+    bits = pack_reference(counts, text)
+    return Fraction(int("0" + bits, 2) + 2, 2 ** len(bits)) <= low + width
+
+
+def off_the_middle(counts, text):
+    """Whoever halves towards the middle of the interval does not come upon the shortest bits."""
+    low, width = interval(counts, text)
+    bits = pack_reference(counts, text)
+    return int("0" + bits, 2) != int((low + width / 2) * 2 ** len(bits))
+
+
 def draw_counts(rng, n_vocab, most=20):
     return [[int(count) for count in row] for row in rng.integers(1, most, size=(n_vocab, n_vocab))]
 
@@ -505,7 +519,15 @@ def counts_and_text(rng, length, most=20):
 
 
 def ordinary_packs(rng):
-    return [counts_and_text(rng, length) for length in (3, 5, 8, 11, 4, 6)]
+    cases = [counts_and_text(rng, length) for length in (3, 5, 8, 11, 4, 6)]
+    return [*cases, drawn_until(has_a_rival, rng), drawn_until(off_the_middle, rng)]
+
+
+def drawn_until(telling, rng):
+    while True:
+        counts, text = counts_and_text(rng, 3)
+        if telling(counts, text):
+            return counts, text
 
 
 def short_packs(rng):
@@ -688,7 +710,9 @@ EXERCISE = Exercise(
             ),
             hints=(
                 "Do it in two steps: first the interval of the text, as two exact fractions, then the shortest bits "
-                "that fit into it. The mark is cut off last, like any other token.",
+                "that fit into it. The mark is cut off last, like any other token. If your second step never ends: "
+                "whoever halves from 0 to 1 and always keeps the half with the lower end goes on, as a rule, for ever: that "
+                "half begins below it; and where the middle lies inside the interval, neither half can be ruled out.",
                 "After each token the interval is a part of the one before. Its new lower end is the old one plus the "
                 "share of all tokens with smaller ids, times the old width; the width is multiplied by the token's own "
                 "share.",

@@ -206,6 +206,17 @@ def one_token_of_context(P, text):
     return -np.log2(P.mean(axis=0)[line[1:-1], line[2:]])
 
 
+@wrong(
+    "surprise",
+    says="`math.log2` refuses a probability of 0, whose surprise is infinite; `np.log2` gives infinity there.",
+    section="surprise-adds-up",
+)
+def refuses_zero(P, text):
+    mark = len(P) - 1
+    line = [mark, mark, *text, mark]
+    return np.array([-math.log2(P[u, v, w]) for u, v, w in zip(line[:-2], line[1:-1], line[2:], strict=True)])
+
+
 # bits
 
 
@@ -393,6 +404,49 @@ def perplexity_is_the_bits(means, counts, pieces):
     bits = (means * counts).sum() / np.log(2)
     n_characters = sum(max(1, len(piece)) for piece in pieces)
     return bits / n_characters, bits / len(pieces)
+
+
+@wrong(
+    "bits",
+    says="You take the nats for bits, in both numbers; a bit is 0.69 nats.",
+    section="bits-per-character",
+)
+def nats_for_bits(means, counts, pieces):
+    nats = (means * counts).sum()
+    n_characters = sum(max(1, len(piece)) for piece in pieces)
+    return nats / n_characters, 2 ** (nats / len(pieces))
+
+
+@wrong(
+    "bits",
+    says="You count one end for the whole log; every piece without a letter is the end of a text.",
+    section="bits-per-character",
+)
+def one_end_for_all(means, counts, pieces):
+    bits = (means * counts).sum() / np.log(2)
+    return bits / (len("".join(pieces)) + 1), 2 ** (bits / len(pieces))
+
+
+@wrong(
+    "bits",
+    says="You multiply by characters per token; the bits of a token are shared among its characters.",
+    section="bits-per-character",
+)
+def times_the_characters(means, counts, pieces):
+    bits = (means * counts).sum() / np.log(2) / len(pieces)
+    n_characters = sum(max(1, len(piece)) for piece in pieces)
+    return bits * n_characters / len(pieces), 2**bits
+
+
+@wrong(
+    "bits",
+    says="You strip the pieces; a space at the edge of a piece is a character of the text.",
+    section="bits-per-character",
+)
+def spaces_stripped(means, counts, pieces):
+    bits = (means * counts).sum() / np.log(2)
+    n_characters = sum(max(1, len(piece.strip())) for piece in pieces)
+    return bits / n_characters, 2 ** (bits / len(pieces))
 
 
 # discount
@@ -730,6 +784,22 @@ def pairs_counted_once(ids, n_vocab, d):
     t = (pairs > 0).sum(axis=1, keepdims=True)
     table = (np.maximum(pairs - d, 0) + d * t * p) / np.maximum(c, 1)
     return np.where(c > 0, table, p)
+
+
+@wrong(
+    "discount",
+    says="This is the way of Witten and Bell out of the chapter; here d is taken off every count that is not 0.",
+    section="counting-done-well",
+)
+def witten_and_bell(ids, n_vocab, d):
+    singles = np.bincount(ids, minlength=n_vocab)
+    kinds = (singles > 0).sum()
+    p = (singles + kinds / n_vocab) / (len(ids) + kinds)
+    pairs = np.zeros((n_vocab, n_vocab))
+    np.add.at(pairs, (ids[:-1], ids[1:]), 1)
+    c = pairs.sum(axis=1, keepdims=True)
+    t = (pairs > 0).sum(axis=1, keepdims=True)
+    return np.where(c > 0, (pairs + t * p) / np.maximum(c + t, 1), p)
 
 
 # loss
@@ -1146,6 +1216,101 @@ def loss_alone(logits, ids, lengths):
     came = np.eye(V)[targets]
     loss = -(weights * (log_p * came).sum(axis=2)).sum()
     return loss
+
+
+@wrong(
+    "loss",
+    says="One of three is repaired: each place is asked for the next id; look at which places are asked, "
+    "and at how much each of them counts.",
+    section="common-mistakes",
+)
+def only_shifted(logits, ids, lengths):
+    V = logits.shape[2]
+    asked = ids != V - 1
+    weights = asked / np.maximum(asked.sum(axis=1, keepdims=True), 1) / len(ids)
+    centred = logits - logits.max(axis=2, keepdims=True)
+    log_p = centred - np.log(np.exp(centred).sum(axis=2, keepdims=True))
+    came = np.eye(V)[np.roll(ids, -1, axis=1)]
+    return -(weights * (log_p * came).sum(axis=2)).sum(), weights[:, :, None] * (np.exp(log_p) - came)
+
+
+@wrong(
+    "loss",
+    says="One of three is repaired: the right places are asked; look at what they are asked for, and at "
+    "how much each of them counts.",
+    section="common-mistakes",
+)
+def only_asked_by_length(logits, ids, lengths):
+    T, V = logits.shape[1:]
+    asked = np.arange(T) < lengths[:, None] - 1
+    weights = asked / asked.sum(axis=1, keepdims=True) / len(ids)
+    centred = logits - logits.max(axis=2, keepdims=True)
+    log_p = centred - np.log(np.exp(centred).sum(axis=2, keepdims=True))
+    came = np.eye(V)[ids]
+    return -(weights * (log_p * came).sum(axis=2)).sum(), weights[:, :, None] * (np.exp(log_p) - came)
+
+
+@wrong(
+    "loss",
+    says="One of three is repaired: every prediction counts the same; look at which places are asked, and "
+    "at what they are asked for.",
+    section="common-mistakes",
+)
+def only_weighted_alike(logits, ids, lengths):
+    V = logits.shape[2]
+    asked = ids != V - 1
+    weights = asked / max(asked.sum(), 1)
+    centred = logits - logits.max(axis=2, keepdims=True)
+    log_p = centred - np.log(np.exp(centred).sum(axis=2, keepdims=True))
+    came = np.eye(V)[ids]
+    return -(weights * (log_p * came).sum(axis=2)).sum(), weights[:, :, None] * (np.exp(log_p) - came)
+
+
+@wrong(
+    "loss",
+    says="You subtract the largest logit of the whole batch, so that elsewhere every exponential is "
+    "rounded to 0; each place has its own largest.",
+    section="what-the-loss-tells-the-head",
+)
+def largest_of_the_batch(logits, ids, lengths):
+    T, V = logits.shape[1:]
+    asked = np.arange(T) < lengths[:, None] - 1
+    weights = asked / asked.sum()
+    centred = logits - logits.max()
+    log_p = centred - np.log(np.exp(centred).sum(axis=2, keepdims=True))
+    came = np.eye(V)[np.roll(ids, -1, axis=1)]
+    return -(weights * (log_p * came).sum(axis=2)).sum(), weights[:, :, None] * (np.exp(log_p) - came)
+
+
+@wrong(
+    "loss",
+    says="Your gradient stands at the place of the token that came; the logits that predicted it are one place before.",
+    section="what-the-loss-tells-the-head",
+)
+def gradient_one_place_late(logits, ids, lengths):
+    T, V = logits.shape[1:]
+    asked = np.arange(T) < lengths[:, None] - 1
+    weights = asked / asked.sum()
+    centred = logits - logits.max(axis=2, keepdims=True)
+    log_p = centred - np.log(np.exp(centred).sum(axis=2, keepdims=True))
+    came = np.eye(V)[np.roll(ids, -1, axis=1)]
+    gradient = weights[:, :, None] * (np.exp(log_p) - came)
+    return -(weights * (log_p * came).sum(axis=2)).sum(), np.roll(gradient, 1, axis=1)
+
+
+@wrong(
+    "loss",
+    says="Your gradient moves the token that came alone; every other token is pushed down by its probability.",
+    section="what-the-loss-tells-the-head",
+)
+def gradient_of_one_logit(logits, ids, lengths):
+    T, V = logits.shape[1:]
+    asked = np.arange(T) < lengths[:, None] - 1
+    weights = asked / asked.sum()
+    centred = logits - logits.max(axis=2, keepdims=True)
+    log_p = centred - np.log(np.exp(centred).sum(axis=2, keepdims=True))
+    came = np.eye(V)[np.roll(ids, -1, axis=1)]
+    return -(weights * (log_p * came).sum(axis=2)).sum(), weights[:, :, None] * (np.exp(log_p) - 1) * came
 
 
 # filter
@@ -1726,6 +1891,29 @@ def greedy_filtered_away(logits, temperature, top_k=None, top_p=None):
     return result
 
 
+@wrong(
+    "filter",
+    says="You keep as many tokens in every row as top-p needs in the first one; each row has its own number.",
+    section="from-probabilities-to-text",
+)
+def as_many_as_the_first_row(logits, temperature, top_k=None, top_p=None):
+    V = logits.shape[1]
+    order = np.argsort(-logits, axis=1, kind="stable")
+    if temperature == 0:
+        return np.eye(V)[order[:, 0]]
+    ranked = np.take_along_axis(logits, order, axis=1)
+    powers = np.exp((ranked - ranked[:, :1]) / temperature)
+    if top_k is not None:
+        powers[:, top_k:] = 0
+    powers = powers / powers.sum(axis=1, keepdims=True)
+    if top_p is not None and top_p < 1:
+        powers[:, int((np.cumsum(powers[0]) - powers[0] < top_p).sum()) :] = 0
+        powers = powers / powers.sum(axis=1, keepdims=True)
+    result = np.zeros_like(powers)
+    np.put_along_axis(result, order, powers, axis=1)
+    return result
+
+
 # induction
 
 
@@ -2067,6 +2255,22 @@ def heads_averaged(A, ids):
             scores = scores + A[:, places, n].sum(axis=1)
             chance += len(places) / (n + 1)
     return float(scores.mean()) / max(n_targets, 1), chance / max(n_targets, 1)
+
+
+@wrong(
+    "induction",
+    says="Your chance divides all places by all sources; like the score it is a mean over the targets.",
+    section="a-head-with-a-job",
+)
+def chance_as_one_quotient(A, ids):
+    scores, n_places, n_sources, n_targets = np.zeros(len(A)), 0, 0, 0
+    for n in range(len(ids)):
+        places = [j + 1 for j in range(n) if ids[j] == ids[n]]
+        if places:
+            n_targets += 1
+            scores = scores + A[:, places, n].sum(axis=1)
+            n_places, n_sources = n_places + len(places), n_sources + n + 1
+    return scores / max(n_targets, 1), n_places / max(n_sources, 1)
 
 
 # pack
@@ -2515,3 +2719,44 @@ def backwards(counts, text):
         m += 1
     k = math.ceil(low * 2**m)
     return format(k, f"0{m}b")[::-1] if m else ""
+
+
+@wrong(
+    "pack",
+    says="You halve towards the middle of the interval; shorter bits, or smaller numbers, may fit beside it.",
+    section="bits-per-character",
+)
+def towards_the_middle(counts, text):
+    mark = before = len(counts) - 1
+    low, width = Fraction(0), Fraction(1)
+    for w in [*text, mark]:
+        row = counts[before]
+        low += width * Fraction(sum(row[:w]), sum(row))
+        width *= Fraction(row[w], sum(row))
+        before = w
+    m = 0
+    while True:
+        k = math.floor((low + width / 2) * 2**m)
+        if low * 2**m <= k and k + 1 <= (low + width) * 2**m:
+            return format(k, f"0{m}b")
+        m += 1
+
+
+@wrong(
+    "pack",
+    says="You shrink the width before the lower end moves; the lower end moves by a share of the old width.",
+    section="bits-per-character",
+)
+def share_of_the_new_width(counts, text):
+    mark = before = len(counts) - 1
+    low, width = Fraction(0), Fraction(1)
+    for w in [*text, mark]:
+        row = counts[before]
+        width *= Fraction(row[w], sum(row))
+        low += width * Fraction(sum(row[:w]), sum(row))
+        before = w
+    m = 0
+    while (math.ceil(low * 2**m) + 1) > (low + width) * 2**m:
+        m += 1
+    k = math.ceil(low * 2**m)
+    return format(k, f"0{m}b") if m else ""

@@ -185,7 +185,10 @@ def near_the_limit(rng):
         else:
             h[0, 1] += gap
         cases.append((x, h))
-    return cases
+    wide, drowned = 1e6 + 1e4 * last_tokens(rng), last_tokens(rng)
+    h = pooled_by("A", drowned)
+    h[1, -1] += 0.01
+    return [*cases, (wide, pooled_by("C", wide) + 0.01), (drowned, h)]
 
 
 # look
@@ -449,8 +452,8 @@ EXERCISE = Exercise(
                 "learned. Patches that share a map share its numbers.",
                 "How many rows of patches are there, and how many in each row? The class token stands beside them and "
                 "is a token like the others.",
-                "In a block there are ten arrays of more than D numbers or of exactly F, and some of exactly D: count "
-                "biases, scales and shifts. After the last block there is a norm, and the head has a bias.",
+                "In a block there are six matrices, one vector of F numbers, and several of D: count biases, scales "
+                "and shifts. After the last block there is a norm, and the head has a bias.",
             ),
             section="from-patches-to-an-answer",
         ),

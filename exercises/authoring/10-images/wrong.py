@@ -16,7 +16,7 @@ def mix(tokens):
 
 @wrong(
     "count",
-    says="The class token has a position of its own: there is one position more than there are patches.",
+    says="A class token brings two vectors, its own and that of its position; you count one of them.",
     section="from-patches-to-an-answer",
 )
 def no_place_for_the_class_token(rows, columns, C, s, D, F, M, classes, class_token):
@@ -608,7 +608,7 @@ def any_image_will_do(x, h):
 )
 def on_average_near(x, h):
     pooled = {"A": x[:, 0], "B": x[:, 1:].sum(axis=1), "C": x[:, 1:].mean(axis=1), "D": x.mean(axis=1)}
-    return "".join(letter for letter, made in pooled.items() if np.abs(made - h).mean() <= 0.05)
+    return "".join(letter for letter, made in pooled.items() if np.abs(made - h).mean() <= 1e-3)
 
 
 @wrong(
@@ -704,6 +704,16 @@ def pooled_over_features(x, h):
 def a_list_of_letters(x, h):
     pooled = {"A": x[:, 0], "B": x[:, 1:].sum(axis=1), "C": x[:, 1:].mean(axis=1), "D": x.mean(axis=1)}
     return [letter for letter, made in pooled.items() if np.abs(made - h).max() <= 1e-3]
+
+
+@wrong(
+    "pool",
+    says="`np.allclose` by itself allows small numbers hardly any gap and large ones a wide one; 0.001 is for all.",
+    section="from-patches-to-an-answer",
+)
+def allclose_by_default(x, h):
+    pooled = {"A": x[:, 0], "B": x[:, 1:].sum(axis=1), "C": x[:, 1:].mean(axis=1), "D": x.mean(axis=1)}
+    return "".join(letter for letter, made in pooled.items() if np.allclose(made, h))
 
 
 # look
@@ -1220,6 +1230,18 @@ def hidden_set_to_zero(x, noise, n_visible, mask_token, P, encode=mix):
     hidden = place >= n_visible
     seen = encode(np.where(hidden[:, :, None], 0.0, x))
     return np.where(hidden[:, :, None], mask_token, seen) + P, hidden
+
+
+@wrong(
+    "hide",
+    says="You send the visible patches of all images through the encoder as if they were one image.",
+    section="drawing-what-is-hidden",
+)
+def all_images_as_one(x, noise, n_visible, mask_token, P, encode=mix):
+    hidden = noise.argsort(axis=1).argsort(axis=1) >= n_visible
+    tokens = np.tile(mask_token, (*noise.shape, 1))
+    tokens[~hidden] = encode(x[~hidden][None])[0]
+    return tokens + P, hidden
 
 
 # loss
@@ -1955,3 +1977,17 @@ def cut_or_filled(P, old, new):
     rows, columns = min(old[0], new[0]), min(old[1], new[1])
     grid[:rows, :columns] = P[1:].reshape(*old, -1)[:rows, :columns]
     return np.concatenate([P[:1], grid.reshape(-1, P.shape[1])])
+
+
+@wrong(
+    "resize",
+    says="You read the sizes of the grids as columns and rows; the rows come first.",
+    section="a-larger-picture",
+)
+def columns_before_rows(P, old, new):
+    shares = []
+    for r, R in zip(old[::-1], new[::-1], strict=True):
+        places = np.clip((np.arange(R) + 0.5) * r / R - 0.5, 0, r - 1)
+        shares.append(np.maximum(0, 1 - np.abs(places[:, None] - np.arange(r))))
+    larger = np.einsum("Rr,rcd,Cc->RCd", shares[0], P[1:].reshape(*old[::-1], -1), shares[1])
+    return np.concatenate([P[:1], larger.reshape(-1, P.shape[1])])
