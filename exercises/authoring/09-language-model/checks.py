@@ -711,8 +711,8 @@ EXERCISE = Exercise(
             hints=(
                 "Do it in two steps: first the interval of the text, as two exact fractions, then the shortest bits "
                 "that fit into it. The mark is cut off last, like any other token. If your second step never ends: "
-                "whoever halves from 0 to 1 and always keeps the half with the lower end goes on, as a rule, for ever: that "
-                "half begins below it; and where the middle lies inside the interval, neither half can be ruled out.",
+                "whoever halves from 0 to 1 and always keeps the half with the lower end goes on for ever as a rule, "
+                "for that half begins below it; and a middle inside the interval rules neither half out.",
                 "After each token the interval is a part of the one before. Its new lower end is the old one plus the "
                 "share of all tokens with smaller ids, times the old width; the width is multiplied by the token's own "
                 "share.",
