@@ -375,9 +375,9 @@ def all_at_once(rng):
 
 
 def equal_logits(rng):
-    """Ties inside what is kept and at its border, and sums that meet top_p exactly."""
-    level = np.full((3, 8), float(rng.integers(2, 9)))
-    return [(level, 1.0, None, 0.75), (level, 0.5, 4, 0.5), (tied_rows(rng), 0.8, 3, None)]
+    """Ties in what is kept and at its border, sums that meet top_p exactly, and rows that an unstable sort mixes."""
+    level, wide = np.full((3, 8), float(rng.integers(2, 9))), np.round(rng.normal(size=(4, 61)))
+    return [(level, 1.0, None, 0.75), (level, 0.5, 4, 0.5), (tied_rows(rng), 0.8, 3, None), (wide, 1.0, 9, None)]
 
 
 def tied_rows(rng):

@@ -1313,6 +1313,20 @@ def gradient_of_one_logit(logits, ids, lengths):
     return -(weights * (log_p * came).sum(axis=2)).sum(), weights[:, :, None] * (np.exp(log_p) - 1) * came
 
 
+@wrong(
+    "loss",
+    says="With large logits your softmax divides infinity by infinity; subtract the largest of each place first.",
+    section="what-the-loss-tells-the-head",
+)
+def infinity_by_infinity(logits, ids, lengths):
+    T, V = logits.shape[1:]
+    asked = np.arange(T) < lengths[:, None] - 1
+    p = np.exp(logits) / np.exp(logits).sum(axis=2, keepdims=True)
+    came = np.eye(V)[np.roll(ids, -1, axis=1)]
+    loss = -np.log((p * came).sum(axis=2)[asked]).mean()
+    return loss, asked[:, :, None] * (p - came) / asked.sum()
+
+
 # filter
 
 
@@ -1908,6 +1922,30 @@ def as_many_as_the_first_row(logits, temperature, top_k=None, top_p=None):
     powers = powers / powers.sum(axis=1, keepdims=True)
     if top_p is not None and top_p < 1:
         powers[:, int((np.cumsum(powers[0]) - powers[0] < top_p).sum()) :] = 0
+        powers = powers / powers.sum(axis=1, keepdims=True)
+    result = np.zeros_like(powers)
+    np.put_along_axis(result, order, powers, axis=1)
+    return result
+
+
+@wrong(
+    "filter",
+    says='Your sort may put equal logits in any order: `np.argsort` keeps that of the ids with kind="stable" only.',
+    section="from-probabilities-to-text",
+)
+def sort_not_stable(logits, temperature, top_k=None, top_p=None):
+    V = logits.shape[1]
+    order = np.argsort(-logits, axis=1)
+    if temperature == 0:
+        return np.eye(V)[logits.argmax(axis=1)]
+    ranked = np.take_along_axis(logits, order, axis=1)
+    powers = np.exp((ranked - ranked[:, :1]) / temperature)
+    if top_k is not None:
+        powers[:, top_k:] = 0
+    powers = powers / powers.sum(axis=1, keepdims=True)
+    if top_p is not None and top_p < 1:
+        before = np.cumsum(powers, axis=1) - powers
+        powers = np.where(before < top_p, powers, 0)
         powers = powers / powers.sum(axis=1, keepdims=True)
     result = np.zeros_like(powers)
     np.put_along_axis(result, order, powers, axis=1)
@@ -2754,6 +2792,26 @@ def share_of_the_new_width(counts, text):
         row = counts[before]
         width *= Fraction(row[w], sum(row))
         low += width * Fraction(sum(row[:w]), sum(row))
+        before = w
+    m = 0
+    while (math.ceil(low * 2**m) + 1) > (low + width) * 2**m:
+        m += 1
+    k = math.ceil(low * 2**m)
+    return format(k, f"0{m}b") if m else ""
+
+
+@wrong(
+    "pack",
+    says="You divide before you make a Fraction, so that it holds a rounded number: Fraction(1 / 3) is not a third.",
+    section="bits-per-character",
+)
+def fractions_of_floats(counts, text):
+    mark = before = len(counts) - 1
+    low, width = Fraction(0), Fraction(1)
+    for w in [*text, mark]:
+        row = counts[before]
+        low += width * Fraction(sum(row[:w]) / sum(row))
+        width *= Fraction(row[w] / sum(row))
         before = w
     m = 0
     while (math.ceil(low * 2**m) + 1) > (low + width) * 2**m:
