@@ -1627,6 +1627,20 @@ def only_shifted(drawn, patches, hidden, normalise=False):
     return (gaps**2).sum() / count, 2 * gaps / count
 
 
+@wrong(
+    "loss",
+    says="Your loss is right; its gradient is divided by the hidden patches, and not by all their numbers.",
+    section="drawing-what-is-hidden",
+)
+def gradient_by_patches(drawn, patches, hidden, normalise=False):
+    target = patches
+    if normalise:
+        spread = np.sqrt(patches.var(axis=2, keepdims=True, ddof=1) + 1e-6)
+        target = (patches - patches.mean(axis=2, keepdims=True)) / spread
+    gap = (drawn - target) * hidden[:, :, None]
+    return (gap**2).sum() / (hidden.sum() * drawn.shape[2]), 2 * gap / hidden.sum()
+
+
 # resize
 
 
