@@ -246,7 +246,10 @@ def some_entries(names):
                 if not isinstance(found, dict) or name not in found:
                     return f"The result should be a dict with the key {name!r}."
                 value = found[name]
-                if isinstance(value, bool) or not isinstance(value, int | np.integer) or value != expected[name]:
+                if isinstance(value, bool) or not isinstance(value, int | np.integer):
+                    kind = type(value).__name__
+                    return f"Your entry {name!r} should be a whole number, an int; yours is of the type {kind}."
+                if value != expected[name]:
                     return f"For N, S, K, Kv, H = {sizes} your entry {name!r} is not right."
         return None
 
@@ -356,8 +359,9 @@ def what_was_kept(ask, rng):
     Q, keys, V, dY = draw_head(rng)
     Y, L = kept(Q, keys, V)
     shapes = Q.shape, keys.shape, V.shape
-    for name, given in (("Y", (Y + rng.normal(size=Y.shape), L)), ("L", (Y, L + rng.uniform(0.5, 1, size=L.shape)))):
-        found = ask(Q, keys, V, *given, dY, 4)
+    others = ("Y", (Y + rng.normal(size=Y.shape), L)), ("L", (Y, L + rng.uniform(0.5, 1, size=L.shape)))
+    answers = [ask(Q, keys, V, *given, dY, 4) for _, given in others]  # both, to tell which of the two is not used
+    for (name, given), found in zip(others, answers, strict=True):
         if slip := shapes_slip(found, shapes):
             return slip
         if not all(map(close, found, blockwise_reference(Q, keys, V, *given, dY, 4))):

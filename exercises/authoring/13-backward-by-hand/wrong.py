@@ -687,6 +687,70 @@ def hidden_scores_not_low_enough(Q, K, V, dY, mask=None):
     return K @ G, Q @ G.T, dY @ A.T
 
 
+@wrong(
+    "attend",
+    says="You subtract one largest score for all targets, so that others vanish: each column needs its own.",
+    section="one-head-step-by-step",
+)
+def one_largest_score(Q, K, V, dY, mask=None):
+    scores = K.T @ Q / np.sqrt(len(Q))
+    if mask is not None:
+        scores = np.where(mask, scores, -np.inf)
+    e = np.exp(scores - scores.max())
+    total = e.sum(axis=0)
+    A = e / np.where(total == 0, 1, total)
+    dA = V.T @ dY
+    G = A * (dA - (A * dA).sum(axis=0)) / np.sqrt(len(Q))
+    return K @ G, Q @ G.T, dY @ A.T
+
+
+@wrong("attend", says="The factor 1/√K is missing twice, in the scores and on the way back.", section=STEP_3)
+def no_scale_at_all(Q, K, V, dY, mask=None):
+    scores = K.T @ Q
+    blind = np.zeros(Q.shape[1], dtype=bool)
+    if mask is not None:
+        blind = ~mask.any(axis=0)
+        scores = np.where(mask | blind, scores, -np.inf)
+    e = np.exp(scores - scores.max(axis=0))
+    A = np.where(blind, 0.0, e / e.sum(axis=0))
+    dA = V.T @ dY
+    G = A * (dA - (A * dA).sum(axis=0))
+    return K @ G, Q @ G.T, dY @ A.T
+
+
+@wrong(
+    "attend",
+    says="Your weights sum to 1 along the rows: each target, a column, needs weights that sum to 1.",
+    section="one-head-step-by-step",
+)
+def weights_along_rows(Q, K, V, dY, mask=None):
+    scores = K.T @ Q / np.sqrt(len(Q))
+    if mask is not None:
+        scores = np.where(mask, scores, -np.inf)
+    top = scores.max(axis=1, keepdims=True)
+    e = np.exp(scores - np.where(np.isfinite(top), top, 0.0))
+    total = e.sum(axis=1, keepdims=True)
+    A = e / np.where(total == 0, 1, total)
+    dA = V.T @ dY
+    G = A * (dA - (A * dA).sum(axis=0)) / np.sqrt(len(Q))
+    return K @ G, Q @ G.T, dY @ A.T
+
+
+@wrong(
+    "attend", says="You derive a mask that comes after the softmax; here hidden scores are −∞ before it.", section=MASK
+)
+def late_mask(Q, K, V, dY, mask=None):
+    def soft(scores):
+        e = np.exp(scores - scores.max(axis=0))
+        return e / e.sum(axis=0)
+
+    S = soft(K.T @ Q / np.sqrt(len(Q)))
+    M = 1.0 if mask is None else mask
+    dS = M * (V.T @ dY)
+    G = S * (dS - (S * dS).sum(axis=0)) / np.sqrt(len(Q))
+    return K @ G, Q @ G.T, dY @ (M * S).T
+
+
 # masks
 
 
@@ -1033,6 +1097,19 @@ def values_for_errors(C, V, dY, order):
     return back(S, M * (V.T @ dY)), V @ (S * M).T
 
 
+@wrong("masks", says="You divide the scores by a root; here they are handed over as they are.", section=MASK)
+def scaled_forwards(C, V, dY, order):
+    def soft(scores):
+        e = np.exp(scores - scores.max(axis=0))
+        return e / e.sum(axis=0)
+
+    M = np.triu(np.ones(C.shape, dtype=bool))
+    C = C / np.sqrt(len(V))
+    S = soft(np.where(M, C, -np.inf)) if order == "before" else soft(C)
+    dS = M * (V.T @ dY)
+    return S * (dS - (S * dS).sum(axis=0)), dY @ (S * M).T
+
+
 # costs
 
 
@@ -1376,6 +1453,40 @@ def half_a_product(N, S, K, Kv, H):
 
     found = right_costs(N, S, K, Kv, H)
     return found | {"recomputing": found["backward"] + K * H * N * S}
+
+
+@wrong("costs", says="This is what recomputing adds; the whole backward pass is asked for.", section=COST)
+def what_recomputing_adds(N, S, K, Kv, H):
+    def right_costs(N, S, K, Kv, H):
+        pairs = H * N * S
+        return {
+            "forward": 2 * (K + Kv) * pairs,
+            "backward": 4 * (K + Kv) * pairs,
+            "recomputing": (6 * K + 4 * Kv) * pairs,
+            "kept with weights": pairs + H * N * Kv,
+            "kept without": H * N * Kv + H * N,
+        }
+
+    return right_costs(N, S, K, Kv, H) | {"recomputing": 2 * K * H * N * S}
+
+
+@wrong(
+    "costs",
+    says="Weights and denominators are counted once; each head has its own.",
+    section=COST,
+)
+def weights_of_one_head(N, S, K, Kv, H):
+    def right_costs(N, S, K, Kv, H):
+        pairs = H * N * S
+        return {
+            "forward": 2 * (K + Kv) * pairs,
+            "backward": 4 * (K + Kv) * pairs,
+            "recomputing": (6 * K + 4 * Kv) * pairs,
+            "kept with weights": pairs + H * N * Kv,
+            "kept without": H * N * Kv + H * N,
+        }
+
+    return right_costs(N, S, K, Kv, H) | {"kept with weights": N * S + H * N * Kv, "kept without": H * N * Kv + N}
 
 
 # layer
@@ -1987,6 +2098,22 @@ def outputs_with_weights_transposed(X, U_q, U_k, U_v, U_o, dY):
     return dX, dU_o
 
 
+@wrong("layer", says="The residual's path adds ones; what passes through it is dY.", section=FOURTH)
+def ones_for_errors(X, U_q, U_k, U_v, U_o, dY):
+    def soft(scores):
+        e = np.exp(scores - scores.max(axis=0))
+        return e / e.sum(axis=0)
+
+    dX, dU_o = np.ones_like(X), np.zeros_like(U_o)
+    for h in range(len(U_q)):
+        q, k, v = U_q[h] @ X, U_k[h] @ X, U_v[h] @ X
+        A, e, root = soft(k.T @ q / np.sqrt(len(q))), U_o[h].T @ dY, np.sqrt(len(q))
+        G = A * (v.T @ e - (v @ A * e).sum(axis=0)) / root
+        dX += U_q[h].T @ k @ G + U_k[h].T @ q @ G.T + U_v[h].T @ e @ A.T
+        dU_o[h] = dY @ (v @ A).T
+    return dX, dU_o
+
+
 # blocks
 
 
@@ -2345,3 +2472,30 @@ def first_block_alone(Q, K, V, Y, L, dY, width):
 
 
 WRONG = wrong
+
+
+@wrong("blocks", says="You make the outputs again; Y was kept, and is given.", section=COST)
+def outputs_made_again(Q, K, V, Y, L, dY, width):
+    root = np.sqrt(len(Q))
+    A = np.exp(K.T @ Q / root - L)
+    G = A * (V.T @ dY - (V @ A * dY).sum(axis=0)) / root
+    return K @ G, Q @ G.T, dY @ A.T
+
+
+@wrong("blocks", says="You make the denominators again; their logarithms L were kept, and are given.", section=COST)
+def denominators_made_again(Q, K, V, Y, L, dY, width):
+    root = np.sqrt(len(Q))
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        e = np.exp(K.T @ Q / root)
+        A = np.exp(K.T @ Q / root - np.log(e.sum(axis=0)))
+        G = A * (V.T @ dY - (Y * dY).sum(axis=0)) / root
+    return K @ G, Q @ G.T, dY @ A.T
+
+
+@wrong("blocks", says="L is divided by the root, too; it belongs to scores that have been divided.", section=COST)
+def logarithm_scaled(Q, K, V, Y, L, dY, width):
+    root = np.sqrt(len(Q))
+    with np.errstate(over="ignore", invalid="ignore"):
+        A = np.exp((K.T @ Q - L) / root)
+        G = A * (V.T @ dY - (Y * dY).sum(axis=0)) / root
+    return K @ G, Q @ G.T, dY @ A.T
