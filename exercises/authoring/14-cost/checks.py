@@ -343,7 +343,7 @@ def rolling_step(k, v, q, keys, values, length):
 
 
 def draw_step(rng, length_of, scale=1.0, room=None):
-    """A cache after some tokens; what stands in slots that were never used is anything."""
+    """A cache after some tokens; what stands in columns that were never used is anything."""
     width, V, W = draw_sizes(rng, 3)
     W = room or W
     k, q, v = scale * rng.normal(size=width), rng.normal(size=width), rng.normal(size=V)
@@ -557,8 +557,8 @@ EXERCISE = Exercise(
                 "brought without the danger of an overflow?",
                 "One factor for each part and target does it, and the factor is the same for l and for O. Along which "
                 "axis of O do the targets lie?",
-                "If both parts are empty, the larger of the two maxima is −∞ and so is the difference of −∞ and −∞ not "
-                "defined. Subtract something finite there; the factors of an empty part have to come out as 0.",
+                "If both parts are empty, the larger of the two maxima is −∞ as well, and −∞ minus −∞ is not defined. "
+                "Subtract something finite there; the factors of an empty part have to come out as 0.",
             ),
             section="what-to-remember-of-a-block",
         ),
@@ -600,10 +600,10 @@ EXERCISE = Exercise(
             hints=(
                 "The table of the experiment says at which token it goes wrong for the first time. Something is wrong "
                 "from the first token on, something else only later.",
-                "In which slot does token number `length` belong, when the first token has number 0? And how many "
-                "slots hold a token once it is stored?",
-                "A slot that was never used holds a number all the same, and a softmax gives weight to every score it "
-                "is shown. Cut keys and values before you compute scores, and work on copies.",
+                "In which column does token number `length` belong, when the first token has number 0? And how many "
+                "columns hold a token once it is stored?",
+                "A column that was never used holds a number all the same, and a softmax gives weight to every score "
+                "it is shown. Cut keys and values before you compute scores, and work on copies.",
             ),
             section="a-cache-that-rolls",
         ),

@@ -15,21 +15,36 @@ wrong = WrongSolutions()
     section="what-grows-and-how-fast",
 )
 def no_logarithms(lengths, costs):
-    return (np.polyfit(lengths, costs, 1)[0], np.diff(costs) / np.diff(lengths))
+    return np.polyfit(lengths, costs, 1)[0], np.diff(costs) / np.diff(lengths)
 
 
 @wrong(
     "exponent", says="You take the logarithm of the costs and not of the lengths.", section="what-grows-and-how-fast"
 )
 def only_costs_logarithmic(lengths, costs):
-    return (np.polyfit(lengths, np.log(costs), 1)[0], np.diff(np.log(costs)) / np.diff(lengths))
+    return np.polyfit(lengths, np.log(costs), 1)[0], np.diff(np.log(costs)) / np.diff(lengths)
 
 
 @wrong(
     "exponent", says="You take the logarithm of the lengths and not of the costs.", section="what-grows-and-how-fast"
 )
 def only_lengths_logarithmic(lengths, costs):
-    return (np.polyfit(np.log(lengths), costs, 1)[0], np.diff(costs) / np.diff(np.log(lengths)))
+    return np.polyfit(np.log(lengths), costs, 1)[0], np.diff(costs) / np.diff(np.log(lengths))
+
+
+@wrong(
+    "exponent",
+    says="You fit the power to the costs themselves, where the largest decides; fit a line to the logarithms.",
+    section="what-grows-and-how-fast",
+)
+def power_fitted_to_the_costs(lengths, costs):
+    n, t = np.log(lengths), np.log(costs)
+    p, height = np.polyfit(n, t, 1)
+    for _ in range(100):
+        fit = np.exp(height + p * n)
+        step, *_ = np.linalg.lstsq(np.stack([n * fit, fit], axis=1), costs - fit, rcond=None)
+        p, height = p + step[0], height + step[1]
+    return p, np.diff(t) / np.diff(n)
 
 
 @wrong(
@@ -38,8 +53,8 @@ def only_lengths_logarithmic(lengths, costs):
     section="what-grows-and-how-fast",
 )
 def axes_exchanged(lengths, costs):
-    n, t = (np.log(lengths), np.log(costs))
-    return (np.polyfit(t, n, 1)[0], np.diff(n) / np.diff(t))
+    n, t = np.log(lengths), np.log(costs)
+    return np.polyfit(t, n, 1)[0], np.diff(n) / np.diff(t)
 
 
 @wrong(
@@ -48,8 +63,8 @@ def axes_exchanged(lengths, costs):
     section="what-grows-and-how-fast",
 )
 def intercept_for_slope(lengths, costs):
-    n, t = (np.log(lengths), np.log(costs))
-    return (np.polyfit(n, t, 1)[1], np.diff(t) / np.diff(n))
+    n, t = np.log(lengths), np.log(costs)
+    return np.polyfit(n, t, 1)[1], np.diff(t) / np.diff(n)
 
 
 @wrong(
@@ -58,8 +73,8 @@ def intercept_for_slope(lengths, costs):
     section="what-grows-and-how-fast",
 )
 def through_the_origin(lengths, costs):
-    n, t = (np.log(lengths), np.log(costs))
-    return (n @ t / (n @ n), np.diff(t) / np.diff(n))
+    n, t = np.log(lengths), np.log(costs)
+    return n @ t / (n @ n), np.diff(t) / np.diff(n)
 
 
 @wrong(
@@ -68,8 +83,8 @@ def through_the_origin(lengths, costs):
     section="what-grows-and-how-fast",
 )
 def mean_of_the_neighbours(lengths, costs):
-    n, t = (np.log(lengths), np.log(costs))
-    return ((np.diff(t) / np.diff(n)).mean(), np.diff(t) / np.diff(n))
+    n, t = np.log(lengths), np.log(costs)
+    return (np.diff(t) / np.diff(n)).mean(), np.diff(t) / np.diff(n)
 
 
 @wrong(
@@ -78,8 +93,8 @@ def mean_of_the_neighbours(lengths, costs):
     section="what-grows-and-how-fast",
 )
 def ends_only(lengths, costs):
-    n, t = (np.log(lengths), np.log(costs))
-    return ((t[-1] - t[0]) / (n[-1] - n[0]), np.diff(t) / np.diff(n))
+    n, t = np.log(lengths), np.log(costs)
+    return (t[-1] - t[0]) / (n[-1] - n[0]), np.diff(t) / np.diff(n)
 
 
 @wrong(
@@ -88,8 +103,8 @@ def ends_only(lengths, costs):
     section="what-grows-and-how-fast",
 )
 def rise_without_run(lengths, costs):
-    n, t = (np.log(lengths), np.log(costs))
-    return (np.polyfit(n, t, 1)[0], np.diff(t))
+    n, t = np.log(lengths), np.log(costs)
+    return np.polyfit(n, t, 1)[0], np.diff(t)
 
 
 @wrong(
@@ -98,8 +113,8 @@ def rise_without_run(lengths, costs):
     section="counted",
 )
 def as_if_doubled(lengths, costs):
-    n, t = (np.log(lengths), np.log(costs))
-    return (np.polyfit(n, t, 1)[0], np.diff(np.log2(costs)))
+    n, t = np.log(lengths), np.log(costs)
+    return np.polyfit(n, t, 1)[0], np.diff(np.log2(costs))
 
 
 @wrong(
@@ -108,14 +123,14 @@ def as_if_doubled(lengths, costs):
     section="what-grows-and-how-fast",
 )
 def ratio_of_ratios(lengths, costs):
-    n, t = (np.log(lengths), np.log(costs))
-    return (np.polyfit(n, t, 1)[0], costs[1:] / costs[:-1] / (lengths[1:] / lengths[:-1]))
+    n, t = np.log(lengths), np.log(costs)
+    return np.polyfit(n, t, 1)[0], costs[1:] / costs[:-1] / (lengths[1:] / lengths[:-1])
 
 
 @wrong("exponent", says="The two logarithms have different bases.", section="what-grows-and-how-fast")
 def mixed_bases(lengths, costs):
-    n, t = (np.log2(lengths), np.log(costs))
-    return (np.polyfit(n, t, 1)[0], np.diff(t) / np.diff(n))
+    n, t = np.log2(lengths), np.log(costs)
+    return np.polyfit(n, t, 1)[0], np.diff(t) / np.diff(n)
 
 
 @wrong(
@@ -124,8 +139,8 @@ def mixed_bases(lengths, costs):
     section="what-grows-and-how-fast",
 )
 def correlation(lengths, costs):
-    n, t = (np.log(lengths), np.log(costs))
-    return (np.corrcoef(n, t)[0, 1], np.diff(t) / np.diff(n))
+    n, t = np.log(lengths), np.log(costs)
+    return np.corrcoef(n, t)[0, 1], np.diff(t) / np.diff(n)
 
 
 @wrong(
@@ -134,7 +149,7 @@ def correlation(lengths, costs):
     section="what-grows-and-how-fast",
 )
 def plain_neighbours(lengths, costs):
-    return (np.polyfit(np.log(lengths), np.log(costs), 1)[0], np.diff(costs) / np.diff(lengths))
+    return np.polyfit(np.log(lengths), np.log(costs), 1)[0], np.diff(costs) / np.diff(lengths)
 
 
 @wrong(
@@ -143,8 +158,8 @@ def plain_neighbours(lengths, costs):
     section="what-grows-and-how-fast",
 )
 def parabola(lengths, costs):
-    n, t = (np.log(lengths), np.log(costs))
-    return (np.polyfit(n, t, 2)[0], np.diff(t) / np.diff(n))
+    n, t = np.log(lengths), np.log(costs)
+    return np.polyfit(n, t, 2)[0], np.diff(t) / np.diff(n)
 
 
 @wrong(
@@ -153,8 +168,8 @@ def parabola(lengths, costs):
     section="what-grows-and-how-fast",
 )
 def slope_of_a_parabola(lengths, costs):
-    n, t = (np.log(lengths), np.log(costs))
-    return (np.polyfit(n, t, 2)[1], np.diff(t) / np.diff(n))
+    n, t = np.log(lengths), np.log(costs)
+    return np.polyfit(n, t, 2)[1], np.diff(t) / np.diff(n)
 
 
 # block
@@ -370,6 +385,34 @@ def overtaken_by_the_triangle(N, D, H, F, W):
     }
 
 
+@wrong(
+    "block",
+    says="For your last entry you hold the rest at N tokens while the pairs grow; the rest of a longer text grows too.",
+    section="counted",
+)
+def rest_of_this_text(N, D, H, F, W):
+    pairs = sum(min(n + 1, W) for n in range(N))
+    return {
+        "projections": 8 * N * D * D,
+        "pairs": pairs,
+        "scores and averages": 4 * D * pairs,
+        "feed-forward": 4 * N * D * F,
+        "overtakes": int(np.sqrt(N * (2 * D + F))) + 1,
+    }
+
+
+@wrong("block", says="You count the pairs once for each head; a pair is a target and a source.", section="a-window")
+def pairs_of_all_heads(N, D, H, F, W):
+    pairs = sum(min(n + 1, W) for n in range(N))
+    return {
+        "projections": 8 * N * D * D,
+        "pairs": H * pairs,
+        "scores and averages": 4 * D * pairs,
+        "feed-forward": 4 * N * D * F,
+        "overtakes": 2 * D + F + 1,
+    }
+
+
 @wrong("block", says="You take a hidden layer four times as wide as the model; here its width is F.", section="counted")
 def hidden_width_assumed(N, D, H, F, W):
     pairs = sum(min(n + 1, W) for n in range(N))
@@ -417,25 +460,22 @@ def scores_of_one_head(N, D, H, F, W):
     section="a-budget-for-the-cache",
 )
 def a_set_for_each_head(M, D, H, G, W, b, B, N, budget):
-    return (2 * b * B * M * D * min(N, W), 0 if 2 * b * B * M * D * W <= budget else budget // (2 * b * B * M * D))
+    token = 2 * b * B * M * D
+    return token * min(N, W), 0 if token * W <= budget else budget // token
 
 
 @wrong(
     "cache", says="You keep the keys and forget the values, or the other way round.", section="a-budget-for-the-cache"
 )
 def keys_alone(M, D, H, G, W, b, B, N, budget):
-    return (
-        b * B * M * G * (D // H) * min(N, W),
-        0 if b * B * M * G * (D // H) * W <= budget else budget // (b * B * M * G * (D // H)),
-    )
+    token = b * B * M * G * (D // H)
+    return token * min(N, W), 0 if token * W <= budget else budget // token
 
 
 @wrong("cache", says="You give each group the full width D; a head is D/H wide.", section="a-budget-for-the-cache")
 def groups_of_full_width(M, D, H, G, W, b, B, N, budget):
-    return (
-        2 * b * B * M * G * D * min(N, W),
-        0 if 2 * b * B * M * G * D * W <= budget else budget // (2 * b * B * M * G * D),
-    )
+    token = 2 * b * B * M * G * D
+    return token * min(N, W), 0 if token * W <= budget else budget // token
 
 
 @wrong(
@@ -444,10 +484,8 @@ def groups_of_full_width(M, D, H, G, W, b, B, N, budget):
     section="a-budget-for-the-cache",
 )
 def width_of_a_group(M, D, H, G, W, b, B, N, budget):
-    return (
-        2 * b * B * M * H * (D // G) * min(N, W),
-        0 if 2 * b * B * M * H * (D // G) * W <= budget else budget // (2 * b * B * M * H * (D // G)),
-    )
+    token = 2 * b * B * M * H * (D // G)
+    return token * min(N, W), 0 if token * W <= budget else budget // token
 
 
 @wrong(
@@ -456,54 +494,72 @@ def width_of_a_group(M, D, H, G, W, b, B, N, budget):
     section="a-budget-for-the-cache",
 )
 def one_sequence(M, D, H, G, W, b, B, N, budget):
-    return (
-        2 * b * M * G * (D // H) * min(N, W),
-        0 if 2 * b * M * G * (D // H) * W <= budget else budget // (2 * b * M * G * (D // H)),
-    )
+    token = 2 * b * M * G * (D // H)
+    return token * min(N, W), 0 if token * W <= budget else budget // token
 
 
 @wrong("cache", says="Your budget pays for one sequence, and there are B.", section="a-budget-for-the-cache")
 def budget_for_one_sequence(M, D, H, G, W, b, B, N, budget):
     token = 2 * b * M * G * (D // H)
-    return (B * token * min(N, W), (token * min(N, W), 0 if token * W <= budget else budget // token)[1])
+    return B * token * min(N, W), 0 if token * W <= budget else budget // token
+
+
+@wrong(
+    "cache",
+    says="Your limit counts the tokens of all B sequences together; asked is how many each of them may have.",
+    section="a-budget-for-the-cache",
+)
+def limit_for_all_together(M, D, H, G, W, b, B, N, budget):
+    token = 2 * b * M * G * (D // H)
+    return B * token * min(N, W), 0 if B * token * W <= budget else budget // token
 
 
 @wrong(
     "cache", says="Your cache is that of one layer; each of the M layers has its own.", section="a-budget-for-the-cache"
 )
 def one_layer(M, D, H, G, W, b, B, N, budget):
-    return (
-        2 * b * B * G * (D // H) * min(N, W),
-        0 if 2 * b * B * G * (D // H) * W <= budget else budget // (2 * b * B * G * (D // H)),
-    )
+    token = 2 * b * B * G * (D // H)
+    return token * min(N, W), 0 if token * W <= budget else budget // token
 
 
 @wrong("cache", says="You count numbers and not bytes.", section="a-budget-for-the-cache")
 def numbers_for_bytes(M, D, H, G, W, b, B, N, budget):
-    return (
-        2 * B * M * G * (D // H) * min(N, W),
-        0 if budget >= 2 * B * M * G * (D // H) * W else budget // (2 * B * M * G * (D // H)),
-    )
+    token = 2 * B * M * G * (D // H)
+    return token * min(N, W), 0 if token * W <= budget else budget // token
 
 
 @wrong("cache", says="You count bits: b is in bytes already.", section="a-budget-for-the-cache")
 def bits_for_bytes(M, D, H, G, W, b, B, N, budget):
-    return (
-        16 * b * B * M * G * (D // H) * min(N, W),
-        0 if 16 * b * B * M * G * (D // H) * W <= budget else budget // (16 * b * B * M * G * (D // H)),
-    )
+    token = 16 * b * B * M * G * (D // H)
+    return token * min(N, W), 0 if token * W <= budget else budget // token
 
 
 @wrong("cache", says="You keep every token, also those that have left the window.", section="a-cache-that-rolls")
 def nothing_forgotten(M, D, H, G, W, b, B, N, budget):
     token = 2 * b * B * M * G * (D // H)
-    return (token * N, (token * min(N, W), 0 if token * W <= budget else budget // token)[1])
+    return token * N, 0 if token * W <= budget else budget // token
 
 
 @wrong("cache", says="You reserve the whole window for a text that is shorter.", section="a-budget-for-the-cache")
 def always_a_full_window(M, D, H, G, W, b, B, N, budget):
     token = 2 * b * B * M * G * (D // H)
-    return (token * max(W, min(N, W)), (token * min(N, W), 0 if token * W <= budget else budget // token)[1])
+    return token * W, 0 if token * W <= budget else budget // token
+
+
+@wrong(
+    "cache",
+    says="You keep W − 1 tokens; the newest is one of the W, and it lies in the cache as well.",
+    section="a-cache-that-rolls",
+)
+def newest_not_kept(M, D, H, G, W, b, B, N, budget):
+    token = 2 * b * B * M * G * (D // H)
+    return token * min(N, W - 1), 0 if token * (W - 1) <= budget else budget // token
+
+
+@wrong("cache", says="You keep W tokens besides the newest; it is one of the W.", section="common-mistakes")
+def newest_kept_besides(M, D, H, G, W, b, B, N, budget):
+    token = 2 * b * B * M * G * (D // H)
+    return token * min(N, W + 1), 0 if token * (W + 1) <= budget else budget // token
 
 
 @wrong(
@@ -513,7 +569,7 @@ def always_a_full_window(M, D, H, G, W, b, B, N, budget):
 )
 def a_limit_in_any_case(M, D, H, G, W, b, B, N, budget):
     token = 2 * b * B * M * G * (D // H)
-    return (token * min(N, W), budget // token)
+    return token * min(N, W), budget // token
 
 
 @wrong(
@@ -523,13 +579,13 @@ def a_limit_in_any_case(M, D, H, G, W, b, B, N, budget):
 )
 def exactly_a_window_is_too_little(M, D, H, G, W, b, B, N, budget):
     token = 2 * b * B * M * G * (D // H)
-    return (token * min(N, W), 0 if token * W < budget else budget // token)
+    return token * min(N, W), 0 if token * W < budget else budget // token
 
 
 @wrong("cache", says="You round up: the last of your tokens does not fit in full.", section="a-budget-for-the-cache")
 def rounded_up(M, D, H, G, W, b, B, N, budget):
     token = 2 * b * B * M * G * (D // H)
-    return (token * min(N, W), 0 if token * W <= budget else -(-budget // token))
+    return token * min(N, W), 0 if token * W <= budget else -(-budget // token)
 
 
 @wrong(
@@ -539,7 +595,7 @@ def rounded_up(M, D, H, G, W, b, B, N, budget):
 )
 def what_is_left(M, D, H, G, W, b, B, N, budget):
     token = 2 * b * B * M * G * (D // H)
-    return (token * min(N, W), 0 if token * W <= budget else max(budget // token - N, 0))
+    return token * min(N, W), 0 if token * W <= budget else max(budget // token - N, 0)
 
 
 @wrong(
@@ -549,7 +605,7 @@ def what_is_left(M, D, H, G, W, b, B, N, budget):
 )
 def window_as_the_limit(M, D, H, G, W, b, B, N, budget):
     token = 2 * b * B * M * G * (D // H)
-    return (token * min(N, W), min(budget // token, W))
+    return token * min(N, W), min(budget // token, W)
 
 
 @wrong(
@@ -559,7 +615,7 @@ def window_as_the_limit(M, D, H, G, W, b, B, N, budget):
 )
 def compared_with_the_text(M, D, H, G, W, b, B, N, budget):
     token = 2 * b * B * M * G * (D // H)
-    return (token * min(N, W), 0 if budget // token >= N else budget // token)
+    return token * min(N, W), 0 if budget // token >= N else budget // token
 
 
 # merge
@@ -571,7 +627,7 @@ def compared_with_the_text(M, D, H, G, W, b, B, N, budget):
     section="what-to-remember-of-a-block",
 )
 def added_as_they_are(m_1, l_1, O_1, m_2, l_2, O_2):
-    return (np.maximum(m_1, m_2), l_1 + l_2, O_1 + O_2)
+    return np.maximum(m_1, m_2), l_1 + l_2, O_1 + O_2
 
 
 @wrong(
@@ -585,7 +641,7 @@ def factors_upside_down(m_1, l_1, O_1, m_2, l_2, O_2):
         np.exp(np.where(np.isneginf(m), 0.0, m) - np.where(np.isneginf(m_1), 0.0, m_1)),
         np.exp(np.where(np.isneginf(m), 0.0, m) - np.where(np.isneginf(m_2), 0.0, m_2)),
     )
-    return (m, s_1 * l_1 + s_2 * l_2, s_1 * O_1 + s_2 * O_2)
+    return m, s_1 * l_1 + s_2 * l_2, s_1 * O_1 + s_2 * O_2
 
 
 @wrong(
@@ -594,13 +650,10 @@ def factors_upside_down(m_1, l_1, O_1, m_2, l_2, O_2):
     section="what-to-remember-of-a-block",
 )
 def only_the_sums_corrected(m_1, l_1, O_1, m_2, l_2, O_2):
-
-    def factors(m_1, m_2):
-        m = np.maximum(m_1, m_2)
-        return (m, np.exp(m_1 - np.where(np.isneginf(m), 0.0, m)), np.exp(m_2 - np.where(np.isneginf(m), 0.0, m)))
-
-    m, s_1, s_2 = factors(m_1, m_2)
-    return (m, s_1 * l_1 + s_2 * l_2, O_1 + O_2)
+    m = np.maximum(m_1, m_2)
+    top = np.maximum(m, -1e300)
+    s_1, s_2 = np.exp(m_1 - top), np.exp(m_2 - top)
+    return m, s_1 * l_1 + s_2 * l_2, O_1 + O_2
 
 
 @wrong(
@@ -609,13 +662,10 @@ def only_the_sums_corrected(m_1, l_1, O_1, m_2, l_2, O_2):
     section="what-to-remember-of-a-block",
 )
 def only_the_products_corrected(m_1, l_1, O_1, m_2, l_2, O_2):
-
-    def factors(m_1, m_2):
-        m = np.maximum(m_1, m_2)
-        return (m, np.exp(m_1 - np.where(np.isneginf(m), 0.0, m)), np.exp(m_2 - np.where(np.isneginf(m), 0.0, m)))
-
-    m, s_1, s_2 = factors(m_1, m_2)
-    return (m, l_1 + l_2, s_1 * O_1 + s_2 * O_2)
+    m = np.maximum(m_1, m_2)
+    top = np.maximum(m, -1e300)
+    s_1, s_2 = np.exp(m_1 - top), np.exp(m_2 - top)
+    return m, l_1 + l_2, s_1 * O_1 + s_2 * O_2
 
 
 @wrong(
@@ -624,13 +674,10 @@ def only_the_products_corrected(m_1, l_1, O_1, m_2, l_2, O_2):
     section="what-to-remember-of-a-block",
 )
 def only_the_first_shrinks(m_1, l_1, O_1, m_2, l_2, O_2):
-
-    def factors(m_1, m_2):
-        m = np.maximum(m_1, m_2)
-        return (m, np.exp(m_1 - np.where(np.isneginf(m), 0.0, m)), np.exp(m_2 - np.where(np.isneginf(m), 0.0, m)))
-
-    m, s_1, _ = factors(m_1, m_2)
-    return (m, s_1 * l_1 + l_2, s_1 * O_1 + O_2)
+    m = np.maximum(m_1, m_2)
+    top = np.maximum(m, -1e300)
+    s_1 = np.exp(m_1 - top)
+    return m, s_1 * l_1 + l_2, s_1 * O_1 + O_2
 
 
 @wrong(
@@ -640,7 +687,17 @@ def only_the_first_shrinks(m_1, l_1, O_1, m_2, l_2, O_2):
 )
 def first_maximum_kept(m_1, l_1, O_1, m_2, l_2, O_2):
     shrink = np.exp(m_2 - np.where(np.isneginf(m_1), 0.0, m_1))
-    return (m_1, l_1 + shrink * l_2, O_1 + shrink * O_2)
+    return m_1, l_1 + shrink * l_2, O_1 + shrink * O_2
+
+
+@wrong(
+    "merge",
+    says="You take the second part's largest score as the common one; where the first is larger, its factor explodes.",
+    section="what-to-remember-of-a-block",
+)
+def second_maximum_taken(m_1, l_1, O_1, m_2, l_2, O_2):
+    grow = np.exp(m_1 - np.where(np.isneginf(m_2), 0.0, m_2))
+    return m_2, grow * l_1 + l_2, grow * O_1 + O_2
 
 
 @wrong(
@@ -650,8 +707,9 @@ def first_maximum_kept(m_1, l_1, O_1, m_2, l_2, O_2):
 )
 def smaller_maximum(m_1, l_1, O_1, m_2, l_2, O_2):
     m = np.minimum(m_1, m_2)
-    s_1, s_2 = (np.exp(m_1 - np.where(np.isneginf(m), 0.0, m)), np.exp(m_2 - np.where(np.isneginf(m), 0.0, m)))
-    return (m, s_1 * l_1 + s_2 * l_2, s_1 * O_1 + s_2 * O_2)
+    top = np.where(np.isneginf(m), 0.0, m)
+    s_1, s_2 = np.exp(m_1 - top), np.exp(m_2 - top)
+    return m, s_1 * l_1 + s_2 * l_2, s_1 * O_1 + s_2 * O_2
 
 
 @wrong(
@@ -660,13 +718,9 @@ def smaller_maximum(m_1, l_1, O_1, m_2, l_2, O_2):
     section="what-to-remember-of-a-block",
 )
 def maxima_added(m_1, l_1, O_1, m_2, l_2, O_2):
-
-    def factors(m_1, m_2):
-        m = np.maximum(m_1, m_2)
-        return (m, np.exp(m_1 - np.where(np.isneginf(m), 0.0, m)), np.exp(m_2 - np.where(np.isneginf(m), 0.0, m)))
-
-    _, s_1, s_2 = factors(m_1, m_2)
-    return (m_1 + m_2, s_1 * l_1 + s_2 * l_2, s_1 * O_1 + s_2 * O_2)
+    top = np.maximum(np.maximum(m_1, m_2), -1e300)
+    s_1, s_2 = np.exp(m_1 - top), np.exp(m_2 - top)
+    return m_1 + m_2, s_1 * l_1 + s_2 * l_2, s_1 * O_1 + s_2 * O_2
 
 
 @wrong(
@@ -676,8 +730,8 @@ def maxima_added(m_1, l_1, O_1, m_2, l_2, O_2):
 )
 def nothing_for_empty_blocks(m_1, l_1, O_1, m_2, l_2, O_2):
     m = np.maximum(m_1, m_2)
-    s_1, s_2 = (np.exp(m_1 - m), np.exp(m_2 - m))
-    return (m, s_1 * l_1 + s_2 * l_2, s_1 * O_1 + s_2 * O_2)
+    s_1, s_2 = np.exp(m_1 - m), np.exp(m_2 - m)
+    return m, s_1 * l_1 + s_2 * l_2, s_1 * O_1 + s_2 * O_2
 
 
 @wrong(
@@ -689,7 +743,8 @@ def absolute_exponentials(m_1, l_1, O_1, m_2, l_2, O_2):
     m = np.maximum(m_1, m_2)
     sums = np.exp(m_1) * l_1 + np.exp(m_2) * l_2
     products = np.exp(m_1) * O_1 + np.exp(m_2) * O_2
-    return (m, sums * np.exp(-np.where(np.isneginf(m), 0.0, m)), products * np.exp(-np.where(np.isneginf(m), 0.0, m)))
+    back = np.exp(-np.where(np.isneginf(m), 0.0, m))
+    return m, sums * back, products * back
 
 
 @wrong(
@@ -698,27 +753,21 @@ def absolute_exponentials(m_1, l_1, O_1, m_2, l_2, O_2):
     section="what-to-remember-of-a-block",
 )
 def divided_too_soon(m_1, l_1, O_1, m_2, l_2, O_2):
-
-    def factors(m_1, m_2):
-        m = np.maximum(m_1, m_2)
-        return (m, np.exp(m_1 - np.where(np.isneginf(m), 0.0, m)), np.exp(m_2 - np.where(np.isneginf(m), 0.0, m)))
-
-    m, s_1, s_2 = factors(m_1, m_2)
+    m = np.maximum(m_1, m_2)
+    top = np.maximum(m, -1e300)
+    s_1, s_2 = np.exp(m_1 - top), np.exp(m_2 - top)
     sums = s_1 * l_1 + s_2 * l_2
-    return (m, sums, (s_1 * O_1 + s_2 * O_2) / np.where(sums > 0, sums, 1))
+    return m, sums, (s_1 * O_1 + s_2 * O_2) / np.where(sums > 0, sums, 1)
 
 
 @wrong(
     "merge", says="You weigh O with l as well; O holds a sum already, and no average.", section="merging-is-attention"
 )
 def products_weighted_by_sums(m_1, l_1, O_1, m_2, l_2, O_2):
-
-    def factors(m_1, m_2):
-        m = np.maximum(m_1, m_2)
-        return (m, np.exp(m_1 - np.where(np.isneginf(m), 0.0, m)), np.exp(m_2 - np.where(np.isneginf(m), 0.0, m)))
-
-    m, s_1, s_2 = factors(m_1, m_2)
-    return (m, s_1 * l_1 + s_2 * l_2, s_1 * l_1 * O_1 + s_2 * l_2 * O_2)
+    m = np.maximum(m_1, m_2)
+    top = np.maximum(m, -1e300)
+    s_1, s_2 = np.exp(m_1 - top), np.exp(m_2 - top)
+    return m, s_1 * l_1 + s_2 * l_2, s_1 * l_1 * O_1 + s_2 * l_2 * O_2
 
 
 @wrong(
@@ -729,8 +778,8 @@ def products_weighted_by_sums(m_1, l_1, O_1, m_2, l_2, O_2):
 def one_maximum_for_all(m_1, l_1, O_1, m_2, l_2, O_2):
     m = np.maximum(m_1, m_2)
     top = np.full_like(m, np.where(np.isneginf(m), 0.0, m).max())
-    s_1, s_2 = (np.exp(m_1 - top), np.exp(m_2 - top))
-    return (top, s_1 * l_1 + s_2 * l_2, s_1 * O_1 + s_2 * O_2)
+    s_1, s_2 = np.exp(m_1 - top), np.exp(m_2 - top)
+    return top, s_1 * l_1 + s_2 * l_2, s_1 * O_1 + s_2 * O_2
 
 
 @wrong(
@@ -740,8 +789,9 @@ def one_maximum_for_all(m_1, l_1, O_1, m_2, l_2, O_2):
 )
 def base_two(m_1, l_1, O_1, m_2, l_2, O_2):
     m = np.maximum(m_1, m_2)
-    s_1, s_2 = (2.0 ** (m_1 - np.where(np.isneginf(m), 0.0, m)), 2.0 ** (m_2 - np.where(np.isneginf(m), 0.0, m)))
-    return (m, s_1 * l_1 + s_2 * l_2, s_1 * O_1 + s_2 * O_2)
+    top = np.maximum(m, -1e300)
+    s_1, s_2 = 2.0 ** (m_1 - top), 2.0 ** (m_2 - top)
+    return m, s_1 * l_1 + s_2 * l_2, s_1 * O_1 + s_2 * O_2
 
 
 @wrong(
@@ -750,14 +800,11 @@ def base_two(m_1, l_1, O_1, m_2, l_2, O_2):
     section="merging-is-attention",
 )
 def logarithm_for_maximum(m_1, l_1, O_1, m_2, l_2, O_2):
-
-    def factors(m_1, m_2):
-        m = np.maximum(m_1, m_2)
-        return (m, np.exp(m_1 - np.where(np.isneginf(m), 0.0, m)), np.exp(m_2 - np.where(np.isneginf(m), 0.0, m)))
-
-    m, s_1, s_2 = factors(m_1, m_2)
+    m = np.maximum(m_1, m_2)
+    top = np.maximum(m, -1e300)
+    s_1, s_2 = np.exp(m_1 - top), np.exp(m_2 - top)
     sums = s_1 * l_1 + s_2 * l_2
-    return (m + np.log(np.where(sums > 0, sums, 1)), sums, s_1 * O_1 + s_2 * O_2)
+    return m + np.log(np.where(sums > 0, sums, 1)), sums, s_1 * O_1 + s_2 * O_2
 
 
 @wrong(
@@ -766,10 +813,23 @@ def logarithm_for_maximum(m_1, l_1, O_1, m_2, l_2, O_2):
     section="what-to-remember-of-a-block",
 )
 def finite_for_nothing(m_1, l_1, O_1, m_2, l_2, O_2):
-    m_1, m_2 = (np.maximum(m_1, -1e300), np.maximum(m_2, -1e300))
+    least = np.finfo(float).min
+    m_1, m_2 = np.maximum(m_1, least), np.maximum(m_2, least)
     m = np.maximum(m_1, m_2)
-    s_1, s_2 = (np.exp(m_1 - m), np.exp(m_2 - m))
-    return (m, s_1 * l_1 + s_2 * l_2, s_1 * O_1 + s_2 * O_2)
+    s_1, s_2 = np.exp(m_1 - m), np.exp(m_2 - m)
+    return m, s_1 * l_1 + s_2 * l_2, s_1 * O_1 + s_2 * O_2
+
+
+@wrong(
+    "merge",
+    says="You replace −∞ by 0 in m, and 0 is a score like any other; a target that has seen nothing keeps −∞.",
+    section="what-to-remember-of-a-block",
+)
+def zero_for_nothing(m_1, l_1, O_1, m_2, l_2, O_2):
+    m_1, m_2 = np.where(np.isneginf(m_1), 0.0, m_1), np.where(np.isneginf(m_2), 0.0, m_2)
+    m = np.maximum(m_1, m_2)
+    s_1, s_2 = np.exp(m_1 - m), np.exp(m_2 - m)
+    return m, s_1 * l_1 + s_2 * l_2, s_1 * O_1 + s_2 * O_2
 
 
 @wrong(
@@ -778,13 +838,10 @@ def finite_for_nothing(m_1, l_1, O_1, m_2, l_2, O_2):
     section="what-to-remember-of-a-block",
 )
 def factors_along_the_features(m_1, l_1, O_1, m_2, l_2, O_2):
-
-    def factors(m_1, m_2):
-        m = np.maximum(m_1, m_2)
-        return (m, np.exp(m_1 - np.where(np.isneginf(m), 0.0, m)), np.exp(m_2 - np.where(np.isneginf(m), 0.0, m)))
-
-    m, s_1, s_2 = factors(m_1, m_2)
-    return (m, s_1 * l_1 + s_2 * l_2, s_1[:, None] * O_1 + s_2[:, None] * O_2)
+    m = np.maximum(m_1, m_2)
+    top = np.maximum(m, -1e300)
+    s_1, s_2 = np.exp(m_1 - top), np.exp(m_2 - top)
+    return m, s_1 * l_1 + s_2 * l_2, s_1[:, None] * O_1 + s_2[:, None] * O_2
 
 
 @wrong(
@@ -793,15 +850,12 @@ def factors_along_the_features(m_1, l_1, O_1, m_2, l_2, O_2):
     section="merging-is-attention",
 )
 def sums_taken_for_averages(m_1, l_1, O_1, m_2, l_2, O_2):
-
-    def factors(m_1, m_2):
-        m = np.maximum(m_1, m_2)
-        return (m, np.exp(m_1 - np.where(np.isneginf(m), 0.0, m)), np.exp(m_2 - np.where(np.isneginf(m), 0.0, m)))
-
-    m, s_1, s_2 = factors(m_1, m_2)
+    m = np.maximum(m_1, m_2)
+    top = np.maximum(m, -1e300)
+    s_1, s_2 = np.exp(m_1 - top), np.exp(m_2 - top)
     sums = s_1 * l_1 + s_2 * l_2
     whole = np.where(sums > 0, sums, 1)
-    return (m, sums, s_1 * l_1 / whole * O_1 + s_2 * l_2 / whole * O_2)
+    return m, sums, s_1 * l_1 / whole * O_1 + s_2 * l_2 / whole * O_2
 
 
 @wrong(
@@ -812,9 +866,9 @@ def sums_taken_for_averages(m_1, l_1, O_1, m_2, l_2, O_2):
 def one_decision(m_1, l_1, O_1, m_2, l_2, O_2):
     if m_1 > m_2:
         shrink = np.exp(m_2 - m_1)
-        return (m_1, l_1 + shrink * l_2, O_1 + shrink * O_2)
+        return m_1, l_1 + shrink * l_2, O_1 + shrink * O_2
     shrink = np.exp(m_1 - m_2)
-    return (m_2, shrink * l_1 + l_2, shrink * O_1 + O_2)
+    return m_2, shrink * l_1 + l_2, shrink * O_1 + O_2
 
 
 # blocks
@@ -822,44 +876,24 @@ def one_decision(m_1, l_1, O_1, m_2, l_2, O_2):
 
 @wrong("blocks", says="The scores are not divided by the root of K.", section="merging-is-attention")
 def unscaled(Q, blocks, causal):
-
-    def softmax_average(C, V):
-        m = C.max(axis=0)
-        m = np.where(np.isneginf(m), 0.0, m)
-        e = np.exp(C - m)
-        return (V @ e / e.sum(axis=0), m + np.log(e.sum(axis=0)))
-
-    def visible(C, N, late=0):
-        S = len(C)
-        return np.where(np.arange(S)[:, None] <= np.arange(N) + S - N + late, C, -np.inf)
-
-    def scores_of(Q, K, causal):
-        C = K.T @ Q / np.sqrt(len(Q))
-        return visible(C, Q.shape[1]) if causal else C
-
     K, V = (np.concatenate(parts, axis=1) for parts in zip(*blocks, strict=True))
-    return softmax_average(scores_of(Q * np.sqrt(len(Q)), K, causal), V)
+    C, N = K.T @ Q, Q.shape[1]
+    if causal:
+        C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -np.inf)
+    m = C.max(axis=0)
+    e = np.exp(C - m)
+    return V @ e / e.sum(axis=0), m + np.log(e.sum(axis=0))
 
 
 @wrong("blocks", says="You divide the scores by K instead of its root.", section="merging-is-attention")
 def scaled_by_k(Q, blocks, causal):
-
-    def softmax_average(C, V):
-        m = C.max(axis=0)
-        m = np.where(np.isneginf(m), 0.0, m)
-        e = np.exp(C - m)
-        return (V @ e / e.sum(axis=0), m + np.log(e.sum(axis=0)))
-
-    def visible(C, N, late=0):
-        S = len(C)
-        return np.where(np.arange(S)[:, None] <= np.arange(N) + S - N + late, C, -np.inf)
-
-    def scores_of(Q, K, causal):
-        C = K.T @ Q / np.sqrt(len(Q))
-        return visible(C, Q.shape[1]) if causal else C
-
     K, V = (np.concatenate(parts, axis=1) for parts in zip(*blocks, strict=True))
-    return softmax_average(scores_of(Q / np.sqrt(len(Q)), K, causal), V)
+    C, N = K.T @ Q / len(Q), Q.shape[1]
+    if causal:
+        C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -np.inf)
+    m = C.max(axis=0)
+    e = np.exp(C - m)
+    return V @ e / e.sum(axis=0), m + np.log(e.sum(axis=0))
 
 
 @wrong(
@@ -868,31 +902,19 @@ def scaled_by_k(Q, blocks, causal):
     section="merging-is-attention",
 )
 def mean_of_the_outputs(Q, blocks, causal):
-
-    def visible(C, N, late=0):
-        S = len(C)
-        return np.where(np.arange(S)[:, None] <= np.arange(N) + S - N + late, C, -np.inf)
-
-    def scores_of(Q, K, causal):
-        C = K.T @ Q / np.sqrt(len(Q))
-        return visible(C, Q.shape[1]) if causal else C
-
-    def softmax_average(C, V):
-        m = C.max(axis=0)
-        m = np.where(np.isneginf(m), 0.0, m)
-        e = np.exp(C - m)
-        return (V @ e / e.sum(axis=0), m + np.log(e.sum(axis=0)))
-
-    K, V = (np.concatenate(parts, axis=1) for parts in zip(*blocks, strict=True))
-    C = scores_of(Q, K, causal)
-    outputs, first = ([], 0)
+    K, _ = (np.concatenate(parts, axis=1) for parts in zip(*blocks, strict=True))
+    C, N = K.T @ Q / np.sqrt(len(Q)), Q.shape[1]
+    if causal:
+        C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -np.inf)
+    m = C.max(axis=0)
+    L = m + np.log(np.exp(C - m).sum(axis=0))
+    outputs, first = [], 0
     for keys, values in blocks:
         part = C[first : first + keys.shape[1]]
-        m = np.maximum(part.max(axis=0), -1e300)
-        e = np.exp(part - m)
+        e = np.exp(part - np.maximum(part.max(axis=0), -1e300))
         outputs.append(values @ e / np.maximum(e.sum(axis=0), 1e-300))
         first += keys.shape[1]
-    return (np.mean(outputs, axis=0), softmax_average(C, V)[1])
+    return np.mean(outputs, axis=0), L
 
 
 @wrong(
@@ -901,32 +923,20 @@ def mean_of_the_outputs(Q, blocks, causal):
     section="merging-is-attention",
 )
 def weighted_by_size(Q, blocks, causal):
-
-    def visible(C, N, late=0):
-        S = len(C)
-        return np.where(np.arange(S)[:, None] <= np.arange(N) + S - N + late, C, -np.inf)
-
-    def scores_of(Q, K, causal):
-        C = K.T @ Q / np.sqrt(len(Q))
-        return visible(C, Q.shape[1]) if causal else C
-
-    def softmax_average(C, V):
-        m = C.max(axis=0)
-        m = np.where(np.isneginf(m), 0.0, m)
-        e = np.exp(C - m)
-        return (V @ e / e.sum(axis=0), m + np.log(e.sum(axis=0)))
-
-    K, V = (np.concatenate(parts, axis=1) for parts in zip(*blocks, strict=True))
-    C = scores_of(Q, K, causal)
-    outputs, sizes, first = ([], [], 0)
+    K, _ = (np.concatenate(parts, axis=1) for parts in zip(*blocks, strict=True))
+    C, N = K.T @ Q / np.sqrt(len(Q)), Q.shape[1]
+    if causal:
+        C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -np.inf)
+    m = C.max(axis=0)
+    L = m + np.log(np.exp(C - m).sum(axis=0))
+    outputs, first = [], 0
     for keys, values in blocks:
         part = C[first : first + keys.shape[1]]
-        m = np.maximum(part.max(axis=0), -1e300)
-        e = np.exp(part - m)
+        e = np.exp(part - np.maximum(part.max(axis=0), -1e300))
         outputs.append(values @ e / np.maximum(e.sum(axis=0), 1e-300))
-        sizes.append(keys.shape[1])
         first += keys.shape[1]
-    return (np.average(outputs, axis=0, weights=sizes), softmax_average(C, V)[1])
+    sizes = [keys.shape[1] for keys, _ in blocks]
+    return np.average(outputs, axis=0, weights=sizes), L
 
 
 @wrong(
@@ -935,71 +945,45 @@ def weighted_by_size(Q, blocks, causal):
     section="what-to-remember-of-a-block",
 )
 def never_shrunk(Q, blocks, causal):
-
-    def visible(C, N, late=0):
-        S = len(C)
-        return np.where(np.arange(S)[:, None] <= np.arange(N) + S - N + late, C, -np.inf)
-
-    def scores_of(Q, K, causal):
-        C = K.T @ Q / np.sqrt(len(Q))
-        return visible(C, Q.shape[1]) if causal else C
-
     K, _ = (np.concatenate(parts, axis=1) for parts in zip(*blocks, strict=True))
-    C = scores_of(Q, K, causal)
-    m, sums, products, first = (np.full(Q.shape[1], -np.inf), 0.0, 0.0, 0)
+    C, N = K.T @ Q / np.sqrt(len(Q)), Q.shape[1]
+    if causal:
+        C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -np.inf)
+    m, sums, products, first = np.full(N, -np.inf), 0.0, 0.0, 0
     for keys, values in blocks:
         part = C[first : first + keys.shape[1]]
         m = np.maximum(m, part.max(axis=0))
         e = np.exp(part - np.maximum(m, -1e300))
-        sums, products = (sums + e.sum(axis=0), products + values @ e)
+        sums, products = sums + e.sum(axis=0), products + values @ e
         first += keys.shape[1]
-    return (products / sums, m + np.log(sums))
+    return products / sums, m + np.log(sums)
 
 
 @wrong("blocks", says="The last block is missing from your result.", section="common-mistakes")
 def without_the_last(Q, blocks, causal):
-
-    def visible(C, N, late=0):
-        S = len(C)
-        return np.where(np.arange(S)[:, None] <= np.arange(N) + S - N + late, C, -np.inf)
-
-    def scores_of(Q, K, causal):
-        C = K.T @ Q / np.sqrt(len(Q))
-        return visible(C, Q.shape[1]) if causal else C
-
-    def softmax_average(C, V):
-        m = C.max(axis=0)
-        m = np.where(np.isneginf(m), 0.0, m)
-        e = np.exp(C - m)
-        return (V @ e / e.sum(axis=0), m + np.log(e.sum(axis=0)))
-
     K, V = (np.concatenate(parts, axis=1) for parts in zip(*blocks, strict=True))
-    C = scores_of(Q, K, causal)
-    kept = len(C) - (blocks[-1][0].shape[1] if len(blocks) > 1 else 0)
-    return softmax_average(C[:kept], V[:, :kept])
+    C, N = K.T @ Q / np.sqrt(len(Q)), Q.shape[1]
+    if causal:
+        C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -np.inf)
+    if len(blocks) > 1:
+        kept = len(C) - blocks[-1][0].shape[1]
+        C, V = C[:kept], V[:, :kept]
+    m = np.maximum(C.max(axis=0), -1e300)
+    e = np.exp(C - m)
+    return V @ e / e.sum(axis=0), m + np.log(e.sum(axis=0))
 
 
 @wrong("blocks", says="Your result is that of the last block alone.", section="what-to-remember-of-a-block")
 def the_last_alone(Q, blocks, causal):
-
-    def visible(C, N, late=0):
-        S = len(C)
-        return np.where(np.arange(S)[:, None] <= np.arange(N) + S - N + late, C, -np.inf)
-
-    def scores_of(Q, K, causal):
-        C = K.T @ Q / np.sqrt(len(Q))
-        return visible(C, Q.shape[1]) if causal else C
-
-    def softmax_average(C, V):
-        m = C.max(axis=0)
-        m = np.where(np.isneginf(m), 0.0, m)
-        e = np.exp(C - m)
-        return (V @ e / e.sum(axis=0), m + np.log(e.sum(axis=0)))
-
     K, V = (np.concatenate(parts, axis=1) for parts in zip(*blocks, strict=True))
-    C = scores_of(Q, K, causal)
+    C, N = K.T @ Q / np.sqrt(len(Q)), Q.shape[1]
+    if causal:
+        C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -np.inf)
     first = len(C) - blocks[-1][0].shape[1]
-    return softmax_average(C[first:], V[:, first:])
+    C, V = C[first:], V[:, first:]
+    m = np.maximum(C.max(axis=0), -1e300)
+    e = np.exp(C - m)
+    return V @ e / e.sum(axis=0), m + np.log(e.sum(axis=0))
 
 
 @wrong(
@@ -1008,71 +992,36 @@ def the_last_alone(Q, blocks, causal):
     section="merging-is-attention",
 )
 def logarithm_without_maximum(Q, blocks, causal):
-
-    def visible(C, N, late=0):
-        S = len(C)
-        return np.where(np.arange(S)[:, None] <= np.arange(N) + S - N + late, C, -np.inf)
-
-    def scores_of(Q, K, causal):
-        C = K.T @ Q / np.sqrt(len(Q))
-        return visible(C, Q.shape[1]) if causal else C
-
-    def softmax_average(C, V):
-        m = C.max(axis=0)
-        m = np.where(np.isneginf(m), 0.0, m)
-        e = np.exp(C - m)
-        return (V @ e / e.sum(axis=0), m + np.log(e.sum(axis=0)))
-
     K, V = (np.concatenate(parts, axis=1) for parts in zip(*blocks, strict=True))
-    C = scores_of(Q, K, causal)
-    Y, L = softmax_average(C, V)
-    return (Y, L - C.max(axis=0))
+    C, N = K.T @ Q / np.sqrt(len(Q)), Q.shape[1]
+    if causal:
+        C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -np.inf)
+    e = np.exp(C - C.max(axis=0))
+    return V @ e / e.sum(axis=0), np.log(e.sum(axis=0))
 
 
 @wrong(
     "blocks", says="Your L is the largest score; the logarithm of the sum is missing.", section="merging-is-attention"
 )
 def maximum_for_logarithm(Q, blocks, causal):
-
-    def visible(C, N, late=0):
-        S = len(C)
-        return np.where(np.arange(S)[:, None] <= np.arange(N) + S - N + late, C, -np.inf)
-
-    def scores_of(Q, K, causal):
-        C = K.T @ Q / np.sqrt(len(Q))
-        return visible(C, Q.shape[1]) if causal else C
-
-    def softmax_average(C, V):
-        m = C.max(axis=0)
-        m = np.where(np.isneginf(m), 0.0, m)
-        e = np.exp(C - m)
-        return (V @ e / e.sum(axis=0), m + np.log(e.sum(axis=0)))
-
     K, V = (np.concatenate(parts, axis=1) for parts in zip(*blocks, strict=True))
-    C = scores_of(Q, K, causal)
-    return (softmax_average(C, V)[0], C.max(axis=0))
+    C, N = K.T @ Q / np.sqrt(len(Q)), Q.shape[1]
+    if causal:
+        C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -np.inf)
+    m = C.max(axis=0)
+    e = np.exp(C - m)
+    return V @ e / e.sum(axis=0), m
 
 
 @wrong("blocks", says="You return the denominator and not its logarithm.", section="merging-is-attention")
 def denominator_itself(Q, blocks, causal):
-
-    def softmax_average(C, V):
-        m = C.max(axis=0)
-        m = np.where(np.isneginf(m), 0.0, m)
-        e = np.exp(C - m)
-        return (V @ e / e.sum(axis=0), m + np.log(e.sum(axis=0)))
-
-    def visible(C, N, late=0):
-        S = len(C)
-        return np.where(np.arange(S)[:, None] <= np.arange(N) + S - N + late, C, -np.inf)
-
-    def scores_of(Q, K, causal):
-        C = K.T @ Q / np.sqrt(len(Q))
-        return visible(C, Q.shape[1]) if causal else C
-
     K, V = (np.concatenate(parts, axis=1) for parts in zip(*blocks, strict=True))
-    Y, L = softmax_average(scores_of(Q, K, causal), V)
-    return (Y, np.exp(L))
+    C, N = K.T @ Q / np.sqrt(len(Q)), Q.shape[1]
+    if causal:
+        C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -np.inf)
+    m = C.max(axis=0)
+    e = np.exp(C - m)
+    return V @ e / e.sum(axis=0), np.exp(m) * e.sum(axis=0)
 
 
 @wrong(
@@ -1081,69 +1030,44 @@ def denominator_itself(Q, blocks, causal):
     section="merging-is-attention",
 )
 def targets_first(Q, blocks, causal):
-
-    def softmax_average(C, V):
-        m = C.max(axis=0)
-        m = np.where(np.isneginf(m), 0.0, m)
-        e = np.exp(C - m)
-        return (V @ e / e.sum(axis=0), m + np.log(e.sum(axis=0)))
-
-    def visible(C, N, late=0):
-        S = len(C)
-        return np.where(np.arange(S)[:, None] <= np.arange(N) + S - N + late, C, -np.inf)
-
     K, V = (np.concatenate(parts, axis=1) for parts in zip(*blocks, strict=True))
-    C = K.T @ Q / np.sqrt(len(Q))
-    return softmax_average(visible(C, Q.shape[1], Q.shape[1] - len(C)) if causal else C, V)
+    C, N = K.T @ Q / np.sqrt(len(Q)), Q.shape[1]
+    if causal:
+        C = np.where(np.tri(N, len(C), 0, dtype=bool).T, C, -np.inf)
+    m = C.max(axis=0)
+    e = np.exp(C - m)
+    return V @ e / e.sum(axis=0), m + np.log(e.sum(axis=0))
 
 
 @wrong("blocks", says="With `causal` your targets do not see themselves.", section="merging-is-attention")
 def not_itself(Q, blocks, causal):
-
-    def softmax_average(C, V):
-        m = C.max(axis=0)
-        m = np.where(np.isneginf(m), 0.0, m)
-        e = np.exp(C - m)
-        return (V @ e / e.sum(axis=0), m + np.log(e.sum(axis=0)))
-
-    def visible(C, N, late=0):
-        S = len(C)
-        return np.where(np.arange(S)[:, None] <= np.arange(N) + S - N + late, C, -np.inf)
-
     K, V = (np.concatenate(parts, axis=1) for parts in zip(*blocks, strict=True))
-    C = K.T @ Q / np.sqrt(len(Q))
-    return softmax_average(visible(C, Q.shape[1], -1) if causal else C, V)
+    C, N = K.T @ Q / np.sqrt(len(Q)), Q.shape[1]
+    if causal:
+        C = np.where(np.tri(N, len(C), len(C) - N - 1, dtype=bool).T, C, -np.inf)
+    m = np.maximum(C.max(axis=0), -1e300)
+    e = np.exp(C - m)
+    return V @ e / e.sum(axis=0), m + np.log(e.sum(axis=0))
 
 
 @wrong("blocks", says="With `causal` your targets see one token of the future.", section="merging-is-attention")
 def one_ahead(Q, blocks, causal):
-
-    def softmax_average(C, V):
-        m = C.max(axis=0)
-        m = np.where(np.isneginf(m), 0.0, m)
-        e = np.exp(C - m)
-        return (V @ e / e.sum(axis=0), m + np.log(e.sum(axis=0)))
-
-    def visible(C, N, late=0):
-        S = len(C)
-        return np.where(np.arange(S)[:, None] <= np.arange(N) + S - N + late, C, -np.inf)
-
     K, V = (np.concatenate(parts, axis=1) for parts in zip(*blocks, strict=True))
-    C = K.T @ Q / np.sqrt(len(Q))
-    return softmax_average(visible(C, Q.shape[1], 1) if causal else C, V)
+    C, N = K.T @ Q / np.sqrt(len(Q)), Q.shape[1]
+    if causal:
+        C = np.where(np.tri(N, len(C), len(C) - N + 1, dtype=bool).T, C, -np.inf)
+    m = C.max(axis=0)
+    e = np.exp(C - m)
+    return V @ e / e.sum(axis=0), m + np.log(e.sum(axis=0))
 
 
 @wrong("blocks", says="You do not look at `causal`: your targets see the future.", section="merging-is-attention")
 def no_mask(Q, blocks, causal):
-
-    def softmax_average(C, V):
-        m = C.max(axis=0)
-        m = np.where(np.isneginf(m), 0.0, m)
-        e = np.exp(C - m)
-        return (V @ e / e.sum(axis=0), m + np.log(e.sum(axis=0)))
-
     K, V = (np.concatenate(parts, axis=1) for parts in zip(*blocks, strict=True))
-    return softmax_average(K.T @ Q / np.sqrt(len(Q)), V)
+    C = K.T @ Q / np.sqrt(len(Q))
+    m = C.max(axis=0)
+    e = np.exp(C - m)
+    return V @ e / e.sum(axis=0), m + np.log(e.sum(axis=0))
 
 
 @wrong(
@@ -1152,21 +1076,13 @@ def no_mask(Q, blocks, causal):
     section="merging-is-attention",
 )
 def always_a_mask(Q, blocks, causal):
-
-    def softmax_average(C, V):
-        m = C.max(axis=0)
-        m = np.where(np.isneginf(m), 0.0, m)
-        e = np.exp(C - m)
-        return (V @ e / e.sum(axis=0), m + np.log(e.sum(axis=0)))
-
-    def visible(C, N, late=0):
-        S = len(C)
-        return np.where(np.arange(S)[:, None] <= np.arange(N) + S - N + late, C, -np.inf)
-
     K, V = (np.concatenate(parts, axis=1) for parts in zip(*blocks, strict=True))
-    C = K.T @ Q / np.sqrt(len(Q))
-    late = max(Q.shape[1] - len(C), 0)
-    return softmax_average(visible(C, Q.shape[1], late), V)
+    C, N = K.T @ Q / np.sqrt(len(Q)), Q.shape[1]
+    late = max(len(C) - N, 0)
+    C = np.where(np.tri(N, len(C), late, dtype=bool).T, C, -np.inf)
+    m = C.max(axis=0)
+    e = np.exp(C - m)
+    return V @ e / e.sum(axis=0), m + np.log(e.sum(axis=0))
 
 
 @wrong(
@@ -1175,19 +1091,14 @@ def always_a_mask(Q, blocks, causal):
     section="merging-is-attention",
 )
 def places_restart(Q, blocks, causal):
-
-    def softmax_average(C, V):
-        m = C.max(axis=0)
-        m = np.where(np.isneginf(m), 0.0, m)
-        e = np.exp(C - m)
-        return (V @ e / e.sum(axis=0), m + np.log(e.sum(axis=0)))
-
     K, V = (np.concatenate(parts, axis=1) for parts in zip(*blocks, strict=True))
-    C = K.T @ Q / np.sqrt(len(Q))
+    C, N = K.T @ Q / np.sqrt(len(Q)), Q.shape[1]
     if causal:
         places = np.concatenate([np.arange(keys.shape[1]) for keys, _ in blocks])
-        C = np.where(places[:, None] <= np.arange(Q.shape[1]) + len(C) - Q.shape[1], C, -np.inf)
-    return softmax_average(C, V)
+        C = np.where(places[:, None] <= np.arange(N) + len(C) - N, C, -np.inf)
+    m = C.max(axis=0)
+    e = np.exp(C - m)
+    return V @ e / e.sum(axis=0), m + np.log(e.sum(axis=0))
 
 
 @wrong(
@@ -1196,26 +1107,14 @@ def places_restart(Q, blocks, causal):
     section="one-pass-is-enough",
 )
 def softmax_over_targets(Q, blocks, causal):
-
-    def visible(C, N, late=0):
-        S = len(C)
-        return np.where(np.arange(S)[:, None] <= np.arange(N) + S - N + late, C, -np.inf)
-
-    def scores_of(Q, K, causal):
-        C = K.T @ Q / np.sqrt(len(Q))
-        return visible(C, Q.shape[1]) if causal else C
-
-    def softmax_average(C, V):
-        m = C.max(axis=0)
-        m = np.where(np.isneginf(m), 0.0, m)
-        e = np.exp(C - m)
-        return (V @ e / e.sum(axis=0), m + np.log(e.sum(axis=0)))
-
     K, V = (np.concatenate(parts, axis=1) for parts in zip(*blocks, strict=True))
-    C = scores_of(Q, K, causal)
-    top = np.maximum(C.max(axis=1, keepdims=True), -1e300)
-    e = np.exp(C - top)
-    return (V @ (e / np.maximum(e.sum(axis=1, keepdims=True), 1e-300)), softmax_average(C, V)[1])
+    C, N = K.T @ Q / np.sqrt(len(Q)), Q.shape[1]
+    if causal:
+        C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -np.inf)
+    m = C.max(axis=0)
+    L = m + np.log(np.exp(C - m).sum(axis=0))
+    e = np.exp(C - np.maximum(C.max(axis=1, keepdims=True), -1e300))
+    return V @ (e / np.maximum(e.sum(axis=1, keepdims=True), 1e-300)), L
 
 
 @wrong(
@@ -1224,18 +1123,12 @@ def softmax_over_targets(Q, blocks, causal):
     section="one-pass-is-enough",
 )
 def no_maximum(Q, blocks, causal):
-
-    def visible(C, N, late=0):
-        S = len(C)
-        return np.where(np.arange(S)[:, None] <= np.arange(N) + S - N + late, C, -np.inf)
-
-    def scores_of(Q, K, causal):
-        C = K.T @ Q / np.sqrt(len(Q))
-        return visible(C, Q.shape[1]) if causal else C
-
     K, V = (np.concatenate(parts, axis=1) for parts in zip(*blocks, strict=True))
-    e = np.exp(scores_of(Q, K, causal))
-    return (V @ e / e.sum(axis=0), np.log(e.sum(axis=0)))
+    C, N = K.T @ Q / np.sqrt(len(Q)), Q.shape[1]
+    if causal:
+        C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -np.inf)
+    e = np.exp(C)
+    return V @ e / e.sum(axis=0), np.log(e.sum(axis=0))
 
 
 @wrong(
@@ -1244,24 +1137,13 @@ def no_maximum(Q, blocks, causal):
     section="what-to-remember-of-a-block",
 )
 def hidden_by_zero(Q, blocks, causal):
-
-    def visible(C, N, late=0):
-        S = len(C)
-        return np.where(np.arange(S)[:, None] <= np.arange(N) + S - N + late, C, -np.inf)
-
-    def scores_of(Q, K, causal):
-        C = K.T @ Q / np.sqrt(len(Q))
-        return visible(C, Q.shape[1]) if causal else C
-
-    def softmax_average(C, V):
-        m = C.max(axis=0)
-        m = np.where(np.isneginf(m), 0.0, m)
-        e = np.exp(C - m)
-        return (V @ e / e.sum(axis=0), m + np.log(e.sum(axis=0)))
-
     K, V = (np.concatenate(parts, axis=1) for parts in zip(*blocks, strict=True))
-    C = scores_of(Q, K, causal)
-    return softmax_average(np.where(np.isneginf(C), 0.0, C), V)
+    C, N = K.T @ Q / np.sqrt(len(Q)), Q.shape[1]
+    if causal:
+        C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, 0.0)
+    m = C.max(axis=0)
+    e = np.exp(C - m)
+    return V @ e / e.sum(axis=0), m + np.log(e.sum(axis=0))
 
 
 @wrong(
@@ -1270,22 +1152,15 @@ def hidden_by_zero(Q, blocks, causal):
     section="merging-is-attention",
 )
 def mask_of_whole_blocks(Q, blocks, causal):
-
-    def softmax_average(C, V):
-        m = C.max(axis=0)
-        m = np.where(np.isneginf(m), 0.0, m)
-        e = np.exp(C - m)
-        return (V @ e / e.sum(axis=0), m + np.log(e.sum(axis=0)))
-
     K, V = (np.concatenate(parts, axis=1) for parts in zip(*blocks, strict=True))
-    C = K.T @ Q / np.sqrt(len(Q))
+    C, N = K.T @ Q / np.sqrt(len(Q)), Q.shape[1]
     if causal:
-        first, begins = (0, [])
-        for keys, _ in blocks:
-            begins += [first] * keys.shape[1]
-            first += keys.shape[1]
-        C = np.where(np.array(begins)[:, None] <= np.arange(Q.shape[1]) + len(C) - Q.shape[1], C, -np.inf)
-    return softmax_average(C, V)
+        sizes = [keys.shape[1] for keys, _ in blocks]
+        begins = np.repeat(np.cumsum([0, *sizes[:-1]]), sizes)
+        C = np.where(begins[:, None] <= np.arange(N) + len(C) - N, C, -np.inf)
+    m = C.max(axis=0)
+    e = np.exp(C - m)
+    return V @ e / e.sum(axis=0), m + np.log(e.sum(axis=0))
 
 
 @wrong(
@@ -1294,24 +1169,13 @@ def mask_of_whole_blocks(Q, blocks, causal):
     section="merging-is-attention",
 )
 def logarithm_to_base_two(Q, blocks, causal):
-
-    def softmax_average(C, V):
-        m = C.max(axis=0)
-        m = np.where(np.isneginf(m), 0.0, m)
-        e = np.exp(C - m)
-        return (V @ e / e.sum(axis=0), m + np.log(e.sum(axis=0)))
-
-    def visible(C, N, late=0):
-        S = len(C)
-        return np.where(np.arange(S)[:, None] <= np.arange(N) + S - N + late, C, -np.inf)
-
-    def scores_of(Q, K, causal):
-        C = K.T @ Q / np.sqrt(len(Q))
-        return visible(C, Q.shape[1]) if causal else C
-
     K, V = (np.concatenate(parts, axis=1) for parts in zip(*blocks, strict=True))
-    Y, L = softmax_average(scores_of(Q, K, causal), V)
-    return (Y, L / np.log(2))
+    C, N = K.T @ Q / np.sqrt(len(Q)), Q.shape[1]
+    if causal:
+        C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -np.inf)
+    m = C.max(axis=0)
+    e = np.exp(C - m)
+    return V @ e / e.sum(axis=0), m / np.log(2) + np.log2(e.sum(axis=0))
 
 
 @wrong(
@@ -1320,26 +1184,21 @@ def logarithm_to_base_two(Q, blocks, causal):
     section="what-to-remember-of-a-block",
 )
 def hidden_blocks_undefined(Q, blocks, causal):
-
-    def visible(C, N, late=0):
-        S = len(C)
-        return np.where(np.arange(S)[:, None] <= np.arange(N) + S - N + late, C, -np.inf)
-
-    def scores_of(Q, K, causal):
-        C = K.T @ Q / np.sqrt(len(Q))
-        return visible(C, Q.shape[1]) if causal else C
-
     K, _ = (np.concatenate(parts, axis=1) for parts in zip(*blocks, strict=True))
-    C = scores_of(Q, K, causal)
-    parts, first = ([], 0)
+    C, N = K.T @ Q / np.sqrt(len(Q)), Q.shape[1]
+    if causal:
+        C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -np.inf)
+    parts, first = [], 0
     for keys, values in blocks:
         part = C[first : first + keys.shape[1]]
-        e = np.exp(part - part.max(axis=0))
-        parts.append((part.max(axis=0), e.sum(axis=0), values @ e))
+        m = part.max(axis=0)
+        e = np.exp(part - m)
+        parts.append((m, e.sum(axis=0), values @ e))
         first += keys.shape[1]
     top = np.max([m for m, _, _ in parts], axis=0)
-    sums = sum((np.exp(m - top) * total for m, total, _ in parts))
-    return (sum((np.exp(m - top) * product for m, _, product in parts)) / sums, top + np.log(sums))
+    sums = sum(np.exp(m - top) * total for m, total, _ in parts)
+    products = sum(np.exp(m - top) * product for m, _, product in parts)
+    return products / sums, top + np.log(sums)
 
 
 @wrong(
@@ -1348,23 +1207,13 @@ def hidden_blocks_undefined(Q, blocks, causal):
     section="merging-is-attention",
 )
 def scaled_by_the_values(Q, blocks, causal):
-
-    def softmax_average(C, V):
-        m = C.max(axis=0)
-        m = np.where(np.isneginf(m), 0.0, m)
-        e = np.exp(C - m)
-        return (V @ e / e.sum(axis=0), m + np.log(e.sum(axis=0)))
-
-    def visible(C, N, late=0):
-        S = len(C)
-        return np.where(np.arange(S)[:, None] <= np.arange(N) + S - N + late, C, -np.inf)
-
-    def scores_of(Q, K, causal):
-        C = K.T @ Q / np.sqrt(len(Q))
-        return visible(C, Q.shape[1]) if causal else C
-
     K, V = (np.concatenate(parts, axis=1) for parts in zip(*blocks, strict=True))
-    return softmax_average(scores_of(Q * np.sqrt(len(Q) / len(V)), K, causal), V)
+    C, N = K.T @ Q / np.sqrt(len(V)), Q.shape[1]
+    if causal:
+        C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -np.inf)
+    m = C.max(axis=0)
+    e = np.exp(C - m)
+    return V @ e / e.sum(axis=0), m + np.log(e.sum(axis=0))
 
 
 # rolling
@@ -1377,63 +1226,55 @@ def scaled_by_the_values(Q, blocks, causal):
 )
 def last_column_again(k, v, q, keys, values, length):
     W = keys.shape[1]
-    keys, values = (keys.copy(), values.copy())
-    keys[:, min(length, W - 1)], values[:, min(length, W - 1)] = (k, v)
+    keys, values = keys.copy(), values.copy()
+    keys[:, min(length, W - 1)], values[:, min(length, W - 1)] = k, v
     seen = slice(0, min(length + 1, W))
     scores = q @ keys[:, seen] / np.sqrt(len(q))
     e = np.exp(scores - scores.max())
-    return (values[:, seen] @ e / e.sum(), keys, values)
+    return values[:, seen] @ e / e.sum(), keys, values
 
 
 @wrong("rolling", says="Columns that were never used take part in your softmax.", section="a-cache-that-rolls")
 def empty_columns_count(k, v, q, keys, values, length):
     W = keys.shape[1]
-    keys, values = (keys.copy(), values.copy())
-    keys[:, length % W], values[:, length % W] = (k, v)
+    keys, values = keys.copy(), values.copy()
+    keys[:, length % W], values[:, length % W] = k, v
     seen = slice(0, W)
     scores = q @ keys[:, seen] / np.sqrt(len(q))
     e = np.exp(scores - scores.max())
-    return (values[:, seen] @ e / e.sum(), keys, values)
+    return values[:, seen] @ e / e.sum(), keys, values
 
 
 @wrong("rolling", says="Your scores are divided by K instead of its root.", section="a-cache-that-rolls")
 def divided_by_k(k, v, q, keys, values, length):
-
-    def averaged(scores, values):
-        e = np.exp(scores - scores.max())
-        return values @ e / e.sum()
-
-    def stepped(k, v, q, keys, values, column, shown):
-        keys, values = (keys.copy(), values.copy())
-        keys[:, column], values[:, column] = (k, v)
-        return (averaged(q @ keys[:, shown] / np.sqrt(len(q)), values[:, shown]), keys, values)
-
     W = keys.shape[1]
-    return (
-        stepped(k, v, q / np.sqrt(len(q)), keys, values, length % W, slice(0, min(length + 1, W)))[0],
-        *stepped(k, v, q, keys, values, length % W, slice(0, min(length + 1, W)))[1:],
-    )
+    keys, values = keys.copy(), values.copy()
+    keys[:, length % W], values[:, length % W] = k, v
+    seen = slice(0, min(length + 1, W))
+    scores = q @ keys[:, seen] / len(q)
+    e = np.exp(scores - scores.max())
+    return values[:, seen] @ e / e.sum(), keys, values
 
 
 @wrong("rolling", says="Your scores are not divided by the root of K.", section="a-cache-that-rolls")
 def not_divided(k, v, q, keys, values, length):
     W = keys.shape[1]
-    keys, values = (keys.copy(), values.copy())
-    keys[:, length % W], values[:, length % W] = (k, v)
+    keys, values = keys.copy(), values.copy()
+    keys[:, length % W], values[:, length % W] = k, v
     seen = slice(0, min(length + 1, W))
-    scores = q * np.sqrt(len(q)) @ keys[:, seen] / np.sqrt(len(q))
+    scores = q @ keys[:, seen]
     e = np.exp(scores - scores.max())
-    return (values[:, seen] @ e / e.sum(), keys, values)
+    return values[:, seen] @ e / e.sum(), keys, values
 
 
 @wrong("rolling", says="The museum piece is unchanged.", section="a-cache-that-rolls")
 def as_in_the_museum(k, v, q, keys, values, length):
-    keys, values = (np.array(keys), np.array(values))
+    keys, values = np.array(keys), np.array(values)
     column = min(length, keys.shape[1] - 1)
-    keys[:, column], values[:, column] = (k, v)
+    keys[:, column], values[:, column] = k, v
     scores = q @ keys / len(k)
     rises = np.exp(scores - max(scores))
-    return ((values * rises).sum(axis=1) / rises.sum(), keys, values)
+    return (values * rises).sum(axis=1) / rises.sum(), keys, values
 
 
 @wrong(
@@ -1443,12 +1284,12 @@ def as_in_the_museum(k, v, q, keys, values, length):
 )
 def one_column_late(k, v, q, keys, values, length):
     W = keys.shape[1]
-    keys, values = (keys.copy(), values.copy())
-    keys[:, (length + 1) % W], values[:, (length + 1) % W] = (k, v)
+    keys, values = keys.copy(), values.copy()
+    keys[:, (length + 1) % W], values[:, (length + 1) % W] = k, v
     seen = slice(0, min(length + 1, W))
     scores = q @ keys[:, seen] / np.sqrt(len(q))
     e = np.exp(scores - scores.max())
-    return (values[:, seen] @ e / e.sum(), keys, values)
+    return values[:, seen] @ e / e.sum(), keys, values
 
 
 @wrong(
@@ -1457,21 +1298,16 @@ def one_column_late(k, v, q, keys, values, length):
     section="a-cache-that-rolls",
 )
 def looks_before_it_stores(k, v, q, keys, values, length):
-
-    def averaged(scores, values):
-        e = np.exp(scores - scores.max())
-        return values @ e / e.sum()
-
-    def stepped(k, v, q, keys, values, column, shown):
-        keys, values = (keys.copy(), values.copy())
-        keys[:, column], values[:, column] = (k, v)
-        return (averaged(q @ keys[:, shown] / np.sqrt(len(q)), values[:, shown]), keys, values)
-
     W = keys.shape[1]
-    _, new_keys, new_values = stepped(k, v, q, keys, values, length % W, slice(0, min(length + 1, W)))
-    shown = slice(0, min(length, W)) if length else slice(0, min(length + 1, W))
-    source = (keys, values) if length else (new_keys, new_values)
-    return (averaged(q @ source[0][:, shown] / np.sqrt(len(q)), source[1][:, shown]), new_keys, new_values)
+    keys, values = keys.copy(), values.copy()
+    if length == 0:
+        keys[:, length % W], values[:, length % W] = k, v
+    seen = slice(0, max(min(length, W), 1))
+    scores = q @ keys[:, seen] / np.sqrt(len(q))
+    e = np.exp(scores - scores.max())
+    y = values[:, seen] @ e / e.sum()
+    keys[:, length % W], values[:, length % W] = k, v
+    return y, keys, values
 
 
 @wrong(
@@ -1481,12 +1317,12 @@ def looks_before_it_stores(k, v, q, keys, values, length):
 )
 def one_column_short(k, v, q, keys, values, length):
     W = keys.shape[1]
-    keys, values = (keys.copy(), values.copy())
-    keys[:, length % W], values[:, length % W] = (k, v)
+    keys, values = keys.copy(), values.copy()
+    keys[:, length % W], values[:, length % W] = k, v
     seen = slice(0, max(min(length, W), 1))
     scores = q @ keys[:, seen] / np.sqrt(len(q))
     e = np.exp(scores - scores.max())
-    return (values[:, seen] @ e / e.sum(), keys, values)
+    return values[:, seen] @ e / e.sum(), keys, values
 
 
 @wrong(
@@ -1496,12 +1332,12 @@ def one_column_short(k, v, q, keys, values, length):
 )
 def up_to_the_new_column(k, v, q, keys, values, length):
     column = length % keys.shape[1]
-    keys, values = (keys.copy(), values.copy())
-    keys[:, column], values[:, column] = (k, v)
+    keys, values = keys.copy(), values.copy()
+    keys[:, column], values[:, column] = k, v
     seen = slice(0, column + 1)
     scores = q @ keys[:, seen] / np.sqrt(len(q))
     e = np.exp(scores - scores.max())
-    return (values[:, seen] @ e / e.sum(), keys, values)
+    return values[:, seen] @ e / e.sum(), keys, values
 
 
 @wrong(
@@ -1510,72 +1346,60 @@ def up_to_the_new_column(k, v, q, keys, values, length):
     section="a-cache-that-rolls",
 )
 def pushed_along(k, v, q, keys, values, length):
-
-    def averaged(scores, values):
-        e = np.exp(scores - scores.max())
-        return values @ e / e.sum()
-
-    def stepped(k, v, q, keys, values, column, shown):
-        keys, values = (keys.copy(), values.copy())
-        keys[:, column], values[:, column] = (k, v)
-        return (averaged(q @ keys[:, shown] / np.sqrt(len(q)), values[:, shown]), keys, values)
-
     W = keys.shape[1]
+    keys, values = keys.copy(), values.copy()
     if length < W:
-        return stepped(k, v, q, keys, values, length, slice(0, min(length + 1, W)))
-    moved = (np.roll(keys, -1, axis=1), np.roll(values, -1, axis=1))
-    return stepped(k, v, q, *moved, W - 1, slice(0, W))
+        keys[:, length], values[:, length] = k, v
+    else:
+        keys, values = np.c_[keys[:, 1:], k], np.c_[values[:, 1:], v]
+    seen = slice(0, min(length + 1, W))
+    scores = q @ keys[:, seen] / np.sqrt(len(q))
+    e = np.exp(scores - scores.max())
+    return values[:, seen] @ e / e.sum(), keys, values
 
 
 @wrong("rolling", says="You attend over the key of the new token alone.", section="a-cache-that-rolls")
 def only_the_new_one(k, v, q, keys, values, length):
     column = length % keys.shape[1]
-    keys, values = (keys.copy(), values.copy())
-    keys[:, column], values[:, column] = (k, v)
+    keys, values = keys.copy(), values.copy()
+    keys[:, column], values[:, column] = k, v
     seen = slice(column, column + 1)
     scores = q @ keys[:, seen] / np.sqrt(len(q))
     e = np.exp(scores - scores.max())
-    return (values[:, seen] @ e / e.sum(), keys, values)
+    return values[:, seen] @ e / e.sum(), keys, values
 
 
 @wrong("rolling", says="You store the key and forget the value.", section="a-cache-that-rolls")
 def value_not_stored(k, v, q, keys, values, length):
     W = keys.shape[1]
-    keys, values = (keys.copy(), values.copy())
-    keys[:, length % W], values[:, length % W] = (k, values[:, length % W])
+    keys, values = keys.copy(), values.copy()
+    keys[:, length % W], values[:, length % W] = k, values[:, length % W]
     seen = slice(0, min(length + 1, W))
     scores = q @ keys[:, seen] / np.sqrt(len(q))
     e = np.exp(scores - scores.max())
-    return (values[:, seen] @ e / e.sum(), keys, values)
+    return values[:, seen] @ e / e.sum(), keys, values
 
 
 @wrong("rolling", says="You store the query in the place of the key.", section="a-cache-that-rolls")
 def query_stored(k, v, q, keys, values, length):
     W = keys.shape[1]
-    keys, values = (keys.copy(), values.copy())
-    keys[:, length % W], values[:, length % W] = (q, v)
+    keys, values = keys.copy(), values.copy()
+    keys[:, length % W], values[:, length % W] = q, v
     seen = slice(0, min(length + 1, W))
     scores = q @ keys[:, seen] / np.sqrt(len(q))
     e = np.exp(scores - scores.max())
-    return (values[:, seen] @ e / e.sum(), keys, values)
+    return values[:, seen] @ e / e.sum(), keys, values
 
 
 @wrong("rolling", says="You use the key of the new token to ask; the query does that.", section="a-cache-that-rolls")
 def key_asks(k, v, q, keys, values, length):
-
-    def averaged(scores, values):
-        e = np.exp(scores - scores.max())
-        return values @ e / e.sum()
-
-    def stepped(k, v, q, keys, values, column, shown):
-        keys, values = (keys.copy(), values.copy())
-        keys[:, column], values[:, column] = (k, v)
-        return (averaged(q @ keys[:, shown] / np.sqrt(len(q)), values[:, shown]), keys, values)
-
     W = keys.shape[1]
-    _, new_keys, new_values = stepped(k, v, q, keys, values, length % W, slice(0, min(length + 1, W)))
-    scores = k @ new_keys[:, slice(0, min(length + 1, W))] / np.sqrt(len(k))
-    return (averaged(scores, new_values[:, slice(0, min(length + 1, W))]), new_keys, new_values)
+    keys, values = keys.copy(), values.copy()
+    keys[:, length % W], values[:, length % W] = k, v
+    seen = slice(0, min(length + 1, W))
+    scores = k @ keys[:, seen] / np.sqrt(len(k))
+    e = np.exp(scores - scores.max())
+    return values[:, seen] @ e / e.sum(), keys, values
 
 
 @wrong(
@@ -1584,20 +1408,13 @@ def key_asks(k, v, q, keys, values, length):
     section="one-pass-is-enough",
 )
 def no_largest_score(k, v, q, keys, values, length):
-
-    def averaged(scores, values):
-        e = np.exp(scores - scores.max())
-        return values @ e / e.sum()
-
-    def stepped(k, v, q, keys, values, column, shown):
-        keys, values = (keys.copy(), values.copy())
-        keys[:, column], values[:, column] = (k, v)
-        return (averaged(q @ keys[:, shown] / np.sqrt(len(q)), values[:, shown]), keys, values)
-
     W = keys.shape[1]
-    _, keys, values = stepped(k, v, q, keys, values, length % W, slice(0, min(length + 1, W)))
-    e = np.exp(q @ keys[:, slice(0, min(length + 1, W))] / np.sqrt(len(q)))
-    return (values[:, slice(0, min(length + 1, W))] @ e / e.sum(), keys, values)
+    keys, values = keys.copy(), values.copy()
+    keys[:, length % W], values[:, length % W] = k, v
+    seen = slice(0, min(length + 1, W))
+    scores = q @ keys[:, seen] / np.sqrt(len(q))
+    e = np.exp(scores)
+    return values[:, seen] @ e / e.sum(), keys, values
 
 
 @wrong(
@@ -1606,18 +1423,12 @@ def no_largest_score(k, v, q, keys, values, length):
     section="a-cache-that-rolls",
 )
 def in_place(k, v, q, keys, values, length):
-
-    def averaged(scores, values):
-        e = np.exp(scores - scores.max())
-        return values @ e / e.sum()
-
     W = keys.shape[1]
-    keys[:, length % W], values[:, length % W] = (k, v)
-    return (
-        averaged(q @ keys[:, slice(0, min(length + 1, W))] / np.sqrt(len(q)), values[:, slice(0, min(length + 1, W))]),
-        keys,
-        values,
-    )
+    keys[:, length % W], values[:, length % W] = k, v
+    seen = slice(0, min(length + 1, W))
+    scores = q @ keys[:, seen] / np.sqrt(len(q))
+    e = np.exp(scores - scores.max())
+    return values[:, seen] @ e / e.sum(), keys, values
 
 
 @wrong(
@@ -1627,12 +1438,12 @@ def in_place(k, v, q, keys, values, length):
 )
 def modulo_one_less(k, v, q, keys, values, length):
     W = keys.shape[1]
-    keys, values = (keys.copy(), values.copy())
-    keys[:, length % max(W - 1, 1)], values[:, length % max(W - 1, 1)] = (k, v)
+    keys, values = keys.copy(), values.copy()
+    keys[:, length % max(W - 1, 1)], values[:, length % max(W - 1, 1)] = k, v
     seen = slice(0, min(length + 1, W))
     scores = q @ keys[:, seen] / np.sqrt(len(q))
     e = np.exp(scores - scores.max())
-    return (values[:, seen] @ e / e.sum(), keys, values)
+    return values[:, seen] @ e / e.sum(), keys, values
 
 
 @wrong(
@@ -1641,20 +1452,13 @@ def modulo_one_less(k, v, q, keys, values, length):
     section="a-cache-that-rolls",
 )
 def empty_columns_zero(k, v, q, keys, values, length):
-
-    def averaged(scores, values):
-        e = np.exp(scores - scores.max())
-        return values @ e / e.sum()
-
-    def stepped(k, v, q, keys, values, column, shown):
-        keys, values = (keys.copy(), values.copy())
-        keys[:, column], values[:, column] = (k, v)
-        return (averaged(q @ keys[:, shown] / np.sqrt(len(q)), values[:, shown]), keys, values)
-
     W = keys.shape[1]
-    _, new_keys, new_values = stepped(k, v, q, keys, values, length % W, slice(0, min(length + 1, W)))
-    used = np.arange(W) <= length
-    return (averaged(q @ (new_keys * used) / np.sqrt(len(q)), new_values * used), new_keys, new_values)
+    keys, values = keys.copy(), values.copy()
+    keys[:, length % W], values[:, length % W] = k, v
+    keys[:, length + 1 :], values[:, length + 1 :] = 0, 0
+    scores = q @ keys / np.sqrt(len(q))
+    e = np.exp(scores - scores.max())
+    return values @ e / e.sum(), keys, values
 
 
 @wrong(
@@ -1662,12 +1466,12 @@ def empty_columns_zero(k, v, q, keys, values, length):
 )
 def a_column_less_after_a_round(k, v, q, keys, values, length):
     W = keys.shape[1]
-    keys, values = (keys.copy(), values.copy())
-    keys[:, length % W], values[:, length % W] = (k, v)
+    keys, values = keys.copy(), values.copy()
+    keys[:, length % W], values[:, length % W] = k, v
     seen = slice(0, length + 1 if length < W else max(W - 1, 1))
     scores = q @ keys[:, seen] / np.sqrt(len(q))
     e = np.exp(scores - scores.max())
-    return (values[:, seen] @ e / e.sum(), keys, values)
+    return values[:, seen] @ e / e.sum(), keys, values
 
 
 @wrong(
@@ -1677,12 +1481,12 @@ def a_column_less_after_a_round(k, v, q, keys, values, length):
 )
 def divided_by_the_values(k, v, q, keys, values, length):
     W = keys.shape[1]
-    keys, values = (keys.copy(), values.copy())
-    keys[:, length % W], values[:, length % W] = (k, v)
+    keys, values = keys.copy(), values.copy()
+    keys[:, length % W], values[:, length % W] = k, v
     seen = slice(0, min(length + 1, W))
-    scores = q * np.sqrt(len(q) / len(v)) @ keys[:, seen] / np.sqrt(len(q))
+    scores = q @ keys[:, seen] / np.sqrt(len(v))
     e = np.exp(scores - scores.max())
-    return (values[:, seen] @ e / e.sum(), keys, values)
+    return values[:, seen] @ e / e.sum(), keys, values
 
 
 @wrong(
@@ -1691,21 +1495,13 @@ def divided_by_the_values(k, v, q, keys, values, length):
     section="a-cache-that-rolls",
 )
 def newest_hidden(k, v, q, keys, values, length):
-
-    def averaged(scores, values):
-        e = np.exp(scores - scores.max())
-        return values @ e / e.sum()
-
-    def stepped(k, v, q, keys, values, column, shown):
-        keys, values = (keys.copy(), values.copy())
-        keys[:, column], values[:, column] = (k, v)
-        return (averaged(q @ keys[:, shown] / np.sqrt(len(q)), values[:, shown]), keys, values)
-
     W = keys.shape[1]
-    _, new_keys, new_values = stepped(k, v, q, keys, values, length % W, slice(0, min(length + 1, W)))
-    scores = q @ new_keys / np.sqrt(len(q))
+    keys, values = keys.copy(), values.copy()
+    keys[:, length % W], values[:, length % W] = k, v
+    scores = q @ keys / np.sqrt(len(q))
     scores[length:] = -np.inf
-    return (averaged(scores, new_values), new_keys, new_values)
+    e = np.exp(scores - scores.max())
+    return values @ e / e.sum(), keys, values
 
 
 # paged
@@ -1736,7 +1532,7 @@ def whole_pages(Q, pool_K, pool_V, tables, lengths):
     section="keys-fetched-once",
 )
 def nothing_as_zero(Q, pool_K, pool_V, tables, lengths):
-    pool_K, pool_V = (np.nan_to_num(pool_K), np.nan_to_num(pool_V))
+    pool_K, pool_V = np.nan_to_num(pool_K), np.nan_to_num(pool_V)
     share = Q.shape[1] // pool_K.shape[1]
     outputs = np.zeros((*Q.shape[:2], pool_V.shape[2]))
     for i in range(len(Q)):
@@ -1762,7 +1558,7 @@ def full_pages_only(Q, pool_K, pool_V, tables, lengths):
     share = Q.shape[1] // pool_K.shape[1]
     outputs = np.zeros((*Q.shape[:2], pool_V.shape[2]))
     for i in range(len(Q)):
-        own, seen = (tables[i], slice(0, max(lengths[i] // R * R, min(R, lengths[i]))))
+        own, seen = tables[i], slice(0, max(lengths[i] // R * R, min(R, lengths[i])))
         for h in range(Q.shape[1]):
             K, V = (
                 np.concatenate([pool[page, h // share] for page in own], axis=1)[:, seen] for pool in (pool_K, pool_V)
@@ -1782,7 +1578,7 @@ def first_pages(Q, pool_K, pool_V, tables, lengths):
     share = Q.shape[1] // pool_K.shape[1]
     outputs = np.zeros((*Q.shape[:2], pool_V.shape[2]))
     for i in range(len(Q)):
-        own, seen = (range(len(tables[i])), slice(0, lengths[i]))
+        own, seen = range(len(tables[i])), slice(0, lengths[i])
         for h in range(Q.shape[1]):
             K, V = (
                 np.concatenate([pool[page, h // share] for page in own], axis=1)[:, seen] for pool in (pool_K, pool_V)
@@ -1802,7 +1598,7 @@ def sorted_pages(Q, pool_K, pool_V, tables, lengths):
     share = Q.shape[1] // pool_K.shape[1]
     outputs = np.zeros((*Q.shape[:2], pool_V.shape[2]))
     for i in range(len(Q)):
-        own, seen = (sorted(tables[i]), slice(0, lengths[i]))
+        own, seen = sorted(tables[i]), slice(0, lengths[i])
         for h in range(Q.shape[1]):
             K, V = (
                 np.concatenate([pool[page, h // share] for page in own], axis=1)[:, seen] for pool in (pool_K, pool_V)
@@ -1819,7 +1615,7 @@ def first_table(Q, pool_K, pool_V, tables, lengths):
     share = Q.shape[1] // pool_K.shape[1]
     outputs = np.zeros((*Q.shape[:2], pool_V.shape[2]))
     for i in range(len(Q)):
-        own, seen = (tables[0], slice(0, max(1, min(lengths[i], len(tables[0]) * R))))
+        own, seen = tables[0], slice(0, max(1, min(lengths[i], len(tables[0]) * R)))
         for h in range(Q.shape[1]):
             K, V = (
                 np.concatenate([pool[page, h // share] for page in own], axis=1)[:, seen] for pool in (pool_K, pool_V)
@@ -1835,7 +1631,7 @@ def first_length(Q, pool_K, pool_V, tables, lengths):
     share = Q.shape[1] // pool_K.shape[1]
     outputs = np.zeros((*Q.shape[:2], pool_V.shape[2]))
     for i in range(len(Q)):
-        own, seen = (tables[i], slice(0, lengths[0]))
+        own, seen = tables[i], slice(0, lengths[0])
         for h in range(Q.shape[1]):
             K, V = (
                 np.concatenate([pool[page, h // share] for page in own], axis=1)[:, seen] for pool in (pool_K, pool_V)
@@ -1852,7 +1648,7 @@ def last_page_alone(Q, pool_K, pool_V, tables, lengths):
     share = Q.shape[1] // pool_K.shape[1]
     outputs = np.zeros((*Q.shape[:2], pool_V.shape[2]))
     for i in range(len(Q)):
-        own, seen = (tables[i][-1:], slice(0, lengths[i] - (len(tables[i]) - 1) * R))
+        own, seen = tables[i][-1:], slice(0, lengths[i] - (len(tables[i]) - 1) * R)
         for h in range(Q.shape[1]):
             K, V = (
                 np.concatenate([pool[page, h // share] for page in own], axis=1)[:, seen] for pool in (pool_K, pool_V)
@@ -1872,7 +1668,7 @@ def newest_left_out(Q, pool_K, pool_V, tables, lengths):
     share = Q.shape[1] // pool_K.shape[1]
     outputs = np.zeros((*Q.shape[:2], pool_V.shape[2]))
     for i in range(len(Q)):
-        own, seen = (tables[i], slice(0, max(1, lengths[i] - 1)))
+        own, seen = tables[i], slice(0, max(1, lengths[i] - 1))
         for h in range(Q.shape[1]):
             K, V = (
                 np.concatenate([pool[page, h // share] for page in own], axis=1)[:, seen] for pool in (pool_K, pool_V)
@@ -1891,7 +1687,7 @@ def newest_left_out(Q, pool_K, pool_V, tables, lengths):
 def heads_in_turn(Q, pool_K, pool_V, tables, lengths):
     outputs = np.zeros((*Q.shape[:2], pool_V.shape[2]))
     for i in range(len(Q)):
-        own, seen = (tables[i], slice(0, lengths[i]))
+        own, seen = tables[i], slice(0, lengths[i])
         for h in range(Q.shape[1]):
             K, V = (
                 np.concatenate([pool[page, h % pool_K.shape[1]] for page in own], axis=1)[:, seen]
@@ -1907,7 +1703,7 @@ def heads_in_turn(Q, pool_K, pool_V, tables, lengths):
 def first_group(Q, pool_K, pool_V, tables, lengths):
     outputs = np.zeros((*Q.shape[:2], pool_V.shape[2]))
     for i in range(len(Q)):
-        own, seen = (tables[i], slice(0, lengths[i]))
+        own, seen = tables[i], slice(0, lengths[i])
         for h in range(Q.shape[1]):
             K, V = (np.concatenate([pool[page, 0] for page in own], axis=1)[:, seen] for pool in (pool_K, pool_V))
             scores = Q[i, h] @ K / np.sqrt(Q.shape[2])
@@ -1924,7 +1720,7 @@ def first_group(Q, pool_K, pool_V, tables, lengths):
 def groups_run_out(Q, pool_K, pool_V, tables, lengths):
     outputs = np.zeros((*Q.shape[:2], pool_V.shape[2]))
     for i in range(len(Q)):
-        own, seen = (tables[i], slice(0, lengths[i]))
+        own, seen = tables[i], slice(0, lengths[i])
         for h in range(Q.shape[1]):
             K, V = (
                 np.concatenate([pool[page, min(h, pool_K.shape[1] - 1)] for page in own], axis=1)[:, seen]
@@ -1941,7 +1737,7 @@ def no_scale(Q, pool_K, pool_V, tables, lengths):
     share = Q.shape[1] // pool_K.shape[1]
     outputs = np.zeros((*Q.shape[:2], pool_V.shape[2]))
     for i in range(len(Q)):
-        own, seen = (tables[i], slice(0, lengths[i]))
+        own, seen = tables[i], slice(0, lengths[i])
         for h in range(Q.shape[1]):
             K, V = (
                 np.concatenate([pool[page, h // share] for page in own], axis=1)[:, seen] for pool in (pool_K, pool_V)
@@ -1949,6 +1745,21 @@ def no_scale(Q, pool_K, pool_V, tables, lengths):
             scores = Q[i, h] @ K
             e = np.exp(scores - scores.max())
             outputs[i, h] = V @ e / e.sum()
+    return outputs
+
+
+@wrong("paged", says="You divide the scores by K, and not by its root.", section="keys-fetched-once")
+def scaled_by_the_whole_width(Q, pool_K, pool_V, tables, lengths):
+    share = Q.shape[1] // pool_K.shape[1]
+    outputs = np.zeros((*Q.shape[:2], pool_V.shape[2]))
+    for i, h in np.ndindex(*Q.shape[:2]):
+        K, V = (
+            np.concatenate([pool[page, h // share] for page in tables[i]], axis=1)[:, : lengths[i]]
+            for pool in (pool_K, pool_V)
+        )
+        scores = Q[i, h] @ K / Q.shape[2]
+        e = np.exp(scores - scores.max())
+        outputs[i, h] = V @ e / e.sum()
     return outputs
 
 
@@ -1961,7 +1772,7 @@ def scaled_by_the_page(Q, pool_K, pool_V, tables, lengths):
     share = Q.shape[1] // pool_K.shape[1]
     outputs = np.zeros((*Q.shape[:2], pool_V.shape[2]))
     for i in range(len(Q)):
-        own, seen = (tables[i], slice(0, lengths[i]))
+        own, seen = tables[i], slice(0, lengths[i])
         for h in range(Q.shape[1]):
             K, V = (
                 np.concatenate([pool[page, h // share] for page in own], axis=1)[:, seen] for pool in (pool_K, pool_V)
@@ -1977,7 +1788,7 @@ def overflowing(Q, pool_K, pool_V, tables, lengths):
     share = Q.shape[1] // pool_K.shape[1]
     outputs = np.zeros((*Q.shape[:2], pool_V.shape[2]))
     for i in range(len(Q)):
-        own, seen = (tables[i], slice(0, lengths[i]))
+        own, seen = tables[i], slice(0, lengths[i])
         for h in range(Q.shape[1]):
             K, V = (
                 np.concatenate([pool[page, h // share] for page in own], axis=1)[:, seen] for pool in (pool_K, pool_V)
@@ -1994,19 +1805,16 @@ def overflowing(Q, pool_K, pool_V, tables, lengths):
     section="merging-is-attention",
 )
 def mean_of_the_pages(Q, pool_K, pool_V, tables, lengths):
-
-    def averaged(scores, values):
-        e = np.exp(scores - scores.max())
-        return values @ e / e.sum()
-
-    share, R = (Q.shape[1] // pool_K.shape[1], pool_K.shape[3])
+    share, R = Q.shape[1] // pool_K.shape[1], pool_K.shape[3]
     outputs = np.zeros((*Q.shape[:2], pool_V.shape[2]))
     for i, h in np.ndindex(*Q.shape[:2]):
         parts = []
         for place, page in enumerate(tables[i]):
             used = slice(0, min(R, lengths[i] - place * R))
-            K, V = (pool_K[page, h // share][:, used], pool_V[page, h // share][:, used])
-            parts.append(averaged(Q[i, h] @ K / np.sqrt(Q.shape[2]), V))
+            K, V = pool_K[page, h // share][:, used], pool_V[page, h // share][:, used]
+            scores = Q[i, h] @ K / np.sqrt(Q.shape[2])
+            e = np.exp(scores - scores.max())
+            parts.append(V @ e / e.sum())
         outputs[i, h] = np.mean(parts, axis=0)
     return outputs
 
@@ -2019,7 +1827,7 @@ def mean_of_the_pages(Q, pool_K, pool_V, tables, lengths):
 def divided_by_the_groups(Q, pool_K, pool_V, tables, lengths):
     outputs = np.zeros((*Q.shape[:2], pool_V.shape[2]))
     for i in range(len(Q)):
-        own, seen = (tables[i], slice(0, lengths[i]))
+        own, seen = tables[i], slice(0, lengths[i])
         for h in range(Q.shape[1]):
             K, V = (
                 np.concatenate([pool[page, h // pool_K.shape[1]] for page in own], axis=1)[:, seen]
@@ -2037,17 +1845,13 @@ def divided_by_the_groups(Q, pool_K, pool_V, tables, lengths):
     section="keys-fetched-once",
 )
 def pages_poured_out(Q, pool_K, pool_V, tables, lengths):
-
-    def averaged(scores, values):
-        e = np.exp(scores - scores.max())
-        return values @ e / e.sum()
-
     share = Q.shape[1] // pool_K.shape[1]
     outputs = np.zeros((*Q.shape[:2], pool_V.shape[2]))
     for i, h in np.ndindex(*Q.shape[:2]):
         K, V = (pool[tables[i]][:, h // share].reshape(pool.shape[2], -1) for pool in (pool_K, pool_V))
-        K, V = (K[:, : lengths[i]], V[:, : lengths[i]])
-        outputs[i, h] = averaged(Q[i, h] @ K / np.sqrt(Q.shape[2]), V)
+        scores = Q[i, h] @ K[:, : lengths[i]] / np.sqrt(Q.shape[2])
+        e = np.exp(scores - scores.max())
+        outputs[i, h] = V[:, : lengths[i]] @ e / e.sum()
     return outputs
 
 
@@ -2061,7 +1865,7 @@ def full_page_lost(Q, pool_K, pool_V, tables, lengths):
     share = Q.shape[1] // pool_K.shape[1]
     outputs = np.zeros((*Q.shape[:2], pool_V.shape[2]))
     for i in range(len(Q)):
-        own, seen = (tables[i], slice(0, max(1, (len(tables[i]) - 1) * R + lengths[i] % R)))
+        own, seen = tables[i], slice(0, max(1, (len(tables[i]) - 1) * R + lengths[i] % R))
         for h in range(Q.shape[1]):
             K, V = (
                 np.concatenate([pool[page, h // share] for page in own], axis=1)[:, seen] for pool in (pool_K, pool_V)
@@ -2081,7 +1885,7 @@ def reversed_pages(Q, pool_K, pool_V, tables, lengths):
     share = Q.shape[1] // pool_K.shape[1]
     outputs = np.zeros((*Q.shape[:2], pool_V.shape[2]))
     for i in range(len(Q)):
-        own, seen = (tables[i][::-1], slice(0, lengths[i]))
+        own, seen = tables[i][::-1], slice(0, lengths[i])
         for h in range(Q.shape[1]):
             K, V = (
                 np.concatenate([pool[page, h // share] for page in own], axis=1)[:, seen] for pool in (pool_K, pool_V)
