@@ -27,7 +27,7 @@ def read_pairs(path: str | Path) -> Pairs:
         if len(sides) != 2 or not all(sides):
             raise ValueError(
                 f"read_pairs: line {number} of {name} is {_short(line)}, expected a source, one tab and a target. "
-                f"It has {len(sides) - 1} tabs and {sum(map(bool, sides))} sides with text."
+                f"Tabs in it: {len(sides) - 1}, sides with text: {sum(map(bool, sides))}."
             )
         pairs.append((sides[0], sides[1]))
     if not pairs:

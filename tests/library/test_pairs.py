@@ -24,9 +24,9 @@ def test_a_character_that_only_looks_like_a_line_end_stays_in_its_line(tmp_path)
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("tea\tTee\ncup;Tasse\n", r"line 2 of mine\.tsv is 'cup;Tasse'.* 0 tabs and 1 sides"),
-        ("tea\tTee\tthé\n", r"line 1 of mine\.tsv .* 2 tabs and 3 sides"),
-        ("\n\ncup\t \n", r"line 3 of mine\.tsv is 'cup\\t '.* 1 tabs and 1 sides"),
+        ("tea\tTee\ncup;Tasse\n", r"line 2 of mine\.tsv is 'cup;Tasse'.* Tabs in it: 0, sides with text: 1"),
+        ("tea\tTee\tthé\n", r"line 1 of mine\.tsv .* Tabs in it: 2, sides with text: 3"),
+        ("\n\ncup\t \n", r"line 3 of mine\.tsv is 'cup\\t '.* Tabs in it: 1, sides with text: 1"),
         ("x" * 99, r"is 'x{40}…'"),
         (b"caf\xe9\tKaffee\n", r"mine\.tsv is not UTF-8: byte 0xe9 at 3"),
         ("\n \n", r"mine\.tsv holds no pairs"),

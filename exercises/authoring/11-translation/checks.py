@@ -145,9 +145,7 @@ def tables_slip(came, source, read):
         return slip
     (B, S), N = source.shape, read.shape[1]
     for table, name, shape in zip(came, TABLES, ((B, S, S), (B, N, N), (B, N, S)), strict=True):
-        if slip := shape_slip(
-            table, shape, f"The table of {name.removeprefix('the ')}" if "one" not in name else "The table across"
-        ):
+        if slip := shape_slip(table, shape, f"Of your tables, {name}"):
             return slip
         if table.dtype != bool:
             return f"Truth values are expected in every table; in {name} your numbers have the dtype {table.dtype}."
@@ -166,11 +164,9 @@ def more_padding(ask, rng):
     for small, large, name in zip(before, after, TABLES, strict=True):
         rows, columns = small.shape[1:]
         if (large[:, :rows, :columns] != small).any():
-            return (
-                f"With two columns of padding more, who may look at whom must stay; in your table of {name} it changes."
-            )
+            return f"With two columns of padding more the tables must stay; in yours, {name}, something changes."
         if large[:, :, columns:].any():
-            return f"Two columns of padding were added, and in your table of {name} somebody may look at them."
+            return f"Two columns of padding were added, and in a table of yours, {name}, somebody may look at them."
     return None
 
 
@@ -229,7 +225,7 @@ def central_differences(ask, rng):
         return slip
     direction, h = rng.normal(size=logits.shape), 1e-5
     losses = [ask(logits + sign * h * direction, wanted, padding, smoothing)[0] for sign in (1, -1)]
-    if not all(isinstance(loss, float | np.floating) for loss in losses):
+    if not all(isinstance(loss, float | np.floating) or getattr(loss, "shape", None) == () for loss in losses):
         return "The loss should be one number."
     slope, told = (losses[0] - losses[1]) / (2 * h), float((came[1] * direction).sum())
     if abs(slope - told) > 1e-6 * max(1.0, abs(slope)):

@@ -141,7 +141,7 @@ def place_after_place(logits, wanted, padding, smoothing):
                 t[word] += 1 - smoothing
                 losses.append(-log_p @ t)
                 gradient[b, n] = np.exp(log_p) - t
-    return sum(losses) / len(losses), gradient / len(losses)
+    return np.asarray(sum(losses) / len(losses)), gradient / len(losses)  # an array without axes is one number too
 
 
 # museum

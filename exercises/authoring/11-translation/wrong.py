@@ -765,6 +765,36 @@ def padding_counts(logits, wanted, padding, smoothing):
 
 @wrong(
     "loss",
+    says="From p your gradient takes 1 − ε off at the wanted word alone; every word has a share of ε/V as well.",
+    section="common-mistakes",
+)
+def gradient_lacks_the_small_shares(logits, wanted, padding, smoothing):
+    V, real = logits.shape[2], wanted != padding
+    shares = smoothing / V + (1 - smoothing) * np.eye(V)[wanted]
+    shifted = logits - logits.max(axis=2, keepdims=True)
+    log_p = shifted - np.log(np.exp(shifted).sum(axis=2, keepdims=True))
+    surprise = -(shares * log_p).sum(axis=2) * real
+    gradient = (np.exp(log_p) - (1 - smoothing) * np.eye(V)[wanted]) * real[:, :, None]
+    return surprise.sum() / real.sum(), gradient / real.sum()
+
+
+@wrong(
+    "loss",
+    says="Your loss is below 0: a surprise is minus the logarithm, and the minus is missing.",
+    section="common-mistakes",
+)
+def minus_forgotten(logits, wanted, padding, smoothing):
+    V, real = logits.shape[2], wanted != padding
+    shares = smoothing / V + (1 - smoothing) * np.eye(V)[wanted]
+    shifted = logits - logits.max(axis=2, keepdims=True)
+    log_p = shifted - np.log(np.exp(shifted).sum(axis=2, keepdims=True))
+    surprise = (shares * log_p).sum(axis=2) * real
+    gradient = (np.exp(log_p) - shares) * real[:, :, None]
+    return surprise.sum() / real.sum(), gradient / real.sum()
+
+
+@wrong(
+    "loss",
     says="You leave padding out of the sum and divide by the number of all places; divide by the number of real words.",
     section="the-loss",
 )
@@ -2207,6 +2237,51 @@ def penalty_is_a_ratio(written, wanted, longest):
 
 @wrong(
     "bleu",
+    says="You leave out an order of which nothing was written; BLEU is then 0.",
+    section="all-right-or-wrong",
+)
+def orders_never_written_left_out(written, wanted, longest):
+    exact = sum(a == b for a, b in zip(written, wanted, strict=True)) / len(wanted)
+    c, r = sum(map(len, written)), sum(map(len, wanted))
+    precisions = []
+    for n in range(1, longest + 1):
+        hits = total = 0
+        for a, b in zip(written, wanted, strict=True):
+            ours = [tuple(a[i : i + n]) for i in range(len(a) - n + 1)]
+            theirs = [tuple(b[i : i + n]) for i in range(len(b) - n + 1)]
+            hits += sum(min(ours.count(gram), theirs.count(gram)) for gram in set(ours))
+            total += len(ours)
+        if total:
+            precisions.append(hits / total)
+    if min(precisions, default=0) == 0:
+        return exact, 0.0
+    return exact, float(np.exp(np.mean(np.log(precisions)) + min(0.0, 1 - r / c)))
+
+
+@wrong(
+    "bleu",
+    says="Your penalty has r and c the wrong way round in its exponent: texts that are too short get a bonus.",
+    section="all-right-or-wrong",
+)
+def penalty_turned_round(written, wanted, longest):
+    exact = sum(a == b for a, b in zip(written, wanted, strict=True)) / len(wanted)
+    c, r = sum(map(len, written)), sum(map(len, wanted))
+    precisions = []
+    for n in range(1, longest + 1):
+        hits = total = 0
+        for a, b in zip(written, wanted, strict=True):
+            ours = [tuple(a[i : i + n]) for i in range(len(a) - n + 1)]
+            theirs = [tuple(b[i : i + n]) for i in range(len(b) - n + 1)]
+            hits += sum(min(ours.count(gram), theirs.count(gram)) for gram in set(ours))
+            total += len(ours)
+        precisions.append(hits / max(total, 1))
+    if min(precisions) == 0:
+        return exact, 0.0
+    return exact, float(np.exp(np.mean(np.log(precisions)) + max(0.0, 1 - c / r)))
+
+
+@wrong(
+    "bleu",
     says="Texts that are too long get a penalty above 1 from you, which is a bonus; it is at most 1.",
     section="all-right-or-wrong",
 )
@@ -3499,6 +3574,31 @@ def best_beam_ended(p, start, end, n_tokens, n_beams, alpha):
                 candidates += [([*text, word], total + more) for word, more in enumerate(log_p)]
         beams = sorted(candidates, key=score, reverse=True)[:n_beams]
         if beams[0][0][-1] == end:
+            break
+    best = max(beams, key=score)
+    return np.array(best[0][1:]), float(score(best))
+
+
+@wrong(
+    "beam",
+    says="You stop as soon as one beam has ended; all that are kept must have.",
+    section="greedy-or-beam",
+)
+def one_ended_beam_stops(p, start, end, n_tokens, n_beams, alpha):
+    def score(beam):
+        return beam[1] / (len(beam[0]) - 1) ** alpha
+
+    beams = [([start], 0.0)]
+    for _ in range(n_tokens):
+        candidates = [beam for beam in beams if beam[0][-1] == end]
+        for text, total in beams:
+            if text[-1] != end:
+                scores = next_scores(p, np.array([text]))[0]
+                log_p = scores - scores.max()
+                log_p = log_p - np.log(np.exp(log_p).sum())
+                candidates += [([*text, word], total + more) for word, more in enumerate(log_p)]
+        beams = sorted(candidates, key=score, reverse=True)[:n_beams]
+        if any(text[-1] == end for text, _ in beams):
             break
     best = max(beams, key=score)
     return np.array(best[0][1:]), float(score(best))

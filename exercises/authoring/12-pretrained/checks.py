@@ -332,7 +332,17 @@ def other_shapes(rng):
 def tied(rng):
     """A weight under its second name only, under both and equal, and under both and not equal in various ways."""
     cases = []
-    for kind in ("second", "equal", "both other", "one entry", "transposed", "neither", "second misshapen"):
+    for kind in (
+        "second",
+        "equal",
+        "both other",
+        "one entry",
+        "a hair",
+        "transposed",
+        "neither",
+        "second misshapen",
+        "first misshapen",
+    ):
         shapes, tensors = draw_shapes(rng, 1)
         shapes.pop("head")
         head, ties = tensors.pop("head"), {"head": "tokens", "norm.gamma": "norm.weight"}
@@ -341,6 +351,10 @@ def tied(rng):
         if kind == "one entry":
             head = tensors["tokens"].copy()
             head[-1, -1] += 0.5
+        if kind == "a hair":
+            head = tensors["tokens"] * (1 + 1e-9)
+        if kind == "first misshapen":
+            tensors["tokens"] = head.T.copy()
         if kind == "transposed":
             head = tensors["tokens"].T.copy()
         if kind in ("second", "second misshapen"):

@@ -1493,6 +1493,55 @@ def axes_counted(shapes, tensors, ties):
 
 @wrong(
     "misfits",
+    says="Where the tensor under the first name is misshapen you do not compare; it is not equal to the second either.",
+    section="what-is-refused",
+)
+def first_misshapen_excuses(shapes, tensors, ties):
+    found = {"missing": [], "unexpected": [], "misshapen": [], "unequal": []}
+    came = {ties.get(name, name) for name in tensors}
+    found["missing"] = [name for name in shapes if name not in came]
+    for name, array in tensors.items():
+        first = ties.get(name, name)
+        if first not in shapes:
+            found["unexpected"].append(name)
+        elif array.shape != shapes[first]:
+            found["misshapen"].append(name)
+        elif (
+            first != name
+            and first in tensors
+            and tensors[first].shape == array.shape
+            and not np.array_equal(array, tensors[first])
+        ):
+            found["unequal"].append(name)
+    return {kind: sorted(names) for kind, names in found.items()}
+
+
+@wrong(
+    "misfits",
+    says="Copies that differ a little pass as equal; every entry has to be the same.",
+    section="what-is-refused",
+)
+def close_is_equal(shapes, tensors, ties):
+    found = {"missing": [], "unexpected": [], "misshapen": [], "unequal": []}
+    came = {ties.get(name, name) for name in tensors}
+    found["missing"] = [name for name in shapes if name not in came]
+    for name, array in tensors.items():
+        first = ties.get(name, name)
+        if first not in shapes:
+            found["unexpected"].append(name)
+        elif array.shape != shapes[first]:
+            found["misshapen"].append(name)
+        elif (
+            first != name
+            and first in tensors
+            and (array.shape != tensors[first].shape or not np.allclose(array, tensors[first]))
+        ):
+            found["unequal"].append(name)
+    return {kind: sorted(names) for kind, names in found.items()}
+
+
+@wrong(
+    "misfits",
     says="You compare the length of the first axis only.",
     section="what-is-refused",
 )
@@ -2531,6 +2580,48 @@ def last_norm_eps_left(w, config, ids, types, real):
 
 @wrong(
     "museum",
+    says="Padding looks at itself alone; its rows follow the same rule as all others.",
+    section="which-choice-differs-where",
+)
+def padding_looks_at_itself_alone(w, config, ids, types, real):
+    eps, bend = config["layer_norm_eps"], ACTIVATIONS[config["hidden_act"]]
+    may_look = np.outer(real, real) | np.eye(len(ids), dtype=bool)
+    x = w["tokens"][ids] + w["positions"][: len(ids)] + w["types"][types]
+    x = norm(x, w, "norm", eps)
+    for i in range(config["num_hidden_layers"]):
+        q, k, v = (linear(x, w, f"blocks.{i}.{part}") for part in "qkv")
+        y = attend(q, k, v, config["num_attention_heads"], may_look)
+        x = norm(x + linear(y, w, f"blocks.{i}.out"), w, f"blocks.{i}.norm_1", eps)
+        y = bend(linear(x, w, f"blocks.{i}.up"))
+        x = norm(x + linear(y, w, f"blocks.{i}.down"), w, f"blocks.{i}.norm_2", eps)
+    y = bend(linear(x, w, "transform"))
+    y = norm(y, w, "transform_norm", eps)
+    return y @ w["tokens"].T + w["head.bias"]
+
+
+@wrong(
+    "museum",
+    says="The ε of all norms is 10⁻¹², as BERT has it most of the time; it stands in the configuration.",
+    section="which-choice-differs-where",
+)
+def eps_of_bert_itself(w, config, ids, types, real):
+    eps, bend = 1e-12, ACTIVATIONS[config["hidden_act"]]
+    may_look = np.ones((len(ids), len(ids)), dtype=bool) & real
+    x = w["tokens"][ids] + w["positions"][: len(ids)] + w["types"][types]
+    x = norm(x, w, "norm", eps)
+    for i in range(config["num_hidden_layers"]):
+        q, k, v = (linear(x, w, f"blocks.{i}.{part}") for part in "qkv")
+        y = attend(q, k, v, config["num_attention_heads"], may_look)
+        x = norm(x + linear(y, w, f"blocks.{i}.out"), w, f"blocks.{i}.norm_1", eps)
+        y = bend(linear(x, w, f"blocks.{i}.up"))
+        x = norm(x + linear(y, w, f"blocks.{i}.down"), w, f"blocks.{i}.norm_2", eps)
+    y = bend(linear(x, w, "transform"))
+    y = norm(y, w, "transform_norm", eps)
+    return y @ w["tokens"].T + w["head.bias"]
+
+
+@wrong(
+    "museum",
     says="The norms in the blocks still have the old ε.",
     section="which-choice-differs-where",
 )
@@ -2975,6 +3066,25 @@ def stream_normalised(theirs, config, ids):
         x = z + linear(y, w, f"blocks.{i}.out")
         z = norm(x, w, f"blocks.{i}.norm_2", eps)
         x = z + linear(bend(linear(z, w, f"blocks.{i}.up")), w, f"blocks.{i}.down")
+    return norm(x, w, "norm", eps) @ w["tokens"].T
+
+
+@wrong(
+    "logits",
+    says="The output of attention is added to the normalised stream; the raw one has to go on.",
+    section="equal-logits",
+)
+def stream_normalised_at_attention(theirs, config, ids):
+    w, eps = ours_from_gpt2(theirs), config["layer_norm_epsilon"]
+    bend, N = ACTIVATIONS[config["activation_function"]], len(ids)
+    x = w["tokens"][ids] + w["positions"][:N]
+    for i in range(config["n_layer"]):
+        z = norm(x, w, f"blocks.{i}.norm_1", eps)
+        q, k, v = (linear(z, w, f"blocks.{i}.{part}") for part in "qkv")
+        y = attend(q, k, v, config["n_head"], np.tri(N, dtype=bool))
+        x = z + linear(y, w, f"blocks.{i}.out")
+        z = norm(x, w, f"blocks.{i}.norm_2", eps)
+        x = x + linear(bend(linear(z, w, f"blocks.{i}.up")), w, f"blocks.{i}.down")
     return norm(x, w, "norm", eps) @ w["tokens"].T
 
 
