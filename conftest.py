@@ -1,20 +1,47 @@
-"""For the whole suite, notebooks included: one thread a process, no network, and figures that are not compared."""
+"""For the whole suite, notebooks included: one thread a process, no network, figures that are not compared, an order
+in which no process works alone at the end, and the skips in one line."""
 
 import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import Counter
 from pathlib import Path
 
 import pytest
+from ipykernel import kernelspec
 from xdist.scheduler import LoadFileScheduling
 
 ROOT = Path(__file__).parent
 GUARD = ROOT / "tests" / "guard"
+BOOK = "tests/book/test_site.py"
+BROWSER = "tests/book/test_browser.py"
 PROOFS = "tests/exercises/test_proof.py"
-LONGEST = ("tests/book/test_browser.py", PROOFS, "tests/equations/", "chapters/")
+FIRST = (BOOK, PROOFS, "tests/equations/", "chapters/")  # one builds the book, the longest follow
+FORKED_KERNELS = ROOT / "tests" / "notebooks" / "forked_kernels.py"
+KERNELS = "CLEARFORMER_KERNELS"  # the variable with the address of the process that they are forked from
+FEWEST_PROCESSES = 3  # on any machine, since many tests wait for a kernel, a browser or a build
+PAGE = re.compile(r"\[([\w/-]+\.html)")
 
 # Before anything imports NumPy or torch, here and in the kernels, workers and programs that the suite starts.
 os.environ["OMP_NUM_THREADS"] = "1"
 os.environ["CLEARCHECK_RECORD"] = "off"  # the notebooks that the suite runs earn nobody any points
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(GUARD), os.environ.get("PYTHONPATH")]))
+
+
+def pytest_configure(config):
+    """On Linux the kernels of nbval are forked from one process, which pays for their imports once."""
+    if not getattr(config.option, "nbval", False) or sys.platform != "linux":
+        return
+    if not hasattr(config, "workerinput"):
+        folder = tempfile.mkdtemp(prefix="kernels-")
+        os.environ[KERNELS] = f"{folder}/socket"
+        server = subprocess.Popen([sys.executable, FORKED_KERNELS, "serve", os.environ[KERNELS]])
+        config.add_cleanup(lambda: (server.kill(), server.wait(), shutil.rmtree(folder)))
+    argv = [sys.executable, "-S", str(FORKED_KERNELS), "kernel", os.environ[KERNELS], "{connection_file}"]
+    kernelspec.get_kernel_dict = lambda: {"argv": argv, "display_name": "forked", "language": "python"}
 
 
 def pytest_collectstart(collector):
@@ -24,17 +51,36 @@ def pytest_collectstart(collector):
 
 
 def pytest_collection_modifyitems(items):
-    """The longest files begin, in the order of LONGEST, so that no process works alone at the end."""
-    items.sort(key=lambda item: [not item.nodeid.startswith(longest) for longest in LONGEST])
+    """The longest files begin, in the order of FIRST; the pages in the browser, many and short, fill what is left."""
+    items.sort(key=lambda item: [item.nodeid.startswith(BROWSER), *(not item.nodeid.startswith(f) for f in FIRST)])
 
 
 class Scheduling(LoadFileScheduling):
-    """A file stays in one process, but for the proofs: each takes long, and none needs another."""
+    """A file stays in one process, but for the proofs and the pages in the browser: none of them needs another."""
 
     def _split_scope(self, nodeid: str) -> str:
-        return nodeid if nodeid.startswith(PROOFS) else super()._split_scope(nodeid)
+        if nodeid.startswith(PROOFS):
+            return nodeid
+        page = PAGE.search(nodeid) if nodeid.startswith(BROWSER) else None
+        return f"{BROWSER}::{page[1]}" if page else super()._split_scope(nodeid)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
     return Scheduling(config, log)
+
+
+@pytest.hookimpl(wrapper=True, optionalhook=True)
+def pytest_xdist_auto_num_workers(config):
+    """A process for each processor (logical), and for the whole suite (auto) at least FEWEST_PROCESSES."""
+    found = yield
+    given = "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ or config.option.numprocesses == "logical"
+    return found if given else max(FEWEST_PROCESSES, found)
+
+
+def pytest_terminal_summary(terminalreporter):
+    """The skipped tests, counted by their reasons, in one line."""
+    reports = terminalreporter.stats.get("skipped", [])
+    reasons = Counter(report.longrepr[2].removeprefix("Skipped: ") for report in reports)
+    if reasons:
+        terminalreporter.write_line("skipped: " + "; ".join(f"{n} × {reason}" for reason, n in reasons.most_common()))

@@ -1,6 +1,7 @@
 // What the theme leaves undone for keyboard and screen-reader users.
 (() => {
-  const WIDE = ".bd-article div.math, .bd-article mjx-container, .bd-article pre, .bd-article .pst-scrollable-table-container, .bd-article figure, .bd-article .cell_output";
+  const WIDE = ".bd-article div.math, .bd-article mjx-container, .bd-article pre, .bd-article .pst-scrollable-table-container, .bd-article figure, .bd-article .wide-drawing, .bd-article .cell_output";
+  const FADED = ".bd-article :is(pre, .pst-scrollable-table-container, .wide-drawing, .cell_output)"; // equations have a shadow of their own
 
   // A button's name contains the words it shows; icons are decoration; a summary is named by its own text, or by the page whose sections it opens.
   const nameControls = () => {
@@ -32,7 +33,14 @@
       const scrolls = box.scrollWidth > box.clientWidth + 1 && getComputedStyle(box).overflowX !== "visible";
       if (scrolls) box.setAttribute("tabindex", "0");
       else box.removeAttribute("tabindex");
+      fade(box);
     });
+  };
+
+  // What goes on beyond its right edge says so, until it has been scrolled to its end.
+  const fade = (box) => {
+    const rest = box.getAttribute("tabindex") === "0" ? box.scrollWidth - box.clientWidth - box.scrollLeft : 0;
+    if (box.matches(FADED)) box.toggleAttribute("data-more", rest > 8);
   };
 
   window.addEventListener("load", async () => {
@@ -41,5 +49,6 @@
     await window.MathJax?.startup?.promise;
     reachScrollers();
     new ResizeObserver(reachScrollers).observe(document.body);
+    document.addEventListener("scroll", ({ target }) => target.matches?.(FADED) && fade(target), { capture: true, passive: true });
   });
 })();

@@ -32,7 +32,7 @@ def main(arguments: list[str]) -> int:
         print(f"Measuring {name} …", file=sys.stderr, flush=True)
         found[name] = import_module(BENCHMARKS[name]).run(options)
         path = reports.save(asked.out, {name: found[name]}, facts)  # at once: an interruption costs one benchmark
-    print(reports.table([row for report in found.values() for row in report.rows]))
+    print(reports.table([row for report in found.values() for row in report.rows], facts["machine"]))
     for line in dict.fromkeys(line for report in found.values() for line in report.skipped):
         print(f"left out: {line}")
     print(f"saved: {path}")

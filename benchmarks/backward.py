@@ -1,8 +1,7 @@
 """The hand-written gradients of attention beside autograd through the explicit form, and the fused kernel."""
 
 import torch
-from clearformer.attention import attend, attend_fused
-from clearformer.backward import attend_by_hand, attend_recomputing
+from clearformer.attention import attend, attend_by_hand, attend_fused, attend_recomputing
 
 from benchmarks.harness import Report, Row, Times, interleave, one
 from benchmarks.memory import kept_bytes, peak_bytes

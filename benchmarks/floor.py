@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 import torch
 import torch.nn.functional as F
-from clearformer.linear import linear
 from torch import Tensor, nn
 
 from benchmarks.sizes import N_VOCAB, Size
@@ -27,10 +26,7 @@ def training_floor(size: Size, parameters: list[Tensor]) -> Callable[[], None]:
 
 
 def matrix_products(size: Size) -> Callable[[], None]:
-    """Of every linear layer x Wᵀ, and in the backward pass ∂y W and ∂yᵀ x; each layer has weights of its own.
-
-    By the fastest kernel there is, which is the library's own.
-    """
+    """Of every linear layer x Wᵀ, and in the backward pass ∂y W and ∂yᵀ x; each layer has weights of its own."""
     D, tokens = size.d_model, size.batch * size.n_tokens
     widths = [(D, 3 * D), (D, D), (D, 4 * D), (4 * D, D)] * size.n_layers + [(D, N_VOCAB)]
     weights = [torch.randn(n_out, n_in) for n_in, n_out in widths]
@@ -39,11 +35,11 @@ def matrix_products(size: Size) -> Callable[[], None]:
     @torch.no_grad()
     def run() -> None:
         for weight in weights:
-            linear(activations[weight.shape[1]], weight)
+            F.linear(activations[weight.shape[1]], weight)
         for weight in reversed(weights):
             n_out, n_in = weight.shape
-            linear(activations[n_out], weight.T)
-            linear(activations[n_out].T, activations[n_in].T)
+            F.linear(activations[n_out], weight.T)
+            F.linear(activations[n_out].T, activations[n_in].T)
 
     return run
 
@@ -82,7 +78,7 @@ def weights_read(model: nn.Module, n_tokens: int) -> dict[str, Callable[[], None
         with torch.inference_mode():
             for _ in range(n_tokens):
                 for weight in read:
-                    linear(vectors[weight.shape[1]], weight)
+                    F.linear(vectors[weight.shape[1]], weight)
 
     def sums() -> None:
         with torch.inference_mode():

@@ -10,8 +10,8 @@ import torch
 from tests.guard import network
 
 network.block()
-# Every annotated function of the library checks its arguments and its result, shapes included.
-jaxtyping.install_import_hook("clearformer", "beartype.beartype")
+# Every annotated function of the library, and of what the notebooks import, checks its arguments and its result.
+jaxtyping.install_import_hook(["clearformer", "clearbook"], "beartype.beartype")
 
 
 NO_CUDA = "needs a CUDA device"

@@ -16,6 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 EXTRAS = "course,book,test,dev"
 CPU_INDEX = "https://download.pytorch.org/whl/cpu"
+OPTIONS = ("--no-compile", "--retries", "2")
 NEEDED_BYTES = 4 * 1024**3
 LOCATION_VARIABLES = ("PIP_USER", "PIP_TARGET", "PIP_PREFIX", "PYTHONHOME", "PYTHONPATH")
 
@@ -151,7 +152,6 @@ def jupyter_book_sentence(version: str) -> str:
 
 
 def install(venv: Path, root: Path) -> None:
-    constraints = ["--constraint", root / "constraints.txt"]
     torch = torch_pin(root)
     if sys.platform == "linux" and not has_nvidia_gpu():
         step("2/3", f"No NVIDIA GPU found: trying PyTorch's CPU build ({torch})")
@@ -159,14 +159,48 @@ def install(venv: Path, root: Path) -> None:
         if pip(venv, "install", "--no-compile", *only_once, "--no-deps", "--index-url", CPU_INDEX, torch)[0] != 0:
             print("PyTorch's own index cannot be reached; the default build is taken instead.", flush=True)
     step("3/3", "Installing the packages (a few minutes the first time)")
-    options = ["--no-compile", "--retries", "2", *constraints]
-    code, words = pip(venv, "install", *options, "--editable", f"{root}[{EXTRAS}]")
+    if install_with_uv(venv, root, torch):
+        return
+    code, words = pip(venv, "install", *OPTIONS, *wanted_packages(root))
     if code != 0:
         sentence = sentence_for(words)
         if sentence is None:
             print(words, file=sys.stderr)
             sentence = "pip could not install the packages: its own words stand above."
         raise SetupProblem(sentence)
+
+
+def install_with_uv(venv: Path, root: Path, torch: str) -> bool:
+    """Whether uv has installed the packages, in half of pip's time; where it cannot, pip does.
+
+    uv reads none of pip's settings. Therefore torch, of which they may choose the build, comes by pip, and where they
+    name an index, for instance that of a company, uv is not asked.
+    """
+    if names_an_index(venv):
+        return False
+    uv = shutil.which("uv") or python_of(venv).with_name("uv")
+    if not Path(uv).exists() and pip(venv, "install", *OPTIONS, "--constraint", root / "constraints.txt", "uv")[0] != 0:
+        return False
+    if pip(venv, "install", *OPTIONS, "--no-deps", torch)[0] != 0:
+        return False
+    command = [uv, "pip", "install", "--python", python_of(venv), *wanted_packages(root)]
+    try:
+        done = subprocess.run(list(map(str, command)), env=own_environment()).returncode == 0
+    except OSError:
+        done = False
+    if not done:
+        print("uv could not install the packages; pip tries.", flush=True)
+    return done
+
+
+def wanted_packages(root: Path) -> list[object]:
+    return ["--constraint", root / "constraints.txt", "--editable", f"{root}[{EXTRAS}]"]
+
+
+def names_an_index(venv: Path) -> bool:
+    """Whether pip's settings, in files or in the environment, replace the public index."""
+    settings = subprocess.run([python_of(venv), "-m", "pip", "config", "list"], capture_output=True, text=True)
+    return re.search(r"(?<!extra-)index-url=|no-index=", settings.stdout) is not None
 
 
 def torch_pin(root: Path) -> str:
@@ -180,11 +214,15 @@ def has_nvidia_gpu() -> bool:
 
 def pip(venv: Path, *arguments: object) -> tuple[int, str]:
     """Run the environment's pip with its progress visible; return its exit code and what it said on stderr."""
-    environment = {name: value for name, value in os.environ.items() if name not in LOCATION_VARIABLES}
-    environment["PIP_DISABLE_PIP_VERSION_CHECK"] = "1"
     command = [str(python_of(venv)), "-m", "pip", *map(str, arguments)]
-    done = subprocess.run(command, stderr=subprocess.PIPE, text=True, env=environment)
+    done = subprocess.run(command, stderr=subprocess.PIPE, text=True, env=own_environment())
     return done.returncode, done.stderr
+
+
+def own_environment() -> dict[str, str]:
+    """The variables of this process, but for those that would send the packages elsewhere."""
+    kept = {name: value for name, value in os.environ.items() if name not in LOCATION_VARIABLES}
+    return kept | {"PIP_DISABLE_PIP_VERSION_CHECK": "1"}
 
 
 def sentence_for(words: str) -> str | None:

@@ -28,6 +28,12 @@ for candidate in "$@"; do
         seen="$seen, $candidate is $answer"
     fi
 done
+if [ -z "${PYTHON:-}" ] && command -v uv >/dev/null; then # it brings one
+    if uv python install --quiet 3.12 >&2 && found=$(uv python find 3.12); then
+        printf '%s\n' "$found"
+        exit 0
+    fi
+fi
 if [ -n "$bare" ]; then
     printf '%s\n' "$bare"
     exit 0

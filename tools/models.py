@@ -1,6 +1,6 @@
 """Train the models whose weights come with the book: those that are missing. Interrupted, a training goes on later.
 
-python tools/models.py [language ...]     every model when none is named; delete models/NAME to train it anew
+python tools/models.py [austen ...]     every model when none is named; delete models/NAME to train it anew
 """
 
 import shutil
@@ -8,14 +8,20 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import model_austen
 import model_language
+import model_nanogpt
 from bootstrap import ROOT
 
 MODELS = ROOT / "models"
 CHECKPOINTS = ROOT / ".cache" / "models"
 WEIGHTS = "model.safetensors"
 # Each writes its weights, what made them and its log into the first folder, and keeps its checkpoints in the second.
-TRAININGS: dict[str, Callable[[Path, Path], None]] = {"language": model_language.train_language}
+TRAININGS: dict[str, Callable[[Path, Path], None]] = {
+    "austen": model_austen.train_austen,
+    "nanogpt": model_nanogpt.train_nanogpt,
+    "language": model_language.train_language,
+}
 
 
 def main(names: list[str]) -> int:

@@ -3,8 +3,8 @@
     python tools/notebooks.py [chapters/03-self-attention.ipynb ...]     every chapter when none is named
 
 The learners' notebooks in exercises/ are written by python -m clearcheck release. What differs from run to run
-without meaning (execution times, version numbers) is taken out; cell ids are kept. After chapters the errata page,
-the source map and the solution pages are written anew, since they quote what chapters print and how sections are named.
+without meaning (execution times, version numbers) is taken out; cell ids are kept. After chapters the source map
+and the solution pages are written anew, since they quote how sections are named.
 """
 
 import math
@@ -13,13 +13,11 @@ import sys
 import time
 from pathlib import Path
 
-import errata
 import nbformat
-import solutions
-import source_map
 from bootstrap import ROOT
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+from write_pages import write_pages
 
 LIMIT_SECONDS = 60
 VOLATILE = ("execution", "ExecuteTime", "collapsed", "scrolled", "jupyter")
@@ -27,7 +25,7 @@ PROBLEMS = (CellExecutionError, CellTimeoutError, DeadKernelError)
 
 
 def main(names: list[str]) -> int:
-    paths = [Path(name) for name in names] or sorted((ROOT / "chapters").glob("*.ipynb"))
+    paths = [Path(name) for name in names] or sorted((ROOT / "chapters").rglob("*.ipynb"))
     problems = []
     for path in paths:
         print(f"{path.name} ...", end=" ", flush=True)
@@ -40,22 +38,11 @@ def main(names: list[str]) -> int:
         print(f"{seconds:.1f} s")
         if seconds > LIMIT_SECONDS:
             problems.append(f"{path.name} took {seconds:.0f} s; at most {LIMIT_SECONDS} s are allowed.")
-    if any(path.resolve().parent == ROOT / "chapters" for path in paths):
+    if any(path.resolve().is_relative_to(ROOT / "chapters") for path in paths):
         problems += write_pages()
     if problems:
         print("\n" + "\n".join(problems), file=sys.stderr)
     return int(bool(problems))
-
-
-def write_pages() -> list[str]:
-    """Write the pages that are made from chapters; return what is wrong, such as a link to a section that is gone."""
-    try:
-        errata.main()
-        source_map.main()
-        solutions.main()
-    except ValueError as error:
-        return [str(error)]
-    return []
 
 
 def run(path: Path) -> float:

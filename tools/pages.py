@@ -8,12 +8,16 @@ from functools import cache
 from pathlib import Path
 
 from bootstrap import ROOT
+from markdown_it import MarkdownIt
+from markdown_it.tree import SyntaxTreeNode
+from mdit_py_plugins.dollarmath import dollarmath_plugin
+from myst_parser.mdit_to_docutils.base import compute_unique_slug
 
 CHAPTERS = ROOT / "chapters"
 FENCED = re.compile(r"^(`{3,}|~{3,}).*?^\1[`~]*\s*$", re.MULTILINE | re.DOTALL)
 HEADING = re.compile(r"^(#{1,3})[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
 BOX = re.compile(r"^:{3,}\{admonition\} Errata proven · (.+)$", re.MULTILINE)
-MENTION = re.compile(r"\berratum ([TSJ]-\d+)", re.IGNORECASE)
+PARSER = MarkdownIt().use(dollarmath_plugin)
 NUMBER = re.compile(r"\b[TSJ]-\d+\b")
 
 
@@ -39,16 +43,11 @@ class Box:
     evidence: str
 
 
-def slug(title: str) -> str:
-    """The anchor that MyST gives to a heading: formulas are left out, and so is punctuation."""
-    plain = re.sub(r"\$[^$]+\$|[*`]|(?<=\])\([^)]*\)|[\[\]]", "", title)
-    return re.sub(r"[^\w\- ]", "", plain.lower().replace(" ", "-"))
-
-
 def pages() -> dict[str, Path]:
-    """The pages of the book by short name: 01 to 16 for the chapters, notation, bibliography and so on for the rest."""
+    """The pages of the book by short name: 01 to 16 for the chapters, 02-rnn, notation and so on for the rest."""
     found = {path.name[:2]: path for path in sorted(CHAPTERS.glob("[01][0-9]-*.ipynb"))}
-    others = [path for path in CHAPTERS.glob("*.*") if path.suffix in (".ipynb", ".md") and path not in found.values()]
+    everything = [*CHAPTERS.glob("*.*"), *CHAPTERS.glob("closer/*.ipynb")]
+    others = [path for path in everything if path.suffix in (".ipynb", ".md") and path not in found.values()]
     return found | {path.stem: path for path in sorted(others)}
 
 
@@ -61,7 +60,8 @@ def cells(path: Path) -> list[dict]:
 
 def walk(path: Path) -> Iterator[tuple[int, str, Heading]]:
     """Each piece of prose that stands under one heading: the number of its cell, its text, the heading before it."""
-    heading, used = Heading(path.name, path.stem, ""), set()
+    name = path.relative_to(CHAPTERS).as_posix()
+    heading, used = Heading(name, path.stem, ""), set()
     for number, cell in enumerate(cells(path)):
         if cell["cell_type"] != "markdown":
             continue
@@ -69,11 +69,10 @@ def walk(path: Path) -> Iterator[tuple[int, str, Heading]]:
         start = 0
         for match in HEADING.finditer(text):
             yield number, text[start : match.start()], heading
-            anchor, start, repeats = slug(match[2]), match.end(), 0
-            while anchor in used:
-                anchor, repeats = f"{anchor}-{repeats + 1}", repeats + 1
+            start = match.end()
+            anchor = compute_unique_slug(SyntaxTreeNode(PARSER.parse(match[0])), used)
             used.add(anchor)
-            heading = Heading(path.name, match[2], anchor)
+            heading = Heading(name, match[2], anchor)
         yield number, text[start:], heading
 
 
@@ -99,18 +98,6 @@ def boxes() -> list[Box]:
                 if not following or following[0]["cell_type"] != "code":
                     raise ValueError(f"{path.name}: the box {match[1]!r} is not followed by a code cell, its proof.")
                 found.append(Box(tuple(NUMBER.findall(match[1])), section, printed(following[0])))
-    return found
-
-
-def mentions() -> dict[str, list[Heading]]:
-    """The sections of the chapters that speak of an erratum outside a box, by its number."""
-    found: dict[str, list[Heading]] = {}
-    for path in pages().values():
-        if path.suffix == ".ipynb":
-            for _, text, section in walk(path):
-                for number in MENTION.findall(text):
-                    if section not in found.setdefault(number.upper(), []):
-                        found[number.upper()].append(section)
     return found
 
 

@@ -4,7 +4,6 @@ The port is taken before the site is built, so that a taken one is told at once.
 for one port; without it the first free one from 8000 on is used.
 """
 
-import errno
 import functools
 import os
 import sys
@@ -13,10 +12,10 @@ from pathlib import Path
 
 from book import build
 from bootstrap import ROOT, SetupProblem
+from downloads import write_notebooks
 
 HOST = "127.0.0.1"
-FIRST_PORT = 8000
-TRIES = 20
+PORTS = (*range(8000, 8020), 0)  # 0 is any that is free
 
 
 class Handler(SimpleHTTPRequestHandler):
@@ -38,8 +37,9 @@ class Server(ThreadingHTTPServer):
 def main() -> int:
     try:
         with open_server(os.environ.get("PORT", ""), ROOT / "_build" / "html") as server:
-            build(ROOT)
-            print(f"\nClearformer is at http://{HOST}:{server.server_port}/ (Ctrl-C ends it)", flush=True)
+            address = f"http://{HOST}:{server.server_port}/"
+            write_notebooks(build(ROOT), address)
+            print(f"\nClearformer is at {address} (Ctrl-C ends it)", flush=True)
             server.serve_forever()
     except SetupProblem as problem:
         print(f"\n{problem}", file=sys.stderr)
@@ -52,42 +52,16 @@ def main() -> int:
 def open_server(wanted: str, folder: Path) -> Server:
     """A server bound to the wanted port, or to the first free one when none is named.
 
-    Raises: SetupProblem if the wanted port is no port or is taken.
+    Raises: SetupProblem if the wanted port is no port or cannot be had.
     """
-    handler = functools.partial(Handler, directory=str(folder))
-    if wanted:
-        port = int(wanted) if wanted.isascii() and wanted.isdigit() else -1
-        if not 0 <= port <= 65535:
-            raise SetupProblem(f"PORT={wanted} is not a port: choose a number from 1024 to 65535.")
-        server = try_port(port, handler)
-        if server is None:
-            raise SetupProblem(f"Port {port} is taken: choose another, for instance make serve PORT={free_port()}.")
-        return server
-    for port in range(FIRST_PORT, FIRST_PORT + TRIES):
-        server = try_port(port, handler)
-        if server is not None:
-            if port != FIRST_PORT:
-                print(f"Port {FIRST_PORT} is taken, port {port} is used instead.", flush=True)
-            return server
-    raise SetupProblem(
-        f"Ports {FIRST_PORT} to {FIRST_PORT + TRIES - 1} are all taken: choose another, for instance "
-        f"make serve PORT={free_port()}."
-    )
-
-
-def try_port(port: int, handler) -> Server | None:
-    """A server on this port, or None if the port is taken or not allowed."""
-    try:
-        return Server((HOST, port), handler)
-    except OSError as error:
-        if error.errno in (errno.EADDRINUSE, errno.EACCES) or os.name == "nt":
-            return None
-        raise
-
-
-def free_port() -> int:
-    with Server((HOST, 0), Handler) as server:
-        return server.server_port
+    if wanted and not (wanted.isascii() and wanted.isdigit() and int(wanted) <= 65535):
+        raise SetupProblem(f"PORT={wanted} is not a port: choose a number from 1024 to 65535.")
+    for port in [int(wanted)] if wanted else PORTS:
+        try:
+            return Server((HOST, port), functools.partial(Handler, directory=str(folder)))
+        except OSError:
+            continue
+    raise SetupProblem(f"Port {wanted} is taken: choose another, or leave PORT away and a free one is found.")
 
 
 if __name__ == "__main__":

@@ -18,12 +18,12 @@ from pathlib import Path
 
 import pages
 from bootstrap import ROOT
-from clearcheck.exercise import Question
-from clearcheck.loading import Authored, load
-from clearcheck.names import defined_names
-from clearcheck.release import BEGIN, END, read_source
-from clearcheck.sheets import answer_text
-from clearcheck.solutions import Solution
+from clearcheck.author.loading import Authored, load
+from clearcheck.author.mistakes import Solution
+from clearcheck.author.release import BEGIN, END, read_source
+from clearcheck.grading.question import Question
+from clearcheck.notebooks.definitions import defined_names
+from clearcheck.proof.notebooks import answer_text
 
 AUTHORING = ROOT / "exercises" / "authoring"
 FOLDER = pages.CHAPTERS / "solutions"
@@ -56,7 +56,7 @@ def main() -> None:
 
 
 def slugs() -> list[str]:
-    return sorted(folder.name for folder in AUTHORING.iterdir() if (folder / "checks.py").is_file())
+    return sorted(folder.name for folder in AUTHORING.iterdir() if (folder / "exercise.py").is_file())
 
 
 def all_pages() -> dict[Path, str]:

@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import errata
 import pages
 import yaml
-from errata import reference
 
 DATA = pages.CHAPTERS / "source-map.yml"
 PAGE = pages.CHAPTERS / "source-map.md"
@@ -24,7 +24,7 @@ INTRO = """\
 
 Reading Turner, Jiang or the slides? Find the place where you are, and follow the link to where this book proves it, runs it or draws it.
 
-The map goes through the four sources in their own order and names every section, numbered equation, footnote, figure, step and slide title. The number after *ch.* is that of the chapter. Numbers such as T-3 are [errata](errata.md): look them up before you copy a formula.
+The map goes through the four sources in their own order and names every section, numbered equation, footnote, figure, step and slide title. The number after *ch.* is that of the chapter. Numbers such as T-3 are [errata](errata.ipynb): look them up before you copy a formula.
 
 - [Turner, version 2](#turner-version-2)
 - [Turner, version 1](#turner-version-1)
@@ -99,7 +99,7 @@ def target(row: Row) -> str:
     for place in row.places:
         page, linked = link(place)
         links.setdefault(page, []).append(linked)
-    note = re.sub(pages.NUMBER, lambda match: reference(match[0]), row.note)
+    note = re.sub(pages.NUMBER, lambda match: errata.reference(match[0]), row.note)
     return "; ".join(page + ", ".join(linked) for page, linked in links.items()) + f" ({note})" * bool(note)
 
 

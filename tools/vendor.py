@@ -1,7 +1,7 @@
 """Fetch MathJax (and axe-core, for the tests) with npm into .cache, if npm and the network are there.
 
-With MathJax in .cache/site the built book reads offline (tools/sphinx_clearformer.py puts it in); without it the pages
-take it from its usual address. Nothing here ever fails a build.
+With MathJax in .cache/site the built book reads offline (tools/site_formulas.py sets the formulas with it); without it
+the pages take it from its usual address. Nothing here ever fails a build.
 """
 
 import os
@@ -16,6 +16,15 @@ CACHE = ROOT / ".cache"
 MATHJAX = "mathjax@3.2.2"
 AXE = "axe-core@4.14.1"
 SITE = CACHE / "site"  # copied into the site as it is
+COMPONENTS = (  # of MathJax: what reads TeX and draws it, when the site is built or in a browser
+    "startup.js",
+    "core.js",
+    "input/tex.js",
+    "output/chtml.js",
+    "output/chtml/fonts/tex.js",
+    "a11y/assistive-mml.js",  # formulas as MathML, for screen readers
+    "adaptors/liteDOM.js",  # a page without a browser
+)
 AXE_FILE = CACHE / "axe.min.js"
 
 
@@ -27,7 +36,8 @@ def main() -> int:
 def vendor(cache: Path) -> None:
     """Fill the cache; what is there already is not fetched again."""
     mathjax, axe = cache / "site" / "mathjax", cache / "axe.min.js"
-    missing = [package for package, place in ((MATHJAX, mathjax), (AXE, axe)) if not place.exists()]
+    wanted = {MATHJAX: [mathjax / name for name in COMPONENTS], AXE: [axe]}
+    missing = [package for package, places in wanted.items() if not all(place.exists() for place in places)]
     npm = shutil.which("npm")
     if not missing:
         return
@@ -59,14 +69,17 @@ def fetch(npm: str, packages: list[str], folder: Path) -> bool:
 
 
 def copy_mathjax(package: Path, target: Path) -> None:
-    """The one component that Sphinx asks for, its fonts and its licence; moved into place last, so never half there."""
+    """The components, their fonts and the licence; moved into place last, so never half there."""
     draft = target.with_name("mathjax.part")
     shutil.rmtree(draft, ignore_errors=True)
     draft.mkdir(parents=True)
-    for name in ("es5/tex-mml-chtml.js", "LICENSE"):
-        shutil.copy(package / name, draft)
+    shutil.copy(package / "LICENSE", draft)
+    for name in COMPONENTS:
+        (draft / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(package / "es5" / name, draft / name)
     fonts = "output/chtml/fonts/woff-v2"
     shutil.copytree(package / "es5" / fonts, draft / fonts)
+    shutil.rmtree(target, ignore_errors=True)
     draft.rename(target)
 
 

@@ -1,6 +1,19 @@
 """Clearcheck: questions in a notebook, graded by proven checks."""
 
-from clearcheck.exercise import AnswerProblem, Exercise, Question, equals, holds
-from clearcheck.solutions import Solutions, WrongSolutions
+from clearcheck.author.mistakes import RightSolutions, WrongSolutions, answers_to
+from clearcheck.grading.inputs import COUNTED, Inputs, axes
+from clearcheck.grading.question import AnswerProblem, Exercise, Question, equals, holds
 
-__all__ = ["AnswerProblem", "Exercise", "Question", "Solutions", "WrongSolutions", "equals", "holds"]
+__all__ = [
+    "COUNTED",
+    "AnswerProblem",
+    "Exercise",
+    "Inputs",
+    "Question",
+    "RightSolutions",
+    "WrongSolutions",
+    "answers_to",
+    "axes",
+    "equals",
+    "holds",
+]

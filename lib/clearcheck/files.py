@@ -12,8 +12,10 @@ from pathlib import Path
 try:
     import fcntl
 except ImportError:  # Windows
-    fcntl = None
+    fcntl = None  # type: ignore[assignment]
     import msvcrt
+
+RECORD_VARIABLE = "CLEARCHECK_RECORD"  # names another file for the learner's record, or says "off"
 
 
 def write_whole(path: Path, data: bytes):

@@ -1,4 +1,4 @@
-"""What a learner calls in a notebook: `exercise`, `bring`, `check`, `hint`, `progress`, `reset`. None of them raises.
+"""What a learner calls: `exercise`, `bring`, `check`, `case`, `hint`, `progress`, `reset`. None of them raises.
 
 The answers are the functions of the caller's own notebook. What is kept are their points, in a file on this machine.
 """
@@ -6,15 +6,19 @@ The answers are the functions of the caller's own notebook. What is kept are the
 import sys
 from dataclasses import dataclass, field
 
-from clearcheck.bring import brought_card
-from clearcheck.calls import call_named
-from clearcheck.evaluate import QuestionResult, evaluate
-from clearcheck.exercise import Question
-from clearcheck.loading import Authored, load, slugs_in
-from clearcheck.names import missing_sentence
-from clearcheck.records import RecordProblem, known, record_file, remember
-from clearcheck.report import NOTHING, Card, course_card, notice, progress_card, question_card
-from clearcheck.reset import offer
+from clearcheck.author.loading import Authored, load, slugs_in
+from clearcheck.grading.describe import BY_HOW
+from clearcheck.grading.evaluate import QuestionResult, evaluate
+from clearcheck.grading.question import Question
+from clearcheck.learner.cards import NOTHING, Card, course_card, notice, progress_card, question_card
+from clearcheck.learner.case import Case, case_of
+from clearcheck.learner.progress_file import RecordProblem, known, record_file, remember
+from clearcheck.learner.reset import offer
+from clearcheck.learner.reuse import brought_card, given_in
+from clearcheck.notebooks.definitions import missing_sentence
+from clearcheck.worker.asked import Asked
+from clearcheck.worker.forked import calling
+from clearcheck.worker.guarded_call import scope_of
 
 SEED = 0  # fixed, so that a check repeats; `grade` draws a fresh one
 
@@ -40,20 +44,29 @@ def exercise(slug: str) -> Card:
     _session.authored, _session.hints = authored, {}
     chosen = authored.exercise
     size = f"({len(chosen.questions)} questions, {chosen.points} points)."
-    return notice(chosen.title, f'{size} Ask check("…"), hint("…") or progress() at any time.')
+    return notice(chosen.title, f'{size} Ask check("…"), case("…"), hint("…") or progress() at any time.')
 
 
-def check(id: str, seed: int = SEED) -> Card:
+def check(id: str | None = None, seed: int = SEED) -> Card:
     """Check one answer now."""
     namespace = sys._getframe(1).f_globals
     question = _question(id)
     if isinstance(question, Card):
         return question
-    result = _evaluate(question, namespace, seed)
-    return _kept([result], namespace, question_card(_session.authored.exercise, result))
+    result, printed = _evaluate(question, namespace, seed)
+    return _recorded([result], namespace, question_card(_session.authored.exercise, result, printed))
 
 
-def hint(id: str) -> Card:
+def case(id: str | None = None, seed: int = SEED) -> Case:
+    """The arguments of the first check that failed, to call the answer with by hand: `weights(*case("weights"))`."""
+    namespace = sys._getframe(1).f_globals
+    question = _question(id)
+    if isinstance(question, Card):
+        return Case((), str(question))
+    return case_of(_evaluate(question, namespace, seed)[0])
+
+
+def hint(id: str | None = None) -> Card:
     """Show the next hint of a question; each is stronger than the one before, none gives the answer."""
     question = _question(id)
     if isinstance(question, Card):
@@ -72,11 +85,11 @@ def progress(seed: int = SEED) -> Card:
     if _session.authored is None:
         return _not_chosen()
     chosen = _session.authored.exercise
-    results = [_evaluate(question, namespace, seed) for question in chosen.questions]
-    return _kept(results, namespace, progress_card(chosen, results)) + _course()
+    results = [_evaluate(question, namespace, seed)[0] for question in chosen.questions]
+    return _recorded(results, namespace, progress_card(chosen, results)) + _course()
 
 
-def reset(id: str) -> Card:
+def reset(id: str | None = None) -> Card:
     """Offer the answer cell of a question as it was released; the learner's own cell stays as it is."""
     question = _question(id)
     if isinstance(question, Card):
@@ -93,22 +106,28 @@ def bring() -> Card:
     if _session.authored is None:
         return _not_chosen()
     try:
-        return brought_card(_session.authored.exercise, namespace)
+        return brought_card(_session.authored.exercise, namespace, given=given_in(_session.authored))
     except Exception as error:
         return notice("The earlier notebooks could not be read.", str(error))
 
 
-def _evaluate(question: Question, namespace: dict, seed: int) -> QuestionResult:
-    def transport(name: str, packed: bytes, seconds: float) -> dict:
-        reply = call_named(namespace, name, packed, seconds)
-        if reply["kind"] == "missing":
-            reply["text"] = missing_sentence(name, _spare_functions(namespace))
-        return reply
+def _evaluate(question: Question, namespace: dict, seed: int) -> tuple[QuestionResult, str]:
+    """The result, and what the answer printed meanwhile."""
+    printed: list[str] = []
+    with calling(namespace) as call:
 
-    return evaluate(question, transport, seed, _session.authored.wrong.of(question.id))
+        def transport(asked: Asked, packed: bytes) -> dict:
+            reply = call(asked, packed)
+            printed.append(reply.get("output", ""))
+            if reply["kind"] == "missing":
+                reply["text"] = missing_sentence(asked.name, _spare_functions(namespace), BY_HOW[asked.how].defined)
+            return reply
+
+        result = evaluate(question, transport, seed, _session.authored.wrong.of(question.id))
+    return result, "".join(printed)
 
 
-def _kept(results: list[QuestionResult], namespace: dict, card: Card) -> Card:
+def _recorded(results: list[QuestionResult], namespace: dict, card: Card) -> Card:
     """The card, its results recorded. A question whose cell did not run in this session keeps its old entry."""
     file, run = record_file(_session.authored.folder.parent), [r for r in results if r.question.name in namespace]
     if file is None or not run:
@@ -136,15 +155,18 @@ def _once(remark: str) -> Card:
 
 
 def _spare_functions(namespace: dict) -> dict[str, str]:
-    """The learner's own functions that no question asks for."""
+    """The learner's own functions and classes that no question asks for."""
     asked = {question.name for question in _session.authored.exercise.questions}
-    own = [name for name, value in namespace.items() if getattr(value, "__globals__", None) is namespace]
+    own = [name for name, value in namespace.items() if callable(value) and scope_of(value) is namespace]
     return {name: "" for name in own if name not in asked}
 
 
-def _question(id: str) -> Question | Card:
+def _question(id: object) -> Question | Card:
     if _session.authored is None:
         return _not_chosen()
+    if not isinstance(id, str):
+        ids = ", ".join(f'"{question.id}"' for question in _session.authored.exercise.questions)
+        return notice("Which question?", f"Name one in quotation marks: {ids}.")
     try:
         return _session.authored.exercise.question(id)
     except KeyError as error:

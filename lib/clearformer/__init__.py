@@ -1,8 +1,32 @@
 """Clearformer: the transformer, small enough to read in an evening.
 
-Import what you need from the module that is named after the concept, for example
-``from clearformer.attention import attend``. ``clearformer.reference`` holds the same ideas in
-NumPy, written the way the papers print them, and needs no torch.
+What most people start with can be had from here, ``from clearformer import GPT, generate``; everything else from the
+module that is named after the concept, for example ``from clearformer.attention import attend``.
+``clearformer.reference`` holds the same ideas in NumPy, written the way the papers print them, and needs no torch.
 """
 
-__version__ = "0.1.0"
+from importlib import import_module, metadata
+
+# where each name lives; a module is imported when one of its names is asked for, so that NumPy alone is enough before
+_NAMES = {
+    "models.gpt": "GPT GPTConfig", "models.bert": "BERT BERTConfig", "models.vit": "ViT ViTConfig",
+    "models.mae": "MAE MAEConfig", "models.seq2seq": "Seq2Seq Seq2SeqConfig", "generation": "beam_search generate",
+    "training": "TrainConfig train", "pretrained": "from_pretrained save_pretrained",
+    "tokenizers": "BytePairTokenizer ByteTokenizer CharTokenizer", "multihead": "MultiHeadAttention",
+    "cache": "KVCache",
+}  # fmt: skip
+_HOME = {name: module for module, names in _NAMES.items() for name in names.split()}
+__all__ = [*_HOME]
+
+
+def __getattr__(name: str):
+    """``__version__`` is that of the installed package; a copy that is not installed has none."""
+    if name == "__version__":
+        return metadata.version("clearformer")
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}, only {', '.join(sorted(_HOME))}")
+    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOME})

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from clearformer.cache import KVCache, LayerCache
 from clearformer.layers import FeedForward, LayerNorm
 from clearformer.multihead import MultiHeadAttention
+from clearformer.shapes import shaped_module
 
 
 class Block(nn.Module):
@@ -27,7 +28,7 @@ class Block(nn.Module):
         self,
         d_model: int,
         n_heads: int,
-        d_hidden: int,
+        d_ff: int,
         *,
         norm_first: bool = True,
         cross: bool = False,
@@ -36,12 +37,13 @@ class Block(nn.Module):
         feed_forward: Callable[[int, int], nn.Module] = FeedForward,
     ):
         super().__init__()
-        self.norm_first = norm_first
+        self.d_model, self.norm_first = d_model, norm_first
         self.attention, self.attention_norm = attention(d_model, n_heads), norm(d_model)
         self.cross = attention(d_model, n_heads) if cross else None
         self.cross_norm = norm(d_model) if cross else None
-        self.feed_forward, self.feed_forward_norm = feed_forward(d_model, d_hidden), norm(d_model)
+        self.feed_forward, self.feed_forward_norm = feed_forward(d_model, d_ff), norm(d_model)
 
+    @shaped_module
     def forward(
         self,
         x: Float[Tensor, "B N D"],
@@ -64,42 +66,37 @@ class Block(nn.Module):
                 f"{'without' if source is None else 'with'} a source. "
                 "Pass a source exactly if the block has cross-attention."
             )
-        seen = {"causal": causal, "cache": cache, "positions": positions}
-        if self.norm_first:
-            x = x + self.attention(self.attention_norm(x), None, mask, **seen)[0]
-            if source is not None:
-                x = x + self.cross(self.cross_norm(x), source, source_mask, cache=source_cache)[0]
-            return x + self.feed_forward(self.feed_forward_norm(x))
-        x = self.attention_norm(x + self.attention(x, None, mask, **seen)[0])
+        own = {"causal": causal, "cache": cache, "positions": positions}
+        x = self._add(x, self.attention_norm, lambda x: self.attention(x, None, mask, **own)[0])
         if source is not None:
-            x = self.cross_norm(x + self.cross(x, source, source_mask, cache=source_cache)[0])
-        return self.feed_forward_norm(x + self.feed_forward(x))
+            x = self._add(x, self.cross_norm, lambda x: self.cross(x, source, source_mask, cache=source_cache)[0])
+        return self._add(x, self.feed_forward_norm, self.feed_forward)
+
+    def _add(self, x, norm, f):
+        return x + f(norm(x)) if self.norm_first else norm(x + f(x))
 
 
-class Encoder(nn.Module):
+class _Stack(nn.Module):
+    """``n_layers`` blocks, built with the other arguments, and with ``norm_first`` one more norm at the end."""
+
+    def __init__(self, n_layers: int, d_model: int, *sizes: int, norm: Callable[[int], nn.Module] = LayerNorm, **parts):
+        super().__init__()
+        if n_layers < 1:
+            raise ValueError(f"{type(self).__name__}: n_layers={n_layers}, expected at least 1.")
+        self.d_model = d_model
+        self.blocks = nn.ModuleList(Block(d_model, *sizes, norm=norm, **parts) for _ in range(n_layers))
+        self.norm = norm(d_model) if self.blocks[0].norm_first else nn.Identity()
+
+
+class Encoder(_Stack):
     """Blocks in which every token sees every token; with ``norm_first`` one more norm at the end.
 
-    ``parts`` are further arguments of ``Block``.
+    ``n_layers``, then the arguments of ``Block``.
 
     Source: Vaswani et al. 2017, section 3.1; Devlin et al. 2019 (norm after); Dosovitskiy et al. 2021 (norm first).
     """
 
-    def __init__(
-        self,
-        n_layers: int,
-        d_model: int,
-        n_heads: int,
-        d_hidden: int,
-        *,
-        norm_first: bool = True,
-        norm: Callable[[int], nn.Module] = LayerNorm,
-        **parts,
-    ):
-        super().__init__()
-        options = {"norm_first": norm_first, "norm": norm, **parts}
-        self.blocks = nn.ModuleList(Block(d_model, n_heads, d_hidden, **options) for _ in range(n_layers))
-        self.norm = norm(d_model) if norm_first else nn.Identity()
-
+    @shaped_module
     def forward(
         self, x: Float[Tensor, "B N D"], mask: Bool[Tensor, "*#batch #N #N"] | None = None
     ) -> Float[Tensor, "B N D"]:
@@ -109,30 +106,15 @@ class Encoder(nn.Module):
         return self.norm(x)
 
 
-class Decoder(nn.Module):
+class Decoder(_Stack):
     """Blocks in which a token sees itself and what came before, and with ``cross`` a whole source.
 
-    ``parts`` are further arguments of ``Block``.
+    ``n_layers``, then the arguments of ``Block``.
 
     Source: Vaswani et al. 2017, section 3.1 (norm after, cross); Radford et al. 2019 (norm first, no cross).
     """
 
-    def __init__(
-        self,
-        n_layers: int,
-        d_model: int,
-        n_heads: int,
-        d_hidden: int,
-        *,
-        norm_first: bool = True,
-        norm: Callable[[int], nn.Module] = LayerNorm,
-        **parts,
-    ):
-        super().__init__()
-        options = {"norm_first": norm_first, "norm": norm, **parts}
-        self.blocks = nn.ModuleList(Block(d_model, n_heads, d_hidden, **options) for _ in range(n_layers))
-        self.norm = norm(d_model) if norm_first else nn.Identity()
-
+    @shaped_module
     def forward(
         self,
         x: Float[Tensor, "B N D"],
@@ -163,6 +145,7 @@ class EncoderDecoder(nn.Module):
         super().__init__()
         self.encoder, self.decoder = encoder, decoder
 
+    @shaped_module
     def forward(
         self,
         source: Float[Tensor, "B S D"],

@@ -10,25 +10,28 @@ class LayerCache:
 
     def __init__(self, k: Float[Tensor, "B H N K"], v: Float[Tensor, "B H N Kv"]):
         self.k, self.v, self.length = k, v, 0
-        self.batch, self.heads, self.room, self.width = k.shape
 
     def append(self, k: Float[Tensor, "B H N K"], v: Float[Tensor, "B H N Kv"]) -> tuple[Tensor, Tensor]:
         """Store the keys and values of new tokens; return those of all tokens so far, as views.
 
-        Raises: ValueError if they do not fit, for another batch size or other heads; nothing is stored then.
+        Raises: ValueError if they do not fit the cache or each other; nothing is stored then.
         """
-        start = self.length
-        batch, heads, n, width = k.shape
+        start, (*room, capacity, width), n = self.length, self.k.shape, k.shape[2]
         stop = start + n
-        if stop > self.room:
+        if stop > capacity:
             raise ValueError(
-                f"KVCache: {n} new tokens after {start} make {stop}, but there is room for {self.room}. "
+                f"KVCache: {n} new tokens after {start} make {stop}, but the capacity is {capacity}. "
                 f"Build the cache with n_positions={stop} or more."
             )
-        if (batch, heads, width) != (self.batch, self.heads, self.width):
+        if k.shape != (*room, n, width) or v.shape != (*room, n, self.v.shape[-1]):
             raise ValueError(
-                f"KVCache: keys of shape {tuple(k.shape)} do not fit into a cache of shape {tuple(self.k.shape)}. "
-                "Build the cache with the model's batch, n_kv_heads and width per head."
+                f"KVCache: keys of shape {tuple(k.shape)}, values of shape {tuple(v.shape)} do not fit into a cache of "
+                f"shape {tuple(self.k.shape)}. Build it with the model's batch, n_kv_heads and width per head."
+            )
+        if (k.dtype, v.dtype) != (self.k.dtype, self.v.dtype):
+            raise ValueError(
+                f"KVCache: keys of {k.dtype} and values of {v.dtype} for a cache of {self.k.dtype}. Build the cache "
+                "with their dtype; under torch.autocast build it there, e.g. with model.new_cache(...)."
             )
         self.k.narrow(2, start, n).copy_(k)
         self.v.narrow(2, start, n).copy_(v)
@@ -50,21 +53,11 @@ class KVCache:
     """
 
     def __init__(
-        self,
-        n_layers: int,
-        batch: int,
-        n_kv_heads: int,
-        n_positions: int,
-        d_head: int,
-        *,
-        dtype: torch.dtype | None = None,
-        device: torch.device | None = None,
+        self, n_layers: int, batch: int, n_kv_heads: int, n_positions: int, d_head: int, *, dtype=None, device=None
     ):
         shape = (n_layers, 2, batch, n_kv_heads, n_positions, d_head)
         if min(shape) < 1:
-            raise ValueError(
-                f"KVCache: layers, 2, batch, kv heads, positions, width = {shape}: all must be at least 1."
-            )
+            raise ValueError(f"KVCache: layers, 2, batch, kv heads, positions, width = {shape}, expected at least 1.")
         memory = torch.zeros(shape, dtype=dtype, device=device)
         self.layers = [LayerCache(k, v) for k, v in memory]
 
@@ -77,12 +70,20 @@ class KVCache:
         return self.layers[0].length
 
     def reorder(self, rows: Int[Tensor, "B"]) -> None:
-        """Sequence i continues what sequence ``rows[i]`` was; for beam search."""
+        """Sequence i continues what ``rows[i]`` was, as in beam search. Raises: ValueError unless each has its row."""
+        batch = len(self.layers[0].k)
+        if rows.shape != (batch,):
+            raise ValueError(
+                f"KVCache: rows of shape {tuple(rows.shape)} in a cache of {batch} sequences, expected a row for each."
+            )
         for layer in self.layers:
             for filled in layer.filled():
                 filled.copy_(filled[rows])
 
-    def reset(self) -> None:
-        """Forget all tokens and keep the memory."""
-        for layer in self.layers:
-            layer.length = 0
+
+def cache_dtype(weight: Tensor) -> torch.dtype:
+    """The dtype of keys and values that a layer with this weight computes: its own, or that of ``torch.autocast``."""
+    kind = weight.device.type
+    if weight.dtype == torch.float64 or not torch.amp.is_autocast_available(kind):
+        return weight.dtype
+    return torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else weight.dtype

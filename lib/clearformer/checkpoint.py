@@ -15,6 +15,8 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
+from clearformer.parallel import gathered, processes, split_like
+
 NAME = "checkpoint.safetensors"
 
 
@@ -50,19 +52,29 @@ def begin(
     return tensors["losses"].tolist(), {int(step): value for step, value in saved["evaluations"].items()}
 
 
-def save(folder: str | Path, model: nn.Module, optimizer: torch.optim.Optimizer, losses: list[float], facts: dict):
+def save(
+    folder: str | Path, model: nn.Module, optimizer: torch.optim.Optimizer, losses: list[float], facts: dict
+) -> None:
     """Write a checkpoint so that ``folder`` holds the old one or the new one at every moment, whoever pulls the plug.
 
-    ``facts`` is what JSON can hold: the configuration and how far the run got.
+    ``facts`` is what JSON can hold: the configuration and how far the run got. Of several processes all call this, and
+    the first writes: weights of which each holds a share are put together on its CPU, one after another.
 
     Cost: a copy of weights and optimiser state on disk, twice for the time of the writing.
     """
+    everything = {f"model.{name}": tensor for name, tensor in _weights(model).items()}
+    for name, parameter in _optimized(model, optimizer):
+        everything |= {f"optimizer.{name}:{key}": t for key, t in optimizer.state.get(parameter, {}).items()}
+    tensors = {"losses": torch.tensor(losses, dtype=torch.float64)}
+    with processes() as (rank, _):
+        for name, tensor in everything.items():
+            together = gathered(tensor.detach())
+            if rank == 0:
+                tensors[name] = together.cpu().contiguous()
+    if rank != 0:
+        return
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    tensors = {f"model.{name}": tensor for name, tensor in _weights(model).items()}
-    tensors |= {f"optimizer.{name}": tensor for name, tensor in _optimizer_tensors(model, optimizer).items()}
-    tensors["losses"] = torch.tensor(losses, dtype=torch.float64)
-    tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     text = json.dumps(facts)
     unfinished = folder / (NAME + ".unfinished")  # the same name each time: a killed run leaves at most one behind
     save_file(tensors, unfinished, metadata={"facts": text, "crc32": str(_checksum(tensors, text))})
@@ -78,9 +90,7 @@ def load(folder: str | Path) -> tuple[dict[str, Tensor], dict]:
     """
     path = Path(folder) / NAME
     if not path.is_file():
-        raise FileNotFoundError(
-            f"load: there is no checkpoint in {folder} (expected {NAME}). Check the folder, or start with resume=False."
-        )
+        raise FileNotFoundError(f"load: no checkpoint in {folder}, expected {NAME}. Start with resume=False.")
     try:
         with safe_open(path, framework="pt") as file:
             header = file.metadata() or {}
@@ -110,18 +120,17 @@ def restore(model: nn.Module, optimizer: torch.optim.Optimizer, tensors: dict[st
             misfits.append(f"{name} is {there}, but {here} in the model")
     if misfits:
         raise ValueError(
-            "restore: the checkpoint belongs to another model: " + "; ".join(sorted(misfits)) + ". Build the model "
-            "with the sizes it was trained with, or train in another folder."
+            f"restore: the checkpoint belongs to another model: {'; '.join(sorted(misfits))}. Build the one it was "
+            "made with, or train in another folder."
         )
     with torch.no_grad():
         for name, tensor in own.items():
-            tensor.copy_(saved[name])
+            tensor.copy_(split_like(saved[name], tensor))
     state = {}
-    for index, name in enumerate(_parameter_names(model, optimizer)):
+    for index, (name, parameter) in enumerate(_optimized(model, optimizer)):
         prefix = f"optimizer.{name}:"
-        entries = {key.removeprefix(prefix): t for key, t in tensors.items() if key.startswith(prefix)}
-        if entries:
-            state[index] = entries
+        entries = {key: split_like(t, parameter) for key, t in tensors.items() if key.startswith(prefix)}
+        state[index] = {key.removeprefix(prefix): t for key, t in entries.items()}
     optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})
 
 
@@ -133,16 +142,10 @@ def _weights(model: nn.Module) -> dict[str, Tensor]:
     return dict(first_name.values())
 
 
-def _parameter_names(model: nn.Module, optimizer: torch.optim.Optimizer) -> list[str]:
-    """The names of the parameters in the optimiser's own order, by which its state is numbered."""
-    names = {id(parameter): name for name, parameter in model.named_parameters()}
-    return [names[id(parameter)] for group in optimizer.param_groups for parameter in group["params"]]
-
-
-def _optimizer_tensors(model: nn.Module, optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
-    names = _parameter_names(model, optimizer)
-    state = optimizer.state_dict()["state"]
-    return {f"{names[i]}:{key}": tensor for i, entries in state.items() for key, tensor in entries.items()}
+def _optimized(model: nn.Module, optimizer: torch.optim.Optimizer) -> list[tuple[str, nn.Parameter]]:
+    """Names and parameters in the optimiser's own order, by which its state is numbered."""
+    names = {parameter: name for name, parameter in model.named_parameters()}
+    return [(names[parameter], parameter) for group in optimizer.param_groups for parameter in group["params"]]
 
 
 def _checksum(tensors: dict[str, Tensor], text: str) -> int:

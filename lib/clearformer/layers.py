@@ -1,14 +1,14 @@
-"""What a block holds beside attention: normalisation and the feed-forward network, one token at a time."""
+"""What a block holds beside attention: normalisation and feed-forward networks, one token at a time."""
 
 from collections.abc import Callable
 from functools import partial
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from clearformer.linear import Linear
+from clearformer.shapes import shaped_module
 
 gelu_tanh = partial(F.gelu, approximate="tanh")  # GPT-2's GELU; on a CPU slower than the exact one
 
@@ -25,10 +25,11 @@ class LayerNorm(nn.Module):
 
     def __init__(self, d_model: int, *, eps: float = 1e-5, bias: bool = True):
         super().__init__()
-        self.eps = eps
+        self.d_model, self.eps = d_model, eps
         self.weight = nn.Parameter(torch.ones(d_model))
         self.bias = nn.Parameter(torch.zeros(d_model)) if bias else None
 
+    @shaped_module
     def forward(self, x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch D"]:
         return F.layer_norm(x, self.weight.shape, self.weight, self.bias, self.eps)
 
@@ -43,9 +44,10 @@ class RMSNorm(nn.Module):
 
     def __init__(self, d_model: int, *, eps: float = 1e-6):
         super().__init__()
-        self.eps = eps
+        self.d_model, self.eps = d_model, eps
         self.weight = nn.Parameter(torch.ones(d_model))
 
+    @shaped_module
     def forward(self, x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch D"]:
         return F.rms_norm(x, self.weight.shape, self.weight, self.eps)
 
@@ -60,20 +62,19 @@ class FeedForward(nn.Module):
     Cost: 4 D F FLOPs for every token.
     """
 
-    def __init__(
-        self, d_model: int, d_hidden: int, *, activation: Callable[[Tensor], Tensor] = F.gelu, bias: bool = True
-    ):
+    def __init__(self, d_model: int, d_ff: int, *, activation: Callable[[Tensor], Tensor] = F.gelu, bias: bool = True):
         super().__init__()
-        self.activation = activation
-        self.up = Linear(d_model, d_hidden, bias=bias)
-        self.down = Linear(d_hidden, d_model, bias=bias)
+        self.d_model, self.activation = d_model, _callable(type(self).__name__, activation)
+        self.up = nn.Linear(d_model, d_ff, bias=bias)
+        self.down = nn.Linear(d_ff, d_model, bias=bias)
 
+    @shaped_module
     def forward(self, x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch D"]:
         return self.down(self.activation(self.up(x)))
 
 
 class GatedFeedForward(nn.Module):
-    r"""A feed-forward network whose hidden units are multiplied by gates; SwiGLU with the default activation.
+    r"""SwiGLU with the default activation: a feed-forward network whose hidden units are multiplied by gates.
 
     .. math:: y = W_2 \, \bigl(\phi(W_g x) \odot W_1 x\bigr)
 
@@ -81,14 +82,70 @@ class GatedFeedForward(nn.Module):
     Cost: 6 D F FLOPs for every token; with F = 2/3 of that of ``FeedForward`` the same.
     """
 
-    def __init__(
-        self, d_model: int, d_hidden: int, *, activation: Callable[[Tensor], Tensor] = F.silu, bias: bool = False
-    ):
+    def __init__(self, d_model: int, d_ff: int, *, activation: Callable[[Tensor], Tensor] = F.silu, bias: bool = False):
         super().__init__()
-        self.activation = activation
-        self.gate_up = Linear(d_model, 2 * d_hidden, bias=bias)  # W_g above W_1, one product for both
-        self.down = Linear(d_hidden, d_model, bias=bias)
+        self.d_model, self.activation = d_model, _callable(type(self).__name__, activation)
+        self.gate_up = nn.Linear(d_model, 2 * d_ff, bias=bias)  # W_g above W_1, one product for both
+        self.down = nn.Linear(d_ff, d_model, bias=bias)
 
+    @shaped_module
     def forward(self, x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch D"]:
         gate, up = self.gate_up(x).chunk(2, dim=-1)
         return self.down(self.activation(gate) * up)
+
+
+class MixtureOfExperts(nn.Module):
+    r"""A router sends every token through the ``top_k`` experts it thinks best of, and weighs what they say.
+
+    .. math:: p_n = \mathrm{softmax}(W_r x_n), \qquad
+              y_n = \sum_{e \in \mathrm{top}_k(p_n)} p_{e,n} \, f_e(x_n)
+
+    ``d_ff`` is the hidden width of one expert, ``options`` are those of ``FeedForward``. After a pass ``probabilities``
+    and ``chosen`` hold what the router said, which ``load_balance`` turns into a loss.
+
+    Source: Shazeer et al. 2017, eq. 1; the weights as in Fedus et al. 2022, eq. 2, which for ``top_k=1`` must not be
+    divided by their sum: the router would get no gradient.
+    Cost: for every token 4 D F FLOPs for each of ``top_k`` experts and 2 D E for the router.
+    Raises: ValueError if ``top_k`` is not from 1 to ``n_experts``.
+    """
+
+    def __init__(self, d_model: int, d_ff: int, *, n_experts: int, top_k: int = 1, **options):
+        super().__init__()
+        if not 1 <= top_k <= n_experts:
+            raise ValueError(f"MixtureOfExperts: top_k={top_k}, expected 1 to n_experts={n_experts}.")
+        self.d_model, self.top_k = d_model, top_k
+        self.router = nn.Linear(d_model, n_experts, bias=False)
+        self.experts = nn.ModuleList(FeedForward(d_model, d_ff, **options) for _ in range(n_experts))
+        self.probabilities = self.chosen = None
+
+    @shaped_module
+    def forward(self, x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch D"]:
+        tokens = x.flatten(0, -2)
+        self.probabilities = self.router(tokens).softmax(dim=-1)
+        weights, self.chosen = self.probabilities.topk(self.top_k, dim=-1)
+        y = torch.zeros_like(tokens)
+        for e, expert in enumerate(self.experts):
+            rows, place = (self.chosen == e).nonzero(as_tuple=True)
+            y = y.index_add(0, rows, (weights[rows, place, None] * expert(tokens[rows])).to(y.dtype))
+        return y.view_as(x)
+
+
+def load_balance(probabilities: Float[Tensor, "N E"], chosen: Int[Tensor, "N k"]) -> Float[Tensor, ""]:
+    r"""1 if every expert gets the same share of the tokens, up to E if one gets them all.
+
+    .. math:: E \sum_{e=1}^{E} f_e P_e, \qquad f_e = \text{share of choices that fell on } e, \qquad
+              P_e = \frac1N \sum_n p_{e,n}
+
+    The shares f have no gradient; the loss moves the router through P.
+
+    Source: Fedus et al. 2022, eq. 4 to 6, without the factor that weighs it.
+    """
+    n_experts = probabilities.shape[-1]
+    shares = torch.bincount(chosen.flatten(), minlength=n_experts).to(probabilities) / chosen.numel()
+    return n_experts * (shares * probabilities.mean(dim=0)).sum()
+
+
+def _callable(caller, activation):
+    if not callable(activation):
+        raise TypeError(f"{caller}: activation={activation!r}, expected a function such as torch.nn.functional.gelu.")
+    return activation

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable
 
+import torch
+import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from clearformer.attention import attend_fused
 from clearformer.cache import LayerCache
-from clearformer.linear import Linear, linear
+from clearformer.shapes import shaped_module
 
 
 class MultiHeadAttention(nn.Module):
@@ -38,14 +40,16 @@ class MultiHeadAttention(nn.Module):
     ):
         super().__init__()
         n_kv_heads = n_heads if n_kv_heads is None else n_kv_heads
-        _check_heads(d_model, n_heads, n_kv_heads)
+        _check_divides("d_model", d_model, "n_heads", n_heads, "heads")
+        _check_divides("n_heads", n_heads, "n_kv_heads", n_kv_heads, "groups")
         self.d_model, self.n_heads, self.n_kv_heads = d_model, n_heads, n_kv_heads
         self.d_head = d_model // n_heads
-        self.heads = (n_heads, n_kv_heads, n_kv_heads)  # of queries, keys, values
-        self.qkv = Linear(d_model, sum(self.heads) * self.d_head, bias=bias)
-        self.out = Linear(d_model, d_model, bias=bias)
+        self.widths = (d_model, n_kv_heads * self.d_head, n_kv_heads * self.d_head)  # of queries, keys, values
+        self.qkv = nn.Linear(d_model, sum(self.widths), bias=bias)
+        self.out = nn.Linear(d_model, d_model, bias=bias)
         self.rope, self.relative, self.attend = rope, relative, attend
 
+    @shaped_module
     def forward(
         self,
         x: Float[Tensor, "B N D"],
@@ -63,21 +67,18 @@ class MultiHeadAttention(nn.Module):
 
         Raises: ValueError for another width than ``d_model``, or for ``rope`` or ``relative`` with a ``source``.
         """
-        self._check("x", x)
-        start = 0 if cache is None else cache.length
         if source is None:
-            q, k, v = self._split(self.qkv(x), self.heads)
+            q, k, v = map(self._heads, self.qkv(x).split(self.widths, dim=2))  # B N D -> B H N K, twice B G N K
             if self.rope is not None:
+                start = 0 if cache is None else cache.length
                 positions = slice(start, start + x.shape[1]) if positions is None else positions
                 q, k = self.rope(q, positions), self.rope(k, positions)
             k, v = (k, v) if cache is None else cache.append(k, v)
         else:
-            self._check("source", source)
             q, k, v = self._cross(x, source, cache)
-        options = {} if self.relative is None else {"bias": self.relative(q, k.shape[2])}
-        if self.n_kv_heads != self.n_heads:
-            k, v = (t.repeat_interleave(self.n_heads // self.n_kv_heads, dim=1) for t in (k, v))
-        y, weights = self.attend(q, k, v, mask, causal=causal, **options)
+        bias = {} if self.relative is None else {"bias": self.relative(q, k.shape[2])}
+        attend = self.attend if self.n_kv_heads == self.n_heads else self._in_groups
+        y, weights = attend(q, k, v, mask, causal=causal, **bias)
         return self.out(y.transpose(1, 2).flatten(2)), weights  # B H N K -> B N D
 
     def _cross(self, x, source, cache):
@@ -87,40 +88,52 @@ class MultiHeadAttention(nn.Module):
                 "MultiHeadAttention: rope and relative compare positions within one sequence, but a source was given. "
                 "Build the cross-attention without them."
             )
-        split = (self.d_model, 2 * self.n_kv_heads * self.d_head)
+        split = (self.d_model, 2 * self.widths[1])
         weights = self.qkv.weight.split(split)
         biases = (None, None) if self.qkv.bias is None else self.qkv.bias.split(split)
-        (q,) = self._split(linear(x, weights[0], biases[0]), self.heads[:1])
+        q = self._heads(F.linear(x, weights[0], biases[0]))
         if cache is not None and cache.length:
             return q, *cache.filled()
-        k, v = self._split(linear(source, weights[1], biases[1]), self.heads[1:])
+        k, v = map(self._heads, F.linear(source, weights[1], biases[1]).chunk(2, dim=2))
         return q, *((k, v) if cache is None else cache.append(k, v))
 
-    def _split(self, projected, heads):
-        """Cut a projection into heads, and those into queries, keys and values; nothing is copied."""
-        parts = projected.view(*projected.shape[:2], -1, self.d_head).split_with_sizes(heads, dim=2)
-        return [part.transpose(1, 2) for part in parts]  # B N H K -> B H N K
+    def _heads(self, projected):
+        """Cut the features into heads; nothing is copied."""
+        return projected.view(*projected.shape[:2], -1, self.d_head).transpose(1, 2)  # B N (H K) -> B H N K
 
-    def _check(self, name, x):
-        if x.ndim != 3 or x.shape[-1] != self.d_model:
-            raise ValueError(
-                f"MultiHeadAttention: {name} has shape {tuple(x.shape)}, expected (batch, tokens, d_model="
-                f"{self.d_model}). Reshape it or project it to that width."
-            )
+    def _in_groups(self, q, k, v, mask, *, causal, **bias):
+        """``attend`` for heads that share keys and values, which are read where they are and never repeated.
+
+        For one target the heads of a group are the rows of one product; for several the heads of a group take turns.
+        """
+        B, H, N, _ = q.shape
+        in_group = H // self.n_kv_heads
+
+        def rows(t):
+            return t.reshape(t.shape[0], -1, in_group, t.shape[3]) if _by_head(t, H) else t  # B H 1 K -> B G R K
+
+        def turn(t, r):
+            return t[:, r::in_group] if _by_head(t, H) else t  # B H N K -> B G N K
+
+        if N == 1:
+            y, weights = self.attend(rows(q), k, v, rows(mask), **{name: rows(t) for name, t in bias.items()})
+            return y.reshape(B, H, 1, -1), None if weights is None else weights.reshape(B, H, 1, -1)
+        turns = []
+        for r in range(in_group):
+            options = {name: turn(t, r) for name, t in bias.items()}
+            turns.append(self.attend(turn(q, r), k, v, turn(mask, r), causal=causal, **options))
+        y, weights = zip(*turns, strict=True)
+        return torch.stack(y, 2).flatten(1, 2), None if weights[0] is None else torch.stack(weights, 2).flatten(1, 2)
 
 
-def _check_heads(d_model, n_heads, n_kv_heads):
-    if n_heads < 1 or d_model % n_heads:
+def _check_divides(whole, n, part, n_parts, kind):
+    if n_parts < 1 or n % n_parts:
         raise ValueError(
-            f"MultiHeadAttention: d_model={d_model} cannot be split into n_heads={n_heads} equal heads. "
-            f"Choose n_heads from {_divisors(d_model)} or change d_model."
-        )
-    if n_kv_heads < 1 or n_heads % n_kv_heads:
-        raise ValueError(
-            f"MultiHeadAttention: n_heads={n_heads} cannot be split into n_kv_heads={n_kv_heads} equal groups. "
-            f"Choose n_kv_heads from {_divisors(n_heads)} or change n_heads."
+            f"MultiHeadAttention: {whole}={n} cannot be split into {part}={n_parts} equal {kind}. "
+            f"Choose {part} from {[d for d in range(1, n + 1) if n % d == 0]} or change {whole}."
         )
 
 
-def _divisors(n):
-    return [d for d in range(1, n + 1) if n % d == 0]
+def _by_head(t, n_heads):
+    """Whether a mask, a bias or queries differ from head to head."""
+    return t is not None and t.ndim == 4 and t.shape[1] == n_heads

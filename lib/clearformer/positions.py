@@ -6,11 +6,15 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from clearformer.attention.masks import enough_sources
+from clearformer.shapes import extremes, shaped_module
+
 
 def sinusoidal(
     n_positions: int,
     d_model: int,
     *,
+    interleaved: bool = True,
     start: int = 0,
     dtype: torch.dtype = torch.float32,
     device: torch.device | None = None,
@@ -19,18 +23,14 @@ def sinusoidal(
 
     .. math:: p_{n, 2i} = \sin(n / 10000^{2i/D}), \qquad p_{n, 2i+1} = \cos(n / 10000^{2i/D})
 
+    Without ``interleaved`` all sines come before all cosines, as Marian and MAE have them.
+
     Source: Vaswani et al. 2017, section 3.5. COMP 336 prints the exponents shifted by one pair; see the errata.
     Raises: ValueError for an odd width.
     """
     angles = torch.arange(start, start + n_positions, dtype=torch.float64, device=device)[:, None]
     angles = angles * _frequencies("sinusoidal", d_model, 10000.0, device)
-    return torch.stack((angles.sin(), angles.cos()), dim=-1).flatten(-2).to(dtype)
-
-
-def sines_then_cosines(n_positions: int, d_model: int) -> Float[Tensor, "N D"]:
-    """The waves of ``sinusoidal`` with all sines before all cosines, as Marian and MAE order them."""
-    waves = sinusoidal(n_positions, d_model)
-    return torch.cat((waves[:, 0::2], waves[:, 1::2]), dim=-1)
+    return torch.stack((angles.sin(), angles.cos()), dim=-1 if interleaved else -2).flatten(-2).to(dtype)
 
 
 class LearnedPositions(nn.Module):
@@ -41,14 +41,16 @@ class LearnedPositions(nn.Module):
 
     def __init__(self, n_positions: int, d_model: int):
         super().__init__()
+        self.d_model = d_model
         self.weight = nn.Parameter(torch.randn(n_positions, d_model) * 0.02)
 
+    @shaped_module
     def forward(self, positions: slice | Int[Tensor, "B N"]) -> Float[Tensor, "*batch N D"]:
         """The vectors of a slice of positions, or of a row of whole numbers for every sequence.
 
-        Raises: ValueError for a slice that ends behind what was learned.
+        Raises: ValueError for positions that were not learned.
         """
-        _within("LearnedPositions", positions, len(self.weight))
+        check_positions("LearnedPositions", positions, self.weight.shape[0])
         return self.weight[positions]
 
 
@@ -63,12 +65,17 @@ class RelativeKeys(nn.Module):
 
     def __init__(self, d_head: int, max_distance: int):
         super().__init__()
-        self.max_distance = max_distance
+        self.d_head, self.max_distance = d_head, max_distance
         self.weight = nn.Parameter(torch.randn(2 * max_distance + 1, d_head) * 0.02)
 
+    @shaped_module
     def forward(self, q: Float[Tensor, "*batch N K"], n_sources: int) -> Float[Tensor, "*batch N S"]:
-        """The bias of queries that belong to the last of ``n_sources`` tokens, as in ``causal_mask``."""
+        """The bias of queries that belong to the last of ``n_sources`` tokens, as in ``causal_mask``.
+
+        Raises: ValueError for fewer sources than queries.
+        """
         n_targets = q.shape[-2]
+        enough_sources("RelativeKeys", n_targets, n_sources)
         at_distance = q @ self.weight.T / math.sqrt(q.shape[-1])
         targets = torch.arange(n_sources - n_targets, n_sources, device=q.device)[:, None]
         distance = torch.arange(n_sources, device=q.device) - targets
@@ -82,6 +89,8 @@ class Rotary(nn.Module):
     .. math:: (x_i, x_{i+K/2}) \mapsto (x_i \cos\theta - x_{i+K/2} \sin\theta,\;
               x_{i+K/2} \cos\theta + x_i \sin\theta), \qquad \theta = n / b^{2i/K}
 
+    The tables keep their precision in a module of half precision.
+
     Source: Su et al. 2021, eq. 34, which pairs neighbours; pairing the two halves, as Llama does, only renames
     features and is faster.
     Raises: ValueError for an odd width.
@@ -89,30 +98,49 @@ class Rotary(nn.Module):
 
     def __init__(self, d_head: int, n_positions: int, *, base: float = 10000.0, dtype: torch.dtype = torch.float32):
         super().__init__()
+        self.d_head = d_head
         positions = torch.arange(n_positions, dtype=torch.float64)[:, None]
         angles = positions * _frequencies("Rotary", d_head, base, positions.device)
         self.register_buffer("cos", angles.cos().repeat(1, 2).to(dtype), persistent=False)
         self.register_buffer("sin", torch.cat((-angles.sin(), angles.sin()), -1).to(dtype), persistent=False)
 
+    @shaped_module
     def forward(self, x: Float[Tensor, "B H N K"], positions: slice | Int[Tensor, "#B N"]) -> Float[Tensor, "B H N K"]:
         """Turn ``x`` by its ``positions``: a slice of them, or one row of whole numbers for every sequence.
 
-        Raises: ValueError for a slice that ends behind ``n_positions``.
+        Raises: ValueError for positions outside 0 to ``n_positions - 1``, or not one for each token.
         """
-        _within("Rotary", positions, len(self.cos))
+        check_positions("Rotary", positions, self.cos.shape[0], x.shape[2])
         cos, sin = self.cos[positions], self.sin[positions]
         if cos.ndim == 3:
             cos, sin = cos[:, None], sin[:, None]  # one table for all heads
         swapped = torch.cat(x.chunk(2, dim=-1)[::-1], dim=-1)
         return (x * cos + swapped * sin).to(x.dtype)
 
+    def _apply(self, fn, recurse=True):
+        """``Module.to`` in half precision moves the tables only: 8 bits do not hold the angle of a late position."""
+        tables = self.cos, self.sin
+        super()._apply(fn, recurse)
+        if self.cos.dtype.itemsize < 4:
+            self.cos, self.sin = (table.to(self.cos.device) for table in tables)
+        return self
 
-def _within(caller, positions, n_positions):
-    if isinstance(positions, slice) and not 0 <= positions.start < positions.stop <= n_positions:
+
+def check_positions(caller: str, positions: slice | Tensor, n_positions: int, n_tokens: int | None = None) -> None:
+    """Raises: ValueError for positions outside 0 to ``n_positions - 1``, or not one for each of ``n_tokens``."""
+    if isinstance(positions, slice):
+        low, high = positions.start or 0, (n_positions if positions.stop is None else positions.stop) - 1
+        count = high - low + 1
+    else:
+        low, high = extremes(positions) or (0, 0)
+        count = positions.shape[-1]
+    if not 0 <= low <= high < n_positions:
         raise ValueError(
-            f"{caller}: positions {positions.start} to {positions.stop - 1} asked for, expected a range within 0 to "
-            f"{n_positions - 1}. Shorten the sequence or build with a larger n_positions."
+            f"{caller}: positions {low} to {high} asked for, expected a range within 0 to {n_positions - 1}. "
+            "Shorten the sequence or build with a larger n_positions."
         )
+    if n_tokens is not None and count != n_tokens:
+        raise ValueError(f"{caller}: {count} positions for {n_tokens} tokens, expected one for each.")
 
 
 def _frequencies(caller, width, base, device):

@@ -23,8 +23,13 @@ MEANING = {
     "C": "colour channels",
     "W": "kernel width",
 }
-
-
+SHARED = " Write 1 for an axis that all share, e.g. mask[:, None, None], or leave out all axes in front of the last."
+DTYPE_HELP = {
+    "float": "Convert it with .astype(float) in NumPy or .float() in torch.",
+    "bool": "A mask is boolean, True = may look; write mask > 0 if yours holds numbers.",
+    "int": "Ids are whole numbers; convert them with .astype(int) in NumPy or .long() in torch.",
+}
+SIZES = {"D": "d_model", "K": "d_head"}  # what a module calls the letters that it fixes
 MOST_KINDS = 512  # combinations of shapes that a function remembers before it starts afresh
 
 
@@ -36,22 +41,20 @@ def shaped(function):
     Raises: TypeError for something that is no array or has the wrong kind of numbers; ValueError for a
     wrong number of axes, an empty axis, or two arguments that disagree about a letter, a dtype or a device.
     """
-    parameters = inspect.signature(function).parameters
-    specs = {name: spec for name, p in parameters.items() if (spec := _spec(p.annotation)) is not None}
-    compiling = _compiling_of([annotation for annotation, _ in specs.values()])
+    parameters, specs = _specs(function)
+    if any(_library(annotation) == "torch" for annotation, _ in specs.values()):
+        from torch.compiler import is_compiling
+    else:
+        is_compiling = bool  # always False: the reference is never compiled, and needs no torch
     accepted = set()
 
     @functools.wraps(function)
     def checked(*args, **kwargs):
-        if compiling():
+        if is_compiling():
             return function(*args, **kwargs)
         kinds = (*map(_kind, args), *kwargs, *map(_kind, kwargs.values()))
         if kinds not in accepted:
-            given = dict(zip(parameters, args, strict=False)) | kwargs
-            known = {}
-            for name, (annotation, optional) in specs.items():
-                if name in given and not (optional and given[name] is None):
-                    _check(function.__name__, name, given[name], annotation, known)
+            _check_all(function.__name__, dict(zip(parameters, args, strict=False)) | kwargs, specs, {})
             if len(accepted) >= MOST_KINDS:
                 accepted.clear()
             accepted.add(kinds)
@@ -60,81 +63,115 @@ def shaped(function):
     return checked
 
 
+def shaped_module(forward):
+    """For the ``forward`` of a module: where it fails, look for the argument that does not fit, and say so instead.
+
+    Nothing is checked as long as it works, so a forward pass costs what it did. Beside the annotations an argument has
+    to fit the module: its ``d_model`` is D, its ``d_head`` K, and numbers come in the dtype of its weights.
+
+    Raises: as ``shaped``; else what ``forward`` raised.
+    """
+    parameters, specs = _specs(forward)
+
+    @functools.wraps(forward)
+    def call(self, *args, **kwargs):
+        try:
+            return forward(self, *args, **kwargs)
+        except Exception as error:
+            name = type(self).__name__
+            if str(error).startswith(f"{name}:"):
+                raise  # it says itself what is wrong
+            given = dict(zip(parameters[1:], args, strict=False)) | kwargs
+            weight = next(self.parameters(), None)
+            mine = {letter: getattr(self, size, None) for letter, size in SIZES.items()}
+            mine |= {what: getattr(weight, what, None) for what in ("dtype", "device")}
+            known = {what: (value, f"this {name}") for what, value in mine.items() if value is not None}
+            _check_all(name, given, specs, known)
+            raise
+
+    return call
+
+
+def _specs(function):
+    """The parameters of a function, and for the arrays the jaxtyping part and the other types that it allows."""
+    parameters, specs = inspect.signature(function).parameters, {}
+    for name, parameter in parameters.items():
+        options = typing.get_args(parameter.annotation) or (parameter.annotation,)
+        others = tuple(option for option in options if not hasattr(option, "dim_str"))
+        if len(others) == len(options) - 1:
+            specs[name] = next(option for option in options if hasattr(option, "dim_str")), others
+    return list(parameters), specs
+
+
+def _check_all(caller, given, specs, known):
+    """Compare the arguments with their annotations; ``known`` is what letters stand for already."""
+    for name, (annotation, others) in specs.items():
+        if name in given and not isinstance(given[name], others):
+            _check(caller, name, given[name], annotation, known)
+
+
+def extremes(whole) -> tuple[int, int] | None:
+    """The least and the largest of a tensor's whole numbers, where looking at them stops nothing.
+
+    That is on the CPU, outside of ``torch.compile`` and ``torch.func.vmap``; elsewhere None.
+    """
+    from torch.compiler import is_compiling
+
+    if whole.device.type != "cpu" or is_compiling():
+        return None
+    try:
+        low, high = whole.aminmax()
+        return int(low), int(high)
+    except RuntimeError:  # vmap has no single value
+        return None
+
+
 def _kind(value):
     """All that the checks look at."""
-    shape = getattr(value, "shape", None)
-    if shape is None:
-        return type(value)
-    return type(value), shape, getattr(value, "dtype", None), getattr(value, "device", None)
+    return type(value), getattr(value, "shape", None), getattr(value, "dtype", None), getattr(value, "device", None)
 
 
-def _compiling_of(annotations):
-    """A function that says whether torch is compiling; the reference never does, and needs no torch."""
-    if any(annotation.array_type.__module__.startswith("torch") for annotation in annotations):
-        from torch.compiler import is_compiling
-
-        return is_compiling
-    return lambda: False
-
-
-def _spec(annotation):
-    """The jaxtyping part of ``annotation`` and whether None is allowed beside it; None if there is none."""
-    options = typing.get_args(annotation) if not hasattr(annotation, "dim_str") else (annotation,)
-    arrays = [option for option in options if hasattr(option, "dim_str")]
-    return (arrays[0], type(None) in options) if len(arrays) == 1 else None
+def _library(annotation):
+    return annotation.array_type.__module__.split(".")[0]
 
 
 def _check(caller, name, value, annotation, known):
     """Compare one argument with its annotation; ``known`` collects what each letter stands for so far."""
+    library = _library(annotation)
     if not isinstance(value, annotation.array_type):
-        wanted = f"{annotation.array_type.__module__.split('.')[0]}.{annotation.array_type.__name__}"
-        hint = "np.asarray(...)" if wanted.startswith("numpy") else "torch.as_tensor(...)"
         raise TypeError(
-            f"{caller}: {name} is of type {type(value).__name__}, expected {wanted} ({_legend(annotation.dim_str)}). "
-            f"Convert it with {hint}."
+            f"{caller}: {name} is of type {type(value).__name__}, expected {library}.{annotation.array_type.__name__} "
+            f"({_legend(annotation.dim_str)}). "
+            f"Convert it with {'torch.as_tensor' if library == 'torch' else 'np.asarray'}(...)."
         )
-    dtype = str(value.dtype).removeprefix("torch.")
+    dtype, kind = str(value.dtype).removeprefix("torch."), annotation.__name__.split("[")[0].lower()
     if dtype not in annotation.dtypes:
-        kind = annotation.__name__.split("[")[0].lower()
-        raise TypeError(f"{caller}: {name} has dtype {dtype}, expected {kind}. {_DTYPE_HELP[kind]}")
-    if annotation.array_type.__module__.startswith("torch"):
-        _check_alike(caller, name, value, known)
-    _check_axes(caller, name, tuple(value.shape), annotation.dim_str, known)
-
-
-_DTYPE_HELP = {
-    "float": "Convert it with .astype(float) in NumPy or .float() in torch.",
-    "bool": "A mask is boolean, True = may look; write mask > 0 if yours holds numbers.",
-    "int": "Ids are whole numbers; convert them with .astype(int) in NumPy or .long() in torch.",
-}
-
-
-def _check_alike(caller, name, tensor, known):
-    """Tensors of one call share a device, and those with fractions a dtype; NumPy converts by itself."""
-    for what in ("device", "dtype") if tensor.is_floating_point() else ("device",):
-        mine = getattr(tensor, what)
+        raise TypeError(f"{caller}: {name} has dtype {dtype}, expected {kind}. {DTYPE_HELP[kind]}")
+    alike = ("device", "dtype") if kind == "float" else ("device",)
+    for what in alike if library == "torch" else ():  # NumPy converts by itself
+        mine = getattr(value, what)
         expected, source = known.setdefault(what, (mine, name))
         if mine != expected:
+            like = f"{source}.{what}" if source.isidentifier() else repr(expected)
             raise ValueError(
                 f"{caller}: {name} has {what} {mine}, but {source} has {expected}, expected one {what} for both. "
-                f"Convert one of them, e.g. {name}.to({source}.{what})."
+                f"Convert one of them, e.g. {name}.to({like})."
             )
+    _check_axes(caller, name, tuple(value.shape), annotation.dim_str, known)
 
 
 def _check_axes(caller, name, shape, dim_str, known):
     """Match ``shape`` with letters; a leading ``*batch`` takes any number of axes, ``#`` allows size 1."""
     letters = dim_str.split()
     variadic = letters[0].startswith("*")
-    fixed = letters[1:] if variadic else letters
-    if len(shape) < len(fixed) or (len(shape) > len(fixed) and not variadic):
+    n_leading = len(shape) - len(letters) + variadic
+    if n_leading < 0 or (n_leading and not variadic):
         raise ValueError(
             f"{caller}: {name} has shape {shape} with {len(shape)} axes, expected {_legend(dim_str)}. "
             "Reshape it or add the missing axis."
         )
-    pairs = list(zip(fixed, shape[len(shape) - len(fixed) :], strict=True))
-    if variadic:
-        pairs.insert(0, (letters[0], shape[: len(shape) - len(fixed)]))
-    for letter, size in pairs:
+    sizes = (shape[:n_leading], *shape[n_leading:]) if variadic else shape
+    for letter, size in zip(letters, sizes, strict=True):
         plain = letter.lstrip("*#")
         if size == 0:
             raise ValueError(f"{caller}: {name} has shape {shape}: {_meaning(plain)} is empty. At least one is needed.")
@@ -142,16 +179,21 @@ def _check_axes(caller, name, shape, dim_str, known):
         if size != expected and not ("#" in letter and _broadcasts(size, expected)):
             raise ValueError(
                 f"{caller}: {name} has shape {shape}, so {_meaning(plain)} = {size}, but {plain} = {expected} "
-                f"in {source}. Expected {_legend(dim_str)}."
+                f"in {source}. Expected {_legend(dim_str)}.{SHARED if dim_str.startswith('*#') else ''}"
             )
 
 
 def _broadcasts(size, expected):
-    """Whether a size, or a tuple of sizes, stretches to ``expected`` by NumPy's rule."""
+    """Whether a size, or a tuple of sizes, stretches to ``expected``.
+
+    NumPy's rule, but for one thing: where some of the leading axes are missing, those that are there must be 1. A mask
+    of shape (3, N, S) for q of shape (2, 3, N, K) could mean three heads or three sequences.
+    """
     if isinstance(size, int):
         return size == 1
-    padded = (1,) * (len(expected) - len(size)) + size
-    return len(size) <= len(expected) and all(a in (1, b) for a, b in zip(padded, expected, strict=True))
+    if len(size) < len(expected):
+        return all(a == 1 for a in size)
+    return len(size) == len(expected) and all(a in (1, b) for a, b in zip(size, expected, strict=True))
 
 
 def _meaning(letter):

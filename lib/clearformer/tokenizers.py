@@ -1,31 +1,14 @@
-"""Text to ids and back: by bytes, by characters, and by byte pairs learned from a text."""
+"""Text to ids and back: by bytes, by characters, and by byte pairs, learned from a text or given, as GPT-2's are."""
 
 import re
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
+from typing import SupportsIndex
 
 N_BYTES = 256
 WORD = re.compile(r"\s?\S+|\s+")  # a word keeps the one space before it, so that joining the pieces restores the text
-
-
-def _utf8(caller: str, text: str) -> bytes:
-    try:
-        return text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise ValueError(
-            f"{caller}: {text[error.start]!r} at index {error.start} is a lone surrogate, expected Unicode text. "
-            "Read the file with the right encoding, or with errors='replace'."
-        ) from None
-
-
-def _check_ids(caller: str, ids: list[int], n_vocab: int) -> None:
-    for position, i in enumerate(ids):
-        if not 0 <= i < n_vocab:
-            raise ValueError(
-                f"{caller}: id {i} at position {position} is outside the vocabulary, expected 0 to {n_vocab - 1}. "
-                "Decode with the tokenizer that encoded."
-            )
 
 
 class ByteTokenizer:
@@ -35,18 +18,18 @@ class ByteTokenizer:
 
     def encode(self, text: str) -> list[int]:
         """Ids of ``text``. Raises: ValueError for a lone surrogate, which is no Unicode text."""
-        return list(_utf8("ByteTokenizer.encode", text))
+        return list(utf8("ByteTokenizer.encode", text))
 
-    def decode(self, ids: list[int]) -> str:
-        """The text of ``ids``; bytes that are no whole UTF-8 character become U+FFFD."""
-        _check_ids("ByteTokenizer.decode", ids, self.n_vocab)
-        return bytes(ids).decode("utf-8", errors="replace")
+    def decode(self, ids: Iterable | SupportsIndex) -> str:
+        """The text of ``ids``, also one alone or a tensor of them; no whole UTF-8 character becomes U+FFFD."""
+        return bytes(checked_ids("ByteTokenizer.decode", ids, self.n_vocab)).decode("utf-8", errors="replace")
 
 
 class CharTokenizer:
     """One id per character that occurs in ``text``, in the order of Unicode."""
 
     def __init__(self, text: str):
+        utf8("CharTokenizer", text)
         self.characters = sorted(set(text))
         self._ids = {character: i for i, character in enumerate(self.characters)}
         self.n_vocab = len(self.characters)
@@ -61,67 +44,148 @@ class CharTokenizer:
                 )
         return [self._ids[character] for character in text]
 
-    def decode(self, ids: list[int]) -> str:
-        """The text of ``ids``. Raises: ValueError for an id outside the vocabulary."""
-        _check_ids("CharTokenizer.decode", ids, self.n_vocab)
-        return "".join(self.characters[i] for i in ids)
+    def decode(self, ids: Iterable | SupportsIndex) -> str:
+        """The text of ``ids``, also one alone or a tensor. Raises: ValueError for an id outside the vocabulary."""
+        return "".join(self.characters[i] for i in checked_ids("CharTokenizer.decode", ids, self.n_vocab))
 
 
 class BytePairTokenizer:
     """Bytes, and then ever longer pieces: the most frequent pair of neighbours is merged, again and again.
 
-    Pairs never cross from one word into the next. Among equally frequent pairs the one with the smaller
-    ids wins, so that the same text always gives the same vocabulary.
+    Pairs never cross from one word into the next; ``pattern`` finds the words, and must leave nothing between them.
+    ``special`` tokens, such as ``<|endoftext|>``, have an id each, and are never cut.
 
     Source: Sennrich et al. 2016, on bytes as in Radford et al. 2019.
     """
 
-    def __init__(self, text: str, n_merges: int):
-        """Learn ``n_merges`` merges from ``text``; fewer if no pair is left.
-
-        Raises: ValueError if ``n_merges`` is negative.
-        """
+    def __init__(self, text: str, n_merges: int, *, pattern: re.Pattern = WORD, special: Sequence[str] = ()):
+        """Learn ``n_merges`` merges from ``text``; fewer if no pair is left. Raises: ValueError for fewer than 0."""
         if n_merges < 0:
+            raise ValueError(f"BytePairTokenizer: n_merges={n_merges}, expected 0 or more, the pairs to merge.")
+        self._begin([bytes([byte]) for byte in range(N_BYTES)], pattern, special)
+        words = Counter(word.encode() for word in self._words("BytePairTokenizer", text) if word not in self.special)
+        self.add_merges(learn_merges(words, n_merges))
+
+    def add_merges(self, pairs: Iterable[tuple[int, int]]) -> None:
+        """Merge these pairs of ids, too, in their order; the ``ranks`` of a tokenizer list its own."""
+        for pair in pairs:
+            self.ranks[pair] = len(self.pieces)
+            self.pieces.append(self.pieces[pair[0]] + self.pieces[pair[1]])
+        self._encode_word.cache_clear()
+        self._end({token: i for token, i in self.special.items() if i is not None})
+
+    @classmethod
+    def from_vocabulary(
+        cls,
+        vocabulary: Mapping[str, int],
+        merges: Iterable[str | Sequence[str]],
+        *,
+        pattern: re.Pattern | None = None,
+        special: Sequence[str] = ("<|endoftext|>",),
+    ) -> "BytePairTokenizer":
+        """A tokenizer with given pieces and merges, as in GPT-2's ``vocab.json`` and the lines of ``merges.txt``.
+
+        Words are cut by GPT-2's pattern unless another is given; special tokens that the vocabulary lacks come last.
+
+        Raises: ValueError for ids that are not 0, 1, 2 ..., a byte without a piece, or a merge of unknown pieces.
+        """
+        from clearformer.pretrained.gpt2_words import byte_characters, gpt2_word  # here, for it brings torch along
+
+        ids, byte_of = sorted(vocabulary.values()), byte_characters()
+        pairs = [tuple(m.split(" ") if isinstance(m, str) else m) for m in merges if m[:8] != "#version"]
+        unknown = [p for p in pairs if len(p) != 2 or not {*p, "".join(p)} <= vocabulary.keys()]
+        unknown += [c for c in byte_of if c not in vocabulary]
+        unknown += [p for p in vocabulary if p not in special and not set(p) <= byte_of.keys()]
+        if unknown or ids != list(range(len(ids))):
             raise ValueError(
-                f"BytePairTokenizer: n_merges={n_merges}, expected 0 or more. Pass how many pairs to merge."
+                f"BytePairTokenizer: {unknown[0] if unknown else ids[-1:]!r} does not fit a vocabulary of "
+                f"{len(ids)} pieces, expected ids from 0 without a gap, a piece for each byte, all spelled in GPT-2's "
+                "characters, and merges of two pieces into a third. Take both files of the same model."
             )
-        self.pieces: list[bytes] = [bytes([b]) for b in range(N_BYTES)]
-        self.ranks: dict[tuple[int, int], int] = {}
-        words = Counter(tuple(_utf8("BytePairTokenizer", word)) for word in WORD.findall(text))
-        for _ in range(n_merges):
-            pairs: Counter[tuple[int, int]] = Counter()
-            for word, count in words.items():
-                for pair in pairwise(word):
-                    pairs[pair] += count
-            if not pairs:
-                break
-            best = min(pairs, key=lambda pair: (-pairs[pair], pair))
-            new = len(self.pieces)
-            self.ranks[best] = new
-            self.pieces.append(self.pieces[best[0]] + self.pieces[best[1]])
-            words = Counter({tuple(_merge(word, best, new)): count for word, count in words.items()})
-        self.n_vocab = len(self.pieces)
+        self = cls.__new__(cls)
+        pieces = {i: p.encode() if p in special else bytes(byte_of[c] for c in p) for p, i in vocabulary.items()}
+        self._begin([pieces[i] for i in ids], gpt2_word() if pattern is None else pattern, special)
+        for rank, (first, second) in enumerate(pairs):
+            pair = vocabulary[first], vocabulary[second]
+            self.ranks[pair], self._merged[pair] = rank, vocabulary[first + second]
+        self._end(vocabulary)
+        return self
+
+    def _begin(self, pieces, pattern, special):
+        if "" in special:
+            raise ValueError(f"BytePairTokenizer: special={list(special)!r}, expected none that is empty.")
+        self.pieces, self.pattern, self.special = pieces, pattern, dict.fromkeys(special)
+        self.ranks, self._merged = {}, {}  # by pair of ids: its rank, and what it becomes where that is not the rank
+        self._bytes = [pieces.index(bytes([byte])) for byte in range(N_BYTES)]
+        longest_first = sorted(map(re.escape, special), key=len, reverse=True)
+        self._cut = re.compile(f"({'|'.join(longest_first) or '(?!)'})")
         self._encode_word = lru_cache(maxsize=2**16)(self._encode_word)
+
+    def _end(self, known):
+        for token in self.special:
+            self.special[token] = known.get(token, len(self.pieces))
+            self.pieces += [] if token in known else [token.encode()]
+        self.n_vocab = len(self.pieces)
+
+    def _words(self, caller, text) -> list[str]:
+        """The words and special tokens of a text."""
+        utf8(caller, text)
+        parts = self._cut.split(text)
+        words = [word for p in parts for word in ([p] if p in self.special else self.pattern.findall(p))]
+        if sum(map(len, words)) != len(text):
+            raise ValueError(
+                f"{caller}: pattern {self.pattern.pattern[:40]!r} leaves something out of {text[:20]!r}, expected "
+                "words that together are the text. Add an alternative for the rest."
+            )
+        return words
 
     def encode(self, text: str) -> list[int]:
         """Ids of ``text``. Raises: ValueError for a lone surrogate, which is no Unicode text."""
-        _utf8("BytePairTokenizer.encode", text)
-        return [i for word in WORD.findall(text) for i in self._encode_word(word)]
+        return [i for word in self._words("BytePairTokenizer.encode", text) for i in self._encode_word(word)]
 
     def _encode_word(self, word: str) -> tuple[int, ...]:
         """Apply the merges in the order in which they were learned."""
-        ids = list(word.encode("utf-8"))
-        while True:
-            known = [pair for pair in pairwise(ids) if pair in self.ranks]
-            if not known:
-                return tuple(ids)
+        if word in self.special:
+            return (self.special[word],)
+        ids = [self._bytes[byte] for byte in word.encode("utf-8")]
+        while known := [pair for pair in pairwise(ids) if pair in self.ranks]:
             first = min(known, key=self.ranks.__getitem__)
-            ids = _merge(ids, first, self.ranks[first])
+            ids = _merge(ids, first, self._merged.get(first, self.ranks[first]))
+        return tuple(ids)
 
-    def decode(self, ids: list[int]) -> str:
-        """The text of ``ids``; bytes that are no whole UTF-8 character become U+FFFD."""
-        _check_ids("BytePairTokenizer.decode", ids, self.n_vocab)
+    def decode(self, ids: Iterable | SupportsIndex) -> str:
+        """The text of ``ids``, also one alone or a tensor of them; no whole UTF-8 character becomes U+FFFD."""
+        ids = checked_ids("BytePairTokenizer.decode", ids, self.n_vocab)
         return b"".join(self.pieces[i] for i in ids).decode("utf-8", errors="replace")
+
+
+def learn_merges(words: Mapping[bytes, int], n_merges: int) -> list[tuple[int, int]]:
+    """The pairs to merge, from words and how often each occurs; merge k makes the id 256 + k.
+
+    Among equally frequent pairs the one with the smaller ids wins, so that the same text always gives the same
+    vocabulary. A merge changes the counts of those words only that hold the pair.
+
+    Source: Sennrich et al. 2016, algorithm 1.
+    """
+    spelled = {tuple(word): times for word, times in words.items()}
+    pairs: Counter[tuple[int, int]] = Counter()
+
+    def count(word, times):
+        for pair in pairwise(word):
+            pairs[pair] += times
+
+    for word, times in spelled.items():
+        count(word, times)
+    merges = []
+    while len(merges) < n_merges and (pairs := +pairs):  # without those that have become 0
+        best = min(pairs, key=lambda pair: (-pairs[pair], pair))
+        for word in [word for word in spelled if best in pairwise(word)]:
+            merged, times = tuple(_merge(word, best, N_BYTES + len(merges))), spelled.pop(word)
+            count(word, -times)
+            count(merged, times)
+            spelled[merged] = times
+        merges.append(best)
+    return merges
 
 
 def _merge(ids, pair: tuple[int, int], new: int) -> list[int]:
@@ -132,3 +196,33 @@ def _merge(ids, pair: tuple[int, int], new: int) -> list[int]:
         merged.append(new if found else ids[i])
         i += 2 if found else 1
     return merged
+
+
+def utf8(caller: str, text: str) -> bytes:
+    """The bytes of a text. Raises: TypeError for what is no text; ValueError for a lone surrogate."""
+    if not isinstance(text, str):
+        raise TypeError(f"{caller}: text is {type(text).__name__}, expected str. Decode bytes; join lists of words.")
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"{caller}: {text[error.start]!r} at index {error.start} is a lone surrogate, expected Unicode text. "
+            "Read the file with the right encoding, or with errors='replace'."
+        ) from None
+
+
+def checked_ids(caller: str, ids, n_vocab: int) -> list[int]:
+    """Ids as a list, from a sequence, tensor or array, or one alone; errors for others than 0 to ``n_vocab`` - 1."""
+    ids = ids.tolist() if hasattr(ids, "tolist") else ids
+    ids = [ids] if isinstance(ids, int) else list(ids)
+    for position, i in enumerate(ids):
+        if not isinstance(i, int):
+            raise TypeError(
+                f"{caller}: {i!r} at position {position} is {type(i).__name__}, expected a whole number. Pass one row."
+            )
+        if not 0 <= i < n_vocab:
+            raise ValueError(
+                f"{caller}: id {i} at position {position} is outside the vocabulary, expected 0 to {n_vocab - 1}. "
+                "Decode with the tokenizer that encoded."
+            )
+    return ids

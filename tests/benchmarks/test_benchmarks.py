@@ -82,7 +82,7 @@ def test_generation_is_compared_at_both_batch_sizes():
 
 def test_the_bound_reads_each_weight_of_a_matrix_once(monkeypatch):
     shapes = []
-    monkeypatch.setattr(floor, "linear", lambda x, weight: shapes.append(weight.shape))
+    monkeypatch.setattr(floor.F, "linear", lambda x, weight: shapes.append(weight.shape))
     floor.weights_read(peers.ours(MINIATURE, 7), 1)["weights, products"]()
     D = MINIATURE.d_model
     assert sum(map(math.prod, shapes)) == MINIATURE.n_layers * 12 * D * D + 256 * D

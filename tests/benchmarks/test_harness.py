@@ -56,15 +56,34 @@ def test_kept_memory_leaves_the_inputs_out():
     assert kept_bytes(lambda: x.exp(), (x,)) == 4000  # the result, of which the gradient is made
 
 
+def measured_on(processor: str) -> dict:
+    return {"machine": {"processor": processor, "threads": 2, "torch": "2.13"}}
+
+
 def test_results_of_other_benchmarks_are_kept(tmp_path):
     row = Row("training, tiny", "faster than b", one(1.25), 1.05)
     limit = Row("compile", "graph breaks", one(0), 0, True)
-    reports.save(tmp_path, {"first": Report(rows=[row])}, {"rounds": 9})
-    reports.save(tmp_path, {"second": Report(rows=[limit])}, {"rounds": 3})
+    reports.save(tmp_path, {"first": Report(rows=[row])}, measured_on("A") | {"rounds": 9})
+    reports.save(tmp_path, {"second": Report(rows=[limit])}, measured_on("A") | {"rounds": 3})
     results = json.loads((tmp_path / "results.json").read_text(encoding="utf8"))
     assert results["first"]["rounds"] == 9 and results["first"]["rows"][0]["measured"]["median"] == 1.25
     assert results["second"]["rows"][0]["target"] == 0
     assert "<svg" in (tmp_path / "results.svg").read_text(encoding="utf8")
+
+
+def test_results_of_other_processors_are_kept(tmp_path):
+    """Catches a run on one maker's processor that deletes what was measured on the other's, and one counted twice."""
+
+    def save(processor, value):
+        row = Row("training, tiny", "faster than b", one(value), 1.05)
+        path = reports.save(tmp_path, {"training": Report(rows=[row])}, measured_on(processor))
+        found = reports.by_processor(json.loads(path.read_text(encoding="utf8")))
+        return {name: [row["measured"]["median"] for row in rows] for name, rows in found.items()}
+
+    assert save("Intel Xeon", 1.25) == {"Intel Xeon": [1.25]}
+    assert save("AMD EPYC", 1.5) == {"AMD EPYC": [1.5], "Intel Xeon": [1.25]}
+    assert save("Intel Xeon", 1.3) == {"Intel Xeon": [1.3], "AMD EPYC": [1.5]}
+    assert all(name in (tmp_path / "results.svg").read_text(encoding="utf8") for name in ("Intel Xeon", "AMD EPYC"))
 
 
 def test_results_say_where_and_when_they_were_measured(tmp_path, monkeypatch):
@@ -77,7 +96,8 @@ def test_results_say_where_and_when_they_were_measured(tmp_path, monkeypatch):
 
 def test_the_table_says_what_holds_and_what_is_missed():
     rows = [Row("a", "faster than b", one(1.25), 1.05), Row("a", "memory", one(0.5), 0.25, True), Row("a", "c", one(2))]
-    lines = reports.table(rows).splitlines()
+    heading, *lines = reports.table(rows, measured_on("AMD EPYC")["machine"]).splitlines()
+    assert heading == "AMD EPYC, 2 threads, torch 2.13"
     assert [line.split()[-1] for line in lines[1:]] == ["holds", "missed", "2.00×"]
     assert "≥ 1.05×" in lines[1] and "≤ 0.25×" in lines[2]
 

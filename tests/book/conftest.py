@@ -50,3 +50,16 @@ def site(built) -> str:
     yield f"http://127.0.0.1:{server.server_port}"
     server.shutdown()
     server.server_close()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Chromium, one for the tests of a file."""
+    from playwright.sync_api import sync_playwright
+
+    from tests.book.test_browser import CHROMIUM, FLAGS
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()

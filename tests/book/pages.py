@@ -20,6 +20,14 @@ LOADING = {
 FROM_ELSEWHERE = "https://cdn.jsdelivr.net/npm/mathjax@3/es5/tex-mml-chtml.js"  # when the site was built without npm
 
 
+UNLISTED = ("chapters/grader-proof",)  # built and linked, but in no table of contents and in no search
+
+
+def published() -> list[str]:
+    """Every page of the site that is written or generated here, without suffix."""
+    return [*toc(), *UNLISTED]
+
+
 def toc() -> list[str]:
     """The pages that _toc.yml names, in order, without suffix."""
     contents = yaml.safe_load((ROOT / "_toc.yml").read_text())

@@ -4,15 +4,19 @@ import json
 import re
 from collections import Counter
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
-from tests.book.pages import FROM_ELSEWHERE, ROOT, anchors, broken_links, requests_elsewhere, soup, toc
+from tests.book.pages import FROM_ELSEWHERE, ROOT, UNLISTED, anchors, broken_links, published, requests_elsewhere, soup
 from tests.exercises import leaks
 
-PAGES = [f"{name}.html" for name in toc()]
+PAGES = [f"{name}.html" for name in published()]
 GENERATED = {"genindex.html", "search.html", "py-modindex.html"}
-SOLUTIONS = "chapters/solutions/"  # the pages that may tell answers
+FOR_VISITORS = {"404.html"}
+CHAPTERS = [page for page in PAGES if re.match(r"chapters/\d\d-", page)]
+A_PAGE_OF_EACH_KIND = ["index.html", CHAPTERS[0], "chapters/setup.html", "chapters/api.html", "search.html"]
+SOLUTIONS = ("chapters/solutions/", "chapters/grader-proof")  # the pages that may tell answers
 
 
 @pytest.fixture(scope="module")
@@ -27,24 +31,33 @@ def test_the_build_has_no_warning(built):
     assert built.ok, plain[-2000:]
 
 
-def test_only_the_table_of_contents_is_published(html):
+def test_only_the_table_of_contents_and_what_it_leads_to_is_published(html):
     pages = {str(path.relative_to(html)) for path in html.rglob("*.html") if "_static" not in path.parts}
     sources_of_library = {page for page in pages if page.startswith("_modules/")}
-    assert pages - sources_of_library - GENERATED == set(PAGES)
+    assert pages - sources_of_library - GENERATED - FOR_VISITORS == set(PAGES)
+    assert not list((html / "_static").rglob("*macros.html")), "raw templates of the theme"
     for page in sources_of_library - {"_modules/index.html"}:
-        assert re.match(r"_modules/(clearformer|clearcheck)/[a-z0-9_/]+\.html$", page), page
+        assert re.match(r"_modules/(clearformer|clearbook|cleartape|clearcheck)/[a-z0-9_/]+\.html$", page), page
 
 
 def test_only_sources_of_published_pages_are_published(html):
     sources = {str(p.relative_to(html / "_sources")) for p in (html / "_sources").rglob("*") if p.is_file()}
-    assert {source.rsplit(".", 1)[0] for source in sources} == set(toc())
+    assert {source.rsplit(".", 1)[0] for source in sources} == set(published())
     downloads = {path.name for path in (html / "_downloads").rglob("*") if path.is_file()}
-    assert downloads <= {path.name for path in ROOT.glob("exercises/*.ipynb")}
+    assert downloads <= {"transformer.py", *(path.name for path in ROOT.glob("exercises/*.ipynb"))}
 
 
 def test_no_solution_is_published(html):
     for path in [*html.rglob("*.ipynb"), *html.rglob("*.md"), *html.rglob("*.html"), html / "searchindex.js"]:
         assert "### BEGIN SOLUTION" not in path.read_text(encoding="utf8"), path
+
+
+def test_an_unlisted_page_is_linked_and_in_no_contents(html):
+    """Catches thousands of rows among the chapters in the navigation, and a page that nobody can reach."""
+    for name in UNLISTED:
+        inside = {tag["href"] for tag in soup(html / "chapters/grading.html").select("main a[href]")}
+        assert f"{Path(name).name}.html" in inside
+        assert not soup(html / "index.html").select(f"nav a[href*='{Path(name).name}']")
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if not page.startswith(SOLUTIONS)])
@@ -62,6 +75,20 @@ def test_a_search_finds_no_solution_page(html):
     for words in (index["terms"], index["titleterms"]):
         found = {word: {pages} if isinstance(pages, int) else set(pages) for word, pages in words.items()}
         assert [word for word, pages in found.items() if pages & kept_out] == []
+
+
+def test_the_sections_that_can_be_found_are_those_that_may(html):
+    """Catches a solution page or the trials in the index of the search, and sections that are not there."""
+    script = (html / "_static" / "search-data.js").read_text(encoding="utf8")
+    index = json.loads(script[script.index("{") : script.rindex("}") + 1])
+    pages = [page for page, *_ in index["pages"]]
+    assert not [page for page in pages if page.startswith(SOLUTIONS)] and set(CHAPTERS) <= set(pages)
+    for number, anchor, title, *_ in index["sections"]:
+        assert title and (not anchor or anchor in anchors(html / pages[number])), (pages[number], anchor)
+    names = {term for term, *_ in index["terms"]}
+    for term, _, _, place in index["terms"]:
+        assert place is None or not place[1] or place[1] in anchors(html / pages[place[0]]), term
+    assert set(index["synonyms"].values()) <= names
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -113,7 +140,7 @@ def labels(name: str) -> list[str]:
     raise FileNotFoundError(name)
 
 
-@pytest.mark.parametrize("name", toc())
+@pytest.mark.parametrize("name", published())
 def test_every_labelled_equation_is_numbered(html, name):
     page = html / f"{name}.html"
     for label in labels(name):
@@ -132,3 +159,101 @@ def test_the_page_offers_its_notebook_and_no_launch_button(html):
     page = soup(html / "chapters" / "03-self-attention.html")
     assert page.select_one(".btn-download-source-button")
     assert not page.select("[href*=binder], [href*=colab], [href*='github.com']")
+
+
+@pytest.mark.parametrize("page", A_PAGE_OF_EACH_KIND)
+def test_icons_are_drawn_in_the_page(html, page):
+    """Catches an icon that the theme has added and that nothing draws, now that its script of 1.5 MB is left out."""
+    text = (html / page).read_text(encoding="utf8")
+    assert "fontawesome" not in text and not soup(html / page).select(":not(svg)[class*='fa-']")
+    assert len(soup(html / page).select("svg.svg-inline--fa path")) >= 4
+
+
+def test_formulas_bring_mathjax_and_nothing_else_does(html):
+    """Catches 1.2 MB of MathJax on pages without a formula, and a formula on a page without MathJax."""
+    for page in PAGES:
+        text = (html / page).read_text(encoding="utf8")
+        assert ("MathJax" in text) == bool(soup(html / page).select("article .math")), page
+
+
+@pytest.mark.parametrize("page", A_PAGE_OF_EACH_KIND)
+def test_a_page_can_be_shared(html, page):
+    """Catches a page without description or picture, with two viewports, or with an unused setting of the theme."""
+    head = soup(html / page).head
+    assert len(head.select("meta[name=viewport]")) == 1 and not head.select("meta[name^=docsearch]")
+    for name in ("title", "description", "image", "type"):
+        (tag,) = head.select(f"meta[property='og:{name}']")
+        assert tag["content"].strip(), name
+    assert (html / "_static/card.png").stat().st_size <= 60 * 1024
+    assert (html / head.select_one("link[rel=apple-touch-icon]")["href"].replace("../", "")).exists()
+
+
+def test_descriptions_are_sentences_of_their_own(html):
+    """Catches a description that is missing, doubled, cut by a search engine, or full of TeX."""
+    found = {}
+    for page in PAGES:
+        (tag,) = soup(html / page).head.select("meta[name=description]")
+        found[page] = tag["content"]
+        assert 40 <= len(tag["content"]) <= 210 and "\\" not in tag["content"], (page, tag["content"])
+    assert len(set(found.values())) == len(found)
+
+
+def test_who_is_lost_finds_back(html):
+    """Catches a 404 page that needs a file beside it, which at another depth is not there; and no word to robots."""
+    page = soup(html / "404.html")
+    assert not page.select("script, link, img") and page.select_one("a[href$='index.html']")
+    assert "User-agent: *" in (html / "robots.txt").read_text()
+
+
+def quiz(html, page: str) -> list[list[str]]:
+    """For each question of a page, its options: right or wrong."""
+    groups = soup(html / page).select(".quiz-question")
+    return [[option["data-answer"] for option in group.select("details.quiz")] for group in groups]
+
+
+def test_no_place_is_right_more_often_than_others(html):
+    """Catches a key that can be guessed: one place over a chapter or over the book, or the longest option."""
+    places, n_longest, n_questions = Counter(), 0, 0
+    for page in CHAPTERS:
+        questions = quiz(html, page)
+        right = Counter(options.index("right") for options in questions)
+        assert all(options.count("right") == 1 for options in questions) and len(questions) >= 3, page
+        assert max(right.values()) <= max(2, len(questions) // 2), (page, right)
+        places += Counter(options.index("right") for options in questions if len(options) == 3)
+        for group in soup(html / page).select(".quiz-question"):
+            lengths = {d["data-answer"]: [] for d in group.select("details")}
+            for option in group.select("details"):
+                lengths[option["data-answer"]].append(len(option.summary.get_text()))
+            n_longest += lengths["right"][0] > max(lengths["wrong"])
+            n_questions += 1
+    assert max(places.values()) - min(places.values()) <= len(CHAPTERS), places
+    assert max(places.values()) <= 0.4 * sum(places.values()), places
+    assert n_longest <= 0.4 * n_questions, f"the longest option is right in {n_longest} of {n_questions} questions"
+
+
+def test_cells_below_a_quiz_are_folded(html):
+    """Catches a cell that shows, or prints, the answers below the questions."""
+    for page in CHAPTERS:
+        section = soup(html / page).select_one(".quiz-question").find_parent("section")
+        for cell in section.select("div.cell"):
+            assert all(box.find_parent("details", class_="hide") for box in cell.select("pre")), page
+
+
+def test_code_in_options_is_set_as_code(html):
+    """Catches the tags of code shown as text."""
+    options = [option for page in CHAPTERS for option in soup(html / page).select("details.quiz > summary")]
+    assert any(option.select("code") for option in options)
+    assert not [option for option in options if "<code" in option.get_text() or "`" in option.get_text()]
+
+
+def test_punctuation_stays_with_its_formula(html):
+    """Catches a line that begins with the comma of the formula before it."""
+    for page in CHAPTERS[:3]:
+        formulas = soup(html / page).select("article p > span.math")
+        assert formulas and not [f for f in formulas if re.match(r"[,.;:]", str(f.next_sibling or ""))], page
+
+
+def test_a_chapter_says_which_it_is(html):
+    said = [soup(html / page).select_one("article .chapter-place").get_text() for page in CHAPTERS]
+    assert said == [f"Chapter {n} of {len(CHAPTERS)}" for n in range(1, len(CHAPTERS) + 1)]
+    assert not soup(html / "index.html").select(".chapter-place")

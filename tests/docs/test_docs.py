@@ -1,16 +1,32 @@
 """What the documents say is there is there, and what they tell you to type can be typed."""
 
+import importlib
 import re
 import shlex
+import subprocess
+import sys
+import tomllib
 from pathlib import Path
 
+import clearformer
 import pytest
+from clearcheck.worker import limits
 
-from tests.book.pages import toc
+from tests.book.pages import UNLISTED, toc
 from tests.docs.skips import skip_reasons
 
 ROOT = Path(__file__).parents[2]
-DOCUMENTS = ["README.md", "CONTRIBUTING.md", "tests/README.md", "index.md", "chapters/setup.md", "chapters/grading.md"]
+DOCUMENTS = [
+    "README.md",
+    "CONTRIBUTING.md",
+    "DECISIONS.md",
+    "SECURITY.md",
+    "tests/README.md",
+    "index.md",
+    "chapters/setup.md",
+    "chapters/grading.md",
+    "chapters/instructor.md",
+]
 TOP_LEVEL = {path.name for path in ROOT.iterdir()}
 GENERATED = {".venv", "_build", ".cache"}
 PLACEHOLDER = re.compile(r"NN|slug|\.\.\.|[*<{]")
@@ -103,7 +119,7 @@ def test_every_page_of_the_contents_exists():
         assert any((ROOT / f"{file}{suffix}").exists() for suffix in (".md", ".ipynb")), file
     found = [path for pattern in ("*.ipynb", "*.md") for path in (ROOT / "chapters").rglob(pattern)]
     published = {path.relative_to(ROOT).with_suffix("").as_posix() for path in found if path.parent.name[0] != "."}
-    assert published == set(files[1:]), "a page in chapters/ is missing from _toc.yml"
+    assert published == {*files[1:], *UNLISTED}, "a page in chapters/ is missing from _toc.yml"
 
 
 def test_every_skip_is_listed_with_its_reason():
@@ -134,9 +150,63 @@ def test_the_versions_named_agree():
         assert re.search(r"3\.11, 3\.12 (and|or) 3\.13", text(document)), document
     workflow = text(".github/workflows/tests.yml")
     assert '["3.11", "3.12", "3.13"]' in workflow
-    version = re.search(r'^version = "(.+)"', pyproject, re.M)[1]
+
+
+def test_the_version_stands_once_and_is_repeated_where_it_must():
+    version = tomllib.loads(text("pyproject.toml"))["project"]["version"]
     assert f"\nversion: {version}\n" in text("CITATION.cff")
+    assert clearformer.__version__ == version
+    first, last = re.findall(r"^## (.+)", text("CHANGELOG.md"), re.M)[:2]
+    assert first == "Unreleased" and re.fullmatch(rf"{re.escape(version)} \(\d{{4}}-\d\d-\d\d\)", last)
+    for path in (ROOT / "lib").glob("*/__init__.py"):
+        assert version not in path.read_text(encoding="utf8"), path
+
+
+def test_the_command_of_the_grader_is_there():
+    """Catches a console script that names what is not in the package."""
+    (command,) = tomllib.loads(text("pyproject.toml"))["project"]["scripts"].values()
+    module, function = command.split(":")
+    assert callable(getattr(importlib.import_module(module), function))
+
+
+@pytest.mark.slow
+def test_the_library_is_used_as_the_readme_prints_it(tmp_path):
+    """In a folder with a small checkpoint of the name that the README loads, which otherwise comes from the hub."""
+    (snippet,) = re.findall(r"```python\n(.*?)```", text("README.md"), re.S)
+    assert 6 <= len(snippet.splitlines()) <= 8
+    script = tmp_path / "snippet.py"
+    script.write_text(snippet, encoding="utf8")
+    make = [sys.executable, "-c", CHECKPOINT, tmp_path / "gpt2"]
+    for command in (make, [sys.executable, script]):
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, encoding="utf8")
+        assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("Attention is") and len(done.stdout) > len("Attention is ")
+
+
+CHECKPOINT = """
+import sys
+from tokenizers import ByteLevelBPETokenizer
+from transformers import GPT2TokenizerFast
+from clearformer.models.gpt import GPT, GPTConfig
+from clearformer.pretrained import save_pretrained
+
+sizes = dict(n_positions=64, d_model=16, n_heads=2, n_layers=1)
+save_pretrained(GPT(GPTConfig.preset("gpt2", n_vocab=300, **sizes)), sys.argv[1])
+tokenizer = ByteLevelBPETokenizer()
+tokenizer.train_from_iterator(["Attention is all you need"], vocab_size=300, special_tokens=["<|endoftext|>"])
+tokenizer.save_model(sys.argv[1])
+"""
 
 
 def test_the_makefile_stays_small():
     assert len(text("Makefile").splitlines()) <= 40
+
+
+def test_the_limits_that_the_book_names_are_those_of_the_grader():
+    """Catches a clock of the grader that was set anew, and a page that goes on telling the old time."""
+    told = re.search(
+        r"One cell may run (\d+) seconds, one call (\d+) .*?, a whole notebook (\d+)\.", text("chapters/grading.md")
+    )
+    assert [float(number) for number in told.groups()] == [
+        limits.CELL_SECONDS, limits.CALL_SECONDS, limits.SUBMISSION_SECONDS,
+    ]  # fmt: skip

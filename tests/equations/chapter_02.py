@@ -53,21 +53,6 @@ def recurrence(rng):
     )
 
 
-@equation("eq-recurrence-jacobian", "2e139dce0b")
-def recurrence_jacobian(rng):
-    rnn, _, W_h, _, x = recurrent_network(rng)
-    h = rnn(x)[0][0].detach().numpy()
-    by_autograd = torch.autograd.functional.jacobian(lambda x: rnn(x)[0][0], x)[:, :, 0].numpy()  # n, i, s, d
-    pairs = []
-    for n, s in ((1, 0), (3, 1), (4, 0)):
-        last = by_autograd[n - 1, :, s]
-        printed = table(
-            lambda i, d, h=h[n], last=last: (1 - h[i] ** 2) * sum(W_h[i, j] * last[j, d] for j in range(F)), F, D
-        )
-        pairs.append((printed, by_autograd[n, :, s]))
-    return pairs
-
-
 @equation("eq-lookup-weights", "eb2223133f")
 def lookup_weights(rng):
     k, q, tau = rng.normal(size=(K, S)), rng.normal(size=K), 0.7
@@ -116,6 +101,12 @@ def average_as_a_product(rng):
     return table(lambda d, n: (X @ A)[d, n], D, N), weighted_average(X, A)
 
 
+@equation("eq-average-rows", "78b48e91b2")
+def average_in_rows(rng):
+    X, A = rng.normal(size=(D, S)), averages(rng)
+    return table(lambda n, d: sum(A.T[n, s] * X.T[s, d] for s in range(S)), N, D), weighted_average(X, A).T
+
+
 @equation("eq-average-jacobian", "719673132c")
 def average_jacobian(rng):
     X, A = rng.normal(size=(D, S)), averages(rng)
@@ -124,11 +115,11 @@ def average_jacobian(rng):
     return table(lambda d, n, e, s: (1.0 if d == e else 0.0) * A[s, n], D, N, D, S), library
 
 
-@equation("eq-circular-convolution", "617aa41488")
+@equation("eq-circular-convolution", "87b4755818")
 def circular_convolution(rng):
-    W, n_tokens = 4, 6
-    w, X = rng.normal(size=W), rng.normal(size=(D, n_tokens))
-    printed = table(lambda d, n: sum(w[j] * X[d, (n - j) % n_tokens] for j in range(W)), D, n_tokens)
+    J, n_tokens = 4, 6
+    w, X = rng.normal(size=J), rng.normal(size=(D, n_tokens))
+    printed = table(lambda d, n: sum(w[j] * X[d, (n - j) % n_tokens] for j in range(J)), D, n_tokens)
     spectrum = np.fft.fft(X, axis=1) * np.fft.fft(w, n=n_tokens)
     return [
         (printed, weighted_average(X, convolution_matrix(w, n_tokens))),

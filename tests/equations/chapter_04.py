@@ -4,8 +4,8 @@ from math import ceil, exp, sqrt
 
 import numpy as np
 import torch
+from clearbook.columns import to_reference, to_torch
 from clearformer.attention import attend as torch_attend
-from clearformer.layout import to_reference, to_torch
 from clearformer.multihead import MultiHeadAttention
 from clearformer.reference import attention as single
 from clearformer.reference import multihead as reference
@@ -29,14 +29,14 @@ def multi_head(rng):
     return printed, Y
 
 
-@equation("eq-head-weights", "fb93ed13e1")
+@equation("eq-head-weights", "a3950d3a85")
 def head_weights(rng):
     X, V = rng.normal(size=(D, N)), np.zeros((H, D, D))
     U_q, U_k = rng.normal(size=(2, H, K, D)) / 2
     q, keys = U_q @ X, U_k @ X
-    e = table(lambda h, s, n: exp(sum(keys[h, k, s] * q[h, k, n] for k in range(K))), H, N, N)
+    e = table(lambda h, s, n: exp(sum(keys[h, k, s] * q[h, k, n] for k in range(K)) / sqrt(K)), H, N, N)
     printed = table(lambda h, s, n: e[h, s, n] / sum(e[h, r, n] for r in range(N)), H, N, N)
-    return printed, reference.multi_head(X, U_q, U_k, V)[1]
+    return printed, reference.multi_head(X, U_q / sqrt(K), U_k, V)[1]
 
 
 @equation("eq-head-projections", "614c538ebf")
@@ -62,22 +62,6 @@ def same_places(rng):
     return [(left, Y), (right, Y)]
 
 
-@equation("eq-look-ups", "83a0434525")
-def look_ups(rng):
-    """Among matrices of rank H the truncated singular value decomposition is nearest; no other one comes nearer."""
-    n_look_ups, pairs = 5, []
-    P = np.eye(7)[rng.permutation(7)[:n_look_ups]]
-    left, sizes, right = np.linalg.svd(P, full_matrices=False)
-    for n_heads in (1, 2, 3, 5):
-        M = (left[:, :n_heads] * sizes[:n_heads]) @ right[:n_heads]
-        pairs.append((table(lambda _, n_heads=n_heads: n_look_ups - n_heads, 1), [((P - M) ** 2).sum()]))
-        for _ in range(50):
-            v, a = rng.normal(size=(n_look_ups, n_heads)), rng.dirichlet(np.ones(7), size=n_heads)
-            best_v = P @ np.linalg.pinv(a) if rng.random() < 0.5 else v
-            assert ((P - best_v @ a) ** 2).sum() >= n_look_ups - n_heads - 1e-9
-    return pairs
-
-
 @equation("eq-low-rank-values", "e1c72f6515")
 def low_rank_values(rng):
     U_o, U_v = rng.normal(size=(H, D, Kv)), rng.normal(size=(H, Kv, D))
@@ -86,7 +70,7 @@ def low_rank_values(rng):
     return printed, reference.low_rank_values(U_o, U_v)
 
 
-@equation("eq-heads-concatenated", "7c2c17a6f0")
+@equation("eq-heads-concatenated", "2d5018c438")
 def concatenate(rng):
     X, U_q, U_k, U_v, U_o = concatenated_parameters(rng)
     Y, A = reference.multi_head_concatenated(X, U_q, U_k, U_v, U_o)
@@ -99,38 +83,20 @@ def concatenate(rng):
     return [(left, Y), (right, Y), (left, as_a_sum(X, U_q, U_k, U_v, U_o))]
 
 
-@equation("eq-redundancy", "717cbb17ee")
-def redundancy(rng):
-    U_o, U_v, M = rng.normal(size=(D, Kv)), rng.normal(size=(Kv, D)), rng.normal(size=(Kv, Kv))
-    inverse = np.linalg.inv(M)
-    out = table(lambda d, k: sum(U_o[d, j] * inverse[j, k] for j in range(Kv)), D, Kv)
-    values = table(lambda k, d: sum(M[k, j] * U_v[j, d] for j in range(Kv)), Kv, D)
-    printed = table(lambda d, e: sum(out[d, k] * values[k, e] for k in range(Kv)), D, D)
-    return printed, reference.low_rank_values(U_o[None], U_v[None])[0]
-
-
-@equation("eq-lecture-heads", "e3c29fcc64")
-def lecture_heads(rng):
-    """The slide does not scale; the library does, so its queries get the factor back."""
-    n, d, h = N, 12, 3
-    k = d // h
-    inputs, Y = rng.normal(size=(n, d)), rng.normal(size=(d, d))
-    W_Q, W_K, W_V = rng.normal(size=(3, h, d, k)) / 3
-    q, keys, v = (
-        table(lambda m, i, j, W=W: sum(inputs[i, e] * W[m, e, j] for e in range(d)), h, n, k) for W in (W_Q, W_K, W_V)
+@equation("eq-heads-in-rows", "ac3033a472")
+def heads_in_rows(rng):
+    X, U_q, U_k, U_v, U_o = concatenated_parameters(rng)
+    q, keys, v = (np.stack([(u @ X).T for u in U]) for U in (U_q, U_k, U_v))
+    e = table(lambda h, n, s: exp(sum(q[h, n, k] * keys[h, s, k] for k in range(K)) / sqrt(K)), H, N, N)
+    heads = table(
+        lambda h, n, k: sum(e[h, n, s] * v[h, s, k] for s in range(N)) / sum(e[h, n, s] for s in range(N)), H, N, Kv
     )
-    e = table(lambda m, i, j: exp(sum(q[m, i, c] * keys[m, j, c] for c in range(k))), h, n, n)
-    O_l = table(
-        lambda m, i, c: sum(e[m, i, j] * v[m, j, c] for j in range(n)) / sum(e[m, i, j] for j in range(n)), h, n, k
-    )
-    joined = table(lambda i, c: O_l[c // k, i, c % k], n, d)
-    printed = table(lambda i, c: sum(joined[i, j] * Y[j, c] for j in range(d)), n, d)
-    U_q, U_k, U_v = sqrt(k) * W_Q.swapaxes(1, 2), W_K.swapaxes(1, 2), W_V.swapaxes(1, 2)
-    U_o = np.stack(np.split(Y.T, h, axis=1))
-    return printed, reference.multi_head_concatenated(inputs.T, U_q, U_k, U_v, U_o)[0].T
+    W_O = reference.output_matrix(U_o)
+    printed = table(lambda n, d: sum(heads[j // Kv, n, j % Kv] * W_O[d, j] for j in range(H * Kv)), N, D)
+    return printed, reference.multi_head_concatenated(X, U_q, U_k, U_v, U_o)[0].T
 
 
-@equation("eq-split-heads", "b51e2c4b30")
+@equation("eq-split-heads", "af7fdbfba5")
 def split_heads(rng):
     """The printed split, done by hand around single-head attention, gives what the module gives."""
     layer, x = module(rng)
@@ -141,7 +107,7 @@ def split_heads(rng):
     return joined @ layer.out.weight.numpy().T, layer(x)[0][0]
 
 
-@equation("eq-view-mistake", "ec25631358")
+@equation("eq-view-mistake", "09cb8c07b5")
 def view_mistake(rng):
     n_tokens = 5  # neither 0 nor 1 modulo H
     q = rng.normal(size=(n_tokens, H * K))
@@ -156,7 +122,7 @@ def view_mistake(rng):
     return printed, viewed
 
 
-@equation("eq-heads-parameters", "f5022837e0")
+@equation("eq-heads-parameters", "88ebba4098")
 def heads_parameters(rng):
     pairs = []
     for n_heads, width in ((3, 12), (5, 20)):
@@ -168,24 +134,15 @@ def heads_parameters(rng):
     return pairs
 
 
-@equation("eq-flops-full", "add5e55a53")
-def flops_full(rng):
-    printed = table(lambda _: H * (4 * K * D * N + 2 * K * N**2 + 2 * D**2 * N + 2 * D * N**2), 1)
-    X, V, U_q, U_k = torch.zeros(D, N), torch.zeros(D, D), torch.zeros(K, D), torch.zeros(K, D)
-    with FlopCounterMode(display=False) as counter:
-        for _ in range(H):
-            _ = (V @ X) @ ((U_k @ X).T @ (U_q @ X)).softmax(dim=0)
-    return printed, [counter.get_total_flops()]
-
-
-@equation("eq-flops-heads", "f6c5264cf0")
+@equation("eq-flops-heads", "36b1a8185d")
 def flops_heads(rng):
     pairs = []
     for n_heads in (1, 3, 4):
         layer = MultiHeadAttention(12, n_heads, attend=torch_attend)
         with FlopCounterMode(display=False) as counter:
             layer(torch.zeros(1, N, 12))
-        pairs.append((table(lambda _, w=12: 8 * w**2 * N + 4 * w * N**2, 1), [counter.get_total_flops()]))
+        printed = table(lambda _, w=12: 8 * w**2 * N + 2 * w * N**2 + 2 * w * N**2, 1)
+        pairs.append((printed, [counter.get_total_flops()]))
     return pairs
 
 

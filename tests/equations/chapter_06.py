@@ -4,7 +4,7 @@ from math import cos, sin, sqrt
 
 import numpy as np
 import torch
-from clearformer.layout import to_torch
+from clearbook.columns import to_torch
 from clearformer.positions import RelativeKeys, Rotary
 from clearformer.positions import sinusoidal as torch_sinusoidal
 from clearformer.reference import attention as reference
@@ -18,7 +18,7 @@ from tests.equations.registry import equation, table
 D, H, K, F, N, S, V, LAST = 8, 2, 4, 9, 5, 7, 11, 60
 
 
-@equation("eq-stack-equivariance", "3fa781624a")
+@equation("eq-stack-equivariance", "d4decf6f52")
 def stack_equivariance(rng):
     X, layers = rng.normal(size=(D, N)), [block(rng), block(rng)]
     P = np.eye(N)[:, [2, 0, 3, 1, 4]]
@@ -46,12 +46,12 @@ def sinusoids(rng):
     return [(sines, P[0::2]), (cosines, P[1::2]), (sines, waves[0::2]), (cosines, waves[1::2])]
 
 
-@equation("eq-shift-rotation", "3f76b4af8e")
+@equation("eq-shift-rotation", "963f74056d")
 def shift_rotation(rng):
-    k, P, omega = 3, sinusoidal(N + 3, D), frequencies(D)
-    upper = table(lambda i, n: cos(omega[i] * k) * P[2 * i, n] + sin(omega[i] * k) * P[2 * i + 1, n], D // 2, N)
-    lower = table(lambda i, n: -sin(omega[i] * k) * P[2 * i, n] + cos(omega[i] * k) * P[2 * i + 1, n], D // 2, N)
-    return [(upper, P[0::2, k:]), (lower, P[1::2, k:])]
+    t, P, omega = 3, sinusoidal(N + 3, D), frequencies(D)
+    upper = table(lambda i, n: cos(omega[i] * t) * P[2 * i, n] + sin(omega[i] * t) * P[2 * i + 1, n], D // 2, N)
+    lower = table(lambda i, n: -sin(omega[i] * t) * P[2 * i, n] + cos(omega[i] * t) * P[2 * i + 1, n], D // 2, N)
+    return [(upper, P[0::2, t:]), (lower, P[1::2, t:])]
 
 
 @equation("eq-position-kernel", "7e3f7444d4")
@@ -73,23 +73,6 @@ def concatenate(rng):
     linear = torch.nn.Linear(D + F, K, bias=False, dtype=torch.float64)
     linear.weight.data = torch.as_tensor(np.hstack([W_1, W_2]))
     return printed.T, linear(torch.as_tensor(np.vstack([x, p]).T)).detach()
-
-
-@equation("eq-four-terms", "15df0e48f4")
-def four_terms(rng):
-    x, p, U_q, U_k = *rng.normal(size=(2, D, N)), *rng.normal(size=(2, K, D))
-    M = table(lambda d, e: sum(U_k[k, d] * U_q[k, e] for k in range(K)), D, D)
-    printed = table(
-        lambda s, n: (
-            sum(x[d, s] * M[d, e] * x[e, n] for d in range(D) for e in range(D))
-            + sum(x[d, s] * M[d, e] * p[e, n] for d in range(D) for e in range(D))
-            + sum(p[d, s] * M[d, e] * x[e, n] for d in range(D) for e in range(D))
-            + sum(p[d, s] * M[d, e] * p[e, n] for d in range(D) for e in range(D))
-        ),
-        N,
-        N,
-    )
-    return printed, reference.scores_query_key(x + p, U_q, U_k)
 
 
 @equation("eq-relative", "48adbc6fff")
@@ -140,19 +123,6 @@ def counting(rng):
     zeros = np.zeros((1, N))
     y = reference.attend(zeros, zeros, v[None], reference.causal_mask(N))[0][0]
     return [(middle, y), (right, y)]
-
-
-@equation("eq-last-token", "edff5548df")
-def last_token(rng):
-    X, order = rng.normal(size=(D, N)), [2, 0, 3, 1, 4]
-    P = np.eye(N)[:, order]
-    U_q, U_k, U_v = rng.normal(size=(3, K, D)) / 2
-
-    def causal(X):
-        return reference.attend(U_q @ X, U_k @ X, U_v @ X, reference.causal_mask(N))[0][:, -1]
-
-    reordered = table(lambda d, n: sum(X[d, m] * P[m, n] for m in range(N)), D, N)
-    return [(reordered, X[:, order]), (causal(reordered), causal(X))]
 
 
 def frequencies(width):

@@ -1,17 +1,18 @@
 """Checks of the display equations of chapter 7, residuals and normalisation."""
 
 from dataclasses import replace
+from itertools import product
 from math import sqrt
 
 import numpy as np
 import torch
 import torch.nn.functional as F
+from clearbook.columns import to_torch
 from clearformer import layers
-from clearformer.layout import to_torch
 from clearformer.reference import blocks
 from clearformer.reference.layers import layer_norm, mlp, mlp_backward, rms_norm
 from clearformer.reference.multihead import multi_head_concatenated
-from clearformer.train import TrainConfig, learning_rate
+from clearformer.training import TrainConfig, learning_rate
 
 from tests.equations.registry import equation, table
 
@@ -97,14 +98,6 @@ def rms_norm_printed(rng):
     return [(printed, rms_norm(X, gamma, EPS)), (printed, module(to_torch(X))[0].detach().numpy().T)]
 
 
-@equation("eq-epsilon-spread", "3fcfcc0b33")
-def epsilon_spread(rng):
-    X = rng.normal(size=(D, N))
-    sigma = X.std(axis=0)
-    printed = table(lambda n: sigma[n] / sqrt(sigma[n] ** 2 + EPS), N)
-    return printed, bare(X).std(axis=0)
-
-
 @equation("eq-block-post", "58177f7a37")
 def block_post(rng):
     X, p = rng.normal(size=(D, N)) + 1, parameters(rng)
@@ -124,19 +117,35 @@ def block_pre(rng):
     return table(lambda d, n: Y[d, n] + W[d, n], D, N), blocks.block_pre_norm(X, p)
 
 
-@equation("eq-block-jiang", "c629fa8590")
-def block_jiang(rng):
-    X, p = rng.normal(size=(D, N)) + 1, parameters(rng)
-    Z = norm(heads(X, p), p.norm_1)
-    Y = table(lambda d, n: X[d, n] + Z[d, n], D, N)
-    W = mlp(Y, *p.mlp)
-    return table(lambda d, n: Y[d, n] + W[d, n], D, N), blocks.block_jiang(X, p)
+@equation("eq-stream-variance", "8d34d57072")
+def stream_variance(rng):
+    """Parts that are uncorrelated with the token and with each other, exactly."""
+    n_blocks, width = 3, 11
+    centred = np.eye(width) - 1 / width
+    vectors = np.linalg.qr(centred @ rng.normal(size=(width, 2 * n_blocks + 1)))[0] * rng.uniform(0.5, 3, size=7)
+    token, parts = vectors[:, 0] + 3, vectors[:, 1:].T + rng.normal(size=(6, 1))
+    v = parts.var(axis=1)
+    printed = table(lambda _: token.var() + sum(v[m] for m in range(2 * n_blocks)), 1)
+    return printed, [(token + parts.sum(axis=0)).var()]
+
+
+@equation("eq-dropout", "7edb8915bc")
+def dropout(rng):
+    p, x = 0.3, rng.normal(size=D)
+    torch.manual_seed(0)
+    y = F.dropout(torch.as_tensor(x), p).numpy()
+    m = (y != 0).astype(float)
+    masks = np.array(list(product((0.0, 1.0), repeat=D)))
+    chances = np.prod(np.where(masks == 1, 1 - p, p), axis=1)
+    every = masks * x / (1 - p)
+    expected = table(lambda d: p * 0 + (1 - p) * x[d] / (1 - p), D)
+    return [(table(lambda d: m[d] / (1 - p) * x[d], D), y), (expected, chances @ every), (expected, x)]
 
 
 @equation("eq-warm-up", "d0aabf362a")
 def warm_up(rng):
-    config = TrainConfig(n_steps=20, batch_size=1, learning_rate=0.3, warmup=7)
-    eta, W = config.learning_rate, config.warmup
+    config = TrainConfig(n_steps=20, batch_size=1, learning_rate=0.3, warmup_steps=7)
+    eta, W = config.learning_rate, config.warmup_steps
     printed = table(lambda t: eta * (t + 1) / W, W)
     return printed, [learning_rate(t, config) for t in range(W)]
 

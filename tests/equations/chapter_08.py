@@ -1,18 +1,17 @@
 """Checks of the display equations of chapter 8, encoder and decoder."""
 
 from functools import cache, partial
-from math import exp, inf, prod, sqrt
+from math import exp, prod, sqrt
 
 import numpy as np
 import torch
+from clearbook.columns import to_reference, to_torch
 from clearformer.attention import attend as torch_attend
 from clearformer.blocks import Block, Decoder, Encoder, EncoderDecoder
 from clearformer.cache import KVCache, LayerCache
-from clearformer.layout import to_reference, to_torch
 from clearformer.multihead import MultiHeadAttention
 from clearformer.reference.attention import attend, causal_mask
 from clearformer.reference.blocks import BlockParameters, block_pre_norm
-from clearformer.reference.functions import softmax
 from clearformer.reference.layers import layer_norm, mlp
 from clearformer.reference.multihead import cross_attention, multi_head_concatenated
 from clearformer.reference.transformer import stack
@@ -25,7 +24,7 @@ D, K, H, N, S, V = 8, 3, 2, 6, 7, 5
 VISIBLE = partial(MultiHeadAttention, attend=torch_attend)
 
 
-@equation("eq-whole-block", "598f1c91aa")
+@equation("eq-whole-block", "d6bd0d1ff1")
 def whole_block(rng):
     X, p = rng.normal(size=(D, N)), parameters(rng)
     attended = multi_head_concatenated(layer_norm(X, *p.norm_1), *p.heads)[0]
@@ -35,7 +34,7 @@ def whole_block(rng):
     return printed, block_pre_norm(X, p)
 
 
-@equation("eq-block-parameters", "72464aa223")
+@equation("eq-block-parameters", "2d7353a4fa")
 def block_parameters(rng):
     d, heads = [6, 15], [2, 3]
     in_parts = table(lambda i: (4 * d[i] ** 2 + 4 * d[i]) + (8 * d[i] ** 2 + 5 * d[i]) + 4 * d[i], 2)
@@ -59,25 +58,6 @@ def layer_stack(rng):
         after = block_pre_norm(steps[m - 1], layers[m - 1])
         steps.append(table(lambda d, n, after=after: after[d, n], D, N))
     return steps[-1], stack(X, layers)
-
-
-@equation("eq-causal-scores", "2e14d0dcfc")
-def causal_scores(rng):
-    q, keys, v = rng.normal(size=(K, N)), rng.normal(size=(K, N)), rng.normal(size=(V, N))
-    c = table(lambda s, n: sum(keys[k, s] * q[k, n] for k in range(K)) / sqrt(K) if s <= n else -inf, N, N)
-    printed = table(lambda s, n: exp(c[s, n]) / sum(exp(c[r, n]) for r in range(N)), N, N)
-    in_torch = torch_attend(*map(to_torch, (q, keys, v)), causal=True)[1]
-    return [(printed, attend(q, keys, v, causal_mask(N))[1]), (printed, to_reference(in_torch))]
-
-
-@equation("eq-leak", "a8cb60b704")
-def leak(rng):
-    q, keys, v = rng.normal(size=(K, N)), rng.normal(size=(K, N)), rng.normal(size=(V, N))
-    A, A_all = attend(q, keys, v, causal_mask(N))[1], attend(q, keys, v)[1]
-    f = table(lambda n: 1 - sum(A_all[r, n] for r in range(n + 1, N)), N)
-    printed = table(lambda s, n: f[n] * A[s, n], N, N)
-    late = softmax(keys.T @ q / sqrt(K), axis=0) * causal_mask(N)
-    return [(f, late.sum(axis=0)), (printed, late)]
 
 
 @equation("eq-incremental", "8c12cf6af6")
@@ -159,7 +139,7 @@ def decoder_block(rng):
 def conditional_chain(rng):
     """Each factor from its own prefix, against the loss of one pass over the whole target."""
     torch.manual_seed(0)
-    parts = {"n_layers": 1, "d_model": D, "n_heads": H, "d_hidden": 9}
+    parts = {"n_layers": 1, "d_model": D, "n_heads": H, "d_ff": 9}
     model = EncoderDecoder(Encoder(**parts), Decoder(**parts, cross=True)).double().requires_grad_(False)
     embed, head = nn.Embedding(V + 1, D).double(), nn.Linear(D, V).double()
     targets, source = torch.randint(V, (3, N)), torch.randn(3, S, D).double()
@@ -174,32 +154,6 @@ def conditional_chain(rng):
     return printed, whole.numpy()
 
 
-@equation("eq-layer-flops", "3bc51b987c")
-def layer_flops(rng):
-    d, n = [6, 15], [7, 4]
-    rnn, lstm = zip(*(recurrent_flops(n[i], d[i]) for i in range(2)), strict=True)
-    attention = [attention_flops(n[i], d[i], 3) for i in range(2)]
-    return [
-        (table(lambda i: 4 * n[i] * d[i] ** 2, 2), rnn),
-        (table(lambda i: 16 * n[i] * d[i] ** 2, 2), lstm),
-        (table(lambda i: 8 * n[i] * d[i] ** 2 + 4 * n[i] ** 2 * d[i], 2), attention),
-    ]
-
-
-@equation("eq-crossover", "9ed6e20159")
-def crossover(rng):
-    """The length at which the counted operations are equal, found by trying them all."""
-    c, d = [16, 20, 12], [3, 4, 5]
-    printed = table(lambda i: (c[i] - 8) / 4 * d[i], 3)
-    found = []
-    for i in range(3):
-        found.append(next(n for n in range(1, 20) if attention_flops(n, d[i], 1) == c[i] * n * d[i] ** 2))
-    left = table(lambda i: 8 * found[i] * d[i] ** 2 + 4 * found[i] ** 2 * d[i], 3)
-    right = table(lambda i: c[i] * found[i] * d[i] ** 2, 3)
-    counted = [attention_flops(found[i], d[i], 1) for i in range(3)]
-    return [(printed, found), (left, counted), (right, counted)]
-
-
 def parameters(rng):
     """One block of random parameters; everything that could be 0 or 1 is neither."""
     width = 9
@@ -207,18 +161,6 @@ def parameters(rng):
     arrays = rng.normal(size=(width, D)), rng.normal(size=width), rng.normal(size=(D, width)), rng.normal(size=D)
     norms = rng.normal(size=(4, D))
     return BlockParameters(heads, arrays, tuple(norms[:2]), tuple(norms[2:]))
-
-
-@cache
-def attention_flops(n, d, heads):
-    return flops(VISIBLE(d, heads), torch.randn(1, n, d))
-
-
-@cache
-def recurrent_flops(n, d):
-    tokens = torch.randn(1, n, d)
-    lstm = nn.LSTMCell(d, d)
-    return flops(nn.RNN(d, d, batch_first=True), tokens), sum(flops(lstm, token) for token in tokens[0])
 
 
 @cache

@@ -5,14 +5,15 @@ from math import exp, log, log2, prod
 
 import numpy as np
 import torch
+from clearbook.attention_maps import attention_weights
+from clearbook.data.text_file import count_characters, marked_stream
+from clearbook.head_scores import diagonal_score
+from clearbook.ngrams import Ngrams
 from clearformer.attention import attend
-from clearformer.models.attention_maps import attention_weights, looks_back
-from clearformer.models.gpt import GPT, GPTConfig, next_token_loss, surprises
-from clearformer.ngrams import Ngrams
+from clearformer.generation import keep_top_p
+from clearformer.models.gpt import GPT, GPTConfig, next_token_loss, surprisal
 from clearformer.positions import Rotary
 from clearformer.reference.functions import cross_entropy_backward
-from clearformer.sampling import keep_top_p
-from clearformer.texts import count_characters, marked_stream
 from clearformer.tokenizers import BytePairTokenizer
 
 from tests.equations.registry import equation, table
@@ -33,7 +34,7 @@ def all_lengths(rng):
     counted = Ngrams([2, 0, 1, 2, 1, 2, 2, 0, 0, 2], 2, 3)
     p_2 = np.array([counted.distribution([v]) for v in range(3)])
     one = table(lambda a, b: p_2[2, a] * p_2[a, b] * p_2[b, 2], 2, 2)
-    of_table = [[2 ** -counted.surprises([2, a, b, 2]).sum() for b in range(2)] for a in range(2)]
+    of_table = [[2 ** -counted.surprisal([2, a, b, 2]).sum() for b in range(2)] for a in range(2)]
     return [(whole, [1.0]), (one, of_table)]
 
 
@@ -47,8 +48,8 @@ def surprise(rng):
     of_gpt, ids = model(), torch.as_tensor(w)
     p_gpt = prefix_probabilities(of_gpt, ids)
     right_gpt = table(lambda i: sum(-log2(p_gpt[n]) for n in range(N)), 1)
-    total = [counted.surprises(w).sum()]
-    return [(left, total), (right, total), (right_gpt, [surprises(of_gpt, ids).sum()])]
+    total = [counted.surprisal(w).sum()]
+    return [(left, total), (right, total), (right_gpt, [surprisal(of_gpt, ids).sum()])]
 
 
 @equation("eq-bits-per-character", "7078e768a3")
@@ -63,7 +64,7 @@ def bits_per_character(rng):
     printed = table(lambda i: 1 / characters * sum(-log2(p[n]) for n in range(tokens)), 1)
     nats = next_token_loss(of_gpt, ids[None, :-1], ids[None, 1:]).item()
     from_nats = [nats * tokens / (characters * log(2))]
-    return [(printed, [surprises(of_gpt, ids).sum() / characters]), (printed, from_nats)]
+    return [(printed, [surprisal(of_gpt, ids).sum() / characters]), (printed, from_nats)]
 
 
 @equation("eq-interpolation", "29bcd8035a")
@@ -98,7 +99,7 @@ def interpolation(rng):
 @equation("eq-vocabulary-softmax", "94a9622827")
 def vocabulary_softmax(rng):
     of_gpt, ids = model(), torch.as_tensor(rng.integers(V, size=(1, N)))
-    x, g = of_gpt.hidden(ids)[0].numpy(), of_gpt.head.weight.numpy()
+    x, g = of_gpt.hidden_states(ids)[0].numpy(), of_gpt.head.weight.numpy()
     logit = table(lambda w, n: sum(g[w, d] * x[n, d] for d in range(D)), V, N)
     printed = table(lambda w, n: exp(logit[w, n]) / sum(exp(logit[v, n]) for v in range(V)), V, N)
     return printed, of_gpt(ids).softmax(dim=-1)[0].numpy().T
@@ -151,7 +152,7 @@ def head_score(rng):
     pairs = []
     for delta, first in ((1, 2), (3, 5)):
         printed = table(lambda m, h, d=delta, f=first: 1 / (N - f) * sum(A[m, h, n - d, n] for n in range(f, N)), M, H)
-        pairs.append((printed, looks_back(weights, delta, first)))
+        pairs.append((printed, diagonal_score(weights, delta, first)))
     return pairs
 
 

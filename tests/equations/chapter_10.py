@@ -4,10 +4,10 @@ from math import exp, floor, log
 
 import numpy as np
 import torch
-from clearformer.models.attention_maps import attention_weights
+from clearbook.attention_maps import attention_weights
 from clearformer.models.mae import MAE, MAEConfig, reconstruction_loss
 from clearformer.models.vit import ViT, ViTConfig, first_token, mean_tokens, sum_tokens
-from clearformer.tokens import patchify, unpatchify
+from clearformer.patches import patchify, unpatchify
 
 from tests.equations.registry import equation, table
 
@@ -17,7 +17,8 @@ N, P = (SIDE // S) ** 2, C * S * S
 
 @equation("eq-image-tokens", "9e3ba14757")
 def image_tokens(rng):
-    model, image = vit(rng, n_layers=0), pictures(rng, 1)
+    model, image = vit(rng), pictures(rng, 1)
+    model.encoder.blocks = torch.nn.ModuleList()
     patch = patchify(image, S)[0].numpy()
     W, b, c, p = (
         w.detach().numpy() for w in (*model.patches.parameters(), model.class_tokens[0], model.positions.weight)
@@ -121,8 +122,8 @@ def randomised(model, rng):
 
 
 def vit(rng, n_layers=1):
-    return randomised(ViT(ViTConfig(SIDE, S, C, CLASSES, D, H, n_layers, d_hidden=7)), rng)
+    return randomised(ViT(ViTConfig(SIDE, S, C, CLASSES, D, H, n_layers, d_ff=7)), rng)
 
 
 def mae(rng):
-    return randomised(MAE(MAEConfig(SIDE, S, C, D, H, 1, 4, 2, 1, d_hidden=7, d_decoder_hidden=9)), rng)
+    return randomised(MAE(MAEConfig(SIDE, S, C, D, H, 1, 4, 2, 1, d_ff=7, d_decoder_ff=9)), rng)

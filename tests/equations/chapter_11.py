@@ -4,9 +4,8 @@ from math import prod, sqrt
 
 import numpy as np
 import torch
-from clearformer.generate import beam_search, generate
+from clearformer.generation import beam_search, generate
 from clearformer.models.seq2seq import Seq2Seq, Seq2SeqConfig, translation_loss
-from scipy.stats import kendalltau
 
 from tests.equations.registry import equation, table
 
@@ -24,7 +23,7 @@ def translator_ends(rng):
     for name in ("encoder", "decoder"):
         part = getattr(model, name)
         part.register_forward_pre_hook(lambda _, x, name=name: seen.update({name: x[0][0].numpy().T}))
-    y = model.hidden(w, model.encode(z))[0].numpy().T
+    y = model.hidden_states(w, model.encode(z))[0].numpy().T
     source, target = (
         table(lambda d, n, ids=ids: sqrt(D) * e[d, ids[n]] + p[d, n], D, len(ids)) for ids in (z[0], w[0])
     )
@@ -53,7 +52,7 @@ def exact_match(rng):
     torch.manual_seed(2)  # a head that is not tied, else it repeats what it reads
     model.head.weight = torch.nn.Parameter(3 * torch.randn(V, D).double(), requires_grad=False)
     model.head.bias[START] = model.head.bias[PADDING] = -99.0
-    written = generate(model.given(z), w[:, :1], w.shape[1] - 1)
+    written = generate(model.conditioned_on(z), w[:, :1], w.shape[1] - 1)
     for b in (2, 3, 4):
         w[b, 1 : LENGTHS[b] + 1] = written[b, 1 : LENGTHS[b] + 1]
     w[3, LENGTHS[3]] = (w[3, LENGTHS[3]] + 1) % 8
@@ -70,6 +69,8 @@ def exact_match(rng):
 @equation("eq-crossings", "52bc08e809")
 def crossings(rng):
     """Against Kendall's rank correlation, which is 1 - 2 C where no source is looked at twice."""
+    from scipy.stats import kendalltau  # takes seconds
+
     N, found = 6, []
     for _ in range(3):
         A = np.eye(9)[:, rng.permutation(9)[:N]] + 0.1 * rng.random((9, N))
@@ -87,10 +88,10 @@ def beam_score(rng):
     model.head.bias[END] -= 3.0  # else the best sentence is the empty one
     found = []
     for alpha in (0.0, 2.0):
-        rows, score = beam_search(model.given(z), w[:, :1].tolist(), 6, 3, length_penalty=alpha, stop=END)
+        rows, score = beam_search(model.conditioned_on(z), w[:, :1].tolist(), 6, 3, length_penalty=alpha, stop=END)
         for b, row in enumerate(rows):
-            given = model.given(z[b : b + 1])
-            log_p = given.head(given.hidden(row[None, :-1])).log_softmax(-1)[0].detach().numpy()
+            given = model.conditioned_on(z[b : b + 1])
+            log_p = given.head(given.hidden_states(row[None, :-1])).log_softmax(-1)[0].detach().numpy()
             L, words = len(row) - 1, row.numpy()
             printed = table(
                 lambda i, L=L, log_p=log_p, words=words, alpha=alpha: (

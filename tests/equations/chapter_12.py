@@ -8,7 +8,6 @@ from clearformer.models.mae import MAEConfig
 from clearformer.pretrained.tables import COLOURS_FIRST, FLATTENED, STACKED
 from clearformer.reference.attention import attend
 from torch.nn.functional import linear
-from transformers.pytorch_utils import Conv1D
 
 from tests.equations.registry import equation, table
 
@@ -18,6 +17,8 @@ IMAGES = MAEConfig(4, SIDE, C, 8, 2, 1, 8, 2, 1)
 
 @equation("eq-conv1d", "7624dcfa57")
 def conv1d(rng):
+    from transformers.pytorch_utils import Conv1D  # takes seconds
+
     x, W, b = rng.normal(size=(N, D)), rng.normal(size=(D, E)), rng.normal(size=E)
     layer = Conv1D(E, D).double()
     with torch.no_grad():

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from clearformer.attention import attend as torch_attend
-from clearformer.backward import attend_by_hand, attend_recomputing
+from clearformer.attention import attend_by_hand, attend_recomputing
 from clearformer.reference import backward, multihead
 from clearformer.reference.attention import attend, attend_backward, causal_mask
 from clearformer.reference.blocks import BlockParameters, block_pre_norm_backward

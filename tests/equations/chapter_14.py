@@ -5,11 +5,11 @@ from math import exp, inf, log, sqrt
 
 import numpy as np
 import torch
-from clearformer.attention import attend, attend_blockwise, online_attention
+from clearbook.columns import to_torch
+from clearformer.attention import attend, attend_blockwise
+from clearformer.attention.blockwise import online_attention
 from clearformer.blocks import Decoder
 from clearformer.cache import KVCache
-from clearformer.layout import to_torch
-from clearformer.linear import Linear
 from clearformer.multihead import MultiHeadAttention
 from clearformer.reference import attention as reference
 from torch.utils.flop_counter import FlopCounterMode
@@ -112,7 +112,7 @@ def linear_intensity(rng):
     right = table(lambda i: 2 * n[i] / (b[i] * (1 + 2 * n[i] / d[i])), 3)
     measured = []
     for i in range(3):
-        layer, dtype = Linear(d[i], d[i], bias=False), {4: torch.float32, 8: torch.float64}[b[i]]
+        layer, dtype = torch.nn.Linear(d[i], d[i], bias=False), {4: torch.float32, 8: torch.float64}[b[i]]
         layer, x = layer.to(dtype), torch.ones(n[i], d[i], dtype=dtype)
         measured.append(flops(partial(layer, x)) / sum(t.nbytes for t in (layer.weight, x, layer(x))))
     return [(middle, measured), (right, measured)]

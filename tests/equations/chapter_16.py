@@ -4,9 +4,9 @@ from math import exp, sqrt
 
 import numpy as np
 import torch
-from clearformer.attention import attend
-from clearformer.experts import MixtureOfExperts, load_balance
-from clearformer.recurrent import attend_linear, attend_recurrent, state_space, state_space_kernel
+from clearbook.state_space import state_space, state_space_kernel
+from clearformer.attention import attend, attend_linear, attend_recurrent
+from clearformer.layers import MixtureOfExperts, load_balance
 from clearformer.reference.multihead import multi_head
 
 from tests.equations.registry import equation, table
@@ -102,7 +102,7 @@ def linear_attention(rng):
         N,
     )
     rows = tensors(q.T, k.T, v.T)
-    return [(printed, attend_linear(*rows, causal=True)[0].T), (printed, attend_recurrent(*rows)[0].T)]
+    return [(printed, attend_linear(*rows, causal=True)[0].T), (printed, attend_recurrent(*rows, causal=True)[0].T)]
 
 
 @equation("eq-linear-recurrence", "ac71d77766")
@@ -112,7 +112,7 @@ def linear_recurrence(rng):
     S, z, pairs = np.zeros((KV, K)), np.zeros(K), []
     for n in range(N):
         rows = tensors(q[:, : n + 1].T, k[:, : n + 1].T, v[:, : n + 1].T)
-        outputs, state = attend_recurrent(*rows)
+        outputs, state = attend_recurrent(*rows, causal=True)
         S = table(lambda e, i, S=S, n=n: S[e, i] + v[e, n] * fk[i, n], KV, K)
         z = table(lambda i, z=z, n=n: z[i] + fk[i, n], K)
         y = table(

@@ -4,8 +4,8 @@ from math import exp, sqrt
 
 import numpy as np
 import torch
+from clearbook.columns import to_reference, to_torch
 from clearformer.cache import KVCache
-from clearformer.layout import to_reference, to_torch
 from clearformer.multihead import MultiHeadAttention
 from clearformer.reference import multihead as reference
 

@@ -35,7 +35,7 @@ def equations(text: str, page: str) -> list[Printed]:
 
 def pages() -> list[Path]:
     """Every notebook and Markdown page of the book."""
-    return sorted([*ROOT.glob("*.md"), *ROOT.glob("chapters/*.md"), *ROOT.glob("chapters/*.ipynb")])
+    return sorted([*ROOT.glob("*.md"), *ROOT.glob("chapters/*.md"), *ROOT.glob("chapters/**/*.ipynb")])
 
 
 def markdown(path: Path) -> str:

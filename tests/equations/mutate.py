@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from tests.equations.registry import run
+from tests.equations.registry import registered, run
 
 SWAPPED = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.MatMult: ast.Add}
 KEPT_CALLS = {
@@ -37,6 +37,18 @@ def mutants(check: Callable) -> Iterator[tuple[str, Callable]]:
             broken = _compile(tree, check)
             put(node)
             yield f"{ast.unparse(node)}  →  {ast.unparse(after)}", broken
+
+
+def tried() -> tuple[int, list[str], list[str]]:
+    """How many mutants of all registered checks were caught, those that were not, the checks that have none."""
+    caught, survivors, idle = 0, [], []
+    for entry in registered().values():
+        results = [(change, survives(mutant)) for change, mutant in mutants(entry.check)]
+        if not results:
+            idle.append(entry.label)
+        caught += sum(not alive for _, alive in results)
+        survivors += [f"{entry.label}: {change}" for change, alive in results if alive]
+    return caught, survivors, idle
 
 
 def survives(mutant: Callable) -> bool:

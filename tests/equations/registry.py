@@ -1,9 +1,11 @@
 """The register of display equations: label → check that evaluates what is printed and compares it with the library."""
 
 import hashlib
+import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 
@@ -26,6 +28,13 @@ class Equation:
 
 
 REGISTRY: dict[str, Equation] = {}
+
+
+def registered() -> dict[str, Equation]:
+    """All equations of the book, from chapter_NN and closer_NN_slug."""
+    for module in sorted(Path(__file__).parent.glob("c[hl]*_*.py")):
+        importlib.import_module(f"tests.equations.{module.stem}")
+    return REGISTRY
 
 
 def equation(label: str, fingerprint: str) -> Callable:

@@ -7,10 +7,10 @@ from types import SimpleNamespace
 
 import nbformat
 import numpy as np
-from clearcheck.loading import load
+from clearcheck.author.loading import load
 
 EXERCISES = Path(__file__).parents[2] / "exercises"
-SLUGS = sorted(folder.name for folder in (EXERCISES / "authoring").iterdir() if (folder / "checks.py").is_file())
+SLUGS = sorted(folder.name for folder in (EXERCISES / "authoring").iterdir() if (folder / "exercise.py").is_file())
 FRESH = 20_031  # no seed of the grader
 SOLUTION = re.compile(r"### BEGIN SOLUTION\n(.*?)### END SOLUTION", re.S)
 

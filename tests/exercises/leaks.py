@@ -1,6 +1,6 @@
 """What would give an answer away, and a search for it in the text of a page.
 
-**Lines.** Every line of code counts that stands in a right solution, the author's or one of solutions.py, compared
+**Lines.** Every line of code counts that stands in a right solution, the author's or another one, compared
 without spaces and comments, wherever it stands in a text. Not counted is what says nothing: a line of less than 12
 characters, `def`, an import, the head of a loop or an `except`, a bare `return y`, the unpacking of a shape. Names
 are compared as they are: whoever publishes a solution with other names is not found.
@@ -12,26 +12,30 @@ for: a chapter may say that something is 12.
 
 **Seeds.** In a learner's notebook nothing may look like one; elsewhere no number may be handed to the grader as one.
 
-**What the pages of the book may say.** A learner's notebook may hold nothing of this, and neither may a page, with
-three exceptions. The solution pages are there to tell. The source of the library, which the site publishes beside
+**What a page may say.** A learner's notebook may hold nothing of this, and neither may a page of the book, with these
+exceptions. The solution pages are there to tell. The source of the library, which the site publishes beside
 its reference, is what the course teaches and shares lines with the answers. And a chapter that derives an equation
 shows code for it, so some lines agree: each of them is named in ALLOWED with its page and what it does there, one
-that is there no longer has to go, and no page may hold all lines of any one solution.
+that is there no longer has to go, and no page may hold all lines of any one solution. So are the right lines of a
+program that a notebook shows in order to have it repaired.
 """
 
-import inspect
 import re
 from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from clearcheck.evaluate import generator
+from clearcheck.grading.evaluate import generator
+from clearcheck.grading.question import _expected
 
 from tests.exercises.authored import SLUGS, SOLUTION, authored, comparisons
 
 TELLING = 12  # characters without spaces
 PLAIN = re.compile(
-    r'def|@|#|"""|import|from\w+import|return(np\.array\()?\w+\)?$|for.*:$|while\w*:$|except\w+:$|[\w,]+=\w+\.shape$'
+    r'def|@|#|"""|super\(\)|import|from\w+import|return(np\.array\()?\w+\)?$|for.*:$|while\w*:$|except\w+:$|[\w,]+=\w+\.shape$'
+    # what every module and every training loop has
+    r"|\w+\.(backward|zero_grad|step)\(\)$|\w+=torch\.optim\.\w+\(|(self\.\w+,?)+=[\w,.]+$|self\.\w+=\w[\w.]*\(.*\)$"
+    r"|setattr\(|[\w,]+=\($|[qkv,]+=self\.query\("
 )
 NUMBER = re.compile(r"(?<![\w.])-?\d+\.(\d+)(?!\w)")
 DIGITS = 5  # of one number that cannot agree by chance with the few of one exercise
@@ -40,36 +44,19 @@ RUN, COARSE, VAGUE = 3, 0.001, 0.05  # of two decimals, or with one digit that c
 SEEDS = range(5)
 ANY_SEED = re.compile(r"seed|default_rng|np\.random|import random", re.I)
 GRADER_SEED = re.compile(r"(?:--seed[ =]+|\b(?:check|progress|grade|prove)\([^)\n]*seed\s*=\s*)\d+")
+STAYS = "a line of the program to repair that is right"
 ALLOWED = {
     "chapters/01-tokens": {
-        "cells=image.reshape(C,rows//size,size,columns//size,size)": "the library's patches, shown as its source",
-    },
-    "chapters/02-attention": {
-        "returnexponentials/exponentials.sum(axis=axis,keepdims=True)": "the library's softmax, shown as its source",
-        "s,n=np.indices((n_tokens,n_tokens))": "the library's circular convolution, one border of the three asked for",
-        "A=np.zeros((n_tokens,n_tokens))": "an empty table for the circular convolution by hand",
-        "A[(n-j)%n_tokens,n]+=kernel[j]": "the circular convolution by hand, one border of the three asked for",
-    },
-    "chapters/03-self-attention": {
-        "returnexponentials/exponentials.sum(axis=axis,keepdims=True)": "the library's softmax, shown as its source",
-        "queries,keys=U_q@X,U_k@X": "two of the tables of an example; their product is the question",
+        "merges.append(best)": "byte pairs on the page, of characters; the questions ask for ids of bytes",
     },
     "chapters/04-multi-head": {
-        "K=D//n_heads": "the width of a head, in the derivation of the layer",
-        "returnnp.hstack(list(U_o))@np.vstack(outputs)": "the last step of the concatenated form, in its derivation",
-    },
-    "chapters/05-feed-forward": {
-        "P=np.eye(N)[:,chosen]": "the matrix that chooses columns, in the test of a layer",
+        "returnself.out(torch.cat(found,dim=-1))": "heads in a list, concatenated: the layer of the chapter",
     },
     "chapters/06-position": {
-        "P=np.zeros((d_model,n_tokens))": "the library's sinusoids, shown as their source",
-        "i=np.arange(d_model//2)": "the numbers of the waves, in an example",
-        "angles=np.outer(positions,10000.0**(-np.arange(half)/half))": "the angles of the rotary form by hand",
-        "cos,sin=np.cos(angles),np.sin(angles)": "their cosines and sines",
-        "(0.841, 0.909, 0.141)": "sin 1, sin 2 and sin 3, which every table of sinusoids has",
-    },
-    "chapters/07-residual-norm": {
-        "centred=X-X.mean(axis=0)": "a token without its mean, to show that RMSNorm then does what LayerNorm does",
+        "half=x.shape[-1]//2": "rotate, the function of the chapter",
+        "a,b=x[...,:half],x[...,half:]": "rotate, the function of the chapter",
+        "cos,sin=angles.cos(),angles.sin()": "rotate, the function of the chapter",
+        "returntorch.cat([a*cos-b*sin,b*cos+a*sin],dim=-1)": "rotate, the function of the chapter",
     },
     "chapters/09-language-model": {
         "returnpowers/powers.sum()": "probabilities from scores, in the version by hand of sampling",
@@ -83,11 +70,44 @@ ALLOWED = {
         '.reshape(entry["shape"])': "a tensor's shape, in the file read by hand",
     },
     "chapters/grading": {"--seed 4711": "an example of a teacher's own seed"},
+    "chapters/instructor": {"--seed 4711": "an example of a teacher's own seed"},
     "chapters/08-encoder-decoder": {
-        "A=softmax(scores,axis=0)": "the library's attention, called in an experiment",
+        "rows=torch.randint(len(sources),(64,))": "of the loop built there",
+        "scores=q@k.mT/math.sqrt(q.shape[-1])": "of the attention built there",
+        "self.query,self.key=nn.Linear(d_model,d_model),nn.Linear(d_model,d_model)": "of the attention built there",
+        "self.value,self.out=nn.Linear(d_model,d_model),nn.Linear(d_model,d_model)": "of the attention built there",
+        "self.norm_1,self.norm_2=nn.LayerNorm(d_model),nn.LayerNorm(d_model)": "of the attention built there",
+        "ifmaskisnotNone:": "of the attention built there",
     },
     "chapters/13-backward-by-hand": {
+        "returnK@G,Q@G.T,dY@A.T": "the last line of the pass for one head, which the chapter derives",
+        "dQ,dK,dV=np.zeros_like(Q),np.zeros_like(K),np.zeros_like(V)": "empty gradients of the recomputing pass",
         "returndQ,dK,dV": "the names of three gradients, at the end of the recomputing pass for one head",
+    },
+    "chapters/16-what-comes-after": {
+        "ifmaskisnotNone:": "the library's linear attention, shown as its source",
+    },
+    "exercises/07-residual-norm": {
+        "returnstream/np.sqrt(np.square(stream).mean(axis=2,keepdims=True)+1e-5)": STAYS,
+    },
+    "exercises/10-images": {
+        "cells=images.reshape(B,C,rows//s,s,columns//s,s)": "the patches of an experiment",
+    },
+    "exercises/11-translation": {
+        "W_q,W_k,W_v,W_o=maps": STAYS,
+        "table=(asking@W_q)@np.swapaxes(asked@W_k,1,2)/np.sqrt(W_q.shape[1])": STAYS,
+        "powers=np.exp(table-table.max(axis=2,keepdims=True))": STAYS,
+        "returnpowers/powers.sum(axis=2,keepdims=True)@(asked@W_v)@W_o": STAYS,
+        'memory=p["E"][source]+p["places"][:source.shape[1]]': STAYS,
+        'x=p["E"][read]+p["places"][:read.shape[1]]': STAYS,
+        'returnx@p["head"]': STAYS,
+    },
+    "exercises/13-backward-by-hand": {
+        "scores=K.T@Q/np.sqrt(len(Q))": "the forward pass of an experiment",
+    },
+    "exercises/16-what-comes-after": {
+        "S,z,y=np.zeros((k.shape[1],v.shape[1])),np.zeros(k.shape[1]),np.zeros(v.shape)": STAYS,
+        "S=S+np.outer(fk[n],v[n])": STAYS,
     },
 }
 
@@ -115,7 +135,7 @@ def answers() -> tuple[Answer, ...]:
         it = authored(slug)
         for cell in it.source.cells:
             found += [Answer(slug, cell.id, "the author's", counted(code)) for code in SOLUTION.findall(cell.source)]
-        found += [Answer(slug, one.question, one.name, counted(inspect.getsource(one.function))) for one in
+        found += [Answer(slug, one.question, one.name, counted(one.source)) for one in
                   it.right.entries]  # fmt: skip
     return tuple(found)
 
@@ -151,7 +171,8 @@ def drawn(slug: str) -> tuple[list[np.ndarray], list[np.ndarray]]:
             for seed in SEEDS:
                 for args in check.cases(generator(question, check.name, seed)):
                     arguments += entries(args)
-                    expected += entries(check.reference(*args))
+                    given = _expected(check, question.asked, question.asked.sent(args))
+                    expected += entries(given)
     return expected, arguments
 
 
@@ -196,8 +217,9 @@ def leaked_values(text: str, slug: str) -> list[float]:
 
 
 def in_a_notebook(text: str, slug: str) -> list[str]:
-    """What a learner's notebook gives away."""
-    found = [f"{line!r} is a line of {owner}." for line, owner in leaked_lines(text).items()]
+    """What a learner's notebook gives away, beyond the lines of a program to repair."""
+    allowed = ALLOWED.get(f"exercises/{slug}", {})
+    found = [f"{line!r} is a line of {owner}." for line, owner in leaked_lines(text).items() if line not in allowed]
     found += [f"{value} is an expected value." for value in leaked_values(text, slug)]
     found += [f"{run} stand side by side in a graded case." for run in leaked_runs(text)]
     return found + [f"{seed!r} may lead to the graded cases." for seed in ANY_SEED.findall(text)]

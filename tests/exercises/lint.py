@@ -48,8 +48,8 @@ def solutions(subject, question):
             yield f"{len(collection.of(question.id))} {kind} solutions; at least {least} are expected."
     wrong = subject.wrong.of(question.id)
     for entry in wrong:
-        if not entry.says.endswith(".") or not entry.section:
-            yield f"{entry.name} needs a whole sentence and a section to read."
+        if not entry.says.endswith("."):
+            yield f"{entry.name} needs a whole sentence."
     if len({entry.says for entry in wrong}) < len(wrong):
         yield "two mistakes are told in the same words."
 
@@ -57,7 +57,7 @@ def solutions(subject, question):
 def partial_credit(subject, question):
     if len(question.checks) < 2:
         yield "one check for all points; at least two are expected, so that half an answer is worth something."
-    if not any(hasattr(check, "cases") for check in question.checks):
+    if question.how != "training" and not any(hasattr(check, "cases") for check in question.checks):
         yield "no check compares a whole result with a reference."
 
 

@@ -1,13 +1,14 @@
 """The rules on what the checks of a question draw, for each case and each seed. A rule yields sentences."""
 
+import inspect
 import re
 from copy import deepcopy
 from itertools import combinations
 
 import numpy as np
-from clearcheck.calls import call_named
-from clearcheck.evaluate import PASSED, evaluate, generator
-from clearcheck.values import pack
+from clearcheck.grading.evaluate import PASSED, evaluate, generator
+from clearcheck.worker.guarded_call import call_named
+from clearcheck.worker.values import pack
 
 from tests.exercises.subject import SEEDS, leaves
 
@@ -20,31 +21,30 @@ SCORES = re.compile(r"scores?|logits")
 
 
 def described(subject, question):
-    inputs = subject.inputs.get(question.id)
+    inputs = question.inputs
     if inputs is None or not (inputs.sizes or inputs.no_sizes):
-        yield "tests/exercises/inputs.py does not say which sizes its arguments have."
+        yield "its inputs do not say which sizes its arguments have."
 
 
 def sizes_differ(subject, question):
-    inputs = subject.inputs.get(question.id)
+    inputs = question.inputs
     if inputs is None or inputs.sizes is None:
         return
+    announced = set(inputs.alike)
     for name, args in subject.asked(question):
         found = [size for size in inputs.sizes(*args).values() if size > 1]
-        fit = all(max(pair) % min(pair) for pair in combinations(found, 2))
-        if inputs.only_distinct:
-            fit = len(set(found)) == len(found)
+        equal = len(set(found)) < len(found)
         if name in inputs.alike:
-            fit = len(set(found)) < len(found)
-        if not fit:
-            yield f"{name}: the sizes {inputs.sizes(*args)}; " + (
-                "equal ones were announced." if name in inputs.alike else "none may be equal to or divide another."
-            )
+            announced -= {name} if equal else set()
+        elif equal or (not inputs.only_distinct and any(max(pair) % min(pair) == 0 for pair in combinations(found, 2))):
+            yield f"{name}: the sizes {inputs.sizes(*args)}; none may be equal to or divide another."
             return
+    for name in sorted(announced):
+        yield f"{name}: equal ones were announced, and in each of its cases all sizes differ."
 
 
 def one_token(subject, question):
-    inputs = subject.inputs.get(question.id)
+    inputs = question.inputs
     if inputs is None or inputs.sizes is None:
         return
     found = [inputs.sizes(*args) for _, args in subject.asked(question)]
@@ -55,7 +55,7 @@ def one_token(subject, question):
 
 
 def scores(subject, question):
-    inputs = subject.inputs.get(question.id)
+    inputs = question.inputs
     if inputs is None or inputs.scores is None:
         return
     drawn = [(name, inputs.scores(*args)) for name, args in subject.asked(question)]
@@ -109,6 +109,14 @@ def masks(subject, question):
             yield "no mask hides everything from a query."
 
 
+def defaults(subject, question):
+    parameters = inspect.signature(subject.right.of(question.id)[0].function).parameters.values()
+    drawn = [args for _, args in subject.asked(question)] + subject.asked_by_properties(question)
+    for place, parameter in enumerate(parameters):
+        if parameter.default is not parameter.empty and all(len(args) > place for args in drawn):
+            yield f"{parameter.name} is never left out, so that another default than the task's is not noticed."
+
+
 def fresh_and_double(subject, question):
     for check in question.checks:
         if hasattr(check, "cases"):
@@ -118,14 +126,15 @@ def fresh_and_double(subject, question):
     arrays = [array for args in subject.asked_by_properties(question) for array in leaves(args)]
     arrays += [array for _, args in subject.asked(question) for array in leaves(args)]
     exact = (np.float64, np.int64, np.bool_, np.uint8)  # the last are the bytes of a file
+    exact += () if question.how == "function" else (np.float32,)  # in which PyTorch is asked
     if any(array.dtype not in exact for array in arrays):
         yield "an argument in single precision; float64 is expected."
 
 
 def softmax_described(subject, question):
-    inputs = subject.inputs.get(question.id)
+    inputs = question.inputs
     if inputs is not None and inputs.scores is None and not inputs.no_softmax and list(subject.named(question, SCORES)):
-        yield "tests/exercises/inputs.py does not say how its scores come from its arguments."
+        yield "its inputs do not say how its scores come from its arguments."
 
 
 def arguments_unchanged(subject, question):
@@ -135,8 +144,8 @@ def arguments_unchanged(subject, question):
     def careless(*args):
         result = function(*deepcopy(args))
         for value in args:
-            if isinstance(value, np.ndarray):
-                value[...] = ~value if value.dtype == bool else value + 1
+            if isinstance(value, np.ndarray) or hasattr(value, "detach"):
+                value[...] = ~value if str(value.dtype).endswith("bool") else value + 1
             elif isinstance(value, list) and value:
                 value.append(value[0])
         return result
@@ -145,12 +154,12 @@ def arguments_unchanged(subject, question):
     if not any(isinstance(value, np.ndarray | list) for args in drawn for value in args):
         return
 
-    def transport(name, packed, seconds):
-        return call_named({name: careless}, name, packed, seconds)
+    def transport(asked, packed):
+        return call_named({asked.name: careless}, asked, packed)
 
     if evaluate(question, transport, SEEDS[0], []).status == PASSED:
         yield "an answer that changes its arguments gets full points."
 
 
-ON_INPUTS = (described, softmax_described, sizes_differ, one_token, scores, biases, positions, epsilon, masks,
+ON_INPUTS = (described, softmax_described, sizes_differ, one_token, scores, biases, positions, epsilon, masks, defaults,
              fresh_and_double, arguments_unchanged)  # fmt: skip

@@ -2,33 +2,44 @@
 
 import inspect
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-from clearcheck.calls import call_named
-from clearcheck.evaluate import Ask, generator
-from clearcheck.exercise import Exercise, Question
-from clearcheck.loading import load
-from clearcheck.solutions import Solutions, WrongSolutions
-
-from tests.exercises.inputs import INPUTS, Inputs
+from clearcheck.author.loading import load
+from clearcheck.author.mistakes import Solutions
+from clearcheck.grading.evaluate import Ask, generator
+from clearcheck.grading.question import Exercise, Question
+from clearcheck.worker.guarded_call import call_named
 
 SEEDS = (0, 1, 2, 3, 4, 20_031)  # those of the proof, and one that nobody has tried
 
 
-@dataclass(frozen=True)
+@dataclass
 class Subject:
-    """An exercise with its solutions, and what its questions' arguments are."""
+    """An exercise with its solutions; what its checks draw is drawn once, since many rules look at it."""
 
     exercise: Exercise
     right: Solutions
-    wrong: WrongSolutions
-    inputs: dict[str, Inputs]
+    wrong: Solutions
+    _drawn: dict = field(default_factory=dict)
 
     def asked(self, question: Question) -> list[tuple[str, tuple]]:
         """The name of a check and its arguments, for each case that the grader draws with the seeds."""
+        return self._once(self._asked, question)
+
+    def asked_by_properties(self, question: Question) -> list[tuple]:
+        """The arguments with which the checks of properties call a right solution."""
+        return self._once(self._asked_by_properties, question)
+
+    def _once(self, draw: Callable, question: Question):
+        key = draw.__name__, question.id
+        if key not in self._drawn:
+            self._drawn[key] = draw(question)
+        return self._drawn[key]
+
+    def _asked(self, question: Question) -> list[tuple[str, tuple]]:
         return [
             (check.name, args)
             for check in question.checks
@@ -37,10 +48,9 @@ class Subject:
             for args in check.cases(generator(question, check.name, seed))
         ]
 
-    def asked_by_properties(self, question: Question) -> list[tuple]:
-        """The arguments with which the checks of properties call a right solution."""
+    def _asked_by_properties(self, question: Question) -> list[tuple]:
         function = self.right.of(question.id)[0].function
-        ask = Ask(lambda name, packed, seconds: call_named({name: function}, name, packed, seconds), question)
+        ask = Ask(lambda asked, packed: call_named({asked.name: function}, asked, packed), question)
         for check in question.checks:
             if not hasattr(check, "cases"):
                 check.run(ask, generator(question, check.name, SEEDS[-1]))
@@ -57,8 +67,7 @@ class Subject:
 
 def subject_of(slug: str, course: Path | None = None) -> Subject:
     loaded = load(slug, course)
-    inputs = {id: described for (of, id), described in INPUTS.items() if of == slug}
-    return Subject(loaded.exercise, loaded.right, loaded.wrong, inputs)
+    return Subject(loaded.exercise, loaded.right, loaded.wrong)
 
 
 def leaves(value) -> list[np.ndarray]:

@@ -2,25 +2,33 @@
 
 import numpy as np
 import pytest
+import torch
 
 from tests.exercises.authored import authored, cell
 
 SLUG = "05-feed-forward"
 
 
+def answer_class(id):
+    return authored(SLUG).right.of(id)[0].function
+
+
 def answer(id, *args):
-    return authored(SLUG).right.of(id)[0].function(*args)
+    return answer_class(id)(*args)
 
 
 def task_of(id: str) -> str:
     return " ".join(cell(authored(SLUG).learner, f"{id}-task").split())
 
 
-def test_two_tokens_through_the_network():
-    X, W_1, b_1 = np.array([[1.0, 1], [0, 1]]), np.ones((2, 2)), np.array([0.0, -1])
-    Y = answer("mlp", X, W_1, b_1, np.array([[1.0, -2], [0, 1]]), np.array([0.0, 5]))
-    (one, two), (three, four) = Y.T.astype(int)
-    assert f"the outputs are ({one}, {two}) and ({three}, {four})" in task_of("mlp")
+def test_the_token_two_through_both_layers():
+    layer_class, token = answer_class("feed-forward"), torch.full((1, 1, 1), 2.0)
+    for gated, name in ((False, "GELU(2) = "), (True, "SiLU(2) · 2 = ")):
+        layer = layer_class(1, 1, gated=gated, bias=False)
+        with torch.no_grad():
+            for parameter in layer.parameters():
+                parameter.fill_(1.0)
+            assert f"{name}{layer(token).item():.3f}" in task_of("feed-forward")
 
 
 def test_the_gelu_at_zero_and_one():
@@ -38,11 +46,11 @@ def test_two_lamps(wanted, bias):
 
 
 def test_three_records():
-    Y, experiments = np.array([[4.0, 7]]), []
+    Y, experiments = np.array([[4.0], [7]]), []
     for name, chosen, came in (
-        ("position-wise", [1, 0], [[7, 4]]),
-        ("equivariant", [0, 0], [[4, 5]]),
-        ("neither", [1, 0], [[4, 7]]),
+        ("position-wise", [1, 0], [[7], [4]]),
+        ("equivariant", [0, 0], [[4], [5]]),
+        ("neither", [1, 0], [[4], [7]]),
     ):
         experiments.append((chosen, np.array(came, dtype=float)))
         assert answer("position-wise", Y, experiments) == name
@@ -55,18 +63,10 @@ def test_two_layers_of_width_one():
     assert f"W = [[{W[0, 0]:.0f}]] and c = [{c[0]:.0f}]" in task_of("lone-token")
 
 
-def test_a_small_block():
-    found = list(answer("counts", 10, 2, 40, 5).values())
-    numbers = f"{found[0]} and {found[1]} parameters, 5 000 and 8 000 operations, even at {found[4]}"
-    assert found[2:4] == [5000, 8000] and numbers in task_of("counts")
-
-
-def test_the_museum_piece_is_the_known_mistake():
-    """Catches a museum piece that was edited without its wrong solution, by which a learner is told about it."""
-    scope = {"np": np, "relu": lambda z: np.maximum(z, 0)}
-    exec(cell(authored(SLUG).learner, "backward-museum"), scope)
-    rng = np.random.default_rng(5)
-    arguments = [rng.normal(size=shape) for shape in ((4, 7), (9, 4), (9,), (4, 9), (4, 7))]
-    known = next(entry for entry in authored(SLUG).wrong.of("backward") if entry.name == "museum_piece")
-    pairs = zip(scope["museum_backward"](*arguments), known.function(*arguments), strict=True)
-    assert all(np.allclose(ours, theirs, rtol=0, atol=1e-12) for ours, theirs in pairs)
+def test_a_unit_that_is_on_and_one_that_is_off():
+    one = torch.ones(1, 1)
+    for x, numbers in ((2.0, [15, 10, 5, 7, 1]), (-2.0, [0, 0, 0, 0, 1])):
+        found = answer("gradient", torch.full((1, 1, 1), x), 3 * one, torch.ones(1), 5 * one, torch.ones(1, 1, 1))
+        assert [gradient.item() for gradient in found] == numbers
+    assert "15 by x, 10 by W₁, 5 by b₁, 7 by W₂ and 1 by b₂" in task_of("gradient")
+    assert "the gradients are 0, 0, 0, 0 and 1" in task_of("gradient")

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 import torch
-from clearformer.models.mae import MAE, MAEConfig, glorot, reconstruction_loss
+from clearformer.models.init import glorot
+from clearformer.models.mae import MAE, MAEConfig, reconstruction_loss
 from clearformer.models.vit import ViT, ViTConfig, mean_tokens
-from clearformer.tokens import patchify
+from clearformer.patches import patchify
 
 from tests.exercises.authored import authored, cell
 
@@ -60,7 +61,7 @@ def test_one_hidden_patch():
 def test_loss_and_gradient_as_in_the_library(normalise):
     """Catches a variance, or a factor, that is not that of the auto-encoder which learners meet in the chapter."""
     torch.manual_seed(3)
-    mae = MAE(MAEConfig(6, 2, 3, 8, 2, 1, 4, 2, 1, d_hidden=7)).apply(glorot).double()
+    mae = MAE(MAEConfig(6, 2, 3, 8, 2, 1, 4, 2, 1, d_ff=7)).apply(glorot).double()
     images, noise = torch.randn(2, 3, 6, 6, dtype=torch.float64), torch.rand(2, 9, dtype=torch.float64)
     with torch.no_grad():
         drawn, hidden = mae(images, noise)

@@ -1,15 +1,19 @@
 """Every exercise keeps the rules, and every rule can fail: a toy exercise breaks one after the other."""
 
 from dataclasses import replace
+from difflib import SequenceMatcher
 
 import numpy as np
 import pytest
-from clearcheck import Exercise, Question, Solutions, WrongSolutions, equals, holds
+from clearcheck import Exercise, Inputs, Question, RightSolutions, WrongSolutions, axes, equals, holds
+from clearcheck.author.edits import EDITED_LINES, renamed
+from clearcheck.author.mistakes import Solutions
 
-from tests.exercises.authored import SLUGS
-from tests.exercises.inputs import Inputs, axes
+from tests.exercises.authored import EXERCISES, SLUGS, authored, questions
 from tests.exercises.lint import lint
 from tests.exercises.subject import Subject, subject_of
+
+MOST_LINES = 30_000  # of Python below exercises/authoring
 
 
 @pytest.mark.parametrize("slug", SLUGS)
@@ -26,6 +30,10 @@ def layer(X, scores, b_1, positions, mask, eps):
     """All kinds of arguments that have a rule."""
     A = softmax(scores) * mask
     return X @ A + b_1[:, None] + positions + eps
+
+
+def with_a_default(X, scores, b_1, positions, mask, eps=0.1):
+    return layer(X, scores, b_1, positions, mask, eps)
 
 
 def drawn(factor=1.0, N=5, S=7, **changes):
@@ -69,25 +77,26 @@ def checks(**changes):
     )
 
 
-def toy(question=None, titles=("A", "B", "C", "D", "Stretch: e"), right=3, wrong=8, **inputs) -> Subject:
+def toy(question=None, titles=("A", "B", "C", "D", "Stretch: e"), right=3, wrong=8, answer=layer, **inputs) -> Subject:
     """A good exercise of five questions, the first of them with the changes that are given."""
     hints = ("Look at the axis.", "Which index is summed?", "Subtract something first.")
-    made = Question("q0", titles[0], "f0", 10, 1, checks(), hints, "section")
+    good = {"sizes": axes("DM", "MN", "D", "N", "MN"), "scores": lambda X, scores, *rest: scores}
+    made = Question("q0", titles[0], "f0", 10, 1, checks(), hints, "section", inputs=Inputs(**good))
     made = replace(made, **(question or {}))
     more = [replace(made, id=f"q{i}", name=f"f{i}", title=titles[i], difficulty=3) for i in range(1, len(titles))]
+    made = replace(made, inputs=Inputs(**(good | inputs)))
     exercise = Exercise("90-toy", "Toy", "chapters/90-toy", (made, *(replace(q, checks=checks()) for q in more)))
-    good = {"sizes": axes("DM", "MN", "D", "N", "MN"), "scores": lambda X, scores, *rest: scores}
-    collections = Solutions(), WrongSolutions()
+    found, mistakes = Solutions(), Solutions()
     for asked in exercise.questions:
         first = asked is exercise.questions[0]
+        right_ones, wrong_ones = RightSolutions(asked.id), WrongSolutions(asked.id)
         for i in range(right if first else 3):
-            collections[0](asked.id)(layer if i == 0 else named(f"right_{i}"))
+            right_ones(answer if i == 0 else named(f"right_{i}"))
         for i in range(wrong if first else 8):
-            collections[1](asked.id, says=f"Mistake {i}.", section="s")(named(f"wrong_{i}"))
-    described = {q.id: Inputs(**good) for q in exercise.questions}
-    if inputs:
-        described["q0"] = Inputs(**(good | inputs))
-    return Subject(exercise, *collections, described)
+            wrong_ones(f"Mistake {i}.")(named(f"wrong_{i}"))
+        found.entries += right_ones.entries
+        mistakes.entries += wrong_ones.entries
+    return Subject(exercise, found, mistakes)
 
 
 def test_a_good_exercise_has_no_misfit():
@@ -132,8 +141,8 @@ BROKEN = {
     "a hint twice": ({"question": {"hints": ("One.", "Two.", "One.")}}, "three different hints"),
     "one minute": ({"question": {"minutes": 1}}, "1 minutes"),
     "no section": ({"question": {"section": ""}}, "no section to read"),
-    "not described": ({"sizes": None}, "does not say which sizes"),
-    "scores not described": ({"scores": None}, "does not say how its scores"),
+    "not described": ({"sizes": None}, "do not say which sizes"),
+    "scores not described": ({"scores": None}, "do not say how its scores"),
     "equal sizes": (with_checks(N=7), "none may be equal to or divide another"),
     "a multiple": (with_checks(N=14), "none may be equal to or divide another"),
     "announced and not alike": ({"alike": ("values",)}, "equal ones were announced"),
@@ -153,6 +162,7 @@ BROKEN = {
         "always follow one another",
     ),
     "tiny epsilon": ({"question": {"checks": checks(eps=lambda rng, e: 1e-5)[:3]}}, "ε is always tiny"),
+    "a default never used": ({"answer": with_a_default}, "eps is never left out"),
     "no empty mask": ({"question": {"checks": checks(mask=lambda rng, m: m | True)[:3]}}, "hides everything"),
     "the same case for every seed": (alone(ORDINARY, equals("again", 4, seeds_ignored, layer)), "again: every seed"),
     "single precision": (with_checks(X=lambda rng, X: X.astype(np.float32)), "single precision"),
@@ -176,3 +186,23 @@ def test_the_misfits_name_the_question_and_nothing_else():
     misfits = lint(toy(question={"hints": ("One.",)}))
     assert misfits == [f"q{i}: three different hints, each in whole sentences, are expected." for i in range(5)]
     assert lint(toy(wrong=7)) == ["q0: 7 wrong solutions; at least 8 are expected."]
+
+
+def test_mistakes_are_edits_where_they_can_be():
+    """Catches a catalogue that grows by copies of whole answers, in which nobody sees the mistake any more."""
+    files = [path for slug in SLUGS for path in (EXERCISES / "authoring" / slug).glob("*.py")]
+    assert sum(len(path.read_text(encoding="utf-8").splitlines()) for path in files) <= MOST_LINES
+
+
+@pytest.mark.parametrize(("slug", "id"), questions())
+def test_no_mistake_is_written_out_that_is_near_a_right_answer(slug, id):
+    """Catches a whole function under @wrong that differs from a right answer by three lines or less."""
+    it = authored(slug)
+    whole = [entry for entry in it.wrong.of(id) if not entry.base and entry.source]
+    assert [(entry.name, right.name) for entry in whole for right in it.right.of(id) if near(right, entry)] == []
+
+
+def near(right, entry) -> bool:
+    one, other = (renamed(each.source, each.name, "answer").splitlines() for each in (right, entry))
+    changes = SequenceMatcher(None, one, other, autojunk=False).get_opcodes()
+    return sum(max(i2 - i1, j2 - j1) for kind, i1, i2, j1, j2 in changes if kind != "equal") <= EDITED_LINES

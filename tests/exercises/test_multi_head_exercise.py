@@ -4,11 +4,13 @@ import re
 
 import numpy as np
 import pytest
+import torch
 
 from tests.exercises.authored import authored, cell
 
 SLUG = "04-multi-head"
-CLAIMED_TO_PASS = {"scale_removed", "own_value"}  # "some wrong layers pass all four"
+# "some wrong layers pass all four"
+CLAIMED_TO_PASS = {"scale_removed", "own_value", "mask_not_low_enough", "mask_added"}
 
 
 def right(id):
@@ -22,19 +24,15 @@ def task(id):
 def test_the_table_of_question_1_is_cut_and_joined_as_shown():
     """Catches a slip in the example that the first two questions share."""
     printed = re.findall(r"\\begin\{bmatrix\}(.*?)\\end\{bmatrix\}", task("split"), re.S)
-    table, *heads = (np.array([row.split("&") for row in one.split(r"\\")], dtype=float) for one in printed)
+    rows = [[[float(entry) for entry in row.split("&")] for row in one.split(r"\\")] for one in printed]
+    table, *heads = map(torch.tensor, rows)
     cut = right("split")(table[None], 2)
-    assert np.array_equal(cut[0], np.stack(heads))
-    assert np.array_equal(right("join")(cut)[0], table)
+    assert torch.equal(cut[0], torch.stack(heads))
+    assert torch.equal(right("join")(cut)[0], table)
 
 
 def test_the_other_examples_by_hand_are_right():
     """Catches a slip in the numbers that a learner compares with."""
-    nothing, read = np.zeros((2, 1, 2)), np.array([[[1.0, 0]], [[0, 1.0]]])
-    write = np.array([[[2.0], [0]], [[1], [1]]])
-    Y = right("concatenate")(np.eye(2), nothing, nothing, read, write)
-    assert np.allclose(Y, [[1.5, 1.5], [0.5, 0.5]]) and "receives 1.5 and 0.5" in task("concatenate")
-
     qkv = np.array([*[[9.0, 9.0]] * 4, [1.0, 2.0], [3.0, 4.0]])
     V = right("values")(qkv, np.array([[1.0, 5.0], [0, 6.0]]), 2)
     assert V.tolist() == [[[1, 2], [0, 0]], [[15, 20], [18, 24]]]
@@ -46,6 +44,17 @@ def test_the_other_examples_by_hand_are_right():
     offered = np.array([10.0, 20.0]).reshape(1, 2, 1, 1)
     handed = right("groups")(np.ones((1, 4, 1, 3)), np.ones((1, 2, 1, 3)), offered)
     assert handed.ravel().tolist() == [10, 10, 20, 20] and "10, 10, 20 and 20" in task("groups")
+
+
+def test_a_layer_without_queries_averages_as_the_task_says():
+    """Catches a slip in the example of the question on the module, and a right answer that is none."""
+    x = torch.randn(2, 5, 6)
+    for causal in (False, True):
+        layer = right("layer")(6, 2, causal=causal)
+        torch.nn.init.zeros_(layer.query.weight)
+        torch.nn.init.zeros_(layer.query.bias)
+        seen = layer.value(x)[:, :1] if causal else layer.value(x).mean(dim=1, keepdim=True)
+        torch.testing.assert_close(layer(x)[:, :1], layer.out(seen))
 
 
 @pytest.fixture(scope="module")

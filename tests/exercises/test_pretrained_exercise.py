@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 import torch
-import transformers
 from safetensors.torch import load, save
 
 from tests.exercises.authored import authored, cell
+from tests.lazily import Lazily
+
+transformers = Lazily("transformers")
 
 SLUG = "12-pretrained"
 SENTENCE = "the loss is no test but equal logits are."

@@ -58,7 +58,7 @@ def notebook():
     """The author's notebook without its calls of the grader: answers and given cells, run."""
     cells = json.loads((EXERCISES / "authoring" / SLUG / "source.ipynb").read_text(encoding="utf-8"))["cells"]
     scope = {}
-    exec("import numpy as np\nfrom clearcheck.tape import over_tree, value_and_gradients", scope)
+    exec("import numpy as np\nfrom cleartape.gradients import over_tree, value_and_gradients", scope)
     for entry in cells:
         if entry["id"] in GIVEN or entry["id"].endswith("-answer"):
             exec("".join(entry["source"]), scope)

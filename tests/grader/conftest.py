@@ -6,16 +6,17 @@ from pathlib import Path
 
 import pytest
 from clearcheck import notebook as in_notebook
-from clearcheck.grade import grade
-from clearcheck.records import VARIABLE
-from clearcheck.release import learner_notebook, read_source
-from clearcheck.sandbox import Limits
+from clearcheck.author.loading import COURSE_VARIABLE
+from clearcheck.author.release import learner_notebook, read_source
+from clearcheck.files import RECORD_VARIABLE
+from clearcheck.instructor.grade import _files, grade
+from clearcheck.worker.limits import Limits
 
 TOY = Path(__file__).parent / "toy"
 SLUG = "01-columns"
 SHORT = Limits(cell_seconds=3.0, grace_seconds=1.5)
 
-IMPORTS = "import numpy as np\nfrom clearcheck.notebook import check, exercise, hint, progress, reset"
+IMPORTS = "import numpy as np\nfrom clearcheck.notebook import case, check, exercise, hint, progress, reset"
 START = f'{IMPORTS}\n\nexercise("{SLUG}")'
 MEANS = "def column_means(table):\n    return table.mean(axis=0)"
 RANGES = "def column_ranges(table):\n    return table.min(axis=0), table.max(axis=0)"
@@ -50,13 +51,15 @@ def course(tmp_path, monkeypatch) -> Path:
     source = notebook(*sources, kernelspec={"name": "python3", "display_name": "Python 3", "language": "python"})
     (folder / "source.ipynb").write_text(json.dumps(source))
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(COURSE_VARIABLE, str(tmp_path))
+    _files.cache_clear()
     return tmp_path
 
 
 @pytest.fixture
 def record(course, monkeypatch) -> Path:
     """The file of the learner's record, which is off in the rest of the suite."""
-    monkeypatch.delenv(VARIABLE)
+    monkeypatch.delenv(RECORD_VARIABLE)
     return course / ".clearcheck" / "progress.json"
 
 
@@ -106,9 +109,9 @@ def learner(course):
 def graded(course):
     """Grade a notebook made of these code cells, with short limits and a fixed seed."""
 
-    def run(*sources: str, seed: int = 5):
+    def run(*sources: str, seed: int = 5, start: str = START):
         path = course / "answer.ipynb"
-        path.write_text(json.dumps(notebook(START, *sources)))
+        path.write_text(json.dumps(notebook(start, *sources)))
         return grade(path, seed=seed, limits=SHORT)
 
     return run

@@ -1,144 +1,358 @@
-"""Code that breaks the process, runs for ever, floods it or lies to the grader.
+"""Attacks on a class run, one by one: what each tries, and that it gets nothing and harms nobody.
 
-Each costs its own question or cell, gets one sentence, and leaves the other question its points.
+Those on what only a sandbox protects run with bubblewrap, where the system has it.
 """
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
 
 import pytest
+from clearcheck.instructor import course_files
+from clearcheck.instructor import grade as grading
+from clearcheck.instructor.course_files import CourseChanged, CourseFiles
+from clearcheck.notebooks.file import NotANotebook
+from clearcheck.worker import launch
+from clearcheck.worker.limits import Limits
 
-from .conftest import MEANS, RANGES
+from .conftest import MEANS, RANGES, SLUG, START, notebook
 
-IN_A_CALL = {
-    "sys.exit": ("import sys; sys.exit(0)", "raised SystemExit"),
-    "os._exit": ("import os; os._exit(0)", "ended the Python process (exit code 0)"),
-    "own interrupt": ("raise KeyboardInterrupt", "raised KeyboardInterrupt"),
-    "recursion": ("return column_means(table)", "raised RecursionError"),
-    "endless loop": ("while True: pass", "ran longer than 2 s and was stopped in the line `while True: pass`: look"),
-    "deaf loop": (
-        "import signal; signal.signal(signal.SIGALRM, signal.SIG_IGN)\n    while True: pass",
-        "ran longer than 2 s and was stopped: look for",
-    ),
-    "10 GB": ("return np.ones(10 * 2**30 // 8)", "raised MemoryError"),
-    "10 GB of bytes": ("return len(bytearray(10 * 2**30))", "raised MemoryError"),
-    "kill": ("import os; os.kill(os.getpid(), 9)", "ended the Python process (signal SIGKILL)"),
-    "closed descriptors": ("import os; os.closerange(0, 100); return 1", "ended the Python process"),
-    "large file": ("open('x', 'wb').write(bytes(10**8))", "File too large"),
-    "segmentation fault": ("import ctypes; ctypes.string_at(0)", "ended the Python process (signal SIGSEGV)"),
-}
+NO_BUBBLEWRAP = "needs bubblewrap and user namespaces"
+ROOT = "needs a user who is not root"
 
 
-@pytest.mark.parametrize("name", IN_A_CALL)
-def test_a_call_that_breaks_things_costs_its_question_alone(graded, name):
-    """Would catch a grader that hangs, dies, or blames the other question."""
-    body, says = IN_A_CALL[name]
-    grade = graded(f"def column_means(table):\n    {body}", RANGES)
-    means, ranges = grade.questions
-    assert says in means.checks[0].message
-    assert (means.points, ranges.points) == (0, 3)
+@pytest.fixture(params=[launch.PROCESS, launch.BUBBLEWRAP])
+def isolation(request, monkeypatch) -> str:
+    """Each way in which a worker can be kept apart, as far as this system has it."""
+    return isolated(request.param, monkeypatch)
 
 
-def test_a_loop_that_swallows_every_exception_is_ended_from_outside(graded):
-    """Would catch relying on an exception to stop the learner's code, and losing the function of an ended cell."""
-    loop = "import signal\nsignal.signal(signal.SIGALRM, signal.SIG_IGN)\n"
-    loop += "while True:\n    try:\n        sum(range(1000))\n    except: pass"
-    grade = graded(f"{MEANS}\n{loop}", RANGES)
-    assert grade.points == 9
-    expected = "Code cell 2 ran longer than 3 s and was stopped: look for a loop that never ends."
-    assert grade.notes == [expected]
+@pytest.fixture
+def sandbox(monkeypatch) -> str:
+    return isolated(launch.BUBBLEWRAP, monkeypatch)
 
 
-def test_cells_that_break_things_do_not_stop_the_others(graded):
-    """Would catch one bad cell costing the cells before it or after it."""
-    cells = ["import os\nos._exit(3)", "raise SystemExit", "while True: pass", "x = bytearray(10 * 2**30)"]
-    grade = graded(cells[0], MEANS, *cells[1:], RANGES)
-    assert grade.points == 9
-    assert [note.split(":")[0].split(";")[0] for note in grade.notes] == [
-        "Code cell 2 ended the Python process (exit code 3)",
-        "Code cell 4 stopped with SystemExit in the line `raise SystemExit`",
-        "Code cell 5 ran longer than 3 s and was stopped",
-        "Code cell 6 stopped with MemoryError in the line `x = bytearray(10 * 2**30)`",
-    ]
+def isolated(kind: str, monkeypatch) -> str:
+    if sys.platform != "linux" and kind == launch.BUBBLEWRAP:
+        pytest.skip(NO_BUBBLEWRAP)
+    monkeypatch.setenv(launch.VARIABLE, kind)
+    launch._server.cache_clear()
+    try:
+        launch.isolation()
+    except launch.WorkerError:
+        launch._server.cache_clear()
+        pytest.skip(NO_BUBBLEWRAP)
+    return kind
 
 
-def test_printing_100_mb_is_dropped_with_a_note(graded):
-    """Would catch output that fills the memory, the terminal or the channel."""
-    cells = ["print('x' * 10**8)", "import os, sys\nos.write(1, bytes(10**6))\nos.write(2, bytes(10**6))"]
-    noisy = MEANS.replace("    return", "    print('y' * 10**7)\n    return")
-    grade = graded(*cells, noisy, RANGES)
-    assert grade.points == 9
-    assert grade.notes[0] == "Code cell 2 printed 100,000,001 characters: the grader dropped them."
-    assert grade.notes[1].startswith("`column_means` printed ")
+@pytest.fixture(autouse=True)
+def own_server():
+    """What a test did to the server of workers is the next one's no more."""
+    yield
+    launch._server.cache_clear()
 
 
-ALWAYS_EQUAL = """
-class Anything(np.ndarray):
-    def __eq__(self, other): return True
-    def __array_ufunc__(self, *args, **kwargs): return True
-    def __array_function__(self, *args, **kwargs): return True
-class Everything:
-    shape, dtype, ndim = (5,), np.dtype(float), 1
-    def __eq__(self, other): return True
-    def __sub__(self, other): return 0.0
-    def __float__(self): return 0.0
-    def __array__(self, *args, **kwargs): return np.zeros(5)
+def test_the_grade_says_what_it_was_isolated_by(graded, isolation):
+    grade = graded(MEANS, RANGES)
+    assert (grade.points, grade.isolation, grade.as_json()["isolation"]) == (9, isolation, isolation)
+
+
+@pytest.mark.parametrize("room", ["author.loading", "grading.evaluate", "instructor.grade", "notebook"])
+def test_no_other_room_of_the_grader_is_there(graded, isolation, room):
+    """Catches an answer that asks the grader for the author's answers."""
+    grade = graded(f"import clearcheck.{room} as found\nfound.load", MEANS)
+    assert grade.points == 6 and ("ModuleNotFoundError" in grade.notes[0] or "AttributeError" in grade.notes[0])
+
+
+SEARCH = """
+import os, sys
+HERE = [*sys.path, os.getcwd(), *os.environ.values()]
+if any(os.path.isdir(os.path.join(path, *up, "exercises", "authoring"))
+       for path in HERE for up in ([], [".."], ["..", ".."], ["..", "..", ".."]) if path.startswith("/")):
+    raise ValueError("found")
 """
 
 
-@pytest.mark.parametrize("answer", ["Everything()", "np.zeros(5).view(Anything)", "[Everything()] * 5"])
-def test_an_object_that_equals_everything_gets_nothing(graded, answer):
-    """Would catch comparing with the learner's own __eq__."""
-    grade = graded(f"{ALWAYS_EQUAL}\ndef column_means(table):\n    return {answer}")
-    assert grade.points == 0
+def test_no_path_leads_to_the_authors_answers(graded, isolation):
+    """Catches sys.path, the working folder or the environment naming the course; its interpreter may lie there."""
+    assert "ValueError" not in " ".join(graded(SEARCH, MEANS).notes)
 
 
-def test_patching_numpy_changes_nothing_outside(graded):
-    """Would catch a comparison that runs in the learner's process."""
-    patch = "np.allclose = np.array_equal = np.isclose = lambda *a, **k: True\nnp.abs = lambda x: 0 * x"
-    assert graded(patch, "def column_means(table):\n    return np.zeros(table.shape[1])").points == 0
-
-
-FORGERY = """
-import os
-from clearcheck.channel import write_frame
-def column_means(table):
-    forged = {"kind": "value", "value": table.mean(axis=0), "changed": []}
-    for descriptor in range(3, 30):
-        try:
-            write_frame(open(descriptor, "wb", closefd=False), forged)
-            os.write(descriptor, JUNK)
-        except (OSError, ValueError):
-            pass
-    return table.mean(axis=0)
-"""
-
-
-@pytest.mark.parametrize("junk", [b"", b"junk" * 9])
-def test_forged_replies_on_the_channel_are_noticed(graded, junk):
-    """Would catch taking the learner's bytes for a reply, and the next question reading what is left of them."""
-    grade = graded(f"JUNK = {junk}", FORGERY, RANGES)
-    means, ranges = grade.questions
-    assert "ended the Python process (its channel to the grader was disturbed)" in means.checks[0].message
-    assert (means.points, ranges.points) == (0, 3)
-
-
-def test_the_child_is_told_no_expected_value_seed_or_secret(graded, monkeypatch):
-    """Would catch the environment or the arguments of the process giving something away."""
-    monkeypatch.setenv("CLASS_TOKEN", "s3cret")
-    look = "import os, sys\nif 'CLASS_TOKEN' in os.environ: raise ValueError('token')\n"
-    look += "if any('seed' in word for word in sys.argv): raise ValueError('seed')\n"
-    look += "if any(name.startswith('clearcheck_') for name in sys.modules): raise ValueError('checks')\n"
-    look += "if os.listdir('.'): raise ValueError('files')"
+def test_the_authors_answers_cannot_be_read_in_the_sandbox(graded, sandbox, course):
+    """Catches a file system that shows the course; the positive control is the folder's own Python."""
+    folder = course / "exercises" / "authoring" / SLUG
+    look = "import os, sys\n" + "\n".join(
+        f"if os.path.exists({str(path)!r}): raise ValueError({path.name!r})" for path in (folder, folder / "means.py")
+    )
+    look += "\nif not os.path.exists(os.path.dirname(os.__file__)): raise ValueError('no Python')"
     assert graded(look, MEANS).notes == []
 
 
-def test_reading_input_ends_at_once(graded):
-    """Would catch a notebook that waits for the keyboard for ever."""
-    grade = graded("name = input('Who are you?')", MEANS)
-    assert grade.notes[0].startswith("Code cell 2 stopped with EOFError")
+@pytest.mark.parametrize("place", ["/tmp/../stays", "/usr/stays", "{home}/stays", "{course}/stays", "{rooms}/stays"])
+def test_nothing_outside_its_scratch_folder_can_be_written_in_the_sandbox(graded, sandbox, course, place):
+    path = place.format(home=Path.home(), course=course, rooms=launch.ROOMS)
+    grade = graded(f"open({path!r}, 'w').write('here')", "open('mine', 'w').write('here')", MEANS)
+    assert len(grade.notes) == 1 and grade.points == 6
+    assert not Path(path).exists()
+
+
+def test_what_one_notebook_wrote_is_not_there_for_the_next(graded, isolation):
+    """Catches a scratch folder that a neighbour can read: the answers of the last one."""
+    first = "for name in ('a', '/tmp/clearcheck_left'):\n    open(name, 'w').write('x')"
+    graded(first, MEANS)
+    look = "import os\nif os.listdir('.') or ('clearcheck_left' in os.listdir('/tmp')): raise ValueError('left')"
+    try:
+        assert (graded(look, MEANS).notes == []) == (isolation == launch.BUBBLEWRAP)
+    finally:
+        Path("/tmp/clearcheck_left").unlink(missing_ok=True)
+
+
+def test_there_is_no_network_in_the_sandbox(graded, sandbox):
+    """Catches a socket that reaches out; each would be refused by another error where there is a network."""
+    call = "import socket\nsocket.create_connection(('192.0.2.1', 80), timeout=1)"
+    assert "Network is unreachable" in graded(call, MEANS).notes[0]
+
+
+def test_only_its_own_processes_are_to_be_seen_in_the_sandbox(graded, sandbox):
+    """Catches the grader's command line, with its seed, its environment and its memory in reach."""
+    look = "import os\nseen = [int(name) for name in os.listdir('/proc') if name.isdigit()]\n"
+    look += "if len(seen) > 3: raise ValueError(str(seen))\n"
+    look += "if any(b'pytest' in open(f'/proc/{pid}/cmdline', 'rb').read() for pid in seen): raise ValueError('seen')"
+    assert graded(look, MEANS).notes == []
+
+
+def test_the_server_of_workers_cannot_be_looked_into(graded, isolation):
+    """Catches a worker that changes the process from which the next one is forked."""
+    for file in ("mem", "environ", "fd/0"):
+        note = graded(f"import os\nopen(f'/proc/{{os.getppid()}}/{file}', 'rb').read(1)", MEANS).notes
+        allowed = isolation == launch.PROCESS and os.geteuid() == 0  # root may look into every process
+        assert allowed or "PermissionError" in note[0]
+
+
+@pytest.mark.parametrize("signal", ["KILL", "STOP"])
+def test_an_answer_that_ends_the_server_of_workers_costs_no_other_notebook(graded, isolation, signal):
+    """Catches a run that ends, or goes on without a server, where an answer ends or stops the parent of its process.
+
+    In the sandbox the server is the first process, which none below it can end: not even this notebook loses a point.
+    """
+    points = graded(f"import os, signal\nos.kill(os.getppid(), signal.SIG{signal})", MEANS).points
+    assert isolation == launch.PROCESS or points == 6
+    assert graded(MEANS, RANGES).points == 9
+
+
+LEFT = """
+import os, time
+child = os.fork()
+if child == 0:
+    os.setsid()
+    if os.fork() == 0:
+        time.sleep(600)
+    os._exit(0)
+os.waitpid(child, 0)
+"""
+
+
+def test_processes_left_behind_are_ended_and_noted(graded, isolation):
+    """Catches a process in a session of its own that would see the next notebook's worker."""
+    grade = graded(LEFT, MEANS)
+    assert grade.points == 6
+    assert grade.notes == ["The code had started other processes and left them behind: they were ended."]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason=ROOT)
+def test_processes_have_an_end_in_the_sandbox(graded, sandbox):
+    """Catches two hundred sleeping children on the instructor's machine."""
+    bomb = "import os, time\nfor _ in range(200):\n    if os.fork() == 0:\n        time.sleep(600)"
+    grade = graded(bomb, MEANS)
+    assert "BlockingIOError" in grade.notes[0] and "left them behind" in grade.notes[-1]
+
+
+def test_the_scratch_folder_has_an_end_in_the_sandbox(graded, sandbox):
+    """Catches many files, each below the limit of one, that fill the disk."""
+    fill = "for i in range(20):\n    open(f'{i}', 'wb').write(bytes(60 * 2**20))"
+    assert "No space left on device" in graded(fill, MEANS).notes[0]
+
+
+def test_random_numbers_differ_between_two_notebooks(graded, isolation):
+    """Catches workers that are forked with one state, so that all learners draw the same."""
+    drawn = "import random\nif (np.random.rand(), random.random()) == SEEN: raise ValueError('again')"
+    shown = "import random\nraise ValueError(repr((np.random.rand(), random.random())))"
+    pair = graded(shown, MEANS).notes[0].split("ValueError (")[1].split(") in the line")[0]
+    assert graded(drawn.replace("SEEN", pair), MEANS).notes == []
+
+
+@pytest.mark.parametrize("number", [35, 40, 63])
+def test_a_signal_without_a_name_ends_no_run(graded, isolation, number):
+    grade = graded(f"import os\nos.kill(os.getpid(), {number})", MEANS)
+    assert f"ended the Python process (signal {number})" in grade.notes[0] and grade.points == 6
+
+
+HUGE = """
+import clearcheck.worker.child as child
+import clearcheck.worker.values as values
+pack = values._Writer._int
+values._Writer._int = lambda self, value: ["int", "1" + 400 * "0"]
+def column_means(table):
+    return 5
+"""
+
+
+def test_a_forged_huge_number_ends_no_run(graded, isolation):
+    """Catches numbers in the grader's process that no comparison is made for."""
+    assert graded(HUGE, RANGES).questions[0].points == 0
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (b'{"nbformat": 4, "cells": [' + b"9" * 5000 + b"]}", "is no notebook"),
+        (b"[" * 300_000, "is no notebook"),
+        (b'{"nbformat": 4, "cells": [{"cell_type": "code", "source": "' + b"a\\n" * 10**6 + b'"}]}', "of code"),
+        (b'{"nbformat": 4, "cells": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", "is no notebook"),
+        (b"\xff\xfe\x00", "is no notebook"),
+    ],
+)  # fmt: skip
+def test_a_file_that_is_made_to_break_the_reader_is_told(course, isolation, data, says):
+    path = course / "odd.ipynb"
+    path.write_bytes(data)
+    with pytest.raises(NotANotebook, match=says):
+        grading.grade(path, SLUG, 1)
+
+
+def test_a_line_of_spaces_costs_no_time_that_grows_with_its_square(graded, isolation):
+    """Catches a pattern that can match one text in many ways, by what is left of the limit for reading."""
+    grade = graded("x = (" + " " * 900_000 + "!", MEANS)
     assert grade.points == 6
 
 
-def test_a_process_that_dies_again_and_again_is_given_up(graded):
-    """Would catch an endless chain of restarts: this thread ends every process shortly after its start."""
-    bomb = "import os, threading\ndef go():\n    threading.Timer(0.05, os._exit, [1]).start()\n"
-    grade = graded(bomb + "class Now:\n    go()\n" + MEANS, "import time\ntime.sleep(0.5)", RANGES)
-    assert any("ended the Python process" in note for note in grade.notes)
+def test_a_notebook_has_a_limit_as_a_whole(course, isolation):
+    """Catches many cells that each stay below theirs: the first question is asked no more."""
+    path = course / "slow.ipynb"
+    cells = ["import time\ntime.sleep(0.9)"] * 20
+    path.write_text(json.dumps(notebook(START, *cells, MEANS, RANGES)))
+    began = time.monotonic()
+    grade = grading.grade(path, SLUG, 1, Limits(cell_seconds=5, grace_seconds=0.5, submission_seconds=3))
+    assert grade.points == 0 and "used up the 3 s" in grade.notes[-1]
+    assert time.monotonic() - began < 18
+
+
+def test_a_file_that_is_no_plain_file_is_not_opened(course, isolation):
+    os.mkfifo(course / "pipe.ipynb")
+    with pytest.raises(NotANotebook, match="is no file"):
+        grading.grade(course / "pipe.ipynb", SLUG, 1)
+    (course / "zero.ipynb").symlink_to("/dev/zero")
+    with pytest.raises(NotANotebook, match="is no file"):
+        grading.grade(course / "zero.ipynb", SLUG, 1)
+
+
+@pytest.mark.parametrize("name", ["a\nforged: 9 of 9", "\x1b[31mred", "turned\u202eround"])
+def test_a_name_deceives_no_terminal(course, name):
+    path = course / f"{name}.ipynb"
+    path.write_text(json.dumps(notebook(START, MEANS)))
+    told = grading.grade(path, SLUG, 1).file
+    assert told.isprintable() and name not in told and told.endswith(".ipynb")
+
+
+def test_a_name_that_is_no_utf8_is_told(course):
+    path = os.fsencode(course) + b"/M\xfcller.ipynb"
+    with open(path, "w") as file:
+        json.dump(notebook(START, MEANS), file)
+    assert grading.grade(Path(os.fsdecode(path)), SLUG, 1).file.endswith("M\\xfcller.ipynb")
+
+
+def test_checks_that_lie_beside_a_notebook_are_not_run(course, tmp_path_factory, monkeypatch):
+    """Catches a student's whole folder, handed in, whose own exercises/authoring is run in the grader."""
+    student = tmp_path_factory.mktemp("student")
+    folder = student / "exercises" / "authoring" / SLUG
+    shutil.copytree(course / "exercises" / "authoring" / SLUG, folder)
+    for file in folder.glob("*.py"):
+        file.write_text(f"import pathlib\npathlib.Path({str(student / 'ran')!r}).touch()\n" + file.read_text())
+    path = student / "exercises" / f"{SLUG}.ipynb"
+    path.write_text(json.dumps(notebook(START, MEANS)))
+    monkeypatch.chdir(student)
+    grading._loaded.cache_clear()
+    assert grading.grade(path, None, 1).points == 6
+    assert not (student / "ran").exists()
+
+
+@pytest.mark.parametrize("what", ["exercises/authoring/{slug}/means.py", "new.py"])
+def test_a_change_of_the_course_stops_the_run(graded, course, monkeypatch, what):
+    """Catches an answer that rewrites the checks, or adds a file, for those graded after it."""
+    monkeypatch.setenv(launch.VARIABLE, launch.PROCESS)
+    launch._server.cache_clear()
+    path = course / (what if "/" in what else f"exercises/authoring/{SLUG}/{what}").format(slug=SLUG)
+    change = f"import os\nopen({str(path)!r}, 'a').write('# mine')\nos.utime({str(path)!r}, (1, 1))"
+    with pytest.raises(CourseChanged, match=path.name):
+        graded(change, MEANS)
+
+
+def test_the_same_change_does_nothing_in_the_sandbox(graded, course, sandbox):
+    path = course / "exercises" / "authoring" / SLUG / "means.py"
+    before = path.read_bytes()
+    assert graded(f"open({str(path)!r}, 'w').write('mine')", MEANS).points == 6
+    assert path.read_bytes() == before
+
+
+def test_the_grader_itself_is_among_the_files_that_are_watched(course):
+    """Catches a guard of the exercises alone."""
+    watched = CourseFiles().noted
+    assert course_files.__file__ in watched and str(course / "exercises/authoring" / SLUG / "means.py") in watched
+
+
+@pytest.mark.parametrize(
+    ("cell", "told"),
+    [
+        ("from clearformer.reference import softmax", "clearformer"),
+        ("import torch", "torch"),
+        ("__import__('clear' + 'tape')", "cleartape"),
+        ("import numpy as np", None),
+    ],
+)
+def test_modules_that_could_do_the_work_are_noted(graded, isolation, cell, told):
+    """Catches full points for a call of the library's own solution that nobody notices."""
+    grade = graded(cell, MEANS)
+    assert grade.uses == ([told] if told else []) and grade.points == 6
+
+
+def test_the_seed_is_not_in_the_sandbox(graded, sandbox):
+    """Catches the seed or the expected values in a command line or an environment that the code can read."""
+    look = "import glob\nfor name in glob.glob('/proc/[0-9]*/cmdline') + glob.glob('/proc/[0-9]*/environ'):\n"
+    look += "    try: text = open(name, 'rb').read()\n    except OSError: continue\n"
+    look += "    if b'7654321' in text: raise ValueError('seed')"
+    assert graded(look, MEANS, seed=7654321).notes == []
+
+
+def test_an_ended_worker_leaves_no_process_of_ours(graded, isolation):
+    """Catches zombies and forgotten workers of a long run."""
+    graded(MEANS)
+    server = launch._server(os.getpid())
+    before = children(server.process.pid)
+    for _ in range(3):
+        graded(MEANS)
+    assert len(children(server.process.pid)) <= len(before)
+
+
+def children(pid: int) -> list[str]:
+    found = []
+    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+        found += [child, *children(int(child))]
+    return found
+
+
+def test_the_server_ends_with_the_grader(isolation):
+    """Catches a server that outlives its grader, which was killed without a word."""
+    code = (
+        "from clearcheck.worker import launch\nimport os, signal\nserver = launch._server(os.getpid())\n"
+        "print(server.process.pid, flush=True)\nos.kill(os.getpid(), signal.SIGKILL)"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert told.returncode == -signal.SIGKILL
+    until = time.monotonic() + 10
+    while Path(f"/proc/{int(told.stdout)}").exists() and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not Path(f"/proc/{int(told.stdout)}").exists()

@@ -6,8 +6,10 @@ import subprocess
 import sys
 
 import pytest
-from clearcheck.__main__ import main
-from clearcheck.submission import NotANotebook, exercise_slug, read_submission
+from clearcheck.cli import main
+from clearcheck.learner.answered import exercise_slug
+from clearcheck.notebooks.file import NotANotebook
+from clearcheck.notebooks.submission import read_submission
 
 from .conftest import MEANS, START, notebook
 

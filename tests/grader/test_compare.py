@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from clearcheck.compare import compare
-from clearcheck.values import Unsupported
+from clearcheck.grading.compare import compare
+from clearcheck.worker.values import Unsupported, canonical
 
 RIGHT = np.arange(1.0, 36.0).reshape(7, 5)
 ARGS = (np.ones((7, 5)), np.ones(5))
@@ -63,8 +63,14 @@ def test_infinity_is_right_only_where_it_is_expected():
     ("came", "expected", "same"),
     [
         (3, 3.0, True),
-        (np.float64(3), 3, True),
-        (np.array(3.0), 3, True),
+        (3.0, 3, False),
+        (np.float64(3), 3, False),
+        (np.array(3.0), 3, False),
+        (np.int64(3), 3, True),
+        (np.array(3), 3, True),
+        (np.uint8(3), 3, True),
+        ({"a": 3.0}, {"a": 3}, False),
+        ((3, 4.0), (3, 4), False),
         (True, 1, False),
         (np.array([3.0]), 3, False),
         (np.float32(3), 3.0, False),
@@ -102,6 +108,39 @@ def test_the_kind_of_number_can_be_asked_for():
     assert compare(np.array([1, 2]), np.array([1.0, 2.0]), (), dtype="int") is None
     assert compare(np.array([1.0, 2.0]), np.array([1, 2]), (), dtype="int") is not None
     assert compare(2.0, 2, (), dtype="int") is not None
+
+
+def test_a_float_for_a_whole_number_is_told_with_its_cure():
+    """Would catch 36.0 passing for a count, and a sentence that calls the right number not right."""
+    message = compare({"pairs": 36.0}, {"pairs": 36}, ()).message
+    assert "under the key 'pairs', your function returned 36.0, a float; a whole number is expected: //" in message
+    assert "this is not right" in compare(37.5, 36, ()).message
+    assert compare(36.0, 36, (), dtype="float") is None
+
+
+def test_an_array_of_a_foreign_dtype_is_told_by_its_numbers():
+    """Would catch "an array of dtype float128; an array is expected", which contradicts itself."""
+    came = canonical(np.ones((7, 5), dtype=object))
+    message = compare(came, RIGHT, ARGS).message
+    assert message.endswith("returned an array of dtype object; numbers of dtype float64, whole numbers or truth "
+                            "values are expected.")  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("argument", "shown"),
+    [
+        ([2, 0, 1], "([2, 0, 1], 7)"),
+        ((np.int64(2), 0.123456789), "((2, 0.1235), 7)"),
+        ({"a": [1]}, "({'a': [1]}, 7)"),
+        ([([1, 0], np.ones((4, 2)))], "([([1, 0], an array of shape (4, 2))], 7)"),
+        (["tea", "team"] * 30, "(a list of 60: 'tea', 'team', 'tea', 'team', 'tea', 'team', 'tea', 'team', …, 7)"),
+        ([np.ones((2, 3))] * 9, "(a list of 9: an array of shape (2, 3), an array of shape (2, 3), …, 7)"),
+        ([list(range(99))] * 9, "(a list of 9, 7)"),
+    ],
+)
+def test_arguments_that_are_short_are_shown(argument, shown):
+    """Would catch "the arguments (a list of 3, 7)", with which nobody can try the case, and a screen of numbers."""
+    assert f"For the arguments {shown} your function" in compare(1.0, 2.0, (argument, 7)).message
 
 
 def test_a_place_in_a_nested_result_keeps_all_its_steps():

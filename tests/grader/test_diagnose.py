@@ -1,20 +1,30 @@
 """How a result is compared with many known mistakes."""
 
-from clearcheck import WrongSolutions, equals, transcript
+from clearcheck import WrongSolutions, equals
+from clearcheck.grading import replies as transcript
 
 from .test_authoring import result_of
 
 
 def test_arguments_are_packed_once_for_all_mistakes(monkeypatch):
     """Would catch a catalogue whose every entry costs another packing of the same arguments, in every call."""
-    wrong, packed = WrongSolutions(), []
+    wrong, packed = WrongSolutions("q"), []
     for n in range(9):
-        wrong("q", says=f"You add {n}.")(renamed(f"adds_{n}", lambda x, n=n: x + n))
+        wrong(f"You add {n}.")(renamed(f"adds_{n}", lambda x, n=n: x + n))
     monkeypatch.setattr(transcript, "pack", lambda args, pack=transcript.pack: packed.append(args) or pack(args))
     check = equals("values", 2, lambda rng: [(rng.normal(),)], lambda x: x - 1)
     result = result_of(lambda x: x + 7, check, wrong=wrong.of("q"))
-    assert result.checks[0].diagnosis.says == "You add 7."
+    assert result.checks[0].diagnosis.message == "You add 7."
     assert len(packed) == 1
+
+
+def test_a_float_for_a_count_is_not_told_as_a_mistake_with_the_right_count():
+    """Would catch 9.0 for 9 named by a mistake that shows on other arguments only, and gives 9 here."""
+    wrong = WrongSolutions("q")
+    wrong("You take the image for a square.")(renamed("square_assumed", lambda rows, columns: rows**2))
+    check = equals("squares", 2, lambda rng: [(n, n) for n in rng.integers(3, 9, 2).tolist()], lambda a, b: a * b)
+    result = result_of(lambda rows, columns: float(rows * columns), check, wrong=wrong.of("q"))
+    assert "a float" in result.checks[0].message and result.checks[0].diagnosis is None
 
 
 def renamed(name, function):

@@ -1,14 +1,20 @@
 """What a learner sees in a notebook, and that it agrees with the command line."""
 
 import html
+import os
 import re
+import signal
+import threading
 
 import pytest
 from clearcheck import notebook as in_notebook
-from clearcheck.loading import load
-from clearcheck.sheets import answer_text
+from clearcheck.author.loading import load
+from clearcheck.proof.notebooks import answer_text
+from clearcheck.worker import forked
 
 from .conftest import MEANS, RANGES, SLUG
+
+copies = pytest.mark.skipif(not forked.FORKS, reason="needs Linux")
 
 
 def test_an_untouched_question(run):
@@ -99,8 +105,71 @@ def test_bad_answers_do_no_harm(run, capsys):
 
 def test_the_learners_own_interrupt_is_respected(run):
     """Would catch a stop button that does nothing while a check runs."""
+    threading.Timer(0.5, os.kill, [os.getpid(), signal.SIGINT]).start()
     with pytest.raises(KeyboardInterrupt):
-        run('def column_means(table):\n    raise KeyboardInterrupt\ncheck("means")')
+        run('def column_means(table):\n    while True: pass\ncheck("means")')
+
+
+HOPELESS = {
+    "a loop that swallows everything": "while True:\n        try:\n            sum(range(1000))\n        except: pass",
+    "one long call in C": "return sum(range(10**12))",
+    "a deaf loop": "import signal; signal.signal(signal.SIGALRM, signal.SIG_IGN)\n    while True: pass",
+}
+
+
+@copies
+@pytest.mark.parametrize("name", HOPELESS)
+def test_a_call_that_no_exception_ends_is_ended(run, monkeypatch, name):
+    """Would catch a kernel that has to be restarted."""
+    monkeypatch.setattr(forked, "KERNEL_GRACE_SECONDS", 0.5)
+    card = repr(run(f'def column_means(table):\n    {HOPELESS[name]}\ncheck("means")'))
+    assert "ran longer than 2 s and was stopped" in card
+    assert repr(run(f'{MEANS}\ncheck("means")')).startswith("✓ means")
+
+
+@copies
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        ("np.seterr(all='raise'); np.exp = None; return 0", "not right yet"),
+        ("import os; os._exit(3)", "ended the Python process (exit code 3)"),
+        ("import ctypes; ctypes.string_at(0)", "ended the Python process (signal 11)"),
+        ("globals()['RANGES'] = 1; raise KeyboardInterrupt", "raised KeyboardInterrupt"),
+    ],
+)
+def test_what_a_call_breaks_stays_whole_in_the_notebook(run, body, says):
+    """Would catch settings, modules, names or a kernel that a checked call has changed or ended."""
+    card = run(f'import numpy as np\ndef column_means(table):\n    {body}\ncheck("means")')
+    assert says in repr(card)
+    assert run("np.exp(0.0), np.geterr()['over'], 'RANGES' in globals()") == (1.0, "warn", False)
+
+
+def test_what_an_answer_prints_is_shown(run):
+    """Would catch a print that vanishes, one without end, and markup that is run."""
+    card = run('def column_means(table):\n    print("<b>shape", table.shape)\n    return 0\ncheck("means")')
+    assert "your code printed:\n    <b>shape (7, 5)" in repr(card)
+    assert "<pre>&lt;b&gt;shape (7, 5)" in card._repr_html_()
+    assert len(repr(run('def column_means(table):\n    print("y" * 10**6)\n    return 0\ncheck("means")'))) < 3000
+
+
+def test_the_arguments_of_a_failed_check_can_be_had(run):
+    """Would catch the arguments of another call than the message tells of, and a case that cannot be unpacked."""
+    run(f"{MEANS.replace('axis=0', 'axis=1')}\n0")
+    assert "For an argument of shape (7, 5)" in repr(run('check("means")'))
+    case = run('case("means")')
+    told = ['The check "values" is the first that fails. Its arguments:', "  an array of shape (7, 5)"]
+    assert repr(case).splitlines() == [*told, 'Try: column_means(*case("means"))']
+    assert run('column_means(*case("means"))').shape == (7,)
+    run(f"{MEANS}\n0")
+    assert repr(run('case("means")')).startswith('The check "values" passes.')
+    assert repr(run('case("nothing")')).startswith("No such question.")
+    assert run('case("nothing")') == ()
+
+
+def test_calls_without_the_name_of_a_question_are_told(run):
+    """Would catch a bare TypeError of Python's."""
+    for call in ("check()", "hint()", "reset()", "case()", "check(5)"):
+        assert repr(run(call)) == 'Which question? Name one in quotation marks: "means", "ranges".'
 
 
 def test_checks_do_not_change_or_read_the_learners_variables(run):

@@ -1,12 +1,15 @@
 """The proof of a grader, and that it can fail."""
 
+import re
+
 import numpy as np
 import pytest
-from clearcheck import Solutions, WrongSolutions
-from clearcheck.__main__ import main
-from clearcheck.proofpage import page
-from clearcheck.prove import prove
-from clearcheck.sheets import answer_text
+from clearcheck import RightSolutions, WrongSolutions, answers_to
+from clearcheck.author.loading import load
+from clearcheck.cli import main
+from clearcheck.proof.notebooks import answer_text
+from clearcheck.proof.page import page, told
+from clearcheck.proof.prove import prove
 
 from .conftest import SHORT, SLUG
 
@@ -30,28 +33,31 @@ def test_the_toy_exercise_is_proven(course, capsys):
         in capsys.readouterr().out
     )
     text = (course / "a.md").read_text()
-    assert text == page([prove(SLUG)])
-    assert text.startswith("# How this grader was tested\n")
+    assert text == page([told(SLUG)])
+    assert "\n# How this grader was tested\n" in text
     assert "| right solutions (6) | 6 | 0 |\n| wrong solutions (16) | 0 | 16 |" in text
-    assert "| `by_loop` | right | passed | 6 | – |" in text
-    assert "| `over_rows` | wrong | partly right | 2 | The mean runs along the rows. |" in text
+    assert "| `by_loop` | right | passed | 6 | – | – |" in text
+    change = "in `by_method`: `- return table.mean(axis=0)`<br>`+ return table.mean(axis=1)`"
+    assert f"| `over_rows` | wrong | partly right | 2 | The mean runs along the rows. | {change} |" in text
+    sentence = "The caller's table is divided in place. | a function of its own |"
+    assert re.search(rf"\| `in_place` \| wrong \| [a-z ]+ \| [0-9] \| {re.escape(sentence)}", text)
 
 
 PLANTED = {
     "a wrong solution that is accepted": (
-        ("wrong.py", "return np.median(table, axis=0)", "return table.mean(axis=0)"),
+        ("means.py", "+ return np.median(table, axis=0)", "+ return np.mean(table, axis=0)"),
         "means: median is wrong, and accepted (seed 0)",
     ),
     "a right solution that is rejected": (
-        ("solutions.py", "return ordered[0], ordered[-1]", "return ordered[-1], ordered[0]"),
-        "ranges: by_sorting is right, and not accepted",
+        ("ranges.py", "return [np.min(table, axis=0), ", "return [np.max(table, axis=0), "),
+        "ranges: as_a_list is right, and not accepted",
     ),
     "a mistake that is not told, since another has the same result": (
-        ("wrong.py", "return table.max(axis=0) - table.min(axis=0)", "return table[0], table[-1]"),
+        ("ranges.py", "+ return table.max(axis=0) - table.min(axis=0)", "+ return table[0], table[-1]"),
         'ranges: first_and_last is not told "The first and the last row are returned."',
     ),
     "a wrong value that differs by rounding alone": (
-        ("wrong.py", "return table.sum(axis=0) / (len(table) - 1)", "return table.mean(axis=0) + 9e-8"),
+        ("means.py", "+ return table.sum(axis=0) / (len(table) - 1)", "+ return table.mean(axis=0) + 9e-8"),
         "means: one_row_too_few differs by only",
     ),
     "a source notebook without full points": (
@@ -73,7 +79,7 @@ def test_each_planted_fault_is_an_error(course, capsys):
 
 def test_too_few_solutions_fail_the_command(course, capsys):
     """Would catch a proof by two examples, and an exit code that hides its errors."""
-    edited(course, "wrong.py", '@wrong("means", says="The median', '@wrong("ranges", says="The median')
+    edited(course, "means.py", '@wrong("The caller\'s table is divided in place.")\n', "")
     assert main(["prove", SLUG]) == 1
     assert "means: 7 wrong solutions, at least 8 are expected." in capsys.readouterr().out
 
@@ -81,15 +87,15 @@ def test_too_few_solutions_fail_the_command(course, capsys):
 def test_points_for_the_untouched_notebook_are_an_error(course):
     """Would catch a check that a stub passes, since it swallows what the stub raises."""
     swallowing = "    try:\n        gap = ask(table + 2.0) - ask(table)\n    except Exception:\n        return None\n"
-    edited(course, "checks.py", "    gap = ask(table + 2.0) - ask(table)\n", swallowing)
+    edited(course, "means.py", "    gap = ask(table + 2.0) - ask(table)\n", swallowing)
     assert "means: the untouched notebook is graded partly right." in errors()
 
 
 def test_only_the_solutions_own_name_is_replaced():
     """Would catch a renamed attribute, keyword or text that happens to be spelt alike."""
-    right = Solutions()
+    right = RightSolutions("means")
 
-    @right("means")
+    @right
     def median(table):
         return np.median(table, axis=0) + dict(median=0)["median"]
 
@@ -101,11 +107,10 @@ def test_only_the_solutions_own_name_is_replaced():
 
 def test_a_solution_is_renamed_and_loses_its_decorator():
     """Would catch a notebook that refers to the catalogue's own names."""
-    wrong = WrongSolutions()
+    wrong = WrongSolutions("means")
 
     @wrong(
-        "means",
-        says="x",
+        "x",
     )
     def countdown(n):
         return [n] + (countdown(n - 1) if n else [])
@@ -114,15 +119,31 @@ def test_a_solution_is_renamed_and_loses_its_decorator():
     assert answer_text(wrong.entries[0], "count") == expected
 
 
+def test_a_decorator_of_the_answers_own_stays(course):
+    """Would catch an answer that is tried without its `@torch.no_grad()`, which is a part of it."""
+    right, wrong = answers_to(load(SLUG).exercise.question("means"))
+
+    @right
+    @np.errstate(all="ignore")
+    def median(table):
+        return np.median(table, axis=0)
+
+    wrong.edits('# median\n## loud: It warns.\n- @np.errstate(all="ignore")\n+ @np.errstate(all="warn")')
+    text = '@np.errstate(all="{}")\ndef {}(table):\n    return np.median(table, axis=0)'
+    assert answer_text(right.entries[0], "column_means") == text.format("ignore", "column_means")
+    assert wrong.entries[0].source == text.format("warn", "loud")
+    assert wrong.entries[0].function(np.ones((3, 2))).tolist() == [1, 1]
+
+
 def test_an_unknown_exercise(course, capsys):
     """Would catch a traceback for a misspelt name."""
     assert main(["prove", "99-nowhere"]) == 2
     assert "Known here: " in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("name", ["solutions.py", "wrong.py"])
+@pytest.mark.parametrize("name", ["means.py", "ranges.py"])
 def test_a_missing_file_is_named(course, capsys, name):
     """Would catch an exercise that is half written passing for a proven one."""
     (course / "exercises" / "authoring" / SLUG / name).unlink()
     assert main(["prove", SLUG]) == 2
-    assert f"{name}: this file is missing" in capsys.readouterr().err
+    assert f"cannot import name '{name[:-3]}'" in capsys.readouterr().err

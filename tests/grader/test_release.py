@@ -3,10 +3,11 @@
 import json
 
 import pytest
-from clearcheck.__main__ import main
-from clearcheck.loading import AuthoringError
-from clearcheck.release import STUB, learner_notebook, without_solution
-from clearcheck.submission import exercise_slug, read_submission
+from clearcheck.author.loading import AuthoringError
+from clearcheck.author.release import STUB, learner_notebook, without_solution
+from clearcheck.cli import main
+from clearcheck.learner.answered import exercise_slug
+from clearcheck.notebooks.submission import read_submission
 
 from .conftest import MEANS, SLUG, notebook
 
@@ -49,7 +50,7 @@ def test_the_released_notebook_is_whole(course, capsys):
     assert [cell["execution_count"] for cell in cells] == [1, 2, 3, 4, 5, 6]
     shown = ["".join(output["data"]["text/plain"]) for cell in cells for output in cell["outputs"]]
     assert [line.splitlines()[0] for line in shown] == [
-        'Columns (2 questions, 9 points). Ask check("…"), hint("…") or progress() at any time.',
+        'Columns (2 questions, 9 points). Ask check("…"), case("…"), hint("…") or progress() at any time.',
         "○ means — not answered yet (0 of 6 points)",
         "○ ranges — not answered yet (0 of 3 points)",
         "Columns: 0 of 9 points",
@@ -73,6 +74,6 @@ def test_a_release_has_nothing_to_do_with_the_authors_own_record(record, run):
 def test_a_source_that_is_no_notebook(course, capsys):
     """Would catch a traceback for a wrong path."""
     assert main(["release", "nowhere.ipynb"]) == 2
-    assert "is no notebook of format 4" in capsys.readouterr().err
+    assert "A source notebook is expected: nowhere.ipynb is no file" in capsys.readouterr().err
     assert main(["release", "99-nowhere"]) == 2
     assert "No exercise" in capsys.readouterr().err

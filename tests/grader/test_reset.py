@@ -4,8 +4,8 @@ import json
 
 import pytest
 from clearcheck import files
-from clearcheck.__main__ import main
-from clearcheck.grade import grade
+from clearcheck.cli import main
+from clearcheck.instructor.grade import grade
 
 from .conftest import MEANS, RANGES, SHORT, SLUG, START, notebook
 

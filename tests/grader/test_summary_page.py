@@ -7,12 +7,12 @@ import shutil
 from datetime import UTC, datetime
 
 import pytest
-from clearcheck.__main__ import main
-from clearcheck.course import Course, Row
-from clearcheck.evaluate import CheckResult, QuestionResult
-from clearcheck.exercise import Exercise, Question, equals
-from clearcheck.grade import Grade
-from clearcheck.summarypage import page
+from clearcheck.cli import main
+from clearcheck.grading.evaluate import CheckResult, QuestionResult
+from clearcheck.grading.question import Exercise, Question, equals
+from clearcheck.instructor.course_report import Course, CourseRow
+from clearcheck.instructor.grade import Grade
+from clearcheck.instructor.summary_page import summary_html
 
 from tests.book.test_browser import AXE, FLAGS
 
@@ -31,7 +31,9 @@ def made_up(exercises: int = 3) -> Course:
         question = Question("mean", "Mean", "mean", 5, 1, (check,))
         exercise = Exercise(f"{number:02}-means", f"Means & <sums> {number}", "chapters/means", (question,))
         result = QuestionResult(question, (CheckResult("values", 0 if number % 2 else 7, 7),))
-        rows.append(Row(exercise, Grade(exercise, "means.ipynb", 4, [result], []) if number < exercises else None))
+        rows.append(
+            CourseRow(exercise, Grade(exercise, "means.ipynb", 4, [result], []) if number < exercises else None)
+        )
     return Course(rows, 4711, datetime(2026, 11, 21, 12, 0, tzinfo=UTC), "means 3.1", {}, [])
 
 
@@ -42,7 +44,7 @@ def words(text: str) -> str:
 
 def test_the_page_says_what_was_graded():
     """Would catch a page without the total, the date, the seed, the version, or the line that it attests nothing."""
-    said = words(page(made_up(), "Ada Lovelace"))
+    said = words(summary_html(made_up(), "Ada Lovelace"))
     assert said.startswith("Summary of exercises Ada Lovelace 7 of 21 points")
     assert "01 Means & <sums> 1 0 of 1 0 of 7 02 Means & <sums> 2 1 of 1 7 of 7" in said
     assert "03 Means & <sums> 3 not graded 0 of 7 Together 1 of 3 7 of 21" in said
@@ -53,14 +55,14 @@ def test_the_page_says_what_was_graded():
 
 def test_a_name_is_text_and_may_be_left_out():
     """Would catch a name that is run as HTML, and an empty heading."""
-    made = page(made_up(), "<script>alert(1)</script> & Co.")
+    made = summary_html(made_up(), "<script>alert(1)</script> & Co.")
     assert "<script" not in made and "&lt;script&gt;alert(1)&lt;/script&gt; &amp; Co." in made
-    assert words(page(made_up())).startswith("Exercises of the course 7 of 21 points")
+    assert words(summary_html(made_up())).startswith("Exercises of the course 7 of 21 points")
 
 
 def test_the_page_stands_alone():
     """Would catch anything that is loaded from elsewhere or run."""
-    assert not re.search(r"https?:|src=|url\(|@import|<link|<script", page(made_up(), "Ada"))
+    assert not re.search(r"https?:|src=|url\(|@import|<link|<script", summary_html(made_up(), "Ada"))
 
 
 def test_the_command_writes_the_page(course_with_answers, capsys):
@@ -94,7 +96,9 @@ def test_the_page_in_a_browser(tmp_path):
     from playwright.sync_api import sync_playwright
 
     file = tmp_path / "summary.html"
-    file.write_text(page(made_up(14), "A name of some length, with a second line to it, as happens"), encoding="utf-8")
+    file.write_text(
+        summary_html(made_up(14), "A name of some length, with a second line to it, as happens"), encoding="utf-8"
+    )
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         shown = browser.new_page(viewport={"width": 320, "height": 700})

@@ -1,20 +1,51 @@
-"""torch attention against the reference, against PyTorch's own, explicit against fused, on every device."""
+"""Every way to attend, by one battery: values, gradients, masks, bias, causality, empty rows, half precision.
+
+``VARIANTS`` equal ``attend``; linear attention is another function, and its two forms are compared with each other. A
+new variant goes into one of the two tables and has passed when this file has.
+"""
+
+import inspect
+from functools import partial
 
 import numpy as np
 import pytest
 import torch
-from clearformer.attention import attend, attend_fused, causal_mask
-from clearformer.layout import to_reference, to_torch
-from clearformer.notebook import pick_device
+from clearbook.columns import to_reference, to_torch
+from clearformer import attention
+from clearformer.attention import (
+    attend,
+    attend_blockwise,
+    attend_by_hand,
+    attend_fused,
+    attend_linear,
+    attend_recomputing,
+    attend_recurrent,
+    causal_mask,
+)
 from clearformer.reference import attention as reference
 
 from tests.library.devices import DEVICES
 from tests.library.tolerance import assert_close
 
 B, H, N, S, K, Kv = 2, 3, 5, 7, 4, 6
+UNEVEN = {"query_block": 2, "key_block": 3}
+VARIANTS = {
+    "fused": attend_fused,
+    "blockwise": attend_blockwise,
+    "blockwise, single": partial(attend_blockwise, query_block=1, key_block=1),
+    "blockwise, uneven": partial(attend_blockwise, **UNEVEN),
+    "blockwise, exactly one": partial(attend_blockwise, query_block=N, key_block=S),
+    "by hand": attend_by_hand,
+    "recomputing": attend_recomputing,
+    "recomputing, uneven": partial(attend_recomputing, **UNEVEN),
+}
+EXPLICIT = {"attend": attend} | VARIANTS
+LINEAR = {"linear": attend_linear, "recurrent": attend_recurrent}
+EVERY = [name for name in attention.__all__ if name.startswith("attend")]
+COMMON = list(inspect.signature(attend).parameters)
 
 
-def inputs(dtype, device, requires_grad=False):
+def inputs(dtype=torch.float64, device="cpu", requires_grad=False):
     generator = torch.Generator().manual_seed(1)
     shapes = ((B, H, N, K), (B, H, S, K), (B, H, S, Kv))
     tensors = [torch.randn(shape, generator=generator, dtype=torch.float64) for shape in shapes]
@@ -36,6 +67,187 @@ def masks(device):
         "random per head": torch.rand(B, H, N, S, generator=generator) > 0.5,
     }
     return {name: mask if mask is None else mask.to(device) for name, mask in found.items()}
+
+
+def biases(device, dtype=torch.float64):
+    generator = torch.Generator().manual_seed(3)
+    full = torch.randn(B, H, N, S, generator=generator, dtype=torch.float64).to(device, dtype)
+    return {"none": None, "one for all": full[0, 0], "per head": full[:1], "a row": full[:, :1, :1], "all": full}
+
+
+def run(function, *leaves, mask=None, causal=False, bias=None):
+    """Outputs, and the gradients by everything that is given."""
+    options = {} if bias is None else {"bias": bias}
+    y, _ = function(*leaves, mask, causal=causal, **options)
+    return [y, *torch.autograd.grad(y.sin().sum(), [*leaves, *options.values()])]
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_every_variant_is_called_alike(name):
+    """Catches a bias or a causal that one of them leaves out: the same names, kinds, order and defaults."""
+    parameters = inspect.signature(getattr(attention, name)).parameters
+    expected = inspect.signature(attend).parameters
+    assert list(parameters)[: len(COMMON)] == COMMON
+    for common in COMMON:
+        assert (parameters[common].kind, parameters[common].default) == (
+            expected[common].kind,
+            expected[common].default,
+        )
+    rest = [parameters[name] for name in list(parameters)[len(COMMON) :]]
+    assert all(p.kind is p.KEYWORD_ONLY and p.default is not p.empty for p in rest)
+
+
+def test_every_variant_is_in_this_battery():
+    tried = {getattr(f, "func", f).__name__ for f in (EXPLICIT | LINEAR).values()}
+    assert tried == set(EVERY)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("mask", masks("cpu"))
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+@pytest.mark.parametrize("name", VARIANTS)
+def test_values_and_gradients_equal_the_explicit_ones(name, dtype, mask, causal, device):
+    """Catches a wrong tile, NaN gradients of what is hidden, and a gradient through the running maximum."""
+    found = []
+    for function in (attend, VARIANTS[name]):
+        leaves = inputs(dtype, device, requires_grad=True)
+        found.append(run(function, *leaves, mask=masks(device)[mask], causal=causal))
+    for expected, mine in zip(*found, strict=True):
+        assert torch.isfinite(mine).all() and mine.dtype == dtype
+        assert_close(mine, expected)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("bias", [name for name in biases("cpu") if name != "none"])
+@pytest.mark.parametrize("mask", ["none", "padding", "a row that sees nothing"])
+@pytest.mark.parametrize("name", VARIANTS)
+def test_a_bias_is_added_and_has_a_gradient(name, mask, bias, causal, device):
+    """Catches a gradient of the bias that is not summed over what shares an entry of it."""
+    found = []
+    for function in (attend, VARIANTS[name]):
+        leaves, given = inputs(device=device, requires_grad=True), biases(device)[bias].clone().requires_grad_()
+        found.append(run(function, *leaves, mask=masks(device)[mask], causal=causal, bias=given))
+    for expected, mine in zip(*found, strict=True):
+        assert torch.isfinite(mine).all()
+        assert_close(mine, expected)
+
+
+@pytest.mark.parametrize("name", EXPLICIT)
+def test_a_bias_of_minus_infinity_hides_like_a_mask(name):
+    """Catches the NaN of a row whose scores are all -inf."""
+    mask = masks("cpu")["a row that sees nothing"]
+    bias = torch.zeros(N, S, dtype=torch.float64).masked_fill(~mask, -torch.inf)
+    leaves = inputs(requires_grad=True)
+    expected, found = run(EXPLICIT[name], *leaves, mask=mask), run(EXPLICIT[name], *leaves, bias=bias.requires_grad_())
+    for theirs, mine in zip(expected, found, strict=False):
+        assert_close(mine, theirs)
+
+
+def test_the_bias_of_attend_is_a_factor_of_the_weights():
+    q, k, v = inputs()
+    bias = biases("cpu")["all"]
+    ratio = attend(q, k, v, bias=bias)[1] / attend(q, k, v)[1]  # e^bias up to one factor for every row
+    assert_close((ratio.log() - bias).diff(), torch.zeros(B, H, N, S - 1, dtype=torch.float64))
+
+
+@pytest.mark.parametrize("name", ["by hand", "recomputing", "recomputing, uneven"])
+def test_gradients_by_hand_equal_finite_differences(name):
+    """Catches an error that autograd through ``attend`` would share."""
+    q, k, v = inputs(requires_grad=True)
+    mask, bias = masks("cpu")["a row that sees nothing"], biases("cpu")["one for all"].clone().requires_grad_()
+    small = (q[:1, :1], k[:1, :1], v[:1, :1], bias)
+    assert torch.autograd.gradcheck(lambda q, k, v, bias: VARIANTS[name](q, k, v, mask, bias=bias)[0], small)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("name", EXPLICIT)
+def test_half_precision_comes_near(name, device):
+    found = [
+        run(function, *inputs(dtype, device, requires_grad=True))
+        for function, dtype in ((attend, torch.float32), (EXPLICIT[name], torch.bfloat16))
+    ]
+    for expected, mine in zip(*found, strict=True):
+        assert mine.dtype == torch.bfloat16
+        torch.testing.assert_close(mine.float(), expected, rtol=5e-2, atol=5e-2)
+
+
+@pytest.mark.parametrize("name", EXPLICIT)
+def test_float16_does_not_overflow_before_the_division(name):
+    """150 · 150 in 4 places is beyond float16, half of it is not: queries have to be divided before the product."""
+    q, k, v = (torch.full((1, n, width), 150.0, dtype=torch.float16) for n, width in ((2, 4), (3, 4), (3, 2)))
+    y, _ = EXPLICIT[name](q, k, v)
+    assert_close(y.float(), torch.full((1, 2, 2), 150.0))
+
+
+@pytest.mark.parametrize("name", EXPLICIT)
+def test_scores_of_ten_thousand_do_not_overflow(name):
+    """Catches a softmax that never learns about a larger score in a later block."""
+    q, k, v = inputs(torch.float32)
+    best = (q @ k.transpose(-2, -1)).argmax(-1)
+    assert_close(EXPLICIT[name](1e4 * q, k, v)[0], v.gather(2, best[..., None].expand(-1, -1, -1, Kv)))
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("name", EXPLICIT | LINEAR)
+@pytest.mark.parametrize("n_targets", [1, 4, S])
+@pytest.mark.parametrize("masked", [False, True])
+def test_causal_is_the_causal_mask(masked, n_targets, name, device):
+    """Also for one target and for as many as sources, where some functions take a shorter way."""
+    _, k, v = inputs(device=device)
+    q = torch.randn(B, H, n_targets, K, dtype=torch.float64).to(device)
+    mask = masks(device)["padding"] if masked else None
+    seen = causal_mask(n_targets, S, device=q.device)
+    plain = attend_linear if name in LINEAR else attend
+    expected, _ = plain(q, k, v, seen & mask if masked else seen)
+    assert_close((EXPLICIT | LINEAR)[name](q, k, v, mask, causal=True)[0], expected)
+
+
+@pytest.mark.parametrize("name", EXPLICIT | LINEAR)
+def test_causal_with_fewer_sources_than_targets_is_refused(name):
+    q, k, v = inputs(torch.float32)
+    with pytest.raises(ValueError, match="n_sources=3 is less than n_targets=5"):
+        (EXPLICIT | LINEAR)[name](q, k[:, :, :3], v[:, :, :3], causal=True)
+
+
+@pytest.mark.parametrize("name", EXPLICIT | LINEAR)
+def test_a_row_that_sees_nothing_gives_zeros(name):
+    mask = torch.zeros(B, 1, 1, S, dtype=torch.bool)
+    mask[1] = True
+    y, _ = (EXPLICIT | LINEAR)[name](*inputs(torch.float32), mask)
+    assert (y[0] == 0).all() and (y[1] != 0).all()
+
+
+@pytest.mark.parametrize("name", EXPLICIT | LINEAR)
+def test_arguments_and_incoming_gradient_are_left_alone(name):
+    """Catches an in-place step that lands in what belongs to the caller."""
+    leaves, mask = inputs(torch.float32, requires_grad=True), masks("cpu")["padding"]
+    y, _ = (EXPLICIT | LINEAR)[name](*leaves, mask)
+    given = (*leaves, mask, torch.randn_like(y))
+    copies = [tensor.clone() for tensor in given]
+    y.backward(given[-1])
+    assert all(torch.equal(a, b) for a, b in zip(given, copies, strict=True))
+
+
+@pytest.mark.parametrize("name", EXPLICIT | LINEAR)
+def test_reordering_the_sources_changes_nothing_and_reordering_the_targets_reorders_the_outputs(name):
+    function, (q, k, v) = (EXPLICIT | LINEAR)[name], inputs()
+    sources, targets = torch.randperm(S), torch.randperm(N)
+    y, _ = function(q, k, v)
+    assert_close(function(q, k[:, :, sources], v[:, :, sources])[0], y)
+    assert_close(function(q[:, :, targets], k, v)[0], y[:, :, targets])
+
+
+@pytest.mark.parametrize("name", EXPLICIT | LINEAR)
+@pytest.mark.parametrize("shape", [(H, N, S), (B, N, S), (B, 1, S)])
+def test_a_mask_that_could_mean_heads_or_sequences_is_refused(shape, name):
+    """Three axes for scores with four; for B = H nobody could tell which one is meant."""
+    with pytest.raises(ValueError, match=r"mask has shape \(.* Write 1 for an axis that all share"):
+        (EXPLICIT | LINEAR)[name](*inputs(), torch.ones(shape, dtype=torch.bool))
+
+
+# ------------------------------------------------------------------ the explicit one against others
 
 
 def test_attend_equals_the_reference_transposed():
@@ -61,71 +273,103 @@ def test_attend_equals_multihead_attention_with_identity_weights():
     assert_close(a, weights)
 
 
-@pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("function", [attend, attend_linear])
 @pytest.mark.parametrize("name", masks("cpu"))
-def test_explicit_and_fused_agree(name, dtype, device):
-    q, k, v = inputs(dtype, device)
-    mask = masks(device)[name]
-    y, weights = attend(q, k, v, mask)
-    fused, nothing = attend_fused(q, k, v, mask)
-    assert nothing is None and y.dtype == fused.dtype == dtype
-    assert_close(fused, y)
-    sums = weights.double().sum(-1)
-    expected = torch.ones_like(sums) if mask is None else mask.any(-1).expand_as(sums).double()
-    assert torch.allclose(sums, expected, atol=1e-2)
+def test_weights_are_an_average_of_what_is_seen(name, function):
+    mask = masks("cpu")[name]
+    _, weights = function(*inputs(), mask)
+    seen = torch.ones(B, H, N, S, dtype=torch.bool) if mask is None else mask.expand(B, H, N, S)
+    assert (weights >= 0).all() and (weights[~seen] == 0).all()
+    assert_close(weights.sum(-1), seen.any(-1).double())
+
+
+# ------------------------------------------------------------------------------------ memory
+
+
+def largest_allocation(function):
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], profile_memory=True) as profile:
+        function()
+    return max(event.cpu_memory_usage for event in profile.events())
+
+
+def test_by_tiles_nothing_of_n_by_n_is_allocated():
+    """Memory linear in N, for the backward pass by tiles as well; the explicit one shows that the measure works."""
+    n_tokens, width, sizes = 700, 8, {"query_block": 50, "key_block": 40}
+    q, k, v = (torch.randn(1, n_tokens, width, requires_grad=True) for _ in range(3))
+    linear = n_tokens * width * q.element_size()
+    with torch.no_grad():
+        assert 0 < largest_allocation(lambda: attend_blockwise(q, k, v, causal=True, **sizes)) <= linear
+        assert largest_allocation(lambda: attend(q, k, v, causal=True)) > 10 * linear
+    y, _ = attend_recomputing(q, k, v, causal=True, **sizes)
+    assert 0 < largest_allocation(lambda: y.sum().backward()) <= 4 * linear  # three gradients
+
+
+@pytest.mark.parametrize("name", ["by hand", "recomputing", "recomputing, uneven"])
+def test_of_the_hand_written_ones_only_the_stored_keeps_a_matrix_of_weights(name):
+    """Catches a recomputing pass that saves N × S numbers after all."""
+    sizes = []
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: sizes.append(t.shape) or t, lambda t: t):
+        VARIANTS[name](*inputs(torch.float32, requires_grad=True))
+    assert any(shape[-2:] == (N, S) for shape in sizes) == (name == "by hand")
+
+
+@pytest.mark.parametrize("function", [attend_blockwise, attend_recomputing])
+@pytest.mark.parametrize("sizes", [(0, 3), (2, -1)])
+def test_a_block_of_no_tokens_is_refused(sizes, function):
+    with pytest.raises(ValueError, match=f"{sizes[0]} × {sizes[1]}"):
+        function(*inputs(torch.float32), query_block=sizes[0], key_block=sizes[1])
+
+
+# ---------------------------------------------------------------------------- linear attention
 
 
 @pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("name", masks("cpu"))
-def test_explicit_and_fused_have_the_same_gradients(name, device):
-    """Catches NaN gradients of a row that sees nothing."""
-    gradients = []
-    for function in (attend, attend_fused):
-        leaves = inputs(torch.float64, device, requires_grad=True)
-        y, _ = function(*leaves, masks(device)[name])
-        y.sin().sum().backward()
-        gradients.append([leaf.grad for leaf in leaves])
-    for explicit, fused in zip(*gradients, strict=True):
-        assert torch.isfinite(explicit).all()
-        assert_close(fused, explicit)
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("mask", ["none", "padding"])
+def test_both_forms_of_linear_attention_have_the_same_values_and_gradients(mask, causal, dtype, device):
+    found = []
+    for function in LINEAR.values():
+        leaves = inputs(dtype, device, requires_grad=True)
+        found.append(run(function, *leaves, mask=masks(device)[mask], causal=causal))
+    for parallel, recurrent in zip(*found, strict=True):
+        assert_close(recurrent, parallel)
 
 
-@pytest.mark.parametrize("function", [attend, attend_fused])
-def test_a_row_that_sees_nothing_gives_zeros(function):
-    y, _ = function(*inputs(torch.float32, "cpu"), masks("cpu")["a row that sees nothing"])
-    assert (y[:, :, 2] == 0).all() and (y[:, :, 1] != 0).any()
+def test_the_state_is_all_that_is_needed_to_go_on():
+    """Catches a state that leaves something out: the sequence in two chunks, also one of a single token."""
+    _, k, v = inputs()
+    q = torch.randn_like(k)
+    whole, last = attend_recurrent(q, k, v, causal=True)
+    for cut in (1, 4, S - 1):
+        first, state = attend_recurrent(*(t[:, :, :cut] for t in (q, k, v)), causal=True)
+        second, end = attend_recurrent(*(t[:, :, cut:] for t in (q, k, v)), causal=True, state=state)
+        assert_close(torch.cat((first, second), dim=2), whole)
+        assert_close(end, last)
 
 
-def test_scores_of_ten_thousand_do_not_overflow():
-    q, k, v = inputs(torch.float32, "cpu")
-    y, weights = attend(1e4 * q, k, v)
-    assert torch.isfinite(y).all()
-    assert_close(weights.max(-1).values, torch.ones(B, H, N))
+@pytest.mark.parametrize("name", LINEAR)
+def test_linear_attention_refuses_a_bias(name):
+    with pytest.raises(ValueError, match=rf"attend_{name}: a bias of shape \(5, 7\).*no softmax"):
+        LINEAR[name](*inputs(), bias=biases("cpu")["one for all"])
 
 
-def test_reordering_the_sources_changes_nothing_and_reordering_the_targets_reorders_the_outputs():
-    q, k, v = inputs(torch.float64, "cpu")
-    sources, targets = torch.randperm(S), torch.randperm(N)
-    y, _ = attend(q, k, v)
-    assert_close(attend(q, k[:, :, sources], v[:, :, sources])[0], y)
-    assert_close(attend(q[:, :, targets], k, v)[0], y[:, :, targets])
+def test_one_state_for_all_targets_refuses_a_mask_for_each():
+    with pytest.raises(
+        ValueError, match=r"mask of shape \(5, 7\), expected one row, \(\.\.\., 1, sources\), for all targets"
+    ):
+        attend_recurrent(*inputs(), masks("cpu")["causal"])
 
 
-def test_the_causal_mask_is_aligned_with_the_last_token():
-    """Catches the alignment with the first token, which is wrong as soon as earlier tokens lie in a cache."""
-    assert causal_mask(3).int().tolist() == [[1, 0, 0], [1, 1, 0], [1, 1, 1]]
-    assert causal_mask(2, 4).int().tolist() == [[1, 1, 1, 0], [1, 1, 1, 1]]
-    assert (reference.causal_mask(4) == causal_mask(4).numpy().T).all()
-
-
-@pytest.mark.parametrize("function", [attend, attend_fused])
-def test_the_arguments_are_left_alone(function):
-    arguments = [*inputs(torch.float32, "cpu"), masks("cpu")["causal"]]
-    copies = [argument.clone() for argument in arguments]
-    function(*arguments)
-    assert all(torch.equal(a, b) for a, b in zip(arguments, copies, strict=True))
-
-
-def test_pick_device_names_a_device_that_works():
-    assert torch.ones(2, device=pick_device()).sum() == 2
+@pytest.mark.gpu
+@pytest.mark.parametrize("mask", masks("cpu"))
+@pytest.mark.parametrize("name", EXPLICIT)
+def test_cpu_and_cuda_agree(name, mask):
+    """Catches a kernel that treats masks or blind rows otherwise, in values or in gradients."""
+    found = [
+        run(EXPLICIT[name], *inputs(device=device, requires_grad=True), mask=masks(device)[mask])
+        for device in ("cpu", "cuda")
+    ]
+    for expected, mine in zip(*found, strict=True):
+        assert mine.is_cuda
+        assert_close(mine.cpu(), expected)

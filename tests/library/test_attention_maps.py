@@ -2,8 +2,9 @@
 
 import pytest
 import torch
+from clearbook.attention_maps import attention_weights
+from clearbook.head_scores import diagonal_score
 from clearformer.attention import attend_fused
-from clearformer.models.attention_maps import attention_weights, looks_back
 from clearformer.models.bert import BERT, BERTConfig
 from clearformer.models.gpt import GPT, GPTConfig
 from clearformer.models.mae import MAE, MAEConfig
@@ -67,19 +68,19 @@ def test_a_model_without_attention_is_named():
         attention_weights(nn.Linear(2, 3), torch.ones(1, 2))
 
 
-def test_looks_back_finds_the_head_that_does():
+def test_the_diagonal_score_finds_the_head_that_does():
     """Catches an offset that is one too large or small, rows and columns swapped, and targets that do not count."""
     A = torch.rand(2, 3, 6, 6).tril().softmax(-1)
     for n in range(6):
         A[:, 1, n] = torch.eye(6)[max(n - 2, 0)]  # this head always looks two back
-    scores = looks_back({"first": torch.rand(2, 3, 6, 6), "second": A}, 2, 3)
+    scores = diagonal_score({"first": torch.rand(2, 3, 6, 6), "second": A}, 2, 3)
     assert scores.shape == (2, 3) and scores[1].argmax() == 1 and scores[1, 1] == 1
     by_hand = torch.stack([A[:, 0, n, n - 2] for n in range(3, 6)]).mean()
     torch.testing.assert_close(scores[1, 0], by_hand)
-    assert looks_back({"": A}, 3, 3)[0, 1] == 0 and looks_back({"": A}, 1, 1)[0, 1] == pytest.approx(1 / 5)
+    assert diagonal_score({"": A}, 3, 3)[0, 1] == 0 and diagonal_score({"": A}, 1, 1)[0, 1] == pytest.approx(1 / 5)
 
 
 @pytest.mark.parametrize(("distance", "first"), [(6, 0), (-1, 0), (1, 6)])
-def test_looks_back_refuses_a_distance_without_targets(distance, first):
+def test_the_diagonal_score_refuses_a_distance_without_targets(distance, first):
     with pytest.raises(ValueError, match=f"distance={distance}, first={first} with 6 targets and 6 sources"):
-        looks_back({"": torch.eye(6)[None, None]}, distance, first)
+        diagonal_score({"": torch.eye(6)[None, None]}, distance, first)

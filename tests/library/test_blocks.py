@@ -148,6 +148,7 @@ def test_a_source_is_given_exactly_to_cross_attention(cross):
         Block(D, H, HIDDEN, cross=cross)(tokens(N), source=None if cross else tokens(S))
 
 
+@pytest.mark.slow
 def test_the_compiler_finds_no_graph_break():
     """In a process of its own: the shape checks of the test run are not part of the library."""
     script = """

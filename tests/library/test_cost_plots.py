@@ -6,8 +6,8 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from clearformer import cost_plots
-from clearformer.pipeline import schedule
+from clearbook.figures import cost_plots
+from clearbook.pipeline import schedule
 
 
 @pytest.fixture(autouse=True)

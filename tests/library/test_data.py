@@ -4,7 +4,7 @@ import re
 
 import pytest
 import torch
-from clearformer.data import (
+from clearbook.data.builtin import (
     all_windows,
     date_pairs,
     number_pairs,

@@ -5,8 +5,8 @@ from math import prod
 
 import pytest
 import torch
-from clearformer.drill_kinds import KINDS
-from clearformer.drills import drill
+from clearbook.drills.drill import drill
+from clearbook.drills.kinds import KINDS
 from clearformer.multihead import MultiHeadAttention
 
 SEEDS = range(30)

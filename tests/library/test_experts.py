@@ -2,8 +2,7 @@
 
 import pytest
 import torch
-from clearformer.experts import MixtureOfExperts, load_balance
-from clearformer.layers import FeedForward
+from clearformer.layers import FeedForward, MixtureOfExperts, load_balance
 
 from tests.library.devices import DEVICES
 from tests.library.tolerance import assert_close
@@ -22,6 +21,14 @@ def test_equals_a_loop_over_the_tokens(top_k, device):
             p = (layer.router.weight @ x[i, n]).softmax(dim=0)
             best = p.argsort(descending=True)[:top_k]
             assert_close(y[i, n], sum(p[e] * layer.experts[e](x[i, n]) for e in best))
+
+
+def test_under_autocast_the_experts_add_up():
+    """Catches outputs in bfloat16 that are added to a sum in float32, which PyTorch refuses."""
+    layer, x = MixtureOfExperts(D, HIDDEN, n_experts=E, top_k=2), torch.randn(B, N, D)
+    with torch.autocast("cpu", torch.bfloat16):
+        y = layer(x)
+    torch.testing.assert_close(y, layer(x), rtol=0, atol=2e-2)
 
 
 def test_one_expert_is_a_feed_forward_network():

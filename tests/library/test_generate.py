@@ -3,14 +3,17 @@
 import inspect
 import itertools
 import math
+import types
 
 import pytest
 import torch
-from clearformer.generate import beam_search, generate
+from clearformer.cache import KVCache
+from clearformer.generation import beam_search, draw, generate, keep_top_k, keep_top_p
+from clearformer.models.bert import BERT, BERTConfig
 from clearformer.models.gpt import GPT, GPTConfig
 from clearformer.models.seq2seq import Seq2Seq, Seq2SeqConfig
 from clearformer.positions import Rotary
-from clearformer.sampling import draw, keep_top_k, keep_top_p
+from torch import nn
 
 from tests.library.devices import DEVICES
 from tests.library.test_multihead import random_module
@@ -141,12 +144,6 @@ def test_draws_follow_the_probabilities():
     assert ((counts - p).abs() < 4 * (p * (1 - p) / n).sqrt()).all()
 
 
-def test_progress_is_told_after_every_token():
-    calls = []
-    generate(gpt(), prompts(), 4, progress=lambda done, total: calls.append((done, total)))
-    assert calls == [(1, 4), (2, 4), (3, 4), (4, 4)]
-
-
 def test_what_comes_back_may_be_trained_on():
     """Catches a tensor of inference mode, which autograd refuses."""
     model = gpt()
@@ -200,13 +197,13 @@ def test_a_translator_generates_for_its_sources():
     model = random_module(Seq2Seq(Seq2SeqConfig(V, N_POSITIONS, D, H, M, padding=0))).eval()
     source = torch.tensor([[3, 4, 5, 6], [7, 8, 0, 0], [9, 1, 2, 0]])
     start = torch.full((3, 1), 1)
-    together = generate(model.given(source), start, 6)
-    beams, _ = beam_search(model.given(source), start, 6, 4)
+    together = generate(model.conditioned_on(source), start, 6)
+    beams, _ = beam_search(model.conditioned_on(source), start, 6, 4)
     for i in range(3):
-        alone = model.given(source[i : i + 1])
+        alone = model.conditioned_on(source[i : i + 1])
         assert together[i].equal(generate(alone, start[:1], 6)[0])
         assert beams[i].equal(beam_search(alone, start[:1], 6, 4)[0][0])
-    assert generate(model.given(source), start, 6, cached=False).equal(together)
+    assert generate(model.conditioned_on(source), start, 6, cached=False).equal(together)
 
 
 @pytest.mark.parametrize(
@@ -236,11 +233,64 @@ def test_bad_prompts_are_named(arguments, error, message):
         ({"temperature": 1.0, "top_k": 0}, "top_k=0"),
         ({"temperature": 1.0, "top_p": 1.5}, "top_p=1.5"),
         ({"top_k": 5}, "top_k=5 .* temperature=0"),
+        ({"stop": -1}, "stop=-1 is no id"),
+        ({"stop": V}, f"stop={V} is no id, .* 0 to {V - 1}"),
+        ({"stop": 0.5}, "stop=0.5 is no id"),
     ],
 )
 def test_bad_settings_are_named(settings, message):
     with pytest.raises(ValueError, match=message):
-        generate(gpt(), [[1]], 2, **settings)
+        inspect.unwrap(generate)(gpt(), [[1]], 2, **settings)  # without the shape checks that the tests add
+    if "stop" in settings:
+        with pytest.raises(ValueError, match=message):
+            inspect.unwrap(beam_search)(gpt(), [[1]], 2, 3, **settings)
+
+
+@pytest.mark.parametrize(
+    ("model", "missing"),
+    [(nn.Linear(2, 2), "a Linear has no config"), (BERT(BERTConfig(V, 9, D, H, 1)), "a BERT has no hidden_states")],
+)
+def test_a_model_that_cannot_write_is_told_what_it_lacks(model, missing):
+    with pytest.raises(TypeError, match=f"generate: {missing}.*new_cache"):
+        inspect.unwrap(generate)(model, [[1]], 2)
+
+
+class Successor(nn.Module):
+    """Not one of ours: after id i comes i + 1. It needs no cache, and none of our base classes."""
+
+    def __init__(self):
+        super().__init__()
+        self.config = types.SimpleNamespace(n_vocab=V, n_positions=N_POSITIONS)
+        self.head = nn.Linear(V, V, bias=False)
+        self.head.weight.data = torch.eye(V).roll(1, 0)
+
+    def hidden_states(self, ids, mask=None, *, cache=None, positions=None):
+        return nn.functional.one_hot(ids, V).float()
+
+    def new_cache(self, batch, n_positions):
+        return KVCache(1, batch, 1, n_positions, 1)
+
+
+def test_a_model_of_ones_own_writes():
+    """Catches a demand that the protocol does not name."""
+    assert [row.tolist() for row in generate(Successor(), [[3], [5, 8]], 4)] == [[3, 4, 5, 6, 7], [5, 8, 9, 10, 0, 1]]
+    assert beam_search(Successor(), [[3]], 2, 2)[0][0].tolist() == [3, 4, 5]
+
+
+@BOTH
+def test_under_autocast_the_cache_holds_what_the_layers_compute(config):
+    """Catches a cache of float32 for keys of bfloat16; the logits are those of a forward pass under autocast."""
+    model = gpt(config).float()
+    with torch.autocast("cpu", torch.bfloat16):
+        rows = generate(model, PROMPTS, 6)
+        beams, _ = beam_search(model, PROMPTS, 6, 3)
+        expected = model(rows[2][None, :-1]).argmax(-1)[0, -6:]
+        cache = model.new_cache(1, 9)
+        assert cache[0].k.dtype == torch.bfloat16
+    assert (rows[2][-6:] == expected).sum() >= 5  # one near tie may fall the other way in bfloat16
+    assert [len(row) for row in beams] == [len(prompt) + 6 for prompt in PROMPTS]
+    with torch.autocast("cpu", torch.bfloat16):
+        assert gpt(config).new_cache(1, 9)[0].k.dtype == torch.float64  # which autocast leaves alone
 
 
 def test_fewer_than_one_beam_is_refused():

@@ -7,7 +7,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 from clearformer.layers import GatedFeedForward, RMSNorm
-from clearformer.models.gpt import GPT, GPTConfig, next_token_loss, surprises
+from clearformer.models.gpt import GPT, GPTConfig, next_token_loss, surprisal
 from clearformer.positions import Rotary
 
 from tests.library.devices import DEVICES
@@ -18,7 +18,7 @@ V, N_POSITIONS, D, H, M, B, N = 13, 19, 24, 6, 2, 3, 7
 CONFIG = GPTConfig(V, N_POSITIONS, D, H, M)
 MODERN = GPTConfig(
     *(V, N_POSITIONS, D, H, M),
-    d_hidden=20,
+    d_ff=20,
     n_kv_heads=2,
     norm=RMSNorm,
     feed_forward=GatedFeedForward,
@@ -34,7 +34,7 @@ def ids(batch=B, n=N):
 
 def n_parameters(config):
     """By formula: embedding and positions, then for each layer attention, feed-forward and two norms, then a norm."""
-    D, F = config.d_model, config.d_hidden or 4 * config.d_model
+    D, F = config.d_model, config.d_ff or 4 * config.d_model
     layer = 4 * D * D + 4 * D + 2 * D * F + F + D + 4 * D
     return (config.n_vocab + config.n_positions) * D + config.n_layers * layer + 2 * D
 
@@ -89,8 +89,8 @@ def test_chunks_with_a_cache_equal_one_forward_pass(config):
     model, x = random_module(GPT(config)), ids(n=9)
     cache = model.new_cache(B, 9)
     with torch.no_grad():
-        chunks = [model.hidden(part, cache=cache) for part in x.split([4, 1, 3, 1], dim=1)]
-        assert_close(model.head(torch.cat(chunks, 1)), model(x))
+        chunks = [model(part, cache=cache) for part in x.split([4, 1, 3, 1], dim=1)]
+        assert_close(torch.cat(chunks, 1), model(x))
 
 
 def test_by_its_definition():
@@ -159,11 +159,11 @@ def test_bad_ids_are_named(wrong, error, message):
 
 @pytest.mark.parametrize("stride", [1, 3, 4, 7, None])
 @pytest.mark.parametrize("n_ids", [2, 5, 8, 9, 20, 33])
-def test_surprises_count_every_token_once_with_the_context_promised(n_ids, stride):
+def test_surprisal_count_every_token_once_with_the_context_promised(n_ids, stride):
     """Against one pass for each token; catches a later window that overwrites an earlier one, and a rest left out."""
     length, model = 7, random_module(GPT(GPTConfig(11, 7, 6, 2, 2)).double())
     ids = torch.randint(11, (n_ids,), generator=torch.Generator().manual_seed(1))
-    found = surprises(model, ids, stride=stride, batch=2)
+    found = surprisal(model, ids, stride=stride, batch=2)
     step = stride or length // 2
     windows = min(length, n_ids - 1)
     starts = [*range(0, n_ids - 1 - windows, step), n_ids - 1 - windows]
@@ -175,7 +175,7 @@ def test_surprises_count_every_token_once_with_the_context_promised(n_ids, strid
 
 
 @pytest.mark.parametrize(("n_ids", "stride"), [(1, 1), (5, 0), (30, 8)])
-def test_surprises_refuses_what_has_none(n_ids, stride):
+def test_surprisal_refuses_what_has_none(n_ids, stride):
     model = GPT(GPTConfig(11, 7, 6, 2, 2))
-    with pytest.raises(ValueError, match=f"surprises: {n_ids} ids with stride={stride}"):
-        surprises(model, torch.zeros(n_ids, dtype=torch.long), stride=stride)
+    with pytest.raises(ValueError, match=f"surprisal: {n_ids} ids with stride={stride}"):
+        surprisal(model, torch.zeros(n_ids, dtype=torch.long), stride=stride)

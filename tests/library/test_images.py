@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from clearformer.images import image_folder
+from clearbook.data.images import image_folder
 from PIL import Image
 
 

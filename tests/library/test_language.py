@@ -1,11 +1,13 @@
 """A small language model in a folder: the same model comes back, and damage is told."""
 
+import re
+
 import pytest
 import torch
-from clearformer.language import load_language_model, save_language_model
+from clearbook.language_model import load_language_model, save_language_model
 from clearformer.models.gpt import GPT, GPTConfig
 from clearformer.positions import Rotary
-from clearformer.tokenizers import CharTokenizer
+from clearformer.tokenizers import BytePairTokenizer, CharTokenizer
 
 TOKENIZER = CharTokenizer('aé€\n"')
 IDS = torch.tensor([[5, 0, 1, 2, 4, 3]])
@@ -14,6 +16,25 @@ IDS = torch.tensor([[5, 0, 1, 2, 4, 3]])
 def gpt(**changes):
     torch.manual_seed(0)
     return GPT(GPTConfig(**({"n_vocab": 6, "n_positions": 7, "d_model": 8, "n_heads": 2, "n_layers": 3} | changes)))
+
+
+def test_byte_pairs_come_back_too(tmp_path):
+    """Catches merges that are lost, or read in another order."""
+    tokenizer = BytePairTokenizer("the tea, the theatre, the other teapot " * 3, 9)
+    model = gpt(rope=Rotary, n_vocab=tokenizer.n_vocab + 1)
+    save_language_model(model, tokenizer, tmp_path)
+    _, loaded = load_language_model(tmp_path)
+    text = "another teapot of the Theatre: é"
+    assert loaded.n_vocab == tokenizer.n_vocab == 256 + 9
+    assert loaded.encode(text) == tokenizer.encode(text) and len(loaded.encode(text)) < len(text)
+
+
+@pytest.mark.parametrize("changes", [{"special": ["<|endoftext|>"]}, {"pattern": re.compile(r"\S+|\s+")}])
+def test_a_tokenizer_that_the_file_cannot_tell_is_refused(tmp_path, changes):
+    """Catches a text that is cut in another way once the model is loaded."""
+    tokenizer = BytePairTokenizer("the tea " * 3, 2, **changes)
+    with pytest.raises(ValueError, match="special tokens or a pattern of its own"):
+        save_language_model(gpt(rope=Rotary, n_vocab=tokenizer.n_vocab + 1), tokenizer, tmp_path)
 
 
 def test_model_and_tokenizer_come_back_in_half_precision(tmp_path):
@@ -45,6 +66,8 @@ def test_missing_damaged_and_foreign_files_are_told(tmp_path):
     weights.write_bytes(weights.read_bytes()[:-50])
     with pytest.raises(ValueError, match="are damaged"):
         load_language_model(tmp_path / "a")
-    (tmp_path / "b" / "config.json").write_text("{}")
-    with pytest.raises(ValueError, match="are damaged"):
-        load_language_model(tmp_path / "b")
+    config = tmp_path / "b" / "config.json"
+    for damaged in ("{}", config.read_text().replace('"characters"', '"letters"'), "no json"):
+        config.write_text(damaged)
+        with pytest.raises(ValueError, match="are damaged"):
+            load_language_model(tmp_path / "b")

@@ -5,10 +5,11 @@ from dataclasses import replace
 
 import pytest
 import torch
-from clearformer.models.mae import MAE, MAEConfig, glorot, reconstruction_loss, sines_in_the_plane
+from clearformer.models.init import glorot
+from clearformer.models.mae import MAE, MAEConfig, reconstruction_loss, sines_in_the_plane
 from clearformer.models.vit import first_token, mean_tokens
 from clearformer.multihead import MultiHeadAttention
-from clearformer.tokens import patchify, unpatchify
+from clearformer.patches import patchify, unpatchify
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
@@ -19,7 +20,7 @@ from tests.library.test_multihead import random_module
 from tests.library.tolerance import assert_close
 
 IMAGE, PATCH, C, D, H, M, DECODER, DECODER_H, DECODER_M, B, N = 12, 4, 2, 24, 6, 2, 20, 5, 3, 7, 9
-CONFIG = MAEConfig(IMAGE, PATCH, C, D, H, M, DECODER, DECODER_H, DECODER_M, d_hidden=44)
+CONFIG = MAEConfig(IMAGE, PATCH, C, D, H, M, DECODER, DECODER_H, DECODER_M, d_ff=44)
 
 
 def mae(dtype=torch.float64, device="cpu", config=CONFIG):
@@ -32,8 +33,8 @@ def pictures(dtype=torch.float64, device="cpu"):
 
 def formula(c):
     n_pixels = c.n_channels * c.patch_size**2
-    encoder = (n_pixels + 2) * c.d_model + c.n_layers * n_block(c.d_model, c.d_hidden or 4 * c.d_model) + 2 * c.d_model
-    hidden = c.d_decoder_hidden or 4 * c.d_decoder
+    encoder = (n_pixels + 2) * c.d_model + c.n_layers * n_block(c.d_model, c.d_ff or 4 * c.d_model) + 2 * c.d_model
+    hidden = c.d_decoder_ff or 4 * c.d_decoder
     decoder = (c.d_model + 2) * c.d_decoder + c.n_decoder_layers * n_block(c.d_decoder, hidden) + 2 * c.d_decoder
     return encoder + decoder + (c.d_decoder + 1) * n_pixels
 
@@ -129,6 +130,7 @@ def test_a_classifier_starts_with_a_copy_of_the_encoder():
     assert model.classifier(4).config.pool is first_token
 
 
+@pytest.mark.slow
 def test_it_draws_an_image_it_knows():
     model, images = MAE(CONFIG), pictures(torch.float32)[:2]
     noise = torch.rand(2, N)

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 import torch
-from clearformer.models.checks import check_ids, check_images
+from clearformer.models.validate import check_ids, check_images
 
 B, N, V, POSITIONS = 3, 7, 37, 11
 IDS = torch.zeros(B, N, dtype=torch.long)
@@ -56,6 +56,7 @@ def test_bad_images_are_named(images, error, message):
     check_images("ViT", IMAGES, 2, 12)
 
 
+@pytest.mark.slow
 def test_the_compiler_finds_no_graph_break():
     """In a process of its own: the shape checks of the test run are not part of the library."""
     script = """

@@ -1,16 +1,23 @@
 """Multi-head attention: parity with torch.nn and the reference, symmetries, causality, shared heads, errors."""
 
-import inspect
-
 import pytest
 import torch
-from clearformer.attention import attend, attend_blockwise, attend_fused, causal_mask
-from clearformer.backward import attend_by_hand, attend_recomputing
-from clearformer.layout import to_reference
+from clearbook.columns import to_reference
+from clearformer.attention import (
+    attend,
+    attend_blockwise,
+    attend_by_hand,
+    attend_fused,
+    attend_linear,
+    attend_recomputing,
+    causal_mask,
+)
+from clearformer.cache import KVCache
 from clearformer.multihead import MultiHeadAttention
 from clearformer.positions import RelativeKeys, Rotary
 from clearformer.reference import attention as reference
 from torch import nn
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from tests.library.devices import DEVICES
 from tests.library.tolerance import assert_close
@@ -97,7 +104,7 @@ def test_shared_heads_are_repeated_heads(n_kv_heads):
     width = D // H
     with torch.no_grad():
         for mine, theirs in zip(shared.qkv.parameters(), full.qkv.parameters(), strict=True):
-            q, k, v = mine.split([heads * shared.d_head for heads in shared.heads])
+            q, k, v = mine.split(shared.widths)
             k, v = (
                 t.unflatten(0, (n_kv_heads, width)).repeat_interleave(H // n_kv_heads, 0).flatten(0, 1) for t in (k, v)
             )
@@ -117,6 +124,7 @@ def variants():
         "grouped": MultiHeadAttention(D, H, n_kv_heads=2),
         "rotary": MultiHeadAttention(D, H, rope=rope),
         "relative": MultiHeadAttention(D, H, relative=relative),
+        "linear": MultiHeadAttention(D, H, attend=attend_linear),
     }
 
 
@@ -133,7 +141,7 @@ def test_editing_the_future_changes_nothing_before_it(name):
 def test_reordering_tokens_reorders_outputs_unless_positions_enter(name):
     layer, x, order = random_module(variants()[name]), tokens(N), torch.tensor([2, 4, 0, 1, 3])
     same = torch.allclose(layer(x[:, order])[0], layer(x)[0][:, order], atol=1e-10)
-    assert same == (name in ("plain", "grouped"))
+    assert same == (name in ("plain", "grouped", "linear"))
 
 
 @pytest.mark.parametrize("positions", [slice(30, 30 + N), torch.arange(30, 30 + N)[None]])
@@ -164,11 +172,6 @@ def test_queries_keys_and_values_are_views_of_one_product():
     assert len({t.untyped_storage().data_ptr() for t in seen}) == 1
 
 
-def bare(layer, *args):
-    """Call without the shape checks of the test run, which would come before ours."""
-    return inspect.unwrap(type(layer).forward)(layer, *args)
-
-
 ERRORS = {
     "heads": (
         lambda: MultiHeadAttention(10, 3),
@@ -177,14 +180,14 @@ ERRORS = {
     ),
     "no heads": (lambda: MultiHeadAttention(10, 0), "n_heads=0"),
     "groups": (lambda: MultiHeadAttention(D, 6, n_kv_heads=4), r"n_kv_heads=4 .* \[1, 2, 3, 6\]"),
-    "width": (lambda: bare(MultiHeadAttention(D, H), torch.randn(B, N, 23)), r"x has shape \(2, 5, 23\).*24"),
-    "axes": (lambda: bare(MultiHeadAttention(D, H), torch.randn(N, D)), r"x has shape \(5, 24\)"),
+    "width": (lambda: MultiHeadAttention(D, H)(torch.randn(B, N, 23)), r"x has shape \(2, 5, 23\).*24"),
+    "axes": (lambda: MultiHeadAttention(D, H)(torch.randn(N, D)), r"x has shape \(5, 24\)"),
     "source": (
-        lambda: bare(MultiHeadAttention(D, H), torch.randn(B, N, D), torch.randn(B, S, 25)),
+        lambda: MultiHeadAttention(D, H)(torch.randn(B, N, D), torch.randn(B, S, 25)),
         r"source has shape \(2, 7, 25\)",
     ),
     "rotary source": (
-        lambda: bare(variants()["rotary"], torch.randn(B, N, D), torch.randn(B, S, D)),
+        lambda: variants()["rotary"](torch.randn(B, N, D), torch.randn(B, S, D)),
         "rope and relative",
     ),
 }
@@ -195,3 +198,50 @@ def test_what_does_not_fit_is_named(case):
     call, message = ERRORS[case]
     with pytest.raises(ValueError, match=message):
         call()
+
+
+class Operations(TorchDispatchMode):
+    """The largest tensor that an operation makes anew from keys and values, in numbers."""
+
+    def __init__(self):
+        super().__init__()
+        self.names, self.largest = [], 0
+
+    def __torch_dispatch__(self, operation, types, args=(), kwargs=None):
+        inputs = {a.untyped_storage().data_ptr() for a in args if isinstance(a, torch.Tensor)}
+        output = operation(*args, **(kwargs or {}))
+        self.names.append(str(operation))
+        for made in output if isinstance(output, tuple | list) else [output]:
+            if isinstance(made, torch.Tensor) and made.untyped_storage().data_ptr() not in inputs:
+                self.largest = max(self.largest, made.numel())
+        return output
+
+
+@pytest.mark.parametrize("n_targets", [1, 3])
+@pytest.mark.parametrize("n_kv_heads", [1, 2])
+def test_shared_keys_are_not_copied(n_kv_heads, n_targets):
+    """Catches keys repeated for each head: in a step over a long cache, nothing is made that is as large as they."""
+    n_cached = 400
+    layer = MultiHeadAttention(D, H, n_kv_heads=n_kv_heads)
+    cache = KVCache(1, B, n_kv_heads, n_cached + n_targets, D // H)[0]
+    with torch.no_grad():
+        layer(tokens(n_cached, torch.float32), causal=True, cache=cache)
+        with Operations() as seen:
+            layer(tokens(n_targets, torch.float32), causal=True, cache=cache)
+    assert "aten.repeat_interleave.self_int" not in seen.names and "aten._scaled_dot_product" in " ".join(seen.names)
+    assert 0 < seen.largest < B * n_kv_heads * n_cached * (D // H)
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize("shape", [(N, N), (B, 1, N, N), (B, H, N, N)])
+@pytest.mark.parametrize("n_targets", [1, N])
+def test_in_groups_a_mask_and_a_bias_reach_their_heads(n_targets, shape, function):
+    """Catches heads of a group that get the mask or the bias of their neighbours."""
+    shape = (*shape[:-2], n_targets, N)
+    mask, bias = torch.rand(shape) > 0.3, torch.randn(shape, dtype=torch.float64)
+    layer = MultiHeadAttention(D, H, n_kv_heads=2)
+    q, k, v = (torch.randn(B, heads, n, D // H, dtype=torch.float64) for heads, n in ((H, n_targets), (2, N), (2, N)))
+    layer.attend = function
+    y, _ = layer._in_groups(q, k, v, mask, causal=True, bias=bias)
+    k, v = (t.repeat_interleave(3, 1) for t in (k, v))
+    assert_close(y, attend(q, k, v, mask, causal=True, bias=bias)[0])

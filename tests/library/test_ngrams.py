@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from clearformer.ngrams import Ngrams
+from clearbook.ngrams import Ngrams
 
 V = 5
 
@@ -22,11 +22,11 @@ def test_a_distribution_sums_to_one_after_any_context(ids, n, context):
 
 
 @pytest.mark.parametrize("n", [1, 2, 4])
-def test_surprises_are_those_of_the_distributions(ids, n):
+def test_surprisal_is_those_of_the_distributions(ids, n):
     """Catches contexts that are too long or too short at the beginning of a text."""
     table, other = Ngrams(ids, n, V), np.random.default_rng(4).integers(V, size=30)
     one_by_one = [-np.log2(table.distribution(other[:i])[other[i]]) for i in range(1, 30)]
-    np.testing.assert_allclose(table.surprises(other), one_by_one, rtol=1e-12)
+    np.testing.assert_allclose(table.surprisal(other), one_by_one, rtol=1e-12)
 
 
 def test_only_the_last_tokens_of_a_context_count(ids):
@@ -52,6 +52,6 @@ def test_a_depth_that_cannot_be_is_refused(n):
 
 def test_ids_outside_the_vocabulary_are_refused(ids):
     table = Ngrams(ids, 2, V)
-    for call in (lambda: Ngrams([0, 5], 2, V), lambda: table.distribution([-1]), lambda: table.surprises([0, 7])):
+    for call in (lambda: Ngrams([0, 5], 2, V), lambda: table.distribution([-1]), lambda: table.surprisal([0, 7])):
         with pytest.raises(ValueError, match=r"id (5|-1|7) is outside the vocabulary, expected 0 to 4"):
             call()

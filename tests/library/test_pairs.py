@@ -1,7 +1,7 @@
 """Pairs from a file: what is read, what is refused, and that nothing is both learned and tested."""
 
 import pytest
-from clearformer.pairs import read_pairs, split_pairs
+from clearbook.data.parallel_text import read_pairs, split_pairs
 
 
 def written(folder, content):

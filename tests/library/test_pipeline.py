@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 import pytest
-from clearformer.pipeline import (
+from clearbook.pipeline import (
     BACKWARD,
     FORWARD,
     all_forward_first,
@@ -11,7 +11,7 @@ from clearformer.pipeline import (
     most_stored,
     schedule,
 )
-from clearformer.pipeline import one_forward_one_backward as in_turn
+from clearbook.pipeline import one_forward_one_backward as in_turn
 
 ORDERS = [all_forward_first, in_turn]
 

@@ -6,8 +6,8 @@ import pytest
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
-from clearformer import plots, token_plots
-from clearformer.notebook import show_source
+from clearbook.figures import plots, token_plots
+from clearbook.notebook import show_source
 from clearformer.reference import attention
 
 
@@ -68,7 +68,52 @@ def test_a_flow_of_tokens_leaves_out_what_is_not_there_and_joins_columns():
     np.testing.assert_allclose([from_y, to_y], [bottom_of_query, top_of_scores])
 
 
+def test_stations_of_one_scale_have_one_colour_for_a_number():
+    """Catches a number that is dark in one station and pale in the next."""
+    stations = {"a": np.array([[1.0, 4.0]]), "b": np.array([[1.0, 2.0]])}
+    ax = token_plots.token_flow(stations, ["x", "y"], scales={"a": (0.0, 4.0), "b": (0.0, 4.0)})
+    assert ax.patches[0].get_facecolor() == ax.patches[2].get_facecolor()
+    own = token_plots.token_flow(stations, ["x", "y"])
+    assert own.patches[0].get_facecolor() != own.patches[2].get_facecolor()
+
+
 def test_shown_source_is_the_code_without_its_docstring():
     shown = show_source(attention.weighted_average).data
     assert "return X @ A" in shown and "clearformer.reference.attention" in shown
     assert "Source:" not in shown and "@shaped" not in shown
+
+
+# Machado, Oliveira and Fernandes 2009, severity 1: what linear sRGB becomes for who lacks one kind of cone.
+SEEN_BY = {
+    "everybody": np.eye(3),
+    "protanopia": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    "deuteranopia": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]],
+    "tritanopia": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.3039]],
+}
+TO_XYZ = [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]
+WHITE = [0.9505, 1.0, 1.089]
+
+
+def linear(colours) -> np.ndarray:
+    rgb = np.array([matplotlib.colors.to_rgb(colour) for colour in colours])
+    return np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+
+
+def lab(rgb: np.ndarray) -> np.ndarray:
+    """CIE L*a*b* of linear sRGB, where equal distances look about equally far apart."""
+    x = rgb.clip(0, 1) @ np.transpose(TO_XYZ) / WHITE
+    f = np.where(x > 0.008856, np.cbrt(x), 7.787 * x + 16 / 116)
+    return np.stack([116 * f[:, 1] - 16, 500 * (f[:, 0] - f[:, 1]), 200 * (f[:, 1] - f[:, 2])], axis=1)
+
+
+@pytest.mark.parametrize("eyes", SEEN_BY)
+def test_no_two_colours_are_alike_to_any_eyes(eyes):
+    """Catches two lines of one figure that a colour-blind reader cannot tell apart; 10 is a clear difference."""
+    seen = lab(linear(plots.COLOURS) @ np.transpose(SEEN_BY[eyes]))
+    apart = np.linalg.norm(seen[:, None] - seen[None], axis=2) + 1000 * np.eye(len(seen))
+    assert apart.min() > 20
+
+
+def test_every_colour_stands_out_from_white():
+    luminance = linear(plots.COLOURS) @ TO_XYZ[1]
+    assert (1.05 / (luminance + 0.05)).min() >= 3

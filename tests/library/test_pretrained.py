@@ -1,21 +1,23 @@
 """Loading and saving weights of transformers: equal logits both ways, and every kind of folder that must be refused."""
 
+import dataclasses
 import json
 import shutil
 import sys
 import types
+from functools import partial
 
 import pytest
 import torch
-import transformers
-from clearformer.generate import beam_search, generate
+from clearformer.generation import beam_search, generate
 from clearformer.layers import RMSNorm
 from clearformer.models.bert import BERT, BERTConfig
 from clearformer.models.gpt import GPT, GPTConfig
 from clearformer.models.mae import MAE, MAEConfig, reconstruction_loss
 from clearformer.models.seq2seq import Seq2Seq, Seq2SeqConfig
 from clearformer.models.vit import ViT, ViTConfig, mean_tokens
-from clearformer.positions import Rotary
+from clearformer.multihead import MultiHeadAttention
+from clearformer.positions import RelativeKeys, Rotary
 from clearformer.pretrained import from_pretrained, save_pretrained
 from clearformer.pretrained.convert import filled, weights
 from clearformer.pretrained.folders import ARCHITECTURES, FETCHED
@@ -23,8 +25,11 @@ from clearformer.pretrained.tables import weight_names
 from safetensors.torch import load_file, save_file
 from torch import nn
 
+from tests.lazily import Lazily
 from tests.library.test_multihead import random_module
 from tests.library.tolerance import assert_close
+
+transformers = Lazily("transformers")
 
 V, N, S, B, D, H, HIDDEN = 37, 7, 9, 3, 24, 4, 44
 SIZES = {"hidden_size": D, "num_attention_heads": H, "num_hidden_layers": 2, "intermediate_size": HIDDEN}
@@ -97,6 +102,7 @@ def both(kind, ours, theirs, dtype):
     return drawn, expected.logits.unflatten(-1, (16, 2)).transpose(-1, -2).flatten(-2)
 
 
+@pytest.mark.slow
 @KINDS
 @DTYPES
 def test_their_weights_give_their_logits(kind, dtype, tmp_path):
@@ -224,6 +230,130 @@ def test_checkpoints_of_related_classes_are_read(kind, class_name, tmp_path):
 
 
 @pytest.mark.parametrize("n_beams", [1, 3])
+def test_a_decoder_of_other_heads_and_widths_than_the_encoder_is_read_and_written(n_beams, tmp_path):
+    """Catches heads and widths of the encoder in the decoder, in its cache or in what is written."""
+    sizes = {"d_model": 30, "encoder_attention_heads": 5, "decoder_attention_heads": 3, "decoder_ffn_dim": 17}
+    theirs = saved("marian", tmp_path, torch.float64, **sizes)
+    ours = from_pretrained(tmp_path)
+    assert_close(*both("marian", ours, theirs, torch.float64))
+    save_pretrained(ours, tmp_path / "again")
+    again = transformers.MarianMTModel.from_pretrained(tmp_path / "again", dtype=torch.float64).eval()
+    assert_close(*both("marian", ours, again, torch.float64))
+    start, written = torch.full((B, 1), V - 1), ours.conditioned_on(token_ids(S))
+    rows = [beam_search(written, start, 5, n_beams, cached=cached)[0] for cached in (True, False)]
+    assert rows[0].equal(rows[1])
+
+
+BARE = {
+    "bert": lambda ours, theirs: (ours.encode(token_ids()), theirs(token_ids()).last_hidden_state),
+    "vit": lambda ours, theirs: (ours.encode(IMAGE), theirs(IMAGE).last_hidden_state),
+    "vit_mae": lambda ours, theirs: (ours.classifier(3).encode(IMAGE), last_hidden_of_mae(theirs)),
+}
+IMAGE = torch.randn(B, 2, 12, 12, generator=torch.Generator().manual_seed(1))
+
+
+def last_hidden_of_mae(theirs):
+    """Of all patches in their order, none of them hidden."""
+    theirs.config.mask_ratio = 0.0
+    return theirs(IMAGE, noise=torch.arange(9.0).expand(B, -1)).last_hidden_state
+
+
+@pytest.mark.parametrize("kind", BARE)
+@torch.no_grad()
+def test_a_checkpoint_without_a_head_gives_a_model_without_one(kind, tmp_path):
+    """The body is theirs, a call says what is missing instead of drawing from random weights, and it can be saved."""
+    architecture = ARCHITECTURES[kind]
+    bare_class = getattr(transformers, architecture.bare)
+    theirs = random_module(bare_class(theirs_of(kind).config), torch.float32).eval()
+    theirs.save_pretrained(tmp_path)
+    ours = from_pretrained(tmp_path)
+    with pytest.raises(ValueError, match=f"checkpoint was a {architecture.bare}.* {architecture.class_name}"):
+        ours(token_ids() if kind == "bert" else IMAGE)
+    save_pretrained(ours, tmp_path / "again")
+    again, report = bare_class.from_pretrained(tmp_path / "again", output_loading_info=True)
+    assert not report["unexpected_keys"] and not [n for n in report["missing_keys"] if "pooler" not in n], report
+    assert json.loads((tmp_path / "again" / "config.json").read_text())["architectures"] == [architecture.bare]
+    assert_close(*BARE[kind](ours, theirs))
+    assert_close(*BARE[kind](from_pretrained(tmp_path / "again"), again.eval()))
+
+
+@pytest.mark.parametrize(
+    ("kind", "class_name"),
+    [
+        ("bert", "BertForSequenceClassification"),
+        ("bert", "BertForTokenClassification"),
+        ("gpt2", "GPT2ForSequenceClassification"),
+        ("vit", "ViTForMaskedImageModeling"),
+    ],
+)
+def test_a_checkpoint_with_another_head_is_refused_with_a_cure_that_works(kind, class_name, tmp_path):
+    """Catches a head that is dropped in silence, and an advice that does not help."""
+    architecture = ARCHITECTURES[kind]
+    config = type(theirs_of(kind).config)(**CONFIGS[kind] | ({"encoder_stride": 4} if kind == "vit" else {}))
+    random_module(getattr(transformers, class_name)(config), torch.float32).save_pretrained(tmp_path / "folder")
+    with pytest.raises(ValueError, match="is unexpected") as caught:
+        from_pretrained(tmp_path / "folder")
+    advice = f"transformers.{architecture.bare}.from_pretrained(folder).save_pretrained(other_folder)"
+    assert advice in str(caught.value)
+    names = {"transformers": transformers, "folder": tmp_path / "folder", "other_folder": tmp_path / "other"}
+    exec(advice, names)
+    from_pretrained(tmp_path / "other")
+
+
+def test_labels_and_special_tokens_survive_both_ways(tmp_path):
+    """Catches GPT-2's own end token, 50256, in a model of 37 words."""
+    names = {0: "cat", 1: "dog", 2: "cow", 3: "hen", 4: "pig"}
+    saved("vit", tmp_path / "vit", id2label=names, label2id={name: i for i, name in names.items()})
+    saved("gpt2", tmp_path / "gpt2", eos_token_id=4, bos_token_id=3, pad_token_id=0)
+    for kind in ("vit", "gpt2"):
+        model = from_pretrained(tmp_path / kind)
+        save_pretrained(model, tmp_path / "again")
+        again = getattr(transformers, ARCHITECTURES[kind].class_name).from_pretrained(tmp_path / "again").config
+        if kind == "vit":
+            assert again.id2label == names and again.label2id["hen"] == 3
+        else:
+            assert (again.bos_token_id, again.eos_token_id, again.pad_token_id) == (3, 4, 0)
+    save_pretrained(our_model("gpt2"), tmp_path / "own")
+    assert transformers.GPT2LMHeadModel.from_pretrained(tmp_path / "own").config.eos_token_id is None
+    save_pretrained(our_model("gpt2"), tmp_path / "own", labels_and_tokens={"eos_token_id": 5})
+    assert transformers.GPT2LMHeadModel.from_pretrained(tmp_path / "own").config.eos_token_id == 5
+
+
+@pytest.mark.parametrize("given", [{"vocab_size": 3}, {"id2label": {0: "one label for five classes"}}])
+def test_labels_and_tokens_that_do_not_fit_are_refused(given, tmp_path):
+    with pytest.raises(ValueError, match=r"labels_and_tokens=.* for 5 classes"):
+        save_pretrained(our_model("vit"), tmp_path / "new", labels_and_tokens=given)
+    assert not (tmp_path / "new").exists()
+
+
+def test_two_families_may_share_a_class(monkeypatch, tmp_path):
+    """A family of rotary GPTs beside GPT-2: the configuration says which one a model is."""
+    gpt2 = ARCHITECTURES["gpt2"]
+    rows = tuple(row for row in gpt2.rows if row.ours != "positions.weight")
+    constants = gpt2.constants | {"rope": Rotary}
+    rotary = dataclasses.replace(gpt2, model_type="toy", class_name="Toy", rows=rows, constants=constants)
+    monkeypatch.setitem(ARCHITECTURES, "toy", rotary)
+    for kind, rope in (("gpt2", None), ("toy", Rotary)):
+        model = random_module(GPT(GPTConfig(V, 11, D, H, 3, rope=rope)), torch.float32).eval()
+        save_pretrained(model, tmp_path / kind)
+        assert json.loads((tmp_path / kind / "config.json").read_text())["model_type"] == kind
+        again = from_pretrained(tmp_path / kind)
+        assert again.config.rope is rope and torch.equal(again(token_ids()), model(token_ids()))
+    with pytest.raises(ValueError, match=r"(?s)GPT2LMHeadModel has no option.*Toy has no option for rope=None"):
+        save_pretrained(GPT(GPTConfig(V, 11, D, H, 1, norm=RMSNorm)), tmp_path)
+
+
+def test_weights_that_they_have_no_place_for_are_not_left_out(tmp_path):
+    """Attention without biases, and with a table of relative positions: nothing in the configuration tells."""
+    parts = {"bias": (partial(MultiHeadAttention, bias=False), r"attention\.qkv\.bias")}
+    parts["relative"] = (partial(MultiHeadAttention, relative=RelativeKeys(D // H, 2)), r"attention\.relative\.")
+    for attention, message in parts.values():
+        with pytest.raises(ValueError, match=f"not those of a GPT2LMHeadModel.*{message}"):
+            save_pretrained(GPT(GPTConfig(V, 11, D, H, 1), attention=attention), tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize("n_beams", [1, 3])
 def test_a_translation_is_theirs(n_beams, tmp_path):
     """They forbid padding in the configuration of generation, we in the model's writer."""
     theirs = saved("marian", tmp_path, torch.float64)
@@ -237,9 +367,9 @@ def test_a_translation_is_theirs(n_beams, tmp_path):
     ours = from_pretrained(tmp_path)
     start = torch.full((B, 1), ours.config.start)
     if n_beams == 1:
-        found = generate(ours.given(source), start, 6)
+        found = generate(ours.conditioned_on(source), start, 6)
     else:
-        found, _ = beam_search(ours.given(source), start, 6, n_beams)
+        found, _ = beam_search(ours.conditioned_on(source), start, 6, n_beams)
     assert torch.equal(found, expected) and (found[:, 1:] != V - 1).all()
 
 
@@ -285,8 +415,7 @@ REFUSED = [
     ("vit", "image_size", [12, 12]),
     ("vit", "patch_size", 5),
     ("vit_mae", "qkv_bias", False),
-    ("marian", "decoder_attention_heads", 2),
-    ("marian", "decoder_ffn_dim", 17),
+    ("marian", "decoder_vocab_size", 38),
     ("marian", "share_encoder_decoder_embeddings", False),
     ("marian", "normalize_before", True),
 ]
@@ -353,7 +482,7 @@ def test_what_else_can_be_wrong_with_a_folder(tmp_path):
         from_pretrained(tmp_path)
     (tmp_path / "config.json").write_text(config)
     (tmp_path / "model.safetensors").rename(tmp_path / "other.safetensors")
-    with pytest.raises(FileNotFoundError, match=r"other\.safetensors"):
+    with pytest.raises(FileNotFoundError, match=r"other\.safetensors.*On the hub .* pickle .*GPT2LMHeadModel"):
         from_pretrained(tmp_path)
 
 
@@ -373,7 +502,7 @@ def test_a_missing_part_of_several_is_named(tmp_path):
         (lambda: GPT(GPTConfig(V, 11, D, H, 1, n_kv_heads=2)), "n_kv_heads=2"),
         (lambda: BERT(BERTConfig(V, 11, D, H, 1, activation=torch.sin)), "activation=sin"),
         (lambda: ViT(ViTConfig(12, 4, 2, 5, D, H, 1, n_class_tokens=0, pool=mean_tokens)), "n_class_tokens=0"),
-        (lambda: Seq2Seq(Seq2SeqConfig(V, 11, D, H, 1)), "waves=sinusoidal"),
+        (lambda: Seq2Seq(Seq2SeqConfig(V, 11, D, H, 1)), "interleaved=True"),
     ],
 )
 def test_a_model_that_they_do_not_have_is_not_saved_as_another(model, message, tmp_path):

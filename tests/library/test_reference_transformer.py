@@ -84,6 +84,7 @@ def test_the_three_forms_are_what_they_say(rng):
     np.testing.assert_array_equal(forms.block_jiang(X, unused, mask), forms.block_jiang(X, p, mask))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("masked", [False, True])
 @pytest.mark.parametrize("form", FORMS)
 def test_block_backward(rng, form, masked):
@@ -144,6 +145,7 @@ def test_blocks_against_torch_encoder_layer(rng, form, norm_first):
     np.testing.assert_allclose(d_in, theirs.self_attn.in_proj_weight.grad.numpy(), atol=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_the_stack_and_its_gradient(rng, form):
     """Catches blocks applied or returned in the wrong order."""

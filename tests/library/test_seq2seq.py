@@ -7,7 +7,7 @@ import pytest
 import torch
 from clearformer.blocks import EncoderDecoder
 from clearformer.models.seq2seq import Seq2Seq, Seq2SeqConfig, translation_loss
-from clearformer.positions import sines_then_cosines, sinusoidal
+from clearformer.positions import sinusoidal
 
 from tests.library.devices import DEVICES
 from tests.library.models import count, n_block, on_meta, overfit
@@ -27,7 +27,7 @@ def token_ids(n, device="cpu"):
 
 
 def formula(c):
-    hidden = 4 * c.d_model if c.d_hidden is None else c.d_hidden
+    hidden = 4 * c.d_model if c.d_ff is None else c.d_ff
     decoder = (c.n_decoder_layers or c.n_layers) * n_block(c.d_model, hidden, cross=True)
     return c.n_vocab * (c.d_model + 1) + c.n_layers * n_block(c.d_model, hidden) + decoder
 
@@ -42,7 +42,7 @@ def test_a_preset_has_the_published_number_of_parameters(name, published):
 
 def test_the_number_of_parameters_is_that_of_the_formula():
     assert count(Seq2Seq(CONFIG)) == formula(CONFIG)
-    small = replace(CONFIG, n_decoder_layers=None, d_hidden=None)
+    small = replace(CONFIG, n_decoder_layers=None, d_ff=None)
     assert count(Seq2Seq(small)) == formula(small)
 
 
@@ -57,11 +57,11 @@ def test_it_is_an_encoder_and_a_decoder_between_embedding_and_head():
 def test_waves_and_scale_are_data():
     source, target = token_ids(S), token_ids(N)
     base = translator()
-    for changes in ({"waves": sines_then_cosines}, {"scale": 1.0}):
+    for changes in ({"interleaved": False}, {"scale": 1.0}):
         other = translator(config=replace(CONFIG, **changes))
         other.load_state_dict(base.state_dict())
         assert not torch.allclose(other(source, target), base(source, target))
-    assert torch.equal(sines_then_cosines(5, D)[:, D // 2 :], sinusoidal(5, D)[:, 1::2])
+    assert torch.equal(sinusoidal(5, D, interleaved=False)[:, D // 2 :], sinusoidal(5, D)[:, 1::2])
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -108,18 +108,18 @@ def test_decoding_in_steps_gives_the_same(chunks, device):
 def test_given_a_source_it_is_a_writer_of_targets():
     model, source, target = translator(), token_ids(S), token_ids(N)
     source[2, 4:] = PAD
-    writer, expected = model.given(source), model(source, target)
-    logits = writer.head(writer.hidden(target))
+    writer, expected = model.conditioned_on(source), model(source, target)
+    logits = writer.head(writer.hidden_states(target))
     assert (logits[..., PAD] == -math.inf).all() and (expected[..., PAD] > -math.inf).all()
     assert_close(logits[..., :PAD], expected[..., :PAD])
     cache = writer.new_cache(B, N)
     for n in range(N):
-        step = writer.head(writer.hidden(target[:, n : n + 1], cache=cache))
+        step = writer.head(writer.hidden_states(target[:, n : n + 1], cache=cache))
         assert_close(step[:, 0, :PAD], expected[:, n, :PAD])
-    twice = writer.head(writer.hidden(target.repeat_interleave(2, 0)))
+    twice = writer.head(writer.hidden_states(target.repeat_interleave(2, 0)))
     assert_close(twice[1::2, :, :PAD], expected[..., :PAD])
     with pytest.raises(ValueError, match="2 targets for 3 sources"):
-        writer.hidden(target[:2])
+        writer.hidden_states(target[:2])
 
 
 def test_the_loss_skips_the_start_and_the_padding():
@@ -133,6 +133,7 @@ def test_the_loss_skips_the_start_and_the_padding():
     assert_close(translation_loss(model, source, target, smoothing=0.1), torch.stack(smooth).sum() / len(terms))
 
 
+@pytest.mark.slow
 def test_it_learns_to_turn_a_sequence_around():
     model, source = Seq2Seq(CONFIG), token_ids(5)
     target = torch.cat((torch.full((B, 1), 1), source.flip(1)), dim=1)
@@ -153,7 +154,7 @@ def test_bad_input_is_named():
         model.decode(target, memory, cache=cache, source_cache=source_cache)
         with pytest.raises(ValueError, match="Seq2Seq target: 12 tokens"):
             model.decode(target, memory, cache=cache, source_cache=source_cache)
-        with pytest.raises(ValueError, match="there is room for 6"):
+        with pytest.raises(ValueError, match="the capacity is 6"):
             model.decode(target[:, :1], memory, cache=cache, source_cache=source_cache)
     with pytest.raises(ValueError, match=r"a target of shape \(3, 1\), expected a start token and what follows it"):
         translation_loss(model, source, target[:, :1])

@@ -1,7 +1,7 @@
 """Texts to learn from: read with clear errors, each paragraph once, ends marked."""
 
 import pytest
-from clearformer.texts import count_characters, distinct_paragraphs, marked_stream, read_text
+from clearbook.data.text_file import count_characters, distinct_paragraphs, marked_stream, read_text
 from clearformer.tokenizers import CharTokenizer
 
 

@@ -7,11 +7,11 @@ import random
 import pytest
 import torch
 from clearformer import checkpoint
-from clearformer.train import TrainConfig, adamw, learning_rate, train
+from clearformer.training import TrainConfig, adamw, learning_rate, train
 from torch import nn
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 
-CONFIG = TrainConfig(n_steps=7, batch_size=6, learning_rate=0.02, warmup=3)
+CONFIG = TrainConfig(n_steps=7, batch_size=6, learning_rate=0.02, warmup_steps=3)
 
 
 def network(n_hidden=5, dropout=0.0, dtype=torch.float64):
@@ -36,11 +36,11 @@ def run(config=CONFIG, model=None, **options):
 
 
 def test_the_learning_rate_is_the_formula():
-    config = TrainConfig(n_steps=11, batch_size=1, learning_rate=0.4, warmup=3, final=0.25)
+    config = TrainConfig(n_steps=11, batch_size=1, learning_rate=0.4, warmup_steps=3, min_lr_ratio=0.25)
     expected = [0.4 / 3, 0.8 / 3, 0.4] + [0.1 + 0.15 * (1 + math.cos(math.pi * i / 8)) for i in range(8)]
     assert [learning_rate(step, config) for step in range(11)] == pytest.approx(expected, abs=1e-15)
-    assert learning_rate(11, config) == pytest.approx(0.1)
-    assert learning_rate(0, dataclasses.replace(config, warmup=0)) == 0.4
+    assert [learning_rate(step, config) for step in (11, 16, 22)] == pytest.approx([0.1] * 3)  # it does not rise again
+    assert learning_rate(0, dataclasses.replace(config, warmup_steps=0)) == 0.4
 
 
 def test_only_what_has_two_axes_decays_and_every_parameter_is_there_once():
@@ -63,7 +63,7 @@ def test_each_step_has_its_learning_rate_and_no_gradient_above_the_clip():
 
     hook = register_optimizer_step_pre_hook(look)
     try:
-        run(dataclasses.replace(CONFIG, clip=0.01))
+        run(dataclasses.replace(CONFIG, max_grad_norm=0.01))
     finally:
         hook.remove()
     assert [rates for rates, _ in seen] == [[learning_rate(step, CONFIG)] * 2 for step in range(7)]
@@ -71,7 +71,7 @@ def test_each_step_has_its_learning_rate_and_no_gradient_above_the_clip():
 
 
 def test_accumulated_parts_are_the_whole_batch():
-    whole, parts = (run(dataclasses.replace(CONFIG, batch_size=b, accumulate=a)) for b, a in ((6, 1), (2, 3)))
+    whole, parts = (run(dataclasses.replace(CONFIG, batch_size=b, grad_accum_steps=a)) for b, a in ((6, 1), (2, 3)))
     assert parts[1].losses == pytest.approx(whole[1].losses, abs=1e-12)
     for a, b in zip(whole[0].parameters(), parts[0].parameters(), strict=True):
         torch.testing.assert_close(a, b, rtol=0, atol=1e-12)
@@ -144,7 +144,7 @@ def test_any_cut_and_any_flipped_bit_is_found(tmp_path):
         with pytest.raises(ValueError, match=f"checkpoint.safetensors of {len(data)} bytes is truncated or altered"):
             checkpoint.load(tmp_path)
     path.write_bytes(whole)
-    assert len(checkpoint.load(tmp_path)[1]["config"]) == 13
+    assert len(checkpoint.load(tmp_path)[1]["config"]) == 14
 
 
 def test_another_configuration_is_refused_with_all_differences(tmp_path):
@@ -169,11 +169,20 @@ def test_another_model_is_refused_with_all_differences(tmp_path):
         assert all(torch.equal(a, b) for a, b in zip(before, model.parameters(), strict=True))
 
 
+def unchecked(**changes):
+    """A configuration without the checks of types that the tests add."""
+    config = TrainConfig(5, 2)
+    for name, value in changes.items():
+        object.__setattr__(config, name, value)
+    config.__post_init__()
+
+
 def started(tmp_path):
     run(folder=tmp_path)
     run(folder=tmp_path)
 
 
+OTHER = network()
 BAD = {
     "nothing to resume": (
         lambda folder: run(folder=folder / "empty", resume=True), FileNotFoundError, "no checkpoint in .*empty"
@@ -192,9 +201,30 @@ BAD = {
         lambda _: train(network(), lambda m, x, y: loss(m, x, y) * math.nan, batch, CONFIG, progress=False),
         FloatingPointError, "loss of step 0 is nan",
     ),
-    "no steps": (lambda _: TrainConfig(n_steps=0, batch_size=2), ValueError, "n_steps=0, expected at least 1"),
+    "loss of another model": (
+        lambda _: train(network(), lambda m, x, y: loss(OTHER, x, y), batch, CONFIG, progress=False),
+        ValueError, r"no trainable parameter of the model has a part in loss\(...\)",
+    ),
+    "loss without a gradient": (
+        lambda _: train(network(), lambda m, x, y: loss(m, x, y).detach(), batch, CONFIG, progress=False),
+        ValueError, r"no trainable parameter .*detach",
+    ),
+    "nothing trainable": (
+        lambda _: run(model=network().requires_grad_(False)), ValueError, "the Sequential has no trainable parameters"
+    ),
+    "no parameters": (lambda _: run(model=nn.Tanh()), ValueError, "the Tanh has no trainable parameters"),
+    "shared by one": (
+        lambda _: run(dataclasses.replace(CONFIG, shard_on="cpu")), ValueError, "shard_on='cpu' .* torchrun"
+    ),
+    "half a step": (lambda _: unchecked(n_steps=2.5), ValueError, "n_steps=2.5, expected a whole"),
+    "betas above 1": (lambda _: TrainConfig(5, 2, betas=(2.0, 3.0)), ValueError, r"betas=\(2.0, 3.0\), expected two"),
+    "three betas": (lambda _: unchecked(betas=(0.9,) * 3), ValueError, r"betas=\(0.9, 0.9, 0.9\)"),
+    "rising at the end": (lambda _: TrainConfig(5, 2, min_lr_ratio=10.0), ValueError, "min_lr_ratio=10.0, expected"),
+    "endless rate": (lambda _: TrainConfig(5, 2, learning_rate=math.inf), ValueError, "learning_rate=inf"),
+    "no decay": (lambda _: TrainConfig(5, 2, weight_decay=math.nan), ValueError, "weight_decay=nan"),
+    "no steps": (lambda _: TrainConfig(n_steps=0, batch_size=2), ValueError, "n_steps=0, expected .* at least 1"),
     "no rate": (lambda _: TrainConfig(5, 2, learning_rate=-0.1), ValueError, "learning_rate=-0.1, expected more"),
-    "all warm-up": (lambda _: TrainConfig(5, 2, warmup=6), ValueError, "warmup=6 is more than n_steps=5"),
+    "all warm-up": (lambda _: TrainConfig(5, 2, warmup_steps=6), ValueError, "warmup_steps=6, .* n_steps=5"),
 }  # fmt: skip
 
 

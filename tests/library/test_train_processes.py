@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 SCRIPT = Path(__file__).parent / "training_script.py"
+pytestmark = pytest.mark.slow
 
 
 def call(*arguments):
@@ -43,12 +44,36 @@ def test_a_killed_run_continues_bitwise(killed, run, what):
     assert killed[run][what] == killed["whole"][what]
 
 
-def test_a_torchrun_pair_gives_the_losses_of_one_process_with_the_doubled_batch(tmp_path):
+RENDEZVOUS = ("-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2")
+
+
+@pytest.fixture(scope="module")
+def one(tmp_path_factory):
+    """What one process does with the doubled batch."""
+    path = tmp_path_factory.mktemp("one") / "one.json"
+    call(SCRIPT, "pair", path, 12)
+    return json.loads(path.read_text())
+
+
+def test_a_torchrun_pair_gives_the_losses_of_one_process_with_the_doubled_batch(one, tmp_path):
     """Catches summed gradients, a share that both processes take, clipping before the mean, unequal first weights."""
-    rendezvous = ("-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2")
-    call(*rendezvous, SCRIPT, "pair", tmp_path / "pair.json", 6)
-    call(SCRIPT, "pair", tmp_path / "one.json", 12)
-    pair, one = (json.loads((tmp_path / f"{name}.json").read_text())["losses"] for name in ("pair", "one"))
-    assert len(pair) == len(one) == 21
-    assert max(abs(a - b) for a, b in zip(pair, one, strict=True)) < 1e-10
-    assert one[-1] < one[0] - 0.05
+    call(*RENDEZVOUS, SCRIPT, "pair", tmp_path / "pair.json", 6)
+    pair = json.loads((tmp_path / "pair.json").read_text())
+    assert_alike(pair, one)
+    assert one["losses"][-1] < one["losses"][0] - 0.05
+
+
+def test_a_model_shared_by_two_processes_learns_the_same_and_resumes_bitwise(one, tmp_path):
+    """Catches shares of unequal first weights, gradients sent too early or never, and a checkpoint of one share."""
+    call(*RENDEZVOUS, SCRIPT, "shared", tmp_path)
+    results = json.loads((tmp_path / "shared.json").read_text())
+    whole, resumed = results["whole"], results["resumed"]
+    assert_alike(whole, one)
+    assert whole["numbers_here"] < 0.6 * one["numbers_here"]
+    assert resumed["resumed"] and resumed == whole | {"resumed": True}
+
+
+def assert_alike(pair, one):
+    assert len(pair["losses"]) == len(one["losses"]) == 21
+    assert max(abs(a - b) for a, b in zip(pair["losses"], one["losses"], strict=True)) < 1e-10
+    assert pair["evaluations"]["21"] == pytest.approx(one["evaluations"]["21"], abs=1e-10)

@@ -26,7 +26,7 @@ def pictures(dtype=torch.float64, device="cpu"):
 
 
 def formula(c):
-    hidden = 4 * c.d_model if c.d_hidden is None else c.d_hidden
+    hidden = 4 * c.d_model if c.d_ff is None else c.d_ff
     n_patches, n_pixels = (c.image_size // c.patch_size) ** 2, c.n_channels * c.patch_size**2
     tokens = n_pixels * c.d_model + c.d_model + c.n_class_tokens * c.d_model
     positions = (n_patches + c.n_class_tokens) * c.d_model
@@ -47,14 +47,15 @@ def test_a_preset_has_the_published_number_of_parameters(name):
     assert count(on_meta(lambda: ViT(config))) == formula(config) == PUBLISHED[name]
 
 
-@pytest.mark.parametrize("config", [CONFIG, POOLED, replace(CONFIG, n_class_tokens=3, d_hidden=None)])
+@pytest.mark.parametrize("config", [CONFIG, POOLED, replace(CONFIG, n_class_tokens=3, d_ff=None)])
 def test_the_number_of_parameters_is_that_of_the_formula(config):
     assert count(ViT(config)) == formula(config)
 
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_patches_enter_as_by_a_convolution(device):
-    model, images = vit(replace(POOLED, n_layers=0), device=device), pictures(device=device)
+    model, images = vit(POOLED, device=device), pictures(device=device)
+    model.encoder.blocks = nn.ModuleList()
     weight = model.patches.weight.unflatten(1, (C, PATCH, PATCH))
     x = nn.functional.conv2d(images, weight, model.patches.bias, stride=PATCH).flatten(2).transpose(1, 2)
     x = model.encoder.norm(x + model.positions.weight)

@@ -1,5 +1,6 @@
-"""Run by test_train_processes.py in its own processes: a small model learns, is killed, resumes; or two learn it."""
+"""Run by test_train_processes.py in its own processes: a small model learns, is killed, resumes; or two share it."""
 
+import contextlib
 import functools
 import json
 import os
@@ -10,10 +11,12 @@ import time
 from pathlib import Path
 
 import torch
+import torch.distributed as dist
+from clearbook.data.builtin import random_windows, zen_text
 from clearformer import checkpoint
-from clearformer.data import random_windows, zen_text
+from clearformer.parallel import gathered
 from clearformer.tokenizers import CharTokenizer
-from clearformer.train import TrainConfig, train
+from clearformer.training import TrainConfig, train
 from torch import nn
 
 TOKENIZER = CharTokenizer(zen_text())
@@ -27,7 +30,7 @@ class NextCharacter(nn.Module):
     def __init__(self, dropout: float):
         super().__init__()
         self.embedding = nn.Embedding(TOKENIZER.n_vocab, 12)
-        self.body = nn.Sequential(nn.LayerNorm(12), nn.Linear(12, 20), nn.GELU(), nn.Dropout(dropout))
+        self.body = nn.ModuleList([nn.LayerNorm(12), nn.Linear(12, 20), nn.GELU(), nn.Dropout(dropout)])
         self.out = nn.Linear(20, 12)
         self.head = nn.Linear(12, TOKENIZER.n_vocab, bias=False)
         self.head.weight = self.embedding.weight
@@ -35,7 +38,10 @@ class NextCharacter(nn.Module):
 
     def forward(self, ids):
         self.n_calls += self.training
-        return self.head(self.out(self.body(self.embedding(ids))))
+        x = self.embedding(ids)
+        for layer in self.body:
+            x = layer(x)
+        return self.head(self.out(x))
 
 
 def loss(model, inputs, targets):
@@ -51,15 +57,19 @@ def run(folder, dropout=0.3, **changes):
     torch.manual_seed(3 + int(os.environ.get("RANK", "0")))  # of a pair, the second begins like the first all the same
     model = NextCharacter(dropout)
     config = TrainConfig(
-        **{"n_steps": N_STEPS, "batch_size": 6, "warmup": 4, "accumulate": 2, "save_every": 3} | changes
+        **{"n_steps": N_STEPS, "batch_size": 6, "warmup_steps": 4, "grad_accum_steps": 2, "save_every": 3} | changes
     )
     resume = checkpoint.has_checkpoint(folder)
     history = train(
         model, loss, batch, config, evaluate=lambda m: loss(m, IDS[None, :-1], IDS[None, 1:]), folder=folder,
         resume=resume, progress=False,
     )  # fmt: skip
-    weights = {name: tensor.tolist() for name, tensor in model.state_dict().items()}
-    return {"losses": history.losses, "evaluations": history.evaluations, "weights": weights, "resumed": resume}
+    weights = {name: gathered(tensor).tolist() for name, tensor in model.state_dict().items()}
+    here = sum(getattr(p, "_local_tensor", p).numel() for p in model.parameters())
+    return {
+        "losses": history.losses, "evaluations": history.evaluations, "weights": weights, "resumed": resume,
+        "numbers_here": here,
+    }  # fmt: skip
 
 
 def die():
@@ -158,7 +168,39 @@ def pair(result: Path, batch_size: int):
         result.write_text(json.dumps(outcome))
 
 
+class Interrupted(Exception):
+    """Ends a run in the middle, in all processes at the same step."""
+
+
+def interrupted(number):
+    calls, draw = iter(range(number)), batch
+
+    def interrupting(n, generator):
+        if next(calls, None) is None:
+            raise Interrupted
+        return draw(n, generator)
+
+    return interrupting
+
+
+def shared(root: Path):
+    """Under torchrun: a run that is split among the processes, and one that is interrupted at step 8 and resumed."""
+    global batch
+    torch.set_default_dtype(torch.float64)
+    dist.init_process_group("gloo")
+    options = {"dropout": 0.0, "n_steps": 21, "shard_on": "cpu"}
+    results = {"whole": run(root / "whole", **options)}
+    draw, batch = batch, interrupted(8)
+    with contextlib.suppress(Interrupted):
+        run(root / "resumed", **options)
+    batch = draw
+    results["resumed"] = run(root / "resumed", **options)
+    if dist.get_rank() == 0:
+        (root / "shared.json").write_text(json.dumps(results))
+    dist.destroy_process_group()
+
+
 if __name__ == "__main__":
     torch.set_num_threads(1)
     what, where = sys.argv[1], Path(sys.argv[2])
-    kill_and_resume(where) if what == "kill" else pair(where, int(sys.argv[3]))
+    {"kill": kill_and_resume, "shared": shared}[what](where) if what != "pair" else pair(where, int(sys.argv[3]))

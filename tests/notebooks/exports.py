@@ -1,17 +1,20 @@
-"""The names that the library's public modules define: no chapter may define one of them anew."""
+"""The names that the public modules of clearformer and clearbook define: no chapter may define one of them anew."""
 
 import importlib
 import inspect
 import pkgutil
 from types import ModuleType
 
+import clearbook
 import clearformer
 
 
 def public_modules() -> list[str]:
-    """clearformer and everything below it, except what begins with an underscore."""
-    found = pkgutil.walk_packages(clearformer.__path__, "clearformer.")
-    return ["clearformer", *(m.name for m in found if not any(p.startswith("_") for p in m.name.split(".")))]
+    """Both packages and everything below them, except what begins with an underscore."""
+    packages = (clearbook, clearformer)
+    found = (m.name for p in packages for m in pkgutil.walk_packages(p.__path__, f"{p.__name__}."))
+    names = [*(p.__name__ for p in packages), *found]
+    return [name for name in names if not any(part.startswith("_") for part in name.split("."))]
 
 
 def defined_in(module: ModuleType) -> set[str]:

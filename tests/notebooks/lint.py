@@ -12,6 +12,8 @@ MAX_SECONDS = 60
 MIN_ALT_WORDS = 4
 RANDOM_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){0,3}([0-9a-f]{4,})?")
 MAGIC = re.compile(r"^\s*(%|!|\?)|\?\s*$|^\s*[\w.]+\s*=\s*[%!]", re.M)
+SUMMARY = re.compile(r"<summary>(.*?)</summary>", re.S)
+CODE = re.compile(r"\w\([^)]*[,=][^)]*\)|\w_\w|\w\[\S*\]|\w\.(json|bin|safetensors)\b")  # f(x, axis=0), d_model, q[1]
 MACHINE_PATH = re.compile(r"(?<![\w.])(/home/|/root/|/Users/|/tmp/|/private/|/mnt/|/opt/|[A-Z]:\\\\?Users)")
 BANNED_TAGS = {
     "skip-execution": "is ignored by nbval",
@@ -79,8 +81,11 @@ def length(notebook, exports):
 
 def redefined(notebook, exports):
     for cell in code(notebook):
-        for name in sorted(defined_names(cell.source) & exports):
-            yield f"cell {cell.id} defines {name}, a name of the library; call it my_{name}."
+        for name in sorted((defined_names(cell.source) & exports) - shown_equal(notebook)):
+            yield (
+                f"cell {cell.id} defines {name}, a name of the library; call it my_{name}, or import the library's as "
+                f"Library{name} and show with assert_close that both give the same."
+            )
 
 
 def paths(notebook, exports):
@@ -102,12 +107,14 @@ def quiz(notebook, exports):
         if cell.cell_type != "markdown":
             continue
         blocks = re.split(r"<details\b", cell.source)[1:]
-        if any(not re.match(r"[^>]*>\s*<summary>\s*[^<\s]", block) for block in blocks):
+        if any(not re.match(r"[^>]*>\s*<summary>\s*(<code>)?[^<\s]", block) for block in blocks):
             yield f"cell {cell.id} has a <details> without a <summary> that says something."
         if len(blocks) != cell.source.count("</details>"):
             yield f"cell {cell.id} has a <details> that is not closed."
         if any('class="quiz"' in b and "**Right" not in b and "**Not" not in b for b in blocks):
             yield f"cell {cell.id} has a quiz option that does not say in words whether it is right or not."
+        if any(CODE.search(re.sub(r"<code>.*?</code>", "", text)) for text in re.findall(SUMMARY, cell.source)):
+            yield f"cell {cell.id} has code in the words of a quiz option; write <code>f(x)</code>."
 
 
 def alt_text(notebook, exports):
@@ -146,14 +153,30 @@ RULES = {
 }  # fmt: skip
 
 
+def shown_equal(notebook: NotebookNode) -> set[str]:
+    """Names of the library that are imported under another one and compared in a cell with assert_close."""
+    found = set()
+    parsed = [tree for cell in code(notebook) if (tree := parse(cell.source))]
+    others = {alias.asname: alias.name for tree in parsed for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)
+              and node.module.split(".")[0] == "clearformer" for alias in node.names if alias.asname}  # fmt: skip
+    for tree in parsed:
+        names = {getattr(node, "id", getattr(node, "attr", "")) for node in ast.walk(tree)}
+        if names & {"assert_close", "assert_allclose"}:
+            found |= {others[name] for name in names & set(others)}
+    return found
+
+
+def parse(source: str) -> ast.Module | None:
+    try:
+        return ast.parse(source)
+    except SyntaxError:
+        return None
+
+
 def defined_names(source: str) -> set[str]:
     """Names that a cell binds at its top level: functions, classes, assignments, loop and with targets."""
-    try:
-        tree = ast.parse(source)
-    except SyntaxError:
-        return set()
     names: set[str] = set()
-    for node in top_level(tree.body):
+    for node in top_level(tree.body if (tree := parse(source)) else []):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             names.add(node.name)
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):

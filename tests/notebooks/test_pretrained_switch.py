@@ -8,7 +8,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from clearformer.data import python_reference_text
+from clearbook.data.builtin import python_reference_text
 from clearformer.models.gpt import GPT, GPTConfig
 from clearformer.tokenizers import CharTokenizer
 

@@ -47,7 +47,8 @@ def test_with_npm_but_no_network_the_build_goes_on(monkeypatch, tmp_path, capsys
 def test_what_npm_brings_is_put_in_place_once(monkeypatch, tmp_path):
     def fetch(npm, packages, folder: Path):
         assert packages == [vendor.MATHJAX, vendor.AXE]
-        for name in ("mathjax/es5/output/chtml/fonts/woff-v2/a.woff", "mathjax/es5/tex-mml-chtml.js", "mathjax/LICENSE",
+        components = (f"mathjax/es5/{name}" for name in vendor.COMPONENTS)
+        for name in (*components, "mathjax/es5/output/chtml/fonts/woff-v2/a.woff", "mathjax/LICENSE",
                      "axe-core/axe.min.js"):  # fmt: skip
             path = folder / "node_modules" / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -59,7 +60,8 @@ def test_what_npm_brings_is_put_in_place_once(monkeypatch, tmp_path):
     vendor.vendor(tmp_path)
     found = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
     fonts = "site/mathjax/output/chtml/fonts/woff-v2/a.woff"
-    assert found == {"axe.min.js", "site/mathjax/tex-mml-chtml.js", "site/mathjax/LICENSE", fonts}
+    components = {f"site/mathjax/{name}" for name in vendor.COMPONENTS}
+    assert found == {"axe.min.js", "site/mathjax/LICENSE", fonts, *components}
     monkeypatch.setattr(vendor, "fetch", lambda *a: pytest.fail("fetched again"))
     vendor.vendor(tmp_path)
 
@@ -74,11 +76,12 @@ def test_the_book_uses_the_mathjax_that_is_there(monkeypatch, tmp_path, present)
     monkeypatch.setattr(sphinx_clearformer, "SITE", tmp_path)
     if present:
         (tmp_path / "mathjax").mkdir()
-        (tmp_path / "mathjax" / "tex-mml-chtml.js").write_text("x")
+        (tmp_path / "mathjax" / vendor.COMPONENTS[0]).write_text("x")
     config = Config()
     sphinx_clearformer.use_local_mathjax(None, config)
     assert (config.mathjax_path != "https://elsewhere") == present
     assert (str(tmp_path) in config.html_extra_path) == present
+    assert ("loader" in config.mathjax3_config) == present
 
 
 def test_links_to_exercises_become_downloads():
@@ -92,3 +95,10 @@ def test_lists_are_mended():
     sphinx_clearformer.mend_lists(None, "p", "t", context, None)
     assert "<dl>" not in context["body"] and context["body"].count('class="sig-line"') == 2
     assert '<dl class="py"><dt>t</dt><dd>d</dd></dl>' in context["body"]
+
+
+def test_defaults_that_sphinx_cannot_read_are_named():
+    """Catches a signature in one piece, which is wider than a phone."""
+    signature = "(act: Callable = <built-in function gelu>, given: dict = <factory>)"
+    mended, _ = sphinx_clearformer.name_defaults(None, "class", "c", None, None, signature, None)
+    assert mended == "(act: Callable = gelu, given: dict = ...)"

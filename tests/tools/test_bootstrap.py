@@ -1,5 +1,6 @@
 """The set-up: quick when done, afresh after an interruption, and one sentence for everything that can go wrong."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -29,6 +30,8 @@ def project(tmp_path, monkeypatch):
     def pip(venv, *arguments):
         calls.append("torch" if bootstrap.CPU_INDEX in arguments else "packages")
         return 0, ""
+
+    monkeypatch.setattr(bootstrap, "names_an_index", lambda venv: True)  # uv has its own tests below
 
     monkeypatch.setattr(bootstrap, "create", create)
     monkeypatch.setattr(bootstrap, "pip", pip)
@@ -135,6 +138,64 @@ def test_what_pip_says_becomes_one_sentence(project, monkeypatch, words, sentenc
     with pytest.raises(SetupProblem, match=sentence) as caught:
         bootstrap.install(project.root / ".venv", project.root)
     assert "\n" not in str(caught.value) and "run the same command again" in str(caught.value)
+
+
+@pytest.fixture
+def with_uv(project, monkeypatch):
+    """A project whose pip works, and a stand-in for uv whose exit code is project.uv; everything called is listed."""
+    calls, codes = [], {"uv": 0}
+
+    def run(command, **options):
+        calls.append(command[1:3])
+        return subprocess.CompletedProcess(command, codes["uv"], "", "")
+
+    def pip(venv, *arguments):
+        calls.append(arguments[-1] if arguments[-1] in ("uv", "torch==2.13.0") else "packages")
+        return codes.get(arguments[-1], 0), ""
+
+    monkeypatch.setattr(bootstrap, "names_an_index", lambda venv: False)
+    monkeypatch.setattr(bootstrap, "pip", pip)
+    monkeypatch.setattr(bootstrap.shutil, "which", lambda name: None)
+    monkeypatch.setattr(bootstrap.subprocess, "run", run)
+    return namedtuple("WithUv", "root calls codes")(project.root, calls, codes)
+
+
+def test_uv_installs_after_pip_has_chosen_the_build_of_torch(with_uv):
+    """Catches a set-up in which uv, which reads none of pip's settings, brings gigabytes of CUDA."""
+    bootstrap.install(with_uv.root / ".venv", with_uv.root)
+    assert with_uv.calls == ["uv", "torch==2.13.0", ["pip", "install"]]
+
+
+def test_an_uv_that_is_there_is_not_installed(with_uv, monkeypatch):
+    monkeypatch.setattr(bootstrap.shutil, "which", lambda name: sys.executable)
+    bootstrap.install(with_uv.root / ".venv", with_uv.root)
+    assert with_uv.calls == ["torch==2.13.0", ["pip", "install"]]
+
+
+def test_pip_installs_where_uv_cannot(with_uv, monkeypatch, capsys):
+    monkeypatch.setattr(bootstrap.shutil, "which", lambda name: sys.executable)
+    with_uv.codes["uv"] = 2
+    bootstrap.install(with_uv.root / ".venv", with_uv.root)
+    assert with_uv.calls[-1] == "packages" and "pip tries" in capsys.readouterr().out
+
+
+def test_pip_installs_where_uv_is_not_to_be_had(with_uv):
+    with_uv.codes["uv"] = 1  # of pip install uv
+    bootstrap.install(with_uv.root / ".venv", with_uv.root)
+    assert with_uv.calls == ["uv", "packages"]
+
+
+@pytest.mark.parametrize(("variable", "named"), [
+    ("PIP_INDEX_URL", True), ("PIP_NO_INDEX", True), ("PIP_EXTRA_INDEX_URL", False), ("PIP_TIMEOUT", False),
+])  # fmt: skip
+def test_an_index_in_pips_settings_is_noticed(tmp_path, monkeypatch, variable, named):
+    """The real pip, asked for its settings."""
+    for name in ("PIP_INDEX_URL", "PIP_NO_INDEX"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv(variable, "1")
+    monkeypatch.setattr(bootstrap, "python_of", lambda venv: Path(sys.executable))
+    assert bootstrap.names_an_index(tmp_path) == named
 
 
 def test_what_is_not_understood_is_shown(project, monkeypatch, capsys):

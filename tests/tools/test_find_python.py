@@ -44,6 +44,17 @@ def test_one_that_cannot_is_taken_when_there_is_no_other(program, tmp_path):
     assert find(program("python3", BARE), tmp_path).stdout == "/usr/bin/bare\n"
 
 
+def test_uv_brings_one_where_there_is_none(program, tmp_path):
+    program("python3", BARE)
+    folder = program("uv", '[ "$2" = install ] && exit 0; echo /home/uv/python3.12')
+    assert find(folder, tmp_path).stdout == "/home/uv/python3.12\n"
+
+
+def test_without_a_network_uv_does_not_stand_in_the_way(program, tmp_path):
+    program("python3", BARE)
+    assert find(program("uv", "exit 2"), tmp_path).stdout == "/usr/bin/bare\n"
+
+
 def test_none_at_all_gives_one_sentence_that_says_which_to_take(tmp_path):
     found = find(tmp_path, tmp_path)
     assert found.returncode == 1 and found.stdout == ""

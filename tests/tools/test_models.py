@@ -6,36 +6,57 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-import model_language
+import model_austen
+import model_training
 import pytest
-from clearformer.data import python_reference_text
-from clearformer.language import load_language_model
-from clearformer.models.gpt import surprises
-from clearformer.texts import count_characters, distinct_paragraphs, marked_stream
+from clearbook.data.austen import austen_novels, austen_split
+from clearbook.data.builtin import python_reference_text
+from clearbook.data.text_file import count_characters, distinct_paragraphs, marked_stream
+from clearbook.language_model import load_language_model
+from clearformer.models.gpt import surprisal
 
 import models
 
-COMMITTED = Path(__file__).parents[2] / "models" / "language"
-TEXT = "\n\n".join(f"paragraph {i} says that {i} times {i} is {i * i}" for i in range(200))
-CONFIG = replace(model_language.TRAINING, n_steps=6, warmup=1, eval_every=2, save_every=2)
+REFERENCE = Path(__file__).parents[2] / "models" / "language"
+AUSTEN = REFERENCE.with_name("austen")
+TEXTS = tuple(
+    ["\n\n".join(f"paragraph {i} says that {i} times {i} is {i * i}" for i in part) for part in parts]
+    for parts in ((range(90), range(100, 190)), (range(90, 100), range(190, 200)))
+)
+CONFIG = replace(model_austen.TRAINING, n_steps=6, warmup_steps=1, eval_every=2, save_every=2)
 SIZES = {"n_positions": 16, "d_model": 8, "n_heads": 2, "n_layers": 1}
 
 
 def train_a_little(target, checkpoints, config=CONFIG):
     checkpoints.mkdir(parents=True, exist_ok=True)
-    model_language.train_language(target, checkpoints, config, SIZES, TEXT)
+    model_austen.train_austen(target, checkpoints, config, SIZES, 20, TEXTS)
+
+
+def test_each_novel_is_whole_and_its_last_tenth_is_never_learned():
+    """Catches a novel that is cut, read twice, or learned to its end."""
+    novels, (learned, held_out) = austen_novels(), austen_split()
+    assert len(novels) == 6 and sum(map(len, novels.values())) > 4_000_000
+    assert [first + last for first, last in zip(learned, held_out, strict=True)] == [*novels.values()]
+    for text, last in zip(novels.values(), held_out, strict=True):
+        assert len(last) == pytest.approx(len(text) / 10, abs=1) and not any(last[:200] in part for part in learned)
+    assert novels["Emma"].startswith("EMMA") and novels["Northanger Abbey"].endswith(
+        "*Vide a letter from Mr. Richardson, No. 97, Vol. II, Rambler.\n"
+    )
 
 
 def test_weights_log_and_result_are_written(tmp_path):
     train_a_little(tmp_path / "out", tmp_path / "checkpoints")
     facts = json.loads((tmp_path / "out" / "training.json").read_text())
     model, tokenizer = load_language_model(tmp_path / "out")
-    held_out = distinct_paragraphs(TEXT)[180:]
-    bits = surprises(model, marked_stream(held_out, tokenizer)).sum().item() / count_characters(held_out)
-    assert facts["bits_per_character"] == pytest.approx(bits, abs=1e-4)
+    held_out = TEXTS[1]
+    measured = surprisal(model, marked_stream(held_out, tokenizer), stride=4).sum().item() / count_characters(held_out)
+    assert facts["bits_per_character"] == pytest.approx(measured, abs=1e-4)
+    assert facts["baselines"]["5-gram"] < facts["baselines"]["bigram"] < facts["baselines"]["unigram"]
     assert facts["training"]["n_steps"] == 6 and facts["training"]["seed"] == 0
     rows = list(csv.DictReader((tmp_path / "out" / "log.csv").read_text().splitlines()))
-    assert [row["step"] for row in rows] == ["2", "4", "6"] and rows[1]["characters_read"] == str(4 * 8 * 16)
+    assert [row["step"] for row in rows] == ["2", "4", "6"]
+    per_token = facts["characters"]["learned"] / facts["tokens"]["learned"]
+    assert int(rows[1]["characters_read"]) == pytest.approx(4 * CONFIG.batch_size * 16 * per_token, rel=0.01)
 
 
 def test_an_interrupted_training_gives_the_same_weights_and_a_whole_log(tmp_path, monkeypatch):
@@ -49,13 +70,13 @@ def test_an_interrupted_training_gives_the_same_weights_and_a_whole_log(tmp_path
         monkeypatch.undo()
         raise PulledPlug
 
-    real, calls = model_language.random_windows, []
+    real, calls = model_training.random_windows, []
 
     def until_the_fourth(*arguments):
         calls.append(1)
         return real(*arguments) if len(calls) < 4 else pull()
 
-    monkeypatch.setattr(model_language, "random_windows", until_the_fourth)
+    monkeypatch.setattr(model_training, "random_windows", until_the_fourth)
     with pytest.raises(PulledPlug):
         train_a_little(tmp_path / "parts", tmp_path / "b")
     train_a_little(tmp_path / "parts", tmp_path / "b")
@@ -91,14 +112,41 @@ def test_a_checkpoint_of_another_configuration_is_told(tmp_path, monkeypatch, ca
 
 def test_the_committed_weights_are_small_and_as_good_as_they_say():
     """On the text they were tested with; with another version of Python the text differs, and so may the figure."""
-    weights = COMMITTED / "model.safetensors"
+    weights = REFERENCE / "model.safetensors"
     assert weights.stat().st_size <= 2_000_000
-    facts = json.loads((COMMITTED / "training.json").read_text())
-    model, tokenizer = load_language_model(COMMITTED)
+    facts = json.loads((REFERENCE / "training.json").read_text())
+    model, tokenizer = load_language_model(REFERENCE)
     paragraphs = distinct_paragraphs(python_reference_text())
     held_out = paragraphs[round(0.9 * len(paragraphs)) :]
     same = hashlib.sha256("\n\n".join(held_out).encode()).hexdigest() == facts["held_out_sha256"]
     known = [p for p in held_out if set(p) <= set(tokenizer.characters)][:40]
-    bits = surprises(model, marked_stream(known, tokenizer)).sum().item() / count_characters(known)
+    bits = surprisal(model, marked_stream(known, tokenizer)).sum().item() / count_characters(known)
     assert abs(bits - facts["bits_per_character"]) < (0.25 if same else 0.6)
     assert facts["bits_per_character"] < 1.95
+
+
+def test_the_committed_model_is_small_and_as_good_as_it_says():
+    """Catches weights, text and result that do not belong together: on the first held-out part of the first novel."""
+    weights = AUSTEN / "model.safetensors"
+    assert weights.stat().st_size <= 8_000_000
+    facts = json.loads((AUSTEN / "training.json").read_text())
+    model, tokenizer = load_language_model(AUSTEN)
+    learned, held_out = (part[0][:20_000] for part in austen_split())
+    read, unread = (
+        model_austen.bits(marked_stream([text], tokenizer), len(text), model) for text in (learned, held_out)
+    )
+    assert read < unread and abs(unread - facts["bits_per_character"]) < 0.15
+    assert facts["bits_per_character"] <= 1.41 < min(facts["baselines"].values())
+    log = list(csv.DictReader((AUSTEN / "log.csv").read_text().splitlines()))
+    held_out_bits = [float(row["held_out_bits"]) for row in log]
+    assert held_out_bits[-1] == min(held_out_bits) and len(log) >= 10
+    assert float(log[-1]["processor_seconds"]) <= 2 * 3600  # an hour on two cores
+
+
+def test_the_samples_are_what_the_committed_model_writes_by_seed():
+    """Catches samples that were picked, or edited, or that another model wrote."""
+    model, tokenizer = load_language_model(AUSTEN)
+    kept = (AUSTEN / "samples.txt").read_text().split("--- seed ")[1:]
+    assert len(kept) == model_austen.SAMPLES
+    first = model_austen.sample(model, tokenizer, 0)
+    assert kept[0].split("\n", 1)[1][:100] == first[:100]

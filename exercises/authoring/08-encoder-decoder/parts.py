@@ -1,110 +1,92 @@
-"""The functions that a learner brings from the exercises before, and right answers to the questions that others use.
+"""The modules that a learner brings from the exercises before, and right answers to the questions that others use.
 
 The right and the wrong solutions call them by the names that they have in the notebook.
 """
 
-import numpy as np
+import torch
+from clearformer.layers import FeedForward
+from torch import nn
 
 
-def embed(E, ids):
-    return E[:, ids]
+class MultiHead(nn.Module):
+    def __init__(self, d_model, n_heads, causal=False):
+        super().__init__()
+        self.query, self.key = nn.Linear(d_model, d_model), nn.Linear(d_model, d_model)
+        self.value, self.out = nn.Linear(d_model, d_model), nn.Linear(d_model, d_model)
+        self.n_heads, self.causal = n_heads, causal
+
+    def forward(self, x):
+        q, k, v = (part(x).unflatten(2, (self.n_heads, -1)).mT for part in (self.query, self.key, self.value))
+        scores = torch.einsum("bnkh,bskh->bhns", q, k) / q.shape[2] ** 0.5
+        past = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).tril()
+        scores = scores.masked_fill(~past, -torch.inf) if self.causal else scores
+        return self.out(torch.einsum("bhns,bskh->bnhk", scores.softmax(-1), v).flatten(2))
 
 
-def split_heads(q, n_heads):
-    by_head = q.reshape(*q.shape[:2], n_heads, -1)
-    return np.moveaxis(by_head, 2, 1)
+class Block(nn.Module):
+    def __init__(self, d_model, n_heads, d_ff, dropout=0.0, causal=False):
+        super().__init__()
+        self.norm_1, self.norm_2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
+        self.attention = MultiHead(d_model, n_heads, causal)
+        self.feed_forward, self.dropout = FeedForward(d_model, d_ff), nn.Dropout(dropout)
+
+    def forward(self, x):
+        y = x + self.dropout(self.attention(self.norm_1(x)))
+        return y + self.dropout(self.feed_forward(self.norm_2(y)))
 
 
-def merge_heads(y):
-    by_token = np.moveaxis(y, 1, 2)
-    return by_token.reshape(*by_token.shape[:2], -1)
+class CrossAttention(nn.Module):
+    """Head after head."""
+
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.query, self.key, self.value, self.out = (nn.Linear(d_model, d_model) for _ in range(4))
+        self.n_heads = n_heads
+
+    def forward(self, x, memory):
+        parts = self.query(x), self.key(memory), self.value(memory)
+        heads = zip(*(part.chunk(self.n_heads, dim=-1) for part in parts), strict=True)
+        found = [(q @ k.mT / q.shape[-1] ** 0.5).softmax(-1) @ v for q, k, v in heads]
+        return self.out(torch.cat(found, dim=-1))
 
 
-def relu(z):
-    return np.maximum(z, 0)
+class DecoderBlock(nn.Module):
+    def __init__(self, d_model, n_heads, d_ff, dropout=0.0):
+        super().__init__()
+        self.norm_1, self.norm_2, self.norm_3 = (nn.LayerNorm(d_model) for _ in range(3))
+        self.attention, self.cross = MultiHead(d_model, n_heads, True), CrossAttention(d_model, n_heads)
+        self.feed_forward, self.dropout = FeedForward(d_model, d_ff), nn.Dropout(dropout)
+
+    def forward(self, x, memory):
+        y = x + self.dropout(self.attention(self.norm_1(x)))
+        z = y + self.dropout(self.cross(self.norm_2(y), memory))
+        return z + self.dropout(self.feed_forward(self.norm_3(z)))
 
 
-def mlp(X, W_1, b_1, W_2, b_2, activation=relu):
-    return W_2 @ activation(W_1 @ X + b_1[:, None]) + b_2[:, None]
+def sinusoids(n_positions, d_model):
+    rates = 10_000.0 ** (-torch.arange(0, d_model, 2) / d_model)
+    angles = torch.arange(n_positions).outer(rates)
+    return torch.stack([angles.sin(), angles.cos()], dim=2).flatten(1)
 
 
-def sinusoidal(n_tokens, d_model, start=0):
-    i = np.arange(d_model // 2)[:, None]
-    angles = np.arange(start, start + n_tokens) / 10_000 ** (2 * i / d_model)
-    return np.stack([np.sin(angles), np.cos(angles)], axis=1).reshape(d_model, n_tokens)
+class Transformer(nn.Module):
+    def __init__(self, n_source, n_target, d_model, n_heads, d_ff, n_layers, dropout=0.0):
+        super().__init__()
+        sizes = d_model, n_heads, d_ff, dropout
+        self.embed_source, self.embed_target = nn.Embedding(n_source, d_model), nn.Embedding(n_target, d_model)
+        self.encoder = nn.ModuleList([Block(*sizes) for _ in range(n_layers)])
+        self.decoder = nn.ModuleList([DecoderBlock(*sizes) for _ in range(n_layers)])
+        self.norm_source, self.norm_target = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
+        self.head = nn.Linear(d_model, n_target)
 
-
-def layer_norm(X, gamma, beta, eps=1e-5):
-    centred = X - X.mean(axis=0)
-    return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
-
-
-def by_columns(function, x, *arrays):
-    columns = function(x.reshape(-1, x.shape[2]).T, *arrays)
-    return columns.T.reshape(x.shape)
-
-
-def masked_attend(q, k, v, may_look):
-    scores = q @ k.swapaxes(2, 3) / np.sqrt(q.shape[3])
-    scores = np.where(may_look, scores, -1e300)
-    weights = np.exp(scores - scores.max(axis=3, keepdims=True)) * may_look
-    total = weights.sum(axis=3, keepdims=True)
-    return weights @ v / np.where(total > 0, total, 1.0)
-
-
-def attention_part(x, z, norm, maps, n_heads, causal):
-    asking = by_columns(layer_norm, x, *norm)
-    sources = asking if z is None else z
-    W_q, W_k, W_v, W_o = maps
-    q, k, v = (split_heads(t @ W, n_heads) for t, W in ((asking, W_q), (sources, W_k), (sources, W_v)))
-    N, S = x.shape[1], sources.shape[1]
-    may_look = np.tri(N, S, dtype=bool) if causal else np.ones((N, S), dtype=bool)
-    return x + merge_heads(masked_attend(q, k, v, may_look)) @ W_o
-
-
-def tokens_of(E, ids):
-    return embed(E, ids.ravel()).T.reshape(*ids.shape, -1)
-
-
-def places_of(x, start=0):
-    return sinusoidal(x.shape[1], x.shape[2], start).T
-
-
-def feed_forward_part(x, norm, layers):
-    return x + by_columns(mlp, by_columns(layer_norm, x, *norm), *layers)
-
-
-def encoder(p, ids, n_heads, positions=True):
-    x = tokens_of(p["E"], ids)
-    x = x + places_of(x) if positions else x
-    for block in p["blocks"]:
-        x = attention_part(x, None, block["norm_1"], block["self"], n_heads, False)
-        x = feed_forward_part(x, block["norm_2"], block["mlp"])
-    return by_columns(layer_norm, x, *p["norm"])
-
-
-def decoder(p, ids, memory, n_heads):
-    x = tokens_of(p["E"], ids)
-    x = x + places_of(x)
-    for block in p["blocks"]:
-        x = attention_part(x, None, block["norm_1"], block["self"], n_heads, True)
-        x = attention_part(x, memory, block["norm_cross"], block["cross"], n_heads, False)
-        x = feed_forward_part(x, block["norm_2"], block["mlp"])
-    return by_columns(layer_norm, x, *p["norm"]) @ p["head"]
-
-
-def continue_decoder(p, ids, memory, cache, n_heads):
-    N, start = ids.shape[1], cache[0][0].shape[2] if cache else 0
-    x, kept = tokens_of(p["E"], ids), []
-    x = x + places_of(x, start)
-    for m, block in enumerate(p["blocks"]):
-        asking, (W_q, W_k, W_v, W_o) = by_columns(layer_norm, x, *block["norm_1"]), block["self"]
-        q, k, v = (split_heads(asking @ W, n_heads) for W in (W_q, W_k, W_v))
-        if cache:
-            k, v = np.concatenate([cache[m][0], k], axis=2), np.concatenate([cache[m][1], v], axis=2)
-        kept.append((k, v))
-        may_look = np.tri(N, start + N, start, dtype=bool)
-        x = x + merge_heads(masked_attend(q, k, v, may_look)) @ W_o
-        x = attention_part(x, memory, block["norm_cross"], block["cross"], n_heads, False)
-        x = feed_forward_part(x, block["norm_2"], block["mlp"])
-    return by_columns(layer_norm, x, *p["norm"]) @ p["head"], kept
+    def forward(self, source, target):
+        memory, x = (
+            table(ids) + sinusoids(ids.shape[1], table.embedding_dim)
+            for table, ids in ((self.embed_source, source), (self.embed_target, target))
+        )
+        for block in self.encoder:
+            memory = block(memory)
+        memory = self.norm_source(memory)
+        for block in self.decoder:
+            x = block(x, memory)
+        return self.head(self.norm_target(x))

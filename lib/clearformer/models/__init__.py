@@ -1,1 +1,10 @@
-"""The models, each in one file: GPT, BERT, ViT, MAE and the translator of 2017, built from the same blocks."""
+"""Whole models, put together from the parts of the library."""
+
+import clearformer
+
+__all__ = [name for name, home in clearformer._HOME.items() if home.startswith("models.")]
+__getattr__ = clearformer.__getattr__  # imports a model when it is asked for
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

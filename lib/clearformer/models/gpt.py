@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import torch
@@ -11,17 +11,17 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from clearformer.blocks import Decoder
-from clearformer.cache import KVCache
+from clearformer.cache import KVCache, cache_dtype
 from clearformer.layers import FeedForward, LayerNorm, gelu_tanh
-from clearformer.linear import Linear
-from clearformer.models.checks import check_ids, preset
+from clearformer.models.init import block_parts, small_normal
+from clearformer.models.validate import Presets, check_ids
 from clearformer.multihead import MultiHeadAttention
-from clearformer.positions import LearnedPositions
+from clearformer.positions import LearnedPositions, check_positions
 
 
 @dataclass(frozen=True)
-class GPTConfig:
-    """The sizes of a GPT and its parts; ``d_hidden`` is 4 D and ``n_kv_heads`` is ``n_heads`` unless given.
+class GPTConfig(Presets):
+    """The sizes of a GPT and its parts; ``d_ff`` is 4 D and ``n_kv_heads`` is ``n_heads`` unless given.
 
     With ``rope`` (``positions.Rotary``) queries and keys are turned and nothing is added to the tokens.
     """
@@ -31,7 +31,7 @@ class GPTConfig:
     d_model: int
     n_heads: int
     n_layers: int
-    d_hidden: int | None = None
+    d_ff: int | None = None
     n_kv_heads: int | None = None
     eps: float = 1e-5
     activation: Callable[[Tensor], Tensor] = F.gelu
@@ -40,17 +40,9 @@ class GPTConfig:
     feed_forward: Callable[..., nn.Module] = FeedForward
     rope: Callable[[int, int], nn.Module] | None = None
 
-    @classmethod
-    def preset(cls, name: str, **changes) -> "GPTConfig":
-        """A published model's configuration, ``changes`` made to it.
 
-        Source: Radford et al. 2019, table 2; Brown et al. 2020, table 2.1. Alternating sparse layers are left out.
-        Raises: ValueError for a name that is not among the presets.
-        """
-        return replace(preset(cls, _PRESETS, name), **changes)
-
-
-_PRESETS = {
+# Radford et al. 2019, table 2; Brown et al. 2020, table 2.1. Alternating sparse layers are left out.
+GPTConfig.PRESETS = {
     name: {"n_vocab": 50257, "n_positions": N, "d_model": D, "n_heads": H, "n_layers": M, "activation": gelu_tanh}
     for name, N, D, H, M in (
         ("gpt2", 1024, 768, 12, 12),
@@ -78,22 +70,17 @@ class GPT(nn.Module):
     def __init__(self, config: GPTConfig, *, attention: Callable[..., nn.Module] = MultiHeadAttention):
         super().__init__()
         self.config = config
-        D, rope = config.d_model, None
-        if config.rope is not None:
-            rope = config.rope(D // config.n_heads, config.n_positions)
+        D = config.d_model
+        rope = None if config.rope is None else config.rope(D // config.n_heads, config.n_positions)
         self.tokens = nn.Embedding(config.n_vocab, D)
         self.positions = LearnedPositions(config.n_positions, D) if rope is None else None
         self.decoder = Decoder(
-            config.n_layers,
-            D,
-            config.n_heads,
-            4 * D if config.d_hidden is None else config.d_hidden,
-            norm=partial(config.norm, eps=config.eps),
+            *(config.n_layers, D, config.n_heads, config.d_ff or 4 * D),
             attention=partial(attention, n_kv_heads=config.n_kv_heads, rope=rope),
-            feed_forward=partial(config.feed_forward, activation=config.activation),
+            **block_parts(config, config.norm, config.feed_forward),
         )
-        self.head = Linear(D, config.n_vocab, bias=False)
-        self.apply(_initialise)
+        self.head = nn.Linear(D, config.n_vocab, bias=False)
+        self.apply(small_normal)
         for name, weight in self.named_parameters():
             if name.endswith(("attention.out.weight", "feed_forward.down.weight")):
                 nn.init.normal_(weight, std=0.02 / math.sqrt(2 * config.n_layers))
@@ -101,17 +88,25 @@ class GPT(nn.Module):
             self.head.weight = self.tokens.weight
 
     def forward(
-        self, ids: Int[Tensor, "B N"], mask: Bool[Tensor, "*#batch #N #N"] | None = None
+        self,
+        ids: Int[Tensor, "B N"],
+        mask: Bool[Tensor, "*#batch #N #keys"] | None = None,
+        *,
+        cache: KVCache | None = None,
+        positions: slice | Int[Tensor, "#B N"] | None = None,
     ) -> Float[Tensor, "B N V"]:
         """The logits of the next token at every position; ``mask`` hides more than what lies ahead, as padding.
+
+        With a cache ``ids`` are the new tokens only, and continue what it holds.
 
         Raises: TypeError for ids that are no whole numbers; ValueError for ids outside the vocabulary, an empty batch,
         or more tokens than ``n_positions``.
         """
-        check_ids("GPT", ids, self.config.n_vocab, self.config.n_positions)
-        return self.head(self.hidden(ids, mask))
+        start = 0 if cache is None else cache.length
+        check_ids("GPT", ids, self.config.n_vocab, self.config.n_positions, start=start)
+        return self.head(self.hidden_states(ids, mask, cache=cache, positions=positions))
 
-    def hidden(
+    def hidden_states(
         self,
         ids: Int[Tensor, "B N"],
         mask: Bool[Tensor, "*#batch #N #keys"] | None = None,
@@ -119,20 +114,21 @@ class GPT(nn.Module):
         cache: KVCache | None = None,
         positions: slice | Int[Tensor, "#B N"] | None = None,
     ) -> Float[Tensor, "B N D"]:
-        """What the head turns into logits. With a cache ``ids`` are the new tokens only, and continue what it holds."""
+        """What the head turns into logits; arguments as in ``forward``."""
         if positions is None:
             start = 0 if cache is None else cache.length
             positions = slice(start, start + ids.shape[1])
+        check_positions("GPT", positions, self.config.n_positions, ids.shape[1])
         x = self.tokens(ids)
         if self.positions is not None:
             x = x + self.positions(positions)
         return self.decoder(x, mask, cache=cache, positions=positions)
 
     def new_cache(self, batch: int, n_positions: int) -> KVCache:
-        """Room for the keys and values of ``batch`` sequences, in the dtype and on the device of the weights."""
+        """Room for the keys and values of ``batch`` sequences, in the dtype and on the device of their layers."""
         c, weight = self.config, self.tokens.weight
         sizes = (c.n_layers, batch, c.n_kv_heads or c.n_heads, n_positions, c.d_model // c.n_heads)
-        return KVCache(*sizes, dtype=weight.dtype, device=weight.device)
+        return KVCache(*sizes, dtype=cache_dtype(weight), device=weight.device)
 
 
 def next_token_loss(model: nn.Module, ids: Int[Tensor, "B N"], targets: Int[Tensor, "B N"]) -> Float[Tensor, ""]:
@@ -146,7 +142,7 @@ def next_token_loss(model: nn.Module, ids: Int[Tensor, "B N"], targets: Int[Tens
 
 
 @torch.no_grad()
-def surprises(
+def surprisal(
     model: nn.Module, ids: Int[Tensor, "T"], *, stride: int | None = None, batch: int = 32
 ) -> Float[Tensor, "T-1"]:
     """-log2 p of every token of ``ids`` but the first, given the tokens before it, in bits.
@@ -161,7 +157,7 @@ def surprises(
     stride = max(model.config.n_positions // 2, 1) if stride is None else stride
     if length < 1 or not 1 <= stride <= model.config.n_positions:
         raise ValueError(
-            f"surprises: {len(ids)} ids with stride={stride}, expected at least 2 ids and a stride from 1 to "
+            f"surprisal: {len(ids)} ids with stride={stride}, expected at least 2 ids and a stride from 1 to "
             f"n_positions={model.config.n_positions}, else tokens would be left out."
         )
     last = len(ids) - 1 - length
@@ -173,10 +169,3 @@ def surprises(
         for row, values in zip(part, log_p, strict=True):
             bits[row[0] :][: len(row)] = values
     return -bits / math.log(2)
-
-
-def _initialise(module: nn.Module) -> None:
-    if isinstance(module, nn.Linear | nn.Embedding):
-        nn.init.normal_(module.weight, std=0.02)
-        if getattr(module, "bias", None) is not None:
-            nn.init.zeros_(module.bias)

@@ -1,8 +1,7 @@
 """MAE: an encoder sees a quarter of the patches, a small decoder draws the rest; what is learned is the encoder."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F
@@ -10,17 +9,16 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from clearformer.blocks import Encoder
-from clearformer.layers import FeedForward, LayerNorm
-from clearformer.linear import Linear
-from clearformer.models.checks import check_images, preset
+from clearformer.models.init import block_parts, glorot
+from clearformer.models.validate import Presets, check_images
 from clearformer.models.vit import ViT, ViTConfig, count_patches, first_token
-from clearformer.positions import sines_then_cosines
-from clearformer.tokens import patchify
+from clearformer.patches import patchify
+from clearformer.positions import sinusoidal
 
 
 @dataclass(frozen=True)
-class MAEConfig:
-    """The sizes of encoder and decoder; their ``d_hidden`` are 4 D unless given.
+class MAEConfig(Presets):
+    """The sizes of encoder and decoder; their ``d_ff`` are 4 D unless given.
 
     Raises: ValueError if patches do not fill the image, or a width is no multiple of 4, which the positions need.
     """
@@ -34,8 +32,8 @@ class MAEConfig:
     d_decoder: int
     n_decoder_heads: int
     n_decoder_layers: int
-    d_hidden: int | None = None
-    d_decoder_hidden: int | None = None
+    d_ff: int | None = None
+    d_decoder_ff: int | None = None
     mask_ratio: float = 0.75
     eps: float = 1e-12
     activation: Callable[[Tensor], Tensor] = F.gelu
@@ -47,17 +45,9 @@ class MAEConfig:
                 raise ValueError(f"MAEConfig: {name}={getattr(self, name)}, expected a multiple of 4: a sine and a "
                                  "cosine for each of two coordinates.")  # fmt: skip
 
-    @classmethod
-    def preset(cls, name: str, **changes) -> "MAEConfig":
-        """A published model's configuration, ``changes`` made to it.
 
-        Source: He et al. 2022, section 4.
-        Raises: ValueError for a name that is not among the presets.
-        """
-        return replace(preset(cls, _PRESETS, name), **changes)
-
-
-_PRESETS = {
+# He et al. 2022, section 4.
+MAEConfig.PRESETS = {
     f"vit-mae-{name}": {
         "image_size": 224, "patch_size": 16, "n_channels": 3, "d_model": D, "n_heads": H, "n_layers": M,
         "d_decoder": 512, "n_decoder_heads": 16, "n_decoder_layers": 8,
@@ -76,21 +66,17 @@ class MAE(nn.Module):
     def __init__(self, config: MAEConfig):
         super().__init__()
         self.config = c = config
-        parts = {
-            "norm": partial(LayerNorm, eps=c.eps),
-            "feed_forward": partial(FeedForward, activation=c.activation),
-        }
         n_pixels, side = c.n_channels * c.patch_size**2, c.image_size // c.patch_size
-        self.patches = Linear(n_pixels, c.d_model)
+        self.patches = nn.Linear(n_pixels, c.d_model)
         self.class_tokens = nn.Parameter(torch.zeros(1, c.d_model))
         self.register_buffer("positions", sines_in_the_plane(side, c.d_model))
-        self.encoder = Encoder(c.n_layers, c.d_model, c.n_heads, c.d_hidden or 4 * c.d_model, **parts)
-        self.to_decoder = Linear(c.d_model, c.d_decoder)
+        self.encoder = Encoder(c.n_layers, c.d_model, c.n_heads, c.d_ff or 4 * c.d_model, **block_parts(c))
+        self.to_decoder = nn.Linear(c.d_model, c.d_decoder)
         self.mask_token = nn.Parameter(torch.zeros(1, c.d_decoder))
         self.register_buffer("decoder_positions", sines_in_the_plane(side, c.d_decoder))
-        sizes = (c.n_decoder_layers, c.d_decoder, c.n_decoder_heads, c.d_decoder_hidden or 4 * c.d_decoder)
-        self.decoder = Encoder(*sizes, **parts)
-        self.head = Linear(c.d_decoder, n_pixels)
+        sizes = (c.n_decoder_layers, c.d_decoder, c.n_decoder_heads, c.d_decoder_ff or 4 * c.d_decoder)
+        self.decoder = Encoder(*sizes, **block_parts(c))
+        self.head = nn.Linear(c.d_decoder, n_pixels)
         self.apply(glorot)
         for token in (self.class_tokens, self.mask_token):
             nn.init.normal_(token, std=0.02)
@@ -115,10 +101,10 @@ class MAE(nn.Module):
         order, n_visible = _order(noise, patches.shape, self.config.mask_ratio if mask_ratio is None else mask_ratio)
         x = self.patches(patches) + self.positions[1:]
         visible = _take(x, order[:, :n_visible])
-        first = (self.class_tokens + self.positions[:1]).expand(len(x), -1, -1)
+        first = (self.class_tokens + self.positions[:1]).expand(x.shape[0], -1, -1)
         y = self.to_decoder(self.encoder(torch.cat((first, visible), dim=1)))
         place = order.argsort(dim=1)  # where in the shuffled row each patch stands
-        hidden = self.mask_token.expand(len(y), x.shape[1] - n_visible, -1)
+        hidden = self.mask_token.expand(y.shape[0], x.shape[1] - n_visible, -1)
         drawn = _take(torch.cat((y[:, 1:], hidden), dim=1), place)
         y = self.decoder(torch.cat((y[:, :1], drawn), dim=1) + self.decoder_positions)
         return self.head(y[:, 1:]), place >= n_visible
@@ -129,7 +115,7 @@ class MAE(nn.Module):
         Source: He et al. 2022, section 3, "MAE encoder", and section 4.1, fine-tuning.
         """
         c = self.config
-        sizes = (c.image_size, c.patch_size, c.n_channels, n_classes, c.d_model, c.n_heads, c.n_layers, c.d_hidden)
+        sizes = (c.image_size, c.patch_size, c.n_channels, n_classes, c.d_model, c.n_heads, c.n_layers, c.d_ff)
         vit = ViT(ViTConfig(*sizes, pool=pool, eps=c.eps, activation=c.activation)).to(self.positions)
         weights = {name: w for name, w in self.state_dict().items() if name in vit.state_dict() and "head" not in name}
         vit.load_state_dict({**vit.state_dict(), **weights, "positions.weight": self.positions})
@@ -160,24 +146,9 @@ def sines_in_the_plane(side: int, d_model: int) -> Float[Tensor, "N D"]:
 
     Source: He et al. 2022, section 3, "MAE encoder"; the order is that of the published code.
     """
-    waves = sines_then_cosines(side, d_model // 2)
+    waves = sinusoidal(side, d_model // 2, interleaved=False)
     plane = torch.cat((waves.repeat(side, 1), waves.repeat_interleave(side, dim=0)), dim=1)
     return torch.cat((torch.zeros(1, d_model), plane))
-
-
-def glorot(module: nn.Module) -> None:
-    """Uniform weights of variance 2 / (inputs + outputs), biases 0; for ``Module.apply``.
-
-    Queries, keys and values are three projections, though one matrix holds them.
-
-    Source: Glorot and Bengio 2010, eq. 16; He et al. 2022, appendix A.1.
-    """
-    for name, linear in module.named_children():
-        if isinstance(linear, nn.Linear):
-            for part in linear.weight.chunk(3) if name == "qkv" else (linear.weight,):
-                nn.init.xavier_uniform_(part)
-            if linear.bias is not None:
-                nn.init.zeros_(linear.bias)
 
 
 def _order(noise, shape, ratio):

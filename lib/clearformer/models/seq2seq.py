@@ -2,30 +2,28 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 
+import torch
 import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from clearformer.attention import padding_mask
 from clearformer.blocks import Decoder, Encoder
-from clearformer.cache import KVCache
-from clearformer.layers import FeedForward, LayerNorm
-from clearformer.linear import Linear
-from clearformer.models.checks import check_ids, preset
-from clearformer.models.given import Given
-from clearformer.models.mae import glorot
-from clearformer.positions import sines_then_cosines, sinusoidal
+from clearformer.cache import KVCache, cache_dtype
+from clearformer.models.init import block_parts, glorot
+from clearformer.models.validate import Presets, check_ids
+from clearformer.positions import check_positions, sinusoidal
 
 
 @dataclass(frozen=True)
-class Seq2SeqConfig:
+class Seq2SeqConfig(Presets):
     """The sizes of a translator, and its special tokens if it has them.
 
-    ``d_hidden`` is 4 D and ``n_decoder_layers`` is ``n_layers`` unless given; embeddings are multiplied by ``scale``,
-    :math:`\\sqrt{D}` unless given. ``start`` is what the decoder is given first, ``end`` what it writes last.
+    Unless given, ``d_ff`` is 4 D and the decoder has the encoder's sizes; embeddings are multiplied by ``scale``,
+    :math:`\\sqrt{D}` unless given. ``start`` is what the decoder is given first, ``end`` what it writes last;
+    ``interleaved`` is that of ``sinusoidal``.
     """
 
     n_vocab: int
@@ -33,29 +31,23 @@ class Seq2SeqConfig:
     d_model: int
     n_heads: int
     n_layers: int
-    d_hidden: int | None = None
+    d_ff: int | None = None
     n_decoder_layers: int | None = None
+    n_decoder_heads: int | None = None
+    d_decoder_ff: int | None = None
     padding: int | None = None
     start: int | None = None
     end: int | None = None
     eps: float = 1e-5
     activation: Callable[[Tensor], Tensor] = F.relu
     scale: float | None = None
-    waves: Callable[[int, int], Tensor] = sinusoidal
-
-    @classmethod
-    def preset(cls, name: str, **changes) -> "Seq2SeqConfig":
-        """A published model's configuration, ``changes`` made to it.
-
-        Source: Vaswani et al. 2017, table 3; Tiedemann and Thottingal 2020, English to German.
-        Raises: ValueError for a name that is not among the presets.
-        """
-        return replace(preset(cls, _PRESETS, name), **changes)
+    interleaved: bool = True
 
 
-_BASE = {"n_positions": 512, "d_model": 512, "n_heads": 8, "n_layers": 6, "d_hidden": 2048}
-_MARIAN = {"padding": 58100, "start": 58100, "end": 0, "activation": F.silu, "waves": sines_then_cosines}
-_PRESETS = {
+_BASE = {"n_positions": 512, "d_model": 512, "n_heads": 8, "n_layers": 6, "d_ff": 2048}
+_MARIAN = {"padding": 58100, "start": 58100, "end": 0, "activation": F.silu, "interleaved": False}
+# Vaswani et al. 2017, table 3; Tiedemann and Thottingal 2020, English to German.
+Seq2SeqConfig.PRESETS = {
     "transformer-base": _BASE | {"n_vocab": 37000},
     "opus-mt-en-de": _BASE | _MARIAN | {"n_vocab": 58101},
 }
@@ -76,18 +68,15 @@ class Seq2Seq(nn.Module):
     def __init__(self, config: Seq2SeqConfig):
         super().__init__()
         self.config = c = config
-        parts = {
-            "norm_first": False,
-            "norm": partial(LayerNorm, eps=c.eps),
-            "feed_forward": partial(FeedForward, activation=c.activation),
-        }
-        sizes = (c.d_model, c.n_heads, 4 * c.d_model if c.d_hidden is None else c.d_hidden)
+        options, d_ff = {"norm_first": False, **block_parts(c)}, c.d_ff or 4 * c.d_model
         self.scale = math.sqrt(c.d_model) if c.scale is None else c.scale
         self.tokens = nn.Embedding(c.n_vocab, c.d_model)
-        self.register_buffer("positions", c.waves(c.n_positions, c.d_model), persistent=False)
-        self.encoder = Encoder(c.n_layers, *sizes, **parts)
-        self.decoder = Decoder(c.n_decoder_layers or c.n_layers, *sizes, cross=True, **parts)
-        self.head = Linear(c.d_model, c.n_vocab)
+        positions = sinusoidal(c.n_positions, c.d_model, interleaved=c.interleaved)
+        self.register_buffer("positions", positions, persistent=False)
+        self.encoder = Encoder(c.n_layers, c.d_model, c.n_heads, d_ff, **options)
+        sizes = (c.d_model, c.n_decoder_heads or c.n_heads, c.d_decoder_ff or d_ff)
+        self.decoder = Decoder(c.n_decoder_layers or c.n_layers, *sizes, cross=True, **options)
+        self.head = nn.Linear(c.d_model, c.n_vocab)
         self.apply(glorot)
         self.head.weight = self.tokens.weight
         nn.init.normal_(self.tokens.weight, std=1 / math.sqrt(c.d_model))
@@ -127,12 +116,12 @@ class Seq2Seq(nn.Module):
         cache: KVCache | None = None,
         source_cache: KVCache | None = None,
     ) -> Float[Tensor, "B N V"]:
-        """The logits after every token of the target, given what ``encode`` returned; caches as in ``hidden``."""
+        """The logits after every token of the target, given what ``encode`` gave; caches as in ``hidden_states``."""
         start = 0 if cache is None else cache.length
         check_ids("Seq2Seq target", target, self.config.n_vocab, self.config.n_positions, start=start)
-        return self.head(self.hidden(target, memory, source_mask, cache=cache, source_cache=source_cache))
+        return self.head(self.hidden_states(target, memory, source_mask, cache=cache, source_cache=source_cache))
 
-    def hidden(
+    def hidden_states(
         self,
         target: Int[Tensor, "B N"],
         memory: Float[Tensor, "B S D"],
@@ -151,19 +140,23 @@ class Seq2Seq(nn.Module):
         if positions is None:
             start = 0 if cache is None else cache.length
             positions = slice(start, start + target.shape[1])
+        check_positions("Seq2Seq", positions, self.config.n_positions, target.shape[1])
         y = self.tokens(target) * self.scale + self.positions[positions]
         return self.decoder(y, mask, source=memory, source_mask=source_mask, cache=cache, source_cache=source_cache)
 
     def new_caches(self, batch: int, n_positions: int, n_sources: int) -> tuple[KVCache, KVCache]:
         """Room for ``batch`` targets of ``n_positions`` tokens, and for the sources that they look at."""
-        c, options = self.config, {"dtype": self.head.weight.dtype, "device": self.head.weight.device}
-        sizes = (c.n_decoder_layers or c.n_layers, batch, c.n_heads)
-        own, source = (KVCache(*sizes, n, c.d_model // c.n_heads, **options) for n in (n_positions, n_sources))
+        c, options = self.config, {"dtype": cache_dtype(self.head.weight), "device": self.head.weight.device}
+        n_heads = c.n_decoder_heads or c.n_heads
+        sizes = (c.n_decoder_layers or c.n_layers, batch, n_heads)
+        own, source = (KVCache(*sizes, n, c.d_model // n_heads, **options) for n in (n_positions, n_sources))
         return own, source
 
-    def given(self, source: Int[Tensor, "B S"], source_mask: Bool[Tensor, "B 1 1 S"] | None = None) -> Given:
+    def conditioned_on(
+        self, source: Int[Tensor, "B S"], source_mask: Bool[Tensor, "B 1 1 S"] | None = None
+    ) -> "SourceConditioned":
         """The model as a writer of targets for this source, which ``generate`` and ``beam_search`` take like a GPT."""
-        return Given(self, source, self.source_mask(source) if source_mask is None else source_mask)
+        return SourceConditioned(self, source, self.source_mask(source) if source_mask is None else source_mask)
 
 
 def translation_loss(
@@ -183,3 +176,42 @@ def translation_loss(
     logits, padding = model(source, target[:, :-1]), model.config.padding
     options = {} if padding is None else {"ignore_index": padding}
     return F.cross_entropy(logits.flatten(0, 1), target[:, 1:].flatten(), label_smoothing=smoothing, **options)
+
+
+class SourceConditioned:
+    """A ``Seq2Seq`` whose source is fixed, which ``generate`` takes like a GPT.
+
+    A batch with several targets for each source repeats the sources. Padding gets the probability 0, for it is never
+    what a translator means.
+    """
+
+    def __init__(self, model, source: Tensor, source_mask: Tensor | None):
+        self.model, self.config, self.head = model, model.config, model.head
+        with torch.no_grad():
+            self.memory, self.source_mask = model.encode(source, source_mask), source_mask
+            if self.config.padding is not None:
+                self.head = nn.Linear(model.head.in_features, model.head.out_features, device="meta")
+                self.head.weight, self.head.bias = model.head.weight, nn.Parameter(model.head.bias.clone())
+                self.head.bias[self.config.padding] = -math.inf
+        self.source_cache = None
+
+    def hidden_states(self, ids, mask=None, *, cache=None, positions=None):
+        """As ``GPT.hidden_states``. Raises: ValueError for a batch that is no multiple of that of the sources."""
+        memory, source_mask = self.memory, self.source_mask
+        copies, rest = divmod(len(ids), len(memory))
+        if rest:
+            raise ValueError(
+                f"Seq2Seq.conditioned_on: {len(ids)} targets for {len(memory)} sources. "
+                "Pass one prompt for each source."
+            )
+        if copies > 1:
+            memory = memory.repeat_interleave(copies, 0)
+            source_mask = None if source_mask is None else source_mask.repeat_interleave(copies, 0)
+        source_cache = None if cache is None else self.source_cache
+        options = {"cache": cache, "source_cache": source_cache, "positions": positions}
+        return self.model.hidden_states(ids, memory, source_mask, mask, **options)
+
+    def new_cache(self, batch: int, n_positions: int) -> KVCache:
+        """As ``GPT.new_cache``; the cache of the source begins anew as well."""
+        cache, self.source_cache = self.model.new_caches(batch, n_positions, self.memory.shape[1])
+        return cache

@@ -1,8 +1,7 @@
 """ViT: an encoder whose tokens are the patches of an image."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F
@@ -10,12 +9,10 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from clearformer.blocks import Encoder
-from clearformer.layers import FeedForward, LayerNorm
-from clearformer.linear import Linear
-from clearformer.models.bert import truncated_normal
-from clearformer.models.checks import check_images, preset
+from clearformer.models.init import block_parts, truncated_normal
+from clearformer.models.validate import Presets, check_images
+from clearformer.patches import patchify
 from clearformer.positions import LearnedPositions
-from clearformer.tokens import patchify
 
 
 def first_token(x: Float[Tensor, "B N D"]) -> Float[Tensor, "B D"]:
@@ -34,10 +31,10 @@ def sum_tokens(x: Float[Tensor, "B N D"]) -> Float[Tensor, "B D"]:
 
 
 @dataclass(frozen=True)
-class ViTConfig:
+class ViTConfig(Presets):
     """The sizes of a ViT for square images.
 
-    With ``n_class_tokens=0`` take ``mean_tokens`` or ``sum_tokens`` as ``pool``; ``d_hidden`` is 4 D unless given;
+    With ``n_class_tokens=0`` take ``mean_tokens`` or ``sum_tokens`` as ``pool``; ``d_ff`` is 4 D unless given;
     ``position_std`` is the standard deviation of the positions at the start.
 
     Raises: ValueError if patches of ``patch_size`` do not fill the image.
@@ -50,7 +47,7 @@ class ViTConfig:
     d_model: int
     n_heads: int
     n_layers: int
-    d_hidden: int | None = None
+    d_ff: int | None = None
     n_class_tokens: int = 1
     pool: Callable[[Tensor], Tensor] = first_token
     position_std: float = 0.02
@@ -59,15 +56,6 @@ class ViTConfig:
 
     def __post_init__(self):
         count_patches(self)
-
-    @classmethod
-    def preset(cls, name: str, **changes) -> "ViTConfig":
-        """A published model's configuration, ``changes`` made to it.
-
-        Source: Dosovitskiy et al. 2021, table 1.
-        Raises: ValueError for a name that is not among the presets.
-        """
-        return replace(preset(cls, _PRESETS, name), **changes)
 
 
 def count_patches(config) -> int:
@@ -80,7 +68,8 @@ def count_patches(config) -> int:
     return (image // patch) ** 2
 
 
-_PRESETS = {
+# Dosovitskiy et al. 2021, table 1.
+ViTConfig.PRESETS = {
     f"vit-{name}-patch{patch}-224": {
         "image_size": 224, "patch_size": patch, "n_channels": 3, "n_classes": 1000,
         "d_model": D, "n_heads": H, "n_layers": M,
@@ -103,18 +92,11 @@ class ViT(nn.Module):
         super().__init__()
         self.config = config
         D, n_tokens = config.d_model, config.n_class_tokens + count_patches(config)
-        self.patches = Linear(config.n_channels * config.patch_size**2, D)
+        self.patches = nn.Linear(config.n_channels * config.patch_size**2, D)
         self.class_tokens = nn.Parameter(torch.zeros(config.n_class_tokens, D))
         self.positions = LearnedPositions(n_tokens, D)
-        self.encoder = Encoder(
-            config.n_layers,
-            D,
-            config.n_heads,
-            4 * D if config.d_hidden is None else config.d_hidden,
-            norm=partial(LayerNorm, eps=config.eps),
-            feed_forward=partial(FeedForward, activation=config.activation),
-        )
-        self.head = Linear(D, config.n_classes)
+        self.encoder = Encoder(config.n_layers, D, config.n_heads, config.d_ff or 4 * D, **block_parts(config))
+        self.head = nn.Linear(D, config.n_classes)
         self.apply(truncated_normal)
         nn.init.normal_(self.positions.weight, std=config.position_std)
 
@@ -130,5 +112,5 @@ class ViT(nn.Module):
         """
         check_images("ViT", images, self.config.n_channels, self.config.image_size)
         x = self.patches(patchify(images, self.config.patch_size))
-        x = torch.cat((self.class_tokens.expand(len(x), -1, -1), x), dim=1)
+        x = torch.cat((self.class_tokens.expand(x.shape[0], -1, -1), x), dim=1)
         return self.encoder(x + self.positions.weight)

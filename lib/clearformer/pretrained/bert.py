@@ -13,6 +13,7 @@ FIXED = {
 BERT_ARCHITECTURE = Architecture(
     model_type="bert",
     class_name="BertForMaskedLM",
+    bare="BertModel",
     model=BERT,
     config=BERTConfig,
     rows=(
@@ -34,6 +35,7 @@ BERT_ARCHITECTURE = Architecture(
         Row("transform_norm.*", "cls.predictions.transform.LayerNorm.*"),
         Row("head.bias", "cls.predictions.bias"),
     ),
+    head=("transform", "transform_norm", "head"),
     layers={"i": "n_layers"},
     options=OPTIONS | BLOCK_OPTIONS,
     prefix="bert.",

@@ -6,12 +6,13 @@ from dataclasses import MISSING, fields, replace
 import torch
 from torch import Tensor, nn
 
-from clearformer.pretrained.tables import Architecture, weight_names
+from clearformer.pretrained.tables import Architecture, Row, weight_names
 
 _UNLESS_GIVEN = {
-    "d_hidden": lambda c: 4 * c.d_model,
-    "d_decoder_hidden": lambda c: 4 * c.d_decoder,
+    "d_ff": lambda c: 4 * c.d_model,
+    "d_decoder_ff": lambda c: 4 * c.d_decoder if hasattr(c, "d_decoder") else c.d_ff or 4 * c.d_model,
     "n_decoder_layers": lambda c: c.n_layers,
+    "n_decoder_heads": lambda c: c.n_heads,
 }
 
 
@@ -64,39 +65,75 @@ def filled(config):
     return replace(config, **{name: _UNLESS_GIVEN[name](config) for name in missing})
 
 
+class NoHead(nn.Module):
+    """Stands where a model would have what its checkpoint does not hold, and says so when it is used."""
+
+    def __init__(self, model: nn.Module, a: Architecture):
+        super().__init__()
+        methods = " or ".join(name for name in ("encode", "classifier") if hasattr(model, name))
+        self.message = (
+            f"{type(model).__name__}: its checkpoint was a {a.bare}, which has no head, so it cannot be called. "
+            f"Call its {methods}, or load a checkpoint of {a.class_name}."
+        )
+
+    def forward(self, *_):
+        raise ValueError(self.message)
+
+
+def rows_of(model: nn.Module, architecture: Architecture, *, headless: bool) -> list[Row]:
+    """The table written out for this model, without the rows of the head if it has none."""
+    rows = weight_names(architecture, filled(model.config))
+    return [row for row in rows if not (headless and row.ours.split(".")[0] in architecture.head)]
+
+
 @torch.no_grad()
 def load_weights(model: nn.Module, architecture: Architecture, theirs: dict[str, Tensor]) -> None:
-    """Copy their weights into our model.
+    """Copy their weights into our model; a checkpoint without any weight of the head leaves it without one.
 
     Raises: ValueError with the list of all that are missing, unexpected, of another shape or no floating-point numbers.
     """
-    config, misfits, ours = filled(model.config), [], weights(model)
+    config, misfits = filled(model.config), []
     theirs = _canonical(architecture, theirs, misfits)
-    ready = []
-    for name, sources, layout in weight_names(architecture, config):
+    ours = weights(model)
+    rows, body = (rows_of(model, architecture, headless=headless) for headless in (False, True))
+    headless = len(body) < len(rows) and not any(s in theirs for row in rows if row not in body for s in row.theirs)
+    rows = body if headless else rows
+    for name, sources, layout in rows:
         for source, expected in zip(sources, layout.save(ours[name], config), strict=True):
             found = theirs.get(source)
             if found is None:
                 misfits.append(f"{source} is missing")
             elif found.shape != expected.shape or not found.is_floating_point():
                 misfits.append(f"{source} is {_kind(found)}, expected floating-point {tuple(expected.shape)}")
-        ready.append((name, sources, layout))
-    expected_names = {source for _, sources, _ in ready for source in sources}
-    misfits += [f"{name} is unexpected" for name in theirs.keys() - expected_names]
+    misfits += [f"{name} is unexpected" for name in theirs.keys() - {s for row in rows for s in row.theirs}]
     if misfits:
+        a = architecture
         raise ValueError(
-            f"from_pretrained: the weights do not fit a {architecture.model_type} of this config.json: "
-            + "; ".join(sorted(misfits))
-            + f". A checkpoint of {architecture.class_name} is expected, with its own config.json."
+            f"from_pretrained: the weights do not fit this {a.model_type}'s config.json: {'; '.join(sorted(misfits))}. "
+            f"Expected is a {a.class_name}{f' or {a.bare}' if a.head else ''} with its own config.json. From one with "
+            "another head take what is below it: "
+            f"transformers.{a.bare}.from_pretrained(folder).save_pretrained(other_folder)."
         )
-    for name, sources, layout in ready:
+    for name, sources, layout in rows:
         ours[name].copy_(layout.load([theirs[source] for source in sources], config))
+    for name in architecture.head if headless else ():
+        setattr(model, name, NoHead(model, architecture) if isinstance(getattr(model, name), nn.Module) else None)
 
 
 def save_weights(model: nn.Module, architecture: Architecture) -> dict[str, Tensor]:
-    """Copies of our weights under their names."""
+    """Copies of our weights under their names.
+
+    Raises: ValueError for a model with other weights than the table has.
+    """
     config, ours, theirs = filled(model.config), weights(model), {}
-    for name, targets, layout in weight_names(architecture, config):
+    rows = rows_of(model, architecture, headless=any(isinstance(part, NoHead) for part in model.children()))
+    odd = ours.keys() ^ {row.ours for row in rows}
+    if odd:
+        raise ValueError(
+            f"save_pretrained: the weights are not those of a {architecture.class_name}: {', '.join(sorted(odd))}. "
+            "Save such a model with safetensors.torch.save_model."
+        )
+    for name, targets, layout in rows:
         parts = layout.save(ours[name].detach(), config)
         for target, part in zip(targets, parts, strict=True):
             theirs[target] = part.clone(memory_format=torch.contiguous_format).cpu()

@@ -11,7 +11,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from clearformer.pretrained.bert import BERT_ARCHITECTURE
-from clearformer.pretrained.convert import filled, load_weights, read_config, save_weights, write_config
+from clearformer.pretrained.convert import NoHead, filled, load_weights, read_config, save_weights, write_config
 from clearformer.pretrained.gpt2 import GPT2
 from clearformer.pretrained.mae import MAE_ARCHITECTURE
 from clearformer.pretrained.marian import MARIAN
@@ -20,6 +20,8 @@ from clearformer.pretrained.vit import VIT
 
 ARCHITECTURES = {a.model_type: a for a in (GPT2, BERT_ARCHITECTURE, VIT, MAE_ARCHITECTURE, MARIAN)}
 CONFIG, WEIGHTS, INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
+# options that our configurations have no fields for, and that a loaded model carries along
+KEPT = ("id2label", "label2id", "bos_token_id", "eos_token_id", "pad_token_id", "sep_token_id")
 FETCHED = [CONFIG, "model*.safetensors", INDEX]
 
 
@@ -29,7 +31,9 @@ def from_pretrained(
     """Our model with the weights of a checkpoint, in evaluation mode, on the CPU.
 
     A name that is no folder here is fetched from the Hugging Face hub, which needs ``huggingface_hub`` and a network;
-    ``revision`` is then a branch or commit. Without a ``dtype`` the weights keep theirs.
+    ``revision`` is then a branch or commit. Without a ``dtype`` the weights keep theirs. Labels and special tokens of
+    ``config.json`` are in the model's ``labels_and_tokens``. A checkpoint without a head, as a ``BertModel``, gives a
+    model without one: its ``encode`` works, and calling it says what is missing.
 
     Raises: FileNotFoundError if there is no such folder or file; ImportError without ``huggingface_hub``; ValueError
     for a kind of model or an option that is not supported, weights that do not fit (all in one list), damaged files,
@@ -48,24 +52,51 @@ def from_pretrained(
     floats = {tensor.dtype for tensor in theirs.values() if tensor.is_floating_point()}
     model.to(dtype or reduce(torch.promote_types, floats, torch.float32 if not floats else floats.pop()))
     load_weights(model, architecture, theirs)
+    model.labels_and_tokens = {name: options[name] for name in KEPT if name in options}
     return model.eval()
 
 
-def save_pretrained(model: nn.Module, folder: str | Path) -> None:
+def save_pretrained(model: nn.Module, folder: str | Path, *, labels_and_tokens: dict | None = None) -> None:
     """Write ``config.json`` and ``model.safetensors`` so that ``transformers`` loads them as the same model.
 
-    Raises: TypeError for a model of another kind; ValueError for a configuration that they have no option for.
+    ``labels_and_tokens`` has the options of ``config.json`` that are no sizes, such as ``id2label`` and
+    ``eos_token_id``; without it those that the model was loaded with.
+
+    Raises: TypeError for a model of another kind; ValueError for a configuration or weights that they have no place
+    for, another option, or labels that are not as many as the classes.
     """
-    architecture = next((a for a in ARCHITECTURES.values() if type(model) is a.model), None)
-    if architecture is None:
-        kinds = ", ".join(a.model.__name__ for a in ARCHITECTURES.values())
-        raise TypeError(f"save_pretrained: cannot save a {type(model).__name__}, expected one of {kinds}.")
+    architecture, options, tensors = _converted(model)
+    given = getattr(model, "labels_and_tokens", {}) if labels_and_tokens is None else labels_and_tokens
+    tokens = ("bos_token_id", "eos_token_id", "pad_token_id") if "vocab_size" in options else ()
+    n_labels = options.get("num_labels")
+    if set(given) - set(KEPT) or (n_labels and len(given.get("id2label") or range(n_labels)) != n_labels):
+        raise ValueError(
+            f"save_pretrained: labels_and_tokens={given!r} for {n_labels or 'no'} classes, expected some of "
+            f"{', '.join(KEPT)}, with one label for each class."
+        )
+    if any(isinstance(part, NoHead) for part in model.children()):
+        options["architectures"] = [architecture.bare]
     dtype = str(next(model.parameters()).dtype).removeprefix("torch.")
-    options = write_config(architecture, filled(model.config)) | {"torch_dtype": dtype}
-    folder, tensors = Path(folder), save_weights(model, architecture)
+    options = dict.fromkeys(tokens) | given | options | {"torch_dtype": dtype}
+    folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / CONFIG).write_text(json.dumps(options, indent=2) + "\n", encoding="utf-8")
     save_file(tensors, folder / WEIGHTS, metadata={"format": "pt"})
+
+
+def _converted(model):
+    """The architecture whose options and weights are this model's, and both of them under their names."""
+    candidates = [a for a in ARCHITECTURES.values() if type(model) is a.model]
+    if not candidates:
+        kinds = ", ".join(dict.fromkeys(a.model.__name__ for a in ARCHITECTURES.values()))
+        raise TypeError(f"save_pretrained: cannot save a {type(model).__name__}, expected one of {kinds}.")
+    reasons = []
+    for architecture in candidates:
+        try:
+            return architecture, write_config(architecture, filled(model.config)), save_weights(model, architecture)
+        except ValueError as error:
+            reasons.append(str(error))
+    raise ValueError("\n".join(reasons))
 
 
 def _folder(name, revision):
@@ -114,13 +145,17 @@ def _read_weights(folder: Path, architecture: Architecture) -> dict[str, Tensor]
         return tensors
     names = sorted(path.name for path in folder.iterdir())
     pickles = [name for name in names if name.endswith((".bin", ".pt", ".pth", ".ckpt"))]
+    source = repr(str(folder)) if pickles else "name"
+    cure = (
+        "A pickle can run any program when it is opened and is never fetched or opened here. If you trust it, convert "
+        f"it with: transformers.{architecture.class_name}.from_pretrained({source}).save_pretrained('converted')"
+    )
     if pickles:
-        raise ValueError(
-            f"from_pretrained: {folder} has its weights in {', '.join(pickles)} only, a pickle, which can run any "
-            "program when it is opened and is never opened here. If you trust it, convert it with: "
-            f"transformers.{architecture.class_name}.from_pretrained({str(folder)!r}).save_pretrained('converted')"
-        )
-    raise FileNotFoundError(f"from_pretrained: neither {WEIGHTS} nor {INDEX} in {folder}, which holds {names}.")
+        raise ValueError(f"from_pretrained: {folder} has its weights in {', '.join(pickles)} only, a pickle. {cure}")
+    raise FileNotFoundError(
+        f"from_pretrained: neither {WEIGHTS} nor {INDEX} in {folder}, which holds {names}. On the hub the weights may "
+        f"be a pickle (pytorch_model.bin) only. {cure}"
+    )
 
 
 def _read_tensors(path):

@@ -6,7 +6,7 @@ from clearformer.pretrained.tables import TRANSPOSED, Architecture, Row
 
 OPTIONS = {
     "n_vocab": "vocab_size", "n_positions": "n_positions", "d_model": "n_embd", "n_heads": "n_head",
-    "n_layers": "n_layer", "d_hidden": "n_inner", "eps": "layer_norm_epsilon", "activation": "activation_function",
+    "n_layers": "n_layer", "d_ff": "n_inner", "eps": "layer_norm_epsilon", "activation": "activation_function",
     "tied": "tie_word_embeddings",
 }  # fmt: skip
 FIXED = {
@@ -17,6 +17,7 @@ FIXED = {
 GPT2 = Architecture(
     model_type="gpt2",
     class_name="GPT2LMHeadModel",
+    bare="GPT2Model",
     model=GPT,
     config=GPTConfig,
     rows=(

@@ -6,13 +6,14 @@ from clearformer.pretrained.vit import DEFAULTS, OPTIONS, vit_blocks, vit_encode
 
 DECODER_OPTIONS = {
     "d_decoder": "decoder_hidden_size", "n_decoder_heads": "decoder_num_attention_heads",
-    "n_decoder_layers": "decoder_num_hidden_layers", "d_decoder_hidden": "decoder_intermediate_size",
+    "n_decoder_layers": "decoder_num_hidden_layers", "d_decoder_ff": "decoder_intermediate_size",
     "mask_ratio": "mask_ratio",
 }  # fmt: skip
 
 MAE_ARCHITECTURE = Architecture(
     model_type="vit_mae",
     class_name="ViTMAEForPreTraining",
+    bare="ViTMAEModel",
     model=MAE,
     config=MAEConfig,
     rows=(
@@ -24,6 +25,7 @@ MAE_ARCHITECTURE = Architecture(
         Row("decoder.norm.*", "decoder.decoder_norm.*"),
         Row("head.*", "decoder.decoder_pred.*", COLOURS_FIRST),
     ),
+    head=("to_decoder", "mask_token", "decoder_positions", "decoder", "head"),
     layers={"i": "n_layers", "j": "n_decoder_layers"},
     options=OPTIONS | DECODER_OPTIONS,
     prefix="vit.",

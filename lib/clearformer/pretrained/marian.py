@@ -1,18 +1,14 @@
 """Marian, the translators of OPUS: norm after, one embedding for all, sines before cosines, a bias at the end."""
 
 from clearformer.models.seq2seq import Seq2Seq, Seq2SeqConfig
-from clearformer.positions import sines_then_cosines
 from clearformer.pretrained.tables import ACTIVATIONS, STACKED, WITHOUT_BATCH, Architecture, Row
 
 OPTIONS = {
     "n_vocab": "vocab_size", "n_positions": "max_position_embeddings", "d_model": "d_model",
-    "d_hidden": "encoder_ffn_dim", "n_heads": "encoder_attention_heads", "n_layers": "encoder_layers",
-    "n_decoder_layers": "decoder_layers", "padding": "pad_token_id", "start": "decoder_start_token_id",
+    "d_ff": "encoder_ffn_dim", "n_heads": "encoder_attention_heads", "n_layers": "encoder_layers",
+    "n_decoder_layers": "decoder_layers", "n_decoder_heads": "decoder_attention_heads",
+    "d_decoder_ff": "decoder_ffn_dim", "padding": "pad_token_id", "start": "decoder_start_token_id",
     "end": "eos_token_id", "activation": "activation_function", "scale": "scale_embedding",
-}  # fmt: skip
-SAME_AS = {
-    "decoder_attention_heads": "encoder_attention_heads", "decoder_ffn_dim": "encoder_ffn_dim",
-    "decoder_vocab_size": "vocab_size",
 }  # fmt: skip
 FIXED = {
     "share_encoder_decoder_embeddings": True, "tie_word_embeddings": True, "normalize_before": False,
@@ -41,6 +37,7 @@ def _block(ours: str, theirs: str) -> tuple[Row, ...]:
 MARIAN = Architecture(
     model_type="marian",
     class_name="MarianMTModel",
+    bare="MarianMTModel",
     model=Seq2Seq,
     config=Seq2SeqConfig,
     rows=(
@@ -58,8 +55,8 @@ MARIAN = Architecture(
     values={"activation": ACTIVATIONS, "scale": {True: None, False: 1.0}},
     defaults={"activation_function": "gelu", "scale_embedding": False},
     fixed=FIXED,
-    same=SAME_AS,
-    constants={"eps": 1e-5, "waves": sines_then_cosines},
+    same={"decoder_vocab_size": "vocab_size"},
+    constants={"eps": 1e-5, "interleaved": False},
     aliases=dict.fromkeys(SHARED, "model.shared.weight"),
     ignored=(r"model\.(en|de)coder\.embed_positions\.weight",),  # fixed waves, which we compute
 )

@@ -17,7 +17,7 @@ ACTIVATIONS = {
 # what BERT, ViT and MAE call the sizes of their blocks
 BLOCK_OPTIONS = {
     "d_model": "hidden_size", "n_heads": "num_attention_heads", "n_layers": "num_hidden_layers",
-    "d_hidden": "intermediate_size", "eps": "layer_norm_eps", "activation": "hidden_act",
+    "d_ff": "intermediate_size", "eps": "layer_norm_eps", "activation": "hidden_act",
 }  # fmt: skip
 
 
@@ -60,6 +60,9 @@ class Row(NamedTuple):
 class Architecture:
     """Everything that is known about one kind of model of theirs.
 
+    Theirs are ``class_name`` and ``bare``, the same without a head; ``head`` names what ours then lacks. Several may
+    share one ``model``: which of them a model is, its configuration and the names of its weights decide.
+
     Weights: ``rows``; ``layers`` gives the field of our configuration that each letter counts up to; ``prefix`` is
     missing in checkpoints without a head; ``renames`` are older names, ``aliases`` second names of a weight, and
     ``ignored`` patterns of what holds nothing we need.
@@ -71,6 +74,7 @@ class Architecture:
 
     model_type: str
     class_name: str
+    bare: str
     model: type[nn.Module]
     config: type
     rows: tuple[Row, ...]
@@ -84,6 +88,7 @@ class Architecture:
     constants: dict[str, object] = field(default_factory=dict)
     renames: tuple[tuple[str, str], ...] = ()
     aliases: dict[str, str] = field(default_factory=dict)
+    head: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
 
 

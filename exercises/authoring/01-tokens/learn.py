@@ -1,0 +1,247 @@
+"""Exercise 01, question learn: Stretch: learn the merges."""
+
+import numpy as np
+from clearcheck import Inputs, Question, answers_to, equals
+from clearformer.tokenizers import WORD, BytePairTokenizer
+
+from .shared import LETTERS, WIDE
+
+
+def draw_text(rng, characters, how_many):
+    """Words of two to seven characters, most of them more than once."""
+    vocabulary = ["".join(rng.choice(list(characters), int(rng.integers(2, 8)))) for _ in range(how_many)]
+    vocabulary.append(characters[0] * 5)
+    shares = rng.dirichlet(np.ones(len(vocabulary)))
+    return WORD.findall(" ".join(rng.choice(vocabulary, 4 * how_many, p=shares)))
+
+
+def long_texts(rng):
+    """The third letter comes as a capital, too."""
+    letters = ["".join(rng.choice(list(LETTERS), 3, replace=False)) for _ in range(3)]
+    characters = [drawn + drawn[2].upper() for drawn in letters]
+    return [(draw_text(rng, drawn, 12), n) for drawn, n in zip(characters, (1, 6, 12), strict=True)]
+
+
+def tied_texts(rng):
+    """Each word once: almost every count is shared by several pairs."""
+    cases = []
+    for n in (2, 5, 9):
+        words = ["".join(rng.choice(list(LETTERS), int(rng.integers(3, 6)))) for _ in range(5)]
+        cases.append((WORD.findall(" ".join(words)), n))
+    return cases
+
+
+def small_texts(rng):
+    one, other = map(str, rng.choice(list(LETTERS), 2, replace=False))
+    wide = rng.choice(list(WIDE), 2, replace=False)
+    return [
+        (draw_text(rng, one + other + "".join(wide), 8), 6),
+        ([one * 7 + other * 2, " " + one * 7], 30),
+        ([one, " " + other], 3),
+        ([wide[0], " " + wide[1]], 9),
+        ([one * 5, *[f" {other}{wide[0]}"] * 3], 4),
+        (draw_text(rng, one + other, 4), 0),
+    ]
+
+
+def learned(words, n_merges):
+    return list(BytePairTokenizer("".join(words), n_merges).ranks)
+
+
+QUESTION = Question(
+    id="learn",
+    title="Stretch: learn the merges",
+    name="learn_merges",
+    minutes=25,
+    difficulty=3,
+    checks=(
+        equals("long texts", 7, long_texts, learned),
+        equals("ties", 6, tied_texts, learned),
+        equals("runs, bytes, and no pair left", 5, small_texts, learned),
+    ),
+    hints=(
+        "Each round has three steps: count the pairs of neighbours in all words, choose one, merge it in every "
+        "word. The next round counts the pieces that are there then.",
+        "For the ties: Python compares tuples entry by entry, so one tuple can hold both wishes, the large "
+        "count and the small ids. In which direction does each of the two have to point?",
+        "Test three small cases by hand: a word that comes twice, a run of four equal letters, and more merges "
+        "than there are pairs.",
+    ),
+    section="byte-pairs-by-hand",
+    inputs=Inputs(no_sizes="a list of words"),
+)
+
+right, wrong = answers_to(QUESTION)
+
+
+@right
+def words_with_their_counts(words, n_merges):
+    spelled = {}
+    for word in words:
+        key = tuple(word.encode())
+        spelled[key] = spelled.get(key, 0) + 1
+    merges = []
+    for new in range(256, 256 + n_merges):
+        counts = {}
+        for pieces, frequency in spelled.items():
+            for pair in (pieces[i : i + 2] for i in range(len(pieces) - 1)):
+                counts[pair] = counts.get(pair, 0) + frequency
+        if not counts:
+            break
+        best = min(counts, key=lambda pair: (-counts[pair], pair))
+        merges.append(best)
+        after = {}
+        for pieces, frequency in spelled.items():
+            done, i = [], 0
+            while i < len(pieces):
+                found = pieces[i : i + 2] == best
+                done.append(new if found else pieces[i])
+                i += 2 if found else 1
+            after[tuple(done)] = after.get(tuple(done), 0) + frequency
+        spelled = after
+    return merges
+
+
+@right
+def strings_of_characters(words, n_merges):
+    from collections import Counter
+
+    texts = [word.encode().decode("latin-1") for word in words]
+    merges = []
+    for k in range(n_merges):
+        counts = Counter(text[i : i + 2] for text in texts for i in range(len(text) - 1))
+        if not counts:
+            return merges
+        most = max(counts.values())
+        best = min(pair for pair in counts if counts[pair] == most)
+        merges.append((ord(best[0]), ord(best[1])))
+        texts = [text.replace(best, chr(256 + k)) for text in texts]
+    return merges
+
+
+@right
+def sorted_by_pair_and_then_by_count(words, n_merges):
+    from itertools import pairwise
+
+    lists, merges = [list(bytes(word, "utf-8")) for word in words], []
+    while len(merges) < n_merges and any(len(pieces) > 1 for pieces in lists):
+        every = [pair for pieces in lists for pair in pairwise(pieces)]
+        ordered = sorted(sorted(set(every)), key=every.count, reverse=True)
+        a, b = ordered[0]
+        for pieces in lists:
+            for i in range(len(pieces)):
+                if pieces[i : i + 2] == [a, b]:
+                    pieces[i : i + 2] = [256 + len(merges)]
+        merges.append((a, b))
+    return merges
+
+
+@right
+def as_often_written(words, n_merges):
+    lists, merges = [tuple(word.encode()) for word in words], []
+    for k in range(n_merges):
+        counts = {}
+        for pieces in lists:
+            for pair in (tuple(pieces[i : i + 2]) for i in range(len(pieces) - 1)):
+                counts[pair] = counts.get(pair, 0) + 1
+        if not counts:
+            break
+        best = min(counts, key=lambda pair: (-counts[pair], pair))
+        merges.append(best)
+        after = []
+        for pieces in lists:
+            done, i = [], 0
+            while i < len(pieces):
+                found = tuple(pieces[i : i + 2]) == best
+                done.append(256 + k if found else pieces[i])
+                i += 2 if found else 1
+            after.append(tuple(done))
+        lists = after
+    return merges
+
+
+@wrong(
+    "You count the bytes once and return the most frequent pairs; after each merge the counting begins again, "
+    "with the merged piece."
+)
+def counted_only_once(words, n_merges):
+    counts = {}
+    for word in words:
+        pieces = tuple(word.encode())
+        for pair in (pieces[i : i + 2] for i in range(len(pieces) - 1)):
+            counts[pair] = counts.get(pair, 0) + 1
+    return sorted(counts, key=lambda pair: (-counts[pair], pair))[:n_merges]
+
+
+@wrong("In a run such as aaa you count one pair; the formula counts every place where two neighbours stand.")
+def runs_counted_without_overlap(words, n_merges):
+    lists, merges = ["".join(map(chr, word.encode())) for word in words], []
+    for k in range(n_merges):
+        pairs = {text[i : i + 2] for text in lists for i in range(len(text) - 1)}
+        if not pairs:
+            break
+        best = min(pairs, key=lambda pair: (-sum(text.count(pair) for text in lists), pair))
+        merges.append((ord(best[0]), ord(best[1])))
+        lists = [text.replace(best, chr(256 + k)) for text in lists]
+    return merges
+
+
+wrong.edits("""
+# as_often_written
+## first_met_wins: Among equally frequent pairs you take the one that you met first; the smaller ids should win.
+- best = min(counts, key=lambda pair: (-counts[pair], pair))
++ best = max(counts, key=counts.get)
+## larger_ids_win: Among equally frequent pairs you take the one with the larger ids.
+- best = min(counts, key=lambda pair: (-counts[pair], pair))
++ best = max(counts, key=lambda pair: (counts[pair], pair))
+## smaller_sum_wins: You settle ties by the sum of the two ids; the first id decides, and the second only if the first
+ones are equal.
+- best = min(counts, key=lambda pair: (-counts[pair], pair))
++ best = min(counts, key=lambda pair: (-counts[pair], sum(pair), pair))
+## frequency_ignored: You count every different word once, however often it occurs in the text.
+- lists, merges = [tuple(word.encode()) for word in words], []
++ lists, merges = [tuple(word.encode()) for word in dict.fromkeys(words)], []
+## across_words: You let pairs cross from one word into the next.
+- lists, merges = [tuple(word.encode()) for word in words], []
++ lists, merges = [tuple("".join(words).encode())], []
+## learned_from_characters [text-to-tokens]: You start from the numbers of the characters; the ids below 256 are bytes,
+and some letters take two or three of them.
+- lists, merges = [tuple(word.encode()) for word in words], []
++ lists, merges = [tuple(map(ord, word)) for word in words], []
+## new_ids_from_257: Your first merge gets the id 257, so later pairs name pieces that nobody made.
+- done.append(256 + k if found else pieces[i])
++ done.append(257 + k if found else pieces[i])
+## order_ignored: You count a pair and its mirror image as one; a followed by b is another pair than b followed by a.
+  for pair in (tuple(pieces[i : i + 2]) for i in range(len(pieces) - 1)):
++     pair = min(pair, pair[::-1])
+- found = tuple(pieces[i : i + 2]) == best
++ found = tuple(pieces[i : i + 2]) in (best, best[::-1])
+## no_pair_left: Your function ends in an error when no pair is left to merge; it should return the merges that it has.
+- if not counts:
+-     break
+## stops_at_single_pairs: You stop when no pair comes twice, although there are still pairs to merge.
+- if not counts:
++ if not counts or max(counts.values()) < 2:
+## rarest_pair: You merge the rarest pair instead of the most frequent one.
+- best = min(counts, key=lambda pair: (-counts[pair], pair))
++ best = min(counts, key=lambda pair: (counts[pair], pair))
+## merged_once_per_word: You merge the pair at one place of each word and leave its other occurrences in pieces.
+- found = tuple(pieces[i : i + 2]) == best
++ found = tuple(pieces[i : i + 2]) == best and (256 + k) not in done
+## new_ids_instead_of_pairs: You return the ids of the new pieces; the pair that was merged is asked for.
+- merges.append(best)
++ merges.append((256 + k, counts[best]))
+## one_merge_too_many: You learn one merge more than was asked for.
+- for k in range(n_merges):
++ for k in range(n_merges + 1):
+
+# words_with_their_counts
+## lower_case [text-to-tokens]: You turn capital letters into small ones and count two pieces as one; they are other
+bytes.
+  for word in words:
+-     key = tuple(word.encode())
++     key = tuple(word.lower().encode())
+## once_a_word: You count a pair once for each word that has it; every place counts, as twice in banana.
+- for pair in (pieces[i : i + 2] for i in range(len(pieces) - 1)):
++ for pair in {pieces[i : i + 2] for i in range(len(pieces) - 1)}:
+""")

@@ -1,0 +1,148 @@
+"""Exercise 01, question shift: inputs and targets."""
+
+import numpy as np
+from clearcheck import Inputs, Question, answers_to, axes, equals, holds
+from clearcheck.author.cases import SIZES, draw_sizes
+
+
+def texts(rng):
+    return [
+        (rng.integers(start // 2, start, size=n), start)
+        for n, start in zip(draw_sizes(rng, 3), (40, 57, 100_000), strict=True)
+    ]
+
+
+def short_texts(rng):
+    return [(rng.integers(1, 40, size=n), 40 + int(rng.integers(9))) for n in (1, 2)]
+
+
+def shifted(ids, start):
+    return np.concatenate([[start], ids])[:-1], ids
+
+
+def sees_only_the_past(ask, rng):
+    ids, start = rng.integers(0, 40, size=int(rng.choice(SIZES))), 40
+    n = int(rng.integers(1, len(ids) - 1))
+    edited = ids.copy()
+    edited[n:] = (edited[n:] + 1 + rng.integers(0, 30)) % 40
+    answers = [ask(given, start) for given in (ids, edited)]
+    for answer in answers:
+        if not isinstance(answer, tuple | list) or len(answer) != 2:
+            return "The result should be a tuple of two: the inputs and the targets."
+        if any(not isinstance(part, np.ndarray) or part.shape != ids.shape for part in answer):
+            return f"For a text of {len(ids)} tokens both parts should be arrays of {len(ids)} ids."
+    (inputs, targets), (edited_inputs, _) = answers
+    if (inputs[: n + 1] != edited_inputs[: n + 1]).any():
+        return f"The text was edited from token {n} on, and what the model reads before it predicts token {n} changed."
+    if start in targets:
+        return "The start token is among your targets, but it is never predicted."
+    if start not in inputs[:1]:
+        return "Nothing stands before the first token of your text, so its prediction has nothing to look at."
+    return None
+
+
+QUESTION = Question(
+    id="shift",
+    title="Inputs and targets",
+    name="inputs_and_targets",
+    minutes=6,
+    difficulty=1,
+    checks=(
+        equals("values", 5, texts, shifted, dtype="int"),
+        equals("one and two tokens", 2, short_texts, shifted, dtype="int"),
+        holds("only the past is read", 3, sees_only_the_past),
+    ),
+    hints=(
+        "Make the small table of the chapter for a text of your own, with one column for each prediction.",
+        "Every token of the text has to be predicted once, the first one too. How many columns is that?",
+        "The last token of the text is predicted, and nothing is predicted from it. Something else moves in at "
+        "the other end.",
+    ),
+    section="the-token-before-the-first",
+    inputs=Inputs(axes("N")),
+)
+
+right, wrong = answers_to(QUESTION)
+
+
+@right
+def concatenated(ids, start):
+    return np.concatenate(([start], ids[:-1])), ids
+
+
+@right
+def written_into_a_copy(ids, start):
+    inputs = ids.copy()
+    inputs[1:] = ids[:-1]
+    inputs[0] = start
+    return inputs, ids.copy()
+
+
+@right
+def one_longer_then_cut(ids, start):
+    whole = np.array([start, *ids])
+    return whole[:-1], whole[1:]
+
+
+@wrong("You shift inside the array that came in, so the caller's text is lost.")
+def changes_its_argument(ids, start):
+    targets = ids.copy()
+    ids[1:] = targets[:-1]
+    ids[0] = start
+    return ids, targets
+
+
+wrong.edits("""
+# concatenated
+## not_shifted [common-mistakes]: Inputs and targets are the same: the model only has to copy what it reads.
+- return np.concatenate(([start], ids[:-1])), ids
++ return ids, ids
+## no_start_token: You leave out the start token, so the first token of the text is never predicted.
+- return np.concatenate(([start], ids[:-1])), ids
++ return ids[:-1], ids[1:]
+## inputs_one_longer: Your inputs do not end one token early: their last column predicts a token that the text does not
+have.
+- return np.concatenate(([start], ids[:-1])), ids
++ return np.concatenate([[start], ids]), ids
+## start_in_both: You put the start token before the targets too, but it is never predicted.
+- return np.concatenate(([start], ids[:-1])), ids
++ return np.concatenate([[start], ids[:-1]]), np.concatenate([[start], ids[:-1]])
+## roles_swapped: You have inputs and targets exchanged: the model would read a token and predict the one before it.
+- return np.concatenate(([start], ids[:-1])), ids
++ return ids, np.concatenate([[start], ids[:-1]])
+## rolled_round: You roll the text round, so the last token stands before the first and gives the end away.
+- return np.concatenate(([start], ids[:-1])), ids
++ return np.roll(ids, 1), ids
+## start_at_the_end: You put the start token behind the text, as if it marked the end.
+- return np.concatenate(([start], ids[:-1])), ids
++ return ids, np.concatenate([ids[1:], [start]])
+## shifted_twice: You shift by two: the model is to predict a token without seeing the one just before it.
+- return np.concatenate(([start], ids[:-1])), ids
++ return np.concatenate([[start, start], ids])[: len(ids)], ids
+## always_zero: You take 0 for the start token and leave the id that came unused; 0 is a word of the text's vocabulary.
+- return np.concatenate(([start], ids[:-1])), ids
++ return np.concatenate([[0], ids[:-1]]), ids
+## backwards: You read the text from its end.
+- return np.concatenate(([start], ids[:-1])), ids
++ return np.concatenate([[start], ids[::-1][:-1]]), ids[::-1]
+## ids_become_floats: The ids have become floating-point numbers, and a look-up wants whole ones.
+- return np.concatenate(([start], ids[:-1])), ids
++ return np.concatenate([np.full(1, float(start)), ids[:-1]]), ids
+## ids_in_few_bits: You keep the ids in an integer type that is too small for a vocabulary, and large ones wrap round.
+- return np.concatenate(([start], ids[:-1])), ids
++ return np.concatenate(([start], ids[:-1])).astype(np.uint16), ids.astype(np.uint16)
+## rolled_back: You roll the text back by one, so its first token comes last: the last token is to predict the first,
+and nothing predicts the first.
+- return np.concatenate(([start], ids[:-1])), ids
++ return ids, np.roll(ids, -1)
+
+# written_into_a_copy
+## first_token_replaced: You write the start token over the first one without shifting, so from the second column on the
+model copies.
+- inputs[1:] = ids[:-1]
+
+# one_longer_then_cut
+## rolled_with_start: You roll the text with its start token round, so the last column is to predict the start token.
+- return whole[:-1], whole[1:]
++ return whole, np.roll(whole, -1)
+""")

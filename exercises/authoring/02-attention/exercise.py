@@ -1,0 +1,18 @@
+"""Checks of exercise 02: counts, look-ups, and a player that learns where to look."""
+
+from clearcheck import Exercise
+
+from . import lookup, lookups, recall, softmax, waiting
+
+EXERCISE = Exercise(
+    slug="02-attention",
+    title="Attention",
+    chapter="chapters/02-attention",
+    questions=(
+        waiting.QUESTION,
+        softmax.QUESTION,
+        lookup.QUESTION,
+        lookups.QUESTION,
+        recall.QUESTION,
+    ),
+)

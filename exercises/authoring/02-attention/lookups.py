@@ -1,0 +1,173 @@
+"""Exercise 02, question lookups: soft look-ups for many queries, in PyTorch."""
+
+import numpy as np
+import torch
+from clearcheck import Inputs, Question, answers_to, axes, equals, holds
+from clearcheck.author.cases import close, draw_sizes
+
+SECONDS = 20.0  # on a slow machine, too
+CLOSE = 1e-4  # in float32
+
+
+def reference(queries, keys, values, temperature):
+    queries, keys, values = map(torch.as_tensor, (queries, keys, values))
+    weights = torch.softmax(queries @ keys.mT / temperature, dim=-1)
+    return weights @ values, weights
+
+
+def batch(rng, temperature=0.6, n_sources=None, n_targets=None, sizes=None, low=0.0):
+    """`low` is taken from all scores of a query, which leaves its weights as they are."""
+    B, N, S, K, V = sizes or draw_sizes(rng, 5)
+    N, S = n_targets or N, n_sources or S
+    queries, keys = rng.normal(size=(B, N, K)) / np.sqrt(K), rng.normal(size=(B, S, K))
+    if low:
+        queries[..., 0], keys[..., 0] = -low, 1.0
+    return queries, keys, rng.normal(size=(B, S, V)), temperature
+
+
+def ordinary(rng):
+    return [batch(rng), batch(rng, 1.8), batch(rng, n_sources=1), batch(rng, n_targets=1), batch(rng, sizes=5 * (5,))]
+
+
+def sharp(rng):
+    return [batch(rng, 0.02), batch(rng, 1e-4), batch(rng, 40.0), batch(rng, low=64.0)]
+
+
+def shares_of_a_query(ask, rng):
+    queries, keys, values, temperature = batch(rng)
+    answers, weights = ask(queries, keys, values, temperature)
+    if np.shape(weights) != (*queries.shape[:2], keys.shape[1]):
+        return "The second result should be the weights, one row of S for each query."
+    if not close(weights.sum(axis=-1), np.ones(queries.shape[:2]), atol=CLOSE):
+        return "The weights of one query must sum to 1 over the entries of its table; yours do not."
+    if not close(answers, weights @ values, atol=CLOSE):
+        return "Your answers are not the averages of the values with the weights that you return."
+    return None
+
+
+def tables_apart(ask, rng):
+    queries, keys, values, temperature = batch(rng)
+    before = ask(queries, keys, values, temperature)[0]
+    changed = keys.copy(), values.copy()
+    for table in changed:
+        table[0] = 3 - table[0]
+    after = ask(queries, *changed, temperature)[0]
+    if close(after[0], before[0], atol=CLOSE):
+        return "Table 0 of the batch was changed, and its answers stayed."
+    if not close(after[1:], before[1:], atol=CLOSE):
+        return "Table 0 of the batch was changed, and the answers of other tables changed too."
+    return None
+
+
+def scores(queries, keys, values, temperature):
+    return np.asarray(queries) @ np.swapaxes(keys, 1, 2) / temperature
+
+
+QUESTION = Question(
+    id="lookups",
+    title="Many queries, many tables, in PyTorch",
+    name="soft_lookups",
+    minutes=15,
+    difficulty=2,
+    checks=(
+        equals("values", 6, ordinary, reference),
+        equals("sharp and blunt", 3, sharp, reference),
+        holds("shares of a query", 2, shares_of_a_query),
+        holds("tables apart", 3, tables_apart),
+    ),
+    hints=(
+        "Write the three shapes below each other. Which axis do the two factors of a score share, and where must it "
+        "stand in each for `@` to sum over it?",
+        "`.mT` swaps the last two axes and leaves the batch where it is. Which axis of the scores, B, N or S, lists "
+        "the competitors for one query?",
+        "Both results come from the same weights: the softmax over the last axis, then one more `@`.",
+    ),
+    section="the-weighted-average",
+    seconds=SECONDS,
+    inputs=Inputs(axes("BNK", "BSK", "BSV"), scores, alike=("values",)),
+    how="tensors",
+)
+
+right, wrong = answers_to(QUESTION)
+
+
+@right
+def in_rows(queries, keys, values, temperature):
+    fits = queries @ keys.mT / temperature
+    shares = torch.softmax(fits, dim=-1)
+    return shares @ values, shares
+
+
+@right
+def by_names(queries, keys, values, temperature):
+    table = torch.einsum("bnk,bsk->bns", queries, keys) / temperature
+    shares = table.softmax(2)
+    return torch.einsum("bns,bsv->bnv", shares, values), shares
+
+
+@right
+def one_at_a_time(queries, keys, values, temperature):
+    answers, shares = [], []
+    for asking, table, given in zip(queries, keys, values, strict=True):
+        found = torch.stack([torch.log_softmax(table @ query / temperature, dim=0).exp() for query in asking])
+        shares.append(found)
+        answers.append(torch.stack([(share[:, None] * given).sum(0) for share in found]))
+    return torch.stack(answers), torch.stack(shares)
+
+
+@right
+def with_exponentials(queries, keys, values, temperature):
+    raw = torch.bmm(queries, keys.transpose(1, 2)) / temperature
+    powers = (raw - raw.amax(dim=2, keepdim=True)).exp()
+    shares = powers / powers.sum(dim=2, keepdim=True)
+    return torch.bmm(shares, values), shares
+
+
+wrong.edits("""
+# in_rows
+## over_queries [what-the-sums-of-a-say]: The queries compete for each key, so the weights of one answer do not sum
+to 1.
+- shares = torch.softmax(fits, dim=-1)
++ shares = torch.softmax(fits, dim=1)
+## over_the_batch [what-the-sums-of-a-say]: The tables of the batch compete with each other.
+- shares = torch.softmax(fits, dim=-1)
++ shares = torch.softmax(fits, dim=0)
+## multiplied [from-soft-back-to-hard]: A small temperature makes your answers soft, and it should make them sharp.
+- fits = queries @ keys.mT / temperature
++ fits = queries @ keys.mT * temperature
+## no_temperature [from-soft-back-to-hard]: The temperature has no effect: the answers are those of a temperature of 1.
+- fits = queries @ keys.mT / temperature
++ fits = queries @ keys.mT
+## after_the_softmax [from-soft-back-to-hard]: You divide the weights by the temperature after the softmax: they no
+longer sum to 1 and are no sharper.
+- fits = queries @ keys.mT / temperature
+- shares = torch.softmax(fits, dim=-1)
++ shares = torch.softmax(queries @ keys.mT, dim=-1) / temperature
+## scaled_as_well: You divide by the root of the width as well; here the temperature alone sets the sharpness.
+- fits = queries @ keys.mT / temperature
++ fits = queries @ keys.mT / (temperature * keys.shape[-1] ** 0.5)
+## turned_by_view: A view cuts the keys anew and does not swap their axes: numbers of different keys are mixed.
+- fits = queries @ keys.mT / temperature
++ fits = queries @ keys.reshape(keys.shape[0], keys.shape[2], keys.shape[1]) / temperature
+## no_softmax: You divide the scores by their sum; the exponential is missing.
+- shares = torch.softmax(fits, dim=-1)
++ shares = fits / fits.sum(dim=-1, keepdim=True)
+## overflows: The exponential meets large scores as they are and overflows.
+- shares = torch.softmax(fits, dim=-1)
++ shares = fits.exp() / fits.exp().sum(dim=-1, keepdim=True)
+## hard [from-soft-back-to-hard]: You give the whole weight to the best key; that is the dictionary.
+- shares = torch.softmax(fits, dim=-1)
++ shares = (fits == fits.amax(dim=-1, keepdim=True)).float()
+## first_table_for_all: You ask the first table of the batch in all of its rows.
+- fits = queries @ keys.mT / temperature
++ fits = queries @ keys[0].mT / temperature
+## weights_turned: The weights come back with the entries in rows and the queries in columns.
+- return shares @ values, shares
++ return shares @ values, shares.mT
+## scores_returned: The second result is the scores, before the softmax.
+- return shares @ values, shares
++ return shares @ values, fits
+## answers_alone: Two results are asked for, the answers and the weights.
+- return shares @ values, shares
++ return shares @ values
+""")

@@ -1,0 +1,207 @@
+"""Exercise 02, question recall: a player that is told which card is asked for, and learns to look there."""
+
+import numpy as np
+import torch
+from clearcheck import Inputs, Question, answers_to, holds
+from clearcheck.author.torch_arguments import training_call
+from clearcheck.author.torch_checks import learns
+from torch import nn
+
+SECONDS = 20.0  # of one loop, on a slow machine too
+SUITS, CARDS, STEPS = 4, 10, 400
+BAG, NEARLY_ALL = 0.5, 0.9  # who sees a bag of cards is right in a third of the games
+
+
+def games(rng, n_games):
+    """Ten cards, and then 4 + the place of the card that is asked for; the suit of that card."""
+    cards, asked = rng.integers(0, SUITS, size=(n_games, CARDS)), rng.integers(0, CARDS, size=(n_games, 1))
+    return np.concatenate([cards, SUITS + asked], axis=1), np.take_along_axis(cards, asked, axis=1)[:, 0]
+
+
+def drawn(rng):
+    (seen, answers), (unseen, targets) = games(rng, 3000), games(rng, 600)
+    return training_call(seen, answers, STEPS, held_out=(unseen,), seed=int(rng.integers(1000))), targets
+
+
+def share_right(output, targets):
+    if output.shape != (len(targets), SUITS):
+        raise ValueError(f"outputs of shape {output.shape}; one row of {SUITS} scores for each game is asked for")
+    return np.mean(output.argmax(axis=1) == targets)
+
+
+QUESTION = Question(
+    id="recall",
+    title="Stretch: a player that looks where it is told",
+    name="train_player",
+    minutes=30,
+    difficulty=3,
+    draws=2,
+    checks=(
+        holds("more than a bag", 5, learns(drawn, STEPS, share_right, BAG, "share of right answers", smaller=False)),
+        holds("nearly all", 11, learns(drawn, STEPS, share_right, NEARLY_ALL, "share of right answers", smaller=False)),
+    ),
+    hints=(
+        "Begin with the chapter's player that looks. What does its query have to know here, and from which of the "
+        "eleven tokens can it know it? What does a key have to know?",
+        "There are 14 different ids and 11 places. Give each id a vector and each place a vector, add the two, and "
+        "let the last token ask.",
+        "A step: choose some games by chance, cross-entropy of the player's scores and *their* answers, gradients to "
+        "zero, backward, step. A learning rate of 0.005 and 64 games a step will do.",
+    ),
+    section="attention-plays-the-game",
+    seconds=SECONDS,
+    inputs=Inputs(no_sizes="the sizes are those of a game", no_softmax="the scores are made inside"),
+    how="training",
+)
+
+right, wrong = answers_to(QUESTION)
+
+
+@right
+def with_three_maps(games, answers, steps):
+    class Seeker(nn.Module):
+        def __init__(self, width=32):
+            super().__init__()
+            self.ids, self.places = nn.Embedding(14, width), nn.Parameter(torch.randn(11, width))
+            self.asks, self.offers, self.gives = (nn.Linear(width, width, bias=False) for _ in range(3))
+            self.suits = nn.Linear(width, 4)
+
+        def forward(self, games):
+            x = self.ids(games) + self.places
+            fits = self.asks(x[:, -1:]) @ self.offers(x).mT / x.shape[-1] ** 0.5
+            found = fits.softmax(dim=-1) @ self.gives(x)
+            return self.suits(found[:, 0])
+
+    player = Seeker()
+    adam = torch.optim.Adam(player.parameters(), lr=5e-3)
+    for _ in range(steps):
+        some = torch.randint(len(games), (64,))
+        gone = nn.functional.cross_entropy(player(games[some]), answers[some])
+        adam.zero_grad()
+        gone.backward()
+        adam.step()
+    return player
+
+
+@right
+def with_the_layer_of_torch(games, answers, steps):
+    class Seeker(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.embed, self.place = nn.Embedding(14, 32), nn.Embedding(11, 32)
+            self.look, self.out = nn.MultiheadAttention(32, 1, batch_first=True), nn.Linear(32, 4)
+
+        def forward(self, games):
+            tokens = self.embed(games) + self.place(torch.arange(11))
+            return self.out(self.look(tokens[:, -1:], tokens, tokens)[0].squeeze(1))
+
+    player = Seeker()
+    rule = torch.optim.AdamW(player.parameters(), lr=5e-3)
+    for _ in range(steps):
+        batch = torch.randperm(len(games))[:96]
+        rule.zero_grad(set_to_none=True)
+        nn.functional.cross_entropy(player(games[batch]), answers[batch]).backward()
+        rule.step()
+    return player
+
+
+@right
+def with_a_table_of_places(games, answers, steps):
+    """The suit is the value and the place is the key: nothing else has to be learned."""
+
+    class Seeker(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.question, self.key = nn.Embedding(14, 16), nn.Parameter(torch.randn(10, 16))
+            self.value = nn.Embedding(14, 4)
+
+        def forward(self, games):
+            shares = torch.softmax(self.question(games[:, -1]) @ self.key.T / 4, dim=1)
+            return (shares[:, :, None] * self.value(games[:, :10])).sum(dim=1)
+
+    player = Seeker()
+    rule = torch.optim.Adam(player.parameters(), lr=0.02)
+    for start in range(steps):
+        here = (torch.arange(128) + 128 * start) % len(games)
+        lost = nn.CrossEntropyLoss()(player(games[here]), answers[here])
+        rule.zero_grad()
+        lost.backward()
+        rule.step()
+    return player
+
+
+@wrong("A recurrent network has to carry all ten cards in its state, since the question comes last.")
+def remembered(games, answers, steps):
+    class Seeker(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.ids, self.rnn, self.suits = nn.Embedding(14, 32), nn.RNN(32, 32, batch_first=True), nn.Linear(32, 4)
+
+        def forward(self, games):
+            return self.suits(self.rnn(self.ids(games))[0][:, -1])
+
+    player = Seeker()
+    adam = torch.optim.Adam(player.parameters(), lr=5e-3)
+    for _ in range(steps):
+        some = torch.randint(len(games), (64,))
+        gone = nn.functional.cross_entropy(player(games[some]), answers[some])
+        adam.zero_grad()
+        gone.backward()
+        adam.step()
+    return player
+
+
+wrong.edits("""
+# with_three_maps
+## a_bag [attention-plays-the-game]: Nothing says where a card lies, so the player sees a bag of cards.
+- x = self.ids(games) + self.places
++ x = self.ids(games)
+## places_alone: The cards are left out: every game looks the same but for its question.
+- x = self.ids(games) + self.places
++ x = self.places + 0 * self.ids(games)
+## one_place_for_all: Every place gets the same vector, which is as good as none.
+- x = self.ids(games) + self.places
++ x = self.ids(games) + self.places[:1]
+## the_first_card_asks: The first card makes the query, but which card is asked for stands in the last token.
+- fits = self.asks(x[:, -1:]) @ self.offers(x).mT / x.shape[-1] ** 0.5
++ fits = self.asks(x[:, :1]) @ self.offers(x).mT / x.shape[-1] ** 0.5
+## no_competition [a-soft-lookup-table]: The softmax runs over an axis with one entry, so each card gets the weight 1.
+- found = fits.softmax(dim=-1) @ self.gives(x)
++ found = fits.softmax(dim=1) @ self.gives(x)
+## plain_mean [the-weighted-average]: All tokens get the same weight, whatever is asked.
+- found = fits.softmax(dim=-1) @ self.gives(x)
++ found = self.gives(x).mean(dim=1, keepdim=True)
+## other_answers: The games of a step and the answers belong to different games.
+- gone = nn.functional.cross_entropy(player(games[some]), answers[some])
++ gone = nn.functional.cross_entropy(player(games[some]), answers[:64])
+## the_first_suit: The player learns to name the first card, not the one that is asked for.
+- gone = nn.functional.cross_entropy(player(games[some]), answers[some])
++ gone = nn.functional.cross_entropy(player(games[some]), games[some, 0])
+## one_game_a_step: Each step sees a single game, and 400 games are too few to learn from.
+- some = torch.randint(len(games), (64,))
++ some = torch.randint(len(games), (1,))
+## always_the_same_games: All steps see the same 64 games, which are soon known by heart.
+- some = torch.randint(len(games), (64,))
++ some = torch.arange(64)
+## zeroed_too_late: The gradients are set to zero after they are computed.
+- adam.zero_grad()
+- gone.backward()
++ gone.backward()
++ adam.zero_grad()
+## uphill: The step goes uphill.
+- gone.backward()
++ (-gone).backward()
+## no_step: The optimiser never takes a step.
+- adam.step()
+## too_slow: The learning rate is far too small for so few steps.
+- adam = torch.optim.Adam(player.parameters(), lr=5e-3)
++ adam = torch.optim.Adam(player.parameters(), lr=5e-6)
+## too_many_steps: The loop goes on beyond the steps that are allowed.
+- for _ in range(steps):
++ for _ in range(2 * steps):
+## suits_returned: The player names a suit; the scores of all four are asked for.
+- return self.suits(found[:, 0])
++ return self.suits(found[:, 0]) if self.training else self.suits(found[:, 0]).argmax(-1)
+## nothing_returned: The player is trained, and not returned.
+- return player
+""")

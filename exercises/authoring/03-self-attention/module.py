@@ -1,0 +1,197 @@
+"""Exercise 03, question module: self-attention as a module, causal or not."""
+
+import torch
+from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck.author.torch_arguments import module_call
+from clearcheck.author.torch_checks import causal, gradients_everywhere, parameter_count, rows_independent
+from torch import nn
+
+
+class SelfAttention(nn.Module):
+    def __init__(self, d_model, d_head, causal=False):
+        super().__init__()
+        self.query, self.key, self.value = (nn.Linear(d_model, d_head, bias=False) for _ in range(3))
+        self.back_only = causal
+
+    def forward(self, x):
+        table = self.query(x) @ self.key(x).mT / self.key.out_features**0.5
+        past = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).tril()
+        return (table.masked_fill(~past, -torch.inf) if self.back_only else table).softmax(-1) @ self.value(x)
+
+
+def drawn(rng, rows=2, tokens=5, d_model=7, d_head=3, back_only=False, scale=1.0, **options):
+    weights = {f"{part}.weight": rng.normal(size=(d_head, d_model)) / 2 for part in ("query", "key", "value")}
+    x = scale * rng.normal(size=(rows, tokens, d_model))
+    sizes = {"d_model": d_model, "d_head": d_head} | ({"causal": True} if back_only else {})
+    return module_call(sizes, (x,), weights=weights, **options)
+
+
+def everyone(rng):
+    return [drawn(rng), drawn(rng, tokens=1), drawn(rng, rows=3, tokens=11, d_model=4, d_head=9, scale=3.0)]
+
+
+def looking_back(rng):
+    return [drawn(rng, back_only=True), drawn(rng, 3, 11, 4, 9, True, 3.0), drawn(rng, tokens=1, back_only=True)]
+
+
+def gradients(rng):
+    return [drawn(rng, gives="gradients"), drawn(rng, back_only=True, gives="gradients")]
+
+
+def hiding(rng):
+    return drawn(rng, back_only=True)
+
+
+QUESTION = Question(
+    id="module",
+    title="Self-attention as a module",
+    name="SelfAttention",
+    minutes=20,
+    difficulty=2,
+    checks=(
+        equals("all tokens", 5, everyone, SelfAttention),
+        equals("looking back", 4, looking_back, SelfAttention),
+        equals("gradients", 2, gradients, SelfAttention),
+        holds("later tokens", 2, causal(hiding)),
+        holds("rows of the batch", 1, rows_independent(drawn)),
+        holds("every parameter", 1, gradients_everywhere(drawn)),
+        holds("parameters", 1, parameter_count(drawn, lambda d_model, d_head: 3 * d_model * d_head)),
+    ),
+    hints=(
+        "Three linear maps in the constructor; in forward a product, a root, a softmax, another product.",
+        "With tokens in rows the scores are queries times transposed keys, B × N × N, and a target has a row.",
+        "Later tokens get a score of -inf before the softmax. Which triangle is later, if targets stand in rows?",
+    ),
+    section="self-attention-in-pytorch",
+    inputs=Inputs(no_sizes="the sizes are those of a module", no_softmax="the scores are made inside"),
+    how="module",
+    forbids=("torch.nn.MultiheadAttention", "torch.nn.functional.scaled_dot_product_attention"),
+)
+
+right, wrong = answers_to(QUESTION)
+
+
+@right
+class StepByStep(nn.Module):
+    def __init__(self, d_model, d_head, causal=False):
+        super().__init__()
+        self.query, self.key, self.value = (nn.Linear(d_model, d_head, bias=False) for _ in range(3))
+        self.back_only = causal
+
+    def forward(self, x):
+        asked, offered, handed = self.query(x), self.key(x), self.value(x)
+        table = asked @ offered.transpose(1, 2) / asked.shape[-1] ** 0.5
+        if self.back_only:
+            hidden = torch.triu(torch.ones(x.shape[1], x.shape[1]), diagonal=1).bool()
+            table = table.masked_fill(hidden, float("-inf"))
+        shares = torch.softmax(table, dim=-1)
+        return shares @ handed
+
+
+@right
+class Summed(nn.Module):
+    def __init__(self, d_model, d_head, causal=False):
+        super().__init__()
+        self.value, self.key, self.query = (nn.Linear(d_model, d_head, bias=False) for _ in range(3))
+        self.back_only, self.scale = causal, d_head**-0.5
+
+    def forward(self, x):
+        table = torch.einsum("bnk,bsk->bns", self.query(x), self.key(x)) * self.scale
+        if self.back_only:
+            table = table + torch.full((x.shape[1], x.shape[1]), -torch.inf).triu(1)
+        return torch.einsum("bns,bsk->bnk", table.softmax(-1), self.value(x))
+
+
+@right
+class TokenByToken(nn.Module):
+    def __init__(self, d_model, d_head, causal=False):
+        super().__init__()
+        self.query, self.key, self.value = (nn.Linear(d_model, d_head, bias=False) for _ in range(3))
+        self.back_only = causal
+
+    def forward(self, x):
+        rows = []
+        for n in range(x.shape[1]):
+            seen = x[:, : n + 1] if self.back_only else x
+            table = (self.key(seen) * self.query(x[:, n : n + 1])).sum(-1) / len(self.query.weight) ** 0.5
+            rows.append((table.softmax(-1)[..., None] * self.value(seen)).sum(1))
+        return torch.stack(rows, 1)
+
+
+@wrong("PyTorch's own attention does the work that is asked for.")
+class Borrowed(nn.Module):
+    def __init__(self, d_model, d_head, causal=False):
+        super().__init__()
+        self.query, self.key, self.value = (nn.Linear(d_model, d_head, bias=False) for _ in range(3))
+        self.back_only = causal
+
+    def forward(self, x):
+        attend = nn.functional.scaled_dot_product_attention
+        return attend(self.query(x), self.key(x), self.value(x), is_causal=self.back_only)
+
+
+wrong.edits("""
+# StepByStep
+## unscaled [why-divide-by-the-square-root-of-k]: The scores are not divided by the root of the width.
+- table = asked @ offered.transpose(1, 2) / asked.shape[-1] ** 0.5
++ table = asked @ offered.transpose(1, 2)
+## root_of_model_width [why-divide-by-the-square-root-of-k]: The scores are divided by the root of the model's width,
+and a query is narrower or wider than a token.
+- table = asked @ offered.transpose(1, 2) / asked.shape[-1] ** 0.5
++ table = asked @ offered.transpose(1, 2) / x.shape[-1] ** 0.5
+## without_root [why-divide-by-the-square-root-of-k]: The scores are divided by the width, not by its root.
+- table = asked @ offered.transpose(1, 2) / asked.shape[-1] ** 0.5
++ table = asked @ offered.transpose(1, 2) / asked.shape[-1]
+## keys_first [query-on-the-column-or-on-the-row]: Keys stand in the rows of your scores, and the softmax and the
+average take rows for targets.
+- table = asked @ offered.transpose(1, 2) / asked.shape[-1] ** 0.5
++ table = offered @ asked.transpose(1, 2) / asked.shape[-1] ** 0.5
+## over_targets [where-the-softmax-goes]: The softmax runs over the targets: they compete for a source.
+- shares = torch.softmax(table, dim=-1)
++ shares = torch.softmax(table, dim=1)
+## over_the_batch [where-the-softmax-goes]: The softmax runs over the sequences of the batch.
+- shares = torch.softmax(table, dim=-1)
++ shares = torch.softmax(table, dim=0)
+## no_softmax [where-the-softmax-goes]: The values are added up with raw scores; there is no softmax.
+- shares = torch.softmax(table, dim=-1)
++ shares = table.masked_fill(table == float("-inf"), 0)
+## never_hiding [the-causal-mask]: With causal=True a token still looks at later ones.
+- self.back_only = causal
++ self.back_only = False
+## always_hiding [the-causal-mask]: You hide later tokens although causal is False.
+- self.back_only = causal
++ self.back_only = True
+## wrong_triangle [the-causal-mask]: The mask is turned round: a token sees itself and later ones, not those before it.
+- hidden = torch.triu(torch.ones(x.shape[1], x.shape[1]), diagonal=1).bool()
++ hidden = torch.tril(torch.ones(x.shape[1], x.shape[1]), diagonal=-1).bool()
+## itself_hidden [the-causal-mask]: A token may look at itself, but your mask hides it: the first one has nothing left
+to look at and becomes nan.
+- hidden = torch.triu(torch.ones(x.shape[1], x.shape[1]), diagonal=1).bool()
++ hidden = torch.triu(torch.ones(x.shape[1], x.shape[1]), diagonal=0).bool()
+## one_ahead [the-causal-mask]: Your mask lets each token see the next one.
+- hidden = torch.triu(torch.ones(x.shape[1], x.shape[1]), diagonal=1).bool()
++ hidden = torch.triu(torch.ones(x.shape[1], x.shape[1]), diagonal=2).bool()
+## zero_for_minus_infinity [the-causal-mask]: A score of 0 is not a weight of 0: later tokens keep a share.
+- table = table.masked_fill(hidden, float("-inf"))
++ table = table.masked_fill(hidden, 0.0)
+## mask_too_late [the-causal-mask]: The mask comes after the softmax: later tokens still stand in the denominator.
+- table = table.masked_fill(hidden, float("-inf"))
++ pass
+- return shares @ handed
++ return (shares.masked_fill(hidden, 0) if self.back_only else shares) @ handed
+## one_map [third-rung-queries-and-keys]: Queries and keys come from the same map, so the scores are symmetric.
+- asked, offered, handed = self.query(x), self.key(x), self.value(x)
++ asked, offered, handed = self.query(x), self.query(x), self.value(x)
+## keys_handed_over [values]: You average the keys: what a token offers and what it hands over are two things.
+- asked, offered, handed = self.query(x), self.key(x), self.value(x)
++ asked, offered, handed = self.query(x), self.key(x), self.key(x)
+## with_biases: The maps have biases, which the task leaves out.
+- self.query, self.key, self.value = (nn.Linear(d_model, d_head, bias=False) for _ in range(3))
++ self.query, self.key, self.value = (nn.Linear(d_model, d_head) for _ in range(3))
+## cut_off: No gradient reaches queries and keys.
+- shares = torch.softmax(table, dim=-1)
++ shares = torch.softmax(table, dim=-1).detach()
+## shares_too: The weights are returned together with the result; the outputs alone are asked for.
+- return shares @ handed
++ return shares @ handed, shares
+""")

@@ -1,0 +1,20 @@
+"""Checks of exercise 04: heads, tokens, widths and batch that do not divide each other."""
+
+from clearcheck import Exercise
+
+from . import counts, groups, join, layer, museum, split, values
+
+EXERCISE = Exercise(
+    slug="04-multi-head",
+    title="Multi-head attention",
+    chapter="chapters/04-multi-head",
+    questions=(
+        split.QUESTION,
+        join.QUESTION,
+        layer.QUESTION,
+        values.QUESTION,
+        counts.QUESTION,
+        groups.QUESTION,
+        museum.QUESTION,
+    ),
+)

@@ -1,0 +1,232 @@
+"""Exercise 04, question groups: groups that share keys and values."""
+
+from functools import partial
+
+import numpy as np
+from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck.author.cases import CLOSE, SIZES, draw_sizes, scaled, shape_slip, varied
+from clearformer.reference import attention
+
+
+def grouped_attend(q, k, v):
+    m = q.shape[1] // k.shape[1]
+    outputs = [
+        [attention.attend(q[b, h].T, k[b, h // m].T, v[b, h // m].T)[0].T for h in range(q.shape[1])]
+        for b in range(len(q))
+    ]
+    return np.array(outputs)
+
+
+def grouped_heads(rng, m, G, n_targets=None, n_sources=None, sizes=None):
+    """G groups of m heads: m · G is one of the sizes, and the other sizes do not divide it."""
+    B, N, S, K, V = sizes or draw_sizes(rng, 5, [size for size in SIZES if size != m * G])
+    N, S = n_targets or N, n_sources or S
+    return rng.normal(size=(B, m * G, N, K)), rng.normal(size=(B, G, S, K)), rng.normal(size=(B, G, S, V))
+
+
+def shared_heads(rng):
+    lengths = {"n_targets": 1}, {"n_sources": 1}, {"sizes": (5, 7, 4, 1, 9)}, {"sizes": (6, 6, 6, 6, 6)}
+    return [grouped_heads(rng, 2, 3), grouped_heads(rng, 3, 2), *(grouped_heads(rng, 2, 3, **one) for one in lengths)]
+
+
+all_or_one = varied(grouped_heads, {"m": 1, "G": 5}, {"m": 5, "G": 1})
+
+
+def large_groups(rng):
+    """In the last one the weights are ordinary, though all scores are about −1e4."""
+    q, k, v = grouped_heads(rng, 3, 2)
+    q[..., 0], k[..., 0] = -1e4 * np.sqrt(q.shape[3]), 1.0
+    return [*scaled(partial(grouped_heads, m=3, G=2), 30.0, 1e4)(rng), (q, k, v)]
+
+
+def an_edit_stays_in_its_group(ask, rng):
+    q, k, v = grouped_heads(rng, 2, 3)
+    y = ask(q, k, v)
+    if slip := shape_slip(y, (*q.shape[:3], v.shape[3])):
+        return slip
+    odd_tokens = (np.arange(k.shape[2]) % 2)[:, None]  # the same edit of all keys would change no weight
+    for name in ("keys", "values"):
+        group = int(rng.integers(1, 3))
+        offered = {"keys": k.copy(), "values": v.copy()}
+        offered[name][:, group] += odd_tokens * rng.normal(size=offered[name].shape[-1])
+        changed = ~np.isclose(ask(q, *offered.values()), y, rtol=0, atol=CLOSE)
+        heads = [int(h) for h in np.flatnonzero(changed.any(axis=(0, 2, 3)))]
+        if heads != [2 * group, 2 * group + 1]:
+            return (
+                f"With 6 heads in 3 groups an edit of the {name} of group {group} (counting from 0) reaches "
+                f"your heads {heads}: these are not the heads of that group."
+            )
+    return None
+
+
+def grouped(q, k, v):
+    return {"B": q.shape[0], "H": q.shape[1], "N": q.shape[2], "K": q.shape[3], "S": k.shape[2], "V": v.shape[3]}
+
+
+def scores_of_groups(q, k, v):
+    return q @ k.repeat(q.shape[1] // k.shape[1], axis=1).swapaxes(2, 3) / np.sqrt(q.shape[3])
+
+
+QUESTION = Question(
+    id="groups",
+    title="Groups that share keys and values",
+    name="grouped_attend",
+    minutes=15,
+    difficulty=2,
+    checks=(
+        equals("values", 6, shared_heads, grouped_attend),
+        equals("one group, or one each", 2, all_or_one, grouped_attend),
+        equals("large scores", 2, large_groups, grouped_attend),
+        holds("an edit stays in its group", 4, an_edit_stays_in_its_group),
+    ),
+    hints=(
+        "List for H = 6 and G = 3, counting from 0, which key-value head each of the six heads uses.",
+        "When keys and values have H heads as well, a product broadcasts over batch and heads. So give every "
+        "head its own copy of what its group has: in which order do the copies stand?",
+        "Neighbouring heads share: a copy follows its original at once. Then transpose the last two axes of "
+        "the keys, and only those.",
+    ),
+    section="sharing-keys-and-values",
+    inputs=Inputs(grouped, scores_of_groups, alike=("values",)),
+)
+
+right, wrong = answers_to(QUESTION)
+
+
+@right
+def repeated_for_the_group(q, k, v):
+    copies = q.shape[1] // k.shape[1]
+    k, v = np.repeat(k, copies, axis=1), np.repeat(v, copies, axis=1)
+    scores = q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
+    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return powers / powers.sum(axis=-1, keepdims=True) @ v
+
+
+@right
+def an_axis_for_the_groups(q, k, v):
+    B, H, N, K = q.shape
+    G = k.shape[1]
+    by_group = q.reshape(B, G, H // G, N, K)
+    scores = np.einsum("bgmnk,bgsk->bgmns", by_group, k) * K**-0.5
+    A = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    A /= A.sum(axis=-1, keepdims=True)
+    return np.einsum("bgmns,bgsv->bgmnv", A, v).reshape(B, H, N, -1)
+
+
+@right
+def head_by_head(q, k, v):
+    B, H, N, K = q.shape
+    y = np.zeros((B, H, N, v.shape[-1]))
+    for b in range(B):
+        for h in range(H):
+            g = h * k.shape[1] // H
+            scores = q[b, h] @ k[b, g].T / K**0.5
+            weights = np.exp(scores - scores.max(axis=1)[:, None])
+            y[b, h] = (weights / weights.sum(axis=1)[:, None]) @ v[b, g]
+    return y
+
+
+@right
+def as_often_written(q, k, v):
+    m = q.shape[1] // k.shape[1]
+    k, v = np.repeat(k, m, axis=1), np.repeat(v, m, axis=1)
+    scores = q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
+    A = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return A / A.sum(axis=-1, keepdims=True) @ v
+
+
+@wrong("All heads use the first keys and values.")
+def first_group_for_all(q, k, v):
+    scores = q @ k[:, :1].swapaxes(-1, -2) / np.sqrt(q.shape[-1])
+    A = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return A / A.sum(axis=-1, keepdims=True) @ v[:, :1]
+
+
+@wrong("You average the queries of a group; every head asks a question of its own.")
+def mean_query(q, k, v):
+    B, H, N, K = q.shape
+    m = H // k.shape[1]
+    scores = q.reshape(B, -1, m, N, K).mean(axis=2) @ k.swapaxes(-1, -2) / np.sqrt(K)
+    A = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return np.repeat(A / A.sum(axis=-1, keepdims=True) @ v, m, axis=1)
+
+
+@wrong("You return one output for each group; every head of queries has its own.")
+def one_output_per_group(q, k, v):
+    B, H, N, K = q.shape
+    m = H // k.shape[1]
+    k, v = np.repeat(k, m, axis=1), np.repeat(v, m, axis=1)
+    scores = q @ k.swapaxes(-1, -2) / np.sqrt(K)
+    A = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    y = A / A.sum(axis=-1, keepdims=True) @ v
+    return y.reshape(B, -1, m, N, y.shape[-1]).mean(axis=2)
+
+
+wrong.edits("""
+# as_often_written
+## round_robin: The sharing goes round robin: your heads of one group are G apart, where they are neighbours.
+- k, v = np.repeat(k, m, axis=1), np.repeat(v, m, axis=1)
++ k, v = np.tile(k, (1, m, 1, 1)), np.tile(v, (1, m, 1, 1))
+## values_round_robin: Keys are shared by neighbours, values go round robin: a head finds one thing and takes another.
+- k, v = np.repeat(k, m, axis=1), np.repeat(v, m, axis=1)
++ k, v = np.repeat(k, m, axis=1), np.tile(v, (1, m, 1, 1))
+## keys_round_robin: Values are shared by neighbours, keys go round robin: a head finds one thing and takes another.
+- k, v = np.repeat(k, m, axis=1), np.repeat(v, m, axis=1)
++ k, v = np.tile(k, (1, m, 1, 1)), np.repeat(v, m, axis=1)
+## tokens_repeated: Your copies lie along the wrong axis: tokens are repeated instead of heads.
+- k, v = np.repeat(k, m, axis=1), np.repeat(v, m, axis=1)
++ k, v = np.repeat(k, m, axis=2), np.repeat(v, m, axis=2)
+## never_repeated: Nothing is repeated: H heads of queries meet G heads of keys, which fits only for 1 or H groups.
+- m = q.shape[1] // k.shape[1]
+- k, v = np.repeat(k, m, axis=1), np.repeat(v, m, axis=1)
+## mean_of_groups: You average keys and values over the groups and give the same to every head.
+- m = q.shape[1] // k.shape[1]
+- k, v = np.repeat(k, m, axis=1), np.repeat(v, m, axis=1)
++ k, v = k.mean(axis=1, keepdims=True), v.mean(axis=1, keepdims=True)
+## weights_shared: A whole group looks where its first head looks; keys and values are shared, attention weights are
+not.
+- k, v = np.repeat(k, m, axis=1), np.repeat(v, m, axis=1)
+- scores = q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
++ scores = q[:, ::m] @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
+- return A / A.sum(axis=-1, keepdims=True) @ v
++ return np.repeat(A / A.sum(axis=-1, keepdims=True) @ v, m, axis=1)
+## softmax_down_the_queries [several-heads-at-once]: The softmax runs over the queries, but the keys of one query lie
+along the last axis.
+- A = np.exp(scores - scores.max(axis=-1, keepdims=True))
+- return A / A.sum(axis=-1, keepdims=True) @ v
++ A = np.exp(scores - scores.max(axis=-2, keepdims=True))
++ return A / A.sum(axis=-2, keepdims=True) @ v
+## softmax_across_heads [common-mistakes]: The softmax runs over the heads, which do not compete.
+- A = np.exp(scores - scores.max(axis=-1, keepdims=True))
+- return A / A.sum(axis=-1, keepdims=True) @ v
++ A = np.exp(scores - scores.max(axis=1, keepdims=True))
++ return A / A.sum(axis=1, keepdims=True) @ v
+## scale_forgotten: The scores are not scaled.
+- scores = q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
++ scores = q @ k.swapaxes(-1, -2)
+## root_of_all_heads [common-mistakes]: The root is of the width of all heads together; a score sums over the width of
+one.
+- scores = q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
++ scores = q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[1] * q.shape[-1])
+## root_of_the_values [common-mistakes]: The root is of the width of the values; a score sums over the width of queries
+and keys.
+- scores = q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
++ scores = q @ k.swapaxes(-1, -2) / np.sqrt(v.shape[-1])
+## reshaped_keys [the-mistake-that-keeps-every-shape]: A reshape is no transpose: your keys have the right shape and
+mixed-up numbers.
+- scores = q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
++ B, H, S, K = k.shape
++ scores = q @ k.reshape(B, H, K, S) / np.sqrt(K)
+## keys_turned_round [the-reshape-trick]: `.T` turns round all four axes of the keys; only the last two have to change
+places.
+- scores = q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
++ scores = q @ k.T / np.sqrt(q.shape[-1])
+## overflowing_groups [several-heads-at-once]: The exponential meets large scores as they are and overflows.
+- scores = q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
+- A = np.exp(scores - scores.max(axis=-1, keepdims=True))
++ A = np.exp(q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1]))
+## scales_in_place: You scale the queries inside the array that came in, so the caller's queries are gone afterwards.
+- scores = q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
++ q /= np.sqrt(q.shape[-1])
++ scores = q @ k.swapaxes(-1, -2)
+""")

@@ -1,0 +1,19 @@
+"""Checks of exercise 05: sizes that do not divide each other, and once equal ones, where a lost axis still fits."""
+
+from clearcheck import Exercise
+
+from . import feed_forward, gelu, gradient, lamp, lone_token, position_wise
+
+EXERCISE = Exercise(
+    slug="05-feed-forward",
+    title="Feed-forward",
+    chapter="chapters/05-feed-forward",
+    questions=(
+        feed_forward.QUESTION,
+        gelu.QUESTION,
+        lamp.QUESTION,
+        position_wise.QUESTION,
+        lone_token.QUESTION,
+        gradient.QUESTION,
+    ),
+)

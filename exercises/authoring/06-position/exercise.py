@@ -1,0 +1,20 @@
+"""Checks of exercise 06: places that start late, have gaps and come unsorted, since 0, 1, 2, … hides most slips."""
+
+from clearcheck import Exercise
+
+from . import head, mask, museum, placing, relative, rotary, sinusoids
+
+EXERCISE = Exercise(
+    slug="06-position",
+    title="Positions",
+    chapter="chapters/06-position",
+    questions=(
+        sinusoids.QUESTION,
+        placing.QUESTION,
+        relative.QUESTION,
+        rotary.QUESTION,
+        head.QUESTION,
+        mask.QUESTION,
+        museum.QUESTION,
+    ),
+)

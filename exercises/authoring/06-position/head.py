@@ -1,0 +1,234 @@
+"""Exercise 06, question head: a head that survives a shifted start."""
+
+import numpy as np
+import torch
+from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck.author.torch_arguments import module_call
+from clearcheck.author.torch_checks import causal, gradients_everywhere, parameter_count, rows_independent
+from torch import nn
+
+from .shared import draw_places
+
+SECONDS = 20.0
+CLOSE = 1e-4
+
+
+class Reference(nn.Module):
+    """Turned by the differences of places, pair by pair: the only thing that counts."""
+
+    def __init__(self, d_model, d_head):
+        super().__init__()
+        self.query, self.key, self.value = (nn.Linear(d_model, d_head, bias=False) for _ in range(3))
+
+    def forward(self, x, places):
+        q, k = self.query(x).chunk(2, -1), self.key(x).chunk(2, -1)
+        half = q[0].shape[-1]
+        rates = 10000.0 ** (-torch.arange(half) / half)
+        turns = (places[:, :, None] - places[:, None])[..., None] * rates  # B N S K/2
+        straight = torch.einsum("bni,bsi,bnsi->bns", q[0], k[0], turns.cos())
+        straight = straight + torch.einsum("bni,bsi,bnsi->bns", q[1], k[1], turns.cos())
+        crossed = torch.einsum("bni,bsi,bnsi->bns", q[0], k[1], turns.sin())
+        crossed = crossed - torch.einsum("bni,bsi,bnsi->bns", q[1], k[0], turns.sin())
+        scores = (straight + crossed) / (2 * half) ** 0.5
+        future = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).triu(1)
+        return scores.masked_fill(future, -torch.inf).softmax(-1) @ self.value(x)
+
+
+def drawn(rng, rows=2, tokens=5, d_model=7, d_head=6, scale=1.0, **options):
+    """Places with gaps that start late, other ones in every row of the batch."""
+    weights = {f"{name}.weight": rng.normal(size=(d_head, d_model)) for name in ("query", "key", "value")}
+    x, places = (
+        scale * rng.normal(size=(rows, tokens, d_model)),
+        np.stack([draw_places(rng, tokens) for _ in range(rows)]),
+    )
+    return module_call({"d_model": d_model, "d_head": d_head}, (x, places), weights=weights, **options)
+
+
+def outputs(rng):
+    wide = drawn(rng, rows=3, tokens=11, d_model=4, d_head=10, scale=3.0)
+    return [drawn(rng), drawn(rng, tokens=1), wide, drawn(rng, rows=3, tokens=4)]
+
+
+def gradients(rng):
+    return [drawn(rng, gives="gradients")]
+
+
+def shifted_start(ask, rng):
+    """Each row of the batch is moved by a number of its own, as by padding or by a text before it."""
+    (plan,) = drawn(rng, rows=3)
+    x, places = plan["calls"][0]
+    later = places + rng.choice(np.arange(20, 60), 3, replace=False)[:, None]
+    one_moved = places.copy()
+    one_moved[:, 0] -= 2
+    here, there, other = ask({**plan, "calls": [(x, places), (x, later), (x, one_moved)]})
+    if not np.allclose(here, there, atol=CLOSE * max(1.0, np.abs(here).max())):
+        return "With all places of a sentence moved by the same number its outputs must stay; yours change."
+    if np.allclose(here[:, 1:], other[:, 1:], atol=CLOSE):
+        return "The first token moved two places away must change what the later ones get; yours do not see it."
+    return None
+
+
+QUESTION = Question(
+    id="head",
+    title="A head that survives a shifted start",
+    name="RotaryAttention",
+    minutes=20,
+    difficulty=2,
+    checks=(
+        equals("outputs", 5, outputs, Reference),
+        equals("gradients", 2, gradients, Reference),
+        holds("a shifted start", 3, shifted_start),
+        holds("looking back", 2, causal(drawn)),
+        holds("rows", 1, rows_independent(drawn)),
+        holds("every parameter", 1, gradients_everywhere(drawn)),
+        holds("parameters", 1, parameter_count(drawn, lambda d_model, d_head: 3 * d_model * d_head)),
+    ),
+    hints=(
+        "Begin with your SelfAttention of chapter 3. Which two tensors have to be turned, and between which two steps?",
+        "`places` is B × N. The angles need one more axis, for the pairs: B × N × K/2. Which axis of `places` do you "
+        "add?",
+        "Leave the values as they are. Test with two rows that stand at different places: each must give what it "
+        "gives alone.",
+    ),
+    section="rotary-positions",
+    seconds=SECONDS,
+    inputs=Inputs(no_sizes="the sizes are those of a module", no_softmax="the scores are made inside"),
+    how="module",
+    forbids=("torch.nn.MultiheadAttention", "torch.nn.functional.scaled_dot_product_attention"),
+)
+
+right, wrong = answers_to(QUESTION)
+
+
+@right
+class Plain(nn.Module):
+    def __init__(self, d_model, d_head):
+        super().__init__()
+        self.query = nn.Linear(d_model, d_head, bias=False)
+        self.key = nn.Linear(d_model, d_head, bias=False)
+        self.value = nn.Linear(d_model, d_head, bias=False)
+
+    def turn(self, x, places):
+        half = x.shape[-1] // 2
+        angles = places[..., None] * 10000.0 ** (-torch.arange(half) / half)
+        cos, sin = angles.cos(), angles.sin()
+        a, b = x[..., :half], x[..., half:]
+        return torch.cat([a * cos - b * sin, b * cos + a * sin], dim=-1)
+
+    def forward(self, x, places):
+        q, k, v = self.query(x), self.key(x), self.value(x)
+        q, k = self.turn(q, places), self.turn(k, places)
+        scores = q @ k.mT / q.shape[-1] ** 0.5
+        future = torch.ones(x.shape[1], x.shape[1]).triu(1) == 1
+        return scores.masked_fill(future, -torch.inf).softmax(-1) @ v
+
+
+@right
+class ComplexPairs(nn.Module):
+    """Counts from the first place of each row, which a rotation allows."""
+
+    def __init__(self, d_model, d_head):
+        super().__init__()
+        self.key, self.query, self.value = (nn.Linear(d_model, d_head, False) for _ in range(3))
+        self.register_buffer("rates", 1e4 ** (-torch.arange(0, d_head, 2) / d_head), persistent=False)
+
+    def forward(self, x, places):
+        angles = (places - places[:, :1])[:, :, None] * self.rates
+        turn = torch.polar(torch.ones_like(angles), angles)
+        q, k = (torch.complex(*part(x).chunk(2, -1)) * turn for part in (self.query, self.key))
+        scores = (q @ k.mH).real / self.query.out_features**0.5
+        past = torch.tril(torch.ones_like(scores))
+        return torch.softmax(scores.masked_fill(past == 0, -1e30), dim=2) @ self.value(x)
+
+
+@right
+class RowByRow(nn.Module):
+    def __init__(self, d_model, d_head):
+        super().__init__()
+        for name in ("query", "key", "value"):
+            self.add_module(name, nn.Linear(d_model, d_head, bias=False))
+
+    def forward(self, x, places):
+        return torch.stack([self.one(tokens, at.tolist()) for tokens, at in zip(x, places, strict=True)])
+
+    def one(self, x, at):
+        q, k = self.query(x), self.key(x)
+        half, found = q.shape[1] // 2, []
+        for n, here in enumerate(at):
+            angles = torch.tensor([[float(here - there)] for there in at[: n + 1]])
+            angles = angles / 10000 ** (torch.arange(half) / half)
+            swapped = torch.cat([-q[n, half:], q[n, :half]])
+            turned = q[n] * angles.cos().repeat(1, 2) + swapped * angles.sin().repeat(1, 2)
+            weights = ((turned * k[: n + 1]).sum(1) / (2 * half) ** 0.5).softmax(0)
+            found.append(weights @ self.value(x[: n + 1]))
+        return torch.stack(found)
+
+
+@wrong("PyTorch's own attention does the work that is asked for.")
+class Borrowed(nn.Module):
+    def __init__(self, d_model, d_head):
+        super().__init__()
+        self.query, self.key, self.value = (nn.Linear(d_model, d_head, bias=False) for _ in range(3))
+
+    def forward(self, x, places):
+        def turn(x):
+            a, b = x.chunk(2, -1)
+            angles = places[..., None] * 10000.0 ** (-torch.arange(a.shape[-1]) / a.shape[-1])
+            return torch.cat([a * angles.cos() - b * angles.sin(), b * angles.cos() + a * angles.sin()], -1)
+
+        attend = nn.functional.scaled_dot_product_attention
+        return attend(turn(self.query(x)), turn(self.key(x)), self.value(x), is_causal=True)
+
+
+wrong.edits("""
+# Plain
+## forgetful [start-anywhere-leave-gaps]: You count 0, 1, 2, … and never look at the places.
+- angles = places[..., None] * 10000.0 ** (-torch.arange(half) / half)
++ angles = torch.arange(x.shape[1])[:, None] * 10000.0 ** (-torch.arange(half) / half)
+## places_of_the_first_row [positions-on-the-wrong-axis]: The places of the first sentence serve all rows of the batch.
+- angles = places[..., None] * 10000.0 ** (-torch.arange(half) / half)
++ angles = places[0][:, None] * 10000.0 ** (-torch.arange(half) / half)
+## nothing_turned: Your head turns nothing, or a whole sentence by one place: its tokens do not know where they stand.
+- q, k = self.turn(q, places), self.turn(k, places)
+## keys_left: Your queries are turned and your keys are not, so a score knows the place of the query and no distance.
+- q, k = self.turn(q, places), self.turn(k, places)
++ q = self.turn(q, places)
+## queries_left: Your keys are turned and your queries are not, so a score knows the place of the key and no distance.
+- q, k = self.turn(q, places), self.turn(k, places)
++ k = self.turn(k, places)
+## values_turned_too [common-mistakes]: Your values are turned as well, so an output depends on where its sources stand.
+- q, k = self.turn(q, places), self.turn(k, places)
++ q, k, v = self.turn(q, places), self.turn(k, places), self.turn(v, places)
+## opposite_ways: Queries and keys turn in opposite directions, and a score knows the sum of two places.
+- q, k = self.turn(q, places), self.turn(k, places)
++ q, k = self.turn(q, places), self.turn(k, -places)
+## waves_on_top [sinusoids]: You add waves to queries and keys instead of turning them.
+- return torch.cat([a * cos - b * sin, b * cos + a * sin], dim=-1)
++ return x + torch.cat([sin, cos], dim=-1)
+## minus_lost: Neither line of your rotation has a minus, and without one it is none.
+- return torch.cat([a * cos - b * sin, b * cos + a * sin], dim=-1)
++ return torch.cat([a * cos + b * sin, b * cos + a * sin], dim=-1)
+## neighbours_in_pairs: Your pairs are neighbours; here the two halves make pairs.
+- a, b = x[..., :half], x[..., half:]
+- return torch.cat([a * cos - b * sin, b * cos + a * sin], dim=-1)
++ a, b = x[..., ::2], x[..., 1::2]
++ return torch.stack([a * cos - b * sin, b * cos + a * sin], dim=-1).flatten(-2)
+## slow_too_fast: Your exponents grow half as fast as they should: i over the whole width instead of over half of it.
+- angles = places[..., None] * 10000.0 ** (-torch.arange(half) / half)
++ angles = places[..., None] * 10000.0 ** (-torch.arange(half) / x.shape[-1])
+## one_speed_for_all: All your pairs turn at one speed.
+- angles = places[..., None] * 10000.0 ** (-torch.arange(half) / half)
++ angles = places[..., None] * torch.ones(half)
+## future_visible [the-mask-as-position-information]: There is no mask: your tokens see what stands after them.
+- return scores.masked_fill(future, -torch.inf).softmax(-1) @ v
++ return scores.softmax(-1) @ v
+## root_forgotten: Your scores are not divided by the root of the width.
+- scores = q @ k.mT / q.shape[-1] ** 0.5
++ scores = q @ k.mT
+## root_of_the_model: Your scores are divided by the root of the model's width, not of the head's.
+- scores = q @ k.mT / q.shape[-1] ** 0.5
++ scores = q @ k.mT / x.shape[-1] ** 0.5
+## softmax_over_queries: Your softmax runs over the queries, and the weights of a token do not sum to 1.
+- return scores.masked_fill(future, -torch.inf).softmax(-1) @ v
++ return scores.masked_fill(future, -torch.inf).softmax(-2) @ v
+""")

@@ -1,0 +1,265 @@
+"""Exercise 06, question mask: what the mask gives away."""
+
+import numpy as np
+from clearcheck import COUNTED, Inputs, Question, answers_to, equals
+
+
+def outputs_that_change(n_tokens, i, j, n_blocks, causal, positions):
+    first, last = min(i, j), max(i, j)
+    n = np.arange(n_tokens)
+    changed = (n == i) | (n == j)
+    if not causal:
+        return changed | positions
+    between = (first < n) & (n < last)
+    return changed | between | ((n > last) & (positions or n_blocks > 1))
+
+
+def draw_swap(rng, n_tokens):
+    """Two places inside, with something before, between and behind them; the larger one first in half the cases."""
+    first = int(rng.integers(1, n_tokens - 5))
+    last = int(rng.integers(first + 2, n_tokens - 2))
+    return (first, last) if rng.random() < 0.5 else (last, first)
+
+
+def swaps(rng, causal, settings):
+    cases = []
+    for n_blocks, positions in settings:
+        N = int(rng.integers(8, 13))
+        cases.append((N, *draw_swap(rng, N), n_blocks, causal, positions))
+    return cases
+
+
+def without_mask(rng):
+    return swaps(rng, False, ((1, False), (12, False), (2, False), (1, True)))
+
+
+def with_mask(rng):
+    return swaps(rng, True, ((1, False), (1, False), (2, False), (3, False)))
+
+
+def mask_and_positions(rng):
+    """Positions on top of the mask; neighbours, and both ends of the sequence."""
+    N = int(rng.integers(8, 13))
+    return [
+        *swaps(rng, True, ((1, True), (2, True), (1, True))),
+        (N, 3, 4, 1, True, False),
+        (N, 3, 4, 1, True, True),
+        (N, 5, 4, 2, True, False),
+        (N, 6, 2, 1, True, False),
+        (N, 1, 5, 1, True, False),
+        (N, 0, N - 1, 1, True, False),
+        (N, 3, 0, 2, True, False),
+        (N, N - 1, 0, 2, False, False),
+        (2, 1, 0, 1, True, False),
+    ]
+
+
+QUESTION = Question(
+    id="mask",
+    title="What the mask gives away",
+    name="changed_by_swap",
+    minutes=15,
+    difficulty=2,
+    checks=(
+        equals("without a mask", 3, without_mask, outputs_that_change, dtype="bool"),
+        equals("with a mask", 5, with_mask, outputs_that_change, dtype="bool"),
+        equals("positions and edges", 4, mask_and_positions, outputs_that_change, dtype="bool"),
+    ),
+    hints=(
+        "Ask of every place: whom may it look at, and is that the same set of vectors before and after?",
+        "With a mask there are four kinds of places: before both, at one of the two, between them, and "
+        "behind both. Go through the four for one block, then for two.",
+        "After the first block the tokens are no longer what they were: what did each of the two hear there, "
+        "and does it hear the same when it stands at the other place?",
+    ),
+    section="the-mask-as-position-information",
+    inputs=Inputs(no_sizes=COUNTED),
+)
+
+right, wrong = answers_to(QUESTION)
+
+
+@right
+def four_kinds_of_places(n_tokens, i, j, n_blocks, causal, positions):
+    first, last = sorted((i, j))
+    found = []
+    for n in range(n_tokens):
+        if n in (first, last):
+            found.append(True)
+        elif not causal:
+            found.append(bool(positions))
+        elif n < first:
+            found.append(False)
+        elif n < last:
+            found.append(True)
+        else:
+            found.append(bool(positions) or n_blocks > 1)
+    return np.array(found)
+
+
+@right
+def by_sets(n_tokens, i, j, n_blocks, causal, positions):
+    """What a token is after each block: itself, and the set of what it looked at."""
+
+    def states(words):
+        tokens = [(word, n if positions else 0) for n, word in enumerate(words)]
+        for _ in range(min(n_blocks, 2)):
+            tokens = [(t, frozenset(tokens[: n + 1] if causal else tokens)) for n, t in enumerate(tokens)]
+        return tokens
+
+    before = list(range(n_tokens))
+    after = before.copy()
+    after[i], after[j] = before[j], before[i]
+    return np.array([a != b for a, b in zip(states(before), states(after), strict=True)])
+
+
+@right
+def measured(n_tokens, i, j, n_blocks, causal, positions):
+    """Run it: blocks with fixed, irregular weights."""
+    D = 6
+
+    def weights(phase):
+        return np.cos(np.arange(D * D) ** 2 * 0.7 + phase).reshape(D, D)
+
+    def stack(X):
+        if positions:
+            X = X + np.sin(np.outer(np.arange(D) + 1, np.arange(n_tokens)) / 3)
+        for block in range(min(n_blocks, 3)):
+            scores = (weights(block) @ X).T @ (weights(block + 9) @ X) / D
+            E = np.exp(scores - scores.max(axis=0)) * (np.triu(np.ones_like(scores)) if causal else 1)
+            X = X + weights(block + 5) @ X @ (E / E.sum(axis=0)) / D
+            X = X + np.tanh(weights(block + 7) @ X) / D
+        return X
+
+    X = np.sin(np.arange(D * n_tokens) ** 1.5).reshape(D, n_tokens)
+    order = np.arange(n_tokens)
+    order[[i, j]] = j, i
+    return np.abs(stack(X[:, order]) - stack(X)).max(axis=0) > 1e-9
+
+
+@right
+def as_often_written(n_tokens, i, j, n_blocks, causal, positions):
+    n = np.arange(n_tokens)
+    own = (n == i) | (n == j)
+    if not causal:
+        return own | positions
+    return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
+
+
+@wrong("You let everything change, always; without positions most of it stays.", section="two-sentences-one-set")
+def everything_changes(n_tokens, i, j, n_blocks, causal, positions):
+    return np.ones(n_tokens, dtype=bool)
+
+
+@wrong(
+    "Under a mask you let everything change, also what stands before both places.",
+)
+def everything_under_a_mask(n_tokens, i, j, n_blocks, causal, positions):
+    n = np.arange(n_tokens)
+    return (n == i) | (n == j) | positions | causal
+
+
+wrong.edits("""
+# as_often_written
+## one_block_hears_the_order: You let one causal block hear the order; behind both places it hears the same set as
+before.
+- if not causal:
+-     return own | positions
+- return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
++ return n >= min(i, j) if causal else own | positions
+## mask_gives_nothing_away: With a mask and without positions you let only the two
+places change, as if the mask gave nothing away.
+- if not causal:
+-     return own | positions
+- return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
++ return n >= min(i, j) if causal and positions else own | positions
+## between_forgotten: You forget the tokens between the two: they have one of them before them, and now it is the other.
+- if not causal:
+-     return own | positions
+- return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
++ return own | ((n > max(i, j)) & (positions or n_blocks > 1)) if causal else own | positions
+## depth_leaks [two-sentences-one-set]: You let the order leak into an encoder with depth; what commutes once commutes
+any number of times.
+- return own | positions
++ return own | positions | (n_blocks > 1)
+## positions_ignored [two-sentences-one-set]: Your answer does not look at `positions`: with them a place is part of
+what a token says.
+-     return own | positions
+- return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
++     return own
++ return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (n_blocks > 1))
+## positions_ignored_under_a_mask: Under a mask your answer does not look at `positions`, but a set of other vectors has
+another average.
+- return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
++ return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (n_blocks > 1))
+## mask_the_wrong_way: Your mask looks the wrong way: the tokens before the two
+places cannot see them.
+- return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
++ return own | ((n > min(i, j)) & (n < max(i, j))) | ((n < min(i, j)) & (positions or n_blocks > 1))
+## word_by_word [two-sentences-one-set]: You follow the words to their new places; the question is what changes place by
+place.
+-     return own | positions
+- return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
++     return np.zeros(n_tokens, dtype=bool) | positions
++ return ((n >= min(i, j)) & (n <= max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
+## positions_lift_the_mask: With positions you let everything change, also what
+stands before both places and sees neither.
+- if not causal:
++ if positions or not causal:
+## order_of_i_and_j_assumed: You take i for the earlier place; the two come in any order.
+- return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
++ return own | ((n > i) & (n < j)) | ((n > j) & (positions or n_blocks > 1))
+## three_blocks_wanted: You ask for three blocks where two are enough.
+- return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
++ return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 2))
+## depth_does_not_help: However many causal blocks there are, you let nothing behind both places change; from the second
+block on the sums differ.
+- return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
++ return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & positions)
+## between_wants_two_blocks: Between the two places you want a second block as well; there the set itself has changed.
+- return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
++ return own | ((n > min(i, j)) & (positions or n_blocks > 1))
+## causal_turned_round: You have turned the two cases round: what you answer with a
+mask holds without one.
+- if not causal:
++ if causal:
+## what_stays [two-sentences-one-set]: You say what stays; the question is what changes.
+-     return own | positions
+- return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
++     return ~(own | positions)
++ return ~(own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1)))
+## places_listed: You list the places that change; asked for is one truth value for every place.
+-     return own | positions
+- return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
++     return np.flatnonzero(own | positions)
++ found = own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
++ return np.flatnonzero(found)
+## positions_ignored_without_a_mask [two-sentences-one-set]: Without a mask your answer does not look at `positions`,
+but an average notices which word has which place.
+- return own | positions
++ return own
+## own_places_forgotten: You forget the two places themselves: another token stands there now.
+- own = (n == i) | (n == j)
++ other = (n != i) & (n != j)
+-     return own | positions
+- return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
++     return other & positions
++ return other & (((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1)))
+## earlier_place_forgotten: Your mask hides a token from itself: the earlier of the
+two places changes as well.
+-     return own | positions
+- return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
++     return (n == i) | (n == j) | positions
++ first, last = min(i, j), max(i, j)
++ return ((n > first) & (n <= last)) | ((n > last) & (positions or n_blocks > 1))
+## ranges_from_i_to_j: Your ranges run from i to j, and come out empty when j is the earlier place.
+-     return own | positions
+- return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
++     return (n == i) | (n == j) | positions
++ return np.where(n < i, False, (n <= j) | positions | (n_blocks > 1))
+## first_token_takes_part_alone: You let a swap with the first token stop at the later of the two; from the second block
+on it goes further, as any other does.
+- return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
++ behind = positions or (n_blocks > 1 and min(i, j) > 0)
++ return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & behind)
+""")

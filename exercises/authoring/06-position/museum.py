@@ -1,0 +1,389 @@
+"""Exercise 06, question museum: Stretch: rotary attention that generates."""
+
+import numpy as np
+from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck.author.cases import close, shape_slip
+from clearformer.reference.attention import attention_weights
+
+from .shared import WIDTHS, draw, draw_places, turned
+
+
+def attended(q, k, v, q_places, k_places):
+    q, k = turned(q, q_places), turned(k, k_places)
+    visible = k_places[:, None] <= q_places  # S × N
+    Y = np.empty((*q.shape[:-1], v.shape[-1]))
+    for head in np.ndindex(q.shape[:-2]):
+        scores = k[head] @ q[head].T / np.sqrt(q.shape[-1])
+        Y[head] = attention_weights(scores, visible).T @ v[head]
+    return Y
+
+
+def draw_heads(rng, q_places, k_places, leading=(), factor=1.0):
+    """Queries, keys and values at the given places; the width V of a value is even, so that it could be turned."""
+    N, S = len(q_places), len(k_places)
+    K, V = draw(rng, WIDTHS[:4], WIDTHS[:4])
+    q, k, v = (rng.normal(size=(*leading, n, width)) for n, width in ((N, K), (S, K), (S, V)))
+    return factor * q, k, v, np.asarray(q_places), np.asarray(k_places)
+
+
+def same_places(rng):
+    cases = []
+    for leading, N in (((), 5), ((3,), 7), ((2, 3), 9)):
+        places = draw_places(rng, N)
+        cases.append(draw_heads(rng, places, places, leading))
+    return [*cases, draw_heads(rng, places[:1], places[:1])]
+
+
+def with_a_cache(rng):
+    """New queries and older keys; sources unsorted; a query before all keys; a single new token."""
+    S, N = 11, 4
+    k_places = draw_places(rng, S)
+    fresh = k_places[-N:]
+    early = np.array([1, *k_places[[2, 5]], 70])
+    mixed = rng.permutation(k_places)
+    return [
+        draw_heads(rng, fresh, k_places, (3,)),
+        draw_heads(rng, k_places[-1:], k_places, (2, 3)),
+        draw_heads(rng, fresh, mixed),
+        draw_heads(rng, early, k_places, (3,)),
+    ]
+
+
+def large_products(rng):
+    k_places = draw_places(rng, 9)
+    q, k, *rest = draw_heads(rng, k_places, k_places)
+    q[0] = -1e6 * k[0]  # the only key that it sees, and its score is far below 0
+    return [
+        draw_heads(rng, k_places[-4:], k_places, (3,), 30.0),
+        draw_heads(rng, k_places, k_places, (), 1e4),
+        (q, k, *rest),
+    ]
+
+
+def everything_later(ask, rng):
+    k_places, shift = draw_places(rng, 9), int(rng.integers(20, 80))
+    q, k, v, q_places, k_places = draw_heads(rng, k_places[-4:], k_places)
+    Y = ask(q, k, v, q_places, k_places)
+    if slip := shape_slip(Y, (4, v.shape[1])):
+        return slip
+    if not close(ask(q, k, v, q_places + shift, k_places + shift), Y, 1e-8):
+        return f"With all places {shift} later the outputs must stay as they were; yours change."
+    moved = k_places.copy()
+    moved[0] -= 2
+    if close(ask(q, k, v, q_places, moved), Y, 1e-6):
+        return "One key moved two places away must change the outputs; yours do not look at the places of keys."
+    return None
+
+
+def ones_stay_ones(ask, rng):
+    k_places = draw_places(rng, 9)
+    q, k, v, q_places, k_places = draw_heads(rng, k_places[[3, 6, 8, 8]], k_places)
+    Y = ask(q, k, np.ones_like(v), q_places, k_places)
+    if slip := shape_slip(Y, (4, v.shape[1])):
+        return slip
+    if not close(Y, np.ones_like(Y)):
+        worst = Y.ravel()[np.argmax(np.abs(Y - 1))]
+        return f"All values are 1, so every average of values is 1; yours gives {worst:.4g}."
+    future = v.copy()
+    future[7:] += 1.0  # the two latest keys, which the first two queries do not see
+    before, after = ask(q, k, v, q_places, k_places), ask(q, k, future, q_places, k_places)
+    if not close(before[:2], after[:2]):
+        return "A value at a later place must not reach a query, but an edit there changes your outputs."
+    if close(before[2:], after[2:]):
+        return "A value at an earlier or the same place must reach a query, but an edit there changes nothing."
+    return None
+
+
+def scores_of_rotary(q, k, v, *places):
+    """Before the turns, which change no score's size."""
+    return q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
+
+
+QUESTION = Question(
+    id="museum",
+    title="Stretch: rotary attention that generates",
+    name="rotary_attention",
+    minutes=30,
+    difficulty=3,
+    checks=(
+        equals("whole sentences", 4, same_places, attended),
+        equals("with a cache", 5, with_a_cache, attended),
+        equals("large scores", 3, large_products, attended),
+        holds("everything later", 3, everything_later),
+        holds("ones stay ones", 3, ones_stay_ones),
+    ),
+    hints=(
+        "Does question 4 pass? Then: some experiments are upset by two slips, others by a single one. Begin "
+        "with one of these, repair its slip, and run all four again.",
+        "Write down what a weight may depend on, and what an output may depend on besides the weights. Which "
+        "of the three tables q, k and v have to know where they stand?",
+        "Ask of every line: does it use a place, or the number of a row? The two agree in training, when the "
+        "whole sentence comes at once.",
+    ),
+    section="start-anywhere-leave-gaps",
+    inputs=Inputs(
+        lambda q, k, v, *places: {"N": q.shape[-2], "K": q.shape[-1], "V": v.shape[-1]},
+        scores_of_rotary,
+        only_distinct="the width of a head is even",
+    ),
+)
+
+right, wrong = answers_to(QUESTION)
+
+
+@right
+def head_by_head(q, k, v, q_places, k_places):
+    def turn(x, places):
+        half = x.shape[-1] // 2
+        angles = np.outer(places, 10000.0 ** (-np.arange(half) / half))
+        a, b = x[..., :half], x[..., half:]
+        return np.concatenate([a * np.cos(angles) - b * np.sin(angles), a * np.sin(angles) + b * np.cos(angles)], -1)
+
+    scores = turn(q, q_places) @ np.swapaxes(turn(k, k_places), -1, -2) / np.sqrt(q.shape[-1])
+    hidden = k_places[None, :] > q_places[:, None]
+    scores = np.where(hidden, -1e30, scores)
+    powers = np.exp(scores - scores.max(axis=-1, keepdims=True)) * ~hidden
+    return powers @ v / np.maximum(powers.sum(axis=-1, keepdims=True), 1e-300)
+
+
+@right
+def query_by_query(q, k, v, q_places, k_places):
+    half = q.shape[-1] // 2
+    rates = 10000.0 ** (-np.arange(half) / half)
+
+    def complex_at(x, places):
+        return (x[..., :half] + 1j * x[..., half:]) * np.exp(1j * np.outer(places, rates))
+
+    asked, offered = complex_at(q, q_places), complex_at(k, k_places)
+    Y = np.zeros((*q.shape[:-1], v.shape[-1]))
+    for head in np.ndindex(q.shape[:-2]):
+        for n, place in enumerate(q_places):
+            seen = np.flatnonzero(k_places <= place)
+            if len(seen):
+                scores = (asked[head][n] * offered[head][seen].conj()).sum(axis=-1).real / q.shape[-1] ** 0.5
+                powers = np.exp(scores - scores.max())
+                Y[head][n] = powers / powers.sum() @ v[head][seen]
+    return Y
+
+
+@right
+def turned_by_the_difference(q, k, v, q_places, k_places):
+    """Only the keys are turned, once for every pair, by the place of the key less that of the query."""
+    half = q.shape[-1] // 2
+    angles = (k_places - q_places[:, None])[..., None] * 10000.0 ** (-np.arange(half) / half)
+    cos, sin = np.cos(angles), np.sin(angles)
+    a, b = k[..., None, :, :half], k[..., None, :, half:]
+    near = np.concatenate([a * cos - b * sin, b * cos + a * sin], axis=-1)
+    scores = np.einsum("...nk,...nsk->...ns", q, near) / np.sqrt(2 * half)
+    seen = k_places <= q_places[:, None]
+    blind = ~seen.any(axis=-1, keepdims=True)
+    scores = np.where(seen | blind, scores, -np.inf)
+    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return np.where(blind, 0.0, powers / powers.sum(axis=-1, keepdims=True)) @ v
+
+
+@right
+def as_often_written(q, k, v, q_places, k_places):
+    def turn(x, places):
+        a, b = np.split(x, 2, axis=-1)
+        angles = np.outer(places, 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
+        cos, sin = np.cos(angles), np.sin(angles)
+        return np.concatenate([a * cos - b * sin, b * cos + a * sin], axis=-1)
+
+    C = turn(q, q_places) @ turn(k, k_places).swapaxes(-1, -2) / np.sqrt(q.shape[-1])
+    seen = k_places <= q_places[:, None]
+    C = np.where(seen, C, -1e30)
+    E = np.exp(C - C.max(axis=-1, keepdims=True)) * seen
+    return E @ v / np.maximum(E.sum(axis=-1, keepdims=True), 1e-300)
+
+
+@wrong(
+    "Neither queries nor keys are turned: apart from the mask nothing knows where it stands.",
+    section="rotary-positions",
+)
+def nothing_turned(q, k, v, q_places, k_places):
+    C = q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
+    seen = k_places <= q_places[:, None]
+    C = np.where(seen, C, -1e30)
+    E = np.exp(C - C.max(axis=-1, keepdims=True)) * seen
+    return E @ v / np.maximum(E.sum(axis=-1, keepdims=True), 1e-300)
+
+
+wrong.edits("""
+# head_by_head
+## waves_added [rotary-positions]: You add waves to queries and keys instead of turning them.
+- a, b = x[..., :half], x[..., half:]
+- return np.concatenate([a * np.cos(angles) - b * np.sin(angles), a * np.sin(angles) + b * np.cos(angles)], -1)
++ return x + np.concatenate([np.sin(angles), np.cos(angles)], axis=-1)
+
+# as_often_written
+## generating_as_exhibited: This is the museum piece as it stood, with all three of its slips.
+- C = turn(q, q_places) @ turn(k, k_places).swapaxes(-1, -2) / np.sqrt(q.shape[-1])
+- seen = k_places <= q_places[:, None]
++ C = turn(q, np.arange(len(q_places))) @ turn(k, k_places).swapaxes(-1, -2) / np.sqrt(q.shape[-1])
++ seen = np.tri(len(q_places), len(k_places), dtype=bool)
+- return E @ v / np.maximum(E.sum(axis=-1, keepdims=True), 1e-300)
++ return E @ turn(v, k_places) / np.maximum(E.sum(axis=-1, keepdims=True), 1e-300)
+## only_values_repaired: Your values are as they should be, but two slips of the museum piece are left: both use a row
+number.
+- C = turn(q, q_places) @ turn(k, k_places).swapaxes(-1, -2) / np.sqrt(q.shape[-1])
+- seen = k_places <= q_places[:, None]
++ C = turn(q, np.arange(len(q_places))) @ turn(k, k_places).swapaxes(-1, -2) / np.sqrt(q.shape[-1])
++ seen = np.tri(len(q_places), len(k_places), dtype=bool)
+## only_queries_repaired: Your queries know their places, but two slips are left: one in the mask, one in what is
+averaged.
+- seen = k_places <= q_places[:, None]
++ seen = np.tri(len(q_places), len(k_places), dtype=bool)
+- return E @ v / np.maximum(E.sum(axis=-1, keepdims=True), 1e-300)
++ return E @ turn(v, k_places) / np.maximum(E.sum(axis=-1, keepdims=True), 1e-300)
+## only_mask_repaired: Your mask is as it should be, but two slips are left: one in what is compared, one in what is
+averaged.
+- C = turn(q, q_places) @ turn(k, k_places).swapaxes(-1, -2) / np.sqrt(q.shape[-1])
++ C = turn(q, np.arange(len(q_places))) @ turn(k, k_places).swapaxes(-1, -2) / np.sqrt(q.shape[-1])
+- return E @ v / np.maximum(E.sum(axis=-1, keepdims=True), 1e-300)
++ return E @ turn(v, k_places) / np.maximum(E.sum(axis=-1, keepdims=True), 1e-300)
+## values_turned [common-mistakes]: Your values are turned along with queries and keys, so the outputs depend on where
+everything stands.
+- return E @ v / np.maximum(E.sum(axis=-1, keepdims=True), 1e-300)
++ return E @ turn(v, k_places) / np.maximum(E.sum(axis=-1, keepdims=True), 1e-300)
+## queries_from_0 [common-mistakes]: Your queries count from 0 in every call, which is wrong as soon as a cache holds
+earlier tokens.
+- C = turn(q, q_places) @ turn(k, k_places).swapaxes(-1, -2) / np.sqrt(q.shape[-1])
++ C = turn(q, np.arange(len(q_places))) @ turn(k, k_places).swapaxes(-1, -2) / np.sqrt(q.shape[-1])
+## mask_by_rows: Your mask compares the numbers of rows and columns instead of places.
+- seen = k_places <= q_places[:, None]
++ seen = np.tri(len(q_places), len(k_places), dtype=bool)
+## mask_by_last_rows: Your mask takes the queries for the last rows of the keys, as in a cache without gaps; places
+decide.
+- seen = k_places <= q_places[:, None]
++ seen = np.tri(len(q_places), len(k_places), len(k_places) - len(q_places), dtype=bool)
+## keys_from_0: Your keys count from 0 although their places are given.
+- C = turn(q, q_places) @ turn(k, k_places).swapaxes(-1, -2) / np.sqrt(q.shape[-1])
++ C = turn(q, q_places) @ turn(k, np.arange(len(k_places))).swapaxes(-1, -2) / np.sqrt(q.shape[-1])
+## both_from_0: Queries and keys both count from 0 in yours, and the given places decide the mask only. If that comes
+from your rotation, let question 4 pass first.
+- def turn(x, places):
++ def turn(x):
+- angles = np.outer(places, 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
++ angles = np.outer(np.arange(x.shape[-2]), 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
+- C = turn(q, q_places) @ turn(k, k_places).swapaxes(-1, -2) / np.sqrt(q.shape[-1])
++ C = turn(q) @ turn(k).swapaxes(-1, -2) / np.sqrt(q.shape[-1])
+## keys_not_turned [rotary-positions]: Your queries are turned and your keys are not: then scores depend on the query's
+place alone.
+- C = turn(q, q_places) @ turn(k, k_places).swapaxes(-1, -2) / np.sqrt(q.shape[-1])
++ C = turn(q, q_places) @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
+## queries_not_turned [rotary-positions]: Your keys are turned and your queries are not: then scores depend on the key's
+place alone.
+- C = turn(q, q_places) @ turn(k, k_places).swapaxes(-1, -2) / np.sqrt(q.shape[-1])
++ C = q @ turn(k, k_places).swapaxes(-1, -2) / np.sqrt(q.shape[-1])
+## opposite_directions [rotary-positions]: Queries and keys turn in opposite directions, so scores depend on the sum of
+two places.
+- C = turn(q, q_places) @ turn(k, k_places).swapaxes(-1, -2) / np.sqrt(q.shape[-1])
++ C = turn(q, q_places) @ turn(k, -k_places).swapaxes(-1, -2) / np.sqrt(q.shape[-1])
+## overwriting_rotation_inside [rotary-positions]: The rotation inside overwrites numbers that it still needs, and the
+caller's: let question 4 pass first.
+- return np.concatenate([a * cos - b * sin, b * cos + a * sin], axis=-1)
++ a[...] = a * cos - b * sin
++ b[...] = b * cos + a * sin
++ return x
+## pairs_of_neighbours [rotary-positions]: Your pairs are neighbours; in question 4 the two halves make pairs.
+- a, b = np.split(x, 2, axis=-1)
++ a, b = x[..., ::2], x[..., 1::2]
+- return np.concatenate([a * cos - b * sin, b * cos + a * sin], axis=-1)
++ return np.stack([a * cos - b * sin, b * cos + a * sin], axis=-1).reshape(x.shape)
+## scaled_twice [rotary-positions]: The scores are scaled twice.
+- C = turn(q, q_places) @ turn(k, k_places).swapaxes(-1, -2) / np.sqrt(q.shape[-1])
++ C = turn(q, q_places) @ turn(k, k_places).swapaxes(-1, -2) / q.shape[-1]
+## no_mask [the-mask-as-position-information]: There is no mask: your queries see keys at later places.
+- seen = k_places <= q_places[:, None]
++ seen = np.ones((len(q_places), len(k_places)), dtype=bool)
+## own_place_hidden [the-mask-as-position-information]: Your mask hides a query's own place from it.
+- seen = k_places <= q_places[:, None]
++ seen = k_places < q_places[:, None]
+## future_shown [the-mask-as-position-information]: Your mask looks the wrong way: it shows what stands at later places.
+- seen = k_places <= q_places[:, None]
++ seen = k_places >= q_places[:, None]
+## scores_not_scaled: The scores are not scaled by the root of the width.
+- C = turn(q, q_places) @ turn(k, k_places).swapaxes(-1, -2) / np.sqrt(q.shape[-1])
++ C = turn(q, q_places) @ turn(k, k_places).swapaxes(-1, -2)
+## scaled_by_the_values: You scale by the width of a value; the products are those of queries and keys.
+- C = turn(q, q_places) @ turn(k, k_places).swapaxes(-1, -2) / np.sqrt(q.shape[-1])
++ C = turn(q, q_places) @ turn(k, k_places).swapaxes(-1, -2) / np.sqrt(v.shape[-1])
+## mask_after_softmax [the-mask-as-position-information]: Your mask comes after the softmax, and what it hides is still
+in the denominator.
+- C = np.where(seen, C, -1e30)
+- E = np.exp(C - C.max(axis=-1, keepdims=True)) * seen
+- return E @ v / np.maximum(E.sum(axis=-1, keepdims=True), 1e-300)
++ E = np.exp(C - C.max(axis=-1, keepdims=True))
++ return E * seen @ v / E.sum(axis=-1, keepdims=True)
+## hidden_by_zero [the-mask-as-position-information]: You multiply hidden scores by 0, which is a score like any other.
+- C = np.where(seen, C, -1e30)
+- E = np.exp(C - C.max(axis=-1, keepdims=True)) * seen
++ C = C * seen
++ E = np.exp(C - C.max(axis=-1, keepdims=True))
+## softmax_over_queries: Your softmax runs over the queries; the shares of one query must sum to 1.
+- E = np.exp(C - C.max(axis=-1, keepdims=True)) * seen
+- return E @ v / np.maximum(E.sum(axis=-1, keepdims=True), 1e-300)
++ E = np.exp(C - C.max(axis=-2, keepdims=True)) * seen
++ return E / np.maximum(E.sum(axis=-2, keepdims=True), 1e-300) @ v
+## blind_query_averages_all: A query that sees no key gets the mean of all values in your version, and reads the future.
+- E = np.exp(C - C.max(axis=-1, keepdims=True)) * seen
++ E = np.exp(C - C.max(axis=-1, keepdims=True))
+## blind_query_is_nan: In your version a query that sees no key divides 0 by 0.
+- C = np.where(seen, C, -1e30)
+- E = np.exp(C - C.max(axis=-1, keepdims=True)) * seen
+- return E @ v / np.maximum(E.sum(axis=-1, keepdims=True), 1e-300)
++ C = np.where(seen, C, -np.inf)
++ E = np.exp(C - C.max(axis=-1, keepdims=True))
++ return E @ v / E.sum(axis=-1, keepdims=True)
+## overflow: Large scores overflow in your exponentials: take the largest of each row away first.
+- C = np.where(seen, C, -1e30)
+- E = np.exp(C - C.max(axis=-1, keepdims=True)) * seen
++ E = np.exp(C) * seen
+## largest_of_the_table: You take the largest score of the whole table away, and the rows far below it vanish.
+- E = np.exp(C - C.max(axis=-1, keepdims=True)) * seen
++ E = np.exp(C - C.max()) * seen
+## largest_of_hidden_too: You take away a largest score that may itself be hidden, and what a query sees can vanish
+beside it.
+- C = np.where(seen, C, -1e30)
+## mask_on_its_side: Your mask lies on its side: its rows should belong to the queries.
+- seen = k_places <= q_places[:, None]
++ seen = k_places[:, None] <= q_places
+## scaled_by_the_pairs: You scale by the number of pairs; the products run over the whole width.
+- C = turn(q, q_places) @ turn(k, k_places).swapaxes(-1, -2) / np.sqrt(q.shape[-1])
++ C = turn(q, q_places) @ turn(k, k_places).swapaxes(-1, -2) / np.sqrt(q.shape[-1] // 2)
+## shares_do_not_sum_to_one: Your weights are never divided by their sum, so outputs are no averages.
+- return E @ v / np.maximum(E.sum(axis=-1, keepdims=True), 1e-300)
++ return E @ v
+## penalty_added: You add a large penalty to hidden scores: a query that sees no key then looks as if nothing were
+hidden.
+- C = np.where(seen, C, -1e30)
+- E = np.exp(C - C.max(axis=-1, keepdims=True)) * seen
++ C = C + np.where(seen, 0.0, -1e9)
++ E = np.exp(C - C.max(axis=-1, keepdims=True))
+## slow_rotation_inside [rotary-positions]: The rotation inside has exponents half as large as they should be: let
+question 4 pass first.
+- angles = np.outer(places, 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
++ angles = np.outer(places, 10000.0 ** (-np.arange(a.shape[-1]) / x.shape[-1]))
+## fast_rotation_inside [rotary-positions]: The rotation inside has exponents twice as large as they should be: let
+question 4 pass first.
+- angles = np.outer(places, 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
++ angles = np.outer(places, 10000.0 ** (-np.arange(a.shape[-1]) / (a.shape[-1] / 2)))
+## backwards_inside [rotary-positions]: The rotation inside turns backwards: let question 4 pass first.
+- return np.concatenate([a * cos - b * sin, b * cos + a * sin], axis=-1)
++ return np.concatenate([a * cos + b * sin, b * cos - a * sin], axis=-1)
+## each_from_its_own_start: Queries and keys are each counted from their own first place, and so their distances are
+lost.
+- C = turn(q, q_places) @ turn(k, k_places).swapaxes(-1, -2) / np.sqrt(q.shape[-1])
++ C = turn(q, q_places - np.min(q_places)) @ turn(k, k_places - np.min(k_places)).swapaxes(-1, -2)
++ C = C / np.sqrt(q.shape[-1])
+## hidden_not_low_enough: You give hidden scores −10 000, and large scores may lie below that.
+- C = np.where(seen, C, -1e30)
+- E = np.exp(C - C.max(axis=-1, keepdims=True)) * seen
++ C = np.where(seen, C, -1e4)
++ E = np.exp(C - C.max(axis=-1, keepdims=True)) * seen.any(axis=-1, keepdims=True)
+## shared_places_in_order: Of several tokens at one place yours see the earlier rows alone; a place not greater than its
+own is enough.
+- seen = k_places <= q_places[:, None]
++ seen = (k_places < q_places[:, None]) | (np.tri(*C.shape[-2:]) == 1) & (k_places == q_places[:, None])
+""")

@@ -1,0 +1,239 @@
+"""Exercise 06, question placing: repair the museum piece: positions in a batch."""
+
+from itertools import combinations
+
+import numpy as np
+from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck.author.cases import close, shape_slip
+
+from .shared import LENGTHS, WIDTHS, draw
+
+
+def placed(x, P, starts):
+    places = np.maximum(starts[:, None] + np.arange(x.shape[1]), 0)
+    return x + P[places]
+
+
+def draw_batch(rng, starts, n_tokens=None, width=None):
+    """Sentences with the given starts, and a table that is long enough."""
+    B = len(starts)
+    while True:
+        N, D = draw(rng, LENGTHS, WIDTHS)
+        N = n_tokens or N
+        L = int(rng.choice((61, 67, 71)))
+        if all(max(pair) % min(pair) for pair in combinations([size for size in (B, N, D) if size > 1], 2)):
+            return rng.normal(size=(B, N, D)), rng.normal(size=(L, D)), np.array(starts, dtype=np.int64)
+
+
+def continued_sentences(rng):
+    cases = []
+    for B in (3, 3):
+        starts = rng.choice(np.arange(1, 30), B, replace=False)
+        cases.append(draw_batch(rng, starts))
+    return [*cases, draw_batch(rng, rng.choice(np.arange(1, 30), 3, replace=False), n_tokens=1)]
+
+
+def padded_sentences(rng):
+    """Padding on the left, also longer than the sentence; as many sentences as tokens, where a lost axis fits."""
+    mixed = [-int(rng.integers(1, 4)), int(rng.integers(2, 9)), 0]
+    all_padding = [int(rng.integers(1, 20)), -int(rng.integers(15, 25)), -int(rng.integers(1, 4))]
+    N = int(rng.choice((4, 5)))
+    square = rng.choice(np.arange(-3, 9), N, replace=False)
+    x, P, starts = draw_batch(rng, square, n_tokens=1)
+    x = rng.normal(size=(N, N, x.shape[2]))
+    return [draw_batch(rng, mixed), draw_batch(rng, all_padding), (x, P, starts)]
+
+
+def whose_order_matters(ask, rng):
+    x, P, starts = draw_batch(rng, rng.choice(np.arange(1, 30), 3, replace=False))
+    Y = ask(x, P, starts)
+    if slip := shape_slip(Y, x.shape):
+        return slip
+    order = np.roll(np.arange(3), int(rng.integers(1, 3)))
+    if not close(ask(x[order], P, starts[order]), Y[order]):
+        return "Sentences in another order should give the same results in that order; yours depend on the slot."
+    words = np.roll(np.arange(x.shape[1]), 1)
+    if close(ask(x[:, words], P, starts), Y[:, words]):
+        return "Words in another order should give more than reordered results, but yours do not see the order."
+    alone = ask(x[:1], P, starts[:1])
+    if not close(alone, Y[:1]):
+        return "A sentence should get the same vectors alone as in a batch; yours depend on the other sentences."
+    cut = 2
+    pieces = [ask(x[:, :cut].copy(), P, starts), ask(x[:, cut:].copy(), P, starts + cut)]
+    if not close(np.concatenate(pieces, axis=1), Y):
+        return "Read in two pieces, the second with later starts, a sentence gets other vectors than read at once."
+    return None
+
+
+def batch_and_places(x, P, starts):
+    """Once there are as many sentences as tokens, on purpose."""
+    B, N, D = x.shape
+    return {"N": N, "D": D, "L": len(P)} | ({"B": B} if B != N else {})
+
+
+QUESTION = Question(
+    id="placing",
+    title="Repair the museum piece: positions in a batch",
+    name="add_positions",
+    minutes=15,
+    difficulty=2,
+    checks=(
+        equals("continued sentences", 5, continued_sentences, placed),
+        equals("padding on the left", 4, padded_sentences, placed),
+        holds("whose order matters", 3, whose_order_matters),
+    ),
+    hints=(
+        "Make the table of places first, one row for each sentence, before you look anything up in P.",
+        "A place is made of two parts: one depends on the sentence, the other on the column. To add a list "
+        "that runs down to one that runs across, one of the two needs another axis.",
+        "Indexing P with a whole table of numbers gives a vector for every entry of the table. What does "
+        "NumPy do with a negative number there, and what should it do here?",
+    ),
+    section="positions-on-the-wrong-axis",
+    inputs=Inputs(batch_and_places),
+)
+
+right, wrong = answers_to(QUESTION)
+
+
+@right
+def table_of_places(x, P, starts):
+    places = starts[:, None] + np.arange(x.shape[1])[None, :]
+    return x + P[np.maximum(places, 0)]
+
+
+@right
+def sentence_by_sentence(x, P, starts):
+    y = x.copy()
+    for b, start in enumerate(starts):
+        for n in range(x.shape[1]):
+            y[b, n] += P[max(0, start + n)]
+    return y
+
+
+@right
+def one_hot_rows(x, P, starts):
+    places = np.add.outer(starts, np.arange(x.shape[1]))
+    places[places < 0] = 0
+    return x + (places[..., None] == np.arange(len(P))) @ P
+
+
+@right
+def padded_table(x, P, starts):
+    """A longer table, with the vector of place 0 once for every padded place."""
+    before = max(0, -int(starts.min()))
+    longer = np.concatenate([np.repeat(P[:1], before, axis=0), P])
+    return np.stack([s + longer[before + a : before + a + len(s)] for s, a in zip(x, starts, strict=True)])
+
+
+wrong.edits("""
+# table_of_places
+## as_exhibited: This is the museum piece as it stood: its vectors go to the sentences instead of the tokens.
+- places = starts[:, None] + np.arange(x.shape[1])[None, :]
+- return x + P[np.maximum(places, 0)]
++ how_many = len(x)
++ vectors = P[starts[0] + np.arange(how_many)]
++ return x + vectors.reshape(how_many, 1, -1)
+## by_batch_slot: You count along the batch: all tokens of a sentence get one vector, which depends on the sentence's
+slot.
+- places = starts[:, None] + np.arange(x.shape[1])[None, :]
+- return x + P[np.maximum(places, 0)]
++ places = np.maximum(starts + np.arange(len(x)), 0)
++ return x + P[places][:, None]
+## one_vector_for_all [common-mistakes]: All tokens of a sentence get the vector of its first place: you never count on.
+- places = starts[:, None] + np.arange(x.shape[1])[None, :]
+- return x + P[np.maximum(places, 0)]
++ return x + P[np.maximum(starts, 0)][:, None]
+## last_vector_for_all [common-mistakes]: All tokens get the vector of the last place of their sentence.
+- places = starts[:, None] + np.arange(x.shape[1])[None, :]
+- return x + P[np.maximum(places, 0)]
++ return x + P[np.maximum(starts + x.shape[1] - 1, 0)][:, None]
+## starts_forgotten [common-mistakes]: Every sentence of yours begins at place 0: the starts are not used.
+- places = starts[:, None] + np.arange(x.shape[1])[None, :]
+- return x + P[np.maximum(places, 0)]
++ return x + P[: x.shape[1]]
+## first_start_for_all [common-mistakes]: The first sentence's start serves all of your sentences.
+- places = starts[:, None] + np.arange(x.shape[1])[None, :]
+- return x + P[np.maximum(places, 0)]
++ places = np.maximum(starts[0] + np.arange(x.shape[1]), 0)
++ return x + P[places]
+## from_the_end_of_the_table [learned-positions]: A negative place takes its vector from the end of the table, without a
+word from NumPy.
+- places = starts[:, None] + np.arange(x.shape[1])[None, :]
+- return x + P[np.maximum(places, 0)]
++ return x + P[starts[:, None] + np.arange(x.shape[1])]
+## nothing_for_padding [learned-positions]: Your padding gets no vector at all; it should get that of place 0.
+- places = starts[:, None] + np.arange(x.shape[1])[None, :]
+- return x + P[np.maximum(places, 0)]
++ places = starts[:, None] + np.arange(x.shape[1])
++ return x + np.where(places[..., None] >= 0, P[places], 0.0)
+## cut_before_counting [learned-positions]: You cut the starts off at 0 before you count on, so padding takes up places
+and the first word is too late.
+- places = starts[:, None] + np.arange(x.shape[1])[None, :]
+- return x + P[np.maximum(places, 0)]
++ return x + P[np.maximum(starts, 0)[:, None] + np.arange(x.shape[1])]
+## mirrored_places [learned-positions]: You mirror negative places, and padding gets the vectors of real places.
+- places = starts[:, None] + np.arange(x.shape[1])[None, :]
+- return x + P[np.maximum(places, 0)]
++ return x + P[np.abs(starts[:, None] + np.arange(x.shape[1]))]
+## starts_subtracted [learned-positions]: Your starts are subtracted, as if each were the number of padded columns.
+- places = starts[:, None] + np.arange(x.shape[1])[None, :]
+- return x + P[np.maximum(places, 0)]
++ return x + P[np.maximum(np.arange(x.shape[1]) - starts[:, None], 0)]
+## first_column_one_place_late [learned-positions]: You count each sentence from one place too late: its first column
+stands at its start.
+- places = starts[:, None] + np.arange(x.shape[1])[None, :]
+- return x + P[np.maximum(places, 0)]
++ return x + P[np.maximum(starts[:, None] + np.arange(1, x.shape[1] + 1), 0)]
+## multiplied_by_positions [what-a-position-has-to-be]: You multiply tokens by their positions instead of adding.
+- places = starts[:, None] + np.arange(x.shape[1])[None, :]
+- return x + P[np.maximum(places, 0)]
++ return x * P[np.maximum(starts[:, None] + np.arange(x.shape[1]), 0)]
+## appended [add-or-concatenate]: You append the positions, which doubles the width; here they are added.
+- places = starts[:, None] + np.arange(x.shape[1])[None, :]
+- return x + P[np.maximum(places, 0)]
++ places = np.maximum(starts[:, None] + np.arange(x.shape[1]), 0)
++ return np.concatenate([x, P[places]], axis=2)
+## positions_alone [what-a-position-has-to-be]: You return the position vectors without the tokens.
+- places = starts[:, None] + np.arange(x.shape[1])[None, :]
+- return x + P[np.maximum(places, 0)]
++ return P[np.maximum(starts[:, None] + np.arange(x.shape[1]), 0)] + 0 * x
+## backwards [what-a-position-has-to-be]: You count backwards from the end of each sentence.
+- places = starts[:, None] + np.arange(x.shape[1])[None, :]
+- return x + P[np.maximum(places, 0)]
++ places = np.maximum(starts[:, None] + np.arange(x.shape[1])[::-1], 0)
++ return x + P[places]
+## written_into_x [what-a-position-has-to-be]: Your function changed its argument 1 in place: compute into a new array,
+so that the caller's data stays as it was.
+- places = starts[:, None] + np.arange(x.shape[1])[None, :]
+- return x + P[np.maximum(places, 0)]
++ x += P[np.maximum(starts[:, None] + np.arange(x.shape[1]), 0)]
++ return x
+## padding_blanked [learned-positions]: You blank the padded columns, words and all; their tokens stay and get the
+vector of place 0.
+- places = starts[:, None] + np.arange(x.shape[1])[None, :]
+- return x + P[np.maximum(places, 0)]
++ places = starts[:, None] + np.arange(x.shape[1])
++ return np.where(places[..., None] < 0, 0.0, x + P[np.maximum(places, 0)])
+## starts_moved_together: You move all sentences together until the earliest begins at 0, so a sentence depends on its
+neighbours.
+- places = starts[:, None] + np.arange(x.shape[1])[None, :]
+- return x + P[np.maximum(places, 0)]
++ return x + P[(starts - starts.min())[:, None] + np.arange(x.shape[1])]
+## tokens_first: Your table of places has a row for every token and a column for every sentence; the batch comes first
+here.
+- places = starts[:, None] + np.arange(x.shape[1])[None, :]
+- return x + P[np.maximum(places, 0)]
++ return x + P[np.maximum(starts + np.arange(x.shape[1])[:, None], 0)]
+## last_row_for_padding [learned-positions]: Your padding gets the last vector of the table; it should get that of place
+0.
+- places = starts[:, None] + np.arange(x.shape[1])[None, :]
+- return x + P[np.maximum(places, 0)]
++ places = starts[:, None] + np.arange(x.shape[1])
++ return x + P[np.where(places < 0, -1, places)]
+## starts_without_sign [learned-positions]: You drop the sign of the starts, so a padded sentence looks like a continued
+one.
+- places = starts[:, None] + np.arange(x.shape[1])[None, :]
+- return x + P[np.maximum(places, 0)]
++ return x + P[np.abs(starts)[:, None] + np.arange(x.shape[1])]
+""")

@@ -1,0 +1,232 @@
+"""Exercise 06, question sinusoids: sinusoids from any place."""
+
+import numpy as np
+from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck.author.cases import close, shape_slip
+from clearformer.reference import positions as reference
+
+from .shared import LENGTHS, WIDTHS, draw
+
+ROUGH = 1e-4  # single precision has its own message, in the comparison
+
+
+def table_of_waves(n_positions, d_model, start=0):
+    return reference.sinusoidal(start + n_positions, d_model)[:, start:].T
+
+
+def from_the_beginning(rng):
+    N, D = draw(rng, LENGTHS, WIDTHS)
+    M, E = draw(rng, LENGTHS, WIDTHS)
+    return [(N, D), (M, E), (N, 2), (1, D), (D, D)]
+
+
+def from_any_place(rng):
+    cases = []
+    for low, high in ((3, 40), (3, 40), (20_000, 60_000)):
+        N, D = draw(rng, LENGTHS, WIDTHS)
+        cases.append((N, D, int(rng.integers(low, high))))
+    return [*cases, (1, cases[0][1], int(rng.integers(3, 40))), (11, cases[0][1], 4)]
+
+
+def a_step_is_a_step(ask, rng):
+    """Inner products by distance alone: what the pairs of waves are for, in whatever order they come."""
+    N, D = draw(rng, LENGTHS, WIDTHS)
+    kernels = []
+    for start in (0, int(rng.integers(3, 40))):
+        P = ask(N, D, start)
+        if slip := shape_slip(P, (N, D)):
+            return slip
+        kernels.append(P @ P.T)
+    if not close(kernels[0].diagonal(), np.full(N, D / 2), ROUGH):
+        return "Each pair holds a point on a circle of radius 1, so every row has the same length; yours do not."
+    if not close(kernels[0][1:, 1:], kernels[0][:-1, :-1], ROUGH):
+        return "The inner product of two rows should depend on their distance alone; yours depends on the place."
+    if not close(kernels[0], kernels[1], ROUGH):
+        return "The inner products of your rows change when the table starts at a later place."
+    if close(kernels[0], np.full((N, N), kernels[0][0, 0]), ROUGH):
+        return "Different places need different rows, but all of yours are the same."
+    waves = ask(1, D, 1)
+    if close(ask(1, D, 2), waves):
+        return "The places 1 and 2 get the same row."
+    return None
+
+
+QUESTION = Question(
+    id="sinusoids",
+    title="Sinusoids from any place",
+    name="sinusoids",
+    minutes=10,
+    difficulty=1,
+    checks=(
+        equals("from the beginning", 5, from_the_beginning, table_of_waves),
+        equals("from any place", 3, from_any_place, table_of_waves),
+        holds("a step is a step", 4, a_step_is_a_step),
+    ),
+    hints=(
+        "Write down the row of place 1 for D = 4 by hand, with the frequency of each of its two pairs.",
+        "A table of angles first: one row for each place, one column for each pair. Which operation makes a "
+        "table of two lists? Count the pairs from 0, and the places from start.",
+        "Sine and cosine of the same angle stand in neighbouring columns. Slices with a step, as in `P[:, ::2]`, "
+        "pick every other column.",
+    ),
+    section="sinusoids",
+    inputs=Inputs(
+        lambda N, D, start=0: {"N": N, "D": D}, alike=("from the beginning",), only_distinct="d_model is even"
+    ),
+)
+
+right, wrong = answers_to(QUESTION)
+
+
+@right
+def waves_side_by_side(n_positions, d_model, start=0):
+    i = np.arange(d_model // 2)
+    angles = np.arange(start, start + n_positions)[:, None] / 10000 ** (2 * i / d_model)
+    P = np.zeros((n_positions, d_model))
+    P[:, ::2] = np.sin(angles)
+    P[:, 1::2] = np.cos(angles)
+    return P
+
+
+@right
+def place_by_place(n_positions, d_model, start=0):
+    rows = []
+    for n in range(start, start + n_positions):
+        row = []
+        for i in range(d_model // 2):
+            angle = n * 10000 ** (-2 * i / d_model)
+            row += [np.sin(angle), np.cos(angle)]
+        rows.append(row)
+    return np.array(rows)
+
+
+@right
+def cosine_as_a_late_sine(n_positions, d_model, start=0):
+    column = np.arange(d_model)
+    rate = np.power(1e4, -(column - column % 2) / d_model)
+    return np.sin(np.outer(start + np.arange(n_positions), rate) + (column % 2) * np.pi / 2)
+
+
+@right
+def points_on_a_circle(n_positions, d_model, start=0):
+    rates = np.exp(-np.log(10000) * np.arange(0, d_model, 2) / d_model)
+    points = np.exp(1j * (start + np.arange(n_positions))[:, None] * rates)
+    return np.stack((points.imag, points.real), axis=2).reshape(n_positions, -1)
+
+
+@right
+def as_often_written(n_positions, d_model, start=0):
+    rates = 10000.0 ** (-2 * np.arange(d_model // 2) / d_model)
+    angles = np.arange(start, start + n_positions)[:, None] * rates
+    return np.stack([np.sin(angles), np.cos(angles)], axis=2).reshape(n_positions, d_model)
+
+
+wrong.edits("""
+# cosine_as_a_late_sine
+## cosine_with_its_own_exponent: Your cosines have exponents of their own; the two waves of a pair must share theirs.
+- column = np.arange(d_model)
+- rate = np.power(1e4, -(column - column % 2) / d_model)
+- return np.sin(np.outer(start + np.arange(n_positions), rate) + (column % 2) * np.pi / 2)
++ column = np.arange(d_model)
++ angles = np.arange(start, start + n_positions)[:, None] / 10000.0 ** (column / d_model)
++ return np.where(column % 2 == 0, np.sin(angles), np.cos(angles))
+## column_for_pair [common-mistakes]: The number of the column itself stands where the number of the pair belongs, so
+all exponents are twice too large and sine and cosine do not share theirs.
+- column = np.arange(d_model)
+- rate = np.power(1e4, -(column - column % 2) / d_model)
+- return np.sin(np.outer(start + np.arange(n_positions), rate) + (column % 2) * np.pi / 2)
++ column = np.arange(d_model)
++ angles = np.arange(start, start + n_positions)[:, None] / 10000.0 ** (2 * column / d_model)
++ return np.where(column % 2 == 0, np.sin(angles), np.cos(angles))
+## alternating_by_place: Sine and cosine alternate from place to place in your table; they should alternate from column
+to column.
+- column = np.arange(d_model)
+- rate = np.power(1e4, -(column - column % 2) / d_model)
+- return np.sin(np.outer(start + np.arange(n_positions), rate) + (column % 2) * np.pi / 2)
++ n, column = np.arange(start, start + n_positions)[:, None], np.arange(d_model)
++ angles = n / 10000.0 ** (2 * (column // 2) / d_model)
++ return np.where(n % 2 == 0, np.sin(angles), np.cos(angles))
+## only_sines [a-shift-is-a-rotation]: There are only sines in your table, and from a sine alone nobody can tell whether
+the wave rises or falls.
+- column = np.arange(d_model)
+- rate = np.power(1e4, -(column - column % 2) / d_model)
+- return np.sin(np.outer(start + np.arange(n_positions), rate) + (column % 2) * np.pi / 2)
++ rates = 10000.0 ** (-2 * (np.arange(d_model) // 2) / d_model)
++ return np.sin(np.arange(start, start + n_positions)[:, None] * rates)
+
+# as_often_written
+## half_the_exponent [common-mistakes]: Your exponents grow only half as fast as they should, so your slowest wave is
+far too fast.
+- rates = 10000.0 ** (-2 * np.arange(d_model // 2) / d_model)
++ rates = 10000.0 ** (-np.arange(d_model // 2) / d_model)
+## pairs_from_one: Your exponents count the pairs from 1: the fastest wave is lost.
+- rates = 10000.0 ** (-2 * np.arange(d_model // 2) / d_model)
++ rates = 10000.0 ** (-2 * np.arange(1, d_model // 2 + 1) / d_model)
+## even_column_for_pair [common-mistakes]: The number of the even column stands where that of the pair belongs, so your
+waves get slow twice too soon.
+- rates = 10000.0 ** (-2 * np.arange(d_model // 2) / d_model)
++ rates = 10000.0 ** (-2 * np.arange(0, d_model, 2) / d_model)
+## multiplied [common-mistakes]: You multiply the place by the power of 10000, which makes every further pair wilder
+instead of slower.
+- rates = 10000.0 ** (-2 * np.arange(d_model // 2) / d_model)
++ rates = 10000.0 ** (2 * np.arange(d_model // 2) / d_model)
+## sines_before_cosines: All your sines stand before all your cosines; here the two of a pair are neighbours.
+- return np.stack([np.sin(angles), np.cos(angles)], axis=2).reshape(n_positions, d_model)
++ return np.concatenate([np.sin(angles), np.cos(angles)], axis=1)
+## cosine_first: In each of your pairs the cosine stands before the sine.
+- return np.stack([np.sin(angles), np.cos(angles)], axis=2).reshape(n_positions, d_model)
++ return np.stack([np.cos(angles), np.sin(angles)], axis=2).reshape(n_positions, d_model)
+## places_in_columns: Your places lie in columns; in this table every place is a row.
+- angles = np.arange(start, start + n_positions)[:, None] * rates
+- return np.stack([np.sin(angles), np.cos(angles)], axis=2).reshape(n_positions, d_model)
++ angles = rates[:, None] * np.arange(start, start + n_positions)
++ return np.stack([np.sin(angles), np.cos(angles)], axis=1).reshape(d_model, n_positions)
+## reshaped_not_transposed: Your reshape fills the table of rows with numbers that lie in columns, and mixes places with
+waves.
+- angles = np.arange(start, start + n_positions)[:, None] * rates
+- return np.stack([np.sin(angles), np.cos(angles)], axis=2).reshape(n_positions, d_model)
++ angles = rates[:, None] * np.arange(start, start + n_positions)
++ return np.stack([np.sin(angles), np.cos(angles)], axis=1).reshape(n_positions, d_model)
+## places_from_one: You count places from 1; the first one is 0.
+- angles = np.arange(start, start + n_positions)[:, None] * rates
++ angles = np.arange(start + 1, start + n_positions + 1)[:, None] * rates
+## start_forgotten [common-mistakes]: Your table begins at place 0 whatever `start` says, as in a program that forgets
+its cache.
+- angles = np.arange(start, start + n_positions)[:, None] * rates
++ angles = np.arange(n_positions)[:, None] * rates
+## range_ends_too_soon: Your table ends where place `n_positions` would begin; that is how many rows are wanted, not the
+last place.
+- angles = np.arange(start, start + n_positions)[:, None] * rates
+- return np.stack([np.sin(angles), np.cos(angles)], axis=2).reshape(n_positions, d_model)
++ angles = np.arange(start, n_positions)[:, None] * rates
++ return np.stack([np.sin(angles), np.cos(angles)], axis=2).reshape(-1, d_model)
+## start_added_to_angles [a-shift-is-a-rotation]: You add `start` to the angles, so that slow and fast waves move on
+alike; it belongs to the place.
+- angles = np.arange(start, start + n_positions)[:, None] * rates
++ angles = np.arange(n_positions)[:, None] * rates + start
+## one_pair_fewer: Your slowest wave ends exactly at 10000, as in some programs that divide by one pair fewer; the
+formula stops one step earlier.
+- rates = 10000.0 ** (-2 * np.arange(d_model // 2) / d_model)
++ rates = 10000.0 ** (-np.arange(d_model // 2) / max(d_model // 2 - 1, 1))
+## division_without_remainder: A division without remainder makes all your exponents 0, so all waves are the same.
+- rates = 10000.0 ** (-2 * np.arange(d_model // 2) / d_model)
++ rates = 10000.0 ** -(2 * np.arange(d_model // 2) // d_model)
+## base_of_a_thousand: Your waves are a tenth of the right length or less from the second pair on: a digit of the base
+is missing.
+- rates = 10000.0 ** (-2 * np.arange(d_model // 2) / d_model)
++ rates = 1000.0 ** (-2 * np.arange(d_model // 2) / d_model)
+## brackets_forgotten: Your power stands alone: without brackets, only the 2 is the exponent, and the rest of the line
+multiplies.
+- rates = 10000.0 ** (-2 * np.arange(d_model // 2) / d_model)
+- angles = np.arange(start, start + n_positions)[:, None] * rates
++ i = np.arange(d_model // 2)
++ angles = np.arange(start, start + n_positions)[:, None] / 10000**2 * i / d_model
+## table_too_short: You cut your rows out of a table of 5000 places, and places go on behind it.
+- angles = np.arange(start, start + n_positions)[:, None] * rates
+- return np.stack([np.sin(angles), np.cos(angles)], axis=2).reshape(n_positions, d_model)
++ angles = np.arange(5000)[:, None] * rates
++ return np.stack([np.sin(angles), np.cos(angles)], axis=2).reshape(5000, d_model)[start : start + n_positions]
+## places_start_over: After 10 000 places yours begin again; places go on, and that number sets the slowest wave alone.
+- angles = np.arange(start, start + n_positions)[:, None] * rates
++ angles = (np.arange(start, start + n_positions) % 10000)[:, None] * rates
+""")

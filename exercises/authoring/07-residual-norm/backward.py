@@ -1,0 +1,290 @@
+"""Exercise 07, question backward: Stretch: the gradient of LayerNorm."""
+
+import numpy as np
+from clearcheck import Inputs, Question, answers_to, axes, equals, holds
+from clearcheck.author.cases import close, draw_sizes, shapes_slip
+from clearformer.reference import layers
+
+from .shared import EPS, draw_tokens
+
+
+def with_gradient(rng, D, N, *eps):
+    return draw_tokens(rng, (D, N)), rng.normal(size=D) + 0.5, rng.normal(size=(D, N)), *eps
+
+
+def ordinary_gradients(rng):
+    cases = []
+    for n_tokens, eps in ((None, [0.1]), (None, []), (1, [0.5]), (None, [0.02])):
+        D, N = draw_sizes(rng, 2)
+        cases.append(with_gradient(rng, D, n_tokens or N, *eps))
+    return cases
+
+
+def gradients_of_equal_sizes(rng):
+    return [with_gradient(rng, size, size, eps) for size, eps in zip(draw_sizes(rng, 2), (0.1, EPS), strict=True)]
+
+
+def scale_and_shift(ask, rng):
+    """The two gradients of the parameters, so that they earn their points whatever the one by X is."""
+    D, N = draw_sizes(rng, 2)
+    arguments = with_gradient(rng, D, N, 0.1)
+    found = ask(*arguments)
+    if slip := shapes_slip(found, ((D, N), (D,), (D,))):
+        return slip
+    expected = layers.layer_norm_backward(*arguments)
+    for place, name in ((1, "gamma"), (2, "beta")):
+        if not close(found[place], expected[place], 1e-8):
+            return f"Your gradient by {name} is not right; the others are not looked at here."
+    return None
+
+
+def gradient_check(ask, rng):
+    D, N = draw_sizes(rng, 2)
+    X, gamma, dY, eps = with_gradient(rng, D, N, 0.1)
+    values, step = [X, gamma, rng.normal(size=D)], 1e-5
+    found = ask(X, gamma, dY, eps)
+    if slip := shapes_slip(found, [value.shape for value in values]):
+        return slip
+    for place, name in enumerate(("X", "gamma", "beta")):
+        direction = rng.normal(size=values[place].shape)
+        moved = [[*values[:place], values[place] + sign * step * direction, *values[place + 1 :]] for sign in (1, -1)]
+        up, down = ((dY * layers.layer_norm(*arguments, eps)).sum() for arguments in moved)
+        measured, claimed = (up - down) / (2 * step), (found[place] * direction).sum()
+        if abs(measured - claimed) > 1e-5 * max(1.0, abs(measured)):
+            return (
+                f"Along a random direction of {name} the loss rises by {measured:.4g} for each unit of the step, "
+                f"but your gradient says {claimed:.4g}."
+            )
+    return None
+
+
+def nothing_along_the_mean(ask, rng):
+    D, N = draw_sizes(rng, 2)
+    X, gamma, dY, eps = with_gradient(rng, D, N, 0.1)
+    whole = ask(X, gamma, dY, eps)
+    if slip := shapes_slip(whole, ((D, N), (D,), (D,))):
+        return slip
+    if not close(whole[0].sum(axis=0), np.zeros(N), 1e-8):
+        return (
+            "A shift of a whole token changes nothing, so its gradient must sum to 0 over the features; yours does not."
+        )
+    halves = [ask(X[:, part].copy(), gamma, dY[:, part].copy(), eps) for part in (slice(0, 2), slice(2, N))]
+    if not close(whole[0], np.concatenate([halves[0][0], halves[1][0]], axis=1), 1e-8):
+        return "The gradient by a token depends on that token alone, but yours changes with its company."
+    if not close(whole[1], halves[0][1] + halves[1][1], 1e-8):
+        return "All tokens share one gamma, so its gradients from two parts of the sequence add up; yours do not."
+    if any(close(array, 0 * array) for array in whole):
+        return "One of your gradients is 0 everywhere."
+    return None
+
+
+QUESTION = Question(
+    id="backward",
+    title="Stretch: the gradient of LayerNorm",
+    name="layer_norm_backward",
+    minutes=27,
+    difficulty=3,
+    checks=(
+        holds("scale and shift", 3, scale_and_shift),
+        equals("values", 6, ordinary_gradients, layers.layer_norm_backward),
+        equals("equal sizes", 2, gradients_of_equal_sizes, layers.layer_norm_backward),
+        holds("gradient check", 4, gradient_check),
+        holds("what has no gradient", 3, nothing_along_the_mean),
+    ),
+    hints=(
+        "Work on one token. Name what stands before scale and shift x̂, and the gradient that arrives there; γ "
+        "has a part in it. The gradients by γ and β need no more than this: which axis do they sum over?",
+        "A small change of x changes x̂ in three ways: directly, through the mean, and through the standard "
+        "deviation. The last is σ = √(var + ε), and its slope by x_d is x̂_d / D.",
+        "Each of the last two ways takes something out of the arriving gradient: its mean, and its mean "
+        "product with x̂, along x̂. All three share one factor; it belongs to the token.",
+    ),
+    section="one-token-at-a-time",
+    inputs=Inputs(axes("DN", "D", "DN"), alike=("equal sizes",)),
+)
+
+right, wrong = answers_to(QUESTION)
+
+
+@right
+def three_terms(X, gamma, dY, eps=1e-5):
+    centred = X - X.mean(axis=0)
+    inverse = 1 / np.sqrt((centred**2).mean(axis=0) + eps)
+    X_hat = centred * inverse
+    g = gamma[:, None] * dY
+    dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
+    return dX, (dY * X_hat).sum(axis=1), dY.sum(axis=1)
+
+
+@right
+def jacobian_of_a_token(X, gamma, dY, eps=1e-5):
+    D, N = X.shape
+    dX, dgamma = np.zeros((D, N)), np.zeros(D)
+    for n in range(N):
+        s = np.sqrt(X[:, n].var() + eps)
+        x_hat = (X[:, n] - X[:, n].mean()) / s
+        J = (np.eye(D) - 1 / D - np.outer(x_hat, x_hat) / D) / s
+        dX[:, n] = J.T @ (gamma * dY[:, n])
+        dgamma += dY[:, n] * x_hat
+    return dX, dgamma, dY @ np.ones(N)
+
+
+@right
+def through_mean_and_variance(X, gamma, dY, eps=1e-5):
+    D = len(X)
+    mu, var = X.mean(axis=0), X.var(axis=0)
+    root = np.sqrt(var + eps)
+    d_hat = dY * gamma[:, None]
+    d_var = (d_hat * (X - mu)).sum(axis=0) * -0.5 * root**-3
+    d_mu = -(d_hat / root).sum(axis=0) + d_var * (-2 * (X - mu)).mean(axis=0)
+    dX = d_hat / root + d_var * 2 * (X - mu) / D + d_mu / D
+    return dX, ((X - mu) / root * dY).sum(axis=1), dY.sum(axis=1)
+
+
+@right
+def as_often_written(X, gamma, dY, eps=1e-5):
+    centred = X - X.mean(axis=0, keepdims=True)
+    inverse = 1 / np.sqrt((centred**2).mean(axis=0, keepdims=True) + eps)
+    X_hat = centred * inverse
+    g = gamma[:, None] * dY
+    dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
+    return dX, (dY * X_hat).sum(axis=1), dY.sum(axis=1)
+
+
+@wrong("Your variance divides by D − 1, unlike that of the norm itself.", section="common-mistakes")
+def degrees_of_freedom(X, gamma, dY, eps=1e-5):
+    inverse = 1 / np.sqrt(X.var(axis=0, ddof=1) + eps)
+    X_hat, g = (X - X.mean(axis=0)) * inverse, gamma[:, None] * dY
+    dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
+    return dX, (dY * X_hat).sum(axis=1), dY.sum(axis=1)
+
+
+wrong.edits("""
+# three_terms
+## statistics_over_the_tokens [the-norm-that-sees-the-future]: You average over the tokens: this is the gradient of the
+norm that sees the future.
+- centred = X - X.mean(axis=0)
+- inverse = 1 / np.sqrt((centred**2).mean(axis=0) + eps)
++ centred = X - X.mean(axis=1, keepdims=True)
++ inverse = 1 / np.sqrt((centred**2).mean(axis=1, keepdims=True) + eps)
+- dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
++ dX = inverse * (g - g.mean(axis=1, keepdims=True) - X_hat * (g * X_hat).mean(axis=1, keepdims=True))
+
+# as_often_written
+## statistics_held_fixed: You treat mean and variance as constants, but a feature moves both of them.
+- dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
++ dX = inverse * g
+## mean_held_fixed: The path through the mean is missing from your gradient by X.
+- dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
++ dX = inverse * (g - X_hat * (g * X_hat).mean(axis=0))
+## spread_held_fixed: The path through the standard deviation is missing from your gradient by X.
+- dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
++ dX = inverse * (g - g.mean(axis=0))
+## sums_for_means: Your two corrections are sums over the features where they should be means.
+- dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
++ dX = inverse * (g - g.sum(axis=0) - X_hat * (g * X_hat).sum(axis=0))
+## wrong_sign: The path through the standard deviation has the wrong sign: a larger spread makes every output smaller.
+- dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
++ dX = inverse * (g - g.mean(axis=0) + X_hat * (g * X_hat).mean(axis=0))
+## gamma_missing: γ is missing from your gradient by X.
+- g = gamma[:, None] * dY
++ g = dY
+## gamma_last: You multiply by γ at the end; it has to enter before the means are taken.
+- g = gamma[:, None] * dY
+- dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
++ g = dY
++ dX = gamma[:, None] * inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
+## gamma_twice: γ enters your gradient by X twice.
+- dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
++ dX = gamma[:, None] * inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
+## inverse_missing: The factor of one over the standard deviation is missing from your gradient by X.
+- dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
++ dX = g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0)
+## root_missing_throughout: The root is missing: you divide by the variance, in the standardised features and in your
+gradient by X.
+- inverse = 1 / np.sqrt((centred**2).mean(axis=0, keepdims=True) + eps)
++ inverse = 1 / ((centred**2).mean(axis=0, keepdims=True) + eps)
+## inverse_squared: You divide by the variance: one factor too many stands before your gradient by X.
+- dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
++ dX = inverse * inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
+## centred_for_standard: In the path through the standard deviation stand your centred features, not yet divided by it.
+- dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
++ dX = inverse * (g - g.mean(axis=0) - centred * (g * centred).mean(axis=0))
+## spread_once: The path through the standard deviation has the standard deviation below it once too few in yours.
+- dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
++ dX = inverse * (g - g.mean(axis=0) - centred * (g * X_hat).mean(axis=0))
+## means_over_the_tokens: The statistics are those of each token, but the corrections of your gradient average over the
+tokens.
+- dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
++ dX = inverse * (g - g.mean(axis=1, keepdims=True) - X_hat * (g * X_hat).mean(axis=1, keepdims=True))
+## gamma_from_raw_tokens: The gradient by γ needs the standardised features; yours takes those of X.
+- return dX, (dY * X_hat).sum(axis=1), dY.sum(axis=1)
++ return dX, (dY * X).sum(axis=1), dY.sum(axis=1)
+## gamma_from_centred_tokens: The gradient by γ takes features that are centred and not yet divided by the standard
+deviation.
+- return dX, (dY * X_hat).sum(axis=1), dY.sum(axis=1)
++ return dX, (dY * centred).sum(axis=1), dY.sum(axis=1)
+## gamma_from_its_own_product: γ enters its own gradient; the product γ x̂ has the slope x̂.
+- return dX, (dY * X_hat).sum(axis=1), dY.sum(axis=1)
++ return dX, (g * X_hat).sum(axis=1), dY.sum(axis=1)
+## parameters_averaged: Your gradients by γ and β are means over the tokens; every token adds its own share.
+- return dX, (dY * X_hat).sum(axis=1), dY.sum(axis=1)
++ return dX, (dY * X_hat).mean(axis=1), dY.mean(axis=1)
+## parameters_over_features: Your gradients by γ and β sum over the features and have one number a token.
+- return dX, (dY * X_hat).sum(axis=1), dY.sum(axis=1)
++ return dX, (dY * X_hat).sum(axis=0), dY.sum(axis=0)
+## beta_scaled: Your gradient by β has γ in it; the shift is added after the scale.
+- return dX, (dY * X_hat).sum(axis=1), dY.sum(axis=1)
++ return dX, (dY * X_hat).sum(axis=1), g.sum(axis=1)
+## gamma_and_beta_exchanged: Your gradients by γ and β are exchanged.
+- return dX, (dY * X_hat).sum(axis=1), dY.sum(axis=1)
++ return dX, dY.sum(axis=1), (dY * X_hat).sum(axis=1)
+## eps_always_small [one-token-at-a-time]: Your ε is 0.00001 whatever the caller passes.
+- inverse = 1 / np.sqrt((centred**2).mean(axis=0, keepdims=True) + eps)
++ inverse = 1 / np.sqrt((centred**2).mean(axis=0, keepdims=True) + 1e-5)
+## eps_forgotten [one-token-at-a-time]: There is no ε in your standard deviation.
+- inverse = 1 / np.sqrt((centred**2).mean(axis=0, keepdims=True) + eps)
++ inverse = 1 / np.sqrt((centred**2).mean(axis=0, keepdims=True) + 0)
+## forward_scaling: This scales dY by γ over the standard deviation and centres the result: half of the chain rule.
+- dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
++ dX = inverse * g - (inverse * g).mean()
+## one_sum_for_a_mean: In the path through the standard deviation you sum over the features; it is a mean.
+- dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
++ dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).sum(axis=0))
+## mean_of_all_tokens: You take out the mean of the whole matrix; every token has its own.
+- dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
++ dX = inverse * (g - g.mean() - X_hat * (g * X_hat).mean(axis=0))
+## along_nothing: The mean product with x̂ is taken out of every feature alike; it belongs along x̂.
+- dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
++ dX = inverse * (g - g.mean(axis=0) - (g * X_hat).mean(axis=0))
+## no_mean_in_the_spread: In the path through the standard deviation the mean is missing: each feature looks at its own
+product only.
+- dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
++ dX = inverse * (g - g.mean(axis=0) - X_hat * g * X_hat)
+## spread_without_gamma: γ is missing in the path through the standard deviation.
+- dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
++ dX = inverse * (g - g.mean(axis=0) - X_hat * (dY * X_hat).mean(axis=0))
+## mean_without_gamma: γ is missing in the path through the mean.
+- dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
++ dX = inverse * (g - dY.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
+## spread_doubled: The path through the standard deviation has a factor of 2 too many: the root takes that of the square
+away.
+- dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
++ dX = inverse * (g - g.mean(axis=0) - 2 * X_hat * (g * X_hat).mean(axis=0))
+## divided_by_gamma: You divide by γ on the way back; the slope of γ x̂ by x̂ is γ.
+- g = gamma[:, None] * dY
++ g = dY / gamma[:, None]
+## factor_on_one_term: The factor of one over the standard deviation stands before the direct path only; all three have
+it.
+- dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
++ dX = inverse * g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0)
+## not_summed: Your gradients by γ and β have one column for each token; they are sums over the tokens.
+- return dX, (dY * X_hat).sum(axis=1), dY.sum(axis=1)
++ return dX, dY * X_hat, dY
+## upright_parameters: Your gradients by γ and β stand upright as columns; both belong to vectors of shape (D,).
+- return dX, (dY * X_hat).sum(axis=1), dY.sum(axis=1)
++ return dX, (dY * X_hat).sum(axis=1, keepdims=True), dY.sum(axis=1, keepdims=True)
+## another_default [one-token-at-a-time]: Your default for ε is 0.000001; the one of the task is 0.00001.
+- def as_often_written(X, gamma, dY, eps=1e-5):
++ def as_often_written(X, gamma, dY, eps=1e-6):
+""")

@@ -1,0 +1,22 @@
+"""Checks of exercise 07: tokens far from mean 0 and spread 1, random scales and shifts, an ε that can be seen."""
+
+from clearcheck import Exercise
+
+from . import backward, block, depth, layer_norm, module, museum, norms
+from .module import BRINGS
+
+EXERCISE = Exercise(
+    slug="07-residual-norm",
+    title="Residuals and normalisation",
+    chapter="chapters/07-residual-norm",
+    brings=BRINGS,
+    questions=(
+        layer_norm.QUESTION,
+        norms.QUESTION,
+        museum.QUESTION,
+        block.QUESTION,
+        module.QUESTION,
+        depth.QUESTION,
+        backward.QUESTION,
+    ),
+)

@@ -1,0 +1,268 @@
+"""Exercise 07, question module: a pre-norm block with dropout as a module."""
+
+import math
+
+import torch
+from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck.author.torch_arguments import module_call
+from clearcheck.author.torch_checks import causal, dropout_acts, gradients_everywhere, parameter_count, rows_independent
+from clearcheck.author.torch_dropout import numbers_dropped
+from clearformer.layers import FeedForward
+from torch import nn
+
+BRINGS = {"MultiHead": "04-multi-head", "FeedForward": "05-feed-forward"}
+PARTS = {"attention.out": "attention", "feed_forward.down": "the feed-forward layer"}  # by their last layers
+
+
+class MultiHead(nn.Module):
+    def __init__(self, d_model, n_heads, causal=False):
+        super().__init__()
+        self.n_heads, self.causal = n_heads, causal
+        self.query, self.key = nn.Linear(d_model, d_model), nn.Linear(d_model, d_model)
+        self.value, self.out = nn.Linear(d_model, d_model), nn.Linear(d_model, d_model)
+
+    def forward(self, x):
+        parts = (part(x).unflatten(-1, (self.n_heads, -1)) for part in (self.query, self.key, self.value))
+        q, k, v = (part.transpose(1, 2) for part in parts)
+        later = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).triu(1)
+        scores = q @ k.mT / math.sqrt(k.shape[-1])
+        scores = scores.masked_fill(later, -math.inf) if self.causal else scores
+        return self.out((scores.softmax(-1) @ v).transpose(1, 2).flatten(2))
+
+
+class Reference(nn.Module):
+    def __init__(self, d_model, n_heads, d_ff, dropout=0.0, causal=False):
+        super().__init__()
+        self.norm_1, self.norm_2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
+        self.attention, self.feed_forward = MultiHead(d_model, n_heads, causal), FeedForward(d_model, d_ff)
+        self.p = dropout
+
+    def forward(self, x):
+        for norm, part in ((self.norm_1, self.attention), (self.norm_2, self.feed_forward)):
+            x = x + nn.functional.dropout(part(norm(x)), self.p, self.training)
+        return x
+
+
+def drawn(rng, rows=2, tokens=5, d_model=6, n_heads=2, d_ff=11, looks_back=True, spread=1.0, mean=2, **options):
+    shapes = {f"attention.{name}": (d_model, d_model) for name in ("query", "key", "value", "out")}
+    shapes |= {"feed_forward.up": (d_ff, d_model), "feed_forward.down": (d_model, d_ff)}
+    weights = {f"{name}.weight": rng.normal(size=shape) / shape[1] ** 0.5 for name, shape in shapes.items()}
+    weights |= {f"{name}.bias": rng.normal(size=shape[0]) for name, shape in shapes.items()}
+    weights |= {f"norm_{i}.{name}": rng.normal(size=d_model) for i in (1, 2) for name in ("weight", "bias")}
+    sizes = {"d_model": d_model, "n_heads": n_heads, "d_ff": d_ff, "dropout": 0.25, "causal": looks_back}
+    x = spread * rng.normal(size=(rows, tokens, d_model)) + mean
+    return module_call(sizes, (x,), weights=weights, **options)
+
+
+def nearly_alike(rng):
+    """Numbers so close to each other that the ε counts, in both norms: attention adds nothing."""
+    (plan,) = drawn(rng, spread=1e-3, mean=0)
+    plan["weights"] |= {
+        f"attention.out.{kind}": 0 * plan["weights"][f"attention.out.{kind}"] for kind in ("weight", "bias")
+    }
+    return (plan,)
+
+
+def outputs(rng):
+    given = {}, {"tokens": 1}, {"rows": 3, "tokens": 7, "d_model": 10, "n_heads": 5, "d_ff": 4}, {"spread": 30.0}
+    cases = [drawn(rng, looks_back=i != 1, **one) for i, one in enumerate(given)] + [drawn(rng, looks_back=False)]
+    return [*cases, drawn(rng, spread=1e-3, mean=0), nearly_alike(rng)]
+
+
+def gradients(rng):
+    return [drawn(rng, gives="gradients"), drawn(rng, looks_back=False, gives="gradients")]
+
+
+def block_parameters(d_model, n_heads, d_ff, dropout, causal):
+    return 4 * d_model * (d_model + 1) + 2 * d_model * d_ff + d_ff + d_model + 4 * d_model
+
+
+QUESTION = Question(
+    id="module",
+    title="Your block",
+    name="Block",
+    minutes=23,
+    difficulty=2,
+    checks=(
+        equals("outputs", 5, outputs, Reference),
+        equals("gradients", 2, gradients, Reference),
+        holds("every parameter", 1, gradients_everywhere(drawn)),
+        holds("looking back", 1, causal(drawn)),
+        holds("rows", 1, rows_independent(drawn)),
+        holds("dropout", 2, dropout_acts(drawn)),
+        holds("what is dropped", 3, numbers_dropped(lambda rng: drawn(rng, rows=10, tokens=20), PARTS)),
+        holds("parameters", 1, parameter_count(drawn, block_parameters)),
+    ),
+    hints=(
+        "The constructor makes five parts and keeps them under the names of the task. `forward` is two lines, one for "
+        "each part, and both have the same form.",
+        "Read a line from the inside: norm, part, dropout, plus. What is dropped is what the part gives back, and the "
+        "stream itself is neither normalised nor dropped.",
+        "`nn.Dropout` knows about train() and eval(), and about 1/(1 − p). The second line starts from what the first "
+        "one has made.",
+    ),
+    section="where-the-norm-goes",
+    brings=BRINGS,
+    inputs=Inputs(no_sizes="the sizes are those of a module", no_softmax="the scores are made inside"),
+    how="module",
+    forbids=("torch.nn.TransformerEncoderLayer", "torch.nn.TransformerDecoderLayer"),
+)
+
+right, wrong = answers_to(QUESTION)
+
+
+@right
+class Plain(nn.Module):
+    def __init__(self, d_model, n_heads, d_ff, dropout=0.0, causal=False):
+        super().__init__()
+        self.norm_1, self.norm_2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
+        self.attention, self.feed_forward = MultiHead(d_model, n_heads, causal), FeedForward(d_model, d_ff)
+        self.drop = nn.Dropout(dropout)
+
+    def forward(self, x):
+        y = x + self.drop(self.attention(self.norm_1(x)))
+        y = y + self.drop(self.feed_forward(self.norm_2(y)))
+        return y
+
+
+@right
+class OwnNormAndDropout(nn.Module):
+    class Norm(nn.Module):
+        def __init__(self, d_model):
+            super().__init__()
+            self.weight, self.bias = nn.Parameter(torch.ones(d_model)), nn.Parameter(torch.zeros(d_model))
+
+        def forward(self, x):
+            apart = x - x.mean(-1, keepdim=True)
+            return apart / (apart.square().mean(-1, keepdim=True) + 1e-5).sqrt() * self.weight + self.bias
+
+    def __init__(self, d_model, n_heads, d_ff, dropout=0.0, causal=False):
+        super().__init__()
+        self.attention, self.feed_forward = MultiHead(d_model, n_heads, causal), FeedForward(d_model, d_ff)
+        self.norm_1, self.norm_2, self.p = self.Norm(d_model), self.Norm(d_model), dropout
+
+    def thin(self, x):
+        return x * (torch.rand_like(x) >= self.p) / (1 - self.p) if self.training else x
+
+    def forward(self, x):
+        middle = x + self.thin(self.attention(self.norm_1(x)))
+        return middle + self.thin(self.feed_forward(self.norm_2(middle)))
+
+
+@right
+class InALoop(nn.Module):
+    def __init__(self, d_model, n_heads, d_ff, dropout=0.0, causal=False):
+        super().__init__()
+        self.add_module("norm_1", nn.LayerNorm(d_model))
+        self.add_module("norm_2", nn.LayerNorm(d_model))
+        self.attention, self.feed_forward = MultiHead(d_model, n_heads, causal), FeedForward(d_model, d_ff)
+        self.drop = nn.Dropout(dropout)
+
+    def forward(self, x):
+        for part in (nn.Sequential(self.norm_1, self.attention), nn.Sequential(self.norm_2, self.feed_forward)):
+            x = torch.add(x, self.drop(part(x)))
+        return x
+
+
+wrong.edits("""
+# Plain
+## post_norm: This is post-norm: the norm belongs in front of the part, not after the sum.
+- y = x + self.drop(self.attention(self.norm_1(x)))
+- y = y + self.drop(self.feed_forward(self.norm_2(y)))
++ y = self.norm_1(x + self.drop(self.attention(x)))
++ y = self.norm_2(y + self.drop(self.feed_forward(y)))
+## norm_on_the_output: Your norms take what a part gives back; they should take what it reads.
+- y = x + self.drop(self.attention(self.norm_1(x)))
+- y = y + self.drop(self.feed_forward(self.norm_2(y)))
++ y = x + self.drop(self.norm_1(self.attention(x)))
++ y = y + self.drop(self.norm_2(self.feed_forward(y)))
+## no_residuals [identity-plus-a-bit]: The residual connections are missing.
+- y = x + self.drop(self.attention(self.norm_1(x)))
+- y = y + self.drop(self.feed_forward(self.norm_2(y)))
++ y = self.drop(self.attention(self.norm_1(x)))
++ y = self.drop(self.feed_forward(self.norm_2(y)))
+## second_residual_missing [identity-plus-a-bit]: The second residual connection is missing.
+- y = y + self.drop(self.feed_forward(self.norm_2(y)))
++ y = self.drop(self.feed_forward(self.norm_2(y)))
+## normed_then_kept: The normalised tokens take the place of the stream.
+- y = x + self.drop(self.attention(self.norm_1(x)))
++ x = self.norm_1(x)
++ y = x + self.drop(self.attention(x))
+## in_parallel: Both parts read the same tokens; the second should read what the first has made.
+- y = x + self.drop(self.attention(self.norm_1(x)))
+- y = y + self.drop(self.feed_forward(self.norm_2(y)))
++ y = x + self.drop(self.attention(self.norm_1(x))) + self.drop(self.feed_forward(self.norm_2(x)))
+## parts_exchanged: The feed-forward layer comes first in yours; attention reads the input of the block.
+- y = x + self.drop(self.attention(self.norm_1(x)))
+- y = y + self.drop(self.feed_forward(self.norm_2(y)))
++ y = x + self.drop(self.feed_forward(self.norm_2(x)))
++ y = y + self.drop(self.attention(self.norm_1(y)))
+## one_norm_for_both: The first norm serves both parts, and the second is never used.
+- y = y + self.drop(self.feed_forward(self.norm_2(y)))
++ y = y + self.drop(self.feed_forward(self.norm_1(y)))
+## final_norm_inside: A final norm stands at the end of your block; it belongs to the top of a stack.
+- return y
++ return self.norm_2(y)
+## mask_forgotten: Your attention never hears of `causal`.
+- self.attention, self.feed_forward = MultiHead(d_model, n_heads, causal), FeedForward(d_model, d_ff)
++ self.attention, self.feed_forward = MultiHead(d_model, n_heads), FeedForward(d_model, d_ff)
+## always_causal: Your attention looks back only, whatever `causal` says.
+- self.attention, self.feed_forward = MultiHead(d_model, n_heads, causal), FeedForward(d_model, d_ff)
++ self.attention, self.feed_forward = MultiHead(d_model, n_heads, True), FeedForward(d_model, d_ff)
+## no_dropout [dropout]: Nothing is dropped in train() mode.
+- self.drop = nn.Dropout(dropout)
++ self.drop = nn.Identity()
+## dropout_in_use [dropout]: Dropout acts in eval() mode, too.
+- y = x + self.drop(self.attention(self.norm_1(x)))
++ y = x + nn.functional.dropout(self.attention(self.norm_1(x)), self.drop.p)
+## the_stream_is_dropped [common-mistakes]: Dropout takes the sum and so thins the stream; only what a part adds is
+dropped.
+- y = x + self.drop(self.attention(self.norm_1(x)))
+- y = y + self.drop(self.feed_forward(self.norm_2(y)))
++ y = self.drop(x + self.attention(self.norm_1(x)))
++ y = self.drop(y + self.feed_forward(self.norm_2(y)))
+## dropped_before_the_part [dropout]: Dropout thins what a part reads; it belongs to what the part adds.
+- y = x + self.drop(self.attention(self.norm_1(x)))
+- y = y + self.drop(self.feed_forward(self.norm_2(y)))
++ y = x + self.attention(self.drop(self.norm_1(x)))
++ y = y + self.feed_forward(self.drop(self.norm_2(y)))
+## dropout_once [dropout]: What the feed-forward layer adds is never dropped.
+- y = y + self.drop(self.feed_forward(self.norm_2(y)))
++ y = y + self.feed_forward(self.norm_2(y))
+## rate_fixed [dropout]: Your dropout is 0.1, whatever `dropout` says.
+- self.drop = nn.Dropout(dropout)
++ self.drop = nn.Dropout(0.1)
+## small_epsilon: The ε of your second norm is not 0.00001.
+- self.norm_1, self.norm_2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
++ self.norm_1, self.norm_2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model, eps=1e-6)
+## hidden_numbers_dropped [dropout]: Dropout also takes numbers inside the feed-forward layer; only what a part gives
+back is dropped.
+- y = y + self.drop(self.feed_forward(self.norm_2(y)))
++ hidden = nn.functional.gelu(self.feed_forward.up(self.norm_2(y)))
++ y = y + self.drop(self.feed_forward.down(self.drop(hidden)))
+## kept_for_dropped [dropout]: The probability is that of dropping a number; yours keeps one with it.
+- self.drop = nn.Dropout(dropout)
++ self.drop = nn.Dropout(1 - dropout)
+## bare_norms: The norms of your block have no scale and shift to learn.
+- self.norm_1, self.norm_2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
++ self.norm_1, self.norm_2 = (nn.LayerNorm(d_model, elementwise_affine=False) for _ in range(2))
+# OwnNormAndDropout
+## over_tokens [the-norm-that-sees-the-future]: The norms of your block average over the tokens.
+- apart = x - x.mean(-1, keepdim=True)
+- return apart / (apart.square().mean(-1, keepdim=True) + 1e-5).sqrt() * self.weight + self.bias
++ apart = x - x.mean(1, keepdim=True)
++ return apart / (apart.square().mean(1, keepdim=True) + 1e-5).sqrt() * self.weight + self.bias
+## not_scaled_up [dropout]: What is kept is not divided by 1 − p, and so the mean shrinks while the block is trained.
+- return x * (torch.rand_like(x) >= self.p) / (1 - self.p) if self.training else x
++ return x * (torch.rand_like(x) >= self.p) if self.training else x
+## scaled_by_p [dropout]: What is kept is divided by p; it should be divided by 1 − p.
+- return x * (torch.rand_like(x) >= self.p) / (1 - self.p) if self.training else x
++ return x * (torch.rand_like(x) >= self.p) / self.p if self.training else x
+## one_mask_for_the_batch [dropout]: Your dropout drops the same numbers in every sequence; each number is drawn on its
+own.
+- return x * (torch.rand_like(x) >= self.p) / (1 - self.p) if self.training else x
++ return x * (torch.rand_like(x[:1]) >= self.p) / (1 - self.p) if self.training else x
+## whole_tokens [dropout]: Your dropout drops all features of a token at once; each number is drawn on its own.
+- return x * (torch.rand_like(x) >= self.p) / (1 - self.p) if self.training else x
++ return x * (torch.rand_like(x[..., :1]) >= self.p) / (1 - self.p) if self.training else x
+""")

@@ -1,0 +1,316 @@
+"""Exercise 07, question museum: repair the layer that sees the future."""
+
+import numpy as np
+from clearcheck import Inputs, Question, answers_to, axes, equals, holds
+from clearcheck.author.cases import close, draw_sizes
+from clearformer.reference import layers
+
+from .shared import EPS
+
+
+def causal_layer(x, W):
+    ones = np.ones(x.shape[2])
+    normed = np.stack([layers.layer_norm(rows.T, ones, 0 * ones, EPS).T for rows in x])
+    so_far = np.cumsum(normed, axis=1) / np.arange(1, x.shape[1] + 1)[:, None]
+    stream = x + so_far @ W
+    return np.stack([layers.rms_norm(rows.T, ones, EPS).T for rows in stream])
+
+
+def draw_layer(rng, n_sequences=None, n_tokens=None):
+    """Tokens in rows, with a mean that makes the residual visible, and a map."""
+    B, N, D = draw_sizes(rng, 3)
+    shape = (n_sequences or B, n_tokens or N, D)
+    x = rng.normal(size=(*shape[:2], 1)) + 2 + rng.uniform(0.5, 2, size=(*shape[:2], 1)) * rng.normal(size=shape)
+    return x, rng.normal(size=(D, D)) / np.sqrt(D)
+
+
+def ordinary_layers(rng):
+    return [draw_layer(rng), draw_layer(rng, n_tokens=1), draw_layer(rng, n_sequences=1)]
+
+
+def extreme_layers(rng):
+    """Large tokens, tiny ones (where ε shows), a constant token, and a map that drowns the residual."""
+    x, W = draw_layer(rng)
+    far = x.copy()
+    far[:, 1] = float(rng.integers(2, 9))
+    return [(1000 + x, W), (1e-3 * x, 1e-3 * W), (far, W), (x, 50 * W)]
+
+
+def table_slip(y, x):
+    if isinstance(y, np.ndarray) and y.shape == x.shape:
+        return None
+    return f"The result should be an array of shape {x.shape}."
+
+
+def no_future(ask, rng):
+    x, W = draw_layer(rng)
+    later = x.copy()
+    later[:, -1] += rng.normal(size=x.shape[2])
+    y, y_later = ask(x, W), ask(later, W)
+    if slip := table_slip(y, x) or table_slip(y_later, x):
+        return slip
+    if not close(y_later[:, :-1], y[:, :-1]):
+        return "After an edit of the last token the outputs of earlier ones change: the layer sees the future."
+    if close(y_later[:, -1], y[:, -1]):
+        return "After an edit of the last token its own output must change, but yours does not."
+    earlier = x.copy()
+    earlier[:, 0] += rng.normal(size=x.shape[2])
+    if close(ask(earlier, W)[:, -1], y[:, -1]):
+        return "After an edit of the first token the output of the last must change, but yours does not."
+    return None
+
+
+def no_length(ask, rng):
+    x, W = draw_layer(rng)
+    y, shorter = ask(x, W), ask(x[:, :-1].copy(), W)
+    if slip := table_slip(y, x) or table_slip(shorter, x[:, :-1]):
+        return slip
+    if not close(shorter, y[:, :-1]):
+        return "Without the last token the outputs of the earlier ones are not what they were with it."
+    if close(y, ask(x, 2 * W)):
+        return "With a map twice as large the outputs must change, but yours do not."
+    return None
+
+
+def silent_map(ask, rng):
+    x, W = draw_layer(rng)
+    y = ask(x, 0 * W)
+    if slip := table_slip(y, x):
+        return slip
+    if not close(y, causal_layer(x, 0 * W)):
+        return "With a map of zeros only the residual and the final norm are left, but your outputs are others."
+    if close(ask(x, W), y):
+        return "The map must change the outputs, but yours are those of a map of zeros."
+    return None
+
+
+QUESTION = Question(
+    id="museum",
+    title="Repair the layer that sees the future",
+    name="causal_layer",
+    minutes=18,
+    difficulty=2,
+    checks=(
+        holds("the future", 3, no_future),
+        holds("cut off", 3, no_length),
+        holds("silent map", 2, silent_map),
+        equals("values", 6, ordinary_layers, causal_layer),
+        equals("extreme tokens and maps", 2, extreme_layers, causal_layer),
+    ),
+    hints=(
+        "Here tokens are rows, in a batch: write the meaning of axis 0, 1 and 2 beside every line, and compare "
+        "with the four sentences of the task, one after the other.",
+        "How many tokens has the third one seen, itself included? And how many has it seen according to the "
+        "museum piece, if the sequence has ten?",
+        "A residual connection adds to the stream, and in a pre-norm layer no norm ever touches that. What "
+        "does the museum piece add to, in the line that makes `stream`?",
+    ),
+    section="the-norm-that-sees-the-future",
+    inputs=Inputs(axes("BND", "DD")),
+)
+
+right, wrong = answers_to(QUESTION)
+
+
+@right
+def repaired_line_by_line(x, W):
+    centred = x - x.mean(axis=2, keepdims=True)
+    normed = centred / np.sqrt(np.square(centred).mean(axis=2, keepdims=True) + 1e-5)
+    so_far = np.cumsum(normed @ W, axis=1) / np.arange(1, x.shape[1] + 1)[None, :, None]
+    y = x + so_far
+    return y / np.sqrt(np.square(y).mean(axis=2, keepdims=True) + 1e-5)
+
+
+@right
+def token_by_token(x, W):
+    y = np.zeros_like(x)
+    for b, rows in enumerate(x):
+        seen = np.zeros(rows.shape[1])
+        for n, token in enumerate(rows):
+            seen = seen + (token - token.mean()) / np.sqrt(token.var() + 1e-5)
+            out = token + seen / (n + 1) @ W
+            y[b, n] = out / np.sqrt((out * out).mean() + 1e-5)
+    return y
+
+
+@right
+def with_a_triangle(x, W):
+    N = x.shape[1]
+    weights = np.tril(np.ones((N, N)))
+    weights /= weights.sum(axis=1, keepdims=True)
+    normed = (x - x.mean(-1)[..., None]) / np.sqrt(x.var(-1) + 1e-5)[..., None]
+    stream = x + weights @ normed @ W
+    return stream / np.sqrt((stream**2).mean(-1) + 1e-5)[..., None]
+
+
+@right
+def as_often_written(x, W):
+    centred = x - x.mean(axis=2, keepdims=True)
+    normed = centred / np.sqrt(np.square(centred).mean(axis=2, keepdims=True) + 1e-5)
+    so_far = np.cumsum(normed @ W, axis=1) / np.arange(1, x.shape[1] + 1)[:, None]
+    stream = x + so_far
+    return stream / np.sqrt(np.square(stream).mean(axis=2, keepdims=True) + 1e-5)
+
+
+@right
+def as_often_written_too(x, W):
+    centred = x - x.mean(axis=2, keepdims=True)
+    normed = centred / np.sqrt(np.square(centred).mean(axis=2, keepdims=True) + 1e-5)
+    stream = x + np.cumsum(normed @ W, axis=1) / np.arange(1, x.shape[1] + 1)[:, None]
+    return stream / np.sqrt(np.square(stream).mean(axis=2, keepdims=True) + 1e-5)
+
+
+@wrong("This is the museum piece itself: none of its three mistakes is repaired.")
+def museum_piece(x, W):
+    centred = x - x.mean(axis=1, keepdims=True)
+    normed = centred / np.sqrt(np.square(centred).mean(axis=1, keepdims=True) + 1e-5)
+    so_far = np.cumsum(normed @ W, axis=1) / x.shape[1]
+    stream = normed + so_far
+    return stream / np.sqrt(np.square(stream).mean(axis=2, keepdims=True) + 1e-5)
+
+
+@wrong(
+    "You normalise the tokens of the past, statistics over the past included: no leak, and no LayerNorm.",
+    section="what-is-averaged",
+)
+def norm_of_the_past(x, W):
+    seen = np.arange(1, x.shape[1] + 1)[:, None]
+    mean = np.cumsum(x, axis=1) / seen
+    var = np.maximum(np.cumsum(x**2, axis=1) / seen - mean**2, 0)
+    stream = x + np.cumsum((x - mean) / np.sqrt(var + 1e-5) @ W, axis=1) / seen
+    return stream / np.sqrt(np.square(stream).mean(axis=2, keepdims=True) + 1e-5)
+
+
+wrong.edits("""
+# as_often_written
+## only_the_count: One of three mistakes is repaired, the number by which a sum over the past is divided.
+- centred = x - x.mean(axis=2, keepdims=True)
+- normed = centred / np.sqrt(np.square(centred).mean(axis=2, keepdims=True) + 1e-5)
++ centred = x - x.mean(axis=1, keepdims=True)
++ normed = centred / np.sqrt(np.square(centred).mean(axis=1, keepdims=True) + 1e-5)
+- stream = x + so_far
++ stream = normed + so_far
+## only_the_residual: One of three mistakes is repaired, the start of the residual.
+- centred = x - x.mean(axis=2, keepdims=True)
+- normed = centred / np.sqrt(np.square(centred).mean(axis=2, keepdims=True) + 1e-5)
+- so_far = np.cumsum(normed @ W, axis=1) / np.arange(1, x.shape[1] + 1)[:, None]
++ centred = x - x.mean(axis=1, keepdims=True)
++ normed = centred / np.sqrt(np.square(centred).mean(axis=1, keepdims=True) + 1e-5)
++ so_far = np.cumsum(normed @ W, axis=1) / x.shape[1]
+## residual_left [where-the-norm-goes]: What is left is the residual: yours carries the normalised tokens, and the
+stream has lost the others.
+- stream = x + so_far
++ stream = normed + so_far
+## count_left: What is left is the count: your first token knows how many are still to come.
+- so_far = np.cumsum(normed @ W, axis=1) / np.arange(1, x.shape[1] + 1)[:, None]
++ so_far = np.cumsum(normed @ W, axis=1) / x.shape[1]
+## axis_left: What is left is the first norm, whose mean still runs over the tokens.
+- centred = x - x.mean(axis=2, keepdims=True)
+- normed = centred / np.sqrt(np.square(centred).mean(axis=2, keepdims=True) + 1e-5)
++ centred = x - x.mean(axis=1, keepdims=True)
++ normed = centred / np.sqrt(np.square(centred).mean(axis=1, keepdims=True) + 1e-5)
+## norm_over_the_sequence [common-mistakes]: Your first norm has one mean for a whole sequence, over tokens and features
+together.
+- centred = x - x.mean(axis=2, keepdims=True)
+- normed = centred / np.sqrt(np.square(centred).mean(axis=2, keepdims=True) + 1e-5)
++ centred = x - x.mean(axis=(1, 2), keepdims=True)
++ normed = centred / np.sqrt(np.square(centred).mean(axis=(1, 2), keepdims=True) + 1e-5)
+## norm_over_the_batch [what-is-averaged]: Your first norm averages over the sequences of the batch.
+- centred = x - x.mean(axis=2, keepdims=True)
+- normed = centred / np.sqrt(np.square(centred).mean(axis=2, keepdims=True) + 1e-5)
++ centred = x - x.mean(axis=0, keepdims=True)
++ normed = centred / np.sqrt(np.square(centred).mean(axis=0, keepdims=True) + 1e-5)
+## final_norm_over_the_sequence: Your final norm takes one mean square for a whole sequence, and so sees the future
+itself.
+- return stream / np.sqrt(np.square(stream).mean(axis=2, keepdims=True) + 1e-5)
++ return stream / np.sqrt(np.square(stream).mean(axis=(1, 2), keepdims=True) + 1e-5)
+## final_norm_over_tokens: Your final norm averages over the tokens; the museum piece had that axis right.
+- return stream / np.sqrt(np.square(stream).mean(axis=2, keepdims=True) + 1e-5)
++ return stream / np.sqrt(np.square(stream).mean(axis=1, keepdims=True) + 1e-5)
+## without_itself: Your tokens look at those before them only; the task says up to and including itself.
+- so_far = np.cumsum(normed @ W, axis=1) / np.arange(1, x.shape[1] + 1)[:, None]
++ so_far = (np.cumsum(normed @ W, axis=1) - normed @ W) / np.maximum(np.arange(x.shape[1]), 1)[:, None]
+## not_divided: You sum the past without dividing, so that what is added grows from token to token.
+- so_far = np.cumsum(normed @ W, axis=1) / np.arange(1, x.shape[1] + 1)[:, None]
++ so_far = np.cumsum(normed @ W, axis=1)
+## mean_of_all: Every token of yours gets the mean of the whole sequence: the past was lost with the division.
+- so_far = np.cumsum(normed @ W, axis=1) / np.arange(1, x.shape[1] + 1)[:, None]
++ so_far = (normed @ W).mean(axis=1, keepdims=True) + 0 * x
+## transposed_map: Your map is transposed: with tokens in rows W stands to the right as it is.
+- so_far = np.cumsum(normed @ W, axis=1) / np.arange(1, x.shape[1] + 1)[:, None]
++ so_far = np.cumsum(normed @ W.T, axis=1) / np.arange(1, x.shape[1] + 1)[:, None]
+## no_residual [identity-plus-a-bit]: There is no residual connection left in your layer.
+- stream = x + so_far
++ stream = 0 * x + so_far
+## count_along_the_features: You divide by 1, 2, 3 … along the features; the count belongs to the tokens.
+- so_far = np.cumsum(normed @ W, axis=1) / np.arange(1, x.shape[1] + 1)[:, None]
++ so_far = np.cumsum(normed @ W, axis=1) / np.arange(1, x.shape[2] + 1)
+## count_from_the_other_end: Your counts begin at the last token; the first token has seen one, the last one all.
+- so_far = np.cumsum(normed @ W, axis=1) / np.arange(1, x.shape[1] + 1)[:, None]
++ so_far = np.cumsum(normed @ W, axis=1) / np.arange(x.shape[1], 0, -1)[:, None]
+## count_from_zero: Your counts begin at 0: the first token has seen itself.
+- so_far = np.cumsum(normed @ W, axis=1) / np.arange(1, x.shape[1] + 1)[:, None]
++ so_far = np.cumsum(normed @ W, axis=1) / np.arange(x.shape[1])[:, None]
+## summed_over_the_features: Your sum runs along the features; the past lies along axis 1.
+- so_far = np.cumsum(normed @ W, axis=1) / np.arange(1, x.shape[1] + 1)[:, None]
++ so_far = np.cumsum(normed @ W, axis=2) / np.arange(1, x.shape[1] + 1)[:, None]
+## summed_over_the_batch: Your sum runs along the batch; the past lies along axis 1.
+- so_far = np.cumsum(normed @ W, axis=1) / np.arange(1, x.shape[1] + 1)[:, None]
++ so_far = np.cumsum(normed @ W, axis=0) / np.arange(1, x.shape[1] + 1)[:, None]
+## centred_residual [where-the-norm-goes]: Your residual starts from the centred tokens, and their means are lost on the
+way.
+- stream = x + so_far
++ stream = centred + so_far
+## two_residuals [identity-plus-a-bit]: You add the normalised tokens as well as x: the stream gains what the look back
+gives, and nothing else.
+- stream = x + so_far
++ stream = x + normed + so_far
+## no_look_back: Your tokens do not look back at all: each gets its own map.
+- so_far = np.cumsum(normed @ W, axis=1) / np.arange(1, x.shape[1] + 1)[:, None]
++ so_far = normed @ W
+
+# as_often_written_too
+## only_the_axis: One of three mistakes is repaired, the axis of the first norm.
+- stream = x + np.cumsum(normed @ W, axis=1) / np.arange(1, x.shape[1] + 1)[:, None]
++ so_far = np.cumsum(normed @ W, axis=1) / x.shape[1]
++ stream = normed + so_far
+## first_norm_removed [where-the-norm-goes]: You have removed the first norm: that stops the leak, and what the map
+reads has any size.
+- centred = x - x.mean(axis=2, keepdims=True)
+- normed = centred / np.sqrt(np.square(centred).mean(axis=2, keepdims=True) + 1e-5)
+- stream = x + np.cumsum(normed @ W, axis=1) / np.arange(1, x.shape[1] + 1)[:, None]
++ stream = x + np.cumsum(x @ W, axis=1) / np.arange(1, x.shape[1] + 1)[:, None]
+## norm_behind_the_look_back [where-the-norm-goes]: You normalise after looking back; the task normalises what the part
+reads.
+- centred = x - x.mean(axis=2, keepdims=True)
+- normed = centred / np.sqrt(np.square(centred).mean(axis=2, keepdims=True) + 1e-5)
+- stream = x + np.cumsum(normed @ W, axis=1) / np.arange(1, x.shape[1] + 1)[:, None]
++ past = np.cumsum(x, axis=1) / np.arange(1, x.shape[1] + 1)[:, None]
++ past = (past - past.mean(axis=2, keepdims=True)) / np.sqrt(past.var(axis=2, keepdims=True) + 1e-5)
++ stream = x + past @ W
+## rms_in_both_places [do-we-need-the-mean]: Both of your norms are RMSNorm; the first should subtract the mean of each
+token.
+- centred = x - x.mean(axis=2, keepdims=True)
+- normed = centred / np.sqrt(np.square(centred).mean(axis=2, keepdims=True) + 1e-5)
++ normed = x / np.sqrt(np.square(x).mean(axis=2, keepdims=True) + 1e-5)
+## layer_norm_in_both_places [do-we-need-the-mean]: Your final norm subtracts the mean; it should be an RMSNorm.
+- return stream / np.sqrt(np.square(stream).mean(axis=2, keepdims=True) + 1e-5)
++ return (stream - stream.mean(axis=2, keepdims=True)) / np.sqrt(stream.var(axis=2, keepdims=True) + 1e-5)
+## no_final_norm [where-the-norm-goes]: The final norm is missing, and the stream leaves the layer at any size.
+- stream = x + np.cumsum(normed @ W, axis=1) / np.arange(1, x.shape[1] + 1)[:, None]
+- return stream / np.sqrt(np.square(stream).mean(axis=2, keepdims=True) + 1e-5)
++ return x + np.cumsum(normed @ W, axis=1) / np.arange(1, x.shape[1] + 1)[:, None]
+## roots_without_eps [one-token-at-a-time]: There is no ε under your roots, and a constant token is divided by 0.
+- centred = x - x.mean(axis=2, keepdims=True)
+- normed = centred / np.sqrt(np.square(centred).mean(axis=2, keepdims=True) + 1e-5)
++ normed = (x - x.mean(axis=2, keepdims=True)) / x.std(axis=2, keepdims=True)
+- return stream / np.sqrt(np.square(stream).mean(axis=2, keepdims=True) + 1e-5)
++ return stream / np.sqrt(np.square(stream).mean(axis=2, keepdims=True))
+## half_of_the_axis: In your first norm the mean runs over the features, the mean square still over the tokens.
+- normed = centred / np.sqrt(np.square(centred).mean(axis=2, keepdims=True) + 1e-5)
++ normed = centred / np.sqrt(np.square(centred).mean(axis=1, keepdims=True) + 1e-5)
+## other_half_of_the_axis: In your first norm the mean square runs over the features, and the mean still over the
+tokens.
+- centred = x - x.mean(axis=2, keepdims=True)
++ centred = x - x.mean(axis=1, keepdims=True)
+""")

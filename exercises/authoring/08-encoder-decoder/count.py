@@ -1,0 +1,115 @@
+"""Exercise 08, question count: how many numbers are learned?."""
+
+from clearcheck import COUNTED, Inputs, Question, answers_to, equals
+from clearcheck.author.cases import draw_sizes
+
+from .parts import Transformer
+
+
+def count_reference(n_source, n_target, d_model, n_heads, d_ff, n_layers):
+    """The numbers in a model of these sizes, counted one by one."""
+    model = Transformer(n_source, n_target, d_model, n_heads, d_ff, n_layers)
+    return sum(parameter.numel() for parameter in model.parameters())
+
+
+def sizes_of_models(rng, layers):
+    cases = []
+    for n_layers in layers:
+        n_source, n_target, width, d_ff = draw_sizes(rng, 4, (10, 14, 17, 19, 22, 26))
+        if (n_source > n_target) == bool(cases):  # the larger vocabulary is the source's once, then the target's
+            n_source, n_target = n_target, n_source
+        n_heads = int(rng.choice([2, 3, 5]))
+        cases.append((n_source, n_target, width * n_heads, n_heads, d_ff, n_layers))
+    return cases
+
+
+QUESTION = Question(
+    id="count",
+    title="How many numbers are learned?",
+    name="count_parameters",
+    minutes=10,
+    difficulty=1,
+    checks=(
+        equals("one layer", 5, lambda rng: sizes_of_models(rng, (1, 1)), count_reference),
+        equals("several layers", 3, lambda rng: sizes_of_models(rng, (2, 4, 3)), count_reference),
+    ),
+    hints=(
+        "Go through your constructors line by line and write down the shape of every array.",
+        "A block of the decoder has one attention and one norm more than one of the encoder. The sizes of the "
+        "maps do not know into how many heads they are cut.",
+        "The sinusoids are not learned. Each stack ends with a norm, and the head has a bias.",
+    ),
+    section="what-one-block-costs",
+    inputs=Inputs(no_sizes=COUNTED),
+)
+
+right, wrong = answers_to(QUESTION)
+
+
+@right
+def part_by_part(V_source, V_target, D, H, F, M):
+    attention, norm, network = 4 * D * (D + 1), 2 * D, 2 * D * F + F + D
+    reader = D * V_source + M * (attention + 2 * norm + network) + norm
+    writer = D * V_target + M * (2 * attention + 3 * norm + network) + norm
+    head = (D + 1) * V_target
+    return reader + writer + head
+
+
+@right
+def head_by_head(V_source, V_target, D, H, F, M):
+    width = D // H
+    one_attention = H * (3 * D * width + width * D) + 4 * D
+    one_network = F * (D + 1) + D * (F + 1)
+    blocks = M * (3 * one_attention + 2 * one_network + 5 * (D + D))
+    return blocks + D * (V_source + V_target) + V_target * D + V_target + 4 * D
+
+
+@right
+def powers_of_the_width(V_source, V_target, D, H, F, M):
+    words = V_source + 2 * V_target
+    return 12 * M * D**2 + (words + 4 * M * F + 24 * M + 4) * D + 2 * M * F + V_target
+
+
+wrong.edits("""
+# part_by_part
+## a_map_for_each_head: You count a full D × D map for every head; the heads share one.
+- attention, norm, network = 4 * D * (D + 1), 2 * D, 2 * D * F + F + D
++ attention, norm, network = 4 * H * D * (D + 1), 2 * D, 2 * D * F + F + D
+## no_biases_in_attention: The biases of the four maps of attention are forgotten.
+- attention, norm, network = 4 * D * (D + 1), 2 * D, 2 * D * F + F + D
++ attention, norm, network = 4 * D * D, 2 * D, 2 * D * F + F + D
+## no_output_map: You count three maps in attention and forget the output map.
+- attention, norm, network = 4 * D * (D + 1), 2 * D, 2 * D * F + F + D
++ attention, norm, network = 3 * D * (D + 1), 2 * D, 2 * D * F + F + D
+## network_without_biases: The biases of the feed-forward layer are forgotten.
+- attention, norm, network = 4 * D * (D + 1), 2 * D, 2 * D * F + F + D
++ attention, norm, network = 4 * D * (D + 1), 2 * D, 2 * D * F
+## no_last_norms: The norms at the end of the two stacks are forgotten.
+- reader = D * V_source + M * (attention + 2 * norm + network) + norm
+- writer = D * V_target + M * (2 * attention + 3 * norm + network) + norm
++ reader = D * V_source + M * (attention + 2 * norm + network)
++ writer = D * V_target + M * (2 * attention + 3 * norm + network)
+## two_norms_in_the_decoder: A block of the decoder has three norms, and you count two.
+- writer = D * V_target + M * (2 * attention + 3 * norm + network) + norm
++ writer = D * V_target + M * (2 * attention + 2 * norm + network) + norm
+## one_attention_in_the_decoder: A block of the decoder has two attentions, and you count one.
+- writer = D * V_target + M * (2 * attention + 3 * norm + network) + norm
++ writer = D * V_target + M * (attention + 3 * norm + network) + norm
+## head_without_bias: The head has a bias for each word, and you leave it out.
+- head = (D + 1) * V_target
++ head = D * V_target
+## no_target_table: You count the head and forget the table in which the target is looked up.
+- writer = D * V_target + M * (2 * attention + 3 * norm + network) + norm
++ writer = M * (2 * attention + 3 * norm + network) + norm
+## positions_counted: You count a learned place for every feature; the sinusoids are computed, not learned.
+- return reader + writer + head
++ return reader + writer + head + 2 * D
+## one_block_each: You count one block in each stack, not M.
+- reader = D * V_source + M * (attention + 2 * norm + network) + norm
+- writer = D * V_target + M * (2 * attention + 3 * norm + network) + norm
++ reader = D * V_source + (attention + 2 * norm + network) + norm
++ writer = D * V_target + (2 * attention + 3 * norm + network) + norm
+## sum_of_the_chapter: The chapter's sum for a block holds for a hidden width of 4 D; here it is F.
+- attention, norm, network = 4 * D * (D + 1), 2 * D, 2 * D * F + F + D
++ attention, norm, network = 4 * D * (D + 1), 2 * D, 8 * D * D + 5 * D
+""")

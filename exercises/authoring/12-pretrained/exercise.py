@@ -1,0 +1,20 @@
+"""Checks of exercise 12: files made byte by byte, weights all at random, sizes of which none divides another."""
+
+from clearcheck import Exercise
+
+from . import file, fold, logits, misfits, museum, names, restack
+
+EXERCISE = Exercise(
+    slug="12-pretrained",
+    title="Pretrained models",
+    chapter="chapters/12-pretrained",
+    questions=(
+        file.QUESTION,
+        names.QUESTION,
+        restack.QUESTION,
+        misfits.QUESTION,
+        fold.QUESTION,
+        museum.QUESTION,
+        logits.QUESTION,
+    ),
+)

@@ -1,0 +1,336 @@
+"""Exercise 12, question names: from their names to ours."""
+
+import numpy as np
+from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck.author.cases import close, shape_slip
+
+from . import parts
+from .shared import draw_gpt2, draw_sizes_of_gpt2
+
+
+def files_of_gpt2(**options):
+    settings = options.pop("settings", ({},))
+
+    def cases(rng):
+        return [(draw_gpt2(rng, draw_sizes_of_gpt2(rng, **setting), **options),) for setting in settings]
+
+    return cases
+
+
+def right_names(ask, rng):
+    """Names and shapes, and what is copied as it is, so that they earn their points whatever the rest is."""
+    for options in ({}, {"prefix": "", "masks": True}):
+        theirs = draw_gpt2(rng, draw_sizes_of_gpt2(rng, 1), **options)
+        found, expected = ask(theirs), parts.ours_from_gpt2(theirs)
+        where = "For names without `transformer.`" if options else "For names with `transformer.`"
+        if not isinstance(found, dict):
+            return "The result should be a dict of arrays."
+        for what, keys in (("lacks", expected.keys() - found.keys()), ("has", found.keys() - expected.keys())):
+            if keys:
+                return f"{where} your dict {what} the name {min(keys)!r}{', which is not ours' * (what == 'has')}."
+        for name in sorted(expected):
+            if name in ("tokens", "positions") or "norm" in name:
+                if slip := shape_slip(found[name], expected[name].shape, f"{where} {name!r}"):
+                    return slip
+                if not close(found[name], expected[name]):
+                    return f"{where} your {name!r} does not hold the numbers that it should."
+    return None
+
+
+def same_products(ask, rng):
+    """What the layers do: x times their matrix must be x times ours, transposed."""
+    sizes = draw_sizes_of_gpt2(rng, 1)
+    theirs = draw_gpt2(rng, sizes)
+    ours = ask(theirs)
+    D, block = sizes["n_embd"], f"h.{sizes['n_layer'] - 1}."
+    if not isinstance(ours, dict):
+        return "The result should be a dict of arrays."
+    for place, names in (("attn.c_attn", "qkv"), ("attn.c_proj", ["out"]), ("mlp.c_fc", ["up"])):
+        x = rng.normal(size=(3, D))
+        y = x @ theirs[f"transformer.{block}{place}.weight"] + theirs[f"transformer.{block}{place}.bias"]
+        for name, expected in zip(names, np.split(y, len(names), axis=1), strict=True):
+            name = f"blocks.{block[2:-1]}.{name}"
+            W, b = ours.get(f"{name}.weight"), ours.get(f"{name}.bias")
+            shape = (expected.shape[1], D)
+            slip = shape_slip(W, shape, f"{name}.weight") or shape_slip(b, shape[:1], f"{name}.bias")
+            if slip:
+                return slip
+            if not close(x @ W.T + b, expected):
+                return f"`x @ W.T + b` with your {name!r} is not what their layer makes of x."
+    return None
+
+
+QUESTION = Question(
+    id="names",
+    title="From their names to ours",
+    name="ours_from_gpt2",
+    minutes=18,
+    difficulty=2,
+    checks=(
+        holds("names, norms and embeddings", 4, right_names),
+        equals("whole files", 5, files_of_gpt2(masks=True), parts.ours_from_gpt2),
+        equals(
+            "eleven blocks, and no prefix",
+            3,
+            files_of_gpt2(settings=({"n_blocks": 11},), prefix=""),
+            parts.ours_from_gpt2,
+        ),
+        equals(
+            "square matrices",
+            2,
+            files_of_gpt2(settings=({"square": True, "n_blocks": 1},)),
+            parts.ours_from_gpt2,
+        ),
+        holds("the same products", 2, same_products),
+    ),
+    hints=(
+        "Write the table first: their name, our name, what happens to the array. How many of ours come from "
+        "one of theirs, and which of theirs have no row?",
+        "No shape can tell whether a matrix has to be turned: it depends on the layer. Which of the arrays "
+        "with two axes belong to no layer of the kind `x @ W + b`?",
+        "The columns of c_attn are the outputs: first all of q, then all of k, then all of v. Turn it first, "
+        "and they lie one under the other. Cut the number of a block out at the dots, for `h.1` begins "
+        "`h.11` too.",
+    ),
+    section="a-table-for-each-model",
+    inputs=Inputs(no_sizes="a dict of arrays, of sizes of which none divides another"),
+)
+
+right, wrong = answers_to(QUESTION)
+
+
+@right
+def by_pattern(theirs):
+    fixed = {"wte.weight": "tokens", "wpe.weight": "positions", "ln_f.weight": "norm.weight", "ln_f.bias": "norm.bias"}
+    layers = {
+        "ln_1": "norm_1", "ln_2": "norm_2", "attn.c_proj": "out", "mlp.c_fc": "up", "mlp.c_proj": "down",
+    }  # fmt: skip
+    ours = {}
+    for full, array in theirs.items():
+        name = full[len("transformer.") :] if full.startswith("transformer.") else full
+        pieces = name.split(".")
+        if name in fixed:
+            ours[fixed[name]] = array.copy()
+        elif pieces[0] == "h" and pieces[-2] == "c_attn":
+            D = array.shape[-1] // 3
+            for place, part in enumerate("qkv"):
+                third = array[..., place * D : (place + 1) * D]
+                ours[f"blocks.{pieces[1]}.{part}.{pieces[-1]}"] = np.transpose(third).copy()
+        elif pieces[0] == "h" and ".".join(pieces[2:-1]) in layers:
+            ours[f"blocks.{pieces[1]}.{layers['.'.join(pieces[2:-1])]}.{pieces[-1]}"] = np.transpose(array).copy()
+    return ours
+
+
+@right
+def from_our_side(theirs):
+    def its(name):
+        return theirs[name] if name in theirs else theirs["transformer." + name]
+
+    ours = {"tokens": its("wte.weight"), "positions": its("wpe.weight")}
+    ours |= {"norm.weight": its("ln_f.weight"), "norm.bias": its("ln_f.bias")}
+    i = 0
+    while any(name.endswith(f"h.{i}.ln_1.weight") for name in theirs):
+        q, k, v = np.hsplit(its(f"h.{i}.attn.c_attn.weight"), 3)
+        b_q, b_k, b_v = np.split(its(f"h.{i}.attn.c_attn.bias"), 3)
+        block = {"q.weight": q.T, "k.weight": k.T, "v.weight": v.T, "q.bias": b_q, "k.bias": b_k, "v.bias": b_v}
+        for mine, name in {"out": "attn.c_proj", "up": "mlp.c_fc", "down": "mlp.c_proj"}.items():
+            block |= {f"{mine}.weight": its(f"h.{i}.{name}.weight").T, f"{mine}.bias": its(f"h.{i}.{name}.bias")}
+        for n in "12":
+            block |= {f"norm_{n}.{kind}": its(f"h.{i}.ln_{n}.{kind}") for kind in ("weight", "bias")}
+        ours |= {f"blocks.{i}.{name}": array for name, array in block.items()}
+        i += 1
+    return ours
+
+
+@right
+def rewritten_names(theirs):
+    import re
+
+    ours = {}
+    for name, array in theirs.items():
+        name = re.sub(r"^transformer\.", "", name)
+        if re.search(r"\.attn\.(masked_)?bias$", name) or name == "lm_head.weight":
+            continue
+        if ".c_" in name and array.ndim == 2:
+            array = np.einsum("io->oi", array)
+        for old, new in (
+            (r"^wte\.weight$", "tokens"), (r"^wpe\.weight$", "positions"), (r"^ln_f\.", "norm."), (r"^h\.", "blocks."),
+            (r"\.ln_", ".norm_"), (r"attn\.c_proj", "out"), (r"mlp\.c_fc", "up"), (r"mlp\.c_proj", "down"),
+        ):  # fmt: skip
+            name = re.sub(old, new, name)
+        if "attn.c_attn" in name:
+            for part, third in zip("qkv", np.vsplit(array, 3) if array.ndim == 2 else np.split(array, 3), strict=True):
+                ours[name.replace("attn.c_attn", part)] = third
+        else:
+            ours[name] = array
+    return ours
+
+
+@right
+def as_often_written(theirs):
+    plain = {name.removeprefix("transformer."): array for name, array in theirs.items()}
+    ours = {"tokens": plain["wte.weight"], "positions": plain["wpe.weight"]}
+    n_blocks = 1 + max(int(name.split(".")[1]) for name in plain if name.startswith("h."))
+    for kind in ("weight", "bias"):
+        ours[f"norm.{kind}"] = plain[f"ln_f.{kind}"]
+        for i in range(n_blocks):
+            ours[f"blocks.{i}.norm_1.{kind}"] = plain[f"h.{i}.ln_1.{kind}"]
+            ours[f"blocks.{i}.norm_2.{kind}"] = plain[f"h.{i}.ln_2.{kind}"]
+            joined = plain[f"h.{i}.attn.c_attn.{kind}"].T
+            for part, third in zip("qkv", np.split(joined, 3), strict=True):
+                ours[f"blocks.{i}.{part}.{kind}"] = third
+            ours[f"blocks.{i}.out.{kind}"] = plain[f"h.{i}.attn.c_proj.{kind}"].T
+            ours[f"blocks.{i}.up.{kind}"] = plain[f"h.{i}.mlp.c_fc.{kind}"].T
+            ours[f"blocks.{i}.down.{kind}"] = plain[f"h.{i}.mlp.c_proj.{kind}"].T
+    return ours
+
+
+@wrong(
+    "Wherever a matrix is not square you turn it, and where it is you do not: no shape can decide that.",
+    section="a-file-that-almost-fits",
+)
+def shape_decides(theirs):
+    plain = {name.removeprefix("transformer."): array for name, array in theirs.items()}
+    ours = {"tokens": plain["wte.weight"], "positions": plain["wpe.weight"]}
+    n_blocks = 1 + max(int(name.split(".")[1]) for name in plain if name.startswith("h."))
+    for kind in ("weight", "bias"):
+        ours[f"norm.{kind}"] = plain[f"ln_f.{kind}"]
+        for i in range(n_blocks):
+            ours[f"blocks.{i}.norm_1.{kind}"] = plain[f"h.{i}.ln_1.{kind}"]
+            ours[f"blocks.{i}.norm_2.{kind}"] = plain[f"h.{i}.ln_2.{kind}"]
+            joined = plain[f"h.{i}.attn.c_attn.{kind}"].T
+            for part, third in zip("qkv", np.split(joined, 3), strict=True):
+                ours[f"blocks.{i}.{part}.{kind}"] = third
+            for mine, its in (("out", "attn.c_proj"), ("up", "mlp.c_fc"), ("down", "mlp.c_proj")):
+                array = plain[f"h.{i}.{its}.{kind}"]
+                square = array.ndim == 2 and array.shape[0] == array.shape[1]
+                ours[f"blocks.{i}.{mine}.{kind}"] = array if square else array.T
+    return ours
+
+
+@wrong(
+    "The matrices are copied as they are, input × output; ours are output × input.",
+    section="the-same-numbers-laid-out-otherwise",
+)
+def nothing_turned(theirs):
+    plain = {name.removeprefix("transformer."): array for name, array in theirs.items()}
+    ours = {"tokens": plain["wte.weight"], "positions": plain["wpe.weight"]}
+    n_blocks = 1 + max(int(name.split(".")[1]) for name in plain if name.startswith("h."))
+    for kind in ("weight", "bias"):
+        ours[f"norm.{kind}"] = plain[f"ln_f.{kind}"]
+        for i in range(n_blocks):
+            ours[f"blocks.{i}.norm_1.{kind}"] = plain[f"h.{i}.ln_1.{kind}"]
+            ours[f"blocks.{i}.norm_2.{kind}"] = plain[f"h.{i}.ln_2.{kind}"]
+            joined = plain[f"h.{i}.attn.c_attn.{kind}"]
+            for part, third in zip("qkv", np.split(joined, 3, axis=-1), strict=True):
+                ours[f"blocks.{i}.{part}.{kind}"] = third
+            ours[f"blocks.{i}.out.{kind}"] = plain[f"h.{i}.attn.c_proj.{kind}"]
+            ours[f"blocks.{i}.up.{kind}"] = plain[f"h.{i}.mlp.c_fc.{kind}"]
+            ours[f"blocks.{i}.down.{kind}"] = plain[f"h.{i}.mlp.c_proj.{kind}"]
+    return ours
+
+
+@wrong("Our blocks are counted from 0, as theirs are.")
+def counted_from_one(theirs):
+    plain = {name.removeprefix("transformer."): array for name, array in theirs.items()}
+    ours = {"tokens": plain["wte.weight"], "positions": plain["wpe.weight"]}
+    n_blocks = 1 + max(int(name.split(".")[1]) for name in plain if name.startswith("h."))
+    for kind in ("weight", "bias"):
+        ours[f"norm.{kind}"] = plain[f"ln_f.{kind}"]
+        for i in range(n_blocks):
+            ours[f"blocks.{i + 1}.norm_1.{kind}"] = plain[f"h.{i}.ln_1.{kind}"]
+            ours[f"blocks.{i + 1}.norm_2.{kind}"] = plain[f"h.{i}.ln_2.{kind}"]
+            joined = plain[f"h.{i}.attn.c_attn.{kind}"].T
+            for part, third in zip("qkv", np.split(joined, 3), strict=True):
+                ours[f"blocks.{i + 1}.{part}.{kind}"] = third
+            ours[f"blocks.{i + 1}.out.{kind}"] = plain[f"h.{i}.attn.c_proj.{kind}"].T
+            ours[f"blocks.{i + 1}.up.{kind}"] = plain[f"h.{i}.mlp.c_fc.{kind}"].T
+            ours[f"blocks.{i + 1}.down.{kind}"] = plain[f"h.{i}.mlp.c_proj.{kind}"].T
+    return ours
+
+
+wrong.edits("""
+# as_often_written
+## square_not_turned [a-file-that-almost-fits]: The matrix that joins the heads is copied as it is, since it fits; it
+has to be turned like the others.
+- ours[f"blocks.{i}.out.{kind}"] = plain[f"h.{i}.attn.c_proj.{kind}"].T
++ ours[f"blocks.{i}.out.{kind}"] = plain[f"h.{i}.attn.c_proj.{kind}"]
+## everything_turned [the-same-numbers-laid-out-otherwise]: All arrays with two axes are turned, embeddings and
+positions too.
+- ours = {"tokens": plain["wte.weight"], "positions": plain["wpe.weight"]}
++ ours = {"tokens": plain["wte.weight"].T, "positions": plain["wpe.weight"].T}
+## thirds_not_turned [the-same-numbers-laid-out-otherwise]: The matrices for queries, keys and values are cut out and
+not turned.
+- joined = plain[f"h.{i}.attn.c_attn.{kind}"].T
+- for part, third in zip("qkv", np.split(joined, 3), strict=True):
++ joined = plain[f"h.{i}.attn.c_attn.{kind}"]
++ for part, third in zip("qkv", np.split(joined, 3, axis=-1), strict=True):
+## cut_across [the-same-numbers-laid-out-otherwise]: c_attn is cut into three along its inputs; queries, keys and values
+are thirds of its outputs.
+- joined = plain[f"h.{i}.attn.c_attn.{kind}"].T
+- for part, third in zip("qkv", np.split(joined, 3), strict=True):
++ joined = plain[f"h.{i}.attn.c_attn.{kind}"]
++ for part, third in zip("qkv", np.array_split(joined, 3), strict=True):
+## keys_first [the-same-numbers-laid-out-otherwise]: The thirds are taken for keys, queries and values; the queries come
+first.
+- for part, third in zip("qkv", np.split(joined, 3), strict=True):
++ for part, third in zip("kqv", np.split(joined, 3), strict=True):
+## values_second [the-same-numbers-laid-out-otherwise]: The second third is taken for the values; it is for the keys.
+- for part, third in zip("qkv", np.split(joined, 3), strict=True):
++ for part, third in zip("qvk", np.split(joined, 3), strict=True):
+## every_third_row [the-same-numbers-laid-out-otherwise]: Every third row is taken for the queries; they come all
+together, one third of the file's columns.
+- for part, third in zip("qkv", np.split(joined, 3), strict=True):
++ for part, third in zip("qkv", (joined[0::3], joined[1::3], joined[2::3]), strict=True):
+## always_a_prefix [the-same-numbers-laid-out-otherwise]: `transformer.` is expected in front of every name; some files
+have it nowhere.
+- plain = {name.removeprefix("transformer."): array for name, array in theirs.items()}
++ plain = {name.partition("transformer.")[2]: array for name, array in theirs.items() if "transformer." in name}
+## never_a_prefix [the-same-numbers-laid-out-otherwise]: Names that begin with `transformer.` are not found.
+- plain = {name.removeprefix("transformer."): array for name, array in theirs.items()}
++ plain = dict(theirs)
+## head_kept [the-same-numbers-laid-out-otherwise]: The head stands in your dict although it is a copy of the embedding
+and has no name of ours.
+          ours[f"blocks.{i}.down.{kind}"] = plain[f"h.{i}.mlp.c_proj.{kind}"].T
++ if "lm_head.weight" in theirs:
++     ours["head"] = theirs["lm_head.weight"]
+## mask_for_a_bias: Where a file holds the causal mask you take it for the bias of c_attn, since its name ends with
+`attn.bias`.
+- for part, third in zip("qkv", np.split(joined, 3), strict=True):
++ if kind == "bias" and f"h.{i}.attn.bias" in plain:
++     joined = plain[f"h.{i}.attn.bias"]
++ for part, third in zip("qkv", np.array_split(joined, 3), strict=True):
+## bias_goes_with_the_mask: With the mask `attn.bias` you throw away the bias of c_attn, whose name ends alike.
+- for part, third in zip("qkv", np.split(joined, 3), strict=True):
++ for part, third in zip("qkv" if kind == "weight" else "", np.split(joined, 3), strict=False):
+## norms_exchanged: The two norms of a block are exchanged.
+- ours[f"blocks.{i}.norm_1.{kind}"] = plain[f"h.{i}.ln_1.{kind}"]
+- ours[f"blocks.{i}.norm_2.{kind}"] = plain[f"h.{i}.ln_2.{kind}"]
++ ours[f"blocks.{i}.norm_1.{kind}"] = plain[f"h.{i}.ln_2.{kind}"]
++ ours[f"blocks.{i}.norm_2.{kind}"] = plain[f"h.{i}.ln_1.{kind}"]
+## up_and_down_exchanged: c_fc is the layer that goes up, and the c_proj beside it the one that comes down; yours are
+exchanged.
+- ours[f"blocks.{i}.up.{kind}"] = plain[f"h.{i}.mlp.c_fc.{kind}"].T
+- ours[f"blocks.{i}.down.{kind}"] = plain[f"h.{i}.mlp.c_proj.{kind}"].T
++ ours[f"blocks.{i}.down.{kind}"] = plain[f"h.{i}.mlp.c_fc.{kind}"].T
++ ours[f"blocks.{i}.up.{kind}"] = plain[f"h.{i}.mlp.c_proj.{kind}"].T
+## both_projections_alike: Two layers of a block are called c_proj, and you give both the weights of the one in
+attention.
+- ours[f"blocks.{i}.down.{kind}"] = plain[f"h.{i}.mlp.c_proj.{kind}"].T
++ ours[f"blocks.{i}.down.{kind}"] = plain[f"h.{i}.attn.c_proj.{kind}"].T
+## one_digit: Of the number of a block only one digit is read, so that blocks from the tenth on are missing.
+- n_blocks = 1 + max(int(name.split(".")[1]) for name in plain if name.startswith("h."))
++ n_blocks = 1 + max(int(name[2]) for name in plain if name.startswith("h."))
+## last_block_lost: You stop one block too early.
+- n_blocks = 1 + max(int(name.split(".")[1]) for name in plain if name.startswith("h."))
++ n_blocks = max(int(name.split(".")[1]) for name in plain if name.startswith("h."))
+## biases_forgotten: Only weights come over; the biases stay behind.
+- for kind in ("weight", "bias"):
++ for kind in ("weight",):
+## last_norm_forgotten: The norm behind the last block is missing.
+- ours[f"norm.{kind}"] = plain[f"ln_f.{kind}"]
+## one_matrix_left: Queries, keys and values stay in one matrix; three are asked for.
+- for part, third in zip("qkv", np.split(joined, 3), strict=True):
+-     ours[f"blocks.{i}.{part}.{kind}"] = third
++ ours[f"blocks.{i}.qkv.{kind}"] = joined
+""")

@@ -1,0 +1,350 @@
+"""Exercise 14, question blocks: attention in blocks."""
+
+import numpy as np
+from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck.author.cases import close, draw_sizes
+
+from .shared import LIMIT, shapes_slip
+
+
+def attend_in_blocks(Q, blocks, causal):
+    K, V = (np.concatenate(parts, axis=1) for parts in zip(*blocks, strict=True))
+    N, S = Q.shape[1], K.shape[1]
+    C = K.T @ Q / np.sqrt(len(Q))
+    if causal:
+        C = np.where(np.arange(S)[:, None] <= np.arange(N) + S - N, C, -np.inf)
+    m = C.max(axis=0)
+    e = np.exp(C - m)
+    return V @ e / e.sum(axis=0), m + np.log(e.sum(axis=0))
+
+
+def draw_blocks(rng, causal, scale=1.0, n_targets=None):
+    """A few blocks of different sizes, the first with the smallest scores."""
+    width, V, N = draw_sizes(rng, 3, (4, 5, 7, 11))
+    N = n_targets or N
+    sizes = [3, 1, 2, int(rng.integers(4, 7))] + ([N] if causal else [])
+    order = rng.permutation(len(sizes))
+    Q = rng.normal(size=(width, N))
+    blocks = []
+    for place, i in enumerate(order):
+        strength = scale * (0.6 + 0.3 * place)
+        blocks.append((strength * rng.normal(size=(width, sizes[i])), rng.normal(size=(V, sizes[i]))))
+    return Q, blocks, causal
+
+
+def full_attention(rng):
+    return [draw_blocks(rng, False), draw_blocks(rng, False, n_targets=1)]
+
+
+def the_past_only(rng):
+    return [draw_blocks(rng, True), draw_blocks(rng, True), draw_blocks(rng, True, n_targets=1)]
+
+
+def huge_scores(rng):
+    """The first two are all below −10 000."""
+    cases = [draw_blocks(rng, causal, scale) for scale in (60.0, 1e4) for causal in (False, True)]
+    for causal in (True, False):
+        Q, blocks, _ = draw_blocks(rng, causal)
+        low = [(-5e3 * (1 + np.abs(keys)), values) for keys, values in blocks]
+        cases.insert(0, (1 + np.abs(Q), low, causal))
+    return cases
+
+
+def cuts_do_not_matter(ask, rng):
+    for causal in (False, True):
+        Q, blocks, _ = draw_blocks(rng, causal)
+        found = ask(Q, blocks, causal)
+        shapes = ((len(blocks[0][1]), Q.shape[1]), (Q.shape[1],))
+        if slip := shapes_slip(found, shapes):
+            return slip
+        K, V = (np.concatenate(parts, axis=1) for parts in zip(*blocks, strict=True))
+        singles = [(K[:, [s]], V[:, [s]]) for s in range(K.shape[1])]
+        for other, what in (([(K, V)], "in one block"), (singles, "one by one")):
+            if not all(close(x, y, LIMIT) for x, y in zip(ask(Q, other, causal), found, strict=True)):
+                return f"The same sources {what} should give the same result; yours changes with the cuts."
+    return None
+
+
+def outputs_alone(ask, rng):
+    """Y without L, so that it earns its points whatever the logarithm is."""
+    for causal in (False, True):
+        args = draw_blocks(rng, causal)
+        found = ask(*args)
+        Y = attend_in_blocks(*args)[0]
+        if not isinstance(found, tuple | list) or len(found) != 2:
+            return "The result should be a tuple of 2 arrays."
+        if not close(found[0], Y, LIMIT):
+            kind = "Of the past alone" if causal else "Without a mask"
+            return f"{kind}, your outputs are not those of attention over all blocks; L is not looked at here."
+    return None
+
+
+def blocks_of_text(Q, blocks, causal):
+    return {"K": Q.shape[0], "N": Q.shape[1], "V": len(blocks[0][1])}
+
+
+def scores_of_blocks(Q, blocks, causal):
+    return np.concatenate([keys for keys, _ in blocks], axis=1).T @ Q / np.sqrt(len(Q))
+
+
+QUESTION = Question(
+    id="blocks",
+    title="Attention in blocks",
+    name="attend_in_blocks",
+    minutes=20,
+    difficulty=3,
+    checks=(
+        holds("outputs alone", 4, outputs_alone),
+        equals("all sources", 3, full_attention, attend_in_blocks),
+        equals("the past only", 3, the_past_only, attend_in_blocks),
+        equals("huge scores", 3, huge_scores, attend_in_blocks),
+        holds("cuts do not matter", 3, cuts_do_not_matter),
+    ),
+    hints=(
+        "Write a function for the summary of one block, m, l and O for all targets, and let your `merge` do "
+        "the rest. What is the summary of no source at all?",
+        "For the mask you need the number of a source in the whole text, so count the sources of the blocks "
+        "that have gone by. And the targets are the last N of all S tokens.",
+        "A block that lies wholly in the future of a target has the maximum −∞: give it the sums 0 before "
+        "anything is subtracted. L is the maximum plus the logarithm of l, and a maximum alone is not enough.",
+    ),
+    section="merging-is-attention",
+    inputs=Inputs(blocks_of_text, scores_of_blocks),
+)
+
+right, wrong = answers_to(QUESTION)
+
+
+@right
+def all_at_once(Q, blocks, causal):
+    K = np.hstack([keys for keys, _ in blocks])
+    V = np.hstack([values for _, values in blocks])
+    C = K.T @ Q / np.sqrt(len(Q))
+    if causal:
+        C[np.tril(np.ones(C.shape, dtype=bool), -1 - (C.shape[0] - C.shape[1]))] = -np.inf
+    top = C.max(axis=0)
+    E = np.exp(C - top)
+    return V @ (E / E.sum(axis=0)), top + np.log(E.sum(axis=0))
+
+
+@right
+def online(Q, blocks, causal):
+    N, S = Q.shape[1], sum(keys.shape[1] for keys, _ in blocks)
+    last_seen = np.arange(S - N, S) if causal else np.full(N, S)
+    m, sums, products, first = np.full(N, -1e300), np.zeros(N), 0.0, 0
+    for keys, values in blocks:
+        for key, value in zip(keys.T, values.T, strict=True):
+            c = np.where(first <= last_seen, key @ Q / np.sqrt(len(Q)), -np.inf)
+            higher = np.maximum(m, c)
+            weight, shrink = np.exp(c - higher), np.exp(m - higher)
+            m, sums = higher, sums * shrink + weight
+            products = products * shrink + np.outer(value, weight)
+            first += 1
+    return products / sums, m + np.log(sums)
+
+
+@right
+def softmax_of_the_parts(Q, blocks, causal):
+    N, S = Q.shape[1], sum(keys.shape[1] for keys, _ in blocks)
+    outputs, logs, first = [], [], 0
+    for keys, values in blocks:
+        C = keys.T @ Q / np.sqrt(len(Q))
+        if causal:
+            late = (first + np.arange(len(C)))[:, None] > np.arange(N) + S - N
+            C = np.where(late, -np.inf, C)
+        level = np.maximum(C.max(axis=0), -1e300)
+        sums = np.exp(C - level).sum(axis=0)
+        seen = sums > 0
+        outputs.append(values @ np.exp(C - level) / np.where(seen, sums, 1))
+        logs.append(np.where(seen, level + np.log(np.where(seen, sums, 1)), -np.inf))
+        first += len(C)
+    L = np.logaddexp.reduce(logs)
+    return sum(np.exp(part - L) * Y for part, Y in zip(logs, outputs, strict=True)), L
+
+
+@right
+def as_often_written(Q, blocks, causal):
+    K, V = (np.concatenate(parts, axis=1) for parts in zip(*blocks, strict=True))
+    C, N = K.T @ Q / np.sqrt(len(Q)), Q.shape[1]
+    if causal:
+        C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -np.inf)
+    m = C.max(axis=0)
+    e = np.exp(C - m)
+    return V @ e / e.sum(axis=0), m + np.log(e.sum(axis=0))
+
+
+@wrong("You average the outputs of the blocks as if all weighed the same; their denominators are the weights.")
+def mean_of_the_outputs(Q, blocks, causal):
+    K, _ = (np.concatenate(parts, axis=1) for parts in zip(*blocks, strict=True))
+    C, N = K.T @ Q / np.sqrt(len(Q)), Q.shape[1]
+    if causal:
+        C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -np.inf)
+    m = C.max(axis=0)
+    L = m + np.log(np.exp(C - m).sum(axis=0))
+    outputs, first = [], 0
+    for keys, values in blocks:
+        part = C[first : first + keys.shape[1]]
+        e = np.exp(part - np.maximum(part.max(axis=0), -1e300))
+        outputs.append(values @ e / np.maximum(e.sum(axis=0), 1e-300))
+        first += keys.shape[1]
+    return np.mean(outputs, axis=0), L
+
+
+@wrong("You weigh the outputs of the blocks with the numbers of their sources; their denominators are the weights.")
+def weighted_by_size(Q, blocks, causal):
+    K, _ = (np.concatenate(parts, axis=1) for parts in zip(*blocks, strict=True))
+    C, N = K.T @ Q / np.sqrt(len(Q)), Q.shape[1]
+    if causal:
+        C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -np.inf)
+    m = C.max(axis=0)
+    L = m + np.log(np.exp(C - m).sum(axis=0))
+    outputs, first = [], 0
+    for keys, values in blocks:
+        part = C[first : first + keys.shape[1]]
+        e = np.exp(part - np.maximum(part.max(axis=0), -1e300))
+        outputs.append(values @ e / np.maximum(e.sum(axis=0), 1e-300))
+        first += keys.shape[1]
+    sizes = [keys.shape[1] for keys, _ in blocks]
+    return np.average(outputs, axis=0, weights=sizes), L
+
+
+@wrong("The old sums are not shrunk when a later block has a larger score.", section="what-to-remember-of-a-block")
+def never_shrunk(Q, blocks, causal):
+    K, _ = (np.concatenate(parts, axis=1) for parts in zip(*blocks, strict=True))
+    C, N = K.T @ Q / np.sqrt(len(Q)), Q.shape[1]
+    if causal:
+        C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -np.inf)
+    m, sums, products, first = np.full(N, -np.inf), 0.0, 0.0, 0
+    for keys, values in blocks:
+        part = C[first : first + keys.shape[1]]
+        m = np.maximum(m, part.max(axis=0))
+        e = np.exp(part - np.maximum(m, -1e300))
+        sums, products = sums + e.sum(axis=0), products + values @ e
+        first += keys.shape[1]
+    return products / sums, m + np.log(sums)
+
+
+@wrong("The last block is missing from your result.", section="common-mistakes")
+def without_the_last(Q, blocks, causal):
+    K, V = (np.concatenate(parts, axis=1) for parts in zip(*blocks, strict=True))
+    C, N = K.T @ Q / np.sqrt(len(Q)), Q.shape[1]
+    if causal:
+        C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -np.inf)
+    if len(blocks) > 1:
+        kept = len(C) - blocks[-1][0].shape[1]
+        C, V = C[:kept], V[:, :kept]
+    m = np.maximum(C.max(axis=0), -1e300)
+    e = np.exp(C - m)
+    return V @ e / e.sum(axis=0), m + np.log(e.sum(axis=0))
+
+
+@wrong(
+    "A block that a target may not see at all has no largest score: you subtract −∞ from −∞ there.",
+    section="what-to-remember-of-a-block",
+)
+def hidden_blocks_undefined(Q, blocks, causal):
+    K, _ = (np.concatenate(parts, axis=1) for parts in zip(*blocks, strict=True))
+    C, N = K.T @ Q / np.sqrt(len(Q)), Q.shape[1]
+    if causal:
+        C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -np.inf)
+    parts, first = [], 0
+    for keys, values in blocks:
+        part = C[first : first + keys.shape[1]]
+        m = part.max(axis=0)
+        e = np.exp(part - m)
+        parts.append((m, e.sum(axis=0), values @ e))
+        first += keys.shape[1]
+    top = np.max([m for m, _, _ in parts], axis=0)
+    sums = sum(np.exp(m - top) * total for m, total, _ in parts)
+    products = sum(np.exp(m - top) * product for m, _, product in parts)
+    return products / sums, top + np.log(sums)
+
+
+wrong.edits("""
+# as_often_written
+## unscaled: The scores are not divided by the root of K.
+- C, N = K.T @ Q / np.sqrt(len(Q)), Q.shape[1]
++ C, N = K.T @ Q, Q.shape[1]
+## scaled_by_k: You divide the scores by K instead of its root.
+- C, N = K.T @ Q / np.sqrt(len(Q)), Q.shape[1]
++ C, N = K.T @ Q / len(Q), Q.shape[1]
+## the_last_alone [what-to-remember-of-a-block]: Your result is that of the last block alone.
+- m = C.max(axis=0)
++ first = len(C) - blocks[-1][0].shape[1]
++ C, V = C[first:], V[:, first:]
++ m = np.maximum(C.max(axis=0), -1e300)
+## logarithm_without_maximum: Your L is the logarithm of the sum after the maximum was subtracted; add the maximum
+again.
+- m = C.max(axis=0)
+- e = np.exp(C - m)
+- return V @ e / e.sum(axis=0), m + np.log(e.sum(axis=0))
++ e = np.exp(C - C.max(axis=0))
++ return V @ e / e.sum(axis=0), np.log(e.sum(axis=0))
+## maximum_for_logarithm: Your L is the largest score; the logarithm of the sum is missing.
+- return V @ e / e.sum(axis=0), m + np.log(e.sum(axis=0))
++ return V @ e / e.sum(axis=0), m
+## denominator_itself: You return the denominator and not its logarithm.
+- return V @ e / e.sum(axis=0), m + np.log(e.sum(axis=0))
++ return V @ e / e.sum(axis=0), np.exp(m) * e.sum(axis=0)
+## targets_first: You put the targets at the beginning of the text; they are its last N tokens.
+- C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -np.inf)
++ C = np.where(np.tri(N, len(C), 0, dtype=bool).T, C, -np.inf)
+## not_itself: With `causal` your targets do not see themselves.
+-     C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -np.inf)
+- m = C.max(axis=0)
++     C = np.where(np.tri(N, len(C), len(C) - N - 1, dtype=bool).T, C, -np.inf)
++ m = np.maximum(C.max(axis=0), -1e300)
+## one_ahead: With `causal` your targets see one token of the future.
+- C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -np.inf)
++ C = np.where(np.tri(N, len(C), len(C) - N + 1, dtype=bool).T, C, -np.inf)
+## no_mask: You do not look at `causal`: your targets see the future.
+- C, N = K.T @ Q / np.sqrt(len(Q)), Q.shape[1]
+- if causal:
+-     C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -np.inf)
++ C = K.T @ Q / np.sqrt(len(Q))
+## always_a_mask: You use the mask without being asked: with `causal` false every target sees everything.
+- if causal:
+-     C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -np.inf)
++ late = max(len(C) - N, 0)
++ C = np.where(np.tri(N, len(C), late, dtype=bool).T, C, -np.inf)
+## places_restart: You number the sources of each block from 0 again; the mask needs their places in the whole text.
+- C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -np.inf)
++ places = np.concatenate([np.arange(keys.shape[1]) for keys, _ in blocks])
++ C = np.where(places[:, None] <= np.arange(N) + len(C) - N, C, -np.inf)
+## softmax_over_targets [one-pass-is-enough]: You normalise over the targets; the weights of the sources of one target
+sum to 1.
+- e = np.exp(C - m)
+- return V @ e / e.sum(axis=0), m + np.log(e.sum(axis=0))
++ L = m + np.log(np.exp(C - m).sum(axis=0))
++ e = np.exp(C - np.maximum(C.max(axis=1, keepdims=True), -1e300))
++ return V @ (e / np.maximum(e.sum(axis=1, keepdims=True), 1e-300)), L
+## no_maximum [one-pass-is-enough]: Your exponentials overflow for scores in the ten thousands: subtract the largest
+score first.
+- m = C.max(axis=0)
+- e = np.exp(C - m)
+- return V @ e / e.sum(axis=0), m + np.log(e.sum(axis=0))
++ e = np.exp(C)
++ return V @ e / e.sum(axis=0), np.log(e.sum(axis=0))
+## hidden_by_zero [what-to-remember-of-a-block]: A hidden source still takes part with the score 0; it has to get no
+weight at all.
+- C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -np.inf)
++ C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, 0.0)
+## mask_of_whole_blocks: You leave out blocks that begin after a target, and show the others whole; inside a block the
+mask goes on.
+- C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -np.inf)
++ sizes = [keys.shape[1] for keys, _ in blocks]
++ begins = np.repeat(np.cumsum([0, *sizes[:-1]]), sizes)
++ C = np.where(begins[:, None] <= np.arange(N) + len(C) - N, C, -np.inf)
+## logarithm_to_base_two: Your L is a logarithm to base 2; it has to undo the exponential, whose base is e.
+- return V @ e / e.sum(axis=0), m + np.log(e.sum(axis=0))
++ return V @ e / e.sum(axis=0), m / np.log(2) + np.log2(e.sum(axis=0))
+## scaled_by_the_values: You divide the scores by the root of the width of the values; it is the width of the keys.
+- C, N = K.T @ Q / np.sqrt(len(Q)), Q.shape[1]
++ C, N = K.T @ Q / np.sqrt(len(V)), Q.shape[1]
+## largest_score_from_zero: Your largest score begins at 0; where all scores are far below, every exponential vanishes.
+- m = C.max(axis=0)
++ m = C.max(axis=0, initial=0)
+## hidden_not_low_enough: Your hidden scores are −10 000, and real scores can be lower: only −∞ is below all of them.
+- C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -np.inf)
++ C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -1e4)
+""")

@@ -1,0 +1,283 @@
+"""Exercise 16, question museum: repair the museum piece: one token after another."""
+
+import numpy as np
+from clearcheck import Inputs, Question, answers_to, axes, equals, holds
+from clearcheck.author.cases import close, draw_sizes, shape_slip
+
+
+def phi(x):
+    return np.where(x > 0, x + 1, np.exp(np.minimum(x, 0)))
+
+
+def linear_reference(q, k, v):
+    """Pair by pair."""
+    y = np.zeros_like(v)
+    for n in range(len(q)):
+        weights = [sum(phi(k[s]) * phi(q[n])) for s in range(n + 1)]
+        y[n] = sum(weight * v[s] for s, weight in enumerate(weights)) / sum(weights)
+    return y
+
+
+def draw_sequence(rng, factor=1.0, shift=0.0, n_tokens=None):
+    N, K, V = draw_sizes(rng, 3)
+    N = n_tokens or N
+    return rng.normal(size=(N, K)) + shift, rng.normal(size=(N, K)) + shift, factor * rng.normal(size=(N, V))
+
+
+def ordinary_sequences(rng):
+    return [draw_sequence(rng), draw_sequence(rng), draw_sequence(rng, factor=1e4)]
+
+
+def faint_sequences(rng):
+    """Features that are nearly 0, features in the hundreds, one token."""
+    cases = [draw_sequence(rng, shift=-30.0), draw_sequence(rng, shift=900.0)]
+    return [*cases, draw_sequence(rng, n_tokens=1)]
+
+
+def an_average_of_the_past(ask, rng):
+    q, k, v = draw_sequence(rng)
+    before = ask(q, k, v)
+    if slip := shape_slip(before, v.shape):
+        return slip
+    if not close(before[0], v[0]):
+        return "The first token has only itself to look at, so its output is its value; yours is something else."
+    if not close(ask(q, k, np.ones_like(v)), np.ones_like(v)):
+        return "Where all values are 1 every average is 1; your outputs are not, so your weights do not sum to 1."
+    later = v.copy()
+    later[-1] += 1.0
+    if not close(ask(q, k, later)[:-1], before[:-1]):
+        return "The last value was changed, and earlier outputs of yours change with it."
+    if not close(ask(q[:2], k[:2], v[:2]), before[:2]):
+        return "The first two tokens alone should give the same outputs as at the start of the text; yours differ."
+    if (ask(q, k, np.eye(len(k))[:, :3]) < -1e-12).any():
+        return "A weight of yours is negative."
+    return None
+
+
+QUESTION = Question(
+    id="museum",
+    title="Repair the museum piece: one token after another",
+    name="running_attention",
+    minutes=15,
+    difficulty=2,
+    checks=(
+        equals("values", 6, ordinary_sequences, linear_reference),
+        equals("faint and strong features, one token", 4, faint_sequences, linear_reference),
+        holds("an average of the past", 5, an_average_of_the_past),
+    ),
+    hints=(
+        "Do the first token by hand with the museum piece. What is in the state when it is read, and what should be?",
+        "Two things are summed up over the past, one for the numerator and one for the denominator. Follow "
+        "each of them through the loop for three tokens.",
+        "The feature map has two branches that meet where its argument is 0. Compare both with the equation "
+        "of the chapter, and the denominator, too: it contains nothing but features.",
+    ),
+    section="attention-that-fits-into-a-state",
+    inputs=Inputs(axes("NK", "NK", "NV")),
+)
+
+right, wrong = answers_to(QUESTION)
+
+
+@right
+def write_then_read(q, k, v):
+    def positive(t):
+        return np.where(t > 0, 1 + t, np.exp(np.minimum(t, 0)))
+
+    matrix, total, result = 0.0, 0.0, []
+    for asks, offers, value in zip(positive(q), positive(k), v, strict=True):
+        matrix, total = matrix + value[:, None] * offers, total + offers
+        result.append(matrix @ asks / (total @ asks))
+    return np.array(result)
+
+
+@right
+def all_pairs(q, k, v):
+    fq, fk = (np.maximum(t, 0) + np.exp(np.minimum(t, 0)) for t in (q, k))
+    table = np.tril(fq @ fk.T)
+    return table @ v / table.sum(axis=1)[:, None]
+
+
+@right
+def running_sums(q, k, v):
+    fq, fk = q.copy(), k.copy()
+    for table in (fq, fk):
+        low = table <= 0
+        table[low] = np.exp(table[low])
+        table[~low] += 1
+    states = np.cumsum(fk[:, :, None] * v[:, None, :], axis=0)
+    sums = np.cumsum(fk, axis=0)
+    return np.einsum("nk,nkv->nv", fq, states) / np.einsum("nk,nk->n", fq, sums)[:, None]
+
+
+@right
+def as_often_written(q, k, v):
+    fq = np.where(q > 0, q + 1, np.exp(np.minimum(q, 0)))
+    fk = np.where(k > 0, k + 1, np.exp(np.minimum(k, 0)))
+    S, z, y = np.zeros((k.shape[1], v.shape[1])), np.zeros(k.shape[1]), np.zeros(v.shape)
+    for n in range(len(q)):
+        S = S + np.outer(fk[n], v[n])
+        z = z + fk[n]
+        y[n] = fq[n] @ S / (fq[n] @ z)
+    return y
+
+
+@wrong("This is the museum piece as it was.")
+def as_it_was(q, k, v):
+    fq = np.where(q > 0, q, np.exp(np.minimum(q, 0)))
+    fk = np.where(k > 0, k, np.exp(np.minimum(k, 0)))
+    S, z, y = np.zeros((k.shape[1], v.shape[1])), np.zeros(k.shape[1]), np.zeros(v.shape)
+    for n in range(len(q)):
+        y[n] = fq[n] @ S / max(fq[n] @ z, 0.001)
+        S = S + np.outer(fk[n], v[n])
+        z = fk[n]
+    return y
+
+
+@wrong("The order of reading and writing is repaired; `ones` and `pairs` still tell of two other places.")
+def only_the_order(q, k, v):
+    fq = np.where(q > 0, q, np.exp(np.minimum(q, 0)))
+    fk = np.where(k > 0, k, np.exp(np.minimum(k, 0)))
+    S, z, y = np.zeros((k.shape[1], v.shape[1])), np.zeros(k.shape[1]), np.zeros(v.shape)
+    for n in range(len(q)):
+        S = S + np.outer(fk[n], v[n])
+        z = fk[n]
+        y[n] = fq[n] @ S / max(fq[n] @ z, 0.001)
+    return y
+
+
+@wrong("Your denominator now sums over the past; `alone` and `pairs` still tell of two other places.")
+def only_the_sum(q, k, v):
+    fq = np.where(q > 0, q, np.exp(np.minimum(q, 0)))
+    fk = np.where(k > 0, k, np.exp(np.minimum(k, 0)))
+    S, z, y = np.zeros((k.shape[1], v.shape[1])), np.zeros(k.shape[1]), np.zeros(v.shape)
+    for n in range(len(q)):
+        y[n] = fq[n] @ S / max(fq[n] @ z, 0.001)
+        S = S + np.outer(fk[n], v[n])
+        z = z + fk[n]
+    return y
+
+
+wrong.edits("""
+# all_pairs
+## keys_with_a_gap: Your queries have the features of the chapter; your keys still have those of the museum piece.
+- fq, fk = (np.maximum(t, 0) + np.exp(np.minimum(t, 0)) for t in (q, k))
++ fq = np.where(q > 0, q + 1, np.exp(np.minimum(q, 0)))
++ fk = np.where(k > 0, k, np.exp(np.minimum(k, 0)))
+## queries_with_a_gap: Your keys have the features of the chapter; your queries still have those of the museum piece.
+- fq, fk = (np.maximum(t, 0) + np.exp(np.minimum(t, 0)) for t in (q, k))
++ fq = np.where(q > 0, q, np.exp(np.minimum(q, 0)))
++ fk = np.where(k > 0, k + 1, np.exp(np.minimum(k, 0)))
+## one_on_both_branches: You add 1 on both branches of the features, and they have a gap as before.
+- fq, fk = (np.maximum(t, 0) + np.exp(np.minimum(t, 0)) for t in (q, k))
++ fq = np.where(q > 0, q, np.exp(np.minimum(q, 0))) + 1
++ fk = np.where(k > 0, k, np.exp(np.minimum(k, 0))) + 1
+## floor_under_features: Your features never fall below a floor; for numbers far below 0 they are as small as they like.
+- fq, fk = (np.maximum(t, 0) + np.exp(np.minimum(t, 0)) for t in (q, k))
++ fq, fk = (np.maximum(t, 0) + np.exp(np.clip(t, -20, 0)) for t in (q, k))
+## softmax_instead: This is causal attention with a softmax; asked is linear attention.
+- fq, fk = (np.maximum(t, 0) + np.exp(np.minimum(t, 0)) for t in (q, k))
+- table = np.tril(fq @ fk.T)
+- return table @ v / table.sum(axis=1)[:, None]
++ table = np.where(np.tri(len(q)) > 0, q @ k.T / np.sqrt(q.shape[1]), -np.inf)
++ powers = np.exp(table - table.max(axis=1, keepdims=True))
++ return powers / powers.sum(axis=1, keepdims=True) @ v
+
+# as_often_written
+## read_before_write: You read the state before the token is written into it.
+  for n in range(len(q)):
++     y[n] = fq[n] @ S / max(fq[n] @ z, 0.001)
+- y[n] = fq[n] @ S / (fq[n] @ z)
+## nothing_by_nothing: You read the state before the token is written into it, and the first output is 0 / 0.
+  for n in range(len(q)):
++     y[n] = fq[n] @ S / (fq[n] @ z)
+- y[n] = fq[n] @ S / (fq[n] @ z)
+## reads_state_too_early: The numerator is read before the token is written, and the denominator after.
+- S = S + np.outer(fk[n], v[n])
+...
+  y[n] = fq[n] @ S / (fq[n] @ z)
++ S = S + np.outer(fk[n], v[n])
+## last_key_only: Your denominator knows the last key only; it sums over the past as the numerator does.
+- z = z + fk[n]
++ z = fk[n]
+## last_token_only: Both of your sums forget the past: every output is its own value.
+- S = S + np.outer(fk[n], v[n])
+- z = z + fk[n]
++ S = np.outer(fk[n], v[n])
++ z = fk[n]
+## a_gap_at_zero: The positive branch of your features lacks its + 1: the two branches do not meet at 0.
+- fq = np.where(q > 0, q + 1, np.exp(np.minimum(q, 0)))
+- fk = np.where(k > 0, k + 1, np.exp(np.minimum(k, 0)))
++ fq = np.where(q > 0, q, np.exp(np.minimum(q, 0)))
++ fk = np.where(k > 0, k, np.exp(np.minimum(k, 0)))
+## two_of_three: Two slips are repaired; the features of the museum piece still have a gap, and the denominator a floor.
+- fq = np.where(q > 0, q + 1, np.exp(np.minimum(q, 0)))
+- fk = np.where(k > 0, k + 1, np.exp(np.minimum(k, 0)))
++ fq = np.where(q > 0, q, np.exp(np.minimum(q, 0)))
++ fk = np.where(k > 0, k, np.exp(np.minimum(k, 0)))
+- y[n] = fq[n] @ S / (fq[n] @ z)
++ y[n] = fq[n] @ S / max(fq[n] @ z, 0.001)
+## a_floor: Your denominator has a floor, which spoils the average where all features are small.
+- y[n] = fq[n] @ S / (fq[n] @ z)
++ y[n] = fq[n] @ S / max(fq[n] @ z, 0.001)
+## something_added: You add a small number to the denominator, which spoils the average where all features are small.
+- y[n] = fq[n] @ S / (fq[n] @ z)
++ y[n] = fq[n] @ S / (fq[n] @ z + 1e-6)
+## features_of_relu: Your features are a ReLU and can all be 0; those of the chapter are positive everywhere.
+- fq = np.where(q > 0, q + 1, np.exp(np.minimum(q, 0)))
+- fk = np.where(k > 0, k + 1, np.exp(np.minimum(k, 0)))
++ fq, fk = np.maximum(q, 0), np.maximum(k, 0)
+## elu_without_one: Your features can be negative: you have the ELU without the 1 that lifts it.
+- fq = np.where(q > 0, q + 1, np.exp(np.minimum(q, 0)))
+- fk = np.where(k > 0, k + 1, np.exp(np.minimum(k, 0)))
++ fq = np.where(q > 0, q, np.exp(np.minimum(q, 0)) - 1)
++ fk = np.where(k > 0, k, np.exp(np.minimum(k, 0)) - 1)
+## no_features: You use queries and keys as they are, without the feature map: weights can be negative.
+- fq = np.where(q > 0, q + 1, np.exp(np.minimum(q, 0)))
+- fk = np.where(k > 0, k + 1, np.exp(np.minimum(k, 0)))
++ fq, fk = q, k
+## lifted_only: Your features are x + 1 on both sides of 0 and become negative.
+- fq = np.where(q > 0, q + 1, np.exp(np.minimum(q, 0)))
+- fk = np.where(k > 0, k + 1, np.exp(np.minimum(k, 0)))
++ fq, fk = q + 1, k + 1
+## exponential_features: Your features are the exponential on both sides of 0; above 0 the chapter has another branch.
+- fq = np.where(q > 0, q + 1, np.exp(np.minimum(q, 0)))
+- fk = np.where(k > 0, k + 1, np.exp(np.minimum(k, 0)))
++ fq, fk = np.exp(q), np.exp(k)
+## keys_only: The queries go through no feature map in your function.
+- fq = np.where(q > 0, q + 1, np.exp(np.minimum(q, 0)))
++ fq = q
+## queries_only: The keys go through no feature map in your function.
+- fk = np.where(k > 0, k + 1, np.exp(np.minimum(k, 0)))
++ fk = k
+## raw_denominator: Your denominator sums the keys themselves; it should sum their features.
+- z = z + fk[n]
++ z = z + k[n]
+## not_divided: You do not divide: without the denominator it is a sum and no average.
+- y[n] = fq[n] @ S / (fq[n] @ z)
++ y[n] = fq[n] @ S
+## divided_by_count: You divide by the number of tokens; the weights have to sum to 1, whatever they are.
+- y[n] = fq[n] @ S / (fq[n] @ z)
++ y[n] = fq[n] @ S / (n + 1)
+## divided_by_features: You divide by the sum of the keys’ features and leave the query out of the denominator.
+- y[n] = fq[n] @ S / (fq[n] @ z)
++ y[n] = fq[n] @ S / z.sum()
+## the_future_leaks: Every output of yours reads the state of the whole text: the future leaks in.
+-     y[n] = fq[n] @ S / (fq[n] @ z)
+- return y
++ return fq @ S / (fq @ z)[:, None]
+## scaled: You scale the queries by the root of K before the feature map, as softmax attention does; linear attention
+has no scale.
+  def as_often_written(q, k, v):
++     q = q / np.sqrt(q.shape[1])
+## value_divided: You divide the state itself at every token, so that the past is divided again and again.
+- y[n] = fq[n] @ S / (fq[n] @ z)
++ S = S / (fq[n] @ z)
++ y[n] = fq[n] @ S
+## only_the_features: Your features are repaired; `alone` and `ones` still tell of two other places.
+  for n in range(len(q)):
++     y[n] = fq[n] @ S / max(fq[n] @ z, 0.001)
+- z = z + fk[n]
+- y[n] = fq[n] @ S / (fq[n] @ z)
++ z = fk[n]
+""")

@@ -1,0 +1,1 @@
+"""What the notebooks of the book import besides the library: figures, drills, data, settings."""

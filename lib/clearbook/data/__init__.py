@@ -1,0 +1,1 @@
+"""The texts, images and pairs that the chapters learn from."""

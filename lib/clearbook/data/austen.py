@@ -1,0 +1,31 @@
+"""The six novels of Jane Austen, 4 million characters in the public domain, packed beside this file."""
+
+import zipfile
+from functools import cache
+from pathlib import Path
+
+from clearbook.data.builtin import split_text
+
+PACKED = Path(__file__).with_name("austen.zip")  # its README.txt says where the texts come from
+NOVELS = (  # in the order in which they were published
+    "Sense and Sensibility",
+    "Pride and Prejudice",
+    "Mansfield Park",
+    "Emma",
+    "Northanger Abbey",
+    "Persuasion",
+)
+HELD_OUT = 0.1  # of each novel
+
+
+@cache
+def austen_novels() -> dict[str, str]:
+    """Each novel's text by its title, lines as printed: an empty line ends a paragraph."""
+    with zipfile.ZipFile(PACKED) as packed:
+        return {title: packed.read(f"{title.lower().replace(' ', '-')}.txt").decode("ascii") for title in NOVELS}
+
+
+def austen_split() -> tuple[list[str], list[str]]:
+    """The six novels without their last tenths, to learn from, and these six last tenths, to test on."""
+    parts = [split_text(text, HELD_OUT) for text in austen_novels().values()]
+    return [learned for learned, _ in parts], [held_out for _, held_out in parts]

@@ -1,0 +1,1 @@
+"""Short questions about shapes and costs, with answers that the library computes."""

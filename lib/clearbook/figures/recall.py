@@ -1,0 +1,105 @@
+"""Two ways to remember a row of cards: a state that is handed on from card to card, and one look at all of them."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import matplotlib.pyplot as plt
+from jaxtyping import Float
+from matplotlib.axes import Axes
+from matplotlib.patches import FancyBboxPatch, Rectangle
+from numpy import ndarray
+
+from clearbook.figures.plots import COLOURS, INK, axes_or_new
+
+STEP, FLOOR, CEILING = 1.3, 0.0, 1.5  # from card to card, and the heights of cards and states
+PALE = "#8a93a3"
+KNOWN = "#9cc3e4"  # a cell of what an output knows
+FAINTEST, WIDEST = 0.02, 6.0  # the smallest weight that is drawn, and the width of an arrow of weight 1
+
+
+def unrolled(cards: Sequence[str], *, ax: Axes | None = None) -> Axes:
+    """A recurrent network, one copy for each card; the way of the first card to the answer is drawn thick."""
+    last = len(cards) - 1
+    ax = axes_or_new(ax, (1.15 * len(cards) + 1.3, 2.7))
+    for n, card in enumerate(cards):
+        _box(ax, (n * STEP, FLOOR), card, first=n == 0)
+        _box(ax, (n * STEP, CEILING), f"$\\mathbf{{h}}_{n + 1}$", first=True)
+        _arrow(ax, (n * STEP, FLOOR + 0.36), (n * STEP, CEILING - 0.36), thick=n == 0)
+        if n:
+            _arrow(ax, ((n - 1) * STEP + 0.36, CEILING), (n * STEP - 0.36, CEILING), thick=True)
+            ax.text((n - 0.5) * STEP, CEILING + 0.16, "$W_h$", ha="center", va="bottom", fontsize=11)
+        ax.text(n * STEP + 0.1, (FLOOR + CEILING) / 2, "$W_x$", ha="left", va="center", fontsize=11)
+    _arrow(ax, (last * STEP + 0.36, CEILING), (last * STEP + 0.95, CEILING), thick=True)
+    ax.text(last * STEP + 1.05, CEILING, "answer", ha="left", va="center")
+    ax.text(-0.62, FLOOR, "cards", ha="right", va="center")
+    ax.text(-0.62, CEILING, "states", ha="right", va="center")
+    return _bare(ax, last, right=2.0)
+
+
+def one_look(cards: Sequence[str], weights: Float[ndarray, " N"], *, title: str = "", ax: Axes | None = None) -> Axes:
+    """Attention from the last card: an arrow from each card to the answer, as wide as its weight, which is printed.
+
+    Raises: ValueError if there is not one weight for each card.
+    """
+    if len(cards) != len(weights):
+        raise ValueError(f"one_look: {len(weights)} weights for {len(cards)} cards; pass one for each card.")
+    last = len(cards) - 1
+    ax = axes_or_new(ax, (0.75 * len(cards) + 0.6, 2.7))
+    middle = last * STEP / 2
+    for n, (card, weight) in enumerate(zip(cards, weights, strict=True)):
+        _box(ax, (n * STEP, FLOOR), card, first=bool(weight > 0.5))
+        ax.text(n * STEP, FLOOR - 0.45, f"{weight:.2f}", ha="center", va="top", fontsize=10)
+        if weight > FAINTEST:
+            start, end = (n * STEP, FLOOR + 0.36), (middle + 0.1 * (n * STEP - middle), CEILING - 0.3)
+            ax.plot(*zip(start, end, strict=True), color=COLOURS[0], lw=WIDEST * weight + 0.3, zorder=1)
+    ax.text(middle, CEILING, "answer", ha="center", va="center", bbox={"boxstyle": "round,pad=0.3", "fc": "white"})
+    ax.set_title(title, loc="center")
+    return _bare(ax, last, low=-0.85)
+
+
+def who_knows_whom(
+    maps: Mapping[str, Float[ndarray, "N N"]], *, per_row: int = 2, axes: Iterable[Axes] | None = None
+) -> Iterable[Axes]:
+    """For each title a square of cells, filled where the output of that column knows the token of that row.
+
+    A frame stands around the longest way, from the first token to the last output, and a sign says if it is gone.
+    """
+    if axes is None:
+        n_rows = -(-len(maps) // per_row)
+        _, drawn = plt.subplots(n_rows, per_row, figsize=(2.35 * per_row, 2.75 * n_rows), squeeze=False)
+        axes = list(drawn.flat)
+    for ax, (title, knows) in zip(axes, maps.items(), strict=True):
+        n = len(knows)
+        for s in range(n):
+            for m in range(n):
+                colour = KNOWN if knows[s, m] else "white"
+                ax.add_patch(Rectangle((m + 0.5, s + 0.5), 1, 1, fc=colour, ec=PALE, lw=0.6))
+        ax.add_patch(Rectangle((n - 0.5, 0.5), 1, 1, fill=False, ec=COLOURS[1], lw=2.6, zorder=3, clip_on=False))
+        ax.text(n, 1, "✓" if knows[0, -1] else "✗", ha="center", va="center", fontsize=11, weight="bold", zorder=4)
+        ax.set(xlim=(0.5, n + 0.5), ylim=(n + 0.5, 0.5), aspect="equal", xticks=range(1, n + 1), yticks=range(1, n + 1))
+        ax.xaxis.tick_top()
+        ax.xaxis.set_label_position("top")
+        ax.tick_params(length=0, labelsize=9)
+        ax.spines[:].set_visible(False)
+        ax.set(xlabel="output", ylabel="token")
+        ax.set_title(title, loc="center", weight="bold", pad=8)
+    return axes
+
+
+def _box(ax: Axes, centre: tuple[float, float], text: str, *, first: bool) -> None:
+    """A card or a state; ``first`` outlines it as a part of the way that the figure is about."""
+    x, y = centre
+    edge = {"ec": COLOURS[0], "lw": 2.4} if first else {"ec": PALE, "lw": 1.0}
+    ax.add_patch(FancyBboxPatch((x - 0.24, y - 0.24), 0.48, 0.48, boxstyle="round,pad=0.1", fc="white", **edge))
+    ax.text(x, y, text, ha="center", va="center", fontsize=13, color=INK)
+
+
+def _arrow(ax: Axes, start: tuple, end: tuple, *, thick: bool) -> None:
+    line = {"color": COLOURS[0], "lw": 3.0} if thick else {"color": PALE, "lw": 1.2}
+    style = {"arrowstyle": "-|>", "shrinkA": 0, "shrinkB": 0, "mutation_scale": 15, **line}
+    ax.annotate("", end, start, arrowprops=style)
+
+
+def _bare(ax: Axes, last: int, *, low: float = -0.5, right: float = 0.6) -> Axes:
+    ax.set(xlim=(-0.6, last * STEP + right), ylim=(low, CEILING + 0.6), aspect="equal")
+    ax.axis("off")
+    return ax

@@ -1,0 +1,93 @@
+"""A small language model in a folder: its sizes, its tokenizer and its weights in half precision, without pickle."""
+
+import json
+from pathlib import Path
+
+import torch
+from clearformer.models.gpt import GPT, GPTConfig
+from clearformer.positions import Rotary
+from clearformer.tokenizers import WORD, BytePairTokenizer, CharTokenizer
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+
+CONFIG, WEIGHTS = "config.json", "model.safetensors"
+SIZES = ("n_vocab", "n_positions", "d_model", "n_heads", "n_layers")
+Tokenizer = CharTokenizer | BytePairTokenizer
+
+
+def save_language_model(model: GPT, tokenizer: Tokenizer, folder: str | Path) -> None:
+    """Write ``config.json`` and ``model.safetensors`` for a GPT with rotary positions.
+
+    It has one id more than its tokenizer: the last is the end token, as in ``marked_stream``. The live transformer of
+    the website reads these two files.
+
+    Raises: ValueError for a GPT with other parts than its sizes and rotary positions,
+    or a tokenizer with special
+    tokens or a pattern of its own, which the files could not tell.
+    """
+    sizes = {name: getattr(model.config, name) for name in SIZES}
+    if model.config != GPTConfig(**sizes, rope=Rotary) or model.config.n_vocab != tokenizer.n_vocab + 1:
+        raise ValueError(
+            f"save_language_model: {model.config} with {tokenizer.n_vocab} ids of the tokenizer, expected rope=Rotary, "
+            "n_vocab one larger, and defaults for all else. Save other models with pretrained.save_pretrained."
+        )
+    config = sizes | {"tokenizer": _written(tokenizer)}
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / CONFIG).write_text(json.dumps(config, ensure_ascii=False) + "\n", encoding="utf-8")
+    parameters = {name: p.detach().half().cpu().contiguous() for name, p in model.named_parameters()}
+    save_file(parameters, folder / WEIGHTS)  # a tied weight has one name among the parameters
+
+
+def load_language_model(folder: str | Path) -> tuple[GPT, Tokenizer]:
+    """The model, in float32 and evaluation mode, and the tokenizer that ``save_language_model`` wrote.
+
+    Raises: FileNotFoundError for a file that is missing; ValueError for one that is damaged or does not fit.
+    """
+    folder = Path(folder)
+    for name in (CONFIG, WEIGHTS):
+        if not (folder / name).is_file():
+            raise FileNotFoundError(
+                f"load_language_model: there is no {name} in {folder}. Run make models, or look there."
+            )
+    try:
+        config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+        tokenizer = _read(config.pop("tokenizer"))
+        model, weights = GPT(GPTConfig(**config, rope=Rotary)), load_file(folder / WEIGHTS)
+    except (SafetensorError, KeyError, IndexError, TypeError, json.JSONDecodeError) as error:
+        raise ValueError(
+            f"load_language_model: the files in {folder} are damaged ({error}). Take intact ones, or delete the folder "
+            "and run make models."
+        ) from error
+    own = dict(model.named_parameters())
+    misfits = [name for name in own.keys() | weights.keys() if _shape(own, name) != _shape(weights, name)]
+    if misfits:
+        told = "; ".join(f"{n} is {_shape(weights, n)}, expected {_shape(own, n)}" for n in sorted(misfits))
+        raise ValueError(f"load_language_model: weights and {CONFIG} in {folder} do not belong together: {told}.")
+    with torch.no_grad():
+        for name, parameter in own.items():
+            parameter.copy_(weights[name])
+    return model.eval(), tokenizer
+
+
+def _written(tokenizer: Tokenizer) -> dict:
+    if isinstance(tokenizer, CharTokenizer):
+        return {"characters": "".join(tokenizer.characters)}
+    if tokenizer.special or tokenizer.pattern != WORD:
+        raise ValueError(
+            f"save_language_model: a BytePairTokenizer with special={[*tokenizer.special]} and pattern "
+            f"{tokenizer.pattern.pattern!r}, expected one without special tokens or a pattern of its own."
+        )
+    return {"merges": [*tokenizer.ranks]}
+
+
+def _read(written: dict) -> Tokenizer:
+    if "merges" in written:
+        tokenizer = BytePairTokenizer("", 0)
+        tokenizer.add_merges((first, second) for first, second in written["merges"])
+        return tokenizer
+    return CharTokenizer(written["characters"])
+
+
+def _shape(tensors: dict, name: str) -> tuple[int, ...] | str:
+    return tuple(tensors[name].shape) if name in tensors else "missing"

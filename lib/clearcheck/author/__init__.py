@@ -1,0 +1,1 @@
+"""What an author of exercises writes, and how it is found."""

@@ -1,0 +1,84 @@
+"""What the checks of exercises are made of: sizes that never fit by chance, cases, and sentences about shapes."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from clearcheck.grading.compare import WHOLE, not_whole
+
+SIZES = (4, 5, 6, 7, 9, 11, 13)  # no one divides another
+CLOSE = 1e-9
+
+
+def draw_sizes(rng: np.random.Generator, how_many: int, among: Sequence[int] = SIZES) -> list[int]:
+    """Different sizes, so that a transposed table does not fit."""
+    return [int(size) for size in rng.choice(among, how_many, replace=False)]
+
+
+def varied(draw: Callable, *settings: dict) -> Callable:
+    """Cases for `equals`: one call of `draw(rng, …)` for each setting of its keyword arguments."""
+    return lambda rng: [draw(rng, **setting) for setting in settings]
+
+
+def scaled(draw: Callable, *factors: float) -> Callable:
+    """Cases for `equals`: one draw for each factor, which multiplies its first argument, and so the scores."""
+
+    def cases(rng):
+        draws = ((factor, *draw(rng)) for factor in factors)
+        return [(factor * first, *rest) for factor, first, *rest in draws]
+
+    return cases
+
+
+def close(value, expected, atol: float = CLOSE) -> bool:
+    """Equal in shape and entries; whatever is no array of that shape is not close."""
+    if not isinstance(value, np.ndarray) or value.shape != np.shape(expected):
+        return False
+    return bool(np.allclose(value, expected, rtol=0, atol=atol))
+
+
+def shape_slip(value, shape: tuple[int, ...], what: str = "The result") -> str | None:
+    """A sentence when the value is no array of this shape, else None."""
+    if isinstance(value, np.ndarray) and value.shape == shape:
+        return None
+    came = f"an array of shape {value.shape}" if isinstance(value, np.ndarray) else f"a {type(value).__name__}"
+    return f"{what} should be an array of shape {shape}; yours is {came}."
+
+
+def shapes_slip(came, shapes: Sequence[tuple[int, ...]]) -> str | None:
+    """A sentence when the result is no tuple of arrays of these shapes, else None."""
+    if not isinstance(came, tuple | list) or len(came) != len(shapes):
+        return f"The result should be a tuple of {len(shapes)} arrays."
+    for place, (array, shape) in enumerate(zip(came, shapes, strict=True)):
+        if not isinstance(array, np.ndarray) or array.shape != shape:
+            return f"The array at position {place} of your result should have the shape {shape}."
+    return None
+
+
+def entries_right(reference: Callable, draw: Callable, *names: str, shown: Callable = "the arguments {}".format):
+    """A test for `holds`: some entries of a dict of counts, so that they earn points whatever the others are.
+
+    `draw(rng)` gives argument tuples, `shown` says in words which they are.
+    """
+
+    def test(ask, rng):
+        for args in draw(rng):
+            found, expected = ask(*args), reference(*args)
+            if not isinstance(found, dict) or found.keys() != expected.keys():
+                return f"The result should be a dict with the keys {', '.join(map(repr, expected))}."
+            for name in names:
+                came = found[name]
+                if isinstance(came, bool) or not isinstance(came, int | float | np.number):
+                    return f"Under {name!r} a number is expected."
+                if came != expected[name]:
+                    return f"For {shown(args)} your entry {name!r} is {came:,}, which is not right."
+                if not_whole(came, expected[name]):
+                    return f"For {shown(args)} your entry {name!r} is {float(came)!r}, a float; {WHOLE}."
+        return None
+
+    return test
+
+
+def in_letters(letters: str) -> Callable[[tuple], str]:
+    """Arguments in words: "D = 6, H = 2"."""
+    return lambda args: ", ".join(f"{letter} = {size}" for letter, size in zip(letters, args, strict=True))

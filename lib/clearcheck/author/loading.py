@@ -1,0 +1,128 @@
+"""Find the authoring folder of an exercise and load what it defines."""
+
+import hashlib
+import importlib
+import os
+import sys
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+from clearcheck.author.mistakes import RightSolutions, Solutions, WrongSolutions
+from clearcheck.grading.question import SLUG, Exercise, Question
+
+PACKED = Path(__file__).resolve().parents[1] / "course"  # where a wheel of the course has its exercises
+CHECKOUT = PACKED if PACKED.is_dir() else Path(__file__).resolve().parents[3]
+AUTHORING = Path("exercises") / "authoring"
+_loading = threading.Lock()  # an exercise's files are imported anew, and all threads share what Python has imported
+COURSE_VARIABLE = "CLEARCHECK_COURSE"  # names another course than the one that the grader came with
+
+
+class ExerciseNotFound(LookupError):
+    """No authoring folder for this name; the text lists the places looked at."""
+
+
+class AuthoringError(ValueError):
+    """An exercise is not written as it should be; the text names the file and what is expected."""
+
+
+@dataclass(frozen=True)
+class Authored:
+    """An exercise with the folder it comes from, its right solutions and its wrong ones."""
+
+    folder: Path
+    exercise: Exercise
+    right: Solutions
+    wrong: Solutions
+
+
+def own_course() -> Path:
+    """The folder of the course whose checks grade: the grader's own, never the one where a notebook happens to lie."""
+    return Path(os.environ.get(COURSE_VARIABLE) or CHECKOUT).resolve()
+
+
+def find_folder(slug: str, start: Path | None = None) -> Path:
+    """The folder `exercises/authoring/<slug>` above `start` (default: where Python runs), else in the own course."""
+    if not SLUG.fullmatch(slug):
+        raise ExerciseNotFound(
+            f"{slug!r} is not the name of an exercise: lower-case words joined by hyphens are expected, "
+            "such as 03-self-attention."
+        )
+    start = (start or Path.cwd()).resolve()
+    tried = [base / AUTHORING / slug for base in (start, *start.parents, CHECKOUT)]
+    for folder in tried:
+        if (folder / "exercise.py").is_file():
+            return folder
+    raise ExerciseNotFound(
+        f'No exercise "{slug}": looked for a file exercise.py in {tried[0]}, in the same folder above each parent of '
+        f"{start}, and in {tried[-1]}. Known here: {', '.join(known_slugs(start)) or 'none'}."
+    )
+
+
+def slugs_in(authoring: Path) -> list[str]:
+    return sorted(path.parent.name for path in authoring.glob("*/exercise.py"))
+
+
+def authoring_folder(start: Path | None = None) -> Path:
+    """The nearest folder `exercises/authoring` with an exercise in it, above `start` or in the checkout."""
+    start = (start or Path.cwd()).resolve()
+    for base in (start, *start.parents, CHECKOUT):
+        if slugs_in(base / AUTHORING):
+            return base / AUTHORING
+    raise ExerciseNotFound(f"No exercises: looked for {AUTHORING} in {start}, above it, and in {CHECKOUT}.")
+
+
+def known_slugs(start: Path | None = None) -> list[str]:
+    """Every exercise that `find_folder` can find, in order."""
+    start = (start or Path.cwd()).resolve()
+    bases = (start, *start.parents, CHECKOUT)
+    return sorted({path.parent.name for base in bases for path in (base / AUTHORING).glob("*/exercise.py")})
+
+
+def load(slug: str, start: Path | None = None) -> Authored:
+    """Raises: ExerciseNotFound where there is none, AuthoringError where a file lacks its definition."""
+    folder = find_folder(slug, start)
+    with _loading:
+        return _loaded(slug, folder)
+
+
+def _loaded(slug: str, folder: Path) -> Authored:
+    package = _package(folder)
+    exercise = _definition(package, folder, "exercise", "EXERCISE", Exercise)
+    if exercise.slug != slug:
+        came = f'{folder / "exercise.py"}: EXERCISE has the slug "{exercise.slug}"'
+        raise AuthoringError(f'{came}; "{slug}" is expected.')
+    right, wrong = [], []
+    for question in exercise.questions:
+        file = question.id.replace("-", "_")
+        if _definition(package, folder, file, "QUESTION", Question) is not question:
+            raise AuthoringError(f'{folder / file}.py: QUESTION is not the question "{question.id}" of exercise.py.')
+        right += _definition(package, folder, file, "right", RightSolutions).entries
+        wrong += _definition(package, folder, file, "wrong", WrongSolutions).entries
+    return Authored(folder, exercise, Solutions(entries=right), Solutions(entries=wrong))
+
+
+def _package(folder: Path) -> str:
+    """A package for the folder, under a name of its own, so that two exercises cannot meet; its files are read anew."""
+    name = f"clearcheck_authored_{hashlib.sha256(str(folder).encode()).hexdigest()[:12]}"
+    for loaded in [key for key in sys.modules if key == name or key.startswith(f"{name}.")]:
+        del sys.modules[loaded]
+    package = ModuleType(name)
+    package.__path__ = [str(folder)]
+    sys.modules[name] = package
+    importlib.invalidate_caches()
+    return name
+
+
+def _definition(package: str, folder: Path, file: str, name: str, kind: type):
+    path = folder / f"{file}.py"
+    if not path.is_file():
+        raise AuthoringError(f"{path}: this file is missing; it has to define {name}, a {kind.__name__}.")
+    try:
+        value = getattr(importlib.import_module(f"{package}.{file}"), name, None)
+    except Exception as error:
+        raise AuthoringError(f"{path} cannot be loaded ({type(error).__name__}): {error}") from error
+    if not isinstance(value, kind):
+        raise AuthoringError(f"{path}: {name} is {type(value).__name__}; a {kind.__name__} is expected.")
+    return value

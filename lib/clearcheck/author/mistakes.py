@@ -1,0 +1,143 @@
+"""Right answers to a question and its named mistakes: whole functions (or classes), or edits of a right answer::
+
+    right, wrong = answers_to(QUESTION)
+
+    @right
+    def by_method(table):
+        return table.sum(axis=0)
+
+    wrong.edits('''
+    # by_method
+    ## over_rows: The sum runs along the rows.
+    - return table.sum(axis=0)
+    + return table.sum(axis=1)
+    ''')
+
+`edits` tells how an edit is written.
+"""
+
+import ast
+import inspect
+import linecache
+import sys
+import textwrap
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from types import FunctionType
+
+from clearcheck.author.edits import read_edits
+from clearcheck.grading.question import Question
+from clearcheck.worker.guarded_call import scope_of
+
+MAKER = "_edited"
+COLLECTING = {"right", "wrong"}  # the decorators of the author
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A complete answer to one question: a right one, or a wrong one that `says` which mistake it holds."""
+
+    question: str
+    function: Callable
+    says: str = ""
+    section: str = ""
+    source: str = ""  # its text, without decorators
+    base: str = ""  # the right answer that it is an edit of
+    change: tuple[str, ...] = ()  # the edited lines, each with its sign
+
+    @property
+    def name(self) -> str:
+        return self.function.__name__
+
+
+@dataclass
+class Solutions:
+    """Answers to a question, or to those of an exercise."""
+
+    question: str = ""
+    entries: list[Solution] = field(default_factory=list)
+
+    def of(self, question: str) -> list[Solution]:
+        return [entry for entry in self.entries if entry.question == question]
+
+    def _add(self, entry: Solution) -> Callable:
+        if any(entry.name == other.name for other in self.of(entry.question)):
+            raise ValueError(f'Question "{entry.question}" has two solutions named {entry.name}: rename one.')
+        self.entries.append(entry)
+        return entry.function
+
+
+@dataclass
+class RightSolutions(Solutions):
+    """Right answers, collected by decorator: `@right`."""
+
+    def __call__(self, function: Callable) -> Callable:
+        return self._add(Solution(self.question, function, source=source_of(function)))
+
+
+@dataclass
+class WrongSolutions(Solutions):
+    """Named mistakes: whole functions under `@wrong("What the learner is told.")`, or `edits` of right answers."""
+
+    right: Solutions = field(default_factory=RightSolutions)
+
+    def __call__(self, says: str, section: str = "") -> Callable:
+        return lambda function: self._add(
+            Solution(self.question, function, says, section, source_of(function)),
+        )
+
+    def whole(self, name: str, says: str, section: str, source: str) -> None:
+        """Add a mistake by its text: what an edit becomes where the right answers are left out."""
+        function = _compiled(source, name, self.question, sys._getframe(1).f_globals)
+        self._add(Solution(self.question, function, says, section, source))
+
+    def edits(self, text: str) -> None:
+        """Add a mistake for each edit in the text. Raises: EditError."""
+        bases = {entry.name: entry for entry in self.right.entries}
+        for edit in read_edits(text, self.question):
+            if edit.base not in bases:
+                raise edit.fault(f'"# {edit.base}" names no right answer: choose one of {", ".join(bases) or "none"}.')
+            base = bases[edit.base]
+            source = edit.applied(base.source)
+            function = _compiled(source, edit.name, self.question, scope_of(base.function) or {})
+            change = tuple(line for place in edit.places for line in place if line[0] != " ")
+            self._add(Solution(self.question, function, edit.says, edit.section, source, edit.base, change))
+
+
+def answers_to(question: Question) -> tuple[RightSolutions, WrongSolutions]:
+    """The two collections that the file of a question fills, as `right` and `wrong`."""
+    right = RightSolutions(question.id)
+    return right, WrongSolutions(question.id, right=right)
+
+
+def source_of(function: Callable) -> str:
+    """The text of a function or class as a learner writes it, without `@right` and `@wrong`; nothing without a file."""
+    try:
+        source = textwrap.dedent(inspect.getsource(function))
+        definition = ast.parse(source).body[0]
+    except (OSError, TypeError, SyntaxError):
+        return ""
+    if not isinstance(definition, ast.FunctionDef | ast.ClassDef):
+        return ""
+    own = [entry for entry in definition.decorator_list if not COLLECTING & {_name_of(entry)}]
+    return "\n".join(source.splitlines()[min(node.lineno for node in (definition, *own)) - 1 :])
+
+
+def _name_of(decorator: ast.expr) -> str:
+    called = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return called.id if isinstance(called, ast.Name) else ""
+
+
+def _compiled(source: str, name: str, question: str, scope: dict) -> Callable:
+    """The function or class, with the globals of its base; inside another one, so that it finds itself by its name."""
+    text = f"def {MAKER}():\n{textwrap.indent(source, '    ')}\n    return {name}\n"
+    file = f"<{scope.get('__file__', '')}: {question}, {name}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    made: dict = {}
+    exec(compile(text, file, "exec"), scope, made)
+    function = made[MAKER]()
+    function.__qualname__ = name
+    for part in vars(function).values():
+        if isinstance(part, FunctionType):
+            part.__qualname__ = f"{name}.{part.__name__}"
+    return function

@@ -1,0 +1,58 @@
+"""The arguments of questions about PyTorch: each function gives the argument tuple of one call.
+
+It serves as a case of `equals` and as what `ask` is called with. An author draws arrays in float64 as for NumPy; they
+are sent in float32.
+"""
+
+import numpy as np
+
+
+def module_call(
+    sizes: dict,
+    *calls: tuple,
+    weights: dict[str, np.ndarray] | None = None,
+    training: bool = False,
+    gives: str = "output",
+    seed: int = 0,
+) -> tuple:
+    """Build the class with the keyword arguments `sizes`, copy in `weights` by parameter name, call it on `calls`.
+
+    Each call is a tuple of inputs. Without `weights` the module keeps those that it drew itself, the same for the same
+    seed. It gives its "output" (a list of them where there are several calls), the "gradients" of a fixed mixture of
+    the outputs of the first call (a dict: parameter names, and "input 1", … for inputs of floating point), or the
+    shapes of its "parameters" (a dict; needs no call).
+    """
+    options = {"weights": weights, "training": training, "gives": gives, "seed": seed}
+    return ({"sizes": sizes, "calls": list(calls), **options},)
+
+
+def training_call(*arguments, held_out: tuple, seed: int = 0) -> tuple:
+    """Call the loop with `arguments`, then the module that it gives, in eval() mode, on the inputs `held_out`.
+
+    The result is a dict with the module's "output" and the optimiser "steps" that were taken. Targets of `held_out`
+    belong into the check alone.
+    """
+    return ({"arguments": arguments, "held_out": held_out, "seed": seed},)
+
+
+def generation_call(
+    model: dict[str, np.ndarray], *arguments, training: bool = False, gives: str = "ids", seed: int = 0
+) -> tuple:
+    """Call the function with a small language model (of `small_model`) and `arguments`.
+
+    It gives the "ids" that came back, or a "record": a dict with the "ids", and for each call of the model the "shapes"
+    of its ids, whether it was in "training" mode and whether it kept "gradients"; "left" is its mode afterwards.
+    """
+    return ({"model": model, "arguments": arguments, "training": training, "gives": gives, "seed": seed},)
+
+
+def small_model(rng: np.random.Generator, vocabulary: int, width: int, window: int) -> dict[str, np.ndarray]:
+    """Weights of a model whose logits depend on every token before and on their places; it takes `window` tokens."""
+    shapes = {"embedding": (vocabulary, width), "positions": (window, width), "head": (width, vocabulary)}
+    return {name: rng.normal(size=shape) for name, shape in shapes.items()}
+
+
+def small_logits(model: dict[str, np.ndarray], ids: np.ndarray) -> np.ndarray:
+    """What the small model gives in eval() mode, in NumPy."""
+    places = model["positions"][: ids.shape[1]]
+    return np.tanh(model["embedding"][ids] + places).cumsum(1) @ model["head"]

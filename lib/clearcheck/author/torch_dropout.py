@@ -1,0 +1,50 @@
+"""A test for `holds` in questions about PyTorch: what dropout takes from each part of a block."""
+
+from itertools import combinations
+
+import numpy as np
+
+from clearcheck.author.torch_checks import Draw, Test
+
+SHARE = 0.08  # how far the share of zeros may be from the rate; a thousand numbers are within half of that
+
+
+def numbers_dropped(draw: Draw, parts: dict[str, str]) -> Test:
+    """What each part adds to the stream, the first input, is dropped number by number and scaled by 1/(1 − p).
+
+    `draw(rng)` gives a call with a thousand numbers or more, weights by name and the size "dropout"; `parts` has the
+    name of the last layer of each part, and the part in words. All parts but one are silenced: their last layer is 0.
+    """
+
+    def test(ask, rng):
+        masks = []
+        for last, name in parts.items():
+            plan = _silenced(draw(rng)[0], [other for other in parts if other != last])
+            x, rate = plan["calls"][0][0], plan["sizes"]["dropout"]
+            still, moving = (ask({**plan, "training": training}) for training in (False, True))
+            if any(not isinstance(y, np.ndarray) or y.shape != x.shape for y in (still, moving)):
+                return f"Your module should give one tensor of shape {x.shape}."
+            given, added, limit = still - x, moving - x, 1e-4 * max(1.0, float(np.abs(moving).max()))
+            dropped, kept = np.abs(added) < limit, np.abs(added - given / (1 - rate)) < limit
+            if not (dropped | kept).all():
+                return (
+                    f"Where {name} alone adds something to the stream, each number that it adds should in train() mode "
+                    f"be 0 or 1/(1 − p) times that of eval() mode, with p = {rate}; yours is not."
+                )
+            masks.append(np.ma.array(dropped, mask=np.abs(given) < 10 * limit))  # what is nearly 0 tells nothing
+            if any((masks[-1].any(axis=axis) == masks[-1].all(axis=axis)).all() for axis in range(x.ndim)):
+                return "Your dropout drops whole tokens, features or places; each number is to be drawn on its own."
+            if abs(masks[-1].mean() - rate) > SHARE:
+                return f"With p = {rate} your module drops {masks[-1].mean():.0%} of what {name} adds."
+        if any((one == other).all() for one, other in combinations(masks, 2)):
+            return "Two parts lose the same numbers; what each part adds is to be drawn anew."
+        return None
+
+    return test
+
+
+def _silenced(plan: dict, layers: list[str]) -> dict:
+    zeros = {
+        f"{layer}.{kind}": 0 * plan["weights"][f"{layer}.{kind}"] for layer in layers for kind in ("weight", "bias")
+    }
+    return {**plan, "weights": plan["weights"] | zeros}

@@ -1,0 +1,1 @@
+"""Questions, checks, comparisons, and the known mistake that a result equals."""

@@ -1,0 +1,222 @@
+"""Compare canonical values: structure, shape, dtype, finite, value, each with its sentence.
+
+A sentence shows the learner's own value, the index and the size of the difference, never the expected value.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from clearcheck.grading.describe import BY_HOW, describe, instead_of, number, situation
+
+KINDS = {"float": "f", "int": "iu", "bool": "b"}
+WORDS = {"f": "floating-point", "i": "integer", "u": "integer", "b": "boolean", "c": "complex"}
+WHOLE = "a whole number is expected: // divides whole numbers, / always gives a float"
+FEW_KEYS = 10
+NUMBER = bool | int | float | np.generic
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Why a check failed; `margin` is the largest difference in units of the tolerance where only values differ."""
+
+    message: str
+    margin: float | None = None
+    call: int = -1  # the place of the call among those of the check
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What every step of one comparison needs to know."""
+
+    args: tuple
+    atol: float
+    dtype: str | None
+    how: str
+
+    def sentence(self, where: str, came: str, expected: str) -> Finding:
+        words = BY_HOW[self.how]
+        start = f"{situation(self.args, self.how)}{where} {words.subject} {words.returned}"
+        return Finding(f"{start} {came}; {expected}.")
+
+    def not_right(self, where: str, came) -> Finding:
+        return self.sentence(where, self.describe(came), "this is not right")
+
+    def describe(self, came) -> str:
+        return describe(came, BY_HOW[self.how].array)
+
+
+def compare(
+    came, expected, args: tuple, atol: float = 1e-9, dtype: str | None = None, how: str = "function"
+) -> Finding | None:
+    """None when `came` equals `expected`, else the first difference in the fixed order of steps."""
+    return _compare(came, expected, _Asked(args, atol, dtype, how), "")
+
+
+def change_finding(changed: list[int], how: str = "function") -> Finding | None:
+    """A function may read its arguments; writing into them changes the caller's data."""
+    if not changed:
+        return None
+    if how == "module":
+        return Finding("Your module changed its input in place: compute into a new tensor (`x = x + y`, not `x += y`).")
+    plans = how in ("training", "generation")  # one argument that holds those of the learner's function
+    names = "one of its arguments" if plans else f"its argument {', '.join(str(index + 1) for index in changed)}"
+    new = f"a new {BY_HOW[how].array.split()[-1]}"
+    return Finding(
+        f"Your function changed {names} in place: compute into {new}, so that the caller's data stays as it was."
+    )
+
+
+def _compare(came, expected, asked: _Asked, where: str) -> Finding | None:
+    if isinstance(expected, dict):
+        return _dicts(came, expected, asked, where)
+    if isinstance(expected, tuple | list):
+        return _sequences(came, expected, asked, where)
+    if isinstance(expected, NUMBER | np.ndarray) and np.ndim(expected) > 0:
+        wrong = _structure(came, np.ndarray, asked, where, BY_HOW[asked.how].array)
+        return wrong or _arrays(came, expected, asked, where)
+    if isinstance(expected, bool) or getattr(expected, "dtype", None) == np.bool_:
+        return _truth(came, expected, asked, where)
+    if isinstance(expected, NUMBER | np.ndarray):
+        return _numbers(came, expected, asked, where)
+    kind, name = (str, "a text") if isinstance(expected, str) else (type(None), "None")
+    wrong = _structure(came, kind, asked, where, name)
+    return wrong or (None if came == expected else asked.not_right(where, came))
+
+
+def _structure(came, kind, asked: _Asked, where: str, name: str) -> Finding | None:
+    if isinstance(came, kind):
+        return None
+    advice = f" ({BY_HOW[asked.how].nothing})" if came is None else ""
+    return asked.sentence(where, asked.describe(came), instead_of(came, f"{name} is expected{advice}"))
+
+
+def _dicts(came, expected: dict, asked: _Asked, where: str) -> Finding | None:
+    wrong = _structure(came, dict, asked, where, "a dict")
+    if wrong:
+        return wrong
+    if came.keys() != expected.keys():
+        return _keys(came, expected, asked, where)
+    place = BY_HOW[asked.how].place
+    findings = (_compare(came[key], expected[key], asked, _inside(where, place.format(key))) for key in expected)
+    return next((finding for finding in findings if finding), None)
+
+
+def _keys(came: dict, expected: dict, asked: _Asked, where: str) -> Finding:
+    """Few keys are all named; of many, one that is missing or one that is too much."""
+    if len(expected) <= FEW_KEYS:
+        keys = ", ".join(map(repr, expected))
+        return asked.sentence(where, f"a dict with the keys {list(came)[:FEW_KEYS]}", f"the keys {keys} are expected")
+    lacking, surplus = sorted(expected.keys() - came.keys()), sorted(came.keys() - expected.keys())
+    misfit = f"the key {lacking[0]!r} is missing" if lacking else f"the key {surplus[0]!r} is not expected"
+    return asked.sentence(where, f"a dict of {len(came)}", misfit)
+
+
+def _sequences(came, expected, asked: _Asked, where: str) -> Finding | None:
+    name = f"a {type(expected).__name__} of {len(expected)}"
+    wrong = _structure(came, tuple | list, asked, where, name)
+    if wrong:
+        return wrong
+    if len(came) != len(expected):
+        return asked.sentence(where, asked.describe(came), f"{name} is expected")
+    pairs = enumerate(zip(came, expected, strict=True))
+    findings = (_compare(a, b, asked, _inside(where, f"at position {i}")) for i, (a, b) in pairs)
+    return next((finding for finding in findings if finding), None)
+
+
+def _inside(where: str, place: str) -> str:
+    """A place in a nested result: ", under the key 'A', at position 1,"."""
+    return f"{where or ','} {place},"
+
+
+def _truth(came, expected, asked: _Asked, where: str) -> Finding | None:
+    if not isinstance(came, bool) and (getattr(came, "dtype", None) != np.bool_ or np.ndim(came) > 0):
+        return asked.sentence(where, describe(came), "True or False is expected")
+    return None if bool(came) == bool(expected) else asked.not_right(where, came)
+
+
+def _numbers(came, expected, asked: _Asked, where: str) -> Finding | None:
+    plain = isinstance(came, int | float) and not isinstance(came, bool)
+    if not plain and not (isinstance(came, np.ndarray | np.generic) and np.ndim(came) == 0):
+        return asked.sentence(where, describe(came), "one number is expected")
+    if not plain or asked.dtype == "int":
+        wrong = _dtype(np.asarray(came), np.asarray(expected), asked, where, lenient=asked.dtype is None)
+        if wrong:
+            return wrong
+    return _values(np.asarray(came), np.asarray(expected), asked, where) or _whole(came, expected, asked, where)
+
+
+def not_whole(came, expected) -> bool:
+    """A float where a whole number is asked for: 36.0 is a sign of / for //, and no longer exact when it is large."""
+    return np.asarray(expected).dtype.kind in "iu" and np.asarray(came).dtype.kind == "f"
+
+
+def _whole(came, expected, asked: _Asked, where: str) -> Finding | None:
+    if asked.dtype == "float" or not not_whole(came, expected):
+        return None
+    return asked.sentence(where, f"{float(came)!r}, a float", WHOLE)
+
+
+def _arrays(came: np.ndarray, expected: np.ndarray, asked: _Asked, where: str) -> Finding | None:
+    if came.shape != expected.shape:
+        transposed = came.ndim > 1 and came.shape == expected.shape[::-1]
+        advice = ": yours is the transposed shape" if transposed else ""
+        return asked.sentence(where, asked.describe(came), f"the shape {expected.shape} is expected{advice}")
+    return _dtype(came, expected, asked, where, lenient=False) or _values(came, expected, asked, where)
+
+
+def _dtype(came, expected, asked: _Asked, where: str, lenient: bool) -> Finding | None:
+    kinds = KINDS[asked.dtype] if asked.dtype else ("iu" if expected.dtype.kind in "iu" else expected.dtype.kind)
+    if came.dtype.kind not in (kinds + "iuf" if lenient else kinds):
+        word = f"{WORDS[kinds[0]]} numbers" if kinds != "b" else "truth values (dtype bool)"
+        return asked.sentence(where, f"numbers of dtype {came.dtype}", f"{word} are expected")
+    if asked.how != "function":
+        fits = came.dtype.kind != "f" or expected.dtype.kind != "f" or came.dtype == expected.dtype
+        advice = f"{expected.dtype} is expected, as precise as the arguments"
+        return None if fits else asked.sentence(where, f"numbers of dtype {came.dtype}", advice)
+    given = {np.asarray(value).dtype for value in _leaves(asked.args) if isinstance(value, np.ndarray)}
+    if came.dtype.kind == "f" and came.dtype != np.float64 and (not given or np.dtype(np.float64) in given):
+        advice = "float64 is expected, as precise as the arguments"
+        return asked.sentence(where, f"numbers of dtype {came.dtype}", advice)
+    return None
+
+
+def _values(came: np.ndarray, expected: np.ndarray, asked: _Asked, where: str) -> Finding | None:
+    broken = ~np.isfinite(came) & np.isfinite(expected)
+    if broken.any():
+        found = f"{number(came[_first(broken)])}{_at(came, broken)}"
+        return asked.sentence(where, found, "a finite number is expected there")
+    finite = np.isfinite(expected)
+    scale = max(1.0, float(np.abs(expected[finite]).max(initial=0)))
+    with np.errstate(invalid="ignore", over="ignore"):
+        wide = np.complex128 if "c" in came.dtype.kind + expected.dtype.kind else np.float64
+        gap = np.abs(came.astype(wide) - expected.astype(wide))
+    same = (came == expected) | (np.isnan(came) & np.isnan(expected))
+    gap = np.where(same, 0.0, np.where(np.isnan(gap), np.inf, gap))
+    bad = gap > asked.atol * scale
+    if not bad.any():
+        return None
+    found = f"{number(came[_first(bad)])}{_at(came, bad)}"
+    exact = expected.dtype.kind in "iub"  # a difference in whole numbers would give the answer away
+    size = "not right" if exact else f"off by {float(gap[_first(bad)]):.2g}"
+    margin = float(gap.max()) / (asked.atol * scale) if asked.atol else float("inf")
+    return Finding(asked.sentence(where, found, f"this is {size}").message, margin)
+
+
+def _at(came: np.ndarray, bad: np.ndarray) -> str:
+    if came.ndim == 0:
+        return ""
+    index = ", ".join(map(str, _first(bad)))
+    return f" at index [{index}] ({int(bad.sum())} of {bad.size} entries are wrong)"
+
+
+def _first(bad: np.ndarray) -> tuple[int, ...]:
+    return tuple(int(i) for i in np.argwhere(bad)[0]) if bad.ndim else ()
+
+
+def _leaves(value) -> list:
+    if isinstance(value, tuple | list):
+        return [leaf for entry in value for leaf in _leaves(entry)]
+    if isinstance(value, dict):
+        return [leaf for entry in value.values() for leaf in _leaves(entry)]
+    return [value]

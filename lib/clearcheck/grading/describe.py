@@ -1,0 +1,115 @@
+"""Values in the words of a message: kinds and shapes, and no long arrays."""
+
+from dataclasses import dataclass
+from itertools import accumulate
+
+import numpy as np
+
+from clearcheck.worker.values import Unsupported
+
+SHORT = 60  # characters of an argument that a sentence shows in full
+
+
+@dataclass(frozen=True)
+class Words:
+    """What sentences call the learner's code and its values, by how a question drives it."""
+
+    defined: str = "function"  # what the learner is asked to define
+    subject: str = "your function"
+    returned: str = "returned"
+    array: str = "a tensor"
+    place: str = "under the key {!r}"  # of a part of a dict
+    nothing: str = "does the function end with `return`?"  # advice where None came
+
+
+BY_HOW = {
+    "function": Words(array="an array"),
+    "tensors": Words(),
+    "module": Words(
+        defined="class",
+        subject="your module",
+        returned="gave",
+        place="in the gradient of `{}`",
+        nothing="does `forward` end with `return`?",
+    ),
+    "training": Words(),
+    "generation": Words(),
+}
+
+
+def describe(value, array: str = "an array") -> str:
+    """A value in a few words."""
+    if isinstance(value, Unsupported):
+        return value.what
+    if isinstance(value, np.ndarray) and value.ndim:
+        return f"{array} of shape {value.shape}"
+    if isinstance(value, tuple | list):
+        return f"a {type(value).__name__} of {len(value)}"
+    if isinstance(value, dict):
+        return f"a dict of {len(value)}"
+    if isinstance(value, np.ndarray | np.generic | float) and not isinstance(value, bool):
+        return number(value)
+    return repr(value) if len(repr(value)) <= 60 else repr(value)[:57] + "…"
+
+
+def instead_of(came, expected: str) -> str:
+    """What is expected, said of numbers where an array came whose numbers cannot be compared."""
+    if isinstance(came, Unsupported) and came.what.startswith(("an array", "a torch tensor")):
+        return "numbers of dtype float64, whole numbers or truth values are expected"
+    return expected
+
+
+def situation(args: tuple, how: str = "function") -> str:
+    """What was tried: "For arguments of shapes (5, 7) and (7,)", "With d_model=8 and a tensor of shape (2, 5, 8)"."""
+    if how == "module":
+        return _built(args[0])
+    array = BY_HOW[how].array
+    if how == "generation":
+        told = [_argument(value, array) for value in args[0]["arguments"]]
+        return f"For the arguments ({', '.join(['the model', *told])})"
+    return f"For {describe_arguments(args[0]['arguments'] if how == 'training' else args, array)}"
+
+
+def _built(plan: dict) -> str:
+    sizes = ", ".join(f"{name}={value}" for name, value in plan["sizes"].items())
+    inputs = [describe(value, "a tensor") for value in plan["calls"][0]] if plan["calls"] else []
+    told = " and ".join(filter(None, [sizes, ", ".join(inputs)]))
+    return f"With {told or 'no arguments'}{', in train() mode,' if plan['training'] else ''}"
+
+
+def describe_arguments(args: tuple, array: str = "an array") -> str:
+    """The arguments by their shapes: "arguments of shapes (5, 7) and (7,)"."""
+    if args and all(isinstance(value, np.ndarray) for value in args):
+        shapes = [str(value.shape) for value in args]
+        plural = len(shapes) > 1
+        listed = ", ".join(shapes[:-1]) + " and " + shapes[-1] if plural else shapes[0]
+        return f"arguments of shapes {listed}" if plural else f"an argument of shape {listed}"
+    told = ", ".join(_argument(value, array) for value in args)
+    return f"the arguments ({told})" if args else "a call without arguments"
+
+
+def _argument(value, array: str) -> str:
+    """A short list, tuple or dict in full, and the beginning of a long list or tuple."""
+    if not isinstance(value, tuple | list | dict):
+        return describe(value, array)
+    if len(value) <= SHORT and len(written := _written(value, array)) <= SHORT:
+        return written
+    entries = [] if isinstance(value, dict) else [_written(entry, array) for entry in value[:SHORT]]
+    lengths = accumulate(len(entry) + 2 for entry in entries)
+    begin = ", ".join(entry for entry, length in zip(entries, lengths, strict=True) if length <= SHORT)
+    return f"{describe(value, array)}: {begin}, …" if begin else describe(value, array)
+
+
+def _written(value, array: str) -> str:
+    """As Python writes it, with an array by its shape and NumPy's numbers as plain ones."""
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{key!r}: {_written(entry, array)}' for key, entry in value.items())}}}"
+    if isinstance(value, tuple | list):
+        inside = ", ".join(_written(entry, array) for entry in value)
+        single = "," if isinstance(value, tuple) and len(value) == 1 else ""
+        return f"[{inside}]" if isinstance(value, list) else f"({inside}{single})"
+    return describe(value, array)
+
+
+def number(value) -> str:
+    return f"{value:.4g}" if np.asarray(value).dtype.kind in "fc" else str(value)

@@ -1,0 +1,93 @@
+"""Tell a learner which known mistake their result equals."""
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Protocol
+
+import numpy as np
+
+from clearcheck.grading.question import Question
+from clearcheck.grading.replies import Call, same_reply
+from clearcheck.worker.asked import Asked
+from clearcheck.worker.failing_operation import ON_PURPOSE
+from clearcheck.worker.guarded_call import call_named
+
+
+class KnownMistake(Protocol):
+    """A wrong answer of the author's, and what it `says` to a learner whose results are the same."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def function(self) -> Callable: ...
+    @property
+    def says(self) -> str: ...
+    @property
+    def section(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """A known mistake with the same results; `section` is where the chapter treats it."""
+
+    mistake: str
+    message: str
+    section: str
+    raised: bool = False  # in every call: there is no result to speak of
+    everywhere: bool = True  # in all checks of the question, and not in some of them alone
+
+    @property
+    def sentence(self) -> str:
+        same = "our function fails as a known mistake does" if self.raised else "our result equals a known mistake"
+        start = f"Y{same}" if self.everywhere else f"In this check y{same} (in others it does not)"
+        return f"{start}: {self.message}"
+
+
+def diagnose(
+    question: Question, wrong: Sequence[KnownMistake], transcripts: list[list[Call]], failed: list[int]
+) -> dict[int, Diagnosis]:
+    """For each failed check the mistake that gives the same replies, if one does.
+
+    Where several do, the one that agrees on the most checks of the question is told. One that does not agree on all of
+    them, the passed ones too, is another mistake with the same result here, and told as such.
+    """
+
+    @cache
+    def agrees(number: int, check: int) -> bool:
+        return _agrees(question, wrong[number], transcripts[check])
+
+    telling = [check for check, calls in enumerate(transcripts) if _telling(calls)]
+    found = {}
+    for check in failed:
+        candidates = [number for number in range(len(wrong)) if check in telling and agrees(number, check)]
+        if candidates:
+            closest = max(candidates, key=lambda number: sum(agrees(number, other) for other in telling))
+            raised = all(call.reply["kind"] == "raised" for call in transcripts[check])
+            everywhere = all(agrees(closest, other) for other in range(len(transcripts)))
+            entry = wrong[closest]
+            found[check] = Diagnosis(entry.name, entry.says, entry.section or question.section, raised, everywhere)
+    return found
+
+
+def _agrees(question: Question, entry: KnownMistake, calls: list[Call]) -> bool:
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        return all(_same(question, entry, call) for call in calls)
+
+
+def _same(question: Question, entry: KnownMistake, call: Call) -> bool:
+    reply = reply_of(entry.function, question.asked, call.packed)
+    return same_reply(reply, call.reply, call.close)
+
+
+@lru_cache(maxsize=16384)
+def reply_of(function: Callable, asked: Asked, packed: bytes) -> dict:
+    """What a known solution makes of these arguments: kept, since a seed gives every submission the same ones."""
+    return call_named({asked.name: function}, asked, packed)
+
+
+def _telling(calls: list[Call]) -> bool:
+    """Whether there is more to compare than exceptions raised on purpose, which anyone may raise for any reason."""
+    return any(call.reply.get("operation") != ON_PURPOSE for call in calls)

@@ -1,0 +1,204 @@
+"""Evaluate a question against a transport: the one path for the notebook, the command line and the proof.
+
+A transport takes what is asked and packed arguments, and gives the reply of `call_named`.
+"""
+
+import contextlib
+import zlib
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from clearcheck.grading.compare import Finding
+from clearcheck.grading.describe import BY_HOW, instead_of, situation
+from clearcheck.grading.diagnose import Diagnosis, KnownMistake, diagnose
+from clearcheck.grading.question import AnswerProblem, Equals, NotAnswered, Question, Stopped
+from clearcheck.grading.replies import CLOSE, Call
+from clearcheck.grading.taken import taken
+from clearcheck.worker.asked import Asked
+from clearcheck.worker.guarded_call import printable
+from clearcheck.worker.values import Unsupported, pack, unpack
+
+PASSED, PARTLY, NOT_RIGHT, NOT_ANSWERED = "passed", "partly right", "not right yet", "not answered"
+Transport = Callable[[Asked, bytes], dict]
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    name: str
+    points: int
+    max_points: int
+    message: str = ""
+    diagnosis: Diagnosis | None = None
+    margin: float | None = None
+    unanswered: bool = False
+    remark: str = ""  # what was let pass, and is not what the task asks for
+    args: tuple | None = None  # of the call that failed, or of the first; None where there was none
+
+    @property
+    def passed(self) -> bool:
+        return self.points == self.max_points
+
+
+@dataclass(frozen=True)
+class QuestionResult:
+    question: Question
+    checks: tuple[CheckResult, ...]
+
+    @property
+    def points(self) -> int:
+        return sum(check.points for check in self.checks)
+
+    @property
+    def status(self) -> str:
+        if all(check.passed for check in self.checks):
+            return PASSED
+        if all(check.unanswered for check in self.checks):
+            return NOT_ANSWERED
+        return PARTLY if self.points else NOT_RIGHT
+
+    @property
+    def remarks(self) -> list[str]:
+        """Those of its checks, each once."""
+        return list(dict.fromkeys(check.remark for check in self.checks if check.remark))
+
+
+@dataclass
+class Ask:
+    """Calls the learner's function, and keeps the transcript.
+
+    A result is taken for what `like` is, a result of the reference: a list for an array, and an array for a list.
+    """
+
+    transport: Transport
+    question: Question
+    like: object = None
+    close: float = CLOSE
+    calls: list[Call] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+
+    def __call__(self, *args, like=None):
+        asked = self.question.asked
+        packed = pack(asked.sent(args))
+        reply = self.transport(asked, packed)
+        call = Call(unpack(packed), reply, self.close)
+        self.calls.append(call)
+        problem = problem_of(call, self.question)
+        if problem is not None:
+            raise problem
+        return taken(deepcopy(call.value), self.like if like is None else like, self.remarks)
+
+
+def evaluate(question: Question, transport: Transport, seed: int, wrong: Sequence[KnownMistake]) -> QuestionResult:
+    """Run every check on arguments fresh from `seed`; a failed one is compared with the known mistakes."""
+    findings, transcripts, remarks = [], [], []
+    stopped = False
+    for check in question.checks:
+        ask = Ask(transport, question, _example(question, seed), min(CLOSE, getattr(check, "atol", None) or CLOSE))
+        transcripts.append(ask.calls)
+        remarks.append(ask.remarks)
+        if stopped:
+            findings.append(Finding("Not run, since an earlier call had to be stopped."))
+            continue
+        try:
+            findings.append(check.run(ask, generator(question, check.name, seed)))
+        except AnswerProblem as problem:
+            findings.append(problem)
+            stopped = isinstance(problem, Stopped)
+        except Exception as error:
+            fault = f"{type(error).__name__}: {error}"
+            findings.append(Finding(f"This check itself is broken ({fault}): please tell the author."))
+    failed = [i for i, finding in enumerate(findings) if isinstance(finding, Finding) and transcripts[i]]
+    try:
+        diagnoses = diagnose(question, wrong, transcripts, failed)
+    except Exception:  # a name for the mistake is a help, and no value may cost more than that
+        diagnoses = {}
+    return QuestionResult(
+        question,
+        tuple(
+            replace(
+                _result(check, finding, diagnoses.get(i)),
+                remark=" ".join(dict.fromkeys(told)),
+                args=_telling_args(finding, transcripts[i]),
+            )
+            for i, (check, finding, told) in enumerate(zip(question.checks, findings, remarks, strict=True))
+        ),
+    )
+
+
+def _telling_args(finding: Finding | AnswerProblem | None, calls: list[Call]) -> tuple | None:
+    if not calls:
+        return None
+    return calls[0 if finding is None else getattr(finding, "call", -1)].args
+
+
+def _example(question: Question, seed: int):
+    """A result of the reference, None where no check has one or it is broken, which that check tells."""
+    with contextlib.suppress(Exception):
+        check = next(check for check in question.checks if isinstance(check, Equals))
+        return check.example(generator(question, check.name, seed), question.asked)
+    return None
+
+
+def generator(question: Question, check: str, seed: int) -> np.random.Generator:
+    """Each check has its own stream, so that adding one leaves the others' arguments alone."""
+    return np.random.default_rng([seed, zlib.crc32(f"{question.id}/{check}".encode())])
+
+
+def problem_of(call: Call, question: Question) -> AnswerProblem | None:
+    """The sentence for a call that gave nothing to compare."""
+    reply, kind = call.reply, call.reply["kind"]
+    if kind == "value" and not isinstance(call.value, Unsupported):
+        return None
+    words = BY_HOW[question.how]
+    start = f"{situation(call.args, question.how)} {words.subject}"
+    if kind == "missing":
+        return NotAnswered(reply.get("text") or f"No {words.defined} named `{question.name}` is defined yet.")
+    if kind == "unanswered":
+        return NotAnswered(f"`{question.name}` still raises NotImplementedError: write your answer there.")
+    if kind == "no function":
+        return NotAnswered(f"`{question.name}` is a {reply['type']}; a {words.defined} of this name is expected.")
+    if kind == "time":
+        limit, where = f"{question.seconds:g} s", _line(reply)
+        return Stopped(f"{start} ran longer than {limit} and was stopped{where}: look for a loop that never ends.")
+    if kind == "ended":
+        return Stopped(f"{start} ended the Python process ({reply['text']}): let it return a value.")
+    if kind == "late":
+        return Stopped(f"{start} was not called or did not end, since the whole notebook had used up its time.")
+    if kind == "raised":
+        return AnswerProblem(f"{start} raised {describe_error(reply)}.{_where_to_find(reply, question)}")
+    if kind == "misfit":
+        return AnswerProblem(f"{start} {reply['text']}.")
+    if isinstance(call.value, Unsupported):
+        kinds = f"{words.array}, a number, a text, a tuple, a list or a dict is expected"
+        return AnswerProblem(f"{start} {words.returned} {call.value.what}; {instead_of(call.value, kinds)}.")
+    return None
+
+
+def _where_to_find(reply: dict, question: Question) -> str:
+    """Where a function comes from that an answer calls and that is not there."""
+    for name, slug in question.brings.items():
+        if reply["type"] == "NameError" and f"'{name}'" in reply["text"]:
+            return f" It is a function of your own from exercise {slug}: run bring() and the cell that it offers."
+    return ""
+
+
+def describe_error(reply: dict) -> str:
+    """The exception in words: "ValueError (shapes differ) in the line `return a @ b`"."""
+    text = f" ({reply['text'].rstrip('.')})" if reply["text"] else ""
+    return f"{reply['type']}{text}{_line(reply)}"
+
+
+def _line(reply: dict) -> str:
+    return f" in the line `{reply['line']}`" if reply.get("line") else ""
+
+
+def _result(check, finding, diagnosis: Diagnosis | None) -> CheckResult:
+    if finding is None:
+        return CheckResult(check.name, check.points, check.points)
+    if isinstance(finding, AnswerProblem):
+        unanswered = isinstance(finding, NotAnswered)
+        return CheckResult(check.name, 0, check.points, printable(str(finding)), unanswered=unanswered)
+    return CheckResult(check.name, 0, check.points, printable(finding.message), diagnosis, finding.margin)

@@ -1,0 +1,241 @@
+"""What an author writes: exercises, questions, checks, and collections of right and wrong solutions."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+
+import numpy as np
+
+from clearcheck.grading.compare import Finding, change_finding, compare
+from clearcheck.grading.describe import BY_HOW
+from clearcheck.grading.inputs import Inputs
+from clearcheck.grading.replies import CLOSE, CLOSE_IN_FLOAT32
+from clearcheck.worker.asked import HOWS, Asked
+from clearcheck.worker.guarded_call import call_named
+from clearcheck.worker.limits import CALL_SECONDS, TRAINING_SECONDS
+from clearcheck.worker.values import canonical, pack
+
+SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+DTYPES = (None, "float", "int", "bool")
+
+
+class AnswerProblem(Exception):
+    """The learner's function could not be called, or gave nothing that can be compared; the text is one sentence."""
+
+
+class NotAnswered(AnswerProblem):
+    """The answer is still missing."""
+
+
+class Stopped(AnswerProblem):
+    """The call ran too long or ended its process: the question is asked nothing more."""
+
+
+@dataclass(frozen=True)
+class Equals:
+    """The learner's function gives what the reference gives, on fresh arguments."""
+
+    name: str
+    points: int
+    cases: Callable
+    reference: Callable
+    atol: float | None
+    dtype: str | None
+
+    def run(self, ask, rng: np.random.Generator) -> Finding | None:
+        """Ask every case, so that a known mistake can be told from all of them; the first failure is the message."""
+        findings = {i: finding for i, finding in enumerate(self._findings(ask, rng)) if finding is not None}
+        if not findings:
+            return None
+        margins = [finding.margin for finding in findings.values()]
+        known = [margin for margin in margins if margin is not None]
+        first = min(findings)
+        return Finding(findings[first].message, max(known) if len(known) == len(margins) else None, first)
+
+    def example(self, rng: np.random.Generator, asked: Asked):
+        """What the reference gives for the first case."""
+        return _asked(self, json.dumps(rng.bit_generator.state), asked)[0][1]
+
+    def _findings(self, ask, rng) -> Iterator[Finding | None]:
+        how = ask.question.how
+        atol = self.atol if self.atol is not None else CLOSE if how == "function" else CLOSE_IN_FLOAT32
+        for args, expected in _asked(self, json.dumps(rng.bit_generator.state), ask.question.asked):
+            try:
+                came = ask(*args, like=expected)
+            except (NotAnswered, Stopped):
+                raise
+            except AnswerProblem as problem:
+                yield Finding(str(problem))
+                continue
+            finding = compare(came, expected, args, atol=atol, dtype=self.dtype, how=how)
+            yield finding or change_finding(ask.calls[-1].changed, how)
+
+
+@dataclass(frozen=True)
+class Holds:
+    """The learner's function has a property; `test` says in one sentence what is wrong, or gives None."""
+
+    name: str
+    points: int
+    test: Callable
+
+    def run(self, ask, rng: np.random.Generator) -> Finding | None:
+        try:
+            sentence = self.test(ask, rng)
+        except AnswerProblem as problem:
+            if isinstance(problem, NotAnswered | Stopped):
+                raise
+            return Finding(str(problem))
+        except Exception as error:
+            kind = type(error).__name__
+            words = BY_HOW[ask.question.how]
+            what = f"{words.subject} {words.returned}"
+            return Finding(f"This check could not work with what {what} ({kind}: {error}).")
+        if sentence is None and not ask.calls:
+            return Finding("This check never called your function: please tell the author of the exercise.")
+        return None if sentence is None else Finding(str(sentence))
+
+
+def equals(name: str, points: int, cases: Callable, reference: Callable, atol=None, dtype=None) -> Equals:
+    """A check against a reference.
+
+    `cases(rng)` gives a list of argument tuples, `reference(*args)` the expected result; for a question about PyTorch
+    the reference is what the learner writes, a class too, and is driven as theirs is. The tolerance is `atol` (1e-9,
+    and 1e-5 for PyTorch) times the largest expected magnitude, or times 1 where that is smaller. `dtype` asks for
+    "float", "int" or "bool" arrays; without it the reference's own kind is asked for.
+    Where the reference gives a whole number, 36.0 is refused; where it gives an array, a list is taken for one, and the
+    other way round (`grading.taken`).
+    """
+    _check_points("equals", name, points)
+    if dtype not in DTYPES:
+        raise ValueError(f'equals("{name}"): dtype={dtype!r} is not one of {DTYPES}.')
+    return Equals(name, points, cases, reference, atol, dtype)
+
+
+def holds(name: str, points: int, test: Callable) -> Holds:
+    """A check of a property: `test(ask, rng)` gives None when it holds, else one sentence."""
+    _check_points("holds", name, points)
+    return Holds(name, points, test)
+
+
+@dataclass(frozen=True)
+class Question:
+    """One task of an exercise; `name` is the function that the learner defines, `seconds` the limit of one call.
+
+    `how` says what is asked for: a "function" on arrays or on "tensors", an nn.Module ("module"), a loop ("training")
+    or a way to write with a language model ("generation"); the arguments of the last three are those of
+    `author.torch_arguments`. `forbids` lists what may not be called, as "torch.nn.MultiheadAttention" where that is to
+    be written.
+    `uses` names the questions whose functions its solutions call: the proof never mixes mistakes of both. `brings`
+    maps functions of earlier exercises that an answer may call to their slugs. `inputs` says what its arguments are.
+    `draws` is how many draws of them the proof tries: fewer where an answer trains a model. With `measured` a check
+    can ask each call how many bytes the answer "held" at once.
+    """
+
+    id: str
+    title: str
+    name: str
+    minutes: int
+    difficulty: int
+    checks: tuple[Equals | Holds, ...]
+    hints: tuple[str, ...] = ()
+    section: str = ""
+    seconds: float = CALL_SECONDS
+    uses: tuple[str, ...] = ()
+    brings: dict[str, str] = field(default_factory=dict)
+    inputs: Inputs | None = None
+    how: str = "function"
+    forbids: tuple[str, ...] = ()
+    draws: int = 3
+    measured: bool = False
+
+    def __post_init__(self):
+        if not self.name.isidentifier():
+            raise ValueError(f'Question "{self.id}": name={self.name!r} is not a Python name.')
+        if self.difficulty not in (1, 2, 3):
+            raise ValueError(f'Question "{self.id}": difficulty={self.difficulty!r} must be 1, 2 or 3.')
+        if self.how not in HOWS:
+            raise ValueError(f'Question "{self.id}": how={self.how!r} is not one of {HOWS}.')
+        if self.how != "function" and self.seconds > TRAINING_SECONDS:
+            raise ValueError(f'Question "{self.id}": seconds={self.seconds!r} must be at most {TRAINING_SECONDS:g}.')
+        _check_distinct(f'Question "{self.id}"', "check names", [check.name for check in self.checks])
+
+    @property
+    def points(self) -> int:
+        return sum(check.points for check in self.checks)
+
+    @property
+    def asked(self) -> Asked:
+        """What goes with the arguments to where the learner's code is."""
+        return Asked(self.name, self.seconds, self.how, self.forbids, self.measured)
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """The questions that belong to one chapter; `brings` maps functions of earlier exercises to their slugs."""
+
+    slug: str
+    title: str
+    chapter: str
+    questions: tuple[Question, ...]
+    brings: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self):
+        if not SLUG.fullmatch(self.slug):
+            raise ValueError(f"Exercise: slug={self.slug!r} must be lower-case words joined by hyphens.")
+        _check_distinct(f'Exercise "{self.slug}"', "question ids", [q.id for q in self.questions])
+        _check_distinct(f'Exercise "{self.slug}"', "function names", [q.name for q in self.questions])
+
+    @property
+    def points(self) -> int:
+        return sum(question.points for question in self.questions)
+
+    def question(self, id: str) -> Question:
+        """Raises: KeyError with the known ids."""
+        for question in self.questions:
+            if question.id == id:
+                return question
+        known = ", ".join(f'"{question.id}"' for question in self.questions)
+        raise KeyError(f'{self.slug} has no question "{id}": choose one of {known}.')
+
+
+@lru_cache(maxsize=512)
+def _asked(check: Equals, state: str, asked: Asked) -> list[tuple[tuple, object]]:
+    """Arguments and expected results: kept, since a seed gives every submission the same ones."""
+    rng = np.random.default_rng()
+    rng.bit_generator.state = json.loads(state)
+    sent = map(asked.sent, _argument_tuples(check, rng))
+    return [(args, _expected(check, asked, args)) for args in sent]
+
+
+def _expected(check: Equals, asked: Asked, args: tuple):
+    """What the reference gives; one about PyTorch is driven as an answer is, but may call what it likes."""
+    if asked.how == "function":
+        return canonical(check.reference(*deepcopy(args)))
+    reply = call_named({asked.name: check.reference}, replace(asked, forbids=()), pack(args))
+    if reply["kind"] != "value":
+        raise ValueError(f"the reference gave no result: {reply}")
+    return reply["value"]
+
+
+def _argument_tuples(check: Equals, rng) -> list[tuple]:
+    cases = list(check.cases(rng))
+    if not cases or not all(isinstance(args, tuple) for args in cases):
+        raise TypeError(f'equals("{check.name}"): cases(rng) must give a non-empty list of argument tuples.')
+    return cases
+
+
+def _check_points(kind: str, name: str, points: int):
+    if not isinstance(points, int) or isinstance(points, bool) or points < 1:
+        raise ValueError(f'{kind}("{name}"): points={points!r} must be a whole number of at least 1.')
+
+
+def _check_distinct(owner: str, what: str, names: list[str]):
+    if not names:
+        raise ValueError(f"{owner} needs {what}: none came.")
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(f"{owner}: {what} must differ, {twice} came more than once.")

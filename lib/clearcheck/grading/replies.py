@@ -1,0 +1,116 @@
+"""One call of a function and how it ended, and when two calls ended alike."""
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from clearcheck.grading.compare import not_whole
+from clearcheck.grading.taken import as_array
+from clearcheck.worker.failing_operation import ON_PURPOSE, PRODUCT
+from clearcheck.worker.values import pack
+
+# Relative to the largest magnitude, as `equals` does by default: for NumPy, and for PyTorch, which is asked in float32.
+CLOSE, CLOSE_IN_FLOAT32 = 1e-9, 1e-5
+# Slips of the pen: they say nothing about the idea behind an answer, so no mistake is told from them.
+SLIPS = {"NameError", "UnboundLocalError", "SyntaxError", "IndentationError", "ImportError", "ModuleNotFoundError"}
+
+
+@dataclass(frozen=True)
+class Call:
+    """The arguments, the reply of `call_named`, and how close values have to be to count as equal, as in `equals`."""
+
+    args: tuple
+    reply: dict
+    close: float = CLOSE
+
+    @property
+    def value(self):
+        return self.reply.get("value")
+
+    @cached_property
+    def packed(self) -> bytes:
+        """The arguments as they are sent: kept, since every known mistake is called with them."""
+        return pack(self.args)
+
+    def raised(self, kind: str) -> bool:
+        """Whether it ended in an exception of this class, or of one that is derived from it."""
+        bases = self.reply.get("bases")
+        return self.reply["kind"] == "raised" and kind in (self.reply["type"], *(bases if type(bases) is list else ()))
+
+    @property
+    def changed(self) -> list[int]:
+        return self.reply.get("changed", [])
+
+    @property
+    def held(self) -> int:
+        """The most bytes that the answer held at once; 0 where that was not measured."""
+        return self.reply.get("held", 0)
+
+
+def same_reply(a: dict, b: dict, close: float = CLOSE) -> bool:
+    """Both gave the same value and changed the same arguments, or both failed in the same way."""
+    if a["kind"] != b["kind"]:
+        return False
+    if a["kind"] == "raised":
+        return same_error(a, b)
+    if a["kind"] != "value":
+        return (a.get("type"), a.get("text")) == (b.get("type"), b.get("text"))
+    return a["changed"] == b["changed"] and same_value(a["value"], b["value"], close)
+
+
+def same_error(a: dict, b: dict) -> bool:
+    """The same exception out of the same operation on the same shapes; names and spelling may differ.
+
+    A message alone is not enough: "size 5 is different from 7" fits every product in which these two sizes meet.
+    """
+    if a["type"] != b["type"] or a["type"] in SLIPS:
+        return False
+    one, other = a.get("operation", ""), b.get("operation", "")
+    if not one or not other:  # not to be told, so nothing less than the same line will do
+        return (one, a["text"], a["line"]) == (other, b["text"], b["line"])
+    # A product has a message of its own in each spelling, and who raises on purpose writes a message of their own.
+    told = one == ON_PURPOSE or one.startswith(f"{PRODUCT} ")
+    return one == other and (told or _without_labels(a["text"]) == _without_labels(b["text"]))
+
+
+def _without_labels(text: str) -> str:
+    """A message without the letters that einsum repeats."""
+    return re.sub(r"(?<=label )'\w'", "label", text)
+
+
+def same_value(a, b, close: float = CLOSE) -> bool:
+    """Equal structure, dtype and shape, and entries equal up to rounding; a list may stand for an array.
+
+    Where `a` is the whole number 36, 36.0 is another value: a check may have refused it for that alone.
+    """
+    if isinstance(a, np.ndarray) != isinstance(b, np.ndarray):
+        a, b = (as_array(x) if isinstance(x, tuple | list) else x for x in (a, b))
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+        return a.dtype == b.dtype and a.shape == b.shape and _close(a, b, close)
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(same_value(a[key], b[key], close) for key in a)
+    if isinstance(a, tuple | list) and isinstance(b, tuple | list):
+        return len(a) == len(b) and all(same_value(one, other, close) for one, other in zip(a, b, strict=True))
+    if _is_number(a) and _is_number(b):
+        return not not_whole(b, a) and _close(np.asarray(a), np.asarray(b), close)
+    return type(a) is type(b) and a == b
+
+
+def _is_number(value) -> bool:
+    return isinstance(value, int | float | np.generic) and not isinstance(value, bool | np.bool_)
+
+
+def _close(a: np.ndarray, b: np.ndarray, close: float) -> bool:
+    if a.dtype.kind == "b" or not a.size:
+        return bool((a == b).all())
+    if a.dtype == b.dtype == np.float32:
+        close = max(close, CLOSE_IN_FLOAT32)
+    if a.dtype.kind == b.dtype.kind == "f":  # most of what is compared; many times faster than allclose
+        with np.errstate(all="ignore"):
+            apart, largest = np.abs(a - b).max(), np.abs(b).max()
+        if np.isfinite(apart):
+            return bool(apart <= close * max(1.0, float(largest)))
+    finite = np.abs(b[np.isfinite(b)])
+    return np.allclose(a, b, rtol=0, atol=close * max(1.0, float(finite.max(initial=0))), equal_nan=True)

@@ -1,0 +1,46 @@
+"""Take a list for an array, and an array for a list, where the task asks for the other: with a remark."""
+
+import numpy as np
+
+AS_ARRAY = "A list was taken as an array; the task asks for an array: np.array(…) makes one."
+AS_SEQUENCE = "An array was taken as a {kind}; the task asks for a {kind}: {kind}(…) makes one."
+
+
+def taken(value, like, remarks: list[str]):
+    """The value with its lists turned to arrays, and its arrays to lists or tuples, where `like` has those.
+
+    `like` is a result of the reference; one of other arguments will do. Each turn is told in `remarks`.
+    """
+    if isinstance(like, np.ndarray):
+        return _array(value, like, remarks)
+    if isinstance(like, dict) and isinstance(value, dict):
+        return {key: taken(entry, like.get(key), remarks) for key, entry in value.items()}
+    if not isinstance(like, tuple | list):
+        return value
+    if isinstance(value, np.ndarray) and value.ndim:
+        remarks.append(AS_SEQUENCE.format(kind=type(like).__name__))
+        value = type(like)(value)
+    if not isinstance(value, tuple | list) or not like:
+        return value
+    models = like if len(like) == len(value) else [like[0]] * len(value)
+    return type(value)(taken(entry, model, remarks) for entry, model in zip(value, models, strict=True))
+
+
+def as_array(value: tuple | list) -> np.ndarray | None:
+    """Nested lists of numbers as an array, None where they are of uneven lengths or hold something else."""
+    try:
+        array = np.array(value)
+    except (ValueError, TypeError, OverflowError):
+        return None
+    return array if array.dtype.kind in "biufc" else None
+
+
+def _array(value, like: np.ndarray, remarks: list[str]):
+    array = as_array(value) if isinstance(value, tuple | list) and like.ndim else None
+    if array is None:
+        return value
+    remarks.append(AS_ARRAY)
+    if not array.size and array.shape == like.shape[: array.ndim]:
+        array = array.reshape(like.shape)  # a list without rows does not say how long they are
+    whole = array.dtype.kind in "iu" and like.dtype.kind == "f"  # in a list 2 says what 2.0 says
+    return array.astype(like.dtype) if whole or not array.size else array

@@ -1,0 +1,231 @@
+"""One submission in, one result out."""
+
+import secrets
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from clearcheck.author.loading import Authored, load, own_course
+from clearcheck.grading.describe import BY_HOW
+from clearcheck.grading.evaluate import QuestionResult, Transport, describe_error, evaluate
+from clearcheck.grading.question import Exercise, Question
+from clearcheck.instructor.course_files import CourseFiles
+from clearcheck.learner.answered import exercise_slug
+from clearcheck.learner.cards import points_of, question_text
+from clearcheck.notebooks.definitions import missing_sentence
+from clearcheck.notebooks.file import notebook_bytes
+from clearcheck.notebooks.shown import shown
+from clearcheck.notebooks.submission import Submission, read_submission
+from clearcheck.worker.asked import Asked
+from clearcheck.worker.launch import isolation
+from clearcheck.worker.limits import MUCH_PRINTED, Limits
+from clearcheck.worker.parent import Worker
+
+VERSION = 1
+WATCHED = ("clearbook", "clearformer", "cleartape", "clearcheck.author", "torch", "scipy", "sklearn", "transformers")
+
+
+@dataclass(frozen=True)
+class Grade:
+    """The result of one submission; `isolation` says what kept its code apart, `uses` which solutions it calls."""
+
+    exercise: Exercise
+    file: str
+    seed: int
+    questions: list[QuestionResult]
+    notes: list[str]
+    isolation: str = ""
+    uses: list[str] = field(default_factory=list)  # modules that could have done the work, and are not the exercise's
+
+    @property
+    def points(self) -> int:
+        return sum(result.points for result in self.questions)
+
+    def as_json(self) -> dict:
+        return {
+            "version": VERSION,
+            "exercise": self.exercise.slug,
+            "file": self.file,
+            "seed": self.seed,
+            "points": self.points,
+            "max_points": self.exercise.points,
+            "questions": [_question_json(result) for result in self.questions],
+            "notes": self.notes,
+            "isolation": self.isolation,
+            "uses": self.uses,
+        }
+
+    def as_text(self) -> str:
+        blocks = [question_text(self.exercise, result) for result in self.questions]
+        notes = [f"Note: {note}" for note in self.notes]
+        total = f"{self.exercise.title}: {points_of(self.points, self.exercise.points)} (seed {self.seed})"
+        return "\n".join([*blocks, *notes, total])
+
+
+def grade(path: Path, slug: str | None = None, seed: int | None = None, limits: Limits | None = None) -> Grade:
+    """Grade a notebook; without a seed a fresh one is drawn, and noted in the result.
+
+    Raises: NotANotebook, ExerciseNotFound, AuthoringError, WorkerError, CourseChanged.
+    """
+    course, before = own_course(), _files()
+    with Worker(limits or Limits()) as worker:
+        submission = worker.read(notebook_bytes(path), shown(str(path)))
+        authored = _loaded(slug or exercise_slug(submission, course), course)
+        [result] = grade_submission(worker, submission, authored, [draw_seed(seed)])
+    before.check(submission.name)
+    return result
+
+
+@cache
+def _loaded(slug: str, course: Path) -> Authored:
+    """An exercise's checks, read once and then kept, whatever becomes of its files."""
+    return load(slug, course)
+
+
+@cache
+def _files() -> CourseFiles:
+    """As they were before this process graded anything."""
+    return CourseFiles()
+
+
+def draw_seed(seed: int | None) -> int:
+    return secrets.randbits(32) if seed is None else seed
+
+
+def grade_submission(worker: Worker, submission: Submission, authored: Authored, seeds: Sequence[int]) -> list[Grade]:
+    """One result for each seed, all from one run of the cells of the notebook that the worker has read."""
+    places = submission.definitions
+    questions = authored.exercise.questions
+    asked = {question.name for question in questions}
+    spare = {name: f"in code cell {cells[-1]}" for name, cells in places.items() if name not in asked}
+    drawn = []
+    worker.load_first(_preloaded(questions))
+    shared = [*submission.notes, *_cell_notes(worker.run_cells(), worker.limits)]
+    shared += [note for question in questions for note in _twice(question.name, places)]
+    for seed in seeds:
+        printed: dict[str, int] = defaultdict(int)
+        transport = _transport(worker, spare, printed)
+        wrong = [authored.wrong.of(question.id) for question in questions]
+        results = [evaluate(q, transport, seed, known) for q, known in zip(questions, wrong, strict=True)]
+        drawn.append(
+            (seed, results, [_printed_note(f"`{name}`", n) for name, n in printed.items() if n > MUCH_PRINTED])
+        )
+    uses = _uses(worker, submission, authored)
+    late = worker.late
+    worker.stop()
+    shared += _notes_on_the_process(worker, late)
+    return [
+        Grade(authored.exercise, submission.name, seed, results, shared + much, isolation(), uses)
+        for seed, results, much in drawn
+    ]
+
+
+def _preloaded(questions: Sequence[Question]) -> tuple[str, ...]:
+    """What takes seconds to import, and is needed; the first optimizer of a process imports the second of them."""
+    kinds = {question.how for question in questions}
+    return ("torch",) * (kinds != {"function"}) + ("torch._dynamo",) * ("training" in kinds)
+
+
+def _uses(worker: Worker, submission: Submission, authored: Authored) -> list[str]:
+    """The watched modules that the code names in an import or has loaded, without those that the exercise hands out."""
+    own = {name for name in WATCHED if any(_within(module, name) for module in _imports_of(authored.folder))}
+    named = [name for name in WATCHED if any(_within(module, name) for module in submission.imports)]
+    return [name for name in dict.fromkeys([*named, *worker.loaded(WATCHED)]) if name not in own]
+
+
+def _within(module: str, package: str) -> bool:
+    return module == package or module.startswith(f"{package}.")
+
+
+@cache
+def _imports_of(folder: Path) -> list[str]:
+    """What the author's own notebook of an exercise imports; nothing is known where only the checks are there."""
+    source = folder / "source.ipynb"
+    return read_submission(source).imports if source.is_file() else []
+
+
+def _notes_on_the_process(worker: Worker, late: bool) -> list[str]:
+    notes = []
+    if late:
+        limit = f"{worker.limits.submission_seconds:g} s"
+        notes.append(f"The notebook used up the {limit} that one may run: what was not asked by then has no points.")
+    if worker.left_behind:
+        notes.append("The code had started other processes and left them behind: they were ended.")
+    return notes
+
+
+def _transport(worker: Worker, spare: dict[str, str], printed: dict[str, int]) -> Transport:
+    def transport(asked: Asked, packed: bytes) -> dict:
+        reply = worker.call(asked, packed)
+        printed[asked.name] += _count(reply)
+        if reply["kind"] == "missing":
+            reply["text"] = missing_sentence(asked.name, spare, BY_HOW[asked.how].defined)
+        return reply
+
+    return transport
+
+
+def _twice(name: str, places: dict[str, list[int]]) -> list[str]:
+    cells = places.get(name, [])
+    if len(cells) < 2:
+        return []
+    listed = ", ".join(map(str, cells[:-1]))
+    return [f"`{name}` is defined in code cells {listed} and {cells[-1]}: the last one counts."]
+
+
+def _cell_notes(outcomes: dict[int, dict], limits: Limits) -> list[str]:
+    notes = []
+    for number, outcome in sorted(outcomes.items()):
+        kind, cell = outcome["kind"], f"Code cell {number}"
+        if kind == "raised":
+            notes.append(f"{cell} stopped with {describe_error(outcome)}; the other cells were still run.")
+        if kind == "time":
+            limit = f"{limits.cell_seconds:g} s"
+            notes.append(f"{cell} ran longer than {limit} and was stopped: look for a loop that never ends.")
+        if kind == "ended":
+            notes.append(
+                f"{cell} ended the Python process ({outcome['text']}): only its definitions were kept, "
+                "and the other cells were still run."
+            )
+        if _count(outcome) > MUCH_PRINTED:
+            notes.append(_printed_note(cell, _count(outcome)))
+    return notes
+
+
+def _printed_note(who: str, characters: int) -> str:
+    return f"{who} printed {characters:,} characters: the grader dropped them."
+
+
+def _count(reply: dict) -> int:
+    printed = reply.get("printed")
+    return printed if type(printed) is int and printed > 0 else 0
+
+
+def _question_json(result: QuestionResult) -> dict:
+    return {
+        "id": result.question.id,
+        "title": result.question.title,
+        "status": result.status,
+        "points": result.points,
+        "max_points": result.question.points,
+        "checks": [
+            {
+                "name": check.name,
+                "points": check.points,
+                "max_points": check.max_points,
+                "passed": check.passed,
+                "message": check.message,
+                "remark": check.remark,
+                "diagnosis": check.diagnosis
+                and {
+                    "mistake": check.diagnosis.mistake,
+                    "message": check.diagnosis.sentence,
+                    "section": check.diagnosis.section,
+                    "everywhere": check.diagnosis.everywhere,
+                },
+            }
+            for check in result.checks
+        ],
+    }

@@ -1,0 +1,93 @@
+"""Points that people gave, from a table with a row for each learner."""
+
+import csv
+import io
+import math
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from clearcheck.notebooks.shown import shown
+
+WHO = ("id", "learner", "file")
+EXERCISE, COMMENT, MAX = "exercise", "comment", " max"
+
+
+class HandProblem(ValueError):
+    """A table of hand-graded points that cannot be used; the text names the line and what is expected."""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What one column gives: points, and the most that there are, which is 0 for points on top."""
+
+    name: str
+    points: float
+    max_points: float
+
+
+@dataclass(frozen=True)
+class HandRow:
+    """One row: whom it means, by which columns, what it gives, and what the grader wrote to the learner."""
+
+    line: int
+    who: dict[str, str]
+    marks: tuple[Mark, ...]
+    comment: str
+
+    def fits(self, known: dict[str, Iterable[str]]) -> bool:
+        """Whether each value of the row is among those known under its heading."""
+        return all(value.casefold() in {k.casefold() for k in known[name]} for name, value in self.who.items())
+
+    @property
+    def named(self) -> str:
+        return shown(", ".join(f"{name} {value}" for name, value in self.who.items()))
+
+
+def read_hand(path: Path) -> list[HandRow]:
+    """The rows of a table: columns `learner`, `id` or `file` (and `exercise`) say whose, a column X and, beside it,
+    `X max` give points, `comment` is a text for the learner.
+
+    Raises: HandProblem.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise HandProblem(f"{path} cannot be read ({error}): a table in CSV, in UTF-8, is expected.") from None
+    delimiter = ";" if text.partition("\n")[0].count(";") > text.partition("\n")[0].count(",") else ","
+    table = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    head = [name.strip() for name in next(table, [])]
+    lower = [name.lower() for name in head]
+    if not set(WHO) & set(lower):
+        raise HandProblem(f"{path} does not say whose the points are: a column named {', '.join(WHO)} is expected.")
+    if len(set(lower)) < len(lower):
+        raise HandProblem(f"{path}: two columns have the same name.")
+    rows = []
+    for cells in table:
+        if any(cells):
+            row = dict(zip(lower, (cell.strip() for cell in cells), strict=False))
+            rows.append(_row(path, table.line_num, head, row))
+    return rows
+
+
+def _row(path: Path, line: int, head: list[str], row: dict[str, str]) -> HandRow:
+    who = {name: row[name] for name in (*WHO, EXERCISE) if row.get(name)}
+    if not set(WHO) & set(who):
+        raise HandProblem(f"{path}, line {line}: nobody is named.")
+    names = [n for n in head if n.lower() not in (*WHO, EXERCISE, COMMENT) and not n.lower().endswith(MAX)]
+    marks = []
+    for name in names:
+        value, most = row.get(name.lower(), ""), row.get(name.lower() + MAX, "")
+        if value or most:
+            given = _number(path, line, name, value or "0")
+            marks.append(Mark(name, given, _number(path, line, name + MAX, most or "0")))
+    return HandRow(line, who, tuple(marks), row.get(COMMENT, ""))
+
+
+def _number(path: Path, line: int, column: str, text: str) -> float:
+    plain = text.replace(",", ".")
+    number = float(plain) if re.fullmatch(r"-?\d{1,9}(\.\d{1,9})?", plain) else math.nan
+    if math.isnan(number):
+        raise HandProblem(f"{path}, line {line}, column {column}: {shown(text)!r} is no number of points.")
+    return int(number) if number.is_integer() else number

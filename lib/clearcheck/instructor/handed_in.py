@@ -1,0 +1,106 @@
+"""What was handed in: every file of a folder, and for one that cannot be graded the sentence that says why."""
+
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from clearcheck.author.loading import ExerciseNotFound, authoring_folder, own_course
+from clearcheck.notebooks.file import NotANotebook
+from clearcheck.notebooks.shown import shown
+
+ARCHIVES = (".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar")
+METADATA = "submission_metadata.yml"  # Gradescope's, in an export
+NOBODYS = {METADATA, "Thumbs.db", "desktop.ini", "__MACOSX"}  # which systems and archives add
+KINDS = {
+    stat.S_IFIFO: "a named pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+
+
+@dataclass(frozen=True)
+class HandedIn:
+    """A file, the folder that was asked for, and the reason why it is not opened."""
+
+    path: Path
+    root: Path
+    reason: str = ""
+
+    @property
+    def name(self) -> str:
+        return str(self.path)
+
+    @property
+    def inside(self) -> str:
+        """The path from the folder that was asked for, with slashes."""
+        return self.path.relative_to(self.root).as_posix()
+
+
+def handed_in(paths: Iterable[Path], results: Path | None = None) -> list[HandedIn]:
+    """The files given, and for a folder all in it, however deep: not the hidden ones, the course's own sources, and
+    the folder of results.
+
+    Raises: NotANotebook where a folder holds none.
+    """
+    found: list[HandedIn] = []
+    spared = {path.resolve() for path in (results, _sources()) if path}
+    for path in paths:
+        inside = sorted(_walk(path, spared), key=lambda it: it.path) if path.is_dir() else [HandedIn(path, path.parent)]
+        if not inside:
+            raise NotANotebook(f"{shown(str(path))} holds no notebook: a folder with .ipynb files is expected.")
+        found += inside
+    return list({file.path: file for file in found}.values())
+
+
+def _walk(root: Path, spared: set[Path]) -> Iterator[HandedIn]:
+    troubles: list[OSError] = []
+    for folder, folders, files in os.walk(root, onerror=troubles.append):
+        here = Path(folder)
+        folders[:] = [name for name in folders if _counts(name) and (here / name).resolve() not in spared]
+        beside = "exercise.py" in files
+        kinds = [name for name in folders if name.lower().endswith(".ipynb") or (here / name).is_symlink()]
+        for name in [*filter(_counts, files), *kinds]:
+            yield HandedIn(here / name, root, _reason(here / name) or (_source(here / name) if beside else ""))
+    for trouble in troubles:
+        path = Path(trouble.filename)
+        yield HandedIn(path, root, f"{shown(str(path))} cannot be read ({trouble.strerror}): check its permissions.")
+
+
+def _sources() -> Path | None:
+    try:
+        return authoring_folder(own_course())
+    except ExerciseNotFound:
+        return None
+
+
+def _source(path: Path) -> str:
+    return f"{shown(str(path))} lies beside an exercise.py, as an author's own source does, and is not graded."
+
+
+def _counts(name: str) -> bool:
+    return not name.startswith(".") and name not in NOBODYS
+
+
+def _reason(path: Path) -> str:
+    """Why a file is not opened; nothing is opened to find out."""
+    name = shown(str(path))
+    try:
+        mode = path.lstat().st_mode
+        target = os.readlink(path) if stat.S_ISLNK(mode) else ""
+    except OSError as error:
+        return f"{name} cannot be read ({error.strerror}): check its permissions."
+    if target:
+        where = "nowhere" if not path.exists() else shown(target)
+        return f"{name} is a link to {where}, and links are not followed: hand in the file itself."
+    if stat.S_ISDIR(mode):
+        return f"{name} is a folder: the file that Jupyter saved is expected under this name."
+    if not stat.S_ISREG(mode):
+        return f"{name} is {KINDS.get(stat.S_IFMT(mode), 'no file')}: the file that Jupyter saved is expected."
+    if path.suffix.lower() == ".ipynb":
+        return ""
+    if path.suffix.lower() in ARCHIVES:
+        return f"{name} is an archive: unpack it and grade the folder again."
+    return f"{name} is no notebook: a file whose name ends in .ipynb is expected."

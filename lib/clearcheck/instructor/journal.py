@@ -1,0 +1,120 @@
+"""What a run has graded so far, a line of JSON for each file, so that a run that was ended can go on."""
+
+import contextlib
+import json
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from clearcheck.files import locked, write_whole
+from clearcheck.instructor.one_file import Job, digest, grader_version
+
+NAME = "journal.jsonl"
+LOCK = ".lock"
+
+
+class JournalProblem(RuntimeError):
+    """The folder for the results cannot be used; the text says why."""
+
+
+class Journal:
+    """The records of a folder of results. In memory it keeps only where each of them stands in the file.
+
+    A file counts as graded where its name, its bytes, the exercise that was asked for, the seed and the grader are the
+    same.
+    """
+
+    def __init__(self, folder: Path, seed: int):
+        self.path = folder / NAME
+        self._places: dict[str, tuple[int, int]] = {}
+        self.seed = seed
+        whole = self._read() if self.path.exists() else 0
+        with open(self.path, "ab") as file:
+            file.truncate(whole)  # what a run wrote last may be half a line
+        if not whole:
+            self._append({"seed": seed})
+
+    def add(self, key: str, record: dict):
+        self._places[key] = self._append({"key": key, "record": record})
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._places
+
+    def __getitem__(self, key: str) -> dict:
+        return self._line(*self._places[key])["record"]
+
+    def settle(self, keys: Iterable[str]):
+        """Keep the lines of these files alone, in this order, whatever order they were graded in."""
+        lines = [json.dumps({"seed": self.seed})]
+        lines += [json.dumps(self._line(*self._places[key])) for key in keys]
+        write_whole(self.path, "".join(f"{line}\n" for line in lines).encode())
+        self._places.clear()
+        self._read()
+
+    def _read(self) -> int:
+        """Find each line; gives the length of the part that is whole."""
+        whole = 0
+        with open(self.path, "rb") as file:
+            for line in file:
+                content = _parsed(line)
+                if content is None:
+                    break
+                if "key" in content:
+                    self._places[content["key"]] = (whole, len(line))
+                whole += len(line)
+        return whole
+
+    def _append(self, content: dict) -> tuple[int, int]:
+        line = json.dumps(content).encode() + b"\n"
+        with open(self.path, "ab") as file:
+            place = file.tell(), len(line)
+            file.write(line)
+            file.flush()
+            os.fsync(file.fileno())
+        return place
+
+    def _line(self, start: int, length: int) -> dict:
+        with open(self.path, "rb") as file:
+            file.seek(start)
+            return json.loads(file.read(length))
+
+
+@contextlib.contextmanager
+def opened(folder: Path, seed: int | None, fresh: int) -> Iterator[Journal]:
+    """The journal of a folder, which is made where it is missing; without a seed that of the folder's last run.
+
+    Raises: JournalProblem where another run has the folder, or it holds anything else; OSError.
+    """
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / LOCK).exists():
+        raise JournalProblem(f"{folder} holds other files: name a new folder, or one of an earlier run.")
+    folder.mkdir(parents=True, exist_ok=True)
+    with contextlib.ExitStack() as stack:
+        try:
+            stack.enter_context(locked(folder / LOCK, 0))
+        except TimeoutError:
+            raise JournalProblem(f"Another run writes to {folder}: wait for it, or name another folder.") from None
+        kept = _seed_of(folder / NAME)
+        if seed is not None and kept not in (None, seed):
+            raise JournalProblem(f"{folder} was graded with the seed {kept}: leave --seed out, or name another folder.")
+        yield Journal(folder, next(number for number in (seed, kept, fresh) if number is not None))
+
+
+def _seed_of(path: Path) -> int | None:
+    if not path.exists():
+        return None
+    with open(path, "rb") as file:
+        first = _parsed(file.readline())
+    return first["seed"] if first and type(first.get("seed")) is int else None
+
+
+def _parsed(line: bytes) -> dict | None:
+    try:
+        content = json.loads(line) if line.endswith(b"\n") else None
+    except ValueError:
+        return None
+    return content if isinstance(content, dict) else None
+
+
+def key_of(job: Job) -> str:
+    """What a grade depends on."""
+    return json.dumps([job.file, digest(Path(job.file)), job.exercise, job.seed, grader_version()])

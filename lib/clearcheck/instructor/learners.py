@@ -1,0 +1,88 @@
+"""Whose file it is, from the names that Moodle, Canvas and Gradescope give to what they export."""
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from clearcheck.instructor.handed_in import METADATA, HandedIn
+
+# Searched in the path from the folder that is graded, first to last.
+EXPORTS = {
+    "moodle": re.compile(r"(?:^|/)(?P<name>[^/]+?)_(?P<id>\d+)_assignsubmission_(?:file|onlinetext)(?:_|/)"),
+    "gradescope": re.compile(r"(?:^|/)submission_(?P<id>\d+)/"),
+    "canvas": re.compile(r"(?:^|/)(?P<name>[^/_]+)_(?P<late>LATE_)?(?P<id>\d+)_\d+_[^/]*$"),
+}
+FACT = re.compile(r"^\s*-?\s*:?(name|sid):\s*(.*?)\s*$")
+
+
+class BadPattern(ValueError):
+    """A pattern for names that cannot be used; the text says what is expected."""
+
+
+@dataclass(frozen=True)
+class Learner:
+    """Who handed it in: the number is that of the system that exported the file, or "" without one."""
+
+    name: str
+    id: str = ""
+    system: str = ""
+    late: bool = False
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """The same for all files of one learner."""
+        return (self.system, self.id) if self.id else ("", self.name)
+
+
+def name_pattern(text: str) -> re.Pattern:
+    """Raises: BadPattern."""
+    try:
+        pattern = re.compile(text)
+    except re.error as error:
+        raise BadPattern(f"{text!r} is no regular expression ({error}).") from None
+    if not {"name", "id"} & set(pattern.groupindex):
+        raise BadPattern(f"{text!r} names nobody: a group (?P<name>…) or (?P<id>…), or both, is expected.")
+    return pattern
+
+
+def learner_of(file: HandedIn, pattern: re.Pattern | None = None) -> Learner:
+    """By the pattern, else as an export names it; else the file stands for a learner of its own."""
+    for system, known in ({"own": pattern} if pattern else EXPORTS).items():
+        found = known.search(file.inside)
+        if found is None:
+            continue
+        groups = {key: value or "" for key, value in found.groupdict().items()}
+        id = groups.get("id", "")
+        if system == "gradescope":
+            name, id = _submitters(file).get(id, (f"submission {id}", id))
+        else:
+            name = groups.get("name", "").strip() or id
+        if name:
+            return Learner(name, id, system, bool(groups.get("late")))
+    return Learner(file.inside.removesuffix(file.path.suffix))
+
+
+def _submitters(file: HandedIn) -> dict[str, tuple[str, str]]:
+    """Names and numbers for each submission, from Gradescope's list beside the folders, where it is there."""
+    folders = [folder for folder in reversed(file.path.parents) if folder.is_relative_to(file.root)]
+    lists = [folder / METADATA for folder in folders if (folder / METADATA).is_file()]
+    return _metadata(lists[0]) if lists else {}  # the outermost: a learner may hand in a file of this name
+
+
+@lru_cache(maxsize=8)
+def _metadata(path: Path) -> dict[str, tuple[str, str]]:
+    """Read line by line: the file is YAML, but it also holds each old result, and no more is needed of it."""
+    people: dict[str, dict[str, list[str]]] = {}
+    facts: dict[str, list[str]] | None = None
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+        if start := re.match(r"submission_(\d+):", line):
+            facts = people.setdefault(start[1], {"name": [], "sid": []})
+        elif facts is not None and re.match(r"  :?submitters:", line):
+            continue
+        elif re.match(r"  :?\w", line):  # what follows the submitters
+            facts = None
+        elif facts is not None and (fact := FACT.match(line)):
+            facts[fact[1]].append(fact[2].strip("'\""))
+    return {id: (" and ".join(f["name"]) or f"submission {id}", " ".join(filter(None, f["sid"])) or id)
+            for id, f in people.items()}  # fmt: skip

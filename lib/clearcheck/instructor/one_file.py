@@ -1,0 +1,121 @@
+"""Grade one file of a class: whatever it holds or does, a record comes back, plain enough to be kept as JSON."""
+
+import hashlib
+import json
+import sys
+import threading
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from clearcheck.author.loading import AuthoringError, ExerciseNotFound, authoring_folder, own_course
+from clearcheck.instructor.course_files import CourseChanged
+from clearcheck.instructor.grade import VERSION, Grade, grade
+from clearcheck.learner.cards import to_read
+from clearcheck.notebooks.file import MAX_NOTEBOOK, NotANotebook
+from clearcheck.worker.launch import WorkerError
+from clearcheck.worker.limits import Limits
+
+# Errors whose text tells the user everything.
+EXPLAINED = (NotANotebook, ExerciseNotFound, WorkerError, AuthoringError, CourseChanged)
+MOST_NOTES = 20
+PAGE = "page"  # the part of a record that only the feedback page needs
+AGAIN = "again"
+OTHER_COURSE = (
+    "The process that graded {file} has another version of the course or the grader than this one: "
+    "bring both to the same version and run the same command again."
+)
+
+_one_at_a_time = threading.Lock()  # loading an exercise changes what Python has imported
+
+
+@dataclass(frozen=True)
+class Job:
+    """A file to grade, and all that its grade depends on but the course."""
+
+    file: str
+    exercise: str | None
+    seed: int
+    limits: Limits | None = None
+
+
+def grade_file(job: Job) -> dict:
+    """The record of a file: its grade, or the sentence under "error" that says why there is none.
+
+    Raises: CourseChanged, after which nothing more should be graded.
+    """
+    version = grader_version()
+    try:
+        with _one_at_a_time:
+            record = _record(grade(Path(job.file), job.exercise, job.seed, job.limits))
+    except CourseChanged:
+        raise
+    except EXPLAINED as error:
+        record = refused(job.file, str(error), again=isinstance(error, WorkerError))
+    except Exception as error:
+        record = refused(job.file, failed(job.file, error), again=True)
+    return {**record, "grader": version}
+
+
+def refused(file: str, sentence: str, again: bool = False) -> dict:
+    """A record without a grade; `again` where the next run should try once more."""
+    return {"version": VERSION, "file": file, "error": sentence, **({AGAIN: True} if again else {})}
+
+
+def failed(file: str, error: BaseException) -> str:
+    """The sentence for an error that is the grader's own."""
+    text = f"{type(error).__name__}: {error}"[:300].rstrip(".")
+    return f"The grader failed on {file} ({text}): it has no grade. Please tell the authors of the course."
+
+
+def printed(record: dict) -> dict:
+    """What `--json` prints of a record."""
+    return {key: value for key, value in record.items() if key not in (PAGE, AGAIN, "grader")}
+
+
+def digest(path: Path) -> str:
+    """Of the bytes of a file, or of what there is instead of one that can be read."""
+    if not path.is_file():
+        return "no file"
+    try:
+        if path.stat().st_size > MAX_NOTEBOOK:
+            return f"{path.stat().st_size} bytes"
+        with open(path, "rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        return f"cannot be read ({error.strerror})"
+
+
+@cache
+def grader_version() -> str:
+    """A digest of the grader's own files and of the exercises, as they were when this process first asked."""
+    grader = Path(__file__).resolve().parents[1]
+    files = [*sorted(grader.rglob("*.py")), *sorted(_authored())]
+    return hashlib.sha256("".join(digest(file) for file in files).encode()).hexdigest()[:16]
+
+
+def _authored() -> list[Path]:
+    try:
+        return [path for path in authoring_folder(own_course()).rglob("*") if path.suffix in (".py", ".ipynb")]
+    except ExerciseNotFound:
+        return []
+
+
+def _record(graded: Grade) -> dict:
+    exercise, record = graded.exercise, graded.as_json()
+    left_out = len(graded.notes) - MOST_NOTES
+    more = [f"… and {left_out:,} more notes."] if left_out > 0 else []
+    read = {result.question.id: to_read(exercise, result) for result in graded.questions}
+    page = {"title": exercise.title, "read": read}
+    kept = {"isolation": graded.isolation, "uses": list(graded.uses)}
+    return {**record, **kept, "notes": [*graded.notes[:MOST_NOTES], *more], PAGE: page}
+
+
+def main():
+    """A job on standard input, its record on standard output: what runs in a container."""
+    asked = json.load(sys.stdin)
+    print(json.dumps(grade_file(Job(asked["file"], asked["exercise"], asked["seed"]))))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,87 @@
+"""The page for the instructor: the class as a whole, and what has to be looked at."""
+
+from collections import Counter
+from html import escape
+
+from clearcheck.grading.evaluate import NOT_ANSWERED, NOT_RIGHT, PARTLY, PASSED
+from clearcheck.instructor.document import document, listed, row, table
+from clearcheck.instructor.standings import Entry, Standing, mistakes_by_frequency
+from clearcheck.notebooks.shown import shown
+
+TENTHS = 10
+STATUSES = (PASSED, PARTLY, NOT_RIGHT, NOT_ANSWERED)
+
+
+def overview_html(standings: list[Standing], entries: list[Entry], problems: list[str]) -> str:
+    """Points, questions and mistakes of each exercise, then what has no grade or fits nobody."""
+    slugs = sorted({standing.counts.row.exercise for standing in standings} - {""})
+    people = len({standing.learner.key for standing in standings})
+    parts = [f'<h1>The class</h1>\n<p class="of">{_count(people, "learner")}, {_count(len(entries), "file")}</p>']
+    parts += [_exercise([s for s in standings if s.counts.row.exercise == slug]) for slug in slugs]
+    refused = [entry.row.error for entry in entries if entry.row.error]
+    noticed = [f"{shown(s.learner.name)}: {', '.join(map(shown, s.counts.row.uses))}"
+               for s in standings if s.counts.row.uses]  # fmt: skip
+    sections = {"Not graded": refused, "Calls that were noticed": noticed, "Points by hand": problems}
+    parts += [f"<h2>{title}</h2>\n{listed(items)}" for title, items in sections.items() if items]
+    return document("The class", "\n".join(parts))
+
+
+def _exercise(standings: list[Standing]) -> str:
+    first = standings[0].counts.row
+    points = [standing.points for standing in standings]
+    mean = f"{sum(points) / len(points):.1f} of {first.max_points} points on average, {_count(len(points), 'learner')}"
+    isolation = Counter(standing.counts.row.isolation for standing in standings)
+    kinds = "; ".join(f"{kind or 'not told'}: {n}" for kind, n in sorted(isolation.items()))
+    parts = [
+        f"<h2>{escape(first.exercise)}: {escape(first.title)}</h2>\n<p>{mean}. Isolation: {escape(kinds)}.</p>",
+        _distribution(standings),
+        _questions(standings),
+        _mistakes(standings),
+    ]
+    return "\n".join(parts)
+
+
+def _distribution(standings: list[Standing]) -> str:
+    """How many got how large a part of the points, in tenths, with a bar beside the number."""
+    shares = [standing.points / standing.max_points if standing.max_points else 0.0 for standing in standings]
+    counts = Counter(min(max(int(share * TENTHS), 0), TENTHS - 1) for share in shares)
+    most = max(counts.values())
+    rows = [
+        f'<tr><th scope="row">{10 * i} to {10 * (i + 1)} %</th><td class="number">{counts[i]}</td>'
+        f'<td class="wide"><span class="bar" style="width: {100 * counts[i] / most:.0f}%"></span></td></tr>\n'
+        if counts[i]
+        else f'<tr><th scope="row">{10 * i} to {10 * (i + 1)} %</th><td class="number">0</td><td></td></tr>\n'
+        for i in range(TENTHS)
+    ]
+    head = '<th scope="col">Part of the points</th><th scope="col" class="number">Learners</th><td></td>'
+    caption = "How many got how large a part of the points"
+    return f"""<table>
+<caption>{caption}</caption>
+<thead><tr>{head}</tr></thead>
+<tbody>
+{"".join(rows)}</tbody>
+</table>"""
+
+
+def _questions(standings: list[Standing]) -> str:
+    rows = []
+    for id, asked in standings[0].counts.row.questions.items():
+        results = [s.counts.row.questions[id] for s in standings if id in s.counts.row.questions]
+        mean = sum(result.points for result in results) / len(results)
+        status = Counter(result.status for result in results)
+        counts = [str(status[name]) for name in STATUSES]
+        rows.append(row(f"{id}: {asked.title}", f"{mean:.1f} of {asked.max_points}", *counts))
+    head = ("Question", "Mean points", *(name.capitalize() for name in STATUSES))
+    caption = "Points for each question"
+    inside = table(caption, head, rows)
+    return f'<div class="scroll" tabindex="0" role="region" aria-label="{caption}">{inside}</div>'
+
+
+def _mistakes(standings: list[Standing]) -> str:
+    found = mistakes_by_frequency(standings)
+    lines = [f"{n} of {len(standings)}, {id}: {told.partition(': ')[2] or told}" for n, id, told in found]
+    return f"<h3>Mistakes by frequency</h3>\n{listed(map(shown, lines)) or '<p>None that has a name.</p>'}"
+
+
+def _count(n: int, what: str) -> str:
+    return f"{n} {what}{'' if n == 1 else 's'}"

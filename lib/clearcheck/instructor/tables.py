@@ -1,0 +1,131 @@
+"""The tables of a class: one for people, one for every file, and those that Moodle and Canvas take in."""
+
+import csv
+import io
+from collections.abc import Iterable
+from pathlib import Path
+
+from clearcheck.files import write_whole
+from clearcheck.instructor.standings import Entry, Row, Standing
+from clearcheck.notebooks.shown import cell, shown
+
+NEVER = "-"  # Moodle's word for a grade that was not given before
+
+
+def write_csv(path: Path, rows: Iterable[Row]):
+    """One row for each file; a question's column holds its points.
+
+    Raises: OSError.
+    """
+    rows = list(rows)
+    ids = list(dict.fromkeys(id for row in rows for id in row.questions))
+    head = ["file", "exercise", "seed", "points", "max_points", *ids, "mistakes", "uses", "isolation", "notes"]
+    _write(path, head, (_of_file(row, ids) for row in rows))
+
+
+def write_grades(path: Path, standings: list[Standing]):
+    """One row for each learner and exercise; the columns of the questions and those by hand add up to the points.
+
+    Raises: OSError.
+    """
+    ids = list(dict.fromkeys(id for standing in standings for id in standing.counts.row.questions))
+    names = list(dict.fromkeys(mark.name for standing in standings for mark in standing.marks))
+    by_hand = [f"{name} (by hand)" for name in names]
+    head = ["learner", "id", "exercise", "points", "max_points", *ids, *by_hand, "mistakes", "uses", "isolation"]
+    _write(path, [*head, "seed", "file", "notes"], (_of_learner(standing, ids, names) for standing in standings))
+
+
+def write_files(path: Path, entries: Iterable[Entry], standings: Iterable[Standing]):
+    """One row for each file that was handed in, with what became of it.
+
+    Raises: OSError.
+    """
+    counting = {standing.counts.file.path for standing in standings if not standing.counts.row.error}
+    head = ["file", "learner", "id", "exercise", "points", "max_points", "counts", "reason"]
+    _write(path, head, (_of_entry(entry, entry.file.path in counting) for entry in entries))
+
+
+def write_moodle(path: Path, standings: Iterable[Standing]):
+    """Moodle's grading worksheet, for "Upload grading worksheet".
+
+    Raises: OSError.
+    """
+    head = ["Identifier", "Full name", "Grade", "Maximum Grade", "Last modified (grade)", "Feedback comments"]
+    rows = (
+        [f"Participant {s.learner.id}", s.learner.name, _points(s), s.max_points, NEVER, _comment(s)] for s in standings
+    )
+    _write(path, head, rows)
+
+
+def write_canvas(path: Path, standings: Iterable[Standing]):
+    """Canvas's gradebook, for "Import": a column for each exercise.
+
+    Raises: OSError.
+    """
+    people: dict[str, dict[str, Standing]] = {}
+    for standing in standings:
+        people.setdefault(standing.learner.id, {})[standing.counts.row.exercise] = standing
+    slugs = sorted({slug for theirs in people.values() for slug in theirs} - {""})
+    rows = []
+    for id, theirs in people.items():
+        name = next(iter(theirs.values())).learner.name
+        points = [_points(theirs[slug]) if slug in theirs else "" for slug in slugs]
+        rows.append([name, id, "", "", "", *points])
+    _write(path, ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *slugs], rows)
+
+
+def _of_file(row: Row, ids: list[str]) -> list:
+    if row.error:
+        return [row.file, *[""] * (len(ids) + 7), row.error]
+    start = [row.file, row.exercise, row.seed, row.points, row.max_points]
+    return [*start, *_columns(row, ids), *_remarks(row), " ".join(row.notes)]
+
+
+def _of_learner(standing: Standing, ids: list[str], names: list[str]) -> list:
+    row = standing.counts.row
+    given = {mark.name: mark.points for mark in standing.marks}
+    start = [standing.learner.name, standing.learner.id, row.exercise, _points(standing), standing.max_points]
+    if row.error and not standing.marks:
+        start[4] = ""
+    notes = " ".join([*([row.error] if row.error else []), *standing.notes])
+    by_hand = [given.get(name, "") for name in names]
+    end = ["" if row.seed is None else row.seed, row.file, notes]
+    return [*start, *_columns(row, ids), *by_hand, *_remarks(row), *end]
+
+
+def _of_entry(entry: Entry, counts: bool) -> list:
+    row, who = entry.row, [entry.file.name, entry.learner.name, entry.learner.id]
+    if row.error:
+        return [*who, "", "", "", "no", row.error]
+    reason = "" if counts else "Another file of this learner counts."
+    return [*who, row.exercise, row.points, row.max_points, "yes" if counts else "no", reason]
+
+
+def _points(standing: Standing) -> float | str:
+    """Empty where nothing could be graded: a person decides what that is worth."""
+    return "" if standing.counts.row.error and not standing.marks else standing.points
+
+
+def _columns(row: Row, ids: list[str]) -> list:
+    return [row.questions[id].points if id in row.questions else "" for id in ids]
+
+
+def _remarks(row: Row) -> list[str]:
+    return ["; ".join(row.mistakes), "; ".join(row.uses), row.isolation]
+
+
+def _comment(standing: Standing) -> str:
+    row = standing.counts.row
+    if row.error:
+        return row.error
+    by_question = [f"{id}: {result.points} of {result.max_points}" for id, result in row.questions.items()]
+    comments = [shown(given.comment) for given in standing.hand if given.comment]
+    return "; ".join([*by_question, *comments])
+
+
+def _write(path: Path, head: list[str], rows: Iterable[list]):
+    table = io.StringIO(newline="")
+    writer = csv.writer(table)
+    writer.writerow([cell(name) for name in head])
+    writer.writerows([cell(value) for value in row] for row in rows)
+    write_whole(path, table.getvalue().encode("utf-8-sig"))  # with the mark by which Excel knows UTF-8

@@ -1,0 +1,1 @@
+"""Reading notebooks and making the learner's from its source."""

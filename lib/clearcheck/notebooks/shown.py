@@ -1,0 +1,31 @@
+"""Names and texts of others, made safe to print: in a terminal, in a table, in the name of a file."""
+
+import re
+import unicodedata
+
+FORMULA = re.compile(
+    r"(^ *|; *)([=+\-@])(?=.)"
+)  # a spreadsheet would run a cell that begins so, `;` begins one in some
+UNSAFE = re.compile(r"[^a-z0-9.]+")
+
+
+def shown(text: str) -> str:
+    """On one line, with an escape for what a terminal would obey or hide: new lines, ESC, turned directions, bytes."""
+    return "".join(c if c.isprintable() else _escape(c) for c in text)
+
+
+def cell(value):
+    """What may stand in a cell of a table: no text begins a formula."""
+    return FORMULA.sub(r"\1'\2", shown(value)) if isinstance(value, str) else value
+
+
+def file_stem(text: str) -> str:
+    """Letters a–z, digits, points and hyphens, which every system takes for a file; "" where none is left."""
+    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
+    return UNSAFE.sub("-", plain).strip("-.")[:60]
+
+
+def _escape(character: str) -> str:
+    if "\udc80" <= character <= "\udcff":  # a byte of a file's name that is no UTF-8
+        return f"\\x{ord(character) - 0xDC00:02x}"
+    return character.encode("unicode_escape").decode()

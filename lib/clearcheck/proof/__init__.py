@@ -1,0 +1,1 @@
+"""The proof that the checks tell right from wrong."""

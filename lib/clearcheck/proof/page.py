@@ -1,0 +1,107 @@
+"""The proof of the graders as a page of the book: MyST Markdown, the same text for the same exercises."""
+
+from dataclasses import dataclass
+
+from clearcheck.author.mistakes import Solution
+from clearcheck.grading.question import Question
+from clearcheck.proof.prove import SEEDS, Proof, ProofRow, prove
+
+OPENING = f"""---
+orphan: true
+nosearch: true
+---
+
+# How this grader was tested
+
+A grader is software and can be wrong in two ways: it can reject a right answer, and it can accept a wrong one.
+So every question of this course was given solutions whose verdict is known: right ones written in different
+styles, and wrong ones that each hold one mistake that learners make. Each solution was put into the answer cell of
+the exercise notebook, and the notebook was graded as yours is; then its function was graded with {len(SEEDS) - 1} more
+draws of the arguments. Where an answer trains a model, a right one gets one more draw, and a wrong one is graded as a
+function alone. The tables show every solution and what the grader made of it. Where a mistake is a right answer with a
+line or two changed, they show the line as it was (-) and as the mistake has it (+).
+
+This page is generated, and a test of the course fails when it no longer tells what the grader does.
+"""
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a proof says: its section of the page, its errors, and a line that sums it up."""
+
+    section: str
+    errors: list[str]
+    summary: str
+
+
+def told(slug: str) -> Told:
+    """Prove an exercise. Raises: ExerciseNotFound, AuthoringError, WorkerError."""
+    proof = prove(slug)
+    return Told("\n".join(_exercise(proof)), proof.errors, proof.summary)
+
+
+def page(proofs: list[Told]) -> str:
+    return "\n".join([OPENING, *(proof.section for proof in proofs)])
+
+
+def _exercise(proof: Proof) -> list[str]:
+    right = [row for row in proof.rows if row.right]
+    wrong = [row for row in proof.rows if not row.right]
+    table = [
+        "| | accepted | not accepted |",
+        "|---|---|---|",
+        f"| right solutions ({len(right)}) | {_accepted(right)} | {len(right) - _accepted(right)} |",
+        f"| wrong solutions ({len(wrong)}) | {len(wrong) - _rejected(wrong)} | {_rejected(wrong)} |",
+    ]
+    told = sum(row.told for row in wrong)
+    closing = [
+        f"Wrong solutions that were told the mistake they hold: {told} of {len(wrong)}.",
+        f"The untouched notebook gets 0 points, the author's own all {proof.exercise.points}.",
+        f"Errors: {len(proof.errors)}.",
+    ]
+    blocks = [f"## {proof.exercise.title}\n", "\n".join(table) + "\n", "\n".join(closing) + "\n"]
+    return blocks + [_question(question, proof.of(question)) for question in proof.exercise.questions]
+
+
+def _question(question: Question, rows: list[ProofRow]) -> str:
+    lines = [
+        f"### {question.title}\n",
+        f"`{question.name}`, {question.points} points.\n",
+        "| solution | it is | graded | points | what the learner is told | the mistake |",
+        "|---|---|---|---|---|---|",
+        *(_row(row) for row in rows),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _row(row: ProofRow) -> str:
+    points = sorted({result.points for result in row.results})
+    span = str(points[0]) if len(points) == 1 else f"{points[0]} to {points[-1]}"
+    statuses = " or ".join(dict.fromkeys(result.status for result in row.results))
+    told = _cell(row.solution.says) if not row.right and row.told else "–" if row.right else "not told"
+    kind = "right" if row.right else "wrong"
+    return f"| `{row.solution.name}` | {kind} | {statuses} | {span} | {told} | {_mistake(row.solution, row.right)} |"
+
+
+def _mistake(solution: Solution, right: bool) -> str:
+    """The changed lines of an edit; nothing for a right answer."""
+    if not solution.change:
+        kind = "class" if solution.source.startswith("class ") else "function"
+        return "–" if right else f"a {kind} of its own"
+    shown = (line.replace("|", "\\|") for line in solution.change if line[1:].strip())
+    return f"in `{solution.base}`: " + "<br>".join(f"`{line}`" for line in shown)
+
+
+def _accepted(rows: list[ProofRow]) -> int:
+    return sum(row.accepted for row in rows)
+
+
+def _rejected(rows: list[ProofRow]) -> int:
+    return sum(row.rejected for row in rows)
+
+
+def _cell(text: str) -> str:
+    """Text inside a Markdown table: what would end the cell or start mark-up is escaped."""
+    for sign in "\\|*_$<[{":
+        text = text.replace(sign, "\\" + sign)
+    return text

@@ -1,0 +1,175 @@
+"""Prove a grader: real notebooks with right and wrong solutions, graded as a submission is.
+
+With the first seed every solution goes the whole way, in a notebook of its exercise and through the worker; with the
+others its function is asked in this process, by the same `evaluate`. A wrong one that trains a model is asked here
+alone, on one seed: the diagnosis of all the others trains it here anyway.
+
+Solutions of different questions share a notebook: the first right one of each, the second of each, and so on. Every
+other answer cell holds the author's answer, and a question never shares one with a question whose function it uses.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from clearcheck.author.loading import Authored, load
+from clearcheck.author.mistakes import Solution, Solutions
+from clearcheck.author.release import learner_notebook, read_source
+from clearcheck.grading.diagnose import reply_of
+from clearcheck.grading.evaluate import NOT_ANSWERED, PASSED, QuestionResult, evaluate
+from clearcheck.grading.question import Exercise, Question
+from clearcheck.instructor.grade import Grade, grade_submission
+from clearcheck.learner.cards import question_text
+from clearcheck.proof.notebooks import filled, sheets
+from clearcheck.worker.asked import Asked
+from clearcheck.worker.limits import Limits
+from clearcheck.worker.parent import Worker
+
+SEEDS = (0, 1, 2)  # 0 is what a learner's notebook uses
+LEAST_RIGHT, LEAST_WRONG = 3, 8
+LEAST_MARGIN = 100  # a wrong value differs by more than this many tolerances
+
+
+@dataclass(frozen=True)
+class ProofRow:
+    """One solution and its results, one for each seed."""
+
+    question: Question
+    solution: Solution
+    right: bool
+    seeds: Sequence[int]
+    results: list[QuestionResult]
+    texts: list[str]
+
+    @property
+    def accepted(self) -> bool:
+        return all(result.status == PASSED for result in self.results)
+
+    @property
+    def rejected(self) -> bool:
+        return all(result.status != PASSED for result in self.results)
+
+    @property
+    def told(self) -> bool:
+        return all(self.solution.says in text for text in self.texts)
+
+
+@dataclass(frozen=True)
+class Proof:
+    exercise: Exercise
+    rows: list[ProofRow]
+    errors: list[str]
+
+    def of(self, question: Question) -> list[ProofRow]:
+        return [row for row in self.rows if row.question is question]
+
+    @property
+    def summary(self) -> str:
+        right = [row for row in self.rows if row.right]
+        wrong = [row for row in self.rows if not row.right]
+        return (
+            f"{self.exercise.slug}: right solutions accepted: {sum(row.accepted for row in right)} of {len(right)}; "
+            f"wrong solutions caught: {sum(row.rejected for row in wrong)} of {len(wrong)}, "
+            f"told their mistake: {sum(row.told for row in wrong)}; errors: {len(self.errors)}."
+        )
+
+
+def prove(slug: str, limits: Limits | None = None, seeds: Sequence[int] = SEEDS) -> Proof:
+    """Raises: ExerciseNotFound, AuthoringError, WorkerError."""
+    authored = load(slug)
+
+    def grade(notebook: dict, asked: Sequence[Question]) -> Grade:
+        """Only the questions that are `asked` are graded, since the others hold the author's answer."""
+        chosen = replace(authored, exercise=replace(authored.exercise, questions=tuple(asked)))
+        [grade] = _grades(notebook, chosen, limits or Limits(), seeds[:1])
+        return grade
+
+    source = read_source(authored.folder / "source.ipynb")
+    learner = learner_notebook(source, slug)
+    trained = [question for question in authored.exercise.questions if question.how == "training"]
+    graded = Solutions(entries=[e for e in authored.wrong.entries if e.question not in {q.id for q in trained}])
+    rows = [
+        _row(authored, [result], result.question, solution, right, seeds)
+        for collection, right in ((authored.right, True), (graded, False))
+        for chosen in sheets(authored.exercise, collection)
+        for result, (_, solution) in zip(
+            grade(filled(source, chosen), [question for question, _ in chosen]).questions, chosen, strict=True
+        )
+    ]
+    rows += [_row(authored, [], q, entry, False, seeds[:1]) for q in trained for entry in authored.wrong.of(q.id)]
+    ends = (_grades(notebook, authored, limits or Limits(), seeds) for notebook in (source, learner))
+    errors = [
+        *_ends(*ends),
+        *(error for question in authored.exercise.questions for error in _counts(question, rows)),
+        *(error for row in rows for error in _faults(row)),
+    ]
+    return Proof(authored.exercise, rows, errors)
+
+
+def _grades(notebook: dict, authored: Authored, limits: Limits, seeds: Sequence[int]) -> list[Grade]:
+    with Worker(limits) as worker:
+        submission = worker.read(json.dumps(notebook).encode(), f"{authored.exercise.slug}.ipynb")
+        return grade_submission(worker, submission, authored, seeds)
+
+
+def _row(
+    authored: Authored,
+    results: list[QuestionResult],
+    question: Question,
+    solution: Solution,
+    right: bool,
+    seeds: Sequence[int],
+) -> ProofRow:
+    """The results that the notebook got with the first seeds, and those of the function alone with the others."""
+    known, seeds = authored.wrong.of(question.id), seeds[: question.draws]
+
+    def transport(asked: Asked, packed: bytes) -> dict:
+        return reply_of(solution.function, asked, packed)
+
+    results = [*results, *(evaluate(question, transport, seed, known) for seed in seeds[len(results) :])]
+    texts = [question_text(authored.exercise, result) for result in results]
+    return ProofRow(question, solution, right, seeds, results, texts)
+
+
+def _ends(solved: list[Grade], untouched: list[Grade]) -> Iterator[str]:
+    """The author's own notebook has every point, the learner's has none."""
+    for grade in solved:
+        if grade.points != grade.exercise.points:
+            yield f"The source notebook gets {grade.points} of {grade.exercise.points} points:\n{grade.as_text()}"
+    for grade in untouched:
+        for result in grade.questions:
+            if result.points or result.status != NOT_ANSWERED:
+                yield f"{result.question.id}: the untouched notebook is graded {result.status}."
+
+
+def _counts(question: Question, rows: list[ProofRow]) -> Iterator[str]:
+    for right, least, kind in ((True, LEAST_RIGHT, "right"), (False, LEAST_WRONG, "wrong")):
+        count = sum(row.right is right for row in rows if row.question is question)
+        if count < least:
+            yield f"{question.id}: {count} {kind} solutions, at least {least} are expected."
+
+
+def _faults(row: ProofRow) -> Iterator[str]:
+    """What is wrong with the grading of one solution, told for the first seed on which it shows."""
+    name = f"{row.question.id}: {row.solution.name}"
+    for seed, result, text in zip(row.seeds, row.results, row.texts, strict=True):
+        fault = _right_fault(result, text) if row.right else _wrong_fault(row.solution, result, text)
+        if fault:
+            yield f"{name} {fault} (seed {seed})"
+            return
+
+
+def _right_fault(result: QuestionResult, text: str) -> str:
+    return "" if result.status == PASSED else f"is right, and not accepted:\n{text}"
+
+
+def _wrong_fault(solution: Solution, result: QuestionResult, text: str) -> str:
+    if result.status == PASSED:
+        return "is wrong, and accepted"
+    if not solution.says or solution.says not in text:
+        return f'is not told "{solution.says}":\n{text}'
+    failed = [check.margin for check in result.checks if not check.passed]
+    margins = [margin for margin in failed if margin is not None]
+    if len(margins) == len(failed) and max(margins) <= LEAST_MARGIN:
+        return f"differs by only {max(margins):.3g} tolerances; more than {LEAST_MARGIN} are expected"
+    return ""

@@ -1,0 +1,183 @@
+"""Call one function of a learner safely, in whatever process this runs: time limit, no output, no exception out.
+
+The notebook, the worker and the diagnosis all go through `call_named`, so that they cannot disagree.
+"""
+
+import contextlib
+import io
+import linecache
+import re
+import tracemalloc
+from collections.abc import Callable, Iterator, Mapping
+from types import FunctionType
+
+from clearcheck.worker.asked import Asked, Misfit
+from clearcheck.worker.failing_operation import operation
+from clearcheck.worker.forbidden import forbidding
+from clearcheck.worker.limits import KEPT_PRINTED, MAX_TEXT, TimeLimit, time_limit
+from clearcheck.worker.values import pack, unpack
+
+MOST_DECORATORS = 20
+
+
+class Counter(io.TextIOBase):
+    """Takes what the learner's code prints and counts it; only the beginning is kept, however much it is."""
+
+    def __init__(self):
+        self.characters = 0
+        self.kept = ""
+
+    def write(self, text: str) -> int:
+        self.kept += text[: KEPT_PRINTED - len(self.kept)]
+        self.characters += len(text)
+        return len(text)
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[Counter]:
+    counter = Counter()
+    with contextlib.redirect_stdout(counter), contextlib.redirect_stderr(counter):
+        yield counter
+
+
+def call_named(namespace: Mapping, asked: Asked, packed: bytes) -> dict:
+    """Do what is `asked` with `namespace[asked.name]` and give a reply; its "kind" says how the call ended."""
+    if asked.name not in namespace:
+        return {"kind": "missing"}
+    function = namespace[asked.name]
+    if not callable(function):
+        return {"kind": "no function", "type": type(function).__name__}
+    scope = scope_of(function)
+    try:
+        drive = _driver(asked.how)
+    except ImportError as error:
+        return raised(error, scope)
+    reply = guarded(lambda: _call(drive, function, asked, packed), asked.seconds, scope)
+    if "text" in reply and isinstance(function, FunctionType | type):
+        # Under the name that was asked for, which the text of a TypeError holds, not the one it was defined with.
+        known = re.escape(function.__qualname__)
+        reply["text"] = re.sub(rf"(?<![\w.>]){known}(?=[.(])", asked.name, reply["text"])
+    return reply
+
+
+def scope_of(function: Callable) -> dict | None:
+    """The namespace in which a function, or the methods of a class, were written."""
+    parts = [function, *vars(function).values()] if isinstance(function, type) else [function]
+    return next((part.__globals__ for part in map(_undecorated, parts) if hasattr(part, "__globals__")), None)
+
+
+def _undecorated(part):
+    """What stands under decorators such as `@torch.no_grad()`."""
+    for _ in range(MOST_DECORATORS):
+        if not isinstance(part, FunctionType) or "__wrapped__" not in vars(part):
+            break
+        part = vars(part)["__wrapped__"]
+    return part
+
+
+def guarded(action: Callable[[], dict], seconds: float, scope: dict | None) -> dict:
+    """Run `action` under a time limit and turn whatever it raises into a reply; KeyboardInterrupt passes.
+
+    The reply says how many characters were "printed", and holds the first of them as "output".
+    """
+    with quiet() as counter:
+        reply = _ended(action, seconds, scope)
+    return {**reply, "printed": counter.characters, "output": counter.kept}
+
+
+def _ended(action: Callable[[], dict], seconds: float, scope: dict | None) -> dict:
+    try:
+        with time_limit(seconds):
+            return action()
+    except TimeLimit as late:
+        return {"kind": "time", "line": _line_of(late, scope)}
+    except NotImplementedError as error:
+        return {**raised(error, scope), "kind": "unanswered"}
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        return raised(error, scope)
+
+
+def raised(error: BaseException, scope: dict | None) -> dict:
+    """What a sentence needs to know about an exception, and what tells it from others of its kind."""
+    return {
+        "kind": "raised",
+        "type": type(error).__name__,
+        "bases": [kind.__name__ for kind in type.mro(type(error))],
+        "text": _text_of(error),
+        "line": _line_of(error, scope),
+        "operation": operation(error, scope),
+    }
+
+
+def plain(text: str) -> str:
+    """A learner's text on one short line: no control characters, no memory addresses."""
+    words = re.sub(r"0x[0-9a-fA-F]{6,}", "0x…", printable(text[: 10 * MAX_TEXT]))
+    return words if len(words) <= MAX_TEXT else words[: MAX_TEXT - 1] + "…"
+
+
+def printable(text: str) -> str:
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
+
+
+def _driver(how: str) -> Callable:
+    if how == "function":
+        return lambda function, args: function(*args)
+    from clearcheck.worker.torch_calls import DRIVERS  # NumPy is enough for the rest
+
+    return DRIVERS[how]
+
+
+def _call(drive: Callable, function: Callable, asked: Asked, packed: bytes) -> dict:
+    args = unpack(packed)
+    before = [pack(value) for value in args]
+    try:
+        with forbidding(asked.forbids), _most_held(asked.measured) as held:
+            result = drive(function, args)
+    except Misfit as misfit:
+        return {"kind": "misfit", "text": plain(str(misfit))}
+    value = unpack(pack(result))
+    changed = [i for i, value_before in enumerate(before) if pack(args[i]) != value_before]
+    return {"kind": "value", "value": value, "changed": changed, **held}
+
+
+@contextlib.contextmanager
+def _most_held(measured: bool) -> Iterator[dict[str, int]]:
+    """Afterwards "held" is the most bytes held at once, beyond those of before; nothing without `measured`."""
+    held: dict[str, int] = {}
+    if not measured:
+        yield held
+        return
+    own = not tracemalloc.is_tracing()
+    tracemalloc.start()
+    tracemalloc.reset_peak()
+    before, _ = tracemalloc.get_traced_memory()
+    try:
+        yield held
+    finally:
+        held["held"] = max(0, tracemalloc.get_traced_memory()[1] - before)
+        if own:
+            tracemalloc.stop()
+
+
+def _text_of(error: BaseException) -> str:
+    try:
+        if isinstance(error, SyntaxError):
+            return plain(f"{error.msg}, line {error.lineno}")
+        return plain(str(error))
+    except Exception:
+        return ""
+
+
+def _line_of(error: BaseException, scope: dict | None) -> str:
+    """The learner's line in which it happened: the last one in a frame of their own namespace."""
+    if isinstance(error, SyntaxError):
+        return plain((error.text or "").strip())
+    line, trace = "", error.__traceback__
+    while trace is not None and scope is not None:
+        frame = trace.tb_frame
+        if frame.f_globals is scope:
+            line = linecache.getline(frame.f_code.co_filename, trace.tb_lineno).strip() or line
+        trace = trace.tb_next
+    return plain(line)

@@ -1,0 +1,244 @@
+"""How a worker process comes into being and ends: forked by a server where the system can, else started by itself.
+
+`isolation()` says what keeps a learner's code from the rest of the machine:
+
+- "bubblewrap": the server runs in a sandbox of Linux namespaces: no network, no file of the machine but Python and its
+  packages, read-only, a scratch folder of limited size in memory, a process table of its own, few processes.
+- "process": a process of its own with the limits of `limits`, as the same user. It reads what the user may read.
+
+The environment variable CLEARCHECK_ISOLATION asks for one of them; without it the first is taken where it works.
+"""
+
+import atexit
+import contextlib
+import json
+import os
+import shutil
+import signal
+import site
+import socket
+import subprocess
+import sys
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import BinaryIO, Protocol, cast
+
+from clearcheck.worker.limits import ENDING_SECONDS, GRACE_SECONDS, SCRATCH_BYTES, START_SECONDS
+from clearcheck.worker.server import MESSAGE
+
+VARIABLE = "CLEARCHECK_ISOLATION"
+BUBBLEWRAP, PROCESS = "bubblewrap", "process"
+LIB = Path(__file__).resolve().parents[2]
+OFFERED = ("clearbook", "clearformer", "cleartape", "clearcheck/notebooks", "clearcheck/worker")  # for imports
+ROOMS = "/course"  # where they lie in a sandbox
+KEPT_VARIABLES = ("PATH", "HOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "SYSTEMROOT")
+ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store", "/etc/ld.so.cache", "/etc/alternatives")
+
+
+class WorkerError(RuntimeError):
+    """The process could not be started; no fault of the submission."""
+
+
+class Launched(Protocol):
+    """A worker process: its pipes, and how it ends."""
+
+    stdin: BinaryIO
+    stdout: BinaryIO
+
+    def end(self, wait: bool) -> tuple[int | None, int]:
+        """End it, after a moment if it is waited for: its exit code if it ended by itself, and the processes left."""
+
+
+def launch(preload: tuple[str, ...] = ()) -> Launched:
+    """A new worker; with a server its imports of `preload` are paid once.
+
+    Raises: WorkerError.
+    """
+    server = _server(os.getpid())
+    return server.start(preload) if server else _Alone()
+
+
+def isolation() -> str:
+    server = _server(os.getpid())
+    return server.isolation if server else PROCESS
+
+
+@cache
+def _server(owner: int) -> "_Server | None":
+    """The server of this process, which a fork of it must not share; None where workers are started one by one."""
+    if sys.platform != "linux":  # elsewhere forking a process that has NumPy loaded is not safe
+        return None
+    asked = os.environ.get(VARIABLE)
+    if asked not in (None, "", BUBBLEWRAP, PROCESS):
+        raise WorkerError(f"{VARIABLE}={asked} is not known: {BUBBLEWRAP} or {PROCESS} is expected.")
+    if asked != PROCESS:
+        try:
+            return _Server(BUBBLEWRAP)
+        except (WorkerError, OSError) as error:
+            if asked == BUBBLEWRAP:
+                raise WorkerError(f"Bubblewrap was asked for by {VARIABLE} and does not work here: {error}") from None
+    return _Server(PROCESS)
+
+
+class _Server:
+    def __init__(self, isolation: str):
+        self.isolation = isolation
+        self.home = tempfile.TemporaryDirectory(prefix="clearcheck-home-", ignore_cleanup_errors=True)
+        for name in OFFERED:
+            if (LIB / name).is_dir():  # in a container the libraries may be left out
+                shutil.copytree(LIB / name, Path(self.home.name, name))
+        self.process: subprocess.Popen | None = None
+        atexit.register(self.retire)
+        try:
+            self._open()
+        except (WorkerError, OSError):
+            self.retire()
+            raise
+
+    def start(self, preload: tuple[str, ...]) -> Launched:
+        for _attempt in (1, 2):
+            if self.process is None or self.process.poll() is not None:
+                self._open()
+            (request, stdin), (stdout, reply) = os.pipe(), os.pipe()
+            started = self.ask({"preload": list(preload)}, START_SECONDS, [request, reply])
+            os.close(request)
+            os.close(reply)
+            if started is not None:
+                return _Forked(self, started["pid"], started["folder"], os.fdopen(stdin, "wb"), os.fdopen(stdout, "rb"))
+            os.close(stdin)
+            os.close(stdout)
+            self.close()
+        raise WorkerError(f"The server of workers stopped twice while it was asked for one ({self.isolation}).")
+
+    def ask(self, request: dict, seconds: float, pipes: list[int] | None = None) -> dict | None:
+        """None where no answer came in time, or the server is gone."""
+        try:
+            self.channel.settimeout(seconds)
+            socket.send_fds(self.channel, [json.dumps(request).encode()], pipes or [])
+            return json.loads(self.channel.recv(MESSAGE))
+        except (OSError, ValueError):
+            return None
+
+    def close(self):
+        """End the server, and with it all that runs below it."""
+        if self.process is None:
+            return
+        self.channel.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(ENDING_SECONDS)
+        with contextlib.suppress(OSError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+        self.process = None
+
+    def retire(self):
+        self.close()
+        self.home.cleanup()
+
+    def _open(self):
+        self.channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        sandboxed = self.isolation == BUBBLEWRAP
+        asked = {"folders": _packages(), "channel": theirs.fileno(), "wiped": ["/tmp"] if sandboxed else []}
+        start = Path(ROOMS if sandboxed else self.home.name, "clearcheck", "worker", "start.py")
+        command = [sys.executable, "-S", str(start), json.dumps(asked)]
+        self.process = subprocess.Popen(
+            [*_sandbox(self.home.name), *command] if sandboxed else command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            pass_fds=[theirs.fileno()],
+            env=_environment("/tmp" if sandboxed else tempfile.gettempdir()),
+            cwd="/",
+            start_new_session=True,
+        )
+        theirs.close()
+        try:
+            self.channel.settimeout(START_SECONDS)
+            if not self.channel.recv(MESSAGE):
+                raise OSError
+        except OSError:
+            self.close()
+            raise WorkerError(
+                f"The process for learners' code did not start ({self.isolation}): {sys.executable} with NumPy was "
+                "tried. Is NumPy installed, and may this user start processes?"
+            ) from None
+
+
+class _Forked:
+    def __init__(self, server: _Server, pid: int, folder: str, stdin: BinaryIO, stdout: BinaryIO):
+        self.server, self.pid, self.folder = server, pid, folder
+        self.stdin, self.stdout = stdin, stdout
+
+    def end(self, wait: bool) -> tuple[int | None, int]:
+        request = {"pid": self.pid, "folder": self.folder, "wait": wait}
+        told = self.server.ask(request, GRACE_SECONDS + ENDING_SECONDS)
+        if told is None:  # the learner's code has stopped or ended it
+            self.server.close()
+            if self.server.isolation == PROCESS:  # in a sandbox it has ended with the server
+                with contextlib.suppress(OSError):
+                    os.killpg(self.pid, signal.SIGKILL)
+            return None, 0
+        return told["status"], told["left"]
+
+
+class _Alone:
+    """One process for one worker, on systems where it cannot be forked."""
+
+    def __init__(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="clearcheck-", ignore_cleanup_errors=True)
+        start = LIB / "clearcheck" / "worker" / "start.py"
+        self.process = subprocess.Popen(
+            [sys.executable, "-S", str(start), json.dumps({"folders": [str(LIB), *_packages()]})],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd=self.folder.name,
+            env=_environment(self.folder.name),
+            start_new_session=True,
+        )
+        self.stdin, self.stdout = cast(BinaryIO, self.process.stdin), cast(BinaryIO, self.process.stdout)
+
+    def end(self, wait: bool) -> tuple[int | None, int]:
+        status = None
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            status = self.process.wait(ENDING_SECONDS if wait else 0)
+        with contextlib.suppress(OSError):
+            if hasattr(os, "killpg"):
+                os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.kill()
+        self.process.wait()
+        self.folder.cleanup()
+        return status, 0
+
+
+def _packages() -> list[str]:
+    """Where installed packages lie: their `.pth` files, one of which may name the course, are not read."""
+    return [folder for folder in [*site.getsitepackages(), site.getusersitepackages()] if Path(folder).is_dir()]
+
+
+def _environment(scratch: str) -> dict[str, str]:
+    """Enough to start Python with what an exercise may import, and none of the user's other variables."""
+    kept = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
+    own = {"PYTHONHASHSEED": "0", "PYTHONUTF8": "1", "MPLBACKEND": "Agg", "TMPDIR": scratch}
+    return {**kept, **own, **dict.fromkeys(ONE_THREAD, "1")}
+
+
+def _sandbox(home: str) -> list[str]:
+    """The command that runs another one where only Python, its packages and the folder `home` are to be seen."""
+    found = shutil.which("bwrap")
+    if not found:
+        raise WorkerError("there is no program bwrap: install bubblewrap")
+    needed = [sys.base_prefix, sys.prefix, str(Path(sys.executable).resolve().parent), *_packages()]
+    readable = [path for path in dict.fromkeys([*SYSTEM, *needed]) if Path(path).exists()]
+    hidden = [path for folder in _packages() if (path := Path(folder, "clearcheck")).is_dir()]
+    return [
+        found, "--unshare-all", "--as-pid-1", "--die-with-parent", "--new-session",
+        "--cap-drop", "ALL", "--hostname", "worker",
+        "--size", str(SCRATCH_BYTES), "--tmpfs", "/tmp",
+        *(word for path in readable for word in ("--ro-bind", path, path)),
+        *(word for path in hidden for word in ("--tmpfs", str(path))),
+        "--ro-bind", home, ROOMS, "--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev", "--remount-ro", "/",
+        "--chdir", "/tmp",
+    ]  # fmt: skip

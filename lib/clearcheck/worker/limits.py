@@ -1,0 +1,135 @@
+"""What a learner's code may use and how long it may run: every limit and every clock of the grader stands here.
+
+A learner's code runs in two places: under `check` in a copy of the learner's own kernel (`forked`), and under `grade`
+in a worker, a process for one notebook, which also parses the file. This is about the second; what a file may hold is
+told in `notebooks`.
+
+What the worker stops, however it is started:
+
+- code that runs too long: an alarm inside the process after `cell_seconds` or the question's `seconds`; where the code
+  is deaf to it the parent's own clock, `grace_seconds` later; and for the whole notebook `submission_seconds`;
+- code that takes too much memory or processor time, or writes a huge file, where the system knows such limits;
+- code that ends or crashes the process: it is started and its cells are run again, at most two times for each cell
+  and `SPARE_STARTS` times more;
+- printing, reading the keyboard, and results that are too large or are no plain values;
+- a look at the grader by name: of `clearcheck` it has only this room and `notebooks`, in a copy, the checks, the
+  seed and the expected values are not sent, nor the user's environment, but what Python needs to start;
+- on Linux, processes that it leaves behind: they are ended, which a note says.
+
+What it stops in a sandbox besides (`launch`: isolation "bubblewrap"): the network, reading any file but Python and
+its packages, writing anywhere but into a scratch folder of `SCRATCH_BYTES`, seeing or ending processes outside, and
+more than `PROCESSES` processes, where the grader is not run by root, whose processes Linux does not limit.
+
+What it does not stop without one (isolation "process"): it runs as the same user, and the course's own answers are
+files, so code that goes and looks for them finds them, and can change what the user may change. On Windows there is
+no alarm and no limit but the parent's clock, and on macOS memory is hardly limited. So it is a guard rail and no wall.
+The sentences for the learner are in `grading.evaluate.problem_of` and, for cells, in `instructor.grade`.
+"""
+
+import contextlib
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+# Seconds of real time.
+CALL_SECONDS = 10.0  # one call of a function, where its question names no other limit
+TRAINING_SECONDS = 20.0  # the most that a question about PyTorch may name
+CELL_SECONDS = 20.0  # one cell of a submission
+SUBMISSION_SECONDS = 120.0  # all cells and calls of one
+READ_SECONDS = 20.0  # parsing one
+GRACE_SECONDS = 5.0  # between asking the code to stop and ending its process
+KERNEL_GRACE_SECONDS = 2.0  # the same for a copy of the learner's kernel
+START_SECONDS = 60.0  # until a new worker says that it is ready
+ENDING_SECONDS = 1.0  # until a worker that closed its channel has ended, to say how
+RELEASE_CELL_SECONDS = 120  # one cell of the author's notebook, when it is released
+
+# Starts of a worker for one notebook: two for each cell, and these for calls that break the process.
+SPARE_STARTS = 20
+
+# Bytes, entries and characters of what crosses between the worker and its parent.
+MAX_BYTES = 16 * 2**20  # all arrays of one value
+MAX_TEXTS = 2 * 2**20  # characters of all its texts
+MAX_TREE = 16 * 2**20  # bytes of what it holds besides its arrays, as JSON
+MAX_FRAME = MAX_BYTES + MAX_TREE  # one message
+MAX_NODES = 100_000  # values in nested containers
+MAX_DEPTH = 20
+MAX_TEXT = 200  # characters of a learner's text that a sentence repeats
+MUCH_PRINTED = 1_000_000  # characters that are worth a note
+KEPT_PRINTED = 1000  # characters of what one call prints that its author is shown
+
+# Of the sandbox.
+SCRATCH_BYTES = 256 * 2**20
+PROCESSES = 64
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Of one worker. Generous on purpose: a slow machine must not cost a point. Seconds of real time, bytes."""
+
+    cell_seconds: float = CELL_SECONDS
+    grace_seconds: float = GRACE_SECONDS
+    submission_seconds: float = SUBMISSION_SECONDS
+    memory: int = 4 * 2**30
+    file: int = 64 * 2**20  # each file that the code writes
+    cpu: int = 900  # seconds of processor time, all cells and calls together
+
+    def of_the_process(self) -> dict:
+        return {"memory": self.memory, "file": self.file, "cpu": self.cpu}
+
+
+class TimeLimit(BaseException):
+    """Raised inside the learner's code; no `except Exception` of theirs catches it."""
+
+
+@contextlib.contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Raise TimeLimit in the body after `seconds`; without effect outside the main thread and on Windows."""
+    if not hasattr(signal, "SIGALRM") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(signum, frame):
+        raise TimeLimit
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def limit_this_process(memory: int, file: int, cpu: int):
+    """Each limit where the system knows it; the parent's clock holds on every system."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    wanted = {
+        "RLIMIT_DATA": memory,
+        # Libraries map files far larger than they use, so addresses are limited more loosely than data.
+        "RLIMIT_AS": 2 * memory + _memory_of_this_process(0),
+        "RLIMIT_FSIZE": file,
+        "RLIMIT_CPU": cpu,
+        "RLIMIT_CORE": 0,
+    }
+    for name, value in wanted.items():
+        with contextlib.suppress(AttributeError, ValueError, OSError):
+            resource.setrlimit(getattr(resource, name), (value, value))
+
+
+def used_memory() -> int:
+    """Bytes of data that this process holds, as RLIMIT_DATA counts them; 0 where the system does not say."""
+    return _memory_of_this_process(5)
+
+
+def _memory_of_this_process(field: int) -> int:
+    """A field of /proc/self/statm in bytes: 0 is all that is mapped, 5 data and stack."""
+    try:
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[field]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError):
+        return 0

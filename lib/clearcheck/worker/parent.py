@@ -1,0 +1,210 @@
+"""The parent's side of the worker: start it, ask it, and start it again when the learner's code broke it."""
+
+import contextlib
+import queue
+import secrets
+import signal
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+
+import numpy as np
+
+from clearcheck.notebooks.cells import Cell, definitions_only
+from clearcheck.notebooks.file import NotANotebook
+from clearcheck.notebooks.submission import Submission
+from clearcheck.worker.asked import Asked
+from clearcheck.worker.frames import read_frame, write_frame
+from clearcheck.worker.launch import Launched, WorkerError, launch
+from clearcheck.worker.limits import MAX_BYTES, READ_SECONDS, SPARE_STARTS, START_SECONDS, Limits
+
+LATE = "late"  # the kind of a reply where the whole notebook has used up its time, told by `evaluate`
+
+
+class Worker:
+    """Reads one notebook, runs its cells, then answers calls of the functions they define."""
+
+    def __init__(self, limits: Limits, preload: tuple[str, ...] = ()):
+        self.limits = limits
+        self.preload = preload
+        self.cells: list[Cell] = []
+        self.outcomes: dict[int, dict] = {}
+        self.left_behind = 0
+        self._broke: dict[int, int] = {}  # how often a cell had to be stopped or ended the process
+        self._child: _Child | None = None
+        self._ready = False  # the cells have run in the process that is there
+        self._starts = 0
+        self._until = time.monotonic() + limits.submission_seconds
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+    @property
+    def late(self) -> bool:
+        return time.monotonic() >= self._until
+
+    def read(self, data: bytes, name: str) -> Submission:
+        """The notebook in the bytes of a file, whose cells are the worker's from now on.
+
+        Raises: NotANotebook, WorkerError.
+        """
+        self._child = self._start()
+        for start in range(0, len(data), MAX_BYTES):
+            part = np.frombuffer(data[start : start + MAX_BYTES], np.uint8)
+            self._request({"op": "take", "data": part}, READ_SECONDS)
+        reply = self._request({"op": "read", "name": name, "seconds": READ_SECONDS}, READ_SECONDS)
+        if reply["kind"] == "refused":
+            raise NotANotebook(reply["text"])
+        if reply["kind"] != "read":
+            raise NotANotebook(f"{name} cannot be read within {READ_SECONDS:g} s and 4 GB: is it a notebook?")
+        submission = Submission.from_plain(reply["submission"])
+        self.cells = submission.cells
+        return submission
+
+    def load_first(self, modules: tuple[str, ...]):
+        """Run the cells in a process that comes with these modules: they are imported once for all notebooks."""
+        if modules:
+            self.stop()
+            self.preload = modules
+
+    def run_cells(self) -> dict[int, dict]:
+        """The first outcome of each cell by its number; a cell that breaks the process does not stop the others."""
+        while not self._ready and self._starts < 2 * len(self.cells) + SPARE_STARTS and not self.late:
+            self._child = self._child or self._start()
+            self._ready = all(self._keep(cell) for cell in self.cells)
+        return self.outcomes
+
+    def call(self, asked: Asked, packed: bytes) -> dict:
+        """A transport for `evaluate`."""
+        self.run_cells()
+        if self.late:
+            return {"kind": LATE}
+        if not self._ready:
+            return {"kind": "ended", "text": "it ended so often that it was not started again"}
+        message = {"op": "call", "asked": asdict(asked), "args": np.frombuffer(packed, np.uint8)}
+        return self._request(message, asked.seconds)
+
+    def loaded(self, watched: Sequence[str]) -> list[str]:
+        """Which of these modules the learner's code has loaded; none where its process is gone."""
+        if self._child is None:
+            return []
+        found = self._request({"op": "loaded", "watched": list(watched)}, self.limits.grace_seconds).get("modules")
+        return [name for name in watched if isinstance(found, list) and name in found]
+
+    def _keep(self, cell: Cell) -> bool:
+        """Run a cell and keep what came of it; whether its process is still there."""
+        seconds = self.limits.cell_seconds
+        message = {"op": "cell", "number": cell.number, "source": self._source(cell), "seconds": seconds}
+        outcome = self._request(message, seconds)
+        self.outcomes.setdefault(cell.number, outcome)
+        if outcome["kind"] in ("time", "ended"):
+            self._broke[cell.number] = self._broke.get(cell.number, 0) + 1
+        return self._child is not None
+
+    def _source(self, cell: Cell) -> str:
+        """A cell that broke the process once is run for its definitions alone, and not at all if they break it."""
+        times = self._broke.get(cell.number, 0)
+        return cell.source if times == 0 else definitions_only(cell.source) if times == 1 else ""
+
+    def _request(self, message: dict, seconds: float) -> dict:
+        """The reply, or one of kind "time", "ended" or `LATE`; a process that is lost is ended for good."""
+        remaining = self._until - time.monotonic()
+        allowed = seconds + self.limits.grace_seconds
+        reply = self._child.request(message, max(min(allowed, remaining), 0.0))
+        if reply["kind"] == "time" and reply.get("killed") and remaining < allowed:
+            reply = {"kind": LATE}
+        if reply["kind"] in ("ended", LATE) or reply.get("killed") is True:
+            self.stop()
+        return reply
+
+    def _start(self) -> "_Child":
+        self._starts += 1
+        return _Child(self.limits, self.preload)
+
+    def stop(self):
+        """End the process; what it left behind is counted and ended with it."""
+        self._ready = False
+        if self._child is not None:
+            self.left_behind += self._child.close()
+            self._child = None
+
+
+class _Child:
+    """One worker process. A thread of its own does the reading and writing, so that no pipe can block the grader."""
+
+    def __init__(self, limits: Limits, preload: tuple[str, ...]):
+        self.process: Launched = launch(preload)
+        self.requests: queue.SimpleQueue = queue.SimpleQueue()
+        self.replies: queue.SimpleQueue = queue.SimpleQueue()
+        self._ended: tuple[int | None, int] | None = None
+        threading.Thread(target=self._exchange, daemon=True).start()
+        if self._ask(limits.of_the_process(), START_SECONDS) != {"kind": "ready"}:
+            self.close()
+            raise WorkerError("A worker was started and did not become ready: is the machine out of memory?")
+
+    def request(self, message: dict, seconds: float) -> dict:
+        """The reply, or one of kind "time" (with "killed") or "ended" when there is none or it is no true one."""
+        token = secrets.token_hex(16)
+        reply = self._ask({**message, "token": token}, seconds)
+        if reply is None:
+            return {"kind": "time", "killed": True}
+        if reply.get("token") == token and _well_formed(reply):
+            return reply
+        return {"kind": "ended", "text": self._how_it_ended()}
+
+    def close(self, wait: bool = False) -> int:
+        """End the process; the number of others that it left behind, which are ended, too."""
+        if self._ended is None:
+            self._ended = self.process.end(wait)
+            self.requests.put(None)
+        return self._ended[1]
+
+    def _ask(self, message: dict, seconds: float) -> dict | None:
+        """None where the time is over."""
+        self.requests.put(message)
+        try:
+            return self.replies.get(timeout=seconds)
+        except queue.Empty:
+            return None
+
+    def _exchange(self):
+        with self.process.stdin as stdin, self.process.stdout as stdout, contextlib.suppress(OSError):
+            while (message := self.requests.get()) is not None:
+                try:
+                    write_frame(stdin, message)
+                    reply = read_frame(stdout)
+                except (OSError, ValueError):
+                    reply = None
+                self.replies.put(reply or {"kind": "lost"})
+
+    def _how_it_ended(self) -> str:
+        self.close(wait=True)
+        code = self._ended[0]
+        if code is None:
+            return "its channel to the grader was disturbed"
+        if code >= 0:
+            return f"exit code {code}"
+        try:
+            return f"signal {signal.Signals(-code).name}"
+        except ValueError:  # one without a name, from the real-time ones
+            return f"signal {-code}"
+
+
+def _well_formed(reply: dict) -> bool:
+    """A reply that code of ours could have sent: the learner's code may have found the pipe."""
+    texts = {"raised": ("type", "text", "line"), "unanswered": (), "no function": ("type",), "missing": (), "time": ()}
+    texts |= {"misfit": ("text",)}
+    if any(type(reply.get(key, "")) is not str for key in ("operation", "line", "output")):
+        return False
+    kind = reply.get("kind")
+    if kind == "value":
+        changed = reply.get("changed")
+        whole = type(changed) is list and all(type(number) is int for number in [*changed, reply.get("held", 0)])
+        return "value" in reply and whole
+    if kind in ("done", "read", "refused", "loaded"):
+        return True
+    return kind in texts and all(type(reply.get(key)) is str for key in texts[kind])

@@ -1,0 +1,182 @@
+"""Drive what a learner wrote in PyTorch, on arrays: tensors for the learner's code, arrays for the comparison.
+
+With `torch_modules` and `small_model` all of the grader that needs torch; it is imported when a question asks for one
+of `DRIVERS`. Each of them takes the learner's function or class and the arguments of the question, seeds the
+generators, runs on one thread of the processor in float32, and leaves generators, gradient mode, default dtype and
+device as they were.
+"""
+
+import contextlib
+import random
+from collections.abc import Callable, Iterator, Mapping
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.optim.optimizer import register_optimizer_step_post_hook
+from torch.overrides import TorchFunctionMode
+
+from clearcheck.worker.asked import Misfit
+from clearcheck.worker.small_model import SmallModel
+from clearcheck.worker.torch_modules import built, load
+from clearcheck.worker.values import Unsupported
+
+
+def on_tensors(function: Callable, args: tuple):
+    with undisturbed(0):
+        return _arrays(function(*_tensors(args)))
+
+
+def on_module(cls: type, args: tuple):
+    """Build the class with the plan's sizes, copy its weights in, and give what the plan asks for."""
+    (plan,) = args
+    with undisturbed(plan["seed"]):
+        module = built(cls, plan["sizes"])
+        if plan["weights"] is not None:
+            load(module, plan["weights"])
+        module.train(plan["training"])
+        _seed(plan["seed"])  # so that dropout does not depend on how many numbers the constructor drew
+        return _arrays(_GIVES[plan["gives"]](module, plan))
+
+
+def on_training(function: Callable, args: tuple) -> dict:
+    """What the trained model gives on inputs whose targets are not here, and the optimiser steps that were taken."""
+    (plan,) = args
+    with undisturbed(plan["seed"]):
+        with _counted_steps() as steps:
+            model = function(*_tensors(plan["arguments"]))
+        if not isinstance(model, nn.Module):
+            came = "None" if model is None else f"an object of type {type(model).__name__}"
+            advice = " (does the function end with `return`?)" if model is None else ""
+            raise Misfit(f"returned {came}; the trained nn.Module is expected{advice}")
+        model.eval().to("cpu")  # a loop may have moved it to a GPU
+        with torch.no_grad():
+            output = _arrays(model(*_tensors(plan["held_out"])))
+        return {"output": output, "steps": len(steps)}
+
+
+def on_generation(function: Callable, args: tuple):
+    """The ids that were generated with a small model, or what was done with it."""
+    (plan,) = args
+    with undisturbed(plan["seed"]):
+        model = SmallModel(**plan["model"]).train(plan["training"])
+        ids = _arrays(function(model, *_tensors(plan["arguments"])))
+        return ids if plan["gives"] == "ids" else {"ids": ids, **model.record(), "left": model.training}
+
+
+DRIVERS = {"tensors": on_tensors, "module": on_module, "training": on_training, "generation": on_generation}
+
+
+class Watched(TorchFunctionMode):
+    """Notes in `used` each call of a torch function whose last name is a key of `wanted`."""
+
+    def __init__(self, wanted: Mapping[str, str], used: list[str]):
+        super().__init__()
+        self.wanted, self.used = wanted, used
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        name = getattr(func, "__name__", "").split(".")[0]
+        if name in self.wanted:
+            self.used.append(self.wanted[name])
+        return func(*args, **(kwargs or {}))
+
+
+@contextlib.contextmanager
+def undisturbed(seed: int) -> Iterator[None]:
+    """One thread, float32, gradients on, seeded generators; afterwards everything is as before."""
+    states = torch.get_rng_state(), np.random.get_state(), random.getstate()
+    on_gpus = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else []
+    dtype, device, threads = torch.get_default_dtype(), torch.get_default_device(), torch.get_num_threads()
+    _settle(torch.float32, torch.device("cpu"), 1)
+    _seed(seed)
+    try:
+        with torch.enable_grad():
+            yield
+    finally:
+        _settle(dtype, device, threads)
+        torch.set_rng_state(states[0])
+        if on_gpus:
+            torch.cuda.set_rng_state_all(on_gpus)
+        np.random.set_state(states[1])
+        random.setstate(states[2])
+
+
+def _settle(dtype: torch.dtype, device: torch.device, threads: int):
+    torch.set_default_dtype(dtype)
+    torch.set_num_threads(threads)
+    if torch.get_default_device() != device:
+        torch.set_default_device(None if device.type == "cpu" else device)  # a set one makes every call slower
+
+
+def _seed(seed: int):
+    if torch.cuda.is_initialized():
+        torch.cuda.manual_seed_all(seed)
+    torch.default_generator.manual_seed(seed)  # torch.manual_seed would also format the stack, for a later CUDA
+    np.random.seed(seed)
+    random.seed(seed)
+
+
+@contextlib.contextmanager
+def _counted_steps() -> Iterator[list]:
+    """A list with one entry for each step of any optimiser."""
+    steps: list[None] = []
+    handle = register_optimizer_step_post_hook(lambda *_: steps.append(None))
+    try:
+        yield steps
+    finally:
+        handle.remove()
+
+
+def _outputs(module: nn.Module, plan: dict):
+    outputs = [module(*_tensors(inputs)) for inputs in plan["calls"]]
+    return outputs[0] if len(outputs) == 1 else outputs
+
+
+def _gradients(module: nn.Module, plan: dict) -> dict:
+    """Of a fixed random mixture of the outputs, by parameter name and "input 1", …."""
+    inputs = _tensors(plan["calls"][0])
+    floats = {f"input {i}": x for i, x in enumerate(inputs, 1) if isinstance(x, Tensor) and x.is_floating_point()}
+    for x in floats.values():
+        x.requires_grad_()
+    outputs = module(*inputs)
+    outputs = [y for y in (outputs if isinstance(outputs, tuple | list) else [outputs]) if isinstance(y, Tensor)]
+    if not outputs:
+        raise Misfit("gave no tensor (does `forward` end with `return`?)")
+    if not any(y.requires_grad for y in outputs):
+        raise Misfit("gave an output without a gradient: look for `detach()`, `item()`, `.data` or `no_grad()`")
+    mixing = torch.Generator().manual_seed(plan["seed"])
+    mixture = sum((y * torch.randn(y.shape, generator=mixing)).sum() for y in outputs if y.is_floating_point())
+    mixture.backward()
+    none = Unsupported("nothing, since no gradient arrives there")
+    return {name: none if x.grad is None else x.grad for name, x in [*module.named_parameters(), *floats.items()]}
+
+
+def _parameters(module: nn.Module, plan: dict) -> dict[str, list[int]]:
+    return {name: list(parameter.shape) for name, parameter in module.named_parameters()}
+
+
+_GIVES = {"output": _outputs, "gradients": _gradients, "parameters": _parameters}
+
+
+def _tensors(value):
+    """The arrays in nested containers as tensors on the same memory, so that a change in place is seen."""
+    if isinstance(value, np.ndarray):
+        return torch.from_numpy(value)
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, tuple | list):
+        return type(value)(map(_tensors, value))
+    if isinstance(value, dict):
+        return {key: _tensors(entry) for key, entry in value.items()}
+    return value
+
+
+def _arrays(value):
+    """Tensors cross as arrays; an array of the learner's own is told, since the task asks for a tensor."""
+    if isinstance(value, np.ndarray | np.generic):
+        return Unsupported("a NumPy array")
+    if isinstance(value, tuple | list):
+        return tuple(map(_arrays, value)) if isinstance(value, tuple) else [_arrays(entry) for entry in value]
+    if isinstance(value, dict):
+        return {key: _arrays(entry) for key, entry in value.items()}
+    return value

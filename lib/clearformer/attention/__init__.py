@@ -1,0 +1,17 @@
+"""Attention in torch: batch first, ``A[..., n, s]`` is the weight of source s in output n; every row sums to 1.
+
+The room for a variant. All of them are called alike, ``attend(q, k, v, mask, causal=..., bias=...)``, return the
+outputs and the weights (None where they are never stored, and a state instead from ``attend_recurrent``), and can be
+handed to ``MultiHeadAttention``.
+"""
+
+from clearformer.attention.backward import attend_by_hand, attend_recomputing
+from clearformer.attention.blockwise import attend_blockwise
+from clearformer.attention.dot_product import attend, attend_fused
+from clearformer.attention.linear import attend_linear, attend_recurrent
+from clearformer.attention.masks import causal_mask, padding_mask, window_mask
+
+__all__ = [
+    "attend", "attend_blockwise", "attend_by_hand", "attend_fused", "attend_linear", "attend_recomputing",
+    "attend_recurrent", "causal_mask", "padding_mask", "window_mask",
+]  # fmt: skip

@@ -1,0 +1,80 @@
+"""Who may look at whom: True where a target may look at a source; join masks with ``&``.
+
+A mask, and a bias as well, has the shape (targets, sources) or as many axes as the scores, (batch, heads, targets,
+sources) in a model, 1 where all share it: padding of shape (batch, sources) becomes ``mask[:, None, None]``. What a
+mask hides has to be finite all the same, for a weight of 0 times NaN is NaN.
+"""
+
+import math
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+# What every variant takes and returns; ``attend`` spells it out.
+Q, K, V = (Float[Tensor, axes] for axes in ("*batch N K", "*batch S K", "*batch S Kv"))
+Mask, Bias = (kind[Tensor, "*#batch #N #S"] | None for kind in (Bool, Float))
+Y, Weights = (Float[Tensor, axes] for axes in ("*batch N Kv", "*batch N S"))
+
+
+def causal_mask(
+    n_targets: int, n_sources: int | None = None, *, device: torch.device | None = None
+) -> Bool[Tensor, "N S"]:
+    r"""True where a target may look: at itself and at what came before.
+
+    .. math:: \mathrm{mask}_{n,s} = [\, s \le n + S - N \,]
+
+    With more sources than targets the targets are the last ones, as when the earlier tokens lie in a cache.
+
+    Source: turner-v2, section 4.1; COMP 336, "Looking into the Future".
+    Raises: ValueError if there are fewer sources than targets, for then the first targets could look at nothing.
+    """
+    n_sources = n_targets if n_sources is None else n_sources
+    enough_sources("causal_mask", n_targets, n_sources)
+    every = torch.ones(n_targets, n_sources, dtype=torch.bool, device=device)
+    return every.tril(n_sources - n_targets)
+
+
+def window_mask(
+    n_targets: int, n_sources: int | None = None, *, width: int, device: torch.device | None = None
+) -> Bool[Tensor, "N S"]:
+    r"""True for a target itself and the ``width - 1`` tokens before it: a sliding window.
+
+    .. math:: \mathrm{mask}_{n,s} = [\, n + S - N - W < s \le n + S - N \,]
+
+    Source: Beltagy et al. 2020, section 3.1, looking back only.
+    Raises: ValueError for a width below 1, or as ``causal_mask``.
+    """
+    if width < 1:
+        raise ValueError(f"window_mask: width={width}, expected at least 1: every target looks at itself.")
+    seen = causal_mask(n_targets, n_sources, device=device)
+    return seen.triu(seen.shape[1] - n_targets - width + 1)
+
+
+def padding_mask(ids: Int[Tensor, "B S"], padding: int) -> Bool[Tensor, "B 1 1 S"]:
+    """True where a source is a token and not ``padding``, the same for every head and target."""
+    return (ids != padding)[:, None, None]
+
+
+def with_causal(mask, causal, q, k):
+    """``mask`` and the causal mask together; a single target is the last one and sees everything."""
+    if not causal or q.shape[-2] == 1:
+        return mask
+    seen = causal_mask(q.shape[-2], k.shape[-2], device=q.device)
+    return seen if mask is None else seen & mask
+
+
+def with_bias(mask, bias):
+    """``mask`` without the sources that a bias of -inf hides."""
+    if bias is None:
+        return mask
+    return bias > -math.inf if mask is None else (bias > -math.inf) & mask
+
+
+def enough_sources(caller: str, n_targets: int, n_sources: int) -> None:
+    """Raises: ValueError if some targets, which are the last of the sources, are not among them."""
+    if n_sources < n_targets:
+        raise ValueError(
+            f"{caller}: n_sources={n_sources} is less than n_targets={n_targets}, expected at least as many: "
+            "every target looks at itself. Pass the number of all tokens up to the last target."
+        )

@@ -1,0 +1,134 @@
+"""What a model must offer to write, and the state of its writing: sequences so far, cache, mask and positions."""
+
+from collections.abc import Sequence
+from typing import Protocol, runtime_checkable
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pad_sequence
+
+from clearformer.cache import KVCache
+from clearformer.models.validate import check_ids
+
+Ids = Int[Tensor, "B N"] | Sequence[Sequence[int] | Int[Tensor, "N"]]
+
+
+@runtime_checkable
+class LanguageModel(Protocol):
+    """What ``generate`` can continue: a GPT, ``Seq2Seq.conditioned_on(source)``, whatever has these four.
+
+    ``config`` has ``n_vocab`` and ``n_positions``. ``hidden_states`` reads ids, with a cache the new ones only, with a
+    ``mask`` (True = may look) and ``positions`` that count from the first real token; ``head`` turns its result into
+    logits. ``new_cache`` is not needed with ``cached=False``.
+    """
+
+    config: object
+    head: nn.Module
+
+    def hidden_states(self, ids, mask=None, *, cache=None, positions=None) -> Float[Tensor, "B N D"]: ...
+
+    def new_cache(self, batch: int, n_positions: int) -> KVCache: ...
+
+
+class DecodingState:
+    """The sequences so far; ``prefill`` reads the prompts, ``append`` writes a token to each, ``step`` reads it.
+
+    Shorter prompts are padded at the front, so that all sequences end together; a mask hides the padding, and
+    positions count from the first real token. With ``copies`` each prompt is there several times, one after another.
+    """
+
+    def __init__(self, model, caller, ids, n_tokens, *, cached, stop, copies=1):
+        _check_model(model, caller, cached)
+        prompts, n_padding = _pad(caller, ids, model.head.weight.device)
+        check_ids(caller, prompts, model.config.n_vocab, model.config.n_positions)
+        _check_settings(model, caller, prompts.shape[1], n_tokens, stop)
+        self.model, self.cached, self.stop, self.as_tensor = model, cached, stop, isinstance(ids, Tensor)
+        n_rows, self.n_prompt = prompts.shape
+        n_total = self.n_prompt + n_tokens
+        self.buffer = prompts.new_zeros(n_rows * copies, n_total)
+        self.buffer[:, : self.n_prompt] = prompts.repeat_interleave(copies, 0)
+        self.length, self.n_padding = self.n_prompt, n_padding.repeat_interleave(copies)
+        self.cache = self.mask = self.positions = None
+        if self.n_padding.any():
+            self.positions = torch.arange(n_total, device=prompts.device) - self.n_padding[:, None]
+            self.mask = (self.positions >= 0)[:, None, None, :]
+            self.positions = self.positions.clamp(min=0)
+
+    @property
+    def ids(self) -> Tensor:
+        return self.buffer[:, : self.length]
+
+    def prefill(self) -> Tensor:
+        """The logits after the prompts, which the cache then holds."""
+        if self.cached:
+            self.cache = self.model.new_cache(*self.buffer.shape)
+        return self._logits(start=0)
+
+    def step(self) -> Tensor:
+        """The logits after the newest tokens; without a cache all others are computed again."""
+        return self._logits(start=0 if self.cache is None else self.length - 1)
+
+    def _logits(self, start):
+        seen = slice(start, self.length)
+        positions = seen if self.positions is None else self.positions[:, seen]
+        mask = None if self.mask is None else self.mask[..., : self.length]
+        hidden = self.model.hidden_states(self.buffer[:, seen], mask, cache=self.cache, positions=positions)
+        return self.model.head(hidden[:, -1])
+
+    def append(self, new: Tensor) -> None:
+        self.buffer[:, self.length] = new
+        self.length += 1
+
+    def reorder(self, rows: Tensor) -> None:
+        """Sequence i continues what sequence ``rows[i]`` was, a copy of the same prompt."""
+        self.buffer = self.buffer[rows]
+        if self.cache is not None:
+            self.cache.reorder(rows)
+
+    def result(self, rows: Tensor | slice = slice(None)) -> Tensor | list[Tensor]:
+        """These rows: an ordinary tensor again, outside of inference mode, or one for each prompt of the list."""
+        ids = self.ids.clone()[rows]
+        if self.as_tensor:
+            return ids
+        n_padding = self.n_padding[rows].tolist()
+        return [self._trim(row[n:], self.n_prompt - n) for row, n in zip(ids, n_padding, strict=True)]
+
+    def _trim(self, row, n_prompt):
+        ends = (row[n_prompt:] == self.stop).nonzero() if self.stop is not None else ()
+        return row[: n_prompt + int(ends[0]) + 1] if len(ends) else row
+
+
+def _check_model(model, caller, cached):
+    needed = ("config", "head", "hidden_states", *(("new_cache",) if cached else ()))
+    if missing := [name for name in needed if not hasattr(model, name)]:
+        raise TypeError(
+            f"{caller}: a {type(model).__name__} has no {' and no '.join(missing)}, expected a model that writes, such "
+            "as a GPT. Of a Seq2Seq pass model.conditioned_on(source)."
+        )
+
+
+def _check_settings(model, caller, n_prompt, n_tokens, stop):
+    n_positions, n_vocab = model.config.n_positions, model.config.n_vocab
+    if n_tokens < 1 or n_prompt + n_tokens > n_positions:
+        raise ValueError(
+            f"{caller}: {n_tokens} new tokens after {n_prompt} make {n_prompt + n_tokens}, but the model has "
+            f"n_positions={n_positions}. Ask for at least 1 and at most {n_positions - n_prompt}, or a shorter prompt."
+        )
+    if stop is not None and not (isinstance(stop, int) and 0 <= stop < n_vocab):
+        raise ValueError(f"{caller}: stop={stop!r} is no id, expected that of a token, 0 to {n_vocab - 1}, or None.")
+
+
+def _pad(caller, ids, device):
+    """Prompts as a tensor, shorter ones with zeros in front, and how many zeros."""
+    if isinstance(ids, Tensor):
+        return ids, ids.new_zeros(ids.shape[:1])
+    prompts = [torch.as_tensor(prompt, device=device) for prompt in ids]
+    bad = [tuple(p.shape) for p in prompts if p.ndim != 1 or len(p) == 0 or p.is_floating_point()]
+    if bad or not prompts:
+        raise ValueError(
+            f"{caller}: {f'a prompt of shape {bad[0]}' if bad else 'no prompts'}, expected one row of at least one "
+            "whole number for each. Encode each text, and leave empty ones out or begin them with a start token."
+        )
+    rows = pad_sequence(prompts, batch_first=True, padding_side="left")
+    return rows, torch.tensor([rows.shape[1] - len(p) for p in prompts], device=device)

@@ -1,0 +1,41 @@
+"""Weights at the start, for ``Module.apply``, and the parts that the configuration of a model chooses."""
+
+from collections.abc import Callable
+from functools import partial
+
+from torch import nn
+
+from clearformer.layers import FeedForward, LayerNorm
+
+
+def block_parts(config, norm: Callable = LayerNorm, feed_forward: Callable = FeedForward) -> dict:
+    """What the blocks of a model are built with: norms with its ``eps``, networks with its ``activation``."""
+    return {"norm": partial(norm, eps=config.eps), "feed_forward": partial(feed_forward, activation=config.activation)}
+
+
+def small_normal(module: nn.Module, draw: Callable = nn.init.normal_) -> None:
+    """Weights of a standard deviation of 0.02, biases 0."""
+    if isinstance(module, nn.Linear | nn.Embedding):
+        draw(module.weight, std=0.02)
+        if getattr(module, "bias", None) is not None:
+            nn.init.zeros_(module.bias)
+
+
+def truncated_normal(module: nn.Module) -> None:
+    """``small_normal`` within two standard deviations. Source: Devlin et al. 2019, as in the published code."""
+    small_normal(module, partial(nn.init.trunc_normal_, a=-0.04, b=0.04))
+
+
+def glorot(module: nn.Module) -> None:
+    """Uniform weights of variance 2 / (inputs + outputs), biases 0.
+
+    Queries, keys and values are three projections, though one matrix holds them.
+
+    Source: Glorot and Bengio 2010, eq. 16; He et al. 2022, appendix A.1.
+    """
+    for name, linear in module.named_children():
+        if isinstance(linear, nn.Linear):
+            for part in linear.weight.chunk(3) if name == "qkv" else (linear.weight,):
+                nn.init.xavier_uniform_(part)
+            if linear.bias is not None:
+                nn.init.zeros_(linear.bias)

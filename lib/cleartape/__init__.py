@@ -1,0 +1,1 @@
+"""Gradients of functions that are written with plain NumPy."""

@@ -1,0 +1,209 @@
+"""What the tape knows about NumPy: the derivative of each operation that computes something."""
+
+import numpy as np
+
+from cleartape.nodes import LOST, PLAIN_ARRAY, Traced, node_of, noted, value_of
+
+# The derivative by each input, from the inputs and the result.
+DERIVATIVES = {
+    np.add: (lambda a, b, y: 1.0, lambda a, b, y: 1.0),
+    np.subtract: (lambda a, b, y: 1.0, lambda a, b, y: -1.0),
+    np.multiply: (lambda a, b, y: b, lambda a, b, y: a),
+    np.divide: (lambda a, b, y: 1 / b, lambda a, b, y: -y / b),
+    np.power: (lambda a, b, y: b * a ** (b - 1), lambda a, b, y: y * np.log(a)),
+    np.maximum: (lambda a, b, y: (a > b) + 0.5 * (a == b), lambda a, b, y: (b > a) + 0.5 * (a == b)),
+    np.minimum: (lambda a, b, y: (a < b) + 0.5 * (a == b), lambda a, b, y: (b < a) + 0.5 * (a == b)),
+    np.negative: (lambda a, y: -1.0,),
+    np.positive: (lambda a, y: 1.0,),
+    np.square: (lambda a, y: 2 * a,),
+    np.sqrt: (lambda a, y: 0.5 / y,),
+    np.reciprocal: (lambda a, y: -y * y,),
+    np.exp: (lambda a, y: y,),
+    np.log: (lambda a, y: 1 / a,),
+    np.expm1: (lambda a, y: y + 1,),
+    np.log1p: (lambda a, y: 1 / (1 + a),),
+    np.tanh: (lambda a, y: 1 - y * y,),
+    np.sin: (lambda a, y: np.cos(a),),
+    np.cos: (lambda a, y: -np.sin(a),),
+    np.absolute: (lambda a, y: np.sign(a),),
+}
+ANSWERS = {  # numbers without a gradient
+    "argmax", "argmin", "argsort", "shape", "ndim", "size", "isclose", "allclose", "any", "all", "array_equal",
+}  # fmt: skip
+LIKE = {"zeros_like": 0.0, "empty_like": 0.0, "ones_like": 1.0}
+
+
+def apply_ufunc(ufunc, method, inputs, options):
+    out, where = options.pop("out", (None,))[0], options.pop("where", True)
+    if method == "reduce" and ufunc in REDUCED:
+        result = REDUCED[ufunc](*inputs, **options)
+    elif method != "__call__":
+        raise TypeError(LOST.format(what=f"np.{ufunc.__name__}.{method}"))
+    else:
+        if where is not True:
+            inputs = [np.where(where, value, 1.0) for value in inputs]
+        result = _called(ufunc, inputs)
+    if where is not True and out is not None:
+        result = np.where(where, result, out)
+    if out is None:
+        return result
+    if not isinstance(out, Traced):
+        raise TypeError(LOST.format(what=f"np.{ufunc.__name__}, which writes into an array of plain numbers"))
+    out.node = node_of(result)
+    return out
+
+
+def apply_function(function, args, options):
+    name = function.__name__
+    if name in LIKE:
+        return noted(np.full_like(args[0].value, LIKE[name]))
+    if function in RULES:
+        return RULES[function](*args, **options)
+    values = [value_of(value) for value in args]
+    if name in ANSWERS:
+        return function(*values, **{key: value_of(value) for key, value in options.items()})
+    raise TypeError(LOST.format(what=f"np.{name}"))
+
+
+def _called(ufunc, inputs):
+    if ufunc is np.matmul:
+        return _matmul(*inputs)
+    values = [value_of(value) for value in inputs]
+    result = ufunc(*values)
+    if ufunc not in DERIVATIVES:
+        if PLAIN_ARRAY(result).dtype.kind == "f" and ufunc not in (np.sign, np.floor, np.ceil, np.rint):
+            raise TypeError(LOST.format(what=f"np.{ufunc.__name__}"))
+        return result  # comparisons and the like: no gradient
+
+    def back_by(derivative, value):
+        return lambda gradient: _summed_to(gradient * derivative(*values, result), np.shape(value))
+
+    pairs = zip(inputs, DERIVATIVES[ufunc], values, strict=True)
+    return noted(result, *((x.node, back_by(d, value)) for x, d, value in pairs if isinstance(x, Traced)))
+
+
+def _summed_to(gradient, shape):
+    """Undo broadcasting: what was stretched is summed."""
+    gradient = PLAIN_ARRAY(gradient)
+    if gradient.shape == shape:
+        return gradient
+    gradient = gradient.sum(axis=tuple(range(gradient.ndim - len(shape))))
+    stretched = tuple(i for i, size in enumerate(shape) if size == 1 and gradient.shape[i] != 1)
+    return gradient.sum(axis=stretched, keepdims=True).reshape(shape)
+
+
+def _matmul(a, b):
+    if a.ndim == b.ndim == 1:
+        return (a * b).sum()
+    if a.ndim == 1:
+        return (a[None] @ b)[..., 0, :]
+    if b.ndim == 1:
+        return (a @ b[:, None])[..., 0]
+    A, B = value_of(a), value_of(b)
+    backs = (
+        (a, lambda gradient: _summed_to(gradient @ np.swapaxes(B, -1, -2), A.shape)),
+        (b, lambda gradient: _summed_to(np.swapaxes(A, -1, -2) @ gradient, B.shape)),
+    )
+    return noted(A @ B, *((x.node, back) for x, back in backs if isinstance(x, Traced)))
+
+
+def _where(condition, *choices):
+    if not choices:
+        return np.where(value_of(condition))
+    condition, (a, b) = value_of(condition), choices
+    values = value_of(a), value_of(b)
+    sides = (condition, ~PLAIN_ARRAY(condition, dtype=bool))
+
+    def back_by(side, value):
+        return lambda gradient: _summed_to(np.where(side, gradient, 0.0), np.shape(value))
+
+    triples = zip(choices, sides, values, strict=True)
+    return noted(
+        np.where(condition, *values), *((x.node, back_by(s, v)) for x, s, v in triples if isinstance(x, Traced))
+    )
+
+
+def _append(a, b, axis=None):
+    parts = (np.ravel(a), np.ravel(b)) if axis is None else (a, b)
+    return np.concatenate(parts, axis=0 if axis is None else axis)
+
+
+def _clip(x, low=None, high=None, **options):
+    if low is not None:
+        x = np.maximum(x, low)
+    return x if high is None else np.minimum(x, high)
+
+
+def _outer(a, b):
+    return np.reshape(a, (-1, 1)) * np.reshape(b, (1, -1))
+
+
+def _full_like(x, fill, **options):
+    return noted(np.full_like(x.value, fill))
+
+
+def _sum(x, axis=None, dtype=None, out=None, keepdims=False):
+    spread = np.sum(x.value, axis=axis, keepdims=True).shape
+    back = lambda gradient: np.broadcast_to(gradient.reshape(spread), x.shape)  # noqa: E731
+    return noted(np.sum(x.value, axis=axis, keepdims=keepdims), (x.node, back))
+
+
+def _extreme(find):
+    def rule(x, axis=None, out=None, keepdims=False, initial=None):
+        top = find(x.value, axis=axis, keepdims=True)
+        shares = (x.value == top) / (x.value == top).sum(axis=axis, keepdims=True)
+        back = lambda gradient: shares * gradient.reshape(top.shape)  # noqa: E731
+        return noted(find(x.value, axis=axis, keepdims=keepdims), (x.node, back))
+
+    return rule
+
+
+def _mean(x, axis=None, dtype=None, out=None, keepdims=False):
+    total = _sum(x, axis=axis, keepdims=keepdims)
+    return total / (x.size / total.size)
+
+
+def _var(x, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
+    distance = x - _mean(x, axis=axis, keepdims=True)
+    total = _sum(distance * distance, axis=axis, keepdims=keepdims)
+    return total / (x.size / total.size - ddof)
+
+
+def ein_sum(subscripts, *operands, optimize=None):
+    if "..." in subscripts or "->" not in subscripts:
+        raise TypeError(LOST.format(what=f'np.einsum("{subscripts}"): write every index and the arrow'))
+    joined, result = "".join(subscripts.split()).split("->")
+    terms, values = joined.split(","), [value_of(x) for x in operands]
+    size = {letter: n for term, v in zip(terms, values, strict=True) for letter, n in zip(term, v.shape, strict=True)}
+
+    def back_by(place):
+        others = [i for i in range(len(terms)) if i != place]
+        known = set(result).union(*(terms[i] for i in others))
+        lone = [letter for letter in terms[place] if letter not in known]
+        left = ",".join([result, *(terms[i] for i in others), *lone])
+        ones = [np.repeat(1.0, size[letter]) for letter in lone]
+        return lambda g: np.einsum(f"{left}->{terms[place]}", g, *(values[i] for i in others), *ones)
+
+    pairs = [(x.node, back_by(i)) for i, x in enumerate(operands) if isinstance(x, Traced)]
+    return noted(np.einsum(f"{','.join(terms)}->{result}", *values), *pairs)
+
+
+REDUCED = {np.add: _sum, np.maximum: _extreme(np.max), np.minimum: _extreme(np.min)}
+RULES = {
+    np.sum: _sum,
+    np.mean: _mean,
+    np.average: _mean,
+    np.var: _var,
+    np.std: lambda x, **options: np.sqrt(_var(x, **options)),
+    np.max: _extreme(np.max),
+    np.amax: _extreme(np.max),
+    np.min: _extreme(np.min),
+    np.amin: _extreme(np.min),
+    np.where: _where,
+    np.append: _append,
+    np.einsum: ein_sum,
+    np.clip: _clip,
+    np.dot: lambda a, b: a @ b,
+    np.outer: _outer,
+    np.full_like: _full_like,
+}

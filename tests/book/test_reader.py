@@ -1,0 +1,266 @@
+"""What a reader's browser remembers and finds: answers, progress, the search; and what the pages weigh."""
+
+import json
+import re
+
+import pytest
+
+from tests.book.test_browser import CHAPTERS, CHROMIUM
+
+NO_CHROMIUM = "needs Chromium (install it, or name it with CHROMIUM=/path/to/chromium)"
+pytestmark = [pytest.mark.browser, pytest.mark.skipif(CHROMIUM is None, reason=NO_CHROMIUM)]
+
+CHAPTER = CHAPTERS[2]
+# The query, and the chapters of which one has to come first: the one that teaches it.
+TAUGHT = {
+    "softmax": ["03"],
+    "causal mask": ["03", "08"],
+    "LayerNorm": ["07"],
+    "layer normalization": ["07"],
+    "RoPE": ["06"],
+    "positional encoding": ["06"],
+    "byte-pair encoding": ["01"],
+    "KV cache": ["08"],
+}
+
+
+@pytest.fixture
+def reader(browser):
+    """A reader who has not been here before."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, color_scheme="light")
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def visit(reader, site):
+    def visit_it(name: str):
+        page = reader.new_page()
+        page.goto(f"{site}/{name}", wait_until="load")
+        return page
+
+    return visit_it
+
+
+def test_nothing_below_a_quiz_tells_its_answers(visit):
+    """Catches the output of a cell that computes the answers, in sight of who has not answered."""
+    for name in CHAPTERS:
+        page = visit(name)
+        seen = page.evaluate("""() => [...document.querySelector('.quiz-question').closest('section')
+            .querySelectorAll('.cell pre')].filter(e => e.checkVisibility()).map(e => e.innerText)""")
+        assert seen == [], name
+        page.close()
+
+
+def test_an_answer_is_told_by_sign_and_remembered(visit):
+    """Catches right and wrong told by colour alone, and answers that are lost when the page is loaded again."""
+    page = visit(CHAPTER)
+    first = page.locator(".quiz-question").first
+    wrong, right = (first.locator(f"details[data-answer={kind}]").first for kind in ("wrong", "right"))
+    for option, sign in ((wrong, "✗"), (right, "✓")):
+        option.locator("summary").click()
+        content = option.locator("summary").evaluate("s => getComputedStyle(s, '::before').content")
+        assert sign in content, content
+    assert "Not" in wrong.inner_text() and "Right" in right.inner_text()
+    n_questions = page.locator(".quiz-question").count()
+    assert page.locator(".quiz-score [role=status]").inner_text().startswith("Right at the first try: 0 of 1")
+    page.reload(wait_until="load")
+    assert wrong.evaluate("d => d.open") and not right.evaluate("d => d.open")
+    assert "your answer" in wrong.inner_text() and "your answer" not in right.inner_text()
+    for number in range(1, n_questions):
+        page.locator(".quiz-question").nth(number).locator("details[data-answer=right] summary").focus()
+        page.keyboard.press("Enter")
+    assert f"{n_questions - 1} of {n_questions}" in page.locator(".quiz-score").inner_text()
+    page.get_by_role("button", name="Answer again").click()
+    assert page.locator("details.quiz[open]").count() == 0 and page.locator(".quiz-score:visible").count() == 0
+
+
+def test_progress_is_kept_shown_and_forgotten(visit):
+    """Catches a mark lost on the way to another page, one that a screen reader is not told, and data that stay."""
+    page = visit(CHAPTER)
+    assert re.match(r"Chapter 3 of \d+$", page.locator(".chapter-place").inner_text())
+    page.get_by_role("button", name="Mark as read").focus()
+    page.keyboard.press("Enter")
+    assert page.locator(".mark-read").inner_text() == "✓ Read (undo)"
+    page.evaluate("scrollTo(0, document.querySelector('article section section:nth-of-type(3)').offsetTop + 2000)")
+    page.evaluate("dispatchEvent(new Event('pagehide'))")
+    page.goto(page.url.replace(CHAPTER, "index.html"), wait_until="load")
+    links = page.locator(f".bd-sidebar-primary a[href*='{CHAPTER}']")
+    assert "✓" in links.inner_text() and "(read)" in links.inner_text()
+    resume = page.get_by_role("link", name="Continue where you left off")
+    assert CHAPTER in resume.get_attribute("href") and "#" in resume.get_attribute("href")
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.get_by_role("button", name="Forget my progress").click()
+    assert page.locator(".reader-mark, .reader-resume, .reader-forget").count() == 0
+    kept = json.loads(page.evaluate("localStorage.getItem('clearformer')"))
+    assert not any(kept.values()), kept
+
+
+def test_a_browser_that_stores_nothing_shows_the_page(reader, site):
+    """Catches a script that breaks off where storage is blocked, and takes quiz and button with it."""
+    page = reader.new_page()
+    page.add_init_script("""for (const name of ['getItem', 'setItem']) {
+        const real = Storage.prototype[name];
+        Storage.prototype[name] = function (key, ...rest) {
+            if (key === 'clearformer') throw new DOMException('denied', 'SecurityError');
+            return real.call(this, key, ...rest);
+        };
+    }""")
+    errors = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto(f"{site}/{CHAPTER}", wait_until="load")
+    page.locator("details.quiz summary").first.click()
+    page.locator(".mark-read").click()
+    assert page.locator(".mark-read").inner_text() == "✓ Read (undo)"
+    assert errors == []
+
+
+def test_the_contents_of_a_page_follow_a_jump(visit):
+    """Catches a mark in the contents on a section that is out of sight, after a link or a drag of the scroll bar."""
+    page = visit(CHAPTER)
+    ids = page.evaluate("[...document.querySelectorAll('article section section > h2')].map(h => h.parentElement.id)")
+    for name in (ids[4], ids[1], ids[-3]):
+        page.evaluate("id => document.getElementById(id).scrollIntoView({behavior: 'instant'})", name)
+        page.wait_for_timeout(300)
+        marked = page.locator(".bd-sidebar-secondary .nav-link[aria-current]").evaluate_all("a => a.map(l => l.hash)")
+        assert marked == [f"#{name}"]
+
+
+@pytest.fixture(scope="module")
+def find(browser, site):
+    page = browser.new_page()
+    page.goto(f"{site}/search.html", wait_until="load")
+    yield lambda query: page.evaluate(
+        """q => CLEARFORMER_SEARCH(q).hits.map(([page, anchor]) => CLEARFORMER_INDEX.pages[page][0] + '#' + anchor)""",
+        query,
+    )
+    page.close()
+
+
+@pytest.mark.parametrize("query", TAUGHT)
+def test_the_chapter_that_teaches_a_word_comes_first(find, query):
+    """Catches a search that sends to the reference, or to a chapter that only uses the word; and to no section."""
+    hits = find(query)
+    assert re.search(r"chapters/(\d\d)-", hits[0])[1] in TAUGHT[query], hits[:5]
+    assert hits[0].split("#")[1], hits[0]
+
+
+def test_the_search_finds_the_library_and_no_generated_page(find):
+    """Catches identifiers cut into words, and thousands of trials or an answer among the hits."""
+    assert any(re.search(r"chapters/\d\d-", hit) for hit in find("scaled_dot_product_attention")[:3])
+    for query in ("attend", "softmax", "solution", "mistake", "wrong"):
+        assert not [hit for hit in find(query) if re.search("grader-proof|solutions/|genindex", hit)]
+
+
+def test_a_search_is_used_by_keyboard(visit):
+    """Catches a search that needs a button, hits without address, and a definition that is not shown."""
+    page = visit("search.html")
+    page.keyboard.type("layer normalization")
+    page.locator(".search-hits a").first.wait_for()
+    assert "layer normalisation" in page.locator(".search-definition").inner_text()
+    page.locator(".search-page-form input").fill("qqqqxyz")
+    page.get_by_text("Nothing found").wait_for()
+    page.goto(page.url.split("?")[0] + "?q=%3Cb%3Esoftmax", wait_until="load")
+    assert page.locator(".search-hits li").count() >= 5
+    first = page.locator(".search-hits a").first
+    first.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**#*")
+    assert page.evaluate("document.getElementById(decodeURIComponent(location.hash.slice(1))) !== null")
+
+
+def test_the_search_works_from_a_folder(browser, built):
+    """Catches an index that has to be fetched: a browser fetches nothing from a disk."""
+    page = browser.new_page()
+    page.goto(f"{(built.pages / 'search.html').as_uri()}?q=softmax", wait_until="load")
+    assert page.locator(".search-hits li").count() >= 5
+    page.close()
+
+
+LIMITS = {"index.html": 1000, CHAPTERS[1]: 2200, "chapters/setup.html": 1000, "chapters/notation.html": 2200}
+
+
+@pytest.mark.parametrize("name", LIMITS)
+def test_a_page_weighs_little(browser, site, name):
+    """Catches scripts, fonts or styles that every page loads and few need (kilobytes, as they are on the disk)."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    page, loaded = context.new_page(), {}
+    page.on("response", lambda answer: loaded.update({answer.url: len(answer.body())}))
+    page.goto(f"{site}/{name}", wait_until="networkidle")
+    context.close()
+    assert sum(loaded.values()) <= 1024 * LIMITS[name], sorted(((n, u) for u, n in loaded.items()), reverse=True)[:8]
+
+
+def test_printed_pages_are_black_on_white(reader, site):
+    """Catches pale text on paper, printed from the dark, and bars that open what paper cannot."""
+    page = reader.new_page()
+    page.emulate_media(color_scheme="dark")
+    page.goto(f"{site}/{CHAPTER}", wait_until="load")
+    page.emulate_media(media="print", color_scheme="dark")
+    pale = page.evaluate("""() => [...document.querySelectorAll('article :is(p, h1, h2, li, summary, pre span)')]
+        .filter(e => e.checkVisibility()).filter(e => {
+            const [r, g, b] = getComputedStyle(e).color.match(/[\\d.]+/g).map(Number);
+            return 0.299 * r + 0.587 * g + 0.114 * b > 130;
+        }).map(e => e.outerHTML.slice(0, 100))""")
+    assert pale == []
+    assert page.get_by_text("Show code cell").locator("visible=true").count() == 0
+    assert page.locator(".chapter-place:visible").count() == 1
+
+
+@pytest.mark.parametrize("width", [1280, 1440, 1920])
+def test_lines_are_at_most_80_characters_long(browser, site, width):
+    """Catches lines that the eye loses on a wide screen."""
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    page.goto(f"{site}/{CHAPTER}", wait_until="load")
+    longest = page.evaluate(LONGEST_LINE)
+    page.close()
+    assert 60 <= longest <= 80
+
+
+LONGEST_LINE = r"""() => {
+    const longest = p => {
+        const lines = {}, range = document.createRange();
+        const walker = document.createTreeWalker(p, NodeFilter.SHOW_TEXT);
+        while (walker.nextNode()) {
+            for (const word of walker.currentNode.data.matchAll(/\S+\s*/g)) {
+                range.setStart(walker.currentNode, word.index);
+                range.setEnd(walker.currentNode, word.index + 1);
+                const line = Math.round(range.getBoundingClientRect().bottom / 12);
+                lines[line] = (lines[line] || 0) + word[0].length;
+            }
+        }
+        return Math.max(...Object.values(lines));
+    };
+    const texts = [...document.querySelectorAll('article section > p')].filter(
+        p => p.checkVisibility() && !p.querySelector('.math, code') && p.textContent.length > 200);
+    const counts = texts.map(longest).sort((a, b) => a - b);
+    return counts[Math.floor(0.9 * counts.length)]; // a line full of i and l may have a few more
+}"""
+
+
+@pytest.mark.parametrize(("name", "width"), [("index.html", 320), ("index.html", 375), ("genindex.html", 375)])
+def test_nothing_is_cut_on_a_phone(browser, site, name, width):
+    """Catches a page wider than the phone, and a link to the next page whose title has no room."""
+    page = browser.new_page(viewport={"width": width, "height": 800})
+    page.goto(f"{site}/{name}", wait_until="load")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.locator(".prev-next-area a").evaluate_all("a => a.every(l => l.scrollWidth <= l.clientWidth)")
+    page.close()
+
+
+def test_details_of_the_style_hold(visit):
+    """Catches a command broken over two lines, an option that runs under its circle, and figures in two whites."""
+    page = visit("chapters/setup.html")
+    heights = page.locator("td:first-child code").evaluate_all("c => c.map(e => e.getClientRects().length)")
+    assert heights and set(heights) == {1}
+    page.goto(page.url.replace("chapters/setup.html", CHAPTER), wait_until="load")
+    page.emulate_media(color_scheme="dark")
+    whites = page.locator("article figure img").evaluate_all("i => i.map(e => getComputedStyle(e).backgroundColor)")
+    assert whites and set(whites) == {"rgb(255, 255, 255)"}
+    page.set_viewport_size({"width": 375, "height": 800})
+    starts = page.locator("details.quiz > summary").first.evaluate("""s => {
+        const range = document.createRange();
+        range.selectNodeContents(s);
+        return [...range.getClientRects()].map(r => r.left - s.getBoundingClientRect().left);
+    }""")
+    assert min(starts) > 30

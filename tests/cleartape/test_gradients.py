@@ -1,0 +1,92 @@
+"""The tape: gradients of plain NumPy functions against differences, and a clear error where it cannot follow."""
+
+import numpy as np
+import pytest
+from cleartape.gradients import value_and_gradients
+
+
+def filled(x):
+    made = np.zeros(x.shape)
+    for i, row in enumerate(x):
+        made[i] = row * i
+        made[i, 0] += x[0, 1] ** 2
+    return made
+
+
+def masked(x):
+    scores = x.T @ x
+    scores[np.tri(len(scores)) == 0] = -np.inf
+    powers = np.exp(scores - scores.max(axis=0))
+    return powers / powers.sum(axis=0, keepdims=True)
+
+
+def divided_where(x):
+    return np.divide(x, x[:1], out=np.zeros_like(x), where=x > 0)
+
+
+FUNCTIONS = {
+    "arithmetic": lambda x: (2 - x) / (x * x + 1) - -x + x**3 + 1 / (3 + x),
+    "ufuncs": lambda x: np.exp(x) + np.sin(x) * np.cos(x) + np.tanh(x) + np.sqrt(x * x + 1) + np.log(2 + x * x),
+    "broadcasting": lambda x: x * x[:, :1] + x[0] - x.mean(axis=1, keepdims=True) + x.sum(),
+    "extremes": lambda x: np.maximum(x, 0.1) + np.max(x, axis=0) + x.min() + np.abs(x) + np.clip(x, -0.5, 0.5),
+    "spread": lambda x: (x - np.mean(x, axis=0)) / (np.std(x, axis=0) + x.var(axis=1, ddof=1)[:, None]),
+    "products": lambda x: x @ x.T @ x[:, 0] + np.dot(x[:, 1], x[:, 2]) + np.outer(x[0], x[1]).sum(),
+    "batches": lambda x: x.reshape(1, *x.shape) @ np.stack([x.T, 2 * x.T]),
+    "einsum": lambda x: np.einsum("ij,kj->ik", x, x) + np.einsum("ij->i", x),
+    "moved": lambda x: np.moveaxis(x[None], 0, 2)[..., 0] * np.roll(x, 1, axis=0) + x.T[::-1].T,
+    "split": lambda x: x * np.split(x, 2, axis=1)[0].sum() + np.repeat(x[:, :1], 4, axis=1),
+    "joined": lambda x: np.concatenate([x, np.hstack([x[:, :2], x[:, 2:]]), np.array([x[0], x[1]])]) ** 2,
+    "chosen": lambda x: x[[0, 2, 0], [1, 1, 3]] * np.where(x > 0, x, x * x)[:, 0] + np.take(x, [1, 1, 0]),
+    "in place": lambda x: filled(x) * x,
+    "masked": masked,
+    "divided where": divided_where,
+    "lists": lambda x: sum(np.asarray([row @ row for row in x])),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_gradients_agree_with_differences(name):
+    """Catches a wrong derivative: the change along a direction, measured and predicted."""
+    rng = np.random.default_rng(4)
+    x, direction = rng.normal(size=(3, 4)), rng.normal(size=(3, 4))
+    weights = rng.normal(size=np.shape(FUNCTIONS[name](x)))
+
+    def loss(x):
+        return (FUNCTIONS[name](x) * weights).sum()
+
+    value, gradient = value_and_gradients(loss, x)
+    measured = (loss(x + 1e-6 * direction) - loss(x - 1e-6 * direction)) / 2e-6
+    assert value == pytest.approx(loss(x), rel=1e-12)
+    assert (gradient * direction).sum() == pytest.approx(measured, rel=1e-6, abs=1e-7)
+
+
+def test_trees_keep_their_form_and_their_numbers():
+    """Catches a gradient for whole numbers, a list that became a tuple, and a parameter that was written into."""
+    p = {"a": [np.ones(2), (np.full(3, 2.0),)], "ids": np.array([1, 0]), "unused": np.ones((2, 2))}
+
+    def loss(p):
+        p["a"][0] *= 3
+        return (p["a"][0][p["ids"]] * np.array([1.0, 5.0])).sum() + (p["a"][1][0] ** 2).sum()
+
+    value, gradients = value_and_gradients(loss, p)
+    assert value == 30 and p["a"][0].tolist() == [1, 1]
+    assert gradients["a"][0].tolist() == [15, 3] and gradients["a"][1][0].tolist() == [4, 4, 4]
+    assert gradients["unused"].tolist() == [[0, 0], [0, 0]] and gradients["ids"] is p["ids"]
+
+
+@pytest.mark.parametrize(
+    ("loss", "sentence"),
+    [
+        (lambda x: float(x[0]) * x.sum(), "turned into a plain number"),
+        (lambda x: np.fft.fft(x).sum(), "cannot follow np.fft"),
+        (lambda x: np.sinh(x).sum(), "cannot follow np.sinh"),
+        (lambda x: x, "one number"),
+        (lambda x: 3.0, "one number"),
+    ],
+)
+def test_what_it_cannot_follow_is_said(loss, sentence):
+    """Catches a gradient that is lost in silence; and NumPy is as it was afterwards."""
+    before = np.zeros
+    with pytest.raises(TypeError, match=sentence):
+        value_and_gradients(loss, np.ones(3))
+    assert np.zeros is before and isinstance(np.zeros(2), np.ndarray)

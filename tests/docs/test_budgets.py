@@ -1,0 +1,78 @@
+"""The library stays small, and its packages know of each other only as far as they may."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+LIB = Path(__file__).parents[2] / "lib"
+CLEARFORMER = LIB / "clearformer"
+OURS = {"clearformer", "clearbook", "cleartape", "clearcheck"}
+MAY_IMPORT = {"clearformer": set(), "clearbook": {"clearformer"}, "cleartape": set(), "clearcheck": set()}
+FOR_NOTEBOOKS = {"matplotlib", "IPython", "sklearn", "PIL", "babel", "num2words"}
+PATH_TO_GPT = (
+    "attention/__init__.py",
+    "attention/dot_product.py",
+    "attention/masks.py",
+    "multihead.py",
+    "blocks.py",
+    "models/gpt.py",
+)
+
+
+def modules(folder: Path) -> list[Path]:
+    return sorted(folder.rglob("*.py"))
+
+
+def n_lines(paths: list[Path]) -> int:
+    return sum(len(path.read_text(encoding="utf8").splitlines()) for path in paths)
+
+
+def imported(source: str) -> set[str]:
+    """The packages that a module imports anywhere, inside of functions as well."""
+    names = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            names.add(node.module.split(".")[0])
+    return names
+
+
+def parts() -> dict[str, list[Path]]:
+    every = modules(CLEARFORMER)
+    reference, pretrained = modules(CLEARFORMER / "reference"), modules(CLEARFORMER / "pretrained")
+    return {
+        "torch": [path for path in every if path not in reference and path not in pretrained],
+        "reference": reference,
+        "pretrained": pretrained,
+        "the path to GPT": [CLEARFORMER / name for name in PATH_TO_GPT],
+    }
+
+
+@pytest.mark.parametrize(
+    ("part", "most"), [("torch", 3300), ("reference", 1350), ("pretrained", 750), ("the path to GPT", 700)]
+)
+def test_the_library_is_small(part, most):
+    """Lines with docstrings, comments and blank ones: what somebody scrolls through who reads it all."""
+    assert 0 < n_lines(parts()[part]) <= most
+
+
+@pytest.mark.parametrize("package", sorted(MAY_IMPORT))
+def test_packages_know_only_those_they_may(package):
+    paths = modules(LIB / package)
+    assert paths
+    forbidden = OURS - MAY_IMPORT[package] - {package}
+    for path in paths:
+        assert not imported(path.read_text(encoding="utf8")) & forbidden, path
+
+
+def test_the_library_needs_nothing_that_only_notebooks_use():
+    for path in modules(CLEARFORMER):
+        assert not imported(path.read_text(encoding="utf8")) & FOR_NOTEBOOKS, path
+
+
+def test_imports_inside_of_functions_are_seen():
+    """Catches a look at the top of a module only, which would make the two tests above blind to lazy imports."""
+    lazy = "import numpy\ndef f():\n    from matplotlib import pyplot\n    import PIL.Image\n"
+    assert imported(lazy) == {"numpy", "matplotlib", "PIL"}

@@ -1,0 +1,75 @@
+"""The instructor's page, followed command by command in a copy of the course."""
+
+import csv
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from .test_docs import ROOT, commands
+
+PAGE = "chapters/instructor.md"
+# What needs a network, a cluster or an engine for containers; tests/grader tries the last two in miniature.
+NOT_TRIED = re.compile(r"make setup$|.* -m pip install |podman build |.*/dask |.*--executor dask:|.*--container$")
+COPIED = ("lib", "exercises", "tools", "Makefile", "README.md", "pyproject.toml", "constraints.txt")
+
+
+@pytest.fixture
+def course(tmp_path) -> Path:
+    """A copy of the course, with this Python as its environment."""
+    for name in COPIED:
+        ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
+        (shutil.copytree if (ROOT / name).is_dir() else shutil.copy)(
+            ROOT / name, tmp_path / name, **({"ignore": ignored} if (ROOT / name).is_dir() else {})
+        )
+    python = tmp_path / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.write_text(f'#!/bin/sh\nPYTHONPATH="{tmp_path}/lib" exec "{sys.executable}" "$@"\n')
+    python.chmod(0o755)
+    return tmp_path
+
+
+def rows(path: Path) -> dict[str, dict[str, str]]:
+    with open(path, encoding="utf-8-sig", newline="") as file:
+        return {row["learner"]: row for row in csv.DictReader(file)}
+
+
+@pytest.mark.slow
+def test_every_command_works_in_order(course):
+    """Catches a command that was renamed, a file that the page names and nothing writes, grades other than promised."""
+    tried = [command for command in commands(PAGE) if not NOT_TRIED.match(command)]
+    assert len(tried) >= 7 and len(commands(PAGE)) - len(tried) == 7
+    told = []
+    for command in tried:
+        line = command.replace("make ", "make --old-file=setup ")  # the environment is there
+        done = subprocess.run(["bash", "-c", line], cwd=course, capture_output=True, text=True, env=os.environ)
+        assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+        assert "Traceback" not in done.stderr, f"{command}\n{done.stderr}"
+        told.append(done.stderr)
+    grades = rows(course / "results" / "grades.csv")
+    assert [grades[name]["id"] for name in ("Ada Lovelace", "Bob", "Cy")] == ["12", "13", "14"]
+    points, most = float(grades["Ada Lovelace"]["points"]), float(grades["Ada Lovelace"]["max_points"])
+    assert (most - points, grades["Ada Lovelace"]["plot (by hand)"]) == (1, "3")
+    assert (grades["Bob"]["points"], grades["Cy"]["points"]) == ("1", "")
+    assert "is no notebook" in grades["Cy"]["notes"]
+    assert "3 of 3 files were graded before" in "".join(told)
+
+
+@pytest.mark.slow
+def test_every_result_that_the_page_lists_is_written(course):
+    """Catches a table of results that promises too much, or has forgotten a file."""
+    work = course / "submissions"
+    for name in ("Ada_1_assignsubmission_file_/a.ipynb", "bob_2_3_a.ipynb"):
+        (work / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(course / "exercises" / "03-self-attention.ipynb", work / name)
+    grade = [course / ".venv/bin/python", "-m", "clearcheck", "grade", "submissions", "--results", "results"]
+    subprocess.run(grade, cwd=course, check=True, capture_output=True)
+    table = (ROOT / PAGE).read_text(encoding="utf-8").split("## What you get")[1].split("## ")[0]
+    listed = {
+        name.rstrip("/") for cell in re.findall(r"^\| (`.+?) \|", table, re.M) for name in re.findall(r"`(.+?)`", cell)
+    }
+    assert listed == {path.name for path in (course / "results").iterdir() if not path.name.startswith(".")}

@@ -1,0 +1,309 @@
+"""The folder of results: who stands where, points by hand, pages, and a run that goes on after it was killed."""
+
+import csv
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from clearcheck.cli import main
+from clearcheck.files import locked
+
+from tests.book.test_browser import AXE, FLAGS
+
+from .conftest import MEANS, RANGES, SLUG, START, notebook
+from .test_summary_page import CHROMIUM, words
+
+NO_CHROMIUM = "needs Chromium (install it, or name it with CHROMIUM=/path/to/chromium)"
+ROOT = Path(__file__).parents[2]
+WRONG = MEANS.replace("axis=0", "axis=1")
+ADA = "Ada Lovelace_12_assignsubmission_file_"
+HAND = "id,clarity,clarity max,style,comment\n12,2,4,1,Well said.\n99,1,4,,\n"
+
+
+def put(name: str, *sources: str):
+    path = Path("work") / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(notebook(START, *sources)))
+
+
+@pytest.fixture
+def work(course) -> Path:
+    """Handed-in work as three systems export it, with a learner who handed in twice and one whose file is broken."""
+    put(f"{ADA}/nb.ipynb", MEANS, RANGES)
+    put("bobby_LATE_77_8899_nb.ipynb", WRONG, RANGES)
+    put("bobby_77_8890_nb.ipynb", WRONG)
+    put("cy.ipynb", WRONG, "1/0")
+    (course / "work" / "dee.ipynb").write_text("{")
+    return course
+
+
+def table(path: str) -> list[dict[str, str]]:
+    with open(path, encoding="utf-8-sig", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def grade(*options: str, code: int = 2):
+    assert main(["grade", "work", "--results", "out", *options]) == code
+
+
+def test_one_row_for_each_learner(work):
+    """Catches two rows for one learner, the worse of two files that counts, a broken file without a row."""
+    grade("--seed", "5")
+    ada, bobby, cy, dee = table("out/grades.csv")
+    assert (ada["learner"], ada["id"], ada["points"], ada["max_points"]) == ("Ada Lovelace", "12", "9", "9")
+    assert (bobby["learner"], bobby["points"], bobby["mistakes"]) == ("bobby", "5", "means/over_rows")
+    assert bobby["notes"] == "Handed in late. bobby_77_8890_nb.ipynb (2 of 9 points) does not count."
+    assert (cy["means"], cy["ranges"], cy["exercise"]) == ("2", "0", SLUG)
+    assert (dee["points"], dee["max_points"]) == ("", "") and "JSON text is expected" in dee["notes"]
+    counts = {Path(row["file"]).name: row["counts"] for row in table("out/files.csv")}
+    assert counts.pop("bobby_77_8890_nb.ipynb") == "no" == counts.pop("dee.ipynb")
+    assert set(counts.values()) == {"yes"}
+
+
+def test_tables_for_moodle_and_canvas(work):
+    """Catches a column that Moodle looks for, and learners of one system in the table of the other."""
+    grade("--seed", "5")
+    (ada,) = table("out/moodle.csv")
+    assert (ada["Identifier"], ada["Grade"], ada["Last modified (grade)"]) == ("Participant 12", "9", "-")
+    (bobby,) = table("out/canvas.csv")
+    assert (bobby["Student"], bobby["ID"], bobby[SLUG]) == ("bobby", "77", "5")
+    shutil.rmtree(work / "work" / ADA)
+    grade()
+    assert not (work / "out" / "moodle.csv").exists() and len(table("out/grades.csv")) == 3
+    assert sorted(path.stem for path in (work / "out" / "feedback").iterdir()) == ["bobby-77", "cy", "dee"]
+
+
+def test_points_by_hand_are_added_and_shown(work, capsys):
+    """Catches points that are lost, counted twice, or given to nobody in silence."""
+    Path("hand.csv").write_text(HAND)
+    grade("--seed", "5", "--hand", "hand.csv")
+    assert "Hand-graded points for id 99 (line 3): the row fits nobody who handed in." in capsys.readouterr().err
+    ada, bobby, *_ = table("out/grades.csv")
+    assert (ada["points"], ada["max_points"], ada["clarity (by hand)"]) == ("12", "13", "2")
+    assert (bobby["points"], bobby["clarity (by hand)"]) == ("5", "")
+    said = words((work / "out/feedback/ada-lovelace-12.html").read_text())
+    assert "12 of 13 points" in said and "clarity 2 of 4" in said and "style 1 on top" in said
+    assert "Well said." in said
+    assert json.loads((work / f"out/gradescope/ada-lovelace-12.{SLUG}.json").read_text())["score"] == 12
+    assert "id 99" in words((work / "out/overview.html").read_text())
+    grade()
+    assert table("out/grades.csv")[0]["points"] == "9"
+
+
+BAD = {
+    "name,points\nada,1\n": "a column named id, learner, file is expected",
+    "id,a\n12,many\n": "line 2, column a: 'many' is no number of points",
+    "id,a\n,3\n": "line 2: nobody is named",
+    "id,a,A\n12,3,4\n": "two columns have the same name",
+    "id,a\n12,1e9\n": "is no number of points",
+}
+
+
+@pytest.mark.parametrize("text", BAD)
+def test_a_table_by_hand_that_cannot_be_used_is_told_first(work, capsys, text):
+    """Catches a traceback, or an hour of grading before the mistake is told."""
+    Path("hand.csv").write_text(text)
+    grade("--hand", "hand.csv")
+    said = capsys.readouterr()
+    assert BAD[text] in said.err and not said.out
+
+
+def test_other_tables_by_hand(work):
+    """Catches decimal commas, semicolons, marks of Windows, names instead of numbers, and two rows for one learner."""
+    Path("hand.csv").write_text("\ufeffLearner;essay;essay max\nada lovelace;1,5;4\nADA LOVELACE;1;2\ncy;0;4\n")
+    grade("--seed", "5", "--hand", "hand.csv")
+    ada, _, cy, _ = table("out/grades.csv")
+    assert (ada["points"], ada["max_points"]) == ("11.5", "15")
+    assert (cy["points"], cy["max_points"]) == ("2", "13")
+
+
+def test_the_feedback_tells_all_and_no_seed(work):
+    """Catches a page that leaves out a message or a section to read, or that gives away the inputs of the class."""
+    grade("--seed", "918273645")
+    page = (work / "out/feedback/bobby-77.html").read_text()
+    said = words(page)
+    assert "Feedback on your exercises bobby Columns 5 of 9 points" in said
+    assert "Your result equals a known mistake: The mean runs along the rows." in said
+    assert "Read on: chapters/01-columns.ipynb#rows-and-columns" in said
+    assert "918273645" not in page and "918273645" not in "".join(
+        path.read_text() for path in (work / "out/gradescope").iterdir()
+    )
+    assert "JSON text is expected" in words((work / "out/feedback/dee.html").read_text())
+
+
+def test_the_overview_counts_the_class(work):
+    """Catches mistakes that are counted by check or by file, and a file without a grade that is not told."""
+    grade("--seed", "5")
+    said = words((work / "out/overview.html").read_text())
+    assert "4 learners, 5 files" in said
+    assert "2 of 3, means: The mean runs along the rows." in said
+    assert "means: Means of the columns 3.3 of 6 1 2 0 0" in said
+    assert "90 to 100 % 1" in said and "50 to 60 % 1" in said and "20 to 30 % 1" in said
+    assert "Not graded work/dee.ipynb is no notebook" in said
+
+
+def test_pages_stand_alone(work):
+    """Catches anything that is loaded from elsewhere or run, and a name that is HTML."""
+    put("<script>alert(1)<\\script>.ipynb", MEANS)
+    grade()
+    pages = [path.read_text() for path in (work / "out").rglob("*.html")]
+    assert len(pages) == 6
+    for page in pages:
+        assert not re.search(r"https?:|src=|url\(|@import|<link|<script", page)
+
+
+def test_results_as_gradescope_reads_them(work):
+    """Catches a field that Gradescope does not know, and scores that do not add up."""
+    grade("--seed", "5")
+    results = json.loads((work / f"out/gradescope/bobby-77.{SLUG}.json").read_text())
+    assert results["score"] == sum(test["score"] for test in results["tests"]) == 5
+    assert [(test["name"], test["status"]) for test in results["tests"]] == [
+        ("means: Means of the columns", "failed"),
+        ("ranges: Smallest and largest", "passed"),
+    ]
+    assert "The mean runs along the rows." in results["tests"][0]["output"]
+    known = {"score", "max_score", "status", "name", "output", "output_format", "visibility", "tests"}
+    assert set(results) <= known | {"stdout_visibility"} and set(results["tests"][0]) <= known
+
+
+def same(one: Path, other: Path) -> bool:
+    first, second = ({path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+                     for folder in (one, other))  # fmt: skip
+    return len(first) > 5 and first == second
+
+
+def test_two_runs_are_the_same_bytes(work):
+    """Catches times, orders and names of temporary files in the results, and jobs that change them."""
+    grade("--seed", "5", "--jobs", "2")
+    assert main(["grade", "work", "--results", "other", "--seed", "5", "--jobs", "1"]) == 2
+    assert same(work / "out", work / "other")
+
+
+@pytest.mark.slow
+def test_a_killed_run_goes_on_and_ends_the_same(work):
+    """Catches a file that is graded twice or never, half a line in the journal, and results that tell of the kill."""
+    for number in range(8):
+        put(f"more-{number}.ipynb", MEANS if number % 2 else WRONG)
+    script = "from clearcheck import cli; from clearcheck.instructor import batch; "
+    script += "from tests.grader import class_work; batch.grade_file = class_work.slow; "
+    script += (
+        "raise SystemExit(cli.main(['grade', 'work', '--results', 'out', '--jobs', '2', *__import__('sys').argv[1:]]))"
+    )
+    variables = {**os.environ, "PYTHONPATH": f"{ROOT / 'lib'}{os.pathsep}{ROOT}"}
+    command = [sys.executable, "-c", script]
+    with subprocess.Popen([*command, "--seed", "5"], env=variables, stdout=subprocess.DEVNULL) as process:
+        journal, end = work / "out" / "journal.jsonl", time.monotonic() + 60
+        while not journal.exists() or len(journal.read_bytes().splitlines()) < 5:
+            assert time.monotonic() < end and process.poll() is None, process.stderr.read()
+            time.sleep(0.02)
+        process.send_signal(signal.SIGKILL)
+    time.sleep(1.5)  # the processes of the pool end by themselves
+    kept = [json.loads(line) for line in journal.read_bytes().splitlines(keepends=True) if line.endswith(b"\n")]
+    assert not (work / "out" / "grades.csv").exists()
+    with open(journal, "ab") as file:
+        file.write(b'{"key": "half a li')
+    listed = len(Path("graded.txt").read_text().splitlines())
+    done = subprocess.run(command, env=variables, capture_output=True, text=True)
+    assert done.returncode == 2 and f"{len(kept) - 1} of 13 files were graded before" in done.stderr
+    graded = Path("graded.txt").read_text().splitlines()
+    known = {json.loads(line["key"])[0] for line in kept[1:]}
+    assert not known & set(graded[listed:]) and len(graded[listed:]) == 13 - len(known)
+    assert max(Counter(graded[listed:]).values()) == 1
+    os.rename("graded.txt", "before.txt")
+    assert main(["grade", "work", "--results", "whole", "--seed", "5"]) == 2
+    assert same(work / "out", work / "whole")
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_a_run_and_leaves_nothing(work):
+    """Catches tracebacks of each process of the pool, folders left behind, and a run that cannot go on."""
+    for name in ("e", "f"):
+        put(f"{name}.ipynb", *["import time\ntime.sleep(18)"] * 5, MEANS)
+    (work / "tmp").mkdir()
+    command = [sys.executable, "-m", "clearcheck", "grade", "work", "--results", "out", "--jobs", "2"]
+    variables = {**os.environ, "TMPDIR": str(work / "tmp")}
+    with subprocess.Popen(command, env=variables, stderr=subprocess.PIPE, start_new_session=True, text=True) as process:
+        end = time.monotonic() + 60
+        journal = work / "out" / "journal.jsonl"
+        while not journal.exists() or len(journal.read_bytes().splitlines()) < 6:
+            assert time.monotonic() < end and process.poll() is None, process.stderr.read()
+            time.sleep(0.02)
+        os.killpg(process.pid, signal.SIGINT)
+        said = process.stderr.read()
+    assert (process.returncode, said) == (130, "Stopped: what is graded is kept, and the same command goes on.\n")
+    assert list((work / "tmp").glob("clearcheck-*")) == []
+    for name in ("e", "f"):
+        put(f"{name}.ipynb", MEANS)
+    grade()
+    assert len(table("out/grades.csv")) == 6
+
+
+def test_what_changed_is_graded_again(work, capsys):
+    """Catches an old grade for a new file, and a new exercise or grader that keeps the old grades."""
+    grade("--seed", "5")
+    put("cy.ipynb", MEANS, RANGES)
+    grade()
+    assert "4 of 5 files were graded before" in capsys.readouterr().err
+    assert table("out/grades.csv")[2]["points"] == "9"
+    checks = work / "exercises" / "authoring" / SLUG / "shared.py"
+    checks.write_text(checks.read_text() + "\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "clearcheck", "grade", "work", "--results", "out"], capture_output=True
+    )
+    assert done.returncode == 2 and b"graded before" not in done.stderr
+
+
+def test_a_folder_for_results_that_cannot_be_used(work, capsys):
+    """Catches other files that are replaced, two runs that write at once, and grades of two seeds in one table."""
+    grade("--seed", "5")
+    capsys.readouterr()
+    for options, says in (
+        (["--results", "work"], "work holds other files"),
+        (["--results", "out", "--seed", "6"], "was graded with the seed 5"),
+        (["--hand", "x.csv"], "name one with --results"),
+        (["--results", "work/cy.ipynb"], "cannot be written"),
+    ):
+        assert main(["grade", "work", *options]) == 2
+        assert says in capsys.readouterr().err
+    with locked(work / "out" / ".lock", 0):
+        grade()
+    assert "Another run writes to out" in capsys.readouterr().err
+
+
+def test_the_results_may_lie_in_the_folder_that_is_graded(work, capsys):
+    """Catches tables and pages of the last run that are taken for handed-in work."""
+    assert main(["grade", "work", "--results", "work/results", "--seed", "5"]) == 2
+    first = capsys.readouterr().out
+    assert main(["grade", "work", "--results", "work/results"]) == 2
+    assert capsys.readouterr().out == first
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(CHROMIUM is None, reason=NO_CHROMIUM)
+def test_the_pages_in_a_browser(work):
+    """Catches a page that is wider than a phone, hardly to be read in the dark, or that axe objects to."""
+    from playwright.sync_api import sync_playwright
+
+    Path("hand.csv").write_text(HAND)
+    grade("--hand", "hand.csv")
+    found = []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        for scheme in ("light", "dark"):
+            shown = browser.new_page(viewport={"width": 320, "height": 700}, color_scheme=scheme)
+            for page in ("overview.html", "feedback/ada-lovelace-12.html", "feedback/bobby-77.html"):
+                shown.goto((work / "out" / page).as_uri())
+                assert shown.evaluate("document.documentElement.scrollWidth") <= 320, (page, scheme)
+                if AXE.exists():
+                    shown.add_script_tag(path=AXE)
+                    found += shown.evaluate("async () => (await axe.run()).violations")
+        browser.close()
+    assert not [violation["help"] for violation in found]

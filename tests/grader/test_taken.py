@@ -1,0 +1,92 @@
+"""A list for an array and an array for a list: taken with a remark, in every kind of check, and nothing else."""
+
+import numpy as np
+import pytest
+from clearcheck import WrongSolutions, equals, holds
+from clearcheck.grading.taken import AS_ARRAY, AS_SEQUENCE, taken
+from clearcheck.instructor.grade import Grade
+from clearcheck.learner.cards import question_card
+
+from .test_authoring import result_of
+
+TABLE = np.arange(6.0).reshape(2, 3)
+LIST = TABLE.tolist()
+
+
+@pytest.mark.parametrize(
+    ("value", "like", "expected", "remarks"),
+    [
+        (LIST, TABLE, TABLE, [AS_ARRAY]),
+        ([TABLE[0], TABLE[1]], TABLE, TABLE, [AS_ARRAY]),
+        (tuple(LIST), TABLE, TABLE, [AS_ARRAY]),
+        ([], np.array([1, 2]), np.array([], dtype=int), [AS_ARRAY]),
+        ([True, False], np.array([True]), np.array([True, False]), [AS_ARRAY]),
+        ([True, False], np.array([1.0]), np.array([True, False]), [AS_ARRAY]),
+        ([[1, 0], [0, 1]], np.eye(3), np.eye(2), [AS_ARRAY]),
+        ([[1.0, 0.0]], np.eye(2, dtype=int), np.array([[1.0, 0.0]]), [AS_ARRAY]),
+        ([], np.zeros((0, 3)), np.zeros((0, 3)), [AS_ARRAY]),
+        ([], TABLE, np.zeros(0), [AS_ARRAY]),
+        ({"A": LIST, "n": 2}, {"A": TABLE, "n": 3}, {"A": TABLE, "n": 2}, [AS_ARRAY]),
+        ((LIST, LIST), (TABLE, TABLE), (TABLE, TABLE), [AS_ARRAY, AS_ARRAY]),
+        (np.array([3, 1]), [1], [3, 1], [AS_SEQUENCE.format(kind="list")]),
+        (np.array([3, 1]), (1, 2), (3, 1), [AS_SEQUENCE.format(kind="tuple")]),
+        (np.array([[3, 1]]), [(1, 2)], [(3, 1)], [AS_SEQUENCE.format(kind=kind) for kind in ("list", "tuple")]),
+        (TABLE, TABLE, TABLE, []),
+        ([1, 2], [3], [1, 2], []),
+        ([[1, 2], [3]], TABLE, [[1, 2], [3]], []),
+        (["a"], TABLE, ["a"], []),
+        ([None], TABLE, [None], []),
+        ([3.0], 3.0, [3.0], []),
+        ([1.0], np.array(1.0), [1.0], []),
+        (None, TABLE, None, []),
+        (TABLE, None, TABLE, []),
+    ],
+)  # fmt: skip
+def test_what_is_taken_for_what(value, like, expected, remarks):
+    """Would catch a list that is refused or passes in silence, and texts or ragged lists made into arrays."""
+    told = []
+    came = taken(value, like, told)
+    assert told == remarks
+    np.testing.assert_equal(came, expected)
+    assert type(came) is type(expected) and getattr(came, "dtype", 0) == getattr(expected, "dtype", 0)
+
+
+def cases(rng):
+    return [(rng.normal(size=(3, 4)),), (rng.normal(size=(1, 5)),)]
+
+
+def has_a_shape(ask, rng):
+    return None if ask(rng.normal(size=(3, 4))).shape == (4,) else "The shape is wrong."
+
+
+def sums(table):
+    return table.sum(axis=0)
+
+
+CHECKS = (equals("values", 2, cases, sums), holds("shape", 2, has_a_shape))
+
+
+def test_right_numbers_in_a_list_get_the_points_and_a_remark():
+    """Would catch no points for a missing np.array, a property that sees a list, and a remark that nobody reads."""
+    result = result_of(lambda table: table.sum(axis=0).tolist(), *CHECKS)
+    assert result.points == 4 and result.remarks == [AS_ARRAY]
+    exercise = type("Of", (), {"chapter": "chapters/01-columns"})()
+    card = question_card(exercise, result)
+    assert f"Note: {AS_ARRAY}" in repr(card) and f"<p>Note: {AS_ARRAY}</p>" in card._repr_html_()
+    as_json = Grade(type("Of", (), {"slug": "s", "points": 4})(), "f", 0, [result], []).as_json()
+    assert [check["remark"] for check in as_json["questions"][0]["checks"]] == [AS_ARRAY, AS_ARRAY]
+    assert result_of(sums, *CHECKS).remarks == []
+
+
+def test_a_mistake_is_told_from_a_list_as_well():
+    """Would catch a diagnosis lost by tolist()."""
+    wrong = WrongSolutions("q")
+    wrong("The sum runs along the rows.")(lambda table: table.sum(axis=1))
+    result = result_of(lambda table: table.sum(axis=1).tolist(), *CHECKS, wrong=wrong.of("q"))
+    assert result.checks[0].diagnosis.message == "The sum runs along the rows."
+
+
+def test_a_broken_reference_is_told_by_its_own_check():
+    """Would catch a question that cannot be asked because the kind of its result is looked up first."""
+    result = result_of(sums, holds("shape", 2, has_a_shape), equals("broken", 2, cases, lambda table: table.nothing))
+    assert result.checks[0].passed and "This check itself is broken" in result.checks[1].message

@@ -1,0 +1,210 @@
+"""Functions on tensors, training loops and `generate`: how they are driven, and what they leave behind."""
+
+import random
+import sys
+
+import numpy as np
+import pytest
+from clearcheck import WrongSolutions, equals, holds
+from clearcheck.author.torch_arguments import generation_call, small_logits, small_model, training_call
+from clearcheck.author.torch_checks import learns, samples_follow
+from clearcheck.grading.evaluate import evaluate
+
+from .torch_asked import SmallModel, asks, nn, optimizer, result_of, said, torch
+
+
+def careless(x):
+    torch.set_default_dtype(torch.float64)
+    torch.set_grad_enabled(False)
+    torch.manual_seed(7)
+    np.random.seed(7)
+    random.seed(7)
+    torch.set_num_threads(2)
+    torch.set_default_device("meta")
+    return x
+
+
+def world():
+    draws = torch.rand(3).tolist(), np.random.rand(3).tolist(), [random.random() for _ in range(3)]
+    settings = torch.get_default_dtype(), torch.is_grad_enabled(), torch.get_num_threads(), torch.get_default_device()
+    hooks = sys.getprofile(), torch._C._len_torch_function_stack(), len(optimizer._global_optimizer_post_hooks)
+    return draws, settings, hooks
+
+
+@pytest.mark.parametrize("then", ["", "raise ValueError", "while True: pass"])
+def test_nothing_stays_changed_in_the_learners_notebook(then):
+    """Catches a check that leaves the generators, gradients, dtype, device or threads other than they were."""
+
+    def seeded():
+        torch.manual_seed(3)
+        np.random.seed(3)
+        random.seed(3)
+
+    made = {"careless": careless}
+    exec(f"def answer(x):\n    careless(x)\n    {then or 'return x'}", made)
+    question = asks(
+        equals("same", 1, lambda rng: [(rng.normal(size=(3, 2)),)], lambda x: x),
+        name="answer",
+        how="tensors",
+        seconds=1.0,
+        forbids=("torch.nn.Linear", "torch.softmax"),
+    )
+    seeded()
+    before = world()
+    seeded()
+    result = result_of(made["answer"], question)
+    assert world() == before
+    assert result.points == (0 if then else 1)
+
+
+def test_the_line_is_found_under_a_decorator():
+    """Catches a message without its line for a function that stands under `@torch.no_grad()`."""
+    check = equals("same", 1, lambda rng: [(rng.normal(size=3),)], lambda x: x)
+    message = said(decorated, asks(check, name="decorated", how="tensors"))
+    assert "raised ZeroDivisionError (division by zero) in the line `return 1 / 0`." in message
+
+
+@torch.no_grad()
+def decorated(x):
+    return 1 / 0
+
+
+def product_of_rows(q, k):
+    return q @ k
+
+
+def product_in_other_words(one, other):
+    return torch.matmul(one, other)
+
+
+def another_product(q, k):
+    return k @ q.mT.mT @ q
+
+
+def test_a_failing_product_of_tensors_is_told_by_its_shapes():
+    """Catches a crash that is known by its spelling alone, or one product told for another."""
+    cases = lambda rng: [(rng.normal(size=(2, 3, 5)), rng.normal(size=(2, 4, 5)))]  # noqa: E731
+    check = equals("scores", 1, cases, lambda q, k: q @ k.mT)
+    question, wrong = asks(check, name="scores", how="tensors"), WrongSolutions("q")
+    wrong("The keys are not transposed.")(product_of_rows)
+    told = result_of(product_in_other_words, question, wrong.of("q")).checks[0].diagnosis
+    assert told.message == "The keys are not transposed."
+    assert result_of(another_product, question, wrong.of("q")).checks[0].diagnosis is None
+
+
+def softmax(logits, n_new, temperature):
+    powers = np.exp((logits - logits.max()) / temperature)
+    return powers / powers.sum()
+
+
+SAMPLERS = {
+    "multinomial(softmax(logits / temperature), 1)": 1,
+    "(logits / temperature - torch.empty_like(logits).exponential_().log()).argmax(-1, keepdim=True)": 1,
+    "multinomial(softmax(logits), 1)": 0,
+    "multinomial(softmax(logits * temperature), 1)": 0,
+    "multinomial(softmax(logits / temperature)[:1], len(ids), replacement=True).T": 1,
+    "multinomial(softmax(logits / temperature)[:1], 1).expand(len(ids), 1)": 0,
+    "logits.argmax(-1, keepdim=True)": 0,
+    "multinomial(softmax((logits / temperature).sort(descending=True).values), 1)": 0,
+}
+
+
+@pytest.mark.parametrize("new", SAMPLERS)
+def test_samples_are_judged_by_their_frequencies(new):
+    """Catches a sampler that is only right with one function and one seed, and a temperature that is forgotten."""
+
+    def drawn(rng):
+        return generation_call(small_model(rng, 7, 4, 9), rng.integers(7, size=(1, 5)), 1, 2.5)
+
+    made = {"torch": torch, "softmax": lambda x: x.softmax(-1), "multinomial": torch.multinomial}
+    text = f"def answer(model, ids, n_new, temperature):\n    logits = model(ids)[:, -1]\n    new = {new}"
+    exec(f"{text}\n    return torch.cat([ids, new], 1)", made)
+    question = asks(holds("samples", 1, samples_follow(drawn, softmax)), name="answer", how="generation")
+    result = result_of(made["answer"], question)
+    assert result.points == SAMPLERS[new], result.checks[0].message
+    assert SAMPLERS[new] or "times: too" in result.checks[0].message
+
+
+def test_the_small_model_is_the_same_in_numpy():
+    """Catches expected probabilities of another model than the one that the learner's function got."""
+    rng = np.random.default_rng(2)
+    weights = {name: value.astype(np.float32) for name, value in small_model(rng, 7, 4, 9).items()}
+    ids = rng.integers(7, size=(3, 9))
+    came = SmallModel(**weights).eval()(torch.from_numpy(ids)).numpy()
+    assert np.allclose(came, small_logits(weights, ids), atol=1e-5)
+    turned = SmallModel(**weights).eval()(torch.from_numpy(ids[:, ::-1].copy())).numpy()
+    assert not np.allclose(came[:, -1], turned[:, -1], atol=0.1)
+
+
+@pytest.mark.parametrize(
+    ("ids", "says"),
+    [
+        ("ids[:, [0] * 10]", "ValueError (the model looks at 1 to 9 tokens, and it got 10)"),
+        ("ids[0]", "(the model takes whole numbers of shape (batch, tokens), and it got int64 of shape (5,))"),
+        ("ids.float()", "and it got float32 of shape (1, 5))"),
+        ("ids.tolist()", "and it got a list)"),
+        ("ids + 7", "(the model knows the ids 0 to 6, and it got others)"),
+    ],
+)
+def test_the_small_model_says_what_it_takes(ids, says):
+    """Catches an index error out of an embedding where a sentence belongs."""
+    made: dict = {}
+    exec(f"def answer(model, ids):\n    return model({ids})", made)
+    cases = lambda rng: [generation_call(small_model(rng, 7, 4, 9), rng.integers(7, size=(1, 5)))]  # noqa: E731
+    question = asks(equals("ids", 1, cases, lambda model, ids: ids), name="answer", how="generation")
+    assert says in said(made["answer"], question)
+
+
+@pytest.mark.parametrize(
+    ("body", "points", "says"),
+    [
+        ("return nn.Linear(1, 1)", 0, "After 0 optimiser steps the mean squared error on examples that your loop has"),
+        ("return nn.Linear(1, 2)", 0, "could not work with what your function returned (ValueError: (40, 2)"),
+        ("return x", 0, "your function returned an object of type Tensor; the trained nn.Module is expected"),
+        ("return nn.Flatten(0)", 1, ""),
+        ("return nn.Sequential(nn.Flatten(0), nn.Unflatten(0, (2, 20)))", 0, "a tensor of shape (40, …) for as many"),
+    ],
+)
+def test_what_a_loop_gives_back_is_judged(body, points, says):
+    """Catches an output of the wrong shape that broadcasting makes pass, and a return value that is no module."""
+
+    def score(output, targets):
+        if output.shape not in (targets.shape, targets[:, 0].shape):
+            raise ValueError(f"{output.shape}")
+        return np.mean((output.ravel() - targets.ravel()) ** 2)
+
+    def drawn(rng):
+        x = rng.normal(size=(40, 1))
+        return training_call(x, x, held_out=(x,)), x
+
+    made = {"nn": nn}
+    exec(f"def fit(x, y):\n    {body}", made)
+    check = holds("unseen", 1, learns(drawn, 3, score, 0.01, "mean squared error"))
+    result = result_of(made["fit"], asks(check, name="fit", how="training"))
+    assert result.points == points and says in result.checks[0].message
+
+
+def test_the_targets_of_unseen_examples_stay_out_of_the_call():
+    """Catches targets that travel to the learner's loop with the inputs."""
+    seen = []
+
+    def transport(asked, packed):
+        seen.append(packed)
+        return {"kind": "time"}
+
+    targets = np.full((4, 1), 123.456)
+
+    def test(ask, rng):
+        ask(*training_call(np.zeros((3, 1)), 5, held_out=(np.ones((4, 1)),)))
+        return str(targets)
+
+    evaluate(asks(holds("h", 1, test), name="fit", how="training"), transport, 3, [])
+    assert len(seen) == 1 and targets.astype(np.float32).tobytes() not in seen[0]
+
+
+def test_a_question_about_pytorch_names_a_kind_and_a_limit_that_exist():
+    """Catches an author's slip that shows first in a learner's notebook, and training that takes minutes."""
+    with pytest.raises(ValueError, match="how='modul' is not one of"):
+        asks(how="modul")
+    with pytest.raises(ValueError, match=r"seconds=30 must be at most 20"):
+        asks(how="training", seconds=30)

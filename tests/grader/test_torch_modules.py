@@ -1,0 +1,149 @@
+"""Questions that ask for an nn.Module: its parameters by name, its outputs, its gradients, and what is told of them."""
+
+import pytest
+from clearcheck import WrongSolutions, equals, holds
+from clearcheck.author.torch_checks import parameter_count
+
+from .torch_asked import Straight, asks, drawn, module, nn, result_of, said
+
+
+def early(self, d_in, d_out):
+    self.inner = nn.Linear(d_in, d_out)
+
+
+MISFITS = {
+    "missing": (
+        module("self.outer = nn.Linear(d_in, d_out)", "return self.outer(x)"),
+        "your module has no parameter `inner.weight` of shape (5, 3); it has `outer.weight`, which the task does not",
+    ),
+    "missing bias": (
+        module("self.inner = nn.Linear(d_in, d_out, bias=False)"),
+        "your module has no parameter `inner.bias` of shape (5,).",
+    ),
+    "extra": (
+        module("self.inner = nn.Linear(d_in, d_out); self.scale = nn.Parameter(torch.ones(1))"),
+        "your module has a parameter `scale` that the task does not ask for",
+    ),
+    "misshapen": (
+        module("self.inner = nn.Linear(d_out, d_in)"),
+        "your module has a parameter `inner.weight` of shape (3, 5); the shape (5, 3) is expected",
+    ),
+    "in double": (
+        module("self.inner = nn.Linear(d_in, d_out).double()"),
+        "your module has a parameter `inner.weight` of dtype float64; float32 is expected",
+    ),
+    "constructor": (
+        type("Other", (nn.Module,), {"__init__": lambda self, width: None, "forward": lambda self, x: x}),
+        "your module cannot be built: missing a required argument: 'width'; "
+        "the task asks for `def __init__(self, d_in, d_out)`",
+    ),
+    "no module": (type("Plain", (), {}), "your module is no nn.Module: the task asks for `class …(nn.Module):`"),
+    "no forward": (type("Empty", (nn.Module,), {}), "your module has no method `forward`"),
+    "no super": (
+        type("Early", (nn.Module,), {"__init__": early, "forward": lambda self, x: x}),
+        "your module raised AttributeError (cannot assign module before Module.__init__() call)",
+    ),
+    "raises": (
+        module(forward="return self.inner(x.mT)"),
+        "your module raised RuntimeError (mat1 and mat2 shapes cannot be multiplied (6x7 and 3x5)",
+    ),
+    "tuple": (
+        module(forward="return self.inner(x), x"),
+        "your module gave a tuple of 2; a tensor is expected",
+    ),
+    "nothing": (
+        module(forward="self.inner(x)"),
+        "your module gave None; a tensor is expected (does `forward` end with `return`?)",
+    ),
+    "an array": (
+        module(forward="return self.inner(x).detach().numpy()"),
+        "your module gave a NumPy array; a tensor",
+    ),
+    "not finite": (
+        module(forward="return self.inner(x) / 0"),
+        "(70 of 70 entries are wrong); a finite number is expected there",
+    ),
+    "float64": (
+        module(forward="return self.inner(x).double()"),
+        "your module gave numbers of dtype float64; float32 is expected, as precise as the arguments",
+    ),
+    "shape": (
+        module(forward="return self.inner(x)[0]"),
+        "your module gave a tensor of shape (7, 5); the shape (2, 7, 5) is expected",
+    ),
+    "value": (module(forward="return 2 * self.inner(x)"), "(70 of 70 entries are wrong); this is off by"),
+    "in place": (
+        module(forward="y = self.inner(x); x += 1; return y"),
+        "Your module changed its input in place",
+    ),
+    "exit": (module(forward="raise SystemExit(3)"), "your module raised SystemExit (3)"),
+}
+
+
+@pytest.mark.parametrize("name", MISFITS)
+def test_what_is_wrong_with_a_module_is_told(name):
+    """Catches a traceback, a point, or a sentence that does not say what came and what is expected."""
+    answer, says = MISFITS[name]
+    message = said(answer)
+    assert says in message
+    assert message.startswith("With d_in=3, d_out=5 and a tensor of shape (2, 7, 3)") or name == "in place"
+
+
+def test_parameters_that_the_module_does_not_know_are_told():
+    """Catches "no such parameter" for one that stands there, but as a tensor or in a list."""
+    weights = lambda name: lambda rng: [drawn(rng, weights={name: rng.normal(size=(5, 3))})]  # noqa: E731
+    bare = module("self.w = torch.ones(d_out, d_in)", "return x @ self.w.T")
+    listed = module("self.maps = [nn.Linear(d_in, d_out, bias=False)]", "return self.maps[0](x)")
+    one = said(bare, asks(equals("outputs", 1, weights("w"), bare)))
+    assert "This check itself is broken" in one  # its reference has the fault
+    right = module("self.w = nn.Parameter(torch.ones(d_out, d_in))", "return x @ self.w.T")
+    assert "only a tensor of that name: wrap it in nn.Parameter" in said(
+        bare, asks(equals("o", 1, weights("w"), right))
+    )
+    right = module("self.maps = nn.ModuleList([nn.Linear(d_in, d_out, bias=False)])", "return self.maps[0](x)")
+    message = said(listed, asks(equals("o", 1, weights("maps.0.weight"), right)))
+    assert "keep the parts in an nn.ModuleList, so that the module knows their parameters" in message
+
+
+def test_a_tied_parameter_may_have_either_name():
+    """Catches a shared weight that counts as extra under its second name, or as missing under its first."""
+    tied = module("self.outer = nn.Linear(d_in, d_out); self.inner = self.outer")
+    assert result_of(tied, asks()).points == 3
+
+
+def test_gradients_are_compared_and_missing_ones_told():
+    """Catches a module that computes the right thing and cannot learn."""
+    question = asks(equals("gradients", 1, lambda rng: [drawn(rng, gives="gradients")], Straight))
+    assert result_of(module(), question).points == 1
+    halved = module(forward="y = self.inner(x); return 0.5 * y + 0.5 * y.detach()")
+    assert "in the gradient of `inner.weight`, your module gave" in said(halved, question)
+    detached = module(forward="return self.inner(x).detach()")
+    assert "your module gave an output without a gradient: look for `detach()`" in said(detached, question)
+    cut = module(forward="return x @ self.inner.weight.detach().T + self.inner.bias")
+    assert "in the gradient of `inner.weight`, your module gave nothing, since no gradient arrives" in said(
+        cut, question
+    )
+
+
+def test_a_number_of_parameters_is_told_without_the_right_one():
+    """Catches a message that gives the answer away."""
+    question = asks(holds("count", 1, parameter_count(drawn, lambda d_in, d_out: (d_in + 1) * d_out)))
+    assert result_of(Straight, question).points == 1
+    two = module("self.inner, self.outer = nn.Linear(d_in, d_out), nn.Linear(d_out, d_out)")
+    assert said(two, question) == "With d_in=3, d_out=5 your module has 50 parameters: too many."
+
+
+def test_a_check_repeats_and_seeds_the_code():
+    """Catches a module whose own initial weights, or dropout, differ from one check to the next."""
+    question = asks(equals("outputs", 1, lambda rng: [drawn(rng, weights=None, seed=4)], Straight))
+    assert result_of(module(), question).points == 1
+    noisy = module(forward="return self.inner(x) + torch.randn(1)")
+    assert said(noisy) == said(noisy)
+
+
+def test_one_mistake_in_two_spellings_is_told():
+    """Catches rounding in float32, or another word for a failing product, that hides a known mistake."""
+    wrong = WrongSolutions("q")
+    wrong("The outputs are doubled.")(module(forward="return 2 * self.inner(x)"))
+    twice = module(forward="return x @ (self.inner.weight.T * 2) + 2 * self.inner.bias")
+    assert result_of(twice, asks(), wrong.of("q")).checks[0].diagnosis.message == "The outputs are doubled."

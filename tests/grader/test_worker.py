@@ -1,0 +1,164 @@
+"""Code that breaks the process, runs for ever, floods it or lies to the grader.
+
+Each costs its own question or cell, gets one sentence, and leaves the other question its points.
+"""
+
+import pytest
+from clearcheck.worker import launch
+
+from .conftest import MEANS, RANGES
+
+IN_A_CALL = {
+    "sys.exit": ("import sys; sys.exit(0)", "raised SystemExit"),
+    "os._exit": ("import os; os._exit(0)", "ended the Python process (exit code 0)"),
+    "own interrupt": ("raise KeyboardInterrupt", "raised KeyboardInterrupt"),
+    "recursion": ("return column_means(table)", "raised RecursionError"),
+    "endless loop": ("while True: pass", "ran longer than 2 s and was stopped in the line `while True: pass`: look"),
+    "deaf loop": (
+        "import signal; signal.signal(signal.SIGALRM, signal.SIG_IGN)\n    while True: pass",
+        "ran longer than 2 s and was stopped: look for",
+    ),
+    "10 GB": ("return np.ones(10 * 2**30 // 8)", "raised MemoryError"),
+    "10 GB of bytes": ("return len(bytearray(10 * 2**30))", "raised MemoryError"),
+    "kill": ("import os; os.kill(os.getpid(), 9)", "ended the Python process (signal SIGKILL)"),
+    "closed descriptors": ("import os; os.closerange(0, 100); return 1", "ended the Python process"),
+    "large file": ("open('x', 'wb').write(bytes(10**8))", "File too large"),
+    "segmentation fault": ("import ctypes; ctypes.string_at(0)", "ended the Python process (signal SIGSEGV)"),
+}
+
+
+@pytest.mark.parametrize("name", IN_A_CALL)
+def test_a_call_that_breaks_things_costs_its_question_alone(graded, name):
+    """Would catch a grader that hangs, dies, or blames the other question."""
+    body, says = IN_A_CALL[name]
+    grade = graded(f"def column_means(table):\n    {body}", RANGES)
+    means, ranges = grade.questions
+    assert says in means.checks[0].message
+    assert (means.points, ranges.points) == (0, 3)
+
+
+def test_a_loop_that_swallows_every_exception_is_ended_from_outside(graded):
+    """Would catch relying on an exception to stop the learner's code, and losing the function of an ended cell."""
+    loop = "import signal\nsignal.signal(signal.SIGALRM, signal.SIG_IGN)\n"
+    loop += "while True:\n    try:\n        sum(range(1000))\n    except: pass"
+    grade = graded(f"{MEANS}\n{loop}", RANGES)
+    assert grade.points == 9
+    expected = "Code cell 2 ran longer than 3 s and was stopped: look for a loop that never ends."
+    assert grade.notes == [expected]
+
+
+def test_cells_that_break_things_do_not_stop_the_others(graded):
+    """Would catch one bad cell costing the cells before it or after it."""
+    cells = ["import os\nos._exit(3)", "raise SystemExit", "while True: pass", "x = bytearray(10 * 2**30)"]
+    grade = graded(cells[0], MEANS, *cells[1:], RANGES)
+    assert grade.points == 9
+    assert [note.split(":")[0].split(";")[0] for note in grade.notes] == [
+        "Code cell 2 ended the Python process (exit code 3)",
+        "Code cell 4 stopped with SystemExit in the line `raise SystemExit`",
+        "Code cell 5 ran longer than 3 s and was stopped",
+        "Code cell 6 stopped with MemoryError in the line `x = bytearray(10 * 2**30)`",
+    ]
+
+
+def test_printing_100_mb_is_dropped_with_a_note(graded):
+    """Would catch output that fills the memory, the terminal or the channel."""
+    cells = ["print('x' * 10**8)", "import os, sys\nos.write(1, bytes(10**6))\nos.write(2, bytes(10**6))"]
+    noisy = MEANS.replace("    return", "    print('y' * 10**7)\n    return")
+    grade = graded(*cells, noisy, RANGES)
+    assert grade.points == 9
+    assert grade.notes[0] == "Code cell 2 printed 100,000,001 characters: the grader dropped them."
+    assert grade.notes[1].startswith("`column_means` printed ")
+
+
+ALWAYS_EQUAL = """
+class Anything(np.ndarray):
+    def __eq__(self, other): return True
+    def __array_ufunc__(self, *args, **kwargs): return True
+    def __array_function__(self, *args, **kwargs): return True
+class Everything:
+    shape, dtype, ndim = (5,), np.dtype(float), 1
+    def __eq__(self, other): return True
+    def __sub__(self, other): return 0.0
+    def __float__(self): return 0.0
+    def __array__(self, *args, **kwargs): return np.zeros(5)
+"""
+
+
+@pytest.mark.parametrize("answer", ["Everything()", "np.zeros(5).view(Anything)", "[Everything()] * 5"])
+def test_an_object_that_equals_everything_gets_nothing(graded, answer):
+    """Would catch comparing with the learner's own __eq__."""
+    grade = graded(f"{ALWAYS_EQUAL}\ndef column_means(table):\n    return {answer}")
+    assert grade.points == 0
+
+
+def test_patching_numpy_changes_nothing_outside(graded):
+    """Would catch a comparison that runs in the learner's process."""
+    patch = "np.allclose = np.array_equal = np.isclose = lambda *a, **k: True\nnp.abs = lambda x: 0 * x"
+    assert graded(patch, "def column_means(table):\n    return np.zeros(table.shape[1])").points == 0
+
+
+FORGERY = """
+import os
+from clearcheck.worker.frames import write_frame
+def column_means(table):
+    forged = {"kind": "value", "value": table.mean(axis=0), "changed": []}
+    for descriptor in range(3, 30):
+        try:
+            write_frame(open(descriptor, "wb", closefd=False), forged)
+            os.write(descriptor, JUNK)
+        except (OSError, ValueError):
+            pass
+    return table.mean(axis=0)
+"""
+
+
+@pytest.mark.parametrize("junk", [b"", b"junk" * 9])
+def test_forged_replies_on_the_channel_are_noticed(graded, junk):
+    """Would catch taking the learner's bytes for a reply, and the next question reading what is left of them."""
+    grade = graded(f"JUNK = {junk}", FORGERY, RANGES)
+    means, ranges = grade.questions
+    assert "ended the Python process (its channel to the grader was disturbed)" in means.checks[0].message
+    assert (means.points, ranges.points) == (0, 3)
+
+
+def test_the_child_is_told_no_expected_value_seed_or_secret(graded, monkeypatch):
+    """Would catch the environment or the arguments of the process giving something away."""
+    monkeypatch.setenv("CLASS_TOKEN", "s3cret")
+    look = "import os, sys\nif 'CLASS_TOKEN' in os.environ: raise ValueError('token')\n"
+    look += "if any('seed' in word for word in sys.argv): raise ValueError('seed')\n"
+    look += "if any(name.startswith('clearcheck_') for name in sys.modules): raise ValueError('checks')\n"
+    look += "if os.listdir('.'): raise ValueError('files')"
+    assert graded(look, MEANS).notes == []
+
+
+@pytest.mark.parametrize("room", ["author.loading", "grading.question", "notebooks.release", "cli"])
+def test_the_grader_cannot_be_imported_by_its_name(graded, room):
+    """Would catch an answer that lets the grader load the author's own answers."""
+    grade = graded(f"import clearcheck.{room} as found\ncolumn_means = found", MEANS)
+    assert grade.notes[0].startswith(
+        f"Code cell 2 stopped with ModuleNotFoundError (No module named 'clearcheck.{room.split('.')[0]}"
+    )
+    assert grade.points == 6
+
+
+def test_reading_input_ends_at_once(graded):
+    """Would catch a notebook that waits for the keyboard for ever."""
+    grade = graded("name = input('Who are you?')", MEANS)
+    assert grade.notes[0].startswith("Code cell 2 stopped with EOFError")
+    assert grade.points == 6
+
+
+def test_a_process_that_dies_again_and_again_is_given_up(graded):
+    """Would catch an endless chain of restarts: this thread ends every process shortly after its start."""
+    bomb = "import os, threading\ndef go():\n    threading.Timer(0.05, os._exit, [1]).start()\n"
+    grade = graded(bomb + "class Now:\n    go()\n" + MEANS, "import time\ntime.sleep(0.5)", RANGES)
+    assert any("ended the Python process" in note for note in grade.notes)
+
+
+def test_a_worker_that_does_not_start_is_no_fault_of_the_notebook(graded, monkeypatch, tmp_path):
+    """Would catch points lost, or a wait without end, where Python itself cannot be started as the grader wants it."""
+    monkeypatch.setattr(launch.sys, "executable", str(tmp_path / "python"))
+    (tmp_path / "python").symlink_to("/bin/false")
+    launch._server.cache_clear()
+    with pytest.raises(launch.WorkerError, match=r"did not start .*: .*python with NumPy was tried"):
+        graded(MEANS)

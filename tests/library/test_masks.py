@@ -1,0 +1,30 @@
+"""The masks: aligned with the last token, of the width they promise."""
+
+import pytest
+import torch
+from clearformer.attention import causal_mask, padding_mask, window_mask
+from clearformer.reference import attention as reference
+
+
+def test_the_causal_mask_is_aligned_with_the_last_token():
+    """Catches the alignment with the first token, which is wrong as soon as earlier tokens lie in a cache."""
+    assert causal_mask(3).int().tolist() == [[1, 0, 0], [1, 1, 0], [1, 1, 1]]
+    assert causal_mask(2, 4).int().tolist() == [[1, 1, 1, 0], [1, 1, 1, 1]]
+    assert (reference.causal_mask(4) == causal_mask(4).numpy().T).all()
+
+
+def test_a_window_sees_the_token_itself_and_those_just_before():
+    assert window_mask(4, width=2).int().tolist() == [[1, 0, 0, 0], [1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1]]
+    assert window_mask(2, 5, width=3).int().tolist() == [[0, 1, 1, 1, 0], [0, 0, 1, 1, 1]]
+    assert torch.equal(window_mask(3, 5, width=9), causal_mask(3, 5))
+    n, W = 50, 8
+    assert window_mask(n, width=W).sum() == n * W - W * (W - 1) // 2
+
+
+def test_a_window_of_no_token_is_refused():
+    with pytest.raises(ValueError, match="width=0, expected at least 1"):
+        window_mask(4, width=0)
+
+
+def test_padding_is_hidden_from_every_head_and_target():
+    assert padding_mask(torch.tensor([[3, 9, 9]]), 9).tolist() == [[[[True, False, False]]]]

@@ -1,0 +1,43 @@
+"""What ``import clearformer`` offers, and what it costs."""
+
+import importlib
+import inspect
+import subprocess
+import sys
+
+import clearformer
+import clearformer.models
+import pytest
+
+
+@pytest.mark.parametrize("package", [clearformer, clearformer.models], ids=["clearformer", "models"])
+def test_the_names_that_people_start_with_are_there(package):
+    """Catches a name that leads nowhere, and one that a module of the same name hides."""
+    for module in {"generation", "training", "pretrained", "tokenizers", *clearformer._HOME.values()}:
+        importlib.import_module(f"clearformer.{module}")
+    assert len(package.__all__) >= 10 and {*package.__all__} <= {*dir(package)}
+    for name in package.__all__:
+        found = getattr(package, name)
+        assert found.__name__ == name and (inspect.isclass(found) or inspect.isfunction(found))
+
+
+@pytest.mark.parametrize("package", [clearformer, clearformer.models], ids=["clearformer", "models"])
+def test_another_name_is_refused_with_those_there_are(package):
+    with pytest.raises(AttributeError, match=r"no attribute 'LSTM', only .*BERT"):
+        package.LSTM  # noqa: B018
+    with pytest.raises(ImportError, match="LSTM"):
+        exec(f"from {package.__name__} import LSTM")
+
+
+def test_the_reference_and_the_list_of_names_need_numpy_alone():
+    """Catches an import of torch before one of its names is asked for."""
+    code = """
+        import sys
+        import clearformer, clearformer.models, clearformer.reference.attention
+        assert {"GPT", "generate"} <= {*dir(clearformer)} and "ViT" in dir(clearformer.models)
+        heavy = {"torch", "safetensors", "tqdm"} & sys.modules.keys()
+        from clearformer import GPT
+        print(sorted(heavy), GPT.__module__)
+    """
+    done = subprocess.run([sys.executable, "-c", inspect.cleandoc(code)], capture_output=True, text=True)
+    assert (done.returncode, done.stdout.split()) == (0, ["[]", "clearformer.models.gpt"]), done.stderr

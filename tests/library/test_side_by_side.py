@@ -1,0 +1,42 @@
+"""Copies that are trained side by side: each as if it were alone."""
+
+import torch
+from clearbook.side_by_side import BETAS, train_copies
+from torch import nn
+
+RATES = (0.03, 0.0, 0.02, 0.01)
+
+
+def fresh(seed):
+    torch.manual_seed(seed)
+    return nn.Sequential(nn.Linear(3, 7), nn.Tanh(), nn.Linear(7, 2))
+
+
+def draw(generator):
+    x = torch.randn(5, 3, generator=generator)
+    return x, x[:, :2] * x[:, 2:]
+
+
+def measure(model, x, y):
+    output = model(x)
+    return (output - y).square().mean(), output.abs().amax()
+
+
+def test_each_copy_learns_as_if_it_were_alone():
+    losses, largest = train_copies([fresh(seed) for seed in (1, 2, 3)], measure, draw, RATES, seed=4)
+    model, generator = fresh(2), torch.Generator().manual_seed(4)
+    optimizer = torch.optim.AdamW(model.parameters(), betas=BETAS, weight_decay=0.0)
+    for step, rate in enumerate(RATES):
+        loss, top = measure(model, *draw(generator))
+        torch.testing.assert_close((losses[step, 1], largest[step, 1]), (loss.detach(), top.detach()))
+        optimizer.param_groups[0]["lr"] = rate
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+
+def test_the_models_are_left_as_they_were():
+    models, expected = [fresh(1), fresh(2)], [fresh(1), fresh(2)]
+    train_copies(models, measure, draw, RATES)
+    for model, other in zip(models, expected, strict=True):
+        torch.testing.assert_close(model.state_dict(), other.state_dict())

@@ -1,0 +1,34 @@
+"""A class that a page says is yours from a chapter before is the one that you typed there."""
+
+import ast
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+
+CHAPTERS = Path(__file__).parents[2] / "chapters"
+PAGES = sorted([*CHAPTERS.glob("[0-9]*.ipynb"), *(CHAPTERS / "closer").glob("*.ipynb")])
+SAID = re.compile(r"^# yours from chapter (\d+)\b.*\n(class .*)\Z", re.DOTALL | re.MULTILINE)
+
+
+def code_of(page: Path) -> list[str]:
+    return [cell.source for cell in nbformat.read(page, as_version=4).cells if cell.cell_type == "code"]
+
+
+def brought_along() -> list:
+    """Page, chapter that it names, and the class."""
+    found = [(page, SAID.search(source)) for page in PAGES for source in code_of(page)]
+    return [(page.stem, int(said[1]), ast.parse(said[2]).body[0]) for page, said in found if said]
+
+
+@pytest.mark.parametrize(("page", "chapter", "own"), brought_along(), ids=lambda value: getattr(value, "name", value))
+def test_it_is_the_class_of_that_chapter(page, chapter, own):
+    """Catches a copy that was left behind when the chapter changed, or that was never the reader's."""
+    (origin,) = CHAPTERS.glob(f"{chapter:02}-*.ipynb")
+    classes = [node for source in code_of(origin) for node in ast.parse(source).body if isinstance(node, ast.ClassDef)]
+    assert ast.unparse(own) in [ast.unparse(node) for node in classes if node.name == own.name]
+
+
+def test_there_are_some():
+    assert len(brought_along()) >= 6

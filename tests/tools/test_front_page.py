@@ -1,0 +1,90 @@
+"""The front page tells what is so: numbers that chapters print, hours that they name, a grade as it is given."""
+
+import json
+import re
+from html.parser import HTMLParser
+
+import front_page
+import live_transformer
+import pytest
+from bootstrap import ROOT
+from clearbook.figures.transformer_map import DECODER, ENCODER, transformer_map
+
+INDEX = (ROOT / "index.md").read_text(encoding="utf8")
+CARDS = re.findall(r":link: chapters/([\w-]+)\.html#([\w-]+)\n(.*?)\n:::", INDEX, flags=re.DOTALL)
+NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?(?:e-\d+)?")
+
+
+def printed(chapter: str) -> str:
+    cells = json.loads((ROOT / "chapters" / f"{chapter}.ipynb").read_text(encoding="utf8"))["cells"]
+    return "\n".join("".join(out.get("text", [])) for cell in cells for out in cell.get("outputs", []))
+
+
+@pytest.mark.parametrize(("chapter", "section", "text"), CARDS, ids=[card[0] for card in CARDS])
+def test_every_number_of_a_result_is_printed_by_its_chapter(chapter, section, text):
+    """Catches a result that was typed, or that its chapter no longer has."""
+    numbers = NUMBER.findall(text)
+    found = set(NUMBER.findall(printed(chapter)))
+    assert numbers and [number for number in numbers if number not in found] == []
+
+
+def test_there_are_three_results():
+    assert len(CARDS) == 3
+
+
+def test_hours_are_those_of_the_chapters(tmp_path):
+    """Catches a chapter that is not counted, minutes taken for hours, and a chapter without its time."""
+    minutes = front_page.chapter_minutes()
+    assert len(minutes) == len(list((ROOT / "chapters").glob("[0-9][0-9]-*.ipynb")))
+    told = front_page.substitutions()
+    assert int(told["hours_afternoon"]) < int(told["hours_roadmap"]) < int(told["hours_all"])
+    assert sum(map(sum, minutes.values())) <= 60 * int(told["hours_all"]) < sum(map(sum, minutes.values())) + 60
+    (tmp_path / "chapters").mkdir()
+    (tmp_path / "chapters" / "01-a.ipynb").write_text('{"cells": [{"source": ["# A\\n"]}]}')
+    with pytest.raises(ValueError, match=r"01-a\.ipynb: its first cell has no"):
+        front_page.chapter_minutes(tmp_path)
+
+
+def test_every_computed_value_stands_on_the_page():
+    assert set(re.findall(r"\{\{ (\w+) \}\}", INDEX)) == set(front_page.substitutions())
+
+
+def test_the_grade_is_one_that_names_its_mistake():
+    """Catches a card that is made up, and links that lead nowhere from the front page."""
+    slug, question, mistake = re.search(r"\{grader-card\} (\S+) (\S+) (\S+)", INDEX).groups()
+    card = front_page.grader_card(slug, question, mistake)
+    assert "Your result equals a known mistake" in card and 'href="chapters/03-self-attention.html#' in card
+    with pytest.raises(KeyError):
+        front_page.grader_card(slug, question, "no_such_mistake")
+
+
+class Links(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.found, self.words = [], []
+
+    def handle_starttag(self, tag, attributes):
+        if tag == "a":
+            self.found.append(dict(attributes)["href"])
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+
+def test_each_box_of_the_map_leads_to_a_chapter_and_says_so():
+    """Catches a box that leads nowhere, and one that does not say where it leads."""
+    links = Links()
+    links.feed(transformer_map("chapters/", ".ipynb"))
+    assert len(links.found) == len(ENCODER) + len(DECODER) and all((ROOT / link).is_file() for link in links.found)
+    assert sum(bool(re.match(r"chapters? \d", word)) for word in links.words) == len(links.found)
+    assert {link[9:11] for link in links.found} == {"01", "03", "05", "06", "07", "08", "09"}
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "chapters").glob("*.ipynb")), ids=lambda path: path.stem)
+def test_what_stands_for_a_live_model_is_what_it_says(path):
+    """Catches a table that was printed for other weights than those in models/."""
+    cells = json.loads(path.read_text(encoding="utf8"))["cells"]
+    for cell in cells:
+        for pasted in re.findall(r"<live-transformer.*?</live-transformer>", "".join(cell["source"]), flags=re.DOTALL):
+            model, prompt = re.search(r'model="(.*?)" prompt="(.*?)"', pasted).groups()
+            assert pasted == live_transformer.snippet(model, prompt), f"{path.stem}, {cell['id']}: print it again"

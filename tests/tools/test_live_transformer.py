@@ -1,0 +1,70 @@
+"""What the build adds to a page with the live transformer, and to no other."""
+
+import base64
+import json
+from types import SimpleNamespace
+
+import pytest
+import sphinx_clearformer
+import torch
+from bootstrap import ROOT
+from bs4 import BeautifulSoup
+from clearbook.language_model import load_language_model
+from live_transformer import SCRIPT, bring, snippet
+
+
+@pytest.fixture
+def models(tmp_path):
+    folder = tmp_path / "models" / "small"
+    folder.mkdir(parents=True)
+    (folder / "config.json").write_text('{"n_vocab": 3}', encoding="utf-8")
+    (folder / "model.safetensors").write_bytes(bytes(range(256)) * 2000)
+    return folder.parent
+
+
+def test_an_element_is_told_where_its_weights_lie_and_what_they_weigh(tmp_path, models):
+    """Catches a click that leads nowhere, another model's weights, and a size typed by hand."""
+    site = tmp_path / "site"
+    body = bring('<p>a</p><live-transformer model="small" prompt="The ">x</live-transformer>', site, "../", models)
+    script = (site / "live" / "small.js").read_text(encoding="utf-8")
+    told = f'src="../live/small.js" megabytes="{len(script) / 1e6:.1f}"'
+    assert body == f'<p>a</p><live-transformer model="small" prompt="The " {told}>x</live-transformer>'
+    assert (site / SCRIPT).is_file()
+    held = json.loads(script[script.index("] = ") + 4 : script.rindex("; })(")])
+    assert held["config"] == '{"n_vocab": 3}'
+    assert base64.b64decode(held["weights"]) == (models / "small" / "model.safetensors").read_bytes()
+
+
+def test_an_element_without_a_model_of_ours_stops_the_build(tmp_path, models):
+    """Catches a page that is published with a button that cannot work."""
+    with pytest.raises(FileNotFoundError, match="large"):
+        bring('<live-transformer model="large">', tmp_path / "site", "", models)
+    with pytest.raises(ValueError, match="names no model"):
+        bring("<live-transformer>", tmp_path / "site", "", models)
+
+
+def test_only_a_page_that_holds_the_element_gets_its_script(tmp_path):
+    """Catches a script that weighs on every page of the book, and a path that is wrong in a folder."""
+    added = []
+    app = SimpleNamespace(outdir=tmp_path, add_js_file=lambda *arguments, **options: added.append(arguments))
+    for page, body in (("index", "<p>no element</p>"), ("search", None)):
+        sphinx_clearformer.bring_the_live_transformer(app, page, "", {"body": body}, None)
+    assert added == [] and not list(tmp_path.iterdir())
+    model = next(path.parent.name for path in sorted(ROOT.glob("models/*/config.json")))
+    context = {"body": f'<live-transformer model="{model}"></live-transformer>'}
+    sphinx_clearformer.bring_the_live_transformer(app, "chapters/09", "", context, None)
+    assert added == [(f"../{SCRIPT}",)]
+    assert f'src="../live/{model}.js"' in context["body"] and (tmp_path / "live" / f"{model}.js").is_file()
+
+
+@pytest.mark.slow
+def test_the_static_table_holds_the_models_own_numbers():
+    """Catches a picture of another prompt, a blank line that ends the element in Markdown, text that becomes markup."""
+    name = next(path.parent.name for path in sorted(ROOT.glob("models/*/config.json")))
+    page = BeautifulSoup(written := snippet(name, "for <b>\n\nThe "), "html.parser")
+    assert "" not in written.splitlines() and page.find("b") is None
+    assert page.find("live-transformer")["prompt"] == "for <b>\n\nThe "
+    model, tokenizer = load_language_model(ROOT / "models" / name)
+    ids = torch.tensor([[model.config.n_vocab - 1, *tokenizer.encode("for <b>\n\nThe ")]])
+    likeliest = model(ids)[0, -1].softmax(-1).topk(8).values.tolist()
+    assert [row.select("td")[1].text for row in page.select("tr:has(td)")] == [f"{100 * p:.1f} %" for p in likeliest]

@@ -1,0 +1,146 @@
+"""The hooks of the site: addresses said once, buttons that appear with them, a PDF that is linked when it is there."""
+
+import shutil
+from types import SimpleNamespace
+
+import book
+import book_pdf
+import downloads
+import nbformat
+import publish
+import pytest
+from sphinx.errors import ConfigError
+
+NO_CHROMIUM = "needs Chromium (install it, or name it with CHROMIUM=/path/to/chromium)"
+
+
+def config(**options) -> SimpleNamespace:
+    return SimpleNamespace(html_baseurl="", html_theme_options={"launch_buttons": {"notebook_interface": "jupyterlab"}},
+                           **options)  # fmt: skip
+
+
+def test_without_an_address_there_is_no_button(monkeypatch):
+    """Catches buttons that lead to a repository which does not exist."""
+    monkeypatch.delenv(publish.REPOSITORY_URL, raising=False)
+    it = config()
+    publish.add_buttons(None, it)
+    assert it.html_theme_options == config().html_theme_options
+
+
+def test_with_an_address_there_are_three(monkeypatch):
+    """Catches buttons without a repository, or for the branch whose notebooks do not install the course."""
+    monkeypatch.setenv(publish.REPOSITORY_URL, "https://github.com/somebody/course.git")
+    it = config()
+    publish.add_buttons(None, it)
+    options = it.html_theme_options
+    assert options["repository_url"] == "https://github.com/somebody/course" and options["use_repository_button"]
+    assert options["repository_branch"] == publish.BRANCH
+    assert options["launch_buttons"] == {"notebook_interface": "jupyterlab", **publish.LAUNCH}
+
+
+@pytest.mark.parametrize("address", ["github.com/a/b", "https://github.com/a", "https://example.org/a/b"])
+def test_a_repository_that_no_button_could_open_is_told(monkeypatch, address):
+    """Catches buttons that lead nowhere."""
+    monkeypatch.setenv(publish.REPOSITORY_URL, address)
+    with pytest.raises(ConfigError, match=f"REPOSITORY_URL={address}: an address such as"):
+        publish.add_buttons(None, config())
+
+
+def test_the_address_of_the_site_ends_with_a_slash(monkeypatch):
+    """Catches …/coursedist/… in every notebook; and what is no address."""
+    monkeypatch.setenv(publish.SITE_URL, "https://somebody.github.io/course")
+    assert publish.site_address(config()) == "https://somebody.github.io/course/"
+    monkeypatch.setenv(publish.SITE_URL, "somebody.github.io")
+    with pytest.raises(ConfigError, match=r"SITE_URL=somebody\.github\.io: an address such as"):
+        publish.site_address(config())
+    monkeypatch.delenv(publish.SITE_URL)
+    assert publish.site_address(config()) == ""
+    it = config()
+    it.html_baseurl = "https://other.example/"
+    assert publish.site_address(it) == "https://other.example/"
+
+
+def test_the_workflow_sets_both_addresses_and_fills_the_branch():
+    """Catches a variable or a branch that is renamed here and not there."""
+    text = (book_pdf.ROOT / ".github" / "workflows" / "pages.yml").read_text(encoding="utf-8")
+    assert f"{publish.SITE_URL}: $" in text and f"{publish.REPOSITORY_URL}: $" in text
+    assert f"--initial-branch={publish.BRANCH}" in text and f"{publish.DIST}/{publish.ARCHIVE}" in text
+
+
+def test_the_pdf_is_linked_where_it_is(tmp_path):
+    """Catches a link to a file that is not there, and one that is wrong in a folder."""
+    (tmp_path / "chapters").mkdir()
+    (tmp_path / "chapters" / "setup.html").write_text(f"<ul>{publish.PDF_PLACE}</ul>")
+    publish.link_the_pdf(tmp_path)
+    assert publish.PDF not in (tmp_path / "chapters" / "setup.html").read_text()
+    (tmp_path / "dist").mkdir()
+    (tmp_path / "dist" / publish.PDF).write_bytes(bytes(3_000_000))
+    publish.link_the_pdf(tmp_path)
+    text = (tmp_path / "chapters" / "setup.html").read_text()
+    assert 'href="../dist/clearformer.pdf"' in text and "(3 MB)" in text
+
+
+def test_without_chromium_the_site_is_built_and_that_is_said(monkeypatch, tmp_path, capsys):
+    """Catches a build that fails where no browser is."""
+    monkeypatch.setattr(book_pdf, "build", lambda root: tmp_path)
+    monkeypatch.delenv("CHROMIUM", raising=False)
+    monkeypatch.setattr(book_pdf.shutil, "which", lambda name: None)
+    assert book_pdf.main() == 0
+    assert "No Chromium is found" in capsys.readouterr().out
+    assert list(tmp_path.iterdir()) == []
+
+
+PAGE = """<html><head><title>t</title></head><body><main><article class="bd-article"><section id="s"><h1>{title}
+<a class="headerlink" href="#s">#</a></h1><p id="p">{text}</p></section></article></main></body></html>"""
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+@pytest.mark.skipif(book_pdf.find_chromium() is None, reason=NO_CHROMIUM)
+def test_pages_follow_one_another_with_contents(tmp_path):
+    """Catches chapters on one page, contents with the wrong page, and the sheet left in the site."""
+    (tmp_path / "chapters").mkdir()
+    long = "<br>".join(["a line"] * 120)
+    link = 'see <a href="02-b.html#p">there</a> and <a href="gone.html">not printed</a>'
+    for name, text in (("01-a", long + link), ("02-b", "short")):
+        (tmp_path / "chapters" / f"{name}.html").write_text(PAGE.format(title=name, text=text))
+    pages = ["chapters/01-a", "chapters/02-b"]
+    n_pages = book_pdf.print_book(tmp_path, tmp_path / "book.pdf", pages)
+    starts, counted = book_pdf.starting_pages((tmp_path / "book.pdf").read_bytes())
+    first, second = (starts[book_pdf.anchor(name, "")] for name in pages)
+    assert first == 3 and second > first + 1 and n_pages == counted == second
+    sheet = book_pdf.Book(tmp_path, pages).text()
+    assert 'href="#chapters-02-b--p"' in sheet and "gone.html" not in sheet and "headerlink" not in sheet
+    assert {path.name for path in tmp_path.iterdir()} == {"chapters", "book.pdf"}
+
+
+@pytest.mark.slow
+def test_a_site_that_knows_its_addresses(tmp_path, monkeypatch):
+    """Catches a theme that drops the buttons, buttons for another branch, and a command with another address."""
+    root, pages = book_pdf.ROOT, tmp_path / "chapters"
+    shutil.copytree(root / "_static", tmp_path / "_static")
+    pages.mkdir()
+    shutil.copy(root / "chapters" / "references.bib", pages)
+    config = (root / "_config.yml").read_text(encoding="utf-8")
+    here = config.replace("sphinx_clearformer: tools", f"sphinx_clearformer: {root / 'tools'}")
+    (tmp_path / "_config.yml").write_text(here, encoding="utf-8")
+    (tmp_path / "_toc.yml").write_text("format: jb-book\nroot: index\nchapters:\n- file: chapters/03-self-attention\n")
+    (tmp_path / "index.md").write_text("# Title\n\n```{downloads}\n```\n")
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# Title of a chapter", id="title")])
+    notebook.metadata.kernelspec = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    nbformat.write(notebook, pages / "03-self-attention.ipynb")
+    monkeypatch.setattr(book, "vendor", lambda cache: None)
+    monkeypatch.setenv(publish.SITE_URL, "https://somebody.github.io/course")
+    monkeypatch.setenv(publish.REPOSITORY_URL, "https://github.com/somebody/course")
+    with (tmp_path / "log").open("w") as log:
+        site = book.build(tmp_path, log=log.fileno())
+    chapter = (site / "chapters" / "03-self-attention.html").read_text(encoding="utf-8")
+    opened = "somebody/course/{}notebooks{}chapters/03-self-attention.ipynb"
+    assert f"https://mybinder.org/v2/gh/{opened.format('', '?urlpath=lab/tree/')}" in chapter
+    assert f"https://colab.research.google.com/github/{opened.format('blob/', '/')}" in chapter
+    assert 'href="https://github.com/somebody/course"' in chapter
+    index = (site / "index.html").read_text(encoding="utf-8")
+    assert f"clearformer[notebooks] @ https://somebody.github.io/course/dist/{downloads.wheel_name()}" in index
+    assert (site / "dist" / downloads.wheel_name()).exists() and 'href="dist/course.zip"' in index
+    published = (site / "_sources" / "chapters" / "03-self-attention.ipynb").read_text(encoding="utf-8")
+    assert f"https://somebody.github.io/course/dist/{downloads.wheel_name()}" in published

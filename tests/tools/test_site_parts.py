@@ -1,0 +1,89 @@
+"""What tools/site_*.py make of a page, a quiz and an address."""
+
+import json
+from types import SimpleNamespace
+
+import publish
+import pytest
+import site_pages
+import site_quiz
+
+
+def question(number: int, right: int, n_options: int = 3) -> str:
+    words = ["Right" if i == right else "Not quite" for i in range(n_options)]
+    options = (
+        f'<details class="quiz"><summary>{letter}</summary>\n\n**{word}.** Why.\n\n</details>'
+        for letter, word in zip("abcd", words, strict=False)
+    )
+    return "\n".join([f"**{number}. What?**\n", *options])
+
+
+def test_right_options_are_spread_and_nothing_is_lost():
+    """Catches a shuffle that drops an option, leaves all right ones in one place, or differs in the next build."""
+    text = "\n\n".join(question(number, right=0) for number in range(1, 7)) + "\n\nThe end."
+    shuffled = site_quiz.with_groups(text, "chapters/x", site_quiz.Places("chapters/x"))
+    groups = shuffled.split('<div class="quiz-question"')[1:]
+    places = [
+        group.split("<details")[1:].index(next(o for o in group.split("<details")[1:] if "Right" in o))
+        for group in groups
+    ]
+    assert sorted(places) == [0, 0, 1, 1, 2, 2]
+    assert all(sorted(part[0] for part in group.split("<summary>")[1:]) == ["a", "b", "c"] for group in groups)
+    assert shuffled.endswith("The end.") and 'aria-label="Answers to question 6"' in shuffled
+    assert shuffled == site_quiz.with_groups(text, "chapters/x", site_quiz.Places("chapters/x"))
+
+
+def test_a_question_without_one_right_option_stays_as_it_is():
+    """Catches a shuffle that fails on a quiz which the rules for notebooks will refuse anyway."""
+    text = question(1, right=7)
+    assert site_quiz.with_groups(text, "p", site_quiz.Places("p")).count("<details") == 3
+
+
+def test_cells_below_a_quiz_are_folded_up_to_the_next_heading():
+    """Catches answers printed below the quiz, and cells of the next section folded with them."""
+    cells = [
+        {"cell_type": "markdown", "source": ["## Check yourself\n\n", question(1, right=1)], "metadata": {}},
+        {"cell_type": "code", "source": ["print(1)"], "metadata": {"tags": ["hide-input", "other"]}},
+        {"cell_type": "markdown", "source": ["## Next"], "metadata": {}},
+        {"cell_type": "code", "source": ["print(2)"], "metadata": {}},
+    ]
+    made = json.loads(site_quiz.prepare_notebook(json.dumps({"cells": cells}), "p"))["cells"]
+    assert made[1]["metadata"]["tags"] == ["other", "hide-cell"]
+    assert made[3]["metadata"] == {}
+
+
+def test_a_description_has_whole_goals_and_no_tex():
+    goals = "".join(f"<li><p>do thing {n} " + "very " * 9 + r"well with \(\mathbf{x}\),</p></li>" for n in range(5))
+    made = site_pages.description(f"<h1>T</h1><p>After this chapter you can</p>\n<ul>{goals}</ul>", "T")
+    assert made.startswith("After this chapter you can do thing 0") and made.endswith("well with x.")
+    assert len(made) <= site_pages.LONGEST and "thing 1" in made and "thing 4" not in made
+
+
+@pytest.mark.parametrize("text", ["", "<p>Short.</p>", "<p>" + "word " * 100 + "</p>"])
+def test_a_page_without_goals_is_described_too(text):
+    """Catches a page without text, and a sentence longer than a search engine shows."""
+    assert 1 <= len(site_pages.description(text, "A title")) <= site_pages.LONGEST
+
+
+def test_an_unknown_icon_stays_as_it_was():
+    unknown = '<i class="fa-solid fa-no-such-icon"></i>'
+    assert site_pages.ICON.sub(site_pages.drawn, unknown) == unknown
+    known = site_pages.ICON.sub(site_pages.drawn, '<i class="fa-solid fa-list"></i>')
+    assert known.startswith("<svg") and "<path" in known
+
+
+@pytest.mark.parametrize("address", ["", "https://book.example/x"])
+def test_a_known_address_is_told_to_search_engines(tmp_path, monkeypatch, address):
+    """Catches a site map with invented addresses, and pages that hide from searches in it."""
+    monkeypatch.setenv(publish.SITE_URL, address)
+    config = SimpleNamespace(html_baseurl="", project="Book")
+    site_pages.use_address(None, config)
+    env = SimpleNamespace(found_docs={"index", "a/hidden"}, metadata={"a/hidden": {"nosearch": "true"}})
+    app = SimpleNamespace(outdir=tmp_path, config=config, env=env, builder=SimpleNamespace(format="html"))
+    site_pages.write_for_visitors(app, None)
+    assert (tmp_path / "sitemap.xml").exists() == bool(address)
+    if address:
+        sitemap = (tmp_path / "sitemap.xml").read_text()
+        assert "<loc>https://book.example/x/index.html</loc>" in sitemap and "hidden" not in sitemap
+        assert "Sitemap: https://book.example/x/sitemap.xml" in (tmp_path / "robots.txt").read_text()
+        assert 'href="https://book.example/x/index.html"' in (tmp_path / "404.html").read_text()

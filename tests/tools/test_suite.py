@@ -1,0 +1,84 @@
+"""How the suite is run: in one process unless make asks for more, in an order without idle ends, skips in one line."""
+
+import importlib.util
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from tests.tools.conftest import ROOT
+
+
+@pytest.fixture(scope="module")
+def hooks():
+    spec = importlib.util.spec_from_file_location("suite_hooks", ROOT / "conftest.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+QUICK = "tests/library tests/docs tests/notebooks tests/equations"
+MEANT = {
+    "": f"False False  {QUICK}",
+    "tests/tools": "False False  tests/tools",
+    "@tests/quick.args": f"True False not slow {QUICK}",
+    "@tests/everything.args": "True True  tests chapters exercises",
+    "@tests/everything.args chapters -n 0": "False True  chapters",
+}
+
+
+@pytest.fixture(scope="module")
+def meant() -> list[str]:
+    """What pytest makes of each of these arguments: whether it has processes and compares notebooks, what and where."""
+    code = (
+        "import sys, pytest\n"
+        "class Say:\n"
+        "    @pytest.hookimpl(tryfirst=True)\n"
+        "    def pytest_cmdline_main(self, config):\n"
+        "        print(bool(config.option.numprocesses), config.option.nbval, config.option.markexpr, *config.args)\n"
+        "        return 0\n"
+        "for arguments in sys.argv[1:]:\n"
+        "    assert pytest.main(arguments.split(), plugins=[Say()]) == 0\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code, *MEANT], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+@pytest.mark.parametrize("arguments", MEANT)
+def test_processes_and_notebooks_only_where_they_are_asked_for(arguments, meant):
+    assert meant[list(MEANT).index(arguments)] == MEANT[arguments]
+
+
+def test_the_book_is_built_first_and_its_pages_are_read_last(hooks):
+    names = [hooks.BROWSER, "tests/library/test_a.py", "chapters/01.ipynb", hooks.PROOFS, hooks.BOOK]
+    items = [SimpleNamespace(nodeid=f"{name}::test") for name in names]
+    hooks.pytest_collection_modifyitems(items)
+    assert [item.nodeid.split("::")[0] for item in items] == [names[i] for i in (4, 3, 2, 1, 0)]
+
+
+def test_proofs_and_pages_are_shared_among_the_processes_and_files_are_not(hooks):
+    def scope(nodeid):
+        return hooks.Scheduling._split_scope(None, nodeid)
+
+    page = f"{hooks.BROWSER}::test_page_reads_well[chapters/09-language-model.html-wide-dark]"
+    assert scope(page) == scope(page.replace("reads_well", "other")) != scope(page.replace("09", "08"))
+    assert scope(f"{hooks.PROOFS}::test_it[01]") != scope(f"{hooks.PROOFS}::test_it[02]")
+
+
+@pytest.mark.parametrize(("asked", "found", "number"), [("auto", 2, 3), ("auto", 16, 16), ("logical", 2, 2)])
+def test_the_whole_suite_has_three_processes_or_more(hooks, monkeypatch, asked, found, number):
+    monkeypatch.delenv("PYTEST_XDIST_AUTO_NUM_WORKERS", raising=False)
+    chosen = hooks.pytest_xdist_auto_num_workers(SimpleNamespace(option=SimpleNamespace(numprocesses=asked)))
+    next(chosen)
+    with pytest.raises(StopIteration) as end:
+        chosen.send(found)
+    assert end.value.value == number
+
+
+def test_skips_are_counted_by_reason_in_one_line(hooks):
+    lines = []
+    skipped = [SimpleNamespace(longrepr=("file", 1, f"Skipped: needs {what}")) for what in ("rain", "sun", "rain")]
+    hooks.pytest_terminal_summary(SimpleNamespace(stats={"skipped": skipped}, write_line=lines.append))
+    assert lines == ["skipped: 2 × needs rain; 1 × needs sun"]

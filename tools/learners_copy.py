@@ -1,0 +1,111 @@
+"""The course as a learner's machine gets it: the exercises with their checks, and without the authors' answers.
+
+A check compares with a reference and knows the mistakes by their results, so both have to travel. What stays behind are
+the right answers of every question and the solutions in the authors' notebooks. A mistake that is written as an edit of
+a right answer becomes a whole function.
+"""
+
+import ast
+import json
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from clearcheck.author.edits import HEAD
+from clearcheck.author.loading import AUTHORING, load, slugs_in
+from clearcheck.author.mistakes import Solution
+from clearcheck.author.release import learner_notebook, read_source
+
+PACKAGES = ("clearformer", "clearbook", "cleartape", "clearcheck")
+DATA = ("models", "benchmarks/results.json")  # what chapters ask course_file for
+UNWANTED = shutil.ignore_patterns("__pycache__", "*.pyc", ".*")
+Definition = ast.FunctionDef | ast.ClassDef
+
+
+def copy_library(root: Path, target: Path) -> None:
+    """The packages of lib/."""
+    for package in PACKAGES:
+        shutil.copytree(root / "lib" / package, target / package, ignore=UNWANTED)
+
+
+def copy_data(root: Path, target: Path) -> None:
+    """The files that chapters read."""
+    for name in DATA:
+        copy = shutil.copytree if (root / name).is_dir() else shutil.copyfile
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        copy(root / name, target / name)
+
+
+def copy_checks(root: Path, target: Path) -> None:
+    """Every exercise, into the folder exercises/authoring of the target, without answers."""
+    for slug in slugs_in(root / AUTHORING):
+        authored = load(slug, root)
+        folder = target / AUTHORING / slug
+        folder.mkdir(parents=True)
+        mistakes = {q.id.replace("-", "_"): authored.wrong.of(q.id) for q in authored.exercise.questions}
+        for path in sorted(authored.folder.glob("*.py")):
+            text = path.read_text(encoding="utf-8")
+            known = {mistake.name: mistake for mistake in mistakes.get(path.stem, [])}
+            kept = without_answers(text, known) if path.stem in mistakes else text
+            (folder / path.name).write_text(kept, encoding="utf-8")
+        notebook = learner_notebook(read_source(authored.folder / "source.ipynb"), slug)
+        (folder / "source.ipynb").write_text(json.dumps(notebook, indent=1, ensure_ascii=False), encoding="utf-8")
+
+
+def without_answers(text: str, mistakes: Mapping[str, Solution]) -> str:
+    """The file of a question without its right answers and what only they call; its edits as whole functions.
+
+    Raises: ValueError for edits that are not written as one plain text.
+    """
+    lines, body = text.splitlines(), ast.parse(text).body
+    answers = [node for node in body if isinstance(node, Definition) and _marks_right(node)]
+    dropped = answers + _only_for(answers, body, [mistake.source for mistake in mistakes.values() if mistake.base])
+    for node in reversed(body):
+        first = min([node.lineno, *(entry.lineno for entry in getattr(node, "decorator_list", []))]) - 1
+        if node in dropped:
+            lines[first : node.end_lineno] = []
+        elif edits := _edits(node):
+            lines[first : node.end_lineno] = _whole(edits, mistakes)
+    return "\n".join(lines) + "\n"
+
+
+def _marks_right(node: Definition) -> bool:
+    return any(isinstance(entry, ast.Name) and entry.id == "right" for entry in node.decorator_list)
+
+
+def _only_for(answers: list, body: list[ast.stmt], texts: list[str]) -> list[Definition]:
+    """The functions and classes that nothing names any more, once the answers are gone."""
+    elsewhere = {name for text in texts for name in _names(ast.parse(text))}
+    dropped: list = []
+    while True:
+        left = [node for node in body if node not in answers and node not in dropped]
+        named = elsewhere.union(*(_names(node) - {getattr(node, "name", None)} for node in left))
+        unused = [
+            node for node in left if isinstance(node, Definition) and not node.decorator_list and node.name not in named
+        ]
+        if not unused:
+            return dropped
+        dropped += unused
+
+
+def _names(tree: ast.AST) -> set[str]:
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+
+
+def _edits(node: ast.stmt) -> str:
+    """The text of a statement `wrong.edits(…)`; nothing for any other."""
+    if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)):
+        return ""
+    if ast.unparse(node.value.func) != "wrong.edits":
+        return ""
+    text = node.value.args[0] if node.value.args else None
+    if not (isinstance(text, ast.Constant) and isinstance(text.value, str)):
+        raise ValueError(f"Line {node.lineno}: {ast.unparse(node)[:60]} is given something else than one plain text.")
+    return text.value
+
+
+def _whole(edits: str, mistakes: Mapping[str, Solution]) -> Iterator[str]:
+    for line in edits.splitlines():
+        if head := HEAD.fullmatch(line.strip()):
+            it = mistakes[head["name"]]
+            yield f"wrong.whole({it.name!r}, {it.says!r}, {it.section!r}, {it.source!r})"
