@@ -4,6 +4,6 @@ A table names every weight on both sides and the layout that turns one into the 
 model. ``folders`` reads and writes, ``convert`` follows the tables.
 """
 
-from clearformer.pretrained.folders import from_pretrained, save_pretrained
+from clearformer.pretrained.folders import fetch, from_pretrained, from_tensors, save_pretrained
 
-__all__ = ["from_pretrained", "save_pretrained"]
+__all__ = ["fetch", "from_pretrained", "from_tensors", "save_pretrained"]

@@ -11,21 +11,13 @@ FIXED = {
 }  # fmt: skip
 
 BERT_ARCHITECTURE = Architecture(
-    model_type="bert",
-    class_name="BertForMaskedLM",
-    bare="BertModel",
-    model=BERT,
-    config=BERTConfig,
+    *("bert", "BertForMaskedLM", "BertModel", BERT, BERTConfig),
     rows=(
         Row("tokens.weight", "bert.embeddings.word_embeddings.weight"),
         Row("positions.weight", "bert.embeddings.position_embeddings.weight"),
         Row("segments.weight", "bert.embeddings.token_type_embeddings.weight"),
         Row("norm.*", "bert.embeddings.LayerNorm.*"),
-        Row(
-            _OURS + "attention.qkv.*",
-            tuple(_THEIRS + f"attention.self.{part}.*" for part in ("query", "key", "value")),
-            STACKED,
-        ),
+        Row(_OURS + "attention.qkv.*", _THEIRS + "attention.self.(query|key|value).*", STACKED),
         Row(_OURS + "attention.out.*", _THEIRS + "attention.output.dense.*"),
         Row(_OURS + "attention_norm.*", _THEIRS + "attention.output.LayerNorm.*"),
         Row(_OURS + "feed_forward.up.*", _THEIRS + "intermediate.dense.*"),

@@ -21,8 +21,7 @@ def read_config(architecture: Architecture, options: dict):
 
     Raises: ValueError that names an option which is missing, or whose value we have nothing for.
     """
-    options = {"num_labels": len(options.get("id2label") or "01")} | architecture.defaults | options
-    _check_fixed(architecture, options)
+    options = {"num_labels": len(options.get("id2label") or "01")} | architecture.defaults | architecture.plain(options)
     given = dict(architecture.constants)
     for field in fields(architecture.config):
         option = architecture.options.get(field.name)
@@ -30,6 +29,7 @@ def read_config(architecture: Architecture, options: dict):
             given[field.name] = _read_value(architecture, field, option, options[option])
         elif option is not None and field.default is MISSING:
             raise ValueError(f"from_pretrained: config.json of a {architecture.model_type} lacks {option!r}.")
+    _check_fixed(architecture, options)
     return architecture.config(**given)
 
 
@@ -48,15 +48,16 @@ def write_config(architecture: Architecture, config) -> dict:
     for name, option in architecture.options.items():
         value, table = getattr(config, name), architecture.values.get(name)
         if table is not None:
-            theirs = [key for key, ours in table.items() if ours == value]
+            pair = isinstance(table, tuple)
+            theirs = table[1](value) if pair else [key for key, ours in table.items() if ours == value]
             if not theirs:
                 raise ValueError(
                     f"save_pretrained: {architecture.class_name} has no {option} for {name}={_shown(value)}, only for "
-                    f"{', '.join(_shown(v) for v in table.values())}."
+                    f"{'Rotary' if pair else ', '.join(_shown(v) for v in table.values())}."
                 )
             value = theirs[0]
         options[option] = value
-    return options | {name: options[other] for name, other in architecture.same.items()}
+    return options | {name: of(options) for name, of in architecture.same.items()}
 
 
 def filled(config):
@@ -93,7 +94,7 @@ def load_weights(model: nn.Module, architecture: Architecture, theirs: dict[str,
     Raises: ValueError with the list of all that are missing, unexpected, of another shape or no floating-point numbers.
     """
     config, misfits = filled(model.config), []
-    theirs = _canonical(architecture, theirs, misfits)
+    theirs = _canonical(architecture, config, theirs, misfits)
     ours = weights(model)
     rows, body = (rows_of(model, architecture, headless=headless) for headless in (False, True))
     headless = len(body) < len(rows) and not any(s in theirs for row in rows if row not in body for s in row.theirs)
@@ -147,14 +148,14 @@ def weights(model: nn.Module) -> dict[str, Tensor]:
     return {name: tensor for name, tensor in everything.items() if name in stored}
 
 
-def _canonical(architecture, theirs, misfits):
+def _canonical(architecture, config, theirs, misfits):
     """The same tensors, each under the one name that the table has, without what holds nothing."""
     if not any(name.startswith(architecture.prefix) for name in theirs):
         theirs = {architecture.prefix + name: tensor for name, tensor in theirs.items()}
     for pattern, replacement in architecture.renames:
         theirs = {re.sub(pattern, replacement, name): tensor for name, tensor in theirs.items()}
     theirs = {n: t for n, t in theirs.items() if not any(re.fullmatch(p, n) for p in architecture.ignored)}
-    for alias, name in architecture.aliases.items():
+    for alias, name in architecture.aliases.items() if getattr(config, "tied", True) else ():
         if alias in theirs:
             tensor = theirs.pop(alias)
             if not torch.equal(theirs.setdefault(name, tensor), tensor):
@@ -163,7 +164,7 @@ def _canonical(architecture, theirs, misfits):
 
 
 def _check_fixed(architecture, options):
-    expected = architecture.fixed | {a: options[b] for a, b in architecture.same.items() if b in options}
+    expected = architecture.fixed | {name: of(options) for name, of in architecture.same.items()}
     for name, value in (expected | {"quantization_config": None}).items():
         if options.get(name, value) not in (value, None):
             raise ValueError(
@@ -174,11 +175,11 @@ def _check_fixed(architecture, options):
 
 def _read_value(architecture, field, option, value):
     table = architecture.values.get(field.name)
-    if table is None:
-        kinds = {int: int, float: (int, float), bool: bool}.get(field.type, (int, type(None)))
+    if not isinstance(table, dict):
+        kinds = {int: int, float: (int, float), bool: bool}.get(field.type, (int, float if table else type(None)))
         if not isinstance(value, kinds) or (isinstance(value, bool) and field.type is not bool):
             raise ValueError(f"from_pretrained: {option}={value!r} in config.json, expected a number.")
-        return value
+        return table[0](value) if table else value
     for theirs, ours in table.items():
         if theirs == value:
             return ours

@@ -15,11 +15,7 @@ FIXED = {
 }  # fmt: skip
 
 GPT2 = Architecture(
-    model_type="gpt2",
-    class_name="GPT2LMHeadModel",
-    bare="GPT2Model",
-    model=GPT,
-    config=GPTConfig,
+    *("gpt2", "GPT2LMHeadModel", "GPT2Model", GPT, GPTConfig),
     rows=(
         Row("tokens.weight", "transformer.wte.weight"),
         Row("positions.weight", "transformer.wpe.weight"),

@@ -11,11 +11,7 @@ DECODER_OPTIONS = {
 }  # fmt: skip
 
 MAE_ARCHITECTURE = Architecture(
-    model_type="vit_mae",
-    class_name="ViTMAEForPreTraining",
-    bare="ViTMAEModel",
-    model=MAE,
-    config=MAEConfig,
+    *("vit_mae", "ViTMAEForPreTraining", "ViTMAEModel", MAE, MAEConfig),
     rows=(
         *vit_encoder("positions"),
         Row("to_decoder.*", "decoder.decoder_embed.*"),

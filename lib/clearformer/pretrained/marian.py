@@ -19,7 +19,7 @@ SHARED = ("lm_head.weight", "model.encoder.embed_tokens.weight", "model.decoder.
 
 def _attention(ours: str, theirs: str, norm: str) -> tuple[Row, ...]:
     return (
-        Row(f"{ours}.qkv.*", tuple(f"{theirs}.{part}_proj.*" for part in ("q", "k", "v")), STACKED),
+        Row(f"{ours}.qkv.*", f"{theirs}.(q|k|v)_proj.*", STACKED),
         Row(f"{ours}.out.*", f"{theirs}.out_proj.*"),
         Row(f"{norm}.*", f"{theirs}_layer_norm.*"),
     )
@@ -35,11 +35,7 @@ def _block(ours: str, theirs: str) -> tuple[Row, ...]:
 
 
 MARIAN = Architecture(
-    model_type="marian",
-    class_name="MarianMTModel",
-    bare="MarianMTModel",
-    model=Seq2Seq,
-    config=Seq2SeqConfig,
+    *("marian", "MarianMTModel", "MarianMTModel", Seq2Seq, Seq2SeqConfig),
     rows=(
         Row("tokens.weight", "model.shared.weight"),
         *_block("encoder.blocks.{i}", "model.encoder.layers.{i}"),
@@ -55,7 +51,7 @@ MARIAN = Architecture(
     values={"activation": ACTIVATIONS, "scale": {True: None, False: 1.0}},
     defaults={"activation_function": "gelu", "scale_embedding": False},
     fixed=FIXED,
-    same={"decoder_vocab_size": "vocab_size"},
+    same={"decoder_vocab_size": lambda o: o["vocab_size"]},
     constants={"eps": 1e-5, "interleaved": False},
     aliases=dict.fromkeys(SHARED, "model.shared.weight"),
     ignored=(r"model\.(en|de)coder\.embed_positions\.weight",),  # fixed waves, which we compute

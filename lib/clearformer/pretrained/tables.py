@@ -1,5 +1,6 @@
 """What a table of weights consists of."""
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -31,7 +32,8 @@ class Layout(NamedTuple):
 
 SAME = Layout("as it is", lambda ts, c: ts[0], lambda t, c: [t])
 TRANSPOSED = Layout("transposed", lambda ts, c: ts[0].t(), lambda t, c: [t.t()])
-STACKED = Layout("stacked", lambda ts, c: torch.cat(ts), lambda t, c: list(t.chunk(3)))
+STACKED = Layout("stacked", lambda ts, c: torch.cat(ts), lambda t, c: _by_heads(t, c))
+PAIRED = Layout("one above the other", lambda ts, c: torch.cat(ts), lambda t, c: list(t.chunk(2)))
 WITHOUT_BATCH = Layout("without the first axis", lambda ts, c: ts[0][0], lambda t, c: [t[None]])
 FLATTENED = Layout(
     "a convolution's pixels in one row",
@@ -45,10 +47,18 @@ COLOURS_FIRST = Layout(
 )
 
 
+def _by_heads(stacked, config):
+    """Queries, keys and values; of the latter ``n_kv_heads`` may be fewer."""
+    shared = getattr(config, "n_kv_heads", None) or config.n_heads
+    rows = len(stacked) * shared // (config.n_heads + 2 * shared)
+    return list(stacked.split((len(stacked) - 2 * rows, rows, rows)))
+
+
 class Row(NamedTuple):
     """One line of a table: our name, theirs, and the layout.
 
-    ``*`` stands for weight and bias; ``{i}`` and ``{j}`` count layers, as ``Architecture.layers`` says.
+    ``*`` stands for weight and bias, ``(a|b)`` for one of theirs after the other; ``{i}`` and ``{j}`` count layers, as
+    ``Architecture.layers`` says.
     """
 
     ours: str
@@ -61,15 +71,17 @@ class Architecture:
     """Everything that is known about one kind of model of theirs.
 
     Theirs are ``class_name`` and ``bare``, the same without a head; ``head`` names what ours then lacks. Several may
-    share one ``model``: which of them a model is, its configuration and the names of its weights decide.
+    share one ``model``: which of them a model is, its configuration and the names of its weights decide; ``build``
+    makes it from the configuration.
 
     Weights: ``rows``; ``layers`` gives the field of our configuration that each letter counts up to; ``prefix`` is
     missing in checkpoints without a head; ``renames`` are older names, ``aliases`` second names of a weight, and
     ``ignored`` patterns of what holds nothing we need.
 
     Configuration: ``options`` has their option for each field of ours, ``values`` their values for those fields that
-    differ in it, ``defaults`` what a missing option means. ``fixed`` options must have that value, those in ``same``
-    that of another option; ``constants`` are fields of ours that they have no option for.
+    differ in it or two functions, from theirs and to theirs, ``defaults`` what a missing option means. ``fixed``
+    options must have that value, those in ``same`` one that follows from the others; ``constants`` are fields of ours
+    that they have no option for. ``plain`` brings the options into the form that is meant here.
     """
 
     model_type: str
@@ -84,18 +96,23 @@ class Architecture:
     values: dict[str, dict] = field(default_factory=lambda: {"activation": ACTIVATIONS})
     defaults: dict[str, object] = field(default_factory=dict)
     fixed: dict[str, object] = field(default_factory=dict)
-    same: dict[str, str] = field(default_factory=dict)
+    same: dict[str, Callable[[dict], object]] = field(default_factory=dict)
     constants: dict[str, object] = field(default_factory=dict)
     renames: tuple[tuple[str, str], ...] = ()
     aliases: dict[str, str] = field(default_factory=dict)
     head: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
+    build: Callable[..., nn.Module] | None = None
+    plain: Callable[[dict], dict] = dict
 
 
 def weight_names(architecture: Architecture, config) -> Iterator[Row]:
     """The table written out: one row for every weight of a model with this configuration."""
     for ours, theirs, layout in architecture.rows:
-        theirs = (theirs,) if isinstance(theirs, str) else theirs
+        if ours == "head.weight" and config.tied:
+            continue
+        before, *among = re.split(r"[(|)]", theirs)
+        theirs = [before + part + among[-1] for part in among[:-1]] or [before]
         letter = next((letter for letter in architecture.layers if f"{{{letter}}}" in ours), None)
         for layer in range(getattr(config, architecture.layers[letter]) if letter else 1):
             for kind in ("weight", "bias") if ours.endswith("*") else ("",):

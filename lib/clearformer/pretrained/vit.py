@@ -6,10 +6,9 @@ from clearformer.pretrained.tables import BLOCK_OPTIONS, FLATTENED, STACKED, WIT
 
 def vit_blocks(ours: str, theirs: str) -> tuple[Row, ...]:
     """The rows of one block, which MAE has twice."""
-    qkv = tuple(f"{theirs}.attention.attention.{part}.*" for part in ("query", "key", "value"))
     return (
         Row(f"{ours}.attention_norm.*", f"{theirs}.layernorm_before.*"),
-        Row(f"{ours}.attention.qkv.*", qkv, STACKED),
+        Row(f"{ours}.attention.qkv.*", f"{theirs}.attention.attention.(query|key|value).*", STACKED),
         Row(f"{ours}.attention.out.*", f"{theirs}.attention.output.dense.*"),
         Row(f"{ours}.feed_forward_norm.*", f"{theirs}.layernorm_after.*"),
         Row(f"{ours}.feed_forward.up.*", f"{theirs}.intermediate.dense.*"),
@@ -33,11 +32,7 @@ OPTIONS = {"image_size": "image_size", "patch_size": "patch_size", "n_channels":
 DEFAULTS = {"num_channels": 3}
 
 VIT = Architecture(
-    model_type="vit",
-    class_name="ViTForImageClassification",
-    bare="ViTModel",
-    model=ViT,
-    config=ViTConfig,
+    *("vit", "ViTForImageClassification", "ViTModel", ViT, ViTConfig),
     rows=(*vit_encoder("positions.weight"), Row("head.*", "classifier.*")),
     head=("head",),
     layers={"i": "n_layers"},
