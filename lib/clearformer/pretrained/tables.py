@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import NamedTuple
 
 import torch
@@ -10,16 +11,23 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from clearformer.layers import gelu_tanh
+from clearformer.positions import Rotary
 
-ACTIVATIONS = {
-    "gelu": F.gelu, "gelu_new": gelu_tanh, "gelu_pytorch_tanh": gelu_tanh, "relu": F.relu, "silu": F.silu,
-    "swish": F.silu,
-}  # fmt: skip
-# what BERT, ViT and MAE call the sizes of their blocks
-BLOCK_OPTIONS = {
+ACTIVATIONS = {"gelu": F.gelu, "gelu_new": gelu_tanh, "gelu_pytorch_tanh": gelu_tanh, "relu": F.relu}
+ACTIVATIONS |= {"silu": F.silu, "swish": F.silu}
+# ours for each value of theirs, or two functions: ours from theirs, and the reverse in a list that may be empty
+VALUES: dict[str, dict | tuple] = {"activation": ACTIVATIONS, "scale": {True: None, False: 1.0}}
+VALUES["rope"] = (
+    lambda base: partial(Rotary, base=float(base)),
+    lambda rope: [rope.keywords.get("base", 10000.0)] if getattr(rope, "func", None) is Rotary else [],
+)
+# what all but GPT-2 and Marian call the sizes of their blocks
+BLOCKS = {
     "d_model": "hidden_size", "n_heads": "num_attention_heads", "n_layers": "num_hidden_layers",
     "d_ff": "intermediate_size", "eps": "layer_norm_eps", "activation": "hidden_act",
 }  # fmt: skip
+WORDS = {"n_vocab": "vocab_size", "n_positions": "max_position_embeddings"}
+TIED = {"tie_word_embeddings": True}
 
 
 class Layout(NamedTuple):
@@ -57,8 +65,7 @@ def _by_heads(stacked, config):
 class Row(NamedTuple):
     """One line of a table: our name, theirs, and the layout.
 
-    ``*`` stands for weight and bias, ``(a|b)`` for one of theirs after the other; ``{i}`` and ``{j}`` count layers, as
-    ``Architecture.layers`` says.
+    ``*`` stands for weight and bias, ``(a|b)`` for two of theirs; ``{i}`` and ``{j}`` count ``Architecture.layers``.
     """
 
     ours: str
@@ -71,29 +78,26 @@ class Architecture:
     """Everything that is known about one kind of model of theirs.
 
     Theirs are ``class_name`` and ``bare``, the same without a head; ``head`` names what ours then lacks. Several may
-    share one ``model``: which of them a model is, its configuration and the names of its weights decide; ``build``
-    makes it from the configuration.
+    share one ``model``, which ``build`` makes: its configuration and the names of its weights say which of them it is.
 
     Weights: ``rows``; ``layers`` gives the field of our configuration that each letter counts up to; ``prefix`` is
     missing in checkpoints without a head; ``renames`` are older names, ``aliases`` second names of a weight, and
     ``ignored`` patterns of what holds nothing we need.
 
-    Configuration: ``options`` has their option for each field of ours, ``values`` their values for those fields that
-    differ in it or two functions, from theirs and to theirs, ``defaults`` what a missing option means. ``fixed``
-    options must have that value, those in ``same`` one that follows from the others; ``constants`` are fields of ours
-    that they have no option for. ``plain`` brings the options into the form that is meant here.
+    Configuration, after ``plain`` has put theirs in one form: ``options`` has their option for each field of ours,
+    ``defaults`` what a missing option means. ``fixed`` options must have that value, those in ``same`` what follows
+    from others; ``constants`` are fields of ours that they have no option for.
     """
 
     model_type: str
     class_name: str
     bare: str
+    prefix: str
     model: type[nn.Module]
     config: type
     rows: tuple[Row, ...]
-    layers: dict[str, str]
     options: dict[str, str]
-    prefix: str
-    values: dict[str, dict] = field(default_factory=lambda: {"activation": ACTIVATIONS})
+    layers: dict[str, str] = field(default_factory=lambda: {"i": "n_layers"})
     defaults: dict[str, object] = field(default_factory=dict)
     fixed: dict[str, object] = field(default_factory=dict)
     same: dict[str, Callable[[dict], object]] = field(default_factory=dict)
@@ -106,10 +110,10 @@ class Architecture:
     plain: Callable[[dict], dict] = dict
 
 
-def weight_names(architecture: Architecture, config) -> Iterator[Row]:
+def weight_names(architecture: Architecture, config, *, headless: bool = False) -> Iterator[Row]:
     """The table written out: one row for every weight of a model with this configuration."""
     for ours, theirs, layout in architecture.rows:
-        if ours == "head.weight" and config.tied:
+        if (headless and ours.split(".")[0] in architecture.head) or (ours == "head.weight" and config.tied):
             continue
         before, *among = re.split(r"[(|)]", theirs)
         theirs = [before + part + among[-1] for part in among[:-1]] or [before]
