@@ -55,9 +55,7 @@ def test_with_the_switch_on_the_same_functions_read_what_the_hub_hands_out(page,
             shutil.copy(path, folder)
         return str(folder)
 
-    monkeypatch.setitem(
-        sys.modules, "huggingface_hub", types.SimpleNamespace(snapshot_download=snapshot_download, list_repo_files=None)
-    )
+    monkeypatch.setitem(sys.modules, "huggingface_hub", types.SimpleNamespace(snapshot_download=snapshot_download))
     assert answers(page, download=True) == local
     assert asked == list(page["HUB"].values())
     assert {len(local["complete"]), len(local["fill"]), len(local["label"])} == {54, 3, 2}
