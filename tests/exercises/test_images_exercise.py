@@ -59,7 +59,7 @@ def test_the_nearest_neighbour_does_not_read_the_crosses():
     """Catches a threshold that the baseline reaches."""
     patches, rows = crosses(np.random.default_rng(1), 1800)
     right = answer("nearest", patches[:1500], rows[:1500], patches[1500:]) == rows[1500:]
-    assert right.mean() < 0.75
+    assert right.mean() < 0.87
 
 
 def test_one_hidden_patch():
