@@ -61,9 +61,6 @@ ALLOWED = {
     "chapters/09-language-model": {
         "returnpowers/powers.sum()": "probabilities from scores, in the version by hand of sampling",
     },
-    "chapters/10-images": {
-        "ifnormalise:": "the library's loss of an auto-encoder, shown as its source",
-    },
     "chapters/12-pretrained": {
         'header.pop("__metadata__",None)': "what is no tensor, in the file read by hand",
         "forname,entryinheader.items()": "the entries of the header, in the file read by hand",

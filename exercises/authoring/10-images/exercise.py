@@ -2,18 +2,18 @@
 
 from clearcheck import Exercise
 
-from . import count, hide, look, loss, pool, resize, tokens
+from . import learn, loss, nearest, occlusion, resize, tokens, vit
 
 EXERCISE = Exercise(
     slug="10-images",
     title="Images",
     chapter="chapters/10-images",
     questions=(
-        count.QUESTION,
+        nearest.QUESTION,
         tokens.QUESTION,
-        pool.QUESTION,
-        look.QUESTION,
-        hide.QUESTION,
+        vit.QUESTION,
+        learn.QUESTION,
+        occlusion.QUESTION,
         loss.QUESTION,
         resize.QUESTION,
     ),
