@@ -72,7 +72,7 @@ def dropped_in_the_blocks(ask, rng):
 
     moving = {alone: moves(alone) for alone in ("", *ends)}
     if moving[""]:
-        return "With blocks that add nothing, train() mode changes what your module gives: something else is dropped."
+        return "With blocks that add nothing, train() mode changes the scores: more is dropped, or at another rate."
     still = [block.replace(".", "[") + "]" for block in ends if not moving[block]]
     return f"With dropout={RATE} in train() mode nothing is dropped in {', '.join(still)}." if still else None
 
