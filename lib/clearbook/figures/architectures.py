@@ -39,8 +39,9 @@ BLOCK = (2.42, 10.2)  # the rows of its frame
 NORM_FIRST, NORM_AFTER = ((2.55, 4.55), (6.5, 8.55)), ((3.5, 4.52), (7.5, 8.52))
 ROWS = 13
 MODELS = (
-    Model("GPT-2", (Part(0, "tokens"), Part(1, "+ learned positions"), Part(3, "LayerNorm"), Part(4, "causal attention"),
-                    Part(7, "LayerNorm"), Part(8, "feed-forward, GELU"), Part(11, "LayerNorm"), Part(12, "head = embedding")),
+    Model("GPT-2", (Part(0, "tokens"), Part(1, "+ learned positions"), Part(3, "LayerNorm"),
+                    Part(4, "causal attention"), Part(7, "LayerNorm"), Part(8, "feed-forward, GELU"),
+                    Part(11, "LayerNorm"), Part(12, "head = embedding")),
           NORM_FIRST, 12),
     Model("BERT", (Part(0, "tokens + segments", True), Part(1, "+ learned positions"), Part(2, "LayerNorm", True),
                    Part(4, "attention both ways", True), Part(5, "LayerNorm", True), Part(8, "exact GELU", True),
@@ -57,7 +58,8 @@ MODELS = (
           NORM_AFTER, 6),
     Model("Marian: decoder", (Part(0, "tokens × √D", True), Part(1, "+ sinusoids", True), Part(3, "causal attention"),
                               Part(4, "LayerNorm", True), Part(5, "cross-attention", True), Part(6, "LayerNorm", True),
-                              Part(8, "feed-forward, SiLU", True), Part(9, "LayerNorm", True), Part(12, "embedding + bias", True)),
+                              Part(8, "feed-forward, SiLU", True), Part(9, "LayerNorm", True),
+                              Part(12, "embedding + bias", True)),
           ((2.55, 3.5), (4.55, 5.5), (7.5, 8.52)), 6),
 )  # fmt: skip
 
@@ -80,8 +82,12 @@ def _drawn(models: tuple[Model, ...]) -> str:
     stacks = [f'<g transform="translate({WIDTH * i} 0)">{_stack(model)}</g>' for i, model in enumerate(models)]
     if len(models) == 2:
         edge = WIDTH + (WIDTH - BOX_WIDTH) // 2
-        stacks.append(f'<path d="M {WIDTH // 2} {_y(10.4):.0f} H {WIDTH} V {_y(5):.0f} H {edge} m -6 -4 l 6 4 l -6 4"/>')
-    head = f'<svg viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" aria-label="{escape(told)}">'
+        stacks.append(
+            f'<path d="M {WIDTH // 2} {_y(10.4):.0f} H {WIDTH} V {_y(5):.0f} H {edge} m -6 -4 l 6 4 l -6 4"/>'
+        )
+    head = (
+        f'<svg viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" aria-label="{escape(told)}">'
+    )
     return f"{head}{''.join(stacks)}</svg>"
 
 

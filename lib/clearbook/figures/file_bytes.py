@@ -44,9 +44,10 @@ def file_bytes(path: str | Path, ax: Axes | None = None) -> Axes:
         text = f'{LETTERS[row]} "{short}": {entry["dtype"]} {entry["shape"]} {begin:,} to {end:,}'
         ax.text(0.4, y, text, fontsize=9, va="center", family="monospace")
         ax.add_patch(Rectangle((left, 0), width - 0.2, 1.8, fc="#eef2f8", ec=COLOURS[2], lw=1.6))
-        ax.text(left + width / 2, 0.9, f"{LETTERS[row]}  {begin:,} … {end - 1:,}", fontsize=8.5, ha="center", va="center")
+        ax.text(
+            left + width / 2, 0.9, f"{LETTERS[row]}  {begin:,} … {end - 1:,}", fontsize=8.5, ha="center", va="center"
+        )
         left += width
     ax.text(0.4, 9.6 - 1.6 * SHOWN, "…", fontsize=12, va="center")
     ax.text(left + 0.3, 0.9, "…", fontsize=14, va="center")
     return ax
-
