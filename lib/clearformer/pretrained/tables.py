@@ -116,9 +116,9 @@ def weight_names(architecture: Architecture, config, *, headless: bool = False) 
         if (headless and ours.split(".")[0] in architecture.head) or (ours == "head.weight" and config.tied):
             continue
         before, *among = re.split(r"[(|)]", theirs)
-        theirs = [before + part + among[-1] for part in among[:-1]] or [before]
+        sources = [before + part + among[-1] for part in among[:-1]] or [before]
         letter = next((letter for letter in architecture.layers if f"{{{letter}}}" in ours), None)
         for layer in range(getattr(config, architecture.layers[letter]) if letter else 1):
             for kind in ("weight", "bias") if ours.endswith("*") else ("",):
-                names = [name.replace(f"{{{letter}}}", str(layer)).replace("*", kind) for name in (ours, *theirs)]
+                names = [name.replace(f"{{{letter}}}", str(layer)).replace("*", kind) for name in (ours, *sources)]
                 yield Row(names[0], tuple(names[1:]), layout)
