@@ -14,24 +14,24 @@ Slip = Callable[[GPT], object]
 Parts = list[Tensor]  # the rows for the queries, for the keys, for the values
 
 
-def blocks(model: GPT) -> list[nn.Module]:
+def _blocks(model: GPT) -> list[nn.Module]:
     return list(model.decoder.blocks)
 
 
 def _qkv(model: GPT, change: Callable[[Parts, int], Parts], kinds: tuple[str, ...] = ("weight", "bias")) -> None:
     """Put what ``change(parts, heads)`` gives in place of the rows for queries, keys and values, in every block."""
-    for attention in (block.attention for block in blocks(model)):
+    for attention in (block.attention for block in _blocks(model)):
         for kind in kinds:
             stacked = getattr(attention.qkv, kind)
             stacked.copy_(torch.cat(change([part.clone() for part in stacked.chunk(3)], attention.n_heads)))
 
 
 def _turned(model: GPT) -> None:
-    for block in blocks(model):
+    for block in _blocks(model):
         block.attention.out.weight.copy_(block.attention.out.weight.t().clone())
 
 
-def neighbours(rows: Tensor, n_heads: int) -> Tensor:
+def pairs_as_neighbours(rows: Tensor, n_heads: int) -> Tensor:
     """Rows of queries or keys in the order that pairs neighbours: the first of one half, the first of the other, …"""
     return rows.unflatten(0, (n_heads, 2, -1)).transpose(1, 2).flatten(0, 2)
 
@@ -43,12 +43,12 @@ def _renumbered(model: GPT, *, out: bool) -> None:
         return rows.unflatten(0, (n_heads, -1)).roll(1, 0).flatten(0, 1)
 
     _qkv(model, lambda parts, n_heads: [rolled(part, n_heads) for part in parts])
-    for attention in (block.attention for block in blocks(model)) if out else ():
+    for attention in (block.attention for block in _blocks(model)) if out else ():
         attention.out.weight.copy_(rolled(attention.out.weight.t().clone(), attention.n_heads).t())
 
 
 def _without_bias(part: int) -> Slip:
-    return lambda m: [block.attention.qkv.bias.chunk(3)[part].zero_() for block in blocks(m)]
+    return lambda m: [block.attention.qkv.bias.chunk(3)[part].zero_() for block in _blocks(m)]
 
 
 def _untied(model: GPT) -> None:
@@ -73,7 +73,7 @@ def _set(modules: list[nn.Module], **values: object) -> None:
 
 
 def _activation(function: Callable[[Tensor], Tensor]) -> Slip:
-    return lambda m: _set([block.feed_forward for block in blocks(m)], activation=function)
+    return lambda m: _set([block.feed_forward for block in _blocks(m)], activation=function)
 
 
 def _rope(model: GPT, base: float = 10_000.0, first: int = 0) -> None:
@@ -81,7 +81,7 @@ def _rope(model: GPT, base: float = 10_000.0, first: int = 0) -> None:
     c = model.config
     rope = Rotary(c.d_model // c.n_heads, c.n_positions + first, base=base)
     rope.cos, rope.sin = rope.cos[first:], rope.sin[first:]
-    _set([block.attention for block in blocks(model)], rope=rope)
+    _set([block.attention for block in _blocks(model)], rope=rope)
 
 
 def _half(model: GPT) -> None:
@@ -95,7 +95,7 @@ SLIPS: dict[str, dict[str, Slip]] = {
         "queries and keys swapped": partial(_qkv, change=lambda ps, _: [ps[1], ps[0], ps[2]]),
         "keys and values swapped": partial(_qkv, change=lambda ps, _: [ps[0], ps[2], ps[1]]),
         "rotary pairs: neighbours for halves": partial(
-            _qkv, change=lambda ps, h: [neighbours(ps[0], h), neighbours(ps[1], h), ps[2]]
+            _qkv, change=lambda ps, h: [pairs_as_neighbours(ps[0], h), pairs_as_neighbours(ps[1], h), ps[2]]
         ),
         "heads renumbered, not in out": partial(_renumbered, out=False),
         "heads renumbered everywhere": partial(_renumbered, out=True),
@@ -107,13 +107,13 @@ SLIPS: dict[str, dict[str, Slip]] = {
         "head not tied": _untied,
         "last norm": lambda m: _set([m.decoder], norm=nn.Identity()),
         "scale and shift of the norms": _plain_norms,
-        "rotary positions": lambda m: _set([block.attention for block in blocks(m)], rope=None),
+        "rotary positions": lambda m: _set([block.attention for block in _blocks(m)], rope=None),
         "bias of the queries": _without_bias(0),
         "bias of the keys": _without_bias(1),
         "bias of the values": _without_bias(2),
     },
     "another choice": {
-        "norm after instead of first": lambda m: _set(blocks(m), norm_first=False),
+        "norm after instead of first": lambda m: _set(_blocks(m), norm_first=False),
         "ReLU for GELU": _activation(F.relu),
         "SiLU for GELU": _activation(F.silu),
         "tanh GELU for exact GELU": _activation(gelu_tanh),

@@ -4,7 +4,7 @@ from math import exp, sqrt
 
 import numpy as np
 import torch
-from clearbook.slips import neighbours
+from clearbook.slips import pairs_as_neighbours
 from clearformer.models.gpt import GPT, GPTConfig, next_token_loss
 from clearformer.pretrained.tables import STACKED
 from clearformer.reference.attention import attend
@@ -43,7 +43,7 @@ def stacked(rng):
 @equation("eq-rotary-rows", "4e39fcb797")
 def rotary_rows(rng):
     W_pairs = rng.normal(size=(WIDTH, D))
-    W_halves = W_pairs[neighbours(torch.arange(WIDTH), 1).argsort().numpy()]  # back from the order of pairs
+    W_halves = W_pairs[pairs_as_neighbours(torch.arange(WIDTH), 1).argsort().numpy()]  # back from the order of pairs
     first = table(lambda i, d: W_pairs[2 * i, d], WIDTH // 2, D)
     second = table(lambda i, d: W_pairs[2 * i + 1, d], WIDTH // 2, D)
     left = table(lambda i, d: W_halves[i, d], WIDTH // 2, D)

@@ -191,7 +191,7 @@ def cells(*ids) -> dict:
 
 def test_a_right_model_writes_as_the_library_does_with_the_shipped_weights():
     """Catches names or layouts of the task that are not those of the file."""
-    names = cells("model-given", "austen-write")
+    names = cells("model-given", "austen-load", "austen-write")
     read, model = (authored(SLUG).right.of(id)[0].function for id in ("file", "model"))
     names["austen_writes"](read, model, n_tokens=2)
     assert names["lines"][0].startswith("It is a truth")

@@ -32,7 +32,7 @@ def file_bytes(path: str | Path, ax: Axes | None = None) -> Axes:
     ax.add_patch(Rectangle((0, 12.1), 17, 1.5, fc="white", ec=COLOURS[0], lw=1.6))
     ax.text(0.4, 12.85, f"{first}   = {length:,}", fontsize=9, va="center", family="monospace")
     ax.text(0, 13.75, "8 bytes: how long the header is", fontsize=10, va="bottom")
-    ax.add_patch(Rectangle((0, 4.6), WIDTH, 6.2, fc="white", ec=COLOURS[1], lw=1.6, ls="--"))
+    ax.add_patch(Rectangle((0, 3.9), WIDTH, 6.9, fc="white", ec=COLOURS[1], lw=1.6, ls="--"))
     ax.text(0, 11.0, f"{length:,} bytes: the header, in JSON", fontsize=10, va="bottom")
     body = len(content) - LENGTH_BYTES - length
     ax.text(0, -1.4, f"{body:,} bytes: the numbers of one tensor after the other", fontsize=10, va="top")
