@@ -231,9 +231,6 @@ queries come first, then all keys, then all values.
 ## no_second_norm: The feed-forward layer reads the stream without its norm.
 - x = x + block["down"](F.gelu(block["up"](block["norm_2"](x))))
 + x = x + block["down"](F.gelu(block["up"](x)))
-## tanh_gelu [which-slip-would-you-notice]: The GELU is the formula with tanh; this model has the exact one.
-- x = x + block["down"](F.gelu(block["up"](block["norm_2"](x))))
-+ x = x + block["down"](F.gelu(block["up"](block["norm_2"](x)), approximate="tanh"))
 ## relu [which-slip-would-you-notice]: The activation is ReLU; this model has GELU.
 - x = x + block["down"](F.gelu(block["up"](block["norm_2"](x))))
 + x = x + block["down"](F.relu(block["up"](block["norm_2"](x))))
