@@ -200,10 +200,11 @@ def test_a_right_model_writes_as_the_library_does_with_the_shipped_weights():
 
 def test_the_published_gpt2_runs_from_its_folder(tmp_path):
     """Catches options of a configuration under other names, on a folder as transformers writes it."""
-    tokenizers = pytest.importorskip("tokenizers")
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
     words = {f"w{i}": i for i in range(37)}
-    tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel(words, unk_token="w0"))
-    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    tokenizer = Tokenizer(models.WordLevel(words, unk_token="w0"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
     config = transformers.GPT2Config(37, 11, 12, 2, 3, 29, bos_token_id=0, eos_token_id=0)
     model = randomised(transformers.GPT2LMHeadModel(config))
     model.save_pretrained(tmp_path)
