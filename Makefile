@@ -15,11 +15,9 @@ pdf: setup  ## build the site with the chapters as a PDF in it, printed by Chrom
 serve: setup  ## build the site and serve it; PORT=8000 chooses another port
 	@$(PY) tools/serve.py
 check: setup  ## style and the quick tests, about a minute; ARGS="-k cache" runs fewer
-	@$(PY) -m ruff check . && $(PY) -m ruff format --check .
-	@$(PY) -m pytest @tests/quick.args $(ARGS)
+	@$(PY) -m ruff check . && $(PY) -m ruff format --check . && $(PY) -m pytest @tests/quick.args $(ARGS)
 test: setup  ## run the whole suite, browser and notebooks too; ARGS="tests/library -n 0" runs a part of it
-	@$(PY) tools/vendor.py && $(PY) tools/extras.py pretrained
-	@$(PY) -m pytest @tests/everything.args $(ARGS)
+	@$(PY) tools/vendor.py && $(PY) tools/extras.py pretrained && $(PY) -m pytest @tests/everything.args $(ARGS)
 notebooks: setup  ## execute every notebook and save it with its outputs; ARGS=... names some
 	@$(PY) tools/notebooks.py $(ARGS)
 pages: setup  ## write the pages that are made from others: source map, solutions
