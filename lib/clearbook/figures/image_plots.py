@@ -11,7 +11,7 @@ from clearbook.figures.plots import COLOURS, INK, WEIGHTS, axes_or_new
 INK_ON_PAPER = {"cmap": "gray_r", "vmin": -0.45, "vmax": 2.8}  # pixels of mean 0 and spread 1
 
 
-def picture(ax: Axes, image, *, title: str = "", **style) -> Axes:
+def image_panel(ax: Axes, image, *, title: str = "", **style) -> Axes:
     """One grey picture, ink dark on white, without axes."""
     ax.imshow(np.asarray(image).squeeze(), **(INK_ON_PAPER | style))
     ax.set(xticks=[], yticks=[], title=title)
