@@ -59,7 +59,13 @@ ALLOWED = {
         "returntorch.cat([a*cos-b*sin,b*cos+a*sin],dim=-1)": "rotate, the function of the chapter",
     },
     "chapters/09-language-model": {
-        "returnpowers/powers.sum()": "probabilities from scores, in the version by hand of sampling",
+        "returnrows[:,:-1],rows[:,1:]": "the batch of the chapter, from starts that it draws itself",
+        "x=self.tokens(ids)": "the GPT of the chapter, with sinusoids in place of learned positions",
+        "logits=model(ids[:,-length:])[:,-1]": "generate, the function of the chapter, which is never greedy",
+        "ids=torch.cat([ids,new],dim=1)": "generate, the function of the chapter, which is never greedy",
+        "model.eval()": "of a training loop",
+        "withtorch.no_grad():": "around what is measured",
+        "iftop_kisnotNone:": "probabilities, the function of the chapter, for logits without ties",
     },
     "chapters/12-pretrained": {
         'header.pop("__metadata__",None)': "what is no tensor, in the file read by hand",

@@ -23,7 +23,7 @@ def ordinary(rng):
 def at_the_limits(rng):
     """Windows of one token, one row alone, the first and the last window there is, a window of all."""
     ids = rng.integers(100, size=23)
-    last = ids, np.array([16, 0, 16]), 6
+    last = ids, np.array([16, 0, 16, 9]), 6
     return [drawn(rng, length=1), drawn(rng, rows=1), last, (ids, np.array([0]), 22)]
 
 

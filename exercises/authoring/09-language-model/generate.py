@@ -150,12 +150,10 @@ wrong.edits("""
 ## temperature_multiplied [common-mistakes]: You multiply by the temperature: a higher one makes the text duller.
 - p = (logits / temperature).softmax(dim=-1)
 + p = (logits * temperature).softmax(dim=-1)
-## temperature_forgotten: The temperature changes nothing.
+## temperature_forgotten: The temperature changes nothing: it divides the logits; if probabilities are divided by it,
+scaling undoes that.
 - p = (logits / temperature).softmax(dim=-1)
 + p = logits.softmax(dim=-1)
-## temperature_on_probabilities: You divide probabilities by the temperature, which scaling undoes; divide the logits.
-- p = (logits / temperature).softmax(dim=-1)
-+ p = logits.softmax(dim=-1) / temperature
 ## each_alike: Every token is drawn with the same probability.
 - p = (logits / temperature).softmax(dim=-1)
 + p = torch.ones_like(logits)

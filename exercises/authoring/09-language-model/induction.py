@@ -83,7 +83,7 @@ def what_a_score_is(ask, rng):
 
 QUESTION = Question(
     id="induction",
-    title="A score for any text",
+    title="Stretch: a score for any text",
     name="induction_scores",
     minutes=25,
     difficulty=3,
