@@ -36,6 +36,7 @@ PLAIN = re.compile(
     # what every module and every training loop has
     r"|\w+\.(backward|zero_grad|step)\(\)$|\w+=torch\.optim\.\w+\(|(self\.\w+,?)+=[\w,.]+$|self\.\w+=\w[\w.]*\(.*\)$"
     r"|setattr\(|[\w,]+=\($|[qkv,]+=self\.query\("
+    r"|withtorch\.no_grad\(\):$|(return)?\w+\.(eval|train)\(\)$|\w+\.append\($|if\w+isnotNone:$"
 )
 NUMBER = re.compile(r"(?<![\w.])-?\d+\.(\d+)(?!\w)")
 DIGITS = 5  # of one number that cannot agree by chance with the few of one exercise
@@ -63,9 +64,6 @@ ALLOWED = {
         "x=self.tokens(ids)": "the GPT of the chapter, with sinusoids in place of learned positions",
         "logits=model(ids[:,-length:])[:,-1]": "generate, the function of the chapter, which is never greedy",
         "ids=torch.cat([ids,new],dim=1)": "generate, the function of the chapter, which is never greedy",
-        "model.eval()": "of a training loop",
-        "withtorch.no_grad():": "around what is measured",
-        "iftop_kisnotNone:": "probabilities, the function of the chapter, for logits without ties",
     },
     "chapters/12-pretrained": {
         'header.pop("__metadata__",None)': "what is no tensor, in the file read by hand",
@@ -80,15 +78,11 @@ ALLOWED = {
         "self.query,self.key=nn.Linear(d_model,d_model),nn.Linear(d_model,d_model)": "of the attention built there",
         "self.value,self.out=nn.Linear(d_model,d_model),nn.Linear(d_model,d_model)": "of the attention built there",
         "self.norm_1,self.norm_2=nn.LayerNorm(d_model),nn.LayerNorm(d_model)": "of the attention built there",
-        "ifmaskisnotNone:": "of the attention built there",
     },
     "chapters/13-backward-by-hand": {
         "returnK@G,Q@G.T,dY@A.T": "the last line of the pass for one head, which the chapter derives",
         "dQ,dK,dV=np.zeros_like(Q),np.zeros_like(K),np.zeros_like(V)": "empty gradients of the recomputing pass",
         "returndQ,dK,dV": "the names of three gradients, at the end of the recomputing pass for one head",
-    },
-    "chapters/16-what-comes-after": {
-        "ifmaskisnotNone:": "the library's linear attention, shown as its source",
     },
     "exercises/07-residual-norm": {
         "returnstream/np.sqrt(np.square(stream).mean(axis=2,keepdims=True)+1e-5)": STAYS,
