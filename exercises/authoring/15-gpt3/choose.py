@@ -2,7 +2,8 @@
 
 import numpy as np
 from clearcheck import COUNTED, Inputs, Question, answers_to, equals, holds
-from clearcheck.author.cases import entries_right
+
+from .shared import entries_close
 
 
 def compare_splits(splits, P, D, M, N, tokens, rho, inside, between, memory):
@@ -53,9 +54,9 @@ QUESTION = Question(
     minutes=20,
     difficulty=2,
     checks=(
-        holds("seconds", 6, entries_right(compare_splits, one_way_each, "seconds")),
-        holds("what fits", 3, entries_right(compare_splits, tight, "fits")),
-        holds("the best", 3, entries_right(compare_splits, tight, "best")),
+        holds("seconds", 6, entries_close(compare_splits, one_way_each, "seconds")),
+        holds("what fits", 3, entries_close(compare_splits, tight, "fits")),
+        holds("the best", 3, entries_close(compare_splits, tight, "best")),
         equals("all of it, several splits", 4, several, compare_splits),
     ),
     hints=(
@@ -164,9 +165,6 @@ has two more.
 ## sums_of_one_window: The sums of a step have all tokens of the group, and not those of one window.
 - tensor = sums * 2 * (T - 1) / T * 2 * D * own / inside
 + tensor = sums * 2 * (T - 1) / T * 2 * D * N / inside
-## numbers_for_bytes: A number has two bytes; your sums have one.
-- tensor = sums * 2 * (T - 1) / T * 2 * D * own / inside
-+ tensor = sums * 2 * (T - 1) / T * D * own / inside
 ## one_round [by-rows-data-parallelism]: An all-reduce has two rounds in the ring; yours has one.
 - tensor = sums * 2 * (T - 1) / T * 2 * D * own / inside
 + tensor = sums * (T - 1) / T * 2 * D * own / inside

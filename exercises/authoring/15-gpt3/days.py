@@ -3,7 +3,8 @@
 import math
 
 from clearcheck import COUNTED, Inputs, Question, answers_to, equals, holds
-from clearcheck.author.cases import entries_right
+
+from .shared import entries_close
 
 DAY = 24 * 60 * 60
 
@@ -55,11 +56,11 @@ QUESTION = Question(
     minutes=12,
     difficulty=1,
     checks=(
-        holds("model utilisation", 3, entries_right(training_run, plain_runs, "mfu")),
-        holds("hardware utilisation", 2, entries_right(training_run, recomputed_runs, "hfu")),
-        holds("days", 2, entries_right(training_run, plain_runs, "days")),
-        holds("machine-hours", 1, entries_right(training_run, plain_runs, "machine_hours")),
-        holds("machines needed", 2, entries_right(training_run, plain_runs, "needed")),
+        holds("model utilisation", 3, entries_close(training_run, plain_runs, "mfu")),
+        holds("hardware utilisation", 2, entries_close(training_run, recomputed_runs, "hfu")),
+        holds("days", 2, entries_close(training_run, plain_runs, "days")),
+        holds("machine-hours", 1, entries_close(training_run, plain_runs, "machine_hours")),
+        holds("machines needed", 2, entries_close(training_run, plain_runs, "needed")),
         equals("all five, known runs", 2, known_runs, training_run),
     ),
     hints=(
@@ -108,9 +109,9 @@ def from_rates(P, tokens, machines, peak, step_tokens, step_seconds, recomputed,
 def counting_up(P, tokens, machines, peak, step_tokens, step_seconds, recomputed, deadline):
     mfu = 6 * P * step_tokens / (machines * peak * step_seconds)
     total = 6 * P * tokens
-    days = total / (machines * peak * mfu) / DAY
-    enough = max(1, math.floor(total / (peak * mfu * deadline * DAY)))
-    while enough * peak * mfu * deadline * DAY < total:
+    days = total / (machines * peak * mfu) / 86400
+    enough = max(1, math.floor(total / (peak * mfu * deadline * 86400)))
+    while enough * peak * mfu * deadline * 86400 < total:
         enough += 1
     hfu = mfu / 6 * 8 if recomputed else mfu
     return dict(mfu=mfu, hfu=hfu, days=days, machine_hours=days * 24 * machines, needed=enough)
