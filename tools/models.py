@@ -9,7 +9,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import model_austen
-import model_digits
 import model_language
 import model_nanogpt
 from bootstrap import ROOT
@@ -22,7 +21,6 @@ TRAININGS: dict[str, Callable[[Path, Path], None]] = {
     "austen": model_austen.train_austen,
     "nanogpt": model_nanogpt.train_nanogpt,
     "language": model_language.train_language,
-    "digits": model_digits.train_digits,
 }
 
 

@@ -36,7 +36,6 @@ PLAIN = re.compile(
     # what every module and every training loop has
     r"|\w+\.(backward|zero_grad|step)\(\)$|\w+=torch\.optim\.\w+\(|(self\.\w+,?)+=[\w,.]+$|self\.\w+=\w[\w.]*\(.*\)$"
     r"|setattr\(|[\w,]+=\($|[qkv,]+=self\.query\("
-    r"|withtorch\.no_grad\(\):$|(return)?\w+\.(eval|train)\(\)$|\w+\.append\($|if\w+isnotNone:$"
 )
 NUMBER = re.compile(r"(?<![\w.])-?\d+\.(\d+)(?!\w)")
 DIGITS = 5  # of one number that cannot agree by chance with the few of one exercise
@@ -60,10 +59,10 @@ ALLOWED = {
         "returntorch.cat([a*cos-b*sin,b*cos+a*sin],dim=-1)": "rotate, the function of the chapter",
     },
     "chapters/09-language-model": {
-        "returnrows[:,:-1],rows[:,1:]": "the batch of the chapter, from starts that it draws itself",
-        "x=self.tokens(ids)": "the GPT of the chapter, with sinusoids in place of learned positions",
-        "logits=model(ids[:,-length:])[:,-1]": "generate, the function of the chapter, which is never greedy",
-        "ids=torch.cat([ids,new],dim=1)": "generate, the function of the chapter, which is never greedy",
+        "returnpowers/powers.sum()": "probabilities from scores, in the version by hand of sampling",
+    },
+    "chapters/10-images": {
+        "ifnormalise:": "the library's loss of an auto-encoder, shown as its source",
     },
     "chapters/12-pretrained": {
         'header.pop("__metadata__",None)': "what is no tensor, in the file read by hand",
@@ -78,11 +77,15 @@ ALLOWED = {
         "self.query,self.key=nn.Linear(d_model,d_model),nn.Linear(d_model,d_model)": "of the attention built there",
         "self.value,self.out=nn.Linear(d_model,d_model),nn.Linear(d_model,d_model)": "of the attention built there",
         "self.norm_1,self.norm_2=nn.LayerNorm(d_model),nn.LayerNorm(d_model)": "of the attention built there",
+        "ifmaskisnotNone:": "of the attention built there",
     },
     "chapters/13-backward-by-hand": {
         "returnK@G,Q@G.T,dY@A.T": "the last line of the pass for one head, which the chapter derives",
         "dQ,dK,dV=np.zeros_like(Q),np.zeros_like(K),np.zeros_like(V)": "empty gradients of the recomputing pass",
         "returndQ,dK,dV": "the names of three gradients, at the end of the recomputing pass for one head",
+    },
+    "chapters/16-what-comes-after": {
+        "ifmaskisnotNone:": "the library's linear attention, shown as its source",
     },
     "exercises/07-residual-norm": {
         "returnstream/np.sqrt(np.square(stream).mean(axis=2,keepdims=True)+1e-5)": STAYS,

@@ -2,18 +2,18 @@
 
 from clearcheck import Exercise
 
-from . import learn, loss, nearest, occlusion, resize, tokens, vit
+from . import count, hide, look, loss, pool, resize, tokens
 
 EXERCISE = Exercise(
     slug="10-images",
     title="Images",
     chapter="chapters/10-images",
     questions=(
-        nearest.QUESTION,
+        count.QUESTION,
         tokens.QUESTION,
-        vit.QUESTION,
-        learn.QUESTION,
-        occlusion.QUESTION,
+        pool.QUESTION,
+        look.QUESTION,
+        hide.QUESTION,
         loss.QUESTION,
         resize.QUESTION,
     ),

@@ -2,7 +2,7 @@
 
 from clearcheck import Exercise
 
-from . import batch, beam, bleu, four, loss, masks, museum, prompt
+from . import align, batch, beam, bleu, loss, masks, museum
 
 EXERCISE = Exercise(
     slug="11-translation",
@@ -14,8 +14,7 @@ EXERCISE = Exercise(
         loss.QUESTION,
         museum.QUESTION,
         bleu.QUESTION,
-        prompt.QUESTION,
-        four.QUESTION,
+        align.QUESTION,
         beam.QUESTION,
     ),
 )
