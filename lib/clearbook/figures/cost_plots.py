@@ -155,7 +155,7 @@ def ways_to_split(splits: Sequence[Split] = SPLITS, *, axes: Iterable[Axes] | No
     return axes
 
 
-def _share(ax: Axes, corner: tuple[float, float], worker: int, *, held: bool, height: float = 1.0) -> None:
+def _share(ax: Axes, corner: tuple, worker: int, *, held: bool, height: float = 1.0) -> None:
     """One cell of a worker's model or batch."""
     style = FILLS[worker] | {"ec": INK, "lw": 0.8} if held else {"fc": "white", "ec": "#8a93a3", "lw": 0.7, "ls": ":"}
     ax.add_patch(Rectangle(corner, 1, height, zorder=2 if held else 1, **style))
