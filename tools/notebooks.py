@@ -20,6 +20,7 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from write_pages import write_pages
 
 LIMIT_SECONDS = 60
+LONGER = {"09-language-model": 90}  # trains a GPT and a copier while the reader looks on
 VOLATILE = ("execution", "ExecuteTime", "collapsed", "scrolled", "jupyter")
 PROBLEMS = (CellExecutionError, CellTimeoutError, DeadKernelError)
 
@@ -36,8 +37,9 @@ def main(names: list[str]) -> int:
             problems.append(f"{path.name}: {str(error).strip()}")
             continue
         print(f"{seconds:.1f} s")
-        if seconds > LIMIT_SECONDS:
-            problems.append(f"{path.name} took {seconds:.0f} s; at most {LIMIT_SECONDS} s are allowed.")
+        limit = LONGER.get(path.stem, LIMIT_SECONDS)
+        if seconds > limit:
+            problems.append(f"{path.name} took {seconds:.0f} s; at most {limit} s are allowed.")
     if any(path.resolve().is_relative_to(ROOT / "chapters") for path in paths):
         problems += write_pages()
     if problems:
@@ -56,7 +58,7 @@ def run(path: Path) -> float:
         resources={"metadata": {"path": str(path.parent)}},
     )
     start = time.perf_counter()
-    client.execute(env={**os.environ, "OMP_NUM_THREADS": "1"})
+    client.execute(env={**os.environ, "OMP_NUM_THREADS": "2"})  # as on the two cores that the limit is for
     seconds = time.perf_counter() - start
     clean(notebook, seconds)
     nbformat.write(notebook, path)

@@ -23,7 +23,7 @@ GROUPS = ("media", "supports", "layer")
 CODE = re.compile(r"<pre>.*?</pre>", re.DOTALL)
 FIGURE = re.compile(r'<img\b[^>]*\bsrc="([^"]*_images/[^"/]+\.svg)"[^>]*/?>')
 POINT = 4 / 3  # in pixels
-FITS = 580  # pixels of width, from which a drawing on a phone is scrolled: shrunk to it, its letters would be too small
+FITS = 650  # pixels of width, from which a drawing on a phone is scrolled: shrunk to it, its letters would be too small
 
 
 def lean_drawings(app, exception) -> None:

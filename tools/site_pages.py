@@ -24,6 +24,8 @@ ICON_SCRIPT = re.compile(
 VIEWPORT = re.compile(r'<meta name="viewport"[^>]*>|<meta content="[^"]*" name="viewport"[^>]*>')  # the theme has one
 FORMULA = re.compile(r'class="[^"]*\b(?:math|output_area|text_latex)\b')
 PUNCTUATED = re.compile(r'\(?<span class="math notranslate nohighlight">[^<]*</span>[,.;:!?)’”]+')
+INLINE_CODE = re.compile(r'<code class="(docutils literal notranslate)">(.*?)</code>', re.S)
+SHORT = 20  # characters of code that stay on one line: two thirds of a line on a phone
 NOT_PUBLISHED = ("webpack-macros.html", "sbt-webpack-macros.html", "scripts/fontawesome.js")
 NEEDED_BY = {  # what a page must hold for a file to be loaded
     "sphinx-design.min.css": r'class="[^"]*\bsd-',
@@ -83,6 +85,17 @@ def keep_punctuation(app, pagename, templatename, context, doctree) -> None:
     """No line begins with the comma that belongs to a formula."""
     if context.get("body"):
         context["body"] = PUNCTUATED.sub(r'<span class="keep-together">\g<0></span>', context["body"])
+
+
+def keep_short_code(app, pagename, templatename, context, doctree) -> None:
+    """No line ends within `make lab` or `PORT=8124`; longer code may break, or tables would be wider than the page."""
+
+    def named(code: re.Match) -> str:
+        letters = html.unescape(re.sub(r"<[^>]+>", "", code[2]))
+        return f'<code class="{code[1]} short">{code[2]}</code>' if len(letters) <= SHORT else code[0]
+
+    if context.get("body"):
+        context["body"] = INLINE_CODE.sub(named, context["body"])
 
 
 def load_what_is_needed(app, pagename, templatename, context, doctree) -> None:
@@ -206,6 +219,7 @@ def setup(app):
     app.connect("config-inited", use_templates)
     app.connect("config-inited", use_address)
     app.connect("html-page-context", keep_punctuation, priority=850)
+    app.connect("html-page-context", keep_short_code, priority=855)
     app.connect("html-page-context", tell_the_place, priority=860)
     app.connect("html-page-context", stack_long_rows, priority=870)
     app.connect("html-page-context", load_what_is_needed, priority=900)  # after MathJax has been added

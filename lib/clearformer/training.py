@@ -47,7 +47,7 @@ def train(
         def batch(n, generator):
             starts = torch.randint(len(ids) - N, (n, 1), generator=generator)
             rows = ids[starts + torch.arange(N + 1)]
-            return rows[:, :-1], rows[:, 1:]  # what is read, and what comes next
+            return rows[:, :N], rows[:, 1:]  # what is read, and what comes next
 
     All randomness of a step follows from the seed and the step's number, so a resumed run meets the same data and the
     same dropout. ``tokens_per_row`` only tells the bar its tokens/s. The model is left in evaluation mode.

@@ -1,6 +1,5 @@
 """Checks of the display equations of chapter 9, a language model."""
 
-from itertools import pairwise, product
 from math import exp, log, log2, prod
 
 import numpy as np
@@ -12,30 +11,12 @@ from clearbook.ngrams import Ngrams
 from clearformer.attention import attend
 from clearformer.generation import keep_top_p
 from clearformer.models.gpt import GPT, GPTConfig, next_token_loss, surprisal
-from clearformer.positions import Rotary
 from clearformer.reference.functions import cross_entropy_backward
 from clearformer.tokenizers import BytePairTokenizer
 
 from tests.equations.registry import equation, table
 
 V, N, D, M, H = 7, 9, 6, 3, 2
-
-
-@equation("eq-all-lengths", "a95063ae59")
-def all_lengths(rng):
-    """The rest of the sum, the texts of more than 11 letters, is below the tolerance, the twelfth term above it."""
-    q = 0.145  # of no end, so that q^12 < 2e-10 < q^11
-    p = np.array([[0.6 * q, 0.4 * q, 1 - q], [0.3 * q, 0.7 * q, 1 - q], [0.9 * q, 0.1 * q, 1 - q]])
-
-    def text(letters):
-        return prod(p[v, w] for v, w in pairwise([2, *letters, 2]))
-
-    whole = table(lambda i: sum(text(letters) for L in range(12) for letters in product(range(2), repeat=L)), 1)
-    counted = Ngrams([2, 0, 1, 2, 1, 2, 2, 0, 0, 2], 2, 3)
-    p_2 = np.array([counted.distribution([v]) for v in range(3)])
-    one = table(lambda a, b: p_2[2, a] * p_2[a, b] * p_2[b, 2], 2, 2)
-    of_table = [[2 ** -counted.surprisal([2, a, b, 2]).sum() for b in range(2)] for a in range(2)]
-    return [(whole, [1.0]), (one, of_table)]
 
 
 @equation("eq-surprise", "ad96e31f3f")
@@ -67,37 +48,18 @@ def bits_per_character(rng):
     return [(printed, [surprisal(of_gpt, ids).sum() / characters]), (printed, from_nats)]
 
 
-@equation("eq-interpolation", "29bcd8035a")
-def interpolation(rng):
-    """Counted with loops over a text in which every pair of its four letters occurs, not always with every third."""
-    w = [*rng.choice(4, size=60, p=[0.4, 0.3, 0.2, 0.1])]
-    c_1 = np.array([w.count(a) for a in range(4)])
-    c_2, c_3 = np.zeros((4, 4)), np.zeros((4, 4, 4))
-    for a, b in pairwise(w):
-        c_2[a, b] += 1
-    for a, b, c in zip(w, w[1:], w[2:], strict=False):
-        c_3[a, b, c] += 1
-    t_1, t_2, t_3 = (c_1 > 0).sum(), (c_2 > 0).sum(axis=1), (c_3 > 0).sum(axis=2)
-    n_1, n_2, n_3 = c_1.sum(), c_2.sum(axis=1), c_3.sum(axis=2)
-    p_0 = table(lambda a: 1 / 4, 4)
-    p_1 = table(lambda a: (c_1[a] + t_1 * p_0[a]) / (n_1 + t_1), 4)
-    p_2 = table(lambda a, b: (c_2[a, b] + t_2[a] * p_1[b]) / (n_2[a] + t_2[a]), 4, 4)
-    p_3 = table(
-        lambda a, b, c: (c_3[a, b, c] + t_3[a, b] * p_2[b, c]) / (n_3[a, b] + t_3[a, b]) if n_3[a, b] else p_2[b, c],
-        4,
-        4,
-        4,
-    )
-    one, two, three = (Ngrams(w, n, 4) for n in (1, 2, 3))
-    return [
-        (p_1, one.distribution([])),
-        (p_2, [two.distribution([a]) for a in range(4)]),
-        (p_3, [[three.distribution([a, b]) for b in range(4)] for a in range(4)]),
-    ]
+@equation("eq-perplexity", "798f66437a")
+def perplexity(rng):
+    """Of a model that is far from uniform, against the loss of training."""
+    of_gpt, ids = model(), torch.as_tensor(rng.integers(V, size=N + 1))
+    p = prefix_probabilities(of_gpt, ids)
+    printed = table(lambda i: exp(1 / N * sum(-log(p[n]) for n in range(N))), 1)
+    return printed, [next_token_loss(of_gpt, ids[None, :-1], ids[None, 1:]).exp().item()]
 
 
-@equation("eq-vocabulary-softmax", "94a9622827")
+@equation("eq-vocabulary-softmax", "d5f6affbb1")
 def vocabulary_softmax(rng):
+    """Entry n of the tables is for token n + 1, and row n of x, whose first is the start token, predicts it."""
     of_gpt, ids = model(), torch.as_tensor(rng.integers(V, size=(1, N)))
     x, g = of_gpt.hidden_states(ids)[0].numpy(), of_gpt.head.weight.numpy()
     logit = table(lambda w, n: sum(g[w, d] * x[n, d] for d in range(D)), V, N)
@@ -115,14 +77,6 @@ def surprise_gradient(rng):
     torch.nn.functional.cross_entropy(leaf, torch.arange(V), reduction="sum").backward()
     by_hand = cross_entropy_backward(columns, np.arange(V), float(V)).T
     return [(printed, by_hand), (printed, leaf.grad.numpy())]
-
-
-@equation("eq-gpt-parameters", "a714eb61bd")
-def gpt_parameters(rng):
-    v, d, m = [11, 5], [12, 18], [2, 3]
-    printed = table(lambda i: v[i] * d[i] + m[i] * (12 * d[i] ** 2 + 13 * d[i]) + 2 * d[i], 2)
-    models = [GPT(GPTConfig(v[i], 7, d[i], 3, m[i], rope=Rotary)) for i in range(2)]
-    return printed, [sum(p.numel() for p in model.parameters()) for model in models]
 
 
 @equation("eq-temperature", "95d8009fb4")

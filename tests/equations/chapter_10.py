@@ -50,21 +50,6 @@ def image_softmax(rng):
     return printed, model(image).softmax(1)[0].detach().numpy()
 
 
-@equation("eq-position-loudness", "27980f5bf2")
-def position_loudness(rng):
-    p, t = rng.normal(size=(N, D)) + 1, rng.normal(size=(B, N, D)) - 2
-    p_bar, t_bar = p.mean(axis=0), t.mean(axis=(0, 1))
-    places = table(lambda n: sum((p[n, d] - p_bar[d]) ** 2 for d in range(D)), N)
-    contents = table(lambda b, n: sum((t[b, n, d] - t_bar[d]) ** 2 for d in range(D)), B, N)
-    printed = table(
-        lambda _: (
-            (sum(places[n] for n in range(N)) / N) / (sum(contents[b, n] for b in range(B) for n in range(N)) / (B * N))
-        ),
-        1,
-    )
-    return printed, [p.var(axis=0).sum() / t.reshape(-1, D).var(axis=0).sum()]
-
-
 @equation("eq-class-attention", "0a6da7c51b")
 def class_attention(rng):
     model, images = vit(rng), pictures(rng, B)

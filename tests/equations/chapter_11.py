@@ -1,6 +1,6 @@
 """Checks of the display equations of chapter 11, translation."""
 
-from math import prod, sqrt
+from math import prod
 
 import numpy as np
 import torch
@@ -12,23 +12,6 @@ from tests.equations.registry import equation, table
 D, V, S, B = 8, 11, 7, 5
 PADDING, START, END = 8, 9, 10
 LENGTHS = [3, 2, 6, 4, 5]  # tokens that each target has to write, with its end
-
-
-@equation("eq-translator-ends", "c800416129")
-def translator_ends(rng):
-    """The input of encoder and decoder as each is called with it, and the logits of one decoder state."""
-    model, z, w = translator(), torch.randint(8, (1, S)), torch.randint(8, (1, 5))
-    e, p, c = (t.detach().numpy().T for t in (model.tokens.weight, model.positions, model.head.bias))
-    seen = {}
-    for name in ("encoder", "decoder"):
-        part = getattr(model, name)
-        part.register_forward_pre_hook(lambda _, x, name=name: seen.update({name: x[0][0].numpy().T}))
-    y = model.hidden_states(w, model.encode(z))[0].numpy().T
-    source, target = (
-        table(lambda d, n, ids=ids: sqrt(D) * e[d, ids[n]] + p[d, n], D, len(ids)) for ids in (z[0], w[0])
-    )
-    logits = table(lambda v, n: sum(e[d, v] * y[d, n] for d in range(D)) + c[v], V, 5)
-    return [(source, seen["encoder"]), (target, seen["decoder"]), (logits, model(z, w)[0].numpy().T)]
 
 
 @equation("eq-translation-loss", "59bfc5cddf")

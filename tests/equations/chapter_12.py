@@ -2,17 +2,17 @@
 
 from math import exp, sqrt
 
+import numpy as np
 import torch
+from clearbook.slips import pairs_as_neighbours
 from clearformer.models.gpt import GPT, GPTConfig, next_token_loss
-from clearformer.models.mae import MAEConfig
-from clearformer.pretrained.tables import COLOURS_FIRST, FLATTENED, STACKED
+from clearformer.pretrained.tables import STACKED
 from clearformer.reference.attention import attend
 from torch.nn.functional import linear
 
 from tests.equations.registry import equation, table
 
-D, E, N, S, K, C, SIDE = 5, 7, 4, 6, 3, 3, 2
-IMAGES = MAEConfig(4, SIDE, C, 8, 2, 1, 8, 2, 1)
+D, E, N, S, K, WIDTH = 5, 7, 4, 6, 3, 8  # WIDTH is that of a head with rotary positions
 
 
 @equation("eq-conv1d", "7624dcfa57")
@@ -40,22 +40,23 @@ def stacked(rng):
     ]
 
 
-@equation("eq-kernel-rows", "4c0e73e90d")
-def kernel_rows(rng):
-    c_count, s, kernel = C, SIDE, rng.normal(size=(D, C, SIDE, SIDE))
-    W = FLATTENED.load([torch.as_tensor(kernel)], IMAGES).numpy()
-    ours = table(lambda d, c, i, j: W[d, (c * s + i) * s + j], D, c_count, s, s)
-    theirs = table(lambda d, c, i, j: kernel[d, c, i, j], D, c_count, s, s)
-    return [(ours, kernel), (theirs, W.reshape(kernel.shape))]
+@equation("eq-rotary-rows", "4e39fcb797")
+def rotary_rows(rng):
+    W_pairs = rng.normal(size=(WIDTH, D))
+    W_halves = W_pairs[pairs_as_neighbours(torch.arange(WIDTH), 1).argsort().numpy()]  # back from the order of pairs
+    first = table(lambda i, d: W_pairs[2 * i, d], WIDTH // 2, D)
+    second = table(lambda i, d: W_pairs[2 * i + 1, d], WIDTH // 2, D)
+    left = table(lambda i, d: W_halves[i, d], WIDTH // 2, D)
+    right = table(lambda i, d: W_halves[WIDTH // 2 + i, d], WIDTH // 2, D)
+    return [(first, W_halves[: WIDTH // 2]), (second, W_halves[WIDTH // 2 :]), (left, first), (right, second)]
 
 
-@equation("eq-colours-first", "9c85e90c9a")
-def colours_first(rng):
-    theirs, s = rng.normal(size=(C * SIDE**2, D)), SIDE
-    ours = COLOURS_FIRST.load([torch.as_tensor(theirs)], IMAGES).numpy()
-    left = table(lambda c, p, d: ours[c * s**2 + p, d], C, s**2, D)
-    right = table(lambda c, p, d: theirs[p * C + c, d], C, s**2, D)
-    return [(left, theirs.reshape(s**2, C, D).swapaxes(0, 1)), (right, ours.reshape(C, s**2, D))]
+@equation("eq-mean-pooling", "8d3ec19ab0")
+def mean_pooling(rng):
+    """The mean of the outputs of a sentence without its padding, as the search takes it before it normalises."""
+    y, m = rng.normal(size=(N, D)), np.array([1.0, 0, 1, 1])
+    printed = table(lambda d: sum(m[n] * y[n, d] for n in range(N)) / sum(m[n] for n in range(N)), D)
+    return printed, y[m > 0].mean(axis=0)
 
 
 @equation("eq-tied-gradient", "732d4b988f")

@@ -1,35 +1,43 @@
-"""Checks of the display equations of chapter 13, the backward pass by hand; of two columns the second is Jiang's."""
+"""Checks of the display equations of chapter 13, the backward pass by hand."""
 
-from math import exp, log, sqrt
+from math import exp, sqrt
 
 import numpy as np
 import torch
 import torch.nn.functional as F
-from clearformer.attention import attend as torch_attend
-from clearformer.attention import attend_by_hand, attend_recomputing
 from clearformer.reference import backward, multihead
-from clearformer.reference.attention import attend, attend_backward, causal_mask
+from clearformer.reference.attention import attend, attend_backward
 from clearformer.reference.blocks import BlockParameters, block_pre_norm_backward
-from clearformer.reference.functions import gelu, gelu_backward, softmax, softmax_backward
+from clearformer.reference.functions import cross_entropy_backward, gelu, gelu_backward, softmax, softmax_backward
 from clearformer.reference.layers import layer_norm_backward, mlp_backward
 from clearformer.reference.numgrad import numerical_gradients
-from torch.utils.flop_counter import FlopCounterMode
 
 from tests.equations.registry import equation, table
 
 D, N, S, K, Kv, H, HIDDEN = 5, 4, 7, 3, 6, 2, 8
-h, T = 3, 4  # Jiang's width of a head and number of tokens
 EPS = 0.1  # large enough to be seen
 
 
-@equation("eq-central-difference", "a6a67deca8")
+@equation("eq-back-order", "8c0c974476")
+def order(rng):
+    J = [rng.normal(size=(5, 4)), rng.normal(size=(3, 5)), rng.normal(size=(6, 3))]
+    e = rng.normal(size=6)
+    top = table(lambda i: sum(J[2][j, i] * e[j] for j in range(6)), 3)
+    middle = table(lambda i: sum(J[1][j, i] * top[j] for j in range(3)), 5)
+    printed = table(lambda i: sum(J[0][j, i] * middle[j] for j in range(5)), 4)
+    chain = [torch.as_tensor(each) for each in J]
+    truth = autograd(lambda x: torch.as_tensor(e) @ (chain[2] @ (chain[1] @ (chain[0] @ x))), rng.normal(size=4))
+    return printed, truth[0]
+
+
+@equation("eq-central-difference", "cd9ededca6")
 def central_difference(rng):
     x, u = rng.normal(size=D), np.eye(D)
     printed = table(lambda j: (quartic(x + EPS * u[j]) - quartic(x - EPS * u[j])) / (2 * EPS), D)
     return printed, numerical_gradients(quartic, x, step=EPS)[0]
 
 
-@equation("eq-richardson", "7a75767762")
+@equation("eq-richardson", "85d2881950")
 def richardson(rng):
     x = rng.normal(size=D)
     near, far = (numerical_gradients(quartic, x, step=step)[0] for step in (EPS, 2 * EPS))
@@ -37,82 +45,75 @@ def richardson(rng):
     return printed, autograd(quartic, x)[0]
 
 
-@equation("eq-move-across", "2f34b835e3")
+@equation("eq-move-across", "919a923daf")
 def move_across(rng):
-    E, U, X = rng.normal(size=(K, N)), rng.normal(size=(K, D)), rng.normal(size=(S, N))
-    same, narrow, other = rng.normal(size=(K, N)), rng.normal(size=(D, N)), rng.normal(size=(K, S))
-    inner = table(lambda: sum(E[k, n] * same[k, n] for k in range(K) for n in range(N)))
-    by_U = table(
-        lambda: sum(E[k, n] * sum(U[k, d] * narrow[d, n] for d in range(D)) for k in range(K) for n in range(N))
-    )
-    by_X = table(
-        lambda: sum(E[k, n] * sum(other[k, s] * X[s, n] for s in range(S)) for k in range(K) for n in range(N))
-    )
-    return [(inner, np.vdot(E, same)), (by_U, np.vdot(U.T @ E, narrow)), (by_X, np.vdot(E @ X.T, other))]
+    E, Y = rng.normal(size=(2, K, N))
+    U, X = rng.normal(size=(K, D)), rng.normal(size=(D, N))
+    inner = table(lambda: sum(E[k, n] * Y[k, n] for k in range(K) for n in range(N)))
+    product = table(lambda: sum(E[k, n] * sum(U[k, d] * X[d, n] for d in range(D)) for k in range(K) for n in range(N)))
+    by_X = table(lambda: sum(sum(U[k, d] * E[k, n] for k in range(K)) * X[d, n] for d in range(D) for n in range(N)))
+    by_U = table(lambda: sum(sum(E[k, n] * X[d, n] for n in range(N)) * U[k, d] for k in range(K) for d in range(D)))
+    whole = np.vdot(E, U @ X)
+    return [(inner, np.vdot(E, Y)), (product, whole), (by_X, whole), (by_U, whole)]
 
 
-@equation("eq-product-rule", "78de13566f")
+@equation("eq-product-rule", "b4d8ab4fd1")
 def product_rule(rng):
     U, X, E = rng.normal(size=(K, D)), rng.normal(size=(D, N)), rng.normal(size=(K, N))
+    dU, dX = rng.normal(size=(K, D)), rng.normal(size=(D, N))
     by_X = table(lambda d, n: sum(U[k, d] * E[k, n] for k in range(K)), D, N)
     by_U = table(lambda k, d: sum(E[k, n] * X[d, n] for n in range(N)), K, D)
+    change = table(
+        lambda: sum(
+            E[k, n] * (sum(U[k, d] * dX[d, n] for d in range(D)) + sum(dU[k, d] * X[d, n] for d in range(D)))
+            for k in range(K)
+            for n in range(N)
+        )
+    )
     truth = autograd(lambda U, X: (torch.as_tensor(E) * (U @ X)).sum(), U, X)
-    return [(by_U, truth[0]), (by_X, truth[1])]
+    return [(by_U, truth[0]), (by_X, truth[1]), (change, np.vdot(by_X, dX) + np.vdot(by_U, dU))]
 
 
-@equation("eq-back-forward", "7e9c0ca9de")
+@equation("eq-back-forward", "a990cf24b6")
 def forward(rng):
-    Q, keys, V = rng.normal(size=(K, N)), rng.normal(size=(K, S)), rng.normal(size=(Kv, S))
+    Q, keys, V, _ = one_head(rng)
     C = table(lambda s, n: sum(keys[k, s] * Q[k, n] for k in range(K)) / sqrt(K), S, N)
     A = table(lambda s, n: exp(C[s, n]) / sum(exp(C[r, n]) for r in range(S)), S, N)
     Y = table(lambda k, n: sum(A[s, n] * V[k, s] for s in range(S)), Kv, N)
-    q, k_, v = rng.normal(size=(3, h, T))
-    c = table(lambda i, t: sum(q[j, i] * k_[j, t] for j in range(h)) / sqrt(h), T, T)
-    a = table(lambda i, t: exp(c[i, t]) / sum(exp(c[j, t]) for j in range(T)), T, T)
-    z = table(lambda j, t: sum(a[i, t] * v[j, i] for i in range(T)), h, T)
-    ours, his = attend(Q, keys, V), attend(k_, q, v)
-    return [(Y, ours[0]), (A, ours[1]), (z, his[0]), (a, his[1])]
+    ours = attend(Q, keys, V)
+    return [(Y, ours[0]), (A, ours[1])]
 
 
-@equation("eq-back-error", "8c2206124b")
+@equation("eq-back-error", "081d11a9f1")
 def error(rng):
     """A loss of degree two, whose difference quotient is its derivative."""
     Y, W = rng.normal(size=(2, Kv, N))
 
-    def loss(Y):
-        return (W * Y**2).sum()
-
     def moved(k, n, by):
         nudged = Y.copy()
         nudged[k, n] += by
-        return loss(nudged)
+        return (W * nudged**2).sum()
 
     printed = table(lambda k, n: (moved(k, n, EPS) - moved(k, n, -EPS)) / (2 * EPS), Kv, N)
-    truth = autograd(lambda Y: (torch.as_tensor(W) * Y**2).sum(), Y)[0]
-    columns = np.stack([printed[:, t] for t in range(N)], axis=1)  # Jiang's e_t
-    return [(printed, truth), (columns, truth)]
+    return printed, autograd(lambda Y: (torch.as_tensor(W) * Y**2).sum(), Y)[0]
 
 
-@equation("eq-back-weights", "9d40a66d13")
+@equation("eq-back-weights", "3806d89e1a")
 def weights(rng):
     V, A, E = rng.normal(size=(Kv, S)), softmax(rng.normal(size=(S, N)), axis=0), rng.normal(size=(Kv, N))
     dA = table(lambda s, n: sum(V[k, s] * E[k, n] for k in range(Kv)), S, N)
     dV = table(lambda k, s: sum(A[s, n] * E[k, n] for n in range(N)), Kv, S)
     ours = backward.weighted_average_backward(V, A, E)
-    v, a, e = rng.normal(size=(h, T)), softmax(rng.normal(size=(T, T)), axis=0), rng.normal(size=(h, T))
-    da = table(lambda i, t: sum(v[j, i] * e[j, t] for j in range(h)), T, T)
-    dv = table(lambda j, i: sum(a[i, t] * e[j, t] for t in range(T)), h, T)
-    his = backward.weighted_average_backward(v, a, e)
-    return [(dV, ours[0]), (dA, ours[1]), (dv, his[0]), (da, his[1])]
+    return [(dV, ours[0]), (dA, ours[1])]
 
 
-@equation("eq-back-softmax", "571a905ae3")
+@equation("eq-back-softmax", "4ef34f0ded")
 def through_softmax(rng):
-    A, dA = softmax(rng.normal(size=(S, N)), axis=0), rng.normal(size=(S, N))
-    ours = table(lambda s, n: A[s, n] * dA[s, n] - sum(A[r, n] * dA[r, n] for r in range(S)) * A[s, n], S, N)
-    his = table(lambda i, t: sum(((i == j) * A[i, t] - A[i, t] * A[j, t]) * dA[j, t] for j in range(S)), S, N)
-    library = softmax_backward(A, dA, axis=0)
-    return [(ours, library), (his, library)]
+    c, dc, by_a = rng.normal(size=(3, S))
+    a = softmax(c, axis=0)
+    change = table(lambda s: a[s] * (dc[s] - sum(a[r] * dc[r] for r in range(S))), S)
+    by_c = table(lambda s: a[s] * (by_a[s] - sum(a[r] * by_a[r] for r in range(S))), S)
+    return [(change, moved_by(lambda c: c.softmax(0), c, dc)), (by_c, softmax_backward(a, by_a, axis=0))]
 
 
 @equation("eq-back-advantage", "8da5ea343e")
@@ -124,47 +125,37 @@ def advantage(rng):
     return [(G, softmax_backward(A, V.T @ E, axis=0)), (sums, np.zeros(N))]
 
 
-@equation("eq-back-scores", "5987698f4d")
+@equation("eq-back-scores", "c2c037adb5")
 def scores(rng):
     Q, keys, V, E = one_head(rng)
     G = softmax_backward(attend(Q, keys, V)[1], V.T @ E, axis=0)
     dQ = table(lambda k, n: 1 / sqrt(K) * sum(G[s, n] * keys[k, s] for s in range(S)), K, N)
     dK = table(lambda k, s: 1 / sqrt(K) * sum(G[s, n] * Q[k, n] for n in range(N)), K, S)
     ours = attend_backward(Q, keys, V, E)
-    q, k_, v, e = rng.normal(size=(4, h, T))
-    dc = softmax_backward(attend(k_, q, v)[1], v.T @ e, axis=0)
-    dq = table(lambda j, i: 1 / sqrt(h) * sum(dc[i, t] * k_[j, t] for t in range(T)), h, T)
-    dk = table(lambda j, t: 1 / sqrt(h) * sum(dc[i, t] * q[j, i] for i in range(T)), h, T)
-    his = attend_backward(k_, q, v, e)
-    return [(dQ, ours[0]), (dK, ours[1]), (dk, his[0]), (dq, his[1])]
+    return [(dQ, ours[0]), (dK, ours[1])]
 
 
-@equation("eq-back-matrices", "9b9a31f03f")
+@equation("eq-back-rows", "c3226d60fd")
+def in_rows(rng):
+    Q, keys, V, E = one_head(rng)
+    q, k, v, e = Q.T, keys.T, V.T, E.T
+    A = attend(Q, keys, V)[1].T
+    dA = table(lambda n, s: sum(e[n, i] * v[s, i] for i in range(Kv)), N, S)
+    G = table(lambda n, s: A[n, s] * (dA[n, s] - sum(A[n, r] * dA[n, r] for r in range(S))), N, S)
+    dv = table(lambda s, i: sum(A[n, s] * e[n, i] for n in range(N)), S, Kv)
+    dq = table(lambda n, i: sum(G[n, s] * k[s, i] for s in range(S)) / sqrt(K), N, K)
+    dk = table(lambda s, i: sum(G[n, s] * q[n, i] for n in range(N)) / sqrt(K), S, K)
+    ours = attend_backward(Q, keys, V, E)
+    return [(dq.T, ours[0]), (dk.T, ours[1]), (dv.T, ours[2])]
+
+
+@equation("eq-back-matrices", "5f6e302e7f")
 def matrices(rng):
     X, E, U_q, U_k, U_v = one_projected_head(rng)
     dQ, dK, dV = attend_backward(U_q @ X, U_k @ X, U_v @ X, E)
-    dU_q = table(lambda k, d: sum(dQ[k, n] * X[d, n] for n in range(N)), K, D)
-    dU_k = table(lambda k, d: sum(dK[k, n] * X[d, n] for n in range(N)), K, D)
-    dU_v = table(lambda k, d: sum(dV[k, n] * X[d, n] for n in range(N)), Kv, D)
-    _, by_q, by_k, by_v = backward.head_backward(X, U_q, U_k, U_v, E)
-    return [(dU_q, by_q), (dU_k, by_k), (dU_v, by_v), *jiang_matrices(rng)]
-
-
-def jiang_matrices(rng):
-    x, A, B, C, e = jiang(rng)
-    dk, dq, dv = attend_backward(B @ x, A @ x, C @ x, e)
-    dA = table(lambda j, d: sum(dq[j, i] * x[d, i] for i in range(T)), h, D)
-    dB = table(lambda j, d: sum(dk[j, i] * x[d, i] for i in range(T)), h, D)
-    dC = table(lambda j, d: sum(dv[j, i] * x[d, i] for i in range(T)), h, D)
-    _, by_B, by_A, by_C = backward.head_backward(x, B, A, C, e)
-    return [(dA, by_A), (dB, by_B), (dC, by_C)]
-
-
-@equation("eq-back-input", "ad9120f35c")
-def by_input(rng):
-    X, E, U_q, U_k, U_v = one_projected_head(rng)
-    dQ, dK, dV = attend_backward(U_q @ X, U_k @ X, U_v @ X, E)
-    printed = table(
+    stack = np.vstack([dQ, dK, dV])
+    dU = table(lambda i, d: sum(stack[i, n] * X[d, n] for n in range(N)), len(stack), D)
+    dX = table(
         lambda d, n: (
             sum(U_q[k, d] * dQ[k, n] for k in range(K))
             + sum(U_k[k, d] * dK[k, n] for k in range(K))
@@ -173,136 +164,70 @@ def by_input(rng):
         D,
         N,
     )
-    x, A, B, C, e = jiang(rng)
-    dk, dq, dv = attend_backward(B @ x, A @ x, C @ x, e)
-    his = table(lambda d, i: sum(A[j, d] * dq[j, i] + B[j, d] * dk[j, i] + C[j, d] * dv[j, i] for j in range(h)), D, T)
-    ours = backward.head_backward(X, U_q, U_k, U_v, E)[0]
-    return [(printed, ours), (his, backward.head_backward(x, B, A, C, e)[0])]
-
-
-@equation("eq-back-p", "d27579e87c")
-def p_matrix(rng):
-    X, E, U_q, U_k, U_v = one_projected_head(rng)
-    Q, keys, V = U_q @ X, U_k @ X, U_v @ X
-    A = attend(Q, keys, V)[1]
-    dA = table(lambda s, n: sum(V[k, s] * E[k, n] for k in range(Kv)), N, N)
-    G = softmax_backward(A, dA, axis=0)
-    upper = table(lambda k, n: 1 / sqrt(K) * sum(keys[k, s] * G[s, n] for s in range(N)), K, N)
-    middle = table(lambda k, s: 1 / sqrt(K) * sum(Q[k, n] * G[s, n] for n in range(N)), K, N)
-    lower = table(lambda k, s: sum(E[k, n] * A[s, n] for n in range(N)), Kv, N)
-    P, U = np.vstack([upper, middle, lower]), np.vstack([U_q, U_k, U_v])
-    dU = table(lambda p, d: sum(P[p, n] * X[d, n] for n in range(N)), len(P), D)
-    dX = table(lambda d, n: sum(U[p, d] * P[p, n] for p in range(len(P))), D, N)
     by_X, *by_U = backward.head_backward(X, U_q, U_k, U_v, E)
-    return [(P, backward.p_matrix(X, U_q, U_k, U_v, E)), (dU, np.vstack(by_U)), (dX, by_X)]
+    return [(dU, np.vstack(by_U)), (dX, by_X)]
 
 
-@equation("eq-back-p-jiang", "bb7f4a28e3")
-def p_matrix_jiang(rng):
-    x, A, B, C, e = jiang(rng)
-    q, k_, v = A @ x, B @ x, C @ x
-    a = softmax(q.T @ k_ / sqrt(h), axis=0)
-    dc = softmax_backward(a, v.T @ e, axis=0)
-    upper = table(lambda j, i: 1 / sqrt(h) * sum(k_[j, t] * dc[i, t] for t in range(T)), h, T)
-    middle = table(lambda j, t: 1 / sqrt(h) * sum(q[j, i] * dc[i, t] for i in range(T)), h, T)
-    lower = table(lambda j, i: sum(e[j, t] * a[i, t] for t in range(T)), h, T)
-    P, U = np.vstack([upper, middle, lower]), np.vstack([A, B, C])
-    dU = table(lambda p, d: sum(P[p, i] * x[d, i] for i in range(T)), len(P), D)
-    dX = table(lambda d, i: sum(U[p, d] * P[p, i] for p in range(len(P))), D, T)
-    by_X, by_B, by_A, by_C = backward.head_backward(x, B, A, C, e)
-    return [(dU, np.vstack([by_A, by_B, by_C])), (dX, by_X)]
-
-
-@equation("eq-back-late", "da5056485a")
-def late(rng):
-    M, V, E, soft, Y, truth = late_mask(rng)
-    printed = table(
-        lambda s, n: (
-            soft[s, n]
-            * (M[s, n] * sum(V[k, s] * E[k, n] for k in range(Kv)) - sum(Y[k, n] * E[k, n] for k in range(Kv)))
-        ),
-        N,
-        N,
-    )
-    return printed, truth
-
-
-@equation("eq-back-missed", "51054abaa1")
-def missed(rng):
-    M, V, E, soft, Y, truth = late_mask(rng)
-    printed = table(lambda s, n: -soft[s, n] * sum(Y[k, n] * E[k, n] for k in range(Kv)) if s > n else 0, N, N)
-    return printed, truth - softmax_backward(M * soft, V.T @ E, axis=0)
-
-
-@equation("eq-back-heads", "ee08535724")
+@equation("eq-back-heads", "b039818547")
 def heads(rng):
     X, E, (U_q, U_k, U_v, U_o) = many_heads(rng)
     Y = np.concatenate([attend(u_q @ X, u_k @ X, u_v @ X)[0] for u_q, u_k, u_v in zip(U_q, U_k, U_v, strict=True)])
     dW_o = table(lambda d, j: sum(E[d, n] * Y[j, n] for n in range(N)), D, H * Kv)
     E_h = table(lambda i, k, n: sum(U_o[i, d, k] * E[d, n] for d in range(D)), H, Kv, N)
-    P = np.stack([backward.p_matrix(X, U_q[i], U_k[i], U_v[i], E_h[i]) for i in range(H)])
-    U = np.concatenate([U_q, U_k, U_v], axis=1)
-    dX = table(lambda d, n: sum(U[i, p, d] * P[i, p, n] for i in range(H) for p in range(2 * K + Kv)), D, N)
-    dU_o = multihead.multi_head_concatenated_backward(X, U_q, U_k, U_v, U_o, E)[-1]
+    through = [backward.head_backward(X, U_q[i], U_k[i], U_v[i], E_h[i]) for i in range(H)]
+    by_X, *by_U = multihead.multi_head_concatenated_backward(X, U_q, U_k, U_v, U_o, E)
     return [
-        (dW_o, multihead.output_matrix(dU_o)),
-        (P, backward.p_matrices(X, U_q, U_k, U_v, U_o, E)),
-        (dX, backward.heads_backward(X, U_q, U_k, U_v, U_o, E)[0]),
+        (dW_o, multihead.output_matrix(by_U[-1])),
+        (np.array([each[1] for each in through]), by_U[0]),
+        (sum(each[0] for each in through), by_X),
     ]
 
 
-@equation("eq-back-cross", "067f67883b")
-def cross(rng):
-    X, E, (U_q, U_k, U_v, U_o) = many_heads(rng)
-    Z = rng.normal(size=(D, S))
-    parts = [attend_backward(U_q[i] @ X, U_k[i] @ Z, U_v[i] @ Z, U_o[i].T @ E) for i in range(H)]
-    dQ, dK, dV = (np.stack(part) for part in zip(*parts, strict=True))
-    dX = table(lambda d, n: sum(U_q[i, k, d] * dQ[i, k, n] for i in range(H) for k in range(K)), D, N)
-    dZ = table(
-        lambda d, s: sum(
-            sum(U_k[i, k, d] * dK[i, k, s] for k in range(K)) + sum(U_v[i, k, d] * dV[i, k, s] for k in range(Kv))
-            for i in range(H)
-        ),
-        D,
-        S,
-    )
-    by_X, by_Z, *_ = multihead.cross_attention_backward(X, Z, U_q, U_k, U_v, U_o, E)
-    return [(dX, by_X), (dZ, by_Z)]
-
-
-@equation("eq-back-residual", "d1ced4c150")
+@equation("eq-back-residual", "49322d8171")
 def residual(rng):
     X, E = rng.normal(size=(2, D, N))
     U_q, U_k, U_v = (rng.normal(size=(rows, D)) for rows in (K, K, D))
-    P, U = backward.p_matrix(X, U_q, U_k, U_v, E), np.vstack([U_q, U_k, U_v])
-    printed = table(lambda d, n: sum(U[p, d] * P[p, n] for p in range(2 * K + D)) + E[d, n], D, N)
+    dQ, dK, dV = attend_backward(U_q @ X, U_k @ X, U_v @ X, E)
+    printed = table(
+        lambda d, n: (
+            sum(U_q[k, d] * dQ[k, n] for k in range(K))
+            + sum(U_k[k, d] * dK[k, n] for k in range(K))
+            + sum(U_v[k, d] * dV[k, n] for k in range(D))
+            + E[d, n]
+        ),
+        D,
+        N,
+    )
     return printed, backward.residual_head_backward(X, U_q, U_k, U_v, E)[0]
 
 
-@equation("eq-back-layer-norm", "67f1941918")
+@equation("eq-back-layer-norm", "f2565c89d4")
 def through_norm(rng):
-    X, E, gamma = rng.normal(size=(D, N)) + 1, rng.normal(size=(D, N)), rng.normal(size=D)
-    var = X.var(axis=0)
-    x_hat = (X - X.mean(axis=0)) / np.sqrt(var + EPS)
-    g = table(lambda d, n: gamma[d] * E[d, n], D, N)
-    mean = table(lambda n: sum(g[d, n] for d in range(D)) / D, N)
-    along = table(lambda n: sum(g[d, n] * x_hat[d, n] for d in range(D)) / D, N)
-    printed = table(lambda d, n: 1 / sqrt(var[n] + EPS) * (g[d, n] - mean[n] - x_hat[d, n] * along[n]), D, N)
-    truth = autograd(
-        lambda X: (torch.as_tensor(E).T * F.layer_norm(X.T, (D,), torch.as_tensor(gamma), eps=EPS)).sum(), X
-    )
-    return [(printed, layer_norm_backward(X, gamma, E, EPS)[0]), (printed, truth[0])]
+    x, dx, E, gamma = rng.normal(size=(4, D))
+    sigma = sqrt(x.var() + EPS)
+    x_hat = (x - x.mean()) / sigma
+    g = table(lambda d: gamma[d] * E[d], D)
+
+    def mean(values):
+        return table(lambda: sum(values[d] for d in range(D)) / D)
+
+    along = mean(table(lambda d: x_hat[d] * dx[d], D))
+    change = table(lambda d: 1 / sigma * (dx[d] - mean(dx) - x_hat[d] * along), D)
+    along_g = mean(table(lambda d: x_hat[d] * g[d], D))
+    printed = table(lambda d: 1 / sigma * (g[d] - mean(g) - x_hat[d] * along_g), D)
+    library = layer_norm_backward(x[:, None], gamma, E[:, None], EPS)[0][:, 0]
+    return [(change, moved_by(lambda x: F.layer_norm(x, (D,), eps=EPS), x, dx)), (printed, library)]
 
 
-@equation("eq-back-mlp", "76ad0b1d43")
+@equation("eq-back-mlp", "b79a365ea9")
 def through_mlp(rng):
     X, E = rng.normal(size=(2, D, N))
     W_1, b_1, W_2 = rng.normal(size=(HIDDEN, D)), rng.normal(size=HIDDEN), rng.normal(size=(D, HIDDEN))
     before = W_1 @ X + b_1[:, None]
     slope, bent = gelu_backward(before, np.ones_like(before)), gelu(before)
-    G = table(lambda f, n: slope[f, n] * sum(W_2[d, f] * E[d, n] for d in range(D)), HIDDEN, N)
-    dX = table(lambda d, n: sum(W_1[f, d] * G[f, n] for f in range(HIDDEN)), D, N)
-    dW_1 = table(lambda f, d: sum(G[f, n] * X[d, n] for n in range(N)), HIDDEN, D)
+    dT = table(lambda f, n: slope[f, n] * sum(W_2[d, f] * E[d, n] for d in range(D)), HIDDEN, N)
+    dX = table(lambda d, n: sum(W_1[f, d] * dT[f, n] for f in range(HIDDEN)), D, N)
+    dW_1 = table(lambda f, d: sum(dT[f, n] * X[d, n] for n in range(N)), HIDDEN, D)
     dW_2 = table(lambda d, f: sum(E[d, n] * bent[f, n] for n in range(N)), D, HIDDEN)
     by_X, by_W_1, _, by_W_2, _ = mlp_backward(X, W_1, b_1, W_2, E)
     return [(dX, by_X), (dW_1, by_W_1), (dW_2, by_W_2)]
@@ -328,41 +253,32 @@ def through_block(rng):
     return dX.reshape(D, N), block_pre_norm_backward(X, p, E)[0]
 
 
-@equation("eq-back-flops", "b8223f5fbe")
-def flops(rng):
-    n, s, k, kv = [6, 10], [9, 7], [4, 3], [5, 8]
-    forward = table(lambda i: 2 * (k[i] + kv[i]) * n[i] * s[i], 2)
-    backwards = table(lambda i: 4 * (k[i] + kv[i]) * n[i] * s[i], 2)
-    recomputing = table(lambda i: (6 * k[i] + 4 * kv[i]) * n[i] * s[i], 2)
-    shapes = list(zip(n, s, k, kv, strict=True))
-    plain, by_hand, again = (
-        [counted(f, *shape) for shape in shapes] for f in (torch_attend, attend_by_hand, attend_recomputing)
-    )
-    return [
-        (forward, [f for f, _ in by_hand]),
-        (backwards, [b for _, b in plain]),
-        (backwards, [b for _, b in by_hand]),
-        (recomputing, [b for _, b in again]),
-    ]
+@equation("eq-back-loss", "8ffaacf1f6")
+def loss(rng):
+    logits, came = rng.normal(size=(S, N)), rng.integers(S, size=N)
+    p = softmax(logits, axis=0)
+    printed = table(lambda v, n: 1 / N * (p[v, n] - (v == came[n])), S, N)
+    truth = autograd(lambda logits: F.cross_entropy(logits.T, torch.as_tensor(came)), logits)
+    return [(printed, cross_entropy_backward(logits, came)), (printed, truth[0])]
 
 
-@equation("eq-back-recompute", "fb487d63a6")
-def recompute(rng):
-    Q, keys, V, E = one_head(rng)
-    C, (Y, weights) = keys.T @ Q / sqrt(K), attend(Q, keys, V)
-    L = table(lambda n: log(sum(exp(C[s, n]) for s in range(S))), N)
-    A = table(lambda s, n: exp(C[s, n] - L[n]), S, N)
-    G = table(
-        lambda s, n: A[s, n] * (sum(V[k, s] * E[k, n] for k in range(Kv)) - sum(Y[k, n] * E[k, n] for k in range(Kv))),
-        S,
-        N,
-    )
-    return [(A, weights), (G, softmax_backward(weights, V.T @ E, axis=0))]
+@equation("eq-back-embedding", "a667490d10")
+def embedding(rng):
+    dX, read = rng.normal(size=(D, S)), np.array([1, 3, 1, 0, 3, 3, 5])
+    printed = table(lambda v, d: sum(dX[d, n] for n in range(S) if read[n] == v), 6, D)
+    rows = rng.normal(size=(6, D))
+    truth = autograd(lambda rows: (torch.as_tensor(dX.T) * rows[torch.as_tensor(read)]).sum(), rows)
+    return printed, truth[0]
 
 
 def quartic(x):
     """A polynomial of degree four with mixed terms, in NumPy and torch."""
     return (x**4).sum() + (x.sum()) ** 3 + (x[0] * x[1] * x[2] * x[3])
+
+
+def moved_by(function, x, dx):
+    """By how much function(x) changes, to first order, when x changes by dx."""
+    return torch.autograd.functional.jvp(function, torch.as_tensor(x), torch.as_tensor(dx))[1].numpy()
 
 
 def one_head(rng):
@@ -374,24 +290,9 @@ def one_projected_head(rng):
     return X, E, *(rng.normal(size=(rows, D)) / sqrt(D) for rows in (K, K, Kv))
 
 
-def jiang(rng):
-    """His X, A, B, C and E."""
-    return rng.normal(size=(D, T)), *(rng.normal(size=(3, h, D)) / sqrt(D)), rng.normal(size=(h, T))
-
-
 def many_heads(rng):
     X, E = rng.normal(size=(2, D, N))
     return X, E, [rng.normal(size=size) / 2 for size in ((H, K, D), (H, K, D), (H, Kv, D), (H, D, Kv))]
-
-
-def late_mask(rng):
-    """The triangle, values, errors, the softmax of all scores, outputs, and the gradient by the scores."""
-    C, V, E = rng.normal(size=(N, N)), rng.normal(size=(Kv, N)), rng.normal(size=(Kv, N))
-    M = causal_mask(N).astype(float)
-    V_t, E_t, M_t = map(torch.as_tensor, (V, E, M))
-    truth = autograd(lambda C: (E_t * (V_t @ (M_t * C.softmax(dim=0)))).sum(), C)[0]
-    soft = softmax(C, axis=0)
-    return M, V, E, soft, V @ (M * soft), truth
 
 
 def block_jacobians(X, projections, network, scales, shifts):
@@ -416,16 +317,6 @@ def block_jacobians(X, projections, network, scales, shifts):
     places = ((norm(0), X), (attention, normed), (norm(1), Y), (network_of, normed_Y))
     jacobian = torch.autograd.functional.jacobian
     return [jacobian(f, x).reshape(D * N, D * N).numpy() for f, x in places]
-
-
-def counted(function, n, s, k, kv):
-    """FLOPs of the forward and of the backward pass."""
-    arguments = [torch.randn(rows, width, requires_grad=True) for rows, width in ((n, k), (s, k), (s, kv))]
-    with FlopCounterMode(display=False) as forwards:
-        y = function(*arguments)[0]
-    with FlopCounterMode(display=False) as backwards:
-        torch.autograd.grad(y, arguments, torch.ones_like(y))
-    return forwards.get_total_flops(), backwards.get_total_flops()
 
 
 def autograd(loss, *arrays):

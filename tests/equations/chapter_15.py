@@ -1,7 +1,6 @@
 """Checks of the display equations of chapter 15, GPT-3."""
 
-from functools import partial
-from math import exp, sqrt
+from functools import cache, partial
 
 import numpy as np
 import torch
@@ -22,33 +21,6 @@ from tests.equations.registry import equation, table
 V, N, D, M, H = [11, 29], [7, 5], [12, 18], [2, 3], [4, 6]
 
 
-@equation("eq-described-head", "91e2b6d284")
-def described_head(rng):
-    d, h, T = 7, 5, 4
-    A, B, C = rng.normal(size=(3, h, d))
-    X = rng.normal(size=(d, T))
-    Q, K, W = (table(lambda i, t, m=m: sum(m[i, k] * X[k, t] for k in range(d)), h, T) for m in (A, B, C))
-    c = table(lambda i, t: sum(Q[k, i] * K[k, t] for k in range(h)) / sqrt(h), T, T)
-    a = table(lambda i, t: exp(c[i, t]) / sum(exp(c[j, t]) for j in range(T)), T, T)
-    printed = table(lambda k, t: sum(W[k, i] * a[i, t] for i in range(T)), h, T)
-    return printed, reference.attend(B @ X, A @ X, C @ X)[0]
-
-
-@equation("eq-described-parameters", "ba4f46e8ad")
-def described_parameters(rng):
-    """Against the weights, without biases, norms and positions, of models whose hidden layer is not 4 D."""
-    K, F = [3, 3], [40, 70]
-    printed = table(
-        lambda i: V[i] * D[i] + M[i] * (3 * H[i] * K[i] * D[i] + D[i] * H[i] * K[i] + 2 * D[i] * F[i]),
-        2,
-    )
-    models = [GPT(GPTConfig(V[i], N[i], D[i], H[i], M[i], F[i])) for i in range(2)]
-    return printed, [
-        sum(p.numel() for name, p in model.named_parameters() if p.dim() == 2 and "positions" not in name)
-        for model in models
-    ]
-
-
 @equation("eq-gpt3-parameters", "ec124c08c6")
 def gpt3_parameters(rng):
     printed = table(
@@ -61,22 +33,22 @@ def gpt3_parameters(rng):
 @equation("eq-forward-flops", "d2dd932641")
 def forward_flops(rng):
     printed = table(lambda i: 2 * (12 * M[i] * D[i] ** 2 + V[i] * D[i]) + 4 * M[i] * D[i] * N[i], 2)
-    return printed, [counted(gpt(i), backward=False) for i in range(2)]
+    return printed, [counted(i, backward=False) for i in range(2)]
 
 
 @equation("eq-training-flops", "6cda5a5b35")
 def training_flops(rng):
-    c_forward = [counted(gpt(i), backward=False) for i in range(2)]
+    c_forward = [counted(i, backward=False) for i in range(2)]
     thrice = table(lambda i: 3 * c_forward[i], 2)
     printed = table(lambda i: 6 * (12 * M[i] * D[i] ** 2 + V[i] * D[i]) + 12 * M[i] * D[i] * N[i], 2)
-    found = [counted(gpt(i), backward=True) for i in range(2)]
+    found = [counted(i, backward=True) for i in range(2)]
     return [(thrice, found), (printed, found)]
 
 
 @equation("eq-rule-ratio", "3e776729a9")
 def rule_ratio(rng):
     P = [sum(p.numel() for p in gpt(i).parameters()) for i in range(2)]
-    c = [counted(gpt(i), backward=True) for i in range(2)]
+    c = [counted(i, backward=True) for i in range(2)]
     left = table(lambda i: c[i] / (6 * P[i]), 2)
     right = table(
         lambda i: (12 * M[i] * D[i] ** 2 + V[i] * D[i] + 2 * M[i] * D[i] * N[i]) / P[i],
@@ -171,15 +143,54 @@ def split_heads_workers(rng):
     return printed, multi_head_concatenated(X, U_q, U_k, U_v, U)[0]
 
 
-@equation("eq-bubble", "a034324fbf")
+@equation("eq-all-reduce-seconds", "e6f556f926")
+def all_reduce_seconds(rng):
+    """Against the bytes that a worker sends in a ring of workers, for vectors that come out even."""
+    R, Z, beta = [2, 5], [12, 70], [3.0, 7.0]
+    printed = table(lambda i: 2 * (R[i] - 1) / R[i] * Z[i] / beta[i], 2)
+    return printed, [sent_in_a_ring(R[i], Z[i]) / beta[i] for i in range(2)]
+
+
+@equation("eq-data-parallel-rule", "2f004d97b7")
+def data_parallel_rule(rng):
+    """The tokens at which work and messages of a real model take equally long, gradients having two bytes a number."""
+    R, rho, beta = [2, 4], [11.0, 35.0], [3.0, 7.0]
+    printed = table(lambda i: 2 / 3 * (R[i] - 1) / R[i] * rho[i] / beta[i], 2)
+    P = [sum(p.numel() for p in gpt(i).parameters()) for i in range(2)]
+    messages = [sent_in_a_ring(R[i], 2 * P[i] * R[i]) / R[i] / beta[i] for i in range(2)]
+    return printed, [messages[i] / (6 * P[i] / rho[i]) for i in range(2)]
+
+
+@equation("eq-tensor-share", "e6a35ceba9")
+def tensor_share(rng):
+    """Of a block's products with weights, counted, and of two sums forward and two backward in a ring."""
+    R, rho, beta, tokens = [2, 4], [11.0, 35.0], [3.0, 7.0], [5, 9]
+    printed = table(lambda i: 2 / 9 * (R[i] - 1) * rho[i] / (D[i] * beta[i]), 2)
+    sums = [4 * sent_in_a_ring(R[i], 2 * D[i] * tokens[i] * R[i]) / R[i] / beta[i] for i in range(2)]
+    maps = [sum(p.numel() for p in Block(D[i], H[i], 4 * D[i]).parameters() if p.dim() == 2) for i in range(2)]
+    work = [6 * maps[i] * tokens[i] / (R[i] * rho[i]) for i in range(2)]
+    return printed, [sums[i] / work[i] for i in range(2)]
+
+
+@equation("eq-bubble", "1107075c1b")
 def bubble(rng):
-    w, m = [2, 5, 3], [7, 4, 1]
-    printed = table(lambda i: (w[i] - 1) / (m[i] + w[i] - 1), 3)
-    in_turn = [idle_share(schedule(w[i], m[i], order=one_forward_one_backward)) for i in range(3)]
+    R, m = [2, 5, 3], [7, 4, 1]
+    printed = table(lambda i: (R[i] - 1) / (m[i] + R[i] - 1), 3)
+    in_turn = [idle_share(schedule(R[i], m[i], order=one_forward_one_backward)) for i in range(3)]
     return [
-        (printed, [idle_share(schedule(w[i], m[i])) for i in range(3)]),
+        (printed, [idle_share(schedule(R[i], m[i])) for i in range(3)]),
         (printed, in_turn),
     ]
+
+
+def sent_in_a_ring(n_workers, n_bytes):
+    """What one worker sends until all have the sum: each piece to the next worker, round twice."""
+    pieces = [len(piece) for piece in np.array_split(np.zeros(n_bytes), n_workers)]
+    sent = [0] * n_workers
+    for step in range(2 * (n_workers - 1)):
+        for worker in range(n_workers):
+            sent[worker] += pieces[(worker - step) % n_workers]
+    return sum(sent) / n_workers
 
 
 def gpt(i):
@@ -190,9 +201,10 @@ def gpt(i):
     )
 
 
-def counted(model, backward):
-    """FLOPs of all matrix products for one token of a full window."""
-    length = model.config.n_positions
+@cache
+def counted(i, backward):
+    """FLOPs of all matrix products of a model for one token of a full window; they hang on its sizes alone."""
+    model, length = gpt(i), N[i]
     with FlopCounterMode(display=False) as counter:
         logits = model(torch.zeros(1, length, dtype=torch.long))
         if backward:

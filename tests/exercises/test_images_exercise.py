@@ -5,7 +5,6 @@ import pytest
 import torch
 from clearformer.models.init import glorot
 from clearformer.models.mae import MAE, MAEConfig, reconstruction_loss
-from clearformer.models.vit import ViT, ViTConfig, mean_tokens
 from clearformer.patches import patchify
 
 from tests.exercises.authored import authored, cell
@@ -17,37 +16,50 @@ def answer(id, *args):
     return authored(SLUG).right.of(id)[0].function(*args)
 
 
+def question(id):
+    return next(question for question in authored(SLUG).exercise.questions if question.id == id)
+
+
 def task_of(id: str) -> str:
     return " ".join(cell(authored(SLUG).learner, f"{id}-task").split())
 
 
-@pytest.mark.parametrize("class_token", [True, False])
-def test_counted_as_the_library_builds_it(class_token):
-    pool = {} if class_token else {"n_class_tokens": 0, "pool": mean_tokens}
-    model = ViT(ViTConfig(8, 2, 1, 10, 32, 4, 2, 64, **pool))
-    number = sum(p.numel() for p in model.parameters())
-    assert answer("count", 8, 8, 1, 2, 32, 64, 2, 10, class_token) == number
-    assert f"has {number}" in task_of("count")
+def test_two_pixels_at_equal_distance():
+    seen, labels = np.array([[[0.0, 0]], [[4, 4]]]), np.array([7, 5])
+    assert answer("nearest", seen, labels, np.array([[[1.0, 3]], [[2, 3]]])).tolist() == [7, 5]
+    assert "distances 10 and 10, so its label is 7; with (2, 3) it is 5" in task_of("nearest")
 
 
-def test_three_tokens_pooled():
-    x = np.array([[[9.0, 1], [2, 4], [6, 0]]])
-    assert answer("pool", x, np.array([[8.0, 4]])) == "B" and "(8, 4) can only come from B" in task_of("pool")
-    assert answer("pool", x, np.array([[4.0, 2]])) == "C" and "(4, 2) only from C" in task_of("pool")
+def test_covering_what_is_grey_costs_nothing():
+    W = np.array([[2.0, 0], [0, 3]])
+    costs = answer("occlusion", np.array([[[1.0, 0]]]), np.array([0]), 1, 0.0, W, np.zeros(2))
+    np.testing.assert_allclose(costs, [[0.566, 0]], atol=5e-4)
+    assert "about 0.566" in task_of("occlusion")
 
 
-def test_two_heads_on_two_patches():
-    A = np.full((1, 2, 3, 3), 1 / 3)
-    A[0, :, 0] = [[0.8, 0.2, 0], [0, 0.2, 0.8]]
-    assert "the map is 1/3, 2/3" in task_of("look")
-    np.testing.assert_allclose(answer("look", A, 1), [[[1 / 3, 2 / 3]]])
+def crosses(rng, n):
+    """The pictures that are graded."""
+    return next(check for check in question("learn").checks if check.name == "steps").test.__globals__["crosses"](
+        rng, n
+    )
 
 
-def test_three_patches_hidden_and_restored():
-    x, noise, P = np.array([[[1.0], [5], [3]]]), np.array([[0.7, 0.1, 0.4]]), np.array([[10.0], [20], [30]])
-    tokens, hidden = answer("hide", x, noise, 2, np.array([-1.0]), P)
-    assert tokens.ravel().tolist() == [9, 29, 37] and "tokens are 9, 29, 37" in task_of("hide")
-    assert hidden.tolist() == [[True, False, False]]
+def test_the_pictures_of_the_notebook_are_those_of_the_check():
+    """Catches marks or labels that differ between what a learner tries and what is graded."""
+    names = {"torch": torch}
+    exec(cell(authored(SLUG).learner, "learn-pictures").split("\n\n\nfew,")[0], names)
+    patches, rows = names["crosses"](2000, 0)
+    other, other_rows = crosses(np.random.default_rng(0), 2000)
+    for label in range(3):
+        mine, theirs = patches[rows == label].mean(0).numpy(), other[other_rows == label].mean(0)
+        np.testing.assert_allclose(mine, theirs, atol=0.15)
+
+
+def test_the_nearest_neighbour_does_not_read_the_crosses():
+    """Catches a threshold that the baseline reaches."""
+    patches, rows = crosses(np.random.default_rng(1), 1800)
+    right = answer("nearest", patches[:1500], rows[:1500], patches[1500:]) == rows[1500:]
+    assert right.mean() < 0.87
 
 
 def test_one_hidden_patch():

@@ -1,10 +1,10 @@
 """The examples by hand in the tasks of exercise 09, its museum piece, and what its experiments are said to show."""
 
 import math
-from fractions import Fraction
 
 import numpy as np
 import pytest
+import torch
 
 from tests.exercises.authored import authored, cell
 
@@ -21,29 +21,35 @@ def task_of(id: str) -> str:
 
 def given(*ids: str) -> dict:
     """The names that cells of the notebook define; nothing is printed by them."""
-    scope = {"np": np, "Fraction": Fraction, "print": lambda *line: None}
+    scope = {"np": np, "print": lambda *line: None}
     for id in ids:
         exec(cell(authored(SLUG).learner, id), scope)
     return scope
 
 
-def test_two_short_texts_of_one_letter():
-    P = np.full((2, 2, 2), 0.5)
-    assert answer("surprise", P, np.array([], dtype=int)).tolist() == [1] and "`[1.]`" in task_of("surprise")
-    assert answer("surprise", P, np.array([0, 0])).tolist() == [1, 1, 1] and "`[1. 1. 1.]`" in task_of("surprise")
+def test_two_rows_of_two():
+    text, starts = torch.tensor([7, 3, 5, 8, 2]), torch.tensor([0, 2])
+    read, asked = answer("cut", text, starts, 2)
+    assert (read.tolist(), asked.tolist()) == ([[7, 3], [5, 8]], [[3, 5], [8, 2]])
+    assert "reads 7 3 and 5 8. It is asked for 3 5 and 8 2" in task_of("cut")
+
+
+def test_the_size_of_a_small_model():
+    model = answer("gpt", 10, 24, 32, 4, 2)
+    in_blocks = sum(p.numel() for name, p in model.named_parameters() if name.startswith("blocks."))
+    whole = sum(p.numel() for p in model.parameters())
+    assert f"{whole:,} parameters, {whole - in_blocks:,} of them outside" in task_of("gpt")
+
+
+def test_what_the_sentences_cost():
+    """The numbers that the task compares with: nothing known, two tokens back, and all that can be known."""
+    costs = [f"{value:.2f}" for value in (math.log(10), math.log(8) / 2, math.log(8) / 3)]
+    assert all(f"= {cost}" in task_of("learn") for cost in costs)
 
 
 def test_a_log_of_two_batches():
     pair = answer("bits", np.log([2.0, 32]), np.array([3, 1]), ["der", " ", "Mann", ""])
     assert pair == pytest.approx((8 / 9, 4)) and "(8/9, 4)" in task_of("bits")
-
-
-def test_the_table_of_abaa():
-    p = answer("discount", np.array([0, 1, 0, 0]), 2, 0.5)
-    np.testing.assert_allclose(p, [[0.625, 0.375], [0.875, 0.125]])
-    assert "the rows are (0.625, 0.375) and (0.875, 0.125)" in task_of("discount")
-    with_a_token_that_never_came = answer("discount", np.array([0, 1, 0, 0]), 3, 0.5)
-    assert with_a_token_that_never_came[2].sum() == pytest.approx(1)
 
 
 def test_a_text_of_no_letters():
@@ -62,12 +68,6 @@ def test_three_probabilities_through_the_filter():
 def test_x_y_x_y():
     _, chance = answer("induction", np.ones((1, 4, 4)), np.array([0, 1, 0, 1]))
     assert chance == pytest.approx(7 / 24) and "which is 7/24" in task_of("induction")
-
-
-def test_two_packed_texts():
-    counts = [[1, 2], [1, 2]]
-    assert (answer("pack", counts, []), answer("pack", counts, [0])) == ("1", "001")
-    assert 'packed as `"1"`' in task_of("pack") and '`"001"`, does' in task_of("pack")
 
 
 def test_the_museum_piece_is_the_known_mistake():
@@ -107,12 +107,3 @@ def test_a_head_that_looks_eleven_back_passes_the_test_of_twelve_letters():
     one_back, eleven_back, last_time, _ = np.transpose(scores)
     assert eleven_back[0] == last_time[0] == 1 and eleven_back[1] < 0.1 and last_time[1] == 1
     assert eleven_back[2] < 0.5 * last_time[2] and one_back[0] == 0
-
-
-def test_the_reader_reads_what_is_packed():
-    scope = given("pack-reader", "loss-given")
-    letters, mark = scope["LETTERS"], scope["MARK"]
-    counts = [[1 + (v * w) % 7 for w in range(mark + 1)] for v in range(mark + 1)]
-    for word in scope["WORDS"]:
-        text = [letters.index(letter) for letter in word]
-        assert scope["unpack"](counts, answer("pack", counts, text)) == text

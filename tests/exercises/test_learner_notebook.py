@@ -21,7 +21,8 @@ def test_nothing_of_the_author_is_imported(slug):
         if isinstance(node, ast.Import | ast.ImportFrom)
         for name in ([node.module] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names])
     }
-    assert imported <= {
+    shown = {"clearbook", "pathlib", "tokenizers"} if slug == "12-pretrained" else set()
+    assert imported <= shown | {
         "numpy",
         "torch",
         "clearcheck",

@@ -1,4 +1,4 @@
-"""Exercise 12 against the libraries that write such files, its examples by hand, its museum piece and its letter."""
+"""Exercise 12 against the libraries that write such files, its examples, its museum piece and its two models."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,6 @@ from tests.lazily import Lazily
 transformers = Lazily("transformers")
 
 SLUG = "12-pretrained"
-SENTENCE = "the loss is no test but equal logits are."
 
 
 def answer(id, *args):
@@ -110,16 +109,6 @@ def test_the_logits_of_bert_are_those_of_transformers():
     np.testing.assert_allclose(found[real], expected.numpy()[real], rtol=0, atol=1e-11)
 
 
-def test_head_by_head_is_how_gpt_neox_reads_its_matrix():
-    """Their view of a token's row is heads × 3K, cut into three."""
-    H, K = 4, 5
-    x, W = np.random.default_rng(0).normal(size=(7, H * K)), np.random.default_rng(1).normal(size=(3 * H * K, H * K))
-    q, k, v = np.split((x @ W.T).reshape(7, H, 3 * K), 3, axis=2)
-    ours = np.split(x @ answer("restack", W, H).T, 3, axis=1)
-    for mine, theirs in zip(ours, (q, k, v), strict=True):
-        np.testing.assert_allclose(mine, theirs.reshape(7, H * K), atol=1e-12)
-
-
 def test_the_example_file():
     names = scope("file-example")
     assert names["lines"] == ["80 bytes, the first eight: 64 0 0 0 0 0 0 0"]
@@ -144,17 +133,14 @@ def test_thirds_of_a_small_matrix():
     assert "is [[1, 2, 3, 4, 5, 6], [7, 8, 9, 10, 11, 12]], then `q.weight` is [[1, 7], [2, 8]]" in task_of("names")
 
 
-def test_two_heads_of_width_one():
-    assert answer("restack", np.arange(6.0), 2).tolist() == [0, 3, 1, 4, 2, 5]
-    assert "0, 1, 2, 3, 4, 5 becomes 0, 3, 1, 4, 2, 5" in task_of("restack")
-
-
 def test_three_tensors_of_which_two_do_not_fit():
     shapes = {"tokens": (3, 2), "up": (4, 2)}
     tensors = {"head": np.ones((3, 2)), "up": np.ones((2, 4)), "upp": np.ones((4, 2))}
     found = answer("misfits", shapes, tensors, {"head": "tokens"})
     assert found == {"missing": [], "unexpected": ["upp"], "misshapen": ["up"], "unequal": []}
     assert "nothing is missing, `upp` is unexpected, and `up` is misshapen" in task_of("misfits")
+    both = answer("misfits", shapes, tensors | {"tokens": np.zeros((3, 2))}, {"head": "tokens"})
+    assert both["unequal"] == ["head"] and "then `head` would be unequal" in task_of("misfits")
 
 
 def test_a_layer_of_width_one_is_folded():
@@ -193,24 +179,40 @@ def test_the_museum_piece_is_the_known_mistake_and_its_loss_looks_fine():
     assert abs(one - other) < 0.01 * other and apart > 0.5
 
 
-def letter(read, logits) -> str:
-    names = scope("letter-first", "letter-file", "letter-write")
-    names["lines"].clear()
-    names["read_letter"](read, logits)
-    return names["lines"][0]
+def cells(*ids) -> dict:
+    """The names of these cells after all imports of the notebook, with what they print."""
+    names = {"lines": []}
+    imports = cell(authored(SLUG).learner, "start-setup").replace('exercise("12-pretrained")', "")
+    for text in (imports, *(cell(authored(SLUG).learner, id) for id in ids)):
+        exec(text, names)
+        names["print"] = lambda *values: names["lines"].append(" ".join(map(str, values)))
+    return names
 
 
-def test_the_letter_can_be_read_and_its_file_is_one():
-    """Catches a letter that nobody can read, and one that a wrong loader reads as well as a right one."""
+def test_a_right_model_writes_as_the_library_does_with_the_shipped_weights():
+    """Catches names or layouts of the task that are not those of the file."""
+    names = cells("model-given", "austen-load", "austen-write")
+    read, model = (authored(SLUG).right.of(id)[0].function for id in ("file", "model"))
+    names["austen_writes"](read, model, n_tokens=2)
+    assert names["lines"][0].startswith("It is a truth")
+    assert float(names["lines"][1].split()[-1]) < 1e-3
+
+
+def test_the_published_gpt2_runs_from_its_folder(tmp_path):
+    """Catches options of a configuration under other names, on a folder as transformers writes it."""
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    words = {f"w{i}": i for i in range(37)}
+    tokenizer = Tokenizer(models.WordLevel(words, unk_token="w0"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    config = transformers.GPT2Config(37, 11, 12, 2, 3, 29, bos_token_id=0, eos_token_id=0)
+    model = randomised(transformers.GPT2LMHeadModel(config))
+    model.save_pretrained(tmp_path)
+    tokenizer.save(str(tmp_path / "tokenizer.json"))
+    names = cells("published-write")
     read, logits = (authored(SLUG).right.of(id)[0].function for id in ("file", "logits"))
-    assert letter(read, logits) == SENTENCE
-    assert len(load(scope("letter-first", "letter-file")["LETTER"].tobytes())) == 16
-    for slip in ("norm_after", "keys_and_values_exchanged", "one_head", "attention_beside_feed_forward"):
-        assert letter(read, wrong("logits")[slip]) != SENTENCE
-    assert letter(read, wrong("logits")["exact_gelu"]) == SENTENCE  # the page says that a clean one proves little
-
-
-def test_the_answers_need_numpy_alone():
-    """Catches an import of torch in what learners run."""
-    text = "\n".join(c["source"] for c in authored(SLUG).learner["cells"] if c["cell_type"] == "code")
-    assert "torch" not in text and "transformers" not in text
+    names["gpt2_writes"](read, logits, tmp_path, "w3 w4", 3)
+    expected = model.generate(torch.tensor([[3, 4]]), max_new_tokens=3, do_sample=False, eos_token_id=None)[0].tolist()
+    assert names["lines"] == [" ".join(f"w{i}" for i in expected)]
+    names["gpt2_writes"](read, logits, tmp_path / "none")
+    assert names["lines"][-1] == "There is no file model.safetensors in the folder none."

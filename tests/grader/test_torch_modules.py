@@ -11,28 +11,32 @@ def early(self, d_in, d_out):
     self.inner = nn.Linear(d_in, d_out)
 
 
-MISFITS = {
-    "missing": (
-        module("self.outer = nn.Linear(d_in, d_out)", "return self.outer(x)"),
-        "your module has no parameter `inner.weight` of shape (5, 3); it has `outer.weight`, which the task does not",
-    ),
-    "missing bias": (
-        module("self.inner = nn.Linear(d_in, d_out, bias=False)"),
-        "your module has no parameter `inner.bias` of shape (5,).",
-    ),
-    "extra": (
-        module("self.inner = nn.Linear(d_in, d_out); self.scale = nn.Parameter(torch.ones(1))"),
-        "your module has a parameter `scale` that the task does not ask for",
-    ),
-    "misshapen": (
-        module("self.inner = nn.Linear(d_out, d_in)"),
-        "your module has a parameter `inner.weight` of shape (3, 5); the shape (5, 3) is expected",
-    ),
-    "in double": (
-        module("self.inner = nn.Linear(d_in, d_out).double()"),
-        "your module has a parameter `inner.weight` of dtype float64; float32 is expected",
-    ),
-    "constructor": (
+CONSTRUCTORS = {  # a line of the constructor, and what is said of it
+    "self.outer = nn.Linear(d_in, d_out)": "your module has no parameter `inner.weight` of shape (5, 3); it has "
+    "`outer.weight`, which the task does not",
+    "self.inner = nn.Linear(d_in, d_out, bias=False)": "your module has no parameter `inner.bias` of shape (5,).",
+    "self.inner = nn.Linear(d_in, d_out); self.scale = nn.Parameter(torch.ones(1))": "your module has a parameter "
+    "`scale` that the task does not ask for",
+    "self.inner = nn.Linear(d_out, d_in)": "your module has a parameter `inner.weight` of shape (3, 5); the shape "
+    "(5, 3) is expected",
+    "self.inner = nn.Linear(d_in, d_out).double()": "your module has a parameter `inner.weight` of dtype float64; "
+    "float32 is expected",
+}
+FORWARDS = {  # a line of `forward`, and what is said of it
+    "return self.inner(x.mT)": "your module raised RuntimeError (mat1 and mat2 shapes cannot be multiplied (6x7 and "
+    "3x5)",
+    "return self.inner(x), x": "your module gave a tuple of 2; a tensor is expected",
+    "self.inner(x)": "your module gave None; a tensor is expected (does `forward` end with `return`?)",
+    "return self.inner(x).detach().numpy()": "your module gave a NumPy array; a tensor",
+    "return self.inner(x) / 0": "(70 of 70 entries are wrong); a finite number is expected there",
+    "return self.inner(x).double()": "your module gave numbers of dtype float64; float32 is expected, as precise as "
+    "the arguments",
+    "return self.inner(x)[0]": "your module gave a tensor of shape (7, 5); the shape (2, 7, 5) is expected",
+    "return 2 * self.inner(x)": "(70 of 70 entries are wrong); this is off by",
+    "raise SystemExit(3)": "your module raised SystemExit (3)",
+}
+CLASSES = {  # a whole class, by its name here
+    "other constructor": (
         type("Other", (nn.Module,), {"__init__": lambda self, width: None, "forward": lambda self, x: x}),
         "your module cannot be built: missing a required argument: 'width'; "
         "the task asks for `def __init__(self, d_in, d_out)`",
@@ -43,50 +47,24 @@ MISFITS = {
         type("Early", (nn.Module,), {"__init__": early, "forward": lambda self, x: x}),
         "your module raised AttributeError (cannot assign module before Module.__init__() call)",
     ),
-    "raises": (
-        module(forward="return self.inner(x.mT)"),
-        "your module raised RuntimeError (mat1 and mat2 shapes cannot be multiplied (6x7 and 3x5)",
-    ),
-    "tuple": (
-        module(forward="return self.inner(x), x"),
-        "your module gave a tuple of 2; a tensor is expected",
-    ),
-    "nothing": (
-        module(forward="self.inner(x)"),
-        "your module gave None; a tensor is expected (does `forward` end with `return`?)",
-    ),
-    "an array": (
-        module(forward="return self.inner(x).detach().numpy()"),
-        "your module gave a NumPy array; a tensor",
-    ),
-    "not finite": (
-        module(forward="return self.inner(x) / 0"),
-        "(70 of 70 entries are wrong); a finite number is expected there",
-    ),
-    "float64": (
-        module(forward="return self.inner(x).double()"),
-        "your module gave numbers of dtype float64; float32 is expected, as precise as the arguments",
-    ),
-    "shape": (
-        module(forward="return self.inner(x)[0]"),
-        "your module gave a tensor of shape (7, 5); the shape (2, 7, 5) is expected",
-    ),
-    "value": (module(forward="return 2 * self.inner(x)"), "(70 of 70 entries are wrong); this is off by"),
-    "in place": (
-        module(forward="y = self.inner(x); x += 1; return y"),
-        "Your module changed its input in place",
-    ),
-    "exit": (module(forward="raise SystemExit(3)"), "your module raised SystemExit (3)"),
 }
+MISFITS = [
+    *(pytest.param(module(init=line), says, id=line) for line, says in CONSTRUCTORS.items()),
+    *(pytest.param(module(forward=line), says, id=line) for line, says in FORWARDS.items()),
+    *(pytest.param(answer, says, id=name) for name, (answer, says) in CLASSES.items()),
+]
 
 
-@pytest.mark.parametrize("name", MISFITS)
-def test_what_is_wrong_with_a_module_is_told(name):
+@pytest.mark.parametrize(("answer", "says"), MISFITS)
+def test_what_is_wrong_with_a_module_is_told(answer, says):
     """Catches a traceback, a point, or a sentence that does not say what came and what is expected."""
-    answer, says = MISFITS[name]
     message = said(answer)
-    assert says in message
-    assert message.startswith("With d_in=3, d_out=5 and a tensor of shape (2, 7, 3)") or name == "in place"
+    assert message.startswith("With d_in=3, d_out=5 and a tensor of shape (2, 7, 3)") and says in message
+
+
+def test_an_input_that_is_changed_is_told():
+    """Catches a module that works on the caller's own tensor."""
+    assert "Your module changed its input in place" in said(module(forward="y = self.inner(x); x += 1; return y"))
 
 
 def test_parameters_that_the_module_does_not_know_are_told():

@@ -60,6 +60,16 @@ def test_cells_that_break_things_do_not_stop_the_others(graded):
     ]
 
 
+@pytest.mark.parametrize("call", ["experiment()", "experiments(\n    column_means\n)"])
+def test_an_experiment_is_not_run(graded, call):
+    """Would catch a grader that waits for a model that is trained to be looked at, and cells that are cut too far."""
+    name = call.partition("(")[0]
+    grade = graded(f"def {name}(*given):\n    while True: pass\n\n{call}\n{MEANS}", "experiment = len", RANGES)
+    assert (grade.points, grade.notes) == (9, [])
+    grade = graded(MEANS, "def experiment():\n    raise KeyError\n\nfound = experiment()", RANGES)
+    assert [note.split(" with ")[0] for note in grade.notes] == ["Code cell 3 stopped"]
+
+
 def test_printing_100_mb_is_dropped_with_a_note(graded):
     """Would catch output that fills the memory, the terminal or the channel."""
     cells = ["print('x' * 10**8)", "import os, sys\nos.write(1, bytes(10**6))\nos.write(2, bytes(10**6))"]

@@ -32,13 +32,15 @@ def test_bars_are_as_long_as_their_parts_and_show_the_sum():
     assert [label.get_text() for label in ax.get_yticklabels()] == ["x", "y"]
 
 
-def test_a_share_says_whose_it_is_and_leaves_empty_what_all_hold():
-    axes = list(cost_plots.sharded({"rows": np.array([[1, 1], [2, 0]]), "all": np.zeros((1, 2), dtype=int)}))
-    assert [[text.get_text() for text in ax.texts] for ax in axes] == [
-        ["1", "1", "2"],
-        [],
-    ]
-    assert [len(ax.patches) for ax in axes] == [4, 2]
+def test_two_workers_hold_everything_between_them_and_dots_show_what_one_does_not():
+    """Catches a way to split in which a weight or a sequence belongs to nobody, and a drawing of another one."""
+    axes = cost_plots.ways_to_split()
+    for ax, split in zip(axes, cost_plots.SPLITS, strict=True):
+        assert (split.model[0] | split.model[1]).all() and (split.batch[0] | split.batch[1]).all()
+        filled = [patch.get_linestyle() in ("-", "solid") for patch in ax.patches]
+        drawn = [worker for i in (0, 1) for worker in (*split.model[i].flat, *split.batch[i])]
+        assert filled == [bool(held) for held in drawn]
+        assert {split.sent, split.when} < {text.get_text() for text in ax.texts}
 
 
 def test_a_timeline_draws_every_task_where_and_when_it_is_done():

@@ -5,12 +5,14 @@ import re
 import pytest
 import torch
 from clearbook.data.builtin import (
+    LANGUAGES,
     all_windows,
     date_pairs,
     number_pairs,
     number_words,
     python_reference_text,
     random_windows,
+    sentence_pairs,
     split_text,
 )
 
@@ -68,7 +70,18 @@ def test_dates_are_translated():
     assert all(re.fullmatch(r"\w+, \w+ \d+, 1987", english) for english, _ in german)
 
 
-@pytest.mark.parametrize("pairs", [number_pairs, date_pairs])
+def test_sentences_are_translated():
+    """Catches a verb on the wrong side of the date, and subjects or dates that do not go through the whole list."""
+    german, french = (dict(sentence_pairs(language, 3000, 0)[0]) for language in LANGUAGES)
+    assert german.keys() == french.keys()
+    [(english, said)] = [pair for pair in german.items() if pair[0].startswith("He sold the bicycle on M")][:1]
+    assert re.fullmatch(r"Er hat das Fahrrad am \d+\. (März|Mai) \d{4} verkauft\.", said)
+    assert re.fullmatch(r"Il a vendu le vélo le \d+ (mars|mai) \d{4}\.", french[english].replace("1er", "1"))
+    assert len({english.split(" on ")[0] for english in german}) == 32
+    assert {int(english[-5:-1]) for english in german} >= {1900, 2098}
+
+
+@pytest.mark.parametrize("pairs", [number_pairs, date_pairs, sentence_pairs])
 @pytest.mark.parametrize("language", ["de", "fr"])
 def test_held_out_pairs_are_unseen_and_a_seed_repeats_them(pairs, language):
     train, held_out = pairs(language, 150, 40, seed=3)
@@ -86,6 +99,7 @@ def generator():
 BAD = {
     "language": (lambda: number_pairs("xx", 3, 1), r'language \'xx\' is not known. Choose from "de" \(German\), "fr"'),
     "language of dates": (lambda: date_pairs("German", 3, 1), r"language 'German' is not known"),
+    "language of sentences": (lambda: sentence_pairs("it", 3, 1), r"language 'it' is not known"),
     "too many": (lambda: number_pairs("de", 9, 2, below=10), "n_train=9 and n_held_out=2 .* at most 10"),
     "too many days": (lambda: date_pairs("fr", 366, 0, years=(2001, 2001)), "n_train=366 .* at most 365"),
     "negative": (lambda: number_pairs("fr", 3, -1), "n_held_out=-1"),

@@ -54,6 +54,20 @@ def test_tokens_and_patches_are_numbered():
     assert [text.get_text() for text in ax.texts] == [str(n) for n in range(1, 7)]
 
 
+def test_a_surprising_token_is_darker_and_has_a_taller_bar():
+    """Catches bars that go to other tokens, a line that is longer than it may be, and a bar without an end."""
+    ax = token_plots.surprise_text(["It", " is", " so", "!"], [6.0, 0.0, 3.0, 99.0], width=8, limit=12.0)
+    assert "".join(text.get_text() for text in ax.texts) == "It isso!"  # "so" would fit, "so!" does not
+    assert [round(-text.get_position()[1]) for text in ax.texts] == [0] * 5 + [1] * 3
+    shades, bars = ax.patches[::2], [bar.get_height() for bar in ax.patches[1::2]]
+    np.testing.assert_allclose(bars, [0.14, 0.0, 0.07, 0.28])
+    darkness = [sum(shade.get_facecolor()[:3]) for shade in shades]
+    assert darkness[1] > darkness[2] > darkness[0] > darkness[3]
+    assert [shade.get_width() for shade in shades] == [2, 2, 2, 1]
+    with pytest.raises(ValueError, match="2 pieces with 1 bits"):
+        token_plots.surprise_text(["a", "b"], [1.0])
+
+
 def test_a_flow_of_tokens_leaves_out_what_is_not_there_and_joins_columns():
     query = np.array([[np.nan, 3.0], [np.nan, -1.0]])
     stations = {"query": query, "scores": np.array([[0.5, 2.0]])}

@@ -2,15 +2,13 @@
 
 import dataclasses
 import json
-import shutil
 import sys
-import types
 from functools import partial
 
 import pytest
 import torch
 from clearformer.generation import beam_search, generate
-from clearformer.layers import RMSNorm
+from clearformer.layers import GatedFeedForward, LayerNorm, RMSNorm
 from clearformer.models.bert import BERT, BERTConfig
 from clearformer.models.gpt import GPT, GPTConfig
 from clearformer.models.mae import MAE, MAEConfig, reconstruction_loss
@@ -18,9 +16,9 @@ from clearformer.models.seq2seq import Seq2Seq, Seq2SeqConfig
 from clearformer.models.vit import ViT, ViTConfig, mean_tokens
 from clearformer.multihead import MultiHeadAttention
 from clearformer.positions import RelativeKeys, Rotary
-from clearformer.pretrained import from_pretrained, save_pretrained
+from clearformer.pretrained import from_pretrained, from_tensors, save_pretrained
 from clearformer.pretrained.convert import filled, weights
-from clearformer.pretrained.folders import ARCHITECTURES, FETCHED
+from clearformer.pretrained.folders import ARCHITECTURES
 from clearformer.pretrained.tables import weight_names
 from safetensors.torch import load_file, save_file
 from torch import nn
@@ -35,6 +33,7 @@ V, N, S, B, D, H, HIDDEN = 37, 7, 9, 3, 24, 4, 44
 SIZES = {"hidden_size": D, "num_attention_heads": H, "num_hidden_layers": 2, "intermediate_size": HIDDEN}
 IMAGES = {"image_size": 12, "patch_size": 4, "num_channels": 2}
 DECODER = {"decoder_hidden_size": 20, "decoder_num_attention_heads": 5, "decoder_num_hidden_layers": 3}
+SHARED = {"vocab_size": V, "max_position_embeddings": 11, "num_key_value_heads": 2, "rope_theta": 500.0}
 CONFIGS = {
     "gpt2": {"vocab_size": V, "n_positions": 11, "n_embd": D, "n_head": H, "n_layer": 3, "bos_token_id": 0}
     | {"eos_token_id": 0, "n_inner": HIDDEN},
@@ -44,6 +43,8 @@ CONFIGS = {
     "marian": {"vocab_size": V, "max_position_embeddings": 11, "d_model": D, "encoder_layers": 2, "decoder_layers": 3}
     | {"encoder_attention_heads": H, "decoder_attention_heads": H, "encoder_ffn_dim": HIDDEN, "decoder_ffn_dim": HIDDEN}
     | {"activation_function": "swish", "scale_embedding": True, "pad_token_id": V - 1, "decoder_start_token_id": V - 1},
+    "llama": SIZES | SHARED | {"tie_word_embeddings": True},
+    "qwen2": SIZES | SHARED,
 }
 KINDS = pytest.mark.parametrize("kind", CONFIGS)
 DTYPES = pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
@@ -83,6 +84,8 @@ def both(kind, ours, theirs, dtype):
     """The same input through both."""
     if kind == "gpt2":
         return ours(token_ids()), theirs(token_ids()).logits
+    if kind in ("llama", "qwen2"):  # they compute the angles in float32 whatever the weights are
+        return ours(token_ids()).float(), theirs(token_ids()).logits.float()
     if kind == "bert":
         segments, seen = token_ids(high=3), padded(N)
         expected = theirs(token_ids(), attention_mask=seen.long(), token_type_ids=segments).logits
@@ -120,7 +123,15 @@ OURS = {
     "vit": lambda: ViT(ViTConfig(12, 4, 2, 5, D, H, 2)),
     "vit_mae": lambda: MAE(MAEConfig(12, 4, 2, D, H, 2, 20, 5, 3)),
     "marian": lambda: Seq2Seq(ARCHITECTURES["marian"].config(V, 11, D, H, 2, n_decoder_layers=3, padding=V - 1)),
+    "llama": lambda: llama(),
+    "qwen2": lambda: ARCHITECTURES["qwen2"].build(llama().config),
 }
+
+
+def llama(**changes):
+    parts = {"norm": RMSNorm, "feed_forward": GatedFeedForward, "rope": partial(Rotary, base=700.0)}
+    sizes = {"n_kv_heads": 2, "activation": torch.nn.functional.silu, "tied": False}
+    return ARCHITECTURES["llama"].build(GPTConfig(V, 11, D, H, 3, **parts | sizes | changes))
 
 
 def our_model(kind, dtype=torch.float64):
@@ -198,6 +209,10 @@ OTHER_NAMES = {
         }
     ),
     "vit": lambda t: t | {"vit.pooler.dense.weight": torch.ones(D, D)},
+    "llama": lambda t: (
+        {k.removeprefix("model."): v for k, v in t.items()} | {"layers.0.self_attn.rotary_emb.inv_freq": torch.ones(3)}
+    ),
+    "qwen2": lambda t: t | {"model.layers.0.self_attn.rotary_emb.inv_freq": torch.ones(3)},
     "vit_mae": lambda t: {k.replace("decoder_encoder.layer.", "decoder_layers."): v for k, v in t.items()},
     "marian": lambda t: (
         {k: v for k, v in t.items() if "shared" not in k}
@@ -298,6 +313,41 @@ def test_a_checkpoint_with_another_head_is_refused_with_a_cure_that_works(kind, 
     names = {"transformers": transformers, "folder": tmp_path / "folder", "other_folder": tmp_path / "other"}
     exec(advice, names)
     from_pretrained(tmp_path / "other")
+
+
+@pytest.mark.parametrize("tied", [True, False])
+@pytest.mark.parametrize("shared", [1, 4])
+@pytest.mark.parametrize("kind", ["llama", "qwen2"])
+def test_heads_of_a_llama_may_be_shared_or_not_and_its_embedding_tied_or_not(kind, shared, tied, tmp_path):
+    """As older releases wrote the folder: what is said of positions has another place."""
+    changes = {"num_key_value_heads": shared, "tie_word_embeddings": tied}
+    theirs = saved(kind, tmp_path, **changes)
+    set_options(tmp_path, rope_parameters=..., head_dim=..., rope_theta=500.0, rope_scaling=None)
+    ours = from_pretrained(tmp_path)
+    assert (ours.head.weight is ours.tokens.weight) == tied and ours.config.rope.keywords == {"base": 500.0}
+    assert_close(*both(kind, ours, theirs, torch.float32))
+    prompt = token_ids(4)
+    expected = theirs.generate(prompt, max_new_tokens=6, do_sample=False, eos_token_id=None, pad_token_id=0)
+    assert torch.equal(generate(ours, prompt, 6), expected)
+    save_pretrained(ours, tmp_path / "again")
+    again = getattr(transformers, ARCHITECTURES[kind].class_name).from_pretrained(tmp_path / "again").eval()
+    assert_close(*both(kind, ours, again, torch.float32))
+
+
+def test_a_llama_says_what_it_cannot_be_saved_with(tmp_path):
+    for changes, message in (
+        ({"activation": torch.sin}, "hidden_act for activation=sin"),
+        ({"rope": lambda width, n: None}, "rope_theta for rope="),
+        ({"norm": LayerNorm}, "norm=LayerNorm"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            save_pretrained(llama(**changes), tmp_path)
+
+
+def test_weights_need_no_folder():
+    theirs = theirs_of("llama")
+    ours = from_tensors(theirs.config.to_dict(), theirs.state_dict())
+    assert_close(*both("llama", ours, theirs, torch.float32))
 
 
 def test_labels_and_special_tokens_survive_both_ways(tmp_path):
@@ -418,6 +468,14 @@ REFUSED = [
     ("marian", "decoder_vocab_size", 38),
     ("marian", "share_encoder_decoder_embeddings", False),
     ("marian", "normalize_before", True),
+    ("llama", "attention_bias", True),
+    ("llama", "mlp_bias", True),
+    ("llama", "head_dim", 8),
+    ("llama", "hidden_act", "relu6"),
+    ("llama", "rope_parameters", {"rope_type": "llama3", "rope_theta": 500.0, "factor": 8.0}),
+    ("llama", "quantization_config", {"bits": 4}),
+    ("qwen2", "use_sliding_window", True),
+    ("qwen2", "num_key_value_heads", "2"),
 ]
 
 
@@ -425,6 +483,8 @@ REFUSED = [
 def test_an_unsupported_option_is_named_with_its_value(kind, option, value, tmp_path):
     saved(kind, tmp_path)
     set_options(tmp_path, **{option: value})
+    if isinstance(value, dict) and "rope_type" in value:
+        option, value = "rope_type", value["rope_type"]
     with pytest.raises(ValueError, match=option) as caught:
         from_pretrained(tmp_path)
     assert str(value) in str(caught.value)
@@ -472,17 +532,17 @@ def test_what_else_can_be_wrong_with_a_folder(tmp_path):
         from_pretrained(tmp_path)
     saved("gpt2", tmp_path)
     config = (tmp_path / "config.json").read_text()
-    for text, message in ((config[:-9], "is no JSON"), ("[1, 2]", "holds a list"), ("{}", "model_type=None")):
+    for text, message in ((config[:-9], "is no JSON"), ("[1, 2]", "is no JSON object"), ("{}", "model_type=None")):
         (tmp_path / "config.json").write_text(text)
         with pytest.raises(ValueError, match=message):
             from_pretrained(tmp_path)
     (tmp_path / "config.json").write_text(config)
-    set_options(tmp_path, model_type="llama")
-    with pytest.raises(ValueError, match=r"model_type='llama'.*gpt2, bert, vit, vit_mae, marian"):
+    set_options(tmp_path, model_type="t5")
+    with pytest.raises(ValueError, match=r"model_type='t5'.*gpt2, bert, vit, vit_mae, marian, llama, qwen2"):
         from_pretrained(tmp_path)
     (tmp_path / "config.json").write_text(config)
     (tmp_path / "model.safetensors").rename(tmp_path / "other.safetensors")
-    with pytest.raises(FileNotFoundError, match=r"other\.safetensors.*On the hub .* pickle .*GPT2LMHeadModel"):
+    with pytest.raises(FileNotFoundError, match=r"neither model\.safetensors nor .*other\.safetensors"):
         from_pretrained(tmp_path)
 
 
@@ -516,31 +576,7 @@ def test_only_models_are_saved(tmp_path):
         save_pretrained(nn.Linear(2, 3), tmp_path)
 
 
-def hub(monkeypatch, download):
-    monkeypatch.setitem(sys.modules, "huggingface_hub", types.SimpleNamespace(snapshot_download=download))
-
-
-def test_a_name_is_fetched_from_the_hub(monkeypatch, tmp_path):
-    theirs = saved("gpt2", tmp_path / "cache")
-    asked = []
-
-    def download(name, **options):
-        asked.append((name, options))
-        return str(shutil.copytree(tmp_path / "cache", tmp_path / "copy"))
-
-    hub(monkeypatch, download)
-    mine, expected = both("gpt2", from_pretrained("openai/gpt2", revision="main"), theirs, torch.float32)
-    assert_close(mine, expected)
-    assert asked == [("openai/gpt2", {"revision": "main", "allow_patterns": FETCHED})]
-
-
-def test_without_the_hub_or_the_network_the_message_says_so(monkeypatch):
-    def refuse(name, **options):
-        raise OSError("no network here")
-
-    hub(monkeypatch, refuse)
-    with pytest.raises(FileNotFoundError, match=r"'openai/gpt2' is no folder here.*no network here"):
-        from_pretrained("openai/gpt2")
+def test_without_the_package_for_the_hub_the_message_says_so(monkeypatch):
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
     with pytest.raises(ImportError, match="pip install huggingface_hub"):
         from_pretrained("openai/gpt2")

@@ -9,6 +9,7 @@ from nbformat import NotebookNode
 
 MAX_LINES = 20
 MAX_SECONDS = 60
+LONGER = {"# A language model": 90}  # trains a GPT and a copier while the reader looks on
 MIN_ALT_WORDS = 4
 RANDOM_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){0,3}([0-9a-f]{4,})?")
 MAGIC = re.compile(r"^\s*(%|!|\?)|\?\s*$|^\s*[\w.]+\s*=\s*[%!]", re.M)
@@ -141,8 +142,9 @@ def title(notebook, exports):
 
 def run_time(notebook, exports):
     seconds = notebook.metadata.get("run_seconds_at_most")
-    if not isinstance(seconds, int) or seconds > MAX_SECONDS:
-        yield f"its recorded run time is {seconds} s; run make notebooks (at most {MAX_SECONDS} s are allowed)."
+    limit = LONGER.get(notebook.cells[0].source.partition("\n")[0], MAX_SECONDS)
+    if not isinstance(seconds, int) or seconds > limit:
+        yield f"its recorded run time is {seconds} s; run make notebooks (at most {limit} s are allowed)."
 
 
 RULES = {

@@ -1,5 +1,6 @@
 """Every notebook keeps the rules, and every rule can fail."""
 
+import re
 from copy import deepcopy
 from pathlib import Path
 
@@ -41,6 +42,39 @@ def good():
         metadata={"run_seconds_at_most": 10},
     )
     return notebook
+
+
+def longest_is_right(source):
+    """For each question whose options differ in length: whether no option is longer than the right one."""
+    for question in re.split(r"^\*\*\d+\. ", source, flags=re.M)[1:]:
+        options = [b for b in re.split(r"<details\b", question)[1:] if b.startswith(' class="quiz"')]
+        lengths = [len(re.sub(r"<[^>]+>", "", re.search(lint.SUMMARY, option)[1])) for option in options]
+        right = [length for length, option in zip(lengths, options, strict=True) if "**Right" in option]
+        if len(set(lengths)) > 1:
+            yield right == [max(lengths)]
+
+
+def test_the_longest_option_gives_no_answer_away():
+    """Catches quizzes that are passed by choosing the longest option, unread."""
+    chapters = sorted(ROOT.glob("chapters/0[1-8]-*.ipynb"))
+    cells = [cell for path in chapters for cell in nbformat.read(path, as_version=4).cells]
+    found = [longest for c in cells if 'class="quiz"' in c.source for longest in longest_is_right(c.source)]
+    assert len(chapters) == 8
+    assert len(found) >= 40
+    assert sum(found) <= 0.4 * len(found)
+
+
+def test_the_length_of_a_quiz_option_is_that_of_its_words():
+    """Catches a count that takes tags for words, a tie of all options for a hint, or the explanation for the option."""
+    quiz = (
+        ("<code>f</code> is it", "**Right.** No."),
+        ("g is longer", "**Not quite.** A sentence that is much longer than any of the options."),
+    )
+    blocks = [f'<details class="quiz"><summary>{words}</summary>\n\n{why}\n\n</details>' for words, why in quiz]
+    same = [block.replace("g is longer", "g is it") for block in blocks]
+    other = [block.replace("g is longer", "g") for block in blocks]
+    text = "\n\n".join(["**1. One?**", *blocks, "**2. Two?**", *same, "**3. Three?**", *other])
+    assert list(longest_is_right(text)) == [False, True]
 
 
 def misfits(notebook, tmp_path, chapter=True):

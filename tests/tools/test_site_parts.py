@@ -52,6 +52,16 @@ def test_cells_below_a_quiz_are_folded_up_to_the_next_heading():
     assert made[3]["metadata"] == {}
 
 
+def test_short_code_is_kept_on_one_line_and_long_code_is_not():
+    """Catches "make" and "lab" on two lines, and a path of fifty letters that makes a table wider than the page."""
+    examples = {"make lab": " short", "Q &lt; K[:, None, :, 0, 1]": "", "Q &lt; K[:, None, :]": " short"}
+    for words, added in examples.items():
+        inside = " ".join(f'<span class="pre">{word}</span>' for word in words.split())
+        context = {"body": f'<p>Type <code class="docutils literal notranslate">{inside}</code>.</p>'}
+        site_pages.keep_short_code(None, "setup", "page.html", context, None)
+        assert context["body"] == f'<p>Type <code class="docutils literal notranslate{added}">{inside}</code>.</p>'
+
+
 def test_a_description_has_whole_goals_and_no_tex():
     goals = "".join(f"<li><p>do thing {n} " + "very " * 9 + r"well with \(\mathbf{x}\),</p></li>" for n in range(5))
     made = site_pages.description(f"<h1>T</h1><p>After this chapter you can</p>\n<ul>{goals}</ul>", "T")

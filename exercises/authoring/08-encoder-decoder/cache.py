@@ -7,7 +7,7 @@ from clearcheck.author.torch_checks import parameter_count
 from torch import nn
 
 from .parts import MultiHead
-from .shared import A_MODULE, attention
+from .shared import A_MODULE, LARGE, attention
 
 
 class Reference(MultiHead):
@@ -22,9 +22,10 @@ class Reference(MultiHead):
         return super().forward(self.seen)[:, -x.shape[1] :]
 
 
-def drawn(rng, *pieces, rows=2, d_model=12, n_heads=3):
-    calls = [(rng.normal(size=(rows, n, d_model)),) for n in pieces]
-    return module_call({"d_model": d_model, "n_heads": n_heads}, *calls, weights=attention(rng, "", d_model))
+def drawn(rng, *pieces, rows=2, d_model=12, n_heads=3, scale=1.0, **options):
+    calls = [(scale * rng.normal(size=(rows, n, d_model)),) for n in pieces]
+    weights = attention(rng, "", d_model)
+    return module_call({"d_model": d_model, "n_heads": n_heads}, *calls, weights=weights, **options)
 
 
 def at_once(rng):
@@ -32,11 +33,16 @@ def at_once(rng):
 
 
 def one_by_one(rng):
-    return [drawn(rng, 1, 1, 1, 1), drawn(rng, 4, 1, 1, rows=3), drawn(rng, 1, 1, 1, d_model=10, n_heads=1)]
+    other = drawn(rng, 4, 1, 1, rows=3), drawn(rng, 1, 1, 1, d_model=10, n_heads=1)
+    return [drawn(rng, 1, 1, 1, 1), *other, drawn(rng, 1, 1, 1, rows=1, training=True)]
 
 
 def in_pieces(rng):
     return [drawn(rng, 3, 4, 2), drawn(rng, 1, 5, 1, 2, d_model=20, n_heads=5), drawn(rng, 3, 3)]
+
+
+def long_texts(rng):
+    return [drawn(rng, 90, 1, 40, 1, rows=1, d_model=6)]
 
 
 QUESTION = Question(
@@ -46,9 +52,11 @@ QUESTION = Question(
     minutes=30,
     difficulty=3,
     checks=(
-        equals("all at once", 4, at_once, Reference),
-        equals("token by token", 6, one_by_one, Reference),
-        equals("in pieces", 6, in_pieces, Reference),
+        equals("all at once", 3, at_once, Reference),
+        equals("token by token", 5, one_by_one, Reference),
+        equals("in pieces", 5, in_pieces, Reference),
+        equals("large scores", 1, lambda rng: [drawn(rng, 3, 2, scale=30.0)], Reference, atol=LARGE),
+        equals("long texts", 2, long_texts, Reference),
         holds(
             "parameters",
             1,
@@ -63,7 +71,7 @@ QUESTION = Question(
         "N = 3: the first columns are all True. `torch.ones(N, P + N).tril(P)` is close to what you drew.",
     ),
     section="what-breaks-it",
-    **A_MODULE,
+    **{**A_MODULE, "forbids": ()},  # whoever writes the table of who may look may hand it to PyTorch's own attention
 )
 
 right, wrong = answers_to(QUESTION)
@@ -129,6 +137,30 @@ class BeforeTheCut(MultiHead):
         return self.out(torch.cat(outputs, -1))
 
 
+@right
+class InATableAsLongAsNeeded(MultiHead):
+    """PyTorch's own attention, and room that is doubled when it is full."""
+
+    def __init__(self, d_model, n_heads):
+        super().__init__(d_model, n_heads)
+        self.used, self.room = 0, None
+
+    def forward(self, x):
+        B, N, D = x.shape
+        first, self.used = self.used, self.used + N
+        if self.room is None:
+            self.room = x.new_empty(2, B, 2 * N, D)
+        while self.room.shape[2] < self.used:
+            self.room = torch.cat([self.room, torch.empty_like(self.room)], dim=2)
+        with torch.no_grad():
+            self.room[:, :, first : self.used] = torch.stack([self.key(x), self.value(x)])
+        parts = self.query(x), *self.room[:, :, : self.used]
+        q, k, v = (part.unflatten(2, (self.n_heads, -1)).transpose(1, 2) for part in parts)
+        seen = torch.arange(self.used) <= torch.arange(first, self.used)[:, None]
+        y = nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=seen)
+        return self.out(y.transpose(1, 2).flatten(2))
+
+
 wrong.edits("""
 # Plain
 ## nothing_kept: The keys and values that came in are not kept: new tokens look only at each other.
@@ -166,6 +198,44 @@ wrong.edits("""
 ## kept_twice: The new keys and values are put into the cache twice.
 - self.k, self.v = k, v
 + self.k, self.v = torch.cat([k, k[:, :, old:]], dim=2), torch.cat([v, v[:, :, old:]], dim=2)
+## only_in_eval: Nothing is remembered in train() mode; a text may come in pieces there, too.
+- if self.k is not None:
++ if self.k is not None and not self.training:
+## forgets_at_a_prompt: A piece of several tokens makes you forget all before it.
+- if self.k is not None:
++ if self.k is not None and x.shape[1] == 1:
+## last_64: Only the last 64 tokens are kept; the outputs should be those of one pass over the whole text.
+- self.k, self.v = k, v
++ self.k, self.v = k[:, :, -64:], v[:, :, -64:]
+## room_for_128: There is room for 128 tokens, and a text may be longer.
+- self.k, self.v = k, v
++ self.k, self.v = k[:, :, :128], v[:, :, :128]
+## as_long_as_the_last_piece: The triangle is moved by the length of the piece before, not by all old tokens.
+- old = self.k.shape[2]
++ old = self.last
+- self.k, self.v = k, v
++ self.k, self.v, self.last = k, v, x.shape[1]
+## calls_counted: The triangle is moved by the number of calls; a call may bring several tokens.
+- old = self.k.shape[2]
++ self.calls = old = getattr(self, "calls", 0) + 1
+## cached_along_the_heads: The new keys and values are put beside the old ones as further heads, not as further tokens.
+- k, v = torch.cat([self.k, k], dim=2), torch.cat([self.v, v], dim=2)
++ k, v = torch.cat([self.k, k], dim=1), torch.cat([self.v, v], dim=1)
+## minus_a_hundred: What is hidden gets the score −100, which is more than other scores have; take −∞.
+- scores = (q @ k.mT / q.shape[3] ** 0.5).masked_fill(may_look == 0, -torch.inf)
++ scores = (q @ k.mT / q.shape[3] ** 0.5).masked_fill(may_look == 0, -100.0)
+## exp_alone: You take the exponentials as they are; large scores overflow, so subtract the largest of a row first.
+- y = scores.softmax(3) @ v
++ y = scores.exp() / scores.exp().sum(3, keepdim=True) @ v
+## hidden_after_the_softmax [the-mask-goes-before-the-softmax]: The mask comes after the softmax, so the weights of a
+token no longer sum to 1.
+- scores = (q @ k.mT / q.shape[3] ** 0.5).masked_fill(may_look == 0, -torch.inf)
+- y = scores.softmax(3) @ v
++ scores = q @ k.mT / q.shape[3] ** 0.5
++ y = (scores.softmax(3) * may_look) @ v
+## only_itself_in_a_piece: A new token sees the old ones and itself, and not the tokens of its own piece before it.
+- may_look = torch.ones(x.shape[1], k.shape[2]).tril(old)
++ may_look = torch.cat([torch.ones(x.shape[1], old), torch.eye(x.shape[1])], dim=1)
 ## unscaled: The scores are not divided by the root of the width of a head.
 - scores = (q @ k.mT / q.shape[3] ** 0.5).masked_fill(may_look == 0, -torch.inf)
 + scores = (q @ k.mT).masked_fill(may_look == 0, -torch.inf)

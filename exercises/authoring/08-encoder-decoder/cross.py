@@ -8,7 +8,7 @@ from clearcheck.author.torch_checks import gradients_everywhere, parameter_count
 from torch import nn
 
 from .parts import CrossAttention
-from .shared import A_MODULE, apart, attention, other
+from .shared import A_MODULE, LARGE, apart, attention, other
 
 
 def drawn(rng, rows=2, targets=5, sources=7, d_model=12, n_heads=3, scale=1.0, **options):
@@ -19,7 +19,9 @@ def drawn(rng, rows=2, targets=5, sources=7, d_model=12, n_heads=3, scale=1.0, *
 
 def outputs(rng):
     given = {}, {"targets": 1}, {"sources": 1}, {"rows": 3, "targets": 11, "sources": 4, "d_model": 14, "n_heads": 2}
-    return [drawn(rng, **one) for one in (*given, {"scale": 30.0}, {"targets": 6, "sources": 6})]
+    cases = [drawn(rng, **one) for one in (*given, {"training": True}, {"targets": 6, "sources": 6})]
+    cases[0][0]["calls"][0][1][0, 2] = 0.0  # a source like any other
+    return cases
 
 
 def gradients(rng):
@@ -58,7 +60,8 @@ QUESTION = Question(
     minutes=25,
     difficulty=2,
     checks=(
-        equals("outputs", 8, outputs, CrossAttention),
+        equals("outputs", 6, outputs, CrossAttention),
+        equals("large scores", 2, lambda rng: [drawn(rng, scale=30.0)], CrossAttention, atol=LARGE),
         equals("gradients", 2, gradients, CrossAttention),
         holds("every parameter", 1, gradients_everywhere(drawn)),
         holds("each target alone", 2, each_target_alone),
@@ -183,6 +186,19 @@ token was written.
 ## cut_by_reshape: You cut by pouring the numbers into the new shape: a head gets pieces of other tokens.
 - q, k, v = (part.reshape(*part.shape[:2], self.H, self.K).transpose(1, 2) for part in (q, k, v))
 + q, k, v = (part.reshape(len(part), self.H, -1, self.K) for part in (q, k, v))
+## exp_alone: You take the exponentials as they are; large scores overflow, so subtract the largest of a row first.
+- weights = torch.softmax(scores, dim=-1)
++ weights = scores.exp() / scores.exp().sum(-1, keepdim=True)
+## zeros_hidden: Tokens of the memory that are 0 are taken for padding; here every token counts.
+- weights = torch.softmax(scores, dim=-1)
++ weights = torch.softmax(scores.masked_fill((memory == 0).all(-1)[:, None, None], -1e30), dim=-1)
+## weights_dropped: In train() mode you drop some of the weights; nothing is dropped here.
+- weights = torch.softmax(scores, dim=-1)
++ weights = nn.functional.dropout(torch.softmax(scores, dim=-1), 0.1, self.training)
+## memory_of_the_first_call: The memory of the first call is kept and looked at in the later ones, too.
+- q, k, v = self.query(x), self.key(memory), self.value(memory)
++ self.first = memory = getattr(self, "first", memory)
++ q, k, v = self.query(x), self.key(memory), self.value(memory)
 ## never_mixed: You join the heads and stop: the output map is never used.
 - return self.out(y)
 + return y

@@ -4,22 +4,46 @@ import numpy as np
 from clearcheck import Question, answers_to, equals, holds
 from clearcheck.author.torch_arguments import module_call
 from clearcheck.author.torch_checks import causal, dropout_acts, gradients_everywhere, parameter_count
+from clearcheck.author.torch_dropout import numbers_dropped
 from torch import nn
 
 from . import parts
 from .parts import Block, CrossAttention, FeedForward, MultiHead
-from .shared import A_MODULE, BRINGS, apart, block, other
+from .shared import A_MODULE, BRINGS, adding_nothing, apart, block, other
+
+PARTS = {  # by their last layers
+    "attention.out": "self-attention",
+    "cross.out": "cross-attention",
+    "feed_forward.down": "the feed-forward layer",
+}
 
 
-def drawn(rng, rows=2, targets=5, sources=7, d_model=12, n_heads=3, d_ff=17, dropout=0.4, **options):
-    sizes = {"d_model": d_model, "n_heads": n_heads, "d_ff": d_ff, "dropout": dropout}
-    x, memory = (rng.normal(size=(rows, n, d_model)) + 1 for n in (targets, sources))
+def without_a_rate(rng, rows=2, targets=5, sources=7, d_model=12, n_heads=3, d_ff=17, spread=1.0, **options):
+    x, memory = (spread * rng.normal(size=(rows, n, d_model)) + 1 for n in (targets, sources))
+    sizes = {"d_model": d_model, "n_heads": n_heads, "d_ff": d_ff}
     return module_call(sizes, (x, memory), weights=block(rng, "", d_model, d_ff, cross=True), **options)
+
+
+def drawn(rng, dropout=0.4, **options):
+    (plan,) = without_a_rate(rng, **options)
+    return ({**plan, "sizes": plan["sizes"] | {"dropout": dropout}},)
+
+
+def nearly_alike(rng, *silent):
+    """Numbers so close to each other that the ε of a norm counts; the parts before that norm add nothing."""
+    (plan,) = drawn(rng, spread=1e-2)
+    return ({**plan, "weights": adding_nothing(plan["weights"], *silent)},)
 
 
 def outputs(rng):
     given = {}, {"targets": 1}, {"sources": 1}, {"rows": 3, "targets": 11, "sources": 4, "d_model": 14, "n_heads": 2}
-    return [drawn(rng, **one) for one in (*given, {"targets": 6, "sources": 6})]
+    cases = [drawn(rng, **one) for one in (*given, {"targets": 6, "sources": 6})]
+    return [*cases, *(nearly_alike(rng, *list(PARTS)[:silent]) for silent in range(3))]
+
+
+def nothing_dropped(rng):
+    """In train() mode, with a rate of 0, given or not."""
+    return [without_a_rate(rng, training=True), drawn(rng, dropout=0.0, training=True)]
 
 
 def gradients(rng):
@@ -46,12 +70,14 @@ QUESTION = Question(
     difficulty=2,
     uses=("cross",),
     checks=(
-        equals("outputs", 8, outputs, parts.DecoderBlock),
+        equals("outputs", 6, outputs, parts.DecoderBlock),
         equals("gradients", 2, gradients, parts.DecoderBlock),
         holds("every parameter", 1, gradients_everywhere(drawn)),
-        holds("looking back", 3, causal(drawn)),
+        holds("looking back", 2, causal(drawn)),
         holds("reads the memory", 2, reads_the_memory),
-        holds("dropout", 2, dropout_acts(drawn)),
+        equals("without dropout", 1, nothing_dropped, parts.DecoderBlock),
+        holds("dropout", 1, dropout_acts(drawn)),
+        holds("what is dropped", 3, numbers_dropped(lambda rng: drawn(rng, rows=10, targets=20), PARTS)),
         holds("parameters", 1, parameter_count(drawn, count)),
     ),
     hints=(
@@ -176,6 +202,81 @@ predict.
 ## always_dropping: Dropout acts in eval() mode too.
 - x = x + self.drop(self.feed_forward(self.norm_3(x)))
 + x = x + nn.functional.dropout(self.feed_forward(self.norm_3(x)), self.drop.p)
+## always_a_tenth [the-whole-block]: Your dropout is 0.1, whatever `dropout` says.
+- self.norm_3, self.drop = nn.LayerNorm(d_model), nn.Dropout(dropout)
++ self.norm_3, self.drop = nn.LayerNorm(d_model), nn.Dropout(0.1)
+## a_tenth_unasked: Without the argument `dropout` a tenth is dropped; nothing should be.
+- def __init__(self, d_model, n_heads, d_ff, dropout=0.0):
++ def __init__(self, d_model, n_heads, d_ff, dropout=0.1):
+## kept_for_dropped: The probability is that of dropping a number; yours keeps one with it.
+- self.norm_3, self.drop = nn.LayerNorm(d_model), nn.Dropout(dropout)
++ self.norm_3, self.drop = nn.LayerNorm(d_model), nn.Dropout(1 - dropout)
+## cross_not_dropped: What the cross-attention adds is never dropped.
+- x = x + self.drop(self.cross(self.norm_2(x), memory))
++ x = x + self.cross(self.norm_2(x), memory)
+## only_attention_dropped: Only what the self-attention adds is dropped; the other two parts add all they have.
+- x = x + self.drop(self.cross(self.norm_2(x), memory))
+- x = x + self.drop(self.feed_forward(self.norm_3(x)))
++ x = x + self.cross(self.norm_2(x), memory)
++ x = x + self.feed_forward(self.norm_3(x))
+## stream_dropped: Dropout takes the sum, and so thins the stream; only what a part adds is dropped.
+- x = x + self.drop(self.attention(self.norm_1(x)))
+- x = x + self.drop(self.cross(self.norm_2(x), memory))
+- x = x + self.drop(self.feed_forward(self.norm_3(x)))
++ x = self.drop(x + self.attention(self.norm_1(x)))
++ x = self.drop(x + self.cross(self.norm_2(x), memory))
++ x = self.drop(x + self.feed_forward(self.norm_3(x)))
+## end_dropped: What the block gives back is dropped once more.
+- return x
++ return self.drop(x)
+## dropped_before_the_parts: Dropout thins what a part reads; it belongs to what the part adds.
+- x = x + self.drop(self.attention(self.norm_1(x)))
+- x = x + self.drop(self.cross(self.norm_2(x), memory))
+- x = x + self.drop(self.feed_forward(self.norm_3(x)))
++ x = x + self.attention(self.drop(self.norm_1(x)))
++ x = x + self.cross(self.drop(self.norm_2(x)), memory)
++ x = x + self.feed_forward(self.drop(self.norm_3(x)))
+## memory_dropped: The memory is dropped as well; it is used as it comes.
+- x = x + self.drop(self.cross(self.norm_2(x), memory))
++ x = x + self.drop(self.cross(self.norm_2(x), self.drop(memory)))
+## hidden_numbers_dropped: Dropout also takes numbers inside the feed-forward layer; only what a part gives back is
+dropped.
+- x = x + self.drop(self.feed_forward(self.norm_3(x)))
++ hidden = nn.functional.gelu(self.feed_forward.up(self.norm_3(x)))
++ x = x + self.drop(self.feed_forward.down(self.drop(hidden)))
+## dropped_twice: What the cross-attention adds is dropped two times.
+- x = x + self.drop(self.cross(self.norm_2(x), memory))
++ x = x + self.drop(self.drop(self.cross(self.norm_2(x), memory)))
+## whole_tokens: Your dropout drops all features of a token at once; each number is drawn on its own.
+- self.norm_3, self.drop = nn.LayerNorm(d_model), nn.Dropout(dropout)
++ self.norm_3, self.drop = nn.LayerNorm(d_model), nn.Dropout1d(dropout)
+## small_epsilon: The ε of your third norm is not 0.00001.
+- self.norm_3, self.drop = nn.LayerNorm(d_model), nn.Dropout(dropout)
++ self.norm_3, self.drop = nn.LayerNorm(d_model, eps=1e-6), nn.Dropout(dropout)
+## normed_stream_kept: What the cross-attention reads takes the place of the stream; its result is added to the stream.
+- x = x + self.drop(self.cross(self.norm_2(x), memory))
++ x = self.norm_2(x)
++ x = x + self.drop(self.cross(x, memory))
+## norm_at_the_end: A norm stands at the end of your block; it belongs to the top of the stack.
+- return x
++ return self.norm_3(x)
+## memory_of_the_first_call: The memory of the first call is kept and looked at in the later ones, too.
+- x = x + self.drop(self.cross(self.norm_2(x), memory))
++ self.memory = getattr(self, "memory", memory)
++ x = x + self.drop(self.cross(self.norm_2(x), self.memory))
+## memory_detached: The memory is detached, so the encoder could learn nothing.
+- x = x + self.drop(self.cross(self.norm_2(x), memory))
++ x = x + self.drop(self.cross(self.norm_2(x), memory.detach()))
+# InOneSum
+## one_mask_for_all: All three parts lose the same numbers; what each of them adds is drawn anew.
+- def kept(y):
+-     return nn.functional.dropout(y, self.p, self.training)
++ mask = nn.functional.dropout(x**0, self.p, self.training)
++ kept = mask.mul
+## not_scaled_up: What is kept is not divided by 1 − p.
+-     return nn.functional.dropout(y, self.p, self.training)
++     return y * (nn.functional.dropout(y**0, self.p, self.training) > 0)
+# Plain
 ## memory_first: The memory is taken for the stream; the first argument is the stream.
 - def forward(self, x, memory):
 + def forward(self, memory, x):

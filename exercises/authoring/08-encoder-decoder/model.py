@@ -9,7 +9,11 @@ from torch import nn
 
 from . import parts
 from .parts import Block, DecoderBlock, sinusoids
-from .shared import A_MODULE, BRINGS, apart, block, linear, norm, other
+from .shared import A_MODULE, BRINGS, adding_nothing, apart, block, linear, norm, other
+
+RATE = 0.4  # of dropout
+LAST = {"encoder": ("attention.out", "feed_forward.down")}  # the last layers of the parts of a block
+LAST["decoder"] = (*LAST["encoder"], "cross.out")
 
 
 def drawn(rng, rows=2, targets=5, sources=7, d_model=12, n_heads=3, n_layers=2, **options):
@@ -22,12 +26,55 @@ def drawn(rng, rows=2, targets=5, sources=7, d_model=12, n_heads=3, n_layers=2, 
     weights |= norm(rng, "norm_source", d_model) | norm(rng, "norm_target", d_model)
     weights |= linear(rng, "head", d_model, sizes["n_target"])
     ids = rng.integers(19, size=(rows, sources)), rng.integers(13, size=(rows, targets))
+    for given in ids:
+        given[0, 0] = 0  # a word like any other
     return module_call(sizes, ids, weights=weights, **options)
 
 
 def outputs(rng):
     given = {}, {"targets": 1}, {"n_layers": 1}, {"rows": 3, "targets": 11, "sources": 4, "d_model": 14, "n_heads": 2}
-    return [drawn(rng, **one) for one in (*given, {"targets": 6, "sources": 6})]
+    given += {"n_layers": 0}, {"rows": 1}, {"targets": 6, "sources": 6}, {"rows": 1, "targets": 40, "sources": 33}
+    return [*(drawn(rng, **one) for one in given), *nearly_alike(rng)]
+
+
+def nearly_alike(rng):
+    """Tables that all but take the places away again, so that the ε of the norm at the end of a stack counts."""
+    for side, n_layers in (("source", 1), ("target", 0)):
+        (plan,) = drawn(rng, n_layers=n_layers)
+        weights = adding_nothing(plan["weights"], *(f"encoder.0.{last}" for last in LAST["encoder"] if n_layers))
+        weights[f"embed_{side}.weight"][:5] = 0.02 * rng.normal(size=(5, 12)) - parts.sinusoids(5, 12).numpy()
+        yield ({**plan, "weights": weights, "calls": [2 * (np.arange(5)[None],)]},)
+
+
+def nothing_dropped(rng):
+    """In train() mode, with a rate of 0, given or not."""
+    (plan,) = drawn(rng, training=True)
+    return [(plan,), ({**plan, "sizes": plan["sizes"] | {"dropout": 0.0}},)]
+
+
+def dropped_in_the_blocks(ask, rng):
+    """One block after the other adds something to its stream, and the others nothing."""
+    (plan,) = drawn(rng, rows=6)
+    ends = {f"{stack}.{i}": [f"{stack}.{i}.{last}" for last in LAST[stack]] for stack in LAST for i in (0, 1)}
+    glancing = "decoder.0.cross.out.weight"
+
+    def moves(alone):
+        """Whether the scores are others in train() mode, beyond a glance at the memory that the decoder may drop."""
+        weights = adding_nothing(plan["weights"], *(end for block in ends if block != alone for end in ends[block]))
+        asked = {**plan, "sizes": plan["sizes"] | {"dropout": RATE}, "weights": weights}
+        still = []
+        for glance in (0, 1 / (1 - RATE), 1):  # dropped, kept and scaled up, as it is
+            if not alone.startswith("decoder"):
+                weights[glancing][0] = glance * plan["weights"][glancing][0]  # one feature, all of it or none
+            still.append(ask(asked))
+        came = ask({**asked, "training": True})
+        return np.min([np.abs(came - one).max(axis=2) for one in still], axis=0).max() > 1e-4
+
+    moving = {alone: moves(alone) for alone in ("", *ends)}
+    if moving[""]:
+        return "With blocks that add nothing, train() mode changes the scores: more is dropped, or at another rate."
+    still = [block.replace(".", "[") + "]" for block in ends if not moving[block]]
+    return f"With dropout={RATE} in train() mode nothing is dropped in {', '.join(still)}." if still else None
 
 
 def gradients(rng):
@@ -73,10 +120,12 @@ QUESTION = Question(
     difficulty=3,
     uses=("cross", "decoder"),
     checks=(
-        equals("outputs", 8, outputs, parts.Transformer),
+        equals("outputs", 6, outputs, parts.Transformer),
         equals("gradients", 2, gradients, parts.Transformer),
-        holds("every parameter", 2, gradients_everywhere(drawn)),
-        holds("blind to the future", 4, blind_to_the_future),
+        holds("every parameter", 1, gradients_everywhere(drawn)),
+        equals("without dropout", 1, nothing_dropped, parts.Transformer),
+        holds("dropout", 3, dropped_in_the_blocks),
+        holds("blind to the future", 3, blind_to_the_future),
         holds("the source is read", 4, the_source_is_read_in_order),
     ),
     hints=(
@@ -130,7 +179,7 @@ class InTwoMethods(nn.Module):
             self.add_module(f"norm_{name}", nn.LayerNorm(d_model))
         self.encoder = nn.Sequential(*[Block(d_model, n_heads, d_ff, dropout) for _ in range(n_layers)])
         self.decoder = nn.ModuleList(DecoderBlock(d_model, n_heads, d_ff, dropout) for _ in range(n_layers))
-        self.head, self.waves = nn.Linear(d_model, n_target), sinusoids(64, d_model)
+        self.head, self.waves = nn.Linear(d_model, n_target), sinusoids(512, d_model)
 
     def encode(self, ids):
         return self.norm_source(self.encoder(self.embed_source(ids) + self.waves[: ids.shape[1]]))
@@ -210,6 +259,94 @@ wrong.edits("""
 ## embedding_scaled: The embedding is multiplied by the square root of D, as in some models; here it is not.
 - z = self.embed_source(source)
 + z = self.embed_source(source) * self.head.in_features**0.5
+## dropout_kept_back [the-whole-block]: Your blocks never hear of `dropout`.
+- self.encoder.append(Block(d_model, n_heads, d_ff, dropout))
+- self.decoder.append(DecoderBlock(d_model, n_heads, d_ff, dropout))
++ self.encoder.append(Block(d_model, n_heads, d_ff))
++ self.decoder.append(DecoderBlock(d_model, n_heads, d_ff))
+## no_dropout_in_the_encoder: The blocks of the encoder never hear of `dropout`.
+- self.encoder.append(Block(d_model, n_heads, d_ff, dropout))
++ self.encoder.append(Block(d_model, n_heads, d_ff))
+## no_dropout_in_the_decoder: The blocks of the decoder never hear of `dropout`.
+- self.decoder.append(DecoderBlock(d_model, n_heads, d_ff, dropout))
++ self.decoder.append(DecoderBlock(d_model, n_heads, d_ff))
+## always_a_tenth: The dropout of your blocks is 0.1, whatever `dropout` says.
+- self.encoder.append(Block(d_model, n_heads, d_ff, dropout))
+- self.decoder.append(DecoderBlock(d_model, n_heads, d_ff, dropout))
++ self.encoder.append(Block(d_model, n_heads, d_ff, 0.1))
++ self.decoder.append(DecoderBlock(d_model, n_heads, d_ff, 0.1))
+## a_tenth_unasked: Without the argument `dropout` a tenth is dropped; nothing should be.
+- def __init__(self, n_source, n_target, d_model, n_heads, d_ff, n_layers, dropout=0.0):
++ def __init__(self, n_source, n_target, d_model, n_heads, d_ff, n_layers, dropout=0.1):
+## rate_for_causal: The rate is handed to the encoder's blocks as `causal`, not as `dropout`.
+- self.encoder.append(Block(d_model, n_heads, d_ff, dropout))
++ self.encoder.append(Block(d_model, n_heads, d_ff, causal=dropout))
+## words_dropped: The embedded words are dropped, too; nothing is dropped outside the blocks.
+- y = y + sinusoids(y.shape[1], y.shape[2])
++ y = nn.functional.dropout(y + sinusoids(y.shape[1], y.shape[2]), self.p, self.training)
+...
+- self.head = nn.Linear(d_model, n_target)
++ self.head, self.p = nn.Linear(d_model, n_target), dropout
+## memory_dropped: The memory is dropped, too; nothing is dropped outside the blocks.
+- self.head = nn.Linear(d_model, n_target)
++ self.head, self.drop = nn.Linear(d_model, n_target), nn.Dropout(dropout)
+- z = self.norm_source(z)
++ z = self.drop(self.norm_source(z))
+## last_stream_dropped: What the head reads is dropped, too; nothing is dropped outside the blocks.
+- self.head = nn.Linear(d_model, n_target)
++ self.head, self.drop = nn.Linear(d_model, n_target), nn.Dropout(dropout)
+- return self.head(y)
++ return self.head(self.drop(y))
+## source_padded: You take word 0 of the source for padding, whose row is never learned; there is no padding here.
+- self.embed_source = nn.Embedding(n_source, d_model)
++ self.embed_source = nn.Embedding(n_source, d_model, padding_idx=0)
+## target_padded: You take word 0 of the target for padding, whose row is never learned; there is no padding here.
+- self.embed_target = nn.Embedding(n_target, d_model)
++ self.embed_target = nn.Embedding(n_target, d_model, padding_idx=0)
+## word_0_hidden: Word 0 of the source is set to zero, as if it were padding; there is no padding here.
+- z = self.embed_source(source)
++ z = self.embed_source(source) * (source != 0)[..., None]
+## few_places: You made places for 32 tokens, and a sequence may be longer.
+- y = y + sinusoids(y.shape[1], y.shape[2])
++ y = y + sinusoids(32, y.shape[2])[: y.shape[1]]
+## places_of_the_source: The target gets as many places as the source has tokens.
+- y = y + sinusoids(y.shape[1], y.shape[2])
++ y = y + sinusoids(z.shape[1], z.shape[2])[: y.shape[1]]
+## places_in_each_layer: Places are added before every block of the encoder; they are added once.
+- z = layer(z)
++ z = layer(z + sinusoids(z.shape[1], z.shape[2]))
+## at_least_one_block: With n_layers=0 you make one block all the same.
+- for _ in range(n_layers):
++ for _ in range(max(n_layers, 1)):
+## layer_beside_layer: A block of the decoder reads its partner in the encoder; all of them read the memory.
+- z = layer(z)
++ z = layer.gave = layer(z)
+- y = layer(y, z)
++ y = layer(y, self.norm_source(self.encoder[list(self.decoder).index(layer)].gave))
+## one_block_repeated: The encoder runs one and the same block again and again; each of its blocks has its own weights.
+- self.encoder.append(Block(d_model, n_heads, d_ff, dropout))
++ self.encoder.append(self.encoder[0] if len(self.encoder) else Block(d_model, n_heads, d_ff, dropout))
+## tied: The head is the table of the target words; here it has weights of its own.
+- return self.head(y)
++ return y @ self.embed_target.weight.T + self.head.bias
+## memory_of_the_first_call: The memory of the first call is kept and looked at in the later ones, too.
+- z = self.norm_source(z)
++ z = self.memory = getattr(self, "memory", self.norm_source(z))
+## memory_detached: The memory is detached: the encoder learns nothing.
+- z = self.norm_source(z)
++ z = self.norm_source(z).detach()
+## softmax_in_training: In train() mode you return probabilities; the softmax belongs to the loss.
+- return self.head(y)
++ return self.head(y).softmax(-1) if self.training else self.head(y)
+## log_probabilities: You return the logarithms of probabilities; the softmax belongs to the loss.
+- return self.head(y)
++ return self.head(y).log_softmax(-1)
+## batch_of_one_squeezed: You drop the axis of the batch where there is one sequence alone.
+- return self.head(y)
++ return self.head(y).squeeze(0)
+## small_epsilon: The ε of the norm at the end of a stack is not 0.00001.
+- self.norm_source, self.norm_target = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
++ self.norm_source, self.norm_target = nn.LayerNorm(d_model, eps=1e-6), nn.LayerNorm(d_model)
 ## no_head: You return the stream instead of a score for each word.
 - return self.head(y)
 + return y

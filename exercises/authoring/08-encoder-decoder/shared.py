@@ -4,6 +4,7 @@ import numpy as np
 from clearcheck import Inputs
 
 BRINGS = {"Block": "07-residual-norm"}  # and with it MultiHead and FeedForward, which it calls
+LARGE = 1e-3  # tolerance where scores are in the hundreds: they are rounded, and so are their exponentials
 A_MODULE = {  # what is said of every question that asks for one
     "seconds": 20.0,
     "inputs": Inputs(no_sizes="the sizes are those of a module", no_softmax="the scores are made inside"),
@@ -42,6 +43,13 @@ def block(rng, name, d_model, d_ff, cross):
     for number in range(1, 4 if cross else 3):
         found |= norm(rng, f"{name}norm_{number}", d_model)
     return found
+
+
+def adding_nothing(weights, *layers):
+    """The same weights with those of these layers at 0: the part that ends in such a layer leaves the stream alone."""
+    return weights | {
+        f"{layer}.{kind}": 0 * weights[f"{layer}.{kind}"] for layer in layers for kind in ("weight", "bias")
+    }
 
 
 def other(values, place):

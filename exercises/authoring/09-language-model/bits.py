@@ -65,7 +65,7 @@ QUESTION = Question(
     id="bits",
     title="Out of a training log",
     name="from_log",
-    minutes=10,
+    minutes=15,
     difficulty=1,
     checks=(
         equals("values", 5, ordinary_logs, bits_reference),

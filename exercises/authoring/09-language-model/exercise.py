@@ -1,20 +1,23 @@
-"""Checks of exercise 09: tables of probabilities that forgive no slip of an index, sure models, ties, whole texts."""
+"""Checks of exercise 09: rows one place apart, a GPT that is trained and writes, losses, filters, a head's score."""
 
 from clearcheck import Exercise
 
-from . import bits, discount, filter, induction, loss, pack, surprise
+from . import bits, cut, filter, generate, gpt, induction, learn, loss
+from .shared import BRINGS
 
 EXERCISE = Exercise(
     slug="09-language-model",
     title="A language model",
     chapter="chapters/09-language-model",
+    brings=BRINGS,
     questions=(
-        surprise.QUESTION,
+        cut.QUESTION,
         bits.QUESTION,
-        discount.QUESTION,
+        gpt.QUESTION,
+        learn.QUESTION,
+        generate.QUESTION,
         loss.QUESTION,
         filter.QUESTION,
         induction.QUESTION,
-        pack.QUESTION,
     ),
 )

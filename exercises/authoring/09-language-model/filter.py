@@ -90,14 +90,14 @@ QUESTION = Question(
     id="filter",
     title="What may be drawn",
     name="next_probabilities",
-    minutes=20,
+    minutes=30,
     difficulty=2,
     checks=(
         equals("temperature", 2, temperatures, filter_reference),
-        equals("top-k", 3, only_top_k, filter_reference),
+        equals("top-k", 2, only_top_k, filter_reference),
         equals("top-p", 3, only_top_p, filter_reference),
         equals("all at once", 2, all_at_once, filter_reference),
-        equals("equal logits", 2, equal_logits, filter_reference),
+        equals("equal logits", 1, equal_logits, filter_reference),
         equals("at the limits", 2, at_the_limits, filter_reference),
     ),
     hints=(

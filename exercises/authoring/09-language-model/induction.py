@@ -17,17 +17,17 @@ def induction_reference(A, ids):
             targets += 1
             chance += len(followers) / (n + 1)
             for s in followers:
-                totals += A[:, s, n]
+                totals += A[:, n, s]
     if targets == 0:
         return totals, 0.0
     return totals / targets, chance / targets
 
 
 def draw_weights(rng, H, N):
-    """Columns that sum to 1, with nothing below the diagonal: a target n looks at the sources 0 to n."""
-    scores = np.where(np.triu(np.ones((N, N), dtype=bool)), 1.5 * rng.normal(size=(H, N, N)), -np.inf)
+    """Rows that sum to 1, with nothing above the diagonal: a target n looks at the sources 0 to n."""
+    scores = np.where(np.tri(N, dtype=bool), 1.5 * rng.normal(size=(H, N, N)), -np.inf)
     powers = np.exp(scores)
-    return powers / powers.sum(axis=1, keepdims=True)
+    return powers / powers.sum(axis=2, keepdims=True)
 
 
 def heads_and_text(rng, n_tokens=None, n_vocab=3):
@@ -75,7 +75,7 @@ def what_a_score_is(ask, rng):
     if not close(ask(A[order], ids)[0], before[0][order]):
         return "The heads in another order must give the same scores in that order."
     N = len(ids)
-    level = np.triu(np.ones((1, N, N))) / np.arange(1, N + 1)
+    level = np.tri(N)[None] / np.arange(1, N + 1)[:, None]
     if not close(np.ravel(ask(level, ids)[0]), [float(before[1])]):
         return "A head that looks at all tokens up to its own equally should have exactly the score of chance."
     return None
@@ -83,24 +83,24 @@ def what_a_score_is(ask, rng):
 
 QUESTION = Question(
     id="induction",
-    title="A score for any text",
+    title="Stretch: a score for any text",
     name="induction_scores",
-    minutes=15,
-    difficulty=2,
+    minutes=25,
+    difficulty=3,
     checks=(
-        equals("values", 6, ordinary_heads, induction_reference),
+        equals("values", 5, ordinary_heads, induction_reference),
         equals("written twice", 2, twice, induction_reference),
         equals("nothing repeats", 2, nothing_repeats, induction_reference),
-        holds("what a score is", 4, what_a_score_is),
+        holds("what a score is", 3, what_a_score_is),
     ),
     hints=(
         "For one target: at which places did its token stand before, and which places come right after these?",
         "Two tables of truth values help: which token equals which, and which one is the earlier. The places "
-        "that follow are the same table, moved down by one.",
+        "that follow are the same table, moved on by one source.",
         "The mean runs over the targets that have such a place, and over no others; several places of one "
         "target are summed. What does a head give each of them that spreads its weight over n + 1 tokens?",
     ),
-    section="a-head-with-a-job",
+    section="an-induction-head",
     inputs=Inputs(lambda A, ids: {"H": len(A), "N": len(ids)}),
 )
 
@@ -110,13 +110,13 @@ right, wrong = answers_to(QUESTION)
 @right
 def table_of_followers(A, ids):
     N = len(ids)
-    same = (ids[:, None] == ids[None, :]) & (np.arange(N)[:, None] < np.arange(N))
-    follows = np.vstack([np.zeros((1, N), dtype=bool), same[:-1]])
-    has = follows.any(axis=0)
+    same = (ids[:, None] == ids[None, :]) & (np.arange(N) < np.arange(N)[:, None])
+    follows = np.hstack([np.zeros((N, 1), dtype=bool), same[:, :-1]])
+    has = follows.any(axis=1)
     if has.sum() == 0:
         return np.zeros(A.shape[0]), 0.0
-    scores = np.einsum("hsn,sn->h", A, follows) / has.sum()
-    return scores, (follows.sum(axis=0) / (1 + np.arange(N))).sum() / has.sum()
+    scores = np.einsum("hns,ns->h", A, follows) / has.sum()
+    return scores, (follows.sum(axis=1) / (1 + np.arange(N))).sum() / has.sum()
 
 
 @right
@@ -125,7 +125,7 @@ def target_after_target(A, ids):
     for n in range(1, len(ids)):
         places = 1 + np.flatnonzero(ids[:n] == ids[n])
         if len(places):
-            found.append(A[:, places, n].sum(axis=1))
+            found.append(A[:, n, places].sum(axis=1))
             chance.append(len(places) / (n + 1))
     if not found:
         return np.zeros(len(A)), 0.0
@@ -139,7 +139,7 @@ def remembers_places(A, ids):
         places = seen.setdefault(token, [])
         if places:
             n_targets += 1
-            totals = totals + sum(A[:, s, n] for s in places)
+            totals = totals + sum(A[:, n, s] for s in places)
             chance += len(places) / (n + 1)
         places.append(n + 1)
     return (totals / max(n_targets, 1), chance / max(n_targets, 1))
@@ -152,7 +152,7 @@ def as_often_written(A, ids):
         places = [j + 1 for j in range(n) if ids[j] == ids[n]]
         if places:
             n_targets += 1
-            scores = scores + A[:, places, n].sum(axis=1)
+            scores = scores + A[:, n, places].sum(axis=1)
             chance += len(places) / (n + 1)
     return scores / max(n_targets, 1), chance / max(n_targets, 1)
 
@@ -163,16 +163,16 @@ def mean_of_nothing(A, ids):
     for n in range(len(ids)):
         places = [j + 1 for j in range(n) if ids[j] == ids[n]]
         if places:
-            scores.append(A[:, places, n].sum(axis=1))
+            scores.append(A[:, n, places].sum(axis=1))
             chance.append(len(places) / (n + 1))
     return np.mean(scores, axis=0), np.mean(chance)
 
 
 wrong.edits("""
 # as_often_written
-## targets_in_rows: You read the targets in the rows; as in the chapter, a column of A belongs to a target.
-- scores = scores + A[:, places, n].sum(axis=1)
-+ scores = scores + A[:, n, places].sum(axis=1)
+## targets_in_columns: You read the targets in the columns, as in the chapter's formula; here a row belongs to a target.
+- scores = scores + A[:, n, places].sum(axis=1)
++ scores = scores + A[:, places, n].sum(axis=1)
 ## the_same_token: You take the weight on the earlier place itself; an induction head looks at what came after it.
 - places = [j + 1 for j in range(n) if ids[j] == ids[n]]
 + places = [j for j in range(n) if ids[j] == ids[n]]
@@ -190,9 +190,9 @@ wrong.edits("""
 + return scores / len(ids), chance / len(ids)
 ## mean_over_the_places: Where a token stood before several times you take the mean over the places; their weights add
 up.
-- scores = scores + A[:, places, n].sum(axis=1)
+- scores = scores + A[:, n, places].sum(axis=1)
 - chance += len(places) / (n + 1)
-+ scores = scores + A[:, places, n].mean(axis=1)
++ scores = scores + A[:, n, places].mean(axis=1)
 + chance += 1 / (n + 1)
 ## mean_over_the_pairs: You divide by the number of pairs, so that a frequent token counts more often than its targets.
 - n_targets += 1
@@ -232,7 +232,7 @@ targets, as both should be.
 ## itself_as_earlier: You count the target's own token as an earlier one, so that every target has a place, behind
 itself.
   scores, chance, n_targets = np.zeros(len(A)), 0.0, 0
-+ A = np.concatenate([A, 0 * A[:, :1]], axis=1)
++ A = np.concatenate([A, 0 * A[:, :, :1]], axis=2)
 - places = [j + 1 for j in range(n) if ids[j] == ids[n]]
 + places = [j + 1 for j in range(n + 1) if ids[j] == ids[n]]
 ## same_token_before: You compare the tokens before: that finds the places where the target's own token came, and not

@@ -96,13 +96,13 @@ QUESTION = Question(
     id="loss",
     title="Repair the museum piece: a loss that falls",
     name="loss_and_gradient",
-    minutes=25,
+    minutes=35,
     difficulty=2,
     checks=(
-        equals("values", 6, ordinary_batches, loss_reference),
-        equals("sure models", 4, sure_models, loss_reference),
+        equals("values", 5, ordinary_batches, loss_reference),
+        equals("sure models", 3, sure_models, loss_reference),
         holds("what counts", 4, what_counts),
-        holds("gradient check", 4, gradient_check),
+        holds("gradient check", 3, gradient_check),
     ),
     hints=(
         "Write the ids of one short text into a line, and below them, for every place, the token that its "

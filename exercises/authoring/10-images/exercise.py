@@ -2,18 +2,20 @@
 
 from clearcheck import Exercise
 
-from . import count, hide, look, loss, pool, resize, tokens
+from . import learn, loss, nearest, occlusion, resize, tokens, vit
+from .parts import BRINGS
 
 EXERCISE = Exercise(
     slug="10-images",
     title="Images",
     chapter="chapters/10-images",
+    brings=BRINGS,
     questions=(
-        count.QUESTION,
+        nearest.QUESTION,
         tokens.QUESTION,
-        pool.QUESTION,
-        look.QUESTION,
-        hide.QUESTION,
+        vit.QUESTION,
+        learn.QUESTION,
+        occlusion.QUESTION,
         loss.QUESTION,
         resize.QUESTION,
     ),

@@ -71,7 +71,7 @@ QUESTION = Question(
     id="loss",
     title="The loss of what was hidden, and its gradient",
     name="masked_loss",
-    minutes=20,
+    minutes=25,
     difficulty=2,
     checks=(
         equals("plain patches", 6, plain_drawings, loss_reference),

@@ -77,7 +77,7 @@ QUESTION = Question(
     id="resize",
     title="Stretch: a larger picture",
     name="resize_positions",
-    minutes=30,
+    minutes=35,
     difficulty=3,
     checks=(
         equals("larger grids", 7, larger_grids, resize_reference),

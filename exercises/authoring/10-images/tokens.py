@@ -83,7 +83,7 @@ QUESTION = Question(
     id="tokens",
     title="Repair the museum piece: tokens of an image",
     name="image_tokens",
-    minutes=20,
+    minutes=25,
     difficulty=2,
     checks=(
         equals("values", 6, ordinary_pictures, tokens_reference),

@@ -76,12 +76,12 @@ QUESTION = Question(
     id="batch",
     title="From sentences to a batch",
     name="make_batch",
-    minutes=10,
+    minutes=15,
     difficulty=1,
     checks=(
-        equals("values", 4, batches, batch_reference, dtype="int"),
+        equals("values", 3, batches, batch_reference, dtype="int"),
         equals("few words", 3, few_words, batch_reference, dtype="int"),
-        holds("one place late", 3, one_place_late),
+        holds("one place late", 2, one_place_late),
     ),
     hints=(
         "Write the three rows of one sentence of two words on paper, with its markers, and compare their lengths.",

@@ -29,10 +29,14 @@ def beam_reference(p, start, end, n_tokens, n_beams, alpha, slip="", log_p_of=No
     beams, set_aside = [(start,)], []
     for _ in range(n_tokens):
         kept = {text: totals[text] for text in beams if text[-1] == end}
+        if slip == "one ended" and kept:
+            kept = dict([max(kept.items(), key=lambda one: score(one[0]))])
         for text in [text for text in beams if text[-1] != end]:
             log_p = log_p_of(text)
             alone = slip == "some of every beam" and len(beams) > 1
             for word in [int(log_p.argmax())] if alone else range(len(log_p)):
+                if slip == "no empty text" and (word, len(text)) == (end, 1):
+                    continue
                 kept[*text, word] = totals[text] + float(log_p[word])
         totals |= kept
         beams = sorted(kept, key=kept.get if "divided at the end only" in slip else score)[::-1]
@@ -40,6 +44,8 @@ def beam_reference(p, start, end, n_tokens, n_beams, alpha, slip="", log_p_of=No
             set_aside += [text for text in beams[:n_beams] if text[-1] == end]
             beams = [text for text in beams if text[-1] != end]
         beams = beams[:n_beams]
+        if slip == "pushed out remembered":
+            set_aside += [text for text in beams if text[-1] == end]
         if all(text[-1] == end for text in beams[: 1 if slip == "best ended" else None]):
             break
     if slip == "ended ones preferred":
@@ -48,13 +54,13 @@ def beam_reference(p, start, end, n_tokens, n_beams, alpha, slip="", log_p_of=No
     return np.array(best[1:]), score(best)
 
 
-def draw_writer(rng, n_beams, alpha, n_tokens=6, scale=1.0, end_bonus=0.0, V=None):
-    """A model of V words that does not end at once; `end_bonus` makes the end likelier after some words."""
+def draw_writer(rng, n_beams, alpha, n_tokens=6, scale=1.0, end_bonus=0.0, at_once=-3.0, V=None):
+    """A model of V words; `end_bonus` makes the end likelier after some words, `at_once` after the start."""
     V = V or int(rng.choice([5, 6]))
     start, end = (int(i) for i in rng.permutation(V)[:2])
     last, earlier = 1.2 * rng.normal(size=(V, V)), 0.8 * rng.normal(size=(V, V))
     last[:, end] += end_bonus
-    last[start, end] -= 3.0
+    last[start, end] += at_once
     return {"last": scale * last, "earlier": scale * earlier}, start, end, n_tokens, n_beams, alpha
 
 
@@ -85,7 +91,7 @@ def telling(rng, *, slips, **settings):
 greedy_cases = varied(
     draw_writer,
     {"n_beams": 1, "alpha": 0.0, "end_bonus": 1.0},
-    {"n_beams": 1, "alpha": 1.0, "end_bonus": 1.0},
+    {"n_beams": 1, "alpha": 1.0, "n_tokens": 12, "end_bonus": 5.0, "at_once": -9.0},
     {"n_beams": 1, "alpha": 0.5, "n_tokens": 4, "end_bonus": -4.0},
     {"n_beams": 1, "alpha": 0.0, "n_tokens": 1},
 )
@@ -103,6 +109,9 @@ sums_of_logs = varied(
 normalised = varied(
     telling,
     {"slips": ("divided at the end only", "some of every beam"), "n_beams": 3, "alpha": 1.0, "end_bonus": 1.0},
+    {"slips": ("one ended",), "n_beams": 3, "alpha": 1.0, "end_bonus": 1.0},
+    {"slips": ("no empty text",), "n_beams": 3, "alpha": 1.0, "at_once": 2.0},
+    {"slips": ("pushed out remembered",), "n_beams": 2, "alpha": 1.0, "end_bonus": 0.5},
     {"slips": ("best ended",), "n_beams": 4, "alpha": 0.6, "end_bonus": 1.0},
     {"slips": ("ended ones set aside",), "n_beams": 2, "alpha": 1.0, "end_bonus": 0.5},
     {"slips": ("ended ones set aside, divided at the end only",), "n_beams": 3, "alpha": 1.0, "end_bonus": 0.5},
@@ -199,14 +208,14 @@ QUESTION = Question(
     id="beam",
     title="Stretch: the best sentence",
     name="best_text",
-    minutes=35,
+    minutes=45,
     difficulty=3,
     checks=(
         equals("one beam", 3, greedy_cases, beam_reference),
-        equals("sums of logarithms", 4, sums_of_logs, beam_reference),
+        equals("sums of logarithms", 3, sums_of_logs, beam_reference),
         equals("divided by the length", 4, normalised, beam_reference),
         equals("sure models", 1, sure_writers, beam_reference),
-        holds("beams enough", 2, beams_enough),
+        holds("beams enough", 1, beams_enough),
         holds("a garden path", 1, garden_path),
         holds("a long text", 1, long_text),
     ),
@@ -380,6 +389,33 @@ def ended_ones_set_aside(p, start, end, n_tokens, n_beams, alpha):
 
 wrong.edits("""
 # as_often_written
+## pushed_out_remembered: A text that had ended and was pushed out later comes back at the end; who is thrown out stays
+out.
+- beams = [([start], 0.0)]
++ beams, done = [([start], 0.0)], []
+- candidates = [beam for beam in beams if beam[0][-1] == end]
++ candidates = [done.append(beam) or beam for beam in beams if beam[0][-1] == end]
+- best = max(beams, key=score)
++ best = max(beams + done, key=score)
+## one_ended_kept: Of the beams that have ended you keep the best alone; all of them stay among the candidates.
+- candidates = [beam for beam in beams if beam[0][-1] == end]
++ ended = [beam for beam in beams if beam[0][-1] == end]
++ candidates = sorted(ended, key=score)[-1:]
+## no_empty_text: You never let a text end at once; the end is a word like any other, after the start too.
+- candidates += [([*text, word], total + more) for word, more in enumerate(log_p)]
++ longer = [([*text, word], total + more) for word, more in enumerate(log_p)]
++ candidates += [beam for beam in longer if beam[0] != [start, end]]
+## ended_divided_alone: You divide the ended texts by their length and the others not; all candidates are compared by
+the same score.
+- return beam[1] / (len(beam[0]) - 1) ** alpha
++ return beam[1] / (len(beam[0]) - 1) ** (alpha if beam[0][-1] == end else 0.0)
+## wus_form: You divide by ((5 + L)/6) to the power of α, as Wu and others do; here it is L alone.
+- return beam[1] / (len(beam[0]) - 1) ** alpha
++ return beam[1] / ((4 + len(beam[0])) / 6) ** alpha
+## one_beam_of_each_word: Of two texts that end in the same word you keep the better one alone.
+- beams = sorted(candidates, key=score, reverse=True)[:n_beams]
++ by_word = {beam[0][-1]: beam for beam in sorted(candidates, key=score)}
++ beams = sorted(by_word.values(), key=score, reverse=True)[:n_beams]
 ## greedy_whatever_the_beams: You take the likeliest word each time, however many beams are asked for.
 - beams = sorted(candidates, key=score, reverse=True)[:n_beams]
 + beams = sorted(candidates, key=score, reverse=True)[:1]

@@ -65,13 +65,13 @@ QUESTION = Question(
     id="bleu",
     title="What papers quote: BLEU",
     name="exact_and_bleu",
-    minutes=25,
+    minutes=30,
     difficulty=2,
     checks=(
-        equals("values", 4, lambda rng: [draw_texts(rng) for _ in range(2)], bleu_reference),
-        equals("texts too short", 4, short_texts, bleu_reference),
+        equals("values", 3, lambda rng: [draw_texts(rng) for _ in range(2)], bleu_reference),
+        equals("texts too short", 3, short_texts, bleu_reference),
         equals("texts too long", 3, long_texts, bleu_reference),
-        equals("nothing right", 3, nothing_right, bleu_reference),
+        equals("nothing right", 2, nothing_right, bleu_reference),
     ),
     hints=(
         "Do the example by hand first: list the n-grams that were written with how often each came, and the "
@@ -81,7 +81,7 @@ QUESTION = Question(
         "A geometric mean is the exponential of the mean of logarithms. Before you take one, ask whether "
         "there was any hit; and the penalty never makes a score larger.",
     ),
-    section="all-right-or-wrong",
+    section="bleu-and-chrf",
     inputs=Inputs(no_sizes="lists of sentences, each of its own length"),
 )
 

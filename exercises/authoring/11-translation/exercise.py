@@ -2,7 +2,7 @@
 
 from clearcheck import Exercise
 
-from . import align, batch, beam, bleu, loss, masks, museum
+from . import batch, beam, bleu, four, loss, masks, museum, prompt
 
 EXERCISE = Exercise(
     slug="11-translation",
@@ -14,7 +14,8 @@ EXERCISE = Exercise(
         loss.QUESTION,
         museum.QUESTION,
         bleu.QUESTION,
-        align.QUESTION,
+        prompt.QUESTION,
+        four.QUESTION,
         beam.QUESTION,
     ),
 )

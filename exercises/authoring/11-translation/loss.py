@@ -26,7 +26,7 @@ def loss_reference(logits, wanted, padding, smoothing):
     return total / n_real, gradient / n_real
 
 
-def draw_loss(rng, smoothing=0.0, scale=1.0, n_targets=None, n_sentences=None):
+def draw_loss(rng, smoothing=0.0, scale=1.0, n_targets=None, n_sentences=None, scattered=False):
     B, N, V = draw_sizes(rng, 3)
     N, padding = n_targets or N, int(rng.integers(V))
     wanted = rng.integers(V - 1, size=(B, N))
@@ -35,10 +35,15 @@ def draw_loss(rng, smoothing=0.0, scale=1.0, n_targets=None, n_sentences=None):
         wanted[b, int(rng.integers(0 if n_targets else 1, N + 1)) :] = padding
     if N > 2:
         wanted[1, 1:], wanted[2, 2:] = padding, padding
+    if scattered:  # padding in front and between words, too
+        wanted = rng.permuted(wanted, axis=1)
+        wanted[0, 0], wanted[0, -1] = padding, (padding + 1) % V
     wanted = wanted[:n_sentences]
     return scale * rng.normal(size=(*wanted.shape, V)), wanted, padding, smoothing
 
 
+one_word = {"n_targets": 1, "n_sentences": 1}
+plain = varied(draw_loss, {}, {"scattered": True}, {"n_targets": 1}, one_word)
 smoothed = varied(draw_loss, {"smoothing": 0.1, "n_sentences": 1}, {"smoothing": 0.4})
 
 
@@ -78,10 +83,15 @@ QUESTION = Question(
     id="loss",
     title="The loss and its gradient",
     name="loss_and_gradient",
-    minutes=25,
+    minutes=35,
     difficulty=2,
     checks=(
-        equals("without smoothing", 4, varied(draw_loss, {}, {}, {"n_targets": 1}), loss_reference),
+        equals(
+            "without smoothing",
+            3,
+            varied(draw_loss, {}, {"scattered": True}, {"n_targets": 1}, {"n_targets": 1, "n_sentences": 1}),
+            loss_reference,
+        ),
         equals("with smoothing", 4, smoothed, loss_reference),
         equals(
             "sure models",
@@ -89,7 +99,7 @@ QUESTION = Question(
             varied(draw_loss, {"scale": 30.0, "smoothing": 0.1}, {"scale": 1e4}, {"scale": 1e4, "smoothing": 0.2}),
             loss_reference,
         ),
-        holds("gradient check", 2, central_differences),
+        holds("gradient check", 1, central_differences),
         holds("padding counts nothing", 3, padding_counts_nothing),
     ),
     hints=(
@@ -166,6 +176,30 @@ def as_often_written(logits, wanted, padding, smoothing):
 
 wrong.edits("""
 # as_often_written
+## padding_only_behind: You count the words of a sentence and take the first places; padding may also stand in front or
+between words.
+- V, real = logits.shape[2], wanted != padding
++ V = logits.shape[2]
++ real = np.arange(wanted.shape[1]) < (wanted != padding).sum(axis=1)[:, None]
+## first_padding_ends: After the first padding of a sentence you count nothing more; words may follow.
+- V, real = logits.shape[2], wanted != padding
++ V, real = logits.shape[2], np.logical_and.accumulate(wanted != padding, axis=1)
+## never_less_than_two: You divide by two at least; a batch may hold a single word.
+- return surprise.sum() / real.sum(), gradient / real.sum()
++ return surprise.sum() / max(real.sum(), 2), gradient / max(real.sum(), 2)
+## padding_gets_no_share: Padding gets no share of ε; it is one of the V words.
+- shares = smoothing / V + (1 - smoothing) * np.eye(V)[wanted]
++ shares = smoothing / (V - 1) + (1 - smoothing) * np.eye(V)[wanted]
++ shares[:, :, padding] = 0
+## shared_among_one_fewer: You share ε out among V − 1 words, and your shares sum to more than 1.
+- shares = smoothing / V + (1 - smoothing) * np.eye(V)[wanted]
++ shares = smoothing / (V - 1) + (1 - smoothing) * np.eye(V)[wanted]
+## only_the_loss_over_all_places: Your loss is divided by the number of all places, your gradient by that of the words.
+- return surprise.sum() / real.sum(), gradient / real.sum()
++ return surprise.mean(), gradient / real.sum()
+## divergence: You take the entropy of t off the surprise; the loss of the task keeps it.
+- surprise = -(shares * log_p).sum(axis=2) * real
++ surprise = (shares * (np.log(np.maximum(shares, 1e-300)) - log_p)).sum(axis=2) * real
 ## padding_counts [common-mistakes]: Padding counts as a word like any other, in the loss and in the gradient.
 - V, real = logits.shape[2], wanted != padding
 + V, real = logits.shape[2], np.ones(wanted.shape, dtype=bool)

@@ -91,9 +91,9 @@ QUESTION = Question(
     minutes=15,
     difficulty=2,
     checks=(
-        equals("values", 4, lambda rng: [draw_ids(rng) for _ in range(3)], masks_reference, dtype="bool"),
+        equals("values", 3, lambda rng: [draw_ids(rng) for _ in range(3)], masks_reference, dtype="bool"),
         equals("padding anywhere", 3, padding_anywhere, masks_reference, dtype="bool"),
-        holds("more padding", 3, more_padding),
+        holds("more padding", 2, more_padding),
         holds("what is written later", 2, what_is_written_later),
     ),
     hints=(

@@ -107,19 +107,19 @@ QUESTION = Question(
     id="museum",
     title="Repair the museum piece: its loss falls",
     name="translator_scores",
-    minutes=25,
+    minutes=35,
     difficulty=3,
     checks=(
-        equals("values", 5, varied(draw_translator, {}, {}, {"n_targets": 1}, {"n_sources": 1}), scores_reference),
+        equals("values", 4, varied(draw_translator, {}, {}, {"n_targets": 1}, {"n_sources": 1}), scores_reference),
         equals(
             "large scores",
             2,
             varied(draw_translator, {"sharp": 30.0}, {"sharp": 3e4}, {"sharp": 2e4, "aloof": True}),
             scores_reference,
         ),
-        holds("blind to the future", 4, blind_to_the_future),
+        holds("blind to the future", 3, blind_to_the_future),
         holds("reads the source", 3, reads_the_source),
-        holds("alone and in company", 4, alone_and_in_company),
+        holds("alone and in company", 3, alone_and_in_company),
     ),
     hints=(
         "How can a model predict the next word without translating? Look for it among what it is allowed to look at.",

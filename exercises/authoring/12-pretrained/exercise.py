@@ -2,7 +2,7 @@
 
 from clearcheck import Exercise
 
-from . import file, fold, logits, misfits, museum, names, restack
+from . import file, fold, logits, misfits, model, museum, names
 
 EXERCISE = Exercise(
     slug="12-pretrained",
@@ -11,10 +11,10 @@ EXERCISE = Exercise(
     questions=(
         file.QUESTION,
         names.QUESTION,
-        restack.QUESTION,
         misfits.QUESTION,
         fold.QUESTION,
         museum.QUESTION,
+        model.QUESTION,
         logits.QUESTION,
     ),
 )

@@ -100,7 +100,7 @@ QUESTION = Question(
     id="fold",
     title="Numbers that nothing depends on",
     name="fold",
-    minutes=15,
+    minutes=20,
     difficulty=2,
     checks=(
         holds("queries and norm", 3, folded_part("q", "norm")),
@@ -117,7 +117,7 @@ QUESTION = Question(
         "Of the three biases that you have then, the softmax divides one out. The weights of a target sum to "
         "1, so another reaches `out` unchanged, at every target: what does `out` make of it?",
     ),
-    section="which-slip-would-you-notice",
+    section="a-bias-that-does-nothing-or-does-something",
     inputs=Inputs(no_sizes="all maps are square, of one size"),
 )
 

@@ -93,10 +93,10 @@ QUESTION = Question(
     id="logits",
     title="Stretch: GPT-2 from its file",
     name="gpt2_logits",
-    minutes=25,
+    minutes=30,
     difficulty=3,
     checks=(
-        equals("logits", 6, texts({"n_blocks": 11}, {"n_tokens": 1}, {"square": True, "n_tokens": 99}), gpt2_logits),
+        equals("logits", 5, texts({"n_blocks": 11}, {"n_tokens": 1}, {"square": True, "n_tokens": 99}), gpt2_logits),
         equals(
             "other options and large scores",
             4,
@@ -109,7 +109,7 @@ QUESTION = Question(
             gpt2_logits,
         ),
         holds("only the past", 3, only_the_past),
-        holds("one matrix, two uses", 3, a_word_more),
+        holds("one matrix, two uses", 2, a_word_more),
     ),
     hints=(
         "Begin with your `ours_from_gpt2`, and then write the model down as the table of choices describes "

@@ -155,13 +155,13 @@ QUESTION = Question(
     id="misfits",
     title="All misfits at once",
     name="misfits",
-    minutes=15,
+    minutes=20,
     difficulty=2,
     checks=(
-        equals("missing and unexpected", 4, missing_and_unexpected, misfits),
+        equals("missing and unexpected", 3, missing_and_unexpected, misfits),
         equals("other shapes", 3, other_shapes, misfits),
         equals("second names", 4, tied, misfits),
-        equals("everything at once, and nothing", 3, everything_at_once, misfits),
+        equals("everything at once, and nothing", 2, everything_at_once, misfits),
     ),
     hints=(
         "Go through the names twice: once through those that the model has, once through those that came. "
@@ -171,7 +171,7 @@ QUESTION = Question(
         "For each tensor that came ask in this order: is it known at all, has it the shape, and only then, "
         "does it equal the one under its first name, if that came too?",
     ),
-    section="what-is-refused",
+    section="a-table-for-each-model",
     inputs=Inputs(no_sizes="dicts of shapes and of arrays, of different sizes"),
 )
 

@@ -120,7 +120,7 @@ QUESTION = Question(
     id="museum",
     title="Repair the BERT whose loss looks fine",
     name="bert_logits",
-    minutes=20,
+    minutes=25,
     difficulty=3,
     checks=(
         equals("plain sentences", 5, questions({"n_blocks": 2}, {"n_tokens": 1}, {"gain": 30.0}), bert_logits),

@@ -64,10 +64,10 @@ QUESTION = Question(
     id="names",
     title="From their names to ours",
     name="ours_from_gpt2",
-    minutes=18,
+    minutes=25,
     difficulty=2,
     checks=(
-        holds("names, norms and embeddings", 4, right_names),
+        holds("names, norms and embeddings", 3, right_names),
         equals("whole files", 5, files_of_gpt2(masks=True), parts.ours_from_gpt2),
         equals(
             "eleven blocks, and no prefix",
@@ -77,7 +77,7 @@ QUESTION = Question(
         ),
         equals(
             "square matrices",
-            2,
+            1,
             files_of_gpt2(settings=({"square": True, "n_blocks": 1},)),
             parts.ours_from_gpt2,
         ),

@@ -7,6 +7,9 @@ import re
 from math import erf
 
 import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import nn
 
 
 def softmax(table):
@@ -68,3 +71,37 @@ def ours_from_gpt2(theirs):
             else:
                 ours[f"blocks.{block}.{PLACES[place]}.{kind}"] = array
     return ours
+
+
+def heads_of(x, n_heads):
+    return x.unflatten(-1, (n_heads, -1)).transpose(1, 2)  # B N D -> B H N K
+
+
+def turned(x):
+    """Rotary positions 0, 1, … for B × H × N × K, by halves."""
+    half = x.shape[-1] // 2
+    angles = torch.arange(x.shape[-2])[:, None] / 10_000 ** (torch.arange(half) / half)
+    first, second = x.chunk(2, dim=-1)
+    return torch.cat([first * angles.cos() - second * angles.sin(), second * angles.cos() + first * angles.sin()], -1)
+
+
+class AustenGPT(nn.Module):
+    def __init__(self, n_vocab, d_model, n_heads, n_layers):
+        super().__init__()
+        self.tokens, self.n_heads = nn.Embedding(n_vocab, d_model), n_heads
+        widths = {"qkv": (1, 3), "out": (1, 1), "up": (1, 4), "down": (4, 1)}
+        self.blocks = nn.ModuleList()
+        for _ in range(n_layers):
+            layers = {name: nn.Linear(a * d_model, b * d_model) for name, (a, b) in widths.items()}
+            norms = {"norm_1": nn.LayerNorm(d_model), "norm_2": nn.LayerNorm(d_model)}
+            self.blocks.append(nn.ModuleDict(norms | layers))
+        self.norm = nn.LayerNorm(d_model)
+
+    def forward(self, ids):
+        x = self.tokens(ids)
+        for block in self.blocks:
+            q, k, v = (heads_of(part, self.n_heads) for part in block["qkv"](block["norm_1"](x)).chunk(3, dim=-1))
+            y = F.scaled_dot_product_attention(turned(q), turned(k), v, is_causal=True)
+            x = x + block["out"](y.transpose(1, 2).flatten(2))
+            x = x + block["down"](F.gelu(block["up"](block["norm_2"](x))))
+        return F.linear(self.norm(x), self.tokens.weight)

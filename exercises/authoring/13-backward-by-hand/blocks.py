@@ -2,87 +2,89 @@
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, axes, equals, holds
-from clearcheck.author.cases import shapes_slip
-from clearformer.reference import attention
+from clearcheck.author.cases import draw_sizes, shapes_slip
 
-from .shared import close, disagreement, draw_head
+from .shared import close, disagreement, softmax
 
-
-def blockwise_reference(Q, K, V, Y, L, dY, width):
-    A = np.exp(K.T @ Q / np.sqrt(len(Q)) - L)
-    G = A * (V.T @ dY - (Y * dY).sum(axis=0)) / np.sqrt(len(Q))
-    return K @ G, Q @ G.T, dY @ A.T
+SECTION = "a-backward-pass-of-your-own"
 
 
-def kept(Q, keys, V):
+def scores(q, k):
+    return q @ k.T / np.sqrt(q.shape[1])
+
+
+def reference(q, k, v, y, L, e, width):
+    A = np.exp(scores(q, k) - L[:, None])
+    G = A * (e @ v.T - (y * e).sum(axis=1)[:, None]) / np.sqrt(q.shape[1])
+    return G @ k, G.T @ q, A.T @ e
+
+
+def kept(q, k, v):
     """What the forward pass keeps: outputs and logarithms of denominators."""
-    scores = keys.T @ Q / np.sqrt(len(Q))
-    top = scores.max(axis=0)
-    return attention.attend(Q, keys, V)[0], top + np.log(np.exp(scores - top).sum(axis=0))
+    c = scores(q, k)
+    top = c.max(axis=1)
+    return softmax(c) @ v, top + np.log(np.exp(c - top[:, None]).sum(axis=1))
 
 
-def with_kept(Q, keys, V, dY, width):
-    return Q, keys, V, *kept(Q, keys, V), dY, width
+def with_kept(q, k, v, e, width):
+    return q, k, v, *kept(q, k, v), e, width
 
 
-def ordinary_blocks(rng):
-    cases = []
-    for n_targets, n_sources, width in ((None, 13, 4), (None, 11, 4), (1, 7, 3), (None, 1, 2)):
-        N = n_targets or int(rng.choice((5, 9)))
-        K, Kv = (int(size) for size in rng.permutation((2, 17)))
-        Q, keys = rng.normal(size=(K, N)), rng.normal(size=(K, n_sources))
-        cases.append(with_kept(Q, keys, rng.normal(size=(Kv, n_sources)), rng.normal(size=(Kv, N)), width))
-    return cases
+def drawn(rng, sizes, width, size=1.0):
+    N, S, K, V = sizes
+    q, k = (np.sqrt(size) * rng.normal(size=(n, K)) for n in (N, S))
+    return with_kept(q, k, rng.normal(size=(S, V)), rng.normal(size=(N, V)), width)
+
+
+def ordinary(rng):
+    N, S, K, V = sizes = draw_sizes(rng, 4)
+    others = ((N, 17, K, 19), 4), ((1, S, K, V), 3), ((N, 1, K, V), 2)
+    return [drawn(rng, sizes, 3), *(drawn(rng, *other) for other in others)]
 
 
 def all_widths(rng):
     """Blocks of one source, of all, of more than there are, blocks that do not come out even; once all sizes agree."""
-    K, Kv = (int(size) for size in rng.permutation((4, 11)))
-    shapes = (K, 5), (K, 7), (Kv, 7), (Kv, 5)
-    Q, keys, V, dY = (rng.normal(size=shape) for shape in shapes)
-    alike = [rng.normal(size=(4, 4)) for _ in range(4)]
-    return [*(with_kept(Q, keys, V, dY, width) for width in (1, 7, 9, 2, 5)), with_kept(*alike, 4)]
+    K, V = (int(size) for size in rng.permutation((4, 11)))
+    return [*(drawn(rng, (5, 7, K, V), width) for width in (1, 7, 9, 2, 5)), drawn(rng, (4, 4, 4, 4), 4)]
 
 
-def certain_blocks(rng):
-    return [with_kept(*draw_head(rng, size=size), 4) for size in (60.0, 3e4)]
+def certain(rng):
+    return [drawn(rng, draw_sizes(rng, 4), 4, size) for size in (60.0, 3e4)]
 
 
 def what_was_kept(ask, rng):
-    Q, keys, V, dY = draw_head(rng)
-    Y, L = kept(Q, keys, V)
-    shapes = Q.shape, keys.shape, V.shape
+    q, k, v, y, L, e, width = drawn(rng, draw_sizes(rng, 4), 4)
+    shapes = q.shape, k.shape, v.shape
     moves = rng.uniform(0.5, 1, size=L.shape)
-    others = ("Y", (Y + rng.normal(size=Y.shape), L)), *(("L", (Y, L + by * moves)) for by in (1, -5, -300))
-    answers = [ask(Q, keys, V, *given, dY, 4) for _, given in others]  # all, to tell which of the two is not used
+    others = ("y", (y + rng.normal(size=y.shape), L)), *(("L", (y, L + by * moves)) for by in (1, -5, -300))
+    answers = [ask(q, k, v, *given, e, width) for _, given in others]  # all, to tell which of the two is not used
     for (name, given), found in zip(others, answers, strict=True):
         if slip := shapes_slip(found, shapes):
             return slip
-        if not all(map(close, found, blockwise_reference(Q, keys, V, *given, dY, 4))):
+        if not all(map(close, found, reference(q, k, v, *given, e, width))):
             return f"With another {name} than that of the forward pass your result is not what the formulas make of it."
-    found = ask(Q, keys, V, Y, L, dY, 3)
+    found = ask(q, k, v, y, L, e, 3)
 
-    def loss(Q, keys, V):
-        return (dY * attention.attend(Q, keys, V)[0]).sum()
+    def loss(q, k, v):
+        return (e * (softmax(scores(q, k)) @ v)).sum()
 
-    return shapes_slip(found, shapes) or disagreement(loss, ("Q", "K", "V"), (Q, keys, V), found, rng)
+    return shapes_slip(found, shapes) or disagreement(loss, ("q", "k", "v"), (q, k, v), found, rng)
 
 
 def blocks_alone(ask, rng):
     """The most numbers that are held at once, where a table of all weights would be far larger than all else."""
     N, S, width = 100, 400, 10
-    Q, keys, V, dY = (rng.normal(size=(3, n)) for n in (N, S, S, N))
-    args = with_kept(Q, keys, V, dY, width)
+    args = drawn(rng, (N, S, 3, 3), width)
     found, _ = ask(*args), ask(*args)  # what is done once in a process, such as an import, is no part of the second
     held = min(call.held for call in ask.calls) // 8
-    if slip := shapes_slip(found, (Q.shape, keys.shape, V.shape)):
+    if slip := shapes_slip(found, [each.shape for each in args[:3]]):
         return slip
-    if not all(map(close, found, blockwise_reference(*args))):
+    if not all(map(close, found, reference(*args))):
         return f"With N = {N}, S = {S} and width {width} your gradients are not right."
     if held >= N * S:
         return (
             f"With N = {N}, S = {S} and width {width} your function held {held:,} numbers at its worst moment. A table "
-            f"of S×N has {N * S:,}, a block {N * width:,}: nothing as large as that table may exist."
+            f"of N×S has {N * S:,}, a block {N * width:,}: nothing as large as that table may exist."
         )
     return None
 
@@ -94,9 +96,9 @@ QUESTION = Question(
     minutes=23,
     difficulty=3,
     checks=(
-        equals("values", 5, ordinary_blocks, blockwise_reference),
-        equals("all widths", 4, all_widths, blockwise_reference),
-        equals("certain and huge scores", 3, certain_blocks, blockwise_reference),
+        equals("values", 5, ordinary, reference),
+        equals("all widths", 4, all_widths, reference),
+        equals("certain and huge scores", 3, certain, reference),
         holds("what was kept", 4, what_was_kept),
         holds("blocks alone", 2, blocks_alone),
     ),
@@ -104,277 +106,171 @@ QUESTION = Question(
     hints=(
         "For one block you know its scores, and for each target the logarithm of its denominator. What is an "
         "exponential divided by a denominator, if you have the logarithm of the latter?",
-        "Which of the three gradients has a column for each source, so that a block can finish its part, and "
-        "which has a column for each target, so that all blocks add to it?",
+        "Which of the three gradients has a row for each source, so that a block can finish its part, and "
+        "which has a row for each target, so that all blocks add to it?",
         "The number to subtract is the mean of the gradients by the weights, with the weights as shares. Write "
         "it with the values, and pull the error out of the sum: what is left is the output.",
     ),
-    section="faster-than-autograd",
-    inputs=Inputs(
-        axes("KN", "KS", "VS", "VN", "N", "VN"),
-        lambda Q, K, *rest: K.T @ Q / np.sqrt(len(Q)),
-        alike=("all widths",),
-    ),
+    section=SECTION,
+    inputs=Inputs(axes("NK", "SK", "SV", "NV", "N", "NV"), lambda q, k, *rest: scores(q, k), alike=("all widths",)),
 )
 
 right, wrong = answers_to(QUESTION)
 
 
 @right
-def slices_in_turn(Q, K, V, Y, L, dY, width):
-    dQ, dK, dV = (np.zeros_like(array) for array in (Q, K, V))
-    inner = (Y * dY).sum(axis=0)
-    scale = 1 / np.sqrt(len(Q))
-    for start in range(0, K.shape[1], width):
+def slices_in_turn(q, k, v, y, L, e, width):
+    dq, dk, dv = (np.zeros_like(array) for array in (q, k, v))
+    inner = (y * e).sum(axis=1)
+    scale = 1 / np.sqrt(q.shape[1])
+    for start in range(0, len(k), width):
         block = slice(start, start + width)
-        A = np.exp(scale * K[:, block].T @ Q - L)
-        G = scale * A * (V[:, block].T @ dY - inner)
-        dQ += K[:, block] @ G
-        dK[:, block] = Q @ G.T
-        dV[:, block] = dY @ A.T
-    return dQ, dK, dV
+        A = np.exp(scale * q @ k[block].T - L[:, None])
+        G = scale * A * (e @ v[block].T - inner[:, None])
+        dq += G @ k[block]
+        dk[block] = G.T @ q
+        dv[block] = A.T @ e
+    return dq, dk, dv
 
 
 @right
-def while_sources_are_left(Q, K, V, Y, L, dY, width):
-    S, done = K.shape[1], 0
-    dQ, dK, dV = 0 * Q, [], []
+def while_sources_are_left(q, k, v, y, L, e, width):
+    S, done = len(k), 0
+    dq, dk, dv = 0 * q, [], []
     while done < S:
-        k, v = K[:, done : done + width], V[:, done : done + width]
-        weights = np.exp((Q.T @ k) / np.sqrt(Q.shape[0]) - L[:, None])  # targets as rows
-        d_scores = weights * (dY.T @ v - np.einsum("vn,vn->n", Y, dY)[:, None])
-        dQ = dQ + (d_scores @ k.T).T / np.sqrt(Q.shape[0])
-        dK.append(Q @ d_scores / np.sqrt(Q.shape[0]))
-        dV.append(dY @ weights)
+        keys, values = k[done : done + width], v[done : done + width]
+        shares = np.exp((keys @ q.T) / np.sqrt(q.shape[1]) - L)  # targets as columns
+        d_scores = shares * (values @ e.T - np.einsum("nv,nv->n", y, e))
+        dq = dq + d_scores.T @ keys / np.sqrt(q.shape[1])
+        dk.append(d_scores @ q / np.sqrt(q.shape[1]))
+        dv.append(shares @ e)
         done += width
-    return dQ, np.hstack(dK), np.hstack(dV)
+    return dq, np.vstack(dk), np.vstack(dv)
 
 
 @right
-def values_less_outputs(Q, K, V, Y, L, dY, width):
-    root = len(Q) ** 0.5
-    dQ, dK, dV = np.zeros(Q.shape), np.zeros(K.shape), np.zeros(V.shape)
-    for block in np.array_split(np.arange(K.shape[1]), -(-K.shape[1] // width)):
+def values_less_outputs(q, k, v, y, L, e, width):
+    root = q.shape[1] ** 0.5
+    dq, dk, dv = np.zeros(q.shape), np.zeros(k.shape), np.zeros(v.shape)
+    for block in np.array_split(np.arange(len(k)), -(-len(k) // width)):
         for s in block:
-            a = np.exp(K[:, s] @ Q / root - L)
-            g = a * ((V[:, s][:, None] - Y) * dY).sum(axis=0) / root
-            dQ += np.outer(K[:, s], g)
-            dK[:, s], dV[:, s] = Q @ g, dY @ a
-    return dQ, dK, dV
+            a = np.exp(q @ k[s] / root - L)
+            g = a * ((v[s] - y) * e).sum(axis=1) / root
+            dq += np.outer(g, k[s])
+            dk[s], dv[s] = g @ q, a @ e
+    return dq, dk, dv
 
 
 @right
-def as_often_written(Q, K, V, Y, L, dY, width):
-    def blockwise(Q, K, V, Y, L, dY, width, weights=None, inner=None, scale=None):
-        root = np.sqrt(len(Q))
-        dQ, dK, dV = np.zeros_like(Q), np.zeros_like(K), np.zeros_like(V)
-        subtracted = (Y * dY).sum(axis=0) if inner is None else inner
-        for start in range(0, K.shape[1], width):
-            b = slice(start, start + width)
-            scores = K[:, b].T @ Q / root
-            A = np.exp(scores - L) if weights is None else weights(scores, L)
-            dA = V[:, b].T @ dY
-            off = subtracted(A, dA) if callable(subtracted) else subtracted
-            G = A * (dA - off) / (root if scale is None else scale)
-            dQ += K[:, b] @ G
-            dK[:, b], dV[:, b] = Q @ G.T, dY @ A.T
-        return dQ, dK, dV
-
-    return blockwise(Q, K, V, Y, L, dY, width)
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")
+def as_often_written(q, k, v, y, L, e, width):
+    root, lost = np.sqrt(q.shape[1]), L[:, None]
+    subtracted = (y * e).sum(axis=1, keepdims=True)
+    dq, dk, dv = np.zeros_like(q), np.zeros_like(k), np.zeros_like(v)
+    for start in range(0, len(k), width):
+        b = slice(start, start + width)
+        table = q @ k[b].T / root
+        A = np.exp(table - lost)
+        pulled = e @ v[b].T
+        G = A * (pulled - subtracted) / root
+        dq += G @ k[b]
+        dk[b], dv[b] = G.T @ q, A.T @ e
+    return dq, dk, dv
 
 
-@wrong("Each block has a softmax of its own; the denominator runs over all sources, and L knows it.")
-def softmax_of_the_block(Q, K, V, Y, L, dY, width):
-    def blockwise(Q, K, V, Y, L, dY, width, weights=None, inner=None, scale=None):
-        root = np.sqrt(len(Q))
-        dQ, dK, dV = np.zeros_like(Q), np.zeros_like(K), np.zeros_like(V)
-        subtracted = (Y * dY).sum(axis=0) if inner is None else inner
-        for start in range(0, K.shape[1], width):
-            b = slice(start, start + width)
-            scores = K[:, b].T @ Q / root
-            A = np.exp(scores - L) if weights is None else weights(scores, L)
-            dA = V[:, b].T @ dY
-            off = subtracted(A, dA) if callable(subtracted) else subtracted
-            G = A * (dA - off) / (root if scale is None else scale)
-            dQ += K[:, b] @ G
-            dK[:, b], dV[:, b] = Q @ G.T, dY @ A.T
-        return dQ, dK, dV
-
-    def soft(scores):
-        e = np.exp(scores - scores.max(axis=0))
-        return e / e.sum(axis=0)
-
-    return blockwise(Q, K, V, Y, L, dY, width, weights=lambda scores, L: soft(scores))
+@wrong("The weights are made of all sources at once, and y and L are not used: this is the pass of the chapter.")
+def everything_at_once(q, k, v, y, L, e, width):
+    root = np.sqrt(q.shape[1])
+    c = q @ k.T / root
+    A = np.exp(c - c.max(axis=1)[:, None])
+    A /= A.sum(axis=1)[:, None]
+    dA = e @ v.T
+    G = A * (dA - (A * dA).sum(axis=1)[:, None]) / root
+    return G @ k, G.T @ q, A.T @ e
 
 
-@wrong("dQ is that of the last block: the blocks' shares have to be added.")
-def queries_overwritten(Q, K, V, Y, L, dY, width):
-    def blockwise(Q, K, V, Y, L, dY, width, weights=None, inner=None, scale=None):
-        root = np.sqrt(len(Q))
-        dQ, dK, dV = np.zeros_like(Q), np.zeros_like(K), np.zeros_like(V)
-        subtracted = (Y * dY).sum(axis=0) if inner is None else inner
-        for start in range(0, K.shape[1], width):
-            b = slice(start, start + width)
-            scores = K[:, b].T @ Q / root
-            A = np.exp(scores - L) if weights is None else weights(scores, L)
-            dA = V[:, b].T @ dY
-            off = subtracted(A, dA) if callable(subtracted) else subtracted
-            G = A * (dA - off) / (root if scale is None else scale)
-            dQ += K[:, b] @ G
-            dK[:, b], dV[:, b] = Q @ G.T, dY @ A.T
-        return dQ, dK, dV
-
-    _, dK, dV = blockwise(Q, K, V, Y, L, dY, width)
-    start = (K.shape[1] - 1) // width * width
-    dQ, _, _ = blockwise(Q, K[:, start:], V[:, start:], Y, L, dY, width)
-    return dQ, dK, dV
-
-
-@wrong("The last sources are left out when the blocks do not come out even.")
-def ragged_block_dropped(Q, K, V, Y, L, dY, width):
-    def blockwise(Q, K, V, Y, L, dY, width, weights=None, inner=None, scale=None):
-        root = np.sqrt(len(Q))
-        dQ, dK, dV = np.zeros_like(Q), np.zeros_like(K), np.zeros_like(V)
-        subtracted = (Y * dY).sum(axis=0) if inner is None else inner
-        for start in range(0, K.shape[1], width):
-            b = slice(start, start + width)
-            scores = K[:, b].T @ Q / root
-            A = np.exp(scores - L) if weights is None else weights(scores, L)
-            dA = V[:, b].T @ dY
-            off = subtracted(A, dA) if callable(subtracted) else subtracted
-            G = A * (dA - off) / (root if scale is None else scale)
-            dQ += K[:, b] @ G
-            dK[:, b], dV[:, b] = Q @ G.T, dY @ A.T
-        return dQ, dK, dV
-
-    whole = K.shape[1] // width * width
-    dQ, dK, dV = blockwise(Q, K[:, :whole], V[:, :whole], Y, L, dY, width)
-    left = np.zeros((len(K), K.shape[1] - whole)), np.zeros((len(V), V.shape[1] - whole))
-    return dQ, np.hstack([dK, left[0]]), np.hstack([dV, left[1]])
-
-
-@wrong("The weights are made of all sources at once and Y and L are not used: this is question 2 again.")
-def everything_at_once(Q, K, V, Y, L, dY, width):
-    def soft(scores):
-        e = np.exp(scores - scores.max(axis=0))
-        return e / e.sum(axis=0)
-
-    def back(A, dA):
-        return A * (dA - (A * dA).sum(axis=0))
-
-    root = np.sqrt(len(Q))
-    A = soft(K.T @ Q / root)
-    G = back(A, V.T @ dY) / root
-    return K @ G, Q @ G.T, dY @ A.T
-
-
-@wrong(
-    "You scale by the width of the values; the width of queries and keys is meant.",
-    section="step-3-from-scores-to-queries-and-keys",
-)
-def blocks_scaled_by_values(Q, K, V, Y, L, dY, width):
-    def blockwise(Q, K, V, Y, L, dY, width, weights=None, inner=None, scale=None):
-        root = np.sqrt(len(Q))
-        dQ, dK, dV = np.zeros_like(Q), np.zeros_like(K), np.zeros_like(V)
-        subtracted = (Y * dY).sum(axis=0) if inner is None else inner
-        for start in range(0, K.shape[1], width):
-            b = slice(start, start + width)
-            scores = K[:, b].T @ Q / root
-            A = np.exp(scores - L) if weights is None else weights(scores, L)
-            dA = V[:, b].T @ dY
-            off = subtracted(A, dA) if callable(subtracted) else subtracted
-            G = A * (dA - off) / (root if scale is None else scale)
-            dQ += K[:, b] @ G
-            dK[:, b], dV[:, b] = Q @ G.T, dY @ A.T
-        return dQ, dK, dV
-
-    ratio = np.sqrt(len(Q) / len(V))
+@wrong("You make the outputs again; y was kept, and is given.")
+def outputs_made_again(q, k, v, y, L, e, width):
+    root = np.sqrt(q.shape[1])
     with np.errstate(over="ignore", invalid="ignore"):
-        own = blockwise(Q, K, V, Y, L, dY, width, lambda scores, L: np.exp(scores * ratio - L), scale=np.sqrt(len(V)))
-    return own
-
-
-@wrong("You make the outputs again; Y was kept, and is given.")
-def outputs_made_again(Q, K, V, Y, L, dY, width):
-    root = np.sqrt(len(Q))
-    A = np.exp(K.T @ Q / root - L)
-    G = A * (V.T @ dY - (V @ A * dY).sum(axis=0)) / root
-    return K @ G, Q @ G.T, dY @ A.T
+        A = np.exp(q @ k.T / root - L[:, None])
+        G = A * (e @ v.T - (A @ v * e).sum(axis=1)[:, None]) / root
+        return G @ k, G.T @ q, A.T @ e
 
 
 @wrong("You make the denominators again; their logarithms L were kept, and are given.")
-def denominators_made_again(Q, K, V, Y, L, dY, width):
-    root = np.sqrt(len(Q))
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        e = np.exp(K.T @ Q / root)
-        A = np.exp(K.T @ Q / root - np.log(e.sum(axis=0)))
-        G = A * (V.T @ dY - (Y * dY).sum(axis=0)) / root
-    return K @ G, Q @ G.T, dY @ A.T
-
-
-@wrong("L is divided by the root, too; it belongs to scores that have been divided.")
-def logarithm_scaled(Q, K, V, Y, L, dY, width):
-    root = np.sqrt(len(Q))
-    with np.errstate(over="ignore", invalid="ignore"):
-        A = np.exp((K.T @ Q - L) / root)
-        G = A * (V.T @ dY - (Y * dY).sum(axis=0)) / root
-    return K @ G, Q @ G.T, dY @ A.T
+def denominators_made_again(q, k, v, y, L, e, width):
+    c = q @ k.T / np.sqrt(q.shape[1])
+    A = np.exp(c - c.max(axis=1)[:, None])
+    A /= A.sum(axis=1)[:, None]
+    G = A * (e @ v.T - (y * e).sum(axis=1)[:, None]) / np.sqrt(q.shape[1])
+    return G @ k, G.T @ q, A.T @ e
 
 
 wrong.edits("""
 # as_often_written
+## softmax_of_the_block: Each block has a softmax of its own; the denominator runs over all sources, and L knows it.
+- A = np.exp(table - lost)
++ A = np.exp(table - table.max(axis=1, keepdims=True))
++ A = A / A.sum(axis=1, keepdims=True)
+## queries_overwritten: dq is that of the last block: the blocks' shares have to be added.
+- dq += G @ k[b]
++ dq = G @ k[b]
+## ragged_block_dropped: The last sources are left out when the blocks do not come out even.
+- for start in range(0, len(k), width):
++ for start in range(0, len(k) - width + 1, width):
 ## no_denominator: Your weights are bare exponentials: L is not used.
-- return blockwise(Q, K, V, Y, L, dY, width)
-+ with np.errstate(over="ignore", invalid="ignore"):
-+     return blockwise(Q, K, V, Y, L, dY, width, weights=lambda scores, L: np.exp(scores))
+- A = np.exp(table - lost)
++ A = np.exp(table)
 ## divided_by_the_logarithm: You divide by L; it is the logarithm of the denominator.
-- return blockwise(Q, K, V, Y, L, dY, width)
-+ with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-+     return blockwise(Q, K, V, Y, L, dY, width, weights=lambda scores, L: np.exp(scores) / L)
+- A = np.exp(table - lost)
++ A = np.exp(table) / lost
 ## exponentials_divided: Exponential and denominator overflow on their own; subtract the logarithms first.
-- return blockwise(Q, K, V, Y, L, dY, width)
-+ with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-+     return blockwise(Q, K, V, Y, L, dY, width, weights=lambda scores, L: np.exp(scores) / np.exp(L))
+- A = np.exp(table - lost)
++ A = np.exp(table) / np.exp(lost)
 ## logarithm_added: L is added to the scores; it has to be subtracted.
-- return blockwise(Q, K, V, Y, L, dY, width)
-+ with np.errstate(over="ignore", invalid="ignore"):
-+     return blockwise(Q, K, V, Y, L, dY, width, weights=lambda scores, L: np.exp(scores + L))
+- A = np.exp(table - lost)
++ A = np.exp(table + lost)
+## logarithm_scaled: L is divided by the root, too; it belongs to scores that have been divided.
+- A = np.exp(table - lost)
++ A = np.exp(table - lost / root)
+## scaled_by_values [step-3-from-scores-to-queries-and-keys]: You scale by the width of the values; the width of queries
+and keys is meant.
+- root, lost = np.sqrt(q.shape[1]), L[:, None]
++ root, lost = np.sqrt(v.shape[1]), L[:, None]
 ## mean_of_the_block [step-2-back-through-the-softmax]: The mean that you subtract runs over the block alone; it belongs
-to all sources, and Y and dY hold it.
-- return blockwise(Q, K, V, Y, L, dY, width)
-+ return blockwise(Q, K, V, Y, L, dY, width, inner=lambda A, dA: (A * dA).sum(axis=0))
-## blocks_second_term_missing [step-2-back-through-the-softmax]: The second term of the softmax's derivative is missing.
-- return blockwise(Q, K, V, Y, L, dY, width)
-+ return blockwise(Q, K, V, Y, L, dY, width, inner=np.zeros(Q.shape[1]))
+to all sources, and y and e hold it.
+- G = A * (pulled - subtracted) / root
++ G = A * (pulled - (A * pulled).sum(axis=1, keepdims=True)) / root
+## second_term_missing [step-2-back-through-the-softmax]: The second term of the softmax's derivative is missing.
+- G = A * (pulled - subtracted) / root
++ G = A * pulled / root
 ## one_mean_for_all [step-2-back-through-the-softmax]: You subtract one number for all targets; each target has its own.
-- return blockwise(Q, K, V, Y, L, dY, width)
-+ return blockwise(Q, K, V, Y, L, dY, width, inner=(Y * dY).sum())
+- subtracted = (y * e).sum(axis=1, keepdims=True)
++ subtracted = (y * e).sum()
 ## inner_averaged [step-2-back-through-the-softmax]: The number that you subtract is averaged over the features of the
 values; it is their sum.
-- return blockwise(Q, K, V, Y, L, dY, width)
-+ return blockwise(Q, K, V, Y, L, dY, width, inner=(Y * dY).mean(axis=0))
+- subtracted = (y * e).sum(axis=1, keepdims=True)
++ subtracted = (y * e).mean(axis=1, keepdims=True)
 ## blocks_without_scale [step-3-from-scores-to-queries-and-keys]: The factor 1/√K is missing on the way back.
-- return blockwise(Q, K, V, Y, L, dY, width)
-+ return blockwise(Q, K, V, Y, L, dY, width, scale=1.0)
+- G = A * (pulled - subtracted) / root
++ G = A * (pulled - subtracted)
 ## scores_without_scale [step-3-from-scores-to-queries-and-keys]: The factor 1/√K is missing in the scores of the
 blocks, so that they do not fit L.
-- return blockwise(Q, K, V, Y, L, dY, width)
-+ root = np.sqrt(len(Q))
-+ with np.errstate(over="ignore", invalid="ignore"):
-+     return blockwise(Q, K, V, Y, L, dY, width, weights=lambda scores, L: np.exp(root * scores - L))
+- table = q @ k[b].T / root
++ table = q @ k[b].T
 ## first_block_alone: Only the first block is visited; the others get nothing.
-- return blockwise(Q, K, V, Y, L, dY, width)
-+ dQ, dK, dV = blockwise(Q, K[:, :width], V[:, :width], Y, L, dY, width)
-+ left = max(0, K.shape[1] - width)
-+ return dQ, np.hstack([dK, np.zeros((len(K), left))]), np.hstack([dV, np.zeros((len(V), left))])
-## one_block_of_all: You make the weights of all sources at once, a table of S×N; only blocks of `width` columns may
+- for start in range(0, len(k), width):
++ for start in range(0, 1):
+## one_block_of_all: You make the weights of all sources at once, a table of N×S; only blocks of `width` sources may
 exist.
-- return blockwise(Q, K, V, Y, L, dY, width)
-+ return blockwise(Q, K, V, Y, L, dY, K.shape[1])
+- b = slice(start, start + width)
++ b = slice(0, len(k))
++ dq[:] = 0
 ## exponents_clipped: You keep every exponent between −50 and 50; with another L the formulas give larger weights.
-- return blockwise(Q, K, V, Y, L, dY, width)
-+ return blockwise(Q, K, V, Y, L, dY, width, weights=lambda scores, L: np.exp(np.clip(scores - L, -50, 50)))
+- A = np.exp(table - lost)
++ A = np.exp(np.clip(table - lost, -50, 50))
 ## weights_cut_at_one: You let no weight exceed 1; with another L the formulas give larger ones.
-- return blockwise(Q, K, V, Y, L, dY, width)
-+ return blockwise(Q, K, V, Y, L, dY, width, weights=lambda scores, L: np.exp(np.minimum(scores - L, 0)))
+- A = np.exp(table - lost)
++ A = np.exp(np.minimum(table - lost, 0))
 """)

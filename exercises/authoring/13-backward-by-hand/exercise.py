@@ -1,12 +1,12 @@
-"""Checks of exercise 13: sizes that all differ, weights from flat to certain, masks that hide everything once."""
+"""Checks of exercise 13: backward passes that do not stand in the chapter; sizes all differ, and rows are targets."""
 
 from clearcheck import Exercise
 
-from . import attend, blocks, costs, layer, masks, softmax
+from . import blocks, groups, loss, rms, rounded, temperature
 
 EXERCISE = Exercise(
     slug="13-backward-by-hand",
     title="The backward pass by hand",
     chapter="chapters/13-backward-by-hand",
-    questions=(softmax.QUESTION, attend.QUESTION, masks.QUESTION, costs.QUESTION, layer.QUESTION, blocks.QUESTION),
+    questions=(loss.QUESTION, rms.QUESTION, temperature.QUESTION, groups.QUESTION, rounded.QUESTION, blocks.QUESTION),
 )

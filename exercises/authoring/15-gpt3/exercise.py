@@ -2,7 +2,7 @@
 
 from clearcheck import Exercise
 
-from . import adam, memory, museum, parameters, pipeline, split, step
+from . import adam, choose, days, memory, museum, parameters, worker
 
 EXERCISE = Exercise(
     slug="15-gpt3",
@@ -10,11 +10,11 @@ EXERCISE = Exercise(
     chapter="chapters/15-gpt3",
     questions=(
         parameters.QUESTION,
-        step.QUESTION,
         memory.QUESTION,
-        split.QUESTION,
+        days.QUESTION,
+        worker.QUESTION,
         museum.QUESTION,
-        pipeline.QUESTION,
+        choose.QUESTION,
         adam.QUESTION,
     ),
 )

@@ -14,6 +14,28 @@ LANGUAGES = {"de": "German", "fr": "French"}
 Pairs = list[tuple[str, str]]
 
 
+def _said(en: str, de: str, fr: str) -> dict[str, str]:
+    return {"en": en, "de": de, "fr": fr}
+
+
+WHO = (
+    _said("She", "Sie", "Elle"),
+    _said("He", "Er", "Il"),
+    _said("My sister", "Meine Schwester", "Ma sœur"),
+    _said("The teacher", "Der Lehrer", "Le professeur"),
+)
+DONE = (  # what somebody has done, and to what
+    (_said("wrote", "geschrieben", "écrit"), _said("the letter", "den Brief", "la lettre")),
+    (_said("found", "gefunden", "trouvé"), _said("the key", "den Schlüssel", "la clé")),
+    (_said("bought", "gekauft", "acheté"), _said("the house", "das Haus", "la maison")),
+    (_said("saw", "gesehen", "vu"), _said("the film", "den Film", "le film")),
+    (_said("sold", "verkauft", "vendu"), _said("the bicycle", "das Fahrrad", "le vélo")),
+    (_said("read", "gelesen", "lu"), _said("the book", "das Buch", "le livre")),
+    (_said("lost", "verloren", "perdu"), _said("the bag", "die Tasche", "le sac")),
+    (_said("opened", "geöffnet", "ouvert"), _said("the door", "die Tür", "la porte")),
+)
+
+
 def zen_text() -> str:
     """The Zen of Python by Tim Peters, as the standard library holds it: 21 lines, the same in every version."""
     with contextlib.redirect_stdout(None):  # the module prints itself when it is imported for the first time
@@ -135,6 +157,30 @@ def date_pairs(
     first, last = datetime.date(years[0], 1, 1), datetime.date(years[1], 12, 31)
     days = range(first.toordinal(), last.toordinal() + 1)
     return _pairs("date_pairs", language, (n_train, n_held_out), days, write, seed)
+
+
+def sentence_pairs(language: str, n_train: int, n_held_out: int, *, seed: int = 0) -> tuple[Pairs, Pairs]:
+    """Sentences that end in a date, with their translation; no sentence is in both lists.
+
+    "He sold the bicycle on March 5, 1987." is "Er hat das Fahrrad am 5. März 1987 verkauft.": both languages need two
+    words for "sold", and German says the second one at the end, behind the date.
+
+    Source: Babel, the format "long" of the Unicode locale data, for the dates.
+    Raises: ValueError for a language that is not in ``LANGUAGES``, or for more pairs than there are sentences.
+    """
+    from babel.dates import format_date
+
+    first, n_days = datetime.date(1900, 1, 1).toordinal(), 73_000  # up to the year 2099
+
+    def write(number: int, lang: str) -> str:
+        number, day = divmod(number, n_days)
+        who, (done, what) = WHO[number % len(WHO)][lang], (side[lang] for side in DONE[number // len(WHO)])
+        date = format_date(datetime.date.fromordinal(first + day), "long", locale=lang)
+        forms = {"en": "{who} {done} {what} on {date}.", "de": "{who} hat {what} am {date} {done}."}
+        return forms.get(lang, "{who} a {done} {what} le {date}.").format(who=who, done=done, what=what, date=date)
+
+    every = range(len(WHO) * len(DONE) * n_days)
+    return _pairs("sentence_pairs", language, (n_train, n_held_out), every, write, seed)
 
 
 def _pairs(

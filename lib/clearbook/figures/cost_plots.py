@@ -1,9 +1,10 @@
 """Figures of what a model costs: its parameters to scale, its memory, who holds what, and who is busy when."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import matplotlib.pyplot as plt
-from jaxtyping import Int
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch, Rectangle
 from numpy import ndarray, ndenumerate
@@ -20,7 +21,6 @@ FILLS = (
     {"fc": "#efe3c4", "hatch": "xxx"},
     {"fc": "#ffffff", "hatch": ""},
 )
-SHARES = ("#cfe0f1", "#f6d9c9", "#cfe6dc", "#e3d3ec")
 
 
 def parameter_areas(
@@ -104,38 +104,61 @@ def stacked_bars(bars: Mapping[str, Mapping[str, float]], *, xlabel: str, ax: Ax
     return ax
 
 
-def sharded(
-    grids: Mapping[str, Int[ndarray, "_ _"]],
-    *,
-    per_row: int = 2,
-    axes: Iterable[Axes] | None = None,
-) -> Iterable[Axes]:
-    """Who holds which cell: the number of a worker, counted from 1; 0 is held by all and stays empty."""
+@dataclass(frozen=True)
+class Split:
+    """One way to share the work: what each of two workers holds, and what they send each other, how often."""
+
+    title: str
+    model: tuple[ndarray, ndarray]  # for each worker: layers × features, True where it holds the weights
+    batch: tuple[ndarray, ndarray]  # for each worker: True for the sequences that it reads
+    sent: str
+    when: str
+
+
+LAYERS, FEATURES, SEQUENCES = 4, 4, 4  # of the drawings of a split
+WHOLE, EVERY = np.ones((LAYERS, FEATURES), dtype=bool), np.ones(SEQUENCES, dtype=bool)
+LEFT, UPPER = WHOLE & (np.arange(FEATURES) < FEATURES // 2), WHOLE & (np.arange(LAYERS) < LAYERS // 2)[:, None]
+FIRST = np.arange(SEQUENCES) < SEQUENCES // 2
+SPLITS = (
+    Split("by rows: data parallel", (WHOLE, WHOLE), (FIRST, ~FIRST), "gradients", "once a step"),
+    Split("by rows, states cut: FSDP", (LEFT, ~LEFT), (FIRST, ~FIRST), "weights, gradients", "for every layer"),
+    Split("by features: tensor parallel", (LEFT, ~LEFT), (EVERY, EVERY), "sums of outputs", "4 times a block"),
+    Split("by layers: pipeline", (~UPPER, UPPER), (EVERY, EVERY), "outputs, errors", "for every piece"),
+)
+
+
+def ways_to_split(splits: Sequence[Split] = SPLITS, *, axes: Iterable[Axes] | None = None) -> Iterable[Axes]:
+    """Two workers a panel, each with the model above and the batch below; arrows name what is sent, and how often.
+
+    What a worker holds is filled, with a pattern for the second; what it does not hold is dotted.
+    """
     if axes is None:
-        n_rows = -(-len(grids) // per_row)
-        _, axes = plt.subplots(n_rows, per_row, figsize=(2.4 * per_row, 1.75 * n_rows), squeeze=False)
-        axes = list(axes.flat)
-    for ax, (title, grid) in zip(axes, grids.items(), strict=True):
-        for (row, column), worker in ndenumerate(grid):
-            colour = SHARES[(worker - 1) % len(SHARES)] if worker else "white"
-            ax.add_patch(Rectangle((column, row), 1, 1, fc=colour, ec="#8a93a3", lw=0.8))
-            if worker:
-                ax.text(
-                    column + 0.5,
-                    row + 0.5,
-                    str(worker),
-                    ha="center",
-                    va="center",
-                    fontsize=10,
-                )
-        ax.set(
-            xlim=(-0.05, grid.shape[1] + 0.05),
-            ylim=(grid.shape[0] + 0.05, -0.05),
-            aspect="equal",
-        )
-        ax.set_title(title, loc="center")
+        _, axes = plt.subplots(len(splits), 1, figsize=(4.4, 2.1 * len(splits)))
+    for ax, split in zip(axes, splits, strict=True):
+        for worker, left in enumerate((0.0, 10.0)):
+            for (row, column), held in ndenumerate(split.model[worker]):
+                _share(ax, (left + column, row), worker, held=bool(held))
+            for row, held in enumerate(split.batch[worker]):
+                _share(ax, (left + row, LAYERS + 0.5), worker, held=bool(held), height=0.7)
+            label = {"ha": "right" if worker == 0 else "left", "va": "center", "fontsize": 9}
+            edge = left - 0.3 if worker == 0 else left + FEATURES + 0.3
+            ax.text(edge, LAYERS / 2, "model", **label)
+            ax.text(edge, LAYERS + 0.85, "batch", **label)
+            ax.text(left + FEATURES / 2, -0.45, f"worker {worker + 1}", ha="center", va="center", fontsize=9)
+        arrow = {"arrowstyle": "<|-|>", "color": INK, "lw": 1.8}
+        ax.annotate("", (9.8, LAYERS / 2), (FEATURES + 0.2, LAYERS / 2), arrowprops=arrow)
+        ax.text(7, LAYERS / 2 - 0.25, split.sent, ha="center", va="bottom", fontsize=9.5)
+        ax.text(7, LAYERS / 2 + 0.25, split.when, ha="center", va="top", fontsize=9.5)
+        ax.set(xlim=(-2.0, 16.0), ylim=(LAYERS + 1.4, -0.9), aspect="equal")
+        ax.set_title(split.title, loc="center", fontsize=11)
         ax.axis("off")
     return axes
+
+
+def _share(ax: Axes, corner: tuple, worker: int, *, held: bool, height: float = 1.0) -> None:
+    """One cell of a worker's model or batch."""
+    style = FILLS[worker] | {"ec": INK, "lw": 0.8} if held else {"fc": "white", "ec": "#8a93a3", "lw": 0.7, "ls": ":"}
+    ax.add_patch(Rectangle(corner, 1, height, zorder=2 if held else 1, **style))
 
 
 def timeline(tasks: Sequence[Task], *, title: str = "", ax: Axes | None = None) -> Axes:

@@ -19,6 +19,7 @@ def shifted_rows(
 
     A solid arrow leads from what is read to the answer at its place, a dashed one from an answer to where it is read
     next. The words of the ``source``, if there are any, stand under everything: each place may look at all of them.
+    Where nothing is asked for, an empty string, the box is dashed and no arrow leads to it.
 
     Raises: ValueError for two rows of different lengths.
     """
@@ -31,14 +32,15 @@ def shifted_rows(
     for y, name, row in ((2.0, "asked for", asked), (0.2, "read", read)):
         ax.text(-0.65, y + 0.2, name, ha="right", va="center", fontsize=10)
         for i, token in enumerate(row):
-            _cell(ax, (i, y), token, "white" if y > 1 else PALE)
+            _cell(ax, (i, y), token, "white" if y > 1 else PALE, dashed=not token)
     ax.add_patch(Rectangle((-0.45, 1.0), n - 0.1, 0.5, fc=PALE, ec=INK, lw=1.0, zorder=2))
     seen = "decoder: each place sees what is read up to here"
     ax.text((n - 1) / 2, 1.25, seen, ha="center", va="center", fontsize=10, zorder=3)
     for i in range(n):
         _arrow(ax, (i, 0.62), (i, 0.98))
-        _arrow(ax, (i, 1.52), (i, 1.98))
-        if i + 1 < n:
+        if asked[i]:
+            _arrow(ax, (i, 1.52), (i, 1.98))
+        if asked[i] and i + 1 < n:
             _arrow(ax, (i + 0.28, 1.98), (i + 0.78, 0.64), dashed=True)
     for i, word in enumerate(source):
         x = (i + 0.5) * n / len(source) - 0.5
@@ -78,11 +80,13 @@ def cache_frames(words: Sequence[str], *, axes: Iterable[Axes] | None = None) ->
     return axes
 
 
-def _cell(ax: Axes, corner: tuple, text: str, colour: str, *, thick: bool = False, h: float = 0.4) -> None:
+def _cell(
+    ax: Axes, corner: tuple, text: str, colour: str, *, thick: bool = False, dashed: bool = False, h: float = 0.4
+) -> None:
     """A box with a word, centred over the place corner[0]."""
     x, y = corner
-    edge = COLOURS[1] if thick else INK
-    ax.add_patch(Rectangle((x - 0.42, y), 0.84, h, fc=colour, ec=edge, lw=2.4 if thick else 1.0, zorder=2))
+    edge, ls = COLOURS[1] if thick else INK, "--" if dashed else "-"
+    ax.add_patch(Rectangle((x - 0.42, y), 0.84, h, fc=colour, ec=edge, lw=2.4 if thick else 1.0, ls=ls, zorder=2))
     ax.text(x, y + h / 2, text, ha="center", va="center", fontsize=10, zorder=3)
 
 

@@ -1,12 +1,13 @@
 """Figures of tokens themselves: as boxes in reading order, as patches of an image, and as they pass through a layer."""
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 
 import matplotlib.pyplot as plt
 import numpy as np
 from jaxtyping import Float
 from matplotlib.axes import Axes
-from matplotlib.patches import FancyBboxPatch
+from matplotlib.patches import FancyBboxPatch, Rectangle
 from numpy import ndarray
 
 from clearbook.figures.plots import COLOURS, INK, SIGNED, WEIGHTS, axes_or_new, ink_on
@@ -27,6 +28,45 @@ def token_strip(
         if ids is not None:
             ax.text(x, y - 0.13, str(ids[i]), ha="center", va="center", fontsize=7.5, color=COLOURS[5])
     ax.set(xlim=(-0.6, min(len(pieces), per_row) - 0.4), ylim=(-n_rows + 0.5, 0.5))
+    ax.axis("off")
+    return ax
+
+
+def surprise_text(
+    pieces: Sequence[str],
+    bits: Sequence[float] | Float[ndarray, " N"],
+    *,
+    width: int = 46,
+    limit: float = 12.0,
+    ax: Axes | None = None,
+) -> Axes:
+    """A text whose tokens are the darker, and have the taller bar below, the more they surprised a model.
+
+    ``width`` is in characters; a bar is full at ``limit`` bits.
+
+    Raises: ValueError for more or fewer numbers than pieces.
+    """
+    if len(pieces) != len(bits):
+        raise ValueError(f"surprise_text: {len(pieces)} pieces with {len(bits)} bits, expected one number for each.")
+    places, column, row = [], 0, 0
+    for i, piece in enumerate(pieces):
+        more = itertools.takewhile(lambda later: not later.startswith(" "), pieces[i + 1 :])
+        word = len(piece) + sum(map(len, more))  # the rest of a word stays on its line
+        if piece.startswith(" ") and column + word > width:
+            column, row = 0, row + 1
+            piece = piece.lstrip()
+        places.append((column, row, piece))
+        column += len(piece)
+    ax = axes_or_new(ax, (0.0865 * width, 0.36 * (row + 1) + 0.05))
+    for (x, y, piece), value in zip(places, bits, strict=True):
+        share, start = min(float(value) / limit, 1.0), len(piece) - len(piece.lstrip())
+        box = {"width": len(piece) - start, "lw": 0}
+        ax.add_patch(Rectangle((x + start, -y - 0.3), height=0.6, fc=WEIGHTS(0.75 * share), **box))
+        ax.add_patch(Rectangle((x + start, -y - 0.37 - 0.28 * share), height=0.28 * share, fc=COLOURS[1], **box))
+        for i, letter in enumerate(piece):
+            ink = ink_on(0.75 * share, signed=False)
+            ax.text(x + i + 0.5, -y, letter, ha="center", va="center", fontsize=10, family="monospace", color=ink)
+    ax.set(xlim=(-0.2, width + 0.2), ylim=(-row - 0.7, 0.4))
     ax.axis("off")
     return ax
 

@@ -11,7 +11,7 @@ from dataclasses import asdict
 
 import numpy as np
 
-from clearcheck.notebooks.cells import Cell, definitions_only
+from clearcheck.notebooks.cells import Cell, definitions_only, without_experiments
 from clearcheck.notebooks.file import NotANotebook
 from clearcheck.notebooks.submission import Submission
 from clearcheck.worker.asked import Asked
@@ -106,9 +106,11 @@ class Worker:
         return self._child is not None
 
     def _source(self, cell: Cell) -> str:
-        """A cell that broke the process once is run for its definitions alone, and not at all if they break it."""
+        """A cell without its experiments, which are no answers. One that broke the process once is run for its
+        definitions alone, and not at all if they break it.
+        """
         times = self._broke.get(cell.number, 0)
-        return cell.source if times == 0 else definitions_only(cell.source) if times == 1 else ""
+        return (without_experiments, definitions_only)[times](cell.source) if times < 2 else ""
 
     def _request(self, message: dict, seconds: float) -> dict:
         """The reply, or one of kind "time", "ended" or `LATE`; a process that is lost is ended for good."""

@@ -1,9 +1,8 @@
 """Weights of Hugging Face in our models, and ours in theirs: one file of tables for each architecture.
 
-A table names every weight on both sides and the layout that turns one into the other; nothing else is known about a
-model. ``folders`` reads and writes, ``convert`` follows the tables.
+A table names every weight on both sides and the layout between them. ``folders`` reads, ``convert`` follows the tables.
 """
 
-from clearformer.pretrained.folders import from_pretrained, save_pretrained
+from clearformer.pretrained.folders import fetch, from_pretrained, from_tensors, save_pretrained
 
-__all__ = ["from_pretrained", "save_pretrained"]
+__all__ = ["fetch", "from_pretrained", "from_tensors", "save_pretrained"]

@@ -1,31 +1,18 @@
 """BERT: norm after, exact GELU, a head of its own before the tied embedding; queries, keys and values apart."""
 
 from clearformer.models.bert import BERT, BERTConfig
-from clearformer.pretrained.tables import BLOCK_OPTIONS, STACKED, Architecture, Row
+from clearformer.pretrained.tables import BLOCKS, STACKED, TIED, WORDS, Architecture, Row
 
 _OURS, _THEIRS = "encoder.blocks.{i}.", "bert.encoder.layer.{i}."
-OPTIONS = {"n_vocab": "vocab_size", "n_positions": "max_position_embeddings", "n_segments": "type_vocab_size"}
-FIXED = {
-    "position_embedding_type": "absolute", "is_decoder": False, "add_cross_attention": False,
-    "tie_word_embeddings": True,
-}  # fmt: skip
 
 BERT_ARCHITECTURE = Architecture(
-    model_type="bert",
-    class_name="BertForMaskedLM",
-    bare="BertModel",
-    model=BERT,
-    config=BERTConfig,
+    *("bert", "BertForMaskedLM", "BertModel", "bert.", BERT, BERTConfig),
     rows=(
         Row("tokens.weight", "bert.embeddings.word_embeddings.weight"),
         Row("positions.weight", "bert.embeddings.position_embeddings.weight"),
         Row("segments.weight", "bert.embeddings.token_type_embeddings.weight"),
         Row("norm.*", "bert.embeddings.LayerNorm.*"),
-        Row(
-            _OURS + "attention.qkv.*",
-            tuple(_THEIRS + f"attention.self.{part}.*" for part in ("query", "key", "value")),
-            STACKED,
-        ),
+        Row(_OURS + "attention.qkv.*", _THEIRS + "attention.self.(query|key|value).*", STACKED),
         Row(_OURS + "attention.out.*", _THEIRS + "attention.output.dense.*"),
         Row(_OURS + "attention_norm.*", _THEIRS + "attention.output.LayerNorm.*"),
         Row(_OURS + "feed_forward.up.*", _THEIRS + "intermediate.dense.*"),
@@ -36,10 +23,8 @@ BERT_ARCHITECTURE = Architecture(
         Row("head.bias", "cls.predictions.bias"),
     ),
     head=("transform", "transform_norm", "head"),
-    layers={"i": "n_layers"},
-    options=OPTIONS | BLOCK_OPTIONS,
-    prefix="bert.",
-    fixed=FIXED,
+    options=BLOCKS | WORDS | {"n_segments": "type_vocab_size"},
+    fixed=TIED | {"position_embedding_type": "absolute", "is_decoder": False, "add_cross_attention": False},
     renames=((r"LayerNorm\.gamma$", "LayerNorm.weight"), (r"LayerNorm\.beta$", "LayerNorm.bias")),
     aliases={
         "cls.predictions.decoder.weight": "bert.embeddings.word_embeddings.weight",

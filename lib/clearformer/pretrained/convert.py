@@ -6,7 +6,7 @@ from dataclasses import MISSING, fields, replace
 import torch
 from torch import Tensor, nn
 
-from clearformer.pretrained.tables import Architecture, Row, weight_names
+from clearformer.pretrained.tables import VALUES, Architecture, weight_names
 
 _UNLESS_GIVEN = {
     "d_ff": lambda c: 4 * c.d_model,
@@ -21,15 +21,21 @@ def read_config(architecture: Architecture, options: dict):
 
     Raises: ValueError that names an option which is missing, or whose value we have nothing for.
     """
-    options = {"num_labels": len(options.get("id2label") or "01")} | architecture.defaults | options
-    _check_fixed(architecture, options)
+    options = {"num_labels": len(options.get("id2label") or "01")} | architecture.defaults | architecture.plain(options)
     given = dict(architecture.constants)
     for field in fields(architecture.config):
         option = architecture.options.get(field.name)
         if option in options:
-            given[field.name] = _read_value(architecture, field, option, options[option])
+            given[field.name] = _read_value(field, option, options[option])
         elif option is not None and field.default is MISSING:
             raise ValueError(f"from_pretrained: config.json of a {architecture.model_type} lacks {option!r}.")
+    needed = architecture.fixed | {name: of(options) for name, of in architecture.same.items()}
+    for name, value in (needed | {"quantization_config": None}).items():
+        if options.get(name, value) not in (value, None):
+            raise ValueError(
+                f"from_pretrained: {architecture.model_type} with {name}={options[name]!r} is not supported, only "
+                f"{name}={value!r}. Choose another checkpoint."
+            )
     return architecture.config(**given)
 
 
@@ -46,17 +52,18 @@ def write_config(architecture: Architecture, config) -> dict:
             )
     options = {"model_type": architecture.model_type, "architectures": [architecture.class_name]}
     for name, option in architecture.options.items():
-        value, table = getattr(config, name), architecture.values.get(name)
+        value, table = getattr(config, name), VALUES.get(name)
         if table is not None:
-            theirs = [key for key, ours in table.items() if ours == value]
+            pair = isinstance(table, tuple)
+            theirs = table[1](value) if pair else [key for key, ours in table.items() if ours == value]
             if not theirs:
                 raise ValueError(
                     f"save_pretrained: {architecture.class_name} has no {option} for {name}={_shown(value)}, only for "
-                    f"{', '.join(_shown(v) for v in table.values())}."
+                    f"{'Rotary with a base' if pair else ', '.join(_shown(v) for v in table.values())}."
                 )
             value = theirs[0]
         options[option] = value
-    return options | {name: options[other] for name, other in architecture.same.items()}
+    return options | {name: of(options) for name, of in architecture.same.items()}
 
 
 def filled(config):
@@ -80,12 +87,6 @@ class NoHead(nn.Module):
         raise ValueError(self.message)
 
 
-def rows_of(model: nn.Module, architecture: Architecture, *, headless: bool) -> list[Row]:
-    """The table written out for this model, without the rows of the head if it has none."""
-    rows = weight_names(architecture, filled(model.config))
-    return [row for row in rows if not (headless and row.ours.split(".")[0] in architecture.head)]
-
-
 @torch.no_grad()
 def load_weights(model: nn.Module, architecture: Architecture, theirs: dict[str, Tensor]) -> None:
     """Copy their weights into our model; a checkpoint without any weight of the head leaves it without one.
@@ -93,9 +94,9 @@ def load_weights(model: nn.Module, architecture: Architecture, theirs: dict[str,
     Raises: ValueError with the list of all that are missing, unexpected, of another shape or no floating-point numbers.
     """
     config, misfits = filled(model.config), []
-    theirs = _canonical(architecture, theirs, misfits)
+    theirs = _canonical(architecture, config, theirs, misfits)
     ours = weights(model)
-    rows, body = (rows_of(model, architecture, headless=headless) for headless in (False, True))
+    rows, body = (list(weight_names(architecture, config, headless=headless)) for headless in (False, True))
     headless = len(body) < len(rows) and not any(s in theirs for row in rows if row not in body for s in row.theirs)
     rows = body if headless else rows
     for name, sources, layout in rows:
@@ -104,7 +105,8 @@ def load_weights(model: nn.Module, architecture: Architecture, theirs: dict[str,
             if found is None:
                 misfits.append(f"{source} is missing")
             elif found.shape != expected.shape or not found.is_floating_point():
-                misfits.append(f"{source} is {_kind(found)}, expected floating-point {tuple(expected.shape)}")
+                is_so = f"{str(found.dtype).removeprefix('torch.')} {tuple(found.shape)}"
+                misfits.append(f"{source} is {is_so}, expected floating-point {tuple(expected.shape)}")
     misfits += [f"{name} is unexpected" for name in theirs.keys() - {s for row in rows for s in row.theirs}]
     if misfits:
         a = architecture
@@ -126,9 +128,9 @@ def save_weights(model: nn.Module, architecture: Architecture) -> dict[str, Tens
     Raises: ValueError for a model with other weights than the table has.
     """
     config, ours, theirs = filled(model.config), weights(model), {}
-    rows = rows_of(model, architecture, headless=any(isinstance(part, NoHead) for part in model.children()))
-    odd = ours.keys() ^ {row.ours for row in rows}
-    if odd:
+    headless = any(isinstance(part, NoHead) for part in model.children())
+    rows = list(weight_names(architecture, config, headless=headless))
+    if odd := ours.keys() ^ {row.ours for row in rows}:
         raise ValueError(
             f"save_pretrained: the weights are not those of a {architecture.class_name}: {', '.join(sorted(odd))}. "
             "Save such a model with safetensors.torch.save_model."
@@ -147,14 +149,14 @@ def weights(model: nn.Module) -> dict[str, Tensor]:
     return {name: tensor for name, tensor in everything.items() if name in stored}
 
 
-def _canonical(architecture, theirs, misfits):
+def _canonical(architecture, config, theirs, misfits):
     """The same tensors, each under the one name that the table has, without what holds nothing."""
     if not any(name.startswith(architecture.prefix) for name in theirs):
         theirs = {architecture.prefix + name: tensor for name, tensor in theirs.items()}
     for pattern, replacement in architecture.renames:
         theirs = {re.sub(pattern, replacement, name): tensor for name, tensor in theirs.items()}
     theirs = {n: t for n, t in theirs.items() if not any(re.fullmatch(p, n) for p in architecture.ignored)}
-    for alias, name in architecture.aliases.items():
+    for alias, name in architecture.aliases.items() if getattr(config, "tied", True) else ():
         if alias in theirs:
             tensor = theirs.pop(alias)
             if not torch.equal(theirs.setdefault(name, tensor), tensor):
@@ -162,32 +164,18 @@ def _canonical(architecture, theirs, misfits):
     return theirs
 
 
-def _check_fixed(architecture, options):
-    expected = architecture.fixed | {a: options[b] for a, b in architecture.same.items() if b in options}
-    for name, value in (expected | {"quantization_config": None}).items():
-        if options.get(name, value) not in (value, None):
-            raise ValueError(
-                f"from_pretrained: {architecture.model_type} with {name}={options[name]!r} is not supported, only "
-                f"{name}={value!r}. Choose another checkpoint."
-            )
-
-
-def _read_value(architecture, field, option, value):
-    table = architecture.values.get(field.name)
-    if table is None:
-        kinds = {int: int, float: (int, float), bool: bool}.get(field.type, (int, type(None)))
+def _read_value(field, option, value):
+    table = VALUES.get(field.name)
+    if not isinstance(table, dict):
+        kinds = {int: int, float: (int, float), bool: bool}.get(field.type, (int, float if table else type(None)))
         if not isinstance(value, kinds) or (isinstance(value, bool) and field.type is not bool):
             raise ValueError(f"from_pretrained: {option}={value!r} in config.json, expected a number.")
-        return value
-    for theirs, ours in table.items():
+        return table[0](value) if table else value
+    for theirs, ours in table.items():  # not by lookup: the value may be a list
         if theirs == value:
             return ours
     known = ", ".join(map(repr, table))
     raise ValueError(f"from_pretrained: {option}={value!r} in config.json is not supported, only {known}.")
-
-
-def _kind(tensor):
-    return f"{str(tensor.dtype).removeprefix('torch.')} {tuple(tensor.shape)}"
 
 
 def _shown(value):

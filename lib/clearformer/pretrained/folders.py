@@ -12,25 +12,21 @@ from torch import Tensor, nn
 
 from clearformer.pretrained.bert import BERT_ARCHITECTURE
 from clearformer.pretrained.convert import NoHead, filled, load_weights, read_config, save_weights, write_config
-from clearformer.pretrained.gpt2 import GPT2
-from clearformer.pretrained.mae import MAE_ARCHITECTURE
+from clearformer.pretrained.gpt import GPT2, LLAMA, QWEN2
 from clearformer.pretrained.marian import MARIAN
-from clearformer.pretrained.tables import Architecture
-from clearformer.pretrained.vit import VIT
+from clearformer.pretrained.vit import MAE_ARCHITECTURE, VIT
 
-ARCHITECTURES = {a.model_type: a for a in (GPT2, BERT_ARCHITECTURE, VIT, MAE_ARCHITECTURE, MARIAN)}
+ARCHITECTURES = {a.model_type: a for a in (GPT2, BERT_ARCHITECTURE, VIT, MAE_ARCHITECTURE, MARIAN, LLAMA, QWEN2)}
 CONFIG, WEIGHTS, INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
 # options that our configurations have no fields for, and that a loaded model carries along
 KEPT = ("id2label", "label2id", "bos_token_id", "eos_token_id", "pad_token_id", "sep_token_id")
-FETCHED = [CONFIG, "model*.safetensors", INDEX]
+FETCHED = ["*.json", "*.txt", "*.jinja", "*.spm", "model*.safetensors"]  # with what a tokenizer needs
 
 
-def from_pretrained(
-    folder_or_hub_id: str | Path, *, dtype: torch.dtype | None = None, revision: str | None = None
-) -> nn.Module:
+def from_pretrained(name: str | Path, *, dtype: torch.dtype | None = None, revision: str | None = None) -> nn.Module:
     """Our model with the weights of a checkpoint, in evaluation mode, on the CPU.
 
-    A name that is no folder here is fetched from the Hugging Face hub, which needs ``huggingface_hub`` and a network;
+    A ``name`` that is no folder here is fetched from the Hugging Face hub, with ``huggingface_hub`` and a network;
     ``revision`` is then a branch or commit. Without a ``dtype`` the weights keep theirs. Labels and special tokens of
     ``config.json`` are in the model's ``labels_and_tokens``. A checkpoint without a head, as a ``BertModel``, gives a
     model without one: its ``encode`` works, and calling it says what is missing.
@@ -39,16 +35,16 @@ def from_pretrained(
     for a kind of model or an option that is not supported, weights that do not fit (all in one list), damaged files,
     and weights that exist as pickle only.
     """
-    folder = _folder(folder_or_hub_id, revision)
+    folder = fetch(name, revision=revision)
     options = _read_json(folder / CONFIG)
-    architecture = ARCHITECTURES.get(options.get("model_type"))
-    if architecture is None:
-        raise ValueError(
-            f"from_pretrained: model_type={options.get('model_type')!r} in {folder / CONFIG}, expected one of "
-            f"{', '.join(ARCHITECTURES)}."
-        )
-    model = architecture.model(read_config(architecture, options))
-    theirs = _read_weights(folder, architecture)
+    _architecture(options)  # before anything large is read
+    return from_tensors(options, _read_weights(folder, options), dtype=dtype)
+
+
+def from_tensors(options: dict, theirs: dict[str, Tensor], *, dtype: torch.dtype | None = None) -> nn.Module:
+    """As ``from_pretrained``, from the options of a ``config.json`` and weights under their names."""
+    architecture = _architecture(options)
+    model = (architecture.build or architecture.model)(read_config(architecture, options))
     floats = {tensor.dtype for tensor in theirs.values() if tensor.is_floating_point()}
     model.to(dtype or reduce(torch.promote_types, floats, torch.float32 if not floats else floats.pop()))
     load_weights(model, architecture, theirs)
@@ -65,7 +61,19 @@ def save_pretrained(model: nn.Module, folder: str | Path, *, labels_and_tokens: 
     Raises: TypeError for a model of another kind; ValueError for a configuration or weights that they have no place
     for, another option, or labels that are not as many as the classes.
     """
-    architecture, options, tensors = _converted(model)
+    candidates = [a for a in ARCHITECTURES.values() if type(model) is a.model]
+    if not candidates:
+        kinds = ", ".join(dict.fromkeys(a.model.__name__ for a in ARCHITECTURES.values()))
+        raise TypeError(f"save_pretrained: cannot save a {type(model).__name__}, expected one of {kinds}.")
+    reasons = []
+    for architecture in candidates:
+        try:
+            options, tensors = write_config(architecture, filled(model.config)), save_weights(model, architecture)
+            break
+        except ValueError as error:
+            reasons.append(str(error))
+    else:
+        raise ValueError("\n".join(reasons))
     given = getattr(model, "labels_and_tokens", {}) if labels_and_tokens is None else labels_and_tokens
     tokens = ("bos_token_id", "eos_token_id", "pad_token_id") if "vocab_size" in options else ()
     n_labels = options.get("num_labels")
@@ -84,78 +92,66 @@ def save_pretrained(model: nn.Module, folder: str | Path, *, labels_and_tokens: 
     save_file(tensors, folder / WEIGHTS, metadata={"format": "pt"})
 
 
-def _converted(model):
-    """The architecture whose options and weights are this model's, and both of them under their names."""
-    candidates = [a for a in ARCHITECTURES.values() if type(model) is a.model]
-    if not candidates:
-        kinds = ", ".join(dict.fromkeys(a.model.__name__ for a in ARCHITECTURES.values()))
-        raise TypeError(f"save_pretrained: cannot save a {type(model).__name__}, expected one of {kinds}.")
-    reasons = []
-    for architecture in candidates:
-        try:
-            return architecture, write_config(architecture, filled(model.config)), save_weights(model, architecture)
-        except ValueError as error:
-            reasons.append(str(error))
-    raise ValueError("\n".join(reasons))
-
-
-def _folder(name, revision):
-    """A folder as it is, or the folder to which the hub's files were fetched."""
+def fetch(name: str | Path, *, revision: str | None = None) -> Path:
+    """A folder as it is, or that to which a model of the hub was fetched; errors as in ``from_pretrained``."""
     if Path(name).is_dir():
         return Path(name)
     if not re.fullmatch(r"[\w.-]+(/[\w.-]+)?", str(name)) or Path(name).exists():
         raise FileNotFoundError(f"from_pretrained: {name} is no folder, nor can it be a name on the Hugging Face hub.")
     try:
-        from huggingface_hub import snapshot_download
+        from huggingface_hub import list_repo_files, snapshot_download
     except ImportError as error:
         raise ImportError(
             f"from_pretrained: {str(name)!r} is no folder here, and fetching it from the Hugging Face hub needs "
             "huggingface_hub. Install it with: pip install huggingface_hub"
         ) from error
     try:
-        return Path(snapshot_download(str(name), revision=revision, allow_patterns=FETCHED))
-    except (OSError, ValueError) as error:
-        raise FileNotFoundError(
-            f"from_pretrained: {str(name)!r} is no folder here and could not be fetched from the Hugging Face hub: "
-            f"{error}"
-        ) from error
+        folder = Path(snapshot_download(str(name), revision=revision, allow_patterns=FETCHED))
+        names = list_repo_files(str(name), revision=revision) if not list(folder.glob("*.safetensors")) else ()
+    except Exception as error:  # the hub's client and what it stands on share no class of errors
+        where = f"{str(name)!r} is no folder here and could not be fetched from the Hugging Face hub"
+        raise FileNotFoundError(f"from_pretrained: {where}: {error}") from error
+    if names:
+        _refuse_pickles(str(name), names, _read_json(folder / CONFIG))
+    return folder
+
+
+def _architecture(options):
+    if options.get("model_type") not in ARCHITECTURES:
+        kinds = ", ".join(ARCHITECTURES)
+        raise ValueError(f"from_pretrained: model_type={options.get('model_type')!r}, expected one of {kinds}.")
+    return ARCHITECTURES[options["model_type"]]
 
 
 def _read_json(path):
     if not path.is_file():
         raise FileNotFoundError(f"from_pretrained: there is no {path.name} in {path.parent}.")
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise ValueError(f"from_pretrained: {path} is no JSON ({error}). Take an intact copy.") from error
-    if not isinstance(content, dict):
-        raise ValueError(f"from_pretrained: {path} holds a {type(content).__name__}, expected an object of options.")
-    return content
+        return dict(json.loads(path.read_text(encoding="utf-8")).items())
+    except (ValueError, AttributeError) as error:
+        raise ValueError(f"from_pretrained: {path} is no JSON object ({error}). Take an intact copy.") from error
 
 
-def _read_weights(folder: Path, architecture: Architecture) -> dict[str, Tensor]:
+def _read_weights(folder: Path, options: dict) -> dict[str, Tensor]:
     """The tensors of the one file or of all files that the index names."""
     if (folder / WEIGHTS).is_file():
         return _read_tensors(folder / WEIGHTS)
     if (folder / INDEX).is_file():
         index = _read_json(folder / INDEX).get("weight_map", {})
-        tensors = {}
-        for name in sorted(set(index.values())):
-            tensors |= _read_tensors(folder / Path(name).name)  # a file of this folder, whatever the index says
-        return tensors
+        parts = sorted({Path(name).name for name in index.values()})  # of this folder, whatever the index says
+        return {name: tensor for part in parts for name, tensor in _read_tensors(folder / part).items()}
     names = sorted(path.name for path in folder.iterdir())
-    pickles = [name for name in names if name.endswith((".bin", ".pt", ".pth", ".ckpt"))]
-    source = repr(str(folder)) if pickles else "name"
-    cure = (
-        "A pickle can run any program when it is opened and is never fetched or opened here. If you trust it, convert "
-        f"it with: transformers.{architecture.class_name}.from_pretrained({source}).save_pretrained('converted')"
-    )
-    if pickles:
-        raise ValueError(f"from_pretrained: {folder} has its weights in {', '.join(pickles)} only, a pickle. {cure}")
-    raise FileNotFoundError(
-        f"from_pretrained: neither {WEIGHTS} nor {INDEX} in {folder}, which holds {names}. On the hub the weights may "
-        f"be a pickle (pytorch_model.bin) only. {cure}"
-    )
+    _refuse_pickles(str(folder), names, options)
+    raise FileNotFoundError(f"from_pretrained: neither {WEIGHTS} nor {INDEX} in {folder}, which holds {names}.")
+
+
+def _refuse_pickles(where, names, options):
+    if pickles := [name for name in names if name.endswith((".bin", ".pt", ".pth", ".ckpt"))]:
+        raise ValueError(
+            f"from_pretrained: {where} has its weights in {', '.join(pickles)} only, a pickle. A pickle can run any "
+            "program when it is opened and is never fetched or opened here. If you trust it, convert it with: "
+            f"transformers.{_architecture(options).class_name}.from_pretrained({where!r}).save_pretrained('converted')"
+        )
 
 
 def _read_tensors(path):

@@ -9,10 +9,11 @@ _SPACE = r"\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"  # U
 
 
 @cache
-def gpt2_word() -> re.Pattern:
+def gpt2_word(*, single_digits: bool = False) -> re.Pattern:
     r"""GPT-2's pattern of a word: a short form such as ``'ll``, or letters, digits or signs with the space before them.
 
     Python's ``re`` lacks its classes: letters are ``\w`` without ``_`` and digits; digits such as ½ are listed.
+    With ``single_digits`` each stands alone and takes no space along, as SmolLM cuts them.
 
     Source: Radford et al. 2019, section 2.2, and the published code.
     """
@@ -20,7 +21,8 @@ def gpt2_word() -> re.Pattern:
     letter, digit = rf"[^\W\d_{more_digits}]", rf"[\d{more_digits}]"
     sign, space = rf"(?:_|[^\w{_SPACE}])", f"[{_SPACE}]"
     short_form = "'(?:s|t|re|ve|m|ll|d)"
-    return re.compile(f"{short_form}| ?{letter}+| ?{digit}+| ?{sign}+|{space}+(?![^{_SPACE}])|{space}+")
+    number, gap = (digit, f"{space}+(?={digit})|") if single_digits else (f" ?{digit}+", "")
+    return re.compile(f"{short_form}| ?{letter}+|{number}| ?{sign}+|{gap}{space}+(?![^{_SPACE}])|{space}+")
 
 
 @cache

@@ -1,7 +1,7 @@
 """Marian, the translators of OPUS: norm after, one embedding for all, sines before cosines, a bias at the end."""
 
 from clearformer.models.seq2seq import Seq2Seq, Seq2SeqConfig
-from clearformer.pretrained.tables import ACTIVATIONS, STACKED, WITHOUT_BATCH, Architecture, Row
+from clearformer.pretrained.tables import STACKED, WITHOUT_BATCH, Architecture, Row
 
 OPTIONS = {
     "n_vocab": "vocab_size", "n_positions": "max_position_embeddings", "d_model": "d_model",
@@ -14,20 +14,15 @@ FIXED = {
     "share_encoder_decoder_embeddings": True, "tie_word_embeddings": True, "normalize_before": False,
     "normalize_embedding": False, "add_final_layer_norm": False, "static_position_embeddings": True,
 }  # fmt: skip
+_CROSS, _ENCODER_ATTN = "decoder.blocks.{j}.cross", "model.decoder.layers.{j}.encoder_attn"
 SHARED = ("lm_head.weight", "model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight")
-
-
-def _attention(ours: str, theirs: str, norm: str) -> tuple[Row, ...]:
-    return (
-        Row(f"{ours}.qkv.*", tuple(f"{theirs}.{part}_proj.*" for part in ("q", "k", "v")), STACKED),
-        Row(f"{ours}.out.*", f"{theirs}.out_proj.*"),
-        Row(f"{norm}.*", f"{theirs}_layer_norm.*"),
-    )
 
 
 def _block(ours: str, theirs: str) -> tuple[Row, ...]:
     return (
-        *_attention(f"{ours}.attention", f"{theirs}.self_attn", f"{ours}.attention_norm"),
+        Row(f"{ours}.attention.qkv.*", f"{theirs}.self_attn.(q|k|v)_proj.*", STACKED),
+        Row(f"{ours}.attention.out.*", f"{theirs}.self_attn.out_proj.*"),
+        Row(f"{ours}.attention_norm.*", f"{theirs}.self_attn_layer_norm.*"),
         Row(f"{ours}.feed_forward.up.*", f"{theirs}.fc1.*"),
         Row(f"{ours}.feed_forward.down.*", f"{theirs}.fc2.*"),
         Row(f"{ours}.feed_forward_norm.*", f"{theirs}.final_layer_norm.*"),
@@ -35,27 +30,21 @@ def _block(ours: str, theirs: str) -> tuple[Row, ...]:
 
 
 MARIAN = Architecture(
-    model_type="marian",
-    class_name="MarianMTModel",
-    bare="MarianMTModel",
-    model=Seq2Seq,
-    config=Seq2SeqConfig,
+    *("marian", "MarianMTModel", "MarianMTModel", "model.", Seq2Seq, Seq2SeqConfig),
     rows=(
         Row("tokens.weight", "model.shared.weight"),
         *_block("encoder.blocks.{i}", "model.encoder.layers.{i}"),
         *_block("decoder.blocks.{j}", "model.decoder.layers.{j}"),
-        *_attention(
-            "decoder.blocks.{j}.cross", "model.decoder.layers.{j}.encoder_attn", "decoder.blocks.{j}.cross_norm"
-        ),
+        Row(_CROSS + ".qkv.*", _ENCODER_ATTN + ".(q|k|v)_proj.*", STACKED),
+        Row(_CROSS + ".out.*", _ENCODER_ATTN + ".out_proj.*"),
+        Row(_CROSS + "_norm.*", _ENCODER_ATTN + "_layer_norm.*"),
         Row("head.bias", "final_logits_bias", WITHOUT_BATCH),
     ),
     layers={"i": "n_layers", "j": "n_decoder_layers"},
     options=OPTIONS,
-    prefix="model.",
-    values={"activation": ACTIVATIONS, "scale": {True: None, False: 1.0}},
     defaults={"activation_function": "gelu", "scale_embedding": False},
     fixed=FIXED,
-    same={"decoder_vocab_size": "vocab_size"},
+    same={"decoder_vocab_size": lambda o: o["vocab_size"]},
     constants={"eps": 1e-5, "interleaved": False},
     aliases=dict.fromkeys(SHARED, "model.shared.weight"),
     ignored=(r"model\.(en|de)coder\.embed_positions\.weight",),  # fixed waves, which we compute

@@ -1,15 +1,14 @@
-"""ViT: norm first, exact GELU, a class token; patches are cut by a convolution there."""
+"""ViT and MAE: norm first, exact GELU, a class token; a convolution cuts patches, MAE draws them pixel by pixel."""
 
+from clearformer.models.mae import MAE, MAEConfig
 from clearformer.models.vit import ViT, ViTConfig, first_token
-from clearformer.pretrained.tables import BLOCK_OPTIONS, FLATTENED, STACKED, WITHOUT_BATCH, Architecture, Row
+from clearformer.pretrained.tables import BLOCKS, COLOURS_FIRST, FLATTENED, STACKED, WITHOUT_BATCH, Architecture, Row
 
 
-def vit_blocks(ours: str, theirs: str) -> tuple[Row, ...]:
-    """The rows of one block, which MAE has twice."""
-    qkv = tuple(f"{theirs}.attention.attention.{part}.*" for part in ("query", "key", "value"))
+def _blocks(ours: str, theirs: str) -> tuple[Row, ...]:
     return (
         Row(f"{ours}.attention_norm.*", f"{theirs}.layernorm_before.*"),
-        Row(f"{ours}.attention.qkv.*", qkv, STACKED),
+        Row(f"{ours}.attention.qkv.*", f"{theirs}.attention.attention.(query|key|value).*", STACKED),
         Row(f"{ours}.attention.out.*", f"{theirs}.attention.output.dense.*"),
         Row(f"{ours}.feed_forward_norm.*", f"{theirs}.layernorm_after.*"),
         Row(f"{ours}.feed_forward.up.*", f"{theirs}.intermediate.dense.*"),
@@ -17,34 +16,49 @@ def vit_blocks(ours: str, theirs: str) -> tuple[Row, ...]:
     )
 
 
-def vit_encoder(positions: str) -> tuple[Row, ...]:
-    """The rows of patches and encoder; ``positions`` is our name for theirs."""
+def _encoder(positions: str) -> tuple[Row, ...]:
     return (
         Row("class_tokens", "vit.embeddings.cls_token", WITHOUT_BATCH),
         Row(positions, "vit.embeddings.position_embeddings", WITHOUT_BATCH),
         Row("patches.weight", "vit.embeddings.patch_embeddings.projection.weight", FLATTENED),
         Row("patches.bias", "vit.embeddings.patch_embeddings.projection.bias"),
-        *vit_blocks("encoder.blocks.{i}", "vit.encoder.layer.{i}"),
+        *_blocks("encoder.blocks.{i}", "vit.encoder.layer.{i}"),
         Row("encoder.norm.*", "vit.layernorm.*"),
     )
 
 
-OPTIONS = {"image_size": "image_size", "patch_size": "patch_size", "n_channels": "num_channels"} | BLOCK_OPTIONS
-DEFAULTS = {"num_channels": 3}
+OPTIONS = {"image_size": "image_size", "patch_size": "patch_size", "n_channels": "num_channels"} | BLOCKS
+DECODER_OPTIONS = {
+    "d_decoder": "decoder_hidden_size", "n_decoder_heads": "decoder_num_attention_heads",
+    "n_decoder_layers": "decoder_num_hidden_layers", "d_decoder_ff": "decoder_intermediate_size",
+    "mask_ratio": "mask_ratio",
+}  # fmt: skip
 
 VIT = Architecture(
-    model_type="vit",
-    class_name="ViTForImageClassification",
-    bare="ViTModel",
-    model=ViT,
-    config=ViTConfig,
-    rows=(*vit_encoder("positions.weight"), Row("head.*", "classifier.*")),
+    *("vit", "ViTForImageClassification", "ViTModel", "vit.", ViT, ViTConfig),
+    rows=(*_encoder("positions.weight"), Row("head.*", "classifier.*")),
     head=("head",),
-    layers={"i": "n_layers"},
     options=OPTIONS | {"n_classes": "num_labels"},
-    prefix="vit.",
-    defaults=DEFAULTS,
+    defaults={"num_channels": 3},
     fixed={"qkv_bias": True},
     constants={"n_class_tokens": 1, "pool": first_token},
     ignored=(r"vit\.pooler\..*",),
+)
+MAE_ARCHITECTURE = Architecture(
+    *("vit_mae", "ViTMAEForPreTraining", "ViTMAEModel", "vit.", MAE, MAEConfig),
+    rows=(
+        *_encoder("positions"),
+        Row("to_decoder.*", "decoder.decoder_embed.*"),
+        Row("mask_token", "decoder.mask_token", WITHOUT_BATCH),
+        Row("decoder_positions", "decoder.decoder_pos_embed", WITHOUT_BATCH),
+        *_blocks("decoder.blocks.{j}", "decoder.decoder_layers.{j}"),
+        Row("decoder.norm.*", "decoder.decoder_norm.*"),
+        Row("head.*", "decoder.decoder_pred.*", COLOURS_FIRST),
+    ),
+    head=("to_decoder", "mask_token", "decoder_positions", "decoder", "head"),
+    layers={"i": "n_layers", "j": "n_decoder_layers"},
+    options=OPTIONS | DECODER_OPTIONS,
+    defaults={"num_channels": 3},
+    fixed={"qkv_bias": True},
+    renames=((r"^decoder\.decoder_encoder\.layer\.", "decoder.decoder_layers."),),  # as transformers 5 writes it
 )

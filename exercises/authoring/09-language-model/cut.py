@@ -1,0 +1,132 @@
+"""Exercise 09, question cut: what is read and what is asked for."""
+
+import numpy as np
+import torch
+from clearcheck import Inputs, Question, answers_to, equals, holds
+
+
+def cut_reference(ids, starts, length):
+    pieces = [ids[start : start + length + 1] for start in starts.tolist()]
+    rows = torch.stack(pieces)
+    return rows[:, :-1], rows[:, 1:]
+
+
+def drawn(rng, tokens=41, rows=5, length=7):
+    ids = rng.integers(100, size=tokens)
+    return ids, rng.permutation(tokens - length)[:rows], length
+
+
+def ordinary(rng):
+    return [drawn(rng), drawn(rng, 67, 3, 11), drawn(rng, 53, 7, 4)]
+
+
+def at_the_limits(rng):
+    """Windows of one token, one row alone, the first and the last window there is, a window of all."""
+    ids = rng.integers(100, size=23)
+    last = ids, np.array([16, 0, 16, 9]), 6
+    return [drawn(rng, length=1), drawn(rng, rows=1), last, (ids, np.array([0]), 22)]
+
+
+def one_place_apart(ask, rng):
+    ids, starts, length = np.arange(61), rng.permutation(50)[:4], 9
+    came = ask(ids, starts, length)
+    if not isinstance(came, tuple | list) or len(came) != 2:
+        return "A pair is expected: what is read, and what is asked for."
+    read, asked = (np.asarray(part) for part in came)
+    shape = 4, length
+    if read.shape != shape or asked.shape != shape:
+        return f"For 4 starts and length={length} both parts have the shape {shape}; yours {read.shape}, {asked.shape}."
+    if not (asked == read + 1).all():
+        return "On the text 0, 1, 2, … each token that is asked for should be one more than what is read at its place."
+    return None
+
+
+QUESTION = Question(
+    id="cut",
+    title="What is read, and what is asked for",
+    name="cut",
+    minutes=15,
+    difficulty=1,
+    checks=(
+        equals("values", 4, ordinary, cut_reference),
+        equals("at the limits", 2, at_the_limits, cut_reference),
+        holds("one place apart", 2, one_place_apart),
+    ),
+    hints=(
+        "How many tokens of the text does one row need, if N are read and N are asked for?",
+        "`starts[:, None] + torch.arange(n)` is a table of places, with a row for each start.",
+        "Cut rows of `length + 1` tokens. What is read leaves out the last of them. And what is asked for?",
+    ),
+    section="what-is-asked-for-at-each-place",
+    inputs=Inputs(lambda ids, starts, length: {"T": len(ids), "B": len(starts), "N": length}, no_softmax="ids"),
+    how="tensors",
+)
+
+right, wrong = answers_to(QUESTION)
+
+
+@right
+def table_of_places(ids, starts, length):
+    rows = ids[starts[:, None] + torch.arange(length + 1)]
+    return rows[:, :-1], rows[:, 1:]
+
+
+@right
+def two_tables(ids, starts, length):
+    places = starts.unsqueeze(1) + torch.arange(length).unsqueeze(0)
+    read, asked = ids[places], ids[places + 1]
+    return read, asked
+
+
+@right
+def all_windows_first(ids, starts, length):
+    windows = ids.unfold(0, length + 1, 1)[starts]
+    return windows[:, :length], windows[:, 1:]
+
+
+@right
+def row_after_row(ids, starts, length):
+    read = [ids[s : s + length] for s in starts]
+    asked = [ids[s + 1 : s + 1 + length] for s in starts]
+    return torch.stack(read), torch.stack(asked)
+
+
+wrong.edits("""
+# two_tables
+## not_shifted [common-mistakes]: What is asked for is what is read: the model learns to copy its own token.
+- read, asked = ids[places], ids[places + 1]
++ read, asked = ids[places], ids[places]
+## shifted_by_two: What is asked for lies two places on; the next token is one on.
+- read, asked = ids[places], ids[places + 1]
++ read, asked = ids[places], ids[(places + 2).clamp(max=len(ids) - 1)]
+## shifted_back: What is asked for is the token before; the model would be trained to write backwards.
+- read, asked = ids[places], ids[places + 1]
++ read, asked = ids[places + 1], ids[places]
+## the_start_left_out: Your rows begin one place after their starts.
+- read, asked = ids[places], ids[places + 1]
++ read, asked = ids[(places + 1).clamp(max=len(ids) - 1)], ids[(places + 2).clamp(max=len(ids) - 1)]
+## rolled: Within a row you roll the tokens round: the last place is asked for the first token of its row.
+- read, asked = ids[places], ids[places + 1]
++ read, asked = ids[places], ids[places].roll(-1, dims=1)
+## one_too_short: Your rows are one token too short: N are read, and N are asked for.
+- read, asked = ids[places], ids[places + 1]
++ read, asked = ids[places][:, :-1], ids[places][:, 1:]
+## one_too_long: Your rows are one token too long: what is read has N of them, and so has what is asked for.
+- places = starts.unsqueeze(1) + torch.arange(length).unsqueeze(0)
++ places = (starts.unsqueeze(1) + torch.arange(length + 1)).clamp(max=len(ids) - 2)
+## tokens_down_the_rows: Your tables lie on their sides: each start has a row of its own.
+- return read, asked
++ return read.T, asked.T
+## one_window_after_another: You cut the text into neighbouring windows and take the numbers of the starts for theirs.
+- places = starts.unsqueeze(1) + torch.arange(length).unsqueeze(0)
++ places = (starts.unsqueeze(1) * length + torch.arange(length)) % (len(ids) - 1)
+## next_row_asked: What is asked for comes from the next row of the batch.
+- read, asked = ids[places], ids[places + 1]
++ read, asked = ids[places], ids[places + 1].roll(-1, dims=0)
+## only_the_last_asked: Only the token after the window is asked for; each of its places is asked for its own next one.
+- read, asked = ids[places], ids[places + 1]
++ read, asked = ids[places], ids[places[:, -1:] + 1]
+## places_for_tokens: You return places in the text, not the tokens that stand there.
+- read, asked = ids[places], ids[places + 1]
++ read, asked = places, places + 1
+""")

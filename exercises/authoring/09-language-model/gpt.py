@@ -1,0 +1,198 @@
+"""Exercise 09, question gpt: a GPT of your own blocks."""
+
+import numpy as np
+import torch
+from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck.author.torch_arguments import module_call
+from clearcheck.author.torch_checks import causal, dropout_acts, gradients_everywhere, parameter_count
+from torch import nn
+
+from . import parts
+from .parts import Block
+from .shared import BRINGS, NO_ATTENTION_OF_TORCH, block, norm
+
+
+def drawn(rng, rows=2, tokens=5, n_vocab=13, n_positions=11, d_model=12, n_heads=3, n_layers=2, dropout=0.0, **options):
+    sizes = {"n_vocab": n_vocab, "n_positions": n_positions, "d_model": d_model}
+    sizes |= {"n_heads": n_heads, "n_layers": n_layers, "dropout": dropout}
+    weights = {"tokens.weight": rng.normal(size=(n_vocab, d_model))}
+    weights |= {"positions.weight": rng.normal(size=(n_positions, d_model))}
+    for layer in range(n_layers):
+        weights |= block(rng, f"blocks.{layer}.", d_model)
+    weights |= norm(rng, "norm", d_model) | {"head.weight": rng.normal(size=(n_vocab, d_model)) / d_model**0.5}
+    return module_call(sizes, (rng.integers(n_vocab, size=(rows, tokens)),), weights=weights, **options)
+
+
+def every_place(rng):
+    return drawn(rng, tokens=11)
+
+
+def outputs(rng):
+    given = {}, {"tokens": 1}, {"tokens": 11, "rows": 3}, {"n_layers": 1, "d_model": 14, "n_heads": 2, "rows": 1}
+    return [drawn(rng, **one) for one in (*given, {"tokens": 6, "rows": 6})]
+
+
+def gradients(rng):
+    return [drawn(rng, gives="gradients")]
+
+
+def dropping(rng):
+    return drawn(rng, dropout=0.4)
+
+
+def its_places_count(ask, rng):
+    (plan,) = drawn(rng)
+    same = np.full((1, 5), 7)
+    came = np.asarray(ask({**plan, "calls": [(same,)]}))
+    if came.shape != (1, 5, 13):
+        return f"For 1 × 5 ids and 13 tokens the logits should have the shape (1, 5, 13); yours have {came.shape}."
+    if np.abs(came[0, 1:] - came[0, :-1]).max(axis=1).min() < 1e-4:
+        return "Five times the same token gave the same logits at neighbouring places: the places are not known."
+    return None
+
+
+def count(n_vocab, n_positions, d_model, n_heads, n_layers, dropout):
+    return (2 * n_vocab + n_positions + 2) * d_model + n_layers * (12 * d_model**2 + 13 * d_model)
+
+
+QUESTION = Question(
+    id="gpt",
+    title="A GPT of your own blocks",
+    name="GPT",
+    minutes=25,
+    difficulty=2,
+    checks=(
+        equals("outputs", 5, outputs, parts.GPT),
+        equals("gradients", 1, gradients, parts.GPT),
+        holds("every parameter", 1, gradients_everywhere(every_place)),
+        holds("looking back", 2, causal(drawn)),
+        holds("places", 1, its_places_count),
+        holds("dropout", 1, dropout_acts(dropping)),
+        holds("parameters", 2, parameter_count(drawn, count)),
+    ),
+    hints=(
+        "From ids to logits: what is looked up, what is added, what is gone through, what comes last?",
+        "The row of place n of `positions` belongs to token n, whatever the batch: `torch.arange(N)` holds the places.",
+        "If the outputs differ at every place but the last: is the block told to be causal? If they differ everywhere: "
+        "is there a norm between the last block and the head, and has the head no bias?",
+    ),
+    section="from-vectors-to-probabilities",
+    brings=BRINGS,
+    seconds=20.0,
+    inputs=Inputs(no_sizes="the sizes are those of a module", no_softmax="the scores are made inside"),
+    how="module",
+    forbids=NO_ATTENTION_OF_TORCH,
+)
+
+right, wrong = answers_to(QUESTION)
+
+
+@right
+class Plain(nn.Module):
+    def __init__(self, n_vocab, n_positions, d_model, n_heads, n_layers, dropout=0.0):
+        super().__init__()
+        self.tokens = nn.Embedding(n_vocab, d_model)
+        self.positions = nn.Embedding(n_positions, d_model)
+        self.blocks = nn.ModuleList()
+        for _ in range(n_layers):
+            self.blocks.append(Block(d_model, n_heads, 4 * d_model, dropout, causal=True))
+        self.norm = nn.LayerNorm(d_model)
+        self.head = nn.Linear(d_model, n_vocab, bias=False)
+
+    def forward(self, ids):
+        x = self.tokens(ids)
+        x = x + self.positions.weight[: ids.shape[1]]
+        for layer in self.blocks:
+            x = layer(x)
+        x = self.norm(x)
+        return self.head(x)
+
+
+@right
+class Sequential(nn.Module):
+    def __init__(self, n_vocab, n_positions, d_model, n_heads, n_layers, dropout=0.0):
+        super().__init__()
+        self.head = nn.Linear(d_model, n_vocab, False)
+        self.positions, self.tokens = (nn.Embedding(n, d_model) for n in (n_positions, n_vocab))
+        sizes = d_model, n_heads, 4 * d_model, dropout, True
+        self.blocks, self.norm = nn.Sequential(*(Block(*sizes) for _ in range(n_layers))), nn.LayerNorm(d_model)
+
+    def forward(self, ids):
+        places = torch.arange(ids.shape[1], device=ids.device).expand_as(ids)
+        return self.head(self.norm(self.blocks(self.tokens(ids) + self.positions(places))))
+
+
+@right
+class TableOfPlaces(nn.Module):
+    def __init__(self, n_vocab, n_positions, d_model, n_heads, n_layers, dropout=0.0):
+        super().__init__()
+        self.add_module("tokens", nn.Embedding(n_vocab, d_model))
+        self.add_module("positions", nn.Embedding(n_positions, d_model))
+        made = [Block(d_model, n_heads, 4 * d_model, dropout=dropout, causal=True) for _ in range(n_layers)]
+        self.blocks, self.norm = nn.ModuleList(made), nn.LayerNorm(d_model)
+        self.head = nn.Linear(d_model, n_vocab, bias=False)
+
+    def forward(self, ids):
+        stream = nn.functional.embedding(ids, self.tokens.weight) + self.positions.weight.narrow(0, 0, ids.shape[1])
+        for number in range(len(self.blocks)):
+            stream = self.blocks[number](stream)
+        return self.norm(stream) @ self.head.weight.T
+
+
+wrong.edits("""
+# Plain
+## sees_the_future: The blocks have no mask: each place sees what it is asked for.
+- self.blocks.append(Block(d_model, n_heads, 4 * d_model, dropout, causal=True))
++ self.blocks.append(Block(d_model, n_heads, 4 * d_model, dropout))
+## no_places: No positions are added, so a place does not know where it is.
+- x = x + self.positions.weight[: ids.shape[1]]
+## places_from_the_end: Places are counted from the end, so a new token renumbers the others.
+- x = x + self.positions.weight[: ids.shape[1]]
++ x = x + self.positions.weight[: ids.shape[1]].flip(0)
+## last_places: You take the last rows of the table of positions; a text begins at row 0.
+- x = x + self.positions.weight[: ids.shape[1]]
++ x = x + self.positions.weight[-ids.shape[1] :]
+## one_place_for_all: Every token gets the same position.
+- x = x + self.positions.weight[: ids.shape[1]]
++ x = x + self.positions.weight[0]
+## positions_multiplied: Positions are multiplied with the embeddings; they are added.
+- x = x + self.positions.weight[: ids.shape[1]]
++ x = x * self.positions.weight[: ids.shape[1]]
+## no_last_norm: The norm between the last block and the head is missing.
+- x = self.norm(x)
+## norm_in_front: The last norm stands in front of the blocks.
+- for layer in self.blocks:
++ x = self.norm(x)
++ for layer in self.blocks:
+- x = self.norm(x)
+## norm_after_each: The last norm is applied after every block.
+      x = layer(x)
+- x = self.norm(x)
++     x = self.norm(x)
+## one_block_for_all: One block is used again and again: they share their weights.
+- x = layer(x)
++ x = self.blocks[0](x)
+## blocks_not_registered: The blocks stand in a plain list, where PyTorch does not find their parameters.
+- self.blocks = nn.ModuleList()
++ self.blocks = []
+## probabilities_returned: You return probabilities; the loss takes logits, and would take the softmax again.
+- return self.head(x)
++ return self.head(x).softmax(dim=-1)
+## last_place_alone: Only the last place gives logits; in training every place is asked.
+- return self.head(x)
++ return self.head(x[:, -1:])
+## bias_in_the_head: Your head has a bias; the logits are dot products alone.
+- self.head = nn.Linear(d_model, n_vocab, bias=False)
++ self.head = nn.Linear(d_model, n_vocab)
+## head_is_the_embedding: Your head is the embedding once more (tied); here it has a matrix of its own.
+- self.head = nn.Linear(d_model, n_vocab, bias=False)
++ self.n_vocab = n_vocab
+- return self.head(x)
++ return x @ self.tokens.weight.T
+## narrow_hidden_layer: The hidden layer of your blocks has not 4 D units.
+- self.blocks.append(Block(d_model, n_heads, 4 * d_model, dropout, causal=True))
++ self.blocks.append(Block(d_model, n_heads, 2 * d_model, dropout, causal=True))
+## dropout_lost: The dropout never reaches the blocks.
+- self.blocks.append(Block(d_model, n_heads, 4 * d_model, dropout, causal=True))
++ self.blocks.append(Block(d_model, n_heads, 4 * d_model, causal=True))
+""")

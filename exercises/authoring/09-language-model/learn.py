@@ -1,0 +1,170 @@
+"""Exercise 09, question learn: train it until it has found the rule."""
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from clearcheck import Inputs, Question, answers_to, holds
+from clearcheck.author.torch_arguments import training_call
+from clearcheck.author.torch_checks import learns
+
+from .parts import GPT
+from .shared import BRINGS
+
+SECONDS = 20.0  # of one loop, on a slow machine too
+EQUALS, STOP, V, LENGTH, STEPS, THRESHOLD = 8, 9, 10, 24, 150, 0.9
+
+
+def sentences(rng, how_many):
+    """Two digits below 8, an equals sign, the same digits backwards, a full stop; one after another in one row."""
+    digits = rng.integers(8, size=(how_many, 2))
+    marks = np.full((how_many, 1), EQUALS), np.full((how_many, 1), STOP)
+    return np.hstack([digits, marks[0], digits[:, ::-1], marks[1]]).ravel()
+
+
+def drawn(rng):
+    """A text to learn from, and windows of another one that begin anywhere."""
+    learned, fresh = sentences(rng, 500), sentences(rng, 200)
+    starts = rng.integers(len(fresh) - LENGTH - 1, size=60)
+    rows = fresh[starts[:, None] + np.arange(LENGTH + 1)]
+    return training_call(learned, STEPS, held_out=(rows[:, :-1],)), rows[:, 1:]
+
+
+def mean_surprise(logits, asked):
+    if logits.shape != (*asked.shape, V):
+        raise ValueError(f"logits of shape {logits.shape} for {asked.shape} tokens that are asked for")
+    shifted = logits - logits.max(axis=2, keepdims=True)
+    log_p = shifted - np.log(np.exp(shifted).sum(axis=2, keepdims=True))
+    return -np.take_along_axis(log_p, asked[..., None], axis=2).mean()
+
+
+def as_many_steps_as_asked(ask, rng):
+    (plan,), asked = drawn(rng)
+    came = ask({**plan, "arguments": (plan["arguments"][0], 3)})
+    if not 0 < came["steps"] <= 3:
+        return f"With steps=3 your loop took {came['steps']} steps of an optimiser."
+    shape, gave = (*asked.shape, V), np.shape(came["output"])
+    return None if gave == shape else f"The model should give logits of shape {shape}; it gave {gave}."
+
+
+QUESTION = Question(
+    id="learn",
+    title="Train it until it has found the rule",
+    name="fit",
+    minutes=40,
+    difficulty=3,
+    draws=2,
+    uses=("gpt", "cut"),
+    checks=(
+        holds("steps", 3, as_many_steps_as_asked),
+        holds("new text", 14, learns(drawn, STEPS, mean_surprise, THRESHOLD, "mean surprise in nats")),
+    ),
+    hints=(
+        "A step needs a batch: random starts, and your `cut`. What is the largest start that still fits?",
+        "The four lines of a step, AdamW, a learning rate near 0.01. Does the first loss lie near ln 10, about 2.3? "
+        "If it is lower, look at the shift and at the mask.",
+        "A loss that stays above 1.2 has not found the second digit: it takes about a hundred steps of 32 rows. Let "
+        "the rate warm up and fall to zero, and keep two blocks of width 32.",
+    ),
+    section="half-a-minute-of-training",
+    brings=BRINGS,
+    seconds=SECONDS,
+    inputs=Inputs(no_sizes="the sizes are those of a data set", no_softmax="the softmax is in the loss"),
+    how="training",
+)
+
+right, wrong = answers_to(QUESTION)
+
+
+@right
+def with_a_schedule(ids, steps):
+    model = GPT(10, 24, 32, 4, 2)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda n: min((n + 1) / 20, 1.02 - n / steps))
+    for _ in range(steps):
+        rows = ids[torch.randint(len(ids) - 24, (32, 1)) + torch.arange(25)]
+        read, asked = rows[:, :-1], rows[:, 1:]
+        loss = F.cross_entropy(model(read).flatten(0, 1), asked.flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        schedule.step()
+    return model
+
+
+@right
+def clipped(ids, steps):
+    model = GPT(n_vocab=10, n_positions=32, d_model=32, n_heads=4, n_layers=2, dropout=0.0)
+    adam = torch.optim.Adam(model.parameters(), lr=0.008, betas=(0.9, 0.95))
+    windows = ids.unfold(0, 25, 1)
+    for _ in range(steps):
+        chosen = windows[torch.randperm(len(windows))[:40]]
+        adam.zero_grad(set_to_none=True)
+        F.cross_entropy(model(chosen[:, :24]).mT, chosen[:, 1:]).backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        adam.step()
+    return model
+
+
+@right
+def one_cycle(ids, steps):
+    model = GPT(10, 24, 40, 4, 2).train()
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.01, weight_decay=0.05)
+    cycle = torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.01, total_steps=steps + 1)
+    for starts in torch.randint(len(ids) - 24, (steps, 32)):
+        read = torch.stack([ids[s : s + 24] for s in starts])
+        asked = torch.stack([ids[s + 1 : s + 25] for s in starts])
+        optimizer.zero_grad()
+        (-model(read).log_softmax(2).gather(2, asked[..., None])).mean().backward()
+        optimizer.step()
+        cycle.step()
+    return model.eval()
+
+
+wrong.edits("""
+# with_a_schedule
+## not_shifted [common-mistakes]: The rows are not shifted: each place is asked for what it reads, and learns to copy.
+- read, asked = rows[:, :-1], rows[:, 1:]
++ read, asked = rows[:, :-1], rows[:, :-1]
+## shifted_back [common-mistakes]: The rows are shifted the wrong way: each place is asked for the token before.
+- read, asked = rows[:, :-1], rows[:, 1:]
++ read, asked = rows[:, 1:], rows[:, :-1]
+## places_mixed: Logits and tokens are flattened in different orders.
+- loss = F.cross_entropy(model(read).flatten(0, 1), asked.flatten())
++ loss = F.cross_entropy(model(read).transpose(0, 1).flatten(0, 1), asked.flatten())
+## softmax_twice: `cross_entropy` takes logits; you hand it probabilities, of which it takes the softmax again.
+- loss = F.cross_entropy(model(read).flatten(0, 1), asked.flatten())
++ loss = F.cross_entropy(model(read).softmax(-1).flatten(0, 1), asked.flatten())
+## only_the_beginning: All rows come from the first tokens of the text: the model learns these by heart.
+- rows = ids[torch.randint(len(ids) - 24, (32, 1)) + torch.arange(25)]
++ rows = ids[torch.zeros(32, 1, dtype=torch.long) + torch.arange(25)]
+## shuffled: Each row is drawn token by token from anywhere, so there is no order to learn.
+- rows = ids[torch.randint(len(ids) - 24, (32, 1)) + torch.arange(25)]
++ rows = ids[torch.randint(len(ids), (32, 25))]
+## windows_too_short: Your windows hold two tokens: a digit that lies further back is never in sight.
+- rows = ids[torch.randint(len(ids) - 24, (32, 1)) + torch.arange(25)]
++ rows = ids[torch.randint(len(ids) - 24, (32, 1)) + torch.arange(3)]
+## no_step: The optimiser never takes a step.
+- optimizer.step()
+## zeroed_too_late: The gradients are set to zero after they were computed.
+- optimizer.zero_grad()
+- loss.backward()
++ loss.backward()
++ optimizer.zero_grad()
+## uphill: The step goes uphill.
+- loss.backward()
++ (-loss).backward()
+## head_alone: Only the head is trained; the other parameters are never handed to the optimiser.
+- optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
++ optimizer = torch.optim.AdamW(model.head.parameters(), lr=0.01)
+## too_slow: The learning rate is far too small for so few steps.
+- optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
++ optimizer = torch.optim.AdamW(model.parameters(), lr=0.000005)
+## new_model_each_step: A new model is made in every step, and the last one has learned nothing.
+      rows = ids[torch.randint(len(ids) - 24, (32, 1)) + torch.arange(25)]
++     model = GPT(10, 24, 32, 4, 2)
+## no_blocks: Your model has no blocks: each place sees its own token alone, and no earlier digit.
+- model = GPT(10, 24, 32, 4, 2)
++ model = GPT(10, 24, 32, 4, 0)
+## nothing_returned: The model is trained, and not returned.
+- return model
+""")

@@ -1,0 +1,146 @@
+"""Exercise 10, question learn: above the nearest neighbour."""
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from clearcheck import Inputs, Question, answers_to, holds
+from clearcheck.author.torch_arguments import training_call
+from clearcheck.author.torch_checks import learns
+
+from .parts import BRINGS, ViT, crosses
+
+SECONDS = 20.0  # of one loop, on a slow machine too
+N_SEEN, N_FRESH, STEPS, THRESHOLD = 1500, 300, 200, 0.9
+
+
+def drawn(rng):
+    """1,500 pictures to learn from, and the patches of 300 others."""
+    patches, labels = crosses(rng, N_SEEN + N_FRESH)
+    return training_call(patches[:N_SEEN], labels[:N_SEEN], STEPS, held_out=(patches[N_SEEN:],)), labels[N_SEEN:]
+
+
+def share_right(scores, labels):
+    if scores.shape != (len(labels), 3):
+        raise ValueError(f"scores of shape {scores.shape} for {len(labels)} pictures and 3 labels")
+    return np.mean(scores.argmax(axis=1) == labels)
+
+
+def as_many_steps_as_asked(ask, rng):
+    (plan,), labels = drawn(rng)
+    came = ask({**plan, "arguments": (*plan["arguments"][:2], 3)})
+    if not 0 < came["steps"] <= 3:
+        return f"With steps=3 your loop took {came['steps']} steps of an optimiser."
+    gave, shape = np.shape(came["output"]), (len(labels), 3)
+    return None if gave == shape else f"The model should give scores of shape {shape}, not {gave}."
+
+
+QUESTION = Question(
+    id="learn",
+    title="Above the nearest neighbour",
+    name="fit",
+    minutes=30,
+    difficulty=3,
+    draws=2,
+    uses=("vit",),
+    checks=(
+        holds("steps", 2, as_many_steps_as_asked),
+        holds("new pictures", 12, learns(drawn, STEPS, share_right, THRESHOLD, "share of right labels", False)),
+    ),
+    hints=(
+        "Print the loss every twenty steps. It starts near ln 3, which is what guessing costs; does it move?",
+        "If it stays near ln 3, look at the order of the four lines of a step and at the learning rate: for so few "
+        "steps it has to be large, a few thousandths.",
+        "If the loss falls and the new pictures are wrong all the same, do pictures and labels of a batch come from "
+        "the same rows?",
+    ),
+    section="the-competition",
+    brings=BRINGS,
+    seconds=SECONDS,
+    inputs=Inputs(no_sizes="the sizes are those of a data set", no_softmax="the softmax is in the loss"),
+    how="training",
+)
+
+right, wrong = answers_to(QUESTION)
+
+
+@right
+def with_adam(patches, labels, steps):
+    model = ViT(9, 9, 24, 4, 3)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.005)
+    for _ in range(steps):
+        rows = torch.randint(len(patches), (64,))
+        scores = model(patches[rows])
+        loss = F.cross_entropy(scores, labels[rows])
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return model
+
+
+@right
+def warmed_up(patches, labels, steps):
+    model = ViT(9, 9, 24, 2, 3, mean=True)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.01, total_steps=steps)
+    for _ in range(steps):
+        chosen = torch.randperm(len(patches))[:96]
+        losses = -model(patches[chosen]).log_softmax(1).gather(1, labels[chosen][:, None])
+        optimizer.zero_grad(set_to_none=True)
+        losses.mean().backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        schedule.step()
+    return model
+
+
+@right
+def all_at_once(patches, labels, steps):
+    model = ViT(9, 9, 32, 4, 3)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.004)
+    for batch in torch.randint(len(patches), (steps, 80)):
+        optimizer.zero_grad()
+        F.cross_entropy(model(patches[batch]), labels[batch]).backward()
+        optimizer.step()
+    return model
+
+
+wrong.edits("""
+# with_adam
+## other_rows: Pictures and labels come from different rows of the data.
+- loss = F.cross_entropy(scores, labels[rows])
++ loss = F.cross_entropy(scores, labels[: len(rows)])
+## no_step: The optimiser never takes a step.
+- optimizer.step()
+## zeroed_too_late: The gradients are set to zero after they were computed.
+- optimizer.zero_grad()
+- loss.backward()
++ loss.backward()
++ optimizer.zero_grad()
+## uphill: The step goes uphill.
+- loss.backward()
++ (-loss).backward()
+## head_alone: Only the head is trained; the other parameters are never handed to the optimiser.
+- optimizer = torch.optim.Adam(model.parameters(), lr=0.005)
++ optimizer = torch.optim.Adam(model.head.parameters(), lr=0.005)
+## too_slow: The learning rate is far too small for so few steps.
+- optimizer = torch.optim.Adam(model.parameters(), lr=0.005)
++ optimizer = torch.optim.Adam(model.parameters(), lr=0.000005)
+## new_model_each_step: A new model is made in every step, and the last one has learned nothing.
+      rows = torch.randint(len(patches), (64,))
++     model = ViT(9, 9, 24, 4, 3)
+## shuffled_patches [a-bag-of-patches]: The patches of each batch are shuffled, and the label depends on where they
+stand.
+- scores = model(patches[rows])
++ scores = model(patches[rows][:, torch.randperm(9)])
+## one_batch: The same 64 pictures are shown in every step, and learned by heart.
+- rows = torch.randint(len(patches), (64,))
++ rows = torch.arange(64)
+## half_of_each_picture: The last patches of each picture are wiped out.
+- scores = model(patches[rows])
++ scores = model(patches[rows] * (torch.arange(9) < 5)[:, None])
+## labels_shifted: The labels are one row off.
+- loss = F.cross_entropy(scores, labels[rows])
++ loss = F.cross_entropy(scores, labels[rows - 1])
+## nothing_returned: The model is trained, and not returned.
+- return model
+""")

@@ -1,0 +1,248 @@
+"""Exercise 11, question four: train it until four comes out right."""
+
+import re
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from clearcheck import Inputs, Question, answers_to, holds
+from clearcheck.author.torch_arguments import training_call
+
+from .parts import PromptTranslator
+
+SECONDS = 20.0  # of one loop, on a slow machine too
+STEPS, THRESHOLD = 200, 0.7
+LONG, NEW_LONG = 20_000, 40
+SHORT = [*range(1, 10), *range(10, 100, 9)]  # each ten and each digit behind it once
+NEW_SHORT = [n for n in range(10, 100) if n not in SHORT]
+ENGLISH = re.findall(
+    r"\w+",
+    """one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
+eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety""",
+)
+GERMAN = re.findall(
+    r"\w+",
+    """eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn siebzehn
+achtzehn neunzehn zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig""",
+)
+WORDS = ["padding", "start", "end", *ENGLISH, "hundred", "thousand", "and", *GERMAN, "ein", "und", "hundert", "tausend"]
+PADDING, START, END = 0, 1, 2
+ID = {word: i for i, word in enumerate(WORDS)}
+
+
+def english(n):
+    if n >= 100:
+        size, name = (1000, "thousand") if n >= 1000 else (100, "hundred")
+        rest = ["and"] * (0 < n % size < 100)
+        return [*english(n // size), name, *rest, *english(n % size)]
+    if n > 20 and n % 10:
+        return [ENGLISH[17 + n // 10], ENGLISH[n % 10 - 1]]
+    return [ENGLISH[n - 1 if n < 20 else 17 + n // 10]] if n else []
+
+
+def german(n, last=True):
+    if n >= 100:
+        size, name = (1000, "tausend") if n >= 1000 else (100, "hundert")
+        return [*german(n // size, False), name, *german(n % size, last)]
+    if n > 20 and n % 10:
+        return [*german(n % 10, False), "und", GERMAN[17 + n // 10]]
+    if n == 1 and not last:
+        return ["ein"]
+    return [GERMAN[n - 1 if n < 20 else 17 + n // 10]] if n else []
+
+
+def ids_of(numbers, words_of):
+    rows = [[*map(ID.get, words_of(n)), END] for n in numbers]
+    longest = max(map(len, rows))
+    return np.array([row + [PADDING] * (longest - len(row)) for row in rows])
+
+
+def drawn(rng):
+    """20,000 long numbers and 19 short ones, among them 4; asked for are 4, 80 new short and 40 new long ones."""
+    long = rng.permutation(np.arange(1000, 100_000)).tolist()
+    lessons = rng.permutation([*long[:LONG], *SHORT]).tolist()
+    asked = [4, *NEW_SHORT, *long[-NEW_LONG:]]
+    source, target = ids_of(asked, english), ids_of(asked, german)
+    read = np.column_stack([np.full(len(asked), START), target[:, :-1]])
+    arguments = ids_of(lessons, english), ids_of(lessons, german), len(WORDS), START, PADDING, STEPS
+    return training_call(*arguments, held_out=(source, read)), target
+
+
+def exactly_right(scores, target):
+    """Of each number, whether it is right in every word."""
+    return ((scores.argmax(axis=2) == target) | (target == PADDING)).all(axis=1)
+
+
+def score(right):
+    """0 without four, else the smaller one of the shares of new short and of new long numbers."""
+    short, long = np.split(right[1:], [len(NEW_SHORT)])
+    return float(right[0] * min(short.mean(), long.mean()))
+
+
+def where_to_look(short, long):
+    """What the shares say about the loop; short and long are shares of new numbers."""
+    if long < THRESHOLD and short < THRESHOLD:
+        return "It has hardly learned to translate: look at what is read, what is asked for and the learning rate."
+    if long < THRESHOLD:
+        return "Short numbers come out right and long ones do not: how many long lessons are in a batch?"
+    if short < THRESHOLD:
+        return "Long numbers come out right and short ones do not: how many short lessons are in a batch?"
+    return "Most others come out right: how often was the lesson *four* in a batch?"
+
+
+def four_and_the_others(ask, rng):
+    (plan,), target = drawn(rng)
+    came = ask(plan)
+    if came["steps"] > STEPS:
+        return f"Your loop took {came['steps']} optimiser steps; at most {STEPS} are allowed."
+    scores, shape = came["output"], (*target.shape, len(WORDS))
+    if np.shape(scores) != shape:
+        return f"For {len(target)} numbers the model should give scores of shape {shape}; it gave {np.shape(scores)}."
+    right = exactly_right(scores, target)
+    if score(right) >= THRESHOLD:
+        return None
+    short, long = np.split(right[1:], [len(NEW_SHORT)])
+    written = " ".join(WORDS[i] for i in scores[0, :2].argmax(axis=1))
+    return (
+        f"After {came['steps']} optimiser steps your model writes *{written}* for *four*; right are {short.sum()} of "
+        f"{len(short)} new short numbers and {long.sum()} of {len(long)} new long ones. Asked for are *vier end* and "
+        f"{THRESHOLD:.0%} of each. {where_to_look(short.mean(), long.mean())}"
+    )
+
+
+def as_many_steps_as_asked(ask, rng):
+    (plan,), _ = drawn(rng)
+    came = ask({**plan, "arguments": (*plan["arguments"][:5], 3)})
+    return None if 0 < came["steps"] <= 3 else f"With steps=3 your loop took {came['steps']} steps of an optimiser."
+
+
+QUESTION = Question(
+    id="four",
+    title="Until four comes out right",
+    name="fit",
+    minutes=35,
+    difficulty=3,
+    draws=2,
+    uses=("prompt",),
+    checks=(
+        holds("steps", 2, as_many_steps_as_asked),
+        holds("four and the others", 12, four_and_the_others),
+    ),
+    hints=(
+        "Count the lessons by their number of words. How many short ones are there in 200 batches of 64?",
+        "`torch.multinomial(weights, 64, replacement=True)` draws rows by weights: give each short row a larger one. "
+        "The width 48 and two blocks are enough.",
+        "The decoder reads `start` and the target without its last token. Leave padding out of the loss, and let the "
+        "learning rate rise in the first steps and fall to zero at the end.",
+    ),
+    section="why-it-cannot-say-four",
+    seconds=SECONDS,
+    inputs=Inputs(no_sizes="the sizes are those of a data set", no_softmax="the softmax is in the loss"),
+    how="training",
+)
+
+right, wrong = answers_to(QUESTION)
+
+
+@right
+def half_short(sources, targets, n_words, start, padding, steps):
+    model = PromptTranslator(n_words, 48, 4, 96, 2, padding)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.006)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.006, total_steps=steps)
+    read = torch.cat([torch.full((len(targets), 1), start), targets[:, :-1]], dim=1)
+    short = (targets != padding).sum(1) <= 4
+    weights = torch.where(short, 1 / short.sum(), 1 / (~short).sum())
+    for _ in range(steps):
+        rows = torch.multinomial(weights, 64, replacement=True)
+        scores = model(sources[rows], read[rows])
+        loss = F.cross_entropy(scores.flatten(0, 1), targets[rows].flatten(), ignore_index=padding)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        schedule.step()
+    return model
+
+
+@right
+def as_many_of_each_length(sources, targets, n_words, start, padding, steps):
+    length = (sources != padding).sum(dim=1)
+    weights = 1 / torch.bincount(length)[length].float()
+    model = PromptTranslator(n_words, 48, 4, 96, 2, padding)
+    adam = torch.optim.Adam(model.parameters(), lr=0.006)
+    for step in range(steps):
+        for group in adam.param_groups:
+            group["lr"] = 0.006 * min((step + 1) / 20, 1 - step / steps)
+        rows = torch.multinomial(weights, 64, replacement=True)
+        wanted = targets[rows]
+        read = F.pad(wanted, (1, 0), value=start)[:, :-1]
+        surprise = F.cross_entropy(model(sources[rows], read).mT, wanted, ignore_index=padding)
+        adam.zero_grad()
+        surprise.backward()
+        adam.step()
+    return model
+
+
+@right
+def two_halves(sources, targets, n_words, start, padding, steps):
+    words = (targets != padding).sum(dim=1)
+    short, long = (torch.nonzero(part)[:, 0] for part in (words < 5, words >= 5))
+    model = PromptTranslator(n_words, 44, 4, 88, 2, padding)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.006, weight_decay=0.01)
+    rates = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda n: min((n + 1) / 30, 1 - n / steps))
+    for _ in range(steps):
+        rows = torch.cat([part[torch.randint(len(part), (32,))] for part in (short, long)])
+        read = torch.hstack([torch.full((64, 1), start), targets[rows, :-1]])
+        log_p = model(sources[rows], read).log_softmax(dim=2)
+        real = targets[rows] != padding
+        loss = -log_p.gather(2, targets[rows][:, :, None])[:, :, 0][real].mean()
+        optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        rates.step()
+    return model
+
+
+wrong.edits("""
+# half_short
+## not_shifted [common-mistakes]: The decoder reads what it is asked for, and learns to copy it.
+- read = torch.cat([torch.full((len(targets), 1), start), targets[:, :-1]], dim=1)
++ read = targets
+## shifted_the_other_way [common-mistakes]: The decoder reads the next word at each place: it sees what is asked for
+later.
+- read = torch.cat([torch.full((len(targets), 1), start), targets[:, :-1]], dim=1)
++ read = torch.cat([targets[:, 1:], torch.full((len(targets), 1), start)], dim=1)
+## other_rows: Sources and targets come from different rows of the lessons.
+- loss = F.cross_entropy(scores.flatten(0, 1), targets[rows].flatten(), ignore_index=padding)
++ loss = F.cross_entropy(scores.flatten(0, 1), targets[rows.flip(0)].flatten(), ignore_index=padding)
+## places_mixed: Scores and targets are flattened in different orders.
+- loss = F.cross_entropy(scores.flatten(0, 1), targets[rows].flatten(), ignore_index=padding)
++ loss = F.cross_entropy(scores.transpose(0, 1).flatten(0, 1), targets[rows].flatten(), ignore_index=padding)
+## evenly [why-it-cannot-say-four]: Every lesson is as likely as every other, and only every sixteenth batch
+holds a short one.
+- rows = torch.multinomial(weights, 64, replacement=True)
++ rows = torch.randint(len(targets), (64,))
+## no_long_ones: Your batches hold the short lessons alone, and long numbers come out wrong.
+- weights = torch.where(short, 1 / short.sum(), 1 / (~short).sum())
++ weights = short.float()
+## no_short_ones [why-it-cannot-say-four]: Your batches hold no short lesson at all.
+- weights = torch.where(short, 1 / short.sum(), 1 / (~short).sum())
++ weights = (~short).float()
+## no_step: The optimiser never takes a step.
+- optimizer.step()
+## zeroed_too_late: The gradients are set to zero after they were computed.
+- optimizer.zero_grad()
+- loss.backward()
++ loss.backward()
++ optimizer.zero_grad()
+## too_slow: The learning rate is far too small for so few steps.
+- optimizer = torch.optim.AdamW(model.parameters(), lr=0.006)
+- schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.006, total_steps=steps)
++ optimizer = torch.optim.AdamW(model.parameters(), lr=0.000006)
++ schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.000006, total_steps=steps)
+## new_model_each_step: A new model is made in every step, and the last one has learned nothing.
+      rows = torch.multinomial(weights, 64, replacement=True)
++     model = PromptTranslator(n_words, 48, 4, 96, 2, padding)
+## nothing_returned: The model is trained, and not returned.
+- return model
+""")

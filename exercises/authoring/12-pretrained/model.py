@@ -1,0 +1,247 @@
+"""Exercise 12, question model: a model for somebody else's file."""
+
+import torch
+import torch.nn.functional as F
+from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck.author.torch_arguments import module_call
+from clearcheck.author.torch_checks import causal, gradients_everywhere, parameter_count, rows_independent
+from torch import nn
+
+from . import parts
+from .parts import heads_of, turned
+
+
+def drawn(rng, rows=2, tokens=6, n_vocab=37, d_model=24, n_heads=3, n_layers=2, scale=1.0, **options):
+    sizes = {"n_vocab": n_vocab, "d_model": d_model, "n_heads": n_heads, "n_layers": n_layers}
+    w = {"tokens.weight": rng.normal(size=(n_vocab, d_model))}
+    for i in range(n_layers):
+        shapes = {"qkv": (3, 1), "out": (1, 1), "up": (4, 1), "down": (1, 4)}
+        for name, (out, into) in shapes.items():
+            spread = scale if name == "qkv" else 1.0
+            shape = out * d_model, into * d_model
+            w[f"blocks.{i}.{name}.weight"] = spread * rng.normal(size=shape) / shape[1] ** 0.5
+            w[f"blocks.{i}.{name}.bias"] = 0.3 * rng.normal(size=shape[0])
+    for name in ("norm", *(f"blocks.{i}.norm_{place}" for i in range(n_layers) for place in (1, 2))):
+        w[f"{name}.weight"], w[f"{name}.bias"] = rng.uniform(0.5, 1.5, d_model), 0.3 * rng.normal(size=d_model)
+    return module_call(sizes, (rng.integers(n_vocab, size=(rows, tokens)),), weights=w, **options)
+
+
+def scores(rng):
+    given = {"rows": 3}, {"tokens": 1}, {"n_layers": 1, "tokens": 11}, {"d_model": 20, "n_heads": 5, "n_vocab": 29}
+    return [drawn(rng, **one) for one in given]
+
+
+def sharp(rng):
+    """Queries and keys so large that a softmax of the wrong axis or scale, or a late mask, is far off."""
+    return [drawn(rng, scale=4.0, tokens=9), drawn(rng, scale=4.0, n_heads=1, tokens=7)]
+
+
+def gradients(rng):
+    return [drawn(rng, gives="gradients", n_layers=1)]
+
+
+def count(n_vocab, d_model, n_heads, n_layers):
+    D = d_model
+    return n_vocab * D + n_layers * (12 * D**2 + 13 * D) + 2 * D
+
+
+QUESTION = Question(
+    id="model",
+    title="A model for somebody else's file",
+    name="AustenGPT",
+    minutes=35,
+    difficulty=3,
+    checks=(
+        equals("scores", 7, scores, parts.AustenGPT),
+        equals("large scores", 3, sharp, parts.AustenGPT),
+        equals("gradients", 2, gradients, parts.AustenGPT),
+        holds("looking back", 3, causal(drawn)),
+        holds("rows apart", 1, rows_independent(drawn)),
+        holds("every parameter", 1, gradients_everywhere(drawn)),
+        holds("one matrix, two uses", 3, parameter_count(drawn, count)),
+    ),
+    hints=(
+        "Write one block as a module of its own, with six layers under the six names, and then the model: an "
+        "embedding, a list of blocks, a norm. Where does GPT-2 have its norms?",
+        "`self.qkv(x).chunk(3, dim=-1)` gives queries, keys and values. Cut each into heads, B × H × N × K, and only "
+        "then turn queries and keys. What happens to the values?",
+        "The head has no parameters: the scores are products with the rows of `tokens.weight`, `F.linear(x, W)`. With "
+        "nearly right scores look at the scale, √K, and at the two norms of a block.",
+    ),
+    section="one-matrix-two-uses",
+    seconds=20.0,
+    how="module",
+    forbids=(
+        "torch.nn.MultiheadAttention",
+        "torch.nn.Transformer",
+        "torch.nn.TransformerEncoderLayer",
+        "torch.nn.TransformerDecoderLayer",
+    ),
+    inputs=Inputs(no_sizes="the sizes are those of a module", no_softmax="the scores are made inside"),
+)
+
+right, wrong = answers_to(QUESTION)
+
+
+@right
+class AsOftenWritten(nn.Module):
+    def __init__(self, n_vocab, d_model, n_heads, n_layers):
+        super().__init__()
+        self.n_heads, self.tokens, self.blocks = n_heads, nn.Embedding(n_vocab, d_model), nn.ModuleList()
+        for _ in range(n_layers):
+            block = nn.ModuleDict({"norm_1": nn.LayerNorm(d_model), "norm_2": nn.LayerNorm(d_model)})
+            block["qkv"], block["out"] = nn.Linear(d_model, 3 * d_model), nn.Linear(d_model, d_model)
+            block["up"], block["down"] = nn.Linear(d_model, 4 * d_model), nn.Linear(4 * d_model, d_model)
+            self.blocks.append(block)
+        self.norm = nn.LayerNorm(d_model)
+
+    def forward(self, ids):
+        x = self.tokens(ids)
+        for block in self.blocks:
+            z = block["norm_1"](x)
+            q, k, v = (heads_of(part, self.n_heads) for part in block["qkv"](z).chunk(3, dim=-1))
+            q, k = turned(q), turned(k)
+            table = q @ k.mT / q.shape[-1] ** 0.5
+            later = torch.ones_like(table, dtype=torch.bool).triu(1)
+            table = table.masked_fill(later, -torch.inf)
+            y = (table.softmax(-1) @ v).transpose(1, 2).flatten(2)
+            x = x + block["out"](y)
+            x = x + block["down"](F.gelu(block["up"](block["norm_2"](x))))
+        return self.norm(x) @ self.tokens.weight.T
+
+
+@right
+class WithAHead(nn.Module):
+    """A head that shares its weight, and the fused attention."""
+
+    def __init__(self, n_vocab, d_model, n_heads, n_layers):
+        super().__init__()
+        self.n_heads = n_heads
+        self.tokens, self.head = nn.Embedding(n_vocab, d_model), nn.Linear(d_model, n_vocab, bias=False)
+        self.head.weight = self.tokens.weight
+        sizes = {"qkv": (1, 3), "out": (1, 1), "up": (1, 4), "down": (4, 1)}
+        layers = [{n: nn.Linear(a * d_model, b * d_model) for n, (a, b) in sizes.items()} for _ in range(n_layers)]
+        norms = [{f"norm_{place}": nn.LayerNorm(d_model) for place in (1, 2)} for _ in range(n_layers)]
+        self.blocks = nn.ModuleList(nn.ModuleDict(one | two) for one, two in zip(layers, norms, strict=True))
+        self.norm = nn.LayerNorm(d_model)
+
+    def forward(self, ids):
+        x = self.tokens(ids)
+        for block in self.blocks:
+            q, k, v = block["qkv"](block["norm_1"](x)).unflatten(-1, (3, self.n_heads, -1)).permute(2, 0, 3, 1, 4)
+            y = F.scaled_dot_product_attention(turned(q), turned(k), v, is_causal=True)
+            x = x + block["out"](y.transpose(1, 2).reshape(x.shape))
+            x = x + block["down"](F.gelu(block["up"](block["norm_2"](x))))
+        return self.head(self.norm(x))
+
+
+@right
+class HeadByHead(nn.Module):
+    def __init__(self, n_vocab, d_model, n_heads, n_layers):
+        super().__init__()
+
+        class Part(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.norm_1, self.norm_2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
+                self.qkv, self.out = nn.Linear(d_model, 3 * d_model), nn.Linear(d_model, d_model)
+                self.up, self.down = nn.Linear(d_model, 4 * d_model), nn.Linear(4 * d_model, d_model)
+
+            def forward(self, x):
+                parts = self.qkv(self.norm_1(x)).split(d_model, dim=2)
+                past = torch.ones(x.shape[1], x.shape[1]).tril() == 1
+                found = []
+                for q, k, v in zip(*(part.chunk(n_heads, dim=2) for part in parts), strict=True):
+                    q, k = turned(q[:, None])[:, 0], turned(k[:, None])[:, 0]
+                    scores = torch.einsum("bnk,bsk->bns", q, k) / k.shape[2] ** 0.5
+                    found.append(scores.where(past, -torch.inf).softmax(dim=2) @ v)
+                x = x + self.out(torch.cat(found, dim=2))
+                return x + self.down(F.gelu(self.up(self.norm_2(x))))
+
+        self.tokens, self.norm = nn.Embedding(n_vocab, d_model), nn.LayerNorm(d_model)
+        self.blocks = nn.ModuleList(Part() for _ in range(n_layers))
+
+    def forward(self, ids):
+        x = self.tokens(ids)
+        for block in self.blocks:
+            x = block(x)
+        return F.linear(self.norm(x), self.tokens.weight)
+
+
+wrong.edits("""
+# AsOftenWritten
+## head_of_its_own: The head has a matrix of its own; the file has one for both uses.
+  self.norm = nn.LayerNorm(d_model)
++ self.head = nn.Linear(d_model, n_vocab, bias=False)
+- return self.norm(x) @ self.tokens.weight.T
++ return self.head(self.norm(x))
+## no_last_norm [which-slip-would-you-notice]: The norm behind the last block is made and never used.
+- return self.norm(x) @ self.tokens.weight.T
++ return x @ self.tokens.weight.T
+## no_rotary [which-slip-would-you-notice]: Queries and keys are not turned: the model does not know the order of what
+it has read.
+- q, k = turned(q), turned(k)
+## values_turned: The values are turned, too; only queries and keys are.
+- q, k = turned(q), turned(k)
++ q, k, v = turned(q), turned(k), turned(v)
+## turned_before_the_heads: Queries and keys are turned before they are cut into heads; each head has angles of its own
+width.
+- q, k, v = (heads_of(part, self.n_heads) for part in block["qkv"](z).chunk(3, dim=-1))
+- q, k = turned(q), turned(k)
++ q, k, v = block["qkv"](z).chunk(3, dim=-1)
++ q, k, v = (heads_of(p, self.n_heads) for p in (turned(q[:, None])[:, 0], turned(k[:, None])[:, 0], v))
+## keys_first [the-same-numbers-laid-out-otherwise]: The first third of `qkv` is taken for the keys; it is for the
+queries.
+- q, k, v = (heads_of(part, self.n_heads) for part in block["qkv"](z).chunk(3, dim=-1))
++ k, q, v = (heads_of(part, self.n_heads) for part in block["qkv"](z).chunk(3, dim=-1))
+## values_second [the-same-numbers-laid-out-otherwise]: The second third of `qkv` is taken for the values; it is for the
+keys.
+- q, k, v = (heads_of(part, self.n_heads) for part in block["qkv"](z).chunk(3, dim=-1))
++ q, v, k = (heads_of(part, self.n_heads) for part in block["qkv"](z).chunk(3, dim=-1))
+## head_by_head [the-same-numbers-laid-out-otherwise]: `qkv` is cut into heads first and into three then; here all
+queries come first, then all keys, then all values.
+- q, k, v = (heads_of(part, self.n_heads) for part in block["qkv"](z).chunk(3, dim=-1))
++ q, k, v = heads_of(block["qkv"](z), self.n_heads).chunk(3, dim=-1)
+## scaled_by_the_width: The scores are divided by the root of the model's width; it is the width of a head.
+- table = q @ k.mT / q.shape[-1] ** 0.5
++ table = q @ k.mT / x.shape[-1] ** 0.5
+## not_scaled: The scores are not divided by √K.
+- table = q @ k.mT / q.shape[-1] ** 0.5
++ table = q @ k.mT
+## no_mask: Every token looks at later ones.
+- table = table.masked_fill(later, -torch.inf)
+## mask_turned: The mask lies on its side: a token looks at itself and at later ones.
+- later = torch.ones_like(table, dtype=torch.bool).triu(1)
++ later = torch.ones_like(table, dtype=torch.bool).tril(-1)
+## itself_masked: A token may not look at itself, and the first one has nothing to look at.
+- later = torch.ones_like(table, dtype=torch.bool).triu(1)
++ later = torch.ones_like(table, dtype=torch.bool).triu(0)
+## heads_joined_askew: The heads are joined without moving their axis back behind the tokens.
+- y = (table.softmax(-1) @ v).transpose(1, 2).flatten(2)
++ y = (table.softmax(-1) @ v).reshape(x.shape)
+## weights_of_the_wrong_axis: The softmax runs over the targets; the sources share the weight.
+- y = (table.softmax(-1) @ v).transpose(1, 2).flatten(2)
++ y = (table.softmax(-2).nan_to_num() @ v).transpose(1, 2).flatten(2)
+## no_residual: The result of attention replaces the stream; it is added to it.
+- x = x + block["out"](y)
++ x = block["out"](y)
+## one_norm_for_both: The second half of a block uses the norm of the first.
+- x = x + block["down"](F.gelu(block["up"](block["norm_2"](x))))
++ x = x + block["down"](F.gelu(block["up"](block["norm_1"](x))))
+## no_second_norm: The feed-forward layer reads the stream without its norm.
+- x = x + block["down"](F.gelu(block["up"](block["norm_2"](x))))
++ x = x + block["down"](F.gelu(block["up"](x)))
+## relu [which-slip-would-you-notice]: The activation is ReLU; this model has GELU.
+- x = x + block["down"](F.gelu(block["up"](block["norm_2"](x))))
++ x = x + block["down"](F.relu(block["up"](block["norm_2"](x))))
+## norm_after [which-choice-differs-where]: The norms come after each half, as in BERT; here they come first.
+- z = block["norm_1"](x)
++ z = x
+- x = x + block["out"](y)
+- x = x + block["down"](F.gelu(block["up"](block["norm_2"](x))))
++ x = block["norm_1"](x + block["out"](y))
++ x = block["norm_2"](x + block["down"](F.gelu(block["up"](x))))
+## probabilities: You return probabilities; scores are asked for, without a softmax.
+- return self.norm(x) @ self.tokens.weight.T
++ return (self.norm(x) @ self.tokens.weight.T).softmax(-1)
+""")

@@ -1,0 +1,187 @@
+"""Exercise 13, question loss: the first error signal, smoothed and with padding."""
+
+import numpy as np
+from clearcheck import Inputs, Question, answers_to, axes, equals, holds
+from clearcheck.author.cases import draw_sizes, shape_slip
+
+from .shared import close, softmax
+
+SECTION = "from-p--one-hot-to-the-embedding"
+
+
+def reference(logits, targets, smoothing):
+    V, counted = logits.shape[-1], targets >= 0
+    wanted = smoothing / V + (1 - smoothing) * (np.arange(V) == targets[..., None])
+    return np.where(counted[..., None], softmax(logits) - wanted, 0.0) / max(1, counted.sum())
+
+
+def drawn(rng, B=None, N=None, smoothing=0.1, size=1.0, padding=0.3):
+    some_B, some_N, V = draw_sizes(rng, 3)
+    shape = B or some_B, N or some_N
+    targets = rng.integers(V, size=shape)
+    targets[rng.random(shape) < padding] = -100
+    if padding < 1:
+        targets[0, 0] = 1
+    return size * rng.normal(size=(*shape, V)), targets, smoothing
+
+
+def without_smoothing(rng):
+    return [drawn(rng, smoothing=0.0, padding=0.0), drawn(rng, N=1, smoothing=0.0, padding=0.0)]
+
+
+def smoothed(rng):
+    return [
+        drawn(rng, padding=0.0),
+        drawn(rng, smoothing=0.35, padding=0.0),
+        drawn(rng, B=1, smoothing=1.0, padding=0.0),
+    ]
+
+
+def padded(rng):
+    return [drawn(rng), drawn(rng, smoothing=0.0, padding=0.6), drawn(rng, padding=1.0)]
+
+
+def large(rng):
+    return [drawn(rng, size=60.0), drawn(rng, size=2e4, smoothing=0.0)]
+
+
+def of_equal_sizes(rng):
+    size = draw_sizes(rng, 1)[0]
+    targets = rng.integers(size, size=(size, size))
+    targets[0, :2] = -100
+    return [(rng.normal(size=(size, size, size)), targets, 0.2)]
+
+
+def nothing_in_all(ask, rng):
+    logits, targets, smoothing = drawn(rng)
+    found = ask(logits, targets, smoothing)
+    if slip := shape_slip(found, logits.shape):
+        return slip
+    if close(found, 0 * found):
+        return "Your gradient is 0 everywhere."
+    if not close(found.sum(axis=-1), np.zeros(targets.shape)):
+        return "A number added to all logits of a place changes nothing, so a row of the gradient must sum to 0."
+    if not close(found[targets < 0], 0):
+        return "At a place whose target is -100 nothing was asked, so its row must be 0."
+    return None
+
+
+QUESTION = Question(
+    id="loss",
+    title="The first error signal, smoothed",
+    name="smoothed_backward",
+    minutes=12,
+    difficulty=1,
+    checks=(
+        equals("without smoothing", 3, without_smoothing, reference),
+        equals("smoothed", 3, smoothed, reference),
+        equals("padding", 2, padded, reference),
+        equals("large logits", 1, large, reference),
+        equals("equal sizes", 1, of_equal_sizes, reference),
+        holds("rows that sum to 0", 2, nothing_in_all),
+    ),
+    hints=(
+        "Without smoothing and padding this is p minus one-hot, divided by the number of places. What does the loss "
+        "ask for when it is smoothed, in place of the one-hot vector?",
+        "A mixture: 1 − smoothing at the target, and smoothing shared by all V tokens, the target among them.",
+        "A place with -100 has no loss. Its row is 0, it is not counted in the mean, and -100 is no index.",
+    ),
+    section=SECTION,
+    inputs=Inputs(axes("BNV", "BN"), lambda logits, *rest: logits, alike=("equal sizes",)),
+)
+
+right, wrong = answers_to(QUESTION)
+
+
+@right
+def one_hot_rows(logits, targets, smoothing):
+    vocabulary = logits.shape[-1]
+    powers = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    p = powers / powers.sum(axis=-1, keepdims=True)
+    asked = targets != -100
+    hot = np.eye(vocabulary)[np.where(asked, targets, 0)]
+    rows = p - (1 - smoothing) * hot - smoothing / vocabulary
+    rows[~asked] = 0
+    return rows / max(asked.sum(), 1)
+
+
+@right
+def place_by_place(logits, targets, smoothing):
+    result, places = np.zeros_like(logits), np.argwhere(targets >= 0)
+    for b, n in places:
+        row = np.exp(logits[b, n] - logits[b, n].max())
+        row /= row.sum()
+        row -= smoothing / len(row)
+        row[targets[b, n]] -= 1 - smoothing
+        result[b, n] = row / len(places)
+    return result
+
+
+@right
+def two_losses_mixed(logits, targets, smoothing):
+    flat, wanted = logits.reshape(-1, logits.shape[-1]), targets.ravel()
+    kept = np.flatnonzero(wanted >= 0)
+    e = np.exp(flat[kept] - flat[kept].max(axis=1)[:, None])
+    p = e / e.sum(axis=1)[:, None]
+    sharp = p.copy()
+    sharp[np.arange(len(kept)), wanted[kept]] -= 1
+    result = np.zeros_like(flat)
+    result[kept] = ((1 - smoothing) * sharp + smoothing * (p - 1 / p.shape[1])) / max(len(kept), 1)
+    return result.reshape(logits.shape)
+
+
+wrong.edits("""
+# one_hot_rows
+## sign_turned: The sign is turned round: this leads uphill.
+- rows = p - (1 - smoothing) * hot - smoothing / vocabulary
++ rows = (1 - smoothing) * hot + smoothing / vocabulary - p
+## smoothing_ignored: The smoothing is not used.
+- rows = p - (1 - smoothing) * hot - smoothing / vocabulary
++ rows = p - hot
+## target_gets_no_share: The share of the smoothing goes to the other tokens alone; all V tokens have part in it, the
+target too.
+- rows = p - (1 - smoothing) * hot - smoothing / vocabulary
++ rows = p - (1 - smoothing) * hot - smoothing / (vocabulary - 1) * (1 - hot)
+## smoothing_not_shared: Every token gets the whole smoothing; they share it.
+- rows = p - (1 - smoothing) * hot - smoothing / vocabulary
++ rows = p - (1 - smoothing) * hot - smoothing
+## target_not_lowered: The target still asks for the whole 1, so that more than 1 is asked for in all.
+- rows = p - (1 - smoothing) * hot - smoothing / vocabulary
++ rows = p - hot - smoothing / vocabulary
+## probabilities_smoothed: You smooth the probabilities; what is asked for is smoothed.
+- rows = p - (1 - smoothing) * hot - smoothing / vocabulary
++ rows = (1 - smoothing) * p + smoothing / vocabulary - hot
+## padding_counted: Places with -100 are counted in the mean.
+- return rows / max(asked.sum(), 1)
++ return rows / asked.size
+## not_a_mean: The loss is a mean over the places that are asked for, and you have its sum.
+- return rows / max(asked.sum(), 1)
++ return rows
+## mean_over_the_batch: You divide by the rows of the batch; the mean runs over all places.
+- return rows / max(asked.sum(), 1)
++ return rows / len(logits)
+## padding_asked: A place with -100 gets an error signal.
+- rows[~asked] = 0
++ pass
+## nothing_asked: Where no place is asked for you divide by 0; the gradient is 0 then.
+- return rows / max(asked.sum(), 1)
++ with np.errstate(invalid="ignore", divide="ignore"):
++     return rows / asked.sum()
+## over_the_places: Your softmax runs over the places, not over the tokens.
+- powers = np.exp(logits - logits.max(axis=-1, keepdims=True))
+- p = powers / powers.sum(axis=-1, keepdims=True)
++ powers = np.exp(logits - logits.max(axis=1, keepdims=True))
++ p = powers / powers.sum(axis=1, keepdims=True)
+## overflow: Your exponentials overflow: subtract the largest logit of each place first.
+- powers = np.exp(logits - logits.max(axis=-1, keepdims=True))
+- p = powers / powers.sum(axis=-1, keepdims=True)
++ with np.errstate(over="ignore", invalid="ignore"):
++     powers = np.exp(logits)
++     p = powers / powers.sum(axis=-1, keepdims=True)
+## logits_for_probabilities: You subtract from the logits; it is their softmax that is meant.
+- p = powers / powers.sum(axis=-1, keepdims=True)
++ p = logits
+## hot_after_the_mean: Only the one-hot part is divided by the number of places.
+- return rows / max(asked.sum(), 1)
++ return np.where(asked[..., None], p - smoothing / vocabulary - (1 - smoothing) * hot / max(asked.sum(), 1), 0.0)
+""")

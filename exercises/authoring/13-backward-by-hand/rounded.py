@@ -1,0 +1,219 @@
+"""Exercise 13, question rounded: a layer with rounded weights and a backward pass of its own."""
+
+import torch
+from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck.author.torch_arguments import module_call
+from clearcheck.author.torch_checks import parameter_count
+from torch import nn
+
+SECTION = "a-backward-pass-of-your-own"
+
+
+class RoundedLinear(nn.Module):
+    def __init__(self, d_in, d_out, step, limit):
+        super().__init__()
+        self.weight, self.bias = nn.Parameter(torch.randn(d_out, d_in)), nn.Parameter(torch.zeros(d_out))
+        self.step, self.limit = step, limit
+
+    def forward(self, x):
+        kept = self.weight.clamp(-self.limit, self.limit)
+        on_the_grid = (kept / self.step).round() * self.step
+        return x @ (kept + (on_the_grid - kept).detach()).mT + self.bias
+
+
+def drawn(rng, rows=2, tokens=5, d_in=7, d_out=3, step=0.25, limit=1.0, **options):
+    weights = {"weight": rng.normal(size=(d_out, d_in)), "bias": rng.normal(size=d_out)}
+    sizes = {"d_in": d_in, "d_out": d_out, "step": step, "limit": limit}
+    return module_call(sizes, (rng.normal(size=(rows, tokens, d_in)),), weights=weights, **options)
+
+
+def outputs(rng):
+    """In the last one the limit is no multiple of the step, so that it matters what comes first."""
+    return [drawn(rng), drawn(rng, tokens=1, step=0.5, limit=1.5), drawn(rng, 3, 11, 4, 9, 0.3, 1.0)]
+
+
+def gradients(rng):
+    return [drawn(rng, gives="gradients"), drawn(rng, 3, 11, 4, 9, 0.5, 0.5, gives="gradients")]
+
+
+def wide_limit(rng):
+    """No weight is beyond the limit, so that every weight gets its gradient."""
+    return [drawn(rng, limit=8.0, gives="gradients"), drawn(rng, 3, 1, 4, 9, 0.5, 8.0, gives="gradients")]
+
+
+def reaches(ask, rng):
+    """A gradient reaches the weights, and none of them beyond the limit."""
+    (plan,) = drawn(rng, d_in=11, d_out=5, limit=0.75)
+    found = ask({**plan, "gives": "gradients"})
+    by_weight = found.get("weight")
+    beyond = abs(plan["weights"]["weight"]) > 0.75
+    if getattr(by_weight, "shape", None) != beyond.shape or not by_weight.any():
+        return "No gradient reaches `weight`: the slope of rounding is 0, so the backward pass has to be your own."
+    if by_weight[beyond].any():
+        return "A weight beyond the limit does not change the output; it should get no gradient."
+    if not by_weight[~beyond].all():
+        return "Every weight within the limit should get a gradient; some of yours get none."
+    return None
+
+
+QUESTION = Question(
+    id="rounded",
+    title="A layer with rounded weights",
+    name="RoundedLinear",
+    minutes=18,
+    difficulty=2,
+    checks=(
+        equals("outputs", 5, outputs, RoundedLinear),
+        equals("gradients", 5, gradients, RoundedLinear),
+        equals("wide limit", 3, wide_limit, RoundedLinear),
+        holds("what reaches the weights", 4, reaches),
+        holds("parameters", 1, parameter_count(drawn, lambda d_in, d_out, step, limit: d_in * d_out + d_out)),
+    ),
+    hints=(
+        "Two steps: the matrix is rounded, and then it multiplies. Only the first needs a backward pass of your own.",
+        "In `Rounded.forward` save what `backward` needs: which weights lie within the limit. `backward` gets the "
+        "gradient by the rounded matrix and hands it on where they do.",
+        "`backward` returns one entry for each argument of `forward`; step and limit are no tensors and get None. In "
+        "the layer `Rounded.apply(self.weight, self.step, self.limit)` takes the place of the weight.",
+    ),
+    section=SECTION,
+    inputs=Inputs(no_sizes="the sizes are those of a module", no_softmax="there is none"),
+    how="module",
+)
+
+right, wrong = answers_to(QUESTION)
+
+
+@right
+class WithAFunction(nn.Module):
+    class Grid(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, weight, step, limit):
+            ctx.save_for_backward(weight.abs() <= limit)
+            return torch.round(weight.clamp(-limit, limit) / step) * step
+
+        @staticmethod
+        def backward(ctx, error):
+            (within,) = ctx.saved_tensors
+            return error * within, None, None
+
+    def __init__(self, d_in, d_out, step, limit):
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(d_out, d_in) / d_in**0.5)
+        self.bias = nn.Parameter(torch.zeros(d_out))
+        self.step, self.limit = step, limit
+
+    def forward(self, x):
+        used = self.Grid.apply(self.weight, self.step, self.limit)
+        return x @ used.mT + self.bias
+
+
+@right
+class WholeLayerInAFunction(nn.Module):
+    class Product(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, weight, bias, step, limit):
+            inside = (weight >= -limit) & (weight <= limit)
+            grid = step * torch.round(torch.clamp(weight, min=-limit, max=limit) / step)
+            ctx.save_for_backward(x, inside, grid)
+            return torch.einsum("...i,oi->...o", x, grid) + bias
+
+        @staticmethod
+        def backward(ctx, e):
+            x, inside, grid = ctx.saved_tensors
+            by_weight = torch.einsum("bno,bni->oi", e, x).masked_fill(~inside, 0)
+            return e @ grid, by_weight, e.sum(dim=(0, 1)), None, None
+
+    def __init__(self, d_in, d_out, step, limit):
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(d_out, d_in).uniform_(-1, 1))
+        self.bias = nn.Parameter(torch.zeros(d_out))
+        self.rule = step, limit
+
+    def forward(self, x):
+        return self.Product.apply(x, self.weight, self.bias, *self.rule)
+
+
+@right
+class Detached(nn.Module):
+    def __init__(self, d_in, d_out, step, limit):
+        super().__init__()
+        linear = nn.Linear(d_in, d_out)
+        self.weight, self.bias = linear.weight, linear.bias
+        self.step, self.limit = step, limit
+
+    def forward(self, x):
+        near = torch.where(self.weight.abs() > self.limit, self.limit * self.weight.sign().detach(), self.weight)
+        error = (torch.round(near / self.step) * self.step - near).detach()
+        return nn.functional.linear(x, near + error, self.bias)
+
+
+wrong.edits("""
+# WithAFunction
+## slope_of_rounding: No gradient reaches the weights: the slope of rounding is 0 nearly everywhere.
+- return error * within, None, None
++ return error * 0, None, None
+## limit_forgotten_backwards: On the way back the limit is forgotten: weights beyond it get a gradient.
+- return error * within, None, None
++ return error, None, None
+## limit_turned_round: You hand the gradient to the weights beyond the limit and keep it from the others.
+- return error * within, None, None
++ return error * ~within, None, None
+## times_the_step: The gradient is multiplied by the step; it is handed on as it is.
+- ctx.save_for_backward(weight.abs() <= limit)
++ ctx.save_for_backward((weight.abs() <= limit) * step)
+## divided_by_the_step: The gradient is divided by the step; it is handed on as it is.
+- ctx.save_for_backward(weight.abs() <= limit)
++ ctx.save_for_backward((weight.abs() <= limit) / step)
+## not_limited: Weights beyond the limit are not clamped.
+- return torch.round(weight.clamp(-limit, limit) / step) * step
++ return torch.round(weight / step) * step
+## only_from_above: Only large weights are clamped; those below −limit stay.
+- return torch.round(weight.clamp(-limit, limit) / step) * step
++ return torch.round(weight.clamp(max=limit) / step) * step
+## clamped_afterwards: You round first and clamp afterwards: a weight at the limit is then no multiple of the step.
+- return torch.round(weight.clamp(-limit, limit) / step) * step
++ return (torch.round(weight / step) * step).clamp(-limit, limit)
+## rounded_down: You round down; the nearest point of the grid is meant.
+- return torch.round(weight.clamp(-limit, limit) / step) * step
++ return torch.floor(weight.clamp(-limit, limit) / step) * step
+## cut_off: You cut the digits off, towards 0; the nearest point of the grid is meant.
+- return torch.round(weight.clamp(-limit, limit) / step) * step
++ return torch.trunc(weight.clamp(-limit, limit) / step) * step
+## whole_numbers: The result counts steps; it has to be multiplied by the step again.
+- return torch.round(weight.clamp(-limit, limit) / step) * step
++ return torch.round(weight.clamp(-limit, limit) / step)
+## to_whole_numbers: The weights are rounded to whole numbers, not to multiples of the step.
+- return torch.round(weight.clamp(-limit, limit) / step) * step
++ return torch.round(weight.clamp(-limit, limit))
+## not_rounded: The weights are clamped and not rounded.
+- return torch.round(weight.clamp(-limit, limit) / step) * step
++ return weight.clamp(-limit, limit)
+## bias_rounded: The bias is rounded, too; it stays as it is.
+- return x @ used.mT + self.bias
++ return x @ used.mT + self.Grid.apply(self.bias, self.step, self.limit)
+## bias_forgotten: The bias is not added.
+- return x @ used.mT + self.bias
++ return x @ used.mT + 0 * self.bias
+## inputs_rounded: The inputs are rounded, too; only the weights are.
+- return x @ used.mT + self.bias
++ return self.Grid.apply(x, self.step, self.limit) @ used.mT + self.bias
+## fine_weights_used: The layer multiplies with the weights as they are.
+- return x @ used.mT + self.bias
++ return x @ (self.weight + 0 * used).mT + self.bias
+## inputs_cut_off: No gradient passes to what lies below the layer.
+- return x @ used.mT + self.bias
++ return x.detach() @ used.mT + self.bias
+# WholeLayerInAFunction
+## fine_weights_backwards: The gradient by x is made with the weights as they are; the product was made with
+rounded ones.
+- ctx.save_for_backward(x, inside, grid)
++ ctx.save_for_backward(x, inside, weight)
+## first_sequence_alone: The gradient by the weights is that of the first sequence of the batch; it is a sum over all.
+- by_weight = torch.einsum("bno,bni->oi", e, x).masked_fill(~inside, 0)
++ by_weight = torch.einsum("no,ni->oi", e[0], x[0]).masked_fill(~inside, 0)
+## averaged_over_the_batch: The gradient by the weights is averaged over the batch; what is used several times gets the
+sum.
+- by_weight = torch.einsum("bno,bni->oi", e, x).masked_fill(~inside, 0)
++ by_weight = torch.einsum("bno,bni->oi", e, x).masked_fill(~inside, 0) / len(x)
+""")

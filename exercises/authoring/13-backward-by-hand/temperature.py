@@ -1,0 +1,245 @@
+"""Exercise 13, question temperature: back through attention with a learned temperature and a mask."""
+
+import numpy as np
+from clearcheck import Inputs, Question, answers_to, axes, equals, holds
+from clearcheck.author.cases import draw_sizes, shapes_slip
+
+from .shared import close, disagreement, softmax
+
+SECTION = "step-2-back-through-the-softmax"
+
+
+def tempered(q, k, tau):
+    return q @ k.swapaxes(1, 2) / (np.sqrt(q.shape[2]) * tau[:, None, None])
+
+
+def forward(q, k, v, tau, mask):
+    return softmax(np.where(mask, tempered(q, k, tau), -np.inf)) @ v
+
+
+def reference(q, k, v, e, tau, mask):
+    scores, scale = tempered(q, k, tau), np.sqrt(q.shape[2]) * tau[:, None, None]
+    A = softmax(np.where(mask, scores, -np.inf))
+    dA = e @ v.swapaxes(1, 2)
+    G = A * (dA - (A * dA).sum(axis=2, keepdims=True))
+    return G @ k / scale, G.swapaxes(1, 2) @ q / scale, A.swapaxes(1, 2) @ e, -(G * scores).sum(axis=(1, 2)) / tau
+
+
+def drawn(rng, N=None, S=None, size=1.0, sizes=None, hiding="some"):
+    H, some_N, some_S, K, V = sizes or draw_sizes(rng, 5)
+    N, S = N or some_N, S or some_S
+    q, k = (np.sqrt(size) * rng.normal(size=(H, n, K)) for n in (N, S))
+    mask = rng.random((N, S)) < (0.7 if hiding == "some" else 1.1)
+    mask[:, 0] = True
+    if hiding == "some" and N > 1:
+        mask[1] = False  # a target that may look nowhere
+    return q, k, rng.normal(size=(H, S, V)), rng.normal(size=(H, N, V)), rng.uniform(0.6, 1.7, size=H), mask
+
+
+def everybody(rng):
+    return [drawn(rng, hiding="none"), drawn(rng, N=1, hiding="none"), drawn(rng, S=1, hiding="none")]
+
+
+def masked(rng):
+    return [drawn(rng), drawn(rng), drawn(rng, sizes=5 * draw_sizes(rng, 1))]
+
+
+def large(rng):
+    """Scores that saturate the softmax, that would overflow, and that are all far below 0."""
+    *cases, (q, k, *rest) = (drawn(rng, size=size) for size in (60.0, 3e4, 3e4))
+    return [*cases, (np.abs(q), -np.abs(k), *rest)]
+
+
+def shapes_of(q, k, v, e, tau, mask):
+    return q.shape, k.shape, v.shape, tau.shape
+
+
+def by_the_temperature(ask, rng):
+    """So that it earns its points whatever the others are."""
+    for hiding in ("none", "some"):
+        arguments = drawn(rng, hiding=hiding)
+        found = ask(*arguments)
+        if slip := shapes_slip(found, shapes_of(*arguments)):
+            return slip
+        if not close(found[3], reference(*arguments)[3]):
+            masked_or_not = "without hidden sources" if hiding == "none" else "with hidden sources"
+            return f"Your gradient by tau is not right, {masked_or_not}; the others are not looked at here."
+    return None
+
+
+def gradient_check(ask, rng):
+    q, k, v, e, tau, mask = arguments = drawn(rng)
+    found = ask(*arguments)
+    if slip := shapes_slip(found, shapes_of(*arguments)):
+        return slip
+    return disagreement(
+        lambda *moved: (e * forward(*moved, mask)).sum(), ("q", "k", "v", "tau"), (q, k, v, tau), found, rng
+    )
+
+
+def longer_queries(ask, rng):
+    """The scores depend on q / tau alone, so the gradient by tau follows from the one by q."""
+    arguments = drawn(rng)
+    q, tau = arguments[0], arguments[4]
+    found = ask(*arguments)
+    if slip := shapes_slip(found, shapes_of(*arguments)):
+        return slip
+    if close(found[3], 0 * tau):
+        return "Your gradient by tau is 0."
+    if not close(found[3] * tau, -(found[0] * q).sum(axis=(1, 2))):
+        return (
+            "Queries that are twice as long do what half the temperature does, so tau times its gradient must be minus "
+            "the sum of q times its gradient, for each head; yours is not."
+        )
+    return None
+
+
+QUESTION = Question(
+    id="temperature",
+    title="A learned temperature",
+    name="tempered_backward",
+    minutes=20,
+    difficulty=2,
+    checks=(
+        equals("values", 5, everybody, reference),
+        equals("masks", 4, masked, reference),
+        equals("certain and huge scores", 2, large, reference),
+        holds("by the temperature", 4, by_the_temperature),
+        holds("gradient check", 2, gradient_check),
+        holds("longer queries", 3, longer_queries),
+    ),
+    hints=(
+        "Steps 1 to 3 of the chapter stay. The scores are divided by one number more, so how often does this number "
+        "stand in the gradients by q and k?",
+        "tau is used by every score of its head, so its gradient is a sum. Write a score as c = b / tau. What is "
+        "dc / dtau, in terms of c and tau?",
+        "It is −c / tau. So sum G times c over targets and sources. Where a source is hidden G is 0, and c must not be "
+        "−∞ there: 0 times ∞ is no number.",
+    ),
+    section=SECTION,
+    inputs=Inputs(
+        axes("HNK", "HSK", "HSV", "HNV", "H", "NS"), lambda q, k, v, e, tau, mask: tempered(q, k, tau), alike=("masks",)
+    ),
+)
+
+right, wrong = answers_to(QUESTION)
+
+
+@right
+def step_by_step(q, k, v, e, tau, mask):
+    temperature = tau[:, None, None]
+    root = q.shape[-1] ** 0.5
+    table = q @ k.transpose(0, 2, 1) / root / temperature
+    shown = np.where(mask, table, -1e300)
+    powers = np.exp(shown - shown.max(axis=-1, keepdims=True)) * mask
+    total = powers.sum(axis=-1, keepdims=True)
+    weights = powers / np.where(total == 0, 1, total)
+    pulled = e @ v.transpose(0, 2, 1)
+    push = weights * (pulled - (weights * pulled).sum(axis=-1, keepdims=True))
+    d_table = push / root / temperature
+    by_tau = -(push * table).sum(axis=(1, 2)) / tau
+    return d_table @ k, d_table.transpose(0, 2, 1) @ q, weights.transpose(0, 2, 1) @ e, by_tau
+
+
+@right
+def target_by_target(q, k, v, e, tau, mask):
+    dq, dk, dv, dtau = (np.zeros_like(each) for each in (q, k, v, tau))
+    for h, n in np.ndindex(q.shape[:2]):
+        seen = np.flatnonzero(mask[n])
+        if len(seen) == 0:
+            continue
+        scale = 1 / (tau[h] * np.sqrt(q.shape[2]))
+        c = scale * (k[h, seen] @ q[h, n])
+        a = np.exp(c - c.max())
+        a /= a.sum()
+        g = a * ((v[h, seen] - a @ v[h, seen]) @ e[h, n])
+        dq[h, n] = scale * (g @ k[h, seen])
+        dk[h, seen] += scale * np.outer(g, q[h, n])
+        dv[h, seen] += np.outer(a, e[h, n])
+        dtau[h] -= g @ c / tau[h]
+    return dq, dk, dv, dtau
+
+
+@right
+def from_the_queries(q, k, v, e, tau, mask):
+    divided = q / tau[:, None, None] / np.sqrt(q.shape[2])
+    c = np.einsum("hnk,hsk->hns", divided, k)
+    c = np.where(mask, c, c.min() - 800)
+    blind = ~mask.any(axis=1)
+    A = np.exp(c - c.max(axis=2, keepdims=True)) * mask
+    A = A / np.where(blind[:, None], 1, A.sum(axis=2, keepdims=True))
+    dA = np.einsum("hnv,hsv->hns", e, v)
+    G = A * (dA - np.einsum("hns,hns->hn", A, dA)[..., None])
+    d_divided = np.einsum("hns,hsk->hnk", G, k)
+    by_tau = -np.einsum("hnk,hnk->h", d_divided, divided) / tau
+    dq = d_divided / tau[:, None, None] / np.sqrt(q.shape[2])
+    return dq, np.einsum("hns,hnk->hsk", G, divided), np.einsum("hns,hnv->hsv", A, e), by_tau
+
+
+wrong.edits("""
+# step_by_step
+## tau_not_on_the_way_back: The temperature divides the scores; it is missing in the gradients by q and k.
+- d_table = push / root / temperature
++ d_table = push / root
+## tau_multiplied: On the way back the temperature divides again; you multiply by it.
+- d_table = push / root / temperature
++ d_table = push / root * temperature
+## root_not_on_the_way_back [step-3-from-scores-to-queries-and-keys]: The factor 1/√K is missing on the way back.
+- d_table = push / root / temperature
++ d_table = push / temperature
+## tau_sign: A higher temperature makes scores smaller: the gradient by tau has the other sign.
+- by_tau = -(push * table).sum(axis=(1, 2)) / tau
++ by_tau = (push * table).sum(axis=(1, 2)) / tau
+## tau_not_divided: The slope of b / tau is −b / tau², which is −c / tau: a division is missing.
+- by_tau = -(push * table).sum(axis=(1, 2)) / tau
++ by_tau = -(push * table).sum(axis=(1, 2))
+## tau_divided_twice: The scores have been divided by tau once already; −c / tau has one more division, not two.
+- by_tau = -(push * table).sum(axis=(1, 2)) / tau
++ by_tau = -(push * table).sum(axis=(1, 2)) / tau**2
+## tau_averaged: The gradient by tau is a sum over targets and sources, and you have their mean.
+- by_tau = -(push * table).sum(axis=(1, 2)) / tau
++ by_tau = -(push * table).mean(axis=(1, 2)) / tau
+## tau_shared: Every head has a temperature of its own; you add up over the heads.
+- by_tau = -(push * table).sum(axis=(1, 2)) / tau
++ by_tau = -(push * table).sum() / tau
+## tau_from_the_weights: The gradient by tau is made with the gradient by the weights; it needs that by the scores.
+- by_tau = -(push * table).sum(axis=(1, 2)) / tau
++ by_tau = -(weights * pulled * table).sum(axis=(1, 2)) / tau
+## tau_without_root [step-3-from-scores-to-queries-and-keys]: The scores in the gradient by tau are those before the
+division by √K.
+- by_tau = -(push * table).sum(axis=(1, 2)) / tau
++ by_tau = -(push * table * root).sum(axis=(1, 2)) / tau
+## hidden_times_infinity: In the sum for tau a hidden score of −∞ meets a weight of 0, and the product is no number.
+- by_tau = -(push * table).sum(axis=(1, 2)) / tau
++ with np.errstate(invalid="ignore"):
++     by_tau = -(push * np.where(mask, table, -np.inf)).sum(axis=(1, 2)) / tau
+## second_term_missing: The second term of the softmax's derivative is missing.
+- push = weights * (pulled - (weights * pulled).sum(axis=-1, keepdims=True))
++ push = weights * pulled
+## over_the_targets: The average that is subtracted runs over the targets; a row of weights belongs to one target.
+- push = weights * (pulled - (weights * pulled).sum(axis=-1, keepdims=True))
++ push = weights * (pulled - (weights * pulled).sum(axis=1, keepdims=True))
+## mask_ignored [the-mask-and-two-free-tests]: The mask is not used.
+- shown = np.where(mask, table, -1e300)
+- powers = np.exp(shown - shown.max(axis=-1, keepdims=True)) * mask
++ powers = np.exp(table - table.max(axis=-1, keepdims=True))
+## mask_too_late [the-mask-and-two-free-tests]: The mask comes after the softmax: hidden sources stay in the
+denominator.
+- shown = np.where(mask, table, -1e300)
+- powers = np.exp(shown - shown.max(axis=-1, keepdims=True)) * mask
++ powers = np.exp(table - table.max(axis=-1, keepdims=True))
+- weights = powers / np.where(total == 0, 1, total)
++ weights = powers / total * mask
+## blind_targets [the-mask-and-two-free-tests]: A target that may look nowhere divides by 0; its weights are 0.
+- weights = powers / np.where(total == 0, 1, total)
++ with np.errstate(invalid="ignore"):
++     weights = powers / total
+## overflow: Your exponentials overflow: subtract the largest score of each target first.
+- powers = np.exp(shown - shown.max(axis=-1, keepdims=True)) * mask
++ with np.errstate(over="ignore", invalid="ignore"):
++     powers = np.exp(shown) * mask
+## values_without_transpose [step-1-from-outputs-to-weights]: The gradient by the values is scaled by the temperature;
+the values never meet it.
+- return d_table @ k, d_table.transpose(0, 2, 1) @ q, weights.transpose(0, 2, 1) @ e, by_tau
++ return d_table @ k, d_table.transpose(0, 2, 1) @ q, weights.transpose(0, 2, 1) @ e / temperature, by_tau
+""")

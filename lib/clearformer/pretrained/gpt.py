@@ -1,0 +1,85 @@
+"""Models of our GPT: GPT-2, whose matrices stand transposed; Llama and Qwen 2, with all that is new in their blocks."""
+
+from dataclasses import replace
+from functools import partial
+
+from clearformer.layers import FeedForward, GatedFeedForward, LayerNorm, RMSNorm
+from clearformer.models.gpt import GPT, GPTConfig
+from clearformer.multihead import MultiHeadAttention
+from clearformer.pretrained.tables import BLOCKS, PAIRED, STACKED, TIED, TRANSPOSED, WORDS, Architecture, Row
+
+_BLOCK, _GPT2, _LLAMA = "decoder.blocks.{i}.", "transformer.h.{i}.", "model.layers.{i}."
+GPT2_OPTIONS = {
+    "n_vocab": "vocab_size", "n_positions": "n_positions", "d_model": "n_embd", "n_heads": "n_head",
+    "n_layers": "n_layer", "d_ff": "n_inner", "eps": "layer_norm_epsilon", "activation": "activation_function",
+    "tied": "tie_word_embeddings",
+}  # fmt: skip
+LLAMA_OPTIONS = BLOCKS | WORDS | {
+    "n_kv_heads": "num_key_value_heads", "eps": "rms_norm_eps", "tied": "tie_word_embeddings", "rope": "rope_theta",
+}  # fmt: skip
+
+
+def _plain(options):
+    """With what is said of rotary positions in options of its own: its place there has changed."""
+    rope = options.get("rope_parameters") or options.get("rope_scaling") or {}
+    kind = {"rope_type": rope.get("rope_type", rope.get("type", "default"))}
+    return {"rope_theta": rope.get("rope_theta", 10000.0)} | options | kind
+
+
+def _biases_before_attention(config):
+    model = GPT(config)
+    for block in model.decoder.blocks:
+        block.attention.out.bias = None
+    return model
+
+
+GPT2 = Architecture(
+    *("gpt2", "GPT2LMHeadModel", "GPT2Model", "transformer.", GPT, GPTConfig),
+    rows=(
+        Row("tokens.weight", "transformer.wte.weight"),
+        Row("positions.weight", "transformer.wpe.weight"),
+        Row(_BLOCK + "attention_norm.*", _GPT2 + "ln_1.*"),
+        Row(_BLOCK + "attention.qkv.*", _GPT2 + "attn.c_attn.*", TRANSPOSED),
+        Row(_BLOCK + "attention.out.*", _GPT2 + "attn.c_proj.*", TRANSPOSED),
+        Row(_BLOCK + "feed_forward_norm.*", _GPT2 + "ln_2.*"),
+        Row(_BLOCK + "feed_forward.up.*", _GPT2 + "mlp.c_fc.*", TRANSPOSED),
+        Row(_BLOCK + "feed_forward.down.*", _GPT2 + "mlp.c_proj.*", TRANSPOSED),
+        Row("decoder.norm.*", "transformer.ln_f.*"),
+    ),
+    options=GPT2_OPTIONS,
+    defaults={"activation_function": "gelu_new"},
+    fixed=TIED | {"scale_attn_weights": True, "scale_attn_by_inverse_layer_idx": False, "add_cross_attention": False},
+    constants={"n_kv_heads": None, "rope": None, "norm": LayerNorm, "feed_forward": FeedForward, "tied": True},
+    aliases={"lm_head.weight": "transformer.wte.weight"},
+    ignored=(r"transformer\.h\.\d+\.attn\.(masked_)?bias",),  # the causal mask, stored as a buffer
+)
+LLAMA = Architecture(
+    *("llama", "LlamaForCausalLM", "LlamaModel", "model.", GPT, GPTConfig),
+    rows=(
+        Row("tokens.weight", "model.embed_tokens.weight"),
+        Row(_BLOCK + "attention_norm.weight", _LLAMA + "input_layernorm.weight"),
+        Row(_BLOCK + "attention.qkv.weight", _LLAMA + "self_attn.(q|k|v)_proj.weight", STACKED),
+        Row(_BLOCK + "attention.out.weight", _LLAMA + "self_attn.o_proj.weight"),
+        Row(_BLOCK + "feed_forward_norm.weight", _LLAMA + "post_attention_layernorm.weight"),
+        Row(_BLOCK + "feed_forward.gate_up.weight", _LLAMA + "mlp.(gate|up)_proj.weight", PAIRED),
+        Row(_BLOCK + "feed_forward.down.weight", _LLAMA + "mlp.down_proj.weight"),
+        Row("decoder.norm.weight", "model.norm.weight"),
+        Row("head.weight", "lm_head.weight"),  # unless it is tied
+    ),
+    build=partial(GPT, attention=partial(MultiHeadAttention, bias=False)),
+    options=LLAMA_OPTIONS,
+    defaults={"hidden_act": "silu", "rms_norm_eps": 1e-6, "tie_word_embeddings": False},
+    plain=_plain,
+    fixed={"rope_type": "default", "attention_bias": False, "mlp_bias": False},
+    same={"head_dim": lambda o: o["hidden_size"] // (o["num_attention_heads"] or 1)},
+    constants={"norm": RMSNorm, "feed_forward": GatedFeedForward},
+    aliases={"lm_head.weight": "model.embed_tokens.weight"},
+    ignored=(r"model\.layers\.\d+\.self_attn\.rotary_emb\.inv_freq",),
+)
+QWEN2 = replace(
+    LLAMA,
+    **{"model_type": "qwen2", "class_name": "Qwen2ForCausalLM", "bare": "Qwen2Model"},
+    rows=(*LLAMA.rows, Row(_BLOCK + "attention.qkv.bias", _LLAMA + "self_attn.(q|k|v)_proj.bias", STACKED)),
+    build=_biases_before_attention,
+    fixed={"rope_type": "default", "use_sliding_window": False},
+)

