@@ -47,6 +47,9 @@ def copy_prose(root: Path, target: Path) -> None:
 
 def copy_checks(root: Path, target: Path) -> None:
     """Every exercise, into the folder exercises/authoring of the target, without answers."""
+    (target / AUTHORING).mkdir(parents=True)
+    for path in sorted((root / AUTHORING).glob("*.py")):  # what several exercises share
+        shutil.copyfile(path, target / AUTHORING / path.name)
     for slug in slugs_in(root / AUTHORING):
         authored = load(slug, root)
         folder = target / AUTHORING / slug

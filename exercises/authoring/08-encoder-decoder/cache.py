@@ -6,7 +6,7 @@ from clearcheck.author.torch_arguments import module_call
 from clearcheck.author.torch_checks import parameter_count
 from torch import nn
 
-from .parts import MultiHead
+from .brought import MultiHead
 from .shared import A_MODULE, LARGE, attention
 
 

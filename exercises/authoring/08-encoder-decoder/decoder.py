@@ -8,7 +8,8 @@ from clearcheck.author.torch_dropout import numbers_dropped
 from torch import nn
 
 from . import parts
-from .parts import Block, CrossAttention, FeedForward, MultiHead
+from .brought import Block, FeedForward, MultiHead
+from .parts import CrossAttention
 from .shared import A_MODULE, BRINGS, adding_nothing, apart, block, other
 
 PARTS = {  # by their last layers

@@ -8,7 +8,8 @@ from clearcheck.author.torch_checks import gradients_everywhere
 from torch import nn
 
 from . import parts
-from .parts import Block, DecoderBlock, sinusoids
+from .brought import Block
+from .parts import DecoderBlock, sinusoids
 from .shared import A_MODULE, BRINGS, adding_nothing, apart, block, linear, norm, other
 
 RATE = 0.4  # of dropout

@@ -8,7 +8,7 @@ from clearcheck.author.torch_checks import causal, dropout_acts, gradients_every
 from torch import nn
 
 from . import parts
-from .parts import Block
+from .brought import Block
 from .shared import BRINGS, NO_ATTENTION_OF_TORCH, block, norm
 
 

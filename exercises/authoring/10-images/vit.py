@@ -199,8 +199,8 @@ token.
 ## class_token_added: The class token is added to each patch as well as put in front.
 - x = self.embed(patches) + self.positions[1:]
 + x = self.embed(patches) + self.positions[1:] + self.class_token
-## causal_block [what-the-class-token-looks-at]: Your block is causal: the class token stands first, and sees nothing but
-itself.
+## causal_block [what-the-class-token-looks-at]: Your block is causal: the class token stands first, and sees
+nothing but itself.
 - self.block, self.norm = Block(d_model, n_heads, 2 * d_model), nn.LayerNorm(d_model)
 + self.block, self.norm = Block(d_model, n_heads, 2 * d_model, causal=True), nn.LayerNorm(d_model)
 ## positions_from_zero: The positions begin as zeros, all alike: a fresh module cannot tell one order from another.

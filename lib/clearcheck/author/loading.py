@@ -104,12 +104,15 @@ def _loaded(slug: str, folder: Path) -> Authored:
 
 
 def _package(folder: Path) -> str:
-    """A package for the folder, under a name of its own, so that two exercises cannot meet; its files are read anew."""
+    """A package for the folder, under a name of its own, so that two exercises cannot meet; its files are read anew.
+
+    It also finds what stands beside the folders and several exercises share.
+    """
     name = f"clearcheck_authored_{hashlib.sha256(str(folder).encode()).hexdigest()[:12]}"
     for loaded in [key for key in sys.modules if key == name or key.startswith(f"{name}.")]:
         del sys.modules[loaded]
     package = ModuleType(name)
-    package.__path__ = [str(folder)]
+    package.__path__ = [str(folder), str(folder.parent)]
     sys.modules[name] = package
     importlib.invalidate_caches()
     return name
