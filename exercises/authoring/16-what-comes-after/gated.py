@@ -60,7 +60,7 @@ QUESTION = Question(
         "Of the two matrices that read the token only one has an activation behind it.",
         "Count the numbers of three matrices of D times F, and ask how wide a layer with two matrices may be.",
     ),
-    section="five-switches",
+    section="one-switch-at-a-time",
     inputs=Inputs(axes("ND", "D", "FD", "FD", "DF"), alike=("layer and width",)),
 )
 

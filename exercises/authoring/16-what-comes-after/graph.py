@@ -92,7 +92,7 @@ QUESTION = Question(
         "For a node without neighbours the sum of all powers is 0. Decide what that node gets before you "
         "divide by it, and take care which maximum you subtract.",
     ),
-    section="a-graph-is-a-mask",
+    section="a-state-instead-of-a-cache",
     inputs=Inputs(
         lambda q, k, v, edges, loops: {"N": len(q), "K": q.shape[1], "V": v.shape[1]},
         lambda q, k, *rest: q @ k.T / np.sqrt(q.shape[1]),

@@ -89,7 +89,7 @@ QUESTION = Question(
         "Each of the R numbers of a state has a power of its own factor; the sum over them comes last. And a "
         "factor may be 0 or negative, so leave logarithms out.",
     ),
-    section="a-state-space-in-a-page",
+    section="a-state-instead-of-a-cache",
     inputs=Inputs(axes("ND", "DR", "DR", "DR", "DR"), alike=("from a state",)),
 )
 
