@@ -41,7 +41,7 @@ def faint_and_single(rng):
     even = (
         np.log(3) * (np.eye(4) + np.eye(4)[[1, 2, 3, 0]]),
         rng.normal(size=(4, 4, 3)),
-        np.array([0.01, -0.02, 0.03, 0]),
+        np.array([0.01, -0.02, 0.03, -0.01]),
         2,
         0.1,
     )
