@@ -27,8 +27,8 @@ def drawn(rng, k, spread=1.0, sizes=None, shift=0.0, factor=1.0, step=0.05):
     return logits, factor * rng.normal(size=(N, E, D)), b, min(k, E), step
 
 
-def without_bias(rng):
-    return [drawn(rng, 2, 0.0), drawn(rng, 1, 0.0, factor=1e4), drawn(rng, 3, 0.0)]
+def faint_bias(rng):
+    return [drawn(rng, 2, 1e-6), drawn(rng, 1, 1e-6, factor=1e4), drawn(rng, 3, 1e-6)]
 
 
 def with_bias(rng):
@@ -59,7 +59,7 @@ QUESTION = Question(
     minutes=16,
     difficulty=2,
     checks=(
-        holds("the sum, without bias", 3, part_right(0, without_bias, experts_reference, shapes)),
+        holds("the sum, a faint bias", 3, part_right(0, faint_bias, experts_reference, shapes)),
         holds("the sum, with bias", 4, part_right(0, with_bias, experts_reference, shapes)),
         holds("the new bias", 4, part_right(1, with_bias, experts_reference, shapes)),
         equals("faint scores, one token, an even load", 3, faint_and_single, experts_reference),
