@@ -19,7 +19,7 @@ def tensors(*arrays):
     return [torch.as_tensor(array) for array in arrays]
 
 
-@equation("eq-rescaled-angles", "8362d755e8")
+@equation("eq-rescaled-angles", "a50eab5e05")
 def rescaled_angles(rng):
     """Interpolated: position n of the tables is n / stretch of the library's. The other base is an argument of it."""
     K, stretch = 6, 3
@@ -47,7 +47,7 @@ def residual_law(rng):
     return printed, (p - kept) / (1 - kept.sum())
 
 
-@equation("eq-speculative-law", "8de5590420")
+@equation("eq-speculative-law", "92d35be0a9")
 def speculative_law(rng):
     """Against p, and a also against the share of kept guesses summed over all pairs of a guess and a threshold."""
     p, draft = laws(rng)
@@ -87,7 +87,7 @@ def latent_keys_and_values(rng):
     return [(c, C @ x), (k, L_k @ C @ x), (v, L_v @ C @ x), (mine.numpy(), plain)]
 
 
-@equation("eq-absorbed", "046ddddbf7")
+@equation("eq-absorbed", "e57cc15e2d")
 def absorbed(rng):
     """One head against the library's attention with keys and values as they are, and with the latents for both."""
     x, C, L_k, L_v, q = latent(rng)
@@ -132,7 +132,7 @@ def linear_attention(rng):
     return [(printed, attend_linear(*rows, causal=True)[0].T), (printed, attend_recurrent(*rows, causal=True)[0].T)]
 
 
-@equation("eq-linear-recurrence", "ac71d77766")
+@equation("eq-linear-recurrence", "11167989ec")
 def linear_recurrence(rng):
     """Every state on the way is compared with that of the library."""
     q, k, v, fq, fk = features(rng)
@@ -208,7 +208,7 @@ def gated_delta(rng):
 E = 6  # experts
 
 
-@equation("eq-mixture-of-experts", "fa428d5516")
+@equation("eq-mixture-of-experts", "a49f937252")
 def mixture_of_experts(rng):
     """The choice by a sort of score and bias; the weights as a softmax of the logarithms of the scores."""
     torch.manual_seed(0)
