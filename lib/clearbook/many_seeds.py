@@ -18,7 +18,7 @@ BATCH, WARMUP = 12, 10
 def bits_by_step(
     config: GPTConfig,
     ids: Int[Tensor, "T"],
-    test: Int[Tensor, "B N+1"],
+    test: Int[Tensor, "rows places"],
     marks: tuple[int, ...],
     *,
     n_seeds: int = 5,

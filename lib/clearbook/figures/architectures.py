@@ -120,7 +120,7 @@ def _stack(model: Model) -> str:
     return "".join([name, frame, count, line, arcs, boxes])
 
 
-def _y(row: float) -> float:
+def _y(row: int | float) -> float:
     return TOP + (ROWS - 0.5 - row) * ROW
 
 
