@@ -1,81 +1,108 @@
 """Checks of the display equations of chapter 16, what comes after."""
 
-from math import exp, sqrt
+from itertools import product
+from math import exp
 
 import numpy as np
 import torch
-from clearbook.state_space import state_space, state_space_kernel
+from clearbook.state_space import state_space
 from clearformer.attention import attend, attend_linear, attend_recurrent
-from clearformer.layers import MixtureOfExperts, load_balance
-from clearformer.reference.multihead import multi_head
+from clearformer.layers import GatedFeedForward
+from clearformer.positions import Rotary
 
 from tests.equations.registry import equation, table
 
-N, D, K, KV, R, W = 7, 5, 3, 4, 2, 4
+N, D, K, KV, R = 7, 5, 3, 4, 2
 
 
 def tensors(*arrays):
     return [torch.as_tensor(array) for array in arrays]
 
 
-@equation("eq-convolution-heads", "d9b6e77d07")
-def convolution_heads(rng):
-    """Against torch's convolution, and against the reference's heads, which look at one distance each by their mask."""
-    x, V = rng.normal(size=(D, N)), rng.normal(size=(W, KV, D))
-    left = table(
-        lambda e, n: sum(V[j, e, d] * (x[d, n - j] if n - j >= 0 else 0) for j in range(W) for d in range(D)), KV, N
-    )
-    A = table(lambda j, s, n: 1 if s == n - j else 0, W, N, N)
-    right = table(
-        lambda e, n: sum(V[j, e, d] * x[d, s] * A[j, s, n] for j in range(W) for s in range(N) for d in range(D)), KV, N
-    )
-    signal, kernel = tensors(np.pad(x, ((0, 0), (W - 1, 0))), V[::-1].transpose(1, 2, 0).copy())
-    library = torch.nn.functional.conv1d(signal[None], kernel)[0]
-    back = np.arange(N) - np.arange(N)[:, None]
-    q, square = rng.normal(size=(1, K, D)), rng.normal(size=(W, D, D))
-    heads = sum(multi_head(x, q, q, square[j : j + 1], back == j)[0] for j in range(W))
-    by_heads = table(
-        lambda e, n: sum(square[j, e, d] * x[d, s] * A[j, s, n] for j in range(W) for s in range(N) for d in range(D)),
-        D,
-        N,
-    )
-    return [(left, library), (right, library), (by_heads, heads)]
+@equation("eq-rescaled-angles", "a50eab5e05")
+def rescaled_angles(rng):
+    """Interpolated: position n of the tables is n / stretch of the library's. The other base is an argument of it."""
+    K, stretch = 6, 3
+    interpolated = table(lambda n, i: n / stretch * 10000 ** (-2 * i / K), N, K // 2)
+    ntk = table(lambda n, i: n * (10000 * stretch ** (K / (K - 2))) ** (-2 * i / K), N, K // 2)
+    slow = Rotary(K, N, base=10000 * stretch ** (K / (K - 2)), dtype=torch.float64)
+    plain = Rotary(K, N, dtype=torch.float64)
+    pairs = [(np.cos(ntk), slow.cos[:, : K // 2]), (np.sin(ntk), slow.sin[:, K // 2 :])]
+    every = [(np.cos(interpolated[::stretch]), plain.cos[: -(-N // stretch), : K // 2])]
+    every += [(np.sin(interpolated[::stretch]), plain.sin[: -(-N // stretch), K // 2 :])]
+    return [*pairs, *every, (interpolated[1] * stretch, interpolated[stretch])]
 
 
-def graph(rng):
-    """Random edges G[s, n]; every node has at least two neighbours."""
-    G = rng.random((N, N)) < 0.4
-    G[0] = G[3] = True
-    return G
+def laws(rng):
+    """The model's law and the draft's."""
+    return rng.dirichlet(np.full(N, 0.7)), rng.dirichlet(np.full(N, 0.7))
 
 
-@equation("eq-message-passing", "b5bc4f5a66")
-def message_passing(rng):
-    x, U_q, U_k, U_v = (rng.normal(size=size) for size in ((D, N), (K, D), (K, D), (KV, D)))
-    G, q, k = graph(rng), U_q @ x, U_k @ x
-    hears = [[s for s in range(N) if G[s, n]] for n in range(N)]
-    score = table(lambda s, n: exp(sum(q[i, n] * k[i, s] for i in range(K)) / sqrt(K)), N, N)
-    alpha = table(lambda s, n: score[s, n] / sum(score[t, n] for t in hears[n]), N, N)
-    y = table(lambda e, n: sum(alpha[s, n] * U_v[e, d] * x[d, s] for s in hears[n] for d in range(D)), KV, N)
-    attended, weights = attend(*tensors(q.T, k.T, (U_v @ x).T, G.T.copy()))
-    return [(y, attended.T), (alpha * G, weights.T)]
+@equation("eq-residual-law", "5a0c76c514")
+def residual_law(rng):
+    """The only law with which refused guesses can be replaced so that p comes out: what p has left, scaled to 1."""
+    p, draft = laws(rng)
+    printed = table(lambda w: max(0, p[w] - draft[w]) / sum(max(0, p[v] - draft[v]) for v in range(N)), N)
+    kept = np.minimum(p, draft)
+    return printed, (p - kept) / (1 - kept.sum())
 
 
-@equation("eq-graph-equivariance", "ed3339abfd")
-def graph_equivariance(rng):
-    x, G = rng.normal(size=(D, N)), graph(rng)
-    order = rng.permutation(N)
-    P = np.eye(N)[:, order]  # column n of X P is column order[n] of X
-    XP = table(lambda d, n: sum(x[d, s] * P[s, n] for s in range(N)), D, N)
-    PGP = table(lambda s, n: sum(P[t, s] * G[t, u] * P[u, n] for t in range(N) for u in range(N)), N, N)
+@equation("eq-speculative-law", "92d35be0a9")
+def speculative_law(rng):
+    """Against p, and a also against the share of kept guesses summed over all pairs of a guess and a threshold."""
+    p, draft = laws(rng)
+    a = table(lambda _: sum(min(p[w], draft[w]) for w in range(N)), 1)
+    left = np.clip(p - draft, 0, None)
+    rest = left / left.sum()
+    printed = table(lambda w: draft[w] * min(1, p[w] / draft[w]) + (1 - a[0]) * rest[w], N)
+    return [(printed, p), (a, [draft @ np.clip(p / draft, 0, 1)]), (1 - a, [np.abs(p - draft).sum() / 2])]
 
-    def f(X, G):
-        tokens = torch.as_tensor(X.T)
-        return attend(tokens, tokens.roll(1, dims=1), tokens, torch.as_tensor(G.T > 0.5))[0].numpy().T
 
-    before = f(x, G)
-    fP = table(lambda d, n: sum(before[d, s] * P[s, n] for s in range(N)), D, N)
-    return [(fP, f(XP, PGP)), (PGP, G[order][:, order]), (XP, x[:, order])]
+@equation("eq-tokens-a-pass", "5d7f71539b")
+def tokens_a_pass(rng):
+    """Against the mean over all patterns of kept and refused guesses: one more than were kept before a refusal."""
+    a, g = rng.uniform(0.2, 0.8), 4
+    powers = table(lambda _: sum(a**j for j in range(g + 1)), 1)
+    closed = table(lambda _: (1 - a ** (g + 1)) / (1 - a), 1)
+    mean = 0.0
+    for pattern in product((True, False), repeat=g):
+        chance = np.prod([a if kept else 1 - a for kept in pattern])
+        mean += chance * (1 + (pattern.index(False) if False in pattern else g))
+    return [(powers, [mean]), (closed, [mean])]
+
+
+def latent(rng):
+    return (rng.normal(size=size) for size in ((D, N), (R, D), (K, R), (K, R), (K, N)))
+
+
+@equation("eq-latent", "c16f2099d8")
+def latent_keys_and_values(rng):
+    """Keys and values of a plain head with the products of the matrices, which are of rank R."""
+    x, C, L_k, L_v, q = latent(rng)
+    c = table(lambda r, n: sum(C[r, d] * x[d, n] for d in range(D)), R, N)
+    k = table(lambda i, n: sum(L_k[i, r] * c[r, n] for r in range(R)), K, N)
+    v = table(lambda i, n: sum(L_v[i, r] * c[r, n] for r in range(R)), K, N)
+    mine, _ = attend(*tensors(q.T, k.T, v.T), causal=True)
+    plain, _ = attend(*tensors(q.T, (L_k @ C @ x).T, (L_v @ C @ x).T), causal=True)
+    return [(c, C @ x), (k, L_k @ C @ x), (v, L_v @ C @ x), (mine.numpy(), plain)]
+
+
+@equation("eq-absorbed", "e57cc15e2d")
+def absorbed(rng):
+    """One head against the library's attention with keys and values as they are, and with the latents for both."""
+    x, C, L_k, L_v, q = latent(rng)
+    c = C @ x
+    k, v = L_k @ c, L_v @ c
+    rows = tensors(q.T, k.T, v.T)
+    y, A = attend(*rows, causal=True)
+    A = A.numpy().T
+    scores = torch.as_tensor(k.T) @ torch.as_tensor(q)
+    kq = table(lambda s, n: sum(k[i, s] * q[i, n] for i in range(K)), N, N)
+    middle = table(lambda s, n: sum(sum(L_k[i, r] * c[r, s] for r in range(R)) * q[i, n] for i in range(K)), N, N)
+    last = table(lambda s, n: sum(c[r, s] * sum(L_k[i, r] * q[i, n] for i in range(K)) for r in range(R)), N, N)
+    left = table(lambda i, n: sum(A[s, n] * v[i, s] for s in range(N)), K, N)
+    right = table(lambda i, n: sum(L_v[i, r] * sum(A[s, n] * c[r, s] for s in range(N)) for r in range(R)), K, N)
+    return [(kq, scores), (middle, scores), (last, scores), (left, y.T), (right, y.T)]
 
 
 def phi(x):
@@ -88,7 +115,7 @@ def features(rng):
     return q, k, v, *(np.vectorize(phi)(t) for t in (q, k))
 
 
-@equation("eq-linear-attention", "97f0460434")
+@equation("eq-linear-attention", "56bf0f3a33")
 def linear_attention(rng):
     q, k, v, _, _ = features(rng)
     fq = table(lambda i, n: q[i, n] + 1 if q[i, n] > 0 else exp(q[i, n]), K, N)
@@ -105,7 +132,7 @@ def linear_attention(rng):
     return [(printed, attend_linear(*rows, causal=True)[0].T), (printed, attend_recurrent(*rows, causal=True)[0].T)]
 
 
-@equation("eq-linear-recurrence", "ac71d77766")
+@equation("eq-linear-recurrence", "11167989ec")
 def linear_recurrence(rng):
     """Every state on the way is compared with that of the library."""
     q, k, v, fq, fk = features(rng)
@@ -121,6 +148,28 @@ def linear_recurrence(rng):
         )
         pairs += [(S, state[:-1]), (z, state[-1]), (y, outputs[-1])]
     return [*pairs, (y, attend_linear(*tensors(q.T, k.T, v.T), causal=True)[0][-1])]
+
+
+@equation("eq-chunked", "4a45d829bf")
+def chunked(rng):
+    """Numerators of the library: its output times its denominator, in chunks of three."""
+    q, k, v, fq, fk = features(rng)
+    y = attend_linear(*tensors(q.T, k.T, v.T), causal=True)[0].numpy().T
+    pairs = []
+    for n in range(N):
+        m = n - n % 3
+        S_m, S_n = v[:, :m] @ fk[:, :m].T, v[:, : n + 1] @ fk[:, : n + 1].T
+        printed = table(
+            lambda e, n=n, m=m, S_m=S_m: (
+                sum(S_m[e, i] * fq[i, n] for i in range(K))
+                + sum(v[e, s] * fk[i, s] * fq[i, n] for s in range(m, n + 1) for i in range(K))
+            ),
+            KV,
+        )
+        left = table(lambda e, n=n, S_n=S_n: sum(S_n[e, i] * fq[i, n] for i in range(K)), KV)
+        numerator = y[:, n] * (fk[:, : n + 1].sum(axis=1) @ fq[:, n])
+        pairs += [(printed, numerator), (left, numerator)]
+    return pairs
 
 
 @equation("eq-crosstalk", "32135d585d")
@@ -143,71 +192,51 @@ def crosstalk(rng):
     return printed, torch.stack(answers, dim=1)
 
 
-def spaces(rng):
-    return rng.normal(size=(D, N)), rng.random((D, R)), rng.normal(size=(D, R)), rng.normal(size=(D, R))
-
-
-@equation("eq-state-space", "e501b06f48")
-def state_space_recurrence(rng):
-    x, a, b, c = spaces(rng)
-    h, outputs = np.zeros((D, R)), []
-    for n in range(N):
-        h = table(lambda d, r, h=h, n=n: a[d, r] * h[d, r] + b[d, r] * x[d, n], D, R)
-        outputs.append(table(lambda d, h=h: sum(c[d, r] * h[d, r] for r in range(R)), D))
-    library = state_space(*tensors(x.T, a[None], b[None], c[None])).T
-    return [(y, library[:, n]) for n, y in enumerate(outputs)]
-
-
-@equation("eq-state-space-kernel", "2050a4feb5")
-def kernel_of_state_space(rng):
-    x, a, b, c = spaces(rng)
-    w = table(lambda d, j: sum(c[d, r] * a[d, r] ** j * b[d, r] for r in range(R)), D, N)
-    y = table(lambda d, n: sum(w[d, j] * x[d, n - j] for j in range(n + 1)), D, N)
-    library = state_space_kernel(*tensors(a, b, c), N)
-    return [(w, library), (y, state_space(*tensors(x.T, a[None], b[None], c[None])).T)]
-
-
-@equation("eq-selective", "90748562aa")
-def selective(rng):
-    """Also for gates between 0 and 1."""
-    u, g = rng.normal(size=N), rng.random(N)
-    a, b = table(lambda n: 1 - g[n], N), table(lambda n: g[n], N)
-    h = [np.zeros(1)]
-    for n in range(N):
-        h.append(table(lambda i, last=h[-1], n=n: a[n] * last[i] + b[n] * u[n], 1))
-    parameters = tensors(*(t[:, None, None].copy() for t in (1 - g, g, np.ones(N))))
-    library = state_space(torch.as_tensor(u)[:, None], *parameters)
-    return [(step, library[n]) for n, step in enumerate(h[1:])]
+@equation("eq-gated-delta", "e5243f46c4")
+def gated_delta(rng):
+    """Against what it should do: the state answers each direction by what it held, but for the part along the key."""
+    S, k, v = rng.normal(size=(KV, K)), rng.normal(size=K), rng.normal(size=KV)
+    k, a, b = k / np.linalg.norm(k), rng.uniform(0.3, 0.9), rng.uniform(0.3, 0.9)
+    eye = np.eye(K)
+    new = table(
+        lambda e, i: a * sum(S[e, j] * (eye[j, i] - b * k[j] * k[i]) for j in range(K)) + b * v[e] * k[i], KV, K
+    )
+    aside = np.linalg.qr(np.column_stack([k, rng.normal(size=(K, K - 1))]))[0][:, 1:]  # at right angles to the key
+    return [(new @ k, a * (1 - b) * (S @ k) + b * v), (new @ aside, a * (S @ aside))]
 
 
 E = 6  # experts
 
 
-@equation("eq-mixture-of-experts", "16a73a5bbe")
+@equation("eq-mixture-of-experts", "a49f937252")
 def mixture_of_experts(rng):
+    """The choice by a sort of score and bias; the weights as a softmax of the logarithms of the scores."""
     torch.manual_seed(0)
-    pairs = []
+    x, w, b = rng.normal(size=(D, N)), rng.normal(size=(E, D)), rng.normal(size=E)
+    layers = [GatedFeedForward(D, 9).double().requires_grad_(False) for _ in range(E + 1)]
+    f = np.stack([layer(torch.as_tensor(x.T)).numpy().T for layer in layers])  # the last is the shared one
+    r = table(lambda e, n: 1 / (1 + exp(-sum(w[e, d] * x[d, n] for d in range(D)))), E, N)
+    pairs = [(r, torch.as_tensor(w @ x).sigmoid())]
     for top_k in (1, 3):
-        layer = MixtureOfExperts(D, 9, n_experts=E, top_k=top_k).double().requires_grad_(False)
-        x, W_r = rng.normal(size=(D, N)), layer.router.weight.numpy() * 3
-        layer.router.weight *= 3
-        said = np.stack([expert(torch.as_tensor(x.T)).numpy().T for expert in layer.experts])  # E × D × N
-        score = W_r @ x
-        p = table(lambda e, n, c=score: exp(c[e, n]) / sum(exp(c[i, n]) for i in range(E)), E, N)
-        top = np.argsort(-p, axis=0)[:top_k]
-        y = table(lambda d, n, p=p, f=said, top=top: sum(p[e, n] * f[e, d, n] for e in top[:, n]), D, N)
-        pairs += [(y, layer(torch.as_tensor(x.T)).T), (p, layer.probabilities.T)]
+        score = table(lambda e, n: r[e, n] + b[e], E, N)
+        T = np.argsort(-score, axis=0)[:top_k]
+        y = table(
+            lambda d, n, T=T: f[E, d, n] + sum(r[e, n] / sum(r[i, n] for i in T[:, n]) * f[e, d, n] for e in T[:, n]),
+            D,
+            N,
+        )
+        open_ = torch.as_tensor(w @ x).sigmoid() + torch.as_tensor(b)[:, None]
+        chosen = open_.topk(top_k, dim=0).indices
+        weights = torch.full((E, N), -torch.inf, dtype=torch.float64)
+        weights = weights.scatter(0, chosen, torch.as_tensor(r).log().gather(0, chosen)).softmax(0).numpy()
+        pairs += [(y, f[E] + np.einsum("en,edn->dn", weights, f[:E])), (score, open_)]
     return pairs
 
 
-@equation("eq-load-balance", "6f7e8b8055")
-def balance(rng):
-    k = 2
-    p = rng.dirichlet(np.full(E, 0.5), size=N).T  # E × N
-    top = np.argsort(-p, axis=0)[:k]
-    f = table(lambda e: 1 / (k * N) * sum(e in top[:, n] for n in range(N)), E)
-    P = table(lambda e: 1 / N * sum(p[e, n] for n in range(N)), E)
-    printed = table(lambda i: E * sum(f[e] * P[e] for e in range(E)), 1)
-    library = load_balance(*tensors(p.T.copy(), top.T.copy()))
-    shares = np.bincount(top.ravel(), minlength=E) / top.size
-    return [(printed, [library]), (f, shares), (P, p.mean(axis=1))]
+@equation("eq-balance-by-bias", "cfdc198670")
+def balance_by_bias(rng):
+    """Loads below, at and above the fair share of 2 tokens."""
+    k, tokens, eta = 2, 6, 0.01
+    b, load = rng.normal(size=E), np.array([0, 1, 2, 2, 3, 4])
+    new = table(lambda e: b[e] + eta * np.sign(k * tokens / E - load[e]), E)
+    return new, b + eta * np.array([1, 1, 0, 0, -1, -1])

@@ -1,12 +1,19 @@
-"""Checks of exercise 16: graphs with nodes that hear nobody, gates that forget everything, chunks of any length."""
+"""Checks of exercise 16: drafts that are the model, loads that are even, caches in pieces, chunks of any length."""
 
 from clearcheck import Exercise
 
-from . import chunks, experts, gated, graph, museum, space
+from . import chunks, experts, latent, museum, rescale, speculate
 
 EXERCISE = Exercise(
     slug="16-what-comes-after",
     title="What comes after",
     chapter="chapters/16-what-comes-after",
-    questions=(graph.QUESTION, gated.QUESTION, experts.QUESTION, museum.QUESTION, space.QUESTION, chunks.QUESTION),
+    questions=(
+        rescale.QUESTION,
+        speculate.QUESTION,
+        latent.QUESTION,
+        experts.QUESTION,
+        museum.QUESTION,
+        chunks.QUESTION,
+    ),
 )

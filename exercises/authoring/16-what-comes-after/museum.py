@@ -72,7 +72,7 @@ QUESTION = Question(
         "The feature map has two branches that meet where its argument is 0. Compare both with the equation "
         "of the chapter, and the denominator, too: it contains nothing but features.",
     ),
-    section="attention-that-fits-into-a-state",
+    section="a-state-instead-of-a-cache",
     inputs=Inputs(axes("NK", "NK", "NV")),
 )
 

@@ -1,4 +1,4 @@
-"""Checks of exercise 16: graphs with nodes that hear nobody, gates that forget everything, chunks of any length."""
+"""Checks of exercise 16: drafts that are the model, loads that are even, caches in pieces, chunks of any length."""
 
 import numpy as np
 from clearcheck.author.cases import shape_slip

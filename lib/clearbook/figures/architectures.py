@@ -64,6 +64,14 @@ MODELS = (
 )  # fmt: skip
 
 
+DEEPSEEK = Model(
+    "DeepSeek-V3",
+    (Part(0, "tokens"), Part(3, "RMSNorm", True), Part(4, "latent, rotary", True), Part(7, "RMSNorm", True),
+     Part(8, "8 of 256 experts", True), Part(11, "RMSNorm", True), Part(12, "head of its own", True)),
+    NORM_FIRST, 61,
+)  # fmt: skip
+
+
 def architectures() -> str:
     """GPT-2, BERT, Llama and Marian as SVG in HTML: a bold frame where a part is not that of GPT-2.
 
@@ -71,7 +79,16 @@ def architectures() -> str:
     Vaswani et al. 2017, figure 1.
     """
     alone, pair = MODELS[:-2], MODELS[-2:]
-    drawn = "".join(_drawn(models) for models in [*((model,) for model in alone), pair])
+    return _side_by_side([*((model,) for model in alone), pair])
+
+
+def two_decoders() -> str:
+    """GPT-2 and DeepSeek-V3, drawn in the same way. Source: DeepSeek-AI 2024, figure 2."""
+    return _side_by_side([MODELS[:1], (DEEPSEEK,)])
+
+
+def _side_by_side(groups: list[tuple[Model, ...]]) -> str:
+    drawn = "".join(_drawn(models) for models in groups)
     return f'<div class="architectures" role="group"><style>{STYLE}</style>{drawn}</div>'.replace("\n", " ")
 
 
@@ -103,7 +120,7 @@ def _stack(model: Model) -> str:
     return "".join([name, frame, count, line, arcs, boxes])
 
 
-def _y(row: float) -> float:
+def _y(row: int | float) -> float:
     return TOP + (ROWS - 0.5 - row) * ROW
 
 

@@ -1,0 +1,262 @@
+"""Exercise 16, question latent: latent attention that keeps its own cache, in PyTorch."""
+
+import torch
+from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck.author.torch_arguments import module_call
+from clearcheck.author.torch_checks import parameter_count
+from torch import nn
+
+
+class LatentAttention(nn.Module):
+    """Everything is computed again from all tokens so far; the outputs of the new ones are the last."""
+
+    def __init__(self, d_model, n_heads, d_latent, d_shared):
+        super().__init__()
+        self.heads, width = n_heads, d_model // n_heads
+        self.query = nn.Linear(d_model, n_heads * (width + d_shared), bias=False)
+        self.latent = nn.Linear(d_model, d_latent, bias=False)
+        self.shared = nn.Linear(d_model, d_shared, bias=False)
+        self.key = nn.Linear(d_latent, d_model, bias=False)
+        self.value = nn.Linear(d_latent, d_model, bias=False)
+        self.out = nn.Linear(d_model, d_model, bias=False)
+        self.seen = None
+
+    def forward(self, x):
+        self.seen = x if self.seen is None else torch.cat([self.seen, x], dim=1)
+        q, c = self.query(self.seen).unflatten(2, (self.heads, -1)), self.latent(self.seen)
+        k, v = (part(c).unflatten(2, (self.heads, -1)) for part in (self.key, self.value))
+        common = self.shared(self.seen)[:, :, None].expand(-1, -1, self.heads, -1)
+        scores = torch.einsum("bnhk,bshk->bhns", q, torch.cat([k, common], dim=3)) / q.shape[3] ** 0.5
+        later = torch.ones(scores.shape[2:], dtype=torch.bool).triu(1)
+        A = scores.masked_fill(later, -torch.inf).softmax(3)
+        return self.out(torch.einsum("bhns,bshk->bnhk", A, v).flatten(2))[:, -x.shape[1] :]
+
+
+def drawn(rng, *pieces, rows=2, d_model=12, n_heads=3, d_latent=5, d_shared=2, scale=1.0, **options):
+    sizes = {"d_model": d_model, "n_heads": n_heads, "d_latent": d_latent, "d_shared": d_shared}
+    calls = [(scale * rng.normal(size=(rows, n, d_model)),) for n in pieces]
+    shapes = {
+        "query": (d_model + n_heads * d_shared, d_model),
+        "latent": (d_latent, d_model),
+        "shared": (d_shared, d_model),
+        "key": (d_model, d_latent),
+        "value": (d_model, d_latent),
+        "out": (d_model, d_model),
+    }
+    weights = {f"{name}.weight": rng.normal(size=shape) / shape[1] ** 0.5 for name, shape in shapes.items()}
+    return module_call(sizes, *calls, weights=weights, **options)
+
+
+def at_once(rng):
+    return [drawn(rng, 5), drawn(rng, 1), drawn(rng, 7, rows=3, d_model=14, n_heads=2, d_latent=3, d_shared=4)]
+
+
+def one_by_one(rng):
+    return [drawn(rng, 1, 1, 1, 1), drawn(rng, 4, 1, 1, rows=3), drawn(rng, 1, 1, 1, d_model=10, n_heads=1)]
+
+
+def in_pieces(rng):
+    return [drawn(rng, 3, 4, 2), drawn(rng, 1, 5, 2, d_model=20, n_heads=5, d_latent=7), drawn(rng, 3, 3)]
+
+
+def gradients(rng):
+    return [drawn(rng, 5, gives="gradients")]
+
+
+def count(d_model, n_heads, d_latent, d_shared):
+    return d_model * (2 * d_model + n_heads * d_shared + 3 * d_latent + d_shared)
+
+
+QUESTION = Question(
+    id="latent",
+    title="Latent attention with a cache of its own, in PyTorch",
+    name="LatentAttention",
+    minutes=22,
+    difficulty=2,
+    checks=(
+        equals("all at once", 5, at_once, LatentAttention),
+        equals("token by token", 4, one_by_one, LatentAttention),
+        equals("in pieces", 4, in_pieces, LatentAttention),
+        equals("large scores", 1, lambda rng: [drawn(rng, 3, 2, scale=20.0)], LatentAttention, atol=1e-3),
+        equals("gradients", 2, gradients, LatentAttention),
+        holds("parameters", 2, parameter_count(lambda rng: drawn(rng, 2), count)),
+    ),
+    hints=(
+        "What is computed from a token alone and needed again later? Two short vectors. The rest can be made from "
+        "them.",
+        "The shared key is the same for all heads, so a score of head h is one product over K features of the head and "
+        "one over the shared features, added, then divided by a root.",
+        "With P old tokens and N new ones the table of who may look has N rows and P + N columns: "
+        "`torch.ones(N, P + N).tril(P)`.",
+    ),
+    section="a-smaller-cache",
+    seconds=20.0,
+    inputs=Inputs(no_sizes="the sizes are those of a module", no_softmax="the scores are made inside"),
+    how="module",
+    forbids=("torch.nn.MultiheadAttention",),
+)
+
+right, wrong = answers_to(QUESTION)
+
+
+@right
+class Plain(nn.Module):
+    def __init__(self, d_model, n_heads, d_latent, d_shared):
+        super().__init__()
+        self.n_heads, self.d_head, self.d_shared = n_heads, d_model // n_heads, d_shared
+        self.query = nn.Linear(d_model, n_heads * (self.d_head + d_shared), bias=False)
+        self.latent = nn.Linear(d_model, d_latent, bias=False)
+        self.shared = nn.Linear(d_model, d_shared, bias=False)
+        self.key = nn.Linear(d_latent, d_model, bias=False)
+        self.value = nn.Linear(d_latent, d_model, bias=False)
+        self.out = nn.Linear(d_model, d_model, bias=False)
+        self.c = self.s = None
+
+    def forward(self, x):
+        c, s = self.latent(x), self.shared(x)
+        old = 0
+        if self.c is not None:
+            old = self.c.shape[1]
+            c, s = torch.cat([self.c, c], dim=1), torch.cat([self.s, s], dim=1)
+        self.c, self.s = c, s
+        q = self.query(x).unflatten(2, (self.n_heads, -1)).transpose(1, 2)
+        k = self.key(c).unflatten(2, (self.n_heads, -1)).transpose(1, 2)
+        v = self.value(c).unflatten(2, (self.n_heads, -1)).transpose(1, 2)
+        own, common = q.split([self.d_head, self.d_shared], dim=3)
+        scores = own @ k.mT + common @ s[:, None].mT
+        scores = scores / (self.d_head + self.d_shared) ** 0.5
+        may_look = torch.ones(x.shape[1], c.shape[1]).tril(old)
+        y = scores.masked_fill(may_look == 0, -torch.inf).softmax(3) @ v
+        return self.out(y.transpose(1, 2).flatten(2))
+
+
+@right
+class Absorbed(nn.Module):
+    def __init__(self, d_model, n_heads, d_latent, d_shared):
+        super().__init__()
+        self.H, K = n_heads, d_model // n_heads
+        self.key, self.value = (nn.Linear(d_latent, d_model, bias=False) for _ in range(2))
+        self.latent, self.shared = (nn.Linear(d_model, d, bias=False) for d in (d_latent, d_shared))
+        self.query = nn.Linear(d_model, n_heads * (K + d_shared), bias=False)
+        self.out = nn.Linear(d_model, d_model, bias=False)
+        self.kept = []
+
+    def forward(self, x):
+        N, width = x.shape[1], self.latent.out_features
+        self.kept.append(torch.cat([self.latent(x), self.shared(x)], dim=2))
+        kept = torch.cat(self.kept, dim=1)[:, None]  # one key for all heads
+        q = self.query(x).unflatten(2, (self.H, -1)).transpose(1, 2)
+        K = self.key.out_features // self.H
+        own = torch.einsum("bhnk,hkr->bhnr", q[..., :K], self.key.weight.unflatten(0, (self.H, K)))
+        q, width_of_score = torch.cat([own, q[..., K:]], dim=3), q.shape[3]
+        seen = torch.ones(N, kept.shape[2], dtype=torch.bool).tril(kept.shape[2] - N)
+        A = (q @ kept.mT * width_of_score**-0.5).masked_fill(~seen, -1e30).softmax(-1)
+        y = torch.einsum("bhnr,hkr->bnhk", A @ kept[..., :width], self.value.weight.unflatten(0, (self.H, K)))
+        return self.out(y.flatten(2))
+
+
+@right
+class HeadByHead(nn.Module):
+    def __init__(self, d_model, n_heads, d_latent, d_shared):
+        super().__init__()
+        self.n_heads, self.width = n_heads, d_model // n_heads
+        self.query = nn.Linear(d_model, d_model + n_heads * d_shared, bias=False)
+        self.latent = nn.Linear(d_model, d_latent, bias=False)
+        self.shared = nn.Linear(d_model, d_shared, bias=False)
+        self.key = nn.Linear(d_latent, d_model, bias=False)
+        self.value = nn.Linear(d_latent, d_model, bias=False)
+        self.out = nn.Linear(d_model, d_model, bias=False)
+        self.tokens = None
+
+    def forward(self, x):
+        new = torch.cat([self.latent(x), self.shared(x)], 2)
+        self.tokens = new if self.tokens is None else torch.cat([self.tokens, new], 1)
+        c, s = self.tokens.split([self.latent.out_features, self.shared.out_features], 2)
+        places, heads = torch.arange(c.shape[1]), []
+        parts = zip(*(t.chunk(self.n_heads, 2) for t in (self.query(x), self.key(c), self.value(c))), strict=True)
+        for q, k, v in parts:
+            table = q @ torch.cat([k, s], 2).mT / q.shape[2] ** 0.5
+            hidden = places > places[-x.shape[1] :, None]
+            heads.append(table.masked_fill(hidden, -torch.inf).softmax(2) @ v)
+        return self.out(torch.cat(heads, 2))
+
+
+wrong.edits("""
+# Plain
+## nothing_kept: Nothing is kept: new tokens look only at each other.
+- self.c, self.s = c, s
+## only_the_newest_kept: Only the newest piece is kept; the older ones are lost.
+- old = 0
++ old, new = 0, (c, s)
+- self.c, self.s = c, s
++ self.c, self.s = new
+## new_before_old: The new tokens are put before the old ones.
+- c, s = torch.cat([self.c, c], dim=1), torch.cat([self.s, s], dim=1)
++ c, s = torch.cat([c, self.c], dim=1), torch.cat([s, self.s], dim=1)
+## shared_keys_of_the_first: The shared keys of the first piece are put in place of the newest ones.
+- c, s = torch.cat([self.c, c], dim=1), torch.cat([self.s, s], dim=1)
++ c, s = torch.cat([self.c, c], dim=1), torch.cat([self.s, s * 0], dim=1)
+## mask_not_shifted: The triangle does not know of the old tokens: its first row belongs to the first new one.
+- may_look = torch.ones(x.shape[1], c.shape[1]).tril(old)
++ may_look = torch.ones(x.shape[1], c.shape[1]).tril()
+## no_mask: There is no mask: with several new tokens at once, each sees those after it.
+- may_look = torch.ones(x.shape[1], c.shape[1]).tril(old)
++ may_look = torch.ones(x.shape[1], c.shape[1])
+## not_itself: A token of yours does not see itself, unless it is the first.
+- may_look = torch.ones(x.shape[1], c.shape[1]).tril(old)
++ may_look = torch.ones(x.shape[1], c.shape[1]).tril(max(old - 1, 0))
+## no_shared_key: The shared key plays no part in your scores.
+- scores = own @ k.mT + common @ s[:, None].mT
++ scores = own @ k.mT + 0 * (common @ s[:, None].mT)
+## only_the_shared_key: Only the shared key plays a part in your scores.
+- scores = own @ k.mT + common @ s[:, None].mT
++ scores = 0 * (own @ k.mT) + common @ s[:, None].mT
+## root_of_the_head: The root is of K; a score sums over K + d_shared features.
+- scores = scores / (self.d_head + self.d_shared) ** 0.5
++ scores = scores / self.d_head**0.5
+## root_of_all: The root is of all heads together; a score sums over the features of one and the shared ones.
+- scores = scores / (self.d_head + self.d_shared) ** 0.5
++ scores = scores / (self.n_heads * self.d_head + self.d_shared) ** 0.5
+## unscaled: Your scores are not divided by a root.
+- scores = scores / (self.d_head + self.d_shared) ** 0.5
++ scores = scores * 1
+## two_roots: You divide each part by its own root; the sum of both is divided once.
+- scores = own @ k.mT + common @ s[:, None].mT
+- scores = scores / (self.d_head + self.d_shared) ** 0.5
++ scores = own @ k.mT / self.d_head**0.5 + common @ s[:, None].mT / self.d_shared**0.5
+## query_cut_the_other_way: You take the shared features of a query from the front; they are the last of a head.
+- own, common = q.split([self.d_head, self.d_shared], dim=3)
++ common, own = q.split([self.d_shared, self.d_head], dim=3)
+## values_from_keys: Your values are the keys.
+- v = self.value(c).unflatten(2, (self.n_heads, -1)).transpose(1, 2)
++ v = k
+## keys_cut_wrongly: The heads lie side by side in the features; you cut them as if they were mixed.
+- k = self.key(c).unflatten(2, (self.n_heads, -1)).transpose(1, 2)
++ k = self.key(c).unflatten(2, (-1, self.n_heads)).permute(0, 3, 1, 2)
+## heads_viewed: A reshape is no transpose: tokens and heads are mixed in your output.
+- return self.out(y.transpose(1, 2).flatten(2))
++ return self.out(y.reshape(x.shape))
+## no_out: The last map is missing.
+- return self.out(y.transpose(1, 2).flatten(2))
++ return y.transpose(1, 2).flatten(2) + 0 * self.out(x)
+## softmax_down_the_queries: The softmax runs over the queries; it should run over the tokens that are looked at.
+- y = scores.masked_fill(may_look == 0, -torch.inf).softmax(3) @ v
++ y = scores.masked_fill(may_look == 0, -1e30).softmax(2) @ v
+## hidden_after_the_softmax: The mask comes after the softmax, so the weights no longer sum to 1.
+- y = scores.masked_fill(may_look == 0, -torch.inf).softmax(3) @ v
++ y = (scores.softmax(3) * may_look) @ v
+## exp_alone: You take the exponentials as they are; large scores overflow.
+- y = scores.masked_fill(may_look == 0, -torch.inf).softmax(3) @ v
++ e = scores.masked_fill(may_look == 0, -torch.inf).exp()
++ y = e / e.sum(3, keepdim=True) @ v
+## biases: Your maps have biases; these have none.
+- self.out = nn.Linear(d_model, d_model, bias=False)
++ self.out = nn.Linear(d_model, d_model)
+## cut_off: No gradient reaches the latent map.
+- c, s = self.latent(x), self.shared(x)
++ c, s = self.latent(x).detach(), self.shared(x)
+## outputs_of_all: You return outputs for the old tokens as well; the new ones alone are asked for.
+- return self.out(y.transpose(1, 2).flatten(2))
++ y = self.out(y.transpose(1, 2).flatten(2))
++ return torch.cat([y[:, :1].expand(-1, old, -1), y], dim=1)
+""")

@@ -1,0 +1,192 @@
+"""Exercise 16, question rescale: rotary positions for longer texts."""
+
+import numpy as np
+from clearcheck import Inputs, Question, answers_to, axes, equals, holds
+from clearcheck.author.cases import close
+
+from .shared import part_right, parts_slip
+
+
+def rescale_reference(x, positions, squeeze, stretch):
+    """Pair by pair."""
+    K = x.shape[1]
+    turned = np.zeros(x.shape)
+    for i in range(K // 2):
+        speed = (10000.0 * stretch ** (K / (K - 2))) ** (-2 * i / K) / squeeze
+        for n, place in enumerate(positions):
+            c, s = np.cos(place * speed), np.sin(place * speed)
+            one, other = x[n, i], x[n, i + K // 2]
+            turned[n, i], turned[n, i + K // 2] = c * one - s * other, s * one + c * other
+    return turned, 2 * np.pi / speed
+
+
+def drawn(rng, squeeze=1.0, stretch=1.0, N=5, K=8, furthest=300, factor=1.0):
+    positions = rng.choice(np.arange(1, furthest), N, replace=False)
+    return factor * rng.normal(size=(N, K)), positions, squeeze, stretch
+
+
+def plain(rng):
+    return [drawn(rng), drawn(rng, N=7, K=12), drawn(rng, N=11, K=4, factor=1e4), drawn(rng, N=1, K=6)]
+
+
+def squeezed(rng):
+    return [drawn(rng, 4.0), drawn(rng, 2.5, N=7, K=12), drawn(rng, 8.0, N=3, K=4, furthest=3000)]
+
+
+def stretched(rng):
+    return [drawn(rng, 1.0, 4.0), drawn(rng, 1.0, 2.5, N=7, K=12), drawn(rng, 1.0, 8.0, N=3, K=4, furthest=3000)]
+
+
+def both(rng):
+    return [
+        drawn(rng, 2.0, 3.0, N=9, K=10),
+        drawn(rng, 1.5, 8.0, N=5, K=14),
+        drawn(rng, 2.0, 2.0, N=8, K=8),
+        drawn(rng, 3.0, 2.0, N=1, K=6),
+    ]
+
+
+def shapes(x, positions, squeeze, stretch):
+    return x.shape, ()
+
+
+def only_the_distance_counts(ask, rng):
+    x, positions, *rest = drawn(rng, 2.0, 3.0, N=6, K=10)
+    one, other = ask(x, positions, *rest), ask(x, positions + 17, *rest)
+    for came in (one, other):
+        if slip := parts_slip(came, *shapes(x, positions, *rest)):
+            return slip
+    if not close(one[0] @ one[0].T, other[0] @ other[0].T, 1e-8):
+        return "All positions were moved by 17, and the products between your turned tokens change."
+    return None
+
+
+QUESTION = Question(
+    id="rescale",
+    title="Rotary positions for longer texts",
+    name="rotate",
+    minutes=12,
+    difficulty=1,
+    checks=(
+        holds("as trained", 3, part_right(0, plain, rescale_reference, shapes)),
+        holds("squeezed positions", 2, part_right(0, squeezed, rescale_reference, shapes)),
+        holds("a larger base", 3, part_right(0, stretched, rescale_reference, shapes)),
+        holds("the slowest pair", 3, part_right(1, both, rescale_reference, shapes)),
+        equals("both at once", 2, both, rescale_reference),
+        holds("only the distance counts", 1, only_the_distance_counts),
+    ),
+    hints=(
+        "First the K/2 speeds, radians a token; then a table of N angles for each of them; then the turn.",
+        "Where does squeeze act, on the position or on the base? And stretch? One of them slows all pairs alike.",
+        "A pair that turns by w radians a token needs 2π / w tokens for a full turn. Which pair is the slowest, and "
+        "how fast is it after both changes?",
+    ),
+    section="longer-than-it-was-trained",
+    inputs=Inputs(axes("NK", "N"), alike=("both at once",)),
+)
+
+right, wrong = answers_to(QUESTION)
+
+
+@right
+def as_often_written(x, positions, squeeze, stretch):
+    K = x.shape[1]
+    base = 10000 * stretch ** (K / (K - 2))
+    speed = base ** (-np.arange(0, K, 2) / K)
+    angle = positions[:, None] / squeeze * speed
+    cos, sin = np.cos(angle), np.sin(angle)
+    one, other = x[:, : K // 2], x[:, K // 2 :]
+    turned = np.hstack([one * cos - other * sin, other * cos + one * sin])
+    return turned, 2 * np.pi * squeeze / speed[-1]
+
+
+@right
+def complex_numbers(x, positions, squeeze, stretch):
+    half = x.shape[1] // 2
+    base = 1e4 * stretch ** (half / (half - 1))
+    speed = 1 / base ** (np.arange(half) / half) / squeeze
+    z = (x[:, :half] + 1j * x[:, half:]) * np.exp(1j * np.outer(positions, speed))
+    return np.concatenate([z.real, z.imag], axis=1), float(2 * np.pi / speed.min())
+
+
+@right
+def pair_by_pair(x, positions, squeeze, stretch):
+    y, K = np.array(x), x.shape[1]
+    for i in range(K // 2):
+        w = 10000 ** (-2 * i / K) * stretch ** (-2 * i / (K - 2)) / squeeze
+        turn = np.stack([np.cos(w * positions), np.sin(w * positions)])
+        y[:, i] = x[:, i] * turn[0] - x[:, i + K // 2] * turn[1]
+        y[:, i + K // 2] = x[:, i] * turn[1] + x[:, i + K // 2] * turn[0]
+    return y, 2 * np.pi * squeeze * stretch * 10000 ** (1 - 2 / K)
+
+
+wrong.edits("""
+# as_often_written
+## squeezed_the_wrong_way: You multiply the positions by `squeeze`; a longer text has to fit into the trained range.
+- angle = positions[:, None] / squeeze * speed
++ angle = positions[:, None] * squeeze * speed
+## never_squeezed: `squeeze` does not reach your angles.
+- angle = positions[:, None] / squeeze * speed
++ angle = positions[:, None] * speed
+## squeezed_to_whole_places: You round the squeezed positions; between two whole numbers there is room for more.
+- angle = positions[:, None] / squeeze * speed
++ angle = positions[:, None] // squeeze * speed
+## base_without_power: Your base is larger by `stretch` itself; it needs the power K / (K − 2).
+- base = 10000 * stretch ** (K / (K - 2))
++ base = 10000 * stretch
+## power_upside_down: The power of `stretch` is upside down.
+- base = 10000 * stretch ** (K / (K - 2))
++ base = 10000 * stretch ** ((K - 2) / K)
+## smaller_base: You make the base smaller, so that the slow pairs turn faster.
+- base = 10000 * stretch ** (K / (K - 2))
++ base = 10000 / stretch ** (K / (K - 2))
+## never_stretched: `stretch` does not reach your base.
+- base = 10000 * stretch ** (K / (K - 2))
++ base = 10000
+## all_pairs_stretched: You slow all pairs down by `stretch`; that is what `squeeze` does. The fast pairs should stay.
+- base = 10000 * stretch ** (K / (K - 2))
+- speed = base ** (-np.arange(0, K, 2) / K)
++ speed = 10000 ** (-np.arange(0, K, 2) / K) / stretch
+## speeds_too_close: The exponent of pair i is −2i / K; yours is −i / K.
+- speed = base ** (-np.arange(0, K, 2) / K)
++ speed = base ** (-np.arange(K // 2) / K)
+## from_the_second: Your speeds begin with pair 1; pair 0 turns by one radian a token.
+- speed = base ** (-np.arange(0, K, 2) / K)
++ speed = base ** (-np.arange(2, K + 2, 2) / K)
+## neighbours_paired: You pair neighbouring features; here feature i belongs to feature i + K/2.
+- one, other = x[:, : K // 2], x[:, K // 2 :]
+- turned = np.hstack([one * cos - other * sin, other * cos + one * sin])
++ one, other = x[:, ::2], x[:, 1::2]
++ turned = np.stack([one * cos - other * sin, other * cos + one * sin], axis=2).reshape(x.shape)
+## turned_back: You turn the other way round.
+- turned = np.hstack([one * cos - other * sin, other * cos + one * sin])
++ turned = np.hstack([one * cos + other * sin, other * cos - one * sin])
+## no_turn: Both signs are plus, so lengths change; a turn has one minus.
+- turned = np.hstack([one * cos - other * sin, other * cos + one * sin])
++ turned = np.hstack([one * cos + other * sin, other * cos + one * sin])
+## halves_swapped: Your two halves stand in the wrong order.
+- turned = np.hstack([one * cos - other * sin, other * cos + one * sin])
++ turned = np.hstack([other * cos + one * sin, one * cos - other * sin])
+## counted_places: You turn token n by its row; its position is `positions[n]`.
+- angle = positions[:, None] / squeeze * speed
++ angle = np.arange(len(x))[:, None] / squeeze * speed
+## slowest_not_squeezed: The slowest pair is slower by `squeeze`, too.
+- return turned, 2 * np.pi * squeeze / speed[-1]
++ return turned, 2 * np.pi / speed[-1]
+## fastest_pair: Your number belongs to the fastest pair.
+- return turned, 2 * np.pi * squeeze / speed[-1]
++ return turned, 2 * np.pi * squeeze / speed[0]
+## half_a_turn: A full turn is 2π.
+- return turned, 2 * np.pi * squeeze / speed[-1]
++ return turned, np.pi * squeeze / speed[-1]
+## the_base_itself: The slowest pair is not as slow as the base: its exponent is −(K − 2) / K.
+- return turned, 2 * np.pi * squeeze / speed[-1]
++ return turned, 2 * np.pi * squeeze * base
+## a_speed: Your number is radians a token; asked is the number of tokens for a full turn.
+- return turned, 2 * np.pi * squeeze / speed[-1]
++ return turned, speed[-1] / squeeze
+## turned_in_place: You write into the array that came in.
+- return turned, 2 * np.pi * squeeze / speed[-1]
++ x[:] = turned
++ return x, 2 * np.pi * squeeze / speed[-1]
+""")

@@ -1,0 +1,68 @@
+"""What is special to exercise 16: examples in words, computed with right answers."""
+
+import math
+
+import numpy as np
+import torch
+
+from tests.exercises.authored import authored, cell
+
+SLUG = "16-what-comes-after"
+
+
+def right(id):
+    return authored(SLUG).right.of(id)[0].function
+
+
+def task(id):
+    return cell(authored(SLUG).learner, f"{id}-task")
+
+
+def test_the_turn_is_as_the_task_says():
+    """Catches a slip in the base, the number or the turned token that a learner compares with."""
+    token = np.array([[1.0, 0, 0, 0]])
+    _, one = right("rescale")(token, np.array([1]), 1, 4)
+    turned, two = right("rescale")(token, np.array([1]), 2, 4)
+    assert (
+        math.isclose(one, 800 * math.pi) and f"800 π = {one:.0f}" in task("rescale") and f"{two:.0f}" in task("rescale")
+    )
+    assert "({:.3f}, {:.0f}, {:.3f}, {:.0f})".format(*turned[0]) in task("rescale")
+
+
+def test_the_pass_is_as_the_task_says():
+    """Catches a slip in the laws of one guess and of two."""
+    p, draft = np.array([[0.5, 0.3, 0.2]] * 2), np.array([[0.2, 0.2, 0.6]])
+    kept, replacement, lengths = right("speculate")(p, draft)
+    np.testing.assert_allclose(kept, [0.6])
+    np.testing.assert_allclose(replacement, [[0.75, 0.25, 0]], atol=1e-12)
+    np.testing.assert_allclose(lengths, [0.4, 0.6])
+    half = np.array([[0.5, 0.3, 0.2], [1.0, 0, 0], [1, 0, 0]]), np.array([[0.2, 0.2, 0.6], [0.5, 0.5, 0]])
+    np.testing.assert_allclose(right("speculate")(*half)[2], [0.4, 0.3, 0.3])
+    assert all(part in task("speculate") for part in ("(0.6)", "(0.75, 0.25, 0)", "(0.4, 0.6)", "(0.4, 0.3, 0.3)"))
+
+
+def test_three_calls_without_queries_average_as_the_task_says():
+    torch.manual_seed(0)
+    layer, x = right("latent")(6, 2, 3, 2), torch.randn(2, 3, 6)
+    torch.nn.init.zeros_(layer.query.weight)
+    outputs = [layer(x[:, n : n + 1]) for n in range(3)]
+    torch.testing.assert_close(outputs[2], layer.out(layer.value(layer.latent(x)).mean(dim=1, keepdim=True)))
+
+
+def test_the_router_is_as_the_task_says():
+    logits, says, b = np.array([[math.log(3), 0]]), np.array([[[10.0], [100.0]]]), np.array([-0.5, 0])
+    y, new = right("experts")(logits, says, b, 1, 0.1)
+    np.testing.assert_allclose(y, [[100]])
+    np.testing.assert_allclose(new, [-0.4, -0.1])
+    y, new = right("experts")(logits, says, b, 2, 0.1)
+    np.testing.assert_allclose(y, [[46]])
+    np.testing.assert_allclose(new, b)
+    assert "the token gets 100" in task("experts") and "= 46" in task("experts") and "(−0.4, −0.1)" in task("experts")
+
+
+def test_the_chunks_are_as_the_task_says():
+    ones = np.ones((4, 1))
+    y, inside, S = right("chunks")(ones, ones, np.array([[1.0], [2], [3], [4]]), np.array([1, 0.5, 1, 0.5]), 2)
+    np.testing.assert_allclose(y.ravel(), [1, 5 / 3, 2.2, 3])
+    np.testing.assert_allclose(inside.ravel(), [1, 2.5, 3, 5.5])
+    np.testing.assert_allclose(S, [[6.75]])
