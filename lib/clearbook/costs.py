@@ -42,10 +42,10 @@ H100 = Machine(flops=989e12, bytes=3.35e12)  # SXM5, dense bfloat16 products; da
 def measured_machine(side: int = 1024, length: int = 2**25) -> Machine:
     """This machine in float32: a product of square matrices, and a sum over an array that fits into no cache."""
     square, long = torch.randn(side, side), torch.randn(length)
-    return Machine(2 * side**3 / fastest(partial(torch.mm, square, square)), long.nbytes / fastest(long.sum))
+    return Machine(2 * side**3 / seconds_of(partial(torch.mm, square, square)), long.nbytes / seconds_of(long.sum))
 
 
-def fastest(call: Callable, most: int = 20) -> float:
+def seconds_of(call: Callable, most: int = 20) -> float:
     """Seconds of the fastest of at most so many calls, in time of this program's processor; a first one warms up."""
     times: list[float] = []
     with torch.no_grad():

@@ -152,7 +152,7 @@ def flash_backward(rng):
 @equation("eq-decode-step", "ba06c3fe5d")
 def decode_step(rng):
     """A decoder writes one token for each sequence; on either side of the ridge."""
-    batch, layers, d, heads, groups, n = [3, 2], [2, 1], [12, 8], [3, 4], [3, 2], [5, 7]
+    batch, layers, d, heads, groups, n = [3, 5], [2, 3], [12, 8], [3, 4], [3, 2], [5, 7]
     rho, beta, b = [2.0, 90.0], [50.0, 3.0], [4, 4]
     k = [d[i] // heads[i] for i in range(2)]
     P, there = [], []

@@ -109,7 +109,7 @@ QUESTION = Question(
         "The H heads come in G groups of neighbours: the first H / G heads use group 0. Find the group of head "
         "h with a whole-number division, and check it with three heads in each of two groups.",
     ),
-    section="keys-fetched-once",
+    section="a-cache-in-pages",
     inputs=Inputs(
         lambda Q, pool_K, pool_V, *rest: {"K": Q.shape[2], "V": pool_V.shape[2], "R": pool_V.shape[3]}, scores_of_pages
     ),
