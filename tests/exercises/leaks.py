@@ -84,6 +84,9 @@ ALLOWED = {
         "forname,entryinheader.items()": "the entries of the header, in the file read by hand",
         '.reshape(entry["shape"])': "a tensor's shape, in the file read by hand",
     },
+    "chapters/14-cost": {
+        "returndq,dk,dv": "the way back of attention by tiles, which the chapter builds",
+    },
     "chapters/grading": {"--seed 4711": "an example of a teacher's own seed"},
     "chapters/instructor": {"--seed 4711": "an example of a teacher's own seed"},
     "chapters/08-encoder-decoder": {

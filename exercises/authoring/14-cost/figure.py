@@ -73,12 +73,12 @@ QUESTION = Question(
     minutes=12,
     difficulty=2,
     checks=(
-        holds("the roof", 3, entries_close(read_roofline, figures, "rho", "beta")),
+        holds("the roof", 2, entries_close(read_roofline, figures, "rho", "beta")),
         holds("which side", 2, entries_close(read_roofline, figures, "memory_bound")),
         holds("the bounds", 2, entries_close(read_roofline, figures, "least")),
         holds("where to begin", 2, entries_close(read_roofline, figures, "first")),
         holds("another unit", 1, seconds_or_hours),
-        equals("all of it, other figures", 2, small_figures, read_roofline),
+        equals("all of it, other figures", 1, small_figures, read_roofline),
     ),
     hints=(
         "A point of the figure stands at FLOPs / bytes and FLOPs / seconds. Which point of all touches the level part "

@@ -95,11 +95,11 @@ QUESTION = Question(
     minutes=25,
     difficulty=3,
     checks=(
-        equals("heads with keys of their own", 5, own_heads, paged_attend),
+        equals("heads with keys of their own", 4, own_heads, paged_attend),
         equals("shared keys", 4, shared_keys, paged_attend),
         equals("shared pages", 3, shared_pages, paged_attend),
         equals("strong keys", 2, strong_keys, paged_attend),
-        holds("moving house", 4, moving_house),
+        holds("moving house", 3, moving_house),
     ),
     hints=(
         "Take one sequence and one head. Which pages belong to it, in which order, and how many places of the "
