@@ -92,10 +92,9 @@ class Ledger:
         self.show([self.rows[-1]])
 
     def show(self, rows: list | None = None) -> None:
-        """Print lines, all of them where none are given."""
+        """Print lines, all of them where none are given: predicted → measured, and the ratio."""
         for name, unit, predicted, measured in self.rows if rows is None else rows:
-            numbers = f"predicted {predicted:9.2f} {unit:3}   measured {measured:9.2f} {unit:3}"
-            print(f"{name:31} {numbers}   ratio {measured / predicted:5.2f}")
+            print(f"{name:26}{predicted:8.2f} → {measured:8.2f} {unit:3}  × {measured / predicted:.2f}")
 
     def draw(self, ax: Axes | None = None) -> Axes:
         """Ratios of measured to predicted costs on a logarithmic axis, one line for each."""

@@ -30,7 +30,7 @@ def test_the_ledger_prints_ratios_and_draws_them(capsys):
     ledger.add("a step", 0.002, 0.003)
     ledger.add("a cache", 2.0**20, 2.0**20, "MiB")
     printed = capsys.readouterr().out.splitlines()
-    assert printed[0].endswith("1.50") and "2.00 ms" in printed[0] and "1.00 MiB" in printed[1]
+    assert printed[0].endswith("1.50") and "2.00 →     3.00 ms" in printed[0] and "1.00 MiB" in printed[1]
     labels = [label.get_text() for label in ledger.draw().get_yticklabels()]
     assert labels == ["a step", "a cache"]
     with pytest.raises(ValueError, match="'s'"):
