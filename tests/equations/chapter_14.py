@@ -1,12 +1,13 @@
 """Checks of the display equations of chapter 14, cost and long sequences."""
 
-from functools import cache, partial
+from functools import partial
 from math import exp, inf, log, sqrt
 
 import numpy as np
 import torch
 from clearbook.columns import to_torch
-from clearformer.attention import attend, attend_blockwise
+from clearbook.costs import Machine
+from clearformer.attention import attend, attend_blockwise, attend_recomputing
 from clearformer.attention.blockwise import online_attention
 from clearformer.blocks import Decoder
 from clearformer.cache import KVCache
@@ -19,26 +20,13 @@ from tests.equations.registry import equation, table
 K, S, V = 3, 11, 4  # width of keys, sources, width of values
 
 
-@equation("eq-exponent", "8350745046")
-def exponent(rng):
-    N, T = rng.uniform(1, 9, size=(2, 7))
-    mean_n, mean_t = (table(lambda _, x=x: sum(log(x[j]) for j in range(7)) / 7, 1)[0] for x in (N, T))
-    n, t = table(lambda i: log(N[i]) - mean_n, 7), table(lambda i: log(T[i]) - mean_t, 7)
-    printed = table(lambda _: sum(n[i] * t[i] for i in range(7)) / sum(n[i] ** 2 for i in range(7)), 1)
-    library = np.log([N, T]) - np.log([N, T]).mean(axis=1, keepdims=True)
-    return [(n, library[0]), (t, library[1]), (printed, np.polyfit(np.log(N), np.log(T), 1)[:1])]
-
-
-@equation("eq-local-exponent", "a68d036b18")
-def local_exponent(rng):
-    """For the counted work of a layer, against the derivative by autograd."""
-    a, b = np.linalg.solve([[5, 25], [7, 49]], [layer_flops(5), layer_flops(7)])
-    N = [4, 9, 31]
-    middle = table(lambda i: (a * N[i] + 2 * b * N[i] ** 2) / (a * N[i] + b * N[i] ** 2), 3)
-    right = table(lambda i: 1 + b * N[i] ** 2 / (a * N[i] + b * N[i] ** 2), 3)
-    x = torch.tensor(N, dtype=torch.float64).log().requires_grad_()
-    (slopes,) = torch.autograd.grad((a * x.exp() + b * (2 * x).exp()).log().sum(), x)
-    return [(middle, slopes), (right, slopes)]
+@equation("eq-roofline", "81d93c7d87")
+def roofline(rng):
+    """For steps on either side of the ridge."""
+    rho, beta = rng.uniform(1, 9, size=2)
+    flops, moved = rng.uniform(1, 9, size=(2, 6))
+    printed = table(lambda i: max(flops[i] / rho, moved[i] / beta), 6)
+    return printed, [Machine(rho, beta).seconds(*step) for step in zip(flops, moved, strict=True)]
 
 
 @equation("eq-safe-softmax", "f8e3c8442d")
@@ -118,6 +106,79 @@ def linear_intensity(rng):
     return [(middle, measured), (right, measured)]
 
 
+@equation("eq-explicit-intensity", "46c78ad3c2")
+def explicit_intensity(rng):
+    """FLOPs that PyTorch counts, and four times the bytes of the matrix of scores."""
+    width, n, b = [3, 7], [5, 11], [4, 8]
+    middle = table(lambda i: 4 * width[i] * n[i] ** 2 / (4 * b[i] * n[i] ** 2), 2)
+    right = table(lambda i: width[i] / b[i], 2)
+    measured = []
+    for i in range(2):
+        q = torch.ones(n[i], width[i], dtype={4: torch.float32, 8: torch.float64}[b[i]])
+        measured.append(flops(partial(attend, q, q, q)) / (4 * attend(q, q, q)[1].nbytes))
+    return [(middle, measured), (right, measured)]
+
+
+@equation("eq-tile-intensity", "79826c2d93")
+def tile_intensity(rng):
+    """One row of tiles: r targets, for which all keys and values are fetched."""
+    r, width, n, b = [3, 6], [5, 4], [7, 11], [4, 8]
+    middle = table(lambda i: 4 * r[i] * width[i] * n[i] / (2 * b[i] * width[i] * n[i]), 2)
+    right = table(lambda i: 2 * r[i] / b[i], 2)
+    measured = []
+    for i in range(2):
+        q, k = (torch.ones(rows, width[i], dtype={4: torch.float32, 8: torch.float64}[b[i]]) for rows in (r[i], n[i]))
+        measured.append(flops(partial(attend_blockwise, q, k, k, query_block=r[i])) / (2 * k.nbytes))
+    return [(middle, measured), (right, measured)]
+
+
+@equation("eq-flash-backward", "775620f973")
+def flash_backward(rng):
+    """The weights against the library's, the gradient by the scores against that of a bias of 0 on them."""
+    N = 5
+    q, keys, v, e = (rng.normal(size=shape) for shape in ((K, N), (K, S), (V, S), (V, N)))
+    c = keys.T @ q / sqrt(K)
+    output, total = online_attention(*map(to_torch, (q, keys, v)), sizes=(2, 3))
+    y, L = output[0].numpy().T, total.flatten().tolist()
+    A = table(lambda s, n: exp(c[s, n] - L[n]), S, N)
+    at = range(V)
+    G = table(lambda s, n: A[s, n] * (sum(v[i, s] * e[i, n] for i in at) - sum(y[i, n] * e[i, n] for i in at)), S, N)
+    bias = torch.zeros(N, S, dtype=torch.float64, requires_grad=True)
+    found, _ = attend_recomputing(*(to_torch(x) for x in (q, keys, v)), bias=bias)
+    found.backward(to_torch(e))
+    return [(A, reference.attend(q, keys, v)[1]), (G, bias.grad.T)]
+
+
+@equation("eq-decode-step", "ba06c3fe5d")
+def decode_step(rng):
+    """A decoder writes one token for each sequence; on either side of the ridge."""
+    batch, layers, d, heads, groups, n = [3, 5], [2, 3], [12, 8], [3, 4], [3, 2], [5, 7]
+    rho, beta, b = [2.0, 90.0], [50.0, 3.0], [4, 4]
+    k = [d[i] // heads[i] for i in range(2)]
+    P, there = [], []
+    for i in range(2):
+        layer_of = partial(MultiHeadAttention, n_kv_heads=groups[i], attend=attend)
+        decoder = Decoder(layers[i], d[i], heads[i], 9, attention=layer_of)
+        P.append(sum(p.numel() for p in decoder.parameters() if p.dim() == 2))
+        cache = KVCache(layers[i], batch[i], groups[i], n[i], k[i])
+        for layer in cache.layers:
+            layer.length = n[i] - 1
+        new = torch.ones(batch[i], 1, d[i])
+        with torch.no_grad():
+            done = flops(lambda decoder=decoder, new=new, cache=cache: decoder(new, cache=cache))
+        held = sum(p.nbytes for p in decoder.parameters() if p.dim() == 2)
+        held += sum(layer.k.nbytes + layer.v.nbytes for layer in cache.layers)
+        there.append(Machine(rho[i], beta[i]).seconds(float(done), float(held)))
+    printed = table(
+        lambda i: max(
+            batch[i] * (2 * P[i] + 4 * layers[i] * d[i] * n[i]) / rho[i],
+            b[i] * (P[i] + 2 * batch[i] * layers[i] * groups[i] * k[i] * n[i]) / beta[i],
+        ),
+        2,
+    )
+    return printed, there
+
+
 @equation("eq-step-intensity", "74651d3e3b")
 def step_intensity(rng):
     """One step of decoding: every head attends over its group's part of a cache."""
@@ -164,20 +225,6 @@ def window_pairs(rng):
     return [(middle, counted), (right, counted)]
 
 
-@equation("eq-reach", "cc151cdee1")
-def reach(rng):
-    """How many tokens have a gradient into the last output of a decoder with a window."""
-    layers, W, N = [1, 2, 4], [5, 3, 3], 12
-    printed = table(lambda i: layers[i] * (W[i] - 1) + 1, 3)
-    found = []
-    for i in range(3):
-        torch.manual_seed(0)
-        decoder, x = Decoder(layers[i], 8, 2, 9).double(), torch.randn(1, N, 8, dtype=torch.float64).requires_grad_()
-        decoder(x, torch.tensor(band(N, W[i])))[0, -1].pow(3).sum().backward()
-        found.append(int((x.grad[0].norm(dim=1) > 0).sum()))
-    return printed, found
-
-
 def inputs(rng):
     """One target, S sources: query, keys, values."""
     return rng.normal(size=(K, 1)), rng.normal(size=(K, S)), rng.normal(size=(V, S))
@@ -205,12 +252,6 @@ def in_torch(q, keys, v, way):
 def band(n, w):
     """True where a target (row) sees a source (column): itself and the w - 1 before it."""
     return np.tril(np.ones((n, n), dtype=bool)) & ~np.tril(np.ones((n, n), dtype=bool), -w)
-
-
-@cache
-def layer_flops(n):
-    layer = MultiHeadAttention(6, 2, attend=attend)
-    return flops(partial(layer, torch.ones(1, n, 6)))
 
 
 def flops(call):

@@ -84,6 +84,9 @@ ALLOWED = {
         "forname,entryinheader.items()": "the entries of the header, in the file read by hand",
         '.reshape(entry["shape"])': "a tensor's shape, in the file read by hand",
     },
+    "chapters/14-cost": {
+        "returndq,dk,dv": "the way back of attention by tiles, which the chapter builds",
+    },
     "chapters/16-what-comes-after": {
         "returnself.out(y.transpose(1,2).flatten(2))": "the last line of an attention in heads, as in chapter 4",
         "base=10000*stretch**(K/(K-2))": "the changed base of the chapter, in a function that makes tables",

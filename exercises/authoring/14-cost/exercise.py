@@ -1,19 +1,19 @@
-"""Checks of exercise 14: sums of powers, windows shorter and longer than the text, blocks that nobody may see."""
+"""Checks of exercise 14: steps on both sides of the ridge, blocks that nobody may see, caches after a round."""
 
 from clearcheck import Exercise
 
-from . import block, blocks, cache, exponent, merge, paged, rolling
+from . import blocks, decode, figure, grouped, merge, paged, rolling
 
 EXERCISE = Exercise(
     slug="14-cost",
     title="Cost and long sequences",
     chapter="chapters/14-cost",
     questions=(
-        exponent.QUESTION,
-        block.QUESTION,
-        cache.QUESTION,
+        decode.QUESTION,
+        figure.QUESTION,
         merge.QUESTION,
         blocks.QUESTION,
+        grouped.QUESTION,
         rolling.QUESTION,
         paged.QUESTION,
     ),

@@ -95,11 +95,11 @@ QUESTION = Question(
     minutes=25,
     difficulty=3,
     checks=(
-        equals("heads with keys of their own", 5, own_heads, paged_attend),
+        equals("heads with keys of their own", 4, own_heads, paged_attend),
         equals("shared keys", 4, shared_keys, paged_attend),
         equals("shared pages", 3, shared_pages, paged_attend),
         equals("strong keys", 2, strong_keys, paged_attend),
-        holds("moving house", 4, moving_house),
+        holds("moving house", 3, moving_house),
     ),
     hints=(
         "Take one sequence and one head. Which pages belong to it, in which order, and how many places of the "
@@ -109,7 +109,7 @@ QUESTION = Question(
         "The H heads come in G groups of neighbours: the first H / G heads use group 0. Find the group of head "
         "h with a whole-number division, and check it with three heads in each of two groups.",
     ),
-    section="keys-fetched-once",
+    section="a-cache-in-pages",
     inputs=Inputs(
         lambda Q, pool_K, pool_V, *rest: {"K": Q.shape[2], "V": pool_V.shape[2], "R": pool_V.shape[3]}, scores_of_pages
     ),

@@ -1,0 +1,209 @@
+"""Exercise 14, question decode: the time of a decode step."""
+
+import math
+
+import numpy as np
+from clearcheck import COUNTED, Inputs, Question, answers_to, equals, holds
+
+from .shared import entries_close
+
+
+def decode_step(P, M, H, K, G, N, b, B, rho, beta, limit):
+    flops, moved = 2 * P + 4 * M * H * K * N, 2 * b * M * G * K * N
+    arithmetic, traffic = B * flops / rho, (b * P + B * moved) / beta
+    most = min(limit * rho / flops, (limit * beta - b * P) / moved)
+    return {
+        "seconds": max(arithmetic, traffic),
+        "memory_bound": traffic > arithmetic,
+        "tokens_per_second": B / max(arithmetic, traffic),
+        "most": max(0, math.floor(most)),
+    }
+
+
+def drawn(rng, busy=False, crowded=None):
+    """Sizes and a machine; with `busy` many sequences with short texts, so that arithmetic is what takes the time.
+
+    `crowded` says how many sequences the limit has room for, and a part of one more.
+    """
+    M, G, share, K = (int(rng.choice(sizes)) for sizes in ((20, 28, 36), (2, 3, 5), (4, 7), (48, 80, 112)))
+    H, b = G * share, int(rng.choice([1, 2]))
+    P = float(M * 12 * (H * K) ** 2)
+    rho, beta = float(rng.uniform(1, 4)) * 1e14, float(rng.uniform(1, 4)) * 1e12
+    N = int(rng.integers(20, 60)) if busy else int(rng.integers(1500, 9000))
+    B = int(rng.integers(700, 900)) if busy else int(rng.integers(3, 40))
+    crowded = int(rng.integers(5, 300)) if crowded is None else crowded
+    more = decode_step(P, M, H, K, G, N, b, crowded + 0.5, rho, beta, 1.0)["seconds"]
+    return P, M, H, K, G, N, b, B, rho, beta, more
+
+
+def memory_bound_steps(rng):
+    return [drawn(rng), drawn(rng), drawn(rng)]
+
+
+def both_sides(rng):
+    return [drawn(rng), drawn(rng, busy=True), drawn(rng), drawn(rng, busy=True)]
+
+
+def limits(rng):
+    """Room for some by memory, for some by arithmetic, for one, and for none: not even the weights come in time."""
+    cases = [drawn(rng, crowded=33), drawn(rng, busy=True, crowded=1200), drawn(rng, crowded=1)]
+    *sizes, rho, beta, _ = drawn(rng)
+    weights = sizes[6] * sizes[0] / beta
+    return [*cases, (*sizes, rho, beta, 0.6 * weights)]
+
+
+def known_models(rng):
+    """Llama 2 with 7 and 70 billion parameters on an H100, with each head's own keys and with shared ones."""
+    h100 = 989e12, 3.35e12, float(rng.uniform(0.0501, 0.0509))
+    return [(6.6e9, 32, 32, 128, 32, 4000, 2, 8, *h100), (6.9e10, 80, 64, 128, 8, 4000, 2, 64, *h100)]
+
+
+QUESTION = Question(
+    id="decode",
+    title="The time of a decode step",
+    name="decode_step",
+    minutes=12,
+    difficulty=2,
+    checks=(
+        holds("seconds, held up by memory", 3, entries_close(decode_step, memory_bound_steps, "seconds")),
+        holds("seconds, on both sides", 2, entries_close(decode_step, both_sides, "seconds")),
+        holds("what holds it up", 1, entries_close(decode_step, both_sides, "memory_bound")),
+        holds("tokens a second", 1, entries_close(decode_step, both_sides, "tokens_per_second")),
+        holds("the most sequences", 3, entries_close(decode_step, limits, "most")),
+        equals("all four, known models", 2, known_models, decode_step),
+    ),
+    hints=(
+        "Two sums first: the FLOPs of the step and the bytes it fetches. Which terms of each are multiplied by B?",
+        "Every head of a sequence attends, H of them, so FLOPs know H and not G. A cache has keys and "
+        "values of G groups.",
+        "For the most sequences solve both bounds for B, one for arithmetic and one for memory, where the weights have "
+        "to come first. Take the smaller, round it down, and never go below 0.",
+    ),
+    section="reading-is-fast-writing-is-slow",
+    inputs=Inputs(no_sizes=COUNTED),
+)
+
+right, wrong = answers_to(QUESTION)
+
+
+@right
+def two_sums(P, M, H, K, G, N, b, B, rho, beta, limit):
+    flops = B * (2 * P + 4 * M * H * K * N)
+    cache = 2 * b * M * G * K * N
+    moved = b * P + B * cache
+    seconds = max(flops / rho, moved / beta)
+    by_arithmetic = limit * rho / (flops / B)
+    by_memory = (limit * beta - b * P) / cache
+    return {
+        "seconds": seconds,
+        "memory_bound": moved / beta > flops / rho,
+        "tokens_per_second": B / seconds,
+        "most": max(0, int(min(by_arithmetic, by_memory))),
+    }
+
+
+@right
+def counting_up(P, M, H, K, G, N, b, B, rho, beta, limit):
+    def times(batch):
+        head = 4 * K * N
+        return batch * (2 * P + M * H * head) / rho, b * (P + batch * M * G * 2 * K * N) / beta
+
+    most = 0
+    while max(times(most + 1)) <= limit:
+        most += 1
+    arithmetic, traffic = times(B)
+    slower = arithmetic if arithmetic > traffic else traffic
+    found = dict(seconds=slower, memory_bound=bool(arithmetic < traffic))
+    return found | {"tokens_per_second": 1 / (slower / B), "most": most}
+
+
+@right
+def by_intensity(P, M, H, K, G, N, b, B, rho, beta, limit):
+    work = np.array([2.0 * P, 4.0 * M * H * K * N])
+    numbers = np.array([float(P), 2.0 * M * G * K * N])
+    flops, moved = B * work.sum(), b * numbers @ np.array([1, B])
+    starved = flops / moved < rho / beta
+    t = moved / beta if starved else flops / rho
+    rooms = rho * limit / work.sum(), (beta * limit / b - numbers[0]) / numbers[1]
+    most = int(np.floor(min(rooms)))
+    return {
+        "seconds": float(t),
+        "memory_bound": bool(starved),
+        "tokens_per_second": float(B / t),
+        "most": most if most > 0 else 0,
+    }
+
+
+wrong.edits("""
+# two_sums
+## weights_for_each: The weights are fetched once for all B sequences; you fetch them for each.
+- moved = b * P + B * cache
++ moved = B * (b * P + cache)
+## one_cache: Each of the B sequences has a cache of its own; you fetch one.
+- moved = b * P + B * cache
++ moved = b * P + cache
+## no_cache: You forget the cache; its keys and values are fetched in every step.
+- moved = b * P + B * cache
++ moved = b * P
+## no_weights: You forget the weights; each step fetches all of them.
+- moved = b * P + B * cache
++ moved = B * cache
+## heads_in_the_cache [a-budget-for-the-cache]: Your cache has keys for every head; there are only G groups of them.
+- cache = 2 * b * M * G * K * N
++ cache = 2 * b * M * H * K * N
+## keys_alone [a-budget-for-the-cache]: Your cache has keys or values; it holds both.
+- cache = 2 * b * M * G * K * N
++ cache = b * M * G * K * N
+## one_layer [a-budget-for-the-cache]: Your cache is that of one layer, and there are M.
+- cache = 2 * b * M * G * K * N
++ cache = 2 * b * G * K * N
+## numbers_for_bytes: You count the numbers of the weights, where their bytes have to come.
+- moved = b * P + B * cache
++ moved = P + B * cache
+- by_memory = (limit * beta - b * P) / cache
++ by_memory = (limit * beta - P) / cache
+## one_flop_a_weight: A weight costs a multiplication and an addition for each token, two FLOPs.
+- flops = B * (2 * P + 4 * M * H * K * N)
++ flops = B * (P + 4 * M * H * K * N)
+## groups_attend [keys-fetched-once]: Your attention has the FLOPs of G heads; all H heads attend, whoever
+owns the keys.
+- flops = B * (2 * P + 4 * M * H * K * N)
++ flops = B * (2 * P + 4 * M * G * K * N)
+## prefill_counted: Your attention has N² pairs, as in prefill; a step has one target.
+- flops = B * (2 * P + 4 * M * H * K * N)
++ flops = B * (2 * P + 4 * M * H * K * N * N)
+## sum_of_both [arithmetic-or-memory]: You add the two times; fetching and calculating go on at once, and the larger
+counts.
+- seconds = max(flops / rho, moved / beta)
++ seconds = flops / rho + moved / beta
+## smaller_of_both [arithmetic-or-memory]: You take the smaller of the two times; the step waits for the slower part.
+- seconds = max(flops / rho, moved / beta)
++ seconds = min(flops / rho, moved / beta)
+## always_memory: Your step never takes the time of the arithmetic, which grows with all B sequences; with many it is
+the longer one.
+- seconds = max(flops / rho, moved / beta)
++ seconds = moved / beta
+- "memory_bound": moved / beta > flops / rho,
++ "memory_bound": True,
+## turned_round [arithmetic-or-memory]: Your `memory_bound` is True where arithmetic takes longer.
+- "memory_bound": moved / beta > flops / rho,
++ "memory_bound": moved / beta < flops / rho,
+## steps_per_second: You count steps a second; each brings a token for every one of the B sequences.
+- "tokens_per_second": B / seconds,
++ "tokens_per_second": 1 / seconds,
+## weights_free: For `most` the weights have to come in the time, too, before any cache.
+- by_memory = (limit * beta - b * P) / cache
++ by_memory = limit * beta / cache
+## memory_alone: For `most` you look at the memory alone; with short texts arithmetic is the limit.
+- "most": max(0, int(min(by_arithmetic, by_memory))),
++ "most": max(0, int(by_memory)),
+## arithmetic_alone: For `most` you look at arithmetic alone; with long texts the memory is the limit.
+- "most": max(0, int(min(by_arithmetic, by_memory))),
++ "most": max(0, int(by_arithmetic)),
+## below_none: Where not even the weights come in time, `most` is 0 and not less.
+- "most": max(0, int(min(by_arithmetic, by_memory))),
++ "most": int(np.floor(min(by_arithmetic, by_memory))),
+## rounded_up: You round `most` up: with that many sequences the step takes longer than the limit.
+- "most": max(0, int(min(by_arithmetic, by_memory))),
++ "most": max(0, int(np.ceil(min(by_arithmetic, by_memory)))),
+""")

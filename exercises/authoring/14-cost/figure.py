@@ -1,0 +1,211 @@
+"""Exercise 14, question figure: read a roofline."""
+
+import numpy as np
+from clearcheck import COUNTED, Inputs, Question, answers_to, equals, holds
+
+from .shared import entries_close
+
+
+def read_roofline(flops, moved, seconds):
+    rho, beta = (flops / seconds).max(), (moved / seconds).max()
+    least = np.maximum(flops / rho, moved / beta)
+    return {
+        "rho": rho,
+        "beta": beta,
+        "memory_bound": moved / beta > flops / rho,
+        "least": least,
+        "first": int((seconds - least).argmax()),
+    }
+
+
+def drawn(rng, n=None):
+    """Programs of which one touches the slope and one the level part; the others take up to some times their bound.
+
+    The one with the most seconds to gain is not the one furthest below its roof, nor the one that takes longest.
+    """
+    while True:
+        n_programs = n or int(rng.integers(7, 10))
+        rho, beta = rng.uniform(1, 9) * 1e13, rng.uniform(1, 9) * 1e11
+        ridge = rho / beta
+        intensity = ridge * np.exp(rng.uniform(-3, 3, n_programs))
+        intensity[:2] = ridge * np.exp(rng.uniform(1, 3)), ridge * np.exp(rng.uniform(-3, -1))
+        moved = np.exp(rng.uniform(-4, 1, n_programs)) * beta * 1e-2
+        flops = intensity * moved
+        least = np.maximum(flops / rho, moved / beta)
+        slower = 1 + rng.exponential(1.2, n_programs)
+        slower[:2] = 1.0
+        order = rng.permutation(n_programs)
+        flops, moved, seconds = flops[order], moved[order], (least * slower)[order]
+        found = read_roofline(flops, moved, seconds)
+        gains = np.sort(seconds - found["least"])
+        worst = (seconds / found["least"]).argmax()
+        others = {int(worst), int(seconds.argmax()), int((flops / seconds).argmin()), int(found["least"].argmax())}
+        middle = np.exp(np.log(flops / moved).mean()) > flops / moved
+        by_middle = np.array_equal(middle, found["memory_bound"])
+        margin = np.abs(np.log(flops / moved * found["beta"] / found["rho"])).min()
+        if len(others | {found["first"]}) == 5 and gains[-1] > 1.1 * gains[-2] and margin > 0.05 and not by_middle:
+            return flops, moved, seconds
+
+
+def figures(rng):
+    return [drawn(rng), drawn(rng), drawn(rng)]
+
+
+def small_figures(rng):
+    return [drawn(rng, 6), drawn(rng, 12)]
+
+
+def seconds_or_hours(ask, rng):
+    """In another unit of time the figure looks the same."""
+    flops, moved, seconds = drawn(rng)
+    one, other = ask(flops, moved, seconds), ask(flops, moved, 3600 * seconds)
+    if not isinstance(one, dict) or not isinstance(other, dict) or one.keys() != other.keys():
+        return "The result should be a dict with the same keys for every figure."
+    if one["first"] != other["first"] or not np.array_equal(one["memory_bound"], other["memory_bound"]):
+        return "Measured in another unit of time, the programs stand in the same places; your answers change."
+    return None
+
+
+QUESTION = Question(
+    id="figure",
+    title="What does this figure say?",
+    name="read_roofline",
+    minutes=12,
+    difficulty=2,
+    checks=(
+        holds("the roof", 2, entries_close(read_roofline, figures, "rho", "beta")),
+        holds("which side", 2, entries_close(read_roofline, figures, "memory_bound")),
+        holds("the bounds", 2, entries_close(read_roofline, figures, "least")),
+        holds("where to begin", 2, entries_close(read_roofline, figures, "first")),
+        holds("another unit", 1, seconds_or_hours),
+        equals("all of it, other figures", 1, small_figures, read_roofline),
+    ),
+    hints=(
+        "A point of the figure stands at FLOPs / bytes and FLOPs / seconds. Which point of all touches the level part "
+        "of the roof, and which the slope?",
+        "On the slope the rate is β times the intensity. So β is rate / intensity of the point that touches it. "
+        "What is that in bytes and seconds?",
+        "A program cannot be faster than its bound. What is gained by bringing it there is a difference of seconds, "
+        "and a program that is far below its roof may take hardly any time.",
+    ),
+    section="arithmetic-or-memory",
+    inputs=Inputs(no_sizes=COUNTED),
+)
+
+right, wrong = answers_to(QUESTION)
+
+
+@right
+def from_points(flops, moved, seconds):
+    ratio, rate = flops / moved, flops / seconds
+    rho, beta = rate.max(), (rate / ratio).max()
+    roof = np.minimum(rho, beta * ratio)
+    least = flops / roof
+    gain = seconds - least
+    return {
+        "rho": rho,
+        "beta": beta,
+        "memory_bound": rho / beta > ratio,
+        "least": least,
+        "first": int(np.argmax(gain)),
+    }
+
+
+@right
+def from_rates(flops, moved, seconds):
+    rho = float(np.max(flops / seconds))
+    beta = float(np.max(moved / seconds))
+    arithmetic, traffic = flops / rho, moved / beta
+    slow = traffic > arithmetic
+    least = np.where(slow, traffic, arithmetic)
+    first = int(np.argsort(seconds - least)[-1])
+    return {"rho": rho, "beta": beta, "memory_bound": slow, "least": least, "first": first}
+
+
+@right
+def program_by_program(flops, moved, seconds):
+    rho = beta = 0.0
+    for f, z, t in zip(flops, moved, seconds, strict=True):
+        rho, beta = max(rho, f / t), max(beta, z / t)
+    bounds, sides, first, most = [], [], 0, -1.0
+    for i, (f, z, t) in enumerate(zip(flops, moved, seconds, strict=True)):
+        bounds.append(max(f / rho, z / beta))
+        sides.append(bool(z / beta > f / rho))
+        if t - bounds[-1] > most:
+            first, most = i, t - bounds[-1]
+    return {
+        "rho": rho,
+        "beta": beta,
+        "memory_bound": np.array(sides),
+        "least": np.array(bounds),
+        "first": first,
+    }
+
+
+wrong.edits("""
+# from_points
+## mean_rate: The roof lies above all points; you take the mean rate for its level.
+- rho, beta = rate.max(), (rate / ratio).max()
++ rho, beta = rate.mean(), (rate / ratio).max()
+## mean_bandwidth: The slope of the roof lies above all points; you take the mean.
+- rho, beta = rate.max(), (rate / ratio).max()
++ rho, beta = rate.max(), (rate / ratio).mean()
+## lowest_slope: You take the slope of the lowest point; the roof is over all of them.
+- rho, beta = rate.max(), (rate / ratio).max()
++ rho, beta = rate.max(), (rate / ratio).min()
+## lowest_level: You take the rate of the slowest program for the level of the roof.
+- rho, beta = rate.max(), (rate / ratio).max()
++ rho, beta = rate.min(), (rate / ratio).max()
+## all_work_together: You divide all FLOPs by all seconds; the roof is what the best program reaches.
+- rho, beta = rate.max(), (rate / ratio).max()
++ rho, beta = flops.sum() / seconds.sum(), (rate / ratio).max()
+## most_work: You take the rate of the program with the most FLOPs; it need not be the one that touches the roof.
+- rho, beta = rate.max(), (rate / ratio).max()
++ rho, beta = rate[flops.argmin()], (rate / ratio).max()
+## leftmost_point: You read β off the point with the lowest intensity; it may lie below the slope.
+- rho, beta = rate.max(), (rate / ratio).max()
++ rho, beta = rate.max(), (rate / ratio)[ratio.argmin()]
+## rightmost_point: You read ρ off the point with the highest intensity; it may lie below the roof.
+- rho, beta = rate.max(), (rate / ratio).max()
++ rho, beta = rate[ratio.argmax()], (rate / ratio).max()
+## intensity_for_bandwidth: Your β is the highest intensity, in FLOPs per byte; asked is a rate in bytes a second.
+- rho, beta = rate.max(), (rate / ratio).max()
++ rho, beta = rate.max(), ratio.max()
+## sides_turned_round: Memory-bound is what stands left of the corner of the roof; yours stands right of it.
+- "memory_bound": rho / beta > ratio,
++ "memory_bound": rho / beta < ratio,
+## by_the_middle: The corner of the roof parts the programs, not the middle of the figure.
+- "memory_bound": rho / beta > ratio,
++ "memory_bound": np.exp(np.log(ratio).mean()) > ratio,
+## below_the_roof: You call memory-bound what lies below the level part; a program right of the corner may be slow for
+other reasons.
+- "memory_bound": rho / beta > ratio,
++ "memory_bound": rate < 0.999 * rho,
+## always_level: You divide by ρ in any case; left of the corner the slope is the roof.
+- roof = np.minimum(rho, beta * ratio)
++ roof = np.full_like(ratio, rho)
+## always_slope: You divide by the slope in any case; right of the corner the roof is level.
+- roof = np.minimum(rho, beta * ratio)
++ roof = beta * ratio
+## roof_too_high: Your roof is the larger of the level part and the slope; no program gets there.
+- roof = np.minimum(rho, beta * ratio)
++ roof = np.maximum(rho, beta * ratio)
+## furthest_below: You begin with the program that is the most times slower than its bound; it may take hardly any time.
+- gain = seconds - least
++ gain = seconds / least
+## slowest_program: You begin with the program that takes longest; it may be at its bound already.
+- gain = seconds - least
++ gain = seconds
+## lowest_rate: You begin with the program with the fewest FLOPs a second; its roof may be just as low.
+- gain = seconds - least
++ gain = -rate
+## largest_bound: You begin with the program whose bound is the largest; that time cannot be gained.
+- gain = seconds - least
++ gain = least
+## least_to_gain: You begin where the least is to be gained.
+- "first": int(np.argmax(gain)),
++ "first": int(np.argmin(gain)),
+## counted_from_one: Programs are counted from 0.
+- "first": int(np.argmax(gain)),
++ "first": int(np.argmax(gain)) + 1,
+""")

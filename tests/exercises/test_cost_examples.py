@@ -1,0 +1,66 @@
+"""The examples by hand in the tasks of exercise 14, and what its experiment shows."""
+
+from math import isclose, log
+
+import numpy as np
+import torch
+
+from tests.exercises.authored import authored, cell
+
+SLUG = "14-cost"
+
+
+def answer(id, *args):
+    return authored(SLUG).right.of(id)[0].function(*args)
+
+
+def task_of(id: str) -> str:
+    return " ".join(cell(authored(SLUG).learner, f"{id}-task").split())
+
+
+def test_a_small_step():
+    came = answer("decode", 100, 1, 4, 2, 2, 5, 2, 3, 900, 1000, 1.2)
+    assert came == {"seconds": 1.2, "memory_bound": False, "tokens_per_second": 2.5, "most": 3}
+    slow = answer("decode", 100, 1, 4, 2, 2, 5, 2, 3, 900, 300, 1.2)
+    assert isclose(slow["seconds"], 1.4666666666666666) and slow["memory_bound"] and slow["most"] == 2
+    assert "1.466… seconds, and 2 sequences at most" in task_of("decode")
+
+
+def test_the_four_programs_of_the_figure():
+    flops, moved, seconds = np.array([[20, 160, 80, 240.0], [20, 80, 2, 3], [0.2, 0.8, 0.08, 0.4]])
+    came = answer("figure", flops, moved, seconds)
+    assert isclose(came["rho"], 1000) and isclose(came["beta"], 100) and came["first"] == 3
+    assert came["memory_bound"].tolist() == [True, True, False, False]
+    np.testing.assert_allclose(came["least"], [0.2, 0.8, 0.08, 0.24])
+    assert "D comes first, with 0.16 seconds to save" in task_of("figure")
+
+
+def test_blocks_by_hand():
+    one = (np.array([log(2)]), np.array([1.5]), np.array([[6.0]]))
+    two = (np.array([log(8)]), np.array([1.0]), np.array([[5.0]]))
+    m, total, O = answer("merge", *one, *two)  # noqa: E741
+    np.testing.assert_allclose([m[0], total[0], O[0, 0]], [log(8), 1.375, 6.5])
+    blocks = [(np.array([[1.0, 2.0]]), np.array([[1.0, 3.0]])), (np.array([[3.0]]), np.array([[8.0]]))]
+    Y, L = answer("blocks", np.array([[0.0]]), blocks, False)
+    np.testing.assert_allclose([Y[0, 0], L[0]], [4, log(3)])
+
+
+def test_the_size_of_a_small_layer():
+    layer = answer("grouped", 12, 6, 2)
+    assert sum(p.numel() for p in layer.parameters()) == 416
+    with torch.no_grad():
+        layer(torch.zeros(1, 5, 12))
+    assert sum(t.numel() for t in layer.kept) == 40
+    assert "2 · 156 + 2 · 52 = 416 parameters" in task_of("grouped")
+
+
+def test_caches_by_hand():
+    keys, values = np.array([[5.0, 7.0]]), np.array([[1.0, 3.0]])
+    k, v, q = np.array([2.0]), np.array([9.0]), np.array([0.0])
+    y, keys, values = answer("rolling", k, v, q, keys, values, 1)
+    assert y.tolist() == [5]
+    y, keys, values = answer("rolling", np.array([4.0]), np.array([4.0]), q, keys, values, 2)
+    assert (y.tolist(), keys.tolist(), values.tolist()) == ([6.5], [[4, 2]], [[4, 9]])
+    pool_V = np.array([[[[1, 2.0]]], [[[9, np.nan]]], [[[3, 5.0]]]])
+    came = answer("paged", np.zeros((1, 1, 1)), 0 * np.nan_to_num(pool_V), pool_V, [[2, 1]], [3])
+    np.testing.assert_allclose(came, 17 / 3)
