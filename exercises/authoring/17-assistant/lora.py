@@ -52,9 +52,11 @@ def fresh_start(ask, rng):
     for part in "qv":
         a, b = came.get(f"A_{part}"), came.get(f"B_{part}")
         if not isinstance(a, np.ndarray) or not isinstance(b, np.ndarray):
-            return f"Of a new module, no gradient comes back for A_{part} or B_{part}: both are parameters to be trained."
+            return (
+                f"Of a new module, no gradient comes back for A_{part} or B_{part}: both are parameters to be trained."
+            )
         if not b.any():
-            return f"Of a new module the gradient for B_{part} is zero: A_{part} begins at zero, and nothing can be learned."
+            return f"Of a new module the gradient for B_{part} is zero: A_{part} begins at zero, and B cannot move."
         if a.any():
             return f"Of a new module the gradient for A_{part} is not zero: B_{part} does not begin at zero."
     return None
@@ -88,12 +90,16 @@ QUESTION = Question(
         holds("a fresh start", 3, fresh_start),
         holds("what is trained", 3, trains_the_four),
         holds("rows of the batch", 1, rows_independent(drawn)),
-        holds("parameters", 1, parameter_count(drawn, lambda d_model, rank, alpha: 3 * d_model**2 + d_model * (3 + 4 * rank))),
+        holds(
+            "parameters",
+            1,
+            parameter_count(drawn, lambda d_model, rank, alpha: 3 * d_model**2 + d_model * (3 + 4 * rank)),
+        ),
     ),
     hints=(
         "One map gives 3 D numbers: the first D are the query, the last D the value. What is added to which of them?",
         "x has its features on the last axis, so BAx is `x @ A.T @ B.T`. Where does alpha / rank go?",
-        "To freeze a map, its parameters get `requires_grad_(False)`. `torch.no_grad()` or `detach()` would also cut off x.",
+        "To freeze a map, its parameters get `requires_grad_(False)`. `no_grad()` or `detach()` would cut off x, too.",
     ),
     section="what-is-gained-and-what-is-forgotten",
     seconds=20.0,

@@ -83,7 +83,7 @@ def turn_by_turn(roles, lengths, tokens, end, length):
     for role, start, n in zip(roles, starts, lengths, strict=True):
         answer = int(role == 2)
         said = list(tokens[start : start + n]) + answer * [end]
-        ids += [role] + said
+        ids += [role, *said]
         counts += [0] + [answer] * len(said)
     missing = max(0, length + 1 - len(ids))
     ids = np.array(ids + missing * [end])[: length + 1]
@@ -148,7 +148,7 @@ wrong.edits("""
 - said = list(tokens[start : start + n]) + answer * [end]
 + said = list(tokens[start : start + n])
 ## no_role_tokens: The role tokens are missing.
-- ids += [role] + said
+- ids += [role, *said]
 - counts += [0] + [answer] * len(said)
 + ids += said
 + counts += [answer] * len(said)
