@@ -78,17 +78,17 @@ right, wrong = answers_to(QUESTION)
 
 @right
 def turn_by_turn(roles, lengths, tokens, end, length):
-    ids, counts = [end], [0]
+    row, counts = [end], [0]
     starts = np.cumsum(lengths) - lengths
     for role, start, n in zip(roles, starts, lengths, strict=True):
         answer = int(role == 2)
         said = list(tokens[start : start + n]) + answer * [end]
-        ids += [role, *said]
+        row += [role, *said]
         counts += [0] + [answer] * len(said)
-    missing = max(0, length + 1 - len(ids))
-    ids = np.array(ids + missing * [end])[: length + 1]
+    missing = max(0, length + 1 - len(row))
+    row = np.array(row + missing * [end])[: length + 1]
     counts = np.array(counts + missing * [0])[: length + 1]
-    return ids[:-1], ids[1:], counts[1:]
+    return row[:-1], row[1:], counts[1:]
 
 
 @right
@@ -121,11 +121,11 @@ def pairs_of_id_and_count(roles, lengths, tokens, end, length):
 wrong.edits("""
 # turn_by_turn
 ## not_shifted [common-mistakes]: The counts are not shifted with the ids: they belong to what is asked for.
-- return ids[:-1], ids[1:], counts[1:]
-+ return ids[:-1], ids[1:], counts[:-1]
+- return row[:-1], row[1:], counts[1:]
++ return row[:-1], row[1:], counts[:-1]
 ## asked_is_read: What is asked for is what is read.
-- return ids[:-1], ids[1:], counts[1:]
-+ return ids[:-1], ids[:-1], counts[1:]
+- return row[:-1], row[1:], counts[1:]
++ return row[:-1], row[:-1], counts[1:]
 ## role_counts: The role token of an answer counts; the program puts it in.
 - counts += [0] + [answer] * len(said)
 + counts += [answer] + [answer] * len(said)
@@ -148,28 +148,28 @@ wrong.edits("""
 - said = list(tokens[start : start + n]) + answer * [end]
 + said = list(tokens[start : start + n])
 ## no_role_tokens: The role tokens are missing.
-- ids += [role, *said]
+- row += [role, *said]
 - counts += [0] + [answer] * len(said)
-+ ids += said
++ row += said
 + counts += [answer] * len(said)
 ## no_first_end: The end token in front of the conversation is missing.
-- ids, counts = [end], [0]
-+ ids, counts = [], []
+- row, counts = [end], [0]
++ row, counts = [], []
 ## system_counts: The system's turn counts like an answer.
 - answer = int(role == 2)
 + answer = int(role != 1)
 ## filled_with_zeros: The places behind the conversation are filled with 0, not with the end token.
-- ids = np.array(ids + missing * [end])[: length + 1]
-+ ids = np.array(ids + missing * [0])[: length + 1]
+- row = np.array(row + missing * [end])[: length + 1]
++ row = np.array(row + missing * [0])[: length + 1]
 ## filling_counts: The filling behind the conversation counts.
 - counts = np.array(counts + missing * [0])[: length + 1]
 + counts = np.array(counts + missing * [1])[: length + 1]
 ## beginning_cut_off: A conversation that is too long loses its beginning; its end should be cut off.
-- ids = np.array(ids + missing * [end])[: length + 1]
+- row = np.array(row + missing * [end])[: length + 1]
 - counts = np.array(counts + missing * [0])[: length + 1]
-+ ids = np.array(ids + missing * [end])[-length - 1 :]
++ row = np.array(row + missing * [end])[-length - 1 :]
 + counts = np.array(counts + missing * [0])[-length - 1 :]
 ## one_too_short: Both rows are one place too short.
-- return ids[:-1], ids[1:], counts[1:]
-+ return ids[:-2], ids[1:-1], counts[1:-1]
+- return row[:-1], row[1:], counts[1:]
++ return row[:-2], row[1:-1], counts[1:-1]
 """)
