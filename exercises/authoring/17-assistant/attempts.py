@@ -1,0 +1,165 @@
+"""Exercise 17, question attempts: how many it takes, or that no number is enough."""
+
+import numpy as np
+from clearcheck import COUNTED, Inputs, Question, answers_to, equals, holds
+
+
+def attempts_reference(p, share):
+    possible, p = float((p > 0).mean()), p[p > 0]
+    everything = len(p) and (p == 1).all()
+    if share > possible + 1e-12 or (share > possible - 1e-12 and not everything):
+        return -1
+    n = 1
+    while possible * float((1 - (1 - p) ** n).mean()) < share:
+        n += 1
+    return n
+
+
+def drawn(rng, share=0.8, problems=7, low=0.1):
+    return rng.uniform(low, 0.9, size=problems), share
+
+
+def within_reach(rng):
+    return [drawn(rng), drawn(rng, 0.3), drawn(rng, 0.95, 5), (np.array([0.5]), 0.875)]
+
+
+def some_never(rng):
+    """Problems that no attempt solves: below, at and beyond what is left."""
+    p = rng.uniform(0.2, 0.8, size=5)
+    p[[1, 3]] = 0
+    return [(p, 0.55), (p, 0.6), (p, 0.75), (np.zeros(3), 0.2), (np.array([1.0, 0, 0, 1]), 0.5)]
+
+
+def sure_at_once(rng):
+    return [(np.ones(4), 1.0), (rng.uniform(0.4, 0.9, size=5), 0.05), (np.array([1.0, 0.5, 1.0]), 1.0)]
+
+
+def rare(rng):
+    return [drawn(rng, 0.9, 5, 0.004), (np.array([0.001, 0.3]), 0.8)]
+
+
+def one_more_never_hurts(ask, rng):
+    """A larger share needs at least as many attempts."""
+    p, _ = drawn(rng)
+    came = [ask(p, share) for share in (0.2, 0.5, 0.8, 0.97)]
+    if any(not isinstance(one, int | np.integer) or isinstance(one, bool) for one in came):
+        return "A whole number is expected."
+    if came != sorted(came):
+        return f"For shares of 0.2, 0.5, 0.8 and 0.97 you need {came} attempts: a larger share cannot need fewer."
+    return None
+
+
+QUESTION = Question(
+    id="attempts",
+    title="Stretch: how many attempts?",
+    name="attempts_needed",
+    minutes=20,
+    difficulty=3,
+    checks=(
+        equals("within reach", 4, within_reach, attempts_reference),
+        equals("some are never solved", 4, some_never, attempts_reference),
+        equals("at once", 1, sure_at_once, attempts_reference),
+        equals("rarely right", 1, rare, attempts_reference),
+        holds("larger shares", 2, one_more_never_hurts),
+    ),
+    hints=(
+        "Write down what n attempts solve on average, problem by problem. Does it grow with n? Towards what?",
+        "A problem with p = 0 is never solved, so the average stays below the share of the others. Is that value ever "
+        "reached?",
+        "It is reached only if all the others have p = 1. Decide first whether it can be had, then count.",
+    ),
+    section="more-attempts",
+    inputs=Inputs(no_sizes=COUNTED),
+)
+
+right, wrong = answers_to(QUESTION)
+
+
+@right
+def counting_up(p, share):
+    ever = np.mean(p > 0)
+    sure = np.mean(p == 1) == ever
+    if share > ever or (share == ever and not sure):
+        return -1
+    n = 1
+    while np.mean(1 - (1 - p) ** n) < share:
+        n += 1
+    return n
+
+
+@right
+def by_what_is_left(p, share):
+    left, n = 1.0 - p, 1
+    never = np.mean(p == 0)
+    if never > 1 - share or (never == 1 - share and ((p > 0) & (p < 1)).any()):
+        return -1
+    unsolved = left.copy()
+    while 1 - unsolved.mean() < share:
+        unsolved *= left
+        n += 1
+    return n
+
+
+@right
+def doubling_and_halving(p, share):
+    def solved(n):
+        return np.mean(1 - (1 - p) ** n)
+
+    limit = np.mean(p > 0)
+    if share > limit or (share == limit and solved(1) < limit):
+        return -1
+    high = 1
+    while solved(high) < share:
+        high *= 2
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if solved(middle) >= share else (middle, high)
+    return high
+
+
+wrong.edits("""
+# counting_up
+## mean_first [common-mistakes]: The mean of the p goes into the formula, which promises too much: average last.
+- while np.mean(1 - (1 - p) ** n) < share:
++ while 1 - (1 - np.mean(p)) ** n < share:
+## hardest_alone: You ask how long the hardest problem takes; the average over all is asked for.
+- while np.mean(1 - (1 - p) ** n) < share:
++ while np.min(1 - (1 - p[p > 0]) ** n) < share:
+## easiest_alone: You ask how long the easiest problem takes; the average over all is asked for.
+- while np.mean(1 - (1 - p) ** n) < share:
++ while np.max(1 - (1 - p) ** n) < share:
+## never_left_out: Problems that are never solved are left out of the average.
+- while np.mean(1 - (1 - p) ** n) < share:
++ while np.mean(1 - (1 - p[p > 0]) ** n) < share:
+## median: You take the median of the problems; the average is asked for.
+- while np.mean(1 - (1 - p) ** n) < share:
++ while np.median(1 - (1 - p[p > 0]) ** n) < share:
+## expected_number: n times p counts right attempts, more than one at a problem too.
+- while np.mean(1 - (1 - p) ** n) < share:
++ while np.mean(n * p) < share:
+## one_too_few: Your number is one too small.
+- return n
++ return n - 1
+## one_too_many: Your number is one too large.
+- return n
++ return n + 1
+## zero_for_never: Where no number is enough the result is −1.
+- return -1
++ return 0
+## beyond_reach_alone: A share that is only approached, and never reached, counts as reached.
+- if share > ever or (share == ever and not sure):
+-     return -1
++ if share > ever:
++     return -1
++ share = min(share, ever - 1e-9 * (not sure))
+## limit_never_reached: A share equal to what can be reached is refused, even where it is reached at once.
+- if share > ever or (share == ever and not sure):
++ if share >= ever:
+## all_or_nothing: One problem that is never solved makes you give up at once.
+- if share > ever or (share == ever and not sure):
++ if (p == 0).any() or (share == ever and not sure):
+## starts_at_two: The first attempt is never tried alone.
+- n = 1
++ n = 2
+""")

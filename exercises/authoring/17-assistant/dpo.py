@@ -1,0 +1,169 @@
+"""Exercise 17, question dpo: the loss, its gradient, and what the gradient does not depend on."""
+
+import numpy as np
+from clearcheck import Inputs, Question, answers_to, axes, equals, holds
+
+
+def dpo_reference(policy, reference, beta):
+    margins = (policy - reference)[:, 0] - (policy - reference)[:, 1]
+    losses = np.logaddexp(0, -beta * margins)
+    wrong_by = np.exp(-np.logaddexp(0, beta * margins))
+    slope = -beta * wrong_by / len(margins)
+    return losses.mean(), np.stack([slope, -slope], axis=1)
+
+
+def drawn(rng, pairs=5, spread=2.0):
+    policy = -rng.uniform(1, 9, size=(pairs, 2))
+    return policy, policy + spread * rng.normal(size=(pairs, 2)), float(rng.uniform(0.2, 0.7))
+
+
+def ordinary(rng):
+    return [drawn(rng), drawn(rng, 3), drawn(rng, 1)]
+
+
+def extreme(rng):
+    return [drawn(rng, 4, 1e4), drawn(rng, 7, 50.0)]
+
+
+def at_the_start(ask, rng):
+    policy, _, beta = drawn(rng)
+    came = ask(policy, policy.copy(), beta)
+    if not isinstance(came, tuple | list) or len(came) != 2 or np.ndim(came[0]) != 0:
+        return "A pair is expected: a number and an array."
+    if abs(float(came[0]) - np.log(2)) > 1e-9:
+        return f"Where the policy is the reference the loss is ln 2, whatever β is; yours is {float(came[0]):.4f}."
+    gradient = np.asarray(came[1])
+    if gradient.shape != policy.shape:
+        return f"The gradient has the shape of the policy's log-probabilities, {policy.shape}; yours {gradient.shape}."
+    if np.abs(gradient + beta / 2 / len(policy) * np.array([1, -1])).max() > 1e-9:
+        return "Where the policy is the reference, every pair pulls alike, by half of β in the mean; yours do not."
+    return None
+
+
+def slopes_of_the_loss(ask, rng):
+    """Against differences of the loss that the answer itself gives."""
+    policy, reference, beta = drawn(rng, 4, 1.0)
+    gradient = np.asarray(ask(policy, reference, beta)[1])
+    if gradient.shape != policy.shape:
+        return f"The gradient has the shape of the policy's log-probabilities, {policy.shape}; yours {gradient.shape}."
+    for place in [(0, 0), (2, 1), (3, 0)]:
+        step = np.zeros_like(policy)
+        step[place] = 1e-4
+        up, down = (float(ask(policy + sign * step, reference, beta)[0]) for sign in (1, -1))
+        if abs((up - down) / 2e-4 - gradient[place]) > 1e-6:
+            return f"At pair {place[0]}, answer {place[1]}, your gradient is not the slope of your loss."
+    return None
+
+
+QUESTION = Question(
+    id="dpo",
+    title="DPO and its gradient",
+    name="dpo",
+    minutes=25,
+    difficulty=2,
+    checks=(
+        equals("pairs", 6, ordinary, dpo_reference),
+        equals("large margins", 3, extreme, dpo_reference),
+        holds("at the start", 3, at_the_start),
+        holds("slopes", 3, slopes_of_the_loss),
+    ),
+    hints=(
+        "Name the margin m of each pair first. The loss is a function of βm alone, and each log-probability enters m "
+        "with a sign.",
+        "−ln σ(z) is ln(1 + e^(−z)), its slope is −σ(−z). What is the inner derivative? Is the loss a sum or a mean?",
+        "`np.logaddexp(0, -z)` stays finite for every z. The slope −σ(−z) can be had from it, too: ln σ(−z) is "
+        "`-np.logaddexp(0, z)`.",
+    ),
+    section="which-answer-is-better",
+    inputs=Inputs(sizes=axes("Pj", "Pj"), only_distinct="a pair always has two answers"),
+)
+
+right, wrong = answers_to(QUESTION)
+
+
+@right
+def by_logaddexp(policy, reference, beta):
+    gained = policy - reference
+    z = beta * (gained[:, 0] - gained[:, 1])
+    loss = np.logaddexp(0, -z).mean()
+    pull = beta * np.exp(-np.logaddexp(0, z)) / len(z)
+    return loss, np.stack([-pull, pull], axis=1)
+
+
+@right
+def pair_after_pair(policy, reference, beta):
+    loss, gradient = 0.0, np.zeros(policy.shape)
+    for i, ((c, r), (c_0, r_0)) in enumerate(zip(policy, reference, strict=True)):
+        z = beta * ((c - c_0) - (r - r_0))
+        small = np.exp(-abs(z))
+        loss += np.log1p(small) + max(-z, 0.0)
+        mistaken = small / (1 + small) if z > 0 else 1 / (1 + small)
+        gradient[i] = -beta * mistaken, beta * mistaken
+    return loss / len(policy), gradient / len(policy)
+
+
+@right
+def by_a_product(policy, reference, beta):
+    signs = np.array([1.0, -1.0])
+    z = beta * ((policy - reference) @ signs)
+    sigma = 0.5 * (1 + np.tanh(-z / 2))
+    loss = np.mean(np.maximum(-z, 0) + np.log1p(np.exp(-np.abs(z))))
+    return loss, -beta / len(z) * sigma[:, None] * signs
+
+
+wrong.edits("""
+# by_logaddexp
+## reference_forgotten: The reference plays no part: the margin compares what each answer has gained over it.
+- gained = policy - reference
++ gained = policy
+## chosen_and_rejected: The margin is taken the other way round: the rejected answers are preferred.
+- z = beta * (gained[:, 0] - gained[:, 1])
++ z = beta * (gained[:, 1] - gained[:, 0])
+## both_added: What both answers have gained is added; the margin is a difference.
+- z = beta * (gained[:, 0] - gained[:, 1])
++ z = beta * (gained[:, 0] + gained[:, 1])
+## no_beta: β is left out of the margin.
+- z = beta * (gained[:, 0] - gained[:, 1])
++ z = gained[:, 0] - gained[:, 1]
+## gradient_without_beta: The gradient lacks the inner derivative β.
+- pull = beta * np.exp(-np.logaddexp(0, z)) / len(z)
++ pull = np.exp(-np.logaddexp(0, z)) / len(z)
+## summed: The loss is a mean over the pairs; yours is their sum.
+- loss = np.logaddexp(0, -z).mean()
+- pull = beta * np.exp(-np.logaddexp(0, z)) / len(z)
++ loss = np.logaddexp(0, -z).sum()
++ pull = beta * np.exp(-np.logaddexp(0, z))
+## gradient_summed: The loss is a mean over the pairs, and the gradient one of their sum.
+- pull = beta * np.exp(-np.logaddexp(0, z)) / len(z)
++ pull = beta * np.exp(-np.logaddexp(0, z))
+## sigma_of_z: The pull is σ(z): it is strong where the pair is already right, and should be weak there.
+- pull = beta * np.exp(-np.logaddexp(0, z)) / len(z)
++ pull = beta * np.exp(-np.logaddexp(0, -z)) / len(z)
+## slope_of_sigma: The pull is the slope of σ itself; the loss has a logarithm around it.
+- pull = beta * np.exp(-np.logaddexp(0, z)) / len(z)
++ pull = beta * np.exp(-np.logaddexp(0, z) - np.logaddexp(0, -z)) / len(z)
+## uphill: The gradient has the wrong sign: it points to where the loss falls.
+- return loss, np.stack([-pull, pull], axis=1)
++ return loss, np.stack([pull, -pull], axis=1)
+## both_pulled_alike: Chosen and rejected answers get the same gradient; they enter the margin with opposite signs.
+- return loss, np.stack([-pull, pull], axis=1)
++ return loss, np.stack([-pull, -pull], axis=1)
+## chosen_alone: The rejected answers get no gradient.
+- return loss, np.stack([-pull, pull], axis=1)
++ return loss, np.stack([-pull, 0 * pull], axis=1)
+## sign_of_the_loss: The loss is ln σ, without the minus.
+- loss = np.logaddexp(0, -z).mean()
++ loss = -np.logaddexp(0, -z).mean()
+## no_logarithm: The loss is one minus the probability; the minus logarithm of it is asked for.
+- loss = np.logaddexp(0, -z).mean()
++ loss = np.exp(-np.logaddexp(0, z)).mean()
+## mean_inside: The margins are averaged first; each pair has a loss of its own.
+- loss = np.logaddexp(0, -z).mean()
++ loss = np.logaddexp(0, -z.mean())
+## overflows: Large margins overflow: e to the power of the margin is taken as it stands.
+- loss = np.logaddexp(0, -z).mean()
++ loss = np.log(1 + np.exp(-z)).mean()
+## lying: The gradient has a row for each kind of answer; a row for each pair is asked for.
+- return loss, np.stack([-pull, pull], axis=1)
++ return loss, np.stack([-pull, pull], axis=0)
+""")

@@ -1,0 +1,20 @@
+"""Checks of exercise 17: what counts in a conversation, adapters, preferences, attempts and rewards."""
+
+from clearcheck import Exercise
+
+from . import advantages, attempts, dpo, learn, lora, passes, rows
+
+EXERCISE = Exercise(
+    slug="17-assistant",
+    title="From model to assistant",
+    chapter="chapters/17-assistant",
+    questions=(
+        rows.QUESTION,
+        lora.QUESTION,
+        learn.QUESTION,
+        dpo.QUESTION,
+        passes.QUESTION,
+        advantages.QUESTION,
+        attempts.QUESTION,
+    ),
+)

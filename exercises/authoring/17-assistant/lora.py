@@ -1,0 +1,235 @@
+"""Exercise 17, question lora: adapters for queries and values, as a module."""
+
+import numpy as np
+import torch
+from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck.author.torch_arguments import module_call
+from clearcheck.author.torch_checks import parameter_count, rows_independent
+from torch import nn
+
+
+class AdaptedQKV(nn.Module):
+    def __init__(self, d_model, rank, alpha):
+        super().__init__()
+        self.qkv = nn.Linear(d_model, 3 * d_model).requires_grad_(False)
+        self.A_q, self.A_v = (nn.Parameter(torch.randn(rank, d_model) / d_model**0.5) for _ in range(2))
+        self.B_q, self.B_v = (nn.Parameter(torch.zeros(d_model, rank)) for _ in range(2))
+        self.scale = alpha / rank
+
+    def forward(self, x):
+        q, k, v = self.qkv(x).chunk(3, dim=-1)
+        q = q + self.scale * (x @ self.A_q.T @ self.B_q.T)
+        v = v + self.scale * (x @ self.A_v.T @ self.B_v.T)
+        return torch.cat([q, k, v], dim=-1)
+
+
+def drawn(rng, rows=2, tokens=5, d_model=7, rank=3, alpha=4.0, zero=False, fresh=False, **options):
+    weights = {"qkv.weight": rng.normal(size=(3 * d_model, d_model)), "qkv.bias": rng.normal(size=3 * d_model)}
+    for part in "qv":
+        weights[f"A_{part}"] = rng.normal(size=(rank, d_model))
+        weights[f"B_{part}"] = (not zero) * rng.normal(size=(d_model, rank))
+    sizes = {"d_model": d_model, "rank": rank, "alpha": alpha}
+    x = rng.normal(size=(rows, tokens, d_model))
+    return module_call(sizes, (x,), weights=None if fresh else weights, **options)
+
+
+def outputs(rng):
+    return [drawn(rng), drawn(rng, 3, 1, 11, 2, 5.0), drawn(rng, rank=1, alpha=2.5)]
+
+
+def as_it_was(rng):
+    return [drawn(rng, zero=True), drawn(rng, 1, 4, 9, 2, 16.0, zero=True)]
+
+
+def alike(rng):
+    return [drawn(rng, 7, 7, 7, 7, 3.0)]
+
+
+def fresh_start(ask, rng):
+    """B at zero, A not: then no gradient reaches A, and one reaches B."""
+    (plan,) = drawn(rng, fresh=True, gives="gradients")
+    came = ask(plan)
+    for part in "qv":
+        a, b = came.get(f"A_{part}"), came.get(f"B_{part}")
+        if not isinstance(a, np.ndarray) or not isinstance(b, np.ndarray):
+            return (
+                f"Of a new module, no gradient comes back for A_{part} or B_{part}: both are parameters to be trained."
+            )
+        if not b.any():
+            return f"Of a new module the gradient for B_{part} is zero: A_{part} begins at zero, and B cannot move."
+        if a.any():
+            return f"Of a new module the gradient for A_{part} is not zero: B_{part} does not begin at zero."
+    return None
+
+
+def trains_the_four(ask, rng):
+    (plan,) = drawn(rng, gives="gradients")
+    for name, gradient in ask(plan).items():
+        moved = isinstance(gradient, np.ndarray) and gradient.any()
+        if name.startswith("qkv") and moved:
+            return f"A gradient reaches `{name}`, which is to stay as it is."
+        if not name.startswith("qkv") and not moved:
+            return f"No gradient reaches `{name}`."
+    (plan,) = drawn(rng, zero=True, gives="gradients")
+    through = ask(plan)["input 1"]
+    if not isinstance(through, np.ndarray) or not through.any():
+        return "With B = 0 no gradient reaches x: the frozen map must let gradients through, to the layers below."
+    return None
+
+
+QUESTION = Question(
+    id="lora",
+    title="LoRA for queries and values, in PyTorch",
+    name="AdaptedQKV",
+    minutes=20,
+    difficulty=2,
+    checks=(
+        equals("outputs", 5, outputs, AdaptedQKV),
+        equals("B at zero", 1, as_it_was, AdaptedQKV),
+        equals("all sizes alike", 1, alike, AdaptedQKV),
+        holds("a fresh start", 3, fresh_start),
+        holds("what is trained", 3, trains_the_four),
+        holds("rows of the batch", 1, rows_independent(drawn)),
+        holds(
+            "parameters",
+            1,
+            parameter_count(drawn, lambda d_model, rank, alpha: 3 * d_model**2 + d_model * (3 + 4 * rank)),
+        ),
+    ),
+    hints=(
+        "One map gives 3 D numbers: the first D are the query, the last D the value. What is added to which of them?",
+        "x has its features on the last axis, so BAx is `x @ A.T @ B.T`. Where does alpha / rank go?",
+        "To freeze a map, its parameters get `requires_grad_(False)`. `no_grad()` or `detach()` would cut off x, too.",
+    ),
+    section="what-is-gained-and-what-is-forgotten",
+    seconds=20.0,
+    inputs=Inputs(no_sizes="the sizes are those of a module", no_softmax="there is no softmax"),
+    how="module",
+)
+
+right, wrong = answers_to(QUESTION)
+
+
+@right
+class Sliced(nn.Module):
+    def __init__(self, d_model, rank, alpha):
+        super().__init__()
+        self.d_model, self.factor = d_model, alpha / rank
+        self.qkv = nn.Linear(d_model, 3 * d_model)
+        for parameter in self.qkv.parameters():
+            parameter.requires_grad = False
+        self.A_q = nn.Parameter(torch.randn(rank, d_model) / d_model**0.5)
+        self.B_q = nn.Parameter(torch.zeros(d_model, rank))
+        self.A_v = nn.Parameter(torch.randn(rank, d_model) / d_model**0.5)
+        self.B_v = nn.Parameter(torch.zeros(d_model, rank))
+
+    def forward(self, x):
+        D = self.d_model
+        y = self.qkv(x)
+        q = y[..., :D] + self.factor * x @ self.A_q.T @ self.B_q.T
+        k = y[..., D : 2 * D]
+        v = y[..., 2 * D :] + self.factor * x @ self.A_v.T @ self.B_v.T
+        return torch.cat([q, k, v], dim=-1)
+
+
+@right
+class OneMatrix(nn.Module):
+    """W + BA, made anew for each call."""
+
+    def __init__(self, d_model, rank, alpha):
+        super().__init__()
+        self.qkv, self.share = nn.Linear(d_model, 3 * d_model), alpha / rank
+        self.qkv.weight.requires_grad_(False)
+        self.qkv.bias.requires_grad_(False)
+        self.A_q, self.A_v = nn.Parameter(torch.rand(rank, d_model)), nn.Parameter(torch.rand(rank, d_model))
+        self.B_q, self.B_v = nn.Parameter(torch.zeros(d_model, rank)), nn.Parameter(torch.zeros(d_model, rank))
+
+    def forward(self, x):
+        q, v = self.B_q @ self.A_q, self.B_v @ self.A_v
+        change = self.share * torch.cat([q, torch.zeros_like(q), v])
+        return nn.functional.linear(x, self.qkv.weight + change, self.qkv.bias)
+
+
+@right
+class Padded(nn.Module):
+    def __init__(self, d_model, rank, alpha):
+        super().__init__()
+        self.qkv = nn.Linear(d_model, 3 * d_model).requires_grad_(False)
+        self.A_q, self.B_q = self.pair(d_model, rank)
+        self.A_v, self.B_v = self.pair(d_model, rank)
+        self.rank, self.alpha = rank, alpha
+
+    @staticmethod
+    def pair(d_model, rank):
+        A = nn.Parameter(torch.empty(rank, d_model))
+        nn.init.kaiming_uniform_(A)
+        return A, nn.Parameter(torch.zeros(d_model, rank))
+
+    def forward(self, x):
+        q = torch.einsum("bnd,rd,er->bne", x, self.A_q, self.B_q)
+        v = torch.einsum("bnd,rd,er->bne", x, self.A_v, self.B_v)
+        return self.qkv(x) + self.alpha * torch.cat([q, 0 * q, v], -1) / self.rank
+
+
+wrong.edits("""
+# Sliced
+## not_frozen: The map that was there is trained as well.
+- for parameter in self.qkv.parameters():
+-     parameter.requires_grad = False
++ pass
+## bias_not_frozen: The bias of the map that was there is trained as well.
+- for parameter in self.qkv.parameters():
+-     parameter.requires_grad = False
++ self.qkv.weight.requires_grad = False
+## b_at_random [common-mistakes]: B begins at random, so the model is another one before the first step.
+- self.B_q = nn.Parameter(torch.zeros(d_model, rank))
++ self.B_q = nn.Parameter(torch.randn(d_model, rank))
+## both_at_zero [common-mistakes]: A and B both begin at zero, and no gradient reaches either.
+- self.A_v = nn.Parameter(torch.randn(rank, d_model) / d_model**0.5)
++ self.A_v = nn.Parameter(torch.zeros(rank, d_model))
+## a_at_zero: A begins at zero and B at random: the roles are exchanged.
+- self.A_q = nn.Parameter(torch.randn(rank, d_model) / d_model**0.5)
+- self.B_q = nn.Parameter(torch.zeros(d_model, rank))
++ self.A_q = nn.Parameter(torch.zeros(rank, d_model))
++ self.B_q = nn.Parameter(torch.randn(d_model, rank))
+## no_scale: The factor alpha / rank is missing.
+- self.d_model, self.factor = d_model, alpha / rank
++ self.d_model, self.factor = d_model, 1.0
+## alpha_alone: The change is multiplied by alpha, and not divided by the rank.
+- self.d_model, self.factor = d_model, alpha / rank
++ self.d_model, self.factor = d_model, alpha
+## scale_upside_down: The factor is rank / alpha where alpha / rank is asked for.
+- self.d_model, self.factor = d_model, alpha / rank
++ self.d_model, self.factor = d_model, rank / alpha
+## divided_by_the_width: The change is divided by the width, not by the rank.
+- self.d_model, self.factor = d_model, alpha / rank
++ self.d_model, self.factor = d_model, alpha / d_model
+## keys_changed: The change of the values is added to the keys.
+- k = y[..., D : 2 * D]
+- v = y[..., 2 * D :] + self.factor * x @ self.A_v.T @ self.B_v.T
++ k = y[..., D : 2 * D] + self.factor * x @ self.A_v.T @ self.B_v.T
++ v = y[..., 2 * D :]
+## queries_and_values_swapped: Queries get the change of the values, and values that of the queries.
+- q = y[..., :D] + self.factor * x @ self.A_q.T @ self.B_q.T
++ q = y[..., :D] + self.factor * x @ self.A_v.T @ self.B_v.T
+- v = y[..., 2 * D :] + self.factor * x @ self.A_v.T @ self.B_v.T
++ v = y[..., 2 * D :] + self.factor * x @ self.A_q.T @ self.B_q.T
+## only_queries: The values do not change.
+- v = y[..., 2 * D :] + self.factor * x @ self.A_v.T @ self.B_v.T
++ v = y[..., 2 * D :]
+## only_the_change: The queries are the change alone, without what the map gives.
+- q = y[..., :D] + self.factor * x @ self.A_q.T @ self.B_q.T
++ q = self.factor * x @ self.A_q.T @ self.B_q.T
+## cut_off: The output of the frozen map is detached, so that no gradient comes through it to x.
+- y = self.qkv(x)
++ y = self.qkv(x).detach()
+## another_order: The parts come back in another order.
+- return torch.cat([q, k, v], dim=-1)
++ return torch.cat([q, v, k], dim=-1)
+## along_the_tokens: The three parts are joined along the tokens, not along the features.
+- return torch.cat([q, k, v], dim=-1)
++ return torch.cat([q, k, v], dim=1)
+## no_bias: The map that was there has a bias; yours has none.
+- self.qkv = nn.Linear(d_model, 3 * d_model)
++ self.qkv = nn.Linear(d_model, 3 * d_model, bias=False)
+""")

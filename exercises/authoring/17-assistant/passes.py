@@ -1,0 +1,138 @@
+"""Exercise 17, question passes: what k attempts are worth, from n that were made."""
+
+from math import comb
+
+import numpy as np
+from clearcheck import COUNTED, Inputs, Question, answers_to, equals, holds
+
+
+def passes_reference(n, right, k):
+    return np.array([1 - comb(n - int(c), k) / comb(n, k) for c in right])
+
+
+def drawn(rng, n=11, k=3, problems=5):
+    return n, rng.integers(0, n + 1, size=problems), k
+
+
+def few_attempts(rng):
+    return [drawn(rng), drawn(rng, 9, 4, 7), drawn(rng, 7, 1, 4), drawn(rng, 5, 5, 6)]
+
+
+def at_the_limits(rng):
+    """None right, all right, so many right that k cannot miss them, all attempts taken."""
+    return [(9, np.array([0, 9, 1, 8, 5, 6]), 4), (4, np.arange(5), 4), (1, np.array([0, 1]), 1), drawn(rng, 13, 13)]
+
+
+def many_attempts(rng):
+    return [(4000, rng.integers(0, 40, size=6), 100), (1500, rng.integers(0, 1501, size=5), 700)]
+
+
+def by_listing(ask, rng):
+    """The mean over all ways to take k of n attempts in turn, found by drawing them."""
+    n, c, k = 8, int(rng.integers(2, 5)), 3
+    marks = np.arange(n) < c
+    ways = [(a, b, d) for a in range(n) for b in range(a) for d in range(b)]
+    share = np.mean([marks[list(way)].any() for way in ways])
+    came = np.asarray(ask(n, np.array([c, 0]), k))
+    if came.shape != (2,):
+        return f"For two problems two numbers are expected; yours have the shape {came.shape}."
+    if abs(came[0] - share) > 1e-9:
+        return (
+            f"Of {n} attempts {c} are right. Of all ways to take {k}, {share:.4f} have a right one; not {came[0]:.4f}."
+        )
+    return None
+
+
+QUESTION = Question(
+    id="passes",
+    title="What k attempts are worth",
+    name="pass_at",
+    minutes=15,
+    difficulty=2,
+    checks=(
+        equals("few attempts", 4, few_attempts, passes_reference),
+        equals("limits", 2, at_the_limits, passes_reference),
+        equals("many attempts", 2, many_attempts, passes_reference),
+        holds("all ways to take three", 2, by_listing),
+    ),
+    hints=(
+        "In how many ways can k attempts be taken from n? In how many of them is none right?",
+        "If fewer than k attempts are wrong, every choice has a right one.",
+        "Do not make large numbers: the chance that all k are wrong is a product of k factors, (n − c − i) / (n − i).",
+    ),
+    section="more-attempts",
+    inputs=Inputs(no_sizes=COUNTED),
+)
+
+right, wrong = answers_to(QUESTION)
+
+
+@right
+def one_problem_at_a_time(n, right, k):
+    results = []
+    for c in right:
+        all_wrong = 1.0
+        for i in range(k):
+            all_wrong *= max(n - c - i, 0) / (n - i)
+        results.append(1 - all_wrong)
+    return np.array(results)
+
+
+@right
+def as_a_product(n, right, k):
+    i = np.arange(k)
+    left = np.maximum(n - right[:, None] - i, 0)
+    return 1 - (left / (n - i)).prod(axis=1)
+
+
+@right
+def whole_numbers(n, right, k):
+    ways = comb(n, k)
+    return np.array([(ways - comb(n - c, k)) / ways for c in right.tolist()])
+
+
+wrong.edits("""
+# one_problem_at_a_time
+## put_back: Each attempt is put back before the next is taken: that is 1 − (1 − c/n)^k, which is too small on average.
+- all_wrong *= max(n - c - i, 0) / (n - i)
++ all_wrong *= (n - c) / n
+## numerator_stays: The wrong ones that were taken are not taken away from those left.
+- all_wrong *= max(n - c - i, 0) / (n - i)
++ all_wrong *= max(n - c, 0) / (n - i)
+## denominator_stays: The attempts that were taken are not taken away from the n.
+- all_wrong *= max(n - c - i, 0) / (n - i)
++ all_wrong *= max(n - c - i, 0) / n
+## all_right: You give the chance that not all k are right; that at least one is right is asked for.
+- all_wrong *= max(n - c - i, 0) / (n - i)
++ all_wrong *= max(c - i, 0) / (n - i)
+## none_right: You give the chance that none is right.
+- results.append(1 - all_wrong)
++ results.append(all_wrong)
+## one_attempt: You give the share of right attempts, which is the answer for k = 1 alone.
+- results.append(1 - all_wrong)
++ results.append(c / n)
+## one_too_few: One attempt too few is taken.
+- for i in range(k):
++ for i in range(k - 1):
+## one_too_many: One attempt too many is taken.
+- for i in range(k):
++ for i in range(min(k + 1, n)):
+## any_right: A problem counts as solved if any of the n attempts is right, whatever k is.
+- results.append(1 - all_wrong)
++ results.append(float(c > 0))
+## multiplied_by_k: k times the share of right attempts is no probability: it grows beyond 1.
+- results.append(1 - all_wrong)
++ results.append(k * c / n)
+## cut_at_one: k times the share of right attempts, cut off at 1: right attempts that come together are counted twice.
+- results.append(1 - all_wrong)
++ results.append(min(1.0, k * c / n))
+## first_k: The right attempts are taken to come last: a problem is solved if fewer than k are wrong.
+- results.append(1 - all_wrong)
++ results.append(float(n - c < k))
+## averaged: One number comes back, the mean; one for each problem is asked for.
+- return np.array(results)
++ return np.array([np.mean(results)])
+## mean_first: The right attempts of all problems are averaged first.
+- for c in right:
++ for c in 0 * right + np.mean(right):
+""")

@@ -1,0 +1,43 @@
+"""What chapter 17 takes from the library: adapters, chances of attempts, words by kind."""
+
+from itertools import combinations
+
+import pytest
+import torch
+from clearbook.assistant import LowRank, group_advantages, pass_at
+from clearbook.data.kinds import KINDS, split_words
+from torch import nn
+
+
+def test_an_adapter_begins_as_the_map_and_merges_into_one():
+    """Catches a B that is not zero, a base that is trained, and a product added the wrong way round."""
+    base, x = nn.Linear(5, 7), torch.randn(3, 5)
+    before = base(x)
+    layer = LowRank(base, 2)
+    torch.testing.assert_close(layer(x), before)
+    assert {name for name, p in layer.named_parameters() if p.requires_grad} == {"A", "B"}
+    nn.init.normal_(layer.B)
+    torch.testing.assert_close(layer(x), layer.merged()(x))
+
+
+@pytest.mark.parametrize("right", range(6))
+def test_pass_at_is_the_share_of_all_choices(right):
+    marks = [i < right for i in range(5)]
+    share = [any(way) for way in combinations(marks, 3)]
+    assert float(pass_at(3, torch.tensor([right]), 5)[0]) == pytest.approx(sum(share) / len(share))
+
+
+def test_more_attempts_than_were_made_are_refused():
+    with pytest.raises(ValueError, match="k=6 of n=5"):
+        pass_at(6, torch.tensor([1]), 5)
+
+
+def test_a_group_that_is_all_alike_says_nothing():
+    assert group_advantages(torch.full((2, 4), 0.5)).abs().max() == 0
+
+
+def test_words_are_held_out_kind_by_kind():
+    """Catches a word on both sides, and a kind that is missing on one."""
+    learned, held_out = split_words(3)
+    assert not {word for word, _ in learned} & {word for word, _ in held_out}
+    assert {kind for _, kind in learned} == {kind for _, kind in held_out} == KINDS.keys()
