@@ -20,7 +20,7 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from write_pages import write_pages
 
 LIMIT_SECONDS = 60
-LONGER = {"09-language-model": 90}  # trains a GPT and a copier while the reader looks on
+LONGER = {"09-language-model": 90, "17-assistant": 90}  # train several models while the reader looks on
 VOLATILE = ("execution", "ExecuteTime", "collapsed", "scrolled", "jupyter")
 PROBLEMS = (CellExecutionError, CellTimeoutError, DeadKernelError)
 

@@ -9,7 +9,7 @@ from nbformat import NotebookNode
 
 MAX_LINES = 20
 MAX_SECONDS = 60
-LONGER = {"# A language model": 90}  # trains a GPT and a copier while the reader looks on
+LONGER = {"# A language model": 90, "# From model to assistant": 90}  # train several models while the reader looks on
 MIN_ALT_WORDS = 4
 RANDOM_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){0,3}([0-9a-f]{4,})?")
 MAGIC = re.compile(r"^\s*(%|!|\?)|\?\s*$|^\s*[\w.]+\s*=\s*[%!]", re.M)
