@@ -45,6 +45,21 @@ EXPECTED = {
         4 * 2 * N * D * D + 2 * H * 2 * N * N * K,
     ],
     "cache": lambda M, B, G, N, K: [prod((M, 2, B, G, N, K)), 2 * prod((M, 2, B, G, N, K))],
+    "decode-step": lambda M, B, G, r, N, K, H, D, F: [
+        2 * M * D * (D + G * K + G * K + D + F + F),
+        2 * prod((M, 2, B, G, N, K)),
+        2 * B * M * D * (D + G * K + G * K + D + F + F),
+    ],
+    "roofline": lambda n, D, E, R, W: [
+        prod((2, n, D, E)),
+        sum(2 * rows * columns for rows, columns in ((E, D), (n, D), (n, E))),
+        prod((2, n, D, E)) * 10**9 // (R * 10**12),
+        2 * (E * D + n * (D + E)) * 10**9 // (W * 10**9),
+    ],
+    "training": lambda M, H, K, r, D, F: [
+        M * 2 * (4 * (D + 1) * D + (D + 1) * F + (F + 1) * D + 2 * 2 * D),
+        M * (2 + 2 + 4 + 4 + 4) * (4 * (D + 1) * D + (D + 1) * F + (F + 1) * D + 2 * 2 * D),
+    ],
 }
 
 

@@ -95,6 +95,28 @@ def _cache(M, B, G, N, K):
     return {"numbers": sum(t.numel() for t in stored), "bytes": sum(t.nbytes for t in stored)}
 
 
+def _decode(M, B, G, r, N, K, H, D, F):
+    attention, feed_forward = MultiHeadAttention(D, H, n_kv_heads=G, bias=False), FeedForward(D, F)
+    matrices = [p.bfloat16() for part in (attention, feed_forward) for p in part.parameters() if p.dim() == 2]
+    x = empty(B, 1, D)
+    flops = _counted(lambda: feed_forward(attention.out(attention.qkv(x)[..., :D])))
+    return {"weights": M * sum(p.nbytes for p in matrices), "cache": _cache(M, B, G, N, K)["bytes"], "flops": M * flops}
+
+
+def _roofline(n, D, E, R, W):
+    weight, x = empty(E, D, dtype=torch.bfloat16), empty(n, D, dtype=torch.bfloat16)
+    flops, y = _counted(lambda: x @ weight.mT), x @ weight.mT
+    moved = sum(array.nbytes for array in (weight, x, y))
+    return {"flops": flops, "moved": moved, "arithmetic": flops // (1000 * R), "traffic": moved // W}
+
+
+def _training(M, H, K, r, D, F):
+    weights = [p.bfloat16() for p in Block(D, H, F).parameters()]
+    gradients, others = map(torch.empty_like, weights), [p.float() for p in weights for _ in ("copy", "mean", "square")]
+    states = [*weights, *gradients, *others]
+    return {"writing": M * sum(p.nbytes for p in weights), "training": M * sum(p.nbytes for p in states)}
+
+
 SMALL, HEADS = range(3, 20), {"H": range(2, 9), "K": range(3, 13)}
 KINDS = {
     "attention": Kind(
@@ -184,5 +206,48 @@ KINDS = {
         {"numbers": {"M * B * G * N * K": "keys or values; both are kept.", "2 * B * G * N * K": "for one layer only."},
          "bytes": {"2 * M * B * G * N * K": "a bfloat16 number takes two bytes.",
                    "8 * M * B * G * N * K": "that would be float32."}},
+    ),
+    "decode-step": Kind(
+        _decode,
+        {"M": range(8, 81), "B": range(2, 65), "G": range(2, 9), "r": range(2, 9), "N": range(512, 8_193),
+         "K": range(32, 129)},
+        {"H": "G * r", "D": "H * K", "F": "4 * D"},
+        "A model of M = {M} blocks of width D = {D}, with H = {H} heads that share G = {G} heads of keys and values "
+        "and a hidden width of F = {F}, writes one token more for B = {B} texts at once. Each has N = {N} tokens in a "
+        "cache in bfloat16, and so are the weights. How many bytes are fetched of the blocks' `weights`, biases and "
+        "norms left out, how many of the `cache`, and how many `flops` do the products with these weights take?",
+        {"weights": "2 * M * (2 * D * D + 2 * G * D // H * D + 2 * D * F)", "cache": "4 * M * B * N * G * D // H",
+         "flops": "2 * M * B * (2 * D * D + 2 * G * D // H * D + 2 * D * F)"},
+        {"weights": {"2 * M * B * (2 * D * D + 2 * G * D // H * D + 2 * D * F)": "they are fetched once for all texts.",
+                     "2 * M * (4 * D * D + 2 * D * F)": "keys and values are made for the shared heads alone."},
+         "cache": {"4 * M * N * G * D // H": "that is one text's; each has its own.",
+                   "4 * M * B * N * D": "that is without sharing."},
+         "flops": {"2 * M * (2 * D * D + 2 * G * D // H * D + 2 * D * F)": "every text has a token to multiply."}},
+    ),
+    "roofline": Kind(
+        _roofline,
+        {"n": range(1, 600), "D": range(1_024, 16_385, 128), "E": range(1_024, 16_385, 128),
+         "R": range(100, 2_001, 20), "W": range(900, 8_001, 50)}, {},
+        "n = {n} tokens of width D = {D} are multiplied by an E × D matrix, E = {E}, all in bfloat16, on a machine of "
+        "R = {R} teraflop/s and W = {W} gigabytes a second. How many `flops` is that, how many bytes are `moved` if "
+        "each of the three matrices is moved once? How many nanoseconds at least, rounded down, does the `arithmetic` "
+        "take, and how many the `traffic`?",
+        {"flops": "2 * n * D * E", "moved": "2 * (D * E + n * D + n * E)", "arithmetic": "2 * n * D * E // (1000 * R)",
+         "traffic": "2 * (D * E + n * D + n * E) // W"},
+        {"flops": {"n * D * E": "half: a multiplication and an addition are two FLOPs."},
+         "moved": {"2 * D * E": "tokens come, and results go.", "2 * (D * E + n * D)": "the results go back, too.",
+                   "4 * (D * E + n * D + n * E)": "a bfloat16 number has two bytes."}},
+    ),
+    "training": Kind(
+        _training, {"M": range(4, 97), "H": range(8, 97), "K": range(64, 129, 8), "r": range(2, 6)},
+        {"D": "H * K", "F": "r * D"},
+        "M = {M} blocks have width D = {D}, H = {H} heads, hidden width F = {F}, and biases everywhere. How many bytes "
+        "do their weights take for `writing`, in bfloat16? And how many do all states take for `training` in mixed "
+        "precision with Adam: weights and gradients in bfloat16, a copy and two moments in float32?",
+        {"writing": "2 * M * (4 * D * D + 4 * D + 2 * D * F + F + D + 4 * D)",
+         "training": "16 * M * (4 * D * D + 4 * D + 2 * D * F + F + D + 4 * D)"},
+        {"training": {"12 * M * (4 * D * D + 9 * D + 2 * D * F + F)": "weights and gradients have two bytes each.",
+                      "14 * M * (4 * D * D + 9 * D + 2 * D * F + F)": "the gradients have two bytes as well.",
+                      "8 * M * (4 * D * D + 9 * D + 2 * D * F + F)": "copy and moments are in float32."}},
     ),
 }  # fmt: skip
