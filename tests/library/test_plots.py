@@ -7,8 +7,6 @@ import pytest
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 from clearbook.figures import plots, token_plots
-from clearbook.notebook import show_source
-from clearformer.reference import attention
 
 
 @pytest.fixture(autouse=True)
@@ -89,12 +87,6 @@ def test_stations_of_one_scale_have_one_colour_for_a_number():
     assert ax.patches[0].get_facecolor() == ax.patches[2].get_facecolor()
     own = token_plots.token_flow(stations, ["x", "y"])
     assert own.patches[0].get_facecolor() != own.patches[2].get_facecolor()
-
-
-def test_shown_source_is_the_code_without_its_docstring():
-    shown = show_source(attention.weighted_average).data
-    assert "return X @ A" in shown and "clearformer.reference.attention" in shown
-    assert "Source:" not in shown and "@shaped" not in shown
 
 
 # Machado, Oliveira and Fernandes 2009, severity 1: what linear sRGB becomes for who lacks one kind of cone.
