@@ -1,9 +1,9 @@
 # The one entry point. Every target creates or updates the environment .venv first, which is quick when it is up to date.
 PY := .venv/bin/python
 export PYTHONUTF8 := 1
+export PYTHONDONTWRITEBYTECODE :=  # keep byte code, else each process compiles torch's 1,500 modules anew
 .DEFAULT_GOAL := help
 .PHONY: help setup book pdf serve check test notebooks pages models pretrained bench gradescope lab lint clean clean-env
-
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
 setup:  ## create the environment (Python 3.11, 3.12 or 3.13)

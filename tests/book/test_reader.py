@@ -42,16 +42,6 @@ def visit(reader, site):
     return visit_it
 
 
-def test_nothing_below_a_quiz_tells_its_answers(visit):
-    """Catches the output of a cell that computes the answers, in sight of who has not answered."""
-    for name in CHAPTERS:
-        page = visit(name)
-        seen = page.evaluate("""() => [...document.querySelector('.quiz-question').closest('section')
-            .querySelectorAll('.cell pre')].filter(e => e.checkVisibility()).map(e => e.innerText)""")
-        assert seen == [], name
-        page.close()
-
-
 def test_an_answer_is_told_by_sign_and_remembered(visit):
     """Catches right and wrong told by colour alone, and answers that are lost when the page is loaded again."""
     page = visit(CHAPTER)

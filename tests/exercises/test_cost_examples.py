@@ -19,11 +19,11 @@ def task_of(id: str) -> str:
 
 
 def test_a_small_step():
-    came = answer("decode", 100, 1, 4, 2, 2, 5, 2, 3, 900, 1000, 1.2)
-    assert came == {"seconds": 1.2, "memory_bound": False, "tokens_per_second": 2.5, "most": 3}
-    slow = answer("decode", 100, 1, 4, 2, 2, 5, 2, 3, 900, 300, 1.2)
-    assert isclose(slow["seconds"], 1.4666666666666666) and slow["memory_bound"] and slow["most"] == 2
-    assert "1.466… seconds, and 2 sequences at most" in task_of("decode")
+    came = answer("decode", 100, 1, 4, 2, 2, 5, 2, 3, 720, 1000, 1.5)
+    assert came == {"seconds": 1.5, "memory_bound": False, "tokens_per_second": 2.0, "most": 3}
+    slow = answer("decode", 100, 1, 4, 2, 2, 5, 2, 3, 720, 250, 1.5)
+    assert isclose(slow["seconds"], 1.76) and slow["memory_bound"] and slow["most"] == 2
+    assert "1.76 seconds, and 2 sequences at most" in task_of("decode")
 
 
 def test_the_four_programs_of_the_figure():

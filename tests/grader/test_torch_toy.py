@@ -3,10 +3,13 @@
 import ast
 import json
 import shutil
+from functools import partial
 from pathlib import Path
 
 import pytest
 from clearcheck.author.loading import load
+from clearcheck.grading.diagnose import reply_of
+from clearcheck.grading.evaluate import evaluate
 from clearcheck.instructor.grade import grade
 from clearcheck.proof.notebooks import answer_text
 from clearcheck.proof.prove import prove
@@ -70,6 +73,14 @@ def test_the_toy_exercise_is_proven(authored):
     proof = prove(SLUG)
     assert proof.errors == []
     assert [len(proof.of(question)) for question in proof.exercise.questions] == [13, 16, 13, 14]
+
+
+def test_right_modules_get_no_remark(authored):
+    """Catches a learner who is blamed for the list in which the grader puts the outputs of several calls."""
+    question = authored.exercise.question("mixing")
+    for entry in authored.right.of(question.id):
+        result = evaluate(question, partial(reply_of, entry.function), 5, [])
+        assert (result.points, result.remarks) == (question.points, [])
 
 
 @pytest.mark.slow

@@ -66,16 +66,17 @@ def draw_writer(rng, n_beams, alpha, n_tokens=6, scale=1.0, end_bonus=0.0, at_on
 
 @cache
 def telling_from(number, slips, settings):
-    rng = np.random.default_rng(number)
+    rng, order = np.random.default_rng(number), list(slips)
     for _ in range(20_000):  # a few hundred are enough
         arguments = draw_writer(rng, **dict(settings))
         log_p_of = cache(partial(log_probabilities, arguments[0]))  # right and slips meet the same texts
         found = [tuple(beam_reference(*arguments, log_p_of=log_p_of)[0].tolist())]
         if (found[0][-1] == arguments[2]) == ("ended ones preferred" in slips):
             continue
-        for slip in slips:
+        for slip in order:
             text = tuple(beam_reference(*arguments, slip, log_p_of)[0].tolist())
             if text in found:
+                order.sort(key=slip.__ne__)  # the one that failed is tried first on the next model
                 break
             found.append(text)
         else:

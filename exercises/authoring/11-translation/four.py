@@ -6,6 +6,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from clearcheck import Inputs, Question, answers_to, holds
+from clearcheck.author.cases import drawn_once
 from clearcheck.author.torch_arguments import training_call
 
 from .parts import PromptTranslator
@@ -57,6 +58,7 @@ def ids_of(numbers, words_of):
     return np.array([row + [PADDING] * (longest - len(row)) for row in rows])
 
 
+@drawn_once
 def drawn(rng):
     """20,000 long numbers and 19 short ones, among them 4; asked for are 4, 80 new short and 40 new long ones."""
     long = rng.permutation(np.arange(1000, 100_000)).tolist()

@@ -343,15 +343,15 @@ the other sentences of its batch.
 ## never_scaled: The scores are not divided by √D.
 - table = (asking @ W_q) @ np.swapaxes(asked @ W_k, 1, 2) / np.sqrt(W_q.shape[1])
 + table = (asking @ W_q) @ np.swapaxes(asked @ W_k, 1, 2)
-## hidden_by_ten_thousand: You take 10,000 off the hidden scores, and where scores are in the ten thousands that does
-not hide them.
+## hidden_by_ten_thousand: You take 10,000 off the hidden scores, and where scores are in the tens of thousands that
+does not hide them.
 - table = np.where(may_look, table, -1e300)
 + table = table - 1e4 * ~may_look
-## too_small_a_number: You put a number like −10⁴ in place of hidden scores, and where scores are in the ten thousands
-that is not low enough.
+## too_small_a_number: You put a number like −10⁴ in place of hidden scores, and where scores are in the tens of
+thousands that is not low enough.
 - table = np.where(may_look, table, -1e300)
 + table = np.where(may_look, table, -1e4)
-## fifty_thousand_below: You put −50,000 in place of hidden scores; scores in the ten thousands may be lower still.
+## fifty_thousand_below: You put −50,000 in place of hidden scores; scores in the tens of thousands may be lower still.
 - table = np.where(may_look, table, -1e300)
 + table = np.where(may_look, table, -5e4)
 ## attention_overflows: The exponential meets large scores as they are and overflows.

@@ -223,7 +223,7 @@ def as_often_written(w, config, ids, types, real):
     return y @ w["tokens"].T + w["head.bias"]
 
 
-@wrong("10,000 is taken off the scores of padding, and where scores are in the ten thousands that does not hide it.")
+@wrong("10,000 is taken off the scores of padding; where scores are in the tens of thousands that does not hide it.")
 def too_little_taken_off(w, config, ids, types, real):
     eps, bend = config["layer_norm_eps"], ACTIVATIONS[config["hidden_act"]]
     x = w["tokens"][ids] + w["positions"][: len(ids)] + w["types"][types]

@@ -163,6 +163,24 @@ def softmax_of_the_parts(Q, blocks, causal):
 
 
 @right
+def block_by_block(Q, blocks, causal):
+    N, S = Q.shape[1], sum(keys.shape[1] for keys, _ in blocks)
+    m, sums, products, first = np.full(N, -np.inf), 0.0, 0.0, 0
+    for keys, values in blocks:
+        C = keys.T @ Q / np.sqrt(len(Q))
+        if causal:
+            C[(first + np.arange(len(C)))[:, None] > np.arange(S - N, S)] = -np.inf
+        own = C.max(axis=0)
+        e = np.exp(C - np.maximum(own, -1e300))
+        higher = np.maximum(m, own)
+        shrink, factor = (np.exp(part - np.maximum(higher, -1e300)) for part in (m, own))
+        sums = shrink * sums + factor * e.sum(axis=0)
+        products = shrink * products + factor * (values @ e)
+        m, first = higher, first + len(C)
+    return products / sums, m + np.log(sums)
+
+
+@right
 def as_often_written(Q, blocks, causal):
     K, V = (np.concatenate(parts, axis=1) for parts in zip(*blocks, strict=True))
     C, N = K.T @ Q / np.sqrt(len(Q)), Q.shape[1]
@@ -262,6 +280,9 @@ def hidden_blocks_undefined(Q, blocks, causal):
 
 wrong.edits("""
 # as_often_written
+## not_divided: Your outputs are not divided by l, the sum of the exponentials.
+- return V @ e / e.sum(axis=0), m + np.log(e.sum(axis=0))
++ return V @ e, m + np.log(e.sum(axis=0))
 ## unscaled: The scores are not divided by the root of K.
 - C, N = K.T @ Q / np.sqrt(len(Q)), Q.shape[1]
 + C, N = K.T @ Q, Q.shape[1]
@@ -318,7 +339,7 @@ sum to 1.
 + L = m + np.log(np.exp(C - m).sum(axis=0))
 + e = np.exp(C - np.maximum(C.max(axis=1, keepdims=True), -1e300))
 + return V @ (e / np.maximum(e.sum(axis=1, keepdims=True), 1e-300)), L
-## no_maximum [one-pass-is-enough]: Your exponentials overflow for scores in the ten thousands: subtract the largest
+## no_maximum [one-pass-is-enough]: Your exponentials overflow for scores in the tens of thousands: subtract the largest
 score first.
 - m = C.max(axis=0)
 - e = np.exp(C - m)
@@ -347,4 +368,16 @@ mask goes on.
 ## hidden_not_low_enough: Your hidden scores are −10 000, and real scores can be lower: only −∞ is below all of them.
 - C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -np.inf)
 + C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -1e4)
+
+# block_by_block
+## added_as_they_are [what-to-remember-of-a-block]: You add the sums of the blocks as they are, though each was measured
+from a largest score of its own.
+- sums = shrink * sums + factor * e.sum(axis=0)
+- products = shrink * products + factor * (values @ e)
++ sums = sums + e.sum(axis=0)
++ products = products + values @ e
+## only_the_sums_shrink [what-to-remember-of-a-block]: Where a later block has a larger score you shrink l and leave O
+as it was; both were measured from the same score.
+- products = shrink * products + factor * (values @ e)
++ products = products + factor * (values @ e)
 """)

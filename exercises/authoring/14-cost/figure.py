@@ -2,6 +2,7 @@
 
 import numpy as np
 from clearcheck import COUNTED, Inputs, Question, answers_to, equals, holds
+from clearcheck.author.cases import drawn_once
 
 from .shared import entries_close
 
@@ -18,6 +19,7 @@ def read_roofline(flops, moved, seconds):
     }
 
 
+@drawn_once
 def drawn(rng, n=None):
     """Programs of which one touches the slope and one the level part; the others take up to some times their bound.
 

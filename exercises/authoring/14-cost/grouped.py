@@ -212,6 +212,13 @@ wrong.edits("""
 out in turn.
 - k = self.key(x).unflatten(2, (self.n_groups, -1)).transpose(1, 2)
 + k = self.key(x).unflatten(2, (-1, self.n_groups)).permute(0, 3, 1, 2)
+## heads_viewed: A reshape is no transpose: tokens and heads are mixed in your queries, keys and values.
+- q = self.query(x).unflatten(2, (self.n_heads, -1)).transpose(1, 2)
+- k = self.key(x).unflatten(2, (self.n_groups, -1)).transpose(1, 2)
+- v = self.value(x).unflatten(2, (self.n_groups, -1)).transpose(1, 2)
++ q = self.query(x).view(len(x), self.n_heads, x.shape[1], -1)
++ k = self.key(x).view(len(x), self.n_groups, x.shape[1], -1)
++ v = self.value(x).view(len(x), self.n_groups, x.shape[1], -1)
 ## nothing_kept: Keys and values are not kept: new tokens look only at each other.
 - self.kept = k, v
 ## only_the_new_kept: Only the newest piece is kept; the older ones are lost.

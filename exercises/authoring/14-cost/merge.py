@@ -229,6 +229,9 @@ factor explodes.
 - return m, s_1 * l_1 + s_2 * l_2, s_1 * O_1 + s_2 * O_2
 + s_1 = np.exp(m_1 - top)
 + return m, s_1 * l_1 + l_2, s_1 * O_1 + O_2
+## second_products_as_they_are: You leave the second part's O as it was; like its l it is brought to the common score.
+- return m, s_1 * l_1 + s_2 * l_2, s_1 * O_1 + s_2 * O_2
++ return m, s_1 * l_1 + s_2 * l_2, s_1 * O_1 + O_2
 ## smaller_maximum [one-pass-is-enough]: You take the smaller of the two maxima, so that factors are above 1 and
 overflow for large scores.
 - m = np.maximum(m_1, m_2)

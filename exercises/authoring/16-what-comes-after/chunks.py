@@ -82,7 +82,7 @@ QUESTION = Question(
         equals("several chunks", 6, several_chunks, chunks_reference),
         equals("chunks of any length", 4, chunks_of_any_length, chunks_reference),
         equals("gates that forget everything", 4, strong_gates, chunks_reference),
-        holds("inside alone", 3, part_right(1, several_chunks, chunks_reference, chunks_shapes)),
+        holds("inside alone", 3, part_right(1, "*inside* is", several_chunks, chunks_reference, chunks_shapes)),
         holds("the cut does not matter", 3, the_cut_does_not_matter),
     ),
     hints=(

@@ -59,9 +59,9 @@ QUESTION = Question(
     minutes=16,
     difficulty=2,
     checks=(
-        holds("the sum, a faint bias", 3, part_right(0, faint_bias, experts_reference, shapes)),
-        holds("the sum, with bias", 4, part_right(0, with_bias, experts_reference, shapes)),
-        holds("the new bias", 4, part_right(1, with_bias, experts_reference, shapes)),
+        holds("the sum, a faint bias", 3, part_right(0, "Your sums are", faint_bias, experts_reference, shapes)),
+        holds("the sum, with bias", 4, part_right(0, "Your sums are", with_bias, experts_reference, shapes)),
+        holds("the new bias", 4, part_right(1, "Your new bias is", with_bias, experts_reference, shapes)),
         equals("faint scores, one token, an even load", 3, faint_and_single, experts_reference),
     ),
     hints=(

@@ -227,6 +227,12 @@ wrong.edits("""
 ## query_cut_the_other_way: You take the shared features of a query from the front; they are the last of a head.
 - own, common = q.split([self.d_head, self.d_shared], dim=3)
 + common, own = q.split([self.d_shared, self.d_head], dim=3)
+## features_before_heads: You take the K features of all heads first, then all shared ones. A query comes head
+after head: in each head first its K features, then its shared ones.
+- q = self.query(x).unflatten(2, (self.n_heads, -1)).transpose(1, 2)
++ q = self.query(x).split([self.n_heads * self.d_head, self.n_heads * self.d_shared], dim=2)
+- own, common = q.split([self.d_head, self.d_shared], dim=3)
++ own, common = (part.unflatten(2, (self.n_heads, -1)).transpose(1, 2) for part in q)
 ## values_from_keys: Your values are the keys.
 - v = self.value(c).unflatten(2, (self.n_heads, -1)).transpose(1, 2)
 + v = k

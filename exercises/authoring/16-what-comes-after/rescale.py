@@ -68,10 +68,10 @@ QUESTION = Question(
     minutes=12,
     difficulty=1,
     checks=(
-        holds("as trained", 3, part_right(0, plain, rescale_reference, shapes)),
-        holds("squeezed positions", 2, part_right(0, squeezed, rescale_reference, shapes)),
-        holds("a larger base", 3, part_right(0, stretched, rescale_reference, shapes)),
-        holds("the slowest pair", 3, part_right(1, both, rescale_reference, shapes)),
+        holds("as trained", 3, part_right(0, "Your turned tokens are", plain, rescale_reference, shapes)),
+        holds("squeezed positions", 2, part_right(0, "Your turned tokens are", squeezed, rescale_reference, shapes)),
+        holds("a larger base", 3, part_right(0, "Your turned tokens are", stretched, rescale_reference, shapes)),
+        holds("the slowest pair", 3, part_right(1, "Your number of tokens is", both, rescale_reference, shapes)),
         equals("both at once", 2, both, rescale_reference),
         holds("only the distance counts", 1, only_the_distance_counts),
     ),
@@ -131,6 +131,13 @@ wrong.edits("""
 ## squeezed_to_whole_places: You round the squeezed positions; between two whole numbers there is room for more.
 - angle = positions[:, None] / squeeze * speed
 + angle = positions[:, None] // squeeze * speed
+## squeezed_in_the_base: You put `squeeze` into the base, where it slows the slow pairs most; it slows all pairs alike.
+- base = 10000 * stretch ** (K / (K - 2))
++ base = 10000 * squeeze * stretch ** (K / (K - 2))
+- angle = positions[:, None] / squeeze * speed
++ angle = positions[:, None] * speed
+- return turned, 2 * np.pi * squeeze / speed[-1]
++ return turned, 2 * np.pi / speed[-1]
 ## base_without_power: Your base is larger by `stretch` itself; it needs the power K / (K − 2).
 - base = 10000 * stretch ** (K / (K - 2))
 + base = 10000 * stretch
@@ -185,8 +192,17 @@ wrong.edits("""
 ## a_speed: Your number is radians a token; asked is the number of tokens for a full turn.
 - return turned, 2 * np.pi * squeeze / speed[-1]
 + return turned, speed[-1] / squeeze
+## rounded: You round your number; it need not be a whole one.
+- return turned, 2 * np.pi * squeeze / speed[-1]
++ return turned, round(2 * np.pi * squeeze / speed[-1])
 ## turned_in_place: You write into the array that came in.
 - return turned, 2 * np.pi * squeeze / speed[-1]
 + x[:] = turned
 + return x, 2 * np.pi * squeeze / speed[-1]
+
+# complex_numbers
+## faster_when_squeezed: You multiply the speeds by `squeeze`; a longer text has to fit into the trained range, so all
+pairs turn more slowly.
+- speed = 1 / base ** (np.arange(half) / half) / squeeze
++ speed = 1 / base ** (np.arange(half) / half) * squeeze
 """)

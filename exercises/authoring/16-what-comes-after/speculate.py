@@ -73,9 +73,9 @@ QUESTION = Question(
     minutes=16,
     difficulty=2,
     checks=(
-        holds("what is kept", 3, part_right(0, plain, speculate_reference, shapes)),
-        holds("what replaces it", 3, part_right(1, plain, speculate_reference, shapes)),
-        holds("how many tokens", 4, part_right(2, plain, speculate_reference, shapes)),
+        holds("what is kept", 3, part_right(0, "*kept* is", plain, speculate_reference, shapes)),
+        holds("what replaces it", 3, part_right(1, "*replacement* is", plain, speculate_reference, shapes)),
+        holds("how many tokens", 4, part_right(2, "*lengths* are", plain, speculate_reference, shapes)),
         equals("sure drafts, sure models", 2, sure_drafts, speculate_reference),
         equals("drafts that are the model", 2, equal_rows, speculate_reference),
         holds("the law is the model's", 2, the_law_is_the_models),
@@ -168,6 +168,10 @@ wrong.edits("""
 ## weighed_by_the_model: You weigh min(1, p/draft) with p; guesses come from the draft.
 - kept = np.minimum(p, draft).sum(axis=1)
 + kept = (p * np.minimum(1, p / np.where(draft > 0, draft, 1))).sum(axis=1)
+## kept_with_all_before: You give the probability that a guess is looked at and kept; asked is how likely it is kept
+once it is looked at.
+- return kept, replacement, reached * stopped
++ return np.cumprod(kept), replacement, reached * stopped
 ## refused: Your first result is the probability that the guess is refused.
 - return kept, replacement, reached * stopped
 + return 1 - kept, replacement, reached * stopped

@@ -44,7 +44,10 @@ def in_units_of_the_group(ask, rng):
     if one.shape != rewards.shape:
         return f"The advantages have the shape of the rewards, {rewards.shape}; yours {one.shape}."
     if np.abs(one - scaled).max() > 1e-9:
-        return "With all rewards three times as large the advantages should stay as they are; yours change."
+        return (
+            "With all rewards three times as large the advantages should stay as they are; yours change. Is anything "
+            "added to the spread?"
+        )
     if np.abs(one - shifted).max() > 1e-9:
         return "With 20 added to all rewards the advantages should stay as they are; yours change."
     return None
@@ -149,7 +152,30 @@ wrong.edits("""
 ## spread_as_a_test: Groups all alike are told by a spread of exactly 0, and rounding may leave a little of it.
 - mixed = rewards.max(axis=1) > rewards.min(axis=1)
 + mixed = rewards.std(axis=1) > 0
+## added_as_in_the_chapter: You add a small number to the spread, as the chapter's program does; here nothing is added.
+- found[mixed] = (some - some.mean(axis=1, keepdims=True)) / some.std(axis=1, keepdims=True)
++ found[mixed] = (some - some.mean(axis=1, keepdims=True)) / (some.std(axis=1, keepdims=True) + 1e-4)
+## a_little_added: You add a small number to the spread; here nothing is added, and a group that is all alike is told by
+its rewards.
+- found[mixed] = (some - some.mean(axis=1, keepdims=True)) / some.std(axis=1, keepdims=True)
++ found[mixed] = (some - some.mean(axis=1, keepdims=True)) / (some.std(axis=1, keepdims=True) + 1e-8)
 ## only_the_advantages: The share is missing: a pair is asked for.
 - return found, float(mixed.mean())
 + return found
+
+# with_where
+## zero_by_zero: Where a group is all alike you divide 0 by 0; its advantages are 0.
+- spread = np.where(alike, 1.0, rewards.std(axis=1, keepdims=True))
+- centred = np.where(alike, 0.0, rewards - rewards.mean(axis=1, keepdims=True))
+- return centred / spread, 1 - float(alike.mean())
++ centred, spread = rewards - rewards.mean(axis=1, keepdims=True), rewards.std(axis=1, keepdims=True)
++ with np.errstate(all="ignore"):
++     return centred / spread, float((spread > 0).mean())
+## nan_replaced: You put 0 where 0 / 0 came out; a spread that is only a rounding error slips through.
+- spread = np.where(alike, 1.0, rewards.std(axis=1, keepdims=True))
+- centred = np.where(alike, 0.0, rewards - rewards.mean(axis=1, keepdims=True))
+- return centred / spread, 1 - float(alike.mean())
++ centred, spread = rewards - rewards.mean(axis=1, keepdims=True), rewards.std(axis=1, keepdims=True)
++ with np.errstate(all="ignore"):
++     return np.nan_to_num(centred / spread), 1 - float(alike.mean())
 """)

@@ -31,11 +31,24 @@ def as_many_steps_as_asked(ask, rng):
     (plan,), wanted = drawn(rng)
     came = ask({**plan, "arguments": (*plan["arguments"][:4], 3)})
     if not 0 < came["steps"] <= 3:
-        return f"With steps=3 your loop took {came['steps']} steps of an optimiser."
+        return f"With steps=3 your loop took {came['steps']} steps of an optimiser; 1 to 3 are asked for."
     gave = np.shape(came["output"])
     return (
         None if gave == wanted.shape else f"The module should give an output of shape {wanted.shape}; it gave {gave}."
     )
+
+
+def sign_of(error):
+    """What ends with such an error, as learners have it: their numbers at random are not those of a known mistake."""
+    if not error < 100:
+        return "Does the loss on the examples fall?"
+    if error > 2.5:
+        return "W as it stands has about 2: is W still part of what your module gives?"
+    if error > 1.75:
+        return "W as it stands has about 2: does anything move?"
+    if error > 1.3:
+        return "Training all weights ends there, and so does a learning rate that is too small."
+    return "Is the rank the one that is asked for, and does the loss still fall at the end?"
 
 
 QUESTION = Question(
@@ -47,13 +60,13 @@ QUESTION = Question(
     draws=2,
     checks=(
         holds("steps", 3, as_many_steps_as_asked),
-        holds("new inputs", 12, learns(drawn, STEPS, mean_square, THRESHOLD, "mean squared error")),
+        holds("new inputs", 12, learns(drawn, STEPS, mean_square, THRESHOLD, "mean squared error", advice=sign_of)),
     ),
     hints=(
         "How many numbers does a tuning of all weights have to find, and from how many? How many with A and B?",
         "The optimiser gets A and B alone. W is a tensor without gradient, and part of the forward pass.",
-        "Adam with a learning rate near 0.02, all forty rows in each step. If the error stays above 2, does B move? "
-        "If it ends between 1 and 2, are you training more than A and B?",
+        "Adam with a learning rate near 0.02, all forty rows in each step. If the error stays at 2, does B move? If it "
+        "is far above, is W still in the forward pass? If it ends between 1 and 2, are you training more than A and B?",
     ),
     section="what-is-gained-and-what-is-forgotten",
     seconds=SECONDS,
@@ -133,7 +146,7 @@ wrong.edits("""
 + B = torch.zeros(W.shape[0], W.shape[1], requires_grad=True)
 - optimizer = torch.optim.Adam([A, B], lr=0.03)
 + optimizer = torch.optim.Adam([B], lr=0.03)
-## full_rank: A and B have full rank, and learn the noise like all weights.
+## full_rank: What you train has full rank, as W has, or A and B with too many rows and columns: it learns the noise.
 - A = torch.randn(rank, W.shape[1], requires_grad=True)
 - B = torch.zeros(W.shape[0], rank, requires_grad=True)
 + A = torch.randn(W.shape[1], W.shape[1], requires_grad=True)

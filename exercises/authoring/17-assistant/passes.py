@@ -58,7 +58,8 @@ QUESTION = Question(
     hints=(
         "In how many ways can k attempts be taken from n? In how many of them is none right?",
         "If fewer than k attempts are wrong, every choice has a right one.",
-        "Do not make large numbers: the chance that all k are wrong is a product of k factors, (n − c − i) / (n − i).",
+        "Take whole numbers of Python and divide at the end, or multiply k factors, (n − c − i) / (n − i): this is the "
+        "chance that all k are wrong.",
     ),
     section="more-attempts",
     inputs=Inputs(no_sizes=COUNTED),
@@ -135,4 +136,12 @@ wrong.edits("""
 ## mean_first: The right attempts of all problems are averaged first.
 - for c in right:
 + for c in 0 * right + np.mean(right):
+
+# whole_numbers
+## all_k_right: You give the chance that all k are right; that at least one is right is asked for.
+- return np.array([(ways - comb(n - c, k)) / ways for c in right.tolist()])
++ return np.array([comb(c, k) / ways for c in right.tolist()])
+## exactly_one: You give the chance that exactly one is right; two and more are as good.
+- return np.array([(ways - comb(n - c, k)) / ways for c in right.tolist()])
++ return np.array([c * comb(n - c, k - 1) / ways for c in right.tolist()])
 """)

@@ -155,9 +155,17 @@ wrong.edits("""
 ## no_first_end: The end token in front of the conversation is missing.
 - row, counts = [end], [0]
 + row, counts = [], []
-## system_counts: The system's turn counts like an answer.
+## system_answers: The system's turn is treated as an answer: it counts, and gets an end.
 - answer = int(role == 2)
 + answer = int(role != 1)
+## system_counts: The system's turn counts; only what the assistant says does.
+- counts += [0] + [answer] * len(said)
++ counts += [0] + [int(role != 1)] * len(said)
+## empty_turn_left_out: You leave out a turn of no tokens; its role token is part of the text, and so is the end of an
+empty answer.
+  for role, start, n in zip(roles, starts, lengths, strict=True):
++     if n == 0:
++         continue
 ## filled_with_zeros: The places behind the conversation are filled with 0, not with the end token.
 - row = np.array(row + missing * [end])[: length + 1]
 + row = np.array(row + missing * [0])[: length + 1]
@@ -172,4 +180,9 @@ wrong.edits("""
 ## one_too_short: Both rows are one place too short.
 - return row[:-1], row[1:], counts[1:]
 + return row[:-2], row[1:-1], counts[1:-1]
+
+# pairs_of_id_and_count
+## cut_one_too_soon: Of a text that is too long you keep `length` ids; one more is left, to be asked for.
+- row = (row + (length + 1) * [(end, 0)])[: length + 1]
++ row = row[:length] + (length + 1 - len(row[:length])) * [(end, 0)]
 """)

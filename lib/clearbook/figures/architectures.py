@@ -67,7 +67,7 @@ MODELS = (
 DEEPSEEK = Model(
     "DeepSeek-V3",
     (Part(0, "tokens"), Part(3, "RMSNorm", True), Part(4, "latent, rotary", True), Part(7, "RMSNorm", True),
-     Part(8, "8 of 256 experts", True), Part(11, "RMSNorm", True), Part(12, "head of its own", True)),
+     Part(8, "1 + 8 of 256 experts", True), Part(11, "RMSNorm", True), Part(12, "head of its own", True)),
     NORM_FIRST, 61,
 )  # fmt: skip
 

@@ -1,6 +1,9 @@
 """What the checks of exercises are made of: sizes that never fit by chance, cases, and sentences about shapes."""
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
+from functools import lru_cache, wraps
 
 import numpy as np
 
@@ -13,6 +16,27 @@ CLOSE = 1e-9
 def draw_sizes(rng: np.random.Generator, how_many: int, among: Sequence[int] = SIZES) -> list[int]:
     """Different sizes, so that a transposed table does not fit."""
     return [int(size) for size in rng.choice(among, how_many, replace=False)]
+
+
+def drawn_once(draw: Callable) -> Callable:
+    """A draw that is dear, as one that tries until something fits: kept for each state of the generator.
+
+    A seed gives every submission the same arguments. The generator goes on from where the draw had left it.
+    """
+
+    @lru_cache(maxsize=512)
+    def kept(state: str, args: tuple, options: tuple) -> tuple[object, Mapping]:
+        rng = np.random.default_rng()
+        rng.bit_generator.state = json.loads(state)
+        return draw(rng, *args, **dict(options)), rng.bit_generator.state
+
+    @wraps(draw)
+    def again(rng: np.random.Generator, *args, **options):
+        result, state = kept(json.dumps(rng.bit_generator.state), args, tuple(options.items()))
+        rng.bit_generator.state = state
+        return deepcopy(result)
+
+    return again
 
 
 def varied(draw: Callable, *settings: dict) -> Callable:

@@ -111,11 +111,13 @@ def learns(
     threshold: float,
     what: str = "loss",
     smaller: bool = True,
+    advice: Callable[[float], str] = lambda value: "",
 ) -> Test:
     """The loop takes at most `steps` optimiser steps, and its module scores well on what it has not seen.
 
     `draw(rng)` gives a `training_call` and the targets of what is held out, for `score(output, targets)`; that
-    has to be at most the threshold, or at least, where it is not `smaller` that is better.
+    has to be at most the threshold, or at least, where it is not `smaller` that is better. `advice` ends the message: a
+    sentence on what such a score is a sign of.
     """
 
     def test(ask, rng):
@@ -132,7 +134,8 @@ def learns(
             return None
         taken = f"After {came['steps']} optimiser steps"
         asked = f"{'at most' if smaller else 'at least'} {threshold:g} is asked for"
-        return f"{taken} the {what} on examples that your loop has not seen is {value:.3g}; {asked}."
+        seen = f"{taken} the {what} on examples that your loop has not seen is {value:.3g}; {asked}."
+        return f"{seen} {advice(value)}".rstrip()
 
     return test
 

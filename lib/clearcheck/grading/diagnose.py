@@ -23,6 +23,8 @@ class KnownMistake(Protocol):
     @property
     def function(self) -> Callable: ...
     @property
+    def source(self) -> str: ...
+    @property
     def says(self) -> str: ...
     @property
     def section(self) -> str: ...
@@ -78,7 +80,7 @@ def _agrees(question: Question, entry: KnownMistake, calls: list[Call]) -> bool:
 
 
 def _same(question: Question, entry: KnownMistake, call: Call) -> bool:
-    reply = reply_of(entry.function, question.asked, call.packed)
+    reply = reply_of(entry.function, question.asked.of_known(entry.source), call.packed)
     return same_reply(reply, call.reply, call.close)
 
 

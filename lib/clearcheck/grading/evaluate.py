@@ -88,7 +88,12 @@ class Ask:
         problem = problem_of(call, self.question)
         if problem is not None:
             raise problem
-        return taken(deepcopy(call.value), self.like if like is None else like, self.remarks)
+        return taken(deepcopy(call.value), self._like(args) if like is None else like, self.remarks)
+
+    def _like(self, args: tuple):
+        """As `like`; where a module is called several times, its outputs come in a list that is not the learner's."""
+        several = self.question.how == "module" and len(args[0]["calls"]) > 1
+        return [self.like] if several and not isinstance(self.like, list) else self.like
 
 
 def evaluate(question: Question, transport: Transport, seed: int, wrong: Sequence[KnownMistake]) -> QuestionResult:

@@ -1,8 +1,8 @@
 """Prove a grader: real notebooks with right and wrong solutions, graded as a submission is.
 
-With the first seed every solution goes the whole way, in a notebook of its exercise and through the worker; with the
-others its function is asked in this process, by the same `evaluate`. A wrong one that trains a model is asked here
-alone, on one seed: the diagnosis of all the others trains it here anyway.
+With the first seed every solution goes the whole way, in a notebook of its exercise and through the worker; with
+another its function is asked in this process, by the same `evaluate`, and a right one with a third. A wrong one that
+trains a model is asked here alone, on one seed: the diagnosis of all the others trains it here anyway.
 
 Solutions of different questions share a notebook: the first right one of each, the second of each, and so on. Every
 other answer cell holds the author's answer, and a question never shares one with a question whose function it uses.
@@ -26,6 +26,7 @@ from clearcheck.worker.limits import Limits
 from clearcheck.worker.parent import Worker
 
 SEEDS = (0, 1, 2)  # 0 is what a learner's notebook uses
+WRONG_DRAWS = 2  # a right one must not be refused by chance; a wrong one differs on most arguments
 LEAST_RIGHT, LEAST_WRONG = 3, 8
 LEAST_MARGIN = 100  # a wrong value differs by more than this many tolerances
 
@@ -89,8 +90,8 @@ def prove(slug: str, limits: Limits | None = None, seeds: Sequence[int] = SEEDS)
     trained = [question for question in authored.exercise.questions if question.how == "training"]
     graded = Solutions(entries=[e for e in authored.wrong.entries if e.question not in {q.id for q in trained}])
     rows = [
-        _row(authored, [result], result.question, solution, right, seeds)
-        for collection, right in ((authored.right, True), (graded, False))
+        _row(authored, [result], result.question, solution, right, drawn)
+        for collection, right, drawn in ((authored.right, True, seeds), (graded, False, seeds[:WRONG_DRAWS]))
         for chosen in sheets(authored.exercise, collection)
         for result, (_, solution) in zip(
             grade(filled(source, chosen), [question for question, _ in chosen]).questions, chosen, strict=True
@@ -124,7 +125,7 @@ def _row(
     known, seeds = authored.wrong.of(question.id), seeds[: question.draws]
 
     def transport(asked: Asked, packed: bytes) -> dict:
-        return reply_of(solution.function, asked, packed)
+        return reply_of(solution.function, asked.of_known(solution.source), packed)
 
     results = [*results, *(evaluate(question, transport, seed, known) for seed in seeds[len(results) :])]
     texts = [question_text(authored.exercise, result) for result in results]

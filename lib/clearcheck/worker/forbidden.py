@@ -1,11 +1,13 @@
 """Notice a call of what a task forbids, such as `torch.nn.MultiheadAttention`, under whatever name it is called.
 
-A profile hook sees each Python function by its code object and each C function that Python code calls; a function mode
-of torch sees functions of that name also where C code calls them, as in `map`, and where they are methods of tensors.
-Code that takes the hook away (`sys.setprofile`) is not noticed, and operators (`@`) are no calls.
+A profiler sees each Python function by its code object, and a function mode of torch each function of torch, also where
+C code calls it, as in `map`, and where it is a method of tensors. A C function from elsewhere takes a profile hook in
+Python, which makes every call slower. Code that takes the profiler away (`sys.setprofile`) is not noticed, and
+operators (`@`) are no calls.
 """
 
 import contextlib
+import cProfile
 import importlib
 import importlib.util
 import inspect
@@ -24,35 +26,23 @@ def forbidding(names: tuple[str, ...]) -> Iterator[None]:
     if not names:
         yield
         return
-    codes, others = _targets(names)
+    codes, from_torch, from_c = _targets(names)
     used: list[str] = []
-
-    by_identity = {id(target): name for name, target in others.items()}
-
-    def hook(frame, event, arg):
-        if event == "call":
-            if frame.f_code in codes:
-                used.append(codes[frame.f_code])
-        elif event == "c_call" and id(arg) in by_identity:
-            used.append(by_identity[id(arg)])
-
-    before = sys.getprofile()
+    profiler = cProfile.Profile(subcalls=False, builtins=False)
     try:
-        with _torch_functions(others, used):
-            sys.setprofile(hook)
+        with _watched(from_torch, used), _hooked(codes, from_c, used) if from_c else profiler:
             yield
     except Exception:
-        if not used:
+        if not used and not _called(codes, profiler):
             raise
-    finally:
-        sys.setprofile(before)
+    used += _called(codes, profiler)
     if used:
         raise Misfit(f"called `{_short(used[0])}`, which is what this task asks you to write: build it from its parts")
 
 
-def _targets(names: tuple[str, ...]) -> tuple[dict[CodeType, str], dict[str, object]]:
-    """The code objects of what is written in Python, and each function whatever it is written in, by their names."""
-    codes, others = {}, {}
+def _targets(names: tuple[str, ...]) -> tuple[dict[CodeType, str], dict[str, str], dict[int, str]]:
+    """What is written in Python by its code objects, functions of torch by their last names, other ones in C by id."""
+    codes, from_torch, from_c = {}, {}, {}
     for name in names:
         if importlib.util.find_spec(name.split(".")[0]) is None:
             continue  # what is not installed cannot be called
@@ -60,8 +50,31 @@ def _targets(names: tuple[str, ...]) -> tuple[dict[CodeType, str], dict[str, obj
         parts = vars(target).values() if isinstance(target, type) else [target]
         functions = [part for part in parts if isinstance(part, FunctionType)]
         codes |= {function.__code__: name for function in functions}
-        others |= {} if isinstance(target, type) else {name: target}
-    return codes, others
+        if not isinstance(target, type) and name.startswith("torch."):
+            from_torch[name.rpartition(".")[2]] = name
+        elif not functions:
+            from_c[id(target)] = name
+    return codes, from_torch, from_c
+
+
+def _called(codes: dict[CodeType, str], profiler: cProfile.Profile) -> list[str]:
+    return [codes[entry.code] for entry in profiler.getstats() if entry.code in codes]
+
+
+@contextlib.contextmanager
+def _hooked(codes: dict[CodeType, str], from_c: dict[int, str], used: list[str]) -> Iterator[None]:
+    def hook(frame, event, arg):
+        if event == "call" and frame.f_code in codes:
+            used.append(codes[frame.f_code])
+        elif event == "c_call" and id(arg) in from_c:
+            used.append(from_c[id(arg)])
+
+    before = sys.getprofile()
+    sys.setprofile(hook)
+    try:
+        yield
+    finally:
+        sys.setprofile(before)
 
 
 def _resolved(name: str):
@@ -76,13 +89,12 @@ def _resolved(name: str):
     raise ImportError(f"Question: forbids names {name!r}, which is in no module; write it as torch.nn.Linear is.")
 
 
-def _torch_functions(others: dict[str, object], used: list[str]) -> contextlib.AbstractContextManager:
-    wanted = {name.rpartition(".")[2]: name for name in others if name.startswith("torch.")}
-    if not wanted:
+def _watched(from_torch: dict[str, str], used: list[str]) -> contextlib.AbstractContextManager:
+    if not from_torch:
         return contextlib.nullcontext()
     from clearcheck.worker.torch_calls import Watched
 
-    return Watched(wanted, used)
+    return Watched(from_torch, used)
 
 
 def _short(name: str) -> str:
