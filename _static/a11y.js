@@ -48,7 +48,8 @@
     new MutationObserver(nameControls).observe(document.body, { childList: true, subtree: true });
     await window.MathJax?.startup?.promise;
     reachScrollers();
-    new ResizeObserver(reachScrollers).observe(document.body);
+    // The article, not the body: it still grows while the side bars of a widened window slide into their places.
+    new ResizeObserver(reachScrollers).observe(document.querySelector(".bd-article") ?? document.body);
     document.addEventListener("scroll", ({ target }) => target.matches?.(FADED) && fade(target), { capture: true, passive: true });
   });
 })();
