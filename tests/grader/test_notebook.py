@@ -103,8 +103,11 @@ def test_bad_answers_do_no_harm(run, capsys):
     assert capsys.readouterr().out == ""
 
 
-def test_the_learners_own_interrupt_is_respected(run):
+def test_the_learners_own_interrupt_is_respected(run, request):
     """Would catch a stop button that does nothing while a check runs."""
+    # As in a kernel; a suite that a shell starts in the background inherits that the signal is ignored.
+    inherited = signal.signal(signal.SIGINT, signal.default_int_handler)
+    request.addfinalizer(lambda: signal.signal(signal.SIGINT, inherited))
     threading.Timer(0.5, os.kill, [os.getpid(), signal.SIGINT]).start()
     with pytest.raises(KeyboardInterrupt):
         run('def column_means(table):\n    while True: pass\ncheck("means")')
