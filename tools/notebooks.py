@@ -20,7 +20,6 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from write_pages import write_pages
 
 LIMIT_SECONDS = 60
-LONGER = {"09-language-model": 90, "17-assistant": 90}  # train several models while the reader looks on
 VOLATILE = ("execution", "ExecuteTime", "collapsed", "scrolled", "jupyter")
 PROBLEMS = (CellExecutionError, CellTimeoutError, DeadKernelError)
 
@@ -37,9 +36,8 @@ def main(names: list[str]) -> int:
             problems.append(f"{path.name}: {str(error).strip()}")
             continue
         print(f"{seconds:.1f} s")
-        limit = LONGER.get(path.stem, LIMIT_SECONDS)
-        if seconds > limit:
-            problems.append(f"{path.name} took {seconds:.0f} s; at most {limit} s are allowed.")
+        if seconds > LIMIT_SECONDS:
+            problems.append(f"{path.name} took {seconds:.0f} s; at most {LIMIT_SECONDS} s are allowed.")
     if any(path.resolve().is_relative_to(ROOT / "chapters") for path in paths):
         problems += write_pages()
     if problems:

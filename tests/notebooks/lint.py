@@ -9,7 +9,6 @@ from nbformat import NotebookNode
 
 MAX_LINES = 20
 MAX_SECONDS = 60
-LONGER = {"# A language model": 90, "# From model to assistant": 90}  # train several models while the reader looks on
 MIN_ALT_WORDS = 4
 RANDOM_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){0,3}([0-9a-f]{4,})?")
 MAGIC = re.compile(r"^\s*(%|!|\?)|\?\s*$|^\s*[\w.]+\s*=\s*[%!]", re.M)
@@ -142,9 +141,8 @@ def title(notebook, exports):
 
 def run_time(notebook, exports):
     seconds = notebook.metadata.get("run_seconds_at_most")
-    limit = LONGER.get(notebook.cells[0].source.partition("\n")[0], MAX_SECONDS)
-    if not isinstance(seconds, int) or seconds > limit:
-        yield f"its recorded run time is {seconds} s; run make notebooks (at most {limit} s are allowed)."
+    if not isinstance(seconds, int) or seconds > MAX_SECONDS:
+        yield f"its recorded run time is {seconds} s; run make notebooks (at most {MAX_SECONDS} s are allowed)."
 
 
 RULES = {
