@@ -63,9 +63,9 @@ def dropped_in_the_blocks(ask, rng):
         """Whether the scores are others in train() mode, beyond a glance at the memory that the decoder may drop."""
         weights = adding_nothing(plan["weights"], *(end for block in ends if block != alone for end in ends[block]))
         asked = {**plan, "sizes": plan["sizes"] | {"dropout": RATE}, "weights": weights}
-        still = []
-        for glance in (0, 1 / (1 - RATE), 1):  # dropped, kept and scaled up, as it is
-            if not alone.startswith("decoder"):
+        beside, still = not alone.startswith("decoder"), []
+        for glance in (0, 1 / (1 - RATE), 1) if beside else (1,):  # dropped, kept and scaled up, as it is
+            if beside:
                 weights[glancing][0] = glance * plan["weights"][glancing][0]  # one feature, all of it or none
             still.append(ask(asked))
         came = ask({**asked, "training": True})

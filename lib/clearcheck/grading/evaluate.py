@@ -99,9 +99,9 @@ class Ask:
 def evaluate(question: Question, transport: Transport, seed: int, wrong: Sequence[KnownMistake]) -> QuestionResult:
     """Run every check on arguments fresh from `seed`; a failed one is compared with the known mistakes."""
     findings, transcripts, remarks = [], [], []
-    stopped = False
+    stopped, like = False, _example(question, seed)
     for check in question.checks:
-        ask = Ask(transport, question, _example(question, seed), min(CLOSE, getattr(check, "atol", None) or CLOSE))
+        ask = Ask(transport, question, like, min(CLOSE, getattr(check, "atol", None) or CLOSE))
         transcripts.append(ask.calls)
         remarks.append(ask.remarks)
         if stopped:
