@@ -41,11 +41,17 @@ class Ngrams:
             p = self._mixed(k, key * self.n_vocab + np.arange(self.n_vocab), p)
         return p
 
-    def surprisal(self, ids: ArrayLike) -> Float[ndarray, "rest"]:
-        """-log2 of the probability of every token but the first, given up to n - 1 tokens before it, in bits."""
+    def surprisal(self, ids: ArrayLike, n: int | None = None) -> Float[ndarray, "rest"]:
+        """-log2 of the probability of every token but the first, given up to n - 1 tokens before it, in bits.
+
+        A smaller ``n`` than that of the table gives what a table of that size would give.
+        """
+        n = self.n if n is None else n
+        if not 1 <= n <= self.n:
+            raise ValueError(f"Ngrams: surprisal with n={n}, expected 1 to {self.n}, as many as this table has.")
         ids = self._checked(ids, self.n_vocab)
         p = np.full(len(ids), 1 / self.n_vocab)
-        for k in range(min(self.n, len(ids))):
+        for k in range(min(n, len(ids))):
             p[k:] = self._mixed(k, self._keys(ids, k + 1), p[k:])
         return -np.log2(p[1:])
 

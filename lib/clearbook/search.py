@@ -14,6 +14,7 @@ from torch import Tensor
 from clearbook.data.course_files import course_file
 
 FEWEST_WORDS = 15
+SIGNS = {r"\times": "×", r"\dots": "…", r"\top": "ᵀ", r"\approx": "≈", r"\ne": "≠", r"\le": "≤", r"\cdot": "·"}
 
 
 class Paragraph(NamedTuple):
@@ -47,11 +48,18 @@ def book_paragraphs(pages: Sequence[str] = ()) -> list[Paragraph]:
 
 
 def _plain(block: str) -> str:
-    """Words as they are read: links by their text, roles and marks of emphasis away, in one line."""
+    """Words as they are read: links by their text, formulas by their letters, roles and emphasis away, in one line."""
+    block = re.sub(r"\$([^$]+)\$", lambda formula: _letters(formula[1]), block)
     block = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", block)
     block = re.sub(r"\s*\{cite[\w:]*\}`[^`]*`", "", block)
     block = re.sub(r"\{[\w:-]+\}`([^`<]*?)\s*(?:<[^>]*>)?`", r"\1", block)
     return " ".join(re.sub(r"\*\*?|`", "", block).split())
+
+
+def _letters(formula: str) -> str:
+    """A formula of LaTeX as plain text: signs as such, other commands by their names, those of type away."""
+    formula = re.sub(r"\\(?:mathbf|mathrm|text|operatorname)\b\s*|\\[,;! ]|[{}]", "", formula)
+    return re.sub(r"\\[A-Za-z]+", lambda command: SIGNS.get(command[0], command[0][1:]), formula)
 
 
 @torch.no_grad()

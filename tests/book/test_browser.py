@@ -53,9 +53,18 @@ def readings(page: str) -> list[tuple[str, str]]:
 
 
 READINGS = [(page, *reading) for page in PAGES for reading in readings(page)]
-AXE_READINGS = [reading for reading in READINGS if reading[1] == ("narrow" if reading[0] in GENERATED else "wide")]
-# The rows of a generated table are alike, and there are thousands of them: axe looks at the first ones.
-FEW_ROWS = "document.querySelectorAll('tbody > tr:nth-child(n + 4)').forEach(row => row.remove())"
+CLOSER = [page for page in PAGES if page.startswith("chapters/closer/")]
+ONE_TEMPLATE = {*CLOSER[3:], *SOLUTIONS[2:]}  # what axe would find in these it finds in the first ones
+AXE_READINGS = [
+    reading
+    for reading in READINGS
+    if reading[1] == ("narrow" if reading[0] in GENERATED else "wide") and reading[0] not in ONE_TEMPLATE
+]
+# Rows of a generated table are alike, and so are the entries of the reference: axe looks at the first ones.
+FEW_ALIKE = """() => {
+    document.querySelectorAll('tbody > tr:nth-child(n + 4)').forEach(row => row.remove());
+    [...document.querySelectorAll('dl.py')].slice(12).forEach(entry => entry.remove());
+}"""
 # Formulas and thousands of pieces of coloured code, alike on all pages: axe looks at the code of those for all.
 AXE_LEAVES = {True: ["mjx-container"], False: ["mjx-container", ".highlight pre"]}
 
@@ -263,7 +272,7 @@ def test_axe_finds_nothing(show, width, scheme):
     page = show(width, scheme)
     page.add_script_tag(path=AXE)
     if page.url.endswith(tuple(GENERATED)):
-        page.evaluate(FEW_ROWS)
+        page.evaluate(FEW_ALIKE)
     options = f"{{resultTypes: ['violations'], {AXE_RULES[scheme]}}}"
     context = json.dumps({"exclude": AXE_LEAVES[page.url.endswith(tuple(FOR_ALL))]})
     violations = page.evaluate(f"async () => (await axe.run({context}, {options})).violations")

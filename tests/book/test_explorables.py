@@ -26,7 +26,7 @@ from clearformer.reference.functions import softmax
 from clearformer.reference.positions import sinusoidal
 
 from tests.book.pages import ROOT, soup
-from tests.book.test_browser import AXE, UNNAMED, needs_axe, pytestmark  # noqa: F401
+from tests.book.test_browser import AXE, AXE_RULES, UNNAMED, needs_axe, pytestmark  # noqa: F401
 
 sys.path.insert(0, str(ROOT / "tools"))
 from sphinx_clearformer import elements, publish_elements
@@ -493,7 +493,8 @@ def test_axe_finds_nothing(show, tag, scheme):
     shown.page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true })")
     shown.page.add_style_tag(content=THEME[scheme])
     shown.page.add_script_tag(path=AXE)
-    violations = shown.page.evaluate("async () => (await axe.run()).violations")
+    options = f"{{resultTypes: ['violations'], {AXE_RULES[scheme]}}}"
+    violations = shown.page.evaluate(f"async () => (await axe.run({options})).violations")
     assert [f"{v['id']}: {v['nodes'][0]['html'][:200]}" for v in violations] == []
 
 

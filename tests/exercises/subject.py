@@ -13,7 +13,7 @@ from clearcheck.grading.evaluate import Ask, generator
 from clearcheck.grading.question import Exercise, Question
 from clearcheck.worker.guarded_call import call_named
 
-SEEDS = (0, 1, 2, 3, 4, 20_031)  # those of the proof, and one that nobody has tried
+SEEDS = (0, 1, 2, 20_031)  # those of the proof, and one that nobody has tried
 
 
 @dataclass

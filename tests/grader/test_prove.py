@@ -77,6 +77,12 @@ def test_each_planted_fault_is_an_error(course, capsys):
     assert len(found) == len(PLANTED)
 
 
+def test_a_mistake_that_a_notebook_does_not_make_is_an_error(course):
+    """Would catch a proof whose functions are graded otherwise than the notebooks that learners hand in."""
+    edited(course, "means.py", "+ return table.mean(axis=1)", '+ return table.mean(axis=int(__name__ != "__main__"))')
+    assert "means: over_rows is graded [('values', 4, None)" in errors()
+
+
 def test_too_few_solutions_fail_the_command(course, capsys):
     """Would catch a proof by two examples, and an exit code that hides its errors."""
     edited(course, "means.py", '@wrong("The caller\'s table is divided in place.")\n', "")

@@ -29,6 +29,15 @@ def test_surprisal_is_those_of_the_distributions(ids, n):
     np.testing.assert_allclose(table.surprisal(other), one_by_one, rtol=1e-12)
 
 
+def test_a_table_answers_for_the_smaller_ones(ids):
+    table, other = Ngrams(ids, 4, V), np.random.default_rng(5).integers(V, size=30)
+    for n in range(1, 5):
+        np.testing.assert_array_equal(table.surprisal(other, n), Ngrams(ids, n, V).surprisal(other))
+    for n in (0, 5):
+        with pytest.raises(ValueError, match=f"surprisal with n={n}, expected 1 to 4"):
+            table.surprisal(other, n)
+
+
 def test_only_the_last_tokens_of_a_context_count(ids):
     table = Ngrams(ids, 3, V)
     np.testing.assert_array_equal(table.distribution([0, 0, 3, 1]), table.distribution([4, 2, 3, 1]))

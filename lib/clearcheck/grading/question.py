@@ -131,8 +131,8 @@ class Question:
     be written.
     `uses` names the questions whose functions its solutions call: the proof never mixes mistakes of both. `brings`
     maps functions of earlier exercises that an answer may call to their slugs. `inputs` says what its arguments are.
-    `draws` is how many draws of them the proof tries: fewer where an answer trains a model. With `measured` a check
-    can ask each call how many bytes the answer "held" at once.
+    `draws` is the most draws of them that the proof tries: fewer where an answer trains a model. With `measured` a
+    check can ask each call how many bytes the answer "held" at once.
     """
 
     id: str

@@ -1,8 +1,9 @@
-"""Prove a grader: real notebooks with right and wrong solutions, graded as a submission is.
+"""Prove a grader: right and wrong solutions, graded as a submission is.
 
-With the first seed every solution goes the whole way, in a notebook of its exercise and through the worker; with
-another its function is asked in this process, by the same `evaluate`, and a right one with a third. A wrong one that
-trains a model is asked here alone, on one seed: the diagnosis of all the others trains it here anyway.
+With the first seed every right solution goes the whole way, in a notebook of its exercise and through the worker; with
+the others its function is asked in this process, by the same `evaluate`. A wrong one is asked here, where the diagnosis
+of all others has to call it anyway. The first wrong ones of each question go the whole way as well, and both ways have
+to give the same points for the same reasons.
 
 Solutions of different questions share a notebook: the first right one of each, the second of each, and so on. Every
 other answer cell holds the author's answer, and a question never shares one with a question whose function it uses.
@@ -27,6 +28,8 @@ from clearcheck.worker.parent import Worker
 
 SEEDS = (0, 1, 2)  # 0 is what a learner's notebook uses
 WRONG_DRAWS = 2  # a right one must not be refused by chance; a wrong one differs on most arguments
+QUICK = ("function", "tensors")  # what is asked for otherwise takes long: a wrong one gets one draw
+WHOLE_WAY = 2  # so many wrong solutions of each question are graded in a notebook, too
 LEAST_RIGHT, LEAST_WRONG = 3, 8
 LEAST_MARGIN = 100  # a wrong value differs by more than this many tolerances
 
@@ -85,24 +88,32 @@ def prove(slug: str, limits: Limits | None = None, seeds: Sequence[int] = SEEDS)
         [grade] = _grades(notebook, chosen, limits or Limits(), seeds[:1])
         return grade
 
+    def in_notebooks(collection: Solutions) -> Iterator[tuple[Solution, QuestionResult]]:
+        for chosen in sheets(authored.exercise, collection):
+            graded = grade(filled(source, chosen), [question for question, _ in chosen])
+            yield from zip((solution for _, solution in chosen), graded.questions, strict=True)
+
     source = read_source(authored.folder / "source.ipynb")
     learner = learner_notebook(source, slug)
-    trained = [question for question in authored.exercise.questions if question.how == "training"]
-    graded = Solutions(entries=[e for e in authored.wrong.entries if e.question not in {q.id for q in trained}])
+    questions = authored.exercise.questions
+    first = [e for q in questions if q.how != "training" for e in authored.wrong.of(q.id)[:WHOLE_WAY]]
     rows = [
-        _row(authored, [result], result.question, solution, right, drawn)
-        for collection, right, drawn in ((authored.right, True, seeds), (graded, False, seeds[:WRONG_DRAWS]))
-        for chosen in sheets(authored.exercise, collection)
-        for result, (_, solution) in zip(
-            grade(filled(source, chosen), [question for question, _ in chosen]).questions, chosen, strict=True
-        )
+        _row(authored, authored.exercise.question(solution.question), solution, True, seeds, [result])
+        for solution, result in in_notebooks(authored.right)
     ]
-    rows += [_row(authored, [], q, entry, False, seeds[:1]) for q in trained for entry in authored.wrong.of(q.id)]
+    rows += [
+        _row(authored, question, solution, False, seeds[: WRONG_DRAWS if question.how in QUICK else 1])
+        for question in questions
+        for solution in authored.wrong.of(question.id)
+    ]
+    told = list(in_notebooks(Solutions(entries=first)))
+    both_ways = [(row, result) for solution, result in told for row in rows if row.solution is solution]
     ends = (_grades(notebook, authored, limits or Limits(), seeds) for notebook in (source, learner))
     errors = [
         *_ends(*ends),
         *(error for question in authored.exercise.questions for error in _counts(question, rows)),
         *(error for row in rows for error in _faults(row)),
+        *(error for row, result in both_ways for error in _disagreement(row, result)),
     ]
     return Proof(authored.exercise, rows, errors)
 
@@ -115,11 +126,11 @@ def _grades(notebook: dict, authored: Authored, limits: Limits, seeds: Sequence[
 
 def _row(
     authored: Authored,
-    results: list[QuestionResult],
     question: Question,
     solution: Solution,
     right: bool,
     seeds: Sequence[int],
+    results: Sequence[QuestionResult] = (),
 ) -> ProofRow:
     """The results that the notebook got with the first seeds, and those of the function alone with the others."""
     known, seeds = authored.wrong.of(question.id), seeds[: question.draws]
@@ -158,6 +169,13 @@ def _faults(row: ProofRow) -> Iterator[str]:
         if fault:
             yield f"{name} {fault} (seed {seed})"
             return
+
+
+def _disagreement(row: ProofRow, in_notebook: QuestionResult) -> Iterator[str]:
+    """Points and diagnoses are compared: a message may tell what was measured, such as bytes held."""
+    graded, asked = ([(c.name, c.points, c.diagnosis) for c in it.checks] for it in (in_notebook, row.results[0]))
+    if graded != asked:
+        yield f"{row.question.id}: {row.solution.name} is graded {graded} in a notebook, {asked} as a function."
 
 
 def _right_fault(result: QuestionResult, text: str) -> str:
