@@ -20,7 +20,7 @@ from tests.book.test_browser import AXE, settled
 from tests.book.test_browser import pytestmark as in_the_browser
 
 ZEN = zen_text()
-SHIPPED = sorted(config.parent.name for config in ROOT.glob("models/*/config.json"))
+SHIPPED = ["austen"]  # what the pages show
 SPACES = "".join(chr(i) for i in range(0x110000) if chr(i).isspace())
 BORDERS = "x".join(f" {SPACES}\ufeff\u180e\u200b ")  # characters that are spaces for Python, for JavaScript or neither
 TEXTS = [

@@ -176,26 +176,22 @@ def test_the_library_is_used_as_the_readme_prints_it(tmp_path):
     assert 6 <= len(snippet.splitlines()) <= 8
     script = tmp_path / "snippet.py"
     script.write_text(snippet, encoding="utf8")
-    make = [sys.executable, "-c", CHECKPOINT, tmp_path / "gpt2"]
-    for command in (make, [sys.executable, script]):
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, encoding="utf8")
-        assert done.returncode == 0, done.stderr
+    write_checkpoint(tmp_path / "gpt2")
+    done = subprocess.run([sys.executable, script], cwd=tmp_path, capture_output=True, text=True, encoding="utf8")
+    assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("Attention is") and len(done.stdout) > len("Attention is ")
 
 
-CHECKPOINT = """
-import sys
-from tokenizers import ByteLevelBPETokenizer
-from transformers import GPT2TokenizerFast
-from clearformer.models.gpt import GPT, GPTConfig
-from clearformer.pretrained import save_pretrained
+def write_checkpoint(folder: Path):
+    from clearformer.models.gpt import GPT, GPTConfig
+    from clearformer.pretrained import save_pretrained
+    from tokenizers import ByteLevelBPETokenizer
 
-sizes = dict(n_positions=64, d_model=16, n_heads=2, n_layers=1)
-save_pretrained(GPT(GPTConfig.preset("gpt2", n_vocab=300, **sizes)), sys.argv[1])
-tokenizer = ByteLevelBPETokenizer()
-tokenizer.train_from_iterator(["Attention is all you need"], vocab_size=300, special_tokens=["<|endoftext|>"])
-tokenizer.save_model(sys.argv[1])
-"""
+    sizes = {"n_positions": 64, "d_model": 16, "n_heads": 2, "n_layers": 1}
+    save_pretrained(GPT(GPTConfig.preset("gpt2", n_vocab=300, **sizes)), folder)
+    tokenizer = ByteLevelBPETokenizer()
+    tokenizer.train_from_iterator(["Attention is all you need"], vocab_size=300, special_tokens=["<|endoftext|>"])
+    tokenizer.save_model(str(folder))
 
 
 def test_the_makefile_stays_small():

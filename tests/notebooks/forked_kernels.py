@@ -7,6 +7,7 @@ Each notebook still has a process of its own, with nothing in it but these modul
 environment, folder and output on, lives as long as the kernel does, and passes an interrupt to it.
 """
 
+import gc
 import importlib
 import json
 import os
@@ -24,6 +25,7 @@ def serve(path: str) -> None:
     os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"  # as in a kernel, read by an import
     for name in MODULES:
         importlib.import_module(name)
+    gc.freeze()  # else each kernel's first collection copies all that was imported
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for a kernel: its connection tells its end
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(path)
