@@ -8,6 +8,7 @@ import front_page
 import live_transformer
 import site_formulas
 import site_lean
+import site_navigation
 import site_pages
 import site_quiz
 import site_search
@@ -128,7 +129,7 @@ def setup(app):
     app.connect("html-page-context", name_the_front_page)
     app.connect("html-page-context", load_elements)
     app.connect("html-page-context", bring_the_live_transformer)
-    for part in (front_page, site_quiz, site_pages, site_search, site_lean, site_formulas):
+    for part in (front_page, site_navigation, site_quiz, site_pages, site_search, site_lean, site_formulas):
         part.setup(app)
     app.setup_extension("publish")  # what a reader takes home
     return {"parallel_read_safe": True, "parallel_write_safe": True}
