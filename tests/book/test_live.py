@@ -516,7 +516,7 @@ def test_a_file_alone_asks_for_the_other(visit, models, name, missing):
 def test_any_text_is_read_or_refused_in_words(visit, models, name):
     """Catches a blank, an exception, a freeze or a text that is left out in silence."""
     own, page = models[name], visit(name)
-    for text in ODD[:2] if name in SHIPPED else ODD:  # what reads a text is the same for a large model, and slower
+    for text in ODD[1:2] if name in SHIPPED else ODD:  # what reads a text is the same for a large model, and slower
         paste(page, text)
         found = state(page)
         assert abs(sum(found["probabilities"]) - 1) < 1e-6
