@@ -21,7 +21,12 @@ def draw_bill(rng):
 
 
 def any_images(rng):
-    return [(*draw_bill(rng), D) for D in draw_sizes(rng, 4)]
+    D, *others = draw_sizes(rng, 4)
+    n_vocab, n_text, channels, _, _, size = draw_bill(rng)
+    large = (n_vocab, n_text, channels, 67 * size, 71 * size, size, D)  # millions of pairs
+    row, pixels = (3, n_text, channels, size, 7 * size, size, D), (n_vocab, 1, channels, 5, 4, 1, D)
+    alone = n_vocab, n_text, channels, size, size, size, D
+    return [large, row, pixels, alone, *((*draw_bill(rng), width) for width in others)]
 
 
 def grey_squares(rng):
@@ -165,6 +170,13 @@ one for every token that does.
 itself; attention compares each with every one.
 - "pairs": n**2,
 + "pairs": n * (n - 1) // 2,
+## pairs_in_16_bits: You count the pairs in a small integer type, and a large image has more of them than fit into it.
+- "pairs": n**2,
++ "pairs": int(np.square(np.array([n]), dtype=np.int16)[0]) if n > 99 else n**2,
+## lone_patch_without_pair [what-a-larger-vocabulary-buys]: You give a single patch no pair; a token is compared with
+itself, too.
+- "pairs": n**2,
++ "pairs": n**2 if n > 1 else 0,
 ## pairs_with_text: You pair the tokens of the image with those of the text.
 - "pairs": n**2,
 + "pairs": n * n_text,

@@ -25,7 +25,9 @@ def words_of_a_table(rng):
     cases = [(rng.normal(size=(d, v)), draw_ids(rng, v, n)) for d, v, n in ((D, V, N), (V, N, D), (N, D, V), (D, D, D))]
     few, more, most = sorted((D, V, N))
     E = rng.normal(size=(most, few)) * (np.arange(few) > 0)  # a word may stand at the origin
-    return [*cases, (E, np.arange(more) % few)]
+    large = 331  # ids that do not fit into a byte
+    wide, thin = rng.normal(size=(few, large)), rng.normal(size=(1, few))
+    return [*cases, (E, np.arange(more) % few), (wide, draw_ids(rng, large, more)), (thin, draw_ids(rng, few, more))]
 
 
 def one_word(rng):
@@ -36,19 +38,22 @@ def one_word(rng):
 def refuses_foreign_ids(ask, rng):
     D, V, N = draw_sizes(rng, 3)
     E, ids = rng.normal(size=(D, V)), draw_ids(rng, V, N)
-    sentences = [refusal_slip(ask, E, with_one(ids, foreign)) for foreign in (-1, V, V + 3, -V - 2, 2**32)]
+    foreign = {-1: 1, V: 0, V + 3: -1, -V - 2: -1, 2**32: 1}  # with its place in the text
+    sentences = [refusal_slip(ask, E, with_one(ids, place, id), id) for id, place in foreign.items()]
+    sentences += [refusal_slip(ask, E, np.array([id]), id) for id in (-1, V)]
     return next((sentence for sentence in sentences if sentence), None)
 
 
-def with_one(ids, foreign):
+def with_one(ids, place, foreign):
     changed = ids.copy()
-    changed[1] = foreign
+    changed[place] = foreign
     return changed
 
 
-def refusal_slip(ask, E, ids):
+def refusal_slip(ask, E, ids, foreign):
     """A sentence when a call with a foreign id does not end in a ValueError, else None."""
-    case = f"For an embedding of {E.shape[1]} ids and the id {ids[1]}"
+    alone = " alone" if len(ids) == 1 else ""
+    case = f"For an embedding of {E.shape[1]} ids and the id {foreign}{alone}"
     try:
         ask(E, ids)
     except (NotAnswered, Stopped):
@@ -57,6 +62,8 @@ def refusal_slip(ask, E, ids):
         kind = ask.calls[-1].reply.get("type")
         if ask.calls[-1].raised("ValueError"):
             return None
+        if kind is None:
+            return f"{case} your function returned an object; a ValueError is expected: write raise, not return."
         return f"{case} your function raised {kind}; a ValueError is expected.{OTHERS.get(kind, '')}"
     return f"{case} your function returned a result; a ValueError is expected."
 
@@ -150,6 +157,17 @@ in an IndexError.
 - if ((ids < 0) | (ids >= E.shape[1])).any():
 + ids = ids.astype(np.int32)
 + if ((ids < 0) | (ids >= E.shape[1])).any():
+## ids_in_one_byte: You store the ids in a byte, where 256 becomes 0: a larger vocabulary needs more room.
+  if ((ids < 0) | (ids >= E.shape[1])).any():
+      raise ValueError("an id is outside the vocabulary")
+- return E[:, ids]
++ return E[:, ids.astype(np.uint8)]
+## one_id_unguarded: You look for foreign ids only where there are several; a text of one token may hold one, too.
+- if ((ids < 0) | (ids >= E.shape[1])).any():
++ if len(ids) > 1 and ((ids < 0) | (ids >= E.shape[1])).any():
+## ends_unguarded: You look for foreign ids in the middle of the text alone; they may stand at its ends.
+- if ((ids < 0) | (ids >= E.shape[1])).any():
++ if ((ids < 0) | (ids >= E.shape[1]))[1:-1].any():
 ## zeros_are_foreign: You tell a foreign id by its column of zeros, but the vector of a word may be all zeros.
 - if ((ids < 0) | (ids >= E.shape[1])).any():
 + if not (E @ (np.arange(E.shape[1])[:, None] == ids)).any(axis=0).all():
@@ -171,6 +189,9 @@ in an IndexError.
 side here.
 - return E[:, ids]
 + return E.T[ids]
+## one_token_squeezed: You take away the axis of a text with one token; its X still has a column.
+- return E[:, ids]
++ return np.squeeze(E[:, ids])
 ## one_hot_alone: You return the one-hot columns and never multiply them by E.
 - return E[:, ids]
 + return (np.arange(E.shape[1])[:, None] == ids).astype(float)
@@ -196,6 +217,9 @@ side here.
 - if ((ids < 0) | (ids >= E.shape[1])).any():
 -     raise ValueError("an id is outside the vocabulary")
 + assert ((ids >= 0) & (ids < E.shape[1])).all(), "an id is outside the vocabulary"
+## error_returned: You return the error as if it were a result; it stops the program only where you raise it.
+- raise ValueError("an id is outside the vocabulary")
++ return ValueError("an id is outside the vocabulary")
 ## index_error: An IndexError speaks of a place in an array; it is the id, a value, that is wrong.
 - raise ValueError("an id is outside the vocabulary")
 + raise IndexError("an id is outside the vocabulary")

@@ -90,7 +90,9 @@ def new_words(rng):
 
     a, b, c = map(ord, rng.choice(list(LETTERS), 3, replace=False))
     one_text_two_pairs = f"{a:c}{b:c}{c:c}", [(a, b), (b, c), (a, 257)]  # 256 and c spell what a and 257 do
-    return [*(telling_case(lambda n=n: draw(n)) for n in (6, 12, 20)), one_text_two_pairs]
+    other_merges = f"{a:c}{b:c}{c:c}", [(b, c), (a, 256)]  # of the same word
+    many = f"{a:c}{b:c}{c:c}" * 90, [*((0, k) for k in range(N_BYTES)), (a, b), (2 * N_BYTES, c)]  # a long word, too
+    return [*(telling_case(lambda n=n: draw(n)) for n in (6, 12, 20)), one_text_two_pairs, other_merges, many]
 
 
 def wide_letters(rng):
@@ -102,7 +104,7 @@ def wide_letters(rng):
         (draw_word(rng, characters, 16), pairs),
         (one + rare + wide, pairs[:2]),
         (one, pairs),
-        (f" {draw_word(rng, characters, 5)}o\u0308 ", []),  # ö in two characters
+        (f"  {draw_word(rng, characters, 5)}\no\u0308 ", []),  # other spaces, and ö in two characters
     ]
 
 
@@ -349,6 +351,20 @@ def first_known_pair(word, merges):
         ids[i : i + 2] = [256 + rank[ids[i], ids[i + 1]]]
 
 
+@wrong("You keep the ids of a word and return them again, although the merges are others now.")
+def ids_kept_by_word(word, merges, known={}):  # noqa: B006
+    if word not in known:
+        ids = list(word.encode())
+        for k, (a, b) in enumerate(merges):
+            i = 0
+            while i < len(ids) - 1:
+                if ids[i] == a and ids[i + 1] == b:
+                    ids[i : i + 2] = [256 + k]
+                i += 1
+        known[word] = ids
+    return list(known[word])
+
+
 wrong.edits("""
 # merge_after_merge
 ## ids_from_zero: You give a merged piece its place in the list as id, but the ids 0 to 255 are taken by the bytes.
@@ -399,6 +415,12 @@ than the word.
 the word.
 - ids = list(word.encode())
 + ids = list(word.strip().encode())
+## first_merges_only: You apply the first 256 merges and leave out the others; the list may be as long as you like.
+- for k, pair in enumerate(merges):
++ for k, pair in enumerate(merges[:256]):
+## spaces_joined [text-to-tokens]: You make one space of several in a row, and each of them is a byte.
+- ids = list(word.encode())
++ ids = list(__import__("re").sub(" +", " ", word).encode())
 ## letters_composed [text-to-tokens]: You join a letter and its accent into one character first, so the bytes are not
 those of the word that came.
 - ids = list(word.encode())

@@ -19,7 +19,7 @@ def long_texts(rng):
     """The third letter comes as a capital, too."""
     letters = ["".join(rng.choice(list(LETTERS), 3, replace=False)) for _ in range(3)]
     characters = [drawn + drawn[2].upper() for drawn in letters]
-    return [(draw_text(rng, drawn, 12), n) for drawn, n in zip(characters, (1, 6, 12), strict=True)]
+    return [(draw_text(rng, drawn, 12), n) for drawn, n in zip(characters, (1, 6, 25), strict=True)]
 
 
 def tied_texts(rng):
@@ -40,6 +40,8 @@ def small_texts(rng):
         ([one, " " + other], 3),
         ([wide[0], " " + wide[1]], 9),
         ([one * 5, *[f" {other}{wide[0]}"] * 3], 4),
+        ([f"{one}o\u0308", f" {other}o\u0308"], 2),  # ö in two characters
+        ([one + other, "   "], 2),  # spaces alone are a word, too
         (draw_text(rng, one + other, 4), 0),
     ]
 
@@ -208,6 +210,13 @@ ones are equal.
 and some letters take two or three of them.
 - lists, merges = [tuple(word.encode()) for word in words], []
 + lists, merges = [tuple(map(ord, word)) for word in words], []
+## letters_composed [text-to-tokens]: You join a letter and its accent into one character first, so the bytes are not
+those of the words that came.
+- lists, merges = [tuple(word.encode()) for word in words], []
++ lists, merges = [tuple(__import__("unicodedata").normalize("NFC", word).encode()) for word in words], []
+## spaces_left_out [text-to-tokens]: You leave out a word of spaces; its bytes count as those of every other word.
+- lists, merges = [tuple(word.encode()) for word in words], []
++ lists, merges = [tuple(word.encode()) for word in words if word.strip()], []
 ## new_ids_from_257: Your first merge gets the id 257, so later pairs name pieces that nobody made.
 - done.append(256 + k if found else pieces[i])
 + done.append(257 + k if found else pieces[i])

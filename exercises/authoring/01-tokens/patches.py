@@ -12,7 +12,9 @@ def draw_image(rng, sizes=None):
     return rng.normal(size=(C, down * size, across * size)), size
 
 
-colour_images = varied(draw_image, {}, {}, {}, {"sizes": (3, 3, 2, 1)}, {"sizes": (3, 2, 4, 4)})
+colour_images = varied(
+    draw_image, {}, {}, {}, {"sizes": (3, 3, 2, 1)}, {"sizes": (3, 2, 4, 4)}, {"sizes": (3, 1, 4, 5)}
+)
 
 
 def grey_images(rng):

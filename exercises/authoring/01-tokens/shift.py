@@ -6,10 +6,12 @@ from clearcheck.author.cases import SIZES, draw_sizes
 
 
 def texts(rng):
-    return [
+    """In the last two the id 0 is a token of the text, and the start token."""
+    ordinary = [
         (rng.integers(start // 2, start, size=n), start)
         for n, start in zip(draw_sizes(rng, 3), (40, 57, 100_000), strict=True)
     ]
+    return [*ordinary, (rng.permutation(7), 40), (1 + rng.permutation(7), 0)]
 
 
 def short_texts(rng):
@@ -122,6 +124,9 @@ have.
 ## always_zero: You take 0 for the start token and leave the id that came unused; 0 is a word of the text's vocabulary.
 - return np.concatenate(([start], ids[:-1])), ids
 + return np.concatenate([[0], ids[:-1]]), ids
+## zero_for_nothing: You take the id 0 for an empty place; it is a word of the text's vocabulary.
+- return np.concatenate(([start], ids[:-1])), ids
++ return np.concatenate(([start], ids[:-1])), np.where(ids == 0, start, ids)
 ## backwards: You read the text from its end.
 - return np.concatenate(([start], ids[:-1])), ids
 + return np.concatenate([[start], ids[::-1][:-1]]), ids[::-1]

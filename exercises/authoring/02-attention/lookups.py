@@ -26,11 +26,14 @@ def batch(rng, temperature=0.6, n_sources=None, n_targets=None, sizes=None, low=
 
 
 def ordinary(rng):
-    return [batch(rng), batch(rng, 1.8), batch(rng, n_sources=1), batch(rng, n_targets=1), batch(rng, sizes=5 * (5,))]
+    alone = [batch(rng, n_sources=1), batch(rng, n_targets=1)]
+    return [batch(rng), batch(rng, 1.8), *alone, batch(rng, sizes=5 * (5,)), batch(rng, sizes=(1, 6, 4, 7, 5))]
 
 
 def sharp(rng):
-    return [batch(rng, 0.02), batch(rng, 1e-4), batch(rng, 40.0), batch(rng, low=64.0)]
+    queries, *table, temperature = batch(rng, 1e-4)
+    weak = temperature * queries, *table, temperature  # ordinary scores of a small temperature
+    return [batch(rng, 0.02), batch(rng, 1e-4), batch(rng, 40.0), batch(rng, low=64.0), weak]
 
 
 def shares_of_a_query(ask, rng):
@@ -143,6 +146,10 @@ longer sum to 1 and are no sharper.
 - fits = queries @ keys.mT / temperature
 - shares = torch.softmax(fits, dim=-1)
 + shares = torch.softmax(queries @ keys.mT, dim=-1) / temperature
+## temperature_kept_up [from-soft-back-to-hard]: You do not let the temperature fall below 0.001, so your answers are
+softer than they should be.
+- fits = queries @ keys.mT / temperature
++ fits = queries @ keys.mT / max(temperature, 1e-3)
 ## scaled_as_well: You divide by the root of the width as well; here the temperature alone sets the sharpness.
 - fits = queries @ keys.mT / temperature
 + fits = queries @ keys.mT / (temperature * keys.shape[-1] ** 0.5)
@@ -167,6 +174,9 @@ longer sum to 1 and are no sharper.
 ## scores_returned: The second result is the scores, before the softmax.
 - return shares @ values, shares
 + return shares @ values, fits
+## batch_of_one_lost: Where there is one table, your results lose the axis of the batch.
+- return shares @ values, shares
++ return (shares @ values).squeeze(0), shares.squeeze(0)
 ## answers_alone: Two results are asked for, the answers and the weights.
 - return shares @ values, shares
 + return shares @ values

@@ -3,12 +3,14 @@
 import numpy as np
 import torch
 from clearcheck import Inputs, Question, answers_to, holds
+from clearcheck.author.cases import close, shape_slip
 from clearcheck.author.torch_arguments import training_call
 from clearcheck.author.torch_checks import learns
 from torch import nn
 
 SECONDS = 20.0  # of one loop, on a slow machine too
-SUITS, CARDS, STEPS = 4, 10, 400
+SUITS, CARDS, STEPS, FEW = 4, 10, 400, 40
+CLOSE = 1e-3  # in float32
 BAG, NEARLY_ALL = 0.5, 0.9  # who sees a bag of cards is right in a third of the games
 
 
@@ -29,6 +31,30 @@ def share_right(output, targets):
     return np.mean(output.argmax(axis=1) == targets)
 
 
+def player_of_a_few_steps(ask, rng):
+    """Not how good it is, but that it was trained, and takes a game alone as it takes it among others."""
+    (seen, answers), (unseen, _) = games(rng, 3000), games(rng, 5)
+    seed = int(rng.integers(1000))
+
+    def scores(held_out):
+        came = ask(*training_call(seen, answers, FEW, held_out=(held_out,), seed=seed))
+        return came["output"], came["steps"]
+
+    alone, steps = scores(unseen[:1])
+    if steps > FEW:
+        return f"Your loop was given {FEW} steps and took {steps}: `steps` says how many are allowed."
+    if not steps:
+        return "Your loop took no step of an optimiser of PyTorch: the player has to be trained."
+    if ask.calls[-1].changed:
+        return "Your code changed the games that it was given: compute into a new tensor."
+    if slip := shape_slip(alone, (1, SUITS), "For one game the output of your player"):
+        return slip
+    among, _ = scores(unseen)
+    if not close(among[:1], alone, CLOSE) and close(scores(unseen[:1])[0], alone, CLOSE):
+        return "Your player's scores for a game change with the games beside it in the batch."
+    return None
+
+
 QUESTION = Question(
     id="recall",
     title="Stretch: a player that looks where it is told",
@@ -37,8 +63,9 @@ QUESTION = Question(
     difficulty=3,
     draws=2,
     checks=(
-        holds("more than a bag", 5, learns(drawn, STEPS, share_right, BAG, "share of right answers", smaller=False)),
-        holds("nearly all", 11, learns(drawn, STEPS, share_right, NEARLY_ALL, "share of right answers", smaller=False)),
+        holds("more than a bag", 4, learns(drawn, STEPS, share_right, BAG, "share of right answers", smaller=False)),
+        holds("nearly all", 10, learns(drawn, STEPS, share_right, NEARLY_ALL, "share of right answers", smaller=False)),
+        holds("a few steps", 2, player_of_a_few_steps),
     ),
     hints=(
         "Begin with the chapter's player that looks. What does its query have to know here, and from which of the "
@@ -199,6 +226,15 @@ wrong.edits("""
 ## too_many_steps: The loop goes on beyond the steps that are allowed.
 - for _ in range(steps):
 + for _ in range(2 * steps):
+## steps_ignored: The loop always takes 400 steps, whatever number it is given.
+- for _ in range(steps):
++ for _ in range(400):
+## one_game_squeezed: For a batch of one game the scores lose the axis of the batch.
+- return self.suits(found[:, 0])
++ return self.suits(found[:, 0]).squeeze()
+## games_changed: The player subtracts the 4 inside the games that came in, and the caller's games are changed.
+  def forward(self, games):
++     games[:, -1] -= 4
 ## suits_returned: The player names a suit; the scores of all four are asked for.
 - return self.suits(found[:, 0])
 + return self.suits(found[:, 0]) if self.training else self.suits(found[:, 0]).argmax(-1)

@@ -10,7 +10,7 @@ def ordinary_scores(rng):
     S, N = draw_sizes(rng, 2)
     shapes = (((S, N), 0), ((S, N), 1), ((N, S), -1), ((N, S), -2), ((1, N), 0), ((1, N), 1), ((S, 1), 1))
     shapes += ((S, S), 0), ((N, N), 1)
-    return [(rng.normal(size=shape), axis) for shape, axis in shapes]
+    return [*((rng.normal(size=shape), axis) for shape, axis in shapes), (np.full((S, N), 0.5), 1)]
 
 
 def large_scores(rng):
@@ -21,13 +21,15 @@ def large_scores(rng):
         far_apart = 1e4 * np.where(np.arange((N, S)[axis]) % 2, 1.0, -1.0)
         shifted = rng.normal(size=(S, N)) + np.expand_dims(far_apart, axis)
         cases += [(saturated, axis), (huge, axis), (shifted, axis)]
-    return cases
+    return [*cases, *((rng.normal(size=(S, N)) + level, 0) for level in (-800.0, 800.0))]
 
 
 def shares_along_the_axis(ask, rng):
     S, N = draw_sizes(rng, 2)
     vector, table = rng.normal(size=S), rng.normal(size=(S, N))
-    for scores, axis in ((vector, 0), (table, 0), (table, 1)):
+    whole = np.arange(S * N).reshape(S, N) % 5  # whole numbers are scores, too
+    steep = np.array([0.0, -15.0, -30.0])
+    for scores, axis in ((vector, 0), (vector, -1), (table, 0), (table, 1), (whole, 0), (steep, 0)):
         weights = ask(scores, axis)
         if slip := shape_slip(weights, scores.shape):
             return slip
@@ -152,6 +154,20 @@ the soft lookup.
 ## the_other_axis [what-the-sums-of-a-say]: You go along the other axis: the sums over the given one are not 1.
   def as_often_written(scores, axis):
 +     axis = (axis + 1) % scores.ndim
+## two_axes_assumed: You count a negative axis for two axes; the scores may have one.
+  def as_often_written(scores, axis):
++     axis = axis % 2
+## kept_as_whole_numbers: You write the weights into an array of the scores' own kind: where the scores are whole
+numbers, every weight is cut off to 0 or 1.
+- return powers / powers.sum(axis=axis, keepdims=True)
++ return (powers / powers.sum(axis=axis, keepdims=True)).astype(scores.dtype)
+## maximum_if_huge: You subtract the maximum from huge scores only, but exp overflows from 710 on, and far below 0 all
+exponentials are 0.
+- powers = np.exp(scores - scores.max(axis=axis, keepdims=True))
++ powers = np.exp(scores - scores.max(axis=axis, keepdims=True) * (np.abs(scores).max() > 1000))
+## tiny_weights_cut: You set tiny weights to 0; small as they are, they keep their ratio.
+- return powers / powers.sum(axis=axis, keepdims=True)
++ return np.where(powers < 1e-8, 0, powers) / powers.sum(axis=axis, keepdims=True)
 ## no_maximum: The exponential meets large scores as they are and overflows.
 - powers = np.exp(scores - scores.max(axis=axis, keepdims=True))
 + powers = np.exp(scores)

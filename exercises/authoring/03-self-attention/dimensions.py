@@ -1,5 +1,7 @@
 """Exercise 03, question dimensions: five shapes."""
 
+from itertools import combinations
+
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, equals
 from clearcheck.author.cases import draw_sizes
@@ -19,7 +21,12 @@ def in_layout(layout):
     def cases(rng):
         n, d = draw_sizes(rng, 2)
         cases = [(*draw_sizes(rng, 5), layout) for _ in range(3)] + [(1, *draw_sizes(rng, 4), layout)]
-        return [*cases, (n, n, d, d, d, layout)]  # as on the slide
+        cases += [(n, n, d, d, d, layout), (n, 1, *draw_sizes(rng, 3), layout)]  # the square one is as on the slide
+        for one, other in combinations(range(5), 2):  # two that agree, and say nothing about the others
+            sizes = draw_sizes(rng, 5)
+            sizes[other] = sizes[one]
+            cases.append((*sizes, layout))
+        return cases
 
     return cases
 
@@ -115,6 +122,10 @@ their own.
 ## all_as_wide_as_tokens: You give every table the width of the tokens, as on the slide, where all maps are square.
 - in_rows = dict(Q=(n, k), K=(m, k), V=(m, v), A=(n, m), O=(n, v))
 + in_rows = {"Q": (n, d), "K": (m, d), "V": (m, d), "A": (n, m), "O": (n, d)}
+## widths_of_self_attention [values]: Where as many tokens ask as are looked at, you give the outputs the width of the
+keys; the number of tokens says nothing about widths.
+- in_rows = dict(Q=(n, k), K=(m, k), V=(m, v), A=(n, m), O=(n, v))
++ in_rows = {"Q": (n, k), "K": (m, k), "V": (m, v), "A": (n, m), "O": (n, k if n == m else v)}
 ## one_output_per_source [values]: Your output has one token per source: it should answer the tokens that ask.
 - in_rows = dict(Q=(n, k), K=(m, k), V=(m, v), A=(n, m), O=(n, v))
 + in_rows = {"Q": (n, k), "K": (m, k), "V": (m, v), "A": (n, m), "O": (m, v)}

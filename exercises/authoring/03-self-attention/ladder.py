@@ -8,9 +8,9 @@ from clearformer.reference import attention
 
 def tokens_and_two_maps(rng):
     cases = []
-    for n_tokens in (None, None, 1, 5):
+    for n_tokens, width in ((None, None), (None, None), (1, None), (5, 5), (None, 1)):
         D, N, K = (5, 5, 5) if n_tokens == 5 else draw_sizes(rng, 3)
-        N = n_tokens or N
+        N, K = n_tokens or N, width or K
         U_q, U_k = (rng.normal(size=(K, D)) / np.sqrt(D * np.sqrt(K)) for _ in range(2))
         cases.append((rng.normal(size=(D, N)), U_q, U_k))
     return cases
@@ -34,7 +34,10 @@ def who_asks(ask, rng):
     if close(scores, expected):
         return None
     found = [tuple(int(i) for i in index) for index in np.argwhere(np.abs(scores) > CLOSE)]
-    shown = "none" if not found else f"at {found[0]}" if len(found) == 1 else f"at {len(found)} places"
+    if found == [(source, asker)]:
+        value = f"{scores[source, asker]:.4g}"
+        return f"The one score that is not 0 stands in the right place, but {value} is not the dot product there."
+    shown = "nowhere" if not found else f"at {found[0]}" if len(found) == 1 else f"at {len(found)} places"
     return (
         f"Only token {asker} has a query and only token {source} has a key, so exactly one score is not 0 "
         f"and it stands in the column of the token that asks; your scores are non-zero {shown}."

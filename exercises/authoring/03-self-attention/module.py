@@ -1,5 +1,6 @@
 """Exercise 03, question module: self-attention as a module, causal or not."""
 
+import numpy as np
 import torch
 from clearcheck import Inputs, Question, answers_to, equals, holds
 from clearcheck.author.torch_arguments import module_call
@@ -26,12 +27,34 @@ def drawn(rng, rows=2, tokens=5, d_model=7, d_head=3, back_only=False, scale=1.0
     return module_call(sizes, (x,), weights=weights, **options)
 
 
+def far_below(rng):
+    """All scores are about −112: below a mask of −100, and near enough to 0 for a logarithm in float32."""
+    rows, tokens, d_model, d_head = 2, 5, 7, 4
+    x = rng.integers(-2, 3, size=(rows, tokens, d_model)).astype(float)
+    parts = ("query", "key", "value")
+    weights = {f"{part}.weight": rng.integers(-1, 2, size=(d_head, d_model)).astype(float) for part in parts}
+    x[..., 0] = 1.0
+    for part, level in (("query", -224.0), ("key", 1.0)):
+        weights[f"{part}.weight"][0] = level * np.eye(d_model)[0]
+    return module_call({"d_model": d_model, "d_head": d_head, "causal": True}, (x,), weights=weights)
+
+
+def two_lengths(rng):
+    """A short sequence, and a longer one by the same module."""
+    (plan,) = drawn(rng, back_only=True)
+    ((x,),) = plan["calls"]
+    return ({**plan, "calls": [(x[:, :3],), (x,)]},)
+
+
 def everyone(rng):
-    return [drawn(rng), drawn(rng, tokens=1), drawn(rng, rows=3, tokens=11, d_model=4, d_head=9, scale=3.0)]
+    wide = drawn(rng, rows=3, tokens=11, d_model=4, d_head=9, scale=3.0, training=True)
+    return [drawn(rng), drawn(rng, tokens=1), wide, drawn(rng, rows=1, d_model=6, d_head=6), drawn(rng, d_head=1)]
 
 
 def looking_back(rng):
-    return [drawn(rng, back_only=True), drawn(rng, 3, 11, 4, 9, True, 3.0), drawn(rng, tokens=1, back_only=True)]
+    wide = drawn(rng, 3, 11, 4, 9, True, 3.0, training=True)
+    usual = [drawn(rng, back_only=True), wide, drawn(rng, tokens=1, back_only=True)]
+    return [*usual, two_lengths(rng), far_below(rng), drawn(rng, 1, 270, 4, 3, True)]
 
 
 def gradients(rng):
@@ -174,6 +197,20 @@ to look at and becomes nan.
 ## zero_for_minus_infinity [the-causal-mask]: A score of 0 is not a weight of 0: later tokens keep a share.
 - table = table.masked_fill(hidden, float("-inf"))
 + table = table.masked_fill(hidden, 0.0)
+## hundred_for_infinity [the-causal-mask]: You give later tokens the score −100, but a score can lie below it: take −∞.
+- table = table.masked_fill(hidden, float("-inf"))
++ table = table.masked_fill(hidden, -100.0)
+## mask_while_testing [the-causal-mask]: You hide later tokens in eval() mode alone; hide them in training, too.
+- if self.back_only:
++ if self.back_only and not self.training:
+## mask_of_64 [the-causal-mask]: Your mask is made for 64 tokens; longer sequences do not fit.
+- hidden = torch.triu(torch.ones(x.shape[1], x.shape[1]), diagonal=1).bool()
++ hidden = torch.triu(torch.ones(64, 64), diagonal=1).bool()[: x.shape[1], : x.shape[1]]
+## mask_kept [the-causal-mask]: The mask of the first call is kept, and the next sequence has another length.
+- hidden = torch.triu(torch.ones(x.shape[1], x.shape[1]), diagonal=1).bool()
++ if not hasattr(self, "hidden"):
++     self.hidden = torch.triu(torch.ones(x.shape[1], x.shape[1]), diagonal=1).bool()
++ hidden = self.hidden
 ## mask_too_late [the-causal-mask]: The mask comes after the softmax: later tokens still stand in the denominator.
 - table = table.masked_fill(hidden, float("-inf"))
 + pass
@@ -191,6 +228,15 @@ to look at and becomes nan.
 ## cut_off: No gradient reaches queries and keys.
 - shares = torch.softmax(table, dim=-1)
 + shares = torch.softmax(table, dim=-1).detach()
+## one_sequence_squeezed: For a batch of one sequence the outputs lose the axis of the batch.
+- return shares @ handed
++ return (shares @ handed).squeeze(0)
+## tokens_added: You add the tokens to the outputs where both have the same width; that is no part of self-attention.
+- return shares @ handed
++ return shares @ handed + (x if x.shape == handed.shape else 0)
+## shares_dropped: Dropout acts on your weights in training; the task has none.
+- shares = torch.softmax(table, dim=-1)
++ shares = nn.functional.dropout(torch.softmax(table, dim=-1), 0.1, self.training)
 ## shares_too: The weights are returned together with the result; the outputs alone are asked for.
 - return shares @ handed
 + return shares @ handed, shares

@@ -19,7 +19,8 @@ def large_scores(rng):
     S, N = draw_sizes(rng, 2)
     saturated, huge = 30 * rng.normal(size=(S, N)), 1e4 * rng.normal(size=(N, S))
     shifted = rng.normal(size=(S, N)) + 1e4 * np.where(np.arange(N) % 2, 1.0, -1.0)
-    return [(saturated,), (huge,), (shifted,)]
+    levels = [(rng.normal(size=(S, N)) + level,) for level in (-800.0, 800.0)]
+    return [(saturated,), (huge,), (shifted,), *levels]
 
 
 def columns_are_shares(ask, rng):
@@ -34,6 +35,12 @@ def columns_are_shares(ask, rng):
         return f"The weights of one query must sum to 1; in your column {n} they sum to {sums[n]:.4g}."
     if (weights <= 0).any():
         return "Every weight must be above 0: exp never gives 0 for scores of this size."
+    steep = np.array([[0.0], [-15.0], [-30.0]])
+    small = ask(steep)
+    if slip := shape_slip(small, steep.shape):
+        return slip
+    if not close(small * np.exp(-steep), np.full_like(steep, small[0, 0])):
+        return "A score that lies 30 below another has a tiny weight, but the ratio of the two must still be exp(−30)."
     if not close(ask(scores + rng.normal(size=N)), weights):
         return "Adding one number to all scores of a query must leave its weights as they are; yours change."
     edited = scores.copy()
@@ -166,6 +173,13 @@ gets scores that are ready to use.
 - return powers / powers.sum(axis=0, keepdims=True)
 + powers = np.exp(scores)
 + return powers / powers.sum(axis=0)
+## tiny_weights_raised: You keep every weight above 1e-12, which changes the ratio of small ones.
+- return powers / powers.sum(axis=0, keepdims=True)
++ return np.maximum(powers / powers.sum(axis=0, keepdims=True), 1e-12)
+## maximum_if_huge: You subtract the maximum from huge scores only, but exp overflows from 710 on, and far below 0 all
+exponentials are 0.
+- powers = np.exp(scores - scores.max(axis=0, keepdims=True))
++ powers = np.exp(scores - scores.max(axis=0, keepdims=True) * (scores.max() > 1000))
 ## one_maximum_for_all: You subtract one maximum of the whole table: for a query whose scores all lie far below it every
 exponential becomes 0.
 - powers = np.exp(scores - scores.max(axis=0, keepdims=True))

@@ -26,7 +26,8 @@ def grouped_heads(rng, m, G, n_targets=None, n_sources=None, sizes=None):
 
 def shared_heads(rng):
     lengths = {"n_targets": 1}, {"n_sources": 1}, {"sizes": (5, 7, 4, 1, 9)}, {"sizes": (6, 6, 6, 6, 6)}
-    return [grouped_heads(rng, 2, 3), grouped_heads(rng, 3, 2), *(grouped_heads(rng, 2, 3, **one) for one in lengths)]
+    groups = (2, 3), (3, 2), (3, 3)
+    return [*(grouped_heads(rng, *one) for one in groups), *(grouped_heads(rng, 2, 3, **one) for one in lengths)]
 
 
 all_or_one = varied(grouped_heads, {"m": 1, "G": 5}, {"m": 5, "G": 1})
@@ -52,9 +53,10 @@ def an_edit_stays_in_its_group(ask, rng):
         changed = ~np.isclose(ask(q, *offered.values()), y, rtol=0, atol=CLOSE)
         heads = [int(h) for h in np.flatnonzero(changed.any(axis=(0, 2, 3)))]
         if heads != [2 * group, 2 * group + 1]:
+            reached = f"your heads {heads}" if heads else "none of your heads"
             return (
                 f"With 6 heads in 3 groups an edit of the {name} of group {group} (counting from 0) reaches "
-                f"your heads {heads}: these are not the heads of that group."
+                f"{reached}: it should reach the heads of that group, and no others."
             )
     return None
 

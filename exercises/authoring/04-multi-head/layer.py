@@ -29,19 +29,37 @@ class Reference(nn.Module):
 def drawn(rng, rows=2, tokens=5, d_model=12, n_heads=3, looks_back=True, scale=1.0, **options):
     weights = {f"{name}.weight": rng.normal(size=(d_model, d_model)) / d_model**0.5 for name in MAPS}
     weights |= {f"{name}.bias": rng.normal(size=d_model) for name in MAPS}
-    sizes = {"d_model": d_model, "n_heads": n_heads, "causal": looks_back}
+    sizes = {"d_model": d_model, "n_heads": n_heads} | ({} if looks_back is None else {"causal": looks_back})
     return module_call(sizes, (scale * rng.normal(size=(rows, tokens, d_model)),), weights=weights, **options)
 
 
 def all_tokens(rng):
-    given = {}, {"tokens": 1}, {"rows": 3, "tokens": 11, "d_model": 14, "n_heads": 2}, {"scale": 30.0}
-    alike = {"rows": 3, "tokens": 3, "d_model": 9}
-    return [drawn(rng, looks_back=False, **one) for one in (*given, alike)]
+    given = {}, {"tokens": 1}, {"rows": 3, "tokens": 11, "d_model": 14, "n_heads": 2, "training": True}, {"scale": 30.0}
+    alike, thin = {"rows": 3, "tokens": 3, "d_model": 9}, {"d_model": 5, "n_heads": 5}
+    return [*(drawn(rng, looks_back=False, **one) for one in (*given, alike, thin)), drawn(rng, looks_back=None)]
 
 
 def earlier_tokens(rng):
-    given = {}, {"rows": 1, "tokens": 7, "d_model": 10, "n_heads": 1}, {"d_model": 20, "n_heads": 5, "scale": 30.0}
-    return [drawn(rng, **one) for one in given]
+    one_head = {"rows": 1, "tokens": 7, "d_model": 10, "n_heads": 1, "training": True}
+    given = {}, one_head, {"d_model": 20, "n_heads": 5, "scale": 10.0}, {"rows": 1, "tokens": 270, "d_model": 6}
+    return [*(drawn(rng, **one) for one in given), two_lengths(rng), far_below(rng)]
+
+
+def far_below(rng):
+    """All scores are about −112: below a mask of −100, and near enough to 0 for a logarithm in float32."""
+    (plan,) = drawn(rng, d_model=8, n_heads=2)
+    weights = {name: rng.integers(-1, 2, size=values.shape).astype(float) for name, values in plan["weights"].items()}
+    for h in (0, 4):  # the first number of each head
+        weights["query.bias"][h], weights["key.bias"][h], weights["key.weight"][h] = -224.0, 1.0, 0.0
+    x = rng.integers(-2, 3, size=plan["calls"][0][0].shape).astype(float)
+    return ({**plan, "calls": [(x,)], "weights": weights},)
+
+
+def two_lengths(rng):
+    """A short sequence, and a longer one by the same module."""
+    (plan,) = drawn(rng)
+    ((x,),) = plan["calls"]
+    return ({**plan, "calls": [(x[:, :3],), (x,)]},)
 
 
 def gradients(rng):
@@ -81,6 +99,7 @@ QUESTION = Question(
         "torch.nn.MultiheadAttention",
         "torch.nn.functional.multi_head_attention_forward",
         "torch.nn.functional.scaled_dot_product_attention",
+        "torch._native_multi_head_attention",
     ),
 )
 
@@ -212,6 +231,24 @@ of the sequence that never look at each other.
 -     scores = scores.masked_fill(mask == 0, float("-inf"))
 + mask = torch.tril(torch.ones(N, N))
 + scores = scores.masked_fill(mask == 0, float("-inf"))
+## masked_by_default: Your module masks where nothing is said about it; without `causal` every token may look at every
+token.
+- def __init__(self, d_model, n_heads, causal=False):
++ def __init__(self, d_model, n_heads, causal=True):
+## mask_of_64: Your mask is made for 64 tokens; longer sequences do not fit.
+- mask = torch.tril(torch.ones(N, N))
++ mask = torch.tril(torch.ones(64, 64))[:N, :N]
+## mask_kept: The mask of the first call is kept, and the next sequence has another length.
+- mask = torch.tril(torch.ones(N, N))
++ if not hasattr(self, "mask"):
++     self.mask = torch.tril(torch.ones(N, N))
++ mask = self.mask
+## weights_dropped: Dropout acts on your weights in training; the task has none.
+- weights = torch.softmax(scores, dim=-1)
++ weights = nn.functional.dropout(torch.softmax(scores, dim=-1), 0.1, self.training)
+## hundred_for_infinity: You give later tokens the score −100, but a score can lie below it: take −∞.
+- scores = scores.masked_fill(mask == 0, float("-inf"))
++ scores = scores.masked_fill(mask == 0, -100.0)
 ## masked_to_zero: A score of 0 is a score like any other, and its exponential is 1; take −∞.
 - scores = scores.masked_fill(mask == 0, float("-inf"))
 + scores = scores * mask

@@ -22,7 +22,7 @@ def batch_and_layer(rng, causal, factor=1.0, **given):
 
 
 def all_tokens(rng):
-    given = {}, {}, {"N": 1}, {"sizes": (5, 7, 6, 1, 4)}, {"sizes": (4, 3, 3, 3, 9)}
+    given = {}, {}, {"N": 1}, {"sizes": (5, 7, 6, 1, 4)}, {"sizes": (4, 3, 3, 3, 9)}, {"sizes": (4, 5, 1, 7, 7)}
     return [batch_and_layer(rng, False, **one) for one in given]
 
 
@@ -198,6 +198,10 @@ wrong.edits("""
 exponential is 1.
 - scores = np.where(np.tri(N) > 0, scores, -np.inf)
 + scores = scores * np.tri(N)
+## hundred_for_infinity [found-by-a-property]: You changed the mask: a score can lie below −100, and then a later token
+gets the weight.
+- scores = np.where(np.tri(N) > 0, scores, -np.inf)
++ scores = np.where(np.tri(N) > 0, scores, -100.0)
 ## mask_always [found-by-a-property]: You mask always: without `causal` every token may look at every token.
 - if causal:
 -     scores = np.where(np.tri(N) > 0, scores, -np.inf)

@@ -26,7 +26,7 @@ def usual_width(rng):
 def other_width(rng):
     wide, narrow = stored_weights(rng, usual=False), rng.normal(size=(3 * 6, 7))
     equal = rng.normal(size=(3 * 25, 5)), rng.normal(size=(5, 25)), 5
-    return [wide, (narrow, rng.normal(size=(7, 6)), 2), (narrow, rng.normal(size=(7, 6)), 1), equal]
+    return [wide, *((narrow, rng.normal(size=(7, 6)), H) for H in (2, 1, 6)), equal]
 
 
 def thin_and_together(ask, rng):

@@ -38,6 +38,12 @@ def drawn(rng, sizes=None, tokens=None, scale=1.0, low=False, gives="output", tr
 
 
 plain_layers = varied(drawn, {}, {"tokens": 1}, {"scale": 30.0, "training": True}, {"scale": 0.3, "low": True})
+gated_layers = varied(
+    drawn,
+    {"gated": True},
+    {"gated": True, "bias": False, "tokens": 1},
+    {"gated": True, "scale": 200.0, "training": True},  # where e to that power is too large for a float
+)
 
 
 def all_sizes_equal(rng):
@@ -75,7 +81,7 @@ QUESTION = Question(
     difficulty=1,
     checks=(
         equals("plain", 4, plain_layers, Reference),
-        equals("gated", 3, varied(drawn, {"gated": True}, {"gated": True, "bias": False, "tokens": 1}), Reference),
+        equals("gated", 3, gated_layers, Reference),
         equals("gradients", 2, varied(drawn, {"gives": "gradients"}, {"gives": "gradients", "gated": True}), Reference),
         equals("equal sizes", 1, all_sizes_equal, Reference),
         holds("every token alone", 2, every_token_alone),
@@ -240,4 +246,11 @@ the same output.
 - self.down = nn.Linear(d_ff, d_model, bias=bias)
 + self.up = nn.Linear(d_model, 4 * d_model, bias=bias)
 + self.down = nn.Linear(4 * d_model, d_model, bias=bias)
+## gate_overflows [a-gate]: Your SiLU divides one exponential by another, and for a large number both are infinite.
+- gate = F.silu(self.gate(x))
++ gate = self.gate(x)
++ gate = gate * gate.exp() / (1 + gate.exp())
+## gated_with_dropout: Your gated layer drops numbers in train() mode; no dropout is asked for here.
+- return self.down(gate * hidden)
++ return self.down(F.dropout(gate * hidden, 0.1, self.training))
 """)

@@ -15,7 +15,9 @@ def gelu_and_slope(X):
 
 def ordinary_numbers(rng):
     D, N, B = draw_sizes(rng, 3)
-    return [(np.asarray(1.5 * rng.normal(size=shape)),) for shape in ((D, N), (N, D), (D, 1), (N,), (B, D, N), ())]
+    shapes = (D, N), (N, D), (D, 1), (N,), (B, D, N), ()
+    cases = [(np.asarray(1.5 * rng.normal(size=shape)),) for shape in shapes]
+    return [*cases, (1.5 * rng.normal(size=D) * (np.arange(D) % 2),)]  # every other one is 0
 
 
 def far_out(rng):
@@ -196,6 +198,9 @@ and a formula has none.
 - return X * share, share + X * density
 + up, down = ((X + h) * (1 + np.vectorize(erf)((X + h) / np.sqrt(2))) / 2 for h in (1e-3, -1e-3))
 + return X * share, (up - down) / 2e-3
+## divided_by_x: Your slope is divided by x, and at 0 that is 0/0.
+- return X * share, share + X * density
++ return X * share, (X * share + X**2 * density) / X
 
 # number_by_number
 ## two_axes_alone: Your loops run over two axes; X may have one, or three: np.ndenumerate runs over any.

@@ -42,6 +42,7 @@ def layer_kinds(rng, D):
         "neighbour": lambda X: feed_forward(X) + 0.5 * np.roll(X, 1, axis=0),
         "places": lambda X: feed_forward(X + places[: len(X)]),
         "only the past": lambda X: np.cumsum(X, axis=0) / np.arange(1, len(X) + 1)[:, None],
+        "sorts its tokens": lambda X: feed_forward(X[np.argsort(X[:, 0])]),
         "mean of all": lambda X: np.repeat(X.mean(axis=0, keepdims=True), len(X), axis=0),
     }
 
@@ -103,7 +104,9 @@ def records_that_mislead(rng):
     add("counts the tokens", lambda N: [shuffled(rng, N), list(range(N - 1))])  # all numbers are too low
     Y, experiments = cases[-3]  # the same tokens once more in the old order, and other outputs
     cases.append((Y, [*experiments, (list(range(len(Y))), Y + 1)]))
-    return cases
+    add("attention", lambda N: [shuffled(rng, N), [2]])  # one token alone tells them apart
+    add("sorts its tokens", lambda N: [shuffled(rng, N)])  # the right rows, in the old order
+    return [*cases, (Y, [])]  # and nothing that contradicts
 
 
 def rounded_records(rng):
@@ -144,7 +147,11 @@ def rounded_records(rng):
     cases.append(record(kinds["only the past"], x, [[0], [0, 0]]))
     cases.append(record(kinds["less the mean token"], x, [[0]]))
     cases.append(record(kinds["places"], x, [[0], [0, 0]]))
-    return cases
+    X, D, N = draw_tokens(rng)
+    Y, small = record(layer_kinds(rng, D)["feed-forward"], X, [shuffled(rng, N), [0, 2, 3]])
+    for _, came in small:  # each number may be off by so much, and all of them are
+        came += 9e-7 * np.abs(Y).max()
+    return [*cases, (Y, small)]
 
 
 QUESTION = Question(
@@ -342,4 +349,21 @@ record does not contradict.
 ## mean_difference: You compare the mean of the differences, in which a single wrong number hardly shows.
 - same = [bool(np.abs(came - Y[c]).max() <= limit) for c, came in experiments]
 + same = [bool(np.abs(came - Y[c]).mean() <= limit) for c, came in experiments]
+## order_lost: You sort the outputs before you compare them, and a wrong order leaves these as they are.
+- same = [bool(np.abs(came - Y[c]).max() <= limit) for c, came in experiments]
++ same = [bool(np.abs(np.sort(came, axis=0) - np.sort(Y[c], axis=0)).max() <= limit) for c, came in experiments]
+## single_tokens_passed_over: You pass over the experiments with a single token; these count like all others.
+- same = [bool(np.abs(came - Y[c]).max() <= limit) for c, came in experiments]
++ same = [len(c) == 1 < len(Y) or bool(np.abs(came - Y[c]).max() <= limit) for c, came in experiments]
+## empty_record_refutes: Your function wants an experiment before it says position-wise; a record without any
+contradicts no name.
+- return "position-wise" if all(same) else "equivariant" if all(orders) else "neither"
++ return "position-wise" if same and all(same) else "equivariant" if all(orders) else "neither"
+## length_of_the_difference: You take all differences together as one length; the limit is one for each number.
+- same = [bool(np.abs(came - Y[c]).max() <= limit) for c, came in experiments]
++ same = [bool(np.linalg.norm(came - Y[c]) <= limit) for c, came in experiments]
+## no_repeat_decides: You take every list without a repeat for a reordering, even one that leaves tokens out.
+- tokens = list(range(len(Y)))
+- orders = [ok for ok, (c, _) in zip(same, experiments, strict=True) if sorted(c) == tokens]
++ orders = [ok for ok, (c, _) in zip(same, experiments, strict=True) if len(set(c)) == len(c)]
 """)

@@ -34,19 +34,30 @@ class Reference(nn.Module):
         return scores.masked_fill(future, -torch.inf).softmax(-1) @ self.value(x)
 
 
-def drawn(rng, rows=2, tokens=5, d_model=7, d_head=6, scale=1.0, **options):
-    """Places with gaps that start late, other ones in every row of the batch."""
+def drawn(rng, rows=2, tokens=5, d_model=7, d_head=6, scale=1.0, apart=1, **options):
+    """Places with gaps that start late, other ones in every row of the batch, and ``apart`` times as far away."""
     weights = {f"{name}.weight": rng.normal(size=(d_head, d_model)) for name in ("query", "key", "value")}
     x, places = (
         scale * rng.normal(size=(rows, tokens, d_model)),
-        np.stack([draw_places(rng, tokens) for _ in range(rows)]),
+        apart * np.stack([draw_places(rng, tokens) for _ in range(rows)]),
     )
     return module_call({"d_model": d_model, "d_head": d_head}, (x, places), weights=weights, **options)
 
 
 def outputs(rng):
     wide = drawn(rng, rows=3, tokens=11, d_model=4, d_head=10, scale=3.0)
-    return [drawn(rng), drawn(rng, tokens=1), wide, drawn(rng, rows=3, tokens=4)]
+    cases = [drawn(rng), drawn(rng, tokens=1), wide, drawn(rng, rows=3, tokens=4)]
+    far = drawn(rng, d_head=2, apart=9_973)  # one pair, whose speed is 1: other angles would be rounded
+    long, equal = drawn(rng, rows=1, tokens=40), drawn(rng, d_model=6, training=True)
+    return [*cases, far, long, equal, *in_padding(rng)]
+
+
+def in_padding(rng):
+    """Places that begin below 0, and places in falling order: the row decides who is seen."""
+    for order in (1, -1):
+        (plan,) = drawn(rng)
+        ((x, places),) = plan["calls"]
+        yield ({**plan, "calls": [(x, (places - places[:, 2:3])[:, ::order].copy())]},)
 
 
 def gradients(rng):
@@ -182,7 +193,8 @@ class Borrowed(nn.Module):
 
 wrong.edits("""
 # Plain
-## forgetful [start-anywhere-leave-gaps]: You count 0, 1, 2, … and never look at the places.
+## forgetful [start-anywhere-leave-gaps]: You count 0, 1, 2, … or on from the first place, and the gaps between places
+are lost.
 - angles = places[..., None] * 10000.0 ** (-torch.arange(half) / half)
 + angles = torch.arange(x.shape[1])[:, None] * 10000.0 ** (-torch.arange(half) / half)
 ## places_of_the_first_row [positions-on-the-wrong-axis]: The places of the first sentence serve all rows of the batch.
@@ -231,4 +243,42 @@ wrong.edits("""
 ## softmax_over_queries: Your softmax runs over the queries, and the weights of a token do not sum to 1.
 - return scores.masked_fill(future, -torch.inf).softmax(-1) @ v
 + return scores.masked_fill(future, -torch.inf).softmax(-2) @ v
+## masked_by_places: Your mask compares places; a token sees itself and those before it in its row, wherever they stand.
+- future = torch.ones(x.shape[1], x.shape[1]).triu(1) == 1
++ future = places[:, None] > places[:, :, None]
+## lower_places_alone: Of the tokens before it in its row a token of yours sees those at lower places alone.
+- future = torch.ones(x.shape[1], x.shape[1]).triu(1) == 1
++ future = (torch.ones(x.shape[1], x.shape[1]).triu(1) == 1) | (places[:, None] > places[:, :, None])
+## padding_hidden [learned-positions]: You hide what stands below place 0; this head sees all tokens before it in its
+row.
+- future = torch.ones(x.shape[1], x.shape[1]).triu(1) == 1
++ future = (torch.ones(x.shape[1], x.shape[1]).triu(1) == 1) | (places[:, None] < 0) & (places[:, :, None] >= 0)
+## places_below_0_held: You take places below 0 for place 0; padding turns by its own places.
+- angles = places[..., None] * 10000.0 ** (-torch.arange(half) / half)
++ angles = places.clamp(min=0)[..., None] * 10000.0 ** (-torch.arange(half) / half)
+## places_without_sign: You drop the sign of the places; one below 0, as padding has, turns the other way.
+- angles = places[..., None] * 10000.0 ** (-torch.arange(half) / half)
++ angles = places.abs()[..., None] * 10000.0 ** (-torch.arange(half) / half)
+## places_end: Your places come to an end, and those behind it are all the same; a text may go on.
+- angles = places[..., None] * 10000.0 ** (-torch.arange(half) / half)
++ angles = places.clamp(max=4096)[..., None] * 10000.0 ** (-torch.arange(half) / half)
+## places_begin_anew: Your places begin anew after a while, so that tokens far from each other look near.
+- angles = places[..., None] * 10000.0 ** (-torch.arange(half) / half)
++ angles = (places % 128)[..., None] * 10000.0 ** (-torch.arange(half) / half)
+## turned_before_the_maps: Where the two widths agree you turn the tokens before the maps, not the queries and keys.
+- q, k = self.turn(q, places), self.turn(k, places)
++ alike = x.shape == q.shape
++ z = self.turn(x, places) if alike else x
++ q, k = (self.query(z), self.key(z)) if alike else (self.turn(q, places), self.turn(k, places))
+## mask_ends: Your mask ends after 16 tokens, and what comes later sees the future.
+- future = torch.ones(x.shape[1], x.shape[1]).triu(1) == 1
++ future = torch.ones(x.shape[1], x.shape[1]).triu(1) == 1
++ future[16:] = False
+## one_sentence_alone: A batch of one sentence loses its first axis in yours.
+- return scores.masked_fill(future, -torch.inf).softmax(-1) @ v
++ return (scores.masked_fill(future, -torch.inf).softmax(-1) @ v).squeeze(0)
+## with_dropout: Your head drops weights in train() mode; no dropout is asked for here.
+- return scores.masked_fill(future, -torch.inf).softmax(-1) @ v
++ weights = scores.masked_fill(future, -torch.inf).softmax(-1)
++ return nn.functional.dropout(weights, 0.1, self.training) @ v
 """)

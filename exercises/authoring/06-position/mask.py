@@ -30,11 +30,11 @@ def swaps(rng, causal, settings):
 
 
 def without_mask(rng):
-    return swaps(rng, False, ((1, False), (12, False), (2, False), (1, True)))
+    return swaps(rng, False, ((1, False), (12, False), (2, False), (1, True), (3, True)))
 
 
 def with_mask(rng):
-    return swaps(rng, True, ((1, False), (1, False), (2, False), (3, False)))
+    return swaps(rng, True, ((1, False), (1, False), (2, False), (3, False), (12, False)))
 
 
 def mask_and_positions(rng):
@@ -51,6 +51,7 @@ def mask_and_positions(rng):
         (N, 3, 0, 2, True, False),
         (N, N - 1, 0, 2, False, False),
         (2, 1, 0, 1, True, False),
+        (2, 0, 1, 1, False, False),
     ]
 
 
@@ -262,4 +263,15 @@ on it goes further, as any other does.
 - return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
 + behind = positions or (n_blocks > 1 and min(i, j) > 0)
 + return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & behind)
+## two_tokens_are_one_set [two-sentences-one-set]: With two tokens and without a mask you let nothing change; at both
+places stands another token.
+-     return own | positions
++     return (own & (n_tokens > 2)) | positions
+## deep_stacks_forget: Your deep stacks forget what the mask gave away; what has changed in two blocks stays changed.
+- return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
++ return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or 1 < n_blocks < 6))
+## positions_want_two_blocks [two-sentences-one-set]: Without a mask you let positions count from the second block on;
+the first average notices them already.
+-     return own | positions
++     return own | (positions and n_blocks > 1)
 """)

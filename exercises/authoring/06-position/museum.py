@@ -41,11 +41,16 @@ def with_a_cache(rng):
     fresh = k_places[-N:]
     early = np.array([1, *k_places[[2, 5]], 70])
     mixed = rng.permutation(k_places)
+    shared = k_places[[0, 1, 1, 2, 4, 4, 5, 7, 7, 7, 9]]
+    padded = k_places - k_places[5]  # from below 0
     return [
         draw_heads(rng, fresh, k_places, (3,)),
         draw_heads(rng, k_places[-1:], k_places, (2, 3)),
         draw_heads(rng, fresh, mixed),
         draw_heads(rng, early, k_places, (3,)),
+        draw_heads(rng, shared[[2, 5, 9]], shared),
+        draw_heads(rng, np.array([padded[0] - 2, *padded[[1, 3, 8]]]), padded, (2, 1, 3)),
+        draw_heads(rng, 101 * fresh, 101 * k_places),
     ]
 
 
@@ -53,10 +58,13 @@ def large_products(rng):
     k_places = draw_places(rng, 9)
     q, k, *rest = draw_heads(rng, k_places, k_places)
     q[0] = -1e6 * k[0]  # the only key that it sees, and its score is far below 0
+    lower = q.copy()
+    lower[0] *= 1e6
     return [
         draw_heads(rng, k_places[-4:], k_places, (3,), 30.0),
         draw_heads(rng, k_places, k_places, (), 1e4),
         (q, k, *rest),
+        (lower, k, *rest),
     ]
 
 
@@ -386,4 +394,23 @@ lost.
 own is enough.
 - seen = k_places <= q_places[:, None]
 + seen = (k_places < q_places[:, None]) | (np.tri(*C.shape[-2:]) == 1) & (k_places == q_places[:, None])
+## hidden_not_low_enough_either: You give hidden scores −1 000 000 000, and large scores may lie below that, too.
+- C = np.where(seen, C, -1e30)
+- E = np.exp(C - C.max(axis=-1, keepdims=True)) * seen
++ C = np.where(seen, C, -1e9)
++ E = np.exp(C - C.max(axis=-1, keepdims=True)) * seen.any(axis=-1, keepdims=True)
+## latest_places_alone: Your queries see the latest places alone; a key stays visible however far back it stands.
+- seen = k_places <= q_places[:, None]
++ seen = (k_places <= q_places[:, None]) & (q_places[:, None] - k_places < 512)
+## one_key_a_place: Of several keys at one place yours see the first alone; a place not greater than its own is enough.
+- seen = k_places <= q_places[:, None]
++ first = np.array([np.argmax(k_places == place) for place in k_places]) == np.arange(len(k_places))
++ seen = (k_places <= q_places[:, None]) & first
+## queries_held_at_0: Your mask takes a query below place 0, as padding has, for one at 0, and shows it too much.
+- seen = k_places <= q_places[:, None]
++ seen = k_places <= np.maximum(q_places, 0)[:, None]
+## more_heads_transposed: With more than two axes in front, yours turns all axes of the keys round and not the last two.
+- C = turn(q, q_places) @ turn(k, k_places).swapaxes(-1, -2) / np.sqrt(q.shape[-1])
++ keys = turn(k, k_places)
++ C = turn(q, q_places) @ (keys.swapaxes(-1, -2) if k.ndim < 5 else keys.T) / np.sqrt(q.shape[-1])
 """)

@@ -30,7 +30,10 @@ def continued_sentences(rng):
     for B in (3, 3):
         starts = rng.choice(np.arange(1, 30), B, replace=False)
         cases.append(draw_batch(rng, starts))
-    return [*cases, draw_batch(rng, rng.choice(np.arange(1, 30), 3, replace=False), n_tokens=1)]
+    cases.append(draw_batch(rng, rng.choice(np.arange(1, 30), 3, replace=False), n_tokens=1))
+    x, P, starts = draw_batch(rng, rng.choice(np.arange(1, 30), 3, replace=False))
+    starts[1] = len(P) - x.shape[1]  # and ends with the last row of the table
+    return [*cases, (x, P, starts)]
 
 
 def padded_sentences(rng):
@@ -236,4 +239,8 @@ one.
 - places = starts[:, None] + np.arange(x.shape[1])[None, :]
 - return x + P[np.maximum(places, 0)]
 + return x + P[np.abs(starts)[:, None] + np.arange(x.shape[1])]
+## last_row_cut_off [learned-positions]: You hold the places one row below the end of the table, and its last row is
+never used.
+- return x + P[np.maximum(places, 0)]
++ return x + P[np.clip(places, 0, len(P) - 2)]
 """)

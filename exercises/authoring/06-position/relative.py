@@ -22,6 +22,10 @@ def draw_relative(rng, leading=(), n_targets=None, n_sources=None, m=None):
     return rng.normal(size=(*leading, N, K)), rng.normal(size=(2 * m + 1, K)), int(S)
 
 
+def one_number_each(q, r, n_sources):
+    return q[..., :1].copy(), r[:, :1].copy(), n_sources
+
+
 def whole_sequences(rng):
     return [
         draw_relative(rng, n_sources="same"),
@@ -37,6 +41,8 @@ def last_of_many(rng):
         draw_relative(rng, (3,), n_targets=1, n_sources="more"),
         draw_relative(rng, n_targets=1, n_sources=1),
         draw_relative(rng, n_sources="more", m=0),
+        draw_relative(rng, (3, 1, 2), n_sources="more"),
+        one_number_each(*draw_relative(rng, n_sources="more")),
     ]
 
 
@@ -214,4 +220,10 @@ one.
 ## last_row_never_used: On the right you clip one step too early: the last row of r is never used.
 - index = np.clip(np.arange(n_sources) - places, -m, m) + m
 + index = np.maximum(np.minimum(np.arange(n_sources) - places, m - 1), -m) + m
+## three_axes_in_front: You fold the axes in front into two when there are three; the result keeps all of them.
+- places = np.arange(n_sources - N, n_sources)[:, None]
++ q, places = q.reshape(-1, *q.shape[-3:]) if q.ndim > 4 else q, np.arange(n_sources - N, n_sources)[:, None]
+## root_of_two_at_least: Your root is never below that of 2, but a query may be a single number.
+- return (q @ r.T)[..., np.arange(N)[:, None], index] / np.sqrt(q.shape[-1])
++ return (q @ r.T)[..., np.arange(N)[:, None], index] / np.sqrt(max(q.shape[-1], 2))
 """)

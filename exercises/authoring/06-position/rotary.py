@@ -13,7 +13,9 @@ def places_with_gaps(rng):
         N, K = draw(rng, LENGTHS, WIDTHS)
         cases.append((rng.normal(size=(*leading, N, K)), draw_places(rng, N)))
     x, places = cases[0]
-    return [*cases, (x, np.roll(places, int(rng.integers(1, len(places)))))]  # the smallest not in front
+    cases.append((x, np.roll(places, int(rng.integers(1, len(places))))))  # the smallest not in front
+    N, K = draw(rng, LENGTHS, WIDTHS)
+    return [*cases, (rng.normal(size=(2, 3, N, N, K)), draw_places(rng, N))]  # as many heads as tokens
 
 
 def far_and_single(rng):
@@ -22,6 +24,7 @@ def far_and_single(rng):
         (rng.normal(size=(3, N, K)), draw_places(rng, N, 50_000, 90_000)),
         (rng.normal(size=(2, 3, 1, K)), draw_places(rng, 1)),
         (rng.normal(size=(N, 2)), draw_places(rng, N)),
+        (rng.normal(size=(N, K)), draw_places(rng, N, -40, -2)),  # padding, with places below 0
     ]
 
 
@@ -263,4 +266,16 @@ than they came.
 each call starts at 0 again.
 - angles = np.outer(positions, 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
 + angles = np.outer(positions - np.min(positions), 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
+## places_without_sign [learned-positions]: You drop the sign of the places; one below 0, as padding has, turns the
+other way.
+- angles = np.outer(positions, 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
++ angles = np.outer(np.abs(positions), 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
+## places_held_at_0 [learned-positions]: You take places below 0 for place 0; here every place turns by its own number.
+- angles = np.outer(positions, 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
++ angles = np.outer(np.maximum(positions, 0), 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
+## heads_for_tokens: Where there are as many heads as tokens, your places go to the heads.
+- cos, sin = np.cos(angles), np.sin(angles)
++ cos, sin = np.cos(angles), np.sin(angles)
++ if x.ndim > 3 and x.shape[-3] == x.shape[-2]:
++     cos, sin = cos[:, None], sin[:, None]
 """)

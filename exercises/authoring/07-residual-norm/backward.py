@@ -17,7 +17,11 @@ def ordinary_gradients(rng):
     for n_tokens, eps in ((None, [0.1]), (None, []), (1, [0.5]), (None, [0.02])):
         D, N = draw_sizes(rng, 2)
         cases.append(with_gradient(rng, D, n_tokens or N, *eps))
-    return cases
+    D, N = draw_sizes(rng, 2)
+    X, *rest = with_gradient(rng, D, N)
+    X[:, 1] = float(rng.integers(2, 9))
+    X[:, 2] *= 1e-5
+    return [*cases, (X, *rest, 1e-8)]  # a constant token, and one that is nearly so
 
 
 def gradients_of_equal_sizes(rng):
@@ -287,4 +291,14 @@ it.
 ## another_default [one-token-at-a-time]: Your default for ε is 0.000001; the one of the task is 0.00001.
 - def as_often_written(X, gamma, dY, eps=1e-5):
 + def as_often_written(X, gamma, dY, eps=1e-6):
+## constant_token_without_gradient: You give a constant token no gradient; ε keeps its spread above 0, and its features
+still move its outputs.
+- dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
++ dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0)) * (centred != 0).any(axis=0)
+## difference_quotient: You measure the gradient with small steps, which are not small for a token that is nearly
+constant; the chain rule gives a formula.
+- dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
++ step = 1e-6 * np.eye(len(X))[:, :, None]
++ up, down = ((Z - Z.mean(1)[:, None]) / np.sqrt(Z.var(1) + eps)[:, None] for Z in (X + step, X - step))
++ dX = (g * (up - down)).sum(axis=1) / 2e-6
 """)

@@ -312,4 +312,10 @@ is a root already.
 - return pair[0][:, None] * (Z - Z.mean(axis=0)) / np.sqrt(Z.var(axis=0) + 1e-5) + pair[1][:, None]
 + scale = pair[0] if len(Z) == Z.shape[1] else pair[0][:, None]
 + return scale * (Z - Z.mean(axis=0)) / np.sqrt(Z.var(axis=0) + 1e-5) + pair[1][:, None]
+## always_post_norm: Your block is post-norm whatever `form` says.
+- if form == "pre-norm":
++ if form == "pre":
+## always_pre_norm: Your block is pre-norm whatever `form` says.
+- if form == "pre-norm":
++ if form:
 """)

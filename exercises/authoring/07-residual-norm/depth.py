@@ -33,7 +33,9 @@ def draw_parts(rng, n_parts=None):
 def draw_stacks(rng):
     parts, top = draw_parts(rng)
     parts[1] = 0  # it sends nothing back
-    return [draw_parts(rng), draw_parts(rng, 1), (parts, top)]
+    cases = [draw_parts(rng), draw_parts(rng, 1), (parts, top)]
+    deep, top = draw_parts(rng, 17)
+    return [*cases, (2 * deep, top)]  # a gradient that explodes
 
 
 def two_entries(kind):
@@ -248,4 +250,8 @@ they should be relative to the top.
 ## nothing_past_a_part_of_zeros: You let a part of zeros stop the gradient; with residuals all of it passes beside.
 - g_with, g_without = g_with + J.T @ g_with, J.T @ g_without
 + g_with, g_without = J.any() * g_with + J.T @ g_with, J.T @ g_without
+## lengths_end_at_a_hundred [a-stack-that-forgets-its-input]: You let no length be more than 100; a gradient may
+explode.
+- lengths = [np.linalg.norm(g) / np.linalg.norm(top) for g in (g_with, g_without)]
++ lengths = [min(np.linalg.norm(g) / np.linalg.norm(top), 100.0) for g in (g_with, g_without)]
 """)

@@ -26,14 +26,16 @@ def as_many_tokens_as_features(rng):
 
 
 def special_tokens(rng):
-    """Constant tokens, tokens that ε makes smaller, huge ones, ones far from 0, and ones of a single feature."""
+    """Constant tokens, tokens that ε makes smaller, huge ones, ones far from 0, of one feature, and with a peak."""
     D, N = draw_sizes(rng, 2)
     mixed = rng.normal(size=(D, N)) * 10.0 ** rng.integers(-4, 4, size=N)
     mixed[:, 1] = float(rng.integers(2, 9))
     mixed[:, 2] = 0.0
     far = 3e5 + 3 * rng.normal(size=(D, N))
     tables = mixed, far, 1e4 * rng.normal(size=(D, N)), rng.normal(size=(1, N))
-    return [with_scale(rng, X, EPS) for X in tables]
+    peaks = rng.normal(size=(59, N))
+    peaks[7] += 100.0
+    return [with_scale(rng, X, EPS) for X in (*tables, peaks)]
 
 
 def every_token_alone(ask, rng):
@@ -252,4 +254,8 @@ the tokens.
 - return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
 + scale = gamma if len(gamma) == X.shape[1] else gamma[:, None]
 + return scale * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
+## held_within_three: You hold normalised numbers between −3 and 3; a peak among many features is farther from the mean.
+- return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
++ normed = np.clip(centred / np.sqrt((centred**2).mean(axis=0) + eps), -3, 3)
++ return gamma[:, None] * normed + beta[:, None]
 """)

@@ -66,11 +66,24 @@ def nearly_alike(rng):
 def outputs(rng):
     given = {}, {"tokens": 1}, {"rows": 3, "tokens": 7, "d_model": 10, "n_heads": 5, "d_ff": 4}, {"spread": 30.0}
     cases = [drawn(rng, looks_back=i != 1, **one) for i, one in enumerate(given)] + [drawn(rng, looks_back=False)]
-    return [*cases, drawn(rng, spread=1e-3, mean=0), nearly_alike(rng)]
+    return [*cases, drawn(rng, spread=1e-3, mean=0), nearly_alike(rng), by_default(rng)]
+
+
+def by_default(rng):
+    """In train() mode, without the two arguments that may be left out."""
+    (plan,) = drawn(rng, training=True)
+    sizes = {name: size for name, size in plan["sizes"].items() if name not in ("dropout", "causal")}
+    return ({**plan, "sizes": sizes},)
 
 
 def gradients(rng):
     return [drawn(rng, gives="gradients"), drawn(rng, looks_back=False, gives="gradients")]
+
+
+def many_numbers(rng):
+    """With another rate than that of the example."""
+    (plan,) = drawn(rng, rows=10, tokens=20)
+    return ({**plan, "sizes": plan["sizes"] | {"dropout": 0.4}},)
 
 
 def block_parameters(d_model, n_heads, d_ff, dropout, causal):
@@ -90,7 +103,7 @@ QUESTION = Question(
         holds("looking back", 1, causal(drawn)),
         holds("rows", 1, rows_independent(drawn)),
         holds("dropout", 2, dropout_acts(drawn)),
-        holds("what is dropped", 3, numbers_dropped(lambda rng: drawn(rng, rows=10, tokens=20), PARTS)),
+        holds("what is dropped", 3, numbers_dropped(many_numbers, PARTS)),
         holds("parameters", 1, parameter_count(drawn, block_parameters)),
     ),
     hints=(
@@ -246,6 +259,19 @@ back is dropped.
 ## bare_norms: The norms of your block have no scale and shift to learn.
 - self.norm_1, self.norm_2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
 + self.norm_1, self.norm_2 = (nn.LayerNorm(d_model, elementwise_affine=False) for _ in range(2))
+## drops_by_default: Without `dropout=…` your block drops numbers; left out, it is 0.
+- def __init__(self, d_model, n_heads, d_ff, dropout=0.0, causal=False):
++ def __init__(self, d_model, n_heads, d_ff, dropout=0.1, causal=False):
+## causal_by_default: Without `causal=…` your block looks back alone; left out, it is False.
+- def __init__(self, d_model, n_heads, d_ff, dropout=0.0, causal=False):
++ def __init__(self, d_model, n_heads, d_ff, dropout=0.0, causal=True):
+## rate_of_the_example: Your rate is 0.25 whatever `dropout` says.
+- self.drop = nn.Dropout(dropout)
++ self.drop = nn.Dropout(0.25 if dropout else 0.0)
+## attention_not_dropped [dropout]: What attention adds is never dropped.
+- y = x + self.drop(self.attention(self.norm_1(x)))
++ y = x + self.attention(self.norm_1(x))
+
 # OwnNormAndDropout
 ## over_tokens [the-norm-that-sees-the-future]: The norms of your block average over the tokens.
 - apart = x - x.mean(-1, keepdim=True)

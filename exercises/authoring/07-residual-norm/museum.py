@@ -29,11 +29,11 @@ def ordinary_layers(rng):
 
 
 def extreme_layers(rng):
-    """Large tokens, tiny ones (where ε shows), a constant token, and a map that drowns the residual."""
+    """Large tokens, tiny ones (where ε shows), a constant token, and maps that drown the residual."""
     x, W = draw_layer(rng)
     far = x.copy()
     far[:, 1] = float(rng.integers(2, 9))
-    return [(1000 + x, W), (1e-3 * x, 1e-3 * W), (far, W), (x, 50 * W)]
+    return [(1000 + x, W), (1e-3 * x, 1e-3 * W), (far, W), (x, 50 * W), (3e5 + x, 1e6 * W)]
 
 
 def table_slip(y, x):
@@ -313,4 +313,9 @@ token.
 tokens.
 - centred = x - x.mean(axis=2, keepdims=True)
 + centred = x - x.mean(axis=1, keepdims=True)
+## squares_less_the_square: Your variance is the mean square less the square of the mean: far from 0 the two cancel and
+leave rounding.
+- normed = centred / np.sqrt(np.square(centred).mean(axis=2, keepdims=True) + 1e-5)
++ spread = np.square(x).mean(axis=2, keepdims=True) - x.mean(axis=2, keepdims=True) ** 2
++ normed = centred / np.sqrt(np.abs(spread) + 1e-5)
 """)

@@ -25,7 +25,10 @@ def batches(kind):
             B, D, N = draw_sizes(rng, 3)
             x = draw_tokens(rng, (n_sequences or B, D, n_tokens or N))
             found.append((x + rng.normal(size=(D, 1)), kind, eps))
-        return [*found, (draw_tokens(rng, (3, 7, 7)), kind, 0.2)]
+        found.append((draw_tokens(rng, (3, 7, 7)), kind, 0.2))
+        B, D, N = draw_sizes(rng, 3)
+        far, alone = 3e5 + draw_tokens(rng, (B, D, N)), draw_tokens(rng, (1, D, 1))
+        return [*found, (far, kind, EPS), (alone, kind, 0.2)]
 
     return cases
 
@@ -238,4 +241,17 @@ missing.
 - centred = x - x.mean(axis=axes, keepdims=True)
 - return centred / np.sqrt((centred**2).mean(axis=axes, keepdims=True) + eps)
 + return (x - x.mean(axis=axes, keepdims=True)) / np.sqrt(x.std(axis=axes, keepdims=True) + eps)
+## squares_less_the_square [common-mistakes]: Your variance is the mean square less the square of the mean: far from 0
+the two cancel and leave rounding.
+- return centred / np.sqrt((centred**2).mean(axis=axes, keepdims=True) + eps)
++ spread = (x**2).mean(axis=axes, keepdims=True) - x.mean(axis=axes, keepdims=True) ** 2
++ return centred / np.sqrt(spread + eps)
+## batch_of_one_token: Your BatchNorm of a single token is a LayerNorm; each of its features is its own mean.
+- axes = 1 if kind == "LayerNorm" else (0, 2)
++ axes = 1 if kind == "LayerNorm" or x.shape[0] * x.shape[2] == 1 else (0, 2)
+## eps_as_a_floor: In all your norms ε is a floor for what stands under the root; it is added there.
+-     return x / np.sqrt((x**2).mean(axis=1, keepdims=True) + eps)
++     return x / np.sqrt(np.maximum((x**2).mean(axis=1, keepdims=True), eps))
+- return centred / np.sqrt((centred**2).mean(axis=axes, keepdims=True) + eps)
++ return centred / np.sqrt(np.maximum((centred**2).mean(axis=axes, keepdims=True), eps))
 """)

@@ -38,11 +38,13 @@ def one_by_one(rng):
 
 
 def in_pieces(rng):
-    return [drawn(rng, 3, 4, 2), drawn(rng, 1, 5, 1, 2, d_model=20, n_heads=5), drawn(rng, 3, 3)]
+    cases = [drawn(rng, 3, 4, 2), drawn(rng, 1, 5, 1, 2, d_model=20, n_heads=5), drawn(rng, 3, 3)]
+    (plan,) = drawn(rng, 2)
+    return [*cases, ({**plan, "calls": 3 * plan["calls"]},)]  # the same words again and again
 
 
 def long_texts(rng):
-    return [drawn(rng, 90, 1, 40, 1, rows=1, d_model=6)]
+    return [drawn(rng, 90, 1, 40, 1, rows=1, d_model=6), drawn(rng, 1100, 2, rows=1, d_model=4, n_heads=1)]
 
 
 QUESTION = Question(
@@ -243,4 +245,10 @@ token no longer sum to 1.
 - return self.out(y.transpose(1, 2).flatten(2))
 + y = self.out(y.transpose(1, 2).flatten(2))
 + return torch.cat([y[:, :1].expand(-1, old, -1), y], dim=1)
+## thousand_and_no_more: Your module keeps the last 1024 tokens alone; a text may be longer.
+- self.k, self.v = k, v
++ self.k, self.v = k[:, :, -1024:], v[:, :, -1024:]
+## same_words_a_new_text: You take a piece that equals all that was read before for the beginning of a new text.
+- if self.k is not None:
++ if self.k is not None and not torch.equal(self.k, k):
 """)

@@ -1,5 +1,6 @@
 """Exercise 08, question count: how many numbers are learned?."""
 
+import torch
 from clearcheck import COUNTED, Inputs, Question, answers_to, equals
 from clearcheck.author.cases import draw_sizes
 
@@ -8,7 +9,8 @@ from .parts import Transformer
 
 def count_reference(n_source, n_target, d_model, n_heads, d_ff, n_layers):
     """The numbers in a model of these sizes, counted one by one."""
-    model = Transformer(n_source, n_target, d_model, n_heads, d_ff, n_layers)
+    with torch.device("meta"):  # shapes alone, however large
+        model = Transformer(n_source, n_target, d_model, n_heads, d_ff, n_layers)
     return sum(parameter.numel() for parameter in model.parameters())
 
 
@@ -23,6 +25,11 @@ def sizes_of_models(rng, layers):
     return cases
 
 
+def other_depths(rng):
+    """Several layers, none, and more numbers than 32 bits count."""
+    return [*sizes_of_models(rng, (2, 4, 3, 0)), (50_021, 32_003, 20_480, 16, 70_001, 2)]
+
+
 QUESTION = Question(
     id="count",
     title="How many numbers are learned?",
@@ -31,7 +38,7 @@ QUESTION = Question(
     difficulty=1,
     checks=(
         equals("one layer", 5, lambda rng: sizes_of_models(rng, (1, 1)), count_reference),
-        equals("several layers", 3, lambda rng: sizes_of_models(rng, (2, 4, 3)), count_reference),
+        equals("several layers", 3, other_depths, count_reference),
     ),
     hints=(
         "Go through your constructors line by line and write down the shape of every array.",
@@ -89,7 +96,8 @@ wrong.edits("""
 - writer = D * V_target + M * (2 * attention + 3 * norm + network) + norm
 + reader = D * V_source + M * (attention + 2 * norm + network)
 + writer = D * V_target + M * (2 * attention + 3 * norm + network)
-## two_norms_in_the_decoder: A block of the decoder has three norms, and you count two.
+## two_norms_in_the_decoder: For each layer 2 D numbers are missing: the third norm of a decoder block, or the last
+biases of two feed-forward layers.
 - writer = D * V_target + M * (2 * attention + 3 * norm + network) + norm
 + writer = D * V_target + M * (2 * attention + 2 * norm + network) + norm
 ## one_attention_in_the_decoder: A block of the decoder has two attentions, and you count one.
@@ -98,7 +106,7 @@ wrong.edits("""
 ## head_without_bias: The head has a bias for each word, and you leave it out.
 - head = (D + 1) * V_target
 + head = D * V_target
-## no_target_table: You count the head and forget the table in which the target is looked up.
+## no_target_table: The table in which the target is looked up and the matrix of the head are two, and you count one.
 - writer = D * V_target + M * (2 * attention + 3 * norm + network) + norm
 + writer = M * (2 * attention + 3 * norm + network) + norm
 ## positions_counted: You count a learned place for every feature; the sinusoids are computed, not learned.
@@ -112,4 +120,10 @@ wrong.edits("""
 ## sum_of_the_chapter: The chapter's sum for a block holds for a hidden width of 4 D; here it is F.
 - attention, norm, network = 4 * D * (D + 1), 2 * D, 2 * D * F + F + D
 + attention, norm, network = 4 * D * (D + 1), 2 * D, 8 * D * D + 5 * D
+## no_norms_without_layers: Without layers you count no norms either; the norms at the ends of the two stacks stay.
+- return reader + writer + head
++ return reader + writer + head - (0 if M else 2 * norm)
+## counted_in_32_bits: Your count begins anew where 32 bits end; large models have more numbers.
+- return reader + writer + head
++ return (reader + writer + head + 2**31) % 2**32 - 2**31
 """)

@@ -19,7 +19,8 @@ def drawn(rng, rows=2, targets=5, sources=7, d_model=12, n_heads=3, scale=1.0, *
 
 def outputs(rng):
     given = {}, {"targets": 1}, {"sources": 1}, {"rows": 3, "targets": 11, "sources": 4, "d_model": 14, "n_heads": 2}
-    cases = [drawn(rng, **one) for one in (*given, {"training": True}, {"targets": 6, "sources": 6})]
+    given += {"training": True}, {"targets": 6, "sources": 6}, {"rows": 1, "sources": 140}
+    cases = [drawn(rng, **one) for one in given]
     cases[0][0]["calls"][0][1][0, 2] = 0.0  # a source like any other
     return cases
 
@@ -208,4 +209,7 @@ token was written.
 ## no_bias: Your keys have no bias; here all four maps have one.
 - self.query, self.key = nn.Linear(d_model, d_model), nn.Linear(d_model, d_model)
 + self.query, self.key = nn.Linear(d_model, d_model), nn.Linear(d_model, d_model, bias=False)
+## long_memory_cut: You read the first 64 sources alone; a memory may be longer.
+- q, k, v = self.query(x), self.key(memory), self.value(memory)
++ q, k, v = self.query(x), self.key(memory[:, :64]), self.value(memory[:, :64])
 """)

@@ -281,4 +281,13 @@ dropped.
 ## memory_first: The memory is taken for the stream; the first argument is the stream.
 - def forward(self, x, memory):
 + def forward(self, memory, x):
+## attention_not_dropped: What the self-attention adds is never dropped.
+- x = x + self.drop(self.attention(self.norm_1(x)))
++ x = x + self.attention(self.norm_1(x))
+## feed_forward_not_dropped: What the feed-forward layer adds is never dropped.
+- x = x + self.drop(self.feed_forward(self.norm_3(x)))
++ x = x + self.feed_forward(self.norm_3(x))
+## stream_replaced_by_the_memory: What the cross-attention gives replaces the stream instead of being added.
+- x = x + self.drop(self.cross(self.norm_2(x), memory))
++ x = self.drop(self.cross(self.norm_2(x), memory))
 """)

@@ -35,7 +35,8 @@ def drawn(rng, rows=2, targets=5, sources=7, d_model=12, n_heads=3, n_layers=2, 
 def outputs(rng):
     given = {}, {"targets": 1}, {"n_layers": 1}, {"rows": 3, "targets": 11, "sources": 4, "d_model": 14, "n_heads": 2}
     given += {"n_layers": 0}, {"rows": 1}, {"targets": 6, "sources": 6}, {"rows": 1, "targets": 40, "sources": 33}
-    return [*(drawn(rng, **one) for one in given), *nearly_alike(rng)]
+    cases = [*(drawn(rng, **one) for one in given), *nearly_alike(rng)]
+    return [*cases, drawn(rng, n_layers=3), drawn(rng, rows=1, targets=140, sources=150, d_model=6, n_layers=1)]
 
 
 def nearly_alike(rng):
@@ -351,4 +352,13 @@ wrong.edits("""
 ## no_head: You return the stream instead of a score for each word.
 - return self.head(y)
 + return y
+## places_end: Your places come to an end, and those behind it are all the same; sequences may be of any length.
+- y = y + sinusoids(y.shape[1], y.shape[2])
++ y = y + sinusoids(64, y.shape[2])[torch.arange(y.shape[1]).clamp(max=63)]
+## table_of_places_too_short: Your table of places is too short; sequences may be of any length.
+- z = z + sinusoids(z.shape[1], z.shape[2])
++ z = z + sinusoids(100, z.shape[2])[: z.shape[1]]
+## two_blocks_at_most: Your target goes through two blocks at most, however many there are.
+- for layer in self.decoder:
++ for layer in self.decoder[:2]:
 """)

@@ -20,6 +20,8 @@ def bits_reference(means, counts, pieces):
 def draw_log(rng, n_batches, small=False):
     counts = rng.permutation(np.array([5, 7, 11, 13]))[:n_batches] if not small else np.array([1])
     pieces = [str(piece) for piece in rng.choice(PIECES, counts.sum())]
+    if not small:
+        pieces[1] = "\n\n"  # two characters
     pieces[-1] = ""
     for place in range(4, len(pieces), 6):
         pieces[place] = ""
@@ -186,4 +188,7 @@ wrong.edits("""
 ## spaces_stripped: You strip the pieces; a space at the edge of a piece is a character of the text.
 - n_characters = sum(max(1, len(piece)) for piece in pieces)
 + n_characters = sum(max(1, len(piece.strip())) for piece in pieces)
+## lines_not_counted: Line breaks are characters of the text, too; you leave them out.
+- n_characters = sum(max(1, len(piece)) for piece in pieces)
++ n_characters = sum(max(1, len(piece.replace(chr(10), ""))) for piece in pieces)
 """)

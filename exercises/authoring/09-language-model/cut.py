@@ -21,10 +21,14 @@ def ordinary(rng):
 
 
 def at_the_limits(rng):
-    """Windows of one token, one row alone, the first and the last window there is, a window of all."""
+    """Windows of one token, one row alone, the first and the last window there is, a window of all, a large vocabulary.
+
+    GPT-2 has 50,257 tokens: more than 16 bits with a sign can count.
+    """
     ids = rng.integers(100, size=23)
     last = ids, np.array([16, 0, 16, 9]), 6
-    return [drawn(rng, length=1), drawn(rng, rows=1), last, (ids, np.array([0]), 22)]
+    wide = 50_000 + rng.integers(257, size=41), rng.permutation(34)[:5], 7
+    return [drawn(rng, length=1), drawn(rng, rows=1), last, (ids, np.array([0]), 22), wide]
 
 
 def one_place_apart(ask, rng):
@@ -129,4 +133,7 @@ wrong.edits("""
 ## places_for_tokens: You return places in the text, not the tokens that stand there.
 - read, asked = ids[places], ids[places + 1]
 + read, asked = places, places + 1
+## too_few_bits: Your ids are kept in so few bits that those of a large vocabulary do not fit.
+- return read, asked
++ return read.short(), asked.short()
 """)

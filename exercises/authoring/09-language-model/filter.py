@@ -34,7 +34,7 @@ def draw_rows(rng, scale=1.0, B=None):
 
 
 def temperatures(rng):
-    ordinary = [(draw_rows(rng), temperature, None, None) for temperature in (0.7, 1.8, 1.0)]
+    ordinary = [(draw_rows(rng), temperature, None, None) for temperature in (0.7, 1.8, 1.0, 7.0)]
     cold = draw_rows(rng, scale=0.05), 0.05, None, None
     return [*ordinary, cold, (rng.normal(size=(5, 61)), 1.0), (rng.normal(size=(7, 61)), 1.0, None)]
 
@@ -45,12 +45,13 @@ def only_top_k(rng):
 
 def only_top_p(rng):
     """Of a table drawn again where a sum comes too close to p to be told from it."""
-    return [(clear_of(rng, p), 1.0, None, p) for p in (0.85, 0.5, 0.05)]
+    nearly_all = clear_of(rng, 0.9995, V=13, scale=3.0), 1.0, None, 0.9995
+    return [*((clear_of(rng, p), 1.0, None, p) for p in (0.85, 0.5, 0.05)), nearly_all]
 
 
-def clear_of(rng, p, temperature=1.0, top_k=None, V=None):
+def clear_of(rng, p, temperature=1.0, top_k=None, V=None, scale=1.0):
     while True:
-        rows = rng.normal(size=(5, V)) if V else draw_rows(rng)
+        rows = scale * rng.normal(size=(5, V)) if V else draw_rows(rng)
         shares = -np.sort(-functions.softmax(rows / temperature, axis=1), axis=1)[:, :top_k]
         sums = np.cumsum(shares / shares.sum(axis=1, keepdims=True), axis=1)
         if np.abs(sums - p).min() > 1e-6:
@@ -75,13 +76,14 @@ def tied_rows(rng):
 
 
 def at_the_limits(rng):
-    """Greedy, more than there is to keep, and logits of 1e4."""
+    """Greedy, more than there is to keep, logits of 1e4, and all of them far below 0."""
     return [
         (tied_rows(rng), 0, None, None),
-        (draw_rows(rng), 0, 3, 0.9),
+        (tied_rows(rng), 0.0, 3, 0.9),
         (draw_rows(rng), 1.0, 50, 1.0),
         (draw_rows(rng, 30.0), 1.0, 3, None),
         (draw_rows(rng, 1e4), 0.5, None, None),
+        (draw_rows(rng) - 4e4, 1.0, 3, None),
         (draw_rows(rng, B=1), 0.9, 1, None),
     ]
 
@@ -368,4 +370,17 @@ only.
 ## defaults_that_cut: Your default for top_k is 50; where a caller asks for no cut, every token stays.
 - def as_often_written(logits, temperature, top_k=None, top_p=None):
 + def as_often_written(logits, temperature, top_k=50, top_p=None):
+## at_most_two: A temperature above 2 counts as 2 for you.
+- powers = np.exp((ranked - ranked[:, :1]) / temperature)
++ powers = np.exp((ranked - ranked[:, :1]) / min(temperature, 2))
+## nearly_one_is_one: A top_p just below 1 keeps everything in your function; only 1 itself and None do.
+- if top_p is not None and top_p < 1:
++ if top_p is not None and top_p < 0.999:
+## whole_zero_alone: At a temperature of 0.0 you divide by 0; it is greedy as 0 is.
+- if temperature == 0:
++ if temperature == 0 and isinstance(temperature, int):
+# minus_infinity_for_what_goes
+## minus_ten_thousand: What top-k drops gets the logit −10,000, and all logits of a row may lie below that.
+- z = np.where(rank < top_k, z, -np.inf)
++ z = np.where(rank < top_k, z, -1e4)
 """)

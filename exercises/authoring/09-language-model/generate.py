@@ -3,8 +3,8 @@
 import numpy as np
 import torch
 from clearcheck import Inputs, Question, answers_to, equals, holds
-from clearcheck.author.torch_arguments import generation_call, small_model
-from clearcheck.author.torch_checks import generates_quietly, samples_follow
+from clearcheck.author.torch_arguments import generation_call, small_logits, small_model
+from clearcheck.author.torch_checks import FAR, SAMPLES, generates_quietly, samples_follow
 
 
 def greedy_reference(model, ids, n_tokens, length, temperature=1.0):
@@ -16,30 +16,51 @@ def greedy_reference(model, ids, n_tokens, length, temperature=1.0):
     return ids
 
 
-def drawn(rng, rows=3, prompt=4, n_tokens=6, window=16, temperature=0.0, **options):
+def drawn(rng, rows=3, prompt=4, n_tokens=6, window=16, temperature=0.0, scale=1.0, **options):
+    """Without a temperature the default is used; with a small `scale` the logits lie close together."""
     ids = rng.integers(11, size=(rows, prompt))
     model = small_model(rng, vocabulary=11, width=8, window=window)
-    return generation_call(model, ids, n_tokens, window, temperature, **options)
+    model["head"] *= scale
+    return generation_call(model, ids, n_tokens, window, *([] if temperature is None else [temperature]), **options)
 
 
 def greedy(rng):
-    return [drawn(rng), drawn(rng, rows=1, prompt=1, n_tokens=9), drawn(rng, rows=2, prompt=5, n_tokens=0)]
+    short = drawn(rng, rows=1, prompt=1, n_tokens=9), drawn(rng, rows=2, prompt=5, n_tokens=0)
+    return [drawn(rng), *short, drawn(rng, scale=0.01), zero_comes_first(rng)]
+
+
+def zero_comes_first(rng):
+    """The first new token of the only row is 0: an id like any other, and no end."""
+    (plan,) = drawn(rng, rows=1, prompt=3, n_tokens=5)
+    head, first = plan["model"]["head"], small_logits(plan["model"], plan["arguments"][0])[0, -1].argmax()
+    head[:, [0, first]] = head[:, [first, 0]]
+    return (plan,)
 
 
 def beyond_the_window(rng):
-    return [drawn(rng, prompt=5, n_tokens=7, window=6), drawn(rng, prompt=9, n_tokens=2, window=6)]
+    return [
+        drawn(rng, prompt=5, n_tokens=7, window=6),
+        drawn(rng, prompt=9, n_tokens=2, window=6),
+        drawn(rng, prompt=3, window=1),
+    ]
 
 
-def one_token(temperature):
+def one_token(temperature, scale=1.0):
     def draw(rng):
-        return drawn(rng, rows=1, prompt=3, n_tokens=1, window=5, temperature=temperature)
+        return drawn(rng, rows=1, prompt=3, n_tokens=1, window=5, temperature=temperature, scale=scale)
 
     return draw
 
 
-def softmax(logits, n_tokens, length, temperature):
+def softmax(logits, n_tokens, length, temperature=1.0):
     powers = np.exp((logits - logits.max()) / temperature)
     return powers / powers.sum()
+
+
+def temperatures(ask, rng):
+    """A high one, and low ones, where only logits that lie close together leave a choice."""
+    draws = one_token(3.0), one_token(0.4, scale=0.2), one_token(0.05, scale=0.02)
+    return next(filter(None, (samples_follow(draw, softmax)(ask, rng) for draw in draws)), None)
 
 
 def rows_differ(ask, rng):
@@ -51,6 +72,22 @@ def rows_differ(ask, rng):
         return f"From 8 prompts of 2 tokens 12 more make ids of shape (8, 14); yours have {came.shape}."
     if len(np.unique(came, axis=0)) < 8:
         return "Eight equal prompts were continued in the same way at a high temperature: draw for each row by itself."
+    if np.array_equal(came, ask({**plan, "arguments": (np.repeat(prompt, 8, axis=0), *rest), "seed": 1})):
+        return "At a high temperature two calls wrote the same texts: leave the seed of the generator alone."
+    return its_own_probabilities(ask, rng)
+
+
+def its_own_probabilities(ask, rng):
+    """Many rows with one prompt, and as many with another."""
+    (plan,) = drawn(rng, rows=2, prompt=3, n_tokens=1, temperature=1.0)
+    prompts, *rest = plan["arguments"]
+    came = np.asarray(ask({**plan, "arguments": (np.repeat(prompts, SAMPLES, axis=0), *rest)}))
+    if came.shape != (2 * SAMPLES, 4):
+        return f"From {2 * SAMPLES:,} prompts of 3 tokens one more makes 4 columns; your result has {came.shape}."
+    for logits, tokens in zip(small_logits(plan["model"], prompts)[:, -1], np.split(came[:, -1], 2), strict=True):
+        apart = np.abs(np.bincount(tokens, minlength=11) / SAMPLES - softmax(logits, *rest))
+        if apart.max() > FAR * 0.5 / SAMPLES**0.5:
+            return "Two prompts came in one batch, and the tokens do not follow the probabilities of each by itself."
     return None
 
 
@@ -63,8 +100,8 @@ QUESTION = Question(
     checks=(
         equals("greedy", 3, greedy, greedy_reference),
         equals("beyond the window", 3, beyond_the_window, greedy_reference),
-        holds("as probable as the model says", 2, samples_follow(one_token(1.0), softmax)),
-        holds("temperature", 2, samples_follow(one_token(3.0), softmax)),
+        holds("as probable as the model says", 2, samples_follow(one_token(None), softmax)),
+        holds("temperature", 2, temperatures),
         holds("rows", 1, rows_differ),
         holds("quietly", 2, generates_quietly(drawn)),
     ),
@@ -180,4 +217,36 @@ scaling undoes that.
 ## gradients_kept: Gradients are kept while the model writes.
 - with torch.no_grad():
 + with torch.enable_grad():
+## first_row_for_all: Every row is drawn from the probabilities of the first; each has its own.
+- new = torch.multinomial(p, 1)
++ new = torch.multinomial(p[:1].expand(len(ids), -1), 1)
+## greedy_below_one: Below a temperature of 1 you take the likeliest token; only at 0 nothing is drawn.
+- if temperature == 0:
++ if temperature < 1:
+## cold_is_greedy: A small temperature counts as 0 for you; only at 0 itself nothing is drawn.
+- if temperature == 0:
++ if temperature <= 0.1:
+## nearly_zero: At a temperature of 0 you draw at a small one, and what is nearly as likely comes, too.
+- if temperature == 0:
++ if temperature < 0:
+- p = (logits / temperature).softmax(dim=-1)
++ p = (logits / (temperature + 0.01)).softmax(dim=-1)
+## whole_temperatures: You round the temperature to a whole number.
+- p = (logits / temperature).softmax(dim=-1)
++ p = (logits / max(1, round(temperature))).softmax(dim=-1)
+## greedy_by_default: Without a temperature you are greedy; the default is 1.
+- def with_cat(model, ids, n_tokens, length, temperature=1.0):
++ def with_cat(model, ids, n_tokens, length, temperature=0.0):
+## seeded: You seed the generator, so that every call draws the same.
+- model.eval()
++ model.eval()
++ torch.manual_seed(0)
+## zero_ends: You stop where the token 0 is written; it is an id like any other, and all n_tokens are asked for.
+- ids = torch.cat([ids, new], dim=1)
++ ids = torch.cat([ids, new], dim=1)
++ if (new == 0).all():
++     break
+## two_tokens_at_least: You show the model two tokens where it takes one.
+- logits = model(ids[:, -length:])[:, -1]
++ logits = model(ids[:, -max(length, 2) :])[:, -1]
 """)

@@ -14,7 +14,7 @@ from .shared import BRINGS, NO_ATTENTION_OF_TORCH, block, norm
 
 def drawn(rng, rows=2, tokens=5, n_vocab=13, n_positions=11, d_model=12, n_heads=3, n_layers=2, dropout=0.0, **options):
     sizes = {"n_vocab": n_vocab, "n_positions": n_positions, "d_model": d_model}
-    sizes |= {"n_heads": n_heads, "n_layers": n_layers, "dropout": dropout}
+    sizes |= {"n_heads": n_heads, "n_layers": n_layers} | ({} if dropout is None else {"dropout": dropout})
     weights = {"tokens.weight": rng.normal(size=(n_vocab, d_model))}
     weights |= {"positions.weight": rng.normal(size=(n_positions, d_model))}
     for layer in range(n_layers):
@@ -29,7 +29,12 @@ def every_place(rng):
 
 def outputs(rng):
     given = {}, {"tokens": 1}, {"tokens": 11, "rows": 3}, {"n_layers": 1, "d_model": 14, "n_heads": 2, "rows": 1}
-    return [drawn(rng, **one) for one in (*given, {"tokens": 6, "rows": 6})]
+    by_default = {"dropout": None, "training": True}  # without dropout train() changes nothing
+    (several,) = drawn(rng)
+    ids = several["calls"][0][0]
+    several["calls"] = [(ids[:, :tokens].copy(),) for tokens in (3, 5, 1)]
+    given = *given, {"tokens": 6, "rows": 6}, {"n_layers": 3, "rows": 4, **by_default}
+    return [*(drawn(rng, **one) for one in given), (several,)]
 
 
 def gradients(rng):
@@ -195,4 +200,14 @@ wrong.edits("""
 ## dropout_lost: The dropout never reaches the blocks.
 - self.blocks.append(Block(d_model, n_heads, 4 * d_model, dropout, causal=True))
 + self.blocks.append(Block(d_model, n_heads, 4 * d_model, causal=True))
+## two_blocks_at_most: Only the first two blocks are gone through.
+- for layer in self.blocks:
++ for layer in self.blocks[:2]:
+## dropout_by_default: Dropout acts where the caller asks for none: its default is 0.
+- def __init__(self, n_vocab, n_positions, d_model, n_heads, n_layers, dropout=0.0):
++ def __init__(self, n_vocab, n_positions, d_model, n_heads, n_layers, dropout=0.1):
+## as_long_as_the_first: The number of places is that of the first call; each call has its own.
+- x = x + self.positions.weight[: ids.shape[1]]
++ self.N = getattr(self, "N", ids.shape[1])
++ x = x + self.positions.weight[: self.N]
 """)

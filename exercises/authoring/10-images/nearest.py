@@ -14,11 +14,11 @@ def pictures(rng, sizes=None, scale=1.0, shift=0.0):
     B, M, rows, columns = sizes or (*draw_sizes(rng, 2, (11, 13, 17)), *draw_sizes(rng, 2, (2, 3, 5)))
     lengths = 1 + 3 * rng.random(size=(B, 1, 1))  # some pictures are brighter: a dot product would choose those
     seen = scale * (lengths * rng.normal(size=(B, rows, columns)) + shift)
-    return seen, rng.integers(10, 90, size=B), scale * (rng.normal(size=(M, rows, columns)) + shift)
+    return seen, rng.integers(10, 90_000, size=B), scale * (rng.normal(size=(M, rows, columns)) + shift)
 
 
 def ordinary_pictures(rng):
-    return [pictures(rng), pictures(rng, shift=2.0), pictures(rng, scale=1e4)]
+    return [pictures(rng), pictures(rng, shift=2.0), pictures(rng, scale=1e4), pictures(rng, scale=1e-3)]
 
 
 def special_pictures(rng):
@@ -39,7 +39,8 @@ def the_pictures_themselves(ask, rng):
     if not np.array_equal(came, labels):
         return "Asked for the pictures that it knows, it should give their own labels; yours gives others."
     twice = np.concatenate([seen, seen])
-    if not np.array_equal(np.asarray(ask(twice, np.concatenate([labels, labels + 100]), seen)), labels):
+    others = labels + np.where(labels % 2, 100, -100)  # the later label is now the larger one, now the smaller
+    if not np.array_equal(np.asarray(ask(twice, np.concatenate([labels, others]), seen)), labels):
         return "Of two pictures that are equally near the first one decides; yours takes another."
     return None
 
@@ -132,4 +133,13 @@ others.
 ## last_of_equals: Of pictures that are equally near you take the last one; the first one is asked for.
 - return labels[distances.argmin(axis=1)]
 + return labels[::-1][distances[:, ::-1].argmin(axis=1)]
+## smallest_of_equals: Of pictures that are equally near you take the smallest label; the first picture decides.
+- return labels[distances.argmin(axis=1)]
++ return np.array([labels[row == row.min()].min() for row in distances])
+## eight_bits: Your labels are kept in eight bits, which count to 127.
+- return labels[distances.argmin(axis=1)]
++ return labels[distances.argmin(axis=1)].astype(np.int8)
+## rounded: You round the distances, and those of faint pictures become equal.
+- return labels[distances.argmin(axis=1)]
++ return labels[distances.round(3).argmin(axis=1)]
 """)

@@ -29,6 +29,7 @@ def occlusion_reference(images, y, s, grey, W, b):
 def pictures(rng, sizes=None, scale=1.0, grey=None):
     s, B, down, across, labels = sizes or (int(rng.choice([2, 3])), 11, *draw_sizes(rng, 2, (5, 7)), 13)
     images = rng.normal(size=(B, s * down, s * across))
+    images[:, ::2, ::2] = 0.0  # paper without ink is covered, too
     W = scale * rng.normal(size=(labels, s * s * down * across))
     grey = rng.normal() if grey is None else grey
     return images, rng.integers(labels, size=B), s, float(grey), W, scale * rng.normal(size=labels)
@@ -192,4 +193,8 @@ wrong.edits("""
 ## mean_grey_of_the_picture: You cover with the mean of each picture; the grey is an argument.
 - covered[:, top : top + s, left : left + s] = grey
 + covered[:, top : top + s, left : left + s] = images.mean(axis=(1, 2))[:, None, None]
+## ink_alone: You cover what is inked; pixels that are 0 belong to the patch, too.
+- covered[:, top : top + s, left : left + s] = grey
++ square = covered[:, top : top + s, left : left + s]
++ square[square != 0] = grey
 """)

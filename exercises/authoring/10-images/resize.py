@@ -39,7 +39,7 @@ def larger_grids(rng):
 
 
 def other_grids(rng):
-    """Along one axis only, smaller in one of them, from one patch, and from one row; and with D = 1."""
+    """Along one axis only, smaller in one of them, from one patch or row, to as many patches; and with D = 1."""
     a, b = draw_sizes(rng, 2, (5, 7, 9))
     cases = [
         ((a, b), (a, 11)),
@@ -49,6 +49,7 @@ def other_grids(rng):
         ((1, b), (1, 11)),
         ((a, 1), (13, 4)),
         ((9, 5), (3, 7)),
+        ((2, 6), (3, 4)),
     ]
     P, *grids = grid_arguments(rng, (3, 2), (4, 5))
     return [*(grid_arguments(rng, *case) for case in cases), (P[:, :1], *grids)]
@@ -313,4 +314,10 @@ border.
 ## features_interpolated: Your reshape puts the features first and so mixes them with the places.
 - grid = P[1:].reshape(*old, -1)
 + grid = P[1:].reshape(-1, *old).transpose(1, 2, 0)
+## as_many_as_before: Where the new grid has as many patches you return the old positions; its rows and columns are
+others.
+- grid = P[1:].reshape(*old, -1)
++ if np.prod(old) == np.prod(new):
++     return P.copy()
++ grid = P[1:].reshape(*old, -1)
 """)

@@ -27,7 +27,7 @@ def by_class_token(rng):
         drawn(rng),
         drawn(rng, n_patches=1),
         drawn(rng, rows=1, n_patches=11, d_model=9, n_heads=3),
-        drawn(rng, **alike),
+        drawn(rng, **alike, training=True),
     ]
 
 
@@ -206,4 +206,7 @@ nothing but itself.
 ## positions_from_zero: The positions begin as zeros, all alike: a fresh module cannot tell one order from another.
 - self.positions = nn.Parameter(torch.randn(1 + n_patches, d_model))
 + self.positions = nn.Parameter(torch.zeros(1 + n_patches, d_model))
+## dropout_of_its_own: In train() mode your module drops something; no dropout is asked for.
+- return self.head(h)
++ return self.head(torch.nn.functional.dropout(h, 0.1, self.training))
 """)

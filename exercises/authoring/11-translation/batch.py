@@ -45,12 +45,12 @@ def batches(rng):
 
 
 def few_words(rng):
-    """One sentence alone; sentences without words among others, and with words of large ids; no words anywhere."""
+    """One sentence alone; sentences without words among others, and with many words, of large ids; no words at all."""
     one, (markers, first_word) = draw_batch(rng), draw_markers(rng)
     alone = [one[0][:1], one[1][:1], *one[2:]]
     sources, targets, *rest = draw_batch(rng, least=2)
     sources[1], targets[2] = [], []
-    sources[0], targets[0] = ([word + 70_000 for word in side[0]] for side in (sources, targets))
+    sources[0], targets[0] = ([word + 70_000 for word in 12 * side[0]] for side in (sources, targets))
     return [tuple(alone), (sources, targets, *rest), ([[], []], sentences(rng, (0, 0), first_word), *markers)]
 
 
@@ -264,4 +264,9 @@ wrong.edits("""
 - longest = max(len(row) for row in rows)
 - return np.array([row + [padding] * (longest - len(row)) for row in rows])
 + return np.array(rows)
+## twenty_at_most: Your arrays are twenty words wide at most, and what does not fit is cut off.
+- longest = max(len(row) for row in rows)
+- return np.array([row + [padding] * (longest - len(row)) for row in rows])
++ longest = min(20, max(len(row) for row in rows))
++ return np.array([row[:longest] + [padding] * (longest - len(row)) for row in rows])
 """)

@@ -94,6 +94,7 @@ greedy_cases = varied(
     {"n_beams": 1, "alpha": 0.0, "end_bonus": 1.0},
     {"n_beams": 1, "alpha": 1.0, "n_tokens": 12, "end_bonus": 5.0, "at_once": -9.0},
     {"n_beams": 1, "alpha": 0.5, "n_tokens": 4, "end_bonus": -4.0},
+    {"n_beams": 1, "alpha": 1.25, "n_tokens": 5, "end_bonus": -4.0, "at_once": -9.0},
     {"n_beams": 1, "alpha": 0.0, "n_tokens": 1},
 )
 
@@ -160,6 +161,24 @@ def beams_enough(ask, rng):
         return "With more beams than there are texts the likeliest of all must be found; you found another."
     if abs(came[1] - texts[best]) > 1e-9 * max(1, abs(texts[best])):
         return "With α = 0 the score is the log-probability of the text; yours is not."
+    return more_beams_than_words(ask, rng)
+
+
+def more_beams_than_words(ask, rng):
+    """Of nine texts of two words the ninth best is the beginning of the best of three, and there are eight words."""
+    start, end, first, second, third, sure, *others = (int(i) for i in rng.permutation(8))
+    probabilities = np.full((8, 8), 1e-4)
+    probabilities[start, [first, second, third]] = 0.5, 0.4, 0.1
+    for word in (first, second, *others):
+        probabilities[word, [first, second, *others]] = 0.25
+    probabilities[third, [sure, *others]] = 0.6, 0.2, 0.2
+    probabilities[sure, end] = 1.0
+    p = {"last": np.log(probabilities / probabilities.sum(axis=1, keepdims=True)), "earlier": np.zeros((8, 8))}
+    came = ask(p, start, end, 3, 10, 0.0)
+    if slip := text_slip(came):
+        return slip
+    if came[0].tolist() != [third, sure, end]:
+        return "With ten beams and eight words the ninth best text of two words has to be kept; yours is lost."
     return None
 
 
@@ -527,4 +546,10 @@ a place from start to end.
 ## base_two: Your logarithms have the base 2.
 - return np.array(best[0][1:]), float(score(best))
 + return np.array(best[0][1:]), float(score(best) / np.log(2))
+## alpha_up_to_one: An α above 1 counts as 1 for you.
+- return beam[1] / (len(beam[0]) - 1) ** alpha
++ return beam[1] / (len(beam[0]) - 1) ** min(alpha, 1.0)
+## as_many_as_words: You keep as many beams as there are words at most; more may be asked for.
+- beams = sorted(candidates, key=score, reverse=True)[:n_beams]
++ beams = sorted(candidates, key=score, reverse=True)[: min(n_beams, len(p["last"]))]
 """)

@@ -34,6 +34,7 @@ def draw_texts(rng, longest=None, drop=0.1, double=0.1, change=0.15):
     wanted = [rng.integers(V, size=n).tolist() for n in rng.integers(4, 9, size=B)]
     written = [garbled(rng, words, V, change, drop, double) for words in wanted]
     written[0], written[1] = list(wanted[0]), list(wanted[1])
+    written, wanted = [*written, list(written[-1])], [*wanted, list(wanted[-1])]  # a pair that comes twice counts twice
     return written, wanted, longest or int(rng.integers(2, 5))
 
 
@@ -49,7 +50,10 @@ def short_texts(rng):
 
 def long_texts(rng):
     """More words than are wanted: the penalty is 1, and repeated words are no hits."""
-    return [draw_texts(rng, longest, drop=0.0, double=0.5) for longest in (1, 2, 4)]
+    cases = [draw_texts(rng, longest, drop=0.0, double=0.5) for longest in (1, 2, 4)]
+    written, wanted, _ = draw_texts(rng, drop=0.0, double=0.0, change=0.1)
+    written[0] = wanted[0] = rng.integers(4, size=9).tolist()
+    return [*cases, (written, wanted, 6)]
 
 
 def nothing_right(rng):
@@ -335,4 +339,10 @@ n-grams, and the penalty is turned round.
 + precisions.append(max(hits, 1e-9) / max(total, 1))
 - return exact, float(np.exp(np.mean(np.log(precisions)) + min(0.0, 1 - r / c)))
 + return exact, float(np.exp(np.mean(np.log(precisions)) + min(0.0, 1 - r / max(c, 1))))
+## four_at_most: You stop at n-grams of four words; `longest` may be larger.
+- for n in range(1, longest + 1):
++ for n in range(1, min(longest, 4) + 1):
+## each_pair_once: A pair of sentences that comes twice is counted once.
+- for a, b in zip(written, wanted, strict=True):
++ for a, b in set(zip(map(tuple, written), map(tuple, wanted), strict=True)):
 """)

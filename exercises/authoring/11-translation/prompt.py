@@ -18,7 +18,7 @@ def linear(rng, name, d_in, d_out):
     return {f"{name}.weight": rng.normal(size=(d_out, d_in)) / d_in**0.5, f"{name}.bias": rng.normal(size=d_out)}
 
 
-def drawn(rng, rows=3, sources=6, targets=4, d_model=12, n_heads=3, n_layers=2, full=False, gives="output"):
+def drawn(rng, rows=3, sources=6, targets=4, d_model=12, n_heads=3, n_layers=2, full=False, **options):
     """Sources of different lengths, of which one is whole; with `full` all are, and none has padding."""
     sizes = {"n_words": WORDS, "d_model": d_model, "n_heads": n_heads, "d_ff": 17, "n_layers": n_layers}
     sizes["padding"] = padding = int(rng.integers(WORDS))
@@ -35,12 +35,12 @@ def drawn(rng, rows=3, sources=6, targets=4, d_model=12, n_heads=3, n_layers=2, 
         source[1, 1:], source[1, 0] = padding, (padding + 1) % WORDS  # one word
     if full:
         source = padded_ids(rng, 1, sources, padding).repeat(rows, axis=0)
-    return module_call(sizes, (source, read), weights=weights, gives=gives)
+    return module_call(sizes, (source, read), weights=weights, **options)
 
 
 def outputs(rng):
-    given = {}, {"targets": 1}, {"sources": 3, "targets": 7, "n_layers": 1}, {"rows": 1}, {"sources": 5, "targets": 5}
-    return [drawn(rng, **one) for one in given]
+    given = {}, {"targets": 1}, {"sources": 3, "targets": 7, "n_layers": 1}, {"sources": 5, "targets": 5}
+    return [drawn(rng, **one) for one in (*given, {"rows": 1, "n_layers": 3, "training": True})]
 
 
 def without_padding(rng):
@@ -246,4 +246,10 @@ of the source.
 ## same_length_for_all: Every source is cut where that of the first sentence ends.
 - z = z[z != self.padding]
 + z = z[: int((source[0] != self.padding).sum())]
+## two_blocks_at_most: Only the first two blocks are used.
+- for block in self.blocks:
++ for block in self.blocks[:2]:
+## dropout_of_its_own: In train() mode your module drops something; no dropout is asked for.
+- x = self.norm(x)
++ x = torch.nn.functional.dropout(self.norm(x), 0.1, self.training)
 """)

@@ -67,8 +67,11 @@ def half_files(rng):
 
 
 def odd_files(rng):
-    """Headers of less than 256 bytes and of more than 65,535, an empty tensor, and no tensor at all."""
-    small = {"__a__": (rng.normal(size=(*draw_sizes(rng, 1), 1)), "F32")}
+    """Headers of less than 256 bytes and of more than 65,535, an empty tensor, and no tensor at all.
+
+    A name may begin like `__metadata__`, and may end with a space.
+    """
+    small = {"__a__ ": (rng.normal(size=(*draw_sizes(rng, 1), 1)), "F32")}
     empty = draw_tensors(rng, ["F32"], 3) | {"none": (np.zeros((0, 4)), "F32")}
     return [
         (written(rng, small, metadata=False),),
@@ -120,11 +123,16 @@ def damaged_files(ask, rng):
         return "For a file that is whole your function should return a dict."
     if any(array.dtype != np.float64 for array in read.values() if isinstance(array, np.ndarray)):
         return "Every array should be of dtype float64, but one of yours is not."
+    long = whole.copy()
+    long[4] = 2
     damages = {
         "lacks its last byte": whole[:-1],
         "lacks its last numbers": whole[: -4 * int(rng.integers(1, 4))],
         "goes on after its last tensor": np.concatenate([whole, more]),
         "ends within its header": whole[: start - int(rng.integers(3, 30))],
+        "ends within its first eight bytes": whole[: int(rng.integers(1, 8))],
+        "is empty": whole[:0],
+        "says that its header is longer than 8,589,934,592 bytes": long,
     }
     refusals = {damage: refusal(ask, content.copy()) for damage, content in damages.items()}
     for damage, content in damages.items():
@@ -133,7 +141,8 @@ def damaged_files(ask, rng):
         kind, text = refusals[damage]
         if kind != "ValueError":
             return f"For a file that {damage} your function raises {kind}; a ValueError of yours is expected."
-        wanted = {"came": len(content)} | ({} if len(content) < start else {"should have come": len(whole)})
+        cut = len(content) < 8 + int.from_bytes(content[:8].tobytes(), "little")
+        wanted = {"came": len(content)} | ({} if cut else {"should have come": len(whole)})
         for what, number in wanted.items():
             if str(number) not in text.replace(",", "").replace("_", ""):
                 return f"For a file that {damage} the text of your ValueError does not say how many bytes {what}."
@@ -434,4 +443,13 @@ instead.
 each.
 - header = json.loads(data[8:start])
 + header = json.loads(data[8:start].decode("latin-1"))
+## four_bytes_of_length: Only four of the eight bytes are taken for the length, and a longer header is not seen.
+- start = 8 + int.from_bytes(data[:8], "little")
++ start = 8 + int.from_bytes(data[:4], "little")
+## length_by_numpy: Where not even eight bytes came NumPy refuses them, and its text does not say how many came.
+- start = 8 + int.from_bytes(data[:8], "little")
++ start = 8 + int(np.frombuffer(data, "<u8", count=1)[0])
+## names_stripped: You take the spaces off the ends of a name; they belong to it.
+- tensors[name] = numbers.astype(np.float64).reshape(entry["shape"])
++ tensors[name.strip()] = numbers.astype(np.float64).reshape(entry["shape"])
 """)

@@ -32,12 +32,15 @@ def gpt2_logits(theirs, config, ids):
     return parts.norm(x, w, "norm", eps) @ w["tokens"].T
 
 
-def draw_text(rng, n_tokens=None, eps=1e-5, act="gelu_new", square=False, n_blocks=1, **options):
+def draw_text(rng, n_tokens=None, eps=1e-5, act="gelu_new", square=False, n_blocks=1, zero=False, **options):
     sizes = draw_sizes_of_gpt2(rng, n_blocks, square)
     theirs = draw_gpt2(rng, sizes, **options)
     N = min(n_tokens or int(rng.integers(4, sizes["n_positions"])), sizes["n_positions"])
     config = {**sizes, "layer_norm_epsilon": eps, "activation_function": act}
-    return theirs, config, rng.integers(0, sizes["vocab_size"], N)
+    ids = rng.integers(0, sizes["vocab_size"], N)
+    if zero:  # a word like any other, and no padding
+        ids[1] = 0
+    return theirs, config, ids
 
 
 def texts(*settings):
@@ -101,7 +104,7 @@ QUESTION = Question(
             "other options and large scores",
             4,
             texts(
-                {"eps": 0.1, "act": "gelu"},
+                {"eps": 0.1, "act": "gelu", "zero": True},
                 {"eps": 0.1, "act": "relu", "prefix": "", "masks": True},
                 {"gain": 40.0, "n_blocks": 2},
                 {"gain": 1e4},
@@ -307,4 +310,7 @@ made of it.
   y = attend(q, k, v, config["n_head"], np.tri(N, dtype=bool))
 + z = norm(x, w, f"blocks.{i}.norm_2", eps)
 - z = norm(x, w, f"blocks.{i}.norm_2", eps)
+## zero_is_padding: You hide the tokens with the id 0, as if they were padding; it is a word like any other.
+- y = attend(q, k, v, config["n_head"], np.tri(N, dtype=bool))
++ y = attend(q, k, v, config["n_head"], np.tri(N, dtype=bool) & ((ids != 0) | np.eye(N, dtype=bool)))
 """)

@@ -11,9 +11,9 @@ from . import parts
 from .parts import heads_of, turned
 
 
-def drawn(rng, rows=2, tokens=6, n_vocab=37, d_model=24, n_heads=3, n_layers=2, scale=1.0, **options):
+def drawn(rng, rows=2, tokens=6, n_vocab=37, d_model=24, n_heads=3, n_layers=2, scale=1.0, embedding=1.0, **options):
     sizes = {"n_vocab": n_vocab, "d_model": d_model, "n_heads": n_heads, "n_layers": n_layers}
-    w = {"tokens.weight": rng.normal(size=(n_vocab, d_model))}
+    w = {"tokens.weight": embedding * rng.normal(size=(n_vocab, d_model))}
     for i in range(n_layers):
         shapes = {"qkv": (3, 1), "out": (1, 1), "up": (4, 1), "down": (1, 4)}
         for name, (out, into) in shapes.items():
@@ -27,8 +27,13 @@ def drawn(rng, rows=2, tokens=6, n_vocab=37, d_model=24, n_heads=3, n_layers=2, 
 
 
 def scores(rng):
-    given = {"rows": 3}, {"tokens": 1}, {"n_layers": 1, "tokens": 11}, {"d_model": 20, "n_heads": 5, "n_vocab": 29}
-    return [drawn(rng, **one) for one in given]
+    """Also in train() mode, with vectors so short that ε shows in the last norm, and texts of several lengths."""
+    given = {"rows": 3, "training": True}, {"tokens": 1}, {"n_layers": 1, "tokens": 11}
+    more = {"d_model": 20, "n_heads": 5, "n_vocab": 29}, {"n_layers": 0, "embedding": 0.004}
+    (several,) = drawn(rng, n_layers=1)
+    ids = several["calls"][0][0]
+    several["calls"] = [(ids[:, :tokens].copy(),) for tokens in (4, 6, 1)]
+    return [*(drawn(rng, **one) for one in (*given, *more)), (several,)]
 
 
 def sharp(rng):
@@ -244,4 +249,13 @@ queries come first, then all keys, then all values.
 ## probabilities: You return probabilities; scores are asked for, without a softmax.
 - return self.norm(x) @ self.tokens.weight.T
 + return (self.norm(x) @ self.tokens.weight.T).softmax(-1)
+## smaller_eps: The ε of the last norm is not 0.00001, as PyTorch has it.
+- self.norm = nn.LayerNorm(d_model)
++ self.norm = nn.LayerNorm(d_model, eps=1e-6)
+## dropout_of_its_own: In train() mode your module drops something; no dropout is asked for.
+- x = self.tokens(ids)
++ x = F.dropout(self.tokens(ids), 0.1, self.training)
+## mask_of_the_first_call: The mask is that of the first text; the next one may be longer or shorter.
+- later = torch.ones_like(table, dtype=torch.bool).triu(1)
++ later = self.later = getattr(self, "later", torch.ones_like(table, dtype=torch.bool).triu(1))
 """)

@@ -30,8 +30,9 @@ def bert_logits(w, config, ids, types, real):
     return y @ w["tokens"].T + w["head.bias"]
 
 
-def draw_bert(rng, eps=1e-12, act="gelu", gain=1.0, n_blocks=1):
+def draw_bert(rng, eps=1e-12, act="gelu", gain=1.0, n_blocks=1, one_head=False):
     (H, K), V, L, F = draw_sizes(rng, 2, HEADS), rng.choice(WORDS), rng.choice(PLACES), rng.choice(HIDDEN)
+    H, K = (1, 4 * K) if one_head else (H, K)
     D, M = H * K, n_blocks
     config = {"hidden_act": act, "layer_norm_eps": eps, "num_attention_heads": H, "num_hidden_layers": M}
     w = {"tokens": 0.5 * rng.normal(size=(V, D)), "positions": 0.5 * rng.normal(size=(L + 4, D))}
@@ -123,7 +124,14 @@ QUESTION = Question(
     minutes=25,
     difficulty=3,
     checks=(
-        equals("plain sentences", 5, questions({"n_blocks": 2}, {"n_tokens": 1}, {"gain": 30.0}), bert_logits),
+        equals(
+            "plain sentences",
+            5,
+            questions(
+                {"n_blocks": 2}, {"n_tokens": 1}, {"gain": 30.0}, {"n_blocks": 3, "one_head": True}, {"n_blocks": 0}
+            ),
+            bert_logits,
+        ),
         equals(
             "other options",
             2,
@@ -349,4 +357,13 @@ takes its share of the weight.
 ## head_bias_lost: The bias of the head got lost on the way.
 - return y @ w["tokens"].T + w["head.bias"]
 + return y @ w["tokens"].T
+## two_blocks_at_most: You use two blocks at most; the configuration says how many there are.
+- for i in range(config["num_hidden_layers"]):
++ for i in range(min(2, config["num_hidden_layers"])):
+## two_heads_at_least: You use two heads at least; the configuration may say one.
+- y = attend(q, k, v, config["num_attention_heads"], may_look)
++ y = attend(q, k, v, max(2, config["num_attention_heads"]), may_look)
+## one_block_at_least: You use one block at least; the configuration may say that there is none.
+- for i in range(config["num_hidden_layers"]):
++ for i in range(max(1, config["num_hidden_layers"])):
 """)

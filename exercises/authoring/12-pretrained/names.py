@@ -70,9 +70,9 @@ QUESTION = Question(
         holds("names, norms and embeddings", 3, right_names),
         equals("whole files", 5, files_of_gpt2(masks=True), parts.ours_from_gpt2),
         equals(
-            "eleven blocks, and no prefix",
+            "thirteen blocks, and no prefix",
             3,
-            files_of_gpt2(settings=({"n_blocks": 11},), prefix=""),
+            files_of_gpt2(settings=({"n_blocks": 13},), prefix=""),
             parts.ours_from_gpt2,
         ),
         equals(
@@ -333,4 +333,7 @@ attention.
 - for part, third in zip("qkv", np.split(joined, 3), strict=True):
 -     ours[f"blocks.{i}.{part}.{kind}"] = third
 + ours[f"blocks.{i}.qkv.{kind}"] = joined
+## twelve_at_most: You take twelve blocks at most, as many as the smallest GPT-2 has; larger ones have more.
+- n_blocks = 1 + max(int(name.split(".")[1]) for name in plain if name.startswith("h."))
++ n_blocks = min(12, 1 + max(int(name.split(".")[1]) for name in plain if name.startswith("h.")))
 """)
