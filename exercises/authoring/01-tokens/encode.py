@@ -351,20 +351,6 @@ def first_known_pair(word, merges):
         ids[i : i + 2] = [256 + rank[ids[i], ids[i + 1]]]
 
 
-@wrong("You keep the ids of a word and return them again, although the merges are others now.")
-def ids_kept_by_word(word, merges, known={}):  # noqa: B006
-    if word not in known:
-        ids = list(word.encode())
-        for k, (a, b) in enumerate(merges):
-            i = 0
-            while i < len(ids) - 1:
-                if ids[i] == a and ids[i + 1] == b:
-                    ids[i : i + 2] = [256 + k]
-                i += 1
-        known[word] = ids
-    return list(known[word])
-
-
 wrong.edits("""
 # merge_after_merge
 ## ids_from_zero: You give a merged piece its place in the list as id, but the ids 0 to 255 are taken by the bytes.
@@ -415,9 +401,6 @@ than the word.
 the word.
 - ids = list(word.encode())
 + ids = list(word.strip().encode())
-## first_merges_only: You apply the first 256 merges and leave out the others; the list may be as long as you like.
-- for k, pair in enumerate(merges):
-+ for k, pair in enumerate(merges[:256]):
 ## spaces_joined [text-to-tokens]: You make one space of several in a row, and each of them is a byte.
 - ids = list(word.encode())
 + ids = list(__import__("re").sub(" +", " ", word).encode())

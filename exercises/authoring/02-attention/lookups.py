@@ -174,9 +174,6 @@ softer than they should be.
 ## scores_returned: The second result is the scores, before the softmax.
 - return shares @ values, shares
 + return shares @ values, fits
-## batch_of_one_lost: Where there is one table, your results lose the axis of the batch.
-- return shares @ values, shares
-+ return (shares @ values).squeeze(0), shares.squeeze(0)
 ## answers_alone: Two results are asked for, the answers and the weights.
 - return shares @ values, shares
 + return shares @ values

@@ -165,9 +165,6 @@ numbers, every weight is cut off to 0 or 1.
 exponentials are 0.
 - powers = np.exp(scores - scores.max(axis=axis, keepdims=True))
 + powers = np.exp(scores - scores.max(axis=axis, keepdims=True) * (np.abs(scores).max() > 1000))
-## tiny_weights_cut: You set tiny weights to 0; small as they are, they keep their ratio.
-- return powers / powers.sum(axis=axis, keepdims=True)
-+ return np.where(powers < 1e-8, 0, powers) / powers.sum(axis=axis, keepdims=True)
 ## no_maximum: The exponential meets large scores as they are and overflows.
 - powers = np.exp(scores - scores.max(axis=axis, keepdims=True))
 + powers = np.exp(scores)

@@ -129,10 +129,6 @@ width of the kernel, but one of its weights is for the token itself.
 reached.
 - layers = max(1, -(-(n_tokens - 1) // (kernel - 1)))
 + layers = max(1, (n_tokens - 1) // (kernel - 1))
-## nearly_rounded_up [where-the-recurrent-network-fails]: You add 0.999 and cut off, which is too little where one token
-is left over by a wide kernel.
-- layers = max(1, -(-(n_tokens - 1) // (kernel - 1)))
-+ layers = max(1, int((n_tokens - 1) / (kernel - 1) + 0.999))
 ## one_layer_too_many [where-the-recurrent-network-fails]: You add a layer even where the layers before it have just
 reached the last token.
 - layers = max(1, -(-(n_tokens - 1) // (kernel - 1)))

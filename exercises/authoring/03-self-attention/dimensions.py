@@ -122,10 +122,6 @@ their own.
 ## all_as_wide_as_tokens: You give every table the width of the tokens, as on the slide, where all maps are square.
 - in_rows = dict(Q=(n, k), K=(m, k), V=(m, v), A=(n, m), O=(n, v))
 + in_rows = {"Q": (n, d), "K": (m, d), "V": (m, d), "A": (n, m), "O": (n, d)}
-## widths_of_self_attention [values]: Where as many tokens ask as are looked at, you give the outputs the width of the
-keys; the number of tokens says nothing about widths.
-- in_rows = dict(Q=(n, k), K=(m, k), V=(m, v), A=(n, m), O=(n, v))
-+ in_rows = {"Q": (n, k), "K": (m, k), "V": (m, v), "A": (n, m), "O": (n, k if n == m else v)}
 ## one_output_per_source [values]: Your output has one token per source: it should answer the tokens that ask.
 - in_rows = dict(Q=(n, k), K=(m, k), V=(m, v), A=(n, m), O=(n, v))
 + in_rows = {"Q": (n, k), "K": (m, k), "V": (m, v), "A": (n, m), "O": (m, v)}

@@ -203,14 +203,6 @@ to look at and becomes nan.
 ## mask_while_testing [the-causal-mask]: You hide later tokens in eval() mode alone; hide them in training, too.
 - if self.back_only:
 + if self.back_only and not self.training:
-## mask_of_64 [the-causal-mask]: Your mask is made for 64 tokens; longer sequences do not fit.
-- hidden = torch.triu(torch.ones(x.shape[1], x.shape[1]), diagonal=1).bool()
-+ hidden = torch.triu(torch.ones(64, 64), diagonal=1).bool()[: x.shape[1], : x.shape[1]]
-## mask_kept [the-causal-mask]: The mask of the first call is kept, and the next sequence has another length.
-- hidden = torch.triu(torch.ones(x.shape[1], x.shape[1]), diagonal=1).bool()
-+ if not hasattr(self, "hidden"):
-+     self.hidden = torch.triu(torch.ones(x.shape[1], x.shape[1]), diagonal=1).bool()
-+ hidden = self.hidden
 ## mask_too_late [the-causal-mask]: The mask comes after the softmax: later tokens still stand in the denominator.
 - table = table.masked_fill(hidden, float("-inf"))
 + pass
@@ -231,9 +223,6 @@ to look at and becomes nan.
 ## one_sequence_squeezed: For a batch of one sequence the outputs lose the axis of the batch.
 - return shares @ handed
 + return (shares @ handed).squeeze(0)
-## tokens_added: You add the tokens to the outputs where both have the same width; that is no part of self-attention.
-- return shares @ handed
-+ return shares @ handed + (x if x.shape == handed.shape else 0)
 ## shares_dropped: Dropout acts on your weights in training; the task has none.
 - shares = torch.softmax(table, dim=-1)
 + shares = nn.functional.dropout(torch.softmax(table, dim=-1), 0.1, self.training)

@@ -173,9 +173,6 @@ gets scores that are ready to use.
 - return powers / powers.sum(axis=0, keepdims=True)
 + powers = np.exp(scores)
 + return powers / powers.sum(axis=0)
-## tiny_weights_raised: You keep every weight above 1e-12, which changes the ratio of small ones.
-- return powers / powers.sum(axis=0, keepdims=True)
-+ return np.maximum(powers / powers.sum(axis=0, keepdims=True), 1e-12)
 ## maximum_if_huge: You subtract the maximum from huge scores only, but exp overflows from 710 on, and far below 0 all
 exponentials are 0.
 - powers = np.exp(scores - scores.max(axis=0, keepdims=True))

@@ -235,14 +235,6 @@ of the sequence that never look at each other.
 token.
 - def __init__(self, d_model, n_heads, causal=False):
 + def __init__(self, d_model, n_heads, causal=True):
-## mask_of_64: Your mask is made for 64 tokens; longer sequences do not fit.
-- mask = torch.tril(torch.ones(N, N))
-+ mask = torch.tril(torch.ones(64, 64))[:N, :N]
-## mask_kept: The mask of the first call is kept, and the next sequence has another length.
-- mask = torch.tril(torch.ones(N, N))
-+ if not hasattr(self, "mask"):
-+     self.mask = torch.tril(torch.ones(N, N))
-+ mask = self.mask
 ## weights_dropped: Dropout acts on your weights in training; the task has none.
 - weights = torch.softmax(scores, dim=-1)
 + weights = nn.functional.dropout(torch.softmax(scores, dim=-1), 0.1, self.training)

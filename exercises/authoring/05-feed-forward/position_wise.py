@@ -349,12 +349,6 @@ record does not contradict.
 ## mean_difference: You compare the mean of the differences, in which a single wrong number hardly shows.
 - same = [bool(np.abs(came - Y[c]).max() <= limit) for c, came in experiments]
 + same = [bool(np.abs(came - Y[c]).mean() <= limit) for c, came in experiments]
-## order_lost: You sort the outputs before you compare them, and a wrong order leaves these as they are.
-- same = [bool(np.abs(came - Y[c]).max() <= limit) for c, came in experiments]
-+ same = [bool(np.abs(np.sort(came, axis=0) - np.sort(Y[c], axis=0)).max() <= limit) for c, came in experiments]
-## single_tokens_passed_over: You pass over the experiments with a single token; these count like all others.
-- same = [bool(np.abs(came - Y[c]).max() <= limit) for c, came in experiments]
-+ same = [len(c) == 1 < len(Y) or bool(np.abs(came - Y[c]).max() <= limit) for c, came in experiments]
 ## empty_record_refutes: Your function wants an experiment before it says position-wise; a record without any
 contradicts no name.
 - return "position-wise" if all(same) else "equivariant" if all(orders) else "neither"
@@ -362,8 +356,4 @@ contradicts no name.
 ## length_of_the_difference: You take all differences together as one length; the limit is one for each number.
 - same = [bool(np.abs(came - Y[c]).max() <= limit) for c, came in experiments]
 + same = [bool(np.linalg.norm(came - Y[c]) <= limit) for c, came in experiments]
-## no_repeat_decides: You take every list without a repeat for a reordering, even one that leaves tokens out.
-- tokens = list(range(len(Y)))
-- orders = [ok for ok, (c, _) in zip(same, experiments, strict=True) if sorted(c) == tokens]
-+ orders = [ok for ok, (c, _) in zip(same, experiments, strict=True) if len(set(c)) == len(c)]
 """)

@@ -243,37 +243,14 @@ are lost.
 ## softmax_over_queries: Your softmax runs over the queries, and the weights of a token do not sum to 1.
 - return scores.masked_fill(future, -torch.inf).softmax(-1) @ v
 + return scores.masked_fill(future, -torch.inf).softmax(-2) @ v
-## masked_by_places: Your mask compares places; a token sees itself and those before it in its row, wherever they stand.
-- future = torch.ones(x.shape[1], x.shape[1]).triu(1) == 1
-+ future = places[:, None] > places[:, :, None]
-## lower_places_alone: Of the tokens before it in its row a token of yours sees those at lower places alone.
-- future = torch.ones(x.shape[1], x.shape[1]).triu(1) == 1
-+ future = (torch.ones(x.shape[1], x.shape[1]).triu(1) == 1) | (places[:, None] > places[:, :, None])
-## padding_hidden [learned-positions]: You hide what stands below place 0; this head sees all tokens before it in its
-row.
-- future = torch.ones(x.shape[1], x.shape[1]).triu(1) == 1
-+ future = (torch.ones(x.shape[1], x.shape[1]).triu(1) == 1) | (places[:, None] < 0) & (places[:, :, None] >= 0)
-## places_below_0_held: You take places below 0 for place 0; padding turns by its own places.
-- angles = places[..., None] * 10000.0 ** (-torch.arange(half) / half)
-+ angles = places.clamp(min=0)[..., None] * 10000.0 ** (-torch.arange(half) / half)
 ## places_without_sign: You drop the sign of the places; one below 0, as padding has, turns the other way.
 - angles = places[..., None] * 10000.0 ** (-torch.arange(half) / half)
 + angles = places.abs()[..., None] * 10000.0 ** (-torch.arange(half) / half)
-## places_end: Your places come to an end, and those behind it are all the same; a text may go on.
-- angles = places[..., None] * 10000.0 ** (-torch.arange(half) / half)
-+ angles = places.clamp(max=4096)[..., None] * 10000.0 ** (-torch.arange(half) / half)
-## places_begin_anew: Your places begin anew after a while, so that tokens far from each other look near.
-- angles = places[..., None] * 10000.0 ** (-torch.arange(half) / half)
-+ angles = (places % 128)[..., None] * 10000.0 ** (-torch.arange(half) / half)
 ## turned_before_the_maps: Where the two widths agree you turn the tokens before the maps, not the queries and keys.
 - q, k = self.turn(q, places), self.turn(k, places)
 + alike = x.shape == q.shape
 + z = self.turn(x, places) if alike else x
 + q, k = (self.query(z), self.key(z)) if alike else (self.turn(q, places), self.turn(k, places))
-## mask_ends: Your mask ends after 16 tokens, and what comes later sees the future.
-- future = torch.ones(x.shape[1], x.shape[1]).triu(1) == 1
-+ future = torch.ones(x.shape[1], x.shape[1]).triu(1) == 1
-+ future[16:] = False
 ## one_sentence_alone: A batch of one sentence loses its first axis in yours.
 - return scores.masked_fill(future, -torch.inf).softmax(-1) @ v
 + return (scores.masked_fill(future, -torch.inf).softmax(-1) @ v).squeeze(0)

@@ -263,15 +263,4 @@ on it goes further, as any other does.
 - return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
 + behind = positions or (n_blocks > 1 and min(i, j) > 0)
 + return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & behind)
-## two_tokens_are_one_set [two-sentences-one-set]: With two tokens and without a mask you let nothing change; at both
-places stands another token.
--     return own | positions
-+     return (own & (n_tokens > 2)) | positions
-## deep_stacks_forget: Your deep stacks forget what the mask gave away; what has changed in two blocks stays changed.
-- return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
-+ return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or 1 < n_blocks < 6))
-## positions_want_two_blocks [two-sentences-one-set]: Without a mask you let positions count from the second block on;
-the first average notices them already.
--     return own | positions
-+     return own | (positions and n_blocks > 1)
 """)

@@ -239,8 +239,4 @@ one.
 - places = starts[:, None] + np.arange(x.shape[1])[None, :]
 - return x + P[np.maximum(places, 0)]
 + return x + P[np.abs(starts)[:, None] + np.arange(x.shape[1])]
-## last_row_cut_off [learned-positions]: You hold the places one row below the end of the table, and its last row is
-never used.
-- return x + P[np.maximum(places, 0)]
-+ return x + P[np.clip(places, 0, len(P) - 2)]
 """)

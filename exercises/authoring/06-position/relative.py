@@ -220,10 +220,4 @@ one.
 ## last_row_never_used: On the right you clip one step too early: the last row of r is never used.
 - index = np.clip(np.arange(n_sources) - places, -m, m) + m
 + index = np.maximum(np.minimum(np.arange(n_sources) - places, m - 1), -m) + m
-## three_axes_in_front: You fold the axes in front into two when there are three; the result keeps all of them.
-- places = np.arange(n_sources - N, n_sources)[:, None]
-+ q, places = q.reshape(-1, *q.shape[-3:]) if q.ndim > 4 else q, np.arange(n_sources - N, n_sources)[:, None]
-## root_of_two_at_least: Your root is never below that of 2, but a query may be a single number.
-- return (q @ r.T)[..., np.arange(N)[:, None], index] / np.sqrt(q.shape[-1])
-+ return (q @ r.T)[..., np.arange(N)[:, None], index] / np.sqrt(max(q.shape[-1], 2))
 """)

@@ -270,12 +270,4 @@ each call starts at 0 again.
 other way.
 - angles = np.outer(positions, 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
 + angles = np.outer(np.abs(positions), 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
-## places_held_at_0 [learned-positions]: You take places below 0 for place 0; here every place turns by its own number.
-- angles = np.outer(positions, 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
-+ angles = np.outer(np.maximum(positions, 0), 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
-## heads_for_tokens: Where there are as many heads as tokens, your places go to the heads.
-- cos, sin = np.cos(angles), np.sin(angles)
-+ cos, sin = np.cos(angles), np.sin(angles)
-+ if x.ndim > 3 and x.shape[-3] == x.shape[-2]:
-+     cos, sin = cos[:, None], sin[:, None]
 """)

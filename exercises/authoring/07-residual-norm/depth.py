@@ -250,8 +250,4 @@ they should be relative to the top.
 ## nothing_past_a_part_of_zeros: You let a part of zeros stop the gradient; with residuals all of it passes beside.
 - g_with, g_without = g_with + J.T @ g_with, J.T @ g_without
 + g_with, g_without = J.any() * g_with + J.T @ g_with, J.T @ g_without
-## lengths_end_at_a_hundred [a-stack-that-forgets-its-input]: You let no length be more than 100; a gradient may
-explode.
-- lengths = [np.linalg.norm(g) / np.linalg.norm(top) for g in (g_with, g_without)]
-+ lengths = [min(np.linalg.norm(g) / np.linalg.norm(top), 100.0) for g in (g_with, g_without)]
 """)

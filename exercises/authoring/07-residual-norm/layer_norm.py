@@ -254,8 +254,4 @@ the tokens.
 - return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
 + scale = gamma if len(gamma) == X.shape[1] else gamma[:, None]
 + return scale * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
-## held_within_three: You hold normalised numbers between −3 and 3; a peak among many features is farther from the mean.
-- return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
-+ normed = np.clip(centred / np.sqrt((centred**2).mean(axis=0) + eps), -3, 3)
-+ return gamma[:, None] * normed + beta[:, None]
 """)

@@ -265,9 +265,6 @@ back is dropped.
 ## causal_by_default: Without `causal=…` your block looks back alone; left out, it is False.
 - def __init__(self, d_model, n_heads, d_ff, dropout=0.0, causal=False):
 + def __init__(self, d_model, n_heads, d_ff, dropout=0.0, causal=True):
-## rate_of_the_example: Your rate is 0.25 whatever `dropout` says.
-- self.drop = nn.Dropout(dropout)
-+ self.drop = nn.Dropout(0.25 if dropout else 0.0)
 ## attention_not_dropped [dropout]: What attention adds is never dropped.
 - y = x + self.drop(self.attention(self.norm_1(x)))
 + y = x + self.attention(self.norm_1(x))

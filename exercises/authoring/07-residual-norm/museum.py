@@ -313,9 +313,4 @@ token.
 tokens.
 - centred = x - x.mean(axis=2, keepdims=True)
 + centred = x - x.mean(axis=1, keepdims=True)
-## squares_less_the_square: Your variance is the mean square less the square of the mean: far from 0 the two cancel and
-leave rounding.
-- normed = centred / np.sqrt(np.square(centred).mean(axis=2, keepdims=True) + 1e-5)
-+ spread = np.square(x).mean(axis=2, keepdims=True) - x.mean(axis=2, keepdims=True) ** 2
-+ normed = centred / np.sqrt(np.abs(spread) + 1e-5)
 """)

@@ -120,10 +120,4 @@ biases of two feed-forward layers.
 ## sum_of_the_chapter: The chapter's sum for a block holds for a hidden width of 4 D; here it is F.
 - attention, norm, network = 4 * D * (D + 1), 2 * D, 2 * D * F + F + D
 + attention, norm, network = 4 * D * (D + 1), 2 * D, 8 * D * D + 5 * D
-## no_norms_without_layers: Without layers you count no norms either; the norms at the ends of the two stacks stay.
-- return reader + writer + head
-+ return reader + writer + head - (0 if M else 2 * norm)
-## counted_in_32_bits: Your count begins anew where 32 bits end; large models have more numbers.
-- return reader + writer + head
-+ return (reader + writer + head + 2**31) % 2**32 - 2**31
 """)

@@ -209,7 +209,4 @@ token was written.
 ## no_bias: Your keys have no bias; here all four maps have one.
 - self.query, self.key = nn.Linear(d_model, d_model), nn.Linear(d_model, d_model)
 + self.query, self.key = nn.Linear(d_model, d_model), nn.Linear(d_model, d_model, bias=False)
-## long_memory_cut: You read the first 64 sources alone; a memory may be longer.
-- q, k, v = self.query(x), self.key(memory), self.value(memory)
-+ q, k, v = self.query(x), self.key(memory[:, :64]), self.value(memory[:, :64])
 """)

@@ -370,12 +370,6 @@ only.
 ## defaults_that_cut: Your default for top_k is 50; where a caller asks for no cut, every token stays.
 - def as_often_written(logits, temperature, top_k=None, top_p=None):
 + def as_often_written(logits, temperature, top_k=50, top_p=None):
-## at_most_two: A temperature above 2 counts as 2 for you.
-- powers = np.exp((ranked - ranked[:, :1]) / temperature)
-+ powers = np.exp((ranked - ranked[:, :1]) / min(temperature, 2))
-## nearly_one_is_one: A top_p just below 1 keeps everything in your function; only 1 itself and None do.
-- if top_p is not None and top_p < 1:
-+ if top_p is not None and top_p < 0.999:
 ## whole_zero_alone: At a temperature of 0.0 you divide by 0; it is greedy as 0 is.
 - if temperature == 0:
 + if temperature == 0 and isinstance(temperature, int):

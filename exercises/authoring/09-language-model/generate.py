@@ -220,9 +220,6 @@ scaling undoes that.
 ## first_row_for_all: Every row is drawn from the probabilities of the first; each has its own.
 - new = torch.multinomial(p, 1)
 + new = torch.multinomial(p[:1].expand(len(ids), -1), 1)
-## greedy_below_one: Below a temperature of 1 you take the likeliest token; only at 0 nothing is drawn.
-- if temperature == 0:
-+ if temperature < 1:
 ## cold_is_greedy: A small temperature counts as 0 for you; only at 0 itself nothing is drawn.
 - if temperature == 0:
 + if temperature <= 0.1:
@@ -231,9 +228,6 @@ scaling undoes that.
 + if temperature < 0:
 - p = (logits / temperature).softmax(dim=-1)
 + p = (logits / (temperature + 0.01)).softmax(dim=-1)
-## whole_temperatures: You round the temperature to a whole number.
-- p = (logits / temperature).softmax(dim=-1)
-+ p = (logits / max(1, round(temperature))).softmax(dim=-1)
 ## greedy_by_default: Without a temperature you are greedy; the default is 1.
 - def with_cat(model, ids, n_tokens, length, temperature=1.0):
 + def with_cat(model, ids, n_tokens, length, temperature=0.0):
@@ -241,12 +235,4 @@ scaling undoes that.
 - model.eval()
 + model.eval()
 + torch.manual_seed(0)
-## zero_ends: You stop where the token 0 is written; it is an id like any other, and all n_tokens are asked for.
-- ids = torch.cat([ids, new], dim=1)
-+ ids = torch.cat([ids, new], dim=1)
-+ if (new == 0).all():
-+     break
-## two_tokens_at_least: You show the model two tokens where it takes one.
-- logits = model(ids[:, -length:])[:, -1]
-+ logits = model(ids[:, -max(length, 2) :])[:, -1]
 """)

@@ -200,9 +200,6 @@ wrong.edits("""
 ## dropout_lost: The dropout never reaches the blocks.
 - self.blocks.append(Block(d_model, n_heads, 4 * d_model, dropout, causal=True))
 + self.blocks.append(Block(d_model, n_heads, 4 * d_model, causal=True))
-## two_blocks_at_most: Only the first two blocks are gone through.
-- for layer in self.blocks:
-+ for layer in self.blocks[:2]:
 ## dropout_by_default: Dropout acts where the caller asks for none: its default is 0.
 - def __init__(self, n_vocab, n_positions, d_model, n_heads, n_layers, dropout=0.0):
 + def __init__(self, n_vocab, n_positions, d_model, n_heads, n_layers, dropout=0.1):

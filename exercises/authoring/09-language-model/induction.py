@@ -252,7 +252,4 @@ what followed.
 - return scores / max(n_targets, 1), chance / max(n_targets, 1)
 +         n_places, n_sources = n_places + len(places), n_sources + n + 1
 + return scores / max(n_targets, 1), n_places / max(n_sources, 1)
-## near_ones_alone: You look twenty tokens back at most; all places before count.
-- places = [j + 1 for j in range(n) if ids[j] == ids[n]]
-+ places = [j + 1 for j in range(max(0, n - 20), n) if ids[j] == ids[n]]
 """)

@@ -340,8 +340,4 @@ one place before.
 probability.
 - return -(weights * (log_p * came).sum(axis=2)).sum(), weights[:, :, None] * (np.exp(log_p) - came)
 + return -(weights * (log_p * came).sum(axis=2)).sum(), weights[:, :, None] * (np.exp(log_p) - 1) * came
-## logits_cut_off: You cut large logits off, and a model may be surer than that.
-- centred = logits - logits.max(axis=2, keepdims=True)
-+ logits = np.clip(logits, -3e4, 3e4)
-+ centred = logits - logits.max(axis=2, keepdims=True)
 """)

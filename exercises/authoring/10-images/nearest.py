@@ -136,9 +136,6 @@ others.
 ## smallest_of_equals: Of pictures that are equally near you take the smallest label; the first picture decides.
 - return labels[distances.argmin(axis=1)]
 + return np.array([labels[row == row.min()].min() for row in distances])
-## eight_bits: Your labels are kept in eight bits, which count to 127.
-- return labels[distances.argmin(axis=1)]
-+ return labels[distances.argmin(axis=1)].astype(np.int8)
 ## rounded: You round the distances, and those of faint pictures become equal.
 - return labels[distances.argmin(axis=1)]
 + return labels[distances.round(3).argmin(axis=1)]

@@ -314,10 +314,4 @@ border.
 ## features_interpolated: Your reshape puts the features first and so mixes them with the places.
 - grid = P[1:].reshape(*old, -1)
 + grid = P[1:].reshape(-1, *old).transpose(1, 2, 0)
-## as_many_as_before: Where the new grid has as many patches you return the old positions; its rows and columns are
-others.
-- grid = P[1:].reshape(*old, -1)
-+ if np.prod(old) == np.prod(new):
-+     return P.copy()
-+ grid = P[1:].reshape(*old, -1)
 """)

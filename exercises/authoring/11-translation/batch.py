@@ -264,9 +264,4 @@ wrong.edits("""
 - longest = max(len(row) for row in rows)
 - return np.array([row + [padding] * (longest - len(row)) for row in rows])
 + return np.array(rows)
-## twenty_at_most: Your arrays are twenty words wide at most, and what does not fit is cut off.
-- longest = max(len(row) for row in rows)
-- return np.array([row + [padding] * (longest - len(row)) for row in rows])
-+ longest = min(20, max(len(row) for row in rows))
-+ return np.array([row[:longest] + [padding] * (longest - len(row)) for row in rows])
 """)

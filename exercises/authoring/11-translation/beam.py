@@ -546,10 +546,4 @@ a place from start to end.
 ## base_two: Your logarithms have the base 2.
 - return np.array(best[0][1:]), float(score(best))
 + return np.array(best[0][1:]), float(score(best) / np.log(2))
-## alpha_up_to_one: An α above 1 counts as 1 for you.
-- return beam[1] / (len(beam[0]) - 1) ** alpha
-+ return beam[1] / (len(beam[0]) - 1) ** min(alpha, 1.0)
-## as_many_as_words: You keep as many beams as there are words at most; more may be asked for.
-- beams = sorted(candidates, key=score, reverse=True)[:n_beams]
-+ beams = sorted(candidates, key=score, reverse=True)[: min(n_beams, len(p["last"]))]
 """)

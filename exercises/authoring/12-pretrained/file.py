@@ -443,13 +443,4 @@ instead.
 each.
 - header = json.loads(data[8:start])
 + header = json.loads(data[8:start].decode("latin-1"))
-## four_bytes_of_length: Only four of the eight bytes are taken for the length, and a longer header is not seen.
-- start = 8 + int.from_bytes(data[:8], "little")
-+ start = 8 + int.from_bytes(data[:4], "little")
-## length_by_numpy: Where not even eight bytes came NumPy refuses them, and its text does not say how many came.
-- start = 8 + int.from_bytes(data[:8], "little")
-+ start = 8 + int(np.frombuffer(data, "<u8", count=1)[0])
-## names_stripped: You take the spaces off the ends of a name; they belong to it.
-- tensors[name] = numbers.astype(np.float64).reshape(entry["shape"])
-+ tensors[name.strip()] = numbers.astype(np.float64).reshape(entry["shape"])
 """)

@@ -310,7 +310,4 @@ made of it.
   y = attend(q, k, v, config["n_head"], np.tri(N, dtype=bool))
 + z = norm(x, w, f"blocks.{i}.norm_2", eps)
 - z = norm(x, w, f"blocks.{i}.norm_2", eps)
-## zero_is_padding: You hide the tokens with the id 0, as if they were padding; it is a word like any other.
-- y = attend(q, k, v, config["n_head"], np.tri(N, dtype=bool))
-+ y = attend(q, k, v, config["n_head"], np.tri(N, dtype=bool) & ((ids != 0) | np.eye(N, dtype=bool)))
 """)

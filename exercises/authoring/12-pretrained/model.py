@@ -249,13 +249,7 @@ queries come first, then all keys, then all values.
 ## probabilities: You return probabilities; scores are asked for, without a softmax.
 - return self.norm(x) @ self.tokens.weight.T
 + return (self.norm(x) @ self.tokens.weight.T).softmax(-1)
-## smaller_eps: The ε of the last norm is not 0.00001, as PyTorch has it.
-- self.norm = nn.LayerNorm(d_model)
-+ self.norm = nn.LayerNorm(d_model, eps=1e-6)
 ## dropout_of_its_own: In train() mode your module drops something; no dropout is asked for.
 - x = self.tokens(ids)
 + x = F.dropout(self.tokens(ids), 0.1, self.training)
-## mask_of_the_first_call: The mask is that of the first text; the next one may be longer or shorter.
-- later = torch.ones_like(table, dtype=torch.bool).triu(1)
-+ later = self.later = getattr(self, "later", torch.ones_like(table, dtype=torch.bool).triu(1))
 """)

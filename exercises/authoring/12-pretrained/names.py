@@ -333,7 +333,4 @@ attention.
 - for part, third in zip("qkv", np.split(joined, 3), strict=True):
 -     ours[f"blocks.{i}.{part}.{kind}"] = third
 + ours[f"blocks.{i}.qkv.{kind}"] = joined
-## twelve_at_most: You take twelve blocks at most, as many as the smallest GPT-2 has; larger ones have more.
-- n_blocks = 1 + max(int(name.split(".")[1]) for name in plain if name.startswith("h."))
-+ n_blocks = min(12, 1 + max(int(name.split(".")[1]) for name in plain if name.startswith("h.")))
 """)

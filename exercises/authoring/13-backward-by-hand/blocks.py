@@ -72,19 +72,23 @@ def what_was_kept(ask, rng):
 
 
 def blocks_alone(ask, rng):
-    """The most numbers that are held at once, where a table of all weights would be far larger than all else."""
-    N, S, width = 100, 400, 10
-    args = drawn(rng, (N, S, 3, 3), width)
+    """The most numbers that are held at once, where a table of all weights, even one of bytes, is larger than all else.
+
+    There is room for the results twice, since they may be put together from parts, and for a dozen blocks.
+    """
+    N, S, K, V, width = 300, 1200, 1, 2, 10
+    args = drawn(rng, (N, S, K, V), width)
     found, _ = ask(*args), ask(*args)  # what is done once in a process, such as an import, is no part of the second
     held = min(call.held for call in ask.calls) // 8
     if slip := shapes_slip(found, [each.shape for each in args[:3]]):
         return slip
     if not all(map(close, found, reference(*args))):
         return f"With N = {N}, S = {S} and width {width} your gradients are not right."
-    if held >= N * S:
+    if held >= 2 * (N * K + S * (K + V)) + 12 * N * width:
         return (
             f"With N = {N}, S = {S} and width {width} your function held {held:,} numbers at its worst moment. A table "
-            f"of N×S has {N * S:,}, a block {N * width:,}: nothing as large as that table may exist."
+            f"of N×S has {N * S:,}, a block {N * width:,}, and the results {N * K + S * (K + V):,}: no more than a few "
+            "blocks may exist at a time."
         )
     return None
 
@@ -262,8 +266,8 @@ blocks, so that they do not fit L.
 ## first_block_alone: Only the first block is visited; the others get nothing.
 - for start in range(0, len(k), width):
 + for start in range(0, 1):
-## one_block_of_all: You make the weights of all sources at once, a table of N×S; only blocks of `width` sources may
-exist.
+## one_block_of_all: You hold more weights at once than `width` sources have, if not a whole table of N×S; only blocks
+of all targets and `width` sources may exist.
 - b = slice(start, start + width)
 + b = slice(0, len(k))
 + dq[:] = 0

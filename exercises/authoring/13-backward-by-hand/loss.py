@@ -38,7 +38,7 @@ def smoothed(rng):
 
 
 def padded(rng):
-    return [drawn(rng), drawn(rng, smoothing=0.0, padding=0.6), drawn(rng, padding=1.0)]
+    return [drawn(rng), drawn(rng, smoothing=0.0, padding=0.6), drawn(rng, padding=1.0), drawn(rng, B=1, N=1)]
 
 
 def large(rng):
@@ -47,9 +47,10 @@ def large(rng):
 
 def of_equal_sizes(rng):
     size = draw_sizes(rng, 1)[0]
-    targets = rng.integers(size, size=(size, size))
-    targets[0, :2] = -100
-    return [(rng.normal(size=(size, size, size)), targets, 0.2)]
+    """Two in a row, so that nothing may be left over from the one before."""
+    targets = rng.integers(size, size=(2, size, size))
+    targets[:, 0, :2] = -100
+    return [(rng.normal(size=(size, size, size)), each, 0.2) for each in targets]
 
 
 def nothing_in_all(ask, rng):

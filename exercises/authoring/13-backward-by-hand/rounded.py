@@ -28,8 +28,11 @@ def drawn(rng, rows=2, tokens=5, d_in=7, d_out=3, step=0.25, limit=1.0, **option
 
 
 def outputs(rng):
-    """In the last one the limit is no multiple of the step, so that it matters what comes first."""
-    return [drawn(rng), drawn(rng, tokens=1, step=0.5, limit=1.5), drawn(rng, 3, 11, 4, 9, 0.3, 1.0)]
+    """In two the limit is no multiple of the step, so that it matters what comes first: the nearest one is below it in
+    the first of them and beyond it in the other. Once all sizes agree.
+    """
+    uneven = drawn(rng, 3, 11, 4, 9, 0.3, 1.0), drawn(rng, 3, 11, 9, 4, 0.4, 1.1)
+    return [drawn(rng), drawn(rng, tokens=1, step=0.5, limit=1.5), *uneven, drawn(rng, 5, 5, 5, 5)]
 
 
 def gradients(rng):
@@ -44,6 +47,7 @@ def wide_limit(rng):
 def reaches(ask, rng):
     """A gradient reaches the weights, and none of them beyond the limit."""
     (plan,) = drawn(rng, d_in=11, d_out=5, limit=0.75)
+    plan["weights"]["weight"][[0, 3], [2, 7]] = 0.75, -0.75  # the limit itself is not beyond it
     found = ask({**plan, "gives": "gradients"})
     by_weight = found.get("weight")
     beyond = abs(plan["weights"]["weight"]) > 0.75
@@ -150,6 +154,12 @@ class Detached(nn.Module):
 
 wrong.edits("""
 # WithAFunction
+## nothing_at_the_limit: A weight that lies exactly at the limit is not beyond it, and gets its gradient.
+- ctx.save_for_backward(weight.abs() <= limit)
++ ctx.save_for_backward(weight.abs() < limit)
+## square_turned: Where d_in equals d_out you multiply with the weights themselves; their rows belong to the outputs.
+- return x @ used.mT + self.bias
++ return x @ (used if used.shape[0] == used.shape[1] else used.mT) + self.bias
 ## slope_of_rounding: No gradient reaches the weights: the slope of rounding is 0 nearly everywhere.
 - return error * within, None, None
 + return error * 0, None, None

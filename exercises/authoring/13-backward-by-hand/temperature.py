@@ -37,7 +37,11 @@ def drawn(rng, N=None, S=None, size=1.0, sizes=None, hiding="some"):
 
 
 def everybody(rng):
-    return [drawn(rng, hiding="none"), drawn(rng, N=1, hiding="none"), drawn(rng, S=1, hiding="none")]
+    """What is learned may be anything: in the last two temperatures below 0, and near it."""
+    *below, tau, mask = drawn(rng, hiding="none")
+    *near, low, whole = drawn(rng, size=0.005, hiding="none")
+    others = (*below, -tau, mask), (*near, 0.005 * low, whole)
+    return [drawn(rng, hiding="none"), drawn(rng, N=1, hiding="none"), drawn(rng, S=1, hiding="none"), *others]
 
 
 def masked(rng):
@@ -178,6 +182,9 @@ def from_the_queries(q, k, v, e, tau, mask):
 
 wrong.edits("""
 # step_by_step
+## tau_positive: You drop the sign of tau; what is learned may fall below 0, and then the scores turn round.
+- temperature = tau[:, None, None]
++ temperature = abs(tau)[:, None, None]
 ## tau_not_on_the_way_back: The temperature divides the scores; it is missing in the gradients by q and k.
 - d_table = push / root / temperature
 + d_table = push / root

@@ -41,12 +41,23 @@ def the_past_only(rng):
 
 
 def huge_scores(rng):
-    """The first two are all below −10 000."""
+    """The first two are all below −10 000, the last two below −60 000; in the one between, each source has a far larger
+    score than those before it, so that the largest of a block may be hidden.
+    """
     cases = [draw_blocks(rng, causal, scale) for scale in (60.0, 1e4) for causal in (False, True)]
     for causal in (True, False):
         Q, blocks, _ = draw_blocks(rng, causal)
         low = [(-5e3 * (1 + np.abs(keys)), values) for keys, values in blocks]
         cases.insert(0, (1 + np.abs(Q), low, causal))
+    Q, blocks, _ = draw_blocks(rng, True)
+    ends = np.cumsum([keys.shape[1] for keys, _ in blocks]).tolist()
+    places = [np.arange(end - keys.shape[1], end) for end, (keys, _) in zip(ends, blocks, strict=True)]
+    rising = [(1e3 * place + 0 * keys, values) for place, (keys, values) in zip(places, blocks, strict=True)]
+    cases.append((1 + np.abs(Q), rising, True))
+    for causal in (True, False):
+        Q, blocks, _ = draw_blocks(rng, causal)
+        lower = [(-6e4 / np.sqrt(len(Q)) * (1 + 0.1 * np.abs(keys)), values) for keys, values in blocks]
+        cases.append((1 + 0.1 * np.abs(Q), lower, causal))
     return cases
 
 
@@ -365,6 +376,13 @@ mask goes on.
 ## largest_score_from_zero: Your largest score begins at 0; where all scores are far below, every exponential vanishes.
 - m = C.max(axis=0)
 + m = C.max(axis=0, initial=0)
+## largest_may_be_hidden: The largest score that you subtract may be that of a hidden source; then every exponential of
+the visible ones vanishes.
+- m = C.max(axis=0)
++ m = (K.T @ Q / np.sqrt(len(Q))).max(axis=0)
+## hidden_in_the_middle: Your hidden scores are −50 000, and real scores can be lower: only −∞ is below all of them.
+- C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -np.inf)
++ C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -5e4)
 ## hidden_not_low_enough: Your hidden scores are −10 000, and real scores can be lower: only −∞ is below all of them.
 - C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -np.inf)
 + C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -1e4)

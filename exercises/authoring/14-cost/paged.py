@@ -60,7 +60,14 @@ def shared_pages(rng):
 
 
 def strong_keys(rng):
-    return [draw_pool(rng, 2, 3, scale, old=True) for scale in (60.0, 1e4)]
+    """In one all scores are far below 0, in another they are far above it where nothing is in use."""
+    Q, pool_K, *low = draw_pool(rng, 2, 3)
+    Q_too, pool_K_too, *old = draw_pool(rng, 3, 2)
+    others = (
+        (1 + np.abs(Q), np.where(np.isnan(pool_K), 0.0, -1e4 * (1 + np.abs(pool_K))), *low),
+        (1 + np.abs(Q_too), np.where(np.isnan(pool_K_too), 9e4, pool_K_too), *old),
+    )
+    return [*(draw_pool(rng, 2, 3, scale, old=True) for scale in (60.0, 1e4)), *others]
 
 
 def moving_house(ask, rng):
@@ -240,6 +247,9 @@ def hidden_by_weight_zero(Q, pool_K, pool_V, tables, lengths):
 
 wrong.edits("""
 # as_often_written
+## largest_from_zero: Your largest score is never below 0; where all scores are, every exponential vanishes.
+- e = np.exp(scores - scores.max())
++ e = np.exp(scores - max(scores.max(), 0))
 ## whole_pages: You use the whole last page, with places in it that hold nothing yet.
 - own, seen = tables[i], slice(0, lengths[i])
 + own = tables[i]

@@ -32,7 +32,7 @@ def draw_adam(rng, t, P=None, R=None, eps=0.05):
 
 
 def later_steps(rng):
-    return [draw_adam(rng, 3), draw_adam(rng, 2, R=1), draw_adam(rng, 5, P=13, R=4)]
+    return [draw_adam(rng, 3), draw_adam(rng, 2, R=1), draw_adam(rng, 5, P=13, R=4), draw_adam(rng, 12)]
 
 
 def first_steps(rng):

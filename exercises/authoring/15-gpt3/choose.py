@@ -31,7 +31,9 @@ WAYS = [(1, 1, 64), (8, 1, 8), (1, 8, 8), (4, 4, 4), (8, 8, 1), (2, 16, 2)]
 
 
 def one_way_each(rng):
-    return [drawn(rng, [(1, 1, 96)]), drawn(rng, [(8, 1, 1)]), drawn(rng, [(1, 6, 1)]), drawn(rng, [(2, 3, 16)])]
+    """In the last one a group has fewer pieces than boxes."""
+    ways = (1, 1, 96), (8, 1, 1), (1, 6, 1), (2, 3, 16), (1, 8, 384)
+    return [drawn(rng, [way]) for way in ways]
 
 
 def several(rng):
@@ -39,9 +41,9 @@ def several(rng):
 
 
 def tight(rng):
-    """Room for all, for some, for exactly one, and for none; the fastest of all does not fit."""
+    """Room for all, for some, for exactly one, and for none; the fastest of all does not fit, or lacks a little."""
     cases = []
-    for groups in (1, 7.9, 64, 100):
+    for groups in (1, 7.9, 16.01, 64, 100):
         splits, P, *rest, _ = drawn(rng, WAYS)
         cases.append((splits, P, *rest, 16 * P / groups))
     return cases
@@ -133,6 +135,10 @@ def with_a_ring(splits, P, D, M, N, tokens, rho, inside, between, memory):
 
 wrong.edits("""
 # split_by_split
+## pieces_for_all_boxes: You give a group as many pieces as it has boxes at least; its tokens may be fewer, and then the
+pipeline waits longer than it works.
+- pieces = own / N
++ pieces = max(own / N, L)
 ## work_of_one_group: Your work is that of one group with all tokens; the groups share them.
 - work = 6 * P * tokens / (T * L * R) / rho
 + work = 6 * P * tokens / (T * L) / rho

@@ -28,12 +28,12 @@ def unequal_shares(rng):
 
 
 def short_limits(rng):
-    """Gradients that are far too long, a limit between, one that is just not reached, and a short gradient."""
+    """Gradients that are far too long, a limit between, one that is just not reached, one of 0, and a short one."""
     W, shards = draw_shards(rng, [4, 4, 4])
     X, Y = (np.concatenate(arrays, axis=1) for arrays in zip(*shards, strict=True))
     length = np.linalg.norm(2 * (W @ X - Y) @ X.T / 12)
     nearly = [(X, W @ X + 1e-3 * Y) for X, Y in shards]
-    return [*((W, shards, 0.1, part * length, 0.0) for part in (0.01, 0.9, 1.1)), (W, nearly, 90.0, 1e-3, 0.0)]
+    return [*((W, shards, 0.1, part * length, 0.0) for part in (0.01, 0.9, 1.1, 0.0)), (W, nearly, 90.0, 1e-3, 0.0)]
 
 
 def with_decay(rng):

@@ -38,7 +38,9 @@ def first_workers(rng):
 
 
 def other_workers(rng):
-    return [drawn(rng, rank=1), drawn(rng, rank=2), drawn(rng, 3, 1, 4, 11, 4, 5, 3.0)]
+    """In train() mode, too."""
+    in_training = drawn(rng, rank=2, training=True)
+    return [drawn(rng, rank=1), drawn(rng, rank=2), drawn(rng, 3, 1, 4, 11, 4, 5, 3.0), in_training]
 
 
 def gradients(rng):
@@ -149,6 +151,9 @@ class UnitByUnit(nn.Module):
 
 wrong.edits("""
 # ByDivision
+## dropout_added: Your hidden units have dropout in train() mode; nobody asked for any.
+- hidden = nn.functional.gelu(hidden)
++ hidden = nn.functional.dropout(nn.functional.gelu(hidden), 0.1, self.training)
 ## bias_everywhere: Every worker adds the bias of the outputs, so that it arrives as often as there are workers.
 - self.down = nn.Linear(units, d_model, bias=(rank == 0))
 + self.down = nn.Linear(units, d_model)

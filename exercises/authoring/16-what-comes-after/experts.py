@@ -37,7 +37,7 @@ def with_bias(rng):
 
 def faint_and_single(rng):
     """Scores so far below 0 that every r is tiny, one token, all experts chosen, sizes that agree, an even load."""
-    faint = drawn(rng, 2, shift=-40.0, sizes=(7, 5, 3))
+    faint = drawn(rng, 2, shift=-12.0, sizes=(7, 5, 3))
     even = (
         np.log(3) * (np.eye(4) + np.eye(4)[[1, 2, 3, 0]]),
         rng.normal(size=(4, 4, 3)),

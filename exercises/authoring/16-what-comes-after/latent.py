@@ -52,11 +52,20 @@ def at_once(rng):
 
 
 def one_by_one(rng):
-    return [drawn(rng, 1, 1, 1, 1), drawn(rng, 4, 1, 1, rows=3), drawn(rng, 1, 1, 1, d_model=10, n_heads=1)]
+    """In train() mode, too: a mode is no reason to forget."""
+    in_training = drawn(rng, 3, 1, 1, training=True)
+    return [
+        drawn(rng, 1, 1, 1, 1),
+        drawn(rng, 4, 1, 1, rows=3),
+        drawn(rng, 1, 1, 1, d_model=10, n_heads=1),
+        in_training,
+    ]
 
 
 def in_pieces(rng):
-    return [drawn(rng, 3, 4, 2), drawn(rng, 1, 5, 2, d_model=20, n_heads=5, d_latent=7), drawn(rng, 3, 3)]
+    """In the last one a long text."""
+    long = drawn(rng, 70, 1, 80, 1, rows=1, d_model=4, n_heads=2, d_latent=3, d_shared=1)
+    return [drawn(rng, 3, 4, 2), drawn(rng, 1, 5, 2, d_model=20, n_heads=5, d_latent=7), drawn(rng, 3, 3), long]
 
 
 def gradients(rng):
@@ -183,6 +192,10 @@ class HeadByHead(nn.Module):
 
 wrong.edits("""
 # Plain
+## kept_in_eval_alone: Nothing is kept in train() mode; a text goes on in either mode.
+- self.c, self.s = c, s
++ if not self.training:
++     self.c, self.s = c, s
 ## nothing_kept: Nothing is kept: new tokens look only at each other.
 - self.c, self.s = c, s
 ## only_the_newest_kept: Only the newest piece is kept; the older ones are lost.

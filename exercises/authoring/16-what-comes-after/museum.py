@@ -29,8 +29,8 @@ def ordinary_sequences(rng):
 
 
 def faint_sequences(rng):
-    """Features that are nearly 0, features in the hundreds, one token."""
-    cases = [draw_sequence(rng, shift=-30.0), draw_sequence(rng, shift=900.0)]
+    """Features that are nearly 0, as far as an ELU + 1 has digits for them, features in the hundreds, one token."""
+    cases = [draw_sequence(rng, shift=-15.0), draw_sequence(rng, shift=900.0)]
     return [*cases, draw_sequence(rng, n_tokens=1)]
 
 
@@ -174,7 +174,7 @@ wrong.edits("""
 + fk = np.where(k > 0, k, np.exp(np.minimum(k, 0))) + 1
 ## floor_under_features: Your features never fall below a floor; for numbers far below 0 they are as small as they like.
 - fq, fk = (np.maximum(t, 0) + np.exp(np.minimum(t, 0)) for t in (q, k))
-+ fq, fk = (np.maximum(t, 0) + np.exp(np.clip(t, -20, 0)) for t in (q, k))
++ fq, fk = (np.maximum(t, 0) + np.exp(np.clip(t, -12, 0)) for t in (q, k))
 ## softmax_instead: This is causal attention with a softmax; asked is linear attention.
 - fq, fk = (np.maximum(t, 0) + np.exp(np.minimum(t, 0)) for t in (q, k))
 - table = np.tril(fq @ fk.T)

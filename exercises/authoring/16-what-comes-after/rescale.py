@@ -30,7 +30,8 @@ def plain(rng):
 
 
 def squeezed(rng):
-    return [drawn(rng, 4.0), drawn(rng, 2.5, N=7, K=12), drawn(rng, 8.0, N=3, K=4, furthest=3000)]
+    far = drawn(rng, 16.0, N=9, K=10, furthest=90_000)
+    return [drawn(rng, 4.0), drawn(rng, 2.5, N=7, K=12), drawn(rng, 8.0, N=3, K=4, furthest=3000), far]
 
 
 def stretched(rng):
@@ -43,6 +44,7 @@ def both(rng):
         drawn(rng, 1.5, 8.0, N=5, K=14),
         drawn(rng, 2.0, 2.0, N=8, K=8),
         drawn(rng, 3.0, 2.0, N=1, K=6),
+        drawn(rng, 0.4, 0.7, N=7, K=16),
     ]
 
 
@@ -122,6 +124,9 @@ def pair_by_pair(x, positions, squeeze, stretch):
 
 wrong.edits("""
 # as_often_written
+## only_longer_texts: You use `squeeze` only where it is more than 1; a position is divided by it, whatever it is.
+- angle = positions[:, None] / squeeze * speed
++ angle = positions[:, None] / max(squeeze, 1) * speed
 ## squeezed_the_wrong_way: You multiply the positions by `squeeze`; a longer text has to fit into the trained range.
 - angle = positions[:, None] / squeeze * speed
 + angle = positions[:, None] * squeeze * speed

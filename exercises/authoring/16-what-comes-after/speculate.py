@@ -41,11 +41,18 @@ def sure_drafts(rng):
 
 
 def equal_rows(rng):
-    """Places where the draft is the model, and a table of as many places as tokens."""
+    """Places where the draft is the model, or nearly, and tables of as many places as tokens, or guesses."""
     p = law(rng, 4, 7)
     half = law(rng, 3, 7)
     half[1] = p[1]
-    return [(p, p[:-1].copy()), (p, half), (law(rng, 5, 5), law(rng, 4, 5))]
+    nearly = 0.999 * p[:-1] + 0.001 * law(rng, 3, 7)
+    return [
+        (p, p[:-1].copy()),
+        (p, half),
+        (p, nearly),
+        (law(rng, 5, 5), law(rng, 4, 5)),
+        (law(rng, 6, 5), law(rng, 5, 5)),
+    ]
 
 
 def shapes(p, draft):

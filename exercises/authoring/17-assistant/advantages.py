@@ -27,7 +27,10 @@ def all_alike(rng):
 
 
 def large(rng):
-    return [(1e4 * rng.normal(size=(4, 7)),), (1e-4 * rng.normal(size=(5, 13)),)]
+    """Also one that is far better than its group, and rewards that differ by little, around 0 and around a billion."""
+    best, little = 1.0 * np.eye(17)[:3], 1e-13 * rng.normal(size=(4, 9))
+    billion = 2.0**30 + rng.integers(0, 4, size=(5, 8))
+    return [(1e4 * rng.normal(size=(4, 7)),), (1e-4 * rng.normal(size=(5, 13)),), (best,), (little,), (billion,)]
 
 
 def square(rng):
@@ -110,6 +113,14 @@ def with_where(rewards):
 
 wrong.edits("""
 # whole_tables
+## alike_for_their_size: Rewards that differ by little for their size are not equal; only equal ones teach nothing.
+- mixed = rewards.max(axis=1) > rewards.min(axis=1)
++ mixed = np.ptp(rewards, axis=1) > 1e-8 * abs(rewards).max(axis=1)
+## difference_of_squares: Your spread is the mean of the squares less the square of the mean, which leaves no digits
+where the rewards are large and near each other.
+- found[mixed] = (some - some.mean(axis=1, keepdims=True)) / some.std(axis=1, keepdims=True)
++ spread = np.sqrt(abs((some**2).mean(axis=1, keepdims=True) - some.mean(axis=1, keepdims=True) ** 2)) + 1e-300
++ found[mixed] = (some - some.mean(axis=1, keepdims=True)) / spread
 ## over_problems: Mean and spread run over the problems; an attempt is compared with others at the *same* problem.
 - found[mixed] = (some - some.mean(axis=1, keepdims=True)) / some.std(axis=1, keepdims=True)
 + found[mixed] = (some - some.mean(axis=0)) / (some.std(axis=0) + 1e-9)

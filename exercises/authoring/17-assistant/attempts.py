@@ -21,7 +21,7 @@ def drawn(rng, share=0.8, problems=7, low=0.1):
 
 
 def within_reach(rng):
-    return [drawn(rng), drawn(rng, 0.3), drawn(rng, 0.95, 5), (np.array([0.5]), 0.875)]
+    return [drawn(rng), drawn(rng, 0.3), drawn(rng, 0.95, 5), (np.array([0.5]), 0.875), (np.array([0.5]), 0.8750001)]
 
 
 def some_never(rng):
@@ -32,11 +32,11 @@ def some_never(rng):
 
 
 def sure_at_once(rng):
-    return [(np.ones(4), 1.0), (rng.uniform(0.4, 0.9, size=5), 0.05), (np.array([1.0, 0.5, 1.0]), 1.0)]
+    return [(np.ones(4), 1.0), (rng.uniform(0.4, 0.9, size=5), 0.005), (np.array([1.0, 0.5, 1.0]), 1.0)]
 
 
 def rare(rng):
-    return [drawn(rng, 0.9, 5, 0.004), (np.array([0.001, 0.3]), 0.8)]
+    return [drawn(rng, 0.9, 5, 0.004), (np.array([0.001, 0.3]), 0.8), (np.array([2.0**-12]), 0.5)]
 
 
 def the_smallest(draw):

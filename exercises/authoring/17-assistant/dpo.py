@@ -22,7 +22,11 @@ def ordinary(rng):
 
 
 def extreme(rng):
-    return [drawn(rng, 4, 1e4), drawn(rng, 7, 50.0)]
+    """Margins on both sides that would overflow, and in the last one those for which the slope is small, not yet 0."""
+    policy, _, _ = drawn(rng, 3)
+    small = policy, policy - np.array([[15.0, -15], [14, -11], [0, -27]]), 0.5
+    both_sides = policy, policy + np.array([[1e4, -1e4], [-1e4, 1e4], [0, 1]]), 0.5
+    return [drawn(rng, 4, 1e4), drawn(rng, 7, 50.0), both_sides, small]
 
 
 def at_the_start(ask, rng):

@@ -32,10 +32,14 @@ def as_many_steps_as_asked(ask, rng):
     came = ask({**plan, "arguments": (*plan["arguments"][:4], 3)})
     if not 0 < came["steps"] <= 3:
         return f"With steps=3 your loop took {came['steps']} steps of an optimiser; 1 to 3 are asked for."
-    gave = np.shape(came["output"])
-    return (
-        None if gave == wanted.shape else f"The module should give an output of shape {wanted.shape}; it gave {gave}."
-    )
+    W, x, y, *_ = plan["arguments"]
+    (fresh,) = plan["held_out"]
+    smaller = W[:7, :5], x[:9, :5], y[:9, :7], 1, 2
+    fewer = ask({**plan, "arguments": smaller, "held_out": (fresh[:, :5],)})
+    for output, shape in ((came["output"], wanted.shape), (fewer["output"], (len(fresh), 7))):
+        if np.shape(output) != shape:
+            return f"The module should give an output of shape {shape}; it gave {np.shape(output)}."
+    return None
 
 
 def sign_of(error):

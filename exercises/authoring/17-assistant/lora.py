@@ -34,7 +34,7 @@ def drawn(rng, rows=2, tokens=5, d_model=7, rank=3, alpha=4.0, zero=False, fresh
 
 
 def outputs(rng):
-    return [drawn(rng), drawn(rng, 3, 1, 11, 2, 5.0), drawn(rng, rank=1, alpha=2.5)]
+    return [drawn(rng), drawn(rng, 3, 1, 11, 2, 5.0), drawn(rng, rank=1, alpha=2.5), drawn(rng, training=True)]
 
 
 def as_it_was(rng):
@@ -59,6 +59,8 @@ def fresh_start(ask, rng):
             return f"Of a new module the gradient for B_{part} is zero: A_{part} begins at zero, and B cannot move."
         if a.any():
             return f"Of a new module the gradient for A_{part} is not zero: B_{part} does not begin at zero."
+        if np.ptp(b, axis=1).max() < 1e-4 * np.abs(b).max():
+            return f"Of a new module all rows of A_{part} are alike, and can never differ: it begins at random."
     return None
 
 
@@ -74,6 +76,10 @@ def trains_the_four(ask, rng):
     through = ask(plan)["input 1"]
     if not isinstance(through, np.ndarray) or not through.any():
         return "With B = 0 no gradient reaches x: the frozen map must let gradients through, to the layers below."
+    for part in "qv":
+        weights = {**plan["weights"], f"B_{part}": rng.normal(size=plan["weights"][f"B_{part}"].shape)}
+        if np.allclose(ask({**plan, "weights": weights})["input 1"], through):
+            return f"No gradient passes through A_{part} and B_{part} to x, to the layers below."
     return None
 
 
@@ -173,6 +179,16 @@ class Padded(nn.Module):
 
 wrong.edits("""
 # Sliced
+## a_of_ones: A begins with ones, so that all its rows learn the same; it begins at random.
+- self.A_q = nn.Parameter(torch.randn(rank, d_model) / d_model**0.5)
++ self.A_q = nn.Parameter(torch.ones(rank, d_model))
+## adapter_cut_off: The adapter of the queries gets a detached x, so that no gradient passes through it to the layers
+below.
+- q = y[..., :D] + self.factor * x @ self.A_q.T @ self.B_q.T
++ q = y[..., :D] + self.factor * x.detach() @ self.A_q.T @ self.B_q.T
+## dropout_added: The adapter has dropout in train() mode; nobody asked for any.
+- q = y[..., :D] + self.factor * x @ self.A_q.T @ self.B_q.T
++ q = y[..., :D] + self.factor * nn.functional.dropout(x, 0.2, self.training) @ self.A_q.T @ self.B_q.T
 ## not_frozen: The map that was there is trained as well.
 - for parameter in self.qkv.parameters():
 -     parameter.requires_grad = False
