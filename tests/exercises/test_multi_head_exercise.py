@@ -10,7 +10,7 @@ from tests.exercises.authored import authored, cell
 
 SLUG = "04-multi-head"
 # "some wrong layers pass all four"
-CLAIMED_TO_PASS = {"scale_removed", "own_value", "mask_not_low_enough", "mask_added"}
+CLAIMED_TO_PASS = {"scale_removed", "own_value", "mask_not_low_enough", "mask_added", "hundred_for_infinity"}
 
 
 def right(id):
