@@ -1,6 +1,7 @@
 """For the whole suite, notebooks included: one thread a process, no network, figures that are not compared, an order
 in which no process works alone at the end, and the skips in one line."""
 
+import gc
 import os
 import re
 import shutil
@@ -26,6 +27,8 @@ FORKED_KERNELS = ROOT / "tests" / "notebooks" / "forked_kernels.py"
 KERNELS = "CLEARFORMER_KERNELS"  # the variable with the address of the process that they are forked from
 FEWEST_PROCESSES = 3  # on any machine, since many tests wait for a kernel, a browser or a build
 PAGE = re.compile(r"\[([\w/-]+\.html)")
+
+gc.disable()  # until everything is imported and collected: it stays, and every collection would look through it
 
 # Before anything imports NumPy or torch, here and in the kernels, workers and programs that the suite starts.
 os.environ["OMP_NUM_THREADS"] = "1"
@@ -61,6 +64,12 @@ def pytest_collection_modifyitems(items):
         if item.nodeid.startswith(READS_WEIGHTS) and not all(map(find_spec, WEIGHTS)):
             item.add_marker(pytest.mark.skip(reason="needs the weights of make pretrained"))
     items.sort(key=lambda item: [item.nodeid.startswith(BROWSER), *(not item.nodeid.startswith(f) for f in FIRST)])
+
+
+def pytest_collection_finish():
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 50)
+    gc.enable()
 
 
 class Scheduling(LoadFileScheduling):

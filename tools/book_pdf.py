@@ -20,7 +20,7 @@ from bs4 import BeautifulSoup, Tag
 from downloads import DIST, project
 from publish import PDF, link_the_pdf
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "chrome")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP * ~NOTFOUND"]  # nothing is fetched from elsewhere
 LEFT_OUT = re.compile(r"chapters/(setup|grading|instructor|solutions.*|drills|source-map|api)$")  # to use, not to read
 SHEET = "book-to-print.html"
@@ -91,6 +91,7 @@ def print_book(site: Path, target: Path, pages: list[str] | None = None) -> int:
 
 
 def find_chromium() -> str | None:
+    """The one without windows first: it draws the same pages in half the time."""
     return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
 
 

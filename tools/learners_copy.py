@@ -7,6 +7,7 @@ a right answer becomes a whole function.
 
 import ast
 import json
+import re
 import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -92,17 +93,18 @@ def _marks_right(node: ast.stmt) -> bool:
 
 def _only_for(answers: list, body: list[ast.stmt], texts: list[str]) -> list[Definition]:
     """The functions and classes that nothing names any more, once the answers are gone."""
-    elsewhere = {name for text in texts for name in _names(ast.parse(text))}
-    dropped: list = []
+    left = [node for node in body if node not in answers]
+    helpers = {node.name for node in left if isinstance(node, Definition) and not node.decorator_list}
+    parsed = (ast.parse(text) for text in texts if helpers & set(re.findall(r"\w+", text)))  # the others name none
+    elsewhere = {name for tree in parsed for name in _names(tree)}
+    names = {node: _names(node) - {getattr(node, "name", None)} for node in left}
     while True:
-        left = [node for node in body if node not in answers and node not in dropped]
-        named = elsewhere.union(*(_names(node) - {getattr(node, "name", None)} for node in left))
-        unused = [
-            node for node in left if isinstance(node, Definition) and not node.decorator_list and node.name not in named
-        ]
+        named = elsewhere.union(*names.values())
+        unused = [node for node in names if getattr(node, "name", None) in helpers - named]
         if not unused:
-            return dropped
-        dropped += unused
+            return [node for node in left if node not in names]
+        for node in unused:
+            del names[node]
 
 
 def _names(tree: ast.AST) -> set[str]:

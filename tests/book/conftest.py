@@ -57,7 +57,8 @@ def browser():
     """Chromium, one for the tests of a file."""
     from playwright.sync_api import sync_playwright
 
-    from tests.book.test_browser import CHROMIUM, FLAGS
+    from tests.book.pages import CHROMIUM
+    from tests.book.test_browser import FLAGS
 
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)

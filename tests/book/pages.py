@@ -1,5 +1,6 @@
 """Which pages the book has, and how to read them."""
 
+import sys
 from functools import cache
 from pathlib import Path
 from urllib.parse import unquote, urljoin, urlsplit
@@ -8,6 +9,12 @@ import yaml
 from bs4 import BeautifulSoup
 
 ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+
+from book_pdf import find_chromium  # noqa: E402
+
+CHROMIUM = find_chromium()
+NO_CHROMIUM = "needs Chromium (install it, or name it with CHROMIUM=/path/to/chromium)"
 LOADING = {
     "script": "src",
     "link": "href",

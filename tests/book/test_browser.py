@@ -6,13 +6,11 @@ reference, is read once, as on a phone.
 """
 
 import json
-import os
 import re
-import shutil
 
 import pytest
 
-from tests.book.pages import FROM_ELSEWHERE, ROOT, UNLISTED, published
+from tests.book.pages import CHROMIUM, FROM_ELSEWHERE, NO_CHROMIUM, ROOT, UNLISTED, published
 
 PAGES = [f"{name}.html" for name in published()]
 CHAPTERS = [page for page in PAGES if re.match(r"chapters/\d\d-", page)]
@@ -27,9 +25,6 @@ FLAGS = [
     "--no-first-run",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # no page may need another machine
 ]
-NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
-CHROMIUM = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
-NO_CHROMIUM = "needs Chromium (install it, or name it with CHROMIUM=/path/to/chromium)"
 NO_AXE = "needs axe-core (make test fetches it when npm is there)"
 NO_MATHJAX = "needs MathJax in the site (make test fetches it when npm is there)"
 WIDTHS = {"wide": 1280, "narrow": 375}

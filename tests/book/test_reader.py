@@ -5,9 +5,9 @@ import re
 
 import pytest
 
-from tests.book.test_browser import CHAPTERS, CHROMIUM
+from tests.book.pages import CHROMIUM, NO_CHROMIUM
+from tests.book.test_browser import CHAPTERS
 
-NO_CHROMIUM = "needs Chromium (install it, or name it with CHROMIUM=/path/to/chromium)"
 pytestmark = [pytest.mark.browser, pytest.mark.skipif(CHROMIUM is None, reason=NO_CHROMIUM)]
 
 CHAPTER = CHAPTERS[2]

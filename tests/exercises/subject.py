@@ -4,6 +4,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -65,6 +66,7 @@ class Subject:
                 yield [args[place] for args in drawn if len(args) > place]
 
 
+@cache
 def subject_of(slug: str, course: Path | None = None) -> Subject:
     loaded = load(slug, course)
     return Subject(loaded.exercise, loaded.right, loaded.wrong)

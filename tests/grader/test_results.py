@@ -10,18 +10,19 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import pytest
 from clearcheck.cli import main
 from clearcheck.files import locked
 
+from tests.book.pages import CHROMIUM, NO_CHROMIUM
 from tests.book.test_browser import AXE, FLAGS
 
 from .conftest import MEANS, RANGES, SLUG, START, notebook
-from .test_summary_page import CHROMIUM, words
+from .test_summary_page import words
 
-NO_CHROMIUM = "needs Chromium (install it, or name it with CHROMIUM=/path/to/chromium)"
 ROOT = Path(__file__).parents[2]
 WRONG = MEANS.replace("axis=0", "axis=1")
 ADA = "Ada Lovelace_12_assignsubmission_file_"
@@ -229,8 +230,10 @@ def test_ctrl_c_ends_a_run_and_leaves_nothing(work):
         put(f"{name}.ipynb", *["import time\ntime.sleep(18)"] * 5, MEANS)
     (work / "tmp").mkdir()
     command = [sys.executable, "-m", "clearcheck", "grade", "work", "--results", "out", "--jobs", "2"]
-    variables = {**os.environ, "TMPDIR": str(work / "tmp")}
-    with subprocess.Popen(command, env=variables, stderr=subprocess.PIPE, start_new_session=True, text=True) as process:
+    options = {"env": {**os.environ, "TMPDIR": str(work / "tmp")}, "start_new_session": True, "text": True}
+    # As in a terminal, even if this run is one that hears no Ctrl-C, as what a shell starts in the background.
+    options["preexec_fn"] = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    with subprocess.Popen(command, stderr=subprocess.PIPE, **options) as process:
         end = time.monotonic() + 60
         journal = work / "out" / "journal.jsonl"
         while not journal.exists() or len(journal.read_bytes().splitlines()) < 6:

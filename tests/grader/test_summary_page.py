@@ -1,9 +1,7 @@
 """The summary page: what it says, that it stands alone, and how it prints."""
 
 import html
-import os
 import re
-import shutil
 from datetime import UTC, datetime
 
 import pytest
@@ -14,12 +12,11 @@ from clearcheck.instructor.course_report import Course, CourseRow
 from clearcheck.instructor.grade import Grade
 from clearcheck.instructor.summary_page import summary_html
 
+from tests.book.pages import CHROMIUM, NO_CHROMIUM
 from tests.book.test_browser import AXE, FLAGS
 
 from .conftest import MEANS
 
-CHROMIUM = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
-NO_CHROMIUM = "needs Chromium (install it, or name it with CHROMIUM=/path/to/chromium)"
 A4 = re.compile(rb"/MediaBox \[ ?0 0 59[45][.\d]* 84[12][.\d]*")
 
 

@@ -80,8 +80,9 @@ def length(notebook, exports):
 
 
 def redefined(notebook, exports):
+    shown = shown_equal(notebook)
     for cell in code(notebook):
-        for name in sorted((defined_names(cell.source) & exports) - shown_equal(notebook)):
+        for name in sorted((defined_names(cell.source) & exports) - shown):
             yield (
                 f"cell {cell.id} defines {name}, a name of the library; call it my_{name}, or import the library's as "
                 f"Library{name} and show with assert_close that both give the same."

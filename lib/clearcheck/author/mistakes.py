@@ -98,8 +98,11 @@ class WrongSolutions(Solutions):
             if edit.base not in bases:
                 raise edit.fault(f'"# {edit.base}" names no right answer: choose one of {", ".join(bases) or "none"}.')
             base = bases[edit.base]
-            source = edit.applied(base.source)
-            function = _compiled(source, edit.name, self.question, scope_of(base.function) or {})
+            try:
+                source = edit.applied(base.source)
+                function = _compiled(source, edit.name, self.question, scope_of(base.function) or {})
+            except SyntaxError as error:
+                raise edit.fault(f"{edit.base} is no Python any more after this edit ({error.msg}).") from error
             change = tuple(line for place in edit.places for line in place if line[0] != " ")
             self._add(Solution(self.question, function, edit.says, edit.section, source, edit.base, change))
 
