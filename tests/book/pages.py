@@ -1,5 +1,6 @@
 """Which pages the book has, and how to read them."""
 
+import re
 import sys
 from functools import cache
 from pathlib import Path
@@ -24,6 +25,7 @@ LOADING = {
     "video": "src",
     "object": "data",
 }
+COLOURED = re.compile(r'<span class="[a-z]{1,3}[0-9]?">([^<]*)</span>')
 FROM_ELSEWHERE = "https://cdn.jsdelivr.net/npm/mathjax@3/es5/tex-mml-chtml.js"  # when the site was built without npm
 
 
@@ -48,7 +50,8 @@ def _files(entries: list[dict]) -> list[str]:
 
 @cache
 def soup(path: Path) -> BeautifulSoup:
-    return BeautifulSoup(path.read_text(encoding="utf8"), "html.parser")
+    """A page without the colours of its code, which are half of all tags."""
+    return BeautifulSoup(COLOURED.sub(r"\1", path.read_text(encoding="utf8")), "html.parser")
 
 
 @cache
