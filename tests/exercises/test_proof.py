@@ -1,5 +1,6 @@
 """Each exercise is proven: right solutions accepted, wrong ones caught and told their mistake, on several seeds."""
 
+import gc
 import json
 import multiprocessing
 import re
@@ -18,7 +19,8 @@ COMMAND = f"python -m clearcheck prove {' '.join(SLUGS)} --page chapters/grader-
 @pytest.fixture(scope="module")
 def prover():
     """A process of its own, as an author has one: the shape checks of the test run are not part of the grader."""
-    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+    rarely = {"initializer": gc.set_threshold, "initargs": (20_000, 20, 50)}  # little of what is loaded can be freed
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), **rarely) as pool:
         yield pool
 
 

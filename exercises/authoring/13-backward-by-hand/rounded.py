@@ -32,7 +32,8 @@ def outputs(rng):
     the first of them and beyond it in the other. Once all sizes agree.
     """
     uneven = drawn(rng, 3, 11, 4, 9, 0.3, 1.0), drawn(rng, 3, 11, 9, 4, 0.4, 1.1)
-    return [drawn(rng), drawn(rng, tokens=1, step=0.5, limit=1.5), *uneven, drawn(rng, 5, 5, 5, 5)]
+    later = drawn(rng, training=True, gives="changed")
+    return [drawn(rng), drawn(rng, tokens=1, step=0.5, limit=1.5), *uneven, drawn(rng, 5, 5, 5, 5), later]
 
 
 def gradients(rng):

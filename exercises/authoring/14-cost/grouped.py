@@ -3,7 +3,7 @@
 import torch
 from clearcheck import Inputs, Question, answers_to, equals, holds
 from clearcheck.author.torch_arguments import module_call
-from clearcheck.author.torch_checks import gradients_everywhere, parameter_count
+from clearcheck.author.torch_checks import gradients_everywhere, keeps, parameter_count
 from torch import nn
 
 LARGE = 1e-3  # tolerance where scores are in the hundreds: they are rounded, and so are their exponentials
@@ -67,6 +67,14 @@ def strong_scores(rng):
     return [drawn(rng, 4, 2, 1, scale=20.0)]
 
 
+def one_text(rng, n):
+    return drawn(rng, n - 1, 1, rows=1, share=4)
+
+
+def kept(d_model, n_heads, n_groups):
+    return 2 * n_groups * d_model // n_heads
+
+
 def count(d_model, n_heads, n_groups):
     shared = d_model // n_heads * n_groups
     return 2 * (d_model + 1) * (d_model + shared)
@@ -85,7 +93,8 @@ QUESTION = Question(
     checks=(
         equals("prefill", 4, prefill, Reference),
         equals("decode", 5, decode, Reference),
-        equals("in pieces", 4, in_pieces, Reference),
+        equals("in pieces", 3, in_pieces, Reference),
+        holds("kept", 1, keeps(one_text, kept, "the keys and values of the groups")),
         equals("strong scores", 1, strong_scores, Reference, atol=LARGE),
         equals("long texts", 1, long_texts, Reference),
         equals("gradients", 1, lambda rng: [drawn(rng, 5, gives="gradients")], Reference),

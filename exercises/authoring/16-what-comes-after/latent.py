@@ -3,7 +3,7 @@
 import torch
 from clearcheck import Inputs, Question, answers_to, equals, holds
 from clearcheck.author.torch_arguments import module_call
-from clearcheck.author.torch_checks import parameter_count
+from clearcheck.author.torch_checks import keeps, parameter_count
 from torch import nn
 
 
@@ -72,6 +72,14 @@ def gradients(rng):
     return [drawn(rng, 5, gives="gradients")]
 
 
+def one_text(rng, n):
+    return drawn(rng, n - 1, 1, rows=1)
+
+
+def kept(d_model, n_heads, d_latent, d_shared):
+    return d_latent + d_shared
+
+
 def count(d_model, n_heads, d_latent, d_shared):
     return d_model * (2 * d_model + n_heads * d_shared + 3 * d_latent + d_shared)
 
@@ -85,7 +93,8 @@ QUESTION = Question(
     checks=(
         equals("all at once", 5, at_once, LatentAttention),
         equals("token by token", 4, one_by_one, LatentAttention),
-        equals("in pieces", 4, in_pieces, LatentAttention),
+        equals("in pieces", 3, in_pieces, LatentAttention),
+        holds("kept", 1, keeps(one_text, kept, "a latent vector and a shared key")),
         equals("large scores", 1, lambda rng: [drawn(rng, 3, 2, scale=20.0)], LatentAttention, atol=1e-3),
         equals("gradients", 2, gradients, LatentAttention),
         holds("parameters", 2, parameter_count(lambda rng: drawn(rng, 2), count)),

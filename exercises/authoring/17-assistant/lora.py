@@ -34,7 +34,8 @@ def drawn(rng, rows=2, tokens=5, d_model=7, rank=3, alpha=4.0, zero=False, fresh
 
 
 def outputs(rng):
-    return [drawn(rng), drawn(rng, 3, 1, 11, 2, 5.0), drawn(rng, rank=1, alpha=2.5), drawn(rng, training=True)]
+    later = drawn(rng, training=True, gives="changed")
+    return [drawn(rng), drawn(rng, 3, 1, 11, 2, 5.0), drawn(rng, rank=1, alpha=2.5), later]
 
 
 def as_it_was(rng):

@@ -19,8 +19,9 @@ def module_call(
 
     Each call is a tuple of inputs. Without `weights` the module keeps those that it drew itself, the same for the same
     seed. It gives its "output" (a list of them where there are several calls), the "gradients" of a fixed mixture of
-    the outputs of the first call (a dict: parameter names, and "input 1", … for inputs of floating point), or the
-    shapes of its "parameters" (a dict; needs no call).
+    the outputs of the first call (a dict: parameter names, and "input 1", … for inputs of floating point), the
+    shapes of its "parameters" (a dict; needs no call), the outputs of the calls once more after its weights were
+    "changed", or how many numbers it has "kept" after the calls in tensors that are no parameters.
     """
     options = {"weights": weights, "training": training, "gives": gives, "seed": seed}
     return ({"sizes": sizes, "calls": list(calls), **options},)

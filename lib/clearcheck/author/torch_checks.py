@@ -14,6 +14,7 @@ from clearcheck.grading.question import AnswerProblem
 from clearcheck.grading.replies import CLOSE_IN_FLOAT32
 
 SAMPLES = 4000
+SHORT, LONG = 32, 64  # tokens of two texts
 FAR = 5  # standard deviations: once in a million right answers
 
 Draw = Callable[[np.random.Generator], tuple]
@@ -87,6 +88,23 @@ def rows_independent(draw: Draw) -> Test:
             if not _alike(before[kept], output[kept]):
                 return f"Row {row} of the batch was changed, and the outputs of other rows changed too."
         return None
+
+    return test
+
+
+def keeps(draw: Callable[[np.random.Generator, int], tuple], per_token: Callable[..., int], what: str) -> Test:
+    """What the module keeps grows with a text by at most half more than `per_token(**sizes)` numbers a token.
+
+    `draw(rng, n)` gives the arguments of calls that bring one text of n tokens; half more, since a cache may have room.
+    """
+
+    def test(ask, rng):
+        (short,), (long,) = draw(rng, SHORT), draw(rng, LONG)
+        grown = (ask({**long, "gives": "kept"}) - ask({**short, "gives": "kept"})) / (LONG - SHORT)
+        enough = per_token(**short["sizes"])
+        if grown <= 1.5 * enough:
+            return None
+        return f"With each token your module keeps {grown:.4g} numbers more; {enough} are enough: {what}."
 
     return test
 

@@ -59,6 +59,9 @@ def instead_of(came, expected: str) -> str:
     return expected
 
 
+CHANGED = ", called again after its weights were changed,"
+
+
 def situation(args: tuple, how: str = "function") -> str:
     """What was tried: "For arguments of shapes (5, 7) and (7,)", "With d_model=8 and a tensor of shape (2, 5, 8)"."""
     if how == "module":
@@ -74,7 +77,8 @@ def _built(plan: dict) -> str:
     sizes = ", ".join(f"{name}={value}" for name, value in plan["sizes"].items())
     inputs = [describe(value, "a tensor") for value in plan["calls"][0]] if plan["calls"] else []
     told = " and ".join(filter(None, [sizes, ", ".join(inputs)]))
-    return f"With {told or 'no arguments'}{', in train() mode,' if plan['training'] else ''}"
+    when = ", in train() mode," if plan["training"] else ""
+    return f"With {told or 'no arguments'}{when}{CHANGED if plan['gives'] == 'changed' else ''}"
 
 
 def describe_arguments(args: tuple, array: str = "an array") -> str:

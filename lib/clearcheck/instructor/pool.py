@@ -1,6 +1,7 @@
 """Many files side by side, through the executor interface of concurrent.futures; none of them ends the run."""
 
 import contextlib
+import gc
 import multiprocessing
 import multiprocessing.connection
 import os
@@ -171,6 +172,8 @@ def _begin(folder: str, temporary: str):
     """In each process of the pool: only its parent ends it, and neither it nor its files outlive that one."""
     os.chdir(folder)
     tempfile.tempdir = temporary
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 50)  # little of what is loaded can be freed, and looking through it takes long
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _end)
     threading.Thread(target=_watch_the_parent, daemon=True).start()

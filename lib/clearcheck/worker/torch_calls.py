@@ -8,6 +8,7 @@ device as they were.
 
 import contextlib
 import random
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
@@ -64,6 +65,7 @@ def on_generation(function: Callable, args: tuple):
         return ids if plan["gives"] == "ids" else {"ids": ids, **model.record(), "left": model.training}
 
 
+CHANGE = -0.5  # the factor by which weights are changed between two calls
 DRIVERS = {"tensors": on_tensors, "module": on_module, "training": on_training, "generation": on_generation}
 
 
@@ -155,7 +157,41 @@ def _parameters(module: nn.Module, plan: dict) -> dict[str, list[int]]:
     return {name: list(parameter.shape) for name, parameter in module.named_parameters()}
 
 
-_GIVES = {"output": _outputs, "gradients": _gradients, "parameters": _parameters}
+def _changed(module: nn.Module, plan: dict):
+    """The outputs once more, after every parameter was changed in place, as an optimiser does it."""
+    _outputs(module, plan)
+    with torch.no_grad():
+        for parameter in module.parameters():
+            parameter.mul_(CHANGE)
+    return _outputs(module, plan)
+
+
+def _kept(module: nn.Module, plan: dict) -> int:
+    """How many numbers the tensors hold that module and parts keep after the calls, parameters left out."""
+    _outputs(module, plan)
+    views: dict[int, dict] = defaultdict(dict)
+    for tensor in _held(module, set()):
+        storage = tensor.untyped_storage()
+        views[storage.data_ptr()][tensor.data_ptr(), tensor.shape] = tensor.numel()
+        views[storage.data_ptr()]["room"] = storage.nbytes() // tensor.element_size()
+    return sum(min(sizes.pop("room"), sum(sizes.values())) for sizes in views.values())
+
+
+def _held(value, seen: set[int]) -> Iterator[Tensor]:
+    """The tensors that an object holds, itself or in containers and objects of its own; each object once."""
+    function = isinstance(value, type | Callable) and not isinstance(value, nn.Module)
+    if function or isinstance(value, nn.Parameter) or id(value) in seen:
+        return
+    seen.add(id(value))
+    if isinstance(value, Tensor):
+        yield value
+        return
+    inside = value if isinstance(value, dict) else getattr(value, "__dict__", {})
+    for entry in value if isinstance(value, tuple | list) else inside.values():
+        yield from _held(entry, seen)
+
+
+_GIVES = {"output": _outputs, "gradients": _gradients, "parameters": _parameters, "changed": _changed, "kept": _kept}
 
 
 def _tensors(value):
