@@ -53,8 +53,8 @@ def test_nothing_stays_changed_in_the_learners_notebook(then):
     before = world()
     seeded()
     result = result_of(made["answer"], question)
-    assert world() == before
-    assert result.points == (0 if then else 1)
+    assert world() == before and result.points == 0
+    assert then or "switched gradients off for all that comes after it" in result.checks[0].message
 
 
 def test_the_line_is_found_under_a_decorator():

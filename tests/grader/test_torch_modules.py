@@ -2,7 +2,8 @@
 
 import pytest
 from clearcheck import WrongSolutions, equals, holds
-from clearcheck.author.torch_checks import parameter_count
+from clearcheck.author.torch_arguments import module_call
+from clearcheck.author.torch_checks import keeps, parameter_count
 
 from .torch_asked import Straight, asks, drawn, module, nn, result_of, said
 
@@ -125,3 +126,51 @@ def test_one_mistake_in_two_spellings_is_told():
     wrong("The outputs are doubled.")(module(forward="return 2 * self.inner(x)"))
     twice = module(forward="return x @ (self.inner.weight.T * 2) + 2 * self.inner.bias")
     assert result_of(twice, asks(), wrong.of("q")).checks[0].diagnosis.message == "The outputs are doubled."
+
+
+def beside(rng, **options):
+    (plan,) = drawn(rng, **options)
+    return ({**plan, "beside": {"d_in": 4, "d_out": 6}},)
+
+
+@pytest.mark.parametrize(
+    ("change", "lines"),
+    [
+        ({"gives": "changed"}, {"init": "self.inner = nn.Linear(d_in, d_out); self.W = None", "forward":
+            "self.W = self.inner.weight.clone() if self.W is None else self.W; return x @ self.W.T + self.inner.bias"}),
+        ({}, {"init": "self.inner = nn.Linear(d_in, d_out); type(self).width = d_out", "forward":
+            "return self.inner(x) * self.width / 5"}),
+    ],
+    ids=["weights from before", "sizes of another module"],
+)  # fmt: skip
+def test_what_a_module_should_not_remember_is_noticed(change, lines):
+    """Catches weights that are read once, and sizes that all modules of a class share."""
+    question = asks(equals("later", 1, lambda rng: [beside(rng, **change)], Straight))
+    assert said(Straight, question) == ""
+    assert "this is off by" in said(module(**lines), question)
+
+
+ROOM = "self.inner = nn.Linear(d_in, d_out); self.kept = []; self.box = {'mask': torch.ones(500, 500)}"
+KEEPING = {  # what a call keeps, and how many numbers a token that is; views of one tensor count once
+    "self.kept.append(x)": 3,
+    "y = self.inner(x); self.kept.append((y, y.view(-1), y[:, :2], y[:, :, None].expand(-1, -1, 9, -1)))": 5,
+    "self.box.update(x=x, y=self.inner(x))": 8,
+    "self.more = lambda: x": 3,
+    "self.inner.x = x": 3,
+}
+
+
+@pytest.mark.parametrize(("line", "numbers"), KEEPING.items(), ids=KEEPING)
+def test_what_a_module_keeps_of_a_token_is_counted(line, numbers):
+    """Catches tensors that are overlooked in lists, dicts, parts or closures, and those that are counted twice."""
+
+    def one_text(rng, n):
+        return module_call({"d_in": 3, "d_out": 5}, (rng.normal(size=(1, n, 3)),))
+
+    def question(enough):
+        return asks(holds("kept", 1, keeps(one_text, lambda d_in, d_out: enough, "the outputs")))
+
+    answer = module(init=ROOM, forward=f"{line}; return self.inner(x)")
+    assert said(answer, question(numbers)) == ""
+    told = f"With each token your module keeps {numbers} numbers more; {numbers // 2} are enough: the outputs."
+    assert said(answer, question(numbers // 2)) == told

@@ -33,6 +33,7 @@ def outputs(rng):
     """
     uneven = drawn(rng, 3, 11, 4, 9, 0.3, 1.0), drawn(rng, 3, 11, 9, 4, 0.4, 1.1)
     later = drawn(rng, training=True, gives="changed")
+    later[0]["beside"] = {**later[0]["sizes"], "step": 0.5, "limit": 0.5}
     return [drawn(rng), drawn(rng, tokens=1, step=0.5, limit=1.5), *uneven, drawn(rng, 5, 5, 5, 5), later]
 
 

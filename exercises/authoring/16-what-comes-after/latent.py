@@ -72,18 +72,15 @@ def gradients(rng):
     return [drawn(rng, 5, gives="gradients")]
 
 
-def one_text(rng, n):
-    return drawn(rng, n - 1, 1, rows=1)
-
-
-def kept(d_model, n_heads, d_latent, d_shared):
-    return d_latent + d_shared
-
-
 def count(d_model, n_heads, d_latent, d_shared):
     return d_model * (2 * d_model + n_heads * d_shared + 3 * d_latent + d_shared)
 
 
+def one_text(rng, n):
+    return drawn(rng, n - 1, 1, rows=1)
+
+
+little_kept = keeps(one_text, lambda d_latent, d_shared, **_: d_latent + d_shared, "a latent vector and a shared key")
 QUESTION = Question(
     id="latent",
     title="Latent attention with a cache of its own, in PyTorch",
@@ -94,7 +91,7 @@ QUESTION = Question(
         equals("all at once", 5, at_once, LatentAttention),
         equals("token by token", 4, one_by_one, LatentAttention),
         equals("in pieces", 3, in_pieces, LatentAttention),
-        holds("kept", 1, keeps(one_text, kept, "a latent vector and a shared key")),
+        holds("kept", 1, little_kept),
         equals("large scores", 1, lambda rng: [drawn(rng, 3, 2, scale=20.0)], LatentAttention, atol=1e-3),
         equals("gradients", 2, gradients, LatentAttention),
         holds("parameters", 2, parameter_count(lambda rng: drawn(rng, 2), count)),

@@ -21,7 +21,8 @@ def module_call(
     seed. It gives its "output" (a list of them where there are several calls), the "gradients" of a fixed mixture of
     the outputs of the first call (a dict: parameter names, and "input 1", … for inputs of floating point), the
     shapes of its "parameters" (a dict; needs no call), the outputs of the calls once more after its weights were
-    "changed", or how many numbers it has "kept" after the calls in tensors that are no parameters.
+    "changed", or how many numbers it has "kept" after the calls in tensors that are no parameters. An entry "beside"
+    of the plan holds the sizes of a second module that is built before the first is called.
     """
     options = {"weights": weights, "training": training, "gives": gives, "seed": seed}
     return ({"sizes": sizes, "calls": list(calls), **options},)

@@ -159,7 +159,7 @@ def learns(
 
 
 def generates_quietly(draw: Draw) -> Test:
-    """The model is called in eval() mode and without gradients."""
+    """The model is called in eval() mode and without gradients, and is left in the mode in which it came."""
 
     def test(ask, rng):
         (plan,) = draw(rng)
@@ -170,6 +170,8 @@ def generates_quietly(draw: Draw) -> Test:
             return "The model was called in train() mode, in which dropout acts: call model.eval() before."
         if any(record["gradients"]):
             return "Gradients were kept while the model wrote: put the calls under torch.no_grad()."
+        if ask({**plan, "training": False, "gives": "record"})["left"]:
+            return "A model that came in eval() mode was left in train() mode: go back to the mode it came in."
         return None
 
     return test

@@ -96,7 +96,9 @@ class Holds:
             return Finding(f"This check could not work with what {what} ({kind}: {error}).")
         if sentence is None and not ask.calls:
             return Finding("This check never called your function: please tell the author of the exercise.")
-        return None if sentence is None else Finding(str(sentence))
+        if sentence is None:
+            return change_finding(sorted({place for call in ask.calls for place in call.changed}), ask.question.how)
+        return Finding(str(sentence))
 
 
 def equals(name: str, points: int, cases: Callable, reference: Callable, atol=None, dtype=None) -> Equals:

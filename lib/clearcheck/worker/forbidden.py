@@ -17,6 +17,13 @@ from types import CodeType, FunctionType
 
 from clearcheck.worker.asked import Misfit
 
+UNDER = {  # what a function of torch calls, and others could call in its place
+    "scaled_dot_product_attention": (
+        "_scaled_dot_product_attention_math",
+        "_scaled_dot_product_flash_attention_for_cpu",
+    ),
+    "multi_head_attention_forward": ("_native_multi_head_attention", "_transformer_encoder_layer_fwd"),
+}
 SHORT = {"torch.nn.functional.": "F.", "torch.nn.": "nn.", "numpy.": "np."}
 
 
@@ -51,7 +58,8 @@ def _targets(names: tuple[str, ...]) -> tuple[dict[CodeType, str], dict[str, str
         functions = [part for part in parts if isinstance(part, FunctionType)]
         codes |= {function.__code__: name for function in functions}
         if not isinstance(target, type) and name.startswith("torch."):
-            from_torch[name.rpartition(".")[2]] = name
+            last = name.rpartition(".")[2]
+            from_torch |= dict.fromkeys((last, *UNDER.get(last, ())), name)
         elif not functions:
             from_c[id(target)] = name
     return codes, from_torch, from_c

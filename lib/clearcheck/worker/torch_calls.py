@@ -25,7 +25,11 @@ from clearcheck.worker.values import Unsupported
 
 def on_tensors(function: Callable, args: tuple):
     with undisturbed(0):
-        return _arrays(function(*_tensors(args)))
+        tensors = _tensors(args)
+        result = _arrays(function(*tensors))
+        if any(x.shape != array.shape for x, array in zip(_leaves(tensors), _leaves(args), strict=True)):
+            raise Misfit("gave an argument another shape in place: `x.mT`, not `x.transpose_(-1, -2)`")
+        return result
 
 
 def on_module(cls: type, args: tuple):
@@ -33,6 +37,8 @@ def on_module(cls: type, args: tuple):
     (plan,) = args
     with undisturbed(plan["seed"]):
         module = built(cls, plan["sizes"])
+        if "beside" in plan:  # a second one with other sizes, which the first must not know of
+            built(cls, plan["beside"])
         if plan["weights"] is not None:
             load(module, plan["weights"])
         module.train(plan["training"])
@@ -94,6 +100,8 @@ def undisturbed(seed: int) -> Iterator[None]:
     try:
         with torch.enable_grad():
             yield
+            if not torch.is_grad_enabled():
+                raise Misfit("switched gradients off for all that comes after it: write `with torch.no_grad():`")
     finally:
         _settle(dtype, device, threads)
         torch.set_rng_state(states[0])
@@ -179,15 +187,15 @@ def _kept(module: nn.Module, plan: dict) -> int:
 
 def _held(value, seen: set[int]) -> Iterator[Tensor]:
     """The tensors that an object holds, itself or in containers and objects of its own; each object once."""
-    function = isinstance(value, type | Callable) and not isinstance(value, nn.Module)
-    if function or isinstance(value, nn.Parameter) or id(value) in seen:
+    if isinstance(value, nn.Parameter | type) or id(value) in seen:
         return
     seen.add(id(value))
     if isinstance(value, Tensor):
         yield value
         return
     inside = value if isinstance(value, dict) else getattr(value, "__dict__", {})
-    for entry in value if isinstance(value, tuple | list) else inside.values():
+    closed_over = [cell.cell_contents for cell in getattr(value, "__closure__", None) or ()]
+    for entry in value if isinstance(value, tuple | list) else [*inside.values(), *closed_over]:
         yield from _held(entry, seen)
 
 
@@ -205,6 +213,13 @@ def _tensors(value):
     if isinstance(value, dict):
         return {key: _tensors(entry) for key, entry in value.items()}
     return value
+
+
+def _leaves(value) -> list:
+    """The tensors or arrays in nested containers."""
+    if isinstance(value, tuple | list | dict):
+        return [leaf for entry in (value.values() if isinstance(value, dict) else value) for leaf in _leaves(entry)]
+    return [value] if isinstance(value, Tensor | np.ndarray) else []
 
 
 def _arrays(value):
