@@ -6,7 +6,9 @@ import textwrap
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from tests.equations.registry import registered, run
+import numpy as np
+
+from tests.equations.registry import TOLERANCE, both_sides, registered
 
 SWAPPED = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.MatMult: ast.Add}
 KEPT_CALLS = {
@@ -52,12 +54,12 @@ def tried() -> tuple[int, list[str], list[str]]:
 
 
 def survives(mutant: Callable) -> bool:
-    """Whether the broken equation still passes its check."""
+    """Whether the broken equation still passes its check; what is unequal in `run` is so here, without its report."""
+    near = partial(np.allclose, rtol=TOLERANCE, atol=TOLERANCE, equal_nan=True)
     try:
-        run(mutant)
+        return all(one.shape == other.shape and near(one, other) for one, other in both_sides(mutant))
     except Exception:
         return False
-    return True
 
 
 def _printed_nodes(node: ast.AST, indices: tuple = (), inside: bool = False) -> Iterator[tuple]:

@@ -66,10 +66,15 @@ def fingerprint(latex: str) -> str:
     return hashlib.sha256("".join(latex.split()).encode()).hexdigest()[:10]
 
 
+def both_sides(check: Callable) -> list[tuple[np.ndarray, np.ndarray]]:
+    """What the printed equation gives and what the library gives, once or several times."""
+    result = check(np.random.default_rng(SEED))
+    pairs = result if isinstance(result, list) else [result]
+    return [(printed, np.asarray(library, dtype=float)) for printed, library in pairs]
+
+
 def run(check: Callable) -> None:
     """Run one check. Raises: AssertionError where printed equation and library differ."""
-    result = check(np.random.default_rng(SEED))
-    for printed, library in result if isinstance(result, list) else [result]:
-        library = np.asarray(library, dtype=float)
+    for printed, library in both_sides(check):
         assert printed.shape == library.shape, f"printed {printed.shape}, library {library.shape}"
         np.testing.assert_allclose(printed, library, rtol=TOLERANCE, atol=TOLERANCE)
