@@ -29,8 +29,10 @@ class Ngrams:
         self.n, self.n_vocab, self._tables = n, n_vocab, []
         for k in range(n):  # tokens of context
             grams, counts = np.unique(self._keys(ids, k + 1), return_counts=True)
-            contexts, first, followers = np.unique(grams // n_vocab, return_index=True, return_counts=True)
-            self._tables.append((grams, counts, contexts, np.add.reduceat(counts, first), followers))
+            contexts = grams // n_vocab  # sorted, since the grams are
+            first = np.flatnonzero(np.r_[True, contexts[1:] != contexts[:-1]])
+            followers = np.diff(first, append=len(grams))
+            self._tables.append((grams, counts, contexts[first], np.add.reduceat(counts, first), followers))
 
     def distribution(self, context: ArrayLike) -> Float[ndarray, "V"]:
         """The probability of every token after ``context``, of which the last n - 1 tokens count."""
@@ -54,6 +56,13 @@ class Ngrams:
         for k in range(min(n, len(ids))):
             p[k:] = self._mixed(k, self._keys(ids, k + 1), p[k:])
         return -np.log2(p[1:])
+
+    def unseen(self, ids: ArrayLike, n: int) -> float:
+        """The share of the different runs of ``n`` tokens in ``ids`` that the table has never counted."""
+        if not 1 <= n <= self.n:
+            raise ValueError(f"Ngrams: unseen with n={n}, expected 1 to {self.n}, as many as this table has.")
+        grams, counts, *_ = self._tables[n - 1]
+        return float(np.mean(_look_up(grams, counts, np.unique(self._keys(self._checked(ids, self.n_vocab), n))) == 0))
 
     def _mixed(self, k: int, keys: Int[ndarray, "P"], shorter: Float[ndarray, "P"]) -> Float[ndarray, "P"]:
         grams, counts, contexts, totals, followers = self._tables[k]

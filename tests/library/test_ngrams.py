@@ -38,6 +38,18 @@ def test_a_table_answers_for_the_smaller_ones(ids):
             table.surprisal(other, n)
 
 
+@pytest.mark.parametrize("n", [1, 2, 4])
+def test_unseen_is_what_sets_of_runs_say(n):
+    learned, other = [0, 1, 2, 0, 1, 3, 0, 1], [0, 1, 2, 3, 0, 1, 3, 4, 0, 1]
+    runs = [{tuple(text[i : i + n]) for i in range(len(text) - n + 1)} for text in (learned, other)]
+    assert Ngrams(learned, 4, V).unseen(other, n) == pytest.approx(len(runs[1] - runs[0]) / len(runs[1]))
+
+
+def test_runs_longer_than_the_table_are_refused(ids):
+    with pytest.raises(ValueError, match="unseen with n=3, expected 1 to 2"):
+        Ngrams(ids, 2, V).unseen(ids, 3)
+
+
 def test_only_the_last_tokens_of_a_context_count(ids):
     table = Ngrams(ids, 3, V)
     np.testing.assert_array_equal(table.distribution([0, 0, 3, 1]), table.distribution([4, 2, 3, 1]))

@@ -35,6 +35,14 @@ def test_each_copy_learns_as_if_it_were_alone():
         optimizer.step()
 
 
+def test_each_copy_may_have_a_rate_of_its_own():
+    models = [fresh(1), fresh(1)]
+    both, _ = train_copies(models, measure, draw, [torch.tensor([rate, 2 * rate]) for rate in RATES])
+    for copy, factor in enumerate((1, 2)):
+        alone, _ = train_copies(models[:1], measure, draw, [factor * rate for rate in RATES])
+        torch.testing.assert_close(both[:, copy], alone[:, 0])
+
+
 def test_the_models_are_left_as_they_were():
     models, expected = [fresh(1), fresh(2)], [fresh(1), fresh(2)]
     train_copies(models, measure, draw, RATES)

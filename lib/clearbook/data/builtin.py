@@ -5,6 +5,7 @@ import contextlib
 import datetime
 import random
 from collections.abc import Callable
+from functools import cache
 
 import torch
 from jaxtyping import Float, Int
@@ -118,6 +119,7 @@ def _check_window(caller: str, ids: Tensor, length: int) -> None:
         )
 
 
+@cache
 def number_words(number: int, language: str) -> str:
     """A number in words, for a language code that num2words knows, such as "en" or "de"."""
     from num2words import num2words
