@@ -1,6 +1,5 @@
 """Exercise 11, question four: train it until four comes out right."""
 
-import re
 from functools import cache
 
 import numpy as np
@@ -17,16 +16,11 @@ STEPS, THRESHOLD = 130, 0.6
 LONG, NEW_LONG = 8_000, 40
 SHORT = [*range(1, 10), *range(10, 100, 9)]  # each ten and each digit behind it once
 NEW_SHORT = [n for n in range(10, 100) if n not in SHORT]
-ENGLISH = re.findall(
-    r"\w+",
-    """one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
-eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety""",
-)
-GERMAN = re.findall(
-    r"\w+",
-    """eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn siebzehn
-achtzehn neunzehn zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig""",
-)
+IN_ENGLISH = """one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
+seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety"""
+IN_GERMAN = """eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn
+siebzehn achtzehn neunzehn zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig"""
+ENGLISH, GERMAN = IN_ENGLISH.split(), IN_GERMAN.split()
 WORDS = ["padding", "start", "end", *ENGLISH, "hundred", "thousand", "and", *GERMAN, "ein", "und", "hundert", "tausend"]
 PADDING, START, END = 0, 1, 2
 ID = {word: i for i, word in enumerate(WORDS)}
@@ -63,7 +57,7 @@ def ids_of(numbers, words_of):
 
 @drawn_once
 def drawn(rng, n_long=LONG):
-    """8,000 long numbers (a few will do) and 19 short ones, among them 4; asked for are 4, 80 new short and 40 new long ones."""
+    """8,000 long numbers and 19 short ones, among them 4; asked for are 4, 80 new short and 40 new long ones."""
     long = rng.permutation(np.arange(1000, 100_000)).tolist()
     lessons = rng.permutation([*long[:n_long], *SHORT]).tolist()
     asked = [4, *NEW_SHORT, *long[-NEW_LONG:]]
