@@ -58,9 +58,9 @@ def test_the_pictures_of_the_notebook_are_those_of_the_check():
 
 def test_the_nearest_neighbour_does_not_read_the_crosses():
     """Catches a threshold that the baseline reaches."""
-    patches, rows = crosses(np.random.default_rng(1), 1800)
-    right = answer("nearest", patches[:1500], rows[:1500], patches[1500:]) == rows[1500:]
-    assert right.mean() < 0.87
+    patches, rows = crosses(np.random.default_rng(1), 1000)
+    right = answer("nearest", patches[:700], rows[:700], patches[700:]) == rows[700:]
+    assert right.mean() < 0.79
 
 
 def test_one_hidden_patch():

@@ -43,8 +43,8 @@ def test_the_size_of_a_small_model():
 
 def test_what_the_sentences_cost():
     """The numbers that the task compares with: nothing known, two tokens back, and all that can be known."""
-    two_back = (3 * math.log(8) + 2 * math.log(2)) / 6
-    costs = [f"{value:.2f}" for value in (math.log(10), two_back, math.log(8) / 3)]
+    two_back = (3 * math.log(4) + 2 * math.log(2)) / 6
+    costs = [f"{value:.2f}" for value in (math.log(6), two_back, math.log(4) / 3)]
     assert all(f"= {cost}" in task_of("learn") for cost in costs)
 
 

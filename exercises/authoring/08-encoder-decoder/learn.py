@@ -11,7 +11,7 @@ from .parts import Transformer
 from .shared import BRINGS
 
 SECONDS = 20.0  # of one loop, on a slow machine too
-LETTERS, LENGTH, STEPS, THRESHOLD = 5, 4, 150, 0.9
+LETTERS, LENGTH, STEPS, THRESHOLD = 5, 4, 75, 0.7
 
 
 def drawn(rng):

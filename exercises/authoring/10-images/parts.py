@@ -36,10 +36,10 @@ NOISE = 0.5
 
 
 def crosses(rng, n):
-    """n pictures as patches, B×9×9: a cross in one, rings in two; the label is the row of patches of the cross."""
+    """n pictures as patches, B×9×9: a cross in one, rings in three; the label is the row of patches of the cross."""
     patches = NOISE * rng.normal(size=(n, 9, 3, 3))
-    places = np.stack([rng.permutation(9)[:3] for _ in range(n)])
+    places = np.stack([rng.permutation(9)[:4] for _ in range(n)])
     rows = np.arange(n)
-    for column, mark in enumerate((CROSS, RING, RING)):
+    for column, mark in enumerate((CROSS, RING, RING, RING)):
         patches[rows, places[:, column]] += mark
     return patches.reshape(n, 9, 9), places[:, 0] // 3
