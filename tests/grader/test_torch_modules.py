@@ -5,7 +5,7 @@ from clearcheck import WrongSolutions, equals, holds
 from clearcheck.author.torch_arguments import module_call
 from clearcheck.author.torch_checks import keeps, parameter_count
 
-from .torch_asked import Straight, asks, drawn, module, nn, result_of, said
+from .torch_asked import STRAIGHT, Straight, asks, drawn, module, nn, result_of, said
 
 
 def early(self, d_in, d_out):
@@ -63,9 +63,12 @@ def test_what_is_wrong_with_a_module_is_told(answer, says):
     assert message.startswith("With d_in=3, d_out=5 and a tensor of shape (2, 7, 3)") and says in message
 
 
-def test_an_input_that_is_changed_is_told():
-    """Catches a module that works on the caller's own tensor."""
-    assert "Your module changed its input in place" in said(module(forward="y = self.inner(x); x += 1; return y"))
+@pytest.mark.parametrize("check", [STRAIGHT, holds("any", 3, lambda ask, rng: ask(*drawn(rng)) is None or None)])
+def test_an_input_that_is_changed_is_told(check):
+    """Catches a module that works on the caller's own tensor, and a check of a property that does not mind."""
+    changing = module(forward="y = self.inner(x); x += 1; return y")
+    assert said(Straight, asks(check)) == ""
+    assert "Your module changed its input in place" in said(changing, asks(check))
 
 
 def test_parameters_that_the_module_does_not_know_are_told():
