@@ -89,8 +89,8 @@ def new_words(rng):
         return draw_word(rng, letters, 20), draw_merges(rng, draw_word(rng, letters, 24), how_many)
 
     a, b, c = map(ord, rng.choice(list(LETTERS), 3, replace=False))
-    one_text_two_pairs = f"{a:c}{b:c}{c:c}", [(a, b), (b, c), (a, 257)]  # 256 and c spell what a and 257 do
-    other_merges = f"{a:c}{b:c}{c:c}", [(b, c), (a, 256)]  # of the same word
+    one_text_two_pairs = f"{a:c}{b:c}{c:c}{a:c}{b:c}", [(a, b), (b, c), (a, 257)]  # 256 and c spell what a and 257 do
+    other_merges = f"{a:c}{b:c}{c:c}{a:c}{b:c}", [(b, c), (a, 256)]  # of the same word
     many = f"{a:c}{b:c}{c:c}" * 90, [*((0, k) for k in range(N_BYTES)), (a, b), (2 * N_BYTES, c)]  # a long word, too
     return [*(telling_case(lambda n=n: draw(n)) for n in (6, 12, 20)), one_text_two_pairs, other_merges, many]
 

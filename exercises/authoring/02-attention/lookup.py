@@ -13,7 +13,7 @@ def looked_up(Q, K, V, temperature):
 def questions_to_a_table(rng, n_targets=None, n_sources=None, temperature=0.6, sizes=None):
     K, V, N, S = sizes or draw_sizes(rng, 4)
     N, S = n_targets or N, n_sources or S
-    Q, keys = rng.normal(size=(K, N)) / np.sqrt(K), rng.normal(size=(K, S))
+    Q, keys = rng.normal(size=(K, N)) * (np.arange(N) != 1) / np.sqrt(K), rng.normal(size=(K, S))
     return Q, keys, rng.normal(size=(V, S)), temperature * float(rng.uniform(0.9, 1.1))
 
 

@@ -62,7 +62,7 @@ def gradients(rng):
 
 
 def hiding(rng):
-    return drawn(rng, back_only=True)
+    return drawn(rng, 9, back_only=True, scale=1e3)
 
 
 QUESTION = Question(

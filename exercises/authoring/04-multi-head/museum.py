@@ -31,7 +31,7 @@ def earlier_tokens(rng):
 
 
 def large_batches(rng):
-    return [batch_and_layer(rng, False, 6.0), batch_and_layer(rng, True, 150.0)]
+    return [batch_and_layer(rng, *given) for given in ((False, 6.0), (True, 150.0), (True, 1500.0))]
 
 
 def no_exchange(ask, x, *rest):

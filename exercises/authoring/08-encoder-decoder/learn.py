@@ -11,7 +11,7 @@ from .parts import Transformer
 from .shared import BRINGS
 
 SECONDS = 20.0  # of one loop, on a slow machine too
-LETTERS, LENGTH, STEPS, THRESHOLD = 5, 4, 75, 0.7
+LETTERS, LENGTH, STEPS, THRESHOLD = 5, 4, 100, 0.85
 
 
 def drawn(rng):

@@ -34,7 +34,7 @@ def outputs(rng):
     ids = several["calls"][0][0]
     several["calls"] = [(ids[:, :tokens].copy(),) for tokens in (3, 5, 1)]
     given = *given, {"tokens": 6, "rows": 6}, {"n_layers": 3, "rows": 4, **by_default}
-    return [*(drawn(rng, **one) for one in given), (several,)]
+    return [*(drawn(rng, **one) for one in given), (several,), drawn(rng, gives="changed")]
 
 
 def gradients(rng):

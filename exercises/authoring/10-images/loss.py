@@ -41,7 +41,7 @@ def plain_drawings(rng):
 def normalised_drawings(rng):
     """Also patches without spread, and with so little that the 0.000001 shows."""
     flat = drawing(rng, True)
-    flat[1][0, 0], flat[1][0, 1] = 3.0, 1 + 1e-3 * rng.normal(size=flat[1].shape[2])
+    flat[1][0, 0], flat[1][0, 1], flat[1][0, 2] = 3.0, 1 + 1e-3 * rng.normal(size=flat[1].shape[2]), 1e5 + flat[1][0, 2]
     return [drawing(rng, True), flat, drawing(rng, True, n_patches=1), drawing(rng, True, scale=1e4)]
 
 

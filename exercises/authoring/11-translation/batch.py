@@ -47,7 +47,7 @@ def batches(rng):
 def few_words(rng):
     """One sentence alone; sentences without words among others, and with many words, of large ids; no words at all."""
     one, (markers, first_word) = draw_batch(rng), draw_markers(rng)
-    alone = [one[0][:1], one[1][:1], *one[2:]]
+    alone = [one[0][:1], one[1][:1], *one[2:4], one[2]]
     sources, targets, *rest = draw_batch(rng, least=2)
     sources[1], targets[2] = [], []
     sources[0], targets[0] = ([word + 70_000 for word in 12 * side[0]] for side in (sources, targets))

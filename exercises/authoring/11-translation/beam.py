@@ -219,7 +219,7 @@ def long_text(ask, rng):
             return slip
         if came[0].tolist() != text[1:]:
             return f"In a text of {n_tokens} words your only beam does not take the likeliest word each time."
-        if not abs(came[1] - total) < 1e-6:
+        if not abs(came[1] - total) < 1e-9:
             return f"The score of {n_tokens} words should be a sum of {n_tokens} logarithms; yours is {came[1]:.6g}."
     return None
 

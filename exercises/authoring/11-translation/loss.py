@@ -44,7 +44,7 @@ def draw_loss(rng, smoothing=0.0, scale=1.0, n_targets=None, n_sentences=None, s
 
 one_word = {"n_targets": 1, "n_sentences": 1}
 plain = varied(draw_loss, {}, {"scattered": True}, {"n_targets": 1}, one_word)
-smoothed = varied(draw_loss, {"smoothing": 0.1, "n_sentences": 1}, {"smoothing": 0.4})
+smoothed = varied(draw_loss, {"smoothing": 0.1, "n_sentences": 1}, {"smoothing": 0.4}, {"smoothing": 1.0})
 
 
 def central_differences(ask, rng):

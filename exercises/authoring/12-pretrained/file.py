@@ -124,7 +124,7 @@ def damaged_files(ask, rng):
     if any(array.dtype != np.float64 for array in read.values() if isinstance(array, np.ndarray)):
         return "Every array should be of dtype float64, but one of yours is not."
     long = whole.copy()
-    long[4] = 2
+    long[[4, 7]] = 2, 128
     damages = {
         "lacks its last byte": whole[:-1],
         "lacks its last numbers": whole[: -4 * int(rng.integers(1, 4))],

@@ -42,7 +42,7 @@ def memory_bound_steps(rng):
 
 def both_sides(rng):
     """In the last one both take exactly a second."""
-    even = 1024.0, 1, 4, 2, 2, 4, 2, 4, 8704.0, 2304.0, 1.5
+    even = 1024.0, 1, 1, 8, 1, 4, 2, 4, 8704.0, 2560.0, 1.5
     return [drawn(rng), drawn(rng, busy=True), drawn(rng), drawn(rng, busy=True), even]
 
 
@@ -53,7 +53,7 @@ def limits(rng):
     cases = [drawn(rng, crowded=33), drawn(rng, busy=True, crowded=1200), drawn(rng, crowded=1)]
     *sizes, rho, beta, _ = drawn(rng)
     weights = sizes[6] * sizes[0] / beta
-    by_hand = 100.0, 1, 4, 2, 2, 5, 2, 3, 720.0, 1000.0, 1.5
+    by_hand = 100.0, 1, 4, 2, 2, 5, 2, 3, 72.0, 100.0, 15.0
     return [*cases, (*sizes, rho, beta, 0.6 * weights), by_hand]
 
 

@@ -78,7 +78,7 @@ def long_texts(rng):
 
 
 def one_text(rng, n):
-    return drawn(rng, n - 1, 1, rows=1, share=4)
+    return drawn(rng, 1, n - 1, rows=1, share=4)
 
 
 little_kept = keeps(one_text, lambda n_groups, **_: 2 * n_groups * WIDTH, "the keys and values of the groups")

@@ -37,7 +37,7 @@ def draw_pool(rng, groups, share, scale=1.0, shared=False, full=False, sequences
     for table, length in zip(tables, lengths, strict=True):
         for place, page in enumerate(table):
             filled = min(R, length - place * R)
-            for pool, factor in ((pool_K, scale), (pool_V, 1.0)):
+            for pool, factor in ((pool_K, scale), (pool_V, 1e7 if full else 1.0)):
                 new = np.isnan(pool[page, 0, 0, :filled])
                 drawn = factor * rng.normal(size=(groups, pool.shape[2], filled))
                 pool[page, :, :, :filled] = np.where(new, drawn, pool[page, :, :, :filled])

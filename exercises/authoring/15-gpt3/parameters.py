@@ -24,10 +24,10 @@ def variants(tied, with_b, norm):
 
 def every_variant(rng):
     kinds = [(t, b, n) for t in (True, False) for b in (True, False) for n in ("LayerNorm", "RMSNorm")]
-    one_block = (*draw_model(rng)[:3], 1, 59, False, True, "LayerNorm")
+    one_block, no_block = ((*draw_model(rng)[:3], M, 59, False, True, "LayerNorm") for M in (1, 0))
     wide = (50257, 2048, 12288, 96, 4 * 12288, True, True, "LayerNorm")
     alike = 29, 29, 29, 3, 29, False, False, "RMSNorm"
-    return [*((*draw_model(rng), *kinds[i]) for i in rng.permutation(len(kinds))), one_block, wide, alike]
+    return [*((*draw_model(rng), *kinds[i]) for i in rng.permutation(len(kinds))), one_block, no_block, wide, alike]
 
 
 def what_a_switch_adds(ask, rng):

@@ -45,7 +45,9 @@ def chunks_of_any_length(rng):
 def strong_gates(rng):
     """Gates of 0, and gates so small that a product of all of them is 0 in float64."""
     cases = [draw_chunks(rng, 4, 13, forget=(2, 6)), draw_chunks(rng, 5, 11, forget=(0, 5))]
-    return [*cases, draw_chunks(rng, 13, 13, gates=(1e-60, 1e-40))]
+    last = draw_chunks(rng, 4, 13, forget=(12,))
+    last[2][:-1] *= 1e12
+    return [*cases, draw_chunks(rng, 13, 13, gates=(1e-60, 1e-40)), last]
 
 
 def chunks_shapes(q, k, v, g, size):

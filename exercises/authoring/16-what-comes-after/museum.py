@@ -41,7 +41,7 @@ def an_average_of_the_past(ask, rng):
         return slip
     if not close(before[0], v[0]):
         return "The first token has only itself to look at, so its output is its value; yours is something else."
-    if not close(ask(q, k, np.ones_like(v)), np.ones_like(v)):
+    if not close(ask(q - 25, k - 25, np.ones_like(v)), np.ones_like(v)):
         return "Where all values are 1 every average is 1; your outputs are not, so your weights do not sum to 1."
     later = v.copy()
     later[-1] += 1.0

@@ -54,12 +54,12 @@ def shapes(x, positions, squeeze, stretch):
 
 def only_the_distance_counts(ask, rng):
     x, positions, *rest = drawn(rng, 2.0, 3.0, N=6, K=10)
-    one, other = ask(x, positions, *rest), ask(x, positions + 17, *rest)
+    one, other = ask(x, positions, *rest), ask(x, positions - 170, *rest)
     for came in (one, other):
         if slip := parts_slip(came, *shapes(x, positions, *rest)):
             return slip
     if not close(one[0] @ one[0].T, other[0] @ other[0].T, 1e-8):
-        return "All positions were moved by 17, and the products between your turned tokens change."
+        return "All positions were moved by −170, and the products between your turned tokens change."
     return None
 
 

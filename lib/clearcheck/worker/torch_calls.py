@@ -138,7 +138,8 @@ def _counted_steps() -> Iterator[list]:
 
 
 def _outputs(module: nn.Module, plan: dict):
-    outputs = [module(*_tensors(inputs)) for inputs in plan["calls"]]
+    with torch.set_grad_enabled(plan["training"]):  # a model in eval() mode is used without gradients
+        outputs = [module(*_tensors(inputs)) for inputs in plan["calls"]]
     return outputs[0] if len(outputs) == 1 else outputs
 
 
