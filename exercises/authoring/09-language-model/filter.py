@@ -36,7 +36,7 @@ def draw_rows(rng, scale=1.0, B=None):
 def temperatures(rng):
     ordinary = [(draw_rows(rng), temperature, None, None) for temperature in (0.7, 1.8, 1.0, 7.0)]
     cold = draw_rows(rng, scale=0.05), 0.05, None, None
-    return [*ordinary, cold, (rng.normal(size=(5, 61)), 1.0), (9 * rng.normal(size=(7, 61)), 1.0, None)]
+    return [*ordinary, cold, (rng.normal(size=(5, 61)), 1.0), (rng.normal(size=(7, 61)), 1.0, None)]
 
 
 def only_top_k(rng):
@@ -95,7 +95,7 @@ QUESTION = Question(
     minutes=30,
     difficulty=2,
     checks=(
-        equals("temperature", 2, temperatures, filter_reference, atol=1e-13),
+        equals("temperature", 2, temperatures, filter_reference),
         equals("top-k", 2, only_top_k, filter_reference),
         equals("top-p", 3, only_top_p, filter_reference),
         equals("all at once", 2, all_at_once, filter_reference),

@@ -45,7 +45,7 @@ def short_texts(rng):
         written, wanted, _ = draw_texts(rng, drop=0.3, double=0.0)
         written[2], written[3] = [], written[3][:1]
         cases.append((written, wanted, longest))
-    return cases
+    return [*cases, ([[7], []], [[7], [8]], 1)]
 
 
 def long_texts(rng):

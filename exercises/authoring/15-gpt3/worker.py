@@ -40,7 +40,7 @@ def first_workers(rng):
 def other_workers(rng):
     """In train() mode, too."""
     in_training = drawn(rng, rank=2, training=True)
-    return [drawn(rng, rank=1), drawn(rng, rank=2, d_hidden=2), drawn(rng, 3, 1, 4, 11, 4, 5, 3.0), in_training]
+    return [drawn(rng, rank=1), drawn(rng, rank=2), drawn(rng, 3, 1, 4, 11, 4, 5, 3.0), in_training]
 
 
 def gradients(rng):
