@@ -160,6 +160,7 @@ KEEPING = {  # what a call keeps, and how many numbers a token that is; views of
     "self.box.update(x=x, y=self.inner(x))": 8,
     "self.more = lambda: x": 3,
     "self.inner.x = x": 3,
+    "self.library = torch; self.late = lambda: never; self.kept.append(x)\n        if x is None: never = 1": 3,
 }
 
 
@@ -173,7 +174,7 @@ def test_what_a_module_keeps_of_a_token_is_counted(line, numbers):
     def question(enough):
         return asks(holds("kept", 1, keeps(one_text, lambda d_in, d_out: enough, "the outputs")))
 
-    answer = module(init=ROOM, forward=f"{line}; return self.inner(x)")
+    answer = module(init=ROOM, forward=f"{line}\n        return self.inner(x)")
     assert said(answer, question(numbers)) == ""
     told = f"With each token your module keeps {numbers} numbers more; {numbers // 2} are enough: the outputs."
     assert said(answer, question(numbers // 2)) == told

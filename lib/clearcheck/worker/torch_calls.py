@@ -10,6 +10,7 @@ import contextlib
 import random
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
+from types import CellType, ModuleType
 
 import numpy as np
 import torch
@@ -188,14 +189,17 @@ def _kept(module: nn.Module, plan: dict) -> int:
 
 def _held(value, seen: set[int]) -> Iterator[Tensor]:
     """The tensors that an object holds, itself or in containers and objects of its own; each object once."""
-    if isinstance(value, nn.Parameter | type) or id(value) in seen:
+    if isinstance(value, nn.Parameter | type | ModuleType) or id(value) in seen:
         return
     seen.add(id(value))
     if isinstance(value, Tensor):
         yield value
         return
     inside = value if isinstance(value, dict) else getattr(value, "__dict__", {})
-    closed_over = [cell.cell_contents for cell in getattr(value, "__closure__", None) or ()]
+    closed_over = getattr(value, "__closure__", None) or ()
+    if isinstance(value, CellType):
+        with contextlib.suppress(ValueError):  # an empty one
+            yield from _held(value.cell_contents, seen)
     for entry in value if isinstance(value, tuple | list) else [*inside.values(), *closed_over]:
         yield from _held(entry, seen)
 
