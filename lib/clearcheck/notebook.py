@@ -36,7 +36,9 @@ _session = _Session()
 
 
 def exercise(slug: str) -> Card:
-    """Choose the exercise of this notebook."""
+    """Choose the exercise of this notebook. PyTorch is given one thread, as in grading: small models are faster so."""
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(1)
     try:
         authored = load(slug)
     except Exception as error:

@@ -21,7 +21,7 @@ from tests.book.test_browser import pytestmark as in_the_browser
 
 ZEN = zen_text()
 SHIPPED = ["austen"]  # what the pages show
-SPACES = "".join(chr(i) for i in range(0x110000) if chr(i).isspace())
+SPACES = "".join(filter(str.isspace, map(chr, range(0x110000))))
 BORDERS = "x".join(f" {SPACES}\ufeff\u180e\u200b ")  # characters that are spaces for Python, for JavaScript or neither
 TEXTS = [
     "", " ", "\n\n\n", "a", ZEN[:200], "  two spaces,\ttab\r\nline   ", BORDERS, SPACES, SPACES[::-1],

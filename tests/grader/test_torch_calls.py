@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from clearcheck import WrongSolutions, equals, holds
 from clearcheck.author.torch_arguments import generation_call, small_logits, small_model, training_call
-from clearcheck.author.torch_checks import learns, samples_follow
+from clearcheck.author.torch_checks import learns, obeys_steps, samples_follow
 from clearcheck.grading.evaluate import evaluate
 
 from .torch_asked import SmallModel, asks, nn, optimizer, result_of, said, torch
@@ -182,6 +182,71 @@ def test_what_a_loop_gives_back_is_judged(body, points, says):
     check = holds("unseen", 1, learns(drawn, 3, score, 0.01, "mean squared error"))
     result = result_of(made["fit"], asks(check, name="fit", how="training"))
     assert result.points == points and says in result.checks[0].message
+
+
+class Next(nn.Module):
+    """Scores for the token that comes next: the one after it where a place `peeps`, else the same one again."""
+
+    def __init__(self, peeps):
+        super().__init__()
+        self.peeps, self.weight = peeps, nn.Parameter(torch.zeros(1))
+
+    def forward(self, ids):
+        following = ids.roll(-1, dims=1) if self.peeps and ids.shape[1] > 1 else ids
+        return nn.functional.one_hot(following, 5).float()
+
+
+def alike(rng):
+    """Rows in which all tokens but the last one are alike, so that repeating is right until the end."""
+    rows = np.repeat(rng.integers(5, size=(30, 1)), 6, axis=1)
+    rows[:, -1] = (rows[:, -1] + 1) % 5
+    return training_call(3, held_out=(rows[:, :-1],), written=True), rows[:, 1:]
+
+
+def share_right(scores, asked):
+    return np.mean(scores.argmax(axis=2) == asked)
+
+
+@pytest.mark.parametrize(
+    ("threshold", "peeps", "says"),
+    [(0.7, False, ""), (0.9, False, "is 0.8; at least 0.9"), (0.75, True, "Shown whole rows your model does well")],
+)
+def test_a_model_is_judged_by_what_it_would_write(threshold, peeps, says):
+    """Catches a score for whole rows, in which a place may have seen the token that it is asked for."""
+
+    def draw(rng):
+        if not peeps:
+            return alike(rng)
+        rows = rng.integers(5, size=(200, 5))
+        return training_call(3, held_out=(rows,), written=True), np.roll(rows, -1, axis=1)
+
+    check = holds("unseen", 1, learns(draw, 3, share_right, threshold, "share of right tokens", smaller=False))
+    result = result_of(lambda steps: Next(peeps), asks(check, name="fit", how="training"))
+    assert result.points == (not says) and says in result.checks[0].message
+
+
+def test_another_model_than_the_task_names_is_told():
+    check = holds("unseen", 1, learns(alike, 3, share_right, 0.7, smaller=False, kind="GPT"))
+    question = asks(check, name="fit", how="training")
+    result = result_of(lambda steps: Next(False), question)
+    assert result.points == 0 and "a model of the class Next; train your `GPT`" in result.checks[0].message
+    named = type("GPT", (Next,), {})
+    assert result_of(lambda steps: type("Mine", (named,), {})(False), question).points == 1
+    assert result_of(lambda steps: torch.compile(named(False), backend="eager"), question).points == 1
+
+
+@pytest.mark.parametrize(("taken", "says"), [(3, ""), (4, "With steps=3 your loop took 4"), (0, "took 0 steps")])
+def test_a_loop_is_told_how_many_steps_it_may_take(taken, says):
+    def fit(steps):
+        model = Next(False)
+        adam = torch.optim.SGD(model.parameters(), lr=0.1)
+        for _ in range(taken):
+            adam.step()
+        return model
+
+    check = holds("steps", 1, obeys_steps(alike, lambda asked: (*asked.shape, 5)))
+    result = result_of(fit, asks(check, name="fit", how="training"))
+    assert result.points == (not says) and says in result.checks[0].message
 
 
 def test_the_targets_of_unseen_examples_stay_out_of_the_call():

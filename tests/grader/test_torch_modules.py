@@ -4,8 +4,9 @@ import pytest
 from clearcheck import WrongSolutions, equals, holds
 from clearcheck.author.torch_arguments import module_call
 from clearcheck.author.torch_checks import keeps, parameter_count
+from clearcheck.worker.torch_modules import nothing_drawn
 
-from .torch_asked import STRAIGHT, Straight, asks, drawn, module, nn, result_of, said
+from .torch_asked import STRAIGHT, Straight, asks, drawn, module, nn, result_of, said, torch
 
 
 def early(self, d_in, d_out):
@@ -42,6 +43,11 @@ CLASSES = {  # a whole class, by its name here
         "your module cannot be built: missing a required argument: 'width'; "
         "the task asks for `def __init__(self, d_in, d_out)`",
     ),
+    "other order": (
+        type("Turned", (nn.Module,), {"__init__": lambda self, d_out, d_in: None, "forward": lambda self, x: x}),
+        "your module takes its sizes in another order (d_out, d_in); "
+        "the task asks for `def __init__(self, d_in, d_out)`",
+    ),
     "no module": (type("Plain", (), {}), "your module is no nn.Module: the task asks for `class …(nn.Module):`"),
     "no forward": (type("Empty", (nn.Module,), {}), "your module has no method `forward`"),
     "no super": (
@@ -69,6 +75,17 @@ def test_an_input_that_is_changed_is_told(check):
     changing = module(forward="y = self.inner(x); x += 1; return y")
     assert said(Straight, asks(check)) == ""
     assert "Your module changed its input in place" in said(changing, asks(check))
+
+
+def test_first_values_are_spared_where_others_are_copied_in():
+    """Catches a constructor that stays without its functions of torch, and a buffer that is left as memory was."""
+    before = torch.get_rng_state()
+    with nothing_drawn():
+        nn.Sequential(nn.Linear(3, 5), nn.Embedding(4, 3))
+        assert torch.equal(torch.get_rng_state(), before)
+        buffer = nn.init.normal_(torch.full((300, 300), 7.0))
+    assert 0.9 < buffer.std() < 1.1
+    assert nn.Linear(300, 300).weight.std() > 0.02
 
 
 def test_parameters_that_the_module_does_not_know_are_told():

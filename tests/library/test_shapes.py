@@ -219,22 +219,6 @@ for n in range(1, 8):
 
 
 @pytest.mark.slow
-def test_the_checks_break_no_compiled_graph():
-    """Catches a check that stops the tracing of torch.compile; ``fullgraph`` makes every break an error."""
-    run_without_enforced_shapes("""
-import torch
-from clearformer.attention import attend, attend_blockwise, attend_fused
-q, k, v = (torch.randn(2, 3, n, width) for n, width in ((5, 4), (7, 4), (7, 6)))
-for function in (attend, attend_blockwise, attend_fused):
-    for dynamic in (False, True):
-        compiled = torch.compile(function, fullgraph=True, dynamic=dynamic, backend="eager")
-        for n in (5, 4, 3):
-            y, _ = compiled(q[..., :n, :], k, v, causal=True)
-            torch.testing.assert_close(y, function(q[..., :n, :], k, v, causal=True)[0])
-        torch.compiler.reset()
-""")
-
-
 def test_the_reference_needs_no_torch():
     """Catches an import that would make the NumPy side as heavy as the other."""
     run_without_enforced_shapes("import sys, clearformer.reference.transformer; assert 'torch' not in sys.modules")

@@ -210,7 +210,7 @@ wrong.edits("""
 ## always_the_same_games: All steps see the same 64 games, which are soon known by heart.
 - some = torch.randint(len(games), (64,))
 + some = torch.arange(64)
-## zeroed_too_late: The gradients are set to zero after they are computed.
+## zeroed_too_late: The gradients are gone before the step, or never reach the weights.
 - adam.zero_grad()
 - gone.backward()
 + gone.backward()

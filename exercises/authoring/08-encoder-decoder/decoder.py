@@ -184,6 +184,13 @@ predict.
 ## norm_after: The norm stands behind the part; here it stands before it.
 - x = x + self.drop(self.attention(self.norm_1(x)))
 + x = self.norm_1(x + self.drop(self.attention(x)))
+## post_norm: The norms stand behind the sums, as in the first transformer; here each stands before its part.
+- x = x + self.drop(self.attention(self.norm_1(x)))
+- x = x + self.drop(self.cross(self.norm_2(x), memory))
+- x = x + self.drop(self.feed_forward(self.norm_3(x)))
++ x = self.norm_1(x + self.drop(self.attention(x)))
++ x = self.norm_2(x + self.drop(self.cross(x, memory)))
++ x = self.norm_3(x + self.drop(self.feed_forward(x)))
 ## stream_replaced: What the feed-forward layer gives replaces the stream instead of being added.
 - x = x + self.drop(self.feed_forward(self.norm_3(x)))
 + x = self.drop(self.feed_forward(self.norm_3(x)))

@@ -317,9 +317,6 @@ wrong.edits("""
 ## places_in_each_layer: Places are added before every block of the encoder; they are added once.
 - z = layer(z)
 + z = layer(z + sinusoids(z.shape[1], z.shape[2]))
-## at_least_one_block: With n_layers=0 you make one block all the same.
-- for _ in range(n_layers):
-+ for _ in range(max(n_layers, 1)):
 ## layer_beside_layer: A block of the decoder reads its partner in the encoder; all of them read the memory.
 - z = layer(z)
 + z = layer.gave = layer(z)

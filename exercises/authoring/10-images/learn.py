@@ -5,12 +5,13 @@ import torch
 import torch.nn.functional as F
 from clearcheck import Inputs, Question, answers_to, holds
 from clearcheck.author.torch_arguments import training_call
-from clearcheck.author.torch_checks import learns
+from clearcheck.author.torch_checks import learns, obeys_steps
 
 from .parts import BRINGS, ViT, crosses
 
 SECONDS = 20.0  # of one loop, on a slow machine too
 N_SEEN, N_FRESH, STEPS, THRESHOLD = 700, 300, 120, 0.82
+WHAT = "share of right labels"
 
 
 def drawn(rng):
@@ -25,15 +26,6 @@ def share_right(scores, labels):
     return np.mean(scores.argmax(axis=1) == labels)
 
 
-def as_many_steps_as_asked(ask, rng):
-    (plan,), labels = drawn(rng)
-    came = ask({**plan, "arguments": (*plan["arguments"][:2], 3)})
-    if not 0 < came["steps"] <= 3:
-        return f"With steps=3 your loop took {came['steps']} steps of an optimiser."
-    gave, shape = np.shape(came["output"]), (len(labels), 3)
-    return None if gave == shape else f"The model should give scores of shape {shape}, not {gave}."
-
-
 QUESTION = Question(
     id="learn",
     title="Above the nearest neighbour",
@@ -43,8 +35,8 @@ QUESTION = Question(
     draws=2,
     uses=("vit",),
     checks=(
-        holds("steps", 2, as_many_steps_as_asked),
-        holds("new pictures", 12, learns(drawn, STEPS, share_right, THRESHOLD, "share of right labels", False)),
+        holds("steps", 2, obeys_steps(drawn, lambda labels: (len(labels), 3))),
+        holds("new pictures", 12, learns(drawn, STEPS, share_right, THRESHOLD, WHAT, smaller=False, kind="ViT")),
     ),
     hints=(
         "Print the loss every twenty steps. It starts near ln 3, which is what guessing costs; does it move?",
@@ -111,7 +103,7 @@ wrong.edits("""
 + loss = F.cross_entropy(scores, labels[: len(rows)])
 ## no_step: The optimiser never takes a step.
 - optimizer.step()
-## zeroed_too_late: The gradients are set to zero after they were computed.
+## zeroed_too_late: The gradients are gone before the step, or never reach the weights.
 - optimizer.zero_grad()
 - loss.backward()
 + loss.backward()

@@ -229,7 +229,7 @@ holds a short one.
 + weights = (~short).float()
 ## no_step: The optimiser never takes a step.
 - optimizer.step()
-## zeroed_too_late: The gradients are set to zero after they were computed.
+## zeroed_too_late: The gradients are gone before the step, or never reach the weights.
 - optimizer.zero_grad()
 - loss.backward()
 + loss.backward()

@@ -112,6 +112,7 @@ QUESTION = Question(
     ),
     section="the-loss",
     inputs=Inputs(axes("BNV", "BN"), lambda logits, *rest: logits),
+    forbids=("torch.nn.functional.cross_entropy",),
 )
 
 right, wrong = answers_to(QUESTION)

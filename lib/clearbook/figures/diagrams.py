@@ -57,8 +57,8 @@ def block_diagram(
         else:
             _line(ax, [(0, total + 0.17), (0, ceiling)], lw=3.0, head=False)
         floor = ceiling
-    ax.text(0, -0.4, "$X^{(m-1)}$,  D × N", ha="center", va="center")
-    ax.text(0, top + 0.3, "$X^{(m)}$,  D × N", ha="center", va="center")
+    ax.text(0, -0.4, "$X$,  D × N", ha="center", va="center")
+    ax.text(0, top + 0.3, "$X'$,  D × N", ha="center", va="center")
     ax.set_title("norm first" if norm_first else "norm after", loc="center")
     return ax
 

@@ -130,13 +130,18 @@ def learns(
     what: str = "loss",
     smaller: bool = True,
     advice: Callable[[float], str] = lambda value: "",
+    kind: str = "",
 ) -> Test:
     """The loop takes at most `steps` optimiser steps, and its module scores well on what it has not seen.
 
     `draw(rng)` gives a `training_call` and the targets of what is held out, for `score(output, targets)`; that
     has to be at most the threshold, or at least, where it is not `smaller` that is better. `advice` ends the message: a
-    sentence on what such a score is a sign of.
+    sentence on what such a score is a sign of. `kind` names the class that the module has to have. Where the call asks
+    for what is written, that is scored.
     """
+
+    def enough(value):
+        return value <= threshold if smaller else value >= threshold
 
     def test(ask, rng):
         args, targets = draw(rng)
@@ -147,13 +152,35 @@ def learns(
         if not isinstance(output, np.ndarray) or len(output) != len(targets):
             came = describe(output, "a tensor")
             return f"Your model should give a tensor of shape ({len(targets)}, …) for as many examples; it gave {came}."
-        value = float(score(output, targets))
-        if value <= threshold if smaller else value >= threshold:
+        if kind and kind not in came["kinds"]:
+            return f"Your loop gave a model of the class {came['kinds'][0]}; train your `{kind}`."
+        whole = float(score(output, targets))
+        value = float(score(came["written"], targets)) if "written" in came else whole
+        if enough(value):
             return None
+        if enough(whole):
+            return (
+                f"Shown whole rows your model does well, {what} {whole:.3g}; shown no more than has been written, it "
+                f"does not, {value:.3g}. A place sees what comes after it: is the mask of your model causal?"
+            )
         taken = f"After {came['steps']} optimiser steps"
         asked = f"{'at most' if smaller else 'at least'} {threshold:g} is asked for"
         seen = f"{taken} the {what} on examples that your loop has not seen is {value:.3g}; {asked}."
         return f"{seen} {advice(value)}".rstrip()
+
+    return test
+
+
+def obeys_steps(draw: Callable, shape_of: Callable[[np.ndarray], tuple], few: int = 3) -> Test:
+    """Given `few` steps as its last argument the loop takes no more, and the output of its module has its shape."""
+
+    def test(ask, rng):
+        (plan,), targets = draw(rng)
+        came = ask({**plan, "arguments": (*plan["arguments"][:-1], few)})
+        if not 0 < came["steps"] <= few:
+            return f"With steps={few} your loop took {came['steps']} steps of an optimiser."
+        shape, gave = shape_of(targets), np.shape(came["output"])
+        return None if gave == shape else f"The model should give scores of shape {shape}; it gave {gave}."
 
     return test
 

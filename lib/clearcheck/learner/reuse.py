@@ -63,7 +63,7 @@ def brought_card(
         tag = "<details>" if beneath else "<details open>"
         folded = f"{tag}<summary><u>{summary}</u></summary><pre>{escape(found.cell)}</pre></details>"
         copied = f"\n{summary}\n{found.cell}"
-    head = f"{len(there) + len(found.brought)} of {len(exercise.brings)} functions of your own are here."
+    head = f"{len(there) + len(found.brought)} of {len(exercise.brings)} parts of your own are here."
     items = "".join(f"<li>{escape(line)}</li>" for line in lines)
     html = f'<div class="clearcheck"><p><strong>{escape(head)}</strong></p><ul>{items}</ul>{folded}</div>'
     return Card("\n".join([head, *lines]) + copied, html)

@@ -20,7 +20,7 @@ from torch.overrides import TorchFunctionMode
 
 from clearcheck.worker.asked import Misfit
 from clearcheck.worker.small_model import SmallModel
-from clearcheck.worker.torch_modules import built, load
+from clearcheck.worker.torch_modules import built, load, nothing_drawn
 from clearcheck.worker.values import Unsupported
 
 
@@ -37,7 +37,8 @@ def on_module(cls: type, args: tuple):
     """Build the class with the plan's sizes, copy its weights in, and give what the plan asks for."""
     (plan,) = args
     with undisturbed(plan["seed"]):
-        module = built(cls, plan["sizes"])
+        with nothing_drawn() if plan["weights"] is not None else contextlib.nullcontext():
+            module = built(cls, plan["sizes"])
         if "beside" in plan:  # a second one with other sizes, which the first must not know of
             built(cls, plan["beside"])
         if plan["weights"] is not None:
@@ -58,9 +59,19 @@ def on_training(function: Callable, args: tuple) -> dict:
             advice = " (does the function end with `return`?)" if model is None else ""
             raise Misfit(f"returned {came}; the trained nn.Module is expected{advice}")
         model.eval().to("cpu")  # a loop may have moved it to a GPU
+        given = _tensors(plan["held_out"])
         with torch.no_grad():
-            output = _arrays(model(*_tensors(plan["held_out"])))
-        return {"output": output, "steps": len(steps)}
+            came: dict = {"output": _arrays(model(*given))}
+            if "written" in plan:
+                came["written"] = _arrays(_written(model, *given))
+        kinds = [cls.__name__ for cls in type(getattr(model, "_orig_mod", model)).__mro__]  # also if compiled
+        return {**came, "steps": len(steps), "kinds": kinds}
+
+
+def _written(model: nn.Module, *given: Tensor) -> Tensor:
+    """The last place of the output for each beginning of the last input."""
+    *others, row = given
+    return torch.stack([model(*others, row[:, :n])[:, -1] for n in range(1, row.shape[1] + 1)], dim=1)
 
 
 def on_generation(function: Callable, args: tuple):

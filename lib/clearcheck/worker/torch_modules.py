@@ -1,12 +1,16 @@
 """Build a learner's nn.Module as its task prescribes it, and copy weights in by their names."""
 
+import contextlib
 import inspect
+from collections.abc import Iterator
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from clearcheck.worker.asked import Misfit
+
+DRAWN = ("kaiming_uniform_", "uniform_", "normal_")  # the first values of nn.Linear and nn.Embedding
 
 
 def built(cls: type, sizes: dict) -> nn.Module:
@@ -18,11 +22,32 @@ def built(cls: type, sizes: dict) -> nn.Module:
     takes = f"the task asks for `def __init__({', '.join(['self', *sizes])})`"
     if sizes and cls.__init__ is nn.Module.__init__:
         raise Misfit(f"has no method `__init__`; {takes}")
+    signature = inspect.signature(cls)
     try:
-        inspect.signature(cls).bind(**sizes)
+        signature.bind(**sizes)
     except TypeError as error:
         raise Misfit(f"cannot be built: {error}; {takes}") from None
+    named = [name for name in signature.parameters if name in sizes]
+    if named != [name for name in sizes if name in named]:
+        raise Misfit(f"takes its sizes in another order ({', '.join(named)}); {takes}")
     return cls(**sizes)
+
+
+@contextlib.contextmanager
+def nothing_drawn() -> Iterator[None]:
+    """Parameters get no first values, which take a third of the time of a small call: others are copied in at once."""
+    drawing = {name: getattr(nn.init, name) for name in DRAWN}
+
+    def spared(draw):
+        return lambda tensor, *args, **kw: tensor if isinstance(tensor, nn.Parameter) else draw(tensor, *args, **kw)
+
+    try:
+        for name, draw in drawing.items():
+            setattr(nn.init, name, spared(draw))
+        yield
+    finally:
+        for name, draw in drawing.items():
+            setattr(nn.init, name, draw)
 
 
 def load(module: nn.Module, weights: dict[str, np.ndarray]):

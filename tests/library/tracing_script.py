@@ -1,4 +1,4 @@
-"""Export each model and compare it with the model at other sizes, one line for each: a program of its own.
+"""What PyTorch's compiler and exporter make of the library, one line for each part of it: a program of its own.
 
 The shape checks of the test run, which look at sizes, are not part of the library.
 """
@@ -6,11 +6,14 @@ The shape checks of the test run, which look at sizes, are not part of the libra
 import warnings
 
 import torch
+from clearformer.attention import attend, attend_blockwise, attend_fused
+from clearformer.blocks import Block, Decoder
 from clearformer.models.bert import BERT, BERTConfig
 from clearformer.models.gpt import GPT, GPTConfig
 from clearformer.models.mae import MAE, MAEConfig
 from clearformer.models.seq2seq import Seq2Seq, Seq2SeqConfig
 from clearformer.models.vit import ViT, ViTConfig
+from clearformer.multihead import MultiHeadAttention
 from clearformer.positions import Rotary
 from torch.export import Dim, export
 
@@ -45,16 +48,47 @@ CASES = {
 }
 
 
-def compared(name: str) -> str:
-    """A line that says what came of it; whatever fails for one model stops no other."""
+LAYERS = {
+    "multihead": (MultiHeadAttention(24, 6, n_kv_heads=2), 24, {"causal": True}),
+    "block": (Block(24, 6, 20, cross=True), 24, {"causal": True, "source": torch.randn(2, 7, 24)}),
+    "decoder": (Decoder(2, 24, 6, 20), 24, {}),
+}
+ATTENTION = {function.__name__: function for function in (attend, attend_blockwise, attend_fused)}
+
+
+def said(check, name: str, well: str) -> str:
+    """A line that says what came of it; whatever fails for one part stops no other."""
     try:
-        _compare(name)
+        check(name)
     except Exception as error:
         return f"{name}: {type(error).__name__}: {str(error)[:500]}"
-    return f"{name}: exported and equal"
+    return f"{name}: {well}"
 
 
-def _compare(name: str) -> None:
+def in_one_graph(name: str) -> None:
+    if name in CASES:
+        build, parts = CASES[name]
+        inputs, options = [make(3, 5) for make, _ in parts], {}
+        layer = build().eval()
+    else:
+        layer, width, options = LAYERS[name]
+        inputs = [torch.randn(2, 5, width)]
+    found = torch._dynamo.explain(layer)(*inputs, **options)
+    assert (found.graph_count, found.graph_break_count) == (1, 0), found.break_reasons
+
+
+def in_one_graph_at_every_size(name: str) -> None:
+    function = ATTENTION[name]
+    q, k, v = (torch.randn(2, 3, n, width) for n, width in ((5, 4), (7, 4), (7, 6)))
+    for dynamic in (False, True):
+        compiled = torch.compile(function, fullgraph=True, dynamic=dynamic, backend="eager")
+        for n in (5, 4, 3):
+            y, _ = compiled(q[..., :n, :], k, v, causal=True)
+            torch.testing.assert_close(y, function(q[..., :n, :], k, v, causal=True)[0])
+        torch.compiler.reset()
+
+
+def exported_and_equal(name: str) -> None:
     build, parts = CASES[name]
     model = build().eval()
     example = tuple(make(3, 5) for make, _ in parts)
@@ -67,5 +101,10 @@ def _compare(name: str) -> None:
 
 
 if __name__ == "__main__":
-    for name in CASES:
-        print(compared(name), flush=True)
+    for check, names, well in (
+        (exported_and_equal, CASES, "exported and equal"),
+        (in_one_graph, [*CASES, *LAYERS], "one graph"),
+        (in_one_graph_at_every_size, ATTENTION, "one graph at every size"),
+    ):
+        for name in names:
+            print(said(check, name, well), flush=True)
