@@ -249,6 +249,26 @@ def test_a_loop_is_told_how_many_steps_it_may_take(taken, says):
     assert result.points == (not says) and says in result.checks[0].message
 
 
+def test_a_training_that_two_checks_ask_for_is_run_once():
+    """Catches a second training for the same arguments, and a reply that is handed to other ones."""
+    runs = []
+
+    def fit(steps):
+        runs.append(steps)
+        return Next(False)
+
+    def asking(threshold):
+        return learns(alike, 3, share_right, threshold, smaller=False)
+
+    low, high = holds("low", 1, asking(0.7)), holds("high", 2, asking(0.9), drawn_as="low")
+    result = result_of(fit, asks(low, high, name="fit", how="training"))
+    assert len(runs) == 1 and [check.points for check in result.checks] == [1, 0]
+    result_of(lambda steps: fit(steps), asks(low, holds("high", 2, asking(0.9)), name="fit", how="training"))
+    assert len(runs) == 3
+    with pytest.raises(ValueError, match="drawn_as='lo' names none of its checks"):
+        asks(low, holds("high", 2, asking(0.9), drawn_as="lo"), name="fit", how="training")
+
+
 def test_the_targets_of_unseen_examples_stay_out_of_the_call():
     """Catches targets that travel to the learner's loop with the inputs."""
     seen = []

@@ -9,8 +9,8 @@ from clearcheck.author.torch_checks import learns
 from torch import nn
 
 SECONDS = 20.0  # of one loop, on a slow machine too
-SUITS, CARDS, STEPS, FEW = 4, 10, 400, 40
-CLOSE = 1e-3  # in float32
+SUITS, CARDS, STEPS, FEW, CLOSE = 4, 10, 400, 40, 1e-3
+A_BAG, WHAT = "more than a bag", "share of right answers"
 BAG, NEARLY_ALL = 0.5, 0.9  # who sees a bag of cards is right in a third of the games
 
 
@@ -63,8 +63,8 @@ QUESTION = Question(
     difficulty=3,
     draws=2,
     checks=(
-        holds("more than a bag", 4, learns(drawn, STEPS, share_right, BAG, "share of right answers", smaller=False)),
-        holds("nearly all", 10, learns(drawn, STEPS, share_right, NEARLY_ALL, "share of right answers", smaller=False)),
+        holds(A_BAG, 4, learns(drawn, STEPS, share_right, BAG, WHAT, smaller=False)),
+        holds("nearly all", 10, learns(drawn, STEPS, share_right, NEARLY_ALL, WHAT, smaller=False), drawn_as=A_BAG),
         holds("a few steps", 2, player_of_a_few_steps),
     ),
     hints=(

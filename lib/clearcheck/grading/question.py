@@ -81,6 +81,7 @@ class Holds:
     name: str
     points: int
     test: Callable
+    drawn_as: str
 
     def run(self, ask, rng: np.random.Generator) -> Finding | None:
         try:
@@ -117,10 +118,14 @@ def equals(name: str, points: int, cases: Callable, reference: Callable, atol=No
     return Equals(name, points, cases, reference, atol, dtype)
 
 
-def holds(name: str, points: int, test: Callable) -> Holds:
-    """A check of a property: `test(ask, rng)` gives None when it holds, else one sentence."""
+def holds(name: str, points: int, test: Callable, drawn_as: str = "") -> Holds:
+    """A check of a property: `test(ask, rng)` gives None when it holds, else one sentence.
+
+    `drawn_as` names another check of the question whose random numbers it gets, so that a training of the same
+    arguments is run once for both.
+    """
     _check_points("holds", name, points)
-    return Holds(name, points, test)
+    return Holds(name, points, test, drawn_as)
 
 
 @dataclass(frozen=True)
@@ -164,6 +169,10 @@ class Question:
         if self.how != "function" and self.seconds > TRAINING_SECONDS:
             raise ValueError(f'Question "{self.id}": seconds={self.seconds!r} must be at most {TRAINING_SECONDS:g}.')
         _check_distinct(f'Question "{self.id}"', "check names", [check.name for check in self.checks])
+        names = {check.name for check in self.checks}
+        for other in (check.drawn_as for check in self.checks if isinstance(check, Holds) and check.drawn_as):
+            if other not in names:
+                raise ValueError(f'Question "{self.id}": drawn_as={other!r} names none of its checks.')
 
     @property
     def points(self) -> int:

@@ -61,11 +61,11 @@ def on_training(function: Callable, args: tuple) -> dict:
         model.eval().to("cpu")  # a loop may have moved it to a GPU
         given = _tensors(plan["held_out"])
         with torch.no_grad():
-            came: dict = {"output": _arrays(model(*given))}
+            result: dict = {"output": _arrays(model(*given))}
             if "written" in plan:
-                came["written"] = _arrays(_written(model, *given))
+                result["written"] = _arrays(_written(model, *given))
         kinds = [cls.__name__ for cls in type(getattr(model, "_orig_mod", model)).__mro__]  # also if compiled
-        return {**came, "steps": len(steps), "kinds": kinds}
+        return {**result, "steps": len(steps), "kinds": kinds}
 
 
 def _written(model: nn.Module, *given: Tensor) -> Tensor:
