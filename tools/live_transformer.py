@@ -25,6 +25,7 @@ SCRIPT = "live/live-transformer.js"
 TAG = re.compile(r"<live-transformer\b([^>]*)>")
 PLACE = "(window.ClearformerLive = window.ClearformerLive || {})"
 ROWS, WIDEST = 8, 16  # of the static table: tokens, and blocks of the bar of probability 1
+EIGHTHS = ("", *"▏▎▍▌▋▊▉")
 MODEL = re.compile(r'\bmodel="([\w-]+)"')
 
 
@@ -77,7 +78,8 @@ def snippet(name: str, prompt: str, models: Path = ROOT / "models") -> str:
     rows = []
     for value, token in zip(*(found.tolist() for found in p.topk(ROWS)), strict=True):
         text = "¶" if token == end else tokenizer.decode([token]).replace(" ", "␣").replace("\n", "⏎")
-        bar = "█" * max(1, round(WIDEST * value))
+        whole, eighths = divmod(max(1, round(8 * WIDEST * value)), 8)
+        bar = "█" * whole + EIGHTHS[eighths]
         cells = f"<td><code>{html.escape(text)}</code></td><td>{100 * value:.1f} %</td>"
         rows.append(f'<tr>{cells}<td aria-hidden="true">{bar}</td></tr>')
     told, written = html.escape(" ".join(prompt.split())), html.escape(prompt).replace("\n", "&#10;")
