@@ -18,7 +18,7 @@ What the worker stops, however it is started:
 
 What it stops in a sandbox besides (`launch`: isolation "bubblewrap"): the network, reading any file but Python and
 its packages, writing anywhere but into a scratch folder of `SCRATCH_BYTES`, seeing or ending processes outside, and
-more than `PROCESSES` processes, where the grader is not run by root, whose processes Linux does not limit.
+more than `PROCESSES` processes; of root's, which Linux does not limit, all are ended where they are more.
 
 What it does not stop without one (isolation "process"): it runs as the same user, and the course's own answers are
 files, so code that goes and looks for them finds them, and can change what the user may change. On Windows there is
@@ -36,7 +36,7 @@ from dataclasses import dataclass
 # Seconds of real time.
 CALL_SECONDS = 10.0  # one call of a function, where its question names no other limit
 TRAINING_SECONDS = 20.0  # the most that a question about PyTorch may name
-CELL_SECONDS = 20.0  # one cell of a submission
+CELL_SECONDS = 10.0  # one cell of a submission
 SUBMISSION_SECONDS = 120.0  # all cells and calls of one
 READ_SECONDS = 20.0  # parsing one
 GRACE_SECONDS = 5.0  # between asking the code to stop and ending its process

@@ -11,6 +11,7 @@ import importlib
 import json
 import os
 import resource
+import select
 import shutil
 import signal
 import socket
@@ -23,6 +24,7 @@ from clearcheck.worker.limits import ENDING_SECONDS, PROCESSES
 
 MESSAGE = 2**16  # bytes
 SET_DUMPABLE, SET_CHILD_SUBREAPER = 4, 36  # of prctl(2)
+WATCH_SECONDS = 0.2  # between two counts of a worker's processes
 SWEEPS = 50  # rounds of ending what a worker left behind, which may start more meanwhile
 
 
@@ -30,12 +32,15 @@ def main(descriptor: int, wiped: list[str]):
     """Serve until the channel is closed; everything in the folders `wiped` is the worker's and goes with it."""
     channel = socket.socket(fileno=descriptor)
     _protect()
-    if wiped:  # a sandbox, whose processes are counted apart from the user's others; root's are not limited
+    if wiped:  # a sandbox, whose processes are counted apart from the user's others
         resource.setrlimit(resource.RLIMIT_NPROC, (PROCESSES, PROCESSES))
     importlib.import_module("numpy")
     gc.freeze()
     channel.send(b"{}")
+    counted = bool(wiped) and os.getuid() == 0  # Linux limits no process of root
     while True:
+        while counted and not select.select([channel], [], [], WATCH_SECONDS)[0]:
+            _end_too_many()
         data, pipes, *_ = socket.recv_fds(channel, MESSAGE, 2)
         if not data:  # the grader has ended
             return
@@ -66,6 +71,12 @@ def _start(channel: socket.socket, pipes: list[int], preload: list[str]) -> dict
     for pipe in pipes:
         os.close(pipe)
     return {"pid": pid, "folder": folder}
+
+
+def _end_too_many():
+    """End every process of the sandbox but this one, its first, at once where they are more than they may be."""
+    if len(_descendants()) > PROCESSES:
+        os.kill(-1, signal.SIGKILL)
 
 
 def _end(wiped: list[str], pid: int, folder: str, wait: bool) -> dict:
