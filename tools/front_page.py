@@ -81,7 +81,7 @@ class TransformerMap(Directive):
 
 
 class LiveTransformer(Directive):
-    """A model in the page, with a beginning to go on from: `{live-transformer} austen It is a truth`."""
+    """A model in the page, with a beginning to go on from: `{live-transformer} austen I am very`."""
 
     required_arguments = 1
     optional_arguments = 1

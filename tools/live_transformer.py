@@ -24,6 +24,7 @@ PARTS = ("tokenizer.js", "weights.js", "model.js", "sources.js", "parts.js", "el
 SCRIPT = "live/live-transformer.js"
 TAG = re.compile(r"<live-transformer\b([^>]*)>")
 PLACE = "(window.ClearformerLive = window.ClearformerLive || {})"
+TEMPERATURE, TOP_P = 0.8, 0.95  # how the element draws until the reader moves a slider
 ROWS, WIDEST = 8, 16  # of the static table: tokens, and blocks of the bar of probability 1
 EIGHTHS = ("", *"▏▎▍▌▋▊▉")
 MODEL = re.compile(r'\bmodel="([\w-]+)"')
@@ -67,14 +68,16 @@ def bring(body: str, site: Path, up: str, models: Path = ROOT / "models") -> str
 
 
 def snippet(name: str, prompt: str, models: Path = ROOT / "models") -> str:
-    """The element as HTML around the likeliest next tokens after a prompt; without blank lines, as Markdown asks."""
+    """The element as HTML around the likeliest next tokens, drawn as at first; without blank lines, as Markdown asks."""
     import torch
     from clearbook.language_model import load_language_model
+    from clearformer.generation import keep_top_p
 
     model, tokenizer = load_language_model(models / name)
     end = model.config.n_vocab - 1
     with torch.no_grad():
-        p = model(torch.tensor([[end, *tokenizer.encode(prompt)]]))[0, -1].softmax(-1)
+        logits = model(torch.tensor([[end, *tokenizer.encode(prompt)]]))[:, -1]
+        p = keep_top_p(logits / TEMPERATURE, TOP_P)[0].softmax(-1)
     rows = []
     for value, token in zip(*(found.tolist() for found in p.topk(ROWS)), strict=True):
         text = "¶" if token == end else tokenizer.decode([token]).replace(" ", "␣").replace("\n", "⏎")
@@ -83,7 +86,7 @@ def snippet(name: str, prompt: str, models: Path = ROOT / "models") -> str:
         cells = f"<td><code>{html.escape(text)}</code></td><td>{100 * value:.1f} %</td>"
         rows.append(f'<tr>{cells}<td aria-hidden="true">{bar}</td></tr>')
     told, written = html.escape(" ".join(prompt.split())), html.escape(prompt).replace("\n", "&#10;")
-    caption = f"<caption>What the model expects after “{told}”: the likeliest next tokens</caption>"
+    caption = f"<caption>What the model may write after “{told}”: the likeliest tokens</caption>"
     heads = '<tr><th scope="col">token</th><th scope="col">probability</th><th scope="col">as a bar</th></tr>'
     opening = f'<live-transformer model="{name}" prompt="{written}">'
     return "\n".join((opening, "<table>", caption, heads, *rows, "</table>", "</live-transformer>"))

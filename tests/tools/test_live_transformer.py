@@ -58,7 +58,7 @@ def test_only_a_page_that_holds_the_element_gets_its_script(tmp_path):
 
 
 @pytest.mark.slow
-def test_the_static_table_holds_the_models_own_numbers():
+def test_the_static_table_holds_the_numbers_that_the_started_model_shows_first():
     """Catches a picture of another prompt, a blank line that ends the element in Markdown, text that becomes markup."""
     name = next(path.parent.name for path in sorted(ROOT.glob("models/*/config.json")))
     page = BeautifulSoup(written := snippet(name, "for <b>\n\nThe "), "html.parser")
@@ -66,5 +66,9 @@ def test_the_static_table_holds_the_models_own_numbers():
     assert page.find("live-transformer")["prompt"] == "for <b>\n\nThe "
     model, tokenizer = load_language_model(ROOT / "models" / name)
     ids = torch.tensor([[model.config.n_vocab - 1, *tokenizer.encode("for <b>\n\nThe ")]])
-    likeliest = model(ids)[0, -1].softmax(-1).topk(8).values.tolist()
+    p = (model(ids)[0, -1] / 0.8).softmax(-1).sort(descending=True).values
+    kept = p[: int((p.cumsum(-1) < 0.95).sum()) + 1]
+    likeliest = (kept / kept.sum())[:8].tolist()
+    script = (ROOT / "tools" / "site" / "live" / "element.js").read_text(encoding="utf-8")
+    assert "part.temperature.value = 0.8;" in script and 'part["top-p"].value = 0.95;' in script
     assert [row.select("td")[1].text for row in page.select("tr:has(td)")] == [f"{100 * p:.1f} %" for p in likeliest]
