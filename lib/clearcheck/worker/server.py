@@ -27,6 +27,8 @@ SET_DUMPABLE, SET_CHILD_SUBREAPER = 4, 36  # of prctl(2)
 WATCH_SECONDS = 0.2  # between two counts of a worker's processes
 SWEEPS = 50  # rounds of ending what a worker left behind, which may start more meanwhile
 
+too_many: set[int] = set()  # processes of a worker that were ended before it was
+
 
 def main(descriptor: int, wiped: list[str]):
     """Serve until the channel is closed; everything in the folders `wiped` is the worker's and goes with it."""
@@ -75,14 +77,17 @@ def _start(channel: socket.socket, pipes: list[int], preload: list[str]) -> dict
 
 def _end_too_many():
     """End every process of the sandbox but this one, its first, at once where they are more than they may be."""
-    if len(_descendants()) > PROCESSES:
+    there = _descendants()
+    if len(there) > PROCESSES:
         os.kill(-1, signal.SIGKILL)
+        too_many.update(there)
 
 
 def _end(wiped: list[str], pid: int, folder: str, wait: bool) -> dict:
     """How the worker ended by itself, where it is waited for, and how many processes it left behind."""
     status = _status(pid, ENDING_SECONDS if wait else 0)
-    left: set[int] = set()
+    left = set(too_many)
+    too_many.clear()
     for _ in range(SWEEPS):
         there = _descendants()
         left |= there
