@@ -68,7 +68,7 @@ def bring(body: str, site: Path, up: str, models: Path = ROOT / "models") -> str
 
 
 def snippet(name: str, prompt: str, models: Path = ROOT / "models") -> str:
-    """The element as HTML around the likeliest next tokens, drawn as at first; without blank lines, as Markdown asks."""
+    """The element as HTML around the likeliest tokens, drawn as at first; without blank lines, as Markdown asks."""
     import torch
     from clearbook.language_model import load_language_model
     from clearformer.generation import keep_top_p
