@@ -22,7 +22,7 @@ from model_training import drop_out, train_on, write, write_log
 N_MERGES = 1792  # with 256 bytes and the end token 2,049 ids
 SIZES = {"n_positions": 256, "d_model": 256, "n_heads": 4, "n_layers": 4}
 TRAINING = TrainConfig(
-    n_steps=3400,
+    n_steps=2600,
     batch_size=16,
     learning_rate=3e-3,
     warmup_steps=100,
