@@ -90,6 +90,18 @@ def test_a_class_in_containers(engine, course, capsys):
     assert "31415" not in str(calls) and "clearcheck-grader" in calls[0]
 
 
+def test_a_class_graded_without_containers_is_graded_anew_in_them(engine, course, capsys):
+    """Catches a container that is asked for and never started, and one that is started twice for a file."""
+    engine()
+    (course / "work").mkdir()
+    (course / "work" / "a.ipynb").write_text(json.dumps(notebook(START, MEANS, RANGES)))
+    isolations = []
+    for boxed in ([], ["--container"], ["--container"], []):
+        assert main(["grade", "work", "--results", "results", "--json", "--seed", "5", *boxed]) == 0
+        isolations.append(json.loads(capsys.readouterr().out)["isolation"].startswith("container"))
+    assert isolations == [False, True, True, True] and len(runs(course)) == 1
+
+
 FORGED = {
     "more than there is": lambda record: record["questions"][0].update(points=60),
     "another sum": lambda record: record.update(points=9),

@@ -177,8 +177,8 @@ KINDS = {
     ),
     "parameters": Kind(
         _parameters, {**HEADS, "r": range(2, 6)}, {"D": "H * K", "F": "r * D"},
-        "Width D = {D}, H = {H} heads, hidden width F = {F}, biases everywhere. How many parameters have the "
-        "multi-head `attention`, the `feed_forward` layer, and the whole `block` with its two LayerNorms?",
+        "Width D = {D}, H = {H} heads, hidden width F = {F}, biases everywhere. Count the parameters of the "
+        "multi-head `attention`, of the `feed_forward` layer, and of the whole `block` with its two LayerNorms.",
         {"attention": "4 * D * D + 4 * D", "feed_forward": "2 * D * F + F + D",
          "block": "4 * D * D + 4 * D + 2 * D * F + F + D + 4 * D"},
         {"attention": {"4 * D * D": "the biases are missing.", "3 * D * D + 3 * D": "one of the four is missing.",
@@ -214,8 +214,8 @@ KINDS = {
         {"H": "G * r", "D": "H * K", "F": "4 * D"},
         "A model of M = {M} blocks of width D = {D}, with H = {H} heads that share G = {G} heads of keys and values "
         "and a hidden width of F = {F}, writes one token more for B = {B} texts at once. Each has N = {N} tokens in a "
-        "cache in bfloat16, and so are the weights. How many bytes are fetched of the blocks' `weights`, biases and "
-        "norms left out, how many of the `cache`, and how many `flops` do the products with these weights take?",
+        "cache; cache and weights are in bfloat16. How many bytes are fetched of the blocks' `weights` (biases and "
+        "norms left out), how many of the `cache`, and how many `flops` do the products with these weights take?",
         {"weights": "2 * M * (2 * D * D + 2 * G * D // H * D + 2 * D * F)", "cache": "4 * M * B * N * G * D // H",
          "flops": "2 * M * B * (2 * D * D + 2 * G * D // H * D + 2 * D * F)"},
         {"weights": {"2 * M * B * (2 * D * D + 2 * G * D // H * D + 2 * D * F)": "they are fetched once for all texts.",

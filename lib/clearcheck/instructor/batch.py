@@ -53,12 +53,17 @@ class Run:
 
     def __init__(self, files: list[HandedIn], jobs: list[Job], journal: Journal | None, options: Namespace, tell):
         self.files, self.jobs, self.journal, self.options, self.tell = files, jobs, journal, options, tell
-        self.keys = [key_of(job) for job in jobs] if journal else []
+        self.keys = [self._key(job) for job in jobs] if journal else []
         self.rows: dict[int, Row] = {}
         self._lines: dict[int, str] = {}
         self._told = 0  # lines, which come in the order of the files
         self._csv_at = 0.0
         self._went_on = 0  # files that an earlier run has graded
+
+    def _key(self, job: Job) -> str:
+        """Where a container is asked for, only a grade from one will do; else any will."""
+        boxed = key_of(job, boxed=True)
+        return boxed if self.options.container or boxed in self.journal else key_of(job)
 
     def through(self, work: pool.Work, start: pool.Start, width: int):
         """Grade what is not known yet."""

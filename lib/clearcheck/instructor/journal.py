@@ -115,6 +115,7 @@ def _parsed(line: bytes) -> dict | None:
     return content if isinstance(content, dict) else None
 
 
-def key_of(job: Job) -> str:
-    """What a grade depends on."""
-    return json.dumps([job.file, digest(Path(job.file)), job.exercise, job.seed, grader_version()])
+def key_of(job: Job, boxed: bool = False) -> str:
+    """What a grade depends on, and whether the file was graded in a container."""
+    parts = [job.file, digest(Path(job.file)), job.exercise, job.seed, grader_version()]
+    return json.dumps([*parts, "container"] if boxed else parts)
