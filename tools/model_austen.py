@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from clearbook.data.austen import austen_split
+from clearbook.data.austen import austen_split, in_chapters
 from clearbook.data.text_file import count_characters, marked_stream
 from clearbook.language_model import load_language_model, save_language_model
 from clearbook.ngrams import Ngrams
@@ -44,7 +44,7 @@ def train_austen(
     texts: tuple[list[str], list[str]] | None = None,
 ) -> None:
     """Train, and write weights in half precision, sizes, log, samples and result to ``target``."""
-    learned_texts, held_out_texts = texts or austen_split()
+    learned_texts, held_out_texts = map(in_chapters, texts or austen_split())
     tokenizer = BytePairTokenizer("".join(learned_texts), n_merges)
     learned, held_out = (marked_stream(part, tokenizer) for part in (learned_texts, held_out_texts))
     n_characters = count_characters(held_out_texts)

@@ -8,7 +8,8 @@ from itertools import pairwise
 from typing import SupportsIndex
 
 N_BYTES = 256
-WORD = re.compile(r"\s?\S+|\s+")  # a word keeps the one space before it, so that joining the pieces restores the text
+# A word is letters and digits, or signs; it keeps the one space before it, so that joining the words restores the text.
+WORD = re.compile(r"\s?[^\W_]+|\s?(?:[^\w\s]|_)+|\s+")
 
 
 class ByteTokenizer:

@@ -44,6 +44,14 @@ def test_merging_by_hand_gives_the_same_merges():
     assert [tokenizer.pieces[i] for i in tokenizer.encode("aab")] == [b"aab"]
 
 
+def test_words_are_cut_from_signs_and_keep_the_one_space_before_them():
+    """Catches a full stop, a quotation mark or an underscore that is learned as a part of a word."""
+    text = '"No," said he--"I do _not_.  Mr. 7\n\nM\xfc\xdfig  '
+    words = WORD.findall(text)
+    assert words[:11] == ['"', "No", ',"', " said", " he", '--"', "I", " do", " _", "not", "_."]
+    assert words[11:] == ["  ", "Mr", ".", " 7", "\n\n", "M\xfc\xdfig", "  "]
+
+
 def test_merges_are_those_of_counting_everything_again():
     """Catches a count that a merge leaves behind: the pairs of all words, counted from the start for each merge."""
     words = [list(word.encode()) for word in WORD.findall(zen_text() + " banana nana aaaa aaaaa")]

@@ -130,8 +130,8 @@ def tokens_as_rows(n_vocab, n_text, channels, rows, columns, size, D):
 
 wrong.edits("""
 # as_often_written
-## E_and_X_exchanged [tokens-to-vectors]: You have E and X exchanged: E has a column for every id that could occur, X
-one for every token that does.
+## E_and_X_exchanged [tokens-to-vectors]: You have swapped E and X: E has a column for every id that could occur, X one
+for every token that does.
 - "E": (D, n_vocab),
 - "X_text": (D, n_text),
 + "E": (D, n_text),
@@ -151,13 +151,13 @@ one for every token that does.
 ## a_token_per_pixel: You make a token of every pixel instead of every patch.
 - n = (rows // size) * (columns // size)
 + n = rows * columns
-## overlapping_patches: You let the patches overlap: the next one starts where the last one ends, not one pixel further.
+## overlapping_patches: You let the patches overlap; start each one where the last one ends.
 - n = (rows // size) * (columns // size)
 + n = (rows - size + 1) * (columns - size + 1)
 ## side_for_area: You divide the number of pixels by the side of a patch instead of by its area.
 - n = (rows // size) * (columns // size)
 + n = rows * columns // size
-## a_token_per_channel: You give every colour a token of its own; the channels of a patch belong into one token.
+## a_token_per_channel: You give every colour a token of its own; the channels of a patch belong in one token.
 - n = (rows // size) * (columns // size)
 + n = channels * (rows // size) * (columns // size)
 ## one_hot_for_X [tokens-to-vectors]: Your X_text is the one-hot matrix O, with an entry for every id of the vocabulary.
@@ -166,8 +166,8 @@ one for every token that does.
 ## patches_for_X [the-matrix-w]: Your X_image is the matrix of patches P, before W has mapped it to width D.
 - "X_image": (D, n),
 + "X_image": (channels * size**2, n),
-## each_pair_once [what-a-larger-vocabulary-buys]: You count a pair of two tokens once and leave out a token with
-itself; attention compares each with every one.
+## each_pair_once [what-a-larger-vocabulary-buys]: You count each pair once and never a token with itself; attention
+compares every token with all tokens.
 - "pairs": n**2,
 + "pairs": n * (n - 1) // 2,
 ## pairs_in_16_bits: You count the pairs in a small integer type, and a large image has more of them than fit into it.

@@ -127,7 +127,7 @@ def as_often_written(E, ids):
 
 wrong.edits("""
 # rows_of_the_transpose
-## zeros_for_foreign_ids: A foreign id gives a column of zeros without a word, and the model reads it like any other.
+## zeros_for_foreign_ids: You quietly turn a foreign id into a column of zeros; raise a ValueError instead.
 - if not set(ids.tolist()) <= set(range(E.shape[1])):
 -     raise ValueError("unknown word")
 - return np.array([E.T[i] for i in ids]).T
@@ -179,8 +179,8 @@ in an IndexError.
 ## guard_counts_the_rows: Your guard compares the ids with the width D; the number of words is the other side of E.
 - if ((ids < 0) | (ids >= E.shape[1])).any():
 + if ids.min() < 0 or ids.max() >= len(E):
-## tokens_in_rows [columns-or-rows]: Your tokens stand in rows: this is what torch.nn.Embedding returns, lying on its
-side here.
+## tokens_in_rows [columns-or-rows]: Your tokens stand in rows, as torch.nn.Embedding gives them; here every token is a
+column.
 - return E[:, ids]
 + return E.T[ids]
 ## one_token_squeezed: You take away the axis of a text with one token; its X still has a column.

@@ -127,7 +127,7 @@ QUESTION = Question(
         equals("letters of several bytes", 4, wide_letters, encoded),
     ),
     hints=(
-        "Start from the bytes of the word, and do by pencil what the chapter did with tea and team: one merge "
+        "Start from the bytes of the word, and do by hand what the chapter did with tea and team: one merge "
         "at a time, over the whole word.",
         "Write the merge of one pair as a function of its own and try it on a run such as aaaa and aaa. A "
         "piece that was used up by one merge cannot be used again by its neighbour.",
@@ -312,7 +312,7 @@ def characters_for_bytes(word, merges):
     return ids
 
 
-@wrong("Your first merge gets the id 257: the bytes are numbered from 0, so one id is left out.")
+@wrong("Your first merge gets the id 257; the bytes end at 255, so it should be 256.")
 def ids_one_too_high(word, merges):
     ids = [i + (i > 255) for i in map(ord, word.encode().decode("latin-1"))]
     for k, pair in enumerate(merges):
@@ -325,7 +325,7 @@ def ids_one_too_high(word, merges):
     return ids
 
 
-@wrong("Each merge is carried out at one place of the word, and its other occurrences stay in pieces.")
+@wrong("You carry out each merge at one place of the word; carry it out wherever its pair occurs.")
 def first_occurrence_only(word, merges):
     ids = list(word.encode())
     for k, (a, b) in enumerate(merges):
@@ -353,7 +353,7 @@ def first_known_pair(word, merges):
 
 wrong.edits("""
 # merge_after_merge
-## ids_from_zero: You give a merged piece its place in the list as id, but the ids 0 to 255 are taken by the bytes.
+## ids_from_zero: You give a merged piece its place in the list as its id, but ids 0 to 255 are taken by the bytes.
 - return ids
 + return [i if i < 256 else i - 256 for i in ids]
 ## pairs_by_spelling: You look for neighbours that spell what a pair spells, but a merge is for two ids: other pairs can
@@ -394,14 +394,14 @@ than the word.
 ## either_order: You also merge the pair the other way round: b followed by a is not the pair (a, b).
 - found = tuple(ids[i : i + 2]) == tuple(pair)
 + found = sorted(ids[i : i + 2]) == sorted(pair)
-## last_piece_lost: The last piece of the word is lost when it is not part of a pair.
+## last_piece_lost: You lose the word's last piece when it is not part of a pair.
 - while i < len(ids):
 + while i < len(ids) - 1:
 ## space_stripped [text-to-tokens]: You strip the word: the space in front of it is a byte of its own, and it belongs to
 the word.
 - ids = list(word.encode())
 + ids = list(word.strip().encode())
-## spaces_joined [text-to-tokens]: You make one space of several in a row, and each of them is a byte.
+## spaces_joined [text-to-tokens]: You make one space of several in a row, but each of them is a byte.
 - ids = list(word.encode())
 + ids = list(__import__("re").sub(" +", " ", word).encode())
 ## letters_composed [text-to-tokens]: You join a letter and its accent into one character first, so the bytes are not

@@ -39,9 +39,7 @@ def two_places_add_up(ask, rng):
     if not np.allclose(parts[0] + parts[1], whole, rtol=0, atol=1e-4):
         return "The slopes of half the places and those of the other half should add up to the gradient of all places."
     unseen = np.setdiff1d(np.arange(V), ids)
-    return (
-        None if not whole[unseen].any() else "The row of a token that does not occur has changed; nothing reached it."
-    )
+    return None if not whole[unseen].any() else "The row of a token that does not occur must be 0."
 
 
 QUESTION = Question(
@@ -121,28 +119,27 @@ wrong.edits("""
 ## in_columns [columns-or-rows]: Your result has a column for each token; the table of PyTorch has a row.
 - return onehot.T @ slopes.flatten(0, 1)
 + return (onehot.T @ slopes.flatten(0, 1)).T
-## at_the_places: You return the slopes of the places, not those of the ids that stand there.
+## at_the_places: You return a row for each place; return one for each id of the vocabulary.
 - return onehot.T @ slopes.flatten(0, 1)
 + return onehot @ (onehot.T @ slopes.flatten(0, 1))
-## only_seen_rows: You return rows for the tokens that occur only; the gradient is as large as the table.
+## only_seen_rows: You return rows only for tokens that occur; the gradient is as large as the table.
 - return onehot.T @ slopes.flatten(0, 1)
 + return (onehot.T @ slopes.flatten(0, 1))[ids.unique()]
 
 # as_often_written
-## repeats_lost: Of a token that comes twice you keep one place only; an addition at an index does not add repeated
-ones up.
+## repeats_lost: You keep only one place of a token that comes twice; an addition at an index does not add repeats up.
 - grad.index_add_(0, flat, rows)
 + grad[flat] += rows
-## mean_of_the_places: You take the mean over the places of a token; their slopes are added.
+## mean_of_the_places: You take the mean over the places of a token; add their slopes up.
 - return grad
 + return grad / torch.bincount(flat, minlength=n_vocab).clamp(min=1)[:, None]
-## mean_of_the_batch: You divide by the number of sequences; whether a loss is a mean is in its slopes already.
+## mean_of_the_batch: You divide by the number of sequences; a mean in the loss is in its slopes already.
 - return grad
 + return grad / len(ids)
 ## table_too_short: Your table ends at the largest id of the text; the vocabulary is larger.
 - grad = torch.zeros(n_vocab, rows.shape[1])
 + grad = torch.zeros(int(ids.max()) + 1, rows.shape[1])
-## unseen_rows_move: Rows of tokens that do not occur move, too; nothing in the loss depends on them.
+## unseen_rows_move: Your rows of unseen tokens are not 0, though the loss does not depend on them.
 - return grad
 + return grad + rows.mean(0)
 """)

@@ -214,10 +214,10 @@ and some letters take two or three of them.
 those of the words that came.
 - lists, merges = [tuple(word.encode()) for word in words], []
 + lists, merges = [tuple(__import__("unicodedata").normalize("NFC", word).encode()) for word in words], []
-## spaces_left_out [text-to-tokens]: You leave out a word of spaces; its bytes count as those of every other word.
+## spaces_left_out [text-to-tokens]: You leave out a word of spaces; its bytes count like those of any other word.
 - lists, merges = [tuple(word.encode()) for word in words], []
 + lists, merges = [tuple(word.encode()) for word in words if word.strip()], []
-## new_ids_from_257: Your first merge gets the id 257, so later pairs name pieces that nobody made.
+## new_ids_from_257: Your first merge gets the id 257; the bytes end at 255, so it should get 256.
 - done.append(256 + k if found else pieces[i])
 + done.append(257 + k if found else pieces[i])
 ## order_ignored: You count a pair and its mirror image as one; a followed by b is another pair than b followed by a.
@@ -237,7 +237,7 @@ those of the words that came.
 ## merged_once_per_word: You merge the pair at one place of each word and leave its other occurrences in pieces.
 - found = tuple(pieces[i : i + 2]) == best
 + found = tuple(pieces[i : i + 2]) == best and (256 + k) not in done
-## new_ids_instead_of_pairs: You return the ids of the new pieces; the pair that was merged is asked for.
+## new_ids_instead_of_pairs: You return new ids with their counts; return the pairs that were merged.
 - merges.append(best)
 + merges.append((256 + k, counts[best]))
 ## one_merge_too_many: You learn one merge more than was asked for.

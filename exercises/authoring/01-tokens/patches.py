@@ -65,7 +65,7 @@ QUESTION = Question(
         holds("one square, one column", 5, one_square_each),
     ),
     hints=(
-        "Print what the museum makes of the numbers 0 to 15 in a 4 by 4 image. Which pixels share a column, "
+        "Print what the museum makes of the numbers 0 to 15, shaped (1, 4, 4). Which pixels share a column, "
         "and which should?",
         "Two loops over the corners of the squares are a good answer: cut one square with all its channels, "
         "flatten it, and look at the order in which its numbers come out.",
@@ -123,7 +123,7 @@ def overlapping_squares(image, size):
 
 wrong.edits("""
 # five_axes
-## reshape_alone: A bare reshape cuts the image into strips: no pixel below another one lands in the same patch.
+## reshape_alone: Your bare reshape cuts the image into runs of pixels in reading order, not into squares.
 - C, rows, columns = image.shape
 - cells = image.reshape(C, rows // size, size, columns // size, size)
 - return np.transpose(cells, (0, 2, 4, 1, 3)).reshape(C * size**2, -1)
@@ -135,10 +135,10 @@ wrong.edits("""
 - return np.transpose(cells, (0, 2, 4, 1, 3)).reshape(C * size**2, -1)
 + C = len(image)
 + return image.reshape(C * size * size, -1)
-## channel_fastest: In your columns the three colours of a pixel stand together; the channel has to vary slowest.
+## channel_fastest: In your columns the channels of a pixel stand together; the channel has to vary slowest.
 - return np.transpose(cells, (0, 2, 4, 1, 3)).reshape(C * size**2, -1)
 + return cells.transpose(2, 4, 0, 1, 3).reshape(C * size * size, -1)
-## pixels_by_column: You write the pixels of a patch column by column: vec stacks its rows here.
+## pixels_by_column: You write the pixels of a patch column by column; stack rows, as vec does.
 - return np.transpose(cells, (0, 2, 4, 1, 3)).reshape(C * size**2, -1)
 + return cells.transpose(0, 4, 2, 1, 3).reshape(C * size * size, -1)
 ## grid_by_column: You number the patches downwards; they are counted row by row, as one reads.

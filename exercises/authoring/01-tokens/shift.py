@@ -130,14 +130,13 @@ have.
 ## backwards: You read the text from its end.
 - return np.concatenate(([start], ids[:-1])), ids
 + return np.concatenate([[start], ids[::-1][:-1]]), ids[::-1]
-## ids_become_floats: The ids have become floating-point numbers, and a look-up wants whole ones.
+## ids_become_floats: Your ids have become floating-point numbers; a look-up wants whole ones.
 - return np.concatenate(([start], ids[:-1])), ids
 + return np.concatenate([np.full(1, float(start)), ids[:-1]]), ids
 ## ids_in_few_bits: You keep the ids in an integer type that is too small for a vocabulary, and large ones wrap round.
 - return np.concatenate(([start], ids[:-1])), ids
 + return np.concatenate(([start], ids[:-1])).astype(np.uint16), ids.astype(np.uint16)
-## rolled_back: You roll the text back by one, so its first token comes last: the last token is to predict the first,
-and nothing predicts the first.
+## rolled_back: You roll the text back by one: the last token has to predict the first, where the start token should.
 - return np.concatenate(([start], ids[:-1])), ids
 + return ids, np.roll(ids, -1)
 

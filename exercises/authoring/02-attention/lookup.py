@@ -172,7 +172,7 @@ they no longer sum to 1 and are no sharper.
 ## mixes_the_keys: The keys stand where the values should: what you mix is what was compared.
 - return V @ (powers / powers.sum(axis=0))
 + return K @ (powers / powers.sum(axis=0))
-## overflows_when_sharp: The exponential meets the scores of a small temperature as they are and overflows.
+## overflows_when_sharp: Your exponentials overflow at a small temperature: subtract the largest score.
 - scores = K.T @ Q / temperature
 - powers = np.exp(scores - scores.max(axis=0))
 + powers = np.exp(K.T @ Q / temperature)
@@ -215,7 +215,7 @@ answer do not sum to 1.
 - weights = powers / powers.sum(axis=1, keepdims=True)
 + powers = np.exp(scores - scores.max(axis=0, keepdims=True))
 + weights = powers / powers.sum(axis=0, keepdims=True)
-## temperature_still_wrong [from-soft-back-to-hard]: One slip is left: a small temperature makes your answers soft, and
+## temperature_still_wrong [from-soft-back-to-hard]: One slip is left: a small temperature makes your answers soft, but
 it should make them sharp.
 - scores = Q.T @ K / temperature
 + scores = Q.T @ K * temperature

@@ -11,7 +11,7 @@ from torch import nn
 SECONDS = 20.0  # of one loop, on a slow machine too
 SUITS, CARDS, STEPS, FEW, CLOSE = 4, 10, 400, 40, 1e-3
 A_BAG, WHAT = "more than a bag", "share of right answers"
-BAG, NEARLY_ALL = 0.5, 0.9  # who sees a bag of cards is right in a third of the games
+BAG, NEARLY_ALL = 0.5, 0.9  # who sees a bag of cards is right in two fifths of the games
 
 
 def games(rng, n_games):
@@ -72,7 +72,7 @@ QUESTION = Question(
         "eleven tokens can it know it? What does a key have to know?",
         "There are 14 different ids and 11 places. Give each id a vector and each place a vector, add the two, and "
         "let the last token ask.",
-        "A step: choose some games by chance, cross-entropy of the player's scores and *their* answers, gradients to "
+        "A step: draw some games at random, cross-entropy of the player's scores and *their* answers, gradients to "
         "zero, backward, step. A learning rate of 0.005 and 64 games a step will do.",
     ),
     section="attention-plays-the-game",
@@ -157,7 +157,7 @@ def with_a_table_of_places(games, answers, steps):
     return player
 
 
-@wrong("A recurrent network has to carry all ten cards in its state, since the question comes last.")
+@wrong("Your recurrent network has to carry all ten cards in its state: the question comes last.")
 def remembered(games, answers, steps):
     class Seeker(nn.Module):
         def __init__(self):
@@ -183,7 +183,7 @@ wrong.edits("""
 ## a_bag [attention-plays-the-game]: Nothing says where a card lies, so the player sees a bag of cards.
 - x = self.ids(games) + self.places
 + x = self.ids(games)
-## places_alone: The cards are left out: every game looks the same but for its question.
+## places_alone: Cards and question are left out: every game looks the same.
 - x = self.ids(games) + self.places
 + x = self.places + 0 * self.ids(games)
 ## one_place_for_all: Every place gets the same vector, which is as good as none.
@@ -198,7 +198,7 @@ wrong.edits("""
 ## plain_mean [the-weighted-average]: All tokens get the same weight, whatever is asked.
 - found = fits.softmax(dim=-1) @ self.gives(x)
 + found = self.gives(x).mean(dim=1, keepdim=True)
-## other_answers: The games of a step and the answers belong to different games.
+## other_answers: The answers of a step belong to other games.
 - gone = nn.functional.cross_entropy(player(games[some]), answers[some])
 + gone = nn.functional.cross_entropy(player(games[some]), answers[:64])
 ## the_first_suit: The player learns to name the first card, not the one that is asked for.

@@ -154,7 +154,7 @@ the soft lookup.
 ## the_other_axis [what-the-sums-of-a-say]: You go along the other axis: the sums over the given one are not 1.
   def as_often_written(scores, axis):
 +     axis = (axis + 1) % scores.ndim
-## two_axes_assumed: You count a negative axis for two axes; the scores may have one.
+## two_axes_assumed: You assume two axes when the axis is negative; there may be one.
   def as_often_written(scores, axis):
 +     axis = axis % 2
 ## kept_as_whole_numbers: You write the weights into an array of the scores' own kind: where the scores are whole
@@ -165,7 +165,7 @@ numbers, every weight is cut off to 0 or 1.
 exponentials are 0.
 - powers = np.exp(scores - scores.max(axis=axis, keepdims=True))
 + powers = np.exp(scores - scores.max(axis=axis, keepdims=True) * (np.abs(scores).max() > 1000))
-## no_maximum: The exponential meets large scores as they are and overflows.
+## no_maximum: Your exponentials overflow: subtract the largest score first.
 - powers = np.exp(scores - scores.max(axis=axis, keepdims=True))
 + powers = np.exp(scores)
 ## one_maximum_for_all: You subtract one maximum of the whole table: where a group of scores lies far below it every

@@ -145,12 +145,11 @@ kernel in every layer it adds up.
 sequence is, but one layer reaches only as far as its kernel.
 - layers = max(1, -(-(n_tokens - 1) // (kernel - 1)))
 + layers = 1
-## no_layer_for_one_token [where-the-recurrent-network-fails]: You need no layer at all for a single token, but it has
-to go through one to reach an output.
+## no_layer_for_one_token [where-the-recurrent-network-fails]: You count no layer for a single token, but it has to go
+through one to reach an output.
 - layers = max(1, -(-(n_tokens - 1) // (kernel - 1)))
 + layers = -(-(n_tokens - 1) // (kernel - 1))
-## attention_in_turn: You make the outputs of attention wait for one another; there are as many of them, but they need
-each other nowhere.
+## attention_in_turn: You make the outputs of attention wait for one another; none of them needs another one.
 - "attention": (1, 3 * n_tokens * width**2 + 2 * n_tokens**2 * width),
 + "attention": (n_tokens, 3 * n_tokens * width**2 + 2 * n_tokens**2 * width),
 ## maps_forgotten [attention-plays-the-game]: You count the pairs of attention and leave out the three matrices that

@@ -42,9 +42,7 @@ QUESTION = Question(
         equals("columns", 5, in_layout("columns"), table_shapes),
     ),
     hints=(
-        "Ask of each table what it holds one of per token, and for which tokens: those that ask or "
-        "those "
-        "that are looked at.",
+        "Which tokens does each table have a row for: those that ask or those that are looked at?",
         "In a product the two inner sizes must be equal and vanish. Write Q = XW_Q with the shapes "
         "below it, "
         "then the other four.",
@@ -81,8 +79,8 @@ def measured(n, m, d, k, v, layout):
 
 wrong.edits("""
 # two_tables
-## layouts_exchanged [query-on-the-column-or-on-the-row]: Your two layouts are exchanged: what you give for rows is the
-columns' answer and the other way round.
+## layouts_exchanged [query-on-the-column-or-on-the-row]: You have swapped the two layouts: what you give for rows is
+the answer for columns, and vice versa.
 - if layout == "rows":
 + if layout == "columns":
 ## weights_the_same [query-on-the-column-or-on-the-row]: A has the same shape in both your layouts.
@@ -119,7 +117,7 @@ this layout.
 their own.
 - in_rows = dict(Q=(n, k), K=(m, k), V=(m, v), A=(n, m), O=(n, v))
 + in_rows = {"Q": (n, k), "K": (m, k), "V": (m, k), "A": (n, m), "O": (n, k)}
-## all_as_wide_as_tokens: You give every table the width of the tokens, as on the slide, where all maps are square.
+## all_as_wide_as_tokens: You give every table the width of the tokens; k and v may differ from it.
 - in_rows = dict(Q=(n, k), K=(m, k), V=(m, v), A=(n, m), O=(n, v))
 + in_rows = {"Q": (n, d), "K": (m, d), "V": (m, d), "A": (n, m), "O": (n, d)}
 ## one_output_per_source [values]: Your output has one token per source: it should answer the tokens that ask.

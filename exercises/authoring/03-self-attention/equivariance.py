@@ -162,7 +162,7 @@ def only_scale_repaired(X, U_q, U_k, U_v):
 
 
 @wrong(
-    "The tokens keep their numbers now; the softmax has the wrong axis, and the sharpness hangs on the length.",
+    "The tokens keep their numbers now; the softmax has the wrong axis, and the sharpness depends on the length.",
     section="where-the-softmax-goes",
 )
 def only_transpose_repaired(X, U_q, U_k, U_v):
@@ -173,7 +173,7 @@ def only_transpose_repaired(X, U_q, U_k, U_v):
 
 
 @wrong(
-    "One slip is left: the weights of one query do not sum to 1, so the outputs are no averages.",
+    "One slip is left: the weights of one query do not sum to 1, so outputs are not averages.",
     section="where-the-softmax-goes",
 )
 def softmax_still_wrong(X, U_q, U_k, U_v):
@@ -193,7 +193,7 @@ def sorted_tokens(X, U_q, U_k, U_v):
 
 wrong.edits("""
 # written_anew
-## plain_mean [values]: Your outputs are all alike: a plain mean follows every order, but it is no attention.
+## plain_mean [values]: Your outputs are all alike: a plain mean follows every order, but is not attention.
 - scores = np.einsum("ds,kd,ke,en->sn", X, U_k, U_q, X, optimize=True) * len(U_k) ** -0.5
 - A = np.exp(scores - scores.max(axis=0))
 - return U_v @ (X @ (A / A.sum(axis=0)))
@@ -206,7 +206,7 @@ wrong.edits("""
 + return U_v @ X
 
 # as_often_written
-## only_softmax_repaired: The softmax is repaired; the tokens are still mixed up, and the sharpness still hangs on the
+## only_softmax_repaired: The softmax is repaired; the tokens are still mixed up, and the sharpness still depends on the
 length.
 - height = len(keys)
 - scores = keys.T @ queries / np.sqrt(height)
@@ -222,8 +222,8 @@ gets longer.
 - height = len(keys)
 - scores = keys.T @ queries / np.sqrt(height)
 + scores = keys.T @ queries / np.sqrt(keys.shape[1])
-## maximum_of_the_rows [where-the-softmax-goes]: The softmax runs over the sources now, and the maximum that you
-subtract still over the queries: competitors lose different amounts.
+## maximum_of_the_rows [where-the-softmax-goes]: The softmax runs over the sources now, but the maximum you subtract
+still runs over the queries: competitors lose different amounts.
 - powers = np.exp(scores - scores.max(axis=0, keepdims=True))
 + powers = np.exp(scores - scores.max(axis=1, keepdims=True))
 ## scale_removed [why-divide-by-the-square-root-of-k]: The scale is gone: nothing depends on the length any more, but
@@ -232,7 +232,7 @@ the scores grow with their width.
 - scores = keys.T @ queries / np.sqrt(height)
 + scores = keys.T @ queries
 ## queries_and_keys_swapped [query-on-the-column-or-on-the-row]: Queries and keys have swapped places; no permutation
-can show it, a comparison of values can.
+shows it, but comparing values does.
 - height = len(keys)
 - scores = keys.T @ queries / np.sqrt(height)
 + scores = queries.T @ keys / np.sqrt(len(keys))

@@ -110,8 +110,8 @@ wrong.edits("""
 + return np.triu(keys.T @ queries)
 
 # sum_over_width
-## query_on_the_row [query-on-the-column-or-on-the-row]: The roles are swapped: the query stands on the row and the key
-on the column.
+## query_on_the_row [query-on-the-column-or-on-the-row]: The roles are swapped: your query is on the row; it belongs on
+the column.
 - return np.einsum("ks,kn->sn", np.einsum("kd,ds->ks", U_k, X), np.einsum("kd,dn->kn", U_q, X))
 + return (U_q @ X).T @ (U_k @ X)
 ## first_rung: You compare the tokens themselves: this is the first rung, and U_q and U_k play no part.
@@ -131,8 +131,8 @@ on the column.
 - return np.einsum("ks,kn->sn", np.einsum("kd,ds->ks", U_k, X), np.einsum("kd,dn->kn", U_q, X))
 + scores = (U_k @ X).T @ (U_q @ X)
 + return (scores + scores.T) / 2
-## scaled_too_early [why-divide-by-the-square-root-of-k]: The scores are already divided by a square root; this question
-asks for plain dot products.
+## scaled_too_early [why-divide-by-the-square-root-of-k]: You divide the scores by a square root; this question asks for
+plain dot products.
 - return np.einsum("ks,kn->sn", np.einsum("kd,ds->ks", U_k, X), np.einsum("kd,dn->kn", U_q, X))
 + return (U_k @ X).T @ (U_q @ X) / np.sqrt(len(U_q))
 ## softmax_included [where-the-softmax-goes]: You return weights: the softmax belongs to the next step.
@@ -144,10 +144,10 @@ asks for plain dot products.
 tokens in columns it pairs features with features.
 - return np.einsum("ks,kn->sn", np.einsum("kd,ds->ks", U_k, X), np.einsum("kd,dn->kn", U_q, X))
 + return (U_q @ X) @ (U_k @ X).T
-## no_transpose: Two neighbours in a product have different inner sizes: one has to be turned or to change places.
+## no_transpose: Two neighbours in your product have different inner sizes; one has to be transposed.
 - return np.einsum("ks,kn->sn", np.einsum("kd,ds->ks", U_k, X), np.einsum("kd,dn->kn", U_q, X))
 + return (U_k @ X) @ (U_q @ X)
-## reshaped_keys: A reshape is no transpose: it gives the right shape and mixes the numbers of different tokens.
+## reshaped_keys: You reshape the keys, which mixes the numbers of different tokens; transpose them instead.
 - return np.einsum("ks,kn->sn", np.einsum("kd,ds->ks", U_k, X), np.einsum("kd,dn->kn", U_q, X))
 + keys = U_k @ X
 + return keys.reshape(keys.shape[1], keys.shape[0]) @ (U_q @ X)

@@ -116,24 +116,24 @@ tokens of one query stand side by side.
 belongs to key n.
 - scores = Q @ K.T / np.sqrt(Q.shape[1])
 + scores = K @ Q.T / np.sqrt(Q.shape[1])
-## column_weights_in_rows [query-on-the-column-or-on-the-row]: You make the weights in columns and use them in rows:
-they reach the values on their side.
+## column_weights_in_rows [query-on-the-column-or-on-the-row]: You make the weights for columns and use them for rows;
+transpose them in between.
 - scores = Q @ K.T / np.sqrt(Q.shape[1])
 - weights = np.exp(scores - scores.max(axis=1, keepdims=True))
 - return weights / weights.sum(axis=1, keepdims=True) @ V
 + scores = K @ Q.T / np.sqrt(Q.shape[1])
 + weights = np.exp(scores - scores.max(axis=0))
 + return weights / weights.sum(axis=0) @ V
-## root_of_token_width [why-divide-by-the-square-root-of-k]: The root is of the width of the tokens, not of what a score
-sums over.
+## root_of_token_width [why-divide-by-the-square-root-of-k]: Your root is of the tokens' width; a score sums over that
+of a query.
 - scores = Q @ K.T / np.sqrt(Q.shape[1])
 + scores = Q @ K.T / np.sqrt(X_rows.shape[1])
-## root_of_row_count [why-divide-by-the-square-root-of-k]: The root is of the number of tokens: the axes have changed
-places and your scale has not followed.
+## root_of_row_count [why-divide-by-the-square-root-of-k]: You take the root of the number of tokens: the axes changed
+places and your scale did not follow.
 - scores = Q @ K.T / np.sqrt(Q.shape[1])
 + scores = Q @ K.T / np.sqrt(len(Q))
-## unscaled_as_on_the_slide [why-divide-by-the-square-root-of-k]: The scores are not scaled, as on the slide; this
-question asks for the scaled form.
+## unscaled_as_on_the_slide [why-divide-by-the-square-root-of-k]: The scores are not scaled; this question asks for the
+scaled form.
 - scores = Q @ K.T / np.sqrt(Q.shape[1])
 + scores = Q @ K.T
 ## unscaled_and_down_the_columns [query-on-the-column-or-on-the-row]: Two slips at once: the softmax runs down the
@@ -153,7 +153,7 @@ columns, and the scores are not scaled.
 ## one_map_for_both [the-ladder-of-scores]: Queries and keys come from the same map, so your scores are symmetric.
 - Q, K, V = X_rows @ U_q.T, X_rows @ U_k.T, X_rows @ U_v.T
 + Q, K, V = X_rows @ U_q.T, X_rows @ U_q.T, X_rows @ U_v.T
-## overflowing_rows [where-the-softmax-goes]: The exponential meets large scores as they are and overflows.
+## overflowing_rows [where-the-softmax-goes]: Your exponentials overflow: subtract the largest score first.
 - scores = Q @ K.T / np.sqrt(Q.shape[1])
 - weights = np.exp(scores - scores.max(axis=1, keepdims=True))
 + weights = np.exp(Q @ K.T / np.sqrt(Q.shape[1]))

@@ -158,14 +158,14 @@ wrong.edits("""
 ## unscaled [why-divide-by-the-square-root-of-k]: The scores are not divided by the root of the width.
 - table = asked @ offered.transpose(1, 2) / asked.shape[-1] ** 0.5
 + table = asked @ offered.transpose(1, 2)
-## root_of_model_width [why-divide-by-the-square-root-of-k]: The scores are divided by the root of the model's width,
-and a query is narrower or wider than a token.
+## root_of_model_width [why-divide-by-the-square-root-of-k]: You divide the scores by the root of the model's width;
+divide by the root of a query's width.
 - table = asked @ offered.transpose(1, 2) / asked.shape[-1] ** 0.5
 + table = asked @ offered.transpose(1, 2) / x.shape[-1] ** 0.5
-## without_root [why-divide-by-the-square-root-of-k]: The scores are divided by the width, not by its root.
+## without_root [why-divide-by-the-square-root-of-k]: You divide the scores by the width, not its root.
 - table = asked @ offered.transpose(1, 2) / asked.shape[-1] ** 0.5
 + table = asked @ offered.transpose(1, 2) / asked.shape[-1]
-## keys_first [query-on-the-column-or-on-the-row]: Keys stand in the rows of your scores, and the softmax and the
+## keys_first [query-on-the-column-or-on-the-row]: Keys stand in the rows of your scores, but the softmax and the
 average take rows for targets.
 - table = asked @ offered.transpose(1, 2) / asked.shape[-1] ** 0.5
 + table = offered @ asked.transpose(1, 2) / asked.shape[-1] ** 0.5
@@ -194,7 +194,7 @@ to look at and becomes nan.
 ## one_ahead [the-causal-mask]: Your mask lets each token see the next one.
 - hidden = torch.triu(torch.ones(x.shape[1], x.shape[1]), diagonal=1).bool()
 + hidden = torch.triu(torch.ones(x.shape[1], x.shape[1]), diagonal=2).bool()
-## zero_for_minus_infinity [the-causal-mask]: A score of 0 is not a weight of 0: later tokens keep a share.
+## zero_for_minus_infinity [the-causal-mask]: Your score 0 for later tokens leaves them a share; take −∞.
 - table = table.masked_fill(hidden, float("-inf"))
 + table = table.masked_fill(hidden, 0.0)
 ## hundred_for_infinity [the-causal-mask]: You give later tokens the score −100, but a score can lie below it: take −∞.

@@ -157,7 +157,7 @@ columns: its tables do not fit together.
 + scores = Q @ K.T / np.sqrt(len(Q))
 + weights = np.exp(scores - scores.max(axis=1, keepdims=True))
 + return weights / weights.sum(axis=1, keepdims=True) @ V
-## overflowing [where-the-softmax-goes]: The exponential meets large scores as they are and overflows.
+## overflowing [where-the-softmax-goes]: Your exponentials overflow: subtract the largest score first.
 - scores = K.T @ Q / np.sqrt(K.shape[0])
 - weights = np.exp(scores - scores.max(axis=0))
 + weights = np.exp(K.T @ Q / np.sqrt(len(Q)))
@@ -200,7 +200,7 @@ scores all lie far below it every exponential becomes 0.
 - return V @ (weights / weights.sum(axis=0))
 + weights = weights / weights.sum(axis=0)
 + return V @ weights, weights
-## causal: You hide the sources after the target; nobody has asked for a mask here, and every query sees all keys.
+## causal: You hide the sources after the target; no mask is asked for, and every query should see all keys.
 - scores = K.T @ Q / np.sqrt(len(Q))
 + scores = np.where(np.tri(Q.shape[1], K.shape[1], dtype=bool).T, K.T @ Q / np.sqrt(len(Q)), -np.inf)
 ## causal_when_square: You hide the sources after the target where there are as many queries as keys; nobody has asked

@@ -133,7 +133,7 @@ wrong.edits("""
 - powers = np.exp(scores - scores.max(axis=0, keepdims=True))
 - return powers / powers.sum(axis=0, keepdims=True)
 + return np.exp(scores - scores.max(axis=0))
-## sigmoid_of_each: Every score goes through a sigmoid of its own, so the tokens do not compete for the query.
+## sigmoid_of_each: You put every score through a sigmoid of its own; the tokens should compete for the query.
 - powers = np.exp(scores - scores.max(axis=0, keepdims=True))
 - return powers / powers.sum(axis=0, keepdims=True)
 + return 1 / (1 + np.exp(-scores))
@@ -168,7 +168,7 @@ gets scores that are ready to use.
 - return powers / powers.sum(axis=0, keepdims=True)
 + powers = np.exp(scores - scores.max(axis=0))
 + return powers / (powers.sum(axis=0) + 1e-5)
-## no_maximum: The exponential meets large scores as they are and overflows.
+## no_maximum: Your exponentials overflow: subtract the largest score first.
 - powers = np.exp(scores - scores.max(axis=0, keepdims=True))
 - return powers / powers.sum(axis=0, keepdims=True)
 + powers = np.exp(scores)

@@ -175,7 +175,7 @@ V_h.
 ## squares_only: You count the scores and averages only; the four maps take FLOPs too.
 - return 4 * (H + G) * K * D * N + 4 * H * K * N * N
 + return 4 * H * K * N * N
-## scores_of_one_head: Your scores are those of one head; every head has a table of its own.
+## scores_of_one_head: Your scores are those of one head; count a table for every head.
 - return H * N * N if what == "scores" else 2 * G * K
 + return N * N if what == "scores" else 2 * G * K
 ## half_a_cache [sharing-keys-and-values]: You cache keys and forget the values, or the other way round.
@@ -185,8 +185,8 @@ V_h.
 token.
 - return H * N * N if what == "scores" else 2 * G * K
 + return H * N * N if what == "scores" else 2 * G * K * N
-## formulas_of_the_usual_layer: These are the formulas of the usual layer; they ask for H · K = D, and for
-nothing to be shared.
+## formulas_of_the_usual_layer: These are the formulas of the usual layer; they hold only for H · K = D, with nothing
+shared.
 - return 2 * (H + G) * K * D + (H + 2 * G) * K + D
 + return 4 * D * D + 4 * D
 -     return 4 * (H + G) * K * D * N + 4 * H * K * N * N

@@ -144,7 +144,7 @@ def first_group_for_all(q, k, v):
     return A / A.sum(axis=-1, keepdims=True) @ v[:, :1]
 
 
-@wrong("You average the queries of a group; every head asks a question of its own.")
+@wrong("You average the queries of a group; let each head ask its own question.")
 def mean_query(q, k, v):
     B, H, N, K = q.shape
     m = H // k.shape[1]
@@ -153,7 +153,7 @@ def mean_query(q, k, v):
     return np.repeat(A / A.sum(axis=-1, keepdims=True) @ v, m, axis=1)
 
 
-@wrong("You return one output for each group; every head of queries has its own.")
+@wrong("You return one output for each group; return one for every head.")
 def one_output_per_group(q, k, v):
     B, H, N, K = q.shape
     m = H // k.shape[1]
@@ -166,7 +166,7 @@ def one_output_per_group(q, k, v):
 
 wrong.edits("""
 # as_often_written
-## round_robin: The sharing goes round robin: your heads of one group are G apart, where they are neighbours.
+## round_robin: The sharing goes round robin: your heads of one group are G apart, not neighbours.
 - k, v = np.repeat(k, m, axis=1), np.repeat(v, m, axis=1)
 + k, v = np.tile(k, (1, m, 1, 1)), np.tile(v, (1, m, 1, 1))
 ## values_round_robin: Keys are shared by neighbours, values go round robin: a head finds one thing and takes another.
@@ -185,8 +185,7 @@ wrong.edits("""
 - m = q.shape[1] // k.shape[1]
 - k, v = np.repeat(k, m, axis=1), np.repeat(v, m, axis=1)
 + k, v = k.mean(axis=1, keepdims=True), v.mean(axis=1, keepdims=True)
-## weights_shared: A whole group looks where its first head looks; keys and values are shared, attention weights are
-not.
+## weights_shared: You let a whole group look where its first head looks; share keys and values, not attention weights.
 - k, v = np.repeat(k, m, axis=1), np.repeat(v, m, axis=1)
 - scores = q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
 + scores = q[:, ::m] @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
@@ -206,11 +205,10 @@ along the last axis.
 ## scale_forgotten: The scores are not scaled.
 - scores = q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
 + scores = q @ k.swapaxes(-1, -2)
-## root_of_all_heads [common-mistakes]: The root is of the width of all heads together; a score sums over the width of
-one.
+## root_of_all_heads [common-mistakes]: You take the root of the width of all heads; a score sums over the width of one.
 - scores = q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
 + scores = q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[1] * q.shape[-1])
-## root_of_the_values [common-mistakes]: The root is of the width of the values; a score sums over the width of queries
+## root_of_the_values [common-mistakes]: You take the root of the values' width; a score sums over the width of queries
 and keys.
 - scores = q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
 + scores = q @ k.swapaxes(-1, -2) / np.sqrt(v.shape[-1])
@@ -223,7 +221,7 @@ mixed-up numbers.
 places.
 - scores = q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
 + scores = q @ k.T / np.sqrt(q.shape[-1])
-## overflowing_groups [several-heads-at-once]: The exponential meets large scores as they are and overflows.
+## overflowing_groups [several-heads-at-once]: Your exponentials overflow: subtract the largest score first.
 - scores = q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
 - A = np.exp(scores - scores.max(axis=-1, keepdims=True))
 + A = np.exp(q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1]))

@@ -91,10 +91,10 @@ pieces of other tokens, later ones among them.
 side along the features.
 - return y.transpose(1, 2).reshape(B, N, H * K)
 + return y.reshape(B, H * N, K)
-## folded_batch: Batch and tokens are folded into one axis; here they stay apart.
+## folded_batch: You fold batch and tokens into one axis; keep them apart.
 - return y.transpose(1, 2).reshape(B, N, H * K)
 + return y.transpose(1, 2).reshape(B * N, H * K)
-## tokens_before_batch: The tokens come before the batch.
+## tokens_before_batch: You put tokens before the batch.
 - return y.transpose(1, 2).reshape(B, N, H * K)
 + return y.permute(2, 0, 1, 3).reshape(N, B, H * K)
 ## batch_mixed [the-mistake-that-keeps-every-shape]: You move the tokens in front of the batch and pour them back:

@@ -90,7 +90,7 @@ QUESTION = Question(
         "project, cut into heads, compare, average, join and project.",
         "After the cut the heads are an axis like the batch: one product makes the scores of all heads. Over "
         "which axis of B × H × N × N do the weights of one target sum to 1, and how wide is what a score sums over?",
-        "The mask goes before the softmax: later places get −∞. `join` begins by undoing the last step of the cut.",
+        "The mask goes before the softmax: later places get −∞. Joining begins by undoing the last step of the cut.",
     ),
     section="the-whole-layer",
     inputs=Inputs(no_sizes="the sizes are those of a module", no_softmax="the scores are made inside"),
@@ -199,12 +199,12 @@ of the sequence that never look at each other.
 + q, k, v = (part(x).view(cut) for part in (self.query, self.key, self.value))
 - y = y.transpose(1, 2).reshape(B, N, D)
 + y = y.reshape(B, N, D)
-## every_h_th_feature [the-reshape-trick]: Your heads take every H-th feature; head h owns K neighbouring ones.
+## every_h_th_feature [the-reshape-trick]: Your heads take every H-th feature; give each K neighbouring ones.
 - cut = (B, N, self.H, D // self.H)
 - q, k, v = (part(x).reshape(cut).transpose(1, 2) for part in (self.query, self.key, self.value))
 + cut = (B, N, D // self.H, self.H)
 + q, k, v = (part(x).reshape(cut).permute(0, 3, 1, 2) for part in (self.query, self.key, self.value))
-## root_of_model_width [common-mistakes]: The root is of the width of a token; a score sums over the width of a head.
+## root_of_model_width [common-mistakes]: You take the root of a token's width; a score sums over a head's width.
 - scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5
 + scores = q @ k.transpose(-2, -1) / D**0.5
 ## unscaled [several-heads-at-once]: The scores are not divided by the root of the width of a head.
@@ -213,7 +213,7 @@ of the sequence that never look at each other.
 ## keys_ask [several-heads-at-once]: Queries and keys have swapped places: in rows the query is on the row.
 - scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5
 + scores = k @ q.transpose(-2, -1) / q.shape[-1] ** 0.5
-## over_queries [several-heads-at-once]: The softmax runs over the queries; sources lie along the last axis.
+## over_queries [several-heads-at-once]: Your softmax runs over queries; the last axis holds the sources.
 - weights = torch.softmax(scores, dim=-1)
 + weights = torch.softmax(scores, dim=-2).nan_to_num()
 ## over_heads [common-mistakes]: The softmax runs over the heads, which do not compete.
@@ -241,7 +241,7 @@ token.
 ## hundred_for_infinity: You give later tokens the score −100, but a score can lie below it: take −∞.
 - scores = scores.masked_fill(mask == 0, float("-inf"))
 + scores = scores.masked_fill(mask == 0, -100.0)
-## masked_to_zero: A score of 0 is a score like any other, and its exponential is 1; take −∞.
+## masked_to_zero: You give later tokens the score 0, whose exponential is 1; take −∞.
 - scores = scores.masked_fill(mask == 0, float("-inf"))
 + scores = scores * mask
 ## never_mixed [concatenate-then-project]: You join and stop: the output map is never used.
@@ -250,7 +250,7 @@ token.
 ## no_biases [what-heads-cost]: Your output map has no bias; here all four maps have one.
 - self.value, self.out = nn.Linear(d_model, d_model), nn.Linear(d_model, d_model)
 + self.value, self.out = nn.Linear(d_model, d_model), nn.Linear(d_model, d_model, bias=False)
-## one_map_for_both: Queries and keys come from the same map.
+## one_map_for_both: Your queries and keys share one map.
 - q, k, v = (part(x).reshape(cut).transpose(1, 2) for part in (self.query, self.key, self.value))
 + q, k, v = (part(x).reshape(cut).transpose(1, 2) for part in (self.query, self.query, self.value))
 ## weights_as_well: You return the weights together with the outputs; here the outputs alone are asked for.

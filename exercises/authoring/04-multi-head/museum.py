@@ -182,7 +182,7 @@ def as_exhibited(x, W_q, W_k, W_v, W_o, n_heads, causal):
 
 
 @wrong(
-    "Every token gets its own value back: nothing leaks, since no token looks at another.",
+    "Every token gets its own value back: nothing leaks, but no token looks at another.",
     section="found-by-a-property",
 )
 def own_value(x, W_q, W_k, W_v, W_o, n_heads, causal):
@@ -234,7 +234,7 @@ way out.
 ## join_still_wrong: One slip is left, on the way out: a token gets pieces of other tokens.
 - return y.transpose(0, 2, 1, 3).reshape(B, N, -1) @ W_o
 + return y.reshape(B, N, -1) @ W_o
-## scale_still_wrong [common-mistakes]: One slip is left: the sharpness hangs on how wide a token is.
+## scale_still_wrong [common-mistakes]: One slip is left: the sharpness depends on how wide a token is.
 - B, N, _ = x.shape
 + B, N, D = x.shape
 - scores = q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
@@ -243,12 +243,12 @@ way out.
 grow with that of a head.
 - scores = q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
 + scores = q @ k.swapaxes(-1, -2)
-## root_of_joined_width [common-mistakes]: The root is of the width of all heads together; a score sums over the width
-of one.
+## root_of_joined_width [common-mistakes]: You take the root of the width of all heads; a score sums over the width of
+one.
 - scores = q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
 + scores = q @ k.swapaxes(-1, -2) / np.sqrt(W_q.shape[1])
-## root_of_a_share [common-mistakes]: The number under the root is the width of a token divided by the heads; how wide a
-head is, the maps say.
+## root_of_a_share [common-mistakes]: Under the root you divide the width of a token by the heads; the maps say how wide
+a head is.
 - B, N, _ = x.shape
 + B, N, D = x.shape
 - scores = q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
@@ -259,8 +259,7 @@ but these maps were made for neighbours.
 + q, k, v = ((x @ W).reshape(B, N, -1, n_heads).transpose(0, 3, 1, 2) for W in (W_q, W_k, W_v))
 - return y.transpose(0, 2, 1, 3).reshape(B, N, -1) @ W_o
 + return y.transpose(0, 2, 3, 1).reshape(B, N, -1) @ W_o
-## every_h_th_on_the_way_in [the-reshape-trick]: On the way in your heads take every H-th feature, where they own
-neighbours.
+## every_h_th_on_the_way_in [the-reshape-trick]: On the way in your heads take every H-th feature, not neighbours.
 - q, k, v = ((x @ W).reshape(B, N, n_heads, -1).transpose(0, 2, 1, 3) for W in (W_q, W_k, W_v))
 + q, k, v = ((x @ W).reshape(B, N, -1, n_heads).transpose(0, 3, 1, 2) for W in (W_q, W_k, W_v))
 ## alternating_on_the_way_out [the-reshape-trick]: On the way out your features alternate between the heads.
@@ -271,8 +270,8 @@ neighbours.
 - y = powers / powers.sum(axis=-1, keepdims=True) @ v
 + powers = np.exp(scores - scores.max(axis=-2, keepdims=True))
 + y = powers / powers.sum(axis=-2, keepdims=True) @ v
-## width_from_the_tokens [the-reshape-trick]: You divide the width of a token among the heads; how wide a head is, the
-maps say.
+## width_from_the_tokens [the-reshape-trick]: You divide the width of a token among the heads; the maps say how wide a
+head is.
 - B, N, _ = x.shape
 - q, k, v = ((x @ W).reshape(B, N, n_heads, -1).transpose(0, 2, 1, 3) for W in (W_q, W_k, W_v))
 + B, N, D = x.shape

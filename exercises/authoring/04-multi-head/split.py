@@ -104,7 +104,7 @@ memory: a head gets whole pieces of other tokens.
 ## tokens_before_heads: Tokens still come before heads: one of the two steps is missing.
 - return q.reshape(B, N, n_heads, D // n_heads).transpose(1, 2)
 + return q.reshape(B, N, n_heads, D // n_heads)
-## every_h_th_feature: Your heads take every H-th feature of a token; head h owns K neighbouring ones.
+## every_h_th_feature: Your heads take every H-th feature of a token; give each K neighbouring ones.
 - return q.reshape(B, N, n_heads, D // n_heads).transpose(1, 2)
 + return q.reshape(B, N, D // n_heads, n_heads).permute(0, 3, 1, 2)
 ## number_for_width: You take the number of heads for the width of a head.
@@ -130,11 +130,11 @@ next.
 part of them.
 - return torch.stack(q.split(q.shape[2] // n_heads, dim=2), dim=1)
 + return q[:, None].repeat(1, n_heads, 1, 1)
-## batch_folded_in: Batch and heads are folded into one axis; here they stay apart.
+## batch_folded_in: You fold batch and heads into one axis; keep them apart.
 - return torch.stack(q.split(q.shape[2] // n_heads, dim=2), dim=1)
 + B, N, _ = q.shape
 + return q.reshape(B, N, n_heads, -1).transpose(1, 2).flatten(0, 1)
-## heads_before_batch: The heads stand in front of the batch.
+## heads_before_batch: You put the heads before the batch.
 - return torch.stack(q.split(q.shape[2] // n_heads, dim=2), dim=1)
 + B, N, _ = q.shape
 + return q.reshape(B, N, n_heads, -1).permute(2, 0, 1, 3)

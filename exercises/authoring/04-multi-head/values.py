@@ -131,7 +131,7 @@ q, all k, all v.
 - return out.reshape(D, n_heads, -1).swapaxes(0, 1) @ U_v
 + U_v = qkv.reshape(n_heads, 3, -1, D)[:, 2]
 + return out.reshape(len(out), n_heads, -1).transpose(1, 0, 2) @ U_v
-## every_h_th_value [the-reshape-trick]: Your heads own every H-th value, where they own K neighbouring ones.
+## every_h_th_value [the-reshape-trick]: Your heads own every H-th value; they should own K neighbours.
 - D = qkv.shape[1]
 - U_v = qkv.reshape(3, n_heads, -1, D)[2]
 - return out.reshape(D, n_heads, -1).swapaxes(0, 1) @ U_v
@@ -161,7 +161,7 @@ q, all k, all v.
 - U_v = qkv.reshape(3, n_heads, -1, D)[2]
 - return out.reshape(D, n_heads, -1).swapaxes(0, 1) @ U_v
 + return np.stack([out @ qkv[len(qkv) // 3 * 2 :]] * n_heads)
-## one_matrix_for_all: You return one matrix for all heads; each head has its own.
+## one_matrix_for_all: You return one matrix for all heads; return one for each.
 - D = qkv.shape[1]
 - U_v = qkv.reshape(3, n_heads, -1, D)[2]
 - return out.reshape(D, n_heads, -1).swapaxes(0, 1) @ U_v

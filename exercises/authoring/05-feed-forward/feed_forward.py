@@ -214,17 +214,17 @@ the same output.
 ## gate_never_asked [a-gate]: Your gated layer holds a gate and never asks it.
 - gate = F.silu(self.gate(x))
 + gate = F.sigmoid(hidden)
-## both_branches_bent [a-gate]: Both branches are bent, but only the gate goes through the SiLU.
+## both_branches_bent [a-gate]: You bend both branches; only the gate should be bent.
 - return self.down(gate * hidden)
 + return self.down(gate * F.silu(hidden))
-## branches_exchanged [a-gate]: The two branches have changed places: it is the gate that is bent.
+## branches_exchanged [a-gate]: You bend the other branch; it is the gate that should be bent.
 - gate = F.silu(self.gate(x))
 - return self.down(gate * hidden)
 + return self.down(self.gate(x) * F.silu(hidden))
-## branches_added [a-gate]: You add the two branches, and a gate multiplies.
+## branches_added [a-gate]: You add the two branches, but a gate multiplies.
 - return self.down(gate * hidden)
 + return self.down(gate + hidden)
-## gate_always_there: A plain layer of yours holds the gate as well, with all its parameters.
+## gate_always_there: Your plain layer holds the gate as well, with all its parameters.
 - self.gate = nn.Linear(d_model, d_ff, bias=bias) if gated else None
 + self.third = nn.Linear(d_model, d_ff, bias=bias)
 + self.gate = self.third if gated else None

@@ -177,7 +177,7 @@ come from a formula.
 +     return Z * (1 + np.vectorize(erf)(Z / sqrt(2))) / 2
 +
 + return value(X), (value(X + 1e-3) - value(X)) / 1e-3
-## one_axis_at_least: A single number comes back as a list of one; the results have the shape of X, whatever that is.
+## one_axis_at_least: You return a single number as a list of one; results should have X's shape, whatever it is.
 - return X * share, share + X * density
 + return np.atleast_1d(X * share), np.atleast_1d(share + X * density)
 ## values_alone: You return the values alone; this question asks for the values and the slopes.
@@ -186,7 +186,7 @@ come from a formula.
 ## slope_of_the_probability: Your slope is that of the probability, not that of the product.
 - return X * share, share + X * density
 + return X * (1 + np.vectorize(erf)(X / sqrt(2))) / 2, np.exp(-(X**2) / 2) / sqrt(2 * pi)
-## erf_of_the_array: The erf of Python's math takes one number, and you give it the whole array.
+## erf_of_the_array: The erf of Python's math takes one number, but you give it the whole array.
 - share = (1 + np.vectorize(erf)(X / np.sqrt(2))) / 2
 - density = np.exp(-(X**2) / 2) / np.sqrt(2 * np.pi)
 - return X * share, share + X * density

@@ -174,7 +174,7 @@ wrong.edits("""
 ## no_slope: You pass the gradient through the ReLU as if it did nothing.
 - g = (dy @ W_2) * (z > 0)
 + g = dy @ W_2
-## slope_of_one_place: You let the ReLU's slope decide for the gradient that comes, not for the number that went in.
+## slope_of_one_place: You let the sign of the incoming gradient decide, not that of the number that went into the ReLU.
 - g = (dy @ W_2) * (z > 0)
 + g = torch.relu(dy @ W_2)
 ## threshold_forgotten: You ask whether a unit was on without its bias.
@@ -192,7 +192,7 @@ wrong.edits("""
 ## half_slope_at_zero: You take the slope ½ where exactly 0 goes into the ReLU; the task takes 0 there.
 - g = (dy @ W_2) * (z > 0)
 + g = (dy @ W_2) * torch.heaviside(z, torch.tensor(0.5))
-## before_the_bend: Your gradient by W_2 uses the hidden numbers before the bend, and W_2 never sees those.
+## before_the_bend: Your gradient by W_2 uses the hidden numbers before the bend, but W_2 never sees those.
 - dW_1, dW_2 = torch.einsum("bnf,bnd->fd", g, x), torch.einsum("bnd,bnf->df", dy, h)
 + dW_1, dW_2 = torch.einsum("bnf,bnd->fd", g, x), torch.einsum("bnd,bnf->df", dy, z)
 ## on_or_off [hidden-units-are-questions]: Your gradient by W_2 knows which units were on, but not how much they gave.
@@ -207,7 +207,7 @@ wrong.edits("""
 ## mean_for_sum: Your gradient by b_1 is a mean over the tokens, but each of them adds to the loss.
 - return g @ W_1, dW_1, g.sum((0, 1)), dW_2, dy.sum((0, 1))
 + return g @ W_1, dW_1, g.mean((0, 1)), dW_2, dy.sum((0, 1))
-## means_over_the_batch: Your gradients by parameters are means over the rows of the batch, but the loss is a sum.
+## means_over_the_batch: Your gradients by parameters are means over the rows of the batch; add the rows up instead.
 - return g @ W_1, dW_1, g.sum((0, 1)), dW_2, dy.sum((0, 1))
 + return g @ W_1, dW_1 / len(x), g.sum((0, 1)) / len(x), dW_2 / len(x), dy.sum((0, 1)) / len(x)
 ## biases_for_each_row: Your gradients by the biases have a row for each sequence, but all of them share one bias.
@@ -216,10 +216,10 @@ wrong.edits("""
 ## sum_over_the_units: Your gradient by b_1 sums over the hidden units; it is the tokens that share a bias.
 - return g @ W_1, dW_1, g.sum((0, 1)), dW_2, dy.sum((0, 1))
 + return g @ W_1, dW_1, g.sum((0, 2)), dW_2, dy.sum((0, 1))
-## map_not_turned: W_1 maps tokens to hidden units, but the way back runs from the hidden units to the tokens.
+## map_not_turned: You apply W_1 as on the way forward, but the way back runs from hidden units to tokens.
 - return g @ W_1, dW_1, g.sum((0, 1)), dW_2, dy.sum((0, 1))
 + return g @ W_1.T, dW_1, g.sum((0, 1)), dW_2, dy.sum((0, 1))
-## another_order: Your five gradients are in another order than the arguments.
+## another_order: Your five gradients are not in the order of the arguments.
 - return g @ W_1, dW_1, g.sum((0, 1)), dW_2, dy.sum((0, 1))
 + return g @ W_1, dW_2, dy.sum((0, 1)), dW_1, g.sum((0, 1))
 ## gradient_with_a_residual: Your gradient by x holds the way past the layer as well, but this layer has no residual

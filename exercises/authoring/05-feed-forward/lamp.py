@@ -114,7 +114,7 @@ unit were on at a time.
 - weights = slopes - np.concatenate([[0.0], slopes[:-1]])
 - return np.ones((n, n)), -1.0 * np.arange(n), weights.reshape(1, n), wanted[:1] * 1.0
 + return np.ones((n, n)), -np.arange(float(n)), wanted[1:][None].copy(), wanted[:1].copy()
-## always_the_lamp: These weights burn a lamp with the outputs 0, 1, 0, 1 …, whatever is wanted.
+## always_the_lamp: Your weights always give the outputs 0, 1, 0, 1 …, whatever is wanted.
 - slopes = wanted[1:] - wanted[:-1]
 - weights = slopes - np.concatenate([[0.0], slopes[:-1]])
 - return np.ones((n, n)), -1.0 * np.arange(n), weights.reshape(1, n), wanted[:1] * 1.0
@@ -127,7 +127,7 @@ unit were on at a time.
 - return np.ones((n, n)), -1.0 * np.arange(n), weights.reshape(1, n), wanted[:1] * 1.0
 + second = np.diff(np.diff(wanted), prepend=0.0)
 + return np.ones((n, n)), -np.arange(float(n)), second[None], np.zeros(1)
-## first_climb_from_zero: Your first weight has to climb from the output for no switch, and it climbs from 0.
+## first_climb_from_zero: Your first weight climbs from 0; it should climb from the output for no switch.
 - slopes = wanted[1:] - wanted[:-1]
 - weights = slopes - np.concatenate([[0.0], slopes[:-1]])
 - return np.ones((n, n)), -1.0 * np.arange(n), weights.reshape(1, n), wanted[:1] * 1.0
@@ -183,7 +183,7 @@ unit were on at a time.
 + slopes = np.diff(wanted)
 + weights = np.append(slopes[:1], slopes[:-1] - slopes[1:])
 + return np.ones((n, n)), -np.arange(float(n)), weights[None], wanted[:1].copy()
-## whole_numbers: Your biases are whole numbers, and a network's parameters are floating-point numbers.
+## whole_numbers: Your b_1 holds whole numbers; a network's parameters are floating-point numbers.
 - slopes = wanted[1:] - wanted[:-1]
 - weights = slopes - np.concatenate([[0.0], slopes[:-1]])
 - return np.ones((n, n)), -1.0 * np.arange(n), weights.reshape(1, n), wanted[:1] * 1.0
@@ -202,10 +202,10 @@ down.
 - return np.ones((n, n)), -1.0 * np.arange(n), weights.reshape(1, n), wanted[:1] * 1.0
 + second = np.diff(np.diff(wanted), prepend=0.0)
 + return np.ones((n, n)), -np.arange(float(n)), second[None], wanted[-1:].copy()
-## matrix_of_whole_numbers: Your W_1 holds whole numbers, and a network's parameters are floating-point numbers.
+## matrix_of_whole_numbers: Your W_1 holds whole numbers; a network's parameters are floating-point numbers.
 - return np.ones((n, n)), -1.0 * np.arange(n), weights.reshape(1, n), wanted[:1] * 1.0
 + return np.ones((n, n), dtype=int), -1.0 * np.arange(n), weights.reshape(1, n), wanted[:1] * 1.0
-## all_whole_numbers: Your W_1 and b_1 hold whole numbers, and a network's parameters are floating-point numbers.
+## all_whole_numbers: Your W_1 and b_1 hold whole numbers; a network's parameters are floating-point numbers.
 - return np.ones((n, n)), -1.0 * np.arange(n), weights.reshape(1, n), wanted[:1] * 1.0
 + return np.ones((n, n), dtype=int), -np.arange(n), weights.reshape(1, n), wanted[:1] * 1.0
 """)

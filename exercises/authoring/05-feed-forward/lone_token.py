@@ -184,7 +184,7 @@ wrong.edits("""
 + step = np.eye(D) + V.sum(axis=0)
 + W, c = step @ W, step @ (c + b)
 ## shift_without_residual: You lose the shift of the earlier layers in the residual connection: it is a part of the
-token and passes as one.
+token and passes with it.
 - step = np.eye(D) + sum(V)
 - W, c = step @ W, step @ c + b
 + step = V.sum(axis=0)

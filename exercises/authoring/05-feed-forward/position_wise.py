@@ -228,7 +228,7 @@ def as_often_written(Y, experiments):
     return "position-wise" if all(same) else "equivariant" if all(orders) else "neither"
 
 
-@wrong("You look at the reorderings alone, and attention passes these as well.")
+@wrong("You look at the reorderings alone, but attention passes these as well.")
 def reorderings_alone(Y, experiments):
     limit = 1e-6 * np.abs(Y).max()
     orders = [(c, came) for c, came in experiments if sorted(c) == list(range(len(Y)))]
@@ -291,7 +291,7 @@ wrong.edits("""
 ## absolute_limit: Your limit for rounding does not grow and shrink with the outputs.
   tokens = list(range(len(Y)))
 + same = [bool(np.abs(came - Y[c]).max() <= 1e-6) for c, came in experiments]
-## limit_of_each_entry: Your limit for rounding is another one for every entry, and for an entry near 0 there is hardly
+## limit_of_each_entry: Your limit for rounding differs from entry to entry, and for an entry near 0 there is hardly
 any.
   tokens = list(range(len(Y)))
 + same = [bool((np.abs(came - Y[c]) <= 1e-6 * np.abs(Y[c])).all()) for c, came in experiments]
@@ -320,21 +320,20 @@ any.
 - orders = [ok for ok, (c, _) in zip(same, experiments, strict=True) if sorted(c) == tokens]
 - return "position-wise" if all(same) else "equivariant" if all(orders) else "neither"
 + return "position-wise" if all(same) else "neither"
-## totals_alone: You compare sums over the tokens alone, and a wrong order leaves these as they are.
+## totals_alone: You compare sums over the tokens alone, but a wrong order leaves these as they are.
   tokens = list(range(len(Y)))
 + same = [bool(np.abs((came - Y[c]).sum(axis=0)).max() <= limit) for c, came in experiments]
-## limits_of_allclose: You leave `np.allclose` the limits it brings along; the question names one limit, taken from the
-whole of Y.
+## limits_of_allclose: You leave `np.allclose` its own limits; the question names one limit, taken from the whole of Y.
   tokens = list(range(len(Y)))
 + same = [np.allclose(came, Y[c]) for c, came in experiments]
-## only_with_reorderings: You ask for a reordering before you say equivariant; what no experiment contradicts, the
-record does not contradict.
+## only_with_reorderings: You ask for a reordering before you say equivariant; it is enough that no experiment
+contradicts it.
 - return "position-wise" if all(same) else "equivariant" if all(orders) else "neither"
 + return "position-wise" if all(same) else "equivariant" if orders and all(orders) else "neither"
-## largest_with_its_sign: Your limit comes from the largest number with its sign; where all are below 0 that is no size.
+## largest_with_its_sign: Your limit comes from the largest number with its sign; take the size of the numbers.
 - limit = 1e-6 * np.abs(Y).max()
 + limit = 1e-6 * Y.max()
-## differences_with_their_signs: You take the largest difference with its sign, and one far below 0 passes.
+## differences_with_their_signs: You take the largest difference with its sign, so one far below 0 passes.
 - same = [bool(np.abs(came - Y[c]).max() <= limit) for c, came in experiments]
 + same = [bool((came - Y[c]).max() <= limit) for c, came in experiments]
 ## limit_too_wide: Your limit is a hundred-thousandth of the largest number; a millionth is what counts as rounding.
@@ -343,7 +342,7 @@ record does not contradict.
 ## relative_limit_left: You give `np.allclose` your own limit and leave it its relative one, which comes on top.
   tokens = list(range(len(Y)))
 + same = [np.allclose(came, Y[c], atol=limit) for c, came in experiments]
-## limit_of_the_experiment: Your limit comes from the outputs of the experiment; it is taken from the whole of Y.
+## limit_of_the_experiment: Your limit comes from the outputs of the experiment; take it from the whole of Y.
 - same = [bool(np.abs(came - Y[c]).max() <= limit) for c, came in experiments]
 + same = [bool(np.abs(came - Y[c]).max() <= 1e-6 * np.abs(came).max()) for c, came in experiments]
 ## mean_difference: You compare the mean of the differences, in which a single wrong number hardly shows.
@@ -353,7 +352,7 @@ record does not contradict.
 contradicts no name.
 - return "position-wise" if all(same) else "equivariant" if all(orders) else "neither"
 + return "position-wise" if same and all(same) else "equivariant" if all(orders) else "neither"
-## length_of_the_difference: You take all differences together as one length; the limit is one for each number.
+## length_of_the_difference: You take all differences together as one length; the limit holds for each number.
 - same = [bool(np.abs(came - Y[c]).max() <= limit) for c, came in experiments]
 + same = [bool(np.linalg.norm(came - Y[c]) <= limit) for c, came in experiments]
 """)

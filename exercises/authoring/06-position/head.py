@@ -217,7 +217,7 @@ are lost.
 ## waves_on_top [sinusoids]: You add waves to queries and keys instead of turning them.
 - return torch.cat([a * cos - b * sin, b * cos + a * sin], dim=-1)
 + return x + torch.cat([sin, cos], dim=-1)
-## minus_lost: Neither line of your rotation has a minus, and without one it is none.
+## minus_lost: Neither of your two lines has a minus; without one it is no rotation.
 - return torch.cat([a * cos - b * sin, b * cos + a * sin], dim=-1)
 + return torch.cat([a * cos + b * sin, b * cos + a * sin], dim=-1)
 ## neighbours_in_pairs: Your pairs are neighbours; here the two halves make pairs.
@@ -243,7 +243,7 @@ are lost.
 ## softmax_over_queries: Your softmax runs over the queries, and the weights of a token do not sum to 1.
 - return scores.masked_fill(future, -torch.inf).softmax(-1) @ v
 + return scores.masked_fill(future, -torch.inf).softmax(-2) @ v
-## places_without_sign: You drop the sign of the places; one below 0, as padding has, turns the other way.
+## places_without_sign: You drop the sign of places; one below 0, as in padding, must turn the other way.
 - angles = places[..., None] * 10000.0 ** (-torch.arange(half) / half)
 + angles = places.abs()[..., None] * 10000.0 ** (-torch.arange(half) / half)
 ## turned_before_the_maps: Where the two widths agree you turn the tokens before the maps, not the queries and keys.
@@ -251,7 +251,7 @@ are lost.
 + alike = x.shape == q.shape
 + z = self.turn(x, places) if alike else x
 + q, k = (self.query(z), self.key(z)) if alike else (self.turn(q, places), self.turn(k, places))
-## one_sentence_alone: A batch of one sentence loses its first axis in yours.
+## one_sentence_alone: You drop the first axis of a batch of one sentence.
 - return scores.masked_fill(future, -torch.inf).softmax(-1) @ v
 + return (scores.masked_fill(future, -torch.inf).softmax(-1) @ v).squeeze(0)
 ## with_dropout: Your head drops weights in train() mode; no dropout is asked for here.

@@ -229,7 +229,7 @@ mask holds without one.
 - return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
 +     return ~(own | positions)
 + return ~(own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1)))
-## places_listed: You list the places that change; asked for is one truth value for every place.
+## places_listed: You list the places that change; give one truth value for every place.
 -     return own | positions
 - return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
 +     return np.flatnonzero(own | positions)

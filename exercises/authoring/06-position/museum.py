@@ -268,8 +268,8 @@ decide.
 ## keys_from_0: Your keys count from 0 although their places are given.
 - C = turn(q, q_places) @ turn(k, k_places).swapaxes(-1, -2) / np.sqrt(q.shape[-1])
 + C = turn(q, q_places) @ turn(k, np.arange(len(k_places))).swapaxes(-1, -2) / np.sqrt(q.shape[-1])
-## both_from_0: Queries and keys both count from 0 in yours, and the given places decide the mask only. If that comes
-from your rotation, let question 4 pass first.
+## both_from_0: Your queries and keys both count from 0, and the given places decide the mask only. If that comes from
+your rotation, let question 4 pass first.
 - def turn(x, places):
 + def turn(x):
 - angles = np.outer(places, 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
@@ -360,7 +360,7 @@ beside it.
 ## scaled_by_the_pairs: You scale by the number of pairs; the products run over the whole width.
 - C = turn(q, q_places) @ turn(k, k_places).swapaxes(-1, -2) / np.sqrt(q.shape[-1])
 + C = turn(q, q_places) @ turn(k, k_places).swapaxes(-1, -2) / np.sqrt(q.shape[-1] // 2)
-## shares_do_not_sum_to_one: Your weights are never divided by their sum, so outputs are no averages.
+## shares_do_not_sum_to_one: You never divide the weights by their sum, so outputs are not averages.
 - return E @ v / np.maximum(E.sum(axis=-1, keepdims=True), 1e-300)
 + return E @ v
 ## penalty_added: You add a large penalty to hidden scores: a query that sees no key then looks as if nothing were
@@ -390,8 +390,7 @@ lost.
 - E = np.exp(C - C.max(axis=-1, keepdims=True)) * seen
 + C = np.where(seen, C, -1e4)
 + E = np.exp(C - C.max(axis=-1, keepdims=True)) * seen.any(axis=-1, keepdims=True)
-## shared_places_in_order: Of several tokens at one place yours see the earlier rows alone; a place not greater than its
-own is enough.
+## shared_places_in_order: Your tokens at one place see only the earlier rows among them; each should see them all.
 - seen = k_places <= q_places[:, None]
 + seen = (k_places < q_places[:, None]) | (np.tri(*C.shape[-2:]) == 1) & (k_places == q_places[:, None])
 """)

@@ -151,7 +151,7 @@ slot.
 - places = starts[:, None] + np.arange(x.shape[1])[None, :]
 - return x + P[np.maximum(places, 0)]
 + return x + P[np.maximum(starts + x.shape[1] - 1, 0)][:, None]
-## starts_forgotten [common-mistakes]: Every sentence of yours begins at place 0: the starts are not used.
+## starts_forgotten [common-mistakes]: All your sentences begin at place 0: you do not use the starts.
 - places = starts[:, None] + np.arange(x.shape[1])[None, :]
 - return x + P[np.maximum(places, 0)]
 + return x + P[: x.shape[1]]
@@ -160,8 +160,8 @@ slot.
 - return x + P[np.maximum(places, 0)]
 + places = np.maximum(starts[0] + np.arange(x.shape[1]), 0)
 + return x + P[places]
-## from_the_end_of_the_table [learned-positions]: A negative place takes its vector from the end of the table, without a
-word from NumPy.
+## from_the_end_of_the_table [learned-positions]: Your negative places take vectors from the end of the table; give them
+that of place 0.
 - places = starts[:, None] + np.arange(x.shape[1])[None, :]
 - return x + P[np.maximum(places, 0)]
 + return x + P[starts[:, None] + np.arange(x.shape[1])]
@@ -183,8 +183,8 @@ and the first word is too late.
 - places = starts[:, None] + np.arange(x.shape[1])[None, :]
 - return x + P[np.maximum(places, 0)]
 + return x + P[np.maximum(np.arange(x.shape[1]) - starts[:, None], 0)]
-## first_column_one_place_late [learned-positions]: You count each sentence from one place too late: its first column
-stands at its start.
+## first_column_one_place_late [learned-positions]: You count each sentence one place too late; its first column belongs
+at its start.
 - places = starts[:, None] + np.arange(x.shape[1])[None, :]
 - return x + P[np.maximum(places, 0)]
 + return x + P[np.maximum(starts[:, None] + np.arange(1, x.shape[1] + 1), 0)]
@@ -192,7 +192,7 @@ stands at its start.
 - places = starts[:, None] + np.arange(x.shape[1])[None, :]
 - return x + P[np.maximum(places, 0)]
 + return x * P[np.maximum(starts[:, None] + np.arange(x.shape[1]), 0)]
-## appended [add-or-concatenate]: You append the positions, which doubles the width; here they are added.
+## appended [add-or-concatenate]: You append the positions, which doubles the width; add them instead.
 - places = starts[:, None] + np.arange(x.shape[1])[None, :]
 - return x + P[np.maximum(places, 0)]
 + places = np.maximum(starts[:, None] + np.arange(x.shape[1]), 0)
@@ -212,8 +212,8 @@ so that the caller's data stays as it was.
 - return x + P[np.maximum(places, 0)]
 + x += P[np.maximum(starts[:, None] + np.arange(x.shape[1]), 0)]
 + return x
-## padding_blanked [learned-positions]: You blank the padded columns, words and all; their tokens stay and get the
-vector of place 0.
+## padding_blanked [learned-positions]: You blank the padded columns, words and all; keep the tokens and add the vector
+of place 0.
 - places = starts[:, None] + np.arange(x.shape[1])[None, :]
 - return x + P[np.maximum(places, 0)]
 + places = starts[:, None] + np.arange(x.shape[1])

@@ -80,7 +80,7 @@ QUESTION = Question(
     hints=(
         "Write the table of distances for 4 tokens on paper: what stands on its diagonal, what on the left of "
         "it? Then clip, then turn a distance into a row of r.",
-        "At which places stand the queries when there are N of them and S tokens in all? Test with N = 1.",
+        "At which places are the queries when there are N of them and S tokens in all? Test with N = 1.",
         "You can compare every query with all rows of r first, in one product, and then pick; or pick a "
         "vector for every pair first, and then compare. Work along the last two axes only.",
     ),
@@ -166,7 +166,7 @@ they are the last ones.
 is taken from the end.
 - index = np.clip(np.arange(n_sources) - places, -m, m) + m
 + index = np.clip(np.arange(n_sources) - places, -m, m)
-## nothing_beyond: Beyond m you give no bias at all; whatever is farther away counts as m.
+## nothing_beyond: Beyond m you give no bias at all; count whatever is farther away as m.
 - places = np.arange(n_sources - N, n_sources)[:, None]
 - index = np.clip(np.arange(n_sources) - places, -m, m) + m
 - return (q @ r.T)[..., np.arange(N)[:, None], index] / np.sqrt(q.shape[-1])
@@ -189,15 +189,15 @@ is taken from the end.
 ## without_the_query: Your bias does not ask the query: it is the same for whatever stands there.
 - return (q @ r.T)[..., np.arange(N)[:, None], index] / np.sqrt(q.shape[-1])
 + return np.zeros((*q.shape[:-1], n_sources)) + r.sum(axis=1)[index] / np.sqrt(q.shape[-1])
-## right_side_hidden: You hide what stands on the right: hiding is the mask's work, and these scores go both ways.
+## right_side_hidden: You give sources on the right no bias; hiding them is the mask's work.
 - places = np.arange(n_sources - N, n_sources)[:, None]
 - index = np.clip(np.arange(n_sources) - places, -m, m) + m
 - return (q @ r.T)[..., np.arange(N)[:, None], index] / np.sqrt(q.shape[-1])
 + distance = np.arange(n_sources) - np.arange(n_sources - N, n_sources)[:, None]
 + bias = (q @ r.T)[..., np.arange(N)[:, None], np.clip(distance, -m, m) + m] / np.sqrt(q.shape[-1])
 + return np.where(distance <= 0, bias, 0.0)
-## clipped_at_the_table_length: You let distances run up to the number of rows of r and not to its m, and pick beyond
-the middle.
+## clipped_at_the_table_length: You clip the distances to row numbers without adding m: the token itself and all to its
+left get row 0.
 - index = np.clip(np.arange(n_sources) - places, -m, m) + m
 + index = np.clip(np.arange(n_sources) - places, 0, 2 * m)
 ## softmax_taken: You return weights: the softmax comes later, when bias and products have been added.

@@ -165,15 +165,15 @@ mixture of two.
 + angles = np.repeat(np.outer(positions, 10000.0 ** (-np.arange(half) / half)), 2, axis=-1)
 + swapped = np.concatenate([-x[..., half:], x[..., :half]], axis=-1)
 + return x * np.cos(angles) + swapped * np.sin(angles)
-## angles_of_its_own: The second half of your features gets slower angles of its own; both features of a pair share one.
+## angles_of_its_own: The second half of your features gets slower angles of its own; let the two of a pair share one.
 - turn = np.exp(1j * np.outer(positions, 1e4 ** (-2 * np.arange(half) / x.shape[-1])))
 - z = (x[..., :half] + 1j * x[..., half:]) * turn
 - return np.concatenate([z.real, z.imag], axis=-1)
 + angles = np.outer(positions, 10000.0 ** (-np.arange(2 * half) / half))
 + swapped = np.concatenate([-x[..., half:], x[..., :half]], axis=-1)
 + return x * np.cos(angles) + swapped * np.sin(angles)
-## angles_over_the_whole_width: Every feature of yours has an angle of its own, spread over the whole width; a pair
-shares one.
+## angles_over_the_whole_width: You give every feature an angle of its own, spread over the whole width; let a pair
+share one.
 - turn = np.exp(1j * np.outer(positions, 1e4 ** (-2 * np.arange(half) / x.shape[-1])))
 - z = (x[..., :half] + 1j * x[..., half:]) * turn
 - return np.concatenate([z.real, z.imag], axis=-1)
@@ -211,8 +211,7 @@ at 0 again.
 half of it.
 - angles = np.outer(positions, 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
 + angles = np.outer(positions, 10000.0 ** (-np.arange(a.shape[-1]) / x.shape[-1]))
-## twice_the_exponent: Your exponents grow twice too fast: a factor 2 has come in although you divide by half of the
-width.
+## twice_the_exponent: Your exponents are doubled: a factor 2 has come in although you divide by half of the width.
 - angles = np.outer(positions, 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
 + angles = np.outer(positions, 10000.0 ** (-2 * np.arange(a.shape[-1]) / a.shape[-1]))
 ## fastest_pair_lost [sinusoids]: You count the pairs from 1, so the fastest of them is lost.
@@ -224,7 +223,7 @@ width.
 - return np.concatenate([a * cos - b * sin, b * cos + a * sin], axis=-1)
 + angles = positions[:, None] * 1.0
 + return np.concatenate([a * np.cos(angles) - b * np.sin(angles), b * np.cos(angles) + a * np.sin(angles)], axis=-1)
-## faster_and_faster [common-mistakes]: Every further pair of yours turns faster: you multiply by the power of 10000.
+## faster_and_faster [common-mistakes]: Your pairs turn faster and faster: divide by the power of 10000 instead.
 - angles = np.outer(positions, 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
 + angles = np.outer(positions, 10000.0 ** (np.arange(a.shape[-1]) / a.shape[-1]))
 ## new_numbers_used: The second half of your pairs is turned with the new numbers of the first; both lines need the old
@@ -243,10 +242,10 @@ was.
 - angles = np.outer(positions, 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
 + rates = (10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1])).astype(np.float32)
 + angles = np.outer(positions.astype(np.float32), rates)
-## one_place_for_all: All tokens of yours are turned by the place of the first one.
+## one_place_for_all: You turn all tokens by the place of the first one.
 - angles = np.outer(positions, 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
 + angles = positions[0] * 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1])
-## places_from_one_in_rotary: A mistake of a step: you count the given places from 1.
+## places_from_one_in_rotary: Off by one: you add 1 to the given places.
 - angles = np.outer(positions, 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
 + angles = np.outer(positions + 1, 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
 ## neighbours_leave_as_halves: You pair neighbours and write the pairs out as halves, so features leave at other places
@@ -266,8 +265,8 @@ than they came.
 each call starts at 0 again.
 - angles = np.outer(positions, 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
 + angles = np.outer(positions - np.min(positions), 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
-## places_without_sign [learned-positions]: You drop the sign of the places; one below 0, as padding has, turns the
-other way.
+## places_without_sign [learned-positions]: You drop the sign of places; one below 0, as in padding, must turn the other
+way.
 - angles = np.outer(positions, 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
 + angles = np.outer(np.abs(positions), 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
 """)

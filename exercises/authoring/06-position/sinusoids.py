@@ -131,7 +131,7 @@ wrong.edits("""
 + angles = np.arange(start, start + n_positions)[:, None] / 10000.0 ** (column / d_model)
 + return np.where(column % 2 == 0, np.sin(angles), np.cos(angles))
 ## column_for_pair [common-mistakes]: The number of the column itself stands where the number of the pair belongs, so
-all exponents are twice too large and sine and cosine do not share theirs.
+exponents are too large and sine and cosine do not share theirs.
 - column = np.arange(d_model)
 - rate = np.power(1e4, -(column - column % 2) / d_model)
 - return np.sin(np.outer(start + np.arange(n_positions), rate) + (column % 2) * np.pi / 2)
@@ -163,7 +163,7 @@ far too fast.
 - rates = 10000.0 ** (-2 * np.arange(d_model // 2) / d_model)
 + rates = 10000.0 ** (-2 * np.arange(1, d_model // 2 + 1) / d_model)
 ## even_column_for_pair [common-mistakes]: The number of the even column stands where that of the pair belongs, so your
-waves get slow twice too soon.
+exponents are doubled.
 - rates = 10000.0 ** (-2 * np.arange(d_model // 2) / d_model)
 + rates = 10000.0 ** (-2 * np.arange(0, d_model, 2) / d_model)
 ## multiplied [common-mistakes]: You multiply the place by the power of 10000, which makes every further pair wilder
@@ -211,8 +211,7 @@ formula stops one step earlier.
 ## division_without_remainder: A division without remainder makes all your exponents 0, so all waves are the same.
 - rates = 10000.0 ** (-2 * np.arange(d_model // 2) / d_model)
 + rates = 10000.0 ** -(2 * np.arange(d_model // 2) // d_model)
-## base_of_a_thousand: Your waves are a tenth of the right length or less from the second pair on: a digit of the base
-is missing.
+## base_of_a_thousand: Your waves are too short from the second pair on: a digit of the base is missing.
 - rates = 10000.0 ** (-2 * np.arange(d_model // 2) / d_model)
 + rates = 1000.0 ** (-2 * np.arange(d_model // 2) / d_model)
 ## brackets_forgotten: Your power stands alone: without brackets, only the 2 is the exponent, and the rest of the line
@@ -221,12 +220,12 @@ multiplies.
 - angles = np.arange(start, start + n_positions)[:, None] * rates
 + i = np.arange(d_model // 2)
 + angles = np.arange(start, start + n_positions)[:, None] / 10000**2 * i / d_model
-## table_too_short: You cut your rows out of a table of 5000 places, and places go on behind it.
+## table_too_short: You cut your rows out of a table of 5000 places, but places go on beyond it.
 - angles = np.arange(start, start + n_positions)[:, None] * rates
 - return np.stack([np.sin(angles), np.cos(angles)], axis=2).reshape(n_positions, d_model)
 + angles = np.arange(5000)[:, None] * rates
 + return np.stack([np.sin(angles), np.cos(angles)], axis=2).reshape(5000, d_model)[start : start + n_positions]
-## places_start_over: After 10 000 places yours begin again; places go on, and that number sets the slowest wave alone.
+## places_start_over: Your places begin again after 10 000; let them go on: that number only sets the slowest wave.
 - angles = np.arange(start, start + n_positions)[:, None] * rates
 + angles = (np.arange(start, start + n_positions) % 10000)[:, None] * rates
 """)

@@ -211,10 +211,10 @@ gradient by X.
 ## inverse_squared: You divide by the variance: one factor too many stands before your gradient by X.
 - dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
 + dX = inverse * inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
-## centred_for_standard: In the path through the standard deviation stand your centred features, not yet divided by it.
+## centred_for_standard: Your path through the standard deviation takes centred features, not yet divided by it.
 - dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
 + dX = inverse * (g - g.mean(axis=0) - centred * (g * centred).mean(axis=0))
-## spread_once: The path through the standard deviation has the standard deviation below it once too few in yours.
+## spread_once: In the path through the standard deviation you leave out one division by it.
 - dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
 + dX = inverse * (g - g.mean(axis=0) - centred * (g * X_hat).mean(axis=0))
 ## means_over_the_tokens: The statistics are those of each token, but the corrections of your gradient average over the
@@ -224,11 +224,10 @@ tokens.
 ## gamma_from_raw_tokens: The gradient by γ needs the standardised features; yours takes those of X.
 - return dX, (dY * X_hat).sum(axis=1), dY.sum(axis=1)
 + return dX, (dY * X).sum(axis=1), dY.sum(axis=1)
-## gamma_from_centred_tokens: The gradient by γ takes features that are centred and not yet divided by the standard
-deviation.
+## gamma_from_centred_tokens: Your gradient by γ takes centred features; divide them by the standard deviation, too.
 - return dX, (dY * X_hat).sum(axis=1), dY.sum(axis=1)
 + return dX, (dY * centred).sum(axis=1), dY.sum(axis=1)
-## gamma_from_its_own_product: γ enters its own gradient; the product γ x̂ has the slope x̂.
+## gamma_from_its_own_product: Your gradient by γ has γ in it; γ x̂ has the slope x̂.
 - return dX, (dY * X_hat).sum(axis=1), dY.sum(axis=1)
 + return dX, (g * X_hat).sum(axis=1), dY.sum(axis=1)
 ## parameters_averaged: Your gradients by γ and β are means over the tokens; every token adds its own share.
@@ -240,7 +239,7 @@ deviation.
 ## beta_scaled: Your gradient by β has γ in it; the shift is added after the scale.
 - return dX, (dY * X_hat).sum(axis=1), dY.sum(axis=1)
 + return dX, (dY * X_hat).sum(axis=1), g.sum(axis=1)
-## gamma_and_beta_exchanged: Your gradients by γ and β are exchanged.
+## gamma_and_beta_exchanged: Your gradients by γ and β are swapped.
 - return dX, (dY * X_hat).sum(axis=1), dY.sum(axis=1)
 + return dX, dY.sum(axis=1), (dY * X_hat).sum(axis=1)
 ## eps_always_small [one-token-at-a-time]: Your ε is 0.00001 whatever the caller passes.
@@ -252,10 +251,10 @@ deviation.
 ## forward_scaling: This scales dY by γ over the standard deviation and centres the result: half of the chain rule.
 - dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
 + dX = inverse * g - (inverse * g).mean()
-## one_sum_for_a_mean: In the path through the standard deviation you sum over the features; it is a mean.
+## one_sum_for_a_mean: In the path through the standard deviation you sum over features; take the mean.
 - dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
 + dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).sum(axis=0))
-## mean_of_all_tokens: You take out the mean of the whole matrix; every token has its own.
+## mean_of_all_tokens: You take out the mean of the whole matrix; use each token's own.
 - dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
 + dX = inverse * (g - g.mean() - X_hat * (g * X_hat).mean(axis=0))
 ## along_nothing: The mean product with x̂ is taken out of every feature alike; it belongs along x̂.
@@ -282,13 +281,13 @@ away.
 it.
 - dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
 + dX = inverse * g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0)
-## not_summed: Your gradients by γ and β have one column for each token; they are sums over the tokens.
+## not_summed: Your gradients by γ and β have one column for each token; sum them over the tokens.
 - return dX, (dY * X_hat).sum(axis=1), dY.sum(axis=1)
 + return dX, dY * X_hat, dY
-## upright_parameters: Your gradients by γ and β stand upright as columns; both belong to vectors of shape (D,).
+## upright_parameters: Your gradients by γ and β stand upright as columns; both should have the shape (D,).
 - return dX, (dY * X_hat).sum(axis=1), dY.sum(axis=1)
 + return dX, (dY * X_hat).sum(axis=1, keepdims=True), dY.sum(axis=1, keepdims=True)
-## another_default [one-token-at-a-time]: Your default for ε is 0.000001; the one of the task is 0.00001.
+## another_default [one-token-at-a-time]: Your default for ε is 0.000001; in the task it is 0.00001.
 - def as_often_written(X, gamma, dY, eps=1e-5):
 + def as_often_written(X, gamma, dY, eps=1e-6):
 ## constant_token_without_gradient: You give a constant token no gradient; ε keeps its spread above 0, and its features

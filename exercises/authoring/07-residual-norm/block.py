@@ -152,7 +152,7 @@ def as_often_written(X, norm_1, norm_2, form):
     return norm(Y + think(Y), norm_2)
 
 
-@wrong("Your pre-norm block adds to the normalised tokens; the stream should pass beside the norm.")
+@wrong("Your pre-norm block adds to the normalised tokens; the stream should bypass the norm.")
 def pre_norms_the_stream(X, norm_1, norm_2, form):
     def norm(Z, pair):
         return pair[0][:, None] * (Z - Z.mean(axis=0)) / np.sqrt(Z.var(axis=0) + 1e-5) + pair[1][:, None]
@@ -179,7 +179,7 @@ def no_residuals(X, norm_1, norm_2, form):
     return norm(think(norm(look_back(X), norm_1)), norm_2)
 
 
-@wrong("The two norms are exchanged: the first belongs to the first part.")
+@wrong("The two norms are swapped: the first belongs to the first part.")
 def norms_exchanged(X, norm_1, norm_2, form):
     def norm(Z, pair):
         return pair[0][:, None] * (Z - Z.mean(axis=0)) / np.sqrt(Z.var(axis=0) + 1e-5) + pair[1][:, None]
@@ -191,7 +191,7 @@ def norms_exchanged(X, norm_1, norm_2, form):
     return norm(Y + think(Y), norm_1)
 
 
-@wrong("The two parts are exchanged: the first reads the input of the block.")
+@wrong("You swap the two parts: the first should read the block's input.")
 def parts_exchanged(X, norm_1, norm_2, form):
     def norm(Z, pair):
         return pair[0][:, None] * (Z - Z.mean(axis=0)) / np.sqrt(Z.var(axis=0) + 1e-5) + pair[1][:, None]
@@ -252,7 +252,7 @@ the first half has made.
 - return norm(Y + think(Y), norm_2)
 + Y = norm(X, norm_1) + look_back(X)
 + return norm(Y, norm_2) + think(Y)
-## pre_and_post_exchanged: Pre-norm and post-norm are exchanged.
+## pre_and_post_exchanged: Pre-norm and post-norm are swapped.
   if form == "pre-norm":
 +     Y = norm(X + look_back(X), norm_1)
 +     return norm(Y + think(Y), norm_2)
@@ -269,7 +269,7 @@ the first half has made.
 - return pair[0][:, None] * (Z - Z.mean(axis=0)) / np.sqrt(Z.var(axis=0) + 1e-5) + pair[1][:, None]
 + centred = Z - Z.mean(axis=1, keepdims=True)
 + return pair[0][:, None] * centred / np.sqrt(Z.var(axis=1, keepdims=True) + 1e-5) + pair[1][:, None]
-## pairs_the_wrong_way_round [one-token-at-a-time]: Scale and shift are exchanged: a pair begins with γ.
+## pairs_the_wrong_way_round [one-token-at-a-time]: You swap scale and shift: a pair begins with γ.
 - return pair[0][:, None] * (Z - Z.mean(axis=0)) / np.sqrt(Z.var(axis=0) + 1e-5) + pair[1][:, None]
 + return pair[1][:, None] * (Z - Z.mean(axis=0)) / np.sqrt(Z.var(axis=0) + 1e-5) + pair[0][:, None]
 ## pre_first_residual_missing [identity-plus-a-bit]: The first residual connection of your pre-norm block is missing.

@@ -184,7 +184,7 @@ the top.
 + g_with, g_without = g_with, J.T @ g_without
 - rows.append((*lengths, rows[-1][2] * np.sqrt(1 + gain), rows[-1][3] * np.sqrt(gain)))
 + rows.append((*lengths, 1.0, rows[-1][3] * np.sqrt(gain)))
-## one_added_everywhere: 1 + J in NumPy adds 1 to every entry of J; the identity has its ones on the diagonal only.
+## one_added_everywhere: You add 1 to every entry of J; the identity has its ones on the diagonal only.
 - g_with, g_without = g_with + J.T @ g_with, J.T @ g_without
 + g_with, g_without = (1 + J).T @ g_with, J.T @ g_without
 ## top_gradient_again: At every part you add the gradient from the top; what belongs there is the one that arrived at
@@ -212,7 +212,7 @@ the task divides by D.
 average over directions is smaller.
 - gain = (J**2).sum() / D
 + gain = np.linalg.norm(J, 2) ** 2
-## sum_before_the_square [a-stack-that-forgets-its-input]: You square the sum of the entries; squares come first.
+## sum_before_the_square [a-stack-that-forgets-its-input]: You square the sum of the entries; sum their squares.
 - gain = (J**2).sum() / D
 + gain = J.sum() ** 2 / D
 ## one_path_each: Your prediction has two paths only, around all parts and through all; some lead through some of them.
@@ -221,12 +221,11 @@ average over directions is smaller.
 ## paths_through_one: Your prediction leaves out the paths through more than one part.
 - rows.append((*lengths, rows[-1][2] * np.sqrt(1 + gain), rows[-1][3] * np.sqrt(gain)))
 + rows.append((*lengths, np.sqrt(rows[-1][2] ** 2 + gain), rows[-1][3] * np.sqrt(gain)))
-## mean_gain [a-stack-that-forgets-its-input]: You predict with one gain, the mean of all parts; each of them has its
-own.
+## mean_gain [a-stack-that-forgets-its-input]: You predict with one gain, the mean of all parts; use each part's own.
 - gain = (J**2).sum() / D
 + gain = (parts**2).sum() / (len(parts) * D)
-## top_left_out [a-stack-that-forgets-its-input]: Your rows have one length a part; the top itself is left out, whose
-length is 1.
+## top_left_out [a-stack-that-forgets-its-input]: Your rows have one length a part; they leave out the top, whose length
+is 1.
 - return dict(zip(names, np.array(rows)[::-1].T, strict=True))
 + return dict(zip(names, np.array(rows)[:0:-1].T, strict=True))
 ## absolute_sums [a-stack-that-forgets-its-input]: You measure with sums of absolute values; a length is the root of a
@@ -243,11 +242,11 @@ root comes later.
 ## prediction_without_the_identity: Your prediction for the stack with residuals leaves the identity out.
 - rows.append((*lengths, rows[-1][2] * np.sqrt(1 + gain), rows[-1][3] * np.sqrt(gain)))
 + rows.append((*lengths, rows[-1][2] * np.sqrt(gain), rows[-1][3] * np.sqrt(gain)))
-## relative_to_the_part_above [a-stack-that-forgets-its-input]: Your measured lengths are relative to the part above;
-they should be relative to the top.
+## relative_to_the_part_above [a-stack-that-forgets-its-input]: You divide by the entry before; divide every length by
+that of the top.
 - lengths = [np.linalg.norm(g) / np.linalg.norm(top) for g in (g_with, g_without)]
 + lengths = [np.linalg.norm(g) / rows[-1][i] for i, g in enumerate((g_with, g_without))]
-## nothing_past_a_part_of_zeros: You let a part of zeros stop the gradient; with residuals all of it passes beside.
+## nothing_past_a_part_of_zeros: You let a part of zeros stop the gradient; with residuals all of it goes past.
 - g_with, g_without = g_with + J.T @ g_with, J.T @ g_without
 + g_with, g_without = J.any() * g_with + J.T @ g_with, J.T @ g_without
 """)

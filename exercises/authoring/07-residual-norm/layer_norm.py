@@ -129,7 +129,7 @@ learns about all the others.
 - return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
 + centred = X - X.mean(axis=1, keepdims=True)
 + return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=1, keepdims=True) + eps) + beta[:, None]
-## over_everything [common-mistakes]: There is one mean for the whole matrix; every token needs its own.
+## over_everything [common-mistakes]: You take one mean for the whole matrix; every token needs its own.
 - centred = X - X.mean(axis=0)
 - return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
 + centred = X - X.mean()
@@ -154,7 +154,7 @@ variance.
 by D.
 - return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
 + return gamma[:, None] * (X - X.mean(axis=0)) / np.sqrt(X.var(axis=0, ddof=1) + eps) + beta[:, None]
-## mean_not_subtracted: You divide by the right spread, and the mean is still in the token.
+## mean_not_subtracted: You divide by the right spread, but the mean is still in the token.
 - return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
 + return gamma[:, None] * X / np.sqrt(X.var(axis=0) + eps) + beta[:, None]
 ## rms_instead [do-we-need-the-mean]: This is RMSNorm with a shift: the mean is subtracted nowhere.
@@ -175,7 +175,7 @@ by D.
 ## one_plus_scale: You multiply by 1 + γ; here the scale is γ itself.
 - return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
 + return (1 + gamma[:, None]) * (X - X.mean(axis=0)) / np.sqrt(X.var(axis=0) + eps) + beta[:, None]
-## scale_and_shift_first: Scale and shift come first, and the norm takes them away again.
+## scale_and_shift_first: You scale and shift first; both belong after the norm.
 - centred = X - X.mean(axis=0)
 - return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
 + Z = gamma[:, None] * X + beta[:, None]
@@ -186,14 +186,13 @@ by D.
 ## no_eps [one-token-at-a-time]: There is no ε: a token of equal numbers is divided by 0.
 - return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
 + return gamma[:, None] * (X - X.mean(axis=0)) / np.sqrt(X.var(axis=0)) + beta[:, None]
-## eps_squared [one-token-at-a-time]: You square ε on its way to the variance; it stands there as it is.
+## eps_squared [one-token-at-a-time]: You square ε on its way to the variance; add it as it is.
 - return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
 + return gamma[:, None] * (X - X.mean(axis=0)) / np.sqrt(X.var(axis=0) + eps**2) + beta[:, None]
-## eps_as_a_floor [one-token-at-a-time]: Your ε is a floor for the variance; in the chapter it is added to every
-variance.
+## eps_as_a_floor [one-token-at-a-time]: Your ε is a floor for the variance; add it to every variance.
 - return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
 + return gamma[:, None] * (X - X.mean(axis=0)) / np.sqrt(np.maximum(X.var(axis=0), eps)) + beta[:, None]
-## variance_in_one_pass: The mean of the squares less the square of the mean loses its digits for tokens far from 0.
+## variance_in_one_pass: Your variance, mean square less squared mean, loses its digits for tokens far from 0.
 - centred = X - X.mean(axis=0)
 - return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
 + mean = X.mean(axis=0)
@@ -217,21 +216,21 @@ variance.
 ## outputs_in_rows: Your outputs lie in rows; here every token is a column.
 - return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
 + return (gamma[:, None] * (X - X.mean(axis=0)) / np.sqrt(X.var(axis=0) + eps) + beta[:, None]).T
-## root_of_eps_outside [one-token-at-a-time]: You add the root of ε to the standard deviation; ε is added first,
-and the root taken of the sum.
+## root_of_eps_outside [one-token-at-a-time]: You add the root of ε to the standard deviation; add ε to the variance,
+then take the root.
 - return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
 + return gamma[:, None] * (X - X.mean(axis=0)) / (X.std(axis=0) + np.sqrt(eps)) + beta[:, None]
-## shift_divided: Your shift is divided by the standard deviation, too: it is added at the very end.
+## shift_divided: Your shift is divided by the standard deviation, too: add it at the very end.
 - return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
 + return (gamma[:, None] * (X - X.mean(axis=0)) + beta[:, None]) / np.sqrt(X.var(axis=0) + eps)
-## brackets_missing: Only the mean is divided by the standard deviation in yours: brackets are missing.
+## brackets_missing: You divide only the mean by the standard deviation: brackets are missing.
 - return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
 + return gamma[:, None] * X - X.mean(axis=0) / np.sqrt(X.var(axis=0) + eps) + beta[:, None]
 ## squares_before_centring: You subtract the mean above, but below the line you average the squares of the token as it
 came.
 - return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
 + return gamma[:, None] * (X - X.mean(axis=0)) / np.sqrt((X**2).mean(axis=0) + eps) + beta[:, None]
-## scale_and_shift_exchanged: Scale and shift are exchanged: γ multiplies and β is added.
+## scale_and_shift_exchanged: You swap scale and shift: multiply by γ and add β.
 - return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
 + return beta[:, None] * (X - X.mean(axis=0)) / np.sqrt(X.var(axis=0) + eps) + gamma[:, None]
 ## variance_over_the_tokens [the-norm-that-sees-the-future]: Your mean is that of the token, but your variance runs over
@@ -241,7 +240,7 @@ the tokens.
 ## largest_difference: You divide by the largest difference from the mean, where the standard deviation belongs.
 - return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
 + return gamma[:, None] * centred / (np.abs(centred).max(axis=0) + eps) + beta[:, None]
-## another_default [one-token-at-a-time]: Your default for ε is 0.000001; the one of the task is 0.00001.
+## another_default [one-token-at-a-time]: Your default for ε is 0.000001; in the task it is 0.00001.
 - def centred_once(X, gamma, beta, eps=1e-5):
 + def centred_once(X, gamma, beta, eps=1e-6):
 # centred_once

@@ -205,7 +205,7 @@ wrong.edits("""
 - y = x + self.drop(self.attention(self.norm_1(x)))
 - y = y + self.drop(self.feed_forward(self.norm_2(y)))
 + y = x + self.drop(self.attention(self.norm_1(x))) + self.drop(self.feed_forward(self.norm_2(x)))
-## parts_exchanged: The feed-forward layer comes first in yours; attention reads the input of the block.
+## parts_exchanged: You put the feed-forward layer first; attention should read the input of the block.
 - y = x + self.drop(self.attention(self.norm_1(x)))
 - y = y + self.drop(self.feed_forward(self.norm_2(y)))
 + y = x + self.drop(self.feed_forward(self.norm_2(x)))
@@ -222,14 +222,14 @@ wrong.edits("""
 ## always_causal: Your attention looks back only, whatever `causal` says.
 - self.attention, self.feed_forward = MultiHead(d_model, n_heads, causal), FeedForward(d_model, d_ff)
 + self.attention, self.feed_forward = MultiHead(d_model, n_heads, True), FeedForward(d_model, d_ff)
-## no_dropout [dropout]: Nothing is dropped in train() mode.
+## no_dropout [dropout]: You drop nothing in train() mode.
 - self.drop = nn.Dropout(dropout)
 + self.drop = nn.Identity()
-## dropout_in_use [dropout]: Dropout acts in eval() mode, too.
+## dropout_in_use [dropout]: You drop numbers in eval(), too.
 - y = x + self.drop(self.attention(self.norm_1(x)))
 + y = x + nn.functional.dropout(self.attention(self.norm_1(x)), self.drop.p)
-## the_stream_is_dropped [common-mistakes]: Dropout takes the sum and so thins the stream; only what a part adds is
-dropped.
+## the_stream_is_dropped [common-mistakes]: You drop numbers from the sum, thinning the stream; drop only what a part
+adds.
 - y = x + self.drop(self.attention(self.norm_1(x)))
 - y = y + self.drop(self.feed_forward(self.norm_2(y)))
 + y = self.drop(x + self.attention(self.norm_1(x)))
@@ -239,7 +239,7 @@ dropped.
 - y = y + self.drop(self.feed_forward(self.norm_2(y)))
 + y = x + self.attention(self.drop(self.norm_1(x)))
 + y = y + self.feed_forward(self.drop(self.norm_2(y)))
-## dropout_once [dropout]: What the feed-forward layer adds is never dropped.
+## dropout_once [dropout]: You never drop what the feed-forward layer adds.
 - y = y + self.drop(self.feed_forward(self.norm_2(y)))
 + y = y + self.feed_forward(self.norm_2(y))
 ## rate_fixed [dropout]: Your dropout is 0.1, whatever `dropout` says.
@@ -248,8 +248,8 @@ dropped.
 ## small_epsilon: The ε of your second norm is not 0.00001.
 - self.norm_1, self.norm_2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
 + self.norm_1, self.norm_2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model, eps=1e-6)
-## hidden_numbers_dropped [dropout]: Dropout also takes numbers inside the feed-forward layer; only what a part gives
-back is dropped.
+## hidden_numbers_dropped [dropout]: You also drop numbers inside the feed-forward layer; drop only what a part gives
+back.
 - y = y + self.drop(self.feed_forward(self.norm_2(y)))
 + hidden = nn.functional.gelu(self.feed_forward.up(self.norm_2(y)))
 + y = y + self.drop(self.feed_forward.down(self.drop(hidden)))
@@ -259,13 +259,13 @@ back is dropped.
 ## bare_norms: The norms of your block have no scale and shift to learn.
 - self.norm_1, self.norm_2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
 + self.norm_1, self.norm_2 = (nn.LayerNorm(d_model, elementwise_affine=False) for _ in range(2))
-## drops_by_default: Without `dropout=…` your block drops numbers; left out, it is 0.
+## drops_by_default: Your default for `dropout` is not 0; it should be.
 - def __init__(self, d_model, n_heads, d_ff, dropout=0.0, causal=False):
 + def __init__(self, d_model, n_heads, d_ff, dropout=0.1, causal=False):
-## causal_by_default: Without `causal=…` your block looks back alone; left out, it is False.
+## causal_by_default: Your default for `causal` is not False; it should be.
 - def __init__(self, d_model, n_heads, d_ff, dropout=0.0, causal=False):
 + def __init__(self, d_model, n_heads, d_ff, dropout=0.0, causal=True):
-## attention_not_dropped [dropout]: What attention adds is never dropped.
+## attention_not_dropped [dropout]: You never drop what attention adds.
 - y = x + self.drop(self.attention(self.norm_1(x)))
 + y = x + self.attention(self.norm_1(x))
 

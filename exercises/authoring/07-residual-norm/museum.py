@@ -170,7 +170,7 @@ def museum_piece(x, W):
 
 
 @wrong(
-    "You normalise the tokens of the past, statistics over the past included: no leak, and no LayerNorm.",
+    "Your norm takes its statistics over the past: no leak, and no LayerNorm.",
     section="what-is-averaged",
 )
 def norm_of_the_past(x, W):
@@ -227,13 +227,13 @@ itself.
 ## final_norm_over_tokens: Your final norm averages over the tokens; the museum piece had that axis right.
 - return stream / np.sqrt(np.square(stream).mean(axis=2, keepdims=True) + 1e-5)
 + return stream / np.sqrt(np.square(stream).mean(axis=1, keepdims=True) + 1e-5)
-## without_itself: Your tokens look at those before them only; the task says up to and including itself.
+## without_itself: Your tokens look only at those before them; each should look at itself, too.
 - so_far = np.cumsum(normed @ W, axis=1) / np.arange(1, x.shape[1] + 1)[:, None]
 + so_far = (np.cumsum(normed @ W, axis=1) - normed @ W) / np.maximum(np.arange(x.shape[1]), 1)[:, None]
 ## not_divided: You sum the past without dividing, so that what is added grows from token to token.
 - so_far = np.cumsum(normed @ W, axis=1) / np.arange(1, x.shape[1] + 1)[:, None]
 + so_far = np.cumsum(normed @ W, axis=1)
-## mean_of_all: Every token of yours gets the mean of the whole sequence: the past was lost with the division.
+## mean_of_all: You give every token the mean of the whole sequence; average only up to the token itself.
 - so_far = np.cumsum(normed @ W, axis=1) / np.arange(1, x.shape[1] + 1)[:, None]
 + so_far = (normed @ W).mean(axis=1, keepdims=True) + 0 * x
 ## transposed_map: Your map is transposed: with tokens in rows W stands to the right as it is.
@@ -261,11 +261,11 @@ itself.
 way.
 - stream = x + so_far
 + stream = centred + so_far
-## two_residuals [identity-plus-a-bit]: You add the normalised tokens as well as x: the stream gains what the look back
-gives, and nothing else.
+## two_residuals [identity-plus-a-bit]: You add the normalised tokens as well as x; the stream should gain only what the
+look back gives.
 - stream = x + so_far
 + stream = x + normed + so_far
-## no_look_back: Your tokens do not look back at all: each gets its own map.
+## no_look_back: Your tokens do not look back at all: each is mapped alone.
 - so_far = np.cumsum(normed @ W, axis=1) / np.arange(1, x.shape[1] + 1)[:, None]
 + so_far = normed @ W
 
@@ -274,8 +274,8 @@ gives, and nothing else.
 - stream = x + np.cumsum(normed @ W, axis=1) / np.arange(1, x.shape[1] + 1)[:, None]
 + so_far = np.cumsum(normed @ W, axis=1) / x.shape[1]
 + stream = normed + so_far
-## first_norm_removed [where-the-norm-goes]: You have removed the first norm: that stops the leak, and what the map
-reads has any size.
+## first_norm_removed [where-the-norm-goes]: You removed the first norm: that stops the leak, but the map reads tokens
+of any size.
 - centred = x - x.mean(axis=2, keepdims=True)
 - normed = centred / np.sqrt(np.square(centred).mean(axis=2, keepdims=True) + 1e-5)
 - stream = x + np.cumsum(normed @ W, axis=1) / np.arange(1, x.shape[1] + 1)[:, None]

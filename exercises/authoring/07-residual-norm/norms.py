@@ -162,7 +162,7 @@ together.
 own.
 - axes = 1 if kind == "LayerNorm" else (0, 2)
 + axes = (0, 1) if kind == "LayerNorm" else (0, 2)
-## kinds_exchanged: LayerNorm and BatchNorm are exchanged.
+## kinds_exchanged: LayerNorm and BatchNorm are swapped.
 - axes = 1 if kind == "LayerNorm" else (0, 2)
 + axes = (0, 2) if kind == "LayerNorm" else 1
 ## batch_axis_only: Your BatchNorm averages over the sequences only: it has one mean for every place of every feature.
@@ -171,15 +171,15 @@ own.
 ## batch_as_instance: Your BatchNorm averages over the tokens of each sequence and leaves out the batch.
 - axes = 1 if kind == "LayerNorm" else (0, 2)
 + axes = 1 if kind == "LayerNorm" else 2
-## batch_by_sequence: Your BatchNorm has one mean for every sequence, over its features and tokens; every feature has
-its own.
+## batch_by_sequence: Your BatchNorm has one mean per sequence, over its features and tokens; every feature needs its
+own.
 - axes = 1 if kind == "LayerNorm" else (0, 2)
 + axes = 1 if kind == "LayerNorm" else (1, 2)
 ## eps_in_rms_only [one-token-at-a-time]: There is no ε where you subtract a mean; all three norms have it under
 the root.
 - return centred / np.sqrt((centred**2).mean(axis=axes, keepdims=True) + eps)
 + return centred / np.sqrt((centred**2).mean(axis=axes, keepdims=True))
-## batch_over_everything: Your BatchNorm has a single mean for the whole batch; every feature has its own.
+## batch_over_everything: Your BatchNorm has one mean for the whole batch; every feature needs its own.
 - axes = 1 if kind == "LayerNorm" else (0, 2)
 + axes = 1 if kind == "LayerNorm" else (0, 1, 2)
 ## batch_over_features: Your BatchNorm averages over features and sequences, and has one mean for every place.
@@ -204,7 +204,7 @@ its mean square is measured from 0.
 ## rms_eps_outside [common-mistakes]: In your RMSNorm ε is added to the root; it belongs under it.
 - return x / np.sqrt((x**2).mean(axis=1, keepdims=True) + eps)
 + return x / (np.sqrt((x**2).mean(axis=1, keepdims=True)) + eps)
-## rms_over_tokens: Your RMSNorm averages over the tokens of a sequence; every token undergoes it alone.
+## rms_over_tokens: Your RMSNorm averages over the tokens of a sequence; it should take each alone.
 - return x / np.sqrt((x**2).mean(axis=1, keepdims=True) + eps)
 + return x / np.sqrt((x**2).mean(axis=2, keepdims=True) + eps)
 ## rms_over_the_batch: Your RMSNorm takes its mean square where BatchNorm takes its mean, over all tokens of the batch.
@@ -229,7 +229,7 @@ that unless told not to.
 ## rms_of_the_mean: Your RMSNorm squares the mean; it should average the squares.
 - return x / np.sqrt((x**2).mean(axis=1, keepdims=True) + eps)
 + return x / np.sqrt(x.mean(axis=1, keepdims=True) ** 2 + eps)
-## rms_over_the_sequence: Your RMSNorm has one mean square for a whole sequence; every token has its own.
+## rms_over_the_sequence: Your RMSNorm has one mean square for a sequence; every token needs its own.
 - return x / np.sqrt((x**2).mean(axis=1, keepdims=True) + eps)
 + return x / np.sqrt((x**2).mean(axis=(1, 2), keepdims=True) + eps)
 ## variances_without_a_root [one-token-at-a-time]: Where you subtract a mean you divide by the variance: the root is
@@ -249,7 +249,7 @@ the two cancel and leave rounding.
 ## batch_of_one_token: Your BatchNorm of a single token is a LayerNorm; each of its features is its own mean.
 - axes = 1 if kind == "LayerNorm" else (0, 2)
 + axes = 1 if kind == "LayerNorm" or x.shape[0] * x.shape[2] == 1 else (0, 2)
-## eps_as_a_floor: In all your norms ε is a floor for what stands under the root; it is added there.
+## eps_as_a_floor: In all your norms ε is a floor for what stands under the root; add it instead.
 -     return x / np.sqrt((x**2).mean(axis=1, keepdims=True) + eps)
 +     return x / np.sqrt(np.maximum((x**2).mean(axis=1, keepdims=True), eps))
 - return centred / np.sqrt((centred**2).mean(axis=axes, keepdims=True) + eps)

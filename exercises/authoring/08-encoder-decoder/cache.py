@@ -167,7 +167,7 @@ wrong.edits("""
 # Plain
 ## nothing_kept: The keys and values that came in are not kept: new tokens look only at each other.
 - self.k, self.v = k, v
-## mask_not_shifted: The triangle does not know of the old tokens: its first row belongs to the first new one.
+## mask_not_shifted: The triangle does not know of the old tokens: its first row sees only the oldest one.
 - may_look = torch.ones(x.shape[1], k.shape[2]).tril(old)
 + may_look = torch.ones(x.shape[1], k.shape[2]).tril()
 ## not_itself: The triangle is one short: a new token does not see itself.

@@ -178,7 +178,7 @@ token was written.
 ## unscaled: The scores are not divided by the root of the width of a head.
 - scores = q @ k.transpose(-2, -1) / self.K**0.5
 + scores = q @ k.transpose(-2, -1)
-## root_of_model_width: The root is of the width of a token; a score sums over the width of a head.
+## root_of_model_width: You take the root of a token's width; a score sums over a head's width.
 - scores = q @ k.transpose(-2, -1) / self.K**0.5
 + scores = q @ k.transpose(-2, -1) / x.shape[-1] ** 0.5
 ## join_by_reshape: You join the heads without exchanging axes first: a token gets pieces of other tokens.

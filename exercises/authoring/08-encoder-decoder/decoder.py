@@ -168,7 +168,7 @@ predict.
 - x = x + self.drop(self.feed_forward(self.norm_3(x)))
 + x = x + self.drop(self.feed_forward(self.norm_3(x)))
 + x = x + self.drop(self.cross(self.norm_2(x), memory))
-## one_norm_for_all: One norm serves all three parts; each has its own.
+## one_norm_for_all: One norm serves all three parts; each needs its own.
 - x = x + self.drop(self.cross(self.norm_2(x), memory))
 - x = x + self.drop(self.feed_forward(self.norm_3(x)))
 + x = x + self.drop(self.cross(self.norm_1(x), memory))
@@ -244,11 +244,10 @@ predict.
 + x = x + self.attention(self.drop(self.norm_1(x)))
 + x = x + self.cross(self.drop(self.norm_2(x)), memory)
 + x = x + self.feed_forward(self.drop(self.norm_3(x)))
-## memory_dropped: The memory is dropped as well; it is used as it comes.
+## memory_dropped: Dropout acts on the memory as well; use it as it comes.
 - x = x + self.drop(self.cross(self.norm_2(x), memory))
 + x = x + self.drop(self.cross(self.norm_2(x), self.drop(memory)))
-## hidden_numbers_dropped: Dropout also takes numbers inside the feed-forward layer; only what a part gives back is
-dropped.
+## hidden_numbers_dropped: You also drop numbers inside the feed-forward layer; drop only what a part gives back.
 - x = x + self.drop(self.feed_forward(self.norm_3(x)))
 + hidden = nn.functional.gelu(self.feed_forward.up(self.norm_3(x)))
 + x = x + self.drop(self.feed_forward.down(self.drop(hidden)))
@@ -261,7 +260,7 @@ dropped.
 ## small_epsilon: The ε of your third norm is not 0.00001.
 - self.norm_3, self.drop = nn.LayerNorm(d_model), nn.Dropout(dropout)
 + self.norm_3, self.drop = nn.LayerNorm(d_model, eps=1e-6), nn.Dropout(dropout)
-## normed_stream_kept: What the cross-attention reads takes the place of the stream; its result is added to the stream.
+## normed_stream_kept: The normed stream takes the place of the stream; only the cross-attention should read it.
 - x = x + self.drop(self.cross(self.norm_2(x), memory))
 + x = self.norm_2(x)
 + x = x + self.drop(self.cross(x, memory))
@@ -276,7 +275,7 @@ dropped.
 - x = x + self.drop(self.cross(self.norm_2(x), memory))
 + x = x + self.drop(self.cross(self.norm_2(x), memory.detach()))
 # InOneSum
-## one_mask_for_all: All three parts lose the same numbers; what each of them adds is drawn anew.
+## one_mask_for_all: All three parts lose the same numbers; draw anew for what each of them adds.
 - def kept(y):
 -     return nn.functional.dropout(y, self.p, self.training)
 + mask = nn.functional.dropout(x**0, self.p, self.training)
@@ -291,7 +290,7 @@ dropped.
 ## attention_not_dropped: What the self-attention adds is never dropped.
 - x = x + self.drop(self.attention(self.norm_1(x)))
 + x = x + self.attention(self.norm_1(x))
-## feed_forward_not_dropped: What the feed-forward layer adds is never dropped.
+## feed_forward_not_dropped: You never drop what the feed-forward layer adds.
 - x = x + self.drop(self.feed_forward(self.norm_3(x)))
 + x = x + self.feed_forward(self.norm_3(x))
 ## stream_replaced_by_the_memory: What the cross-attention gives replaces the stream instead of being added.

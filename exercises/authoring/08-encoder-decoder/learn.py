@@ -56,7 +56,7 @@ QUESTION = Question(
         "`targets` is what is asked for. What the decoder reads has the start token in front and is as long: what "
         "falls away at the end?",
         "A loss near 0 after ten steps is no good sign here: then the decoder reads what it is asked for. "
-        "A loss that stays near ln 5 means that nothing is learned: look at the order of the four lines of a step, "
+        "A loss that stays near ln 6 means that nothing is learned: look at the order of the four lines of a step, "
         "and at the learning rate.",
     ),
     section="two-rows-one-place-apart",

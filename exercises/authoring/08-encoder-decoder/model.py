@@ -134,8 +134,8 @@ QUESTION = Question(
         "Write down what happens to `source` until it is the memory, and then what happens to `target` until it is "
         "scores. Each list has four entries or five.",
         "`nn.ModuleList` holds the blocks, so that their parameters are found. Which of the two stacks has a triangle?",
-        "If only the check of the source fails: are places added on both sides? If only the outputs differ: each stack "
-        "ends with a norm of its own.",
+        "If the check of the source fails: are places added on both sides? If no gradient reaches a norm: each stack "
+        "ends with its own.",
     ),
     section="the-whole-transformer-on-one-page",
     brings=BRINGS,
@@ -283,18 +283,18 @@ wrong.edits("""
 ## rate_for_causal: The rate is handed to the encoder's blocks as `causal`, not as `dropout`.
 - self.encoder.append(Block(d_model, n_heads, d_ff, dropout))
 + self.encoder.append(Block(d_model, n_heads, d_ff, causal=dropout))
-## words_dropped: The embedded words are dropped, too; nothing is dropped outside the blocks.
+## words_dropped: The embedded words are dropped, too; drop nothing outside the blocks.
 - y = y + sinusoids(y.shape[1], y.shape[2])
 + y = nn.functional.dropout(y + sinusoids(y.shape[1], y.shape[2]), self.p, self.training)
 ...
 - self.head = nn.Linear(d_model, n_target)
 + self.head, self.p = nn.Linear(d_model, n_target), dropout
-## memory_dropped: The memory is dropped, too; nothing is dropped outside the blocks.
+## memory_dropped: The memory is dropped, too; drop nothing outside the blocks.
 - self.head = nn.Linear(d_model, n_target)
 + self.head, self.drop = nn.Linear(d_model, n_target), nn.Dropout(dropout)
 - z = self.norm_source(z)
 + z = self.drop(self.norm_source(z))
-## last_stream_dropped: What the head reads is dropped, too; nothing is dropped outside the blocks.
+## last_stream_dropped: What the head reads is dropped, too; drop nothing outside the blocks.
 - self.head = nn.Linear(d_model, n_target)
 + self.head, self.drop = nn.Linear(d_model, n_target), nn.Dropout(dropout)
 - return self.head(y)
@@ -314,10 +314,10 @@ wrong.edits("""
 ## places_of_the_source: The target gets as many places as the source has tokens.
 - y = y + sinusoids(y.shape[1], y.shape[2])
 + y = y + sinusoids(z.shape[1], z.shape[2])[: y.shape[1]]
-## places_in_each_layer: Places are added before every block of the encoder; they are added once.
+## places_in_each_layer: Places are added before every block of the encoder; add them once.
 - z = layer(z)
 + z = layer(z + sinusoids(z.shape[1], z.shape[2]))
-## layer_beside_layer: A block of the decoder reads its partner in the encoder; all of them read the memory.
+## layer_beside_layer: A block of the decoder reads its partner in the encoder; all should read the memory.
 - z = layer(z)
 + z = layer.gave = layer(z)
 - y = layer(y, z)

@@ -141,7 +141,7 @@ wrong.edits("""
 ## ends_not_counted: The ends of the texts are not among your characters; each of them counts as one.
 - n_characters = sum(max(1, len(piece)) for piece in pieces)
 + n_characters = sum(len(piece) for piece in pieces)
-## one_more_for_every_token: You count a character more for every token, and only an end has one that cannot be seen.
+## one_more_for_every_token: You count a character more for every token; only an end adds one.
 - n_characters = sum(max(1, len(piece)) for piece in pieces)
 + n_characters = sum(len(piece) + 1 for piece in pieces)
 ## bytes: You count bytes: a letter like ß has two of them, and is one character.
@@ -156,7 +156,7 @@ wrong.edits("""
 ## two_to_the_nats: Your perplexity raises 2 to the number of nats; to bits belongs the base 2, and to nats e.
 - return bits / n_characters, 2 ** (bits / len(pieces))
 + return bits / n_characters, 2 ** (bits * np.log(2) / len(pieces))
-## perplexities_averaged: You average the perplexities of the batches; the average belongs into the exponent.
+## perplexities_averaged: You average the perplexities of the batches; the average belongs in the exponent.
 - return bits / n_characters, 2 ** (bits / len(pieces))
 + return bits / n_characters, (counts * np.exp(means)).sum() / counts.sum()
 ## swapped: Both numbers are there, and in the wrong order.

@@ -112,13 +112,13 @@ wrong.edits("""
 ## rolled: Within a row you roll the tokens round: the last place is asked for the first token of its row.
 - read, asked = ids[places], ids[places + 1]
 + read, asked = ids[places], ids[places].roll(-1, dims=1)
-## one_too_short: Your rows are one token too short: N are read, and N are asked for.
+## one_too_short: Your rows are one token too short: N should be read, and N asked for.
 - read, asked = ids[places], ids[places + 1]
 + read, asked = ids[places][:, :-1], ids[places][:, 1:]
-## one_too_long: Your rows are one token too long: what is read has N of them, and so has what is asked for.
+## one_too_long: Your rows are one token too long: what is read should have N of them, and so should what is asked for.
 - places = starts.unsqueeze(1) + torch.arange(length).unsqueeze(0)
 + places = (starts.unsqueeze(1) + torch.arange(length + 1)).clamp(max=len(ids) - 2)
-## tokens_down_the_rows: Your tables lie on their sides: each start has a row of its own.
+## tokens_down_the_rows: Your tables lie on their sides: give each start a row of its own.
 - return read, asked
 + return read.T, asked.T
 ## one_window_after_another: You cut the text into neighbouring windows and take the numbers of the starts for theirs.
@@ -127,7 +127,7 @@ wrong.edits("""
 ## next_row_asked: What is asked for comes from the next row of the batch.
 - read, asked = ids[places], ids[places + 1]
 + read, asked = ids[places], ids[places + 1].roll(-1, dims=0)
-## only_the_last_asked: Only the token after the window is asked for; each of its places is asked for its own next one.
+## only_the_last_asked: Only the token after the window is asked for; ask each of its places for its own next one.
 - read, asked = ids[places], ids[places + 1]
 + read, asked = ids[places], ids[places[:, -1:] + 1]
 ## places_for_tokens: You return places in the text, not the tokens that stand there.

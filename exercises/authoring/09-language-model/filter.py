@@ -201,7 +201,7 @@ def as_often_written(logits, temperature, top_k=None, top_p=None):
     return result
 
 
-@wrong("Top-p looks at the probabilities from before top-k: what top-k has left is scaled to sum to 1 first.")
+@wrong("Top-p looks at the probabilities from before top-k: scale what top-k has left to sum to 1 first.")
 def top_p_first(logits, temperature, top_k=None, top_p=None):
     V = logits.shape[1]
     order = np.argsort(-logits, axis=1, kind="stable")
@@ -264,7 +264,7 @@ def never_reached(logits, temperature, top_k=None, top_p=None):
 
 wrong.edits("""
 # as_often_written
-## cold_is_greedy: A small temperature counts as 0 for you; only at 0 itself the likeliest token gets everything.
+## cold_is_greedy: A small temperature counts as 0 for you; the likeliest token gets everything only at 0.
 - if temperature == 0:
 + if temperature < 0.1:
 ## temperature_multiplied [common-mistakes]: You multiply by the temperature, so that a high one makes the text duller.
@@ -282,7 +282,7 @@ probabilities.
       powers = powers / powers.sum(axis=1, keepdims=True)
 + powers = powers ** (1 / temperature)
 + powers = powers / powers.sum(axis=1, keepdims=True)
-## crossing_token_dropped [common-mistakes]: You drop the token that crosses the line, and where the first one does
+## crossing_token_dropped [common-mistakes]: You drop the token that crosses the line, and where the first one does,
 nothing is left.
 - before = np.cumsum(powers, axis=1) - powers
 - powers = np.where(before < top_p, powers, 0)
@@ -342,12 +342,12 @@ together.
 - powers = np.where(before < top_p, powers, 0)
 + least = np.where(before < top_p, powers, np.inf).min(axis=1, keepdims=True)
 + powers = np.where(powers >= least, powers, 0)
-## greedy_shared: At a temperature of 0 you share among the likeliest where several are equal; the smallest id gets all.
+## greedy_shared: At a temperature of 0 you share among the likeliest where several are equal; give the smallest id all.
 - return np.eye(V)[order[:, 0]]
 + best = logits == logits.max(axis=1, keepdims=True)
 + return best / best.sum(axis=1, keepdims=True)
-## greedy_for_each: At a temperature of 0 each of several likeliest tokens gets the probability 1; one of them, the
-smallest id, gets it.
+## greedy_for_each: At a temperature of 0 each of several likeliest tokens gets the probability 1; only the smallest id
+should get it.
 - return np.eye(V)[order[:, 0]]
 + return 1.0 * (logits == logits.max(axis=1, keepdims=True))
 ## over_the_batch: You scale over the batch: each row has to sum to 1 by itself.

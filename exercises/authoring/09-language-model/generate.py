@@ -187,7 +187,7 @@ wrong.edits("""
 ## temperature_multiplied [common-mistakes]: You multiply by the temperature: a higher one makes the text duller.
 - p = (logits / temperature).softmax(dim=-1)
 + p = (logits * temperature).softmax(dim=-1)
-## temperature_forgotten: The temperature changes nothing: it divides the logits; if probabilities are divided by it,
+## temperature_forgotten: The temperature changes nothing: divide the logits by it; if probabilities are divided by it,
 scaling undoes that.
 - p = (logits / temperature).softmax(dim=-1)
 + p = logits.softmax(dim=-1)
@@ -220,7 +220,7 @@ scaling undoes that.
 ## first_row_for_all: Every row is drawn from the probabilities of the first; each has its own.
 - new = torch.multinomial(p, 1)
 + new = torch.multinomial(p[:1].expand(len(ids), -1), 1)
-## cold_is_greedy: A small temperature counts as 0 for you; only at 0 itself nothing is drawn.
+## cold_is_greedy: A small temperature counts as 0 for you; only at 0 itself is nothing drawn.
 - if temperature == 0:
 + if temperature <= 0.1:
 ## nearly_zero: At a temperature of 0 you draw at a small one, and what is nearly as likely comes, too.

@@ -78,8 +78,8 @@ QUESTION = Question(
     hints=(
         "From ids to logits: what is looked up, what is added, what is gone through, what comes last?",
         "The row of place n of `positions` belongs to token n, whatever the batch: `torch.arange(N)` holds the places.",
-        "If the outputs differ at every place but the last: is the block told to be causal? If they differ everywhere: "
-        "is there a norm between the last block and the head, and has the head no bias?",
+        "If *looking back* fails: is the block told to be causal? Otherwise: is there a norm between the last block "
+        "and the head, and has the head no bias?",
     ),
     section="from-vectors-to-probabilities",
     brings=BRINGS,
@@ -160,7 +160,7 @@ wrong.edits("""
 ## one_place_for_all: Every token gets the same position.
 - x = x + self.positions.weight[: ids.shape[1]]
 + x = x + self.positions.weight[0]
-## positions_multiplied: Positions are multiplied with the embeddings; they are added.
+## positions_multiplied: You multiply the embeddings by the positions; add them instead.
 - x = x + self.positions.weight[: ids.shape[1]]
 + x = x * self.positions.weight[: ids.shape[1]]
 ## no_last_norm: The norm between the last block and the head is missing.
@@ -200,10 +200,10 @@ wrong.edits("""
 ## dropout_lost: The dropout never reaches the blocks.
 - self.blocks.append(Block(d_model, n_heads, 4 * d_model, dropout, causal=True))
 + self.blocks.append(Block(d_model, n_heads, 4 * d_model, causal=True))
-## dropout_by_default: Dropout acts where the caller asks for none: its default is 0.
+## dropout_by_default: Dropout acts where the caller asks for none: make its default 0.
 - def __init__(self, n_vocab, n_positions, d_model, n_heads, n_layers, dropout=0.0):
 + def __init__(self, n_vocab, n_positions, d_model, n_heads, n_layers, dropout=0.1):
-## as_long_as_the_first: The number of places is that of the first call; each call has its own.
+## as_long_as_the_first: The number of places is that of the first call; use that of each call.
 - x = x + self.positions.weight[: ids.shape[1]]
 + self.N = getattr(self, "N", ids.shape[1])
 + x = x + self.positions.weight[: self.N]

@@ -179,25 +179,24 @@ wrong.edits("""
 ## the_token_before: You take the place before the earlier one; what followed stands after it.
 - places = [j + 1 for j in range(n) if ids[j] == ids[n]]
 + places = [j - 1 for j in range(1, n) if ids[j] == ids[n]]
-## last_time_only: Only the last earlier place counts with you; all of them do, together.
+## last_time_only: You count only the last earlier place; all should count, together.
   places = [j + 1 for j in range(n) if ids[j] == ids[n]]
 + places = places[-1:]
-## first_time_only: Only the first earlier place counts with you; all of them do, together.
+## first_time_only: You count only the first earlier place; all should count, together.
   places = [j + 1 for j in range(n) if ids[j] == ids[n]]
 + places = places[:1]
-## mean_over_all_targets: You divide by the number of all targets; those whose token is new cannot look at anything.
+## mean_over_all_targets: You divide by the number of all targets; those whose token is new have no such place.
 - return scores / max(n_targets, 1), chance / max(n_targets, 1)
 + return scores / len(ids), chance / len(ids)
-## mean_over_the_places: Where a token stood before several times you take the mean over the places; their weights add
-up.
+## mean_over_the_places: Where a token stood before several times you take the mean over the places; add their weights.
 - scores = scores + A[:, n, places].sum(axis=1)
 - chance += len(places) / (n + 1)
 + scores = scores + A[:, n, places].mean(axis=1)
 + chance += 1 / (n + 1)
-## mean_over_the_pairs: You divide by the number of pairs, so that a frequent token counts more often than its targets.
+## mean_over_the_pairs: You divide by the number of pairs, so that a target counts once for each of its places.
 - n_targets += 1
 + n_targets += len(places)
-## one_source_short: Target n may look at itself, too: by chance it has n + 1 sources, counted from 0.
+## one_source_short: Your chance leaves the target itself out; target n, counted from 0, has n + 1 sources.
 - chance += len(places) / (n + 1)
 + chance += len(places) / n
 ## all_sources_alike: Your chance is that of a head which sees the whole text; a target sees nothing behind itself.
@@ -235,17 +234,18 @@ itself.
 + A = np.concatenate([A, 0 * A[:, :, :1]], axis=2)
 - places = [j + 1 for j in range(n) if ids[j] == ids[n]]
 + places = [j + 1 for j in range(n + 1) if ids[j] == ids[n]]
-## same_token_before: You compare the tokens before: that finds the places where the target's own token came, and not
-what followed.
+## same_token_before: You look up the token before: that finds what followed it, not what followed the target's own
+token.
 - places = [j + 1 for j in range(n) if ids[j] == ids[n]]
 + places = [j + 1 for j in range(n - 1) if ids[j] == ids[n - 1]]
-## chance_of_the_heads: Your chance is the mean of the heads' scores; it has nothing to do with these heads.
+## chance_of_the_heads: Your chance is the mean of the heads' scores; it should not depend on them.
 - return scores / max(n_targets, 1), chance / max(n_targets, 1)
 + return scores / max(n_targets, 1), float(scores.mean()) / max(n_targets, 1)
 ## heads_averaged: You average over the heads; each has a score of its own.
 - return scores / max(n_targets, 1), chance / max(n_targets, 1)
 + return float(scores.mean()) / max(n_targets, 1), chance / max(n_targets, 1)
-## chance_as_one_quotient: Your chance divides all places by all sources; like the score it is a mean over the targets.
+## chance_as_one_quotient: Your chance divides all places by all sources; like the score it should be a mean over the
+targets.
 - scores, chance, n_targets = np.zeros(len(A)), 0.0, 0
 + scores, n_places, n_sources, n_targets = np.zeros(len(A)), 0, 0, 0
 -         chance += len(places) / (n + 1)

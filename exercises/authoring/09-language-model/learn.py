@@ -62,8 +62,8 @@ QUESTION = Question(
     hints=(
         "A step needs a batch: random starts, and your `cut`. What is the largest start that still fits?",
         "The four lines of a step, AdamW, a learning rate near 0.01. Does the first loss lie near ln 6, about 1.8? "
-        "If it is lower, look at the shift and at the mask.",
-        "A loss that stays above 0.9 has not found the second digit: it takes about sixty steps of 32 rows. Let "
+        "If it soon nears 0, look at the shift and at the mask.",
+        "A loss that stays above 0.9 has not found the last digit: it takes about sixty steps of 32 rows. Let "
         "the rate warm up and fall to zero, and keep two blocks of width 32.",
     ),
     section="half-a-minute-of-training",

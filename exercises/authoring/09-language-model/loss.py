@@ -336,7 +336,7 @@ one place before.
 - return -(weights * (log_p * came).sum(axis=2)).sum(), weights[:, :, None] * (np.exp(log_p) - came)
 + gradient = weights[:, :, None] * (np.exp(log_p) - came)
 + return -(weights * (log_p * came).sum(axis=2)).sum(), np.roll(gradient, 1, axis=1)
-## gradient_of_one_logit: Your gradient moves the token that came alone; every other token is pushed down by its
+## gradient_of_one_logit: Your gradient moves only the token that came; every other should be pushed down by its
 probability.
 - return -(weights * (log_p * came).sum(axis=2)).sum(), weights[:, :, None] * (np.exp(log_p) - came)
 + return -(weights * (log_p * came).sum(axis=2)).sum(), weights[:, :, None] * (np.exp(log_p) - 1) * came

@@ -106,7 +106,7 @@ wrong.edits("""
 ## numbers_for_labels: You return the number of the nearest picture; its label is asked for.
 - return labels[distances.argmin(axis=1)]
 + return distances.argmin(axis=1)
-## over_the_new_ones: Your argmin runs over the new pictures; each of these needs an answer, so it runs over the known
+## over_the_new_ones: Your argmin runs over the new pictures; each of these needs an answer: let it run over the known
 ones.
 - return labels[distances.argmin(axis=1)]
 + return labels[distances.argmin(axis=0) % len(labels)]
@@ -116,7 +116,7 @@ ones.
 ## absolute: You add up absolute differences; the squared ones are asked for.
 - distances = (apart**2).sum(axis=(2, 3))
 + distances = np.abs(apart).sum(axis=(2, 3))
-## largest_pixel: You compare the pixel that differs most; all of them count.
+## largest_pixel: You compare the pixel that differs most; all should count.
 - distances = (apart**2).sum(axis=(2, 3))
 + distances = np.abs(apart).max(axis=(2, 3))
 ## first_row_alone: You compare the first row of each picture alone.
@@ -126,7 +126,7 @@ ones.
 others.
 - return labels[distances.argmin(axis=1)]
 + return labels[np.einsum("mrc,brc->mb", new, seen).argmax(axis=1)]
-## by_angle: You compare directions, and two pictures of different brightness have the same one.
+## by_angle: You compare directions, and a brighter copy of a picture has the same one.
 - return labels[distances.argmin(axis=1)]
 + lengths = np.sqrt((seen**2).sum(axis=(1, 2)))
 + return labels[(np.einsum("mrc,brc->mb", new, seen) / lengths).argmax(axis=1)]

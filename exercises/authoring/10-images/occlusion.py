@@ -162,7 +162,7 @@ wrong.edits("""
 ## covered_with_zero: You cover with 0; the grey is an argument.
 - covered[:, top : top + s, left : left + s] = grey
 + covered[:, top : top + s, left : left + s] = 0.0
-## grey_added: You add the grey to the patch; it takes the place of what was there.
+## grey_added: You add the grey to the patch; let it replace what was there.
 - covered[:, top : top + s, left : left + s] = grey
 + covered[:, top : top + s, left : left + s] += grey
 ## all_but_the_patch: You cover everything but the patch.
@@ -187,7 +187,7 @@ wrong.edits("""
 ## bias_left_out: The bias b is missing in the scores.
 - scores = pictures.reshape(len(pictures), -1) @ W.T + b
 + scores = pictures.reshape(len(pictures), -1) @ W.T
-## patches_in_rows: Your result is N×B; a picture has a row.
+## patches_in_rows: Your result is N×B, not B×N.
 - return np.stack(costs, axis=1)
 + return np.stack(costs, axis=0)
 ## mean_grey_of_the_picture: You cover with the mean of each picture; the grey is an argument.

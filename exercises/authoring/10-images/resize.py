@@ -208,9 +208,7 @@ def kept_the_norm(P, old, new):
     )
 
 
-@wrong(
-    "Outside the first and the last middle you draw the straight line on; there the vectors stay those of the border."
-)
+@wrong("Outside the first and the last middle you draw the straight line on; keep the vectors of the border there.")
 def drawn_out(P, old, new):
     shares = []
     for few, many in zip(old, new, strict=True):
@@ -233,7 +231,7 @@ def one_long_row(P, old, new):
     return np.concatenate([P[:1], np.stack(columns, axis=1)])
 
 
-@wrong("You interpolate along the rows and repeat along the columns; both axes are interpolated.")
+@wrong("You interpolate along the rows and repeat along the columns; interpolate both axes.")
 def rows_only(P, old, new):
     few, many = old[0], new[0]
     place = np.clip((np.arange(many) + 0.5) * few / many - 0.5, 0, few - 1)
@@ -287,7 +285,7 @@ their squares.
 is asked for.
 - shares.append(np.maximum(1 - np.abs(place[:, None] - np.arange(few)), 0))
 + shares.append((np.floor(place)[:, None] == np.arange(few)).astype(float))
-## not_held_at_the_border: Outside the first and the last middle your vectors fade towards 0; they take the value of the
+## not_held_at_the_border: Outside the first and the last middle your vectors fade towards 0; keep the value of the
 border.
 - place = np.clip(place, 0, few - 1)
 + place = place
@@ -300,10 +298,10 @@ border.
 ## class_token_lost: The position of the class token is missing in your result.
 - return np.concatenate([P[:1], larger.reshape(-1, P.shape[1])])
 + return larger.reshape(-1, P.shape[1])
-## class_token_at_the_end: The class token comes first, and keeps its position there.
+## class_token_at_the_end: You put the class token last; it comes first.
 - return np.concatenate([P[:1], larger.reshape(-1, P.shape[1])])
 + return np.concatenate([larger.reshape(-1, P.shape[1]), P[:1]])
-## class_token_a_mean: You give the class token the mean of the new positions; it keeps its own.
+## class_token_a_mean: You give the class token the mean of the new positions; keep its own.
 - return np.concatenate([P[:1], larger.reshape(-1, P.shape[1])])
 + return np.concatenate([larger.mean(axis=(0, 1))[None], larger.reshape(-1, P.shape[1])])
 ## last_for_the_class_token: You take the last row of P for the class token; it is the first.

@@ -187,8 +187,8 @@ stands first.
 - x = np.concatenate([np.tile(c, (B, 1, 1)), patches @ W.T + b], axis=1)
 + patches = cells.transpose(0, 2, 3, 1, 4, 5).reshape(B, -1, C * s * s)
 + x = np.concatenate([patches @ W.T + b, np.tile(c, (B, 1, 1))], axis=1)
-## bare_reshape [common-mistakes]: A bare reshape cuts each image into strips: no pixel below another one lands in the
-same patch.
+## bare_reshape [common-mistakes]: A bare reshape cuts each image into runs of its numbers as they are stored, not into
+squares.
 - B, C, rows, columns = images.shape
 - cells = images.reshape(B, C, rows // s, s, columns // s, s)
 - patches = cells.transpose(0, 2, 4, 1, 3, 5).reshape(B, -1, C * s * s)

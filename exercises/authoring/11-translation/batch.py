@@ -222,7 +222,7 @@ wrong.edits("""
 ## padding_in_front: You fill up on the left; here padding stands behind the words.
 - return np.array([row + [padding] * (longest - len(row)) for row in rows])
 + return np.array([[padding] * (longest - len(row)) + row for row in rows])
-## both_with_both: What is read and what is wanted both hold start and end; each has one of the two.
+## both_with_both: What is read and what is wanted both hold start and end; each needs one of the two.
 - read = filled([[start, *words] for words in targets])
 - wanted = filled([[*words, end] for words in targets])
 + read = filled([[start, *words, end] for words in targets])

@@ -360,7 +360,7 @@ def written_on_after_the_end(p, start, end, n_tokens, n_beams, alpha):
     return np.array(best[0][1:]), float(score(best))
 
 
-@wrong("You add to scores that have been divided already; log-probabilities are added, and scores are made of them.")
+@wrong("You divide twice: what a beam holds has been divided already, and the score divides it again.")
 def divided_in_every_step(p, start, end, n_tokens, n_beams, alpha):
     def score(beam):
         return beam[1] / (len(beam[0]) - 1) ** alpha
@@ -417,7 +417,7 @@ out.
 + candidates = [done.append(beam) or beam for beam in beams if beam[0][-1] == end]
 - best = max(beams, key=score)
 + best = max(beams + done, key=score)
-## one_ended_kept: Of the beams that have ended you keep the best alone; all of them stay among the candidates.
+## one_ended_kept: Of the beams that have ended you keep the best alone; all should stay among the candidates.
 - candidates = [beam for beam in beams if beam[0][-1] == end]
 + ended = [beam for beam in beams if beam[0][-1] == end]
 + candidates = sorted(ended, key=score)[-1:]
@@ -425,8 +425,8 @@ out.
 - candidates += [([*text, word], total + more) for word, more in enumerate(log_p)]
 + longer = [([*text, word], total + more) for word, more in enumerate(log_p)]
 + candidates += [beam for beam in longer if beam[0] != [start, end]]
-## ended_divided_alone: You divide the ended texts by their length and the others not; all candidates are compared by
-the same score.
+## ended_divided_alone: You divide the ended texts by their length and the others not; compare all candidates by the
+same score.
 - return beam[1] / (len(beam[0]) - 1) ** alpha
 + return beam[1] / (len(beam[0]) - 1) ** (alpha if beam[0][-1] == end else 0.0)
 ## wus_form: You divide by ((5 + L)/6) to the power of α, as Wu and others do; here it is L alone.
@@ -460,7 +460,7 @@ becomes 0.
 + beams = [([start], 1.0)]
 - candidates += [([*text, word], total + more) for word, more in enumerate(log_p)]
 + candidates += [([*text, word], total * np.exp(more)) for word, more in enumerate(log_p)]
-## search_overflows: The exponential meets large scores as they are and overflows.
+## search_overflows: Your exponentials overflow: subtract the largest score first.
 - log_p = scores - scores.max()
 + log_p = scores
 ## ended_ones_dropped: Beams that have ended are dropped from the search, and with them short texts that may be the
@@ -479,10 +479,10 @@ best.
 ## one_ended_beam_stops: You stop as soon as one beam has ended; all that are kept must have.
 - if all(text[-1] == end for text, _ in beams):
 + if any(text[-1] == end for text, _ in beams):
-## start_counts: L counts the start token, too; only the words that are written count.
+## start_counts: Your L counts the start token, too; count only words that are written.
 - return beam[1] / (len(beam[0]) - 1) ** alpha
 + return beam[1] / len(beam[0]) ** alpha
-## end_does_not_count: L leaves the end token out; it is a word that was written.
+## end_does_not_count: Your L leaves out the end token, a word that was written.
 - return beam[1] / (len(beam[0]) - 1) ** alpha
 + return beam[1] / max(sum(word != end for word in beam[0]) - 1, 1) ** alpha
 ## divided_at_the_end_only: While searching you compare log-probabilities as they are, and divide by the length only at
@@ -519,7 +519,7 @@ a place from start to end.
 ## end_cut_off: The text that you return lacks the end token that was written.
 - return np.array(best[0][1:]), float(score(best))
 + return np.array([word for word in best[0][1:] if word != end]), float(score(best))
-## log_probability_returned: You return the log-probability; the score is divided by the length.
+## log_probability_returned: You return the log-probability; divide the score by the length.
 - return np.array(best[0][1:]), float(score(best))
 + return np.array(best[0][1:]), float(best[1])
 ## probability_returned: You return the exponential of the score.

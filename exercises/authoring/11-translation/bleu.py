@@ -249,7 +249,7 @@ first.
 ## product_without_root: You multiply the precisions without taking the root of their number.
 - return exact, float(np.exp(np.mean(np.log(precisions)) + min(0.0, 1 - r / c)))
 + return exact, float(np.prod(precisions) * np.exp(min(0.0, 1 - r / c)))
-## longest_order_alone: Only the longest order counts for you; all orders from 1 on do.
+## longest_order_alone: You count only the longest order; all from 1 on should count.
 - return exact, float(np.exp(np.mean(np.log(precisions)) + min(0.0, 1 - r / c)))
 + return exact, float(precisions[-1] * np.exp(min(0.0, 1 - r / c)))
 ## no_penalty: There is no brevity penalty: whoever writes only the words that are sure gets a high score.
@@ -258,10 +258,10 @@ first.
 ## penalty_for_length: Your penalty has c and r exchanged: it punishes texts that are too long.
 - return exact, float(np.exp(np.mean(np.log(precisions)) + min(0.0, 1 - r / c)))
 + return exact, float(np.exp(np.mean(np.log(precisions)) + min(0.0, 1 - c / r)))
-## penalty_is_a_ratio: Your penalty is c/r; it is exp(1 − r/c).
+## penalty_is_a_ratio: Your penalty is c/r, not exp(1 − r/c).
 - return exact, float(np.exp(np.mean(np.log(precisions)) + min(0.0, 1 - r / c)))
 + return exact, float(np.exp(np.mean(np.log(precisions))) * min(1.0, c / r))
-## orders_never_written_left_out: You leave out an order of which nothing was written; BLEU is then 0.
+## orders_never_written_left_out: You leave out an order of which nothing was written; return 0 then.
 -     precisions.append(hits / max(total, 1))
 - if min(precisions) == 0:
 +     if total:
@@ -271,14 +271,14 @@ first.
 bonus.
 - return exact, float(np.exp(np.mean(np.log(precisions)) + min(0.0, 1 - r / c)))
 + return exact, float(np.exp(np.mean(np.log(precisions)) + max(0.0, 1 - c / r)))
-## bonus_for_length: Texts that are too long get a penalty above 1 from you, which is a bonus; it is at most 1.
+## bonus_for_length: Texts that are too long get a penalty above 1 from you, which is a bonus; allow at most 1.
 - return exact, float(np.exp(np.mean(np.log(precisions)) + min(0.0, 1 - r / c)))
 + return exact, float(np.exp(np.mean(np.log(precisions)) + 1 - r / c))
 ## penalty_of_sentences: You average a penalty of each sentence; there is one, from the lengths of the whole batch.
 - return exact, float(np.exp(np.mean(np.log(precisions)) + min(0.0, 1 - r / c)))
 + penalties = [np.exp(min(0.0, 1 - len(b) / len(a))) if a else 0.0 for a, b in zip(written, wanted, strict=True)]
 + return exact, float(np.exp(np.mean(np.log(precisions))) * np.mean(penalties))
-## empty_orders_left_out: Orders without a hit or without an n-gram are left out of your mean; BLEU is 0 then.
+## empty_orders_left_out: Orders without a hit or without an n-gram are left out of your mean; return 0 then.
 - if min(precisions) == 0:
 + precisions = [precision for precision in precisions if precision > 0]
 + if not precisions:
@@ -303,7 +303,7 @@ n-grams, and the penalty is turned round.
 ## beginning_is_enough: You take a sentence as right when its beginning is; it has to be as long as what is wanted.
 - exact = sum(a == b for a, b in zip(written, wanted, strict=True)) / len(wanted)
 + exact = sum(a == b[: len(a)] for a, b in zip(written, wanted, strict=True)) / len(wanted)
-## sorted_words: The order of the words does not matter to you in the exact share; it does.
+## sorted_words: You ignore the order of the words in the exact share; it should matter.
 - exact = sum(a == b for a, b in zip(written, wanted, strict=True)) / len(wanted)
 + exact = sum(sorted(a) == sorted(b) for a, b in zip(written, wanted, strict=True)) / len(wanted)
 ## in_percent: Your numbers are percentages; shares between 0 and 1 are expected.
@@ -334,7 +334,7 @@ n-grams, and the penalty is turned round.
 - theirs = [tuple(b[i : i + n]) for i in range(len(b) - n + 1)]
 + ours = [tuple(a[i : i + n]) for i in range(len(a))]
 + theirs = [tuple(b[i : i + n]) for i in range(len(b))]
-## nearly_zero: You put a tiny number in place of an order without hits; BLEU is then 0.
+## nearly_zero: You put a tiny number in place of an order without hits; return 0 then.
 - precisions.append(hits / max(total, 1))
 + precisions.append(max(hits, 1e-9) / max(total, 1))
 - return exact, float(np.exp(np.mean(np.log(precisions)) + min(0.0, 1 - r / c)))

@@ -188,7 +188,7 @@ between words.
 ## never_less_than_two: You divide by two at least; a batch may hold a single word.
 - return surprise.sum() / real.sum(), gradient / real.sum()
 + return surprise.sum() / max(real.sum(), 2), gradient / max(real.sum(), 2)
-## padding_gets_no_share: Padding gets no share of ε; it is one of the V words.
+## padding_gets_no_share: You give padding no share of ε, although it is one of the V words.
 - shares = smoothing / V + (1 - smoothing) * np.eye(V)[wanted]
 + shares = smoothing / (V - 1) + (1 - smoothing) * np.eye(V)[wanted]
 + shares[:, :, padding] = 0
@@ -258,7 +258,7 @@ more weight.
 ## uphill: Your gradient has the wrong sign: it points to where the loss falls.
 - gradient = (np.exp(log_p) - shares) * real[:, :, None]
 + gradient = (shares - np.exp(log_p)) * real[:, :, None]
-## overflows: The exponential meets large scores as they are and overflows.
+## overflows: Your exponentials overflow: subtract the largest score first.
 - shifted = logits - logits.max(axis=2, keepdims=True)
 + shifted = logits
 ## log_of_zero: You take the logarithm of a softmax that has become 0; with large scores that is −∞.
@@ -285,8 +285,8 @@ probability.
 ## bits: Your logarithm has the base 2; nats are expected, and the gradient belongs to them.
 - surprise = -(shares * log_p).sum(axis=2) * real
 + surprise = -(shares * log_p / np.log(2)).sum(axis=2) * real
-## padding_cannot_be_written: You leave the padding out of the softmax; it is one of the V words, and only as a wanted
-word it does not count.
+## padding_cannot_be_written: You leave the padding out of the softmax; it is one of the V words, and it is left out
+only as a wanted word.
 - shifted = logits - logits.max(axis=2, keepdims=True)
 + shifted = np.where(np.arange(V) == padding, -1e300, logits - logits.max(axis=2, keepdims=True))
 ## logits_taken_for_logs: You treat the scores as logarithms of probabilities; they are no such thing before a softmax.
@@ -295,7 +295,7 @@ word it does not count.
 ## loss_for_each_word: You return the loss of each place; one number is expected.
 - return surprise.sum() / real.sum(), gradient / real.sum()
 + return surprise, gradient / real.sum()
-## gradient_of_the_softmax: Your gradient has a factor p(1 − p) too much: it is taken by the softmax's own slope once
+## gradient_of_the_softmax: Your gradient has a factor p(1 − p) too much: it is multiplied by the softmax's slope once
 more.
 - gradient = (np.exp(log_p) - shares) * real[:, :, None]
 + gradient = (np.exp(log_p) - shares) * np.exp(log_p) * (1 - np.exp(log_p)) * real[:, :, None]

@@ -302,10 +302,10 @@ the other sentences of its batch.
 ## padding_of_the_target_seen: You have the triangle, but the places behind the end still look at padding.
 - x = x + attend(x, x, p["self"], in_read & past)
 + x = x + attend(x, x, p["self"], past)
-## memory_asks: The memory asks and the target answers: queries come from whoever is being written.
+## memory_asks: The memory asks and the target answers: they should come from what is being written.
 - x = x + attend(x, memory, p["cross"], in_source)
 + x = x + attend(memory, x, p["cross"], in_read)
-## memory_asks_itself: The memory looks at itself; queries come from the target.
+## memory_asks_itself: The memory looks at itself; take queries from the target.
 - x = x + attend(x, memory, p["cross"], in_source)
 + x = x + attend(memory, memory, p["cross"], in_source)
 ## values_from_the_target: Keys come from the memory and values from the target, and they no longer belong together.
@@ -313,11 +313,11 @@ the other sentences of its batch.
 +     values = asking
 - return powers / powers.sum(axis=2, keepdims=True) @ (asked @ W_v) @ W_o
 + return powers / powers.sum(axis=2, keepdims=True) @ (values @ W_v) @ W_o
-## side_by_side: Both attentions start from the same rows; the second one takes up what the first has made.
+## side_by_side: Both attentions start from the same rows; the second should take up what the first has made.
 - x = x + attend(x, x, p["self"], in_read & past)
 - x = x + attend(x, memory, p["cross"], in_source)
 + x = x + attend(x, x, p["self"], in_read & past) + attend(x, memory, p["cross"], in_source)
-## source_first: The source is looked at first and the own words afterwards; the order is the other way round.
+## source_first: The source is looked at first and the own words afterwards; reverse the order.
   past = np.tri(read.shape[1], dtype=bool)
 + x = x + attend(x, memory, p["cross"], in_source)
 - x = x + attend(x, memory, p["cross"], in_source)
@@ -354,7 +354,7 @@ thousands that is not low enough.
 ## fifty_thousand_below: You put −50,000 in place of hidden scores; scores in the tens of thousands may be lower still.
 - table = np.where(may_look, table, -1e300)
 + table = np.where(may_look, table, -5e4)
-## attention_overflows: The exponential meets large scores as they are and overflows.
+## attention_overflows: Your exponentials overflow: subtract the largest score first.
 - powers = np.exp(table - table.max(axis=2, keepdims=True))
 + powers = np.exp(table)
 ## maximum_before_hiding: You subtract the largest of all scores, hidden ones included; where a hidden one is huge,
@@ -373,8 +373,8 @@ weight.
 + scores = x @ p["head"]
 + scores = np.exp(scores - scores.max(axis=2, keepdims=True))
 + return scores / scores.sum(axis=2, keepdims=True)
-## padding_dropped_from_target: You hide the padding of the source from the target's look at itself and the other way
-round.
+## padding_dropped_from_target: Nothing hides padding in the target's look at itself; across, you ask where the target
+has padding.
 - x = x + attend(x, x, p["self"], in_read & past)
 - x = x + attend(x, memory, p["cross"], in_source)
 + x = x + attend(x, x, p["self"], past)

@@ -202,7 +202,7 @@ of the source.
 + ids = torch.cat([w, z])[None]
 - found.append(self.head(x)[0, len(z) :])
 + found.append(self.head(x)[0, : len(w)])
-## places_begin_again: The places begin again at 0 with the target; they run through the whole row.
+## places_begin_again: The places begin again at 0 with the target; let them run through the whole row.
 - x = x + sinusoids(x.shape[1], x.shape[2])
 + x = x + torch.cat([sinusoids(len(z), x.shape[2]), sinusoids(len(w), x.shape[2])])
 ## no_places: No places are added, so that the order of the words is hardly known.

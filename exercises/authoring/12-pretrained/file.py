@@ -283,7 +283,7 @@ def as_often_written(content):
     return tensors
 
 
-@wrong("The eight bytes of the length are read with the highest first.")
+@wrong("You read the length's eight bytes highest first, not lowest.")
 def big_endian_length(content):
     data = content.tobytes()
     start = 8 + int.from_bytes(data[:8], "big")
@@ -301,7 +301,7 @@ def big_endian_length(content):
     return tensors
 
 
-@wrong("A file is never compared with what its header says, so that damage passes unseen or is told by NumPy.")
+@wrong("A file is never compared with what its header says, so that damage passes unseen or is reported by NumPy.")
 def damage_unseen(content):
     data = content.tobytes()
     start = 8 + int.from_bytes(data[:8], "little")
@@ -319,7 +319,7 @@ def damage_unseen(content):
     return tensors
 
 
-@wrong("Behind the header you begin where its last bracket stands; the spaces after it belong to the header, too.")
+@wrong("You start right after the header's last bracket; the spaces behind it belong to the header, too.")
 def spaces_not_counted(content):
     data = content.tobytes()
     start = 8 + int.from_bytes(data[:8], "little")
@@ -350,49 +350,48 @@ wrong.edits("""
 + numbers = np.frombuffer(raw, "<f4")
 - numbers = np.frombuffer(raw, {"F64": "<f8", "F32": "<f4", "F16": "<f2"}[entry["dtype"]])
 + numbers = np.frombuffer(raw, "<f4")
-## offsets_from_the_file: The offsets are counted from the first byte of the file, but they begin behind the header.
+## offsets_from_the_file: You count the offsets from the first byte of the file, but they begin behind the header.
 - raw = data[start + left : start + right]
 + raw = data[left:right]
-## length_forgotten: You begin to count where the header ends according to its length, but the eight bytes before it are
-missing in the sum.
+## length_forgotten: Your sum for where the header ends has its length, but not the eight bytes before it.
 - raw = data[start + left : start + right]
 + raw = data[start - 8 + left : start - 8 + right]
-## header_not_skipped: The offsets are counted from the first byte of the header, not from the first one behind it.
+## header_not_skipped: You count the offsets from the first byte of the header; count from the first one behind it.
 - raw = data[start + left : start + right]
 + raw = data[8 + left : 8 + right]
-## one_byte_of_length: Only the first of the eight bytes is taken for the length, which is enough for short headers
-alone.
+## one_byte_of_length: You take only the first of the eight bytes for the length, which is enough only for short
+headers.
 - start = 8 + int.from_bytes(data[:8], "little")
 - if len(data) < start:
 -     raise ValueError(f"{len(data)} bytes came, the header alone asks for {start}")
 + start = 8 + data[0]
-## underlined_names_left_out: You leave out every name that begins like `__metadata__`; only that one is no tensor.
+## underlined_names_left_out: You leave out every name that begins like `__metadata__`; leave out only that one.
 - header.pop("__metadata__", None)
 + header = {name: entry for name, entry in header.items() if not name.startswith("__")}
 ## length_in_uint8: The bytes of the length are added up as uint8, which holds nothing above 255.
 - start = 8 + int.from_bytes(data[:8], "little")
 + start = 8 + int(sum(byte * 256**place for place, byte in enumerate(content[:8])))
-## metadata_kept: The entry `__metadata__` is treated as a tensor.
+## metadata_kept: You treat the entry `__metadata__` as a tensor.
 - header.pop("__metadata__", None)
 - end = start + max((entry["data_offsets"][1] for entry in header.values()), default=0)
 + end = start + max((entry["data_offsets"][1] for entry in header.values() if "data_offsets" in entry), default=0)
-## metadata_always_there: You delete `__metadata__` also where the header has none.
+## metadata_always_there: You delete `__metadata__` even where the header has none.
 - header.pop("__metadata__", None)
 + del header["__metadata__"]
-## in_the_order_of_the_header: You take the tensors one after the other as the header names them; where their bytes lie
-is what the offsets say.
+## in_the_order_of_the_header: You take the tensors one after the other as the header names them; the offsets say where
+their bytes lie.
 - tensors = {}
 + tensors, place = {}, start
 - raw = data[start + left : start + right]
 + raw = data[place : place + right - left]
 + place += right - left
-## big_endian_numbers: The bytes of each number are read with the highest first.
+## big_endian_numbers: You read each number's bytes highest first, not lowest.
 - numbers = np.frombuffer(raw, {"F64": "<f8", "F32": "<f4", "F16": "<f2"}[entry["dtype"]])
 + numbers = np.frombuffer(raw, {"F64": ">f8", "F32": ">f4", "F16": ">f2"}[entry["dtype"]])
-## column_by_column: The numbers are laid into the table column by column; they come row by row.
+## column_by_column: You fill the table column by column; the numbers come row by row.
 - tensors[name] = numbers.astype(np.float64).reshape(entry["shape"])
 + tensors[name] = numbers.astype(np.float64).reshape(entry["shape"], order="F")
-## shape_backwards: The axes are in the reverse order: the first number of the shape is that of the rows.
+## shape_backwards: Your axes are in reverse order: the first number of the shape should count the rows.
 - tensors[name] = numbers.astype(np.float64).reshape(entry["shape"])
 + tensors[name] = numbers.astype(np.float64).reshape(entry["shape"][::-1])
 ## shape_ignored: The numbers of a tensor stay in one row; its shape is never used.
@@ -401,7 +400,7 @@ is what the offsets say.
 ## single_precision_kept: The arrays keep the precision of the file; float64 is asked for.
 - tensors[name] = numbers.astype(np.float64).reshape(entry["shape"])
 + tensors[name] = numbers.reshape(entry["shape"])
-## bfloat_as_half: BF16 is read as F16: of equal length, but with three bits of exponent less.
+## bfloat_as_half: You read BF16 as F16, which is as long but has three fewer exponent bits.
 - numbers = (np.frombuffer(raw, "<u2").astype("<u4") << 16).view("<f4")
 + numbers = np.frombuffer(raw, "<f2")
 ## bfloat_as_numbers: The bits of BF16 are shifted, and then taken for a whole number instead of a float.
@@ -419,18 +418,18 @@ be made 32 bits wide before they are shifted there.
 ## too_long_unseen: A file that goes on behind its last tensor is read as if it were whole.
 - if len(data) != end:
 + if len(data) < end:
-## asserted: Damage is an AssertionError here; a ValueError is what a caller can expect.
+## asserted: You raise an AssertionError for damage; it should be a ValueError.
 - if len(data) != end:
 -     raise ValueError(f"{len(data)} bytes came, {end} should have")
 + assert len(data) == end, f"{len(data)} bytes came, {end} should have"
-## no_figures: The error says that a file is damaged, and not how many bytes came and should have come.
+## no_figures: Your error says a file is damaged, but not how many bytes came and should have come.
 - raise ValueError(f"{len(data)} bytes came, {end} should have")
 + raise ValueError("the file is truncated or altered")
 ## length_in_letters: The length of the header counts bytes, and you count letters: some letters have two.
 - header = json.loads(data[8:start])
 + header = json.JSONDecoder().raw_decode(data[8:].decode("utf-8", "ignore"))[0]
 + start = 8 + len(data[8:start].decode("utf-8"))
-## two_bytes_of_length: Only two of the eight bytes are taken for the length, which ends at 65,535.
+## two_bytes_of_length: You take only two of the length's eight bytes; two hold at most 65,535.
 - start = 8 + int.from_bytes(data[:8], "little")
 + start = 8 + int.from_bytes(data[:2], "little")
 ## metadata_in_the_way: You leave the entry `__metadata__` in the header; it has no offsets, so take it out first.

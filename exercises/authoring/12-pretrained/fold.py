@@ -192,7 +192,7 @@ def as_often_written(layer):
 
 wrong.edits("""
 # as_often_written
-## rows_scaled: The scale multiplies the rows of the matrices, their outputs; it belongs to the inputs.
+## rows_scaled: You scale the rows of the matrices, their outputs; scale the columns, their inputs.
 - "q": (W_q * scale, b_q),
 - "k": (W_k * scale, zeros),
 - "v": (W_v * scale, zeros),
@@ -202,7 +202,7 @@ wrong.edits("""
 ## shift_forgotten: The shift of the norm is dropped without a trace in the biases.
 - b_q = b_q + W_q @ shift
 - b_v = b_v + W_v @ shift
-## shift_scaled_too: The shift goes through the matrices after they were scaled; the norm adds it behind its scale.
+## shift_scaled_too: You put the shift through the scaled matrices; put it through the unscaled ones.
 - b_q = b_q + W_q @ shift
 - b_v = b_v + W_v @ shift
 + b_q = b_q + (W_q * scale) @ shift
@@ -212,11 +212,11 @@ wrong.edits("""
 - b_v = b_v + W_v @ shift
 + b_q = b_q + (W_q * scale) @ (shift / scale)
 + b_v = b_v + (W_v * scale) @ (shift / scale)
-## shift_of_the_values_forgotten: What the values' matrix makes of the shift does not reach `out`.
+## shift_of_the_values_forgotten: Your `out` lacks what the values' matrix makes of the shift.
 - b_v = b_v + W_v @ shift
-## shift_of_the_queries_forgotten: What the queries' matrix makes of the shift is missing in their bias.
+## shift_of_the_queries_forgotten: Your queries' bias lacks what their matrix makes of the shift.
 - b_q = b_q + W_q @ shift
-## shift_not_multiplied: The shift is added to the biases as it is; the matrices multiply it first.
+## shift_not_multiplied: You add the shift to the biases as it is; multiply by the matrices first.
 - b_q = b_q + W_q @ shift
 - b_v = b_v + W_v @ shift
 + b_q = b_q + shift
@@ -227,10 +227,10 @@ wrong.edits("""
 ## shift_left_in_the_norm: The norm keeps its shift, so that it is used twice.
 - "norm": (np.ones(len(scale)), zeros),
 + "norm": (np.ones(len(scale)), shift),
-## values_bias_dropped: The bias of the values is dropped; the weights of a target sum to 1, so that it reaches `out`.
+## values_bias_dropped: You drop the bias of the values; the weights of a target sum to 1, so it does reach `out`.
 - "out": (W_o, b_o + W_o @ b_v),
 + "out": (W_o, b_o),
-## values_bias_as_it_is: The bias of the values is added to that of `out` as it is; `out` multiplies it first.
+## values_bias_as_it_is: You add the bias of the values to that of `out` as it is; multiply it by `out` first.
 - "out": (W_o, b_o + W_o @ b_v),
 + "out": (W_o, b_o + b_v),
 ## out_turned [a-file-that-almost-fits]: The bias of the values goes through `out` the wrong way round; being square, it
@@ -251,7 +251,7 @@ is output × input, `W @ b`.
 + b_v = b_v + shift @ W_v
 - "out": (W_o, b_o + W_o @ b_v),
 + "out": (W_o, b_o + b_v @ W_o),
-## bias_scaled: The bias of the queries is multiplied by the scale; the norm scales before the map, not behind it.
+## bias_scaled: You multiply the bias of the queries by the scale; the norm scales before the map, not after it.
 - "q": (W_q * scale, b_q),
 + "q": (W_q * scale, b_q * scale),
 ## values_bias_counted_twice: The bias of the values stays where it was and is folded into `out` as well.
@@ -266,10 +266,10 @@ is output × input, `W @ b`.
 ## queries_bias_dropped: The bias of the queries is dropped with that of the keys, but scores do depend on it.
 - b_q = b_q + W_q @ shift
 + b_q = zeros
-## keys_not_scaled: The keys read the normalised token as well, and their matrix is not scaled.
+## keys_not_scaled: Your keys' matrix is not scaled, but it reads the normalised token, too.
 - "k": (W_k * scale, zeros),
 + "k": (W_k, zeros),
-## divided_by_the_scale: The matrices are divided by the scale; they have to do its work.
+## divided_by_the_scale: You divide the matrices by the scale; multiply them by it.
 - "q": (W_q * scale, b_q),
 - "k": (W_k * scale, zeros),
 - "v": (W_v * scale, zeros),

@@ -218,12 +218,12 @@ wrong.edits("""
 before them.
 - y = attend(q, k, v, config["n_head"], np.tri(N, dtype=bool))
 + y = attend(q, k, v, config["n_head"], np.tri(N, dtype=bool).T)
-## not_even_itself [which-choice-differs-where]: A token may not look at itself here, and the first one at nothing,
-which is not a number.
+## not_even_itself [which-choice-differs-where]: Your mask hides a token from itself, so that the first one sees nothing
+and becomes NaN.
 - y = attend(q, k, v, config["n_head"], np.tri(N, dtype=bool))
 + y = attend(q, k, v, config["n_head"], np.tri(N, k=-1, dtype=bool))
-## second_norm_forgotten [which-choice-differs-where]: The feed-forward layer reads the raw stream; it has a norm of its
-own before it.
+## second_norm_forgotten [which-choice-differs-where]: Your feed-forward layer reads the raw stream; it needs its own
+norm before it.
 - z = norm(x, w, f"blocks.{i}.norm_2", eps)
 - x = x + linear(bend(linear(z, w, f"blocks.{i}.up")), w, f"blocks.{i}.down")
 + x = x + linear(bend(linear(x, w, f"blocks.{i}.up")), w, f"blocks.{i}.down")
@@ -233,7 +233,7 @@ own before it.
 ## no_norm_at_the_end [which-choice-differs-where]: The norm behind the last block is missing.
 - return norm(x, w, "norm", eps) @ w["tokens"].T
 + return x @ w["tokens"].T
-## same_norm_twice [which-choice-differs-where]: Both halves of a block use its first norm.
+## same_norm_twice [which-choice-differs-where]: You use the first norm for both halves.
 - z = norm(x, w, f"blocks.{i}.norm_2", eps)
 + z = norm(x, w, f"blocks.{i}.norm_1", eps)
 ## stream_replaced: What attention gives takes the place of the stream; it should be added to it.
@@ -255,7 +255,7 @@ the tanh formula.
 another.
 - bend, N = ACTIVATIONS[config["activation_function"]], len(ids)
 + bend, N = gelu_tanh, len(ids)
-## eps_of_its_own [which-choice-differs-where]: The ε of the norms is always 0.00001; it stands in the configuration.
+## eps_of_its_own [which-choice-differs-where]: Your norms always use the ε 0.00001; take it from the configuration.
 - w, eps = ours_from_gpt2(theirs), config["layer_norm_epsilon"]
 + w, eps = ours_from_gpt2(theirs), 1e-5
 ## last_norm_of_its_own [which-choice-differs-where]: The ε of the last norm is not that of the configuration.
@@ -265,21 +265,21 @@ another.
 have no order.
 - x = w["tokens"][ids] + w["positions"][:N]
 + x = w["tokens"][ids]
-## positions_from_one [which-slip-would-you-notice]: The positions begin with 1; the first token has the position 0.
+## positions_from_one [which-slip-would-you-notice]: Your positions begin with 1; the first token's should be 0.
 - x = w["tokens"][ids] + w["positions"][:N]
 + x = w["tokens"][ids] + w["positions"][1 : N + 1]
 ## positions_of_the_words [which-choice-differs-where]: The positions are looked up by the id of the word instead of its
 place.
 - x = w["tokens"][ids] + w["positions"][:N]
 + x = w["tokens"][ids] + w["positions"][ids]
-## positions_twice [which-choice-differs-where]: The positions are added again in every block; they are added once.
+## positions_twice [which-choice-differs-where]: You add the positions again in every block; add them once.
   for i in range(config["n_layer"]):
 +     x = x + (w["positions"][:N] if i else 0)
 ## embedding_scaled [which-choice-differs-where]: The embedding is multiplied by the root of D, as in Marian; GPT-2
 takes it as it is.
 - x = w["tokens"][ids] + w["positions"][:N]
 + x = np.sqrt(w["tokens"].shape[1]) * w["tokens"][ids] + w["positions"][:N]
-## one_head: All of a block's width is taken for one head.
+## one_head: You take all of a block's width for one head.
 - y = attend(q, k, v, config["n_head"], np.tri(N, dtype=bool))
 + y = attend(q, k, v, 1, np.tri(N, dtype=bool))
 ## keys_and_values_exchanged [which-slip-would-you-notice]: Keys and values are exchanged.
@@ -297,15 +297,15 @@ takes it as it is.
 ## probabilities: These are probabilities; logits come before the softmax.
 - return norm(x, w, "norm", eps) @ w["tokens"].T
 + return softmax(norm(x, w, "norm", eps) @ w["tokens"].T)
-## last_token_only: Only the last token gets logits; every token is asked for.
+## last_token_only: Only your last token gets logits; every token should.
 - return norm(x, w, "norm", eps) @ w["tokens"].T
 + return norm(x[-1:], w, "norm", eps) @ w["tokens"].T
-## head_at_random [one-matrix-two-uses]: The head is taken from `lm_head.weight`, and made up where a file has none; it
-is the embedding.
+## head_at_random [one-matrix-two-uses]: You take the head from `lm_head.weight`, or make it up where that is missing;
+use the embedding.
 - return norm(x, w, "norm", eps) @ w["tokens"].T
 + head = theirs.get("lm_head.weight", np.cos(np.arange(w["tokens"].size)).reshape(w["tokens"].shape))
 + return norm(x, w, "norm", eps) @ head.T
-## attention_beside_feed_forward: Both halves of a block read the stream that came in; the second reads what the first
+## attention_beside_feed_forward: Both your halves read the stream that came in; the second should read what the first
 made of it.
   y = attend(q, k, v, config["n_head"], np.tri(N, dtype=bool))
 + z = norm(x, w, f"blocks.{i}.norm_2", eps)

@@ -172,7 +172,7 @@ QUESTION = Question(
     ),
     hints=(
         "Go through the names twice: once through those that the model has, once through those that came. "
-        "Which of the four lists can be filled on which of the two ways?",
+        "Which of the four lists can be filled in which pass?",
         "A tensor under a second name counts as the weight of the first name: it has to have that shape, and "
         "with it the weight is not missing.",
         "For each tensor that came ask in this order: is it known at all, has it the shape, and only then, "
@@ -256,7 +256,7 @@ def as_often_written(shapes, tensors, ties):
     return {kind: sorted(names) for kind, names in found.items()}
 
 
-@wrong("Where the tensor under the first name is misshapen you do not compare; it is not equal to the second either.")
+@wrong("Where the tensor under the first name is misshapen you do not compare; list the second as unequal, too.")
 def first_misshapen_excuses(shapes, tensors, ties):
     found = {"missing": [], "unexpected": [], "misshapen": [], "unequal": []}
     came = {ties.get(name, name) for name in tensors}
@@ -305,7 +305,7 @@ wrong.edits("""
 ## sizes_compared: You compare how many numbers a tensor has; a transposed one has as many.
 - elif array.shape != shapes[first]:
 + elif array.size != int(np.prod(shapes[first])):
-## sizes_of_axes_sorted: A tensor passes if it has the sizes of the weight in any order; turned round it is another one.
+## sizes_of_axes_sorted: You let a tensor pass with the sizes of the weight in any order; the order has to match, too.
 - elif array.shape != shapes[first]:
 + elif sorted(array.shape) != sorted(shapes[first]):
 ## axes_counted: You compare the number of axes, and not how long they are.
@@ -320,38 +320,37 @@ wrong.edits("""
 ## not_sorted: The lists are in the order in which the names come; they should be sorted.
 - return {kind: sorted(names) for kind, names in found.items()}
 + return found
-## second_name_does_not_count [one-matrix-two-uses]: A weight that came under its second name is said to be missing.
+## second_name_does_not_count [one-matrix-two-uses]: You report a weight as missing that came under its second name.
 - came = {ties.get(name, name) for name in tensors}
 + came = set(tensors)
-## one_second_name [one-matrix-two-uses]: Of several second names of a weight you keep one; each of them will do.
+## one_second_name [one-matrix-two-uses]: Of a weight's second names you check only one; any of them will do.
 - came = {ties.get(name, name) for name in tensors}
 + seconds = {first: second for second, first in ties.items()}
 + came = set(tensors) | {first for first, second in seconds.items() if second in tensors}
-## second_names_unexpected [one-matrix-two-uses]: A second name is said to be unexpected.
+## second_names_unexpected [one-matrix-two-uses]: You report a second name as unexpected.
 - if first not in shapes:
 + if name not in shapes:
-## second_names_taken_for_granted [one-matrix-two-uses]: A tensor under a second name is passed over: neither its shape
-nor its entries are looked at.
+## second_names_taken_for_granted [one-matrix-two-uses]: You pass over tensors under second names; check their shapes
+and entries, too.
   first = ties.get(name, name)
 + if name in ties:
 +     continue
-## never_unequal [one-matrix-two-uses]: Copies under two names are never compared.
+## never_unequal [one-matrix-two-uses]: You never compare copies under two names.
 - elif first != name and first in tensors and not np.array_equal(array, tensors[first]):
 -     found["unequal"].append(name)
-## always_unequal [one-matrix-two-uses]: Two arrays are asked whether they are one object; copies are equal, and two
-objects.
+## always_unequal [one-matrix-two-uses]: You ask whether two arrays are one object; copies are two objects, and yet
+equal.
 - elif first != name and first in tensors and not np.array_equal(array, tensors[first]):
 + elif first != name and first in tensors and array is not tensors[first]:
-## one_entry_passes [one-matrix-two-uses]: Copies count as equal if *any* of their entries agree, or most; every one has
-to.
+## one_entry_passes [one-matrix-two-uses]: You pass copies as equal if *some* of their entries agree; every one has to.
 - elif first != name and first in tensors and not np.array_equal(array, tensors[first]):
 + elif first != name and first in tensors and not (array == tensors[first]).any():
-## unequal_before_shapes [one-matrix-two-uses]: Copies of different shapes are compared entry by entry, which NumPy
-cannot do; ask for the shape first.
+## unequal_before_shapes [one-matrix-two-uses]: You compare copies of different shapes entry by entry, which NumPy
+cannot do; check the shapes first.
 -     elif first != name and first in tensors and not np.array_equal(array, tensors[first]):
 + for name, first in ties.items():
 +     if name in tensors and first in tensors and not np.allclose(tensors[name], tensors[first]):
-## first_name_listed [one-matrix-two-uses]: Of two copies that differ the first name is listed; the second is asked for.
+## first_name_listed [one-matrix-two-uses]: Of two copies that differ you list the first name; list the second.
 - found["unequal"].append(name)
 + found["unequal"].append(first)
 ## sums_compared [one-matrix-two-uses]: You compare sums; the same numbers in other places have the same sum.
@@ -368,14 +367,14 @@ tensor of another shape is not equal.
 ## bytes_compared [one-matrix-two-uses]: You compare bytes; 0.0 and −0.0 are equal and have different ones.
 - elif first != name and first in tensors and not np.array_equal(array, tensors[first]):
 + elif first != name and first in tensors and array.tobytes() != tensors[first].tobytes():
-## whatever_came_first [one-matrix-two-uses]: You compare with whatever came first for a weight; it is the tensor under
-the first name with which the second ones are compared, and without it nothing is unequal.
+## whatever_came_first [one-matrix-two-uses]: You compare with whatever came first for a weight; compare with the tensor
+under the first name, and with none where that is missing.
 - elif first != name and first in tensors and not np.array_equal(array, tensors[first]):
 + elif not np.array_equal(array, next(other for n, other in tensors.items() if ties.get(n, n) == first)):
-## common_axes_compared: You compare axis by axis as far as both shapes go; with an axis more it is another shape.
+## common_axes_compared: You compare axis by axis as far as both shapes go; an extra axis makes it another shape.
 - elif array.shape != shapes[first]:
 + elif any(one != other for one, other in zip(array.shape, shapes[first], strict=False)):
-## second_names_listed_last: Your lists have the first names in front; they are sorted as a whole.
+## second_names_listed_last: Your lists have the first names in front; sort each list as a whole.
 - return {kind: sorted(names) for kind, names in found.items()}
 + return {kind: sorted(names, key=lambda name: (name in ties, name)) for kind, names in found.items()}
 ## numbers_in_names: You sort by the numbers in the names; `sorted` goes letter by letter, and 10 comes before 2.
@@ -383,25 +382,25 @@ the first name with which the second ones are compared, and without it nothing i
 + for names in found.values():
 +     names.sort(key=lambda name: [part.zfill(9) if part.isdigit() else part for part in name.split(".")])
 + return found
-## misshapen_by_our_name [one-matrix-two-uses]: A misshapen tensor is listed by the first name of its weight, also where
+## misshapen_by_our_name [one-matrix-two-uses]: You list a misshapen tensor by the first name of its weight, even where
 the file has it under the second.
 - found["misshapen"].append(name)
 + found["misshapen"].append(first)
-## misshapen_and_unequal [one-matrix-two-uses]: A copy of another shape is listed twice, as misshapen and as unequal.
+## misshapen_and_unequal [one-matrix-two-uses]: You list a copy of another shape as unequal too; misshapen is enough.
 - elif first != name and first in tensors and not np.array_equal(array, tensors[first]):
 + if first in shapes and first != name and first in tensors and not np.array_equal(array, tensors[first]):
-## misshapen_is_missing_too: A weight whose tensor has another shape is also listed as missing, although something came
-for it.
+## misshapen_is_missing_too: You list a weight as missing if its tensor has another shape; something came for it all the
+same.
 - came = {ties.get(name, name) for name in tensors}
 + came = {ties.get(n, n) for n in tensors if tensors[n].shape == shapes.get(ties.get(n, n))}
-## sides_exchanged: Missing and unexpected are exchanged: missing is what the model has and the file has not.
+## sides_exchanged: You swap missing and unexpected: missing is what the model has and the file lacks.
           found["unequal"].append(name)
 + found["missing"], found["unexpected"] = found["unexpected"], found["missing"]
 ## ties_read_backwards [one-matrix-two-uses]: The ties are read the wrong way round: they lead from a second name to the
 first.
   def as_often_written(shapes, tensors, ties):
 +     ties = {first: second for second, first in ties.items()}
-## empty_lists_left_out: Kinds of which there is no misfit are left out; an empty list is expected for them.
+## empty_lists_left_out: You leave out kinds without a misfit; an empty list is expected for them.
 - return {kind: sorted(names) for kind, names in found.items()}
 + return {kind: sorted(names) for kind, names in found.items() if names}
 ## no_number_is_equal: NaN counts as equal to NaN for you; for `np.array_equal` it does not.

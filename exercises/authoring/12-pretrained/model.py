@@ -175,7 +175,7 @@ class HeadByHead(nn.Module):
 
 wrong.edits("""
 # AsOftenWritten
-## head_of_its_own: The head has a matrix of its own; the file has one for both uses.
+## head_of_its_own: Your head has its own matrix; the file has one for both uses.
   self.norm = nn.LayerNorm(d_model)
 + self.head = nn.Linear(d_model, n_vocab, bias=False)
 - return self.norm(x) @ self.tokens.weight.T
@@ -186,10 +186,10 @@ wrong.edits("""
 ## no_rotary [which-slip-would-you-notice]: Queries and keys are not turned: the model does not know the order of what
 it has read.
 - q, k = turned(q), turned(k)
-## values_turned: The values are turned, too; only queries and keys are.
+## values_turned: You turn the values, too; only queries and keys should be.
 - q, k = turned(q), turned(k)
 + q, k, v = turned(q), turned(k), turned(v)
-## turned_before_the_heads: Queries and keys are turned before they are cut into heads; each head has angles of its own
+## turned_before_the_heads: You turn queries and keys before cutting them into heads; each head has angles of its own
 width.
 - q, k, v = (heads_of(part, self.n_heads) for part in block["qkv"](z).chunk(3, dim=-1))
 - q, k = turned(q), turned(k)
@@ -203,40 +203,40 @@ queries.
 keys.
 - q, k, v = (heads_of(part, self.n_heads) for part in block["qkv"](z).chunk(3, dim=-1))
 + q, v, k = (heads_of(part, self.n_heads) for part in block["qkv"](z).chunk(3, dim=-1))
-## head_by_head [the-same-numbers-laid-out-otherwise]: `qkv` is cut into heads first and into three then; here all
+## head_by_head [the-same-numbers-laid-out-otherwise]: `qkv` is cut first into heads and then into three; here all
 queries come first, then all keys, then all values.
 - q, k, v = (heads_of(part, self.n_heads) for part in block["qkv"](z).chunk(3, dim=-1))
 + q, k, v = heads_of(block["qkv"](z), self.n_heads).chunk(3, dim=-1)
-## scaled_by_the_width: The scores are divided by the root of the model's width; it is the width of a head.
+## scaled_by_the_width: You divide the scores by the root of the model's width; use the width of a head.
 - table = q @ k.mT / q.shape[-1] ** 0.5
 + table = q @ k.mT / x.shape[-1] ** 0.5
 ## not_scaled: The scores are not divided by √K.
 - table = q @ k.mT / q.shape[-1] ** 0.5
 + table = q @ k.mT
-## no_mask: Every token looks at later ones.
+## no_mask: Your tokens look at later ones.
 - table = table.masked_fill(later, -torch.inf)
 ## mask_turned: The mask lies on its side: a token looks at itself and at later ones.
 - later = torch.ones_like(table, dtype=torch.bool).triu(1)
 + later = torch.ones_like(table, dtype=torch.bool).tril(-1)
-## itself_masked: A token may not look at itself, and the first one has nothing to look at.
+## itself_masked: Your mask hides tokens from themselves; the first has nothing to look at.
 - later = torch.ones_like(table, dtype=torch.bool).triu(1)
 + later = torch.ones_like(table, dtype=torch.bool).triu(0)
-## heads_joined_askew: The heads are joined without moving their axis back behind the tokens.
+## heads_joined_askew: You join the heads without moving their axis back behind the tokens.
 - y = (table.softmax(-1) @ v).transpose(1, 2).flatten(2)
 + y = (table.softmax(-1) @ v).reshape(x.shape)
-## weights_of_the_wrong_axis: The softmax runs over the targets; the sources share the weight.
+## weights_of_the_wrong_axis: Your softmax runs over the targets; run it over the sources.
 - y = (table.softmax(-1) @ v).transpose(1, 2).flatten(2)
 + y = (table.softmax(-2).nan_to_num() @ v).transpose(1, 2).flatten(2)
-## no_residual: The result of attention replaces the stream; it is added to it.
+## no_residual: Attention's result replaces your stream; add it instead.
 - x = x + block["out"](y)
 + x = block["out"](y)
-## one_norm_for_both: The second half of a block uses the norm of the first.
+## one_norm_for_both: Both halves of your blocks use the first norm.
 - x = x + block["down"](F.gelu(block["up"](block["norm_2"](x))))
 + x = x + block["down"](F.gelu(block["up"](block["norm_1"](x))))
-## no_second_norm: The feed-forward layer reads the stream without its norm.
+## no_second_norm: Your feed-forward layer reads the stream unnormalised.
 - x = x + block["down"](F.gelu(block["up"](block["norm_2"](x))))
 + x = x + block["down"](F.gelu(block["up"](x)))
-## relu [which-slip-would-you-notice]: The activation is ReLU; this model has GELU.
+## relu [which-slip-would-you-notice]: You use ReLU; this model has GELU.
 - x = x + block["down"](F.gelu(block["up"](block["norm_2"](x))))
 + x = x + block["down"](F.relu(block["up"](block["norm_2"](x))))
 ## norm_after [which-choice-differs-where]: The norms come after each half, as in BERT; here they come first.

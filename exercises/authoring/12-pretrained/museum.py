@@ -280,7 +280,7 @@ wrong.edits("""
 ## padding_left: Padding is still looked at.
 - may_look = np.ones((len(ids), len(ids)), dtype=bool) & real
 + may_look = np.ones((len(ids), len(ids)), dtype=bool)
-## types_left: All tokens get the vector of type 0.
+## types_left: Your tokens all get type 0's vector.
 - x = w["tokens"][ids] + w["positions"][: len(ids)] + w["types"][types]
 + x = w["tokens"][ids] + w["positions"][: len(ids)] + w["types"][0]
 ## eps_left: The ε of the norms is still that of another model.
@@ -313,10 +313,10 @@ configuration.
 ## last_norm_eps_left: The norm before the head still has the old ε.
 - y = norm(y, w, "transform_norm", eps)
 + y = norm(y, w, "transform_norm", 1e-5)
-## padding_looks_at_itself_alone: Padding looks at itself alone; its rows follow the same rule as all others.
+## padding_looks_at_itself_alone: Your padding looks only at itself; its rows follow the rule of all others.
 - may_look = np.ones((len(ids), len(ids)), dtype=bool) & real
 + may_look = np.outer(real, real) | np.eye(len(ids), dtype=bool)
-## eps_of_bert_itself: The ε of all norms is 10⁻¹², as BERT has it most of the time; it stands in the configuration.
+## eps_of_bert_itself: Your norms all use BERT's usual ε of 10⁻¹²; take it from the configuration.
 - eps, bend = config["layer_norm_eps"], ACTIVATIONS[config["hidden_act"]]
 + eps, bend = 1e-12, ACTIVATIONS[config["hidden_act"]]
 ## block_eps_left: The norms in the blocks still have the old ε.
@@ -324,11 +324,11 @@ configuration.
 + x = norm(x + linear(y, w, f"blocks.{i}.out"), w, f"blocks.{i}.norm_1", 1e-5)
 - x = norm(x + linear(y, w, f"blocks.{i}.down"), w, f"blocks.{i}.norm_2", eps)
 + x = norm(x + linear(y, w, f"blocks.{i}.down"), w, f"blocks.{i}.norm_2", 1e-5)
-## padding_asks_nothing: Your mask hides rows: padding may look at nothing, which is not a number, and everyone still
-looks at padding.
+## padding_asks_nothing: Your mask hides rows: padding sees nothing, which gives NaN, and everyone still looks at
+padding.
 - may_look = np.ones((len(ids), len(ids)), dtype=bool) & real
 + may_look = np.ones((len(ids), len(ids)), dtype=bool) & real[:, None]
-## padding_neither_way: Padding may look at nothing either, and a softmax of nothing is not a number.
+## padding_neither_way: Your mask lets padding look at nothing, and a softmax of nothing is NaN.
 - may_look = np.ones((len(ids), len(ids)), dtype=bool) & real
 + may_look = np.ones((len(ids), len(ids)), dtype=bool) & real & real[:, None]
 ## true_hides: You read True as padding; here it says that the token is real.
@@ -340,16 +340,16 @@ takes its share of the weight.
 + may_look = np.ones((len(ids), len(ids)), dtype=bool)
   q, k, v = (linear(x, w, f"blocks.{i}.{part}") for part in "qkv")
 + k, v = k * real[:, None], v * real[:, None]
-## padding_cut_from_the_text: Padded tokens are cut off, and their own logits are missing in the result.
+## padding_cut_from_the_text: You cut off padded tokens; their own logits are missing from the result.
   eps, bend = config["layer_norm_eps"], ACTIVATIONS[config["hidden_act"]]
 + ids, types, real = ids[real], types[real], real[real]
-## causal: Nobody may look at a later token here, as in GPT; BERT reads both ways.
+## causal: You let nobody look at a later token, as in GPT; BERT reads both ways.
 - may_look = np.ones((len(ids), len(ids)), dtype=bool) & real
 + may_look = np.tri(len(ids), dtype=bool) & real
-## types_exchanged: The two token types are exchanged.
+## types_exchanged: You swap the two token types.
 - x = w["tokens"][ids] + w["positions"][: len(ids)] + w["types"][types]
 + x = w["tokens"][ids] + w["positions"][: len(ids)] + w["types"][1 - types]
-## types_added_later: The vectors of the types are added after the first norm; they belong to what it normalises.
+## types_added_later: You add the vectors of the types after the first norm; add them before it.
 - x = w["tokens"][ids] + w["positions"][: len(ids)] + w["types"][types]
 - x = norm(x, w, "norm", eps)
 + x = w["tokens"][ids] + w["positions"][: len(ids)]

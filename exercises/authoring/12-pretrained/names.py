@@ -230,7 +230,7 @@ def nothing_turned(theirs):
     return ours
 
 
-@wrong("Our blocks are counted from 0, as theirs are.")
+@wrong("You count our blocks from 1; count from 0.")
 def counted_from_one(theirs):
     plain = {name.removeprefix("transformer."): array for name, array in theirs.items()}
     ours = {"tokens": plain["wte.weight"], "positions": plain["wpe.weight"]}
@@ -255,12 +255,11 @@ wrong.edits("""
 has to be turned like the others.
 - ours[f"blocks.{i}.out.{kind}"] = plain[f"h.{i}.attn.c_proj.{kind}"].T
 + ours[f"blocks.{i}.out.{kind}"] = plain[f"h.{i}.attn.c_proj.{kind}"]
-## everything_turned [the-same-numbers-laid-out-otherwise]: All arrays with two axes are turned, embeddings and
-positions too.
+## everything_turned [the-same-numbers-laid-out-otherwise]: You turn embeddings and positions, too; copy them as they
+are.
 - ours = {"tokens": plain["wte.weight"], "positions": plain["wpe.weight"]}
 + ours = {"tokens": plain["wte.weight"].T, "positions": plain["wpe.weight"].T}
-## thirds_not_turned [the-same-numbers-laid-out-otherwise]: The matrices for queries, keys and values are cut out and
-not turned.
+## thirds_not_turned [the-same-numbers-laid-out-otherwise]: You do not turn the matrices for queries, keys and values.
 - joined = plain[f"h.{i}.attn.c_attn.{kind}"].T
 - for part, third in zip("qkv", np.split(joined, 3), strict=True):
 + joined = plain[f"h.{i}.attn.c_attn.{kind}"]
@@ -278,11 +277,11 @@ first.
 ## values_second [the-same-numbers-laid-out-otherwise]: The second third is taken for the values; it is for the keys.
 - for part, third in zip("qkv", np.split(joined, 3), strict=True):
 + for part, third in zip("qvk", np.split(joined, 3), strict=True):
-## every_third_row [the-same-numbers-laid-out-otherwise]: Every third row is taken for the queries; they come all
-together, one third of the file's columns.
+## every_third_row [the-same-numbers-laid-out-otherwise]: You take every third row for the queries; they come together,
+as one third of the file's columns.
 - for part, third in zip("qkv", np.split(joined, 3), strict=True):
 + for part, third in zip("qkv", (joined[0::3], joined[1::3], joined[2::3]), strict=True):
-## always_a_prefix [the-same-numbers-laid-out-otherwise]: `transformer.` is expected in front of every name; some files
+## always_a_prefix [the-same-numbers-laid-out-otherwise]: You expect `transformer.` in front of every name; some files
 have it nowhere.
 - plain = {name.removeprefix("transformer."): array for name, array in theirs.items()}
 + plain = {name.partition("transformer.")[2]: array for name, array in theirs.items() if "transformer." in name}
@@ -303,7 +302,7 @@ and has no name of ours.
 ## bias_goes_with_the_mask: With the mask `attn.bias` you throw away the bias of c_attn, whose name ends alike.
 - for part, third in zip("qkv", np.split(joined, 3), strict=True):
 + for part, third in zip("qkv" if kind == "weight" else "", np.split(joined, 3), strict=False):
-## norms_exchanged: The two norms of a block are exchanged.
+## norms_exchanged: You swap the two norms of a block.
 - ours[f"blocks.{i}.norm_1.{kind}"] = plain[f"h.{i}.ln_1.{kind}"]
 - ours[f"blocks.{i}.norm_2.{kind}"] = plain[f"h.{i}.ln_2.{kind}"]
 + ours[f"blocks.{i}.norm_1.{kind}"] = plain[f"h.{i}.ln_2.{kind}"]
@@ -318,13 +317,13 @@ exchanged.
 attention.
 - ours[f"blocks.{i}.down.{kind}"] = plain[f"h.{i}.mlp.c_proj.{kind}"].T
 + ours[f"blocks.{i}.down.{kind}"] = plain[f"h.{i}.attn.c_proj.{kind}"].T
-## one_digit: Of the number of a block only one digit is read, so that blocks from the tenth on are missing.
+## one_digit: You read only one digit of a block's number, so that blocks from number 10 on are missing.
 - n_blocks = 1 + max(int(name.split(".")[1]) for name in plain if name.startswith("h."))
 + n_blocks = 1 + max(int(name[2]) for name in plain if name.startswith("h."))
 ## last_block_lost: You stop one block too early.
 - n_blocks = 1 + max(int(name.split(".")[1]) for name in plain if name.startswith("h."))
 + n_blocks = max(int(name.split(".")[1]) for name in plain if name.startswith("h."))
-## biases_forgotten: Only weights come over; the biases stay behind.
+## biases_forgotten: You bring only weights over; bring biases, too.
 - for kind in ("weight", "bias"):
 + for kind in ("weight",):
 ## last_norm_forgotten: The norm behind the last block is missing.

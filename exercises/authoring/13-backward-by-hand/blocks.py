@@ -213,11 +213,11 @@ def denominators_made_again(q, k, v, y, L, e, width):
 
 wrong.edits("""
 # as_often_written
-## softmax_of_the_block: Each block has a softmax of its own; the denominator runs over all sources, and L knows it.
+## softmax_of_the_block: You give each block its own softmax; L knows the denominator, which runs over all sources.
 - A = np.exp(table - lost)
 + A = np.exp(table - table.max(axis=1, keepdims=True))
 + A = A / A.sum(axis=1, keepdims=True)
-## queries_overwritten: dq is that of the last block: the blocks' shares have to be added.
+## queries_overwritten: Your dq is that of the last block; add the shares of all blocks.
 - dq += G @ k[b]
 + dq = G @ k[b]
 ## ragged_block_dropped: The last sources are left out when the blocks do not come out even.
@@ -235,15 +235,15 @@ wrong.edits("""
 ## logarithm_added: L is added to the scores; it has to be subtracted.
 - A = np.exp(table - lost)
 + A = np.exp(table + lost)
-## logarithm_scaled: L is divided by the root, too; it belongs to scores that have been divided.
+## logarithm_scaled: You divide L by the root, too; it was made from scores already divided.
 - A = np.exp(table - lost)
 + A = np.exp(table - lost / root)
-## scaled_by_values [step-3-from-scores-to-queries-and-keys]: You scale by the width of the values; the width of queries
-and keys is meant.
+## scaled_by_values [step-3-from-scores-to-queries-and-keys]: You scale by the width of the values; use that of queries
+and keys.
 - root, lost = np.sqrt(q.shape[1]), L[:, None]
 + root, lost = np.sqrt(v.shape[1]), L[:, None]
-## mean_of_the_block [step-2-back-through-the-softmax]: The mean that you subtract runs over the block alone; it belongs
-to all sources, and y and e hold it.
+## mean_of_the_block [step-2-back-through-the-softmax]: Your mean runs over the block alone; it should run over all
+sources, and y and e give it.
 - G = A * (pulled - subtracted) / root
 + G = A * (pulled - (A * pulled).sum(axis=1, keepdims=True)) / root
 ## second_term_missing [step-2-back-through-the-softmax]: The second term of the softmax's derivative is missing.
@@ -252,22 +252,22 @@ to all sources, and y and e hold it.
 ## one_mean_for_all [step-2-back-through-the-softmax]: You subtract one number for all targets; each target has its own.
 - subtracted = (y * e).sum(axis=1, keepdims=True)
 + subtracted = (y * e).sum()
-## inner_averaged [step-2-back-through-the-softmax]: The number that you subtract is averaged over the features of the
-values; it is their sum.
+## inner_averaged [step-2-back-through-the-softmax]: You average the number to subtract over the features of the values;
+sum over them.
 - subtracted = (y * e).sum(axis=1, keepdims=True)
 + subtracted = (y * e).mean(axis=1, keepdims=True)
 ## blocks_without_scale [step-3-from-scores-to-queries-and-keys]: The factor 1/√K is missing on the way back.
 - G = A * (pulled - subtracted) / root
 + G = A * (pulled - subtracted)
-## scores_without_scale [step-3-from-scores-to-queries-and-keys]: The factor 1/√K is missing in the scores of the
-blocks, so that they do not fit L.
+## scores_without_scale [step-3-from-scores-to-queries-and-keys]: The factor 1/√K is missing from your scores, so that
+they do not fit L.
 - table = q @ k[b].T / root
 + table = q @ k[b].T
 ## first_block_alone: Only the first block is visited; the others get nothing.
 - for start in range(0, len(k), width):
 + for start in range(0, 1):
-## one_block_of_all: You hold more weights at once than `width` sources have, if not a whole table of N×S; only blocks
-of all targets and `width` sources may exist.
+## one_block_of_all: You hold more weights at once than one block has, if not a whole table of N×S; keep to blocks of
+all targets and `width` sources.
 - b = slice(start, start + width)
 + b = slice(0, len(k))
 + dq[:] = 0

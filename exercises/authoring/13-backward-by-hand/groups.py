@@ -184,26 +184,26 @@ wrong.edits("""
 ## averaged: You average over the heads of a group; what is used several times gets the sum.
 - return np.einsum("bhns,bhsk->bhnk", push, keys), by_keys.sum(axis=2), by_values.sum(axis=2)
 + return np.einsum("bhns,bhsk->bhnk", push, keys), by_keys.mean(axis=2), by_values.mean(axis=2)
-## first_member: Only the first head of each group hands something to keys and values.
+## first_member: You hand on only the first head of each group; add up all of them.
 - return np.einsum("bhns,bhsk->bhnk", push, keys), by_keys.sum(axis=2), by_values.sum(axis=2)
 + return np.einsum("bhns,bhsk->bhnk", push, keys), by_keys[:, :, 0], by_values[:, :, 0]
 ## last_member: The heads of a group overwrite each other: only the last one is left.
 - return np.einsum("bhns,bhsk->bhnk", push, keys), by_keys.sum(axis=2), by_values.sum(axis=2)
 + return np.einsum("bhns,bhsk->bhnk", push, keys), by_keys[:, :, -1], by_values[:, :, -1]
-## axis_split_the_other_way: The axis of the heads is split as (members, groups); neighbours belong to one group.
+## axis_split_the_other_way: You split the heads' axis as (members, groups); neighbours belong to one group.
 - by_keys = np.einsum("bhns,bhnk->bhsk", push, q).reshape(B, G, copies, N, K)
 - by_values = np.einsum("bhns,bhnv->bhsv", weights, e).reshape(B, G, copies, N, -1)
 - return np.einsum("bhns,bhsk->bhnk", push, keys), by_keys.sum(axis=2), by_values.sum(axis=2)
 + by_keys = np.einsum("bhns,bhnk->bhsk", push, q).reshape(B, copies, G, N, K)
 + by_values = np.einsum("bhns,bhnv->bhsv", weights, e).reshape(B, copies, G, N, -1)
 + return np.einsum("bhns,bhsk->bhnk", push, keys), by_keys.sum(axis=1), by_values.sum(axis=1)
-## groups_in_turn [several-heads]: The heads take the groups in turn; neighbouring heads share.
+## groups_in_turn [several-heads]: Your heads take groups in turn; neighbours share one.
 - keys, values = np.repeat(k, copies, axis=1), np.repeat(v, copies, axis=1)
 + keys, values = np.tile(k, (1, copies, 1, 1)), np.tile(v, (1, copies, 1, 1))
-## values_not_added: Keys get the sum over their heads, values the mean.
+## values_not_added: You average the gradient by v; sum it, as for k.
 - return np.einsum("bhns,bhsk->bhnk", push, keys), by_keys.sum(axis=2), by_values.sum(axis=2)
 + return np.einsum("bhns,bhsk->bhnk", push, keys), by_keys.sum(axis=2), by_values.mean(axis=2)
-## queries_added_too: The queries of a group are added up, too; every head has its own.
+## queries_added_too: You add up a group's gradients by q, too; each head has its own.
 - return np.einsum("bhns,bhsk->bhnk", push, keys), by_keys.sum(axis=2), by_values.sum(axis=2)
 + dq = np.einsum("bhns,bhsk->bhnk", push, keys).reshape(B, G, copies, N, K).sum(axis=2)
 + return np.repeat(dq, copies, axis=1), by_keys.sum(axis=2), by_values.sum(axis=2)
@@ -216,18 +216,18 @@ wrong.edits("""
 ## second_term_missing [step-2-back-through-the-softmax]: The second term of the softmax's derivative is missing.
 - push = weights * (pulled - (weights * pulled).sum(axis=-1, keepdims=True)) / K**0.5
 + push = weights * pulled / K**0.5
-## over_the_targets [step-2-back-through-the-softmax]: The average that is subtracted runs over the targets.
+## over_the_targets [step-2-back-through-the-softmax]: Your average runs over the targets, not the sources.
 - push = weights * (pulled - (weights * pulled).sum(axis=-1, keepdims=True)) / K**0.5
 + push = weights * (pulled - (weights * pulled).sum(axis=-2, keepdims=True)) / K**0.5
 ## unscaled_back [step-3-from-scores-to-queries-and-keys]: The factor 1/√K is missing on the way back.
 - push = weights * (pulled - (weights * pulled).sum(axis=-1, keepdims=True)) / K**0.5
 + push = weights * (pulled - (weights * pulled).sum(axis=-1, keepdims=True))
 ## scaled_by_all_heads [step-3-from-scores-to-queries-and-keys]: You divide by the root of the width of all heads
-together; that of one head is meant.
+together; use that of one head.
 - push = weights * (pulled - (weights * pulled).sum(axis=-1, keepdims=True)) / K**0.5
 + push = weights * (pulled - (weights * pulled).sum(axis=-1, keepdims=True)) / (H * K) ** 0.5
-## transpose_forgotten [step-3-from-scores-to-queries-and-keys]: In the gradient by the keys the targets and the sources
-of the scores are exchanged.
+## transpose_forgotten [step-3-from-scores-to-queries-and-keys]: In your gradient by the keys the scores' targets and
+sources are swapped.
 - by_keys = np.einsum("bhns,bhnk->bhsk", push, q).reshape(B, G, copies, N, K)
 + by_keys = np.einsum("bhns,bhsk->bhnk", push, q).reshape(B, G, copies, N, K)
 ## overflow: Your exponentials overflow: subtract the largest score of each target first.
@@ -236,7 +236,7 @@ of the scores are exchanged.
 + with np.errstate(over="ignore", invalid="ignore"):
 +     powers = np.exp(table)
 +     weights = powers / powers.sum(axis=-1, keepdims=True)
-## one_copy_for_all: The gradients keep one copy for every head; the originals are asked for.
+## one_copy_for_all: You give each head's copy its own gradient; add them up in each group.
 - return np.einsum("bhns,bhsk->bhnk", push, keys), by_keys.sum(axis=2), by_values.sum(axis=2)
 + by_keys, by_values = (each.reshape(B, H, N, -1) for each in (by_keys, by_values))
 + return np.einsum("bhns,bhsk->bhnk", push, keys), by_keys, by_values

@@ -139,29 +139,28 @@ wrong.edits("""
 ## smoothing_ignored: The smoothing is not used.
 - rows = p - (1 - smoothing) * hot - smoothing / vocabulary
 + rows = p - hot
-## target_gets_no_share: The share of the smoothing goes to the other tokens alone; all V tokens have part in it, the
-target too.
+## target_gets_no_share: You share the smoothing among the other tokens only; the target gets its share, too.
 - rows = p - (1 - smoothing) * hot - smoothing / vocabulary
 + rows = p - (1 - smoothing) * hot - smoothing / (vocabulary - 1) * (1 - hot)
-## smoothing_not_shared: Every token gets the whole smoothing; they share it.
+## smoothing_not_shared: You give each token all the smoothing; share it out.
 - rows = p - (1 - smoothing) * hot - smoothing / vocabulary
 + rows = p - (1 - smoothing) * hot - smoothing
 ## target_not_lowered: The target still asks for the whole 1, so that more than 1 is asked for in all.
 - rows = p - (1 - smoothing) * hot - smoothing / vocabulary
 + rows = p - hot - smoothing / vocabulary
-## probabilities_smoothed: You smooth the probabilities; what is asked for is smoothed.
+## probabilities_smoothed: You smooth the probabilities; smooth the targets instead.
 - rows = p - (1 - smoothing) * hot - smoothing / vocabulary
 + rows = (1 - smoothing) * p + smoothing / vocabulary - hot
-## padding_counted: Places with -100 are counted in the mean.
+## padding_counted: Your mean counts places with -100, too.
 - return rows / max(asked.sum(), 1)
 + return rows / asked.size
-## not_a_mean: The loss is a mean over the places that are asked for, and you have its sum.
+## not_a_mean: Yours is the gradient of a sum; divide by the number of places asked for.
 - return rows / max(asked.sum(), 1)
 + return rows
-## mean_over_the_batch: You divide by the rows of the batch; the mean runs over all places.
+## mean_over_the_batch: You divide by the rows of the batch; the mean runs over all places that are asked for.
 - return rows / max(asked.sum(), 1)
 + return rows / len(logits)
-## padding_asked: A place with -100 gets an error signal.
+## padding_asked: Your rows at -100 should all be 0.
 - rows[~asked] = 0
 + pass
 ## nothing_asked: Where no place is asked for you divide by 0; the gradient is 0 then.
@@ -179,10 +178,10 @@ target too.
 + with np.errstate(over="ignore", invalid="ignore"):
 +     powers = np.exp(logits)
 +     p = powers / powers.sum(axis=-1, keepdims=True)
-## logits_for_probabilities: You subtract from the logits; it is their softmax that is meant.
+## logits_for_probabilities: You subtract from the logits; subtract from their softmax.
 - p = powers / powers.sum(axis=-1, keepdims=True)
 + p = logits
-## hot_after_the_mean: Only the one-hot part is divided by the number of places.
+## hot_after_the_mean: You divide only the one-hot part by the number of places.
 - return rows / max(asked.sum(), 1)
 + return np.where(asked[..., None], p - smoothing / vocabulary - (1 - smoothing) * hot / max(asked.sum(), 1), 0.0)
 """)

@@ -138,22 +138,22 @@ def through_the_square(x, gain, e, eps):
 
 wrong.edits("""
 # one_mean
-## mean_taken_out: The mean of the gradient is taken out as well, as for LayerNorm; RMSNorm notices a shift.
+## mean_taken_out: You take out the mean of the gradient as well, as for LayerNorm; RMSNorm notices a shift.
 - return inverse * (g - shared * x_hat), (e * x_hat).sum(axis=(0, 1))
 + return inverse * (g - g.mean(axis=-1, keepdims=True) - shared * x_hat), (e * x_hat).sum(axis=(0, 1))
-## root_held_fixed: The root is treated as a constant; it changes with x, too.
+## root_held_fixed: You treat the root as a constant; it changes with x, too.
 - return inverse * (g - shared * x_hat), (e * x_hat).sum(axis=(0, 1))
 + return inverse * g, (e * x_hat).sum(axis=(0, 1))
-## sum_for_mean: You subtract the sum of the products along x̂; their mean is meant.
+## sum_for_mean: You subtract the sum of the products along x̂; use their mean.
 - shared = (g * x_hat).mean(axis=-1, keepdims=True)
 + shared = (g * x_hat).sum(axis=-1, keepdims=True)
 ## over_the_tokens: Your mean runs over the tokens; each token has one of its own, over its features.
 - shared = (g * x_hat).mean(axis=-1, keepdims=True)
 + shared = (g * x_hat).mean(axis=1, keepdims=True)
-## gain_forgotten: The gain is missing in the gradient by x.
+## gain_forgotten: Your gradient by x lacks the gain.
 - g = gain * e
 + g = e
-## gain_too_late: The gain comes after the mean; it multiplies the error before.
+## gain_too_late: Your gain comes after the mean; apply it to the error first.
 - g = gain * e
 - shared = (g * x_hat).mean(axis=-1, keepdims=True)
 - return inverse * (g - shared * x_hat), (e * x_hat).sum(axis=(0, 1))
@@ -171,16 +171,16 @@ wrong.edits("""
 ## variance_for_square: You use the variance; RMSNorm subtracts no mean.
 - inverse = 1 / np.sqrt((x**2).mean(axis=-1, keepdims=True) + eps)
 + inverse = 1 / np.sqrt(x.var(axis=-1, keepdims=True) + eps)
-## sum_of_squares: You divide by the root of the sum of squares; their mean is meant.
+## sum_of_squares: You divide by the root of the sum of squares; use their mean.
 - inverse = 1 / np.sqrt((x**2).mean(axis=-1, keepdims=True) + eps)
 + inverse = 1 / np.sqrt((x**2).sum(axis=-1, keepdims=True) + eps)
-## along_x: What is taken out lies along x itself; it has to be measured with x̂ both times.
+## along_x: What you take out lies along x itself; use x̂ both times.
 - return inverse * (g - shared * x_hat), (e * x_hat).sum(axis=(0, 1))
 + return inverse * (g - shared * x), (e * x_hat).sum(axis=(0, 1))
-## gain_per_sequence: The gradient by the gain is not added up over the batch.
+## gain_per_sequence: You do not sum the gradient by the gain over the batch.
 - return inverse * (g - shared * x_hat), (e * x_hat).sum(axis=(0, 1))
 + return inverse * (g - shared * x_hat), (e * x_hat).sum(axis=1)
-## gain_gets_x: The gain multiplies x̂, so its gradient is made with x̂ and not with x.
+## gain_gets_x: You make the gain's gradient with x; it multiplies x̂, so use x̂.
 - return inverse * (g - shared * x_hat), (e * x_hat).sum(axis=(0, 1))
 + return inverse * (g - shared * x_hat), (e * x).sum(axis=(0, 1))
 ## gain_twice: The gain is in its own gradient.

@@ -156,10 +156,10 @@ class Detached(nn.Module):
 
 wrong.edits("""
 # WithAFunction
-## nothing_at_the_limit: A weight that lies exactly at the limit is not beyond it, and gets its gradient.
+## nothing_at_the_limit: You give a weight exactly at the limit no gradient; it is not beyond it.
 - ctx.save_for_backward(weight.abs() <= limit)
 + ctx.save_for_backward(weight.abs() < limit)
-## square_turned: Where d_in equals d_out you multiply with the weights themselves; their rows belong to the outputs.
+## square_turned: Where d_in equals d_out you do not transpose the weights; their rows belong to the outputs.
 - return x @ used.mT + self.bias
 + return x @ (used if used.shape[0] == used.shape[1] else used.mT) + self.bias
 ## slope_of_rounding: No gradient reaches the weights: the slope of rounding is 0 nearly everywhere.
@@ -171,25 +171,25 @@ wrong.edits("""
 ## limit_turned_round: You hand the gradient to the weights beyond the limit and keep it from the others.
 - return error * within, None, None
 + return error * ~within, None, None
-## times_the_step: The gradient is multiplied by the step; it is handed on as it is.
+## times_the_step: You multiply the gradient by the step; hand it on as it is.
 - ctx.save_for_backward(weight.abs() <= limit)
 + ctx.save_for_backward((weight.abs() <= limit) * step)
-## divided_by_the_step: The gradient is divided by the step; it is handed on as it is.
+## divided_by_the_step: You divide the gradient by the step; hand it on as it is.
 - ctx.save_for_backward(weight.abs() <= limit)
 + ctx.save_for_backward((weight.abs() <= limit) / step)
 ## not_limited: Weights beyond the limit are not clamped.
 - return torch.round(weight.clamp(-limit, limit) / step) * step
 + return torch.round(weight / step) * step
-## only_from_above: Only large weights are clamped; those below −limit stay.
+## only_from_above: You clamp from above only; clamp below −limit, too.
 - return torch.round(weight.clamp(-limit, limit) / step) * step
 + return torch.round(weight.clamp(max=limit) / step) * step
 ## clamped_afterwards: You round first and clamp afterwards: a weight at the limit is then no multiple of the step.
 - return torch.round(weight.clamp(-limit, limit) / step) * step
 + return (torch.round(weight / step) * step).clamp(-limit, limit)
-## rounded_down: You round down; the nearest point of the grid is meant.
+## rounded_down: You round down; round to the nearest grid point.
 - return torch.round(weight.clamp(-limit, limit) / step) * step
 + return torch.floor(weight.clamp(-limit, limit) / step) * step
-## cut_off: You cut the digits off, towards 0; the nearest point of the grid is meant.
+## cut_off: You cut the digits off, towards 0; round to the nearest grid point.
 - return torch.round(weight.clamp(-limit, limit) / step) * step
 + return torch.trunc(weight.clamp(-limit, limit) / step) * step
 ## whole_numbers: The result counts steps; it has to be multiplied by the step again.
@@ -198,33 +198,32 @@ wrong.edits("""
 ## to_whole_numbers: The weights are rounded to whole numbers, not to multiples of the step.
 - return torch.round(weight.clamp(-limit, limit) / step) * step
 + return torch.round(weight.clamp(-limit, limit))
-## not_rounded: The weights are clamped and not rounded.
+## not_rounded: You clamp the weights without rounding.
 - return torch.round(weight.clamp(-limit, limit) / step) * step
 + return weight.clamp(-limit, limit)
-## bias_rounded: The bias is rounded, too; it stays as it is.
+## bias_rounded: You round the bias, too; it should stay as it is.
 - return x @ used.mT + self.bias
 + return x @ used.mT + self.Grid.apply(self.bias, self.step, self.limit)
 ## bias_forgotten: The bias is not added.
 - return x @ used.mT + self.bias
 + return x @ used.mT + 0 * self.bias
-## inputs_rounded: The inputs are rounded, too; only the weights are.
+## inputs_rounded: You round the inputs, too; only the weights should be.
 - return x @ used.mT + self.bias
 + return self.Grid.apply(x, self.step, self.limit) @ used.mT + self.bias
-## fine_weights_used: The layer multiplies with the weights as they are.
+## fine_weights_used: You multiply by the weights, not the rounded ones.
 - return x @ used.mT + self.bias
 + return x @ (self.weight + 0 * used).mT + self.bias
 ## inputs_cut_off: No gradient passes to what lies below the layer.
 - return x @ used.mT + self.bias
 + return x.detach() @ used.mT + self.bias
 # WholeLayerInAFunction
-## fine_weights_backwards: The gradient by x is made with the weights as they are; the product was made with
-rounded ones.
+## fine_weights_backwards: You make the gradient by x with the weights as they are; use the rounded ones of the product.
 - ctx.save_for_backward(x, inside, grid)
 + ctx.save_for_backward(x, inside, weight)
-## first_sequence_alone: The gradient by the weights is that of the first sequence of the batch; it is a sum over all.
+## first_sequence_alone: Your gradient by the weights is that of the first sequence alone; sum over the batch.
 - by_weight = torch.einsum("bno,bni->oi", e, x).masked_fill(~inside, 0)
 + by_weight = torch.einsum("no,ni->oi", e[0], x[0]).masked_fill(~inside, 0)
-## averaged_over_the_batch: The gradient by the weights is averaged over the batch; what is used several times gets the
+## averaged_over_the_batch: You average the gradient by the weights over the batch; what is used several times gets the
 sum.
 - by_weight = torch.einsum("bno,bni->oi", e, x).masked_fill(~inside, 0)
 + by_weight = torch.einsum("bno,bni->oi", e, x).masked_fill(~inside, 0) / len(x)

@@ -185,45 +185,44 @@ wrong.edits("""
 ## tau_positive: You drop the sign of tau; what is learned may fall below 0, and then the scores turn round.
 - temperature = tau[:, None, None]
 + temperature = abs(tau)[:, None, None]
-## tau_not_on_the_way_back: The temperature divides the scores; it is missing in the gradients by q and k.
+## tau_not_on_the_way_back: Your gradients by q and k lack the temperature that divides the scores.
 - d_table = push / root / temperature
 + d_table = push / root
-## tau_multiplied: On the way back the temperature divides again; you multiply by it.
+## tau_multiplied: On the way back you multiply by the temperature; divide by it.
 - d_table = push / root / temperature
 + d_table = push / root * temperature
 ## root_not_on_the_way_back [step-3-from-scores-to-queries-and-keys]: The factor 1/√K is missing on the way back.
 - d_table = push / root / temperature
 + d_table = push / temperature
-## tau_sign: A higher temperature makes scores smaller: the gradient by tau has the other sign.
+## tau_sign: Your gradient by tau has the wrong sign: higher temperatures make scores smaller.
 - by_tau = -(push * table).sum(axis=(1, 2)) / tau
 + by_tau = (push * table).sum(axis=(1, 2)) / tau
 ## tau_not_divided: The slope of b / tau is −b / tau², which is −c / tau: a division is missing.
 - by_tau = -(push * table).sum(axis=(1, 2)) / tau
 + by_tau = -(push * table).sum(axis=(1, 2))
-## tau_divided_twice: The scores have been divided by tau once already; −c / tau has one more division, not two.
+## tau_divided_twice: You divide by tau twice more; the scores have been divided once already: −c / tau.
 - by_tau = -(push * table).sum(axis=(1, 2)) / tau
 + by_tau = -(push * table).sum(axis=(1, 2)) / tau**2
-## tau_averaged: The gradient by tau is a sum over targets and sources, and you have their mean.
+## tau_averaged: You average the gradient by tau over targets and sources; sum it instead.
 - by_tau = -(push * table).sum(axis=(1, 2)) / tau
 + by_tau = -(push * table).mean(axis=(1, 2)) / tau
 ## tau_shared: Every head has a temperature of its own; you add up over the heads.
 - by_tau = -(push * table).sum(axis=(1, 2)) / tau
 + by_tau = -(push * table).sum() / tau
-## tau_from_the_weights: The gradient by tau is made with the gradient by the weights; it needs that by the scores.
+## tau_from_the_weights: In your gradient by tau the second term of the softmax's derivative is missing.
 - by_tau = -(push * table).sum(axis=(1, 2)) / tau
 + by_tau = -(weights * pulled * table).sum(axis=(1, 2)) / tau
-## tau_without_root [step-3-from-scores-to-queries-and-keys]: The scores in the gradient by tau are those before the
-division by √K.
+## tau_without_root [step-3-from-scores-to-queries-and-keys]: In your gradient by tau the scores are not divided by √K.
 - by_tau = -(push * table).sum(axis=(1, 2)) / tau
 + by_tau = -(push * table * root).sum(axis=(1, 2)) / tau
-## hidden_times_infinity: In the sum for tau a hidden score of −∞ meets a weight of 0, and the product is no number.
+## hidden_times_infinity: In your sum for tau a hidden score of −∞ meets a weight of 0, and the product is NaN.
 - by_tau = -(push * table).sum(axis=(1, 2)) / tau
 + with np.errstate(invalid="ignore"):
 +     by_tau = -(push * np.where(mask, table, -np.inf)).sum(axis=(1, 2)) / tau
 ## second_term_missing: The second term of the softmax's derivative is missing.
 - push = weights * (pulled - (weights * pulled).sum(axis=-1, keepdims=True))
 + push = weights * pulled
-## over_the_targets: The average that is subtracted runs over the targets; a row of weights belongs to one target.
+## over_the_targets: Your average runs over the targets; each target needs its own, over the sources.
 - push = weights * (pulled - (weights * pulled).sum(axis=-1, keepdims=True))
 + push = weights * (pulled - (weights * pulled).sum(axis=1, keepdims=True))
 ## mask_ignored [the-mask-and-two-free-tests]: The mask is not used.
@@ -237,7 +236,7 @@ denominator.
 + powers = np.exp(table - table.max(axis=-1, keepdims=True))
 - weights = powers / np.where(total == 0, 1, total)
 + weights = powers / total * mask
-## blind_targets [the-mask-and-two-free-tests]: A target that may look nowhere divides by 0; its weights are 0.
+## blind_targets [the-mask-and-two-free-tests]: You divide by 0 if a target sees nothing; make its weights 0.
 - weights = powers / np.where(total == 0, 1, total)
 + with np.errstate(invalid="ignore"):
 +     weights = powers / total
@@ -245,8 +244,8 @@ denominator.
 - powers = np.exp(shown - shown.max(axis=-1, keepdims=True)) * mask
 + with np.errstate(over="ignore", invalid="ignore"):
 +     powers = np.exp(shown) * mask
-## values_without_transpose [step-1-from-outputs-to-weights]: The gradient by the values is scaled by the temperature;
-the values never meet it.
+## values_without_transpose [step-1-from-outputs-to-weights]: You divide the values' gradient by the temperature; the
+values never meet it.
 - return d_table @ k, d_table.transpose(0, 2, 1) @ q, weights.transpose(0, 2, 1) @ e, by_tau
 + return d_table @ k, d_table.transpose(0, 2, 1) @ q, weights.transpose(0, 2, 1) @ e / temperature, by_tau
 """)

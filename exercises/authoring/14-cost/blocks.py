@@ -219,7 +219,7 @@ def mean_of_the_outputs(Q, blocks, causal):
     return np.mean(outputs, axis=0), L
 
 
-@wrong("You weigh the outputs of the blocks with the numbers of their sources; their denominators are the weights.")
+@wrong("You weight the outputs of the blocks by the numbers of their sources; their denominators are the weights.")
 def weighted_by_size(Q, blocks, causal):
     K, _ = (np.concatenate(parts, axis=1) for parts in zip(*blocks, strict=True))
     C, N = K.T @ Q / np.sqrt(len(Q)), Q.shape[1]
@@ -334,7 +334,7 @@ again.
 - if causal:
 -     C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -np.inf)
 + C = K.T @ Q / np.sqrt(len(Q))
-## always_a_mask: You use the mask without being asked: with `causal` false every target sees everything.
+## always_a_mask: You use the mask without being asked; `causal` false should hide nothing.
 - if causal:
 -     C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -np.inf)
 + late = max(len(C) - N, 0)
@@ -343,8 +343,7 @@ again.
 - C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -np.inf)
 + places = np.concatenate([np.arange(keys.shape[1]) for keys, _ in blocks])
 + C = np.where(places[:, None] <= np.arange(N) + len(C) - N, C, -np.inf)
-## softmax_over_targets [one-pass-is-enough]: You normalise over the targets; the weights of the sources of one target
-sum to 1.
+## softmax_over_targets [one-pass-is-enough]: You normalise over the targets; the weights of one target should sum to 1.
 - e = np.exp(C - m)
 - return V @ e / e.sum(axis=0), m + np.log(e.sum(axis=0))
 + L = m + np.log(np.exp(C - m).sum(axis=0))

@@ -141,7 +141,7 @@ def by_intensity(P, M, H, K, G, N, b, B, rho, beta, limit):
 
 wrong.edits("""
 # two_sums
-## bound_when_even: Where both take the same time, fetching does not take longer: `memory_bound` is False there.
+## bound_when_even: Where both take the same time your `memory_bound` is True, although fetching takes no longer there.
 - "memory_bound": moved / beta > flops / rho,
 + "memory_bound": moved / beta >= flops / rho,
 ## weights_for_each: The weights are fetched once for all B sequences; you fetch them for each.
@@ -170,7 +170,7 @@ wrong.edits("""
 + moved = P + B * cache
 - by_memory = (limit * beta - b * P) / cache
 + by_memory = (limit * beta - P) / cache
-## one_flop_a_weight: A weight costs a multiplication and an addition for each token, two FLOPs.
+## one_flop_a_weight: You count one FLOP for each weight and token; there are two.
 - flops = B * (2 * P + 4 * M * H * K * N)
 + flops = B * (P + 4 * M * H * K * N)
 ## groups_attend [keys-fetched-once]: Your attention has the FLOPs of G heads; all H heads attend, whoever
@@ -217,7 +217,7 @@ the longer one.
 ## rounded_up: You round `most` up: with that many sequences the step takes longer than the limit.
 - "most": max(0, int(min(by_arithmetic, by_memory))),
 + "most": max(0, int(np.ceil(min(by_arithmetic, by_memory)))),
-## limit_left_out: A step that takes exactly `limit` seconds is no longer than the limit, and counts for `most`.
+## limit_left_out: You leave out a step of exactly `limit` seconds; it should count for `most`.
 - "most": max(0, int(min(by_arithmetic, by_memory))),
 + "most": max(0, int(np.ceil(min(by_arithmetic, by_memory))) - 1),
 """)

@@ -148,7 +148,7 @@ def program_by_program(flops, moved, seconds):
 
 wrong.edits("""
 # from_points
-## corner_counted: A program at the corner does not stand left of it.
+## corner_counted: You count a program at the corner as left of it.
 - "memory_bound": rho / beta > ratio,
 + "memory_bound": rho / beta >= ratio,
 ## mean_rate: The roof lies above all points; you take the mean rate for its level.
@@ -157,7 +157,7 @@ wrong.edits("""
 ## mean_bandwidth: The slope of the roof lies above all points; you take the mean.
 - rho, beta = rate.max(), (rate / ratio).max()
 + rho, beta = rate.max(), (rate / ratio).mean()
-## lowest_slope: You take the slope of the lowest point; the roof is over all of them.
+## lowest_slope: You take the smallest of all slopes; the roof is over all points.
 - rho, beta = rate.max(), (rate / ratio).max()
 + rho, beta = rate.max(), (rate / ratio).min()
 ## lowest_level: You take the rate of the slowest program for the level of the roof.
@@ -166,7 +166,7 @@ wrong.edits("""
 ## all_work_together: You divide all FLOPs by all seconds; the roof is what the best program reaches.
 - rho, beta = rate.max(), (rate / ratio).max()
 + rho, beta = flops.sum() / seconds.sum(), (rate / ratio).max()
-## most_work: You take the rate of the program with the most FLOPs; it need not be the one that touches the roof.
+## most_work: You take the rate of the program with the fewest FLOPs; it need not be the one that touches the roof.
 - rho, beta = rate.max(), (rate / ratio).max()
 + rho, beta = rate[flops.argmin()], (rate / ratio).max()
 ## leftmost_point: You read β off the point with the lowest intensity; it may lie below the slope.
@@ -175,7 +175,7 @@ wrong.edits("""
 ## rightmost_point: You read ρ off the point with the highest intensity; it may lie below the roof.
 - rho, beta = rate.max(), (rate / ratio).max()
 + rho, beta = rate[ratio.argmax()], (rate / ratio).max()
-## intensity_for_bandwidth: Your β is the highest intensity, in FLOPs per byte; asked is a rate in bytes a second.
+## intensity_for_bandwidth: Your β is the highest intensity, in FLOPs per byte; a rate in bytes a second is asked for.
 - rho, beta = rate.max(), (rate / ratio).max()
 + rho, beta = rate.max(), ratio.max()
 ## sides_turned_round: Memory-bound is what stands left of the corner of the roof; yours stands right of it.
@@ -212,7 +212,7 @@ other reasons.
 ## least_to_gain: You begin where the least is to be gained.
 - "first": int(np.argmax(gain)),
 + "first": int(np.argmin(gain)),
-## counted_from_one: Programs are counted from 0.
+## counted_from_one: You count the programs from 1.
 - "first": int(np.argmax(gain)),
 + "first": int(np.argmax(gain)) + 1,
 """)

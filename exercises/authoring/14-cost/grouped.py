@@ -201,7 +201,7 @@ class Fused(nn.Module):
 
 wrong.edits("""
 # Plain
-## groups_in_turn: Head h takes group h mod G; neighbours share a group, so it is h // (H / G).
+## groups_in_turn: Your head h takes group h mod G; it should take h // (H / G).
 - k, v = k.repeat_interleave(share, dim=1), v.repeat_interleave(share, dim=1)
 + k, v = k.repeat(1, share, 1, 1), v.repeat(1, share, 1, 1)
 ## first_group_for_all: All heads look at the first group.
@@ -255,7 +255,7 @@ out in turn.
 ## no_mask: There is no mask: with several new tokens at once, each sees those after it.
 - may_look = torch.ones(x.shape[1], k.shape[2]).tril(old)
 + may_look = torch.ones(x.shape[1], k.shape[2])
-## mask_not_shifted: The triangle does not know of the old tokens: its first row belongs to the first new one.
+## mask_not_shifted: The triangle does not know of the old tokens: its first row sees only the oldest one.
 - may_look = torch.ones(x.shape[1], k.shape[2]).tril(old)
 + may_look = torch.ones(x.shape[1], k.shape[2]).tril()
 ## not_itself: The triangle is one short: a new token does not see itself.
@@ -274,7 +274,7 @@ out in turn.
 of a row first.
 - y = scores.softmax(3) @ v
 + y = scores.exp() / scores.exp().sum(3, keepdim=True) @ v
-## softmax_over_targets: Your weights sum to 1 over the targets; they do so over the sources.
+## softmax_over_targets: Your weights sum to 1 over the targets; they should over the sources.
 - y = scores.softmax(3) @ v
 + y = scores.softmax(2).nan_to_num() @ v
 ## heads_not_put_back: The heads of a token do not come side by side: the axes are flattened in another order.

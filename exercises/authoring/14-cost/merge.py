@@ -229,7 +229,7 @@ factor explodes.
 - return m, s_1 * l_1 + s_2 * l_2, s_1 * O_1 + s_2 * O_2
 + s_1 = np.exp(m_1 - top)
 + return m, s_1 * l_1 + l_2, s_1 * O_1 + O_2
-## second_products_as_they_are: You leave the second part's O as it was; like its l it is brought to the common score.
+## second_products_as_they_are: You leave the second part's O as it was; bring it, like its l, to the common score.
 - return m, s_1 * l_1 + s_2 * l_2, s_1 * O_1 + s_2 * O_2
 + return m, s_1 * l_1 + s_2 * l_2, s_1 * O_1 + O_2
 ## smaller_maximum [one-pass-is-enough]: You take the smaller of the two maxima, so that factors are above 1 and
@@ -245,11 +245,11 @@ overflow for large scores.
 - top = np.maximum(m, -1e300)
 - s_1, s_2 = np.exp(m_1 - top), np.exp(m_2 - top)
 + s_1, s_2 = np.exp(m_1 - m), np.exp(m_2 - m)
-## divided_too_soon: You divide O by l. The division comes in the very end, else the next merge weighs it wrongly.
+## divided_too_soon: You divide O by l. The division comes at the very end, else the next merge weighs it wrongly.
 - return m, s_1 * l_1 + s_2 * l_2, s_1 * O_1 + s_2 * O_2
 + sums = s_1 * l_1 + s_2 * l_2
 + return m, sums, (s_1 * O_1 + s_2 * O_2) / np.where(sums > 0, sums, 1)
-## products_weighted_by_sums [merging-is-attention]: You weigh O with l as well; O holds a sum already, and no average.
+## products_weighted_by_sums [merging-is-attention]: You weight O by l as well; O holds a sum already, and no average.
 - return m, s_1 * l_1 + s_2 * l_2, s_1 * O_1 + s_2 * O_2
 + return m, s_1 * l_1 + s_2 * l_2, s_1 * l_1 * O_1 + s_2 * l_2 * O_2
 ## one_maximum_for_all: You subtract the largest score of all targets; each target has its own.
@@ -269,7 +269,7 @@ score.
 are columns.
 - return m, s_1 * l_1 + s_2 * l_2, s_1 * O_1 + s_2 * O_2
 + return m, s_1 * l_1 + s_2 * l_2, s_1[:, None] * O_1 + s_2[:, None] * O_2
-## sums_taken_for_averages [merging-is-attention]: You treat O as an average and weigh it with shares of the whole; O is
+## sums_taken_for_averages [merging-is-attention]: You treat O as an average and weight it by shares of the whole; O is
 a sum that was never divided.
 - return m, s_1 * l_1 + s_2 * l_2, s_1 * O_1 + s_2 * O_2
 + sums = s_1 * l_1 + s_2 * l_2

@@ -289,7 +289,7 @@ full.
 ## newest_left_out: The newest token is missing: it is stored already and counted in the length.
 - own, seen = tables[i], slice(0, lengths[i])
 + own, seen = tables[i], slice(0, max(1, lengths[i] - 1))
-## heads_in_turn: You deal the heads out in turn: neighbouring heads share a group, h // (H/G).
+## heads_in_turn: You deal the heads out in turn; neighbours should share a group, h // (H/G).
 - np.concatenate([pool[page, h // share] for page in own], axis=1)[:, seen] for pool in (pool_K, pool_V)
 + np.concatenate([pool[page, h % pool_K.shape[1]] for page in own], axis=1)[:, seen]
 + for pool in (pool_K, pool_V)
@@ -298,7 +298,7 @@ full.
 -     np.concatenate([pool[page, h // share] for page in own], axis=1)[:, seen] for pool in (pool_K, pool_V)
 - )
 + K, V = (np.concatenate([pool[page, 0] for page in own], axis=1)[:, seen] for pool in (pool_K, pool_V))
-## groups_run_out: You use the first heads' groups in order and then the last group for all others.
+## groups_run_out: You give the first heads a group each, and all others the last group.
 - np.concatenate([pool[page, h // share] for page in own], axis=1)[:, seen] for pool in (pool_K, pool_V)
 + np.concatenate([pool[page, min(h, pool_K.shape[1] - 1)] for page in own], axis=1)[:, seen]
 + for pool in (pool_K, pool_V)
@@ -323,7 +323,7 @@ the divisor.
 +     R = pool_K.shape[3]
 - own, seen = tables[i], slice(0, lengths[i])
 + own, seen = tables[i], slice(0, max(1, (len(tables[i]) - 1) * R + lengths[i] % R))
-## reversed_pages: You read the pages of a sequence in reversed order, and cut the end off the wrong one.
+## reversed_pages: You read the pages of a sequence in reverse order, and cut the end off the wrong one.
 - own, seen = tables[i], slice(0, lengths[i])
 + own, seen = tables[i][::-1], slice(0, lengths[i])
 

@@ -214,7 +214,7 @@ wrong.edits("""
 ## not_divided: Your scores are not divided by the root of K.
 - scores = q @ keys[:, seen] / np.sqrt(len(q))
 + scores = q @ keys[:, seen]
-## one_column_late: You count the tokens from 1: the first one goes into the first column, whose number is 0.
+## one_column_late: You count the tokens from 1; the first one should go into column 0.
 - keys[:, length % W], values[:, length % W] = k, v
 + keys[:, (length + 1) % W], values[:, (length + 1) % W] = k, v
 ## one_column_short: You shut the newest token out: length + 1 columns are in use once it is stored.
@@ -243,8 +243,8 @@ wrong.edits("""
 ## key_asks: You use the key of the new token to ask; the query does that.
 - scores = q @ keys[:, seen] / np.sqrt(len(q))
 + scores = k @ keys[:, seen] / np.sqrt(len(k))
-## no_largest_score [one-pass-is-enough]: The scores overflow when they are large: subtract the largest before you take
-exponentials.
+## no_largest_score [one-pass-is-enough]: Your exponentials overflow for large scores: subtract the largest before you
+take them.
 - e = np.exp(scores - scores.max())
 + e = np.exp(scores)
 ## in_place: You write into the arrays that you were given; the caller still needs them.

@@ -216,7 +216,7 @@ wrong.edits("""
 -     g = rows.mean(axis=0)
 + for r, (own, rows, (m, v)) in enumerate(cuts):
 +     g = rows[r]
-## the_first_gradient: Only the first worker's gradient is used.
+## the_first_gradient: You use only the first worker's gradient.
 - g = rows.mean(axis=0)
 + g = rows[0]
 ## squares_averaged: You average the squares of the workers' gradients; it is the square of the average that v needs.
@@ -234,7 +234,7 @@ wrong.edits("""
 ## correction_of_the_first_step: Your corrections are those of the first step, whatever t is.
 - m_hat, v_hat = m / (1 - betas[0] ** t), v / (1 - betas[1] ** t)
 + m_hat, v_hat = m / (1 - betas[0]), v / (1 - betas[1])
-## one_step_late: Your corrections are one step late: the first step has t = 1.
+## one_step_late: Your corrections run a step ahead: the first step has t = 1.
 - m_hat, v_hat = m / (1 - betas[0] ** t), v / (1 - betas[1] ** t)
 + m_hat, v_hat = m / (1 - betas[0] ** (t + 1)), v / (1 - betas[1] ** (t + 1))
 ## correction_multiplied: You multiply by 1 − βᵗ; divide by it.
@@ -259,28 +259,28 @@ wrong.edits("""
 - v = betas[1] * v + (1 - betas[1]) * g**2
 + m = (1 - betas[0]) * m + betas[0] * g
 + v = (1 - betas[1]) * v + betas[1] * g**2
-## eps_under_the_root: Your ε stands under the root; it is added to the root.
+## eps_under_the_root: Your ε stands under the root; add it to the root.
 - pieces.append(own - rate * m_hat / (np.sqrt(v_hat) + eps))
 + pieces.append(own - rate * m_hat / (np.sqrt(v_hat + eps)))
 ## no_eps_at_all: There is no ε in your step.
 - pieces.append(own - rate * m_hat / (np.sqrt(v_hat) + eps))
 + pieces.append(own - rate * m_hat / np.maximum(np.sqrt(v_hat), 1e-300))
-## no_root: You divide by v̂; its root is asked for.
+## no_root: You divide by v̂; divide by its root.
 - pieces.append(own - rate * m_hat / (np.sqrt(v_hat) + eps))
 + pieces.append(own - rate * m_hat / (v_hat + eps))
-## gradient_for_momentum: Your step goes along the gradient; it goes along m̂.
+## gradient_for_momentum: Your step goes along the gradient; go along m̂.
 - m_hat, v_hat = m / (1 - betas[0] ** t), v / (1 - betas[1] ** t)
 - pieces.append(own - rate * m_hat / (np.sqrt(v_hat) + eps))
 + v_hat = v / (1 - betas[1] ** t)
 + pieces.append(own - rate * g / (np.sqrt(v_hat) + eps))
-## gradient_not_squared: v takes the square of the gradient.
+## gradient_not_squared: Your v needs the gradient squared.
 - v = betas[1] * v + (1 - betas[1]) * g**2
 + v = betas[1] * v + (1 - betas[1]) * np.abs(g)
 ## old_moments_used: Your step uses the moments from before this gradient.
   g = rows.mean(axis=0)
 + m_hat, v_hat = m / (1 - betas[0] ** t), v / (1 - betas[1] ** t)
 - m_hat, v_hat = m / (1 - betas[0] ** t), v / (1 - betas[1] ** t)
-## up_the_gradient: You add the step; it is subtracted.
+## up_the_gradient: You add the step; subtract it.
 - pieces.append(own - rate * m_hat / (np.sqrt(v_hat) + eps))
 + pieces.append(own + rate * m_hat / (np.sqrt(v_hat) + eps))
 ## one_worker_updates: Only the first worker updates its weights.
@@ -307,16 +307,15 @@ wrong.edits("""
 ## average_over_weights: You average over the weights of a piece, so that all of them get one gradient.
 - g = rows.mean(axis=0)
 + g = np.full(len(own), rows.mean() if len(own) else 0.0)
-## correction_outside_the_root: You divide √v by 1 − β₂ᵗ; v is divided, and the root taken afterwards.
+## correction_outside_the_root: You divide √v by 1 − β₂ᵗ; divide v, and take the root afterwards.
 - m_hat, v_hat = m / (1 - betas[0] ** t), v / (1 - betas[1] ** t)
 - pieces.append(own - rate * m_hat / (np.sqrt(v_hat) + eps))
 + m_hat = m / (1 - betas[0] ** t)
 + pieces.append(own - rate * m_hat / (np.sqrt(v) / (1 - betas[1] ** t) + eps))
-## square_of_the_momentum: Your v takes the square of m; it takes that of the gradient.
+## square_of_the_momentum: Your v takes the square of m; square the gradient instead.
 - v = betas[1] * v + (1 - betas[1]) * g**2
 + v = betas[1] * v + (1 - betas[1]) * m**2
-## eps_not_corrected: You put both corrections into the rate, so that ε is corrected as well; it is added to the root of
-v̂.
+## eps_not_corrected: You put both corrections into the rate, so that ε is corrected as well; add it to the root of v̂.
 - m_hat, v_hat = m / (1 - betas[0] ** t), v / (1 - betas[1] ** t)
 - pieces.append(own - rate * m_hat / (np.sqrt(v_hat) + eps))
 + m_hat = m / (1 - betas[0] ** t)
@@ -330,13 +329,13 @@ v̂.
 -     g = rows.mean(axis=0)
 + for own, (m, v) in zip(np.array_split(weights, R), states, strict=True):
 +     g = gradients.mean(axis=0)[: len(own)]
-## eps_outside_the_fraction: You add ε to the fraction; it is added to the root, in the denominator.
+## eps_outside_the_fraction: You add ε to the fraction; add it to the root, in the denominator.
 - pieces.append(own - rate * m_hat / (np.sqrt(v_hat) + eps))
 + pieces.append(own - (rate * m_hat / np.sqrt(v_hat) + eps))
 ## power_of_the_difference: You divide by (1 − β)ᵗ; it is 1 − βᵗ, the power of β alone.
 - m_hat, v_hat = m / (1 - betas[0] ** t), v / (1 - betas[1] ** t)
 + m_hat, v_hat = m / (1 - betas[0]) ** t, v / (1 - betas[1]) ** t
-## brackets_missing: Without brackets m / 1 − βᵗ is m, less βᵗ; it is to be divided by the difference.
+## brackets_missing: Without brackets m / 1 − βᵗ is m, less βᵗ; divide by the whole difference.
 - m_hat, v_hat = m / (1 - betas[0] ** t), v / (1 - betas[1] ** t)
 + m_hat, v_hat = m / 1 - betas[0] ** t, v / 1 - betas[1] ** t
 ## one_beta_for_both: You correct v with β₁; its own is β₂.

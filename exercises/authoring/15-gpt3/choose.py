@@ -135,31 +135,30 @@ def with_a_ring(splits, P, D, M, N, tokens, rho, inside, between, memory):
 
 wrong.edits("""
 # split_by_split
-## pieces_for_all_boxes: You give a group as many pieces as it has boxes at least; its tokens may be fewer, and then the
+## pieces_for_all_boxes: You give a group at least as many pieces as it has boxes; its tokens may be fewer, and then the
 pipeline waits longer than it works.
 - pieces = own / N
 + pieces = max(own / N, L)
 ## work_of_one_group: Your work is that of one group with all tokens; the groups share them.
 - work = 6 * P * tokens / (T * L * R) / rho
 + work = 6 * P * tokens / (T * L) / rho
-## writing_not_training [six-times-the-parameters]: Two operations a parameter and token are those of writing.
+## writing_not_training [six-times-the-parameters]: You count two operations as in writing; training has six.
 - work = 6 * P * tokens / (T * L * R) / rho
 + work = 2 * P * tokens / (T * L * R) / rho
-## pieces_of_the_whole: A group has its own share of the tokens, so fewer pieces than the whole batch has.
+## pieces_of_the_whole: You give a group the pieces of the whole batch; it has only its share of tokens.
 - pieces = own / N
 + pieces = tokens / N
 ## bubble_share [by-layers-pipeline-parallelism]: (L − 1) / (m + L − 1) is the share of the whole time, work and waiting
 together; you multiply it by the work alone.
 - bubble = work * (L - 1) / pieces
 + bubble = work * (L - 1) / (pieces + L - 1)
-## bubble_of_all_workers: One worker alone waits for nobody: L − 1 pieces, not L.
+## bubble_of_all_workers: You take L for L − 1: one worker alone never waits.
 - bubble = work * (L - 1) / pieces
 + bubble = work * L / pieces
 ## no_bubble: Waiting is left out.
 - bubble = work * (L - 1) / pieces
 + bubble = 0.0
-## sums_forward_only [by-features-tensor-parallelism]: Two sums a block are those of the forward pass; the backward pass
-has two more.
+## sums_forward_only [by-features-tensor-parallelism]: You count two sums a block; the backward pass has two more.
 - sums = 4 * (M / L)
 + sums = 2 * (M / L)
 ## sums_of_all_blocks: A machine has M / L blocks; you count the sums of all M.
@@ -168,7 +167,7 @@ has two more.
 ## sums_of_all_tokens: The sums of a group have the tokens of the group; you send those of the whole batch.
 - tensor = sums * 2 * (T - 1) / T * 2 * D * own / inside
 + tensor = sums * 2 * (T - 1) / T * 2 * D * tokens / inside
-## sums_of_one_window: The sums of a step have all tokens of the group, and not those of one window.
+## sums_of_one_window: Your sums are those of one window; a step has all tokens of the group.
 - tensor = sums * 2 * (T - 1) / T * 2 * D * own / inside
 + tensor = sums * 2 * (T - 1) / T * 2 * D * N / inside
 ## one_round [by-rows-data-parallelism]: An all-reduce has two rounds in the ring; yours has one.
@@ -176,25 +175,25 @@ has two more.
 + tensor = sums * (T - 1) / T * 2 * D * own / inside
 - data = 2 * (R - 1) / R * gradient / between
 + data = (R - 1) / R * gradient / between
-## sums_between_boxes: The workers that share features stand in one box; their sums pass inside it.
+## sums_between_boxes: You send sums between boxes; workers that share features stand in one box.
 - tensor = sums * 2 * (T - 1) / T * 2 * D * own / inside
 + tensor = sums * 2 * (T - 1) / T * 2 * D * own / between
-## whole_gradient: A machine holds P / (T L) parameters, and shares the gradient of these alone.
+## whole_gradient: You share the whole gradient; a machine has that of P / (T L) parameters.
 - gradient = 2 * P / (T * L)
 + gradient = 2 * P
-## gradient_in_32_bits: The gradients are sent in 16 bits, two bytes a number.
+## gradient_in_32_bits: You send four bytes a number; gradients have 16 bits.
 - gradient = 2 * P / (T * L)
 + gradient = 4 * P / (T * L)
-## gradient_inside: The groups stand in different boxes; gradients pass between them.
+## gradient_inside: You send gradients inside a box; they pass between boxes.
 - data = 2 * (R - 1) / R * gradient / between
 + data = 2 * (R - 1) / R * gradient / inside
-## as_often_as_workers [by-rows-data-parallelism]: In a ring nobody sends R − 1 whole gradients.
+## as_often_as_workers [by-rows-data-parallelism]: You send whole gradients; a ring sends parts.
 - data = 2 * (R - 1) / R * gradient / between
 + data = 2 * (R - 1) * gradient / between
-## states_cut_by_rows: Without ZeRO each group keeps all states; the rows do not divide them.
+## states_cut_by_rows: You divide the states by R, too; without ZeRO each group keeps all.
 - room = memory >= 16 * P / (T * L)
 + room = memory >= 16 * P / (T * L * R)
-## weights_alone [what-has-to-be-in-memory]: The states have 16 bytes a parameter; you look whether the weights fit.
+## weights_alone [what-has-to-be-in-memory]: You check only the weights; the states have 16 bytes a parameter.
 - room = memory >= 16 * P / (T * L)
 + room = memory >= 2 * P / (T * L)
 ## whole_model_in_one: A machine holds a part of the model only; you ask for room for all of it.
@@ -216,10 +215,10 @@ has two more.
 -     best, least = i, sum(rows[-1])
 + if room and rows[-1][0] < least:
 +     best, least = i, rows[-1][0]
-## counted_from_one: The first split has the number 0.
+## counted_from_one: You number splits from 1, not 0.
 - best, least = i, sum(rows[-1])
 + best, least = i + 1, sum(rows[-1])
-## zero_for_none: Where nothing fits, the best is −1; 0 is the first split.
+## zero_for_none: Where nothing fits you give 0, the first split; give −1.
 - rows, fits, best, least = [], [], -1, float("inf")
 + rows, fits, best, least = [], [], 0, float("inf")
 """)

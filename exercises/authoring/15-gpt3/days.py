@@ -125,7 +125,7 @@ wrong.edits("""
 many.
 - "needed": math.ceil(machines * days / deadline),
 + "needed": int(machines * days / deadline) + 1,
-## two_a_parameter [what-a-token-costs]: Two operations a parameter and token are those of writing; training has six.
+## two_a_parameter [what-a-token-costs]: You count two operations a parameter and token; training needs six.
 - useful = 6 * P * step_tokens
 + useful = 2 * P * step_tokens
 ## second_pass_is_useful [from-operations-to-days]: Your MFU counts the second forward pass; the model needs six a
@@ -140,10 +140,10 @@ parameter and token, however often something is done.
 ## hardware_like_model: Your HFU leaves out the second forward pass.
 - done = useful + (2 * P * step_tokens if recomputed else 0)
 + done = useful
-## twice_everything: The second forward pass is a third of a step's operations; you count the whole step twice.
+## twice_everything: The second forward pass adds a third to a step's operations; you count the whole step twice.
 - done = useful + (2 * P * step_tokens if recomputed else 0)
 + done = useful + (useful if recomputed else 0)
-## hardware_less_than_model: The machine does more operations than the model needs, so HFU is the larger of the two.
+## hardware_less_than_model: Your HFU is below the MFU; the machine does more operations than the model needs.
 - done = useful + (2 * P * step_tokens if recomputed else 0)
 + done = useful * (6 / 8 if recomputed else 1)
 ## one_machine_possible: What was possible is the peak of all machines; you take that of one.
@@ -181,7 +181,7 @@ parameter and token, however often something is done.
 ## one_too_many: You add a machine to a number that is rounded up already.
 - "needed": math.ceil(machines * days / deadline),
 + "needed": math.ceil(machines * days / deadline) + 1,
-## a_fraction_of_a_machine: Under needed there has to be a whole number.
+## a_fraction_of_a_machine: Your needed is a fraction; round it up.
 - "needed": math.ceil(machines * days / deadline),
 + "needed": machines * days / deadline,
 ## more_machines: You give how many machines have to be added; all of them are asked for.

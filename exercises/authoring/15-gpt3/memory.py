@@ -134,7 +134,7 @@ def as_often_written(P, R, precision, cut):
 
 
 @wrong(
-    "Each step of the ladder keeps what the ones before it have cut; yours cuts one kind only.",
+    "What one step of the ladder cuts, the later ones cut, too; yours cuts one kind only.",
     section="the-states-once-instead-of-everywhere",
 )
 def one_kind_at_a_time(P, R, precision, cut):
@@ -207,20 +207,19 @@ wrong.edits("""
 number more where it does not come out even.
 - level, most = ("nothing", "moments", "gradients", "all").index(cut), -(-P // R)
 + level, most = ("nothing", "moments", "gradients", "all").index(cut), P // R
-## rounded_to_the_nearest [the-states-once-instead-of-everywhere]: You round the share to the nearest number; the worker
-with the most has it rounded up.
+## rounded_to_the_nearest [the-states-once-instead-of-everywhere]: You round the share to the nearest number; round it
+up for the worker with the most.
 - level, most = ("nothing", "moments", "gradients", "all").index(cut), -(-P // R)
 + level, most = ("nothing", "moments", "gradients", "all").index(cut), round(P / R)
 ## one_too_many [the-states-once-instead-of-everywhere]: Your largest share has one number too many where P comes out
 even.
 - level, most = ("nothing", "moments", "gradients", "all").index(cut), -(-P // R)
 + level, most = ("nothing", "moments", "gradients", "all").index(cut), P // R + 1
-## not_whole [the-states-once-instead-of-everywhere]: Your share is no whole number; nobody keeps a fraction of a
-weight.
+## not_whole [the-states-once-instead-of-everywhere]: Your share is not whole; nobody keeps a fraction of a weight.
 - level, most = ("nothing", "moments", "gradients", "all").index(cut), -(-P // R)
 + level, most = ("nothing", "moments", "gradients", "all").index(cut), P / R
-## copy_not_cut [the-states-once-instead-of-everywhere]: The copy belongs to the states of the optimiser, and is cut
-together with the moments.
+## copy_not_cut [the-states-once-instead-of-everywhere]: You never cut the copy; it belongs to the optimiser, and is cut
+with the moments.
 - "copy": size[2] * (most if level > 0 else P),
 + "copy": size[2] * P,
 ## gradients_with_the_moments [the-states-once-instead-of-everywhere]: Your gradients are cut one step too early,
@@ -235,10 +234,10 @@ with the gradients.
 stay whole.
 - "weights": size[0] * (most if level > 2 else P),
 + "weights": size[0] * P,
-## copy_of_wide_weights: Weights that have 4 bytes need no copy.
+## copy_of_wide_weights: You copy 4-byte weights without need.
 - size = {"32 bits": (4, 4, 0, 4), "mixed": (2, 2, 4, 4), "16 bits": (2, 2, 0, 2)}[precision]
 + size = {"32 bits": (4, 4, 4, 4), "mixed": (2, 2, 4, 4), "16 bits": (2, 2, 0, 2)}[precision]
-## copy_in_sixteen: With everything in 2 bytes there is no copy.
+## copy_in_sixteen: With everything in 2 bytes, drop your copy.
 - size = {"32 bits": (4, 4, 0, 4), "mixed": (2, 2, 4, 4), "16 bits": (2, 2, 0, 2)}[precision]
 + size = {"32 bits": (4, 4, 0, 4), "mixed": (2, 2, 4, 4), "16 bits": (2, 2, 4, 2)}[precision]
 ## mixed_without_a_copy: Mixed precision keeps a copy of the weights in 4 bytes, which is missing.
@@ -247,13 +246,13 @@ stay whole.
 ## mixed_copy_in_two: Your copy has 2 bytes a weight; it is there because 2 are too few.
 - size = {"32 bits": (4, 4, 0, 4), "mixed": (2, 2, 4, 4), "16 bits": (2, 2, 0, 2)}[precision]
 + size = {"32 bits": (4, 4, 0, 4), "mixed": (2, 2, 2, 4), "16 bits": (2, 2, 0, 2)}[precision]
-## mixed_moments_in_two: Mixed precision keeps the moments in 4 bytes.
+## mixed_moments_in_two: Your mixed moments have 2 bytes; they need 4.
 - size = {"32 bits": (4, 4, 0, 4), "mixed": (2, 2, 4, 4), "16 bits": (2, 2, 0, 2)}[precision]
 + size = {"32 bits": (4, 4, 0, 4), "mixed": (2, 2, 4, 2), "16 bits": (2, 2, 0, 2)}[precision]
-## mixed_gradients_in_four: Mixed precision keeps the gradients in 2 bytes.
+## mixed_gradients_in_four: Your mixed gradients have 4 bytes; they take 2.
 - size = {"32 bits": (4, 4, 0, 4), "mixed": (2, 2, 4, 4), "16 bits": (2, 2, 0, 2)}[precision]
 + size = {"32 bits": (4, 4, 0, 4), "mixed": (2, 4, 4, 4), "16 bits": (2, 2, 0, 2)}[precision]
-## sixteen_with_wide_moments: With everything in 2 bytes the moments have 2 as well.
+## sixteen_with_wide_moments: With all else in 2 bytes your moments have 4; use 2.
 - size = {"32 bits": (4, 4, 0, 4), "mixed": (2, 2, 4, 4), "16 bits": (2, 2, 0, 2)}[precision]
 + size = {"32 bits": (4, 4, 0, 4), "mixed": (2, 2, 4, 4), "16 bits": (2, 2, 0, 4)}[precision]
 ## bits_for_bytes: You count in bits; a byte has eight of them.

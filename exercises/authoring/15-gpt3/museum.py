@@ -181,7 +181,7 @@ def decay_repaired(W, shards, rate, limit, decay):
     return W - rate * (sum(gradients) / len(shards) + decay * W)
 
 
-@wrong("Your workers take turns, each from the W that the one before has left; all begin with the same W.")
+@wrong("Your workers take turns, each from the W that the last one left; start all from the same W.")
 def one_worker_after_another(W, shards, rate, limit, decay):
     for X, Y in shards:
         if X.shape[1]:
@@ -238,7 +238,7 @@ wrong.edits("""
 ## uphill: You go up the gradient: W grows where the loss grows.
 - return W - rate * (G + decay * W)
 + return W - rate * (decay * W - G)
-## limit_for_each_worker: Each worker shortens its own gradient; the limit is for the gradient of all tokens.
+## limit_for_each_worker: Your workers shorten their own gradients; the limit is for that of all tokens.
 - G = 2 * sum((W @ X - Y) @ X.T for X, Y in shards) / n_tokens
 - G = G * min(1, limit / max(np.linalg.norm(G), 1e-300))
 + parts = [(X.shape[1] / n_tokens, 2 * (W @ X - Y) @ X.T / max(X.shape[1], 1)) for X, Y in shards]
@@ -262,7 +262,7 @@ wrong.edits("""
 ## length_of_the_largest_entry: You take the largest entry for the length of the gradient.
 - G = G * min(1, limit / max(np.linalg.norm(G), 1e-300))
 + G = G * min(1, limit / max(np.abs(G).max(), 1e-300))
-## mean_square_length: You take the root of the mean square for the length; all squares are summed.
+## mean_square_length: You take the root of the mean square for the length; take that of the sum.
 - G = G * min(1, limit / max(np.linalg.norm(G), 1e-300))
 + G = G * min(1, limit / max(np.sqrt(np.square(G).mean()), 1e-300))
 ## limit_after_the_rate: You shorten the gradient times the rate; the limit is for the gradient alone.
@@ -277,7 +277,7 @@ wrong.edits("""
 ## no_decay: There is no decay in your step.
 - return W - rate * (G + decay * W)
 + return W - rate * G
-## decay_for_each_worker: Every worker lets W decay; it is done once.
+## decay_for_each_worker: Your workers each let W decay; do it once.
 - return W - rate * (G + decay * W)
 + return W - rate * (G + len(shards) * decay * W)
 ## decay_upwards: Your decay lets W grow.

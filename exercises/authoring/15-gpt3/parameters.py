@@ -175,10 +175,10 @@ wrong.edits("""
 that from F to D.
 - block = 4 * D * D + 2 * D * F + with_b * (5 * D + F)
 + block = 4 * D * D + 2 * D * F + with_b * (4 * D + F)
-## biases_in_every_model: You count biases also where there are none.
+## biases_in_every_model: You count biases even where there are none.
 - block = 4 * D * D + 2 * D * F + with_b * (5 * D + F)
 + block = 4 * D * D + 2 * D * F + (5 * D + F)
-## biases_in_no_model: You count no biases, also where there are some.
+## biases_in_no_model: You count no biases, even where there are some.
 - block = 4 * D * D + 2 * D * F + with_b * (5 * D + F)
 + block = 4 * D * D + 2 * D * F
 ## hidden_width_of_4d: You take 4 D for the hidden width; it is F.
@@ -211,7 +211,7 @@ that from F to D.
 ## biases_of_width_4d: Your biases are those of a hidden width of 4 D; the one of the hidden layer has F numbers.
 - block = 4 * D * D + 2 * D * F + with_b * (5 * D + F)
 + block = 4 * D * D + 2 * D * F + with_b * 9 * D
-## two_wide_biases: A bias has a number for each output: that of the matrix from F to D has D of them, and not F.
+## two_wide_biases: Your bias of the matrix from F to D has F numbers; it needs one for each output, so D.
 - block = 4 * D * D + 2 * D * F + with_b * (5 * D + F)
 + block = 4 * D * D + 2 * D * F + with_b * (4 * D + 2 * F)
 ## biases_of_one_block: You count the biases of one block; there are M.

@@ -154,16 +154,16 @@ wrong.edits("""
 ## dropout_added: Your hidden units have dropout in train() mode; nobody asked for any.
 - hidden = nn.functional.gelu(hidden)
 + hidden = nn.functional.dropout(nn.functional.gelu(hidden), 0.1, self.training)
-## bias_everywhere: Every worker adds the bias of the outputs, so that it arrives as often as there are workers.
+## bias_everywhere: Your workers all add the bias of the outputs; only the first one should.
 - self.down = nn.Linear(units, d_model, bias=(rank == 0))
 + self.down = nn.Linear(units, d_model)
-## bias_nowhere: No worker adds the bias of the outputs.
+## bias_nowhere: You never add the bias of the outputs.
 - self.down = nn.Linear(units, d_model, bias=(rank == 0))
 + self.down = nn.Linear(units, d_model, bias=False)
 ## bias_for_the_last: The last worker has the bias of the outputs; the first one should.
 - self.down = nn.Linear(units, d_model, bias=(rank == 0))
 + self.down = nn.Linear(units, d_model, bias=(rank == n_workers - 1))
-## all_units: Each worker has all hidden units.
+## all_units: You give every worker all units.
 - units, left = divmod(d_hidden, n_workers)
 - if rank < left:
 -     units = units + 1
@@ -172,13 +172,13 @@ wrong.edits("""
 - if rank < left:
 -     units = units + 1
 + pass
-## last_workers_get_more: The units that are left over go to your last workers; the first ones get them.
+## last_workers_get_more: The units that are left over go to your last workers; give them to the first.
 - if rank < left:
 + if rank >= n_workers - left:
 ## one_too_many: One worker too many gets a unit more.
 - if rank < left:
 + if rank <= left:
-## first_takes_the_rest: All units that are left over go to your first worker; each of the first ones gets one.
+## first_takes_the_rest: All units that are left over go to your first worker; give the first ones one each.
 - if rank < left:
 -     units = units + 1
 + if rank == 0:
@@ -206,7 +206,7 @@ wrong.edits("""
 ## gelu_twice: There is a second GELU after the second map.
 - return self.down(hidden)
 + return nn.functional.gelu(self.down(hidden))
-## no_bias_of_units: The hidden units have no bias; each unit brings its own.
+## no_bias_of_units: Your hidden units have no bias; each needs its own.
 - self.up = nn.Linear(d_model, units)
 + self.up = nn.Linear(d_model, units, bias=False)
 ## residual_added: You add x; the block adds it, once, after the sum.
@@ -220,7 +220,7 @@ wrong.edits("""
 ## cut_off: No gradient reaches the first map.
 - hidden = nn.functional.gelu(hidden)
 + hidden = nn.functional.gelu(hidden).detach()
-## shared_over_tokens: The hidden units are averaged over the tokens; each token has its own.
+## shared_over_tokens: You average the hidden units over the tokens; each token has its own.
 - hidden = nn.functional.gelu(hidden)
 + hidden = nn.functional.gelu(hidden).mean(1, keepdim=True).expand(-1, x.shape[1], -1)
 """)

@@ -193,7 +193,7 @@ def gate_one_late(q, k, v, g, size):
     return y, inside, S
 
 
-@wrong("In a chunk the state that was handed on is weakened by one gate only; each token up to n has one.")
+@wrong("You weaken the handed-on state by one gate only; each token of the chunk up to n has one.")
 def only_first_gate(q, k, v, g, size):
     N, V, K = len(q), v.shape[1], k.shape[1]
     y, inside = np.zeros((N, V)), np.zeros((N, V))
@@ -224,7 +224,7 @@ def whole_chunk_gate(q, k, v, g, size):
     return y, inside, S
 
 
-@wrong("Within a chunk your tokens read the whole chunk, also what comes later.")
+@wrong("Within a chunk your tokens read the whole chunk, even what comes later.")
 def not_causal_in_chunk(q, k, v, g, size):
     N, V, K = len(q), v.shape[1], k.shape[1]
     y, inside = np.zeros((N, V)), np.zeros((N, V))
@@ -291,8 +291,8 @@ too.
 + S = g[n] * (S + np.outer(v[n], k[n]))
 + z = g[n] * (z + k[n])
 + own = g[n] * (own + np.outer(v[n], k[n]))
-## the_other_way_round: You let the gate weaken what comes in, and the state by the rest: here g is what lives on, and a
-token enters whole.
+## the_other_way_round: You weaken what comes in by 1 − g; g is only the share of the state that lives on, and a token
+enters whole.
 - S = g[n] * S + np.outer(v[n], k[n])
 - z = g[n] * z + k[n]
 - own = g[n] * own + np.outer(v[n], k[n])
@@ -309,8 +309,8 @@ token enters whole.
 + S = (1 - g[n]) * S + np.outer(v[n], k[n])
 + z = (1 - g[n]) * z + k[n]
 + own = (1 - g[n]) * own + np.outer(v[n], k[n])
-## first_gate_of_chunk_skipped: The gate of the first token of a chunk weakens nothing in your function; it weakens the
-state that was handed on.
+## first_gate_of_chunk_skipped: The gate of a chunk's first token weakens nothing in yours; it should weaken the
+handed-on state.
 - S = g[n] * S + np.outer(v[n], k[n])
 - z = g[n] * z + k[n]
 + live = g[n] if n % size else 1.0
@@ -325,7 +325,7 @@ state that was handed on.
 ## inside_is_all: Your `inside` is the whole numerator; only tokens of the same chunk belong to it.
 - inside[n] = own @ q[n]
 + inside[n] = S @ q[n]
-## outside_for_inside: Your `inside` holds what came from earlier chunks, and so the other part of the numerator.
+## outside_for_inside: Your `inside` holds what came from earlier chunks, the other part of the numerator.
 - inside[n] = own @ q[n]
 + inside[n] = (S - own) @ q[n]
 ## inside_without_itself: Your `inside` leaves the token itself out.
@@ -339,10 +339,10 @@ state that was handed on.
 ## not_divided_in_chunks: Your outputs are not divided by the denominator.
 - y[n] = S @ q[n] / (z @ q[n])
 + y[n] = S @ q[n]
-## tail_left_out: A last chunk that is shorter than the others is left out of your function.
+## tail_left_out: Your function leaves out a last chunk that is shorter than the others.
 - for n in range(N):
 + for n in range(N - N % size):
-## state_transposed: Your state is K×V; asked is V×K.
+## state_transposed: Your state is K×V; make it V×K.
 - return y, inside, S
 + return y, inside, S.T
 ## state_of_last_chunk: The state that you return knows only the last chunk.
@@ -354,11 +354,11 @@ state that was handed on.
 later one.
 - alive = np.array([np.prod(g[s + 1 : n + 1]) for s in range(start, n + 1)])
 + alive = np.array([np.prod(g[s:n]) for s in range(start, n + 1)])
-## old_state_unweakened: The state that was handed on reaches every token of the chunk whole; the gates on the way
-weaken it.
+## old_state_unweakened: You let the handed-on state reach every token of the chunk whole; the gates on the way weaken
+it.
 - old = np.prod(g[start : n + 1])
 + old = 1.0
-## own_gate_left_out: The state that was handed on is not weakened by the gate of the token that reads it.
+## own_gate_left_out: You do not weaken the handed-on state by the gate of the token that reads it.
 - old = np.prod(g[start : n + 1])
 + old = np.prod(g[start:n])
 ## old_norm_unweakened: You weaken the handed-on state in the numerator, but not the handed-on sum in the denominator.
@@ -373,13 +373,13 @@ is 0.
 + run = np.cumprod(g[start:stop])
 - alive = np.array([np.prod(g[s + 1 : n + 1]) for s in range(start, n + 1)])
 + alive = np.array([run[n - start] / run[s - start] for s in range(start, n + 1)])
-## fresh_in_the_state: Tokens enter the state at the end of their chunk at full strength; later gates of the chunk
-weaken them.
+## fresh_in_the_state: Your tokens enter the state at the end of a chunk at full strength; let its later gates weaken
+them.
 - S = np.prod(g[chunk]) * S + (v[chunk].T * alive) @ k[chunk]
 - z = np.prod(g[chunk]) * z + alive @ k[chunk]
 + S = np.prod(g[chunk]) * S + v[chunk].T @ k[chunk]
 + z = np.prod(g[chunk]) * z + k[chunk].sum(axis=0)
-## old_state_whole: At the end of a chunk the old state is added whole; all gates of the chunk have weakened it.
+## old_state_whole: At the end of a chunk you add the old state whole; weaken it by all gates of the chunk.
 - S = np.prod(g[chunk]) * S + (v[chunk].T * alive) @ k[chunk]
 - z = np.prod(g[chunk]) * z + alive @ k[chunk]
 + S = S + (v[chunk].T * alive) @ k[chunk]

@@ -126,7 +126,7 @@ wrong.edits("""
 ## chosen_without_bias: You choose by r alone; the bias is there to choose.
 - best = np.argsort(-(r + b), axis=1)[:, :k]
 + best = np.argsort(-r, axis=1)[:, :k]
-## bias_inside: You add the bias before the sigmoid; it is added to r.
+## bias_inside: You add the bias before the sigmoid; add it to r.
 - best = np.argsort(-(r + b), axis=1)[:, :k]
 + best = np.argsort(-(logits + b), axis=1)[:, :k]
 ## bias_taken_away: You subtract the bias when you choose.
@@ -162,10 +162,10 @@ wrong.edits("""
 ## divided_by_k: You divide by k; divide by the sum of the chosen r.
 - weights = weights / weights.sum(axis=1, keepdims=True)
 + weights = weights / k
-## all_equal: All chosen experts weigh the same in your sum; they weigh by r.
+## all_equal: Chosen experts weigh the same in your sum; weight them by r.
 - weights = chosen * r
 + weights = chosen
-## softmax_of_the_chosen: Your weights are a softmax over the chosen r; they are the r, divided by their sum.
+## softmax_of_the_chosen: Your weights are a softmax over the chosen r; divide each r by their sum instead.
 - weights = chosen * r
 + weights = chosen * np.exp(r)
 ## a_little_more: You add something to the sum that you divide by; where all r are tiny that is too much.
@@ -177,25 +177,25 @@ wrong.edits("""
 ## wrong_direction: Your step makes busy experts busier.
 - return y, b + step * np.sign(k * N / E - load)
 + return y, b - step * np.sign(k * N / E - load)
-## no_sign: Your step grows with the load; only its sign counts.
+## no_sign: Your step grows with the gap; only its sign counts.
 - return y, b + step * np.sign(k * N / E - load)
 + return y, b + step * (k * N / E - load)
 ## fair_share_of_tokens: Your fair share is N / E; with k choices a token it is k N / E.
 - return y, b + step * np.sign(k * N / E - load)
 + return y, b + step * np.sign(N / E - load)
-## even_counts_as_busy: An expert with exactly its fair share should keep its bias.
+## even_counts_as_busy: You lower the bias at exactly the fair share; keep it.
 - return y, b + step * np.sign(k * N / E - load)
 + return y, b + np.where(load < k * N / E, step, -step)
-## even_counts_as_idle: An expert with exactly its fair share keeps its bias; yours gains.
+## even_counts_as_idle: You raise the bias at exactly the fair share; keep it.
 - return y, b + step * np.sign(k * N / E - load)
 + return y, b + np.where(load > k * N / E, -step, step)
-## load_by_weight: Your load adds up weights; it counts tokens.
+## load_by_weight: Your load adds up weights; count tokens.
 - load = chosen.sum(axis=0)
 + load = weights.sum(axis=0)
 ## first_choices: Your load knows only the first choice of each token; all k count.
 - load = chosen.sum(axis=0)
 + load = np.bincount(best[:, 0], minlength=E)
-## step_alone: You return the step; asked is the bias after it.
+## step_alone: You return the step; return the bias after it.
 - return y, b + step * np.sign(k * N / E - load)
 + return y, step * np.sign(k * N / E - load)
 ## bias_in_place: You change the bias that came in.

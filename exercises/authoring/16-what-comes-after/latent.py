@@ -198,7 +198,7 @@ class HeadByHead(nn.Module):
 
 wrong.edits("""
 # Plain
-## kept_in_eval_alone: Nothing is kept in train() mode; a text goes on in either mode.
+## kept_in_eval_alone: You keep nothing in train() mode; keep it in either mode.
 - self.c, self.s = c, s
 + if not self.training:
 +     self.c, self.s = c, s
@@ -209,19 +209,19 @@ wrong.edits("""
 + old, new = 0, (c, s)
 - self.c, self.s = c, s
 + self.c, self.s = new
-## new_before_old: The new tokens are put before the old ones.
+## new_before_old: You put the new tokens before the old ones.
 - c, s = torch.cat([self.c, c], dim=1), torch.cat([self.s, s], dim=1)
 + c, s = torch.cat([c, self.c], dim=1), torch.cat([s, self.s], dim=1)
-## shared_keys_of_the_first: The shared keys of the first piece are put in place of the newest ones.
+## shared_keys_of_the_first: Your shared keys of all pieces but the first are zeros.
 - c, s = torch.cat([self.c, c], dim=1), torch.cat([self.s, s], dim=1)
 + c, s = torch.cat([self.c, c], dim=1), torch.cat([self.s, s * 0], dim=1)
-## mask_not_shifted: The triangle does not know of the old tokens: its first row belongs to the first new one.
+## mask_not_shifted: The triangle does not know of the old tokens: its first row sees only the oldest one.
 - may_look = torch.ones(x.shape[1], c.shape[1]).tril(old)
 + may_look = torch.ones(x.shape[1], c.shape[1]).tril()
 ## no_mask: There is no mask: with several new tokens at once, each sees those after it.
 - may_look = torch.ones(x.shape[1], c.shape[1]).tril(old)
 + may_look = torch.ones(x.shape[1], c.shape[1])
-## not_itself: A token of yours does not see itself, unless it is the first.
+## not_itself: After the first call a token of yours does not see itself.
 - may_look = torch.ones(x.shape[1], c.shape[1]).tril(old)
 + may_look = torch.ones(x.shape[1], c.shape[1]).tril(max(old - 1, 0))
 ## no_shared_key: The shared key plays no part in your scores.
@@ -230,16 +230,16 @@ wrong.edits("""
 ## only_the_shared_key: Only the shared key plays a part in your scores.
 - scores = own @ k.mT + common @ s[:, None].mT
 + scores = 0 * (own @ k.mT) + common @ s[:, None].mT
-## root_of_the_head: The root is of K; a score sums over K + d_shared features.
+## root_of_the_head: Your root is √K; a score sums over K + d_shared features.
 - scores = scores / (self.d_head + self.d_shared) ** 0.5
 + scores = scores / self.d_head**0.5
-## root_of_all: The root is of all heads together; a score sums over the features of one and the shared ones.
+## root_of_all: Your root is of all heads; a score sums over the features of one and the shared ones.
 - scores = scores / (self.d_head + self.d_shared) ** 0.5
 + scores = scores / (self.n_heads * self.d_head + self.d_shared) ** 0.5
 ## unscaled: Your scores are not divided by a root.
 - scores = scores / (self.d_head + self.d_shared) ** 0.5
 + scores = scores * 1
-## two_roots: You divide each part by its own root; the sum of both is divided once.
+## two_roots: You divide each part by its own root; divide the sum of both once.
 - scores = own @ k.mT + common @ s[:, None].mT
 - scores = scores / (self.d_head + self.d_shared) ** 0.5
 + scores = own @ k.mT / self.d_head**0.5 + common @ s[:, None].mT / self.d_shared**0.5
@@ -274,7 +274,7 @@ after head: in each head first its K features, then its shared ones.
 - y = scores.masked_fill(may_look == 0, -torch.inf).softmax(3) @ v
 + e = scores.masked_fill(may_look == 0, -torch.inf).exp()
 + y = e / e.sum(3, keepdim=True) @ v
-## biases: Your maps have biases; these have none.
+## biases: A map of yours has a bias; none should.
 - self.out = nn.Linear(d_model, d_model, bias=False)
 + self.out = nn.Linear(d_model, d_model)
 ## cut_off: No gradient reaches the latent map.

@@ -146,7 +146,7 @@ def only_the_order(q, k, v):
     return y
 
 
-@wrong("Your denominator now sums over the past; `alone` and `pairs` still tell of two other places.")
+@wrong("Your denominator now sums over the past; the experiments still tell of two other places.")
 def only_the_sum(q, k, v):
     fq = np.where(q > 0, q, np.exp(np.minimum(q, 0)))
     fk = np.where(k > 0, k, np.exp(np.minimum(k, 0)))
@@ -172,10 +172,10 @@ wrong.edits("""
 - fq, fk = (np.maximum(t, 0) + np.exp(np.minimum(t, 0)) for t in (q, k))
 + fq = np.where(q > 0, q, np.exp(np.minimum(q, 0))) + 1
 + fk = np.where(k > 0, k, np.exp(np.minimum(k, 0))) + 1
-## floor_under_features: Your features never fall below a floor; for numbers far below 0 they are as small as they like.
+## floor_under_features: Your features have a floor; far below 0 they should go on shrinking towards 0.
 - fq, fk = (np.maximum(t, 0) + np.exp(np.minimum(t, 0)) for t in (q, k))
 + fq, fk = (np.maximum(t, 0) + np.exp(np.clip(t, -12, 0)) for t in (q, k))
-## softmax_instead: This is causal attention with a softmax; asked is linear attention.
+## softmax_instead: This is causal attention with a softmax; make it linear attention.
 - fq, fk = (np.maximum(t, 0) + np.exp(np.minimum(t, 0)) for t in (q, k))
 - table = np.tril(fq @ fk.T)
 - return table @ v / table.sum(axis=1)[:, None]
@@ -192,12 +192,12 @@ wrong.edits("""
   for n in range(len(q)):
 +     y[n] = fq[n] @ S / (fq[n] @ z)
 - y[n] = fq[n] @ S / (fq[n] @ z)
-## reads_state_too_early: The numerator is read before the token is written, and the denominator after.
+## reads_state_too_early: You read the numerator before the token is written, the denominator after.
 - S = S + np.outer(fk[n], v[n])
 ...
   y[n] = fq[n] @ S / (fq[n] @ z)
 + S = S + np.outer(fk[n], v[n])
-## last_key_only: Your denominator knows the last key only; it sums over the past as the numerator does.
+## last_key_only: Your denominator knows the last key only; sum over the past, as in the numerator.
 - z = z + fk[n]
 + z = fk[n]
 ## last_token_only: Both of your sums forget the past: every output is its own value.
@@ -253,7 +253,7 @@ wrong.edits("""
 ## raw_denominator: Your denominator sums the keys themselves; it should sum their features.
 - z = z + fk[n]
 + z = z + k[n]
-## not_divided: You do not divide: without the denominator it is a sum and no average.
+## not_divided: You do not divide: without a denominator it is a sum, not an average.
 - y[n] = fq[n] @ S / (fq[n] @ z)
 + y[n] = fq[n] @ S
 ## divided_by_count: You divide by the number of tokens; the weights have to sum to 1, whatever they are.

@@ -133,10 +133,10 @@ wrong.edits("""
 ## never_squeezed: `squeeze` does not reach your angles.
 - angle = positions[:, None] / squeeze * speed
 + angle = positions[:, None] * speed
-## squeezed_to_whole_places: You round the squeezed positions; between two whole numbers there is room for more.
+## squeezed_to_whole_places: You round the squeezed positions down to whole numbers; keep their fractions.
 - angle = positions[:, None] / squeeze * speed
 + angle = positions[:, None] // squeeze * speed
-## squeezed_in_the_base: You put `squeeze` into the base, where it slows the slow pairs most; it slows all pairs alike.
+## squeezed_in_the_base: You put `squeeze` into the base, where it slows the slow pairs most; it should slow all alike.
 - base = 10000 * stretch ** (K / (K - 2))
 + base = 10000 * squeeze * stretch ** (K / (K - 2))
 - angle = positions[:, None] / squeeze * speed
@@ -182,19 +182,19 @@ wrong.edits("""
 ## counted_places: You turn token n by its row; its position is `positions[n]`.
 - angle = positions[:, None] / squeeze * speed
 + angle = np.arange(len(x))[:, None] / squeeze * speed
-## slowest_not_squeezed: The slowest pair is slower by `squeeze`, too.
+## slowest_not_squeezed: Your slowest pair ignores `squeeze`.
 - return turned, 2 * np.pi * squeeze / speed[-1]
 + return turned, 2 * np.pi / speed[-1]
 ## fastest_pair: Your number belongs to the fastest pair.
 - return turned, 2 * np.pi * squeeze / speed[-1]
 + return turned, 2 * np.pi * squeeze / speed[0]
-## half_a_turn: A full turn is 2π.
+## half_a_turn: You use π, not 2π.
 - return turned, 2 * np.pi * squeeze / speed[-1]
 + return turned, np.pi * squeeze / speed[-1]
 ## the_base_itself: The slowest pair is not as slow as the base: its exponent is −(K − 2) / K.
 - return turned, 2 * np.pi * squeeze / speed[-1]
 + return turned, 2 * np.pi * squeeze * base
-## a_speed: Your number is radians a token; asked is the number of tokens for a full turn.
+## a_speed: Your number is radians a token; give the tokens for a full turn.
 - return turned, 2 * np.pi * squeeze / speed[-1]
 + return turned, speed[-1] / squeeze
 ## rounded: You round your number; it need not be a whole one.

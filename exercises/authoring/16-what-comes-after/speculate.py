@@ -150,7 +150,7 @@ wrong.edits("""
 ## not_a_law: Your replacement does not sum to 1.
 - replacement = np.where(total > 0, left / np.where(total > 0, total, 1), p)
 + replacement = np.where(total > 0, left, p)
-## both_directions: Your replacement counts also what the draft has too much of.
+## both_directions: Your replacement also counts what the draft has too much of.
 - left = np.maximum(p - draft, 0)
 + left = np.abs(p - draft)
 ## the_drafts_surplus: Your replacement is what the draft has too much of; it should be what it has too little of.
@@ -175,8 +175,8 @@ wrong.edits("""
 ## weighed_by_the_model: You weigh min(1, p/draft) with p; guesses come from the draft.
 - kept = np.minimum(p, draft).sum(axis=1)
 + kept = (p * np.minimum(1, p / np.where(draft > 0, draft, 1))).sum(axis=1)
-## kept_with_all_before: You give the probability that a guess is looked at and kept; asked is how likely it is kept
-once it is looked at.
+## kept_with_all_before: You give the probability that a guess is looked at and kept; give that of a guess once it is
+looked at.
 - return kept, replacement, reached * stopped
 + return np.cumprod(kept), replacement, reached * stopped
 ## refused: Your first result is the probability that the guess is refused.
@@ -191,13 +191,13 @@ once it is looked at.
 ## each_by_itself: Guess i is looked at only if all before it were kept; you leave that out.
 - return kept, replacement, reached * stopped
 + return kept, replacement, stopped
-## at_least: Your lengths are *at least* so many tokens; asked is exactly so many.
+## at_least: Your lengths are *at least* so many tokens; give exactly so many.
 - return kept, replacement, reached * stopped
 + return kept, replacement, reached
 ## no_token_for_free: When all guesses are kept, one more token is written; you have no probability for it.
 - return kept, replacement, reached * stopped
 + return kept, replacement, np.append(0.0, reached[:-1] * stopped[:-1])
-## last_also_refused: After the last guess nothing can be refused; the last probability is that all were kept.
+## last_also_refused: You allow a refusal after the last guess; the last probability is that all were kept.
 - stopped = np.append(1 - kept, 1.0)
 + stopped = np.append(1 - kept, 1 - kept[-1])
 ## one_share_for_all: You use the mean share for each guess; they differ from place to place.
@@ -206,10 +206,10 @@ once it is looked at.
 + a = kept.mean()
 + reached = a ** np.arange(len(kept) + 1)
 + stopped = np.append(np.full(len(kept), 1 - a), 1.0)
-## summed_not_multiplied: You add the shares up; that all guesses are kept has the product of the shares.
+## summed_not_multiplied: You add up the shares; multiply them, since all guesses have to be kept.
 - reached = np.concatenate([[1.0], np.cumprod(kept)])
 + reached = np.concatenate([[1.0], np.cumsum(kept)])
-## expectation: Your third result is the mean length; asked are the probabilities of all lengths.
+## expectation: Your third result is the mean length; give the probabilities of all lengths.
 - return kept, replacement, reached * stopped
 + return kept, replacement, reached.sum()
 ## from_behind: Your lengths stand in the wrong order: the first belongs to one token.

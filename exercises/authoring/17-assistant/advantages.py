@@ -113,7 +113,7 @@ def with_where(rewards):
 
 wrong.edits("""
 # whole_tables
-## alike_for_their_size: Rewards that differ by little for their size are not equal; only equal ones teach nothing.
+## alike_for_their_size: You call rewards equal that differ little for their size; only equal ones teach nothing.
 - mixed = rewards.max(axis=1) > rewards.min(axis=1)
 + mixed = np.ptp(rewards, axis=1) > 1e-8 * abs(rewards).max(axis=1)
 ## difference_of_squares: Your spread is the mean of the squares less the square of the mean, which leaves no digits
@@ -121,34 +121,34 @@ where the rewards are large and near each other.
 - found[mixed] = (some - some.mean(axis=1, keepdims=True)) / some.std(axis=1, keepdims=True)
 + spread = np.sqrt(abs((some**2).mean(axis=1, keepdims=True) - some.mean(axis=1, keepdims=True) ** 2)) + 1e-300
 + found[mixed] = (some - some.mean(axis=1, keepdims=True)) / spread
-## over_problems: Mean and spread run over the problems; an attempt is compared with others at the *same* problem.
+## over_problems: Your mean and spread run over the problems; compare attempts at the *same* problem.
 - found[mixed] = (some - some.mean(axis=1, keepdims=True)) / some.std(axis=1, keepdims=True)
 + found[mixed] = (some - some.mean(axis=0)) / (some.std(axis=0) + 1e-9)
-## over_everything: Mean and spread are those of the whole batch, so an attempt at an easy problem looks good.
+## over_everything: Your mean and spread are of the whole batch, so any attempt at an easy problem looks good.
 - found[mixed] = (some - some.mean(axis=1, keepdims=True)) / some.std(axis=1, keepdims=True)
 + found[mixed] = (some - rewards.mean()) / (rewards.std() + 1e-9)
 ## not_centred: The mean is not taken away: every reward above 0 pulls upwards.
 - found[mixed] = (some - some.mean(axis=1, keepdims=True)) / some.std(axis=1, keepdims=True)
 + found[mixed] = some / some.std(axis=1, keepdims=True)
-## not_divided: The difference to the mean is not divided by the spread.
+## not_divided: You do not divide by the spread.
 - found[mixed] = (some - some.mean(axis=1, keepdims=True)) / some.std(axis=1, keepdims=True)
 + found[mixed] = some - some.mean(axis=1, keepdims=True)
 ## variance: You divide by the variance, the square of the spread.
 - found[mixed] = (some - some.mean(axis=1, keepdims=True)) / some.std(axis=1, keepdims=True)
 + found[mixed] = (some - some.mean(axis=1, keepdims=True)) / some.var(axis=1, keepdims=True)
-## one_less: The spread is that with G − 1 in the denominator; here it is G.
+## one_less: Your spread has G − 1 in the denominator; here it is G.
 - found[mixed] = (some - some.mean(axis=1, keepdims=True)) / some.std(axis=1, keepdims=True)
 + found[mixed] = (some - some.mean(axis=1, keepdims=True)) / some.std(axis=1, keepdims=True, ddof=1)
 ## median: You take the median away in place of the mean.
 - found[mixed] = (some - some.mean(axis=1, keepdims=True)) / some.std(axis=1, keepdims=True)
 + found[mixed] = (some - np.median(some, axis=1, keepdims=True)) / some.std(axis=1, keepdims=True)
-## against_the_best: Each attempt is compared with the best of its group, so none gets more than 0.
+## against_the_best: You compare each attempt with the best of its group, so none gets more than 0.
 - found[mixed] = (some - some.mean(axis=1, keepdims=True)) / some.std(axis=1, keepdims=True)
 + found[mixed] = (some - some.max(axis=1, keepdims=True)) / some.std(axis=1, keepdims=True)
 ## upside_down: The sign is wrong: the better attempts get negative advantages.
 - found[mixed] = (some - some.mean(axis=1, keepdims=True)) / some.std(axis=1, keepdims=True)
 + found[mixed] = (some.mean(axis=1, keepdims=True) - some) / some.std(axis=1, keepdims=True)
-## groups_left_out: Groups that are all alike are left out of the table; they have a row of zeros.
+## groups_left_out: You leave groups all alike out of the table; give them a row of zeros.
 - return found, float(mixed.mean())
 + return found[mixed], float(mixed.mean())
 ## share_of_idle: Your share is that of the groups that teach nothing.
@@ -160,14 +160,14 @@ where the rewards are large and near each other.
 ## any_right: Your share is that of the groups with a reward above 0; a group that is all right teaches nothing either.
 - return found, float(mixed.mean())
 + return found, float((rewards > 0).any(axis=1).mean())
-## spread_as_a_test: Groups all alike are told by a spread of exactly 0, and rounding may leave a little of it.
+## spread_as_a_test: You recognise groups all alike by a spread of exactly 0; rounding may leave a little.
 - mixed = rewards.max(axis=1) > rewards.min(axis=1)
 + mixed = rewards.std(axis=1) > 0
 ## added_as_in_the_chapter: You add a small number to the spread, as the chapter's program does; here nothing is added.
 - found[mixed] = (some - some.mean(axis=1, keepdims=True)) / some.std(axis=1, keepdims=True)
 + found[mixed] = (some - some.mean(axis=1, keepdims=True)) / (some.std(axis=1, keepdims=True) + 1e-4)
-## a_little_added: You add a small number to the spread; here nothing is added, and a group that is all alike is told by
-its rewards.
+## a_little_added: You add a small number to the spread; here nothing is added, and a group that is all alike is
+recognised by its rewards.
 - found[mixed] = (some - some.mean(axis=1, keepdims=True)) / some.std(axis=1, keepdims=True)
 + found[mixed] = (some - some.mean(axis=1, keepdims=True)) / (some.std(axis=1, keepdims=True) + 1e-8)
 ## only_the_advantages: The share is missing: a pair is asked for.

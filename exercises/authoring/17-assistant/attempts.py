@@ -154,13 +154,13 @@ wrong.edits("""
 ## easiest_alone: You ask how long the easiest problem takes; the average over all is asked for.
 - while np.mean(1 - (1 - p) ** n) < share:
 + while np.max(1 - (1 - p) ** n) < share:
-## never_left_out: Problems that are never solved are left out of the average.
+## never_left_out: Your average leaves out problems that are never solved.
 - while np.mean(1 - (1 - p) ** n) < share:
 + while np.mean(1 - (1 - p[p > 0]) ** n) < share:
 ## median: You take the median of the problems; the average is asked for.
 - while np.mean(1 - (1 - p) ** n) < share:
 + while np.median(1 - (1 - p[p > 0]) ** n) < share:
-## expected_number: n times p counts right attempts, more than one at a problem too.
+## expected_number: n times p counts right attempts, even several at one problem.
 - while np.mean(1 - (1 - p) ** n) < share:
 + while np.mean(n * p) < share:
 ## one_too_few: Your number is one too small.
@@ -169,20 +169,20 @@ wrong.edits("""
 ## one_too_many: Your number is one too large.
 - return n
 + return n + 1
-## zero_for_never: Where no number is enough the result is −1.
+## zero_for_never: Where no number is enough return −1, not 0.
 - return -1
 + return 0
 ## reached_by_rounding: In floats the mean is rounded to the share; in truth it is only approached. Decide by the limit
 first.
 - if share > ever or (share == ever and not sure):
 + if share > ever:
-## limit_never_reached: A share equal to what can be reached is refused, even where it is reached at once.
+## limit_never_reached: You refuse a share equal to what can be reached, even where it is reached at once.
 - if share > ever or (share == ever and not sure):
 + if share >= ever:
 ## all_or_nothing: One problem that is never solved makes you give up at once.
 - if share > ever or (share == ever and not sure):
 + if (p == 0).any() or (share == ever and not sure):
-## starts_at_two: The first attempt is never tried alone.
+## starts_at_two: You never try the first attempt alone.
 - n = 1
 + n = 2
 """)

@@ -117,16 +117,16 @@ def by_a_product(policy, reference, beta):
 
 wrong.edits("""
 # by_logaddexp
-## reference_forgotten: The reference plays no part: the margin compares what each answer has gained over it.
+## reference_forgotten: You leave out the reference: the margin compares what each answer has gained over it.
 - gained = policy - reference
 + gained = policy
-## chosen_and_rejected: The margin is taken the other way round: the rejected answers are preferred.
+## chosen_and_rejected: Your margin is the wrong way round: the rejected answers are preferred.
 - z = beta * (gained[:, 0] - gained[:, 1])
 + z = beta * (gained[:, 1] - gained[:, 0])
-## both_added: What both answers have gained is added; the margin is a difference.
+## both_added: You add what both answers have gained; the margin is a difference.
 - z = beta * (gained[:, 0] - gained[:, 1])
 + z = beta * (gained[:, 0] + gained[:, 1])
-## no_beta: β is left out of the margin.
+## no_beta: Your margin lacks its β.
 - z = beta * (gained[:, 0] - gained[:, 1])
 + z = gained[:, 0] - gained[:, 1]
 ## gradient_without_beta: The gradient lacks the inner derivative β.
@@ -137,37 +137,37 @@ wrong.edits("""
 - pull = beta * np.exp(-np.logaddexp(0, z)) / len(z)
 + loss = np.logaddexp(0, -z).sum()
 + pull = beta * np.exp(-np.logaddexp(0, z))
-## gradient_summed: The loss is a mean over the pairs, and the gradient one of their sum.
+## gradient_summed: Your loss is the pairs' mean, but your gradient that of their sum.
 - pull = beta * np.exp(-np.logaddexp(0, z)) / len(z)
 + pull = beta * np.exp(-np.logaddexp(0, z))
-## sigma_of_z: The pull is σ(z): it is strong where the pair is already right, and should be weak there.
+## sigma_of_z: Your pull is σ(z), strong where the pair is already right; it should be weak there.
 - pull = beta * np.exp(-np.logaddexp(0, z)) / len(z)
 + pull = beta * np.exp(-np.logaddexp(0, -z)) / len(z)
-## slope_of_sigma: The pull is the slope of σ itself; the loss has a logarithm around it.
+## slope_of_sigma: Your pull is the slope of σ itself; the loss has a logarithm round it.
 - pull = beta * np.exp(-np.logaddexp(0, z)) / len(z)
 + pull = beta * np.exp(-np.logaddexp(0, z) - np.logaddexp(0, -z)) / len(z)
 ## uphill: The gradient has the wrong sign: it points to where the loss falls.
 - return loss, np.stack([-pull, pull], axis=1)
 + return loss, np.stack([pull, -pull], axis=1)
-## both_pulled_alike: Chosen and rejected answers get the same gradient; they enter the margin with opposite signs.
+## both_pulled_alike: You give both answers the same gradient; they enter the margin with opposite signs.
 - return loss, np.stack([-pull, pull], axis=1)
 + return loss, np.stack([-pull, -pull], axis=1)
-## chosen_alone: The rejected answers get no gradient.
+## chosen_alone: You give the rejected no gradient.
 - return loss, np.stack([-pull, pull], axis=1)
 + return loss, np.stack([-pull, 0 * pull], axis=1)
-## sign_of_the_loss: The loss is ln σ, without the minus.
+## sign_of_the_loss: Your loss is ln σ without the minus.
 - loss = np.logaddexp(0, -z).mean()
 + loss = -np.logaddexp(0, -z).mean()
-## no_logarithm: The loss is one minus the probability; the minus logarithm of it is asked for.
+## no_logarithm: Your loss is one minus the probability; it should be minus its logarithm.
 - loss = np.logaddexp(0, -z).mean()
 + loss = np.exp(-np.logaddexp(0, z)).mean()
-## mean_inside: The margins are averaged first; each pair has a loss of its own.
+## mean_inside: You average the margins first; each pair has a loss of its own.
 - loss = np.logaddexp(0, -z).mean()
 + loss = np.logaddexp(0, -z.mean())
-## overflows: Large margins overflow: e to the power of the margin is taken as it stands.
+## overflows: Large margins overflow: you take e to the power of the margin as it stands.
 - loss = np.logaddexp(0, -z).mean()
 + loss = np.log(1 + np.exp(-z)).mean()
-## lying: The gradient has a row for each kind of answer; a row for each pair is asked for.
+## lying: Your gradient has a row for each kind of answer; it needs one for each pair.
 - return loss, np.stack([-pull, pull], axis=1)
 + return loss, np.stack([-pull, pull], axis=0)
 """)

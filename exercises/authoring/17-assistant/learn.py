@@ -143,14 +143,14 @@ def merged_at_the_end(W, x, y, rank, steps):
 
 wrong.edits("""
 # merged_at_the_end
-## all_weights: All weights are trained: from forty noisy rows they learn the noise.
+## all_weights: You train all weights: from forty noisy rows they learn the noise.
 - A = torch.randn(rank, W.shape[1], requires_grad=True)
 + A = torch.eye(W.shape[1])
 - B = torch.zeros(W.shape[0], rank, requires_grad=True)
 + B = torch.zeros(W.shape[0], W.shape[1], requires_grad=True)
 - optimizer = torch.optim.Adam([A, B], lr=0.03)
 + optimizer = torch.optim.Adam([B], lr=0.03)
-## full_rank: What you train has full rank, as W has, or A and B with too many rows and columns: it learns the noise.
+## full_rank: What you train has full rank, since A has too many rows and B too many columns: it learns the noise.
 - A = torch.randn(rank, W.shape[1], requires_grad=True)
 - B = torch.zeros(W.shape[0], rank, requires_grad=True)
 + A = torch.randn(W.shape[1], W.shape[1], requires_grad=True)
@@ -158,15 +158,15 @@ wrong.edits("""
 ## both_at_zero [common-mistakes]: A and B both begin at zero, and no gradient reaches either.
 - A = torch.randn(rank, W.shape[1], requires_grad=True)
 + A = torch.zeros(rank, W.shape[1], requires_grad=True)
-## only_b: Only B is trained; A stays at random.
+## only_b: You train only B; A stays at random.
 - optimizer = torch.optim.Adam([A, B], lr=0.03)
 + optimizer = torch.optim.Adam([B], lr=0.03)
-## rank_one: The change has rank 1, whatever the rank that is asked for.
+## rank_one: Your change has rank 1, whatever rank is asked for.
 - A = torch.randn(rank, W.shape[1], requires_grad=True)
 - B = torch.zeros(W.shape[0], rank, requires_grad=True)
 + A = torch.randn(1, W.shape[1], requires_grad=True)
 + B = torch.zeros(W.shape[0], 1, requires_grad=True)
-## without_the_base: W is left out in training, so the change has to do all the work.
+## without_the_base: You train without W, so the change has to do all the work.
 - loss = (x @ (W + B @ A).T - y).square().mean()
 + loss = (x @ (B @ A).T - y).square().mean()
 ## base_lost: The module that comes back has the change alone, without W.
@@ -186,9 +186,9 @@ wrong.edits("""
 ## too_many_steps: The loop takes one step more than it may.
 - for _ in range(steps):
 + for _ in range(steps + 1):
-## one_row_alone: Every step sees the first row alone.
+## one_row_alone: Your steps see the first row only.
 - loss = (x @ (W + B @ A).T - y).square().mean()
 + loss = (x[:1] @ (W + B @ A).T - y[:1]).square().mean()
-## nothing_returned: The module is made, and not returned.
+## nothing_returned: You never return the module.
 - return model
 """)

@@ -180,7 +180,7 @@ class Padded(nn.Module):
 
 wrong.edits("""
 # Sliced
-## a_of_ones: A begins with ones, so that all its rows learn the same; it begins at random.
+## a_of_ones: Your A begins with ones, so its rows all learn the same; draw it at random.
 - self.A_q = nn.Parameter(torch.randn(rank, d_model) / d_model**0.5)
 + self.A_q = nn.Parameter(torch.ones(rank, d_model))
 ## adapter_cut_off: The adapter of the queries gets a detached x, so that no gradient passes through it to the layers
@@ -190,15 +190,15 @@ below.
 ## dropout_added: The adapter has dropout in train() mode; nobody asked for any.
 - q = y[..., :D] + self.factor * x @ self.A_q.T @ self.B_q.T
 + q = y[..., :D] + self.factor * nn.functional.dropout(x, 0.2, self.training) @ self.A_q.T @ self.B_q.T
-## not_frozen: The map that was there is trained as well.
+## not_frozen: You train the given map, too; freeze it.
 - for parameter in self.qkv.parameters():
 -     parameter.requires_grad = False
 + pass
-## bias_not_frozen: The bias of the map that was there is trained as well.
+## bias_not_frozen: You train the bias of the given map, too; freeze it.
 - for parameter in self.qkv.parameters():
 -     parameter.requires_grad = False
 + self.qkv.weight.requires_grad = False
-## b_at_random [common-mistakes]: B begins at random, so the model is another one before the first step.
+## b_at_random [common-mistakes]: Your B begins at random; the model changes before the first step.
 - self.B_q = nn.Parameter(torch.zeros(d_model, rank))
 + self.B_q = nn.Parameter(torch.randn(d_model, rank))
 ## both_at_zero [common-mistakes]: A and B both begin at zero, and no gradient reaches either.
@@ -212,38 +212,38 @@ below.
 ## no_scale: The factor alpha / rank is missing.
 - self.d_model, self.factor = d_model, alpha / rank
 + self.d_model, self.factor = d_model, 1.0
-## alpha_alone: The change is multiplied by alpha, and not divided by the rank.
+## alpha_alone: You multiply the change by alpha, but never divide by the rank.
 - self.d_model, self.factor = d_model, alpha / rank
 + self.d_model, self.factor = d_model, alpha
-## scale_upside_down: The factor is rank / alpha where alpha / rank is asked for.
+## scale_upside_down: Your factor is rank / alpha; it should be alpha / rank.
 - self.d_model, self.factor = d_model, alpha / rank
 + self.d_model, self.factor = d_model, rank / alpha
-## divided_by_the_width: The change is divided by the width, not by the rank.
+## divided_by_the_width: You divide the change by the width, not by the rank.
 - self.d_model, self.factor = d_model, alpha / rank
 + self.d_model, self.factor = d_model, alpha / d_model
-## keys_changed: The change of the values is added to the keys.
+## keys_changed: You add the change of the values to the keys.
 - k = y[..., D : 2 * D]
 - v = y[..., 2 * D :] + self.factor * x @ self.A_v.T @ self.B_v.T
 + k = y[..., D : 2 * D] + self.factor * x @ self.A_v.T @ self.B_v.T
 + v = y[..., 2 * D :]
-## queries_and_values_swapped: Queries get the change of the values, and values that of the queries.
+## queries_and_values_swapped: You swap the changes of the queries and the values.
 - q = y[..., :D] + self.factor * x @ self.A_q.T @ self.B_q.T
 + q = y[..., :D] + self.factor * x @ self.A_v.T @ self.B_v.T
 - v = y[..., 2 * D :] + self.factor * x @ self.A_v.T @ self.B_v.T
 + v = y[..., 2 * D :] + self.factor * x @ self.A_q.T @ self.B_q.T
-## only_queries: The values do not change.
+## only_queries: Your values never change.
 - v = y[..., 2 * D :] + self.factor * x @ self.A_v.T @ self.B_v.T
 + v = y[..., 2 * D :]
-## only_the_change: The queries are the change alone, without what the map gives.
+## only_the_change: Your queries are only the change, without what the map gives.
 - q = y[..., :D] + self.factor * x @ self.A_q.T @ self.B_q.T
 + q = self.factor * x @ self.A_q.T @ self.B_q.T
-## cut_off: The output of the frozen map is detached, so that no gradient comes through it to x.
+## cut_off: You detach the output of the frozen map, so that no gradient comes through it to x.
 - y = self.qkv(x)
 + y = self.qkv(x).detach()
 ## another_order: The parts come back in another order.
 - return torch.cat([q, k, v], dim=-1)
 + return torch.cat([q, v, k], dim=-1)
-## along_the_tokens: The three parts are joined along the tokens, not along the features.
+## along_the_tokens: You join the three parts along the tokens, not along the features.
 - return torch.cat([q, k, v], dim=-1)
 + return torch.cat([q, k, v], dim=1)
 ## no_bias: The map that was there has a bias; yours has none.

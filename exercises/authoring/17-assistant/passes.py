@@ -94,16 +94,16 @@ def whole_numbers(n, right, k):
 
 wrong.edits("""
 # one_problem_at_a_time
-## put_back: Each attempt is put back before the next is taken: that is 1 − (1 − c/n)^k, which is too small on average.
+## put_back: You put each attempt back before taking the next: that is 1 − (1 − c/n)^k, too small on average.
 - all_wrong *= max(n - c - i, 0) / (n - i)
 + all_wrong *= (n - c) / n
-## numerator_stays: The wrong ones that were taken are not taken away from those left.
+## numerator_stays: You do not reduce the wrong attempts by those already taken.
 - all_wrong *= max(n - c - i, 0) / (n - i)
 + all_wrong *= max(n - c, 0) / (n - i)
-## denominator_stays: The attempts that were taken are not taken away from the n.
+## denominator_stays: You do not reduce n by the attempts already taken.
 - all_wrong *= max(n - c - i, 0) / (n - i)
 + all_wrong *= max(n - c - i, 0) / n
-## all_right: You give the chance that not all k are right; that at least one is right is asked for.
+## all_right: You give the chance that not all k are right; give that of at least one right.
 - all_wrong *= max(n - c - i, 0) / (n - i)
 + all_wrong *= max(c - i, 0) / (n - i)
 ## none_right: You give the chance that none is right.
@@ -112,36 +112,36 @@ wrong.edits("""
 ## one_attempt: You give the share of right attempts, which is the answer for k = 1 alone.
 - results.append(1 - all_wrong)
 + results.append(c / n)
-## one_too_few: One attempt too few is taken.
+## one_too_few: You take one attempt too few.
 - for i in range(k):
 + for i in range(k - 1):
-## one_too_many: One attempt too many is taken.
+## one_too_many: You take one attempt too many.
 - for i in range(k):
 + for i in range(min(k + 1, n)):
-## any_right: A problem counts as solved if any of the n attempts is right, whatever k is.
+## any_right: You call a problem solved if any of the n attempts is right, whatever k is.
 - results.append(1 - all_wrong)
 + results.append(float(c > 0))
-## multiplied_by_k: k times the share of right attempts is no probability: it grows beyond 1.
+## multiplied_by_k: You take k times the share of right attempts, which can exceed 1.
 - results.append(1 - all_wrong)
 + results.append(k * c / n)
-## cut_at_one: k times the share of right attempts, cut off at 1: right attempts that come together are counted twice.
+## cut_at_one: You cut k times the share of right attempts off at 1; right ones that come together count twice.
 - results.append(1 - all_wrong)
 + results.append(min(1.0, k * c / n))
-## first_k: The right attempts are taken to come last: a problem is solved if fewer than k are wrong.
+## first_k: You assume that right attempts come last: a problem is solved if fewer than k are wrong.
 - results.append(1 - all_wrong)
 + results.append(float(n - c < k))
-## averaged: One number comes back, the mean; one for each problem is asked for.
+## averaged: You return one number, the mean; return one for each problem.
 - return np.array(results)
 + return np.array([np.mean(results)])
-## mean_first: The right attempts of all problems are averaged first.
+## mean_first: You average the right attempts of all problems first.
 - for c in right:
 + for c in 0 * right + np.mean(right):
 
 # whole_numbers
-## all_k_right: You give the chance that all k are right; that at least one is right is asked for.
+## all_k_right: You give the chance that all k are right; give that of at least one right.
 - return np.array([(ways - comb(n - c, k)) / ways for c in right.tolist()])
 + return np.array([comb(c, k) / ways for c in right.tolist()])
-## exactly_one: You give the chance that exactly one is right; two and more are as good.
+## exactly_one: You give the chance that exactly one is right; two or more are as good.
 - return np.array([(ways - comb(n - c, k)) / ways for c in right.tolist()])
 + return np.array([c * comb(n - c, k - 1) / ways for c in right.tolist()])
 """)

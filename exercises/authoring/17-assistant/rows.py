@@ -127,31 +127,31 @@ def pairs_of_id_and_count(roles, lengths, tokens, end, length):
 
 wrong.edits("""
 # turn_by_turn
-## told_by_the_id: A token of an answer may have the id of a role; it counts all the same.
+## told_by_the_id: You skip an answer's tokens that have the id of a role; count them.
 - return row[:-1], row[1:], counts[1:]
 + return row[:-1], row[1:], counts[1:] * (row[1:] != 2)
-## not_shifted [common-mistakes]: The counts are not shifted with the ids: they belong to what is asked for.
+## not_shifted [common-mistakes]: You do not shift counts with the ids: they belong to what is asked for.
 - return row[:-1], row[1:], counts[1:]
 + return row[:-1], row[1:], counts[:-1]
-## asked_is_read: What is asked for is what is read.
+## asked_is_read: You ask for the same ids you read.
 - return row[:-1], row[1:], counts[1:]
 + return row[:-1], row[:-1], counts[1:]
-## role_counts: The role token of an answer counts; the program puts it in.
+## role_counts: You count the role token of an answer; the program puts it in.
 - counts += [0] + [answer] * len(said)
 + counts += [answer] + [answer] * len(said)
-## end_does_not_count: The end of an answer does not count, so the model never learns to stop.
+## end_does_not_count: You do not count an answer's end, so the model never learns to stop.
 - counts += [0] + [answer] * len(said)
 + counts += [0] + [answer] * n + [0] * answer
-## everything_counts: Every token counts, those of the user as well.
+## everything_counts: You count every token, those of the user as well.
 - counts += [0] + [answer] * len(said)
 + counts += [1] + [1] * len(said)
-## questions_count: The questions count, and the answers do not.
+## questions_count: You count the questions and not the answers.
 - counts += [0] + [answer] * len(said)
 + counts += [0] + [1 - answer] * len(said)
-## only_the_end_counts: Only the end of an answer counts; its tokens do as well.
+## only_the_end_counts: You count only the end of an answer; its tokens count as well.
 - counts += [0] + [answer] * len(said)
 + counts += [0] + [0] * n + [1] * answer
-## end_everywhere: Every turn gets an end; only an answer has one.
+## end_everywhere: You give every turn an end; only an answer has one.
 - said = list(tokens[start : start + n]) + answer * [end]
 + said = list(tokens[start : start + n]) + [end]
 ## no_end: No answer gets an end.
@@ -165,10 +165,10 @@ wrong.edits("""
 ## no_first_end: The end token in front of the conversation is missing.
 - row, counts = [end], [0]
 + row, counts = [], []
-## system_answers: The system's turn is treated as an answer: it counts, and gets an end.
+## system_answers: You treat the system's turn as an answer: it counts, and gets an end.
 - answer = int(role == 2)
 + answer = int(role != 1)
-## system_counts: The system's turn counts; only what the assistant says does.
+## system_counts: You count the system's turn; only what the assistant says counts.
 - counts += [0] + [answer] * len(said)
 + counts += [0] + [int(role != 1)] * len(said)
 ## empty_turn_left_out: You leave out a turn of no tokens; its role token is part of the text, and so is the end of an
@@ -176,10 +176,10 @@ empty answer.
   for role, start, n in zip(roles, starts, lengths, strict=True):
 +     if n == 0:
 +         continue
-## filled_with_zeros: The places behind the conversation are filled with 0, not with the end token.
+## filled_with_zeros: You fill the places behind the conversation with 0, not with the end token.
 - row = np.array(row + missing * [end])[: length + 1]
 + row = np.array(row + missing * [0])[: length + 1]
-## filling_counts: The filling behind the conversation counts.
+## filling_counts: You count the filling behind the conversation.
 - counts = np.array(counts + missing * [0])[: length + 1]
 + counts = np.array(counts + missing * [1])[: length + 1]
 ## beginning_cut_off: A conversation that is too long loses its beginning; its end should be cut off.
@@ -192,7 +192,7 @@ empty answer.
 + return row[:-2], row[1:-1], counts[1:-1]
 
 # pairs_of_id_and_count
-## cut_one_too_soon: Of a text that is too long you keep `length` ids; one more is left, to be asked for.
+## cut_one_too_soon: You keep `length` ids of a text that is too long; keep one more, to be asked for.
 - row = (row + (length + 1) * [(end, 0)])[: length + 1]
 + row = row[:length] + (length + 1 - len(row[:length])) * [(end, 0)]
 """)

@@ -1,5 +1,6 @@
 """The six novels of Jane Austen, 4 million characters in the public domain, packed beside this file."""
 
+import re
 import zipfile
 from functools import cache
 from pathlib import Path
@@ -20,12 +21,18 @@ HELD_OUT = 0.1  # of each novel
 
 @cache
 def austen_novels() -> dict[str, str]:
-    """Each novel's text by its title, lines as printed: an empty line ends a paragraph."""
+    """Each novel's text by its title: a paragraph is one line, an empty line ends it; verse keeps its lines."""
     with zipfile.ZipFile(PACKED) as packed:
-        return {title: packed.read(f"{title.lower().replace(' ', '-')}.txt").decode("ascii") for title in NOVELS}
+        printed = {title: packed.read(f"{title.lower().replace(' ', '-')}.txt").decode("ascii") for title in NOVELS}
+    return {title: re.sub(r"(?<=\S)\n(?=\S)", " ", text) for title, text in printed.items()}
 
 
 def austen_split() -> tuple[list[str], list[str]]:
     """The six novels without their last tenths, to learn from, and these six last tenths, to test on."""
     parts = [split_text(text, HELD_OUT) for text in austen_novels().values()]
     return [learned for learned, _ in parts], [held_out for _, held_out in parts]
+
+
+def in_chapters(texts: list[str]) -> list[str]:
+    """These texts, cut before the heading of each chapter; joined, the parts are the texts again."""
+    return [part for text in texts for part in re.split(r"(?<=\n)(?=(?:CHAPTER|Chapter) [IVXLC\d]+\n)", text)]

@@ -5,7 +5,9 @@
   const N_BYTES = 256;
   // Python's \s for text: JavaScript's \s lacks U+001C to U+001F and U+0085, and counts U+FEFF.
   const SPACE = "\\t-\\r\\u001c-\\u0020\\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
-  const WORD = new RegExp("[" + SPACE + "]?[^" + SPACE + "]+|[" + SPACE + "]+", "gu");
+  const LETTER = "\\p{L}\\p{N}";
+  const SIGN = "[^" + SPACE + LETTER + "]";
+  const WORD = new RegExp("[" + SPACE + "]?(?:[" + LETTER + "]+|" + SIGN + "+)|[" + SPACE + "]+", "gu");
   const KEPT_WORDS = 20000;
 
   // Half a surrogate pair is no Unicode text: it becomes U+FFFD, as in a file that is decoded with replacement.
