@@ -35,7 +35,9 @@ def test_two_rows_of_two():
 
 
 def test_the_size_of_a_small_model():
-    model = answer("gpt", 10, 24, 32, 4, 2)
+    sizes = 6, 12, 32, 4, 2
+    assert f"`GPT{sizes}`" in task_of("gpt")
+    model = answer("gpt", *sizes)
     in_blocks = sum(p.numel() for name, p in model.named_parameters() if name.startswith("blocks."))
     whole = sum(p.numel() for p in model.parameters())
     assert f"{whole:,} parameters, {whole - in_blocks:,} of them outside" in task_of("gpt")
