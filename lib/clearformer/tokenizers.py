@@ -8,8 +8,7 @@ from itertools import pairwise
 from typing import SupportsIndex
 
 N_BYTES = 256
-# A word is letters and digits, or signs; it keeps the one space before it, so that joining the words restores the text.
-WORD = re.compile(r"\s?[^\W_]+|\s?(?:[^\w\s]|_)+|\s+")
+WORD = re.compile(r"\s?[^\W_]+|\s?(?:[^\w\s]|_)+|\s+")  # letters and digits, or signs, with the one space before them
 
 
 class ByteTokenizer:
