@@ -30,7 +30,6 @@ def test_nothing_of_the_author_is_imported(slug):
         "math",
         "fractions",
         "json",
-        "textwrap",
         "base64",
         "zlib",
         "tracemalloc",
