@@ -47,10 +47,8 @@ def test_each_novel_is_whole_and_its_last_tenth_is_never_learned():
 def test_a_paragraph_is_one_line_and_verse_keeps_its_own():
     """Catches line breaks of the printed book, which no reader of the sentence could foresee."""
     novels = austen_novels()
-    assert (
-        "\n\nIt is a truth universally acknowledged, that a single man in possession of a good fortune, must be"
-        in (novels["Pride and Prejudice"])
-    )
+    sentence = "It is a truth universally acknowledged, that a single man in possession of a good fortune, must be"
+    assert f"\n\n{sentence}" in novels["Pride and Prejudice"]
     assert "kings,\n      Lords of the earth!" in novels["Emma"]
 
 

@@ -63,7 +63,8 @@ class Run:
     def _key(self, job: Job) -> str:
         """Where a container is asked for, only a grade from one will do; else any will."""
         boxed = key_of(job, boxed=True)
-        return boxed if self.options.container or boxed in self.journal else key_of(job)
+        kept = self.journal is not None and boxed in self.journal
+        return boxed if self.options.container or kept else key_of(job)
 
     def through(self, work: pool.Work, start: pool.Start, width: int):
         """Grade what is not known yet."""
