@@ -3,8 +3,14 @@
 Each costs its own question or cell, gets one sentence, and leaves the other question its points.
 """
 
+import os
+import threading
+from types import SimpleNamespace
+
 import pytest
-from clearcheck.worker import launch
+from clearcheck.worker import launch, parent
+from clearcheck.worker.frames import write_frame
+from clearcheck.worker.limits import Limits
 
 from .conftest import MEANS, RANGES
 
@@ -163,6 +169,27 @@ def test_a_process_that_dies_again_and_again_is_given_up(graded):
     bomb = "import os, threading\ndef go():\n    threading.Timer(0.05, os._exit, [1]).start()\n"
     grade = graded(bomb + "class Now:\n    go()\n" + MEANS, "import time\ntime.sleep(0.5)", RANGES)
     assert any("ended the Python process" in note for note in grade.notes)
+
+
+def test_a_process_that_ends_before_it_reads_is_told_as_ended(monkeypatch):
+    """Would catch a thread that dies of the pipe's close: what could not be written is written once more there."""
+    (asked, ask), (answered, answer) = os.pipe(), os.pipe()
+    ends = [os.fdopen(fd, mode) for fd, mode in ((asked, "rb"), (ask, "wb"), (answered, "rb"), (answer, "wb"))]
+    theirs, stdin, stdout, ours = ends
+    process = SimpleNamespace(stdin=stdin, stdout=stdout, end=lambda wait: (1, 0))
+    monkeypatch.setattr(parent, "launch", lambda preload: process)
+    died = []
+    monkeypatch.setattr(threading, "excepthook", died.append)
+    write_frame(ours, {"kind": "ready"})
+    before = set(threading.enumerate())
+    child = parent._Child(Limits(), ())
+    exchange = (set(threading.enumerate()) - before).pop()
+    for end in (theirs, ours):
+        end.close()
+    assert child.request({"op": "cell"}, 5) == {"kind": "ended", "text": "exit code 1"}
+    exchange.join(5)
+    assert not exchange.is_alive()
+    assert died == []
 
 
 def test_a_worker_that_does_not_start_is_no_fault_of_the_notebook(graded, monkeypatch, tmp_path):

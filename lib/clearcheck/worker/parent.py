@@ -174,7 +174,8 @@ class _Child:
             return None
 
     def _exchange(self):
-        with self.process.stdin as stdin, self.process.stdout as stdout, contextlib.suppress(OSError):
+        # Closing fails, too, where the process ended before it read what was written.
+        with contextlib.suppress(OSError), self.process.stdin as stdin, self.process.stdout as stdout:
             while (message := self.requests.get()) is not None:
                 try:
                     write_frame(stdin, message)
