@@ -1,14 +1,19 @@
-"""Break a printed equation on purpose, in every small way, to see whether its check notices."""
+"""Break a printed equation on purpose, in every small way, to see whether its check notices.
+
+Most checks hand what `table` gave them straight to the comparison, and what the library gives does not depend on it.
+There the first entry that is off tells, and neither the other entries nor the library are computed again.
+"""
 
 import ast
 import inspect
 import textwrap
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import count, product
 
 import numpy as np
 
-from tests.equations.registry import TOLERANCE, both_sides, registered
+from tests.equations.registry import TOLERANCE, both_sides, registered, table
 
 SWAPPED = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.MatMult: ast.Add}
 KEPT_CALLS = {
@@ -28,15 +33,20 @@ KEPT_CALLS = {
 }
 
 
+class Noticed(Exception):
+    """An entry is off that the comparison would see."""
+
+
 def mutants(check: Callable) -> Iterator[tuple[str, Callable]]:
     """Every mutant of the lambdas that ``check`` hands to ``table``: what was changed, and the changed check."""
     tree = ast.parse(textwrap.dedent(inspect.getsource(check)))
     tree.body[0].decorator_list = []
+    expected = _expected(tree, check)
     for node, put, indices in _printed_nodes(tree):
         for change in _changes(node, indices):
-            after = change(node)
+            after = ast.copy_location(change(node), node)
             put(after)
-            broken = _compile(tree, check)
+            broken = _compile(tree, after, check, _impatient(expected))
             put(node)
             yield f"{ast.unparse(node)}  →  {ast.unparse(after)}", broken
 
@@ -60,6 +70,47 @@ def survives(mutant: Callable) -> bool:
         return all(one.shape == other.shape and near(one, other) for one, other in both_sides(mutant))
     except Exception:
         return False
+
+
+def _expected(tree: ast.AST, check: Callable) -> dict[int, np.ndarray]:
+    """What the library gives for the tables that are compared as they are, by the number of the call of ``table``;
+    nothing where the library's side is another one when the tables are."""
+
+    def recorded(off: float) -> tuple[list[np.ndarray], list[tuple[np.ndarray, np.ndarray]]]:
+        made: list[np.ndarray] = []
+
+        def recording(entry: Callable, *sizes: int) -> np.ndarray:
+            made.append(table(entry, *sizes) + off * np.arange(1, 1 + np.prod(sizes, dtype=int)).reshape(sizes))
+            return made[-1]
+
+        return made, both_sides(_compile(tree, tree, check, recording))
+
+    made, pairs = recorded(0.0)
+    try:
+        others = [library for _, library in recorded(0.01)[1]]
+    except Exception:
+        return {}
+    if not all(np.array_equal(one, other, equal_nan=True) for (_, one), other in zip(pairs, others, strict=True)):
+        return {}
+    return {n: library for n, one in enumerate(made) for printed, library in pairs if printed is one}
+
+
+def _impatient(expected: dict[int, np.ndarray]) -> Callable:
+    """A ``table`` that raises `Noticed` at the first entry of an expected one that is off."""
+    calls = count()
+
+    def impatient(entry: Callable, *sizes: int) -> np.ndarray:
+        library = expected.get(next(calls))
+        if library is None:
+            return table(entry, *sizes)
+        found = []
+        for index, right in zip(product(*map(range, sizes)), library.flat, strict=True):
+            found.append(float(entry(*index)))
+            if not np.isclose(found[-1], right, rtol=TOLERANCE, atol=TOLERANCE, equal_nan=True):
+                raise Noticed
+        return np.array(found).reshape(sizes)
+
+    return impatient
 
 
 def _printed_nodes(node: ast.AST, indices: tuple = (), inside: bool = False) -> Iterator[tuple]:
@@ -132,7 +183,9 @@ def _called(node: ast.Call) -> str:
     return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
 
 
-def _compile(tree: ast.AST, check: Callable) -> Callable:
-    scope = dict(check.__globals__)
-    exec(compile(ast.fix_missing_locations(tree), f"<mutant of {check.__name__}>", "exec"), scope)
+def _compile(tree: ast.AST, new: ast.AST, check: Callable, table: Callable) -> Callable:
+    """The check with another ``table``, from a tree whose `new` part may lack its places in the source."""
+    scope = {**check.__globals__, "table": table}
+    ast.fix_missing_locations(new)
+    exec(compile(tree, f"<mutant of {check.__name__}>", "exec"), scope)
     return scope[check.__name__]
