@@ -37,6 +37,12 @@ def built(tmp_path_factory, request) -> SimpleNamespace:
 
 
 class QuietHandler(SimpleHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"  # one connection for all that a page loads
+
+    def end_headers(self):
+        self.send_header("Cache-Control", "max-age=3600")  # what pages share is fetched once
+        super().end_headers()
+
     def log_message(self, *arguments):
         pass
 
