@@ -109,9 +109,9 @@ def learner(course):
 def graded(course):
     """Grade a notebook made of these code cells, with short limits and a fixed seed."""
 
-    def run(*sources: str, seed: int = 5, start: str = START):
+    def run(*sources: str, seed: int = 5, start: str = START, limits: Limits = SHORT):
         path = course / "answer.ipynb"
         path.write_text(json.dumps(notebook(start, *sources)))
-        return grade(path, seed=seed, limits=SHORT)
+        return grade(path, seed=seed, limits=limits)
 
     return run
