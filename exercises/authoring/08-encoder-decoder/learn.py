@@ -45,7 +45,6 @@ QUESTION = Question(
     name="fit",
     minutes=30,
     difficulty=3,
-    draws=2,
     uses=("cross", "decoder", "model"),
     checks=(
         holds("steps", 3, obeys_steps(drawn, shape_of)),

@@ -53,7 +53,6 @@ QUESTION = Question(
     name="fit",
     minutes=40,
     difficulty=3,
-    draws=2,
     uses=("gpt", "cut"),
     checks=(
         holds("steps", 3, obeys_steps(drawn, shape_of)),

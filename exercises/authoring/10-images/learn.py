@@ -32,7 +32,6 @@ QUESTION = Question(
     name="fit",
     minutes=30,
     difficulty=3,
-    draws=2,
     uses=("vit",),
     checks=(
         holds("steps", 2, obeys_steps(drawn, lambda labels: (len(labels), 3))),

@@ -121,7 +121,6 @@ QUESTION = Question(
     name="fit",
     minutes=35,
     difficulty=3,
-    draws=2,
     uses=("prompt",),
     checks=(
         holds("steps", 2, as_many_steps_as_asked),

@@ -61,7 +61,6 @@ QUESTION = Question(
     name="tune",
     minutes=25,
     difficulty=2,
-    draws=2,
     checks=(
         holds("steps", 3, as_many_steps_as_asked),
         holds("new inputs", 12, learns(drawn, STEPS, mean_square, THRESHOLD, "mean squared error", advice=sign_of)),

@@ -138,8 +138,7 @@ class Question:
     be written.
     `uses` names the questions whose functions its solutions call: the proof never mixes mistakes of both. `brings`
     maps functions of earlier exercises that an answer may call to their slugs. `inputs` says what its arguments are.
-    `draws` is the most draws of them that the proof tries: fewer where an answer trains a model. With `measured` a
-    check can ask each call how many bytes the answer "held" at once.
+    With `measured` a check can ask each call how many bytes the answer "held" at once.
     """
 
     id: str
@@ -156,7 +155,6 @@ class Question:
     inputs: Inputs | None = None
     how: str = "function"
     forbids: tuple[str, ...] = ()
-    draws: int = 3
     measured: bool = False
 
     def __post_init__(self):

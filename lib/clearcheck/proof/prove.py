@@ -26,9 +26,8 @@ from clearcheck.worker.asked import Asked
 from clearcheck.worker.limits import Limits
 from clearcheck.worker.parent import Worker
 
-SEEDS = (0, 1, 2)  # 0 is what a learner's notebook uses
-WRONG_DRAWS = 2  # a right one must not be refused by chance; a wrong one differs on most arguments
-QUICK = ("function", "tensors")  # what is asked for otherwise takes long: a wrong one gets one draw
+SEEDS = (0, 1)  # 0 is what a learner's notebook uses
+QUICK = ("function", "tensors")  # what is asked for otherwise takes long: a wrong one gets the first draw alone
 WHOLE_WAY = 2  # so many wrong solutions of each question are graded in a notebook, too
 LEAST_RIGHT, LEAST_WRONG = 3, 8
 LEAST_MARGIN = 100  # a wrong value differs by more than this many tolerances
@@ -102,14 +101,13 @@ def prove(slug: str, limits: Limits | None = None, seeds: Sequence[int] = SEEDS)
         for solution, result in in_notebooks(authored.right)
     ]
     rows += [
-        _row(authored, question, solution, False, seeds[: WRONG_DRAWS if question.how in QUICK else 1])
+        _row(authored, question, solution, False, seeds if question.how in QUICK else seeds[:1])
         for question in questions
         for solution in authored.wrong.of(question.id)
     ]
     told = list(in_notebooks(Solutions(entries=first)))
     both_ways = [(row, result) for solution, result in told for row in rows if row.solution is solution]
-    draws = seeds[: min(question.draws for question in questions)]
-    ends = (_grades(notebook, authored, limits or Limits(), draws) for notebook in (source, learner))
+    ends = (_grades(notebook, authored, limits or Limits(), seeds) for notebook in (source, learner))
     errors = [
         *_ends(*ends),
         *(error for question in authored.exercise.questions for error in _counts(question, rows)),
@@ -134,7 +132,7 @@ def _row(
     results: Sequence[QuestionResult] = (),
 ) -> ProofRow:
     """The results that the notebook got with the first seeds, and those of the function alone with the others."""
-    known, seeds = authored.wrong.of(question.id), seeds[: question.draws]
+    known = authored.wrong.of(question.id)
 
     def transport(asked: Asked, packed: bytes) -> dict:
         return reply_of(solution.function, asked.of_known(solution.source), packed)

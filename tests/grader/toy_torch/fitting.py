@@ -32,7 +32,6 @@ QUESTION = Question(
     name="fit",
     minutes=10,
     difficulty=2,
-    draws=2,
     checks=(holds("unseen points", 5, learns(drawn, STEPS, mean_square, THRESHOLD, "mean squared error")),),
     hints=("A step is: gradients to zero, loss, backward, step.",),
     section="training",
