@@ -54,8 +54,7 @@ ANSWERS = {"untouched": (), "one wrong": (WRONG,), "one right": (RANGES,), "mixe
 POINTS = {"untouched": 0, "one wrong": 2, "one right": 3, "mixed": 5, "solved": 9}
 
 
-@pytest.mark.parametrize("name", POINTS)
-@pytest.mark.parametrize("seed", [0, 7])
+@pytest.mark.parametrize(("name", "seed"), [*((name, 0) for name in POINTS), ("mixed", 7)])
 def test_the_notebook_grade_and_report_agree(two, learner, run, capsys, name, seed):
     """Would catch a second way of counting: every question's points, from each of the three."""
     path = learner(*ANSWERS.get(name, (MEANS, RANGES)))
