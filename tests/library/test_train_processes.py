@@ -26,7 +26,8 @@ def call(*arguments):
 def killed(tmp_path_factory):
     root = tmp_path_factory.mktemp("killed")
     report = json.loads(call(SCRIPT, "kill", root).splitlines()[-1])
-    return report | {name: json.loads((root / f"{name}.json").read_text()) for name in ("whole", "named", "random")}
+    names = ("whole", "named", "random", "one")
+    return report | {name: json.loads((root / f"{name}.json").read_text()) for name in names}
 
 
 def test_every_attempt_was_killed_and_left_a_whole_checkpoint_or_none(killed):
@@ -48,11 +49,9 @@ RENDEZVOUS = ("-m", "torch.distributed.run", "--standalone", "--nproc_per_node",
 
 
 @pytest.fixture(scope="module")
-def one(tmp_path_factory):
+def one(killed):
     """What one process does with the doubled batch."""
-    path = tmp_path_factory.mktemp("one") / "one.json"
-    call(SCRIPT, "pair", path, 12)
-    return json.loads(path.read_text())
+    return killed["one"]
 
 
 def test_a_torchrun_pair_gives_the_losses_of_one_process_with_the_doubled_batch(one, tmp_path):
