@@ -70,7 +70,7 @@ def source(authored, name: str) -> str:
 @pytest.mark.slow
 def test_the_toy_exercise_is_proven(authored):
     """Catches a kind of question whose right answers fail, whose mistakes pass or stay nameless, in any notebook."""
-    proof = prove(SLUG)
+    proof = prove(SLUG, seeds=[0])
     assert proof.errors == []
     assert [len(proof.of(question)) for question in proof.exercise.questions] == [13, 16, 13, 14]
 
@@ -115,6 +115,8 @@ def test_hints_and_missing_answers(authored, start):
 @pytest.mark.slow
 def test_a_loop_that_never_ends_and_an_exit_cost_their_question_alone(authored, submitted):
     """Catches a training loop that stops the grading, or takes the points of the others."""
+    checks = authored.folder / "fitting.py"
+    checks.write_text(checks.read_text().replace("SECONDS = 20.0", "SECONDS = 1.5"))
     fit = "def fit(x, y, steps):\n    while True:\n        x @ x.T"
     ended = "import os\nclass Head(nn.Module):\n    def __init__(self, d_model, d_head, dropout):\n"
     ended += "        os._exit(4)\n    def forward(self, x):\n        return x"
@@ -122,4 +124,4 @@ def test_a_loop_that_never_ends_and_an_exit_cost_their_question_alone(authored, 
     masked, mixing, fitting, writing = found.questions
     assert (masked.points, mixing.points, fitting.points, writing.points) == (6, 0, 0, 7)
     assert "your module ended the Python process (exit code 4)" in mixing.checks[0].message
-    assert "ran longer than 20 s and was stopped in the line" in fitting.checks[0].message
+    assert "ran longer than 1.5 s and was stopped in the line" in fitting.checks[0].message
