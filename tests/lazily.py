@@ -4,10 +4,14 @@ import importlib
 
 
 class Lazily:
-    """Stands for a module, which is imported when something of it is first asked for."""
+    """Stands for a module, which is imported when something public of it is first asked for: pytest, which collects it
+    among the names of a test file, looks for private ones.
+    """
 
     def __init__(self, name: str):
         self._name = name
 
     def __getattr__(self, attribute: str):
+        if attribute.startswith("_"):
+            raise AttributeError(attribute)
         return getattr(importlib.import_module(self._name), attribute)
