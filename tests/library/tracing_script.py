@@ -17,7 +17,7 @@ from clearformer.multihead import MultiHeadAttention
 from clearformer.positions import Rotary
 from torch.export import Dim, export
 
-V, POSITIONS, WIDTHS = 37, 32, (24, 4, 2)  # model width, heads, layers
+V, POSITIONS, WIDTHS = 37, 32, (24, 4, 1)  # model width, heads, layers
 BATCH, TARGETS, SOURCES = Dim("batch", max=64), Dim("targets", max=POSITIONS), Dim("sources", max=POSITIONS)
 
 
