@@ -22,7 +22,8 @@ ROADMAP = tuple(range(1, 9))
 def substitutions(root: Path = ROOT) -> dict[str, str]:
     """Values by name, for `{{ name }}` in a page."""
     sys.path.insert(0, str(root / "lib"))
-    from clearcheck.author.loading import load, slugs_in
+    from clearcheck.author.loading import slugs_in
+    from learners_copy import load
 
     minutes = chapter_minutes(root)
     exercises = [load(slug, root).exercise for slug in slugs_in(root / "exercises" / "authoring")]
@@ -103,10 +104,10 @@ class GraderCard(Directive):
 
 def grader_card(slug: str, question_id: str, mistake: str) -> str:
     """Raises: KeyError for a mistake that the question does not know."""
-    from clearcheck.author.loading import load
     from clearcheck.grading.diagnose import reply_of
     from clearcheck.grading.evaluate import evaluate
     from clearcheck.learner.cards import question_card
+    from learners_copy import load
 
     authored = load(slug, ROOT)
     known = authored.wrong.of(question_id)

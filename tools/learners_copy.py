@@ -10,10 +10,12 @@ import json
 import re
 import shutil
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
+from clearcheck.author import loading
 from clearcheck.author.edits import HEAD
-from clearcheck.author.loading import AUTHORING, load, slugs_in
+from clearcheck.author.loading import AUTHORING, slugs_in
 from clearcheck.author.mistakes import Solution
 from clearcheck.author.release import learner_notebook, read_source
 
@@ -22,6 +24,7 @@ PACKAGES = ("clearformer", "clearbook", "cleartape", "clearcheck")
 DATA = ("models/austen", "models/digits", "models/language", "benchmarks/results.json")
 UNWANTED = shutil.ignore_patterns("__pycache__", "*.pyc", ".*")
 Definition = ast.FunctionDef | ast.ClassDef
+load = cache(loading.load)  # the front page asks for every exercise, too
 
 
 def copy_library(root: Path, target: Path) -> None:

@@ -4,6 +4,8 @@ Sphinx copies the headings of every page for the navigation of every page, and t
 titles alone: a quarter of the time of a build.
 """
 
+import posixpath
+
 from docutils.nodes import bullet_list
 from sphinx.addnodes import toctree
 
@@ -23,6 +25,7 @@ def titles(contents: bullet_list) -> bullet_list:
 
 def setup(app) -> None:
     thin: dict[str, bullet_list] = {}
+    made: dict[tuple, str] = {}
 
     def use_titles(app, pagename, templatename, context, doctree) -> None:
         make = context["toctree"]
@@ -32,11 +35,16 @@ def setup(app) -> None:
                 return make(**options)
             if not thin:
                 thin.update({name: titles(contents) for name, contents in app.env.tocs.items()})
-            whole, app.env.tocs = app.env.tocs, thin
-            try:
-                return make(**options)
-            finally:
-                app.env.tocs = whole
+            # Pages that stand in no contents have one navigation in each folder.
+            place = pagename if pagename in thin else f"{posixpath.dirname(pagename)}/"
+            asked = (place, *sorted(options.items()))
+            if asked not in made:
+                whole, app.env.tocs = app.env.tocs, thin
+                try:
+                    made[asked] = make(**options)
+                finally:
+                    app.env.tocs = whole
+            return made[asked]
 
         context["toctree"] = from_titles
 

@@ -12,6 +12,7 @@ import site_navigation
 import site_pages
 import site_quiz
 import site_search
+from pybtex import plugin
 from vendor import COMPONENTS, SITE
 
 UNLISTED = ("chapters/grader-proof.md",)  # thousands of rows, for whoever follows a link to them
@@ -21,6 +22,7 @@ LABEL = re.compile(r"(\s*)(Source|Cost|Raises):(?= \S)")
 PARAMETERS = re.compile(r"<dl>\s*((?:<dd>.*?</dd>\s*)+)</dl>")
 EXPLORABLES = Path(__file__).parent / "site" / "explorables"
 SHARED = ("explorables.css", "arithmetic.js", "base.js")
+PLAIN_TEXT = ("pybtex.backends", "plaintext")
 INDENTATION_OR_COMMENT = re.compile(r"^[ \t]*(?://.*\n)?", re.MULTILINE)
 
 
@@ -129,6 +131,8 @@ def setup(app):
     app.connect("html-page-context", name_the_front_page)
     app.connect("html-page-context", load_elements)
     app.connect("html-page-context", bring_the_live_transformer)
+    # Else every citation looks for it in all packages that are installed.
+    plugin.register_plugin(*PLAIN_TEXT, plugin.find_plugin(*PLAIN_TEXT), force=True)
     for part in (front_page, site_navigation, site_quiz, site_pages, site_search, site_lean, site_formulas):
         part.setup(app)
     app.setup_extension("publish")  # what a reader takes home
