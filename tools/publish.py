@@ -11,9 +11,10 @@ import re
 import shutil
 from pathlib import Path
 
+from bootstrap import ROOT
 from docutils import nodes
 from docutils.parsers.rst import Directive
-from downloads import ARCHIVE, DIST, wheel_name, write_downloads
+from downloads import ARCHIVE, DIST, linked_copies, notebooks, wheel_name, write_downloads
 from sphinx.errors import ConfigError
 
 SITE_URL, REPOSITORY_URL, BRANCH = "SITE_URL", "REPOSITORY_URL", "notebooks"
@@ -75,9 +76,13 @@ README that says how to start.</li>
 """
 
 
-def forget_downloads(app) -> None:
-    """Notebooks that an earlier build published are no copies of their sources, and Sphinx would complain."""
-    shutil.rmtree(Path(app.outdir) / "_downloads", ignore_errors=True)
+def restore_downloads(app) -> None:
+    """The exercises that an earlier build published become copies of their sources again: Sphinx complains of others,
+    and would not copy them anew where no page has changed.
+    """
+    for path in notebooks():
+        for place in linked_copies(Path(app.outdir), path):
+            shutil.copyfile(ROOT / path, place)
 
 
 def add_downloads(app, error) -> None:
@@ -102,7 +107,7 @@ def link_the_pdf(site: Path) -> None:
 
 def setup(app):
     app.connect("config-inited", add_buttons)
-    app.connect("builder-inited", forget_downloads)
+    app.connect("builder-inited", restore_downloads)
     app.connect("build-finished", add_downloads)
     app.add_directive("downloads", Downloads)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

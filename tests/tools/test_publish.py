@@ -1,5 +1,6 @@
 """The hooks of the site: addresses said once, buttons that appear with them, a PDF that is linked when it is there."""
 
+import io
 import shutil
 from types import SimpleNamespace
 
@@ -9,6 +10,7 @@ import downloads
 import nbformat
 import publish
 import pytest
+from sphinx.application import Sphinx
 from sphinx.errors import ConfigError
 
 NO_CHROMIUM = "needs Chromium (install it, or name it with CHROMIUM=/path/to/chromium)"
@@ -112,6 +114,22 @@ def test_pages_follow_one_another_with_contents(tmp_path):
     sheet = book_pdf.Book(tmp_path, pages).text()
     assert 'href="#chapters-02-b--p"' in sheet and "gone.html" not in sheet and "headerlink" not in sheet
     assert {path.name for path in tmp_path.iterdir()} == {"chapters", "book.pdf"}
+
+
+def test_a_build_of_what_has_not_changed_keeps_the_exercises(tmp_path, monkeypatch):
+    """Catches links to exercises that lead nowhere after a second build, and copies without the installing cell."""
+    monkeypatch.setattr(publish, "write_downloads", downloads.write_notebooks)
+    source, site, said = tmp_path / "source", tmp_path / "site", io.StringIO()
+    shutil.copytree(publish.ROOT / "exercises", source, ignore=lambda _, names: {*names} - {"03-self-attention.ipynb"})
+    page = source / "index.rst"
+    for text in ("One", "One", "Two"):
+        if not page.exists() or text not in page.read_text():
+            page.write_text(f"{text}\n===\n:download:`03-self-attention.ipynb`\n")
+        options = {"extensions": ["publish"]}
+        Sphinx(source, None, site, tmp_path / "trees", "html", options, status=None, warning=said).build()
+        [place] = (site / "_downloads").glob("*/03-self-attention.ipynb")
+        assert "install-the-course" in place.read_text(encoding="utf-8")
+    assert "03-self-attention" not in said.getvalue()
 
 
 @pytest.mark.slow
