@@ -77,8 +77,8 @@ README that says how to start.</li>
 
 
 def restore_downloads(app) -> None:
-    """The exercises that an earlier build published become copies of their sources again: Sphinx complains of others,
-    and would not copy them anew where no page has changed.
+    """The exercises that an earlier build published become copies of their sources again: Sphinx tells of each other
+    one that it overwrites it. They are not removed, since it copies none where no page has changed.
     """
     for path in notebooks():
         for place in linked_copies(Path(app.outdir), path):
