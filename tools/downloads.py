@@ -97,16 +97,11 @@ def write_notebooks(site: Path, address: str, root: Path = ROOT) -> None:
     """The notebooks of the site as they are to be downloaded, in the places from which its pages link to them."""
     for path in notebooks(root):
         text = published(root, path, address)
-        places = [site / "_sources" / path, *linked_copies(site, path)]
-        for place in [*places, site / DIST / path] if path.parts[0] == "exercises" else places:
+        places = [site / "_sources" / path, *(site / "_downloads").glob(f"*/{path.name}"), site / DIST / path]
+        for place in places if path.parts[0] == "exercises" else places[:1]:
             if place.exists() or place.is_relative_to(site / DIST):
                 place.parent.mkdir(parents=True, exist_ok=True)
                 place.write_text(text, encoding="utf-8")
-
-
-def linked_copies(site: Path, path: Path) -> list[Path]:
-    """Where Sphinx puts the exercise that pages link to as a download; it does so with no chapter."""
-    return [*(site / "_downloads").glob(f"*/{path.name}")] if path.parts[0] == "exercises" else []
 
 
 def notebooks(root: Path = ROOT) -> list[Path]:

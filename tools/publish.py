@@ -11,10 +11,9 @@ import re
 import shutil
 from pathlib import Path
 
-from bootstrap import ROOT
 from docutils import nodes
 from docutils.parsers.rst import Directive
-from downloads import ARCHIVE, DIST, linked_copies, notebooks, wheel_name, write_downloads
+from downloads import ARCHIVE, DIST, wheel_name, write_downloads
 from sphinx.errors import ConfigError
 
 SITE_URL, REPOSITORY_URL, BRANCH = "SITE_URL", "REPOSITORY_URL", "notebooks"
@@ -76,17 +75,17 @@ README that says how to start.</li>
 """
 
 
-def restore_downloads(app) -> None:
-    """The exercises that an earlier build published become copies of their sources again: Sphinx tells of each other
-    one that it overwrites it. They are not removed, since it copies none where no page has changed.
-    """
-    for path in notebooks():
-        for place in linked_copies(Path(app.outdir), path):
-            shutil.copyfile(ROOT / path, place)
+def forget_downloads(app) -> None:
+    """Notebooks that an earlier build published are no copies of their sources, and Sphinx would tell of each."""
+    shutil.rmtree(Path(app.outdir) / "_downloads", ignore_errors=True)
 
 
 def add_downloads(app, error) -> None:
     if error is None and app.builder.format == "html":
+        for source, (_, place) in app.env.dlfiles.items():  # Sphinx copies none where no page has changed
+            copy = Path(app.outdir) / "_downloads" / place
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(Path(app.srcdir) / source, copy)
         write_downloads(Path(app.outdir), site_address(app.config))
         link_the_pdf(Path(app.outdir))
 
@@ -107,7 +106,7 @@ def link_the_pdf(site: Path) -> None:
 
 def setup(app):
     app.connect("config-inited", add_buttons)
-    app.connect("builder-inited", restore_downloads)
+    app.connect("builder-inited", forget_downloads)
     app.connect("build-finished", add_downloads)
     app.add_directive("downloads", Downloads)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -120,7 +120,7 @@ def test_a_build_of_what_has_not_changed_keeps_the_exercises(tmp_path, monkeypat
     """Catches links to exercises that lead nowhere after a second build, and copies without the installing cell."""
     monkeypatch.setattr(publish, "write_downloads", downloads.write_notebooks)
     source, site, said = tmp_path / "source", tmp_path / "site", io.StringIO()
-    shutil.copytree(publish.ROOT / "exercises", source, ignore=lambda _, names: {*names} - {"03-self-attention.ipynb"})
+    shutil.copytree(book_pdf.ROOT / "exercises", source, ignore=lambda _, names: {*names} - {"03-self-attention.ipynb"})
     page = source / "index.rst"
     for text in ("One", "One", "Two"):
         if not page.exists() or text not in page.read_text():
