@@ -7,7 +7,7 @@ are compared as they are: whoever publishes a solution with other names is not f
 
 **Values.** Five digits of one expected value in a learner's notebook; three neighbouring entries of an expected
 result or of an argument, in their order and to the digits shown, three decimals or more and two digits that count,
-in any text. Seeds 0 to 2, the draws of the proof; 0 is also that of `check`. Whole numbers and words are not looked
+in any text. Seeds 0 and 1, the draws of the proof; 0 is also that of `check`. Whole numbers and words are not looked
 for: a chapter may say that something is 12.
 
 **Seeds.** In a learner's notebook nothing may look like one; elsewhere no number may be handed to the grader as one.
@@ -42,7 +42,7 @@ NUMBER = re.compile(r"(?<![\w.])-?\d+\.(\d+)(?!\w)")
 DIGITS = 5  # of one number that cannot agree by chance with the few of one exercise
 KNOWN = ("0.044715",)  # from the tanh formula of GELU: among thousands of weights one agrees with it by chance
 RUN, COARSE, VAGUE = 3, 0.001, 0.05  # of two decimals, or with one digit that counts, three in a row agree by chance
-SEEDS = range(3)
+SEEDS = range(2)
 ANY_SEED = re.compile(r"seed|default_rng|np\.random|import random", re.I)
 GRADER_SEED = re.compile(r"(?:--seed[ =]+|\b(?:check|progress|grade|prove)\([^)\n]*seed\s*=\s*)\d+")
 STAYS = "a line of the program to repair that is right"
@@ -200,18 +200,19 @@ def shown(text: str) -> list[tuple[float, float]]:
 
 
 def leaked_runs(text: str) -> list[tuple[float, ...]]:
-    table, numbers = runs(), shown(text)
-    found = []
-    for window in zip(*(numbers[start:] for start in range(RUN)), strict=False):
-        values, half = np.array(window).T
-        if len(set(np.abs(values))) < RUN or (values * 20 % 1 == 0).any():
-            continue  # 0.5, 0.25 and the like come anywhere
-        if (half > COARSE).any() or (half > VAGUE * np.abs(values)).any():
-            continue
-        first, last = np.searchsorted(table[:, 0], [values[0] - half[0], values[0] + half[0]])
-        if (np.abs(table[first:last] - values) <= half).all(axis=1).any():
-            found.append(tuple(values.tolist()))
-    return found
+    numbers = shown(text)
+    if len(numbers) < RUN:
+        return []
+    table = runs()
+    values, half = np.lib.stride_tricks.sliding_window_view(np.array(numbers), RUN, axis=0).swapaxes(0, 1)
+    size = np.abs(values)
+    coarse = (half > COARSE) | (half > VAGUE * size) | (values * 20 % 1 == 0)  # 0.5, 0.25 and the like come anywhere
+    alike = (size == np.roll(size, 1, axis=1)).any(axis=1)
+    telling = ~(coarse.any(axis=1) | alike)
+    values, half = values[telling], half[telling]
+    first, last = (np.searchsorted(table[:, 0], values[:, 0] + sign * half[:, 0]) for sign in (-1, 1))
+    near = zip(values, half, first, last, strict=True)
+    return [tuple(v.tolist()) for v, h, a, b in near if (np.abs(table[a:b] - v) <= h).all(axis=1).any()]
 
 
 def leaked_values(text: str, slug: str) -> list[float]:

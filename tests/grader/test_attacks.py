@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from clearcheck.instructor import course_files
 from clearcheck.instructor import grade as grading
 from clearcheck.instructor.course_files import CourseChanged, CourseFiles
 from clearcheck.notebooks.file import NotANotebook
-from clearcheck.worker import launch
+from clearcheck.worker import launch, server
 from clearcheck.worker.limits import Limits
 
 from .conftest import MEANS, RANGES, SLUG, START, notebook
@@ -31,9 +32,9 @@ def servers():
     """The servers of workers by their kind, each started once: what a test did to one must not harm the next."""
     made: dict = {}
     yield made
-    for server in made.values():
-        if server:
-            server.retire()
+    for one in made.values():
+        if one:
+            one.retire()
 
 
 @pytest.fixture
@@ -117,6 +118,41 @@ def test_what_one_notebook_wrote_is_not_there_for_the_next(graded, isolation):
         assert (graded(look, MEANS).notes == []) == (isolation == launch.BUBBLEWRAP)
     finally:
         Path("/tmp/clearcheck_left").unlink(missing_ok=True)
+
+
+def test_packages_below_the_scratch_folder_are_kept_and_their_neighbours_are_not(graded, sandbox, monkeypatch):
+    """Catches a wiping that goes through all packages, after each notebook, where an environment lies below /tmp, and
+    one that leaves what is written beside them, or in place of the grader's own checks.
+    """
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        ours, packages = Path(folder, "site", "clearcheck"), Path(folder, "site")
+        ours.mkdir(parents=True)
+        (packages / "module_below.py").write_text("HERE = True")
+        found = launch._packages()
+        monkeypatch.setattr(launch, "_packages", lambda: [*found, str(packages)])
+        own = launch._Server(launch.BUBBLEWRAP)
+        monkeypatch.setattr(launch, "_server", lambda owner: own)
+        beside = f"{folder}/left"
+        graded(f"for name in ({beside!r}, '/tmp/clearcheck_left'):\n    open(name, 'w').write('x')", MEANS)
+        look = f"import os, module_below\nif os.path.exists({beside!r}): raise ValueError('left')"
+        grade = graded(look, f"open({str(ours / 'left')!r}, 'w').write('x')", MEANS)
+        own.retire()
+    assert len(grade.notes) == 1 and "Read-only" in grade.notes[0] and grade.points == 6
+
+
+def test_what_is_mounted_is_not_looked_into(tmp_path, monkeypatch):
+    mounted, beside = tmp_path / "way" / "mounted", tmp_path / "way" / "left"
+    mounted.mkdir(parents=True)
+    (mounted / "package").touch()
+    monkeypatch.setattr(os.path, "ismount", lambda path: str(path) == str(mounted))
+    kept = dict(server._standing(str(tmp_path)))
+    beside.mkdir()
+    (tmp_path / "link").symlink_to(mounted)
+    server._wipe(str(tmp_path), kept)
+    assert kept == {str(mounted.parent): False, str(mounted): True}
+    assert (mounted / "package").exists() and sorted(tmp_path.rglob("*")) == [
+        mounted.parent, mounted, mounted / "package"
+    ]  # fmt: skip
 
 
 def test_there_is_no_network_in_the_sandbox(graded, sandbox):

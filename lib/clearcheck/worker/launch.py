@@ -238,7 +238,7 @@ def _sandbox(home: str) -> list[str]:
         "--cap-drop", "ALL", "--hostname", "worker",
         "--size", str(SCRATCH_BYTES), "--tmpfs", "/tmp",
         *(word for path in readable for word in ("--ro-bind", path, path)),
-        *(word for path in hidden for word in ("--tmpfs", str(path))),
+        *(word for path in hidden for word in ("--tmpfs", str(path), "--remount-ro", str(path))),
         "--ro-bind", home, ROOMS, "--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev", "--remount-ro", "/",
         "--chdir", "/tmp",
     ]  # fmt: skip

@@ -17,6 +17,7 @@ import signal
 import socket
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from clearcheck.worker import child
@@ -36,6 +37,7 @@ def main(descriptor: int, wiped: list[str]):
     _protect()
     if wiped:  # a sandbox, whose processes are counted apart from the user's others
         resource.setrlimit(resource.RLIMIT_NPROC, (PROCESSES, PROCESSES))
+    kept = {path: mounted for folder in wiped for path, mounted in _standing(folder)}
     importlib.import_module("numpy")
     gc.freeze()
     channel.send(b"{}")
@@ -47,7 +49,7 @@ def main(descriptor: int, wiped: list[str]):
         if not data:  # the grader has ended
             return
         request = json.loads(data)
-        reply = _start(channel, pipes, **request) if pipes else _end(wiped, **request)
+        reply = _start(channel, pipes, **request) if pipes else _end(wiped, kept, **request)
         channel.send(json.dumps(reply).encode())
 
 
@@ -83,7 +85,7 @@ def _end_too_many():
         too_many.update(there)
 
 
-def _end(wiped: list[str], pid: int, folder: str, wait: bool) -> dict:
+def _end(wiped: list[str], kept: dict[str, bool], pid: int, folder: str, wait: bool) -> dict:
     """How the worker ended by itself, where it is waited for, and how many processes it left behind."""
     status = _status(pid, ENDING_SECONDS if wait else 0)
     left = set(too_many)
@@ -98,11 +100,30 @@ def _end(wiped: list[str], pid: int, folder: str, wait: bool) -> dict:
         if not there:
             break
         time.sleep(0.002)
-    for path in [folder, *(entry for parent in wiped for entry in Path(parent).iterdir())]:
-        shutil.rmtree(path, ignore_errors=True)
-        with contextlib.suppress(OSError):
-            os.unlink(path)
+    shutil.rmtree(folder, ignore_errors=True)
+    for parent in wiped:
+        _wipe(parent, kept)
     return {"status": status, "left": len(left - {pid})}
+
+
+def _standing(folder: str) -> Iterator[tuple[str, bool]]:
+    """What a folder holds before any worker has run, and whether that is mounted: packages, and the way to them."""
+    for entry in os.scandir(folder):
+        mounted = os.path.ismount(entry.path)
+        yield entry.path, mounted
+        if not mounted and entry.is_dir(follow_symlinks=False):
+            yield from _standing(entry.path)
+
+
+def _wipe(folder: str, kept: dict[str, bool]):
+    """Empty a folder but for what is kept; what is mounted is not looked into, since it may be large."""
+    for entry in list(os.scandir(folder)):
+        if entry.path not in kept:
+            shutil.rmtree(entry.path, ignore_errors=True)
+            with contextlib.suppress(OSError):
+                os.unlink(entry.path)
+        elif not kept[entry.path] and entry.is_dir(follow_symlinks=False):
+            _wipe(entry.path, kept)
 
 
 def _status(pid: int, seconds: float) -> int | None:
