@@ -99,6 +99,18 @@ def show(window, site_files):
     return show_it
 
 
+# As the browser does it for a reader who moves a slider, fills a field or presses a button, at once: that each can be
+# reached and moved by hand is another test.
+REACHED = "c => { if (!c.checkVisibility() || c.disabled) throw new Error(`${c.dataset.control} cannot be moved`) }"
+SET = f"""(e, values) => Object.entries(values).forEach(([name, value]) => {{
+    const control = e.querySelector(`[data-control="${{name}}"]`);
+    ({REACHED})(control);
+    control.value = value;
+    for (const kind of ['input', 'change']) control.dispatchEvent(new Event(kind, {{ bubbles: true }}));
+}})"""
+PRESS = f"c => {{ ({REACHED})(c); c.click() }}"
+
+
 class Shown:
     """An explorable in the browser: its controls by name, its numbers by name."""
 
@@ -110,11 +122,10 @@ class Shown:
         return self.element.locator(f'[data-control="{name}"]{chosen}')
 
     def set(self, **values):
-        for name, value in values.items():
-            self.control(name.replace("_", "-")).fill(str(value))
+        self.element.evaluate(SET, {name.replace("_", "-"): str(value) for name, value in values.items()})
 
     def press(self, name, option=None):
-        self.control(name, option).click()
+        self.control(name, option).evaluate(PRESS)
 
     def texts(self, *names) -> list[str]:
         """What stands under these names, all of it asked for at once."""

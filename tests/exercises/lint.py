@@ -7,6 +7,7 @@ scores a missing scale, small ones an overflow, biases of 0 a missing bias, posi
 """
 
 import sys
+from itertools import permutations
 from pathlib import Path
 
 from tests.exercises.lint_inputs import ON_INPUTS
@@ -50,8 +51,9 @@ def solutions(subject, question):
     for entry in wrong:
         if not entry.says.endswith("."):
             yield f"{entry.name} needs a whole sentence."
-    if len({entry.says for entry in wrong}) < len(wrong):
-        yield "two mistakes are told in the same words."
+    for one, other in permutations(wrong, 2):
+        if one.says in other.says:
+            yield f"what {one.name} is told is told to {other.name}, too."
 
 
 def partial_credit(subject, question):

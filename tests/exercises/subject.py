@@ -1,5 +1,6 @@
 """One exercise with its solutions, and what its checks draw, for the rules of the lint."""
 
+import contextlib
 import inspect
 import re
 from collections.abc import Callable, Iterator
@@ -11,10 +12,10 @@ import numpy as np
 from clearcheck.author.loading import load
 from clearcheck.author.mistakes import Solutions
 from clearcheck.grading.evaluate import Ask, generator
-from clearcheck.grading.question import Exercise, Question
+from clearcheck.grading.question import Exercise, NotAnswered, Question
 from clearcheck.worker.guarded_call import call_named
 
-SEEDS = (0, 1, 2, 20_031)  # those of the proof, and one that nobody has tried
+SEEDS = (0, 1, 20_031)  # those of the proof, and one that nobody has tried
 
 
 @dataclass
@@ -50,11 +51,13 @@ class Subject:
         ]
 
     def _asked_by_properties(self, question: Question) -> list[tuple]:
-        function = self.right.of(question.id)[0].function
-        ask = Ask(lambda asked, packed: call_named({asked.name: function}, asked, packed), question)
+        """A loop that trains is not run for it: its checks are known by their first calls."""
+        answered = {} if question.how == "training" else {question.name: self.right.of(question.id)[0].function}
+        ask = Ask(lambda asked, packed: call_named(answered, asked, packed), question)
         for check in question.checks:
             if not hasattr(check, "cases"):
-                check.run(ask, generator(question, check.name, SEEDS[-1]))
+                with contextlib.suppress(NotAnswered):
+                    check.run(ask, generator(question, check.name, SEEDS[-1]))
         return [call.args for call in ask.calls]
 
     def named(self, question: Question, pattern: re.Pattern) -> Iterator[list]:

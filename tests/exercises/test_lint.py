@@ -77,7 +77,15 @@ def checks(**changes):
     )
 
 
-def toy(question=None, titles=("A", "B", "C", "D", "Stretch: e"), right=3, wrong=8, answer=layer, **inputs) -> Subject:
+def toy(
+    question=None,
+    titles=("A", "B", "C", "D", "Stretch: e"),
+    right=3,
+    wrong=8,
+    answer=layer,
+    told="Mistake {}.",
+    **inputs,
+):
     """A good exercise of five questions, the first of them with the changes that are given."""
     hints = ("Look at the axis.", "Which index is summed?", "Subtract something first.")
     good = {"sizes": axes("DM", "MN", "D", "N", "MN"), "scores": lambda X, scores, *rest: scores}
@@ -93,7 +101,7 @@ def toy(question=None, titles=("A", "B", "C", "D", "Stretch: e"), right=3, wrong
         for i in range(right if first else 3):
             right_ones(answer if i == 0 else named(f"right_{i}"))
         for i in range(wrong if first else 8):
-            wrong_ones(f"Mistake {i}.")(named(f"wrong_{i}"))
+            wrong_ones(told.format(i))(named(f"wrong_{i}"))
         found.entries += right_ones.entries
         mistakes.entries += wrong_ones.entries
     return Subject(exercise, found, mistakes)
@@ -132,6 +140,7 @@ BROKEN = {
     "two right": ({"right": 2}, "q0: 2 right solutions"),
     "none right": ({"right": 0}, "q0: there is no right solution"),
     "seven wrong": ({"wrong": 7}, "q0: 7 wrong solutions"),
+    "the same words": ({"told": "Mistake."}, "q0: what wrong_0 is told is told to wrong_1, too"),
     "all or nothing": (alone(equals("values", 12, drawn(), layer)), "one check for all points"),
     "properties alone": (
         alone(holds("one", 5, forgiving), holds("two", 5, forgiving)),

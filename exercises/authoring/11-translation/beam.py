@@ -7,15 +7,13 @@ import numpy as np
 from clearcheck import COUNTED, Inputs, Question, answers_to, equals, holds
 from clearcheck.author.cases import varied
 
-from . import parts
 from .parts import next_scores
 from .shared import tuple_slip
 
 
 def log_probabilities(p, text):
-    row = parts.next_scores(p, np.array([text]))[0]
-    row = row - row.max()
-    return row - np.log(np.exp(row).sum())
+    row = p["last"][text[-1]] + p["earlier"][list(text)].mean(axis=0)
+    return row - np.logaddexp.reduce(row)
 
 
 def beam_reference(p, start, end, n_tokens, n_beams, alpha, slip="", log_p_of=None):

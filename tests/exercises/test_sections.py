@@ -1,0 +1,25 @@
+"""What a learner is sent to read is there.
+
+That the graded inputs tell one mistake from another is shown by the proof: replies that are the same are told the same,
+and every mistake is told by a sentence that is its own (a rule of the lint).
+"""
+
+import sys
+
+import pytest
+
+from tests.exercises.authored import EXERCISES, SLUGS, authored
+
+sys.path.insert(0, str(EXERCISES.parent / "tools"))
+
+import pages
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_the_sections_to_read_are_in_the_chapter(slug):
+    """Catches a link in a message to a section that was renamed."""
+    it = authored(slug)
+    named = {question.section for question in it.exercise.questions} | {
+        entry.section for entry in it.wrong.entries if entry.section
+    }
+    assert named <= set(pages.headings(EXERCISES.parent / f"{it.exercise.chapter}.ipynb"))
