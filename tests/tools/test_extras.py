@@ -1,10 +1,12 @@
 """The peers of ``make bench`` and the weights of chapter 12: installed once, pinned; without a network all goes on."""
 
 import re
+from importlib.metadata import distributions
 from pathlib import Path
 
 import extras
 import pytest
+from packaging.specifiers import SpecifierSet
 
 ROOT = Path(__file__).parents[2]
 EXTRAS = pytest.mark.parametrize("extra", extras.WITHOUT)
@@ -49,3 +51,12 @@ def test_what_the_reader_of_weights_needs_comes_with_the_notebooks():
     """gguf is installed without its dependencies, too: numpy, PyYAML, requests and tqdm are there anyway."""
     pinned = set(re.findall(r"^([\w.-]+)==", (ROOT / "constraints.txt").read_text(), re.M))
     assert {"numpy", "PyYAML", "requests", "tqdm"} <= pinned
+
+
+@pytest.mark.parametrize("python", ["3.11.0", "3.12.0", "3.13.0"])
+def test_every_pinned_package_is_for_every_python_that_the_course_is_for(python):
+    """Catches a pin that asks for a later 3.11 than Debian 12 has, where no version then fits and nothing installs."""
+    pinned = set(re.findall(r"^([\w.-]+)==", (ROOT / "constraints.txt").read_text(), re.M))
+    found = {it.name: it.metadata.get("Requires-Python") or "" for it in distributions() if it.name in pinned}
+    assert len(found) > 100
+    assert [name for name, versions in found.items() if not SpecifierSet(versions).contains(python)] == []
