@@ -258,13 +258,28 @@ def test_heads_are_cut_as_torch_cuts_them(show):
     assert shown.element.locator('td[style*="outline"]').all_inner_texts() == ["21", "21"]
 
 
+def turned_hands(width, base, place):
+    hands = torch.cat((torch.ones(1, 1, 1, width // 2), torch.zeros(1, 1, 1, width // 2)), dim=-1).double()
+    return Rotary(width, 100, base=base, dtype=torch.float64)(hands, slice(place, place + 1)).flatten()
+
+
 def clock_score(width, base, late, n, s):
     if late:
         P = sinusoidal(100, width, first_pair=1)
         return P[:, n] @ P[:, s]
-    hands = torch.cat((torch.ones(1, 1, 1, width // 2), torch.zeros(1, 1, 1, width // 2)), dim=-1).double()
-    turned = [Rotary(width, 100, base=base, dtype=torch.float64)(hands, slice(at, at + 1)) for at in (n, s)]
-    return (turned[0] * turned[1]).sum().item()
+    return (turned_hands(width, base, n) @ turned_hands(width, base, s)).item()
+
+
+def test_the_hands_of_the_clocks_turn_as_the_library_turns_them(show):
+    """Catches hands that turn the other way round or shrink, which a score of two of them does not show."""
+    shown = show("rotary-clock")
+    shown.press("width", 8)
+    shown.set(base=4, query=5, key=2, both=1)
+    ends = "e => [...e.querySelectorAll('svg line.thick')].map(l => [l.x2.baseVal.value, -l.y2.baseVal.value])"
+    drawn = np.array(shown.element.evaluate(ends)).reshape(4, 2, 2)  # pair, key and query, x and y
+    for hand, place, length in ((0, 3, 34), (1, 6, 28)):
+        expected = turned_hands(8, 10_000.0, place).view(2, 4).T.numpy()
+        np.testing.assert_allclose(drawn[:, hand], length * expected, atol=1e-4)
 
 
 def test_rotary_scores_know_the_distance_alone(show):

@@ -31,10 +31,7 @@
 
   // Radians a position, one for each pair of features; first = 1 starts one pair late.
   const frequencies = (width, base, first = 0) => range(width / 2).map((i) => base ** ((-2 * (i + first)) / width));
-  const rotate = ([a, b], angle) => [
-    a * Math.cos(angle) - b * Math.sin(angle),
-    b * Math.cos(angle) + a * Math.sin(angle),
-  ];
+  const hand = (length, angle) => [length * Math.cos(angle), length * Math.sin(angle)];
 
   // Online softmax: what is kept of some sources, and what is kept of two groups together.
   const partial = (scores, values) => {
@@ -75,7 +72,7 @@
 
   globalThis.clearformer = {
     arithmetic: {
-      sum, dot, range, softmax, attend, letterPairs, frequencies, rotate, partial, merge, headEntry, parameters,
+      sum, dot, range, softmax, attend, letterPairs, frequencies, hand, partial, merge, headEntry, parameters,
       trainingFlops, cacheNumbers,
     },
   };

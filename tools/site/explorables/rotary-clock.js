@@ -1,9 +1,8 @@
 // Rotary positions: every pair of features is a clock with two hands, a query's and a key's.
 (() => {
   const { Explorable, html, svg, fixed, figures, whole, arithmetic } = globalThis.clearformer;
-  const { dot, frequencies, range, rotate, sum } = arithmetic;
+  const { dot, frequencies, hand, range, sum } = arithmetic;
   const FARTHEST = 20;
-  const HANDS = [1, 0]; // query and key in every pair, before they are turned
 
   class RotaryClock extends Explorable {
     static needs = { widths: "numbers", width: "number", log_base: "number", query: "number", key: "number" };
@@ -28,9 +27,9 @@
         html("div", { class: "controls" }, this.width.box, this.late.box, this.base.box));
     }
 
-    // The product of the turned hands, pair by pair.
+    // The product of the turned hands, pair by pair; before, query and key are (1, 0) in every pair.
     products(n, s) {
-      return this.speeds().map((speed) => dot(rotate(HANDS, speed * n), rotate(HANDS, speed * s)));
+      return this.speeds().map((speed) => dot(hand(1, speed * n), hand(1, speed * s)));
     }
 
     speeds() {
@@ -52,12 +51,12 @@
     }
 
     clock(speed, n, s, i) {
-      const hand = (place, style, length) => {
-        const [x, y] = rotate([length, 0], speed * place);
+      const drawn = (place, style, length) => {
+        const [x, y] = hand(length, speed * place);
         return svg("line", { x2: x, y2: -y, class: `thick ${style}` });
       };
       const face = svg("svg", { viewBox: "-40 -40 80 80", width: 80, height: 80, "aria-hidden": true },
-        svg("circle", { r: 38, class: "line" }), hand(s, "accent dashed", 34), hand(n, "warm", 28));
+        svg("circle", { r: 38, class: "line" }), drawn(s, "accent dashed", 34), drawn(n, "warm", 28));
       return html("div", { style: "text-align: center; font-size: .85em" }, face, `pair ${i + 1}: `, this.number(`pair-${i}`));
     }
 
