@@ -11,7 +11,7 @@ from .parts import Transformer
 from .shared import BRINGS
 
 SECONDS = 20.0  # of one loop, on a slow machine too
-LETTERS, LENGTH, STEPS, THRESHOLD = 5, 4, 80, 0.7
+LETTERS, LENGTH, STEPS, THRESHOLD = 5, 4, 60, 0.6
 WHAT = "share of right letters, at the place where it is smallest,"
 
 
@@ -71,11 +71,11 @@ right, wrong = answers_to(QUESTION)
 @right
 def with_adam(sources, targets, steps):
     model = Transformer(5, 6, 32, 4, 64, 1)
-    optimizer = torch.optim.Adam(model.parameters(), lr=0.005)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.006, fused=True)
     start = torch.full((len(targets), 1), 5)
     read = torch.cat([start, targets[:, :-1]], dim=1)
     for _ in range(steps):
-        rows = torch.randint(len(sources), (64,))
+        rows = torch.randint(len(sources), (48,))
         scores = model(sources[rows], read[rows])
         loss = F.cross_entropy(scores.flatten(0, 1), targets[rows].flatten())
         optimizer.zero_grad()
@@ -87,12 +87,12 @@ def with_adam(sources, targets, steps):
 @right
 def warmed_up(sources, targets, steps):
     model = Transformer(5, 6, 32, 4, 64, 1)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=0.01, weight_decay=0.01)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.01, weight_decay=0.01, fused=True)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.01, total_steps=steps)
     read = targets.roll(1, dims=1)
     read[:, 0] = 5
     for _ in range(steps):
-        chosen = torch.randperm(len(sources))[:96]
+        chosen = torch.randperm(len(sources))[:64]
         losses = -model(sources[chosen], read[chosen]).log_softmax(2).gather(2, targets[chosen][..., None])
         optimizer.zero_grad(set_to_none=True)
         losses.mean().backward()
@@ -105,9 +105,9 @@ def warmed_up(sources, targets, steps):
 @right
 def all_at_once(sources, targets, steps):
     model = Transformer(5, 6, 48, 4, 96, 1, dropout=0.02)
-    optimizer = torch.optim.Adam(model.parameters(), lr=0.006)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.006, fused=True)
     read = F.pad(targets, (1, 0), value=5)[:, :-1]
-    for batch in torch.randint(len(sources), (steps, 80)):
+    for batch in torch.randint(len(sources), (steps, 64)):
         optimizer.zero_grad()
         F.cross_entropy(model(sources[batch], read[batch]).mT, targets[batch]).backward()
         optimizer.step()
@@ -142,13 +142,13 @@ wrong.edits("""
 - loss.backward()
 + (-loss).backward()
 ## head_alone: Only the head is trained; the other parameters are never handed to the optimiser.
-- optimizer = torch.optim.Adam(model.parameters(), lr=0.005)
-+ optimizer = torch.optim.Adam(model.head.parameters(), lr=0.005)
+- optimizer = torch.optim.Adam(model.parameters(), lr=0.006, fused=True)
++ optimizer = torch.optim.Adam(model.head.parameters(), lr=0.006, fused=True)
 ## too_slow: The learning rate is far too small for so few steps.
-- optimizer = torch.optim.Adam(model.parameters(), lr=0.005)
-+ optimizer = torch.optim.Adam(model.parameters(), lr=0.000005)
+- optimizer = torch.optim.Adam(model.parameters(), lr=0.006, fused=True)
++ optimizer = torch.optim.Adam(model.parameters(), lr=0.000005, fused=True)
 ## new_model_each_step: A new model is made in every step, and the last one has learned nothing.
-      rows = torch.randint(len(sources), (64,))
+      rows = torch.randint(len(sources), (48,))
 +     model = Transformer(5, 6, 32, 4, 64, 1)
 ## nothing_returned: The model is trained, and not returned.
 - return model

@@ -57,9 +57,9 @@ right, wrong = answers_to(QUESTION)
 @right
 def with_adam(patches, labels, steps):
     model = ViT(9, 9, 24, 4, 3)
-    optimizer = torch.optim.Adam(model.parameters(), lr=0.005)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.005, betas=(0.9, 0.95), fused=True)
     for _ in range(steps):
-        rows = torch.randint(len(patches), (64,))
+        rows = torch.randint(len(patches), (32,))
         scores = model(patches[rows])
         loss = F.cross_entropy(scores, labels[rows])
         optimizer.zero_grad()
@@ -71,7 +71,7 @@ def with_adam(patches, labels, steps):
 @right
 def warmed_up(patches, labels, steps):
     model = ViT(9, 9, 24, 2, 3, mean=True)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.01, fused=True)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.01, total_steps=steps)
     for _ in range(steps):
         chosen = torch.randperm(len(patches))[:96]
@@ -87,7 +87,7 @@ def warmed_up(patches, labels, steps):
 @right
 def all_at_once(patches, labels, steps):
     model = ViT(9, 9, 32, 4, 3)
-    optimizer = torch.optim.Adam(model.parameters(), lr=0.004)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.004, fused=True)
     for batch in torch.randint(len(patches), (steps, 80)):
         optimizer.zero_grad()
         F.cross_entropy(model(patches[batch]), labels[batch]).backward()
@@ -111,20 +111,20 @@ wrong.edits("""
 - loss.backward()
 + (-loss).backward()
 ## head_alone: Only the head is trained; the other parameters are never handed to the optimiser.
-- optimizer = torch.optim.Adam(model.parameters(), lr=0.005)
-+ optimizer = torch.optim.Adam(model.head.parameters(), lr=0.005)
+- optimizer = torch.optim.Adam(model.parameters(), lr=0.005, betas=(0.9, 0.95), fused=True)
++ optimizer = torch.optim.Adam(model.head.parameters(), lr=0.005, betas=(0.9, 0.95), fused=True)
 ## too_slow: The learning rate is far too small for so few steps.
-- optimizer = torch.optim.Adam(model.parameters(), lr=0.005)
-+ optimizer = torch.optim.Adam(model.parameters(), lr=0.000005)
+- optimizer = torch.optim.Adam(model.parameters(), lr=0.005, betas=(0.9, 0.95), fused=True)
++ optimizer = torch.optim.Adam(model.parameters(), lr=0.000005, betas=(0.9, 0.95), fused=True)
 ## new_model_each_step: A new model is made in every step, and the last one has learned nothing.
-      rows = torch.randint(len(patches), (64,))
+      rows = torch.randint(len(patches), (32,))
 +     model = ViT(9, 9, 24, 4, 3)
 ## shuffled_patches [a-bag-of-patches]: The patches of each batch are shuffled, and the label depends on where they
 stand.
 - scores = model(patches[rows])
 + scores = model(patches[rows][:, torch.randperm(9)])
 ## one_batch: The same 64 pictures are shown in every step, and learned by heart.
-- rows = torch.randint(len(patches), (64,))
+- rows = torch.randint(len(patches), (32,))
 + rows = torch.arange(64)
 ## half_of_each_picture: The last patches of each picture are wiped out.
 - scores = model(patches[rows])

@@ -127,8 +127,8 @@ QUESTION = Question(
         holds("four and the others", 12, four_and_the_others),
     ),
     hints=(
-        "Count the lessons by their number of words. How many short ones are there in 130 batches of 64?",
-        "`torch.multinomial(weights, 64, replacement=True)` draws rows by weights: give each short row a larger one. "
+        "Count the lessons by their number of words. How many short ones are there in 130 batches of 40?",
+        "`torch.multinomial(weights, 40, replacement=True)` draws rows by weights: give each short row a larger one. "
         "The width 48 and two blocks are enough.",
         "The decoder reads `start` and the target without its last token. Leave padding out of the loss, and let the "
         "learning rate rise in the first steps and fall to zero at the end.",
@@ -143,15 +143,15 @@ right, wrong = answers_to(QUESTION)
 
 
 @right
-def half_short(sources, targets, n_words, start, padding, steps):
+def third_short(sources, targets, n_words, start, padding, steps):
     model = PromptTranslator(n_words, 48, 4, 96, 2, padding)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=0.006)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.006, total_steps=steps)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.007)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.007, total_steps=steps)
     read = torch.cat([torch.full((len(targets), 1), start), targets[:, :-1]], dim=1)
     short = (targets != padding).sum(1) <= 4
-    weights = torch.where(short, 1 / short.sum(), 1 / (~short).sum())
+    weights = torch.where(short, 1 / short.sum(), 2 / (~short).sum())
     for _ in range(steps):
-        rows = torch.multinomial(weights, 64, replacement=True)
+        rows = torch.multinomial(weights, 40, replacement=True)
         scores = model(sources[rows], read[rows])
         loss = F.cross_entropy(scores.flatten(0, 1), targets[rows].flatten(), ignore_index=padding)
         optimizer.zero_grad()
@@ -166,11 +166,11 @@ def as_many_of_each_length(sources, targets, n_words, start, padding, steps):
     length = (sources != padding).sum(dim=1)
     weights = 1 / torch.bincount(length)[length].float()
     model = PromptTranslator(n_words, 48, 4, 96, 2, padding)
-    adam = torch.optim.Adam(model.parameters(), lr=0.006)
+    adam = torch.optim.Adam(model.parameters(), lr=0.009)
     for step in range(steps):
         for group in adam.param_groups:
-            group["lr"] = 0.006 * min((step + 1) / 20, 1 - step / steps)
-        rows = torch.multinomial(weights, 64, replacement=True)
+            group["lr"] = 0.009 * min((step + 1) / 20, 1 - step / steps)
+        rows = torch.multinomial(weights, 32, replacement=True)
         wanted = targets[rows]
         read = F.pad(wanted, (1, 0), value=start)[:, :-1]
         surprise = F.cross_entropy(model(sources[rows], read).mT, wanted, ignore_index=padding)
@@ -181,15 +181,15 @@ def as_many_of_each_length(sources, targets, n_words, start, padding, steps):
 
 
 @right
-def two_halves(sources, targets, n_words, start, padding, steps):
+def two_draws(sources, targets, n_words, start, padding, steps):
     words = (targets != padding).sum(dim=1)
     short, long = (torch.nonzero(part)[:, 0] for part in (words < 5, words >= 5))
     model = PromptTranslator(n_words, 44, 4, 88, 2, padding)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=0.006, weight_decay=0.01)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.008, weight_decay=0.01)
     rates = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda n: min((n + 1) / 30, 1 - n / steps))
     for _ in range(steps):
-        rows = torch.cat([part[torch.randint(len(part), (32,))] for part in (short, long)])
-        read = torch.hstack([torch.full((64, 1), start), targets[rows, :-1]])
+        rows = torch.cat([short[torch.randint(len(short), (10,))], long[torch.randint(len(long), (30,))]])
+        read = torch.hstack([torch.full((40, 1), start), targets[rows, :-1]])
         log_p = model(sources[rows], read).log_softmax(dim=2)
         real = targets[rows] != padding
         loss = -log_p.gather(2, targets[rows][:, :, None])[:, :, 0][real].mean()
@@ -202,7 +202,7 @@ def two_halves(sources, targets, n_words, start, padding, steps):
 
 
 wrong.edits("""
-# half_short
+# third_short
 ## not_shifted [common-mistakes]: The decoder reads what it is asked for, and learns to copy it.
 - read = torch.cat([torch.full((len(targets), 1), start), targets[:, :-1]], dim=1)
 + read = targets
@@ -216,15 +216,15 @@ later.
 ## places_mixed: Scores and targets are flattened in different orders.
 - loss = F.cross_entropy(scores.flatten(0, 1), targets[rows].flatten(), ignore_index=padding)
 + loss = F.cross_entropy(scores.transpose(0, 1).flatten(0, 1), targets[rows].flatten(), ignore_index=padding)
-## evenly [why-it-cannot-say-four]: Every lesson is as likely as every other, and only every seventh batch
+## evenly [why-it-cannot-say-four]: Every lesson is as likely as every other, and only every eleventh batch
 holds a short one.
-- rows = torch.multinomial(weights, 64, replacement=True)
-+ rows = torch.randint(len(targets), (64,))
+- rows = torch.multinomial(weights, 40, replacement=True)
++ rows = torch.randint(len(targets), (40,))
 ## no_long_ones: Your batches hold the short lessons alone, and long numbers come out wrong.
-- weights = torch.where(short, 1 / short.sum(), 1 / (~short).sum())
+- weights = torch.where(short, 1 / short.sum(), 2 / (~short).sum())
 + weights = short.float()
 ## no_short_ones [why-it-cannot-say-four]: Your batches hold no short lesson at all.
-- weights = torch.where(short, 1 / short.sum(), 1 / (~short).sum())
+- weights = torch.where(short, 1 / short.sum(), 2 / (~short).sum())
 + weights = (~short).float()
 ## no_step: The optimiser never takes a step.
 - optimizer.step()
@@ -234,12 +234,12 @@ holds a short one.
 + loss.backward()
 + optimizer.zero_grad()
 ## too_slow: The learning rate is far too small for so few steps.
-- optimizer = torch.optim.AdamW(model.parameters(), lr=0.006)
-- schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.006, total_steps=steps)
-+ optimizer = torch.optim.AdamW(model.parameters(), lr=0.000006)
-+ schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.000006, total_steps=steps)
+- optimizer = torch.optim.AdamW(model.parameters(), lr=0.007)
+- schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.007, total_steps=steps)
++ optimizer = torch.optim.AdamW(model.parameters(), lr=0.000007)
++ schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.000007, total_steps=steps)
 ## new_model_each_step: A new model is made in every step, and the last one has learned nothing.
-      rows = torch.multinomial(weights, 64, replacement=True)
+      rows = torch.multinomial(weights, 40, replacement=True)
 +     model = PromptTranslator(n_words, 48, 4, 96, 2, padding)
 ## nothing_returned: The model is trained, and not returned.
 - return model
