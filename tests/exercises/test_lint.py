@@ -85,7 +85,7 @@ def toy(
     answer=layer,
     told="Mistake {}.",
     **inputs,
-):
+) -> Subject:
     """A good exercise of five questions, the first of them with the changes that are given."""
     hints = ("Look at the axis.", "Which index is summed?", "Subtract something first.")
     good = {"sizes": axes("DM", "MN", "D", "N", "MN"), "scores": lambda X, scores, *rest: scores}
