@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 
 from clearcheck.instructor.grade import VERSION, grade
@@ -113,11 +114,12 @@ def _prove(options) -> int:
     from clearcheck.proof.page import page, told
 
     try:
+        prove = partial(told, draws=options.draws)
         if len(options.slugs) == 1:
-            proofs = [told(options.slugs[0])]
+            proofs = [prove(options.slugs[0])]
         else:
             with ProcessPoolExecutor() as pool:
-                proofs = list(pool.map(told, options.slugs))
+                proofs = list(pool.map(prove, options.slugs))
     except EXPLAINED as error:
         return _fail(str(error))
     if options.page:
@@ -158,9 +160,10 @@ def _add_grade(commands):
 def _add_class(group):
     results = "write tables, a page for each learner and an overview; the same command goes on after it was stopped"
     names = "a regular expression with groups (?P<name>…) and (?P<id>…), searched in the path of each file"
+    side = "how many files at a time (default: one for each core)"
     boxed = "grade each file in a container of its own (podman or docker), made from IMAGE"
     group.add_argument("--results", type=Path, metavar="FOLDER", help=results)
-    group.add_argument("--jobs", type=_jobs, metavar="N", help="how many files at a time (default: one for each core)")
+    group.add_argument("--jobs", type=_number_of("files"), metavar="N", help=side)
     group.add_argument(
         "--hand", type=Path, metavar="FILE", help="a table (.csv) of points that people gave, to be added"
     )
@@ -199,6 +202,8 @@ def _add_prove(commands):
     proof = commands.add_parser("prove", help="show that the grader tells right from wrong solutions")
     proof.add_argument("slugs", nargs="+", metavar="SLUG", help="the name of an exercise")
     proof.add_argument("--page", type=Path, metavar="FILE", help="write the result as a page of the book")
+    draws = "grade every solution with N draws of the arguments (default: right ones with two, wrong ones with one)"
+    proof.add_argument("--draws", type=_number_of("draws"), metavar="N", help=draws)
     proof.set_defaults(command=_prove)
 
 
@@ -216,10 +221,13 @@ def _seed(text: str) -> int:
     return int(text)
 
 
-def _jobs(text: str) -> int:
-    if not text.isdecimal() or not int(text):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of files: a whole number from 1 on is expected")
-    return int(text)
+def _number_of(what: str) -> Callable[[str], int]:
+    def check(text: str) -> int:
+        if not text.isdecimal() or not int(text):
+            raise argparse.ArgumentTypeError(f"{text!r} is no number of {what}: a whole number from 1 on is expected")
+        return int(text)
+
+    return check
 
 
 def _pattern(text: str) -> re.Pattern:

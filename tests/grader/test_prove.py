@@ -80,6 +80,24 @@ PLANTED = {
 }
 
 
+@pytest.mark.parametrize(
+    ("options", "right", "wrong"), [((), {2}, {1}), (("--draws", "1"), {1}, {1}), (("--draws", "3"), {3}, {3})]
+)
+def test_every_solution_gets_as_many_draws_as_are_wanted(course, monkeypatch, options, right, wrong):
+    """Would catch an option that is not handed on, and a wrong solution that is graded with fewer draws."""
+    proofs = []
+    monkeypatch.setattr("clearcheck.proof.page.prove", lambda *a, **k: proofs.append(prove(*a, **k)) or proofs[-1])
+    assert main(["prove", SLUG, *options]) == 0
+    assert {len(row.results) for row in proofs[0].rows if row.right} == right
+    assert {len(row.results) for row in proofs[0].rows if not row.right} == wrong
+
+
+def test_no_number_of_draws(course, capsys):
+    with pytest.raises(SystemExit):
+        main(["prove", SLUG, "--draws", "0"])
+    assert "'0' is no number of draws: a whole number from 1 on is expected" in capsys.readouterr().err
+
+
 def test_each_planted_fault_is_an_error(course, monkeypatch, capsys):
     """Would catch a proof that cannot fail, and an exit code that hides it: each planted fault, and nothing else."""
     for edit, _ in PLANTED.values():

@@ -183,7 +183,7 @@ in an IndexError.
 column.
 - return E[:, ids]
 + return E.T[ids]
-## one_token_squeezed: You take away the axis of a text with one token; its X still has a column.
+## one_token_squeezed: For a text of one token your result loses an axis; X should still be D × 1.
 - return E[:, ids]
 + return np.squeeze(E[:, ids])
 ## one_hot_alone: You return the one-hot columns and never multiply them by E.

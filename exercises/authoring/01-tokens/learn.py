@@ -224,7 +224,7 @@ those of the words that came.
 ## new_ids_from_257: Your first merge gets the id 257; the bytes end at 255, so it should get 256.
 - done.append(256 + k if found else pieces[i])
 + done.append(257 + k if found else pieces[i])
-## order_ignored: You count a pair and its mirror image as one; a followed by b is another pair than b followed by a.
+## order_ignored: You count a pair and its mirror image as one; a followed by b is not the same pair as b followed by a.
   for pair in (tuple(pieces[i : i + 2]) for i in range(len(pieces) - 1)):
 +     pair = min(pair, pair[::-1])
 - found = tuple(pieces[i : i + 2]) == best
@@ -249,8 +249,8 @@ those of the words that came.
 + for k in range(n_merges + 1):
 
 # words_with_their_counts
-## lower_case [text-to-tokens]: You turn capital letters into small ones and count two pieces as one; they are other
-bytes.
+## lower_case [text-to-tokens]: You turn capital letters into small ones and so count the two together; they are
+different bytes.
   for word in words:
 -     key = tuple(word.encode())
 +     key = tuple(word.lower().encode())

@@ -138,7 +138,7 @@ wrong.edits("""
 ## channel_fastest: In your columns the channels of a pixel stand together; the channel has to vary slowest.
 - return np.transpose(cells, (0, 2, 4, 1, 3)).reshape(C * size**2, -1)
 + return cells.transpose(2, 4, 0, 1, 3).reshape(C * size * size, -1)
-## pixels_by_column: You write the pixels of a patch column by column; stack rows, as vec does.
+## pixels_by_column: You write the pixels of a patch column by column; the pixel column should vary fastest.
 - return np.transpose(cells, (0, 2, 4, 1, 3)).reshape(C * size**2, -1)
 + return cells.transpose(0, 4, 2, 1, 3).reshape(C * size * size, -1)
 ## grid_by_column: You number the patches downwards; they are counted row by row, as one reads.

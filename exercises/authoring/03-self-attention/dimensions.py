@@ -95,8 +95,7 @@ the answer for columns, and vice versa.
 ## weights_over_features: Your A compares features with features; attention compares tokens with tokens.
 - in_rows = dict(Q=(n, k), K=(m, k), V=(m, v), A=(n, m), O=(n, v))
 + in_rows = {"Q": (n, k), "K": (m, k), "V": (m, v), "A": (d, d), "O": (n, v)}
-## weights_over_width: Your A has the width of the queries: it is the product with the inner and the outer size mixed
-up.
+## weights_over_width: Your A is k × k, but k is the size that the product sums away.
 - in_rows = dict(Q=(n, k), K=(m, k), V=(m, v), A=(n, m), O=(n, v))
 + in_rows = {"Q": (n, k), "K": (m, k), "V": (m, v), "A": (k, k), "O": (n, v)}
 ## keys_from_the_askers [query-on-the-column-or-on-the-row]: You take keys and values from the tokens that ask.
@@ -110,7 +109,7 @@ at.
 this layout.
 - in_rows = dict(Q=(n, k), K=(m, k), V=(m, v), A=(n, m), O=(n, v))
 + in_rows = {"Q": (n, k), "K": (m, k), "V": (m, v), "A": (m, n), "O": (n, v)}
-## weights_over_targets: Your A pairs the tokens that ask with themselves; they look at others here.
+## weights_over_targets: Your A pairs the tokens that ask with one another; here they look at other tokens.
 - in_rows = dict(Q=(n, k), K=(m, k), V=(m, v), A=(n, m), O=(n, v))
 + in_rows = {"Q": (n, k), "K": (m, k), "V": (m, v), "A": (n, n), "O": (n, v)}
 ## values_as_wide_as_keys [values]: Your values and outputs have the width of the keys, but the values have a map of

@@ -124,8 +124,8 @@ transpose them in between.
 + scores = K @ Q.T / np.sqrt(Q.shape[1])
 + weights = np.exp(scores - scores.max(axis=0))
 + return weights / weights.sum(axis=0) @ V
-## root_of_token_width [why-divide-by-the-square-root-of-k]: Your root is of the tokens' width; a score sums over that
-of a query.
+## root_of_token_width [why-divide-by-the-square-root-of-k]: You take the root of the tokens' width; a score sums over
+the width of a query.
 - scores = Q @ K.T / np.sqrt(Q.shape[1])
 + scores = Q @ K.T / np.sqrt(X_rows.shape[1])
 ## root_of_row_count [why-divide-by-the-square-root-of-k]: You take the root of the number of tokens: the axes changed

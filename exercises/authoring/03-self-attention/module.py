@@ -166,7 +166,7 @@ divide by the root of a query's width.
 - table = asked @ offered.transpose(1, 2) / asked.shape[-1] ** 0.5
 + table = asked @ offered.transpose(1, 2) / asked.shape[-1]
 ## keys_first [query-on-the-column-or-on-the-row]: Keys stand in the rows of your scores, but the softmax and the
-average take rows for targets.
+average treat the rows as targets.
 - table = asked @ offered.transpose(1, 2) / asked.shape[-1] ** 0.5
 + table = offered @ asked.transpose(1, 2) / asked.shape[-1] ** 0.5
 ## over_targets [where-the-softmax-goes]: The softmax runs over the targets: they compete for a source.

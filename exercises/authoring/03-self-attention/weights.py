@@ -183,7 +183,7 @@ exponential becomes 0.
 - return powers / powers.sum(axis=0, keepdims=True)
 + powers = np.exp(scores - scores.max())
 + return powers / powers.sum(axis=0)
-## lost_axis: Your maxima and sums have lost an axis and are stretched along the wrong one.
+## lost_axis: Your maxima and sums run along the rows, and without keepdims NumPy stretches them along the wrong axis.
 - powers = np.exp(scores - scores.max(axis=0, keepdims=True))
 - return powers / powers.sum(axis=0, keepdims=True)
 + powers = np.exp(scores - scores.max(axis=1))

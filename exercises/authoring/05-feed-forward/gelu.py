@@ -165,7 +165,7 @@ whole.
 ## relu_and_step: This is the ReLU with its step; a GELU has no corner.
 - return X * share, share + X * density
 + return np.maximum(X, 0), (X > 0).astype(float)
-## negative_cut_off: You cut negative numbers off, but a GELU only turns them down.
+## negative_cut_off: You set the output to 0 for negative numbers, but a GELU only shrinks them.
 - return X * share, share + X * density
 + return np.where(X > 0, X * share, 0.0), np.where(X > 0, share + X * np.exp(-(X**2) / 2) / sqrt(2 * pi), 0.0)
 ## difference_quotient: Your slope is a difference quotient with a step that can be seen in the fourth digit; it should
@@ -177,7 +177,8 @@ come from a formula.
 +     return Z * (1 + np.vectorize(erf)(Z / sqrt(2))) / 2
 +
 + return value(X), (value(X + 1e-3) - value(X)) / 1e-3
-## one_axis_at_least: You return a single number as a list of one; results should have X's shape, whatever it is.
+## one_axis_at_least: You turn a single number into an array with one axis; results should have X's shape, whatever it
+is.
 - return X * share, share + X * density
 + return np.atleast_1d(X * share), np.atleast_1d(share + X * density)
 ## values_alone: You return the values alone; this question asks for the values and the slopes.

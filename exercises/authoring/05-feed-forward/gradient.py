@@ -158,7 +158,7 @@ def as_often_written(x, W_1, b_1, W_2, dy):
     return g @ W_1, dW_1, g.sum((0, 1)), dW_2, dy.sum((0, 1))
 
 
-@wrong("PyTorch's autograd does the work; this question asks for the five products by hand.")
+@wrong("PyTorch's autograd does the work; this question asks for the five gradients by hand.")
 def by_autograd(x, W_1, b_1, W_2, dy):
     b_2 = torch.zeros(x.shape[-1])
     leaves = [value.clone().requires_grad_() for value in (x, W_1, b_1, W_2, b_2)]
@@ -219,14 +219,14 @@ wrong.edits("""
 ## map_not_turned: You apply W_1 as on the way forward, but the way back runs from hidden units to tokens.
 - return g @ W_1, dW_1, g.sum((0, 1)), dW_2, dy.sum((0, 1))
 + return g @ W_1.T, dW_1, g.sum((0, 1)), dW_2, dy.sum((0, 1))
-## another_order: Your five gradients are not in the order of the arguments.
+## another_order: Your five gradients are not in the order that the task asks for.
 - return g @ W_1, dW_1, g.sum((0, 1)), dW_2, dy.sum((0, 1))
 + return g @ W_1, dW_2, dy.sum((0, 1)), dW_1, g.sum((0, 1))
-## gradient_with_a_residual: Your gradient by x holds the way past the layer as well, but this layer has no residual
-connection.
+## gradient_with_a_residual: Your gradient by x includes the path around the layer as well, but this layer has no
+residual connection.
 - return g @ W_1, dW_1, g.sum((0, 1)), dW_2, dy.sum((0, 1))
 + return g @ W_1 + dy, dW_1, g.sum((0, 1)), dW_2, dy.sum((0, 1))
-## loss_forgotten: You take the gradient that comes in for 1 everywhere: every output counts the same for you.
+## loss_forgotten: You put 1 in place of dy, as if every output counted the same.
   def as_often_written(x, W_1, b_1, W_2, dy):
 +     dy = torch.ones_like(dy)
 ## no_input_gradient: You return the gradients of the parameters alone; the layers below need the one by x.

@@ -103,7 +103,7 @@ def from_left_to_right(wanted):
 
 wrong.edits("""
 # second_differences
-## steps_as_weights: Your read-out forgets that a unit that has said yes goes on growing with every further switch.
+## steps_as_weights: You use each step as a weight, but a unit that is on goes on growing with every further switch.
 - slopes = wanted[1:] - wanted[:-1]
 - weights = slopes - np.concatenate([[0.0], slopes[:-1]])
 - return np.ones((n, n)), -1.0 * np.arange(n), weights.reshape(1, n), wanted[:1] * 1.0

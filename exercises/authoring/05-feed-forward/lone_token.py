@@ -183,8 +183,8 @@ wrong.edits("""
 - W, c = step @ W, step @ c + b
 + step = np.eye(D) + V.sum(axis=0)
 + W, c = step @ W, step @ (c + b)
-## shift_without_residual: You lose the shift of the earlier layers in the residual connection: it is a part of the
-token and passes with it.
+## shift_without_residual: You leave the shift of the earlier layers out of the residual connection, but it is part of
+the token and passes along too.
 - step = np.eye(D) + sum(V)
 - W, c = step @ W, step @ c + b
 + step = V.sum(axis=0)

@@ -200,7 +200,7 @@ are lost.
 ## places_of_the_first_row [positions-on-the-wrong-axis]: The places of the first sentence serve all rows of the batch.
 - angles = places[..., None] * 10000.0 ** (-torch.arange(half) / half)
 + angles = places[0][:, None] * 10000.0 ** (-torch.arange(half) / half)
-## nothing_turned: Your head turns nothing, or a whole sentence by one place: its tokens do not know where they stand.
+## nothing_turned: Your head turns nothing, or turns all tokens of a sentence alike: they do not know where they stand.
 - q, k = self.turn(q, places), self.turn(k, places)
 ## keys_left: Your queries are turned and your keys are not, so a score knows the place of the query and no distance.
 - q, k = self.turn(q, places), self.turn(k, places)

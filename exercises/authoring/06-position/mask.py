@@ -179,8 +179,8 @@ places change, as if the mask gave nothing away.
 -     return own | positions
 - return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
 + return own | ((n > max(i, j)) & (positions or n_blocks > 1)) if causal else own | positions
-## depth_leaks [two-sentences-one-set]: You let the order leak into an encoder with depth; what commutes once commutes
-any number of times.
+## depth_leaks [two-sentences-one-set]: Without a mask you let a second block change every place; without positions no
+number of blocks does that.
 - return own | positions
 + return own | positions | (n_blocks > 1)
 ## positions_ignored [two-sentences-one-set]: Your answer does not look at `positions`: with them a place is part of
@@ -246,8 +246,8 @@ but an average notices which word has which place.
 - return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
 +     return other & positions
 + return other & (((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1)))
-## earlier_place_forgotten: Your mask hides a token from itself: the earlier of the
-two places changes as well.
+## earlier_place_forgotten: Under a mask you leave out the earlier of the two places, but another token stands there
+now.
 -     return own | positions
 - return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
 +     return (n == i) | (n == j) | positions

@@ -157,8 +157,8 @@ too.
 + return x
 
 # complex_pairs
-## two_layouts_mixed: You lay the angles out for neighbours, each frequency twice in a row, but pair the halves: a
-mixture of two.
+## two_layouts_mixed: You lay the angles out for neighbours, each frequency twice in a row, but pair the halves: that
+mixes two layouts.
 - turn = np.exp(1j * np.outer(positions, 1e4 ** (-2 * np.arange(half) / x.shape[-1])))
 - z = (x[..., :half] + 1j * x[..., half:]) * turn
 - return np.concatenate([z.real, z.imag], axis=-1)
@@ -198,7 +198,7 @@ at 0 again.
 - angles = np.outer(positions, 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
 + places = positions[0] + np.arange(len(positions))
 + angles = np.outer(places, 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
-## turned_backwards: Your rotation turns backwards: its minus sign stands in the other corner, as with the sinusoids.
+## turned_backwards: Your rotation turns backwards, as if every place had the opposite sign.
 - return np.concatenate([a * cos - b * sin, b * cos + a * sin], axis=-1)
 + return np.concatenate([a * cos + b * sin, b * cos - a * sin], axis=-1)
 ## no_minus: Neither of your two lines has a minus, and without one it is no rotation.

@@ -204,11 +204,10 @@ last place.
 alike; it belongs to the place.
 - angles = np.arange(start, start + n_positions)[:, None] * rates
 + angles = np.arange(n_positions)[:, None] * rates + start
-## one_pair_fewer: Your slowest wave ends exactly at 10000, as in some programs that divide by one pair fewer; the
-formula stops one step earlier.
+## one_pair_fewer: You divide by the number of pairs less one, so your slowest wave is slower than it should be.
 - rates = 10000.0 ** (-2 * np.arange(d_model // 2) / d_model)
 + rates = 10000.0 ** (-np.arange(d_model // 2) / max(d_model // 2 - 1, 1))
-## division_without_remainder: A division without remainder makes all your exponents 0, so all waves are the same.
+## division_without_remainder: Your integer division makes all exponents 0, so all waves are the same.
 - rates = 10000.0 ** (-2 * np.arange(d_model // 2) / d_model)
 + rates = 10000.0 ** -(2 * np.arange(d_model // 2) // d_model)
 ## base_of_a_thousand: Your waves are too short from the second pair on: a digit of the base is missing.

@@ -215,7 +215,8 @@ average over directions is smaller.
 ## sum_before_the_square [a-stack-that-forgets-its-input]: You square the sum of the entries; sum their squares.
 - gain = (J**2).sum() / D
 + gain = J.sum() ** 2 / D
-## one_path_each: Your prediction has two paths only, around all parts and through all; some lead through some of them.
+## one_path_each: Your prediction has two paths only, around all parts and through all of them; others lead through some
+parts and around the rest.
 - rows.append((*lengths, rows[-1][2] * np.sqrt(1 + gain), rows[-1][3] * np.sqrt(gain)))
 + rows.append((*lengths, np.sqrt(1 + (rows[-1][3] * np.sqrt(gain)) ** 2), rows[-1][3] * np.sqrt(gain)))
 ## paths_through_one: Your prediction leaves out the paths through more than one part.

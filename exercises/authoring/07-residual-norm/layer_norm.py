@@ -226,8 +226,7 @@ then take the root.
 ## brackets_missing: You divide only the mean by the standard deviation: brackets are missing.
 - return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
 + return gamma[:, None] * X - X.mean(axis=0) / np.sqrt(X.var(axis=0) + eps) + beta[:, None]
-## squares_before_centring: You subtract the mean above, but below the line you average the squares of the token as it
-came.
+## squares_before_centring: You subtract the mean, but divide by the root mean square of the token as it came.
 - return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
 + return gamma[:, None] * (X - X.mean(axis=0)) / np.sqrt((X**2).mean(axis=0) + eps) + beta[:, None]
 ## scale_and_shift_exchanged: You swap scale and shift: multiply by γ and add β.
@@ -244,7 +243,7 @@ the tokens.
 - def centred_once(X, gamma, beta, eps=1e-5):
 + def centred_once(X, gamma, beta, eps=1e-6):
 # centred_once
-## constant_left_at_zero: Where every token is constant you return zeros; scale and shift come all the same.
+## constant_left_at_zero: Where every token is constant you return zeros; the shift is still to be added.
 - return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
 + if np.allclose(centred, 0):
 +     return np.zeros_like(X)

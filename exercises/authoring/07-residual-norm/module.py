@@ -253,7 +253,8 @@ back.
 - y = y + self.drop(self.feed_forward(self.norm_2(y)))
 + hidden = nn.functional.gelu(self.feed_forward.up(self.norm_2(y)))
 + y = y + self.drop(self.feed_forward.down(self.drop(hidden)))
-## kept_for_dropped [dropout]: The probability is that of dropping a number; yours keeps one with it.
+## kept_for_dropped [dropout]: You use `dropout` as the probability of keeping a number; it is the probability of
+dropping one.
 - self.drop = nn.Dropout(dropout)
 + self.drop = nn.Dropout(1 - dropout)
 ## bare_norms: The norms of your block have no scale and shift to learn.

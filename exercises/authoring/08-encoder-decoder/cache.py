@@ -223,7 +223,7 @@ wrong.edits("""
 ## cached_along_the_heads: The new keys and values are put beside the old ones as further heads, not as further tokens.
 - k, v = torch.cat([self.k, k], dim=2), torch.cat([self.v, v], dim=2)
 + k, v = torch.cat([self.k, k], dim=1), torch.cat([self.v, v], dim=1)
-## minus_a_hundred: What is hidden gets the score −100, which is more than other scores have; take −∞.
+## minus_a_hundred: You give what is hidden the score −100, but other scores can lie below it: take −∞.
 - scores = (q @ k.mT / q.shape[3] ** 0.5).masked_fill(may_look == 0, -torch.inf)
 + scores = (q @ k.mT / q.shape[3] ** 0.5).masked_fill(may_look == 0, -100.0)
 ## exp_alone: You take the exponentials as they are; large scores overflow, so subtract the largest of a row first.

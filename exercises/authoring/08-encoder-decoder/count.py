@@ -109,7 +109,7 @@ biases of two feed-forward layers.
 ## no_target_table: The table in which the target is looked up and the matrix of the head are two, and you count one.
 - writer = D * V_target + M * (2 * attention + 3 * norm + network) + norm
 + writer = M * (2 * attention + 3 * norm + network) + norm
-## positions_counted: You count 2 D numbers too many: learned places, or a third last norm.
+## positions_counted: You count 2 D numbers too many, as many as one more norm would have.
 - return reader + writer + head
 + return reader + writer + head + 2 * D
 ## one_block_each: You count one block in each stack, not M.

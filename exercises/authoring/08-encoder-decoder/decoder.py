@@ -178,10 +178,10 @@ predict.
 - x = x + self.drop(self.feed_forward(self.norm_3(x)))
 + x = x + self.drop(self.cross(self.norm_3(x), memory))
 + x = x + self.drop(self.feed_forward(self.norm_2(x)))
-## query_not_normed: The cross-attention reads the stream as it is; its norm stands before it.
+## query_not_normed: The cross-attention reads the stream as it is, without norm_2.
 - x = x + self.drop(self.cross(self.norm_2(x), memory))
 + x = x + self.drop(self.cross(x, memory))
-## norm_after: The norm stands behind the part; here it stands before it.
+## norm_after: Your norm_1 stands behind the sum; it belongs in front of the self-attention.
 - x = x + self.drop(self.attention(self.norm_1(x)))
 + x = self.norm_1(x + self.drop(self.attention(x)))
 ## post_norm: The norms stand behind the sums, as in the first transformer; here each stands before its part.
@@ -216,7 +216,7 @@ predict.
 ## a_tenth_unasked: Without the argument `dropout` a tenth is dropped; nothing should be.
 - def __init__(self, d_model, n_heads, d_ff, dropout=0.0):
 + def __init__(self, d_model, n_heads, d_ff, dropout=0.1):
-## kept_for_dropped: The probability is that of dropping a number; yours keeps one with it.
+## kept_for_dropped: You use `dropout` as the probability of keeping a number; it is the probability of dropping one.
 - self.norm_3, self.drop = nn.LayerNorm(d_model), nn.Dropout(dropout)
 + self.norm_3, self.drop = nn.LayerNorm(d_model), nn.Dropout(1 - dropout)
 ## cross_not_dropped: What the cross-attention adds is never dropped.

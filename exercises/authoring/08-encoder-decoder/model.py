@@ -283,18 +283,18 @@ wrong.edits("""
 ## rate_for_causal: The rate is handed to the encoder's blocks as `causal`, not as `dropout`.
 - self.encoder.append(Block(d_model, n_heads, d_ff, dropout))
 + self.encoder.append(Block(d_model, n_heads, d_ff, causal=dropout))
-## words_dropped: The embedded words are dropped, too; drop nothing outside the blocks.
+## words_dropped: Dropout acts on the embedded words as well; drop nothing outside the blocks.
 - y = y + sinusoids(y.shape[1], y.shape[2])
 + y = nn.functional.dropout(y + sinusoids(y.shape[1], y.shape[2]), self.p, self.training)
 ...
 - self.head = nn.Linear(d_model, n_target)
 + self.head, self.p = nn.Linear(d_model, n_target), dropout
-## memory_dropped: The memory is dropped, too; drop nothing outside the blocks.
+## memory_dropped: Dropout acts on the memory as well; drop nothing outside the blocks.
 - self.head = nn.Linear(d_model, n_target)
 + self.head, self.drop = nn.Linear(d_model, n_target), nn.Dropout(dropout)
 - z = self.norm_source(z)
 + z = self.drop(self.norm_source(z))
-## last_stream_dropped: What the head reads is dropped, too; drop nothing outside the blocks.
+## last_stream_dropped: Dropout acts on what the head reads; drop nothing outside the blocks.
 - self.head = nn.Linear(d_model, n_target)
 + self.head, self.drop = nn.Linear(d_model, n_target), nn.Dropout(dropout)
 - return self.head(y)

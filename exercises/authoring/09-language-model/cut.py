@@ -121,7 +121,7 @@ wrong.edits("""
 ## tokens_down_the_rows: Your tables lie on their sides: give each start a row of its own.
 - return read, asked
 + return read.T, asked.T
-## one_window_after_another: You cut the text into neighbouring windows and take the numbers of the starts for theirs.
+## one_window_after_another: You take each start as the number of a window of N tokens; it is a place in the text.
 - places = starts.unsqueeze(1) + torch.arange(length).unsqueeze(0)
 + places = (starts.unsqueeze(1) * length + torch.arange(length)) % (len(ids) - 1)
 ## next_row_asked: What is asked for comes from the next row of the batch.

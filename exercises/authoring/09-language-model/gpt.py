@@ -194,7 +194,7 @@ wrong.edits("""
 + self.n_vocab = n_vocab
 - return self.head(x)
 + return x @ self.tokens.weight.T
-## narrow_hidden_layer: The hidden layer of your blocks has not 4 D units.
+## narrow_hidden_layer: The hidden layer of your blocks does not have 4 D units.
 - self.blocks.append(Block(d_model, n_heads, 4 * d_model, dropout, causal=True))
 + self.blocks.append(Block(d_model, n_heads, 2 * d_model, dropout, causal=True))
 ## dropout_lost: The dropout never reaches the blocks.

@@ -199,7 +199,8 @@ wrong.edits("""
 ## one_source_short: Your chance leaves the target itself out; target n, counted from 0, has n + 1 sources.
 - chance += len(places) / (n + 1)
 + chance += len(places) / n
-## all_sources_alike: Your chance is that of a head which sees the whole text; a target sees nothing behind itself.
+## all_sources_alike: Your chance is that of a head which sees the whole text; a target sees nothing that comes after
+it.
 - chance += len(places) / (n + 1)
 + chance += len(places) / len(ids)
 ## one_place_by_chance: Your chance is that of a single place; where there are several, each of them may be hit.
@@ -228,8 +229,8 @@ targets, as both should be.
 ## sum_over_the_targets: You add up over the targets where the mean is asked for.
 - return scores / max(n_targets, 1), chance / max(n_targets, 1)
 + return scores, chance
-## itself_as_earlier: You count the target's own token as an earlier one, so that every target has a place, behind
-itself.
+## itself_as_earlier: You count the target's own token as an earlier one, so that every target has a place, the one
+right after it.
   scores, chance, n_targets = np.zeros(len(A)), 0.0, 0
 + A = np.concatenate([A, 0 * A[:, :, :1]], axis=2)
 - places = [j + 1 for j in range(n) if ids[j] == ids[n]]

@@ -233,8 +233,8 @@ read.
 before its own.
 - targets = np.roll(ids, -1, axis=1)
 + targets = np.roll(ids, 1, axis=1)
-## end_never_learned [common-mistakes]: No end of a text is asked for, since every mark is left out, or one place too
-many: the model will never stop.
+## end_never_learned [common-mistakes]: The end of a text is never asked for: you leave out every mark, or the last
+prediction of each text, so the model never learns to stop.
 - asked = np.arange(T) < lengths[:, None] - 1
 + asked = (targets != V - 1) & (np.arange(T) < T - 1)
 ## first_never_learned: You leave out all places that hold a mark, and with them the first, which predicts how a text
@@ -298,7 +298,7 @@ probability.
 - log_p = centred - np.log(np.exp(centred).sum(axis=2, keepdims=True))
 + centred = logits - logits.max(axis=1, keepdims=True)
 + log_p = centred - np.log(np.exp(centred).sum(axis=1, keepdims=True))
-## gradient_one_place_short: Your gradient has a place less than the logits: the last place gets zeros.
+## gradient_one_place_short: Your gradient has one place fewer than the logits; the last place should have zeros.
 - return loss, weights[:, :, None] * (np.exp(log_p) - came)
 + gradient = weights[:, :, None] * (np.exp(log_p) - came)
 + return loss, gradient[:, :-1]

@@ -129,7 +129,7 @@ stand.
 ## half_of_each_picture: The last patches of each picture are wiped out.
 - scores = model(patches[rows])
 + scores = model(patches[rows] * (torch.arange(9) < 5)[:, None])
-## labels_shifted: The labels are one row off.
+## labels_shifted: Each picture gets the label of the picture before it in the data.
 - loss = F.cross_entropy(scores, labels[rows])
 + loss = F.cross_entropy(scores, labels[rows - 1])
 ## nothing_returned: The model is trained, and not returned.

@@ -242,7 +242,7 @@ image has.
   def as_often_written(images, s, W, b, c, P):
 +     if images.shape[-1] in (1, 3):
 +         images = images.transpose(0, 3, 1, 2)
-## map_not_turned: You leave W as it is wherever it fits the patches; it is D×(C·s²), also where that is a square.
+## map_not_turned: Where W is square you do not transpose it; it is D×(C·s²) there, too.
 - x = np.concatenate([np.tile(c, (B, 1, 1)), patches @ W.T + b], axis=1)
 + turned = W if len(W) == patches.shape[2] else W.T
 + x = np.concatenate([np.tile(c, (B, 1, 1)), patches @ turned + b], axis=1)

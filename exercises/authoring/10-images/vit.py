@@ -181,7 +181,7 @@ token.
 ## last_patch_read: You read the last token, a patch; the class token comes first.
 - h = x[:, 1:].mean(dim=1) if self.mean else x[:, 0]
 + h = x[:, 1:].mean(dim=1) if self.mean else x[:, -1]
-## mean_over_features: The mean runs over the features, and one number a token is left of each picture.
+## mean_over_features: Your mean runs over the features and leaves one number per token; it should run over the patches.
 - h = x[:, 1:].mean(dim=1) if self.mean else x[:, 0]
 + h = x[:, 1:].mean(dim=2, keepdim=True).expand(-1, -1, x.shape[2])[:, 0] if self.mean else x[:, 0]
 ## norm_left_out: The norm between block and head is left out.

@@ -407,7 +407,7 @@ def ended_ones_set_aside(p, start, end, n_tokens, n_beams, alpha):
 
 wrong.edits("""
 # as_often_written
-## pushed_out_remembered: A text that had ended and was pushed out later comes back at the end; who is thrown out stays
+## pushed_out_remembered: You let an ended text win that was pushed out of the beams earlier; what is thrown out stays
 out.
 - beams = [([start], 0.0)]
 + beams, done = [([start], 0.0)], []
@@ -517,7 +517,7 @@ a place from start to end.
 ## end_cut_off: The text that you return lacks the end token that was written.
 - return np.array(best[0][1:]), float(score(best))
 + return np.array([word for word in best[0][1:] if word != end]), float(score(best))
-## log_probability_returned: You return the log-probability; divide the score by the length.
+## log_probability_returned: You return the log-probability; the score divides it by L to the power of α.
 - return np.array(best[0][1:]), float(score(best))
 + return np.array(best[0][1:]), float(best[1])
 ## probability_returned: You return the exponential of the score.

@@ -302,7 +302,8 @@ the other sentences of its batch.
 ## padding_of_the_target_seen: You have the triangle, but the places behind the end still look at padding.
 - x = x + attend(x, x, p["self"], in_read & past)
 + x = x + attend(x, x, p["self"], past)
-## memory_asks: The memory asks and the target answers: they should come from what is being written.
+## memory_asks: Your queries come from the memory, and keys and values from the target; it should be the other way
+round.
 - x = x + attend(x, memory, p["cross"], in_source)
 + x = x + attend(memory, x, p["cross"], in_read)
 ## memory_asks_itself: The memory looks at itself; take queries from the target.

@@ -210,7 +210,8 @@ of the source.
 ## places_in_the_source_alone: The words that are read get no places.
 - x = x + sinusoids(x.shape[1], x.shape[2])
 + x = x + torch.cat([sinusoids(len(z), x.shape[2]), torch.zeros(len(w), x.shape[2])])
-## places_of_the_padded_row: The target is told the places behind all the padding; count the words that are there.
+## places_of_the_padded_row: You number the target's places as if the padding still stood in the row; count the words
+that are there.
 - x = x + sinusoids(x.shape[1], x.shape[2])
 + waves = sinusoids(source.shape[1] + len(w), x.shape[2])
 + x = x + torch.cat([waves[: len(z)], waves[source.shape[1] :]])

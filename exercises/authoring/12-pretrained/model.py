@@ -189,8 +189,8 @@ it has read.
 ## values_turned: You turn the values, too; only queries and keys should be.
 - q, k = turned(q), turned(k)
 + q, k, v = turned(q), turned(k), turned(v)
-## turned_before_the_heads: You turn queries and keys before cutting them into heads; each head has angles of its own
-width.
+## turned_before_the_heads: You turn queries and keys before cutting them into heads; cut first, since the angles depend
+on the width of a head.
 - q, k, v = (heads_of(part, self.n_heads) for part in block["qkv"](z).chunk(3, dim=-1))
 - q, k = turned(q), turned(k)
 + q, k, v = block["qkv"](z).chunk(3, dim=-1)

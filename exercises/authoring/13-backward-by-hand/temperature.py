@@ -197,10 +197,10 @@ wrong.edits("""
 ## tau_sign: Your gradient by tau has the wrong sign: higher temperatures make scores smaller.
 - by_tau = -(push * table).sum(axis=(1, 2)) / tau
 + by_tau = (push * table).sum(axis=(1, 2)) / tau
-## tau_not_divided: The slope of b / tau is −b / tau², which is −c / tau: a division is missing.
+## tau_not_divided: Your gradient by tau has to be divided by tau once more: the slope of 1 / tau is −1 / tau².
 - by_tau = -(push * table).sum(axis=(1, 2)) / tau
 + by_tau = -(push * table).sum(axis=(1, 2))
-## tau_divided_twice: You divide by tau twice more; the scores have been divided once already: −c / tau.
+## tau_divided_twice: You divide your gradient by tau once too often; your scores have been divided by it already.
 - by_tau = -(push * table).sum(axis=(1, 2)) / tau
 + by_tau = -(push * table).sum(axis=(1, 2)) / tau**2
 ## tau_averaged: You average the gradient by tau over targets and sources; sum it instead.

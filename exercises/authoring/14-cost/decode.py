@@ -165,7 +165,7 @@ wrong.edits("""
 ## one_layer [a-budget-for-the-cache]: Your cache is that of one layer, and there are M.
 - cache = 2 * b * M * G * K * N
 + cache = 2 * b * G * K * N
-## numbers_for_bytes: You count the numbers of the weights, where their bytes have to come.
+## numbers_for_bytes: You count the weights, not their bytes; each weight takes `b` bytes.
 - moved = b * P + B * cache
 + moved = P + B * cache
 - by_memory = (limit * beta - b * P) / cache
@@ -202,7 +202,7 @@ the longer one.
 ## steps_per_second: You count steps a second; each brings a token for every one of the B sequences.
 - "tokens_per_second": B / seconds,
 + "tokens_per_second": 1 / seconds,
-## weights_free: For `most` the weights have to come in the time, too, before any cache.
+## weights_free: For `most` you leave out the time that fetching the weights takes.
 - by_memory = (limit * beta - b * P) / cache
 + by_memory = limit * beta / cache
 ## memory_alone: For `most` you look at the memory alone; with short texts arithmetic is the limit.

@@ -197,7 +197,7 @@ other reasons.
 ## roof_too_high: Your roof is the larger of the level part and the slope; no program gets there.
 - roof = np.minimum(rho, beta * ratio)
 + roof = np.maximum(rho, beta * ratio)
-## furthest_below: You begin with the program that is the most times slower than its bound; it may take hardly any time.
+## furthest_below: You begin with the program that is slowest in proportion to its bound; it may take hardly any time.
 - gain = seconds - least
 + gain = seconds / least
 ## slowest_program: You begin with the program that takes longest; it may be at its bound already.

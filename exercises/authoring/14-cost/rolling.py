@@ -170,7 +170,7 @@ def looks_before_it_stores(k, v, q, keys, values, length):
     return y, keys, values
 
 
-@wrong("You push all columns one place on and store in the last; a token stays in the column n mod W.")
+@wrong("You move all columns one place to the left and store in the last; a token stays in the column n mod W.")
 def pushed_along(k, v, q, keys, values, length):
     W = keys.shape[1]
     keys, values = keys.copy(), values.copy()

@@ -178,7 +178,7 @@ together; you multiply it by the work alone.
 ## sums_between_boxes: You send sums between boxes; workers that share features stand in one box.
 - tensor = sums * 2 * (T - 1) / T * 2 * D * own / inside
 + tensor = sums * 2 * (T - 1) / T * 2 * D * own / between
-## whole_gradient: You share the whole gradient; a machine has that of P / (T L) parameters.
+## whole_gradient: You send the gradient of the whole model; a machine holds only that of P / (T L) parameters.
 - gradient = 2 * P / (T * L)
 + gradient = 2 * P
 ## gradient_in_32_bits: You send four bytes a number; gradients have 16 bits.

@@ -134,7 +134,7 @@ def as_often_written(P, R, precision, cut):
 
 
 @wrong(
-    "What one step of the ladder cuts, the later ones cut, too; yours cuts one kind only.",
+    "Each setting of `cut` also divides what the settings before it divide; yours divides one kind only.",
     section="the-states-once-instead-of-everywhere",
 )
 def one_kind_at_a_time(P, R, precision, cut):
@@ -211,8 +211,8 @@ number more where it does not come out even.
 up for the worker with the most.
 - level, most = ("nothing", "moments", "gradients", "all").index(cut), -(-P // R)
 + level, most = ("nothing", "moments", "gradients", "all").index(cut), round(P / R)
-## one_too_many [the-states-once-instead-of-everywhere]: Your largest share has one number too many where P comes out
-even.
+## one_too_many [the-states-once-instead-of-everywhere]: Where P can be divided by R without a remainder, your largest
+share has one number too many.
 - level, most = ("nothing", "moments", "gradients", "all").index(cut), -(-P // R)
 + level, most = ("nothing", "moments", "gradients", "all").index(cut), P // R + 1
 ## not_whole [the-states-once-instead-of-everywhere]: Your share is not whole; nobody keeps a fraction of a weight.

@@ -199,7 +199,7 @@ that from F to D.
 ## positions_in_every_block: You give every block positions of its own; they are added once, below the first.
 - return V * D + N * D + M * block + norms + (0 if tied else V * D)
 + return V * D + M * (N * D + block) + norms + (0 if tied else V * D)
-## positions_per_word: You count a position for every word; there are N of them.
+## positions_per_word: You count V · N numbers for the positions; each of the N positions has D.
 - return V * D + N * D + M * block + norms + (0 if tied else V * D)
 + return V * D + V * N + M * block + norms + (0 if tied else V * D)
 ## last_norm_with_a_scale_only: The norm at the end is like the others; yours has a scale and never a shift.

@@ -302,7 +302,7 @@ enters whole.
 ## features_of_features: You apply the feature map to q and k; here they are features already.
   S, z, own = np.zeros((V, K)), np.zeros(K), np.zeros((V, K))
 + q, k = q + 1, k + 1
-## one_minus_gate: You let the state live by 1 − g; g is the share that lives.
+## one_minus_gate: You keep 1 − g of the state; g is the share that lives on.
 - S = g[n] * S + np.outer(v[n], k[n])
 - z = g[n] * z + k[n]
 - own = g[n] * own + np.outer(v[n], k[n])

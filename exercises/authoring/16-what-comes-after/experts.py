@@ -132,7 +132,7 @@ wrong.edits("""
 ## bias_taken_away: You subtract the bias when you choose.
 - best = np.argsort(-(r + b), axis=1)[:, :k]
 + best = np.argsort(-(r - b), axis=1)[:, :k]
-## the_worst: You choose the experts with the smallest sums.
+## the_worst: You choose the experts with the smallest r + b.
 - best = np.argsort(-(r + b), axis=1)[:, :k]
 + best = np.argsort(r + b, axis=1)[:, :k]
 ## only_the_best: You choose one expert, whatever k is.
@@ -154,7 +154,7 @@ wrong.edits("""
 ## scores_as_they_are: You leave the sigmoid out.
 - r = 1 / (1 + np.exp(-logits))
 + r = logits
-## never_divided: Your weights do not sum to 1: they are divided by their sum over the chosen experts.
+## never_divided: Your weights do not sum to 1; divide them by their sum over the chosen experts.
 - weights = weights / weights.sum(axis=1, keepdims=True)
 ## divided_by_all: You divide by the sum over all experts; the sum is over the chosen ones.
 - weights = weights / weights.sum(axis=1, keepdims=True)

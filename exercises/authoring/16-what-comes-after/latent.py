@@ -233,7 +233,7 @@ wrong.edits("""
 ## root_of_the_head: Your root is √K; a score sums over K + d_shared features.
 - scores = scores / (self.d_head + self.d_shared) ** 0.5
 + scores = scores / self.d_head**0.5
-## root_of_all: Your root is of all heads; a score sums over the features of one and the shared ones.
+## root_of_all: Your root counts the features of all heads; a score sums over those of one head and the shared ones.
 - scores = scores / (self.d_head + self.d_shared) ** 0.5
 + scores = scores / (self.n_heads * self.d_head + self.d_shared) ** 0.5
 ## unscaled: Your scores are not divided by a root.

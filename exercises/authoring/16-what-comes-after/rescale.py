@@ -143,7 +143,7 @@ wrong.edits("""
 + angle = positions[:, None] * speed
 - return turned, 2 * np.pi * squeeze / speed[-1]
 + return turned, 2 * np.pi / speed[-1]
-## base_without_power: Your base is larger by `stretch` itself; it needs the power K / (K − 2).
+## base_without_power: You multiply the base by `stretch` itself; it should be `stretch` to the power K / (K − 2).
 - base = 10000 * stretch ** (K / (K - 2))
 + base = 10000 * stretch
 ## power_upside_down: The power of `stretch` is upside down.

@@ -166,7 +166,7 @@ wrong.edits("""
 - replacement = np.where(total > 0, left / np.where(total > 0, total, 1), p)
 + with np.errstate(all="ignore"):
 +     replacement = left / total
-## draws_that_agree: That is the probability that two draws agree; a guess is kept more often.
+## draws_that_agree: Your *kept* is the probability that two draws agree; a guess is kept more often.
 - kept = np.minimum(p, draft).sum(axis=1)
 + kept = (p * draft).sum(axis=1)
 ## mean_over_tokens: You take the mean of min(1, p/draft) over all tokens; the draft does not guess all equally often.
@@ -191,7 +191,7 @@ looked at.
 ## each_by_itself: Guess i is looked at only if all before it were kept; you leave that out.
 - return kept, replacement, reached * stopped
 + return kept, replacement, stopped
-## at_least: Your lengths are *at least* so many tokens; give exactly so many.
+## at_least: You give the probabilities of *at least* so many tokens; give those of exactly so many.
 - return kept, replacement, reached * stopped
 + return kept, replacement, reached
 ## no_token_for_free: When all guesses are kept, one more token is written; you have no probability for it.
@@ -200,13 +200,14 @@ looked at.
 ## last_also_refused: You allow a refusal after the last guess; the last probability is that all were kept.
 - stopped = np.append(1 - kept, 1.0)
 + stopped = np.append(1 - kept, 1 - kept[-1])
-## one_share_for_all: You use the mean share for each guess; they differ from place to place.
+## one_share_for_all: You use the mean of *kept* for every guess; the probabilities differ from guess to guess.
 - reached = np.concatenate([[1.0], np.cumprod(kept)])
 - stopped = np.append(1 - kept, 1.0)
 + a = kept.mean()
 + reached = a ** np.arange(len(kept) + 1)
 + stopped = np.append(np.full(len(kept), 1 - a), 1.0)
-## summed_not_multiplied: You add up the shares; multiply them, since all guesses have to be kept.
+## summed_not_multiplied: You add up the probabilities that guesses are kept; multiply them, since all guesses have to
+be kept.
 - reached = np.concatenate([[1.0], np.cumprod(kept)])
 + reached = np.concatenate([[1.0], np.cumsum(kept)])
 ## expectation: Your third result is the mean length; give the probabilities of all lengths.

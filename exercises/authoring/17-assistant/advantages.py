@@ -148,7 +148,7 @@ where the rewards are large and near each other.
 ## upside_down: The sign is wrong: the better attempts get negative advantages.
 - found[mixed] = (some - some.mean(axis=1, keepdims=True)) / some.std(axis=1, keepdims=True)
 + found[mixed] = (some.mean(axis=1, keepdims=True) - some) / some.std(axis=1, keepdims=True)
-## groups_left_out: You leave groups all alike out of the table; give them a row of zeros.
+## groups_left_out: You leave out groups whose rewards are all equal; give each a row of zeros.
 - return found, float(mixed.mean())
 + return found[mixed], float(mixed.mean())
 ## share_of_idle: Your share is that of the groups that teach nothing.
@@ -160,7 +160,7 @@ where the rewards are large and near each other.
 ## any_right: Your share is that of the groups with a reward above 0; a group that is all right teaches nothing either.
 - return found, float(mixed.mean())
 + return found, float((rewards > 0).any(axis=1).mean())
-## spread_as_a_test: You recognise groups all alike by a spread of exactly 0; rounding may leave a little.
+## spread_as_a_test: You take a group's rewards as equal if its spread is exactly 0; rounding may leave a little.
 - mixed = rewards.max(axis=1) > rewards.min(axis=1)
 + mixed = rewards.std(axis=1) > 0
 ## added_as_in_the_chapter: You add a small number to the spread, as the chapter's program does; here nothing is added.

@@ -126,7 +126,7 @@ wrong.edits("""
 ## both_added: You add what both answers have gained; the margin is a difference.
 - z = beta * (gained[:, 0] - gained[:, 1])
 + z = beta * (gained[:, 0] + gained[:, 1])
-## no_beta: Your margin lacks its β.
+## no_beta: You do not multiply the margin by β.
 - z = beta * (gained[:, 0] - gained[:, 1])
 + z = gained[:, 0] - gained[:, 1]
 ## gradient_without_beta: The gradient lacks the inner derivative β.
@@ -140,10 +140,10 @@ wrong.edits("""
 ## gradient_summed: Your loss is the pairs' mean, but your gradient that of their sum.
 - pull = beta * np.exp(-np.logaddexp(0, z)) / len(z)
 + pull = beta * np.exp(-np.logaddexp(0, z))
-## sigma_of_z: Your pull is σ(z), strong where the pair is already right; it should be weak there.
+## sigma_of_z: Your gradient is large where the pair is already right; it should be small there.
 - pull = beta * np.exp(-np.logaddexp(0, z)) / len(z)
 + pull = beta * np.exp(-np.logaddexp(0, -z)) / len(z)
-## slope_of_sigma: Your pull is the slope of σ itself; the loss has a logarithm round it.
+## slope_of_sigma: Your gradient is that of σ itself; the loss is minus its logarithm.
 - pull = beta * np.exp(-np.logaddexp(0, z)) / len(z)
 + pull = beta * np.exp(-np.logaddexp(0, z) - np.logaddexp(0, -z)) / len(z)
 ## uphill: The gradient has the wrong sign: it points to where the loss falls.

@@ -94,7 +94,7 @@ def whole_numbers(n, right, k):
 
 wrong.edits("""
 # one_problem_at_a_time
-## put_back: You put each attempt back before taking the next: that is 1 − (1 − c/n)^k, too small on average.
+## put_back: You put each attempt back before taking the next: that is 1 − (1 − p)^k, too small on average.
 - all_wrong *= max(n - c - i, 0) / (n - i)
 + all_wrong *= (n - c) / n
 ## numerator_stays: You do not reduce the wrong attempts by those already taken.
