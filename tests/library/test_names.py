@@ -29,6 +29,7 @@ def test_another_name_is_refused_with_those_there_are(package):
         exec(f"from {package.__name__} import LSTM")
 
 
+@pytest.mark.slow
 def test_the_reference_and_the_list_of_names_need_numpy_alone():
     """Catches an import of torch before one of its names is asked for."""
     code = """

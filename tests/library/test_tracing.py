@@ -7,6 +7,8 @@ import pytest
 
 from tests.library import tracing_script
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def told() -> str:
