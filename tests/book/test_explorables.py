@@ -289,7 +289,7 @@ def test_rotary_scores_know_the_distance_alone(show):
         shown.press("width", width)
         shown.set(base=base)
         shown.control("late").set_checked(late)
-        for n, s in ((2, 1), (3, 0), (0, 5), (20, 0)):
+        for n, s in ((2, 1), (0, 5), (20, 0)):
             scores = set()
             for both in (0, 47):
                 shown.set(query=n, key=s, both=both)
@@ -449,9 +449,8 @@ def calculator_agrees(shown, model, n_kv_heads, bits, sequences=1):
     for name, size in (("weights", P * bits / 8), ("cache", cached * per_number), ("training-memory", 16 * P)):
         number, unit = shown.text(name).split()
         assert close(number, size / {"MB": 1e6, "GB": 1e9, "TB": 1e12}[unit]), (name, number, unit, size)
-    parts = ("attention", "feed-forward", "embedding", "positions", "biases and norms")
-    texts = [shown.element.locator(f'[data-value="part-{part}"]').text_content() for part in parts]
-    assert sum(int(text.replace(",", "")) for text in texts) == P
+    texts = shown.element.locator('[data-value^="part-"]').all_text_contents()  # in details that may be closed
+    assert len(texts) == 5 and sum(int(text.replace(",", "")) for text in texts) == P
 
 
 def test_the_calculator_counts_published_models(show):

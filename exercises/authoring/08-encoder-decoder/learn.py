@@ -36,7 +36,8 @@ def shape_of(targets):
 
 def sign_of(share):
     read = "does the decoder read the start token 5 and then the letters before, and is it asked for the letters?"
-    return f"By guessing one has 0.2: {read}" if share < 0.5 else ""
+    rate = "If so, the learning rate may be too small, or too large." if share < 0.3 else ""
+    return f"By guessing one has 0.2: {read} {rate}".rstrip() if share < 0.5 else ""
 
 
 QUESTION = Question(

@@ -43,8 +43,11 @@ def shape_of(asked):
 
 
 def sign_of(nats):
+    if nats < 1.6:
+        return ""
     wrong = "The model is sure of wrong tokens: look at the shift of the rows, and at where they begin."
-    return f"Guessing among six costs ln 6, about 1.79. {wrong}" if nats > 1.9 else ""
+    little = "The model has learned next to nothing: look at the learning rate, and at what is asked for."
+    return f"Guessing among six costs ln 6, about 1.79. {wrong if nats > 1.9 else little}"
 
 
 QUESTION = Question(

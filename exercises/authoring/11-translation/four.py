@@ -78,8 +78,10 @@ def score(right):
     return float(right[0] * min(short.mean(), long.mean()))
 
 
-def where_to_look(short, long):
-    """What the shares say about the loop; short and long are shares of new numbers."""
+def where_to_look(four, short, long):
+    """What `four` and the shares of new short and long numbers say about the loop."""
+    if four and long < THRESHOLD and short < THRESHOLD:
+        return "It knows *four* and hardly any number that was in no lesson: which lessons are in a batch?"
     if long < THRESHOLD and short < THRESHOLD:
         return "It has hardly learned to translate: look at what is read, what is asked for and the learning rate."
     if long < THRESHOLD:
@@ -105,7 +107,7 @@ def four_and_the_others(ask, rng):
     return (
         f"After {came['steps']} optimiser steps your model writes *{written}* for *four*; right are {short.sum()} of "
         f"{len(short)} new short numbers and {long.sum()} of {len(long)} new long ones. Asked for are *vier end* and "
-        f"{THRESHOLD:.0%} of each. {where_to_look(short.mean(), long.mean())}"
+        f"{THRESHOLD:.0%} of each. {where_to_look(right[0], short.mean(), long.mean())}"
     )
 
 
