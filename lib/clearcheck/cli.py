@@ -114,12 +114,12 @@ def _prove(options) -> int:
     from clearcheck.proof.page import page, told
 
     try:
-        prove = partial(told, draws=options.draws)
+        proven = partial(told, draws=options.draws) if options.draws else told
         if len(options.slugs) == 1:
-            proofs = [prove(options.slugs[0])]
+            proofs = [proven(options.slugs[0])]
         else:
             with ProcessPoolExecutor() as pool:
-                proofs = list(pool.map(prove, options.slugs))
+                proofs = list(pool.map(proven, options.slugs))
     except EXPLAINED as error:
         return _fail(str(error))
     if options.page:
@@ -202,7 +202,7 @@ def _add_prove(commands):
     proof = commands.add_parser("prove", help="show that the grader tells right from wrong solutions")
     proof.add_argument("slugs", nargs="+", metavar="SLUG", help="the name of an exercise")
     proof.add_argument("--page", type=Path, metavar="FILE", help="write the result as a page of the book")
-    draws = "grade every solution with N draws of the arguments (default: right ones with two, wrong ones with one)"
+    draws = "grade with N draws of the arguments (default: 2), wrong modules and trainings with the first alone"
     proof.add_argument("--draws", type=_number_of("draws"), metavar="N", help=draws)
     proof.set_defaults(command=_prove)
 

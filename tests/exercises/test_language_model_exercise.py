@@ -27,6 +27,13 @@ def given(*ids: str) -> dict:
     return scope
 
 
+@pytest.mark.parametrize(("nats", "advice"), [(1.2, None), (1.76, "the learning rate"), (6.6, "the shift of the rows")])
+def test_a_surprise_is_told_what_it_is_a_sign_of(nats, advice):
+    """Catches a loop that has learned nothing and is told no more than its number."""
+    told = authored(SLUG).right.of("learn")[0].function.__globals__["sign_of"](nats)
+    assert advice in told if advice else told == ""
+
+
 def test_two_rows_of_two():
     text, starts = torch.tensor([7, 3, 5, 8, 2]), torch.tensor([0, 2])
     read, asked = answer("cut", text, starts, 2)

@@ -22,6 +22,21 @@ def task(id):
     return " ".join(cell(authored(SLUG).learner, f"{id}-task").split())
 
 
+@pytest.mark.parametrize(
+    ("four", "short", "long", "advice"),
+    [
+        (True, 0.1, 0.0, "hardly any number that was in no lesson: which lessons"),
+        (False, 0.1, 0.0, "look at what is read, what is asked for and the learning rate"),
+        (True, 0.9, 0.1, "how many long lessons"),
+        (True, 0.1, 0.9, "how many short lessons"),
+        (False, 0.9, 0.9, "how often was the lesson *four*"),
+    ],
+)
+def test_a_loop_that_fails_is_told_where_to_look(four, short, long, advice):
+    """Catches advice for another fault: a batch of short lessons alone is no matter of the learning rate."""
+    assert advice in right("four").__globals__["where_to_look"](four, short, long)
+
+
 def test_the_examples_by_hand_are_right():
     """Catches a slip in the numbers that a learner compares with."""
     came = right("batch")([[5, 3], [4]], [[7], [8, 6, 6]], 0, 1, 2)

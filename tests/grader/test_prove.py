@@ -1,7 +1,6 @@
 """The proof of a grader, and that it can fail."""
 
 import re
-from functools import partial
 
 import numpy as np
 import pytest
@@ -80,16 +79,13 @@ PLANTED = {
 }
 
 
-@pytest.mark.parametrize(
-    ("options", "right", "wrong"), [((), {2}, {1}), (("--draws", "1"), {1}, {1}), (("--draws", "3"), {3}, {3})]
-)
-def test_every_solution_gets_as_many_draws_as_are_wanted(course, monkeypatch, options, right, wrong):
-    """Would catch an option that is not handed on, and a wrong solution that is graded with fewer draws."""
+@pytest.mark.parametrize(("options", "draws"), [((), 2), (("--draws", "1"), 1), (("--draws", "3"), 3)])
+def test_every_solution_gets_as_many_draws_as_are_wanted(course, monkeypatch, options, draws):
+    """Would catch an option that is not handed on, and a solution that is graded with fewer draws."""
     proofs = []
     monkeypatch.setattr("clearcheck.proof.page.prove", lambda *a, **k: proofs.append(prove(*a, **k)) or proofs[-1])
     assert main(["prove", SLUG, *options]) == 0
-    assert {len(row.results) for row in proofs[0].rows if row.right} == right
-    assert {len(row.results) for row in proofs[0].rows if not row.right} == wrong
+    assert {len(row.results) for row in proofs[0].rows} == {draws}
 
 
 def test_no_number_of_draws(course, capsys):
@@ -102,8 +98,7 @@ def test_each_planted_fault_is_an_error(course, monkeypatch, capsys):
     """Would catch a proof that cannot fail, and an exit code that hides it: each planted fault, and nothing else."""
     for edit, _ in PLANTED.values():
         edited(course, *edit)
-    monkeypatch.setattr("clearcheck.proof.page.prove", partial(prove, seeds=[0]))  # with more some are told again
-    assert main(["prove", SLUG]) == 1
+    assert main(["prove", SLUG, "--draws", "1"]) == 1  # with more some are told again
     said = capsys.readouterr().out
     assert {name: said.count(says) for name, (_, says) in PLANTED.items()} == dict.fromkeys(PLANTED, 1)
     assert said.endswith(f"errors: {len(PLANTED)}.\n")

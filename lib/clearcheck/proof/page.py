@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from clearcheck.author.mistakes import Solution
 from clearcheck.grading.question import Question
-from clearcheck.proof.prove import WHOLE_WAY, Proof, ProofRow, prove
+from clearcheck.proof.prove import SEEDS, WHOLE_WAY, Proof, ProofRow, prove
 
 OPENING = f"""---
 orphan: true
@@ -17,8 +17,9 @@ A grader is software and can be wrong in two ways: it can reject a right answer,
 So every question of this course was given solutions whose verdict is known: right ones written in different
 styles, and wrong ones that each hold one mistake that learners make. Each right one was put into the answer cell of
 the exercise notebook, and the notebook was graded as yours is; then its function was graded once more, with other
-arguments. The functions of the wrong ones were graded by the same checks. Of those that train no model, the first
-{WHOLE_WAY} of each question were graded in the notebook as well, and got the same points for the same reasons.
+arguments. The functions of the wrong ones were graded by the same checks with {len(SEEDS)} draws of the arguments, or
+with one where it is a PyTorch module or trains a model. Of the wrong ones that train none, the first {WHOLE_WAY} of
+each question were graded in the notebook as well, and got the same points for the same reasons.
 The tables show every solution and what the grader made of it. Where a mistake is a right answer with a line or two
 changed, they show the line as it was (-) and as the mistake has it (+).
 
@@ -35,12 +36,9 @@ class Told:
     summary: str
 
 
-def told(slug: str, draws: int | None = None) -> Told:
-    """Prove an exercise, its wrong solutions with as many draws of the arguments as its right ones if that is given.
-
-    Raises: ExerciseNotFound, AuthoringError, WorkerError.
-    """
-    proof = prove(slug) if draws is None else prove(slug, seeds=range(draws), wrong_seeds=range(draws))
+def told(slug: str, draws: int = len(SEEDS)) -> Told:
+    """Prove an exercise with so many draws of the arguments. Raises: ExerciseNotFound, AuthoringError, WorkerError."""
+    proof = prove(slug, seeds=range(draws))
     return Told("\n".join(_exercise(proof)), proof.errors, proof.summary)
 
 

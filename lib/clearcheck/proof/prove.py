@@ -2,8 +2,8 @@
 
 With the first seed every right solution goes the whole way, in a notebook of its exercise and through the worker; with
 the others its function is asked in this process, by the same `evaluate`. A wrong one is asked here, where the diagnosis
-of all others has to call it anyway, with the first seed unless more are wanted. The first wrong ones of each question
-go the whole way as well, and both ways have to give the same points for the same reasons.
+of all others has to call it anyway. The first wrong ones of each question go the whole way as well, and both ways have
+to give the same points for the same reasons.
 
 Solutions of different questions share a notebook: the first right one of each, the second of each, and so on. Every
 other answer cell holds the author's answer, and a question never shares one with a question whose function it uses.
@@ -27,7 +27,7 @@ from clearcheck.worker.limits import Limits
 from clearcheck.worker.parent import Worker
 
 SEEDS = (0, 1)  # 0 is what a learner's notebook uses
-QUICK = ("function", "tensors")  # what is asked for otherwise takes long: a wrong one gets the first draw always
+QUICK = ("function", "tensors")  # what is asked for otherwise takes long: a wrong one gets the first draw alone
 WHOLE_WAY = 2  # so many wrong solutions of each question are graded in a notebook, too
 LEAST_RIGHT, LEAST_WRONG = 3, 8
 LEAST_MARGIN = 100  # a wrong value differs by more than this many tolerances
@@ -77,13 +77,8 @@ class Proof:
         )
 
 
-def prove(
-    slug: str, limits: Limits | None = None, seeds: Sequence[int] = SEEDS, wrong_seeds: Sequence[int] = SEEDS[:1]
-) -> Proof:
-    """With `seeds` the right solutions are graded, with `wrong_seeds` the wrong ones; both begin with the same.
-
-    Raises: ExerciseNotFound, AuthoringError, WorkerError.
-    """
+def prove(slug: str, limits: Limits | None = None, seeds: Sequence[int] = SEEDS) -> Proof:
+    """Raises: ExerciseNotFound, AuthoringError, WorkerError."""
     authored = load(slug)
 
     def grade(notebook: dict, asked: Sequence[Question]) -> Grade:
@@ -106,7 +101,7 @@ def prove(
         for solution, result in in_notebooks(authored.right)
     ]
     rows += [
-        _row(authored, question, solution, False, wrong_seeds if question.how in QUICK else wrong_seeds[:1])
+        _row(authored, question, solution, False, seeds if question.how in QUICK else seeds[:1])
         for question in questions
         for solution in authored.wrong.of(question.id)
     ]
