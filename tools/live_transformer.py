@@ -86,7 +86,8 @@ def snippet(name: str, prompt: str, models: Path = ROOT / "models") -> str:
         cells = f"<td><code>{html.escape(text)}</code></td><td>{100 * value:.1f} %</td>"
         rows.append(f'<tr>{cells}<td aria-hidden="true">{bar}</td></tr>')
     told, written = html.escape(" ".join(prompt.split())), html.escape(prompt).replace("\n", "&#10;")
-    caption = f"<caption>What the model may write after “{told}”: the likeliest tokens</caption>"
+    drawn = f"at temperature {TEMPERATURE} and top-p {TOP_P}"
+    caption = f"<caption>After “{told}”, {drawn}: the likeliest tokens</caption>"
     heads = '<tr><th scope="col">token</th><th scope="col">probability</th><th scope="col">as a bar</th></tr>'
     opening = f'<live-transformer model="{name}" prompt="{written}">'
     return "\n".join((opening, "<table>", caption, heads, *rows, "</table>", "</live-transformer>"))

@@ -49,7 +49,7 @@ def test_three_records():
     Y, experiments = np.array([[4.0], [7]]), []
     for name, chosen, came in (
         ("position-wise", [1, 0], [[7], [4]]),
-        ("equivariant", [0, 0], [[4], [5]]),
+        ("equivariant", [0, 0], [[5], [5]]),
         ("neither", [1, 0], [[4], [7]]),
     ):
         experiments.append((chosen, np.array(came, dtype=float)))

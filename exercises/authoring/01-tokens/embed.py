@@ -183,7 +183,7 @@ in an IndexError.
 column.
 - return E[:, ids]
 + return E.T[ids]
-## one_token_squeezed: For a text of one token your result loses an axis; X should still be D × 1.
+## one_token_squeezed: Your result loses an axis where D or N is 1; X should be D × N there, too.
 - return E[:, ids]
 + return np.squeeze(E[:, ids])
 ## one_hot_alone: You return the one-hot columns and never multiply them by E.

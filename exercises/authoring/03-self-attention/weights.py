@@ -183,7 +183,7 @@ exponential becomes 0.
 - return powers / powers.sum(axis=0, keepdims=True)
 + powers = np.exp(scores - scores.max())
 + return powers / powers.sum(axis=0)
-## lost_axis: Your maxima and sums run along the rows, and without keepdims NumPy stretches them along the wrong axis.
+## lost_axis: Your maxima and sums run along the rows and lose that axis; every column should have its own.
 - powers = np.exp(scores - scores.max(axis=0, keepdims=True))
 - return powers / powers.sum(axis=0, keepdims=True)
 + powers = np.exp(scores - scores.max(axis=1))

@@ -390,8 +390,8 @@ lost.
 - E = np.exp(C - C.max(axis=-1, keepdims=True)) * seen
 + C = np.where(seen, C, -1e4)
 + E = np.exp(C - C.max(axis=-1, keepdims=True)) * seen.any(axis=-1, keepdims=True)
-## shared_places_in_order: Where several tokens share a place, yours see only the earlier rows of it; each should see
-all of them.
+## shared_places_in_order: Your mask compares row numbers where places are equal; a query should see every key at its
+own place.
 - seen = k_places <= q_places[:, None]
 + seen = (k_places < q_places[:, None]) | (np.tri(*C.shape[-2:]) == 1) & (k_places == q_places[:, None])
 """)

@@ -270,8 +270,7 @@ product only.
 ## mean_without_gamma: γ is missing in the path through the mean.
 - dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
 + dX = inverse * (g - dY.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
-## spread_doubled: The path through the standard deviation is twice too large: the ½ from the slope of the root is
-missing.
+## spread_doubled: The path through the standard deviation is doubled: the ½ from the slope of the root is missing.
 - dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
 + dX = inverse * (g - g.mean(axis=0) - 2 * X_hat * (g * X_hat).mean(axis=0))
 ## divided_by_gamma: You divide by γ on the way back; the slope of γ x̂ by x̂ is γ.

@@ -189,7 +189,7 @@ def shares_exchanged(P, old, new):
     return np.concatenate([P[:1], larger.reshape(-1, P.shape[1])])
 
 
-@wrong("You scale the new vectors so that on average they are as long as the old ones; leave the averages as they are.")
+@wrong("You scale the new vectors to the mean length of the old ones; leave them as the interpolation gives them.")
 def kept_the_norm(P, old, new):
     shares = []
     for few, many in zip(old, new, strict=True):

@@ -143,7 +143,7 @@ wrong.edits("""
 ## sigma_of_z: Your gradient is large where the pair is already right; it should be small there.
 - pull = beta * np.exp(-np.logaddexp(0, z)) / len(z)
 + pull = beta * np.exp(-np.logaddexp(0, -z)) / len(z)
-## slope_of_sigma: Your gradient is that of σ itself; the loss is minus its logarithm.
+## slope_of_sigma: Your gradient is that of −σ; the loss is −ln σ.
 - pull = beta * np.exp(-np.logaddexp(0, z)) / len(z)
 + pull = beta * np.exp(-np.logaddexp(0, z) - np.logaddexp(0, -z)) / len(z)
 ## uphill: The gradient has the wrong sign: it points to where the loss falls.

@@ -176,10 +176,10 @@ empty answer.
   for role, start, n in zip(roles, starts, lengths, strict=True):
 +     if n == 0:
 +         continue
-## filled_with_zeros: You fill the places behind the conversation with 0, not with the end token.
+## filled_with_zeros: You fill the places after the conversation with 0, not with the end token.
 - row = np.array(row + missing * [end])[: length + 1]
 + row = np.array(row + missing * [0])[: length + 1]
-## filling_counts: You count the filling behind the conversation.
+## filling_counts: You count the filling after the conversation.
 - counts = np.array(counts + missing * [0])[: length + 1]
 + counts = np.array(counts + missing * [1])[: length + 1]
 ## beginning_cut_off: A conversation that is too long loses its beginning; its end should be cut off.
