@@ -121,6 +121,6 @@ SLIPS: dict[str, dict[str, Slip]] = {
         "positions counted from 1": partial(_rope, first=1),
         "ε = 1e-3 for 1e-5": lambda m: _set(_norms(m), eps=1e-3),
         "ε = 1e-12 for 1e-5": lambda m: _set(_norms(m), eps=1e-12),
-        "weights rounded to 16 bits": _half,
+        "weights rounded to bfloat16": _half,
     },
 }

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 from clearcheck import WrongSolutions, equals, holds
-from clearcheck.grading.taken import AS_ARRAY, AS_SEQUENCE, taken
+from clearcheck.grading.taken import AS_ARRAY as ASKED_FOR
+from clearcheck.grading.taken import AS_SEQUENCE, taken
 from clearcheck.instructor.grade import Grade
 from clearcheck.learner.cards import question_card
 
@@ -11,6 +12,7 @@ from .test_authoring import result_of
 
 TABLE = np.arange(6.0).reshape(2, 3)
 LIST = TABLE.tolist()
+AS_ARRAY = ASKED_FOR.format(array="an array", makes="np.array(…)")
 
 
 @pytest.mark.parametrize(
@@ -78,6 +80,19 @@ def test_right_numbers_in_a_list_get_the_points_and_a_remark():
     assert result_of(sums, *CHECKS).remarks == []
 
 
+def test_a_tensor_is_asked_for_in_the_words_of_pytorch():
+    """Would catch advice that costs all points: np.array(…) makes no tensor."""
+    remarks = []
+    taken(LIST, TABLE, remarks, "a tensor")
+    assert remarks == ["A list was taken as a tensor; the task asks for a tensor: torch.stack(…) makes one."]
+
+
+def test_a_failed_check_has_no_remark():
+    """Would catch a remark on a list that stands where the task asks for none."""
+    result = result_of(lambda table: table.mean(axis=0).tolist(), *CHECKS)
+    assert [check.remark for check in result.checks] == ["", AS_ARRAY]
+
+
 def test_a_mistake_is_told_from_a_list_as_well():
     """Would catch a diagnosis lost by tolist()."""
     wrong = WrongSolutions("q")
@@ -90,3 +105,23 @@ def test_a_broken_reference_is_told_by_its_own_check():
     """Would catch a question that cannot be asked because the kind of its result is looked up first."""
     result = result_of(sums, holds("shape", 2, has_a_shape), equals("broken", 2, cases, lambda table: table.nothing))
     assert result.checks[0].passed and "This check itself is broken" in result.checks[1].message
+
+
+@pytest.mark.parametrize(
+    ("returned", "says"),
+    [
+        (lambda table: table.sum(axis=0).astype(np.float32), "numbers of dtype float32; float64 is expected"),
+        (lambda table: (1, [table.sum(axis=0).astype(np.float32)]), "numbers of dtype float32; float64 is expected"),
+        (lambda table: table.sum(axis=0).astype(object), "returned an array of dtype object; numbers of dtype float64"),
+        (lambda table: table.sum(axis=0) + 1, "The sums do not add up."),
+    ],
+)
+def test_the_kind_of_a_result_is_told_before_what_it_breaks(returned, says):
+    """Would catch "your sums do not add up" about sums that add up as far as single precision goes."""
+
+    def add_up(ask, rng):
+        table = rng.normal(size=(3, 4))
+        came = ask(table)
+        return None if came.shape == (4,) and abs(came.sum() - table.sum()) < 1e-12 else "The sums do not add up."
+
+    assert says in result_of(returned, holds("sums", 2, add_up)).checks[0].message

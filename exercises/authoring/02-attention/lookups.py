@@ -7,12 +7,14 @@ from clearcheck.author.cases import close, draw_sizes
 
 SECONDS = 20.0  # on a slow machine, too
 CLOSE = 1e-4  # in float32
+ROUNDED = 1e-3  # where a small temperature or large scores magnify what float32 rounds
 
 
 def reference(queries, keys, values, temperature):
-    queries, keys, values = map(torch.as_tensor, (queries, keys, values))
+    """In double precision, so that what rounding does to an answer in float32 is counted once."""
+    queries, keys, values = (torch.as_tensor(given).double() for given in (queries, keys, values))
     weights = torch.softmax(queries @ keys.mT / temperature, dim=-1)
-    return weights @ values, weights
+    return (weights @ values).float(), weights.float()
 
 
 def batch(rng, temperature=0.6, n_sources=None, n_targets=None, sizes=None, low=0.0):
@@ -74,7 +76,7 @@ QUESTION = Question(
     difficulty=2,
     checks=(
         equals("values", 6, ordinary, reference),
-        equals("sharp and blunt", 3, sharp, reference),
+        equals("sharp and blunt", 3, sharp, reference, atol=ROUNDED),
         holds("shares of a query", 2, shares_of_a_query),
         holds("tables apart", 3, tables_apart),
     ),
@@ -168,6 +170,12 @@ softer than they should be.
 ## first_table_for_all: You compare every query with the keys of the first table of the batch.
 - fits = queries @ keys.mT / temperature
 + fits = queries @ keys[0].mT / temperature
+## first_table_alone: You answer all queries of the batch from its first table.
+- fits = queries @ keys.mT / temperature
++ fits = queries @ keys[0].mT / temperature
+...
+- return shares @ values, shares
++ return shares @ values[0], shares
 ## weights_turned: Your weights have a column for each query; give each query a row.
 - return shares @ values, shares
 + return shares @ values, shares.mT
@@ -177,4 +185,9 @@ softer than they should be.
 ## answers_alone: You return the answers alone; return the weights, too.
 - return shares @ values, shares
 + return shares @ values
+# with_exponentials
+## one_maximum: You subtract one maximum from all scores, so a query far below it gets only zeros: take the largest of
+each query.
+- powers = (raw - raw.amax(dim=2, keepdim=True)).exp()
++ powers = (raw - raw.max()).exp()
 """)

@@ -193,7 +193,7 @@ by their sum.
 1 exactly.
 - return powers / powers.sum(axis=axis, keepdims=True)
 + return powers / (powers.sum(axis=axis, keepdims=True) + 1e-5)
-## single_precision: You compute in single precision and lose half of the digits.
+## single_precision: Your weights go through single precision and lose half of the digits.
 - powers = np.exp(scores - scores.max(axis=axis, keepdims=True))
 + powers = np.exp((scores - scores.max(axis=axis, keepdims=True)).astype(np.float32))
 ## padded_by_less [what-the-sums-of-a-say]: You add 1e-8 to the sum against a division by 0 that cannot happen: the

@@ -194,10 +194,10 @@ to look at and becomes nan.
 ## one_ahead [the-causal-mask]: Your mask lets each token see the next one.
 - hidden = torch.triu(torch.ones(x.shape[1], x.shape[1]), diagonal=1).bool()
 + hidden = torch.triu(torch.ones(x.shape[1], x.shape[1]), diagonal=2).bool()
-## zero_for_minus_infinity [the-causal-mask]: Your score 0 for later tokens leaves them a share; take −∞.
+## zero_for_minus_infinity [the-causal-mask]: The score that you give later tokens leaves them a share; take −∞.
 - table = table.masked_fill(hidden, float("-inf"))
 + table = table.masked_fill(hidden, 0.0)
-## hundred_for_infinity [the-causal-mask]: You give later tokens the score −100, but a score can lie below it: take −∞.
+## hundred_for_infinity [the-causal-mask]: You give later tokens a finite score, but a score can lie below it: take −∞.
 - table = table.masked_fill(hidden, float("-inf"))
 + table = table.masked_fill(hidden, -100.0)
 ## mask_while_testing [the-causal-mask]: You hide later tokens in eval() mode alone; hide them in training, too.

@@ -194,7 +194,7 @@ exponential becomes 0.
 + scores -= scores.max(axis=0)
 + np.exp(scores, out=scores)
 + return scores / scores.sum(axis=0)
-## single_precision: You compute in single precision and lose half of the digits.
+## single_precision: Your weights go through single precision and lose half of the digits.
 - powers = np.exp(scores - scores.max(axis=0, keepdims=True))
 - return powers / powers.sum(axis=0, keepdims=True)
 + powers = np.exp((scores - scores.max(axis=0)).astype(np.float32))

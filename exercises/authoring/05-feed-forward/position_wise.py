@@ -99,6 +99,8 @@ def records_that_mislead(rng):
     add("mean of all", lambda N: [shuffled(rng, N), shuffled(rng, N), [0, 1]])
     add("feed-forward", lambda N: [[2, 2, 2], [1], [0, 3, 3, 1]])
     add("places", lambda N: [list(range(N)), shuffled(rng, N)])
+    add("places", lambda N: [[0, 0, 2], shuffled(rng, N)])  # both fail, and one is a reordering
+    add("places", lambda N: [shuffled(rng, N), [0, 0, 2]])
     add("attention", lambda N: [shuffled(rng, N), shuffled(rng, N)])
     add("attention", lambda N: [[0, 0, 2], list(range(N - 1))])  # and no reordering
     add("counts the tokens", lambda N: [shuffled(rng, N), list(range(N - 1))])  # all numbers are too low
@@ -140,7 +142,9 @@ def rounded_records(rng):
     small[0][1][:] += noise * np.abs(Y).max()
     Y, single = record(layer, X, [shuffled(rng, N)])
     single[0][1][1, 2] += 4e-6 * np.abs(Y).max()  # one number, and no rounding
-    cases += [(Y, small), (Y, single)]
+    Y, within = record(layer, X, [shuffled(rng, N)])
+    within[0][1][1, 2] += 9e-7 * np.abs(Y).max()  # one number, and rounding still
+    cases += [(Y, small), (Y, single), (Y, within)]
     D = draw_sizes(rng, 1)[0]
     x, kinds = rng.normal(size=(1, D)), layer_kinds(rng, D)
     cases.append(record(kinds["feed-forward"], x, [[0, 0, 0], [0]]))
@@ -303,6 +307,10 @@ any.
 - tokens = list(range(len(Y)))
 - orders = [ok for ok, (c, _) in zip(same, experiments, strict=True) if sorted(c) == tokens]
 + orders = [ok for ok, (c, _) in zip(same, experiments, strict=True) if sorted(c) == list(range(len(c)))]
+## distinct_decides: You take every list that names no token twice for a reordering, even one that leaves tokens out.
+- tokens = list(range(len(Y)))
+- orders = [ok for ok, (c, _) in zip(same, experiments, strict=True) if sorted(c) == tokens]
++ orders = [ok for ok, (c, _) in zip(same, experiments, strict=True) if len(set(c)) == len(c)]
 ## all_named_decides: You take every list that names all tokens for a reordering, even one that names a token twice.
 - tokens = list(range(len(Y)))
 - orders = [ok for ok, (c, _) in zip(same, experiments, strict=True) if sorted(c) == tokens]
@@ -336,7 +344,7 @@ contradicts it.
 ## differences_with_their_signs: You take the largest difference with its sign, so one far below 0 passes.
 - same = [bool(np.abs(came - Y[c]).max() <= limit) for c, came in experiments]
 + same = [bool((came - Y[c]).max() <= limit) for c, came in experiments]
-## limit_too_wide: Your limit is a hundred-thousandth of the largest number; a millionth is what counts as rounding.
+## limit_too_wide: Your limit is wider than a millionth of the largest number, which is what counts as rounding.
 - limit = 1e-6 * np.abs(Y).max()
 + limit = 1e-5 * np.abs(Y).max()
 ## relative_limit_left: You give `np.allclose` your own limit and leave it its relative one, which comes on top.
@@ -345,6 +353,9 @@ contradicts it.
 ## limit_of_the_experiment: Your limit comes from the outputs of the experiment; take it from the whole of Y.
 - same = [bool(np.abs(came - Y[c]).max() <= limit) for c, came in experiments]
 + same = [bool(np.abs(came - Y[c]).max() <= 1e-6 * np.abs(came).max()) for c, came in experiments]
+## limit_of_the_mean: Your limit comes from the mean size of the numbers in Y; take it from the largest.
+- limit = 1e-6 * np.abs(Y).max()
++ limit = 1e-6 * np.abs(Y).mean()
 ## mean_difference: You compare the mean of the differences, in which a single wrong number hardly shows.
 - same = [bool(np.abs(came - Y[c]).max() <= limit) for c, came in experiments]
 + same = [bool(np.abs(came - Y[c]).mean() <= limit) for c, came in experiments]
@@ -355,4 +366,14 @@ contradicts no name.
 ## length_of_the_difference: You take all differences together as one length; the limit holds for each number.
 - same = [bool(np.abs(came - Y[c]).max() <= limit) for c, came in experiments]
 + same = [bool(np.linalg.norm(came - Y[c]) <= limit) for c, came in experiments]
+# with_a_matrix
+## first_failure_decides: You stop at the first experiment that fails; a later one that fails may be a reordering.
+- answer = "equivariant"
++ return "equivariant"
+## last_failure_decides: The last experiment that fails decides for you; one reordering that fails, wherever it stands,
+means neither.
+- if (P.sum(axis=0) == 1).all():
+-     return "neither"
+- answer = "equivariant"
++ answer = "neither" if (P.sum(axis=0) == 1).all() else "equivariant"
 """)

@@ -48,7 +48,7 @@ MODELS = (
                    Part(9, "LayerNorm", True), Part(11, "a layer, LayerNorm", True),
                    Part(12, "embedding + bias", True)),
           NORM_AFTER, 12),
-    Model("Llama", (Part(0, "tokens"), Part(3, "RMSNorm", True), Part(4, "causal, rotary, GQA", True),
+    Model("Llama: SmolLM2", (Part(0, "tokens"), Part(3, "RMSNorm", True), Part(4, "causal, rotary, GQA", True),
                     Part(7, "RMSNorm", True), Part(8, "SwiGLU", True), Part(11, "RMSNorm", True),
                     Part(12, "head, often tied", True)),
           NORM_FIRST, 30),
@@ -73,10 +73,10 @@ DEEPSEEK = Model(
 
 
 def architectures() -> str:
-    """GPT-2, BERT, Llama and Marian as SVG in HTML: a bold frame where a part is not that of GPT-2.
+    """GPT-2, BERT, SmolLM2 and Marian as SVG in HTML: a bold frame where a part is not that of GPT-2.
 
-    Source: Radford et al. 2019, section 2.3; Devlin et al. 2019, section 3; Touvron et al. 2023, section 2.2;
-    Vaswani et al. 2017, figure 1.
+    Source: Radford et al. 2019, section 2.3; Devlin et al. 2019, section 3; Touvron et al. 2023, section 2.2,
+    and Ainslie et al. 2023 for GQA; Vaswani et al. 2017, figure 1.
     """
     alone, pair = MODELS[:-2], MODELS[-2:]
     return _side_by_side([*((model,) for model in alone), pair])

@@ -63,6 +63,11 @@ def causal(draw: Draw) -> Test:
         places = range(1, tokens)
         changed = [(_other(first, (slice(None), slice(place, None))), *rest) for place in places]
         before, *after = _outputs(ask, plan, [(first, *rest), *changed], axes=2)
+        if not all(np.isfinite(output).all() for output in (before, *after)):
+            return (
+                "Some of your outputs are nan or inf, so nothing can be said of later tokens. Where scores are large, "
+                "all weight may have lain on tokens that you take away: do not divide by what is left of it."
+            )
         for place, output in zip(places, after, strict=True):
             if not _alike(before[:, :place], output[:, :place]):
                 return (

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from clearcheck.grading.describe import BY_HOW, describe, instead_of, number, situation
+from clearcheck.grading.describe import ARRAYS, BY_HOW, describe, instead_of, number, situation
+from clearcheck.worker.values import Unsupported
 
 KINDS = {"float": "f", "int": "iu", "bool": "b"}
 WORDS = {"f": "floating-point", "i": "integer", "u": "integer", "b": "boolean", "c": "complex"}
@@ -51,6 +52,19 @@ def compare(
 ) -> Finding | None:
     """None when `came` equals `expected`, else the first difference in the fixed order of steps."""
     return _compare(came, expected, _Asked(args, atol, dtype, how), "")
+
+
+def kind_finding(came, args: tuple, how: str = "function") -> Finding | None:
+    """Values of a kind that cannot be right whatever they are: no numbers, another library's, or less precise ones."""
+    asked = _Asked(args, 0.0, None, how)
+    for value in _leaves(came):
+        if isinstance(value, Unsupported) and value.what.startswith(ARRAYS):
+            return asked.sentence("", value.what, instead_of(value, f"{BY_HOW[how].array} is expected"))
+        if how == "function" and isinstance(value, np.ndarray) and value.dtype.kind == "f":
+            wrong = _precision(value, asked, "")
+            if wrong:
+                return wrong
+    return None
 
 
 def change_finding(changed: list[int], how: str = "function") -> Finding | None:
@@ -174,6 +188,10 @@ def _dtype(came, expected, asked: _Asked, where: str, lenient: bool) -> Finding 
         fits = came.dtype.kind != "f" or expected.dtype.kind != "f" or came.dtype == expected.dtype
         advice = f"{expected.dtype} is expected, as precise as the arguments"
         return None if fits else asked.sentence(where, f"numbers of dtype {came.dtype}", advice)
+    return _precision(came, asked, where)
+
+
+def _precision(came, asked: _Asked, where: str) -> Finding | None:
     given = {np.asarray(value).dtype for value in _leaves(asked.args) if isinstance(value, np.ndarray)}
     if came.dtype.kind == "f" and came.dtype != np.float64 and (not given or np.dtype(np.float64) in given):
         advice = "float64 is expected, as precise as the arguments"

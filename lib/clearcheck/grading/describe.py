@@ -7,6 +7,8 @@ import numpy as np
 
 from clearcheck.worker.values import Unsupported
 
+NOT_NUMBERS = ("an array", "a torch tensor")  # how `worker.values` begins to name those that cannot cross
+ARRAYS = (*NOT_NUMBERS, "a NumPy array")
 SHORT = 60  # characters of an argument that a sentence shows in full
 
 
@@ -54,7 +56,7 @@ def describe(value, array: str = "an array") -> str:
 
 def instead_of(came, expected: str) -> str:
     """What is expected, said of numbers where an array came whose numbers cannot be compared."""
-    if isinstance(came, Unsupported) and came.what.startswith(("an array", "a torch tensor")):
+    if isinstance(came, Unsupported) and came.what.startswith(NOT_NUMBERS):
         return "numbers of dtype float64, whole numbers or truth values are expected"
     return expected
 

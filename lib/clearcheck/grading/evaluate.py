@@ -88,7 +88,8 @@ class Ask:
         problem = problem_of(call, self.question)
         if problem is not None:
             raise problem
-        return taken(deepcopy(call.value), self._like(args) if like is None else like, self.remarks)
+        array = BY_HOW[self.question.how].array
+        return taken(deepcopy(call.value), self._like(args) if like is None else like, self.remarks, array)
 
     def _like(self, args: tuple):
         """As `like`; where a module is called several times, its outputs come in a list that is not the learner's."""
@@ -127,7 +128,7 @@ def evaluate(question: Question, transport: Transport, seed: int, wrong: Sequenc
         tuple(
             replace(
                 _result(check, finding, diagnoses.get(i)),
-                remark=" ".join(dict.fromkeys(told)),
+                remark="" if finding else " ".join(dict.fromkeys(told)),  # of a failed check they need not be true
                 args=_telling_args(finding, transcripts[i]),
             )
             for i, (check, finding, told) in enumerate(zip(question.checks, findings, remarks, strict=True))

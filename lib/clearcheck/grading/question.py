@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from clearcheck.grading.compare import Finding, change_finding, compare
+from clearcheck.grading.compare import Finding, change_finding, compare, kind_finding
 from clearcheck.grading.describe import BY_HOW
 from clearcheck.grading.inputs import Inputs
 from clearcheck.grading.replies import CLOSE, CLOSE_IN_FLOAT32
@@ -91,15 +91,21 @@ class Holds:
                 raise
             return Finding(str(problem))
         except Exception as error:
-            kind = type(error).__name__
-            words = BY_HOW[ask.question.how]
+            words, kind = BY_HOW[ask.question.how], type(error).__name__
             what = f"{words.subject} {words.returned}"
-            return Finding(f"This check could not work with what {what} ({kind}: {error}).")
+            return _kind(ask) or Finding(f"This check could not work with what {what} ({kind}: {error}).")
         if sentence is None and not ask.calls:
             return Finding("This check never called your function: please tell the author of the exercise.")
         if sentence is None:
             return change_finding(sorted({place for call in ask.calls for place in call.changed}), ask.question.how)
-        return Finding(str(sentence))
+        return _kind(ask) or Finding(str(sentence))
+
+
+def _kind(ask) -> Finding | None:
+    """What a wrong kind of result would make of every other sentence: it is told first, as `Equals` does."""
+    how = ask.question.how
+    findings = (kind_finding(call.value, call.args, how) for call in ask.calls)
+    return next((finding for finding in findings if finding), None)
 
 
 def equals(name: str, points: int, cases: Callable, reference: Callable, atol=None, dtype=None) -> Equals:

@@ -2,19 +2,20 @@
 
 import numpy as np
 
-AS_ARRAY = "A list was taken as an array; the task asks for an array: np.array(…) makes one."
+AS_ARRAY = "A list was taken as {array}; the task asks for {array}: {makes} makes one."
+MAKES = {"an array": "np.array(…)", "a tensor": "torch.stack(…)"}
 AS_SEQUENCE = "An array was taken as a {kind}; the task asks for a {kind}: {kind}(…) makes one."
 
 
-def taken(value, like, remarks: list[str]):
+def taken(value, like, remarks: list[str], array: str = "an array"):
     """The value with its lists turned to arrays, and its arrays to lists or tuples, where `like` has those.
 
     `like` is a result of the reference; one of other arguments will do. Each turn is told in `remarks`.
     """
     if isinstance(like, np.ndarray):
-        return _array(value, like, remarks)
+        return _array(value, like, remarks, array)
     if isinstance(like, dict) and isinstance(value, dict):
-        return {key: taken(entry, like.get(key), remarks) for key, entry in value.items()}
+        return {key: taken(entry, like.get(key), remarks, array) for key, entry in value.items()}
     if not isinstance(like, tuple | list):
         return value
     if isinstance(value, np.ndarray) and value.ndim:
@@ -23,7 +24,7 @@ def taken(value, like, remarks: list[str]):
     if not isinstance(value, tuple | list) or not like:
         return value
     models = like if len(like) == len(value) else [like[0]] * len(value)
-    return type(value)(taken(entry, model, remarks) for entry, model in zip(value, models, strict=True))
+    return type(value)(taken(entry, model, remarks, array) for entry, model in zip(value, models, strict=True))
 
 
 def as_array(value: tuple | list) -> np.ndarray | None:
@@ -35,11 +36,11 @@ def as_array(value: tuple | list) -> np.ndarray | None:
     return array if array.dtype.kind in "biufc" else None
 
 
-def _array(value, like: np.ndarray, remarks: list[str]):
+def _array(value, like: np.ndarray, remarks: list[str], words: str):
     array = as_array(value) if isinstance(value, tuple | list) and like.ndim else None
     if array is None:
         return value
-    remarks.append(AS_ARRAY)
+    remarks.append(AS_ARRAY.format(array=words, makes=MAKES[words]))
     if not array.size and array.shape == like.shape[: array.ndim]:
         array = array.reshape(like.shape)  # a list without rows does not say how long they are
     whole = array.dtype.kind in "iu" and like.dtype.kind == "f"  # in a list 2 says what 2.0 says

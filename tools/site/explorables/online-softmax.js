@@ -1,4 +1,4 @@
-// One pass over tiles of scores: what is kept, and how a larger score shrinks what came before.
+// One pass over blocks of scores: what is kept, and how a larger score shrinks what came before.
 (() => {
   const { Explorable, html, svg, fixed, figures, short, arithmetic } = globalThis.clearformer;
   const { dot, merge, partial, range, softmax, sum } = arithmetic;
@@ -12,9 +12,9 @@
       const { names } = this.data;
       this.example = this.choice("example", "Scores", names.map((name, i) => [i, name]), 0);
       this.example.chosen = (i) => (this.load(i), this.refresh());
-      this.step = this.slider("step", "tiles read", { min: 0, max: 3, value: 0 });
-      this.next = this.button("next", "Next tile", () => this.step.set(this.step.value + 1));
-      this.size = this.slider("size", "scores in a tile", { min: 1, max: 4, value: 1, moved: () => (this.step.set(0), this.refresh()) });
+      this.step = this.slider("step", "blocks read", { min: 0, max: 3, value: 0 });
+      this.next = this.button("next", "Next block", () => this.step.set(this.step.value + 1));
+      this.size = this.slider("size", "scores in a block", { min: 1, max: 4, value: 1, moved: () => (this.step.set(0), this.refresh()) });
       this.large = this.toggle("large", `add ${LARGE} to every score`);
       this.token = html("select", { "aria-label": "Change the score of", "data-control": "token", input: () => (this.refresh(), this.update()) });
       this.score = this.slider("changed", "its score", { min: -5, max: 5, step: 0.1, value: 0, text: (x) => fixed(x, 1), moved: (x) => (this.scores[this.token.value] = x) });
@@ -45,13 +45,13 @@
       this.score.set(this.scores[this.token.value]);
     }
 
-    // After each tile: m, l, o of all that was read, and the factor that shrank what was there before.
+    // After each block: m, l, o of all that was read, and the factor that shrank what was there before.
     states(scores) {
       const size = this.size.value;
       const states = [];
       for (let start = 0; start < scores.length; start += size) {
-        const tile = partial(scores.slice(start, start + size), this.values.slice(start, start + size));
-        states.push(states.length ? merge(states.at(-1), tile) : tile);
+        const block = partial(scores.slice(start, start + size), this.values.slice(start, start + size));
+        states.push(states.length ? merge(states.at(-1), block) : block);
       }
       return states;
     }
@@ -77,10 +77,10 @@
       this.say(this.sentence(state, states.length));
     }
 
-    sentence(state, tiles) {
-      if (!state) return "Read the first tile: of all its scores, three numbers will be kept.";
-      const end = this.step.value === tiles ? " Nothing is left to read: y is what the softmax over all scores gives." : "";
-      if (!("shrink" in state)) return `The first tile: its largest score becomes m.${end}`;
+    sentence(state, blocks) {
+      if (!state) return "Read the first block: of all its scores, three numbers will be kept.";
+      const end = this.step.value === blocks ? " Nothing is left to read: y is what the softmax over all scores gives." : "";
+      if (!("shrink" in state)) return `The first block: its largest score becomes m.${end}`;
       if (state.shrink < 1) return `A larger score came: m rises, and what was kept is multiplied by ${figures(state.shrink)}.${end}`;
       return `No larger score came: what was kept stays, and the new terms are measured against the old m.${end}`;
     }
