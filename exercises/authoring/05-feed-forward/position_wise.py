@@ -252,15 +252,6 @@ def the_inverse_order(Y, experiments):
     return answer
 
 
-@wrong("You compare to the last bit, and rounding decides.")
-def to_the_last_bit(Y, experiments):
-    tokens = list(range(len(Y)))
-    if all((came == Y[c]).all() for c, came in experiments):
-        return "position-wise"
-    orders = [(c, came) for c, came in experiments if sorted(c) == tokens]
-    return "equivariant" if all((came == Y[c]).all() for c, came in orders) else "neither"
-
-
 @wrong("You decide by the first experiment and never look at the others.")
 def first_experiment(Y, experiments):
     limit = 1e-6 * np.abs(Y).max()
@@ -268,23 +259,6 @@ def first_experiment(Y, experiments):
     if np.abs(came - Y[c]).max() <= limit:
         return "position-wise" if sorted(c) != list(range(len(Y))) else "equivariant"
     return "neither"
-
-
-@wrong("One experiment that agrees is enough for you; a single one that does not agree refutes the name.")
-def any_will_do(Y, experiments):
-    limit = 1e-6 * np.abs(Y).max()
-    tokens = list(range(len(Y)))
-    same = [bool(np.abs(came - Y[c]).max() <= limit) for c, came in experiments]
-    if all(same):
-        return "position-wise"
-    orders = [ok for ok, (c, _) in zip(same, experiments, strict=True) if sorted(c) == tokens]
-    return "equivariant" if any(orders) or not orders else "neither"
-
-
-@wrong("You return True or False, but there are three answers.")
-def truth_value(Y, experiments):
-    limit = 1e-6 * np.abs(Y).max()
-    return all(bool(np.abs(came - Y[c]).max() <= limit) for c, came in experiments)
 
 
 wrong.edits("""
@@ -366,6 +340,15 @@ contradicts no name.
 ## length_of_the_difference: You take all differences together as one length; the limit holds for each number.
 - same = [bool(np.abs(came - Y[c]).max() <= limit) for c, came in experiments]
 + same = [bool(np.linalg.norm(came - Y[c]) <= limit) for c, came in experiments]
+## to_the_last_bit: You compare to the last bit, and rounding decides.
+- same = [bool(np.abs(came - Y[c]).max() <= limit) for c, came in experiments]
++ same = [bool((came == Y[c]).all()) for c, came in experiments]
+## any_will_do: One experiment that agrees is enough for you; a single one that does not agree refutes the name.
+- return "position-wise" if all(same) else "equivariant" if all(orders) else "neither"
++ return "position-wise" if all(same) else "equivariant" if any(orders) or not orders else "neither"
+## truth_value: You return True or False, but there are three answers.
+- return "position-wise" if all(same) else "equivariant" if all(orders) else "neither"
++ return all(same)
 # with_a_matrix
 ## first_failure_decides: You stop at the first experiment that fails; a later one that fails may be a reordering.
 - answer = "equivariant"
