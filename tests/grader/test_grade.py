@@ -25,6 +25,22 @@ def test_an_untouched_notebook_has_none(graded):
     assert "○ means — not answered yet (0 of 6 points)" in grade.as_text()
 
 
+def test_an_answer_that_calls_a_missing_one_is_told_which(graded):
+    """Would catch "`column_ranges` still raises NotImplementedError" about an answer that only calls one that does."""
+    missing = 'def column_means(table):\n    raise NotImplementedError("Write your answer here.")'
+    ranges = graded(missing, "def column_ranges(table):\n    return column_means(table)").questions[1]
+    assert ranges.status == "not right yet" and ranges.checks[0].message == (
+        "`column_ranges` calls `column_means`, which still raises NotImplementedError: write that answer first."
+    )
+
+
+def test_an_answer_that_leaves_out_a_case_is_an_answer(graded):
+    """Would catch "write your answer there" about a NotImplementedError of the learner's own."""
+    result, _ = only(graded, "def column_means(table):\n    raise NotImplementedError('empty tables come later')")
+    assert result.status == "not right yet"
+    assert "raised NotImplementedError (empty tables come" in result.checks[0].message
+
+
 def test_a_misspelt_name_is_told_with_its_cell(graded):
     """Would catch "not answered" for an answer under a name one letter away."""
     result, _ = only(graded, "x = 1", MEANS.replace("column_means", "colum_mean"))

@@ -4,7 +4,7 @@ import json
 
 import pytest
 from clearcheck.author.loading import AuthoringError
-from clearcheck.author.release import STUB, learner_notebook, without_solution
+from clearcheck.author.release import MISSING, learner_notebook, without_solution
 from clearcheck.cli import main
 from clearcheck.learner.answered import exercise_slug
 from clearcheck.notebooks.submission import read_submission
@@ -16,7 +16,7 @@ def test_solutions_become_stubs_indented_alike():
     """Would catch a solution line that stays, or a stub that does not parse."""
     solution = "        ### BEGIN SOLUTION\n        y = 1\n        return y\n        ### END SOLUTION\n"
     source = f"def f(x):\n    if x:\n{solution}    return 0"
-    assert without_solution(source, "c") == f"def f(x):\n    if x:\n        {STUB}\n    return 0"
+    assert without_solution(source, "c") == f"def f(x):\n    if x:\n        {MISSING}\n    return 0"
 
 
 @pytest.mark.parametrize(

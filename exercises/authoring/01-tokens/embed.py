@@ -39,9 +39,10 @@ def refuses_foreign_ids(ask, rng):
     D, V, N = draw_sizes(rng, 3)
     E, ids = rng.normal(size=(D, V)), draw_ids(rng, V, N)
     foreign = {-1: 1, V: 0, V + 3: -1, -V - 2: -1, 2**32: 1}  # with its place in the text
-    sentences = [refusal_slip(ask, E, with_one(ids, place, id), id) for id, place in foreign.items()]
-    sentences += [refusal_slip(ask, E, np.array([id]), id) for id in (-1, V)]
-    return next((sentence for sentence in sentences if sentence), None)
+    texts = [(with_one(ids, place, id), id) for id, place in foreign.items()]
+    texts += [(np.array([id]), id) for id in (-1, V)]
+    slips = [refusal_slip(ask, E, text, id) for text, id in texts]  # all are asked, to tell one mistake from another
+    return next((slip for slip in slips if slip), None)
 
 
 def with_one(ids, place, foreign):
@@ -52,8 +53,8 @@ def with_one(ids, place, foreign):
 
 def refusal_slip(ask, E, ids, foreign):
     """A sentence when a call with a foreign id does not end in a ValueError, else None."""
-    alone = " alone" if len(ids) == 1 else ""
-    case = f"For an embedding of {E.shape[1]} ids and the id {foreign}{alone}"
+    where = "alone" if len(ids) == 1 else "among known ones"
+    case = f"For an embedding of {E.shape[1]} ids and the id {foreign} {where}"
     try:
         ask(E, ids)
     except (NotAnswered, Stopped):

@@ -10,8 +10,7 @@ CLOSE = 1e-4  # in float32
 ROUNDED = 1e-3  # where a small temperature or large scores magnify what float32 rounds
 
 
-def reference(queries, keys, values, temperature):
-    """In double precision, so that what rounding does to an answer in float32 is counted once."""
+def reference(queries, keys, values, temperature):  # in double precision, so that rounding is counted once
     queries, keys, values = (torch.as_tensor(given).double() for given in (queries, keys, values))
     weights = torch.softmax(queries @ keys.mT / temperature, dim=-1)
     return (weights @ values).float(), weights.float()
@@ -130,8 +129,7 @@ def with_exponentials(queries, keys, values, temperature):
 
 wrong.edits("""
 # in_rows
-## over_queries [what-the-sums-of-a-say]: The queries compete for each key, so the weights of one answer do not sum
-to 1.
+## over_queries [what-the-sums-of-a-say]: The queries compete for each key, so no answer's weights sum to 1.
 - shares = torch.softmax(fits, dim=-1)
 + shares = torch.softmax(fits, dim=1)
 ## over_the_batch [what-the-sums-of-a-say]: The tables of the batch compete with each other.
@@ -186,8 +184,7 @@ softer than they should be.
 - return shares @ values, shares
 + return shares @ values
 # with_exponentials
-## one_maximum: You subtract one maximum from all scores, so a query far below it gets only zeros: take the largest of
-each query.
+## one_maximum: You subtract one maximum from all scores, so a query far below it gets nothing but zeros.
 - powers = (raw - raw.amax(dim=2, keepdim=True)).exp()
 + powers = (raw - raw.max()).exp()
 """)

@@ -269,8 +269,7 @@ wrong.edits("""
 ## absolute_limit: Your limit for rounding does not grow and shrink with the outputs.
   tokens = list(range(len(Y)))
 + same = [bool(np.abs(came - Y[c]).max() <= 1e-6) for c, came in experiments]
-## limit_of_each_entry: Your limit for rounding differs from entry to entry, and for an entry near 0 there is hardly
-any.
+## limit_of_each_entry: Your limit differs from entry to entry, and for one near 0 there is hardly any.
   tokens = list(range(len(Y)))
 + same = [bool((np.abs(came - Y[c]) <= 1e-6 * np.abs(Y[c])).all()) for c, came in experiments]
 ## length_decides: You take every list of the right length for a reordering, even one that names a token twice.
@@ -293,13 +292,9 @@ any.
 - return "position-wise" if all(same) else "equivariant" if all(orders) else "neither"
 + return "equivariant" if all(same) else "position-wise" if all(orders) else "neither"
 ## never_neither: You never say neither, but some layers do not even follow a reordering.
-- tokens = list(range(len(Y)))
-- orders = [ok for ok, (c, _) in zip(same, experiments, strict=True) if sorted(c) == tokens]
 - return "position-wise" if all(same) else "equivariant" if all(orders) else "neither"
 + return "position-wise" if all(same) else "equivariant"
 ## never_equivariant: You never say equivariant, but a layer that fails with dropped tokens may follow every reordering.
-- tokens = list(range(len(Y)))
-- orders = [ok for ok, (c, _) in zip(same, experiments, strict=True) if sorted(c) == tokens]
 - return "position-wise" if all(same) else "equivariant" if all(orders) else "neither"
 + return "position-wise" if all(same) else "neither"
 ## totals_alone: You compare sums over the tokens alone, but a wrong order leaves these as they are.
@@ -308,8 +303,7 @@ any.
 ## limits_of_allclose: You leave `np.allclose` its own limits; the question names one limit, taken from the whole of Y.
   tokens = list(range(len(Y)))
 + same = [np.allclose(came, Y[c]) for c, came in experiments]
-## only_with_reorderings: You ask for a reordering before you say equivariant; it is enough that no experiment
-contradicts it.
+## only_with_reorderings: You ask for a reordering before you say equivariant; it is enough that nothing contradicts it.
 - return "position-wise" if all(same) else "equivariant" if all(orders) else "neither"
 + return "position-wise" if all(same) else "equivariant" if orders and all(orders) else "neither"
 ## largest_with_its_sign: Your limit comes from the largest number with its sign; take the size of the numbers.
@@ -333,8 +327,7 @@ contradicts it.
 ## mean_difference: You compare the mean of the differences, in which a single wrong number hardly shows.
 - same = [bool(np.abs(came - Y[c]).max() <= limit) for c, came in experiments]
 + same = [bool(np.abs(came - Y[c]).mean() <= limit) for c, came in experiments]
-## empty_record_refutes: Your function wants an experiment before it says position-wise; a record without any
-contradicts no name.
+## empty_record_refutes: You want an experiment before you say position-wise; an empty record contradicts no name.
 - return "position-wise" if all(same) else "equivariant" if all(orders) else "neither"
 + return "position-wise" if same and all(same) else "equivariant" if all(orders) else "neither"
 ## length_of_the_difference: You take all differences together as one length; the limit holds for each number.
@@ -353,8 +346,7 @@ contradicts no name.
 ## first_failure_decides: You stop at the first experiment that fails; a later one that fails may be a reordering.
 - answer = "equivariant"
 + return "equivariant"
-## last_failure_decides: The last experiment that fails decides for you; one reordering that fails, wherever it stands,
-means neither.
+## last_failure_decides: The last experiment that fails decides for you; one failing reordering is enough for neither.
 - if (P.sum(axis=0) == 1).all():
 -     return "neither"
 - answer = "equivariant"

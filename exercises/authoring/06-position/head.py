@@ -231,6 +231,9 @@ are lost.
 ## one_speed_for_all: All your pairs turn at one speed.
 - angles = places[..., None] * 10000.0 ** (-torch.arange(half) / half)
 + angles = places[..., None] * torch.ones(half)
+## mask_by_places [the-mask-as-position-information]: Your mask compares places, where the row decides.
+- future = torch.ones(x.shape[1], x.shape[1]).triu(1) == 1
++ future = places[..., None, :] > places[..., :, None]
 ## future_visible [the-mask-as-position-information]: There is no mask: your tokens see what stands after them.
 - return scores.masked_fill(future, -torch.inf).softmax(-1) @ v
 + return scores.softmax(-1) @ v

@@ -51,7 +51,7 @@ def all_or_one(rng):
 
 def large(rng):
     """Scores that saturate the softmax, that would overflow, and that are all far below 0."""
-    *cases, (q, k, *rest) = (drawn(rng, size=size) for size in (60.0, 3e4, 3e4))
+    *cases, (q, k, *rest) = (drawn(rng, size=size) for size in (60.0, 1e3, 1e3))
     return [*cases, (np.abs(q), -np.abs(k), *rest)]
 
 
@@ -110,7 +110,7 @@ QUESTION = Question(
     checks=(
         equals("values", 5, ordinary, reference),
         equals("one group, or one each", 2, all_or_one, reference),
-        equals("certain and huge scores", 2, large, reference),
+        equals("certain and huge scores", 2, large, reference, atol=1e-07),
         holds("by the values", 3, by_the_values),
         holds("gradient check", 2, gradient_check),
         holds("errors of one head", 2, errors_of_one_head),

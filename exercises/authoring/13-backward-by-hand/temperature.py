@@ -50,7 +50,7 @@ def masked(rng):
 
 def large(rng):
     """Scores that saturate the softmax, that would overflow, and that are all far below 0."""
-    *cases, (q, k, *rest) = (drawn(rng, size=size) for size in (60.0, 3e4, 3e4))
+    *cases, (q, k, *rest) = (drawn(rng, size=size) for size in (60.0, 1e3, 1e3))
     return [*cases, (np.abs(q), -np.abs(k), *rest)]
 
 
@@ -107,7 +107,7 @@ QUESTION = Question(
     checks=(
         equals("values", 5, everybody, reference),
         equals("masks", 4, masked, reference),
-        equals("certain and huge scores", 2, large, reference),
+        equals("certain and huge scores", 2, large, reference, atol=1e-07),
         holds("by the temperature", 4, by_the_temperature),
         holds("gradient check", 2, gradient_check),
         holds("longer queries", 3, longer_queries),

@@ -74,7 +74,7 @@ def several_steps(ask, rng):
         weights, states = found
         plain, plain_states = sharded_adam(plain, gradients, plain_states, t, 0.1, BETAS, 1e-6)
         if not close(weights, plain, 1e-8):
-            return f"After {t} of five steps your weights are {np.abs(weights - plain).max():.2g} from plain Adam's."
+            return f"After {t} of five steps your weights are {np.abs(weights - plain).max():.2g} off plain Adam's."
     return None
 
 
@@ -208,6 +208,9 @@ def states_written_over(weights, gradients, states, t, rate, betas, eps):
 
 wrong.edits("""
 # as_often_written
+## counted_from_zero: You take one from t; the first step has t = 1, so yours divides by 0 there.
+- m_hat, v_hat = m / (1 - betas[0] ** t), v / (1 - betas[1] ** t)
++ m_hat, v_hat = m / (1 - betas[0] ** (t - 1)), v / (1 - betas[1] ** (t - 1))
 ## gradients_summed: You sum the workers' gradients; the shares are equal, and their mean is asked for.
 - g = rows.mean(axis=0)
 + g = rows.sum(axis=0)

@@ -199,6 +199,9 @@ together; you multiply it by the work alone.
 ## whole_model_in_one: A machine holds a part of the model only; you ask for room for all of it.
 - room = memory >= 16 * P / (T * L)
 + room = memory >= 16 * P
+## exactly_full: What fills the memory exactly fits, too.
+- room = memory >= 16 * P / (T * L)
++ room = memory > 16 * P / (T * L)
 ## fits_turned_round: Your fits is True where the states do not fit.
 - fits.append(room)
 + fits.append(not room)

@@ -52,6 +52,7 @@ def equal_rows(rng):
         (p, nearly),
         (law(rng, 5, 5), law(rng, 4, 5)),
         (law(rng, 6, 5), law(rng, 5, 5)),
+        (np.array([[0.6, 0.3, 0.1]] * 3), np.array([[0.6, 0.3, 0.1]] * 2)),  # their sum is 1 but for rounding
     ]
 
 
@@ -144,6 +145,9 @@ def from_the_distance(p, draft):
 
 wrong.edits("""
 # as_often_written
+## kept_but_for_rounding: Where the draft is the model your *kept* is 1 only up to rounding; do not divide by 1 − kept.
+- replacement = np.where(total > 0, left / np.where(total > 0, total, 1), p)
++ replacement = np.where(kept[:, None] < 1, left / np.where(kept < 1, 1 - kept, 1)[:, None], p)
 ## replaced_from_p: You draw the replacement from p itself; then what the draft likes comes too often.
 - replacement = np.where(total > 0, left / np.where(total > 0, total, 1), p)
 + replacement = p

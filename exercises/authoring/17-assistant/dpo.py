@@ -146,6 +146,9 @@ wrong.edits("""
 ## slope_of_sigma: Your gradient is that of −σ; the loss is −ln σ.
 - pull = beta * np.exp(-np.logaddexp(0, z)) / len(z)
 + pull = beta * np.exp(-np.logaddexp(0, z) - np.logaddexp(0, -z)) / len(z)
+## over_both_columns: Your gradient is a mean over all answers; the loss is a mean over the pairs, of two answers each.
+- pull = beta * np.exp(-np.logaddexp(0, z)) / len(z)
++ pull = beta * np.exp(-np.logaddexp(0, z)) / len(z) / 2
 ## uphill: The gradient has the wrong sign: it points to where the loss falls.
 - return loss, np.stack([-pull, pull], axis=1)
 + return loss, np.stack([pull, -pull], axis=1)

@@ -6,11 +6,12 @@ from pathlib import Path
 
 from clearcheck.author.loading import AuthoringError, find_folder
 from clearcheck.files import RECORD_VARIABLE
+from clearcheck.grading.question import STUB
 from clearcheck.notebooks.file import NotANotebook, read_notebook, source_of
 from clearcheck.worker.limits import RELEASE_CELL_SECONDS
 
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
-STUB = 'raise NotImplementedError("Write your answer here.")'
+MISSING = f'raise NotImplementedError("{STUB}")'
 DROPPED_TAG = "solution"
 
 
@@ -66,7 +67,7 @@ def without_solution(source: str, cell: str) -> str:
             raise AuthoringError(f'Cell "{cell}": "{marker}" has no partner; the two markers come in turn.')
         inside = not inside
         if inside:
-            kept.append(line[: len(line) - len(line.lstrip())] + STUB)
+            kept.append(line[: len(line) - len(line.lstrip())] + MISSING)
     if inside:
         raise AuthoringError(f'Cell "{cell}": "{BEGIN}" has no "{END}".')
     return "\n".join(kept)

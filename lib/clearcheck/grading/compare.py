@@ -12,7 +12,7 @@ from clearcheck.worker.values import Unsupported
 
 KINDS = {"float": "f", "int": "iu", "bool": "b"}
 WORDS = {"f": "floating-point", "i": "integer", "u": "integer", "b": "boolean", "c": "complex"}
-WHOLE = "a whole number is expected: // divides whole numbers, / always gives a float"
+WHOLE = "a whole number is expected: // gives one if both its numbers are whole, / always gives a float"
 FEW_KEYS = 10
 NUMBER = bool | int | float | np.generic
 

@@ -14,7 +14,7 @@ import numpy as np
 from clearcheck.grading.compare import Finding
 from clearcheck.grading.describe import BY_HOW, instead_of, situation
 from clearcheck.grading.diagnose import Diagnosis, KnownMistake, diagnose
-from clearcheck.grading.question import AnswerProblem, Equals, NotAnswered, Question, Stopped
+from clearcheck.grading.question import STUB, AnswerProblem, Equals, NotAnswered, Question, Stopped
 from clearcheck.grading.replies import CLOSE, Call
 from clearcheck.grading.taken import taken
 from clearcheck.worker.asked import Asked
@@ -22,6 +22,7 @@ from clearcheck.worker.guarded_call import printable
 from clearcheck.worker.values import Unsupported, pack, unpack
 
 PASSED, PARTLY, NOT_RIGHT, NOT_ANSWERED = "passed", "partly right", "not right yet", "not answered"
+SHOWN = 60  # characters of a name
 Transport = Callable[[Asked, bytes], dict]
 
 
@@ -176,6 +177,11 @@ def problem_of(call: Call, question: Question) -> AnswerProblem | None:
     start = f"{situation(call.args, question.how)} {words.subject}"
     if kind == "missing":
         return NotAnswered(reply.get("text") or f"No {words.defined} named `{question.name}` is defined yet.")
+    if kind == "unanswered" and reply.get("text") not in ("", None, STUB):
+        return AnswerProblem(f"{start} raised {describe_error(reply)}.")
+    if kind == "unanswered" and reply.get("by") not in ("", None, question.name):
+        called = f"`{reply['by'][:SHOWN]}`, which still raises NotImplementedError"
+        return AnswerProblem(f"`{question.name}` calls {called}: write that answer first.")
     if kind == "unanswered":
         return NotAnswered(f"`{question.name}` still raises NotImplementedError: write your answer there.")
     if kind == "no function":

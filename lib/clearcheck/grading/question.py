@@ -19,6 +19,7 @@ from clearcheck.worker.limits import CALL_SECONDS, TRAINING_SECONDS
 from clearcheck.worker.values import canonical, pack
 
 SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+STUB = "Write your answer here."  # what an answer that is missing raises NotImplementedError with
 DTYPES = (None, "float", "int", "bool")
 
 

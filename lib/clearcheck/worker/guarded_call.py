@@ -92,7 +92,7 @@ def _ended(action: Callable[[], dict], seconds: float, scope: dict | None) -> di
     except TimeLimit as late:
         return {"kind": "time", "line": _line_of(late, scope)}
     except NotImplementedError as error:
-        return {**raised(error, scope), "kind": "unanswered"}
+        return {**raised(error, scope), "kind": "unanswered", "by": _own_frame(error, scope)[1]}
     except KeyboardInterrupt:
         raise
     except BaseException as error:
@@ -171,13 +171,19 @@ def _text_of(error: BaseException) -> str:
 
 
 def _line_of(error: BaseException, scope: dict | None) -> str:
-    """The learner's line in which it happened: the last one in a frame of their own namespace."""
+    """The learner's line in which it happened."""
     if isinstance(error, SyntaxError):
         return plain((error.text or "").strip())
-    line, trace = "", error.__traceback__
+    return plain(_own_frame(error, scope)[0])
+
+
+def _own_frame(error: BaseException, scope: dict | None) -> tuple[str, str]:
+    """The last line in a frame of the learner's own namespace, and the function or class at its top that it is in."""
+    line, inside, trace = "", "", error.__traceback__
     while trace is not None and scope is not None:
         frame = trace.tb_frame
         if frame.f_globals is scope:
             line = linecache.getline(frame.f_code.co_filename, trace.tb_lineno).strip() or line
+            inside = frame.f_code.co_qualname.split(".")[0]
         trace = trace.tb_next
-    return plain(line)
+    return line, inside

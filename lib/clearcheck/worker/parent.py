@@ -201,7 +201,7 @@ def _well_formed(reply: dict) -> bool:
     """A reply that code of ours could have sent: the learner's code may have found the pipe."""
     texts = {"raised": ("type", "text", "line"), "unanswered": (), "no function": ("type",), "missing": (), "time": ()}
     texts |= {"misfit": ("text",)}
-    if any(type(reply.get(key, "")) is not str for key in ("operation", "line", "output")):
+    if any(type(reply.get(key, "")) is not str for key in ("operation", "line", "output", "by", "text")):
         return False
     kind = reply.get("kind")
     if kind == "value":
