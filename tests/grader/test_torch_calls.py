@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from clearcheck import WrongSolutions, equals, holds
 from clearcheck.author.torch_arguments import generation_call, small_logits, small_model, training_call
-from clearcheck.author.torch_checks import learns, obeys_steps, samples_follow
+from clearcheck.author.torch_loops import learns, obeys_steps, samples_follow
 from clearcheck.grading.evaluate import evaluate
 
 from .torch_asked import SmallModel, asks, nn, optimizer, result_of, said, torch

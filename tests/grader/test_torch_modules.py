@@ -3,7 +3,7 @@
 import pytest
 from clearcheck import WrongSolutions, equals, holds
 from clearcheck.author.torch_arguments import module_call
-from clearcheck.author.torch_checks import keeps, parameter_count
+from clearcheck.author.torch_checks import causal, keeps, parameter_count
 from clearcheck.worker.torch_modules import nothing_drawn
 
 from .torch_asked import STRAIGHT, Straight, asks, drawn, module, nn, result_of, said, torch
@@ -195,3 +195,10 @@ def test_what_a_module_keeps_of_a_token_is_counted(line, numbers):
     assert said(answer, question(numbers)) == ""
     told = f"With each token your module keeps {numbers} numbers more; {numbers // 2} are enough: the outputs."
     assert said(answer, question(numbers // 2)) == told
+
+
+def test_outputs_that_are_nan_do_not_count_as_causal():
+    """Would catch points for outputs that no later token changes because they are nan before and after."""
+    question = asks(holds("later", 1, causal(drawn)))
+    assert "are nan or inf" in said(module(forward="return 0 * (self.inner(x) / 0)"), question)
+    assert result_of(Straight, question).points == 1

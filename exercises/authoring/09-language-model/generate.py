@@ -4,7 +4,7 @@ import numpy as np
 import torch
 from clearcheck import Inputs, Question, answers_to, equals, holds
 from clearcheck.author.torch_arguments import generation_call, small_logits, small_model
-from clearcheck.author.torch_checks import FAR, SAMPLES, generates_quietly, samples_follow
+from clearcheck.author.torch_loops import FAR, SAMPLES, generates_quietly, samples_follow
 
 
 def greedy_reference(model, ids, n_tokens, length, temperature=1.0):

@@ -5,7 +5,7 @@ import torch
 import torch.nn.functional as F
 from clearcheck import Inputs, Question, answers_to, holds
 from clearcheck.author.torch_arguments import training_call
-from clearcheck.author.torch_checks import learns, obeys_steps
+from clearcheck.author.torch_loops import learns, obeys_steps
 
 from .parts import BRINGS, ViT, crosses
 

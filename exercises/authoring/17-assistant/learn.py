@@ -4,7 +4,7 @@ import numpy as np
 import torch
 from clearcheck import Inputs, Question, answers_to, holds
 from clearcheck.author.torch_arguments import training_call
-from clearcheck.author.torch_checks import learns
+from clearcheck.author.torch_loops import learns
 from torch import nn
 
 SECONDS = 20.0  # of one loop, on a slow machine too

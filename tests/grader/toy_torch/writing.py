@@ -3,7 +3,7 @@
 import torch
 from clearcheck import Inputs, Question, answers_to, equals, holds
 from clearcheck.author.torch_arguments import generation_call, small_model
-from clearcheck.author.torch_checks import generates_quietly
+from clearcheck.author.torch_loops import generates_quietly
 
 from .shared import SECONDS
 

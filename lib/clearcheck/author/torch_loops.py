@@ -1,0 +1,120 @@
+"""Tests for `holds` of a loop that trains a model or writes with one; `draw(rng)` gives the arguments of a call."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from clearcheck.author.torch_arguments import small_logits
+from clearcheck.author.torch_checks import Draw, Test
+from clearcheck.grading.describe import describe
+
+SAMPLES = 4000
+FAR = 5  # standard deviations: once in a million right answers
+
+
+def learns(
+    draw: Callable[[np.random.Generator], tuple[tuple, np.ndarray]],
+    steps: int,
+    score: Callable,
+    threshold: float,
+    what: str = "loss",
+    smaller: bool = True,
+    advice: Callable[[float], str] = lambda value: "",
+    kind: str = "",
+) -> Test:
+    """The loop takes at most `steps` optimiser steps, and its module scores well on what it has not seen.
+
+    `draw(rng)` gives a `training_call` and the targets of what is held out, for `score(output, targets)`; that
+    has to be at most the threshold, or at least, where it is not `smaller` that is better. `advice` ends the message: a
+    sentence on what such a score is a sign of. `kind` names the class that the module has to have. Where the call asks
+    for what is written, that is scored.
+    """
+
+    def enough(value):
+        return value <= threshold if smaller else value >= threshold
+
+    def test(ask, rng):
+        args, targets = draw(rng)
+        came = ask(*args)
+        if came["steps"] > steps:
+            return f"Your loop took {came['steps']} optimiser steps; at most {steps} are allowed."
+        output = came["output"]
+        if not isinstance(output, np.ndarray) or len(output) != len(targets):
+            came = describe(output, "a tensor")
+            return f"Your model should give a tensor of shape ({len(targets)}, …) for as many examples; it gave {came}."
+        if kind and kind not in came["kinds"]:
+            return f"Your loop gave a model of the class {came['kinds'][0]}; train your `{kind}`."
+        whole = float(score(output, targets))
+        value = float(score(came["written"], targets)) if "written" in came else whole
+        if enough(value):
+            return None
+        if enough(whole):
+            return (
+                f"Shown whole rows your model does well, {what} {whole:.3g}; shown no more than has been written, it "
+                f"does not, {value:.3g}. A place sees what comes after it: is the mask of your model causal?"
+            )
+        taken = f"After {came['steps']} optimiser steps"
+        asked = f"{'at most' if smaller else 'at least'} {threshold:g} is asked for"
+        seen = f"{taken} the {what} on examples that your loop has not seen is {value:.3g}; {asked}."
+        return f"{seen} {advice(value)}".rstrip()
+
+    return test
+
+
+def obeys_steps(draw: Callable, shape_of: Callable[[np.ndarray], tuple], few: int = 3) -> Test:
+    """Given `few` steps as its last argument the loop takes no more, and the output of its module has its shape."""
+
+    def test(ask, rng):
+        (plan,), targets = draw(rng)
+        came = ask({**plan, "arguments": (*plan["arguments"][:-1], few)})
+        if not 0 < came["steps"] <= few:
+            return f"With steps={few} your loop took {came['steps']} steps of an optimiser."
+        shape, gave = shape_of(targets), np.shape(came["output"])
+        return None if gave == shape else f"The model should give scores of shape {shape}; it gave {gave}."
+
+    return test
+
+
+def generates_quietly(draw: Draw) -> Test:
+    """The model is called in eval() mode and without gradients, and is left in the mode in which it came."""
+
+    def test(ask, rng):
+        (plan,) = draw(rng)
+        record = ask({**plan, "training": True, "gives": "record"})
+        if not record["shapes"]:
+            return "Your function never called the model."
+        if any(record["training"]):
+            return "The model was called in train() mode, in which dropout acts: call model.eval() before."
+        if any(record["gradients"]):
+            return "Gradients were kept while the model wrote: put the calls under torch.no_grad()."
+        if ask({**plan, "training": False, "gives": "record"})["left"]:
+            return "A model that came in eval() mode was left in train() mode: go back to the mode it came in."
+        return None
+
+    return test
+
+
+def samples_follow(draw: Draw, probabilities: Callable[..., np.ndarray]) -> Test:
+    """The one token that is written after a prompt comes with the right probability.
+
+    `draw(rng)` gives a `generation_call` whose first argument is a prompt of shape (1, N), and that asks for one token.
+    `probabilities(logits, *rest)` takes the logits of its last place and the arguments after the prompt.
+    """
+
+    def test(ask, rng):
+        (plan,) = draw(rng)
+        prompt, *rest = plan["arguments"]
+        came = ask({**plan, "arguments": (np.repeat(prompt, SAMPLES, axis=0), *rest)})
+        expected = probabilities(small_logits(plan["model"], prompt)[0, -1], *rest)
+        shape = (SAMPLES, prompt.shape[1] + 1)
+        if not isinstance(came, np.ndarray) or came.shape != shape:
+            return f"Your function should return ids of shape {shape}; it returned {describe(came, 'a tensor')}."
+        counts = np.bincount(came[:, -1], minlength=len(expected))
+        far = np.abs(counts - SAMPLES * expected) > FAR * np.sqrt(SAMPLES * expected * (1 - expected)) + 0.5
+        if not far.any():
+            return None
+        token = int(np.argmax(far))
+        often = "often" if counts[token] > SAMPLES * expected[token] else "seldom"
+        return f"In {SAMPLES:,} samples the token {token} came {counts[token]:,} times: too {often}."
+
+    return test
