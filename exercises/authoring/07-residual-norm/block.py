@@ -152,20 +152,6 @@ def as_often_written(X, norm_1, norm_2, form):
     return norm(Y + think(Y), norm_2)
 
 
-@wrong("Your pre-norm block adds to the normalised tokens; the stream should bypass the norm.")
-def pre_norms_the_stream(X, norm_1, norm_2, form):
-    def norm(Z, pair):
-        return pair[0][:, None] * (Z - Z.mean(axis=0)) / np.sqrt(Z.var(axis=0) + 1e-5) + pair[1][:, None]
-
-    if form == "pre-norm":
-        Z = norm(X, norm_1)
-        Y = Z + look_back(Z)
-        Z = norm(Y, norm_2)
-        return Z + think(Z)
-    Y = norm(X + look_back(X), norm_1)
-    return norm(Y + think(Y), norm_2)
-
-
 @wrong(
     "The residual connections are missing: each part takes the place of what it should be added to.",
     section="identity-plus-a-bit",
@@ -205,6 +191,11 @@ def parts_exchanged(X, norm_1, norm_2, form):
 
 wrong.edits("""
 # as_often_written
+## pre_norms_the_stream: Your pre-norm block adds to the normalised tokens; the stream should bypass the norm.
+- Y = X + look_back(norm(X, norm_1))
+- return Y + think(norm(Y, norm_2))
++ Y = norm(X, norm_1) + look_back(norm(X, norm_1))
++ return norm(Y, norm_2) + think(norm(Y, norm_2))
 ## pre_norms_the_part: Your pre-norm block normalises what a part gives back; it should normalise what the part reads.
 - Y = X + look_back(norm(X, norm_1))
 - return Y + think(norm(Y, norm_2))

@@ -151,19 +151,6 @@ def as_often_written(sources, targets, start, end, padding):
     return source, read, wanted
 
 
-@wrong("The end token stands behind the padding instead of right after the last word.")
-def end_behind_the_padding(sources, targets, start, end, padding):
-    def filled(rows):
-        longest = max(len(row) for row in rows)
-        return np.array([row + [padding] * (longest - len(row)) for row in rows])
-
-    source = filled([words for words in sources])
-    read = filled([[start, *words] for words in targets])
-    wanted = filled([words for words in targets])
-    ends = np.full((len(targets), 1), end)
-    return np.hstack([source, ends]), read, np.hstack([wanted, ends])
-
-
 @wrong(
     "The batch is filled up first and the markers come afterwards, and so the end token is missing from shorter "
     "sentences."
@@ -199,6 +186,11 @@ def sentences_changed(sources, targets, start, end, padding):
 
 wrong.edits("""
 # as_often_written
+## end_behind_the_padding: The end token stands behind the padding instead of right after the last word.
+- source = filled([[*words, end] for words in sources])
++ source = np.pad(filled(sources), ((0, 0), (0, 1)), constant_values=end)
+- wanted = filled([[*words, end] for words in targets])
++ wanted = np.pad(filled(targets), ((0, 0), (0, 1)), constant_values=end)
 ## not_shifted [common-mistakes]: What is read is what is wanted, so the model only has to copy: nothing is shifted.
 - read = filled([[start, *words] for words in targets])
 + read = filled([[*words, end] for words in targets])

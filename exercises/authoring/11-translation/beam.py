@@ -339,49 +339,6 @@ def as_often_written(p, start, end, n_tokens, n_beams, alpha):
     return np.array(best[0][1:]), float(score(best))
 
 
-@wrong("You extend texts behind their end token.")
-def written_on_after_the_end(p, start, end, n_tokens, n_beams, alpha):
-    def score(beam):
-        return beam[1] / (len(beam[0]) - 1) ** alpha
-
-    beams = [([start], 0.0)]
-    for _ in range(n_tokens):
-        candidates = []
-        for text, total in beams:
-            if True:
-                scores = next_scores(p, np.array([text]))[0]
-                log_p = scores - scores.max()
-                log_p = log_p - np.log(np.exp(log_p).sum())
-                candidates += [([*text, word], total + more) for word, more in enumerate(log_p)]
-        beams = sorted(candidates, key=score, reverse=True)[:n_beams]
-    best = max(beams, key=score)
-    return np.array(best[0][1:]), float(score(best))
-
-
-@wrong("You divide twice: what a beam holds has been divided already, and the score divides it again.")
-def divided_in_every_step(p, start, end, n_tokens, n_beams, alpha):
-    def score(beam):
-        return beam[1] / (len(beam[0]) - 1) ** alpha
-
-    beams = [([start], 0.0)]
-    for _ in range(n_tokens):
-        candidates = [beam for beam in beams if beam[0][-1] == end]
-        for text, total in beams:
-            if text[-1] != end:
-                scores = next_scores(p, np.array([text]))[0]
-                log_p = scores - scores.max()
-                log_p = log_p - np.log(np.exp(log_p).sum())
-                candidates += [
-                    ([*text, word], (total * max(len(text) - 1, 1) ** alpha + more * 1.0) / len(text) ** alpha)
-                    for word, more in enumerate(log_p)
-                ]
-        beams = sorted(candidates, key=score, reverse=True)[:n_beams]
-        if all(text[-1] == end for text, _ in beams):
-            break
-    best = max(beams, key=score)
-    return np.array(best[0][1:]), float(score(best))
-
-
 @wrong(
     "Ended beams are set aside and give their place to others; here they stay among the beams, and may be thrown out."
 )
@@ -407,6 +364,17 @@ def ended_ones_set_aside(p, start, end, n_tokens, n_beams, alpha):
 
 wrong.edits("""
 # as_often_written
+## written_on_after_the_end: You extend texts behind their end token.
+- candidates = [beam for beam in beams if beam[0][-1] == end]
++ candidates = []
+- if text[-1] != end:
++ if True:
+- if all(text[-1] == end for text, _ in beams):
++ if False:
+## divided_in_every_step: You divide twice: what a beam holds has been divided already, and the score divides it again.
+- candidates += [([*text, word], total + more) for word, more in enumerate(log_p)]
++ summed = total * max(len(text) - 1, 1) ** alpha
++ candidates += [([*text, word], (summed + more) / len(text) ** alpha) for word, more in enumerate(log_p)]
 ## pushed_out_remembered: You let an ended text win that was pushed out of the beams earlier; what is thrown out stays
 out.
 - beams = [([start], 0.0)]

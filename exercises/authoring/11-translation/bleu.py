@@ -186,22 +186,6 @@ def clipped_over_the_batch(written, wanted, longest):
     return exact, float(np.exp(np.mean(np.log(precisions)) + min(0.0, 1 - r / c)))
 
 
-@wrong("Where an order has no hit you take the logarithm of 0 or divide by 0.")
-def log_of_no_hits(written, wanted, longest):
-    exact = sum(a == b for a, b in zip(written, wanted, strict=True)) / len(wanted)
-    c, r = sum(map(len, written)), sum(map(len, wanted))
-    precisions = []
-    for n in range(1, longest + 1):
-        hits = total = 0
-        for a, b in zip(written, wanted, strict=True):
-            ours = [tuple(a[i : i + n]) for i in range(len(a) - n + 1)]
-            theirs = [tuple(b[i : i + n]) for i in range(len(b) - n + 1)]
-            hits += sum(min(ours.count(gram), theirs.count(gram)) for gram in set(ours))
-            total += len(ours)
-        precisions.append(np.divide(hits, total))
-    return exact, float(np.exp(np.mean(np.log(precisions)) + min(0.0, 1 - np.divide(r, c))))
-
-
 @wrong("You compute a BLEU of each sentence and average; hits, n-grams and lengths are summed over the batch.")
 def mean_of_sentence_bleus(written, wanted, longest):
     exact = sum(a == b for a, b in zip(written, wanted, strict=True)) / len(wanted)
@@ -220,6 +204,13 @@ def mean_of_sentence_bleus(written, wanted, longest):
 
 wrong.edits("""
 # as_often_written
+## log_of_no_hits: Where an order has no hit you take the logarithm of 0 or divide by 0.
+- precisions.append(hits / max(total, 1))
++ precisions.append(np.divide(hits, total))
+- if min(precisions) == 0:
++ if False:
+- return exact, float(np.exp(np.mean(np.log(precisions)) + min(0.0, 1 - r / c)))
++ return exact, float(np.exp(np.mean(np.log(precisions)) + min(0.0, 1 - np.divide(r, c))))
 ## not_clipped: Every written n-gram that occurs in the wanted sentence is a hit, however often it was written.
 - hits += sum(min(ours.count(gram), theirs.count(gram)) for gram in set(ours))
 + hits += sum(gram in theirs for gram in ours)

@@ -253,20 +253,6 @@ def never_shrunk(Q, blocks, causal):
     return products / sums, m + np.log(sums)
 
 
-@wrong("The last block is missing from your result.", section="common-mistakes")
-def without_the_last(Q, blocks, causal):
-    K, V = (np.concatenate(parts, axis=1) for parts in zip(*blocks, strict=True))
-    C, N = K.T @ Q / np.sqrt(len(Q)), Q.shape[1]
-    if causal:
-        C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -np.inf)
-    if len(blocks) > 1:
-        kept = len(C) - blocks[-1][0].shape[1]
-        C, V = C[:kept], V[:, :kept]
-    m = np.maximum(C.max(axis=0), -1e300)
-    e = np.exp(C - m)
-    return V @ e / e.sum(axis=0), m + np.log(e.sum(axis=0))
-
-
 @wrong(
     "A block that a target may not see at all has no largest score: you subtract −∞ from −∞ there.",
     section="what-to-remember-of-a-block",
@@ -291,6 +277,11 @@ def hidden_blocks_undefined(Q, blocks, causal):
 
 wrong.edits("""
 # as_often_written
+## without_the_last [common-mistakes]: The last block is missing from your result.
+- m = C.max(axis=0)
++ size = blocks[-1][0].shape[1] if len(blocks) > 1 else 0
++ C, V = C[: len(C) - size], V[:, : len(C) - size]
++ m = np.maximum(C.max(axis=0), -1e300)
 ## not_divided: Your outputs are not divided by l, the sum of the exponentials.
 - return V @ e / e.sum(axis=0), m + np.log(e.sum(axis=0))
 + return V @ e, m + np.log(e.sum(axis=0))

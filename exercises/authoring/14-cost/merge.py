@@ -164,18 +164,6 @@ def factors_upside_down(m_1, l_1, O_1, m_2, l_2, O_2):
     return m, s_1 * l_1 + s_2 * l_2, s_1 * O_1 + s_2 * O_2
 
 
-@wrong(
-    "You go back to exponentials without a subtracted maximum, and these overflow or vanish for large scores.",
-    section="one-pass-is-enough",
-)
-def absolute_exponentials(m_1, l_1, O_1, m_2, l_2, O_2):
-    m = np.maximum(m_1, m_2)
-    sums = np.exp(m_1) * l_1 + np.exp(m_2) * l_2
-    products = np.exp(m_1) * O_1 + np.exp(m_2) * O_2
-    back = np.exp(-np.where(np.isneginf(m), 0.0, m))
-    return m, sums * back, products * back
-
-
 @wrong("An `if` decides once for all targets; here each target has maxima of its own.")
 def one_decision(m_1, l_1, O_1, m_2, l_2, O_2):
     if m_1 > m_2:
@@ -187,6 +175,11 @@ def one_decision(m_1, l_1, O_1, m_2, l_2, O_2):
 
 wrong.edits("""
 # with_a_finite_level
+## absolute_exponentials [one-pass-is-enough]: You go back to exponentials without a subtracted maximum, and these
+overflow or vanish for large scores.
+- return m, *(np.exp(m_1 - level) * one + np.exp(m_2 - level) * two for one, two in ((l_1, l_2), (O_1, O_2)))
++ back = np.exp(-level)
++ return m, *(back * (np.exp(m_1) * one + np.exp(m_2) * two) for one, two in ((l_1, l_2), (O_1, O_2)))
 ## added_as_they_are: You add the sums as they are, though each was measured from a largest score of its own.
 - m = np.maximum(m_1, m_2)
 - level = np.where(np.isneginf(m), 0, m)

@@ -232,19 +232,6 @@ def pages_poured_out(Q, pool_K, pool_V, tables, lengths):
     return outputs
 
 
-@wrong("A weight of 0 does not remove what a place holds: 0 times NaN is NaN. Cut before you multiply.")
-def hidden_by_weight_zero(Q, pool_K, pool_V, tables, lengths):
-    share = Q.shape[1] // pool_K.shape[1]
-    outputs = np.zeros((*Q.shape[:2], pool_V.shape[2]))
-    for i, h in np.ndindex(*Q.shape[:2]):
-        K, V = (np.concatenate([pool[page, h // share] for page in tables[i]], axis=1) for pool in (pool_K, pool_V))
-        scores = Q[i, h] @ K / np.sqrt(Q.shape[2])
-        scores[lengths[i] :] = -np.inf
-        e = np.exp(scores - scores.max())
-        outputs[i, h] = V @ e / e.sum()
-    return outputs
-
-
 wrong.edits("""
 # as_often_written
 ## largest_from_zero: Your largest score is never below 0; where all scores are, every exponential vanishes.
@@ -328,6 +315,12 @@ the divisor.
 + own, seen = tables[i][::-1], slice(0, lengths[i])
 
 # as_often_written_too
+## hidden_by_weight_zero: A weight of 0 does not remove what a place holds: 0 times NaN is NaN. Cut before you multiply.
+- np.concatenate([pool[page, h // share] for page in tables[i]], axis=1)[:, : lengths[i]]
++ np.concatenate([pool[page, h // share] for page in tables[i]], axis=1)
+- scores = Q[i, h] @ K / np.sqrt(Q.shape[2])
++ scores = Q[i, h] @ K / np.sqrt(Q.shape[2])
++ scores[lengths[i] :] = -np.inf
 ## scaled_by_the_whole_width: You divide the scores by K, and not by its root.
 - scores = Q[i, h] @ K / np.sqrt(Q.shape[2])
 - scores[lengths[i] :] = -np.inf

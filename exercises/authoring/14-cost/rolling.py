@@ -170,20 +170,6 @@ def looks_before_it_stores(k, v, q, keys, values, length):
     return y, keys, values
 
 
-@wrong("You move all columns one place to the left and store in the last; a token stays in the column n mod W.")
-def pushed_along(k, v, q, keys, values, length):
-    W = keys.shape[1]
-    keys, values = keys.copy(), values.copy()
-    if length < W:
-        keys[:, length], values[:, length] = k, v
-    else:
-        keys, values = np.c_[keys[:, 1:], k], np.c_[values[:, 1:], v]
-    seen = slice(0, min(length + 1, W))
-    scores = q @ keys[:, seen] / np.sqrt(len(q))
-    e = np.exp(scores - scores.max())
-    return values[:, seen] @ e / e.sum(), keys, values
-
-
 wrong.edits("""
 # first_columns
 ## empty_columns_zero: You set columns that were never used to 0 and let them take part; a score of 0 has a weight.
@@ -202,6 +188,11 @@ wrong.edits("""
 + return values @ e / e.sum(), keys, values
 
 # as_often_written
+## pushed_along: You move all columns one place to the left and store in the last; a token stays in the column n mod W.
+- keys[:, length % W], values[:, length % W] = k, v
++ if length >= W:
++     keys, values = np.roll(keys, -1, axis=1), np.roll(values, -1, axis=1)
++ keys[:, min(length, W - 1)], values[:, min(length, W - 1)] = k, v
 ## last_column_again: Once all columns are used, yours goes on replacing the last one; the oldest token lies elsewhere.
 - keys[:, length % W], values[:, length % W] = k, v
 + keys[:, min(length, W - 1)], values[:, min(length, W - 1)] = k, v

@@ -190,24 +190,13 @@ def as_often_written(weights, gradients, states, t, rate, betas, eps):
     return np.concatenate(pieces), kept
 
 
-@wrong("You write into the states of the caller.")
-def states_written_over(weights, gradients, states, t, rate, betas, eps):
-    R, pieces, kept = len(states), [], []
-    cuts = zip(np.array_split(weights, R), np.array_split(gradients, R, axis=1), states, strict=True)
-    for own, rows, (m, v) in cuts:
-        g = rows.mean(axis=0)
-        m *= betas[0]
-        m += (1 - betas[0]) * g
-        v *= betas[1]
-        v += (1 - betas[1]) * g**2
-        m_hat, v_hat = m / (1 - betas[0] ** t), v / (1 - betas[1] ** t)
-        pieces.append(own - rate * m_hat / (np.sqrt(v_hat) + eps))
-        kept.append((m, v))
-    return np.concatenate(pieces), kept
-
-
 wrong.edits("""
 # as_often_written
+## states_written_over: You write into the states of the caller.
+- m = betas[0] * m + (1 - betas[0]) * g
+- v = betas[1] * v + (1 - betas[1]) * g**2
++ m[:] = betas[0] * m + (1 - betas[0]) * g
++ v[:] = betas[1] * v + (1 - betas[1]) * g**2
 ## counted_from_zero: You take one from t; the first step has t = 1, so yours divides by 0 there.
 - m_hat, v_hat = m / (1 - betas[0] ** t), v / (1 - betas[1] ** t)
 + m_hat, v_hat = m / (1 - betas[0] ** (t - 1)), v / (1 - betas[1] ** (t - 1))

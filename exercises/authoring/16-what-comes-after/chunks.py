@@ -176,23 +176,6 @@ def as_often_written_too(q, k, v, g, size):
     return y, inside, S
 
 
-@wrong("You use the gate of the token before: each gate weakens the past at its own token.")
-def gate_one_late(q, k, v, g, size):
-    N, V, K = len(q), v.shape[1], k.shape[1]
-    y, inside = np.zeros((N, V)), np.zeros((N, V))
-    S, z, own = np.zeros((V, K)), np.zeros(K), np.zeros((V, K))
-    for n in range(N):
-        late = g[n - 1] if n else 1.0
-        if n % size == 0:
-            own = np.zeros((V, K))
-        S = late * S + np.outer(v[n], k[n])
-        z = late * z + k[n]
-        own = late * own + np.outer(v[n], k[n])
-        inside[n] = own @ q[n]
-        y[n] = S @ q[n] / (z @ q[n])
-    return y, inside, S
-
-
 @wrong("You weaken the handed-on state by one gate only; each token of the chunk up to n has one.")
 def only_first_gate(q, k, v, g, size):
     N, V, K = len(q), v.shape[1], k.shape[1]
@@ -264,6 +247,9 @@ def quotients_of_products(q, k, v, g, size):
 
 wrong.edits("""
 # as_often_written
+## gate_one_late: You use the gate of the token before: each gate weakens the past at its own token.
+  N, V, K = len(q), v.shape[1], k.shape[1]
++ g = np.append(1.0, g[:-1])
 ## state_dropped: You begin every chunk with an empty state: nothing is handed on.
 - own = np.zeros((V, K))
 + own, S, z = np.zeros((V, K)), np.zeros((V, K)), np.zeros(K)
