@@ -169,3 +169,22 @@ def test_of_many_keys_one_that_does_not_fit_is_named():
     fewer = {name: value for name, value in expected.items() if name != "blocks.7"}
     assert "returned a dict of 99; the key 'blocks.7' is missing" in compare(fewer, expected, ()).message
     assert "the keys 'a', 'b' are expected" in compare({"a": 1.0}, {"a": 1.0, "b": 2.0}, ()).message
+
+
+@pytest.mark.parametrize(
+    ("came", "parts", "says"),
+    [
+        ((RIGHT, 2.0), (0,), None),
+        ((RIGHT + 1, 1.0), (1,), None),
+        ((RIGHT, 2.0), (1,), "at position 1, your function returned 2"),
+        ((RIGHT,), (0,), "a tuple of 2 is expected"),
+        ({"a": RIGHT, "b": 2.0}, ("a",), None),
+        ({"a": RIGHT, "b": 2.0}, ("b",), "under the key 'b', your function returned 2"),
+        ({"a": RIGHT}, ("a",), "the keys 'a', 'b' are expected"),
+    ],
+)
+def test_parts_earn_their_points_whatever_the_others_are(came, parts, says):
+    """Would catch a check of one entry that reads all, one that reads none, and one that takes another structure."""
+    expected = {"a": RIGHT, "b": 1.0} if isinstance(came, dict) else (RIGHT, 1.0)
+    found = compare(came, expected, ARGS, parts=parts)
+    assert found is None if says is None else says in found.message

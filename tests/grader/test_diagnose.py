@@ -27,6 +27,20 @@ def test_a_float_for_a_count_is_not_told_as_a_mistake_with_the_right_count():
     assert "a float" in result.checks[0].message and result.checks[0].diagnosis is None
 
 
+def test_a_mistake_in_one_entry_is_told_whatever_the_others_are():
+    """Would catch two mistakes in one answer, each of a check of its own, that together are no known mistake."""
+    wrong = WrongSolutions("q")
+    wrong("You add 2.")(renamed("adds_two", lambda x: {"sum": x + 2, "double": 2 * x}))
+    wrong("You double twice.")(renamed("doubles_twice", lambda x: {"sum": x + 1, "double": 4 * x}))
+    checks = (
+        equals(key, 1, lambda rng: [(rng.normal(),)], lambda x: {"sum": x + 1, "double": 2 * x}, parts=(key,))
+        for key in ("sum", "double")
+    )
+    result = result_of(lambda x: {"sum": x + 2, "double": 4 * x}, *checks, wrong=wrong.of("q"))
+    assert [check.diagnosis.message for check in result.checks] == ["You add 2.", "You double twice."]
+    assert not any(check.diagnosis.everywhere for check in result.checks)
+
+
 def renamed(name, function):
     function.__name__ = name
     return function

@@ -34,6 +34,7 @@ class _Asked:
     atol: float
     dtype: str | None
     how: str
+    parts: tuple = ()
 
     def sentence(self, where: str, came: str, expected: str) -> Finding:
         words = BY_HOW[self.how]
@@ -48,10 +49,19 @@ class _Asked:
 
 
 def compare(
-    came, expected, args: tuple, atol: float = 1e-9, dtype: str | None = None, how: str = "function"
+    came,
+    expected,
+    args: tuple,
+    atol: float = 1e-9,
+    dtype: str | None = None,
+    how: str = "function",
+    parts: tuple = (),
 ) -> Finding | None:
-    """None when `came` equals `expected`, else the first difference in the fixed order of steps."""
-    return _compare(came, expected, _Asked(args, atol, dtype, how), "")
+    """None when `came` equals `expected`, else the first difference in the fixed order of steps.
+
+    With `parts`, keys of a dict or places of a tuple, the values of the others are not looked at.
+    """
+    return _compare(came, expected, _Asked(args, atol, dtype, how, parts), "")
 
 
 def kind_finding(came, args: tuple, how: str = "function") -> Finding | None:
@@ -112,7 +122,8 @@ def _dicts(came, expected: dict, asked: _Asked, where: str) -> Finding | None:
     if came.keys() != expected.keys():
         return _keys(came, expected, asked, where)
     place = BY_HOW[asked.how].place
-    findings = (_compare(came[key], expected[key], asked, _inside(where, place.format(key))) for key in expected)
+    keys = asked.parts if asked.parts and not where else expected
+    findings = (_compare(came[key], expected[key], asked, _inside(where, place.format(key))) for key in keys)
     return next((finding for finding in findings if finding), None)
 
 
@@ -133,8 +144,8 @@ def _sequences(came, expected, asked: _Asked, where: str) -> Finding | None:
         return wrong
     if len(came) != len(expected):
         return asked.sentence(where, asked.describe(came), f"{name} is expected")
-    pairs = enumerate(zip(came, expected, strict=True))
-    findings = (_compare(a, b, asked, _inside(where, f"at position {i}")) for i, (a, b) in pairs)
+    places = asked.parts if asked.parts and not where else range(len(expected))
+    findings = (_compare(came[i], expected[i], asked, _inside(where, f"at position {i}")) for i in places)
     return next((finding for finding in findings if finding), None)
 
 

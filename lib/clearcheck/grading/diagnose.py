@@ -58,7 +58,8 @@ def diagnose(
 
     @cache
     def agrees(number: int, check: int) -> bool:
-        return _agrees(question, wrong[number], transcripts[check])
+        parts = getattr(question.checks[check], "parts", ())
+        return _agrees(question, wrong[number], transcripts[check], parts)
 
     telling = [check for check, calls in enumerate(transcripts) if _telling(calls)]
     found = {}
@@ -73,15 +74,15 @@ def diagnose(
     return found
 
 
-def _agrees(question: Question, entry: KnownMistake, calls: list[Call]) -> bool:
+def _agrees(question: Question, entry: KnownMistake, calls: list[Call], parts: tuple) -> bool:
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        return all(_same(question, entry, call) for call in calls)
+        return all(_same(question, entry, call, parts) for call in calls)
 
 
-def _same(question: Question, entry: KnownMistake, call: Call) -> bool:
+def _same(question: Question, entry: KnownMistake, call: Call, parts: tuple) -> bool:
     reply = reply_of(entry.function, question.asked.of_known(entry.source), call.packed)
-    return same_reply(reply, call.reply, call.close)
+    return same_reply(reply, call.reply, call.close, parts)
 
 
 @lru_cache(maxsize=16384)

@@ -45,6 +45,7 @@ class Equals:
     reference: Callable
     atol: float | None
     dtype: str | None
+    parts: tuple = ()
 
     def run(self, ask, rng: np.random.Generator) -> Finding | None:
         """Ask every case, so that a known mistake can be told from all of them; the first failure is the message."""
@@ -71,7 +72,7 @@ class Equals:
             except AnswerProblem as problem:
                 yield Finding(str(problem))
                 continue
-            finding = compare(came, expected, args, atol=atol, dtype=self.dtype, how=how)
+            finding = compare(came, expected, args, atol=atol, dtype=self.dtype, how=how, parts=self.parts)
             yield finding or change_finding(ask.calls[-1].changed, how)
 
 
@@ -109,7 +110,7 @@ def _kind(ask) -> Finding | None:
     return next((finding for finding in findings if finding), None)
 
 
-def equals(name: str, points: int, cases: Callable, reference: Callable, atol=None, dtype=None) -> Equals:
+def equals(name: str, points: int, cases: Callable, reference: Callable, atol=None, dtype=None, parts=()) -> Equals:
     """A check against a reference.
 
     `cases(rng)` gives a list of argument tuples, `reference(*args)` the expected result; for a question about PyTorch
@@ -118,11 +119,15 @@ def equals(name: str, points: int, cases: Callable, reference: Callable, atol=No
     "float", "int" or "bool" arrays; without it the reference's own kind is asked for.
     Where the reference gives a whole number, 36.0 is refused; where it gives an array, a list is taken for one, and the
     other way round (`grading.taken`).
+    Of a dict or a tuple only `parts` are compared, keys or places, so that they earn their points whatever the others
+    are; a known mistake is told from them, too.
     """
     _check_points("equals", name, points)
     if dtype not in DTYPES:
         raise ValueError(f'equals("{name}"): dtype={dtype!r} is not one of {DTYPES}.')
-    return Equals(name, points, cases, reference, atol, dtype)
+    if not isinstance(parts, tuple):
+        raise ValueError(f'equals("{name}"): parts={parts!r} should be a tuple of keys or places: parts=({parts!r},).')
+    return Equals(name, points, cases, reference, atol, dtype, parts)
 
 
 def holds(name: str, points: int, test: Callable, drawn_as: str = "") -> Holds:

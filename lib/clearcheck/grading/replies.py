@@ -49,15 +49,27 @@ class Call:
         return self.reply.get("held", 0)
 
 
-def same_reply(a: dict, b: dict, close: float = CLOSE) -> bool:
-    """Both gave the same value and changed the same arguments, or both failed in the same way."""
+def same_reply(a: dict, b: dict, close: float = CLOSE, parts: tuple = ()) -> bool:
+    """Both gave the same value and changed the same arguments, or both failed in the same way.
+
+    With `parts`, keys of a dict or places of a tuple, the values are compared there alone.
+    """
     if a["kind"] != b["kind"]:
         return False
     if a["kind"] == "raised":
         return same_error(a, b)
     if a["kind"] != "value":
         return (a.get("type"), a.get("text")) == (b.get("type"), b.get("text"))
-    return a["changed"] == b["changed"] and same_value(a["value"], b["value"], close)
+    return a["changed"] == b["changed"] and same_value(_parts(a["value"], parts), _parts(b["value"], parts), close)
+
+
+def _parts(value, parts: tuple):
+    """These parts of a value, and all of it where it has not all of them."""
+    if parts and isinstance(value, dict):
+        return {part: value[part] for part in parts} if value.keys() >= set(parts) else value
+    if parts and isinstance(value, tuple | list):
+        return [value[part] for part in parts] if len(value) > max(parts) else value
+    return value
 
 
 def same_error(a: dict, b: dict) -> bool:
