@@ -42,7 +42,8 @@ def refuses_foreign_ids(ask, rng):
     texts = [(with_one(ids, place, id), id) for id, place in foreign.items()]
     texts += [(np.array([id]), id) for id in (-1, V)]
     slips = [refusal_slip(ask, E, text, id) for text, id in texts]  # all are asked, to tell one mistake from another
-    return next((slip for slip in slips if slip), None)
+    failed = next((i for i, slip in enumerate(slips) if slip), None)  # asked again: `case` gives the last call
+    return None if failed is None else refusal_slip(ask, E, *texts[failed]) or slips[failed]
 
 
 def with_one(ids, place, foreign):
