@@ -14,7 +14,7 @@ from clearcheck.instructor.grade import VERSION, grade
 from clearcheck.instructor.one_file import EXPLAINED
 from clearcheck.notebooks.shown import shown
 
-CLASS_OPTIONS = ("csv", "results", "jobs", "hand", "name_pattern", "executor", "container")
+CLASS_OPTIONS = ("csv", "results", "jobs", "hand", "replace", "name_pattern", "executor", "container")
 GO_ON = "Stopped: what is graded is kept, and the same command goes on."
 NOTHING_KEPT = "Stopped: with --results FOLDER the same command could go on."
 
@@ -50,6 +50,7 @@ def _grade_many(options) -> int:
     from clearcheck.instructor.container import NoContainer
     from clearcheck.instructor.hand import HandProblem
     from clearcheck.instructor.journal import JournalProblem
+    from clearcheck.instructor.learners import BadPattern
     from clearcheck.instructor.pool import RunStopped
 
     if options.hand and not options.results:
@@ -61,7 +62,7 @@ def _grade_many(options) -> int:
         return 130
     except BrokenPipeError:
         raise
-    except (*EXPLAINED, HandProblem, JournalProblem, NoContainer, RunStopped) as error:
+    except (*EXPLAINED, BadPattern, HandProblem, JournalProblem, NoContainer, RunStopped) as error:
         return _fail(shown(str(error)), str(options.files[0]) if options.json else None)
     except OSError as error:
         return _fail(f"{shown(str(error.filename or options.csv))} cannot be written ({error.strerror or error}).")
@@ -167,6 +168,7 @@ def _add_class(group):
     group.add_argument(
         "--hand", type=Path, metavar="FILE", help="a table (.csv) of points that people gave, to be added"
     )
+    group.add_argument("--replace", action="store_true", help="drop the learners of FOLDER who are not among the files")
     group.add_argument("--name-pattern", type=_pattern, metavar="REGEX", help=f"whose file it is: {names}")
     group.add_argument("--executor", type=_cluster, metavar="dask://HOST:PORT", help="grade on a cluster of dask")
     group.add_argument("--container", nargs="?", const="clearcheck-grader", metavar="IMAGE", help=boxed)

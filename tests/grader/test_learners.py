@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from clearcheck.instructor.handed_in import HandedIn
-from clearcheck.instructor.learners import BadPattern, learner_of, name_pattern
+from clearcheck.instructor.learners import BadPattern, learner_of, learners_of, name_pattern
 
 
 def of(inside: str, pattern: str = "", root: Path = Path("work")):
@@ -22,6 +22,8 @@ NAMES = {
     "submission_123456/nb.ipynb": ("submission 123456", "123456", False),
     "03_nb.ipynb": ("03_nb", "", False),
     "ada/03.ipynb": ("ada/03", "", False),
+    "ada/exercise_31_101_final.ipynb": ("ada/exercise_31_101_final", "", False),
+    "exercise_3_1_final.ipynb": ("exercise_3_1_final", "", False),
     "ada.IPYNB": ("ada", "", False),
 }
 
@@ -30,6 +32,18 @@ NAMES = {
 def test_names_of_exports(name):
     """Catches a learner without a number, a number that is part of a name, and a class that becomes one learner."""
     assert of(name) == NAMES[name]
+
+
+def test_files_of_one_name_are_not_one_learner():
+    """Catches a class of which the best file counts for everybody, where nothing but folders tells them apart."""
+    given = [HandedIn(Path(f"plain/{who}/03.ipynb"), None) for who in ("ann", "ben")]
+    groups = [HandedIn(Path(f"{group}/mueller.ipynb"), Path(group)) for group in ("group a", "group b")]
+    assert len({learner.key for learner in learners_of([*given, *groups], None)}) == 4
+    assert [learner.name for learner in learners_of(given, None)] == ["plain/ann/03", "plain/ben/03"]
+    folder = name_pattern(r"(?P<name>[^/]+)/[^/]+$")
+    assert [learner.name for learner in learners_of(given, folder)] == ["ann", "ben"]
+    with pytest.raises(BadPattern, match="fits none of the 2 files, such as plain/ann"):
+        learners_of(given, name_pattern(r"student-(?P<id>\d+)"))
 
 
 METADATA = """---

@@ -16,6 +16,10 @@ from pathlib import Path
 import pytest
 from clearcheck.cli import main
 from clearcheck.files import locked
+from clearcheck.instructor.handed_in import HandedIn
+from clearcheck.instructor.learners import Learner
+from clearcheck.instructor.results_folder import for_other_systems
+from clearcheck.instructor.standings import Entry, Row, Standing
 
 from tests.book.pages import CHROMIUM, NO_CHROMIUM
 from tests.book.test_browser import AXE, FLAGS
@@ -78,6 +82,7 @@ def test_one_row_for_each_learner(out):
     assert (ada["learner"], ada["id"], ada["points"], ada["max_points"]) == ("Ada Lovelace", "12", "9", "9")
     assert (bobby["learner"], bobby["points"], bobby["mistakes"]) == ("bobby", "5", "means/over_rows")
     assert bobby["notes"] == "Handed in late. bobby_77_8890_nb.ipynb (2 of 9 points) does not count."
+    assert "late" not in ada["notes"]
     assert (cy["means"], cy["ranges"], cy["exercise"]) == ("2", "0", SLUG)
     assert (dee["points"], dee["max_points"]) == ("", "") and "JSON text is expected" in dee["notes"]
     counts = {Path(row["file"]).name: row["counts"] for row in table("out/files.csv")}
@@ -92,7 +97,7 @@ def test_tables_for_moodle_and_canvas(work, out):
     (bobby,) = table("out/canvas.csv")
     assert (bobby["Student"], bobby["ID"], bobby[SLUG]) == ("bobby", "77", "5")
     shutil.rmtree(work / "work" / ADA)
-    grade()
+    grade("--replace")
     assert not (out / "moodle.csv").exists() and len(table("out/grades.csv")) == 3
     assert sorted(path.stem for path in (out / "feedback").iterdir()) == ["bobby-77", "cy", "dee"]
 
@@ -110,8 +115,48 @@ def test_points_by_hand_are_added_and_shown(out, capsys):
     assert "Well said." in said
     assert json.loads((out / f"gradescope/ada-lovelace-12.{SLUG}.json").read_text())["score"] == 12
     assert "id 99" in words((out / "overview.html").read_text())
+    assert "clarity: 2 of 3 have none, bobby the first" in words((out / "overview.html").read_text())
+    grade()
+    assert table("out/grades.csv")[0]["points"] == "12" and "out/hand.csv, as before" in capsys.readouterr().err
+    (out / "hand.csv").unlink()
     grade()
     assert table("out/grades.csv")[0]["points"] == "9"
+
+
+def test_nobody_is_lost_to_late_files_graded_alone(work, out, capsys):
+    """Catches a class of which one late file, or one learner graded again, leaves nothing."""
+    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    put("late/eve.ipynb", MEANS)
+    capsys.readouterr()
+    for file in ("work/late", "work/cy.ipynb"):
+        assert main(["grade", file, "--results", "out"]) == 2
+        assert "are not among these files, such as Ada Lovelace 12" in capsys.readouterr().err
+    assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
+    (work / "work" / ADA / "nb.ipynb").rename(work / "work" / ADA / "again.ipynb")  # another file, nobody lost
+    grade()
+    assert len(table("out/grades.csv")) == 5
+    grade("--name-pattern", "(?P<name>[^/]+)[.]ipynb")  # the same files under other names
+    assert table("out/grades.csv")[0]["learner"] == "again"
+
+
+def test_moodle_has_a_worksheet_for_each_exercise(tmp_path, monkeypatch):
+    """Catches points of one exercise that Moodle takes for those of another, and a worksheet of an earlier run."""
+    monkeypatch.chdir(tmp_path)
+
+    def standing(id: str, slug: str) -> Standing:
+        file = HandedIn(Path(f"{id}.ipynb"), None)
+        learner = Learner(id, id, "moodle")
+        return Standing(learner, Entry(file, learner, Row(file.name, exercise=slug, points=len(slug))), (), id)
+
+    for_other_systems(tmp_path, [standing("12", "01-columns"), standing("13", "")])
+    assert [row["Identifier"] for row in table("moodle.csv")] == ["Participant 12", "Participant 13"]
+    for_other_systems(tmp_path, [standing("12", "01-columns"), standing("12", "02-rows"), standing("13", "")])
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["moodle-01-columns.csv", "moodle-02-rows.csv"]
+    for slug, points in (("01-columns", "10"), ("02-rows", "7")):
+        assert [(row["Identifier"], row["Grade"]) for row in table(f"moodle-{slug}.csv")] == [
+            ("Participant 12", points),
+            ("Participant 13", "0"),
+        ]
 
 
 BAD = {
@@ -120,6 +165,8 @@ BAD = {
     "id,a\n,3\n": "line 2: nobody is named",
     "id,a,A\n12,3,4\n": "two columns have the same name",
     "id,a\n12,1e9\n": "is no number of points",
+    "id,a,a max\n12,40,4\n": "line 2, column a: 40 is not between 0 and 4",
+    "id,a,a max\n12,-1,4\n": "-1 is not between 0 and 4",
 }
 
 
@@ -132,12 +179,13 @@ def test_a_table_by_hand_that_cannot_be_used_is_told_first(work, capsys, text):
     assert BAD[text] in said.err and not said.out
 
 
-def test_other_tables_by_hand(out):
-    """Catches decimal commas, semicolons, marks of Windows, names instead of numbers, and two rows for one learner."""
+def test_other_tables_by_hand(out, capsys):
+    """Catches decimal commas, semicolons, marks of Windows, names instead of numbers, and a row that comes twice."""
     Path("hand.csv").write_text("\ufeffLearner;essay;essay max\nada lovelace;1,5;4\nADA LOVELACE;1;2\ncy;0;4\n")
     grade("--hand", "hand.csv")
     ada, _, cy, _ = table("out/grades.csv")
-    assert (ada["points"], ada["max_points"]) == ("11.5", "15")
+    assert (ada["points"], ada["max_points"]) == ("10.5", "13")
+    assert "the row gives essay a second time" in capsys.readouterr().err
     assert (cy["points"], cy["max_points"]) == ("2", "13")
 
 

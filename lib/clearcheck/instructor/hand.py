@@ -12,6 +12,7 @@ from clearcheck.notebooks.shown import shown
 
 WHO = ("id", "learner", "file")
 EXERCISE, COMMENT, MAX = "exercise", "comment", " max"
+KEPT = "hand.csv"  # in the folder of results
 
 
 class HandProblem(ValueError):
@@ -81,7 +82,10 @@ def _row(path: Path, line: int, head: list[str], row: dict[str, str]) -> HandRow
         value, most = row.get(name.lower(), ""), row.get(name.lower() + MAX, "")
         if value or most:
             given = _number(path, line, name, value or "0")
-            marks.append(Mark(name, given, _number(path, line, name + MAX, most or "0")))
+            mark = Mark(name, given, _number(path, line, name + MAX, most or "0"))
+            if most and not 0 <= mark.points <= mark.max_points:
+                raise HandProblem(f"{path}, line {line}, column {name}: {value} is not between 0 and {most}.")
+            marks.append(mark)
     return HandRow(line, who, tuple(marks), row.get(COMMENT, ""))
 
 

@@ -23,10 +23,10 @@ KINDS = {
 
 @dataclass(frozen=True)
 class HandedIn:
-    """A file, the folder that was asked for, and the reason why it is not opened."""
+    """A file, the folder that was asked for (none where the file itself was), and why it is not opened."""
 
     path: Path
-    root: Path
+    root: Path | None
     reason: str = ""
 
     @property
@@ -35,8 +35,13 @@ class HandedIn:
 
     @property
     def inside(self) -> str:
-        """The path from the folder that was asked for, with slashes."""
-        return self.path.relative_to(self.root).as_posix()
+        """The path from the folder that was asked for, with slashes; as it was given where that was the file."""
+        return (self.path.relative_to(self.root) if self.root else self.path).as_posix()
+
+    @property
+    def in_no_folder(self) -> bool:
+        """Whether it lies directly in the folder that was asked for, or was asked for itself."""
+        return self.path.parent == self.root or self.root is None
 
 
 def handed_in(paths: Iterable[Path], results: Path | None = None) -> list[HandedIn]:
@@ -48,7 +53,7 @@ def handed_in(paths: Iterable[Path], results: Path | None = None) -> list[Handed
     found: list[HandedIn] = []
     spared = {path.resolve() for path in (results, _sources()) if path}
     for path in paths:
-        inside = sorted(_walk(path, spared), key=lambda it: it.path) if path.is_dir() else [HandedIn(path, path.parent)]
+        inside = sorted(_walk(path, spared), key=lambda it: it.path) if path.is_dir() else [HandedIn(path, None)]
         if not inside:
             raise NotANotebook(f"{shown(str(path))} holds no notebook: a folder with .ipynb files is expected.")
         found += inside

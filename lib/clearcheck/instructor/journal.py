@@ -27,6 +27,7 @@ class Journal:
     def __init__(self, folder: Path, seed: int):
         self.path = folder / NAME
         self._places: dict[str, tuple[int, int]] = {}
+        self.learners: dict[str, str] = {}  # by key, who handed the file in
         self.seed = seed
         whole = self._read() if self.path.exists() else 0
         with open(self.path, "ab") as file:
@@ -34,8 +35,9 @@ class Journal:
         if not whole:
             self._append({"seed": seed})
 
-    def add(self, key: str, record: dict):
-        self._places[key] = self._append({"key": key, "record": record})
+    def add(self, key: str, learner: str, record: dict):
+        self._places[key] = self._append({"key": key, "learner": learner, "record": record})
+        self.learners[key] = learner
 
     def __contains__(self, key: str) -> bool:
         return key in self._places
@@ -49,6 +51,7 @@ class Journal:
         lines += [json.dumps(self._line(*self._places[key])) for key in keys]
         write_whole(self.path, "".join(f"{line}\n" for line in lines).encode())
         self._places.clear()
+        self.learners.clear()
         self._read()
 
     def _read(self) -> int:
@@ -61,6 +64,7 @@ class Journal:
                     break
                 if "key" in content:
                     self._places[content["key"]] = (whole, len(line))
+                    self.learners[content["key"]] = content.get("learner", "")
                 whole += len(line)
         return whole
 
@@ -113,6 +117,10 @@ def _parsed(line: bytes) -> dict | None:
     except ValueError:
         return None
     return content if isinstance(content, dict) else None
+
+
+def file_of(key: str) -> str:
+    return json.loads(key)[0]
 
 
 def key_of(job: Job, boxed: bool = False) -> str:

@@ -1,17 +1,19 @@
 """Whose file it is, from the names that Moodle, Canvas and Gradescope give to what they export."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from clearcheck.instructor.handed_in import METADATA, HandedIn
+from clearcheck.notebooks.shown import shown
 
-# Searched in the path from the folder that is graded, first to last.
+# Searched in the path from the folder that is graded, first to last. Canvas puts all files into one folder.
 EXPORTS = {
     "moodle": re.compile(r"(?:^|/)(?P<name>[^/]+?)_(?P<id>\d+)_assignsubmission_(?:file|onlinetext)(?:_|/)"),
     "gradescope": re.compile(r"(?:^|/)submission_(?P<id>\d+)/"),
-    "canvas": re.compile(r"(?:^|/)(?P<name>[^/_]+)_(?P<late>LATE_)?(?P<id>\d+)_\d+_[^/]*$"),
+    "canvas": re.compile(r"(?:^|/)(?P<name>[^/_]+)_(?P<late>LATE_)?(?P<id>\d{2,})_\d{3,}_[^/]*$"),
 }
 FACT = re.compile(r"^\s*-?\s*:?(name|sid):\s*(.*?)\s*$")
 
@@ -28,11 +30,16 @@ class Learner:
     id: str = ""
     system: str = ""
     late: bool = False
+    file: str = ""  # the path of a file that stands for a learner of its own
+
+    @property
+    def told(self) -> str:
+        return f"{self.name} {self.id}".strip()
 
     @property
     def key(self) -> tuple[str, str]:
         """The same for all files of one learner."""
-        return (self.system, self.id) if self.id else ("", self.name)
+        return (self.system, self.id) if self.id else ("", self.file or self.name)
 
 
 def name_pattern(text: str) -> re.Pattern:
@@ -50,7 +57,7 @@ def learner_of(file: HandedIn, pattern: re.Pattern | None = None) -> Learner:
     """By the pattern, else as an export names it; else the file stands for a learner of its own."""
     for system, known in ({"own": pattern} if pattern else EXPORTS).items():
         found = known.search(file.inside)
-        if found is None:
+        if found is None or (system == "canvas" and not file.in_no_folder):
             continue
         groups = {key: value or "" for key, value in found.groupdict().items()}
         id = groups.get("id", "")
@@ -60,12 +67,21 @@ def learner_of(file: HandedIn, pattern: re.Pattern | None = None) -> Learner:
             name = groups.get("name", "").strip() or id
         if name:
             return Learner(name, id, system, bool(groups.get("late")))
-    return Learner(file.inside.removesuffix(file.path.suffix))
+    return Learner(file.inside.removesuffix(file.path.suffix), file=file.name)
+
+
+def learners_of(files: Iterable[HandedIn], pattern: re.Pattern | None) -> list[Learner]:
+    """Whose each file is. Raises: BadPattern where the pattern fits none of them."""
+    found = [learner_of(file, pattern) for file in files]
+    if pattern and found and not any(learner.system for learner in found):
+        example = shown(next(iter(files)).inside)
+        raise BadPattern(f"--name-pattern {pattern.pattern!r} fits none of the {len(found)} files, such as {example}.")
+    return found
 
 
 def _submitters(file: HandedIn) -> dict[str, tuple[str, str]]:
     """Names and numbers for each submission, from Gradescope's list beside the folders, where it is there."""
-    folders = [folder for folder in reversed(file.path.parents) if folder.is_relative_to(file.root)]
+    folders = [folder for folder in reversed(file.path.parents) if folder.is_relative_to(file.root or file.path.anchor)]
     lists = [folder / METADATA for folder in folders if (folder / METADATA).is_file()]
     return _metadata(lists[0]) if lists else {}  # the outermost: a learner may hand in a file of this name
 

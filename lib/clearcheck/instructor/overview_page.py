@@ -29,7 +29,8 @@ def overview_html(standings: list[Standing], entries: list[Entry], problems: lis
 def _exercise(standings: list[Standing]) -> str:
     first = standings[0].counts.row
     points = [standing.points for standing in standings]
-    mean = f"{sum(points) / len(points):.1f} of {first.max_points} points on average, {_count(len(points), 'learner')}"
+    most = max(standing.max_points for standing in standings)
+    mean = f"{sum(points) / len(points):.1f} of {most} points on average, {_count(len(points), 'learner')}"
     isolation = Counter(standing.counts.row.isolation for standing in standings)
     kinds = "; ".join(f"{kind or 'not told'}: {n}" for kind, n in sorted(isolation.items()))
     parts = [

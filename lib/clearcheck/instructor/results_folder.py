@@ -12,8 +12,6 @@ from clearcheck.instructor.overview_page import overview_html
 from clearcheck.instructor.standings import Entry, Standing, merged, standings
 from clearcheck.instructor.tables import write_canvas, write_files, write_grades, write_moodle
 
-IMPORTS = {"moodle": write_moodle, "canvas": write_canvas}
-
 
 def write_results(
     folder: Path, entries: list[Entry], record_of: Callable[[Entry], dict], hand: Iterable[HandRow]
@@ -26,15 +24,27 @@ def write_results(
     found, problems = merged(standings(entries), hand)
     write_grades(folder / "grades.csv", found)
     write_files(folder / "files.csv", entries, found)
-    for system, write in IMPORTS.items():
-        theirs = [standing for standing in found if standing.learner.system == system]
-        _keep(folder / f"{system}.csv", bool(theirs))
-        if theirs:
-            write(folder / f"{system}.csv", theirs)
+    for_other_systems(folder, found)
     _write(folder / "overview.html", overview_html(found, entries, problems))
     _replace(folder / "feedback", "*.html", _pages(found, record_of))
     _replace(folder / "gradescope", "*.json", _results(found, record_of))
     return problems
+
+
+def for_other_systems(folder: Path, found: list[Standing]):
+    """Canvas takes a column for each exercise, Moodle a worksheet: of several exercises each has a file of its own."""
+    canvas, moodle = ([s for s in found if s.learner.system == system] for system in ("canvas", "moodle"))
+    tables = {"canvas.csv": (write_canvas, canvas)}
+    slugs = sorted({standing.counts.row.exercise for standing in moodle} - {""})
+    for slug in slugs or [""]:
+        name = f"moodle-{slug}.csv" if len(slugs) > 1 else "moodle.csv"
+        tables[name] = write_moodle, [standing for standing in moodle if standing.counts.row.exercise in ("", slug)]
+    for old in {*folder.glob("canvas.csv"), *folder.glob("moodle*.csv")}:
+        if old.name not in tables or not tables[old.name][1]:
+            old.unlink()
+    for name, (write, theirs) in tables.items():
+        if theirs:
+            write(folder / name, theirs)
 
 
 def _pages(found: list[Standing], record_of) -> Iterable[tuple[str, str]]:
@@ -67,8 +77,3 @@ def _write(path: Path, text: str):
     data = text.encode("utf-8", "backslashreplace")
     if not path.is_file() or path.read_bytes() != data:
         write_whole(path, data)
-
-
-def _keep(path: Path, wanted: bool):
-    if not wanted:
-        path.unlink(missing_ok=True)

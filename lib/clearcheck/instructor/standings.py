@@ -1,7 +1,7 @@
 """Who stands where: one standing for each learner and exercise, from the records of all their files."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
@@ -113,16 +113,37 @@ def standings(entries: Iterable[Entry]) -> list[Standing]:
 
 
 def merged(found: list[Standing], hand: Iterable[HandRow]) -> tuple[list[Standing], list[str]]:
-    """The standings with the points given by hand, and a sentence for each row that fits nobody, or more than one."""
+    """The standings with the points given by hand, and a sentence for each row that fits nobody, more than one, or one
+    who has points for the same already, and for each column with a maximum that some of its exercise lack.
+    """
     problems = []
     for row in hand:
         places = [i for i, standing in enumerate(found) if row.fits(_known(standing))]
-        if len(places) == 1:
+        again = {mark.name for i in places for mark in found[i].marks} & {mark.name for mark in row.marks}
+        if len(places) == 1 and not again:
             found = [replace(s, hand=(*s.hand, row)) if i in places else s for i, s in enumerate(found)]
             continue
-        fits = f"fits {len(places)} rows: add a column exercise or id" if places else "fits nobody who handed in"
+        fits = "fits nobody who handed in"
+        if places:
+            fits = f"fits {len(places)} rows: add a column exercise or id"
+        if len(places) == 1:
+            fits = f"gives {' and '.join(sorted(again))} a second time"
         problems.append(f"Hand-graded points for {row.named} (line {row.line}): the row {fits}.")
-    return found, problems
+    return found, [*problems, *_without_marks(found)]
+
+
+def _without_marks(found: list[Standing]) -> Iterator[str]:
+    """Who would be measured by a smaller maximum than the others of the same exercise."""
+    graded = [standing for standing in found if standing.counts.row.exercise]
+    columns = dict.fromkeys(
+        (standing.counts.row.exercise, mark.name) for standing in graded for mark in standing.marks if mark.max_points
+    )
+    for exercise, name in columns:
+        theirs = [standing for standing in graded if standing.counts.row.exercise == exercise]
+        without = [standing for standing in theirs if name not in {mark.name for mark in standing.marks}]
+        if without:
+            who = f"{len(without)} of {len(theirs)} have none, {shown(without[0].learner.name)} the first of them"
+            yield f"Hand-graded points for {shown(name)}: {who}."
 
 
 def mistakes_by_frequency(found: Iterable[Standing]) -> list[tuple[int, str, str]]:
@@ -144,8 +165,7 @@ def _of_one(theirs: list[Entry], stem: str) -> list[Standing]:
         counts = max(reversed(entries), key=lambda entry: entry.row.points)
         spare = (refused if graded else refused[1:]) if number == 0 else []
         others = tuple(entry for entry in [*entries, *spare] if entry is not counts)
-        learner = replace(counts.learner, late=any(entry.learner.late for entry in entries))
-        made.append(Standing(learner, counts, others, stem))
+        made.append(Standing(counts.learner, counts, others, stem))
     return made
 
 
@@ -170,8 +190,9 @@ def _known(standing: Standing) -> dict[str, Iterable[str]]:
 def _other(entry: Entry) -> str:
     if entry.row.error:
         return f"Not graded: {entry.row.error}"
+    late = ", handed in late," if entry.learner.late else ""
     points = points_of(entry.row.points, entry.row.max_points)
-    return f"{shown(entry.file.path.name)} ({points}) does not count."
+    return f"{shown(entry.file.path.name)} ({points}){late} does not count."
 
 
 def _result(question: dict) -> Result:
