@@ -7,6 +7,7 @@ import sys
 
 import pytest
 from clearcheck.cli import main
+from clearcheck.instructor.grade import grade
 from clearcheck.learner.answered import exercise_slug
 from clearcheck.notebooks.file import NotANotebook
 from clearcheck.notebooks.submission import read_submission
@@ -82,9 +83,14 @@ def slug_of(course, name, *sources, **metadata):
 
 
 def test_the_exercise_is_found_in_metadata_source_and_file_name(course):
-    """Would catch a renamed file or stripped metadata losing the exercise."""
+    """Would catch a renamed file or stripped metadata losing the exercise, and another one graded than the notebook
+    itself has checked.
+    """
     noted = {"clearcheck": {"exercise": "02-other"}}
-    assert slug_of(course, "a.ipynb", START, **noted) == "02-other"
+    assert slug_of(course, "a.ipynb", MEANS, **noted) == "02-other"
+    assert slug_of(course, "a.ipynb", START, **noted) == "01-columns"
+    result = grade(course / "a.ipynb", seed=1)
+    assert result.notes[0] == "The notebook says that it answers 02-other; it was graded as 01-columns."
     assert slug_of(course, "a.ipynb", "x = 1", START) == "01-columns"
     assert slug_of(course, "a.ipynb", START + "\n)") == "01-columns"
     assert slug_of(course, "Ada 01-columns (2).ipynb", MEANS) == "01-columns"
@@ -95,7 +101,8 @@ def test_the_exercise_is_found_in_metadata_source_and_file_name(course):
 @pytest.mark.parametrize("name", ["../../evil", "/etc", "a/b", 7, ["01-columns"], None])
 def test_a_notebook_cannot_name_a_folder_outside(course, name):
     """Would catch a submission that makes the grader import the submission's own checks."""
-    assert slug_of(course, "a.ipynb", START, clearcheck={"exercise": name}) == "01-columns"
+    assert slug_of(course, "01-columns.ipynb", MEANS, clearcheck={"exercise": name}) == "01-columns"
+    assert slug_of(course, "01-columns.ipynb", f"{MEANS}\nexercise({name!r})") == "01-columns"
 
 
 @pytest.mark.parametrize("metadata", [None, 3, [], {"clearcheck": "x"}])

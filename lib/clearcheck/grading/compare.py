@@ -67,7 +67,7 @@ def compare(
 def kind_finding(came, args: tuple, how: str = "function") -> Finding | None:
     """Values of a kind that cannot be right whatever they are: no numbers, another library's, or less precise ones."""
     asked = _Asked(args, 0.0, None, how)
-    for value in leaves(came):
+    for value in _leaves(came):
         if isinstance(value, Unsupported) and value.what.startswith(ARRAYS):
             return asked.sentence("", value.what, instead_of(value, f"{BY_HOW[how].array} is expected"))
         if how == "function" and isinstance(value, np.ndarray) and value.dtype.kind == "f":
@@ -203,7 +203,7 @@ def _dtype(came, expected, asked: _Asked, where: str, lenient: bool) -> Finding 
 
 
 def _precision(came, asked: _Asked, where: str) -> Finding | None:
-    given = {np.asarray(value).dtype for value in leaves(asked.args) if isinstance(value, np.ndarray)}
+    given = {np.asarray(value).dtype for value in _leaves(asked.args) if isinstance(value, np.ndarray)}
     if came.dtype.kind == "f" and came.dtype != np.float64 and (not given or np.dtype(np.float64) in given):
         advice = "float64 is expected, as precise as the arguments"
         return asked.sentence(where, f"numbers of dtype {came.dtype}", advice)
@@ -243,9 +243,9 @@ def _first(bad: np.ndarray) -> tuple[int, ...]:
     return tuple(int(i) for i in np.argwhere(bad)[0]) if bad.ndim else ()
 
 
-def leaves(value) -> list:
+def _leaves(value) -> list:
     if isinstance(value, tuple | list):
-        return [leaf for entry in value for leaf in leaves(entry)]
+        return [leaf for entry in value for leaf in _leaves(entry)]
     if isinstance(value, dict):
-        return [leaf for entry in value.values() for leaf in leaves(entry)]
+        return [leaf for entry in value.values() for leaf in _leaves(entry)]
     return [value]

@@ -10,7 +10,7 @@ from pathlib import Path
 from clearcheck.author.loading import Authored, load, own_course
 from clearcheck.grading.describe import BY_HOW
 from clearcheck.grading.evaluate import QuestionResult, Transport, describe_error, evaluate
-from clearcheck.grading.question import Exercise, Question
+from clearcheck.grading.question import SLUG, Exercise, Question
 from clearcheck.instructor.course_files import CourseFiles
 from clearcheck.learner.answered import exercise_slug
 from clearcheck.learner.cards import points_of, question_text
@@ -102,7 +102,8 @@ def grade_submission(worker: Worker, submission: Submission, authored: Authored,
     spare = {name: f"in code cell {cells[-1]}" for name, cells in places.items() if name not in asked}
     drawn = []
     worker.load_first(_preloaded(questions))
-    shared = [*submission.notes, *_cell_notes(worker.run_cells(), worker.limits)]
+    shared = [*_otherwise(submission, authored.exercise.slug), *submission.notes]
+    shared += _cell_notes(worker.run_cells(), worker.limits)
     shared += [note for question in questions for note in _twice(question.name, places)]
     for seed in seeds:
         printed: dict[str, int] = defaultdict(int)
@@ -165,6 +166,12 @@ def _transport(worker: Worker, spare: dict[str, str], printed: dict[str, int]) -
         return reply
 
     return transport
+
+
+def _otherwise(submission: Submission, graded: str) -> list[str]:
+    """A note where the notebook also says that it answers another exercise than the one it is graded as."""
+    others = list(dict.fromkeys(slug for slug in submission.slugs if SLUG.fullmatch(slug) and slug != graded))
+    return [f"The notebook says that it answers {' and '.join(others)}; it was graded as {graded}."] if others else []
 
 
 def _twice(name: str, places: dict[str, list[int]]) -> list[str]:

@@ -21,7 +21,7 @@ def answered(submission: Submission, slug: str | None = None) -> Authored:
 
 
 def exercise_slug(submission: Submission, start: Path | None = None) -> str:
-    """The exercise by its metadata, else its `exercise("…")` call, else its file name, if `start` knows it.
+    """The exercise by its `exercise("…")` call, else its metadata, else its file name, if `start` knows it.
 
     Raises: NoExercise.
     """

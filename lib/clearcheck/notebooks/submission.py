@@ -73,7 +73,7 @@ def submission_of(file: NotebookFile, name: str) -> Submission:
     if not any(cell.source.strip() for cell in cells):
         raise NotANotebook(f"{name} holds no code: hand in the exercise notebook with your answers, saved in Jupyter.")
     noted = file.metadata.get("clearcheck")
-    slugs = [noted.get("exercise") if isinstance(noted, dict) else None, *(_called_slug(cell.source) for cell in cells)]
+    slugs = [*(_called_slug(cell.source) for cell in cells), noted.get("exercise") if isinstance(noted, dict) else None]
     return Submission(
         name,
         cells,
