@@ -68,6 +68,44 @@ def test_cells_that_break_things_do_not_stop_the_others(graded):
     ]
 
 
+FAILS = """import never_installed as sns, statistics
+open("ran", "w").close()
+from nowhere.at_all import drive
+@statistics.mean
+def odd(): pass
+def column_means(table):
+    return np.array([statistics.fmean(column) for column in table.T])
+"""
+
+
+def test_below_a_line_that_fails_imports_and_definitions_count(graded):
+    """Would catch one import of Colab, put first, taking those of the whole notebook with it, and other lines run."""
+    look = "import os\nif os.path.exists('ran'): raise ValueError('ran')"
+    grade = graded(FAILS, RANGES, look)
+    assert (grade.points, grade.notes) == (
+        9,
+        [
+            "Code cell 2 stopped with ModuleNotFoundError (No module named 'never_installed') in the line "
+            "`import never_installed as sns, statistics`; the other cells were still run."
+        ],
+    )
+
+
+def test_what_is_below_a_line_that_fails_has_no_time_of_its_own(graded):
+    grade = graded("1 / 0\nclass Slow:\n    while True: pass", MEANS, limits=TO_WAIT_FOR)
+    assert grade.notes == ["Code cell 2 ran longer than 1 s and was stopped: look for a loop that never ends."]
+
+
+def test_what_a_cell_may_do_in_jupyter_alone(graded):
+    """Would catch points that a notebook shows and the grader does not give."""
+    lines = "get_ipython().run_line_magic('matplotlib', 'inline')\nimport asyncio\nawait asyncio.sleep(0)\n"
+    grade = graded(lines + MEANS, "await asyncio.sleep(0)\n1 / 0\n" + RANGES)
+    assert grade.points == 9
+    assert [note.partition(";")[0] for note in grade.notes] == [
+        "Code cell 3 stopped with ZeroDivisionError (division by zero) in the line `1 / 0`"
+    ]
+
+
 @pytest.mark.parametrize("call", ["experiment()", "experiments(\n    column_means\n)"])
 def test_an_experiment_is_not_run(graded, call):
     """Would catch a grader that waits for a model that is trained to be looked at, and cells that are cut too far."""

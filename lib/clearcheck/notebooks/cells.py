@@ -1,6 +1,7 @@
-"""A code cell of a notebook, and what is kept of one that broke the process."""
+"""A code cell of a notebook, and what is kept of one that raised or broke the process."""
 
 import ast
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 
@@ -12,6 +13,7 @@ class Cell:
     source: str
 
 
+DEFINITIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Import | ast.ImportFrom
 EXPERIMENTS = {"experiment", "experiments"}  # what a cell that is given calls to show a learner what an answer does
 
 
@@ -33,15 +35,33 @@ def without_experiments(source: str) -> str:
 
 def definitions_only(source: str) -> str:
     """The imports, functions and classes of a cell, without the statements between them."""
-    kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Import | ast.ImportFrom
     try:
-        body = [node for node in ast.parse(source).body if isinstance(node, kinds)]
+        body = [node for node in ast.parse(source).body if isinstance(node, DEFINITIONS)]
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ""
     # Blank lines in place of the rest keep the line numbers of messages.
     lines = source.splitlines()
     kept = [""] * len(lines)
     for node in body:
-        first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
-        kept[first - 1 : node.end_lineno] = lines[first - 1 : node.end_lineno]
+        span = slice(_first_line(node) - 1, node.end_lineno)
+        kept[span] = lines[span]
     return "\n".join(kept)
+
+
+def definitions_below(source: str, line: int) -> Iterator[ast.Module]:
+    """Each import, function and class of a cell below the line in which it raised, by itself. Imports in that line are
+    tried once more, module by module: `import seaborn, numpy` stops at the first.
+    """
+    body = ast.parse(source).body
+    futures = [node for node in body if isinstance(node, ast.ImportFrom) and node.module == "__future__"]
+    for node in body:
+        first = line if isinstance(node, ast.Import | ast.ImportFrom) else line + 1
+        if isinstance(node, DEFINITIONS) and _first_line(node) >= first:
+            parts: list[ast.stmt] = [node]
+            if isinstance(node, ast.Import):
+                parts = [ast.copy_location(ast.Import([module]), node) for module in node.names]
+            yield from (ast.Module([*futures, part], type_ignores=[]) for part in parts)
+
+
+def _first_line(node: ast.stmt) -> int:
+    return min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", []))])

@@ -4,7 +4,9 @@ It reads requests and writes replies, both `values.pack`ed dicts, on private cop
 carries the bytes of the notebook, which are parsed here, where a file that is meant to do harm does none.
 """
 
+import ast
 import builtins
+import contextlib
 import linecache
 import os
 import random
@@ -13,12 +15,13 @@ import types
 
 import numpy as np
 
+from clearcheck.notebooks.cells import definitions_below
 from clearcheck.notebooks.file import NotANotebook
 from clearcheck.notebooks.submission import parse_submission
 from clearcheck.worker.asked import Asked
 from clearcheck.worker.frames import read_frame, write_frame
 from clearcheck.worker.guarded_call import call_named, guarded, raised
-from clearcheck.worker.limits import limit_this_process
+from clearcheck.worker.limits import TimeLimit, limit_this_process
 
 
 def main(request_pipe: int, reply_pipe: int):
@@ -66,11 +69,38 @@ def _run_cell(namespace: dict, request: dict) -> dict:
     # Registered so that a message can quote the learner's line.
     linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
 
+    def compiled(part: str | ast.Module) -> types.CodeType:
+        return compile(part, name, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+
     def run() -> dict:
-        exec(compile(source, name, "exec", dont_inherit=True), namespace)
+        code = compiled(source)
+        try:
+            _execute(code, namespace)
+        except TimeLimit:
+            raise
+        except BaseException as error:
+            for part in definitions_below(source, _line_in(code, error)):
+                with contextlib.suppress(Exception):
+                    _execute(compiled(part), namespace)
+            raise
         return {"kind": "done"}
 
     return guarded(run, request["seconds"], namespace)
+
+
+def _execute(code: types.CodeType, namespace: dict):
+    if (awaiting := eval(code, namespace)) is not None:  # what stands outside a function may be awaited, as in Jupyter
+        import asyncio  # few need it, and it takes long
+
+        asyncio.run(awaiting)
+
+
+def _line_in(code: types.CodeType, error: BaseException) -> int:
+    """The line of a cell in which it raised; one below all of them where it had not begun."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_code is not code:
+        trace = trace.tb_next
+    return sys.maxsize if trace is None else trace.tb_lineno
 
 
 def _call(namespace: dict, request: dict) -> dict:
@@ -96,6 +126,13 @@ def _private_channel(request_pipe: int, reply_pipe: int):
     return requests, replies
 
 
+class _Jupyter:
+    """What `get_ipython()` gives a cell: no method of it does anything."""
+
+    def __getattr__(self, name: str):
+        return lambda *args, **kwargs: None
+
+
 def _notebook_namespace() -> dict:
     """A fresh `__main__`, with the names that a notebook gives for free and checks that do nothing."""
     stub = types.ModuleType("clearcheck.notebook")
@@ -105,5 +142,6 @@ def _notebook_namespace() -> dict:
     main_module = types.ModuleType("__main__")
     main_module.__builtins__ = builtins
     main_module.display = lambda *args, **kwargs: None
+    main_module.get_ipython = _Jupyter
     sys.modules["__main__"] = main_module
     return vars(main_module)
