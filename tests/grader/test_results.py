@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+import zipfile
 from collections import Counter
 from functools import partial
 from pathlib import Path
@@ -94,11 +95,14 @@ def test_tables_for_moodle_and_canvas(work, out):
     """Catches a column that Moodle looks for, and learners of one system in the table of the other."""
     (ada,) = table("out/moodle.csv")
     assert (ada["Identifier"], ada["Grade"], ada["Last modified (grade)"]) == ("Participant 12", "9", "-")
+    with zipfile.ZipFile("out/moodle-feedback.zip") as archive:
+        assert archive.namelist() == [f"{ADA}/feedback.html"]
+        assert archive.read(f"{ADA}/feedback.html") == (out / "feedback" / "ada-lovelace-12.html").read_bytes()
     (bobby,) = table("out/canvas.csv")
     assert (bobby["Student"], bobby["ID"], bobby[SLUG]) == ("bobby", "77", "5")
     shutil.rmtree(work / "work" / ADA)
     grade("--replace")
-    assert not (out / "moodle.csv").exists() and len(table("out/grades.csv")) == 3
+    assert not list(out.glob("moodle*")) and len(table("out/grades.csv")) == 3
     assert sorted(path.stem for path in (out / "feedback").iterdir()) == ["bobby-77", "cy", "dee"]
 
 

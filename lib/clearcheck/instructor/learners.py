@@ -79,6 +79,12 @@ def learners_of(files: Iterable[HandedIn], pattern: re.Pattern | None) -> list[L
     return found
 
 
+def exported_by_moodle(file: HandedIn) -> str:
+    """The folder of a file in Moodle's export, or the start of its name in an export without folders; else ""."""
+    found = EXPORTS["moodle"].search(file.inside)
+    return found[0].strip("/").removesuffix("_") + "_" if found else ""
+
+
 def _submitters(file: HandedIn) -> dict[str, tuple[str, str]]:
     """Names and numbers for each submission, from Gradescope's list beside the folders, where it is there."""
     folders = [folder for folder in reversed(file.path.parents) if folder.is_relative_to(file.root or file.path.anchor)]

@@ -1,6 +1,8 @@
 """The folder of results: a table, a page for each learner, an overview, and what other systems take in."""
 
+import io
 import json
+import zipfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -8,6 +10,7 @@ from clearcheck.files import write_whole
 from clearcheck.instructor.feedback_page import feedback_html
 from clearcheck.instructor.gradescope import results_json
 from clearcheck.instructor.hand import HandRow
+from clearcheck.instructor.learners import exported_by_moodle
 from clearcheck.instructor.overview_page import overview_html
 from clearcheck.instructor.standings import Entry, Standing, merged, standings
 from clearcheck.instructor.tables import write_canvas, write_files, write_grades, write_moodle
@@ -26,7 +29,9 @@ def write_results(
     write_files(folder / "files.csv", entries, found)
     for_other_systems(folder, found)
     _write(folder / "overview.html", overview_html(found, entries, problems))
-    _replace(folder / "feedback", "*.html", _pages(found, record_of))
+    pages = dict(_pages(found, record_of))
+    _replace(folder / "feedback", "*.html", pages.items())
+    _for_moodles_feedback(folder / "moodle-feedback.zip", found, pages)
     _replace(folder / "gradescope", "*.json", _results(found, record_of))
     return problems
 
@@ -45,6 +50,24 @@ def for_other_systems(folder: Path, found: list[Standing]):
     for name, (write, theirs) in tables.items():
         if theirs:
             write(folder / name, theirs)
+
+
+def _for_moodles_feedback(path: Path, found: list[Standing], pages: dict[str, str]):
+    """The pages in folders named as Moodle named those of the files, which is how it knows whose each page is."""
+    folders = {exported_by_moodle(standing.counts.file): standing.page for standing in found}
+    folders.pop("", None)
+    if not folders:
+        path.unlink(missing_ok=True)
+        return
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, page in folders.items():
+            file.writestr(
+                zipfile.ZipInfo(f"{name}/feedback.html"),
+                pages[f"{page}.html"].encode("utf-8", "backslashreplace"),
+                zipfile.ZIP_DEFLATED,
+            )
+    _write_bytes(path, archive.getvalue())
 
 
 def _pages(found: list[Standing], record_of) -> Iterable[tuple[str, str]]:
@@ -74,6 +97,9 @@ def _replace(folder: Path, pattern: str, files: Iterable[tuple[str, str]]):
 
 
 def _write(path: Path, text: str):
-    data = text.encode("utf-8", "backslashreplace")
+    _write_bytes(path, text.encode("utf-8", "backslashreplace"))
+
+
+def _write_bytes(path: Path, data: bytes):
     if not path.is_file() or path.read_bytes() != data:
         write_whole(path, data)
