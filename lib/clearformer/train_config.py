@@ -8,12 +8,12 @@ from dataclasses import dataclass
 class TrainConfig:
     """What a run is made of, except for the model and the data.
 
-    One step learns from ``batch_size`` × ``grad_accum_steps`` × number of processes rows. ``min_lr_ratio`` is the last
-    learning rate as a fraction of ``learning_rate``, ``max_grad_norm`` the largest norm of the gradient (``math.inf``
-    for none). 0 for ``eval_every`` or ``save_every`` means only at the end. ``autocast`` computes in bfloat16 on a GPU.
+    One step learns from ``batch_size`` × ``grad_accum_steps`` × number of processes rows. The rate falls towards
+    ``min_lr_ratio`` × ``learning_rate``, ``max_grad_norm`` is the largest norm of the gradient (``math.inf`` for
+    none). 0 for ``eval_every`` or ``save_every`` means only at the end. ``autocast`` computes in bfloat16 on a GPU.
     ``shard_on="cuda"`` (or ``"cpu"``) splits the model among the processes of ``torchrun``, as ``parallel.shard`` says.
 
-    Raises: ValueError for a number out of its range.
+    Raises: ValueError for a number out of its range, or one of NumPy or torch, which a checkpoint could not hold.
     """
 
     n_steps: int
@@ -36,6 +36,8 @@ class TrainConfig:
         for name, bound in (least | dict.fromkeys(("warmup_steps", "eval_every", "save_every", "seed"), 0)).items():
             value = getattr(self, name)
             self._check(name, isinstance(value, int) and value >= bound, f"a whole number of at least {bound}")
+        for name in ("learning_rate", "max_grad_norm", "weight_decay", "min_lr_ratio"):
+            self._check(name, isinstance(getattr(self, name), int | float), "a Python number; convert with float(...)")
         self._check("learning_rate", 0 < self.learning_rate < math.inf, "more than 0, and finite")
         self._check("max_grad_norm", self.max_grad_norm > 0, "more than 0")
         self._check("weight_decay", 0 <= self.weight_decay < math.inf, "at least 0, and finite")
@@ -45,4 +47,4 @@ class TrainConfig:
 
     def _check(self, name: str, fits: bool, expected: str) -> None:
         if not fits:
-            raise ValueError(f"TrainConfig: {name}={getattr(self, name)}, expected {expected}.")
+            raise ValueError(f"TrainConfig: {name}={getattr(self, name)!r}, expected {expected}.")

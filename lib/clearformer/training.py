@@ -14,7 +14,7 @@ from torch.nn.parallel import DistributedDataParallel
 from tqdm import tqdm
 
 from clearformer import checkpoint
-from clearformer.parallel import LossOf, processes, sending_gradients, shard
+from clearformer.parallel import LossOf, gathered, processes, sending_gradients, shard
 from clearformer.train_config import TrainConfig
 
 READ_EVERY = 10  # steps between two looks at the loss: on a GPU each look waits for all work under way
@@ -56,8 +56,8 @@ def train(
     dropout the losses are those of one process with a batch as many times as large. Every trainable weight must then
     have a part in the loss.
 
-    Raises: as ``checkpoint.begin``; ValueError for rows or losses of a wrong shape, a loss that does not depend on the
-    model, or a model without trainable parameters; FloatingPointError if the loss is no longer finite.
+    Raises: as ``checkpoint.begin``; TypeError or ValueError for rows of another shape, a loss that is no number or not
+    the model's, or a model without trainable parameters; FloatingPointError if loss or gradient is no longer finite.
     """
     device = _trainable(model)[0].device
     with (
@@ -70,7 +70,7 @@ def train(
         if n_processes > 1 and config.shard_on is None:
             loss_of = DistributedDataParallel(loss_of)
         n_rows = config.batch_size * config.grad_accum_steps * n_processes
-        facts = {"config": asdict(config) | {"betas": list(config.betas)}, "n_processes": n_processes}
+        facts = {"config": asdict(config) | {"betas": [*map(float, config.betas)]}, "n_processes": n_processes}
         losses, evaluations = checkpoint.begin(folder, model, optimizer, facts, resume=resume)
         began, start = time.perf_counter(), len(losses)
         with tqdm(total=config.n_steps, initial=start, unit="step", disable=not progress or rank != 0) as bar:
@@ -152,8 +152,9 @@ def _step(loss_of, optimizer, batch, config, step, rank, n_processes) -> Tensor:
         with sending_gradients(loss_of, now=part == (rank + 1) * n_parts - 1):
             with autocast:
                 value = loss_of(*(tensor[chosen].to(device, non_blocking=True) for tensor in rows))
-            if value.dim():
-                raise ValueError(f"train: loss(...) has shape {tuple(value.shape)}, expected a number. Take the mean.")
+            if not isinstance(value, Tensor) or value.dim():
+                came = f"{type(value).__name__} of shape {tuple(getattr(value, 'shape', ()))}"
+                raise ValueError(f"train: loss(...) gave {came}, expected a Tensor of shape (). Take the mean.")
             if value.requires_grad:
                 (value / n_parts).backward()
         total = total + value.detach() / n_parts
@@ -165,20 +166,20 @@ def _step(loss_of, optimizer, batch, config, step, rank, n_processes) -> Tensor:
     if n_processes > 1:
         dist.all_reduce(total)
         total /= n_processes
-    nn.utils.clip_grad_norm_(parameters, config.max_grad_norm)
+    norm = gathered(nn.utils.clip_grad_norm_(parameters, config.max_grad_norm))
     optimizer.step()
     optimizer.zero_grad()
-    return total
+    return total.where(norm.isfinite(), math.nan)  # where ``_check_finite`` finds it, without waiting for a GPU here
 
 
-def _check_rows(rows: tuple[Tensor, ...], n_rows: int) -> None:
+def _check_rows(rows: tuple, n_rows: int) -> None:
     if not isinstance(rows, tuple):
         raise TypeError(f"train: batch(...) gave a {type(rows).__name__}, expected a tuple of tensors, such as (x,).")
     for index, tensor in enumerate(rows):
-        if len(tensor) != n_rows:
+        if not isinstance(tensor, Tensor) or tensor.shape[:1] != (n_rows,):
+            came = f"{type(tensor).__name__} of shape {tuple(getattr(tensor, 'shape', ()))} at index {index}"
             raise ValueError(
-                f"train: batch({n_rows}, ...) gave {len(tensor)} rows in tensor {index}, of shape "
-                f"{tuple(tensor.shape)}, expected {n_rows}. The first axis counts the rows."
+                f"train: batch({n_rows}, ...) gave {came}, expected a Tensor whose first axis is {n_rows}."
             )
 
 
@@ -186,7 +187,8 @@ def _check_finite(losses: list, done: int) -> None:
     for step, value in enumerate(losses, start=done - len(losses)):
         if not math.isfinite(value):
             raise FloatingPointError(
-                f"train: the loss of step {step} is {float(value)}. Lower the learning rate or lengthen the warm-up."
+                f"train: the loss of step {step} or its gradient is {float(value)}. Lower the learning rate, lengthen "
+                "the warm-up, or look for a division by 0."
             )
 
 

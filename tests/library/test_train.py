@@ -4,6 +4,7 @@ import dataclasses
 import math
 import random
 
+import numpy as np
 import pytest
 import torch
 from clearformer import checkpoint
@@ -147,6 +148,23 @@ def test_any_cut_and_any_flipped_bit_is_found(tmp_path):
     assert len(checkpoint.load(tmp_path)[1]["config"]) == 14
 
 
+@pytest.mark.parametrize("bad_step", [3, 9])
+def test_an_infinite_gradient_of_a_finite_loss_stops_the_run_and_spares_the_checkpoint(tmp_path, bad_step):
+    """Catches a look at the loss alone: the root of 0 is 0, and its gradient infinite."""
+    calls = []
+
+    def rooted(model, x, y):
+        calls.append(0)
+        factor = 1.0 if len(calls) <= bad_step else 0.0
+        return loss(model, x, y) + (factor * model[0].weight).square().sum().sqrt()
+
+    config = dataclasses.replace(CONFIG, n_steps=bad_step + 1, save_every=bad_step)
+    with pytest.raises(FloatingPointError, match=f"loss of step {bad_step} or its gradient is nan"):
+        train(network(), rooted, batch, config, folder=tmp_path, progress=False)
+    tensors, _ = checkpoint.load(tmp_path)
+    assert len(tensors["losses"]) == bad_step and all(t.isfinite().all() for t in tensors.values())
+
+
 def test_another_configuration_is_refused_with_all_differences(tmp_path):
     run(folder=tmp_path)
     other = dataclasses.replace(CONFIG, learning_rate=0.03, betas=(0.8, 0.95))
@@ -191,15 +209,27 @@ BAD = {
     "overwriting": (started, FileExistsError, "already holds a checkpoint"),
     "too few rows": (
         lambda _: train(network(), loss, lambda n, g: batch(4, g), CONFIG, progress=False),
-        ValueError, r"batch\(6, ...\) gave 4 rows in tensor 0, of shape \(4, 3\)",
+        ValueError, r"batch\(6, ...\) gave Tensor of shape \(4, 3\) at index 0, .* first axis is 6",
+    ),
+    "rows of NumPy": (
+        lambda _: train(network(), loss, lambda n, g: (np.zeros((n, 3)), None), CONFIG, progress=False),
+        ValueError, r"gave ndarray of shape \(6, 3\) at index 0, expected a Tensor",
+    ),
+    "a number instead of rows": (
+        lambda _: train(network(), loss, lambda n, g: (torch.tensor(1.0),), CONFIG, progress=False),
+        ValueError, r"gave Tensor of shape \(\) at index 0",
     ),
     "loss not one number": (
         lambda _: train(network(), lambda m, x, y: m(x)[:, 0], batch, CONFIG, progress=False),
-        ValueError, r"loss\(...\) has shape \(6,\)",
+        ValueError, r"loss\(...\) gave Tensor of shape \(6,\), expected a Tensor",
+    ),
+    "loss no tensor": (
+        lambda _: train(network(), lambda m, x, y: loss(m, x, y).item(), batch, CONFIG, progress=False),
+        ValueError, r"loss\(...\) gave float of shape \(\), expected a Tensor",
     ),
     "loss not finite": (
         lambda _: train(network(), lambda m, x, y: loss(m, x, y) * math.nan, batch, CONFIG, progress=False),
-        FloatingPointError, "loss of step 0 is nan",
+        FloatingPointError, "loss of step 0 or its gradient is nan",
     ),
     "loss of another model": (
         lambda _: train(network(), lambda m, x, y: loss(OTHER, x, y), batch, CONFIG, progress=False),
@@ -215,6 +245,12 @@ BAD = {
     "no parameters": (lambda _: run(model=nn.Tanh()), ValueError, "the Tanh has no trainable parameters"),
     "shared by one": (
         lambda _: run(dataclasses.replace(CONFIG, shard_on="cpu")), ValueError, "shard_on='cpu' .* torchrun"
+    ),
+    "a rate of NumPy": (
+        lambda _: unchecked(learning_rate=np.float32(0.5)), ValueError, r"learning_rate=np.float32\(0.5\), .* Python"
+    ),
+    "a rate of torch": (
+        lambda _: unchecked(learning_rate=torch.tensor(0.5)), ValueError, r"learning_rate=tensor\(0.5000\), .* Python"
     ),
     "half a step": (lambda _: unchecked(n_steps=2.5), ValueError, "n_steps=2.5, expected a whole"),
     "betas above 1": (lambda _: TrainConfig(5, 2, betas=(2.0, 3.0)), ValueError, r"betas=\(2.0, 3.0\), expected two"),
