@@ -216,6 +216,38 @@ def test_processes_have_an_end_in_the_sandbox(graded, sandbox):
     assert stopped in grade.notes[0] and "left them behind" in grade.notes[-1] and grade.points == 6
 
 
+HOG = """
+import os, time
+for _ in range(2):
+    if os.fork() == 0:
+        held = b"1" * (300 * 2**20)
+        time.sleep(600)
+time.sleep(600)
+"""
+
+
+def test_the_memory_of_all_its_processes_has_an_end(graded, isolation):
+    """Catches a limit for each process, of which there may be dozens."""
+    grade = graded(HOG, MEANS, limits=Limits(memory=2**29))
+    assert grade.points == 6 and grade.notes == [
+        "Code cell 2 ended the Python process (MemoryError: its processes together held more than 0.5 GB): only its "
+        "definitions were kept, and the other cells were still run.",
+        "The code had started other processes and left them behind: they were ended.",
+    ]
+
+
+def test_memory_that_processes_share_with_the_server_is_not_counted_for_each():
+    """Catches torch, which is loaded before a worker is forked, counted once for every process."""
+    held = bytearray(b"1") * 2**26
+    child = os.fork()
+    if child == 0:
+        time.sleep(60)
+        os._exit(0)
+    assert 0 <= server._held({child}) < 2**25 < len(held) < server._memory(child)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+
+
 def test_the_scratch_folder_has_an_end_in_the_sandbox(graded, sandbox):
     """Catches many files, each below the limit of one, that fill the disk."""
     fill = "for i in range(20):\n    open(f'{i}', 'wb').write(bytes(60 * 2**20))"

@@ -216,8 +216,8 @@ def test_a_process_that_ends_before_it_reads_is_told_as_ended(monkeypatch):
     (asked, ask), (answered, answer) = os.pipe(), os.pipe()
     ends = [os.fdopen(fd, mode) for fd, mode in ((asked, "rb"), (ask, "wb"), (answered, "rb"), (answer, "wb"))]
     theirs, stdin, stdout, ours = ends
-    process = SimpleNamespace(stdin=stdin, stdout=stdout, end=lambda wait: (1, 0))
-    monkeypatch.setattr(parent, "launch", lambda preload: process)
+    process = SimpleNamespace(stdin=stdin, stdout=stdout, end=lambda wait: launch.Ended(1))
+    monkeypatch.setattr(parent, "launch", lambda preload, memory: process)
     died = []
     monkeypatch.setattr(threading, "excepthook", died.append)
     write_frame(ours, {"kind": "ready"})

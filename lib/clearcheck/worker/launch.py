@@ -22,7 +22,7 @@ import sys
 import tempfile
 from functools import cache
 from pathlib import Path
-from typing import BinaryIO, Protocol, cast
+from typing import BinaryIO, NamedTuple, Protocol, cast
 
 from clearcheck.worker.limits import ENDING_SECONDS, GRACE_SECONDS, SCRATCH_BYTES, START_SECONDS
 from clearcheck.worker.server import MESSAGE
@@ -41,23 +41,34 @@ class WorkerError(RuntimeError):
     """The process could not be started; no fault of the submission."""
 
 
+class Ended(NamedTuple):
+    """How a worker has ended: its exit code if it did so by itself, and what there was to be said of the processes that
+    it had started.
+    """
+
+    status: int | None = None
+    left: int = 0  # behind
+    over_memory: bool = False  # all were ended, since together they held too much
+
+
 class Launched(Protocol):
     """A worker process: its pipes, and how it ends."""
 
     stdin: BinaryIO
     stdout: BinaryIO
 
-    def end(self, wait: bool) -> tuple[int | None, int]:
-        """End it, after a moment if it is waited for: its exit code if it ended by itself, and the processes left."""
+    def end(self, wait: bool) -> Ended:
+        """End it, after a moment if it is waited for."""
 
 
-def launch(preload: tuple[str, ...] = ()) -> Launched:
-    """A new worker; with a server its imports of `preload` are paid once.
+def launch(preload: tuple[str, ...], memory: int) -> Launched:
+    """A new worker; with a server its imports of `preload` are paid once, and the bytes of `memory` are a limit for it
+    and all that it starts.
 
     Raises: WorkerError.
     """
     server = _server(os.getpid())
-    return server.start(preload) if server else _Alone()
+    return server.start(preload, memory) if server else _Alone()
 
 
 def isolation() -> str:
@@ -97,12 +108,12 @@ class _Server:
             self.retire()
             raise
 
-    def start(self, preload: tuple[str, ...]) -> Launched:
+    def start(self, preload: tuple[str, ...], memory: int) -> Launched:
         for _attempt in (1, 2):
             if self.process is None or self.process.poll() is not None:
                 self._open()
             (request, stdin), (stdout, reply) = os.pipe(), os.pipe()
-            started = self.ask({"preload": list(preload)}, START_SECONDS, [request, reply])
+            started = self.ask({"preload": list(preload), "memory": memory}, START_SECONDS, [request, reply])
             os.close(request)
             os.close(reply)
             if started is not None:
@@ -171,7 +182,7 @@ class _Forked:
         self.server, self.pid, self.folder = server, pid, folder
         self.stdin, self.stdout = stdin, stdout
 
-    def end(self, wait: bool) -> tuple[int | None, int]:
+    def end(self, wait: bool) -> Ended:
         request = {"pid": self.pid, "folder": self.folder, "wait": wait}
         told = self.server.ask(request, GRACE_SECONDS + ENDING_SECONDS)
         if told is None:  # the learner's code has stopped or ended it
@@ -179,8 +190,8 @@ class _Forked:
             if self.server.isolation == PROCESS:  # in a sandbox it has ended with the server
                 with contextlib.suppress(OSError):
                     os.killpg(self.pid, signal.SIGKILL)
-            return None, 0
-        return told["status"], told["left"]
+            return Ended()
+        return Ended(**told)
 
 
 class _Alone:
@@ -200,7 +211,7 @@ class _Alone:
         )
         self.stdin, self.stdout = cast(BinaryIO, self.process.stdin), cast(BinaryIO, self.process.stdout)
 
-    def end(self, wait: bool) -> tuple[int | None, int]:
+    def end(self, wait: bool) -> Ended:
         status = None
         with contextlib.suppress(subprocess.TimeoutExpired):
             status = self.process.wait(ENDING_SECONDS if wait else 0)
@@ -210,7 +221,7 @@ class _Alone:
         self.process.kill()
         self.process.wait()
         self.folder.cleanup()
-        return status, 0
+        return Ended(status)
 
 
 def _packages() -> list[str]:

@@ -14,7 +14,11 @@ What the worker stops, however it is started:
 - printing, reading the keyboard, and results that are too large or are no plain values;
 - a look at the grader by name: of `clearcheck` it has only this room and `notebooks`, in a copy, the checks, the
   seed and the expected values are not sent, nor the user's environment, but what Python needs to start;
-- on Linux, processes that it leaves behind: they are ended, which a note says.
+- on Linux, processes that it leaves behind: they are ended, which a note says;
+- on Linux, processes that together hold more `memory` than one may: a few times a second it is summed over all of a
+  notebook, and what is above ends them. Counted is what is in memory or swapped out and no copy of a file, without
+  what a process may still share with the server; pages that two of them share count for both. Not counted is what no
+  process has mapped, as in a pipe or a file in memory.
 
 What it stops in a sandbox besides (`launch`: isolation "bubblewrap"): the network, reading any file but Python and
 its packages, writing anywhere but into a scratch folder of `SCRATCH_BYTES`, seeing or ending processes outside, and
@@ -71,7 +75,7 @@ class Limits:
     cell_seconds: float = CELL_SECONDS
     grace_seconds: float = GRACE_SECONDS
     submission_seconds: float = SUBMISSION_SECONDS
-    memory: int = 4 * 2**30
+    memory: int = 4 * 2**30  # of each process, and on Linux of all together
     file: int = 64 * 2**20  # each file that the code writes
     cpu: int = 900  # seconds of processor time, all cells and calls together
 

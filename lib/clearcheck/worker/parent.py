@@ -16,7 +16,7 @@ from clearcheck.notebooks.file import NotANotebook
 from clearcheck.notebooks.submission import Submission
 from clearcheck.worker.asked import Asked
 from clearcheck.worker.frames import read_frame, write_frame
-from clearcheck.worker.launch import Launched, WorkerError, launch
+from clearcheck.worker.launch import Ended, Launched, WorkerError, launch
 from clearcheck.worker.limits import MAX_BYTES, READ_SECONDS, SPARE_STARTS, START_SECONDS, Limits
 
 LATE = "late"  # the kind of a reply where the whole notebook has used up its time, told by `evaluate`
@@ -139,10 +139,11 @@ class _Child:
     """One worker process. A thread of its own does the reading and writing, so that no pipe can block the grader."""
 
     def __init__(self, limits: Limits, preload: tuple[str, ...]):
-        self.process: Launched = launch(preload)
+        self.limits = limits
+        self.process: Launched = launch(preload, limits.memory)
         self.requests: queue.SimpleQueue = queue.SimpleQueue()
         self.replies: queue.SimpleQueue = queue.SimpleQueue()
-        self._ended: tuple[int | None, int] | None = None
+        self._ended: Ended | None = None
         threading.Thread(target=self._exchange, daemon=True).start()
         if self._ask(limits.of_the_process(), START_SECONDS) != {"kind": "ready"}:
             self.close()
@@ -163,7 +164,7 @@ class _Child:
         if self._ended is None:
             self._ended = self.process.end(wait)
             self.requests.put(None)
-        return self._ended[1]
+        return self._ended.left
 
     def _ask(self, message: dict, seconds: float) -> dict | None:
         """None where the time is over."""
@@ -186,7 +187,9 @@ class _Child:
 
     def _how_it_ended(self) -> str:
         self.close(wait=True)
-        code = self._ended[0]
+        if self._ended.over_memory:
+            return f"MemoryError: its processes together held more than {self.limits.memory / 2**30:g} GB"
+        code = self._ended.status
         if code is None:
             return "its channel to the grader was disturbed"
         if code >= 0:

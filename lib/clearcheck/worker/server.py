@@ -1,7 +1,8 @@
 """A process that has Python and NumPy loaded and forks one worker for each notebook, which then starts in milliseconds.
 
 It runs no learner's code itself, holds nothing of the grader but this room, and knows no check, seed or other
-notebook. Over its channel come JSON requests, one a message: `start` with the two pipes of a worker, `end`.
+notebook. Over its channel come JSON requests, one a message: `start` with the two pipes of a worker, `end`. In between
+it looks after the processes that a worker has started: how many they are, and how much memory they hold together.
 """
 
 import contextlib
@@ -10,6 +11,7 @@ import gc
 import importlib
 import json
 import os
+import re
 import resource
 import select
 import shutil
@@ -25,10 +27,13 @@ from clearcheck.worker.limits import ENDING_SECONDS, PROCESSES
 
 MESSAGE = 2**16  # bytes
 SET_DUMPABLE, SET_CHILD_SUBREAPER = 4, 36  # of prctl(2)
-WATCH_SECONDS = 0.2  # between two counts of a worker's processes
+WATCH_SECONDS = 0.2  # between two looks at a worker's processes
+HELD = re.compile(rb"^(?:RssAnon|RssShmem|VmSwap):\s+(\d+) kB$", re.MULTILINE)  # what is not a copy of some file
 SWEEPS = 50  # rounds of ending what a worker left behind, which may start more meanwhile
 
-too_many: set[int] = set()  # processes of a worker that were ended before it was
+running: dict[int, int] = {}  # for each worker the bytes that it and all that it starts may hold together
+ended_early: set[int] = set()  # processes that were ended while their worker was running
+too_much: set[int] = set()  # workers whose processes held more
 
 
 def main(descriptor: int, wiped: list[str]):
@@ -41,10 +46,9 @@ def main(descriptor: int, wiped: list[str]):
     importlib.import_module("numpy")
     gc.freeze()
     channel.send(b"{}")
-    counted = bool(wiped) and os.getuid() == 0  # Linux limits no process of root
     while True:
-        while counted and not select.select([channel], [], [], WATCH_SECONDS)[0]:
-            _end_too_many()
+        while running and not select.select([channel], [], [], WATCH_SECONDS)[0]:
+            _watch(sandboxed=bool(wiped))
         data, pipes, *_ = socket.recv_fds(channel, MESSAGE, 2)
         if not data:  # the grader has ended
             return
@@ -60,7 +64,7 @@ def _protect():
     prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-def _start(channel: socket.socket, pipes: list[int], preload: list[str]) -> dict:
+def _start(channel: socket.socket, pipes: list[int], preload: list[str], memory: int) -> dict:
     for name in preload:
         importlib.import_module(name)
     folder = tempfile.mkdtemp(prefix="clearcheck-")
@@ -74,36 +78,63 @@ def _start(channel: socket.socket, pipes: list[int], preload: list[str]) -> dict
         os._exit(0)
     for pipe in pipes:
         os.close(pipe)
+    running[pid] = memory
     return {"pid": pid, "folder": folder}
 
 
-def _end_too_many():
-    """End every process of the sandbox but this one, its first, at once where they are more than they may be."""
+def _watch(sandboxed: bool):
+    """End all processes of the workers where they hold too much, or are too many in a sandbox: Linux limits none of
+    root's.
+    """
     there = _descendants()
-    if len(there) > PROCESSES:
-        os.kill(-1, signal.SIGKILL)
-        too_many.update(there)
+    if _held(there) > sum(running.values()):
+        too_much.update(running)
+    elif not sandboxed or len(there) <= PROCESSES:
+        return
+    if sandboxed:
+        os.kill(-1, signal.SIGKILL)  # all but this one, its first, at once
+    ended_early.update(there | _end_all())
+
+
+def _held(pids: set[int]) -> int:
+    """Bytes of memory that these processes hold, without what each may still share with this one: torch, if loaded."""
+    shared = _memory(os.getpid())
+    return sum(max(0, _memory(pid) - shared) for pid in pids)
+
+
+def _memory(pid: int) -> int:
+    with contextlib.suppress(OSError):
+        return 1024 * sum(map(int, HELD.findall(Path(f"/proc/{pid}/status").read_bytes())))
+    return 0
 
 
 def _end(wiped: list[str], kept: dict[str, bool], pid: int, folder: str, wait: bool) -> dict:
     """How the worker ended by itself, where it is waited for, and how many processes it left behind."""
     status = _status(pid, ENDING_SECONDS if wait else 0)
-    left = set(too_many)
-    too_many.clear()
-    for _ in range(SWEEPS):
-        there = _descendants()
-        left |= there
-        for other in there:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(other, signal.SIGKILL)
-        _reap()
-        if not there:
-            break
-        time.sleep(0.002)
+    left = ended_early | _end_all()
+    over_memory = pid in too_much
+    for noted in (ended_early, too_much, running):
+        noted.clear()
+    _reap()
     shutil.rmtree(folder, ignore_errors=True)
     for parent in wiped:
         _wipe(parent, kept)
-    return {"status": status, "left": len(left - {pid})}
+    return {"status": status, "left": len(left - {pid}), "over_memory": over_memory}
+
+
+def _end_all() -> set[int]:
+    """End every process below this one, and what they start meanwhile; those that there were."""
+    ended: set[int] = set()
+    for _ in range(SWEEPS):
+        there = _descendants()
+        ended |= there
+        for pid in there:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        if not there:
+            break
+        time.sleep(0.002)
+    return ended
 
 
 def _standing(folder: str) -> Iterator[tuple[str, bool]]:
@@ -141,13 +172,12 @@ def _status(pid: int, seconds: float) -> int | None:
 def _descendants() -> set[int]:
     """Every living process below this one."""
     parents, dead = {}, set()
-    for entry in os.scandir("/proc"):
-        if entry.name.isdecimal():
-            with contextlib.suppress(OSError):
-                # The name in parentheses may hold anything, also a parenthesis.
-                state, parent = Path(entry.path, "stat").read_bytes().rpartition(b")")[2].split()[:2]
-                parents[int(entry.name)] = int(parent)
-                dead |= {int(entry.name)} if state == b"Z" else set()
+    for name in filter(str.isdecimal, os.listdir("/proc")):
+        with contextlib.suppress(OSError), open(f"/proc/{name}/stat", "rb", buffering=0) as file:
+            # The name in parentheses may hold anything, also a parenthesis.
+            state, parent = file.read().rpartition(b")")[2].split()[:2]
+            parents[int(name)] = int(parent)
+            dead |= {int(name)} if state == b"Z" else set()
     found, new = set(), {os.getpid()}
     while new:
         new = {pid for pid, parent in parents.items() if parent in new} - found
