@@ -366,6 +366,35 @@ def test_a_change_of_the_course_stops_the_run(graded, course, isolated, what):
         graded(change, MEANS)
 
 
+SABOTAGE = """
+import os, signal, sys
+for path in sys.path:
+    if "clearcheck-home-" in path:
+        open(f"{path}/clearcheck/worker/child.py", "a").write("raise ValueError")
+os.kill(os.getppid(), signal.SIGKILL)
+"""
+
+
+def test_a_class_run_without_a_sandbox_says_so_and_keeps_its_own_copy_whole(course, monkeypatch):
+    """Catches a run that goes on unprotected without a word, and an answer that changes the worker of the next one."""
+    bwrap, handed_in = course / "bin" / "bwrap", course / "handed-in"
+    bwrap.parent.mkdir()
+    bwrap.write_text("#!/bin/sh\necho 'bwrap: setting up uid map: Permission denied' >&2\nexit 1")
+    bwrap.chmod(0o755)
+    handed_in.mkdir()
+    for name, cell in (("a", SABOTAGE), ("b", RANGES), ("c", RANGES)):
+        (handed_in / f"{name}.ipynb").write_text(json.dumps(notebook(START, MEANS, cell)))
+    monkeypatch.setenv("PATH", f"{bwrap.parent}:{os.environ['PATH']}")
+    monkeypatch.delenv(launch.VARIABLE, raising=False)
+    command = [sys.executable, "-m", "clearcheck", "grade", "handed-in", "--seed", "1", "--jobs", "1"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    first, *others = done.stdout.splitlines()
+    assert "a.ipynb has no grade" in first and "changed the files that the grader runs" in first
+    assert [line.partition(": ")[2] for line in others] == ["9 of 9 points (seed 1)"] * 2
+    told = "Without a sandbox, since bubblewrap does not work here (bwrap: setting up uid map: Permission denied)"
+    assert done.stderr.count("\n") == 1 and done.stderr.startswith(told)
+
+
 def test_the_same_change_does_nothing_in_the_sandbox(graded, course, sandbox):
     path = course / "exercises" / "authoring" / SLUG / "means.py"
     before = path.read_bytes()

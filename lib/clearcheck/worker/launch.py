@@ -12,6 +12,7 @@ The environment variable CLEARCHECK_ISOLATION asks for one of them; without it t
 import atexit
 import contextlib
 import json
+import multiprocessing
 import os
 import shutil
 import signal
@@ -24,14 +25,19 @@ from functools import cache
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, Protocol, cast
 
+from clearcheck.notebooks.shown import shown
+from clearcheck.worker.copied import LIB, Copied
 from clearcheck.worker.limits import ENDING_SECONDS, GRACE_SECONDS, SCRATCH_BYTES, START_SECONDS
 from clearcheck.worker.server import MESSAGE
 
 VARIABLE = "CLEARCHECK_ISOLATION"
 BUBBLEWRAP, PROCESS = "bubblewrap", "process"
-LIB = Path(__file__).resolve().parents[2]
-OFFERED = ("clearbook", "clearformer", "cleartape", "clearcheck/notebooks", "clearcheck/worker")  # for imports
-ROOMS = "/course"  # where they lie in a sandbox
+ROOMS = "/course"  # where the copy of what a worker may import lies in a sandbox
+FIRST = "Process-1"  # so ends the name of the first process of a class run, which tells it for all of them
+UNPROTECTED = (
+    "Without a sandbox, since bubblewrap does not work here ({reason}): the notebooks' code can read and change what "
+    'you can, and end this run. "What is protected, and what is not" in chapters/instructor.md says what to do.'
+)
 KEPT_VARIABLES = ("PATH", "HOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "SYSTEMROOT")
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store", "/etc/ld.so.cache", "/etc/alternatives")
@@ -49,6 +55,7 @@ class Ended(NamedTuple):
     status: int | None = None
     left: int = 0  # behind
     over_memory: bool = False  # all were ended, since together they held too much
+    changed: bool = False  # the grader's files that it was run with
 
 
 class Launched(Protocol):
@@ -90,16 +97,15 @@ def _server(owner: int) -> "_Server | None":
         except (WorkerError, OSError) as error:
             if asked == BUBBLEWRAP:
                 raise WorkerError(f"Bubblewrap was asked for by {VARIABLE} and does not work here: {error}") from None
+            if multiprocessing.current_process().name.endswith(FIRST):
+                print(UNPROTECTED.format(reason=error), file=sys.stderr, flush=True)
     return _Server(PROCESS)
 
 
 class _Server:
     def __init__(self, isolation: str):
         self.isolation = isolation
-        self.home = tempfile.TemporaryDirectory(prefix="clearcheck-home-", ignore_cleanup_errors=True)
-        for name in OFFERED:
-            if (LIB / name).is_dir():  # in a container the libraries may be left out
-                shutil.copytree(LIB / name, Path(self.home.name, name))
+        self.home = Copied()
         self.process: subprocess.Popen | None = None
         atexit.register(self.retire)
         try:
@@ -144,9 +150,17 @@ class _Server:
         self.process.wait()
         self.process = None
 
+    def renewed(self) -> bool:
+        """Whether the files that workers run were changed, which a sandbox prevents: the next ones get a new copy."""
+        if self.isolation == BUBBLEWRAP or not self.home.changed():
+            return False
+        self.retire()
+        self.home = Copied()
+        return True
+
     def retire(self):
         self.close()
-        self.home.cleanup()
+        self.home.remove()
 
     def _open(self):
         self.channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -154,27 +168,35 @@ class _Server:
         asked = {"folders": _packages(), "channel": theirs.fileno(), "wiped": ["/tmp"] if sandboxed else []}
         start = Path(ROOMS if sandboxed else self.home.name, "clearcheck", "worker", "start.py")
         command = [sys.executable, "-S", str(start), json.dumps(asked)]
-        self.process = subprocess.Popen(
-            [*_sandbox(self.home.name), *command] if sandboxed else command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            pass_fds=[theirs.fileno()],
-            env=_environment("/tmp" if sandboxed else tempfile.gettempdir()),
-            cwd="/",
-            start_new_session=True,
+        with tempfile.TemporaryFile() as said:
+            self.process = subprocess.Popen(
+                [*_sandbox(self.home.name), *command] if sandboxed else command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=said,
+                pass_fds=[theirs.fileno()],
+                env=_environment("/tmp" if sandboxed else tempfile.gettempdir()),
+                cwd="/",
+                start_new_session=True,
+            )
+            theirs.close()
+            try:
+                self.channel.settimeout(START_SECONDS)
+                if not self.channel.recv(MESSAGE):
+                    raise OSError
+            except OSError:
+                self.close()
+                said.seek(0)
+                raise WorkerError(self._why(said.read().decode("utf-8", "replace").splitlines())) from None
+
+    def _why(self, said: list[str]) -> str:
+        """Why the server did not start: bubblewrap says it in one line that begins with its name."""
+        if said and said[-1].startswith("bwrap: "):
+            return shown(said[-1])
+        return (
+            f"The process for learners' code did not start ({self.isolation}): {sys.executable} with NumPy was "
+            "tried. Is NumPy installed, and may this user start processes?"
         )
-        theirs.close()
-        try:
-            self.channel.settimeout(START_SECONDS)
-            if not self.channel.recv(MESSAGE):
-                raise OSError
-        except OSError:
-            self.close()
-            raise WorkerError(
-                f"The process for learners' code did not start ({self.isolation}): {sys.executable} with NumPy was "
-                "tried. Is NumPy installed, and may this user start processes?"
-            ) from None
 
 
 class _Forked:
@@ -190,8 +212,7 @@ class _Forked:
             if self.server.isolation == PROCESS:  # in a sandbox it has ended with the server
                 with contextlib.suppress(OSError):
                     os.killpg(self.pid, signal.SIGKILL)
-            return Ended()
-        return Ended(**told)
+        return Ended(**(told or {}), changed=self.server.renewed())
 
 
 class _Alone:
@@ -232,7 +253,13 @@ def _packages() -> list[str]:
 def _environment(scratch: str) -> dict[str, str]:
     """Enough to start Python with what an exercise may import, and none of the user's other variables."""
     kept = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
-    own = {"PYTHONHASHSEED": "0", "PYTHONUTF8": "1", "MPLBACKEND": "Agg", "TMPDIR": scratch}
+    own = {
+        "PYTHONHASHSEED": "0",
+        "PYTHONUTF8": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "MPLBACKEND": "Agg",
+        "TMPDIR": scratch,
+    }
     return {**kept, **own, **dict.fromkeys(ONE_THREAD, "1")}
 
 

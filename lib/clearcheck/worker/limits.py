@@ -25,8 +25,10 @@ its packages, writing anywhere but into a scratch folder of `SCRATCH_BYTES`, see
 more than `PROCESSES` processes; of root's, which Linux does not limit, all are ended where they are more.
 
 What it does not stop without one (isolation "process"): it runs as the same user, and the course's own answers are
-files, so code that goes and looks for them finds them, and can change what the user may change. On Windows there is
-no alarm and no limit but the parent's clock, and on macOS memory is hardly limited. So it is a guard rail and no wall.
+files, so code that goes and looks for them finds them, can change what the user may change, and can end the grader.
+What is changed of the copy that the workers run from is noticed after the notebook, which has no grade then, and the
+next one gets a new copy (`copied`). On Windows there is no alarm and no limit but the parent's clock, and on macOS
+memory is hardly limited. So it is a guard rail and no wall.
 The sentences for the learner are in `grading.evaluate.problem_of` and, for cells, in `instructor.grade`.
 """
 

@@ -19,6 +19,11 @@ from clearcheck.worker.frames import read_frame, write_frame
 from clearcheck.worker.launch import Ended, Launched, WorkerError, launch
 from clearcheck.worker.limits import MAX_BYTES, READ_SECONDS, SPARE_STARTS, START_SECONDS, Limits
 
+CHANGED = (
+    "{name} has no grade: while it was graded, its code, or that of a notebook graded beside it, changed the files "
+    "that the grader runs notebooks with. They are renewed. Look at the notebook, and grade in the sandbox or in a "
+    "container."
+)
 LATE = "late"  # the kind of a reply where the whole notebook has used up its time, told by `evaluate`
 
 
@@ -31,6 +36,8 @@ class Worker:
         self.cells: list[Cell] = []
         self.outcomes: dict[int, dict] = {}
         self.left_behind = 0
+        self._name = ""
+        self._changed_files = False
         self._broke: dict[int, int] = {}  # how often a cell had to be stopped or ended the process
         self._child: _Child | None = None
         self._ready = False  # the cells have run in the process that is there
@@ -40,8 +47,10 @@ class Worker:
     def __enter__(self):
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, error, *_):
         self.stop()
+        if self._changed_files and error is None:
+            raise WorkerError(CHANGED.format(name=self._name))
 
     @property
     def late(self) -> bool:
@@ -61,6 +70,7 @@ class Worker:
             raise NotANotebook(reply["text"])
         if reply["kind"] != "read":
             raise NotANotebook(f"{name} cannot be read within {READ_SECONDS:g} s and 4 GB: is it a notebook?")
+        self._name = name
         submission = Submission.from_plain(reply["submission"])
         self.cells = submission.cells
         return submission
@@ -131,7 +141,9 @@ class Worker:
         """End the process; what it left behind is counted and ended with it."""
         self._ready = False
         if self._child is not None:
-            self.left_behind += self._child.close()
+            ended = self._child.close()
+            self.left_behind += ended.left
+            self._changed_files |= ended.changed
             self._child = None
 
 
@@ -159,12 +171,12 @@ class _Child:
             return reply
         return {"kind": "ended", "text": self._how_it_ended()}
 
-    def close(self, wait: bool = False) -> int:
-        """End the process; the number of others that it left behind, which are ended, too."""
+    def close(self, wait: bool = False) -> Ended:
+        """End the process, and those that it left behind; how it ended, the first time."""
         if self._ended is None:
             self._ended = self.process.end(wait)
             self.requests.put(None)
-        return self._ended.left
+        return self._ended
 
     def _ask(self, message: dict, seconds: float) -> dict | None:
         """None where the time is over."""
