@@ -105,6 +105,13 @@ def test_a_notebook_cannot_name_a_folder_outside(course, name):
     assert slug_of(course, "01-columns.ipynb", f"{MEANS}\nexercise({name!r})") == "01-columns"
 
 
+def test_many_and_long_names_of_exercises_are_not_kept(course):
+    """Would catch a sentence about a notebook as long as what stands in it."""
+    calls = [f'exercise("{name}")' for name in ("a" * 100_000, *(f"0{number}-other" for number in range(20)))]
+    (course / "a.ipynb").write_text(json.dumps(notebook(*calls)))
+    assert read_submission(course / "a.ipynb").slugs == ["00-other", "01-other", "02-other", "03-other", "04-other"]
+
+
 @pytest.mark.parametrize("metadata", [None, 3, [], {"clearcheck": "x"}])
 def test_odd_metadata_does_no_harm(course, metadata):
     """Would catch a crash on metadata of an unexpected type."""

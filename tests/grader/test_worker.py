@@ -3,6 +3,7 @@
 Each costs its own question or cell, gets one sentence, and leaves the other question its points.
 """
 
+import json
 import os
 import threading
 from types import SimpleNamespace
@@ -124,6 +125,27 @@ def test_printing_100_mb_is_dropped_with_a_note(graded):
     assert grade.points == 9
     assert grade.notes[0] == "Code cell 2 printed 100,000,001 characters: the grader dropped them."
     assert grade.notes[1].startswith("`column_means` printed ")
+
+
+LONG_TEXTS = """
+import clearcheck.worker.guarded_call as sender
+import clearcheck.worker.values as values
+sender.plain = lambda text: text
+values._Writer._foreign = lambda self, value: ["unsupported", "y" * 10**6]
+long = type("A" * 400_000, (Exception,), {})
+def column_means(table):
+    raise long("x" * 400_000)
+def column_ranges(table):
+    return object()
+"""
+
+
+def test_what_learners_write_is_repeated_in_part(graded):
+    """Would catch results of some megabytes for each learner, and cutting in the process of the learner alone."""
+    grade = graded("raise type('B' * 400_000, (Exception,), {})", LONG_TEXTS, "!pip install x\n" * 20_000)
+    assert len(json.dumps(grade.as_json())) < 10_000
+    five = ", ".join(["`!pip install x`"] * 5)
+    assert grade.notes[0] == f"Code cell 4: {five} and 19,995 more works only in Jupyter and was left out."
 
 
 ALWAYS_EQUAL = """

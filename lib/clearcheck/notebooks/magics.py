@@ -3,9 +3,12 @@
 import ast
 import re
 
+from clearcheck.notebooks.shown import shown
+
 # What stands behind a line's indentation. No part can match a text in two ways, so a long line costs its length.
 LEFT = re.compile(r"[\w.,]+(?: +[\w.,]+)* *= *(?=[%!])")
 MAGIC = re.compile(r"[%!?].*|[\w.]+\?{1,2}")
+MOST_NAMED, LONGEST = 5, 40  # of what was left out, and characters of each
 TRANSPARENT = ("%%time", "%%timeit", "%%capture", "%%prun")  # cell magics that run the cell as Python
 
 
@@ -26,7 +29,13 @@ def without_magics(source: str) -> tuple[str, str]:
         if MAGIC.fullmatch(text, start):
             removed.append(text[start:])
             lines[index] = line[: len(line) - len(line.lstrip())] + (text[:start] + "None" if left else "pass")
-    return "\n".join(lines), ", ".join(f"`{magic[:40]}`" for magic in removed)
+    return "\n".join(lines), _listed(removed)
+
+
+def _listed(removed: list[str]) -> str:
+    named = ", ".join(f"`{shown(magic[:LONGEST])}`" for magic in removed[:MOST_NAMED])
+    more = len(removed) - MOST_NAMED
+    return f"{named} and {more:,} more" if more > 0 else named
 
 
 def _is_python(source: str) -> bool:

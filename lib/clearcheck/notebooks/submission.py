@@ -14,6 +14,7 @@ from clearcheck.notebooks.magics import without_magics
 from clearcheck.notebooks.shown import shown
 
 MAX_CODE = 1_000_000  # characters of all code cells together
+MOST_SLUGS, LONGEST_SLUG = 5, 60  # that a notebook may name, and characters of one
 
 
 @dataclass(frozen=True)
@@ -73,12 +74,13 @@ def submission_of(file: NotebookFile, name: str) -> Submission:
     if not any(cell.source.strip() for cell in cells):
         raise NotANotebook(f"{name} holds no code: hand in the exercise notebook with your answers, saved in Jupyter.")
     noted = file.metadata.get("clearcheck")
-    slugs = [*(_called_slug(cell.source) for cell in cells), noted.get("exercise") if isinstance(noted, dict) else None]
+    named = [*(_called_slug(cell.source) for cell in cells), noted.get("exercise") if isinstance(noted, dict) else None]
+    slugs = dict.fromkeys(slug for slug in named if isinstance(slug, str) and len(slug) <= LONGEST_SLUG)
     return Submission(
         name,
         cells,
         notes,
-        [slug for slug in slugs if isinstance(slug, str)],
+        list(slugs)[:MOST_SLUGS],
         sorted({module for cell in cells for module in _imported(cell.source)}),
         [list(dict.fromkeys(defined_names(cell.source))) for cell in cells],
     )

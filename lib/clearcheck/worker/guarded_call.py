@@ -46,7 +46,7 @@ def call_named(namespace: Mapping, asked: Asked, packed: bytes) -> dict:
         return {"kind": "missing"}
     function = namespace[asked.name]
     if not callable(function):
-        return {"kind": "no function", "type": type(function).__name__}
+        return {"kind": "no function", "type": plain(type(function).__name__)}
     scope = scope_of(function)
     try:
         drive = _driver(asked.how)
@@ -103,8 +103,8 @@ def raised(error: BaseException, scope: dict | None) -> dict:
     """What a sentence needs to know about an exception, and what tells it from others of its kind."""
     return {
         "kind": "raised",
-        "type": type(error).__name__,
-        "bases": [kind.__name__ for kind in type.mro(type(error))],
+        "type": plain(type(error).__name__),
+        "bases": [plain(kind.__name__) for kind in type.mro(type(error))],
         "text": _text_of(error),
         "line": _line_of(error, scope),
         "operation": operation(error, scope),

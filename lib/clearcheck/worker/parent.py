@@ -16,6 +16,7 @@ from clearcheck.notebooks.file import NotANotebook
 from clearcheck.notebooks.submission import Submission
 from clearcheck.worker.asked import Asked
 from clearcheck.worker.frames import read_frame, write_frame
+from clearcheck.worker.guarded_call import plain
 from clearcheck.worker.launch import Ended, Launched, WorkerError, launch
 from clearcheck.worker.limits import MAX_BYTES, READ_SECONDS, SPARE_STARTS, START_SECONDS, Limits
 
@@ -24,6 +25,14 @@ CHANGED = (
     "that the grader runs notebooks with. They are renewed. Look at the notebook, and grade in the sandbox or in a "
     "container."
 )
+TOLD = {  # the texts in a reply of each kind that sentences repeat
+    "raised": ("type", "text", "line"),
+    "unanswered": ("type", "text", "line", "by"),
+    "no function": ("type",),
+    "missing": (),
+    "misfit": ("text",),
+    "time": ("line",),
+}
 LATE = "late"  # the kind of a reply where the whole notebook has used up its time, told by `evaluate`
 
 
@@ -168,7 +177,7 @@ class _Child:
         if reply is None:
             return {"kind": "time", "killed": True}
         if reply.get("token") == token and _well_formed(reply):
-            return reply
+            return {**reply, **{key: plain(reply[key]) for key in TOLD.get(reply["kind"], ())}}
         return {"kind": "ended", "text": self._how_it_ended()}
 
     def close(self, wait: bool = False) -> Ended:
@@ -214,8 +223,6 @@ class _Child:
 
 def _well_formed(reply: dict) -> bool:
     """A reply that code of ours could have sent: the learner's code may have found the pipe."""
-    texts = {"raised": ("type", "text", "line"), "unanswered": (), "no function": ("type",), "missing": (), "time": ()}
-    texts |= {"misfit": ("text",)}
     if any(type(reply.get(key, "")) is not str for key in ("operation", "line", "output", "by", "text")):
         return False
     kind = reply.get("kind")
@@ -225,4 +232,4 @@ def _well_formed(reply: dict) -> bool:
         return "value" in reply and whole
     if kind in ("done", "read", "refused", "loaded"):
         return True
-    return kind in texts and all(type(reply.get(key)) is str for key in texts[kind])
+    return kind in TOLD and all(type(reply.get(key)) is str for key in TOLD[kind])

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from clearcheck.worker.limits import MAX_BYTES, MAX_DEPTH, MAX_NODES, MAX_TEXTS, MAX_TREE
+from clearcheck.worker.limits import MAX_BYTES, MAX_DEPTH, MAX_NODES, MAX_TEXT, MAX_TEXTS, MAX_TREE
 
 MAX_INT_BITS = 63
 LENGTH = 8  # bytes of the length in front of the JSON tree
@@ -186,5 +186,5 @@ _SCALARS = {
     "int": _int,
     "float": float.fromhex,
     "str": str,
-    "unsupported": lambda what: Unsupported(str(what)),
+    "unsupported": lambda what: Unsupported(str(what)[:MAX_TEXT]),
 }
