@@ -128,11 +128,17 @@ class Decoder(_Stack):
     ) -> Float[Tensor, "B N D"]:
         """The causal mask is always on, ``mask`` can only hide more. With a cache ``x`` holds the new tokens only."""
         options = {"causal": True, "source": source, "source_mask": source_mask, "positions": positions}
-        for i, block in enumerate(self.blocks):
-            options["cache"] = None if cache is None else cache[i]
-            options["source_cache"] = None if source_cache is None else source_cache[i]
-            x = block(x, mask, **options)
-        return self.norm(x)
+        before = [(layer, layer.length) for some in (cache, source_cache) if some is not None for layer in some.layers]
+        try:
+            for i, block in enumerate(self.blocks):
+                options["cache"] = None if cache is None else cache[i]
+                options["source_cache"] = None if source_cache is None else source_cache[i]
+                x = block(x, mask, **options)
+            return self.norm(x)
+        except BaseException:
+            for layer, length in before:
+                layer.length = length
+            raise
 
 
 class EncoderDecoder(nn.Module):

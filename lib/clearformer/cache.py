@@ -33,6 +33,8 @@ class LayerCache:
                 f"KVCache: keys of {k.dtype} and values of {v.dtype} for a cache of {self.k.dtype}. Build the cache "
                 "with their dtype; under torch.autocast build it there, e.g. with model.new_cache(...)."
             )
+        if k.requires_grad or v.requires_grad:
+            raise ValueError("KVCache: keys and values that need a gradient cannot be kept. Use torch.no_grad().")
         self.k.narrow(2, start, n).copy_(k)
         self.v.narrow(2, start, n).copy_(v)
         self.length = stop
@@ -46,7 +48,8 @@ class LayerCache:
 class KVCache:
     """Keys and values of all layers, allocated once by the caller and filled token by token; indexed by layer.
 
-    Use it under ``torch.no_grad()``: it is written in place.
+    Use it under ``torch.no_grad()``: it is written in place, and refuses what needs a gradient. A pass of a ``Decoder``
+    that raises leaves it as long as it was.
 
     Source: Shazeer 2019, section 2.4, for the incremental use of keys and values.
     Cost: 2 · layers · batch · kv heads · positions · width per head numbers.

@@ -20,7 +20,8 @@ class MultiHeadAttention(nn.Module):
 
     with :math:`z = x` in self-attention and :math:`z` = ``source`` in cross-attention. ``n_kv_heads`` below
     ``n_heads`` lets groups of heads share keys and values. ``rope(q, positions)`` turns queries and keys,
-    ``relative(q, n_sources)`` adds a bias to the scores, ``attend`` is any function of ``clearformer.attention``.
+    ``relative(q, n_sources)`` adds a bias to the scores, both in self-attention only, for a source has positions of its
+    own; ``attend`` is any function of ``clearformer.attention``.
 
     Source: Vaswani et al. 2017, section 3.2.2; turner-v2, eq. 4 and 5; for shared keys Ainslie et al. 2023.
     Cost: 2 D (2 D + 2 G K) FLOPs for every token with G key-value heads, and those of ``attend``.
@@ -65,7 +66,7 @@ class MultiHeadAttention(nn.Module):
         ``positions`` are those of ``x``, needed by ``rope`` only; without them ``x`` continues what the cache
         holds. In cross-attention the first call fills the cache and later ones read it instead of ``source``.
 
-        Raises: ValueError for another width than ``d_model``, or for ``rope`` or ``relative`` with a ``source``.
+        Raises: ValueError for another width than ``d_model``.
         """
         if source is None:
             q, k, v = map(self._heads, self.qkv(x).split(self.widths, dim=2))  # B N D -> B H N K, twice B G N K
@@ -76,18 +77,13 @@ class MultiHeadAttention(nn.Module):
             k, v = (k, v) if cache is None else cache.append(k, v)
         else:
             q, k, v = self._cross(x, source, cache)
-        bias = {} if self.relative is None else {"bias": self.relative(q, k.shape[2])}
+        bias = {} if self.relative is None or source is not None else {"bias": self.relative(q, k.shape[2])}
         attend = self.attend if self.n_kv_heads == self.n_heads else self._in_groups
         y, weights = attend(q, k, v, mask, causal=causal, **bias)
         return self.out(y.transpose(1, 2).flatten(2)), weights  # B H N K -> B N D
 
     def _cross(self, x, source, cache):
         """Queries from ``x``, keys and values from ``source`` or, once it is filled, from the cache."""
-        if self.rope is not None or self.relative is not None:
-            raise ValueError(
-                "MultiHeadAttention: rope and relative compare positions within one sequence, but a source was given. "
-                "Build the cross-attention without them."
-            )
         split = (self.d_model, 2 * self.widths[1])
         weights = self.qkv.weight.split(split)
         biases = (None, None) if self.qkv.bias is None else self.qkv.bias.split(split)

@@ -71,9 +71,12 @@ def test_left_padding_with_positions_and_mask_equals_each_sequence_alone():
 
 
 @pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("rope", [None, Rotary(K, N, dtype=torch.float64)])
 @torch.no_grad()
-def test_cross_attention_projects_the_source_once(device):
-    model = random_module(Decoder(M, D, H, F, cross=True), device=device)
+def test_cross_attention_projects_the_source_once(rope, device):
+    """And turns nothing in it, for the decoder's own attention may be rotary."""
+    attention = partial(MultiHeadAttention, rope=rope)
+    model = random_module(Decoder(M, D, H, F, cross=True, attention=attention), device=device)
     x, source = (torch.randn(B, n, D, dtype=torch.float64).to(device) for n in (N, S))
     mask = torch.rand(B, 1, 1, S, device=device) > 0.3
     cache, source_cache = room(model), room(model, S)
@@ -94,6 +97,33 @@ def test_overflow_is_refused_with_the_numbers_and_changes_nothing():
         model(x[:, 4:7], cache=cache)
     assert cache.length == 4 and torch.equal(cache[0].k, before)
     assert_close(model(x[:, 4:6], cache=cache), model(x[:, :6])[:, 4:])
+
+
+@pytest.mark.parametrize("where", ["feed-forward network of the second layer", "last norm"])
+@torch.no_grad()
+def test_a_pass_that_raises_leaves_the_caches_as_long_as_they_were(where):
+    """Catches a first layer that goes on as if the pass had been: what is read again would be there twice."""
+    model = random_module(Decoder(M, D, H, F, cross=True))
+    x, source, other = (torch.randn(B, n, D, dtype=torch.float64) for n in (N, S, S))
+    cache, source_cache = room(model), room(model, S)
+
+    def fail(*_):
+        raise MemoryError(where)
+
+    hook = (model.norm if where == "last norm" else model.blocks[1].feed_forward).register_forward_pre_hook(fail)
+    with pytest.raises(MemoryError, match=where):
+        model(x[:, :4], source=other, cache=cache, source_cache=source_cache)
+    hook.remove()
+    assert [layer.length for some in (cache, source_cache) for layer in some.layers] == [0] * (2 * M)
+    found = [model(part, source=source, cache=cache, source_cache=source_cache) for part in x.split(4, dim=1)]
+    assert_close(torch.cat(found, dim=1), model(x, source=source))
+
+
+def test_keys_that_need_a_gradient_are_refused():
+    """Catches PyTorch's own message, which speaks of views that were written into."""
+    model, x = decoder("plain"), torch.randn(B, N, D, dtype=torch.float64)
+    with pytest.raises(ValueError, match=r"^KVCache: keys and values that need a gradient .* torch.no_grad"):
+        model(x, cache=room(model))
 
 
 @torch.no_grad()

@@ -157,6 +157,16 @@ def test_with_relative_keys_every_attention_agrees():
         assert_close(layer(x, causal=True)[0], expected)
 
 
+@pytest.mark.parametrize("name", ["rotary", "relative"])
+def test_a_source_has_positions_of_its_own(name):
+    """Catches distances between a target and a source, which are two texts."""
+    layer, plain = random_module(variants()[name]), MultiHeadAttention(D, H).double()
+    plain.load_state_dict({k: w for k, w in layer.state_dict().items() if "relative" not in k})
+    x, source = tokens(N), tokens(S)
+    assert_close(layer(x, source)[0], plain(x, source)[0])
+    assert not torch.allclose(layer(x)[0], plain(x)[0])
+
+
 def test_a_token_that_sees_nothing_gets_the_output_bias():
     layer, x = random_module(MultiHeadAttention(D, H)), tokens(N)
     mask = torch.ones(N, N, dtype=torch.bool)
@@ -185,10 +195,6 @@ ERRORS = {
     "source": (
         lambda: MultiHeadAttention(D, H)(torch.randn(B, N, D), torch.randn(B, S, 25)),
         r"source has shape \(2, 7, 25\)",
-    ),
-    "rotary source": (
-        lambda: variants()["rotary"](torch.randn(B, N, D), torch.randn(B, S, D)),
-        "rope and relative",
     ),
 }
 
