@@ -34,7 +34,7 @@ def unpatchify(patches: Float[Tensor, "B N P"], size: int, rows: int) -> Float[T
     Raises: ValueError if the patches do not fill ``rows`` rows, or do not hold whole channels.
     """
     B, N, P = patches.shape
-    if N % rows or P % (size * size):
+    if min(rows, size) < 1 or N % rows or P % (size * size):
         raise ValueError(
             f"unpatchify: {N} patches of {P} numbers do not fill {rows} rows of patches of {size} × {size} pixels. "
             "Pass the size that patchify was given and the number of patch rows it made."

@@ -3,11 +3,11 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
 from itertools import pairwise
 from typing import SupportsIndex
 
 N_BYTES = 256
+MOST_WORDS = 2**16  # whose ids a tokenizer remembers before it starts afresh
 WORD = re.compile(r"\s?[^\W_]+|\s?(?:[^\w\s]|_)+|\s+")  # letters and digits, or signs, with the one space before them
 
 
@@ -71,7 +71,6 @@ class BytePairTokenizer:
         for pair in pairs:
             self.ranks[pair] = len(self.pieces)
             self.pieces.append(self.pieces[pair[0]] + self.pieces[pair[1]])
-        self._encode_word.cache_clear()
         self._end({token: i for token, i in self.special.items() if i is not None})
 
     @classmethod
@@ -119,13 +118,12 @@ class BytePairTokenizer:
         self._bytes = [pieces.index(bytes([byte])) for byte in range(N_BYTES)]
         longest_first = sorted(map(re.escape, special), key=len, reverse=True)
         self._cut = re.compile(f"({'|'.join(longest_first) or '(?!)'})")
-        self._encode_word = lru_cache(maxsize=2**16)(self._encode_word)
 
     def _end(self, known):
         for token in self.special:
             self.special[token] = known.get(token, len(self.pieces))
             self.pieces += [] if token in known else [token.encode()]
-        self.n_vocab = len(self.pieces)
+        self.n_vocab, self._known = len(self.pieces), {}
 
     def _words(self, caller, text) -> list[str]:
         """The words and special tokens of a text."""
@@ -141,7 +139,10 @@ class BytePairTokenizer:
 
     def encode(self, text: str) -> list[int]:
         """Ids of ``text``. Raises: ValueError for a lone surrogate, which is no Unicode text."""
-        return [i for word in self._words("BytePairTokenizer.encode", text) for i in self._encode_word(word)]
+        words = self._words("BytePairTokenizer.encode", text)
+        known = self._known = self._known if len(self._known) < MOST_WORDS else {}
+        known.update((word, self._encode_word(word)) for word in set(words) - known.keys())
+        return [i for word in words for i in known[word]]
 
     def _encode_word(self, word: str) -> tuple[int, ...]:
         """Apply the merges in the order in which they were learned."""

@@ -1,7 +1,9 @@
 """Tokenizers give back what they were given; patches in torch, in the reference and in a convolution are the same."""
 
+import copy
 import inspect
 import json
+import pickle
 import re
 from collections import Counter
 from itertools import pairwise
@@ -34,6 +36,23 @@ def test_any_unicode_text_comes_back(tokenizer, text):
 def test_characters_come_back(text):
     tokenizer = CharTokenizer(text)
     assert tokenizer.decode(tokenizer.encode(text)) == text
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda t: pickle.loads(pickle.dumps(t))], ids=["copy", "pickle"])
+def test_a_copy_of_a_tokenizer_stands_alone(copied):
+    """Catches a memory of words that belongs to the original."""
+    original = BytePairTokenizer("", 0)
+    assert original.encode("low") == [*b"low"]
+    other = copied(original)
+    other.add_merges([tuple(b"lo")])
+    assert (original.encode("low"), other.encode("low")) == ([*b"low"], [256, ord("w")])
+
+
+def test_a_tokenizer_does_not_remember_words_without_end(monkeypatch):
+    monkeypatch.setattr("clearformer.tokenizers.MOST_WORDS", 3)
+    tokenizer = BytePairTokenizer("ab ab", 1)
+    assert [tokenizer.encode(text) for text in ("ab", "b ab", "ab c")] == [[256], [98, 32, 256], [256, 32, 99]]
+    assert len(tokenizer._known) <= 4
 
 
 def test_merging_by_hand_gives_the_same_merges():
@@ -199,6 +218,12 @@ def test_patches_agree_with_the_reference_and_come_back():
     assert sequence.shape == (2, 12, 12)
     np.testing.assert_array_equal(sequence[1].numpy().T, patches(images[1].numpy(), 2))
     assert torch.equal(unpatchify(sequence, 2, rows=4), images)
+
+
+@pytest.mark.parametrize(("size", "rows"), [(2, 0), (0, 2), (-2, 2), (2, -2), (2, 3), (3, 2)])
+def test_patches_that_do_not_fill_an_image_are_refused(size, rows):
+    with pytest.raises(ValueError, match=f"do not fill {rows} rows of patches of {size} × {size}"):
+        unpatchify(torch.zeros(1, 4, 12), size, rows)
 
 
 def test_a_patch_embedding_is_a_convolution_with_stride():
