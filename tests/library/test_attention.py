@@ -152,6 +152,14 @@ def test_the_bias_of_attend_is_a_factor_of_the_weights():
     assert_close((ratio.log() - bias).diff(), torch.zeros(B, H, N, S - 1, dtype=torch.float64))
 
 
+@pytest.mark.parametrize("function", [attention.attend_by_hand, attention.attend_recomputing])
+def test_the_gradient_of_a_gradient_by_hand_is_refused(function):
+    """Catches one that is left out in silence, where the incoming gradient is a constant as that of a sum."""
+    q, k, v = inputs(requires_grad=True)
+    with pytest.raises(RuntimeError, match=r"attend_by_hand, attend_recomputing: create_graph=True, .* Take attend"):
+        torch.autograd.grad(function(q, k, v)[0].sum(), q, create_graph=True)
+
+
 @pytest.mark.parametrize("name", ["by hand", "recomputing", "recomputing, uneven"])
 def test_gradients_by_hand_equal_finite_differences(name):
     """Catches an error that autograd through ``attend`` would share."""

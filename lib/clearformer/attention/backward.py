@@ -3,7 +3,6 @@
 import math
 
 import torch
-from torch.autograd.function import once_differentiable
 
 from clearformer.attention.blockwise import online_attention, tile_of, tile_scores, tiles
 from clearformer.attention.masks import Bias, K, Mask, Q, V, Y, with_bias, with_causal
@@ -50,6 +49,12 @@ def attend_recomputing(
     return _Recomputed.apply(q, k, v, mask, causal, bias, (query_block, key_block)), None
 
 
+def _first_only():
+    """Raises: RuntimeError where the gradient is to have a gradient itself, which would be left out in silence."""
+    if torch.is_grad_enabled():
+        raise RuntimeError("attend_by_hand, attend_recomputing: create_graph=True, expected False. Take attend for it.")
+
+
 class _Stored(torch.autograd.Function):
     """Keeps the weights for the backward pass."""
 
@@ -70,8 +75,8 @@ class _Stored(torch.autograd.Function):
         return y
 
     @staticmethod
-    @once_differentiable
     def backward(ctx, grad_y):
+        _first_only()
         q, k, v, weights, y = ctx.saved_tensors
         grad_v = weights.transpose(-2, -1) @ grad_y
         grad_scores = grad_y @ v.transpose(-2, -1)  # dA, and in place dC
@@ -93,8 +98,8 @@ class _Recomputed(torch.autograd.Function):
         return y
 
     @staticmethod
-    @once_differentiable
     def backward(ctx, grad_y):
+        _first_only()
         q, k, v, mask, bias, y, log_total = ctx.saved_tensors
         wanted = (q, k, v, bias) if ctx.needs_input_grad[5] else (q, k, v)
         grads = [torch.zeros_like(t, dtype=log_total.dtype) for t in wanted]  # sums over tiles in float32
