@@ -67,7 +67,8 @@ def shaped_module(forward):
     """For the ``forward`` of a module: where it fails, look for the argument that does not fit, and say so instead.
 
     Nothing is checked as long as it works, so a forward pass costs what it did. Beside the annotations an argument has
-    to fit the module: its ``d_model`` is D, its ``d_head`` K, and numbers come in the dtype of its weights.
+    to fit the module: its ``d_model`` is D, its ``d_head`` K, and numbers come in the dtype of its weights, unless
+    ``torch.autocast`` converts them. Errors are explained, but not the signal by which checkpointing ends a pass.
 
     Raises: as ``shaped``; else what ``forward`` raised.
     """
@@ -77,15 +78,19 @@ def shaped_module(forward):
     def call(self, *args, **kwargs):
         try:
             return forward(self, *args, **kwargs)
-        except Exception as error:
+        except (RuntimeError, TypeError, ValueError, IndexError, AttributeError, Warning) as error:
             name = type(self).__name__
             if str(error).startswith(f"{name}:"):
                 raise  # it says itself what is wrong
+            from torch import is_autocast_enabled
+
             given = dict(zip(parameters[1:], args, strict=False)) | kwargs
             weight = next(self.parameters(), None)
             mine = {letter: getattr(self, size, None) for letter, size in SIZES.items()}
             mine |= {what: getattr(weight, what, None) for what in ("dtype", "device")}
             known = {what: (value, f"this {name}") for what, value in mine.items() if value is not None}
+            if any(map(is_autocast_enabled, ("cpu", "cuda"))):
+                known["dtype"] = None, "torch.autocast"  # which converts by itself
             _check_all(name, given, specs, known)
             raise
 
@@ -151,7 +156,7 @@ def _check(caller, name, value, annotation, known):
     for what in alike if library == "torch" else ():  # NumPy converts by itself
         mine = getattr(value, what)
         expected, source = known.setdefault(what, (mine, name))
-        if mine != expected:
+        if expected not in (mine, None):
             like = f"{source}.{what}" if source.isidentifier() else repr(expected)
             raise ValueError(
                 f"{caller}: {name} has {what} {mine}, but {source} has {expected}, expected one {what} for both. "

@@ -10,6 +10,7 @@ from clearformer.models.gpt import GPT, GPTConfig
 from clearformer.multihead import MultiHeadAttention
 from clearformer.positions import LearnedPositions, RelativeKeys, Rotary
 from torch import nn
+from torch.utils.checkpoint import checkpoint
 
 from tests.library.tolerance import assert_close
 
@@ -110,6 +111,26 @@ def test_an_error_of_another_kind_comes_through():
     block = Block(D, H, 7, feed_forward=lambda d_model, d_ff: Broken())
     with pytest.raises(RuntimeError, match=r"^the disk is full$"):
         block(torch.randn(B, N, D))
+
+
+@pytest.mark.parametrize("reentrant", [False, True])
+def test_checkpointing_under_autocast_gives_the_gradients(reentrant):
+    """Catches an explanation of the signal by which PyTorch ends the second pass: no argument has the wrong dtype."""
+    block, x = Block(D, H, 7), torch.randn(B, N, D, requires_grad=True)
+    gradients = []
+    for run in (block, lambda h: checkpoint(block, h, use_reentrant=reentrant)):
+        block.zero_grad()
+        with torch.autocast("cpu", torch.bfloat16):
+            run(nn.functional.linear(x, torch.eye(D))).float().sum().backward()
+        gradients.append(block.attention.qkv.weight.grad)
+    assert torch.equal(*gradients)
+
+
+def test_under_autocast_the_dtype_is_no_mistake():
+    """Catches a dtype that is named where a mask is wrong."""
+    block = Block(D, H, 7)
+    with torch.autocast("cpu", torch.bfloat16), pytest.raises(TypeError, match=r"^Block: mask has dtype int64"):
+        block(torch.randn(B, N, D).bfloat16(), torch.ones(N, N, dtype=torch.long))
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
