@@ -118,16 +118,19 @@ class MixtureOfExperts(nn.Module):
         self.experts = nn.ModuleList(FeedForward(d_model, d_ff, **options) for _ in range(n_experts))
         self.probabilities = self.chosen = None
 
+    def __getstate__(self):
+        return self.__dict__ | {"probabilities": None, "chosen": None}  # a copy has made no pass
+
     @shaped_module
     def forward(self, x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch D"]:
-        tokens = x.flatten(0, -2)
+        tokens = x.reshape(-1, x.shape[-1])
         self.probabilities = self.router(tokens).softmax(dim=-1)
         weights, self.chosen = self.probabilities.topk(self.top_k, dim=-1)
         y = torch.zeros_like(tokens)
         for e, expert in enumerate(self.experts):
             rows, place = (self.chosen == e).nonzero(as_tuple=True)
             y = y.index_add(0, rows, (weights[rows, place, None] * expert(tokens[rows])).to(y.dtype))
-        return y.view_as(x)
+        return y.reshape(x.shape)
 
 
 def load_balance(probabilities: Float[Tensor, "N E"], chosen: Int[Tensor, "N k"]) -> Float[Tensor, ""]:

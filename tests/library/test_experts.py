@@ -1,5 +1,8 @@
 """A mixture of experts against a loop over its tokens, and the loss that spreads the load."""
 
+import copy
+import pickle
+
 import pytest
 import torch
 from clearformer.layers import FeedForward, MixtureOfExperts, load_balance
@@ -29,6 +32,15 @@ def test_under_autocast_the_experts_add_up():
     with torch.autocast("cpu", torch.bfloat16):
         y = layer(x)
     torch.testing.assert_close(y, layer(x), rtol=0, atol=2e-2)
+
+
+def test_a_layer_that_has_made_a_pass_can_be_copied_and_takes_a_single_token():
+    """Catches what the router said, which has a history that PyTorch does not copy."""
+    layer, x = MixtureOfExperts(D, HIDDEN, n_experts=E), torch.randn(B, N, D)
+    y = layer(x)
+    for other in (copy.deepcopy(layer), pickle.loads(pickle.dumps(layer))):
+        assert torch.equal(other(x), y) and layer.probabilities.grad_fn is not None
+    assert_close(layer(x[0, 0]), y[0, 0])
 
 
 def test_one_expert_is_a_feed_forward_network():
