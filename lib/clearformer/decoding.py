@@ -32,7 +32,7 @@ class LanguageModel(Protocol):
 
 
 class DecodingState:
-    """The sequences so far; ``prefill`` reads the prompts, ``append`` writes a token to each, ``step`` reads it.
+    """The sequences so far; ``read`` reads the prompts, then what ``append`` wrote, a token to each.
 
     Shorter prompts are padded at the front, so that all sequences end together; a mask hides the padding, and
     positions count from the first real token. With ``copies`` each prompt is there several times, one after another.
@@ -40,41 +40,28 @@ class DecodingState:
 
     def __init__(self, model, caller, ids, n_tokens, *, cached, stop, copies=1):
         _check_model(model, caller, cached)
-        prompts, n_padding = _pad(caller, ids, model.head.weight.device)
+        prompts, n_padding = _pad(caller, ids, next((p.device for p in model.head.parameters()), None))
         check_ids(caller, prompts, model.config.n_vocab, model.config.n_positions)
         _check_settings(model, caller, prompts.shape[1], n_tokens, stop)
-        self.model, self.cached, self.stop, self.as_tensor = model, cached, stop, isinstance(ids, Tensor)
-        n_rows, self.n_prompt = prompts.shape
-        n_total = self.n_prompt + n_tokens
-        self.buffer = prompts.new_zeros(n_rows * copies, n_total)
-        self.buffer[:, : self.n_prompt] = prompts.repeat_interleave(copies, 0)
-        self.length, self.n_padding = self.n_prompt, n_padding.repeat_interleave(copies)
-        self.cache = self.mask = self.positions = None
+        self.model, self.stop, self.as_tensor = model, stop, isinstance(ids, Tensor)
+        self.length = self.n_prompt = prompts.shape[1]
+        self.buffer = nn.functional.pad(prompts, (0, n_tokens)).repeat_interleave(copies, 0)
+        self.n_padding = n_padding.repeat_interleave(copies)
+        self.cache = model.new_cache(*self.buffer.shape) if cached else None
+        self.n_cached, self.mask, self.positions = 0, None, None
         if self.n_padding.any():
-            self.positions = torch.arange(n_total, device=prompts.device) - self.n_padding[:, None]
-            self.mask = (self.positions >= 0)[:, None, None, :]
-            self.positions = self.positions.clamp(min=0)
+            positions = torch.arange(self.buffer.shape[1], device=prompts.device) - self.n_padding[:, None]
+            self.mask, self.positions = (positions >= 0)[:, None, None, :], positions.clamp(min=0)
 
-    @property
-    def ids(self) -> Tensor:
-        return self.buffer[:, : self.length]
-
-    def prefill(self) -> Tensor:
-        """The logits after the prompts, which the cache then holds."""
-        if self.cached:
-            self.cache = self.model.new_cache(*self.buffer.shape)
-        return self._logits(start=0)
-
-    def step(self) -> Tensor:
-        """The logits after the newest tokens; without a cache all others are computed again."""
-        return self._logits(start=0 if self.cache is None else self.length - 1)
-
-    def _logits(self, start):
-        seen = slice(start, self.length)
+    def read(self) -> Tensor:
+        """The logits after the newest tokens, in float32 or better; without a cache all others are computed again."""
+        seen = slice(self.n_cached, self.length)
         positions = seen if self.positions is None else self.positions[:, seen]
         mask = None if self.mask is None else self.mask[..., : self.length]
         hidden = self.model.hidden_states(self.buffer[:, seen], mask, cache=self.cache, positions=positions)
-        return self.model.head(hidden[:, -1])
+        self.n_cached = 0 if self.cache is None else self.length
+        logits = self.model.head(hidden[:, -1])
+        return logits.to(torch.promote_types(logits.dtype, torch.float32))
 
     def append(self, new: Tensor) -> None:
         self.buffer[:, self.length] = new
@@ -88,7 +75,7 @@ class DecodingState:
 
     def result(self, rows: Tensor | slice = slice(None)) -> Tensor | list[Tensor]:
         """These rows: an ordinary tensor again, outside of inference mode, or one for each prompt of the list."""
-        ids = self.ids.clone()[rows]
+        ids = self.buffer[:, : self.length].clone()[rows]
         if self.as_tensor:
             return ids
         n_padding = self.n_padding[rows].tolist()

@@ -34,18 +34,17 @@ def generate(
     """
     _check_sampling(temperature, top_k, top_p)
     state = DecodingState(model, "generate", ids, n_tokens, cached=cached, stop=stop)
-    running = torch.ones(len(state.ids), dtype=torch.bool, device=state.ids.device)
+    running = torch.ones(len(state.buffer), dtype=torch.bool, device=state.buffer.device)
     with torch.inference_mode():
-        logits = state.prefill()
-        for done in range(1, n_tokens + 1):
+        for _ in range(n_tokens):
+            logits = state.read()
             new = draw(logits / temperature, top_k, top_p, generator) if temperature else logits.argmax(-1)
             if stop is not None:
                 new = new.where(running, stop)
                 running = running & (new != stop)
             state.append(new)
-            if done == n_tokens or (stop is not None and not running.any()):
+            if stop is not None and not running.any():
                 break
-            logits = state.step()
     return state.result()
 
 
@@ -73,13 +72,12 @@ def beam_search(
         raise ValueError(f"beam_search: n_beams={n_beams}, expected at least 1.")
     state = DecodingState(model, "beam_search", ids, n_tokens, cached=cached, stop=stop, copies=n_beams)
     with torch.inference_mode():
-        total = torch.full((len(state.ids) // n_beams, n_beams), -math.inf, device=state.ids.device)
+        total = torch.full((len(state.buffer) // n_beams, n_beams), -math.inf, device=state.buffer.device)
         total[:, 0] = 0.0  # the copies of a prompt are alike: begin with one of them
-        first = torch.arange(0, len(state.ids), n_beams, device=total.device)[:, None]
+        first = torch.arange(0, len(state.buffer), n_beams, device=total.device)[:, None]
         length, ended = torch.zeros_like(total), torch.zeros_like(total, dtype=torch.bool)
-        logits = state.prefill()
-        for done in range(1, n_tokens + 1):
-            log_p = logits.log_softmax(-1).unflatten(0, total.shape)  # B beams V
+        for _ in range(n_tokens):
+            log_p = state.read().log_softmax(-1).unflatten(0, total.shape)  # B beams V
             if stop is not None:
                 only_stop = torch.full_like(log_p[0, 0], -math.inf).index_fill(0, log_p.new_tensor([stop]).long(), 0.0)
                 log_p = torch.where(ended[..., None], only_stop, log_p)
@@ -93,9 +91,8 @@ def beam_search(
             state.append(new.flatten())
             if stop is not None:
                 ended = ended | (new == stop)
-            if done == n_tokens or (stop is not None and ended.all()):
-                break
-            logits = state.step()
+                if ended.all():
+                    break
         scores, best = (total / length**length_penalty).max(1, keepdim=True)
     return state.result((first + best)[:, 0]), scores[:, 0].clone()
 

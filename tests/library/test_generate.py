@@ -293,6 +293,27 @@ def test_under_autocast_the_cache_holds_what_the_layers_compute(config):
         assert gpt(config).new_cache(1, 9)[0].k.dtype == torch.float64  # which autocast leaves alone
 
 
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_in_half_precision_probabilities_are_not_rounded(dtype):
+    """Catches logits that are divided, exponentiated and summed in 8 or 11 bits."""
+    model = gpt().to(dtype)
+    assert generate(model, PROMPTS[0:1], 9, temperature=1e-5)[0].equal(generate(model, PROMPTS[0:1], 9)[0])
+    rows, scores = beam_search(model, prompts(), 8, 3, cached=False)
+    with torch.no_grad():
+        log_p = model(rows)[:, N - 1 : -1].float().log_softmax(-1)
+    torch.testing.assert_close(scores, log_p.gather(2, rows[:, N:, None]).mean(dim=(1, 2)), rtol=0, atol=0.05)
+    assert generate(model, prompts(), 3, temperature=1.0, top_p=0.9, generator=seeded()).shape == (B, N + 3)
+
+
+@pytest.mark.parametrize("ids", [PROMPTS, torch.tensor([[1, 2], [3, 4]])], ids=["list", "tensor"])
+def test_a_head_may_be_any_module(ids):
+    """Catches a look at ``head.weight``, which the protocol does not promise."""
+    model = gpt()
+    expected = generate(model, ids, 4)
+    model.head = nn.Sequential(nn.Identity(), model.head)
+    assert all(a.equal(b) for a, b in zip(generate(model, ids, 4), expected, strict=True))
+
+
 def test_fewer_than_one_beam_is_refused():
     with pytest.raises(ValueError, match="n_beams=0"):
         beam_search(gpt(), [[1]], 2, 0)

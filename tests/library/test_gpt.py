@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from clearformer.layers import GatedFeedForward, RMSNorm
 from clearformer.models.gpt import GPT, GPTConfig, next_token_loss, surprisal
 from clearformer.positions import Rotary
+from torch import nn
 
 from tests.library.devices import DEVICES
 from tests.library.test_multihead import random_module
@@ -172,6 +173,19 @@ def test_surprisal_count_every_token_once_with_the_context_promised(n_ids, strid
         assert n <= windows or n - start > length - step
         expected = -model(ids[None, start:n])[0, -1].log_softmax(-1)[ids[n]] / math.log(2)
         assert found[n - 1].item() == pytest.approx(expected.item(), abs=1e-9)
+
+
+def test_surprisal_of_a_model_in_half_precision_is_not_rounded():
+    """Catches sums over the vocabulary in 8 bits, and bits of information in a dtype that cannot hold them."""
+    model = random_module(GPT(GPTConfig(11, 7, 6, 2, 2)), torch.bfloat16)
+    model.head = nn.Sequential(nn.Identity(), model.head)  # a head without a weight of its own
+    ids = torch.randint(11, (8,), generator=torch.Generator().manual_seed(1))
+    with torch.no_grad():
+        log_p = model(ids[None, :-1]).double().log_softmax(-1)[0]
+    found = surprisal(model, ids)
+    assert found.dtype == torch.float32
+    expected = -log_p.gather(1, ids[1:, None])[:, 0] / math.log(2)
+    torch.testing.assert_close(found.double(), expected, rtol=0, atol=1e-5)
 
 
 @pytest.mark.parametrize(("n_ids", "stride"), [(1, 1), (5, 0), (30, 8)])

@@ -61,7 +61,7 @@ class GPT(nn.Module):
               p(w_{n+1} = w \mid w_{1:n}) = \mathrm{softmax}_w \bigl( g_w^\top \, \mathrm{norm}(x^{(M)}_n) \bigr)
 
     With ``tied`` the head is the embedding, :math:`g_w = e_w`. Weights begin with a standard deviation of 0.02, those
-    that write into the residual stream with :math:`0.02 / \sqrt{2 M}`.
+    that write into the residual stream, but for experts', with :math:`0.02 / \sqrt{2 M}`.
 
     Source: Radford et al. 2019, section 2.3; turner-v2, section 4.1.
     Cost: 2 FLOPs a token for every weight in a matrix, and 4 D N M for attention over N tokens.
@@ -163,9 +163,10 @@ def surprisal(
     last = len(ids) - 1 - length
     starts = torch.tensor([*range(0, last, stride), last])
     rows = starts[:, None] + torch.arange(length)
-    bits = ids.new_zeros(len(ids) - 1, dtype=model.head.weight.dtype)
+    dtype = torch.promote_types(next(model.parameters()).dtype, torch.float32)
+    bits = ids.new_zeros(len(ids) - 1, dtype=dtype)
     for part in rows.flip(0).split(batch):  # from the end, so that earlier windows have the last word
-        log_p = model(ids[part]).log_softmax(-1).gather(2, ids[part + 1][..., None])[..., 0]
+        log_p = model(ids[part]).log_softmax(-1, dtype=dtype).gather(2, ids[part + 1][..., None])[..., 0]
         for row, values in zip(part, log_p, strict=True):
             bits[row[0] :][: len(row)] = values
     return -bits / math.log(2)
