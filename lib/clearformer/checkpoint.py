@@ -41,8 +41,7 @@ def begin(
         return [], {}
     tensors, saved = load(folder)
     there, here = ({"n_processes": f["n_processes"]} | f["config"] for f in (saved, facts))
-    keys = sorted(there.keys() | here.keys())
-    changes = [f"{k} was {there.get(k)}, is {here.get(k)}" for k in keys if there.get(k) != here.get(k)]
+    changes = [f"{k} was {there.get(k)}, is {here.get(k)}" for k in sorted(there | here) if there.get(k) != here.get(k)]
     if changes:
         raise ValueError(
             f"train: the checkpoint belongs to another configuration: {'; '.join(changes)}. "

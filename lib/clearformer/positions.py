@@ -111,9 +111,7 @@ class Rotary(nn.Module):
         Raises: ValueError for positions outside 0 to ``n_positions - 1``, or not one for each token.
         """
         check_positions("Rotary", positions, self.cos.shape[0], x.shape[2])
-        cos, sin = self.cos[positions], self.sin[positions]
-        if cos.ndim == 3:
-            cos, sin = cos[:, None], sin[:, None]  # one table for all heads
+        cos, sin = (table[positions].unsqueeze(-3) for table in (self.cos, self.sin))  # one for all heads
         swapped = torch.cat(x.chunk(2, dim=-1)[::-1], dim=-1)
         return (x * cos + swapped * sin).to(x.dtype)
 
@@ -147,6 +145,6 @@ def _frequencies(caller, width, base, device):
     """Radians per token of every pair of features."""
     if width % 2 or width < 2:
         raise ValueError(
-            f"{caller}: a width of {width} cannot be split into pairs. Choose an even one, e.g. {width + 1}."
+            f"{caller}: a width of {width} cannot be split into pairs. Choose an even one: {max(width + width % 2, 2)}."
         )
     return base ** (-torch.arange(0, width, 2, dtype=torch.float64, device=device) / width)

@@ -98,14 +98,22 @@ class MAE(nn.Module):
         check_images("MAE", images, self.config.n_channels, self.config.image_size)
         patches = patchify(images, self.config.patch_size)
         noise = torch.rand(patches.shape[:2], device=images.device) if noise is None else noise
-        order, n_visible = _order(noise, patches.shape, self.config.mask_ratio if mask_ratio is None else mask_ratio)
+        ratio, N = self.config.mask_ratio if mask_ratio is None else mask_ratio, patches.shape[1]
+        n_visible = int(N * (1 - ratio) + 1e-9)  # 10 patches and a ratio of 0.9 give one, not 0.9999
+        if noise.shape != patches.shape[:2]:
+            expected = f"one number for every patch: {tuple(patches.shape[:2])}"
+            raise ValueError(f"MAE: noise of shape {tuple(noise.shape)}, expected {expected}.")
+        if not 1 <= n_visible < N:
+            raise ValueError(f"MAE: mask_ratio={ratio} leaves {n_visible} of {N} patches visible, expected "
+                             f"1 to {N - 1}. Choose a ratio between 0 and 1.")  # fmt: skip
+        order = noise.argsort(dim=1)  # from the least noise to the most
         x = self.patches(patches) + self.positions[1:]
-        visible = _take(x, order[:, :n_visible])
+        visible = x.gather(1, order[:, :n_visible, None].expand(-1, -1, x.shape[-1]))
         first = (self.class_tokens + self.positions[:1]).expand(x.shape[0], -1, -1)
         y = self.to_decoder(self.encoder(torch.cat((first, visible), dim=1)))
         place = order.argsort(dim=1)  # where in the shuffled row each patch stands
         hidden = self.mask_token.expand(y.shape[0], x.shape[1] - n_visible, -1)
-        drawn = _take(torch.cat((y[:, 1:], hidden), dim=1), place)
+        drawn = torch.cat((y[:, 1:], hidden), dim=1).gather(1, place[..., None].expand(-1, -1, y.shape[-1]))
         y = self.decoder(torch.cat((y[:, :1], drawn), dim=1) + self.decoder_positions)
         return self.head(y[:, 1:]), place >= n_visible
 
@@ -149,21 +157,3 @@ def sines_in_the_plane(side: int, d_model: int) -> Float[Tensor, "N D"]:
     waves = sinusoidal(side, d_model // 2, interleaved=False)
     plane = torch.cat((waves.repeat(side, 1), waves.repeat_interleave(side, dim=0)), dim=1)
     return torch.cat((torch.zeros(1, d_model), plane))
-
-
-def _order(noise, shape, ratio):
-    """Every row's patches from the least noise to the most, and how many of them stay visible."""
-    n_visible = int(shape[1] * (1 - ratio) + 1e-9)  # 10 patches and a ratio of 0.9 give one, not 0.9999
-    if noise.shape != shape[:2]:
-        raise ValueError(
-            f"MAE: noise of shape {tuple(noise.shape)}, expected one number for every patch: {tuple(shape[:2])}."
-        )
-    if not 1 <= n_visible < shape[1]:
-        raise ValueError(f"MAE: mask_ratio={ratio} leaves {n_visible} of {shape[1]} patches visible, expected "
-                         f"1 to {shape[1] - 1}. Choose a ratio between 0 and 1.")  # fmt: skip
-    return noise.argsort(dim=1), n_visible
-
-
-def _take(x, index):
-    """Row ``index[b, n]`` of every sequence."""
-    return x.gather(1, index[..., None].expand(-1, -1, x.shape[-1]))
