@@ -50,12 +50,12 @@ def copy_prose(root: Path, target: Path) -> None:
         (target / "chapters" / path.name).write_text(json.dumps(prose, ensure_ascii=False), encoding="utf-8")
 
 
-def copy_checks(root: Path, target: Path) -> None:
-    """Every exercise, into the folder exercises/authoring of the target, without answers."""
+def copy_checks(root: Path, target: Path, *slugs: str) -> None:
+    """The exercises, all where none is named, into the folder exercises/authoring of the target, without answers."""
     (target / AUTHORING).mkdir(parents=True)
     for path in sorted((root / AUTHORING).glob("*.py")):  # what several exercises share
         shutil.copyfile(path, target / AUTHORING / path.name)
-    for slug in slugs_in(root / AUTHORING):
+    for slug in slugs or slugs_in(root / AUTHORING):
         authored = load(slug, root)
         folder = target / AUTHORING / slug
         folder.mkdir(parents=True)
