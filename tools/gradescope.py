@@ -7,9 +7,13 @@ of the inputs is drawn when the file is made, so that all submissions of an assi
 import argparse
 import re
 import secrets
+import shutil
 import sys
+import tempfile
 import zipfile
 from pathlib import Path
+
+from learners_copy import copy_checks, copy_library
 
 ROOT = Path(__file__).resolve().parent.parent
 FIRST = (1980, 1, 1, 0, 0, 0)  # the same bytes whenever the file is made
@@ -26,13 +30,29 @@ curl -LsSf https://astral.sh/uv/install.sh | env UV_INSTALL_DIR=/usr/local/bin s
 export UV_PYTHON_INSTALL_DIR=/opt/python
 uv venv --python {python} /opt/clearcheck
 uv pip install --python /opt/clearcheck/bin/python -c /autograder/source/constraints.txt {packages}
+chmod -R a+rX /opt
 """
 
 RUN = """#!/usr/bin/env bash
-# Run by Gradescope for each submission, without arguments.
+# Run by Gradescope for each submission, as root and without arguments. The grader reads the checks and the seed, and
+# goes on as nobody, who can read neither nor write results: those are what a grader that ended well has printed.
+exec 2>&1
+results=/autograder/results/results.json
+rm -rf "$results"
 cd /autograder/source
-export PYTHONPATH=/autograder/source/lib
-exec /opt/clearcheck/bin/python -m clearcheck.instructor.gradescope {slug} {seed}
+chmod go-w /autograder/results
+chmod go= /autograder/run_autograder run_autograder
+find exercises -name '*.py' -exec chmod go= {{}} +
+chmod -R a+rX /autograder/submission
+export HOME=/tmp PYTHONPATH=/autograder/source/lib
+printed=$(/opt/clearcheck/bin/python -m clearcheck.instructor.gradescope {slug} /autograder/submission <<< {seed})
+ended=$?
+rm -rf "$results"
+if [ "$ended" -ne 0 ]; then
+    echo "The grader ended with $ended, so there are no results: this is no grade. What it said stands above."
+    exit 1
+fi
+printf '%s' "$printed" > "$results"
 """
 
 
@@ -55,15 +75,19 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def write(target: Path, authored: Path, seed: int):
-    """The scripts, the libraries of the course, and this exercise alone."""
-    files = [path for folder in (ROOT / "lib", authored) for path in sorted(folder.rglob("*")) if wanted(path)]
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
-        scripts = {"setup.sh": SETUP.format(python=PYTHON, packages=packages(authored))}
-        scripts["run_autograder"] = RUN.format(slug=authored.name, seed=seed)
+    """The scripts, the libraries of the course, and this exercise alone, without its right answers."""
+    scripts = {"setup.sh": SETUP.format(python=PYTHON, packages=packages(authored))}
+    scripts["run_autograder"] = RUN.format(slug=authored.name, seed=seed)
+    with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        stage = Path(folder)
+        copy_library(ROOT, stage / "lib")
+        copy_checks(ROOT, stage, authored.name)
+        for name in ("constraints.txt", "pyproject.toml"):
+            shutil.copyfile(ROOT / name, stage / name)
         for name, text in scripts.items():
             add(archive, name, text.encode(), EXECUTABLE)
-        for path in (*files, ROOT / "constraints.txt", ROOT / "pyproject.toml"):
-            add(archive, path.relative_to(ROOT).as_posix(), path.read_bytes(), READABLE)
+        for path in sorted(path for path in stage.rglob("*") if path.is_file()):
+            add(archive, path.relative_to(stage).as_posix(), path.read_bytes(), READABLE)
 
 
 def packages(authored: Path) -> str:
@@ -71,16 +95,6 @@ def packages(authored: Path) -> str:
     sources = (path.read_text(encoding="utf-8") for path in authored.iterdir() if path.suffix in (".py", ".ipynb"))
     torch = any(TORCH.search(text) for text in sources)
     return "jaxtyping numpy scipy" + (" torch --torch-backend cpu" if torch else "")
-
-
-def wanted(path: Path) -> bool:
-    """Not the author's notebook either: no grade needs its answers."""
-    return (
-        path.is_file()
-        and path.name != "source.ipynb"
-        and "__pycache__" not in path.parts
-        and ".egg-info" not in str(path)
-    )
 
 
 def add(archive: zipfile.ZipFile, name: str, data: bytes, mode: int):
