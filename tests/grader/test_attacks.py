@@ -408,12 +408,21 @@ def test_the_grader_itself_is_among_the_files_that_are_watched(course):
     assert course_files.__file__ in watched and str(course / "exercises/authoring" / SLUG / "means.py") in watched
 
 
+HIDDEN = """
+import sys
+__import__("clear" + "tape")
+for name in [name for name in sys.modules if name.startswith("clear" + "tape")]:
+    del sys.modules[name]
+"""
+
+
 @pytest.mark.parametrize(
     ("cell", "told"),
     [
         ("from clearformer.reference import softmax", "clearformer"),
         ("if False:\n    import torch", "torch"),
         ("__import__('clear' + 'tape')", "cleartape"),
+        (HIDDEN, "cleartape"),
         ("import numpy as np", None),
     ],
 )

@@ -30,6 +30,7 @@ def main(request_pipe: int, reply_pipe: int):
     random.seed()
     np.random.seed()  # each worker its own, although all are forked from one process
     limit_this_process(**read_frame(requests))
+    opened = _opened_packages()
     write_frame(replies, {"kind": "ready"})
     while (request := read_frame(requests)) is not None:
         try:
@@ -37,9 +38,29 @@ def main(request_pipe: int, reply_pipe: int):
         except KeyboardInterrupt as error:  # the parent never sends one: the learner's code raised it
             reply = raised(error, namespace)
         try:
-            write_frame(replies, {**reply, "token": request["token"]})
+            write_frame(replies, {**reply, "opened": list(opened), "token": request["token"]})
+            opened.clear()
         except (OSError, ValueError):
             os._exit(1)
+
+
+def _opened_packages() -> set[str]:
+    """Filled with each package of which a file is opened from now on: what has been imported can be hidden, in parts of
+    a name and by taking it out of `sys.modules` again.
+    """
+    roots = sorted((f"{folder}{os.sep}" for folder in sys.path if folder), key=len, reverse=True)
+    opened: set[str] = set()
+
+    def note(event: str, args: tuple):
+        if event == "open" and type(args[0]) is str:
+            path = os.path.abspath(args[0])
+            root = next((root for root in roots if path.startswith(root)), path)
+            package = path.removeprefix(root).partition(os.sep)[0]
+            if package and os.path.isdir(root + package):
+                opened.add(package)
+
+    sys.addaudithook(note)
+    return opened
 
 
 _file = bytearray()  # of the notebook, as far as it has come

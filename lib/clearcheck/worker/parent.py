@@ -47,6 +47,7 @@ class Worker:
         self.left_behind = 0
         self._name = ""
         self._changed_files = False
+        self._opened: set[str] = set()  # packages of which the code has opened a file
         self._broke: dict[int, int] = {}  # how often a cell had to be stopped or ended the process
         self._child: _Child | None = None
         self._ready = False  # the cells have run in the process that is there
@@ -108,11 +109,12 @@ class Worker:
         return self._request(message, asked.seconds)
 
     def loaded(self, watched: Sequence[str]) -> list[str]:
-        """Which of these modules the learner's code has loaded; none where its process is gone."""
-        if self._child is None:
-            return []
-        found = self._request({"op": "loaded", "watched": list(watched)}, self.limits.grace_seconds).get("modules")
-        return [name for name in watched if isinstance(found, list) and name in found]
+        """Which of these modules the learner's code has loaded, or read; where its process is gone, none but those."""
+        message = {"op": "loaded", "watched": list(watched)}
+        reply = self._request(message, self.limits.grace_seconds) if self._child else {}
+        found = reply.get("modules")
+        here = found if isinstance(found, list) else []
+        return [name for name in watched if name in here or name in self._opened]
 
     def _keep(self, cell: Cell) -> bool:
         """Run a cell and keep what came of it; whether its process is still there."""
@@ -136,6 +138,7 @@ class Worker:
         remaining = self._until - time.monotonic()
         allowed = seconds + self.limits.grace_seconds
         reply = self._child.request(message, max(min(allowed, remaining), 0.0))
+        self._opened.update(reply.get("opened", ()))
         if reply["kind"] == "time" and reply.get("killed") and remaining < allowed:
             reply = {"kind": LATE}
         if reply["kind"] in ("ended", LATE) or reply.get("killed") is True:
@@ -224,6 +227,9 @@ class _Child:
 def _well_formed(reply: dict) -> bool:
     """A reply that code of ours could have sent: the learner's code may have found the pipe."""
     if any(type(reply.get(key, "")) is not str for key in ("operation", "line", "output", "by", "text")):
+        return False
+    opened = reply.get("opened")
+    if type(opened) is not list or not all(type(name) is str for name in opened):
         return False
     kind = reply.get("kind")
     if kind == "value":
