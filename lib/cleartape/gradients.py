@@ -12,7 +12,9 @@ Why not the library autograd (HIPS): it asks for `import autograd.numpy`, and it
 """
 
 import contextlib
+import sys
 from collections.abc import Callable
+from copy import deepcopy
 
 import numpy as np
 
@@ -28,9 +30,13 @@ def value_and_gradients(function: Callable, parameters, *rest):
     """The number `function(parameters, *rest)`, and its gradient by every floating-point array in `parameters`.
 
     `parameters` is an array, or a dict, list or tuple of such; the gradients come in the same form. Whole numbers and
-    whatever is no array have no gradient and stay as they are.
+    whatever is no array have no gradient and stay as they are. The function is called a second time, with plain arrays,
+    to see that it gives the same number.
+
+    Raises: TypeError for a function of NumPy that cannot be followed, a result that is not one number, or one that is
+    another number without the tape, where the function changes a part that it took out of an array before.
     """
-    leaves = []
+    leaves, arguments, state = [], over_tree(_apart, (parameters, *rest)), np.random.get_state()
 
     def enter(value):
         if isinstance(value, np.ndarray) and value.dtype.kind == "f":
@@ -45,10 +51,12 @@ def value_and_gradients(function: Callable, parameters, *rest):
     if not isinstance(result, Traced) or result.size != 1:
         came = f"an array of shape {result.shape}" if isinstance(result, Traced) else f"a {type(result).__name__}"
         raise TypeError(f"The function should give one number that was computed from the parameters; {came} came.")
+    value = float(result.value.reshape(()))
+    _check_without_the_tape(value, function, arguments, state)
     gradients = _backward(result.node)
     found = iter([gradients.get(id(node), np.zeros_like(node.value)) for node in starts])
     wanted = over_tree(lambda value: next(found) if _is_parameter(value) else value, parameters)
-    return float(result.value.reshape(())), wanted
+    return value, wanted
 
 
 def over_tree(change: Callable, tree):
@@ -56,8 +64,39 @@ def over_tree(change: Callable, tree):
     if isinstance(tree, dict):
         return {key: over_tree(change, value) for key, value in tree.items()}
     if isinstance(tree, list | tuple):
-        return type(tree)(over_tree(change, value) for value in tree)
+        values = [over_tree(change, value) for value in tree]
+        return tree._make(values) if hasattr(tree, "_make") else type(tree)(values)  # the first for a namedtuple
     return change(tree)
+
+
+def _apart(value):
+    """What a call could change, for another call to begin with: a copy of an array, a generator in the same state."""
+    return deepcopy(value) if isinstance(value, np.ndarray | np.random.Generator) else value
+
+
+def _check_without_the_tape(value: float, function: Callable, arguments, state) -> None:
+    """Call the function with plain arrays and the random numbers that it had, and compare.
+
+    Random numbers from elsewhere are drawn anew, so that two such calls differ, too: then nothing can be said. Those of
+    `np.random` go on afterwards as if there had been no such call.
+
+    Raises: TypeError for another number than `value`.
+    """
+
+    def call():
+        np.random.set_state(state)
+        return float(np.reshape(function(*over_tree(_apart, arguments)), ()))
+
+    now = np.random.get_state()
+    try:
+        plain = call()
+        if not np.isclose(value, plain, rtol=1e-4, equal_nan=True) and call() == plain:
+            raise TypeError(
+                f"The tape came to {value:g}, the function without it to {plain:g}: the tape cannot follow a change of "
+                "a part that was taken out before, as in row = Y[0]; row *= 2. Change the array itself: Y[0] *= 2."
+            )
+    finally:
+        np.random.set_state(now)
 
 
 @contextlib.contextmanager
@@ -65,7 +104,7 @@ def _noting_new_arrays():
     """While this lasts, an array that is made empty, to be filled later, and one made of a list can hold notes."""
     try:
         for name in ("zeros", "ones", "empty", "full"):
-            setattr(np, name, _made(MADE[name]))
+            setattr(np, name, _made(name))
         np.array, np.asarray = _gathering(MADE["array"]), _gathering(MADE["asarray"])
         yield
     finally:
@@ -73,10 +112,12 @@ def _noting_new_arrays():
             setattr(np, name, function)
 
 
-def _made(function):
+def _made(name):
     def make(*args, **options):
-        array = function(*args, **options)
-        return Traced(Node(array)) if array.dtype.kind == "f" else array
+        """Plain where the caller does not name this function: then compiled code asks, such as that of `np.random`."""
+        array = MADE[name](*args, **options)
+        named = name in sys._getframe(1).f_code.co_names
+        return Traced(Node(array)) if named and array.dtype.kind == "f" else array
 
     return make
 

@@ -95,7 +95,8 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
         return np.reshape(self, -1)
 
     def astype(self, dtype, **options):
-        return self + 0.0
+        """The same numbers with their notes; masks and whole numbers, which have no gradient, as a plain array."""
+        return self + 0.0 if np.dtype(dtype).kind == "f" else self.value.astype(dtype, **options)
 
     def dot(self, other):
         return self @ other

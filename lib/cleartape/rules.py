@@ -1,5 +1,7 @@
 """What the tape knows about NumPy: the derivative of each operation that computes something."""
 
+import inspect
+
 import numpy as np
 
 from cleartape.nodes import LOST, PLAIN_ARRAY, Traced, node_of, noted, value_of
@@ -35,8 +37,8 @@ LIKE = {"zeros_like": 0.0, "empty_like": 0.0, "ones_like": 1.0}
 
 def apply_ufunc(ufunc, method, inputs, options):
     out, where = options.pop("out", (None,))[0], options.pop("where", True)
-    if method == "reduce" and ufunc in REDUCED:
-        result = REDUCED[ufunc](*inputs, **options)
+    if method == "reduce" and ufunc in REDUCED and where is True:
+        result = _ruled(f"{ufunc.__name__}.reduce", REDUCED[ufunc], inputs, {"axis": 0} | options)
     elif method != "__call__":
         raise TypeError(LOST.format(what=f"np.{ufunc.__name__}.{method}"))
     else:
@@ -56,13 +58,25 @@ def apply_ufunc(ufunc, method, inputs, options):
 def apply_function(function, args, options):
     name = function.__name__
     if name in LIKE:
-        return noted(np.full_like(args[0].value, LIKE[name]))
+        return _full_like(args[0], LIKE[name], *args[1:], **options)
     if function in RULES:
-        return RULES[function](*args, **options)
+        return _ruled(name, RULES[function], args, options)
     values = [value_of(value) for value in args]
     if name in ANSWERS:
         return function(*values, **{key: value_of(value) for key, value in options.items()})
     raise TypeError(LOST.format(what=f"np.{name}"))
+
+
+def _ruled(name, rule, args, options):
+    """Follow a rule. Raises: TypeError for an option that it does not know, or a place to write the result to."""
+    try:
+        given = inspect.signature(rule).bind(*args, **options).arguments
+    except TypeError:
+        given = {"out": args}
+    if given.get("out") is not None:
+        told = ", ".join(options) or f"{len(args)} arguments"
+        raise TypeError(LOST.format(what=f"np.{name} with {told}"))
+    return rule(*args, **options)
 
 
 def _called(ufunc, inputs):
@@ -128,50 +142,62 @@ def _append(a, b, axis=None):
     return np.concatenate(parts, axis=0 if axis is None else axis)
 
 
-def _clip(x, low=None, high=None, **options):
+def _clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None):
+    low, high = a_min if min is None else min, a_max if max is None else max
     if low is not None:
-        x = np.maximum(x, low)
-    return x if high is None else np.minimum(x, high)
+        a = np.maximum(a, low)
+    return a if high is None else np.minimum(a, high)
 
 
 def _outer(a, b):
     return np.reshape(a, (-1, 1)) * np.reshape(b, (1, -1))
 
 
-def _full_like(x, fill, **options):
-    return noted(np.full_like(x.value, fill))
+def _full_like(a, fill_value, *args, **options):
+    made = np.full_like(a.value, fill_value, *args, **options)
+    return noted(made) if made.dtype.kind == "f" else made  # a mask or whole numbers have no gradient
 
 
-def _sum(x, axis=None, dtype=None, out=None, keepdims=False):
-    spread = np.sum(x.value, axis=axis, keepdims=True).shape
-    back = lambda gradient: np.broadcast_to(gradient.reshape(spread), x.shape)  # noqa: E731
-    return noted(np.sum(x.value, axis=axis, keepdims=keepdims), (x.node, back))
+def _sum(a, axis=None, dtype=None, out=None, keepdims=False):
+    spread = np.sum(a.value, axis=axis, keepdims=True).shape
+    back = lambda gradient: np.broadcast_to(gradient.reshape(spread), a.shape)  # noqa: E731
+    return noted(np.sum(a.value, axis=axis, keepdims=keepdims), (a.node, back))
 
 
 def _extreme(find):
-    def rule(x, axis=None, out=None, keepdims=False, initial=None):
-        top = find(x.value, axis=axis, keepdims=True)
-        shares = (x.value == top) / (x.value == top).sum(axis=axis, keepdims=True)
+    def rule(a, axis=None, out=None, keepdims=False):
+        top = find(a.value, axis=axis, keepdims=True)
+        shares = (a.value == top) / (a.value == top).sum(axis=axis, keepdims=True)
         back = lambda gradient: shares * gradient.reshape(top.shape)  # noqa: E731
-        return noted(find(x.value, axis=axis, keepdims=keepdims), (x.node, back))
+        return noted(find(a.value, axis=axis, keepdims=keepdims), (a.node, back))
 
     return rule
 
 
-def _mean(x, axis=None, dtype=None, out=None, keepdims=False):
-    total = _sum(x, axis=axis, keepdims=keepdims)
-    return total / (x.size / total.size)
+def _mean(a, axis=None, dtype=None, out=None, keepdims=False):
+    total = _sum(a, axis=axis, keepdims=keepdims)
+    return total / (a.size / total.size)
 
 
-def _var(x, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
-    distance = x - _mean(x, axis=axis, keepdims=True)
+def _var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
+    distance = a - _mean(a, axis=axis, keepdims=True)
     total = _sum(distance * distance, axis=axis, keepdims=keepdims)
-    return total / (x.size / total.size - ddof)
+    return total / (a.size / total.size - ddof)
+
+
+def _std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
+    return np.sqrt(_var(a, axis=axis, ddof=ddof, keepdims=keepdims))
+
+
+def _dot(a, b):
+    return a * b if 0 in (np.ndim(a), np.ndim(b)) else a @ b
 
 
 def ein_sum(subscripts, *operands, optimize=None):
-    if "..." in subscripts or "->" not in subscripts:
-        raise TypeError(LOST.format(what=f'np.einsum("{subscripts}"): write every index and the arrow'))
+    twice = any(len(set(term)) < len(term) for term in "".join(str(subscripts).split()).replace("->", ",").split(","))
+    if not isinstance(subscripts, str) or "..." in subscripts or "->" not in subscripts or twice:
+        told = "write every index, once in each term, and the arrow"
+        raise TypeError(LOST.format(what=f"np.einsum({subscripts!r}); {told}"))
     joined, result = "".join(subscripts.split()).split("->")
     terms, values = joined.split(","), [value_of(x) for x in operands]
     size = {letter: n for term, v in zip(terms, values, strict=True) for letter, n in zip(term, v.shape, strict=True)}
@@ -192,9 +218,8 @@ REDUCED = {np.add: _sum, np.maximum: _extreme(np.max), np.minimum: _extreme(np.m
 RULES = {
     np.sum: _sum,
     np.mean: _mean,
-    np.average: _mean,
     np.var: _var,
-    np.std: lambda x, **options: np.sqrt(_var(x, **options)),
+    np.std: _std,
     np.max: _extreme(np.max),
     np.amax: _extreme(np.max),
     np.min: _extreme(np.min),
@@ -203,7 +228,7 @@ RULES = {
     np.append: _append,
     np.einsum: ein_sum,
     np.clip: _clip,
-    np.dot: lambda a, b: a @ b,
+    np.dot: _dot,
     np.outer: _outer,
     np.full_like: _full_like,
 }
