@@ -1,5 +1,6 @@
 """From model to assistant: adapters of low rank, losses on answers and on preferences, advantages and attempts."""
 
+import copy
 import math
 
 import torch
@@ -24,17 +25,19 @@ class LowRank(nn.Module):
     def __init__(self, linear: nn.Linear, rank: int):
         super().__init__()
         self.linear = linear.requires_grad_(False)
-        self.A = nn.Parameter(torch.randn(rank, linear.in_features) / math.sqrt(linear.in_features))
-        self.B = nn.Parameter(torch.zeros(linear.out_features, rank))
+        A = torch.randn(rank, linear.in_features) / math.sqrt(linear.in_features)
+        self.A = nn.Parameter(A.to(linear.weight))
+        self.B = nn.Parameter(linear.weight.new_zeros(linear.out_features, rank))
 
     def forward(self, x: Float[Tensor, "*batch d_in"]) -> Float[Tensor, "*batch d_out"]:
         return self.linear(x) + x @ self.A.T @ self.B.T
 
     @torch.no_grad()
     def merged(self) -> nn.Linear:
-        """One linear map that gives the same."""
-        self.linear.weight += self.B @ self.A
-        return self.linear
+        """One linear map that gives the same; this layer stays as it is."""
+        merged = copy.deepcopy(self.linear)
+        merged.weight += self.B @ self.A
+        return merged
 
 
 def counted_loss(

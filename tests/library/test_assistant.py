@@ -17,7 +17,14 @@ def test_an_adapter_begins_as_the_map_and_merges_into_one():
     torch.testing.assert_close(layer(x), before)
     assert {name for name, p in layer.named_parameters() if p.requires_grad} == {"A", "B"}
     nn.init.normal_(layer.B)
-    torch.testing.assert_close(layer(x), layer.merged()(x))
+    adapted = layer(x)
+    torch.testing.assert_close(layer.merged()(x), adapted)
+    assert torch.equal(layer(x), adapted) and torch.equal(base(x), before)  # merging is no change of either
+
+
+def test_an_adapter_has_the_precision_of_its_map():
+    layer = LowRank(nn.Linear(5, 7).bfloat16(), 2)
+    assert layer(torch.randn(3, 5).bfloat16()).dtype == layer.merged().weight.dtype == torch.bfloat16
 
 
 @pytest.mark.parametrize("right", range(6))
