@@ -10,18 +10,19 @@ def diagonal_score(weights: dict[str, Tensor], distance: int, first: int = 0) ->
 
     .. math:: S_h(\delta) = \frac{1}{N - n_0} \sum_{n = n_0 + 1}^N [A_h]_{n - \delta, n}
 
-    ``weights`` are those of ``attention_weights``, ``first`` is :math:`n_0`, the number of targets at the beginning
-    that are left out; the mean is over the batch, too. A previous-token head has a large score at the distance 1, an
+    ``weights`` are those of ``attention_weights``. :math:`n_0` is the number of targets at the beginning that are left
+    out: ``first``, or the distance where that is more, for so many have no source that far back. The mean is over the
+    batch, too. A previous-token head has a large score at the distance 1, an
     induction head, on two copies of L random tokens, at L - 1 with n_0 = L.
 
     Source: Olsson et al. 2022, section "Evidence", for both scores; Elhage et al. 2021 for what they find.
-    Raises: ValueError if no target is left, or some target has no source at that distance.
+    Raises: ValueError if no target is left, or if targets and sources are not the same tokens.
     """
     n_targets, n_sources = next(iter(weights.values())).shape[-2:]
-    if not 0 <= distance < n_sources or not 0 <= first < n_targets:
+    if n_targets != n_sources or not 0 <= distance < n_targets or not 0 <= first < n_targets:
         raise ValueError(
             f"diagonal_score: distance={distance}, first={first} with {n_targets} targets and {n_sources} sources, "
-            "expected both from 0 on and below these numbers. Take a longer text."
+            "expected as many sources as targets, and both from 0 on and below their number. Take a longer text."
         )
     first = max(first, distance)
     means = [A.diagonal(-distance, -2, -1)[..., first - distance :].mean(dim=(0, -1)) for A in weights.values()]

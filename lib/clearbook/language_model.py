@@ -6,7 +6,7 @@ from pathlib import Path
 import torch
 from clearformer.models.gpt import GPT, GPTConfig
 from clearformer.positions import Rotary
-from clearformer.tokenizers import WORD, BytePairTokenizer, CharTokenizer
+from clearformer.tokenizers import N_BYTES, WORD, BytePairTokenizer, CharTokenizer
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
@@ -21,9 +21,8 @@ def save_language_model(model: GPT, tokenizer: Tokenizer, folder: str | Path) ->
     It has one id more than its tokenizer: the last is the end token, as in ``marked_stream``. The live transformer of
     the website reads these two files.
 
-    Raises: ValueError for a GPT with other parts than its sizes and rotary positions,
-    or a tokenizer with special
-    tokens or a pattern of its own, which the files could not tell.
+    Raises: ValueError for a GPT with other parts than its sizes and rotary positions, or a tokenizer with special
+    tokens, a pattern or an order of ids of its own, which the files could not tell.
     """
     sizes = {name: getattr(model.config, name) for name in SIZES}
     if model.config != GPTConfig(**sizes, rope=Rotary) or model.config.n_vocab != tokenizer.n_vocab + 1:
@@ -73,10 +72,16 @@ def load_language_model(folder: str | Path) -> tuple[GPT, Tokenizer]:
 def _written(tokenizer: Tokenizer) -> dict:
     if isinstance(tokenizer, CharTokenizer):
         return {"characters": "".join(tokenizer.characters)}
-    if tokenizer.special or tokenizer.pattern != WORD:
+    pieces = tokenizer.pieces
+    in_order = [
+        *map(bytes, zip(range(N_BYTES))),
+        *(pieces[first] + pieces[second] for first, second in tokenizer.ranks),
+    ]
+    if tokenizer.special or tokenizer.pattern != WORD or pieces != in_order:
         raise ValueError(
-            f"save_language_model: a BytePairTokenizer with special={[*tokenizer.special]} and pattern "
-            f"{tokenizer.pattern.pattern!r}, expected one without special tokens or a pattern of its own."
+            f"save_language_model: a BytePairTokenizer with special={[*tokenizer.special]}, pattern "
+            f"{tokenizer.pattern.pattern!r} and pieces {pieces[:3]}..., expected one without special tokens or a "
+            "pattern of its own, whose ids are the bytes and then the merges. Learn one from a text."
         )
     return {"merges": [*tokenizer.ranks]}
 

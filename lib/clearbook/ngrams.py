@@ -17,7 +17,8 @@ class Ngrams:
 
     Source: Witten and Bell 1991, method C; in the interpolated form of Chen and Goodman 1999.
     Cost: memory for every different sequence of up to n tokens; a search in each of n tables for a probability.
-    Raises: ValueError for n below 1, ids outside the vocabulary, or a table too large for whole numbers of 64 bits.
+    Raises: ValueError for n below 1 or above the number of ids, ids outside the vocabulary, or a table too large for
+    whole numbers of 64 bits.
     """
 
     def __init__(self, ids: ArrayLike, n: int, n_vocab: int):
@@ -26,6 +27,8 @@ class Ngrams:
             raise ValueError(
                 f"Ngrams: n={n} with n_vocab={n_vocab}, expected n from 1 to {int(63 / np.log2(n_vocab))}."
             )
+        if len(ids) < n:
+            raise ValueError(f"Ngrams: {len(ids)} ids, expected at least n={n}, to count one run of them.")
         self.n, self.n_vocab, self._tables = n, n_vocab, []
         for k in range(n):  # tokens of context
             grams, counts = np.unique(self._keys(ids, k + 1), return_counts=True)
@@ -61,8 +64,11 @@ class Ngrams:
         """The share of the different runs of ``n`` tokens in ``ids`` that the table has never counted."""
         if not 1 <= n <= self.n:
             raise ValueError(f"Ngrams: unseen with n={n}, expected 1 to {self.n}, as many as this table has.")
+        ids = self._checked(ids, self.n_vocab)
+        if len(ids) < n:
+            raise ValueError(f"Ngrams: unseen of {len(ids)} ids, expected at least n={n}, which are one run.")
         grams, counts, *_ = self._tables[n - 1]
-        return float(np.mean(_look_up(grams, counts, np.unique(self._keys(self._checked(ids, self.n_vocab), n))) == 0))
+        return float(np.mean(_look_up(grams, counts, np.unique(self._keys(ids, n))) == 0))
 
     def _mixed(self, k: int, keys: Int[ndarray, "P"], shorter: Float[ndarray, "P"]) -> Float[ndarray, "P"]:
         grams, counts, contexts, totals, followers = self._tables[k]

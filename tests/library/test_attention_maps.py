@@ -80,6 +80,13 @@ def test_the_diagonal_score_finds_the_head_that_does():
     assert diagonal_score({"": A}, 3, 3)[0, 1] == 0 and diagonal_score({"": A}, 1, 1)[0, 1] == pytest.approx(1 / 5)
 
 
+def test_the_diagonal_score_leaves_out_what_has_no_source_so_far_back():
+    A = torch.rand(2, 3, 6, 6)
+    assert torch.equal(diagonal_score({"": A}, 4, 1), diagonal_score({"": A}, 4, 4))
+    with pytest.raises(ValueError, match="with 3 targets and 8 sources, expected as many"):
+        diagonal_score({"": torch.rand(1, 2, 3, 8)}, 5)
+
+
 @pytest.mark.parametrize(("distance", "first"), [(6, 0), (-1, 0), (1, 6)])
 def test_the_diagonal_score_refuses_a_distance_without_targets(distance, first):
     with pytest.raises(ValueError, match=f"distance={distance}, first={first} with 6 targets and 6 sources"):

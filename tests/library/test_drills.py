@@ -3,6 +3,7 @@
 import re
 from math import prod
 
+import numpy as np
 import pytest
 import torch
 from clearbook.drills.drill import drill
@@ -184,6 +185,15 @@ def test_a_slip_is_never_the_answer(kind):
                 value = eval(formula, dict(asked.sizes))
                 assert value != asked.answers[name]
                 assert asked.check(**{name: value}).splitlines()[0] == f"{name}: not right; {hint}"
+
+
+def test_numbers_of_numpy_and_shapes_of_torch_are_answers_too():
+    flops, attention = drill("flops"), drill("attention")
+    n, total = flops.answers["total"], np.int64(flops.answers["total"])
+    assert str(flops.check(total=total)).startswith("total: right.") and n == total
+    assert str(attention.check(Q=tuple(np.array(attention.answers["Q"])))).startswith("Q: right.")
+    assert str(attention.check(Q=torch.Size(attention.answers["Q"]))).startswith("Q: right.")
+    assert "whole numbers" in attention.check(Q=tuple(np.array(attention.answers["Q"]) + 0.5))
 
 
 def test_check_refuses_a_name_that_is_not_asked_for():

@@ -60,6 +60,15 @@ def test_a_photograph_taken_sideways_is_turned(pictures):
     assert image_folder(pictures, 2)[0][0].tolist() == [[[0.0, 1.0], [0.0, 0.0]]]
 
 
+def test_grey_in_16_bits_is_scaled_and_fractions_are_refused(pictures):
+    """Catches all from 255 on made white, and 0 to 1 made black."""
+    Image.fromarray(np.full((4, 4), 257 * 102, dtype=np.uint16)).save(pictures / "cats" / "1.png")
+    assert image_folder(pictures, 2)[0][0].unique().tolist() == pytest.approx([0.4])
+    Image.fromarray(np.full((4, 4), 0.5, dtype=np.float32)).save(pictures / "cats" / "2.tiff")
+    with pytest.raises(ValueError, match=r"pixels of '.*2\.tiff' are fractions"):
+        image_folder(pictures, 2)
+
+
 def test_hidden_files_are_passed_over(pictures):
     (pictures / ".cache").mkdir()
     (pictures / "cats" / ".DS_Store").write_text("no picture")

@@ -7,7 +7,8 @@ import torch
 from clearbook.language_model import load_language_model, save_language_model
 from clearformer.models.gpt import GPT, GPTConfig
 from clearformer.positions import Rotary
-from clearformer.tokenizers import BytePairTokenizer, CharTokenizer
+from clearformer.pretrained.gpt2_words import byte_characters
+from clearformer.tokenizers import WORD, BytePairTokenizer, CharTokenizer
 
 TOKENIZER = CharTokenizer('aé€\n"')
 IDS = torch.tensor([[5, 0, 1, 2, 4, 3]])
@@ -35,6 +36,14 @@ def test_a_tokenizer_that_the_file_cannot_tell_is_refused(tmp_path, changes):
     tokenizer = BytePairTokenizer("the tea " * 3, 2, **changes)
     with pytest.raises(ValueError, match="special tokens or a pattern of its own"):
         save_language_model(gpt(rope=Rotary, n_vocab=tokenizer.n_vocab + 1), tokenizer, tmp_path)
+
+
+def test_ids_in_another_order_are_refused(tmp_path):
+    """Catches a vocabulary such as GPT-2's, in which the byte of "!" has the id 0: only merges are written down."""
+    vocabulary = {character: i for i, character in enumerate(byte_characters())} | {"lo": 256}
+    tokenizer = BytePairTokenizer.from_vocabulary(vocabulary, ["l o"], pattern=WORD, special=())
+    with pytest.raises(ValueError, match=r"pieces \[b'!', .* ids are the bytes and then the merges"):
+        save_language_model(gpt(rope=Rotary, n_vocab=258), tokenizer, tmp_path)
 
 
 def test_model_and_tokenizer_come_back_in_half_precision(tmp_path):

@@ -50,6 +50,14 @@ def test_runs_longer_than_the_table_are_refused(ids):
         Ngrams(ids, 2, V).unseen(ids, 3)
 
 
+@pytest.mark.parametrize("n_ids", [0, 1, 2])
+def test_fewer_ids_than_one_run_are_refused(n_ids, ids):
+    with pytest.raises(ValueError, match=f"Ngrams: {n_ids} ids, expected at least n=3"):
+        Ngrams([1] * n_ids, 3, V)
+    with pytest.raises(ValueError, match=f"unseen of {n_ids} ids, expected at least n=3"):
+        Ngrams(ids, 3, V).unseen([1] * n_ids, 3)
+
+
 def test_only_the_last_tokens_of_a_context_count(ids):
     table = Ngrams(ids, 3, V)
     np.testing.assert_array_equal(table.distribution([0, 0, 3, 1]), table.distribution([4, 2, 3, 1]))

@@ -25,6 +25,9 @@ def test_a_list_is_summed_and_not_averaged():
     assert 100 * chrf(["abc de", "xyzzy foo"], ["abd de", "xyz foo bar"]) == pytest.approx(23.953655983900255, rel=1e-9)
     both = [WANTED, "Ja, am 9. September."]
     assert bleu(both, [WANTED, "Nein, am 9. September."]) < 1
+    # a wanted text too short for long pieces: they count on neither side
+    came = chrf(["Hello there", "yes indeed"], ["Hello there", "yes"])
+    assert 100 * came == pytest.approx(95.84556876714969, rel=1e-9)
     assert bleu(both, both) == chrf(both, both) == pytest.approx(1)
 
 

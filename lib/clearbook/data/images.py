@@ -17,7 +17,7 @@ def image_folder(folder: str | Path, size: int, *, n_channels: int = 1) -> Label
     ``size`` × ``size`` pixels; what is transparent becomes white. Names are sorted, hidden files are passed over.
 
     Raises: FileNotFoundError if there is no such folder; ValueError for fewer than two labels, a label without a
-    picture, a file that is no picture, or sizes that make no sense.
+    picture, a file that is no picture or whose pixels are fractions, or sizes that make no sense.
     """
     folder = Path(folder)
     if size < 1 or n_channels not in (1, 3):
@@ -52,10 +52,15 @@ def _picture(path: Path, size: int, n_channels: int) -> Tensor:
 
     try:
         with Image.open(path) as file:
-            picture = ImageOps.exif_transpose(file).convert("RGBA")
+            picture = ImageOps.exif_transpose(file)
+            if picture.mode.startswith("I"):  # grey in 16 bits, of which PIL would make all from 255 on white
+                picture = Image.fromarray((np.asarray(picture) // 257).clip(0, 255).astype(np.uint8))
+            mode, picture = picture.mode, picture.convert("RGBA")
     except (UnidentifiedImageError, OSError) as error:
         what = "is a folder" if path.is_dir() else "cannot be read as a picture"
         raise ValueError(f"image_folder: {str(path)!r} {what}. Convert it, or move it elsewhere.") from error
+    if mode == "F":
+        raise ValueError(f"image_folder: pixels of {str(path)!r} are fractions, expected whole numbers. Convert it.")
     paper = Image.new("RGBA", picture.size, "white")
     picture = Image.alpha_composite(paper, picture).convert("L" if n_channels == 1 else "RGB")
     values = np.asarray(ImageOps.fit(picture, (size, size), Image.Resampling.BOX), dtype=np.float32) / 255

@@ -2,6 +2,7 @@
 
 import random
 from dataclasses import dataclass
+from numbers import Integral, Real
 
 import torch
 
@@ -34,7 +35,7 @@ class Drill:
         right = self.answers[name]
         if isinstance(right, tuple):
             return _judge_shape(given, right)
-        if not isinstance(given, int | float):
+        if not isinstance(given, Real):
             return f"a number is wanted, not {given!r}."
         for formula, hint in KINDS[self.kind].slips.get(name, {}).items():
             if given == eval(formula, dict(self.sizes)):
@@ -76,7 +77,7 @@ def drill(kind: str, seed: int = 0) -> Drill:
 
 
 def _judge_shape(given, right):
-    if not isinstance(given, tuple | list) or not all(isinstance(size, int) for size in given):
+    if not isinstance(given, tuple | list) or not all(isinstance(size, Integral) for size in given):
         return f"a shape is wanted, whole numbers such as (2, 3), not {given!r}."
     if len(given) != len(right):
         return f"too {'many' if len(given) > len(right) else 'few'} axes."
