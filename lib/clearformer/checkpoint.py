@@ -128,8 +128,7 @@ def restore(model: nn.Module, optimizer: torch.optim.Optimizer, tensors: dict[st
     state = {}
     for index, (name, parameter) in enumerate(_optimized(model, optimizer)):
         prefix = f"optimizer.{name}:"
-        entries = {key: split_like(t, parameter) for key, t in tensors.items() if key.startswith(prefix)}
-        state[index] = {key.removeprefix(prefix): t for key, t in entries.items()}
+        state[index] = {k[len(prefix) :]: split_like(t, parameter) for k, t in tensors.items() if k.startswith(prefix)}
     optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})
 
 

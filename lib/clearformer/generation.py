@@ -32,7 +32,14 @@ def generate(
     Raises: TypeError or ValueError for prompts that are no whole numbers, empty or outside the vocabulary, more tokens
     than the model has positions, settings out of their range, and a model that cannot write.
     """
-    _check_sampling(temperature, top_k, top_p)
+    if not 0 <= temperature < math.inf:
+        raise ValueError(f"generate: temperature={temperature}, expected 0 (the likeliest token) or more.")
+    if top_k is not None and top_k < 1:
+        raise ValueError(f"generate: top_k={top_k}, expected at least 1. Pass None to keep all tokens.")
+    if top_p is not None and not 0 < top_p <= 1:
+        raise ValueError(f"generate: top_p={top_p}, expected more than 0 and at most 1. Pass None to keep all tokens.")
+    if temperature == 0 and (top_k is not None or top_p is not None):
+        raise ValueError(f"generate: top_k={top_k} and top_p={top_p} do nothing at temperature=0. Pass one above 0.")
     state = DecodingState(model, "generate", ids, n_tokens, cached=cached, stop=stop)
     running = torch.ones(len(state.buffer), dtype=torch.bool, device=state.buffer.device)
     with torch.inference_mode():
@@ -126,15 +133,3 @@ def draw(
     if top_p is not None:
         logits = keep_top_p(logits, top_p)
     return torch.multinomial(logits.softmax(-1), 1, generator=generator)[:, 0]
-
-
-def _check_sampling(temperature: float, top_k: int | None, top_p: float | None) -> None:
-    """Raises: ValueError for a setting that is out of its range, or has no effect."""
-    if not 0 <= temperature < math.inf:
-        raise ValueError(f"generate: temperature={temperature}, expected 0 (the likeliest token) or more.")
-    if top_k is not None and top_k < 1:
-        raise ValueError(f"generate: top_k={top_k}, expected at least 1. Pass None to keep all tokens.")
-    if top_p is not None and not 0 < top_p <= 1:
-        raise ValueError(f"generate: top_p={top_p}, expected more than 0 and at most 1. Pass None to keep all tokens.")
-    if temperature == 0 and (top_k is not None or top_p is not None):
-        raise ValueError(f"generate: top_k={top_k} and top_p={top_p} do nothing at temperature=0. Pass one above 0.")

@@ -89,7 +89,8 @@ class Rotary(nn.Module):
     .. math:: (x_i, x_{i+K/2}) \mapsto (x_i \cos\theta - x_{i+K/2} \sin\theta,\;
               x_{i+K/2} \cos\theta + x_i \sin\theta), \qquad \theta = n / b^{2i/K}
 
-    The tables keep their precision in a module of half precision.
+    The tables keep their precision in a module of half precision. No checkpoint holds them: a module that was built on
+    the device "meta" has none, even after loading. Build it where it is to compute.
 
     Source: Su et al. 2021, eq. 34, which pairs neighbours; pairing the two halves, as Llama does, only renames
     features and is faster.

@@ -1,8 +1,17 @@
 """What holds for all models: input that none of them accepts, named in the message."""
 
+import copy
+import pickle
+
 import pytest
 import torch
+from clearformer.models.bert import BERT, BERTConfig
+from clearformer.models.gpt import GPT, GPTConfig
+from clearformer.models.seq2seq import Seq2Seq, Seq2SeqConfig
 from clearformer.models.validate import check_ids, check_images
+from torch import nn
+
+from tests.library.models import on_meta
 
 B, N, V, POSITIONS = 3, 7, 37, 11
 IDS = torch.zeros(B, N, dtype=torch.long)
@@ -51,3 +60,31 @@ def test_bad_images_are_named(images, error, message):
     with pytest.raises(error, match=f"ViT: .*{message}"):
         check_images("ViT", images, 2, 12)
     check_images("ViT", IMAGES, 2, 12)
+
+
+TIED = {
+    "GPT": lambda: GPT(GPTConfig(V, POSITIONS, 8, 2, 1)),
+    "BERT": lambda: BERT(BERTConfig(V, POSITIONS, 8, 2, 1)),
+    "Seq2Seq": lambda: Seq2Seq(Seq2SeqConfig(V, POSITIONS, 8, 2, 1)),
+}
+
+
+@pytest.mark.parametrize("name", TIED)
+def test_weights_that_are_assigned_stay_tied(name):
+    """Catches an embedding and a head that are trained apart once a model was built on "meta", and copies of it."""
+    built, weights = on_meta(TIED[name]), TIED[name]().state_dict()
+    for model in (built, copy.deepcopy(built), pickle.loads(pickle.dumps(built))):
+        model.load_state_dict(weights, assign=True)
+        assert model.head.weight is model.tokens.weight and not model.head.weight.is_meta
+        model.head.weight = nn.Parameter(model.head.weight + 1)  # untied by its owner
+        model.load_state_dict(model.state_dict())
+        assert torch.equal(model.head.weight, model.tokens.weight + 1)
+        model.head = nn.Sequential(model.head)
+        model.load_state_dict(model.state_dict())
+
+
+def test_a_gpt_that_is_not_tied_is_loaded_as_it_is():
+    model = GPT(GPTConfig(V, POSITIONS, 8, 2, 1, tied=False))
+    model.head.weight.data.copy_(model.tokens.weight)
+    model.load_state_dict(model.state_dict(), assign=True)
+    assert model.head.weight is not model.tokens.weight

@@ -9,7 +9,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from clearformer.blocks import Encoder
-from clearformer.models.init import block_parts, truncated_normal
+from clearformer.models.init import block_parts, tie_again, truncated_normal
 from clearformer.models.validate import Presets, check_ids
 from clearformer.positions import LearnedPositions
 
@@ -61,6 +61,7 @@ class BERT(nn.Module):
         self.head = nn.Linear(D, config.n_vocab)
         self.apply(truncated_normal)
         self.head.weight = self.tokens.weight
+        self.register_load_state_dict_post_hook(tie_again)
 
     def forward(self, ids: Ids, mask: Mask = None, segments: Ids | None = None) -> Float[Tensor, "B N V"]:
         """The logits of the word at every position; arguments and errors as in ``encode``."""

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from clearformer.blocks import Decoder
 from clearformer.cache import KVCache, cache_dtype
 from clearformer.layers import FeedForward, LayerNorm, gelu_tanh
-from clearformer.models.init import block_parts, small_normal
+from clearformer.models.init import block_parts, small_normal, tie_again
 from clearformer.models.validate import Presets, check_ids
 from clearformer.multihead import MultiHeadAttention
 from clearformer.positions import LearnedPositions, check_positions
@@ -86,6 +86,7 @@ class GPT(nn.Module):
                 nn.init.normal_(weight, std=0.02 / math.sqrt(2 * config.n_layers))
         if config.tied:
             self.head.weight = self.tokens.weight
+            self.register_load_state_dict_post_hook(tie_again)
 
     def forward(
         self,

@@ -13,6 +13,13 @@ def block_parts(config, norm: Callable = LayerNorm, feed_forward: Callable = Fee
     return {"norm": partial(norm, eps=config.eps), "feed_forward": partial(feed_forward, activation=config.activation)}
 
 
+def tie_again(model: nn.Module, *_) -> None:
+    """After ``load_state_dict(assign=True)``, by which a weight that embedding and head share has become two."""
+    head, tokens = getattr(model.head, "weight", None), model.tokens.weight
+    if isinstance(head, nn.Parameter) and head is not tokens and head.equal(tokens):
+        model.head.weight = tokens
+
+
 def small_normal(module: nn.Module, draw: Callable = nn.init.normal_) -> None:
     """Weights of a standard deviation of 0.02, biases 0."""
     if isinstance(module, nn.Linear | nn.Embedding):

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from clearformer.attention import padding_mask
 from clearformer.blocks import Decoder, Encoder
 from clearformer.cache import KVCache, cache_dtype
-from clearformer.models.init import block_parts, glorot
+from clearformer.models.init import block_parts, glorot, tie_again
 from clearformer.models.validate import Presets, check_ids
 from clearformer.positions import check_positions, sinusoidal
 
@@ -79,6 +79,7 @@ class Seq2Seq(nn.Module):
         self.head = nn.Linear(c.d_model, c.n_vocab)
         self.apply(glorot)
         self.head.weight = self.tokens.weight
+        self.register_load_state_dict_post_hook(tie_again)
         nn.init.normal_(self.tokens.weight, std=1 / math.sqrt(c.d_model))
 
     def forward(
