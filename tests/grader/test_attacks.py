@@ -382,15 +382,15 @@ def test_a_class_run_without_a_sandbox_says_so_and_keeps_its_own_copy_whole(cour
     bwrap.write_text("#!/bin/sh\necho 'bwrap: setting up uid map: Permission denied' >&2\nexit 1")
     bwrap.chmod(0o755)
     handed_in.mkdir()
-    for name, cell in (("a", SABOTAGE), ("b", RANGES), ("c", RANGES)):
+    for name, cell in (("a", SABOTAGE), ("b", RANGES)):
         (handed_in / f"{name}.ipynb").write_text(json.dumps(notebook(START, MEANS, cell)))
     monkeypatch.setenv("PATH", f"{bwrap.parent}:{os.environ['PATH']}")
     monkeypatch.delenv(launch.VARIABLE, raising=False)
     command = [sys.executable, "-m", "clearcheck", "grade", "handed-in", "--seed", "1", "--jobs", "1"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-    first, *others = done.stdout.splitlines()
+    first, second = done.stdout.splitlines()
     assert "a.ipynb has no grade" in first and "changed the files that the grader runs" in first
-    assert [line.partition(": ")[2] for line in others] == ["9 of 9 points (seed 1)"] * 2
+    assert second == "handed-in/b.ipynb: 9 of 9 points (seed 1)"
     told = "Without a sandbox, since bubblewrap does not work here (bwrap: setting up uid map: Permission denied)"
     assert done.stderr.count("\n") == 1 and done.stderr.startswith(told)
 

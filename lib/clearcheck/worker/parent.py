@@ -228,7 +228,7 @@ def _well_formed(reply: dict) -> bool:
     """A reply that code of ours could have sent: the learner's code may have found the pipe."""
     if any(type(reply.get(key, "")) is not str for key in ("operation", "line", "output", "by", "text")):
         return False
-    opened = reply.get("opened")
+    opened = reply.get("opened", [])
     if type(opened) is not list or not all(type(name) is str for name in opened):
         return False
     kind = reply.get("kind")
