@@ -78,12 +78,11 @@ class DecodingState:
         ids = self.buffer[:, : self.length].clone()[rows]
         if self.as_tensor:
             return ids
-        n_padding = self.n_padding[rows].tolist()
-        return [self._trim(row[n:], self.n_prompt - n) for row, n in zip(ids, n_padding, strict=True)]
-
-    def _trim(self, row, n_prompt):
-        ends = (row[n_prompt:] == self.stop).nonzero() if self.stop is not None else ()
-        return row[: n_prompt + int(ends[0]) + 1] if len(ends) else row
+        texts = []
+        for row, n_padding in zip(ids, self.n_padding[rows].tolist(), strict=True):
+            ends = (row[self.n_prompt :] == self.stop).nonzero() if self.stop is not None else ()
+            texts.append(row[n_padding : self.n_prompt + int(ends[0]) + 1 if len(ends) else None])
+        return texts
 
 
 def _check_model(model, caller, cached):

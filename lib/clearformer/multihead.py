@@ -41,8 +41,8 @@ class MultiHeadAttention(nn.Module):
     ):
         super().__init__()
         n_kv_heads = n_heads if n_kv_heads is None else n_kv_heads
-        _check_divides("d_model", d_model, "n_heads", n_heads, "heads")
-        _check_divides("n_heads", n_heads, "n_kv_heads", n_kv_heads, "groups")
+        check_divides("d_model", d_model, "n_heads", n_heads, "heads")
+        check_divides("n_heads", n_heads, "n_kv_heads", n_kv_heads, "groups")
         self.d_model, self.n_heads, self.n_kv_heads = d_model, n_heads, n_kv_heads
         self.d_head = d_model // n_heads
         self.widths = (d_model, n_kv_heads * self.d_head, n_kv_heads * self.d_head)  # of queries, keys, values
@@ -122,7 +122,7 @@ class MultiHeadAttention(nn.Module):
         return torch.stack(y, 2).flatten(1, 2), None if weights[0] is None else torch.stack(weights, 2).flatten(1, 2)
 
 
-def _check_divides(whole, n, part, n_parts, kind):
+def check_divides(whole, n, part, n_parts, kind):
     if n_parts < 1 or n % n_parts:
         raise ValueError(
             f"MultiHeadAttention: {whole}={n} cannot be split into {part}={n_parts} equal {kind}. "

@@ -175,6 +175,14 @@ def test_surprisal_count_every_token_once_with_the_context_promised(n_ids, strid
         assert found[n - 1].item() == pytest.approx(expected.item(), abs=1e-9)
 
 
+@pytest.mark.parametrize("n_heads", [5, 0])
+@pytest.mark.parametrize("rope", [None, Rotary])
+def test_heads_that_do_not_divide_the_width_are_named(rope, n_heads):
+    """Catches an odd width per head that Rotary complains of, and a division by 0."""
+    with pytest.raises(ValueError, match=f"d_model=24 cannot be split into n_heads={n_heads} equal heads"):
+        GPT(GPTConfig(11, 7, 24, n_heads, 1, rope=rope))
+
+
 def test_surprisal_of_a_model_in_half_precision_is_not_rounded():
     """Catches sums over the vocabulary in 8 bits, and bits of information in a dtype that cannot hold them."""
     model = random_module(GPT(GPTConfig(11, 7, 6, 2, 2)), torch.bfloat16)

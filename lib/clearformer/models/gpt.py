@@ -15,7 +15,7 @@ from clearformer.cache import KVCache, cache_dtype
 from clearformer.layers import FeedForward, LayerNorm, gelu_tanh
 from clearformer.models.init import block_parts, small_normal, tie_again
 from clearformer.models.validate import Presets, check_ids
-from clearformer.multihead import MultiHeadAttention
+from clearformer.multihead import MultiHeadAttention, check_divides
 from clearformer.positions import LearnedPositions, check_positions
 
 
@@ -71,6 +71,7 @@ class GPT(nn.Module):
         super().__init__()
         self.config = config
         D = config.d_model
+        check_divides("d_model", D, "n_heads", config.n_heads, "heads")
         rope = None if config.rope is None else config.rope(D // config.n_heads, config.n_positions)
         self.tokens = nn.Embedding(config.n_vocab, D)
         self.positions = LearnedPositions(config.n_positions, D) if rope is None else None
