@@ -183,4 +183,10 @@ itself, too.
 ## class_token_counted: You count one token more than there are patches; no other token is asked for.
 - n = (rows // size) * (columns // size)
 + n = (rows // size) * (columns // size) + 1
+## pairs_in_one_order [what-a-larger-vocabulary-buys]: You count each pair once; two tokens are compared both ways.
+- "pairs": n**2,
++ "pairs": n * (n + 1) // 2,
+## itself_left_out [what-a-larger-vocabulary-buys]: You pair no token with itself; attention compares that, too.
+- "pairs": n**2,
++ "pairs": n * (n - 1),
 """)

@@ -185,8 +185,7 @@ but here each weight is one number, the same for all features.
 leave out the other layers.
 - "convolution": (layers, layers * n_tokens * kernel * width),
 + "convolution": (layers, n_tokens * kernel * width),
-## additions_too: You count the additions as well, as in many books; this question asks for the multiplications
-alone.
+## additions_too: You count the additions as well, as in many books; this question asks for the multiplications alone.
 - "recurrence": (n_tokens, 2 * n_tokens * width**2),
 - "convolution": (layers, layers * n_tokens * kernel * width),
 - "attention": (1, 3 * n_tokens * width**2 + 2 * n_tokens**2 * width),

@@ -236,4 +236,7 @@ shows it, but comparing values does.
 - height = len(keys)
 - scores = keys.T @ queries / np.sqrt(height)
 + scores = queries.T @ keys / np.sqrt(len(keys))
+## no_maximum: Your exponentials overflow: subtract the largest score of each query first.
+- powers = np.exp(scores - scores.max(axis=0, keepdims=True))
++ powers = np.exp(scores)
 """)

@@ -131,8 +131,7 @@ wrong.edits("""
 weights.
 - scores = K.T @ Q / np.sqrt(K.shape[0])
 + scores = K.T @ Q / np.sqrt(K.shape[1])
-## root_of_number_of_queries: The size under the root is the number of queries, which have nothing to do with each
-other.
+## root_of_number_of_queries: Under the root is the number of queries, which have nothing to do with each other.
 - scores = K.T @ Q / np.sqrt(K.shape[0])
 + scores = K.T @ Q / np.sqrt(Q.shape[1])
 ## scaled_after_softmax: You scale after the softmax: the weights no longer sum to 1 and their saturation stays.

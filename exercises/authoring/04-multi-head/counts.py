@@ -104,8 +104,7 @@ def as_often_written(what, D, N, H, K, G):
 
 wrong.edits("""
 # as_often_written
-## full_width_in_every_head: You count matrices of size D × D for every head; a head's are as narrow as the
-head.
+## full_width_in_every_head: You count matrices of size D × D for every head; a head's are as narrow as the head.
 - return 2 * (H + G) * K * D + (H + 2 * G) * K + D
 + return 2 * (H + G) * D * D + (H + 2 * G) * D + D
 -     return 4 * (H + G) * K * D * N + 4 * H * K * N * N
@@ -165,8 +164,7 @@ shared, so there are H tables of N × N.
 ## multiplications_only: You count multiplications only; each term of a product has an addition as well.
 - return 4 * (H + G) * K * D * N + 4 * H * K * N * N
 + return 2 * (H + G) * K * D * N + 2 * H * K * N * N
-## averages_of_full_tokens: Your averages are over full tokens in every head, as in the form with full matrices
-V_h.
+## averages_of_full_tokens: Your averages are over full tokens in every head, as in the form with full matrices V_h.
 - return 4 * (H + G) * K * D * N + 4 * H * K * N * N
 + return 4 * (H + G) * K * D * N + 2 * H * K * N * N + 2 * H * D * N * N
 ## projections_only: You count the four maps only; the products with a table of N × N are missing.
@@ -193,4 +191,7 @@ shared.
 - return H * N * N if what == "scores" else 2 * G * K
 +     return 8 * D * D * N + 4 * D * N * N
 + return H * N * N if what == "scores" else 2 * D
+## output_without_bias: Your output map has no biases; it has one for each of its D outputs.
+- return 2 * (H + G) * K * D + (H + 2 * G) * K + D
++ return 2 * (H + G) * K * D + (H + 2 * G) * K
 """)

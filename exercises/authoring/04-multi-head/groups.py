@@ -229,4 +229,7 @@ places.
 - scores = q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
 + q /= np.sqrt(q.shape[-1])
 + scores = q @ k.swapaxes(-1, -2)
+## one_maximum_for_all [several-heads-at-once]: You subtract one maximum of all scores: a row far below it vanishes.
+- A = np.exp(scores - scores.max(axis=-1, keepdims=True))
++ A = np.exp(scores - scores.max())
 """)

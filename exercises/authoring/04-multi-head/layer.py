@@ -256,4 +256,13 @@ token.
 ## weights_as_well: You return the weights together with the outputs; here the outputs alone are asked for.
 - return self.out(y)
 + return self.out(y), weights
+## mask_too_late: Your mask comes after the softmax: later tokens still stand in the denominator.
+- weights = torch.softmax(scores, dim=-1)
++ weights = torch.softmax(q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5, dim=-1) * (mask if self.masked else 1)
+## one_ahead: Your mask is one too wide: each token sees the next one.
+- mask = torch.tril(torch.ones(N, N))
++ mask = torch.tril(torch.ones(N, N), 1)
+## mask_turned: Your mask is turned round: a token sees itself and later ones.
+- mask = torch.tril(torch.ones(N, N))
++ mask = torch.triu(torch.ones(N, N))
 """)

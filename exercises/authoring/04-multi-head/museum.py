@@ -277,8 +277,7 @@ head is.
 + B, N, D = x.shape
 + shape = (B, N, n_heads, D // n_heads)
 + q, k, v = ((x @ W).reshape(shape).transpose(0, 2, 1, 3) for W in (W_q, W_k, W_v))
-## mask_not_low_enough [found-by-a-property]: You hide later tokens with −10 000, but a score can lie below that: take
-−∞.
+## mask_not_low_enough [found-by-a-property]: You hide later tokens with −10 000, but a score can lie below: take −∞.
 - scores = np.where(np.tri(N, dtype=bool), scores, -np.inf)
 + scores = np.where(np.tri(N, dtype=bool), scores, -1e4)
 ## mask_added [found-by-a-property]: You take 10 000 off the scores of later tokens; one that is higher by more is still

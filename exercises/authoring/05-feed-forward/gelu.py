@@ -146,8 +146,7 @@ is missing.
 ## no_inner_slope: Your chain rule stops at erf: the slope of what stands inside it is missing.
 - return X * share, share + X * density
 + return X * share, share + X * np.exp(-(X**2) / 2) / sqrt(pi)
-## exponent_without_half: The exponent of your bell curve lacks its ½: what stands inside erf is to be squared as a
-whole.
+## exponent_without_half: The exponent of your bell curve lacks its ½: what stands inside erf is squared as a whole.
 - return X * share, share + X * density
 + return X * share, share + X * np.exp(-(X**2)) / sqrt(2 * pi)
 ## no_half: The factor ½ in front of the bracket is missing, and your probabilities go up to 2.
@@ -177,8 +176,7 @@ come from a formula.
 +     return Z * (1 + np.vectorize(erf)(Z / sqrt(2))) / 2
 +
 + return value(X), (value(X + 1e-3) - value(X)) / 1e-3
-## one_axis_at_least: You turn a single number into an array with one axis; results should have X's shape, whatever it
-is.
+## one_axis_at_least: You turn a single number into an array with one axis; results have X's shape, whatever it is.
 - return X * share, share + X * density
 + return np.atleast_1d(X * share), np.atleast_1d(share + X * density)
 ## values_alone: You return the values alone; this question asks for the values and the slopes.
@@ -202,6 +200,9 @@ and a formula has none.
 ## divided_by_x: Your slope is divided by x, and at 0 that is 0/0.
 - return X * share, share + X * density
 + return X * share, (X * share + X**2 * density) / X
+## slope_without_x: Your second term is the bell curve alone; the product rule multiplies it by x.
+- return X * share, share + X * density
++ return X * share, share + density
 
 # number_by_number
 ## two_axes_alone: Your loops run over two axes; X may have one, or three: np.ndenumerate runs over any.

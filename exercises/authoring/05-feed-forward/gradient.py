@@ -232,4 +232,7 @@ residual connection.
 ## no_input_gradient: You return the gradients of the parameters alone; the layers below need the one by x.
 - return g @ W_1, dW_1, g.sum((0, 1)), dW_2, dy.sum((0, 1))
 + return dW_1, g.sum((0, 1)), dW_2, dy.sum((0, 1))
+## slope_missing_at_W_1: Your gradient by W_1 goes past the bend: it lacks the slope of the ReLU.
+- dW_1, dW_2 = torch.einsum("bnf,bnd->fd", g, x), torch.einsum("bnd,bnf->df", dy, h)
++ dW_1, dW_2 = torch.einsum("bnf,bnd->fd", dy @ W_2, x), torch.einsum("bnd,bnf->df", dy, h)
 """)

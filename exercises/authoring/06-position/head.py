@@ -261,4 +261,7 @@ are lost.
 - return scores.masked_fill(future, -torch.inf).softmax(-1) @ v
 + weights = scores.masked_fill(future, -torch.inf).softmax(-1)
 + return nn.functional.dropout(weights, 0.1, self.training) @ v
+## mask_too_late [the-mask-as-position-information]: Hidden tokens stay in your denominator: mask before the softmax.
+- return scores.masked_fill(future, -torch.inf).softmax(-1) @ v
++ return scores.softmax(-1).masked_fill(future, 0.0) @ v
 """)

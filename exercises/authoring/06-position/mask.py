@@ -246,8 +246,7 @@ but an average notices which word has which place.
 - return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
 +     return other & positions
 + return other & (((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1)))
-## earlier_place_forgotten: Under a mask you leave out the earlier of the two places, but another token stands there
-now.
+## earlier_place_forgotten: Under a mask you leave out the earlier of the two places, where another token stands now.
 -     return own | positions
 - return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
 +     return (n == i) | (n == j) | positions

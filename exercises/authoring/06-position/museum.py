@@ -363,8 +363,7 @@ beside it.
 ## shares_do_not_sum_to_one: You never divide the weights by their sum, so outputs are not averages.
 - return E @ v / np.maximum(E.sum(axis=-1, keepdims=True), 1e-300)
 + return E @ v
-## penalty_added: You add a large penalty to hidden scores: a query that sees no key then looks as if nothing were
-hidden.
+## penalty_added: You add a large penalty to hidden scores: a query that sees no key then looks as if none were hidden.
 - C = np.where(seen, C, -1e30)
 - E = np.exp(C - C.max(axis=-1, keepdims=True)) * seen
 + C = C + np.where(seen, 0.0, -1e9)
@@ -380,8 +379,7 @@ question 4 pass first.
 ## backwards_inside [rotary-positions]: The rotation inside turns backwards: let question 4 pass first.
 - return np.concatenate([a * cos - b * sin, b * cos + a * sin], axis=-1)
 + return np.concatenate([a * cos + b * sin, b * cos - a * sin], axis=-1)
-## each_from_its_own_start: Queries and keys are each counted from their own first place, and so their distances are
-lost.
+## each_from_its_own_start: Queries and keys are each counted from their own first place, so their distances are lost.
 - C = turn(q, q_places) @ turn(k, k_places).swapaxes(-1, -2) / np.sqrt(q.shape[-1])
 + C = turn(q, q_places - np.min(q_places)) @ turn(k, k_places - np.min(k_places)).swapaxes(-1, -2)
 + C = C / np.sqrt(q.shape[-1])

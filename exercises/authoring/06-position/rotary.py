@@ -234,8 +234,7 @@ ones.
 ## halves_exchanged: The two halves of your result have changed places.
 - return np.concatenate([a * cos - b * sin, b * cos + a * sin], axis=-1)
 + return np.concatenate([b * cos + a * sin, a * cos - b * sin], axis=-1)
-## pairs_leave_as_neighbours: Your pairs are right, but they leave as neighbours; every feature should stay where it
-was.
+## pairs_leave_as_neighbours: Your pairs are right, but they leave as neighbours; every feature stays where it was.
 - return np.concatenate([a * cos - b * sin, b * cos + a * sin], axis=-1)
 + return np.stack([a * cos - b * sin, b * cos + a * sin], axis=-1).reshape(x.shape)
 ## angles_in_single_precision: Your angles are in single precision, which is too coarse at far places.

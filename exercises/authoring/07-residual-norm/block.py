@@ -276,8 +276,7 @@ the first half has made.
 ## post_first_residual_missing [identity-plus-a-bit]: The first residual connection of your post-norm block is missing.
 - Y = norm(X + look_back(X), norm_1)
 + Y = norm(look_back(X), norm_1)
-## post_second_residual_missing [identity-plus-a-bit]: The second residual connection of your post-norm block is
-missing.
+## post_second_residual_missing [identity-plus-a-bit]: Your post-norm block lacks its second residual connection.
 - return norm(Y + think(Y), norm_2)
 + return norm(think(Y), norm_2)
 ## norms_without_eps [one-token-at-a-time]: There is no ε in the norms of your block.

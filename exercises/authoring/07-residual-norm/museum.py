@@ -197,8 +197,7 @@ wrong.edits("""
 + centred = x - x.mean(axis=1, keepdims=True)
 + normed = centred / np.sqrt(np.square(centred).mean(axis=1, keepdims=True) + 1e-5)
 + so_far = np.cumsum(normed @ W, axis=1) / x.shape[1]
-## residual_left [where-the-norm-goes]: What is left is the residual: yours adds to the normalised tokens instead of to
-x.
+## residual_left [where-the-norm-goes]: What is left is the residual: yours adds to the normalised tokens, not to x.
 - stream = x + so_far
 + stream = normed + so_far
 ## count_left: What is left is the count: your first token knows how many are still to come.

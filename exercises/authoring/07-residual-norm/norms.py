@@ -210,8 +210,7 @@ its mean square is measured from 0.
 ## rms_over_the_batch: Your RMSNorm takes its mean square where BatchNorm takes its mean, over all tokens of the batch.
 - return x / np.sqrt((x**2).mean(axis=1, keepdims=True) + eps)
 + return x / np.sqrt((x**2).mean(axis=(0, 2), keepdims=True) + eps)
-## eps_ignored [one-token-at-a-time]: All your norms have a fixed ε of 0.00001 and ignore the one that they are
-given.
+## eps_ignored [one-token-at-a-time]: All your norms have a fixed ε of 0.00001 and ignore the one that they are given.
 - return x / np.sqrt((x**2).mean(axis=1, keepdims=True) + eps)
 + return x / np.sqrt((x**2).mean(axis=1, keepdims=True) + 1e-5)
 - return centred / np.sqrt((centred**2).mean(axis=axes, keepdims=True) + eps)

@@ -120,4 +120,7 @@ biases of two feed-forward layers.
 ## sum_of_the_chapter: The chapter's sum for a block holds for a hidden width of 4 D; here it is F.
 - attention, norm, network = 4 * D * (D + 1), 2 * D, 2 * D * F + F + D
 + attention, norm, network = 4 * D * (D + 1), 2 * D, 8 * D * D + 5 * D
+## head_of_the_source: Your head scores the words of the source; those of the target are written.
+- head = (D + 1) * V_target
++ head = (D + 1) * V_source
 """)

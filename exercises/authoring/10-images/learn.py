@@ -119,8 +119,7 @@ wrong.edits("""
 ## new_model_each_step: A new model is made in every step, and the last one has learned nothing.
       rows = torch.randint(len(patches), (32,))
 +     model = ViT(9, 9, 24, 4, 3)
-## shuffled_patches [a-bag-of-patches]: The patches of each batch are shuffled, and the label depends on where they
-stand.
+## shuffled_patches [a-bag-of-patches]: Each batch's patches are shuffled, and the label depends on where they stand.
 - scores = model(patches[rows])
 + scores = model(patches[rows][:, torch.randperm(9)])
 ## one_batch: The same 64 pictures are shown in every step, and learned by heart.

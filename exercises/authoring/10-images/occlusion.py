@@ -197,4 +197,6 @@ wrong.edits("""
 - covered[:, top : top + s, left : left + s] = grey
 + square = covered[:, top : top + s, left : left + s]
 + square[square != 0] = grey
+## overflow: Your exponentials overflow: subtract the largest score of each picture first.
+- scores = scores - scores.max(axis=1, keepdims=True)
 """)

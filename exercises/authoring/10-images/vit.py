@@ -162,8 +162,7 @@ wrong.edits("""
 ## class_token_without_position: The class token has a position, too, the first row; yours has none.
 - first = (self.class_token + self.positions[0]).expand(len(patches), 1, -1)
 + first = (self.class_token + 0 * self.positions[0]).expand(len(patches), 1, -1)
-## positions_one_too_early: The patches get the positions from the first row on, but that one belongs to the class
-token.
+## positions_one_too_early: The patches get the positions from the first row on, but that belongs to the class token.
 - x = self.embed(patches) + self.positions[1:]
 + x = self.embed(patches) + self.positions[:-1]
 ## mean_of_all [class-token-mean-or-sum]: With mean=True the class token is in your mean; only the patches belong there.
@@ -209,4 +208,9 @@ nothing but itself.
 ## dropout_of_its_own: In train() mode your module drops something; no dropout is asked for.
 - return self.head(h)
 + return self.head(torch.nn.functional.dropout(h, 0.1, self.training))
+## norm_after_the_mean: With mean=True you normalise the mean; the norm comes first, for each token, and then the mean.
+- x = self.norm(self.block(x))
+- h = x[:, 1:].mean(dim=1) if self.mean else x[:, 0]
++ x = self.block(x)
++ h = self.norm(x[:, 1:].mean(dim=1) if self.mean else x[:, 0])
 """)

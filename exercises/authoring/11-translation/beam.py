@@ -429,8 +429,7 @@ becomes 0.
 ## search_overflows: Your exponentials overflow: subtract the largest score first.
 - log_p = scores - scores.max()
 + log_p = scores
-## ended_ones_dropped: Beams that have ended are dropped from the search, and with them short texts that may be the
-best.
+## ended_ones_dropped: Beams that have ended are dropped from the search, and with them short texts that may be best.
 - candidates = [beam for beam in beams if beam[0][-1] == end]
 + candidates = []
 ## first_end_wins: You stop as soon as one beam has ended; another may still become better.

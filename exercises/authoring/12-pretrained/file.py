@@ -320,8 +320,7 @@ NumPy.
 ## header_not_skipped: You count the offsets from the first byte of the header; count from the first one behind it.
 - raw = data[start + left : start + right]
 + raw = data[8 + left : 8 + right]
-## one_byte_of_length: You take only the first of the eight bytes for the length, which is enough only for short
-headers.
+## one_byte_of_length: You take only the first of the eight bytes for the length, enough only for short headers.
 - start = 8 + int.from_bytes(data[:8], "little")
 - if len(data) < start:
 -     raise ValueError(f"{len(data)} bytes came, the header alone asks for {start}")
@@ -399,8 +398,7 @@ be made 32 bits wide before they are shifted there.
 instead.
 - if len(data) != end:
 + if len(data) > end:
-## header_in_latin_1: You read the header letter by letter, as Latin-1: in UTF-8 the letters ß and ε have two bytes
-each.
+## header_in_latin_1: You read the header letter by letter, as Latin-1: in UTF-8 ß and ε have two bytes each.
 - header = json.loads(data[8:start])
 + header = json.loads(data[8:start].decode("latin-1"))
 """)

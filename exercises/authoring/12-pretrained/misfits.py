@@ -264,7 +264,7 @@ wrong.edits("""
 ## first_misshapen_excuses: Where the tensor under the first name is misshapen you do not compare; list the second as
 unequal, too.
 - elif first != name and first in tensors and not np.array_equal(array, tensors[first]):
-+ elif tensors.get(first, array).shape == array.shape and (tensors.get(first, array) != array).any():
++ elif first != name and first in tensors and array.shape == tensors[first].shape and (array != tensors[first]).any():
 ## first_misfit_only: You stop at the first misfit of each kind; all of them belong in the lists.
 - return {kind: sorted(names) for kind, names in found.items()}
 + return {kind: sorted(names)[:1] for kind, names in found.items()}
@@ -304,8 +304,7 @@ and entries, too.
 ## never_unequal [one-matrix-two-uses]: You never compare copies under two names.
 - elif first != name and first in tensors and not np.array_equal(array, tensors[first]):
 -     found["unequal"].append(name)
-## always_unequal [one-matrix-two-uses]: You ask whether two arrays are one object; copies are two objects, and yet
-equal.
+## always_unequal [one-matrix-two-uses]: You ask whether two arrays are one object; copies are two, and yet equal.
 - elif first != name and first in tensors and not np.array_equal(array, tensors[first]):
 + elif first != name and first in tensors and array is not tensors[first]:
 ## one_entry_passes [one-matrix-two-uses]: You pass copies as equal if *some* of their entries agree; every one has to.
@@ -380,4 +379,9 @@ first.
 ## capitals_among_the_rest: You sort as if capitals were small letters; `sorted` puts all capitals first.
 - return {kind: sorted(names) for kind, names in found.items()}
 + return {kind: sorted(names, key=str.lower) for kind, names in found.items()}
+## second_names_in_any_shape [one-matrix-two-uses]: You check the shapes of first names alone; check the second, too.
+- elif array.shape != shapes[first]:
++ elif name in ties and array.shape != shapes[first]:
++     pass
++ elif array.shape != shapes[first]:
 """)

@@ -252,4 +252,13 @@ queries come first, then all keys, then all values.
 ## dropout_of_its_own: In train() mode your module drops something; no dropout is asked for.
 - x = self.tokens(ids)
 + x = F.dropout(self.tokens(ids), 0.1, self.training)
+## keys_not_turned: You turn the queries alone; a score knows the distance of two tokens only if both are turned.
+- q, k = turned(q), turned(k)
++ q = turned(q)
+## queries_not_turned: You turn the keys alone; a score knows the distance of two tokens only if queries turn as well.
+- q, k = turned(q), turned(k)
++ k = turned(k)
+## embedding_scaled: You multiply the embedding by √D, as Marian does; this model takes it as it is.
+- x = self.tokens(ids)
++ x = self.tokens(ids) * self.tokens.embedding_dim**0.5
 """)

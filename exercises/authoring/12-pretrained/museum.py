@@ -324,8 +324,7 @@ configuration.
 + x = norm(x + linear(y, w, f"blocks.{i}.out"), w, f"blocks.{i}.norm_1", 1e-5)
 - x = norm(x + linear(y, w, f"blocks.{i}.down"), w, f"blocks.{i}.norm_2", eps)
 + x = norm(x + linear(y, w, f"blocks.{i}.down"), w, f"blocks.{i}.norm_2", 1e-5)
-## padding_asks_nothing: Your mask hides rows: padding sees nothing, which gives NaN, and everyone still looks at
-padding.
+## padding_asks_nothing: Your mask hides rows: padding sees nothing, which is NaN, and everyone still looks at padding.
 - may_look = np.ones((len(ids), len(ids)), dtype=bool) & real
 + may_look = np.ones((len(ids), len(ids)), dtype=bool) & real[:, None]
 ## padding_neither_way: Your mask lets padding look at nothing, and a softmax of nothing is NaN.

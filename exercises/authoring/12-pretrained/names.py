@@ -255,8 +255,7 @@ wrong.edits("""
 has to be turned like the others.
 - ours[f"blocks.{i}.out.{kind}"] = plain[f"h.{i}.attn.c_proj.{kind}"].T
 + ours[f"blocks.{i}.out.{kind}"] = plain[f"h.{i}.attn.c_proj.{kind}"]
-## everything_turned [the-same-numbers-laid-out-otherwise]: You turn embeddings and positions, too; copy them as they
-are.
+## everything_turned [the-same-numbers-laid-out-otherwise]: You turn embeddings and positions, too; just copy them.
 - ours = {"tokens": plain["wte.weight"], "positions": plain["wpe.weight"]}
 + ours = {"tokens": plain["wte.weight"].T, "positions": plain["wpe.weight"].T}
 ## thirds_not_turned [the-same-numbers-laid-out-otherwise]: You do not turn the matrices for queries, keys and values.

@@ -240,4 +240,8 @@ sources are swapped.
 - return np.einsum("bhns,bhsk->bhnk", push, keys), by_keys.sum(axis=2), by_values.sum(axis=2)
 + by_keys, by_values = (each.reshape(B, H, N, -1) for each in (by_keys, by_values))
 + return np.einsum("bhns,bhsk->bhnk", push, keys), by_keys, by_values
+# head_by_head
+## in_turn_throughout [several-heads]: Your head h belongs to group h mod G, there and back; neighbours share a group.
+- g = h // members
++ g = h % k.shape[1]
 """)

@@ -184,4 +184,13 @@ wrong.edits("""
 ## hot_after_the_mean: You divide only the one-hot part by the number of places.
 - return rows / max(asked.sum(), 1)
 + return np.where(asked[..., None], p - smoothing / vocabulary - (1 - smoothing) * hot / max(asked.sum(), 1), 0.0)
+## token_zero_is_padding: You take token 0 for padding; −100 alone marks it, and 0 is a token like any other.
+- asked = targets != -100
++ asked = targets > 0
+## mean_of_means: You average over each sequence first, then over the sequences: places of a short one count for more.
+- return rows / max(asked.sum(), 1)
++ return rows / np.maximum(asked.sum(axis=1), 1)[:, None, None] / len(rows)
+## one_maximum_for_all: You subtract one maximum of all logits: at a place far below it every exponential becomes 0.
+- powers = np.exp(logits - logits.max(axis=-1, keepdims=True))
++ powers = np.exp(logits - logits.max())
 """)

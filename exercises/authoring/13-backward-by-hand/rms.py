@@ -189,4 +189,7 @@ wrong.edits("""
 ## sign_of_the_second: The second term is added; it has to be subtracted.
 - return inverse * (g - shared * x_hat), (e * x_hat).sum(axis=(0, 1))
 + return inverse * (g + shared * x_hat), (e * x_hat).sum(axis=(0, 1))
+## shared_without_gain: Your second term lacks the gain: the mean is one of x̂ times the gradient by x̂.
+- shared = (g * x_hat).mean(axis=-1, keepdims=True)
++ shared = (e * x_hat).mean(axis=-1, keepdims=True)
 """)

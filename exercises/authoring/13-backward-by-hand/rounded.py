@@ -216,6 +216,9 @@ wrong.edits("""
 ## inputs_cut_off: No gradient passes to what lies below the layer.
 - return x @ used.mT + self.bias
 + return x.detach() @ used.mT + self.bias
+## limit_of_the_rounded: You ask the rounded weights whether they are below the limit; ask the weights themselves.
+- ctx.save_for_backward(weight.abs() <= limit)
++ ctx.save_for_backward((torch.round(weight.clamp(-limit, limit) / step) * step).abs() < limit)
 # WholeLayerInAFunction
 ## fine_weights_backwards: You make the gradient by x with the weights as they are; use the rounded ones of the product.
 - ctx.save_for_backward(x, inside, grid)

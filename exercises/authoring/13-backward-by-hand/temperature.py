@@ -248,4 +248,10 @@ denominator.
 values never meet it.
 - return d_table @ k, d_table.transpose(0, 2, 1) @ q, weights.transpose(0, 2, 1) @ e, by_tau
 + return d_table @ k, d_table.transpose(0, 2, 1) @ q, weights.transpose(0, 2, 1) @ e / temperature, by_tau
+## blind_alike [the-mask-and-two-free-tests]: A target that sees nothing gets equal weights; all of them should be 0.
+- powers = np.exp(shown - shown.max(axis=-1, keepdims=True)) * mask
++ powers = np.exp(shown - shown.max(axis=-1, keepdims=True))
+## hidden_maximum [the-mask-and-two-free-tests]: What you subtract may be a hidden score, far above those in sight.
+- powers = np.exp(shown - shown.max(axis=-1, keepdims=True)) * mask
++ powers = np.exp(table - table.max(axis=-1, keepdims=True)) * mask
 """)

@@ -296,8 +296,7 @@ wrong.edits("""
 + first = len(C) - blocks[-1][0].shape[1]
 + C, V = C[first:], V[:, first:]
 + m = np.maximum(C.max(axis=0), -1e300)
-## logarithm_without_maximum: Your L is the logarithm of the sum after the maximum was subtracted; add the maximum
-again.
+## logarithm_without_maximum: Your L is the logarithm of the sum after the maximum was subtracted; add it again.
 - m = C.max(axis=0)
 - e = np.exp(C - m)
 - return V @ e / e.sum(axis=0), m + np.log(e.sum(axis=0))

@@ -220,4 +220,13 @@ the longer one.
 ## limit_left_out: You leave out a step of exactly `limit` seconds; it should count for `most`.
 - "most": max(0, int(min(by_arithmetic, by_memory))),
 + "most": max(0, int(np.ceil(min(by_arithmetic, by_memory))) - 1),
+# counting_up
+## weights_for_each_throughout: You fetch the weights once for each sequence, in `most` as well; one time serves all.
+- return batch * (2 * P + M * H * head) / rho, b * (P + batch * M * G * 2 * K * N) / beta
++ return batch * (2 * P + M * H * head) / rho, batch * b * (P + M * G * 2 * K * N) / beta
+## sum_throughout [arithmetic-or-memory]: You add the two times, in `most` as well; the larger of them counts.
+- while max(times(most + 1)) <= limit:
++ while sum(times(most + 1)) <= limit:
+- slower = arithmetic if arithmetic > traffic else traffic
++ slower = arithmetic + traffic
 """)

@@ -215,4 +215,7 @@ other reasons.
 ## counted_from_one: You count the programs from 1.
 - "first": int(np.argmax(gain)),
 + "first": int(np.argmax(gain)) + 1,
+## sum_of_both: Your bound adds the two times; fetching and calculating go on at once, and the larger counts.
+- least = flops / roof
++ least = flops / rho + moved / beta
 """)

@@ -283,4 +283,10 @@ of a row first.
 ## no_last_map: The last map, `out`, is not applied.
 - return self.out(y.transpose(1, 2).flatten(2))
 + return y.transpose(1, 2).flatten(2)
+## later_pieces_unmasked: Your mask is there for the first piece only; in a later one, too, a token must not look ahead.
+- may_look = torch.ones(x.shape[1], k.shape[2]).tril(old)
++ may_look = torch.ones(x.shape[1], k.shape[2]).tril(k.shape[2] if old else 0)
+## one_ahead: The triangle is one too wide: a new token sees the one after it.
+- may_look = torch.ones(x.shape[1], k.shape[2]).tril(old)
++ may_look = torch.ones(x.shape[1], k.shape[2]).tril(old + 1)
 """)

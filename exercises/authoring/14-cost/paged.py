@@ -313,6 +313,11 @@ the divisor.
 ## reversed_pages: You read the pages of a sequence in reverse order, and cut the end off the wrong one.
 - own, seen = tables[i], slice(0, lengths[i])
 + own, seen = tables[i][::-1], slice(0, lengths[i])
+## groups_poured_out: You pour the pages out by a reshape, groups and all; first move the axis of pages to the tokens.
+- K, V = (
+-     np.concatenate([pool[page, h // share] for page in own], axis=1)[:, seen] for pool in (pool_K, pool_V)
+- )
++ K, V = (p[own].reshape(*p.shape[1:3], -1)[h // share][:, seen] for p in (pool_K, pool_V))
 
 # as_often_written_too
 ## hidden_by_weight_zero: A weight of 0 does not remove what a place holds: 0 times NaN is NaN. Cut before you multiply.

@@ -256,4 +256,11 @@ exponential vanishes.
 ## largest_of_all_columns: The largest score that you subtract may stand in a column that was never used.
 - e = np.exp(scores - scores.max())
 + e = np.exp(scores - (q @ keys).max() / np.sqrt(len(q)))
+## one_more_than_the_window: You look at the old columns and the new token beside them: W + 1 tokens after a round.
+- keys, values = keys.copy(), values.copy()
++ before, keys, values = (keys, values), keys.copy(), values.copy()
+- scores = q @ keys[:, seen] / np.sqrt(len(q))
++ scores = q @ np.column_stack([before[0][:, :length], k]) / np.sqrt(len(q))
+- return values[:, seen] @ e / e.sum(), keys, values
++ return np.column_stack([before[1][:, :length], v]) @ e / e.sum(), keys, values
 """)

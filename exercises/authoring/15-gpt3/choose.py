@@ -224,4 +224,16 @@ together; you multiply it by the work alone.
 ## zero_for_none: Where nothing fits you give 0, the first split; give −1.
 - rows, fits, best, least = [], [], -1, float("inf")
 + rows, fits, best, least = [], [], 0, float("inf")
+## one_round_of_gradients [by-rows-data-parallelism]: Your gradients go round once; an all-reduce has two rounds.
+- data = 2 * (R - 1) / R * gradient / between
++ data = (R - 1) / R * gradient / between
+## states_cut_by_features: You divide the states by T alone; the L machines of a pipeline share them, too.
+- room = memory >= 16 * P / (T * L)
++ room = memory >= 16 * P / T
+## counted_among_the_fitting: Your best is a place among the splits that fit; count among all splits.
+- best, least = i, sum(rows[-1])
++ best, least = sum(fits) - 1, sum(rows[-1])
+## whole_sums_sent [by-rows-data-parallelism]: You send whole sums inside a box; a round of the ring takes (T − 1) / T.
+- tensor = sums * 2 * (T - 1) / T * 2 * D * own / inside
++ tensor = sums * 2 * (T > 1) * 2 * D * own / inside
 """)

@@ -121,8 +121,7 @@ def counting_up(P, tokens, machines, peak, step_tokens, step_seconds, recomputed
 
 wrong.edits("""
 # step_by_step
-## one_more_than_whole: You cut the digits off and add a machine; where the number is whole already, that is one too
-many.
+## one_more_than_whole: You cut the digits off and add a machine; where the number is whole, that is one too many.
 - "needed": math.ceil(machines * days / deadline),
 + "needed": int(machines * days / deadline) + 1,
 ## two_a_parameter [what-a-token-costs]: You count two operations a parameter and token; training needs six.
@@ -193,4 +192,10 @@ parameter and token, however often something is done.
 ## deadline_upside_down: A longer deadline needs fewer machines, and in yours it needs more.
 - "needed": math.ceil(machines * days / deadline),
 + "needed": math.ceil(machines * deadline / days),
+## rounded_to_the_nearest: You round to the nearest machine; where that is down, the run is late.
+- "needed": math.ceil(machines * days / deadline),
++ "needed": round(machines * days / deadline),
+## everything_at_peak [common-mistakes]: Days, machine-hours and machines are yours at the peak; nobody reaches it.
+- seconds = tokens / step_tokens * step_seconds
++ seconds = 6 * P * tokens / (machines * peak)
 """)

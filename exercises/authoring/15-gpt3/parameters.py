@@ -225,8 +225,7 @@ that from F to D.
 ## norms_with_the_biases: Without biases your norms are gone, too; they have their numbers whatever with_b says.
 - norms = (2 * M + 1) * D * (2 if norm == "LayerNorm" else 1)
 + norms = with_b * (2 * M + 1) * D * (2 if norm == "LayerNorm" else 1)
-## last_norm_always_layer_norm: The norm at the end is like the others; yours has a scale and a shift whatever `norm`
-says.
+## last_norm_always_layer_norm: The norm at the end is like the others; yours has scale and shift whatever `norm` says.
 - norms = (2 * M + 1) * D * (2 if norm == "LayerNorm" else 1)
 + norms = 2 * M * D * (2 if norm == "LayerNorm" else 1) + 2 * D
 """)

@@ -223,4 +223,7 @@ wrong.edits("""
 ## shared_over_tokens: You average the hidden units over the tokens; each token has its own.
 - hidden = nn.functional.gelu(hidden)
 + hidden = nn.functional.gelu(hidden).mean(1, keepdim=True).expand(-1, x.shape[1], -1)
+## tanh_form: You use the tanh form of the GELU; it differs from the exact one in the fourth digit.
+- hidden = nn.functional.gelu(hidden)
++ hidden = nn.functional.gelu(hidden, approximate="tanh")
 """)

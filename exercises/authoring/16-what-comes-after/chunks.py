@@ -266,8 +266,7 @@ wrong.edits("""
 + S = S + np.outer(v[n], k[n])
 + z = z + k[n]
 + own = own + np.outer(v[n], k[n])
-## fades_outside_only: Within a chunk nothing fades in your `inside`; the gates between the two tokens belong there,
-too.
+## fades_outside_only: Within a chunk nothing fades in your `inside`; the gates between the two tokens belong there.
 - own = g[n] * own + np.outer(v[n], k[n])
 + own = own + np.outer(v[n], k[n])
 ## gate_of_its_own: You weaken a token by its own gate as well; a gate weakens what came before it.
@@ -340,8 +339,7 @@ handed-on state.
 later one.
 - alive = np.array([np.prod(g[s + 1 : n + 1]) for s in range(start, n + 1)])
 + alive = np.array([np.prod(g[s:n]) for s in range(start, n + 1)])
-## old_state_unweakened: You let the handed-on state reach every token of the chunk whole; the gates on the way weaken
-it.
+## old_state_unweakened: You let the old state reach every token of the chunk whole; the gates on the way weaken it.
 - old = np.prod(g[start : n + 1])
 + old = 1.0
 ## own_gate_left_out: You do not weaken the handed-on state by the gate of the token that reads it.

@@ -202,4 +202,10 @@ wrong.edits("""
 - return y, b + step * np.sign(k * N / E - load)
 + b += step * np.sign(k * N / E - load)
 + return y, b
+## softmax_of_the_scores: Your weights are a softmax over the chosen scores; use their sigmoids, divided by their sum.
+- weights = chosen * r
++ weights = chosen * np.exp(logits)
+## whole_fair_share: You round the fair share down to a whole number; keep its fraction.
+- return y, b + step * np.sign(k * N / E - load)
++ return y, b + step * np.sign(k * N // E - load)
 """)

@@ -284,4 +284,7 @@ after head: in each head first its K features, then its shared ones.
 - return self.out(y.transpose(1, 2).flatten(2))
 + y = self.out(y.transpose(1, 2).flatten(2))
 + return torch.cat([y[:, :1].expand(-1, old, -1), y], dim=1)
+## later_pieces_unmasked: Your mask is there for the first piece only; in a later one, too, a token must not look ahead.
+- may_look = torch.ones(x.shape[1], c.shape[1]).tril(old)
++ may_look = torch.ones(x.shape[1], c.shape[1]).tril(c.shape[1] if old else 0)
 """)

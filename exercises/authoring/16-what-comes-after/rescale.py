@@ -204,6 +204,13 @@ wrong.edits("""
 - return turned, 2 * np.pi * squeeze / speed[-1]
 + x[:] = turned
 + return x, 2 * np.pi * squeeze / speed[-1]
+## new_numbers_used: You make the second half of the features with the new numbers of the first; both need the old ones.
+- turned = np.hstack([one * cos - other * sin, other * cos + one * sin])
++ one = one * cos - other * sin
++ turned = np.hstack([one, other * cos + one * sin])
+## base_in_the_power: You raise 10000 to the power along with `stretch`; only `stretch` has the power.
+- base = 10000 * stretch ** (K / (K - 2))
++ base = (10000 * stretch) ** (K / (K - 2))
 
 # complex_numbers
 ## faster_when_squeezed: You multiply the speeds by `squeeze`; a longer text has to fit into the trained range, so all

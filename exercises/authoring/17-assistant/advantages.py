@@ -173,6 +173,9 @@ recognised by its rewards.
 ## only_the_advantages: The share is missing: a pair is asked for.
 - return found, float(mixed.mean())
 + return found
+## alike_by_a_millionth: You call a group all alike if its spread is below a millionth; rewards may all be that small.
+- mixed = rewards.max(axis=1) > rewards.min(axis=1)
++ mixed = rewards.std(axis=1) > 1e-6
 
 # with_where
 ## zero_by_zero: Where a group is all alike you divide 0 by 0; its advantages are 0.

@@ -173,4 +173,13 @@ wrong.edits("""
 ## lying: Your gradient has a row for each kind of answer; it needs one for each pair.
 - return loss, np.stack([-pull, pull], axis=1)
 + return loss, np.stack([-pull, pull], axis=0)
+## reference_added: You add what the reference says; subtract it.
+- gained = policy - reference
++ gained = policy + reference
+## gradient_overflows: Your loss is safe; your gradient overflows, since it has e to the power of the margin.
+- pull = beta * np.exp(-np.logaddexp(0, z)) / len(z)
++ pull = beta * np.exp(-z) / (1 + np.exp(-z)) / len(z)
+## logarithm_padded: You add a small number inside the logarithm, and a pair that is far wrong looks less wrong.
+- loss = np.logaddexp(0, -z).mean()
++ loss = -np.log(np.exp(-np.logaddexp(0, -z)) + 1e-12).mean()
 """)

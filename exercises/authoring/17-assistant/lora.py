@@ -249,4 +249,7 @@ below.
 ## no_bias: The map that was there has a bias; yours has none.
 - self.qkv = nn.Linear(d_model, 3 * d_model)
 + self.qkv = nn.Linear(d_model, 3 * d_model, bias=False)
+## a_shared: Your queries and values share A_q; each change has an A of its own.
+- v = y[..., 2 * D :] + self.factor * x @ self.A_v.T @ self.B_v.T
++ v = y[..., 2 * D :] + self.factor * x @ self.A_q.T @ self.B_v.T
 """)

@@ -144,4 +144,7 @@ wrong.edits("""
 ## exactly_one: You give the chance that exactly one is right; two or more are as good.
 - return np.array([(ways - comb(n - c, k)) / ways for c in right.tolist()])
 + return np.array([c * comb(n - c, k - 1) / ways for c in right.tolist()])
+## few_wrong_ones: With fewer than k wrong attempts you give 0; then k attempts always have a right one.
+- return np.array([(ways - comb(n - c, k)) / ways for c in right.tolist()])
++ return np.array([(ways - comb(n - c, k)) / ways if n - c >= k else 0.0 for c in right.tolist()])
 """)

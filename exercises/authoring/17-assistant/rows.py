@@ -190,6 +190,12 @@ empty answer.
 ## one_too_short: Both rows are one place too short.
 - return row[:-1], row[1:], counts[1:]
 + return row[:-2], row[1:-1], counts[1:-1]
+## end_forced: You put an end where a long conversation is cut; what is cut off simply stops.
+- row = np.array(row + missing * [end])[: length + 1]
++ row = np.array((row + missing * [end])[:length] + [end])
+## last_answer_alone: You count the last answer alone; the assistant's earlier turns count as well.
+- counts += [0] + [answer] * len(said)
++ counts = [0] * (len(counts) + 1) + [1] * len(said) if answer else counts + [0] * (n + 1)
 
 # pairs_of_id_and_count
 ## cut_one_too_soon: You keep `length` ids of a text that is too long; keep one more, to be asked for.
