@@ -1,7 +1,7 @@
 // What the theme leaves undone for keyboard and screen-reader users.
 (() => {
   const WIDE = ".bd-article div.math, .bd-article mjx-container, .bd-article pre, .bd-article .pst-scrollable-table-container, .bd-article figure, .bd-article .wide-drawing, .bd-article .cell_output";
-  const FADED = ".bd-article :is(pre, .pst-scrollable-table-container, .wide-drawing, .cell_output)"; // equations have a shadow of their own
+  const FADED = ".bd-article :is(pre:not(:has(.viewcode-back)), .pst-scrollable-table-container, .wide-drawing, .cell_output)"; // equations have a shadow of their own
 
   // A button's name contains the words it shows; icons are decoration; a summary is named by its own text, or by the page whose sections it opens.
   const nameControls = () => {
@@ -43,7 +43,28 @@
     if (box.matches(FADED)) box.toggleAttribute("data-more", rest > 8);
   };
 
+  // A side bar that lies over the page on a small screen: choosing a section of the page closes it, and so does Esc from
+  // wherever the focus is, which then returns to the button that opened it.
+  const closeSidebars = () => {
+    [["#pst-primary-sidebar-modal", ".primary-toggle"], ["#pst-secondary-sidebar-modal", ".secondary-toggle"]].forEach(([name, toggle]) => {
+      const bar = document.querySelector(name), button = document.querySelector(toggle);
+      if (!bar || !button) return;
+      let followed = false;
+      bar.addEventListener("click", ({ target }) => {
+        if (!target.closest("a[href^='#']")) return;
+        followed = true;
+        bar.close();
+      });
+      document.addEventListener("keydown", ({ key }) => { if (key === "Escape" && bar.open) bar.close(); });
+      bar.addEventListener("close", () => {
+        if (!followed) button.focus({ preventScroll: true });
+        followed = false;
+      });
+    });
+  };
+
   window.addEventListener("load", async () => {
+    closeSidebars();
     nameControls();
     new MutationObserver(nameControls).observe(document.body, { childList: true, subtree: true });
     await window.MathJax?.startup?.promise;

@@ -35,6 +35,7 @@ def lean_pages(app, exception) -> None:
     idle = re.compile(rf'<span class="(?:{"|".join(idle_marks(app.config))})">([^<]*)</span>')
     for path in sources(app, exception, "**/*.html"):
         page = path.read_text(encoding="utf8")
+        page = page.replace('data-theme="auto"', 'data-theme="light"', 1)  # for who has no scripts
         page = CODE.sub(lambda code: idle.sub(r"\1", code[0]), page)
         page = FIGURE.sub(partial(with_size, folder=path.parent), page)
         path.write_text(page, encoding="utf8")

@@ -217,11 +217,21 @@ BELOW_A_QUIZ = """[...document.querySelector('.quiz-question').closest('section'
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_reader_finds_the_colours_of_their_system(browser, site, scheme):
-    """Catches a page that starts in the wrong scheme; the other tests switch the scheme of a page that is loaded."""
+    """Catches a page that starts in the wrong scheme, or in none until the theme's script has come; the other tests
+    switch the scheme of a page that is loaded.
+    """
     page = browser.new_page(color_scheme=scheme)
+    page.route("**/pydata-sphinx-theme.js*", lambda route: route.abort())
     page.goto(f"{site}/index.html", wait_until="load")
     assert page.evaluate("document.documentElement.dataset.theme") == scheme
+    page.unroute("**/pydata-sphinx-theme.js*")
+    page.reload(wait_until="load")
+    assert page.evaluate("document.documentElement.dataset.theme") == scheme
     page.close()
+    still = browser.new_page(color_scheme=scheme, java_script_enabled=False)
+    still.goto(f"{site}/index.html", wait_until="load")
+    assert still.locator("html").get_attribute("data-theme") == "light"  # a scheme that the style sheets know
+    still.close()
 
 
 @each(FOR_ALL[1:2])

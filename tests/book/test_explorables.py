@@ -231,8 +231,12 @@ def test_walk_follows_what_is_moved(show):
     shown.set(part_0=2)
     moved_V[0, 1] = 2
     walk_agrees(shown, q, moved_K, moved_V, False)
+    shown.press("target", 0)
+    shown.press("step", 2)
+    shown.control("root").set_checked(True)
     shown.press("reset")
     walk_agrees(shown, Q[:, [2]], K, V, False)
+    assert "takes" in shown.says  # the step of the start
     shown.control("part").select_option("query")
     plane = shown.element.locator("svg").last
     box = plane.bounding_box()
@@ -489,6 +493,25 @@ def test_the_calculator_follows_every_size(show):
     for wrong in ("", "0", "1.5", "-3"):
         shown.set(V=wrong)
         assert shown.says == "vocabulary: give a whole number from 1 to 10,000,000."
+        assert shown.control("V").get_attribute("aria-invalid") == "true" and shown.text("days") == "–"
+        assert shown.control("V").locator("xpath=..").inner_text().endswith("from 1 to 10,000,000.")
+    shown.set(V=1234)
+    assert shown.control("V").get_attribute("aria-invalid") == "false" and shown.text("days") != "–"
+    assert shown.element.locator("[data-control=model][aria-pressed=true]").count() == 0  # no model has these sizes
+    shown.press("model", 0)
+    assert shown.element.locator("[data-control=model][aria-pressed=true]").count() == 1
+
+
+def test_no_number_of_the_online_softmax_runs_into_the_next(show):
+    """Catches columns that are narrower than their numbers, on a phone and with eight large scores."""
+    shown = show("online-softmax")
+    shown.page.set_viewport_size({"width": 375, "height": 800})
+    shown.press("example", 1)
+    shown.control("large").set_checked(True)
+    shown.set(step=8)
+    narrow = "cells => cells.filter(c => c.scrollWidth > c.clientWidth).map(c => c.innerText)"
+    assert shown.element.locator(".live table td").evaluate_all(narrow) == []
+    assert shown.page.evaluate("document.documentElement.scrollWidth") <= 375
 
 
 NAME_OF_A_CONTROL = "e => [e.dataset.control, e.dataset.option].join()"

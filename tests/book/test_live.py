@@ -514,7 +514,7 @@ def test_a_file_that_does_not_fit_is_refused_in_words(visit, models, tmp_path):
     for damage, words in BAD.items():
         page.locator("input[type=file]").set_input_files(damaged(tmp_path / damage, own, damage))
         page.wait_for_function(
-            "!document.querySelector('live-transformer').shadowRoot.getElementById('told').textContent.startsWith('Reading')"
+            "!document.querySelector('live-transformer').shadowRoot.getElementById('told-own').textContent.startsWith('Reading')"
         )
         told = state(page)["told"]
         assert re.search(words, told), (damage, told)
@@ -528,6 +528,8 @@ def test_a_file_alone_asks_for_the_other(visit, models, name, missing):
     page = visit(start=False)
     page.locator("input[type=file]").set_input_files([models["pairs"].folder / name])
     page.get_by_text(f"{name} came, and {missing} is missing. Choose both files together").wait_for()
+    told, chosen = (page.locator(part).bounding_box()["y"] for part in ("#told-own", "#mine"))
+    assert 0 < told - chosen < 300  # below the button, where the reader looks
 
 
 @pytest.mark.parametrize("name", ["characters", "pairs", *SHIPPED])

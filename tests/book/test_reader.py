@@ -11,16 +11,23 @@ from tests.book.test_browser import CHAPTERS
 pytestmark = [pytest.mark.browser, pytest.mark.skipif(CHROMIUM is None, reason=NO_CHROMIUM)]
 
 CHAPTER = CHAPTERS[2]
+MODULE = "_modules/clearformer/attention/dot_product.html"
 # The query, and the chapters of which one has to come first: the one that teaches it.
 TAUGHT = {
     "softmax": ["03"],
     "causal mask": ["03", "08"],
     "LayerNorm": ["07"],
     "layer normalization": ["07"],
+    "layer norm": ["07"],
     "RoPE": ["06"],
     "positional encoding": ["06"],
     "byte-pair encoding": ["01"],
     "KV cache": ["08"],
+    "flash attention": ["14"],
+    "multihead": ["04"],
+    "nucleus sampling": ["09"],
+    "queries keys values": ["02", "03"],
+    "warmup": ["07"],
 }
 
 
@@ -82,6 +89,7 @@ def test_progress_is_kept_shown_and_forgotten(visit):
     page.on("dialog", lambda dialog: dialog.accept())
     page.get_by_role("button", name="Forget my progress").click()
     assert page.locator(".reader-mark, .reader-resume, .reader-forget").count() == 0
+    assert page.evaluate("document.activeElement.closest('.bd-sidebar-primary') !== null")
     kept = json.loads(page.evaluate("localStorage.getItem('clearformer')"))
     assert not any(kept.values()), kept
 
@@ -114,6 +122,20 @@ def test_the_contents_of_a_page_follow_a_jump(visit):
         page.wait_for_timeout(300)
         marked = page.locator(".bd-sidebar-secondary .nav-link[aria-current]").evaluate_all("a => a.map(l => l.hash)")
         assert marked == [f"#{name}"]
+
+
+def test_contents_that_lie_over_a_page_give_way(visit):
+    """Catches a panel that stays over the section that was chosen in it, that Esc does not close, and a lost focus."""
+    page = visit(CHAPTER)
+    page.set_viewport_size({"width": 375, "height": 800})
+    toggle, panel = page.locator(".secondary-toggle"), page.locator("#pst-secondary-sidebar-modal")
+    toggle.click()
+    panel.locator("a[href^='#']").nth(3).click()
+    assert not panel.is_visible() and page.evaluate("scrollY") > 800
+    toggle.click()
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("Escape")
+    assert not panel.is_visible() and page.evaluate("document.activeElement.matches('.secondary-toggle')")
 
 
 @pytest.fixture(scope="module")
@@ -226,7 +248,9 @@ LONGEST_LINE = r"""() => {
 }"""
 
 
-@pytest.mark.parametrize(("name", "width"), [("index.html", 320), ("index.html", 375), ("genindex.html", 375)])
+@pytest.mark.parametrize(
+    ("name", "width"), [("index.html", 320), ("index.html", 375), ("genindex.html", 375), (MODULE, 375)]
+)
 def test_nothing_is_cut_on_a_phone(browser, site, name, width):
     """Catches a page wider than the phone, and a link to the next page whose title has no room."""
     page = browser.new_page(viewport={"width": width, "height": 800})

@@ -135,6 +135,7 @@
       if (!confirm("Forget which chapters you have read, your answers and your place? They are kept in this browser only.")) return;
       save(() => { memory = structuredClone(EMPTY); });
       questions.flatMap(options).forEach((option) => { option.open = false; });
+      contents.querySelector("a[href]")?.focus(); // the button is gone
     });
     contents.append(make("p", { class: "reader-forget" }, nRead ? `${nRead} read. ` : "", forget));
   };

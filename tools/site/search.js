@@ -116,7 +116,7 @@
   const show = (query, box, status) => {
     box.replaceChildren();
     if (!split(query).length) {
-      status.textContent = "";
+      status.textContent = query.trim() ? `“${query.trim()}” has no letter or number: type a word.` : "";
       return;
     }
     const { term, hits, of } = search(query);

@@ -51,7 +51,13 @@
       const drag = (event) => this.drag(event);
       this.plane.addEventListener("pointerdown", (event) => (this.plane.setPointerCapture(event.pointerId), drag(event)));
       this.plane.addEventListener("pointermove", (event) => event.buttons && drag(event));
-      const back = this.button("reset", "All as at the start", () => (this.reset(), this.take()));
+      const back = this.button("reset", "All as at the start", () => {
+        this.reset();
+        this.target.set(this.data.target);
+        this.steps.set(STEPS.length);
+        this.root.set(false);
+        this.take();
+      });
       this.take();
       return html("div", { class: "sides" },
         html("div", {}, html("p", {}, html("label", {}, "Move ", this.picked)), ...this.sliders.map((s) => s.box), html("p", {}, back)),
@@ -141,7 +147,7 @@
       this.plane.replaceChildren(
         svg("line", { x1: -112, x2: 112, class: "line" }), svg("line", { y1: -112, y2: 112, class: "line" }),
         ...[...places].flatMap(([key, names]) => arrow(key.split(",").map(Number), "accent dashed", names.join(", "), key.endsWith(",0") ? 20 : -10)),
-        ...arrow(this.parts.query[n], "warm", "query", -10));
+        ...arrow(this.parts.query[n], "warm", "query", places.has(String(this.parts.query[n])) ? 20 : -10));
     }
   }
   customElements.define("attention-walk", AttentionWalk);

@@ -131,7 +131,8 @@
       const input = html("input", { type: "checkbox", "aria-label": label, "data-control": name });
       input.checked = on;
       input.addEventListener("input", () => this.update());
-      return { box: html("label", { class: "check" }, input, ` ${label}`), get value() { return input.checked; } };
+      const set = (x) => { input.checked = x; };
+      return { box: html("label", { class: "check" }, input, ` ${label}`), set, get value() { return input.checked; } };
     }
 
     // A table whose cells are [data-value="NAME-i"]: rows are [label, name, attributes].

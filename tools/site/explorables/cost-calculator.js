@@ -33,7 +33,8 @@
       for (const [name, value] of Object.entries(this.data.machine[0])) {
         if (this.fields[name]) this.fields[name].value = value;
       }
-      const field = (name) => html("label", {}, `${FIELDS[name][0]} `, this.fields[name]);
+      this.wrong = Object.fromEntries(Object.keys(FIELDS).map((name) => [name, html("span", { class: "wrong" })]));
+      const field = (name) => html("label", {}, `${FIELDS[name][0]} `, this.fields[name], this.wrong[name]);
       const boxes = (...names) => html("div", { class: "controls" }, ...names.map((name) => this.sliders[name]?.box || field(name)));
       const row = (label, name, bar) => html("tr", {}, html("th", { scope: "row" }, label), html("td", { "data-value": name }),
         bar && html("td", {}, html("span", { class: "bar", "data-bar": name }, html("span"))));
@@ -61,6 +62,12 @@
       this.fields.V.value = V;
     }
 
+    // Whether the sizes are those of the model that was chosen; another one is nobody's.
+    isModel({ N, M, H, K, G, V }) {
+      const model = this.data.models[this.model.value];
+      return model && Object.entries({ N, M, H, K, V }).every(([name, size]) => model[name] === size) && G === H;
+    }
+
     divisors() {
       const H = this.sliders ? this.sliders.H.value : 1;
       return range(H).map((i) => i + 1).filter((g) => H % g === 0);
@@ -75,9 +82,14 @@
       const numbers = Object.entries(this.fields).map(([name, input]) => {
         const [label, min, max, step] = FIELDS[name];
         const x = input.valueAsNumber;
-        if (x >= min && x <= max && (step === "any" || Number.isInteger(x))) return [name, x];
-        throw new Error(`${label}: give a ${step === "any" ? "" : "whole "}number from ${min.toLocaleString("en-US")} to ${max.toLocaleString("en-US")}.`);
+        const fits = x >= min && x <= max && (step === "any" || Number.isInteger(x));
+        const advice = `give a ${step === "any" ? "" : "whole "}number from ${min.toLocaleString("en-US")} to ${max.toLocaleString("en-US")}.`;
+        input.setAttribute("aria-invalid", !fits);
+        this.wrong[name].textContent = fits ? "" : advice;
+        return [name, x, fits ? "" : `${label}: ${advice}`];
       });
+      const problem = numbers.find(([, , words]) => words);
+      if (problem) throw new Error(problem[2]);
       return { N: 2 ** N.value, M: M.value, H: H.value, K: K.value, G: divisors.at(-1 - G.value), ...Object.fromEntries(numbers) };
     }
 
@@ -85,11 +97,13 @@
       try {
         this.show(this.read());
       } catch (error) {
+        this.querySelectorAll("td[data-value], strong > [data-value]").forEach((result) => (result.textContent = "–"));
         this.say(error.message);
       }
     }
 
     show(sizes) {
+      if (!this.isModel(sizes)) this.model.set(null);
       const parts = parameters(sizes);
       const P = sum(Object.values(parts));
       const numberBytes = this.bits.value / 8;

@@ -3,6 +3,7 @@
   const { Explorable, html, svg, fixed, figures, short, arithmetic } = globalThis.clearformer;
   const { dot, merge, partial, range, softmax, sum } = arithmetic;
   const LARGE = 1000;
+  const WIDTH = 3.6; // rem, room for a number such as 1001.60
 
   class OnlineSoftmax extends Explorable {
     static needs = { names: "texts", scores: "rows", values: "rows" };
@@ -19,7 +20,7 @@
       this.token = html("select", { "aria-label": "Change the score of", "data-control": "token", input: () => (this.refresh(), this.update()) });
       this.score = this.slider("changed", "its score", { min: -5, max: 5, step: 0.1, value: 0, text: (x) => fixed(x, 1), moved: (x) => (this.scores[this.token.value] = x) });
       this.picture = svg("svg", { viewBox: "0 0 360 120", width: 460, height: 153, "aria-hidden": true });
-      this.place = html("div");
+      this.place = html("div", { class: "wide", tabindex: 0, role: "group", "aria-label": "the scores so far" });
       const shown = (label, name) => [label, html("strong", {}, this.number(name))];
       live.append(
         html("div", { class: "controls" }, this.next, this.step.box, this.size.box), this.picture, this.status, this.place,
@@ -37,7 +38,9 @@
       if (this.values.length !== this.scores.length) throw new Error(`example ${i + 1} has ${this.scores.length} scores and ${this.values.length} values.`);
       this.token.replaceChildren(...this.scores.map((_, s) => html("option", { value: s }, `token ${s + 1}`)));
       this.step.set(0);
-      this.place.replaceChildren(this.grid(this.scores.map((_, s) => s + 1), [["score", "score"], ["value", "token-value"], ["e^(c − m)", "e"], ["weight so far", "weight"]]));
+      const table = this.grid(this.scores.map((_, s) => s + 1), [["score", "score"], ["value", "token-value"], ["e^(c − m)", "e"], ["weight so far", "weight"]]);
+      table.style.minWidth = `${WIDTH * (this.scores.length + 1.5)}rem`; // on a phone it is scrolled
+      this.place.replaceChildren(table);
     }
 
     refresh() {

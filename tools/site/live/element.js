@@ -64,7 +64,10 @@
         await this.load();
         if (detail === 0 && !part.lab.hidden) part.text.focus(); // pressed by key; a finger would get a keyboard that it did not ask for
       });
-      on("again", "click", () => this.load());
+      on("again", "click", async () => {
+        await this.load();
+        part.text.focus(); // the button is gone
+      });
       on("text", "input", () => this.hear());
       on("text", "paste", (event) => {
         const text = event.clipboardData.getData("text/plain");
@@ -108,9 +111,12 @@
       });
     }
 
-    tell(words, problem) {
-      this.part.told.textContent = words;
-      this.part.told.classList.toggle("problem", Boolean(problem));
+    // Where the reader looks: at the top, or beside the files that were chosen.
+    tell(words, { problem = false, place = "told" } = {}) {
+      for (const name of ["told", "told-own"]) {
+        this.part[name].textContent = name === place ? words : "";
+        this.part[name].classList.toggle("problem", problem);
+      }
     }
 
     // The book's own model, from its script.
@@ -134,18 +140,20 @@
     async open(files) {
       try {
         const [config, weights] = live.twoFiles(files);
-        this.tell(`Reading ${weights.name}, ${live.megabytes(weights.size)} …`);
+        this.tell(`Reading ${weights.name}, ${live.megabytes(weights.size)} …`, { place: "told-own" });
         const model = live.openModel(await config.text(), await weights.arrayBuffer());
         this.start(model, "Your own model", "");
         this.part.again.hidden = !this.hasAttribute("src");
+        this.part.who.scrollIntoView({ block: "nearest" });
       } catch (error) {
-        this.refuse(error);
+        this.refuse(error, "told-own");
       }
     }
 
     // What stood here stays, and the reader hears why.
-    refuse(error) {
-      this.tell(error instanceof live.Problem ? error.message : `The model could not be read: ${error.message}`, true);
+    refuse(error, place) {
+      const words = error instanceof live.Problem ? error.message : `The model could not be read: ${error.message}`;
+      this.tell(words, { problem: true, place });
     }
 
     start(model, about, prompt) {
@@ -155,6 +163,7 @@
       this.reading = new live.Reading(model);
       this.layer = this.head = 0;
       this.times = [];
+      this.pace = "";
       this.nearTo = null;
       for (const name of ["frame", "door"]) this.part[name].hidden = true;
       this.part.lab.hidden = false;
@@ -188,13 +197,13 @@
     }
 
     // Read what is new, in slices; a later call ends this one.
-    read() {
-      this.work = this.readOn(++this.job);
+    read(written = false) {
+      this.work = this.readOn(++this.job, written);
       return this.work;
     }
 
-    async readOn(job) {
-      const { reading } = this;
+    async readOn(job, written) {
+      const { reading } = this, started = performance.now();
       this.dropped = this.model.dropped(this.ids.length);
       const ids = this.ids.slice(this.dropped);
       reading.keepPrefix(this.part.cache.checked ? ids : []); // without the cache everything is read again
@@ -210,6 +219,8 @@
         await pause(0);
         if (job !== this.job) return;
       }
+      const mean = this.times.reduce((sum, time) => sum + time, 0) / this.times.length;
+      this.pace = written ? `${live.duration(performance.now() - started)} for this token` : `${live.duration(mean)} a token read`;
       this.render();
     }
 
@@ -239,7 +250,7 @@
       this.ended = id === this.model.end;
       this.part.text.value = this.typed + this.model.decode(this.added);
       this.part.text.scrollTop = this.part.text.scrollHeight;
-      return this.read();
+      return this.read(true);
     }
 
     async run() {
@@ -252,7 +263,8 @@
         await this.settled();
         if (!this.running) break; // the reader has typed meanwhile
         await this.step();
-        this.part.speed.textContent = `${(1000 * count / (performance.now() - began)).toFixed(0)} tokens a second`;
+        const each = (performance.now() - began) / count;
+        this.part.speed.textContent = each > 500 ? `${live.duration(each)} a token` : `${(1000 / each).toFixed(0)} tokens a second`;
         if (this.ended) break;
         await next;
       }
@@ -370,7 +382,7 @@
       part["head-name"].textContent = `Layer ${this.layer + 1}, head ${this.head + 1}`
         + (tokens.length < reading.length ? `: the first token, and ${tokens.length - 1} up to the chosen one` : "");
       part.back.disabled = this.ids.length < 2;
-      if (!this.running) part.speed.textContent = `${(this.times.reduce((a, b) => a + b, 0) / this.times.length).toFixed(1)} ms a token`;
+      if (!this.running) part.speed.textContent = this.pace;
     }
 
     // Resolves when everything typed has been read.
@@ -383,11 +395,12 @@
 
     // All that is shown, as numbers.
     state() {
-      if (!this.model) return { model: null, told: this.part.told.textContent };
+      const told = this.part.told.textContent || this.part["told-own"].textContent;
+      if (!this.model) return { model: null, told };
       const { reading, model } = this, { n_layers: M, n_heads: H } = model.config, at = this.at(), found = this.distribution(at);
       const range = (length) => Array.from({ length }, (_, i) => i);
       return {
-        model: model.config, told: this.part.told.textContent, note: this.part.note.textContent, text: this.part.text.value,
+        model: model.config, told, note: this.part.note.textContent, text: this.part.text.value,
         ids: reading.ids.slice(), tokens: reading.ids.map((id) => model.piece(id)), dropped: this.dropped, chosen: at,
         layer: this.layer, head: this.head, settings: this.settings, running: Boolean(this.running),
         logits: Array.from(reading.logits(at)), probabilities: Array.from(found.after), before: Array.from(found.before),

@@ -24,6 +24,10 @@
     }).join("");
   }
 
+  function duration(milliseconds) {
+    return milliseconds < 1000 ? `${milliseconds.toFixed(1)} ms` : `${(milliseconds / 1000).toFixed(1)} s`;
+  }
+
   function percent(p) {
     return p > 0 && p < 0.0005 ? "< 0.1 %" : (100 * p).toFixed(1) + " %";
   }
@@ -282,5 +286,5 @@
     return make("li", {}, bar);
   }
 
-  Object.assign(live, { Chips, Heads, HeadMap, Bars, showStrips, mapped, spell, percent });
+  Object.assign(live, { Chips, Heads, HeadMap, Bars, showStrips, mapped, spell, percent, duration });
 })(typeof window === "undefined" ? module.exports : (window.ClearformerLive = window.ClearformerLive || {}));
