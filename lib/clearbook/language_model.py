@@ -73,10 +73,7 @@ def _written(tokenizer: Tokenizer) -> dict:
     if isinstance(tokenizer, CharTokenizer):
         return {"characters": "".join(tokenizer.characters)}
     pieces = tokenizer.pieces
-    in_order = [
-        *map(bytes, zip(range(N_BYTES))),
-        *(pieces[first] + pieces[second] for first, second in tokenizer.ranks),
-    ]
+    in_order = [bytes([byte]) for byte in range(N_BYTES)] + [pieces[a] + pieces[b] for a, b in tokenizer.ranks]
     if tokenizer.special or tokenizer.pattern != WORD or pieces != in_order:
         raise ValueError(
             f"save_language_model: a BytePairTokenizer with special={[*tokenizer.special]}, pattern "

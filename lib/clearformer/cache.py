@@ -14,7 +14,7 @@ class LayerCache:
     def append(self, k: Float[Tensor, "B H N K"], v: Float[Tensor, "B H N Kv"]) -> tuple[Tensor, Tensor]:
         """Store the keys and values of new tokens; return those of all tokens so far, as views.
 
-        Raises: ValueError if they do not fit the cache or each other; nothing is stored then.
+        Raises: ValueError if they do not fit the cache or each other, or need a gradient; nothing is stored then.
         """
         start, (*room, capacity, width), n = self.length, self.k.shape, k.shape[2]
         stop = start + n

@@ -19,9 +19,8 @@ class MultiHeadAttention(nn.Module):
               y_h = \mathrm{attend}(W_{q,h} x, \; W_{k,h} z, \; W_{v,h} z)
 
     with :math:`z = x` in self-attention and :math:`z` = ``source`` in cross-attention. ``n_kv_heads`` below
-    ``n_heads`` lets groups of heads share keys and values. ``rope(q, positions)`` turns queries and keys,
-    ``relative(q, n_sources)`` adds a bias to the scores, both in self-attention only, for a source has positions of its
-    own; ``attend`` is any function of ``clearformer.attention``.
+    ``n_heads`` lets groups of heads share keys and values. In self-attention ``rope(q, positions)`` turns queries and
+    keys, ``relative(q, n_sources)`` adds a bias to the scores. ``attend`` is any function of ``clearformer.attention``.
 
     Source: Vaswani et al. 2017, section 3.2.2; turner-v2, eq. 4 and 5; for shared keys Ainslie et al. 2023.
     Cost: 2 D (2 D + 2 G K) FLOPs for every token with G key-value heads, and those of ``attend``.
@@ -122,7 +121,8 @@ class MultiHeadAttention(nn.Module):
         return torch.stack(y, 2).flatten(1, 2), None if weights[0] is None else torch.stack(weights, 2).flatten(1, 2)
 
 
-def check_divides(whole, n, part, n_parts, kind):
+def check_divides(whole: str, n: int, part: str, n_parts: int, kind: str) -> None:
+    """Raises: ValueError if ``n`` of what ``whole`` names does not make ``n_parts`` equal parts."""
     if n_parts < 1 or n % n_parts:
         raise ValueError(
             f"MultiHeadAttention: {whole}={n} cannot be split into {part}={n_parts} equal {kind}. "

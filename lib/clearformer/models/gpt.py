@@ -61,7 +61,7 @@ class GPT(nn.Module):
               p(w_{n+1} = w \mid w_{1:n}) = \mathrm{softmax}_w \bigl( g_w^\top \, \mathrm{norm}(x^{(M)}_n) \bigr)
 
     With ``tied`` the head is the embedding, :math:`g_w = e_w`. Weights begin with a standard deviation of 0.02, those
-    that write into the residual stream, but for experts', with :math:`0.02 / \sqrt{2 M}`.
+    that write into the residual stream, except those of experts, with :math:`0.02 / \sqrt{2 M}`.
 
     Source: Radford et al. 2019, section 2.3; turner-v2, section 4.1.
     Cost: 2 FLOPs a token for every weight in a matrix, and 4 D N M for attention over N tokens.
