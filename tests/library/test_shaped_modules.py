@@ -7,6 +7,8 @@ import torch
 from clearformer.blocks import Block, Decoder, Encoder
 from clearformer.layers import FeedForward, GatedFeedForward, LayerNorm, MixtureOfExperts, RMSNorm
 from clearformer.models.gpt import GPT, GPTConfig
+from clearformer.models.mae import MAE, MAEConfig
+from clearformer.models.vit import ViT, ViTConfig
 from clearformer.multihead import MultiHeadAttention
 from clearformer.positions import LearnedPositions, RelativeKeys, Rotary
 from torch import nn
@@ -27,6 +29,7 @@ WIDE = {
     "Decoder": lambda: Decoder(1, D, H, 7),
 }
 POSITIONS = slice(0, N)
+WIDTHS = (16, 2, 1, 16, 2, 1)  # of an MAE
 
 
 @pytest.mark.parametrize("name", WIDE)
@@ -111,6 +114,17 @@ def test_an_error_of_another_kind_comes_through():
     block = Block(D, H, 7, feed_forward=lambda d_model, d_ff: Broken())
     with pytest.raises(RuntimeError, match=r"^the disk is full$"):
         block(torch.randn(B, N, D))
+
+
+@pytest.mark.parametrize(
+    "build", [lambda: ViT(ViTConfig(8, 4, 1, 3, 16, 2, 1)), lambda: MAE(MAEConfig(8, 2, 1, *WIDTHS))]
+)
+def test_a_model_of_images_names_a_precision_other_than_its_own(build):
+    model = build()
+    with pytest.raises(
+        ValueError, match=f"images has dtype torch.float64, but this {type(model).__name__} has torch.fl"
+    ):
+        model(torch.rand(2, 1, 8, 8, dtype=torch.float64))
 
 
 @pytest.mark.parametrize("reentrant", [False, True])

@@ -14,6 +14,7 @@ from clearformer.models.validate import Presets, check_images
 from clearformer.models.vit import ViT, ViTConfig, count_patches, first_token
 from clearformer.patches import patchify
 from clearformer.positions import sinusoidal
+from clearformer.shapes import shaped_module
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,7 @@ class MAE(nn.Module):
         for token in (self.class_tokens, self.mask_token):
             nn.init.normal_(token, std=0.02)
 
+    @shaped_module
     def forward(
         self,
         images: Float[Tensor, "B C rows columns"],

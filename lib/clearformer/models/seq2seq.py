@@ -201,10 +201,7 @@ class SourceConditioned:
         memory, source_mask = self.memory, self.source_mask
         copies, rest = divmod(len(ids), len(memory))
         if rest:
-            raise ValueError(
-                f"Seq2Seq.conditioned_on: {len(ids)} targets for {len(memory)} sources. "
-                "Pass one prompt for each source."
-            )
+            raise ValueError(f"conditioned_on: {len(ids)} targets for {len(memory)} sources. Pass a prompt for each.")
         if copies > 1:
             memory = memory.repeat_interleave(copies, 0)
             source_mask = None if source_mask is None else source_mask.repeat_interleave(copies, 0)

@@ -13,6 +13,7 @@ from clearformer.models.init import block_parts, truncated_normal
 from clearformer.models.validate import Presets, check_images
 from clearformer.patches import patchify
 from clearformer.positions import LearnedPositions
+from clearformer.shapes import shaped_module
 
 
 def first_token(x: Float[Tensor, "B N D"]) -> Float[Tensor, "B D"]:
@@ -104,6 +105,7 @@ class ViT(nn.Module):
         """The logits of the classes; errors as in ``encode``."""
         return self.head(self.config.pool(self.encode(images)))
 
+    @shaped_module
     def encode(self, images: Float[Tensor, "B C rows columns"]) -> Float[Tensor, "B N D"]:
         """What the model makes of every token, the class token first.
 
