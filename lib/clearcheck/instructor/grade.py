@@ -24,6 +24,7 @@ from clearcheck.worker.limits import MUCH_PRINTED, Limits
 from clearcheck.worker.parent import Worker
 
 VERSION = 1
+NAMED = 5  # cells of a note, at most
 WATCHED = ("clearbook", "clearformer", "cleartape", "clearcheck.author", "torch", "scipy", "sklearn", "transformers")
 
 
@@ -178,7 +179,8 @@ def _twice(name: str, places: dict[str, list[int]]) -> list[str]:
     cells = places.get(name, [])
     if len(cells) < 2:
         return []
-    listed = ", ".join(map(str, cells[:-1]))
+    earlier, more = cells[:-1], len(cells) - 1 - NAMED
+    listed = ", ".join(map(str, earlier[:NAMED])) + (f", {more} more" if more > 0 else "")
     return [f"`{name}` is defined in code cells {listed} and {cells[-1]}: the last one counts."]
 
 
