@@ -81,7 +81,7 @@ class BERT(nn.Module):
         check_ids("BERT segments", segments, self.config.n_segments, self.config.n_positions)
         if segments.shape != ids.shape:
             raise ValueError(
-                f"BERT: segments of shape {tuple(segments.shape)}, expected {tuple(ids.shape)} as the ids. Pass one for each."
+                f"BERT: segments of shape {tuple(segments.shape)}, expected {tuple(ids.shape)}. Pass one for each id."
             )
         x = self.tokens(ids) + self.positions(slice(0, ids.shape[1])) + self.segments(segments)
         return self.encoder(self.norm(x), mask)
