@@ -298,10 +298,10 @@ def test_in_half_precision_probabilities_are_not_rounded(dtype):
     """Catches logits that are divided, exponentiated and summed in 8 or 11 bits."""
     model = gpt().to(dtype)
     assert generate(model, PROMPTS[0:1], 9, temperature=1e-5)[0].equal(generate(model, PROMPTS[0:1], 9)[0])
-    rows, scores = beam_search(model, prompts(), 8, 3, cached=False)
+    rows = prompts()
     with torch.no_grad():
-        log_p = model(rows)[:, N - 1 : -1].float().log_softmax(-1)
-    torch.testing.assert_close(scores, log_p.gather(2, rows[:, N:, None]).mean(dim=(1, 2)), rtol=0, atol=0.05)
+        expected = model(rows)[:, -1].float().log_softmax(-1).amax(-1)
+    torch.testing.assert_close(beam_search(model, rows, 1, 3)[1], expected, rtol=0, atol=1e-5)
     assert generate(model, prompts(), 3, temperature=1.0, top_p=0.9, generator=seeded()).shape == (B, N + 3)
 
 
