@@ -3,9 +3,7 @@
 import math
 
 import numpy as np
-from clearcheck import COUNTED, Inputs, Question, answers_to, equals, holds
-
-from .shared import entries_close
+from clearcheck import COUNTED, Inputs, Question, answers_to, equals
 
 
 def decode_step(P, M, H, K, G, N, b, B, rho, beta, limit):
@@ -70,11 +68,11 @@ QUESTION = Question(
     minutes=12,
     difficulty=2,
     checks=(
-        holds("seconds, held up by memory", 3, entries_close(decode_step, memory_bound_steps, "seconds")),
-        holds("seconds, on both sides", 2, entries_close(decode_step, both_sides, "seconds")),
-        holds("what holds it up", 1, entries_close(decode_step, both_sides, "memory_bound")),
-        holds("tokens a second", 1, entries_close(decode_step, both_sides, "tokens_per_second")),
-        holds("the most sequences", 3, entries_close(decode_step, limits, "most")),
+        equals("seconds, held up by memory", 3, memory_bound_steps, decode_step, parts=("seconds",)),
+        equals("seconds, on both sides", 2, both_sides, decode_step, parts=("seconds",)),
+        equals("what holds it up", 1, both_sides, decode_step, parts=("memory_bound",)),
+        equals("tokens a second", 1, both_sides, decode_step, parts=("tokens_per_second",)),
+        equals("the most sequences", 3, limits, decode_step, parts=("most",)),
         equals("all four, known models", 2, known_models, decode_step),
     ),
     hints=(

@@ -4,8 +4,6 @@ import numpy as np
 from clearcheck import COUNTED, Inputs, Question, answers_to, equals, holds
 from clearcheck.author.cases import drawn_once
 
-from .shared import entries_close
-
 
 def read_roofline(flops, moved, seconds):
     rho, beta = (flops / seconds).max(), (moved / seconds).max()
@@ -77,10 +75,10 @@ QUESTION = Question(
     minutes=12,
     difficulty=2,
     checks=(
-        holds("the roof", 2, entries_close(read_roofline, figures, "rho", "beta")),
-        holds("which side", 2, entries_close(read_roofline, figures, "memory_bound")),
-        holds("the bounds", 2, entries_close(read_roofline, figures, "least")),
-        holds("where to begin", 2, entries_close(read_roofline, figures, "first")),
+        equals("the roof", 2, figures, read_roofline, parts=("rho", "beta")),
+        equals("which side", 2, figures, read_roofline, parts=("memory_bound",)),
+        equals("the bounds", 2, figures, read_roofline, parts=("least",)),
+        equals("where to begin", 2, figures, read_roofline, parts=("first",)),
         holds("another unit", 1, seconds_or_hours),
         equals("all of it, other figures", 1, small_figures, read_roofline),
     ),

@@ -1,9 +1,7 @@
 """Exercise 15, question choose: the seconds of every split, and the fastest one that fits."""
 
 import numpy as np
-from clearcheck import COUNTED, Inputs, Question, answers_to, equals, holds
-
-from .shared import entries_close
+from clearcheck import COUNTED, Inputs, Question, answers_to, equals
 
 
 def compare_splits(splits, P, D, M, N, tokens, rho, inside, between, memory):
@@ -56,9 +54,9 @@ QUESTION = Question(
     minutes=20,
     difficulty=2,
     checks=(
-        holds("seconds", 6, entries_close(compare_splits, one_way_each, "seconds")),
-        holds("what fits", 3, entries_close(compare_splits, tight, "fits")),
-        holds("the best", 3, entries_close(compare_splits, tight, "best")),
+        equals("seconds", 6, one_way_each, compare_splits, parts=("seconds",)),
+        equals("what fits", 3, tight, compare_splits, parts=("fits",)),
+        equals("the best", 3, tight, compare_splits, parts=("best",)),
         equals("all of it, several splits", 4, several, compare_splits),
     ),
     hints=(

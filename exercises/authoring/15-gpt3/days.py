@@ -2,9 +2,7 @@
 
 import math
 
-from clearcheck import COUNTED, Inputs, Question, answers_to, equals, holds
-
-from .shared import entries_close
+from clearcheck import COUNTED, Inputs, Question, answers_to, equals
 
 DAY = 24 * 60 * 60
 
@@ -58,11 +56,11 @@ QUESTION = Question(
     minutes=12,
     difficulty=1,
     checks=(
-        holds("model utilisation", 3, entries_close(training_run, plain_runs, "mfu")),
-        holds("hardware utilisation", 2, entries_close(training_run, recomputed_runs, "hfu")),
-        holds("days", 2, entries_close(training_run, plain_runs, "days")),
-        holds("machine-hours", 1, entries_close(training_run, plain_runs, "machine_hours")),
-        holds("machines needed", 2, entries_close(training_run, plain_runs, "needed")),
+        equals("model utilisation", 3, plain_runs, training_run, parts=("mfu",)),
+        equals("hardware utilisation", 2, recomputed_runs, training_run, parts=("hfu",)),
+        equals("days", 2, plain_runs, training_run, parts=("days",)),
+        equals("machine-hours", 1, plain_runs, training_run, parts=("machine_hours",)),
+        equals("machines needed", 2, plain_runs, training_run, parts=("needed",)),
         equals("all five, known runs", 2, known_runs, training_run),
     ),
     hints=(

@@ -4,7 +4,7 @@ import numpy as np
 from clearcheck import Inputs, Question, answers_to, axes, equals, holds
 from clearcheck.author.cases import close, draw_sizes
 
-from .shared import part_right, parts_slip
+from .shared import parts_slip
 
 
 def chunks_reference(q, k, v, g, size):
@@ -84,7 +84,7 @@ QUESTION = Question(
         equals("several chunks", 6, several_chunks, chunks_reference),
         equals("chunks of any length", 4, chunks_of_any_length, chunks_reference),
         equals("gates that forget everything", 4, strong_gates, chunks_reference),
-        holds("inside alone", 3, part_right(1, "*inside* is", several_chunks, chunks_reference, chunks_shapes)),
+        equals("inside alone", 3, several_chunks, chunks_reference, parts=(1,)),
         holds("the cut does not matter", 3, the_cut_does_not_matter),
     ),
     hints=(
@@ -96,7 +96,7 @@ QUESTION = Question(
         "by row: the row of the next token is the row before, times one gate, and a 1 on the diagonal.",
     ),
     section="a-state-instead-of-a-cache",
-    inputs=Inputs(axes("NK", "NK", "NV", "N"), alike=("several chunks",)),
+    inputs=Inputs(axes("NK", "NK", "NV", "N"), alike=("several chunks", "inside alone")),
 )
 
 right, wrong = answers_to(QUESTION)

@@ -2,7 +2,6 @@
 
 import numpy as np
 from clearcheck.author.cases import shape_slip
-from clearcheck.grading.describe import number
 
 
 def parts_slip(value, *shapes):
@@ -15,23 +14,3 @@ def parts_slip(value, *shapes):
         if not shape and np.ndim(part):
             return f"Part {place} of the result, counted from 0, should be one number."
     return None
-
-
-def part_right(place, name, draw, reference, shapes):
-    """A check of one part of a result, so that it earns its points whatever the others are; `name`: "Your sums are"."""
-
-    def test(ask, rng):
-        for args in draw(rng):
-            came = ask(*args)
-            if slip := parts_slip(came, *shapes(*args)):
-                return slip
-            part, expected = np.asarray(came[place]), reference(*args)[place]
-            off = np.abs(part - expected)
-            bad = np.argwhere(~(off <= 1e-9 * max(1.0, float(np.abs(expected).max()))))
-            if len(bad):
-                at = tuple(bad[0].tolist())
-                where = f" at index {list(at)}" if at else ""
-                return f"{name} not right: {number(part[at])}{where}, off by {off[at]:.2g}."
-        return None
-
-    return test

@@ -1,10 +1,10 @@
-"""Exercise 16, question speculate: one pass of speculative decoding, as laws."""
+"""Exercise 16, question speculate: one pass of speculative decoding, as distributions."""
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, equals, holds
 from clearcheck.author.cases import close
 
-from .shared import part_right, parts_slip
+from .shared import parts_slip
 
 
 def speculate_reference(p, draft):
@@ -68,7 +68,7 @@ def the_law_is_the_models(ask, rng):
         kept, replacement, lengths = came
         first = np.minimum(p[0], draft[0]) + (1 - kept[0]) * replacement[0]
         if not close(first, p[0]):
-            return "Kept guesses and your replacements together do not give the law of the model at the first place."
+            return "Kept guesses and your replacements together do not give what the model says at the first place."
         if not close(lengths.sum(), 1.0) and abs(lengths.sum() - 1) > 1e-9:
             return "A pass has some length: your probabilities of the lengths should sum to 1."
     return None
@@ -81,12 +81,12 @@ QUESTION = Question(
     minutes=16,
     difficulty=2,
     checks=(
-        holds("what is kept", 3, part_right(0, "*kept* is", plain, speculate_reference, shapes)),
-        holds("what replaces it", 3, part_right(1, "*replacement* is", plain, speculate_reference, shapes)),
-        holds("how many tokens", 4, part_right(2, "*lengths* are", plain, speculate_reference, shapes)),
+        equals("what is kept", 3, plain, speculate_reference, parts=(0,)),
+        equals("what replaces it", 3, plain, speculate_reference, parts=(1,)),
+        equals("how many tokens", 4, plain, speculate_reference, parts=(2,)),
         equals("sure drafts, sure models", 2, sure_drafts, speculate_reference),
         equals("drafts that are the model", 2, equal_rows, speculate_reference),
-        holds("the law is the model's", 2, the_law_is_the_models),
+        holds("the distribution is the model's", 2, the_law_is_the_models),
     ),
     hints=(
         "Of a guess w, drawn with probability draft[i, w], a share min(1, p/draft) is kept. Sum over w, and see what "
@@ -95,10 +95,10 @@ QUESTION = Question(
         "A pass writes n + 1 tokens if exactly the first n guesses are kept. For n = g there is no guess left that "
         "could be refused.",
     ),
-    section="faster-by-the-same-law",
+    section="faster-with-the-same-distribution",
     inputs=Inputs(
         lambda p, draft: {"P": len(p), "V": p.shape[1]},
-        no_softmax="the arguments are laws already",
+        no_softmax="the arguments are distributions already",
         alike=("drafts that are the model",),
     ),
 )
@@ -163,7 +163,7 @@ wrong.edits("""
 ## divided_by_kept: You divide what is left by the probability that the guess is kept.
 - replacement = np.where(total > 0, left / np.where(total > 0, total, 1), p)
 + replacement = np.where(total > 0, left / np.where(kept > 0, kept, 1)[:, None], p)
-## nothing_left: Where the draft is the model, nothing is left, and your row is no law; the task says what it should be.
+## nothing_left: Where the draft is the model, nothing is left, and your row sums to 0; the task says what to give.
 - replacement = np.where(total > 0, left / np.where(total > 0, total, 1), p)
 + replacement = left / np.where(total > 0, total, 1)
 ## zero_by_zero: Where the draft is the model, you divide 0 by 0.
@@ -189,7 +189,7 @@ looked at.
 ## largest: You take the larger of the two probabilities in place of the smaller.
 - kept = np.minimum(p, draft).sum(axis=1)
 + kept = np.maximum(p, draft).sum(axis=1) / 2
-## places_shifted: You compare guess i with the model's law one place further on.
+## places_shifted: You compare guess i with the model's distribution one place further on.
 - p = p[:-1]
 + p = p[1:]
 ## each_by_itself: Guess i is looked at only if all before it were kept; you leave that out.
