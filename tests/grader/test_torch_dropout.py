@@ -76,6 +76,10 @@ def test_right_dropout_is_let_pass_however_it_is_written(forward, drop):
             "keep = self.drop(torch.ones_like(x)); x = x + keep * self.first(x); return x + keep * self.second(x)",
             "Two parts lose the same numbers",
         ),
+        (
+            "x = torch.tanh(x); x = x + self.drop(self.first(x)); return x + self.drop(self.second(x))",
+            "Where no part adds anything to the stream, your module should give back its input; yours does not.",
+        ),
         ("return x[0]", f"Your module should give one tensor of shape (9, 20, {WIDTH})."),
     ],
 )

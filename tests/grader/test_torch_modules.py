@@ -3,7 +3,7 @@
 import pytest
 from clearcheck import WrongSolutions, equals, holds
 from clearcheck.author.torch_arguments import module_call
-from clearcheck.author.torch_checks import causal, keeps, parameter_count
+from clearcheck.author.torch_checks import RESTLESS, causal, keeps, parameter_count, rows_independent
 from clearcheck.worker.torch_modules import nothing_drawn
 
 from .torch_asked import STRAIGHT, Straight, asks, drawn, module, nn, result_of, said, torch
@@ -130,6 +130,16 @@ def test_a_number_of_parameters_is_told_without_the_right_one():
     assert result_of(Straight, question).points == 1
     two = module("self.inner, self.outer = nn.Linear(d_in, d_out), nn.Linear(d_out, d_out)")
     assert said(two, question) == "With d_in=3, d_out=5 your module has 50 parameters: too many."
+
+
+@pytest.mark.parametrize(("check", "seen"), [(causal, "x.flip(1)"), (rows_independent, "x.flip(0)")])
+def test_dropout_in_use_is_not_taken_for_a_look_aside(check, seen):
+    """Catches "earlier places changed too" said of a module that drops other numbers in each call."""
+    question = asks(holds("apart", 1, check(drawn)))
+    assert said(Straight, question) == ""
+    assert said(module(forward="return nn.functional.dropout(self.inner(x), 0.3)"), question) == RESTLESS
+    told = said(module(forward=f"return self.inner({seen})"), question)
+    assert "changed too" in told and told != RESTLESS
 
 
 def test_a_check_repeats_and_seeds_the_code():

@@ -16,6 +16,10 @@ SHORT, LONG = 32, 64  # tokens of two texts
 
 Draw = Callable[[np.random.Generator], tuple]
 Test = Callable[[Callable, np.random.Generator], str | None]
+RESTLESS = (
+    "In eval() mode your module gives two results for the same input: dropout should rest there, and no call should "
+    "change the next one."
+)
 
 
 def dropout_acts(draw: Draw) -> Test:
@@ -25,10 +29,10 @@ def dropout_acts(draw: Draw) -> Test:
         (plan,) = draw(rng)
         twice = 2 * [plan["calls"][0]]
         one, other = _outputs(ask, {**plan, "training": False}, twice, axes=1)
-        if not _alike(one, other):
-            return "In eval() mode your module gives two results for the same input: dropout should rest there."
+        if not alike(one, other):
+            return RESTLESS
         one, other = _outputs(ask, {**plan, "training": True}, twice, axes=1)
-        if _alike(one, other):
+        if alike(one, other):
             return "In train() mode your module gives the same result twice: dropout should act there."
         return None
 
@@ -59,14 +63,16 @@ def causal(draw: Draw) -> Test:
         tokens = first.shape[1]
         places = range(1, tokens)
         changed = [(_other(first, (slice(None), slice(place, None))), *rest) for place in places]
-        before, *after = _outputs(ask, plan, [(first, *rest), *changed], axes=2)
+        before, again, *after = _outputs(ask, plan, [*2 * [(first, *rest)], *changed], axes=2)
         if not all(np.isfinite(output).all() for output in (before, *after)):
             return (
                 "Some of your outputs are nan or inf, so nothing can be said of later tokens. Where scores are large, "
                 "all weight may have lain on tokens that you take away: do not divide by what is left of it."
             )
+        if not alike(before, again):
+            return RESTLESS
         for place, output in zip(places, after, strict=True):
-            if not _alike(before[:, :place], output[:, :place]):
+            if not alike(before[:, :place], output[:, :place]):
                 return (
                     f"Of {tokens} tokens those from place {place} on were changed, and outputs at earlier places "
                     "changed too: an output may look at its own token and at earlier ones alone."
@@ -84,10 +90,12 @@ def rows_independent(draw: Draw) -> Test:
         first, *rest = plan["calls"][0]
         rows = len(first)
         changed = [(_other(first, row), *rest) for row in range(rows)]
-        before, *after = _outputs(ask, plan, [(first, *rest), *changed], axes=1)
+        before, again, *after = _outputs(ask, plan, [*2 * [(first, *rest)], *changed], axes=1)
+        if not alike(before, again):
+            return RESTLESS
         for row, output in enumerate(after):
             kept = np.arange(rows) != row
-            if not _alike(before[kept], output[kept]):
+            if not alike(before[kept], output[kept]):
                 return f"Row {row} of the batch was changed, and the outputs of other rows changed too."
         return None
 
@@ -146,6 +154,6 @@ def _other(values: np.ndarray, place) -> np.ndarray:
     return changed
 
 
-def _alike(one, other) -> bool:
+def alike(one, other) -> bool:
     scale = max(1.0, float(np.abs(one[np.isfinite(one)]).max(initial=0)))
     return bool(np.allclose(one, other, rtol=0, atol=CLOSE_IN_FLOAT32 * scale, equal_nan=True))

@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 
-from clearcheck.author.torch_checks import Draw, Test
+from clearcheck.author.torch_checks import Draw, Test, alike
 
 SHARE = 0.08  # how far the share of zeros may be from the rate; a thousand numbers are within half of that
 
@@ -14,16 +14,23 @@ def numbers_dropped(draw: Draw, parts: dict[str, str]) -> Test:
 
     `draw(rng)` gives a call with a thousand numbers or more, weights by name and the size "dropout"; `parts` has the
     name of the last layer of each part, and the part in words. All parts but one are silenced: their last layer is 0.
+    With all of them silenced the stream has to come back, or what follows would blame dropout for another mistake.
     """
 
     def test(ask, rng):
-        masks = []
+        (plan,), masks = draw(rng), []
+        x, rate = plan["calls"][0][0], plan["sizes"]["dropout"]
+        shape = f"Your module should give one tensor of shape {x.shape}."
+        still = ask({**_silenced(plan, list(parts)), "training": False})
+        if not isinstance(still, np.ndarray) or still.shape != x.shape:
+            return shape
+        if not alike(x, still):
+            return "Where no part adds anything to the stream, your module should give back its input; yours does not."
         for last, name in parts.items():
-            plan = _silenced(draw(rng)[0], [other for other in parts if other != last])
-            x, rate = plan["calls"][0][0], plan["sizes"]["dropout"]
-            still, moving = (ask({**plan, "training": training}) for training in (False, True))
+            alone = _silenced(plan, [other for other in parts if other != last])
+            still, moving = (ask({**alone, "training": training}) for training in (False, True))
             if any(not isinstance(y, np.ndarray) or y.shape != x.shape for y in (still, moving)):
-                return f"Your module should give one tensor of shape {x.shape}."
+                return shape
             given, added, limit = still - x, moving - x, 1e-4 * max(1.0, float(np.abs(moving).max()))
             dropped, kept = np.abs(added) < limit, np.abs(added - given / (1 - rate)) < limit
             if not (dropped | kept).all():
