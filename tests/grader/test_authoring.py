@@ -89,6 +89,18 @@ def test_a_check_that_never_asks_gives_no_points():
     assert "never called your function" in result.checks[0].message
 
 
+def test_a_change_is_told_beside_wrong_values():
+    """Would catch a changed argument that is told only once the values are right."""
+
+    def tripled(x):
+        x *= 3
+        return x
+
+    message = result_of(tripled, DOUBLE).checks[0].message
+    assert "this is off by" in message and message.endswith("so that the caller's data stays as it was.")
+    assert "changed its argument 1 in place" in message
+
+
 def test_a_property_that_stumbles_over_the_answer_fails_with_a_sentence():
     """Would catch a TypeError inside a check ending the grader."""
     result = result_of(lambda x: None, holds("sum", 2, lambda ask, rng: None if ask(np.ones(5)).sum() else "No."))

@@ -73,7 +73,9 @@ class Equals:
                 yield Finding(str(problem))
                 continue
             finding = compare(came, expected, args, atol=atol, dtype=self.dtype, how=how, parts=self.parts)
-            yield finding or change_finding(ask.calls[-1].changed, how)
+            change = change_finding(ask.calls[-1].changed, how)
+            both = finding and change and replace(finding, message=f"{finding.message} {change.message}")
+            yield both or finding or change
 
 
 @dataclass(frozen=True)
