@@ -26,11 +26,12 @@ def as_many_tokens_as_features(rng):
 
 
 def special_tokens(rng):
-    """Constant tokens, tokens that ε makes smaller, huge ones, ones far from 0, of one feature, and with a peak."""
+    """Constant tokens, a token with a variance below ε, huge ones, ones far from 0, of one feature, and with a peak."""
     D, N = draw_sizes(rng, 2)
     mixed = rng.normal(size=(D, N)) * 10.0 ** rng.integers(-4, 4, size=N)
     mixed[:, 1] = float(rng.integers(2, 9))
     mixed[:, 2] = 0.0
+    mixed[:, 3] = 1e-3 * rng.normal(size=D)
     far = 3e5 + 3 * rng.normal(size=(D, N))
     tables = mixed, far, 1e4 * rng.normal(size=(D, N)), rng.normal(size=(1, N))
     peaks = rng.normal(size=(59, N))
@@ -192,6 +193,15 @@ by D.
 ## eps_as_a_floor [one-token-at-a-time]: Your ε is a floor for the variance; add it to every variance.
 - return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
 + return gamma[:, None] * (X - X.mean(axis=0)) / np.sqrt(np.maximum(X.var(axis=0), eps)) + beta[:, None]
+## constant_below_eps [one-token-at-a-time]: You treat a token whose variance is below ε as constant; ε is added to
+every variance.
+- return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
++ var = X.var(axis=0)
++ return gamma[:, None] * centred * (var > eps) / np.sqrt(var + eps) + beta[:, None]
+## undivided_below_eps [one-token-at-a-time]: You do not divide a token whose variance is below ε; divide every token.
+- return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
++ var = X.var(axis=0)
++ return gamma[:, None] * centred / np.where(var > eps, np.sqrt(var + eps), 1) + beta[:, None]
 ## variance_in_one_pass: Your variance, mean square less squared mean, loses its digits for tokens far from 0.
 - centred = X - X.mean(axis=0)
 - return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]

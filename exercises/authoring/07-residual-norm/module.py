@@ -201,6 +201,11 @@ wrong.edits("""
 - y = x + self.drop(self.attention(self.norm_1(x)))
 + x = self.norm_1(x)
 + y = x + self.drop(self.attention(x))
+## normed_then_kept_twice: The normalised tokens take the place of the stream, in both parts.
+- y = x + self.drop(self.attention(self.norm_1(x)))
+- y = y + self.drop(self.feed_forward(self.norm_2(y)))
++ y = self.norm_1(x) + self.drop(self.attention(self.norm_1(x)))
++ y = self.norm_2(y) + self.drop(self.feed_forward(self.norm_2(y)))
 ## in_parallel: Both parts read the same tokens; the second should read what the first has made.
 - y = x + self.drop(self.attention(self.norm_1(x)))
 - y = y + self.drop(self.feed_forward(self.norm_2(y)))
@@ -228,6 +233,11 @@ wrong.edits("""
 ## dropout_in_use [dropout]: You drop numbers in eval(), too.
 - y = x + self.drop(self.attention(self.norm_1(x)))
 + y = x + nn.functional.dropout(self.attention(self.norm_1(x)), self.drop.p)
+## dropout_in_use_twice [dropout]: You drop numbers in eval(), too, in both parts.
+- y = x + self.drop(self.attention(self.norm_1(x)))
+- y = y + self.drop(self.feed_forward(self.norm_2(y)))
++ y = x + nn.functional.dropout(self.attention(self.norm_1(x)), self.drop.p)
++ y = y + nn.functional.dropout(self.feed_forward(self.norm_2(y)), self.drop.p)
 ## the_stream_is_dropped [common-mistakes]: You drop numbers from the sum, thinning the stream; drop only what a part
 adds.
 - y = x + self.drop(self.attention(self.norm_1(x)))

@@ -27,7 +27,7 @@ def batches(kind):
             found.append((x + rng.normal(size=(D, 1)), kind, eps))
         found.append((draw_tokens(rng, (3, 7, 7)), kind, 0.2))
         B, D, N = draw_sizes(rng, 3)
-        far, alone = 3e5 + draw_tokens(rng, (B, D, N)), draw_tokens(rng, (1, D, 1))
+        far, alone = 3e5 + draw_tokens(rng, (B, D, N)), draw_tokens(rng, (1, D, 2))
         return [*found, (far, kind, EPS), (alone, kind, 0.2)]
 
     return cases
@@ -245,9 +245,10 @@ the two cancel and leave rounding.
 - return centred / np.sqrt((centred**2).mean(axis=axes, keepdims=True) + eps)
 + spread = (x**2).mean(axis=axes, keepdims=True) - x.mean(axis=axes, keepdims=True) ** 2
 + return centred / np.sqrt(spread + eps)
-## batch_of_one_token: Your BatchNorm of a single token is a LayerNorm; each of its features is its own mean.
+## batch_of_one_sequence: Your BatchNorm of a single sequence is a LayerNorm; each feature has a
+mean of its own there, too.
 - axes = 1 if kind == "LayerNorm" else (0, 2)
-+ axes = 1 if kind == "LayerNorm" or x.shape[0] * x.shape[2] == 1 else (0, 2)
++ axes = 1 if kind == "LayerNorm" or len(x) == 1 else (0, 2)
 ## eps_as_a_floor: In all your norms ε is a floor for what stands under the root; add it instead.
 -     return x / np.sqrt((x**2).mean(axis=1, keepdims=True) + eps)
 +     return x / np.sqrt(np.maximum((x**2).mean(axis=1, keepdims=True), eps))
