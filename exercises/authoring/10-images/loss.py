@@ -53,6 +53,8 @@ def gradient_check(ask, rng):
             return slip
         if not np.isscalar(came[0]) and np.ndim(came[0]):
             return "The first part of the result should be one number."
+        if not np.isfinite(came[0]):
+            return f"Your loss is {float(came[0])}; it should be a number, also where an image has no hidden patch."
         edited = drawn + ~hidden[:, :, None] * rng.normal(size=drawn.shape)
         if not np.allclose(ask(edited, patches, hidden, normalise)[0], came[0], rtol=1e-9, atol=0):
             return "What is drawn where nothing was hidden must not matter, but it changes your loss."
@@ -199,6 +201,12 @@ over all hidden patches at once.
 - count = hidden.sum() * drawn.shape[2]
 - return (gaps**2).sum() / count, 2 * gaps / count
 + count = len(drawn) * np.maximum(hidden.sum(axis=1), 1)[:, None, None] * drawn.shape[2]
++ return (gaps**2 / count).sum(), 2 * gaps / count
+## mean_of_no_patches: You average within each image first, which is 0 / 0 where an image has no hidden patch; the mean
+runs over all hidden patches at once.
+- count = hidden.sum() * drawn.shape[2]
+- return (gaps**2).sum() / count, 2 * gaps / count
++ count = len(drawn) * hidden.sum(axis=1)[:, None, None] * drawn.shape[2]
 + return (gaps**2 / count).sum(), 2 * gaps / count
 ## gradient_of_a_sum: Your loss is right; its gradient lacks the division by the number of hidden numbers.
 - return (gaps**2).sum() / count, 2 * gaps / count

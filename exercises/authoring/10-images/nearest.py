@@ -40,7 +40,10 @@ def the_pictures_themselves(ask, rng):
         return "Asked for the pictures that it knows, it should give their own labels; yours gives others."
     twice = np.concatenate([seen, seen])
     others = labels + np.where(labels % 2, 100, -100)  # the later label is now the larger one, now the smaller
-    if not np.array_equal(np.asarray(ask(twice, np.concatenate([labels, others]), seen)), labels):
+    came = np.asarray(ask(twice, np.concatenate([labels, others]), seen))
+    if came.shape != labels.shape:
+        return f"There are {len(seen)} new pictures and {len(twice)} known ones; you gave the shape {came.shape}."
+    if not np.array_equal(came, labels):
         return "Of two pictures that are equally near the first one decides; yours takes another."
     return None
 

@@ -47,12 +47,9 @@ def special_pictures(rng):
 
 def what_is_covered(ask, rng):
     images, y, s, grey, W, b = pictures(rng, (2, 5, 2, 3, 4))
-    kept = images.copy()
     came = ask(images, y, s, grey, W, b)
     if slip := shape_slip(came, (5, 6)):
         return slip
-    if not np.array_equal(kept, images):
-        return "Your function changes the pictures that it is given: cover a copy."
     even = np.full_like(images, grey)
     if not close(ask(even, y, s, grey, W, b), np.zeros((5, 6))):
         return "In a picture that is grey all over, covering with that grey changes nothing; all costs should be 0."
@@ -184,6 +181,24 @@ wrong.edits("""
 ## given_pictures_changed: You cover the pictures that you were given; they should stay as they are.
 - covered = images.copy()
 + covered = images
+## never_uncovered: You cover the pictures that you were given, and each patch stays covered: cover a new copy
+each time.
+- costs = []
++ costs, whole = [], right_label(images)
+...
+- covered = images.copy()
++ covered = images
+...
+- costs.append(right_label(images) - right_label(covered))
++ costs.append(whole - right_label(covered))
+## share_of_zero: You take the logarithm of a share, which is rounded to 0 where its score is far below the largest;
+take the score less the logarithm of the sum.
+- return scores[rows, y] - np.log(np.exp(scores).sum(axis=1))
++ return np.log((np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True))[rows, y])
+## share_of_overflow: Your exponentials overflow: subtract the largest score first, and take no logarithm of a share.
+- scores = scores - scores.max(axis=1, keepdims=True)
+- return scores[rows, y] - np.log(np.exp(scores).sum(axis=1))
++ return np.log((np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True))[rows, y])
 ## bias_left_out: The bias b is missing in the scores.
 - scores = pictures.reshape(len(pictures), -1) @ W.T + b
 + scores = pictures.reshape(len(pictures), -1) @ W.T
