@@ -11,6 +11,10 @@ from . import parts
 from .brought import Block
 from .shared import BRINGS, NO_ATTENTION_OF_TORCH, block, norm
 
+RATE = 0.4  # of dropout
+LAST = "attention.out", "feed_forward.down"  # the last layers of the parts of a block
+TABLES = "tokens.weight", "positions.weight"
+
 
 def drawn(rng, rows=2, tokens=5, n_vocab=13, n_positions=11, d_model=12, n_heads=3, n_layers=2, dropout=0.0, **options):
     sizes = {"n_vocab": n_vocab, "n_positions": n_positions, "d_model": d_model}
@@ -34,15 +38,38 @@ def outputs(rng):
     ids = several["calls"][0][0]
     several["calls"] = [(ids[:, :tokens].copy(),) for tokens in (3, 5, 1)]
     given = *given, {"tokens": 6, "rows": 6}, {"n_layers": 3, "rows": 4, **by_default}
-    return [*(drawn(rng, **one) for one in given), (several,), drawn(rng, gives="changed")]
+    return [*(drawn(rng, **one) for one in given), (several,), drawn(rng, gives="changed"), nearly_alike(rng)]
 
 
 def gradients(rng):
     return [drawn(rng, gives="gradients")]
 
 
-def dropping(rng):
-    return drawn(rng, dropout=0.4)
+def silenced(plan, *layers):
+    """The call with blocks that add nothing: the last layers of their parts are 0."""
+    names = (f"blocks.{i}.{last}.{kind}" for i in layers for last in LAST for kind in ("weight", "bias"))
+    return {**plan, "weights": plan["weights"] | {name: 0 * plan["weights"][name] for name in names}}
+
+
+def nearly_alike(rng):
+    """Numbers so close to each other that the ε of the last norm counts."""
+    plan = silenced(drawn(rng)[0], 0, 1)
+    return ({**plan, "weights": plan["weights"] | {t: 4e-3 * plan["weights"][t] for t in TABLES}},)
+
+
+def dropped_in_the_blocks(ask, rng):
+    """Blocks that add nothing leave nothing to drop; one that adds something does."""
+    (plan,) = drawn(rng, rows=6, dropout=RATE)
+    if told := dropout_acts(lambda rng: (plan,))(ask, rng):
+        return told
+    for silent in ((0, 1), (1,), (0,)):
+        still, moving = (ask({**silenced(plan, *silent), "training": training}) for training in (False, True))
+        moves = np.abs(still - moving).max() > 1e-4
+        if moves and len(silent) == 2:
+            return "With blocks that add nothing, train() mode changes the logits: something is dropped outside them."
+        if not moves and len(silent) == 1:
+            return f"With dropout={RATE} in train() mode nothing is dropped in blocks[{1 - silent[0]}]."
+    return None
 
 
 def its_places_count(ask, rng):
@@ -72,7 +99,7 @@ QUESTION = Question(
         holds("every parameter", 1, gradients_everywhere(every_place)),
         holds("looking back", 2, causal(drawn)),
         holds("places", 1, its_places_count),
-        holds("dropout", 1, dropout_acts(dropping)),
+        holds("dropout", 1, dropped_in_the_blocks),
         holds("parameters", 2, parameter_count(drawn, count)),
     ),
     hints=(
@@ -200,6 +227,27 @@ wrong.edits("""
 ## dropout_lost: The dropout never reaches the blocks.
 - self.blocks.append(Block(d_model, n_heads, 4 * d_model, dropout, causal=True))
 + self.blocks.append(Block(d_model, n_heads, 4 * d_model, causal=True))
+## words_dropped: You drop numbers before the first block; nothing is dropped outside the blocks.
+- self.head = nn.Linear(d_model, n_vocab, bias=False)
++ self.head, self.drop = nn.Linear(d_model, n_vocab, bias=False), nn.Dropout(dropout)
+- x = x + self.positions.weight[: ids.shape[1]]
++ x = self.drop(x + self.positions.weight[: ids.shape[1]])
+## last_stream_dropped: You drop numbers after the last norm; nothing is dropped outside the blocks.
+- self.head = nn.Linear(d_model, n_vocab, bias=False)
++ self.head, self.drop = nn.Linear(d_model, n_vocab, bias=False), nn.Dropout(dropout)
+- x = self.norm(x)
++ x = self.drop(self.norm(x))
+## dropped_between_blocks: You drop numbers of the stream after each block; nothing is dropped outside the blocks.
+- self.head = nn.Linear(d_model, n_vocab, bias=False)
++ self.head, self.drop = nn.Linear(d_model, n_vocab, bias=False), nn.Dropout(dropout)
+- x = layer(x)
++ x = self.drop(layer(x))
+## first_block_alone: Your dropout reaches the first block alone; every block gets it.
+- self.blocks.append(Block(d_model, n_heads, 4 * d_model, dropout, causal=True))
++ self.blocks.append(Block(d_model, n_heads, 4 * d_model, 0.0 if self.blocks else dropout, causal=True))
+## small_epsilon: The ε of your last norm is not 0.00001.
+- self.norm = nn.LayerNorm(d_model)
++ self.norm = nn.LayerNorm(d_model, eps=1e-6)
 ## dropout_by_default: Dropout acts where the caller asks for none: make its default 0.
 - def __init__(self, n_vocab, n_positions, d_model, n_heads, n_layers, dropout=0.0):
 + def __init__(self, n_vocab, n_positions, d_model, n_heads, n_layers, dropout=0.1):
