@@ -43,7 +43,7 @@ def test_every_command_works_in_order(course):
     """Catches a command that was renamed, a file that the page names and nothing writes, grades other than promised;
     a table of results that promises too much, or has forgotten a file.
     """
-    other = course / "submissions" / "dee_2718_31415_a.ipynb"  # as Canvas names them; the page has files of Moodle's alone
+    other = course / "submissions" / "dee_2718_31415_a.ipynb"  # as Canvas names them; the page has Moodle's alone
     other.parent.mkdir()
     shutil.copy(course / "exercises" / "03-self-attention.ipynb", other)
     tried = [command for command in commands(PAGE) if not NOT_TRIED.match(command)]
