@@ -128,7 +128,7 @@ class Decoder(_Stack):
     ) -> Float[Tensor, "B N D"]:
         """The causal mask is always on, ``mask`` can only hide more. With a cache ``x`` holds the new tokens only."""
         options = {"causal": True, "source": source, "source_mask": source_mask, "positions": positions}
-        before = [(layer, layer.length) for some in (cache, source_cache) if some is not None for layer in some.layers]
+        before = [(layer, layer.length) for c in (cache, source_cache) if isinstance(c, KVCache) for layer in c.layers]
         try:
             for i, block in enumerate(self.blocks):
                 options["cache"] = None if cache is None else cache[i]

@@ -119,6 +119,14 @@ def test_a_pass_that_raises_leaves_the_caches_as_long_as_they_were(where):
     assert_close(torch.cat(found, dim=1), model(x, source=source))
 
 
+@torch.no_grad()
+def test_a_cache_of_ones_own_is_asked_for_its_layers_and_their_length_only():
+    """Catches a look at what only ``KVCache`` has; chapter 14 writes one that rolls."""
+    model, x = decoder("rotary, one shared head"), torch.randn(B, N, D, dtype=torch.float64)
+    cache, forward = list(room(model).layers), inspect.unwrap(Decoder.forward)  # without the checks of the test run
+    assert_close(torch.cat([forward(model, part, cache=cache) for part in x.split(4, dim=1)], dim=1), model(x))
+
+
 def test_keys_that_need_a_gradient_are_refused():
     """Catches PyTorch's own message, which speaks of views that were written into."""
     model, x = decoder("plain"), torch.randn(B, N, D, dtype=torch.float64)
