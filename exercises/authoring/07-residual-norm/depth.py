@@ -50,6 +50,10 @@ def two_entries(kind):
                     return f"The result should be a dict with the key {name!r}."
                 if not isinstance(found[name], np.ndarray) or found[name].shape != (len(parts) + 1,):
                     return f"For {len(parts)} parts the entry {name!r} should be an array of {len(parts) + 1} lengths."
+                if not close(found[name][-1:], [1.0]):
+                    return (
+                        f"Your last entry of {name!r} is {found[name][-1]:.4g}; it belongs to the top and should be 1."
+                    )
                 if not close(found[name], expected[name], 1e-8 * max(1.0, expected[name].max())):
                     return f"For {len(parts)} parts of width {len(top)} your entry {name!r} is not right."
         return None
