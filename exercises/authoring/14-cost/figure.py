@@ -17,34 +17,36 @@ def read_roofline(flops, moved, seconds):
     }
 
 
+TRIED = 1000  # figures drawn at once: one of 800 to 4,600 is as it should be, the fewer programs the fewer
+
+
 @drawn_once
 def drawn(rng, n=None):
     """Programs of which one touches the slope and one the level part; the others take up to some times their bound.
 
     The one with the most seconds to gain is not the one furthest below its roof, nor the one that takes longest.
     """
+    n = n or int(rng.integers(7, 10))
     while True:
-        n_programs = n or int(rng.integers(7, 10))
-        rho, beta = rng.uniform(1, 9) * 1e13, rng.uniform(1, 9) * 1e11
-        ridge = rho / beta
-        intensity = ridge * np.exp(rng.uniform(-3, 3, n_programs))
-        intensity[:2] = ridge * np.exp(rng.uniform(1, 3)), ridge * np.exp(rng.uniform(-3, -1))
-        moved = np.exp(rng.uniform(-4, 1, n_programs)) * beta * 1e-2
-        flops = intensity * moved
+        rho, beta = rng.uniform(1, 9, (TRIED, 1)) * 1e13, rng.uniform(1, 9, (TRIED, 1)) * 1e11
+        above = rng.uniform(-3, 3, (TRIED, n))  # above the ridge, in logarithms of the intensity
+        above[:, 0], above[:, 1] = rng.uniform(1, 3, TRIED), rng.uniform(-3, -1, TRIED)
+        slower = 1 + rng.exponential(1.2, (TRIED, n))
+        slower[:, :2] = 1.0
+        order = rng.permuted(np.tile(np.arange(n), (TRIED, 1)), axis=1)
+        above, slower = (np.take_along_axis(table, order, axis=1) for table in (above, slower))
+        moved = np.exp(rng.uniform(-4, 1, (TRIED, n))) * beta * 1e-2
+        flops = rho / beta * np.exp(above) * moved
         least = np.maximum(flops / rho, moved / beta)
-        slower = 1 + rng.exponential(1.2, n_programs)
-        slower[:2] = 1.0
-        order = rng.permutation(n_programs)
-        flops, moved, seconds = flops[order], moved[order], (least * slower)[order]
-        found = read_roofline(flops, moved, seconds)
-        gains = np.sort(seconds - found["least"])
-        worst = (seconds / found["least"]).argmax()
-        others = {int(worst), int(seconds.argmax()), int((flops / seconds).argmin()), int(found["least"].argmax())}
-        middle = np.exp(np.log(flops / moved).mean()) > flops / moved
-        by_middle = np.array_equal(middle, found["memory_bound"])
-        margin = np.abs(np.log(flops / moved * found["beta"] / found["rho"])).min()
-        if len(others | {found["first"]}) == 5 and gains[-1] > 1.1 * gains[-2] and margin > 0.05 and not by_middle:
-            return flops, moved, seconds
+        seconds = least * slower
+        most = [table.argmax(axis=1) for table in (seconds - least, slower, seconds, -flops / seconds, least)]
+        distinct = (np.diff(np.sort(most, axis=0), axis=0) > 0).all(axis=0)
+        gains = np.sort(seconds - least, axis=1)
+        by_middle = ((above < above.mean(axis=1, keepdims=True)) == (above < 0)).all(axis=1)
+        fits = distinct & (gains[:, -1] > 1.1 * gains[:, -2]) & (np.abs(above).min(axis=1) > 0.05) & ~by_middle
+        if fits.any():
+            at = int(fits.argmax())
+            return flops[at], moved[at], seconds[at]
 
 
 def figures(rng):
