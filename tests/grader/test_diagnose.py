@@ -41,6 +41,18 @@ def test_a_mistake_in_one_entry_is_told_whatever_the_others_are():
     assert not any(check.diagnosis.everywhere for check in result.checks)
 
 
+def test_another_structure_than_the_parts_takes_no_other_check_its_name():
+    """Would catch a tuple for a dict in one check whose keys are no places, and that no mistake is told any more."""
+    wrong = WrongSolutions("q")
+    wrong("You add 2.")(renamed("adds_two", lambda x: {"sum": x + 2}))
+    checks = [
+        equals(name, 1, lambda rng, x=x: [(x,)], lambda x: {"sum": x + 1}, parts=("sum",))
+        for name, x in (("below", -1.0), ("above", 1.0))
+    ]
+    result = result_of(lambda x: {"sum": x + 2} if x > 0 else (x + 2,), *checks, wrong=wrong.of("q"))
+    assert result.checks[0].diagnosis is None and result.checks[1].diagnosis.message == "You add 2."
+
+
 def renamed(name, function):
     function.__name__ = name
     return function

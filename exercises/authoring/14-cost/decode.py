@@ -68,8 +68,8 @@ QUESTION = Question(
     minutes=12,
     difficulty=2,
     checks=(
-        equals("seconds, held up by memory", 3, memory_bound_steps, decode_step, parts=("seconds",)),
-        equals("seconds, on both sides", 2, both_sides, decode_step, parts=("seconds",)),
+        equals("seconds, held up by memory", 3, memory_bound_steps, decode_step, parts=("seconds",), atol=1e-12),
+        equals("seconds, on both sides", 2, both_sides, decode_step, parts=("seconds",), atol=1e-12),
         equals("what holds it up", 1, both_sides, decode_step, parts=("memory_bound",)),
         equals("tokens a second", 1, both_sides, decode_step, parts=("tokens_per_second",)),
         equals("the most sequences", 3, limits, decode_step, parts=("most",)),

@@ -79,7 +79,7 @@ QUESTION = Question(
     checks=(
         equals("the roof", 2, figures, read_roofline, parts=("rho", "beta")),
         equals("which side", 2, figures, read_roofline, parts=("memory_bound",)),
-        equals("the bounds", 2, figures, read_roofline, parts=("least",)),
+        equals("the bounds", 2, figures, read_roofline, parts=("least",), atol=1e-12),
         equals("where to begin", 2, figures, read_roofline, parts=("first",)),
         holds("another unit", 1, seconds_or_hours),
         equals("all of it, other figures", 1, small_figures, read_roofline),

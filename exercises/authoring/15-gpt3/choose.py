@@ -54,7 +54,7 @@ QUESTION = Question(
     minutes=20,
     difficulty=2,
     checks=(
-        equals("seconds", 6, one_way_each, compare_splits, parts=("seconds",)),
+        equals("seconds", 6, one_way_each, compare_splits, parts=("seconds",), atol=1e-12),
         equals("what fits", 3, tight, compare_splits, parts=("fits",)),
         equals("the best", 3, tight, compare_splits, parts=("best",)),
         equals("all of it, several splits", 4, several, compare_splits),

@@ -56,8 +56,8 @@ QUESTION = Question(
     minutes=12,
     difficulty=1,
     checks=(
-        equals("model utilisation", 3, plain_runs, training_run, parts=("mfu",)),
-        equals("hardware utilisation", 2, recomputed_runs, training_run, parts=("hfu",)),
+        equals("model utilisation", 3, plain_runs, training_run, parts=("mfu",), atol=1e-12),
+        equals("hardware utilisation", 2, recomputed_runs, training_run, parts=("hfu",), atol=1e-12),
         equals("days", 2, plain_runs, training_run, parts=("days",)),
         equals("machine-hours", 1, plain_runs, training_run, parts=("machine_hours",)),
         equals("machines needed", 2, plain_runs, training_run, parts=("needed",)),

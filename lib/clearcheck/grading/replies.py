@@ -68,7 +68,8 @@ def _parts(value, parts: tuple):
     if parts and isinstance(value, dict):
         return {part: value[part] for part in parts} if value.keys() >= set(parts) else value
     if parts and isinstance(value, tuple | list):
-        return [value[part] for part in parts] if len(value) > max(parts) else value
+        known = all(type(part) is int and part < len(value) for part in parts)
+        return [value[part] for part in parts] if known else value
     return value
 
 
