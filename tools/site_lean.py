@@ -5,6 +5,7 @@ Each step is a hook of Sphinx ("build-finished"), and finds nothing to do on wha
 """
 
 import html
+import math
 import re
 from functools import partial
 from pathlib import Path
@@ -23,7 +24,9 @@ GROUPS = ("media", "supports", "layer")
 CODE = re.compile(r"<pre>.*?</pre>", re.DOTALL)
 FIGURE = re.compile(r'<img\b[^>]*\bsrc="([^"]*_images/[^"/]+\.svg)"[^>]*/?>')
 POINT = 4 / 3  # in pixels
-FITS = 650  # pixels of width, from which a drawing on a phone is scrolled: shrunk to it, its letters would be too small
+LETTERS = re.compile(r"\bscale\((0?\.\d+) -0?\.\d+\)")  # what a piece of text is scaled by: its size in points, over 100
+LEGIBLE = 8  # pixels of a letter's size: on a phone a drawing shrinks no further, and scrolls
+PHONE = 359  # pixels that a page leaves for a drawing in a window of 375
 
 
 def lean_drawings(app, exception) -> None:
@@ -77,13 +80,20 @@ def idle_marks(config) -> list[str]:
 
 
 def with_size(image: re.Match, folder: Path) -> str:
-    """The image with its size, so that its place is kept before it is there; a wide one says so to the style sheet."""
+    """The image with its size, so that its place is kept before it is there.
+
+    One whose letters would be too small on a phone says to the style sheet how wide it has to be.
+    """
     if "width=" in image[0] or not (drawing := folder / image[1]).exists():
         return image[0]
-    root = ElementTree.fromstring(drawing.read_text(encoding="utf8"))
+    text = drawing.read_text(encoding="utf8")
+    root = ElementTree.fromstring(text)
     width, height = (round(float(root.get(side, "0").removesuffix("pt")) * POINT) for side in ("width", "height"))
     sized = image[0].replace("<img", f'<img width="{width}" height="{height}"', 1)
-    return f'<span class="wide-drawing" style="--width: {width}px">{sized}</span>' if width > FITS else sized
+    smallest = min((100 * float(size) * POINT for size in LETTERS.findall(text)), default=math.inf)
+    legible = math.ceil(width * min(1, LEGIBLE / smallest))
+    wide = f'<span class="wide-drawing" style="--legible: {legible}px">{sized}</span>'
+    return wide if legible > PHONE else sized
 
 
 # Style sheets

@@ -1,5 +1,8 @@
 """Figures show the numbers they were given; what only colour could tell is also told by a number or a marker."""
 
+import re
+from pathlib import Path
+
 import matplotlib
 import numpy as np
 import pytest
@@ -123,3 +126,29 @@ def test_no_two_colours_are_alike_to_any_eyes(eyes):
 def test_every_colour_stands_out_from_white():
     luminance = linear(plots.COLOURS) @ TO_XYZ[1]
     assert (1.05 / (luminance + 0.05)).min() >= 3
+
+
+# `hue-rotate(180deg)` of the Filter Effects Module: what nonlinear sRGB becomes.
+ROTATED = [[-0.574, 1.43, 0.144], [0.426, 0.43, 0.144], [0.426, 1.43, -0.856]]
+
+
+def in_the_dark(colours) -> np.ndarray:
+    """What the site's style sheet makes of a drawing on a dark page."""
+    sheet = (Path(__file__).parents[2] / "_static" / "clearformer.css").read_text(encoding="utf8")
+    [share] = set(re.findall(r"filter: invert\(([\d.]+)\) hue-rotate\(180deg\)", sheet))
+    rgb = np.array([matplotlib.colors.to_rgb(colour) for colour in colours])
+    inverted = float(share) + (1 - 2 * float(share)) * rgb
+    return (inverted @ np.transpose(ROTATED)).clip(0, 1)
+
+
+@pytest.mark.parametrize("page", ["light", "dark"])
+@pytest.mark.parametrize("signed", [False, True])
+def test_every_number_on_a_cell_can_be_read(signed, page):
+    """Catches numbers in cells of middle colours that sink into them where a dark page inverts the drawing."""
+    places = np.linspace(0, 1, 201)
+    cells = plt.get_cmap(plots.SIGNED if signed else plots.WEIGHTS)(places)[:, :3]
+    inks = [plots.ink_on(place, signed) for place in places]
+    if page == "dark":
+        cells, inks = in_the_dark(cells), in_the_dark(inks)
+    luminances = np.sort([linear(colours) @ TO_XYZ[1] for colours in (cells, inks)], axis=0)
+    assert ((luminances[1] + 0.05) / (luminances[0] + 0.05)).min() >= 3.2

@@ -1,6 +1,7 @@
 """What the built site leaves out is what nobody would see."""
 
 import io
+import math
 import re
 from types import SimpleNamespace
 from xml.etree import ElementTree
@@ -112,18 +113,33 @@ def test_marks_go_where_code_looks_as_the_code_beside_it():
     assert {"n", "p", "w"} <= set(idle) and not {"k", "s2", "mi", "c1", "nf"} & set(idle)
 
 
-def test_a_drawing_says_its_size_and_a_wide_one_that_it_is_wide(tmp_path):
+def test_a_drawing_says_its_size_and_how_wide_its_letters_have_to_have_it(tmp_path):
+    """Catches a figure that is shrunk to a phone's column though its letters are then too small to be read."""
     (tmp_path / "_images").mkdir()
-    for width in (300, 600):
-        head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}pt" height="150.3pt"/>'
-        (tmp_path / "_images" / f"{width}.svg").write_text(head)
-    page = '<img alt="a" src="_images/300.svg" /><img alt="b" src="_images/600.svg" /><img src="_images/none.svg" />'
-    made = site_lean.FIGURE.sub(lambda image: site_lean.with_size(image, tmp_path), page)
-    assert '<img width="400" height="200" alt="a"' in made and made.count("wide-drawing") == 1
-    assert '--width: 800px"><img width="800" height="200" alt="b"' in made and made.endswith(
-        '<img src="_images/none.svg" />'
-    )
-    assert site_lean.FIGURE.sub(lambda image: site_lean.with_size(image, tmp_path), made) == made
+    for name, width, points in (("narrow", 300, 11), ("large", 480, 20), ("small", 480, 8), ("wordless", 480, None)):
+        figure, ax = plt.subplots(figsize=(width / 72, 2))
+        ax.set_axis_off()
+        if points:
+            ax.text(0.5, 0.5, "small letters", fontsize=points)
+            ax.text(0.5, 0.8, "a title", fontsize=24)
+        figure.savefig(tmp_path / "_images" / f"{name}.svg")
+        plt.close(figure)
+        path = tmp_path / "_images" / f"{name}.svg"
+        path.write_text(lean(path.read_text(encoding="utf8")), encoding="utf8")
+    sizes = {
+        name: site_lean.FIGURE.sub(
+            lambda image: site_lean.with_size(image, tmp_path), f'<img alt="a" src="_images/{name}.svg" />'
+        )
+        for name in ("narrow", "large", "small", "wordless", "none")
+    }
+    assert sizes["narrow"] == '<img width="400" height="192" alt="a" src="_images/narrow.svg" />'
+    assert sizes["large"] == '<img width="640" height="192" alt="a" src="_images/large.svg" />'
+    legible = math.ceil(640 * site_lean.LEGIBLE / (8 * 4 / 3))
+    assert sizes["small"].startswith(f'<span class="wide-drawing" style="--legible: {legible}px"><img width="640"')
+    assert sizes["wordless"] == '<img width="640" height="192" alt="a" src="_images/wordless.svg" />'
+    assert sizes["none"] == '<img alt="a" src="_images/none.svg" />'
+    again = site_lean.FIGURE.sub(lambda image: site_lean.with_size(image, tmp_path), sizes["narrow"])
+    assert again == sizes["narrow"]
 
 
 PAGE = r"""<html><head>

@@ -86,9 +86,12 @@ def _print_entries(ax: Axes, matrix: ndarray, brightness: ndarray, signed: bool)
 
 
 def ink_on(brightness: float, signed: bool) -> str:
-    """The colour of a number that can be read on a cell; ``brightness`` in 0 … 1 is the cell's place in its colours."""
-    dark = abs(brightness - 0.5) > 0.33 if signed else brightness > 0.55
-    return "white" if dark else INK
+    """The colour of a number that can be read on a cell, in the light and where a dark page inverts the drawing.
+
+    ``brightness`` in 0 … 1 is the cell's place in its colours, those of ``SIGNED`` or of ``WEIGHTS``.
+    """
+    black = 0.22 < brightness < 0.822 if signed else brightness < 0.51
+    return "black" if black else "white"
 
 
 def attention_map(
