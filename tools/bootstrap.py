@@ -25,16 +25,22 @@ NO_NETWORK = (
     "The package index cannot be reached: check the network connection (and PIP_INDEX_URL or the proxy, if you "
     "use one), then run the same command again."
 )
+NO_VERSION = (  # pip says the same of both
+    "The package index cannot be reached, or it has no version of a package for this system, processor and Python: "
+    "check the network connection (and PIP_INDEX_URL or the proxy, if you use one) and what the setup page says of "
+    "systems, then run the same command again."
+)
 FAILURES = (  # what pip's own words look like, and the sentence for it
     (r"No space left on device|Errno 28|not enough space", NO_SPACE),
     (
         r"NewConnectionError|ConnectTimeout|ReadTimeout|Temporary failure in name resolution|getaddrinfo failed|"
         r"Network is unreachable|Connection refused|ProxyError|Failed to establish a new connection|"
-        r"NameResolutionError|Max retries exceeded|from versions: none",
+        r"NameResolutionError|Max retries exceeded",
         NO_NETWORK,
     ),
     (r"CERTIFICATE_VERIFY_FAILED|SSLError", "The package index's certificate is not accepted: set PIP_CERT to your "
      "network's certificate file, then run the same command again."),
+    (r"from versions: none", NO_VERSION),
     (r"Permission denied|Errno 13", "A file in .venv cannot be written: check who owns the project's folder, "
      "then run the same command again."),
 )  # fmt: skip

@@ -24,9 +24,9 @@ GROUPS = ("media", "supports", "layer")
 CODE = re.compile(r"<pre>.*?</pre>", re.DOTALL)
 FIGURE = re.compile(r'<img\b[^>]*\bsrc="([^"]*_images/[^"/]+\.svg)"[^>]*/?>')
 POINT = 4 / 3  # in pixels
-LETTERS = re.compile(r"\bscale\((0?\.\d+) -0?\.\d+\)")  # what a piece of text is scaled by: its size in points, over 100
+LETTERS = re.compile(r"\bscale\((0?\.\d+) -0?\.\d+\)")  # of a piece of text: its size in points, over 100
 LEGIBLE = 8  # pixels of a letter's size: on a phone a drawing shrinks no further, and scrolls
-PHONE = 359  # pixels that a page leaves for a drawing in a window of 375
+PHONE = 375  # pixels of a window, of which a page leaves 359 to a drawing: one that needs hardly more is shrunk
 
 
 def lean_drawings(app, exception) -> None:

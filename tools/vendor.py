@@ -25,7 +25,6 @@ COMPONENTS = (  # of MathJax: what reads TeX and draws it, when the site is buil
     "a11y/assistive-mml.js",  # formulas as MathML, for screen readers
     "adaptors/liteDOM.js",  # a page without a browser
 )
-AXE_FILE = CACHE / "axe.min.js"
 
 
 def main() -> int:

@@ -46,6 +46,16 @@ def cell(notebook, id: str) -> str:
     return next(cell.source for cell in notebook.cells if cell.id == id)
 
 
+def answer_of(slug: str, id: str, *args):
+    """What the author's own answer gives."""
+    return authored(slug).right.of(id)[0].function(*args)
+
+
+def task_of(slug: str, id: str) -> str:
+    """The words of a task, in one line."""
+    return " ".join(cell(authored(slug).learner, f"{id}-task").split())
+
+
 def text_of(notebook) -> str:
     """All that a reader of the file can see, outputs included."""
     parts = []

@@ -1,21 +1,16 @@
 """The examples by hand in the tasks of exercise 14, and what its experiment shows."""
 
+from functools import partial
 from math import isclose, log
 
 import numpy as np
 import torch
 
-from tests.exercises.authored import authored, cell
+from tests.exercises.authored import answer_of, task_of
 
 SLUG = "14-cost"
-
-
-def answer(id, *args):
-    return authored(SLUG).right.of(id)[0].function(*args)
-
-
-def task_of(id: str) -> str:
-    return " ".join(cell(authored(SLUG).learner, f"{id}-task").split())
+answer = partial(answer_of, SLUG)
+task = partial(task_of, SLUG)
 
 
 def test_a_small_step():
@@ -23,7 +18,7 @@ def test_a_small_step():
     assert came == {"seconds": 1.5, "memory_bound": False, "tokens_per_second": 2.0, "most": 3}
     slow = answer("decode", 100, 1, 4, 2, 2, 5, 2, 3, 720, 250, 1.5)
     assert isclose(slow["seconds"], 1.76) and slow["memory_bound"] and slow["most"] == 2
-    assert "1.76 seconds, and 2 sequences at most" in task_of("decode")
+    assert "1.76 seconds, and 2 sequences at most" in task("decode")
 
 
 def test_the_four_programs_of_the_figure():
@@ -32,7 +27,7 @@ def test_the_four_programs_of_the_figure():
     assert isclose(came["rho"], 1000) and isclose(came["beta"], 100) and came["first"] == 3
     assert came["memory_bound"].tolist() == [True, True, False, False]
     np.testing.assert_allclose(came["least"], [0.2, 0.8, 0.08, 0.24])
-    assert "D comes first, with 0.16 seconds to save" in task_of("figure")
+    assert "D comes first, with 0.16 seconds to save" in task("figure")
 
 
 def test_blocks_by_hand():
@@ -51,7 +46,7 @@ def test_the_size_of_a_small_layer():
     with torch.no_grad():
         layer(torch.zeros(1, 5, 12))
     assert sum(t.numel() for t in layer.kept) == 40
-    assert "2 · 156 + 2 · 52 = 416 parameters" in task_of("grouped")
+    assert "2 · 156 + 2 · 52 = 416 parameters" in task("grouped")
 
 
 def test_caches_by_hand():

@@ -1,10 +1,12 @@
 """The examples by hand in the tasks of exercise 05, whose results are no single matrix."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
 
-from tests.exercises.authored import authored, cell
+from tests.exercises.authored import authored, task_of
 
 SLUG = "05-feed-forward"
 
@@ -17,8 +19,7 @@ def answer(id, *args):
     return answer_class(id)(*args)
 
 
-def task_of(id: str) -> str:
-    return " ".join(cell(authored(SLUG).learner, f"{id}-task").split())
+task = partial(task_of, SLUG)
 
 
 def test_the_token_two_through_both_layers():
@@ -28,12 +29,12 @@ def test_the_token_two_through_both_layers():
         with torch.no_grad():
             for parameter in layer.parameters():
                 parameter.fill_(1.0)
-            assert f"{name}{layer(token).item():.3f}" in task_of("feed-forward")
+            assert f"{name}{layer(token).item():.3f}" in task("feed-forward")
 
 
 def test_the_gelu_at_zero_and_one():
     values, slopes = answer("gelu", np.array([0.0, 1.0]))
-    text = task_of("gelu")
+    text = task("gelu")
     assert f"GELU(0) = {values[0]:.0f} with the slope {slopes[0]:.1f}" in text
     assert f"GELU(1) = {values[1]:.3f} with the slope {slopes[1]:.3f}" in text
 
@@ -42,7 +43,7 @@ def test_the_gelu_at_zero_and_one():
 def test_two_lamps(wanted, bias):
     _, _, W_2, b_2 = answer("lamp", np.array(wanted, dtype=float))
     assert W_2.tolist() == [[1, -2]] and b_2.astype(int).tolist() == eval(bias)
-    assert f"`{wanted}`" in task_of("lamp") and bias in task_of("lamp")
+    assert f"`{wanted}`" in task("lamp") and bias in task("lamp")
 
 
 def test_three_records():
@@ -54,13 +55,13 @@ def test_three_records():
     ):
         experiments.append((chosen, np.array(came, dtype=float)))
         assert answer("position-wise", Y, experiments) == name
-        assert f"`({chosen}, {came})`" in task_of("position-wise")
+        assert f"`({chosen}, {came})`" in task("position-wise")
 
 
 def test_two_layers_of_width_one():
     stack = [(np.full((1, 1, 1), 2.0), np.ones(1)), (np.array([[[1.0]], [[3.0]]]), np.full(1, 10.0))]
     W, c = answer("lone-token", stack)
-    assert f"W = [[{W[0, 0]:.0f}]] and c = [{c[0]:.0f}]" in task_of("lone-token")
+    assert f"W = [[{W[0, 0]:.0f}]] and c = [{c[0]:.0f}]" in task("lone-token")
 
 
 def test_a_unit_that_is_on_and_one_that_is_off():
@@ -68,5 +69,5 @@ def test_a_unit_that_is_on_and_one_that_is_off():
     for x, numbers in ((2.0, [15, 10, 5, 7, 1]), (-2.0, [0, 0, 0, 0, 1])):
         found = answer("gradient", torch.full((1, 1, 1), x), 3 * one, torch.ones(1), 5 * one, torch.ones(1, 1, 1))
         assert [gradient.item() for gradient in found] == numbers
-    assert "15 by x, 10 by W₁, 5 by b₁, 7 by W₂ and 1 by b₂" in task_of("gradient")
-    assert "the gradients are 0, 0, 0, 0 and 1" in task_of("gradient")
+    assert "15 by x, 10 by W₁, 5 by b₁, 7 by W₂ and 1 by b₂" in task("gradient")
+    assert "the gradients are 0, 0, 0, 0 and 1" in task("gradient")

@@ -1,5 +1,7 @@
 """The examples by hand in the tasks of exercise 10, its museum piece, and its answers beside PyTorch."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
@@ -7,30 +9,24 @@ from clearformer.models.init import glorot
 from clearformer.models.mae import MAE, MAEConfig, reconstruction_loss
 from clearformer.patches import patchify
 
-from tests.exercises.authored import authored, cell
+from tests.exercises.authored import answer_of, authored, cell, task_of
 
 SLUG = "10-images"
-
-
-def answer(id, *args):
-    return authored(SLUG).right.of(id)[0].function(*args)
-
-
-def task_of(id: str) -> str:
-    return " ".join(cell(authored(SLUG).learner, f"{id}-task").split())
+answer = partial(answer_of, SLUG)
+task = partial(task_of, SLUG)
 
 
 def test_two_pixels_at_equal_distance():
     seen, labels = np.array([[[0.0, 0]], [[4, 4]]]), np.array([7, 5])
     assert answer("nearest", seen, labels, np.array([[[1.0, 3]], [[2, 3]]])).tolist() == [7, 5]
-    assert "distances 10 and 10, so its label is 7; with (2, 3) it is 5" in task_of("nearest")
+    assert "distances 10 and 10, so its label is 7; with (2, 3) it is 5" in task("nearest")
 
 
 def test_covering_what_is_grey_costs_nothing():
     W = np.array([[2.0, 0], [0, 3]])
     costs = answer("occlusion", np.array([[[1.0, 0]]]), np.array([0]), 1, 0.0, W, np.zeros(2))
     np.testing.assert_allclose(costs, [[0.566, 0]], atol=5e-4)
-    assert "about 0.566" in task_of("occlusion")
+    assert "about 0.566" in task("occlusion")
 
 
 def crosses(rng, n):
@@ -61,7 +57,7 @@ def test_one_hidden_patch():
     drawn, patches = np.array([[[1.0, 2], [5, 5]]]), np.array([[[1.0, 4], [0, 0]]])
     loss, gradient = answer("loss", drawn, patches, np.array([[True, False]]))
     assert loss == 2 and gradient.tolist() == [[[0, -2], [0, 0]]]
-    assert "The loss is (0 + 4) / 2 = 2, its gradient (0, −2) and (0, 0)" in task_of("loss")
+    assert "The loss is (0 + 4) / 2 = 2, its gradient (0, −2) and (0, 0)" in task("loss")
 
 
 @pytest.mark.parametrize("normalise", [False, True])
@@ -81,7 +77,7 @@ def test_loss_and_gradient_as_in_the_library(normalise):
 def test_one_row_of_two_patches_becomes_four():
     P = np.array([[7.0], [0], [8]])
     assert answer("resize", P, (1, 2), (1, 4)).ravel().tolist() == [7, 0, 2, 6, 8]
-    assert "P = (7, 0, 8) becomes (7, 0, 2, 6, 8)" in task_of("resize")
+    assert "P = (7, 0, 8) becomes (7, 0, 2, 6, 8)" in task("resize")
 
 
 @pytest.mark.parametrize(("old", "new"), [((3, 5), (7, 11)), ((4, 3), (4, 10)), ((7, 5), (4, 3)), ((1, 2), (3, 1))])

@@ -1,22 +1,17 @@
 """The examples by hand in the tasks of exercise 09, its museum piece, and what its experiments are said to show."""
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
 import torch
 
-from tests.exercises.authored import authored, cell
+from tests.exercises.authored import answer_of, authored, cell, task_of
 
 SLUG = "09-language-model"
-
-
-def answer(id, *args):
-    return authored(SLUG).right.of(id)[0].function(*args)
-
-
-def task_of(id: str) -> str:
-    return " ".join(cell(authored(SLUG).learner, f"{id}-task").split())
+answer = partial(answer_of, SLUG)
+task = partial(task_of, SLUG)
 
 
 def given(*ids: str) -> dict:
@@ -38,46 +33,46 @@ def test_two_rows_of_two():
     text, starts = torch.tensor([7, 3, 5, 8, 2]), torch.tensor([0, 2])
     read, asked = answer("cut", text, starts, 2)
     assert (read.tolist(), asked.tolist()) == ([[7, 3], [5, 8]], [[3, 5], [8, 2]])
-    assert "reads 7 3 and 5 8. It is asked for 3 5 and 8 2" in task_of("cut")
+    assert "reads 7 3 and 5 8. It is asked for 3 5 and 8 2" in task("cut")
 
 
 def test_the_size_of_a_small_model():
     sizes = 6, 12, 32, 4, 2
-    assert f"`GPT{sizes}`" in task_of("gpt")
+    assert f"`GPT{sizes}`" in task("gpt")
     model = answer("gpt", *sizes)
     in_blocks = sum(p.numel() for name, p in model.named_parameters() if name.startswith("blocks."))
     whole = sum(p.numel() for p in model.parameters())
-    assert f"{whole:,} parameters, {whole - in_blocks:,} of them outside" in task_of("gpt")
+    assert f"{whole:,} parameters, {whole - in_blocks:,} of them outside" in task("gpt")
 
 
 def test_what_the_sentences_cost():
     """The numbers that the task compares with: nothing known, two tokens back, and all that can be known."""
     two_back = (3 * math.log(4) + 2 * math.log(2)) / 6
     costs = [f"{value:.2f}" for value in (math.log(6), two_back, math.log(4) / 3)]
-    assert all(f"= {cost}" in task_of("learn") for cost in costs)
+    assert all(f"= {cost}" in task("learn") for cost in costs)
 
 
 def test_a_log_of_two_batches():
     pair = answer("bits", np.log([2.0, 32]), np.array([3, 1]), ["der", " ", "Mann", ""])
-    assert pair == pytest.approx((8 / 9, 4)) and "(8/9, 4)" in task_of("bits")
+    assert pair == pytest.approx((8 / 9, 4)) and "(8/9, 4)" in task("bits")
 
 
 def test_a_text_of_no_letters():
     loss, gradient = answer("loss", np.zeros((1, 3, 2)), np.array([[1, 1, 1]]), np.array([2]))
-    assert loss == pytest.approx(math.log(2)) and "The loss is ln 2" in task_of("loss")
-    assert gradient.tolist() == [[[0.5, -0.5], [0, 0], [0, 0]]] and "(½, −½) at place 0" in task_of("loss")
+    assert loss == pytest.approx(math.log(2)) and "The loss is ln 2" in task("loss")
+    assert gradient.tolist() == [[[0.5, -0.5], [0, 0], [0, 0]]] and "(½, −½) at place 0" in task("loss")
 
 
 def test_three_probabilities_through_the_filter():
     row = np.log([[5.0, 2, 1]])
     for settings, expected in (((2, None), [5 / 7, 2 / 7, 0]), ((None, 0.7), [5 / 7, 2 / 7, 0]), ((2, 0.7), [1, 0, 0])):
         np.testing.assert_allclose(answer("filter", row, 1.0, *settings), [expected], atol=1e-12)
-    assert "`top_k=2` gives (5/7, 2/7, 0)" in task_of("filter")
+    assert "`top_k=2` gives (5/7, 2/7, 0)" in task("filter")
 
 
 def test_x_y_x_y():
     _, chance = answer("induction", np.ones((1, 4, 4)), np.array([0, 1, 0, 1]))
-    assert chance == pytest.approx(7 / 24) and "which is 7/24" in task_of("induction")
+    assert chance == pytest.approx(7 / 24) and "which is 7/24" in task("induction")
 
 
 def test_the_museum_piece_is_the_known_mistake():

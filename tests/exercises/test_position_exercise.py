@@ -1,5 +1,6 @@
 """What is special to exercise 06: the library's layouts, places with gaps, examples in words, two museum pieces."""
 
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 import torch
 from clearformer.positions import RelativeKeys, Rotary, sinusoidal
 
-from tests.exercises.authored import authored, cases, cell, comparisons
+from tests.exercises.authored import authored, cases, cell, comparisons, task_of
 
 SLUG = "06-position"
 PASS_ALL_FOUR = {"nothing_turned", "scores_not_scaled", "pairs_of_neighbours"}  # "some wrong functions pass all four"
@@ -18,8 +19,7 @@ def right(id):
     return authored(SLUG).right.of(id)[0].function
 
 
-def task(id):
-    return " ".join(cell(authored(SLUG).learner, f"{id}-task").split())
+task = partial(task_of, SLUG)
 
 
 def all_cases(id):

@@ -1,28 +1,26 @@
 """Exercise 12 against the libraries that write such files, its examples, its museum piece and its two models."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
 from safetensors.torch import load, save
 
-from tests.exercises.authored import authored, cell
+from tests.exercises.authored import answer_of, authored, cell, task_of
 from tests.lazily import Lazily
 
 transformers = Lazily("transformers")
 
 SLUG = "12-pretrained"
-
-
-def answer(id, *args):
-    return authored(SLUG).right.of(id)[0].function(*args)
+answer = partial(answer_of, SLUG)
 
 
 def wrong(id) -> dict:
     return {entry.name: entry.function for entry in authored(SLUG).wrong.of(id)}
 
 
-def task_of(id: str) -> str:
-    return " ".join(cell(authored(SLUG).learner, f"{id}-task").split())
+task = partial(task_of, SLUG)
 
 
 def scope(*cells) -> dict:
@@ -112,7 +110,7 @@ def test_the_logits_of_bert_are_those_of_transformers():
 def test_the_example_file():
     names = scope("file-example")
     assert names["lines"] == ["80 bytes, the first eight: 64 0 0 0 0 0 0 0"]
-    assert answer("file", names["EXAMPLE"])["a"].tolist() == [[1], [-2]] and "has 80 bytes" in task_of("file")
+    assert answer("file", names["EXAMPLE"])["a"].tolist() == [[1], [-2]] and "has 80 bytes" in task("file")
     with pytest.raises(ValueError, match="79"):
         answer("file", names["EXAMPLE"][:-1])
 
@@ -130,7 +128,7 @@ def test_thirds_of_a_small_matrix():
     for norm in ("h.0.ln_1", "h.0.ln_2", "ln_f"):
         theirs |= {f"{norm}.weight": np.ones(2), f"{norm}.bias": np.ones(2)}
     assert answer("names", theirs)["blocks.0.q.weight"].tolist() == [[1, 7], [2, 8]]
-    assert "is [[1, 2, 3, 4, 5, 6], [7, 8, 9, 10, 11, 12]], then `q.weight` is [[1, 7], [2, 8]]" in task_of("names")
+    assert "is [[1, 2, 3, 4, 5, 6], [7, 8, 9, 10, 11, 12]], then `q.weight` is [[1, 7], [2, 8]]" in task("names")
 
 
 def test_three_tensors_of_which_two_do_not_fit():
@@ -138,9 +136,9 @@ def test_three_tensors_of_which_two_do_not_fit():
     tensors = {"head": np.ones((3, 2)), "up": np.ones((2, 4)), "upp": np.ones((4, 2))}
     found = answer("misfits", shapes, tensors, {"head": "tokens"})
     assert found == {"missing": [], "unexpected": ["upp"], "misshapen": ["up"], "unequal": []}
-    assert "nothing is missing, `upp` is unexpected, and `up` is misshapen" in task_of("misfits")
+    assert "nothing is missing, `upp` is unexpected, and `up` is misshapen" in task("misfits")
     both = answer("misfits", shapes, tensors | {"tokens": np.zeros((3, 2))}, {"head": "tokens"})
-    assert both["unequal"] == ["head"] and "then `head` would be unequal" in task_of("misfits")
+    assert both["unequal"] == ["head"] and "then `head` would be unequal" in task("misfits")
 
 
 def test_a_layer_of_width_one_is_folded():
@@ -150,13 +148,13 @@ def test_a_layer_of_width_one_is_folded():
     layer = {"norm": (np.array([2.0]), np.array([3.0])), "q": pair(1, 1), "k": pair(1, 1), "v": pair(5, 7)}
     found = answer("fold", layer | {"out": pair(10, 1)})
     assert [float(part.squeeze()) for name in ("v", "out") for part in found[name]] == [10, 0, 10, 221]
-    assert "the new v is (10, 0) and the new out (10, 221)" in task_of("fold")
+    assert "the new v is (10, 0) and the new out (10, 221)" in task("fold")
 
 
 def test_both_gelus_at_one():
     names = scope("given-maps")
     assert (f"{names['gelu'](1.0):.4f}", f"{names['gelu_tanh'](1.0):.4f}") == ("0.8413", "0.8412")
-    assert "exact GELU is 0.8413 and the tanh formula gives 0.8412" in task_of("museum")
+    assert "exact GELU is 0.8413 and the tanh formula gives 0.8412" in task("museum")
 
 
 def test_a_model_without_blocks():
@@ -164,7 +162,7 @@ def test_a_model_without_blocks():
     theirs |= {"ln_f.weight": np.ones(2), "ln_f.bias": np.zeros(2)}
     config = {"n_head": 1, "n_layer": 0, "layer_norm_epsilon": 1e-5, "activation_function": "gelu_new"}
     np.testing.assert_allclose(answer("logits", theirs, config, np.array([0])), [[1, -1, 0]], atol=1e-4)
-    assert "the logits are 1, −1 and 0" in task_of("logits")
+    assert "the logits are 1, −1 and 0" in task("logits")
 
 
 def test_the_museum_piece_is_the_known_mistake_and_its_loss_looks_fine():

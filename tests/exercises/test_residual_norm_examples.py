@@ -1,27 +1,25 @@
 """The examples by hand in the tasks of exercise 07, and its museum piece."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
 
-from tests.exercises.authored import authored, cell
+from tests.exercises.authored import answer_of, authored, cell, task_of
 
 SLUG = "07-residual-norm"
 TOKEN = np.array([[1.0], [3.0]])
 NORM = (np.ones(2), np.zeros(2))
 
 
-def answer(id, *args):
-    return authored(SLUG).right.of(id)[0].function(*args)
-
-
-def task_of(id: str) -> str:
-    return " ".join(cell(authored(SLUG).learner, f"{id}-task").split())
+answer = partial(answer_of, SLUG)
+task = partial(task_of, SLUG)
 
 
 def test_one_token_with_a_large_epsilon():
     Y = answer("layer-norm", TOKEN, np.array([10.0, 100]), np.array([1.0, 2]), 3)
-    assert Y.ravel().tolist() == [-4, 52] and "the result is (−4, 52)" in task_of("layer-norm")
+    assert Y.ravel().tolist() == [-4, 52] and "the result is (−4, 52)" in task("layer-norm")
 
 
 def test_two_tokens_through_three_norms():
@@ -34,14 +32,14 @@ def test_two_tokens_through_three_norms():
         tokens = answer("norms", x, kind, 1e-9)[0].T
         expected = np.array([eval(token.replace("−", "-")) for token in (one, two)])
         np.testing.assert_allclose(tokens, expected, atol=5e-4)
-        assert f"{one} and {two}" in task_of("norms")
+        assert f"{one} and {two}" in task("norms")
 
 
 @pytest.mark.parametrize(("form", "expected"), [("pre-norm", "(0, 5)"), ("post-norm", "(−1, 1)")])
 def test_one_token_through_two_blocks(form, expected):
     numbers = eval(expected.replace("−", "-"))
     np.testing.assert_allclose(answer("block", TOKEN, NORM, NORM, form).ravel(), numbers, atol=1e-4)
-    assert expected in task_of("block")
+    assert expected in task("block")
 
 
 def test_a_block_that_adds_a_constant():
@@ -51,21 +49,21 @@ def test_a_block_that_adds_a_constant():
     x = torch.randn(2, 50, 6)
     assert set((block(x) - x).round().flatten().tolist()) == {0.0, 4.0}
     assert set((block.eval()(x) - x).round().flatten().tolist()) == {3.0}
-    assert "adds 0 or 4 to each number of `x`, in `eval()` mode 3" in task_of("module")
+    assert "adds 0 or 4 to each number of `x`, in `eval()` mode 3" in task("module")
 
 
 def test_two_parts_of_width_one():
     found = answer("depth", np.array([[[1.0]], [[0.5]]]), np.array([2.0]))
     measured, predicted = found["measured with"], found["predicted with"]
-    assert f"measured ({measured[0]:.0f}, {measured[1]:.1f}, 1) with" in task_of("depth")
-    assert f"predicted ({predicted[0]:.3f}, {predicted[1]:.3f}, 1) with" in task_of("depth")
+    assert f"measured ({measured[0]:.0f}, {measured[1]:.1f}, 1) with" in task("depth")
+    assert f"predicted ({predicted[0]:.3f}, {predicted[1]:.3f}, 1) with" in task("depth")
     assert all(found[f"{kind} without"].tolist() == [0.5, 0.5, 1] for kind in ("measured", "predicted"))
 
 
 def test_the_gradient_of_one_token():
     found = answer("backward", TOKEN, np.ones(2), np.array([[1.0], [0.0]]), 3)
     assert [array.ravel().tolist() for array in found] == [[0.1875, -0.1875], [-0.5, 0], [1, 0]]
-    assert "by X is (0.1875, −0.1875), the one by γ (−0.5, 0), and the one by β (1, 0)" in task_of("backward")
+    assert "by X is (0.1875, −0.1875), the one by γ (−0.5, 0), and the one by β (1, 0)" in task("backward")
 
 
 def museum_scope() -> dict:

@@ -2,12 +2,13 @@
 
 import json
 import re
+from functools import partial
 from math import exp, log
 
 import numpy as np
 import pytest
 
-from tests.exercises.authored import EXERCISES, authored, cell
+from tests.exercises.authored import EXERCISES, authored, task_of
 from tests.exercises.test_learner_notebook import matrices
 
 SLUG = "11-translation"
@@ -18,8 +19,7 @@ def right(id):
     return authored(SLUG).right.of(id)[0].function
 
 
-def task(id):
-    return " ".join(cell(authored(SLUG).learner, f"{id}-task").split())
+task = partial(task_of, SLUG)
 
 
 @pytest.mark.parametrize(

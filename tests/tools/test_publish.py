@@ -10,6 +10,7 @@ import downloads
 import nbformat
 import publish
 import pytest
+import yaml
 from sphinx.application import Sphinx
 from sphinx.errors import ConfigError
 
@@ -67,6 +68,18 @@ def test_the_workflow_sets_both_addresses_and_fills_the_branch():
     text = (book_pdf.ROOT / ".github" / "workflows" / "pages.yml").read_text(encoding="utf-8")
     assert f"{publish.SITE_URL}: $" in text and f"{publish.REPOSITORY_URL}: $" in text
     assert f"--initial-branch={publish.BRANCH}" in text and f"{publish.DIST}/{publish.ARCHIVE}" in text
+    assert f"archive/{publish.ARCHIVE}" in text
+
+
+@pytest.mark.parametrize("name", ["pages", "tests", "bounds"])
+def test_no_job_that_runs_installed_packages_may_write(name):
+    """Catches a workflow with the repository's default permissions, and a build that could push or deploy."""
+    workflow = yaml.safe_load((book_pdf.ROOT / ".github" / "workflows" / f"{name}.yml").read_text(encoding="utf-8"))
+    for job in workflow["jobs"].values():
+        allowed = job.get("permissions", workflow["permissions"])
+        runs = [step["run"] for step in job["steps"] if "run" in step]
+        if any("make " in command or "pip " in command or ".venv" in command for command in runs):
+            assert set(allowed.values()) == {"read"}
 
 
 def test_the_pdf_is_linked_where_it_is(tmp_path):
