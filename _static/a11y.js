@@ -1,7 +1,9 @@
 // What the theme leaves undone for keyboard and screen-reader users.
 (() => {
   const WIDE = ".bd-article div.math, .bd-article mjx-container, .bd-article pre, .bd-article .pst-scrollable-table-container, .bd-article figure, .bd-article .wide-drawing, .bd-article .cell_output";
-  const FADED = ".bd-article :is(pre:not(:has(.viewcode-back)), .pst-scrollable-table-container, .wide-drawing, .cell_output)"; // equations have a shadow of their own
+  const FADED = ".bd-article :is(pre, .pst-scrollable-table-container, .wide-drawing, .cell_output)"; // equations have a shadow of their own
+
+  const fades = (box) => box.matches?.(FADED) && !box.querySelector(".viewcode-back");
 
   // A button's name contains the words it shows; icons are decoration; a summary is named by its own text, or by the page whose sections it opens.
   const nameControls = () => {
@@ -40,7 +42,7 @@
   // What goes on beyond its right edge says so, until it has been scrolled to its end.
   const fade = (box) => {
     const rest = box.getAttribute("tabindex") === "0" ? box.scrollWidth - box.clientWidth - box.scrollLeft : 0;
-    if (box.matches(FADED)) box.toggleAttribute("data-more", rest > 8);
+    if (fades(box)) box.toggleAttribute("data-more", rest > 8);
   };
 
   // A side bar that lies over the page on a small screen: choosing a section of the page closes it, and so does Esc from
@@ -71,6 +73,6 @@
     reachScrollers();
     // The article, not the body: it still grows while the side bars of a widened window slide into their places.
     new ResizeObserver(reachScrollers).observe(document.querySelector(".bd-article") ?? document.body);
-    document.addEventListener("scroll", ({ target }) => target.matches?.(FADED) && fade(target), { capture: true, passive: true });
+    document.addEventListener("scroll", ({ target }) => fades(target) && fade(target), { capture: true, passive: true });
   });
 })();

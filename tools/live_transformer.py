@@ -20,7 +20,7 @@ from pathlib import Path
 from bootstrap import ROOT
 
 SOURCES = Path(__file__).parent / "site" / "live"
-PARTS = ("tokenizer.js", "weights.js", "model.js", "sources.js", "parts.js", "element.js")
+PARTS = ("tokenizer.js", "weights.js", "model.js", "sources.js", "writer.js", "parts.js", "picture.js", "element.js")
 SCRIPT = "live/live-transformer.js"
 TAG = re.compile(r"<live-transformer\b([^>]*)>")
 PLACE = "(window.ClearformerLive = window.ClearformerLive || {})"

@@ -28,7 +28,6 @@ FLAGS = [
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # no page may need another machine
 ]
 NO_AXE = "needs axe-core (make test fetches it when npm is there)"
-NO_MATHJAX = "needs MathJax in the site (make test fetches it when npm is there)"
 WIDTHS = {"wide": 1280, "narrow": 375}
 AXE_RULES = {
     "light": "rules: {'empty-table-header': {enabled: false}}",  # all but this one: tables may have an empty corner

@@ -114,7 +114,7 @@ def with_element(page, body: str, argument=None):
 
 
 def state(page) -> dict:
-    return with_element(page, "await e.settled(); return e.state()")
+    return with_element(page, "await e.writer?.settled(); return e.state()")
 
 
 def paste(page, text: str) -> None:
@@ -148,7 +148,7 @@ def test_logits_equal_the_librarys(visit, models, name):
     own, page = models[name], visit(name)
     body = """const read = [];
         for (const text of a) {
-            await e.write(text);
+            await e.writer.write(text);
             const { ids, dropped, logits } = e.state();
             read.push({ ids, dropped, logits });
         }
@@ -165,7 +165,7 @@ def test_what_is_left_out_is_the_least_and_is_told(visit, models, name):
     own, page = models[name], visit(name)
     room = own.model.config.n_positions
     for length in (room - 1, room, room + 1, 3 * room):
-        with_element(page, "await e.write(a)", "N" * (length - 1))  # no pair of two N
+        with_element(page, "await e.writer.write(a)", "N" * (length - 1))  # no pair of two N
         found = state(page)
         assert len(found["ids"]) + found["dropped"] == length and len(found["ids"]) <= room
         assert len(found["ids"]) > room * 3 / 4 - 1 or not found["dropped"]
@@ -177,13 +177,13 @@ def test_the_ids_are_the_tokenizers_own(visit, models, name):
     """Catches another idea of a space, of a character or of the order of merges than Python has."""
     own, page = models[name], visit(name)
     texts = TEXTS + PROMPTS
-    found = with_element(page, "return a.map((text) => e.model.encode(text))", texts)
+    found = with_element(page, "return a.map((text) => e.writer.model.encode(text))", texts)
     assert [encoded["ids"] for encoded in found] == [with_start(own, text) for text in texts]
     for text, encoded in zip(texts, found, strict=True):
         left_out = set(text) - set(own.tokenizer.characters) if isinstance(own.tokenizer, CharTokenizer) else set()
         assert set(encoded["unknown"]) == left_out
     ids = [encoded["ids"][1:] for encoded in found]
-    assert with_element(page, "return a.map((ids) => e.model.decode(ids))", ids) == [
+    assert with_element(page, "return a.map((ids) => e.writer.model.decode(ids))", ids) == [
         own.tokenizer.decode(i) for i in ids
     ]
 
@@ -200,9 +200,9 @@ def test_broken_characters_are_read_as_python_reads_them(visit, models):
         [0xEF, 0xBB, 0xBF, 65],
         [0xC0, 0x80],
     ]
-    found = with_element(page, "return a.map((ids) => e.model.decode(ids))", broken)
+    found = with_element(page, "return a.map((ids) => e.writer.model.decode(ids))", broken)
     assert found == [own.tokenizer.decode(ids) for ids in broken]
-    half = with_element(page, r"return e.model.encode('a\ud800 \udc00b').ids")
+    half = with_element(page, r"return e.writer.model.encode('a\ud800 \udc00b').ids")
     assert half == with_start(own, "a\ufffd \ufffdb")
 
 
@@ -210,26 +210,26 @@ def test_broken_characters_are_read_as_python_reads_them(visit, models):
 def test_cached_equals_uncached(visit, name):
     """Catches keys and values that stay when the text before them is edited, taken back, or left out."""
     page = visit(name)
-    body = """const room = e.model.config.n_positions, read = [];
+    body = """const room = e.writer.model.config.n_positions, read = [];
         const compare = () => {
-            const { ids, logits, attention } = e.state(), fresh = new ClearformerLive.Reading(e.model);
+            const { ids, logits, attention } = e.state(), fresh = new ClearformerLive.Reading(e.writer.model);
             ids.forEach((id) => fresh.read(id));
             const own = Array.from(fresh.logits(ids.length - 1)), n = ids.length - 1;
             const looks = Array.from(fresh.attention[n][0].subarray(0, n + 1));
             const same = own.join() === logits.join() && looks.join() === attention[0][0][n].join()
-                && ids.join() === e.ids.slice(e.dropped).join();
+                && ids.join() === e.writer.ids.slice(e.writer.dropped).join();
             read.push({ length: ids.length, same });
         };
         for (const text of ["Beautiful is", "Beautiful was", "Beauty", "ugly Beauty", ""]) {
-            await e.write(text);
+            await e.writer.write(text);
             compare();
         }
-        for (let i = 0; i < 2 * room; i++) { await e.step(); if (i % 9 === 0) compare(); }
-        for (let i = 0; i < 5; i++) { await e.takeBack(); compare(); }
+        for (let i = 0; i < 2 * room; i++) { await e.writer.step(); if (i % 9 === 0) compare(); }
+        for (let i = 0; i < 5; i++) { await e.writer.takeBack(); compare(); }
         e.shadowRoot.getElementById("cache").click();
-        const reads = [], length = e.reading.length, whole = e.reading.read;
-        e.reading.read = (id) => { reads.push(id); whole.call(e.reading, id); };
-        await e.step();
+        const reads = [], length = e.writer.reading.length, whole = e.writer.reading.read;
+        e.writer.reading.read = (id) => { reads.push(id); whole.call(e.writer.reading, id); };
+        await e.writer.step();
         compare();
         if (reads.length <= length) throw new Error("the cache was used though it is off");
         return read;"""
@@ -242,7 +242,7 @@ def test_cached_equals_uncached(visit, name):
 def test_attention_and_embedding_equal_the_librarys(visit, models, name):
     """Catches heads or layers in another order, weights of sources as targets, or a row that is not the token's own."""
     own, page = models[name], visit(name)
-    with_element(page, "await e.write(a)", ZEN[4:30])
+    with_element(page, "await e.writer.write(a)", ZEN[4:30])
     found = state(page)
     expected = list(attention_weights(own.model, torch.tensor([found["ids"]])).values())
     for layer, heads in zip(found["attention"], expected, strict=True):
@@ -292,7 +292,7 @@ def test_a_token_is_drawn_by_its_probability(visit):
 def test_writing_draws_by_the_settings_and_appends_what_it_drew(visit, models):
     """Catches a button that writes another token than was drawn, a text unlike its tokens, a slider unheard."""
     own, page = models["characters"], visit("characters", prompt="Beautiful")
-    with_element(page, "e.random = () => 0.5")
+    with_element(page, "e.writer.random = () => 0.5")
     page.get_by_label("temperature").fill("1.5")
     page.get_by_label("top-k").fill("2")
     page.get_by_label("top-p").fill("0.9")
@@ -311,11 +311,11 @@ def test_writing_draws_by_the_settings_and_appends_what_it_drew(visit, models):
 def test_running_writes_until_it_is_stopped(visit):
     """Catches a run that cannot be stopped, that stops by itself, or that a key in the text does not end."""
     page = visit("characters", prompt="Now")
-    with_element(page, "ClearformerLive.draw = ({ order }) => order.find((id) => id !== e.model.end)")
+    with_element(page, "ClearformerLive.draw = ({ order }) => order.find((id) => id !== e.writer.model.end)")
     for stop in ("button", "key"):
         length = len(state(page)["ids"]) + state(page)["dropped"]
         page.get_by_role("button", name="Write on").click()
-        page.wait_for_function(f"document.querySelector('live-transformer').ids.length > {length + 20}")
+        page.wait_for_function(f"document.querySelector('live-transformer').writer.ids.length > {length + 20}")
         if stop == "button":
             page.get_by_role("button", name="Stop").click()
         else:
@@ -330,15 +330,15 @@ def test_an_end_is_told_and_the_model_goes_on(visit):
     """Catches a model that writes past its end token without a word, or is stuck behind it."""
     page = visit("pairs", prompt="Now")
     page.get_by_label("temperature").fill("0")
-    body = """e.whole = e.reading.logits;
-        const length = e.model.end + 1;
-        e.reading.logits = () => Float32Array.from({ length }, (_, id) => Number(id === e.model.end))"""
+    body = """e.whole = e.writer.reading.logits;
+        const length = e.writer.model.end + 1;
+        e.writer.reading.logits = () => Float32Array.from({ length }, (_, id) => Number(id === e.writer.model.end))"""
     with_element(page, body)
     page.get_by_role("button", name="Write on").click()
     page.get_by_text("The model has ended its text").wait_for()
     ids = state(page)["ids"]
     assert ids == [*ids[:-1], ids[0]]
-    with_element(page, "e.reading.logits = e.whole")
+    with_element(page, "e.writer.reading.logits = e.whole")
     page.get_by_role("button", name="One token").click()
     assert state(page)["ids"][:-1] == ids
 

@@ -29,6 +29,16 @@ TAUGHT = {
     "queries keys values": ["02", "03"],
     "warmup": ["07"],
 }
+THROWS = "throw new DOMException('', 'QuotaExceededError')"
+STORAGE = {  # what a browser does in which this keeps the site from storing
+    "blocked": f"Object.defineProperty(window, 'localStorage', {{ configurable: true, get() {{ {THROWS} }} }})",
+    "full": f"Storage.prototype.setItem = () => {{ {THROWS} }}",
+    "hardly any room": f"""const real = Storage.prototype.setItem;
+        Storage.prototype.setItem = function (key, value) {{
+            if (value.length > 20) {THROWS};
+            real.call(this, key, value);
+        }}""",
+}
 
 
 @pytest.fixture
@@ -94,20 +104,34 @@ def test_progress_is_kept_shown_and_forgotten(visit):
     assert not any(kept.values()), kept
 
 
-def test_a_browser_that_stores_nothing_shows_the_page(reader, site):
-    """Catches a script that breaks off where storage is blocked, and takes quiz and button with it."""
+def test_what_is_forgotten_does_not_come_back(visit):
+    """Catches a place that is kept again when the reader leaves the page on which they have forgotten it."""
+    page = visit(CHAPTER)
+    page.get_by_role("button", name="Mark as read").click()  # at the end of the page
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.get_by_role("button", name="Forget my progress").click()
+    page.goto(page.url.replace(CHAPTER, "index.html"), wait_until="load")
+    assert page.locator(".reader-mark, .reader-resume, .reader-forget").count() == 0
+
+
+@pytest.mark.parametrize("storage", STORAGE)
+def test_a_browser_that_stores_nothing_shows_the_page(reader, site, storage):
+    """Catches a script that breaks off where storage is blocked or full, the theme's among them, and takes the contents
+    of a phone, the switch of colours, quiz and button with it.
+    """
     page = reader.new_page()
-    page.add_init_script("""for (const name of ['getItem', 'setItem']) {
-        const real = Storage.prototype[name];
-        Storage.prototype[name] = function (key, ...rest) {
-            if (key === 'clearformer') throw new DOMException('denied', 'SecurityError');
-            return real.call(this, key, ...rest);
-        };
-    }""")
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.add_init_script(STORAGE[storage])
     errors = []
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.goto(f"{site}/{CHAPTER}", wait_until="load")
+    page.locator(".primary-toggle").click()
+    page.locator("#pst-primary-sidebar-modal").get_by_role("link", name="Set-up").wait_for()
+    page.keyboard.press("Escape")
+    page.locator(".bd-header-article .theme-switch-button").click()
+    assert page.evaluate("document.documentElement.dataset.mode") != "auto"
     page.locator("details.quiz summary").first.click()
+    assert "1 answered" in page.locator(".quiz-score [role=status]").inner_text()
     page.locator(".mark-read").click()
     assert page.locator(".mark-read").inner_text() == "✓ Read (undo)"
     assert errors == []

@@ -7,6 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from site_lean import NAMED, WORD, lean_sheet
 
 from tests.book.pages import FROM_ELSEWHERE, ROOT, UNLISTED, anchors, broken_links, published, requests_elsewhere, soup
 from tests.exercises import leaks
@@ -174,6 +175,16 @@ def test_formulas_bring_mathjax_and_nothing_else_does(html):
     for page in PAGES:
         text = (html / page).read_text(encoding="utf8")
         assert ("MathJax" in text) == bool(soup(html / page).select("article .math")), page
+
+
+def test_our_style_sheet_is_about_what_is_there(html):
+    """Catches a rule that stays when what it dressed is gone; what a rule has in brackets is not looked at."""
+    known = {name for path in html.rglob("*.html") for name in " ".join(NAMED.findall(path.read_text("utf8"))).split()}
+    for script in ("reader.js", "search.js", "copybutton.js"):
+        known.update(WORD.findall((html / "_static" / script).read_text("utf8")))
+    sheet = (html / "_static" / "clearformer.css").read_text("utf8")
+    kept, whole = (lean_sheet(sheet, names).splitlines() for names in (known, {*WORD.findall(sheet)}))
+    assert [rule for rule in whole if rule not in kept] == []
 
 
 @pytest.mark.parametrize("page", A_PAGE_OF_EACH_KIND)

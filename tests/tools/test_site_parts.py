@@ -75,6 +75,13 @@ def test_a_page_without_goals_is_described_too(text):
     assert 1 <= len(site_pages.description(text, "A title")) <= site_pages.LONGEST
 
 
+def test_scripts_find_elements_as_browsers_of_2023_do():
+    """Catches :has() in a script, which Firefox before 121 refuses; a style sheet may have it, and loses that rule."""
+    scripts = [*site_pages.SITE.rglob("*.js"), *(site_pages.SITE.parents[1] / "_static").glob("*.js")]
+    assert len(scripts) > 15
+    assert [path.name for path in scripts if ":has(" in path.read_text(encoding="utf8")] == []
+
+
 def test_an_unknown_icon_stays_as_it_was():
     unknown = '<i class="fa-solid fa-no-such-icon"></i>'
     assert site_pages.ICON.sub(site_pages.drawn, unknown) == unknown

@@ -1,5 +1,13 @@
 // What a reader did: chapters read, answers chosen, the place they left. It stays in this browser, and nothing is sent anywhere.
 (() => {
+  const make = (name, attributes = {}, ...children) => {
+    const element = document.createElement(name);
+    for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+    element.append(...children);
+    return element;
+  };
+  window.CLEARFORMER_MAKE = make; // for search.js
+
   const KEY = "clearformer";
   const EMPTY = { read: {}, answers: {}, questions: {}, place: null };
   const root = new URL(document.documentElement.dataset.content_root || "./", location.href);
@@ -7,7 +15,9 @@
   const page = chapter?.dataset.page;
 
   let memory = structuredClone(EMPTY); // all there is where the browser stores nothing
+  let isUnsaved = false; // what is in memory is newer than what is stored
   const load = () => {
+    if (isUnsaved) return memory;
     try {
       memory = { ...structuredClone(EMPTY), ...JSON.parse(localStorage.getItem(KEY) || "{}") };
     } catch { /* blocked, or not ours: what is in memory counts */ }
@@ -17,16 +27,13 @@
     change(load());
     try {
       localStorage.setItem(KEY, JSON.stringify(memory));
-    } catch { /* blocked or full */ }
+      isUnsaved = false;
+    } catch { /* blocked or full */
+      isUnsaved = true;
+    }
     draw();
   };
 
-  const make = (name, attributes = {}, ...children) => {
-    const element = document.createElement(name);
-    for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-    element.append(...children);
-    return element;
-  };
   const say = (text) => make("span", { class: "visually-hidden" }, text);
 
   // A question counts as answered with the option that is opened first.
@@ -81,6 +88,7 @@
   };
 
   // At the end of a chapter: read or not.
+  let isForgotten = false; // on this visit: its place is then not kept either
   const startChapter = () => {
     const button = make("button", { type: "button", class: "reader-button mark-read" });
     button.addEventListener("click", () => save((state) => {
@@ -91,7 +99,7 @@
     const leave = () => {
       const above = [...document.querySelectorAll("article section[id]")].filter((section) => section.getBoundingClientRect().top < innerHeight / 2).at(-1);
       const heading = above?.querySelector("h2, h3, h4")?.firstChild?.textContent.trim();
-      if (scrollY < innerHeight) return; // a look at the first screen is no reading
+      if (isForgotten || scrollY < innerHeight) return; // a look at the first screen is no reading
       save((state) => { state.place = { page, title: chapterTitle(), section: heading || "", anchor: above?.id || "" }; });
     };
     addEventListener("pagehide", leave);
@@ -134,6 +142,7 @@
     forget.addEventListener("click", () => {
       if (!confirm("Forget which chapters you have read, your answers and your place? They are kept in this browser only.")) return;
       save(() => { memory = structuredClone(EMPTY); });
+      isForgotten = true;
       questions.flatMap(options).forEach((option) => { option.open = false; });
       contents.querySelector("a[href]")?.focus(); // the button is gone
     });
@@ -194,6 +203,10 @@
   if (page) startChapter();
   draw();
   addEventListener("storage", (event) => { if (event.key === KEY) draw(); });
-  addEventListener("pageshow", (event) => { if (event.persisted) draw(); });
+  addEventListener("pageshow", (event) => {
+    if (!event.persisted) return;
+    isForgotten = false;
+    draw();
+  });
   addEventListener("load", followSections);
 })();

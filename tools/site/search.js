@@ -90,12 +90,7 @@
   };
 
   // The page
-  const make = (name, attributes = {}, ...children) => {
-    const element = document.createElement(name);
-    for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-    element.append(...children);
-    return element;
-  };
+  const make = window.CLEARFORMER_MAKE; // reader.js has it, and stands on every page before this
 
   const excerpt = (text, query) => {
     const wanted = new Set(split(query).map(fold));

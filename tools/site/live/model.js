@@ -210,6 +210,11 @@
       }
     }
 
+    // How much token n looks at token s.
+    weight(layer, head, n, s) {
+      return this.attention[n][layer][head * (n + 1) + s];
+    }
+
     // The logits of what comes after token n, in an array that the next call overwrites.
     logits(n) {
       const { d_model: D, n_layers: M } = this.model.config, { norm, embedding } = this.model;
