@@ -129,7 +129,7 @@ def test_the_default_build_is_taken_when_the_cpu_index_is_away(project, monkeypa
 @pytest.mark.parametrize(("words", "sentence"), [
     ("ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device", "The disk is full"),
     ("Retrying after connection broken by 'NewConnectionError(...)': /simple/numpy/", "index cannot be reached"),
-    ("ERROR: Could not find a version that satisfies the requirement numpy (from versions: none)", "or it has no version"),
+    ("Could not find a version that satisfies the requirement numpy (from versions: none)", "or it has no version"),
     ("SSLError(SSLCertVerificationError(1, '[SSL: CERTIFICATE_VERIFY_FAILED]", "PIP_CERT"),
     ("PermissionError: [Errno 13] Permission denied: '.venv/x'", "check who owns"),
 ])  # fmt: skip
