@@ -108,6 +108,10 @@ def _release(options) -> int:
         print(f"Written: {release(options.source, options.target)}")
     except EXPLAINED as error:
         return _fail(str(error))
+    except OSError as error:
+        target = options.target or error.filename or options.source
+        cannot = f"{target} cannot be written ({error.strerror or error})"
+        return _fail(f"{cannot}: name a notebook to write, in a folder that exists and that you may write to.")
     return 0
 
 

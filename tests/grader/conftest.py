@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 from clearcheck import notebook as in_notebook
-from clearcheck.author.loading import COURSE_VARIABLE
 from clearcheck.author.release import learner_notebook, read_source
 from clearcheck.files import RECORD_VARIABLE
 from clearcheck.instructor.grade import _files, grade
+from clearcheck.own_course import COURSE_VARIABLE
 from clearcheck.worker.limits import Limits
 
 TOY = Path(__file__).parent / "toy"

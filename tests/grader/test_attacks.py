@@ -19,7 +19,7 @@ from clearcheck.instructor import course_files
 from clearcheck.instructor import grade as grading
 from clearcheck.instructor.course_files import CourseChanged, CourseFiles
 from clearcheck.notebooks.file import NotANotebook
-from clearcheck.worker import launch, server
+from clearcheck.worker import launch, server, surroundings
 from clearcheck.worker.limits import Limits
 
 from .conftest import MEANS, RANGES, SLUG, START, notebook
@@ -103,7 +103,7 @@ def test_the_authors_answers_cannot_be_read_in_the_sandbox(graded, sandbox, cour
 
 @pytest.mark.parametrize("place", ["/tmp/../stays", "/usr/stays", "{home}/stays", "{course}/stays", "{rooms}/stays"])
 def test_nothing_outside_its_scratch_folder_can_be_written_in_the_sandbox(graded, sandbox, course, place):
-    path = place.format(home=Path.home(), course=course, rooms=launch.ROOMS)
+    path = place.format(home=Path.home(), course=course, rooms=surroundings.ROOMS)
     grade = graded(f"open({path!r}, 'w').write('here')", "open('mine', 'w').write('here')", MEANS)
     assert len(grade.notes) == 1 and grade.points == 6
     assert not Path(path).exists()
@@ -128,8 +128,8 @@ def test_packages_below_the_scratch_folder_are_kept_and_their_neighbours_are_not
         ours, packages = Path(folder, "site", "clearcheck"), Path(folder, "site")
         ours.mkdir(parents=True)
         (packages / "module_below.py").write_text("HERE = True")
-        found = launch._packages()
-        monkeypatch.setattr(launch, "_packages", lambda: [*found, str(packages)])
+        found = surroundings.packages()
+        monkeypatch.setattr(surroundings, "packages", lambda: [*found, str(packages)])
         own = launch._Server(launch.BUBBLEWRAP)
         monkeypatch.setattr(launch, "_server", lambda owner: own)
         beside = f"{folder}/left"
@@ -137,6 +137,23 @@ def test_packages_below_the_scratch_folder_are_kept_and_their_neighbours_are_not
         look = f"import os, module_below\nif os.path.exists({beside!r}): raise ValueError('left')"
         grade = graded(look, f"open({str(ours / 'left')!r}, 'w').write('x')", MEANS)
         own.retire()
+    assert len(grade.notes) == 1 and "Read-only" in grade.notes[0] and grade.points == 6
+
+
+def test_a_course_that_lies_in_the_environment_is_hidden(graded, course, sandbox, monkeypatch):
+    """Catches the answers in a sandbox that shows a whole environment, where `pip install -e git+…` has put the course;
+    and one that hides the packages, too, where the environment lies in the course.
+    """
+    inner = course / "environment" / "site"
+    inner.mkdir(parents=True)
+    (inner / "module_below.py").write_text("HERE = True")
+    found = surroundings.packages()
+    monkeypatch.setattr(surroundings, "packages", lambda: [*found, str(course), str(inner)])
+    own = launch._Server(launch.BUBBLEWRAP)
+    monkeypatch.setattr(launch, "_server", lambda owner: own)
+    look = f"import os, module_below\nif os.listdir({str(course)!r}) != ['environment']: raise ValueError('course')"
+    grade = graded(look, f"open({str(course / 'left')!r}, 'w').write('x')", MEANS)
+    own.retire()
     assert len(grade.notes) == 1 and "Read-only" in grade.notes[0] and grade.points == 6
 
 

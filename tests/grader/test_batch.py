@@ -96,7 +96,9 @@ def test_the_table_holds_what_was_graded_before_a_stop(folder, monkeypatch, caps
     assert "--results FOLDER" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("name", ["=cmd|x.ipynb", "+1.ipynb", "-1.ipynb", "@x.ipynb", " =1", "a; =1"])
+@pytest.mark.parametrize(
+    "name", ["=cmd|x.ipynb", "+1.ipynb", "-1.ipynb", "@x.ipynb", " =1", "a; =1", "＝1", "a;＋1", "－1", "＠x"]
+)
 def test_a_file_name_is_no_formula(tmp_path, name):
     """Catches a learner's file name that a spreadsheet runs, also where `;` separates the cells."""
     write_csv(tmp_path / "a.csv", [Row(name, "broken")])

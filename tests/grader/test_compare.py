@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from clearcheck.grading.compare import compare
+from clearcheck.grading.replies import same_value
 from clearcheck.worker.values import Unsupported, canonical
 
 RIGHT = np.arange(1.0, 36.0).reshape(7, 5)
@@ -113,9 +114,34 @@ def test_the_kind_of_number_can_be_asked_for():
 def test_a_float_for_a_whole_number_is_told_with_its_cure():
     """Would catch 36.0 passing for a count, and a sentence that calls the right number not right."""
     message = compare({"pairs": 36.0}, {"pairs": 36}, ()).message
-    assert "under the key 'pairs', your function returned 36.0, a float; a whole number is expected: //" in message
+    assert (
+        "under the key 'pairs', your function returned 36.0, a float; a whole number is expected: /, np.ceil" in message
+    )
     assert "this is not right" in compare(37.5, 36, ()).message
     assert compare(36.0, 36, (), dtype="float") is None
+
+
+@pytest.mark.parametrize(
+    ("came", "expected"),
+    [
+        (2_000_000_001, 2_000_000_000),
+        (2**53 + 1, 2**53),
+        (np.array([7, 20_000_000_005]), np.array([7, 20_000_000_000])),
+        ({"flops": (20_000_000_005,)}, {"flops": (20_000_000_000,)}),
+    ],
+)
+def test_a_large_count_has_to_be_exact(came, expected):
+    """Would catch full points for a count that is off by a few, and a known mistake that is told of one."""
+    found = compare(came, expected, ())
+    assert "this is not right" in found.message and found.margin == float("inf")
+    assert compare(expected, expected, ()) is None
+    assert same_value(expected, expected) and not same_value(came, expected) and not same_value(expected, came)
+
+
+def test_a_float_near_a_large_count_is_told_that_it_is_a_float():
+    """Would catch "not right" for a right number that was divided with / and lost its last digits."""
+    assert "returned 20000000004.0, a float" in compare(20_000_000_004.0, 20_000_000_000, ()).message
+    assert same_value(20_000_000_004.0, 20_000_000_000)
 
 
 def test_an_array_of_a_foreign_dtype_is_told_by_its_numbers():

@@ -6,6 +6,8 @@ An engine of this test's own stands in for podman: it notes its arguments and ru
 import copy
 import json
 import sys
+import time
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -146,6 +148,37 @@ def test_a_container_that_fails_is_a_row(engine, course, body, says):
     assert says in Container("podman", "image", seconds=3 if "sleep" in body else 60)(asked)["error"]
     last = json.loads((course / "log").read_text().splitlines()[-1])
     assert last[:2] == ["rm", "--force"] and f"--name={last[2]}" in runs(course)[0]
+
+
+WITHOUT_END = """
+    import time
+    for _ in range({parts}):
+        sys.{stream}.write("x" * 2**20)
+        sys.{stream}.flush()
+    time.sleep({seconds})
+    sys.exit("\\nthe last line")"""
+
+
+@pytest.mark.parametrize(
+    ("stream", "seconds", "says"),
+    [
+        ("stdout", 60, "its container wrote more than 1,048,576 bytes"),
+        ("stderr", 0, "its container ended with 1: the last line"),
+    ],
+)
+def test_what_a_container_writes_is_held_up_to_a_limit(engine, course, monkeypatch, stream, seconds, says):
+    """Catches a submission that fills the memory of the machine that grades, or goes on after it wrote too much."""
+    asked = job(MEANS)
+    engine(WITHOUT_END.format(parts=80, stream=stream, seconds=seconds).lstrip())
+    monkeypatch.setattr(container, "MOST_OUTPUT", 2**20)
+    tracemalloc.start()
+    try:
+        began = time.monotonic()
+        told = Container("podman", "image", seconds=120)(asked)["error"]
+        assert says in told and time.monotonic() - began < 30
+        assert tracemalloc.get_traced_memory()[1] < 2**23
+    finally:
+        tracemalloc.stop()
 
 
 def test_what_is_missing_is_told_before_anything_is_graded(course, monkeypatch, capsys):

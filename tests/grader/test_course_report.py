@@ -6,6 +6,8 @@ import shutil
 import pytest
 from clearcheck.cli import main
 from clearcheck.instructor import course_report
+from clearcheck.instructor.course_files import CourseChanged
+from clearcheck.own_course import COURSE_VARIABLE
 
 from .conftest import IMPORTS, MEANS, RANGES, SLUG, TOY, notebook
 
@@ -139,6 +141,7 @@ def test_a_folder_elsewhere_and_one_that_holds_nothing(report, learner, two, tmp
 def test_without_any_exercises_the_report_says_where_it_looked(tmp_path, monkeypatch, capsys):
     """Would catch a traceback in a folder that is no course."""
     monkeypatch.setattr("clearcheck.author.loading.CHECKOUT", tmp_path / "nowhere")
+    monkeypatch.setenv(COURSE_VARIABLE, str(tmp_path))
     monkeypatch.chdir(tmp_path)
     assert main(["report"]) == 2
     assert f"No exercises: looked for exercises/authoring in {tmp_path}" in capsys.readouterr().err
@@ -168,3 +171,20 @@ def test_a_file_on_which_the_grader_fails_is_listed(two, learner, capsys, monkey
     said = capsys.readouterr().out
     assert r"Not graded: The grader failed on exercises/a\nb.ipynb (TypeError: no such thing)" in said
     assert "01-columns   3 of 9" in said
+
+
+def test_a_change_of_the_course_ends_the_report(two, learner, capsys, monkeypatch):
+    """Catches a table with points from checks that a notebook has rewritten, and a sentence that blames the grader."""
+    learner(MEANS)
+    learner(MEANS, slug=OTHER)
+    graded = []
+
+    def changing(file, *arguments):
+        graded.append(file.name)
+        raise CourseChanged(f"While {file} was graded, files of the course changed: means.py.")
+
+    monkeypatch.setattr(course_report, "grade", changing)
+    assert main(["report", "--seed", "5"]) == 2
+    said = capsys.readouterr()
+    assert said.err == f"While exercises/{SLUG}.ipynb was graded, files of the course changed: means.py.\n"
+    assert not said.out and graded == [f"{SLUG}.ipynb"]

@@ -77,3 +77,12 @@ def test_a_source_that_is_no_notebook(course, capsys):
     assert "A source notebook is expected: nowhere.ipynb is no file" in capsys.readouterr().err
     assert main(["release", "99-nowhere"]) == 2
     assert "No exercise" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("target", ["nowhere/x.ipynb", "."])
+def test_a_target_that_cannot_be_written(course, capsys, target):
+    """Would catch a traceback for a folder that is not there, or that is named instead of a file."""
+    pytest.importorskip("nbclient")
+    assert main(["release", SLUG, target]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"{target} cannot be written (") and "name a notebook to write" in said

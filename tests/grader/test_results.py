@@ -17,8 +17,10 @@ from pathlib import Path
 import pytest
 from clearcheck.cli import main
 from clearcheck.files import locked
+from clearcheck.instructor import course_files
 from clearcheck.instructor.handed_in import HandedIn
 from clearcheck.instructor.learners import Learner
+from clearcheck.instructor.one_file import grader_version
 from clearcheck.instructor.results_folder import for_other_systems
 from clearcheck.instructor.standings import Entry, Row, Standing
 
@@ -171,10 +173,13 @@ BAD = {
     "id,a\n12,1e9\n": "is no number of points",
     "id,a,a max\n12,40,4\n": "line 2, column a: 40 is not between 0 and 4",
     "id,a,a max\n12,-1,4\n": "-1 is not between 0 and 4",
+    'id,a,comment\n12,1,"two\nlines"\n13,2,"' + "x" * 131_073 + '"\n': "begins in line 4 cannot be read (field larger",
+    '"' + "x" * 131_073 + '"\n': "begins in line 1 cannot be read (field larger",
+    "": "a column named id, learner, file is expected",
 }
 
 
-@pytest.mark.parametrize("text", BAD)
+@pytest.mark.parametrize("text", BAD, ids=range(len(BAD)))
 def test_a_table_by_hand_that_cannot_be_used_is_told_first(work, capsys, text):
     """Catches a traceback, or an hour of grading before the mistake is told."""
     Path("hand.csv").write_text(text)
@@ -322,6 +327,17 @@ def test_what_changed_is_graded_again(work, out, capsys):
         [sys.executable, "-m", "clearcheck", "grade", "work", "--results", "out"], capture_output=True
     )
     assert done.returncode == 2 and b"graded before" not in done.stderr
+
+
+def test_a_reference_is_a_part_of_what_a_grade_depends_on(course, monkeypatch, tmp_path):
+    """Catches grades that are kept where the library changed from which the exercises take their references."""
+    library = tmp_path / "lib" / "clearformer" / "reference"
+    library.mkdir(parents=True)
+    (library / "attention.py").write_text("axis = 0")
+    monkeypatch.setattr(course_files, "LIB", tmp_path / "lib")
+    before = grader_version.__wrapped__()
+    (library / "attention.py").write_text("axis = 1")
+    assert grader_version.__wrapped__() != before
 
 
 def test_a_folder_for_results_that_cannot_be_used(out, capsys):

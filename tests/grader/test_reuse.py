@@ -107,3 +107,11 @@ def test_nothing_is_overwritten(folder):
     )
     write(folder, "08-last.ipynb", "def scaled(x):\n    return x")
     assert "def " not in brought_card(exercise, {"doubled": abs}, folder).text
+
+
+def test_a_function_below_a_text_with_a_line_separator_is_whole(folder):
+    """Catches `str.splitlines`, which counts more lines than Python: the wrong ones are brought."""
+    write(folder, "01-first.ipynb", "NOTE = 'a\u2028b\x0c'\n\n\ndef doubled(x):\n    return NOTE and x + x")
+    assert find({"doubled": "01-first"}, folder).cell == (
+        "NOTE = 'a\u2028b\x0c'\n\n\ndef doubled(x):\n    return NOTE and x + x"
+    )

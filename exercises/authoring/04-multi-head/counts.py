@@ -39,10 +39,10 @@ QUESTION = Question(
     minutes=20,
     difficulty=2,
     checks=(
-        equals("parameters", 5, layers_to_count("parameters"), count, atol=1e-12),
-        equals("FLOPs", 5, layers_to_count("flops"), count, atol=1e-12),
-        equals("scores", 2, layers_to_count("scores"), count, atol=1e-12),
-        equals("cache", 2, layers_to_count("cached"), count, atol=1e-12),
+        equals("parameters", 5, layers_to_count("parameters"), count),
+        equals("FLOPs", 5, layers_to_count("flops"), count),
+        equals("scores", 2, layers_to_count("scores"), count),
+        equals("cache", 2, layers_to_count("cached"), count),
     ),
     hints=(
         "Draw the four maps as rectangles and write height and width at each: queries, keys, values, output. "

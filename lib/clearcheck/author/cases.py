@@ -7,8 +7,6 @@ from functools import lru_cache, wraps
 
 import numpy as np
 
-from clearcheck.grading.compare import WHOLE, not_whole
-
 SIZES = (4, 5, 6, 7, 9, 11, 13)  # no one divides another
 CLOSE = 1e-9
 
@@ -77,32 +75,3 @@ def shapes_slip(came, shapes: Sequence[tuple[int, ...]]) -> str | None:
         if not isinstance(array, np.ndarray) or array.shape != shape:
             return f"The array at position {place} of your result should have the shape {shape}."
     return None
-
-
-def entries_right(reference: Callable, draw: Callable, *names: str, shown: Callable = "the arguments {}".format):
-    """A test for `holds`: some entries of a dict of counts, so that they earn points whatever the others are.
-
-    `draw(rng)` gives argument tuples, `shown` says in words which they are.
-    """
-
-    def test(ask, rng):
-        for args in draw(rng):
-            found, expected = ask(*args), reference(*args)
-            if not isinstance(found, dict) or found.keys() != expected.keys():
-                return f"The result should be a dict with the keys {', '.join(map(repr, expected))}."
-            for name in names:
-                came = found[name]
-                if isinstance(came, bool) or not isinstance(came, int | float | np.number):
-                    return f"Under {name!r} a number is expected."
-                if came != expected[name]:
-                    return f"For {shown(args)} your entry {name!r} is {came:,}, which is not right."
-                if not_whole(came, expected[name]):
-                    return f"For {shown(args)} your entry {name!r} is {float(came)!r}, a float; {WHOLE}."
-        return None
-
-    return test
-
-
-def in_letters(letters: str) -> Callable[[tuple], str]:
-    """Arguments in words: "D = 6, H = 2"."""
-    return lambda args: ", ".join(f"{letter} = {size}" for letter, size in zip(letters, args, strict=True))

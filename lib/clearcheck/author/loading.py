@@ -2,7 +2,6 @@
 
 import hashlib
 import importlib
-import os
 import sys
 import threading
 from dataclasses import dataclass
@@ -11,12 +10,9 @@ from types import ModuleType
 
 from clearcheck.author.mistakes import RightSolutions, Solutions, WrongSolutions
 from clearcheck.grading.question import SLUG, Exercise, Question
+from clearcheck.own_course import AUTHORING, CHECKOUT
 
-PACKED = Path(__file__).resolve().parents[1] / "course"  # where a wheel of the course has its exercises
-CHECKOUT = PACKED if PACKED.is_dir() else Path(__file__).resolve().parents[3]
-AUTHORING = Path("exercises") / "authoring"
 _loading = threading.Lock()  # an exercise's files are imported anew, and all threads share what Python has imported
-COURSE_VARIABLE = "CLEARCHECK_COURSE"  # names another course than the one that the grader came with
 
 
 class ExerciseNotFound(LookupError):
@@ -35,11 +31,6 @@ class Authored:
     exercise: Exercise
     right: Solutions
     wrong: Solutions
-
-
-def own_course() -> Path:
-    """The folder of the course whose checks grade: the grader's own, never the one where a notebook happens to lie."""
-    return Path(os.environ.get(COURSE_VARIABLE) or CHECKOUT).resolve()
 
 
 def find_folder(slug: str, start: Path | None = None) -> Path:

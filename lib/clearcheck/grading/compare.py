@@ -12,7 +12,10 @@ from clearcheck.worker.values import Unsupported
 
 KINDS = {"float": "f", "int": "iu", "bool": "b"}
 WORDS = {"f": "floating-point", "i": "integer", "u": "integer", "b": "boolean", "c": "complex"}
-WHOLE = "a whole number is expected: // gives one if both its numbers are whole, / always gives a float"
+WHOLE = (
+    "a whole number is expected: /, np.ceil and np.floor give floats, // of whole numbers gives a whole one, "
+    "and so does int(…) of a float"
+)
 FEW_KEYS = 10
 NUMBER = bool | int | float | np.generic
 
@@ -176,6 +179,11 @@ def not_whole(came, expected) -> bool:
     return np.asarray(expected).dtype.kind in "iu" and np.asarray(came).dtype.kind == "f"
 
 
+def both_whole(came: np.ndarray, expected: np.ndarray) -> bool:
+    """Counts, ids and truth values, which are equal or not: rounding cannot make two of them differ, however large."""
+    return came.dtype.kind in "iub" and expected.dtype.kind in "iub"
+
+
 def _whole(came, expected, asked: _Asked, where: str) -> Finding | None:
     if asked.dtype == "float" or not not_whole(came, expected):
         return None
@@ -222,13 +230,14 @@ def _values(came: np.ndarray, expected: np.ndarray, asked: _Asked, where: str) -
         gap = np.abs(came.astype(wide) - expected.astype(wide))
     same = (came == expected) | (np.isnan(came) & np.isnan(expected))
     gap = np.where(same, 0.0, np.where(np.isnan(gap), np.inf, gap))
-    bad = gap > asked.atol * scale
+    exact = both_whole(came, expected)
+    bad = ~same if exact else gap > asked.atol * scale
     if not bad.any():
         return None
     found = f"{number(came[_first(bad)])}{_at(came, bad)}"
-    exact = expected.dtype.kind in "iub"  # a difference in whole numbers would give the answer away
-    size = "not right" if exact else f"off by {float(gap[_first(bad)]):.2g}"
-    margin = float(gap.max()) / (asked.atol * scale) if asked.atol else float("inf")
+    whole = expected.dtype.kind in "iub"  # a difference in whole numbers would give the answer away
+    size = "not right" if whole else f"off by {float(gap[_first(bad)]):.2g}"
+    margin = float("inf") if exact or not asked.atol else float(gap.max()) / (asked.atol * scale)
     return Finding(asked.sentence(where, found, f"this is {size}").message, margin)
 
 

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from clearcheck.grading.compare import not_whole
+from clearcheck.grading.compare import both_whole, not_whole
 from clearcheck.grading.taken import as_array
 from clearcheck.worker.failing_operation import ON_PURPOSE, PRODUCT
 from clearcheck.worker.values import pack
@@ -83,9 +83,16 @@ def same_error(a: dict, b: dict) -> bool:
     one, other = a.get("operation", ""), b.get("operation", "")
     if not one or not other:  # not to be told, so nothing less than the same line will do
         return (one, a["text"], a["line"]) == (other, b["text"], b["line"])
-    # A product has a message of its own in each spelling, and who raises on purpose writes a message of their own.
-    told = one == ON_PURPOSE or one.startswith(f"{PRODUCT} ")
+    if one == other == ON_PURPOSE:  # in words of their own, but where both give figures they speak of the same
+        figures, others = _figures(a["text"]), _figures(b["text"])
+        return figures <= others or others <= figures
+    told = one.startswith(f"{PRODUCT} ")  # in each spelling a product has a message of its own
     return one == other and (told or _without_labels(a["text"]) == _without_labels(b["text"]))
+
+
+def _figures(text: str) -> set[str]:
+    """The numbers in a message, as plain digits: 1,024 and 1_024 are 1024."""
+    return {re.sub("[,_]", "", found) for found in re.findall(r"\b\d+(?:[,_]\d{3})*(?:\.\d+)?\b", text)}
 
 
 def _without_labels(text: str) -> str:
@@ -116,7 +123,7 @@ def _is_number(value) -> bool:
 
 
 def _close(a: np.ndarray, b: np.ndarray, close: float) -> bool:
-    if a.dtype.kind == "b" or not a.size:
+    if both_whole(a, b) or not a.size:
         return bool((a == b).all())
     if a.dtype == b.dtype == np.float32:
         close = max(close, CLOSE_IN_FLOAT32)

@@ -4,17 +4,21 @@ import contextlib
 import csv
 import io
 import json
+import os
 import secrets
 import shutil
 import subprocess
 import tempfile
+import threading
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO, cast
 
-from clearcheck.author.loading import AuthoringError, ExerciseNotFound, authoring_folder, load, own_course
+from clearcheck.author.loading import AuthoringError, ExerciseNotFound, authoring_folder, load
 from clearcheck.instructor.one_file import Job, failed, grader_version, refused
 from clearcheck.notebooks.file import MAX_NOTEBOOK
 from clearcheck.notebooks.shown import file_stem
+from clearcheck.own_course import own_course
 
 IMAGE = "clearcheck-grader"
 RECIPE = "tools/grader.Containerfile"
@@ -27,6 +31,9 @@ PROCESSES = 256
 TEMPORARY = "1g"  # in memory, and counted there
 SECONDS = 1800  # until the container is ended from outside; the clocks of the grader inside end long before
 MOST_OUTPUT = 64 * 2**20  # bytes of a record
+MOST_SAID = 10_000  # bytes of what else was written, the last ones
+PART = 2**16  # bytes that are read at once
+LEFT_SECONDS = 10.0  # from the end of the engine until all that it wrote is read
 
 
 class NoContainer(RuntimeError):
@@ -62,19 +69,59 @@ class Container:
             Path(folder).chmod(0o755)
             asked = json.dumps({"file": f"/submission/{inside}", "exercise": job.exercise, "seed": job.seed})
             try:
-                done = subprocess.run(
+                status, record, said = _outputs(
                     command(self.engine, self.image, name, Path(folder), authoring_folder(own_course())),
-                    input=asked.encode(),
-                    capture_output=True,
-                    timeout=self.seconds,
+                    asked.encode(),
+                    self.seconds,
                 )
             finally:
                 with contextlib.suppress(OSError, subprocess.SubprocessError):
                     subprocess.run([self.engine, "rm", "--force", name], capture_output=True, timeout=60)
-        if done.returncode or len(done.stdout) > MOST_OUTPUT:
-            said = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
-            raise ValueError(f"its container ended with {done.returncode}: {' '.join(said)}")
-        return json.loads(done.stdout)
+        if len(record) > MOST_OUTPUT:
+            raise ValueError(f"its container wrote more than {MOST_OUTPUT:,} bytes, where a record has some thousands")
+        if status:
+            last = said.decode("utf-8", "replace").strip().splitlines()[-1:]
+            raise ValueError(f"its container ended with {status}: {' '.join(last)}")
+        return json.loads(record)
+
+
+def _outputs(engine: list[str], asked: bytes, seconds: float) -> tuple[int, bytearray, bytearray]:
+    """The exit code, the record, which ends the process where it grows too long, and the end of what else was said:
+    code in the container may write without end, and this machine has to hold what is kept.
+
+    Raises: OSError, subprocess.TimeoutExpired.
+    """
+    process = subprocess.Popen(engine, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    stdin, stdout, stderr = (cast(BinaryIO, pipe) for pipe in (process.stdin, process.stdout, process.stderr))
+    record, said = bytearray(), bytearray()
+
+    def take_record():
+        with stdout:
+            while len(record) <= MOST_OUTPUT and (part := os.read(stdout.fileno(), PART)):
+                record.extend(part)
+        if len(record) > MOST_OUTPUT:
+            process.kill()
+
+    def take_said():
+        with stderr:
+            while part := os.read(stderr.fileno(), PART):
+                said.extend(part)
+                del said[:-MOST_SAID]
+
+    # Each closes its pipe itself, at the end of it: a process that the engine has left may hold it open for longer.
+    takers = [threading.Thread(target=take, daemon=True) for take in (take_record, take_said)]
+    try:
+        for taker in takers:
+            taker.start()
+        with contextlib.suppress(OSError), stdin:  # an engine that fails has not read it
+            stdin.write(asked)
+        status = process.wait(seconds)
+    finally:
+        process.kill()
+        process.wait()
+    for taker in takers:
+        taker.join(LEFT_SECONDS)
+    return status, record, said
 
 
 def command(engine: str, image: str, name: str, submission: Path, authoring: Path) -> list[str]:

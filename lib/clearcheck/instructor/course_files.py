@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from clearcheck.author.loading import AUTHORING, own_course
+from clearcheck.own_course import AUTHORING, own_course
 
 LIB = Path(__file__).resolve().parents[2]
 MOST_NAMED = 5
@@ -37,9 +37,13 @@ class CourseFiles:
             )
 
 
+def libraries() -> list[Path]:
+    """The folders of the grader and of the libraries from which exercises take their references."""
+    return sorted(path for path in LIB.glob("clear*") if path.is_dir())
+
+
 def _noted() -> Iterator[tuple[str, tuple[int, ...]]]:
-    packages = sorted(path for path in LIB.glob("clear*") if path.is_dir())
-    for top in [*packages, own_course() / AUTHORING]:
+    for top in [*libraries(), own_course() / AUTHORING]:
         for folder, below, names in os.walk(top):
             below[:] = [name for name in below if name != "__pycache__"]
             for name in names:

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from clearcheck.author.loading import AuthoringError, ExerciseNotFound, authoring_folder, load, own_course, slugs_in
+from clearcheck.author.loading import AuthoringError, ExerciseNotFound, authoring_folder, load, slugs_in
 from clearcheck.grading.evaluate import PASSED, QuestionResult
 from clearcheck.grading.question import Exercise
+from clearcheck.instructor.course_files import CourseChanged
 from clearcheck.instructor.grade import Grade, draw_seed, grade
 from clearcheck.instructor.one_file import failed
 from clearcheck.learner.answered import NoExercise
@@ -16,6 +17,7 @@ from clearcheck.learner.cards import points_of
 from clearcheck.learner.progress_file import in_words, now
 from clearcheck.notebooks.file import NotANotebook
 from clearcheck.notebooks.shown import shown
+from clearcheck.own_course import own_course
 from clearcheck.worker.launch import WorkerError
 from clearcheck.worker.limits import Limits
 
@@ -103,7 +105,7 @@ class Course:
 def grade_course(folder: Path | None, seed: int | None, tell: Callable[[str], None], limits: Limits | None = None):
     """Grade every notebook that lies in the folder (default: the course's own exercises), all with one seed.
 
-    Raises: NotANotebook where there is none, ExerciseNotFound, AuthoringError.
+    Raises: NotANotebook where there is none, ExerciseNotFound, AuthoringError, CourseChanged.
     """
     authoring = authoring_folder(own_course())
     folder, seed = folder or _from_here(authoring.parent), draw_seed(seed)
@@ -120,6 +122,8 @@ def grade_course(folder: Path | None, seed: int | None, tell: Callable[[str], No
             remarks.append(f"Left out, since it answers no exercise: {file.name}")
         except (NotANotebook, ExerciseNotFound, WorkerError, AuthoringError) as error:
             broken[file.name] = str(error)
+        except CourseChanged:
+            raise
         except Exception as error:
             broken[file.name] = failed(str(file), error)
         else:

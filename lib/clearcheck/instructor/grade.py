@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from clearcheck.author.loading import Authored, load, own_course
+from clearcheck.author.loading import Authored, load
 from clearcheck.grading.describe import BY_HOW
 from clearcheck.grading.evaluate import QuestionResult, Transport, describe_error, evaluate
 from clearcheck.grading.question import SLUG, Exercise, Question
@@ -18,6 +18,7 @@ from clearcheck.notebooks.definitions import missing_sentence
 from clearcheck.notebooks.file import notebook_bytes
 from clearcheck.notebooks.shown import shown
 from clearcheck.notebooks.submission import Submission, read_submission
+from clearcheck.own_course import own_course
 from clearcheck.worker.asked import Asked
 from clearcheck.worker.launch import isolation
 from clearcheck.worker.limits import MUCH_PRINTED, Limits

@@ -5,7 +5,7 @@ import json
 import os
 from pathlib import Path
 
-from clearcheck.author.loading import Authored, load, own_course
+from clearcheck.author.loading import Authored, load
 from clearcheck.grading.evaluate import PASSED
 from clearcheck.instructor.course_files import CourseFiles
 from clearcheck.instructor.feedback_page import question_lines
@@ -15,6 +15,7 @@ from clearcheck.instructor.one_file import MOST_NOTES, refused
 from clearcheck.instructor.standings import Standing
 from clearcheck.notebooks.file import NotANotebook, notebook_bytes
 from clearcheck.notebooks.shown import shown
+from clearcheck.own_course import own_course
 from clearcheck.worker.limits import Limits
 from clearcheck.worker.parent import Worker
 

@@ -57,19 +57,33 @@ def read_hand(path: Path) -> list[HandRow]:
     except (OSError, UnicodeDecodeError) as error:
         raise HandProblem(f"{path} cannot be read ({error}): a table in CSV, in UTF-8, is expected.") from None
     delimiter = ";" if text.partition("\n")[0].count(";") > text.partition("\n")[0].count(",") else ","
-    table = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-    head = [name.strip() for name in next(table, [])]
+    (_, head), *table = _lines(path, csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)) or [(1, [])]
+    head = [name.strip() for name in head]
     lower = [name.lower() for name in head]
     if not set(WHO) & set(lower):
         raise HandProblem(f"{path} does not say whose the points are: a column named {', '.join(WHO)} is expected.")
     if len(set(lower)) < len(lower):
         raise HandProblem(f"{path}: two columns have the same name.")
     rows = []
-    for cells in table:
+    for line, cells in table:
         if any(cells):
             row = dict(zip(lower, (cell.strip() for cell in cells), strict=False))
-            rows.append(_row(path, table.line_num, head, row))
+            rows.append(_row(path, line, head, row))
     return rows
+
+
+def _lines(path: Path, table) -> list[tuple[int, list[str]]]:
+    """Each row of the table with the number of the line in which it ends."""
+    found: list[tuple[int, list[str]]] = []
+    try:
+        found += ((table.line_num, cells) for cells in table)
+    except csv.Error as error:
+        begins = found[-1][0] + 1 if found else 1
+        raise HandProblem(
+            f"{path}: the row that begins in line {begins} cannot be read ({error}): look for a quotation mark there "
+            "that is never closed."
+        ) from None
+    return found
 
 
 def _row(path: Path, line: int, head: list[str], row: dict[str, str]) -> HandRow:

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from clearcheck.author.loading import ExerciseNotFound, authoring_folder, own_course
+from clearcheck.author.loading import ExerciseNotFound, authoring_folder
 from clearcheck.notebooks.file import NotANotebook
 from clearcheck.notebooks.shown import shown
+from clearcheck.own_course import own_course
 
 ARCHIVES = (".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar")
 METADATA = "submission_metadata.yml"  # Gradescope's, in an export

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from clearcheck.author.loading import AuthoringError, ExerciseNotFound, authoring_folder, own_course
-from clearcheck.instructor.course_files import CourseChanged
+from clearcheck.author.loading import AuthoringError, ExerciseNotFound, authoring_folder
+from clearcheck.instructor.course_files import CourseChanged, libraries
 from clearcheck.instructor.grade import VERSION, Grade, grade
 from clearcheck.learner.cards import to_read
 from clearcheck.notebooks.file import MAX_NOTEBOOK, NotANotebook
+from clearcheck.own_course import own_course
 from clearcheck.worker.launch import WorkerError
 from clearcheck.worker.limits import Limits
 
@@ -88,9 +89,10 @@ def digest(path: Path) -> str:
 
 @cache
 def grader_version() -> str:
-    """A digest of the grader's own files and of the exercises, as they were when this process first asked."""
-    grader = Path(__file__).resolve().parents[1]
-    files = [*sorted(grader.rglob("*.py")), *sorted(_authored())]
+    """A digest of the code of the grader, of its libraries and of the exercises, as it was when this process first
+    asked.
+    """
+    files = [*(file for library in libraries() for file in sorted(library.rglob("*.py"))), *sorted(_authored())]
     return hashlib.sha256("".join(digest(file) for file in files).encode()).hexdigest()[:16]
 
 

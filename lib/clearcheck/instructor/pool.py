@@ -24,7 +24,7 @@ from functools import partial
 
 from clearcheck.instructor.course_files import CourseChanged
 from clearcheck.instructor.one_file import OTHER_COURSE, Job, failed, grader_version, refused
-from clearcheck.worker.launch import ONE_THREAD
+from clearcheck.worker.surroundings import ONE_THREAD
 
 Work = Callable[[Job], dict]
 Start = Callable[[int], AbstractContextManager[Executor]]

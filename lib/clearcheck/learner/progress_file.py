@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from clearcheck.author.loading import PACKED
 from clearcheck.files import RECORD_VARIABLE, locked, write_whole
 from clearcheck.grading.evaluate import NOT_ANSWERED, QuestionResult
 from clearcheck.grading.question import Exercise
+from clearcheck.own_course import PACKED
 
 FORMAT, VERSION = "clearcheck progress", 1
 LOCK_SECONDS = 5.0

@@ -15,6 +15,7 @@ from clearcheck.grading.question import Exercise
 from clearcheck.learner.answered import exercise_slug
 from clearcheck.learner.cards import Card
 from clearcheck.learner.reset import set_next_input
+from clearcheck.notebooks.cells import lines_of
 from clearcheck.notebooks.file import NotANotebook
 from clearcheck.notebooks.submission import read_submission
 
@@ -180,7 +181,7 @@ def _slug_of(path: Path) -> str:
 
 
 def _text(source: str, statement: ast.stmt) -> str:
-    lines = source.splitlines()
+    lines = lines_of(source)
     first = min([statement.lineno, *(d.lineno for d in getattr(statement, "decorator_list", []))])
     return "\n".join(lines[first - 1 : statement.end_lineno])
 

@@ -1,6 +1,7 @@
 """A code cell of a notebook, and what is kept of one that raised or broke the process."""
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -13,8 +14,14 @@ class Cell:
     source: str
 
 
+LINE_END = re.compile(r"\r\n|\r|\n")
 DEFINITIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Import | ast.ImportFrom
 EXPERIMENTS = {"experiment", "experiments"}  # what a cell that is given calls to show a learner what an answer does
+
+
+def lines_of(source: str) -> list[str]:
+    """The lines as Python counts them: `str.splitlines` also ends one at U+2028 and others that a text may hold."""
+    return LINE_END.split(source)
 
 
 def without_experiments(source: str) -> str:
@@ -23,12 +30,12 @@ def without_experiments(source: str) -> str:
         body = ast.parse(source).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return source
-    lines = source.splitlines()
+    lines = lines_of(source)
     for node in body:
         call = node.value if isinstance(node, ast.Expr) else None
         alone = isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in EXPERIMENTS
         span = slice(node.lineno - 1, node.end_lineno)
-        if alone and lines[span] == (ast.get_source_segment(source, node) or "").splitlines():
+        if alone and lines[span] == lines_of(ast.get_source_segment(source, node) or ""):
             lines[span] = [""] * len(lines[span])
     return "\n".join(lines)
 
@@ -40,7 +47,7 @@ def definitions_only(source: str) -> str:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ""
     # Blank lines in place of the rest keep the line numbers of messages.
-    lines = source.splitlines()
+    lines = lines_of(source)
     kept = [""] * len(lines)
     for node in body:
         span = slice(_first_line(node) - 1, node.end_lineno)

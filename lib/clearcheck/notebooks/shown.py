@@ -3,9 +3,8 @@
 import re
 import unicodedata
 
-FORMULA = re.compile(
-    r"(^ *|; *)([=+\-@])(?=.)"
-)  # a spreadsheet would run a cell that begins so, `;` begins one in some
+# A spreadsheet would run a cell that begins so, some also with the wide forms of these signs; `;` begins one in some.
+FORMULA = re.compile(r"(^ *|; *)([=+\-@＝＋－＠])(?=.)")
 UNSAFE = re.compile(r"[^a-z0-9.]+")
 
 

@@ -15,7 +15,7 @@ import types
 
 import numpy as np
 
-from clearcheck.notebooks.cells import definitions_below
+from clearcheck.notebooks.cells import definitions_below, lines_of
 from clearcheck.notebooks.file import NotANotebook
 from clearcheck.notebooks.submission import parse_submission
 from clearcheck.worker.asked import Asked
@@ -88,7 +88,7 @@ def _run_cell(namespace: dict, request: dict) -> dict:
     number, source = request["number"], request["source"]
     name = f"<code cell {number}>"
     # Registered so that a message can quote the learner's line.
-    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
+    linecache.cache[name] = (len(source), None, [f"{line}\n" for line in lines_of(source)], name)
 
     def compiled(part: str | ast.Module) -> types.CodeType:
         return compile(part, name, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)

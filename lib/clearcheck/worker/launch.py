@@ -14,9 +14,7 @@ import contextlib
 import json
 import multiprocessing
 import os
-import shutil
 import signal
-import site
 import socket
 import subprocess
 import sys
@@ -26,21 +24,19 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple, Protocol, cast
 
 from clearcheck.notebooks.shown import shown
+from clearcheck.worker import surroundings
 from clearcheck.worker.copied import LIB, Copied
-from clearcheck.worker.limits import ENDING_SECONDS, GRACE_SECONDS, SCRATCH_BYTES, START_SECONDS
+from clearcheck.worker.limits import ENDING_SECONDS, GRACE_SECONDS, START_SECONDS
 from clearcheck.worker.server import MESSAGE
+from clearcheck.worker.surroundings import ROOMS
 
 VARIABLE = "CLEARCHECK_ISOLATION"
 BUBBLEWRAP, PROCESS = "bubblewrap", "process"
-ROOMS = "/course"  # where the copy of what a worker may import lies in a sandbox
 FIRST = "Process-1"  # so ends the name of the first process of a class run, which tells it for all of them
 UNPROTECTED = (
     "Without a sandbox, since bubblewrap does not work here ({reason}): the notebooks' code can read and change what "
     'you can, and end this run. "What is protected, and what is not" in chapters/instructor.md says what to do.'
 )
-KEPT_VARIABLES = ("PATH", "HOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "SYSTEMROOT")
-ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store", "/etc/ld.so.cache", "/etc/alternatives")
 
 
 class WorkerError(RuntimeError):
@@ -165,17 +161,17 @@ class _Server:
     def _open(self):
         self.channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         sandboxed = self.isolation == BUBBLEWRAP
-        asked = {"folders": _packages(), "channel": theirs.fileno(), "wiped": ["/tmp"] if sandboxed else []}
+        asked = {"folders": surroundings.packages(), "channel": theirs.fileno(), "wiped": ["/tmp"] if sandboxed else []}
         start = Path(ROOMS if sandboxed else self.home.name, "clearcheck", "worker", "start.py")
         command = [sys.executable, "-S", str(start), json.dumps(asked)]
         with tempfile.TemporaryFile() as said:
             self.process = subprocess.Popen(
-                [*_sandbox(self.home.name), *command] if sandboxed else command,
+                [*surroundings.sandbox(self.home.name), *command] if sandboxed else command,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=said,
                 pass_fds=[theirs.fileno()],
-                env=_environment("/tmp" if sandboxed else tempfile.gettempdir()),
+                env=surroundings.environment("/tmp" if sandboxed else tempfile.gettempdir()),
                 cwd="/",
                 start_new_session=True,
             )
@@ -222,12 +218,12 @@ class _Alone:
         self.folder = tempfile.TemporaryDirectory(prefix="clearcheck-", ignore_cleanup_errors=True)
         start = LIB / "clearcheck" / "worker" / "start.py"
         self.process = subprocess.Popen(
-            [sys.executable, "-S", str(start), json.dumps({"folders": [str(LIB), *_packages()]})],
+            [sys.executable, "-S", str(start), json.dumps({"folders": [str(LIB), *surroundings.packages()]})],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             cwd=self.folder.name,
-            env=_environment(self.folder.name),
+            env=surroundings.environment(self.folder.name),
             start_new_session=True,
         )
         self.stdin, self.stdout = cast(BinaryIO, self.process.stdin), cast(BinaryIO, self.process.stdout)
@@ -243,40 +239,3 @@ class _Alone:
         self.process.wait()
         self.folder.cleanup()
         return Ended(status)
-
-
-def _packages() -> list[str]:
-    """Where installed packages lie: their `.pth` files, one of which may name the course, are not read."""
-    return [folder for folder in [*site.getsitepackages(), site.getusersitepackages()] if Path(folder).is_dir()]
-
-
-def _environment(scratch: str) -> dict[str, str]:
-    """Enough to start Python with what an exercise may import, and none of the user's other variables."""
-    kept = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
-    own = {
-        "PYTHONHASHSEED": "0",
-        "PYTHONUTF8": "1",
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "MPLBACKEND": "Agg",
-        "TMPDIR": scratch,
-    }
-    return {**kept, **own, **dict.fromkeys(ONE_THREAD, "1")}
-
-
-def _sandbox(home: str) -> list[str]:
-    """The command that runs another one where only Python, its packages and the folder `home` are to be seen."""
-    found = shutil.which("bwrap")
-    if not found:
-        raise WorkerError("there is no program bwrap: install bubblewrap")
-    needed = [sys.base_prefix, sys.prefix, str(Path(sys.executable).resolve().parent), *_packages()]
-    readable = [path for path in dict.fromkeys([*SYSTEM, *needed]) if Path(path).exists()]
-    hidden = [path for folder in _packages() if (path := Path(folder, "clearcheck")).is_dir()]
-    return [
-        found, "--unshare-all", "--as-pid-1", "--die-with-parent", "--new-session",
-        "--cap-drop", "ALL", "--hostname", "worker",
-        "--size", str(SCRATCH_BYTES), "--tmpfs", "/tmp",
-        *(word for path in readable for word in ("--ro-bind", path, path)),
-        *(word for path in hidden for word in ("--tmpfs", str(path), "--remount-ro", str(path))),
-        "--ro-bind", home, ROOMS, "--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev", "--remount-ro", "/",
-        "--chdir", "/tmp",
-    ]  # fmt: skip
