@@ -6,6 +6,8 @@ from functools import partial
 import numpy as np
 import pytest
 import torch
+from clearcheck.grading.evaluate import evaluate
+from clearcheck.worker.guarded_call import call_named
 
 from tests.exercises.authored import answer_of, authored, cell, task_of
 
@@ -22,10 +24,22 @@ def given(*ids: str) -> dict:
     return scope
 
 
-@pytest.mark.parametrize(("nats", "advice"), [(1.2, None), (1.76, "the learning rate"), (6.6, "the shift of the rows")])
-def test_a_surprise_is_told_what_it_is_a_sign_of(nats, advice):
-    """Catches a loop that has learned nothing and is told no more than its number."""
-    told = authored(SLUG).right.of("learn")[0].function.__globals__["sign_of"](nats)
+@pytest.mark.parametrize(
+    ("first", "n", "last", "steps", "advice"),
+    [
+        (1.2, 12, 0, 90, None),
+        (1.76, 12, 0, 90, "the learning rate"),
+        (2.1, 12, 0, 90, "set to zero before each step"),
+        (6.6, 12, 0, 90, "the shift of the rows"),
+        (0.72, 8, 4.1, 90, "At the first 8 of 12 places it is 0.72, at the others 4.10: were these ever trained"),
+        (0.66, 11, 5.1, 90, "At the first 11 of 12 places it is 0.66, at the others 5.10"),
+        (1.91, 12, 0, 0, "does every round of your loop take one"),
+    ],
+)
+def test_a_surprise_is_told_what_it_is_a_sign_of(first, n, last, steps, advice):
+    """Catches a loop that has learned nothing and is told no more than its number, or is sent to the wrong place."""
+    sign_of = authored(SLUG).right.of("learn")[0].function.__globals__["sign_of"]
+    told = sign_of(np.array(n * [first] + (12 - n) * [last]), steps)
     assert advice in told if advice else told == ""
 
 
@@ -43,6 +57,16 @@ def test_the_size_of_a_small_model():
     in_blocks = sum(p.numel() for name, p in model.named_parameters() if name.startswith("blocks."))
     whole = sum(p.numel() for p in model.parameters())
     assert f"{whole:,} parameters, {whole - in_blocks:,} of them outside" in task("gpt")
+
+
+def test_a_block_that_was_not_brought_is_a_class_of_the_learners_own():
+    """Catches a sentence that calls it a function, or does not say where it comes from."""
+    scope = {"nn": torch.nn}
+    made = "def __init__(self, **sizes):\n        super().__init__()\n        self.blocks = Block(1, 1, 4)"
+    exec(f"class GPT(nn.Module):\n    {made}\n    def forward(self, ids):\n        pass\n", scope)
+    result = evaluate(authored(SLUG).exercise.question("gpt"), partial(call_named, scope), 0, [])
+    assert result.points == 0
+    assert "It is your own, from exercise 07-residual-norm: run bring()" in result.checks[0].message
 
 
 def test_what_the_sentences_cost():

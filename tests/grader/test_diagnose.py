@@ -1,5 +1,6 @@
 """How a result is compared with many known mistakes."""
 
+import pytest
 from clearcheck import WrongSolutions, equals
 from clearcheck.grading import replies as transcript
 
@@ -51,6 +52,37 @@ def test_another_structure_than_the_parts_takes_no_other_check_its_name():
     ]
     result = result_of(lambda x: {"sum": x + 2} if x > 0 else (x + 2,), *checks, wrong=wrong.of("q"))
     assert result.checks[0].diagnosis is None and result.checks[1].diagnosis.message == "You add 2."
+
+
+@pytest.mark.parametrize(
+    ("message", "told"),
+    [
+        ("there is no room for {}", True),
+        ("{} is too much, the limit being {}", True),
+        ("{:,} is too much", True),
+        ("too much", True),
+        ("{} is more than 1500", False),
+    ],
+)
+def test_exceptions_raised_on_purpose_for_other_figures_are_told_apart(message, told):
+    """Would catch a refusal for another reason, whose text says so, told as a known mistake that refuses as well."""
+    wrong = WrongSolutions("q")
+    wrong("You refuse all above 1,000.")(refuses_too_much)
+
+    def answer(x):
+        if x > 1000:
+            raise ValueError(message.format(x, 1000))
+        return x
+
+    check = equals("values", 2, lambda rng: [(1,), (2000,)], lambda x: x)
+    result = result_of(answer, check, wrong=wrong.of("q"))
+    assert (result.checks[0].diagnosis is not None) is told
+
+
+def refuses_too_much(x):
+    if x > 1000:
+        raise ValueError(f"{x} is above 1000")
+    return x
 
 
 def renamed(name, function):

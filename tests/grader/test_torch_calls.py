@@ -10,7 +10,7 @@ from clearcheck.author.torch_arguments import generation_call, small_logits, sma
 from clearcheck.author.torch_loops import learns, obeys_steps, samples_follow
 from clearcheck.grading.evaluate import evaluate
 
-from .torch_asked import SmallModel, asks, nn, optimizer, result_of, said, torch
+from .torch_asked import STRAIGHT, SmallModel, Straight, asks, drawn, module, nn, optimizer, result_of, said, torch
 
 
 def careless(x):
@@ -67,6 +67,15 @@ def test_the_line_is_found_under_a_decorator():
 @torch.no_grad()
 def decorated(x):
     return 1 / 0
+
+
+def test_a_gradient_has_the_name_that_the_task_gives_its_parameter():
+    """Catches a shared weight whose gradient comes under the name by which the module knew it first."""
+    gradients = equals("gradients", 2, lambda rng: [drawn(rng, gives="gradients")], Straight)
+    question = asks(STRAIGHT, gradients)
+    assert result_of(module("self.outer = nn.Linear(d_in, d_out); self.inner = self.outer"), question).points == 5
+    other = module("self.outer = nn.Linear(d_in, d_out); self.inner = nn.Linear(d_in, d_out)")
+    assert result_of(other, question).points == 0
 
 
 def product_of_rows(q, k):

@@ -76,8 +76,11 @@ def tied_rows(rng):
 
 
 def at_the_limits(rng):
-    """Greedy, more than there is to keep, logits of 1e4, and all of them far below 0."""
+    """Greedy, as much as there is to keep and more, logits of 1e4, and all of them far below 0."""
+    rows = draw_rows(rng)
+    V = rows.shape[1]
     return [
+        *((rows, 1.0, top_k, None) for top_k in (V, V + 1, 2 * V - 1)),
         (tied_rows(rng), 0, None, None),
         (tied_rows(rng), 0.0, 3, 0.9),
         (draw_rows(rng), 1.0, 50, 1.0),
@@ -201,67 +204,6 @@ def as_often_written(logits, temperature, top_k=None, top_p=None):
     return result
 
 
-@wrong("Top-p looks at the probabilities from before top-k: scale what top-k has left to sum to 1 first.")
-def top_p_first(logits, temperature, top_k=None, top_p=None):
-    V = logits.shape[1]
-    order = np.argsort(-logits, axis=1, kind="stable")
-    if temperature == 0:
-        return np.eye(V)[order[:, 0]]
-    ranked = np.take_along_axis(logits, order, axis=1)
-    powers = np.exp((ranked - ranked[:, :1]) / temperature)
-    powers = powers / powers.sum(axis=1, keepdims=True)
-    if top_p is not None and top_p < 1:
-        before = np.cumsum(powers, axis=1) - powers
-        powers = np.where(before < top_p, powers, 0)
-    if top_k is not None:
-        powers[:, top_k:] = 0
-    powers = powers / powers.sum(axis=1, keepdims=True)
-    result = np.zeros_like(powers)
-    np.put_along_axis(result, order, powers, axis=1)
-    return result
-
-
-@wrong("What is not kept gets the logit 0, and not the probability 0.")
-def logits_of_zero(logits, temperature, top_k=None, top_p=None):
-    V = logits.shape[1]
-    order = np.argsort(-logits, axis=1, kind="stable")
-    if temperature == 0:
-        return np.eye(V)[order[:, 0]]
-
-    def softmax(z):
-        powers = np.exp(z - z.max(axis=1, keepdims=True))
-        return powers / powers.sum(axis=1, keepdims=True)
-
-    rank = np.argsort(order, axis=1)
-    z = logits / temperature
-    if top_k is not None:
-        z = np.where(rank < top_k, z, 0)
-    if top_p is not None and top_p < 1:
-        p = np.take_along_axis(softmax(z), order, axis=1)
-        z = np.where(np.take_along_axis(np.cumsum(p, axis=1) - p < top_p, rank, axis=1), z, 0)
-    return softmax(z)
-
-
-@wrong("What top-k has left is not scaled to sum to 1 first, so that it may never reach top_p.")
-def never_reached(logits, temperature, top_k=None, top_p=None):
-    V = logits.shape[1]
-    order = np.argsort(-logits, axis=1, kind="stable")
-    if temperature == 0:
-        return np.eye(V)[order[:, 0]]
-    ranked = np.take_along_axis(logits, order, axis=1)
-    powers = np.exp((ranked - ranked[:, :1]) / temperature)
-    powers = powers / powers.sum(axis=1, keepdims=True)
-    if top_k is not None:
-        powers[:, top_k:] = 0
-    if top_p is not None and top_p < 1:
-        last = np.argmax(np.cumsum(powers, axis=1) >= top_p, axis=1)
-        powers = np.where(np.arange(V) <= last[:, None], powers, 0)
-    powers = powers / powers.sum(axis=1, keepdims=True)
-    result = np.zeros_like(powers)
-    np.put_along_axis(result, order, powers, axis=1)
-    return result
-
-
 wrong.edits("""
 # as_often_written
 ## cold_is_greedy: A small temperature counts as 0 for you; the likeliest token gets everything only at 0.
@@ -338,6 +280,13 @@ together.
 + least = powers[:, [top_k - 1]]
 + later = np.arange(V) >= top_k
 + powers = np.where((powers < least) | later, 0, powers)
+## from_the_other_end: top_k may be larger than the vocabulary: V − top_k is then negative, and your slice counts from
+the other end, so that it drops what should stay.
+- powers[:, top_k:] = 0
++ powers[:, ::-1][:, : V - top_k] = 0
+## nothing_left: Where top_k is the whole vocabulary you drop the last 0 tokens; a slice that begins at −0 has them all.
+- powers[:, top_k:] = 0
++ powers[:, -(V - top_k) :] = 0
 ## all_level_with_the_last: Where several tokens are as likely as the last one that top-p needs, you keep them all.
 - powers = np.where(before < top_p, powers, 0)
 + least = np.where(before < top_p, powers, np.inf).min(axis=1, keepdims=True)
@@ -374,6 +323,20 @@ only.
 - if temperature == 0:
 + if temperature == 0 and isinstance(temperature, int):
 # minus_infinity_for_what_goes
+## top_p_first: Top-p looks at the probabilities from before top-k: scale what top-k has left to sum to 1 first.
+- p = shares(z)
++ p = shares(logits / temperature)
+## logits_of_zero: What is not kept gets the logit 0, and not the probability 0.
+- z = np.where(rank < top_k, z, -np.inf)
++ z = np.where(rank < top_k, z, 0)
+- z = np.where(before < top_p, z, -np.inf)
++ z = np.where(before < top_p, z, 0)
+## never_reached: What top-k has left is not scaled to sum to 1 first, so that it may never reach top_p.
+- p = shares(z)
++ p = np.where(rank < (top_k or V), shares(logits / temperature), 0)
+- z = np.where(before < top_p, z, -np.inf)
++ reached = p.sum(axis=1, keepdims=True) >= top_p
++ z = np.where((before < top_p) & (reached | (rank == 0)), z, -np.inf)
 ## minus_ten_thousand: What top-k drops gets the logit −10,000, and all logits of a row may lie below that.
 - z = np.where(rank < top_k, z, -np.inf)
 + z = np.where(rank < top_k, z, -1e4)

@@ -6,6 +6,8 @@ from clearcheck import Inputs, Question, answers_to, equals, holds
 from clearcheck.author.torch_arguments import generation_call, small_logits, small_model
 from clearcheck.author.torch_loops import FAR, SAMPLES, generates_quietly, samples_follow
 
+HOT = 30.0  # a temperature at which tokens are nearly equally likely
+
 
 def greedy_reference(model, ids, n_tokens, length, temperature=1.0):
     """Only for temperature 0."""
@@ -46,47 +48,82 @@ def beyond_the_window(rng):
 
 
 def one_token(temperature, scale=1.0):
+    """Of a model that is not so sure of one token that only this one would come."""
+
     def draw(rng):
-        return drawn(rng, rows=1, prompt=3, n_tokens=1, window=5, temperature=temperature, scale=scale)
+        while True:
+            (plan,) = drawn(rng, rows=1, prompt=3, n_tokens=1, window=5, temperature=temperature, scale=scale)
+            logits = small_logits(plan["model"], plan["arguments"][0])[0, -1]
+            if softmax(logits, 1, 5, temperature or 1).max() < 0.95:
+                return (plan,)
 
     return draw
 
 
 def softmax(logits, n_tokens, length, temperature=1.0):
-    powers = np.exp((logits - logits.max()) / temperature)
-    return powers / powers.sum()
+    powers = np.exp((logits - logits.max(axis=-1, keepdims=True)) / temperature)
+    return powers / powers.sum(axis=-1, keepdims=True)
 
 
 def temperatures(ask, rng):
     """A high one, and low ones, where only logits that lie close together leave a choice."""
     draws = one_token(3.0), one_token(0.4, scale=0.2), one_token(0.05, scale=0.02)
-    return next(filter(None, (samples_follow(draw, softmax)(ask, rng) for draw in draws)), None)
+    told = next(filter(None, (samples_follow(draw, softmax)(ask, rng) for draw in draws)), None)
+    return told or later_tokens(ask, rng)
+
+
+def later_tokens(ask, rng):
+    """After the first new token, too: at a high temperature the logits of what is drawn have the mean of all."""
+    (plan,) = drawn(rng, rows=20, prompt=2, n_tokens=12, temperature=HOT)
+    came = np.asarray(ask(plan))
+    if came.shape != (20, 14):
+        return f"From 20 prompts of 2 tokens 12 more make ids of shape (20, 14); yours have {came.shape}."
+    logits = small_logits(plan["model"], came)[:, 2:-1]
+    p = softmax(logits, 12, 16, HOT)
+    mean = (p * logits).sum(axis=2)
+    off = np.take_along_axis(logits, came[:, 3:, None], axis=2)[..., 0] - mean
+    if abs(off.sum()) > FAR * (p * (logits - mean[..., None]) ** 2).sum() ** 0.5:
+        return f"At a temperature of {HOT:g} later tokens do not come as it makes them: use it for every new token."
+    return None
 
 
 def rows_differ(ask, rng):
     """The same prompt in every row: at a high temperature they are drawn one by one."""
-    (plan,) = drawn(rng, rows=1, prompt=2, n_tokens=12, temperature=30.0)
+    (plan,) = drawn(rng, rows=1, prompt=2, n_tokens=12, temperature=HOT)
     prompt, *rest = plan["arguments"]
     came = np.asarray(ask({**plan, "arguments": (np.repeat(prompt, 8, axis=0), *rest)}))
     if came.shape != (8, 14):
         return f"From 8 prompts of 2 tokens 12 more make ids of shape (8, 14); yours have {came.shape}."
-    if len(np.unique(came, axis=0)) < 8:
+    different = len(np.unique(came, axis=0))
+    if different == 1:
         return "Eight equal prompts were continued in the same way at a high temperature: draw for each row by itself."
+    if (came[:, 3:] == came[:, 2:-1]).mean() > 0.5:
+        return (
+            "At a high temperature most of your new tokens repeat the one before: draw each at that temperature, and "
+            "with random numbers of its own. Leave the seed of the generator alone."
+        )
+    if different < 8:
+        told = "Two of eight equal prompts were continued in the same way at a high temperature"
+        return f"{told}: draw for each row by itself, and every token at that temperature."
     if np.array_equal(came, ask({**plan, "arguments": (np.repeat(prompt, 8, axis=0), *rest), "seed": 1})):
         return "At a high temperature two calls wrote the same texts: leave the seed of the generator alone."
     return its_own_probabilities(ask, rng)
 
 
 def its_own_probabilities(ask, rng):
-    """Many rows with one prompt, and as many with another."""
-    (plan,) = drawn(rng, rows=2, prompt=3, n_tokens=1, temperature=1.0)
-    prompts, *rest = plan["arguments"]
-    came = np.asarray(ask({**plan, "arguments": (np.repeat(prompts, SAMPLES, axis=0), *rest)}))
-    if came.shape != (2 * SAMPLES, 4):
-        return f"From {2 * SAMPLES:,} prompts of 3 tokens one more makes 4 columns; your result has {came.shape}."
-    for logits, tokens in zip(small_logits(plan["model"], prompts)[:, -1], np.split(came[:, -1], 2), strict=True):
-        apart = np.abs(np.bincount(tokens, minlength=11) / SAMPLES - softmax(logits, *rest))
-        if apart.max() > FAR * 0.5 / SAMPLES**0.5:
+    """Many rows with one prompt, and as many with another, which asks for other probabilities."""
+    shares = np.zeros((2, 11))
+    while np.abs(shares[0] - shares[1]).max() < 0.3:
+        (plan,) = drawn(rng, rows=2, prompt=3, n_tokens=1, temperature=1.0)
+        prompts, *rest = plan["arguments"]
+        shares = softmax(small_logits(plan["model"], prompts)[:, -1], *rest)
+    n = SAMPLES // 2
+    came = np.asarray(ask({**plan, "arguments": (np.repeat(prompts, n, axis=0), *rest)}))
+    if came.shape != (2 * n, 4):
+        return f"From {2 * n:,} prompts of 3 tokens one more makes 4 columns; your result has {came.shape}."
+    for p, tokens in zip(shares, np.split(came[:, -1], 2), strict=True):
+        apart = np.abs(np.bincount(tokens, minlength=11) / n - p)
+        if (apart > FAR * (np.maximum(p * (1 - p), 0.02) / n) ** 0.5).any():
             return "Two prompts came in one batch, and the tokens do not follow the probabilities of each by itself."
     return None
 
@@ -191,6 +228,11 @@ wrong.edits("""
 scaling undoes that.
 - p = (logits / temperature).softmax(dim=-1)
 + p = logits.softmax(dim=-1)
+## temperature_for_the_first: Only your first new token is drawn at the temperature; all of them should be.
+- for _ in range(n_tokens):
++ for n in range(n_tokens):
+- p = (logits / temperature).softmax(dim=-1)
++ p = (logits / (1 if n else temperature)).softmax(dim=-1)
 ## each_alike: Every token is drawn with the same probability.
 - p = (logits / temperature).softmax(dim=-1)
 + p = torch.ones_like(logits)
@@ -231,6 +273,10 @@ scaling undoes that.
 ## greedy_by_default: Without a temperature you are greedy; the default is 1.
 - def with_cat(model, ids, n_tokens, length, temperature=1.0):
 + def with_cat(model, ids, n_tokens, length, temperature=0.0):
+## seeded_for_each_token: You seed the generator before each draw, so that all new tokens come from the same random
+numbers.
+  p = (logits / temperature).softmax(dim=-1)
++ torch.manual_seed(0)
 ## seeded: You seed the generator, so that every call draws the same.
 - model.eval()
 + model.eval()

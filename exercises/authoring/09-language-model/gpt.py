@@ -64,9 +64,13 @@ def dropped_in_the_blocks(ask, rng):
         return told
     for silent in ((0, 1), (1,), (0,)):
         still, moving = (ask({**silenced(plan, *silent), "training": training}) for training in (False, True))
+        nothing = still if len(silent) == 2 else nothing
         moves = np.abs(still - moving).max() > 1e-4
         if moves and len(silent) == 2:
             return "With blocks that add nothing, train() mode changes the logits: something is dropped outside them."
+        if len(silent) == 1 and np.abs(still - nothing).max() < 1e-6:
+            told = f"With weights of 0 in blocks[{silent[0]}] alone blocks[{1 - silent[0]}] adds nothing, either"
+            return f"{told}: is each a Block of its own, and used?"
         if not moves and len(silent) == 1:
             return f"With dropout={RATE} in train() mode nothing is dropped in blocks[{1 - silent[0]}]."
     return None
@@ -245,6 +249,10 @@ wrong.edits("""
 ## first_block_alone: Your dropout reaches the first block alone; every block gets it.
 - self.blocks.append(Block(d_model, n_heads, 4 * d_model, dropout, causal=True))
 + self.blocks.append(Block(d_model, n_heads, 4 * d_model, 0.0 if self.blocks else dropout, causal=True))
+## one_object: All your blocks are one and the same object: build a new one for each layer.
+- self.blocks.append(Block(d_model, n_heads, 4 * d_model, dropout, causal=True))
++ again = self.blocks[0] if self.blocks else Block(d_model, n_heads, 4 * d_model, dropout, causal=True)
++ self.blocks.append(again)
 ## small_epsilon: The ε of your last norm is not 0.00001.
 - self.norm = nn.LayerNorm(d_model)
 + self.norm = nn.LayerNorm(d_model, eps=1e-6)

@@ -198,21 +198,6 @@ def as_in_the_museum(logits, ids, lengths):
     return (weights * losses).sum(), weights[:, :, None] * (p - came)
 
 
-@wrong(
-    "One of three is repaired: every prediction counts the same; look at which places are asked, and at what they"
-    " are asked for.",
-    section="common-mistakes",
-)
-def only_weighted_alike(logits, ids, lengths):
-    V = logits.shape[2]
-    asked = ids != V - 1
-    weights = asked / max(asked.sum(), 1)
-    centred = logits - logits.max(axis=2, keepdims=True)
-    log_p = centred - np.log(np.exp(centred).sum(axis=2, keepdims=True))
-    came = np.eye(V)[ids]
-    return -(weights * (log_p * came).sum(axis=2)).sum(), weights[:, :, None] * (np.exp(log_p) - came)
-
-
 @wrong("With large logits your softmax divides infinity by infinity; subtract the largest of each place first.")
 def infinity_by_infinity(logits, ids, lengths):
     T, V = logits.shape[1:]
@@ -325,6 +310,14 @@ are asked, and at how much each of them counts.
 asked for, and at how much each of them counts.
 - weights = asked / asked.sum()
 + weights = asked / asked.sum(axis=1, keepdims=True) / len(ids)
+- came = np.eye(V)[np.roll(ids, -1, axis=1)]
++ came = np.eye(V)[ids]
+## only_weighted_alike [common-mistakes]: One of three is repaired: every prediction counts the same; look at which
+places are asked, and at what they are asked for.
+- asked = np.arange(T) < lengths[:, None] - 1
+- weights = asked / asked.sum()
++ asked = ids != V - 1
++ weights = asked / max(asked.sum(), 1)
 - came = np.eye(V)[np.roll(ids, -1, axis=1)]
 + came = np.eye(V)[ids]
 ## largest_of_the_batch: You subtract the largest logit of the whole batch, so that elsewhere every exponential is

@@ -140,7 +140,7 @@ def damaged_files(ask, rng):
             return f"Your function returns a result for a file that {damage}; it should raise a ValueError."
         kind, text = refusals[damage]
         if kind != "ValueError":
-            return f"For a file that {damage} your function raises {kind}; a ValueError of yours is expected."
+            return f"For a file that {damage} your function raises {kind} ({text}); a ValueError is expected."
         cut = len(content) < 8 + int.from_bytes(content[:8].tobytes(), "little")
         wanted = {"came": len(content)} | ({} if cut else {"should have come": len(whole)})
         for what, number in wanted.items():
@@ -389,6 +389,13 @@ be made 32 bits wide before they are shifted there.
 - header = json.loads(data[8:start])
 + header = json.JSONDecoder().raw_decode(data[8:].decode("utf-8", "ignore"))[0]
 + start = 8 + len(data[8:start].decode("utf-8"))
+## four_bytes_of_length: You take only a part of the length's eight bytes; a damaged file may fill the others.
+- start = 8 + int.from_bytes(data[:8], "little")
++ start = 8 + int.from_bytes(data[:4], "little")
+## last_entry_ends_the_file: You take the end of the header's last entry for that of the file; the order in the header
+need not be the order of the bytes.
+- end = start + max((entry["data_offsets"][1] for entry in header.values()), default=0)
++ end = start + [0, *(entry["data_offsets"][1] for entry in header.values())][-1]
 ## two_bytes_of_length: You take only two of the length's eight bytes; two hold at most 65,535.
 - start = 8 + int.from_bytes(data[:8], "little")
 + start = 8 + int.from_bytes(data[:2], "little")

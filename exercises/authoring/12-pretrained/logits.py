@@ -2,7 +2,7 @@
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, equals, holds
-from clearcheck.author.cases import close, shape_slip
+from clearcheck.author.cases import close
 
 from . import parts
 from .parts import (
@@ -15,7 +15,7 @@ from .parts import (
     ours_from_gpt2,
     softmax,  # noqa: F401 - edits use it
 )
-from .shared import draw_gpt2, draw_sizes_of_gpt2
+from .shared import draw_gpt2, draw_sizes_of_gpt2, logits_slip
 
 
 def gpt2_logits(theirs, config, ids):
@@ -47,15 +47,11 @@ def texts(*settings):
     return lambda rng: [draw_text(rng, **setting) for setting in settings]
 
 
-def logits_slip(found, theirs, ids):
-    name = next(name for name in theirs if name.endswith("wte.weight"))
-    return shape_slip(found, (len(ids), len(theirs[name])))
-
-
 def only_the_past(ask, rng):
     theirs, config, ids = draw_text(rng)
+    tokens = theirs["transformer.wte.weight"]
     found, shorter = ask(theirs, config, ids), ask(theirs, config, ids[:-2].copy())
-    if slip := logits_slip(found, theirs, ids) or logits_slip(shorter, theirs, ids[:-2]):
+    if slip := logits_slip(found, ids, tokens) or logits_slip(shorter, ids[:-2], tokens):
         return slip
     if not close(found[:-2], shorter, 1e-8):
         return "The first tokens alone should get the logits that they have in the whole text, but yours differ."
@@ -76,13 +72,10 @@ def a_word_more(ask, rng):
     """The head is the embedding: an edited vector changes one column of the logits, and the vector itself is read."""
     theirs, config, ids = draw_text(rng)
     word = next(word for word in range(config["vocab_size"]) if word not in ids)
-    found = ask(theirs, config, ids)
-    if slip := logits_slip(found, theirs, ids):
-        return slip
-    longer = {**theirs, "transformer.wte.weight": theirs["transformer.wte.weight"].copy()}
-    longer["transformer.wte.weight"][word] *= 2
-    after = ask(longer, config, ids)
-    if slip := logits_slip(after, theirs, ids):
+    tokens = theirs["transformer.wte.weight"].copy()
+    tokens[word] *= 2
+    found, after = ask(theirs, config, ids), ask({**theirs, "transformer.wte.weight": tokens}, config, ids)
+    if slip := logits_slip(found, ids, tokens) or logits_slip(after, ids, tokens):
         return slip
     others = np.arange(config["vocab_size"]) != word
     if not close(after[:, others], found[:, others], 1e-8):
@@ -247,6 +240,16 @@ norm before it.
 ## stream_normalised_at_attention: The output of attention is added to the normalised stream; the raw one has to go on.
 - x = x + linear(y, w, f"blocks.{i}.out")
 + x = z + linear(y, w, f"blocks.{i}.out")
+## not_scaled: You do not divide the scores by √K.
+  q, k, v = (linear(z, w, f"blocks.{i}.{part}") for part in "qkv")
++ q = q * np.sqrt(q.shape[1] // config["n_head"])
+## scaled_by_the_width: You divide the scores by the root of the model's width; use the width of a head.
+  q, k, v = (linear(z, w, f"blocks.{i}.{part}") for part in "qkv")
++ q = q / np.sqrt(config["n_head"])
+## projection_turned [the-same-numbers-laid-out-otherwise]: The matrix that joins the heads lies the wrong way round;
+being square, it fits either way.
+- x = x + linear(y, w, f"blocks.{i}.out")
++ x = x + y @ w[f"blocks.{i}.out.weight"] + w[f"blocks.{i}.out.bias"]
 ## exact_gelu [which-choice-differs-where]: The activation is always the exact GELU; the configuration of GPT-2 names
 the tanh formula.
 - bend, N = ACTIVATIONS[config["activation_function"]], len(ids)

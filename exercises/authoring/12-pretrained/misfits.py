@@ -59,6 +59,7 @@ def tied(rng):
     cases = []
     for kind in (
         "second",
+        "second in front",
         "equal",
         "both other",
         "one entry",
@@ -82,16 +83,17 @@ def tied(rng):
             tensors["tokens"] = head.T.copy()
         if kind == "transposed":
             head = tensors["tokens"].T.copy()
-        if kind in ("second", "second misshapen"):
-            head = tensors.pop("tokens") if kind == "second" else tensors.pop("tokens").T.copy()
+        if kind.startswith("second"):
+            head = tensors.pop("tokens").T.copy() if kind == "second misshapen" else tensors.pop("tokens")
         if kind == "neither":
             del tensors["tokens"]
         else:
             tensors["head"] = head
         if kind in ("second", "one entry"):
             tensors["norm.gamma"] = tensors.pop("norm.weight")
-        more = {"decoder": "tokens"}  # a weight may have several second names
-        cases.append((shapes, shuffled(rng, tensors), more | ties if kind == "second" else ties | more))
+        more = {"decoder": "tokens"}  # a second name that comes may be the last one or not
+        ties = more | ties if kind in ("second", "second misshapen") else ties | more
+        cases.append((shapes, shuffled(rng, tensors), ties))
     return [*cases, *copies(rng)]
 
 
@@ -358,6 +360,10 @@ the file has it under the second.
 same.
 - came = {ties.get(name, name) for name in tensors}
 + came = {ties.get(n, n) for n in tensors if tensors[n].shape == shapes.get(ties.get(n, n))}
+## misshapen_has_not_come [one-matrix-two-uses]: You list a weight as missing that came misshapen under a second name;
+something came for it all the same.
+- came = {ties.get(name, name) for name in tensors}
++ came = {ties.get(n, n) for n in tensors if n not in ties or tensors[n].shape == shapes.get(ties[n])}
 ## sides_exchanged: You swap missing and unexpected: missing is what the model has and the file lacks.
           found["unequal"].append(name)
 + found["missing"], found["unexpected"] = found["unexpected"], found["missing"]

@@ -30,15 +30,26 @@ def scores(rng):
     """Also in train() mode, with vectors so short that ε shows in the last norm, and texts of several lengths."""
     given = {"rows": 3, "training": True}, {"tokens": 1}, {"n_layers": 1, "tokens": 11}
     more = {"d_model": 20, "n_heads": 5, "n_vocab": 29}, {"n_layers": 0, "embedding": 0.004}
+    (bent,) = drawn(rng, n_layers=1)  # where the exact GELU and the tanh formula are some per cent apart
+    bent["weights"]["blocks.0.up.bias"][:] = -2.3
+    bent["weights"]["blocks.0.down.weight"] *= 1e3
     (several,) = drawn(rng, n_layers=1)
     ids = several["calls"][0][0]
     several["calls"] = [(ids[:, :tokens].copy(),) for tokens in (4, 6, 1)]
-    return [*(drawn(rng, **one) for one in (*given, *more)), (several,)]
+    return [*(drawn(rng, **one) for one in (*given, *more)), (several,), (bent,)]
 
 
 def sharp(rng):
-    """Queries and keys so large that a softmax of the wrong axis or scale, or a late mask, is far off."""
-    return [drawn(rng, scale=4.0, tokens=9), drawn(rng, scale=4.0, n_heads=1, tokens=7)]
+    """Queries and keys so large that a softmax of the wrong axis or scale, or a late mask, is far off.
+
+    In one layer, since the next would make rounding errors as large. At last the scores of later tokens are above
+    20,000, and a mask that takes less off them does not hide them.
+    """
+    (ahead,) = drawn(rng, tokens=3, n_layers=1)
+    bias = ahead["weights"]["blocks.0.qkv.bias"].reshape(3, 3, 2, 4)  # query, key and value; heads; halves
+    bias[0, :, 0, 0], bias[1, :, 1, 0] = 300.0, -300.0
+    settings = {"tokens": 9}, {"n_heads": 1, "tokens": 7}
+    return [*(drawn(rng, scale=4.0, n_layers=1, **one) for one in settings), (ahead,)]
 
 
 def gradients(rng):
@@ -122,8 +133,8 @@ class WithAHead(nn.Module):
     def __init__(self, n_vocab, d_model, n_heads, n_layers):
         super().__init__()
         self.n_heads = n_heads
-        self.tokens, self.head = nn.Embedding(n_vocab, d_model), nn.Linear(d_model, n_vocab, bias=False)
-        self.head.weight = self.tokens.weight
+        self.head, self.tokens = nn.Linear(d_model, n_vocab, bias=False), nn.Embedding(n_vocab, d_model)
+        self.tokens.weight = self.head.weight
         sizes = {"qkv": (1, 3), "out": (1, 1), "up": (1, 4), "down": (4, 1)}
         layers = [{n: nn.Linear(a * d_model, b * d_model) for n, (a, b) in sizes.items()} for _ in range(n_layers)]
         norms = [{f"norm_{place}": nn.LayerNorm(d_model) for place in (1, 2)} for _ in range(n_layers)]
@@ -215,6 +226,10 @@ queries come first, then all keys, then all values.
 + table = q @ k.mT
 ## no_mask: Your tokens look at later ones.
 - table = table.masked_fill(later, -torch.inf)
+## too_little_taken_off: You take a number off the scores of later tokens that is too small: it does not hide large
+scores.
+- table = table.masked_fill(later, -torch.inf)
++ table = table - 1e4 * later
 ## mask_turned: The mask lies on its side: a token looks at itself and at later ones.
 - later = torch.ones_like(table, dtype=torch.bool).triu(1)
 + later = torch.ones_like(table, dtype=torch.bool).tril(-1)
@@ -236,6 +251,9 @@ queries come first, then all keys, then all values.
 ## no_second_norm: Your feed-forward layer reads the stream unnormalised.
 - x = x + block["down"](F.gelu(block["up"](block["norm_2"](x))))
 + x = x + block["down"](F.gelu(block["up"](x)))
+## tanh_formula [which-choice-differs-where]: You use the tanh formula of the GELU; here it is the exact one.
+- x = x + block["down"](F.gelu(block["up"](block["norm_2"](x))))
++ x = x + block["down"](F.gelu(block["up"](block["norm_2"](x)), approximate="tanh"))
 ## relu [which-slip-would-you-notice]: You use ReLU; this model has GELU.
 - x = x + block["down"](F.gelu(block["up"](block["norm_2"](x))))
 + x = x + block["down"](F.relu(block["up"](block["norm_2"](x))))

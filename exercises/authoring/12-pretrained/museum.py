@@ -2,7 +2,7 @@
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, equals, holds
-from clearcheck.author.cases import close, draw_sizes, shape_slip
+from clearcheck.author.cases import close, draw_sizes
 
 from . import parts
 from .parts import (
@@ -14,7 +14,7 @@ from .parts import (
     norm,
     softmax,
 )
-from .shared import HEADS, HIDDEN, PLACES, WORDS
+from .shared import HEADS, HIDDEN, PLACES, WORDS, logits_slip
 
 
 def bert_logits(w, config, ids, types, real):
@@ -71,18 +71,11 @@ def questions(*settings):
     return lambda rng: [draw_question(rng, **setting) for setting in settings]
 
 
-def table_slip(found, args):
-    return shape_slip(found, (len(args[2]), len(args[0]["tokens"])))
-
-
 def both_types(ask, rng):
     """Types swapped together with their vectors change nothing; swapped alone they change everything."""
     w, config, ids, types, real = args = draw_question(rng, second=True)
-    found = ask(*args)
-    if slip := table_slip(found, args):
-        return slip
-    other = ask(w, config, ids, 1 - types, real)
-    if slip := table_slip(other, args):
+    found, other = ask(*args), ask(w, config, ids, 1 - types, real)
+    if slip := logits_slip(found, ids, w["tokens"]) or logits_slip(other, ids, w["tokens"]):
         return slip
     if close(other, found, 1e-6):
         return "With the two parts of the sentence exchanged in `types` the logits must change, but yours do not."
@@ -97,7 +90,7 @@ def padding_is_nothing(ask, rng):
         w, config, ids, types, real = args = draw_question(rng, n_padding=3, **options)
         N = int(real.sum())
         found, alone = ask(*args), ask(w, config, ids[:N].copy(), types[:N].copy(), real[:N].copy())
-        if slip := table_slip(found, args) or table_slip(alone, (w, config, ids[:N])):
+        if slip := logits_slip(found, ids, w["tokens"]) or logits_slip(alone, ids[:N], w["tokens"]):
             return slip
         if not close(found[:N], alone, 1e-8):
             off = np.abs(found[:N] - alone).max()
@@ -231,44 +224,20 @@ def as_often_written(w, config, ids, types, real):
     return y @ w["tokens"].T + w["head.bias"]
 
 
-@wrong("10,000 is taken off the scores of padding; where scores are in the tens of thousands that does not hide it.")
-def too_little_taken_off(w, config, ids, types, real):
-    eps, bend = config["layer_norm_eps"], ACTIVATIONS[config["hidden_act"]]
-    x = w["tokens"][ids] + w["positions"][: len(ids)] + w["types"][types]
-    x = norm(x, w, "norm", eps)
-    for i in range(config["num_hidden_layers"]):
-        q, k, v = (linear(x, w, f"blocks.{i}.{part}") for part in "qkv")
-        heads = []
-        for q_h, k_h, v_h in zip(*(np.split(m, config["num_attention_heads"], axis=1) for m in (q, k, v)), strict=True):
-            heads.append(softmax(q_h @ k_h.T / np.sqrt(q_h.shape[1]) - 10_000 * ~real) @ v_h)
-        y = np.concatenate(heads, axis=1)
-        x = norm(x + linear(y, w, f"blocks.{i}.out"), w, f"blocks.{i}.norm_1", eps)
-        y = bend(linear(x, w, f"blocks.{i}.up"))
-        x = norm(x + linear(y, w, f"blocks.{i}.down"), w, f"blocks.{i}.norm_2", eps)
-    y = bend(linear(x, w, "transform"))
-    y = norm(y, w, "transform_norm", eps)
-    return y @ w["tokens"].T + w["head.bias"]
-
-
-@wrong("The norms of the blocks stand first, as in GPT-2; in BERT they come after each half.")
-def norm_first(w, config, ids, types, real):
-    eps, bend = config["layer_norm_eps"], ACTIVATIONS[config["hidden_act"]]
-    may_look = np.ones((len(ids), len(ids)), dtype=bool) & real
-    x = w["tokens"][ids] + w["positions"][: len(ids)] + w["types"][types]
-    x = norm(x, w, "norm", eps)
-    for i in range(config["num_hidden_layers"]):
-        z = norm(x, w, f"blocks.{i}.norm_1", eps)
-        q, k, v = (linear(z, w, f"blocks.{i}.{part}") for part in "qkv")
-        y = attend(q, k, v, config["num_attention_heads"], may_look)
-        x = x + linear(y, w, f"blocks.{i}.out")
-        y = bend(linear(norm(x, w, f"blocks.{i}.norm_2", eps), w, f"blocks.{i}.up"))
-        x = x + linear(y, w, f"blocks.{i}.down")
-    y = bend(linear(x, w, "transform"))
-    y = norm(y, w, "transform_norm", eps)
-    return y @ w["tokens"].T + w["head.bias"]
-
-
 wrong.edits("""
+# settings_first
+## norm_first: The norms of the blocks stand first, as in GPT-2; in BERT they come after each half.
+- q, k, v = linear(x, w, block + "q"), linear(x, w, block + "k"), linear(x, w, block + "v")
++ q, k, v = (linear(norm(x, w, block + "norm_1", eps), w, block + part) for part in "qkv")
+- x = norm(x + linear(y, w, block + "out"), w, block + "norm_1", eps)
+- x = norm(x + linear(activation(linear(x, w, block + "up")), w, block + "down"), w, block + "norm_2", eps)
++ x = x + linear(y, w, block + "out")
++ x = x + linear(activation(linear(norm(x, w, block + "norm_2", eps), w, block + "up")), w, block + "down")
+# attention_by_hand
+## too_little_taken_off: 10,000 is taken off the scores of padding; where scores are in the tens of thousands that does
+not hide it.
+- scores[:, :, ~real] = -np.inf
++ scores[:, :, ~real] -= 10_000
 # as_often_written
 ## museum_piece: This is the museum piece as it was.
 - eps, bend = config["layer_norm_eps"], ACTIVATIONS[config["hidden_act"]]
@@ -324,6 +293,12 @@ configuration.
 + x = norm(x + linear(y, w, f"blocks.{i}.out"), w, f"blocks.{i}.norm_1", 1e-5)
 - x = norm(x + linear(y, w, f"blocks.{i}.down"), w, f"blocks.{i}.norm_2", eps)
 + x = norm(x + linear(y, w, f"blocks.{i}.down"), w, f"blocks.{i}.norm_2", 1e-5)
+## padding_sees_itself: You let padding look at itself; nobody may look at padding, padding included.
+- may_look = np.ones((len(ids), len(ids)), dtype=bool) & real
++ may_look = real | np.eye(len(ids), dtype=bool)
+## padding_sees_everything: You let padding look at everything; nobody may look at padding, padding included.
+- may_look = np.ones((len(ids), len(ids)), dtype=bool) & real
++ may_look = real | ~real[:, None]
 ## padding_asks_nothing: Your mask hides rows: padding sees nothing, which is NaN, and everyone still looks at padding.
 - may_look = np.ones((len(ids), len(ids)), dtype=bool) & real
 + may_look = np.ones((len(ids), len(ids)), dtype=bool) & real[:, None]
@@ -332,7 +307,7 @@ configuration.
 + may_look = np.ones((len(ids), len(ids)), dtype=bool) & real & real[:, None]
 ## true_hides: You read True as padding; here it says that the token is real.
 - may_look = np.ones((len(ids), len(ids)), dtype=bool) & real
-+ may_look = np.ones((len(ids), len(ids)), dtype=bool) & (~real if not real.all() else real)
++ may_look = ~real
 ## padding_set_to_zero [which-slip-would-you-notice]: Keys and values of padding are set to zero, but a score of 0 still
 takes its share of the weight.
 - may_look = np.ones((len(ids), len(ids)), dtype=bool) & real

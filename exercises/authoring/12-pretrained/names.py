@@ -185,72 +185,28 @@ def as_often_written(theirs):
     return ours
 
 
-@wrong(
-    "Wherever a matrix is not square you turn it, and where it is you do not: no shape can decide that.",
-    section="a-file-that-almost-fits",
-)
-def shape_decides(theirs):
-    plain = {name.removeprefix("transformer."): array for name, array in theirs.items()}
-    ours = {"tokens": plain["wte.weight"], "positions": plain["wpe.weight"]}
-    n_blocks = 1 + max(int(name.split(".")[1]) for name in plain if name.startswith("h."))
-    for kind in ("weight", "bias"):
-        ours[f"norm.{kind}"] = plain[f"ln_f.{kind}"]
-        for i in range(n_blocks):
-            ours[f"blocks.{i}.norm_1.{kind}"] = plain[f"h.{i}.ln_1.{kind}"]
-            ours[f"blocks.{i}.norm_2.{kind}"] = plain[f"h.{i}.ln_2.{kind}"]
-            joined = plain[f"h.{i}.attn.c_attn.{kind}"].T
-            for part, third in zip("qkv", np.split(joined, 3), strict=True):
-                ours[f"blocks.{i}.{part}.{kind}"] = third
-            for mine, its in (("out", "attn.c_proj"), ("up", "mlp.c_fc"), ("down", "mlp.c_proj")):
-                array = plain[f"h.{i}.{its}.{kind}"]
-                square = array.ndim == 2 and array.shape[0] == array.shape[1]
-                ours[f"blocks.{i}.{mine}.{kind}"] = array if square else array.T
-    return ours
-
-
-@wrong(
-    "The matrices are copied as they are, input × output; ours are output × input.",
-    section="the-same-numbers-laid-out-otherwise",
-)
-def nothing_turned(theirs):
-    plain = {name.removeprefix("transformer."): array for name, array in theirs.items()}
-    ours = {"tokens": plain["wte.weight"], "positions": plain["wpe.weight"]}
-    n_blocks = 1 + max(int(name.split(".")[1]) for name in plain if name.startswith("h."))
-    for kind in ("weight", "bias"):
-        ours[f"norm.{kind}"] = plain[f"ln_f.{kind}"]
-        for i in range(n_blocks):
-            ours[f"blocks.{i}.norm_1.{kind}"] = plain[f"h.{i}.ln_1.{kind}"]
-            ours[f"blocks.{i}.norm_2.{kind}"] = plain[f"h.{i}.ln_2.{kind}"]
-            joined = plain[f"h.{i}.attn.c_attn.{kind}"]
-            for part, third in zip("qkv", np.split(joined, 3, axis=-1), strict=True):
-                ours[f"blocks.{i}.{part}.{kind}"] = third
-            ours[f"blocks.{i}.out.{kind}"] = plain[f"h.{i}.attn.c_proj.{kind}"]
-            ours[f"blocks.{i}.up.{kind}"] = plain[f"h.{i}.mlp.c_fc.{kind}"]
-            ours[f"blocks.{i}.down.{kind}"] = plain[f"h.{i}.mlp.c_proj.{kind}"]
-    return ours
-
-
-@wrong("You count our blocks from 1; count from 0.")
-def counted_from_one(theirs):
-    plain = {name.removeprefix("transformer."): array for name, array in theirs.items()}
-    ours = {"tokens": plain["wte.weight"], "positions": plain["wpe.weight"]}
-    n_blocks = 1 + max(int(name.split(".")[1]) for name in plain if name.startswith("h."))
-    for kind in ("weight", "bias"):
-        ours[f"norm.{kind}"] = plain[f"ln_f.{kind}"]
-        for i in range(n_blocks):
-            ours[f"blocks.{i + 1}.norm_1.{kind}"] = plain[f"h.{i}.ln_1.{kind}"]
-            ours[f"blocks.{i + 1}.norm_2.{kind}"] = plain[f"h.{i}.ln_2.{kind}"]
-            joined = plain[f"h.{i}.attn.c_attn.{kind}"].T
-            for part, third in zip("qkv", np.split(joined, 3), strict=True):
-                ours[f"blocks.{i + 1}.{part}.{kind}"] = third
-            ours[f"blocks.{i + 1}.out.{kind}"] = plain[f"h.{i}.attn.c_proj.{kind}"].T
-            ours[f"blocks.{i + 1}.up.{kind}"] = plain[f"h.{i}.mlp.c_fc.{kind}"].T
-            ours[f"blocks.{i + 1}.down.{kind}"] = plain[f"h.{i}.mlp.c_proj.{kind}"].T
-    return ours
-
-
 wrong.edits("""
+# by_pattern
+## counted_from_one: You count our blocks from 1; count from 0.
+  pieces = name.split(".")
++ pieces[1] = str(int(pieces[1]) + 1) if pieces[0] == "h" else pieces[1]
 # as_often_written
+## shape_decides [a-file-that-almost-fits]: Wherever a matrix is not square you turn it, and where it is you do not: no
+shape can decide that.
+- plain = {name.removeprefix("transformer."): array for name, array in theirs.items()}
++ plain = {n.removeprefix("transformer."): a.T if len(set(a.shape)) == 1 else a for n, a in theirs.items()}
+## nothing_turned [the-same-numbers-laid-out-otherwise]: The matrices are copied as they are, input × output; ours are
+output × input.
+- plain = {name.removeprefix("transformer."): array for name, array in theirs.items()}
++ plain = {name.removeprefix("transformer."): a.T if ".c_" in name else a for name, a in theirs.items()}
+- for part, third in zip("qkv", np.split(joined, 3), strict=True):
++ for part, third in zip("qkv", np.split(joined, 3, axis=-1), strict=True):
+## reshaped [the-same-numbers-laid-out-otherwise]: You cut c_attn by `reshape`, which takes the numbers row after row;
+the three parts stand side by side in every row.
+- joined = plain[f"h.{i}.attn.c_attn.{kind}"].T
+- for part, third in zip("qkv", np.split(joined, 3), strict=True):
++ joined = plain[f"h.{i}.attn.c_attn.{kind}"]
++ for part, third in zip("qkv", joined.reshape(3, *joined.shape[:-1], -1).swapaxes(1, -1), strict=True):
 ## square_not_turned [a-file-that-almost-fits]: The matrix that joins the heads is copied as it is, since it fits; it
 has to be turned like the others.
 - ours[f"blocks.{i}.out.{kind}"] = plain[f"h.{i}.attn.c_proj.{kind}"].T

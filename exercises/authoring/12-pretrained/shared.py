@@ -1,7 +1,7 @@
 """Checks of exercise 12: files made byte by byte, weights all at random, sizes of which none divides another."""
 
 import numpy as np
-from clearcheck.author.cases import draw_sizes
+from clearcheck.author.cases import draw_sizes, shape_slip
 
 HEADS = (3, 4, 5)  # heads and their widths, small enough for models of many blocks
 
@@ -46,3 +46,11 @@ def draw_gpt2(rng, sizes, prefix="transformer.", masks=False, gain=1.0):
     if masks:
         named["lm_head.weight"] = theirs["wte.weight"].copy()
     return {str(name): named[name] for name in rng.permutation(list(named))}
+
+
+def logits_slip(found, ids, tokens):
+    """Not a table of finite numbers with a row for each id and a column for each word."""
+    if slip := shape_slip(found, (len(ids), len(tokens))):
+        return slip
+    finite = np.isfinite(found).all()
+    return None if finite else "Some of your logits are nan or inf; a finite number is expected in every place."

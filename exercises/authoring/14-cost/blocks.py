@@ -202,80 +202,17 @@ def as_often_written(Q, blocks, causal):
     return V @ e / e.sum(axis=0), m + np.log(e.sum(axis=0))
 
 
-@wrong("You average the outputs of the blocks as if all weighed the same; their denominators are the weights.")
-def mean_of_the_outputs(Q, blocks, causal):
-    K, _ = (np.concatenate(parts, axis=1) for parts in zip(*blocks, strict=True))
-    C, N = K.T @ Q / np.sqrt(len(Q)), Q.shape[1]
-    if causal:
-        C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -np.inf)
-    m = C.max(axis=0)
-    L = m + np.log(np.exp(C - m).sum(axis=0))
-    outputs, first = [], 0
-    for keys, values in blocks:
-        part = C[first : first + keys.shape[1]]
-        e = np.exp(part - np.maximum(part.max(axis=0), -1e300))
-        outputs.append(values @ e / np.maximum(e.sum(axis=0), 1e-300))
-        first += keys.shape[1]
-    return np.mean(outputs, axis=0), L
-
-
-@wrong("You weight the outputs of the blocks by the numbers of their sources; their denominators are the weights.")
-def weighted_by_size(Q, blocks, causal):
-    K, _ = (np.concatenate(parts, axis=1) for parts in zip(*blocks, strict=True))
-    C, N = K.T @ Q / np.sqrt(len(Q)), Q.shape[1]
-    if causal:
-        C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -np.inf)
-    m = C.max(axis=0)
-    L = m + np.log(np.exp(C - m).sum(axis=0))
-    outputs, first = [], 0
-    for keys, values in blocks:
-        part = C[first : first + keys.shape[1]]
-        e = np.exp(part - np.maximum(part.max(axis=0), -1e300))
-        outputs.append(values @ e / np.maximum(e.sum(axis=0), 1e-300))
-        first += keys.shape[1]
-    sizes = [keys.shape[1] for keys, _ in blocks]
-    return np.average(outputs, axis=0, weights=sizes), L
-
-
-@wrong("The old sums are not shrunk when a later block has a larger score.", section="what-to-remember-of-a-block")
-def never_shrunk(Q, blocks, causal):
-    K, _ = (np.concatenate(parts, axis=1) for parts in zip(*blocks, strict=True))
-    C, N = K.T @ Q / np.sqrt(len(Q)), Q.shape[1]
-    if causal:
-        C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -np.inf)
-    m, sums, products, first = np.full(N, -np.inf), 0.0, 0.0, 0
-    for keys, values in blocks:
-        part = C[first : first + keys.shape[1]]
-        m = np.maximum(m, part.max(axis=0))
-        e = np.exp(part - np.maximum(m, -1e300))
-        sums, products = sums + e.sum(axis=0), products + values @ e
-        first += keys.shape[1]
-    return products / sums, m + np.log(sums)
-
-
-@wrong(
-    "A block that a target may not see at all has no largest score: you subtract −∞ from −∞ there.",
-    section="what-to-remember-of-a-block",
-)
-def hidden_blocks_undefined(Q, blocks, causal):
-    K, _ = (np.concatenate(parts, axis=1) for parts in zip(*blocks, strict=True))
-    C, N = K.T @ Q / np.sqrt(len(Q)), Q.shape[1]
-    if causal:
-        C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -np.inf)
-    parts, first = [], 0
-    for keys, values in blocks:
-        part = C[first : first + keys.shape[1]]
-        m = part.max(axis=0)
-        e = np.exp(part - m)
-        parts.append((m, e.sum(axis=0), values @ e))
-        first += keys.shape[1]
-    top = np.max([m for m, _, _ in parts], axis=0)
-    sums = sum(np.exp(m - top) * total for m, total, _ in parts)
-    products = sum(np.exp(m - top) * product for m, _, product in parts)
-    return products / sums, top + np.log(sums)
-
-
 wrong.edits("""
+# softmax_of_the_parts
+## mean_of_the_outputs: You average the outputs of the blocks as if all weighed the same; their denominators are the
+weights.
+- return sum(np.exp(part - L) * Y for part, Y in zip(logs, outputs, strict=True)), L
++ return np.mean(outputs, axis=0), L
+## weighted_by_size: You weight the outputs of the blocks by the numbers of their sources; their denominators are the
+weights.
+- return sum(np.exp(part - L) * Y for part, Y in zip(logs, outputs, strict=True)), L
++ return np.average(outputs, axis=0, weights=[keys.shape[1] for keys, _ in blocks]), L
+
 # as_often_written
 ## without_the_last [common-mistakes]: The last block is missing from your result.
 - m = C.max(axis=0)
@@ -362,7 +299,8 @@ mask goes on.
 ## scaled_by_the_values: You divide the scores by the root of the width of the values; it is the width of the keys.
 - C, N = K.T @ Q / np.sqrt(len(Q)), Q.shape[1]
 + C, N = K.T @ Q / np.sqrt(len(V)), Q.shape[1]
-## largest_score_from_zero: Your largest score begins at 0; where all scores are far below, every exponential vanishes.
+## largest_score_from_zero: Your largest score begins at a fixed number; where all scores are far below it, every
+exponential vanishes.
 - m = C.max(axis=0)
 + m = C.max(axis=0, initial=0)
 ## largest_may_be_hidden: The largest score that you subtract may be that of a hidden source; then every exponential of
@@ -377,6 +315,15 @@ the visible ones vanishes.
 + C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -1e4)
 
 # block_by_block
+## never_shrunk [what-to-remember-of-a-block]: The old sums are not shrunk when a later block has a larger score.
+- sums = shrink * sums + factor * e.sum(axis=0)
+- products = shrink * products + factor * (values @ e)
++ sums = sums + factor * e.sum(axis=0)
++ products = products + factor * (values @ e)
+## hidden_blocks_undefined [what-to-remember-of-a-block]: A block that a target may not see at all has no largest score:
+you subtract −∞ from −∞ there.
+- e = np.exp(C - np.maximum(own, -1e300))
++ e = np.exp(C - own)
 ## added_as_they_are [what-to-remember-of-a-block]: You add the sums of the blocks as they are, though each was measured
 from a largest score of its own.
 - sums = shrink * sums + factor * e.sum(axis=0)

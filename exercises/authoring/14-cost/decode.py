@@ -18,17 +18,20 @@ def decode_step(P, M, H, K, G, N, b, B, rho, beta, limit):
     }
 
 
-def drawn(rng, busy=False, crowded=None):
+def drawn(rng, busy=False, crowded=None, turns=None, B=None):
     """Sizes and a machine; with `busy` many sequences with short texts, so that arithmetic is what takes the time.
 
-    `crowded` says how many sequences the limit has room for, and a part of one more.
+    `crowded` says how many sequences the limit has room for, and a part of one more; `turns`, from how many sequences
+    on arithmetic takes longer than fetching.
     """
     M, G, share, K = (int(rng.choice(sizes)) for sizes in ((20, 28, 36), (2, 3, 5), (4, 7), (48, 80, 112)))
     H, b = G * share, int(rng.choice([1, 2]))
     P = float(M * 12 * (H * K) ** 2)
     rho, beta = float(rng.uniform(1, 4)) * 1e14, float(rng.uniform(1, 4)) * 1e12
     N = int(rng.integers(20, 60)) if busy else int(rng.integers(1500, 9000))
-    B = int(rng.integers(700, 900)) if busy else int(rng.integers(3, 40))
+    B = B or (int(rng.integers(700, 900)) if busy else int(rng.integers(3, 40)))
+    if turns:
+        beta = rho * (b * P / turns + 2 * b * M * G * K * N) / (2 * P + 4 * M * H * K * N)
     crowded = int(rng.integers(5, 300)) if crowded is None else crowded
     more = decode_step(P, M, H, K, G, N, b, crowded + 0.5, rho, beta, 1.0)["seconds"]
     return P, M, H, K, G, N, b, B, rho, beta, more
@@ -46,13 +49,14 @@ def both_sides(rng):
 
 def limits(rng):
     """Room for some by memory, for some by arithmetic, for one, for none, since not even the weights come in time, and
-    for exactly three.
+    for exactly three; then steps that memory holds up, and arithmetic the limit, and the other way round.
     """
     cases = [drawn(rng, crowded=33), drawn(rng, busy=True, crowded=1200), drawn(rng, crowded=1)]
     *sizes, rho, beta, _ = drawn(rng)
     weights = sizes[6] * sizes[0] / beta
     by_hand = 100.0, 1, 4, 2, 2, 5, 2, 3, 72.0, 100.0, 15.0
-    return [*cases, (*sizes, rho, beta, 0.6 * weights), by_hand]
+    across = [drawn(rng, True, 1200, turns=200, B=3), drawn(rng, True, 20, turns=200)]
+    return [*cases, (*sizes, rho, beta, 0.6 * weights), by_hand, *across]
 
 
 def known_models(rng):
@@ -209,6 +213,10 @@ the longer one.
 ## arithmetic_alone: For `most` you look at arithmetic alone; with long texts the memory is the limit.
 - "most": max(0, int(min(by_arithmetic, by_memory))),
 + "most": max(0, int(by_arithmetic)),
+## bound_of_this_step: For `most` you look only at what holds up the step of B sequences; with another number of
+sequences it can be the other side.
+- "most": max(0, int(min(by_arithmetic, by_memory))),
++ "most": max(0, int(by_memory if moved / beta > flops / rho else by_arithmetic)),
 ## below_none: Where not even the weights come in time, `most` is 0 and not less.
 - "most": max(0, int(min(by_arithmetic, by_memory))),
 + "most": int(np.floor(min(by_arithmetic, by_memory))),

@@ -178,6 +178,9 @@ wrong.edits("""
 ## intensity_for_bandwidth: Your β is the highest intensity, in FLOPs per byte; a rate in bytes a second is asked for.
 - rho, beta = rate.max(), (rate / ratio).max()
 + rho, beta = rate.max(), ratio.max()
+## lowest_intensity: Your β is the lowest intensity, in FLOPs per byte; the slope of the roof is in bytes a second.
+- rho, beta = rate.max(), (rate / ratio).max()
++ rho, beta = rate.max(), ratio.min()
 ## sides_turned_round: Memory-bound is what stands left of the corner of the roof; yours stands right of it.
 - "memory_bound": rho / beta > ratio,
 + "memory_bound": rho / beta < ratio,

@@ -154,16 +154,6 @@ def as_often_written(m_1, l_1, O_1, m_2, l_2, O_2):
     return m, s_1 * l_1 + s_2 * l_2, s_1 * O_1 + s_2 * O_2
 
 
-@wrong("Your factors have the wrong sign: a part with smaller scores has to shrink, and yours grows.")
-def factors_upside_down(m_1, l_1, O_1, m_2, l_2, O_2):
-    m = np.maximum(m_1, m_2)
-    s_1, s_2 = (
-        np.exp(np.where(np.isneginf(m), 0.0, m) - np.where(np.isneginf(m_1), 0.0, m_1)),
-        np.exp(np.where(np.isneginf(m), 0.0, m) - np.where(np.isneginf(m_2), 0.0, m_2)),
-    )
-    return m, s_1 * l_1 + s_2 * l_2, s_1 * O_1 + s_2 * O_2
-
-
 @wrong("An `if` decides once for all targets; here each target has maxima of its own.")
 def one_decision(m_1, l_1, O_1, m_2, l_2, O_2):
     if m_1 > m_2:
@@ -211,6 +201,9 @@ factor explodes.
 + level = np.maximum(m, -1e4)
 
 # as_often_written
+## factors_upside_down: Your factors have the wrong sign: a part with smaller scores has to shrink, and yours grows.
+- s_1, s_2 = np.exp(m_1 - top), np.exp(m_2 - top)
++ s_1, s_2 = np.exp(top - m_1), np.exp(top - m_2)
 ## only_the_sums_corrected: You correct l and leave O as it was; both were measured from the same score.
 - return m, s_1 * l_1 + s_2 * l_2, s_1 * O_1 + s_2 * O_2
 + return m, s_1 * l_1 + s_2 * l_2, O_1 + O_2

@@ -204,35 +204,21 @@ def as_often_written_too(Q, pool_K, pool_V, tables, lengths):
     return outputs
 
 
-@wrong("You average the outputs of the pages as if all pages weighed the same.", section="merging-is-attention")
-def mean_of_the_pages(Q, pool_K, pool_V, tables, lengths):
-    share, R = Q.shape[1] // pool_K.shape[1], pool_K.shape[3]
-    outputs = np.zeros((*Q.shape[:2], pool_V.shape[2]))
-    for i, h in np.ndindex(*Q.shape[:2]):
-        parts = []
-        for place, page in enumerate(tables[i]):
-            used = slice(0, min(R, lengths[i] - place * R))
-            K, V = pool_K[page, h // share][:, used], pool_V[page, h // share][:, used]
-            scores = Q[i, h] @ K / np.sqrt(Q.shape[2])
-            e = np.exp(scores - scores.max())
-            parts.append(V @ e / e.sum())
-        outputs[i, h] = np.mean(parts, axis=0)
-    return outputs
-
-
-@wrong("A reshape pours the pages out in the order of memory; the axis of pages has to move beside the tokens.")
-def pages_poured_out(Q, pool_K, pool_V, tables, lengths):
-    share = Q.shape[1] // pool_K.shape[1]
-    outputs = np.zeros((*Q.shape[:2], pool_V.shape[2]))
-    for i, h in np.ndindex(*Q.shape[:2]):
-        K, V = (pool[tables[i]][:, h // share].reshape(pool.shape[2], -1) for pool in (pool_K, pool_V))
-        scores = Q[i, h] @ K[:, : lengths[i]] / np.sqrt(Q.shape[2])
-        e = np.exp(scores - scores.max())
-        outputs[i, h] = V[:, : lengths[i]] @ e / e.sum()
-    return outputs
-
-
 wrong.edits("""
+# page_after_page
+## mean_of_the_pages [merging-is-attention]: You average the outputs of the pages as if all pages weighed the same.
+- higher = max(m, c.max())
++ higher = c.max()
+- product = shrink * product + pool_V[page, g, :, :used] @ e
+- m, total = higher, shrink * total + e.sum()
++ product = product + pool_V[page, g, :, :used] @ e / e.sum()
++ m, total = higher, total + 1
+## never_shrunk [merging-is-attention]: The sums of the pages before are not shrunk when a page has a larger score.
+- product = shrink * product + pool_V[page, g, :, :used] @ e
+- m, total = higher, shrink * total + e.sum()
++ product = product + pool_V[page, g, :, :used] @ e
++ m, total = higher, total + e.sum()
+
 # as_often_written
 ## largest_from_zero: Your largest score is never below 0; where all scores are, every exponential vanishes.
 - e = np.exp(scores - scores.max())
@@ -295,6 +281,9 @@ full.
 ## scaled_by_the_page: You divide the scores by the root of the page size; keys have K entries.
 - scores = Q[i, h] @ K / np.sqrt(Q.shape[2])
 + scores = Q[i, h] @ K / np.sqrt(pool_K.shape[3])
+## scaled_by_the_values: You divide the scores by the root of the width of the values; it is that of the keys.
+- scores = Q[i, h] @ K / np.sqrt(Q.shape[2])
++ scores = Q[i, h] @ K / np.sqrt(len(V))
 ## overflowing [one-pass-is-enough]: You subtract no maximum, and large scores overflow.
 - e = np.exp(scores - scores.max())
 + e = np.exp(scores)
@@ -320,12 +309,22 @@ the divisor.
 + K, V = (p[own].reshape(*p.shape[1:3], -1)[h // share][:, seen] for p in (pool_K, pool_V))
 
 # as_often_written_too
+## pages_poured_out: A reshape pours the pages out in the order of memory; the axis of pages has to move beside the
+tokens.
+- np.concatenate([pool[page, h // share] for page in tables[i]], axis=1)[:, : lengths[i]]
++ pool[tables[i]][:, h // share].reshape(pool.shape[2], -1)[:, : lengths[i]]
 ## hidden_by_weight_zero: A weight of 0 does not remove what a place holds: 0 times NaN is NaN. Cut before you multiply.
 - np.concatenate([pool[page, h // share] for page in tables[i]], axis=1)[:, : lengths[i]]
 + np.concatenate([pool[page, h // share] for page in tables[i]], axis=1)
 - scores = Q[i, h] @ K / np.sqrt(Q.shape[2])
 + scores = Q[i, h] @ K / np.sqrt(Q.shape[2])
 + scores[lengths[i] :] = -np.inf
+## largest_of_all_places: The largest score that you subtract may stand in a place that is not in use.
+- np.concatenate([pool[page, h // share] for page in tables[i]], axis=1)[:, : lengths[i]]
++ np.nan_to_num(np.concatenate([pool[page, h // share] for page in tables[i]], axis=1))
+- scores[lengths[i] :] = -np.inf
+- e = np.exp(scores - scores.max())
++ e = np.exp(scores - scores.max()) * (np.arange(len(scores)) < lengths[i])
 ## scaled_by_the_whole_width: You divide the scores by K, and not by its root.
 - scores = Q[i, h] @ K / np.sqrt(Q.shape[2])
 - scores[lengths[i] :] = -np.inf

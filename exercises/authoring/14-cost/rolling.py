@@ -146,16 +146,6 @@ def as_often_written(k, v, q, keys, values, length):
     return values[:, seen] @ e / e.sum(), keys, values
 
 
-@wrong("The museum piece is unchanged.")
-def as_in_the_museum(k, v, q, keys, values, length):
-    keys, values = np.array(keys), np.array(values)
-    column = min(length, keys.shape[1] - 1)
-    keys[:, column], values[:, column] = k, v
-    scores = q @ keys / len(k)
-    rises = np.exp(scores - max(scores))
-    return (values * rises).sum(axis=1) / rises.sum(), keys, values
-
-
 @wrong("The new token does not see itself: it has to be stored before it looks.")
 def looks_before_it_stores(k, v, q, keys, values, length):
     W = keys.shape[1]
@@ -187,7 +177,32 @@ wrong.edits("""
 - return values[:, held] @ (e / e.sum()), keys, values
 + return values @ e / e.sum(), keys, values
 
+# hidden_columns
+## hidden_by_zero: You give columns that were never used the score 0; that has a weight, and −∞ has none.
+- scores = np.where(np.arange(W) <= length, q @ keys / len(q) ** 0.5, -np.inf)
++ scores = np.where(np.arange(W) <= length, q @ keys / len(q) ** 0.5, 0.0)
+## hidden_after_the_softmax: You hide columns after the softmax, and the weights of the others no longer sum to 1.
+- scores = np.where(np.arange(W) <= length, q @ keys / len(q) ** 0.5, -np.inf)
++ scores = q @ keys / len(q) ** 0.5
+- return (values * e).sum(axis=1) / e.sum(), keys, values
++ return (values * e * (np.arange(W) <= length)).sum(axis=1) / e.sum(), keys, values
+
 # as_often_written
+## as_in_the_museum: The museum piece is unchanged.
+- keys[:, length % W], values[:, length % W] = k, v
+- seen = slice(0, min(length + 1, W))
+- scores = q @ keys[:, seen] / np.sqrt(len(q))
++ keys[:, min(length, W - 1)], values[:, min(length, W - 1)] = k, v
++ seen = slice(0, W)
++ scores = q @ keys[:, seen] / len(q)
+## never_all_columns: You never look at all W columns: once the cache is full, one is left out.
+- seen = slice(0, min(length + 1, W))
++ seen = slice(0, min(length + 1, W - 1))
+- e = np.exp(scores - scores.max())
++ e = np.exp(scores - max(scores))
+## hidden_when_full: The token that takes the last free column hides itself; all W columns are in use then.
+- seen = slice(0, min(length + 1, W))
++ seen = slice(0, min(length + 1, W) - (length == W - 1))
 ## pushed_along: You move all columns one place to the left and store in the last; a token stays in the column n mod W.
 - keys[:, length % W], values[:, length % W] = k, v
 + if length >= W:

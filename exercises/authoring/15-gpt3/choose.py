@@ -137,6 +137,9 @@ wrong.edits("""
 pipeline waits longer than it works.
 - pieces = own / N
 + pieces = max(own / N, L)
+## rows_before_layers: A row is (T, L, R); you read it as (T, R, L).
+- for i, (T, L, R) in enumerate(splits):
++ for i, (T, R, L) in enumerate(splits):
 ## work_of_one_group: Your work is that of one group with all tokens; the groups share them.
 - work = 6 * P * tokens / (T * L * R) / rho
 + work = 6 * P * tokens / (T * L) / rho
@@ -206,6 +209,23 @@ together; you multiply it by the work alone.
 ## best_of_all: Your best is the fastest of all, whether it fits or not.
 - if room and sum(rows[-1]) < least:
 + if sum(rows[-1]) < least:
+## best_of_all_if_one_fits: You ask whether any split fits, and then give the fastest of all; that one need not fit.
+- if room and sum(rows[-1]) < least:
++ if sum(rows[-1]) < least:
+- return {"seconds": np.array(rows), "fits": np.array(fits), "best": best}
++ return {"seconds": np.array(rows), "fits": np.array(fits), "best": best if any(fits) else -1}
+## none_but_the_fastest: Where the fastest of all does not fit you give −1; give the fastest of those that fit.
+- if room and sum(rows[-1]) < least:
++ if sum(rows[-1]) < least:
+- return {"seconds": np.array(rows), "fits": np.array(fits), "best": best}
++ return {"seconds": np.array(rows), "fits": np.array(fits), "best": best if fits[best] else -1}
+## no_time_for_what_does_not_fit: You give splits that do not fit 0 seconds, and nothing takes less.
+- if room and sum(rows[-1]) < least:
+-     best, least = i, sum(rows[-1])
++ if room * sum(rows[-1]) < least:
++     best, least = i, room * sum(rows[-1])
+- return {"seconds": np.array(rows), "fits": np.array(fits), "best": best}
++ return {"seconds": np.array(rows), "fits": np.array(fits), "best": best if any(fits) else -1}
 ## slowest: Your best is the slowest that fits.
 - rows, fits, best, least = [], [], -1, float("inf")
 + rows, fits, best, least = [], [], -1, -1.0

@@ -35,6 +35,11 @@ def plain_runs(rng):
     return [drawn(rng, False), drawn(rng, False), drawn(rng, False, 61.7), even]
 
 
+def timed_runs(rng):
+    """In the last one the forward pass is done twice, which the seconds of the step tell already."""
+    return [*plain_runs(rng), drawn(rng, True)]
+
+
 def recomputed_runs(rng):
     return [drawn(rng, True), drawn(rng, True, 30.9)]
 
@@ -58,9 +63,9 @@ QUESTION = Question(
     checks=(
         equals("model utilisation", 3, plain_runs, training_run, parts=("mfu",), atol=1e-12),
         equals("hardware utilisation", 2, recomputed_runs, training_run, parts=("hfu",), atol=1e-12),
-        equals("days", 2, plain_runs, training_run, parts=("days",)),
-        equals("machine-hours", 1, plain_runs, training_run, parts=("machine_hours",)),
-        equals("machines needed", 2, plain_runs, training_run, parts=("needed",)),
+        equals("days", 2, timed_runs, training_run, parts=("days",)),
+        equals("machine-hours", 1, timed_runs, training_run, parts=("machine_hours",)),
+        equals("machines needed", 2, timed_runs, training_run, parts=("needed",)),
         equals("all five, known runs", 2, known_runs, training_run),
     ),
     hints=(
@@ -164,8 +169,20 @@ parameter and token, however often something is done.
 - days = seconds / 86400
 + days = seconds / 3600
 ## twice_as_slow: The second forward pass is in the seconds of the step already; you count its time once more.
-- days = seconds / 86400
-+ days = seconds * (8 / 6 if recomputed else 1) / 86400
+- seconds = tokens / step_tokens * step_seconds
++ seconds = tokens / step_tokens * step_seconds * (8 / 6 if recomputed else 1)
+## days_by_hardware: Your days divide the model's operations by HFU; it counts those done twice.
+- seconds = tokens / step_tokens * step_seconds
++ seconds = 6 * P * tokens / (machines * peak * (done / possible))
+## whole_steps: You round the run to whole steps; take it as long as its tokens need.
+- seconds = tokens / step_tokens * step_seconds
++ seconds = math.ceil(tokens / step_tokens) * step_seconds
+## rounded_before_the_machines: You round up before you multiply by the machines; round their number, at the end.
+- "needed": math.ceil(machines * days / deadline),
++ "needed": machines * math.ceil(days / deadline),
+## never_fewer: Where the deadline leaves time, fewer machines than the run has are enough; yours are never fewer.
+- "needed": math.ceil(machines * days / deadline),
++ "needed": max(machines, math.ceil(machines * days / deadline)),
 ## hours_of_the_clock: Machine-hours are the hours of all machines together; you give those of the clock.
 - "machine_hours": machines * seconds / 3600,
 + "machine_hours": seconds / 3600,
@@ -196,4 +213,8 @@ parameter and token, however often something is done.
 ## everything_at_peak [common-mistakes]: Days, machine-hours and machines are yours at the peak; nobody reaches it.
 - seconds = tokens / step_tokens * step_seconds
 + seconds = 6 * P * tokens / (machines * peak)
+## rounded_down_to_a_float: Your `//` rounds down, and of floats it makes a float; a whole number, rounded up, is asked
+for.
+- "needed": math.ceil(machines * days / deadline),
++ "needed": machines * days // deadline,
 """)

@@ -133,72 +133,38 @@ def as_often_written(P, R, precision, cut):
     }
 
 
-@wrong(
-    "Each setting of `cut` also divides what the settings before it divide; yours divides one kind only.",
-    section="the-states-once-instead-of-everywhere",
-)
-def one_kind_at_a_time(P, R, precision, cut):
-    size = {"32 bits": (4, 4, 0, 4), "mixed": (2, 2, 4, 4), "16 bits": (2, 2, 0, 2)}[precision]
-    level, most = ("nothing", "moments", "gradients", "all").index(cut), -(-P // R)
-    return {
-        "weights": size[0] * (most if level == 3 else P),
-        "gradients": size[1] * (most if level == 2 else P),
-        "copy": size[2] * (most if level == 1 else P),
-        "moments": 2 * size[3] * (most if level == 1 else P),
-    }
-
-
-@wrong("You cut everything, whatever the argument says.", section="the-states-once-instead-of-everywhere")
-def everything_cut_always(P, R, precision, cut):
-    size = {"32 bits": (4, 4, 0, 4), "mixed": (2, 2, 4, 4), "16 bits": (2, 2, 0, 2)}[precision]
-    most = -(-P // R)
-    return {
-        "weights": size[0] * (most),
-        "gradients": size[1] * (most),
-        "copy": size[2] * (most),
-        "moments": 2 * size[3] * (most),
-    }
-
-
-@wrong("You cut nothing, whatever the argument says.", section="the-states-once-instead-of-everywhere")
-def nothing_cut_ever(P, R, precision, cut):
-    size = {"32 bits": (4, 4, 0, 4), "mixed": (2, 2, 4, 4), "16 bits": (2, 2, 0, 2)}[precision]
-    return {
-        "weights": size[0] * P,
-        "gradients": size[1] * P,
-        "copy": size[2] * P,
-        "moments": 2 * size[3] * P,
-    }
-
-
-@wrong(
-    "You round the bytes up, and not the number of weights: a share can end inside a number.",
-    section="the-states-once-instead-of-everywhere",
-)
-def bytes_divided(P, R, precision, cut):
-    size = {"32 bits": (4, 4, 0, 4), "mixed": (2, 2, 4, 4), "16 bits": (2, 2, 0, 2)}[precision]
+@right
+def kind_by_kind(P, R, precision, cut):
+    size = {"32 bits": (4, 4, 0, 8), "mixed": (2, 2, 4, 8), "16 bits": (2, 2, 0, 4)}[precision]
     level = ("nothing", "moments", "gradients", "all").index(cut)
-    return {
-        "weights": (-(-size[0] * P // R) if level > 2 else size[0] * P),
-        "gradients": (-(-size[1] * P // R) if level > 1 else size[1] * P),
-        "copy": (-(-size[2] * P // R) if level > 0 else size[2] * P),
-        "moments": (-(-2 * size[3] * P // R) if level > 0 else 2 * size[3] * P),
-    }
-
-
-@wrong("You add up what all workers keep; one of them was asked for.", section="the-states-once-instead-of-everywhere")
-def all_workers_together(P, R, precision, cut):
-    size = {"32 bits": (4, 4, 0, 4), "mixed": (2, 2, 4, 4), "16 bits": (2, 2, 0, 2)}[precision]
-    level = ("nothing", "moments", "gradients", "all").index(cut)
-    return {
-        "weights": size[0] * (P if level > 2 else R * P),
-        "gradients": size[1] * (P if level > 1 else R * P),
-        "copy": size[2] * (P if level > 0 else R * P),
-        "moments": 2 * size[3] * (P if level > 0 else R * P),
-    }
+    held = [-(-P // R) if level > after else P for after in (2, 1, 0, 0)]
+    names = ("weights", "gradients", "copy", "moments")
+    return {name: b * n for name, b, n in zip(names, size, held, strict=True)}
 
 
 wrong.edits("""
+# kind_by_kind
+## one_kind_at_a_time [the-states-once-instead-of-everywhere]: Each setting of `cut` also divides what the settings
+before it divide; yours divides one kind only.
+- held = [-(-P // R) if level > after else P for after in (2, 1, 0, 0)]
++ held = [-(-P // R) if level == after + 1 else P for after in (2, 1, 0, 0)]
+## everything_cut_always [the-states-once-instead-of-everywhere]: You cut everything, whatever the argument says.
+- held = [-(-P // R) if level > after else P for after in (2, 1, 0, 0)]
++ held = 4 * [-(-P // R)]
+## nothing_cut_ever [the-states-once-instead-of-everywhere]: You cut nothing, whatever the argument says.
+- held = [-(-P // R) if level > after else P for after in (2, 1, 0, 0)]
++ held = 4 * [P]
+## bytes_divided [the-states-once-instead-of-everywhere]: You round the bytes up, and not the number of weights: a share
+can end inside a number.
+- held = [-(-P // R) if level > after else P for after in (2, 1, 0, 0)]
++ parts = [R if level > after else 1 for after in (2, 1, 0, 0)]
+- return {name: b * n for name, b, n in zip(names, size, held, strict=True)}
++ return {name: -(-b * P // n) for name, b, n in zip(names, size, parts, strict=True)}
+## all_workers_together [the-states-once-instead-of-everywhere]: You add up what all workers keep; one of them was asked
+for.
+- held = [-(-P // R) if level > after else P for after in (2, 1, 0, 0)]
++ held = [P if level > after else R * P for after in (2, 1, 0, 0)]
+
 # as_often_written
 ## one_moment: AdamW keeps two moments for every weight; you count one.
 - "moments": 2 * size[3] * (most if level > 0 else P),

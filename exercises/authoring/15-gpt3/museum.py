@@ -146,70 +146,61 @@ def as_often_written(W, shards, rate, limit, decay):
     return W - rate * (G + decay * W)
 
 
-@wrong("This is the museum piece, with all three mistakes.")
-def the_museum_piece(W, shards, rate, limit, decay):
-    gradients = []
-    for X, Y in shards:
-        G = 2 * (W @ X - Y) @ X.T / X.shape[1] + decay * W
-        G = G * min(1, limit / np.sqrt(np.square(G).sum()))
-        gradients.append(G)
-    return W - rate * sum(gradients) / len(shards)
-
-
-@wrong("Shares are right; the limit and the decay still stand where they stood in the museum piece.")
-def shares_repaired(W, shards, rate, limit, decay):
-    n, total = sum(X.shape[1] for X, _ in shards), 0 * W
-    for X, Y in shards:
-        if X.shape[1]:
-            G = 2 * (W @ X - Y) @ X.T / X.shape[1] + decay * W
-            total = total + X.shape[1] / n * G * min(1, limit / max(np.linalg.norm(G), 1e-300))
-    return W - rate * total
-
-
-@wrong("The limit is right; shares are still averaged without weights, and the decay is inside the gradient.")
-def limit_repaired(W, shards, rate, limit, decay):
-    G = sum(2 * (W @ X - Y) @ X.T / X.shape[1] for X, Y in shards) / len(shards) + decay * W
-    return W - rate * G * min(1, limit / np.linalg.norm(G))
-
-
-@wrong("The decay is right; shares are still averaged without weights, and each worker has a limit of its own.")
-def decay_repaired(W, shards, rate, limit, decay):
-    gradients = []
-    for X, Y in shards:
-        G = 2 * (W @ X - Y) @ X.T / X.shape[1]
-        gradients.append(G * min(1, limit / max(np.sqrt(np.square(G).sum()), 1e-300)))
-    return W - rate * (sum(gradients) / len(shards) + decay * W)
-
-
-@wrong("Your workers take turns, each from the W that the last one left; start all from the same W.")
-def one_worker_after_another(W, shards, rate, limit, decay):
-    for X, Y in shards:
-        if X.shape[1]:
-            G = 2 * (W @ X - Y) @ X.T / X.shape[1]
-            W = W - rate * G * min(1, limit / max(np.linalg.norm(G), 1e-300))
-    return W - rate * decay * W
-
-
-@wrong("Limit and decay are right; the means of the workers are still averaged, however many tokens each has.")
-def limit_and_decay_repaired(W, shards, rate, limit, decay):
-    gradients = []
-    for X, Y in shards:
-        gradients.append(2 * (W @ X - Y) @ X.T / X.shape[1])
-    G = sum(gradients) / len(shards)
-    G = G * min(1, limit / np.sqrt(np.square(G).sum()))
-    return W - rate * (G + decay * W)
-
-
-@wrong("You shorten what each worker adds to the gradient; the limit is for the sum.")
-def limit_for_each_part(W, shards, rate, limit, decay):
+@right
+def worker_by_worker(W, shards, rate, limit, decay):
     n_tokens, total = sum(X.shape[1] for X, _ in shards), 0 * W
     for X, Y in shards:
-        part = 2 * (W @ X - Y) @ X.T / n_tokens
-        total = total + part * min(1, limit / max(np.linalg.norm(part), 1e-300))
-    return W - rate * (total + decay * W)
+        G = 2 * (W @ X - Y) @ X.T / n_tokens
+        total = total + G
+    return W - rate * (total * min(1, limit / max(np.linalg.norm(total), 1e-300)) + decay * W)
 
 
 wrong.edits("""
+# worker_by_worker
+## the_museum_piece: This is the museum piece, with all three mistakes.
+-     G = 2 * (W @ X - Y) @ X.T / n_tokens
+-     total = total + G
+- return W - rate * (total * min(1, limit / max(np.linalg.norm(total), 1e-300)) + decay * W)
++     G = 2 * (W @ X - Y) @ X.T / X.shape[1] + decay * W
++     total = total + G * min(1, limit / np.sqrt(np.square(G).sum())) / len(shards)
++ return W - rate * total
+## shares_repaired: Shares are right; the limit and the decay still stand where they stood in the museum piece.
+-     G = 2 * (W @ X - Y) @ X.T / n_tokens
+-     total = total + G
+- return W - rate * (total * min(1, limit / max(np.linalg.norm(total), 1e-300)) + decay * W)
++     G = 2 * (W @ X - Y) @ X.T / max(X.shape[1], 1) + decay * W
++     total = total + X.shape[1] / n_tokens * G * min(1, limit / max(np.linalg.norm(G), 1e-300))
++ return W - rate * total
+## limit_repaired: The limit is right; shares are still averaged without weights, and the decay is inside the gradient.
+-     G = 2 * (W @ X - Y) @ X.T / n_tokens
+-     total = total + G
+- return W - rate * (total * min(1, limit / max(np.linalg.norm(total), 1e-300)) + decay * W)
++     G = 2 * (W @ X - Y) @ X.T / X.shape[1] + decay * W
++     total = total + G / len(shards)
++ return W - rate * (total * min(1, limit / np.linalg.norm(total)))
+## decay_repaired: The decay is right; shares are still averaged without weights, and each worker has a limit of its
+own.
+-     G = 2 * (W @ X - Y) @ X.T / n_tokens
+-     total = total + G
+- return W - rate * (total * min(1, limit / max(np.linalg.norm(total), 1e-300)) + decay * W)
++     G = 2 * (W @ X - Y) @ X.T / X.shape[1]
++     total = total + G * min(1, limit / max(np.linalg.norm(G), 1e-300)) / len(shards)
++ return W - rate * (total + decay * W)
+## one_worker_after_another: Your workers take turns, each from the W that the last one left; start all from the same W.
+- G = 2 * (W @ X - Y) @ X.T / n_tokens
+- total = total + G
++ G = 2 * (W @ X - Y) @ X.T / max(X.shape[1], 1)
++ W = W - rate * G * min(1, limit / max(np.linalg.norm(G), 1e-300))
+## limit_and_decay_repaired: Limit and decay are right; the means of the workers are still averaged, however many tokens
+each has.
+- G = 2 * (W @ X - Y) @ X.T / n_tokens
++ G = 2 * (W @ X - Y) @ X.T / X.shape[1] / len(shards)
+## limit_for_each_part: You shorten what each worker adds to the gradient; the limit is for the sum.
+-     total = total + G
+- return W - rate * (total * min(1, limit / max(np.linalg.norm(total), 1e-300)) + decay * W)
++     total = total + G * min(1, limit / max(np.linalg.norm(G), 1e-300))
++ return W - rate * (total + decay * W)
+
 # as_often_written
 ## means_averaged: You average the means of the workers; the tokens of a small share count too much.
 - n_tokens = sum(X.shape[1] for X, _ in shards)
@@ -274,6 +265,11 @@ wrong.edits("""
 ## decay_after_the_step: You let the new W decay; it is the old one that does.
 - return W - rate * (G + decay * W)
 + return (W - rate * G) * (1 - rate * decay)
+## decay_before_the_gradient: You shrink W before you take the gradient; take it at the W that came.
+  def as_often_written(W, shards, rate, limit, decay):
++     W = (1 - rate * decay) * W
+- return W - rate * (G + decay * W)
++ return W - rate * G
 ## no_decay: There is no decay in your step.
 - return W - rate * (G + decay * W)
 + return W - rate * G

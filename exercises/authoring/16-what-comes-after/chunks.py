@@ -176,75 +176,6 @@ def as_often_written_too(q, k, v, g, size):
     return y, inside, S
 
 
-@wrong("You weaken the handed-on state by one gate only; each token of the chunk up to n has one.")
-def only_first_gate(q, k, v, g, size):
-    N, V, K = len(q), v.shape[1], k.shape[1]
-    y, inside = np.zeros((N, V)), np.zeros((N, V))
-    S, z, own = np.zeros((V, K)), np.zeros(K), np.zeros((V, K))
-    for n in range(N):
-        if n % size == 0:
-            own, old, zold, fresh = np.zeros((V, K)), g[n] * S, g[n] * z, np.zeros(K)
-        own, fresh = g[n] * own + np.outer(v[n], k[n]), g[n] * fresh + k[n]
-        S, z = old + own, zold + fresh
-        inside[n] = own @ q[n]
-        y[n] = S @ q[n] / (z @ q[n])
-    return y, inside, S
-
-
-@wrong("You weaken the handed-on state for every token by all gates of the chunk, later ones included.")
-def whole_chunk_gate(q, k, v, g, size):
-    N, V, K = len(q), v.shape[1], k.shape[1]
-    y, inside = np.zeros((N, V)), np.zeros((N, V))
-    S, z, own = np.zeros((V, K)), np.zeros(K), np.zeros((V, K))
-    for n in range(N):
-        if n % size == 0:
-            shut = np.prod(g[n : n + size])
-            own, old, zold, fresh = np.zeros((V, K)), shut * S, shut * z, np.zeros(K)
-        own, fresh = g[n] * own + np.outer(v[n], k[n]), g[n] * fresh + k[n]
-        S, z = old + own, zold + fresh
-        inside[n] = own @ q[n]
-        y[n] = S @ q[n] / (z @ q[n])
-    return y, inside, S
-
-
-@wrong("Within a chunk your tokens read the whole chunk, even what comes later.")
-def not_causal_in_chunk(q, k, v, g, size):
-    N, V, K = len(q), v.shape[1], k.shape[1]
-    y, inside = np.zeros((N, V)), np.zeros((N, V))
-    S, z, own = np.zeros((V, K)), np.zeros(K), np.zeros((V, K))
-    for n in range(N):
-        stop = min(n - n % size + size, N)
-        if n % size == 0:
-            own = np.zeros((V, K))
-        S = g[n] * S + np.outer(v[n], k[n])
-        z = g[n] * z + k[n]
-        own = g[n] * own + np.outer(v[n], k[n])
-        more, extra = np.zeros((V, K)), np.zeros(K)
-        for s in range(n + 1, stop):
-            more, extra = more + np.outer(v[s], k[s]), extra + k[s]
-        inside[n] = (own + more) @ q[n]
-        y[n] = (S + more) @ q[n] / ((z + extra) @ q[n])
-    return y, inside, S
-
-
-@wrong("You divide one running product of gates by another, which is 0 / 0 once a gate is 0 or the product too small.")
-def quotients_of_products(q, k, v, g, size):
-    N, V, K = len(q), v.shape[1], k.shape[1]
-    y, inside = np.zeros((N, V)), np.zeros((N, V))
-    S, z, own = np.zeros((V, K)), np.zeros(K), np.zeros((V, K))
-    alive = np.cumprod(g)
-    for n in range(N):
-        if n % size == 0:
-            own = np.zeros((V, K))
-        past = (alive[n] / alive[: n + 1])[:, None] * k[: n + 1]
-        S, z = v[: n + 1].T @ past, past.sum(axis=0)
-        near = n - n % size
-        own = v[near : n + 1].T @ past[near:]
-        inside[n] = own @ q[n]
-        y[n] = S @ q[n] / (z @ q[n])
-    return y, inside, S
-
-
 wrong.edits("""
 # as_often_written
 ## gate_one_late: You use the gate of the token before: each gate weakens the past at its own token.
@@ -334,7 +265,31 @@ handed-on state.
 - return y, inside, S
 + return y, inside, own
 
+# one_table
+## quotients_of_products: You divide one running product of gates by another, which is 0 / 0 once a gate is 0 or the
+product too small.
+- alive = np.array([[np.prod(g[s + 1 : n + 1]) if s <= n else 0.0 for s in range(N)] for n in range(N)])
++ run = np.cumprod(g)
++ alive = np.tril(run[:, None] / run)
+
 # as_often_written_too
+## only_first_gate: You weaken the handed-on state by one gate only; each token of the chunk up to n has one.
+- old = np.prod(g[start : n + 1])
++ old = g[start]
+- S = np.prod(g[chunk]) * S + (v[chunk].T * alive) @ k[chunk]
+- z = np.prod(g[chunk]) * z + alive @ k[chunk]
++ S = g[start] * S + (v[chunk].T * alive) @ k[chunk]
++ z = g[start] * z + alive @ k[chunk]
+## whole_chunk_gate: You weaken the handed-on state for every token by all gates of the chunk, later ones included.
+- old = np.prod(g[start : n + 1])
++ old = np.prod(g[start:stop])
+## not_causal_in_chunk: Within a chunk your tokens read the whole chunk, even what comes later.
+- alive = np.array([np.prod(g[s + 1 : n + 1]) for s in range(start, n + 1)])
+- weights = alive * (k[start : n + 1] @ q[n])
++ alive = np.array([np.prod(g[s + 1 : n + 1]) for s in range(start, stop)])
++ weights = alive * (k[start:stop] @ q[n])
+- inside[n] = weights @ v[start : n + 1]
++ inside[n] = weights @ v[start:stop]
 ## gate_of_the_earlier: Between two tokens of a chunk you take the gate of the earlier one and leave out that of the
 later one.
 - alive = np.array([np.prod(g[s + 1 : n + 1]) for s in range(start, n + 1)])

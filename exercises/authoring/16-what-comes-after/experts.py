@@ -35,7 +35,7 @@ def with_bias(rng):
 
 def any_load(rng):
     """Also with a faint bias, where few experts get all tokens or none, so that the fair share lies among the loads."""
-    return with_bias(rng) + faint_bias(rng)
+    return [drawn(rng, 1, 0.05, sizes=(29, 7, 3)), *with_bias(rng), *faint_bias(rng)]
 
 
 def faint_and_single(rng):
@@ -179,6 +179,9 @@ wrong.edits("""
 ## no_sign: Your step grows with the gap; only its sign counts.
 - return y, b + step * np.sign(k * N / E - load)
 + return y, b + step * (k * N / E - load)
+## fair_share_of_one: Your fair share is that of a single token, k / E; the load counts all N tokens.
+- return y, b + step * np.sign(k * N / E - load)
++ return y, b + step * np.sign(k / E - load)
 ## fair_share_of_tokens: Your fair share is N / E; with k choices a token it is k N / E.
 - return y, b + step * np.sign(k * N / E - load)
 + return y, b + step * np.sign(N / E - load)

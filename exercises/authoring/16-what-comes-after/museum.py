@@ -43,6 +43,9 @@ def an_average_of_the_past(ask, rng):
         return "The first token has only itself to look at, so its output is its value; yours is something else."
     if not close(ask(q - 25, k - 25, np.ones_like(v)), np.ones_like(v)):
         return "Where all values are 1 every average is 1; your outputs are not, so your weights do not sum to 1."
+    means = np.cumsum(v, axis=0) / np.arange(1, len(v) + 1)[:, None]
+    if not close(ask(q - 30, 0 * k + k[0] - 30, v), means):
+        return "Where all keys are the same every output is the mean of the values so far, however faint the features."
     later = v.copy()
     later[-1] += 1.0
     if not close(ask(q, k, later)[:-1], before[:-1]):
@@ -122,44 +125,27 @@ def as_often_written(q, k, v):
     return y
 
 
-@wrong("This is the museum piece as it was.")
-def as_it_was(q, k, v):
-    fq = np.where(q > 0, q, np.exp(np.minimum(q, 0)))
-    fk = np.where(k > 0, k, np.exp(np.minimum(k, 0)))
-    S, z, y = np.zeros((k.shape[1], v.shape[1])), np.zeros(k.shape[1]), np.zeros(v.shape)
-    for n in range(len(q)):
-        y[n] = fq[n] @ S / max(fq[n] @ z, 0.001)
-        S = S + np.outer(fk[n], v[n])
-        z = fk[n]
-    return y
-
-
-@wrong("The order of reading and writing is repaired; `ones` and `pairs` still tell of two other places.")
-def only_the_order(q, k, v):
-    fq = np.where(q > 0, q, np.exp(np.minimum(q, 0)))
-    fk = np.where(k > 0, k, np.exp(np.minimum(k, 0)))
-    S, z, y = np.zeros((k.shape[1], v.shape[1])), np.zeros(k.shape[1]), np.zeros(v.shape)
-    for n in range(len(q)):
-        S = S + np.outer(fk[n], v[n])
-        z = fk[n]
-        y[n] = fq[n] @ S / max(fq[n] @ z, 0.001)
-    return y
-
-
-@wrong("Your denominator now sums over the past; the experiments still tell of two other places.")
-def only_the_sum(q, k, v):
-    fq = np.where(q > 0, q, np.exp(np.minimum(q, 0)))
-    fk = np.where(k > 0, k, np.exp(np.minimum(k, 0)))
-    S, z, y = np.zeros((k.shape[1], v.shape[1])), np.zeros(k.shape[1]), np.zeros(v.shape)
-    for n in range(len(q)):
-        y[n] = fq[n] @ S / max(fq[n] @ z, 0.001)
-        S = S + np.outer(fk[n], v[n])
-        z = z + fk[n]
-    return y
-
-
 wrong.edits("""
 # all_pairs
+## as_it_was: This is the museum piece as it was.
+- fq, fk = (np.maximum(t, 0) + np.exp(np.minimum(t, 0)) for t in (q, k))
+- table = np.tril(fq @ fk.T)
+- return table @ v / table.sum(axis=1)[:, None]
++ fq, fk = (np.where(t > 0, t, np.exp(np.minimum(t, 0))) for t in (q, k))
++ table = np.tril(fq @ fk.T, -1)
++ return table @ v / np.maximum(np.append(0, np.diagonal(table, -1)), 0.001)[:, None]
+## only_the_order: The order of reading and writing is repaired; `ones` and `pairs` still tell of two other places.
+- fq, fk = (np.maximum(t, 0) + np.exp(np.minimum(t, 0)) for t in (q, k))
++ fq, fk = (np.where(t > 0, t, np.exp(np.minimum(t, 0))) for t in (q, k))
+- return table @ v / table.sum(axis=1)[:, None]
++ return table @ v / np.maximum(np.diagonal(table), 0.001)[:, None]
+## only_the_sum: Your denominator now sums over the past; the experiments still tell of two other places.
+- fq, fk = (np.maximum(t, 0) + np.exp(np.minimum(t, 0)) for t in (q, k))
+- table = np.tril(fq @ fk.T)
+- return table @ v / table.sum(axis=1)[:, None]
++ fq, fk = (np.where(t > 0, t, np.exp(np.minimum(t, 0))) for t in (q, k))
++ table = np.tril(fq @ fk.T, -1)
++ return table @ v / np.maximum(table.sum(axis=1), 0.001)[:, None]
 ## keys_with_a_gap: Your queries have the features of the chapter; your keys still have those of the museum piece.
 - fq, fk = (np.maximum(t, 0) + np.exp(np.minimum(t, 0)) for t in (q, k))
 + fq = np.where(q > 0, q + 1, np.exp(np.minimum(q, 0)))
@@ -223,6 +209,10 @@ wrong.edits("""
 ## something_added: You add a small number to the denominator, which spoils the average where all features are small.
 - y[n] = fq[n] @ S / (fq[n] @ z)
 + y[n] = fq[n] @ S / (fq[n] @ z + 1e-6)
+## own_value_where_faint: Where the denominator is small you give the token’s own value; an average counts the past
+there, too, however faint.
+- y[n] = fq[n] @ S / (fq[n] @ z)
++ y[n] = fq[n] @ S / (fq[n] @ z) if fq[n] @ z > 1e-12 else v[n]
 ## features_of_relu: Your features are a ReLU and can all be 0; those of the chapter are positive everywhere.
 - fq = np.where(q > 0, q + 1, np.exp(np.minimum(q, 0)))
 - fk = np.where(k > 0, k + 1, np.exp(np.minimum(k, 0)))

@@ -185,6 +185,9 @@ wrong.edits("""
 ## slowest_not_squeezed: Your slowest pair ignores `squeeze`.
 - return turned, 2 * np.pi * squeeze / speed[-1]
 + return turned, 2 * np.pi / speed[-1]
+## squeezed_too_soon: You divide your number by `squeeze`: a slower pair needs more tokens for a turn, not fewer.
+- return turned, 2 * np.pi * squeeze / speed[-1]
++ return turned, 2 * np.pi / squeeze / speed[-1]
 ## fastest_pair: Your number belongs to the fastest pair.
 - return turned, 2 * np.pi * squeeze / speed[-1]
 + return turned, 2 * np.pi * squeeze / speed[0]

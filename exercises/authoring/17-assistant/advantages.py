@@ -16,7 +16,7 @@ def drawn(rng, problems=5, attempts=7):
 
 
 def mixed(rng):
-    return [drawn(rng), drawn(rng, 3, 11), drawn(rng, 4, 9)]
+    return [drawn(rng), drawn(rng, 3, 11), drawn(rng, 4, 9), (np.array([[0.0, 1.0, 2.0], [1.0, 1.0, 1.0]]),)]
 
 
 def all_alike(rng):
@@ -154,6 +154,9 @@ where the rewards are large and near each other.
 ## share_of_idle: Your share is that of the groups that teach nothing.
 - return found, float(mixed.mean())
 + return found, 1 - float(mixed.mean())
+## share_of_attempts: Your share counts attempts whose advantage is not 0; a group counts as a whole.
+- return found, float(mixed.mean())
++ return found, float((found != 0).mean())
 ## counted: You give the number of groups that teach something, not their share.
 - return found, float(mixed.mean())
 + return found, float(mixed.sum())
@@ -173,7 +176,7 @@ recognised by its rewards.
 ## only_the_advantages: The share is missing: a pair is asked for.
 - return found, float(mixed.mean())
 + return found
-## alike_by_a_millionth: You call a group all alike if its spread is below a millionth; rewards may all be that small.
+## alike_by_a_millionth: You call a group all alike if its spread is below a small number; rewards may all be small.
 - mixed = rewards.max(axis=1) > rewards.min(axis=1)
 + mixed = rewards.std(axis=1) > 1e-6
 

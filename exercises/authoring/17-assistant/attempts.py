@@ -36,7 +36,8 @@ def sure_at_once(rng):
 
 
 def rare(rng):
-    return [drawn(rng, 0.9, 5, 0.004), (np.array([0.001, 0.3]), 0.8), (np.array([2.0**-12]), 0.5)]
+    p, share = np.array([2.0**-14]), 0.9
+    return [drawn(rng, 0.9, 5, 0.004), (np.array([0.001, 0.3]), 0.8), (np.array([2.0**-12]), 0.5), (p, share)]
 
 
 def the_smallest(draw):
@@ -182,6 +183,10 @@ first.
 ## all_or_nothing: One problem that is never solved makes you give up at once.
 - if share > ever or (share == ever and not sure):
 + if (p == 0).any() or (share == ever and not sure):
+## given_up: You give up after some number of attempts; where one is seldom right, far more are needed.
+  n += 1
++ if n > 10_000:
++     return -1
 ## starts_at_two: You never try the first attempt alone.
 - n = 1
 + n = 2

@@ -204,10 +204,10 @@ def problem_of(call: Call, question: Question) -> AnswerProblem | None:
 
 
 def _where_to_find(reply: dict, question: Question) -> str:
-    """Where a function comes from that an answer calls and that is not there."""
+    """Where a function or a class comes from that an answer calls and that is not there."""
     for name, slug in question.brings.items():
         if reply["type"] == "NameError" and f"'{name}'" in reply["text"]:
-            return f" It is a function of your own from exercise {slug}: run bring() and the cell that it offers."
+            return f" It is your own, from exercise {slug}: run bring() and the cell that it offers."
     return ""
 
 

@@ -171,7 +171,17 @@ def _gradients(module: nn.Module, plan: dict) -> dict:
     mixture = sum((y * torch.randn(y.shape, generator=mixing)).sum() for y in outputs if y.is_floating_point())
     mixture.backward()
     none = Unsupported("nothing, since no gradient arrives there")
-    return {name: none if x.grad is None else x.grad for name, x in [*module.named_parameters(), *floats.items()]}
+    given = _named(module, plan["weights"] or {}) | floats
+    return {name: none if x.grad is None else x.grad for name, x in given.items()}
+
+
+def _named(module: nn.Module, asked: Mapping) -> dict[str, nn.Parameter]:
+    """Each parameter once: of several names the first that is `asked` for, or the first of all."""
+    once: dict[int, tuple[str, nn.Parameter]] = {}
+    every = module.named_parameters(remove_duplicate=False)
+    for name, parameter in sorted(every, key=lambda pair: pair[0] not in asked):
+        once.setdefault(id(parameter), (name, parameter))
+    return dict(once.values())
 
 
 def _parameters(module: nn.Module, plan: dict) -> dict[str, list[int]]:
