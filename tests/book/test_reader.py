@@ -205,6 +205,20 @@ def test_a_search_is_used_by_keyboard(visit):
     assert page.evaluate("document.getElementById(decodeURIComponent(location.hash.slice(1))) !== null")
 
 
+def test_every_section_that_a_search_counts_is_within_reach(visit):
+    """Catches hits that are counted and not shown, and a focus that is lost with the button."""
+    page = visit("search.html?q=attention")
+    counted = int(page.locator("#search-status").inner_text().split()[0])
+    shown = page.locator(".search-hits li").count()
+    assert shown < counted
+    page.get_by_role("button", name=f"Show the other {counted - shown}").focus()
+    page.keyboard.press("Enter")
+    links = page.locator(".search-hits a")
+    assert links.count() == len(set(links.evaluate_all("a => a.map(l => l.href)"))) == counted
+    assert links.nth(shown).evaluate("a => a === document.activeElement")
+    assert page.get_by_role("button", name="Show the other").count() == 0
+
+
 def test_the_search_works_from_a_folder(browser, built):
     """Catches an index that has to be fetched: a browser fetches nothing from a disk."""
     page = browser.new_page()

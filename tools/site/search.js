@@ -86,7 +86,7 @@
     const ofPage = {};
     const ranked = [...total].sort((a, b) => (b[0] === first) - (a[0] === first) || b[1] - a[1] || a[0] - b[0]).map(([section]) => sections[section]);
     const kept = ranked.filter(([page]) => (ofPage[page] = (ofPage[page] || 0) + 1) <= OF_A_PAGE).slice(0, AT_MOST);
-    return { term, hits: kept, of: ranked.length };
+    return { term, hits: kept, others: ranked.filter((section) => !kept.includes(section)) };
   };
 
   // The page
@@ -114,24 +114,36 @@
       status.textContent = query.trim() ? `“${query.trim()}” has no letter or number: type a word.` : "";
       return;
     }
-    const { term, hits, of } = search(query);
-    status.textContent = hits.length
-      ? `${of} section${of === 1 ? "" : "s"}${of > hits.length ? `, the best ${hits.length} below` : ""}.`
+    const { term, hits, others } = search(query);
+    const of = hits.length + others.length;
+    status.textContent = of
+      ? `${of} section${of === 1 ? "" : "s"}${others.length ? `, the best ${hits.length} below` : ""}.`
       : `Nothing found for “${query}”. Try fewer words, or the glossary.`;
     if (term) {
       const glossary = pages.findIndex(([name]) => name.endsWith("/glossary.html"));
       box.append(make("p", { class: "search-definition" }, make("a", { href: address(glossary, term[1]) }, term[0]), `: ${term[2]}`));
     }
     const list = make("ol", { class: "search-hits" });
-    hits.forEach(([page, anchor, title, text, code]) => {
+    const item = ([page, anchor, title, text, code]) => {
       const name = pages[page][1];
       const where = anchor ? make("span", { class: "search-page" }, name) : "";
       const words = term ? `${query} ${term[0]}` : query;
       const isInText = split(query).some((word) => phrase(text).includes(` ${fold(word)} `));
-      list.append(make("li", {}, make("a", { href: address(page, anchor) }, anchor ? title : name), where,
-        excerpt(isInText || !code ? text : code, words)));
-    });
+      return make("li", {}, make("a", { href: address(page, anchor) }, anchor ? title : name), where,
+        excerpt(isInText || !code ? text : code, words));
+    };
+    list.append(...hits.map(item));
     box.append(list);
+    if (!others.length) return;
+    const rest = make("button", { type: "button", class: "reader-button" }, `Show the other ${others.length}`);
+    rest.addEventListener("click", () => {
+      const more = others.map(item);
+      list.append(...more);
+      more[0].querySelector("a").focus(); // the button that had the focus goes
+      rest.remove();
+      status.textContent = `${of} section${of === 1 ? "" : "s"}.`;
+    });
+    box.append(rest);
   };
 
   window.CLEARFORMER_SEARCH = search;

@@ -57,7 +57,8 @@ def read_hand(path: Path) -> list[HandRow]:
     except (OSError, UnicodeDecodeError) as error:
         raise HandProblem(f"{path} cannot be read ({error}): a table in CSV, in UTF-8, is expected.") from None
     delimiter = ";" if text.partition("\n")[0].count(";") > text.partition("\n")[0].count(",") else ","
-    (_, head), *table = _lines(path, csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)) or [(1, [])]
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    (_, head), *table = _lines(path, reader) or [(1, [])]
     head = [name.strip() for name in head]
     lower = [name.lower() for name in head]
     if not set(WHO) & set(lower):
@@ -66,6 +67,11 @@ def read_hand(path: Path) -> list[HandRow]:
         raise HandProblem(f"{path}: two columns have the same name.")
     rows = []
     for line, cells in table:
+        if any(cells[len(head) :]):
+            raise HandProblem(
+                f"{path}, line {line}: {len(cells)} values under {len(head)} headings; a value with {delimiter} in it "
+                'is to stand between quotation marks: "…".'
+            )
         if any(cells):
             row = dict(zip(lower, (cell.strip() for cell in cells), strict=False))
             rows.append(_row(path, line, head, row))
