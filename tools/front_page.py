@@ -1,7 +1,10 @@
-"""What the front page shows that is computed: a grade as the grader gives it, the map of the model, hours, counts."""
+"""What the front page shows that is computed: a grade as the grader gives it, the map of the model, hours, counts; and
+the plan of the course on the page for instructors.
+"""
 
 import csv
 import datetime
+import html
 import json
 import math
 import re
@@ -93,6 +96,47 @@ class LiveTransformer(Directive):
         return [nodes.raw("", live_transformer.snippet(model, "".join(prompt)), format="html")]
 
 
+class CoursePlan(Directive):
+    """A row for each chapter: what it takes, what its exercise gives, and which chapters have to come before it."""
+
+    def run(self):
+        return [nodes.raw("", course_plan(), format="html")]
+
+
+def course_plan(root: Path = ROOT) -> str:
+    """Raises: ValueError for a chapter that names no time."""
+    from learners_copy import load
+
+    minutes, rows = chapter_minutes(root), []
+    for path in chapters(root):
+        number, first = int(path.name[:2]), json.loads(path.read_text(encoding="utf-8"))["cells"][0]["source"]
+        title, text = first[0].removeprefix("# ").strip(), "".join(first)
+        before = re.search(r"^\*Before you start:\*.*", text, flags=re.MULTILINE)
+        needed = sorted({int(n) for n in re.findall(r"\]\((\d\d)-", before[0] if before else "")})
+        exercise = load(path.stem, root).exercise
+        rows.append((number, path.stem, title, *minutes[number], len(exercise.questions), exercise.points, needed))
+    lines = [
+        f'<tr><td>{number}. <a href="{stem}.html">{html.escape(title)}</a></td>'
+        + "".join(f"<td>{value}</td>" for value in (*numbers, ", ".join(map(str, needed)) or "–"))
+        + "</tr>"
+        for number, stem, title, *numbers, needed in rows
+    ]
+    sums = "".join(f"<td>{sum(column)}</td>" for column in list(zip(*rows, strict=True))[3:7])
+    return PLAN.format(rows="\n".join(lines), sums=sums)
+
+
+PLAN = """\
+<div class="pst-scrollable-table-container"><table class="table">
+<thead><tr><th style="min-width: 9rem">chapter</th><th>minutes to read</th><th>to practise</th>
+<th>questions</th><th>points</th><th>comes after</th></tr></thead>
+<tbody>
+{rows}
+<tr><td>all</td>{sums}<td></td></tr>
+</tbody>
+</table></div>
+"""
+
+
 class GraderCard(Directive):
     """The card that a mistake of an exercise gets: `{grader-card} 03-self-attention weights softmax_over_queries`."""
 
@@ -114,12 +158,13 @@ def grader_card(slug: str, question_id: str, mistake: str) -> str:
     function = {solution.name: solution.function for solution in known}[mistake]
     question = authored.exercise.question(question_id)
     result = evaluate(question, lambda asked, packed: reply_of(function, asked, packed), 0, known)
-    html = question_card(authored.exercise, result).html
-    return re.sub(r'href="\.\./(chapters/[\w-]+)\.ipynb', r'href="\1.html', html)
+    card = question_card(authored.exercise, result).html
+    return re.sub(r'href="\.\./(chapters/[\w-]+)\.ipynb', r'href="\1.html', card)
 
 
 def setup(app):
     app.add_directive("transformer-map", TransformerMap)
+    app.add_directive("course-plan", CoursePlan)
     app.add_directive("grader-card", GraderCard)
     app.add_directive("live-transformer", LiveTransformer)
     app.connect("config-inited", lambda app, config: config.myst_substitutions.update(substitutions()), priority=100)

@@ -27,7 +27,7 @@ Traced.by_ufunc, Traced.by_function = staticmethod(apply_ufunc), staticmethod(ap
 
 
 def value_and_gradients(function: Callable, parameters, *rest):
-    """The number `function(parameters, *rest)`, and its gradient by every floating-point array in `parameters`.
+    """The number `function(parameters, *rest)`, and its gradients for the floating-point arrays in `parameters`.
 
     `parameters` is an array, or a dict, list or tuple of such; the gradients come in the same form. Whole numbers and
     whatever is no array have no gradient and stay as they are. The function is called a second time, with plain arrays,

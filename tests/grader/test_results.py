@@ -175,7 +175,7 @@ BAD = {
     "id,a,a max\n12,-1,4\n": "-1 is not between 0 and 4",
     'id,a,comment\n12,1,"two\nlines"\n13,2,"' + "x" * 131_073 + '"\n': "begins in line 4 cannot be read (field larger",
     '"' + "x" * 131_073 + '"\n': "begins in line 1 cannot be read (field larger",
-    'id,a,comment\n12,1,"well done\n13,2,\n': "begins in line 2 cannot be read (unexpected end of data): look for a quot",
+    'id,a,comment\n12,1,"well done\n13,2,\n': "begins in line 2 cannot be read (unexpected end of data): look for",
     "id,a\n12,3,5\n": "line 2: 3 values under 2 headings",
     "": "a column named id, learner, file is expected",
 }

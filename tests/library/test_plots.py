@@ -58,9 +58,12 @@ def test_tokens_and_patches_are_numbered():
 def test_a_surprising_token_is_darker_and_has_a_taller_bar():
     """Catches bars that go to other tokens, a line that is longer than it may be, and a bar without an end."""
     ax = token_plots.surprise_text(["It", " is", " so", "!"], [6.0, 0.0, 3.0, 99.0], width=8, limit=12.0)
-    assert "".join(text.get_text() for text in ax.texts) == "It isso!"  # "so" would fit, "so!" does not
-    assert [round(-text.get_position()[1]) for text in ax.texts] == [0] * 5 + [1] * 3
-    shades, bars = ax.patches[::2], [bar.get_height() for bar in ax.patches[1::2]]
+    letters, key = ax.texts[:8], ax.texts[8:]
+    assert "".join(text.get_text() for text in letters) == "It isso!"  # "so" would fit, "so!" does not
+    assert [round(-text.get_position()[1]) for text in letters] == [0] * 5 + [1] * 3
+    shades, bars = ax.patches[:8:2], [bar.get_height() for bar in ax.patches[1:8:2]]
+    assert [text.get_text() for text in key] == ["3 bits", "6 bits", "9 bits", "12 bits"]
+    np.testing.assert_allclose([bar.get_height() for bar in ax.patches[8:]], [0.07, 0.14, 0.21, 0.28])
     np.testing.assert_allclose(bars, [0.14, 0.0, 0.07, 0.28])
     darkness = [sum(shade.get_facecolor()[:3]) for shade in shades]
     assert darkness[1] > darkness[2] > darkness[0] > darkness[3]

@@ -33,8 +33,10 @@ def test_the_counter_counts_beside_the_waves():
     printed = {text.get_position(): text.get_text() for text in counter.texts}
     assert [int("".join(printed[n, bit] for bit in (2, 1, 0)), 2) for n in range(8)] == list(range(8))
     np.testing.assert_allclose(cells.images[0].get_array(), waves)
-    for line, row in zip(curves.lines, (0, 2), strict=True):
-        np.testing.assert_allclose(line.get_ydata(), waves[row])
+    for curve, dots, row in zip(curves.lines[::2], curves.lines[1::2], (0, 2), strict=True):
+        np.testing.assert_allclose(dots.get_ydata(), waves[row])
+        at_places = np.interp(dots.get_xdata(), curve.get_xdata(), curve.get_ydata())
+        np.testing.assert_allclose(at_places, waves[row], atol=0.01)
 
 
 def test_a_hand_points_where_its_angle_says():

@@ -27,14 +27,15 @@ def block_diagram(
 ) -> Axes:
     """One block from bottom to top: the residual stream on the left, and the parts that read it and add to it.
 
-    ``norm_first`` puts the norms in front of the parts, otherwise they stand in the stream after each sum.
+    The memory Z enters the cross-attention from the right. ``norm_first`` puts the norms in front of the parts,
+    otherwise they stand in the stream after each sum.
 
     Source: turner-v2, figure 7 (norm first); Vaswani et al. 2017, figure 1 (norm after).
     """
     parts = ["masked self-attention" if causal else "self-attention", *["cross-attention"] * cross, "feed-forward"]
     floor = 0.0
     top = len(parts) * 3 * GAP
-    ax = _canvas(ax, (3.1, 0.62 * top + 0.9), (-0.9, 3.6), (-0.75, top + 0.45))
+    ax = _canvas(ax, (3.1, 0.62 * top + 0.9), (-0.9, 5.2 if cross else 3.6), (-0.75, top + 0.45))
     for part in parts:
         branch = ["norm", part] if norm_first else [part]
         places = [floor + GAP * (i + (0.8 if norm_first else 0.9)) for i in range(len(branch))]
@@ -43,6 +44,9 @@ def block_diagram(
             _box(ax, (2, y), name)
         if norm_first:
             _line(ax, [(2, places[0] + HEIGHT / 2), (2, places[1] - HEIGHT / 2)])
+        if part == "cross-attention":
+            _line(ax, [(4.35, places[-1]), (3.25, places[-1])])
+            ax.text(4.45, places[-1], "$Z$\nD × S", ha="left", va="center")
         total = places[-1] + 0.75
         _line(ax, [(2, places[-1] + HEIGHT / 2), (2, total), (0.17, total)])
         ceiling = floor + 3 * GAP
@@ -59,7 +63,7 @@ def block_diagram(
         floor = ceiling
     ax.text(0, -0.4, "$X$,  D × N", ha="center", va="center")
     ax.text(0, top + 0.3, "$X'$,  D × N", ha="center", va="center")
-    ax.set_title("norm first" if norm_first else "norm after", loc="center")
+    ax.set_title("pre-norm: norm first" if norm_first else "post-norm: norm after", loc="center")
     return ax
 
 

@@ -87,7 +87,9 @@ def two_doors(kinds: Mapping[str, str], *, ax: Axes | None = None) -> Axes:
 def counter_and_waves(
     waves: Float[ndarray, "D N"], rows: Sequence[int], *, axes: Iterable[Axes] | None = None
 ) -> Iterable[Axes]:
-    """The digits of a binary counter, the waves as cells and two of their ``rows`` as curves, place below place."""
+    """The digits of a binary counter, the sinusoids as cells and two of their ``rows`` as curves with a dot at each
+    place, place below place.
+    """
     n_places = waves.shape[1]
     digits = (np.arange(n_places) >> np.arange((n_places - 1).bit_length())[:, None]) % 2
     if axes is None:
@@ -99,7 +101,10 @@ def counter_and_waves(
     labels = [f"row {i}" if i in rows else "" for i in range(len(waves))]
     _cells(cells, waves, labels, "sinusoids", signed=True)
     for row, colour, style in zip(rows, COLOURS, HAND_STYLES, strict=False):
-        curves.plot(waves[row], color=colour, ls=style, lw=1.8, label=f"row {row}")
+        wave, speed = (np.cos if row % 2 else np.sin), 10000.0 ** (-(row - row % 2) / len(waves))
+        between = np.linspace(0, n_places - 1, 12 * n_places)
+        curves.plot(between, wave(speed * between), color=colour, ls=style, lw=1.8, label=f"row {row}")
+        curves.plot(waves[row], color=colour, ls="", marker="o", ms=3.5)
     curves.set(xlim=(-0.5, n_places - 0.5), xlabel="place n", yticks=[-1, 0, 1])
     curves.set_xticks(range(0, n_places, 4), [str(n) for n in range(0, n_places, 4)])
     curves.tick_params(labelbottom=True, bottom=True)

@@ -18,7 +18,8 @@ def shifted_rows(
     """What the decoder reads, below, and what it is asked for, above: the same tokens, one place apart.
 
     A solid arrow leads from what is read to the answer at its place, a dashed one from an answer to where it is read
-    next. The words of the ``source``, if there are any, stand under everything: each place may look at all of them.
+    next. The words of the ``source``, if there are any, stand under everything, and a dotted line leads them into the
+    decoder: each place may look at all of them.
     Where nothing is asked for, an empty string, the box is dashed and no arrow leads to it.
 
     Raises: ValueError for two rows of different lengths.
@@ -27,7 +28,7 @@ def shifted_rows(
         raise ValueError(f"shifted_rows: {len(read)} tokens are read and {len(asked)} asked for; expected as many.")
     n, floor = len(read), -1.5 if source else -0.2
     ax = axes_or_new(ax, (1.0 * n + 1.6, 3.3 if source else 2.5))
-    ax.set(xlim=(-1.75, n - 0.4), ylim=(floor, 2.6))
+    ax.set(xlim=(-1.75, n - (0.1 if source else 0.4)), ylim=(floor, 2.6))
     ax.axis("off")
     for y, name, row in ((2.0, "asked for", asked), (0.2, "read", read)):
         ax.text(-0.65, y + 0.2, name, ha="right", va="center", fontsize=10)
@@ -46,7 +47,9 @@ def shifted_rows(
         x = (i + 0.5) * n / len(source) - 0.5
         ax.text(x, -0.75, word, ha="center", va="center", fontsize=9.5)
     if source:
-        ax.plot([-0.45, n - 0.55], [-0.4, -0.4], color=COLOURS[2], lw=2.2, ls=(0, (1, 1.2)))
+        dotted = {"color": COLOURS[2], "lw": 2.2, "ls": (0, (1, 1.2))}  # as the outline of a cross-attention
+        ax.plot([-0.45, n - 0.25, n - 0.25, n - 0.5], [-0.4, -0.4, 1.25, 1.25], **dotted)
+        ax.plot(n - 0.48, 1.25, "<", color=COLOURS[2], ms=7, zorder=4)
         ax.text((n - 1) / 2, -1.25, "source: every place sees all of it", ha="center", va="center", fontsize=10)
     return ax
 

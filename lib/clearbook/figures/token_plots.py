@@ -42,7 +42,7 @@ def surprise_text(
 ) -> Axes:
     """A text whose tokens are the darker, and have the taller bar below, the more they surprised a model.
 
-    ``width`` is in characters; a bar is full at ``limit`` bits.
+    ``width`` is in characters; a bar is full at ``limit`` bits. Below stands a key to the bars.
 
     Raises: ValueError for more or fewer numbers than pieces.
     """
@@ -57,7 +57,7 @@ def surprise_text(
             piece = piece.lstrip()
         places.append((column, row, piece))
         column += len(piece)
-    ax = axes_or_new(ax, (0.0865 * width, 0.36 * (row + 1) + 0.05))
+    ax = axes_or_new(ax, (0.0865 * width, 0.36 * (row + 2) + 0.07))
     for (x, y, piece), value in zip(places, bits, strict=True):
         share, start = min(float(value) / limit, 1.0), len(piece) - len(piece.lstrip())
         box = {"width": len(piece) - start, "lw": 0}
@@ -66,7 +66,11 @@ def surprise_text(
         for i, letter in enumerate(piece):
             ink = ink_on(0.75 * share, signed=False)
             ax.text(x + i + 0.5, -y, letter, ha="center", va="center", fontsize=10, family="monospace", color=ink)
-    ax.set(xlim=(-0.2, width + 0.2), ylim=(-row - 0.7, 0.4))
+    for at, value in zip((0.25, 0.4, 0.55, 0.7), limit * np.array([0.25, 0.5, 0.75, 1.0]), strict=True):
+        share, top = float(value) / limit, -row - 1.3
+        ax.add_patch(Rectangle((at * width, top - 0.28 * share), 2.5, 0.28 * share, fc=COLOURS[1], lw=0))
+        ax.text(at * width + 3, top - 0.14, f"{value:g} bits", ha="left", va="center", fontsize=9)
+    ax.set(xlim=(-0.2, width + 0.2), ylim=(-row - 1.75, 0.4))
     ax.axis("off")
     return ax
 

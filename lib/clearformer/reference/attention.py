@@ -162,15 +162,15 @@ def attend(
 
 @shaped
 def attend_backward(Q: KN, K: KS, V: KvS, dY: KvN, mask: Mask = None) -> tuple[KN, KS, KvS]:
-    r"""Gradients of the outputs of ``attend`` by ``Q``, ``K`` and ``V``.
+    r"""Gradients of the outputs of ``attend`` with respect to ``Q``, ``K`` and ``V``.
 
     .. math:: G = A \otimes (V^\top E), \qquad
               \frac{\partial F}{\partial Q} = \frac{K G}{\sqrt K}, \qquad
               \frac{\partial F}{\partial K} = \frac{Q G^\top}{\sqrt K}, \qquad
               \frac{\partial F}{\partial V} = E A^\top
 
-    E is the gradient by Y, and :math:`\otimes` the softmax backwards in every column (``softmax_backward``). With
-    a mask the same formulas hold, because A is 0 wherever the mask is False.
+    E is the gradient with respect to Y, and :math:`\otimes` the softmax backwards in every column
+    (``softmax_backward``). With a mask the same formulas hold, because A is 0 wherever the mask is False.
 
     Source: jiang, backward steps 1 to 3, with the query on the column, so that the transpose changes sides.
     Cost: twice the FLOPs of ``attend``, and those of ``attend`` to compute A again.

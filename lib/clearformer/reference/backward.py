@@ -19,18 +19,18 @@ HKD, HKvD, HDKv = (Float[ndarray, axes] for axes in ("H K D", "H Kv D", "H D Kv"
 
 @shaped
 def weighted_average_backward(X: DS, A: SN, dY: DN) -> tuple[DS, SN]:
-    r"""Gradients of ``weighted_average`` by ``X`` and ``A``.
+    r"""Gradients of ``weighted_average`` with respect to ``X`` and ``A``.
 
     .. math:: \frac{\partial F}{\partial X} = E A^\top, \qquad \frac{\partial F}{\partial A} = X^\top E
 
-    Source: jiang, backward step 1 and the gradient by V.
+    Source: jiang, backward step 1 and the gradient with respect to V.
     """
     return dY @ A.T, X.T @ dY
 
 
 @shaped
 def scores_dot_backward(X: DN, dC: NN) -> DN:
-    r"""Gradient of ``scores_dot`` by ``X``: every token is both asked and asking.
+    r"""Gradient of ``scores_dot`` with respect to ``X``: every token is both asked and asking.
 
     .. math:: \frac{\partial F}{\partial X} = X \left(G + G^\top\right), \qquad G = \frac{\partial F}{\partial C}
 
@@ -41,7 +41,7 @@ def scores_dot_backward(X: DN, dC: NN) -> DN:
 
 @shaped
 def scores_projected_backward(X: DN, U: KD, dC: NN) -> tuple[DN, KD]:
-    r"""Gradients of ``scores_projected`` by ``X`` and ``U``.
+    r"""Gradients of ``scores_projected`` with respect to ``X`` and ``U``.
 
     .. math:: \frac{\partial F}{\partial X} = U^\top U X \left(G + G^\top\right), \qquad
               \frac{\partial F}{\partial U} = U X \left(G + G^\top\right) X^\top
@@ -54,7 +54,7 @@ def scores_projected_backward(X: DN, U: KD, dC: NN) -> tuple[DN, KD]:
 
 @shaped
 def scores_query_key_backward(X: DN, U_q: KD, U_k: KD, dC: NN) -> tuple[DN, KD, KD]:
-    r"""Gradients of ``scores_query_key`` by ``X``, ``U_q`` and ``U_k``.
+    r"""Gradients of ``scores_query_key`` with respect to ``X``, ``U_q`` and ``U_k``.
 
     .. math:: \frac{\partial F}{\partial Q} = K G, \qquad \frac{\partial F}{\partial K} = Q G^\top, \qquad
               \frac{\partial F}{\partial X} = U_q^\top K G + U_k^\top Q G^\top
@@ -86,7 +86,7 @@ def scores_additive_backward(
 
 @shaped
 def self_attention_backward(X: DN, U_q: KD, U_k: KD, dY: DN) -> tuple[DN, KD, KD]:
-    r"""Gradients of the outputs of ``self_attention`` by ``X``, ``U_q`` and ``U_k``.
+    r"""Gradients of the outputs of ``self_attention`` with respect to ``X``, ``U_q`` and ``U_k``.
 
     .. math:: G = A \otimes (X^\top E), \qquad
               \frac{\partial F}{\partial X} = E A^\top + U_q^\top K G + U_k^\top Q G^\top
@@ -101,7 +101,7 @@ def self_attention_backward(X: DN, U_q: KD, U_k: KD, dY: DN) -> tuple[DN, KD, KD
 
 @shaped
 def p_matrix(X: DN, U_q: KD, U_k: KD, U_v: KvD, E: KvN, mask: Mask = None) -> Float[ndarray, "2*K+Kv N"]:
-    r"""The matrix P of one head; E is the gradient of the loss by the output of the head.
+    r"""The matrix P of one head; E is the gradient of the loss with respect to the output of the head.
 
     .. math:: P = \begin{bmatrix} \frac{1}{\sqrt K} K \left(A \otimes (V^\top E)\right) \\
               \frac{1}{\sqrt K} Q \left(A \otimes (V^\top E)\right)^\top \\ E A^\top \end{bmatrix}
@@ -144,7 +144,7 @@ def residual_head_backward(X: DN, U_q: KD, U_k: KD, U_v: DD, E: DN, mask: Mask =
 def p_matrices(
     X: DN, U_q: HKD, U_k: HKD, U_v: HKvD, U_o: HDKv, E: DN, mask: Mask = None
 ) -> Float[ndarray, "H 2*K+Kv N"]:
-    r"""One P for every head; E is the gradient by the output of all heads, after the output matrix.
+    r"""One P for every head; E is the gradient with respect to the output of all heads, after the output matrix.
 
     .. math:: P_h = P(X, U_{q,h}, U_{k,h}, U_{v,h}, E_h), \qquad E_h = U_h^\top E
 
@@ -158,7 +158,7 @@ def p_matrices(
 def heads_backward(
     X: DN, U_q: HKD, U_k: HKD, U_v: HKvD, U_o: HDKv, E: DN, mask: Mask = None
 ) -> tuple[DN, HKD, HKD, HKvD]:
-    r"""Gradients of ``multi_head_concatenated`` by ``X``, ``U_q``, ``U_k`` and ``U_v``, from the matrices P.
+    r"""Gradients of ``multi_head_concatenated``, from the matrices P: those for ``X``, ``U_q``, ``U_k`` and ``U_v``.
 
     .. math:: \frac{\partial F}{\partial [U_{q,h}; U_{k,h}; U_{v,h}]} = P_h X^\top, \qquad
               \frac{\partial F}{\partial X} = \sum_{h=1}^H

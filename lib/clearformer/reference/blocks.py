@@ -83,7 +83,7 @@ def block_pre_norm(X: DN, p: BlockParameters, mask: Mask = None) -> DN:
 
 @shaped
 def block_pre_norm_backward(X: DN, p: BlockParameters, dX_out: DN, mask: Mask = None) -> tuple[DN, BlockParameters]:
-    r"""Gradients of ``block_pre_norm`` by ``X`` and by every parameter.
+    r"""Gradients of ``block_pre_norm`` with respect to ``X`` and every parameter.
 
     .. math:: \frac{\partial F}{\partial Y} = E + J_{\mathrm{LN}_2}^\top J_{\mathrm{MLP}}^\top E, \qquad
               \frac{\partial F}{\partial X} = \frac{\partial F}{\partial Y}
@@ -117,7 +117,7 @@ def block_post_norm(X: DN, p: BlockParameters, mask: Mask = None) -> DN:
 
 @shaped
 def block_post_norm_backward(X: DN, p: BlockParameters, dX_out: DN, mask: Mask = None) -> tuple[DN, BlockParameters]:
-    r"""Gradients of ``block_post_norm`` by ``X`` and by every parameter.
+    r"""Gradients of ``block_post_norm`` with respect to ``X`` and every parameter.
 
     .. math:: \frac{\partial F}{\partial Y} = (I + J_{\mathrm{MLP}})^\top J_{\mathrm{LN}_2}^\top E, \qquad
               \frac{\partial F}{\partial X} = (I + J_{\mathrm{MHSA}})^\top J_{\mathrm{LN}_1}^\top
@@ -153,7 +153,7 @@ def block_jiang(X: DN, p: BlockParameters, mask: Mask = None) -> DN:
 
 @shaped
 def block_jiang_backward(X: DN, p: BlockParameters, dX_out: DN, mask: Mask = None) -> tuple[DN, BlockParameters]:
-    r"""Gradients of ``block_jiang`` by ``X`` and by every parameter; those of the unused ``norm_2`` are zeros.
+    r"""Gradients of ``block_jiang`` with respect to ``X`` and every parameter; those of ``norm_2`` are zeros.
 
     .. math:: \frac{\partial F}{\partial Y} = E + J_{\mathrm{MLP}}^\top E, \qquad
               \frac{\partial F}{\partial X} = \frac{\partial F}{\partial Y}

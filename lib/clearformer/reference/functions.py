@@ -1,6 +1,6 @@
 """Softmax, activations and the loss, each with its derivative, on NumPy arrays.
 
-A function ``f_backward`` takes the gradient of a loss F by the result of ``f`` and returns those by its arguments.
+A function ``f_backward`` takes the gradient of a loss F for the result of ``f`` and returns those for its arguments.
 """
 
 import math
@@ -58,7 +58,7 @@ def softmax_jacobian(weights: Float[ndarray, "S"]) -> Float[ndarray, "S S"]:
 
 @shaped
 def softmax_backward(A: Float[ndarray, "*shape"], dA: Float[ndarray, "*shape"], axis: int) -> Float[ndarray, "*shape"]:
-    r"""Gradient by the scores, from the weights and the gradient by the weights, without building a Jacobian.
+    r"""Gradient with respect to the scores, from the weights and their gradient, without building a Jacobian.
 
     .. math:: \frac{\partial F}{\partial \mathbf c} = \mathbf a \odot \frac{\partial F}{\partial \mathbf a}
               - \left(\mathbf a^\top \frac{\partial F}{\partial \mathbf a}\right) \mathbf a
@@ -84,7 +84,7 @@ def relu(X: Float[ndarray, "*shape"]) -> Float[ndarray, "*shape"]:
 
 @shaped
 def relu_backward(X: Float[ndarray, "*shape"], dY: Float[ndarray, "*shape"]) -> Float[ndarray, "*shape"]:
-    r"""Gradient of ``relu`` by ``X``; at the kink it is taken to be 0.
+    r"""Gradient of ``relu`` with respect to ``X``; at the kink it is taken to be 0.
 
     .. math:: \frac{\partial F}{\partial x} = [\, x > 0 \,] \, \frac{\partial F}{\partial y}
 
@@ -111,7 +111,7 @@ def gelu(X: Float[ndarray, "*shape"]) -> Float[ndarray, "*shape"]:
 
 @shaped
 def gelu_backward(X: Float[ndarray, "*shape"], dY: Float[ndarray, "*shape"]) -> Float[ndarray, "*shape"]:
-    r"""Gradient of ``gelu`` by ``X``.
+    r"""Gradient of ``gelu`` with respect to ``X``.
 
     .. math:: \frac{\partial F}{\partial x} = \left(\Phi(x) + x \, \frac{e^{-x^2/2}}{\sqrt{2\pi}}\right)
               \frac{\partial F}{\partial y}
@@ -134,7 +134,7 @@ def gelu_tanh(X: Float[ndarray, "*shape"]) -> Float[ndarray, "*shape"]:
 
 @shaped
 def gelu_tanh_backward(X: Float[ndarray, "*shape"], dY: Float[ndarray, "*shape"]) -> Float[ndarray, "*shape"]:
-    r"""Gradient of ``gelu_tanh`` by ``X``.
+    r"""Gradient of ``gelu_tanh`` with respect to ``X``.
 
     .. math:: \frac{\partial F}{\partial x} = \tfrac12 \left(1 + \tanh u + x \, (1 - \tanh^2 u) \,
               \frac{\mathrm d u}{\mathrm d x}\right) \frac{\partial F}{\partial y}
@@ -163,7 +163,7 @@ def cross_entropy(logits: VN, ids: Int[ndarray, "N"]) -> float:
 
 @shaped
 def cross_entropy_backward(logits: VN, ids: Int[ndarray, "N"], dF: float = 1.0) -> VN:
-    r"""Gradient of ``cross_entropy`` by the logits: what was predicted minus what came.
+    r"""Gradient of ``cross_entropy`` with respect to the logits: what was predicted minus what came.
 
     .. math:: \frac{\partial F}{\partial \ell_{w, n}} = \frac1N \left(p_{w, n} - [\, w = w_n \,]\right)
 

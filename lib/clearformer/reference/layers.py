@@ -29,7 +29,7 @@ def _check_eps(caller, eps):
 
 
 def _standardise_backward(X_hat, inverse, dX_hat, axis):
-    """Gradient by ``X``: the part that moves the mean and the part that moves the spread are taken out."""
+    """Gradient with respect to ``X``: the part that moves the mean and the part that moves the spread are taken out."""
     spread = X_hat * (dX_hat * X_hat).mean(axis=axis, keepdims=True)
     return inverse * (dX_hat - dX_hat.mean(axis=axis, keepdims=True) - spread)
 
@@ -50,7 +50,7 @@ def layer_norm(X: DN, gamma: Vector, beta: Vector, eps: float = EPS) -> DN:
 
 @shaped
 def layer_norm_backward(X: DN, gamma: Vector, dY: DN, eps: float = EPS) -> tuple[DN, Vector, Vector]:
-    r"""Gradients of ``layer_norm`` by ``X``, ``gamma`` and ``beta``; the value of ``beta`` plays no part.
+    r"""Gradients of ``layer_norm`` with respect to ``X``, ``gamma`` and ``beta``; the value of ``beta`` plays no part.
 
     .. math:: \frac{\partial F}{\partial \mathbf x} = \frac{1}{\sqrt{\mathrm{var} + \epsilon}} \left(\mathbf g
               - \mathrm{mean}(\mathbf g) - \hat{\mathbf x} \, \mathrm{mean}(\mathbf g \odot \hat{\mathbf x})\right),
@@ -80,7 +80,7 @@ def layer_norm_over_tokens(X: DN, eps: float = EPS) -> DN:
 
 @shaped
 def layer_norm_over_tokens_backward(X: DN, dY: DN, eps: float = EPS) -> DN:
-    """Gradient of ``layer_norm_over_tokens`` by ``X``, as that of ``layer_norm`` with the means over tokens.
+    """Gradient of ``layer_norm_over_tokens`` for ``X``, as that of ``layer_norm`` with the means over tokens.
 
     Source: the chain rule through mean and variance.
     Raises: as ``layer_norm_over_tokens``.
@@ -103,7 +103,7 @@ def rms_norm(X: DN, gamma: Vector, eps: float = EPS) -> DN:
 
 @shaped
 def rms_norm_backward(X: DN, gamma: Vector, dY: DN, eps: float = EPS) -> tuple[DN, Vector]:
-    r"""Gradients of ``rms_norm`` by ``X`` and ``gamma``.
+    r"""Gradients of ``rms_norm`` with respect to ``X`` and ``gamma``.
 
     .. math:: \frac{\partial F}{\partial \mathbf x} = \frac{1}{\mathrm{rms}} \left(\mathbf g
               - \hat{\mathbf x} \, \mathrm{mean}(\mathbf g \odot \hat{\mathbf x})\right),
@@ -140,7 +140,7 @@ def mlp_backward(
     activation: Callable = gelu,
     activation_backward: Callable = gelu_backward,
 ) -> tuple[DN, FD, Hidden, DF, Vector]:
-    r"""Gradients of ``mlp`` by ``X``, ``W_1``, ``b_1``, ``W_2`` and ``b_2``; the value of ``b_2`` plays no part.
+    r"""Gradients of ``mlp`` with respect to ``X``, ``W_1``, ``b_1``, ``W_2`` and ``b_2``, which plays no part.
 
     .. math:: \frac{\partial F}{\partial W_2} = E \, f(T)^\top, \qquad
               \frac{\partial F}{\partial W_1} = G X^\top, \qquad \frac{\partial F}{\partial X} = W_1^\top G

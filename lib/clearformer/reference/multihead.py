@@ -32,14 +32,14 @@ def multi_head(X: DN, U_q: HKD, U_k: HKD, V: HDD, mask: Mask = None) -> tuple[DN
 
 @shaped
 def multi_head_backward(X: DN, U_q: HKD, U_k: HKD, V: HDD, dY: DN, mask: Mask = None) -> tuple[DN, HKD, HKD, HDD]:
-    r"""Gradients of the outputs of ``multi_head`` by ``X``, ``U_q``, ``U_k`` and ``V``.
+    r"""Gradients of the outputs of ``multi_head`` with respect to ``X``, ``U_q``, ``U_k`` and ``V``.
 
     .. math:: \frac{\partial F}{\partial V_h} = E \, (X A_h)^\top, \qquad
               G_h = A_h \otimes \left(X^\top V_h^\top E\right), \qquad
               \frac{\partial F}{\partial X} = \sum_{h=1}^H \left(V_h^\top E A_h^\top
               + U_{q,h}^\top U_{k,h} X G_h + U_{k,h}^\top U_{q,h} X G_h^\top\right)
 
-    E is the gradient by Y. The three terms are the paths through values, queries and keys.
+    E is the gradient with respect to Y. The three terms are the paths through values, queries and keys.
 
     Source: jiang, backward steps 1 to 4, carried over to turner-v2, eq. 4.
     """
@@ -134,7 +134,7 @@ def multi_head_concatenated(X, U_q, U_k, U_v, U_o, mask=None):
 
 
 def multi_head_concatenated_backward(X, U_q, U_k, U_v, U_o, dY, mask=None):
-    """Gradients of the outputs of ``multi_head_concatenated`` by ``X``, ``U_q``, ``U_k``, ``U_v`` and ``U_o``.
+    """Gradients of ``multi_head_concatenated`` with respect to ``X``, ``U_q``, ``U_k``, ``U_v`` and ``U_o``.
 
     Source: as ``cross_attention_backward``; X is target and source, and its two gradients add.
     """

@@ -37,7 +37,7 @@ def embed(E: Float[ndarray, "D V"], ids: Int[ndarray, "N"]) -> Float[ndarray, "D
 
 @shaped
 def embed_backward(ids: Int[ndarray, "N"], dX: Float[ndarray, "D N"], n_vocab: int) -> Float[ndarray, "D V"]:
-    r"""Gradient of ``embed`` by ``E``: a token's column collects from every place where the token stands.
+    r"""Gradient of ``embed`` with respect to ``E``: a token's column collects from every place where the token stands.
 
     .. math:: \frac{\partial F}{\partial E} = \frac{\partial F}{\partial X^{(0)}} \, \mathrm{onehot}(w_{1:N})^\top
 
@@ -82,12 +82,12 @@ def embed_patches(W: Float[ndarray, "D P"], patches: Float[ndarray, "P N"]) -> F
 def embed_patches_backward(
     W: Float[ndarray, "D P"], patches: Float[ndarray, "P N"], dX: Float[ndarray, "D N"]
 ) -> tuple[Float[ndarray, "D P"], Float[ndarray, "P N"]]:
-    r"""Gradients of ``embed_patches`` by ``W`` and by the patches, which shows what an image should change.
+    r"""Gradients of ``embed_patches`` with respect to ``W`` and the patches: what an image should change.
 
     .. math:: \frac{\partial F}{\partial W} = E \, \mathrm{patches}^\top, \qquad
               \frac{\partial F}{\partial\, \mathrm{patches}} = W^\top E
 
-    E is the gradient by the tokens.
+    E is the gradient with respect to the tokens.
 
     Source: the derivative of the product in ``embed_patches``.
     """

@@ -37,7 +37,7 @@ def stack_backward(
     block: Callable = block_pre_norm,
     block_backward: Callable = block_pre_norm_backward,
 ) -> tuple[DN, list[BlockParameters]]:
-    """Gradients of ``stack`` by ``X`` and by the parameters of every block, first block first.
+    """Gradients of ``stack`` with respect to ``X`` and the parameters of every block, first block first.
 
     Source: the chain rule, from the last block to the first.
     Cost: M arrays of D N numbers, the inputs of the blocks, are kept.
@@ -69,7 +69,7 @@ def head(X: DN, G: VD) -> VN:
 
 @shaped
 def head_backward(X: DN, G: VD, dP: VN) -> tuple[DN, VD]:
-    r"""Gradients of ``head`` by ``X`` and ``G``.
+    r"""Gradients of ``head`` with respect to ``X`` and ``G``.
 
     .. math:: L = p \otimes \frac{\partial F}{\partial p}, \qquad \frac{\partial F}{\partial X} = G^\top L, \qquad
               \frac{\partial F}{\partial G} = L X^\top
@@ -95,7 +95,7 @@ def prepend_token(X: DN, x_0: Vector) -> Float[ndarray, "D N+1"]:
 
 @shaped
 def prepend_token_backward(dX: DN) -> tuple[Float[ndarray, "D N-1"], Vector]:
-    r"""Gradients of ``prepend_token`` by ``X`` and ``x_0``: each column goes back to where it came from.
+    r"""Gradients of ``prepend_token`` with respect to ``X`` and ``x_0``: each column goes back to where it came from.
 
     .. math:: \frac{\partial F}{\partial \mathbf x_n^{(0)}} = \mathbf e_n, \qquad n = 0, 1, \dots, N
 
@@ -121,7 +121,7 @@ def pool(X: DN, mean: bool = False) -> Vector:
 
 @shaped
 def pool_backward(X: DN, dh: Vector, mean: bool = False) -> DN:
-    r"""Gradient of ``pool`` by ``X``: every token gets the same.
+    r"""Gradient of ``pool`` with respect to ``X``: every token gets the same.
 
     .. math:: \frac{\partial F}{\partial \mathbf x_n} = \frac{\partial F}{\partial \mathbf h}, \qquad
               \frac{\partial F}{\partial \mathbf x_n} = \frac1N \frac{\partial F}{\partial \mathbf h}
@@ -146,7 +146,7 @@ def classify(h: Vector, G: CD) -> Classes:
 
 @shaped
 def classify_backward(h: Vector, G: CD, dp: Classes) -> tuple[Vector, CD]:
-    """Gradients of ``classify`` by ``h`` and ``G``.
+    """Gradients of ``classify`` with respect to ``h`` and ``G``.
 
     Source: as ``head_backward``, for one token.
     """
