@@ -33,6 +33,7 @@ AS_ARRAY = ASKED_FOR.format(array="an array", makes="np.array(…)")
         (np.array([3, 1]), [1], [3, 1], [AS_SEQUENCE.format(kind="list")]),
         (np.array([3, 1]), (1, 2), (3, 1), [AS_SEQUENCE.format(kind="tuple")]),
         (np.array([[3, 1]]), [(1, 2)], [(3, 1)], [AS_SEQUENCE.format(kind=kind) for kind in ("list", "tuple")]),
+        (TABLE, (TABLE, TABLE, TABLE), TABLE, []),
         (TABLE, TABLE, TABLE, []),
         ([1, 2], [3], [1, 2], []),
         ([[1, 2], [3]], TABLE, [[1, 2], [3]], []),
@@ -82,9 +83,17 @@ def test_right_numbers_in_a_list_get_the_points_and_a_remark():
 
 def test_a_tensor_is_asked_for_in_the_words_of_pytorch():
     """Would catch advice that costs all points: np.array(…) makes no tensor."""
-    remarks = []
-    taken(LIST, TABLE, remarks, "a tensor")
-    assert remarks == ["A list was taken as a tensor; the task asks for a tensor: torch.stack(…) makes one."]
+    for value, maker in ((LIST, "torch.tensor"), ([TABLE[0], TABLE[1]], "torch.stack")):
+        remarks = []
+        taken(value, TABLE, remarks, "a tensor")
+        assert remarks == [f"A list was taken as a tensor; the task asks for a tensor: {maker}(…) makes one."]
+
+
+def test_numbers_of_python_are_as_precise_as_the_task_asks():
+    """Would catch a list of floats that is refused for float64, which nobody wrote; and one that hides it."""
+    narrow = TABLE.astype(np.float32)
+    assert taken(LIST, narrow, [], "a tensor").dtype == np.float32
+    assert taken([TABLE[0], TABLE[1]], narrow, [], "a tensor").dtype == np.float64
 
 
 def test_a_failed_check_has_no_remark():

@@ -102,6 +102,7 @@ def test_a_tensor_crosses_as_an_array():
     came = canonical(torch.arange(3, dtype=torch.float64, requires_grad=True))
     assert same_value(came, np.arange(3.0))
     assert canonical(torch.zeros(3, dtype=torch.bfloat16)) == Unsupported("a torch tensor of torch.bfloat16")
+    np.testing.assert_array_equal(canonical(torch.tensor([[0.0, 2.0], [0.0, 0.0]]).to_sparse()), [[0, 2], [0, 0]])
 
 
 def header(text: str) -> bytes:

@@ -57,7 +57,7 @@ def refusal_slip(ask, E, ids, foreign):
     where = "alone" if len(ids) == 1 else "among known ones"
     case = f"For an embedding of {E.shape[1]} ids and the id {foreign} {where}"
     try:
-        ask(E, ids)
+        came = "None" if ask(E, ids) is None else "a result"
     except (NotAnswered, Stopped):
         raise
     except AnswerProblem:
@@ -67,7 +67,7 @@ def refusal_slip(ask, E, ids, foreign):
         if kind is None:
             return f"{case} your function returned an object; a ValueError is expected: write raise, not return."
         return f"{case} your function raised {kind}; a ValueError is expected.{OTHERS.get(kind, '')}"
-    return f"{case} your function returned a result; a ValueError is expected."
+    return f"{case} your function returned {came}; a ValueError is expected."
 
 
 QUESTION = Question(

@@ -37,9 +37,19 @@ def sharp(rng):
     return [batch(rng, 0.02), batch(rng, 1e-4), batch(rng, 40.0), batch(rng, low=64.0), weak]
 
 
+A_PAIR = "Your function should return a pair of tensors, the answers and the weights."
+
+
+def is_pair(came):
+    return isinstance(came, tuple | list) and [np.ndim(part) for part in came] == [3, 3]
+
+
 def shares_of_a_query(ask, rng):
     queries, keys, values, temperature = batch(rng)
-    answers, weights = ask(queries, keys, values, temperature)
+    came = ask(queries, keys, values, temperature)
+    if not is_pair(came):
+        return A_PAIR
+    answers, weights = came
     if np.shape(weights) != (*queries.shape[:2], keys.shape[1]):
         return "The second result should be the weights, one row of S for each query."
     if not close(weights.sum(axis=-1), np.ones(queries.shape[:2]), atol=CLOSE):
@@ -51,7 +61,10 @@ def shares_of_a_query(ask, rng):
 
 def tables_apart(ask, rng):
     queries, keys, values, temperature = batch(rng)
-    before = ask(queries, keys, values, temperature)[0]
+    came = ask(queries, keys, values, temperature)
+    if not is_pair(came):
+        return A_PAIR
+    before = came[0]
     changed = keys.copy(), values.copy()
     for table in changed:
         table[0] = 3 - table[0]

@@ -37,7 +37,7 @@ def rounds_alone(ask, rng):
             entry = came.get(network) if isinstance(came, dict) else None
             if not isinstance(entry, tuple | list) or len(entry) != 2:
                 return f"A dict with a pair of numbers under {network!r} is expected."
-            if entry[0] != rounds:
+            if type(entry[0]) in (bool, float) or entry[0] != rounds:
                 return f"For {n_tokens} tokens and a kernel of {kernel} weights your rounds of {network} are not right."
     return None
 

@@ -75,7 +75,7 @@ QUESTION = Question(
         equals("all tokens", 5, everyone, SelfAttention),
         equals("looking back", 4, looking_back, SelfAttention),
         equals("gradients", 2, gradients, SelfAttention),
-        holds("later tokens", 2, causal(hiding)),
+        holds("later tokens", 2, causal(lambda rng: drawn(rng, back_only=True), hiding)),
         holds("rows of the batch", 1, rows_independent(drawn)),
         holds("every parameter", 1, gradients_everywhere(drawn)),
         holds("parameters", 1, parameter_count(drawn, lambda d_model, d_head: 3 * d_model * d_head)),

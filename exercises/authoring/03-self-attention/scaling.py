@@ -121,6 +121,9 @@ wrong.edits("""
 ## scaled_twice: You scale twice, or leave out the root: that takes more away than the sum has added.
 - scores = K.T @ Q / np.sqrt(K.shape[0])
 + scores = K.T @ Q / len(Q)
+## whole_root: The root is rounded down to a whole number: for a width of 7 that is 2 in place of 2.65.
+- scores = K.T @ Q / np.sqrt(K.shape[0])
++ scores = K.T @ Q / int(np.sqrt(len(Q)))
 ## multiplied_by_root: You multiply by the root, so wide queries saturate the softmax even more.
 - scores = K.T @ Q / np.sqrt(K.shape[0])
 + scores = K.T @ Q * np.sqrt(len(Q))

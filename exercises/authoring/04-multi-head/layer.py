@@ -81,7 +81,7 @@ QUESTION = Question(
         equals("causal outputs", 4, earlier_tokens, Reference),
         equals("gradients", 2, gradients, Reference),
         holds("every parameter", 1, gradients_everywhere(drawn)),
-        holds("looking back", 3, causal(lambda rng: drawn(rng, rows=9, scale=1e3))),
+        holds("looking back", 3, causal(drawn, lambda rng: drawn(rng, rows=9, scale=1e3))),
         holds("rows", 1, rows_independent(drawn)),
         holds("parameters", 1, parameter_count(drawn, four_square_maps)),
     ),

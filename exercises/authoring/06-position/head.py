@@ -89,7 +89,7 @@ QUESTION = Question(
         equals("outputs", 5, outputs, Reference),
         equals("gradients", 2, gradients, Reference),
         holds("a shifted start", 3, shifted_start),
-        holds("looking back", 2, causal(lambda rng: drawn(rng, rows=9, scale=1e3))),
+        holds("looking back", 2, causal(drawn, lambda rng: drawn(rng, rows=9, scale=1e3))),
         holds("rows", 1, rows_independent(drawn)),
         holds("every parameter", 1, gradients_everywhere(drawn)),
         holds("parameters", 1, parameter_count(drawn, lambda d_model, d_head: 3 * d_model * d_head)),

@@ -54,32 +54,40 @@ def parameter_count(draw: Draw, count: Callable[..., int]) -> Test:
     return test
 
 
-def causal(draw: Draw) -> Test:
-    """What stands later does not change an output: axis 1 of the first input and of the output are the tokens."""
+def causal(*draws: Draw) -> Test:
+    """What stands later does not change an output: axis 1 of the first input and of the output are the tokens.
+
+    Of several draws each is tried: ordinary scores show a mask that comes after the softmax, very large ones what is
+    divided by too little.
+    """
 
     def test(ask, rng):
-        (plan,) = draw(rng)
-        first, *rest = plan["calls"][0]
-        tokens = first.shape[1]
-        places = range(1, tokens)
-        changed = [(_other(first, (slice(None), slice(place, None))), *rest) for place in places]
-        before, again, *after = _outputs(ask, plan, [*2 * [(first, *rest)], *changed], axes=2)
-        if not all(np.isfinite(output).all() for output in (before, *after)):
-            return (
-                "Some of your outputs are nan or inf, so nothing can be said of later tokens. Where scores are large, "
-                "all weight may have lain on tokens that you take away: do not divide by what is left of it."
-            )
-        if not alike(before, again):
-            return RESTLESS
-        for place, output in zip(places, after, strict=True):
-            if not alike(before[:, :place], output[:, :place]):
-                return (
-                    f"Of {tokens} tokens those from place {place} on were changed, and outputs at earlier places "
-                    "changed too: an output may look at its own token and at earlier ones alone."
-                )
-        return None
+        return next(filter(None, (_later_tokens(draw, ask, rng) for draw in draws)), None)
 
     return test
+
+
+def _later_tokens(draw: Draw, ask, rng) -> str | None:
+    (plan,) = draw(rng)
+    first, *rest = plan["calls"][0]
+    tokens = first.shape[1]
+    places = range(1, tokens)
+    changed = [(_other(first, (slice(None), slice(place, None))), *rest) for place in places]
+    before, again, *after = _outputs(ask, plan, [*2 * [(first, *rest)], *changed], axes=2)
+    if not all(np.isfinite(output).all() for output in (before, *after)):
+        return (
+            "Some of your outputs are nan or inf, so nothing can be said of later tokens. Where scores are large, "
+            "all weight may have lain on tokens that you take away: do not divide by what is left of it."
+        )
+    if not alike(before, again):
+        return RESTLESS
+    for place, output in zip(places, after, strict=True):
+        if not alike(before[:, :place], output[:, :place]):
+            return (
+                f"Of {tokens} tokens those from place {place} on were changed, and outputs at earlier places "
+                "changed too: an output may look at its own token and at earlier ones alone."
+            )
+    return None
 
 
 def rows_independent(draw: Draw) -> Test:

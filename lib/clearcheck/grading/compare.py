@@ -72,7 +72,7 @@ def kind_finding(came, args: tuple, how: str = "function") -> Finding | None:
     asked = _Asked(args, 0.0, None, how)
     for value in _leaves(came):
         if isinstance(value, Unsupported) and value.what.startswith(ARRAYS):
-            return asked.sentence("", value.what, instead_of(value, f"{BY_HOW[how].array} is expected"))
+            return asked.sentence("", value.what, instead_of(value, f"{BY_HOW[how].array} is expected", how))
         if how == "function" and isinstance(value, np.ndarray) and value.dtype.kind == "f":
             wrong = _precision(value, asked, "")
             if wrong:
@@ -115,7 +115,7 @@ def _structure(came, kind, asked: _Asked, where: str, name: str) -> Finding | No
     if isinstance(came, kind):
         return None
     advice = f" ({BY_HOW[asked.how].nothing})" if came is None else ""
-    return asked.sentence(where, asked.describe(came), instead_of(came, f"{name} is expected{advice}"))
+    return asked.sentence(where, asked.describe(came), instead_of(came, f"{name} is expected{advice}", asked.how))
 
 
 def _dicts(came, expected: dict, asked: _Asked, where: str) -> Finding | None:

@@ -54,10 +54,11 @@ def describe(value, array: str = "an array") -> str:
     return repr(value) if len(repr(value)) <= 60 else repr(value)[:57] + "…"
 
 
-def instead_of(came, expected: str) -> str:
+def instead_of(came, expected: str, how: str) -> str:
     """What is expected, said of numbers where an array came whose numbers cannot be compared."""
     if isinstance(came, Unsupported) and came.what.startswith(NOT_NUMBERS):
-        return "numbers of dtype float64, whole numbers or truth values are expected"
+        precise = "float64" if how == "function" else "float32"
+        return f"numbers of dtype {precise}, whole numbers or truth values are expected"
     return expected
 
 

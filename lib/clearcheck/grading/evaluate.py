@@ -199,7 +199,9 @@ def problem_of(call: Call, question: Question) -> AnswerProblem | None:
         return AnswerProblem(f"{start} {reply['text']}.")
     if isinstance(call.value, Unsupported):
         kinds = f"{words.array}, a number, a text, a tuple, a list or a dict is expected"
-        return AnswerProblem(f"{start} {words.returned} {call.value.what}; {instead_of(call.value, kinds)}.")
+        return AnswerProblem(
+            f"{start} {words.returned} {call.value.what}; {instead_of(call.value, kinds, question.how)}."
+        )
     return None
 
 

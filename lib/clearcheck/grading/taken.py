@@ -3,7 +3,7 @@
 import numpy as np
 
 AS_ARRAY = "A list was taken as {array}; the task asks for {array}: {makes} makes one."
-MAKES = {"an array": "np.array(…)", "a tensor": "torch.stack(…)"}
+MAKES = {"an array": "np.array(…)", "a tensor": "torch.tensor(…)", "tensors": "torch.stack(…)"}
 AS_SEQUENCE = "An array was taken as a {kind}; the task asks for a {kind}: {kind}(…) makes one."
 
 
@@ -18,7 +18,7 @@ def taken(value, like, remarks: list[str], array: str = "an array"):
         return {key: taken(entry, like.get(key), remarks, array) for key, entry in value.items()}
     if not isinstance(like, tuple | list):
         return value
-    if isinstance(value, np.ndarray) and value.ndim:
+    if isinstance(value, np.ndarray) and value.ndim and (isinstance(like, list) or len(value) == len(like)):
         remarks.append(AS_SEQUENCE.format(kind=type(like).__name__))
         value = type(like)(value)
     if not isinstance(value, tuple | list) or not like:
@@ -40,8 +40,18 @@ def _array(value, like: np.ndarray, remarks: list[str], words: str):
     array = as_array(value) if isinstance(value, tuple | list) and like.ndim else None
     if array is None:
         return value
-    remarks.append(AS_ARRAY.format(array=words, makes=MAKES[words]))
+    plain = all(type(leaf) in (int, float, bool) for leaf in _leaves(value))
+    remarks.append(AS_ARRAY.format(array=words, makes=MAKES["tensors" if words == "a tensor" and not plain else words]))
     if not array.size and array.shape == like.shape[: array.ndim]:
         array = array.reshape(like.shape)  # a list without rows does not say how long they are
-    whole = array.dtype.kind in "iu" and like.dtype.kind == "f"  # in a list 2 says what 2.0 says
-    return array.astype(like.dtype) if whole or not array.size else array
+    # In a list 2 says what 2.0 says, and a number of Python says nothing of its precision.
+    known = like.dtype.kind == "f" and (array.dtype.kind in "iu" or (array.dtype.kind == "f" and plain))
+    return array.astype(like.dtype) if known or not array.size else array
+
+
+def _leaves(value):
+    if isinstance(value, tuple | list):
+        for entry in value:
+            yield from _leaves(entry)
+    else:
+        yield value

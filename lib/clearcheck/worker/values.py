@@ -126,7 +126,8 @@ class _Writer:
             return ["unsupported", f"an array of dtype {value.dtype}"[:80]]
         if kind.__module__.split(".")[0] == "torch" and hasattr(value, "detach"):
             try:
-                return self._array(value.detach().cpu().numpy())
+                whole = value.detach() if str(value.layout) == "torch.strided" else value.detach().to_dense()
+                return self._array(whole.cpu().numpy())
             except (TypeError, RuntimeError):
                 return ["unsupported", f"a torch tensor of {value.dtype}"]
         return ["unsupported", f"an object of type {kind.__name__}"[:80]]
