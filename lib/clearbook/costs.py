@@ -109,7 +109,7 @@ class Ledger:
         ax.set_xscale("log")
         reach = max(2.2, *(max(m / p, p / m) for _, _, p, m in self.rows)) * 1.2
         ax.set_xlim(min(0.5, 0.8 * min(m / p for _, _, p, m in self.rows)), reach)
-        ticks = [t for t in (0.2, 0.5, 1, 2, 5, 10, 20, 50) if ax.get_xlim()[0] <= t <= reach]
+        ticks = [t for t in (0.25, 0.5, 1, 2, 4, 8, 16, 32) if ax.get_xlim()[0] <= t <= reach]
         ax.set_xticks(ticks, [f"{t:g}" for t in ticks])
         ax.minorticks_off()
         ax.set_xlabel("measured / predicted")

@@ -15,9 +15,9 @@ PLACES = {  # name, shape, place
     "K": ("keys $\\mathbf{k}_s$", "K × N", (5.0, 3.0)),
     "V": ("values $\\mathbf{v}_s$", "K × N", (8.5, 3.0)),
     "C": ("scores $C$", "N × N", (3.25, 6.0)),
-    "A": ("weights $A$", "N × N", (3.25, 8.7)),
-    "Y": ("outputs $Y$", "K × N", (5.6, 11.4)),
-    "F": ("loss $F$", "one number", (5.6, 13.9)),
+    "A": ("weights $A$", "N × N", (3.25, 9.2)),
+    "Y": ("outputs $Y$", "K × N", (5.6, 12.4)),
+    "F": ("loss $F$", "one number", (5.6, 15.6)),
 }
 EDGES = (  # from, to, what is done on the way forward, the step on the way back
     ("X", "Q", "$U_q$", "4"), ("X", "K", "$U_k$", "4"), ("X", "V", "$U_v$", "4"), ("Q", "C", "", "3"),
@@ -33,8 +33,8 @@ def head_graph(ax: Axes | None = None) -> Axes:
     Source: Jiang 2023, figure 1 and backward steps 1 to 4.
     """
     if ax is None:
-        _, ax = plt.subplots(figsize=(4.6, 6.6))
-    ax.set(xlim=(-0.4, 10.4), ylim=(15.6, -1.0))
+        _, ax = plt.subplots(figsize=(4.6, 7.3))
+    ax.set(xlim=(-0.4, 10.4), ylim=(17.3, -1.0))
     ax.axis("off")
     for start, end, done, step in EDGES:
         _pair(ax, np.array(PLACES[start][2]), np.array(PLACES[end][2]), done, step)

@@ -15,6 +15,7 @@ def image_panel(ax: Axes, image, *, title: str = "", **style) -> Axes:
     """One grey picture, ink dark on white, without axes."""
     ax.imshow(np.asarray(image).squeeze(), **(INK_ON_PAPER | style))
     ax.set(xticks=[], yticks=[], title=title)
+    ax.spines[:].set_visible(True)
     ax.title.set_fontsize(10)
     return ax
 
@@ -25,6 +26,7 @@ def map_of_patches(ax: Axes, values, *, title: str = "", **style) -> Axes:
     side = round(values.size**0.5)
     ax.imshow(values.reshape(side, side), **({"cmap": WEIGHTS, "vmin": 0} | style))
     ax.set(xticks=[], yticks=[], title=title)
+    ax.spines[:].set_visible(True)
     return ax
 
 
@@ -78,10 +80,10 @@ def vit_diagram(image: Float[ndarray, "rows rows"], *, size: int, answer: str, a
         _arrow(ax, x, 5.75, 6.45)
     ax.text(7.05, 3.7, "…", ha="center", va="center", fontsize=14)
     ax.text(7.05, 5.4, "…", ha="center", va="center", fontsize=14)
-    ax.text(-0.6, 4.55, "times $W$, plus $b$", fontsize=10, va="center")
+    ax.text(7.05, 4.55, "times $W$,\nplus $b$", fontsize=10, ha="center", va="center")
     _token(ax, 0.3, 5.4, "$p_0$", first=True)
     _arrow(ax, 0.3, 5.75, 6.45)
-    ax.text(-0.6, 3.7, "class\ntoken", fontsize=10, va="center", color=COLOURS[1])
+    ax.text(0.3, 4.6, "class\ntoken", fontsize=10, ha="center", va="center", color=COLOURS[1])
     ax.add_patch(FancyBboxPatch((-0.4, 6.6), 9.4, 1.3, boxstyle="round,pad=0.1", fc="white", ec=COLOURS[0], lw=2.2))
     ax.text(4.3, 7.25, "encoder: M blocks, every token sees every token", ha="center", va="center", fontsize=11)
     for x in places:

@@ -70,6 +70,7 @@ def heatmap(
     ax.xaxis.tick_top()
     if columns is not None and max(map(len, columns)) > LONG_LABEL:
         ax.tick_params(axis="x", rotation=40)
+        plt.setp(ax.get_xticklabels(), ha="left", rotation_mode="anchor")  # each begins over its own column
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
     ax.set_title(title, pad=10)
