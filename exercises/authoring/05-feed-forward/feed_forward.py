@@ -186,6 +186,8 @@ itself.
 contain.
 - return self.down(F.gelu(hidden))
 + return x + self.down(F.gelu(hidden))
+- return self.down(gate * hidden)
++ return x + self.down(gate * hidden)
 ## never_comes_back: You return the hidden numbers, and the second map is never used.
 - return self.down(F.gelu(hidden))
 + return F.gelu(hidden)

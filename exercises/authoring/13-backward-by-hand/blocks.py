@@ -266,8 +266,8 @@ they do not fit L.
 ## first_block_alone: Only the first block is visited; the others get nothing.
 - for start in range(0, len(k), width):
 + for start in range(0, 1):
-## one_block_of_all: You hold more weights at once than one block has, if not a whole table of N×S; keep to blocks of
-all targets and `width` sources.
+## one_block_of_all: You hold more at once than a few blocks: a table of weights, or the shares of all blocks. Add each
+share as it is made, and let it go.
 - b = slice(start, start + width)
 + b = slice(0, len(k))
 + dq[:] = 0

@@ -7,6 +7,8 @@ from functools import lru_cache, wraps
 
 import numpy as np
 
+from clearcheck.grading.describe import describe
+
 SIZES = (4, 5, 6, 7, 9, 11, 13)  # no one divides another
 CLOSE = 1e-9
 
@@ -72,6 +74,8 @@ def shapes_slip(came, shapes: Sequence[tuple[int, ...]]) -> str | None:
     if not isinstance(came, tuple | list) or len(came) != len(shapes):
         return f"The result should be a tuple of {len(shapes)} arrays."
     for place, (array, shape) in enumerate(zip(came, shapes, strict=True)):
-        if not isinstance(array, np.ndarray) or array.shape != shape:
+        if not isinstance(array, np.ndarray):
+            return f"At position {place} of your result {describe(array)} came; an array of shape {shape} is expected."
+        if array.shape != shape:
             return f"The array at position {place} of your result should have the shape {shape}."
     return None

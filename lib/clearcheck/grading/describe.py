@@ -80,8 +80,9 @@ def _built(plan: dict) -> str:
     sizes = ", ".join(f"{name}={value}" for name, value in plan["sizes"].items())
     inputs = [describe(value, "a tensor") for value in plan["calls"][0]] if plan["calls"] else []
     told = " and ".join(filter(None, [sizes, ", ".join(inputs)]))
-    when = ", in train() mode," if plan["training"] else ""
-    return f"With {told or 'no arguments'}{when}{CHANGED if plan['gives'] == 'changed' else ''}"
+    when = ", in train() mode" if plan["training"] else ""
+    last = CHANGED if plan["gives"] == "changed" else "," if when else ""
+    return f"With {told or 'no arguments'}{when}{last}"
 
 
 def describe_arguments(args: tuple, array: str = "an array") -> str:

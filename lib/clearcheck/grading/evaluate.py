@@ -188,7 +188,10 @@ def problem_of(call: Call, question: Question) -> AnswerProblem | None:
         return NotAnswered(f"`{question.name}` is a {reply['type']}; a {words.defined} of this name is expected.")
     if kind == "time":
         limit, where = f"{question.seconds:g} s", _line(reply)
-        return Stopped(f"{start} ran longer than {limit} and was stopped{where}: look for a loop that never ends.")
+        return Stopped(
+            f"{start} ran longer than {limit} and was stopped{where}: "
+            "look for a loop that never ends, or for one over single entries that whole arrays can do."
+        )
     if kind == "ended":
         return Stopped(f"{start} ended the Python process ({reply['text']}): let it return a value.")
     if kind == "late":
