@@ -45,6 +45,18 @@ def test_hours_are_those_of_the_chapters(tmp_path):
         front_page.chapter_minutes(tmp_path)
 
 
+def test_the_plan_of_a_term_has_every_chapter_and_what_it_builds_on():
+    """Catches a chapter that is missing, sums that do not fit, and one that is to come before an earlier one."""
+    rows = re.findall(r"<tr>(.*?)</tr>", front_page.course_plan(), flags=re.DOTALL)[1:]
+    cells = [[re.sub("<.*?>", "", cell) for cell in re.findall(r"<td>(.*?)</td>", row)] for row in rows]
+    *each, total = cells
+    minutes = front_page.chapter_minutes()
+    assert [(int(c[0].split(".")[0]), int(c[1]), int(c[2])) for c in each] == [(n, *m) for n, m in minutes.items()]
+    assert [int(s) for s in total[1:5]] == [sum(int(c[i]) for c in each) for i in range(1, 5)]
+    needed = {int(c[0].split(".")[0]): [int(n) for n in re.findall(r"\d+", c[5])] for c in each}
+    assert needed[1] == [] and all(max(needed[n]) < n for n in needed if n > 1)
+
+
 def test_every_computed_value_stands_on_the_page():
     assert set(re.findall(r"\{\{ (\w+) \}\}", INDEX)) == set(front_page.substitutions())
 
