@@ -50,7 +50,7 @@ def player_of_a_few_steps(ask, rng):
     if slip := shape_slip(alone, (1, SUITS), "For one game the output of your player"):
         return slip
     if not np.isfinite(alone).all():
-        return "For a single game your player's scores are nan or inf: does it divide by a spread taken over the batch?"
+        return "For a single game your player's scores are nan or inf: it divides by what it takes over the batch."
     among, _ = scores(unseen)
     if not close(among[:1], alone, CLOSE) and close(scores(unseen[:1])[0], alone, CLOSE):
         return "Your player's scores for a game change with the games beside it in the batch."
@@ -187,8 +187,8 @@ wrong.edits("""
 ## places_alone: Cards and question are left out: every game looks the same.
 - x = self.ids(games) + self.places
 + x = self.places + 0 * self.ids(games)
-## spread_of_the_batch: For a single game your player's scores are nan or inf: does it divide by a spread taken over
-the batch?
+## spread_of_the_batch: For a single game your player's scores are nan or inf: it divides by what it takes over the
+batch.
 - return self.suits(found[:, 0])
 + said = self.suits(found[:, 0])
 + return said / said.std(dim=0)

@@ -206,8 +206,8 @@ at its start.
 - return x + P[np.maximum(places, 0)]
 + places = np.maximum(starts[:, None] + np.arange(x.shape[1])[::-1], 0)
 + return x + P[places]
-## written_into_x [what-a-position-has-to-be]: You add the positions into x itself, which belongs to the caller: write
-x + …, not x += …
+## written_into_x [what-a-position-has-to-be]: You add the positions into x itself, which belongs to the caller: the sum
+has to be a new array.
 - places = starts[:, None] + np.arange(x.shape[1])[None, :]
 - return x + P[np.maximum(places, 0)]
 + x += P[np.maximum(starts[:, None] + np.arange(x.shape[1]), 0)]
