@@ -26,6 +26,10 @@ def share_right(scores, labels):
     return np.mean(scores.argmax(axis=1) == labels)
 
 
+def surer(share):
+    return "If your model is right, look at the loop: larger batches and a rate near 0.003 make it surer."
+
+
 QUESTION = Question(
     id="learn",
     title="Above the nearest neighbour",
@@ -35,7 +39,7 @@ QUESTION = Question(
     uses=("vit",),
     checks=(
         holds("steps", 2, obeys_steps(drawn, lambda labels: (len(labels), 3))),
-        holds("new pictures", 12, learns(drawn, STEPS, share_right, THRESHOLD, WHAT, smaller=False, kind="ViT")),
+        holds("new pictures", 12, learns(drawn, STEPS, share_right, THRESHOLD, WHAT, False, surer, "ViT")),
     ),
     hints=(
         "Print the loss every twenty steps. It starts near ln 3, which is what guessing costs; does it move?",

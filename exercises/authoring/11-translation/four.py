@@ -114,7 +114,11 @@ def four_and_the_others(ask, rng):
 def as_many_steps_as_asked(ask, rng):
     (plan,), _ = drawn(rng, 300)
     came = ask({**plan, "arguments": (*plan["arguments"][:5], 3)})
-    return None if 0 < came["steps"] <= 3 else f"With steps=3 your loop took {came['steps']} steps of an optimiser."
+    return (
+        None
+        if 0 < came["steps"] <= 3
+        else f"With steps=3 your loop took {came['steps']} steps of an optimiser of `torch.optim`."
+    )
 
 
 QUESTION = Question(

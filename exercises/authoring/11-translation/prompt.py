@@ -30,11 +30,13 @@ def drawn(rng, rows=3, sources=6, targets=4, d_model=12, n_heads=3, n_layers=2, 
         weights |= linear(rng, f"blocks.{m}.qkv", d_model, 3 * d_model)
         weights |= linear(rng, f"blocks.{m}.out", d_model, d_model)
         weights |= linear(rng, f"blocks.{m}.up", d_model, 17) | linear(rng, f"blocks.{m}.down", 17, d_model)
-    source, read = padded_ids(rng, rows, sources, padding), padded_ids(rng, rows, targets, padding)
+    if full:
+        source, read = (np.vstack([padded_ids(rng, 1, n, padding) for _ in range(rows)]) for n in (sources, targets))
+    else:
+        source, read = padded_ids(rng, rows, sources, padding), padded_ids(rng, rows, targets, padding)
     if rows > 1 and not full:
         source[1, 1:], source[1, 0] = padding, (padding + 1) % WORDS  # one word
-    if full:
-        source = padded_ids(rng, 1, sources, padding).repeat(rows, axis=0)
+        source = rng.permutation(source)  # the longest anywhere
     return module_call(sizes, (source, read), weights=weights, **options)
 
 
@@ -48,7 +50,7 @@ def without_padding(rng):
 
 
 def gradients(rng):
-    return [drawn(rng, gives="gradients")]
+    return [drawn(rng, full=True, gives="gradients")]  # an embedding with padding_idx has none for padding
 
 
 def blind_to_the_future(ask, rng):

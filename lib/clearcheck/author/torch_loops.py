@@ -68,7 +68,7 @@ def obeys_steps(draw: Callable, shape_of: Callable[[np.ndarray], tuple], few: in
         (plan,), targets = draw(rng)
         came = ask({**plan, "arguments": (*plan["arguments"][:-1], few)})
         if not 0 < came["steps"] <= few:
-            return f"With steps={few} your loop took {came['steps']} steps of an optimiser."
+            return f"With steps={few} your loop took {came['steps']} steps of an optimiser of `torch.optim`."
         shape, gave = shape_of(targets), np.shape(came["output"])
         return None if gave == shape else f"The model should give scores of shape {shape}; it gave {gave}."
 

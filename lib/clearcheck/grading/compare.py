@@ -17,6 +17,7 @@ WHOLE = (
     "and so does int(…) of a float"
 )
 FEW_KEYS = 10
+AS_FLOAT32 = 1e-6  # shares of the largest entry that are lost by one step in single precision
 NUMBER = bool | int | float | np.generic
 
 
@@ -237,6 +238,8 @@ def _values(came: np.ndarray, expected: np.ndarray, asked: _Asked, where: str) -
     found = f"{number(came[_first(bad)])}{_at(came, bad)}"
     whole = expected.dtype.kind in "iub"  # a difference in whole numbers would give the answer away
     size = "not right" if whole else f"off by {float(gap[_first(bad)]):.2g}"
+    if asked.how == "function" and came.dtype == np.float64 and not exact and gap.max() <= AS_FLOAT32 * scale:
+        size += ", as little as a step in float32 loses"
     margin = float("inf") if exact or not asked.atol else float(gap.max()) / (asked.atol * scale)
     return Finding(asked.sentence(where, found, f"this is {size}").message, margin)
 
