@@ -8,7 +8,7 @@ from concurrent.futures import ProcessPoolExecutor
 
 import pytest
 from clearcheck.author.release import learner_notebook, read_source
-from clearcheck.proof.page import told
+from clearcheck.proof.page import in_all, told
 
 from tests.exercises.authored import EXERCISES, SLUGS, authored
 
@@ -35,6 +35,16 @@ def test_the_grader_is_right_about_every_solution(prover, slug):
     assert rows and sorted(rows) == sorted(entry.name for entry in entries(slug))
     stale = f"chapters/grader-proof.md does not tell what the grader does: {COMMAND}"
     assert proof.section.strip() in PAGE.read_text(encoding="utf-8"), stale
+
+
+def test_the_page_counts_its_solutions():
+    """Catches a sum that was typed, or one of another day."""
+    text = PAGE.read_text(encoding="utf-8")
+    counted = [
+        sum(len(part(authored(slug)).entries) for slug in SLUGS) for part in (lambda a: a.right, lambda a: a.wrong)
+    ]
+    assert in_all(text) in text
+    assert "In all these are {:,} right and {:,} wrong solutions.".format(*counted) in text
 
 
 @pytest.mark.parametrize("slug", SLUGS)

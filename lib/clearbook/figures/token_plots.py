@@ -66,7 +66,7 @@ def surprise_text(
         for i, letter in enumerate(piece):
             ink = ink_on(0.75 * share, signed=False)
             ax.text(x + i + 0.5, -y, letter, ha="center", va="center", fontsize=10, family="monospace", color=ink)
-    for at, value in zip((0.25, 0.4, 0.55, 0.7), limit * np.array([0.25, 0.5, 0.75, 1.0]), strict=True):
+    for at, value in zip((0.04, 0.28, 0.52, 0.76), limit * np.array([0.25, 0.5, 0.75, 1.0]), strict=True):
         share, top = float(value) / limit, -row - 1.3
         ax.add_patch(Rectangle((at * width, top - 0.28 * share), 2.5, 0.28 * share, fc=COLOURS[1], lw=0))
         ax.text(at * width + 3, top - 0.14, f"{value:g} bits", ha="left", va="center", fontsize=9)

@@ -1,5 +1,6 @@
 """The proof of the graders as a page of the book: MyST Markdown, the same text for the same exercises."""
 
+import re
 from dataclasses import dataclass
 
 from clearcheck.author.mistakes import Solution
@@ -43,7 +44,17 @@ def told(slug: str, draws: int = len(SEEDS)) -> Told:
 
 
 def page(proofs: list[Told]) -> str:
-    return "\n".join([OPENING, *(proof.section for proof in proofs)])
+    sections = [proof.section for proof in proofs]
+    return "\n".join([OPENING, in_all("\n".join(sections)), *sections])
+
+
+def in_all(sections: str) -> str:
+    """How many solutions the tables at the head of the sections count."""
+    counts = [
+        sum(map(int, re.findall(rf"^\| {kind} solutions \((\d+)\)", sections, flags=re.MULTILINE)))
+        for kind in ("right", "wrong")
+    ]
+    return "In all these are {:,} right and {:,} wrong solutions.\n".format(*counts)
 
 
 def _exercise(proof: Proof) -> list[str]:
