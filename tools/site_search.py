@@ -37,7 +37,7 @@ SYNONYMS = {  # what readers type, and the entry of the glossary that means it
     "position encoding": "positional encoding",
     "q k v": "query",
     "qkv": "query",
-    "quantization": "quantised",
+    "quantization": "quantisation",
     "queries keys values": "query",
     "query key value": "query",
     "rmsnorm": "RMS norm",
