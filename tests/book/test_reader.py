@@ -155,11 +155,13 @@ def test_contents_that_lie_over_a_page_give_way(visit):
     toggle, panel = page.locator(".secondary-toggle"), page.locator("#pst-secondary-sidebar-modal")
     toggle.click()
     panel.locator("a[href^='#']").nth(3).click()
-    assert not panel.is_visible() and page.evaluate("scrollY") > 800
+    panel.wait_for(state="hidden")  # it is drawn for a moment longer, and the page glides to the section
+    page.wait_for_function("scrollY > 800")
     toggle.click()
     page.evaluate("document.activeElement.blur()")
     page.keyboard.press("Escape")
-    assert not panel.is_visible() and page.evaluate("document.activeElement.matches('.secondary-toggle')")
+    panel.wait_for(state="hidden")
+    page.wait_for_function("document.activeElement.matches('.secondary-toggle')")
 
 
 @pytest.fixture(scope="module")
