@@ -18,7 +18,7 @@ BATCH, WARMUP = 12, 10
 def bits_by_step(
     config: GPTConfig,
     ids: Int[Tensor, "T"],
-    test: Int[Tensor, "rows places"],
+    test: Int[Tensor, "rows positions"],
     marks: tuple[int, ...],
     *,
     n_seeds: int = 5,

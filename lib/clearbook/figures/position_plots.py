@@ -1,4 +1,4 @@
-"""Figures about places: words that change theirs, where places enter the model, waves, and the hands of clocks."""
+"""Figures about positions: words that change theirs, where positions enter the model, waves, and hands of clocks."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -88,7 +88,7 @@ def counter_and_waves(
     waves: Float[ndarray, "D N"], rows: Sequence[int], *, axes: Iterable[Axes] | None = None
 ) -> Iterable[Axes]:
     """The digits of a binary counter, the sinusoids as cells and two of their ``rows`` as curves with a dot at each
-    place, place below place.
+    position, position below position.
     """
     n_places = waves.shape[1]
     digits = (np.arange(n_places) >> np.arange((n_places - 1).bit_length())[:, None]) % 2
@@ -105,7 +105,7 @@ def counter_and_waves(
         between = np.linspace(0, n_places - 1, 12 * n_places)
         curves.plot(between, wave(speed * between), color=colour, ls=style, lw=1.8, label=f"row {row}")
         curves.plot(waves[row], color=colour, ls="", marker="o", ms=3.5)
-    curves.set(xlim=(-0.5, n_places - 0.5), xlabel="place n", yticks=[-1, 0, 1])
+    curves.set(xlim=(-0.5, n_places - 0.5), xlabel="position n", yticks=[-1, 0, 1])
     curves.set_xticks(range(0, n_places, 4), [str(n) for n in range(0, n_places, 4)])
     curves.tick_params(labelbottom=True, bottom=True)
     curves.set_title("two of these rows as curves", pad=6)

@@ -15,11 +15,11 @@ PER_ROW = 2  # frames beside each other
 def shifted_rows(
     read: Sequence[str], asked: Sequence[str], *, source: Sequence[str] = (), ax: Axes | None = None
 ) -> Axes:
-    """What the decoder reads, below, and what it is asked for, above: the same tokens, one place apart.
+    """What the decoder reads, below, and what it is asked for, above: the same tokens, shifted by one.
 
-    A solid arrow leads from what is read to the answer at its place, a dashed one from an answer to where it is read
+    A solid arrow leads from what is read to the answer at its position, a dashed one from an answer to where it is read
     next. The words of the ``source``, if there are any, stand under everything, and a dotted line leads them into the
-    decoder: each place may look at all of them.
+    decoder: each position may look at all of them.
     Where nothing is asked for, an empty string, the box is dashed and no arrow leads to it.
 
     Raises: ValueError for two rows of different lengths.
@@ -35,7 +35,7 @@ def shifted_rows(
         for i, token in enumerate(row):
             _cell(ax, (i, y), token, "white" if y > 1 else PALE, dashed=not token)
     ax.add_patch(Rectangle((-0.45, 1.0), n - 0.1, 0.5, fc=PALE, ec=INK, lw=1.0, zorder=2))
-    seen = "decoder: each place sees what is read up to here"
+    seen = "decoder: each position sees what is read so far"
     ax.text((n - 1) / 2, 1.25, seen, ha="center", va="center", fontsize=10, zorder=3)
     for i in range(n):
         _arrow(ax, (i, 0.62), (i, 0.98))
@@ -50,7 +50,7 @@ def shifted_rows(
         dotted = {"color": COLOURS[2], "lw": 2.2, "ls": (0, (1, 1.2))}  # as the outline of a cross-attention
         ax.plot([-0.45, n - 0.25, n - 0.25, n - 0.5], [-0.4, -0.4, 1.25, 1.25], **dotted)
         ax.plot(n - 0.48, 1.25, "<", color=COLOURS[2], ms=7, zorder=4)
-        ax.text((n - 1) / 2, -1.25, "source: every place sees all of it", ha="center", va="center", fontsize=10)
+        ax.text((n - 1) / 2, -1.25, "source: every position sees all of it", ha="center", va="center", fontsize=10)
     return ax
 
 

@@ -37,7 +37,7 @@ def embed(E: Float[ndarray, "D V"], ids: Int[ndarray, "N"]) -> Float[ndarray, "D
 
 @shaped
 def embed_backward(ids: Int[ndarray, "N"], dX: Float[ndarray, "D N"], n_vocab: int) -> Float[ndarray, "D V"]:
-    r"""Gradient of ``embed`` with respect to ``E``: a token's column collects from every place where the token stands.
+    r"""Gradient of ``embed`` with respect to ``E``: a token's column collects from every position where it stands.
 
     .. math:: \frac{\partial F}{\partial E} = \frac{\partial F}{\partial X^{(0)}} \, \mathrm{onehot}(w_{1:N})^\top
 

@@ -10,8 +10,8 @@
     build(live) {
       const { widths, width, log_base, query, key } = this.data;
       this.both = this.slider("both", "move both tokens by", { min: 0, max: 60, value: 0 });
-      this.query = this.slider("query", "place of the query, n", { min: 0, max: FARTHEST, value: query });
-      this.key = this.slider("key", "place of the key, s", { min: 0, max: FARTHEST, value: key });
+      this.query = this.slider("query", "position of the query, n", { min: 0, max: FARTHEST, value: query });
+      this.key = this.slider("key", "position of the key, s", { min: 0, max: FARTHEST, value: key });
       this.base = this.slider("base", "base", { min: 0.5, max: 6, step: 0.5, value: log_base, text: (x) => (x < 2 ? figures : whole)(10 ** x) });
       this.width = this.choice("width", "features K", widths.map((w) => [w, w]), width);
       this.late = this.toggle("late", "exponents one pair late");
@@ -21,7 +21,7 @@
         html("div", { class: "controls" }, this.both.box),
         html("div", { class: "controls" }, this.query.box, this.key.box),
         this.clocks, this.status,
-        html("p", {}, "places ", this.number("places"), " · distance n − s = ", this.number("distance"), " · score ",
+        html("p", {}, "positions ", this.number("places"), " · distance n − s = ", this.number("distance"), " · score ",
           html("strong", {}, this.number("score")), ", divided by the number of pairs ", html("strong", {}, this.number("mean"))),
         this.kernel,
         html("div", { class: "controls" }, this.width.box, this.late.box, this.base.box));
