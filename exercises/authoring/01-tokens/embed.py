@@ -38,7 +38,7 @@ def one_word(rng):
 def refuses_foreign_ids(ask, rng):
     D, V, N = draw_sizes(rng, 3)
     E, ids = rng.normal(size=(D, V)), draw_ids(rng, V, N)
-    foreign = {-1: 1, V: 0, V + 3: -1, -V - 2: -1, 2**32: 1}  # with its place in the text
+    foreign = {-1: 1, V: 0, V + 3: -1, -V - 2: -1, 2**32: 1}  # with its position in the text
     texts = [(with_one(ids, place, id), id) for id, place in foreign.items()]
     texts += [(np.array([id]), id) for id in (-1, V)]
     slips = [refusal_slip(ask, E, text, id) for text, id in texts]  # all are asked, to tell one mistake from another

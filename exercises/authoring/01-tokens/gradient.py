@@ -37,7 +37,7 @@ def two_places_add_up(ask, rng):
     if any(not isinstance(part, np.ndarray) or part.shape != (V, slopes.shape[-1]) for part in (*parts, whole)):
         return f"The result should have the shape {(V, slopes.shape[-1])}, a row for each id of the vocabulary."
     if not np.allclose(parts[0] + parts[1], whole, rtol=0, atol=1e-4):
-        return "The slopes of half the places and those of the other half should add up to the gradient of all places."
+        return "The slopes of half the positions and those of the other half should add up to the gradient of all."
     unseen = np.setdiff1d(np.arange(V), ids)
     return None if not whole[unseen].any() else "The row of a token that does not occur must be 0."
 
@@ -55,9 +55,9 @@ QUESTION = Question(
     ),
     hints=(
         "Which rows of the table did the text look up? What does the loss know of the others?",
-        "Start from zeros, one row for each id, and walk through the text place by place. What happens at a "
+        "Start from zeros, one row for each id, and walk through the text token by token. What happens at a "
         "token that you have met before?",
-        "Without a loop: one of PyTorch's functions adds rows at given places and minds repeated ones, and the "
+        "Without a loop: one of PyTorch's functions adds rows at given indices and minds repeated ones, and the "
         "product with one-hot rows does the same. Indexing with an addition does not.",
     ),
     section="only-what-was-seen-learns",
@@ -101,7 +101,7 @@ wrong.edits("""
 ## downhill: You return the step against the gradient, not the gradient.
 - grad[i] += slope
 + grad[i] -= slope
-## places_counted: You count the places of each token and leave the slopes unused; that is right only where all are 1.
+## places_counted: You count each token's positions and leave the slopes unused; that is right only where all are 1.
 - grad[i] += slope
 + grad[i] += 1.0
 ## first_sequence_only: You read the first sequence of the batch and leave out the others.
@@ -119,7 +119,7 @@ wrong.edits("""
 ## in_columns [columns-or-rows]: Your result has a column for each token; the table of PyTorch has a row.
 - return onehot.T @ slopes.flatten(0, 1)
 + return (onehot.T @ slopes.flatten(0, 1)).T
-## at_the_places: You return a row for each place; return one for each id of the vocabulary.
+## at_the_places: You return a row for each position; return one for each id of the vocabulary.
 - return onehot.T @ slopes.flatten(0, 1)
 + return onehot @ (onehot.T @ slopes.flatten(0, 1))
 ## only_seen_rows: You return rows only for tokens that occur; the gradient is as large as the table.
@@ -127,10 +127,10 @@ wrong.edits("""
 + return (onehot.T @ slopes.flatten(0, 1))[ids.unique()]
 
 # as_often_written
-## repeats_lost: You keep only one place of a token that comes twice; an addition at an index does not add repeats up.
+## repeats_lost: You keep one position of a token that comes twice; an addition at an index does not add repeats up.
 - grad.index_add_(0, flat, rows)
 + grad[flat] += rows
-## mean_of_the_places: You take the mean over the places of a token; add their slopes up.
+## mean_of_the_places: You take the mean over the positions of a token; add their slopes up.
 - return grad
 + return grad / torch.bincount(flat, minlength=n_vocab).clamp(min=1)[:, None]
 ## mean_of_the_batch: You divide by the number of sequences; a mean in the loss is in its slopes already.

@@ -124,7 +124,7 @@ have.
 ## always_zero: You take 0 for the start token and leave the id that came unused; 0 is a word of the text's vocabulary.
 - return np.concatenate(([start], ids[:-1])), ids
 + return np.concatenate([[0], ids[:-1]]), ids
-## zero_for_nothing: You take the id 0 for an empty place; it is a word of the text's vocabulary.
+## zero_for_nothing: You take the id 0 for an empty position; it is a word of the text's vocabulary.
 - return np.concatenate(([start], ids[:-1])), ids
 + return np.concatenate(([start], ids[:-1])), np.where(ids == 0, start, ids)
 ## backwards: You read the text from its end.

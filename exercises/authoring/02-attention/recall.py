@@ -15,7 +15,7 @@ BAG, NEARLY_ALL = 0.5, 0.9  # who sees a bag of cards is right in two fifths of 
 
 
 def games(rng, n_games):
-    """Ten cards, and then 4 + the place of the card that is asked for; the suit of that card."""
+    """Ten cards, and then 4 + the position of the card that is asked for; the suit of that card."""
     cards, asked = rng.integers(0, SUITS, size=(n_games, CARDS)), rng.integers(0, CARDS, size=(n_games, 1))
     return np.concatenate([cards, SUITS + asked], axis=1), np.take_along_axis(cards, asked, axis=1)[:, 0]
 
@@ -71,7 +71,7 @@ QUESTION = Question(
     hints=(
         "Begin with the chapter's player that looks. What does its query have to know here, and from which of the "
         "eleven tokens can it know it? What does a key have to know?",
-        "There are 14 different ids and 11 places. Give each id a vector and each place a vector, add the two, and "
+        "There are 14 different ids and 11 positions. Give each id a vector and each position one, add the two, and "
         "let the last token ask.",
         "A step: draw some games at random, cross-entropy of the player's scores and *their* answers, gradients to "
         "zero, backward, step. A learning rate of 0.005 and 64 games a step will do.",
@@ -135,7 +135,7 @@ def with_the_layer_of_torch(games, answers, steps):
 
 @right
 def with_a_table_of_places(games, answers, steps):
-    """The suit is the value and the place is the key: nothing else has to be learned."""
+    """The suit is the value and the position is the key: nothing else has to be learned."""
 
     class Seeker(nn.Module):
         def __init__(self):
@@ -192,7 +192,7 @@ batch.
 - return self.suits(found[:, 0])
 + said = self.suits(found[:, 0])
 + return said / said.std(dim=0)
-## one_place_for_all: Every place gets the same vector, which is as good as none.
+## one_place_for_all: Every position gets the same vector, which is as good as none.
 - x = self.ids(games) + self.places
 + x = self.ids(games) + self.places[:1]
 ## the_first_card_asks: The first card makes the query, but which card is asked for stands in the last token.

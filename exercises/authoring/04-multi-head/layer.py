@@ -98,7 +98,7 @@ QUESTION = Question(
         "project, cut into heads, compare, average, join and project.",
         "After the cut the heads are an axis like the batch: one product makes the scores of all heads. Over "
         "which axis of B × H × N × N do the weights of one target sum to 1, and how wide is what a score sums over?",
-        "The mask goes before the softmax: later places get −∞. Joining begins by undoing the last step of the cut.",
+        "The mask goes before the softmax: later positions get −∞. Joining begins by undoing the last step of the cut.",
     ),
     section="the-whole-layer",
     inputs=Inputs(no_sizes="the sizes are those of a module", no_softmax="the scores are made inside"),

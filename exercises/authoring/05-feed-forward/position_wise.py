@@ -263,7 +263,7 @@ def first_experiment(Y, experiments):
 
 wrong.edits("""
 # as_often_written
-## old_places: You compare with the outputs in their old places, but reordered tokens have reordered outputs.
+## old_places: You compare with the outputs in their old positions, but reordered tokens have reordered outputs.
   tokens = list(range(len(Y)))
 + same = [came.shape == Y.shape and bool(np.abs(came - Y).max() <= limit) for _, came in experiments]
 ## absolute_limit: Your limit for rounding does not grow and shrink with the outputs.

@@ -1,4 +1,4 @@
-"""Checks of exercise 06: places that start late, have gaps and come unsorted, since 0, 1, 2, … hides most slips."""
+"""Checks of exercise 06: positions that start late, have gaps and come unsorted, since 0, 1, 2, … hides most slips."""
 
 from clearcheck import Exercise
 

@@ -14,7 +14,7 @@ CLOSE = 1e-4
 
 
 class Reference(nn.Module):
-    """Turned by the differences of places, pair by pair: the only thing that counts."""
+    """Turned by the differences of positions, pair by pair: the only thing that counts."""
 
     def __init__(self, d_model, d_head):
         super().__init__()
@@ -35,7 +35,7 @@ class Reference(nn.Module):
 
 
 def drawn(rng, rows=2, tokens=5, d_model=7, d_head=6, scale=1.0, apart=1, **options):
-    """Places with gaps that start late, other ones in every row of the batch, and ``apart`` times as far away."""
+    """Positions with gaps that start late, other ones in every row of the batch, and ``apart`` times as far away."""
     weights = {f"{name}.weight": rng.normal(size=(d_head, d_model)) for name in ("query", "key", "value")}
     x, places = (
         scale * rng.normal(size=(rows, tokens, d_model)),
@@ -53,7 +53,7 @@ def outputs(rng):
 
 
 def in_padding(rng):
-    """Places that begin below 0, and places in falling order: the row decides who is seen."""
+    """Positions that begin below 0, and positions in falling order: the row decides who is seen."""
     for order in (1, -1):
         (plan,) = drawn(rng)
         ((x, places),) = plan["calls"]
@@ -73,9 +73,9 @@ def shifted_start(ask, rng):
     one_moved[:, 0] -= 2
     here, there, other = ask({**plan, "calls": [(x, places), (x, later), (x, one_moved)]})
     if not np.allclose(here, there, atol=CLOSE * max(1.0, np.abs(here).max())):
-        return "With all places of a sentence moved by the same number its outputs must stay; yours change."
+        return "With all positions of a sentence moved by the same number its outputs must stay; yours change."
     if np.allclose(here[:, 1:], other[:, 1:], atol=CLOSE):
-        return "The first token moved two places away must change what the later ones get; yours do not see it."
+        return "The first token moved two positions away must change what the later ones get; yours do not see it."
     return None
 
 
@@ -98,7 +98,7 @@ QUESTION = Question(
         "Begin with your SelfAttention of chapter 3. Which two tensors have to be turned, and between which two steps?",
         "`places` is B × N. The angles need one more axis, for the pairs: B × N × K/2. Which axis of `places` do you "
         "add?",
-        "Leave the values as they are. Test with two rows that stand at different places: each must give what it "
+        "Leave the values as they are. Test with two rows that stand at different positions: each must give what it "
         "gives alone.",
     ),
     section="rotary-positions",
@@ -136,7 +136,7 @@ class Plain(nn.Module):
 
 @right
 class ComplexPairs(nn.Module):
-    """Counts from the first place of each row, which a rotation allows."""
+    """Counts from the first position of each row, which a rotation allows."""
 
     def __init__(self, d_model, d_head):
         super().__init__()
@@ -193,25 +193,25 @@ class Borrowed(nn.Module):
 
 wrong.edits("""
 # Plain
-## forgetful [start-anywhere-leave-gaps]: You count 0, 1, 2, … or on from the first place, and the gaps between places
-are lost.
+## forgetful [start-anywhere-leave-gaps]: You count 0, 1, 2, … or on from the first position, and the gaps between
+positions are lost.
 - angles = places[..., None] * 10000.0 ** (-torch.arange(half) / half)
 + angles = torch.arange(x.shape[1])[:, None] * 10000.0 ** (-torch.arange(half) / half)
-## places_of_the_first_row [positions-on-the-wrong-axis]: The places of the first sentence serve all rows of the batch.
+## places_of_the_first_row [positions-on-the-wrong-axis]: The first sentence's positions serve all rows of the batch.
 - angles = places[..., None] * 10000.0 ** (-torch.arange(half) / half)
 + angles = places[0][:, None] * 10000.0 ** (-torch.arange(half) / half)
 ## nothing_turned: Your head turns nothing, or turns all tokens of a sentence alike: they do not know where they stand.
 - q, k = self.turn(q, places), self.turn(k, places)
-## keys_left: Your queries are turned and your keys are not, so a score knows the place of the query and no distance.
+## keys_left: Your queries are turned and your keys are not, so a score knows the query's position and no distance.
 - q, k = self.turn(q, places), self.turn(k, places)
 + q = self.turn(q, places)
-## queries_left: Your keys are turned and your queries are not, so a score knows the place of the key and no distance.
+## queries_left: Your keys are turned and your queries are not, so a score knows the key's position and no distance.
 - q, k = self.turn(q, places), self.turn(k, places)
 + k = self.turn(k, places)
 ## values_turned_too [common-mistakes]: Your values are turned as well, so an output depends on where its sources stand.
 - q, k = self.turn(q, places), self.turn(k, places)
 + q, k, v = self.turn(q, places), self.turn(k, places), self.turn(v, places)
-## opposite_ways: Queries and keys turn in opposite directions, and a score knows the sum of two places.
+## opposite_ways: Queries and keys turn in opposite directions, and a score knows the sum of two positions.
 - q, k = self.turn(q, places), self.turn(k, places)
 + q, k = self.turn(q, places), self.turn(k, -places)
 ## waves_on_top [sinusoids]: You add waves to queries and keys instead of turning them.
@@ -231,7 +231,7 @@ are lost.
 ## one_speed_for_all: All your pairs turn at one speed.
 - angles = places[..., None] * 10000.0 ** (-torch.arange(half) / half)
 + angles = places[..., None] * torch.ones(half)
-## mask_by_places [the-mask-as-position-information]: Your mask compares places, where the row decides.
+## mask_by_places [the-mask-as-position-information]: Your mask compares positions, where the row decides.
 - future = torch.ones(x.shape[1], x.shape[1]).triu(1) == 1
 + future = places[..., None, :] > places[..., :, None]
 ## future_visible [the-mask-as-position-information]: There is no mask: your tokens see what stands after them.
@@ -246,7 +246,7 @@ are lost.
 ## softmax_over_queries: Your softmax runs over the queries, and the weights of a token do not sum to 1.
 - return scores.masked_fill(future, -torch.inf).softmax(-1) @ v
 + return scores.masked_fill(future, -torch.inf).softmax(-2) @ v
-## places_without_sign: You drop the sign of places; one below 0, as in padding, must turn the other way.
+## places_without_sign: You drop the sign of positions; one below 0, as in padding, must turn the other way.
 - angles = places[..., None] * 10000.0 ** (-torch.arange(half) / half)
 + angles = places.abs()[..., None] * 10000.0 ** (-torch.arange(half) / half)
 ## turned_before_the_maps: Where the two widths agree you turn the tokens before the maps, not the queries and keys.

@@ -15,7 +15,7 @@ def outputs_that_change(n_tokens, i, j, n_blocks, causal, positions):
 
 
 def draw_swap(rng, n_tokens):
-    """Two places inside, with something before, between and behind them; the larger one first in half the cases."""
+    """Two positions inside, with something before, between and behind them; the larger one first in half the cases."""
     first = int(rng.integers(1, n_tokens - 5))
     last = int(rng.integers(first + 2, n_tokens - 2))
     return (first, last) if rng.random() < 0.5 else (last, first)
@@ -67,11 +67,11 @@ QUESTION = Question(
         equals("positions and edges", 4, mask_and_positions, outputs_that_change, dtype="bool"),
     ),
     hints=(
-        "Ask of every place: whom may it look at, and is that the same set of vectors before and after?",
-        "With a mask there are four kinds of places: before both, at one of the two, between them, and "
+        "Ask of every position: whom may it look at, and is that the same set of vectors before and after?",
+        "With a mask there are four kinds of positions: before both, at one of the two, between them, and "
         "behind both. Go through the four for one block, then for two.",
         "After the first block the tokens are no longer what they were: what did each of the two hear there, "
-        "and does it hear the same when it stands at the other place?",
+        "and does it hear the same when it stands at the other position?",
     ),
     section="the-mask-as-position-information",
     inputs=Inputs(no_sizes=COUNTED),
@@ -153,7 +153,7 @@ def everything_changes(n_tokens, i, j, n_blocks, causal, positions):
 
 
 @wrong(
-    "Under a mask you let everything change, also what stands before both places.",
+    "Under a mask you let everything change, also what stands before both positions.",
 )
 def everything_under_a_mask(n_tokens, i, j, n_blocks, causal, positions):
     n = np.arange(n_tokens)
@@ -162,14 +162,14 @@ def everything_under_a_mask(n_tokens, i, j, n_blocks, causal, positions):
 
 wrong.edits("""
 # as_often_written
-## one_block_hears_the_order: You let one causal block hear the order; behind both places it hears the same set as
+## one_block_hears_the_order: You let one causal block hear the order; behind both positions it hears the same set as
 before.
 - if not causal:
 -     return own | positions
 - return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
 + return n >= min(i, j) if causal else own | positions
 ## mask_gives_nothing_away: With a mask and without positions you let only the two
-places change, as if the mask gave nothing away.
+positions change, as if the mask gave nothing away.
 - if not causal:
 -     return own | positions
 - return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
@@ -179,12 +179,12 @@ places change, as if the mask gave nothing away.
 -     return own | positions
 - return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
 + return own | ((n > max(i, j)) & (positions or n_blocks > 1)) if causal else own | positions
-## depth_leaks [two-sentences-one-set]: Without a mask you let a second block change every place; without positions no
-number of blocks does that.
+## depth_leaks [two-sentences-one-set]: Without a mask you let a second block change every position; without positions
+no number of blocks does that.
 - return own | positions
 + return own | positions | (n_blocks > 1)
-## positions_ignored [two-sentences-one-set]: Your answer does not look at `positions`: with them a place is part of
-what a token says.
+## positions_ignored [two-sentences-one-set]: Your answer does not look at `positions`: with them a position is part
+of what a token says.
 -     return own | positions
 - return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
 +     return own
@@ -194,30 +194,30 @@ another average.
 - return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
 + return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (n_blocks > 1))
 ## mask_the_wrong_way: Your mask looks the wrong way: the tokens before the two
-places cannot see them.
+positions cannot see them.
 - return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
 + return own | ((n > min(i, j)) & (n < max(i, j))) | ((n < min(i, j)) & (positions or n_blocks > 1))
-## word_by_word [two-sentences-one-set]: You follow the words to their new places; the question is what changes place by
-place.
+## word_by_word [two-sentences-one-set]: You follow the words to their new positions; the question is what changes
+position by position.
 -     return own | positions
 - return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
 +     return np.zeros(n_tokens, dtype=bool) | positions
 + return ((n >= min(i, j)) & (n <= max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
 ## positions_lift_the_mask: With positions you let everything change, also what
-stands before both places and sees neither.
+stands before both positions and sees neither.
 - if not causal:
 + if positions or not causal:
-## order_of_i_and_j_assumed: You take i for the earlier place; the two come in any order.
+## order_of_i_and_j_assumed: You take i for the earlier position; the two come in any order.
 - return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
 + return own | ((n > i) & (n < j)) | ((n > j) & (positions or n_blocks > 1))
 ## three_blocks_wanted: You ask for three blocks where two are enough.
 - return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
 + return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 2))
-## depth_does_not_help: However many causal blocks there are, you let nothing behind both places change; from the second
-block on the sums differ.
+## depth_does_not_help: However many causal blocks there are, you let nothing behind both positions change; from the
+second block on the sums differ.
 - return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
 + return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & positions)
-## between_wants_two_blocks: Between the two places you want a second block as well; there the set itself has changed.
+## between_wants_two_blocks: Between the two positions you want a second block, too; there the set itself has changed.
 - return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
 + return own | ((n > min(i, j)) & (positions or n_blocks > 1))
 ## causal_turned_round: You have turned the two cases round: what you answer with a
@@ -229,30 +229,30 @@ mask holds without one.
 - return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
 +     return ~(own | positions)
 + return ~(own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1)))
-## places_listed: You list the places that change; give one truth value for every place.
+## places_listed: You list the positions that change; give one truth value for every position.
 -     return own | positions
 - return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
 +     return np.flatnonzero(own | positions)
 + found = own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
 + return np.flatnonzero(found)
 ## positions_ignored_without_a_mask [two-sentences-one-set]: Without a mask your answer does not look at `positions`,
-but an average notices which word has which place.
+but an average notices which word has which position.
 - return own | positions
 + return own
-## own_places_forgotten: You forget the two places themselves: another token stands there now.
+## own_places_forgotten: You forget the two positions themselves: another token stands there now.
 - own = (n == i) | (n == j)
 + other = (n != i) & (n != j)
 -     return own | positions
 - return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
 +     return other & positions
 + return other & (((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1)))
-## earlier_place_forgotten: Under a mask you leave out the earlier of the two places, where another token stands now.
+## earlier_place_forgotten: Under a mask you leave out the earlier of the two positions, where another token stands now.
 -     return own | positions
 - return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
 +     return (n == i) | (n == j) | positions
 + first, last = min(i, j), max(i, j)
 + return ((n > first) & (n <= last)) | ((n > last) & (positions or n_blocks > 1))
-## ranges_from_i_to_j: Your ranges run from i to j, and come out empty when j is the earlier place.
+## ranges_from_i_to_j: Your ranges run from i to j, and come out empty when j is the earlier position.
 -     return own | positions
 - return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
 +     return (n == i) | (n == j) | positions

@@ -19,7 +19,7 @@ def attended(q, k, v, q_places, k_places):
 
 
 def draw_heads(rng, q_places, k_places, leading=(), factor=1.0):
-    """Queries, keys and values at the given places; the width V of a value is even, so that it could be turned."""
+    """Queries, keys and values at the given positions; the width V of a value is even, so that it could be turned."""
     N, S = len(q_places), len(k_places)
     K, V = draw(rng, WIDTHS[:4], WIDTHS[:4])
     q, k, v = (rng.normal(size=(*leading, n, width)) for n, width in ((N, K), (S, K), (S, V)))
@@ -75,11 +75,11 @@ def everything_later(ask, rng):
     if slip := shape_slip(Y, (4, v.shape[1])):
         return slip
     if not close(ask(q, k, v, q_places + shift, k_places + shift), Y, 1e-8):
-        return f"With all places {shift} later the outputs must stay as they were; yours change."
+        return f"With all positions {shift} later the outputs must stay as they were; yours change."
     moved = k_places.copy()
     moved[0] -= 2
     if close(ask(q, k, v, q_places, moved), Y, 1e-6):
-        return "One key moved two places away must change the outputs; yours do not look at the places of keys."
+        return "One key moved two positions away must change the outputs; yours do not look where keys stand."
     return None
 
 
@@ -96,9 +96,9 @@ def ones_stay_ones(ask, rng):
     future[7:] += 1.0  # the two latest keys, which the first two queries do not see
     before, after = ask(q, k, v, q_places, k_places), ask(q, k, future, q_places, k_places)
     if not close(before[:2], after[:2]):
-        return "A value at a later place must not reach a query, but an edit there changes your outputs."
+        return "A value at a later position must not reach a query, but an edit there changes your outputs."
     if close(before[2:], after[2:]):
-        return "A value at an earlier or the same place must reach a query, but an edit there changes nothing."
+        return "A value at an earlier or the same position must reach a query, but an edit there changes nothing."
     return None
 
 
@@ -125,7 +125,7 @@ QUESTION = Question(
         "with one of these, repair its slip, and run all four again.",
         "Write down what a weight may depend on, and what an output may depend on besides the weights. Which "
         "of the three tables q, k and v have to know where they stand?",
-        "Ask of every line: does it use a place, or the number of a row? The two agree in training, when the "
+        "Ask of every line: does it use a position, or the number of a row? The two agree in training, when the "
         "whole sentence comes at once.",
     ),
     section="start-anywhere-leave-gaps",
@@ -176,7 +176,7 @@ def query_by_query(q, k, v, q_places, k_places):
 
 @right
 def turned_by_the_difference(q, k, v, q_places, k_places):
-    """Only the keys are turned, once for every pair, by the place of the key less that of the query."""
+    """Only the keys are turned, once for every pair, by the position of the key less that of the query."""
     half = q.shape[-1] // 2
     angles = (k_places - q_places[:, None])[..., None] * 10000.0 ** (-np.arange(half) / half)
     cos, sin = np.cos(angles), np.sin(angles)
@@ -238,7 +238,7 @@ number.
 - seen = k_places <= q_places[:, None]
 + C = turn(q, np.arange(len(q_places))) @ turn(k, k_places).swapaxes(-1, -2) / np.sqrt(q.shape[-1])
 + seen = np.tri(len(q_places), len(k_places), dtype=bool)
-## only_queries_repaired: Your queries know their places, but two slips are left: one in the mask, one in what is
+## only_queries_repaired: Your queries know their positions, but two slips are left: one in the mask, one in what is
 averaged.
 - seen = k_places <= q_places[:, None]
 + seen = np.tri(len(q_places), len(k_places), dtype=bool)
@@ -258,18 +258,18 @@ everything stands.
 earlier tokens.
 - C = turn(q, q_places) @ turn(k, k_places).swapaxes(-1, -2) / np.sqrt(q.shape[-1])
 + C = turn(q, np.arange(len(q_places))) @ turn(k, k_places).swapaxes(-1, -2) / np.sqrt(q.shape[-1])
-## mask_by_rows: Your mask compares the numbers of rows and columns instead of places.
+## mask_by_rows: Your mask compares the numbers of rows and columns instead of positions.
 - seen = k_places <= q_places[:, None]
 + seen = np.tri(len(q_places), len(k_places), dtype=bool)
-## mask_by_last_rows: Your mask takes the queries for the last rows of the keys, as in a cache without gaps; places
-decide.
+## mask_by_last_rows: Your mask takes the queries for the last rows of the keys, as in a cache without gaps;
+positions decide.
 - seen = k_places <= q_places[:, None]
 + seen = np.tri(len(q_places), len(k_places), len(k_places) - len(q_places), dtype=bool)
-## keys_from_0: Your keys count from 0 although their places are given.
+## keys_from_0: Your keys count from 0 although their positions are given.
 - C = turn(q, q_places) @ turn(k, k_places).swapaxes(-1, -2) / np.sqrt(q.shape[-1])
 + C = turn(q, q_places) @ turn(k, np.arange(len(k_places))).swapaxes(-1, -2) / np.sqrt(q.shape[-1])
-## both_from_0: Your queries and keys both count from 0, and the given places decide the mask only. If that comes from
-your rotation, let question 4 pass first.
+## both_from_0: Your queries and keys both count from 0, and the given positions decide the mask only. If that comes
+from your rotation, let question 4 pass first.
 - def turn(x, places):
 + def turn(x):
 - angles = np.outer(places, 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
@@ -277,15 +277,15 @@ your rotation, let question 4 pass first.
 - C = turn(q, q_places) @ turn(k, k_places).swapaxes(-1, -2) / np.sqrt(q.shape[-1])
 + C = turn(q) @ turn(k).swapaxes(-1, -2) / np.sqrt(q.shape[-1])
 ## keys_not_turned [rotary-positions]: Your queries are turned and your keys are not: then scores depend on the query's
-place alone.
+position alone.
 - C = turn(q, q_places) @ turn(k, k_places).swapaxes(-1, -2) / np.sqrt(q.shape[-1])
 + C = turn(q, q_places) @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
 ## queries_not_turned [rotary-positions]: Your keys are turned and your queries are not: then scores depend on the key's
-place alone.
+position alone.
 - C = turn(q, q_places) @ turn(k, k_places).swapaxes(-1, -2) / np.sqrt(q.shape[-1])
 + C = q @ turn(k, k_places).swapaxes(-1, -2) / np.sqrt(q.shape[-1])
 ## opposite_directions [rotary-positions]: Queries and keys turn in opposite directions, so scores depend on the sum of
-two places.
+two positions.
 - C = turn(q, q_places) @ turn(k, k_places).swapaxes(-1, -2) / np.sqrt(q.shape[-1])
 + C = turn(q, q_places) @ turn(k, -k_places).swapaxes(-1, -2) / np.sqrt(q.shape[-1])
 ## overwriting_rotation_inside [rotary-positions]: The rotation inside overwrites numbers that it still needs, and the
@@ -302,13 +302,13 @@ caller's: let question 4 pass first.
 ## scaled_twice [rotary-positions]: The scores are scaled twice.
 - C = turn(q, q_places) @ turn(k, k_places).swapaxes(-1, -2) / np.sqrt(q.shape[-1])
 + C = turn(q, q_places) @ turn(k, k_places).swapaxes(-1, -2) / q.shape[-1]
-## no_mask [the-mask-as-position-information]: There is no mask: your queries see keys at later places.
+## no_mask [the-mask-as-position-information]: There is no mask: your queries see keys at later positions.
 - seen = k_places <= q_places[:, None]
 + seen = np.ones((len(q_places), len(k_places)), dtype=bool)
-## own_place_hidden [the-mask-as-position-information]: Your mask hides a query's own place from it.
+## own_place_hidden [the-mask-as-position-information]: Your mask hides a query's own position from it.
 - seen = k_places <= q_places[:, None]
 + seen = k_places < q_places[:, None]
-## future_shown [the-mask-as-position-information]: Your mask looks the wrong way: it shows what stands at later places.
+## future_shown [the-mask-as-position-information]: Your mask looks the wrong way: it shows later positions.
 - seen = k_places <= q_places[:, None]
 + seen = k_places >= q_places[:, None]
 ## scores_not_scaled: The scores are not scaled by the root of the width.
@@ -379,7 +379,7 @@ question 4 pass first.
 ## backwards_inside [rotary-positions]: The rotation inside turns backwards: let question 4 pass first.
 - return np.concatenate([a * cos - b * sin, b * cos + a * sin], axis=-1)
 + return np.concatenate([a * cos + b * sin, b * cos - a * sin], axis=-1)
-## each_from_its_own_start: Queries and keys are each counted from their own first place, so their distances are lost.
+## each_from_its_own_start: Queries and keys are each counted from their own first position, so distances are lost.
 - C = turn(q, q_places) @ turn(k, k_places).swapaxes(-1, -2) / np.sqrt(q.shape[-1])
 + C = turn(q, q_places - np.min(q_places)) @ turn(k, k_places - np.min(k_places)).swapaxes(-1, -2)
 + C = C / np.sqrt(q.shape[-1])
@@ -388,8 +388,8 @@ question 4 pass first.
 - E = np.exp(C - C.max(axis=-1, keepdims=True)) * seen
 + C = np.where(seen, C, -1e4)
 + E = np.exp(C - C.max(axis=-1, keepdims=True)) * seen.any(axis=-1, keepdims=True)
-## shared_places_in_order: Your mask compares row numbers where places are equal; a query should see every key at its
-own place.
+## shared_places_in_order: Your mask compares row numbers where positions are equal; a query should see every key at its
+own position.
 - seen = k_places <= q_places[:, None]
 + seen = (k_places < q_places[:, None]) | (np.tri(*C.shape[-2:]) == 1) & (k_places == q_places[:, None])
 """)

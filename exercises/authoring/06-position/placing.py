@@ -86,8 +86,8 @@ QUESTION = Question(
         holds("whose order matters", 3, whose_order_matters),
     ),
     hints=(
-        "Make the table of places first, one row for each sentence, before you look anything up in P.",
-        "A place is made of two parts: one depends on the sentence, the other on the column. To add a list "
+        "Make the table of positions first, one row for each sentence, before you look anything up in P.",
+        "A position is made of two parts: one depends on the sentence, the other on the column. To add a list "
         "that runs down to one that runs across, one of the two needs another axis.",
         "Indexing P with a whole table of numbers gives a vector for every entry of the table. What does "
         "NumPy do with a negative number there, and what should it do here?",
@@ -123,7 +123,7 @@ def one_hot_rows(x, P, starts):
 
 @right
 def padded_table(x, P, starts):
-    """A longer table, with the vector of place 0 once for every padded place."""
+    """A longer table, with the vector of position 0 once for every padded position."""
     before = max(0, -int(starts.min()))
     longer = np.concatenate([np.repeat(P[:1], before, axis=0), P])
     return np.stack([s + longer[before + a : before + a + len(s)] for s, a in zip(x, starts, strict=True)])
@@ -143,15 +143,15 @@ slot.
 - return x + P[np.maximum(places, 0)]
 + places = np.maximum(starts + np.arange(len(x)), 0)
 + return x + P[places][:, None]
-## one_vector_for_all [common-mistakes]: All tokens of a sentence get the vector of its first place: you never count on.
+## one_vector_for_all [common-mistakes]: All tokens of a sentence get its first position's vector: you never count on.
 - places = starts[:, None] + np.arange(x.shape[1])[None, :]
 - return x + P[np.maximum(places, 0)]
 + return x + P[np.maximum(starts, 0)][:, None]
-## last_vector_for_all [common-mistakes]: All tokens get the vector of the last place of their sentence.
+## last_vector_for_all [common-mistakes]: All tokens get the vector of the last position of their sentence.
 - places = starts[:, None] + np.arange(x.shape[1])[None, :]
 - return x + P[np.maximum(places, 0)]
 + return x + P[np.maximum(starts + x.shape[1] - 1, 0)][:, None]
-## starts_forgotten [common-mistakes]: All your sentences begin at place 0: you do not use the starts.
+## starts_forgotten [common-mistakes]: All your sentences begin at position 0: you do not use the starts.
 - places = starts[:, None] + np.arange(x.shape[1])[None, :]
 - return x + P[np.maximum(places, 0)]
 + return x + P[: x.shape[1]]
@@ -160,22 +160,22 @@ slot.
 - return x + P[np.maximum(places, 0)]
 + places = np.maximum(starts[0] + np.arange(x.shape[1]), 0)
 + return x + P[places]
-## from_the_end_of_the_table [learned-positions]: Your negative places take vectors from the end of the table; give them
-that of place 0.
+## from_the_end_of_the_table [learned-positions]: Your negative positions take vectors from the end of the table; give
+them that of position 0.
 - places = starts[:, None] + np.arange(x.shape[1])[None, :]
 - return x + P[np.maximum(places, 0)]
 + return x + P[starts[:, None] + np.arange(x.shape[1])]
-## nothing_for_padding [learned-positions]: Your padding gets no vector at all; it should get that of place 0.
+## nothing_for_padding [learned-positions]: Your padding gets no vector at all; it should get that of position 0.
 - places = starts[:, None] + np.arange(x.shape[1])[None, :]
 - return x + P[np.maximum(places, 0)]
 + places = starts[:, None] + np.arange(x.shape[1])
 + return x + np.where(places[..., None] >= 0, P[places], 0.0)
-## cut_before_counting [learned-positions]: You cut the starts off at 0 before you count on, so padding takes up places
-and the first word is too late.
+## cut_before_counting [learned-positions]: You cut the starts off at 0 before you count on, so padding takes up
+positions and the first word is too late.
 - places = starts[:, None] + np.arange(x.shape[1])[None, :]
 - return x + P[np.maximum(places, 0)]
 + return x + P[np.maximum(starts, 0)[:, None] + np.arange(x.shape[1])]
-## mirrored_places [learned-positions]: You mirror negative places, and padding gets the vectors of real places.
+## mirrored_places [learned-positions]: You mirror negative positions, and padding gets the vectors of real positions.
 - places = starts[:, None] + np.arange(x.shape[1])[None, :]
 - return x + P[np.maximum(places, 0)]
 + return x + P[np.abs(starts[:, None] + np.arange(x.shape[1]))]
@@ -183,8 +183,8 @@ and the first word is too late.
 - places = starts[:, None] + np.arange(x.shape[1])[None, :]
 - return x + P[np.maximum(places, 0)]
 + return x + P[np.maximum(np.arange(x.shape[1]) - starts[:, None], 0)]
-## first_column_one_place_late [learned-positions]: You count each sentence one place too late; its first column belongs
-at its start.
+## first_column_one_place_late [learned-positions]: You count each sentence one position too late; its first column
+belongs at its start.
 - places = starts[:, None] + np.arange(x.shape[1])[None, :]
 - return x + P[np.maximum(places, 0)]
 + return x + P[np.maximum(starts[:, None] + np.arange(1, x.shape[1] + 1), 0)]
@@ -213,7 +213,7 @@ has to be a new array.
 + x += P[np.maximum(starts[:, None] + np.arange(x.shape[1]), 0)]
 + return x
 ## padding_blanked [learned-positions]: You blank the padded columns, words and all; keep the tokens and add the vector
-of place 0.
+of position 0.
 - places = starts[:, None] + np.arange(x.shape[1])[None, :]
 - return x + P[np.maximum(places, 0)]
 + places = starts[:, None] + np.arange(x.shape[1])
@@ -223,13 +223,13 @@ neighbours.
 - places = starts[:, None] + np.arange(x.shape[1])[None, :]
 - return x + P[np.maximum(places, 0)]
 + return x + P[(starts - starts.min())[:, None] + np.arange(x.shape[1])]
-## tokens_first: Your table of places has a row for every token and a column for every sentence; the batch comes first
-here.
+## tokens_first: Your table of positions has a row for every token and a column for every sentence; the batch comes
+first here.
 - places = starts[:, None] + np.arange(x.shape[1])[None, :]
 - return x + P[np.maximum(places, 0)]
 + return x + P[np.maximum(starts + np.arange(x.shape[1])[:, None], 0)]
-## last_row_for_padding [learned-positions]: Your padding gets the last vector of the table; it should get that of place
-0.
+## last_row_for_padding [learned-positions]: Your padding gets the last vector of the table; it should get that of
+position 0.
 - places = starts[:, None] + np.arange(x.shape[1])[None, :]
 - return x + P[np.maximum(places, 0)]
 + places = starts[:, None] + np.arange(x.shape[1])

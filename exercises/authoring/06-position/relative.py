@@ -58,7 +58,7 @@ def distances_only(ask, rng):
     if close(bias, np.full((7, 12), bias[0, 0])):
         return "Different distances have different vectors, but all your biases are the same."
     if not close(bias[-1, :10], np.full(10, bias[-1, 0])):
-        return "All tokens two or more places to the left count alike when m = 2; for your last query they do not."
+        return "All tokens two or more positions to the left count alike when m = 2; for your last query they do not."
     if close(ask(q, r[::-1].copy(), S), bias):
         return "With the rows of r in reverse left and right change places, but your biases stay the same."
     if not close(ask(3 * q, r, S), 3 * bias):
@@ -80,7 +80,7 @@ QUESTION = Question(
     hints=(
         "Write the table of distances for 4 tokens on paper: what stands on its diagonal, what on the left of "
         "it? Then clip, then turn a distance into a row of r.",
-        "At which places are the queries when there are N of them and S tokens in all? Test with N = 1.",
+        "At which positions are the queries when there are N of them and S tokens in all? Test with N = 1.",
         "You can compare every query with all rows of r first, in one product, and then pick; or pick a "
         "vector for every pair first, and then compare. Work along the last two axes only.",
     ),
@@ -136,7 +136,7 @@ def as_often_written(q, r, n_sources):
     return (q @ r.T)[..., np.arange(N)[:, None], index] / np.sqrt(q.shape[-1])
 
 
-@wrong("You read r as a table of places, not of distances.")
+@wrong("You read r as a table of positions, not of distances.")
 def a_table_of_places(q, r, n_sources):
     index = np.minimum(np.arange(n_sources), len(r) - 1)
     return (q @ r.T)[..., index] / np.sqrt(q.shape[-1])
@@ -157,7 +157,7 @@ wrong.edits("""
 a query.
 - return (q @ r.T)[..., np.arange(N)[:, None], index] / np.sqrt(q.shape[-1])
 + return (q @ r.T)[..., np.arange(N)[:, None], index] / np.sqrt(len(r))
-## queries_at_the_beginning [common-mistakes]: Your queries stand at the first places; with more sources than queries
+## queries_at_the_beginning [common-mistakes]: Your queries stand at the first positions; with more sources than queries
 they are the last ones.
 - places = np.arange(n_sources - N, n_sources)[:, None]
 - index = np.clip(np.arange(n_sources) - places, -m, m) + m
@@ -204,14 +204,14 @@ left get row 0.
 - return (q @ r.T)[..., np.arange(N)[:, None], index] / np.sqrt(q.shape[-1])
 + E = np.exp((q @ r.T)[..., np.arange(N)[:, None], index] / np.sqrt(q.shape[-1]))
 + return E / E.sum(axis=-1, keepdims=True)
-## queries_one_place_late: Your last query stands behind the last token: its place is too large by one.
+## queries_one_place_late: Your last query stands behind the last token: its position is too large by one.
 - places = np.arange(n_sources - N, n_sources)[:, None]
 + places = np.arange(n_sources - N, n_sources)[:, None] + 1
 ## scaled_by_the_length: The root that you divide by is that of the number of queries; it should come from the width of
 one.
 - return (q @ r.T)[..., np.arange(N)[:, None], index] / np.sqrt(q.shape[-1])
 + return (q @ r.T)[..., np.arange(N)[:, None], index] / np.sqrt(N)
-## one_place_for_all_queries: All your queries stand at the place of the first of them.
+## one_place_for_all_queries: All your queries stand at the position of the first of them.
 - places = np.arange(n_sources - N, n_sources)[:, None]
 - index = np.clip(np.arange(n_sources) - places, -m, m) + m
 - return (q @ r.T)[..., np.arange(N)[:, None], index] / np.sqrt(q.shape[-1])

@@ -24,7 +24,7 @@ def far_and_single(rng):
         (rng.normal(size=(3, N, K)), draw_places(rng, N, 50_000, 90_000)),
         (rng.normal(size=(2, 3, 1, K)), draw_places(rng, 1)),
         (rng.normal(size=(N, 2)), draw_places(rng, N)),
-        (rng.normal(size=(N, K)), draw_places(rng, N, -40, -2)),  # padding, with places below 0
+        (rng.normal(size=(N, K)), draw_places(rng, N, -40, -2)),  # padding, with positions below 0
     ]
 
 
@@ -40,9 +40,9 @@ def products_by_distance(ask, rng):
     if not close(np.linalg.norm(found[0], axis=1), np.linalg.norm(q, axis=1), 1e-6):
         return "Turning keeps the length of a vector, but your vectors come out longer or shorter."
     if not close(here, later, 1e-8):
-        return f"With all places {shift} later the products of queries and keys must stay as they were; yours change."
+        return f"With all positions {shift} later the products of queries and keys must stay the same; yours change."
     if close(here, k @ q.T, 1e-6):
-        return "The products of queries and keys at different places must change, but yours are as without turning."
+        return "The products of queries and keys at different positions must change, but yours are as without turning."
     return None
 
 
@@ -54,9 +54,9 @@ def each_at_its_own_place(ask, rng):
         return slip
     pieces = [ask(x[:, :2].copy(), places[:2]), ask(x[:, 2:].copy(), places[2:])]
     if not close(np.concatenate(pieces, axis=1), y):
-        return "Turned in two pieces, each with its own places, the tokens come out differently than all at once."
+        return "Turned in two pieces, each with its own positions, the tokens come out differently than all at once."
     if not close(ask(x, 0 * places), x, 1e-6):
-        return "At place 0 nothing is turned, but your vectors change there."
+        return "At position 0 nothing is turned, but your vectors change there."
     if close(y, x, 1e-6):
         return "Your function leaves the vectors as they are."
     return None
@@ -80,7 +80,7 @@ QUESTION = Question(
         "Cut the features in two halves and write the two lines of the 2 × 2 rotation, each as a sum of two "
         "products. Both lines need the old numbers.",
         "Axes in front of the last two take care of themselves when you write `x[..., :half]`. Test at "
-        "places with gaps: on 0, 1, 2, … several mistakes look right.",
+        "positions with gaps: on 0, 1, 2, … several mistakes look right.",
     ),
     section="rotary-positions",
     inputs=Inputs(lambda x, positions: {"N": x.shape[-2], "D": x.shape[-1]}),
@@ -187,18 +187,18 @@ share one.
 + a, b = x[..., ::2], x[..., 1::2]
 - return np.concatenate([a * cos - b * sin, b * cos + a * sin], axis=-1)
 + return np.stack([a * cos - b * sin, b * cos + a * sin], axis=-1).reshape(x.shape)
-## positions_forgotten [start-anywhere-leave-gaps]: You count from 0 and never look at the given places.
+## positions_forgotten [start-anywhere-leave-gaps]: You count from 0 and never look at the given positions.
 - angles = np.outer(positions, 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
 + angles = np.outer(np.arange(x.shape[-2]), 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
-## counted_from_the_first [start-anywhere-leave-gaps]: You take every place less the first one, so that each call starts
-at 0 again.
+## counted_from_the_first [start-anywhere-leave-gaps]: You take every position less the first one, so that each call
+starts at 0 again.
 - angles = np.outer(positions, 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
 + angles = np.outer(positions - positions[0], 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
-## gaps_filled [start-anywhere-leave-gaps]: Your range starts at the first place and counts on: it fills the gaps.
+## gaps_filled [start-anywhere-leave-gaps]: Your range starts at the first position and counts on: it fills the gaps.
 - angles = np.outer(positions, 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
 + places = positions[0] + np.arange(len(positions))
 + angles = np.outer(places, 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
-## turned_backwards: Your rotation turns backwards, as if every place had the opposite sign.
+## turned_backwards: Your rotation turns backwards, as if every position had the opposite sign.
 - return np.concatenate([a * cos - b * sin, b * cos + a * sin], axis=-1)
 + return np.concatenate([a * cos + b * sin, b * cos - a * sin], axis=-1)
 ## no_minus: Neither of your two lines has a minus, and without one it is no rotation.
@@ -237,21 +237,21 @@ ones.
 ## pairs_leave_as_neighbours: Your pairs are right, but they leave as neighbours; every feature stays where it was.
 - return np.concatenate([a * cos - b * sin, b * cos + a * sin], axis=-1)
 + return np.stack([a * cos - b * sin, b * cos + a * sin], axis=-1).reshape(x.shape)
-## angles_in_single_precision: Your angles are in single precision, which is too coarse at far places.
+## angles_in_single_precision: Your angles are in single precision, which is too coarse at far positions.
 - angles = np.outer(positions, 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
 + rates = (10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1])).astype(np.float32)
 + angles = np.outer(positions.astype(np.float32), rates)
-## one_place_for_all: You turn all tokens by the place of the first one.
+## one_place_for_all: You turn all tokens by the position of the first one.
 - angles = np.outer(positions, 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
 + angles = positions[0] * 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1])
-## places_from_one_in_rotary: Off by one: you add 1 to the given places.
+## places_from_one_in_rotary: Off by one: you add 1 to the given positions.
 - angles = np.outer(positions, 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
 + angles = np.outer(positions + 1, 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
 ## neighbours_leave_as_halves: You pair neighbours and write the pairs out as halves, so features leave at other places
 than they came.
 - a, b = np.split(x, 2, axis=-1)
 + a, b = x[..., ::2], x[..., 1::2]
-## sine_for_cosine: Sine and cosine have changed places in your rotation: at place 0 it should do nothing.
+## sine_for_cosine: Sine and cosine have changed places in your rotation: at position 0 it should do nothing.
 - return np.concatenate([a * cos - b * sin, b * cos + a * sin], axis=-1)
 + return np.concatenate([a * sin - b * cos, b * sin + a * cos], axis=-1)
 ## rotary_base_of_a_thousand: Your base is not 10000: a digit is missing.
@@ -260,12 +260,12 @@ than they came.
 ## pairs_left_apart: Your result keeps each pair on an axis of its own; the features belong back in one row.
 - return np.concatenate([a * cos - b * sin, b * cos + a * sin], axis=-1)
 + return np.stack([a * cos - b * sin, b * cos + a * sin], axis=-1)
-## counted_from_the_smallest [start-anywhere-leave-gaps]: You take the smallest place away from all of them, so that
+## counted_from_the_smallest [start-anywhere-leave-gaps]: You take the smallest position away from all of them, so that
 each call starts at 0 again.
 - angles = np.outer(positions, 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
 + angles = np.outer(positions - np.min(positions), 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
-## places_without_sign [learned-positions]: You drop the sign of places; one below 0, as in padding, must turn the other
-way.
+## places_without_sign [learned-positions]: You drop the sign of positions; one below 0, as in padding, must turn the
+other way.
 - angles = np.outer(positions, 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
 + angles = np.outer(np.abs(positions), 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
 """)

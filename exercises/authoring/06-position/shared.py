@@ -1,4 +1,4 @@
-"""Checks of exercise 06: places that start late, have gaps and come unsorted, since 0, 1, 2, … hides most slips."""
+"""Checks of exercise 06: positions that start late, have gaps and come unsorted, since 0, 1, 2, … hides most slips."""
 
 from itertools import combinations
 
@@ -22,7 +22,7 @@ def draw(rng, *kinds):
 
 
 def draw_places(rng, how_many, low=3, high=60):
-    """Places in order, with gaps, not from 0."""
+    """Positions in order, with gaps, not from 0."""
     return np.sort(rng.choice(np.arange(low, high), how_many, replace=False))
 
 

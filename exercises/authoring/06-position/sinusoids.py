@@ -1,4 +1,4 @@
-"""Exercise 06, question sinusoids: sinusoids from any place."""
+"""Exercise 06, question sinusoids: sinusoids from any position."""
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, equals, holds
@@ -40,14 +40,14 @@ def a_step_is_a_step(ask, rng):
     if not close(kernels[0].diagonal(), np.full(N, D / 2), ROUGH):
         return "Each pair holds a point on a circle of radius 1, so every row has the same length; yours do not."
     if not close(kernels[0][1:, 1:], kernels[0][:-1, :-1], ROUGH):
-        return "The inner product of two rows should depend on their distance alone; yours depends on the place."
+        return "The inner product of two rows should depend on their distance alone; yours depends on the position."
     if not close(kernels[0], kernels[1], ROUGH):
-        return "The inner products of your rows change when the table starts at a later place."
+        return "The inner products of your rows change when the table starts at a later position."
     if close(kernels[0], np.full((N, N), kernels[0][0, 0]), ROUGH):
-        return "Different places need different rows, but all of yours are the same."
+        return "Different positions need different rows, but all of yours are the same."
     waves = ask(1, D, 1)
     if close(ask(1, D, 2), waves):
-        return "The places 1 and 2 get the same row."
+        return "The positions 1 and 2 get the same row."
     return None
 
 
@@ -63,9 +63,9 @@ QUESTION = Question(
         holds("a step is a step", 4, a_step_is_a_step),
     ),
     hints=(
-        "Write down the row of place 1 for D = 4 by hand, with the frequency of each of its two pairs.",
-        "A table of angles first: one row for each place, one column for each pair. Which operation makes a "
-        "table of two lists? Count the pairs from 0, and the places from start.",
+        "Write down the row of position 1 for D = 4 by hand, with the frequency of each of its two pairs.",
+        "A table of angles first: one row for each position, one column for each pair. Which operation makes a "
+        "table of two lists? Count the pairs from 0, and the positions from start.",
         "Sine and cosine of the same angle stand in neighbouring columns. Slices with a step, as in `P[:, ::2]`, "
         "pick every other column.",
     ),
@@ -138,8 +138,8 @@ exponents are too large and sine and cosine do not share theirs.
 + column = np.arange(d_model)
 + angles = np.arange(start, start + n_positions)[:, None] / 10000.0 ** (2 * column / d_model)
 + return np.where(column % 2 == 0, np.sin(angles), np.cos(angles))
-## alternating_by_place: Sine and cosine alternate from place to place in your table; they should alternate from column
-to column.
+## alternating_by_place: Sine and cosine alternate from position to position in your table; they should alternate from
+column to column.
 - column = np.arange(d_model)
 - rate = np.power(1e4, -(column - column % 2) / d_model)
 - return np.sin(np.outer(start + np.arange(n_positions), rate) + (column % 2) * np.pi / 2)
@@ -166,7 +166,7 @@ far too fast.
 exponents are doubled.
 - rates = 10000.0 ** (-2 * np.arange(d_model // 2) / d_model)
 + rates = 10000.0 ** (-2 * np.arange(0, d_model, 2) / d_model)
-## multiplied [common-mistakes]: You multiply the place by the power of 10000, which makes every further pair wilder
+## multiplied [common-mistakes]: You multiply the position by the power of 10000, which makes every further pair wilder
 instead of slower.
 - rates = 10000.0 ** (-2 * np.arange(d_model // 2) / d_model)
 + rates = 10000.0 ** (2 * np.arange(d_model // 2) / d_model)
@@ -176,32 +176,32 @@ instead of slower.
 ## cosine_first: In each of your pairs the cosine stands before the sine.
 - return np.stack([np.sin(angles), np.cos(angles)], axis=2).reshape(n_positions, d_model)
 + return np.stack([np.cos(angles), np.sin(angles)], axis=2).reshape(n_positions, d_model)
-## places_in_columns: Your places lie in columns; in this table every place is a row.
+## places_in_columns: Your positions lie in columns; in this table every position is a row.
 - angles = np.arange(start, start + n_positions)[:, None] * rates
 - return np.stack([np.sin(angles), np.cos(angles)], axis=2).reshape(n_positions, d_model)
 + angles = rates[:, None] * np.arange(start, start + n_positions)
 + return np.stack([np.sin(angles), np.cos(angles)], axis=1).reshape(d_model, n_positions)
-## reshaped_not_transposed: Your reshape fills the table of rows with numbers that lie in columns, and mixes places with
-waves.
+## reshaped_not_transposed: Your reshape fills the table of rows with numbers that lie in columns, and mixes positions
+with waves.
 - angles = np.arange(start, start + n_positions)[:, None] * rates
 - return np.stack([np.sin(angles), np.cos(angles)], axis=2).reshape(n_positions, d_model)
 + angles = rates[:, None] * np.arange(start, start + n_positions)
 + return np.stack([np.sin(angles), np.cos(angles)], axis=1).reshape(n_positions, d_model)
-## places_from_one: You count places from 1; the first one is 0.
+## places_from_one: You count positions from 1; the first one is 0.
 - angles = np.arange(start, start + n_positions)[:, None] * rates
 + angles = np.arange(start + 1, start + n_positions + 1)[:, None] * rates
-## start_forgotten [common-mistakes]: Your table begins at place 0 whatever `start` says, as in a program that forgets
-its cache.
+## start_forgotten [common-mistakes]: Your table begins at position 0 whatever `start` says, as in a program that
+forgets its cache.
 - angles = np.arange(start, start + n_positions)[:, None] * rates
 + angles = np.arange(n_positions)[:, None] * rates
-## range_ends_too_soon: Your table ends where place `n_positions` would begin; that is how many rows are wanted, not the
-last place.
+## range_ends_too_soon: Your table ends where position `n_positions` would begin; that is how many rows are wanted, not
+the last position.
 - angles = np.arange(start, start + n_positions)[:, None] * rates
 - return np.stack([np.sin(angles), np.cos(angles)], axis=2).reshape(n_positions, d_model)
 + angles = np.arange(start, n_positions)[:, None] * rates
 + return np.stack([np.sin(angles), np.cos(angles)], axis=2).reshape(-1, d_model)
 ## start_added_to_angles [a-shift-is-a-rotation]: You add `start` to the angles, so that slow and fast waves move on
-alike; it belongs to the place.
+alike; it belongs to the position.
 - angles = np.arange(start, start + n_positions)[:, None] * rates
 + angles = np.arange(n_positions)[:, None] * rates + start
 ## one_pair_fewer: You divide by the number of pairs less one, so your slowest wave is slower than it should be.
@@ -219,12 +219,12 @@ multiplies.
 - angles = np.arange(start, start + n_positions)[:, None] * rates
 + i = np.arange(d_model // 2)
 + angles = np.arange(start, start + n_positions)[:, None] / 10000**2 * i / d_model
-## table_too_short: You cut your rows out of a table of 5000 places, but places go on beyond it.
+## table_too_short: You cut your rows out of a table of 5000 positions, but positions go on beyond it.
 - angles = np.arange(start, start + n_positions)[:, None] * rates
 - return np.stack([np.sin(angles), np.cos(angles)], axis=2).reshape(n_positions, d_model)
 + angles = np.arange(5000)[:, None] * rates
 + return np.stack([np.sin(angles), np.cos(angles)], axis=2).reshape(5000, d_model)[start : start + n_positions]
-## places_start_over: Your places begin again after 10 000; let them go on: that number only sets the slowest wave.
+## places_start_over: Your positions begin again after 10 000; let them go on: that number only sets the slowest wave.
 - angles = np.arange(start, start + n_positions)[:, None] * rates
 + angles = (np.arange(start, start + n_positions) % 10000)[:, None] * rates
 """)

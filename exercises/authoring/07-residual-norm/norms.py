@@ -165,7 +165,7 @@ own.
 ## kinds_exchanged: LayerNorm and BatchNorm are swapped.
 - axes = 1 if kind == "LayerNorm" else (0, 2)
 + axes = (0, 2) if kind == "LayerNorm" else 1
-## batch_axis_only: Your BatchNorm averages over the sequences only: it has one mean for every place of every feature.
+## batch_axis_only: Your BatchNorm averages over the sequences only: one mean for every position of every feature.
 - axes = 1 if kind == "LayerNorm" else (0, 2)
 + axes = 1 if kind == "LayerNorm" else 0
 ## batch_as_instance: Your BatchNorm averages over the tokens of each sequence and leaves out the batch.
@@ -182,7 +182,7 @@ the root.
 ## batch_over_everything: Your BatchNorm has one mean for the whole batch; every feature needs its own.
 - axes = 1 if kind == "LayerNorm" else (0, 2)
 + axes = 1 if kind == "LayerNorm" else (0, 1, 2)
-## batch_over_features: Your BatchNorm averages over features and sequences, and has one mean for every place.
+## batch_over_features: Your BatchNorm averages over features and sequences, and has one mean for every position.
 - axes = 1 if kind == "LayerNorm" else (0, 2)
 + axes = 1 if kind == "LayerNorm" else (0, 1)
 ## rms_less_the_mean [do-we-need-the-mean]: Your RMSNorm subtracts the mean first, and that makes it a LayerNorm.

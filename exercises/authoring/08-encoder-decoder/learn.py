@@ -12,7 +12,7 @@ from .shared import BRINGS
 
 SECONDS = 20.0  # of one loop, on a slow machine too
 LETTERS, LENGTH, STEPS, THRESHOLD = 5, 4, 60, 0.6
-WHAT = "share of right letters, at the place where it is smallest,"
+WHAT = "share of right letters, at the position where it is smallest,"
 
 
 def drawn(rng):
@@ -24,7 +24,7 @@ def drawn(rng):
 
 
 def share_right(scores, targets):
-    """At the place where it is smallest."""
+    """At the position where it is smallest."""
     if scores.shape != shape_of(targets):
         raise ValueError(f"scores of shape {scores.shape} for targets of shape {targets.shape}")
     return np.mean(scores.argmax(axis=2) == targets, axis=0).min()
@@ -120,7 +120,7 @@ wrong.edits("""
 ## not_shifted [common-mistakes]: The decoder reads what it is asked for, and learns to copy it.
 - read = torch.cat([start, targets[:, :-1]], dim=1)
 + read = targets
-## shifted_the_other_way: The decoder reads the next letter at each place: it sees what it is asked for later.
+## shifted_the_other_way: The decoder reads the next letter at each position: it sees what it is asked for later.
 - read = torch.cat([start, targets[:, :-1]], dim=1)
 + read = torch.cat([targets[:, 1:], start], dim=1)
 ## copied_forwards: The model is asked for the source as it stands, not for the target.

@@ -40,7 +40,7 @@ def outputs(rng):
 
 
 def nearly_alike(rng):
-    """Tables that all but take the places away again, so that the ε of the norm at the end of a stack counts."""
+    """Tables that all but take the positions away again, so that the ε of the norm at the end of a stack counts."""
     for side, n_layers in (("source", 1), ("target", 0)):
         (plan,) = drawn(rng, n_layers=n_layers)
         weights = adding_nothing(plan["weights"], *(f"encoder.0.{last}" for last in LAST["encoder"] if n_layers))
@@ -93,11 +93,11 @@ def blind_to_the_future(ask, rng):
     if np.shape(one) != shape:
         return f"For a target of shape {target.shape} the scores should have the shape {shape}; yours {np.shape(one)}."
     if apart(one, two)[:2].any():
-        return "Target 2 was changed, and a score at an earlier place moved: it saw the future."
+        return "Target 2 was changed, and a score at an earlier position moved: it saw the future."
     if not apart(one, two)[2:].all():
-        return "Target 2 was changed: the scores at its place and at all later ones should move."
+        return "Target 2 was changed: the scores at its position and at all later ones should move."
     return (
-        "The first two places alone should get the scores that they get in the whole."
+        "The first two positions alone should get the scores that they get in the whole."
         if apart(one[:, :2], three).any()
         else None
     )
@@ -110,8 +110,8 @@ def the_source_is_read_in_order(ask, rng):
         {**plan, "calls": [(source, target), (other(source, (slice(None), -1)), target), (source[:, ::-1], target)]}
     )
     if not apart(one, two).all():
-        return "The last source was changed: the scores at every place should move."
-    return None if apart(one, three).any() else "The source backwards gave the same scores: its places are not known."
+        return "The last source was changed: the scores at every position should move."
+    return None if apart(one, three).any() else "The source backwards gave the same scores: its positions are unknown."
 
 
 QUESTION = Question(
@@ -134,8 +134,8 @@ QUESTION = Question(
         "Write down what happens to `source` until it is the memory, and then what happens to `target` until it is "
         "scores. Each list has four entries or five.",
         "`nn.ModuleList` holds the blocks, so that their parameters are found. Which of the two stacks has a triangle?",
-        "If the check of the source fails: are places added on both sides? If no gradient reaches a norm: each stack "
-        "ends with its own.",
+        "If the check of the source fails: are positions added on both sides? If no gradient reaches a norm: each "
+        "stack ends with its own.",
     ),
     section="the-whole-transformer-on-one-page",
     brings=BRINGS,
@@ -222,14 +222,14 @@ wrong.edits("""
 ## causal_encoder [the-encoder-has-no-mask]: Your encoder is causal; it may read the whole source.
 - self.encoder.append(Block(d_model, n_heads, d_ff, dropout))
 + self.encoder.append(Block(d_model, n_heads, d_ff, dropout, causal=True))
-## no_places_in_the_source [four-facts-about-cross-attention]: No places are added to the source, so its order is lost.
+## no_places_in_the_source [four-facts-about-cross-attention]: No positions are added to the source: its order is lost.
 - z = z + sinusoids(z.shape[1], z.shape[2])
-## no_places_in_the_target: No places are added to the target.
+## no_places_in_the_target: No positions are added to the target.
 - y = y + sinusoids(y.shape[1], y.shape[2])
-## places_by_row: Each row of the batch gets one place; each token of a row should have its own.
+## places_by_row: Each row of the batch gets one position; each token of a row should have its own.
 - z = z + sinusoids(z.shape[1], z.shape[2])
 + z = z + sinusoids(z.shape[0], z.shape[2])[:, None]
-## places_from_the_end [the-incremental-property]: Places are counted from the end, so a new token renumbers the others.
+## places_from_the_end [the-incremental-property]: Positions count from the end, so a new token renumbers the others.
 - y = y + sinusoids(y.shape[1], y.shape[2])
 + y = y + sinusoids(y.shape[1], y.shape[2]).flip(0)
 ## memory_not_normed [blocks-on-blocks]: The norm at the top of the encoder is missing.
@@ -308,13 +308,13 @@ wrong.edits("""
 ## word_0_hidden: Word 0 of the source is set to zero, as if it were padding; there is no padding here.
 - z = self.embed_source(source)
 + z = self.embed_source(source) * (source != 0)[..., None]
-## few_places: You made places for 32 tokens, and a sequence may be longer.
+## few_places: You made positions for 32 tokens, and a sequence may be longer.
 - y = y + sinusoids(y.shape[1], y.shape[2])
 + y = y + sinusoids(32, y.shape[2])[: y.shape[1]]
-## places_of_the_source: The target gets as many places as the source has tokens.
+## places_of_the_source: The target gets as many positions as the source has tokens.
 - y = y + sinusoids(y.shape[1], y.shape[2])
 + y = y + sinusoids(z.shape[1], z.shape[2])[: y.shape[1]]
-## places_in_each_layer: Places are added before every block of the encoder; add them once.
+## places_in_each_layer: Positions are added before every block of the encoder; add them once.
 - z = layer(z)
 + z = layer(z + sinusoids(z.shape[1], z.shape[2]))
 ## layer_beside_layer: A block of the decoder reads its partner in the encoder; all should read the memory.
@@ -349,7 +349,7 @@ wrong.edits("""
 ## no_head: You return the stream instead of a score for each word.
 - return self.head(y)
 + return y
-## table_of_places_too_short: Your table of places is too short; sequences may be of any length.
+## table_of_places_too_short: Your table of positions is too short; sequences may be of any length.
 - z = z + sinusoids(z.shape[1], z.shape[2])
 + z = z + sinusoids(100, z.shape[2])[: z.shape[1]]
 """)

@@ -53,7 +53,7 @@ def adding_nothing(weights, *layers):
 
 
 def other(values, place):
-    """Other numbers, or other ids, at a place."""
+    """Other numbers, or other ids, at a position."""
     changed = values.copy()
     changed[place] = values[place] + 1.5 if values.dtype.kind == "f" else (values[place] + 1) % (values.max() + 1)
     return changed

@@ -41,7 +41,7 @@ def one_place_apart(ask, rng):
     if read.shape != shape or asked.shape != shape:
         return f"For 4 starts and length={length} both parts have the shape {shape}; yours {read.shape}, {asked.shape}."
     if not (asked == read + 1).all():
-        return "On the text 0, 1, 2, … each token that is asked for should be one more than what is read at its place."
+        return "On the text 0, 1, 2, … each token that is asked for should be one more than what is read there."
     return None
 
 
@@ -58,7 +58,7 @@ QUESTION = Question(
     ),
     hints=(
         "How many tokens of the text does one row need, if N are read and N are asked for?",
-        "`starts[:, None] + torch.arange(n)` is a table of places, with a row for each start.",
+        "`starts[:, None] + torch.arange(n)` is a table of positions, with a row for each start.",
         "Cut rows of `length + 1` tokens. What is read leaves out the last of them. And what is asked for?",
     ),
     section="what-is-asked-for-at-each-place",
@@ -100,16 +100,16 @@ wrong.edits("""
 ## not_shifted [common-mistakes]: What is asked for is what is read: the model learns to copy its own token.
 - read, asked = ids[places], ids[places + 1]
 + read, asked = ids[places], ids[places]
-## shifted_by_two: What is asked for lies two places on; the next token is one on.
+## shifted_by_two: What is asked for lies two positions on; the next token is one on.
 - read, asked = ids[places], ids[places + 1]
 + read, asked = ids[places], ids[(places + 2).clamp(max=len(ids) - 1)]
 ## shifted_back: What is asked for is the token before; the model would be trained to write backwards.
 - read, asked = ids[places], ids[places + 1]
 + read, asked = ids[places + 1], ids[places]
-## the_start_left_out: Your rows begin one place after their starts.
+## the_start_left_out: Your rows begin one position after their starts.
 - read, asked = ids[places], ids[places + 1]
 + read, asked = ids[(places + 1).clamp(max=len(ids) - 1)], ids[(places + 2).clamp(max=len(ids) - 1)]
-## rolled: Within a row you roll the tokens round: the last place is asked for the first token of its row.
+## rolled: Within a row you roll the tokens round: the last position is asked for the first token of its row.
 - read, asked = ids[places], ids[places + 1]
 + read, asked = ids[places], ids[places].roll(-1, dims=1)
 ## one_too_short: Your rows are one token too short: N should be read, and N asked for.
@@ -121,16 +121,16 @@ wrong.edits("""
 ## tokens_down_the_rows: Your tables lie on their sides: give each start a row of its own.
 - return read, asked
 + return read.T, asked.T
-## one_window_after_another: You take each start as the number of a window of N tokens; it is a place in the text.
+## one_window_after_another: You take each start as the number of a window of N tokens; it is a position in the text.
 - places = starts.unsqueeze(1) + torch.arange(length).unsqueeze(0)
 + places = (starts.unsqueeze(1) * length + torch.arange(length)) % (len(ids) - 1)
 ## next_row_asked: What is asked for comes from the next row of the batch.
 - read, asked = ids[places], ids[places + 1]
 + read, asked = ids[places], ids[places + 1].roll(-1, dims=0)
-## only_the_last_asked: Only the token after the window is asked for; ask each of its places for its own next one.
+## only_the_last_asked: Only the token after the window is asked for; ask each of its positions for its own next one.
 - read, asked = ids[places], ids[places + 1]
 + read, asked = ids[places], ids[places[:, -1:] + 1]
-## places_for_tokens: You return places in the text, not the tokens that stand there.
+## places_for_tokens: You return positions in the text, not the tokens that stand there.
 - read, asked = ids[places], ids[places + 1]
 + read, asked = places, places + 1
 ## too_few_bits: Your ids are kept in so few bits that those of a large vocabulary do not fit.

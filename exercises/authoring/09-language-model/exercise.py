@@ -1,4 +1,4 @@
-"""Checks of exercise 09: rows one place apart, a GPT that is trained and writes, losses, filters, a head's score."""
+"""Checks of exercise 09: rows one token apart, a GPT that is trained and writes, losses, filters, a head's score."""
 
 from clearcheck import Exercise
 

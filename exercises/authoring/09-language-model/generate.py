@@ -143,7 +143,7 @@ QUESTION = Question(
         holds("quietly", 2, generates_quietly(drawn)),
     ),
     hints=(
-        "Four things happen for each new token: ask the model, take the logits of one place, choose, append.",
+        "Four things happen for each new token: ask the model, take the logits of one position, choose, append.",
         "`torch.multinomial(p, 1)` draws one column for each row of probabilities. At a temperature of 0 nothing is "
         "drawn, and nothing divided.",
         "The model takes `length` tokens at most: which of them does it need? And switch off what is for "
@@ -203,7 +203,7 @@ def with_noise(model, ids, n_tokens, length, temperature=1.0):
 
 wrong.edits("""
 # with_cat
-## first_place: The logits of the first place are taken; the next token is asked for at the last one.
+## first_place: The logits of the first position are taken; the next token is asked for at the last one.
 - logits = model(ids[:, -length:])[:, -1]
 + logits = model(ids[:, -length:])[:, 0]
 ## last_token_alone: The model is shown the last token alone.

@@ -83,7 +83,7 @@ def its_places_count(ask, rng):
     if came.shape != (1, 5, 13):
         return f"For 1 × 5 ids and 13 tokens the logits should have the shape (1, 5, 13); yours have {came.shape}."
     if np.abs(came[0, 1:] - came[0, :-1]).max(axis=1).min() < 1e-4:
-        return "Five times the same token gave the same logits at neighbouring places: the places are not known."
+        return "Five times the same token gave the same logits side by side: the positions are not known."
     return None
 
 
@@ -108,7 +108,7 @@ QUESTION = Question(
     ),
     hints=(
         "From ids to logits: what is looked up, what is added, what is gone through, what comes last?",
-        "The row of place n of `positions` belongs to token n, whatever the batch: `torch.arange(N)` holds the places.",
+        "Row n of `positions` belongs to token n, whatever the batch: `torch.arange(N)` holds the positions.",
         "If *looking back* fails: is the block told to be causal? Otherwise: is there a norm between the last block "
         "and the head, and has the head no bias?",
     ),
@@ -177,12 +177,12 @@ class TableOfPlaces(nn.Module):
 
 wrong.edits("""
 # Plain
-## sees_the_future: The blocks have no mask: each place sees what it is asked for.
+## sees_the_future: The blocks have no mask: each position sees what it is asked for.
 - self.blocks.append(Block(d_model, n_heads, 4 * d_model, dropout, causal=True))
 + self.blocks.append(Block(d_model, n_heads, 4 * d_model, dropout))
-## no_places: No positions are added, so a place does not know where it is.
+## no_places: No positions are added, so a token does not know where it is.
 - x = x + self.positions.weight[: ids.shape[1]]
-## places_from_the_end: Places are counted from the end, so a new token renumbers the others.
+## places_from_the_end: Positions are counted from the end, so a new token renumbers the others.
 - x = x + self.positions.weight[: ids.shape[1]]
 + x = x + self.positions.weight[: ids.shape[1]].flip(0)
 ## last_places: You take the last rows of the table of positions; a text begins at row 0.
@@ -214,7 +214,7 @@ wrong.edits("""
 ## probabilities_returned: You return probabilities; the loss takes logits, and would take the softmax again.
 - return self.head(x)
 + return self.head(x).softmax(dim=-1)
-## last_place_alone: Only the last place gives logits; in training every place is asked.
+## last_place_alone: Only the last position gives logits; in training every one is asked.
 - return self.head(x)
 + return self.head(x[:, -1:])
 ## bias_in_the_head: Your head has a bias; the logits are dot products alone.
@@ -259,7 +259,7 @@ wrong.edits("""
 ## dropout_by_default: Dropout acts where the caller asks for none: make its default 0.
 - def __init__(self, n_vocab, n_positions, d_model, n_heads, n_layers, dropout=0.0):
 + def __init__(self, n_vocab, n_positions, d_model, n_heads, n_layers, dropout=0.1):
-## as_long_as_the_first: The number of places is that of the first call; use that of each call.
+## as_long_as_the_first: The number of positions is that of the first call; use that of each call.
 - x = x + self.positions.weight[: ids.shape[1]]
 + self.N = getattr(self, "N", ids.shape[1])
 + x = x + self.positions.weight[: self.N]

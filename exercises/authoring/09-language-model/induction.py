@@ -94,10 +94,10 @@ QUESTION = Question(
         holds("what a score is", 3, what_a_score_is),
     ),
     hints=(
-        "For one target: at which places did its token stand before, and which places come right after these?",
-        "Two tables of truth values help: which token equals which, and which one is the earlier. The places "
+        "For one target: at which positions did its token stand before, and which positions come right after these?",
+        "Two tables of truth values help: which token equals which, and which one is the earlier. The positions "
         "that follow are the same table, moved on by one source.",
-        "The mean runs over the targets that have such a place, and over no others; several places of one "
+        "The mean runs over the targets that have such a position, and over no others; several positions of one "
         "target are summed. What does a head give each of them that spreads its weight over n + 1 tokens?",
     ),
     section="an-induction-head",
@@ -173,27 +173,27 @@ wrong.edits("""
 ## targets_in_columns: You read the targets in the columns, as in the chapter's formula; here a row belongs to a target.
 - scores = scores + A[:, n, places].sum(axis=1)
 + scores = scores + A[:, places, n].sum(axis=1)
-## the_same_token: You take the weight on the earlier place itself; an induction head looks at what came after it.
+## the_same_token: You take the weight on the earlier position itself; an induction head looks at what came after it.
 - places = [j + 1 for j in range(n) if ids[j] == ids[n]]
 + places = [j for j in range(n) if ids[j] == ids[n]]
-## the_token_before: You take the place before the earlier one; what followed stands after it.
+## the_token_before: You take the position before the earlier one; what followed stands after it.
 - places = [j + 1 for j in range(n) if ids[j] == ids[n]]
 + places = [j - 1 for j in range(1, n) if ids[j] == ids[n]]
-## last_time_only: You count only the last earlier place; all should count, together.
+## last_time_only: You count only the last earlier position; all should count, together.
   places = [j + 1 for j in range(n) if ids[j] == ids[n]]
 + places = places[-1:]
-## first_time_only: You count only the first earlier place; all should count, together.
+## first_time_only: You count only the first earlier position; all should count, together.
   places = [j + 1 for j in range(n) if ids[j] == ids[n]]
 + places = places[:1]
-## mean_over_all_targets: You divide by the number of all targets; those whose token is new have no such place.
+## mean_over_all_targets: You divide by the number of all targets; those whose token is new have no such position.
 - return scores / max(n_targets, 1), chance / max(n_targets, 1)
 + return scores / len(ids), chance / len(ids)
-## mean_over_the_places: Where a token stood before several times you take the mean over the places; add their weights.
+## mean_over_the_places: Where a token stood before several times you take the mean over positions; add their weights.
 - scores = scores + A[:, n, places].sum(axis=1)
 - chance += len(places) / (n + 1)
 + scores = scores + A[:, n, places].mean(axis=1)
 + chance += 1 / (n + 1)
-## mean_over_the_pairs: You divide by the number of pairs, so that a target counts once for each of its places.
+## mean_over_the_pairs: You divide by the number of pairs, so that a target counts once for each of its positions.
 - n_targets += 1
 + n_targets += len(places)
 ## one_source_short: Your chance leaves the target itself out; target n, counted from 0, has n + 1 sources.
@@ -203,16 +203,16 @@ wrong.edits("""
 it.
 - chance += len(places) / (n + 1)
 + chance += len(places) / len(ids)
-## one_place_by_chance: Your chance is that of a single place; where there are several, each of them may be hit.
+## one_place_by_chance: Your chance is that of a single position; where there are several, each of them may be hit.
 - chance += len(places) / (n + 1)
 + chance += 1 / (n + 1)
-## itself_left_out: Where a token follows itself, the place after it is that of the target. You leave it out.
+## itself_left_out: Where a token follows itself, the position after it is that of the target. You leave it out.
 - places = [j + 1 for j in range(n) if ids[j] == ids[n]]
 + places = [j + 1 for j in range(n - 1) if ids[j] == ids[n]]
-## later_ones_too: You also take places where the token comes again later, which the target cannot know.
+## later_ones_too: You also take positions where the token comes again later, which the target cannot know.
 - places = [j + 1 for j in range(n) if ids[j] == ids[n]]
 + places = [j + 1 for j in range(len(ids) - 1) if j != n and ids[j] == ids[n]]
-## from_the_third_on: You begin with the third token; in a text that begins with *xx* the second has a place, too.
+## from_the_third_on: You begin with the third token; in a text that begins with *xx* the second has a position, too.
 - for n in range(len(ids)):
 + for n in range(2, len(ids)):
 ## nothing_by_nothing: Where no token comes twice you divide 0 by 0.
@@ -229,7 +229,7 @@ targets, as both should be.
 ## sum_over_the_targets: You add up over the targets where the mean is asked for.
 - return scores / max(n_targets, 1), chance / max(n_targets, 1)
 + return scores, chance
-## itself_as_earlier: You count the target's own token as an earlier one, so that every target has a place, the one
+## itself_as_earlier: You count the target's own token as an earlier one, so that every target has a position, the one
 right after it.
   scores, chance, n_targets = np.zeros(len(A)), 0.0, 0
 + A = np.concatenate([A, 0 * A[:, :, :1]], axis=2)
@@ -245,7 +245,7 @@ token.
 ## heads_averaged: You average over the heads; each has a score of its own.
 - return scores / max(n_targets, 1), chance / max(n_targets, 1)
 + return float(scores.mean()) / max(n_targets, 1), chance / max(n_targets, 1)
-## chance_as_one_quotient: Your chance divides all places by all sources; like the score it should be a mean over the
+## chance_as_one_quotient: Your chance divides all positions by all sources; like the score it should be a mean over the
 targets.
 - scores, chance, n_targets = np.zeros(len(A)), 0.0, 0
 + scores, n_places, n_sources, n_targets = np.zeros(len(A)), 0, 0, 0

@@ -43,13 +43,13 @@ def shape_of(asked):
 
 
 def sign_of(places, steps=STEPS):
-    """What the mean surprises at the places of a row, and the number of steps, are a sign of."""
+    """What the mean surprises at the positions of a row, and the number of steps, are a sign of."""
     if steps < STEPS // 2:
         return f"{STEPS} steps are allowed: does every round of your loop take one?"
     nats, n = places.mean(), int(np.argmax(places > 2))
     if n > 2 and places[:n].mean() < 1.6 and places[n:].mean() > 2:
         first, last = places[:n].mean(), places[n:].mean()
-        found = f"At the first {n} of {LENGTH} places it is {first:.2f}, at the others {last:.2f}"
+        found = f"At the first {n} of {LENGTH} positions it is {first:.2f}, at the others {last:.2f}"
         return f"{found}: were these ever trained? How long are your rows?"
     if nats < 1.6:
         return ""
@@ -152,10 +152,10 @@ def one_cycle(ids, steps):
 
 wrong.edits("""
 # with_a_schedule
-## not_shifted [common-mistakes]: The rows are not shifted: each place is asked for what it reads, and learns to copy.
+## not_shifted [common-mistakes]: The rows are not shifted: a position is asked for what it reads, and learns to copy.
 - read, asked = rows[:, :-1], rows[:, 1:]
 + read, asked = rows[:, :-1], rows[:, :-1]
-## shifted_back [common-mistakes]: The rows are shifted the wrong way: each place is asked for the token before.
+## shifted_back [common-mistakes]: The rows are shifted the wrong way: each position is asked for the token before.
 - read, asked = rows[:, :-1], rows[:, 1:]
 + read, asked = rows[:, 1:], rows[:, :-1]
 ## places_mixed: Logits and tokens are flattened in different orders.
@@ -192,7 +192,7 @@ wrong.edits("""
 ## new_model_each_step: A new model is made in every step, and the last one has learned nothing.
       rows = ids[torch.randint(len(ids) - 12, (20, 1)) + torch.arange(13)]
 +     model = GPT(6, 12, 32, 2, 2)
-## no_blocks: Your model has no blocks: each place sees its own token alone, and no earlier digit.
+## no_blocks: Your model has no blocks: each position sees its own token alone, and no earlier digit.
 - model = GPT(6, 12, 32, 2, 2)
 + model = GPT(6, 12, 32, 2, 0)
 ## nothing_returned: The model is trained, and not returned.

@@ -56,7 +56,7 @@ def what_counts(ask, rng):
         (lengths[b] - 2, True, "the end of a text"),
         (0, True, "the first token of a text"),
         (lengths[b] - 1, False, "what comes after the end of a text"),
-        (logits.shape[1] - 1, False, "what comes after the last place"),
+        (logits.shape[1] - 1, False, "what comes after the last position"),
     ):
         edited = logits.copy()
         edited[b, place] += rng.normal(size=logits.shape[2])
@@ -105,7 +105,7 @@ QUESTION = Question(
         holds("gradient check", 3, gradient_check),
     ),
     hints=(
-        "Write the ids of one short text into a line, and below them, for every place, the token that its "
+        "Write the ids of one short text into a line, and below them, for every position, the token that its "
         "logits have to predict. The museum's second line is not yours.",
         "The filling and the end have the same id, so an id cannot tell them apart. How many predictions does "
         "a text of a given length have?",
@@ -198,7 +198,7 @@ def as_in_the_museum(logits, ids, lengths):
     return (weights * losses).sum(), weights[:, :, None] * (p - came)
 
 
-@wrong("With large logits your softmax divides infinity by infinity; subtract the largest of each place first.")
+@wrong("With large logits your softmax divides infinity by infinity; subtract the largest of each position first.")
 def infinity_by_infinity(logits, ids, lengths):
     T, V = logits.shape[1:]
     asked = np.arange(T) < lengths[:, None] - 1
@@ -210,11 +210,11 @@ def infinity_by_infinity(logits, ids, lengths):
 
 wrong.edits("""
 # as_often_written
-## predicts_itself [common-mistakes]: Your targets are not shifted: each place is asked for the token that it has just
-read.
+## predicts_itself [common-mistakes]: Your targets are not shifted: each position is asked for the token that it has
+just read.
 - targets = np.roll(ids, -1, axis=1)
 + targets = ids
-## shifted_the_other_way [common-mistakes]: Your targets are shifted the wrong way: each place is asked for the token
+## shifted_the_other_way [common-mistakes]: Your targets are shifted the wrong way: each position is asked for the token
 before its own.
 - targets = np.roll(ids, -1, axis=1)
 + targets = np.roll(ids, 1, axis=1)
@@ -222,7 +222,7 @@ before its own.
 prediction of each text, so the model never learns to stop.
 - asked = np.arange(T) < lengths[:, None] - 1
 + asked = (targets != V - 1) & (np.arange(T) < T - 1)
-## first_never_learned: You leave out all places that hold a mark, and with them the first, which predicts how a text
+## first_never_learned: You leave out all positions that hold a mark, and with them the first, which predicts how a text
 begins.
 - asked = np.arange(T) < lengths[:, None] - 1
 + asked = ids != V - 1
@@ -235,7 +235,7 @@ begins.
 ## mean_of_texts: Every text has the same say, so that a token of a short text counts for more than one of a long text.
 - weights = asked / asked.sum()
 + weights = asked / asked.sum(axis=1, keepdims=True) / len(ids)
-## divided_by_all_places: You divide by the number of places, the filling included; few of them are asked.
+## divided_by_all_places: You divide by the number of positions, the filling included; few of them are asked.
 - weights = asked / asked.sum()
 + weights = asked / ids.size
 ## divided_by_the_texts: You divide by the number of texts; the mean is over all predictions that are asked for.
@@ -277,13 +277,13 @@ gradient belongs to another loss.
 ## gradient_without_the_target: Your gradient is the probability alone; the token that came gets 1 less.
 - return loss, weights[:, :, None] * (np.exp(log_p) - came)
 + return loss, weights[:, :, None] * np.exp(log_p)
-## softmax_over_places [common-mistakes]: Your softmax runs over the places; the tokens of one place have to share its
-probability.
+## softmax_over_places [common-mistakes]: Your softmax runs over the positions; the tokens of one position have to share
+its probability.
 - centred = logits - logits.max(axis=2, keepdims=True)
 - log_p = centred - np.log(np.exp(centred).sum(axis=2, keepdims=True))
 + centred = logits - logits.max(axis=1, keepdims=True)
 + log_p = centred - np.log(np.exp(centred).sum(axis=1, keepdims=True))
-## gradient_one_place_short: Your gradient has one place fewer than the logits; the last place should have zeros.
+## gradient_one_place_short: Your gradient has one position fewer than the logits; the last should have zeros.
 - return loss, weights[:, :, None] * (np.exp(log_p) - came)
 + gradient = weights[:, :, None] * (np.exp(log_p) - came)
 + return loss, gradient[:, :-1]
@@ -298,22 +298,22 @@ probability.
 + return loss
 
 # as_often_written_too
-## only_shifted [common-mistakes]: One of three is repaired: each place is asked for the next id; look at which places
-are asked, and at how much each of them counts.
+## only_shifted [common-mistakes]: One of three is repaired: each position is asked for the next id; look at which
+positions are asked, and at how much each of them counts.
 - T, V = logits.shape[1:]
 - asked = np.arange(T) < lengths[:, None] - 1
 - weights = asked / asked.sum()
 + V = logits.shape[2]
 + asked = ids != V - 1
 + weights = asked / np.maximum(asked.sum(axis=1, keepdims=True), 1) / len(ids)
-## only_asked_by_length [common-mistakes]: One of three is repaired: the right places are asked; look at what they are
-asked for, and at how much each of them counts.
+## only_asked_by_length [common-mistakes]: One of three is repaired: the right positions are asked; look at what they
+are asked for, and at how much each of them counts.
 - weights = asked / asked.sum()
 + weights = asked / asked.sum(axis=1, keepdims=True) / len(ids)
 - came = np.eye(V)[np.roll(ids, -1, axis=1)]
 + came = np.eye(V)[ids]
 ## only_weighted_alike [common-mistakes]: One of three is repaired: every prediction counts the same; look at which
-places are asked, and at what they are asked for.
+positions are asked, and at what they are asked for.
 - asked = np.arange(T) < lengths[:, None] - 1
 - weights = asked / asked.sum()
 + asked = ids != V - 1
@@ -321,11 +321,11 @@ places are asked, and at what they are asked for.
 - came = np.eye(V)[np.roll(ids, -1, axis=1)]
 + came = np.eye(V)[ids]
 ## largest_of_the_batch: You subtract the largest logit of the whole batch, so that elsewhere every exponential is
-rounded to 0; each place has its own largest.
+rounded to 0; each position has its own largest.
 - centred = logits - logits.max(axis=2, keepdims=True)
 + centred = logits - logits.max()
-## gradient_one_place_late: Your gradient stands at the place of the token that came; the logits that predicted it are
-one place before.
+## gradient_one_place_late: Your gradient stands at the position of the token that came; the logits that predicted it
+are one position before.
 - return -(weights * (log_p * came).sum(axis=2)).sum(), weights[:, :, None] * (np.exp(log_p) - came)
 + gradient = weights[:, :, None] * (np.exp(log_p) - came)
 + return -(weights * (log_p * came).sum(axis=2)).sum(), np.roll(gradient, 1, axis=1)

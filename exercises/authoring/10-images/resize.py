@@ -8,7 +8,7 @@ from .shared import close
 
 
 def places_between(few, many):
-    """For each of the many places the two old neighbours and the share of the second."""
+    """For each of the many positions the two old neighbours and the share of the second."""
     found = []
     for i in range(many):
         at = min(max((i + 0.5) * few / many - 0.5, 0.0), few - 1.0)
@@ -86,10 +86,10 @@ QUESTION = Question(
         holds("what stays", 6, what_stays),
     ),
     hints=(
-        "Do it for one row of patches first: for each new place the number of the old neighbour before it, "
+        "Do it for one row of patches first: for each new patch the number of the old neighbour before it, "
         "that of the one after it, and the two shares, which sum to 1.",
         "What is to the left of the first middle or to the right of the last one takes their value: bring the "
-        "place into the range from 0 to r − 1 before you look for neighbours.",
+        "position into the range from 0 to r − 1 before you look for neighbours.",
         "Rows and columns can be done one after the other, and each is a matrix of shares, new × old, applied "
         "along one axis of the grid. Take the class token away before, and put it back after.",
     ),
@@ -240,7 +240,7 @@ def rows_only(P, old, new):
     return np.concatenate([P[:1], np.einsum("Rr,rcd->Rcd", shares, grid).reshape(-1, P.shape[1])])
 
 
-@wrong("You repeat the old positions until the new grid is full, so that two distant places look the same.")
+@wrong("You repeat the old positions until the new grid is full, so that two distant patches look the same.")
 def tiled(P, old, new):
     rows, columns = np.arange(new[0]) % old[0], np.arange(new[1]) % old[1]
     grid = P[1:].reshape(*old, -1)[rows][:, columns]
@@ -271,18 +271,18 @@ wrong.edits("""
 the middles of larger grids lie further out.
 - place = (np.arange(many) + 0.5) * few / many - 0.5
 + place = np.arange(many) * (few - 1) / max(many - 1, 1)
-## no_half_steps: You leave out the halves: place i of the new grid is not i · r / R, for vectors stand in the middle of
-their squares.
+## no_half_steps: You leave out the halves: position i of the new grid is not i · r / R, for vectors stand in the middle
+of their squares.
 - place = (np.arange(many) + 0.5) * few / many - 0.5
 + place = np.arange(many) * few / many
 ## half_step_once: You go to the middle of the new square, but do not come back by half a square of the old grid.
 - place = (np.arange(many) + 0.5) * few / many - 0.5
 + place = (np.arange(many) + 0.5) * few / many
-## ratio_upside_down: Your ratio stands upside down: the places lie among the r old rows, so i is multiplied by r / R.
+## ratio_upside_down: Your ratio is upside down: the positions lie among the r old rows, so i is multiplied by r / R.
 - place = (np.arange(many) + 0.5) * few / many - 0.5
 + place = (np.arange(many) + 0.5) * many / few - 0.5
-## always_the_one_before: You always take the old neighbour before the place; between two of them the weighted average
-is asked for.
+## always_the_one_before: You always take the old neighbour before the position; between two of them the weighted
+average is asked for.
 - shares.append(np.maximum(1 - np.abs(place[:, None] - np.arange(few)), 0))
 + shares.append((np.floor(place)[:, None] == np.arange(few)).astype(float))
 ## not_held_at_the_border: Outside the first and the last middle your vectors fade towards 0; keep the value of the
@@ -309,7 +309,7 @@ border.
 + grid = P[:-1].reshape(*old, -1)
 - return np.concatenate([P[:1], larger.reshape(-1, P.shape[1])])
 + return np.concatenate([P[-1:], larger.reshape(-1, P.shape[1])])
-## features_interpolated: Your reshape puts the features first and so mixes them with the places.
+## features_interpolated: Your reshape puts the features first and so mixes them with the positions.
 - grid = P[1:].reshape(*old, -1)
 + grid = P[1:].reshape(-1, *old).transpose(1, 2, 0)
 """)

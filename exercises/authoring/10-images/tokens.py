@@ -96,7 +96,7 @@ QUESTION = Question(
         "varies slowest and which fastest, before and after.",
         "After the first reshape the axes are: image, channel, patch row, pixel row, patch column, pixel "
         "column. Which of them choose the patch, and which a number within it?",
-        "A position belongs to a place in the sequence, and is the same for every image. P has N + 1 rows; "
+        "A position belongs to an index in the sequence, and is the same for every image. P has N + 1 rows; "
         "which axis of your tokens has N + 1 entries, and who stands first?",
     ),
     section="from-patches-to-an-answer",

@@ -66,7 +66,7 @@ def one_place_late(ask, rng):
     _, read, wanted = came
     for b, words in enumerate(targets):
         if (read[b, 1 : 1 + len(words)] != wanted[b, : len(words)]).any():
-            return f"In row {b} of your batch a word that is wanted at one place is not the one read at the next."
+            return f"In row {b} of your batch a word that is wanted at one position is not the one read at the next."
         if (read[b] != padding).sum() != (wanted[b] != padding).sum():
             return f"In row {b} of your batch not as many words are read as are wanted."
     return None
@@ -228,7 +228,7 @@ wrong.edits("""
 ## one_width_for_all: Sources and targets are filled up to the same length; each has a longest row of its own.
 - longest = max(len(row) for row in rows)
 + longest = max(len(words) for words in sources + targets) + 1
-## one_place_early: What is read is shifted the wrong way: at each place it shows a word that comes later.
+## one_place_early: What is read is shifted the wrong way: at each position it shows a word that comes later.
   wanted = filled([[*words, end] for words in targets])
 + read = np.roll(wanted, -1, axis=1)
 ## cut_to_the_shortest: Longer sentences are cut to the length of the shortest one.

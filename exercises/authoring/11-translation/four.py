@@ -212,7 +212,7 @@ wrong.edits("""
 ## not_shifted [common-mistakes]: The decoder reads what it is asked for, and learns to copy it.
 - read = torch.cat([torch.full((len(targets), 1), start), targets[:, :-1]], dim=1)
 + read = targets
-## shifted_the_other_way [common-mistakes]: The decoder reads the next word at each place: it sees what is asked for
+## shifted_the_other_way [common-mistakes]: The decoder reads the next word at each position: it sees what is asked for
 later.
 - read = torch.cat([torch.full((len(targets), 1), start), targets[:, :-1]], dim=1)
 + read = torch.cat([targets[:, 1:], torch.full((len(targets), 1), start)], dim=1)

@@ -72,7 +72,7 @@ def padding_counts_nothing(ask, rng):
         return "Where padding is wanted the scores must have no influence, but your gradient is not 0 there."
     other = np.where(hidden[:, :, None], logits + rng.normal(size=logits.shape), logits)
     if abs(ask(other, wanted, padding, smoothing)[0] - came[0]) > CLOSE:
-        return "When scores change at places where padding is wanted, your loss changes."
+        return "When scores change at positions where padding is wanted, your loss changes."
     wider = np.pad(logits, ((0, 0), (0, 3), (0, 0))), np.pad(wanted, ((0, 0), (0, 3)), constant_values=padding)
     if abs(ask(*wider, padding, smoothing)[0] - came[0]) > CLOSE:
         return "With three columns of padding more the loss must stay as it is; yours changes."
@@ -104,10 +104,10 @@ QUESTION = Question(
     ),
     hints=(
         "Write down t for three words and ε = 0.3, and see that it sums to 1. Then the derivative of the loss "
-        "at one place by its scores is as short as it is without smoothing.",
+        "at one position by its scores is as short as it is without smoothing.",
         "Work with the logarithm of the softmax, not with the softmax and then its logarithm: subtract the "
-        "largest score first. At one place the gradient is the difference of two distributions.",
-        "Sum over all places, with 0 for padding, and divide once, by the number of real words in the whole "
+        "largest score first. At one position the gradient is the difference of two distributions.",
+        "Sum over all positions, with 0 for padding, and divide once, by the number of real words in the whole "
         "batch. The gradient is divided by the same number.",
     ),
     section="the-loss",
@@ -177,8 +177,8 @@ def as_often_written(logits, wanted, padding, smoothing):
 
 wrong.edits("""
 # as_often_written
-## padding_only_behind: You count the words of a sentence and take the first places; padding may also stand in front or
-between words.
+## padding_only_behind: You count the words of a sentence and take the first positions; padding may also stand in front
+or between words.
 - V, real = logits.shape[2], wanted != padding
 + V = logits.shape[2]
 + real = np.arange(wanted.shape[1]) < (wanted != padding).sum(axis=1)[:, None]
@@ -195,7 +195,7 @@ between words.
 ## shared_among_one_fewer: You share ε out among V − 1 words, and your shares sum to more than 1.
 - shares = smoothing / V + (1 - smoothing) * np.eye(V)[wanted]
 + shares = smoothing / (V - 1) + (1 - smoothing) * np.eye(V)[wanted]
-## only_the_loss_over_all_places: Your loss is divided by the number of all places, your gradient by that of the words.
+## only_the_loss_over_all_places: Your loss is divided by the number of positions, your gradient by that of the words.
 - return surprise.sum() / real.sum(), gradient / real.sum()
 + return surprise.mean(), gradient / real.sum()
 ## divergence: You take the entropy of t off the surprise; the loss of the task keeps it.
@@ -211,8 +211,8 @@ every word has a share of ε/V as well.
 ## minus_forgotten [common-mistakes]: Your loss is below 0: a surprise is minus the logarithm, and the minus is missing.
 - surprise = -(shares * log_p).sum(axis=2) * real
 + surprise = (shares * log_p).sum(axis=2) * real
-## divided_by_all_places: You leave padding out of the sum and divide by the number of all places; divide by the number
-of real words.
+## divided_by_all_places: You leave padding out of the sum and divide by the number of all positions; divide by the
+number of real words.
 - return surprise.sum() / real.sum(), gradient / real.sum()
 + return surprise.sum() / wanted.size, gradient / wanted.size
 ## mean_of_means: You average in each sentence and then over the sentences; that gives the words of a short sentence
@@ -272,11 +272,11 @@ far too small.
 + log_p = np.log(p + 1e-12)
 - gradient = (np.exp(log_p) - shares) * real[:, :, None]
 + gradient = (p - shares) * real[:, :, None]
-## one_maximum_for_all: You subtract the largest of all scores; where a place has only much smaller ones, all its
+## one_maximum_for_all: You subtract the largest of all scores; where a position has only much smaller ones, all its
 exponentials become 0.
 - shifted = logits - logits.max(axis=2, keepdims=True)
 + shifted = logits - logits.max()
-## softmax_over_places: Your softmax runs over the places of a sentence; the words of one place have to share the
+## softmax_over_places: Your softmax runs over the positions of a sentence; the words of one position have to share the
 probability.
 - shifted = logits - logits.max(axis=2, keepdims=True)
 - log_p = shifted - np.log(np.exp(shifted).sum(axis=2, keepdims=True))
@@ -292,14 +292,14 @@ only as a wanted word.
 ## logits_taken_for_logs: You treat the scores as logarithms of probabilities; they are no such thing before a softmax.
 - surprise = -(shares * log_p).sum(axis=2) * real
 + surprise = -(shares * logits).sum(axis=2) * real
-## loss_for_each_word: You return the loss of each place; one number is expected.
+## loss_for_each_word: You return the loss of each position; one number is expected.
 - return surprise.sum() / real.sum(), gradient / real.sum()
 + return surprise, gradient / real.sum()
 ## gradient_of_the_softmax: Your gradient has a factor p(1 − p) too much: it is multiplied by the softmax's slope once
 more.
 - gradient = (np.exp(log_p) - shares) * real[:, :, None]
 + gradient = (np.exp(log_p) - shares) * np.exp(log_p) * (1 - np.exp(log_p)) * real[:, :, None]
-## gradient_over_all_places: Your loss is divided by the number of real words, and your gradient by that of all places.
+## gradient_over_all_places: Your loss is divided by the number of real words, your gradient by that of all positions.
 - return surprise.sum() / real.sum(), gradient / real.sum()
 + return surprise.sum() / real.sum(), gradient / wanted.size
 ## gradient_at_the_word_only: Your gradient has entries at the wanted word alone; the scores of all words push each

@@ -76,11 +76,11 @@ def what_is_written_later(ask, rng):
     decoder, N = came[1][0], read.shape[1]
     for n in range(N):
         if not decoder[n, n]:
-            return f"In the decoder a place sees itself, but place {n} of yours does not."
+            return f"In the decoder a position sees itself, but position {n} of yours does not."
         if decoder[n, n + 1 :].any():
-            return f"In the decoder nobody sees what stands behind; place {n} of yours does."
+            return f"In the decoder nobody sees what stands behind; position {n} of yours does."
         if not decoder[n, :n].all():
-            return f"In the decoder a place sees all words before it; place {n} of yours does not."
+            return f"In the decoder a position sees all words before it; position {n} of yours does not."
     return None
 
 
@@ -175,23 +175,23 @@ wrong.edits("""
 + encoder = np.repeat(np.swapaxes(in_source, 1, 2), S, axis=2)
 + decoder = np.swapaxes(in_read, 1, 2) & np.tri(N, dtype=bool)
 + across = np.repeat(np.swapaxes(in_read, 1, 2), S, axis=2)
-## triangle_alone: In the decoder you have the triangle, but padding that stands in front of a place may be looked at.
+## triangle_alone: In the decoder you have the triangle, but padding in front of a position may be looked at.
 - (_B, S), N = source.shape, read.shape[1]
 - in_source, in_read = (source != padding)[:, None, :], (read != padding)[:, None, :]
 + (B, S), N = source.shape, read.shape[1]
 + in_source, _in_read = (source != padding)[:, None, :], (read != padding)[:, None, :]
 - decoder = in_read & np.tri(N, dtype=bool)
 + decoder = np.repeat(np.tri(N, dtype=bool)[None], B, axis=0)
-## no_triangle: In the decoder a place may look at what is written later: the triangle is missing.
+## no_triangle: In the decoder a position may look at what is written later: the triangle is missing.
 - decoder = in_read & np.tri(N, dtype=bool)
 + decoder = np.repeat(in_read, N, axis=1)
-## triangle_upside_down: Your triangle in the decoder lies on the wrong side: a place sees what comes and not what was.
+## triangle_upside_down: Your triangle in the decoder is on the wrong side: a position sees what comes and not what was.
 - decoder = in_read & np.tri(N, dtype=bool)
 + decoder = in_read & np.triu(np.ones((N, N), dtype=bool))
-## not_itself: In the decoder a place of yours does not see itself; the first one would see nothing at all.
+## not_itself: In the decoder a position of yours does not see itself; the first one would see nothing at all.
 - decoder = in_read & np.tri(N, dtype=bool)
 + decoder = in_read & np.tri(N, k=-1, dtype=bool)
-## one_place_too_far: Your triangle in the decoder reaches one place too far: each place sees the next one.
+## one_place_too_far: Your triangle in the decoder reaches one position too far: each position sees the next one.
 - decoder = in_read & np.tri(N, dtype=bool)
 + decoder = in_read & np.tri(N, k=1, dtype=bool)
 ## triangle_in_the_encoder: You put a triangle into the encoder, whose words are all there from the beginning.
@@ -217,7 +217,7 @@ looked at.
 ## padding_is_zero: You take 0 for the padding; which id it has comes in as an argument.
 - in_source, in_read = (source != padding)[:, None, :], (read != padding)[:, None, :]
 + in_source, in_read = (source != 0)[:, None, :], (read != 0)[:, None, :]
-## across_on_its_side: Your table across lies on its side: the places of the target are its rows, for they look.
+## across_on_its_side: Your table across lies on its side: the positions of the target are its rows, for they look.
 - across = np.repeat(in_source, N, axis=1)
 + across = np.repeat(np.swapaxes(in_source, 1, 2), N, axis=2)
 ## nothing_hidden_across [common-mistakes]: In the table across nothing is hidden, and the padding of the source takes
@@ -231,8 +231,8 @@ its share.
 + (B, S), N = source.shape, read.shape[1]
 - encoder = np.repeat(in_source, S, axis=1)
 + encoder = np.ones((B, S, S), dtype=bool)
-## padding_only_behind: You count the words of a sentence and hide what comes after so many places; padding may stand in
-front, too.
+## padding_only_behind: You count the words of a sentence and hide what comes after so many positions; padding may stand
+in front, too.
 - in_source, in_read = (source != padding)[:, None, :], (read != padding)[:, None, :]
 + words, texts = (source != padding).sum(axis=1), (read != padding).sum(axis=1)
 + in_source = (np.arange(S) < words[:, None])[:, None, :]

@@ -52,7 +52,7 @@ def scores_slip(came, p, read):
 
 
 def another_word(rng, ids, padding, V=22):
-    """The same array with a different word, no padding, in the last real place of row 0."""
+    """The same array with a different word, no padding, in the last real position of row 0."""
     edited = ids.copy()
     choices = [w for w in range(V) if w not in (padding, int(ids[0, -1]))]
     edited[0, -1] = int(rng.choice(choices))
@@ -68,9 +68,9 @@ def blind_to_the_future(ask, rng):
     moved = np.abs(after - before).max(axis=(0, 2)) > CLOSE
     if moved[:-1].any():
         n = int(np.flatnonzero(moved)[0])
-        return f"After an edit of the last word that is read, your scores at place {n} change, which stands before it."
+        return f"After an edit of the last word that is read, your scores change at position {n}, before it."
     if not moved[-1]:
-        return "After an edit of the last word that is read, the scores at its place should change; yours do not."
+        return "After an edit of the last word that is read, the scores at its position should change; yours do not."
     return None
 
 
@@ -82,7 +82,7 @@ def reads_the_source(ask, rng):
     moved = np.abs(ask(p, another_word(rng, source, padding), read, padding) - before).max(axis=2) > CLOSE
     if not moved[0].all():
         n = int(np.flatnonzero(~moved[0])[0])
-        return f"After an edit of a source word every score of its sentence should change; yours at place {n} do not."
+        return f"After an edit of a source word each score of its sentence should change; yours at position {n} do not."
     if moved[1:].any():
         return "After an edit of one source, scores of another sentence of the batch change."
     return None
@@ -163,7 +163,7 @@ def a_sentence_at_a_time(p, source, read, padding):
 
     texts = []
     for z_ids, x_ids in zip(source, read, strict=True):
-        kept = z_ids[z_ids != padding]  # padding is behind, so the places stay
+        kept = z_ids[z_ids != padding]  # padding is behind, so the positions stay
         z, x = p["E"][kept] + p["places"][: len(kept)], p["E"][x_ids] + p["places"][: len(x_ids)]
         x = x + look(x, x, p["self"], np.tril(np.ones((len(x), len(x)))) * (x_ids != padding) > 0)
         x = x + look(x, z, p["cross"], True)
@@ -226,7 +226,7 @@ def museum_piece(p, source, read, padding):
     return x @ p["head"]
 
 
-@wrong("Padding is hidden; but every place still sees what comes after it, and the source never comes in.")
+@wrong("Padding is hidden; but every position still sees what comes after it, and the source never comes in.")
 def future_seen_source_unread(p, source, read, padding):
     def attend(asking, asked, maps, may_look):
         W_q, W_k, W_v, W_o = maps
@@ -246,7 +246,7 @@ def future_seen_source_unread(p, source, read, padding):
 
 wrong.edits("""
 # as_often_written
-## future_still_seen: The source is read and padding is hidden, but every place still sees the words that come after it.
+## future_still_seen: The source is read and padding is hidden, but every position still sees the words after it.
 - past = np.tri(read.shape[1], dtype=bool)
 - x = x + attend(x, x, p["self"], in_read & past)
 + np.tri(read.shape[1], dtype=bool)
@@ -261,8 +261,8 @@ source never comes in.
 ## padding_still_shares: A hidden score becomes 0, and the exponential of 0 is 1: what is hidden still takes its share.
 - table = np.where(may_look, table, -1e300)
 + table = np.where(may_look, table, 0.0)
-## future_seen_and_padding_shares: The source is read; but every place still sees what comes after it, and hidden scores
-of 0 take their share.
+## future_seen_and_padding_shares: The source is read; but every position still sees what comes after it, and hidden
+scores of 0 take their share.
 - table = np.where(may_look, table, -1e300)
 + table = np.where(may_look, table, 0.0)
 - past = np.tri(read.shape[1], dtype=bool)
@@ -289,17 +289,17 @@ scores of 0 take their share.
 ## triangle_across_too: You put a triangle on the way to the source, too; a word may look at all of the source.
 - x = x + attend(x, memory, p["cross"], in_source)
 + x = x + attend(x, memory, p["cross"], in_source & np.tri(read.shape[1], source.shape[1], dtype=bool))
-## place_not_itself: A place sees what stands before it, but not itself.
+## place_not_itself: A position sees what stands before it, but not itself.
 - past = np.tri(read.shape[1], dtype=bool)
 + past = np.tri(read.shape[1], k=-1, dtype=bool)
-## triangle_on_its_head: Your triangle lies on the wrong side: a place sees what comes and not what was.
+## triangle_on_its_head: Your triangle lies on the wrong side: a position sees what comes and not what was.
 - past = np.tri(read.shape[1], dtype=bool)
 + past = np.tri(read.shape[1], dtype=bool).T
 ## padding_of_the_source_seen [common-mistakes]: Nothing hides the padding of the source, so a translation depends on
 the other sentences of its batch.
 - x = x + attend(x, memory, p["cross"], in_source)
 + x = x + attend(x, memory, p["cross"], np.bool_(True))
-## padding_of_the_target_seen: You have the triangle, but the places behind the end still look at padding.
+## padding_of_the_target_seen: You have the triangle, but the positions behind the end still look at padding.
 - x = x + attend(x, x, p["self"], in_read & past)
 + x = x + attend(x, x, p["self"], past)
 ## memory_asks: Your queries come from the memory, and keys and values from the target; it should be the other way
@@ -330,10 +330,10 @@ round.
 ## nothing_added_across: What the look at the memory gives takes the place of the stream instead of being added to it.
 - x = x + attend(x, memory, p["cross"], in_source)
 + x = attend(x, memory, p["cross"], in_source)
-## memory_without_places: The memory lacks its places, so the order of the source is lost.
+## memory_without_places: The memory lacks its positions, so the order of the source is lost.
 - memory = p["E"][source] + p["places"][: source.shape[1]]
 + memory = p["E"][source]
-## target_without_places: The tokens that are read lack their places.
+## target_without_places: The tokens that are read lack their positions.
 - x = p["E"][read] + p["places"][: read.shape[1]]
 + x = p["E"][read]
 ## maps_exchanged: The two attentions use each other's maps.
@@ -380,7 +380,7 @@ has padding.
 - x = x + attend(x, memory, p["cross"], in_source)
 + x = x + attend(x, x, p["self"], past)
 + x = x + attend(x, memory, p["cross"], np.swapaxes(in_read, 1, 2))
-## memory_looks_at_itself_first: You give the memory an attention of its own; it is nothing but rows and places.
+## memory_looks_at_itself_first: You give the memory an attention of its own; it is nothing but rows and positions.
   x = x + attend(x, x, p["self"], in_read & past)
 + memory = memory + attend(memory, memory, p["self"], in_source)
 """)

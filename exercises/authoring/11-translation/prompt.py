@@ -63,8 +63,8 @@ def blind_to_the_future(ask, rng):
         return f"For `read` of shape {read.shape} the scores should be {(*read.shape, WORDS)}; yours {np.shape(one)}."
     moved = np.abs(one - other).max(axis=(0, 2)) > 1e-4
     if moved[:2].any():
-        return "Word 2 of what is read was changed, and scores at an earlier place moved: they saw the future."
-    return None if moved[2:].all() else "Word 2 of what is read was changed: scores from its place on should move."
+        return "Word 2 of what is read was changed, and scores at an earlier position moved: they saw the future."
+    return None if moved[2:].all() else "Word 2 of what is read was changed: scores from its position on should move."
 
 
 def padding_is_gone(ask, rng):
@@ -95,11 +95,11 @@ QUESTION = Question(
     ),
     hints=(
         "Write down, for the two sources of the example, the row that each makes with its target, and under it the "
-        "places from which scores are taken.",
+        "positions from which scores are taken.",
         "Source b has as many words as it has ids that are not padding. From that number you know where its target "
         "begins, in the row that goes in and in what comes out.",
         "A loop over the batch is allowed: cut off the padding of one source, append its `read`, and pad the rows "
-        "behind. Or gather: the token at place k of the new row is source k, or read k − length.",
+        "behind. Or gather: the token at position k of the new row is source k, or read k − length.",
     ),
     section="a-decoder-alone",
     seconds=20.0,
@@ -204,15 +204,15 @@ of the source.
 + ids = torch.cat([w, z])[None]
 - found.append(self.head(x)[0, len(z) :])
 + found.append(self.head(x)[0, : len(w)])
-## places_begin_again: The places begin again at 0 with the target; let them run through the whole row.
+## places_begin_again: The positions begin again at 0 with the target; let them run through the whole row.
 - x = x + sinusoids(x.shape[1], x.shape[2])
 + x = x + torch.cat([sinusoids(len(z), x.shape[2]), sinusoids(len(w), x.shape[2])])
-## no_places: No places are added, so that the order of the words is hardly known.
+## no_places: No positions are added, so that the order of the words is hardly known.
 - x = x + sinusoids(x.shape[1], x.shape[2])
-## places_in_the_source_alone: The words that are read get no places.
+## places_in_the_source_alone: The words that are read get no positions.
 - x = x + sinusoids(x.shape[1], x.shape[2])
 + x = x + torch.cat([sinusoids(len(z), x.shape[2]), torch.zeros(len(w), x.shape[2])])
-## places_of_the_padded_row: You number the target's places as if the padding still stood in the row; count the words
+## places_of_the_padded_row: You number the target's positions as if the padding still stood in the row; count the words
 that are there.
 - x = x + sinusoids(x.shape[1], x.shape[2])
 + waves = sinusoids(source.shape[1] + len(w), x.shape[2])

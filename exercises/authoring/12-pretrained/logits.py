@@ -271,8 +271,8 @@ have no order.
 ## positions_from_one [which-slip-would-you-notice]: Your positions begin with 1; the first token's should be 0.
 - x = w["tokens"][ids] + w["positions"][:N]
 + x = w["tokens"][ids] + w["positions"][1 : N + 1]
-## positions_of_the_words [which-choice-differs-where]: The positions are looked up by the id of the word instead of its
-place.
+## positions_of_the_words [which-choice-differs-where]: The positions are looked up by the id of the word, not by
+where it stands.
 - x = w["tokens"][ids] + w["positions"][:N]
 + x = w["tokens"][ids] + w["positions"][ids]
 ## positions_twice [which-choice-differs-where]: You add the positions again in every block; add them once.

@@ -61,9 +61,9 @@ def nothing_in_all(ask, rng):
     if close(found, 0 * found):
         return "Your gradient is 0 everywhere."
     if not close(found.sum(axis=-1), np.zeros(targets.shape)):
-        return "A number added to all logits of a place changes nothing, so a row of the gradient must sum to 0."
+        return "A number added to all logits of a position changes nothing, so a row of the gradient must sum to 0."
     if not close(found[targets < 0], 0):
-        return "At a place whose target is -100 nothing was asked, so its row must be 0."
+        return "At a position whose target is -100 nothing was asked, so its row must be 0."
     return None
 
 
@@ -82,10 +82,10 @@ QUESTION = Question(
         holds("rows that sum to 0", 2, nothing_in_all),
     ),
     hints=(
-        "Without smoothing and padding this is p minus one-hot, divided by the number of places. What does the loss "
+        "Without smoothing and padding this is p minus one-hot, divided by the number of positions. What does the loss "
         "ask for when it is smoothed, in place of the one-hot vector?",
         "A mixture: 1 − smoothing at the target, and smoothing shared by all V tokens, the target among them.",
-        "A place with -100 has no loss. Its row is 0, it is not counted in the mean, and -100 is no index.",
+        "A position with -100 has no loss. Its row is 0, it is not counted in the mean, and -100 is no index.",
     ),
     section=SECTION,
     inputs=Inputs(axes("BNV", "BN"), lambda logits, *rest: logits, alike=("equal sizes",)),
@@ -151,28 +151,28 @@ wrong.edits("""
 ## probabilities_smoothed: You smooth the probabilities; smooth the targets instead.
 - rows = p - (1 - smoothing) * hot - smoothing / vocabulary
 + rows = (1 - smoothing) * p + smoothing / vocabulary - hot
-## padding_counted: Your mean counts places with -100, too.
+## padding_counted: Your mean counts positions with -100, too.
 - return rows / max(asked.sum(), 1)
 + return rows / asked.size
-## not_a_mean: Yours is the gradient of a sum; divide by the number of places asked for.
+## not_a_mean: Yours is the gradient of a sum; divide by the number of positions asked for.
 - return rows / max(asked.sum(), 1)
 + return rows
-## mean_over_the_batch: You divide by the rows of the batch; the mean runs over all places that are asked for.
+## mean_over_the_batch: You divide by the rows of the batch; the mean runs over all positions that are asked for.
 - return rows / max(asked.sum(), 1)
 + return rows / len(logits)
 ## padding_asked: Your rows at -100 should all be 0.
 - rows[~asked] = 0
 + pass
-## nothing_asked: Where no place is asked for you divide by 0; the gradient is 0 then.
+## nothing_asked: Where no position is asked for you divide by 0; the gradient is 0 then.
 - return rows / max(asked.sum(), 1)
 + with np.errstate(invalid="ignore", divide="ignore"):
 +     return rows / asked.sum()
-## over_the_places: Your softmax runs over the places, not over the tokens.
+## over_the_places: Your softmax runs over the positions, not over the tokens.
 - powers = np.exp(logits - logits.max(axis=-1, keepdims=True))
 - p = powers / powers.sum(axis=-1, keepdims=True)
 + powers = np.exp(logits - logits.max(axis=1, keepdims=True))
 + p = powers / powers.sum(axis=1, keepdims=True)
-## overflow: Your exponentials overflow: subtract the largest logit of each place first.
+## overflow: Your exponentials overflow: subtract the largest logit of each position first.
 - powers = np.exp(logits - logits.max(axis=-1, keepdims=True))
 - p = powers / powers.sum(axis=-1, keepdims=True)
 + with np.errstate(over="ignore", invalid="ignore"):
@@ -181,16 +181,16 @@ wrong.edits("""
 ## logits_for_probabilities: You subtract from the logits; subtract from their softmax.
 - p = powers / powers.sum(axis=-1, keepdims=True)
 + p = logits
-## hot_after_the_mean: You divide only the one-hot part by the number of places.
+## hot_after_the_mean: You divide only the one-hot part by the number of positions.
 - return rows / max(asked.sum(), 1)
 + return np.where(asked[..., None], p - smoothing / vocabulary - (1 - smoothing) * hot / max(asked.sum(), 1), 0.0)
 ## token_zero_is_padding: You take token 0 for padding; −100 alone marks it, and 0 is a token like any other.
 - asked = targets != -100
 + asked = targets > 0
-## mean_of_means: You average over each sequence first, then over the sequences: places of a short one count for more.
+## mean_of_means: You average over each sequence, then over the sequences: positions of a short one count for more.
 - return rows / max(asked.sum(), 1)
 + return rows / np.maximum(asked.sum(axis=1), 1)[:, None, None] / len(rows)
-## one_maximum_for_all: You subtract one maximum of all logits: at a place far below it every exponential becomes 0.
+## one_maximum_for_all: You subtract one maximum of all logits: at a position far below it every exponential becomes 0.
 - powers = np.exp(logits - logits.max(axis=-1, keepdims=True))
 + powers = np.exp(logits - logits.max())
 """)

@@ -266,7 +266,7 @@ weights.
 -     C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -np.inf)
 + late = max(len(C) - N, 0)
 + C = np.where(np.tri(N, len(C), late, dtype=bool).T, C, -np.inf)
-## places_restart: You number the sources of each block from 0 again; the mask needs their places in the whole text.
+## places_restart: You number the sources of each block from 0 again; the mask needs their positions in the whole text.
 - C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -np.inf)
 + places = np.concatenate([np.arange(keys.shape[1]) for keys, _ in blocks])
 + C = np.where(places[:, None] <= np.arange(N) + len(C) - N, C, -np.inf)

@@ -63,7 +63,7 @@ QUESTION = Question(
     hints=(
         "Write down the shape of every tensor of one block: six matrices, their biases, two norms. How many "
         "outputs has each matrix, and so how long is its bias?",
-        "Outside the blocks there are four things at most: words, places, one norm, and perhaps a head. Which "
+        "Outside the blocks there are four things at most: words, positions, one norm, and perhaps a head. Which "
         "of them does `tied` concern, and which `norm`?",
         "A LayerNorm has twice the numbers of an RMSNorm, and there are 2 M + 1 norms. The biases of one block "
         "are 5 D + F in number.",

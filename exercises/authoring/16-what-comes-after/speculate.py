@@ -8,7 +8,7 @@ from .shared import parts_slip
 
 
 def speculate_reference(p, draft):
-    """Case by case: every guess that the draft may make, every place where the first refusal may be."""
+    """Case by case: every guess that the draft may make, every position where the first refusal may be."""
     g, V = draft.shape
     kept, replacement = np.zeros(g), np.zeros((g, V))
     for i in range(g):
@@ -41,7 +41,7 @@ def sure_drafts(rng):
 
 
 def equal_rows(rng):
-    """Places where the draft is the model, or nearly, and tables of as many places as tokens, or guesses."""
+    """Positions where the draft is the model, or nearly, and tables of as many positions as tokens, or guesses."""
     p = law(rng, 4, 7)
     half = law(rng, 3, 7)
     half[1] = p[1]
@@ -68,7 +68,7 @@ def the_law_is_the_models(ask, rng):
         kept, replacement, lengths = came
         first = np.minimum(p[0], draft[0]) + (1 - kept[0]) * replacement[0]
         if not close(first, p[0]):
-            return "Kept guesses and your replacements together do not give what the model says at the first place."
+            return "Kept guesses and your replacements together do not give what the model says at the first position."
         if not close(lengths.sum(), 1.0) and abs(lengths.sum() - 1) > 1e-9:
             return "A pass has some length: your probabilities of the lengths should sum to 1."
     return None
@@ -189,7 +189,7 @@ looked at.
 ## largest: You take the larger of the two probabilities in place of the smaller.
 - kept = np.minimum(p, draft).sum(axis=1)
 + kept = np.maximum(p, draft).sum(axis=1) / 2
-## places_shifted: You compare guess i with the model's distribution one place further on.
+## places_shifted: You compare guess i with the model's distribution one position further on.
 - p = p[:-1]
 + p = p[1:]
 ## each_by_itself: Guess i is looked at only if all before it were kept; you leave that out.

@@ -55,8 +55,8 @@ def only_counts(ask, rng):
     if counts.shape != expected[2].shape:
         return f"For length={args[-1]} the counts have the shape {expected[2].shape}; yours {counts.shape}."
     if counts.sum() != expected[2].sum():
-        return f"In a conversation with {expected[2].sum()} places that count, {counts.sum()} are counted."
-    return None if (counts == expected[2]).all() else "As many places count as should, but some others."
+        return f"In a conversation with {expected[2].sum()} positions that count, {counts.sum()} are counted."
+    return None if (counts == expected[2]).all() else "As many positions count as should, but some others."
 
 
 QUESTION = Question(
@@ -176,7 +176,7 @@ empty answer.
   for role, start, n in zip(roles, starts, lengths, strict=True):
 +     if n == 0:
 +         continue
-## filled_with_zeros: You fill the places after the conversation with 0, not with the end token.
+## filled_with_zeros: You fill the positions after the conversation with 0, not with the end token.
 - row = np.array(row + missing * [end])[: length + 1]
 + row = np.array(row + missing * [0])[: length + 1]
 ## filling_counts: You count the filling after the conversation.
@@ -187,7 +187,7 @@ empty answer.
 - counts = np.array(counts + missing * [0])[: length + 1]
 + row = np.array(row + missing * [end])[-length - 1 :]
 + counts = np.array(counts + missing * [0])[-length - 1 :]
-## one_too_short: Both rows are one place too short.
+## one_too_short: Both rows are one token too short.
 - return row[:-1], row[1:], counts[1:]
 + return row[:-2], row[1:-1], counts[1:-1]
 ## end_forced: You put an end where a long conversation is cut; what is cut off simply stops.

@@ -32,9 +32,9 @@ def training_call(*arguments, held_out: tuple, seed: int = 0, written: bool = Fa
     """Call the loop with `arguments`, then the module that it gives, in eval() mode, on the inputs `held_out`.
 
     The result is a dict with the module's "output", the optimiser "steps" that were taken, and the "kinds" of the
-    module: the names of its class and of those above it. With `written` it also has what is "written": the last place
-    of the output for each beginning of the last input alone, as when a text is written, so that a module that sees
-    what comes later gains nothing. Targets of `held_out` belong in the check alone.
+    module: the names of its class and of those above it. With `written` it also has what is "written": the last
+    position of the output for each beginning of the last input alone, as when a text is written, so that a module that
+    sees what comes later gains nothing. Targets of `held_out` belong in the check alone.
     """
     return ({"arguments": arguments, "held_out": held_out, "seed": seed} | ({"written": True} if written else {}),)
 
@@ -51,7 +51,7 @@ def generation_call(
 
 
 def small_model(rng: np.random.Generator, vocabulary: int, width: int, window: int) -> dict[str, np.ndarray]:
-    """Weights of a model whose logits depend on every token before and on their places; it takes `window` tokens."""
+    """Weights of a model whose logits depend on every token before and on their positions; it takes `window` tokens."""
     shapes = {"embedding": (vocabulary, width), "positions": (window, width), "head": (width, vocabulary)}
     return {name: rng.normal(size=shape) for name, shape in shapes.items()}
 

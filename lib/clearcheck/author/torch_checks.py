@@ -84,7 +84,7 @@ def _later_tokens(draw: Draw, ask, rng) -> str | None:
     for place, output in zip(places, after, strict=True):
         if not alike(before[:, :place], output[:, :place]):
             return (
-                f"Of {tokens} tokens those from place {place} on were changed, and outputs at earlier places "
+                f"Of {tokens} tokens those from position {place} on were changed, and outputs at earlier positions "
                 "changed too: an output may look at its own token and at earlier ones alone."
             )
     return None

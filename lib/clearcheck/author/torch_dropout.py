@@ -40,7 +40,7 @@ def numbers_dropped(draw: Draw, parts: dict[str, str]) -> Test:
                 )
             masks.append(np.ma.array(dropped, mask=np.abs(given) < 10 * limit))  # what is nearly 0 tells nothing
             if any((masks[-1].any(axis=axis) == masks[-1].all(axis=axis)).all() for axis in range(x.ndim)):
-                return "Your dropout drops whole tokens, features or places; each number is to be drawn on its own."
+                return "Your dropout drops whole tokens, features or positions; each number is to be drawn on its own."
             if abs(masks[-1].mean() - rate) > SHARE:
                 return f"With p = {rate} your module drops {masks[-1].mean():.0%} of what {name} adds."
         if any((one == other).all() for one, other in combinations(masks, 2)):

@@ -51,7 +51,7 @@ def learns(
         if enough(whole):
             return (
                 f"Shown whole rows your model does well, {what} {whole:.3g}; shown no more than has been written, it "
-                f"does not, {value:.3g}. A place sees what comes after it: is the mask of your model causal?"
+                f"does not, {value:.3g}. A position sees what comes after it: is the mask of your model causal?"
             )
         taken = f"After {came['steps']} optimiser steps"
         asked = f"{'at most' if smaller else 'at least'} {threshold:g} is asked for"
@@ -98,7 +98,7 @@ def samples_follow(draw: Draw, probabilities: Callable[..., np.ndarray]) -> Test
     """The one token that is written after a prompt comes with the right probability.
 
     `draw(rng)` gives a `generation_call` whose first argument is a prompt of shape (1, N), and that asks for one token.
-    `probabilities(logits, *rest)` takes the logits of its last place and the arguments after the prompt.
+    `probabilities(logits, *rest)` takes the logits of its last position and the arguments after the prompt.
     """
 
     def test(ask, rng):
