@@ -98,5 +98,5 @@ def test_the_experiments_accept_the_right_function_and_no_museum_piece(capsys):
     names["experiments"](authored(SLUG).right.of("tokens")[0].function)
     lines = dict(line.split(":") for line in capsys.readouterr().out.splitlines())
     assert lines["square"].split() == ["6"]
-    assert all(float(lines[name]) == 0 for name in ("company", "places", "class"))
+    assert all(float(lines[name]) == 0 for name in ("company", "positions", "class"))
     assert "6" not in of_the_museum and float(of_the_museum[-1]) > 1

@@ -31,8 +31,8 @@ def given(*ids: str) -> dict:
         (1.76, 12, 0, 90, "the learning rate"),
         (2.1, 12, 0, 90, "set to zero before each step"),
         (6.6, 12, 0, 90, "the shift of the rows"),
-        (0.72, 8, 4.1, 90, "At the first 8 of 12 places it is 0.72, at the others 4.10: were these ever trained"),
-        (0.66, 11, 5.1, 90, "At the first 11 of 12 places it is 0.66, at the others 5.10"),
+        (0.72, 8, 4.1, 90, "At the first 8 of 12 positions it is 0.72, at the others 4.10: were these ever trained"),
+        (0.66, 11, 5.1, 90, "At the first 11 of 12 positions it is 0.66, at the others 5.10"),
         (1.91, 12, 0, 0, "does every round of your loop take one"),
     ],
 )
@@ -84,7 +84,7 @@ def test_a_log_of_two_batches():
 def test_a_text_of_no_letters():
     loss, gradient = answer("loss", np.zeros((1, 3, 2)), np.array([[1, 1, 1]]), np.array([2]))
     assert loss == pytest.approx(math.log(2)) and "The loss is ln 2" in task("loss")
-    assert gradient.tolist() == [[[0.5, -0.5], [0, 0], [0, 0]]] and "(½, −½) at place 0" in task("loss")
+    assert gradient.tolist() == [[[0.5, -0.5], [0, 0], [0, 0]]] and "(½, −½) at position 0" in task("loss")
 
 
 def test_three_probabilities_through_the_filter():

@@ -128,6 +128,5 @@ def test_the_examples_of_02_are_right():
     np.testing.assert_allclose(weights, [[[0.119, 0.881]]], atol=0.0005)
     np.testing.assert_allclose(answers, [[[18.81]]], atol=0.005)
     *cards, asked = map(int, re.search(r"in the game ([\d, ]+) the card", task_of(slug, "recall"))[1].split(", "))
-    assert len(cards) == 10 and f"at place {asked - 4} is asked for, and the right answer is {cards[asked - 4]}." in (
-        task_of(slug, "recall")
-    )
+    said = f"at position {asked - 4} is asked for, and the right answer is {cards[asked - 4]}."
+    assert len(cards) == 10 and said in task_of(slug, "recall")

@@ -118,7 +118,7 @@ def test_the_head_may_stand_anywhere_but_not_with_other_gaps():
 
 def test_the_example_of_the_swap():
     assert right("mask")(5, 1, 3, 1, False, False).tolist() == [False, True, False, True, False]
-    assert "the places 1 and 3 change" in task("mask")
+    assert "the positions 1 and 3 change" in task("mask")
 
 
 def test_the_example_of_three_keys():

@@ -95,9 +95,9 @@ def test_dropout_in_the_wrong_place_is_told(forward, says):
         ("y * (torch.rand_like(y) > 0.5) / (1 - p) if self.training else y", "With p = 0.3 your module drops"),
         ("y * (torch.rand_like(y) > p) if self.training else y", "be 0 or 1/(1 − p) times that of eval() mode"),
         ("F.dropout(y, p)", "be 0 or 1/(1 − p) times"),
-        ("y * F.dropout(torch.ones_like(y[:1]), p, self.training)", "drops whole tokens, features or places"),
-        ("y * F.dropout(torch.ones_like(y[:, :1]), p, self.training)", "drops whole tokens, features or places"),
-        ("y * F.dropout(torch.ones_like(y[..., :1]), p, self.training)", "drops whole tokens, features or places"),
+        ("y * F.dropout(torch.ones_like(y[:1]), p, self.training)", "drops whole tokens, features or positions"),
+        ("y * F.dropout(torch.ones_like(y[:, :1]), p, self.training)", "drops whole tokens, features or positions"),
+        ("y * F.dropout(torch.ones_like(y[..., :1]), p, self.training)", "drops whole tokens, features or positions"),
     ],
 )
 def test_another_rate_and_whole_slices_are_told(drop, says):

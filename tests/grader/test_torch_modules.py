@@ -134,7 +134,7 @@ def test_a_number_of_parameters_is_told_without_the_right_one():
 
 @pytest.mark.parametrize(("check", "seen"), [(causal, "x.flip(1)"), (rows_independent, "x.flip(0)")])
 def test_dropout_in_use_is_not_taken_for_a_look_aside(check, seen):
-    """Catches "earlier places changed too" said of a module that drops other numbers in each call."""
+    """Catches "earlier positions changed too" said of a module that drops other numbers in each call."""
     question = asks(holds("apart", 1, check(drawn)))
     assert said(Straight, question) == ""
     assert said(module(forward="return nn.functional.dropout(self.inner(x), 0.3)"), question) == RESTLESS
