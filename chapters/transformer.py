@@ -175,7 +175,7 @@ def write(model, source, n_tokens=5):
     memory, mask = model.encode(source)
     written = torch.full((len(source), 1), START)
     for _ in range(n_tokens):
-        scores = model.decode(written, memory, mask)[:, -1]  # of the last place
+        scores = model.decode(written, memory, mask)[:, -1]  # at the last token
         written = torch.cat([written, scores.argmax(dim=-1, keepdim=True)], dim=1)
     texts = ["".join(DIGITS[i] for i in row) for row in written[:, 1:].tolist()]
     return [text.split("<end>")[0] for text in texts]

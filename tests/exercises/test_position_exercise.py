@@ -1,4 +1,4 @@
-"""What is special to exercise 06: the library's layouts, places with gaps, examples in words, two museum pieces."""
+"""What is special to exercise 06: the library's layouts, positions with gaps, examples in words, two museum pieces."""
 
 from functools import partial
 from itertools import combinations
@@ -42,18 +42,18 @@ def test_sizes_differ_and_do_not_divide_each_other():
     assert all(differ(q.shape[-1], v.shape[-1]) and v.shape[-1] % 2 == 0 for q, _, v, *_ in all_cases("museum"))
 
 
-def test_places_start_late_have_gaps_and_come_unsorted():
-    """Catches inputs that hide forgotten places: 0, 1, 2, … are the only ones that many tests try."""
-    places = [at for _, at in all_cases("rotary")]
-    assert all(abs(at[0]) >= 3 for at in places)
-    assert all((np.diff(at) != 1).any() for at in places if len(at) > 1)
-    assert any((np.diff(at) < 0).any() for at in places)
+def test_positions_start_late_have_gaps_and_come_unsorted():
+    """Catches inputs that hide forgotten positions: 0, 1, 2, … are the only ones that many tests try."""
+    positions = [at for _, at in all_cases("rotary")]
+    assert all(abs(at[0]) >= 3 for at in positions)
+    assert all((np.diff(at) != 1).any() for at in positions if len(at) > 1)
+    assert any((np.diff(at) < 0).any() for at in positions)
     starts = np.concatenate([starts for *_, starts in all_cases("placing")])
     assert (starts < 0).any() and (starts > 3).any()
-    sees = [k_places <= q_places[:, None] for *_, q_places, k_places in all_cases("museum")]
+    sees = [k_positions <= q_positions[:, None] for *_, q_positions, k_positions in all_cases("museum")]
     assert any(not row.any() for seen in sees for row in seen)  # a query that sees nothing
-    assert any((np.diff(k_places) < 0).any() for *_, k_places in all_cases("museum"))
-    assert any(len(q_places) == 1 < len(k_places) for *_, q_places, k_places in all_cases("museum"))
+    assert any((np.diff(k_positions) < 0).any() for *_, k_positions in all_cases("museum"))
+    assert any(len(q_positions) == 1 < len(k_positions) for *_, q_positions, k_positions in all_cases("museum"))
 
 
 def test_scores_are_ordinary_saturated_and_huge():
@@ -65,9 +65,9 @@ def test_the_learners_functions_fit_the_library():
     """Catches a layout or a convention of the tasks that differs from the library's."""
     table = sinusoidal(7, 10, start=4, dtype=torch.float64)
     np.testing.assert_allclose(right("sinusoids")(7, 10, 4), table, atol=1e-12)
-    x, places = torch.randn(2, 3, 4, 10, dtype=torch.float64), torch.tensor([[5, 9, 2, 30]])
-    mine = right("rotary")(x.numpy(), places[0].numpy())
-    np.testing.assert_allclose(mine, Rotary(10, 40, dtype=torch.float64)(x, places), atol=1e-12)
+    x, positions = torch.randn(2, 3, 4, 10, dtype=torch.float64), torch.tensor([[5, 9, 2, 30]])
+    mine = right("rotary")(x.numpy(), positions[0].numpy())
+    np.testing.assert_allclose(mine, Rotary(10, 40, dtype=torch.float64)(x, positions), atol=1e-12)
     keys, q = RelativeKeys(10, 2).double(), x
     mine = right("relative")(q.numpy(), keys.weight.detach().numpy(), 9)
     np.testing.assert_allclose(mine, keys(q, 9).detach(), atol=1e-12)
@@ -103,8 +103,8 @@ def test_the_example_of_the_head():
     head, e = right("head")(2, 2), torch.eye(2)[None]
     for part in (head.query, head.key, head.value):
         part.weight.data = torch.eye(2)
-    for places in ([[1, 2]], [[41, 42]]):
-        first, second = head(e, torch.tensor(places))[0].tolist()
+    for positions in ([[1, 2]], [[41, 42]]):
+        first, second = head(e, torch.tensor(positions))[0].tolist()
         assert first == [1, 0]
         assert f"({second[0]:.3f}, {second[1]:.3f})" in task("head")
 
@@ -191,7 +191,7 @@ def test_the_museum_pieces_are_known_mistakes():
 
 
 def test_the_museum_piece_is_right_in_training_but_for_its_values():
-    """The task says that it trains well: at the places 0, 1, 2, … two of its slips change nothing."""
+    """The task says that it trains well: at the positions 0, 1, 2, … two of its slips change nothing."""
     known = {entry.name: entry.function for entry in authored(SLUG).wrong.of("museum")}
     q, k, v, at = *np.random.default_rng(6).normal(size=(3, 7, 6)), np.arange(7)
     for slip in ("queries_from_0", "mask_by_rows"):

@@ -102,7 +102,7 @@ def test_hints_and_missing_answers(authored, start):
     assert "No class named `Head` is defined" in repr(cell('check("mixing")'))
     named = "class Heads(nn.Module):\n    def forward(self, x):\n        return x"
     assert "your notebook defines `Heads`: rename it." in repr(cell(f'{named}\ncheck("mixing")'))
-    assert repr(cell('hint("writing")')).startswith("Hint 1 of 2: The logits of the last place")
+    assert repr(cell('hint("writing")')).startswith("Hint 1 of 2: The logits of the last position")
     bare = "class Head(nn.Module):\n    def forward(self, x):\n        return x"
     message = "has no method `__init__`; the task asks for `def __init__(self, d_model, d_head, dropout)`"
     assert message in repr(cell(f'{bare}\ncheck("mixing")'))

@@ -7,7 +7,7 @@ from clearcheck.author.torch_arguments import module_call
 from clearcheck.author.torch_checks import causal, gradients_everywhere, parameter_count, rows_independent
 from torch import nn
 
-from .shared import draw_places
+from .shared import draw_positions
 
 SECONDS = 20.0
 CLOSE = 1e-4
@@ -20,11 +20,11 @@ class Reference(nn.Module):
         super().__init__()
         self.query, self.key, self.value = (nn.Linear(d_model, d_head, bias=False) for _ in range(3))
 
-    def forward(self, x, places):
+    def forward(self, x, positions):
         q, k = self.query(x).chunk(2, -1), self.key(x).chunk(2, -1)
         half = q[0].shape[-1]
         rates = 10000.0 ** (-torch.arange(half) / half)
-        turns = (places[:, :, None] - places[:, None])[..., None] * rates  # B N S K/2
+        turns = (positions[:, :, None] - positions[:, None])[..., None] * rates  # B N S K/2
         straight = torch.einsum("bni,bsi,bnsi->bns", q[0], k[0], turns.cos())
         straight = straight + torch.einsum("bni,bsi,bnsi->bns", q[1], k[1], turns.cos())
         crossed = torch.einsum("bni,bsi,bnsi->bns", q[0], k[1], turns.sin())
@@ -37,11 +37,11 @@ class Reference(nn.Module):
 def drawn(rng, rows=2, tokens=5, d_model=7, d_head=6, scale=1.0, apart=1, **options):
     """Positions with gaps that start late, other ones in every row of the batch, and ``apart`` times as far away."""
     weights = {f"{name}.weight": rng.normal(size=(d_head, d_model)) for name in ("query", "key", "value")}
-    x, places = (
+    x, positions = (
         scale * rng.normal(size=(rows, tokens, d_model)),
-        apart * np.stack([draw_places(rng, tokens) for _ in range(rows)]),
+        apart * np.stack([draw_positions(rng, tokens) for _ in range(rows)]),
     )
-    return module_call({"d_model": d_model, "d_head": d_head}, (x, places), weights=weights, **options)
+    return module_call({"d_model": d_model, "d_head": d_head}, (x, positions), weights=weights, **options)
 
 
 def outputs(rng):
@@ -56,8 +56,8 @@ def in_padding(rng):
     """Positions that begin below 0, and positions in falling order: the row decides who is seen."""
     for order in (1, -1):
         (plan,) = drawn(rng)
-        ((x, places),) = plan["calls"]
-        yield ({**plan, "calls": [(x, (places - places[:, 2:3])[:, ::order].copy())]},)
+        ((x, positions),) = plan["calls"]
+        yield ({**plan, "calls": [(x, (positions - positions[:, 2:3])[:, ::order].copy())]},)
 
 
 def gradients(rng):
@@ -67,11 +67,11 @@ def gradients(rng):
 def shifted_start(ask, rng):
     """Each row of the batch is moved by a number of its own, as by padding or by a text before it."""
     (plan,) = drawn(rng, rows=3)
-    x, places = plan["calls"][0]
-    later = places + rng.choice(np.arange(20, 60), 3, replace=False)[:, None]
-    one_moved = places.copy()
+    x, positions = plan["calls"][0]
+    later = positions + rng.choice(np.arange(20, 60), 3, replace=False)[:, None]
+    one_moved = positions.copy()
     one_moved[:, 0] -= 2
-    here, there, other = ask({**plan, "calls": [(x, places), (x, later), (x, one_moved)]})
+    here, there, other = ask({**plan, "calls": [(x, positions), (x, later), (x, one_moved)]})
     if not np.allclose(here, there, atol=CLOSE * max(1.0, np.abs(here).max())):
         return "With all positions of a sentence moved by the same number its outputs must stay; yours change."
     if np.allclose(here[:, 1:], other[:, 1:], atol=CLOSE):
@@ -96,8 +96,7 @@ QUESTION = Question(
     ),
     hints=(
         "Begin with your SelfAttention of chapter 3. Which two tensors have to be turned, and between which two steps?",
-        "`places` is B × N. The angles need one more axis, for the pairs: B × N × K/2. Which axis of `places` do you "
-        "add?",
+        "`positions` is B × N. The angles need one more axis, for the pairs: B × N × K/2. Where do you add it?",
         "Leave the values as they are. Test with two rows that stand at different positions: each must give what it "
         "gives alone.",
     ),
@@ -119,16 +118,16 @@ class Plain(nn.Module):
         self.key = nn.Linear(d_model, d_head, bias=False)
         self.value = nn.Linear(d_model, d_head, bias=False)
 
-    def turn(self, x, places):
+    def turn(self, x, positions):
         half = x.shape[-1] // 2
-        angles = places[..., None] * 10000.0 ** (-torch.arange(half) / half)
+        angles = positions[..., None] * 10000.0 ** (-torch.arange(half) / half)
         cos, sin = angles.cos(), angles.sin()
         a, b = x[..., :half], x[..., half:]
         return torch.cat([a * cos - b * sin, b * cos + a * sin], dim=-1)
 
-    def forward(self, x, places):
+    def forward(self, x, positions):
         q, k, v = self.query(x), self.key(x), self.value(x)
-        q, k = self.turn(q, places), self.turn(k, places)
+        q, k = self.turn(q, positions), self.turn(k, positions)
         scores = q @ k.mT / q.shape[-1] ** 0.5
         future = torch.ones(x.shape[1], x.shape[1]).triu(1) == 1
         return scores.masked_fill(future, -torch.inf).softmax(-1) @ v
@@ -143,8 +142,8 @@ class ComplexPairs(nn.Module):
         self.key, self.query, self.value = (nn.Linear(d_model, d_head, False) for _ in range(3))
         self.register_buffer("rates", 1e4 ** (-torch.arange(0, d_head, 2) / d_head), persistent=False)
 
-    def forward(self, x, places):
-        angles = (places - places[:, :1])[:, :, None] * self.rates
+    def forward(self, x, positions):
+        angles = (positions - positions[:, :1])[:, :, None] * self.rates
         turn = torch.polar(torch.ones_like(angles), angles)
         q, k = (torch.complex(*part(x).chunk(2, -1)) * turn for part in (self.query, self.key))
         scores = (q @ k.mH).real / self.query.out_features**0.5
@@ -159,8 +158,8 @@ class RowByRow(nn.Module):
         for name in ("query", "key", "value"):
             self.add_module(name, nn.Linear(d_model, d_head, bias=False))
 
-    def forward(self, x, places):
-        return torch.stack([self.one(tokens, at.tolist()) for tokens, at in zip(x, places, strict=True)])
+    def forward(self, x, positions):
+        return torch.stack([self.one(tokens, at.tolist()) for tokens, at in zip(x, positions, strict=True)])
 
     def one(self, x, at):
         q, k = self.query(x), self.key(x)
@@ -181,10 +180,10 @@ class Borrowed(nn.Module):
         super().__init__()
         self.query, self.key, self.value = (nn.Linear(d_model, d_head, bias=False) for _ in range(3))
 
-    def forward(self, x, places):
+    def forward(self, x, positions):
         def turn(x):
             a, b = x.chunk(2, -1)
-            angles = places[..., None] * 10000.0 ** (-torch.arange(a.shape[-1]) / a.shape[-1])
+            angles = positions[..., None] * 10000.0 ** (-torch.arange(a.shape[-1]) / a.shape[-1])
             return torch.cat([a * angles.cos() - b * angles.sin(), b * angles.cos() + a * angles.sin()], -1)
 
         attend = nn.functional.scaled_dot_product_attention
@@ -195,25 +194,25 @@ wrong.edits("""
 # Plain
 ## forgetful [start-anywhere-leave-gaps]: You count 0, 1, 2, … or on from the first position, and the gaps between
 positions are lost.
-- angles = places[..., None] * 10000.0 ** (-torch.arange(half) / half)
+- angles = positions[..., None] * 10000.0 ** (-torch.arange(half) / half)
 + angles = torch.arange(x.shape[1])[:, None] * 10000.0 ** (-torch.arange(half) / half)
-## places_of_the_first_row [positions-on-the-wrong-axis]: The first sentence's positions serve all rows of the batch.
-- angles = places[..., None] * 10000.0 ** (-torch.arange(half) / half)
-+ angles = places[0][:, None] * 10000.0 ** (-torch.arange(half) / half)
+## positions_of_the_first_row [positions-on-the-wrong-axis]: The first sentence's positions serve all rows of the batch.
+- angles = positions[..., None] * 10000.0 ** (-torch.arange(half) / half)
++ angles = positions[0][:, None] * 10000.0 ** (-torch.arange(half) / half)
 ## nothing_turned: Your head turns nothing, or turns all tokens of a sentence alike: they do not know where they stand.
-- q, k = self.turn(q, places), self.turn(k, places)
+- q, k = self.turn(q, positions), self.turn(k, positions)
 ## keys_left: Your queries are turned and your keys are not, so a score knows the query's position and no distance.
-- q, k = self.turn(q, places), self.turn(k, places)
-+ q = self.turn(q, places)
+- q, k = self.turn(q, positions), self.turn(k, positions)
++ q = self.turn(q, positions)
 ## queries_left: Your keys are turned and your queries are not, so a score knows the key's position and no distance.
-- q, k = self.turn(q, places), self.turn(k, places)
-+ k = self.turn(k, places)
+- q, k = self.turn(q, positions), self.turn(k, positions)
++ k = self.turn(k, positions)
 ## values_turned_too [common-mistakes]: Your values are turned as well, so an output depends on where its sources stand.
-- q, k = self.turn(q, places), self.turn(k, places)
-+ q, k, v = self.turn(q, places), self.turn(k, places), self.turn(v, places)
+- q, k = self.turn(q, positions), self.turn(k, positions)
++ q, k, v = self.turn(q, positions), self.turn(k, positions), self.turn(v, positions)
 ## opposite_ways: Queries and keys turn in opposite directions, and a score knows the sum of two positions.
-- q, k = self.turn(q, places), self.turn(k, places)
-+ q, k = self.turn(q, places), self.turn(k, -places)
+- q, k = self.turn(q, positions), self.turn(k, positions)
++ q, k = self.turn(q, positions), self.turn(k, -positions)
 ## waves_on_top [sinusoids]: You add waves to queries and keys instead of turning them.
 - return torch.cat([a * cos - b * sin, b * cos + a * sin], dim=-1)
 + return x + torch.cat([sin, cos], dim=-1)
@@ -226,14 +225,14 @@ positions are lost.
 + a, b = x[..., ::2], x[..., 1::2]
 + return torch.stack([a * cos - b * sin, b * cos + a * sin], dim=-1).flatten(-2)
 ## slow_too_fast: Your exponents grow half as fast as they should: i over the whole width instead of over half of it.
-- angles = places[..., None] * 10000.0 ** (-torch.arange(half) / half)
-+ angles = places[..., None] * 10000.0 ** (-torch.arange(half) / x.shape[-1])
+- angles = positions[..., None] * 10000.0 ** (-torch.arange(half) / half)
++ angles = positions[..., None] * 10000.0 ** (-torch.arange(half) / x.shape[-1])
 ## one_speed_for_all: All your pairs turn at one speed.
-- angles = places[..., None] * 10000.0 ** (-torch.arange(half) / half)
-+ angles = places[..., None] * torch.ones(half)
-## mask_by_places [the-mask-as-position-information]: Your mask compares positions, where the row decides.
+- angles = positions[..., None] * 10000.0 ** (-torch.arange(half) / half)
++ angles = positions[..., None] * torch.ones(half)
+## mask_by_positions [the-mask-as-position-information]: Your mask compares positions, where the row decides.
 - future = torch.ones(x.shape[1], x.shape[1]).triu(1) == 1
-+ future = places[..., None, :] > places[..., :, None]
++ future = positions[..., None, :] > positions[..., :, None]
 ## future_visible [the-mask-as-position-information]: There is no mask: your tokens see what stands after them.
 - return scores.masked_fill(future, -torch.inf).softmax(-1) @ v
 + return scores.softmax(-1) @ v
@@ -246,14 +245,14 @@ positions are lost.
 ## softmax_over_queries: Your softmax runs over the queries, and the weights of a token do not sum to 1.
 - return scores.masked_fill(future, -torch.inf).softmax(-1) @ v
 + return scores.masked_fill(future, -torch.inf).softmax(-2) @ v
-## places_without_sign: You drop the sign of positions; one below 0, as in padding, must turn the other way.
-- angles = places[..., None] * 10000.0 ** (-torch.arange(half) / half)
-+ angles = places.abs()[..., None] * 10000.0 ** (-torch.arange(half) / half)
+## positions_without_sign: You drop the sign of positions; one below 0, as in padding, must turn the other way.
+- angles = positions[..., None] * 10000.0 ** (-torch.arange(half) / half)
++ angles = positions.abs()[..., None] * 10000.0 ** (-torch.arange(half) / half)
 ## turned_before_the_maps: Where the two widths agree you turn the tokens before the maps, not the queries and keys.
-- q, k = self.turn(q, places), self.turn(k, places)
+- q, k = self.turn(q, positions), self.turn(k, positions)
 + alike = x.shape == q.shape
-+ z = self.turn(x, places) if alike else x
-+ q, k = (self.query(z), self.key(z)) if alike else (self.turn(q, places), self.turn(k, places))
++ z = self.turn(x, positions) if alike else x
++ q, k = (self.query(z), self.key(z)) if alike else (self.turn(q, positions), self.turn(k, positions))
 ## one_sentence_alone: You drop the first axis of a batch of one sentence.
 - return scores.masked_fill(future, -torch.inf).softmax(-1) @ v
 + return (scores.masked_fill(future, -torch.inf).softmax(-1) @ v).squeeze(0)

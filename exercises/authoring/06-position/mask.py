@@ -81,7 +81,7 @@ right, wrong = answers_to(QUESTION)
 
 
 @right
-def four_kinds_of_places(n_tokens, i, j, n_blocks, causal, positions):
+def four_kinds_of_positions(n_tokens, i, j, n_blocks, causal, positions):
     first, last = sorted((i, j))
     found = []
     for n in range(n_tokens):
@@ -229,7 +229,7 @@ mask holds without one.
 - return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
 +     return ~(own | positions)
 + return ~(own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1)))
-## places_listed: You list the positions that change; give one truth value for every position.
+## positions_listed: You list the positions that change; give one truth value for every position.
 -     return own | positions
 - return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
 +     return np.flatnonzero(own | positions)
@@ -239,7 +239,7 @@ mask holds without one.
 but an average notices which word has which position.
 - return own | positions
 + return own
-## own_places_forgotten: You forget the two positions themselves: another token stands there now.
+## own_positions_forgotten: You forget the two positions themselves: another token stands there now.
 - own = (n == i) | (n == j)
 + other = (n != i) & (n != j)
 -     return own | positions

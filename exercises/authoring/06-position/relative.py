@@ -95,8 +95,8 @@ right, wrong = answers_to(QUESTION)
 def compare_then_pick(q, r, n_sources):
     N, K = q.shape[-2:]
     m = len(r) // 2
-    places = np.arange(n_sources - N, n_sources)
-    index = np.clip(np.arange(n_sources) - places[:, None], -m, m) + m
+    positions = np.arange(n_sources - N, n_sources)
+    index = np.clip(np.arange(n_sources) - positions[:, None], -m, m) + m
     by_distance = q @ r.T / np.sqrt(K)
     return np.take_along_axis(by_distance, np.broadcast_to(index, (*q.shape[:-1], n_sources)), axis=-1)
 
@@ -131,13 +131,13 @@ def one_diagonal_after_another(q, r, n_sources):
 @right
 def as_often_written(q, r, n_sources):
     N, m = q.shape[-2], len(r) // 2
-    places = np.arange(n_sources - N, n_sources)[:, None]
-    index = np.clip(np.arange(n_sources) - places, -m, m) + m
+    positions = np.arange(n_sources - N, n_sources)[:, None]
+    index = np.clip(np.arange(n_sources) - positions, -m, m) + m
     return (q @ r.T)[..., np.arange(N)[:, None], index] / np.sqrt(q.shape[-1])
 
 
 @wrong("You read r as a table of positions, not of distances.")
-def a_table_of_places(q, r, n_sources):
+def a_table_of_positions(q, r, n_sources):
     index = np.minimum(np.arange(n_sources), len(r) - 1)
     return (q @ r.T)[..., index] / np.sqrt(q.shape[-1])
 
@@ -145,8 +145,8 @@ def a_table_of_places(q, r, n_sources):
 wrong.edits("""
 # as_often_written
 ## left_and_right_exchanged: Your distances have the opposite sign: left and right have changed places.
-- index = np.clip(np.arange(n_sources) - places, -m, m) + m
-+ index = np.clip(places - np.arange(n_sources), -m, m) + m
+- index = np.clip(np.arange(n_sources) - positions, -m, m) + m
++ index = np.clip(positions - np.arange(n_sources), -m, m) + m
 ## not_scaled: The scale is missing: the bias is added to scores that are divided by a root, and has to be divided too.
 - return (q @ r.T)[..., np.arange(N)[:, None], index] / np.sqrt(q.shape[-1])
 + return (q @ r.T)[..., np.arange(N)[:, None], index]
@@ -159,28 +159,28 @@ a query.
 + return (q @ r.T)[..., np.arange(N)[:, None], index] / np.sqrt(len(r))
 ## queries_at_the_beginning [common-mistakes]: Your queries stand at the first positions; with more sources than queries
 they are the last ones.
-- places = np.arange(n_sources - N, n_sources)[:, None]
-- index = np.clip(np.arange(n_sources) - places, -m, m) + m
+- positions = np.arange(n_sources - N, n_sources)[:, None]
+- index = np.clip(np.arange(n_sources) - positions, -m, m) + m
 + index = np.clip(np.arange(n_sources) - np.arange(N)[:, None], -m, m) + m
 ## middle_not_added: The middle row of r belongs to the distance 0; you look a distance up as it is, and a negative one
 is taken from the end.
-- index = np.clip(np.arange(n_sources) - places, -m, m) + m
-+ index = np.clip(np.arange(n_sources) - places, -m, m)
+- index = np.clip(np.arange(n_sources) - positions, -m, m) + m
++ index = np.clip(np.arange(n_sources) - positions, -m, m)
 ## nothing_beyond: Beyond m you give no bias at all; count whatever is farther away as m.
-- places = np.arange(n_sources - N, n_sources)[:, None]
-- index = np.clip(np.arange(n_sources) - places, -m, m) + m
+- positions = np.arange(n_sources - N, n_sources)[:, None]
+- index = np.clip(np.arange(n_sources) - positions, -m, m) + m
 - return (q @ r.T)[..., np.arange(N)[:, None], index] / np.sqrt(q.shape[-1])
 + distance = np.arange(n_sources) - np.arange(n_sources - N, n_sources)[:, None]
 + bias = (q @ r.T)[..., np.arange(N)[:, None], np.clip(distance, -m, m) + m] / np.sqrt(q.shape[-1])
 + return np.where(np.abs(distance) <= m, bias, 0.0)
 ## distance_without_sign: You take distances without their sign, so that left and right count alike.
-- places = np.arange(n_sources - N, n_sources)[:, None]
-- index = np.clip(np.arange(n_sources) - places, -m, m) + m
+- positions = np.arange(n_sources - N, n_sources)[:, None]
+- index = np.clip(np.arange(n_sources) - positions, -m, m) + m
 + distance = np.abs(np.arange(n_sources) - np.arange(n_sources - N, n_sources)[:, None])
 + index = np.minimum(distance, m) + m
 ## wrapped_round: Far distances begin anew at the other end of your table instead of counting as m.
-- places = np.arange(n_sources - N, n_sources)[:, None]
-- index = np.clip(np.arange(n_sources) - places, -m, m) + m
+- positions = np.arange(n_sources - N, n_sources)[:, None]
+- index = np.clip(np.arange(n_sources) - positions, -m, m) + m
 + distance = np.arange(n_sources) - np.arange(n_sources - N, n_sources)[:, None]
 + index = (distance + m) % len(r)
 ## sources_in_rows: Your result has a row for every source; a query is a row here.
@@ -190,34 +190,34 @@ is taken from the end.
 - return (q @ r.T)[..., np.arange(N)[:, None], index] / np.sqrt(q.shape[-1])
 + return np.zeros((*q.shape[:-1], n_sources)) + r.sum(axis=1)[index] / np.sqrt(q.shape[-1])
 ## right_side_hidden: You give sources on the right no bias; hiding them is the mask's work.
-- places = np.arange(n_sources - N, n_sources)[:, None]
-- index = np.clip(np.arange(n_sources) - places, -m, m) + m
+- positions = np.arange(n_sources - N, n_sources)[:, None]
+- index = np.clip(np.arange(n_sources) - positions, -m, m) + m
 - return (q @ r.T)[..., np.arange(N)[:, None], index] / np.sqrt(q.shape[-1])
 + distance = np.arange(n_sources) - np.arange(n_sources - N, n_sources)[:, None]
 + bias = (q @ r.T)[..., np.arange(N)[:, None], np.clip(distance, -m, m) + m] / np.sqrt(q.shape[-1])
 + return np.where(distance <= 0, bias, 0.0)
 ## clipped_at_the_table_length: You clip the distances to row numbers without adding m: the token itself and all to its
 left get row 0.
-- index = np.clip(np.arange(n_sources) - places, -m, m) + m
-+ index = np.clip(np.arange(n_sources) - places, 0, 2 * m)
+- index = np.clip(np.arange(n_sources) - positions, -m, m) + m
++ index = np.clip(np.arange(n_sources) - positions, 0, 2 * m)
 ## softmax_taken: You return weights: the softmax comes later, when bias and products have been added.
 - return (q @ r.T)[..., np.arange(N)[:, None], index] / np.sqrt(q.shape[-1])
 + E = np.exp((q @ r.T)[..., np.arange(N)[:, None], index] / np.sqrt(q.shape[-1]))
 + return E / E.sum(axis=-1, keepdims=True)
 ## queries_one_place_late: Your last query stands behind the last token: its position is too large by one.
-- places = np.arange(n_sources - N, n_sources)[:, None]
-+ places = np.arange(n_sources - N, n_sources)[:, None] + 1
+- positions = np.arange(n_sources - N, n_sources)[:, None]
++ positions = np.arange(n_sources - N, n_sources)[:, None] + 1
 ## scaled_by_the_length: The root that you divide by is that of the number of queries; it should come from the width of
 one.
 - return (q @ r.T)[..., np.arange(N)[:, None], index] / np.sqrt(q.shape[-1])
 + return (q @ r.T)[..., np.arange(N)[:, None], index] / np.sqrt(N)
 ## one_place_for_all_queries: All your queries stand at the position of the first of them.
-- places = np.arange(n_sources - N, n_sources)[:, None]
-- index = np.clip(np.arange(n_sources) - places, -m, m) + m
+- positions = np.arange(n_sources - N, n_sources)[:, None]
+- index = np.clip(np.arange(n_sources) - positions, -m, m) + m
 - return (q @ r.T)[..., np.arange(N)[:, None], index] / np.sqrt(q.shape[-1])
 + index = np.clip(np.arange(n_sources) - (n_sources - N), -m, m) + m
 + return (q @ r.T)[..., index] / np.sqrt(q.shape[-1])
 ## last_row_never_used: On the right you clip one step too early: the last row of r is never used.
-- index = np.clip(np.arange(n_sources) - places, -m, m) + m
-+ index = np.maximum(np.minimum(np.arange(n_sources) - places, m - 1), -m) + m
+- index = np.clip(np.arange(n_sources) - positions, -m, m) + m
++ index = np.maximum(np.minimum(np.arange(n_sources) - positions, m - 1), -m) + m
 """)

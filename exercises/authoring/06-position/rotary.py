@@ -4,35 +4,35 @@ import numpy as np
 from clearcheck import Inputs, Question, answers_to, equals, holds
 from clearcheck.author.cases import close, shape_slip
 
-from .shared import LENGTHS, WIDTHS, draw, draw_places, turned
+from .shared import LENGTHS, WIDTHS, draw, draw_positions, turned
 
 
-def places_with_gaps(rng):
+def positions_with_gaps(rng):
     cases = []
     for leading in ((), (3,), (2, 3)):
         N, K = draw(rng, LENGTHS, WIDTHS)
-        cases.append((rng.normal(size=(*leading, N, K)), draw_places(rng, N)))
-    x, places = cases[0]
-    cases.append((x, np.roll(places, int(rng.integers(1, len(places))))))  # the smallest not in front
+        cases.append((rng.normal(size=(*leading, N, K)), draw_positions(rng, N)))
+    x, positions = cases[0]
+    cases.append((x, np.roll(positions, int(rng.integers(1, len(positions))))))  # the smallest not in front
     N, K = draw(rng, LENGTHS, WIDTHS)
-    return [*cases, (rng.normal(size=(2, 3, N, N, K)), draw_places(rng, N))]  # as many heads as tokens
+    return [*cases, (rng.normal(size=(2, 3, N, N, K)), draw_positions(rng, N))]  # as many heads as tokens
 
 
 def far_and_single(rng):
     N, K = draw(rng, LENGTHS, WIDTHS)
     return [
-        (rng.normal(size=(3, N, K)), draw_places(rng, N, 50_000, 90_000)),
-        (rng.normal(size=(2, 3, 1, K)), draw_places(rng, 1)),
-        (rng.normal(size=(N, 2)), draw_places(rng, N)),
-        (rng.normal(size=(N, K)), draw_places(rng, N, -40, -2)),  # padding, with positions below 0
+        (rng.normal(size=(3, N, K)), draw_positions(rng, N, 50_000, 90_000)),
+        (rng.normal(size=(2, 3, 1, K)), draw_positions(rng, 1)),
+        (rng.normal(size=(N, 2)), draw_positions(rng, N)),
+        (rng.normal(size=(N, K)), draw_positions(rng, N, -40, -2)),  # padding, with positions below 0
     ]
 
 
 def products_by_distance(ask, rng):
     N, K = draw(rng, LENGTHS, WIDTHS)
     q, k = rng.normal(size=(2, N, K))
-    places, shift = draw_places(rng, N), int(rng.integers(20, 80))
-    found = [ask(x, at) for at in (places, places + shift) for x in (q, k)]
+    positions, shift = draw_positions(rng, N), int(rng.integers(20, 80))
+    found = [ask(x, at) for at in (positions, positions + shift) for x in (q, k)]
     for value in found:
         if slip := shape_slip(value, (N, K)):
             return slip
@@ -46,16 +46,16 @@ def products_by_distance(ask, rng):
     return None
 
 
-def each_at_its_own_place(ask, rng):
+def each_at_its_own_position(ask, rng):
     N, K = draw(rng, LENGTHS, WIDTHS)
-    x, places = rng.normal(size=(2, N, K)), draw_places(rng, N)
-    y = ask(x, places)
+    x, positions = rng.normal(size=(2, N, K)), draw_positions(rng, N)
+    y = ask(x, positions)
     if slip := shape_slip(y, x.shape):
         return slip
-    pieces = [ask(x[:, :2].copy(), places[:2]), ask(x[:, 2:].copy(), places[2:])]
+    pieces = [ask(x[:, :2].copy(), positions[:2]), ask(x[:, 2:].copy(), positions[2:])]
     if not close(np.concatenate(pieces, axis=1), y):
         return "Turned in two pieces, each with its own positions, the tokens come out differently than all at once."
-    if not close(ask(x, 0 * places), x, 1e-6):
+    if not close(ask(x, 0 * positions), x, 1e-6):
         return "At position 0 nothing is turned, but your vectors change there."
     if close(y, x, 1e-6):
         return "Your function leaves the vectors as they are."
@@ -69,10 +69,10 @@ QUESTION = Question(
     minutes=15,
     difficulty=2,
     checks=(
-        equals("places with gaps", 5, places_with_gaps, turned),
+        equals("positions with gaps", 5, positions_with_gaps, turned),
         equals("far away and alone", 3, far_and_single, turned),
         holds("products by distance", 4, products_by_distance),
-        holds("each at its own place", 2, each_at_its_own_place),
+        holds("each at its own position", 2, each_at_its_own_position),
     ),
     hints=(
         "Make the table of angles first: one row for each token, one column for each pair. What is its shape, "
@@ -107,13 +107,13 @@ def complex_pairs(x, positions):
 
 
 @right
-def a_matrix_for_each_place(x, positions):
+def a_matrix_for_each_position(x, positions):
     K = x.shape[-1]
     y = np.empty_like(x)
-    for n, place in enumerate(positions):
+    for n, position in enumerate(positions):
         R = np.zeros((K, K))
         for i in range(K // 2):
-            angle = place / 10000 ** (2 * i / K)
+            angle = position / 10000 ** (2 * i / K)
             R[i, i] = R[i + K // 2, i + K // 2] = np.cos(angle)
             R[i, i + K // 2], R[i + K // 2, i] = -np.sin(angle), np.sin(angle)
         y[..., n, :] = x[..., n, :] @ R.T
@@ -196,8 +196,8 @@ starts at 0 again.
 + angles = np.outer(positions - positions[0], 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
 ## gaps_filled [start-anywhere-leave-gaps]: Your range starts at the first position and counts on: it fills the gaps.
 - angles = np.outer(positions, 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
-+ places = positions[0] + np.arange(len(positions))
-+ angles = np.outer(places, 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
++ positions = positions[0] + np.arange(len(positions))
++ angles = np.outer(positions, 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
 ## turned_backwards: Your rotation turns backwards, as if every position had the opposite sign.
 - return np.concatenate([a * cos - b * sin, b * cos + a * sin], axis=-1)
 + return np.concatenate([a * cos + b * sin, b * cos - a * sin], axis=-1)
@@ -244,7 +244,7 @@ ones.
 ## one_place_for_all: You turn all tokens by the position of the first one.
 - angles = np.outer(positions, 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
 + angles = positions[0] * 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1])
-## places_from_one_in_rotary: Off by one: you add 1 to the given positions.
+## positions_from_one_in_rotary: Off by one: you add 1 to the given positions.
 - angles = np.outer(positions, 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
 + angles = np.outer(positions + 1, 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
 ## neighbours_leave_as_halves: You pair neighbours and write the pairs out as halves, so features leave at other places
@@ -264,7 +264,7 @@ than they came.
 each call starts at 0 again.
 - angles = np.outer(positions, 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
 + angles = np.outer(positions - np.min(positions), 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
-## places_without_sign [learned-positions]: You drop the sign of positions; one below 0, as in padding, must turn the
+## positions_without_sign [learned-positions]: You drop the sign of positions; one below 0, as in padding, must turn the
 other way.
 - angles = np.outer(positions, 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
 + angles = np.outer(np.abs(positions), 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))

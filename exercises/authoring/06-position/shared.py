@@ -21,7 +21,7 @@ def draw(rng, *kinds):
             return sizes
 
 
-def draw_places(rng, how_many, low=3, high=60):
+def draw_positions(rng, how_many, low=3, high=60):
     """Positions in order, with gaps, not from 0."""
     return np.sort(rng.choice(np.arange(low, high), how_many, replace=False))
 

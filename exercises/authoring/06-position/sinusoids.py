@@ -20,7 +20,7 @@ def from_the_beginning(rng):
     return [(N, D), (M, E), (N, 2), (1, D), (D, D)]
 
 
-def from_any_place(rng):
+def from_any_position(rng):
     cases = []
     for low, high in ((3, 40), (3, 40), (20_000, 60_000)):
         N, D = draw(rng, LENGTHS, WIDTHS)
@@ -53,13 +53,13 @@ def a_step_is_a_step(ask, rng):
 
 QUESTION = Question(
     id="sinusoids",
-    title="Sinusoids from any place",
+    title="Sinusoids from any position",
     name="sinusoids",
     minutes=10,
     difficulty=1,
     checks=(
         equals("from the beginning", 5, from_the_beginning, table_of_waves),
-        equals("from any place", 3, from_any_place, table_of_waves),
+        equals("from any position", 3, from_any_position, table_of_waves),
         holds("a step is a step", 4, a_step_is_a_step),
     ),
     hints=(
@@ -89,7 +89,7 @@ def waves_side_by_side(n_positions, d_model, start=0):
 
 
 @right
-def place_by_place(n_positions, d_model, start=0):
+def position_by_position(n_positions, d_model, start=0):
     rows = []
     for n in range(start, start + n_positions):
         row = []
@@ -138,8 +138,8 @@ exponents are too large and sine and cosine do not share theirs.
 + column = np.arange(d_model)
 + angles = np.arange(start, start + n_positions)[:, None] / 10000.0 ** (2 * column / d_model)
 + return np.where(column % 2 == 0, np.sin(angles), np.cos(angles))
-## alternating_by_place: Sine and cosine alternate from position to position in your table; they should alternate from
-column to column.
+## alternating_by_position: Sine and cosine alternate from row to row in your table; they should alternate from column
+to column.
 - column = np.arange(d_model)
 - rate = np.power(1e4, -(column - column % 2) / d_model)
 - return np.sin(np.outer(start + np.arange(n_positions), rate) + (column % 2) * np.pi / 2)
@@ -176,7 +176,7 @@ instead of slower.
 ## cosine_first: In each of your pairs the cosine stands before the sine.
 - return np.stack([np.sin(angles), np.cos(angles)], axis=2).reshape(n_positions, d_model)
 + return np.stack([np.cos(angles), np.sin(angles)], axis=2).reshape(n_positions, d_model)
-## places_in_columns: Your positions lie in columns; in this table every position is a row.
+## positions_in_columns: Your positions lie in columns; in this table every position is a row.
 - angles = np.arange(start, start + n_positions)[:, None] * rates
 - return np.stack([np.sin(angles), np.cos(angles)], axis=2).reshape(n_positions, d_model)
 + angles = rates[:, None] * np.arange(start, start + n_positions)
@@ -187,7 +187,7 @@ with waves.
 - return np.stack([np.sin(angles), np.cos(angles)], axis=2).reshape(n_positions, d_model)
 + angles = rates[:, None] * np.arange(start, start + n_positions)
 + return np.stack([np.sin(angles), np.cos(angles)], axis=1).reshape(n_positions, d_model)
-## places_from_one: You count positions from 1; the first one is 0.
+## positions_from_one: You count positions from 1; the first one is 0.
 - angles = np.arange(start, start + n_positions)[:, None] * rates
 + angles = np.arange(start + 1, start + n_positions + 1)[:, None] * rates
 ## start_forgotten [common-mistakes]: Your table begins at position 0 whatever `start` says, as in a program that
@@ -224,7 +224,7 @@ multiplies.
 - return np.stack([np.sin(angles), np.cos(angles)], axis=2).reshape(n_positions, d_model)
 + angles = np.arange(5000)[:, None] * rates
 + return np.stack([np.sin(angles), np.cos(angles)], axis=2).reshape(5000, d_model)[start : start + n_positions]
-## places_start_over: Your positions begin again after 10 000; let them go on: that number only sets the slowest wave.
+## positions_start_over: Your positions begin again after 10 000; that number only sets the slowest wave.
 - angles = np.arange(start, start + n_positions)[:, None] * rates
 + angles = (np.arange(start, start + n_positions) % 10000)[:, None] * rates
 """)

@@ -59,7 +59,7 @@ QUESTION = Question(
         "A loss that stays near ln 6 means that nothing is learned: look at the order of the four lines of a step, "
         "and at the learning rate.",
     ),
-    section="two-rows-one-place-apart",
+    section="two-rows-one-position-apart",
     brings=BRINGS,
     seconds=SECONDS,
     inputs=Inputs(no_sizes="the sizes are those of a data set", no_softmax="the softmax is in the loss"),

@@ -252,7 +252,7 @@ wrong.edits("""
 ## probabilities: You return probabilities; the softmax belongs to the loss.
 - return self.head(y)
 + return self.head(y).softmax(-1)
-## shifted_inside [two-rows-one-place-apart]: You shift the target inside; it comes with the start token in front.
+## shifted_inside [two-rows-one-position-apart]: You shift the target inside; it comes with the start token in front.
 - y = self.embed_target(target)
 + y = self.embed_target(target.roll(1, dims=1))
 ## one_table_for_both: The target is looked up in the table of the source.

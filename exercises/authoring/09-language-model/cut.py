@@ -31,7 +31,7 @@ def at_the_limits(rng):
     return [drawn(rng, length=1), drawn(rng, rows=1), last, (ids, np.array([0]), 22), wide]
 
 
-def one_place_apart(ask, rng):
+def one_position_apart(ask, rng):
     ids, starts, length = np.arange(61), rng.permutation(50)[:4], 9
     came = ask(ids, starts, length)
     if not isinstance(came, tuple | list) or len(came) != 2:
@@ -54,14 +54,14 @@ QUESTION = Question(
     checks=(
         equals("values", 4, ordinary, cut_reference),
         equals("at the limits", 2, at_the_limits, cut_reference),
-        holds("one place apart", 2, one_place_apart),
+        holds("one position apart", 2, one_position_apart),
     ),
     hints=(
         "How many tokens of the text does one row need, if N are read and N are asked for?",
         "`starts[:, None] + torch.arange(n)` is a table of positions, with a row for each start.",
         "Cut rows of `length + 1` tokens. What is read leaves out the last of them. And what is asked for?",
     ),
-    section="what-is-asked-for-at-each-place",
+    section="what-is-asked-for-at-each-position",
     inputs=Inputs(lambda ids, starts, length: {"T": len(ids), "B": len(starts), "N": length}, no_softmax="ids"),
     how="tensors",
 )

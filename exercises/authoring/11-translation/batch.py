@@ -81,7 +81,7 @@ QUESTION = Question(
     checks=(
         equals("values", 3, batches, batch_reference, dtype="int"),
         equals("few words", 3, few_words, batch_reference, dtype="int"),
-        holds("one place late", 2, one_place_late),
+        holds("one position late", 2, one_place_late),
     ),
     hints=(
         "Write the three rows of one sentence of two words on paper, with its markers, and compare their lengths.",

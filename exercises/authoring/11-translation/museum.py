@@ -17,8 +17,8 @@ def scores_reference(p, source, read, padding):
 
     rows = []
     for z_ids, x_ids in zip(source, read, strict=True):
-        z = p["E"][z_ids] + p["places"][: len(z_ids)]
-        x = p["E"][x_ids] + p["places"][: len(x_ids)]
+        z = p["E"][z_ids] + p["positions"][: len(z_ids)]
+        x = p["E"][x_ids] + p["positions"][: len(x_ids)]
         n, m = np.indices((len(x_ids), len(x_ids)))
         x = x + looked(x, x, p["self"], (m <= n) & (x_ids != padding)[None])
         x = x + looked(x, z, p["cross"], np.repeat((z_ids != padding)[None], len(x_ids), axis=0))
@@ -31,7 +31,8 @@ def translator(rng, D, V, L=17, sharp=1.0):
         W_q, W_k, W_v, W_o = (rng.normal(size=(D, D)) / np.sqrt(D) for _ in range(4))
         return sharp * W_q, W_k, W_v, W_o
 
-    p = {"E": rng.normal(size=(V, D)), "places": rng.normal(size=(L, D)), "head": rng.normal(size=(D, V)) / np.sqrt(D)}
+    E, positions, head = rng.normal(size=(V, D)), rng.normal(size=(L, D)), rng.normal(size=(D, V)) / np.sqrt(D)
+    p = {"E": E, "positions": positions, "head": head}
     return p | {"self": maps(), "cross": maps()}
 
 
@@ -145,8 +146,8 @@ def three_repairs(p, source, read, padding):
         A = np.exp(C - C.max(axis=-1, keepdims=True))
         return (A / A.sum(axis=-1, keepdims=True)) @ (z @ maps[2]) @ maps[3]
 
-    z = p["places"][: source.shape[1]] + p["E"][source]
-    x = p["places"][: read.shape[1]] + p["E"][read]
+    z = p["positions"][: source.shape[1]] + p["E"][source]
+    x = p["positions"][: read.shape[1]] + p["E"][read]
     past = np.tri(read.shape[1], dtype=bool)
     x = x + look(x, x, p["self"], past & (read != padding)[:, None])
     return (x + look(x, z, p["cross"], (source != padding)[:, None])) @ p["head"]
@@ -164,7 +165,7 @@ def a_sentence_at_a_time(p, source, read, padding):
     texts = []
     for z_ids, x_ids in zip(source, read, strict=True):
         kept = z_ids[z_ids != padding]  # padding is behind, so the positions stay
-        z, x = p["E"][kept] + p["places"][: len(kept)], p["E"][x_ids] + p["places"][: len(x_ids)]
+        z, x = p["E"][kept] + p["positions"][: len(kept)], p["E"][x_ids] + p["positions"][: len(x_ids)]
         x = x + look(x, x, p["self"], np.tril(np.ones((len(x), len(x)))) * (x_ids != padding) > 0)
         x = x + look(x, z, p["cross"], True)
         texts.append(x @ p["head"])
@@ -175,8 +176,8 @@ def a_sentence_at_a_time(p, source, read, padding):
 def both_attentions_in_a_loop(p, source, read, padding):
     n, m = np.indices((read.shape[1], read.shape[1]))
     own, other = (m <= n) & (read[:, None] != padding), source[:, None] != padding
-    places = p["places"]
-    memory, stream = (p["E"][ids] + places[: ids.shape[1]][None] for ids in (source, read))
+    positions = p["positions"]
+    memory, stream = (p["E"][ids] + positions[: ids.shape[1]][None] for ids in (source, read))
     for name, keys, seen in (("self", None, own), ("cross", memory, other)):
         W_q, W_k, W_v, W_o = p[name]
         keys = stream if keys is None else keys
@@ -196,8 +197,8 @@ def as_often_written(p, source, read, padding):
         powers = np.exp(table - table.max(axis=2, keepdims=True))
         return powers / powers.sum(axis=2, keepdims=True) @ (asked @ W_v) @ W_o
 
-    memory = p["E"][source] + p["places"][: source.shape[1]]
-    x = p["E"][read] + p["places"][: read.shape[1]]
+    memory = p["E"][source] + p["positions"][: source.shape[1]]
+    x = p["E"][read] + p["positions"][: read.shape[1]]
     in_source, in_read = (source != padding)[:, None, :], (read != padding)[:, None, :]
     past = np.tri(read.shape[1], dtype=bool)
     x = x + attend(x, x, p["self"], in_read & past)
@@ -217,8 +218,8 @@ def museum_piece(p, source, read, padding):
         powers = np.exp(table - table.max(axis=2, keepdims=True))
         return powers / powers.sum(axis=2, keepdims=True) @ (asked @ W_v) @ W_o
 
-    p["E"][source] + p["places"][: source.shape[1]]
-    x = p["E"][read] + p["places"][: read.shape[1]]
+    p["E"][source] + p["positions"][: source.shape[1]]
+    x = p["E"][read] + p["positions"][: read.shape[1]]
     _in_source, in_read = (source != padding)[:, None, :], (read != padding)[:, None, :]
     np.tri(read.shape[1], dtype=bool)
     x = x + attend(x, x, p["self"], in_read)
@@ -235,8 +236,8 @@ def future_seen_source_unread(p, source, read, padding):
         powers = np.exp(table - table.max(axis=2, keepdims=True))
         return powers / powers.sum(axis=2, keepdims=True) @ (asked @ W_v) @ W_o
 
-    p["E"][source] + p["places"][: source.shape[1]]
-    x = p["E"][read] + p["places"][: read.shape[1]]
+    p["E"][source] + p["positions"][: source.shape[1]]
+    x = p["E"][read] + p["positions"][: read.shape[1]]
     _in_source, in_read = (source != padding)[:, None, :], (read != padding)[:, None, :]
     np.tri(read.shape[1], dtype=bool)
     x = x + attend(x, x, p["self"], in_read)
@@ -331,10 +332,10 @@ round.
 - x = x + attend(x, memory, p["cross"], in_source)
 + x = attend(x, memory, p["cross"], in_source)
 ## memory_without_places: The memory lacks its positions, so the order of the source is lost.
-- memory = p["E"][source] + p["places"][: source.shape[1]]
+- memory = p["E"][source] + p["positions"][: source.shape[1]]
 + memory = p["E"][source]
 ## target_without_places: The tokens that are read lack their positions.
-- x = p["E"][read] + p["places"][: read.shape[1]]
+- x = p["E"][read] + p["positions"][: read.shape[1]]
 + x = p["E"][read]
 ## maps_exchanged: The two attentions use each other's maps.
 - x = x + attend(x, x, p["self"], in_read & past)

@@ -69,7 +69,7 @@ def on_training(function: Callable, args: tuple) -> dict:
 
 
 def _written(model: nn.Module, *given: Tensor) -> Tensor:
-    """The last place of the output for each beginning of the last input."""
+    """The last position of the output for each beginning of the last input."""
     *others, row = given
     return torch.stack([model(*others, row[:, :n])[:, -1] for n in range(1, row.shape[1] + 1)], dim=1)
 

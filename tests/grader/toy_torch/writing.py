@@ -48,7 +48,7 @@ QUESTION = Question(
         holds("quietly", 1, generates_quietly(drawn)),
         holds("calls", 1, one_call_for_each_token),
     ),
-    hints=("The logits of the last place say which token comes next.", "`model.window` is the most it looks at."),
+    hints=("The logits of the last position say which token comes next.", "`model.window` is the most it looks at."),
     section="generation",
     seconds=SECONDS,
     inputs=Inputs(no_sizes="ids have no width", no_softmax="the model makes its own logits"),
