@@ -3,7 +3,7 @@
 from itertools import combinations
 
 import numpy as np
-from clearcheck.author.cases import SIZES, close, draw_sizes, scaled, shape_slip, varied
+from clearcheck.author.cases import SIZES, close, draw_sizes, scaled, shape_slip, shapes_slip, varied
 
 
 def test_no_size_divides_another():
@@ -49,3 +49,13 @@ def test_a_shape_that_is_wrong_is_told_with_what_came():
         "The result should be an array of shape (2, 3); yours is an array of shape (3,)."
     )
     assert shape_slip(None, (2,), "A_1") == "A_1 should be an array of shape (2,); yours is a NoneType."
+
+
+def test_of_a_tuple_only_the_parts_that_count_are_looked_at():
+    """Would catch a right part that earns nothing because another one is missing, and a wrong one that is not seen."""
+    shapes = (2, 3), (3,)
+    assert shapes_slip((np.ones((2, 3)), np.ones(3)), shapes) is None
+    assert shapes_slip((None, np.ones(3)), shapes).startswith("At position 0 of your result None came")
+    assert shapes_slip((None, np.ones(3)), shapes, parts=(1,)) is None
+    assert shapes_slip((None, np.ones(4)), shapes, parts=(1,)).startswith("The array at position 1")
+    assert shapes_slip((np.ones(3),), shapes, parts=(1,)) == "The result should be a tuple of 2 arrays."

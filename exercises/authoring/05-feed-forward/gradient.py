@@ -50,12 +50,12 @@ def second_map(ask, rng):
     """The two gradients that need no slope of the bend."""
     arguments = drawn(rng, *draw_sizes(rng, 4))
     found = ask(*arguments)
-    if slip := shapes_slip(found, shapes_of(*arguments)):
+    if slip := shapes_slip(found, shapes_of(*arguments), parts=(3, 4)):
         return slip
     expected = [each.numpy() for each in reference(*map(torch.from_numpy, arguments))]
     for place, name in ((3, "W_2"), (4, "b_2")):
         if not close(found[place], expected[place], 1e-3):
-            return f"Your gradient by {name} is not right; the others are not looked at here."
+            return f"Your gradient for {name} is not right; the others are not looked at here."
     return None
 
 
@@ -90,9 +90,9 @@ def tokens_add_up(ask, rng):
             if not close(whole[place], one[place] + other[place], 1e-3):
                 return f"All tokens share one {of}, so gradients from two parts of the {name} add up; yours do not."
             if close(whole[place], 0 * whole[place]):
-                return f"Your gradient by {of} is 0 everywhere."
+                return f"Your gradient for {of} is 0 everywhere."
         if not close(whole[0], np.concatenate([one[0], other[0]], axis), 1e-3):
-            return f"The gradient by a token depends on that token alone, but yours changes with other {name}."
+            return f"The gradient for a token depends on that token alone, but yours changes with other {name}."
     return None
 
 
@@ -198,10 +198,10 @@ wrong.edits("""
 ## on_or_off [hidden-units-are-questions]: Your gradient by W_2 knows which units were on, but not how much they gave.
 - dW_1, dW_2 = torch.einsum("bnf,bnd->fd", g, x), torch.einsum("bnd,bnf->df", dy, h)
 + dW_1, dW_2 = torch.einsum("bnf,bnd->fd", g, x), torch.einsum("bnd,bnf->df", dy, (z > 0) * 1.0)
-## matrices_transposed: Your gradients by the matrices lie on their sides: a gradient has the shape of its parameter.
+## matrices_transposed: Your gradients for the matrices lie on their sides: a gradient has the shape of its parameter.
 - dW_1, dW_2 = torch.einsum("bnf,bnd->fd", g, x), torch.einsum("bnd,bnf->df", dy, h)
 + dW_1, dW_2 = torch.einsum("bnf,bnd->df", g, x), torch.einsum("bnd,bnf->fd", dy, h)
-## first_row_alone: Your gradients by the matrices come from the first row of the batch alone.
+## first_row_alone: Your gradients for the matrices come from the first row of the batch alone.
 - dW_1, dW_2 = torch.einsum("bnf,bnd->fd", g, x), torch.einsum("bnd,bnf->df", dy, h)
 + dW_1, dW_2 = g[0].T @ x[0], dy[0].T @ h[0]
 ## mean_for_sum: Your gradient by b_1 is a mean over the tokens, but each of them adds to the loss.
@@ -210,7 +210,7 @@ wrong.edits("""
 ## means_over_the_batch: Your gradients by parameters are means over the rows of the batch; add the rows up instead.
 - return g @ W_1, dW_1, g.sum((0, 1)), dW_2, dy.sum((0, 1))
 + return g @ W_1, dW_1 / len(x), g.sum((0, 1)) / len(x), dW_2 / len(x), dy.sum((0, 1)) / len(x)
-## biases_for_each_row: Your gradients by the biases have a row for each sequence, but all of them share one bias.
+## biases_for_each_row: Your gradients for the biases have a row for each sequence, but all of them share one bias.
 - return g @ W_1, dW_1, g.sum((0, 1)), dW_2, dy.sum((0, 1))
 + return g @ W_1, dW_1, g.sum(1), dW_2, dy.sum(1)
 ## sum_over_the_units: Your gradient by b_1 sums over the hidden units; it is the tokens that share a bias.
@@ -222,14 +222,14 @@ wrong.edits("""
 ## another_order: Your five gradients are not in the order that the task asks for.
 - return g @ W_1, dW_1, g.sum((0, 1)), dW_2, dy.sum((0, 1))
 + return g @ W_1, dW_2, dy.sum((0, 1)), dW_1, g.sum((0, 1))
-## gradient_with_a_residual: Your gradient by x includes the path around the layer as well, but this layer has no
+## gradient_with_a_residual: Your gradient for x includes the path around the layer as well, but this layer has no
 residual connection.
 - return g @ W_1, dW_1, g.sum((0, 1)), dW_2, dy.sum((0, 1))
 + return g @ W_1 + dy, dW_1, g.sum((0, 1)), dW_2, dy.sum((0, 1))
 ## loss_forgotten: You put 1 in place of dy, as if every output counted the same.
   def as_often_written(x, W_1, b_1, W_2, dy):
 +     dy = torch.ones_like(dy)
-## no_input_gradient: You return the gradients of the parameters alone; the layers below need the one by x.
+## no_input_gradient: You return the gradients of the parameters alone; the layers below need the one for x.
 - return g @ W_1, dW_1, g.sum((0, 1)), dW_2, dy.sum((0, 1))
 + return dW_1, g.sum((0, 1)), dW_2, dy.sum((0, 1))
 ## slope_missing_at_W_1: Your gradient by W_1 goes past the bend: it lacks the slope of the ReLU.

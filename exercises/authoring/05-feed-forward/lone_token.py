@@ -34,7 +34,7 @@ def matrix_alone(ask, rng):
     D = draw_sizes(rng, 1)[0]
     stack = draw_stack(rng, D, [2, 3, 2])
     found = ask(stack)
-    if slip := shapes_slip(found, ((D, D), (D,))):
+    if slip := shapes_slip(found, ((D, D), (D,)), parts=(0,)):
         return slip
     if not close(found[0], lone_token_map(stack)[0], 1e-8):
         return "Your W is not the matrix of this stack; c is not looked at here."

@@ -29,16 +29,16 @@ def gradients_of_equal_sizes(rng):
 
 
 def scale_and_shift(ask, rng):
-    """The two gradients of the parameters, so that they earn their points whatever the one by X is."""
+    """The two gradients of the parameters, so that they earn their points whatever the one for X is."""
     D, N = draw_sizes(rng, 2)
     arguments = with_gradient(rng, D, N, 0.1)
     found = ask(*arguments)
-    if slip := shapes_slip(found, ((D, N), (D,), (D,))):
+    if slip := shapes_slip(found, ((D, N), (D,), (D,)), parts=(1, 2)):
         return slip
     expected = layers.layer_norm_backward(*arguments)
     for place, name in ((1, "gamma"), (2, "beta")):
         if not close(found[place], expected[place], 1e-8):
-            return f"Your gradient by {name} is not right; the others are not looked at here."
+            return f"Your gradient for {name} is not right; the others are not looked at here."
     return None
 
 
@@ -74,7 +74,7 @@ def nothing_along_the_mean(ask, rng):
         )
     halves = [ask(X[:, part].copy(), gamma, dY[:, part].copy(), eps) for part in (slice(0, 2), slice(2, N))]
     if not close(whole[0], np.concatenate([halves[0][0], halves[1][0]], axis=1), 1e-8):
-        return "The gradient by a token depends on that token alone, but yours changes with its company."
+        return "The gradient for a token depends on that token alone, but yours changes with its company."
     if not close(whole[1], halves[0][1] + halves[1][1], 1e-8):
         return "All tokens share one gamma, so its gradients from two parts of the sequence add up; yours do not."
     if any(close(array, 0 * array) for array in whole):
@@ -97,9 +97,9 @@ QUESTION = Question(
     ),
     hints=(
         "Work on one token. Name what stands before scale and shift x̂, and the gradient that arrives there; γ "
-        "has a part in it. The gradients by γ and β need no more than this: which axis do they sum over?",
+        "has a part in it. The gradients for γ and β need no more than this: which axis do they sum over?",
         "A small change of x changes x̂ in three ways: directly, through the mean, and through the standard "
-        "deviation. The last is σ = √(var + ε), and its slope by x_d is x̂_d / D.",
+        "deviation. The last is σ = √(var + ε), and its slope in x_d is x̂_d / D.",
         "Each of the last two ways takes something out of the arriving gradient: its mean, and its mean "
         "product with x̂, along x̂. All three share one factor; it belongs to the token.",
     ),
@@ -178,10 +178,10 @@ norm that sees the future.
 ## statistics_held_fixed: You treat mean and variance as constants, but a feature moves both of them.
 - dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
 + dX = inverse * g
-## mean_held_fixed: The path through the mean is missing from your gradient by X.
+## mean_held_fixed: The path through the mean is missing from your gradient for X.
 - dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
 + dX = inverse * (g - X_hat * (g * X_hat).mean(axis=0))
-## spread_held_fixed: The path through the standard deviation is missing from your gradient by X.
+## spread_held_fixed: The path through the standard deviation is missing from your gradient for X.
 - dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
 + dX = inverse * (g - g.mean(axis=0))
 ## sums_for_means: Your two corrections are sums over the features where they should be means.
@@ -190,7 +190,7 @@ norm that sees the future.
 ## wrong_sign: The path through the standard deviation has the wrong sign: a larger spread makes every output smaller.
 - dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
 + dX = inverse * (g - g.mean(axis=0) + X_hat * (g * X_hat).mean(axis=0))
-## gamma_missing: γ is missing from your gradient by X.
+## gamma_missing: γ is missing from your gradient for X.
 - g = gamma[:, None] * dY
 + g = dY
 ## gamma_last: You multiply by γ at the end; it has to enter before the means are taken.
@@ -198,17 +198,17 @@ norm that sees the future.
 - dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
 + g = dY
 + dX = gamma[:, None] * inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
-## gamma_twice: γ enters your gradient by X twice.
+## gamma_twice: γ enters your gradient for X twice.
 - dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
 + dX = gamma[:, None] * inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
-## inverse_missing: The factor of one over the standard deviation is missing from your gradient by X.
+## inverse_missing: The factor of one over the standard deviation is missing from your gradient for X.
 - dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
 + dX = g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0)
 ## root_missing_throughout: The root is missing: you divide by the variance, in the standardised features and in your
-gradient by X.
+gradient for X.
 - inverse = 1 / np.sqrt((centred**2).mean(axis=0, keepdims=True) + eps)
 + inverse = 1 / ((centred**2).mean(axis=0, keepdims=True) + eps)
-## inverse_squared: You divide by the variance: one factor too many stands before your gradient by X.
+## inverse_squared: You divide by the variance: one factor too many stands before your gradient for X.
 - dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
 + dX = inverse * inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
 ## centred_for_standard: Your path through the standard deviation takes centred features, not yet divided by it.
@@ -221,25 +221,25 @@ gradient by X.
 tokens.
 - dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
 + dX = inverse * (g - g.mean(axis=1, keepdims=True) - X_hat * (g * X_hat).mean(axis=1, keepdims=True))
-## gamma_from_raw_tokens: The gradient by γ needs the standardised features; yours takes those of X.
+## gamma_from_raw_tokens: The gradient for γ needs the standardised features; yours takes those of X.
 - return dX, (dY * X_hat).sum(axis=1), dY.sum(axis=1)
 + return dX, (dY * X).sum(axis=1), dY.sum(axis=1)
-## gamma_from_centred_tokens: Your gradient by γ takes centred features; divide them by the standard deviation, too.
+## gamma_from_centred_tokens: Your gradient for γ takes centred features; divide them by the standard deviation, too.
 - return dX, (dY * X_hat).sum(axis=1), dY.sum(axis=1)
 + return dX, (dY * centred).sum(axis=1), dY.sum(axis=1)
-## gamma_from_its_own_product: Your gradient by γ has γ in it; γ x̂ has the slope x̂.
+## gamma_from_its_own_product: Your gradient for γ has γ in it; γ x̂ has the slope x̂.
 - return dX, (dY * X_hat).sum(axis=1), dY.sum(axis=1)
 + return dX, (g * X_hat).sum(axis=1), dY.sum(axis=1)
-## parameters_averaged: Your gradients by γ and β are means over the tokens; every token adds its own share.
+## parameters_averaged: Your gradients for γ and β are means over the tokens; every token adds its own share.
 - return dX, (dY * X_hat).sum(axis=1), dY.sum(axis=1)
 + return dX, (dY * X_hat).mean(axis=1), dY.mean(axis=1)
-## parameters_over_features: Your gradients by γ and β sum over the features and have one number a token.
+## parameters_over_features: Your gradients for γ and β sum over the features and have one number a token.
 - return dX, (dY * X_hat).sum(axis=1), dY.sum(axis=1)
 + return dX, (dY * X_hat).sum(axis=0), dY.sum(axis=0)
 ## beta_scaled: Your gradient by β has γ in it; the shift is added after the scale.
 - return dX, (dY * X_hat).sum(axis=1), dY.sum(axis=1)
 + return dX, (dY * X_hat).sum(axis=1), g.sum(axis=1)
-## gamma_and_beta_exchanged: Your gradients by γ and β are swapped.
+## gamma_and_beta_exchanged: Your gradients for γ and β are swapped.
 - return dX, (dY * X_hat).sum(axis=1), dY.sum(axis=1)
 + return dX, dY.sum(axis=1), (dY * X_hat).sum(axis=1)
 ## eps_always_small [one-token-at-a-time]: Your ε is 0.00001 whatever the caller passes.
@@ -280,10 +280,10 @@ product only.
 it.
 - dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
 + dX = inverse * g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0)
-## not_summed: Your gradients by γ and β have one column for each token; sum them over the tokens.
+## not_summed: Your gradients for γ and β have one column for each token; sum them over the tokens.
 - return dX, (dY * X_hat).sum(axis=1), dY.sum(axis=1)
 + return dX, dY * X_hat, dY
-## upright_parameters: Your gradients by γ and β stand upright as columns; both should have the shape (D,).
+## upright_parameters: Your gradients for γ and β stand upright as columns; both should have the shape (D,).
 - return dX, (dY * X_hat).sum(axis=1), dY.sum(axis=1)
 + return dX, (dY * X_hat).sum(axis=1, keepdims=True), dY.sum(axis=1, keepdims=True)
 ## another_default [one-token-at-a-time]: Your default for ε is 0.000001; in the task it is 0.00001.

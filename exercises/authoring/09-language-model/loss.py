@@ -65,7 +65,7 @@ def what_counts(ask, rng):
             more = "should move the loss, and does not" if counts else "should not move the loss, and does"
             return f"An edit of the logits that predict {what} {more}."
         if bool(np.abs(came[1][b, place]).max() > CLOSE) != counts:
-            return f"The gradient by the logits that predict {what} should {'not ' if counts else ''}be 0."
+            return f"The gradient for the logits that predict {what} should {'not ' if counts else ''}be 0."
     other = ids.copy()
     other[b, lengths[b] :] = 0
     if abs(float(ask(logits, other, lengths)[0]) - float(came[0])) > CLOSE:

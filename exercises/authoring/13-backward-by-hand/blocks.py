@@ -112,7 +112,7 @@ QUESTION = Question(
         "exponential divided by a denominator, if you have the logarithm of the latter?",
         "Which of the three gradients has a row for each source, so that a block can finish its part, and "
         "which has a row for each target, so that all blocks add to it?",
-        "The number to subtract is the mean of the gradients by the weights, with the weights as shares. Write "
+        "The number to subtract is the mean of the gradients for the weights, with the weights as shares. Write "
         "it with the values, and pull the error out of the sum: what is left is the output.",
     ),
     section=SECTION,

@@ -59,10 +59,10 @@ def by_the_values(ask, rng):
     """So that it earns its points whatever the others are: values do not pass through the softmax."""
     arguments = drawn(rng)
     found = ask(*arguments)
-    if slip := shapes_slip(found, [each.shape for each in arguments[:3]]):
+    if slip := shapes_slip(found, [each.shape for each in arguments[:3]], parts=(2,)):
         return slip
     if not close(found[2], reference(*arguments)[2]):
-        return "Your gradient by v is not right; the others are not looked at here."
+        return "Your gradient for v is not right; the others are not looked at here."
     return None
 
 
@@ -84,7 +84,7 @@ def errors_of_one_head(ask, rng):
     if slip := shapes_slip(found, (q.shape, k.shape, v.shape)):
         return slip
     if close(found[2], 0 * found[2]):
-        return "Your gradient by v is 0 everywhere."
+        return "Your gradient for v is 0 everywhere."
     for name, array, own in zip("qkv", found, (head, head // 2, head // 2), strict=True):
         others = np.arange(array.shape[1]) != own
         if not close(array[:, others], 0):
@@ -200,10 +200,10 @@ wrong.edits("""
 ## groups_in_turn [several-heads]: Your heads take groups in turn; neighbours share one.
 - keys, values = np.repeat(k, copies, axis=1), np.repeat(v, copies, axis=1)
 + keys, values = np.tile(k, (1, copies, 1, 1)), np.tile(v, (1, copies, 1, 1))
-## values_not_added: You average the gradient by v; sum it, as for k.
+## values_not_added: You average the gradient for v; sum it, as for k.
 - return np.einsum("bhns,bhsk->bhnk", push, keys), by_keys.sum(axis=2), by_values.sum(axis=2)
 + return np.einsum("bhns,bhsk->bhnk", push, keys), by_keys.sum(axis=2), by_values.mean(axis=2)
-## queries_added_too: You add up a group's gradients by q, too; each head has its own.
+## queries_added_too: You add up a group's gradients for q, too; each head has its own.
 - return np.einsum("bhns,bhsk->bhnk", push, keys), by_keys.sum(axis=2), by_values.sum(axis=2)
 + dq = np.einsum("bhns,bhsk->bhnk", push, keys).reshape(B, G, copies, N, K).sum(axis=2)
 + return np.repeat(dq, copies, axis=1), by_keys.sum(axis=2), by_values.sum(axis=2)
@@ -226,7 +226,7 @@ wrong.edits("""
 together; use that of one head.
 - push = weights * (pulled - (weights * pulled).sum(axis=-1, keepdims=True)) / K**0.5
 + push = weights * (pulled - (weights * pulled).sum(axis=-1, keepdims=True)) / (H * K) ** 0.5
-## transpose_forgotten [step-3-from-scores-to-queries-and-keys]: In your gradient by the keys the scores' targets and
+## transpose_forgotten [step-3-from-scores-to-queries-and-keys]: In your gradient for the keys the scores' targets and
 sources are swapped.
 - by_keys = np.einsum("bhns,bhnk->bhsk", push, q).reshape(B, G, copies, N, K)
 + by_keys = np.einsum("bhns,bhsk->bhnk", push, q).reshape(B, G, copies, N, K)

@@ -43,13 +43,13 @@ def tiny_and_huge(rng):
 
 
 def by_the_gain(ask, rng):
-    """So that it earns its points whatever the gradient by x is."""
+    """So that it earns its points whatever the gradient for x is."""
     arguments = drawn(rng, 0.1, draw_sizes(rng, 3))
     found = ask(*arguments)
-    if slip := shapes_slip(found, (arguments[0].shape, arguments[1].shape)):
+    if slip := shapes_slip(found, (arguments[0].shape, arguments[1].shape), parts=(1,)):
         return slip
     if not close(found[1], reference(*arguments)[1]):
-        return "Your gradient by the gain is not right; the one by x is not looked at here."
+        return "Your gradient for the gain is not right; the one for x is not looked at here."
     return None
 
 
@@ -69,12 +69,12 @@ def nothing_along_the_token(ask, rng):
     if not close((whole[0] * x).sum(axis=-1), np.zeros(x.shape[:2]), 1e-7):
         return "A longer token gives the same output, so its gradient must have nothing along the token; yours has."
     if close(whole[0], 0 * whole[0]):
-        return "Your gradient by x is 0 everywhere."
+        return "Your gradient for x is 0 everywhere."
     if close(whole[0].sum(axis=-1), np.zeros(x.shape[:2]), 1e-7):
         return "RMSNorm notices when all features are shifted alike, but your gradient sums to 0 over the features."
     halves = [ask(part, gain, d_part, eps) for part, d_part in zip(np.split(x, [1]), np.split(e, [1]), strict=True)]
     if not close(whole[0], np.concatenate([half[0] for half in halves])):
-        return "The gradient by a token depends on that token alone, but yours changes with its company."
+        return "The gradient for a token depends on that token alone, but yours changes with its company."
     return None
 
 
@@ -150,7 +150,7 @@ wrong.edits("""
 ## over_the_tokens: Your mean runs over the tokens; each token has one of its own, over its features.
 - shared = (g * x_hat).mean(axis=-1, keepdims=True)
 + shared = (g * x_hat).mean(axis=1, keepdims=True)
-## gain_forgotten: Your gradient by x lacks the gain.
+## gain_forgotten: Your gradient for x lacks the gain.
 - g = gain * e
 + g = e
 ## gain_too_late: Your gain comes after the mean; apply it to the error first.
@@ -177,7 +177,7 @@ wrong.edits("""
 ## along_x: What you take out lies along x itself; use x̂ both times.
 - return inverse * (g - shared * x_hat), (e * x_hat).sum(axis=(0, 1))
 + return inverse * (g - shared * x), (e * x_hat).sum(axis=(0, 1))
-## gain_per_sequence: You do not sum the gradient by the gain over the batch.
+## gain_per_sequence: You do not sum the gradient for the gain over the batch.
 - return inverse * (g - shared * x_hat), (e * x_hat).sum(axis=(0, 1))
 + return inverse * (g - shared * x_hat), (e * x_hat).sum(axis=1)
 ## gain_gets_x: You make the gain's gradient with x; it multiplies x̂, so use x̂.
@@ -189,7 +189,7 @@ wrong.edits("""
 ## sign_of_the_second: The second term is added; it has to be subtracted.
 - return inverse * (g - shared * x_hat), (e * x_hat).sum(axis=(0, 1))
 + return inverse * (g + shared * x_hat), (e * x_hat).sum(axis=(0, 1))
-## shared_without_gain: Your second term lacks the gain: the mean is one of x̂ times the gradient by x̂.
+## shared_without_gain: Your second term lacks the gain: the mean is one of x̂ times the gradient for x̂.
 - shared = (g * x_hat).mean(axis=-1, keepdims=True)
 + shared = (e * x_hat).mean(axis=-1, keepdims=True)
 """)

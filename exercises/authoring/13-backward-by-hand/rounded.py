@@ -78,7 +78,7 @@ QUESTION = Question(
     hints=(
         "Two steps: the matrix is rounded, and then it multiplies. Only the first needs a backward pass of your own.",
         "In `Rounded.forward` save what `backward` needs: which weights lie within the limit. `backward` gets the "
-        "gradient by the rounded matrix and hands it on where they do.",
+        "gradient for the rounded matrix and hands it on where they do.",
         "`backward` returns one entry for each argument of `forward`; step and limit are no tensors and get None. In "
         "the layer `Rounded.apply(self.weight, self.step, self.limit)` takes the place of the weight.",
     ),
@@ -220,13 +220,13 @@ wrong.edits("""
 - ctx.save_for_backward(weight.abs() <= limit)
 + ctx.save_for_backward((torch.round(weight.clamp(-limit, limit) / step) * step).abs() < limit)
 # WholeLayerInAFunction
-## fine_weights_backwards: You make the gradient by x with the weights as they are; use the rounded ones of the product.
+## fine_weights_backwards: You make the gradient for x with the weights as they are; use the rounded ones.
 - ctx.save_for_backward(x, inside, grid)
 + ctx.save_for_backward(x, inside, weight)
-## first_sequence_alone: Your gradient by the weights is that of the first sequence alone; sum over the batch.
+## first_sequence_alone: Your gradient for the weights is that of the first sequence alone; sum over the batch.
 - by_weight = torch.einsum("bno,bni->oi", e, x).masked_fill(~inside, 0)
 + by_weight = torch.einsum("no,ni->oi", e[0], x[0]).masked_fill(~inside, 0)
-## averaged_over_the_batch: You average the gradient by the weights over the batch; what is used several times gets the
+## averaged_over_the_batch: You average the gradient for the weights over the batch; what is used several times gets the
 sum.
 - by_weight = torch.einsum("bno,bni->oi", e, x).masked_fill(~inside, 0)
 + by_weight = torch.einsum("bno,bni->oi", e, x).masked_fill(~inside, 0) / len(x)

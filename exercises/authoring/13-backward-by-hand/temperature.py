@@ -63,11 +63,11 @@ def by_the_temperature(ask, rng):
     for hiding in ("none", "some"):
         arguments = drawn(rng, hiding=hiding)
         found = ask(*arguments)
-        if slip := shapes_slip(found, shapes_of(*arguments)):
+        if slip := shapes_slip(found, shapes_of(*arguments), parts=(3,)):
             return slip
         if not close(found[3], reference(*arguments)[3]):
             masked_or_not = "without hidden sources" if hiding == "none" else "with hidden sources"
-            return f"Your gradient by tau is not right, {masked_or_not}; the others are not looked at here."
+            return f"Your gradient for tau is not right, {masked_or_not}; the others are not looked at here."
     return None
 
 
@@ -82,14 +82,14 @@ def gradient_check(ask, rng):
 
 
 def longer_queries(ask, rng):
-    """The scores depend on q / tau alone, so the gradient by tau follows from the one by q."""
+    """The scores depend on q / tau alone, so the gradient for tau follows from the one for q."""
     arguments = drawn(rng)
     q, tau = arguments[0], arguments[4]
     found = ask(*arguments)
     if slip := shapes_slip(found, shapes_of(*arguments)):
         return slip
     if close(found[3], 0 * tau):
-        return "Your gradient by tau is 0."
+        return "Your gradient for tau is 0."
     if not close(found[3] * tau, -(found[0] * q).sum(axis=(1, 2))):
         return (
             "Queries that are twice as long do what half the temperature does, so tau times its gradient must be minus "
@@ -114,7 +114,7 @@ QUESTION = Question(
     ),
     hints=(
         "Steps 1 to 3 of the chapter stay. The scores are divided by one number more, so how often does this number "
-        "stand in the gradients by q and k?",
+        "stand in the gradients for q and k?",
         "tau is used by every score of its head, so its gradient is a sum. Write a score as c = b / tau. What is "
         "dc / dtau, in terms of c and tau?",
         "It is −c / tau. So sum G times c over targets and sources. Where a source is hidden G is 0, and c must not be "
@@ -185,7 +185,7 @@ wrong.edits("""
 ## tau_positive: You drop the sign of tau; what is learned may fall below 0, and then the scores turn round.
 - temperature = tau[:, None, None]
 + temperature = abs(tau)[:, None, None]
-## tau_not_on_the_way_back: Your gradients by q and k lack the temperature that divides the scores.
+## tau_not_on_the_way_back: Your gradients for q and k lack the temperature that divides the scores.
 - d_table = push / root / temperature
 + d_table = push / root
 ## tau_multiplied: On the way back you multiply by the temperature; divide by it.
@@ -194,25 +194,25 @@ wrong.edits("""
 ## root_not_on_the_way_back [step-3-from-scores-to-queries-and-keys]: The factor 1/√K is missing on the way back.
 - d_table = push / root / temperature
 + d_table = push / temperature
-## tau_sign: Your gradient by tau has the wrong sign: higher temperatures make scores smaller.
+## tau_sign: Your gradient for tau has the wrong sign: higher temperatures make scores smaller.
 - by_tau = -(push * table).sum(axis=(1, 2)) / tau
 + by_tau = (push * table).sum(axis=(1, 2)) / tau
-## tau_not_divided: Your gradient by tau has to be divided by tau once more: the slope of 1 / tau is −1 / tau².
+## tau_not_divided: Your gradient for tau has to be divided by tau once more: the slope of 1 / tau is −1 / tau².
 - by_tau = -(push * table).sum(axis=(1, 2)) / tau
 + by_tau = -(push * table).sum(axis=(1, 2))
 ## tau_divided_twice: You divide your gradient by tau once too often; your scores have been divided by it already.
 - by_tau = -(push * table).sum(axis=(1, 2)) / tau
 + by_tau = -(push * table).sum(axis=(1, 2)) / tau**2
-## tau_averaged: You average the gradient by tau over targets and sources; sum it instead.
+## tau_averaged: You average the gradient for tau over targets and sources; sum it instead.
 - by_tau = -(push * table).sum(axis=(1, 2)) / tau
 + by_tau = -(push * table).mean(axis=(1, 2)) / tau
 ## tau_shared: Every head has a temperature of its own; you add up over the heads.
 - by_tau = -(push * table).sum(axis=(1, 2)) / tau
 + by_tau = -(push * table).sum() / tau
-## tau_from_the_weights: In your gradient by tau the second term of the softmax's derivative is missing.
+## tau_from_the_weights: In your gradient for tau the second term of the softmax's derivative is missing.
 - by_tau = -(push * table).sum(axis=(1, 2)) / tau
 + by_tau = -(weights * pulled * table).sum(axis=(1, 2)) / tau
-## tau_without_root [step-3-from-scores-to-queries-and-keys]: In your gradient by tau the scores are not divided by √K.
+## tau_without_root [step-3-from-scores-to-queries-and-keys]: In your gradient for tau the scores are not divided by √K.
 - by_tau = -(push * table).sum(axis=(1, 2)) / tau
 + by_tau = -(push * table * root).sum(axis=(1, 2)) / tau
 ## hidden_times_infinity: In your sum for tau a hidden score of −∞ meets a weight of 0, and the product is NaN.

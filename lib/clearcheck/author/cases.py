@@ -69,11 +69,13 @@ def shape_slip(value, shape: tuple[int, ...], what: str = "The result") -> str |
     return f"{what} should be an array of shape {shape}; yours is {came}."
 
 
-def shapes_slip(came, shapes: Sequence[tuple[int, ...]]) -> str | None:
-    """A sentence when the result is no tuple of arrays of these shapes, else None."""
+def shapes_slip(came, shapes: Sequence[tuple[int, ...]], parts: Sequence[int] | None = None) -> str | None:
+    """A sentence when the result is no tuple of arrays of these shapes, else None; of all, or of `parts` alone."""
     if not isinstance(came, tuple | list) or len(came) != len(shapes):
         return f"The result should be a tuple of {len(shapes)} arrays."
     for place, (array, shape) in enumerate(zip(came, shapes, strict=True)):
+        if parts is not None and place not in parts:
+            continue
         if not isinstance(array, np.ndarray):
             return f"At position {place} of your result {describe(array)} came; an array of shape {shape} is expected."
         if array.shape != shape:
