@@ -1,0 +1,57 @@
+"""The small model of letters that chapters 3 to 7 add their parts to."""
+
+import pytest
+import torch
+from clearbook import ladder
+from clearbook.ladder import Letters, letters_loss, rows
+from torch import nn
+
+
+@pytest.fixture
+def briefly(monkeypatch):
+    monkeypatch.setattr(ladder, "STEPS", 40)
+
+
+class Plus(nn.Module):
+    def __init__(self, number):
+        super().__init__()
+        self.number = number
+
+    def forward(self, x):
+        return x + self.number
+
+
+def test_the_text_is_the_novel_and_its_end_is_not_trained_on():
+    """Catches letters that are lost, and a row that is in both parts."""
+    seen, unseen = rows()
+    text = "".join(ladder.LETTERS[i] for i in seen[:200])
+    assert "elliot" in text and "  " not in text
+    assert unseen.shape[1] == ladder.LENGTH + 1 and 0.09 < unseen.numel() / len(seen) < 0.13
+    assert (unseen[1:, 0] == unseen[:-1, -1]).all()  # the last letter of a row is only asked for, then read
+
+
+def test_each_part_is_added_to_the_stream_or_replaces_it():
+    """Catches a residual connection that is lost, or one too many, and positions that are not added."""
+    ids = torch.tensor([[0, 1, 2]])
+    plain = Letters([], None, added=True)
+    for added, expected in ((True, 8.0), (False, 4.0)):  # 1, then 1 + 2 and 3 + 5; or 2, then 4
+        model = Letters([Plus(1.0), Plus(2.0)], None, added)
+        model.letters.weight.data.fill_(1.0)
+        model.head = nn.Identity()
+        assert model(ids).unique().tolist() == [expected]
+    table = nn.Embedding(16, 32)
+    placed = Letters([], table, added=True)
+    placed.load_state_dict(plain.state_dict(), strict=False)
+    assert torch.allclose(placed(ids), plain.head(plain.letters(ids) + table.weight[:3]))
+
+
+def test_training_learns_repeats_and_leaves_the_callers_seed(briefly):
+    """Catches a loss that is not the text's, other numbers in each call, and later draws that depend on it."""
+    torch.manual_seed(5)
+    expected = torch.rand(3)
+    torch.manual_seed(5)
+    first = letters_loss(list)
+    assert torch.equal(torch.rand(3), expected)
+    assert 2.2 < first < 2.7  # ln 27 is 3.30
+    assert letters_loss(list) == first
+    assert letters_loss(lambda: [nn.Linear(32, 32)], lambda: nn.Embedding(16, 32)) != first
