@@ -20,6 +20,7 @@ from lengths import TIME, chapters
 
 AFTERNOON = (2, 3, 4)  # attention, self-attention, several heads
 ROADMAP = tuple(range(1, 9))
+WRITER = (*ROADMAP, 9)  # and a language model
 
 
 def substitutions(root: Path = ROOT) -> dict[str, str]:
@@ -36,6 +37,7 @@ def substitutions(root: Path = ROOT) -> dict[str, str]:
         "questions": str(sum(len(exercise.questions) for exercise in exercises)),
         "hours_afternoon": hours(minutes[n][0] for n in AFTERNOON),
         "hours_roadmap": hours(sum(minutes[n]) for n in ROADMAP),
+        "hours_writer": hours(sum(minutes[n]) for n in WRITER),
         "hours_all": hours(map(sum, minutes.values())),
         "austen_minutes": str(round(last_row(root / "models" / "austen" / "log.csv")["processor_seconds"] / 120)),
         "austen_sample": first_sample(root / "models" / "austen" / "samples.txt"),
