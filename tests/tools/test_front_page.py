@@ -37,7 +37,8 @@ def test_hours_are_those_of_the_chapters(tmp_path):
     minutes = front_page.chapter_minutes()
     assert len(minutes) == len(list((ROOT / "chapters").glob("[0-9][0-9]-*.ipynb")))
     told = front_page.substitutions()
-    assert int(told["hours_afternoon"]) < int(told["hours_roadmap"]) < int(told["hours_writer"]) < int(told["hours_all"])
+    routes = [int(told[f"hours_{route}"]) for route in ("afternoon", "roadmap", "writer", "all")]
+    assert routes == sorted(set(routes))
     assert sum(map(sum, minutes.values())) <= 60 * int(told["hours_all"]) < sum(map(sum, minutes.values())) + 60
     (tmp_path / "chapters").mkdir()
     (tmp_path / "chapters" / "01-a.ipynb").write_text('{"cells": [{"source": ["# A\\n"]}]}')
