@@ -1,4 +1,4 @@
-"""A class that a page says is yours from a chapter before is the one that you typed there."""
+"""A class that a page says is yours from a chapter before is the one that you typed there, and so are functions."""
 
 import ast
 import re
@@ -10,6 +10,7 @@ import pytest
 CHAPTERS = Path(__file__).parents[2] / "chapters"
 PAGES = sorted([*CHAPTERS.glob("[0-9]*.ipynb"), *(CHAPTERS / "closer").glob("*.ipynb")])
 SAID = re.compile(r"^# yours from chapter (\d+)\b.*\n(class .*)\Z", re.DOTALL | re.MULTILINE)
+COPIED = re.compile(r"\A# from chapter (\d+)$", re.MULTILINE)
 
 
 def code_of(page: Path) -> list[str]:
@@ -22,6 +23,23 @@ def brought_along() -> list:
     return [(page.stem, int(said[1]), ast.parse(said[2]).body[0]) for page, said in found if said]
 
 
+def functions(source: str) -> dict[str, str]:
+    return {node.name: ast.unparse(node) for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)}
+
+
+def copied_functions() -> list:
+    """Page, chapter that it names, name of the function, and its code."""
+    found = [(page, COPIED.search(source), source) for page in PAGES for source in code_of(page)]
+    return [(p.stem, int(said[1]), *item) for p, said, source in found if said for item in functions(source).items()]
+
+
+@pytest.mark.parametrize(("page", "chapter", "name", "own"), copied_functions(), ids=lambda value: str(value)[:30])
+def test_it_is_the_function_of_that_chapter(page, chapter, name, own):
+    """Catches a copy that was left behind when the chapter changed."""
+    (origin,) = CHAPTERS.glob(f"{chapter:02}-*.ipynb")
+    assert own in [functions(source).get(name) for source in code_of(origin)]
+
+
 @pytest.mark.parametrize(("page", "chapter", "own"), brought_along(), ids=lambda value: getattr(value, "name", value))
 def test_it_is_the_class_of_that_chapter(page, chapter, own):
     """Catches a copy that was left behind when the chapter changed, or that was never the reader's."""
@@ -32,3 +50,4 @@ def test_it_is_the_class_of_that_chapter(page, chapter, own):
 
 def test_there_are_some():
     assert len(brought_along()) >= 6
+    assert len(copied_functions()) >= 16
