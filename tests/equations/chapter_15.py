@@ -98,7 +98,7 @@ def shard_gradients(rng):
     return printed, gradient(model, rows)
 
 
-@equation("eq-split-mlp", "56276eaeef")
+@equation("eq-split-mlp", "9ff170b62a")
 def split_mlp(rng):
     d, n, units, R = 4, 3, [range(0, 2), range(2, 7)], 2
     W_1, b_1, W_2, b_2 = (
@@ -126,7 +126,7 @@ def split_mlp(rng):
     return printed, mlp(X, W_1, b_1, W_2, b_2)
 
 
-@equation("eq-split-heads-workers", "b54f265359")
+@equation("eq-split-heads-workers", "e27f8c9d2b")
 def split_heads_workers(rng):
     d, k, n, heads, R = 6, 2, 4, [range(0, 2), range(2, 3)], 2
     U_q, U_k, U_v = rng.normal(size=(3, 3, k, d))

@@ -55,9 +55,9 @@ def adam_slip(found, P, sizes):
         return f"The new states should be a list of {len(sizes)} pairs."
     for worker, (pair, size) in enumerate(zip(states, sizes, strict=True)):
         if not isinstance(pair, list | tuple) or len(pair) != 2:
-            return f"The state of worker {worker} should be a pair (m, v)."
+            return f"The state of GPU {worker} should be a pair (m, v)."
         if any(not isinstance(part, np.ndarray) or part.shape != (size,) for part in pair):
-            return f"Worker {worker} owns {size} weights, so its m and v should have the shape {(size,)}."
+            return f"GPU {worker} owns {size} weights, so its m and v should have the shape {(size,)}."
     return None
 
 
@@ -93,14 +93,14 @@ def only_its_own(ask, rng):
         return slip
     keep = np.r_[0:3, 5:9]
     if not close(again[0][keep], found[0][keep]):
-        return "Worker 1 gets other gradients and moments, and weights of other workers change in yours."
+        return "GPU 1 gets other gradients and moments, and weights of other GPUs change in yours."
     if close(again[0][3:5], found[0][3:5]):
-        return "Worker 1 gets other gradients and moments, but its weights stay in yours."
+        return "GPU 1 gets other gradients and moments, but its weights stay in yours."
     swapped = ask(weights, gradients[::-1].copy(), states, *rest)
     if slip := adam_slip(swapped, 9, sizes):
         return slip
     if not close(swapped[0], found[0], 1e-8):
-        return "It must not matter which worker brings which gradient: all of them are averaged."
+        return "It must not matter which GPU brings which gradient: all of them are averaged."
     return None
 
 
@@ -117,9 +117,9 @@ QUESTION = Question(
         holds("only its own", 3, only_its_own),
     ),
     hints=(
-        "Cut the weights, and the columns of `gradients`, as the states are cut. What does worker r need from "
+        "Cut the weights, and the columns of `gradients`, as the states are cut. What does GPU r need from "
         "the gradients of the others?",
-        "Do everything for one piece in a loop over the workers: average, m, v, the two corrections, the step. "
+        "Do everything for one piece in a loop over the GPUs: average, m, v, the two corrections, the step. "
         "Which of them know t?",
         "The states keep m and v *before* the correction; m̂ and v̂ are used for the step alone. ε is added to the root.",
     ),
@@ -200,18 +200,18 @@ wrong.edits("""
 ## counted_from_zero: You take one from t; the first step has t = 1, so yours divides by 0 there.
 - m_hat, v_hat = m / (1 - betas[0] ** t), v / (1 - betas[1] ** t)
 + m_hat, v_hat = m / (1 - betas[0] ** (t - 1)), v / (1 - betas[1] ** (t - 1))
-## gradients_summed: You sum the workers' gradients; the shares are equal, and their mean is asked for.
+## gradients_summed: You sum the GPUs' gradients; the shares are equal, and their mean is asked for.
 - g = rows.mean(axis=0)
 + g = rows.sum(axis=0)
-## its_own_gradient: Each worker uses its own gradient; the others' gradients for its piece are lost.
+## its_own_gradient: Each GPU uses its own gradient; the others' gradients for its piece are lost.
 - for own, rows, (m, v) in cuts:
 -     g = rows.mean(axis=0)
 + for r, (own, rows, (m, v)) in enumerate(cuts):
 +     g = rows[r]
-## the_first_gradient: You use only the first worker's gradient.
+## the_first_gradient: You use only the first GPU's gradient.
 - g = rows.mean(axis=0)
 + g = rows[0]
-## squares_averaged: You average the squares of the workers' gradients; it is the square of the average that v needs.
+## squares_averaged: You average the squares of the GPUs' gradients; it is the square of the average that v needs.
 - v = betas[1] * v + (1 - betas[1]) * g**2
 + v = betas[1] * v + (1 - betas[1]) * (rows**2).mean(axis=0)
 ## no_correction: The two corrections are missing, so that the first steps come out too small or too large.
@@ -275,22 +275,22 @@ wrong.edits("""
 ## up_the_gradient: You add the step; subtract it.
 - pieces.append(own - rate * m_hat / (np.sqrt(v_hat) + eps))
 + pieces.append(own + rate * m_hat / (np.sqrt(v_hat) + eps))
-## one_worker_updates: Only the first worker updates its weights.
+## one_worker_updates: Only the first GPU updates its weights.
 - for own, rows, (m, v) in cuts:
 + for r, (own, rows, (m, v)) in enumerate(cuts):
 - pieces.append(own - rate * m_hat / (np.sqrt(v_hat) + eps))
 + pieces.append(own - rate * m_hat / (np.sqrt(v_hat) + eps) if r == 0 else own)
-## each_its_own_rate: You divide the rate by the number of workers; the average has done that.
+## each_its_own_rate: You divide the rate by the number of GPUs; the average has done that.
 - pieces.append(own - rate * m_hat / (np.sqrt(v_hat) + eps))
 + pieces.append(own - rate / R * m_hat / (np.sqrt(v_hat) + eps))
 ## pieces_turned_round: You put the pieces together in the wrong order.
 - return np.concatenate(pieces), kept
 + return np.concatenate(pieces[::-1]), kept
-## whole_moments_everywhere: Every worker keeps the moments of all weights; it should keep those of its own piece.
+## whole_moments_everywhere: Every GPU keeps the moments of all weights; it should keep those of its own piece.
 - return np.concatenate(pieces), kept
 + whole = tuple(np.concatenate(parts) for parts in zip(*kept, strict=True))
 + return np.concatenate(pieces), [whole] * R
-## states_joined: You return one pair for all; the states stay in pieces, a pair for each worker.
+## states_joined: You return one pair for all; the states stay in pieces, a pair for each GPU.
 - return np.concatenate(pieces), kept
 + return np.concatenate(pieces), [tuple(np.concatenate(parts) for parts in zip(*kept, strict=True))]
 ## pieces_not_joined: Your weights are still in pieces; everyone needs the whole vector again.
@@ -312,10 +312,10 @@ wrong.edits("""
 - pieces.append(own - rate * m_hat / (np.sqrt(v_hat) + eps))
 + m_hat = m / (1 - betas[0] ** t)
 + pieces.append(own - rate * np.sqrt(1 - betas[1] ** t) * m_hat / (np.sqrt(v) + eps))
-## gradients_cut_by_workers: You cut `gradients` by its rows, the workers; a piece needs some columns of all of them.
+## gradients_cut_by_workers: You cut `gradients` by its rows, the GPUs; a piece needs some columns of all of them.
 - cuts = zip(np.array_split(weights, R), np.array_split(gradients, R, axis=1), states, strict=True)
 + cuts = zip(np.array_split(weights, R), np.array_split(gradients, R), states, strict=True)
-## first_entries_for_everyone: All workers take the first entries of the average; each needs those of its own weights.
+## first_entries_for_everyone: All GPUs take the first entries of the average; each needs those of its own weights.
 - cuts = zip(np.array_split(weights, R), np.array_split(gradients, R, axis=1), states, strict=True)
 - for own, rows, (m, v) in cuts:
 -     g = rows.mean(axis=0)

@@ -60,11 +60,11 @@ QUESTION = Question(
         equals("all of it, several splits", 4, several, compare_splits),
     ),
     hints=(
-        "Take one split first, (T, L, R), and write its four numbers on four lines. T · L · R machines share the work.",
-        "Of how many tokens are the sums of one group, and how many blocks does a machine have? Of how many "
+        "Take one split first, (T, L, R), and write its four numbers on four lines. T · L · R GPUs share the work.",
+        "Of how many tokens are the sums of one group, and how many blocks does a GPU have? Of how many "
         "parameters is the gradient that it shares with the other groups?",
-        "A group has tokens / R tokens, so tokens / (R N) pieces; waiting takes (L − 1) / pieces of the time of the "
-        "work. For the best, give splits that do not fit an endless time.",
+        "A group has tokens / R tokens, so m = tokens / (R N) micro-batches; waiting takes (L − 1) / m of the time of "
+        "the work. For the best, give splits that do not fit an endless time.",
     ),
     section="choosing-a-split",
     inputs=Inputs(no_sizes=COUNTED),
@@ -133,8 +133,8 @@ def with_a_ring(splits, P, D, M, N, tokens, rho, inside, between, memory):
 
 wrong.edits("""
 # split_by_split
-## pieces_for_all_boxes: You give a group at least as many pieces as it has boxes; its tokens may be fewer, and then the
-pipeline waits longer than it works.
+## pieces_for_all_boxes: You give a group at least as many micro-batches as it has nodes; its tokens may be fewer, and
+then the pipeline waits longer than it works.
 - pieces = own / N
 + pieces = max(own / N, L)
 ## rows_before_layers: A row is (T, L, R); you read it as (T, R, L).
@@ -146,14 +146,14 @@ pipeline waits longer than it works.
 ## writing_not_training [six-times-the-parameters]: You count two operations as in writing; training has six.
 - work = 6 * P * tokens / (T * L * R) / rho
 + work = 2 * P * tokens / (T * L * R) / rho
-## pieces_of_the_whole: You give a group the pieces of the whole batch; it has only its share of tokens.
+## pieces_of_the_whole: You give a group the micro-batches of the whole batch; it has only its share of tokens.
 - pieces = own / N
 + pieces = tokens / N
 ## bubble_share [by-layers-pipeline-parallelism]: (L − 1) / (m + L − 1) is the share of the whole time, work and waiting
 together; you multiply it by the work alone.
 - bubble = work * (L - 1) / pieces
 + bubble = work * (L - 1) / (pieces + L - 1)
-## bubble_of_all_workers: You take L for L − 1: one worker alone never waits.
+## bubble_of_all_workers: You take L for L − 1: one node alone never waits.
 - bubble = work * (L - 1) / pieces
 + bubble = work * L / pieces
 ## no_bubble: Waiting is left out.
@@ -162,7 +162,7 @@ together; you multiply it by the work alone.
 ## sums_forward_only [by-features-tensor-parallelism]: You count two sums a block; the backward pass has two more.
 - sums = 4 * (M / L)
 + sums = 2 * (M / L)
-## sums_of_all_blocks: A machine has M / L blocks; you count the sums of all M.
+## sums_of_all_blocks: A GPU has M / L blocks; you count the sums of all M.
 - sums = 4 * (M / L)
 + sums = 4 * M
 ## sums_of_all_tokens: The sums of a group have the tokens of the group; you send those of the whole batch.
@@ -176,16 +176,16 @@ together; you multiply it by the work alone.
 + tensor = sums * (T - 1) / T * 2 * D * own / inside
 - data = 2 * (R - 1) / R * gradient / between
 + data = (R - 1) / R * gradient / between
-## sums_between_boxes: You send sums between boxes; workers that share features stand in one box.
+## sums_between_boxes: You send sums between nodes; tensor parallelism stays inside a node.
 - tensor = sums * 2 * (T - 1) / T * 2 * D * own / inside
 + tensor = sums * 2 * (T - 1) / T * 2 * D * own / between
-## whole_gradient: You send the gradient of the whole model; a machine holds only that of P / (T L) parameters.
+## whole_gradient: You send the gradient of the whole model; a GPU holds only that of P / (T L) parameters.
 - gradient = 2 * P / (T * L)
 + gradient = 2 * P
 ## gradient_in_32_bits: You send four bytes a number; gradients have 16 bits.
 - gradient = 2 * P / (T * L)
 + gradient = 4 * P / (T * L)
-## gradient_inside: You send gradients inside a box; they pass between boxes.
+## gradient_inside: You send gradients inside a node; they pass between nodes.
 - data = 2 * (R - 1) / R * gradient / between
 + data = 2 * (R - 1) / R * gradient / inside
 ## as_often_as_workers [by-rows-data-parallelism]: You send whole gradients; a ring sends parts.
@@ -197,7 +197,7 @@ together; you multiply it by the work alone.
 ## weights_alone [what-has-to-be-in-memory]: You check only the weights; the states have 16 bytes a parameter.
 - room = memory >= 16 * P / (T * L)
 + room = memory >= 2 * P / (T * L)
-## whole_model_in_one: A machine holds a part of the model only; you ask for room for all of it.
+## whole_model_in_one: A GPU holds a part of the model only; you ask for room for all of it.
 - room = memory >= 16 * P / (T * L)
 + room = memory >= 16 * P
 ## exactly_full: What fills the memory exactly fits, too.
@@ -245,13 +245,13 @@ together; you multiply it by the work alone.
 ## one_round_of_gradients [by-rows-data-parallelism]: Your gradients go round once; an all-reduce has two rounds.
 - data = 2 * (R - 1) / R * gradient / between
 + data = (R - 1) / R * gradient / between
-## states_cut_by_features: You divide the states by T alone; the L machines of a pipeline share them, too.
+## states_cut_by_features: You divide the states by T alone; the L GPUs of a pipeline share them, too.
 - room = memory >= 16 * P / (T * L)
 + room = memory >= 16 * P / T
 ## counted_among_the_fitting: Your best is a place among the splits that fit; count among all splits.
 - best, least = i, sum(rows[-1])
 + best, least = sum(fits) - 1, sum(rows[-1])
-## whole_sums_sent [by-rows-data-parallelism]: You send whole sums inside a box; a round of the ring takes (T − 1) / T.
+## whole_sums_sent [by-rows-data-parallelism]: You send whole sums inside a node; a round of the ring takes (T − 1) / T.
 - tensor = sums * 2 * (T - 1) / T * 2 * D * own / inside
 + tensor = sums * 2 * (T > 1) * 2 * D * own / inside
 """)

@@ -56,7 +56,7 @@ def known_runs(rng):
 
 QUESTION = Question(
     id="days",
-    title="One step measured: days and machines",
+    title="One step measured: days and GPUs",
     name="training_run",
     minutes=12,
     difficulty=1,
@@ -70,11 +70,11 @@ QUESTION = Question(
     ),
     hints=(
         "Operations of the model in one step: six for each parameter and token. Operations that were possible: "
-        "machines times peak times seconds.",
+        "GPUs times peak times seconds.",
         "How many steps does the run have, and how long is each? Which of the five numbers change if the forward pass "
         "is done twice?",
-        "One machine does mfu · peak useful operations a second. How many seconds does the deadline leave it, and how "
-        "many such machines are enough?",
+        "One GPU does mfu · peak useful operations a second. How many seconds does the deadline leave it, and how "
+        "many such GPUs are enough?",
     ),
     section="from-operations-to-days",
     inputs=Inputs(no_sizes=COUNTED),
@@ -124,7 +124,7 @@ def counting_up(P, tokens, machines, peak, step_tokens, step_seconds, recomputed
 
 wrong.edits("""
 # step_by_step
-## one_more_than_whole: You cut the digits off and add a machine; where the number is whole, that is one too many.
+## one_more_than_whole: You cut the digits off and add a GPU; where the number is whole, that is one too many.
 - "needed": math.ceil(machines * days / deadline),
 + "needed": int(machines * days / deadline) + 1,
 ## two_a_parameter [what-a-token-costs]: You count two operations a parameter and token; training needs six.
@@ -145,10 +145,10 @@ parameter and token, however often something is done.
 ## twice_everything: The second forward pass adds a third to a step's operations; you count the whole step twice.
 - done = useful + (2 * P * step_tokens if recomputed else 0)
 + done = useful + (useful if recomputed else 0)
-## hardware_less_than_model: Your HFU is below the MFU; the machine does more operations than the model needs.
+## hardware_less_than_model: Your HFU is below the MFU; the GPU does more operations than the model needs.
 - done = useful + (2 * P * step_tokens if recomputed else 0)
 + done = useful * (6 / 8 if recomputed else 1)
-## one_machine_possible: What was possible is the peak of all machines; you take that of one.
+## one_machine_possible: What was possible is the peak of all GPUs; you take that of one.
 - possible = machines * peak * step_seconds
 + possible = peak * step_seconds
 ## a_second_possible: The step took `step_seconds`; you divide by what was possible in one second.
@@ -162,7 +162,7 @@ parameter and token, however often something is done.
 ## days_at_peak [common-mistakes]: Your days are those at the peak; nobody reaches it.
 - days = seconds / 86400
 + days = 6 * P * tokens / (machines * peak) / 86400
-## days_of_one_machine: Your days are those of one machine; the step was done by all of them.
+## days_of_one_machine: Your days are those of one GPU; the step was done by all of them.
 - days = seconds / 86400
 + days = seconds * machines / 86400
 ## hours_for_days: Under days you give hours.
@@ -177,40 +177,40 @@ parameter and token, however often something is done.
 ## whole_steps: You round the run to whole steps; take it as long as its tokens need.
 - seconds = tokens / step_tokens * step_seconds
 + seconds = math.ceil(tokens / step_tokens) * step_seconds
-## rounded_before_the_machines: You round up before you multiply by the machines; round their number, at the end.
+## rounded_before_the_machines: You round up before you multiply by the GPUs; round their number, at the end.
 - "needed": math.ceil(machines * days / deadline),
 + "needed": machines * math.ceil(days / deadline),
-## never_fewer: Where the deadline leaves time, fewer machines than the run has are enough; yours are never fewer.
+## never_fewer: Where the deadline leaves time, fewer GPUs than the run has are enough; yours are never fewer.
 - "needed": math.ceil(machines * days / deadline),
 + "needed": max(machines, math.ceil(machines * days / deadline)),
-## hours_of_the_clock: Machine-hours are the hours of all machines together; you give those of the clock.
+## hours_of_the_clock: GPU-hours are the hours of all GPUs together; you give those of the clock.
 - "machine_hours": machines * seconds / 3600,
 + "machine_hours": seconds / 3600,
-## machine_days: Under machine-hours you give machine-days.
+## machine_days: Under GPU-hours you give GPU-days.
 - "machine_hours": machines * seconds / 3600,
 + "machine_hours": machines * days,
-## rounded_down: With the machines you give, the deadline passes before the run ends; round up.
+## rounded_down: With the GPUs you give, the deadline passes before the run ends; round up.
 - "needed": math.ceil(machines * days / deadline),
 + "needed": math.floor(machines * days / deadline),
-## one_too_many: You add a machine to a number that is rounded up already.
+## one_too_many: You add a GPU to a number that is rounded up already.
 - "needed": math.ceil(machines * days / deadline),
 + "needed": math.ceil(machines * days / deadline) + 1,
 ## a_fraction_of_a_machine: Your needed is a fraction; round it up.
 - "needed": math.ceil(machines * days / deadline),
 + "needed": machines * days / deadline,
-## more_machines: You give how many machines have to be added; all of them are asked for.
+## more_machines: You give how many GPUs have to be added; all of them are asked for.
 - "needed": math.ceil(machines * days / deadline),
 + "needed": max(0, math.ceil(machines * days / deadline) - machines),
-## needed_at_peak: Your machines would have to reach their peak to be enough.
+## needed_at_peak: Your GPUs would have to reach their peak to be enough.
 - "needed": math.ceil(machines * days / deadline),
 + "needed": math.ceil(6 * P * tokens / (peak * deadline * 86400)),
-## deadline_upside_down: A longer deadline needs fewer machines, and in yours it needs more.
+## deadline_upside_down: A longer deadline needs fewer GPUs, and in yours it needs more.
 - "needed": math.ceil(machines * days / deadline),
 + "needed": math.ceil(machines * deadline / days),
-## rounded_to_the_nearest: You round to the nearest machine; where that is down, the run is late.
+## rounded_to_the_nearest: You round to the nearest GPU; where that is down, the run is late.
 - "needed": math.ceil(machines * days / deadline),
 + "needed": round(machines * days / deadline),
-## everything_at_peak [common-mistakes]: Days, machine-hours and machines are yours at the peak; nobody reaches it.
+## everything_at_peak [common-mistakes]: Days, GPU-hours and GPUs are yours at the peak; nobody reaches it.
 - seconds = tokens / step_tokens * step_seconds
 + seconds = 6 * P * tokens / (machines * peak)
 ## rounded_down_to_a_float: Your `//` rounds down, and of floats it makes a float; a whole number, rounded up, is asked

@@ -48,7 +48,7 @@ def even_and_odd_shares(rng):
 
 QUESTION = Question(
     id="memory",
-    title="What one worker keeps",
+    title="What one GPU keeps",
     name="bytes_kept",
     minutes=10,
     difficulty=1,
@@ -59,10 +59,10 @@ QUESTION = Question(
     ),
     hints=(
         "Make a small table first: for each precision the bytes of a weight, a gradient, a copy and a moment. "
-        "Then ask of each of the four, how many of them a worker keeps.",
+        "Then ask of each of the four, how many of them a GPU keeps.",
         "AdamW has two moments for every weight. `cut` is a ladder: each step divides more, and what the "
         "steps before it divided stays divided.",
-        "The worker with the most has P / R numbers, rounded *up*. Round the number of weights and multiply by "
+        "The GPU with the most has P / R numbers, rounded *up*. Round the number of weights and multiply by "
         "the bytes afterwards, not the other way round.",
     ),
     section="what-has-to-be-in-memory",
@@ -160,7 +160,7 @@ can end inside a number.
 + parts = [R if level > after else 1 for after in (2, 1, 0, 0)]
 - return {name: b * n for name, b, n in zip(names, size, held, strict=True)}
 + return {name: -(-b * P // n) for name, b, n in zip(names, size, parts, strict=True)}
-## all_workers_together [the-states-once-instead-of-everywhere]: You add up what all workers keep; one of them was asked
+## all_workers_together [the-states-once-instead-of-everywhere]: You add up what all GPUs keep; one of them was asked
 for.
 - held = [-(-P // R) if level > after else P for after in (2, 1, 0, 0)]
 + held = [P if level > after else R * P for after in (2, 1, 0, 0)]
@@ -169,12 +169,12 @@ for.
 ## one_moment: AdamW keeps two moments for every weight; you count one.
 - "moments": 2 * size[3] * (most if level > 0 else P),
 + "moments": size[3] * (most if level > 0 else P),
-## rounded_down [the-states-once-instead-of-everywhere]: You round the share down; the worker with the most has one
+## rounded_down [the-states-once-instead-of-everywhere]: You round the share down; the GPU with the most has one
 number more where it does not come out even.
 - level, most = ("nothing", "moments", "gradients", "all").index(cut), -(-P // R)
 + level, most = ("nothing", "moments", "gradients", "all").index(cut), P // R
 ## rounded_to_the_nearest [the-states-once-instead-of-everywhere]: You round the share to the nearest number; round it
-up for the worker with the most.
+up for the GPU with the most.
 - level, most = ("nothing", "moments", "gradients", "all").index(cut), -(-P // R)
 + level, most = ("nothing", "moments", "gradients", "all").index(cut), round(P / R)
 ## one_too_many [the-states-once-instead-of-everywhere]: Where P can be divided by R without a remainder, your largest

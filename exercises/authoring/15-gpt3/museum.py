@@ -76,7 +76,7 @@ def who_has_what(ask, rng):
 
 QUESTION = Question(
     id="museum",
-    title="Repair the step of several workers",
+    title="Repair the step of several GPUs",
     name="shared_step",
     minutes=18,
     difficulty=2,
@@ -90,7 +90,7 @@ QUESTION = Question(
     hints=(
         "Go through the three sentences one after the other, and find for each the line of the museum piece "
         "that should do it. Which of the three experiments does it spoil?",
-        "What has to be summed over the workers, so that one division at the end gives the mean over all "
+        "What has to be summed over the GPUs, so that one division at the end gives the mean over all "
         "tokens? And by what is it divided?",
         "The limit holds for the gradient of the whole batch, so nobody can apply it before the sum. The decay "
         "comes after it, once.",
@@ -178,7 +178,7 @@ wrong.edits("""
 +     G = 2 * (W @ X - Y) @ X.T / X.shape[1] + decay * W
 +     total = total + G / len(shards)
 + return W - rate * (total * min(1, limit / np.linalg.norm(total)))
-## decay_repaired: The decay is right; shares are still averaged without weights, and each worker has a limit of its
+## decay_repaired: The decay is right; shares are still averaged without weights, and each GPU has a limit of its
 own.
 -     G = 2 * (W @ X - Y) @ X.T / n_tokens
 -     total = total + G
@@ -186,28 +186,28 @@ own.
 +     G = 2 * (W @ X - Y) @ X.T / X.shape[1]
 +     total = total + G * min(1, limit / max(np.linalg.norm(G), 1e-300)) / len(shards)
 + return W - rate * (total + decay * W)
-## one_worker_after_another: Your workers take turns, each from the W that the last one left; start all from the same W.
+## one_worker_after_another: Your GPUs take turns, each from the W that the last one left; start all from the same W.
 - G = 2 * (W @ X - Y) @ X.T / n_tokens
 - total = total + G
 + G = 2 * (W @ X - Y) @ X.T / max(X.shape[1], 1)
 + W = W - rate * G * min(1, limit / max(np.linalg.norm(G), 1e-300))
-## limit_and_decay_repaired: Limit and decay are right; the means of the workers are still averaged, however many tokens
+## limit_and_decay_repaired: Limit and decay are right; the means of the GPUs are still averaged, however many tokens
 each has.
 - G = 2 * (W @ X - Y) @ X.T / n_tokens
 + G = 2 * (W @ X - Y) @ X.T / X.shape[1] / len(shards)
-## limit_for_each_part: You shorten what each worker adds to the gradient; the limit is for the sum.
+## limit_for_each_part: You shorten what each GPU adds to the gradient; the limit is for the sum.
 -     total = total + G
 - return W - rate * (total * min(1, limit / max(np.linalg.norm(total), 1e-300)) + decay * W)
 +     total = total + G * min(1, limit / max(np.linalg.norm(G), 1e-300))
 + return W - rate * (total + decay * W)
 
 # as_often_written
-## means_averaged: You average the means of the workers; the tokens of a small share count too much.
+## means_averaged: You average the means of the GPUs; the tokens of a small share count too much.
 - n_tokens = sum(X.shape[1] for X, _ in shards)
 - G = 2 * sum((W @ X - Y) @ X.T for X, Y in shards) / n_tokens
 + sum(X.shape[1] for X, _ in shards)
 + G = 2 * sum((W @ X - Y) @ X.T / max(X.shape[1], 1) for X, Y in shards) / len(shards)
-## means_summed: You sum the means of the workers; each stands for its own tokens only.
+## means_summed: You sum the means of the GPUs; each stands for its own tokens only.
 - n_tokens = sum(X.shape[1] for X, _ in shards)
 - G = 2 * sum((W @ X - Y) @ X.T for X, Y in shards) / n_tokens
 + sum(X.shape[1] for X, _ in shards)
@@ -216,7 +216,7 @@ each has.
 - n_tokens = sum(X.shape[1] for X, _ in shards)
 - G = 2 * sum((W @ X - Y) @ X.T for X, Y in shards) / n_tokens
 + G = 2 * sum((W @ X - Y) @ X.T for X, Y in shards)
-## divided_by_workers: You sum over all tokens and divide by the number of workers, not of tokens.
+## divided_by_workers: You sum over all tokens and divide by the number of GPUs, not of tokens.
 - n_tokens = sum(X.shape[1] for X, _ in shards)
 - G = 2 * sum((W @ X - Y) @ X.T for X, Y in shards) / n_tokens
 + G = 2 * sum((W @ X - Y) @ X.T for X, Y in shards) / len(shards)
@@ -229,7 +229,7 @@ each has.
 ## uphill: You go up the gradient: W grows where the loss grows.
 - return W - rate * (G + decay * W)
 + return W - rate * (decay * W - G)
-## limit_for_each_worker: Your workers shorten their own gradients; the limit is for that of all tokens.
+## limit_for_each_worker: Your GPUs shorten their own gradients; the limit is for that of all tokens.
 - G = 2 * sum((W @ X - Y) @ X.T for X, Y in shards) / n_tokens
 - G = G * min(1, limit / max(np.linalg.norm(G), 1e-300))
 + parts = [(X.shape[1] / n_tokens, 2 * (W @ X - Y) @ X.T / max(X.shape[1], 1)) for X, Y in shards]
@@ -273,13 +273,13 @@ each has.
 ## no_decay: There is no decay in your step.
 - return W - rate * (G + decay * W)
 + return W - rate * G
-## decay_for_each_worker: Your workers each let W decay; do it once.
+## decay_for_each_worker: Your GPUs each let W decay; do it once.
 - return W - rate * (G + decay * W)
 + return W - rate * (G + len(shards) * decay * W)
 ## decay_upwards: Your decay lets W grow.
 - return W - rate * (G + decay * W)
 + return W - rate * (G - decay * W)
-## empty_shards_are_nan: Your mean over a worker without tokens is 0 / 0, and spoils the rest.
+## empty_shards_are_nan: Your mean over a GPU without tokens is 0 / 0, and spoils the rest.
 - n_tokens = sum(X.shape[1] for X, _ in shards)
 - G = 2 * sum((W @ X - Y) @ X.T for X, Y in shards) / n_tokens
 + n = np.array([X.shape[1] for X, _ in shards])
@@ -293,7 +293,7 @@ each has.
 - return W - rate * (G + decay * W)
 + W -= rate * (G + decay * W)
 + return W
-## first_worker_only: Only the first worker's tokens enter your step.
+## first_worker_only: Only the first GPU's tokens enter your step.
 - n_tokens = sum(X.shape[1] for X, _ in shards)
 - G = 2 * sum((W @ X - Y) @ X.T for X, Y in shards) / n_tokens
 + X, Y = next((X, Y) for X, Y in shards if X.shape[1])
@@ -305,7 +305,7 @@ each has.
 squares.
 - G = G * min(1, limit / max(np.linalg.norm(G), 1e-300))
 + G = G * min(1, limit / max(np.linalg.norm(G, 2), 1e-300))
-## weighted_twice: You weight sums by the workers' shares; a sum holds the number of its tokens already.
+## weighted_twice: You weight sums by the GPUs' shares; a sum holds the number of its tokens already.
 - G = 2 * sum((W @ X - Y) @ X.T for X, Y in shards) / n_tokens
 + G = 2 * sum(X.shape[1] / n_tokens * (W @ X - Y) @ X.T for X, Y in shards)
 ## a_little_below_the_limit: You add 0.000001 to the length, as PyTorch does; here the scaled gradient is as long as the
@@ -321,7 +321,7 @@ whole.
 - G = 2 * sum((W @ X - Y) @ X.T for X, Y in shards) / n_tokens
 + X, Y = (np.concatenate(arrays, axis=1) for arrays in zip(*shards, strict=True))
 + G = 2 * (W @ X - Y) @ X.T / len(X)
-## divided_twice: You divide twice, by all tokens and by the number of workers.
+## divided_twice: You divide twice, by all tokens and by the number of GPUs.
 - G = 2 * sum((W @ X - Y) @ X.T for X, Y in shards) / n_tokens
 + G = 2 * sum((W @ X - Y) @ X.T for X, Y in shards) / n_tokens / len(shards)
 """)

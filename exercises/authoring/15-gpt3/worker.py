@@ -63,13 +63,13 @@ def sum_is_the_whole(ask, rng):
         sizes = {"d_model": D, "d_hidden": hidden, "rank": rank, "n_workers": n_workers}
         output = np.asarray(ask(*module_call(sizes, (x,), weights=weights)))
         if output.shape != x.shape:
-            return f"Worker {rank} gives an output of shape {output.shape}, expected {x.shape}."
+            return f"GPU {rank} gives an output of shape {output.shape}, expected {x.shape}."
         total = total + output
     tensors = (torch.tensor(array, dtype=torch.float32) for array in (x, W_1, b_1, W_2, b_2))
     x, W_1, b_1, W_2, b_2 = tensors
     whole = nn.functional.linear(nn.functional.gelu(nn.functional.linear(x, W_1, b_1)), W_2, b_2).numpy()
     if not np.allclose(total, whole, rtol=1e-4, atol=1e-4):
-        return f"The sum of the four workers' outputs is {np.abs(total - whole).max():.2g} from the whole network's."
+        return f"The sum of the four GPUs' outputs is {np.abs(total - whole).max():.2g} from the whole network's."
     return None
 
 
@@ -80,7 +80,7 @@ def numbers(d_model, d_hidden, rank, n_workers):
 
 QUESTION = Question(
     id="worker",
-    title="One worker of a network, in PyTorch",
+    title="One GPU's part of a network, in PyTorch",
     name="WorkerMLP",
     minutes=15,
     difficulty=2,
@@ -94,9 +94,9 @@ QUESTION = Question(
         holds("parameters", 1, parameter_count(last_worker, numbers)),
     ),
     hints=(
-        "How many hidden units does this worker get? Everything else is a feed-forward network of that width.",
-        "If the units do not come out even, the first d_hidden % n_workers workers have one more.",
-        "Every worker's output is added. What would happen to the bias of the outputs if each of them had it?",
+        "How many hidden units does this GPU get? Everything else is a feed-forward network of that width.",
+        "If the units do not come out even, the first d_hidden % n_workers GPUs have one more.",
+        "Every GPU's output is added. What would happen to the bias of the outputs if each of them had it?",
     ),
     section="by-features-tensor-parallelism",
     inputs=Inputs(no_sizes="the sizes are those of a module"),
@@ -154,16 +154,16 @@ wrong.edits("""
 ## dropout_added: Your hidden units have dropout in train() mode; nobody asked for any.
 - hidden = nn.functional.gelu(hidden)
 + hidden = nn.functional.dropout(nn.functional.gelu(hidden), 0.1, self.training)
-## bias_everywhere: Your workers all add the bias of the outputs; only the first one should.
+## bias_everywhere: Your GPUs all add the bias of the outputs; only the first one should.
 - self.down = nn.Linear(units, d_model, bias=(rank == 0))
 + self.down = nn.Linear(units, d_model)
 ## bias_nowhere: You never add the bias of the outputs.
 - self.down = nn.Linear(units, d_model, bias=(rank == 0))
 + self.down = nn.Linear(units, d_model, bias=False)
-## bias_for_the_last: The last worker has the bias of the outputs; the first one should.
+## bias_for_the_last: The last GPU has the bias of the outputs; the first one should.
 - self.down = nn.Linear(units, d_model, bias=(rank == 0))
 + self.down = nn.Linear(units, d_model, bias=(rank == n_workers - 1))
-## all_units: You give every worker all units.
+## all_units: You give every GPU all units.
 - units, left = divmod(d_hidden, n_workers)
 - if rank < left:
 -     units = units + 1
@@ -172,23 +172,23 @@ wrong.edits("""
 - if rank < left:
 -     units = units + 1
 + pass
-## last_workers_get_more: The units that are left over go to your last workers; give them to the first.
+## last_workers_get_more: The units that are left over go to your last GPUs; give them to the first.
 - if rank < left:
 + if rank >= n_workers - left:
-## one_too_many: One worker too many gets a unit more.
+## one_too_many: One GPU too many gets a unit more.
 - if rank < left:
 + if rank <= left:
-## first_takes_the_rest: All units that are left over go to your first worker; give the first ones one each.
+## first_takes_the_rest: All units that are left over go to your first GPU; give the first ones one each.
 - if rank < left:
 -     units = units + 1
 + if rank == 0:
 +     units = units + left
-## rounded_up: Each worker gets d_hidden / n_workers units, rounded up, and together they have too many.
+## rounded_up: Each GPU gets d_hidden / n_workers units, rounded up, and together they have too many.
 - if rank < left:
 -     units = units + 1
 + if left > 0:
 +     units = units + 1
-## split_by_inputs: You cut the inputs of the first map; its outputs, the hidden units, are what a worker owns.
+## split_by_inputs: You cut the inputs of the first map; its outputs, the hidden units, are what a GPU owns.
 - self.up = nn.Linear(d_model, units)
 - self.down = nn.Linear(units, d_model, bias=(rank == 0))
 + self.up = nn.Linear(units, d_hidden)
@@ -212,7 +212,7 @@ wrong.edits("""
 ## residual_added: You add x; the block adds it, once, after the sum.
 - return self.down(hidden)
 + return x + self.down(hidden)
-## divided_by_workers: You divide by the number of workers; the outputs are summed, not averaged.
+## divided_by_workers: You divide by the number of GPUs; the outputs are summed, not averaged.
 - def forward(self, x):
 + def forward(self, x, share=3):
 - return self.down(hidden)

@@ -120,10 +120,10 @@ WHOLE, EVERY = np.ones((LAYERS, FEATURES), dtype=bool), np.ones(SEQUENCES, dtype
 LEFT, UPPER = WHOLE & (np.arange(FEATURES) < FEATURES // 2), WHOLE & (np.arange(LAYERS) < LAYERS // 2)[:, None]
 FIRST = np.arange(SEQUENCES) < SEQUENCES // 2
 SPLITS = (
-    Split("by rows: data parallel", (WHOLE, WHOLE), (FIRST, ~FIRST), "gradients", "once a step"),
-    Split("by rows, states cut: FSDP", (LEFT, ~LEFT), (FIRST, ~FIRST), "weights, gradients", "for every layer"),
-    Split("by features: tensor parallel", (LEFT, ~LEFT), (EVERY, EVERY), "sums of outputs", "4 times a block"),
-    Split("by layers: pipeline", (~UPPER, UPPER), (EVERY, EVERY), "outputs, errors", "for every piece"),
+    Split("data parallel", (WHOLE, WHOLE), (FIRST, ~FIRST), "gradients", "once a step"),
+    Split("fully sharded data parallel: FSDP", (LEFT, ~LEFT), (FIRST, ~FIRST), "weights, gradients", "for every layer"),
+    Split("tensor parallel", (LEFT, ~LEFT), (EVERY, EVERY), "sums of outputs", "4 times a block"),
+    Split("pipeline parallel", (~UPPER, UPPER), (EVERY, EVERY), "outputs, errors", "every micro-batch"),
 )
 
 
@@ -144,7 +144,7 @@ def ways_to_split(splits: Sequence[Split] = SPLITS, *, axes: Iterable[Axes] | No
             edge = left - 0.3 if worker == 0 else left + FEATURES + 0.3
             ax.text(edge, LAYERS / 2, "model", **label)
             ax.text(edge, LAYERS + 0.85, "batch", **label)
-            ax.text(left + FEATURES / 2, -0.45, f"worker {worker + 1}", ha="center", va="center", fontsize=9)
+            ax.text(left + FEATURES / 2, -0.45, f"GPU {worker + 1}", ha="center", va="center", fontsize=9)
         arrow = {"arrowstyle": "<|-|>", "color": INK, "lw": 1.8}
         ax.annotate("", (9.8, LAYERS / 2), (FEATURES + 0.2, LAYERS / 2), arrowprops=arrow)
         ax.text(7, LAYERS / 2 - 0.25, split.sent, ha="center", va="bottom", fontsize=9.5)
@@ -188,11 +188,11 @@ def timeline(tasks: Sequence[Task], *, title: str = "", ax: Axes | None = None) 
             "fontsize": 9,
         }
         ax.text(task.start + width / 2, task.worker, str(task.microbatch + 1), **ink)
-    ax.set_yticks(range(n_workers), [f"worker {worker + 1}" for worker in range(n_workers)])
+    ax.set_yticks(range(n_workers), [f"GPU {worker + 1}" for worker in range(n_workers)])
     ax.set(
         xlim=(0, end),
         ylim=(n_workers - 0.5, -0.5),
-        xlabel="time, in forwards of one microbatch",
+        xlabel="time, in forwards of one micro-batch",
         title=title,
     )
     return ax

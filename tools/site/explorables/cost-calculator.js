@@ -6,8 +6,8 @@
   const TRAINING_BYTES = 16; // a parameter: weight 2, gradient 2, copy 4, two moments of 4
   const FIELDS = {
     V: ["vocabulary", 1, 1e7, 1], tokens: ["training tokens, in billions", 0.001, 1e6, "any"],
-    machines: ["machines", 1, 1e6, 1], teraflops: ["peak of one, TFLOP/s", 1, 1e5, "any"],
-    utilisation: ["reached of it, %", 1, 100, "any"], price: ["price of a machine-hour", 0, 1000, "any"],
+    machines: ["GPUs", 1, 1e6, 1], teraflops: ["peak of one, TFLOP/s", 1, 1e5, "any"],
+    utilisation: ["reached of it, %", 1, 100, "any"], price: ["price of a GPU-hour", 0, 1000, "any"],
     sequences: ["texts written at once", 1, 1e6, 1],
   };
   const PARTS = ["attention", "feed-forward", "embedding", "positions", "biases and norms"];
@@ -46,7 +46,7 @@
         html("details", {}, html("summary", {}, "Sizes of the model, and where its parameters are"), boxes("M", "H", "K", "G", "V"),
           table(...PARTS.map((part) => row(part, `part-${part}`, true)))),
         html("details", { open: true }, html("summary", {}, "Training it"), boxes("tokens", "machines", "teraflops", "utilisation", "price"),
-          table(row("days", "days"), row("price of the machine-hours", "cost"), row("operations, 6 a parameter and token", "operations"),
+          table(row("days", "days"), row("price of the GPU-hours", "cost"), row("operations, 6 a parameter and token", "operations"),
             row("products, counted", "counted"), row("weights, gradients, copy, moments", "training-memory"))));
       this.load(models[0]);
     }
