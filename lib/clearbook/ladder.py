@@ -25,7 +25,7 @@ def rows() -> tuple[Int[Tensor, "T"], Int[Tensor, "rows length"]]:
     return ids[:cut], ids[cut:].unfold(0, LENGTH + 1, LENGTH)
 
 
-class LetterModel(nn.Module):
+class Ladder(nn.Module):
     """Embedding, parts, head. Each part gives what is added to the stream, or the whole new one unless ``added``."""
 
     def __init__(self, parts: list[nn.Module], positions: nn.Module | None, added: bool):
@@ -55,7 +55,7 @@ def _trained_loss(parts: Parts, positions, added: bool, seed: int) -> float:
     seen, unseen = rows()
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        model = LetterModel(parts(), positions and positions(), added)
+        model = Ladder(parts(), positions and positions(), added)
         optimizer = torch.optim.AdamW(model.parameters(), weight_decay=0.01)
         for step in range(STEPS):
             optimizer.param_groups[0]["lr"] = RATE * min((step + 1) / 20, 1.05 - step / STEPS)
@@ -68,5 +68,5 @@ def _trained_loss(parts: Parts, positions, added: bool, seed: int) -> float:
         return _loss(model.eval(), unseen).item()
 
 
-def _loss(model: LetterModel, ids: Int[Tensor, "B length"]) -> Float[Tensor, ""]:
+def _loss(model: Ladder, ids: Int[Tensor, "B length"]) -> Float[Tensor, ""]:
     return F.cross_entropy(model(ids[:, :-1]).mT, ids[:, 1:])

@@ -3,7 +3,7 @@
 import pytest
 import torch
 from clearbook import ladder
-from clearbook.ladder import LetterModel, letters_loss, rows
+from clearbook.ladder import Ladder, letters_loss, rows
 from torch import nn
 
 
@@ -33,14 +33,14 @@ def test_the_text_is_the_novel_and_its_end_is_not_trained_on():
 def test_each_part_is_added_to_the_stream_or_replaces_it():
     """Catches a residual connection that is lost, or one too many, and positions that are not added."""
     ids = torch.tensor([[0, 1, 2]])
-    plain = LetterModel([], None, added=True)
+    plain = Ladder([], None, added=True)
     for added, expected in ((True, 8.0), (False, 4.0)):  # 1, then 1 + 2 and 3 + 5; or 2, then 4
-        model = LetterModel([Plus(1.0), Plus(2.0)], None, added)
+        model = Ladder([Plus(1.0), Plus(2.0)], None, added)
         model.letters.weight.data.fill_(1.0)
         model.head = nn.Identity()
         assert model(ids).unique().tolist() == [expected]
     table = nn.Embedding(16, 32)
-    placed = LetterModel([], table, added=True)
+    placed = Ladder([], table, added=True)
     placed.load_state_dict(plain.state_dict(), strict=False)
     assert torch.allclose(placed(ids), plain.head(plain.letters(ids) + table.weight[:3]))
 
