@@ -3,6 +3,7 @@
 import json
 import re
 from html.parser import HTMLParser
+from itertools import pairwise
 
 import front_page
 import live_transformer
@@ -11,7 +12,7 @@ from bootstrap import ROOT
 from clearbook.figures.transformer_map import DECODER, ENCODER, transformer_map
 
 INDEX = (ROOT / "index.md").read_text(encoding="utf8")
-CARDS = re.findall(r":link: chapters/([\w-]+)\.html#([\w-]+)\n(.*?)\n:::", INDEX, flags=re.DOTALL)
+CARDS = re.findall(r":link: chapters/([\w/-]+)\.html#([\w-]+)\n(.*?)\n:::", INDEX, flags=re.DOTALL)
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?(?:e-\d+)?")
 
 
@@ -91,6 +92,18 @@ def test_each_box_of_the_map_leads_to_a_chapter_and_says_so():
     assert len(links.found) == len(ENCODER) + len(DECODER) and all((ROOT / link).is_file() for link in links.found)
     assert sum(bool(re.match(r"chapters? \d", word)) for word in links.words) == len(links.found)
     assert {link[9:11] for link in links.found} == {"01", "03", "05", "06", "07", "08", "09"}
+
+
+def test_the_map_is_the_model_of_chapter_8():
+    """Catches norms after the sums, and a final norm, a head or a sum that is missing."""
+    inputs, norm = ["tokens → columns", "+ positions"], ["norm", "final norm"]
+    reads, writes = ["self-attention", "feed-forward"], ["masked self-attention", "cross-attention", "feed-forward"]
+    for boxes, parts in ((ENCODER, [*inputs, *reads, norm[1]]), (DECODER, [*inputs, *writes, norm[1]])):
+        named = [box.text for box in boxes if box.text != norm[0] and not box.text.startswith("head")]
+        before = [below.text for below, box in pairwise(boxes) if box.text in writes + reads]
+        assert named == parts and set(before) == {norm[0]}
+    assert DECODER[-1].text.startswith("head")
+    assert transformer_map().count("<circle") == len(reads) + len(writes)
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "chapters").glob("*.ipynb")), ids=lambda path: path.stem)

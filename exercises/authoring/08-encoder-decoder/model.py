@@ -219,7 +219,7 @@ class PlaceByPlace(nn.Module):
 
 wrong.edits("""
 # Plain
-## causal_encoder [the-encoder-has-no-mask]: Your encoder is causal; it may read the whole source.
+## causal_encoder [encoder-and-decoder-together]: Your encoder is causal; it may read the whole source.
 - self.encoder.append(Block(d_model, n_heads, d_ff, dropout))
 + self.encoder.append(Block(d_model, n_heads, d_ff, dropout, causal=True))
 ## no_places_in_the_source [four-facts-about-cross-attention]: No positions are added to the source: its order is lost.

@@ -1,11 +1,12 @@
-"""The whole transformer as a map for the website: each box leads to the chapter that builds it."""
+"""The transformer of chapter 8 as a map for the website: each box leads to the chapter that builds it."""
 
 from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
 
-WIDTH, HEIGHT = 492, 660
-BOX_WIDTH, BOX_HEIGHT = 168, 44
+WIDTH, HEIGHT = 492, 730
+BOX_WIDTH, BOX_HEIGHT, NORM_HEIGHT = 168, 44, 26
+RADIUS, GAP = 9, 10  # of a sum, and below it
 LEFT, RIGHT = 100, 362  # the middles of encoder and decoder
 BETWEEN = 230  # where the encoder's output goes up between the stacks
 MARGIN = 14  # of a stack around its boxes
@@ -20,6 +21,7 @@ figure.map { margin: 1rem 0; overflow-x: auto; }
 .transformer-map .masked rect { stroke-dasharray: 9 4; stroke: var(--cf-warm, #b3471a); }
 .transformer-map .cross rect { stroke-dasharray: 1 5; stroke-linecap: round; stroke: var(--cf-right, #1f6b50); }
 .transformer-map .norm rect { fill: var(--pst-color-background, #fff); stroke-width: 1; }
+.transformer-map circle { fill: var(--pst-color-background, #fff); stroke: currentColor; stroke-width: 1.4; }
 .transformer-map path { fill: none; stroke: currentColor; stroke-width: 1.4; }
 .transformer-map marker path { fill: currentColor; stroke: none; }
 .transformer-map text { fill: currentColor; font-size: 14px; text-anchor: middle; }
@@ -45,52 +47,55 @@ class Box:
     def place(self) -> str:
         return self.taught or f"chapter {int(self.chapter[:2])}"
 
+    @property
+    def half(self) -> int:
+        return (NORM_HEIGHT if self.kind == "norm" else BOX_HEIGHT) // 2
+
 
 ENCODER = (
-    Box(560, "tokens → columns", "01-tokens"),
-    Box(496, "+ positions", "06-position"),
-    Box(406, "self-attention", "03-self-attention", "attention", "chapters 3 and 4"),
-    Box(352, "add, then norm", "07-residual-norm", "norm"),
-    Box(298, "feed-forward", "05-feed-forward"),
-    Box(244, "add, then norm", "07-residual-norm", "norm"),
+    Box(630, "tokens → columns", "01-tokens"),
+    Box(566, "+ positions", "06-position"),
+    Box(501, "norm", "07-residual-norm", "norm"),
+    Box(456, "self-attention", "03-self-attention", "attention", "chapters 3 and 4"),
+    Box(377, "norm", "07-residual-norm", "norm"),
+    Box(332, "feed-forward", "05-feed-forward"),
+    Box(237, "final norm", "07-residual-norm", "norm"),
 )
 DECODER = (
-    Box(560, "tokens → columns", "01-tokens"),
-    Box(496, "+ positions", "06-position"),
-    Box(406, "masked self-attention", "03-self-attention", "attention masked", "chapters 3 and 4"),
-    Box(352, "add, then norm", "07-residual-norm", "norm"),
-    Box(298, "cross-attention", "08-encoder-decoder", "attention cross"),
-    Box(244, "add, then norm", "07-residual-norm", "norm"),
-    Box(190, "feed-forward", "05-feed-forward"),
-    Box(136, "add, then norm", "07-residual-norm", "norm"),
-    Box(60, "next-token chances", "09-language-model"),
+    Box(630, "tokens → columns", "01-tokens"),
+    Box(566, "+ positions", "06-position"),
+    Box(501, "norm", "07-residual-norm", "norm"),
+    Box(456, "masked self-attention", "03-self-attention", "attention masked", "chapters 3 and 4"),
+    Box(377, "norm", "07-residual-norm", "norm"),
+    Box(332, "cross-attention", "08-encoder-decoder", "attention cross"),
+    Box(253, "norm", "07-residual-norm", "norm"),
+    Box(208, "feed-forward", "05-feed-forward"),
+    Box(113, "final norm", "07-residual-norm", "norm"),
+    Box(66, "head: token scores", "09-language-model"),
 )
 
 
 def transformer_map(folder: str = "", suffix: str = ".html") -> str:
     """The map as SVG in HTML, whose links lead to ``folder`` + chapter + ``suffix``.
 
-    Source: Vaswani et al. 2017, figure 1.
+    Source: Vaswani et al. 2017, figure 1, with the norms before the parts and one more on top of each stack.
     """
     drawn = [
-        _stack(LEFT, 216, 436, "× M"),
-        _stack(RIGHT, 108, 436, "× M"),
-        *(_box(LEFT, box, folder, suffix) for box in ENCODER),
-        *(_box(RIGHT, box, folder, suffix) for box in DECODER),
-        *_arrows(LEFT, [box.y for box in ENCODER], 620),
-        *_arrows(RIGHT, [box.y for box in DECODER], 620),
-        *_residuals(LEFT, ENCODER),
-        *_residuals(RIGHT, DECODER),
-        _arrow(f"M {LEFT} {244 - BOX_HEIGHT // 2} V 186 H {BETWEEN} V 298 H {RIGHT - BOX_WIDTH // 2}"),
-        _arrow(f"M {RIGHT} {60 - BOX_HEIGHT // 2} V 14"),
-        _text(LEFT, 640, "the text to read"),
-        _text(RIGHT, 640, "what has been written so far"),
-        _text(LEFT - 66, 206, "encoder", "small"),
-        _text(RIGHT - 66, 98, "decoder", "small"),
-        _text(166, 178, "keys and values: D × S", "small"),
-        _text(LEFT + 40, 531, "D × S", "small"),
-        _text(RIGHT + 40, 531, "D × N", "small"),
-        _text(RIGHT + 40, 100, "D × N", "small"),
+        _stack(LEFT, 272, 536, "× M"),
+        _stack(RIGHT, 148, 536, "× M"),
+        *_column(LEFT, ENCODER, folder, suffix),
+        *_column(RIGHT, DECODER, folder, suffix),
+        _arrow(f"M {LEFT} 224 V 200 H {BETWEEN} V 332 H {RIGHT - BOX_WIDTH // 2}"),
+        _arrow(f"M {RIGHT} 44 V 24"),
+        _text(LEFT, 710, "the text to read"),
+        _text(RIGHT, 710, "what has been written so far"),
+        _text(RIGHT, 16, "softmax: chances of the next token", "small"),
+        _text(LEFT - 66, 265, "encoder", "small"),
+        _text(RIGHT - 66, 141, "decoder", "small"),
+        _text(160, 192, "keys and values: D × S", "small"),
+        _text(LEFT + 40, 601, "D × S", "small"),
+        _text(RIGHT + 40, 601, "D × N", "small"),
+        _text(RIGHT + 40, 141, "D × N", "small"),
     ]
     head = (
         f'<figure class="map"><svg class="transformer-map" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" '
@@ -101,12 +106,28 @@ def transformer_map(folder: str = "", suffix: str = ".html") -> str:
     return "".join([head, *drawn, "</svg></figure>"]).replace("\n", " ")
 
 
+def _column(x: int, boxes: tuple[Box, ...], folder: str, suffix: str) -> list[str]:
+    """The boxes with their sums, arrows upwards through all of them, and around each part the way to its sum."""
+    inside = [(norm, part) for norm, part in pairwise(boxes) if norm.text == "norm"]
+    added = [(norm, part.y - part.half - GAP - RADIUS) for norm, part in inside]
+    stops = sorted([(690, 0), *((box.y, box.half) for box in boxes), *((y, RADIUS) for _, y in added)], reverse=True)
+    side = x + BOX_WIDTH // 2 + 7
+    return [
+        *(_box(x, box, folder, suffix) for box in boxes),
+        *(f'<circle cx="{x}" cy="{y}" r="{RADIUS}"/>{_text(x, y + 5, "+")}' for _, y in added),
+        *(_arrow(f"M {x} {low - half} V {high + other}") for (low, half), (high, other) in pairwise(stops)),
+        *(_arrow(f"M {x} {norm.y + norm.half + GAP} H {side} V {y} H {x + RADIUS}") for norm, y in added),
+    ]
+
+
 def _box(x: int, box: Box, folder: str, suffix: str) -> str:
-    corner = f'x="{x - BOX_WIDTH // 2}" y="{box.y - BOX_HEIGHT // 2}" rx="{CORNER}"'
+    corner = f'x="{x - BOX_WIDTH // 2}" y="{box.y - box.half}" rx="{CORNER}"'
+    words = ((-38, 5), (42, 5)) if box.kind == "norm" else ((0, -2), (0, 14))  # side by side, or below each other
+    (name_x, name_y), (place_x, place_y) = words
     return (
         f'<a class="{box.kind}" href="{folder}{box.chapter}{suffix}">'
-        f'<rect {corner} width="{BOX_WIDTH}" height="{BOX_HEIGHT}"/>{_text(x, box.y - 2, box.text)}'
-        f"{_text(x, box.y + 14, box.place, 'small')}</a>"
+        f'<rect {corner} width="{BOX_WIDTH}" height="{2 * box.half}"/>{_text(x + name_x, box.y + name_y, box.text)}'
+        f"{_text(x + place_x, box.y + place_y, box.place, 'small')}</a>"
     )
 
 
@@ -114,22 +135,6 @@ def _stack(x: int, top: int, bottom: int, times: str) -> str:
     corner = f'x="{x - BOX_WIDTH // 2 - MARGIN}" y="{top}" rx="10"'
     frame = f'<rect class="stack" {corner} width="{BOX_WIDTH + 2 * MARGIN}" height="{bottom - top}"/>'
     return frame + _text(x + BOX_WIDTH // 2 + MARGIN + 15, bottom - 6, times, "small")
-
-
-def _arrows(x: int, heights: list[int], start: int) -> list[str]:
-    """From below the first box through all of them upwards."""
-    begins = [start, *(y - BOX_HEIGHT // 2 for y in heights)]
-    return [_arrow(f"M {x} {begin} V {y + BOX_HEIGHT // 2}") for begin, y in zip(begins[:-1], heights, strict=True)]
-
-
-def _residuals(x: int, boxes: tuple[Box, ...]) -> list[str]:
-    """Around each part on the right: what comes in is added to what comes out."""
-    side, edge = x + BOX_WIDTH // 2 + 10, x + BOX_WIDTH // 2
-    return [
-        _arrow(f"M {x} {part.y + BOX_HEIGHT // 2 + 5} H {side} V {norm.y} H {edge}")
-        for part, norm in pairwise(boxes)
-        if norm.kind == "norm"
-    ]
 
 
 def _arrow(path: str) -> str:
