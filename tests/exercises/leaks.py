@@ -110,8 +110,8 @@ ALLOWED = {
         "table=(asking@W_q)@np.swapaxes(asked@W_k,1,2)/np.sqrt(W_q.shape[1])": STAYS,
         "powers=np.exp(table-table.max(axis=2,keepdims=True))": STAYS,
         "returnpowers/powers.sum(axis=2,keepdims=True)@(asked@W_v)@W_o": STAYS,
-        'memory=p["E"][source]+p["places"][:source.shape[1]]': STAYS,
-        'x=p["E"][read]+p["places"][:read.shape[1]]': STAYS,
+        'memory=p["E"][source]+p["positions"][:source.shape[1]]': STAYS,
+        'x=p["E"][read]+p["positions"][:read.shape[1]]': STAYS,
         'returnx@p["head"]': STAYS,
     },
     "exercises/16-what-comes-after": {
