@@ -95,7 +95,7 @@ QUESTION = Question(
         "A pass writes n + 1 tokens if exactly the first n guesses are kept. For n = g there is no guess left that "
         "could be refused.",
     ),
-    section="faster-with-the-same-distribution",
+    section="fewer-passes-with-the-same-distribution",
     inputs=Inputs(
         lambda p, draft: {"P": len(p), "V": p.shape[1]},
         no_softmax="the arguments are distributions already",

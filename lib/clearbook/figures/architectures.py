@@ -1,9 +1,9 @@
-"""Four known models side by side, part by part in the same rows, so that it shows what each does otherwise."""
+"""Known models side by side, part by part in the same rows, so that it shows what each does otherwise."""
 
 from html import escape
 from typing import NamedTuple
 
-WIDTH, BOX_WIDTH, BOX_HEIGHT, ROW = 178, 148, 25, 38
+BOX_HEIGHT, ROW = 25, 38
 TOP = 34  # of the highest row; the name of the model stands over it
 STYLE = """
 .architectures { display: flex; flex-wrap: wrap; gap: 10px 4px; margin: 1rem 0; }
@@ -35,9 +35,20 @@ class Model(NamedTuple):
     layers: int
 
 
+class Sheet(NamedTuple):
+    """The sizes of a stack; rows from ``cuts`` on move down, where no model of the figure has a part in between."""
+
+    width: int
+    box: int
+    rows: float = 13
+    scale: float = 1
+    cuts: tuple[tuple[float, float], ...] = ()
+
+
+NARROW = Sheet(178, 148)
+WIDE = Sheet(242, 212, rows=10.7, scale=1.4, cuts=((6, 1.5), (9.5, 0.8)))  # as wide as the text
 BLOCK = (2.42, 10.2)  # the rows of its frame
 NORM_FIRST, NORM_AFTER = ((2.55, 4.55), (6.5, 8.55)), ((3.5, 4.52), (7.5, 8.52))
-ROWS = 13
 MODELS = (
     Model("GPT-2", (Part(0, "tokens"), Part(1, "+ learned positions"), Part(3, "LayerNorm"),
                     Part(4, "causal attention"), Part(7, "LayerNorm"), Part(8, "feed-forward, GELU"),
@@ -66,8 +77,9 @@ MODELS = (
 
 DEEPSEEK = Model(
     "DeepSeek-V3",
-    (Part(0, "tokens"), Part(3, "RMSNorm", True), Part(4, "latent, rotary", True), Part(7, "RMSNorm", True),
-     Part(8, "1 + 8 of 256 experts", True), Part(11, "RMSNorm", True), Part(12, "head of its own", True)),
+    (Part(0, "tokens"), Part(3, "RMSNorm", True), Part(4, "latent attention (MLA), rotary", True),
+     Part(7, "RMSNorm", True), Part(8, "1 + 8 of 256 experts", True), Part(11, "RMSNorm", True),
+     Part(12, "head of its own", True)),
     NORM_FIRST, 61,
 )  # fmt: skip
 
@@ -84,57 +96,62 @@ def architectures() -> str:
 
 def two_decoders() -> str:
     """GPT-2 and DeepSeek-V3, drawn in the same way. Source: DeepSeek-AI 2024, figure 2."""
-    return _side_by_side([MODELS[:1], (DEEPSEEK,)])
+    return _side_by_side([MODELS[:1], (DEEPSEEK,)], WIDE)
 
 
-def _side_by_side(groups: list[tuple[Model, ...]]) -> str:
-    drawn = "".join(_drawn(models) for models in groups)
+def _side_by_side(groups: list[tuple[Model, ...]], sheet: Sheet = NARROW) -> str:
+    drawn = "".join(_drawn(models, sheet) for models in groups)
     return f'<div class="architectures" role="group"><style>{STYLE}</style>{drawn}</div>'.replace("\n", " ")
 
 
-def _drawn(models: tuple[Model, ...]) -> str:
+def _drawn(models: tuple[Model, ...], sheet: Sheet) -> str:
     """One stack, or encoder and decoder with the way from one to the other."""
-    width, height = WIDTH * len(models), TOP + ROWS * ROW + 8
+    width, height = sheet.width * len(models), TOP + round(sheet.rows * ROW) + 8
     told = "; ".join(f"{model.name}, from below: {', '.join(part.text for part in model.parts)}" for model in models)
-    stacks = [f'<g transform="translate({WIDTH * i} 0)">{_stack(model)}</g>' for i, model in enumerate(models)]
+    stacks = [
+        f'<g transform="translate({sheet.width * i} 0)">{_stack(model, sheet)}</g>' for i, model in enumerate(models)
+    ]
     if len(models) == 2:
-        edge = WIDTH + (WIDTH - BOX_WIDTH) // 2
-        stacks.append(
-            f'<path d="M {WIDTH // 2} {_y(10.4):.0f} H {WIDTH} V {_y(5):.0f} H {edge} m -6 -4 l 6 4 l -6 4"/>'
-        )
-    head = (
-        f'<svg viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" aria-label="{escape(told)}">'
-    )
+        edge = sheet.width + (sheet.width - sheet.box) // 2
+        middle, high, low = sheet.width // 2, _y(10.4, sheet), _y(5, sheet)
+        stacks.append(f'<path d="M {middle} {high:.0f} H {sheet.width} V {low:.0f} H {edge} m -6 -4 l 6 4 l -6 4"/>')
+    size = f'width="{sheet.scale * width:.0f}" height="{sheet.scale * height:.0f}"'
+    head = f'<svg viewBox="0 0 {width} {height}" {size} role="img" aria-label="{escape(told)}">'
     return f"{head}{''.join(stacks)}</svg>"
 
 
-def _stack(model: Model) -> str:
-    middle, rows = WIDTH // 2, [part.row for part in model.parts]
-    line = f'<path d="M {middle} {_y(-0.5):.0f} V {_y(max(rows) + (1.4 if max(rows) < 11 else 0.5)):.0f}"/>'
-    arcs = "".join(_around(middle, low, high) for low, high in model.paths)
-    boxes = "".join(_box(middle, part) for part in model.parts)
-    bottom, top = (_y(row) for row in BLOCK)
-    frame = f'<rect class="block" x="2" y="{top:.0f}" width="{WIDTH - 4}" height="{bottom - top:.0f}" rx="8"/>'
+def _stack(model: Model, sheet: Sheet) -> str:
+    middle, rows = sheet.width // 2, [part.row for part in model.parts]
+    top_end = max(rows) + (1.4 if max(rows) < 11 else 0.5)
+    line = f'<path d="M {middle} {_y(-0.5, sheet):.0f} V {_y(top_end, sheet):.0f}"/>'
+    arcs = "".join(_around(low, high, sheet) for low, high in model.paths)
+    boxes = "".join(_box(part, sheet) for part in model.parts)
+    bottom, top = (_y(row, sheet) for row in BLOCK)
+    frame = f'<rect class="block" x="2" y="{top:.0f}" width="{sheet.width - 4}" height="{bottom - top:.0f}" rx="8"/>'
     count = f'<text x="24" y="{top + 16:.0f}">× {model.layers}</text>'
     name = f'<text class="name" x="{middle}" y="16">{escape(model.name)}</text>'
     return "".join([name, frame, count, line, arcs, boxes])
 
 
-def _y(row: int | float) -> float:
-    return TOP + (ROWS - 0.5 - row) * ROW
+def _y(row: int | float, sheet: Sheet) -> float:
+    row -= sum(down for start, down in sheet.cuts if row > start)
+    return TOP + (sheet.rows - 0.5 - row) * ROW
 
 
-def _around(x: int, low: float, high: float) -> str:
+def _around(low: float, high: float, sheet: Sheet) -> str:
     """What comes in is added to what comes out: past the part on the right, into a sum."""
-    side = x + BOX_WIDTH // 2 + 8
-    path = f'<path d="M {x} {_y(low):.0f} H {side} V {_y(high):.0f} H {x}"/>'
-    circle = f'<circle cx="{x}" cy="{_y(high):.0f}" r="6.5"/>'
-    plus = f"M {x - 4} {_y(high):.0f} h 8 M {x} {_y(high) - 4:.0f} v 8"
+    x = sheet.width // 2
+    side = x + sheet.box // 2 + 8
+    low, high = _y(low, sheet), _y(high, sheet)
+    path = f'<path d="M {x} {low:.0f} H {side} V {high:.0f} H {x}"/>'
+    circle = f'<circle cx="{x}" cy="{high:.0f}" r="6.5"/>'
+    plus = f"M {x - 4} {high:.0f} h 8 M {x} {high - 4:.0f} v 8"
     return f'{path}{circle}<path d="{plus}"/>'
 
 
-def _box(x: int, part: Part) -> str:
-    left, top = x - BOX_WIDTH // 2, _y(part.row) - BOX_HEIGHT / 2
-    box = f'<rect x="{left}" y="{top:.0f}" width="{BOX_WIDTH}" height="{BOX_HEIGHT}" rx="5"/>'
-    text = f'<text x="{x}" y="{_y(part.row) + 4:.0f}">{escape(part.text)}</text>'
+def _box(part: Part, sheet: Sheet) -> str:
+    x = sheet.width // 2
+    left, top = x - sheet.box // 2, _y(part.row, sheet) - BOX_HEIGHT / 2
+    box = f'<rect x="{left}" y="{top:.0f}" width="{sheet.box}" height="{BOX_HEIGHT}" rx="5"/>'
+    text = f'<text x="{x}" y="{_y(part.row, sheet) + 4:.0f}">{escape(part.text)}</text>'
     return f'<g class="{"differs" if part.differs else "same"}">{box}{text}</g>'
