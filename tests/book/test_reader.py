@@ -244,7 +244,7 @@ def test_a_page_weighs_little(browser, site, name):
 
 
 def test_printed_pages_are_black_on_white(reader, site):
-    """Catches pale text on paper, printed from the dark, and bars that open what paper cannot."""
+    """Catches pale text on paper, printed from the dark, bars that open what paper cannot, and a class left out."""
     page = reader.new_page()
     page.emulate_media(color_scheme="dark")
     page.goto(f"{site}/{CHAPTER}", wait_until="load")
@@ -256,6 +256,7 @@ def test_printed_pages_are_black_on_white(reader, site):
         }).map(e => e.outerHTML.slice(0, 100))""")
     assert pale == []
     assert page.get_by_text("Show code cell").locator("visible=true").count() == 0
+    assert page.locator("pre:visible", has_text="softmax(dim=-1) @ v").count() == 1  # folded on a screen
     assert page.locator(".chapter-place:visible").count() == 1
 
 
