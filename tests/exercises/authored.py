@@ -1,13 +1,20 @@
 """What the tests of the exercises share: every exercise as its author wrote it, and as a learner gets it."""
 
+import importlib
+import json
+import linecache
+import math
 import re
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from types import SimpleNamespace
 
 import nbformat
 import numpy as np
+from clearcheck.author.edits import renamed
 from clearcheck.author.loading import load
+from clearcheck.grading.evaluate import evaluate
+from clearcheck.worker.guarded_call import call_named
 
 EXERCISES = Path(__file__).parents[2] / "exercises"
 SLUGS = sorted(folder.name for folder in (EXERCISES / "authoring").iterdir() if (folder / "exercise.py").is_file())
@@ -49,6 +56,27 @@ def cell(notebook, id: str) -> str:
 def answer_of(slug: str, id: str, *args):
     """What the author's own answer gives."""
     return authored(slug).right.of(id)[0].function(*args)
+
+
+def edited(slug: str, id: str, right: int | str, *edits: tuple[str, str]) -> str:
+    """The text of a right answer, of this number or name, as a learner writes it, after these edits."""
+    entries = authored(slug).right.of(id)
+    entry = entries[right] if isinstance(right, int) else next(entry for entry in entries if entry.name == right)
+    source = renamed(entry.source, entry.name, authored(slug).exercise.question(id).name)
+    for old, new in edits:
+        assert old in source, old
+        source = source.replace(old, new)
+    return source
+
+
+def graded(slug: str, id: str, source: str, seed: int = 0) -> tuple:
+    """The checks of an answer, whose lines are found as those of a cell are."""
+    torch, file = importlib.import_module("torch"), f"<{id}: {hash(source)}>"
+    scope = {"np": np, "torch": torch, "nn": torch.nn, "json": json, "math": math}
+    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+    exec(compile(source, file, "exec"), scope)
+    question = authored(slug).exercise.question(id)
+    return evaluate(question, partial(call_named, scope), seed, authored(slug).wrong.of(id)).checks
 
 
 def task_of(slug: str, id: str) -> str:

@@ -4,9 +4,10 @@ from functools import partial
 from math import isclose, log
 
 import numpy as np
+import pytest
 import torch
 
-from tests.exercises.authored import answer_of, task_of
+from tests.exercises.authored import answer_of, edited, graded, task_of
 
 SLUG = "14-cost"
 answer = partial(answer_of, SLUG)
@@ -59,3 +60,57 @@ def test_caches_by_hand():
     pool_V = np.array([[[[1, 2.0]]], [[[9, np.nan]]], [[[3, 5.0]]]])
     came = answer("paged", np.zeros((1, 1, 1)), 0 * np.nan_to_num(pool_V), pool_V, [[2, 1]], [3])
     np.testing.assert_allclose(came, 17 / 3)
+
+
+def checks_after(id: str, *edits) -> tuple:
+    """Those of the first right answer after these edits."""
+    return graded(SLUG, id, edited(SLUG, id, 0, *edits))
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        ("self.kept = k, v", "self.kept = (k, v) if self.training else (k.detach(), v.detach())"),
+        (
+            "        old = 0",
+            "        torch.set_grad_enabled(self.training and torch.is_grad_enabled())\n        old = 0",
+        ),
+        ("self.kept = k, v", "k, v = (k, v) if self.training else (k.detach(), v.detach())\n        self.kept = k, v"),
+    ],
+)
+def test_gradients_may_rest_while_nothing_is_trained(edit):
+    """Catches gradients that are asked of a layer in eval() mode, where nothing needs them."""
+    try:
+        assert all(check.passed for check in checks_after("grouped", edit))
+    finally:
+        torch.set_grad_enabled(True)
+
+
+def test_a_cache_of_the_class_is_told():
+    """Catches a cache that all instances share, of which nothing is said but what else went wrong."""
+    shared = ("def __init__", "keys = values = None\n\n    def __init__"), ("self.kept = None", "pass")
+    kept = ("self.kept = k, v", "GroupedAttention.keys, GroupedAttention.values = k, v")
+    old = (
+        ("self.kept is not None", "self.keys is not None"),
+        ("self.kept[0]", "self.keys"),
+        ("self.kept[1]", "self.values"),
+    )
+    (told,) = (check for check in checks_after("grouped", *shared, kept, *old) if check.name == "kept")
+    assert told.message == "What one instance has seen, the next one remembers: keep it in `self`, set in `__init__`."
+
+
+@pytest.mark.parametrize("logarithm", ["log", "log2", "log10"])
+def test_the_corner_may_be_found_by_logarithms(logarithm):
+    """Catches a corner that logarithms miss by a rounding."""
+    sides = f"np.{logarithm}(ratio) < np.{logarithm}(rho) - np.{logarithm}(beta)"
+    assert all(check.passed for check in checks_after("figure", ("rho / beta > ratio", sides)))
+
+
+def test_a_wrong_count_is_not_blamed_on_float32():
+    """Catches small seconds, or one case of large scores, told as what single precision loses."""
+    one_short = checks_after("decode", ("cache = 2 * b * M * G * K * N", "cache = 2 * b * M * G * K * (N - 1)"))
+    base_two = checks_after("blocks", ("np.log(E.sum(axis=0))", "np.log2(E.sum(axis=0))"))
+    for told in (one_short, base_two):
+        assert any("off by" in check.message for check in told)
+        assert not any("float32" in check.message for check in told)
+    assert one_short[0].diagnosis.mistake == "one_token_short"

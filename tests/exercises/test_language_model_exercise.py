@@ -9,7 +9,7 @@ import torch
 from clearcheck.grading.evaluate import evaluate
 from clearcheck.worker.guarded_call import call_named
 
-from tests.exercises.authored import answer_of, authored, cell, task_of
+from tests.exercises.authored import answer_of, authored, cell, edited, graded, task_of
 
 SLUG = "09-language-model"
 answer = partial(answer_of, SLUG)
@@ -27,7 +27,8 @@ def given(*ids: str) -> dict:
 @pytest.mark.parametrize(
     ("first", "n", "last", "steps", "advice"),
     [
-        (1.2, 12, 0, 90, None),
+        (1.2, 12, 0, 90, "Does the loss get logits"),
+        (4.1, 11, 0.5, 90, "At the last position it is 0.50, at the others 4.10: are all positions asked?"),
         (1.76, 12, 0, 90, "the learning rate"),
         (2.1, 12, 0, 90, "set to zero before each step"),
         (6.6, 12, 0, 90, "the shift of the rows"),
@@ -40,7 +41,7 @@ def test_a_surprise_is_told_what_it_is_a_sign_of(first, n, last, steps, advice):
     """Catches a loop that has learned nothing and is told no more than its number, or is sent to the wrong place."""
     sign_of = authored(SLUG).right.of("learn")[0].function.__globals__["sign_of"]
     told = sign_of(np.array(n * [first] + (12 - n) * [last]), steps)
-    assert advice in told if advice else told == ""
+    assert advice in told
 
 
 def test_two_rows_of_two():
@@ -67,6 +68,39 @@ def test_a_block_that_was_not_brought_is_a_class_of_the_learners_own():
     result = evaluate(authored(SLUG).exercise.question("gpt"), partial(call_named, scope), 0, [])
     assert result.points == 0
     assert "It is your own, from exercise 07-residual-norm: run bring()" in result.checks[0].message
+
+
+def test_ids_in_floating_point_are_told_as_such_in_every_check():
+    """Catches a check that could not work with them."""
+    edits = (":, -length:])", ":, -length:].long())"), ("[ids, new]", "[ids.float(), new.float()]")
+    told = graded(SLUG, "generate", edited(SLUG, "generate", 0, *edits))
+    assert all("float32" in check.message for check in told if check.name != "quietly")
+    assert not any("could not work" in check.message for check in told)
+
+
+def test_one_random_number_for_all_rows_is_told_by_name():
+    """Catches a draw that is blamed for being none."""
+    draw = (
+        "torch.multinomial(p, 1)",
+        "torch.searchsorted(p.cumsum(-1), torch.rand(1, 1).expand(len(ids), 1).contiguous())",
+    )
+    for seed in range(3):
+        told = graded(SLUG, "generate", edited(SLUG, "generate", 0, draw), seed)
+        assert {check.diagnosis.mistake for check in told if not check.passed} == {"one_random_number"}
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_last_end_alone_is_told_by_name(seed):
+    """Catches a text that is shorter by forgotten ends, told as one that lost its line breaks."""
+    edit = 'len("".join(pieces)) + pieces.count("")', 'len("".join(pieces)) + (pieces[-1] == "")'
+    told = graded(SLUG, "bits", edited(SLUG, "bits", 1, edit), seed)
+    assert {check.diagnosis.mistake for check in told if check.diagnosis} == {"last_end_alone"}
+
+
+def test_a_loss_in_an_array_is_told_as_such():
+    """Catches a pair of which it is said that it is none."""
+    told = graded(SLUG, "loss", edited(SLUG, "loss", 0, ("return loss,", "return np.array([loss]),")))
+    assert [check.message for check in told[2:]] == 2 * ["The first of the pair should be one number."]
 
 
 def test_what_the_sentences_cost():

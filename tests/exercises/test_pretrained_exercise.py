@@ -7,7 +7,7 @@ import pytest
 import torch
 from safetensors.torch import load, save
 
-from tests.exercises.authored import answer_of, authored, cell, task_of
+from tests.exercises.authored import answer_of, authored, cell, edited, graded, task_of
 from tests.lazily import Lazily
 
 transformers = Lazily("transformers")
@@ -214,3 +214,24 @@ def test_the_published_gpt2_runs_from_its_folder(tmp_path):
     assert names["lines"] == [" ".join(f"w{i}" for i in expected)]
     names["gpt2_writes"](read, logits, tmp_path / "none")
     assert names["lines"][-1] == "There is no file model.safetensors in the folder none."
+
+
+ENDS = 'if len(data) != end:\n        raise ValueError(f"{len(data)} bytes came, {end} should have")'
+HEADER = 'raise ValueError(f"{len(data)} bytes came, the header alone asks for {start}")'
+
+
+WHOLE = "does not say how many bytes came: say how many bytes the whole file has, header included."
+REFUSALS = {
+    "": (HEADER, "pass", "your JSONDecodeError, a ValueError, does not say how many bytes came."),
+    "header_not_counted": (ENDS, ENDS.replace("data)}", "data) - start}").replace("{end}", "{end - start}"), WHOLE),
+    "what_came_alone": (ENDS, ENDS.replace(", {end} should have", ""), "does not say how many bytes should have come."),
+    "no_figures": (ENDS, ENDS.replace("{len(data)} bytes came, {end}", "more"), "does not say how many bytes came."),
+}
+
+
+@pytest.mark.parametrize("name", REFUSALS)
+def test_what_a_refusal_lacks_is_told(name):
+    """Catches a text with figures told that it has none, and an exception that the learner never wrote called his."""
+    old, new, says = REFUSALS[name]
+    told = graded(SLUG, "file", edited(SLUG, "file", "as_often_written", (old, new)))[3]
+    assert says in told.message and (told.diagnosis.mistake if told.diagnosis else "") == name

@@ -2,6 +2,8 @@
 
 import re
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -101,6 +103,38 @@ def test_a_change_is_told_beside_wrong_values():
     assert "changed its argument 1 in place" in message
 
 
+def test_arguments_that_were_changed_are_listed():
+    """Would catch "its argument 1, 2"."""
+    check = equals("values", 2, lambda rng: [(np.ones(3), np.ones(3), np.ones(3))], lambda *arrays: sum(arrays))
+
+    def changes(*arrays, many):
+        total = sum(arrays)
+        for array in arrays[:many]:
+            array += 1
+        return total
+
+    for many, says in ((1, "argument 1"), (2, "arguments 1 and 2"), (3, "arguments 1, 2 and 3")):
+        message = result_of(partial(changes, many=many), check).checks[0].message
+        assert f"changed its {says} in place" in message
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (lambda x: x.astype(np.float32).astype(float), True),
+        (lambda x: x + 1e-7 * (x.max() > 1), False),
+        (lambda x: np.where(x.max() > 1, x.astype(np.float32), x + 1e-3), False),
+        (lambda x: np.where(x.max() > 1, x.astype(np.float32), x), False),
+        (lambda x: x * (1 + 1e-4), False),
+    ],
+)
+def test_single_precision_is_told_where_it_explains_every_case(answer, told):
+    """Would catch a learner who is sent to look for float32 by numbers that are small, or by one case of several."""
+    check = equals("values", 2, lambda rng: [(100 * rng.uniform(size=9),), (1e-3 * rng.uniform(size=9),)], lambda x: x)
+    message = result_of(answer, replace(check, atol=1e-12)).checks[0].message
+    assert message.endswith("In every case it is as little as a step in float32 loses.") is told
+
+
 def test_a_property_that_stumbles_over_the_answer_fails_with_a_sentence():
     """Would catch a TypeError inside a check ending the grader."""
     result = result_of(lambda x: None, holds("sum", 2, lambda ask, rng: None if ask(np.ones(5)).sum() else "No."))
@@ -158,7 +192,8 @@ def test_a_mistake_that_fits_some_checks_alone_is_told_as_such():
     )
     told = result_of(lambda x: abs(x), *checks, wrong=wrong.of("q")).checks
     assert told[0].diagnosis.sentence == (
-        "In this check your result equals a known mistake (in others it does not): Nothing is doubled."
+        "In this check your result equals that of a known mistake (in others it does not), so it may be another: "
+        "Nothing is doubled."
     )
     assert told[1].diagnosis is None
     passed = result_of(lambda x: x if x.sum() > 0 else 2 * x, *checks, wrong=wrong.of("q")).checks

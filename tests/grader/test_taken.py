@@ -13,6 +13,7 @@ from .test_authoring import result_of
 TABLE = np.arange(6.0).reshape(2, 3)
 LIST = TABLE.tolist()
 AS_ARRAY = ASKED_FOR.format(array="an array", makes="np.array(…)")
+SEQUENCE = AS_SEQUENCE.replace("{array}", "An array")
 
 
 @pytest.mark.parametrize(
@@ -30,9 +31,9 @@ AS_ARRAY = ASKED_FOR.format(array="an array", makes="np.array(…)")
         ([], TABLE, np.zeros(0), [AS_ARRAY]),
         ({"A": LIST, "n": 2}, {"A": TABLE, "n": 3}, {"A": TABLE, "n": 2}, [AS_ARRAY]),
         ((LIST, LIST), (TABLE, TABLE), (TABLE, TABLE), [AS_ARRAY, AS_ARRAY]),
-        (np.array([3, 1]), [1], [3, 1], [AS_SEQUENCE.format(kind="list")]),
-        (np.array([3, 1]), (1, 2), (3, 1), [AS_SEQUENCE.format(kind="tuple")]),
-        (np.array([[3, 1]]), [(1, 2)], [(3, 1)], [AS_SEQUENCE.format(kind=kind) for kind in ("list", "tuple")]),
+        (np.array([3, 1]), [1], [3, 1], [SEQUENCE.format(kind="list")]),
+        (np.array([3, 1]), (1, 2), (3, 1), [SEQUENCE.format(kind="tuple")]),
+        (np.array([[3, 1]]), [(1, 2)], [(3, 1)], [SEQUENCE.format(kind=kind) for kind in ("list", "tuple")]),
         (TABLE, (TABLE, TABLE, TABLE), TABLE, []),
         (TABLE, TABLE, TABLE, []),
         ([1, 2], [3], [1, 2], []),
@@ -52,6 +53,13 @@ def test_what_is_taken_for_what(value, like, expected, remarks):
     assert told == remarks
     np.testing.assert_equal(came, expected)
     assert type(came) is type(expected) and getattr(came, "dtype", 0) == getattr(expected, "dtype", 0)
+
+
+def test_a_tensor_for_a_pair_is_called_a_tensor():
+    """Would catch a learner of PyTorch who is told of an array that he never made."""
+    told = []
+    taken(TABLE, (TABLE[0], TABLE[1]), told, "a tensor")
+    assert told == ["A tensor was taken as a tuple; the task asks for a tuple: tuple(…) makes one."]
 
 
 def cases(rng):

@@ -131,7 +131,30 @@ def test_samples_are_judged_by_their_frequencies(new):
     question = asks(holds("samples", 1, samples_follow(drawn, softmax)), name="answer", how="generation")
     result = result_of(made["answer"], question)
     assert result.points == SAMPLERS[new], result.checks[0].message
-    assert SAMPLERS[new] or "times: too" in result.checks[0].message
+    alike = "all rows were continued alike" if "[:1]" in new else "times: too"
+    assert SAMPLERS[new] or alike in result.checks[0].message
+    exec(f"{text}\n    return torch.cat([ids, new], 1).float()", made)
+    assert "numbers of dtype float32; integer numbers are expected" in said(made["answer"], question)
+
+
+def test_rows_that_are_drawn_as_one_are_not_taken_for_greedy_ones():
+    """Catches one random number for the whole batch told as a draw that never happens."""
+
+    def drawn(rng):
+        return generation_call(small_model(rng, 7, 4, 9), rng.integers(7, size=(1, 5)), 1, 9.0)
+
+    def written(new):
+        made = {"torch": torch}
+        text = "def answer(model, ids, n_new, temperature):\n    p = (model(ids)[:, -1] / temperature).softmax(-1)"
+        exec(f"{text}\n    return torch.cat([ids, {new}], 1)", made)
+        return said(made["answer"], question)
+
+    question = asks(holds("samples", 1, samples_follow(drawn, softmax)), name="answer", how="generation")
+
+    for new in ("torch.multinomial(p[:1], 1).expand(len(ids), 1)", "torch.searchsorted(p.cumsum(-1), torch.rand(1))"):
+        alike = new.replace("torch.rand(1)", "torch.rand(1, 1).expand(len(ids), 1).contiguous()")
+        assert written(alike) == "In 4,000 samples all rows were continued alike: draw for each row by itself."
+    assert "times: too" in written("p.argmax(-1, keepdim=True)")
 
 
 def test_the_small_model_is_the_same_in_numpy():

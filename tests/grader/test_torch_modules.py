@@ -3,7 +3,14 @@
 import pytest
 from clearcheck import WrongSolutions, equals, holds
 from clearcheck.author.torch_arguments import module_call
-from clearcheck.author.torch_checks import RESTLESS, causal, keeps, parameter_count, rows_independent
+from clearcheck.author.torch_checks import (
+    RESTLESS,
+    causal,
+    gradients_everywhere,
+    keeps,
+    parameter_count,
+    rows_independent,
+)
 from clearcheck.worker.torch_modules import nothing_drawn
 
 from .torch_asked import STRAIGHT, Straight, asks, drawn, module, nn, result_of, said, torch
@@ -121,6 +128,23 @@ def test_gradients_are_compared_and_missing_ones_told():
     cut = module(forward="return x @ self.inner.weight.detach().T + self.inner.bias")
     assert "in the gradient of `inner.weight`, your module gave nothing, since no gradient arrives" in said(
         cut, question
+    )
+
+
+def test_a_place_in_train_mode_has_one_comma_in_front():
+    """Catches "in train() mode,, in the gradient of"."""
+    gradients = equals("gradients", 2, lambda rng: [drawn(rng, gives="gradients", training=True)], Straight)
+    told = said(module(forward="return 2 * self.inner(x)"), asks(gradients))
+    assert "in train() mode, in the gradient of `inner.weight`, your module gave" in told
+
+
+def test_a_parameter_that_is_detached_is_not_said_to_be_unused():
+    """Catches a detached parameter of which the message says that the output does not depend on it."""
+    question = asks(holds("every parameter", 1, gradients_everywhere(drawn)))
+    told = said(module(forward="return x @ self.inner.weight.detach().T + self.inner.bias"), question)
+    assert told == (
+        "No gradient reaches the parameter `inner.weight`: the output does not depend on it, or it was detached on the "
+        "way."
     )
 
 

@@ -21,7 +21,7 @@ def draw_log(rng, n_batches, small=False):
     counts = rng.permutation(np.array([5, 7, 11, 13]))[:n_batches] if not small else np.array([1])
     pieces = [str(piece) for piece in rng.choice(PIECES, counts.sum())]
     if not small:
-        pieces[1] = "\n\n"  # two characters
+        pieces[1] = "\n\n\n\n"  # four characters: whoever takes it for one is not off by as much as forgotten ends
     pieces[-1] = ""
     for place in range(4, len(pieces), 6):
         pieces[place] = ""
@@ -180,6 +180,10 @@ wrong.edits("""
 - n_characters = sum(max(1, len(piece)) for piece in pieces)
 - return bits / n_characters, 2 ** (bits / len(pieces))
 + return bits / (len("".join(pieces)) + 1), 2 ** (bits / len(pieces))
+## last_end_alone: You count the end of the last text alone; every piece without a letter is the end of a text.
+- n_characters = sum(max(1, len(piece)) for piece in pieces)
+- return bits / n_characters, 2 ** (bits / len(pieces))
++ return bits / (len("".join(pieces)) + (pieces[-1] == "")), 2 ** (bits / len(pieces))
 ## times_the_characters: You multiply by characters per token; the bits of a token are shared among its characters.
 - bits = (means * counts).sum() / np.log(2)
 + bits = (means * counts).sum() / np.log(2) / len(pieces)

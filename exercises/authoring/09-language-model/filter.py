@@ -76,7 +76,7 @@ def tied_rows(rng):
 
 
 def at_the_limits(rng):
-    """Greedy, as much as there is to keep and more, logits of 1e4, and all of them far below 0."""
+    """Greedy, as much as there is to keep and more, a rare token, logits of 1e4, and all of them far below 0."""
     rows = draw_rows(rng)
     V = rows.shape[1]
     return [
@@ -84,6 +84,7 @@ def at_the_limits(rng):
         (tied_rows(rng), 0, None, None),
         (tied_rows(rng), 0.0, 3, 0.9),
         (draw_rows(rng), 1.0, 50, 1.0),
+        (np.log([[0.7, 0.3, 2e-7]]), 1.0, None, 1.0),
         (draw_rows(rng, 30.0), 1.0, 3, None),
         (draw_rows(rng, 1e4), 0.5, None, None),
         (draw_rows(rng) - 4e4, 1.0, 3, None),
@@ -216,8 +217,7 @@ wrong.edits("""
 undoes that. Divide the logits.
 - powers = np.exp((ranked - ranked[:, :1]) / temperature)
 + powers = np.exp(ranked - ranked[:, :1]) / temperature
-## temperature_at_the_end: You filter first and apply the temperature to what is left; top-p then looks at other
-probabilities.
+## temperature_at_the_end: You filter first, and the temperature comes last; top-p then sees other probabilities.
 - powers = np.exp((ranked - ranked[:, :1]) / temperature)
 + powers = np.exp(ranked - ranked[:, :1])
       powers = np.where(before < top_p, powers, 0)
@@ -239,6 +239,11 @@ one; without it the kept ones do not reach top_p.
 ## one_more_on_the_line: Where the kept tokens sum to top_p exactly, you keep one more.
 - powers = np.where(before < top_p, powers, 0)
 + powers = np.where(before <= top_p, powers, 0)
+## rare_tokens_dropped: Your margin for rounding drops tokens that are rarer than it, where top_p is 1, too.
+- if top_p is not None and top_p < 1:
++ if top_p is not None:
+- powers = np.where(before < top_p, powers, 0)
++ powers = np.where(before < top_p - 1e-6, powers, 0)
 ## not_scaled_after_top_p: What top-p leaves is not scaled to sum to 1 again.
   powers = np.where(before < top_p, powers, 0)
 - powers = powers / powers.sum(axis=1, keepdims=True)
@@ -264,14 +269,12 @@ one; without it the kept ones do not reach top_p.
 - np.put_along_axis(result, order, powers, axis=1)
 - return result
 + return powers
-## put_back_the_wrong_way: You put the probabilities back with the order that sorted them; that takes the opposite
-permutation.
+## put_back_the_wrong_way: You put the probabilities back by the order that sorted them; its inverse is needed.
 - result = np.zeros_like(powers)
 - np.put_along_axis(result, order, powers, axis=1)
 - return result
 + return np.take_along_axis(powers, order, axis=1)
-## a_least_probability: You keep each token that has some least probability by itself; top-p is about what they reach
-together.
+## a_least_probability: You keep each token that has some least probability; top-p is about what they reach together.
 - before = np.cumsum(powers, axis=1) - powers
 - powers = np.where(before < top_p, powers, 0)
 + powers = np.where(powers >= min(1 - top_p, powers.max(axis=1).min()), powers, 0)
@@ -307,13 +310,11 @@ should get it.
 preference.
 - return np.eye(V)[order[:, 0]]
 + return np.full(logits.shape, 1 / V)
-## as_many_as_the_first_row: You keep as many tokens in every row as top-p needs in the first one; each row has its own
-number.
+## as_many_as_the_first_row: You keep as many tokens in every row as top-p needs in the first one; each row has its own.
 - before = np.cumsum(powers, axis=1) - powers
 - powers = np.where(before < top_p, powers, 0)
 + powers[:, int((np.cumsum(powers[0]) - powers[0] < top_p).sum()) :] = 0
-## sort_not_stable: Your sort may put equal logits in any order: `np.argsort` keeps that of the ids with kind="stable"
-only.
+## sort_not_stable: Your sort may put equal logits in any order: only kind="stable" keeps that of the ids.
 - order = np.argsort(-logits, axis=1, kind="stable")
 + order = np.argsort(-logits, axis=1)
 ## defaults_that_cut: Your default for top_k is 50; where a caller asks for no cut, every token stays.

@@ -65,6 +65,17 @@ def softmax(logits, n_tokens, length, temperature=1.0):
     return powers / powers.sum(axis=-1, keepdims=True)
 
 
+def ids_slip(came, rows, tokens, more):
+    """A sentence when what came are no ids for so many rows of tokens and more, else None."""
+    shape = rows, tokens + more
+    if came.shape != shape:
+        return (
+            f"{rows:,} prompts of {tokens} tokens and {more} more make ids of shape {shape}; yours have {came.shape}."
+        )
+    told = f"Your function returned numbers of dtype {came.dtype}; integer numbers are expected."
+    return None if came.dtype.kind in "iu" else told
+
+
 def temperatures(ask, rng):
     """A high one, and low ones, where only logits that lie close together leave a choice."""
     draws = one_token(3.0), one_token(0.4, scale=0.2), one_token(0.05, scale=0.02)
@@ -76,8 +87,8 @@ def later_tokens(ask, rng):
     """After the first new token, too: at a high temperature the logits of what is drawn have the mean of all."""
     (plan,) = drawn(rng, rows=20, prompt=2, n_tokens=12, temperature=HOT)
     came = np.asarray(ask(plan))
-    if came.shape != (20, 14):
-        return f"From 20 prompts of 2 tokens 12 more make ids of shape (20, 14); yours have {came.shape}."
+    if slip := ids_slip(came, 20, 2, 12):
+        return slip
     logits = small_logits(plan["model"], came)[:, 2:-1]
     p = softmax(logits, 12, 16, HOT)
     mean = (p * logits).sum(axis=2)
@@ -92,8 +103,8 @@ def rows_differ(ask, rng):
     (plan,) = drawn(rng, rows=1, prompt=2, n_tokens=12, temperature=HOT)
     prompt, *rest = plan["arguments"]
     came = np.asarray(ask({**plan, "arguments": (np.repeat(prompt, 8, axis=0), *rest)}))
-    if came.shape != (8, 14):
-        return f"From 8 prompts of 2 tokens 12 more make ids of shape (8, 14); yours have {came.shape}."
+    if slip := ids_slip(came, 8, 2, 12):
+        return slip
     different = len(np.unique(came, axis=0))
     if different == 1:
         return "Eight equal prompts were continued in the same way at a high temperature: draw for each row by itself."
@@ -119,8 +130,8 @@ def its_own_probabilities(ask, rng):
         shares = softmax(small_logits(plan["model"], prompts)[:, -1], *rest)
     n = SAMPLES // 2
     came = np.asarray(ask({**plan, "arguments": (np.repeat(prompts, n, axis=0), *rest)}))
-    if came.shape != (2 * n, 4):
-        return f"From {2 * n:,} prompts of 3 tokens one more makes 4 columns; your result has {came.shape}."
+    if slip := ids_slip(came, 2 * n, 3, 1):
+        return slip
     for p, tokens in zip(shares, np.split(came[:, -1], 2), strict=True):
         apart = np.abs(np.bincount(tokens, minlength=11) / n - p)
         if (apart > FAR * (np.maximum(p * (1 - p), 0.02) / n) ** 0.5).any():
@@ -242,6 +253,9 @@ scaling undoes that.
 ## the_same_for_all: One token is drawn for the whole batch.
 - new = torch.multinomial(p, 1)
 + new = torch.multinomial(p[:1], 1).expand(len(ids), 1)
+## one_random_number: One random number serves all rows of the batch: draw for each row by itself.
+- new = torch.multinomial(p, 1)
++ new = (p.cumsum(dim=1) > torch.rand(1)).byte().argmax(dim=1, keepdim=True)
 ## in_front: The new token is put in front.
 - ids = torch.cat([ids, new], dim=1)
 + ids = torch.cat([new, ids], dim=1)
@@ -273,8 +287,7 @@ scaling undoes that.
 ## greedy_by_default: Without a temperature you are greedy; the default is 1.
 - def with_cat(model, ids, n_tokens, length, temperature=1.0):
 + def with_cat(model, ids, n_tokens, length, temperature=0.0):
-## seeded_for_each_token: You seed the generator before each draw, so that all new tokens come from the same random
-numbers.
+## seeded_for_each_token: You seed the generator before each draw, so all new tokens come from the same random numbers.
   p = (logits / temperature).softmax(dim=-1)
 + torch.manual_seed(0)
 ## seeded: You seed the generator, so that every call draws the same.

@@ -9,7 +9,7 @@ from torch import nn
 
 from . import parts
 from .brought import Block
-from .shared import BRINGS, NO_ATTENTION_OF_TORCH, block, norm
+from .shared import BRINGS, NO_LAYERS_OF_TORCH, block, norm
 
 RATE = 0.4  # of dropout
 LAST = "attention.out", "feed_forward.down"  # the last layers of the parts of a block
@@ -117,7 +117,7 @@ QUESTION = Question(
     seconds=20.0,
     inputs=Inputs(no_sizes="the sizes are those of a module", no_softmax="the scores are made inside"),
     how="module",
-    forbids=NO_ATTENTION_OF_TORCH,
+    forbids=NO_LAYERS_OF_TORCH,
 )
 
 right, wrong = answers_to(QUESTION)
@@ -166,12 +166,20 @@ class TableOfPlaces(nn.Module):
         self.add_module("positions", nn.Embedding(n_positions, d_model))
         made = [Block(d_model, n_heads, 4 * d_model, dropout=dropout, causal=True) for _ in range(n_layers)]
         self.blocks, self.norm = nn.ModuleList(made), nn.LayerNorm(d_model)
-        self.head = nn.Linear(d_model, n_vocab, bias=False)
+        self.head, self.n_heads = nn.Linear(d_model, n_vocab, bias=False), n_heads
+
+    def attended(self, attention, x):
+        """PyTorch's own attention, as in many a block that is brought."""
+        maps = attention.query, attention.key, attention.value
+        q, k, v = (part(x).unflatten(2, (self.n_heads, -1)).transpose(1, 2) for part in maps)
+        y = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=attention.causal)
+        return attention.out(y.transpose(1, 2).flatten(2))
 
     def forward(self, ids):
         stream = nn.functional.embedding(ids, self.tokens.weight) + self.positions.weight.narrow(0, 0, ids.shape[1])
-        for number in range(len(self.blocks)):
-            stream = self.blocks[number](stream)
+        for one in self.blocks:
+            stream = stream + one.dropout(self.attended(one.attention, one.norm_1(stream)))
+            stream = stream + one.dropout(one.feed_forward(one.norm_2(stream)))
         return self.norm(stream) @ self.head.weight.T
 
 

@@ -199,8 +199,7 @@ wrong.edits("""
 ## one_source_short: Your chance leaves the target itself out; target n, counted from 0, has n + 1 sources.
 - chance += len(places) / (n + 1)
 + chance += len(places) / n
-## all_sources_alike: Your chance is that of a head which sees the whole text; a target sees nothing that comes after
-it.
+## all_sources_alike: Your chance is that of a head that sees the whole text; a target sees nothing that comes after it.
 - chance += len(places) / (n + 1)
 + chance += len(places) / len(ids)
 ## one_place_by_chance: Your chance is that of a single position; where there are several, each of them may be hit.

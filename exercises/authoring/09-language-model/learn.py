@@ -47,12 +47,15 @@ def sign_of(places, steps=STEPS):
     if steps < STEPS // 2:
         return f"{STEPS} steps are allowed: does every round of your loop take one?"
     nats, n = places.mean(), int(np.argmax(places > 2))
+    if places[-1] < 1.6 and places[:-1].mean() > 2:
+        found = f"At the last position it is {places[-1]:.2f}, at the others {places[:-1].mean():.2f}"
+        return f"{found}: are all positions asked?"
     if n > 2 and places[:n].mean() < 1.6 and places[n:].mean() > 2:
         first, last = places[:n].mean(), places[n:].mean()
         found = f"At the first {n} of {LENGTH} positions it is {first:.2f}, at the others {last:.2f}"
         return f"{found}: were these ever trained? How long are your rows?"
     if nats < 1.6:
-        return ""
+        return "Does the loss get logits? `cross_entropy` takes the softmax itself. Is the learning rate large enough?"
     wrong = "The model is sure of wrong tokens: look at the shift of the rows, and at where they begin."
     little = "The model has learned next to nothing: look at the learning rate, and at what is asked for. "
     little += "Are the gradients set to zero before each step?"
@@ -84,10 +87,7 @@ QUESTION = Question(
     minutes=40,
     difficulty=3,
     uses=("gpt", "cut"),
-    checks=(
-        holds("steps", 3, obeys_steps(drawn, shape_of)),
-        holds("new text", 14, finds_the_rule),
-    ),
+    checks=(holds("steps", 3, obeys_steps(drawn, shape_of)), holds("new text", 14, finds_the_rule)),
     hints=(
         "A step needs a batch: random starts, and your `cut`. What is the largest start that still fits?",
         "The four lines of a step, AdamW, a learning rate near 0.01. Does the first loss lie near ln 6, about 1.8? "

@@ -210,8 +210,7 @@ def infinity_by_infinity(logits, ids, lengths):
 
 wrong.edits("""
 # as_often_written
-## predicts_itself [common-mistakes]: Your targets are not shifted: each position is asked for the token that it has
-just read.
+## predicts_itself [common-mistakes]: Your targets are not shifted: each position is asked for the token that it reads.
 - targets = np.roll(ids, -1, axis=1)
 + targets = ids
 ## shifted_the_other_way [common-mistakes]: Your targets are shifted the wrong way: each position is asked for the token
@@ -296,7 +295,6 @@ its probability.
 ## loss_alone: The gradient is missing: a pair is asked for.
 - return loss, weights[:, :, None] * (np.exp(log_p) - came)
 + return loss
-
 # as_often_written_too
 ## only_shifted [common-mistakes]: One of three is repaired: each position is asked for the next id; look at which
 positions are asked, and at how much each of them counts.

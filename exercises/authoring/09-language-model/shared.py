@@ -3,10 +3,9 @@
 import numpy as np
 
 BRINGS = {"Block": "07-residual-norm"}  # and with it MultiHead and FeedForward, which it calls
-NO_ATTENTION_OF_TORCH = (
+NO_LAYERS_OF_TORCH = (
     "torch.nn.MultiheadAttention",
     "torch.nn.functional.multi_head_attention_forward",
-    "torch.nn.functional.scaled_dot_product_attention",
     "torch.nn.Transformer",
     "torch.nn.TransformerDecoderLayer",
     "torch.nn.TransformerEncoderLayer",
@@ -20,9 +19,9 @@ def draw_sizes(rng, how_many, among=SIZES):
 
 def pair_slip(came):
     """A sentence when the result is no pair whose first entry is a number, else None."""
-    if isinstance(came, tuple | list) and len(came) == 2 and np.ndim(came[0]) == 0:
-        return None
-    return "A pair is expected."
+    if not isinstance(came, tuple | list) or len(came) != 2:
+        return "A pair is expected."
+    return "The first of the pair should be one number." if np.ndim(came[0]) else None
 
 
 def linear(rng, name, d_in, d_out):

@@ -8,8 +8,6 @@ from clearcheck.author.cases import draw_sizes
 from clearcheck.grading.question import NotAnswered, Stopped
 
 KINDS = {"F64": "<f8", "F32": "<f4", "F16": "<f2"}
-
-
 NAMES = ("wte.weight", "h.0.ln_1.bias", "größe", "h.10.mlp.c_fc.weight", "a", "lm_head.bias", "ε", "z.weight")
 
 
@@ -99,18 +97,15 @@ def read_tensors(content):
 
 
 def refusal(ask, content):
-    """How the function refused a file: the kind of exception and its text, or None where it gave a result.
-
-    A kind of its own that is derived from ValueError is one.
-    """
+    """How it refused a file: the exception, its text and whether it is a ValueError; None where it gave a result."""
     try:
         ask(content)
     except (NotAnswered, Stopped):
         raise
     except AnswerProblem:
         call = ask.calls[-1]
-        kind = "ValueError" if call.raised("ValueError") else call.reply["type"]
-        return (kind, call.reply["text"]) if call.reply["kind"] == "raised" else None
+        raised = call.reply["kind"] == "raised"
+        return (call.reply["type"], call.reply["text"], call.raised("ValueError")) if raised else None
     return None
 
 
@@ -138,14 +133,18 @@ def damaged_files(ask, rng):
     for damage, content in damages.items():
         if refusals[damage] is None:
             return f"Your function returns a result for a file that {damage}; it should raise a ValueError."
-        kind, text = refusals[damage]
-        if kind != "ValueError":
+        kind, text, fits = refusals[damage]
+        if not fits:
             return f"For a file that {damage} your function raises {kind} ({text}); a ValueError is expected."
         cut = len(content) < 8 + int.from_bytes(content[:8].tobytes(), "little")
         wanted = {"came": len(content)} | ({} if cut else {"should have come": len(whole)})
+        figures = text.replace(",", "").replace("_", "")
+        told = f"For a file that {damage} the text of your {kind}{', a ValueError,' if kind != 'ValueError' else ''}"
         for what, number in wanted.items():
-            if str(number) not in text.replace(",", "").replace("_", ""):
-                return f"For a file that {damage} the text of your ValueError does not say how many bytes {what}."
+            if str(number) not in figures:
+                behind = all(str(n - start) in figures for n in (len(content), len(whole)))
+                more = ": say how many bytes the whole file has, header included" if behind else ""
+                return f"{told} does not say how many bytes {what}{more}."
     return None
 
 
@@ -292,8 +291,7 @@ wrong.edits("""
 + if False:
 - if len(data) != end:
 + if False:
-## damage_unseen: A file is never compared with what its header says, so that damage passes unseen or is reported by
-NumPy.
+## damage_unseen: A file is never compared with what its header says, so damage passes unseen or is reported by NumPy.
 - if len(data) < start:
 + if False:
 - if len(data) != end:
@@ -384,7 +382,13 @@ be made 32 bits wide before they are shifted there.
 + assert len(data) == end, f"{len(data)} bytes came, {end} should have"
 ## no_figures: Your error says a file is damaged, but not how many bytes came and should have come.
 - raise ValueError(f"{len(data)} bytes came, {end} should have")
-+ raise ValueError("the file is truncated or altered")
++ raise ValueError("the file is truncated or altered (code 1)")
+## what_came_alone: Your error says how many bytes came, but not how many should have come.
+- raise ValueError(f"{len(data)} bytes came, {end} should have")
++ raise ValueError(f"{len(data)} bytes came")
+## header_not_counted: Your figures count what comes behind the header; say how many bytes the whole file has.
+- raise ValueError(f"{len(data)} bytes came, {end} should have")
++ raise ValueError(f"{len(data) - start} bytes came, {end - start} should have")
 ## length_in_letters: The length of the header counts bytes, and you count letters: some letters have two.
 - header = json.loads(data[8:start])
 + header = json.JSONDecoder().raw_decode(data[8:].decode("utf-8", "ignore"))[0]
@@ -401,8 +405,7 @@ need not be the order of the bytes.
 + start = 8 + int.from_bytes(data[:2], "little")
 ## metadata_in_the_way: You leave the entry `__metadata__` in the header; it has no offsets, so take it out first.
 - header.pop("__metadata__", None)
-## too_short_unseen: You refuse a file that is too long and leave one that is too short to NumPy: compare with !=
-instead.
+## too_short_unseen: You refuse a file that is too long and leave one that is too short to NumPy: compare with !=.
 - if len(data) != end:
 + if len(data) > end:
 ## header_in_latin_1: You read the header letter by letter, as Latin-1: in UTF-8 ß and ε have two bytes each.

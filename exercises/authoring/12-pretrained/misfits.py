@@ -356,8 +356,7 @@ the file has it under the second.
 ## misshapen_and_unequal [one-matrix-two-uses]: You list a copy of another shape as unequal too; misshapen is enough.
 - elif first != name and first in tensors and not np.array_equal(array, tensors[first]):
 + if first in shapes and first != name and first in tensors and not np.array_equal(array, tensors[first]):
-## misshapen_is_missing_too: You list a weight as missing if its tensor has another shape; something came for it all the
-same.
+## misshapen_is_missing_too: You list a weight as missing if its tensor has another shape; something came all the same.
 - came = {ties.get(name, name) for name in tensors}
 + came = {ties.get(n, n) for n in tensors if tensors[n].shape == shapes.get(ties.get(n, n))}
 ## misshapen_has_not_come [one-matrix-two-uses]: You list a weight as missing that came misshapen under a second name;
@@ -367,8 +366,7 @@ something came for it all the same.
 ## sides_exchanged: You swap missing and unexpected: missing is what the model has and the file lacks.
           found["unequal"].append(name)
 + found["missing"], found["unexpected"] = found["unexpected"], found["missing"]
-## ties_read_backwards [one-matrix-two-uses]: The ties are read the wrong way round: they lead from a second name to the
-first.
+## ties_read_backwards [one-matrix-two-uses]: The ties are read backwards: they lead from a second name to the first.
   def as_often_written(shapes, tensors, ties):
 +     ties = {first: second for second, first in ties.items()}
 ## empty_lists_left_out: You leave out kinds without a misfit; an empty list is expected for them.

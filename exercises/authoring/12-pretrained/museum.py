@@ -126,10 +126,7 @@ QUESTION = Question(
             bert_logits,
         ),
         equals(
-            "other options",
-            2,
-            questions({"eps": 0.1, "act": "gelu_new"}, {"eps": 0.1, "act": "relu"}),
-            bert_logits,
+            "other options", 2, questions({"eps": 0.1, "act": "gelu_new"}, {"eps": 0.1, "act": "relu"}), bert_logits
         ),
         holds("two parts", 2, both_types),
         holds("padding", 3, padding_is_nothing),
@@ -272,8 +269,7 @@ not hide it.
 ## head_activation_left: The layer before the head still uses the tanh formula.
 - y = bend(linear(x, w, "transform"))
 + y = gelu_tanh(linear(x, w, "transform"))
-## block_activation_left: The blocks still use the tanh formula; only the layer before the head follows the
-configuration.
+## block_activation_left: Only the layer before the head follows the configuration; the blocks use the tanh formula.
 - y = bend(linear(x, w, f"blocks.{i}.up"))
 + y = gelu_tanh(linear(x, w, f"blocks.{i}.up"))
 ## first_norm_eps_left: The norm after the embedding still has the old ε.

@@ -75,12 +75,7 @@ QUESTION = Question(
             files_of_gpt2(settings=({"n_blocks": 13},), prefix=""),
             parts.ours_from_gpt2,
         ),
-        equals(
-            "square matrices",
-            1,
-            files_of_gpt2(settings=({"square": True, "n_blocks": 1},)),
-            parts.ours_from_gpt2,
-        ),
+        equals("square matrices", 1, files_of_gpt2(settings=({"square": True, "n_blocks": 1},)), parts.ours_from_gpt2),
         holds("the same products", 2, same_products),
     ),
     hints=(
@@ -262,14 +257,12 @@ and has no name of ours.
 - ours[f"blocks.{i}.norm_2.{kind}"] = plain[f"h.{i}.ln_2.{kind}"]
 + ours[f"blocks.{i}.norm_1.{kind}"] = plain[f"h.{i}.ln_2.{kind}"]
 + ours[f"blocks.{i}.norm_2.{kind}"] = plain[f"h.{i}.ln_1.{kind}"]
-## up_and_down_exchanged: c_fc is the layer that goes up, and the c_proj beside it the one that comes down; yours are
-exchanged.
+## up_and_down_exchanged: c_fc goes up, and the c_proj beside it comes down; yours are exchanged.
 - ours[f"blocks.{i}.up.{kind}"] = plain[f"h.{i}.mlp.c_fc.{kind}"].T
 - ours[f"blocks.{i}.down.{kind}"] = plain[f"h.{i}.mlp.c_proj.{kind}"].T
 + ours[f"blocks.{i}.down.{kind}"] = plain[f"h.{i}.mlp.c_fc.{kind}"].T
 + ours[f"blocks.{i}.up.{kind}"] = plain[f"h.{i}.mlp.c_proj.{kind}"].T
-## both_projections_alike: Two layers of a block are called c_proj, and you give both the weights of the one in
-attention.
+## both_projections_alike: Two layers of a block are called c_proj, and you give both the weights of that in attention.
 - ours[f"blocks.{i}.down.{kind}"] = plain[f"h.{i}.mlp.c_proj.{kind}"].T
 + ours[f"blocks.{i}.down.{kind}"] = plain[f"h.{i}.attn.c_proj.{kind}"].T
 ## one_digit: You read only one digit of a block's number, so that blocks from number 10 on are missing.

@@ -212,7 +212,6 @@ weights.
 weights.
 - return sum(np.exp(part - L) * Y for part, Y in zip(logs, outputs, strict=True)), L
 + return np.average(outputs, axis=0, weights=[keys.shape[1] for keys, _ in blocks]), L
-
 # as_often_written
 ## without_the_last [common-mistakes]: The last block is missing from your result.
 - m = C.max(axis=0)
@@ -313,7 +312,6 @@ the visible ones vanishes.
 ## hidden_not_low_enough: Your hidden scores are −10 000, and real scores can be lower: only −∞ is below all of them.
 - C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -np.inf)
 + C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -1e4)
-
 # block_by_block
 ## never_shrunk [what-to-remember-of-a-block]: The old sums are not shrunk when a later block has a larger score.
 - sums = shrink * sums + factor * e.sum(axis=0)

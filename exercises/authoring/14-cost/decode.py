@@ -10,12 +10,9 @@ def decode_step(P, M, H, K, G, N, b, B, rho, beta, limit):
     flops, moved = 2 * P + 4 * M * H * K * N, 2 * b * M * G * K * N
     arithmetic, traffic = B * flops / rho, (b * P + B * moved) / beta
     most = min(limit * rho / flops, (limit * beta - b * P) / moved)
-    return {
-        "seconds": max(arithmetic, traffic),
-        "memory_bound": traffic > arithmetic,
-        "tokens_per_second": B / max(arithmetic, traffic),
-        "most": max(0, math.floor(most)),
-    }
+    rate, most = B / max(arithmetic, traffic), max(0, math.floor(most))
+    found = {"seconds": max(arithmetic, traffic), "memory_bound": traffic > arithmetic}
+    return found | {"tokens_per_second": rate, "most": most}
 
 
 def drawn(rng, busy=False, crowded=None, turns=None, B=None):
@@ -133,12 +130,8 @@ def by_intensity(P, M, H, K, G, N, b, B, rho, beta, limit):
     t = moved / beta if starved else flops / rho
     rooms = rho * limit / work.sum(), (beta * limit / b - numbers[0]) / numbers[1]
     most = int(np.floor(min(rooms)))
-    return {
-        "seconds": float(t),
-        "memory_bound": bool(starved),
-        "tokens_per_second": float(B / t),
-        "most": most if most > 0 else 0,
-    }
+    found = dict(seconds=float(t), memory_bound=bool(starved), tokens_per_second=float(B / t))
+    return found | {"most": most if most > 0 else 0}
 
 
 wrong.edits("""
@@ -164,6 +157,9 @@ wrong.edits("""
 ## keys_alone [a-budget-for-the-cache]: Your cache has keys or values; it holds both.
 - cache = 2 * b * M * G * K * N
 + cache = b * M * G * K * N
+## one_token_short [a-budget-for-the-cache]: Your cache has N − 1 tokens; keys and values of all N are fetched.
+- cache = 2 * b * M * G * K * N
++ cache = 2 * b * M * G * K * (N - 1)
 ## one_layer [a-budget-for-the-cache]: Your cache is that of one layer, and there are M.
 - cache = 2 * b * M * G * K * N
 + cache = 2 * b * G * K * N
@@ -175,8 +171,7 @@ wrong.edits("""
 ## one_flop_a_weight: You count one FLOP for each weight and token; there are two.
 - flops = B * (2 * P + 4 * M * H * K * N)
 + flops = B * (P + 4 * M * H * K * N)
-## groups_attend [keys-fetched-once]: Your attention has the FLOPs of G heads; all H heads attend, whoever
-owns the keys.
+## groups_attend [keys-fetched-once]: Your attention has the FLOPs of G heads; all H attend, whoever owns the keys.
 - flops = B * (2 * P + 4 * M * H * K * N)
 + flops = B * (2 * P + 4 * M * G * K * N)
 ## scores_alone: Your attention has the FLOPs of the scores alone; the averages of the values cost as many.
@@ -185,8 +180,7 @@ owns the keys.
 ## prefill_counted: Your attention has N² pairs, as in prefill; a step has one target.
 - flops = B * (2 * P + 4 * M * H * K * N)
 + flops = B * (2 * P + 4 * M * H * K * N * N)
-## sum_of_both [arithmetic-or-memory]: You add the two times; fetching and calculating go on at once, and the larger
-counts.
+## sum_of_both [arithmetic-or-memory]: You add the two times; both go on at once, and the larger counts.
 - seconds = max(flops / rho, moved / beta)
 + seconds = flops / rho + moved / beta
 ## smaller_of_both [arithmetic-or-memory]: You take the smaller of the two times; the step waits for the slower part.

@@ -8,13 +8,8 @@ from clearcheck.author.cases import drawn_once
 def read_roofline(flops, moved, seconds):
     rho, beta = (flops / seconds).max(), (moved / seconds).max()
     least = np.maximum(flops / rho, moved / beta)
-    return {
-        "rho": rho,
-        "beta": beta,
-        "memory_bound": moved / beta > flops / rho,
-        "least": least,
-        "first": int((seconds - least).argmax()),
-    }
+    bound, first = moved / beta > flops / rho, int((seconds - least).argmax())
+    return {"rho": rho, "beta": beta, "memory_bound": bound, "least": least, "first": first}
 
 
 TRIED = 1000  # figures drawn at once: one of 800 to 4,600 is as it should be, the fewer programs the fewer
@@ -50,8 +45,8 @@ def drawn(rng, n=None):
 
 
 def figures(rng):
-    """In the last one a program stands at the corner, and most is to be gained left of it."""
-    corner = np.array([2048.0, 1024, 128]), np.array([32.0, 128, 64]), np.array([4.0, 1, 4])
+    """In the last one a program stands at the corner, also in logarithms, and most is to be gained left of it."""
+    corner = np.array([16.0, 8, 1]), np.array([0.25, 1, 0.5]), np.array([4.0, 1, 4])
     return [drawn(rng), drawn(rng), drawn(rng), corner]
 
 
@@ -137,13 +132,7 @@ def program_by_program(flops, moved, seconds):
         sides.append(bool(z / beta > f / rho))
         if t - bounds[-1] > most:
             first, most = i, t - bounds[-1]
-    return {
-        "rho": rho,
-        "beta": beta,
-        "memory_bound": np.array(sides),
-        "least": np.array(bounds),
-        "first": first,
-    }
+    return dict(rho=rho, beta=beta, memory_bound=np.array(sides), least=np.array(bounds), first=first)
 
 
 wrong.edits("""

@@ -1,5 +1,6 @@
 """Exercise 14, question grouped: grouped queries with a cache."""
 
+import numpy as np
 import torch
 from clearcheck import Inputs, Question, answers_to, equals, holds
 from clearcheck.author.torch_arguments import module_call
@@ -81,6 +82,9 @@ def little_kept(ask, rng):
     """What is kept grows by less than two and a half times the keys and values of a token: a cache that gets twice the
     room whenever it is full has up to two times as much, and one of the layer's inputs here four times as much.
     """
+    (plan,) = drawn(rng, 3)
+    if not np.allclose(ask(plan), ask(plan), rtol=0, atol=1e-4):
+        return "What one instance has seen, the next one remembers: keep it in `self`, set in `__init__`."
     short, long = (drawn(rng, 1, n - 1, rows=1, share=8)[0] for n in (32, 64))
     grown = (ask({**long, "gives": "kept"}) - ask({**short, "gives": "kept"})) / 32
     enough = 2 * short["sizes"]["n_groups"] * WIDTH
@@ -105,8 +109,8 @@ QUESTION = Question(
         holds("kept", 1, little_kept),
         equals("strong scores", 1, strong_scores, Reference, atol=LARGE),
         equals("long texts", 1, long_texts, Reference),
-        equals("gradients", 1, lambda rng: [drawn(rng, 5, gives="gradients")], Reference),
-        holds("every parameter", 1, gradients_everywhere(lambda rng: drawn(rng, 5))),
+        equals("gradients", 1, lambda rng: [drawn(rng, 5, gives="gradients", training=True)], Reference),
+        holds("every parameter", 1, gradients_everywhere(lambda rng: drawn(rng, 5, training=True))),
         holds("parameters", 1, parameter_count(lambda rng: drawn(rng, 2), count)),
     ),
     hints=(
@@ -262,6 +266,11 @@ out in turn.
 ## only_in_eval: Nothing is remembered in train() mode; a text may come in pieces there, too.
 - if self.kept is not None:
 + if self.kept is not None and not self.training:
+## kept_in_the_class: What one instance has seen, the next one remembers: keep it in `self`, set in `__init__`.
+- self.kept = None
++ type(self).kept = getattr(type(self), "kept", None)
+- self.kept = k, v
++ type(self).kept = k, v
 ## room_for_100: There is room for 100 tokens, and a text may be longer.
 - self.kept = k, v
 + self.kept = k[:, :, :100], v[:, :, :100]

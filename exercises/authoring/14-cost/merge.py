@@ -199,7 +199,6 @@ factor explodes.
 ## level_not_low_enough: You never subtract less than −10 000; where both maxima are lower, all exponentials vanish.
 - level = np.where(np.isneginf(m), 0, m)
 + level = np.maximum(m, -1e4)
-
 # as_often_written
 ## factors_upside_down: Your factors have the wrong sign: a part with smaller scores has to shrink, and yours grows.
 - s_1, s_2 = np.exp(m_1 - top), np.exp(m_2 - top)

@@ -218,7 +218,6 @@ wrong.edits("""
 - m, total = higher, shrink * total + e.sum()
 + product = product + pool_V[page, g, :, :used] @ e
 + m, total = higher, total + e.sum()
-
 # as_often_written
 ## largest_from_zero: Your largest score is never below 0; where all scores are, every exponential vanishes.
 - e = np.exp(scores - scores.max())
@@ -238,8 +237,7 @@ wrong.edits("""
 +     R = pool_K.shape[3]
 - own, seen = tables[i], slice(0, lengths[i])
 + own, seen = tables[i], slice(0, max(lengths[i] // R * R, min(R, lengths[i])))
-## first_pages: You take pages of the pool from the front, one after the other; the table says which belong to a
-sequence.
+## first_pages: You take pages of the pool from the front, one by one; the table says which belong to a sequence.
 - own, seen = tables[i], slice(0, lengths[i])
 + own, seen = range(len(tables[i])), slice(0, lengths[i])
 ## sorted_pages: You sort the pages by their numbers; their order in the table is that of the text, and the last is not
@@ -307,10 +305,8 @@ the divisor.
 -     np.concatenate([pool[page, h // share] for page in own], axis=1)[:, seen] for pool in (pool_K, pool_V)
 - )
 + K, V = (p[own].reshape(*p.shape[1:3], -1)[h // share][:, seen] for p in (pool_K, pool_V))
-
 # as_often_written_too
-## pages_poured_out: A reshape pours the pages out in the order of memory; the axis of pages has to move beside the
-tokens.
+## pages_poured_out: A reshape pours the pages out in the order of memory; the pages' axis must move beside the tokens.
 - np.concatenate([pool[page, h // share] for page in tables[i]], axis=1)[:, : lengths[i]]
 + pool[tables[i]][:, h // share].reshape(pool.shape[2], -1)[:, : lengths[i]]
 ## hidden_by_weight_zero: A weight of 0 does not remove what a place holds: 0 times NaN is NaN. Cut before you multiply.

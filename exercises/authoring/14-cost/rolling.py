@@ -176,7 +176,6 @@ wrong.edits("""
 + scores[length:] = -np.inf
 - return values[:, held] @ (e / e.sum()), keys, values
 + return values @ e / e.sum(), keys, values
-
 # hidden_columns
 ## hidden_by_zero: You give columns that were never used the score 0; that has a weight, and −∞ has none.
 - scores = np.where(np.arange(W) <= length, q @ keys / len(q) ** 0.5, -np.inf)
@@ -186,7 +185,6 @@ wrong.edits("""
 + scores = q @ keys / len(q) ** 0.5
 - return (values * e).sum(axis=1) / e.sum(), keys, values
 + return (values * e * (np.arange(W) <= length)).sum(axis=1) / e.sum(), keys, values
-
 # as_often_written
 ## as_in_the_museum: The museum piece is unchanged.
 - keys[:, length % W], values[:, length % W] = k, v

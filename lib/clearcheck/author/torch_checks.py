@@ -134,7 +134,8 @@ def gradients_everywhere(draw: Draw) -> Test:
         (plan,) = draw(rng)
         for name, gradient in ask({**plan, "gives": "gradients"}).items():
             if not name.startswith("input ") and not (isinstance(gradient, np.ndarray) and gradient.any()):
-                return f"No gradient reaches the parameter `{name}`: the output does not depend on it."
+                told = f"No gradient reaches the parameter `{name}`"
+                return f"{told}: the output does not depend on it, or it was detached on the way."
         return None
 
     return test

@@ -109,10 +109,15 @@ def samples_follow(draw: Draw, probabilities: Callable[..., np.ndarray]) -> Test
         shape = (SAMPLES, prompt.shape[1] + 1)
         if not isinstance(came, np.ndarray) or came.shape != shape:
             return f"Your function should return ids of shape {shape}; it returned {describe(came, 'a tensor')}."
+        if came.dtype.kind not in "iu":
+            return f"Your function returned numbers of dtype {came.dtype}; integer numbers are expected."
         counts = np.bincount(came[:, -1], minlength=len(expected))
         far = np.abs(counts - SAMPLES * expected) > FAR * np.sqrt(SAMPLES * expected * (1 - expected)) + 0.5
         if not far.any():
             return None
+        few = {**plan, "arguments": (np.repeat(prompt, 2, axis=0), *rest)}
+        if counts.max() == SAMPLES and any(ask({**few, "seed": seed})[0, -1] != came[0, -1] for seed in range(1, 40)):
+            return f"In {SAMPLES:,} samples all rows were continued alike: draw for each row by itself."
         token = int(np.argmax(far))
         often = "often" if counts[token] > SAMPLES * expected[token] else "seldom"
         return f"In {SAMPLES:,} samples the token {token} came {counts[token]:,} times: too {often}."

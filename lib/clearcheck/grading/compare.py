@@ -28,6 +28,7 @@ class Finding:
     message: str
     margin: float | None = None
     call: int = -1  # the place of the call among those of the check
+    slight: bool = False  # whether the values differ by no more than single precision loses
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,8 @@ class _Asked:
 
     def sentence(self, where: str, came: str, expected: str) -> Finding:
         words = BY_HOW[self.how]
-        start = f"{situation(self.args, self.how)}{where} {words.subject} {words.returned}"
+        tried = situation(self.args, self.how)
+        start = f"{tried.removesuffix(',') if where else tried}{where} {words.subject} {words.returned}"
         return Finding(f"{start} {came}; {expected}.")
 
     def not_right(self, where: str, came) -> Finding:
@@ -88,7 +90,9 @@ def change_finding(changed: list[int], how: str = "function") -> Finding | None:
     if how == "module":
         return Finding("Your module changed its input in place: compute into a new tensor (`x = x + y`, not `x += y`).")
     plans = how in ("training", "generation")  # one argument that holds those of the learner's function
-    names = "one of its arguments" if plans else f"its argument {', '.join(str(index + 1) for index in changed)}"
+    *others, last = (str(index + 1) for index in changed)
+    which = f"arguments {', '.join(others)} and {last}" if others else f"argument {last}"
+    names = "one of its arguments" if plans else f"its {which}"
     new = f"a new {BY_HOW[how].array.split()[-1]}"
     return Finding(
         f"Your function changed {names} in place: compute into {new}, so that the caller's data stays as it was."
@@ -225,7 +229,8 @@ def _values(came: np.ndarray, expected: np.ndarray, asked: _Asked, where: str) -
         found = f"{number(came[_first(broken)])}{_at(came, broken)}"
         return asked.sentence(where, found, "a finite number is expected there")
     finite = np.isfinite(expected)
-    scale = max(1.0, float(np.abs(expected[finite]).max(initial=0)))
+    largest = float(np.abs(expected[finite]).max(initial=0))
+    scale = max(1.0, largest)
     with np.errstate(invalid="ignore", over="ignore"):
         wide = np.complex128 if "c" in came.dtype.kind + expected.dtype.kind else np.float64
         gap = np.abs(came.astype(wide) - expected.astype(wide))
@@ -238,10 +243,9 @@ def _values(came: np.ndarray, expected: np.ndarray, asked: _Asked, where: str) -
     found = f"{number(came[_first(bad)])}{_at(came, bad)}"
     whole = expected.dtype.kind in "iub"  # a difference in whole numbers would give the answer away
     size = "not right" if whole else f"off by {float(gap[_first(bad)]):.2g}"
-    if asked.how == "function" and came.dtype == np.float64 and not exact and gap.max() <= AS_FLOAT32 * scale:
-        size += ", as little as a step in float32 loses"
+    slight = asked.how == "function" and came.dtype == np.float64 and not exact and gap.max() <= AS_FLOAT32 * largest
     margin = float("inf") if exact or not asked.atol else float(gap.max()) / (asked.atol * scale)
-    return Finding(asked.sentence(where, found, f"this is {size}").message, margin)
+    return Finding(asked.sentence(where, found, f"this is {size}").message, margin, slight=slight)
 
 
 def _at(came: np.ndarray, bad: np.ndarray) -> str:

@@ -43,8 +43,10 @@ class Diagnosis:
     @property
     def sentence(self) -> str:
         same = "our function fails as a known mistake does" if self.raised else "our result equals a known mistake"
-        start = f"Y{same}" if self.everywhere else f"In this check y{same} (in others it does not)"
-        return f"{start}: {self.message}"
+        if self.everywhere:
+            return f"Y{same}: {self.message}"
+        like = same.replace("equals a", "equals that of a")
+        return f"In this check y{like} (in others it does not), so it may be another: {self.message}"
 
 
 def diagnose(

@@ -49,13 +49,17 @@ class Equals:
 
     def run(self, ask, rng: np.random.Generator) -> Finding | None:
         """Ask every case, so that a known mistake can be told from all of them; the first failure is the message."""
-        findings = {i: finding for i, finding in enumerate(self._findings(ask, rng)) if finding is not None}
+        every = list(self._findings(ask, rng))
+        findings = {i: finding for i, finding in enumerate(every) if finding is not None}
         if not findings:
             return None
         margins = [finding.margin for finding in findings.values()]
         known = [margin for margin in margins if margin is not None]
         first = min(findings)
-        return Finding(findings[first].message, max(known) if len(known) == len(margins) else None, first)
+        told = findings[first].message
+        if all(finding and finding.slight for finding in every):
+            told += " In every case it is as little as a step in float32 loses."
+        return Finding(told, max(known) if len(known) == len(margins) else None, first)
 
     def example(self, rng: np.random.Generator, asked: Asked):
         """What the reference gives for the first case."""

@@ -4,7 +4,7 @@ import numpy as np
 
 AS_ARRAY = "A list was taken as {array}; the task asks for {array}: {makes} makes one."
 MAKES = {"an array": "np.array(…)", "a tensor": "torch.tensor(…)", "tensors": "torch.stack(…)"}
-AS_SEQUENCE = "An array was taken as a {kind}; the task asks for a {kind}: {kind}(…) makes one."
+AS_SEQUENCE = "{array} was taken as a {kind}; the task asks for a {kind}: {kind}(…) makes one."
 
 
 def taken(value, like, remarks: list[str], array: str = "an array"):
@@ -19,7 +19,7 @@ def taken(value, like, remarks: list[str], array: str = "an array"):
     if not isinstance(like, tuple | list):
         return value
     if isinstance(value, np.ndarray) and value.ndim and (isinstance(like, list) or len(value) == len(like)):
-        remarks.append(AS_SEQUENCE.format(kind=type(like).__name__))
+        remarks.append(AS_SEQUENCE.format(array=array.capitalize(), kind=type(like).__name__))
         value = type(like)(value)
     if not isinstance(value, tuple | list) or not like:
         return value
