@@ -170,8 +170,8 @@ class TableOfPlaces(nn.Module):
 
     def attended(self, attention, x):
         """PyTorch's own attention, as in many a block that is brought."""
-        maps = attention.query, attention.key, attention.value
-        q, k, v = (part(x).unflatten(2, (self.n_heads, -1)).transpose(1, 2) for part in maps)
+        mapped = attention.query(x), attention.key(x), attention.value(x)
+        q, k, v = (rows.unflatten(2, (self.n_heads, -1)).transpose(1, 2) for rows in mapped)
         y = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=attention.causal)
         return attention.out(y.transpose(1, 2).flatten(2))
 
