@@ -3,7 +3,11 @@
 import math
 
 import numpy as np
+import pytest
 import torch
+from clearcheck.author.edits import renamed
+from clearcheck.grading.evaluate import evaluate
+from clearcheck.worker.guarded_call import call_named
 
 from tests.exercises.authored import authored, cell
 
@@ -65,3 +69,31 @@ def test_the_chunks_are_as_the_task_says():
     np.testing.assert_allclose(y.ravel(), [1, 5 / 3, 2.2, 3])
     np.testing.assert_allclose(inside.ravel(), [1, 2.5, 3, 5.5])
     np.testing.assert_allclose(S, [[6.75]])
+
+
+def refused(id, text):
+    """The sentences of the checks that an answer fails."""
+    given: dict = {"np": np, "torch": torch, "nn": torch.nn}
+    exec(text, given)
+    graded = evaluate(authored(SLUG).exercise.question(id), lambda *asked: call_named(given, *asked), 0, [])
+    return [check.message for check in graded.checks if not check.passed]
+
+
+@pytest.mark.parametrize("denominator", ["max(fq[n] @ z, 1e-12)", "max(fq[n] @ z, 1e-20)", "(fq[n] @ z + 1e-8)"])
+def test_a_small_floor_is_told_as_one(denominator):
+    """Catches a floor, of whatever size, that is told of weights in general."""
+    often = next(entry for entry in authored(SLUG).right.of("museum") if entry.name == "as_often_written")
+    text = renamed(often.source, often.name, "running_attention").replace("(fq[n] @ z)", denominator)
+    assert any("Has the denominator a floor" in told for told in refused("museum", text))
+
+
+@pytest.mark.parametrize("kept", ["x", "torch.cat([new, new], 2)", "new.repeat(1, 1, 3)"])
+def test_what_a_cache_may_have_is_room_and_not_more_of_each_token(kept):
+    """Catches room that doubles taken for an excuse to keep a token's input, or its vectors twice."""
+    room = next(entry for entry in authored(SLUG).right.of("latent") if entry.name == "HeadByHead")
+    text = renamed(room.source, room.name, "LatentAttention")
+    assert refused("latent", text) == []
+    more = text.replace(
+        "old, self.length =", f"self.__dict__.setdefault('more', []).append({kept})\n        old, self.length ="
+    )
+    assert more != text and ["With each token" in told for told in refused("latent", more)] == [True]

@@ -17,15 +17,16 @@ def compare_splits(splits, P, D, M, N, tokens, rho, inside, between, memory):
     return {"seconds": seconds, "fits": fits, "best": int(totals.argmin()) if fits.any() else -1}
 
 
-def drawn(rng, splits, memory=80e9):
+def drawn(rng, splits, memory=80e9, windows=1536):
     D, M = 512 * int(rng.integers(5, 25)), 48
     P = 12.0 * M * D * D
-    N, tokens = 2048, 2048 * 1536
+    N, tokens = 2048, 2048 * windows
     rates = rng.uniform(2e14, 5e14), rng.uniform(2e11, 5e11), rng.uniform(2e10, 6e10)
     return (np.array(splits), P, D, M, N, tokens, *(float(rate) for rate in rates), memory)
 
 
 WAYS = [(1, 1, 64), (8, 1, 8), (1, 8, 8), (4, 4, 4), (8, 8, 1), (2, 16, 2)]
+UNEQUAL = [(1, 1, 1), (1, 24, 3), *WAYS]  # not 64 GPUs each: the work decides, and with few tokens the waiting
 
 
 def one_way_each(rng):
@@ -35,12 +36,12 @@ def one_way_each(rng):
 
 
 def several(rng):
-    return [drawn(rng, WAYS), drawn(rng, WAYS[1:4]), drawn(rng, WAYS[::-1])]
+    return [drawn(rng, WAYS), drawn(rng, WAYS[1:4]), drawn(rng, WAYS[::-1]), drawn(rng, UNEQUAL, 1e13, 64)]
 
 
 def tight(rng):
     """Room for all, for some, for exactly one, and for none; the fastest of all does not fit, or lacks a little."""
-    cases = []
+    cases = [drawn(rng, UNEQUAL, 1e13, 64), drawn(rng, UNEQUAL, 1e13, 64)]
     for groups in (1, 7.9, 16.01, 64, 100):
         splits, P, *rest, _ = drawn(rng, WAYS)
         cases.append((splits, P, *rest, 16 * P / groups))
@@ -116,14 +117,8 @@ def with_a_ring(splits, P, D, M, N, tokens, rho, inside, between, memory):
     for T, L, R in splits.tolist():
         work = 6 * P * tokens / (T * L * R * rho)
         idle = (L - 1) / (tokens / (R * N) + L - 1)
-        found.append(
-            [
-                work,
-                work * idle / (1 - idle),
-                4 * M / L * all_reduce(2 * D * tokens / R, T, inside),
-                all_reduce(2 * P / (T * L), R, between),
-            ]
-        )
+        tensor, data = all_reduce(2 * D * tokens / R, T, inside), all_reduce(2 * P / (T * L), R, between)
+        found.append([work, work * idle / (1 - idle), 4 * M / L * tensor, data])
     seconds = np.array(found)
     fits = np.array([memory >= 16 * P / (T * L) for T, L, _ in splits])
     allowed = np.flatnonzero(fits)
@@ -236,6 +231,16 @@ together; you multiply it by the work alone.
 -     best, least = i, sum(rows[-1])
 + if room and rows[-1][0] < least:
 +     best, least = i, rows[-1][0]
+## total_without_the_work: Your best leaves out the work; it is less where more GPUs share it.
+- if room and sum(rows[-1]) < least:
+-     best, least = i, sum(rows[-1])
++ if room and sum(rows[-1][1:]) < least:
++     best, least = i, sum(rows[-1][1:])
+## total_without_the_waiting: Your best leaves out the bubble; waiting takes time, too.
+- if room and sum(rows[-1]) < least:
+-     best, least = i, sum(rows[-1])
++ if room and sum(rows[-1]) - bubble < least:
++     best, least = i, sum(rows[-1]) - bubble
 ## counted_from_one: You number splits from 1, not 0.
 - best, least = i, sum(rows[-1])
 + best, least = i + 1, sum(rows[-1])

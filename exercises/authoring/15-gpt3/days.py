@@ -29,15 +29,12 @@ def drawn(rng, recomputed, deadline=9.3):
     return P, tokens, machines, peak, step_tokens, seconds, recomputed, deadline
 
 
-def plain_runs(rng):
-    """In the last one everything comes out even, so that nothing is left to round up."""
-    even = 1.0, 172_800.0, 2, 4.0, 1, 1.0, False, 0.5
-    return [drawn(rng, False), drawn(rng, False), drawn(rng, False, 61.7), even]
-
-
 def timed_runs(rng):
-    """In the last one the forward pass is done twice, which the seconds of the step tell already."""
-    return [*plain_runs(rng), drawn(rng, True)]
+    """In one everything comes out even, so that nothing is left to round up; in the last one the forward pass is done
+    twice, which the seconds of the step tell already.
+    """
+    even = 1.0, 172_800.0, 2, 4.0, 1, 1.0, False, 0.5
+    return [drawn(rng, False), drawn(rng, False), drawn(rng, False, 61.7), even, drawn(rng, True)]
 
 
 def recomputed_runs(rng):
@@ -61,7 +58,7 @@ QUESTION = Question(
     minutes=12,
     difficulty=1,
     checks=(
-        equals("model utilisation", 3, plain_runs, training_run, parts=("mfu",), atol=1e-12),
+        equals("model utilisation", 3, timed_runs, training_run, parts=("mfu",), atol=1e-12),
         equals("hardware utilisation", 2, recomputed_runs, training_run, parts=("hfu",), atol=1e-12),
         equals("days", 2, timed_runs, training_run, parts=("days",)),
         equals("machine-hours", 1, timed_runs, training_run, parts=("machine_hours",)),
@@ -151,6 +148,11 @@ parameter and token, however often something is done.
 ## one_machine_possible: What was possible is the peak of all GPUs; you take that of one.
 - possible = machines * peak * step_seconds
 + possible = peak * step_seconds
+## step_tokens_of_each: `step_tokens` are those of all GPUs together; you give each as many.
+- possible = machines * peak * step_seconds
+- seconds = tokens / step_tokens * step_seconds
++ possible = peak * step_seconds
++ seconds = tokens / (step_tokens * machines) * step_seconds
 ## a_second_possible: The step took `step_seconds`; you divide by what was possible in one second.
 - possible = machines * peak * step_seconds
 + possible = machines * peak
@@ -213,8 +215,7 @@ parameter and token, however often something is done.
 ## everything_at_peak [common-mistakes]: Days, GPU-hours and GPUs are yours at the peak; nobody reaches it.
 - seconds = tokens / step_tokens * step_seconds
 + seconds = 6 * P * tokens / (machines * peak)
-## rounded_down_to_a_float: Your `//` rounds down, and of floats it makes a float; a whole number, rounded up, is asked
-for.
+## rounded_down_to_a_float: Your `//` rounds down, and of floats makes a float; a whole number, rounded up, is due.
 - "needed": math.ceil(machines * days / deadline),
 + "needed": machines * days // deadline,
 """)

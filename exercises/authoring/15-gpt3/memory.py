@@ -5,9 +5,8 @@ from clearcheck import COUNTED, Inputs, Question, answers_to, equals
 
 
 def bytes_kept(P, R, precision, cut):
-    weight, gradient, copy, moment = {"32 bits": (4, 4, 0, 4), "mixed": (2, 2, 4, 4), "16 bits": (2, 2, 0, 2)}[
-        precision
-    ]
+    sizes = {"32 bits": (4, 4, 0, 4), "mixed": (2, 2, 4, 4), "16 bits": (2, 2, 0, 2)}
+    weight, gradient, copy, moment = sizes[precision]
     most = max(P // R + (worker < P % R) for worker in range(R))
     return {
         "weights": weight * (most if cut == "all" else P),
@@ -38,12 +37,8 @@ def even_and_odd_shares(rng):
     """Shares that come out even, one worker, more workers than parameters, and a model that does not fit in 2³²."""
     R = int(rng.integers(3, 9))
     P = R * int(rng.integers(100, 900))
-    return [
-        (P, R, "mixed", "all"),
-        (P, 1, "mixed", "all"),
-        (3, 7, "32 bits", "all"),
-        (174_604_259_328, 1000, "mixed", "all"),
-    ]
+    shares = (P, R, "mixed"), (P, 1, "mixed"), (3, 7, "32 bits"), (174_604_259_328, 1000, "mixed")
+    return [(*share, "all") for share in shares]
 
 
 QUESTION = Question(
@@ -160,8 +155,7 @@ can end inside a number.
 + parts = [R if level > after else 1 for after in (2, 1, 0, 0)]
 - return {name: b * n for name, b, n in zip(names, size, held, strict=True)}
 + return {name: -(-b * P // n) for name, b, n in zip(names, size, parts, strict=True)}
-## all_workers_together [the-states-once-instead-of-everywhere]: You add up what all GPUs keep; one of them was asked
-for.
+## all_workers_together [the-states-once-instead-of-everywhere]: You add up what all GPUs keep; one was asked for.
 - held = [-(-P // R) if level > after else P for after in (2, 1, 0, 0)]
 + held = [P if level > after else R * P for after in (2, 1, 0, 0)]
 
@@ -177,8 +171,7 @@ number more where it does not come out even.
 up for the GPU with the most.
 - level, most = ("nothing", "moments", "gradients", "all").index(cut), -(-P // R)
 + level, most = ("nothing", "moments", "gradients", "all").index(cut), round(P / R)
-## one_too_many [the-states-once-instead-of-everywhere]: Where P can be divided by R without a remainder, your largest
-share has one number too many.
+## one_too_many [the-states-once-instead-of-everywhere]: Where R divides P, yours has a number too many.
 - level, most = ("nothing", "moments", "gradients", "all").index(cut), -(-P // R)
 + level, most = ("nothing", "moments", "gradients", "all").index(cut), P // R + 1
 ## not_whole [the-states-once-instead-of-everywhere]: Your share is not whole; nobody keeps a fraction of a weight.
@@ -188,16 +181,13 @@ share has one number too many.
 with the moments.
 - "copy": size[2] * (most if level > 0 else P),
 + "copy": size[2] * P,
-## gradients_with_the_moments [the-states-once-instead-of-everywhere]: Your gradients are cut one step too early,
-together with the moments.
+## gradients_with_the_moments [the-states-once-instead-of-everywhere]: You cut gradients with the moments: too early.
 - "gradients": size[1] * (most if level > 1 else P),
 + "gradients": size[1] * (most if level > 0 else P),
-## weights_with_the_gradients [the-states-once-instead-of-everywhere]: Your weights are cut one step too early, together
-with the gradients.
+## weights_with_the_gradients [the-states-once-instead-of-everywhere]: You cut weights with the gradients: too early.
 - "weights": size[0] * (most if level > 2 else P),
 + "weights": size[0] * (most if level > 1 else P),
-## weights_never_cut [the-states-once-instead-of-everywhere]: With everything cut the weights are cut as well; yours
-stay whole.
+## weights_never_cut [the-states-once-instead-of-everywhere]: With everything cut the weights are cut; yours stay whole.
 - "weights": size[0] * (most if level > 2 else P),
 + "weights": size[0] * P,
 ## copy_of_wide_weights: You copy 4-byte weights without need.
@@ -228,22 +218,19 @@ stay whole.
 weight stay together, so round before you double.
 - "moments": 2 * size[3] * (most if level > 0 else P),
 + "moments": size[3] * (-(-2 * P // R) if level > 0 else 2 * P),
-## copy_and_weights_exchanged: In mixed precision the weights have 2 bytes and their copy 4; you have it the other way
-round.
+## copy_and_weights_exchanged: In mixed precision weights have 2 bytes and their copy 4; yours the other way round.
 - size = {"32 bits": (4, 4, 0, 4), "mixed": (2, 2, 4, 4), "16 bits": (2, 2, 0, 2)}[precision]
 + size = {"32 bits": (4, 4, 0, 4), "mixed": (4, 2, 2, 4), "16 bits": (2, 2, 0, 2)}[precision]
 ## copy_cut_with_the_weights [the-states-once-instead-of-everywhere]: Your copy is cut as late as the weights; it
 belongs to the optimiser, and is cut with the moments.
 - "copy": size[2] * (most if level > 0 else P),
 + "copy": size[2] * (most if level > 2 else P),
-## gradients_instead_of_moments [the-states-once-instead-of-everywhere]: Where the gradients are cut the moments are cut
-as well; yours are whole again.
+## gradients_instead_of_moments [the-states-once-instead-of-everywhere]: Where gradients are cut your moments are whole.
 - "copy": size[2] * (most if level > 0 else P),
 - "moments": 2 * size[3] * (most if level > 0 else P),
 + "copy": size[2] * (most if level in (1, 3) else P),
 + "moments": 2 * size[3] * (most if level in (1, 3) else P),
-## copy_among_the_moments [the-states-once-instead-of-everywhere]: You count the copy as a moment; it has an entry of
-its own.
+## copy_among_the_moments [the-states-once-instead-of-everywhere]: You count the copy as a moment; it has its own entry.
 - "copy": size[2] * (most if level > 0 else P),
 - "moments": 2 * size[3] * (most if level > 0 else P),
 + "copy": 0,

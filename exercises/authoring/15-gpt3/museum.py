@@ -21,9 +21,7 @@ def draw_shards(rng, counts):
 
 def unequal_shares(rng):
     return [
-        (*draw_shards(rng, [2, 9, 5]), 0.1, 1e3, 0.0),
-        (*draw_shards(rng, [1, 7]), 0.3, 1e3, 0.0),
-        (*draw_shards(rng, [11]), 0.2, 1e3, 0.0),
+        (*draw_shards(rng, counts), rate, 1e3, 0.0) for counts, rate in (([2, 9, 5], 0.1), ([1, 7], 0.3), ([11], 0.2))
     ]
 
 
@@ -37,11 +35,8 @@ def short_limits(rng):
 
 
 def with_decay(rng):
-    return [
-        (*draw_shards(rng, [5, 5]), 0.1, 1e3, 0.7),
-        (*draw_shards(rng, [3, 3, 3]), 0.05, 0.02, 0.4),
-        (*draw_shards(rng, [2, 6, 11]), 0.1, 0.5, 0.9),
-    ]
+    plans = ([5, 5], 0.1, 1e3, 0.7), ([3, 3, 3], 0.05, 0.02, 0.4), ([2, 6, 11], 0.1, 0.5, 0.9)
+    return [(*draw_shards(rng, counts), *rest) for counts, *rest in plans]
 
 
 def idle_workers(rng):
@@ -178,8 +173,7 @@ wrong.edits("""
 +     G = 2 * (W @ X - Y) @ X.T / X.shape[1] + decay * W
 +     total = total + G / len(shards)
 + return W - rate * (total * min(1, limit / np.linalg.norm(total)))
-## decay_repaired: The decay is right; shares are still averaged without weights, and each GPU has a limit of its
-own.
+## decay_repaired: The decay is right; shares are still averaged without weights, and each GPU has a limit of its own.
 -     G = 2 * (W @ X - Y) @ X.T / n_tokens
 -     total = total + G
 - return W - rate * (total * min(1, limit / max(np.linalg.norm(total), 1e-300)) + decay * W)
@@ -191,8 +185,7 @@ own.
 - total = total + G
 + G = 2 * (W @ X - Y) @ X.T / max(X.shape[1], 1)
 + W = W - rate * G * min(1, limit / max(np.linalg.norm(G), 1e-300))
-## limit_and_decay_repaired: Limit and decay are right; the means of the GPUs are still averaged, however many tokens
-each has.
+## limit_and_decay_repaired: Limit and decay are right; the means of the GPUs are still averaged without weights.
 - G = 2 * (W @ X - Y) @ X.T / n_tokens
 + G = 2 * (W @ X - Y) @ X.T / X.shape[1] / len(shards)
 ## limit_for_each_part: You shorten what each GPU adds to the gradient; the limit is for the sum.
@@ -276,6 +269,9 @@ each has.
 ## decay_for_each_worker: Your GPUs each let W decay; do it once.
 - return W - rate * (G + decay * W)
 + return W - rate * (G + len(shards) * decay * W)
+## decay_lost_at_the_limit: Where the gradient is shortened your step leaves out the decay.
+- return W - rate * (G + decay * W)
++ return W - rate * (G + (np.linalg.norm(G) < limit * (1 - 1e-9)) * decay * W)
 ## decay_upwards: Your decay lets W grow.
 - return W - rate * (G + decay * W)
 + return W - rate * (G - decay * W)
@@ -301,19 +297,16 @@ each has.
 ## multiplied_by_the_limit: You multiply a gradient that is too long by the limit, and do not divide it by its length.
 - G = G * min(1, limit / max(np.linalg.norm(G), 1e-300))
 + G = G * (limit if np.linalg.norm(G) > limit else 1)
-## largest_singular_value: `np.linalg.norm(G, 2)` is the largest singular value; the length is the root of the sum of
-squares.
+## largest_singular_value: `np.linalg.norm(G, 2)` is the largest singular value; the length is √ΣG².
 - G = G * min(1, limit / max(np.linalg.norm(G), 1e-300))
 + G = G * min(1, limit / max(np.linalg.norm(G, 2), 1e-300))
 ## weighted_twice: You weight sums by the GPUs' shares; a sum holds the number of its tokens already.
 - G = 2 * sum((W @ X - Y) @ X.T for X, Y in shards) / n_tokens
 + G = 2 * sum(X.shape[1] / n_tokens * (W @ X - Y) @ X.T for X, Y in shards)
-## a_little_below_the_limit: You add 0.000001 to the length, as PyTorch does; here the scaled gradient is as long as the
-limit.
+## a_little_below_the_limit: You add 0.000001 to the length, as PyTorch does; scale to the limit itself here.
 - G = G * min(1, limit / max(np.linalg.norm(G), 1e-300))
 + G = G * min(1, limit / (np.linalg.norm(G) + 1e-6))
-## columns_clipped: You limit every column of the gradient by itself, which turns it; the limit is for the length of the
-whole.
+## columns_clipped: You limit every column of the gradient by itself, which turns it; the limit is for the whole.
 - G = G * min(1, limit / max(np.linalg.norm(G), 1e-300))
 + G = G * np.minimum(1, limit / np.maximum(np.linalg.norm(G, axis=0), 1e-300))
 ## divided_by_features: You divide by the number of features, `len(X)`; tokens are the columns of X.

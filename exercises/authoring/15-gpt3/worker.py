@@ -65,8 +65,7 @@ def sum_is_the_whole(ask, rng):
         if output.shape != x.shape:
             return f"GPU {rank} gives an output of shape {output.shape}, expected {x.shape}."
         total = total + output
-    tensors = (torch.tensor(array, dtype=torch.float32) for array in (x, W_1, b_1, W_2, b_2))
-    x, W_1, b_1, W_2, b_2 = tensors
+    x, W_1, b_1, W_2, b_2 = (torch.tensor(array, dtype=torch.float32) for array in (x, W_1, b_1, W_2, b_2))
     whole = nn.functional.linear(nn.functional.gelu(nn.functional.linear(x, W_1, b_1)), W_2, b_2).numpy()
     if not np.allclose(total, whole, rtol=1e-4, atol=1e-4):
         return f"The sum of the four GPUs' outputs is {np.abs(total - whole).max():.2g} from the whole network's."

@@ -225,8 +225,7 @@ enters whole.
 + S = (1 - g[n]) * S + np.outer(v[n], k[n])
 + z = (1 - g[n]) * z + k[n]
 + own = (1 - g[n]) * own + np.outer(v[n], k[n])
-## first_gate_of_chunk_skipped: The gate of a chunk's first token weakens nothing in yours; it should weaken the
-handed-on state.
+## first_gate_of_chunk_skipped: The gate of a chunk's first token weakens nothing in yours; let it weaken the old state.
 - S = g[n] * S + np.outer(v[n], k[n])
 - z = g[n] * z + k[n]
 + live = g[n] if n % size else 1.0
@@ -290,8 +289,7 @@ product too small.
 + weights = alive * (k[start:stop] @ q[n])
 - inside[n] = weights @ v[start : n + 1]
 + inside[n] = weights @ v[start:stop]
-## gate_of_the_earlier: Between two tokens of a chunk you take the gate of the earlier one and leave out that of the
-later one.
+## gate_of_the_earlier: Between two tokens of a chunk you take the gate of the earlier one, not of the later one.
 - alive = np.array([np.prod(g[s + 1 : n + 1]) for s in range(start, n + 1)])
 + alive = np.array([np.prod(g[s:n]) for s in range(start, n + 1)])
 ## old_state_unweakened: You let the old state reach every token of the chunk whole; the gates on the way weaken it.
@@ -306,14 +304,12 @@ later one.
 ## own_chunk_only: Your outputs read their own chunk only; the state that was handed on is never read.
 - old = np.prod(g[start : n + 1])
 + old = 0.0
-## quotients_in_a_chunk: Within a chunk you divide one running product of gates by another, which fails where a product
-is 0.
+## quotients_in_a_chunk: Within a chunk you divide one running product of gates by another, which fails at 0.
   stop = min(start + size, N)
 + run = np.cumprod(g[start:stop])
 - alive = np.array([np.prod(g[s + 1 : n + 1]) for s in range(start, n + 1)])
 + alive = np.array([run[n - start] / run[s - start] for s in range(start, n + 1)])
-## fresh_in_the_state: Your tokens enter the state at the end of a chunk at full strength; let its later gates weaken
-them.
+## fresh_in_the_state: Your tokens enter the state at the end of a chunk at full strength; later gates weaken them.
 - S = np.prod(g[chunk]) * S + (v[chunk].T * alive) @ k[chunk]
 - z = np.prod(g[chunk]) * z + alive @ k[chunk]
 + S = np.prod(g[chunk]) * S + v[chunk].T @ k[chunk]

@@ -41,13 +41,8 @@ def any_load(rng):
 def faint_and_single(rng):
     """Scores so far below 0 that every r is tiny, one token, all experts chosen, sizes that agree, an even load."""
     faint = drawn(rng, 2, shift=-12.0, sizes=(7, 5, 3))
-    even = (
-        np.log(3) * (np.eye(4) + np.eye(4)[[1, 2, 3, 0]]),
-        rng.normal(size=(4, 4, 3)),
-        np.array([0.01, -0.02, 0.03, -0.01]),
-        2,
-        0.1,
-    )
+    logits = np.log(3) * (np.eye(4) + np.eye(4)[[1, 2, 3, 0]])
+    even = logits, rng.normal(size=(4, 4, 3)), np.array([0.01, -0.02, 0.03, -0.01]), 2, 0.1
     return [faint, drawn(rng, 2, sizes=(1, 5, 3)), drawn(rng, 4, sizes=(6, 4, 9)), drawn(rng, 2, sizes=(5, 5, 5)), even]
 
 

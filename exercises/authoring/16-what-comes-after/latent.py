@@ -53,13 +53,8 @@ def at_once(rng):
 
 def one_by_one(rng):
     """In train() mode, too: a mode is no reason to forget."""
-    in_training = drawn(rng, 3, 1, 1, training=True)
-    return [
-        drawn(rng, 1, 1, 1, 1),
-        drawn(rng, 4, 1, 1, rows=3),
-        drawn(rng, 1, 1, 1, d_model=10, n_heads=1),
-        in_training,
-    ]
+    in_training, one_head = drawn(rng, 3, 1, 1, training=True), drawn(rng, 1, 1, 1, d_model=10, n_heads=1)
+    return [drawn(rng, 1, 1, 1, 1), drawn(rng, 4, 1, 1, rows=3), one_head, in_training]
 
 
 def in_pieces(rng):
@@ -77,7 +72,7 @@ def count(d_model, n_heads, d_latent, d_shared):
 
 
 def one_text(rng, n):
-    return drawn(rng, n - 1, 1, rows=1)
+    return drawn(rng, *n * [1], rows=1, d_model=24, d_latent=2, d_shared=5)
 
 
 little_kept = keeps(one_text, lambda d_latent, d_shared, **_: d_latent + d_shared, "a latent vector and a shared key")
@@ -181,12 +176,16 @@ class HeadByHead(nn.Module):
         self.key = nn.Linear(d_latent, d_model, bias=False)
         self.value = nn.Linear(d_latent, d_model, bias=False)
         self.out = nn.Linear(d_model, d_model, bias=False)
-        self.tokens = None
+        self.room, self.length = None, 0
 
     def forward(self, x):
         new = torch.cat([self.latent(x), self.shared(x)], 2)
-        self.tokens = new if self.tokens is None else torch.cat([self.tokens, new], 1)
-        c, s = self.tokens.split([self.latent.out_features, self.shared.out_features], 2)
+        old, self.length = self.length, self.length + x.shape[1]
+        room = new[:, :0] if self.room is None else self.room
+        if room.shape[1] < self.length:  # twice the room, whenever it is full
+            room = nn.functional.pad(room, (0, 0, 0, 2 * self.length - room.shape[1]))
+        room[:, old : self.length], self.room = new, room
+        c, s = room[:, : self.length].split([self.latent.out_features, self.shared.out_features], 2)
         places, heads = torch.arange(c.shape[1]), []
         parts = zip(*(t.chunk(self.n_heads, 2) for t in (self.query(x), self.key(c), self.value(c))), strict=True)
         for q, k, v in parts:
@@ -215,6 +214,9 @@ wrong.edits("""
 ## shared_keys_of_the_first: Your shared keys of all pieces but the first are zeros.
 - c, s = torch.cat([self.c, c], dim=1), torch.cat([self.s, s], dim=1)
 + c, s = torch.cat([self.c, c], dim=1), torch.cat([self.s, s * 0], dim=1)
+## old_shared_keys_lost: You lose the shared keys of all earlier pieces; keep them as you keep the latent vectors.
+- c, s = torch.cat([self.c, c], dim=1), torch.cat([self.s, s], dim=1)
++ c, s = torch.cat([self.c, c], dim=1), torch.cat([self.s * 0, s], dim=1)
 ## mask_not_shifted: The triangle does not know of the old tokens: its first row sees only the oldest one.
 - may_look = torch.ones(x.shape[1], c.shape[1]).tril(old)
 + may_look = torch.ones(x.shape[1], c.shape[1]).tril()

@@ -39,9 +39,12 @@ def an_average_of_the_past(ask, rng):
     before = ask(q, k, v)
     if slip := shape_slip(before, v.shape):
         return slip
+    averages, ones = ask(q, k, np.ones_like(v)), np.ones_like(v)
+    if close(averages, ones, 1e-4) and not close(ask(q - 25, k - 25, ones), ones):
+        return "Where features are small your weights do not sum to 1. Has the denominator a floor, or more in it?"
     if not close(before[0], v[0]):
         return "The first token has only itself to look at, so its output is its value; yours is something else."
-    if not close(ask(q - 25, k - 25, np.ones_like(v)), np.ones_like(v)):
+    if not close(averages, ones):
         return "Where all values are 1 every average is 1; your outputs are not, so your weights do not sum to 1."
     means = np.cumsum(v, axis=0) / np.arange(1, len(v) + 1)[:, None]
     if not close(ask(q - 30, 0 * k + k[0] - 30, v), means):
@@ -256,8 +259,7 @@ there, too, however faint.
 -     y[n] = fq[n] @ S / (fq[n] @ z)
 - return y
 + return fq @ S / (fq @ z)[:, None]
-## scaled: You scale the queries by the root of K before the feature map, as softmax attention does; linear attention
-has no scale.
+## scaled: You scale the queries by √K before the feature map; linear attention has no scale.
   def as_often_written(q, k, v):
 +     q = q / np.sqrt(q.shape[1])
 ## value_divided: You divide the state itself at every token, so that the past is divided again and again.

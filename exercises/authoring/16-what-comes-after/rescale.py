@@ -39,13 +39,8 @@ def stretched(rng):
 
 
 def both(rng):
-    return [
-        drawn(rng, 2.0, 3.0, N=9, K=10),
-        drawn(rng, 1.5, 8.0, N=5, K=14),
-        drawn(rng, 2.0, 2.0, N=8, K=8),
-        drawn(rng, 3.0, 2.0, N=1, K=6),
-        drawn(rng, 0.4, 0.7, N=7, K=16),
-    ]
+    ways = (2.0, 3.0, 9, 10), (1.5, 8.0, 5, 14), (2.0, 2.0, 8, 8), (3.0, 2.0, 1, 6), (0.4, 0.7, 7, 16)
+    return [drawn(rng, *way) for way in ways]
 
 
 def shapes(x, positions, squeeze, stretch):

@@ -46,14 +46,9 @@ def equal_rows(rng):
     half = law(rng, 3, 7)
     half[1] = p[1]
     nearly = 0.999 * p[:-1] + 0.001 * law(rng, 3, 7)
-    return [
-        (p, p[:-1].copy()),
-        (p, half),
-        (p, nearly),
-        (law(rng, 5, 5), law(rng, 4, 5)),
-        (law(rng, 6, 5), law(rng, 5, 5)),
-        (np.array([[0.6, 0.3, 0.1]] * 3), np.array([[0.6, 0.3, 0.1]] * 2)),  # their sum is 1 but for rounding
-    ]
+    square = [(law(rng, n, 5), law(rng, n - 1, 5)) for n in (5, 6)]
+    rounded = np.array([[0.6, 0.3, 0.1]] * 3)  # their sum is 1 but for rounding
+    return [(p, p[:-1].copy()), (p, half), (p, nearly), *square, (rounded, rounded[:-1].copy())]
 
 
 def shapes(p, draft):
@@ -210,8 +205,7 @@ looked at.
 + a = kept.mean()
 + reached = a ** np.arange(len(kept) + 1)
 + stopped = np.append(np.full(len(kept), 1 - a), 1.0)
-## summed_not_multiplied: You add up the probabilities that guesses are kept; multiply them, since all guesses have to
-be kept.
+## summed_not_multiplied: You add up the probabilities that guesses are kept; multiply them: all have to be kept.
 - reached = np.concatenate([[1.0], np.cumprod(kept)])
 + reached = np.concatenate([[1.0], np.cumsum(kept)])
 ## expectation: Your third result is the mean length; give the probabilities of all lengths.

@@ -47,10 +47,7 @@ def in_units_of_the_group(ask, rng):
     if one.shape != rewards.shape:
         return f"The advantages have the shape of the rewards, {rewards.shape}; yours {one.shape}."
     if np.abs(one - scaled).max() > 1e-9:
-        return (
-            "With all rewards three times as large the advantages should stay as they are; yours change. Is anything "
-            "added to the spread?"
-        )
+        return "With all rewards three times as large your advantages change. Is anything added to the spread?"
     if np.abs(one - shifted).max() > 1e-9:
         return "With 20 added to all rewards the advantages should stay as they are; yours change."
     return None
@@ -107,7 +104,7 @@ def group_by_group(rewards):
 def with_where(rewards):
     alike = (rewards == rewards[:, :1]).all(axis=1, keepdims=True)
     spread = np.where(alike, 1.0, rewards.std(axis=1, keepdims=True))
-    centred = np.where(alike, 0.0, rewards - rewards.mean(axis=1, keepdims=True))
+    centred = rewards - rewards.mean(axis=1, keepdims=True)
     return centred / spread, 1 - float(alike.mean())
 
 
@@ -169,8 +166,7 @@ where the rewards are large and near each other.
 ## added_as_in_the_chapter: You add a small number to the spread, as the chapter's program does; here nothing is added.
 - found[mixed] = (some - some.mean(axis=1, keepdims=True)) / some.std(axis=1, keepdims=True)
 + found[mixed] = (some - some.mean(axis=1, keepdims=True)) / (some.std(axis=1, keepdims=True) + 1e-4)
-## a_little_added: You add a small number to the spread; here nothing is added, and a group that is all alike is
-recognised by its rewards.
+## a_little_added: You add a small number to the spread; a group all alike is known by its rewards.
 - found[mixed] = (some - some.mean(axis=1, keepdims=True)) / some.std(axis=1, keepdims=True)
 + found[mixed] = (some - some.mean(axis=1, keepdims=True)) / (some.std(axis=1, keepdims=True) + 1e-8)
 ## only_the_advantages: The share is missing: a pair is asked for.
@@ -183,14 +179,14 @@ recognised by its rewards.
 # with_where
 ## zero_by_zero: Where a group is all alike you divide 0 by 0; its advantages are 0.
 - spread = np.where(alike, 1.0, rewards.std(axis=1, keepdims=True))
-- centred = np.where(alike, 0.0, rewards - rewards.mean(axis=1, keepdims=True))
+- centred = rewards - rewards.mean(axis=1, keepdims=True)
 - return centred / spread, 1 - float(alike.mean())
 + centred, spread = rewards - rewards.mean(axis=1, keepdims=True), rewards.std(axis=1, keepdims=True)
 + with np.errstate(all="ignore"):
 +     return centred / spread, float((spread > 0).mean())
 ## nan_replaced: You put 0 where 0 / 0 came out; a spread that is only a rounding error slips through.
 - spread = np.where(alike, 1.0, rewards.std(axis=1, keepdims=True))
-- centred = np.where(alike, 0.0, rewards - rewards.mean(axis=1, keepdims=True))
+- centred = rewards - rewards.mean(axis=1, keepdims=True)
 - return centred / spread, 1 - float(alike.mean())
 + centred, spread = rewards - rewards.mean(axis=1, keepdims=True), rewards.std(axis=1, keepdims=True)
 + with np.errstate(all="ignore"):

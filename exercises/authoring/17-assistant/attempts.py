@@ -50,14 +50,8 @@ def the_smallest(draw):
                 return f"A whole number is expected; yours is a {type(came).__name__}."
             expected = attempts_reference(*args)
             if came != expected:
-                side = "too small" if came < expected else "too large"
-                told = (
-                    "there is a number"
-                    if came == -1
-                    else "no number is enough"
-                    if expected == -1
-                    else f"this is {side}"
-                )
+                side = "this is too small" if came < expected else "this is too large"
+                told = "there is a number" if came == -1 else "no number is enough" if expected == -1 else side
                 return f"For {describe_arguments(args)} your function returned {came}; {told}."
         return None
 
@@ -173,8 +167,7 @@ wrong.edits("""
 ## zero_for_never: Where no number is enough return −1, not 0.
 - return -1
 + return 0
-## reached_by_rounding: In floats the mean is rounded to the share; in truth it is only approached. Decide by the limit
-first.
+## reached_by_rounding: In floats the mean is rounded to the share; in truth it is only approached. Decide by the limit.
 - if share > ever or (share == ever and not sure):
 + if share > ever:
 ## limit_never_reached: You refuse a share equal to what can be reached, even where it is reached at once.

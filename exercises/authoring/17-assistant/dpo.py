@@ -123,6 +123,14 @@ wrong.edits("""
 ## chosen_and_rejected: Your margin is the wrong way round: the rejected answers are preferred.
 - z = beta * (gained[:, 0] - gained[:, 1])
 + z = beta * (gained[:, 1] - gained[:, 0])
+## columns_exchanged: You take column 1 for the chosen answer; it is column 0.
+- z = beta * (gained[:, 0] - gained[:, 1])
++ z = beta * (gained[:, 1] - gained[:, 0])
+- return loss, np.stack([-pull, pull], axis=1)
++ return loss, np.stack([pull, -pull], axis=1)
+## mean_margin: You average the margins before the logarithm; the loss is a mean of the pairs' losses.
+- z = beta * (gained[:, 0] - gained[:, 1])
++ z = beta * (gained[:, 0] - gained[:, 1]).mean() * np.ones(len(gained))
 ## both_added: You add what both answers have gained; the margin is a difference.
 - z = beta * (gained[:, 0] - gained[:, 1])
 + z = beta * (gained[:, 0] + gained[:, 1])

@@ -47,22 +47,23 @@ def alike(rng):
 
 
 def fresh_start(ask, rng):
-    """B at zero, A not: then no gradient reaches A, and one reaches B."""
-    (plan,) = drawn(rng, fresh=True, gives="gradients")
-    came = ask(plan)
-    for part in "qv":
+    """B at zero, A not: then no gradient reaches A, and one reaches B, whose rows are multiples of Ax for one token."""
+    (plan,), rows = drawn(rng, 1, 1, fresh=True, gives="gradients"), []
+    for came, part in [(came, part) for came in (ask(plan), ask({**plan, "seed": 1})) for part in "qv"]:
         a, b = came.get(f"A_{part}"), came.get(f"B_{part}")
         if not isinstance(a, np.ndarray) or not isinstance(b, np.ndarray):
-            return (
-                f"Of a new module, no gradient comes back for A_{part} or B_{part}: both are parameters to be trained."
-            )
+            return f"Of a new module no gradient comes back for A_{part} or B_{part}: both are to be trained."
         if not b.any():
             return f"Of a new module the gradient for B_{part} is zero: A_{part} begins at zero, and B cannot move."
         if a.any():
             return f"Of a new module the gradient for A_{part} is not zero: B_{part} does not begin at zero."
         if np.ptp(b, axis=1).max() < 1e-4 * np.abs(b).max():
             return f"Of a new module all rows of A_{part} are alike, and can never differ: it begins at random."
-    return None
+        rows.append(b[0] / np.linalg.norm(b[0].astype(float)))
+    alike = np.triu(np.abs(np.array(rows) @ np.transpose(rows)), 1) > 1 - 1e-8
+    if alike[0, 2] or alike[1, 3]:
+        return "Two new modules begin with the same A_q, or the same A_v: both begin at random."
+    return "A_q and A_v of a new module are alike: each begins at random, by itself." if alike.any() else None
 
 
 def trains_the_four(ask, rng):
@@ -98,9 +99,7 @@ QUESTION = Question(
         holds("what is trained", 3, trains_the_four),
         holds("rows of the batch", 1, rows_independent(drawn)),
         holds(
-            "parameters",
-            1,
-            parameter_count(drawn, lambda d_model, rank, alpha: 3 * d_model**2 + d_model * (3 + 4 * rank)),
+            "parameters", 1, parameter_count(drawn, lambda d_model, rank, alpha: d_model * (3 * d_model + 3 + 4 * rank))
         ),
     ),
     hints=(
@@ -183,8 +182,15 @@ wrong.edits("""
 ## a_of_ones: Your A begins with ones, so its rows all learn the same; draw it at random.
 - self.A_q = nn.Parameter(torch.randn(rank, d_model) / d_model**0.5)
 + self.A_q = nn.Parameter(torch.ones(rank, d_model))
-## adapter_cut_off: The adapter of the queries gets a detached x, so that no gradient passes through it to the layers
-below.
+## a_of_unit_rows: Your A begins as the first rows of the identity, always the same; draw it at random.
+- self.A_q = nn.Parameter(torch.randn(rank, d_model) / d_model**0.5)
++ self.A_q = nn.Parameter(torch.eye(rank, d_model))
+- self.A_v = nn.Parameter(torch.randn(rank, d_model) / d_model**0.5)
++ self.A_v = nn.Parameter(torch.eye(rank, d_model))
+## a_copied: Your A_v begins as a copy of A_q; draw each by itself.
+- self.A_v = nn.Parameter(torch.randn(rank, d_model) / d_model**0.5)
++ self.A_v = nn.Parameter(self.A_q.detach().clone())
+## adapter_cut_off: The adapter of the queries gets a detached x, so that no gradient passes to the layers below.
 - q = y[..., :D] + self.factor * x @ self.A_q.T @ self.B_q.T
 + q = y[..., :D] + self.factor * x.detach() @ self.A_q.T @ self.B_q.T
 ## dropout_added: The adapter has dropout in train() mode; nobody asked for any.

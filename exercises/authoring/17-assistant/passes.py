@@ -37,9 +37,7 @@ def by_listing(ask, rng):
     if came.shape != (2,):
         return f"For two problems two numbers are expected; yours have the shape {came.shape}."
     if abs(came[0] - share) > 1e-9:
-        return (
-            f"Of {n} attempts {c} are right. Of all ways to take {k}, {share:.4f} have a right one; not {came[0]:.4f}."
-        )
+        return f"Of {n} attempts {c} are right. Of all ways to take {k}, {share:.4f} have one; not {came[0]:.4f}."
     return None
 
 

@@ -12,7 +12,7 @@ from clearcheck.grading.describe import describe
 from clearcheck.grading.question import AnswerProblem
 from clearcheck.grading.replies import CLOSE_IN_FLOAT32
 
-SHORT, LONG = 32, 64  # tokens of two texts
+LENGTHS = range(32, 65, 8)  # tokens of texts
 
 Draw = Callable[[np.random.Generator], tuple]
 Test = Callable[[Callable, np.random.Generator], str | None]
@@ -113,14 +113,16 @@ def rows_independent(draw: Draw) -> Test:
 def keeps(draw: Callable[[np.random.Generator, int], tuple], per_token: Callable[..., int], what: str) -> Test:
     """What the module keeps grows with a text by at most half more than `per_token(**sizes)` numbers a token.
 
-    `draw(rng, n)` gives the arguments of calls that bring one text of n tokens; half more, since a cache may have room.
+    `draw(rng, n)` gives the arguments of calls that bring one text of n tokens. A cache may have room: one that is
+    filled token by token and gets twice the room whenever it is full grows up to two times as fast, but somewhere on
+    the way not at all.
     """
 
     def test(ask, rng):
-        (short,), (long,) = draw(rng, SHORT), draw(rng, LONG)
-        grown = (ask({**long, "gives": "kept"}) - ask({**short, "gives": "kept"})) / (LONG - SHORT)
-        enough = per_token(**short["sizes"])
-        if grown <= 1.5 * enough:
+        plans = [draw(rng, n)[0] for n in LENGTHS]
+        kept = [ask({**plan, "gives": "kept"}) for plan in plans]
+        grown, enough = (kept[-1] - kept[0]) / (LENGTHS[-1] - LENGTHS[0]), per_token(**plans[0]["sizes"])
+        if grown <= (2.5 if min(np.diff(kept)) <= 0 else 1.5) * enough:
             return None
         return f"With each token your module keeps {grown:.4g} numbers more; {enough} are enough: {what}."
 
