@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from clearbook.data.austen import austen_novels
 
 LETTERS, LENGTH, WIDTH = " abcdefghijklmnopqrstuvwxyz", 16, 32
-STEPS, BATCH, RATE, SEEDS = 400, 32, 0.01, 2
+STEPS, BATCH, RATE = 400, 32, 0.01
 Parts = Callable[[], list[nn.Module]]
 
 
@@ -42,13 +42,15 @@ class Ladder(nn.Module):
         return self.head(x)
 
 
-def letters_loss(parts: Parts, positions: Callable[[], nn.Module] | None = None, *, added: bool = True) -> float:
-    """Nats a letter on text that was not trained on, the mean of two short trainings that differ by their seeds.
+def letters_loss(
+    parts: Parts, positions: Callable[[], nn.Module] | None = None, *, added: bool = True, n_seeds: int = 2
+) -> float:
+    """Nats a letter on text that was not trained on, the mean of short trainings that differ by their seeds.
 
     ``parts`` makes the layers between embedding and head, B × N × 32 to the same; ``positions`` a module that gives
     a vector for each of the positions 0 to 15. The seeds of whoever calls stay as they are.
     """
-    return sum(_trained_loss(parts, positions, added, seed) for seed in range(SEEDS)) / SEEDS
+    return sum(_trained_loss(parts, positions, added, seed) for seed in range(n_seeds)) / n_seeds
 
 
 def _trained_loss(parts: Parts, positions, added: bool, seed: int) -> float:

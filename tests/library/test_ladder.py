@@ -54,4 +54,6 @@ def test_training_learns_repeats_and_leaves_the_callers_seed(briefly):
     assert torch.equal(torch.rand(3), expected)
     assert 2.2 < first < 2.7  # ln 27 is 3.30
     assert letters_loss(list) == first
+    alone = [ladder._trained_loss(list, None, True, seed) for seed in (0, 1)]
+    assert letters_loss(list, n_seeds=1) == alone[0] != alone[1] and first == sum(alone) / 2
     assert letters_loss(lambda: [nn.Linear(32, 32)], lambda: nn.Embedding(16, 32)) != first
