@@ -63,7 +63,7 @@ def test_two_parts_of_width_one():
 def test_the_gradient_of_one_token():
     found = answer("backward", TOKEN, np.ones(2), np.array([[1.0], [0.0]]), 3)
     assert [array.ravel().tolist() for array in found] == [[0.1875, -0.1875], [-0.5, 0], [1, 0]]
-    assert "by X is (0.1875, −0.1875), the one by γ (−0.5, 0), and the one by β (1, 0)" in task("backward")
+    assert "for X is (0.1875, −0.1875), the one for γ (−0.5, 0), and the one for β (1, 0)" in task("backward")
 
 
 def museum_scope() -> dict:
