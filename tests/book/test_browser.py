@@ -55,7 +55,8 @@ ONE_TEMPLATE = {*CLOSER[3:], *SOLUTIONS[2:]}  # what axe would find in these it 
 # The theme decides on the contrast of what all chapters have; these show colours of their own, or stand for the others.
 CONTRAST = {*FOR_ALL, CHAPTERS[8], CHAPTERS[11], CHAPTERS[16]}
 # axe goes through all that stands on a page, so what is alike stands there once or on a few pages: rows of a generated
-# table, entries of the reference, the letters of formulas, the contents of the book, and pieces of coloured code.
+# table, entries of the reference, the letters of formulas, the contents of the book, and pieces of code: each colour
+# stands once on each ground.
 FEW_ALIKE = """({ isGenerated, standsForAll }) => {
     const of = name => [...document.querySelectorAll(name)];
     of('mjx-container').forEach(formula => formula.replaceWith('formula'));
@@ -63,10 +64,19 @@ FEW_ALIKE = """({ isGenerated, standsForAll }) => {
         of('tbody > tr:nth-child(n + 4)').forEach(row => row.remove());
         of('dl.py').slice(12).forEach(entry => entry.remove());
     }
-    if (!standsForAll) {
-        of('.highlight pre').forEach(code => { code.textContent = code.textContent });
-        of('.bd-links').forEach(contents => contents.remove());
-    }
+    if (!standsForAll) of('.bd-links').forEach(contents => contents.remove());
+    const seen = new Set();
+    of('.highlight pre').forEach(code => {
+        let under = code;
+        while (getComputedStyle(under).backgroundColor === 'rgba(0, 0, 0, 0)') under = under.parentElement;
+        for (const piece of code.querySelectorAll('span')) {
+            const kind = piece.className + getComputedStyle(under).backgroundColor;
+            const read = standsForAll && piece.checkVisibility() && piece.textContent.trim().length > 1;
+            const needed = read && !seen.has(kind);
+            if (needed) seen.add(kind); else piece.replaceWith(piece.textContent);
+        }
+        code.normalize();
+    });
 }"""
 
 pytestmark = [pytest.mark.browser, pytest.mark.skipif(CHROMIUM is None, reason=NO_CHROMIUM)]

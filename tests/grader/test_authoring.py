@@ -233,7 +233,7 @@ def test_a_class_that_is_derived_from_an_exception_is_one(kind, expected):
 
     result_of(refuses, holds("refusal", 1, test))
     assert seen == [expected]
-    assert not Call((), {"kind": "raised", "type": "Odd", "text": "", "bases": 7}).raised("ValueError")
+    assert not Call(b"", {"kind": "raised", "type": "Odd", "text": "", "bases": 7}).raised("ValueError")
 
 
 def test_a_mistake_that_raises_is_told_for_its_own_exception_alone():

@@ -2,7 +2,7 @@
 
 import pytest
 from clearcheck import WrongSolutions, equals
-from clearcheck.grading import replies as transcript
+from clearcheck.grading import evaluate
 
 from .test_authoring import result_of
 
@@ -12,7 +12,7 @@ def test_arguments_are_packed_once_for_all_mistakes(monkeypatch):
     wrong, packed = WrongSolutions("q"), []
     for n in range(9):
         wrong(f"You add {n}.")(renamed(f"adds_{n}", lambda x, n=n: x + n))
-    monkeypatch.setattr(transcript, "pack", lambda args, pack=transcript.pack: packed.append(args) or pack(args))
+    monkeypatch.setattr(evaluate, "pack", lambda args, pack=evaluate.pack: packed.append(args) or pack(args))
     check = equals("values", 2, lambda rng: [(rng.normal(),)], lambda x: x - 1)
     result = result_of(lambda x: x + 7, check, wrong=wrong.of("q"))
     assert result.checks[0].diagnosis.message == "You add 7."

@@ -9,7 +9,7 @@ from clearcheck.author.torch_loops import learns
 from torch import nn
 
 SECONDS = 20.0  # of one loop, on a slow machine too
-SUITS, CARDS, STEPS, FEW, CLOSE = 4, 10, 200, 40, 1e-3
+SUITS, CARDS, STEPS, FEW, CLOSE = 4, 10, 200, 8, 1e-3
 A_BAG, WHAT = "more than a bag", "share of right answers"
 BAG, NEARLY_ALL = 0.5, 0.9  # who sees a bag of cards is right in two fifths of the games
 
@@ -101,7 +101,7 @@ def with_three_maps(games, answers, steps):
             return self.suits(found[:, 0])
 
     player = Seeker()
-    adam = torch.optim.Adam(player.parameters(), lr=5e-3)
+    adam = torch.optim.Adam(player.parameters(), lr=5e-3, fused=True)
     for _ in range(steps):
         some = torch.randint(len(games), (64,))
         gone = nn.functional.cross_entropy(player(games[some]), answers[some])
@@ -124,7 +124,7 @@ def with_the_layer_of_torch(games, answers, steps):
             return self.out(self.look(tokens[:, -1:], tokens, tokens)[0].squeeze(1))
 
     player = Seeker()
-    rule = torch.optim.AdamW(player.parameters(), lr=5e-3)
+    rule = torch.optim.AdamW(player.parameters(), lr=5e-3, fused=True)
     for _ in range(steps):
         batch = torch.randperm(len(games))[:96]
         rule.zero_grad(set_to_none=True)
@@ -148,7 +148,7 @@ def with_a_table_of_places(games, answers, steps):
             return (shares[:, :, None] * self.value[games[:, :10]]).sum(dim=1)
 
     player = Seeker()
-    rule = torch.optim.Adam(player.parameters(), lr=0.05)
+    rule = torch.optim.Adam(player.parameters(), lr=0.05, fused=True)
     for start in range(steps):
         here = (torch.arange(128) + 128 * start) % len(games)
         lost = nn.CrossEntropyLoss()(player(games[here]), answers[here])
@@ -169,7 +169,7 @@ def remembered(games, answers, steps):
             return self.suits(self.rnn(self.ids(games))[0][:, -1])
 
     player = Seeker()
-    adam = torch.optim.Adam(player.parameters(), lr=5e-3)
+    adam = torch.optim.Adam(player.parameters(), lr=5e-3, fused=True)
     for _ in range(steps):
         some = torch.randint(len(games), (64,))
         gone = nn.functional.cross_entropy(player(games[some]), answers[some])
@@ -227,8 +227,8 @@ batch.
 ## no_step: The optimiser never takes a step.
 - adam.step()
 ## too_slow: The learning rate is far too small for so few steps.
-- adam = torch.optim.Adam(player.parameters(), lr=5e-3)
-+ adam = torch.optim.Adam(player.parameters(), lr=5e-6)
+- adam = torch.optim.Adam(player.parameters(), lr=5e-3, fused=True)
++ adam = torch.optim.Adam(player.parameters(), lr=5e-6, fused=True)
 ## too_many_steps: The loop goes on beyond the steps that are allowed.
 - for _ in range(steps):
 + for _ in range(2 * steps):

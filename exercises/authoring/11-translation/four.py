@@ -151,7 +151,7 @@ right, wrong = answers_to(QUESTION)
 @right
 def third_short(sources, targets, n_words, start, padding, steps):
     model = PromptTranslator(n_words, 48, 4, 96, 2, padding)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=0.007)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.007, fused=True)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.007, total_steps=steps)
     read = torch.cat([torch.full((len(targets), 1), start), targets[:, :-1]], dim=1)
     short = (targets != padding).sum(1) <= 4
@@ -172,7 +172,7 @@ def as_many_of_each_length(sources, targets, n_words, start, padding, steps):
     length = (sources != padding).sum(dim=1)
     weights = 1 / torch.bincount(length)[length].float()
     model = PromptTranslator(n_words, 48, 4, 96, 2, padding)
-    adam = torch.optim.Adam(model.parameters(), lr=0.009)
+    adam = torch.optim.Adam(model.parameters(), lr=0.009, fused=True)
     for step in range(steps):
         for group in adam.param_groups:
             group["lr"] = 0.009 * min((step + 1) / 20, 1 - step / steps)
@@ -191,7 +191,7 @@ def two_draws(sources, targets, n_words, start, padding, steps):
     words = (targets != padding).sum(dim=1)
     short, long = (torch.nonzero(part)[:, 0] for part in (words < 5, words >= 5))
     model = PromptTranslator(n_words, 44, 4, 88, 2, padding)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=0.008, weight_decay=0.01)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.008, weight_decay=0.01, fused=True)
     rates = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda n: min((n + 1) / 30, 1 - n / steps))
     for _ in range(steps):
         rows = torch.cat([short[torch.randint(len(short), (10,))], long[torch.randint(len(long), (30,))]])
@@ -240,9 +240,9 @@ holds a short one.
 + loss.backward()
 + optimizer.zero_grad()
 ## too_slow: The learning rate is far too small for so few steps.
-- optimizer = torch.optim.AdamW(model.parameters(), lr=0.007)
+- optimizer = torch.optim.AdamW(model.parameters(), lr=0.007, fused=True)
 - schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.007, total_steps=steps)
-+ optimizer = torch.optim.AdamW(model.parameters(), lr=0.000007)
++ optimizer = torch.optim.AdamW(model.parameters(), lr=0.000007, fused=True)
 + schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.000007, total_steps=steps)
 ## new_model_each_step: A new model is made in every step, and the last one has learned nothing.
       rows = torch.multinomial(weights, 40, replacement=True)

@@ -268,9 +268,9 @@ they do not fit L.
 + for start in range(0, 1):
 ## one_block_of_all: You hold more at once than a few blocks: a table of weights, or the shares of all blocks. Add each
 share as it is made, and let it go.
-- b = slice(start, start + width)
-+ b = slice(0, len(k))
-+ dq[:] = 0
+- for start in range(0, len(k), width):
++ width = len(k)
++ for start in range(0, len(k), width):
 ## exponents_clipped: You keep every exponent between −50 and 50; with another L the formulas give larger weights.
 - A = np.exp(table - lost)
 + A = np.exp(np.clip(table - lost, -50, 50))

@@ -8,18 +8,18 @@ from .shared import parts_slip
 
 
 def speculate_reference(p, draft):
-    """Case by case: every guess that the draft may make, every position where the first refusal may be."""
+    """Case by case: every draft token that the draft may make, every position where the first rejection may be."""
     g, V = draft.shape
-    kept, replacement = np.zeros(g), np.zeros((g, V))
+    accepted, replacement = np.zeros(g), np.zeros((g, V))
     for i in range(g):
         for w in range(V):
             if draft[i, w] > 0:
-                kept[i] += draft[i, w] * min(1, p[i, w] / draft[i, w])
+                accepted[i] += draft[i, w] * min(1, p[i, w] / draft[i, w])
             replacement[i, w] = max(0, p[i, w] - draft[i, w])
         total = replacement[i].sum()
         replacement[i] = replacement[i] / total if total > 0 else p[i]
-    lengths = [np.prod(kept[:n]) * (1 - kept[n] if n < g else 1) for n in range(g + 1)]
-    return kept, replacement, np.array(lengths)
+    lengths = [np.prod(accepted[:n]) * (1 - accepted[n] if n < g else 1) for n in range(g + 1)]
+    return accepted, replacement, np.array(lengths)
 
 
 def law(rng, *shape, zeros=0):
@@ -34,14 +34,14 @@ def plain(rng):
 
 
 def sure_drafts(rng):
-    """A draft that always guesses the same, one that never guesses some tokens, a model that is sure."""
+    """A draft that always proposes the same token, one that never proposes some tokens, a model that is sure."""
     one_hot = np.eye(7)[rng.integers(7, size=3)]
     sure = np.eye(5)[rng.integers(5, size=4)]
     return [(law(rng, 4, 7), one_hot), (law(rng, 3, 8), law(rng, 2, 8, zeros=4)), (sure, law(rng, 3, 5))]
 
 
 def equal_rows(rng):
-    """Positions where the draft is the model, or nearly, and tables of as many positions as tokens, or guesses."""
+    """Positions where the draft is the model, or nearly, and as many positions as tokens."""
     p = law(rng, 4, 7)
     half = law(rng, 3, 7)
     half[1] = p[1]
@@ -60,10 +60,10 @@ def the_law_is_the_models(ask, rng):
         came = ask(p, draft)
         if slip := parts_slip(came, *shapes(p, draft)):
             return slip
-        kept, replacement, lengths = came
-        first = np.minimum(p[0], draft[0]) + (1 - kept[0]) * replacement[0]
+        accepted, replacement, lengths = came
+        first = np.minimum(p[0], draft[0]) + (1 - accepted[0]) * replacement[0]
         if not close(first, p[0]):
-            return "Kept guesses and your replacements together do not give what the model says at the first position."
+            return "Accepted tokens and your replacements together do not give what the model says at the first one."
         if not close(lengths.sum(), 1.0) and abs(lengths.sum() - 1) > 1e-9:
             return "A pass has some length: your probabilities of the lengths should sum to 1."
     return None
@@ -76,7 +76,7 @@ QUESTION = Question(
     minutes=16,
     difficulty=2,
     checks=(
-        equals("what is kept", 3, plain, speculate_reference, parts=(0,)),
+        equals("what is accepted", 3, plain, speculate_reference, parts=(0,)),
         equals("what replaces it", 3, plain, speculate_reference, parts=(1,)),
         equals("how many tokens", 4, plain, speculate_reference, parts=(2,)),
         equals("sure drafts, sure models", 2, sure_drafts, speculate_reference),
@@ -84,11 +84,11 @@ QUESTION = Question(
         holds("the distribution is the model's", 2, the_law_is_the_models),
     ),
     hints=(
-        "Of a guess w, drawn with probability draft[i, w], a share min(1, p/draft) is kept. Sum over w, and see what "
-        "cancels.",
-        "Guess i is looked at only if all guesses before it were kept. What is the probability of that?",
-        "A pass writes n + 1 tokens if exactly the first n guesses are kept. For n = g there is no guess left that "
-        "could be refused.",
+        "Of a token w, drafted with probability draft[i, w], a share min(1, p/draft) is accepted. Sum over w, and see "
+        "what cancels.",
+        "Draft token i is looked at only if all draft tokens before it were accepted. What is the probability of that?",
+        "A pass writes n + 1 tokens if exactly the first n are accepted. For n = g there is no draft token left that "
+        "could be rejected.",
     ),
     section="fewer-passes-with-the-same-distribution",
     inputs=Inputs(
@@ -104,26 +104,26 @@ right, wrong = answers_to(QUESTION)
 @right
 def as_often_written(p, draft):
     p = p[:-1]
-    kept = np.minimum(p, draft).sum(axis=1)
+    accepted = np.minimum(p, draft).sum(axis=1)
     left = np.maximum(p - draft, 0)
     total = left.sum(axis=1, keepdims=True)
     replacement = np.where(total > 0, left / np.where(total > 0, total, 1), p)
-    reached = np.concatenate([[1.0], np.cumprod(kept)])
-    stopped = np.append(1 - kept, 1.0)
-    return kept, replacement, reached * stopped
+    reached = np.concatenate([[1.0], np.cumprod(accepted)])
+    stopped = np.append(1 - accepted, 1.0)
+    return accepted, replacement, reached * stopped
 
 
 @right
 def row_by_row(p, draft):
-    kept, rows, lengths, alive = [], [], [], 1.0
-    for model, guess in zip(p, draft, strict=False):
-        rest = np.clip(model - guess, 0, None)
+    accepted, rows, lengths, alive = [], [], [], 1.0
+    for model, drafted in zip(p, draft, strict=False):
+        rest = np.clip(model - drafted, 0, None)
         a = 1 - rest.sum()
-        kept.append(a)
+        accepted.append(a)
         rows.append(rest / rest.sum() if rest.any() else model)
         lengths.append(alive * (1 - a))
         alive *= a
-    return np.array(kept), np.array(rows), np.array([*lengths, alive])
+    return np.array(accepted), np.array(rows), np.array([*lengths, alive])
 
 
 @right
@@ -140,9 +140,10 @@ def from_the_distance(p, draft):
 
 wrong.edits("""
 # as_often_written
-## kept_but_for_rounding: Where the draft is the model your *kept* is 1 only up to rounding; do not divide by 1 − kept.
+## accepted_but_for_rounding: Where the draft is the model your *accepted* is 1 only up to rounding; do not divide
+by 1 − accepted.
 - replacement = np.where(total > 0, left / np.where(total > 0, total, 1), p)
-+ replacement = np.where(kept[:, None] < 1, left / np.where(kept < 1, 1 - kept, 1)[:, None], p)
++ replacement = np.where(accepted[:, None] < 1, left / np.where(accepted < 1, 1 - accepted, 1)[:, None], p)
 ## replaced_from_p: You draw the replacement from p itself; then what the draft likes comes too often.
 - replacement = np.where(total > 0, left / np.where(total > 0, total, 1), p)
 + replacement = p
@@ -155,9 +156,9 @@ wrong.edits("""
 ## the_drafts_surplus: Your replacement is what the draft has too much of; it should be what it has too little of.
 - left = np.maximum(p - draft, 0)
 + left = np.maximum(draft - p, 0)
-## divided_by_kept: You divide what is left by the probability that the guess is kept.
+## divided_by_accepted: You divide what is left by the probability that the draft token is accepted.
 - replacement = np.where(total > 0, left / np.where(total > 0, total, 1), p)
-+ replacement = np.where(total > 0, left / np.where(kept > 0, kept, 1)[:, None], p)
++ replacement = np.where(total > 0, left / np.where(accepted > 0, accepted, 1)[:, None], p)
 ## nothing_left: Where the draft is the model, nothing is left, and your row sums to 0; the task says what to give.
 - replacement = np.where(total > 0, left / np.where(total > 0, total, 1), p)
 + replacement = left / np.where(total > 0, total, 1)
@@ -165,53 +166,53 @@ wrong.edits("""
 - replacement = np.where(total > 0, left / np.where(total > 0, total, 1), p)
 + with np.errstate(all="ignore"):
 +     replacement = left / total
-## draws_that_agree: Your *kept* is the probability that two draws agree; a guess is kept more often.
-- kept = np.minimum(p, draft).sum(axis=1)
-+ kept = (p * draft).sum(axis=1)
-## mean_over_tokens: You take the mean of min(1, p/draft) over all tokens; the draft does not guess all equally often.
-- kept = np.minimum(p, draft).sum(axis=1)
-+ kept = np.minimum(1, p / np.where(draft > 0, draft, 1)).mean(axis=1)
-## weighed_by_the_model: You weigh min(1, p/draft) with p; guesses come from the draft.
-- kept = np.minimum(p, draft).sum(axis=1)
-+ kept = (p * np.minimum(1, p / np.where(draft > 0, draft, 1))).sum(axis=1)
-## kept_with_all_before: You give the probability that a guess is looked at and kept; give that of a guess once it is
-looked at.
-- return kept, replacement, reached * stopped
-+ return np.cumprod(kept), replacement, reached * stopped
-## refused: Your first result is the probability that the guess is refused.
-- return kept, replacement, reached * stopped
-+ return 1 - kept, replacement, reached * stopped
+## draws_that_agree: Your *accepted* is the probability that two draws agree; a draft token is accepted more often.
+- accepted = np.minimum(p, draft).sum(axis=1)
++ accepted = (p * draft).sum(axis=1)
+## mean_over_tokens: You take the mean of min(1, p/draft) over all tokens; the draft does not propose all equally often.
+- accepted = np.minimum(p, draft).sum(axis=1)
++ accepted = np.minimum(1, p / np.where(draft > 0, draft, 1)).mean(axis=1)
+## weighed_by_the_model: You weigh min(1, p/draft) with p; draft tokens come from the draft.
+- accepted = np.minimum(p, draft).sum(axis=1)
++ accepted = (p * np.minimum(1, p / np.where(draft > 0, draft, 1))).sum(axis=1)
+## accepted_with_all_before: You give the probability that a draft token is looked at and accepted; give that of
+one that is looked at.
+- return accepted, replacement, reached * stopped
++ return np.cumprod(accepted), replacement, reached * stopped
+## rejected: Your first result is the probability that the draft token is rejected.
+- return accepted, replacement, reached * stopped
++ return 1 - accepted, replacement, reached * stopped
 ## largest: You take the larger of the two probabilities in place of the smaller.
-- kept = np.minimum(p, draft).sum(axis=1)
-+ kept = np.maximum(p, draft).sum(axis=1) / 2
-## places_shifted: You compare guess i with the model's distribution one position further on.
+- accepted = np.minimum(p, draft).sum(axis=1)
++ accepted = np.maximum(p, draft).sum(axis=1) / 2
+## places_shifted: You compare draft token i with the model's distribution one position further on.
 - p = p[:-1]
 + p = p[1:]
-## each_by_itself: Guess i is looked at only if all before it were kept; you leave that out.
-- return kept, replacement, reached * stopped
-+ return kept, replacement, stopped
+## each_by_itself: Draft token i is looked at only if all before it were accepted; you leave that out.
+- return accepted, replacement, reached * stopped
++ return accepted, replacement, stopped
 ## at_least: You give the probabilities of *at least* so many tokens; give those of exactly so many.
-- return kept, replacement, reached * stopped
-+ return kept, replacement, reached
-## no_token_for_free: When all guesses are kept, one more token is written; you have no probability for it.
-- return kept, replacement, reached * stopped
-+ return kept, replacement, np.append(0.0, reached[:-1] * stopped[:-1])
-## last_also_refused: You allow a refusal after the last guess; the last probability is that all were kept.
-- stopped = np.append(1 - kept, 1.0)
-+ stopped = np.append(1 - kept, 1 - kept[-1])
-## one_share_for_all: You use the mean of *kept* for every guess; the probabilities differ from guess to guess.
-- reached = np.concatenate([[1.0], np.cumprod(kept)])
-- stopped = np.append(1 - kept, 1.0)
-+ a = kept.mean()
-+ reached = a ** np.arange(len(kept) + 1)
-+ stopped = np.append(np.full(len(kept), 1 - a), 1.0)
-## summed_not_multiplied: You add up the probabilities that guesses are kept; multiply them: all have to be kept.
-- reached = np.concatenate([[1.0], np.cumprod(kept)])
-+ reached = np.concatenate([[1.0], np.cumsum(kept)])
+- return accepted, replacement, reached * stopped
++ return accepted, replacement, reached
+## no_token_for_free: When all draft tokens are accepted, one more token is written; you have no probability for it.
+- return accepted, replacement, reached * stopped
++ return accepted, replacement, np.append(0.0, reached[:-1] * stopped[:-1])
+## last_also_rejected: You allow a rejection after the last draft token; the last probability is that all were accepted.
+- stopped = np.append(1 - accepted, 1.0)
++ stopped = np.append(1 - accepted, 1 - accepted[-1])
+## one_share_for_all: You use the mean of *accepted* for every draft token; the probabilities differ.
+- reached = np.concatenate([[1.0], np.cumprod(accepted)])
+- stopped = np.append(1 - accepted, 1.0)
++ a = accepted.mean()
++ reached = a ** np.arange(len(accepted) + 1)
++ stopped = np.append(np.full(len(accepted), 1 - a), 1.0)
+## summed_not_multiplied: You add up the probabilities that tokens are accepted; multiply them: all have to be accepted.
+- reached = np.concatenate([[1.0], np.cumprod(accepted)])
++ reached = np.concatenate([[1.0], np.cumsum(accepted)])
 ## expectation: Your third result is the mean length; give the probabilities of all lengths.
-- return kept, replacement, reached * stopped
-+ return kept, replacement, reached.sum()
+- return accepted, replacement, reached * stopped
++ return accepted, replacement, reached.sum()
 ## from_behind: Your lengths stand in the wrong order: the first belongs to one token.
-- return kept, replacement, reached * stopped
-+ return kept, replacement, (reached * stopped)[::-1]
+- return accepted, replacement, reached * stopped
++ return accepted, replacement, (reached * stopped)[::-1]
 """)

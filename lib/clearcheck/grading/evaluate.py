@@ -19,7 +19,7 @@ from clearcheck.grading.replies import CLOSE, Call
 from clearcheck.grading.taken import taken
 from clearcheck.worker.asked import Asked
 from clearcheck.worker.guarded_call import printable
-from clearcheck.worker.values import Unsupported, pack, unpack
+from clearcheck.worker.values import Unsupported, pack
 
 PASSED, PARTLY, NOT_RIGHT, NOT_ANSWERED = "passed", "partly right", "not right yet", "not answered"
 SHOWN = 60  # characters of a name
@@ -84,7 +84,7 @@ class Ask:
         asked = self.question.asked
         packed = pack(asked.sent(args))
         reply = self.transport(asked, packed)
-        call = Call(unpack(packed), reply, self.close)
+        call = Call(packed, reply, self.close)
         self.calls.append(call)
         problem = problem_of(call, self.question)
         if problem is not None:

@@ -9,7 +9,7 @@ import numpy as np
 from clearcheck.grading.compare import both_whole, not_whole
 from clearcheck.grading.taken import as_array
 from clearcheck.worker.failing_operation import ON_PURPOSE, PRODUCT
-from clearcheck.worker.values import pack
+from clearcheck.worker.values import unpack
 
 # Relative to the largest magnitude, as `equals` does by default: for NumPy, and for PyTorch, which is asked in float32.
 CLOSE, CLOSE_IN_FLOAT32 = 1e-9, 1e-5
@@ -19,9 +19,9 @@ SLIPS = {"NameError", "UnboundLocalError", "SyntaxError", "IndentationError", "I
 
 @dataclass(frozen=True)
 class Call:
-    """The arguments, the reply of `call_named`, and how close values have to be to count as equal, as in `equals`."""
+    """The arguments as they were sent, the reply, and how close values have to be to count as equal, as in `equals`."""
 
-    args: tuple
+    packed: bytes
     reply: dict
     close: float = CLOSE
 
@@ -30,9 +30,8 @@ class Call:
         return self.reply.get("value")
 
     @cached_property
-    def packed(self) -> bytes:
-        """The arguments as they are sent: kept, since every known mistake is called with them."""
-        return pack(self.args)
+    def args(self) -> tuple:
+        return unpack(self.packed)
 
     def raised(self, kind: str) -> bool:
         """Whether it ended in an exception of this class, or of one that is derived from it."""

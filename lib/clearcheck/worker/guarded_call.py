@@ -131,15 +131,20 @@ def _driver(how: str) -> Callable:
 
 def _call(drive: Callable, function: Callable, asked: Asked, packed: bytes) -> dict:
     args = unpack(packed)
-    before = [pack(value) for value in args]
     try:
         with forbidding(asked.forbids), _most_held(asked.measured) as held:
             result = drive(function, args)
     except Misfit as misfit:
         return {"kind": "misfit", "text": plain(str(misfit))}
     value = unpack(pack(result))
-    changed = [i for i, value_before in enumerate(before) if pack(args[i]) != value_before]
-    return {"kind": "value", "value": value, "changed": changed, **held}
+    return {"kind": "value", "value": value, "changed": _changed(args, packed), **held}
+
+
+def _changed(args: tuple, packed: bytes) -> list[int]:
+    """Which of the arguments are no longer what was sent."""
+    if pack(args) == packed:
+        return []
+    return [i for i, (now, sent) in enumerate(zip(args, unpack(packed), strict=True)) if pack(now) != pack(sent)]
 
 
 @contextlib.contextmanager

@@ -5,6 +5,7 @@ array, tuple, list or dict crosses as `Unsupported`, so that a foreign object ne
 """
 
 import json
+import sys
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +18,7 @@ DTYPES = {"bool", "complex64", "complex128", "float16", "float32", "float64"} | 
     f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)
 }
 NAMES = {np.dtype(name): name for name in DTYPES}  # a look-up, since dtype.name is slow
+LITTLE = {name: np.dtype(name).newbyteorder("<") for name in DTYPES}
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ class _Writer:
         self.nodes += 1
         if depth == 0 or self.nodes > MAX_NODES:
             raise _TooMuch("a container with too many or too deeply nested entries")
-        if isinstance(value, np.ndarray | np.generic) and value.dtype.newbyteorder("=") in NAMES:
+        if isinstance(value, np.ndarray | np.generic) and (value.dtype in NAMES or _turned(value.dtype) in NAMES):
             return self._array(value)
         if isinstance(value, np.ndarray) and value.dtype.kind == "U" and value.size <= MAX_NODES:
             return self.tree(np.ndarray.tolist(value), depth)  # an array of texts is a list of texts
@@ -95,10 +97,12 @@ class _Writer:
         # ndarray.view on the base class drops a subclass without running its code.
         base = np.ndarray.view(value, np.ndarray) if isinstance(value, np.ndarray) else np.asarray(value)
         self._grow(base.nbytes)
-        data = base.astype(base.dtype.newbyteorder("<"), copy=False).tobytes()
+        if base.dtype not in NAMES:
+            base = base.astype(_turned(base.dtype))
+        data = (base if sys.byteorder == "little" else base.byteswap()).tobytes()
         self.buffers.append(data)
         kind = "scalar" if isinstance(value, np.generic) else "array"
-        return [kind, NAMES[base.dtype.newbyteorder("=")], list(base.shape), len(data)]
+        return [kind, NAMES[base.dtype], list(base.shape), len(data)]
 
     def _int(self, value: int) -> list:
         if int.bit_length(value) > MAX_INT_BITS:
@@ -165,8 +169,13 @@ class _Reader:
             raise ValueError("array header")
         data = self.buffers[self.offset : self.offset + size]
         self.offset += size
-        array = np.frombuffer(data, np.dtype(dtype).newbyteorder("<")).astype(dtype)  # a writable copy
+        array = np.frombuffer(data, LITTLE[dtype]).astype(dtype)  # a writable copy
         return array.reshape(shape)
+
+
+def _turned(dtype: np.dtype) -> np.dtype:
+    """In this machine's order of bytes."""
+    return dtype.newbyteorder("=")
 
 
 def _bool(content) -> bool:
