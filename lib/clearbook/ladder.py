@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from clearbook.data.austen import austen_novels
 
 LETTERS, LENGTH, WIDTH = " abcdefghijklmnopqrstuvwxyz", 16, 32
-STEPS, BATCH, RATE = 400, 32, 0.01
+STEPS, BATCH, RATE = 200, 32, 0.02
 Parts = Callable[[], list[nn.Module]]
 
 
@@ -58,7 +58,7 @@ def _trained_loss(parts: Parts, positions, added: bool, seed: int) -> float:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         model = Ladder(parts(), positions and positions(), added)
-        optimizer = torch.optim.AdamW(model.parameters(), weight_decay=0.01)
+        optimizer = torch.optim.AdamW(model.parameters(), weight_decay=0.01, fused=True)
         for step in range(STEPS):
             optimizer.param_groups[0]["lr"] = RATE * min((step + 1) / 20, 1.05 - step / STEPS)
             starts = torch.randint(len(seen) - LENGTH, (BATCH, 1))
@@ -67,7 +67,7 @@ def _trained_loss(parts: Parts, positions, added: bool, seed: int) -> float:
             loss.backward()
             optimizer.step()
     with torch.no_grad():
-        return _loss(model.eval(), unseen).item()
+        return _loss(model.eval(), unseen[::2]).item()  # every second row is enough
 
 
 def _loss(model: Ladder, ids: Int[Tensor, "B length"]) -> Float[Tensor, ""]:
