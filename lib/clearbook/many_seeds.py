@@ -33,7 +33,7 @@ def bits_by_step(
         torch.manual_seed(seed)
         models.append(GPT(config, attention=partial(MultiHeadAttention, attend=attend)))
     parameters, buffers = stack_module_state(models)
-    optimizer = torch.optim.AdamW(parameters.values(), betas=(0.9, 0.95), weight_decay=0.1, foreach=True)
+    optimizer = torch.optim.AdamW(parameters.values(), betas=(0.9, 0.95), weight_decay=0.1, fused=True)
 
     def nats(parameters, buffers, rows):
         logits = functional_call(models[0], (parameters, buffers), (rows[:, :-1],))

@@ -1,6 +1,6 @@
 """Two pretrained models that come as Python packages: MiniLM, and SmolLM2 in llama.cpp's file format GGUF."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -95,7 +95,7 @@ def read_gguf(path: Path) -> tuple[dict, dict[str, Tensor], Words]:
     options = {"model_type": kind} | {ours: said[f"{kind}.{theirs}"] for ours, theirs in SIZES.items()}
     tensors = {}
     for part in reader.tensors:
-        weight = torch.from_numpy(dequantize(part.data, part.tensor_type).copy())
+        weight = torch.from_numpy(_dequantized(part, dequantize))
         name = _hugging_face_name(part.name)
         if heads := {"q_proj": "num_attention_heads", "k_proj": "num_key_value_heads"}.get(name.split(".")[-2]):
             weight = weight.unflatten(0, (options[heads], -1, 2)).transpose(1, 2).flatten(0, 2)
@@ -112,6 +112,14 @@ def read_gguf(path: Path) -> tuple[dict, dict[str, Tensor], Words]:
         options["eos_token_id"],
     )
     return options, tensors, words
+
+
+def _dequantized(part, dequantize: Callable) -> np.ndarray:
+    """The numbers of one tensor; many rows as one, since gguf takes sixteen at a time, which is few for short ones."""
+    rows = part.data.reshape(-1, part.data.shape[-1])
+    together = 16 if len(rows) % 16 == 0 else 1
+    numbers = dequantize(rows.reshape(len(rows) // together, -1), part.tensor_type)
+    return np.require(numbers, requirements="W").reshape(*part.data.shape[:-1], -1)
 
 
 def _hugging_face_name(name: str) -> str:
