@@ -151,7 +151,7 @@ print(sources[0].tolist(), "→", targets[0].tolist())
 
 
 def fit(model, sources, targets, n_steps, rate=0.01):
-    optimizer = torch.optim.AdamW(model.parameters(), lr=rate, fused=True)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=rate)
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimizer, lambda step: min((step + 1) / 20, 1 - step / n_steps)
     )

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import front_page
 import live_transformer
+import site_folds
 import site_formulas
 import site_lean
 import site_navigation
@@ -133,7 +134,8 @@ def setup(app):
     app.connect("html-page-context", bring_the_live_transformer)
     # Else every citation looks for it in all packages that are installed.
     plugin.register_plugin(*PLAIN_TEXT, plugin.find_plugin(*PLAIN_TEXT), force=True)
-    for part in (front_page, site_navigation, site_quiz, site_pages, site_search, site_lean, site_formulas):
+    parts = (front_page, site_navigation, site_quiz, site_folds, site_pages, site_search, site_lean, site_formulas)
+    for part in parts:
         part.setup(app)
     app.setup_extension("publish")  # what a reader takes home
     return {"parallel_read_safe": True, "parallel_write_safe": True}

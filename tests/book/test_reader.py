@@ -255,7 +255,7 @@ def test_printed_pages_are_black_on_white(reader, site):
             return 0.299 * r + 0.587 * g + 0.114 * b > 130;
         }).map(e => e.outerHTML.slice(0, 100))""")
     assert pale == []
-    assert page.get_by_text("Show code cell").locator("visible=true").count() == 0
+    assert page.locator("details.hide > summary:visible").count() == 0
     assert page.locator("pre:visible", has_text="softmax(dim=-1) @ v").count() == 1  # folded on a screen
     assert page.locator(".chapter-place:visible").count() == 1
 

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import publish
 import pytest
+import site_folds
 import site_pages
 import site_quiz
 
@@ -31,6 +32,24 @@ def test_right_options_are_spread_and_nothing_is_lost():
     assert all(sorted(part[0] for part in group.split("<summary>")[1:]) == ["a", "b", "c"] for group in groups)
     assert shuffled.endswith("The end.") and 'aria-label="Answers to question 6"' in shuffled
     assert shuffled == site_quiz.with_groups(text, "chapters/x", site_quiz.Places("chapters/x"))
+
+
+@pytest.mark.parametrize(
+    ("code", "is_figure", "shown"),
+    [
+        ("import math\n\nfrom clearbook.notebook import setup\n\nsetup()", False, "the imports"),
+        ("fig, ax = plots.plt.subplots()\n\n\ndef draw(ax): ...", True, "the code of the figure"),
+        ("# yours from chapter 4\nclass MultiHead(nn.Module):\n    def forward(self): ...", False,
+         "the class MultiHead, yours from chapter 4"),
+        ("def train_many(n):\n    def inner(): ...", False, "the function train_many"),
+        ("class A: ...\n\n\ndef b(): ...", False, "A and b"),
+        ("a = 1\nprint(a)", False, "the code"),
+        ("\n".join(f"def f{n}(): ..." for n in range(9)), False, "the code"),
+    ],
+)  # fmt: skip
+def test_a_bar_says_what_it_shows(code, is_figure, shown):
+    """Catches one name for all folded cells, an inner function named, and a list of names that fills the line."""
+    assert site_folds.what_it_shows(code, is_figure) == shown
 
 
 def test_a_question_without_one_right_option_stays_as_it_is():
