@@ -6,12 +6,17 @@ import jaxtyping
 import numpy as np
 import pytest
 import torch
+from hypothesis import HealthCheck, settings
 
 from tests.guard import network
 
 network.block()
 # Every annotated function of the library, and of what the notebooks import, checks its arguments and its result.
 jaxtyping.install_import_hook(["clearformer", "clearbook"], "beartype.beartype")
+
+# No test fails because the machine is busy.
+settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("busy")
 
 
 NO_CUDA = "needs a CUDA device"

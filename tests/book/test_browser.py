@@ -64,19 +64,24 @@ FEW_ALIKE = """({ isGenerated, standsForAll }) => {
         of('tbody > tr:nth-child(n + 4)').forEach(row => row.remove());
         of('dl.py').slice(12).forEach(entry => entry.remove());
     }
-    if (!standsForAll) of('.bd-links').forEach(contents => contents.remove());
-    const seen = new Set();
-    of('.highlight pre').forEach(code => {
+    if (!standsForAll) {
+        of('.highlight pre').forEach(code => { code.textContent = code.textContent });
+        of('.bd-links').forEach(contents => contents.remove());
+        return;
+    }
+    const seen = new Set(), stays = new Set();  // all is looked at before anything is changed, which is much faster
+    for (const code of of('.highlight pre').filter(code => code.checkVisibility())) {
         let under = code;
         while (getComputedStyle(under).backgroundColor === 'rgba(0, 0, 0, 0)') under = under.parentElement;
+        const ground = getComputedStyle(under).backgroundColor;
         for (const piece of code.querySelectorAll('span')) {
-            const kind = piece.className + getComputedStyle(under).backgroundColor;
-            const read = standsForAll && piece.checkVisibility() && piece.textContent.trim().length > 1;
-            const needed = read && !seen.has(kind);
-            if (needed) seen.add(kind); else piece.replaceWith(piece.textContent);
+            const kind = piece.className + ground;
+            if (!seen.has(kind) && piece.textContent.trim().length > 1) stays.add(piece) && seen.add(kind);
         }
-        code.normalize();
-    });
+    }
+    const rest = of('.highlight pre span').filter(piece => !stays.has(piece));
+    rest.forEach(piece => piece.replaceWith(...piece.childNodes));
+    of('.highlight pre').forEach(code => code.normalize());
 }"""
 
 pytestmark = [pytest.mark.browser, pytest.mark.skipif(CHROMIUM is None, reason=NO_CHROMIUM)]
