@@ -21,6 +21,7 @@ from safetensors.torch import save_file
 from torch import nn
 
 PAGE = ROOT / "chapters" / "10-images.ipynb"
+CLOSER = ROOT / "chapters" / "closer" / "10-class-token.ipynb"  # pools by the mean
 TAG = "in-measurement"
 N_LABELS = (30, 100, 300, 1000, 4000)
 SEEDS = range(5)
@@ -28,13 +29,14 @@ HEADER = ("model", "labels", "seed", "accuracy")
 FEW_LABELS = N_LABELS[:3]
 
 
-def page_code(page: Path = PAGE) -> dict:
-    """What the marked cells of the page define."""
-    cells = json.loads(page.read_text(encoding="utf-8"))["cells"]
-    marked = ["".join(cell["source"]) for cell in cells if TAG in cell["metadata"].get("tags", [])]
+def page_code(pages: tuple[Path, ...] = (PAGE, CLOSER)) -> dict:
+    """What the marked cells of the pages define."""
     names: dict = {"torch": torch, "F": F, "nn": nn, "math": math, "mnist_split": mnist_split}
-    for source in marked:
-        exec(compile(source, f"{page.name}, a cell with the tag {TAG}", "exec"), names)
+    for page in pages:
+        cells = json.loads(page.read_text(encoding="utf-8"))["cells"]
+        marked = ["".join(cell["source"]) for cell in cells if TAG in cell["metadata"].get("tags", [])]
+        for source in marked:
+            exec(compile(source, f"{page.name}, a cell with the tag {TAG}", "exec"), names)
     return names
 
 

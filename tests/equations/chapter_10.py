@@ -93,6 +93,23 @@ def masked_loss(rng):
     return printed, [reconstruction_loss(model, images, noise).item()]
 
 
+@equation("eq-contrastive", "0000000000")
+def contrastive(rng):
+    e, f, tau = rng.normal(size=(B + 2, D)), rng.normal(size=(B + 2, D)), 0.3
+    e, f = (v / np.linalg.norm(v, axis=1, keepdims=True) for v in (e, f))
+    n = len(e)
+    s = table(lambda i, j: sum(e[i, d] * f[j, d] for d in range(D)) / tau, n, n)
+
+    def share(i):
+        row, column = (sum(exp(s[k]) for k in ks) for ks in (((i, j) for j in range(n)), ((j, i) for j in range(n))))
+        return log(exp(s[i, i]) / row) + log(exp(s[i, i]) / column)
+
+    printed = table(lambda _: -sum(share(i) for i in range(n)) / (2 * n), 1)
+    scores, right = torch.as_tensor(e @ f.T / tau), torch.arange(n)
+    losses = [torch.nn.functional.cross_entropy(table_of, right) for table_of in (scores, scores.T)]
+    return printed, [(sum(losses) / 2).item()]
+
+
 def pictures(rng, n):
     return torch.as_tensor(rng.normal(size=(n, C, SIDE, SIDE)))
 
