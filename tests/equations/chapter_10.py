@@ -93,7 +93,7 @@ def masked_loss(rng):
     return printed, [reconstruction_loss(model, images, noise).item()]
 
 
-@equation("eq-contrastive", "0000000000")
+@equation("eq-contrastive", "4cbebb00d4")
 def contrastive(rng):
     e, f, tau = rng.normal(size=(B + 2, D)), rng.normal(size=(B + 2, D)), 0.3
     e, f = (v / np.linalg.norm(v, axis=1, keepdims=True) for v in (e, f))
