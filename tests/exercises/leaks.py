@@ -73,6 +73,10 @@ ALLOWED = {
         "x=torch.cat([first,x],dim=1)": "the class token in front, before the positions are added to both",
         "returnx+self.down(F.gelu(self.up(self.norm_2(x))))": "the block of chapter 8, for other tokens",
     },
+    "chapters/closer/10-class-token": {
+        "x=torch.cat([first,x],dim=1)": "the class token in front, in the model of chapter 10",
+        "returnx+self.down(F.gelu(self.up(self.norm_2(x))))": "the block of chapter 8, for other tokens",
+    },
     "chapters/11-translation": {
         "scores=q@k.mT/math.sqrt(q.shape[-1])": "of the attention of chapter 8",
         "returnrows[:,:-1],rows[:,1:]": "the two rows of the decoder, of targets that are there already",
