@@ -30,11 +30,12 @@ def what_it_shows(code: str, is_figure: bool = False) -> str:
 def name_folds(app, doctree) -> None:
     """Hook of Sphinx ("doctree-read"). A cell that was given words of its own keeps them."""
     for cell in doctree.findall(nodes.container):
-        if cell.get("hide_mode") not in ("input", "all"):
+        if not cell.get("hide_mode"):
             continue
         if cell["prompt_show"] == app.config.nb_code_prompt_show:
             is_figure = "figure" in cell["cell_metadata"].get("mystnb", {})
-            cell["prompt_show"] = f"Show {what_it_shows(cell.children[0].astext(), is_figure)}"
+            what = what_it_shows(cell.children[0].astext(), is_figure)
+            cell["prompt_show"] = f"Show {what if cell['hide_mode'] in ('input', 'all') else 'the {type}'}"
         cell["prompt_hide"] = re.sub("^Show", "Hide", cell["prompt_show"])
 
 
