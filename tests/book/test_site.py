@@ -32,6 +32,14 @@ def test_the_build_has_no_warning(built):
     assert built.ok, plain[-2000:]
 
 
+@pytest.mark.parametrize("page", CHAPTERS)
+def test_the_bar_of_a_folded_cell_says_what_is_in_it(html, page):
+    """Catches a theme that words its bars anew, so that all are called alike, on the page or by a screen reader."""
+    bars = soup(html / page).select("details.hide > summary")
+    assert bars and not [bar.text for bar in bars if bar.get("aria-label") or "code cell" in bar.p.text]
+    assert any("Show the imports" in bar.text for bar in bars)
+
+
 def test_only_the_table_of_contents_and_what_it_leads_to_is_published(html):
     pages = {str(path.relative_to(html)) for path in html.rglob("*.html") if "_static" not in path.parts}
     sources_of_library = {page for page in pages if page.startswith("_modules/")}

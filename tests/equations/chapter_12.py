@@ -5,6 +5,7 @@ from math import exp, sqrt
 import numpy as np
 import torch
 from clearbook.slips import pairs_as_neighbours
+from clearformer.models.gpt import GPT, GPTConfig, next_token_loss
 from clearformer.pretrained.tables import STACKED
 from clearformer.reference.attention import attend
 from torch.nn.functional import linear
@@ -56,6 +57,17 @@ def mean_pooling(rng):
     y, m = rng.normal(size=(N, D)), np.array([1.0, 0, 1, 1])
     printed = table(lambda d: sum(m[n] * y[n, d] for n in range(N)) / sum(m[n] for n in range(N)), D)
     return printed, y[m > 0].mean(axis=0)
+
+
+@equation("eq-tied-gradient", "732d4b988f")
+def tied_gradient(rng):
+    sizes, ids = (E, N, 6, 2, 1), torch.as_tensor(rng.integers(E, size=(2, N + 1)))
+    tied, two = (GPT(GPTConfig(*sizes, tied=tied)).double() for tied in (True, False))
+    two.load_state_dict(tied.state_dict())
+    for model in (tied, two):
+        next_token_loss(model, ids[:, :-1], ids[:, 1:]).backward()
+    reading, writing = two.tokens.weight.grad.numpy(), two.head.weight.grad.numpy()
+    return table(lambda w, d: reading[w, d] + writing[w, d], E, 6), tied.tokens.weight.grad.numpy()
 
 
 @equation("eq-key-bias", "d291008dd5")

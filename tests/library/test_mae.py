@@ -62,7 +62,7 @@ def test_the_fixed_positions_are_those_of_the_formula():
     assert_close(sines_in_the_plane(side, width), expected)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(seed=st.integers(0, 10**6), n_hidden=st.integers(1, N - 1))
 def test_the_largest_noise_is_hidden_and_nothing_of_it_is_seen(seed, n_hidden):
     model, images = mae(), pictures()
