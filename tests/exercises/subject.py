@@ -12,7 +12,8 @@ import numpy as np
 from clearcheck.author.loading import load
 from clearcheck.author.mistakes import Solutions
 from clearcheck.grading.evaluate import Ask, generator
-from clearcheck.grading.question import Exercise, NotAnswered, Question
+from clearcheck.grading.exercise import Exercise
+from clearcheck.grading.question import NotAnswered, Question
 from clearcheck.worker.guarded_call import call_named
 
 SEEDS = (0, 20_031)  # that of a learner's notebook, and one that nobody has tried

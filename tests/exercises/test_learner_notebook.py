@@ -8,7 +8,7 @@ import pytest
 import torch
 from clearcheck.notebooks.definitions import defined_names
 
-from tests.exercises.authored import SLUGS, authored, cell, questions, text_of
+from tests.exercises.authored import EXERCISES, SLUGS, authored, cell, questions, text_of
 
 
 @pytest.mark.parametrize("slug", SLUGS)
@@ -48,10 +48,40 @@ def test_the_task_quotes_the_question(slug, id):
     """Catches points, minutes or a difficulty that were changed in the checks and not in the text."""
     question = authored(slug).exercise.question(id)
     task = cell(authored(slug).learner, f"{id}-task")
-    assert f"{question.points} points · {question.minutes} minutes · difficulty {question.difficulty} of 3" in task
+    core = " · **core**" if id in authored(slug).exercise.core else ""
+    assert (
+        f"{question.points} points · {question.minutes} minutes · difficulty {question.difficulty} of 3{core} ·" in task
+    )
     assert f"{slug}.ipynb#{question.section})" in task
     assert question.name in defined_names(cell(authored(slug).learner, f"{id}-answer"))
     assert cell(authored(slug).learner, f"{id}-check") == f'check("{id}")'
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_the_start_says_how_long_the_core_takes(slug):
+    """Catches an exercise without a core, and minutes that are no longer the sum of its questions'."""
+    exercise = authored(slug).exercise
+    told = f"questions marked **core** carry the chapter and take {exercise.core_minutes} minutes."
+    assert exercise.core and told in authored(slug).learner.cells[0].source
+
+
+def test_the_instructor_is_told_what_all_exercises_take():
+    """Catches hours that were right before a question came or became core."""
+    exercises = [authored(slug).exercise for slug in SLUGS]
+    every = round(sum(question.minutes for exercise in exercises for question in exercise.questions) / 60)
+    core = round(sum(exercise.core_minutes for exercise in exercises) / 60)
+    page = (EXERCISES.parent / "chapters" / "instructor.md").read_text(encoding="utf-8")
+    assert f"take a learner about {every} hours, and the questions marked **core** {core}" in page
+    assert 2 * core < every  # as the page for learners says
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_what_the_core_brings_is_core(slug):
+    """Catches a learner of the core alone who is asked for an answer that only the rest of an exercise gives."""
+    for id in authored(slug).exercise.core:
+        for name, earlier in authored(slug).exercise.question(id).brings.items():
+            exercise = authored(earlier).exercise
+            assert name in {question.name for question in exercise.questions if question.id in exercise.core}
 
 
 def matrices(slug: str, id: str) -> list[np.ndarray]:

@@ -49,6 +49,8 @@ DOUBLE = equals("double", 2, cases, lambda x: 2 * x)
         (lambda: question(), "needs check names"),
         (lambda: Exercise("Bad Slug", "t", "c", (question(DOUBLE),)), "slug='Bad Slug'"),
         (lambda: Exercise("s", "t", "c", (question(DOUBLE), question(DOUBLE))), "question ids must differ"),
+        (lambda: Exercise("s", "t", "c", (question(DOUBLE),), core=("missing",)), "core names .'missing'.,"),
+        (lambda: Exercise("s", "t", "c", (question(DOUBLE, uses=("r",)),), core=("q",)), "use .'r'.: name them, too"),
     ],
 )
 def test_an_exercise_that_cannot_work_is_refused_at_once(make, says):

@@ -2,8 +2,9 @@
 
 from clearcheck.grading.diagnose import Diagnosis
 from clearcheck.grading.evaluate import CheckResult, QuestionResult
-from clearcheck.grading.question import Exercise, Question, equals
-from clearcheck.learner.cards import question_card
+from clearcheck.grading.exercise import Exercise
+from clearcheck.grading.question import Question, equals
+from clearcheck.learner.cards import progress_card, question_card
 
 
 def test_one_mistake_is_told_once():
@@ -18,3 +19,20 @@ def test_one_mistake_is_told_once():
     for shown in (repr(card), card._repr_html_()):
         assert shown.count("The mean runs over the rows.") == 1
         assert shown.count("The same mistake as above.") == 1
+
+
+def test_the_core_is_marked_and_counted():
+    """Would catch a core that a learner sees in the task and cannot tell from the rest in their progress."""
+    one, other = (
+        Question(id, id.title(), id, 5, 1, (equals("value", 3, lambda rng: [(1.0,)], abs),), section=id)
+        for id in ("mean", "sum")
+    )
+    exercise = Exercise("01-means", "Means", "chapters/01-means", (one, other), core=("sum",))
+    passed, missed = (CheckResult("value", points, 3) for points in (3, 0))
+    card = progress_card(exercise, [QuestionResult(one, (passed,)), QuestionResult(other, (missed,))])
+    assert repr(card).splitlines() == [
+        "Means: 3 of 6 points; core: 0 of 3",
+        "  ✓ mean — passed (3 of 3 points)",
+        "  ✗ sum — not right yet (0 of 3 points) · core",
+    ]
+    assert "<td>Sum · core</td>" in card._repr_html_() and "<td>Mean</td>" in card._repr_html_()

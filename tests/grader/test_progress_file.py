@@ -153,7 +153,8 @@ import sys
 from pathlib import Path
 from clearcheck.learner import progress_file as records
 from clearcheck.grading.evaluate import CheckResult, QuestionResult
-from clearcheck.grading.question import Exercise, Question, equals
+from clearcheck.grading.exercise import Exercise
+from clearcheck.grading.question import Question, equals
 
 records.LOCK_SECONDS = 60  # however busy this machine is
 check = equals("values", 2, lambda rng: [(1.0,)], abs)

@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 import pytest
 from clearcheck.cli import main
 from clearcheck.grading.evaluate import CheckResult, QuestionResult
-from clearcheck.grading.question import Exercise, Question, equals
+from clearcheck.grading.exercise import Exercise
+from clearcheck.grading.question import Question, equals
 from clearcheck.instructor.course_report import Course, CourseRow
 from clearcheck.instructor.grade import Grade
 from clearcheck.instructor.summary_page import summary_html

@@ -8,6 +8,7 @@ EXERCISE = Exercise(
     slug="01-tokens",
     title="Text and images as tokens",
     chapter="chapters/01-tokens",
+    core=("encode", "embed", "shift"),
     questions=(
         encode.QUESTION,
         embed.QUESTION,

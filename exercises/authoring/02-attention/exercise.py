@@ -8,6 +8,7 @@ EXERCISE = Exercise(
     slug="02-attention",
     title="Attention",
     chapter="chapters/02-attention",
+    core=("softmax", "lookups"),
     questions=(
         waiting.QUESTION,
         softmax.QUESTION,

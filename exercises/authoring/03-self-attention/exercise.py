@@ -8,6 +8,7 @@ EXERCISE = Exercise(
     slug="03-self-attention",
     title="Self-attention",
     chapter="chapters/03-self-attention",
+    core=("weights", "scaling", "module"),
     questions=(
         weights.QUESTION,
         ladder.QUESTION,

@@ -8,6 +8,7 @@ EXERCISE = Exercise(
     slug="04-multi-head",
     title="Multi-head attention",
     chapter="chapters/04-multi-head",
+    core=("split", "join", "layer"),
     questions=(
         split.QUESTION,
         join.QUESTION,

@@ -8,6 +8,7 @@ EXERCISE = Exercise(
     slug="05-feed-forward",
     title="Feed-forward",
     chapter="chapters/05-feed-forward",
+    core=("feed-forward", "position-wise"),
     questions=(
         feed_forward.QUESTION,
         gelu.QUESTION,

@@ -8,6 +8,7 @@ EXERCISE = Exercise(
     slug="06-position",
     title="Positions",
     chapter="chapters/06-position",
+    core=("sinusoids", "rotary", "head"),
     questions=(
         sinusoids.QUESTION,
         placing.QUESTION,

@@ -9,6 +9,7 @@ EXERCISE = Exercise(
     slug="07-residual-norm",
     title="Residuals and normalisation",
     chapter="chapters/07-residual-norm",
+    core=("layer-norm", "block", "module"),
     brings=BRINGS,
     questions=(
         layer_norm.QUESTION,

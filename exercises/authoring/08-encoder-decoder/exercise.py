@@ -9,6 +9,7 @@ EXERCISE = Exercise(
     slug="08-encoder-decoder",
     title="Encoder and decoder",
     chapter="chapters/08-encoder-decoder",
+    core=("cross", "decoder", "model", "learn"),
     brings=BRINGS,
     questions=(
         cross.QUESTION,

@@ -9,6 +9,7 @@ EXERCISE = Exercise(
     slug="09-language-model",
     title="A language model",
     chapter="chapters/09-language-model",
+    core=("cut", "gpt", "learn", "generate"),
     brings=BRINGS,
     questions=(
         cut.QUESTION,

@@ -9,6 +9,7 @@ EXERCISE = Exercise(
     slug="10-images",
     title="Images",
     chapter="chapters/10-images",
+    core=("tokens", "vit", "learn"),
     brings=BRINGS,
     questions=(
         nearest.QUESTION,

@@ -8,6 +8,7 @@ EXERCISE = Exercise(
     slug="11-translation",
     title="Translation",
     chapter="chapters/11-translation",
+    core=("batch", "masks", "loss"),
     questions=(
         batch.QUESTION,
         masks.QUESTION,

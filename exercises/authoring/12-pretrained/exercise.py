@@ -8,6 +8,7 @@ EXERCISE = Exercise(
     slug="12-pretrained",
     title="Pretrained models",
     chapter="chapters/12-pretrained",
+    core=("file", "names", "museum"),
     questions=(
         file.QUESTION,
         names.QUESTION,

@@ -8,5 +8,6 @@ EXERCISE = Exercise(
     slug="13-backward-by-hand",
     title="The backward pass by hand",
     chapter="chapters/13-backward-by-hand",
+    core=("loss", "rms", "temperature"),
     questions=(loss.QUESTION, rms.QUESTION, temperature.QUESTION, groups.QUESTION, rounded.QUESTION, blocks.QUESTION),
 )

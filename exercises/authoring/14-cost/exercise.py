@@ -8,6 +8,7 @@ EXERCISE = Exercise(
     slug="14-cost",
     title="Cost and long sequences",
     chapter="chapters/14-cost",
+    core=("decode", "merge", "grouped"),
     questions=(
         decode.QUESTION,
         figure.QUESTION,

@@ -8,6 +8,7 @@ EXERCISE = Exercise(
     slug="15-gpt3",
     title="GPT-3",
     chapter="chapters/15-gpt3",
+    core=("parameters", "memory", "days"),
     questions=(
         parameters.QUESTION,
         memory.QUESTION,

@@ -8,6 +8,7 @@ EXERCISE = Exercise(
     slug="16-what-comes-after",
     title="What comes after",
     chapter="chapters/16-what-comes-after",
+    core=("rescale", "speculate", "experts"),
     questions=(
         rescale.QUESTION,
         speculate.QUESTION,

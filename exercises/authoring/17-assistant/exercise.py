@@ -8,6 +8,7 @@ EXERCISE = Exercise(
     slug="17-assistant",
     title="From model to assistant",
     chapter="chapters/17-assistant",
+    core=("rows", "lora", "dpo"),
     questions=(
         rows.QUESTION,
         lora.QUESTION,

@@ -9,7 +9,8 @@ from pathlib import Path
 from types import ModuleType
 
 from clearcheck.author.mistakes import RightSolutions, Solutions, WrongSolutions
-from clearcheck.grading.question import SLUG, Exercise, Question
+from clearcheck.grading.exercise import Exercise
+from clearcheck.grading.question import SLUG, Question
 from clearcheck.own_course import AUTHORING, CHECKOUT
 
 _loading = threading.Lock()  # an exercise's files are imported anew, and all threads share what Python has imported

@@ -1,4 +1,4 @@
-"""What an author writes: exercises, questions, checks, and collections of right and wrong solutions."""
+"""What an author writes of a question: its text, its points and its checks."""
 
 import json
 import re
@@ -184,7 +184,7 @@ class Question:
             raise ValueError(f'Question "{self.id}": how={self.how!r} is not one of {HOWS}.')
         if self.how != "function" and self.seconds > TRAINING_SECONDS:
             raise ValueError(f'Question "{self.id}": seconds={self.seconds!r} must be at most {TRAINING_SECONDS:g}.')
-        _check_distinct(f'Question "{self.id}"', "check names", [check.name for check in self.checks])
+        check_distinct(f'Question "{self.id}"', "check names", [check.name for check in self.checks])
         names = {check.name for check in self.checks}
         for other in (check.drawn_as for check in self.checks if isinstance(check, Holds) and check.drawn_as):
             if other not in names:
@@ -198,35 +198,6 @@ class Question:
     def asked(self) -> Asked:
         """What goes with the arguments to where the learner's code is."""
         return Asked(self.name, self.seconds, self.how, self.forbids, self.measured)
-
-
-@dataclass(frozen=True)
-class Exercise:
-    """The questions that belong to one chapter; `brings` maps functions of earlier exercises to their slugs."""
-
-    slug: str
-    title: str
-    chapter: str
-    questions: tuple[Question, ...]
-    brings: dict[str, str] = field(default_factory=dict)
-
-    def __post_init__(self):
-        if not SLUG.fullmatch(self.slug):
-            raise ValueError(f"Exercise: slug={self.slug!r} must be lower-case words joined by hyphens.")
-        _check_distinct(f'Exercise "{self.slug}"', "question ids", [q.id for q in self.questions])
-        _check_distinct(f'Exercise "{self.slug}"', "function names", [q.name for q in self.questions])
-
-    @property
-    def points(self) -> int:
-        return sum(question.points for question in self.questions)
-
-    def question(self, id: str) -> Question:
-        """Raises: KeyError with the known ids."""
-        for question in self.questions:
-            if question.id == id:
-                return question
-        known = ", ".join(f'"{question.id}"' for question in self.questions)
-        raise KeyError(f'{self.slug} has no question "{id}": choose one of {known}.')
 
 
 @lru_cache(maxsize=512)
@@ -260,7 +231,7 @@ def _check_points(kind: str, name: str, points: int):
         raise ValueError(f'{kind}("{name}"): points={points!r} must be a whole number of at least 1.')
 
 
-def _check_distinct(owner: str, what: str, names: list[str]):
+def check_distinct(owner: str, what: str, names: list[str]):
     if not names:
         raise ValueError(f"{owner} needs {what}: none came.")
     twice = sorted({name for name in names if names.count(name) > 1})

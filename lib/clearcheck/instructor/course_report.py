@@ -8,7 +8,7 @@ from pathlib import Path
 
 from clearcheck.author.loading import AuthoringError, ExerciseNotFound, authoring_folder, load, slugs_in
 from clearcheck.grading.evaluate import PASSED, QuestionResult
-from clearcheck.grading.question import Exercise
+from clearcheck.grading.exercise import Exercise
 from clearcheck.instructor.course_files import CourseChanged
 from clearcheck.instructor.grade import Grade, draw_seed, grade
 from clearcheck.instructor.one_file import failed

@@ -10,7 +10,8 @@ from pathlib import Path
 from clearcheck.author.loading import Authored, load
 from clearcheck.grading.describe import BY_HOW
 from clearcheck.grading.evaluate import QuestionResult, Transport, describe_error, evaluate
-from clearcheck.grading.question import SLUG, Exercise, Question
+from clearcheck.grading.exercise import Exercise
+from clearcheck.grading.question import SLUG, Question
 from clearcheck.instructor.course_files import CourseFiles
 from clearcheck.learner.answered import exercise_slug
 from clearcheck.learner.cards import points_of, question_text

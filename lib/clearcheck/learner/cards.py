@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from html import escape
 
 from clearcheck.grading.evaluate import NOT_ANSWERED, PARTLY, PASSED, CheckResult, QuestionResult
-from clearcheck.grading.question import Exercise
+from clearcheck.grading.exercise import Exercise
 from clearcheck.learner.progress_file import Record, in_words
 from clearcheck.worker.limits import KEPT_PRINTED
 
@@ -61,12 +61,16 @@ def points_of(points: int, most: int) -> str:
 def progress_card(exercise: Exercise, results: list[QuestionResult]) -> Card:
     points = sum(result.points for result in results)
     total = f"{exercise.title}: {points_of(points, exercise.points)}"
-    lines = [total, *(f"  {headline(result)}" for result in results)]
+    core = [result for result in results if result.question.id in exercise.core]
+    if core:
+        total += f"; core: {sum(r.points for r in core)} of {sum(r.question.points for r in core)}"
+    marks = [" · core" if result in core else "" for result in results]
+    lines = [total, *(f"  {headline(result)}{mark}" for result, mark in zip(results, marks, strict=True))]
     rows = "".join(
         f"<tr><td>{SIGNS.get(result.status, NOT_YET)} {escape(result.status)}</td>"
-        f"<td>{escape(result.question.id)}</td><td>{escape(result.question.title)}</td>"
+        f"<td>{escape(result.question.id)}</td><td>{escape(result.question.title)}{mark}</td>"
         f"<td>{points_of(result.points, result.question.points)}</td></tr>"
-        for result in results
+        for result, mark in zip(results, marks, strict=True)
     )
     head = "<tr><th>Status</th><th>Question</th><th>Title</th><th>Points</th></tr>"
     table = f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>"

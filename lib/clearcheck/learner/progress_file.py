@@ -13,7 +13,7 @@ from pathlib import Path
 
 from clearcheck.files import RECORD_VARIABLE, locked, write_whole
 from clearcheck.grading.evaluate import NOT_ANSWERED, QuestionResult
-from clearcheck.grading.question import Exercise
+from clearcheck.grading.exercise import Exercise
 from clearcheck.own_course import PACKED
 
 FORMAT, VERSION = "clearcheck progress", 1

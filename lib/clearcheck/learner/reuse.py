@@ -11,7 +11,7 @@ from pathlib import Path
 
 from clearcheck.author.loading import Authored
 from clearcheck.author.release import learner_notebook, read_source
-from clearcheck.grading.question import Exercise
+from clearcheck.grading.exercise import Exercise
 from clearcheck.learner.answered import exercise_slug
 from clearcheck.learner.cards import Card
 from clearcheck.learner.reset import set_next_input

@@ -8,7 +8,8 @@ from itertools import zip_longest
 from clearcheck.author.edits import renamed
 from clearcheck.author.loading import AuthoringError
 from clearcheck.author.mistakes import Solution
-from clearcheck.grading.question import Exercise, Question
+from clearcheck.grading.exercise import Exercise
+from clearcheck.grading.question import Question
 from clearcheck.notebooks.definitions import defined_names
 
 

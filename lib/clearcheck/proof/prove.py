@@ -18,7 +18,8 @@ from clearcheck.author.mistakes import Solution, Solutions
 from clearcheck.author.release import learner_notebook, read_source
 from clearcheck.grading.diagnose import reply_of
 from clearcheck.grading.evaluate import NOT_ANSWERED, PASSED, QuestionResult, evaluate
-from clearcheck.grading.question import Exercise, Question
+from clearcheck.grading.exercise import Exercise
+from clearcheck.grading.question import Question
 from clearcheck.instructor.grade import Grade, grade_submission
 from clearcheck.learner.cards import question_text
 from clearcheck.proof.notebooks import filled, sheets
@@ -83,7 +84,7 @@ def prove(slug: str, limits: Limits | None = None, seeds: Sequence[int] = SEEDS)
 
     def grade(notebook: dict, asked: Sequence[Question]) -> Grade:
         """Only the questions that are `asked` are graded, since the others hold the author's answer."""
-        chosen = replace(authored, exercise=replace(authored.exercise, questions=tuple(asked)))
+        chosen = replace(authored, exercise=replace(authored.exercise, questions=tuple(asked), core=()))
         [grade] = _grades(notebook, chosen, limits or Limits(), seeds[:1])
         return grade
 
