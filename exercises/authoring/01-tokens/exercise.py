@@ -9,13 +9,5 @@ EXERCISE = Exercise(
     title="Text and images as tokens",
     chapter="chapters/01-tokens",
     core=("encode", "embed", "shift"),
-    questions=(
-        encode.QUESTION,
-        embed.QUESTION,
-        gradient.QUESTION,
-        counts.QUESTION,
-        patches.QUESTION,
-        shift.QUESTION,
-        learn.QUESTION,
-    ),
+    questions=tuple(one.QUESTION for one in (encode, embed, gradient, counts, patches, shift, learn)),
 )

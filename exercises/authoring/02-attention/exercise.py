@@ -9,11 +9,5 @@ EXERCISE = Exercise(
     title="Attention",
     chapter="chapters/02-attention",
     core=("softmax", "lookups"),
-    questions=(
-        waiting.QUESTION,
-        softmax.QUESTION,
-        lookup.QUESTION,
-        lookups.QUESTION,
-        recall.QUESTION,
-    ),
+    questions=tuple(one.QUESTION for one in (waiting, softmax, lookup, lookups, recall)),
 )

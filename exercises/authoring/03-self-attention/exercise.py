@@ -9,13 +9,5 @@ EXERCISE = Exercise(
     title="Self-attention",
     chapter="chapters/03-self-attention",
     core=("weights", "scaling", "module"),
-    questions=(
-        weights.QUESTION,
-        ladder.QUESTION,
-        scaling.QUESTION,
-        dimensions.QUESTION,
-        matrix_form.QUESTION,
-        module.QUESTION,
-        equivariance.QUESTION,
-    ),
+    questions=tuple(one.QUESTION for one in (weights, ladder, scaling, dimensions, matrix_form, module, equivariance)),
 )

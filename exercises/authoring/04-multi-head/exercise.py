@@ -9,13 +9,5 @@ EXERCISE = Exercise(
     title="Multi-head attention",
     chapter="chapters/04-multi-head",
     core=("split", "join", "layer"),
-    questions=(
-        split.QUESTION,
-        join.QUESTION,
-        layer.QUESTION,
-        values.QUESTION,
-        counts.QUESTION,
-        groups.QUESTION,
-        museum.QUESTION,
-    ),
+    questions=tuple(one.QUESTION for one in (split, join, layer, values, counts, groups, museum)),
 )

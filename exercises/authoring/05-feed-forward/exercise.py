@@ -9,12 +9,5 @@ EXERCISE = Exercise(
     title="Feed-forward",
     chapter="chapters/05-feed-forward",
     core=("feed-forward", "position-wise"),
-    questions=(
-        feed_forward.QUESTION,
-        gelu.QUESTION,
-        lamp.QUESTION,
-        position_wise.QUESTION,
-        lone_token.QUESTION,
-        gradient.QUESTION,
-    ),
+    questions=tuple(one.QUESTION for one in (feed_forward, gelu, lamp, position_wise, lone_token, gradient)),
 )

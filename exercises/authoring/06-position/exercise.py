@@ -9,13 +9,5 @@ EXERCISE = Exercise(
     title="Positions",
     chapter="chapters/06-position",
     core=("sinusoids", "rotary", "head"),
-    questions=(
-        sinusoids.QUESTION,
-        placing.QUESTION,
-        relative.QUESTION,
-        rotary.QUESTION,
-        head.QUESTION,
-        mask.QUESTION,
-        museum.QUESTION,
-    ),
+    questions=tuple(one.QUESTION for one in (sinusoids, placing, relative, rotary, head, mask, museum)),
 )

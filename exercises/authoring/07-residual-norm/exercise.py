@@ -11,13 +11,5 @@ EXERCISE = Exercise(
     chapter="chapters/07-residual-norm",
     core=("layer-norm", "block", "module"),
     brings=BRINGS,
-    questions=(
-        layer_norm.QUESTION,
-        norms.QUESTION,
-        museum.QUESTION,
-        block.QUESTION,
-        module.QUESTION,
-        depth.QUESTION,
-        backward.QUESTION,
-    ),
+    questions=tuple(one.QUESTION for one in (layer_norm, norms, museum, block, module, depth, backward)),
 )

@@ -11,12 +11,5 @@ EXERCISE = Exercise(
     chapter="chapters/08-encoder-decoder",
     core=("cross", "decoder", "model", "learn"),
     brings=BRINGS,
-    questions=(
-        cross.QUESTION,
-        decoder.QUESTION,
-        model.QUESTION,
-        count.QUESTION,
-        learn.QUESTION,
-        cache.QUESTION,
-    ),
+    questions=tuple(one.QUESTION for one in (cross, decoder, model, count, learn, cache)),
 )

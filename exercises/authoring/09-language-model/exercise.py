@@ -11,14 +11,5 @@ EXERCISE = Exercise(
     chapter="chapters/09-language-model",
     core=("cut", "gpt", "learn", "generate"),
     brings=BRINGS,
-    questions=(
-        cut.QUESTION,
-        bits.QUESTION,
-        gpt.QUESTION,
-        learn.QUESTION,
-        generate.QUESTION,
-        loss.QUESTION,
-        filter.QUESTION,
-        induction.QUESTION,
-    ),
+    questions=tuple(one.QUESTION for one in (cut, bits, gpt, learn, generate, loss, filter, induction)),
 )

@@ -11,13 +11,5 @@ EXERCISE = Exercise(
     chapter="chapters/10-images",
     core=("tokens", "vit", "learn"),
     brings=BRINGS,
-    questions=(
-        nearest.QUESTION,
-        tokens.QUESTION,
-        vit.QUESTION,
-        learn.QUESTION,
-        occlusion.QUESTION,
-        loss.QUESTION,
-        resize.QUESTION,
-    ),
+    questions=tuple(one.QUESTION for one in (nearest, tokens, vit, learn, occlusion, loss, resize)),
 )

@@ -9,14 +9,5 @@ EXERCISE = Exercise(
     title="Translation",
     chapter="chapters/11-translation",
     core=("batch", "masks", "loss"),
-    questions=(
-        batch.QUESTION,
-        masks.QUESTION,
-        loss.QUESTION,
-        museum.QUESTION,
-        bleu.QUESTION,
-        prompt.QUESTION,
-        four.QUESTION,
-        beam.QUESTION,
-    ),
+    questions=tuple(one.QUESTION for one in (batch, masks, loss, museum, bleu, prompt, four, beam)),
 )

@@ -9,13 +9,5 @@ EXERCISE = Exercise(
     title="Pretrained models",
     chapter="chapters/12-pretrained",
     core=("file", "names", "museum"),
-    questions=(
-        file.QUESTION,
-        names.QUESTION,
-        misfits.QUESTION,
-        fold.QUESTION,
-        museum.QUESTION,
-        model.QUESTION,
-        logits.QUESTION,
-    ),
+    questions=tuple(one.QUESTION for one in (file, names, misfits, fold, museum, model, logits)),
 )

@@ -9,5 +9,5 @@ EXERCISE = Exercise(
     title="The backward pass by hand",
     chapter="chapters/13-backward-by-hand",
     core=("loss", "rms", "temperature"),
-    questions=(loss.QUESTION, rms.QUESTION, temperature.QUESTION, groups.QUESTION, rounded.QUESTION, blocks.QUESTION),
+    questions=tuple(one.QUESTION for one in (loss, rms, temperature, groups, rounded, blocks)),
 )

@@ -9,13 +9,5 @@ EXERCISE = Exercise(
     title="Cost and long sequences",
     chapter="chapters/14-cost",
     core=("decode", "merge", "grouped"),
-    questions=(
-        decode.QUESTION,
-        figure.QUESTION,
-        merge.QUESTION,
-        blocks.QUESTION,
-        grouped.QUESTION,
-        rolling.QUESTION,
-        paged.QUESTION,
-    ),
+    questions=tuple(one.QUESTION for one in (decode, figure, merge, blocks, grouped, rolling, paged)),
 )

@@ -9,13 +9,5 @@ EXERCISE = Exercise(
     title="GPT-3",
     chapter="chapters/15-gpt3",
     core=("parameters", "memory", "days"),
-    questions=(
-        parameters.QUESTION,
-        memory.QUESTION,
-        days.QUESTION,
-        worker.QUESTION,
-        museum.QUESTION,
-        choose.QUESTION,
-        adam.QUESTION,
-    ),
+    questions=tuple(one.QUESTION for one in (parameters, memory, days, worker, museum, choose, adam)),
 )

@@ -9,12 +9,5 @@ EXERCISE = Exercise(
     title="What comes after",
     chapter="chapters/16-what-comes-after",
     core=("rescale", "speculate", "experts"),
-    questions=(
-        rescale.QUESTION,
-        speculate.QUESTION,
-        latent.QUESTION,
-        experts.QUESTION,
-        museum.QUESTION,
-        chunks.QUESTION,
-    ),
+    questions=tuple(one.QUESTION for one in (rescale, speculate, latent, experts, museum, chunks)),
 )

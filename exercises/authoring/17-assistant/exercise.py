@@ -9,13 +9,5 @@ EXERCISE = Exercise(
     title="From model to assistant",
     chapter="chapters/17-assistant",
     core=("rows", "lora", "dpo"),
-    questions=(
-        rows.QUESTION,
-        lora.QUESTION,
-        learn.QUESTION,
-        dpo.QUESTION,
-        passes.QUESTION,
-        advantages.QUESTION,
-        attempts.QUESTION,
-    ),
+    questions=tuple(one.QUESTION for one in (rows, lora, learn, dpo, passes, advantages, attempts)),
 )
