@@ -1,10 +1,14 @@
 """How a result is compared with many known mistakes."""
 
+import itertools
+
 import pytest
-from clearcheck import WrongSolutions, equals
+from clearcheck import WrongSolutions, equals, holds
 from clearcheck.grading import evaluate
 
 from .test_authoring import result_of
+
+DRAWN = map(float, itertools.count(100, 7))
 
 
 def test_arguments_are_packed_once_for_all_mistakes(monkeypatch):
@@ -40,6 +44,23 @@ def test_a_mistake_in_one_entry_is_told_whatever_the_others_are():
     result = result_of(lambda x: {"sum": x + 2, "double": 4 * x}, *checks, wrong=wrong.of("q"))
     assert [check.diagnosis.message for check in result.checks] == ["You add 2.", "You double twice."]
     assert not any(check.diagnosis.everywhere for check in result.checks)
+
+
+@pytest.mark.parametrize(("noise", "everywhere"), [(lambda: next(DRAWN), True), (lambda: 0.0, False)])
+def test_a_passed_check_need_not_give_the_same_numbers(noise, everywhere):
+    """Would catch a diagnosis that is doubted since the learner draws other numbers than the author, in a check that
+    both pass; and one that is not doubted although the mistake fails what the learner passes.
+    """
+    wrong = WrongSolutions("q")
+    wrong("You double.")(renamed("doubles", lambda x: 2 * x + (noise() if x < 0 else 0.0)))
+
+    def differ(ask, rng):
+        return "Two calls gave the same number." if ask(-1.0) == ask(-2.0) + 2 else None
+
+    checks = equals("values", 1, lambda rng: [(rng.uniform(),)], lambda x: x), holds("drawn", 1, differ)
+    result = result_of(lambda x: 2 * x + (next(DRAWN) if x < 0 else 0.0), *checks, wrong=wrong.of("q"))
+    assert [check.passed for check in result.checks] == [False, True]
+    assert result.checks[0].diagnosis.everywhere is everywhere
 
 
 def test_another_structure_than_the_parts_takes_no_other_check_its_name():

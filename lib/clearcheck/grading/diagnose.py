@@ -38,7 +38,7 @@ class Diagnosis:
     message: str
     section: str
     raised: bool = False  # in every call: there is no result to speak of
-    everywhere: bool = True  # in all checks of the question, and not in some of them alone
+    everywhere: bool = True  # in all checks of the question that failed, and it passes those that passed
 
     @property
     def sentence(self) -> str:
@@ -50,12 +50,17 @@ class Diagnosis:
 
 
 def diagnose(
-    question: Question, wrong: Sequence[KnownMistake], transcripts: list[list[Call]], failed: list[int]
+    question: Question,
+    wrong: Sequence[KnownMistake],
+    transcripts: list[list[Call]],
+    failed: list[int],
+    passed: Callable[[int, KnownMistake], bool],
 ) -> dict[int, Diagnosis]:
     """For each failed check the mistake that gives the same replies, if one does.
 
     Where several do, the one that agrees on the most checks of the question is told. One that does not agree on all of
-    them, the passed ones too, is another mistake with the same result here, and told as such.
+    them is another mistake with the same result here, and told as such. In a check that was passed the replies may
+    differ, as where something is drawn, if the mistake passes it, too: `passed` says so of both.
     """
 
     @cache
@@ -70,8 +75,8 @@ def diagnose(
         if candidates:
             closest = max(candidates, key=lambda number: sum(agrees(number, other) for other in telling))
             raised = all(call.reply["kind"] == "raised" for call in transcripts[check])
-            everywhere = all(agrees(closest, other) for other in range(len(transcripts)))
             entry = wrong[closest]
+            everywhere = all(agrees(closest, other) or passed(other, entry) for other in range(len(transcripts)))
             found[check] = Diagnosis(entry.name, entry.says, entry.section or question.section, raised, everywhere)
     return found
 

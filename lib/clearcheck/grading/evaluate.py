@@ -12,17 +12,17 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from clearcheck.grading.compare import Finding
-from clearcheck.grading.describe import BY_HOW, instead_of, situation
-from clearcheck.grading.diagnose import Diagnosis, KnownMistake, diagnose
-from clearcheck.grading.question import STUB, AnswerProblem, Equals, NotAnswered, Question, Stopped
+from clearcheck.grading.describe import BY_HOW
+from clearcheck.grading.diagnose import Diagnosis, KnownMistake, diagnose, reply_of
+from clearcheck.grading.problems import problem_of
+from clearcheck.grading.question import AnswerProblem, Equals, NotAnswered, Question, Stopped
 from clearcheck.grading.replies import CLOSE, Call
 from clearcheck.grading.taken import taken
 from clearcheck.worker.asked import Asked
 from clearcheck.worker.guarded_call import printable
-from clearcheck.worker.values import Unsupported, pack
+from clearcheck.worker.values import pack
 
 PASSED, PARTLY, NOT_RIGHT, NOT_ANSWERED = "passed", "partly right", "not right yet", "not answered"
-SHOWN = 60  # characters of a name
 Transport = Callable[[Asked, bytes], dict]
 
 
@@ -105,14 +105,14 @@ def evaluate(question: Question, transport: Transport, seed: int, wrong: Sequenc
     if question.how == "training":
         transport = _once(transport)
     for check in question.checks:
-        ask = Ask(transport, question, like, min(CLOSE, getattr(check, "atol", None) or CLOSE))
+        ask = _ask(check, transport, question, like)
         transcripts.append(ask.calls)
         remarks.append(ask.remarks)
         if stopped:
             findings.append(Finding("Not run, since an earlier call had to be stopped."))
             continue
         try:
-            findings.append(check.run(ask, generator(question, getattr(check, "drawn_as", "") or check.name, seed)))
+            findings.append(check.run(ask, _drawn(question, check, seed)))
         except AnswerProblem as problem:
             findings.append(problem)
             stopped = isinstance(problem, Stopped)
@@ -120,8 +120,12 @@ def evaluate(question: Question, transport: Transport, seed: int, wrong: Sequenc
             fault = f"{type(error).__name__}: {error}"
             findings.append(Finding(f"This check itself is broken ({fault}): please tell the author."))
     failed = [i for i, finding in enumerate(findings) if isinstance(finding, Finding) and transcripts[i]]
+
+    def passed(i: int, mistake: KnownMistake) -> bool:
+        return findings[i] is None and _passes(question, question.checks[i], mistake, seed, like)
+
     try:
-        diagnoses = diagnose(question, wrong, transcripts, failed)
+        diagnoses = diagnose(question, wrong, transcripts, failed, passed)
     except Exception:  # a name for the mistake is a help, and no value may cost more than that
         diagnoses = {}
     return QuestionResult(
@@ -135,6 +139,23 @@ def evaluate(question: Question, transport: Transport, seed: int, wrong: Sequenc
             for i, (check, finding, told) in enumerate(zip(question.checks, findings, remarks, strict=True))
         ),
     )
+
+
+def _passes(question: Question, check, mistake: KnownMistake, seed: int, like: object) -> bool:
+    def transport(asked: Asked, packed: bytes) -> dict:
+        return reply_of(mistake.function, asked.of_known(mistake.source), packed)
+
+    with contextlib.suppress(Exception):
+        return check.run(_ask(check, transport, question, like), _drawn(question, check, seed)) is None
+    return False
+
+
+def _ask(check, transport: Transport, question: Question, like: object) -> Ask:
+    return Ask(transport, question, like, min(CLOSE, getattr(check, "atol", None) or CLOSE))
+
+
+def _drawn(question: Question, check, seed: int) -> np.random.Generator:
+    return generator(question, getattr(check, "drawn_as", "") or check.name, seed)
 
 
 def _once(transport: Transport) -> Transport:
@@ -166,64 +187,6 @@ def _example(question: Question, seed: int):
 def generator(question: Question, check: str, seed: int) -> np.random.Generator:
     """Each check has its own stream, so that adding one leaves the others' arguments alone."""
     return np.random.default_rng([seed, zlib.crc32(f"{question.id}/{check}".encode())])
-
-
-def problem_of(call: Call, question: Question) -> AnswerProblem | None:
-    """The sentence for a call that gave nothing to compare."""
-    reply, kind = call.reply, call.reply["kind"]
-    if kind == "value" and not isinstance(call.value, Unsupported):
-        return None
-    words = BY_HOW[question.how]
-    start = f"{situation(call.args, question.how)} {words.subject}"
-    if kind == "missing":
-        return NotAnswered(reply.get("text") or f"No {words.defined} named `{question.name}` is defined yet.")
-    if kind == "unanswered" and reply.get("text") not in ("", None, STUB):
-        return AnswerProblem(f"{start} raised {describe_error(reply)}.")
-    if kind == "unanswered" and reply.get("by") not in ("", None, question.name):
-        called = f"`{reply['by'][:SHOWN]}`, which still raises NotImplementedError"
-        return AnswerProblem(f"`{question.name}` calls {called}: write that answer first.")
-    if kind == "unanswered":
-        return NotAnswered(f"`{question.name}` still raises NotImplementedError: write your answer there.")
-    if kind == "no function":
-        return NotAnswered(f"`{question.name}` is a {reply['type']}; a {words.defined} of this name is expected.")
-    if kind == "time":
-        limit, where = f"{question.seconds:g} s", _line(reply)
-        return Stopped(
-            f"{start} ran longer than {limit} and was stopped{where}: "
-            "look for a loop that never ends, or for one over single entries that whole arrays can do."
-        )
-    if kind == "ended":
-        return Stopped(f"{start} ended the Python process ({reply['text']}): let it return a value.")
-    if kind == "late":
-        return Stopped(f"{start} was not called or did not end, since the whole notebook had used up its time.")
-    if kind == "raised":
-        return AnswerProblem(f"{start} raised {describe_error(reply)}.{_where_to_find(reply, question)}")
-    if kind == "misfit":
-        return AnswerProblem(f"{start} {reply['text']}.")
-    if isinstance(call.value, Unsupported):
-        kinds = f"{words.array}, a number, a text, a tuple, a list or a dict is expected"
-        return AnswerProblem(
-            f"{start} {words.returned} {call.value.what}; {instead_of(call.value, kinds, question.how)}."
-        )
-    return None
-
-
-def _where_to_find(reply: dict, question: Question) -> str:
-    """Where a function or a class comes from that an answer calls and that is not there."""
-    for name, slug in question.brings.items():
-        if reply["type"] == "NameError" and f"'{name}'" in reply["text"]:
-            return f" It is your own, from exercise {slug}: run bring() and the cell that it offers."
-    return ""
-
-
-def describe_error(reply: dict) -> str:
-    """The exception in words: "ValueError (shapes differ) in the line `return a @ b`"."""
-    text = f" ({reply['text'].rstrip('.')})" if reply["text"] else ""
-    return f"{reply['type']}{text}{_line(reply)}"
-
-
-def _line(reply: dict) -> str:
-    return f" in the line `{reply['line']}`" if reply.get("line") else ""
 
 
 def _result(check, finding, diagnosis: Diagnosis | None) -> CheckResult:

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from clearcheck.author.loading import Authored, load
 from clearcheck.grading.describe import BY_HOW
-from clearcheck.grading.evaluate import QuestionResult, Transport, describe_error, evaluate
+from clearcheck.grading.evaluate import QuestionResult, Transport, evaluate
 from clearcheck.grading.exercise import Exercise
+from clearcheck.grading.problems import describe_error
 from clearcheck.grading.question import SLUG, Question
 from clearcheck.instructor.course_files import CourseFiles
 from clearcheck.learner.answered import exercise_slug

@@ -1,0 +1,66 @@
+"""What a learner is told of a call that gave nothing to compare."""
+
+from clearcheck.grading.describe import BY_HOW, instead_of, situation
+from clearcheck.grading.question import STUB, AnswerProblem, NotAnswered, Question, Stopped
+from clearcheck.grading.replies import Call
+from clearcheck.worker.values import Unsupported
+
+SHOWN = 60  # characters of a name
+
+
+def problem_of(call: Call, question: Question) -> AnswerProblem | None:
+    """The sentence for a call that gave nothing to compare."""
+    reply, kind = call.reply, call.reply["kind"]
+    if kind == "value" and not isinstance(call.value, Unsupported):
+        return None
+    words = BY_HOW[question.how]
+    start = f"{situation(call.args, question.how)} {words.subject}"
+    if kind == "missing":
+        return NotAnswered(reply.get("text") or f"No {words.defined} named `{question.name}` is defined yet.")
+    if kind == "unanswered" and reply.get("text") not in ("", None, STUB):
+        return AnswerProblem(f"{start} raised {describe_error(reply)}.")
+    if kind == "unanswered" and reply.get("by") not in ("", None, question.name):
+        called = f"`{reply['by'][:SHOWN]}`, which still raises NotImplementedError"
+        return AnswerProblem(f"`{question.name}` calls {called}: write that answer first.")
+    if kind == "unanswered":
+        return NotAnswered(f"`{question.name}` still raises NotImplementedError: write your answer there.")
+    if kind == "no function":
+        return NotAnswered(f"`{question.name}` is a {reply['type']}; a {words.defined} of this name is expected.")
+    if kind == "time":
+        limit, where = f"{question.seconds:g} s", _line(reply)
+        return Stopped(
+            f"{start} ran longer than {limit} and was stopped{where}: "
+            "look for a loop that never ends, or for one over single entries that whole arrays can do."
+        )
+    if kind == "ended":
+        return Stopped(f"{start} ended the Python process ({reply['text']}): let it return a value.")
+    if kind == "late":
+        return Stopped(f"{start} was not called or did not end, since the whole notebook had used up its time.")
+    if kind == "raised":
+        return AnswerProblem(f"{start} raised {describe_error(reply)}.{_where_to_find(reply, question)}")
+    if kind == "misfit":
+        return AnswerProblem(f"{start} {reply['text']}.")
+    if isinstance(call.value, Unsupported):
+        kinds = f"{words.array}, a number, a text, a tuple, a list or a dict is expected"
+        return AnswerProblem(
+            f"{start} {words.returned} {call.value.what}; {instead_of(call.value, kinds, question.how)}."
+        )
+    return None
+
+
+def _where_to_find(reply: dict, question: Question) -> str:
+    """Where a function or a class comes from that an answer calls and that is not there."""
+    for name, slug in question.brings.items():
+        if reply["type"] == "NameError" and f"'{name}'" in reply["text"]:
+            return f" It is your own, from exercise {slug}: run bring() and the cell that it offers."
+    return ""
+
+
+def describe_error(reply: dict) -> str:
+    """The exception in words: "ValueError (shapes differ) in the line `return a @ b`"."""
+    text = f" ({reply['text'].rstrip('.')})" if reply["text"] else ""
+    return f"{reply['type']}{text}{_line(reply)}"
+
+
+def _line(reply: dict) -> str:
+    return f" in the line `{reply['line']}`" if reply.get("line") else ""
