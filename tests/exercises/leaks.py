@@ -21,6 +21,7 @@ program that a notebook shows in order to have it repaired.
 """
 
 import re
+from collections.abc import Set
 from dataclasses import dataclass
 from functools import cache
 
@@ -29,8 +30,9 @@ from clearcheck.grading.evaluate import generator
 from clearcheck.grading.question import _expected
 
 from tests.exercises.authored import SLUGS, SOLUTION, authored, comparisons
+from tests.exercises.many_lines import BEGINNING, Lines
 
-TELLING = 12  # characters without spaces
+TELLING = BEGINNING  # characters without spaces
 PLAIN = re.compile(
     r'def|@|#|"""|super\(\)|import|from\w+import|return(np\.array\()?\w+\)?$|for.*:$|while\w*:$|except\w+:$|[\w,]+=\w+\.shape$'
     # what every module and every training loop has
@@ -154,17 +156,20 @@ def answers() -> tuple[Answer, ...]:
     return tuple(found)
 
 
+@cache
+def told_by_a_line() -> Lines:
+    return Lines(line for answer in answers() for line in answer.lines)
+
+
 def leaked_lines(text: str) -> dict[str, str]:
     """Lines of solutions that stand in a text, each with the solution it belongs to."""
-    flat = "".join(text.split())
-    return {line: f"{it.slug}, {it.question}: {it.name}" for it in answers() for line in it.lines if line in flat}
+    found = told_by_a_line().within("".join(text.split()))
+    return {line: f"{it.slug}, {it.question}: {it.name}" for it in answers() for line in it.lines if line in found}
 
 
-def whole_answers(text: str) -> list[str]:
-    """Solutions of which a text holds every line that counts."""
-    flat = "".join(text.split())
-    return [f"{it.slug}, {it.question}: {it.name}" for it in answers() if it.lines and all(line in flat for line in
-            it.lines)]  # fmt: skip
+def whole_answers(lines: Set[str]) -> list[str]:
+    """Solutions of which every line that counts is among these."""
+    return [f"{it.slug}, {it.question}: {it.name}" for it in answers() if it.lines and lines >= set(it.lines)]
 
 
 def entries(value) -> list[np.ndarray]:
@@ -191,11 +196,14 @@ def drawn(slug: str) -> tuple[list[np.ndarray], list[np.ndarray]]:
 
 
 @cache
-def runs() -> np.ndarray:
-    """All runs of three neighbouring entries that are neither whole nor alike, sorted by their first one."""
+def runs() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """All entries, the places where a run of three neighbours begins, and the entries there, which are in order."""
     rows = [row for slug in SLUGS for kind in drawn(slug) for row in kind if row.size >= RUN]
-    table = np.concatenate([np.lib.stride_tricks.sliding_window_view(row, RUN) for row in rows])
-    return table[np.argsort(table[:, 0])]
+    table = np.concatenate(rows)
+    ends = np.cumsum([row.size for row in rows])
+    begin = np.delete(np.arange(len(table)), [ends - before for before in range(1, RUN)])
+    begin = begin[np.argsort(table[begin])]
+    return table, begin, table[begin]
 
 
 def shown(text: str) -> list[tuple[float, float]]:
@@ -207,16 +215,19 @@ def leaked_runs(text: str) -> list[tuple[float, ...]]:
     numbers = shown(text)
     if len(numbers) < RUN:
         return []
-    table = runs()
+    table, begin, firsts = runs()
     values, half = np.lib.stride_tricks.sliding_window_view(np.array(numbers), RUN, axis=0).swapaxes(0, 1)
     size = np.abs(values)
     coarse = (half > COARSE) | (half > VAGUE * size) | (values * 20 % 1 == 0)  # 0.5, 0.25 and the like come anywhere
     alike = (size == np.roll(size, 1, axis=1)).any(axis=1)
     telling = ~(coarse.any(axis=1) | alike)
     values, half = values[telling], half[telling]
-    first, last = (np.searchsorted(table[:, 0], values[:, 0] + sign * half[:, 0]) for sign in (-1, 1))
-    near = zip(values, half, first, last, strict=True)
-    return [tuple(v.tolist()) for v, h, a, b in near if (np.abs(table[a:b] - v) <= h).all(axis=1).any()]
+    first, last = (np.searchsorted(firsts, values[:, 0] + sign * half[:, 0]) for sign in (-1, 1))
+    near = last - first  # so many runs begin like each of the text's
+    which = np.repeat(np.arange(len(near)), near)
+    there = begin[np.arange(len(which)) + np.repeat(last - np.cumsum(near), near)]
+    equal = (np.abs(table[there[:, None] + np.arange(RUN)] - values[which]) <= half[which]).all(axis=1)
+    return [tuple(run) for run in values[np.unique(which[equal])].tolist()]
 
 
 def leaked_values(text: str, slug: str) -> list[float]:
@@ -242,9 +253,9 @@ def in_a_notebook(text: str, slug: str) -> list[str]:
 
 def on_a_page(text: str, page: str) -> list[str]:
     """What a page of the book gives away, beyond what is allowed."""
-    allowed = ALLOWED.get(page, {})
-    found = {line: f"{line!r} is a line of {owner}." for line, owner in leaked_lines(text).items()}
+    allowed, lines = ALLOWED.get(page, {}), leaked_lines(text)
+    found = {line: f"{line!r} is a line of {owner}." for line, owner in lines.items()}
     found |= {str(run): f"{run} stand side by side in a graded case." for run in leaked_runs(text)}
     found |= {seed: f"{seed!r} is a seed for the grader." for seed in GRADER_SEED.findall(text)}
-    whole = [f"this is the whole of {owner}." for owner in whole_answers(text)]
+    whole = [f"this is the whole of {owner}." for owner in whole_answers(lines.keys())]
     return whole + [sentence for what, sentence in found.items() if what not in allowed]
