@@ -12,7 +12,7 @@ from .shared import tuple_slip
 
 
 def log_probabilities(p, text):
-    row = p["last"][text[-1]] + p["earlier"][list(text)].mean(axis=0)
+    row = p["last"][text[-1]] + np.add.reduce(p["earlier"].take(text, axis=0)) / len(text)
     return row - np.logaddexp.reduce(row)
 
 
@@ -33,10 +33,10 @@ def beam_reference(p, start, end, n_tokens, n_beams, alpha, slip="", log_p_of=No
         for text in [text for text in beams if text[-1] != end]:
             log_p = log_p_of(text)
             alone = slip == "some of every beam" and len(beams) > 1
-            for word in [int(log_p.argmax())] if alone else range(len(log_p)):
-                if slip == "no empty text" and (word, len(text)) == (end, 1):
+            for word, more in enumerate(log_p.tolist()):
+                if (alone and word != log_p.argmax()) or (slip == "no empty text" and (word, len(text)) == (end, 1)):
                     continue
-                kept[*text, word] = totals[text] + float(log_p[word])
+                kept[*text, word] = totals[text] + more
         totals |= kept
         beams = sorted(kept, key=kept.get if "divided at the end only" in slip else score)[::-1]
         if "ended ones set aside" in slip:
