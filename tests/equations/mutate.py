@@ -1,89 +1,87 @@
 """Break a printed equation on purpose, in every small way, to see whether its check notices.
 
 Most checks hand what `table` gave them straight to the comparison, and what the library gives does not depend on it.
-There the first entry that is off tells, and neither the other entries nor the library are computed again.
+There the broken equations stand beside the printed one: one run of the check computes their entries, each up to the
+first that is off. Only those without such an entry run in a check of their own.
 """
 
 import ast
 import inspect
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from itertools import count, product
 
 import numpy as np
 
+from tests.equations.breaking import calls, variants
 from tests.equations.registry import TOLERANCE, both_sides, registered, table
 
-SWAPPED = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.MatMult: ast.Add}
-KEPT_CALLS = {
-    "sum",
-    "range",
-    "len",
-    "min",
-    "max",
-    "table",
-    "float",
-    "int",
-    "abs",
-    "all",
-    "any",
-    "list",
-    "tuple",
-}
+NONE: Mapping = {}
 
 
 class Noticed(Exception):
     """An entry is off that the comparison would see."""
 
 
-def mutants(check: Callable) -> Iterator[tuple[str, Callable]]:
-    """Every mutant of the lambdas that ``check`` hands to ``table``: what was changed, and the changed check."""
-    tree = ast.parse(textwrap.dedent(inspect.getsource(check)))
-    tree.body[0].decorator_list = []
-    expected = _expected(tree, check)
-    for node, put, indices in _printed_nodes(tree):
-        for change in _changes(node, indices):
-            after = ast.copy_location(change(node), node)
-            put(after)
-            broken = _compile(tree, after, check, _impatient(expected))
-            put(node)
-            yield f"{ast.unparse(node)}  →  {ast.unparse(after)}", broken
+def mutants(check: Callable) -> Iterator[tuple[ast.expr, ast.expr, bool]]:
+    """Every mutant of the lambdas that ``check`` hands to ``table``: the expression that was changed, what stands in
+    its place, and whether the check still passes."""
+    changes, run = _with_mutants(check)
+    expected = _expected(run)
+    noticed = _noticed(run, expected)
+    for number, (before, after) in enumerate(changes):
+        yield before, after, number not in noticed and _survives(run, number, expected)
 
 
 def tried() -> tuple[int, list[str], list[str]]:
     """How many mutants of all registered checks were caught, those that were not, the checks that have none."""
     caught, survivors, idle = 0, [], []
     for entry in registered().values():
-        results = [(change, survives(mutant)) for change, mutant in mutants(entry.check)]
+        results = list(mutants(entry.check))
         if not results:
             idle.append(entry.label)
-        caught += sum(not alive for _, alive in results)
-        survivors += [f"{entry.label}: {change}" for change, alive in results if alive]
+        caught += sum(not alive for *_, alive in results)
+        alive = [(before, after) for before, after, alive in results if alive]
+        survivors += [f"{entry.label}: {ast.unparse(before)}  →  {ast.unparse(after)}" for before, after in alive]
     return caught, survivors, idle
 
 
-def survives(mutant: Callable) -> bool:
-    """Whether the broken equation still passes its check; what is unequal in `run` is so here, without its report."""
-    near = partial(np.allclose, rtol=TOLERANCE, atol=TOLERANCE, equal_nan=True)
-    try:
-        return all(one.shape == other.shape and near(one, other) for one, other in both_sides(mutant))
-    except Exception:
-        return False
+def _with_mutants(check: Callable) -> tuple[list[tuple[ast.expr, ast.expr]], Callable]:
+    """All changes; and what runs the check with another ``table``, which is told the mutants of its lambda by their
+    numbers, each as a function that makes it: making one may fail, too."""
+    tree, changes = ast.parse(textwrap.dedent(inspect.getsource(check))), []
+    tree.body[0].decorator_list = []
+    for call, indices in list(calls(tree)):
+        placed = partial(ast.copy_location, old_node=call)
+        keys, makers = [], []
+        for before, after, mutant in variants(call.args[0], indices):
+            keys.append(placed(ast.Constant(len(changes))))
+            makers.append(placed(ast.Lambda(ast.arguments([], [], None, [], [], None, []), mutant)))
+            changes.append((before, after))
+        call.keywords = [placed(ast.keyword("broken", placed(ast.Dict(keys, makers))))]
+    scope = dict(check.__globals__)
+    exec(compile(tree, f"<{check.__name__} with its mutants>", "exec"), scope)
+
+    def run(table: Callable) -> list[tuple[np.ndarray, np.ndarray]]:
+        scope["table"] = table
+        return both_sides(scope[check.__name__])
+
+    return changes, run
 
 
-def _expected(tree: ast.AST, check: Callable) -> dict[int, np.ndarray]:
+def _expected(run: Callable) -> dict[int, np.ndarray]:
     """What the library gives for the tables that are compared as they are, by the number of the call of ``table``;
     nothing where the library's side is another one when the tables are."""
 
     def recorded(off: float) -> tuple[list[np.ndarray], list[tuple[np.ndarray, np.ndarray]]]:
         made: list[np.ndarray] = []
 
-        def recording(entry: Callable, *sizes: int) -> np.ndarray:
+        def recording(entry: Callable, *sizes: int, broken: Mapping = NONE) -> np.ndarray:
             made.append(table(entry, *sizes) + off * np.arange(1, 1 + np.prod(sizes, dtype=int)).reshape(sizes))
             return made[-1]
 
-        return made, both_sides(_compile(tree, tree, check, recording))
+        return made, run(recording)
 
     made, pairs = recorded(0.0)
     try:
@@ -95,97 +93,49 @@ def _expected(tree: ast.AST, check: Callable) -> dict[int, np.ndarray]:
     return {n: library for n, one in enumerate(made) for printed, library in pairs if printed is one}
 
 
-def _impatient(expected: dict[int, np.ndarray]) -> Callable:
-    """A ``table`` that raises `Noticed` at the first entry of an expected one that is off."""
-    calls = count()
+def _noticed(run: Callable, expected: dict[int, np.ndarray]) -> set[int]:
+    """The numbers of the mutants with an entry that is off, where the comparison would see it."""
+    noticed, made = set(), count()
 
-    def impatient(entry: Callable, *sizes: int) -> np.ndarray:
-        library = expected.get(next(calls))
-        if library is None:
-            return table(entry, *sizes)
-        found = []
-        for index, right in zip(product(*map(range, sizes)), library.flat, strict=True):
-            found.append(float(entry(*index)))
-            if abs(found[-1] - right) > TOLERANCE * (1 + abs(right)):
-                raise Noticed
-        return np.array(found).reshape(sizes)
+    def trying(entry: Callable, *sizes: int, broken: Mapping = NONE) -> np.ndarray:
+        library = expected.get(next(made))
+        if library is not None:
+            noticed.update(n for n, make in broken.items() if n not in noticed and _is_off(make, sizes, library))
+        return table(entry, *sizes)
 
-    return impatient
+    return noticed if expected and _agree(run(trying)) else set()  # a mutant may have disturbed what came after it
 
 
-def _printed_nodes(node: ast.AST, indices: tuple = (), inside: bool = False) -> Iterator[tuple]:
-    """Every expression inside a lambda that is an argument of ``table``, in a fixed order: with a function that puts
-    another in its place, and with the names that run over an axis around it."""
-    indices = tuple(dict.fromkeys((*indices, *_running(node))))
-    table = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "table"
-    for child, put in _children(node):
-        if inside and isinstance(child, ast.expr):
-            yield child, put, indices
-        yield from _printed_nodes(child, indices, inside or (table and isinstance(child, ast.Lambda)))
+def _survives(run: Callable, number: int, expected: dict[int, np.ndarray]) -> bool:
+    """Whether the check passes with this mutant."""
+    made = count()
+
+    def impatient(entry: Callable, *sizes: int, broken: Mapping = NONE) -> np.ndarray:
+        library = expected.get(next(made))
+        make = broken.get(number, lambda: entry)
+        if library is not None and _is_off(make, sizes, library):
+            raise Noticed
+        return table(make(), *sizes)
+
+    try:
+        return _agree(run(impatient))
+    except Exception:
+        return False
 
 
-def _running(node: ast.AST) -> list[str]:
-    """The arguments of a lambda, the variables of a sum."""
-    if isinstance(node, ast.Lambda):
-        return [argument.arg for argument in node.args.args]
-    if isinstance(node, ast.GeneratorExp | ast.ListComp):
-        return [g.target.id for g in node.generators if isinstance(g.target, ast.Name)]
-    return []
+def _agree(pairs: list[tuple[np.ndarray, np.ndarray]]) -> bool:
+    """What is unequal in ``registry.run`` is so here, without its report."""
+    near = partial(np.allclose, rtol=TOLERANCE, atol=TOLERANCE, equal_nan=True)
+    return all(one.shape == other.shape and near(one, other) for one, other in pairs)
 
 
-def _children(node: ast.AST) -> Iterator[tuple[ast.AST, Callable]]:
-    for field, value in ast.iter_fields(node):
-        if isinstance(value, ast.AST):
-            yield value, partial(setattr, node, field)
-        for i, entry in enumerate(value if isinstance(value, list) else []):
-            if isinstance(entry, ast.AST):
-                yield entry, partial(value.__setitem__, i)
-
-
-def _changes(node: ast.expr, indices: tuple[str, ...]) -> Iterator[Callable[[ast.expr], ast.expr]]:
-    """The ways in which one expression can be broken."""
-    if isinstance(node, ast.Subscript):
-        yield from _index_changes(node, indices)
-    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div | ast.Pow):
-        yield lambda n: n.left  # a missing 1/√K, a missing denominator, a missing square
-    elif isinstance(node, ast.BinOp) and type(node.op) in SWAPPED:
-        yield lambda n: ast.BinOp(n.left, SWAPPED[type(n.op)](), n.right)
-        yield lambda n: n.left
-        yield lambda n: n.right
-    elif isinstance(node, ast.Attribute) and node.attr == "T":
-        yield lambda n: n.value  # a missing transpose
-    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range":
-        yield lambda n: ast.Call(n.func, [ast.BinOp(n.args[-1], ast.Sub(), ast.Constant(1))], [])
-    elif isinstance(node, ast.Call) and len(node.args) == 1 and _called(node) not in KEPT_CALLS:
-        yield lambda n: n.args[0]  # a missing exp, square root or tanh
-    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        yield lambda n: n.operand
-
-
-def _index_changes(node: ast.Subscript, indices: tuple[str, ...]) -> Iterator[Callable[[ast.expr], ast.expr]]:
-    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-    if len(parts) == 2 and ast.dump(parts[0]) != ast.dump(parts[1]):
-        yield lambda n: ast.Subscript(n.value, ast.Tuple(n.slice.elts[::-1], ast.Load()), n.ctx)
-    for i, part in enumerate(parts):
-        for name in indices:
-            if isinstance(part, ast.Name) and name != part.id and part.id in indices:
-                yield lambda n, i=i, name=name: _with_index(n, i, name)
-
-
-def _with_index(node: ast.Subscript, i: int, name: str) -> ast.Subscript:
-    parts = list(node.slice.elts) if isinstance(node.slice, ast.Tuple) else [node.slice]
-    parts[i] = ast.Name(name, ast.Load())
-    index = ast.Tuple(parts, ast.Load()) if isinstance(node.slice, ast.Tuple) else parts[0]
-    return ast.Subscript(node.value, index, node.ctx)
-
-
-def _called(node: ast.Call) -> str:
-    return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-
-
-def _compile(tree: ast.AST, new: ast.AST, check: Callable, table: Callable) -> Callable:
-    """The check with another ``table``, from a tree whose `new` part may lack its places in the source."""
-    scope = {**check.__globals__, "table": table}
-    ast.fix_missing_locations(new)
-    exec(compile(tree, f"<mutant of {check.__name__}>", "exec"), scope)
-    return scope[check.__name__]
+def _is_off(make: Callable, sizes: tuple[int, ...], library: np.ndarray) -> bool:
+    """Whether an entry of what is made is off; what cannot be computed is."""
+    try:
+        entry = make()
+        return any(
+            abs(float(entry(*index)) - right) > TOLERANCE * (1 + abs(right))
+            for index, right in zip(product(*map(range, sizes)), library.flat, strict=True)
+        )
+    except Exception:
+        return True
