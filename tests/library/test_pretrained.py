@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import sys
+from contextlib import nullcontext
 from functools import partial
 
 import pytest
@@ -16,12 +17,13 @@ from clearformer.models.seq2seq import Seq2Seq, Seq2SeqConfig
 from clearformer.models.vit import ViT, ViTConfig, mean_tokens
 from clearformer.multihead import MultiHeadAttention
 from clearformer.positions import RelativeKeys, Rotary
-from clearformer.pretrained import from_pretrained, from_tensors, save_pretrained
+from clearformer.pretrained import folders, from_pretrained, from_tensors, save_pretrained
 from clearformer.pretrained.convert import filled, weights
 from clearformer.pretrained.folders import ARCHITECTURES
 from clearformer.pretrained.tables import weight_names
 from safetensors.torch import load_file, save_file
 from torch import nn
+from torch.overrides import TorchFunctionMode
 
 from tests.lazily import Lazily
 from tests.library.test_multihead import random_module
@@ -348,6 +350,33 @@ def test_weights_need_no_folder():
     theirs = theirs_of("llama")
     ours = from_tensors(theirs.config.to_dict(), theirs.state_dict())
     assert_close(*both("llama", ours, theirs, torch.float32))
+
+
+class Called(TorchFunctionMode):
+    """The names of the functions of torch that are called."""
+
+    def __init__(self):
+        super().__init__()
+        self.names = set()
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        self.names.add(function.__name__)
+        return function(*args, **kwargs or {})
+
+
+@pytest.mark.slow
+@KINDS
+def test_weights_are_not_drawn_to_be_replaced_and_all_else_is_built(kind, monkeypatch):
+    """Catches a load that takes as long as drawing; a table of waves, a scale or a tie that is not as in our models."""
+    theirs = theirs_of(kind)
+    with Called() as called:
+        ours = from_tensors(theirs.config.to_dict(), theirs.state_dict())
+    assert "zero_" in called.names and not called.names & {"normal_", "uniform_", "kaiming_uniform_"}
+    monkeypatch.setattr(folders, "_Undrawn", nullcontext)
+    drawn = from_tensors(theirs.config.to_dict(), theirs.state_dict())
+    tensors, expected = (dict([*m.named_parameters(), *m.named_buffers()]) for m in (ours, drawn))  # a tied one once
+    assert tensors.keys() == expected.keys() and ours.state_dict().keys() == drawn.state_dict().keys()
+    assert all(torch.equal(tensor, expected[name]) for name, tensor in tensors.items())
 
 
 def test_labels_and_special_tokens_survive_both_ways(tmp_path):

@@ -17,10 +17,7 @@ _UNLESS_GIVEN = {
 
 
 def read_config(architecture: Architecture, options: dict):
-    """Our configuration from their ``config.json``.
-
-    Raises: ValueError that names an option which is missing, or whose value we have nothing for.
-    """
+    """Ours from their ``config.json``; ValueError names an option which is missing, or of a value we lack."""
     options = {"num_labels": len(options.get("id2label") or "01")} | architecture.defaults | architecture.plain(options)
     given = dict(architecture.constants)
     for field in fields(architecture.config):
@@ -40,10 +37,7 @@ def read_config(architecture: Architecture, options: dict):
 
 
 def write_config(architecture: Architecture, config) -> dict:
-    """Their ``config.json`` from our configuration.
-
-    Raises: ValueError that names a field whose value they have no option for.
-    """
+    """Their ``config.json`` from ours; ValueError names a field whose value they have no option for."""
     for name, value in architecture.constants.items():
         if getattr(config, name) != value:
             raise ValueError(
@@ -123,10 +117,7 @@ def load_weights(model: nn.Module, architecture: Architecture, theirs: dict[str,
 
 
 def save_weights(model: nn.Module, architecture: Architecture) -> dict[str, Tensor]:
-    """Copies of our weights under their names.
-
-    Raises: ValueError for a model with other weights than the table has.
-    """
+    """Copies of our weights under their names; ValueError for a model with other weights than the table has."""
     config, ours, theirs = filled(model.config), weights(model), {}
     headless = any(isinstance(part, NoHead) for part in model.children())
     rows = list(weight_names(architecture, config, headless=headless))

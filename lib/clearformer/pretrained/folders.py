@@ -9,6 +9,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
 
 from clearformer.pretrained.bert import BERT_ARCHITECTURE
 from clearformer.pretrained.convert import NoHead, filled, load_weights, read_config, save_weights, write_config
@@ -44,7 +45,8 @@ def from_pretrained(name: str | Path, *, dtype: torch.dtype | None = None, revis
 def from_tensors(options: dict, theirs: dict[str, Tensor], *, dtype: torch.dtype | None = None) -> nn.Module:
     """As ``from_pretrained``, from the options of a ``config.json`` and weights under their names."""
     architecture = _architecture(options)
-    model = (architecture.build or architecture.model)(read_config(architecture, options))
+    with _Undrawn():
+        model = (architecture.build or architecture.model)(read_config(architecture, options))
     floats = {tensor.dtype for tensor in theirs.values() if tensor.is_floating_point()}
     model.to(dtype or reduce(torch.promote_types, floats, torch.float32 if not floats else floats.pop()))
     load_weights(model, architecture, theirs)
@@ -114,6 +116,14 @@ def fetch(name: str | Path, *, revision: str | None = None) -> Path:
     if names:
         _refuse_pickles(str(name), names, _read_json(folder / CONFIG))
     return folder
+
+
+class _Undrawn(TorchFunctionMode):
+    """Weights that are about to be replaced are 0: to draw them would take several times as long as to load."""
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        drawn = function.__name__.endswith(("uniform_", "normal_"))
+        return (*args, *(kwargs or {}).values())[0].detach().zero_() if drawn else function(*args, **kwargs or {})
 
 
 def _architecture(options):
