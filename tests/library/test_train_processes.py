@@ -54,19 +54,23 @@ def one(killed):
     return killed["one"]
 
 
-def test_a_torchrun_pair_gives_the_losses_of_one_process_with_the_doubled_batch(one, tmp_path):
+@pytest.fixture(scope="module")
+def two(tmp_path_factory):
+    """What two processes do, first each with the whole model, then each with its share: to start them takes longest."""
+    root = tmp_path_factory.mktemp("two")
+    call(*RENDEZVOUS, SCRIPT, "two", root)
+    return {name: json.loads((root / f"{name}.json").read_text()) for name in ("pair", "shared")}
+
+
+def test_a_torchrun_pair_gives_the_losses_of_one_process_with_the_doubled_batch(one, two):
     """Catches summed gradients, a share that both processes take, clipping before the mean, unequal first weights."""
-    call(*RENDEZVOUS, SCRIPT, "pair", tmp_path / "pair.json", 6)
-    pair = json.loads((tmp_path / "pair.json").read_text())
-    assert_alike(pair, one)
+    assert_alike(two["pair"], one)
     assert one["losses"][-1] < one["losses"][0] - 0.05
 
 
-def test_a_model_shared_by_two_processes_learns_the_same_and_resumes_bitwise(one, tmp_path):
+def test_a_model_shared_by_two_processes_learns_the_same_and_resumes_bitwise(one, two):
     """Catches shares of unequal first weights, gradients sent too early or never, and a checkpoint of one share."""
-    call(*RENDEZVOUS, SCRIPT, "shared", tmp_path)
-    results = json.loads((tmp_path / "shared.json").read_text())
-    whole, resumed = results["whole"], results["resumed"]
+    whole, resumed = two["shared"]["whole"], two["shared"]["resumed"]
     assert_alike(whole, one)
     assert whole["numbers_here"] < 0.6 * one["numbers_here"]
     assert resumed["resumed"] and resumed == whole | {"resumed": True}

@@ -188,7 +188,8 @@ def shared(root: Path):
     """Under torchrun: a run that is split among the processes, and one that is interrupted at step 8 and resumed."""
     global batch
     torch.set_default_dtype(torch.float64)
-    dist.init_process_group("gloo")
+    store = dist.FileStore(str(root / "store"), 2)  # torchrun's has served for ``pair``
+    dist.init_process_group("gloo", store=store, rank=int(os.environ["RANK"]), world_size=2)
     options = {"dropout": 0.0, "n_steps": 21, "shard_on": "cpu"}
     results = {"whole": run(root / "whole", **options)}
     draw, batch = batch, interrupted(8)
@@ -201,7 +202,12 @@ def shared(root: Path):
     dist.destroy_process_group()
 
 
+def two(root: Path):
+    """Under torchrun: a pair, which ``train`` brings together, and after it ``shared``."""
+    pair(root / "pair.json", 6)
+    shared(root)
+
+
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    what, where = sys.argv[1], Path(sys.argv[2])
-    {"kill": kill_and_resume, "shared": shared}[what](where) if what != "pair" else pair(where, int(sys.argv[3]))
+    {"kill": kill_and_resume, "two": two}[sys.argv[1]](Path(sys.argv[2]))
