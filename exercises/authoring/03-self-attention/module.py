@@ -54,7 +54,9 @@ def everyone(rng):
 def looking_back(rng):
     wide = drawn(rng, 3, 11, 4, 9, True, 3.0, training=True)
     usual = [drawn(rng, back_only=True), wide, drawn(rng, tokens=1, back_only=True)]
-    return [*usual, two_lengths(rng), far_below(rng), drawn(rng, 1, 270, 4, 3, True)]
+    cases = [*usual, two_lengths(rng), far_below(rng), drawn(rng, 1, 270, 4, 3, True), drawn(rng, back_only=True)]
+    cases[-1][0]["weights"]["query.weight"] *= 0  # every score is exactly 0
+    return cases
 
 
 def gradients(rng):
@@ -162,6 +164,14 @@ wrong.edits("""
 divide by the root of a query's width.
 - table = asked @ offered.transpose(1, 2) / asked.shape[-1] ** 0.5
 + table = asked @ offered.transpose(1, 2) / x.shape[-1] ** 0.5
+## root_of_the_tokens [why-divide-by-the-square-root-of-k]: You divide by the root of N; take the root of K.
+- table = asked @ offered.transpose(1, 2) / asked.shape[-1] ** 0.5
++ table = asked @ offered.transpose(1, 2) / x.shape[1] ** 0.5
+## divided_too_late [why-divide-by-the-square-root-of-k]: You divide by √K after the softmax; divide the scores instead.
+- table = asked @ offered.transpose(1, 2) / asked.shape[-1] ** 0.5
++ table = asked @ offered.transpose(1, 2)
+- return shares @ handed
++ return shares / asked.shape[-1] ** 0.5 @ handed
 ## without_root [why-divide-by-the-square-root-of-k]: You divide the scores by the width, not its root.
 - table = asked @ offered.transpose(1, 2) / asked.shape[-1] ** 0.5
 + table = asked @ offered.transpose(1, 2) / asked.shape[-1]
@@ -178,6 +188,9 @@ average treat the rows as targets.
 ## no_softmax [where-the-softmax-goes]: The values are added up with raw scores; there is no softmax.
 - shares = torch.softmax(table, dim=-1)
 + shares = table.masked_fill(table == float("-inf"), 0)
+## overflow: Your exponentials overflow or vanish: take the largest score of each row away first, or call `softmax`.
+- shares = torch.softmax(table, dim=-1)
++ shares = table.exp() / table.exp().sum(-1, keepdim=True)
 ## never_hiding [the-causal-mask]: With causal=True a token still looks at later ones.
 - self.back_only = causal
 + self.back_only = False
@@ -191,6 +204,12 @@ average treat the rows as targets.
 to look at and becomes nan.
 - hidden = torch.triu(torch.ones(x.shape[1], x.shape[1]), diagonal=1).bool()
 + hidden = torch.triu(torch.ones(x.shape[1], x.shape[1]), diagonal=0).bool()
+## itself_low [the-causal-mask]: Your mask hides a token from itself; the first, with nothing in sight, averages all.
+- table = table.masked_fill(hidden, float("-inf"))
++ table = table.masked_fill(hidden | torch.eye(len(hidden)).bool(), -1e9)
+## zero_scores_hidden [the-causal-mask]: You hide every score that is 0; a token in sight may have that score, too.
+- table = table.masked_fill(hidden, float("-inf"))
++ table = table.tril().masked_fill(table.tril() == 0, float("-inf"))
 ## one_ahead [the-causal-mask]: Your mask lets each token see the next one.
 - hidden = torch.triu(torch.ones(x.shape[1], x.shape[1]), diagonal=1).bool()
 + hidden = torch.triu(torch.ones(x.shape[1], x.shape[1]), diagonal=2).bool()
