@@ -1,5 +1,6 @@
 """Exercise 04, question layer: multi-head attention as a module."""
 
+import numpy as np
 import torch
 from clearcheck import Inputs, Question, answers_to, equals, holds
 from clearcheck.author.torch_arguments import module_call
@@ -46,7 +47,9 @@ def large_scores(rng):
 def earlier_tokens(rng):
     one_head = {"rows": 1, "tokens": 7, "d_model": 10, "n_heads": 1, "training": True}
     given = {}, one_head, {"d_model": 20, "n_heads": 5, "scale": 10.0}, {"rows": 1, "tokens": 270, "d_model": 6}
-    return [*(drawn(rng, **one) for one in given), two_lengths(rng), far_below(rng)]
+    cases = [*(drawn(rng, **one) for one in given), two_lengths(rng), far_below(rng), drawn(rng)]
+    cases[-1][0]["weights"] |= {"query.weight": np.zeros((12, 12)), "query.bias": np.zeros(12)}  # every score is 0
+    return cases
 
 
 def far_below(rng):
@@ -207,6 +210,19 @@ of the sequence that never look at each other.
 + q, k, v = (part(x).view(cut) for part in (self.query, self.key, self.value))
 - y = y.transpose(1, 2).reshape(B, N, D)
 + y = y.reshape(B, N, D)
+## heads_attend_to_heads [the-reshape-trick]: You never exchange tokens and heads: in each token heads look at heads.
+- q, k, v = (part(x).reshape(cut).transpose(1, 2) for part in (self.query, self.key, self.value))
++ q, k, v = (part(x).reshape(cut) for part in (self.query, self.key, self.value))
+- y = y.transpose(1, 2).reshape(B, N, D)
++ y = y.reshape(B, N, D)
+## interleaved [the-reshape-trick]: Your heads take and give back every H-th feature; each owns K neighbouring ones.
+- q, k, v = (part(x).reshape(cut).transpose(1, 2) for part in (self.query, self.key, self.value))
++ q, k, v = (part(x).reshape(B, N, -1, self.H).permute(0, 3, 1, 2) for part in (self.query, self.key, self.value))
+- y = y.transpose(1, 2).reshape(B, N, D)
++ y = y.permute(0, 2, 3, 1).reshape(B, N, D)
+## joined_interleaved [the-reshape-trick]: You join the heads in turns, a number of each; put whole heads side by side.
+- y = y.transpose(1, 2).reshape(B, N, D)
++ y = y.permute(0, 2, 3, 1).reshape(B, N, D)
 ## every_h_th_feature [the-reshape-trick]: Your heads take every H-th feature; give each K neighbouring ones.
 - cut = (B, N, self.H, D // self.H)
 - q, k, v = (part(x).reshape(cut).transpose(1, 2) for part in (self.query, self.key, self.value))
@@ -249,6 +265,9 @@ token.
 ## hundred_for_infinity: You give later tokens the score −100, but a score can lie below it: take −∞.
 - scores = scores.masked_fill(mask == 0, float("-inf"))
 + scores = scores.masked_fill(mask == 0, -100.0)
+## zero_scores_hidden: You hide every score that is 0; a token in sight may have that score, too.
+- scores = scores.masked_fill(mask == 0, float("-inf"))
++ scores = (scores * mask).masked_fill(scores * mask == 0, float("-inf"))
 ## masked_to_zero: You give later tokens the score 0, whose exponential is 1; take −∞.
 - scores = scores.masked_fill(mask == 0, float("-inf"))
 + scores = scores * mask
