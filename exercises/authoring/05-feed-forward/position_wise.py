@@ -108,6 +108,7 @@ def records_that_mislead(rng):
     cases.append((Y, [*experiments, (list(range(len(Y))), Y + 1)]))
     add("attention", lambda N: [shuffled(rng, N), [2]])  # one token alone tells them apart
     add("sorts its tokens", lambda N: [shuffled(rng, N)])  # the right rows, in the old order
+    add("attention", lambda N: [shuffled(rng, N), [0, 0, 3, 3, *range(4, N)]])  # the right sum, and the right ends
     return [*cases, (Y, [])]  # and nothing that contradicts
 
 
@@ -276,6 +277,9 @@ wrong.edits("""
 - tokens = list(range(len(Y)))
 - orders = [ok for ok, (c, _) in zip(same, experiments, strict=True) if sorted(c) == tokens]
 + orders = [ok for ok, (c, _) in zip(same, experiments, strict=True) if len(c) == len(Y)]
+## sum_or_ends_decide: You go by length and sum, or smallest and largest number; a list with repeats may have these.
+- orders = [ok for ok, (c, _) in zip(same, experiments, strict=True) if sorted(c) == tokens]
++ orders = [ok for ok, (c, _) in zip(same, experiments, strict=True) if len(c) == len(Y) and sum(c) == sum(tokens)]
 ## no_gap_decides: You take every list without a gap for a reordering, even one that stops before the last token.
 - tokens = list(range(len(Y)))
 - orders = [ok for ok, (c, _) in zip(same, experiments, strict=True) if sorted(c) == tokens]
