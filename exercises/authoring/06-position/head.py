@@ -49,7 +49,9 @@ def outputs(rng):
     cases = [drawn(rng), drawn(rng, tokens=1), wide, drawn(rng, rows=3, tokens=4)]
     far = drawn(rng, d_head=2, apart=9_973)  # one pair, whose speed is 1: other angles would be rounded
     long, equal = drawn(rng, rows=1, tokens=40), drawn(rng, d_model=6, training=True)
-    return [*cases, far, long, equal, *in_padding(rng)]
+    cases += [far, long, equal, *in_padding(rng), drawn(rng)]
+    cases[-1][0]["weights"]["query.weight"] *= 0  # every score is exactly 0
+    return cases
 
 
 def in_padding(rng):
@@ -227,12 +229,21 @@ positions are lost.
 ## slow_too_fast: Your exponents grow half as fast as they should: i over the whole width instead of over half of it.
 - angles = positions[..., None] * 10000.0 ** (-torch.arange(half) / half)
 + angles = positions[..., None] * 10000.0 ** (-torch.arange(half) / x.shape[-1])
+## exponents_to_one: You divide the exponents by K/2 − 1, so that the last one is 1; divide by K/2.
+- angles = positions[..., None] * 10000.0 ** (-torch.arange(half) / half)
++ angles = positions[..., None] * 10000.0 ** (-torch.arange(half) / max(half - 1, 1))
+## turned_backwards: Your pairs turn backwards, as if your angles had the other sign.
+- return torch.cat([a * cos - b * sin, b * cos + a * sin], dim=-1)
++ return torch.cat([a * cos + b * sin, b * cos - a * sin], dim=-1)
 ## one_speed_for_all: All your pairs turn at one speed.
 - angles = positions[..., None] * 10000.0 ** (-torch.arange(half) / half)
 + angles = positions[..., None] * torch.ones(half)
 ## mask_by_positions [the-mask-as-position-information]: Your mask compares positions, where the row decides.
 - future = torch.ones(x.shape[1], x.shape[1]).triu(1) == 1
 + future = positions[..., None, :] > positions[..., :, None]
+## zero_scores_hidden: You hide every score that is 0; a token in sight may have that score, too.
+- return scores.masked_fill(future, -torch.inf).softmax(-1) @ v
++ return scores.tril().masked_fill(scores.tril() == 0, -torch.inf).softmax(-1) @ v
 ## future_visible [the-mask-as-position-information]: There is no mask: your tokens see what stands after them.
 - return scores.masked_fill(future, -torch.inf).softmax(-1) @ v
 + return scores.softmax(-1) @ v

@@ -265,6 +265,9 @@ earlier tokens.
 positions decide.
 - seen = k_positions <= q_positions[:, None]
 + seen = np.tri(len(q_positions), len(k_positions), len(k_positions) - len(q_positions), dtype=bool)
+## key_rows_for_positions: Your mask takes the row of a key for its position; both positions are given.
+- seen = k_positions <= q_positions[:, None]
++ seen = np.arange(len(k_positions)) <= q_positions[:, None]
 ## keys_from_0: Your keys count from 0 although their positions are given.
 - C = turn(q, q_positions) @ turn(k, k_positions).swapaxes(-1, -2) / np.sqrt(q.shape[-1])
 + C = turn(q, q_positions) @ turn(k, np.arange(len(k_positions))).swapaxes(-1, -2) / np.sqrt(q.shape[-1])
@@ -337,6 +340,9 @@ in the denominator.
 ## blind_query_averages_all: A query that sees no key gets the mean of all values in your version, and reads the future.
 - E = np.exp(C - C.max(axis=-1, keepdims=True)) * seen
 + E = np.exp(C - C.max(axis=-1, keepdims=True))
+## zeros_for_all: As soon as one query sees no key you give zeros to all; only that one gets zeros.
+- return E @ v / np.maximum(E.sum(axis=-1, keepdims=True), 1e-300)
++ return E @ v / np.maximum(E.sum(axis=-1, keepdims=True), 1e-300) * seen.any(axis=-1).all()
 ## blind_query_is_nan: In your version a query that sees no key divides 0 by 0.
 - C = np.where(seen, C, -1e30)
 - E = np.exp(C - C.max(axis=-1, keepdims=True)) * seen
