@@ -5,9 +5,8 @@ import json
 import linecache
 import math
 import re
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
-from types import SimpleNamespace
 
 import nbformat
 import numpy as np
@@ -22,22 +21,39 @@ FRESH = 20_031  # no seed of the grader
 SOLUTION = re.compile(r"### BEGIN SOLUTION\n(.*?)### END SOLUTION", re.S)
 
 
-@cache
-def authored(slug: str) -> SimpleNamespace:
+class Authored:
     """The exercise, its right and its wrong solutions, its source and the learner's notebook."""
-    loaded = load(slug, EXERCISES.parent)
-    return SimpleNamespace(
-        exercise=loaded.exercise,
-        right=loaded.right,
-        wrong=loaded.wrong,
-        source=nbformat.read(loaded.folder / "source.ipynb", as_version=4),
-        learner=nbformat.read(EXERCISES / f"{slug}.ipynb", as_version=4),
-    )
+
+    def __init__(self, slug: str):
+        self.slug, loaded = slug, load(slug, EXERCISES.parent)
+        self.exercise, self.right, self.wrong, self.folder = loaded.exercise, loaded.right, loaded.wrong, loaded.folder
+        assert [question.id for question in self.exercise.questions] == asked(slug)
+
+    @cached_property
+    def source(self):
+        return nbformat.read(self.folder / "source.ipynb", as_version=4)
+
+    @property
+    def learner(self):
+        return learner(self.slug)
+
+
+authored = cache(Authored)
+
+
+@cache
+def learner(slug: str):
+    return nbformat.read(EXERCISES / f"{slug}.ipynb", as_version=4)
+
+
+def asked(slug: str) -> list[str]:
+    """The questions of an exercise, by the cells for their answers: pytest asks, and loading all takes seconds."""
+    return [entry.id.removesuffix("-answer") for entry in learner(slug).cells if entry.id.endswith("-answer")]
 
 
 def questions() -> list:
     """Every question of every exercise, as pytest parameters."""
-    return [(slug, question.id) for slug in SLUGS for question in authored(slug).exercise.questions]
+    return [(slug, id) for slug in SLUGS for id in asked(slug)]
 
 
 def cases(check, seed: int = FRESH) -> list[tuple]:

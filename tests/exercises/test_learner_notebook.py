@@ -8,7 +8,7 @@ import pytest
 import torch
 from clearcheck.notebooks.definitions import defined_names
 
-from tests.exercises.authored import EXERCISES, SLUGS, authored, cell, questions, text_of
+from tests.exercises.authored import EXERCISES, SLUGS, authored, cell, learner, questions, text_of
 
 
 @pytest.mark.parametrize("slug", SLUGS)
@@ -91,7 +91,7 @@ def matrices(slug: str, id: str) -> list[np.ndarray]:
 
 
 def task_of(slug: str, id: str) -> str:
-    return cell(authored(slug).learner, f"{id}-task")
+    return cell(learner(slug), f"{id}-task")
 
 
 @pytest.mark.parametrize(
