@@ -1,5 +1,6 @@
 """Functions on tensors, training loops and `generate`: how they are driven, and what they leave behind."""
 
+import copy
 import random
 import sys
 
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 from clearcheck import WrongSolutions, equals, holds
 from clearcheck.author.torch_arguments import generation_call, small_logits, small_model, training_call
-from clearcheck.author.torch_loops import learns, obeys_steps, samples_follow
+from clearcheck.author.torch_loops import generates_quietly, learns, obeys_steps, samples_follow
 from clearcheck.grading.evaluate import evaluate
 
 from .torch_asked import STRAIGHT, SmallModel, Straight, asks, drawn, module, nn, optimizer, result_of, said, torch
@@ -155,6 +156,29 @@ def test_rows_that_are_drawn_as_one_are_not_taken_for_greedy_ones():
         alike = new.replace("torch.rand(1)", "torch.rand(1, 1).expand(len(ids), 1).contiguous()")
         assert written(alike) == "In 4,000 samples all rows were continued alike: draw for each row by itself."
     assert "times: too" in written("p.argmax(-1, keepdim=True)")
+
+
+@pytest.mark.parametrize(
+    ("model", "points", "says"),
+    [
+        ("copy.deepcopy(model).eval()", 1, ""),
+        ("copy.copy(model).eval()", 1, ""),
+        ("copy.deepcopy(model)", 0, "The model was called in train() mode"),
+        ("copy.deepcopy(model).eval() and len", 0, "Your function never called the model."),
+    ],
+)
+def test_a_copy_of_the_model_is_watched_too(model, points, says):
+    """Catches a copy that answers in place of the model, told as no call at all."""
+
+    def drawn(rng, **options):
+        return generation_call(small_model(rng, 7, 4, 9), rng.integers(7, size=(1, 5)), **options)
+
+    made = {"torch": torch, "copy": copy}
+    exec(f"@torch.no_grad()\ndef answer(model, ids):\n    ({model})(ids)\n    return ids", made)
+    question = asks(holds("quietly", 1, generates_quietly(drawn)), name="answer", how="generation")
+    result = result_of(made["answer"], question)
+    assert result.points == points
+    assert says in result.checks[0].message
 
 
 def test_the_small_model_is_the_same_in_numpy():

@@ -6,6 +6,13 @@ from torch import Tensor, nn
 DROPPED = 0.5  # share of the features that are dropped in train() mode
 
 
+class Calls(list):
+    """What is noted of the calls of a model and of its copies: a copy of the model keeps the same list."""
+
+    def __deepcopy__(self, memo):
+        return self
+
+
 class SmallModel(nn.Module):
     """A language model made of arrays: the logits after a token depend on every token before it and on its position.
 
@@ -17,7 +24,7 @@ class SmallModel(nn.Module):
         for name, value in (("embedding", embedding), ("positions", positions), ("head", head)):
             self.register_buffer(name, torch.from_numpy(value))
         self.vocabulary, self.window = len(embedding), len(positions)
-        self.calls: list[tuple[list[int], bool, bool]] = []
+        self.calls: Calls = Calls()  # of each call the shape of its ids, train() mode, gradients
 
     def forward(self, ids: Tensor) -> Tensor:
         self._check(ids)
