@@ -89,6 +89,7 @@ def at_the_limits(rng):
         (draw_rows(rng, 1e4), 0.5, None, None),
         (draw_rows(rng) - 4e4, 1.0, 3, None),
         (draw_rows(rng, B=1), 0.9, 1, None),
+        *((draw_rows(rng), 0, None, None) for _ in range(3)),
     ]
 
 
@@ -294,6 +295,18 @@ the other end, so that it drops what should stay.
 - powers = np.where(before < top_p, powers, 0)
 + least = np.where(before < top_p, powers, np.inf).min(axis=1, keepdims=True)
 + powers = np.where(powers >= least, powers, 0)
+## greedy_by_the_first_row: At temperature 0 every row gets the token of the first one; each has a likeliest of its own.
+- return np.eye(V)[order[:, 0]]
++ return np.eye(V)[np.full(len(logits), order[0, 0])]
+## greedy_by_the_whole_table: At temperature 0 you look for the largest logit of the whole table; each row has its own.
+- return np.eye(V)[order[:, 0]]
++ return np.eye(V)[np.full(len(logits), logits.argmax() % V)]
+## one_maximum_for_all: You subtract the largest of all logits; in rows that lie far below it all exponentials become 0.
+- powers = np.exp((ranked - ranked[:, :1]) / temperature)
++ powers = np.exp((ranked - ranked.max()) / temperature)
+## one_too_many: You keep top_k + 1 tokens.
+- powers[:, top_k:] = 0
++ powers[:, top_k + 1 :] = 0
 ## greedy_shared: At a temperature of 0 you share among the likeliest where several are equal; give the smallest id all.
 - return np.eye(V)[order[:, 0]]
 + best = logits == logits.max(axis=1, keepdims=True)

@@ -139,6 +139,16 @@ def its_own_probabilities(ask, rng):
     return None
 
 
+def quietly(ask, rng):
+    """And at a temperature of 0 without chance, where all tokens are equally likely, too."""
+    (plan,) = drawn(rng, scale=0.0)
+    if told := generates_quietly(drawn)(ask, rng):
+        return told
+    if np.array_equal(ask(plan), ask({**plan, "seed": 1})):
+        return None
+    return "At a temperature of 0 nothing is drawn; where tokens are equally likely, chance decides in your function."
+
+
 QUESTION = Question(
     id="generate",
     title="Let it write",
@@ -151,7 +161,7 @@ QUESTION = Question(
         holds("as probable as the model says", 2, samples_follow(one_token(None), softmax)),
         holds("temperature", 2, temperatures),
         holds("rows", 1, rows_differ),
-        holds("quietly", 2, generates_quietly(drawn)),
+        holds("quietly", 2, quietly),
     ),
     hints=(
         "Four things happen for each new token: ask the model, take the logits of one position, choose, append.",
@@ -284,6 +294,17 @@ scaling undoes that.
 + if temperature < 0:
 - p = (logits / temperature).softmax(dim=-1)
 + p = (logits / (temperature + 0.01)).softmax(dim=-1)
+## tiny_for_zero: At a temperature of 0 you draw at a tiny one: chance decides between tokens that are equally likely.
+- if temperature == 0:
++ if temperature < 0:
+- p = (logits / temperature).softmax(dim=-1)
++ p = (logits / max(temperature, 1e-8)).softmax(dim=-1)
+## window_too_short: The model is shown one token less than it takes.
+- logits = model(ids[:, -length:])[:, -1]
++ logits = model(ids[:, -(length - 1):])[:, -1]
+## divided_twice: You divide by the temperature twice.
+- p = (logits / temperature).softmax(dim=-1)
++ p = (logits / temperature / temperature).softmax(dim=-1)
 ## greedy_by_default: Without a temperature you are greedy; the default is 1.
 - def with_cat(model, ids, n_tokens, length, temperature=1.0):
 + def with_cat(model, ids, n_tokens, length, temperature=0.0):
