@@ -62,11 +62,12 @@ def count(n_pixels, n_patches, d_model, n_heads, n_labels):
 
 
 def the_start(ask, rng):
-    """Another order of the patches has to change the scores of a fresh module, whatever it begins with."""
-    (plan,) = drawn(rng)
+    """Another order of the patches changes what a fresh head reads: its gradient shows it, where it is zero, too."""
+    (plan,) = drawn(rng, gives="gradients")
     (patches,) = plan["calls"][0]
-    outputs = ask({**plan, "weights": None, "calls": [(patches,), (patches[:, ::-1].copy(),)]})
-    if np.abs(np.asarray(outputs[0]) - outputs[1]).max() < 1e-5:
+    orders = [(patches,)], [(patches[:, ::-1].copy(),)]
+    came = [ask({**plan, "weights": None, "calls": calls}).get("head.weight", 0.0) for calls in orders]
+    if np.abs(came[0] - came[1]).max() < 1e-5:
         return "In a fresh module the order of the patches changes nothing: draw the positions at random, not as zeros."
     return None
 
@@ -191,6 +192,9 @@ wrong.edits("""
 ## last_patch_read: You read the last token, a patch; the class token comes first.
 - h = x[:, 1:].mean(dim=1) if self.mean else x[:, 0]
 + h = x[:, 1:].mean(dim=1) if self.mean else x[:, -1]
+## first_patch_read: You read token 1, the first patch; the class token is token 0.
+- h = x[:, 1:].mean(dim=1) if self.mean else x[:, 0]
++ h = x[:, 1:].mean(dim=1) if self.mean else x[:, 1]
 ## mean_over_features: Your mean runs over the features and leaves one number per token; it should run over the patches.
 - h = x[:, 1:].mean(dim=1) if self.mean else x[:, 0]
 + h = x[:, 1:].mean(dim=2, keepdim=True).expand(-1, -1, x.shape[2])[:, 0] if self.mean else x[:, 0]
