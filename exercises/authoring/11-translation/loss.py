@@ -79,6 +79,7 @@ def padding_counts_nothing(ask, rng):
     return None
 
 
+BACKWARD = "torch.autograd.grad", "torch.autograd.backward", "torch.Tensor.backward"
 QUESTION = Question(
     id="loss",
     title="The loss and its gradient",
@@ -112,7 +113,7 @@ QUESTION = Question(
     ),
     section="the-loss",
     inputs=Inputs(axes("BNV", "BN"), lambda logits, *rest: logits),
-    forbids=("torch.nn.functional.cross_entropy",),
+    forbids=("torch.nn.functional.cross_entropy", "cleartape.gradients.value_and_gradients", *BACKWARD),
 )
 
 right, wrong = answers_to(QUESTION)
@@ -234,12 +235,21 @@ more weight.
 ## gradient_not_divided: Your loss is a mean, and your gradient is that of the sum.
 - return surprise.sum() / real.sum(), gradient / real.sum()
 + return surprise.sum() / real.sum(), gradient
+## loss_not_divided: Your gradient is a mean, and your loss is a sum.
+- return surprise.sum() / real.sum(), gradient / real.sum()
++ return surprise.sum(), gradient / real.sum()
+## loss_over_all_scores: Your loss is divided by the number of all scores; divide it by that of the real words.
+- return surprise.sum() / real.sum(), gradient / real.sum()
++ return surprise.sum() / logits.size, gradient / real.sum()
 ## gradient_of_padding: Your loss leaves padding out, and your gradient does not.
 - gradient = (np.exp(log_p) - shares) * real[:, :, None]
 + gradient = np.exp(log_p) - shares
 ## smoothing_ignored: Your loss is the surprise at the wanted word alone: ε is not used.
 - shares = smoothing / V + (1 - smoothing) * np.eye(V)[wanted]
 + shares = np.eye(V)[wanted]
+## only_the_loss_not_smoothed: Your gradient is smoothed, and your loss belongs to ε = 0.
+- surprise = -(shares * log_p).sum(axis=2) * real
++ surprise = -(np.eye(V)[wanted] * log_p).sum(axis=2) * real
 ## gradient_not_smoothed: Your loss is smoothed, and your gradient belongs to ε = 0.
 - gradient = (np.exp(log_p) - shares) * real[:, :, None]
 + gradient = (np.exp(log_p) - np.eye(V)[wanted]) * real[:, :, None]

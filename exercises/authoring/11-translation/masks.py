@@ -276,6 +276,12 @@ own.
 - decoder = in_read & np.tri(N, dtype=bool)
 + encoder = in_source & np.swapaxes(in_source, 1, 2)
 + decoder = in_read & np.swapaxes(in_read, 1, 2) & np.tri(N, dtype=bool)
+## encoder_rows_hidden: In the encoder you also forbid padding to look at others; its rows have no rule of their own.
+- encoder = np.repeat(in_source, S, axis=1)
++ encoder = in_source & np.swapaxes(in_source, 1, 2)
+## across_rows_hidden: In the table across you also forbid padding to look; its rows have no rule of their own.
+- across = np.repeat(in_source, N, axis=1)
++ across = in_source & np.swapaxes(in_read, 1, 2)
 ## decoder_of_numbers: Your decoder's table is a product of numbers; truth values are expected, joined with `&`.
 - decoder = in_read & np.tri(N, dtype=bool)
 + decoder = in_read * np.tri(N)
