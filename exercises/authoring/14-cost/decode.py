@@ -39,9 +39,10 @@ def memory_bound_steps(rng):
 
 
 def both_sides(rng):
-    """In the last one both take exactly a second."""
+    """In one both take exactly a second; in the last one neither weights nor caches alone take longer than the work."""
     even = 1024.0, 1, 1, 8, 1, 4, 2, 4, 8704.0, 2560.0, 1.5
-    return [drawn(rng), drawn(rng, busy=True), drawn(rng), drawn(rng, busy=True), even]
+    both = (drawn(rng, True, turns=200, B=B) for B in (60, 199))
+    return [drawn(rng), drawn(rng, busy=True), drawn(rng), drawn(rng, busy=True), even, *both]
 
 
 def limits(rng):
@@ -49,7 +50,7 @@ def limits(rng):
     for exactly three; then steps that memory holds up, and arithmetic the limit, and the other way round.
     """
     cases = [drawn(rng, crowded=33), drawn(rng, busy=True, crowded=1200), drawn(rng, crowded=1)]
-    *sizes, rho, beta, _ = drawn(rng)
+    *sizes, rho, beta, _ = drawn(rng, busy=True)
     weights = sizes[6] * sizes[0] / beta
     by_hand = 100.0, 1, 4, 2, 2, 5, 2, 3, 72.0, 100.0, 15.0
     across = [drawn(rng, True, 1200, turns=200, B=3), drawn(rng, True, 20, turns=200)]
@@ -139,6 +140,12 @@ wrong.edits("""
 ## bound_when_even: Where both take the same time your `memory_bound` is True, although fetching takes no longer there.
 - "memory_bound": moved / beta > flops / rho,
 + "memory_bound": moved / beta >= flops / rho,
+## weights_alone_compared: You compare only the time of the weights with the arithmetic; caches are fetched, too.
+- "memory_bound": moved / beta > flops / rho,
++ "memory_bound": b * P / beta > flops / rho,
+## caches_alone_compared: You compare only the time of the caches with the arithmetic; the weights are fetched, too.
+- "memory_bound": moved / beta > flops / rho,
++ "memory_bound": B * cache / beta > flops / rho,
 ## weights_for_each: The weights are fetched once for all B sequences; you fetch them for each.
 - moved = b * P + B * cache
 + moved = B * (b * P + cache)
@@ -171,6 +178,9 @@ wrong.edits("""
 ## one_flop_a_weight: You count one FLOP for each weight and token; there are two.
 - flops = B * (2 * P + 4 * M * H * K * N)
 + flops = B * (P + 4 * M * H * K * N)
+## attention_left_out: You count the FLOPs of the weights alone; each head also attends to all N tokens.
+- flops = B * (2 * P + 4 * M * H * K * N)
++ flops = B * 2 * P
 ## groups_attend [keys-fetched-once]: Your attention has the FLOPs of G heads; all H attend, whoever owns the keys.
 - flops = B * (2 * P + 4 * M * H * K * N)
 + flops = B * (2 * P + 4 * M * G * K * N)
@@ -214,6 +224,9 @@ sequences it can be the other side.
 ## below_none: Where not even the weights come in time, `most` is 0 and not less.
 - "most": max(0, int(min(by_arithmetic, by_memory))),
 + "most": int(np.floor(min(by_arithmetic, by_memory))),
+## below_none_cut: Where not even the weights come in time, `most` is 0 and not less; you only cut the fraction off.
+- "most": max(0, int(min(by_arithmetic, by_memory))),
++ "most": int(min(by_arithmetic, by_memory)),
 ## rounded_up: You round `most` up: with that many sequences the step takes longer than the limit.
 - "most": max(0, int(min(by_arithmetic, by_memory))),
 + "most": max(0, int(np.ceil(min(by_arithmetic, by_memory)))),

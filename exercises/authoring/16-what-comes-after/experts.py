@@ -189,6 +189,9 @@ wrong.edits("""
 ## load_by_weight: Your load adds up weights; count tokens.
 - load = chosen.sum(axis=0)
 + load = weights.sum(axis=0)
+## load_by_r: Your load adds up the chosen r; count tokens.
+- load = chosen.sum(axis=0)
++ load = (chosen * r).sum(axis=0)
 ## first_choices: Your load knows only the first choice of each token; all k count.
 - load = chosen.sum(axis=0)
 + load = np.bincount(best[:, 0], minlength=E)
@@ -202,7 +205,7 @@ wrong.edits("""
 ## softmax_of_the_scores: Your weights are a softmax over the chosen scores; use their sigmoids, divided by their sum.
 - weights = chosen * r
 + weights = chosen * np.exp(logits)
-## whole_fair_share: You round the fair share down to a whole number; keep its fraction.
+## whole_fair_share: You round the fair share to a whole number; keep its fraction.
 - return y, b + step * np.sign(k * N / E - load)
 + return y, b + step * np.sign(k * N // E - load)
 """)
