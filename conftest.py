@@ -64,8 +64,9 @@ def pytest_collection_modifyitems(items):
 
     Chapter 12 and its closer look are not run where the weights that they read are not installed.
     """
-    for item in items:
-        if item.nodeid.startswith(READS_WEIGHTS) and not all(map(find_spec, WEIGHTS)):
+    missing = not all(map(find_spec, WEIGHTS))
+    for item in items if missing else ():
+        if item.nodeid.startswith(READS_WEIGHTS):
             item.add_marker(pytest.mark.skip(reason="needs the weights of make pretrained"))
     items.sort(key=lambda item: [item.nodeid.startswith(BROWSER), *(not item.nodeid.startswith(f) for f in FIRST)])
 

@@ -15,7 +15,7 @@ import sys
 import tempfile
 import tomllib
 import zipfile
-from copy import deepcopy
+from functools import cache
 from pathlib import Path
 
 from bootstrap import CPU_INDEX, ROOT
@@ -81,6 +81,12 @@ class NoWheel(RuntimeError):
 
 def write_downloads(site: Path, address: str, root: Path = ROOT) -> None:
     """Wheel, archive and exercises into the folder dist of the site, and every notebook of the site published."""
+    write_packages(site, address, root)
+    write_notebooks(site, address, root)
+
+
+def write_packages(site: Path, address: str, root: Path = ROOT) -> None:
+    """Wheel and archive into the folder dist of the site."""
     dist = site / DIST
     dist.mkdir(parents=True, exist_ok=True)
     for old in (*dist.glob("*.whl"), *dist.glob("*.zip")):
@@ -90,7 +96,6 @@ def write_downloads(site: Path, address: str, root: Path = ROOT) -> None:
         write_course(stage, address, root)
         write_archive(dist / ARCHIVE, stage)
         build_wheel(dist, stage)
-    write_notebooks(site, address, root)
 
 
 def write_notebooks(site: Path, address: str, root: Path = ROOT) -> None:
@@ -115,7 +120,7 @@ def published(root: Path, path: Path, address: str, beside: frozenset[str] = fro
     the site.
     """
     notebook = json.loads((root / path).read_text(encoding="utf-8"))
-    cells = notebook["cells"] = deepcopy(notebook["cells"])
+    cells = notebook["cells"]
     first = next((n for n, cell in enumerate(cells) if cell["cell_type"] == "code"), len(cells))
     if address:
         for cell in cells:
@@ -218,4 +223,7 @@ def wheel_name(root: Path = ROOT) -> str:
 
 
 def project(root: Path) -> dict:
-    return tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return _read((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+_read = cache(tomllib.loads)  # asked for several times a notebook

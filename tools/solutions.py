@@ -18,12 +18,13 @@ from pathlib import Path
 
 import pages
 from bootstrap import ROOT
-from clearcheck.author.loading import Authored, load
+from clearcheck.author.loading import Authored
 from clearcheck.author.mistakes import Solution
 from clearcheck.author.release import BEGIN, END, read_source
 from clearcheck.grading.question import Question
 from clearcheck.notebooks.definitions import defined_names
 from clearcheck.proof.notebooks import answer_text
+from learners_copy import load
 
 AUTHORING = ROOT / "exercises" / "authoring"
 FOLDER = pages.CHAPTERS / "solutions"

@@ -40,10 +40,11 @@ def published() -> list[str]:
     return [*toc(), *UNLISTED]
 
 
-def toc() -> list[str]:
+@cache
+def toc() -> tuple[str, ...]:
     """The pages that _toc.yml names, in order, without suffix."""
     contents = yaml.safe_load((ROOT / "_toc.yml").read_text())
-    return [contents["root"], *(file for part in contents["parts"] for file in _files(part["chapters"]))]
+    return contents["root"], *(file for part in contents["parts"] for file in _files(part["chapters"]))
 
 
 def _files(entries: list[dict]) -> list[str]:

@@ -6,8 +6,8 @@ import re
 import pytest
 import solutions
 from clearcheck import RightSolutions
-from clearcheck.author.loading import load
 from clearcheck.notebooks.definitions import defined_names
+from learners_copy import load
 
 SLUGS = solutions.slugs()
 OPENED = re.compile(r"^:::\{dropdown\} .*\n```python\n.*?\n```\n:::$", re.M | re.S)

@@ -13,11 +13,15 @@ from clearcheck.cli import main
 from .conftest import MEANS, RANGES, START, notebook
 from .test_results import same
 
-distributed = pytest.importorskip("distributed")
+
+@pytest.fixture(autouse=True)
+def distributed():
+    """Imported for these tests alone: every process of the suite imports this file."""
+    return pytest.importorskip("distributed")
 
 
 @pytest.fixture
-def cluster(course, monkeypatch):
+def cluster(course, monkeypatch, distributed):
     """Two workers, in a folder that is not the one of the class."""
     (course / "elsewhere").mkdir()
     (course / "work").mkdir()

@@ -4,7 +4,7 @@ import ast
 import json
 import re
 import zipfile
-from collections.abc import Iterator
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -47,17 +47,31 @@ def wheel(dist, tmp_path_factory) -> Path:
     return folder
 
 
+@cache
+def as_written(path: Path) -> nbformat.NotebookNode:
+    return nbformat.read(ROOT / path, as_version=4)
+
+
 def code(notebook: dict) -> str:
     return "\n".join("".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code")
 
 
-def definitions(path: Path) -> Iterator[ast.FunctionDef | ast.ClassDef]:
+@cache
+def definitions(path: Path) -> list[ast.FunctionDef | ast.ClassDef]:
     """The functions and classes of a question's file, those that stand there as a text included."""
+    found = []
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            yield node
+            found.append(node)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "whole":
-            yield ast.parse(node.args[3].value).body[0]
+            found.append(ast.parse(node.args[3].value).body[0])
+    return found
+
+
+@cache
+def programs(path: Path) -> list[tuple[str, str]]:
+    """Name and program of each definition in a question's file."""
+    return [(node.name, program(node)) for node in definitions(path)]
 
 
 def program(node: ast.FunctionDef | ast.ClassDef) -> str:
@@ -80,7 +94,7 @@ def test_no_right_answer_travels(wheel, slug):
     for entry in authored.right.entries:
         file, answer = f"{entry.question.replace('-', '_')}.py", program(ast.parse(entry.source).body[0])
         plain = {node.name for node in definitions(authored.folder / file) if not node.decorator_list}
-        found = {node.name for node in definitions(folder / file) if program(node) == answer}
+        found = {name for name, text in programs(folder / file) if text == answer}
         assert found <= plain, f"{entry.question}: {entry.name}"
 
 
@@ -198,7 +212,7 @@ def test_the_wheel_says_what_it_needs(wheel):
 def test_the_same_course_gives_the_same_bytes(dist, tmp_path):
     """Catches times and folders of this machine in what is published."""
     load.cache_clear()
-    downloads.write_downloads(tmp_path, ADDRESS)
+    downloads.write_packages(tmp_path, ADDRESS)
     for name in ("course.zip", downloads.wheel_name()):
         assert (tmp_path / "dist" / name).read_bytes() == (dist / name).read_bytes(), name
 
@@ -207,7 +221,7 @@ def test_the_same_course_gives_the_same_bytes(dist, tmp_path):
 @pytest.mark.parametrize("path", downloads.notebooks(), ids=str)
 def test_a_published_notebook_has_one_cell_more(path, address):
     """Catches cells that are lost, changed or shown twice, and a notebook that Jupyter would not open."""
-    before = nbformat.read(ROOT / path, as_version=4)
+    before = as_written(path)
     after = nbformat.reads(downloads.published(ROOT, path, address), as_version=4)
     nbformat.validate(after)
     added = next(cell for cell in after.cells if cell.id == "install-the-course")
