@@ -1,6 +1,8 @@
 """For the tests proper: shapes enforced, fixed seeds, no network."""
 
+import inspect
 import random
+from collections.abc import Callable
 
 import jaxtyping
 import numpy as np
@@ -11,6 +13,17 @@ from hypothesis import HealthCheck, settings
 from tests.guard import network
 
 network.block()
+jaxtyped = jaxtyping.jaxtyped
+
+
+def annotated(*, typechecker: Callable) -> Callable:
+    """``jaxtyped``, which the hook puts around every function, but not where nothing is annotated and nothing checked:
+    most calls are of such functions, and cost as much."""
+    checked = jaxtyped(typechecker=typechecker)
+    return lambda it: it if inspect.isfunction(it) and not it.__annotations__ else checked(it)
+
+
+jaxtyping.jaxtyped = annotated
 # Every annotated function of the library, and of what the notebooks import, checks its arguments and its result.
 jaxtyping.install_import_hook(["clearformer", "clearbook"], "beartype.beartype")
 
