@@ -16,6 +16,8 @@ sys.path.insert(0, str(ROOT / "tools"))
 import book  # noqa: E402
 from bootstrap import SetupProblem  # noqa: E402
 
+from tests.book.pages import AXE, CHROMIUM  # noqa: E402
+
 
 @pytest.fixture(scope="session")
 def built(tmp_path_factory, request) -> SimpleNamespace:
@@ -38,6 +40,9 @@ def built(tmp_path_factory, request) -> SimpleNamespace:
 
 class QuietHandler(SimpleHTTPRequestHandler):
     protocol_version = "HTTP/1.1"  # one connection for all that a page loads
+
+    def translate_path(self, path):
+        return str(AXE) if path == f"/{AXE.name}" else super().translate_path(path)  # beside the site, to be cached too
 
     def end_headers(self):
         self.send_header("Cache-Control", "max-age=3600")  # what pages share is fetched once
@@ -63,7 +68,6 @@ def browser():
     """Chromium, one for the tests of a file."""
     from playwright.sync_api import sync_playwright
 
-    from tests.book.pages import CHROMIUM
     from tests.book.test_browser import FLAGS
 
     with sync_playwright() as playwright:

@@ -15,6 +15,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 from book_pdf import find_chromium  # noqa: E402
 
 CHROMIUM = find_chromium()
+AXE = ROOT / ".cache" / "axe.min.js"
 NO_CHROMIUM = "needs Chromium (install it, or name it with CHROMIUM=/path/to/chromium)"
 LOADING = {
     "script": "src",

@@ -10,6 +10,7 @@ import math
 import re
 import sys
 from decimal import Decimal
+from functools import cache
 from types import SimpleNamespace
 
 import nbformat
@@ -46,6 +47,7 @@ TAGS = sorted(CHAPTERS)
 KILOBYTE = 1024
 
 
+@cache
 def stored(tag: str) -> str:
     """The HTML that the chapter's notebook has stored for it."""
     notebook = nbformat.read(ROOT / "chapters" / f"{CHAPTERS[tag]}.ipynb", as_version=4)
@@ -429,20 +431,19 @@ def test_online_softmax_holds_large_scores_and_changed_ones(show):
     assert shown.text("naive") == "NaN"
 
 
-def gpt(model, n_kv_heads):
-    config = GPTConfig(
-        *(model["V"], model["N"], model["H"] * model["K"], model["H"], model["M"]), n_kv_heads=n_kv_heads
-    )
+@cache  # a hundred layers without a number in them still take a second
+def gpt(n_vocab, n_positions, d_model, n_heads, n_layers, n_kv_heads):
     with torch.device("meta"):
-        return GPT(config)
+        return GPT(GPTConfig(n_vocab, n_positions, d_model, n_heads, n_layers, n_kv_heads=n_kv_heads))
 
 
 def calculator_agrees(shown, model, n_kv_heads, bits, sequences=1):
-    net = gpt(model, n_kv_heads)
+    D = model["H"] * model["K"]
+    net = gpt(model["V"], model["N"], D, model["H"], model["M"], n_kv_heads)
     P = sum(p.numel() for p in net.parameters())
     cache = net.new_cache(sequences, model["N"])
     cached = sum(layer.k.numel() + layer.v.numel() for layer in cache.layers)
-    D, per_number = model["H"] * model["K"], max(bits / 8, 1)
+    per_number = max(bits / 8, 1)
     matrices = sum(p.numel() for name, p in net.named_parameters() if p.dim() == 2 and "positions" not in name)
     counted = 6 * matrices + 12 * model["M"] * D * model["N"]
     seconds = 6 * P * 300e9 / (64 * 989e12 * 0.4)
@@ -546,7 +547,7 @@ def test_axe_finds_nothing(show, tag):
     """Catches lost names, roles and contrasts once everything that opens is open; contrasts in the dark, too."""
     page = show(tag, lambda html: f'<link rel="stylesheet" href="{STYLE}">{html}').page
     page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true })")
-    page.add_script_tag(path=AXE)
+    page.add_script_tag(url=AXE.as_uri())
     for scheme, style in THEME.items():
         page.evaluate(f"document.documentElement.dataset.theme = '{scheme}'")
         page.add_style_tag(content=style)

@@ -614,7 +614,7 @@ def test_axe_finds_nothing_in_the_element(visit, width):
         "--cf-accent:#7db8ec;--cf-warm:#f2a47c;--cf-soft:#1c2330;--cf-line:#394457;background:#14181e;color:#ced6dd"
     )
     page.get_by_label("top-k").fill("1")
-    page.add_script_tag(path=AXE)
+    page.add_script_tag(url=AXE.as_uri())
     for scheme, style in (("light", ""), ("dark", colours)):
         page.evaluate(f"document.documentElement.setAttribute('style', '{style}')")
         assert violations(settled(page), scheme) == []
