@@ -8,8 +8,9 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from clearformer.attention import attend_fused
+from clearformer.attention.masks import Mask, Q
 from clearformer.cache import LayerCache
-from clearformer.shapes import shaped_module
+from clearformer.shapes import shaped, shaped_module
 
 
 class MultiHeadAttention(nn.Module):
@@ -96,7 +97,8 @@ class MultiHeadAttention(nn.Module):
         """Cut the features into heads; nothing is copied."""
         return projected.view(*projected.shape[:2], -1, self.d_head).transpose(1, 2)  # B N (H K) -> B H N K
 
-    def _in_groups(self, q, k, v, mask, *, causal, **bias):
+    @shaped
+    def _in_groups(self, q: Q, k: Float[Tensor, "B G S K"], v, mask: Mask, *, causal, **bias):
         """``attend`` for heads that share keys and values, which are read where they are and never repeated.
 
         For one target the heads of a group are the rows of one product; for several the heads of a group take turns.
@@ -112,7 +114,8 @@ class MultiHeadAttention(nn.Module):
 
         if N == 1:
             y, weights = self.attend(rows(q), k, v, rows(mask), **{name: rows(t) for name, t in bias.items()})
-            return y.reshape(B, H, 1, -1), None if weights is None else weights.reshape(B, H, 1, -1)
+            seen = weights is not None and weights.shape[2:] == (in_group, k.shape[2])  # attend_recurrent has a state
+            return y.reshape(B, H, 1, -1), weights.reshape(B, H, 1, -1) if seen else None
         turns = []
         for r in range(in_group):
             options = {name: turn(t, r) for name, t in bias.items()}

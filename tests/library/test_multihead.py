@@ -1,5 +1,7 @@
 """Multi-head attention: parity with torch.nn and the reference, symmetries, causality, shared heads, errors."""
 
+from inspect import unwrap as bare  # without the shape checks of the test run, which would come before ours
+
 import pytest
 import torch
 from clearbook.columns import to_reference
@@ -10,6 +12,7 @@ from clearformer.attention import (
     attend_fused,
     attend_linear,
     attend_recomputing,
+    attend_recurrent,
     causal_mask,
 )
 from clearformer.cache import KVCache
@@ -251,3 +254,23 @@ def test_in_groups_a_mask_and_a_bias_reach_their_heads(n_targets, shape, functio
     y, _ = layer._in_groups(q, k, v, mask, causal=True, bias=bias)
     k, v = (t.repeat_interleave(3, 1) for t in (k, v))
     assert_close(y, attend(q, k, v, mask, causal=True, bias=bias)[0])
+
+
+@pytest.mark.parametrize("n_kv_heads", [2, H])
+@pytest.mark.parametrize(("n", "shape"), [(1, (3, 1)), (1, (1, 1, 3, 1)), (1, (B, 2, 1, 1)), (N, (B, 2, N, N))])
+def test_a_mask_that_does_not_fit_is_refused_in_groups_too(shape, n, n_kv_heads):
+    """Catches rows of a mask that count as the heads of a group, and a row for each group."""
+    layer, x = MultiHeadAttention(D, H, n_kv_heads=n_kv_heads), tokens(n, torch.float32)
+    with pytest.raises(ValueError, match=r"mask has shape \(.* Expected axes"):
+        bare(layer.forward)(layer, x, None, torch.ones(shape, dtype=torch.bool))
+
+
+@pytest.mark.parametrize("n_kv_heads", [1, 2, 3])
+def test_the_recurrent_form_continues_token_by_token_in_groups(n_kv_heads):
+    """Catches a state, which is no row of weights for each head, cut into heads."""
+    layer = random_module(MultiHeadAttention(D, H, n_kv_heads=n_kv_heads, attend=attend_recurrent))
+    cache, x = KVCache(1, B, n_kv_heads, N, D // H, dtype=torch.float64)[0], tokens(N)
+    with torch.no_grad():
+        whole = bare(layer.forward)(layer, x, causal=True)[0]
+        steps = [bare(layer.forward)(layer, x[:, n : n + 1], causal=True, cache=cache)[0] for n in range(N)]
+    assert_close(torch.cat(steps, 1), whole)
