@@ -73,10 +73,10 @@ def beam_search(
 
     Source: Wu et al. 2016, section 7, with their length penalty in its plain form.
     Cost: that of ``generate`` with ``n_beams`` times the batch.
-    Raises: as ``generate``; ValueError for fewer than one beam.
+    Raises: as ``generate``; ValueError for fewer than one beam or a penalty that is not finite.
     """
-    if n_beams < 1:
-        raise ValueError(f"beam_search: n_beams={n_beams}, expected at least 1.")
+    if n_beams < 1 or not math.isfinite(length_penalty):
+        raise ValueError(f"beam_search: {n_beams=}, {length_penalty=}, expected at least 1 beam and a finite penalty.")
     state = DecodingState(model, "beam_search", ids, n_tokens, cached=cached, stop=stop, copies=n_beams)
     with torch.inference_mode():
         total = torch.full((len(state.buffer) // n_beams, n_beams), -math.inf, device=state.buffer.device)
@@ -104,24 +104,24 @@ def beam_search(
     return state.result((first + best)[:, 0]), scores[:, 0].clone()
 
 
-def keep_top_k(logits: Float[Tensor, "B V"], k: int) -> Float[Tensor, "B V"]:
+def keep_top_k(logits: Float[Tensor, "*batch V"], k: int) -> Float[Tensor, "*batch V"]:
     """The ``k`` largest logits of every row (more where several are equal), -inf for the others.
 
     Source: Fan et al. 2018, section 5.1.
     """
-    least = logits.topk(min(k, logits.shape[-1])).values[:, -1:]
+    least = logits.topk(min(k, logits.shape[-1])).values[..., -1:]
     return logits.masked_fill(logits < least, -math.inf)
 
 
-def keep_top_p(logits: Float[Tensor, "B V"], p: float) -> Float[Tensor, "B V"]:
+def keep_top_p(logits: Float[Tensor, "*batch V"], p: float) -> Float[Tensor, "*batch V"]:
     """The fewest of the likeliest tokens whose probabilities together reach ``p``, -inf for the others.
 
     Source: Holtzman et al. 2020, section 3.1.
     """
     ordered, order = logits.sort(descending=True)
     probabilities = ordered.softmax(-1)
-    before = probabilities.cumsum(-1) - probabilities
-    return logits.masked_fill((before >= p).scatter(-1, order, before >= p), -math.inf)
+    surplus = probabilities.cumsum(-1) - probabilities >= (p if p < 1 else math.inf)  # a rounded sum is 1 too early
+    return logits.masked_fill(surplus.scatter(-1, order, surplus), -math.inf)
 
 
 def draw(

@@ -136,6 +136,18 @@ def test_top_p_keeps_the_fewest_that_reach_p():
     assert kept[2][1] == [True, False, False, False]
 
 
+def test_a_top_p_of_1_keeps_every_token():
+    """Catches a rounded sum, which reaches 1 before the last tokens: about 0.1 % of 50,000 were never drawn."""
+    assert keep_top_p(torch.randn(2, 50_257) * 3, 1.0).isfinite().all()
+
+
+def test_tokens_are_kept_in_one_row_as_well_as_in_several():
+    row = torch.tensor([0.05, 0.5, 0.15, 0.3]).log()
+    assert (
+        keep_top_k(row, 2).isfinite().tolist() == keep_top_p(row, 0.6).isfinite().tolist() == [False, True, False, True]
+    )
+
+
 def test_draws_follow_the_probabilities():
     """Catches draws from the logits: 20,000 draws within four standard deviations."""
     p = torch.tensor([0.1, 0.2, 0.7])
@@ -314,6 +326,7 @@ def test_a_head_may_be_any_module(ids):
     assert all(a.equal(b) for a, b in zip(generate(model, ids, 4), expected, strict=True))
 
 
-def test_fewer_than_one_beam_is_refused():
-    with pytest.raises(ValueError, match="n_beams=0"):
-        beam_search(gpt(), [[1]], 2, 0)
+@pytest.mark.parametrize(("n_beams", "penalty"), [(0, 1.0), (2, math.nan), (2, math.inf)])
+def test_fewer_than_one_beam_or_no_penalty_is_refused(n_beams, penalty):
+    with pytest.raises(ValueError, match=f"n_beams={n_beams}, length_penalty={penalty}, expected at least 1 beam"):
+        beam_search(gpt(), [[1]], 2, n_beams, length_penalty=penalty)
