@@ -4,7 +4,9 @@ import json
 from pathlib import Path
 
 import torch
+from clearformer.attention import SOFTMAX
 from clearformer.models.gpt import GPT, GPTConfig
+from clearformer.multihead import MultiHeadAttention
 from clearformer.positions import Rotary
 from clearformer.tokenizers import N_BYTES, WORD, BytePairTokenizer, CharTokenizer
 from safetensors import SafetensorError
@@ -25,6 +27,13 @@ def save_language_model(model: GPT, tokenizer: Tokenizer, folder: str | Path) ->
     tokens, a pattern or an order of ids of its own, which the files could not tell.
     """
     sizes = {name: getattr(model.config, name) for name in SIZES}
+    for name, part in model.named_modules():
+        if isinstance(part, MultiHeadAttention) and (part.attend not in SOFTMAX or part.relative is not None):
+            raise ValueError(
+                f"save_language_model: {name} has attend={getattr(part.attend, '__name__', part.attend)} and "
+                f"relative={part.relative}, which the files could not tell, expected a softmax, such as attend_fused, "
+                "and None. Save such a model with safetensors.torch.save_model."
+            )
     if model.config != GPTConfig(**sizes, rope=Rotary) or model.config.n_vocab != tokenizer.n_vocab + 1:
         raise ValueError(
             f"save_language_model: {model.config} with {tokenizer.n_vocab} ids of the tokenizer, expected rope=Rotary, "

@@ -1,12 +1,15 @@
 """A small language model in a folder: the same model comes back, and damage is told."""
 
 import re
+from functools import partial
 
 import pytest
 import torch
 from clearbook.language_model import load_language_model, save_language_model
+from clearformer.attention import attend, attend_linear
 from clearformer.models.gpt import GPT, GPTConfig
-from clearformer.positions import Rotary
+from clearformer.multihead import MultiHeadAttention
+from clearformer.positions import RelativeKeys, Rotary
 from clearformer.pretrained.gpt2_words import byte_characters
 from clearformer.tokenizers import WORD, BytePairTokenizer, CharTokenizer
 
@@ -61,6 +64,19 @@ def test_model_and_tokenizer_come_back_in_half_precision(tmp_path):
 def test_a_model_that_the_file_cannot_tell_is_refused(tmp_path, changes):
     with pytest.raises(ValueError, match="expected rope=Rotary"):
         save_language_model(gpt(**changes), TOKENIZER, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [({"attend": attend_linear}, "attend=attend_linear"), ({"relative": RelativeKeys(4, 2)}, "relative=RelativeKeys")],
+)
+def test_an_attention_that_the_file_cannot_tell_is_refused(tmp_path, changes, message):
+    """Catches linear attention, whose weights have the same names, read back as a softmax."""
+    config = GPTConfig(6, 7, 8, 2, 3, rope=Rotary)
+    model = GPT(config, attention=partial(MultiHeadAttention, **changes))
+    with pytest.raises(ValueError, match=rf"decoder\.blocks\.0\.attention has .*{message}.*expected a softmax"):
+        save_language_model(model, TOKENIZER, tmp_path)
+    save_language_model(GPT(config, attention=partial(MultiHeadAttention, attend=attend)), TOKENIZER, tmp_path)
 
 
 def test_missing_damaged_and_foreign_files_are_told(tmp_path):

@@ -8,6 +8,7 @@ from functools import partial
 
 import pytest
 import torch
+from clearformer.attention import SOFTMAX, attend_linear
 from clearformer.generation import beam_search, generate
 from clearformer.layers import GatedFeedForward, LayerNorm, RMSNorm
 from clearformer.models.bert import BERT, BERTConfig
@@ -422,10 +423,21 @@ def test_two_families_may_share_a_class(monkeypatch, tmp_path):
         save_pretrained(GPT(GPTConfig(V, 11, D, H, 1, norm=RMSNorm)), tmp_path)
 
 
+@pytest.mark.parametrize("attend", SOFTMAX)
+def test_what_gives_the_same_as_their_attention_is_saved(attend, tmp_path):
+    """Catches a group for each head, which is no sharing, taken for something that GPT-2 lacks, too."""
+    options = {"attention": partial(MultiHeadAttention, attend=attend)}
+    model = GPT(GPTConfig(V, 11, D, H, 1, n_kv_heads=H), **options).eval()
+    save_pretrained(model, tmp_path)
+    assert_close(from_pretrained(tmp_path)(token_ids()), model(token_ids()))
+
+
 def test_weights_that_they_have_no_place_for_are_not_left_out(tmp_path):
-    """Attention without biases, and with a table of relative positions: nothing in the configuration tells."""
+    """Attention without biases, with relative positions or without a softmax: nothing in the configuration tells."""
     parts = {"bias": (partial(MultiHeadAttention, bias=False), r"attention\.qkv\.bias")}
     parts["relative"] = (partial(MultiHeadAttention, relative=RelativeKeys(D // H, 2)), r"attention\.relative\.")
+    parts["linear"] = (partial(MultiHeadAttention, attend=attend_linear), r"decoder\.blocks\.0\.attention")
+    parts["bias by a rule"] = (partial(MultiHeadAttention, relative=lambda q, n: q.new_zeros(n)), "blocks.0.attention")
     for attention, message in parts.values():
         with pytest.raises(ValueError, match=f"not those of a GPT2LMHeadModel.*{message}"):
             save_pretrained(GPT(GPTConfig(V, 11, D, H, 1), attention=attention), tmp_path / "new")

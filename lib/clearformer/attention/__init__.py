@@ -1,8 +1,7 @@
 """Attention in torch: batch first, ``A[..., n, s]`` is the weight of source s in output n; every row sums to 1.
 
-The room for a variant. All of them are called alike, ``attend(q, k, v, mask, causal=..., bias=...)``, return the
-outputs and the weights (None where they are never stored, and a state instead from ``attend_recurrent``), and can be
-handed to ``MultiHeadAttention``.
+The room for a variant. All are called alike, ``attend(q, k, v, mask, causal=..., bias=...)``, return outputs and
+weights (None where never stored, from ``attend_recurrent`` a state), and can be handed to ``MultiHeadAttention``.
 """
 
 from clearformer.attention.backward import attend_by_hand, attend_recomputing
@@ -15,3 +14,4 @@ __all__ = [
     "attend", "attend_blockwise", "attend_by_hand", "attend_fused", "attend_linear", "attend_recomputing",
     "attend_recurrent", "causal_mask", "padding_mask", "window_mask",
 ]  # fmt: skip
+SOFTMAX = (attend, attend_blockwise, attend_by_hand, attend_fused, attend_recomputing)  # all give the same

@@ -6,6 +6,7 @@ from dataclasses import MISSING, fields, replace
 import torch
 from torch import Tensor, nn
 
+from clearformer.attention import SOFTMAX
 from clearformer.pretrained.tables import VALUES, Architecture, weight_names
 
 _UNLESS_GIVEN = {
@@ -39,7 +40,7 @@ def read_config(architecture: Architecture, options: dict):
 def write_config(architecture: Architecture, config) -> dict:
     """Their ``config.json`` from ours; ValueError names a field whose value they have no option for."""
     for name, value in architecture.constants.items():
-        if getattr(config, name) != value:
+        if getattr(config, name) not in (value, {"n_kv_heads": config.n_heads}.get(name, value)):  # one head each
             raise ValueError(
                 f"save_pretrained: {architecture.class_name} has no option for {name}={_shown(getattr(config, name))}, "
                 f"there it is always {_shown(value)}. Save such a model with safetensors.torch.save_model."
@@ -117,13 +118,14 @@ def load_weights(model: nn.Module, architecture: Architecture, theirs: dict[str,
 
 
 def save_weights(model: nn.Module, architecture: Architecture) -> dict[str, Tensor]:
-    """Copies of our weights under their names; ValueError for a model with other weights than the table has."""
+    """Copies of our weights under their names; ValueError for weights or an attention that the table lacks."""
     config, ours, theirs = filled(model.config), weights(model), {}
     headless = any(isinstance(part, NoHead) for part in model.children())
     rows = list(weight_names(architecture, config, headless=headless))
-    if odd := ours.keys() ^ {row.ours for row in rows}:
+    odd = {name for name, m in model.named_modules() if {*map(vars(m).get, ("attend", "relative"))} - {None, *SOFTMAX}}
+    if odd := odd | (ours.keys() ^ {row.ours for row in rows}):
         raise ValueError(
-            f"save_pretrained: the weights are not those of a {architecture.class_name}: {', '.join(sorted(odd))}. "
+            f"save_pretrained: weights or attend not those of a {architecture.class_name}: {', '.join(sorted(odd))}. "
             "Save such a model with safetensors.torch.save_model."
         )
     for name, targets, layout in rows:

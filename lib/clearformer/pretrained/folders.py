@@ -30,11 +30,10 @@ def from_pretrained(name: str | Path, *, dtype: torch.dtype | None = None, revis
     A ``name`` that is no folder here is fetched from the Hugging Face hub, with ``huggingface_hub`` and a network;
     ``revision`` is then a branch or commit. Without a ``dtype`` the weights keep theirs. Labels and special tokens of
     ``config.json`` are in the model's ``labels_and_tokens``. A checkpoint without a head, as a ``BertModel``, gives a
-    model without one: its ``encode`` works, and calling it says what is missing.
+    model without one: its ``encode`` works, calling it says what is missing. The pooler of a BERT or ViT is dropped.
 
-    Raises: FileNotFoundError if there is no such folder or file; ImportError without ``huggingface_hub``; ValueError
-    for a kind of model or an option that is not supported, weights that do not fit (all in one list), damaged files,
-    and weights that exist as pickle only.
+    Raises: FileNotFoundError for no such folder or file; ImportError without ``huggingface_hub``; ValueError for a kind
+    of model or an option that is not supported, weights that do not fit (all in one list), are damaged or a pickle.
     """
     folder = fetch(name, revision=revision)
     options = _read_json(folder / CONFIG)
@@ -60,8 +59,8 @@ def save_pretrained(model: nn.Module, folder: str | Path, *, labels_and_tokens: 
     ``labels_and_tokens`` has the options of ``config.json`` that are no sizes, such as ``id2label`` and
     ``eos_token_id``; without it those that the model was loaded with.
 
-    Raises: TypeError for a model of another kind; ValueError for a configuration or weights that they have no place
-    for, another option, or labels that are not as many as the classes.
+    Raises: TypeError for a model of another kind; ValueError for a configuration, weights or an attention that they
+    have no place for, another option, or labels that are not as many as the classes.
     """
     candidates = [a for a in ARCHITECTURES.values() if type(model) is a.model]
     if not candidates:
@@ -127,10 +126,9 @@ class _Undrawn(TorchFunctionMode):
 
 
 def _architecture(options):
-    if options.get("model_type") not in ARCHITECTURES:
-        kinds = ", ".join(ARCHITECTURES)
-        raise ValueError(f"from_pretrained: model_type={options.get('model_type')!r}, expected one of {kinds}.")
-    return ARCHITECTURES[options["model_type"]]
+    if (kind := options.get("model_type")) not in ARCHITECTURES:
+        raise ValueError(f"from_pretrained: model_type={kind!r}, expected one of {', '.join(ARCHITECTURES)}.")
+    return ARCHITECTURES[kind]
 
 
 def _read_json(path):
