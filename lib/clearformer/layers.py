@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from clearformer.shapes import shaped_module
+from clearformer.shapes import shaped, shaped_module
 
 gelu_tanh = partial(F.gelu, approximate="tanh")  # GPT-2's GELU; on a CPU slower than the exact one
 
@@ -57,8 +57,7 @@ class FeedForward(nn.Module):
 
     .. math:: y = W_2 \, \phi(W_1 x + b_1) + b_2
 
-    Source: Vaswani et al. 2017, eq. 2, with ReLU; GPT and BERT take the exact GELU,
-    :math:`\phi(z) = z \, \Phi(z)`.
+    Source: Vaswani et al. 2017, eq. 2, with ReLU; GPT and BERT take the exact GELU, :math:`\phi(z) = z \, \Phi(z)`.
     Cost: 4 D F FLOPs for every token.
     """
 
@@ -97,8 +96,7 @@ class GatedFeedForward(nn.Module):
 class MixtureOfExperts(nn.Module):
     r"""A router sends every token through the ``top_k`` experts it thinks best of, and weighs what they say.
 
-    .. math:: p_n = \mathrm{softmax}(W_r x_n), \qquad
-              y_n = \sum_{e \in \mathrm{top}_k(p_n)} p_{e,n} \, f_e(x_n)
+    .. math:: p_n = \mathrm{softmax}(W_r x_n), \qquad y_n = \sum_{e \in \mathrm{top}_k(p_n)} p_{e,n} \, f_e(x_n)
 
     ``d_ff`` is the hidden width of one expert, ``options`` are those of ``FeedForward``. After a pass ``probabilities``
     and ``chosen`` hold what the router said, which ``load_balance`` turns into a loss.
@@ -133,6 +131,7 @@ class MixtureOfExperts(nn.Module):
         return y.reshape(x.shape)
 
 
+@shaped
 def load_balance(probabilities: Float[Tensor, "N E"], chosen: Int[Tensor, "N k"]) -> Float[Tensor, ""]:
     r"""1 if every expert gets the same share of the tokens, up to E if one gets them all.
 

@@ -75,6 +75,11 @@ def test_load_balance_counts_every_choice_and_moves_the_router_away_from_what_is
     assert (logits.grad[:, 0] > 0).all() and (logits.grad[:, 3:] < 0).all()
 
 
+def test_choices_of_another_number_of_tokens_are_refused():
+    with pytest.raises(ValueError, match=rf"load_balance: chosen has shape \({N + 1}, 1\).* but N = {N} in prob"):
+        load_balance(torch.rand(N, E), torch.zeros(N + 1, 1).long())
+
+
 @pytest.mark.parametrize("top_k", [0, E + 1])
 def test_a_number_of_experts_that_is_not_there_is_refused(top_k):
     with pytest.raises(ValueError, match=f"top_k={top_k}, expected 1 to n_experts={E}"):

@@ -139,6 +139,14 @@ def test_next_token_loss_is_the_mean_surprise():
     p = model(x).softmax(-1).tolist()
     surprises = [-math.log(p[b][n][y[b, n]]) for b in range(B) for n in range(N)]
     assert next_token_loss(model, x, y).item() == pytest.approx(sum(surprises) / len(surprises))
+    assert next_token_loss(model, x.int(), y.int()) == next_token_loss(model, x, y)
+
+
+@pytest.mark.parametrize("targets", [torch.zeros(N, B), torch.zeros(B * N), torch.zeros(B, N - 1)])
+def test_targets_of_another_shape_than_the_ids_are_refused(targets):
+    """Catches targets whose number is right and whose order is not."""
+    with pytest.raises(ValueError, match=r"next_token_loss: targets has shape \(.*expected axes \(B, N\)|but [BN] ="):
+        next_token_loss(GPT(CONFIG), ids(), targets.long())
 
 
 @pytest.mark.parametrize(

@@ -28,3 +28,9 @@ def test_a_window_of_no_token_is_refused():
 
 def test_padding_is_hidden_from_every_head_and_target():
     assert padding_mask(torch.tensor([[3, 9, 9]]), 9).tolist() == [[[[True, False, False]]]]
+
+
+def test_padding_of_one_row_without_a_batch_is_refused():
+    """Catches a mask of shape (sources, 1, 1), which stretches over heads and targets."""
+    with pytest.raises(ValueError, match=r"padding_mask: ids has shape \(3,\) with 1 axes, expected axes \(B, S\)"):
+        padding_mask(torch.tensor([3, 9, 9]), 9)

@@ -11,6 +11,8 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from clearformer.shapes import shaped
+
 # What every variant takes and returns; ``attend`` spells it out.
 Q, K, V = (Float[Tensor, axes] for axes in ("*batch N K", "*batch S K", "*batch S Kv"))
 Mask, Bias = (kind[Tensor, "*#batch #N #S"] | None for kind in (Bool, Float))
@@ -51,6 +53,7 @@ def window_mask(
     return seen.triu(seen.shape[1] - n_targets - width + 1)
 
 
+@shaped
 def padding_mask(ids: Int[Tensor, "B S"], padding: int) -> Bool[Tensor, "B 1 1 S"]:
     """True where a source is a token and not ``padding``, the same for every head and target."""
     return (ids != padding)[:, None, None]

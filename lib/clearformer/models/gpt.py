@@ -17,6 +17,7 @@ from clearformer.models.init import block_parts, small_normal, tie_again
 from clearformer.models.validate import Presets, check_ids
 from clearformer.multihead import MultiHeadAttention, check_divides
 from clearformer.positions import LearnedPositions, check_positions
+from clearformer.shapes import shaped
 
 
 @dataclass(frozen=True)
@@ -101,8 +102,7 @@ class GPT(nn.Module):
 
         With a cache ``ids`` are the new tokens only, and continue what it holds.
 
-        Raises: TypeError for ids that are no whole numbers; ValueError for ids outside the vocabulary, an empty batch,
-        or more tokens than ``n_positions``.
+        Raises: TypeError for ids that are no whole numbers; ValueError for unknown ids, none or over ``n_positions``.
         """
         start = 0 if cache is None else cache.length
         check_ids("GPT", ids, self.config.n_vocab, self.config.n_positions, start=start)
@@ -117,9 +117,8 @@ class GPT(nn.Module):
         positions: slice | Int[Tensor, "#B N"] | None = None,
     ) -> Float[Tensor, "B N D"]:
         """What the head turns into logits; arguments as in ``forward``."""
-        if positions is None:
-            start = 0 if cache is None else cache.length
-            positions = slice(start, start + ids.shape[1])
+        start = 0 if cache is None else cache.length
+        positions = slice(start, start + ids.shape[1]) if positions is None else positions
         check_positions("GPT", positions, self.config.n_positions, ids.shape[1])
         x = self.tokens(ids)
         if self.positions is not None:
@@ -133,6 +132,7 @@ class GPT(nn.Module):
         return KVCache(*sizes, dtype=cache_dtype(weight), device=weight.device)
 
 
+@shaped
 def next_token_loss(model: nn.Module, ids: Int[Tensor, "B N"], targets: Int[Tensor, "B N"]) -> Float[Tensor, ""]:
     r"""The mean surprise at what came next, in nats a token.
 
@@ -140,7 +140,7 @@ def next_token_loss(model: nn.Module, ids: Int[Tensor, "B N"], targets: Int[Tens
 
     Source: turner-v2, section 4.1.
     """
-    return F.cross_entropy(model(ids).flatten(0, 1), targets.flatten())
+    return F.cross_entropy(model(ids).flatten(0, 1), targets.flatten().long())
 
 
 @torch.no_grad()
