@@ -5,6 +5,7 @@ import math
 
 import torch
 import torch.nn.functional as F
+from clearformer.shapes import shaped
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
@@ -36,10 +37,20 @@ class LowRank(nn.Module):
     def merged(self) -> nn.Linear:
         """One linear map that gives the same; this layer stays as it is."""
         merged = copy.deepcopy(self.linear)
-        merged.weight += self.B @ self.A
+        merged.weight.copy_(self.weight)
         return merged
 
+    @property
+    def weight(self) -> Float[Tensor, "d_out d_in"]:
+        """W + B A, for what takes a part of the map, as cross-attention does, which projects its source alone."""
+        return self.linear.weight + self.B @ self.A
 
+    @property
+    def bias(self) -> Float[Tensor, "d_out"] | None:
+        return self.linear.bias
+
+
+@shaped
 def counted_loss(
     logits: Float[Tensor, "B N V"], asked: Int[Tensor, "B N"], counts: Float[Tensor, "B N"]
 ) -> Float[Tensor, ""]:
@@ -48,6 +59,7 @@ def counted_loss(
     return (counts * losses).sum() / counts.sum()
 
 
+@shaped
 def preference_loss(
     chosen: Float[Tensor, "B"],
     rejected: Float[Tensor, "B"],
@@ -65,7 +77,8 @@ def preference_loss(
     return -F.logsigmoid(beta * margin).mean()
 
 
-def group_advantages(rewards: Float[Tensor, "P G"]) -> Float[Tensor, "P G"]:
+@shaped
+def group_advantages(rewards: Float[Tensor, "problems attempts"]) -> Float[Tensor, "problems attempts"]:
     """Each reward against the mean of its row, in units of the row's spread; zeros where a row is all alike.
 
     Source: Shao et al. 2024, section 4.1.2.

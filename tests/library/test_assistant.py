@@ -4,8 +4,9 @@ from itertools import combinations
 
 import pytest
 import torch
-from clearbook.assistant import LowRank, group_advantages, pass_at
+from clearbook.assistant import LowRank, counted_loss, group_advantages, pass_at, preference_loss
 from clearbook.data.kinds import KINDS, split_words
+from clearformer.multihead import MultiHeadAttention
 from torch import nn
 
 
@@ -20,6 +21,36 @@ def test_an_adapter_begins_as_the_map_and_merges_into_one():
     adapted = layer(x)
     torch.testing.assert_close(layer.merged()(x), adapted)
     assert torch.equal(layer(x), adapted) and torch.equal(base(x), before)  # merging is no change of either
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_cross_attention_takes_an_adapter_too(bias):
+    """Catches an adapter without a weight, of which cross-attention takes the rows of queries, keys and values."""
+    layer, x, source = MultiHeadAttention(6, 2, bias=bias), torch.randn(2, 3, 6), torch.randn(2, 5, 6)
+    layer.qkv = LowRank(layer.qkv, 2)
+    nn.init.normal_(layer.qkv.B)
+    output, _ = layer(x, source)
+    assert all(g.abs().max() > 0 for g in torch.autograd.grad(output.sum(), (layer.qkv.A, layer.qkv.B)))
+    layer.qkv = layer.qkv.merged()
+    torch.testing.assert_close(output, layer(x, source)[0])
+
+
+WRONG_SHAPES = {
+    "counts of one row": (lambda: counted_loss(torch.rand(2, 5, 7), torch.zeros(2, 5).long(), torch.ones(5)), "counts"),
+    "a preference": (lambda: preference_loss(*torch.rand(2, 3), torch.rand(3), torch.rand(3, 1), 0.1), "reference_rej"),
+    "one for all": (lambda: preference_loss(torch.rand(3), *torch.rand(3, 1), 0.1), "rejected has shape"),
+    "one group": (
+        lambda: group_advantages(torch.rand(4)),
+        r"rewards has shape \(4,\) with 1 axes, expected axes \(pro",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WRONG_SHAPES)
+def test_what_would_be_stretched_in_silence_is_refused(case):
+    call, message = WRONG_SHAPES[case]
+    with pytest.raises(ValueError, match=message):
+        call()
 
 
 def test_an_adapter_has_the_precision_of_its_map():
