@@ -1,7 +1,10 @@
 """Copies that are trained side by side: each as if it were alone."""
 
+import pytest
 import torch
 from clearbook.side_by_side import BETAS, train_copies
+from clearformer.models.bert import BERT, BERTConfig
+from clearformer.models.gpt import GPT, GPTConfig
 from torch import nn
 
 RATES = (0.03, 0.0, 0.02, 0.01)
@@ -33,6 +36,36 @@ def test_each_copy_learns_as_if_it_were_alone():
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
+
+
+@pytest.mark.filterwarnings("ignore:There is a performance drop")
+@pytest.mark.parametrize(("kind", "config"), [(GPT, GPTConfig(11, 8, 8, 2, 1)), (BERT, BERTConfig(11, 8, 8, 2, 1))])
+def test_a_head_that_is_the_embedding_learns_with_it(kind, config):
+    """Catches a frame whose head is no longer tied, and so stays what it was."""
+    models = []
+    for seed in (1, 2):
+        torch.manual_seed(seed)
+        models.append(kind(config))
+
+    def surprise(model, ids, targets):
+        return (nn.functional.cross_entropy(model(ids).mT, targets),)
+
+    def some(generator):
+        return torch.randint(11, (2, 3, 8), generator=generator).unbind()
+
+    (losses,) = train_copies(models, surprise, some, RATES)
+    for n, model in enumerate(models):
+        (alone,) = train_copies([model], surprise, some, RATES)
+        torch.testing.assert_close(losses[:, n], alone[:, 0])
+        optimizer, generator = torch.optim.AdamW(model.parameters(), betas=BETAS, weight_decay=0.0), torch.Generator()
+        generator.manual_seed(0)
+        for step, rate in enumerate(RATES):
+            (loss,) = surprise(model, *some(generator))
+            torch.testing.assert_close(losses[step, n], loss.detach())
+            optimizer.param_groups[0]["lr"] = rate
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
 
 
 def test_each_copy_may_have_a_rate_of_its_own():
