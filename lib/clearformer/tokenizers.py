@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
+from operator import index
 from typing import SupportsIndex
 
 N_BYTES = 256
@@ -91,7 +92,8 @@ class BytePairTokenizer:
         from clearformer.pretrained.gpt2_words import byte_characters, gpt2_word  # here, for it brings torch along
 
         ids, byte_of = sorted(vocabulary.values()), byte_characters()
-        pairs = [tuple(m.split(" ") if isinstance(m, str) else m) for m in merges if m[:8] != "#version"]
+        merges = [m.split() if isinstance(m, str) else m for m in merges]
+        pairs = [tuple(m) for m in merges if m and m[0] != "#version:"]
         unknown = [p for p in pairs if len(p) != 2 or not {*p, "".join(p)} <= vocabulary.keys()]
         unknown += [c for c in byte_of if c not in vocabulary]
         unknown += [p for p in vocabulary if p not in special and not set(p) <= byte_of.keys()]
@@ -111,8 +113,8 @@ class BytePairTokenizer:
         return self
 
     def _begin(self, pieces, pattern, special):
-        if "" in special:
-            raise ValueError(f"BytePairTokenizer: special={list(special)!r}, expected none that is empty.")
+        if isinstance(special, str) or "" in special:
+            raise ValueError(f"BytePairTokenizer: {special=}, expected a list of tokens, none of them empty.")
         self.pieces, self.pattern, self.special = pieces, pattern, dict.fromkeys(special)
         self.ranks, self._merged = {}, {}  # by pair of ids: its rank, and what it becomes where that is not the rank
         self._bytes = [pieces.index(bytes([byte])) for byte in range(N_BYTES)]
@@ -215,7 +217,7 @@ def utf8(caller: str, text: str) -> bytes:
 def checked_ids(caller: str, ids, n_vocab: int) -> list[int]:
     """Ids as a list, from a sequence, tensor or array, or one alone; errors for others than 0 to ``n_vocab`` - 1."""
     ids = ids.tolist() if hasattr(ids, "tolist") else ids
-    ids = [ids] if isinstance(ids, int) else list(ids)
+    ids = [i.tolist() if hasattr(i, "tolist") else i for i in ([index(ids)] if isinstance(ids, SupportsIndex) else ids)]
     for position, i in enumerate(ids):
         if not isinstance(i, int):
             raise TypeError(

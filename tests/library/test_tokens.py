@@ -138,6 +138,15 @@ def test_merges_may_be_the_lines_of_a_file_and_special_tokens_come_last():
     assert [i + 2 for i in tokenizer.encode(zen_text())] == GIVEN.encode(zen_text())
 
 
+@pytest.mark.parametrize("ends", ["\n", "\r\n"])
+def test_merges_may_be_an_open_file_or_its_lines_with_an_empty_one(tmp_path, ends):
+    text = "\n".join(["#version: 0.2", *(" ".join(pair) for pair in MERGES), ""])
+    (tmp_path / "merges.txt").write_text(text, encoding="utf-8", newline=ends)
+    with (tmp_path / "merges.txt").open(encoding="utf-8", newline="") as file:
+        for lines in (file, text.split("\n")):
+            assert BytePairTokenizer.from_vocabulary(VOCABULARY, lines).ranks == GIVEN.ranks
+
+
 def test_special_tokens_and_other_words_when_learning():
     """Catches merges across a special token, a token cut to pieces, and a longer one found as a shorter."""
     tokenizer = BytePairTokenizer("ab<s>ab<s>ab<s>", 5, special=("<s>", "<s>!"))
@@ -170,6 +179,21 @@ def test_merges_shorten_the_text_and_end_when_no_pair_is_left():
 
 
 decode = inspect.unwrap(BytePairTokenizer.decode)  # without the checks of types that the tests add
+
+
+class One:
+    def __index__(self):
+        return 97
+
+
+def test_ids_may_be_numbers_of_numpy_or_torch_or_what_counts_as_one():
+    """Catches a look at ``int`` alone: a list of an array's or a tensor's elements holds none."""
+    for several in (list(np.array([97, 98])), list(torch.tensor([97, 98])), (t for t in torch.tensor([97, 98]))):
+        assert decode(PAIRS, several) == "ab"
+    for one in (np.int64(97), torch.tensor(97), One()):
+        assert decode(PAIRS, one) == "a"
+
+
 BAD = {
     "unknown character": (
         lambda: CharTokenizer("abc").encode("abx"),
@@ -187,7 +211,11 @@ BAD = {
         lambda: BytePairTokenizer("a b", 2, pattern=re.compile(r"\w+")),
         "leaves something out of 'a b'",
     ),
-    "empty special token": (lambda: BytePairTokenizer("a b", 2, special=("",)), r"special=\[''\]"),
+    "empty special token": (lambda: BytePairTokenizer("a b", 2, special=("",)), r"special=\('',\)"),
+    "special tokens in one text": (
+        lambda: BytePairTokenizer("a b", 2, special="<e>"),
+        "special='<e>', expected a list of tokens, none of them empty",
+    ),
     "no byte": (lambda: BytePairTokenizer.from_vocabulary({"a": 0}, []), "'!' does not fit a vocabulary of 1 piece"),
     "gap in the ids": (
         lambda: BytePairTokenizer.from_vocabulary(VOCABULARY | {"aa": 9999}, []),
