@@ -1,10 +1,12 @@
 """The weights that plots show are those of the model's own run, for every model."""
 
+from functools import partial
+
 import pytest
 import torch
 from clearbook.attention_maps import attention_weights
 from clearbook.head_scores import diagonal_score
-from clearformer.attention import attend_fused
+from clearformer.attention import attend_fused, attend_linear, attend_recurrent
 from clearformer.models.bert import BERT, BERTConfig
 from clearformer.models.gpt import GPT, GPTConfig
 from clearformer.models.mae import MAE, MAEConfig
@@ -54,6 +56,30 @@ def test_the_weights_are_those_that_made_the_output():
     handle.remove()
     v = layer.qkv(inputs[0])[..., 48:].unflatten(-1, (4, 6)).transpose(1, 2)
     torch.testing.assert_close(layer.out((A @ v).transpose(1, 2).flatten(2)), layer(inputs[0])[0])
+
+
+def gpt(attend):
+    torch.manual_seed(0)
+    return GPT(GPTConfig(37, 11, 24, 4, 2, n_kv_heads=2), attention=partial(MultiHeadAttention, attend=attend))
+
+
+def test_the_weights_of_another_attention_are_its_own():
+    """Catches a softmax that is shown where the model has none, and the output of another model with it."""
+    seen, model = [], gpt(attend_linear)
+    for block in model.decoder.blocks:
+        block.attention.register_forward_hook(lambda module, args, output: seen.append(output[1]))
+    model(IDS)
+    for attend in (attend_linear, attend_recurrent):
+        for A, expected in zip(attention_weights(gpt(attend), IDS).values(), seen, strict=True):
+            torch.testing.assert_close(A, expected)
+
+
+def test_an_attention_without_weights_is_named():
+    model = gpt(lambda *args, **options: attend_fused(*args, **options))
+    before = model.decoder.blocks[0].attention.attend
+    with pytest.raises(ValueError, match=r"lambda.* in decoder\.blocks\.0\.attention gave None, expected the weights"):
+        attention_weights(model, IDS)
+    assert model.decoder.blocks[0].attention.attend is before
 
 
 def test_a_failed_run_leaves_the_model_as_it_was():
