@@ -31,7 +31,7 @@ def begin(
     """The losses and evaluations so far: none at the start, those of the checkpoint, which is restored, on resuming.
 
     Raises: FileNotFoundError or FileExistsError if ``resume`` and ``folder`` do not fit; ValueError for a checkpoint
-    that is damaged, or of another configuration or model.
+    that is damaged, or of another configuration, model or choice of weights that learn.
     """
     if resume and folder is None:
         raise ValueError("train: resume=True without a folder, expected the one with the checkpoint. Pass folder=.")
@@ -40,7 +40,9 @@ def begin(
             raise FileExistsError(f"train: {folder} already holds a checkpoint. Pass resume=True, or another folder.")
         return [], {}
     tensors, saved = load(folder)
-    there, here = ({"n_processes": f["n_processes"]} | f["config"] for f in (saved, facts))
+    there, here = (
+        {"n_processes": f["n_processes"], "frozen": f.get("frozen", [])} | f["config"] for f in (saved, facts)
+    )
     changes = [f"{k} was {there.get(k)}, is {here.get(k)}" for k in sorted(there | here) if there.get(k) != here.get(k)]
     if changes:
         raise ValueError(

@@ -52,9 +52,8 @@ def train(
     All randomness of a step follows from the seed and the step's number, so a resumed run meets the same data and the
     same dropout. ``tokens_per_row`` only tells the bar its tokens/s. The model is left in evaluation mode.
 
-    Under ``torchrun`` every process takes its share of the step's rows and the gradients are averaged: without
-    dropout the losses are those of one process with a batch as many times as large. Every trainable weight must then
-    have a part in the loss.
+    Under ``torchrun`` every process takes its share of the rows and gradients are averaged: without dropout the losses
+    are those of one process with as many times the batch. Every trainable weight must then have a part in the loss.
 
     Raises: as ``checkpoint.begin``; TypeError or ValueError for rows of another shape, a loss that is no number or not
     the model's, or a model without trainable parameters; FloatingPointError if loss or gradient is no longer finite.
@@ -71,6 +70,7 @@ def train(
             loss_of = DistributedDataParallel(loss_of)
         n_rows = config.batch_size * config.grad_accum_steps * n_processes
         facts = {"config": asdict(config) | {"betas": [*map(float, config.betas)]}, "n_processes": n_processes}
+        facts["frozen"] = [name for name, p in model.named_parameters() if not p.requires_grad]
         losses, evaluations = checkpoint.begin(folder, model, optimizer, facts, resume=resume)
         began, start = time.perf_counter(), len(losses)
         with tqdm(total=config.n_steps, initial=start, unit="step", disable=not progress or rank != 0) as bar:

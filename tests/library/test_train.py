@@ -3,6 +3,7 @@
 import dataclasses
 import math
 import random
+import re
 
 import numpy as np
 import pytest
@@ -170,6 +171,18 @@ def test_another_configuration_is_refused_with_all_differences(tmp_path):
     other = dataclasses.replace(CONFIG, learning_rate=0.03, betas=(0.8, 0.95))
     with pytest.raises(ValueError, match=r"betas was \[0.9, 0.95\], is \[0.8, 0.95\]; learning_rate was 0.02, is 0.03"):
         run(other, folder=tmp_path, resume=True)
+
+
+@pytest.mark.parametrize(("then", "now"), [([], ["4.weight"]), (["4.weight"], []), (["0.bias"], ["4.bias"])])
+def test_another_choice_of_weights_that_learn_is_refused(tmp_path, then, now):
+    """Catches moments of a weight that no longer learns, left out, and of one that now does, begun at 0."""
+    models = [network(), network()]
+    for model, names in zip(models, (then, now), strict=True):
+        for name in names:
+            model.get_parameter(name).requires_grad_(False)
+    run(model=models[0], folder=tmp_path)
+    with pytest.raises(ValueError, match=f"frozen was {re.escape(str(then))}, is {re.escape(str(now))}"):
+        run(model=models[1], folder=tmp_path, resume=True)
 
 
 def test_another_model_is_refused_with_all_differences(tmp_path):
