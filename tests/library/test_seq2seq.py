@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from inspect import unwrap as bare  # without the shape checks of the test run, which would come before ours
 
 import pytest
 import torch
@@ -128,6 +129,7 @@ def test_the_loss_skips_the_start_and_the_padding():
     log_p = model(source, target).log_softmax(-1)
     terms = [-log_p[b, n - 1, target[b, n]] for b in range(B) for n in range(1, N) if target[b, n] != PAD]
     assert_close(translation_loss(model, source, target), torch.stack(terms).mean())
+    assert_close(translation_loss(model, source.int(), target.int()), torch.stack(terms).mean())
     smooth = [0.9 * term for term in terms]
     smooth += [-0.1 * log_p[b, n - 1].mean() for b in range(B) for n in range(1, N) if target[b, n] != PAD]
     assert_close(translation_loss(model, source, target, smoothing=0.1), torch.stack(smooth).sum() / len(terms))
@@ -140,6 +142,14 @@ def test_it_learns_to_turn_a_sequence_around():
     before, after = overfit(model, lambda m: translation_loss(m, source, target), n_steps=80)
     assert before > 2 and after < 0.1
     assert torch.equal(model(source, target[:, :-1]).argmax(-1), source.flip(1))
+
+
+@pytest.mark.parametrize("shape", [(S, S), (B, S, S), (B, H, 1, S), (B, 1, S, S), (B, 1, 1, S - 1)])
+def test_a_source_mask_of_another_shape_is_refused(shape):
+    """Catches (batch, sources) where both are equal, which would count as (targets, sources)."""
+    source, mask = torch.randint(3, PAD, (shape[0], S)), torch.ones(shape, dtype=torch.bool)
+    with pytest.raises(ValueError, match=r"mask of shape \(.*\), expected \(B, 1, 1, S\): mask\[:, None, None\]"):
+        bare(Seq2Seq.encode)(translator(), source, mask)
 
 
 def test_bad_input_is_named():
@@ -156,7 +166,7 @@ def test_bad_input_is_named():
             model.decode(target, memory, cache=cache, source_cache=source_cache)
         with pytest.raises(ValueError, match="the capacity is 6"):
             model.decode(target[:, :1], memory, cache=cache, source_cache=source_cache)
-    with pytest.raises(ValueError, match=r"a target of shape \(3, 1\), expected a start token and what follows it"):
+    with pytest.raises(ValueError, match=r"target of shape \(3, 1\), expected a start token and more"):
         translation_loss(model, source, target[:, :1])
     with pytest.raises(ValueError, match=r"there is no 'opus'. Choose one of transformer-base, opus-mt-en-de"):
         Seq2SeqConfig.preset("opus")

@@ -56,8 +56,7 @@ Seq2SeqConfig.PRESETS = {
 class Seq2Seq(nn.Module):
     r"""Encode the source, decode the target with a look at it, compare with every word.
 
-    .. math:: x^{(0)}_n = \sqrt{D}\, e_{w_n} + p_n, \qquad
-              \mathrm{logit}_{n,w} = e_w^\top y_n + c_w
+    .. math:: x^{(0)}_n = \sqrt{D}\, e_{w_n} + p_n, \qquad \mathrm{logit}_{n,w} = e_w^\top y_n + c_w
 
     One embedding serves source, target and head; the bias :math:`c` of the head, 0 at first, is Marian's.
 
@@ -93,8 +92,7 @@ class Seq2Seq(nn.Module):
         Without a ``source_mask`` what equals the configuration's ``padding`` is hidden. Padding behind the end of a
         target needs no mask, for nothing looks ahead.
 
-        Raises: TypeError for ids that are no whole numbers; ValueError for ids outside the vocabulary, an empty batch,
-        or more tokens than ``n_positions``.
+        Raises: TypeError for ids that are no whole numbers; ValueError for unknown, no or too many ids, or other masks.
         """
         source_mask = self.source_mask(source) if source_mask is None else source_mask
         return self.decode(target, self.encode(source, source_mask), source_mask)
@@ -106,6 +104,8 @@ class Seq2Seq(nn.Module):
     def encode(self, source: Int[Tensor, "B S"], mask: Bool[Tensor, "B 1 1 S"] | None = None) -> Float[Tensor, "B S D"]:
         """What the encoder makes of every token of the source; here padding is hidden by ``mask`` alone."""
         check_ids("Seq2Seq source", source, self.config.n_vocab, self.config.n_positions)
+        if mask is not None and mask.shape[1:] != (1, 1, source.shape[1]):
+            raise ValueError(f"Seq2Seq: mask of shape {tuple(mask.shape)}, expected (B, 1, 1, S): mask[:, None, None].")
         return self.encoder(self.tokens(source) * self.scale + self.positions[: source.shape[1]], mask)
 
     def decode(
@@ -135,12 +135,10 @@ class Seq2Seq(nn.Module):
     ) -> Float[Tensor, "B N D"]:
         """What the head turns into logits.
 
-        With caches from ``new_caches`` the target holds the new tokens only, and the memory is read the first time
-        only.
+        With caches from ``new_caches`` the target holds the new tokens only; the memory is read the first time only.
         """
-        if positions is None:
-            start = 0 if cache is None else cache.length
-            positions = slice(start, start + target.shape[1])
+        start = 0 if cache is None else cache.length
+        positions = slice(start, start + target.shape[1]) if positions is None else positions
         check_positions("Seq2Seq", positions, self.config.n_positions, target.shape[1])
         y = self.tokens(target) * self.scale + self.positions[positions]
         return self.decoder(y, mask, source=memory, source_mask=source_mask, cache=cache, source_cache=source_cache)
@@ -171,19 +169,16 @@ def translation_loss(
     Raises: ValueError for a target of fewer than 2 tokens.
     """
     if target.shape[1] < 2:
-        raise ValueError(
-            f"translation_loss: a target of shape {tuple(target.shape)}, expected a start token and what follows it."
-        )
+        raise ValueError(f"translation_loss: target of shape {tuple(target.shape)}, expected a start token and more.")
     logits, padding = model(source, target[:, :-1]), model.config.padding
     options = {} if padding is None else {"ignore_index": padding}
-    return F.cross_entropy(logits.flatten(0, 1), target[:, 1:].flatten(), label_smoothing=smoothing, **options)
+    return F.cross_entropy(logits.flatten(0, 1), target[:, 1:].flatten().long(), label_smoothing=smoothing, **options)
 
 
 class SourceConditioned:
     """A ``Seq2Seq`` whose source is fixed, which ``generate`` takes like a GPT.
 
-    A batch with several targets for each source repeats the sources. Padding gets the probability 0, for it is never
-    what a translator means.
+    Several targets for each source repeat the sources. Padding gets the probability 0, for no translator means it.
     """
 
     def __init__(self, model, source: Tensor, source_mask: Tensor | None):
