@@ -103,5 +103,7 @@ def test_bad_input_is_named():
         vit()(torch.zeros(B, C, IMAGE, 16, dtype=torch.float64))
     with pytest.raises(ValueError, match="ViTConfig: patch_size=5 does not divide image_size=12"):
         replace(CONFIG, patch_size=5)
+    with pytest.raises(ValueError, match="n_class_tokens=0, expected pool=mean_tokens or sum_tokens"):
+        replace(CONFIG, n_class_tokens=0)
     with pytest.raises(ValueError, match=r"there is no 'vit-tiny'. Choose one of vit-base-patch16-224, "):
         ViTConfig.preset("vit-tiny")

@@ -38,7 +38,7 @@ class ViTConfig(Presets):
     With ``n_class_tokens=0`` take ``mean_tokens`` or ``sum_tokens`` as ``pool``; ``d_ff`` is 4 D unless given;
     ``position_std`` is the standard deviation of the positions at the start.
 
-    Raises: ValueError if patches of ``patch_size`` do not fill the image.
+    Raises: ValueError if patches of ``patch_size`` do not fill the image, or ``pool`` takes a token that is not there.
     """
 
     image_size: int
@@ -57,6 +57,8 @@ class ViTConfig(Presets):
 
     def __post_init__(self):
         count_patches(self)
+        if self.n_class_tokens < 1 and self.pool is first_token:
+            raise ValueError("ViTConfig: n_class_tokens=0, expected pool=mean_tokens or sum_tokens, not first_token.")
 
 
 def count_patches(config) -> int:
@@ -109,8 +111,7 @@ class ViT(nn.Module):
     def encode(self, images: Float[Tensor, "B C rows columns"]) -> Float[Tensor, "B N D"]:
         """What the model makes of every token, the class token first.
 
-        Raises: TypeError for images that are no floating-point tensor; ValueError for another size or number of
-        channels, or an empty batch.
+        Raises: TypeError for images that are no floats; ValueError for another size or number of channels, or none.
         """
         check_images("ViT", images, self.config.n_channels, self.config.image_size)
         x = self.patches(patchify(images, self.config.patch_size))
