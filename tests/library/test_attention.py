@@ -381,3 +381,14 @@ def test_cpu_and_cuda_agree(name, mask):
     for expected, mine in zip(*found, strict=True):
         assert mine.is_cuda
         assert_close(mine.cpu(), expected)
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_under_autocast_there_are_gradients(name):
+    """Catches a product of a gradient in half precision with what the forward pass kept in float32."""
+    leaves = [t[..., :4] for t in inputs(torch.float32, requires_grad=True)]
+    expected = torch.autograd.grad(getattr(attention, name)(*leaves)[0].sin().sum(), leaves)
+    with torch.autocast("cpu", torch.bfloat16):
+        y = getattr(attention, name)(*leaves)[0]
+    for mine, theirs in zip(torch.autograd.grad(y.float().sin().sum(), leaves), expected, strict=True):
+        torch.testing.assert_close(mine, theirs, rtol=0.1, atol=0.05)

@@ -69,7 +69,7 @@ class _Stored(torch.autograd.Function):
         weights = scores.softmax(-1, dtype=torch.promote_types(scores.dtype, torch.float32)).to(v.dtype)
         if mask is not None or bias is not None:  # causal alone leaves itself to every target
             weights.masked_fill_(~seen.any(-1, keepdim=True), 0.0)
-        y = weights @ v
+        y = (weights @ v).to(v.dtype)  # which torch.autocast may have changed
         ctx.save_for_backward(q, k, v, weights, y)
         ctx.bias_shape = None if bias is None else bias.shape
         return y
