@@ -1,6 +1,7 @@
 """Loading and saving weights of transformers: equal logits both ways, and every kind of folder that must be refused."""
 
 import dataclasses
+import inspect
 import json
 import sys
 from contextlib import nullcontext
@@ -626,3 +627,5 @@ def test_without_the_package_for_the_hub_the_message_says_so(monkeypatch):
 def test_another_dtype_can_be_asked_for(tmp_path):
     saved("bert", tmp_path)
     assert {w.dtype for w in from_pretrained(tmp_path, dtype=torch.bfloat16).parameters()} == {torch.bfloat16}
+    with pytest.raises(TypeError, match=r"dtype='bfloat16', expected None or one of torch, such as torch.bfloat16"):
+        inspect.unwrap(from_tensors)({"model_type": "bert"}, {}, dtype="bfloat16")

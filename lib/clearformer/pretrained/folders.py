@@ -43,6 +43,8 @@ def from_pretrained(name: str | Path, *, dtype: torch.dtype | None = None, revis
 
 def from_tensors(options: dict, theirs: dict[str, Tensor], *, dtype: torch.dtype | None = None) -> nn.Module:
     """As ``from_pretrained``, from the options of a ``config.json`` and weights under their names."""
+    if not isinstance(dtype, torch.dtype | None):
+        raise TypeError(f"from_pretrained: {dtype=}, expected None or one of torch, such as torch.bfloat16.")
     architecture = _architecture(options)
     with _Undrawn():
         model = (architecture.build or architecture.model)(read_config(architecture, options))
@@ -56,8 +58,7 @@ def from_tensors(options: dict, theirs: dict[str, Tensor], *, dtype: torch.dtype
 def save_pretrained(model: nn.Module, folder: str | Path, *, labels_and_tokens: dict | None = None) -> None:
     """Write ``config.json`` and ``model.safetensors`` so that ``transformers`` loads them as the same model.
 
-    ``labels_and_tokens`` has the options of ``config.json`` that are no sizes, such as ``id2label`` and
-    ``eos_token_id``; without it those that the model was loaded with.
+    ``labels_and_tokens`` has options of ``config.json`` such as ``id2label``; without it those the model came with.
 
     Raises: TypeError for a model of another kind; ValueError for a configuration, weights or an attention that they
     have no place for, another option, or labels that are not as many as the classes.
@@ -76,8 +77,7 @@ def save_pretrained(model: nn.Module, folder: str | Path, *, labels_and_tokens: 
     else:
         raise ValueError("\n".join(reasons))
     given = getattr(model, "labels_and_tokens", {}) if labels_and_tokens is None else labels_and_tokens
-    tokens = ("bos_token_id", "eos_token_id", "pad_token_id") if "vocab_size" in options else ()
-    n_labels = options.get("num_labels")
+    n_labels, tokens = options.get("num_labels"), KEPT[2:5] if "vocab_size" in options else ()  # begin, end, padding
     if set(given) - set(KEPT) or (n_labels and len(given.get("id2label") or range(n_labels)) != n_labels):
         raise ValueError(
             f"save_pretrained: labels_and_tokens={given!r} for {n_labels or 'no'} classes, expected some of "
