@@ -21,7 +21,7 @@ __all__ = [*_HOME]
 
 def __getattr__(name: str):
     """``__version__`` is that of the installed package; a copy that is not installed has none."""
-    if name == "__version__":
+    if name == "__version__" and [*metadata.distributions(name="clearformer")]:
         return metadata.version("clearformer")
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}, only {', '.join(sorted(_HOME))}")

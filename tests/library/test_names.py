@@ -29,6 +29,12 @@ def test_another_name_is_refused_with_those_there_are(package):
         exec(f"from {package.__name__} import LSTM")
 
 
+def test_a_copy_that_is_not_installed_has_no_version(monkeypatch):
+    """Catches ``hasattr``, which asks for an ``AttributeError``, answered with a missing package."""
+    monkeypatch.setattr(sys, "path", [])
+    assert not hasattr(clearformer, "__version__")
+
+
 @pytest.mark.slow
 def test_the_reference_and_the_list_of_names_need_numpy_alone():
     """Catches an import of torch before one of its names is asked for."""
