@@ -23,10 +23,9 @@ def generate(
 ) -> Int[Tensor, "B total"] | list[Int[Tensor, "length"]]:
     """Continue every prompt by ``n_tokens`` tokens, or up to and including the token ``stop``.
 
-    ``temperature=0`` takes the likeliest token each time; above 0 tokens are drawn by ``generator``, after
-    ``keep_top_k`` and ``keep_top_p``. A tensor of prompts comes back as a tensor, rows that ended early filled
-    up with ``stop``; a list of prompts, which may differ in length, comes back as a list. ``cached=False`` computes
-    everything again for each token and gives the same.
+    ``temperature=0`` takes the likeliest token; above 0 tokens are drawn by ``generator``, after ``keep_top_k`` and
+    ``keep_top_p``. A tensor of prompts comes back as a tensor, rows that ended early filled up with ``stop``; a list,
+    whose prompts may differ in length, as a list. ``cached=False`` computes all again each time and gives the same.
 
     Cost: with the cache a forward pass of one token for each; without it, of all tokens so far.
     Raises: TypeError or ValueError for prompts that are no whole numbers, empty or outside the vocabulary, more tokens

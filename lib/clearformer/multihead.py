@@ -16,8 +16,7 @@ from clearformer.shapes import shaped, shaped_module
 class MultiHeadAttention(nn.Module):
     r"""Project, attend in every head, join the heads, project.
 
-    .. math:: y = W_o \,[\, y_1; \dots; y_H \,] + b_o, \qquad
-              y_h = \mathrm{attend}(W_{q,h} x, \; W_{k,h} z, \; W_{v,h} z)
+    .. math:: y = W_o \,[\, y_1; \dots; y_H \,] + b_o, \qquad y_h = \mathrm{attend}(W_{q,h} x, W_{k,h} z, W_{v,h} z)
 
     with :math:`z = x` in self-attention and :math:`z` = ``source`` in cross-attention. ``n_kv_heads`` below
     ``n_heads`` lets groups of heads share keys and values. In self-attention ``rope(q, positions)`` turns queries and

@@ -10,8 +10,7 @@ from clearformer.shapes import shaped
 def patchify(images: Float[Tensor, "B C rows columns"], size: int) -> Float[Tensor, "B N P"]:
     """Cut every image into squares of ``size`` × ``size`` pixels, one row of the result per patch.
 
-    The order is that of ``clearformer.reference.tokens.patches``, which is also the order in which
-    ``torch.nn.Conv2d`` stores its weights.
+    The order is that of ``clearformer.reference.tokens.patches``, and of the weights of ``torch.nn.Conv2d``.
 
     Source: turner-v2, figure 2; Dosovitskiy et al. 2021.
     Raises: ValueError if ``size`` does not divide both sides of the images.

@@ -92,8 +92,7 @@ class Rotary(nn.Module):
     The tables keep their precision in a module of half precision. No checkpoint holds them: a module that was built on
     the device "meta" has none, even after loading. Build it where it is to compute.
 
-    Source: Su et al. 2021, eq. 34, which pairs neighbours; pairing the two halves, as Llama does, only renames
-    features and is faster.
+    Source: Su et al. 2021, eq. 34, for neighbours; to pair two halves, as Llama does, renames features and is faster.
     Raises: ValueError for an odd width.
     """
 

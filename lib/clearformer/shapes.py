@@ -1,8 +1,7 @@
 """Shapes are written once, in the signature, and checked from there.
 
-``@shaped`` reads the jaxtyping annotations of a function and turns a misfit into a ``TypeError`` or
-``ValueError`` that says what came, what was expected and what the letters mean, so that the body of
-the function is left with the mathematics.
+``@shaped`` reads the jaxtyping annotations of a function and turns a misfit into a ``TypeError`` or ``ValueError``
+that says what came, what was expected and what the letters mean, so that the body is left with the mathematics.
 """
 
 import functools
