@@ -33,9 +33,7 @@ def train_copies(
     names, sizes = [*stacked], [tensor[0].numel() for tensor in stacked.values()]
     shapes = [tensor.shape[1:] for tensor in stacked.values()]
     weights = torch.cat([tensor.detach().flatten(1) for tensor in stacked.values()], dim=1).requires_grad_()
-    frame = copy.deepcopy(
-        models[0]
-    ).eval()  # not on "meta": a move there parts an embedding from the head it is tied to
+    frame = copy.deepcopy(models[0]).eval()  # a move to "meta" would part an embedding from the head it is tied to
     optimizer = torch.optim.AdamW([weights], lr=1.0, betas=BETAS, weight_decay=0.0, fused=True)
     generator, watched = torch.Generator().manual_seed(seed), []
     for rate in rates:
