@@ -79,7 +79,7 @@ def preference_loss(
 
 @shaped
 def group_advantages(rewards: Float[Tensor, "problems attempts"]) -> Float[Tensor, "problems attempts"]:
-    """Each reward against the mean of its row, in units of the row's spread; zeros where a row is all alike.
+    """Each reward against the mean of its row, in standard deviations of the row; zeros where a row is all alike.
 
     Source: Shao et al. 2024, section 4.1.2.
     """

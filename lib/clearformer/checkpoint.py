@@ -40,9 +40,8 @@ def begin(
             raise FileExistsError(f"train: {folder} already holds a checkpoint. Pass resume=True, or another folder.")
         return [], {}
     tensors, saved = load(folder)
-    there, here = (
-        {"n_processes": f["n_processes"], "frozen": f.get("frozen", [])} | f["config"] for f in (saved, facts)
-    )
+    saved = {"frozen": facts["frozen"]} | saved  # which a checkpoint of before does not tell
+    there, here = (f["config"] | {name: f[name] for name in ("n_processes", "frozen")} for f in (saved, facts))
     changes = [f"{k} was {there.get(k)}, is {here.get(k)}" for k in sorted(there | here) if there.get(k) != here.get(k)]
     if changes:
         raise ValueError(

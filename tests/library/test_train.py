@@ -185,6 +185,22 @@ def test_another_choice_of_weights_that_learn_is_refused(tmp_path, then, now):
         run(model=models[1], folder=tmp_path, resume=True)
 
 
+def test_a_checkpoint_that_does_not_tell_what_learns_is_resumed(tmp_path, monkeypatch):
+    """Catches a run with frozen weights, begun before checkpoints told of them, that could never be ended."""
+    model = network()
+    model.get_parameter("0.bias").requires_grad_(False)
+    _, first = run(model=model, folder=tmp_path)
+    load = checkpoint.load
+
+    def load_of_before(folder):
+        tensors, saved = load(folder)
+        assert saved.pop("frozen") == ["0.bias"]
+        return tensors, saved
+
+    monkeypatch.setattr(checkpoint, "load", load_of_before)
+    assert run(model=model, folder=tmp_path, resume=True)[1].losses == first.losses
+
+
 def test_another_model_is_refused_with_all_differences(tmp_path):
     run(folder=tmp_path)
     cases = {
