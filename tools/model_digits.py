@@ -10,6 +10,7 @@ import math
 import platform
 import time
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 
 import torch
@@ -27,6 +28,7 @@ N_LABELS = (30, 100, 300, 1000, 4000)
 SEEDS = range(5)
 HEADER = ("model", "labels", "seed", "accuracy")
 FEW_LABELS = N_LABELS[:3]
+MOVES = tuple(product(range(5), repeat=2))  # up to two pixels, down or up, right or left
 
 
 def page_code(pages: tuple[Path, ...] = (PAGE, CLOSER)) -> dict:
@@ -85,6 +87,13 @@ def readers(code: dict, painters: dict, steps: int | None) -> dict[str, tuple[tu
         rows = chosen(n, seed)
         return float((code["nearest"](x[rows], y[rows]) == code["y_new"]).double().mean())
 
+    def nearest_shifted(n, seed):
+        """With a copy of each picture at all 25 places that `shifted` may move it to."""
+        rows = chosen(n, seed)
+        padded = F.pad(x[rows], (2, 2, 2, 2), value=x.min().item())
+        copies = torch.cat([padded[:, :, down : down + 28, right : right + 28] for down, right in MOVES])
+        return float((code["nearest"](copies, y[rows].repeat(len(MOVES))) == code["y_new"]).double().mean())
+
     def painted(seed):
         model = code["MaskedAutoencoder"](code["VisionTransformer"]())
         model.load_state_dict(painters[seed])
@@ -96,6 +105,7 @@ def readers(code: dict, painters: dict, steps: int | None) -> dict[str, tuple[tu
         "CNN": (N_LABELS, trained(cnn)),
         "softmax": (N_LABELS, trained(lambda seed: code["softmax_regression"]())),
         "1-NN": (N_LABELS, nearest),
+        "1-NN, shifted": (N_LABELS, nearest_shifted),
         "ViT, shifted": (N_LABELS, trained(vit, shifted)),
         "CNN, shifted": (N_LABELS, trained(cnn, shifted)),
         "ViT, mean, shifted": (FEW_LABELS[2:], trained(lambda seed: code["MeanPooled"](), shifted)),
