@@ -23,6 +23,6 @@ def machine() -> dict[str, object]:
 def processor() -> str:
     """Linux tells the name in a file, other systems tell it to Python."""
     facts = Path("/proc/cpuinfo")
-    lines = facts.read_text().splitlines() if facts.exists() else []
+    lines = facts.read_text(encoding="utf-8").splitlines() if facts.exists() else []
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return names[0] if names else platform.processor() or platform.machine()

@@ -69,7 +69,7 @@ def print_book(site: Path, target: Path, pages: list[str] | None = None) -> int:
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:
-        raise NoPrint("Printing needs playwright: run make setup.") from None
+        raise NoPrint("Printing needs playwright: run python tools/run.py setup.") from None
     sheet, book = site / SHEET, Book(site, pages or to_be_read())
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)

@@ -211,7 +211,7 @@ def build_wheel(dist: Path, stage: Path) -> Path:
         copy(stage, stage / "lib" / "clearbook" / "course")
     command = [sys.executable, "-c", BUILD, str(dist.resolve())]
     variables = {**os.environ, "SOURCE_DATE_EPOCH": EPOCH}
-    done = subprocess.run(command, cwd=stage, env=variables, capture_output=True, text=True)
+    done = subprocess.run(command, cwd=stage, env=variables, capture_output=True, encoding="utf-8", errors="replace")
     wheel = dist / wheel_name(stage)
     if done.returncode or not wheel.exists():
         raise NoWheel(f"{wheel.name} could not be built: {done.stdout}{done.stderr}")

@@ -149,5 +149,6 @@ def painter(code: dict, seed: int, checkpoints: Path, steps: int | None) -> dict
 def processor() -> str:
     """The name of the processor, where the system tells it."""
     info = Path("/proc/cpuinfo")
-    names = [line for line in info.read_text().splitlines() if line.startswith("model name")] if info.exists() else []
+    lines = info.read_text(encoding="utf-8").splitlines() if info.exists() else []
+    names = [line for line in lines if line.startswith("model name")]
     return names[0].split(":")[1].strip() if names else platform.processor() or platform.machine()

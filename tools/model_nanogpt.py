@@ -72,7 +72,7 @@ def _model(tokenizer: CharTokenizer, config: TrainConfig) -> GPT:
 
 
 def _seconds_of_austen() -> float:
-    return float(AUSTEN.read_text().splitlines()[-1].split(",")[-1])
+    return float(AUSTEN.read_text(encoding="utf-8").splitlines()[-1].split(",")[-1])
 
 
 def _steps(ids, tokenizer, config, seconds, checkpoints) -> int:
@@ -86,4 +86,4 @@ def _steps(ids, tokenizer, config, seconds, checkpoints) -> int:
         a_step = (time.process_time() - before) / TRIAL_STEPS
         checkpoints.mkdir(parents=True, exist_ok=True)
         write(noted, max(round(seconds / a_step), config.warmup_steps + 1))
-    return json.loads(noted.read_text())
+    return json.loads(noted.read_text(encoding="utf-8"))

@@ -54,7 +54,7 @@ class Clock:
 
     def __init__(self, path: Path, evaluate: Callable[[nn.Module], float], done: int):
         self.path, self.evaluate = path, evaluate
-        self.seconds: list[float] = json.loads(path.read_text())[:done] if done else []
+        self.seconds: list[float] = json.loads(path.read_text(encoding="utf-8"))[:done] if done else []
         self.before = (self.seconds[-1] if self.seconds else 0.0) - time.process_time()
 
     def __call__(self, model: nn.Module) -> float:

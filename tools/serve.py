@@ -9,6 +9,7 @@ import os
 import sys
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import ClassVar
 
 from book import build
 from bootstrap import ROOT, SetupProblem
@@ -16,10 +17,26 @@ from downloads import write_notebooks
 
 HOST = "127.0.0.1"
 PORTS = (*range(8000, 8020), 0)  # 0 is any that is free
+TYPES = {
+    ".css": "text/css",
+    ".html": "text/html",
+    ".js": "text/javascript",
+    ".json": "application/json",
+    ".pdf": "application/pdf",
+    ".png": "image/png",
+    ".svg": "image/svg+xml",
+    ".woff": "font/woff",
+    ".woff2": "font/woff2",
+}
 
 
 class Handler(SimpleHTTPRequestHandler):
-    """Serves files quietly, and tells the browser to ask again after a rebuild."""
+    """Serves files quietly, and tells the browser to ask again after a rebuild.
+
+    What a file is does not depend on this system: in a Windows registry, scripts and style sheets are often plain text.
+    """
+
+    extensions_map: ClassVar[dict[str, str]] = {**SimpleHTTPRequestHandler.extensions_map, **TYPES}
 
     def end_headers(self):
         self.send_header("Cache-Control", "no-cache")

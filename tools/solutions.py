@@ -95,7 +95,8 @@ def page(it: Authored) -> str:
 def formatted(text: str) -> str:
     """The page with its code cut to the width of a page, as `make lint` wants it."""
     command = [sys.executable, "-m", "ruff", "format", "--stdin-filename", str(FOLDER / "page.md"), "-"]
-    return subprocess.run(command, input=text, capture_output=True, text=True, check=True, cwd=ROOT).stdout
+    done = subprocess.run(command, input=text.encode(), capture_output=True, check=True, cwd=ROOT)
+    return done.stdout.decode()
 
 
 def answers(source: dict) -> dict[str, str]:

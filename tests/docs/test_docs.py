@@ -9,6 +9,7 @@ from pathlib import Path
 import clearformer
 import pytest
 from clearcheck.worker import limits
+from targets import TARGETS
 
 from tests.book.pages import UNLISTED, toc
 from tests.docs.skips import skip_reasons
@@ -34,10 +35,6 @@ def text(document: str) -> str:
     return (ROOT / document).read_text(encoding="utf8")
 
 
-def targets() -> set[str]:
-    return set(re.findall(r"^([a-z-]+):", text("Makefile"), re.M))
-
-
 def code_spans(document: str) -> list[str]:
     prose = re.sub(r"```.*?```", "", text(document), flags=re.S)
     return re.findall(r"`([^`\n]+)`", prose)
@@ -54,7 +51,7 @@ def test_every_make_command_is_a_target(document):
     for command in said:
         words = shlex.split(command) if command.startswith("make ") else []
         named = [word for word in words[1:] if "=" not in word]
-        assert set(named) <= targets(), command
+        assert set(named) <= set(TARGETS), command
 
 
 def test_the_two_commands_stand_on_the_first_screen():

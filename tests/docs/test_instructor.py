@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from bootstrap import STAMP, fingerprint
 
 from .test_docs import ROOT, commands
 
@@ -30,6 +31,7 @@ def course(tmp_path) -> Path:
     python.parent.mkdir(parents=True)
     python.write_text(f'#!/bin/sh\nPYTHONPATH="{tmp_path}/lib" exec "{sys.executable}" "$@"\n')
     python.chmod(0o755)
+    (tmp_path / ".venv" / STAMP).write_text(fingerprint(tmp_path), encoding="utf-8")  # nothing is to be set up
     return tmp_path
 
 
@@ -50,8 +52,7 @@ def test_every_command_works_in_order(course):
     assert len(tried) >= 7 and len(commands(PAGE)) - len(tried) == 7
     told = []
     for command in tried:
-        line = command.replace("make ", "make --old-file=setup ")  # the environment is there
-        done = subprocess.run(["bash", "-c", line], cwd=course, capture_output=True, text=True, env=os.environ)
+        done = subprocess.run(["bash", "-c", command], cwd=course, capture_output=True, text=True, env=os.environ)
         assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
         assert "Traceback" not in done.stderr, f"{command}\n{done.stderr}"
         told.append(done.stderr)

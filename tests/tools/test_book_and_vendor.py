@@ -1,6 +1,7 @@
 """Building and vendoring: the sentence for a wrong Jupyter Book, and builds that go on without npm."""
 
 import subprocess
+from contextlib import nullcontext
 from pathlib import Path
 
 import book
@@ -22,12 +23,38 @@ def test_a_wrong_jupyter_book_is_told_before_the_build(monkeypatch, tmp_path, ve
 
 def test_a_build_with_warnings_fails(tmp_path, monkeypatch):
     monkeypatch.setattr(book, "vendor", lambda cache: None)
-    (tmp_path / "_config.yml").write_text("only_build_toc_files: true\nexecute: {execute_notebooks: 'off'}\n")
-    (tmp_path / "_toc.yml").write_text("format: jb-book\nroot: index\n")
-    (tmp_path / "index.md").write_text("# Title\n\n[nowhere](gone.md)\n")
-    with (tmp_path / "log").open("w") as log, pytest.raises(SetupProblem, match="errors or warnings"):
-        book.build(tmp_path, log=log.fileno())
-    assert "gone" in (tmp_path / "log").read_text()
+    (tmp_path / "_config.yml").write_text(
+        "only_build_toc_files: true\nexecute: {execute_notebooks: 'off'}\n", encoding="utf-8"
+    )
+    (tmp_path / "_toc.yml").write_text("format: jb-book\nroot: index\n", encoding="utf-8")
+    (tmp_path / "index.md").write_text("# Title\n\n[nowhere](gone.md)\n", encoding="utf-8")
+    for n in range(2):  # Sphinx itself passes over a warning that it has given before
+        with (tmp_path / f"log-{n}").open("wb") as log, pytest.raises(SetupProblem, match="errors or warnings"):
+            book.build(tmp_path, log=log.fileno())
+        assert "gone" in (tmp_path / f"log-{n}").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("interrupted", [False, True])
+def test_what_an_interrupted_build_has_left_is_not_built_upon(tmp_path, monkeypatch, interrupted):
+    """Catches half a page that Sphinx takes for a whole one, and a build from nothing where all is well."""
+    page = tmp_path / "_build" / "html" / "index.html"
+    kept = []
+
+    def run(command, **options):
+        kept.append(page.exists())
+        page.parent.mkdir(parents=True, exist_ok=True)
+        page.touch()
+        if interrupted and len(kept) == 1:
+            raise KeyboardInterrupt
+        return subprocess.CompletedProcess(command, 0)
+
+    monkeypatch.setattr(book, "vendor", lambda cache: None)
+    monkeypatch.setattr(book.subprocess, "run", run)
+    with pytest.raises(KeyboardInterrupt) if interrupted else nullcontext():
+        book.build(tmp_path)
+    for _ in range(2):
+        book.build(tmp_path)
+    assert kept == [False, not interrupted, True]
 
 
 def test_without_npm_the_build_goes_on(monkeypatch, tmp_path, capsys):
@@ -52,7 +79,7 @@ def test_what_npm_brings_is_put_in_place_once(monkeypatch, tmp_path):
                      "axe-core/axe.min.js"):  # fmt: skip
             path = folder / "node_modules" / name
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text("x")
+            path.write_text("x", encoding="utf-8")
         return True
 
     monkeypatch.setattr(vendor.shutil, "which", lambda name: "npm")
@@ -76,7 +103,7 @@ def test_the_book_uses_the_mathjax_that_is_there(monkeypatch, tmp_path, present)
     monkeypatch.setattr(sphinx_clearformer, "SITE", tmp_path)
     if present:
         (tmp_path / "mathjax").mkdir()
-        (tmp_path / "mathjax" / vendor.COMPONENTS[0]).write_text("x")
+        (tmp_path / "mathjax" / vendor.COMPONENTS[0]).write_text("x", encoding="utf-8")
     config = Config()
     sphinx_clearformer.use_local_mathjax(None, config)
     assert (config.mathjax_path != "https://elsewhere") == present

@@ -5,20 +5,23 @@ import shutil
 import subprocess
 import sys
 from collections import namedtuple
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import bootstrap
 import pytest
+import pythons
 from bootstrap import SetupProblem
 
+NEWER = (pythons.NEWEST[0], pythons.NEWEST[1] + 1)
 SPACE = namedtuple("Space", "total used free")
 
 
 @pytest.fixture
 def project(tmp_path, monkeypatch):
     """A project folder whose environment is made without pip: calls are recorded in project.calls."""
-    (tmp_path / "pyproject.toml").write_text("[project]\n")
-    (tmp_path / "constraints.txt").write_text("numpy==2.4.6\ntorch==2.13.0\n")
+    (tmp_path / "pyproject.toml").write_text("[project]\n", encoding="utf-8")
+    (tmp_path / "constraints.txt").write_text("numpy==2.4.6\ntorch==2.13.0\n", encoding="utf-8")
     calls = []
 
     def create(venv):
@@ -35,7 +38,7 @@ def project(tmp_path, monkeypatch):
 
     monkeypatch.setattr(bootstrap, "create", create)
     monkeypatch.setattr(bootstrap, "pip", pip)
-    monkeypatch.setattr(bootstrap, "check_disk", lambda root: None)
+    monkeypatch.setattr(bootstrap, "check_disk", lambda root, *needed: None)
     monkeypatch.setattr(bootstrap, "has_nvidia_gpu", lambda: True)
     tmp_path_and_calls = namedtuple("Project", "root calls")
     return tmp_path_and_calls(tmp_path, calls)
@@ -49,7 +52,7 @@ def test_the_second_run_does_nothing(project):
 
 def test_new_constraints_are_installed_into_the_same_environment(project):
     bootstrap.prepare(project.root)
-    (project.root / "constraints.txt").write_text("numpy==2.5.0\n")
+    (project.root / "constraints.txt").write_text("numpy==2.5.0\n", encoding="utf-8")
     bootstrap.prepare(project.root)
     assert project.calls == ["create", "packages", "packages"]
 
@@ -67,7 +70,7 @@ def test_an_interrupted_set_up_starts_afresh(project, monkeypatch):
 
 def test_an_interrupted_update_starts_afresh(project, monkeypatch):
     bootstrap.prepare(project.root)
-    (project.root / "pyproject.toml").write_text("[project]\nname = 'x'\n")
+    (project.root / "pyproject.toml").write_text("[project]\nname = 'x'\n", encoding="utf-8")
     with monkeypatch.context() as during, pytest.raises(SetupProblem):
         during.setattr(bootstrap, "pip", lambda *arguments: (1, "No space left on device"))
         bootstrap.prepare(project.root)
@@ -92,11 +95,28 @@ def test_an_environment_whose_python_is_gone_is_made_anew(project):
     assert project.calls == ["create", "packages"] * 2
 
 
+@pytest.mark.slow
+def test_the_library_is_found_in_a_folder_with_any_name(tmp_path):
+    """Catches an environment that only works in the language settings of its set-up: Python 3.11 and 3.12 read a path
+    with an umlaut as ASCII where LC_ALL=C, and do not find the library.
+    """
+    root = tmp_path / "my köurse dir"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", root / ".venv"], check=True)
+    (root / "lib").mkdir()
+    (root / "lib" / "some_library.py").touch()
+    (site,) = bootstrap.sites(root / ".venv")
+    (site / "__editable__.clearformer-9.pth").write_text(f"{root / 'lib'}\n", encoding="utf-8")
+    bootstrap.make_relative(root / ".venv", root)
+    command = [bootstrap.python_of(root / ".venv"), "-c", "import some_library"]
+    done = subprocess.run(command, env={**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0"}, capture_output=True)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
 def test_jupyter_book_2_is_refused_with_what_to_do(project):
     bootstrap.prepare(project.root)
     site = project.root / ".venv" / "lib" / "python3.12" / "site-packages" / "jupyter_book-2.0.1.dist-info"
     site.mkdir(parents=True)
-    (site / "METADATA").write_text("Metadata-Version: 2.1\nName: jupyter-book\nVersion: 2.0.1\n")
+    (site / "METADATA").write_text("Metadata-Version: 2.1\nName: jupyter-book\nVersion: 2.0.1\n", encoding="utf-8")
     with pytest.raises(SetupProblem, match=r"Jupyter Book 2\.0\.1 is in the way.*delete the folder \.venv"):
         bootstrap.prepare(project.root)
 
@@ -131,7 +151,13 @@ def test_the_default_build_is_taken_when_the_cpu_index_is_away(project, monkeypa
     ("Retrying after connection broken by 'NewConnectionError(...)': /simple/numpy/", "index cannot be reached"),
     ("Could not find a version that satisfies the requirement numpy (from versions: none)", "or it has no version"),
     ("SSLError(SSLCertVerificationError(1, '[SSL: CERTIFICATE_VERIFY_FAILED]", "PIP_CERT"),
+    ("error: failed to write: Disk quota exceeded (os error 122)", "The disk is full"),
     ("PermissionError: [Errno 13] Permission denied: '.venv/x'", "check who owns"),
+    ("OSError: [Errno 30] Read-only file system: '.venv/x'", "its disk is not read-only"),
+    (r"PermissionError: [WinError 32] The process cannot access the file: 'C:\\course\\.venv\\x.dll'", "is in use"),
+    ("UnicodeEncodeError: 'charmap' codec can't encode characters in position 3-5", "move the project"),
+    ("HINT: This error might have occurred since this system does not have Windows Long Path support enabled.",
+     "a short path"),
 ])  # fmt: skip
 def test_what_pip_says_becomes_one_sentence(project, monkeypatch, words, sentence):
     monkeypatch.setattr(bootstrap, "pip", lambda *arguments: (1, words))
@@ -223,17 +249,105 @@ def test_python_without_venv(monkeypatch, tmp_path):
         bootstrap.create(tmp_path / ".venv")
 
 
-@pytest.mark.parametrize("version", [(3, 10, 4), (3, 14, 0), (2, 7, 18)])
-def test_an_unfit_python_says_which_to_take(monkeypatch, version):
+@pytest.mark.parametrize("version", [(3, 10, 4), (2, 7, 18)])
+def test_an_old_python_says_which_to_take(monkeypatch, version):
     monkeypatch.setattr(sys, "version_info", version)
-    with pytest.raises(SetupProblem, match=r"needs Python 3\.11, 3\.12 or 3\.13"):
+    with pytest.raises(SetupProblem, match=r"needs Python 3\.11 or newer .*start this file with Python 3\.12"):
         bootstrap.check_version()
+
+
+def test_a_newer_python_is_tried_and_warned_of(monkeypatch, capsys):
+    """Catches a course that ends on the day on which the next Python comes, and one that fails on it without a hint."""
+    monkeypatch.setattr(sys, "version_info", (*NEWER, 0))
+    bootstrap.check_version()
+    warned = capsys.readouterr().err
+    assert "newer than those that Clearformer is tested with" in warned
+    bootstrap.stop("A package is missing.")
+    assert capsys.readouterr().err.strip() == f"A package is missing. {warned}".strip()
+
+
+@pytest.mark.parametrize("version", pythons.tested())
+def test_a_tested_python_is_not_warned_of(monkeypatch, capsys, version):
+    monkeypatch.setattr(sys, "version_info", (*version, 0))
+    bootstrap.check_version()
+    bootstrap.stop("A package is missing.")
+    assert capsys.readouterr().err == "\nA package is missing.\n"
 
 
 def test_a_full_disk_is_told_before_anything_is_installed(monkeypatch, tmp_path):
     monkeypatch.setattr(shutil, "disk_usage", lambda path: SPACE(10, 9, 1024**3))
     with pytest.raises(SetupProblem, match=r"needs about 4 GB and the disk has 1\.0 GB"):
-        bootstrap.check_disk(tmp_path)
+        bootstrap.check_disk(tmp_path, bootstrap.CPU_BYTES)
+
+
+@pytest.mark.parametrize(("gpu", "asked"), [(False, [bootstrap.CPU_BYTES]), (True, [bootstrap.CUDA_BYTES])])
+def test_the_disk_is_asked_for_what_the_build_needs(project, monkeypatch, gpu, asked):
+    """Catches a check that promises room for a build three times as large."""
+    needed = []
+    monkeypatch.setattr(bootstrap, "check_disk", lambda root, needed_bytes: needed.append(needed_bytes))
+    monkeypatch.setattr(bootstrap, "has_nvidia_gpu", lambda: gpu)
+    bootstrap.prepare(project.root)
+    assert needed == asked
+
+
+def test_the_disk_is_asked_again_when_the_cpu_build_cannot_be_had(project, monkeypatch):
+    """Catches gigabytes of CUDA that fill the disk which was large enough for the CPU build."""
+    monkeypatch.undo()
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setattr(bootstrap, "has_nvidia_gpu", lambda: False)
+    monkeypatch.setattr(bootstrap, "pip", lambda venv, *arguments: (int(bootstrap.CPU_INDEX in arguments), ""))
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: SPACE(10, 5, 5 * 1024**3))
+    with pytest.raises(SetupProblem, match=r"default build, with its CUDA libraries, needs about 8 GB .* 5\.0 GB left"):
+        bootstrap.install(project.root / ".venv", project.root)
+
+
+def test_what_another_set_up_has_done_meanwhile_is_not_done_again(project, monkeypatch):
+    """Catches two set-ups in one folder, of which the second deletes what the first has just made."""
+
+    @contextmanager
+    def alone(path, sentence):
+        monkeypatch.setattr(bootstrap, "alone", lambda path, sentence: nullcontext())
+        bootstrap.prepare(project.root)
+        yield
+
+    monkeypatch.setattr(bootstrap, "alone", alone)
+    bootstrap.prepare(project.root)
+    assert project.calls == ["create", "packages"]
+
+
+@pytest.mark.parametrize("stamp", ["", "half of a st", "\udcff"])
+def test_a_stamp_that_is_half_written_counts_as_none(project, stamp):
+    """Catches a disk that was full at the last moment, taken for a finished set-up."""
+    bootstrap.prepare(project.root)
+    (project.root / ".venv" / bootstrap.STAMP).write_bytes(stamp.encode("utf-8", "surrogateescape"))
+    bootstrap.prepare(project.root)
+    assert project.calls[-1] == "packages" and len(project.calls) > 2
+    assert bootstrap.is_ready(project.root)
+
+
+@pytest.mark.parametrize(("error", "sentence"), [
+    (OSError(28, "No space left on device"), "The disk is full"),
+    (OSError(30, "Read-only file system", ".cache"), "cannot be written"),
+    (PermissionError(13, "Permission denied", ".cache"), "cannot be written"),
+    (OSError(5, "Input/output error", "x"), "The set-up cannot go on"),
+])  # fmt: skip
+def test_what_the_system_refuses_is_no_traceback(monkeypatch, capsys, error, sentence):
+    def refuse(root):
+        raise error
+
+    monkeypatch.setattr(bootstrap, "prepare", refuse)
+    assert bootstrap.main() == 1
+    said = capsys.readouterr().err
+    assert sentence in said and said.count("\n") == 2
+
+
+def test_ctrl_c_says_what_to_do(monkeypatch, capsys):
+    def interrupt(root):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(bootstrap, "prepare", interrupt)
+    assert bootstrap.main() == 130
+    assert "run the same command again" in capsys.readouterr().err
 
 
 def test_problems_end_with_exit_code_1_and_one_sentence(monkeypatch, capsys):

@@ -1,5 +1,6 @@
 """Serving: the address is this machine's only, and a taken port is told, or passed over when none was asked for."""
 
+import mimetypes
 import socket
 import threading
 import urllib.request
@@ -36,7 +37,7 @@ def test_what_is_no_port_is_told(wanted, tmp_path):
 
 
 def test_pages_are_served_on_loopback_and_asked_for_again(tmp_path):
-    (tmp_path / "index.html").write_text("hello")
+    (tmp_path / "index.html").write_text("hello", encoding="utf-8")
     with serve.open_server("0", tmp_path) as server:
         assert server.server_address[0] == "127.0.0.1"
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -44,6 +45,14 @@ def test_pages_are_served_on_loopback_and_asked_for_again(tmp_path):
             assert answer.read() == b"hello"
             assert answer.headers["Cache-Control"] == "no-cache"
         server.shutdown()
+
+
+@pytest.mark.parametrize(("suffix", "kind"), serve.TYPES.items())
+def test_a_file_is_what_it_is_whatever_this_system_says(suffix, kind, tmp_path, monkeypatch):
+    """Catches style sheets that a browser refuses, since the registry of a Windows calls them plain text."""
+    monkeypatch.setattr(mimetypes, "guess_type", lambda path, *strict: ("text/plain", None))
+    handler = serve.Handler.__new__(serve.Handler)
+    assert handler.guess_type(str(tmp_path / f"a{suffix}")) == kind
 
 
 def test_the_port_is_taken_before_the_book_is_built(taken, monkeypatch, capsys):

@@ -1,0 +1,233 @@
+"""The one entry point: targets, their exit codes, what they start with, and how they are ended."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from importlib.util import find_spec
+
+import bootstrap
+import processes
+import pytest
+import pythons
+import run
+import targets
+
+from tests.docs.test_docs import DOCUMENTS, text
+from tests.tools.conftest import ROOT
+
+WAIT_SECONDS = 120  # for a process on a busy machine to start or to end
+
+posix = pytest.mark.skipif(os.name == "nt", reason="needs a POSIX shell")
+
+
+@pytest.fixture
+def started(monkeypatch, tmp_path):
+    """The words of each program that a target starts; none runs. Those that hold "fails" end with 3."""
+    calls = []
+
+    def call(command, **options):
+        calls.append(" ".join(map(str, command[1:])))
+        return 3 if "fails" in calls[-1] else 0
+
+    monkeypatch.setattr(targets, "call", call)
+    monkeypatch.setattr(bootstrap, "main", lambda: calls.append("set-up") or 0)
+    monkeypatch.setattr(targets, "ROOT", tmp_path)
+    monkeypatch.setattr(os, "environ", dict(os.environ))
+    return calls
+
+
+def test_the_makefile_has_every_target_and_nothing_else():
+    """Catches a target that make does not know, or that takes arguments in one place and not in the other."""
+    lists = dict(re.findall(r"^(PLAIN|WITH_ARGUMENTS) := (.+)$", text("Makefile"), re.M))
+    assert set(lists["PLAIN"].split()) == {name for name, it in targets.TARGETS.items() if not it.example}
+    assert set(lists["WITH_ARGUMENTS"].split()) == {name for name, it in targets.TARGETS.items() if it.example}
+
+
+@pytest.mark.parametrize("name", targets.TARGETS)
+def test_every_step_is_there(name):
+    """Catches a program that was moved, and a module that the environment does not have."""
+    for step in targets.TARGETS[name].steps:
+        file, *words = step.split()
+        assert (ROOT / words[0]).exists() or find_spec(words[0]) if file == "-m" else (ROOT / file).exists()
+        assert all((ROOT / word[1:]).exists() for word in words if word.startswith("@"))
+
+
+@pytest.mark.parametrize("document", [*DOCUMENTS, "tools/downloads.py"])
+def test_every_target_that_is_named_exists(document):
+    named = re.findall(r"tools[/\\]run\.py ([\w-]+)", text(document))
+    assert set(named) <= {*targets.TARGETS, "TARGET"}
+
+
+def test_steps_run_in_order_and_arguments_go_to_the_last(started):
+    assert targets.main(["check", "-k", "cache or mask"]) == 0
+    assert started == ["set-up", *targets.STYLE, "-m pytest @tests/quick.args -k cache or mask"]
+
+
+def test_the_first_step_that_fails_is_the_last_and_its_code_comes_back(started, monkeypatch):
+    """Catches a suite that runs on, or passes, after the style has failed."""
+    monkeypatch.setitem(targets.TARGETS, "check", targets.Target("", ("one", "fails", "two")))
+    assert targets.main(["check"]) == 3
+    assert started == ["set-up", "one", "fails"]
+
+
+def test_without_an_environment_nothing_is_started(started, monkeypatch):
+    monkeypatch.setattr(bootstrap, "main", lambda: 1)
+    assert targets.main(["test"]) == 1 and started == []
+
+
+def test_an_unknown_target_and_needless_arguments_are_told(started, capsys):
+    assert targets.main(["servr"]) == 2 and targets.main(["serve", "8000"]) == 2
+    said = capsys.readouterr().err
+    assert "There is no target servr: choose one of" in said and "serve takes no arguments, and got: 8000" in said
+    assert started == []
+
+
+@pytest.mark.parametrize("words", [[], ["help"]])
+def test_help_lists_every_target_without_setting_anything_up(started, capsys, words):
+    assert targets.main(words) == 0
+    said = capsys.readouterr().out
+    assert started == [] and all(f"  {name} " in said for name in targets.TARGETS)
+
+
+def test_words_that_set_variables_are_no_arguments(monkeypatch):
+    """Catches PORT=8124 that works with make alone, and a test's parameter that is taken for a variable."""
+    monkeypatch.setattr(os, "environ", {})
+    assert run.without_variables(["PORT=8124", "serve"]) == ["serve"]
+    assert run.without_variables(["test", "PYTHON=/a b/python", "-k", "A=1"]) == ["test", "-k", "A=1"]
+    assert os.environ == {"PORT": "8124", "PYTHON": "/a b/python"}
+
+
+def test_another_python_is_given_the_words(monkeypatch):
+    """Catches a search whose result is not used, and an exit code that is lost on the way."""
+    code = "import sys; sys.exit(41 + (sys.argv[1:] == ['check', 'a b']))"
+    monkeypatch.setattr(run.pythons, "choose", lambda: "another")
+    monkeypatch.setattr(run, "call", lambda words: subprocess.call([sys.executable, "-c", code, *words[2:]]))
+    assert run.main(["check", "a b"]) == 42
+
+
+def test_without_a_fitting_python_the_sentence_is_all_that_is_said(monkeypatch, capsys):
+    def choose():
+        raise pythons.NoPython("Install one.")
+
+    monkeypatch.setattr(run.pythons, "choose", choose)
+    assert run.main(["check"]) == 1
+    assert capsys.readouterr().err.strip() == "Install one."
+
+
+def test_programs_get_utf8_and_keep_their_byte_code(started, monkeypatch):
+    """Catches a Windows on which every file is read as CP-1252."""
+    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+    targets.main(["lint"])
+    assert os.environ["PYTHONUTF8"] == "1" and "PYTHONDONTWRITEBYTECODE" not in os.environ
+
+
+@posix
+@pytest.mark.parametrize(("settings", "kept"), [("C", False), ("C.UTF-8", True)])
+def test_language_settings_that_know_ascii_alone_are_replaced(settings, kept):
+    """Catches a project whose path has an umlaut, which setuptools cannot write where LC_ALL=C."""
+    code = (
+        "import sys, os; sys.path.insert(0, 'tools'); import targets; targets.use_utf8(); print(os.environ['LC_ALL'])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env={**os.environ, "LC_ALL": settings},
+                          capture_output=True, encoding="utf-8")  # fmt: skip
+    assert (done.stdout.strip() == settings) == kept and "UTF-8" in done.stdout
+
+
+@pytest.mark.parametrize("home", ["gone", "a file/home"])
+@pytest.mark.parametrize(("windows", "variables"), [(False, ["HOME"]), (True, ["USERPROFILE", "LOCALAPPDATA"])])
+def test_a_home_that_cannot_be_written_is_replaced(started, tmp_path, monkeypatch, capsys, home, windows, variables):
+    """Catches kernels, uv and npm that end in a traceback where the home is read-only or missing, as for a service."""
+    (tmp_path / "a file").touch()
+    os.environ |= dict.fromkeys(("HOME", "USERPROFILE"), str(tmp_path / home))
+    monkeypatch.setattr(targets.Path, "home", lambda: tmp_path / home)
+    monkeypatch.setattr(targets, "WINDOWS", windows)
+    targets.main(["lab"])
+    own = tmp_path / ".cache" / "home"
+    assert own.is_dir() and all(os.environ[variable] == str(own) for variable in variables)
+    assert f"goes to {own}" in capsys.readouterr().out
+
+
+def test_a_home_that_can_be_written_stays(started, tmp_path, monkeypatch, capsys):
+    os.environ["HOME"] = str(tmp_path)
+    monkeypatch.setattr(targets.Path, "home", lambda: tmp_path)
+    targets.main(["lab"])
+    assert os.environ["HOME"] == str(tmp_path) and capsys.readouterr().out == ""
+
+
+def test_clean_deletes_what_was_built_and_clean_env_the_environment_too(started, tmp_path):
+    """Catches a source that is deleted, and a target that sets up what it deletes next."""
+    for name in (*targets.BUILT, ".venv", "lib"):
+        (tmp_path / name / "inside").mkdir(parents=True)
+    assert targets.main(["clean"]) == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".venv", "lib"]
+    assert targets.main(["clean-env"]) == 0 and targets.main(["clean-env"]) == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["lib"] and started == []
+
+
+def test_what_is_in_use_and_cannot_be_deleted_is_told(started, tmp_path, monkeypatch, capsys):
+    """As on Windows, where the files of a kernel that runs cannot be deleted."""
+
+    def rmtree(path):
+        raise PermissionError(13, "in use", str(path))
+
+    (tmp_path / ".venv").mkdir()
+    monkeypatch.setattr(targets.shutil, "rmtree", rmtree)
+    assert targets.main(["clean-env"]) == 2
+    assert "cannot be deleted" in capsys.readouterr().err
+
+
+CHILD = """
+import signal, sys, time
+def stop(number, frame):
+    print("tidied", flush=True)
+    sys.exit({code})
+signal.signal(signal.{signal}, stop)
+print("ready", flush=True)
+time.sleep({seconds})
+"""
+PARENT = "import sys; sys.path.insert(0, 'tools'); from processes import call; sys.exit(call({command!r}))"
+
+
+def start_call(code: str) -> subprocess.Popen:
+    parent = PARENT.format(command=[sys.executable, "-c", code])
+    started = subprocess.Popen(
+        [sys.executable, "-c", parent], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
+        start_new_session=True,
+    )  # fmt: skip
+    assert started.stdout.readline() == "ready\n"
+    return started
+
+
+@posix
+@pytest.mark.slow
+@pytest.mark.parametrize("code", [0, 7])
+def test_ctrl_c_is_for_the_program_and_its_code_comes_back(code):
+    """Catches a runner that ends with a traceback, or ends the program while it tidies up."""
+    parent = start_call(CHILD.format(signal="SIGINT", code=code, seconds=WAIT_SECONDS))
+    os.killpg(parent.pid, signal.SIGINT)  # as a terminal does: to everybody in front
+    out, err = parent.communicate(timeout=WAIT_SECONDS)
+    assert (parent.returncode, out, err) == (code, "tidied\n", "")
+
+
+@posix
+@pytest.mark.slow
+def test_an_order_to_end_is_handed_on():
+    """Catches a server or a suite that lives on when the runner is ended, and a next step that is begun."""
+    parent = start_call(CHILD.format(signal="SIGTERM", code=0, seconds=WAIT_SECONDS))
+    parent.terminate()
+    out, err = parent.communicate(timeout=WAIT_SECONDS)
+    assert (parent.returncode, out, err) == (128 + signal.SIGTERM, "tidied\n", "")
+
+
+@posix
+def test_a_program_that_was_killed_counts_as_a_shell_counts_it():
+    """Catches a negative exit code, which some shells take for success."""
+    assert processes.call([sys.executable, "-c", "import os; os.kill(os.getpid(), 9)"]) == 137
+
+
+def test_handlers_of_signals_are_put_back():
+    before = signal.getsignal(signal.SIGINT)
+    assert processes.call([sys.executable, "-c", "pass"]) == 0
+    assert signal.getsignal(signal.SIGINT) is before
