@@ -21,6 +21,7 @@ from pathlib import Path
 from bootstrap import CPU_INDEX, ROOT
 from gradescope import READABLE, TORCH, add
 from learners_copy import copy_checks, copy_data, copy_library, copy_prose
+from pythons import ADVISED, span
 
 DIST, ARCHIVE, TOP = "dist", "course.zip", "clearformer"
 TEXTS = ("pyproject.toml", "constraints.txt", "LICENSE", "LICENSE-text")
@@ -46,11 +47,11 @@ if not all(map(find_spec, {modules})):
         'then run here: %pip install "path/to/{file}{extra}"'
     )
 """
-README = """\
+README = f"""\
 # Clearformer, to take with you
 
 The chapters, the exercises and the library of the course *Clearformer*, without its website, its test suite and its
-authors' answers. You need Python 3.11, 3.12 or 3.13. In this folder:
+authors' answers. You need Python {span()}. In this folder, on Linux and macOS:
 
 ```sh
 python3 -m venv .venv
@@ -58,7 +59,16 @@ python3 -m venv .venv
 .venv/bin/jupyter lab
 ```
 
-Then open `chapters/01-tokens.ipynb`, or an exercise in `exercises/`. To grade a notebook from the command line:
+On Windows, in PowerShell:
+
+```powershell
+py -{ADVISED} -m venv .venv
+.venv\\Scripts\\python -m pip install -r requirements.txt
+.venv\\Scripts\\jupyter lab
+```
+
+Then open `chapters/01-tokens.ipynb`, or an exercise in `exercises/`. To grade a notebook from the command line (on
+Windows with `.venv\\Scripts\\python`):
 
 ```sh
 .venv/bin/python -m clearcheck grade exercises/03-self-attention.ipynb

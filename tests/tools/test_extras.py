@@ -53,7 +53,7 @@ def test_what_the_reader_of_weights_needs_comes_with_the_notebooks():
     assert {"numpy", "PyYAML", "requests", "tqdm"} <= pinned
 
 
-@pytest.mark.parametrize("python", ["3.11.0", "3.12.0", "3.13.0"])
+@pytest.mark.parametrize("python", ["3.11.0", "3.12.0", "3.13.0", "3.14.0"])
 def test_every_pinned_package_is_for_every_python_that_the_course_is_for(python):
     """Catches a pin that asks for a later 3.11 than Debian 12 has, where no version then fits and nothing installs."""
     pinned = set(re.findall(r"^([\w.-]+)==", (ROOT / "constraints.txt").read_text(), re.M))

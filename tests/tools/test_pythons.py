@@ -3,9 +3,11 @@
 import ast
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path, PureWindowsPath
 
 import pytest
@@ -219,3 +221,11 @@ def test_make_without_any_python_says_one_sentence(make):
 def test_make_without_any_python_lets_uv_bring_one(make, program):
     program("uv", f'[ "$2" = install ] && exit 0; echo "{sys.executable}"')
     assert make("setup").stdout == "['setup'] None\n"
+
+
+def test_pyproject_names_the_same_versions():
+    """Catches a bound that is moved in one place, and one above, with which pip would refuse the next Python."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["requires-python"] == f">={pythons.dotted(pythons.OLDEST)}"
+    named = re.findall(r"Python :: (3\.\d+)$", "\n".join(project["classifiers"]), re.M)
+    assert named == [pythons.dotted(version) for version in pythons.tested()]

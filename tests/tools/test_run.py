@@ -124,15 +124,15 @@ def test_programs_get_utf8_and_keep_their_byte_code(started, monkeypatch):
 
 
 @posix
-@pytest.mark.parametrize(("settings", "kept"), [("C", False), ("C.UTF-8", True)])
-def test_language_settings_that_know_ascii_alone_are_replaced(settings, kept):
+def test_language_settings_that_know_ascii_alone_are_replaced():
     """Catches a project whose path has an umlaut, which setuptools cannot write where LC_ALL=C."""
-    code = (
-        "import sys, os; sys.path.insert(0, 'tools'); import targets; targets.use_utf8(); print(os.environ['LC_ALL'])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env={**os.environ, "LC_ALL": settings},
-                          capture_output=True, encoding="utf-8")  # fmt: skip
-    assert (done.stdout.strip() == settings) == kept and "UTF-8" in done.stdout
+    code = "import sys, os; sys.path[:0] = ['tools']; import targets; targets.use_utf8(); print(os.environ['LC_ALL'])"
+    settings = "C"
+    for _ in range(2):  # the second time they are as they should be, and are kept
+        before, variables = settings, {**os.environ, "LC_ALL": settings}
+        settings = subprocess.check_output([sys.executable, "-c", code], cwd=ROOT, env=variables, text=True).strip()
+        assert settings == before or before == "C"
+    assert settings.endswith("UTF-8")
 
 
 @pytest.mark.parametrize("home", ["gone", "a file/home"])
