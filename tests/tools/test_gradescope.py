@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -59,7 +60,7 @@ def autograder(opened, nobody) -> Path:
         modes = {entry.filename: entry.external_attr >> 16 for entry in archive.infolist()}
     assert modes["setup.sh"] == modes[SCRIPT] == 0o100755
     script = (root / "source" / SCRIPT).read_text()
-    for there, here in {"/autograder": str(root), "/opt/clearcheck/bin/python": sys.executable}.items():
+    for there, here in {"/autograder": str(root), "/opt/clearcheck/bin/python": shlex.quote(sys.executable)}.items():
         assert there in script
         script = script.replace(there, here)
     for place in (root, root / "source"):
