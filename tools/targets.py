@@ -63,7 +63,7 @@ TARGETS = {
     "gradescope": Target(
         "make the autograder that Gradescope runs", ("tools/gradescope.py",), example="03-self-attention"
     ),
-    "lab": Target("open JupyterLab", ("-m jupyter lab",)),
+    "lab": Target("open JupyterLab", ("-m jupyter lab",), example="--no-browser"),
     "lint": Target("ruff, notebooks too, and the types of the library", (*STYLE, "-m mypy")),
     "clean": Target("delete what was built", deletes=BUILT),
     "clean-env": Target("delete the environment too", deletes=(*BUILT, ".venv")),

@@ -110,7 +110,7 @@ sys.exit(run.main(sys.argv[1:]))
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("words", "code"), [(["help"], 0), (["setup"], 0), (["check", "--version"], 0), (["lab", "x"], 2)]
+    ("words", "code"), [(["help"], 0), (["setup"], 0), (["check", "--version"], 0), (["serve", "x"], 2)]
 )
 def test_targets_run_where_these_modules_are_missing(words, code):
     """Catches a set-up, or a target, that ends on Windows in ModuleNotFoundError or AttributeError.
