@@ -14,7 +14,8 @@ def call(command, **options):
     Ctrl-C reaches the program itself, which may ask back, tidy up or go on; here it is only waited for. An order to end
     comes to this process alone, and is handed on.
     """
-    children, orders = [], []
+    children: list = []
+    orders: list = []
 
     def hand_on(number, frame):
         orders.append(number)
@@ -32,10 +33,10 @@ def call(command, **options):
 @contextmanager
 def answering(hand_on):
     """Meanwhile Ctrl-C does nothing here, and an order to end calls `hand_on`; what is ignored stays ignored."""
-    answers = [(signal.SIGINT, signal.default_int_handler, lambda number, frame: None)]
-    answers += [(getattr(signal, name, None), signal.SIG_DFL, hand_on) for name in ("SIGTERM", "SIGHUP")]
     changed = []
-    for number, usual, answer in answers:
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)  # Windows has no SIGHUP
+        usual, answer = (signal.default_int_handler, wait) if name == "SIGINT" else (signal.SIG_DFL, hand_on)
         if number is not None and signal.getsignal(number) == usual:
             changed.append((number, signal.signal(number, answer)))
     try:
@@ -43,3 +44,7 @@ def answering(hand_on):
     finally:
         for number, before in changed:
             signal.signal(number, before)
+
+
+def wait(number, frame):
+    """Go on waiting for the program, which has had the same signal."""

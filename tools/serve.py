@@ -9,7 +9,6 @@ import os
 import sys
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import ClassVar
 
 from book import build
 from bootstrap import ROOT, SetupProblem
@@ -17,7 +16,7 @@ from downloads import write_notebooks
 
 HOST = "127.0.0.1"
 PORTS = (*range(8000, 8020), 0)  # 0 is any that is free
-TYPES = {
+TYPES = SimpleHTTPRequestHandler.extensions_map | {
     ".css": "text/css",
     ".html": "text/html",
     ".js": "text/javascript",
@@ -36,7 +35,7 @@ class Handler(SimpleHTTPRequestHandler):
     What a file is does not depend on this system: in a Windows registry, scripts and style sheets are often plain text.
     """
 
-    extensions_map: ClassVar[dict[str, str]] = {**SimpleHTTPRequestHandler.extensions_map, **TYPES}
+    extensions_map = TYPES
 
     def end_headers(self):
         self.send_header("Cache-Control", "no-cache")

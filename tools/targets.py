@@ -4,6 +4,7 @@ Every target creates or updates the environment first, which is quick when it is
 """
 
 import codecs
+import io
 import locale
 import os
 import shutil
@@ -72,8 +73,9 @@ TARGETS = {
 
 def main(words: list[str]) -> int:
     """Run the target that the first word names; return the exit code of its first step that fails, or 0."""
-    sys.stdout.reconfigure(errors="backslashreplace")  # a path may have letters that this system's encoding has not
-    sys.stderr.reconfigure(errors="backslashreplace")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a path may have letters that this system's encoding lacks
     name, arguments = words[0] if words else "help", words[1:]
     if name not in TARGETS:
         return refuse(f"There is no target {name}: choose one of {', '.join(TARGETS)}.")
