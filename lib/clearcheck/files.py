@@ -9,11 +9,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
-    import msvcrt
+from clearcheck.worker import system
 
 RECORD_VARIABLE = "CLEARCHECK_RECORD"  # names another file for the learner's record, or says "off"
 
@@ -49,22 +45,11 @@ def locked(path: Path, seconds: float) -> Iterator[None]:
     """
     with open(path, "ab") as handle:
         end = time.monotonic() + seconds
-        while not _taken(handle):
+        while not system.take_lock(handle):
             if time.monotonic() > end:
                 raise TimeoutError(errno.ETIMEDOUT, f"another notebook has held {path.name} for {seconds:g} s")
             time.sleep(0.01)
-        yield
-
-
-def _taken(handle) -> bool:
-    """Whether the lock is ours now; on a file system that knows no locks, nobody waits."""
-    try:
-        if fcntl:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        else:
-            msvcrt.locking(handle.fileno(), msvcrt.LK_NBLCK, 1)
-    except (BlockingIOError, PermissionError):
-        return False
-    except OSError:
-        return True
-    return True
+        try:
+            yield
+        finally:
+            system.release_lock(handle)

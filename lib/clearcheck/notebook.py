@@ -17,7 +17,7 @@ from clearcheck.learner.reset import offer
 from clearcheck.learner.reuse import brought_card, given_in
 from clearcheck.notebooks.definitions import missing_sentence
 from clearcheck.worker.asked import Asked
-from clearcheck.worker.forked import calling
+from clearcheck.worker.calling import calling
 from clearcheck.worker.guarded_call import scope_of
 
 SEED = 0  # fixed, so that a check repeats; `grade` draws a fresh one
@@ -116,7 +116,7 @@ def bring() -> Card:
 def _evaluate(question: Question, namespace: dict, seed: int) -> tuple[QuestionResult, str]:
     """The result, and what the answer printed meanwhile."""
     printed: list[str] = []
-    with calling(namespace) as call:
+    with calling(namespace, question.how) as call:
 
         def transport(asked: Asked, packed: bytes) -> dict:
             reply = call(asked, packed)

@@ -12,7 +12,7 @@ LIB = Path(__file__).parents[2] / "lib"
 # From the ground up: a room may import from itself and from those before it. The package itself stands above what it
 # offers to authors, and `notebook` above what a learner calls there.
 ORDER = (
-    "files", "own_course", "notebooks", "worker", "grading", "author", "clearcheck", "learner", "notebook",
+    "own_course", "notebooks", "worker", "files", "grading", "author", "clearcheck", "learner", "notebook",
     "instructor", "proof", "cli", "__main__",
 )  # fmt: skip
 

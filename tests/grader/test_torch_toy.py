@@ -124,4 +124,4 @@ def test_a_loop_that_never_ends_and_an_exit_cost_their_question_alone(authored, 
     masked, mixing, fitting, writing = found.questions
     assert (masked.points, mixing.points, fitting.points, writing.points) == (6, 0, 0, 7)
     assert "your module ended the Python process (exit code 4)" in mixing.checks[0].message
-    assert "ran longer than 1.5 s and was stopped in the line" in fitting.checks[0].message
+    assert "used more than 1.5 s of computing time and was stopped in the line" in fitting.checks[0].message

@@ -16,16 +16,20 @@ from clearcheck.worker.limits import Limits
 from .conftest import MEANS, RANGES
 
 TO_WAIT_FOR = Limits(cell_seconds=1.0, grace_seconds=0.5)
+IMPATIENT = Limits(cell_seconds=1.0, grace_seconds=0.5, net=1.5)  # a call or a cell may wait for 1.5 s
+
+USED = "used more than 1 s of computing time and was stopped"
+KEPT = "; its other definitions and the other cells were still read."
 
 IN_A_CALL = {
     "sys.exit": ("import sys; sys.exit(0)", "raised SystemExit"),
     "os._exit": ("import os; os._exit(0)", "ended the Python process (exit code 0)"),
     "own interrupt": ("raise KeyboardInterrupt", "raised KeyboardInterrupt"),
     "recursion": ("return column_means(table)", "raised RecursionError"),
-    "endless loop": ("while True: pass", "ran longer than 1 s and was stopped in the line `while True: pass`: look"),
+    "endless loop": ("while True: pass", USED + " in the line `while True: pass`: look for"),
     "deaf loop": (
-        "import signal; signal.signal(signal.SIGALRM, signal.SIG_IGN)\n    while True: pass",
-        "ran longer than 1 s and was stopped: look for",
+        "import signal; signal.signal(signal.SIGPROF, signal.SIG_IGN)\n    while True: pass",
+        USED + ": look for",
     ),
     "10 GB": ("return np.ones(10 * 2**30 // 8)", "raised MemoryError"),
     "10 GB of bytes": ("return len(bytearray(10 * 2**30))", "raised MemoryError"),
@@ -48,12 +52,11 @@ def test_a_call_that_breaks_things_costs_its_question_alone(graded, name):
 
 def test_a_loop_that_swallows_every_exception_is_ended_from_outside(graded):
     """Would catch relying on an exception to stop the learner's code, and losing the function of an ended cell."""
-    loop = "import signal\nsignal.signal(signal.SIGALRM, signal.SIG_IGN)\n"
+    loop = "import signal\nsignal.signal(signal.SIGPROF, signal.SIG_IGN)\n"
     loop += "while True:\n    try:\n        sum(range(1000))\n    except: pass"
     grade = graded(f"{MEANS}\n{loop}", RANGES, limits=TO_WAIT_FOR)
     assert grade.points == 9
-    expected = "Code cell 2 ran longer than 1 s and was stopped: look for a loop that never ends."
-    assert grade.notes == [expected]
+    assert grade.notes == [f"Code cell 2 {USED}: look for a loop that never ends{KEPT}"]
 
 
 def test_cells_that_break_things_do_not_stop_the_others(graded):
@@ -64,7 +67,7 @@ def test_cells_that_break_things_do_not_stop_the_others(graded):
     assert [note.split(":")[0].split(";")[0] for note in grade.notes] == [
         "Code cell 2 ended the Python process (exit code 3)",
         "Code cell 4 stopped with SystemExit in the line `raise SystemExit`",
-        "Code cell 5 ran longer than 1 s and was stopped",
+        f"Code cell 5 {USED} in the line `while True",
         "Code cell 6 stopped with MemoryError in the line `x = bytearray(10 * 2**30)`",
     ]
 
@@ -94,7 +97,70 @@ def test_below_a_line_that_fails_imports_and_definitions_count(graded):
 
 def test_what_is_below_a_line_that_fails_has_no_time_of_its_own(graded):
     grade = graded("1 / 0\nclass Slow:\n    while True: pass", MEANS, limits=TO_WAIT_FOR)
-    assert grade.notes == ["Code cell 2 ran longer than 1 s and was stopped: look for a loop that never ends."]
+    where = "in the line `while True: pass`"
+    assert grade.notes == [f"Code cell 2 {USED} {where}: look for a loop that never ends{KEPT}"]
+
+
+SLOW = "import os\nos.mkdir('slow')\nopen('slow/part.py', 'w').write('while True: pass')"
+WAITED = "had not ended after 1.5 s and was stopped"
+
+
+@pytest.mark.parametrize(
+    ("line", "limits", "told", "why"),
+    [
+        ("while True: pass", TO_WAIT_FOR, USED, "look for a loop that never ends"),
+        ("time.sleep(60)", IMPATIENT, WAITED, "it sleeps, or waits for something that does not come"),
+        ("import slow.part", TO_WAIT_FOR, USED, "importing `slow.part` took too long"),
+        ("from slow.part import it", TO_WAIT_FOR, USED, "importing `slow.part` took too long"),
+    ],
+)
+def test_definitions_below_a_line_that_was_stopped_count(graded, line, limits, told, why):
+    """Would catch a right answer that is lost below a training or a slow import, and an import called a loop."""
+    grade = graded(SLOW, f"import time\n{line}\n1 / 0\n{MEANS}", limits=limits)
+    assert (grade.points, grade.notes) == (6, [f"Code cell 3 {told} in the line `{line}`: {why}{KEPT}"])
+
+
+@pytest.mark.parametrize("deaf", ["", "import signal\n    signal.signal(signal.SIGALRM, signal.SIG_IGN)\n    "])
+def test_a_call_that_waits_is_ended_by_the_clock(graded, deaf):
+    """Would catch a grader that waits for ever for code that computes nothing, and a word of computing time."""
+    grade = graded(f"import time\ndef column_means(table):\n    {deaf}time.sleep(60)", RANGES, limits=IMPATIENT)
+    where = "" if deaf else " in the line `time.sleep(60)`"
+    told = f"{WAITED}{where}: it sleeps, or waits for something that does not come."
+    assert told in grade.questions[0].checks[0].message
+    assert grade.points == 3
+
+
+STOPPED = f"""
+import os, signal, subprocess
+def column_means(table):
+    if not os.path.exists("woken"):
+        subprocess.Popen(["sh", "-c", "touch woken; sleep 2.5; kill -CONT {{}}".format(os.getpid())])
+        os.kill(os.getpid(), signal.SIGSTOP)
+{MEANS.partition("table):")[2]}
+"""
+
+
+def test_a_process_that_gets_no_processor_loses_no_point(graded):
+    """Would catch a limit by the clock: on a busy machine a call of milliseconds takes seconds. Its limit is 1 s."""
+    limits = Limits(cell_seconds=1.0, grace_seconds=0.5)
+    assert graded(STOPPED, RANGES, limits=limits).points == 9
+
+
+def test_the_work_of_other_threads_does_not_count(graded):
+    """Would catch the time of all threads together, in which BLAS would halve what a learner is told to have."""
+    spin = "import threading, time\nover = threading.Event()\ndef spin():\n    while not over.is_set(): pass\n"
+    body = "    threading.Thread(target=spin).start()\n    time.sleep(1.6)\n    over.set()\n"
+    grade = graded(spin + MEANS.replace(":\n", ":\n" + body, 1), RANGES, limits=TO_WAIT_FOR)
+    assert grade.points == 9
+
+
+def test_a_definition_in_a_cell_that_is_no_python_is_told_by_its_question(graded):
+    """Would catch an advice to define what the learner sees defined, with the cause in a note far below."""
+    grade = graded("title = “means”\n" + MEANS, RANGES)
+    assert grade.questions[0].checks[0].message == (
+        "`column_means` stands in code cell 2, which is no Python: "
+        "SyntaxError (invalid character '“' (U+201C), line 1) in the line `title = “means”`."
+    )
 
 
 def test_what_a_cell_may_do_in_jupyter_alone(graded):
@@ -238,17 +304,19 @@ def test_a_process_that_ends_before_it_reads_is_told_as_ended(monkeypatch):
     (asked, ask), (answered, answer) = os.pipe(), os.pipe()
     ends = [os.fdopen(fd, mode) for fd, mode in ((asked, "rb"), (ask, "wb"), (answered, "rb"), (answer, "wb"))]
     theirs, stdin, stdout, ours = ends
-    process = SimpleNamespace(stdin=stdin, stdout=stdout, end=lambda wait: launch.Ended(1))
+    process = SimpleNamespace(
+        stdin=stdin, stdout=stdout, end=lambda wait: launch.Ended(1), computed_seconds=lambda: None
+    )
     monkeypatch.setattr(parent, "launch", lambda preload, memory: process)
     died = []
     monkeypatch.setattr(threading, "excepthook", died.append)
-    write_frame(ours, {"kind": "ready"})
+    write_frame(ours, {"kind": "ready", "computed": 0.0})
     before = set(threading.enumerate())
     child = parent._Child(Limits(), ())
     exchange = (set(threading.enumerate()) - before).pop()
     for end in (theirs, ours):
         end.close()
-    assert child.request({"op": "cell"}, 5) == {"kind": "ended", "text": "exit code 1"}
+    assert child.request({"op": "cell"}, 5, 5) == {"kind": "ended", "text": "exit code 1"}
     exchange.join(5)
     assert not exchange.is_alive()
     assert died == []

@@ -1,11 +1,14 @@
 """What a learner is told of a call that gave nothing to compare."""
 
+import re
+
 from clearcheck.grading.describe import BY_HOW, instead_of, situation
 from clearcheck.grading.question import STUB, AnswerProblem, NotAnswered, Question, Stopped
 from clearcheck.grading.replies import Call
 from clearcheck.worker.values import Unsupported
 
 SHOWN = 60  # characters of a name
+IMPORT = re.compile(r"(?:from|import) ([\w.]+)")
 
 
 def problem_of(call: Call, question: Question) -> AnswerProblem | None:
@@ -27,11 +30,8 @@ def problem_of(call: Call, question: Question) -> AnswerProblem | None:
     if kind == "no function":
         return NotAnswered(f"`{question.name}` is a {reply['type']}; a {words.defined} of this name is expected.")
     if kind == "time":
-        limit, where = f"{question.seconds:g} s", _line(reply)
-        return Stopped(
-            f"{start} ran longer than {limit} and was stopped{where}: "
-            "look for a loop that never ends, or for one over single entries that whole arrays can do."
-        )
+        loops = "look for a loop that never ends, or for one over single entries that whole arrays can do"
+        return Stopped(f"{start} {describe_limit(reply, question.seconds, loops)}.")
     if kind == "ended":
         return Stopped(f"{start} ended the Python process ({reply['text']}): let it return a value.")
     if kind == "late":
@@ -60,6 +60,18 @@ def describe_error(reply: dict) -> str:
     """The exception in words: "ValueError (shapes differ) in the line `return a @ b`"."""
     text = f" ({reply['text'].rstrip('.')})" if reply["text"] else ""
     return f"{reply['type']}{text}{_line(reply)}"
+
+
+def describe_limit(reply: dict, seconds: float, advice: str) -> str:
+    """Which limit stopped the code, in which line, and what to do: the `advice` where it computed all the time."""
+    line, waited = reply.get("line", ""), reply.get("waited")
+    limit = f"had not ended after {waited:g} s" if waited else f"used more than {seconds:g} s of computing time"
+    imported = IMPORT.match(line)
+    if imported:
+        advice = f"importing `{imported[1]}` took too long"
+    elif waited:
+        advice = "it sleeps, or waits for something that does not come"
+    return f"{limit} and was stopped{_line(reply)}: {advice}"
 
 
 def _line(reply: dict) -> str:

@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import os
 import sys
 import time
 from argparse import Namespace
@@ -25,6 +24,7 @@ from clearcheck.instructor.standings import Entry, Row, row_of
 from clearcheck.instructor.tables import write_csv
 from clearcheck.learner.cards import points_of
 from clearcheck.notebooks.shown import shown
+from clearcheck.worker import system
 
 CSV_SECONDS = 1.0  # between two times that the table is written while the run goes on
 
@@ -200,12 +200,7 @@ def _pool(options: Namespace) -> Iterator[tuple[pool.Start, int]]:
         with pool.dask(options.executor) as (executor, width):
             yield lambda _: nullcontext(executor), width
     else:
-        yield pool.processes, options.jobs or cores()
-
-
-def cores() -> int:
-    """The processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        yield pool.processes, options.jobs or system.cores()
 
 
 def _both_terminals() -> bool:

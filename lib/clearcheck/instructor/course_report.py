@@ -18,7 +18,7 @@ from clearcheck.learner.progress_file import in_words, now
 from clearcheck.notebooks.file import NotANotebook
 from clearcheck.notebooks.shown import shown
 from clearcheck.own_course import own_course
-from clearcheck.worker.launch import WorkerError
+from clearcheck.worker.launched import WorkerError
 from clearcheck.worker.limits import Limits
 
 VERSION = 1

@@ -1,5 +1,6 @@
 """One submission in, one result out."""
 
+import re
 import secrets
 from collections import defaultdict
 from collections.abc import Sequence
@@ -11,8 +12,8 @@ from clearcheck.author.loading import Authored, load
 from clearcheck.grading.describe import BY_HOW
 from clearcheck.grading.evaluate import QuestionResult, Transport, evaluate
 from clearcheck.grading.exercise import Exercise
-from clearcheck.grading.problems import describe_error
-from clearcheck.grading.question import SLUG, Question
+from clearcheck.grading.problems import describe_error, describe_limit
+from clearcheck.grading.question import SLUG
 from clearcheck.instructor.course_files import CourseFiles
 from clearcheck.learner.answered import exercise_slug
 from clearcheck.learner.cards import points_of, question_text
@@ -21,13 +22,14 @@ from clearcheck.notebooks.file import notebook_bytes
 from clearcheck.notebooks.shown import shown
 from clearcheck.notebooks.submission import Submission, read_submission
 from clearcheck.own_course import own_course
-from clearcheck.worker.asked import Asked
+from clearcheck.worker.asked import Asked, needed
 from clearcheck.worker.launch import isolation
 from clearcheck.worker.limits import MUCH_PRINTED, Limits
 from clearcheck.worker.parent import Worker
 
 VERSION = 1
 NAMED = 5  # cells of a note, at most
+NO_PYTHON = ("SyntaxError", "IndentationError", "TabError")
 WATCHED = ("clearbook", "clearformer", "cleartape", "clearcheck.author", "torch", "scipy", "sklearn", "transformers")
 
 
@@ -105,7 +107,7 @@ def grade_submission(worker: Worker, submission: Submission, authored: Authored,
     asked = {question.name for question in questions}
     spare = {name: f"in code cell {cells[-1]}" for name, cells in places.items() if name not in asked}
     drawn = []
-    worker.load_first(_preloaded(questions))
+    worker.load_first(needed(question.how for question in questions))
     shared = [*_otherwise(submission, authored.exercise.slug), *submission.notes]
     shared += _cell_notes(worker.run_cells(), worker.limits)
     shared += [note for question in questions for note in _twice(question.name, places)]
@@ -127,12 +129,6 @@ def grade_submission(worker: Worker, submission: Submission, authored: Authored,
     ]
 
 
-def _preloaded(questions: Sequence[Question]) -> tuple[str, ...]:
-    """What takes seconds to import, and is needed; the first optimizer of a process imports the second of them."""
-    kinds = {question.how for question in questions}
-    return ("torch",) * (kinds != {"function"}) + ("torch._dynamo",) * ("training" in kinds)
-
-
 def _uses(worker: Worker, submission: Submission, authored: Authored) -> list[str]:
     """The watched modules that the code names in an import or has loaded, without those that the exercise hands out."""
     own = {name for name in WATCHED if any(_within(module, name) for module in _imports_of(authored.folder))}
@@ -151,11 +147,10 @@ def _imports_of(folder: Path) -> list[str]:
     return read_submission(source).imports if source.is_file() else []
 
 
-def _notes_on_the_process(worker: Worker, late: bool) -> list[str]:
+def _notes_on_the_process(worker: Worker, late: str) -> list[str]:
     notes = []
     if late:
-        limit = f"{worker.limits.submission_seconds:g} s"
-        notes.append(f"The notebook used up the {limit} that one may run: what was not asked by then has no points.")
+        notes.append(f"The notebook {late}: what was not asked by then has no points.")
     if worker.left_behind:
         notes.append("The code had started other processes and left them behind: they were ended.")
     return notes
@@ -166,10 +161,21 @@ def _transport(worker: Worker, spare: dict[str, str], printed: dict[str, int]) -
         reply = worker.call(asked, packed)
         printed[asked.name] += _count(reply)
         if reply["kind"] == "missing":
-            reply["text"] = missing_sentence(asked.name, spare, BY_HOW[asked.how].defined)
+            broken = _broken_cell(worker, asked.name)
+            reply["text"] = broken or missing_sentence(asked.name, spare, BY_HOW[asked.how].defined)
         return reply
 
     return transport
+
+
+def _broken_cell(worker: Worker, name: str) -> str:
+    """The sentence for a name whose definition stands in a cell that is no Python, or an empty text."""
+    definition = re.compile(rf"^(?:async def|def|class) {name}\b", re.MULTILINE)
+    for cell in worker.cells:
+        outcome = worker.outcomes.get(cell.number, {})
+        if outcome.get("type") in NO_PYTHON and definition.search(cell.source):
+            return f"`{name}` stands in code cell {cell.number}, which is no Python: {describe_error(outcome)}."
+    return ""
 
 
 def _otherwise(submission: Submission, graded: str) -> list[str]:
@@ -194,8 +200,8 @@ def _cell_notes(outcomes: dict[int, dict], limits: Limits) -> list[str]:
         if kind == "raised":
             notes.append(f"{cell} stopped with {describe_error(outcome)}; the other cells were still run.")
         if kind == "time":
-            limit = f"{limits.cell_seconds:g} s"
-            notes.append(f"{cell} ran longer than {limit} and was stopped: look for a loop that never ends.")
+            told = describe_limit(outcome, limits.cell_seconds, "look for a loop that never ends")
+            notes.append(f"{cell} {told}; its other definitions and the other cells were still read.")
         if kind == "ended":
             notes.append(
                 f"{cell} ended the Python process ({outcome['text']}): only its definitions were kept, "

@@ -14,7 +14,7 @@ from clearcheck.instructor.grade import VERSION, Grade, grade
 from clearcheck.learner.cards import to_read
 from clearcheck.notebooks.file import MAX_NOTEBOOK, NotANotebook
 from clearcheck.own_course import own_course
-from clearcheck.worker.launch import WorkerError
+from clearcheck.worker.launched import WorkerError
 from clearcheck.worker.limits import Limits
 
 # Errors whose text tells the user everything.

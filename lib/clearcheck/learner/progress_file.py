@@ -17,7 +17,7 @@ from clearcheck.grading.exercise import Exercise
 from clearcheck.own_course import PACKED
 
 FORMAT, VERSION = "clearcheck progress", 1
-LOCK_SECONDS = 5.0
+LOCK_SECONDS = 20.0
 NO_RECORD = (AttributeError, KeyError, TypeError, ValueError, OverflowError, RecursionError)
 
 

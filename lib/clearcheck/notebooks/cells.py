@@ -55,14 +55,14 @@ def definitions_only(source: str) -> str:
     return "\n".join(kept)
 
 
-def definitions_below(source: str, line: int) -> Iterator[ast.Module]:
+def definitions_below(source: str, line: int, again: bool = True) -> Iterator[ast.Module]:
     """Each import, function and class of a cell below the line in which it raised, by itself. Imports in that line are
-    tried once more, module by module: `import seaborn, numpy` stops at the first.
+    tried `again`, module by module: `import seaborn, numpy` stops at the first.
     """
     body = ast.parse(source).body
     futures = [node for node in body if isinstance(node, ast.ImportFrom) and node.module == "__future__"]
     for node in body:
-        first = line if isinstance(node, ast.Import | ast.ImportFrom) else line + 1
+        first = line if again and isinstance(node, ast.Import | ast.ImportFrom) else line + 1
         if isinstance(node, DEFINITIONS) and _first_line(node) >= first:
             parts: list[ast.stmt] = [node]
             if isinstance(node, ast.Import):

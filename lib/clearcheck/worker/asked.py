@@ -1,10 +1,16 @@
 """What a question asks of a learner's code: the one thing that goes with the arguments to wherever it is called."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from clearcheck.worker.limits import NET
+
 HOWS = ("function", "tensors", "module", "training", "generation")
+
+# What takes seconds to import and is no work of the learner's; the first optimizer of a process imports the second.
+NEEDED = {"function": (), "training": ("torch", "torch._dynamo")}
 
 
 class Misfit(Exception):
@@ -13,7 +19,8 @@ class Misfit(Exception):
 
 @dataclass(frozen=True)
 class Asked:
-    """The name to call, the limit of one call in seconds, how it is driven, and the dotted names it must not call.
+    """The name to call, for how many seconds one call may compute, how it is driven, the dotted names it must not call,
+    and how many times as long it may take by the clock.
 
     "function" calls it on the arguments as they are; the others are the drivers of `torch_calls`. Where the memory is
     `measured`, the reply says how much was "held".
@@ -24,6 +31,7 @@ class Asked:
     how: str = "function"
     forbids: tuple[str, ...] = ()
     measured: bool = False
+    net: float = NET
 
     def of_known(self, source: str) -> "Asked":
         """What is asked of a solution of the author's: a name that its source does not hold is not watched for, which
@@ -35,6 +43,11 @@ class Asked:
     def sent(self, args: tuple) -> tuple:
         """The arguments as they travel: PyTorch is asked in float32, the precision that a learner's own code has."""
         return args if self.how == "function" else _single(args)
+
+
+def needed(hows: Iterable[str]) -> tuple[str, ...]:
+    """The modules to import before a learner's code is driven in these ways, so that its time is its own."""
+    return tuple(dict.fromkeys(module for how in hows for module in NEEDED.get(how, ("torch",))))
 
 
 def _single(value):

@@ -7,11 +7,14 @@ carries the bytes of the notebook, which are parsed here, where a file that is m
 import ast
 import builtins
 import contextlib
+import importlib
 import linecache
 import os
 import random
 import sys
+import time
 import types
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -21,7 +24,8 @@ from clearcheck.notebooks.submission import parse_submission
 from clearcheck.worker.asked import Asked
 from clearcheck.worker.frames import read_frame, write_frame
 from clearcheck.worker.guarded_call import call_named, guarded, raised
-from clearcheck.worker.limits import TimeLimit, limit_this_process
+from clearcheck.worker.limits import limit_this_process
+from clearcheck.worker.time_limit import TimeLimit
 
 
 def main(request_pipe: int, reply_pipe: int):
@@ -29,16 +33,21 @@ def main(request_pipe: int, reply_pipe: int):
     namespace = _notebook_namespace()
     random.seed()
     np.random.seed()  # each worker its own, although all are forked from one process
-    limit_this_process(**read_frame(requests))
+    asked = read_frame(requests)
+    for module in asked["preload"]:  # a server has them already
+        with contextlib.suppress(ImportError):
+            importlib.import_module(module)
+    limit_this_process(**asked["limits"])
     opened = _opened_packages()
-    write_frame(replies, {"kind": "ready"})
+    write_frame(replies, {"kind": "ready", "computed": time.thread_time()})
     while (request := read_frame(requests)) is not None:
         try:
             reply = _OPERATIONS[request["op"]](namespace, request)
         except KeyboardInterrupt as error:  # the parent never sends one: the learner's code raised it
             reply = raised(error, namespace)
         try:
-            write_frame(replies, {**reply, "opened": list(opened), "token": request["token"]})
+            told = {"opened": list(opened), "computed": time.thread_time(), "token": request["token"]}
+            write_frame(replies, {**reply, **told})
             opened.clear()
         except (OSError, ValueError):
             os._exit(1)
@@ -48,7 +57,7 @@ def _opened_packages() -> set[str]:
     """Filled with each package of which a file is opened from now on: what has been imported can be hidden, in parts of
     a name and by taking it out of `sys.modules` again.
     """
-    roots = sorted((f"{folder}{os.sep}" for folder in sys.path if folder), key=len, reverse=True)
+    roots = sorted((os.path.join(os.path.abspath(folder), "") for folder in sys.path if folder), key=len, reverse=True)
     opened: set[str] = set()
 
     def note(event: str, args: tuple):
@@ -81,32 +90,52 @@ def _read(namespace: dict, request: dict) -> dict:
             return {"kind": "refused", "text": str(refused)}
         return {"kind": "read", "submission": found.as_plain()}
 
-    return guarded(parse, request["seconds"], None)
+    return guarded(parse, request["seconds"], None, request["net"])
 
 
 def _run_cell(namespace: dict, request: dict) -> dict:
-    number, source = request["number"], request["source"]
-    name = f"<code cell {number}>"
+    """Run a cell; where it was stopped, the reply says "at" which line, and `_define_below` goes on from there."""
+    name, source = f"<code cell {request['number']}>", request["source"]
     # Registered so that a message can quote the learner's line.
     linecache.cache[name] = (len(source), None, [f"{line}\n" for line in lines_of(source)], name)
-
-    def compiled(part: str | ast.Module) -> types.CodeType:
-        return compile(part, name, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+    at = sys.maxsize
 
     def run() -> dict:
-        code = compiled(source)
+        nonlocal at
+        code = _compiled(source, name)
         try:
             _execute(code, namespace)
-        except TimeLimit:
+        except TimeLimit as late:
+            at = _line_in(code, late)
             raise
         except BaseException as error:
-            for part in definitions_below(source, _line_in(code, error)):
-                with contextlib.suppress(Exception):
-                    _execute(compiled(part), namespace)
+            _define(namespace, name, definitions_below(source, _line_in(code, error)))
             raise
         return {"kind": "done"}
 
-    return guarded(run, request["seconds"], namespace)
+    reply = guarded(run, request["seconds"], namespace, request["net"])
+    return {**reply, "at": at} if reply["kind"] == "time" else reply
+
+
+def _define_below(namespace: dict, request: dict) -> dict:
+    """The definitions of a cell below the line in which it was stopped, under a time limit of their own."""
+
+    def define() -> dict:
+        name = f"<code cell {request['number']}>"
+        _define(namespace, name, definitions_below(request["source"], request["line"], again=False))
+        return {"kind": "done"}
+
+    return guarded(define, request["seconds"], namespace, request["net"])
+
+
+def _define(namespace: dict, name: str, parts: Iterable[ast.Module]):
+    for part in parts:
+        with contextlib.suppress(Exception):
+            _execute(_compiled(part, name), namespace)
+
+
+def _compiled(source: str | ast.Module, name: str) -> types.CodeType:
+    return compile(source, name, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
 
 
 def _execute(code: types.CodeType, namespace: dict):
@@ -133,7 +162,14 @@ def _loaded(namespace: dict, request: dict) -> dict:
     return {"kind": "loaded", "modules": [name for name in request["watched"] if name in sys.modules]}
 
 
-_OPERATIONS = {"take": _take, "read": _read, "cell": _run_cell, "call": _call, "loaded": _loaded}
+_OPERATIONS = {
+    "take": _take,
+    "read": _read,
+    "cell": _run_cell,
+    "define below": _define_below,
+    "call": _call,
+    "loaded": _loaded,
+}
 
 
 def _private_channel(request_pipe: int, reply_pipe: int):

@@ -1,57 +1,17 @@
-"""Ask a learner's functions in a copy of their kernel, so that a call can be ended from outside.
-
-On Linux a process is copied with all that it holds, at once. A loop that swallows every exception, or one long call in
-C, then ends with its copy; whatever the call changes, breaks or fills stays there. Elsewhere such a copy is not safe,
-and the functions are asked in the kernel itself, under the alarm of `limits.time_limit` alone.
-"""
+"""A copy of this process, which can be ended from outside. Imported on Linux alone, by `calling`."""
 
 import contextlib
 import os
 import signal
-import sys
 import warnings
-from collections.abc import Callable, Iterator
-from dataclasses import asdict
-from functools import partial
+from collections.abc import Callable
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 
-import numpy as np
-
-from clearcheck.worker.asked import Asked
-from clearcheck.worker.guarded_call import call_named, raised
-from clearcheck.worker.limits import KERNEL_GRACE_SECONDS, MAX_FRAME, Limits, limit_this_process, used_memory
+from clearcheck.worker import system
+from clearcheck.worker.limits import KERNEL_GRACE_SECONDS, MAX_FRAME, Limits, limit_this_process
+from clearcheck.worker.time_limit import awaited
 from clearcheck.worker.values import pack, unpack
-
-FORKS = sys.platform == "linux"
-
-
-@contextlib.contextmanager
-def calling(namespace: dict) -> Iterator[Callable[[Asked, bytes], dict]]:
-    """A transport for `evaluate` that calls what stands in the namespace, in a copy of this process where there can be
-    one: as it is now, whatever the calls do to it.
-    """
-    if not FORKS:
-        yield partial(call_named, namespace)
-        return
-
-    def answer(message: dict) -> dict:
-        try:
-            return call_named(namespace, Asked(**message["asked"]), bytes(message["args"]))
-        except KeyboardInterrupt as error:  # no key was pressed here: the learner's code raised it
-            return raised(error, namespace)
-
-    copy = Copy(answer)
-
-    def call(asked: Asked, packed: bytes) -> dict:
-        if asked.name not in namespace:
-            return {"kind": "missing"}
-        return copy.ask({"asked": asdict(asked), "args": np.frombuffer(packed, np.uint8)}, asked.seconds)
-
-    try:
-        yield call
-    finally:
-        copy.close()
 
 
 class Copy:
@@ -67,13 +27,21 @@ class Copy:
             _serve(answer, theirs)
         theirs.close()
 
-    def ask(self, message: dict, seconds: float) -> dict:
-        """The reply, or one of kind "time" (with "killed") or "ended"."""
+    def ask(self, message: dict, seconds: float, clock: float) -> dict:
+        """The reply, or one of kind "ended", or "time" (with "killed") after `seconds` of computing or `clock`."""
         if not self._pid:
             return {"kind": "ended", "text": "an earlier call had to be stopped"}
+        before = system.computed_seconds(self._pid) or 0.0
+
+        def computed() -> float | None:
+            now = system.computed_seconds(self._pid)
+            return None if now is None else now - before
+
         try:
             self._pipe.send_bytes(pack(message))
-            if self._pipe.poll(seconds + KERNEL_GRACE_SECONDS):
+            grace = KERNEL_GRACE_SECONDS
+            waited = awaited(self._pipe.poll, computed, seconds + grace, clock + grace)
+            if waited is None:
                 return unpack(self._pipe.recv_bytes(MAX_FRAME))
         except (OSError, EOFError, ValueError):
             return {"kind": "ended", "text": self.close()}
@@ -81,7 +49,7 @@ class Copy:
             self.close()
             raise
         self.close()
-        return {"kind": "time", "killed": True}
+        return {"kind": "time", "killed": True, "waited": waited and clock}
 
     def close(self) -> str:
         """End the copy; how it had ended, which is by our signal if it had not."""
@@ -103,7 +71,7 @@ def _serve(answer: Callable[[dict], dict], pipe: Connection):
         for descriptor in (0, 1, 2):
             os.dup2(nothing, descriptor)
         limits = Limits().of_the_process()
-        limit_this_process(**{**limits, "memory": limits["memory"] + used_memory()})
+        limit_this_process(**{**limits, "memory": limits["memory"] + system.used_memory()})
         while True:
             pipe.send_bytes(pack(answer(unpack(pipe.recv_bytes()))))
     finally:

@@ -4,6 +4,7 @@ The notebook, the worker and the diagnosis all go through `call_named`, so that 
 """
 
 import contextlib
+import importlib
 import io
 import linecache
 import re
@@ -11,10 +12,11 @@ import tracemalloc
 from collections.abc import Callable, Iterator, Mapping
 from types import FunctionType
 
-from clearcheck.worker.asked import Asked, Misfit
+from clearcheck.worker.asked import Asked, Misfit, needed
 from clearcheck.worker.failing_operation import operation
 from clearcheck.worker.forbidden import forbidding
-from clearcheck.worker.limits import KEPT_PRINTED, MAX_TEXT, TimeLimit, time_limit
+from clearcheck.worker.limits import KEPT_PRINTED, MAX_TEXT, NET
+from clearcheck.worker.time_limit import TimeLimit, limited
 from clearcheck.worker.values import pack, unpack
 
 MOST_DECORATORS = 20
@@ -52,7 +54,7 @@ def call_named(namespace: Mapping, asked: Asked, packed: bytes) -> dict:
         drive = _driver(asked.how)
     except ImportError as error:
         return raised(error, scope)
-    reply = guarded(lambda: _call(drive, function, asked, packed), asked.seconds, scope)
+    reply = guarded(lambda: _call(drive, function, asked, packed), asked.seconds, scope, asked.net)
     if "text" in reply and isinstance(function, FunctionType | type):
         # Under the name that was asked for, which the text of a TypeError holds, not the one it was defined with.
         known = re.escape(function.__qualname__)
@@ -75,22 +77,21 @@ def _undecorated(part):
     return part
 
 
-def guarded(action: Callable[[], dict], seconds: float, scope: dict | None) -> dict:
+def guarded(action: Callable[[], dict], seconds: float, scope: dict | None, net: float = NET) -> dict:
     """Run `action` under a time limit and turn whatever it raises into a reply; KeyboardInterrupt passes.
 
     The reply says how many characters were "printed", and holds the first of them as "output".
     """
     with quiet() as counter:
-        reply = _ended(action, seconds, scope)
+        reply = _ended(action, seconds, scope, net)
     return {**reply, "printed": counter.characters, "output": counter.kept}
 
 
-def _ended(action: Callable[[], dict], seconds: float, scope: dict | None) -> dict:
+def _ended(action: Callable[[], dict], seconds: float, scope: dict | None, net: float) -> dict:
     try:
-        with time_limit(seconds):
-            return action()
+        return limited(action, seconds, net)
     except TimeLimit as late:
-        return {"kind": "time", "line": _line_of(late, scope)}
+        return {"kind": "time", "line": _line_of(late, scope), "waited": late.waited}
     except NotImplementedError as error:
         return {**raised(error, scope), "kind": "unanswered", "by": _own_frame(error, scope)[1]}
     except KeyboardInterrupt:
@@ -124,6 +125,8 @@ def printable(text: str) -> str:
 def _driver(how: str) -> Callable:
     if how == "function":
         return lambda function, args: function(*args)
+    for module in needed([how]):
+        importlib.import_module(module)
     from clearcheck.worker.torch_calls import DRIVERS  # NumPy is enough for the rest
 
     return DRIVERS[how]

@@ -6,8 +6,12 @@ told in `notebooks`.
 
 What the worker stops, however it is started:
 
-- code that runs too long: an alarm inside the process after `cell_seconds` or the question's `seconds`; where the code
-  is deaf to it the parent's own clock, `grace_seconds` later; and for the whole notebook `submission_seconds`;
+- code that computes for too long: an alarm inside the process (`time_limit`) after `cell_seconds` or the question's
+  `seconds` of computing; where the code is deaf to it the parent, once it has computed `grace_seconds` more; and for
+  the whole notebook `submission_seconds`. What counts is the time for which the main thread of the process computes,
+  since a machine that is busy with other things must not cost a point;
+- code that waits: the same after `net` times as long by the clock, and for the whole notebook after
+  `submission_net_seconds`;
 - code that takes too much memory or processor time, or writes a huge file, where the system knows such limits;
 - code that ends or crashes the process: it is started and its cells are run again, at most two times for each cell
   and `SPARE_STARTS` times more;
@@ -27,19 +31,16 @@ more than `PROCESSES` processes; of root's, which Linux does not limit, all are 
 What it does not stop without one (isolation "process"): it runs as the same user, and the course's own answers are
 files, so code that goes and looks for them finds them, can change what the user may change, and can end the grader.
 What is changed of the copy that the workers run from is noticed after the notebook, which has no grade then, and the
-next one gets a new copy (`copied`). On Windows there is no alarm and no limit but the parent's clock, and on macOS
-memory is hardly limited. So it is a guard rail and no wall.
+next one gets a new copy (`copied`). What macOS and Windows lack besides is told in `system`. So it is a guard rail
+and no wall.
 The sentences for the learner are in `grading.evaluate.problem_of` and, for cells, in `instructor.grade`.
 """
 
-import contextlib
-import os
-import signal
-import threading
-from collections.abc import Iterator
 from dataclasses import dataclass
 
-# Seconds of real time.
+from clearcheck.worker import system
+
+# Seconds of computing: the limits that a learner is told.
 CALL_SECONDS = 10.0  # one call of a function, where its question names no other limit
 TRAINING_SECONDS = 20.0  # the most that a question about PyTorch may name
 CELL_SECONDS = 10.0  # one cell of a submission
@@ -47,8 +48,13 @@ SUBMISSION_SECONDS = 120.0  # all cells and calls of one
 READ_SECONDS = 20.0  # parsing one
 GRACE_SECONDS = 5.0  # between asking the code to stop and ending its process
 KERNEL_GRACE_SECONDS = 2.0  # the same for a copy of the learner's kernel
-START_SECONDS = 60.0  # until a new worker says that it is ready
-ENDING_SECONDS = 1.0  # until a worker that closed its channel has ended, to say how
+
+# By the clock: nets for what waits instead of computing, which a machine under heavy load does not reach.
+NET = 10.0  # times as many seconds as those above
+SUBMISSION_NET_SECONDS = 480.0
+START_SECONDS = 300.0  # until a new worker says that it is ready
+SERVER_SECONDS = 20.0  # until the server of workers, which does little itself, is given up
+ENDING_SECONDS = 5.0  # until a worker that closed its channel has ended, to say how
 RELEASE_CELL_SECONDS = 120  # one cell of the author's notebook, when it is released
 
 # Starts of a worker for one notebook: two for each cell, and these for calls that break the process.
@@ -72,11 +78,13 @@ PROCESSES = 64
 
 @dataclass(frozen=True)
 class Limits:
-    """Of one worker. Generous on purpose: a slow machine must not cost a point. Seconds of real time, bytes."""
+    """Of one worker. Generous on purpose: a slow machine must not cost a point. Seconds of computing, bytes."""
 
     cell_seconds: float = CELL_SECONDS
     grace_seconds: float = GRACE_SECONDS
     submission_seconds: float = SUBMISSION_SECONDS
+    net: float = NET  # times as long a call or a cell may take by the clock
+    submission_net_seconds: float = SUBMISSION_NET_SECONDS  # by the clock
     memory: int = 4 * 2**30  # of each process, and on Linux of all together
     file: int = 64 * 2**20  # each file that the code writes
     cpu: int = 900  # seconds of processor time, all cells and calls together
@@ -85,57 +93,15 @@ class Limits:
         return {"memory": self.memory, "file": self.file, "cpu": self.cpu}
 
 
-class TimeLimit(BaseException):
-    """Raised inside the learner's code; no `except Exception` of theirs catches it."""
-
-
-@contextlib.contextmanager
-def time_limit(seconds: float) -> Iterator[None]:
-    """Raise TimeLimit in the body after `seconds`; without effect outside the main thread and on Windows."""
-    if not hasattr(signal, "SIGALRM") or threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def stop(signum, frame):
-        raise TimeLimit
-
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-
-
 def limit_this_process(memory: int, file: int, cpu: int):
-    """Each limit where the system knows it; the parent's clock holds on every system."""
-    try:
-        import resource
-    except ImportError:  # Windows
-        return
-    wanted = {
-        "RLIMIT_DATA": memory,
-        # Libraries map files far larger than they use, so addresses are limited more loosely than data.
-        "RLIMIT_AS": 2 * memory + _memory_of_this_process(0),
-        "RLIMIT_FSIZE": file,
-        "RLIMIT_CPU": cpu,
-        "RLIMIT_CORE": 0,
-    }
-    for name, value in wanted.items():
-        with contextlib.suppress(AttributeError, ValueError, OSError):
-            resource.setrlimit(getattr(resource, name), (value, value))
-
-
-def used_memory() -> int:
-    """Bytes of data that this process holds, as RLIMIT_DATA counts them; 0 where the system does not say."""
-    return _memory_of_this_process(5)
-
-
-def _memory_of_this_process(field: int) -> int:
-    """A field of /proc/self/statm in bytes: 0 is all that is mapped, 5 data and stack."""
-    try:
-        with open("/proc/self/statm") as file:
-            return int(file.read().split()[field]) * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, ValueError):
-        return 0
+    """Each limit where the system knows it; the parent ends what runs too long on every system."""
+    system.limit_resources(
+        {
+            "RLIMIT_DATA": memory,
+            # Libraries map files far larger than they use, so addresses are limited more loosely than data.
+            "RLIMIT_AS": 2 * memory + system.mapped_memory(),
+            "RLIMIT_FSIZE": file,
+            "RLIMIT_CPU": cpu,
+            "RLIMIT_CORE": 0,
+        }
+    )

@@ -1,13 +1,14 @@
 """The parent's side of the worker: start it, ask it, and start it again when the learner's code broke it."""
 
 import contextlib
+import math
 import queue
 import secrets
 import signal
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import numpy as np
 
@@ -17,8 +18,10 @@ from clearcheck.notebooks.submission import Submission
 from clearcheck.worker.asked import Asked
 from clearcheck.worker.frames import read_frame, write_frame
 from clearcheck.worker.guarded_call import plain
-from clearcheck.worker.launch import Ended, Launched, WorkerError, launch
+from clearcheck.worker.launch import launch
+from clearcheck.worker.launched import Ended, Launched, WorkerError
 from clearcheck.worker.limits import MAX_BYTES, READ_SECONDS, SPARE_STARTS, START_SECONDS, Limits
+from clearcheck.worker.time_limit import awaited
 
 CHANGED = (
     "{name} has no grade: while it was graded, its code, or that of a notebook graded beside it, changed the files "
@@ -52,7 +55,8 @@ class Worker:
         self._child: _Child | None = None
         self._ready = False  # the cells have run in the process that is there
         self._starts = 0
-        self._until = time.monotonic() + limits.submission_seconds
+        self._computed = 0.0  # seconds, by the processes that have ended
+        self._until = time.monotonic() + limits.submission_net_seconds
 
     def __enter__(self):
         return self
@@ -63,8 +67,13 @@ class Worker:
             raise WorkerError(CHANGED.format(name=self._name))
 
     @property
-    def late(self) -> bool:
-        return time.monotonic() >= self._until
+    def late(self) -> str:
+        """What the whole notebook has done for too long, to follow upon its name; an empty text where it has not."""
+        if self._computed + (self._child.computed if self._child else 0.0) >= self.limits.submission_seconds:
+            return f"used up the {self.limits.submission_seconds:g} s of computing time that one has"
+        if time.monotonic() >= self._until:
+            return f"had not ended after {self.limits.submission_net_seconds:g} s"
+        return ""
 
     def read(self, data: bytes, name: str) -> Submission:
         """The notebook in the bytes of a file, whose cells are the worker's from now on.
@@ -75,7 +84,7 @@ class Worker:
         for start in range(0, len(data), MAX_BYTES):
             part = np.frombuffer(data[start : start + MAX_BYTES], np.uint8)
             self._request({"op": "take", "data": part}, READ_SECONDS)
-        reply = self._request({"op": "read", "name": name, "seconds": READ_SECONDS}, READ_SECONDS)
+        reply = self._request({"op": "read", "name": name}, READ_SECONDS)
         if reply["kind"] == "refused":
             raise NotANotebook(reply["text"])
         if reply["kind"] != "read":
@@ -105,6 +114,7 @@ class Worker:
             return {"kind": LATE}
         if not self._ready:
             return {"kind": "ended", "text": "it ended so often that it was not started again"}
+        asked = replace(asked, net=self.limits.net)
         message = {"op": "call", "asked": asdict(asked), "args": np.frombuffer(packed, np.uint8)}
         return self._request(message, asked.seconds)
 
@@ -118,12 +128,13 @@ class Worker:
 
     def _keep(self, cell: Cell) -> bool:
         """Run a cell and keep what came of it; whether its process is still there."""
-        seconds = self.limits.cell_seconds
-        message = {"op": "cell", "number": cell.number, "source": self._source(cell), "seconds": seconds}
-        outcome = self._request(message, seconds)
+        message = {"op": "cell", "number": cell.number, "source": self._source(cell)}
+        outcome = self._request(message, self.limits.cell_seconds)
         self.outcomes.setdefault(cell.number, outcome)
         if outcome["kind"] in ("time", "ended"):
             self._broke[cell.number] = self._broke.get(cell.number, 0) + 1
+        if outcome["kind"] == "time" and self._child is not None:
+            self._request({**message, "op": "define below", "line": outcome["at"]}, self.limits.cell_seconds)
         return self._child is not None
 
     def _source(self, cell: Cell) -> str:
@@ -135,11 +146,13 @@ class Worker:
 
     def _request(self, message: dict, seconds: float) -> dict:
         """The reply, or one of kind "time", "ended" or `LATE`; a process that is lost is ended for good."""
-        remaining = self._until - time.monotonic()
-        allowed = seconds + self.limits.grace_seconds
-        reply = self._child.request(message, max(min(allowed, remaining), 0.0))
+        if self.late:
+            self.stop()
+            return {"kind": LATE}
+        left = self._until - time.monotonic()
+        reply = self._child.request({**message, "seconds": seconds, "net": self.limits.net}, seconds, left)
         self._opened.update(reply.get("opened", ()))
-        if reply["kind"] == "time" and reply.get("killed") and remaining < allowed:
+        if reply["kind"] == "time" and reply.get("killed") and self.late:
             reply = {"kind": LATE}
         if reply["kind"] in ("ended", LATE) or reply.get("killed") is True:
             self.stop()
@@ -154,6 +167,7 @@ class Worker:
         self._ready = False
         if self._child is not None:
             ended = self._child.close()
+            self._computed += self._child.computed
             self.left_behind += ended.left
             self._changed_files |= ended.changed
             self._child = None
@@ -167,21 +181,40 @@ class _Child:
         self.process: Launched = launch(preload, limits.memory)
         self.requests: queue.SimpleQueue = queue.SimpleQueue()
         self.replies: queue.SimpleQueue = queue.SimpleQueue()
+        self._reply: dict = {}
+        self.computed = 0.0  # seconds, since it was ready
+        self._started_with = 0.0
         self._ended: Ended | None = None
         threading.Thread(target=self._exchange, daemon=True).start()
-        if self._ask(limits.of_the_process(), START_SECONDS) != {"kind": "ready"}:
+        self.requests.put({"limits": limits.of_the_process(), "preload": list(preload)})
+        ready = self._reply if self._arrived(START_SECONDS) else {}
+        if ready.get("kind") != "ready":
             self.close()
             raise WorkerError("A worker was started and did not become ready: is the machine out of memory?")
+        self._started_with = ready["computed"]
 
-    def request(self, message: dict, seconds: float) -> dict:
-        """The reply, or one of kind "time" (with "killed") or "ended" when there is none or it is no true one."""
+    def request(self, message: dict, seconds: float, left: float) -> dict:
+        """The reply, or one of kind "time" (with "killed") or "ended" when there is none or it is no true one.
+
+        The process may compute for `seconds`, and until the end of the notebook's time `left` by the clock.
+        """
         token = secrets.token_hex(16)
-        reply = self._ask({**message, "token": token}, seconds)
-        if reply is None:
-            return {"kind": "time", "killed": True}
-        if reply.get("token") == token and _well_formed(reply):
-            return {**reply, **{key: plain(reply[key]) for key in TOLD.get(reply["kind"], ())}}
-        return {"kind": "ended", "text": self._how_it_ended()}
+        self.requests.put({**message, "token": token})
+        grace, clock = self.limits.grace_seconds, seconds * self.limits.net
+        waited = awaited(self._arrived, self._computed_since, seconds + grace, min(clock + grace, left))
+        if waited is not None:
+            self.computed += self._computed_since() or 0.0
+            return {"kind": "time", "killed": True, "waited": waited and clock}
+        reply = self._reply
+        if reply.get("token") != token or not _well_formed(reply):
+            return {"kind": "ended", "text": self._how_it_ended()}
+        self.computed = max(self.computed, reply["computed"] - self._started_with)
+        return {**reply, **{key: plain(reply[key]) for key in TOLD.get(reply["kind"], ())}}
+
+    def _computed_since(self) -> float | None:
+        """Seconds since the last reply; None where the system does not say."""
+        now = self.process.computed_seconds()
+        return None if now is None else now - self._started_with - self.computed
 
     def close(self, wait: bool = False) -> Ended:
         """End the process, and those that it left behind; how it ended, the first time."""
@@ -190,13 +223,13 @@ class _Child:
             self.requests.put(None)
         return self._ended
 
-    def _ask(self, message: dict, seconds: float) -> dict | None:
-        """None where the time is over."""
-        self.requests.put(message)
+    def _arrived(self, seconds: float) -> bool:
+        """Whether there is a reply within these seconds."""
         try:
-            return self.replies.get(timeout=seconds)
+            self._reply = self.replies.get(timeout=seconds)
         except queue.Empty:
-            return None
+            return False
+        return True
 
     def _exchange(self):
         # Closing fails, too, where the process ended before it read what was written.
@@ -228,6 +261,9 @@ def _well_formed(reply: dict) -> bool:
     """A reply that code of ours could have sent: the learner's code may have found the pipe."""
     if any(type(reply.get(key, "")) is not str for key in ("operation", "line", "output", "by", "text")):
         return False
+    times = reply.get("computed"), reply.get("waited", 0.0)
+    if any(type(seconds) is not float or not 0 <= seconds < math.inf for seconds in times):
+        return False
     opened = reply.get("opened", [])
     if type(opened) is not list or not all(type(name) is str for name in opened):
         return False
@@ -238,4 +274,6 @@ def _well_formed(reply: dict) -> bool:
         return "value" in reply and whole
     if kind in ("done", "read", "refused", "loaded"):
         return True
+    if kind == "time" and type(reply.get("at", 0)) is not int:
+        return False
     return kind in TOLD and all(type(reply.get(key)) is str for key in TOLD[kind])

@@ -1,8 +1,9 @@
 """A process that has Python and NumPy loaded and forks one worker for each notebook, which then starts in milliseconds.
 
 It runs no learner's code itself, holds nothing of the grader but this room, and knows no check, seed or other
-notebook. Over its channel come JSON requests, one a message: `start` with the two pipes of a worker, `end`. In between
-it looks after the processes that a worker has started: how many they are, and how much memory they hold together.
+notebook. Over its channel come JSON requests, one a message: `start` with the two pipes of a worker, for how long one
+has `computed`, `end`. In between it looks after the processes that a worker has started: how many they are, and how
+much memory they hold together.
 """
 
 import contextlib
@@ -22,7 +23,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from clearcheck.worker import child
+from clearcheck.worker import child, system
 from clearcheck.worker.limits import ENDING_SECONDS, PROCESSES
 
 MESSAGE = 2**16  # bytes
@@ -50,10 +51,15 @@ def main(descriptor: int, wiped: list[str]):
         while running and not select.select([channel], [], [], WATCH_SECONDS)[0]:
             _watch(sandboxed=bool(wiped))
         data, pipes, *_ = socket.recv_fds(channel, MESSAGE, 2)
-        if not data:  # the grader has ended
-            return
+        if not data:  # the grader has ended, and there is nothing to tidy up
+            os._exit(0)
         request = json.loads(data)
-        reply = _start(channel, pipes, **request) if pipes else _end(wiped, kept, **request)
+        if pipes:
+            reply = _start(channel, pipes, **request)
+        elif "computed" in request:
+            reply = {"seconds": system.computed_seconds(request["computed"])}
+        else:
+            reply = _end(wiped, kept, **request)
         channel.send(json.dumps(reply).encode())
 
 

@@ -10,7 +10,10 @@ from clearcheck.own_course import AUTHORING, CHECKOUT, own_course
 from clearcheck.worker.limits import SCRATCH_BYTES
 
 ROOMS = "/course"  # where the copy of what a worker may import lies in a sandbox
-KEPT_VARIABLES = ("PATH", "HOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "SYSTEMROOT")
+KEPT_VARIABLES = (
+    *("PATH", "HOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH"),
+    *("SYSTEMROOT", "SYSTEMDRIVE", "USERPROFILE", "APPDATA", "LOCALAPPDATA"),  # of Windows
+)
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store", "/etc/ld.so.cache", "/etc/alternatives")
 
@@ -28,7 +31,7 @@ def environment(scratch: str) -> dict[str, str]:
         "PYTHONUTF8": "1",
         "PYTHONDONTWRITEBYTECODE": "1",
         "MPLBACKEND": "Agg",
-        "TMPDIR": scratch,
+        **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), scratch),
     }
     return {**kept, **own, **dict.fromkeys(ONE_THREAD, "1")}
 

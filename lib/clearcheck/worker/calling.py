@@ -1,0 +1,52 @@
+"""Ask a learner's functions from their own notebook.
+
+On Linux a process is copied with all that it holds, at once. A loop that swallows every exception, or one long call in
+C, then ends with its copy; whatever the call changes, breaks or fills stays there. Elsewhere such a copy is not safe,
+and the functions are asked in the kernel itself, under `time_limit` alone.
+"""
+
+import contextlib
+import importlib
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from functools import partial
+
+import numpy as np
+
+from clearcheck.worker import system
+from clearcheck.worker.asked import Asked, needed
+from clearcheck.worker.guarded_call import call_named, raised
+
+
+@contextlib.contextmanager
+def calling(namespace: dict, how: str) -> Iterator[Callable[[Asked, bytes], dict]]:
+    """A transport for `evaluate` that calls what stands in the namespace, in a copy of this process where there can be
+    one: as it is now, whatever the calls do to it. `how` the functions are driven says what is imported before.
+    """
+    if not system.COPIES:
+        yield partial(call_named, namespace)
+        return
+    from clearcheck.worker.forked import Copy
+
+    for module in needed([how]) if "torch" in sys.modules else ():  # else no answer can have been written
+        importlib.import_module(module)
+
+    def answer(message: dict) -> dict:
+        try:
+            return call_named(namespace, Asked(**message["asked"]), bytes(message["args"]))
+        except KeyboardInterrupt as error:  # no key was pressed here: the learner's code raised it
+            return raised(error, namespace)
+
+    copy = Copy(answer)
+
+    def call(asked: Asked, packed: bytes) -> dict:
+        if asked.name not in namespace:
+            return {"kind": "missing"}
+        message = {"asked": asdict(asked), "args": np.frombuffer(packed, np.uint8)}
+        return copy.ask(message, asked.seconds, asked.seconds * asked.net)
+
+    try:
+        yield call
+    finally:
+        copy.close()
