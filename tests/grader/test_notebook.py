@@ -1,10 +1,12 @@
 """What a learner sees in a notebook, and that it agrees with the command line."""
 
+import _thread
 import html
 import os
 import re
 import signal
 import threading
+from functools import partial
 
 import pytest
 from clearcheck import notebook as in_notebook
@@ -108,7 +110,9 @@ def test_the_learners_own_interrupt_is_respected(run, request):
     # As in a kernel; a suite that a shell starts in the background inherits that the signal is ignored.
     inherited = signal.signal(signal.SIGINT, signal.default_int_handler)
     request.addfinalizer(lambda: signal.signal(signal.SIGINT, inherited))
-    threading.Timer(0.5, os.kill, [os.getpid(), signal.SIGINT]).start()
+    on_windows = os.name == "nt"  # where os.kill ends the process
+    press = _thread.interrupt_main if on_windows else partial(os.kill, os.getpid(), signal.SIGINT)
+    threading.Timer(0.5, press).start()
     with pytest.raises(KeyboardInterrupt):
         run('def column_means(table):\n    while True: pass\ncheck("means")')
 

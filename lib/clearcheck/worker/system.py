@@ -38,28 +38,25 @@ class Capability:
 
 
 CAPABILITIES = {
-    "sandbox": Capability(
+    "a sandbox": Capability(
         COPIES,
-        "There is no sandbox: a notebook's code can read and change what you can, use the network, and end this run.",
+        "There is no sandbox: a notebook's code can read and change what you can, use the network, and end the run.",
     ),
-    "copied processes": Capability(
+    "copies of a process": Capability(
         COPIES,
         "`check` calls an answer in the learner's own kernel: what it breaks there stays broken, and a call that no "
         "exception ends lasts until the kernel is restarted.",
     ),
-    "processor time of another process": Capability(
+    "the processor time of another process": Capability(
         NAME == "Linux",
         "A notebook that does not stop when its time is over is ended late, after ten times its limit by the clock.",
     ),
-    "timers": Capability(
-        TIMERS,
-        "A thread watches the time, which cannot end a call that sleeps or waits.",
+    "timers": Capability(TIMERS, "A thread watches the time, which cannot stop a call that sleeps or waits."),
+    "limits of a process": Capability(
+        resource is not None, "Nothing limits the memory that a notebook takes or the files that it writes."
     ),
-    "limits of a process": Capability(resource is not None, "Nothing limits the memory that a notebook takes."),
-    "groups of processes": Capability(
-        hasattr(os, "killpg"), "Programs that a notebook starts are not ended with it."
-    ),
-}  # fmt: skip
+    "groups of processes": Capability(hasattr(os, "killpg"), "Programs that a notebook starts are not ended with it."),
+}
 
 
 def lacking() -> str:

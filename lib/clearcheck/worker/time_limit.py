@@ -5,6 +5,7 @@ much lower. Both are watched from inside, by timers or, where the system has non
 code that is deaf to the exception, by whoever waits for its reply.
 """
 
+import contextlib
 import ctypes
 import sys
 import threading
@@ -16,6 +17,7 @@ from typing import TypeVar
 from clearcheck.worker import system
 
 SHORTEST_LOOK = 0.05  # seconds between two looks at what was computed
+ENOUGH = 1000  # steps of a loop, in one of which an exception from another thread arrives
 T = TypeVar("T")
 
 
@@ -80,16 +82,20 @@ class _Watch:
 
     def __init__(self, seconds: float, clock: float):
         self.waited = 0.0
+        self._raised = False
         self._seconds, self._clock = seconds, clock
         self._watched = threading.get_ident()
         self._lock, self._over = threading.Lock(), threading.Event()
         threading.Thread(target=self._look, daemon=True).start()
 
     def end(self):
-        """From here on it raises nothing, and what it has raised and did not arrive is taken back."""
+        """From here on it raises nothing. An exception on its way is not unset: after that Python 3.11 may hang."""
         with self._lock:
             self._over.set()
-        self._raise_there(None)
+        if self._raised:
+            with contextlib.suppress(TimeLimit):
+                for _ in range(ENOUGH):  # what is still on its way arrives here, and not after us
+                    pass
 
     def _look(self):
         computed, until = time.process_time() + self._seconds, time.monotonic() + self._clock
@@ -99,11 +105,8 @@ class _Watch:
         with self._lock:
             if not self._over.is_set():
                 self.waited = 0.0 if time.process_time() >= computed else self._clock
-                self._raise_there(TimeLimit)
-
-    def _raise_there(self, kind: type[TimeLimit] | None):
-        raised = None if kind is None else ctypes.py_object(kind)
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._watched), raised)
+                self._raised = True
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._watched), ctypes.py_object(TimeLimit))
 
 
 def awaited(

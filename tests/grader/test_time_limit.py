@@ -1,0 +1,115 @@
+"""The limit of one call, from inside: when it stops the code, and that it stops nothing else."""
+
+import contextlib
+import threading
+import time
+
+import pytest
+from clearcheck.worker import system, time_limit
+from clearcheck.worker.time_limit import TimeLimit, awaited, limited
+
+
+def spin():
+    while True:
+        pass
+
+
+def asleep():
+    time.sleep(60)
+
+
+def in_another_thread(action):
+    """What it raised or gave."""
+    found = []
+
+    def run():
+        try:
+            found.append(action())
+        except TimeLimit as late:
+            found.append(late)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    return found[0]
+
+
+def in_this_thread(action):
+    try:
+        return action()
+    except TimeLimit as late:
+        return late
+
+
+@pytest.mark.parametrize("where", [in_this_thread, in_another_thread])
+def test_a_loop_without_an_end_is_stopped_in_any_thread(where):
+    """Would catch a notebook whose cells run in threads, or a system without timers, where nothing stops a loop."""
+    assert where(lambda: limited(spin, 0.1, 100)).waited == 0.0
+    assert where(lambda: limited(lambda: 5, 60, 10)) == 5
+    by_the_clock = where(lambda: limited(lambda: [time.sleep(0.01) for _ in range(6000)], 0.3, 0.5))
+    assert by_the_clock.waited == 0.15
+
+
+def test_a_sleep_is_stopped_by_the_clock():
+    with pytest.raises(TimeLimit) as late:
+        limited(asleep, 10, 0.01)
+    assert late.value.waited == 0.1
+
+
+def test_an_alarm_that_comes_late_is_not_heard(monkeypatch):
+    """Would catch a call that was in time and is called late, since the alarm rang while the clock was put away."""
+
+    @contextlib.contextmanager
+    def timers(computing, clock, alarm):
+        yield
+        alarm(by_the_clock=True)
+
+    monkeypatch.setattr(system, "timers", timers)
+    assert limited(lambda: 5, 1, 1) == 5
+
+
+def test_an_exception_from_the_watching_thread_never_comes_after_the_call():
+    """Would catch TimeLimit in the grader's own code: here each call ends just when its time is over."""
+
+    def calls():
+        n_late = 0
+        for _ in range(300):
+            try:
+                limited(int, 0.0, 1)
+            except TimeLimit:
+                n_late += 1
+            for _ in range(time_limit.ENOUGH):  # where one would arrive that was on its way
+                pass
+        return n_late
+
+    assert isinstance(in_another_thread(calls), int)
+
+
+class Other:
+    """Another process, which computes for a share of the time, and gives no reply."""
+
+    def __init__(self, monkeypatch, share):
+        self.now, self.share = 0.0, share
+        monkeypatch.setattr(time_limit.time, "monotonic", lambda: self.now)
+
+    def arrived(self, seconds):
+        self.now += seconds
+        return False
+
+    def computed(self):
+        return None if self.share is None else self.now * self.share
+
+
+@pytest.mark.parametrize(
+    ("share", "ended_after", "waited"),
+    [(1.0, 10, 0.0), (0.5, 20, 0.0), (0.0, 100, 100), (None, 100, 100)],
+)
+def test_who_waits_for_a_reply_counts_what_the_other_computes(monkeypatch, share, ended_after, waited):
+    """Would catch ending a process that has got no processor, and waiting for the clock where one computes for ever."""
+    other = Other(monkeypatch, share)
+    assert awaited(other.arrived, other.computed, 10, 100) == waited
+    assert other.now == pytest.approx(ended_after, abs=0.2)
+
+
+def test_a_reply_that_comes_is_waited_for():
+    assert awaited(lambda seconds: True, lambda: 0.0, 10, 100) is None
