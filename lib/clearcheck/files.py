@@ -30,7 +30,7 @@ def write_whole(path: Path, data: bytes):
             os.fsync(file.fileno())
         if path.exists():
             shutil.copymode(path, beside)
-        os.replace(beside, path)
+        system.replace(beside, path)
     except BaseException:
         with contextlib.suppress(OSError):
             beside.unlink()

@@ -59,9 +59,9 @@ def test_an_answer_with_a_line_that_begins_with_a_percent_sign_counts(graded):
 @pytest.mark.parametrize("many", ["!ls\n", "x = '''\n", "(\n", ")\n", "'\\\n", "x = !ls\n", "% \\\n"])
 def test_a_cell_costs_its_length(many):
     """Catches a search that starts anew at each line."""
-    began = time.monotonic()
+    began = time.thread_time()  # what was computed, which other programs do not lengthen
     without_magics(f"!ls\n{many * (200_000 // len(many))}")
-    assert time.monotonic() - began < 5
+    assert time.thread_time() - began < 5
 
 
 def test_a_line_ends_where_python_ends_it():

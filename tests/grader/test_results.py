@@ -14,6 +14,7 @@ from collections import Counter
 from functools import partial
 from pathlib import Path
 
+import psutil
 import pytest
 from clearcheck.cli import main
 from clearcheck.files import locked
@@ -269,12 +270,13 @@ def test_a_killed_run_goes_on_and_ends_the_same(work):
     variables = {**os.environ, "PYTHONPATH": f"{ROOT / 'lib'}{os.pathsep}{ROOT}"}
     command = [sys.executable, "-c", script]
     with subprocess.Popen([*command, "--seed", "5"], env=variables, stdout=subprocess.DEVNULL) as process:
-        journal, end = work / "out" / "journal.jsonl", time.monotonic() + 60
+        journal, end = work / "out" / "journal.jsonl", time.monotonic() + 300
         while not journal.exists() or len(journal.read_bytes().splitlines()) < 5:
             assert time.monotonic() < end and process.poll() is None, process.stderr.read()
             time.sleep(0.02)
+        of_the_pool = psutil.Process(process.pid).children(recursive=True)
         process.send_signal(signal.SIGKILL)
-    time.sleep(1.5)  # the processes of the pool end by themselves
+    assert psutil.wait_procs(of_the_pool, timeout=300)[1] == []  # they end by themselves
     kept = [json.loads(line) for line in journal.read_bytes().splitlines(keepends=True) if line.endswith(b"\n")]
     assert not (work / "out" / "grades.csv").exists()
     with open(journal, "ab") as file:
@@ -302,7 +304,7 @@ def test_ctrl_c_ends_a_run_and_leaves_nothing(work):
     # As in a terminal, even if this run is one that hears no Ctrl-C, as what a shell starts in the background.
     options["preexec_fn"] = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
     with subprocess.Popen(command, stderr=subprocess.PIPE, **options) as process:
-        end = time.monotonic() + 60
+        end = time.monotonic() + 300
         journal = work / "out" / "journal.jsonl"
         while not journal.exists() or len(journal.read_bytes().splitlines()) < 6:
             assert time.monotonic() < end and process.poll() is None, process.stderr.read()

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path, PureWindowsPath
 
 import pytest
+from clearcheck.files import write_whole
 from clearcheck.instructor.handed_in import HandedIn
 from clearcheck.instructor.learners import learners_of
 from clearcheck.notebooks.shown import shown
@@ -86,6 +87,7 @@ except EncodingWarning:
 """
 
 
+@pytest.mark.slow
 def test_what_windows_lacks_is_taken_away(ran):
     """Would catch the tests below passing because they run as on this system."""
     told = ran(TAKEN_AWAY).splitlines()
@@ -131,6 +133,7 @@ with locked(record, 0.1):
 """
 
 
+@pytest.mark.slow
 def test_a_learner_at_work(ran, tmp_path):
     """Would catch any step of a learner's that needs what Windows lacks, and a loop without an end that has none."""
     lock = tmp_path / "lock"
@@ -158,6 +161,7 @@ print(repr(progress()))
 """
 
 
+@pytest.mark.slow
 def test_a_real_exercise_has_full_points(ran):
     """Would catch an exercise, its answers in NumPy and PyTorch, that is checked on this system alone."""
     assert "94 of 94 points" in ran(ALL_CELLS)
@@ -168,6 +172,7 @@ LOOP = "def column_means(table):\n    while True: pass"
 LOUD = RANGES.replace("return", "print('–✓')\n    return")
 
 
+@pytest.mark.slow
 def test_notebooks_are_graded(ran, place):
     """Would catch a worker that does not start, a pipe that is not binary, and loops and crashes that cost all."""
     file = written(place / "exercises" / f"{SLUG}.ipynb", notebook(START, "import os\nos._exit(3)", LOOP, LOUD))
@@ -178,6 +183,27 @@ def test_notebooks_are_graded(ran, place):
     file = written(place / "exercises" / f"{SLUG}.ipynb", notebook(START, "1 / 0\n" + MEANS, RANGES))
     told = ran(COMMAND_LINE, "report", str(file.parent))
     assert "9 of 9" in told and "all passed" in told
+
+
+def test_a_file_that_is_being_read_is_replaced_a_moment_later(monkeypatch, tmp_path):
+    """Would catch points that are not kept, since another notebook, or a scanner, reads the record just then."""
+    tries, replace = [], os.replace
+
+    def refused_twice(source, target):
+        tries.append(target)
+        if len(tries) < 3:
+            raise PermissionError(13, "Access is denied")
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", refused_twice)
+    monkeypatch.setattr(system, "NAME", "Windows")
+    write_whole(tmp_path / "record", b"points")
+    assert (tmp_path / "record").read_bytes() == b"points" and len(tries) == 3
+    monkeypatch.setattr(system, "NAME", "Linux")
+    tries.clear()
+    with pytest.raises(PermissionError):
+        write_whole(tmp_path / "record", b"more")
+    assert os.listdir(tmp_path) == ["record"]
 
 
 def test_paths_of_windows_name_learners():

@@ -148,7 +148,8 @@ def holds(name: str, points: int, test: Callable, drawn_as: str = "") -> Holds:
 
 @dataclass(frozen=True)
 class Question:
-    """One task of an exercise; `name` is the function that the learner defines, `seconds` the limit of one call.
+    """One task of an exercise; `name` is the function that the learner defines, one call of which may compute for
+    `seconds`.
 
     `how` says what is asked for: a "function" on arrays or on "tensors", an nn.Module ("module"), a loop ("training")
     or a way to write with a language model ("generation"); the arguments of the last three are those of

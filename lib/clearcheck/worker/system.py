@@ -9,6 +9,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,8 @@ except ImportError:  # Windows
 NAMES = {"linux": "Linux", "darwin": "macOS", "win32": "Windows"}
 NAME = NAMES.get(sys.platform, sys.platform)
 COPIES = NAME == "Linux"  # elsewhere a process that has NumPy loaded is not copied safely
+LARGEST_POOL = 61  # processes, on Windows
+REPLACINGS = 50  # tries
 TIMERS = hasattr(signal, "setitimer")
 
 
@@ -65,8 +68,22 @@ def lacking() -> str:
 
 
 def cores() -> int:
-    """The processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """The processors that this process may use, as many as one pool of processes may have."""
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(usable, LARGEST_POOL) if NAME == "Windows" else usable
+
+
+def replace(source: Path, target: Path):
+    """As `os.replace`. Windows refuses it while another program reads the target, so there it is tried for a moment.
+
+    Raises: OSError.
+    """
+    for _ in range(REPLACINGS if NAME == "Windows" else 0):
+        with contextlib.suppress(PermissionError):
+            os.replace(source, target)
+            return
+        time.sleep(0.02)
+    os.replace(source, target)
 
 
 def computed_seconds(pid: int) -> float | None:
