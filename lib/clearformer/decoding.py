@@ -19,12 +19,12 @@ class LanguageModel(Protocol):
     """What ``generate`` can continue: a GPT, ``Seq2Seq.conditioned_on(source)``, whatever has these four.
 
     ``config`` has ``n_vocab`` and ``n_positions``. ``hidden_states`` reads ids, with a cache the new ones only, with a
-    ``mask`` (True = may look) and ``positions`` that count from the first real token; ``head`` turns its result into
-    logits. ``new_cache`` is not needed with ``cached=False``.
+    ``mask`` (True = may look) and ``positions`` that count from the first real token; ``head``, a module, turns its
+    result into logits. ``new_cache`` is not needed with ``cached=False``.
     """
 
     config: object
-    head: nn.Module
+    # No ``head: nn.Module``: since Python 3.12 ``isinstance`` does not see what a module registers.
 
     def hidden_states(self, ids, mask=None, *, cache=None, positions=None) -> Float[Tensor, "B N D"]: ...
 

@@ -8,6 +8,7 @@ import types
 import pytest
 import torch
 from clearformer.cache import KVCache
+from clearformer.decoding import LanguageModel
 from clearformer.generation import beam_search, draw, generate, keep_top_k, keep_top_p
 from clearformer.models.bert import BERT, BERTConfig
 from clearformer.models.gpt import GPT, GPTConfig
@@ -204,9 +205,13 @@ def test_more_beams_score_no_worse_and_the_cache_changes_nothing():
     assert with_cache.equal(without)
 
 
+def translator():
+    return random_module(Seq2Seq(Seq2SeqConfig(V, N_POSITIONS, D, H, M, padding=0))).eval()
+
+
 def test_a_translator_generates_for_its_sources():
     """Catches sources mixed up between sentences and beams."""
-    model = random_module(Seq2Seq(Seq2SeqConfig(V, N_POSITIONS, D, H, M, padding=0))).eval()
+    model = translator()
     source = torch.tensor([[3, 4, 5, 6], [7, 8, 0, 0], [9, 1, 2, 0]])
     start = torch.full((3, 1), 1)
     together = generate(model.conditioned_on(source), start, 6)
@@ -287,6 +292,29 @@ def test_a_model_of_ones_own_writes():
     """Catches a demand that the protocol does not name."""
     assert [row.tolist() for row in generate(Successor(), [[3], [5, 8]], 4)] == [[3, 4, 5, 6, 7], [5, 8, 9, 10, 0, 1]]
     assert beam_search(Successor(), [[3]], 2, 2)[0][0].tolist() == [3, 4, 5]
+
+
+WRITERS = {
+    "a GPT": gpt,
+    "one's own": Successor,
+    "a translator": lambda: translator().conditioned_on(torch.ones(1, 1).int()),
+}
+
+
+@pytest.mark.parametrize("make", WRITERS.values(), ids=WRITERS)
+def test_what_writes_is_an_instance_of_the_protocol_on_every_python(make):
+    """Catches a member that a module registers: ``isinstance`` does not see it from Python 3.12 on, but sees it before.
+
+    Raises AttributeError for a member that only ``__getattr__`` finds.
+    """
+    members = {*LanguageModel.__annotations__, *(name for name in vars(LanguageModel) if not name.startswith("_"))}
+    for name in members:
+        inspect.getattr_static(make(), name)
+    assert members and isinstance(make(), LanguageModel)
+
+
+def test_what_cannot_write_is_no_instance_of_the_protocol():
+    assert not isinstance(nn.Linear(2, 2), LanguageModel)
 
 
 @BOTH
