@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tokenize
 from collections.abc import Iterator
+from itertools import accumulate
 from pathlib import Path
 
 import pages
@@ -147,9 +148,26 @@ def shape(code: str) -> list[str]:
     tree = ast.parse(code)
     bound = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
     bound |= {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
-    tokens = [token for token in tokenize.generate_tokens(io.StringIO(code).readline) if token.string.strip()]
-    said = [token.string for token in tokens if token.type != tokenize.COMMENT and not token.string.startswith('"""')]
-    return ["name" if text in bound else text for text in said]
+    return ["name" if text in bound else text for text in tokens(code) if not text.startswith('"""')]
+
+
+def tokens(code: str) -> Iterator[str]:
+    """The tokens of a program but for comments and white space; an f-string is one, on every Python.
+
+    From 3.12 on `tokenize` takes f-strings apart, between a start and an end, which may hold others.
+    """
+    lines = [0, *accumulate(map(len, io.StringIO(code)))]  # where each begins
+    starts: list[int] = []
+    for token in tokenize.generate_tokens(io.StringIO(code).readline):
+        kind = tokenize.tok_name[token.type]
+        if kind == "FSTRING_START":
+            starts.append(lines[token.start[0] - 1] + token.start[1])
+        elif kind == "FSTRING_END":
+            start = starts.pop()
+            if not starts:
+                yield code[start : lines[token.end[0] - 1] + token.end[1]]
+        elif not starts and kind != "COMMENT" and token.string.strip():
+            yield token.string
 
 
 def dropdown(title: str, code: str) -> str:

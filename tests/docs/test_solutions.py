@@ -95,3 +95,11 @@ def test_a_section_that_is_gone_is_named(monkeypatch):
     monkeypatch.setattr(solutions.pages, "headings", lambda path: {"x": solutions.pages.Heading("p", "t", "x")})
     with pytest.raises(ValueError, match="has no section"):
         solutions.page(it)
+
+
+def test_an_f_string_is_one_token_on_every_python():
+    """Catches pages that come out otherwise from Python 3.12 on, where `tokenize` takes an f-string apart."""
+    code = 'x = f\'é{a["b"]!r:{width}}\' + rf"""\n{\n1}"""  # f\'{\'\ny = \'f\''
+    assert list(solutions.tokens(code)) == [
+        *("x", "=", "f'é{a[\"b\"]!r:{width}}'", "+", 'rf"""\n{\n1}"""', "y", "=", "'f'")
+    ]
