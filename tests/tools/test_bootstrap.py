@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 from collections import namedtuple
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -25,9 +26,12 @@ def project(tmp_path, monkeypatch):
     calls = []
 
     def create(venv):
+        """An environment with a pip to import, which the Python that it belongs to need not have."""
         shutil.rmtree(venv, ignore_errors=True)
         bootstrap.python_of(venv).parent.mkdir(parents=True)
         bootstrap.python_of(venv).symlink_to(sys.executable)
+        (venv / "pyvenv.cfg").write_text(f"home = {Path(sys._base_executable).parent}\n", encoding="utf8")
+        Path(sysconfig.get_path("purelib", "venv", {"base": str(venv)}), "pip").mkdir(parents=True)
         calls.append("create")
 
     def pip(venv, *arguments):
