@@ -310,7 +310,8 @@ def test_ctrl_c_ends_a_run_and_leaves_nothing(work):
             assert time.monotonic() < end and process.poll() is None, process.stderr.read()
             time.sleep(0.02)
         os.killpg(process.pid, signal.SIGINT)
-        said = process.stderr.read()
+        # All but what is said on a machine where there is no sandbox.
+        said = "".join(line for line in process.stderr if not line.startswith("Without a sandbox"))
     assert (process.returncode, said) == (130, "Stopped: what is graded is kept, and the same command goes on.\n")
     assert list((work / "tmp").glob("clearcheck-*")) == []
     for name in ("e", "f"):
