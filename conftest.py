@@ -11,6 +11,7 @@ import tempfile
 from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
+from types import TracebackType
 
 import pytest
 from ipykernel import kernelspec
@@ -75,6 +76,36 @@ def pytest_collection_finish():
     gc.freeze()
     gc.set_threshold(20_000, 20, 50)
     gc.enable()
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_makereport(call):
+    """A failure is told where an entry of its traceback has no line, too: pytest would break off the run there.
+
+    From Python 3.14 on a warning has one that came as something was freed, such as a socket that was left open.
+    """
+    if call.excinfo is not None:
+        give_lines(call.excinfo.value)
+        call.excinfo = pytest.ExceptionInfo.from_exception(call.excinfo.value)
+    return (yield)
+
+
+def give_lines(error: BaseException) -> None:
+    """Every entry of its tracebacks that has no line, and of what it came from, gets the first one of its function."""
+    waiting, seen = [error], set()
+    while waiting:
+        error = waiting.pop()
+        if error is None or id(error) in seen:
+            continue
+        seen.add(id(error))
+        waiting += [error.__cause__, error.__context__, *getattr(error, "exceptions", ())]
+        entries, later = [error.__traceback__], None
+        while entries[-1] is not None:
+            entries.append(entries[-1].tb_next)
+        for entry in reversed(entries[:-1]):
+            line = entry.tb_frame.f_code.co_firstlineno if entry.tb_lineno is None else entry.tb_lineno
+            later = TracebackType(later, entry.tb_frame, entry.tb_lasti, line)
+        error.__traceback__ = later
 
 
 class Scheduling(LoadFileScheduling):

@@ -1,6 +1,7 @@
 """How the suite is run: in one process unless make asks for more, in an order without idle ends, skips in one line."""
 
 import importlib.util
+import os
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -82,3 +83,28 @@ def test_skips_are_counted_by_reason_in_one_line(hooks):
     skipped = [SimpleNamespace(longrepr=("file", 1, f"Skipped: needs {what}")) for what in ("rain", "sun", "rain")]
     hooks.pytest_terminal_summary(SimpleNamespace(stats={"skipped": skipped}, write_line=lines.append))
     assert lines == ["skipped: 2 × needs rain; 1 × needs sun"]
+
+
+@pytest.mark.slow
+def test_a_failure_without_a_line_is_told(tmp_path):
+    """Catches a run that breaks off in an internal error of pytest: an instruction of no line raised, or freed
+    something that warned."""
+    (tmp_path / "test_it.py").write_text(
+        "import pytest\n"
+        "def lost(): raise ValueError('from no line')\n"
+        "unknown = b'\\xff' * len(lost.__code__.co_code)  # eight instructions of no line each: enough\n"
+        "lost.__code__ = lost.__code__.replace(co_linetable=unknown)\n"
+        "def test_raised(): lost()\n"
+        "def test_caught():\n"
+        "    try:\n"
+        "        lost()\n"
+        "    except ValueError:\n"
+        "        raise KeyError('in its place')\n"
+        "def test_of_a_group(): raise ExceptionGroup('some', [KeyError(), pytest.raises(ValueError, lost).value])\n"
+        "def test_after(): pass\n"
+    )
+    command = [sys.executable, "-m", "pytest", "-p", "conftest", "-n", "0", "--tb=long"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert "3 failed, 1 passed" in done.stdout and "INTERNALERROR" not in done.stdout
+    assert done.stdout.count("from no line") >= 3
