@@ -5,11 +5,12 @@ module that is named after the concept, for example ``from clearformer.attention
 ``clearformer.reference`` holds the same ideas in NumPy, written the way the papers print them, and needs no torch.
 """
 
+from contextlib import suppress
 from importlib import import_module, metadata
 
 # where each name lives; a module is imported when one of its names is asked for, so that NumPy alone is enough before
 _NAMES = {
-    "models.gpt": "GPT GPTConfig", "models.bert": "BERT BERTConfig", "models.vit": "ViT ViTConfig",
+    "models.gpt": "GPT GPTConfig next_token_loss", "models.bert": "BERT BERTConfig", "models.vit": "ViT ViTConfig",
     "models.mae": "MAE MAEConfig", "models.seq2seq": "Seq2Seq Seq2SeqConfig", "generation": "beam_search generate",
     "training": "TrainConfig train", "pretrained": "from_pretrained save_pretrained",
     "tokenizers": "BytePairTokenizer ByteTokenizer CharTokenizer", "multihead": "MultiHeadAttention",
@@ -17,12 +18,11 @@ _NAMES = {
 }  # fmt: skip
 _HOME = {name: module for module, names in _NAMES.items() for name in names.split()}
 __all__ = [*_HOME]
+with suppress(metadata.PackageNotFoundError):  # a copy that is not installed has no version
+    __version__ = metadata.version("clearformer")
 
 
 def __getattr__(name: str):
-    """``__version__`` is that of the installed package; a copy that is not installed has none."""
-    if name == "__version__" and [*metadata.distributions(name="clearformer")]:
-        return metadata.version("clearformer")
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}, only {', '.join(sorted(_HOME))}")
     return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
