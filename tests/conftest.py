@@ -23,7 +23,7 @@ def annotated(*, typechecker: Callable) -> Callable:
     return lambda it: it if inspect.isfunction(it) and not it.__annotations__ else checked(it)
 
 
-jaxtyping.jaxtyped = annotated
+jaxtyping.jaxtyped = annotated  # type: ignore[assignment]
 # Every annotated function of the library, and of what the notebooks import, checks its arguments and its result.
 jaxtyping.install_import_hook(["clearformer", "clearbook"], "beartype.beartype")
 

@@ -137,9 +137,9 @@ def published(root: Path, path: Path, address: str, beside: frozenset[str] = fro
             if cell["cell_type"] == "markdown":
                 source = "".join(cell["source"])
                 cell["source"] = relinked(source, path.parent.as_posix(), address, beside).splitlines(keepends=True)
-    source = install_cell(root, path, address).splitlines(keepends=True)
+    lines = install_cell(root, path, address).splitlines(keepends=True)
     cells.insert(first, {"cell_type": "code", "execution_count": None, "id": "install-the-course",
-                         "metadata": {}, "outputs": [], "source": source})  # fmt: skip
+                         "metadata": {}, "outputs": [], "source": lines})  # fmt: skip
     return json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
 
 
@@ -165,7 +165,7 @@ def modules_of(root: Path, extra: str) -> list[str]:
     found: list[str] = []
     for requirement in project(root)["optional-dependencies"].get(extra, []):
         inner = re.fullmatch(rf"{TOP}\[(\w+)\]", requirement)
-        name = re.match(r"[\w-]+", requirement)[0]
+        name = re.split(r"[^\w-]", requirement)[0]
         found += modules_of(root, inner[1]) if inner else [MODULES.get(name, name)]
     return found
 

@@ -32,7 +32,8 @@ def entries() -> dict[str, Entry]:
     for cell, following in zip(cells, [*cells[1:], {}], strict=True):
         if match := ENTRY.fullmatch("".join(cell["source"]).strip()):
             proof = following if following.get("cell_type") == "code" else None
-            found[match[1]] = Entry(*match.groups(), proof)
+            number, title, kind, where, text = match.groups()
+            found[number] = Entry(number, title, kind, where, text, proof)
     return found
 
 

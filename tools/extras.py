@@ -32,7 +32,7 @@ def wanted(root: Path, extra: str) -> list[str]:
 
 
 def is_installed(requirement: str) -> bool:
-    name = re.match(r"[\w.-]+", requirement)[0]
+    name = re.split(r"[^\w.-]", requirement)[0]
     return any(metadata.distributions(name=name))
 
 

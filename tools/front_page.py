@@ -69,7 +69,7 @@ def last_row(log: Path) -> dict[str, float]:
 def first_sample(samples: Path) -> str:
     """What the model wrote with seed 0, as one paragraph, up to its last whole sentence."""
     text = " ".join(samples.read_text(encoding="utf-8").split("--- seed 1\n")[0].split("\n", 1)[1].split())
-    return re.match(r".*[.!?][”\"’]?", text)[0]
+    return text[: max(match.end() for match in re.finditer(r"[.!?][”\"’]?", text))]
 
 
 def hours(minutes) -> str:

@@ -136,7 +136,7 @@ def share_styles(root: ElementTree.Element) -> None:
     for node in root.iter():
         if node.get("style") in classes:
             node.set("class", classes[node.attrib.pop("style")])
-    sheet.text = re.sub(r"\s*([:;])\s*", r"\1", sheet.text) + "".join(f".{c}{{{s}}}" for s, c in classes.items())
+    sheet.text = re.sub(r"\s*([:;])\s*", r"\1", sheet.text or "") + "".join(f".{c}{{{s}}}" for s, c in classes.items())
 
 
 def flatten(node: ElementTree.Element) -> None:

@@ -105,7 +105,7 @@ def _only_for(answers: list, body: list[ast.stmt], texts: list[str]) -> list[Def
         named = elsewhere.union(*names.values())
         unused = [node for node in names if getattr(node, "name", None) in helpers - named]
         if not unused:
-            return [node for node in left if node not in names]
+            return [node for node in left if node not in names and isinstance(node, Definition)]
         for node in unused:
             del names[node]
 

@@ -104,4 +104,4 @@ def _write(file: Path, text: str) -> None:
 
 
 if __name__ == "__main__":
-    print(snippet(*sys.argv[1:3]))
+    print(snippet(sys.argv[1], sys.argv[2]))

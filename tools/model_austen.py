@@ -53,7 +53,7 @@ def train_austen(
     drop_out(model, DROPOUT)
     history, seconds = train_on(model, learned, partial(bits, held_out, n_characters), config, checkpoints)
     save_language_model(model, tokenizer, target)
-    saved, tokenizer = load_language_model(target)
+    saved, read_back = load_language_model(target)
     facts = {
         "bits_per_character": round(bits(held_out, n_characters, saved, stride=sizes["n_positions"] // 4), 4),
         "baselines": baselines("".join(learned_texts), "".join(held_out_texts)),
@@ -69,7 +69,7 @@ def train_austen(
     write(target / "training.json", facts)
     read = config.batch_size * sizes["n_positions"] * count_characters(learned_texts) / (len(learned) - 1)
     write_log(target / "log.csv", history, seconds, round(read), (len(learned) - 1) / count_characters(learned_texts))
-    written = (f"--- seed {seed}\n{sample(saved, tokenizer, seed)}" for seed in range(SAMPLES))
+    written = (f"--- seed {seed}\n{sample(saved, read_back, seed)}" for seed in range(SAMPLES))
     (target / "samples.txt").write_text("\n".join(written), encoding="utf-8")
 
 
@@ -96,11 +96,13 @@ def compressed_bytes(text: str) -> int:
     return len(lzma.compress(text.encode(), preset=9 | lzma.PRESET_EXTREME))
 
 
-def sample(model: GPT, tokenizer: BytePairTokenizer, seed: int) -> str:
+def sample(model: GPT, tokenizer: CharTokenizer | BytePairTokenizer, seed: int) -> str:
     """What the model writes from the start token; of the seeds from 0 on none is left out."""
     end = tokenizer.n_vocab
     ids = generate(
-        *(model, torch.tensor([[end]]), min(SAMPLE_TOKENS, model.config.n_positions - 1)),
+        model,
+        torch.tensor([[end]]),
+        min(SAMPLE_TOKENS, model.config.n_positions - 1),
         temperature=TEMPERATURE,
         top_p=TOP_P,
         stop=end,

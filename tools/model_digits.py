@@ -10,6 +10,7 @@ import math
 import platform
 import time
 from collections.abc import Callable
+from functools import partial
 from itertools import product
 from pathlib import Path
 
@@ -51,7 +52,7 @@ def train_digits(target: Path, checkpoints: Path, seeds=SEEDS, n_labels=N_LABELS
     for seed in seeds:
         for name, (labels, read) in runs.items():
             for n in (n for n in n_labels if n in labels):
-                measure(log, (name, n, seed), lambda read=read, n=n, seed=seed: read(n, seed))
+                measure(log, (name, n, seed), partial(read, n, seed))
     target.mkdir(parents=True, exist_ok=True)
     rows = sorted(measured(log).items(), key=lambda row: (list(runs).index(row[0][0]), *row[0][1:]))
     with (target / "accuracy.csv").open("w", newline="", encoding="utf-8") as file:

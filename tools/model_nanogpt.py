@@ -6,6 +6,7 @@ import time
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import torch
 from bootstrap import ROOT
@@ -66,7 +67,8 @@ def train_nanogpt(
 
 def _model(tokenizer: CharTokenizer, config: TrainConfig) -> GPT:
     torch.manual_seed(config.seed)
-    model = GPT(GPTConfig(n_vocab=tokenizer.n_vocab + 1, **SIZES))
+    sizes: dict[str, Any] = {**SIZES}
+    model = GPT(GPTConfig(n_vocab=tokenizer.n_vocab + 1, **sizes))
     drop_out(model, DROPOUT)
     return model
 

@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from clearbook.data.builtin import random_windows
 from clearformer.checkpoint import has_checkpoint, load
-from clearformer.models.gpt import next_token_loss
+from clearformer.models.gpt import GPT, next_token_loss
 from clearformer.training import History, TrainConfig, train
 from torch import nn
 
@@ -19,7 +19,7 @@ DROPPED = ("tokens", "attention.out", "feed_forward.down")  # what writes into t
 
 
 def train_on(
-    model: nn.Module, ids: torch.Tensor, evaluate: Callable, config: TrainConfig, checkpoints: Path
+    model: GPT, ids: torch.Tensor, evaluate: Callable, config: TrainConfig, checkpoints: Path
 ) -> tuple[History, list[float]]:
     """Train on windows from random places; returns what happened and the processor seconds at each evaluation."""
     length = model.config.n_positions

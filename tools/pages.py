@@ -61,7 +61,8 @@ def cells(path: Path) -> list[dict]:
 def walk(path: Path) -> Iterator[tuple[int, str, Heading]]:
     """Each piece of prose that stands under one heading: the number of its cell, its text, the heading before it."""
     name = path.relative_to(CHAPTERS).as_posix()
-    heading, used = Heading(name, path.stem, ""), set()
+    heading = Heading(name, path.stem, "")
+    used: set[str] = set()
     for number, cell in enumerate(cells(path)):
         if cell["cell_type"] != "markdown":
             continue

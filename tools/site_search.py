@@ -71,7 +71,8 @@ def make_index(env, builder) -> dict:
     """Pages, sections (the number of the page, anchor, title, words, code, weight), terms, and synonyms."""
     numbered = chapters(env)
     names = [name for name in sorted(env.found_docs) if not is_hidden(env.metadata.get(name, {}))]
-    pages, sections = [], []
+    pages: list[list] = []
+    sections: list[list] = []
     for name in names:
         pages.append([f"{name}.html", page_title(env, name), weight(name, numbered)])
         if name != GLOSSARY:
@@ -156,7 +157,7 @@ def terms(env, builder, names: list[str]) -> list[list]:
     """Term, anchor, definition, and the page and anchor of the place that explains it (the last that is linked)."""
     if GLOSSARY not in names:
         return []
-    found = []
+    found: list[list] = []
     for item in env.get_and_resolve_doctree(GLOSSARY, builder).findall(nodes.definition_list_item):
         definition = item.next_node(nodes.definition)
         links = [link["refuri"] for link in definition.findall(nodes.reference) if ".html" in link.get("refuri", "")]

@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 import numpy as np
 import torch
@@ -100,7 +101,7 @@ class Ledger:
         """Ratios of measured to predicted costs on a logarithmic axis, one line for each."""
         ax = axes_or_new(ax, (5.4, 0.27 * len(self.rows) + 0.9))
         for i, (_, unit, predicted, measured) in enumerate(self.rows):
-            style = {"color": COLOURS[unit == "MiB"], "marker": MARKERS[unit == "MiB"], "ms": 6}
+            style: dict[str, Any] = {"color": COLOURS[unit == "MiB"], "marker": MARKERS[unit == "MiB"], "ms": 6}
             ax.plot([1, measured / predicted], [i, i], color="#8a93a3", lw=1, zorder=1)
             ax.plot([measured / predicted], [i], ls="", **style)
         ax.axvline(1, color=INK, lw=1.2)

@@ -61,7 +61,8 @@ def schedule(
         raise ValueError(f"schedule: {n_workers} workers and {n_microbatches} microbatches, expected at least 1 each.")
     waiting = [order(worker, n_workers, n_microbatches) for worker in range(n_workers)]
     durations = {FORWARD: forward, BACKWARD: backward}
-    free, finished, tasks = [0.0] * n_workers, {None: 0.0}, []
+    free, tasks = [0.0] * n_workers, []
+    finished: dict[tuple[str, int, int] | None, float] = {None: 0.0}
     while any(waiting):
         ready = [w for w in range(n_workers) if waiting[w] and _needs(w, n_workers, *waiting[w][0]) in finished]
         if not ready:

@@ -60,7 +60,7 @@ def packaged(name: str) -> Path:
         raise ValueError(f"packaged: {name!r}, expected one of {', '.join(PACKAGES)}.")
     package, inside = PACKAGES[name]
     spec = find_spec(package)  # found and not imported: the packages would ask for others
-    if spec is None:
+    if spec is None or not spec.submodule_search_locations:
         raise MissingWeights(
             f"The weights of {name} are not installed. Get them (180 MB) with make pretrained, or with {COMMAND}, and "
             "run this cell again."

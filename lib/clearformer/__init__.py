@@ -12,9 +12,8 @@ from importlib import import_module, metadata
 _NAMES = {
     "models.gpt": "GPT GPTConfig next_token_loss", "models.bert": "BERT BERTConfig", "models.vit": "ViT ViTConfig",
     "models.mae": "MAE MAEConfig", "models.seq2seq": "Seq2Seq Seq2SeqConfig", "generation": "beam_search generate",
-    "training": "TrainConfig train", "pretrained": "from_pretrained save_pretrained",
+    "training": "TrainConfig train", "pretrained": "from_pretrained save_pretrained", "cache": "KVCache",
     "tokenizers": "BytePairTokenizer ByteTokenizer CharTokenizer", "multihead": "MultiHeadAttention",
-    "cache": "KVCache",
 }  # fmt: skip
 _HOME = {name: module for module, names in _NAMES.items() for name in names.split()}
 __all__ = [*_HOME]

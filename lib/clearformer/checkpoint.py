@@ -135,7 +135,7 @@ def restore(model: nn.Module, optimizer: torch.optim.Optimizer, tensors: dict[st
 
 def _weights(model: nn.Module) -> dict[str, Tensor]:
     """Parameters and buffers by name; a tied weight, which has several names, once and under the first."""
-    first_name = {}
+    first_name: dict[int, tuple[str, Tensor]] = {}
     for name, tensor in model.state_dict(keep_vars=True).items():
         first_name.setdefault(id(tensor), (name, tensor))
     return dict(first_name.values())

@@ -1,7 +1,7 @@
 """What a model must offer to write, and the state of its writing: sequences so far, cache, mask and positions."""
 
 from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Float, Int
@@ -23,7 +23,7 @@ class LanguageModel(Protocol):
     result into logits. ``new_cache`` is not needed with ``cached=False``.
     """
 
-    config: object
+    config: Any
     # No ``head: nn.Module``: since Python 3.12 ``isinstance`` does not see what a module registers.
 
     def hidden_states(self, ids, mask=None, *, cache=None, positions=None) -> Float[Tensor, "B N D"]: ...

@@ -29,10 +29,11 @@ DTYPE_HELP = {
     "int": "Ids are whole numbers; convert them with .astype(int) in NumPy or .long() in torch.",
 }
 SIZES = {"D": "d_model", "K": "d_head"}  # what a module calls the letters that it fixes
+Function = typing.TypeVar("Function", bound=typing.Callable)
 MOST_KINDS = 512  # combinations of shapes that a function remembers before it starts afresh
 
 
-def shaped(function):
+def shaped(function: Function) -> Function:
     """Check the annotated arguments of ``function``; a combination of shapes, dtypes and devices is checked once.
 
     Under ``torch.compile`` nothing is checked, so that a compiled graph holds the mathematics alone.
@@ -62,7 +63,7 @@ def shaped(function):
     return checked
 
 
-def shaped_module(forward):
+def shaped_module(forward: Function) -> Function:
     """For the ``forward`` of a module: where it fails, look for the argument that does not fit, and say so instead.
 
     Nothing is checked as long as it works, so a forward pass costs what it did. Beside the annotations an argument has

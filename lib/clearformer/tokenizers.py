@@ -179,7 +179,7 @@ def learn_merges(words: Mapping[bytes, int], n_merges: int) -> list[tuple[int, i
 
     for word, times in spelled.items():
         count(word, times)
-    merges = []
+    merges: list[tuple[int, int]] = []
     while len(merges) < n_merges and (pairs := +pairs):  # without those that have become 0
         best = min(pairs, key=lambda pair: (-pairs[pair], pair))
         for word in [word for word in spelled if best in pairwise(word)]:

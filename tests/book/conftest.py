@@ -3,6 +3,7 @@
 import functools
 import sys
 import threading
+from collections.abc import Iterator
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import SimpleNamespace
@@ -53,7 +54,7 @@ class QuietHandler(SimpleHTTPRequestHandler):
 
 
 @pytest.fixture(scope="session")
-def site(built) -> str:
+def site(built) -> Iterator[str]:
     """The address of the built site."""
     handler = functools.partial(QuietHandler, directory=str(built.pages))
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)

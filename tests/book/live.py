@@ -18,8 +18,8 @@ STATIC = "A picture of the model at work."
 
 def random_gpt(tokenizer, n_positions: int, d_model: int, n_heads: int, n_layers: int, dtype=torch.float16) -> GPT:
     """With weights large enough that every slip shows, rounded as the file will hold them."""
-    rope = {"rope": Rotary}
-    model = GPT(GPTConfig(tokenizer.n_vocab + 1, n_positions, d_model, n_heads, n_layers, **rope)).eval()
+    sizes = tokenizer.n_vocab + 1, n_positions, d_model, n_heads, n_layers
+    model = GPT(GPTConfig(*sizes, rope=Rotary)).eval()
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             parameter.normal_(1.0 if name.endswith("norm.weight") else 0.0, 0.2)
@@ -31,7 +31,7 @@ def save(folder: Path, model: GPT, tokenizer: CharTokenizer | BytePairTokenizer,
     """The two files of a model: its configuration with its tokenizer, and its weights."""
     folder.mkdir(parents=True, exist_ok=True)
     if isinstance(tokenizer, CharTokenizer):
-        told = {"characters": "".join(tokenizer.characters)}
+        told: dict[str, object] = {"characters": "".join(tokenizer.characters)}
     else:
         told = {"merges": [list(pair) for pair in tokenizer.ranks]}
     config = {name: getattr(model.config, name) for name in SIZES} | {"tokenizer": told}

@@ -15,7 +15,7 @@ def skip_reasons(path: Path) -> list[str]:
     tree = ast.parse(path.read_text(encoding="utf8"))
     constants = constants_of(tree)
     for node in tree.body:
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("tests."):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("tests."):
             file = ROOT / f"{node.module.replace('.', '/')}.py"
             constants |= constants_of(ast.parse(file.read_text(encoding="utf8"))) if file.exists() else {}
     return [
@@ -37,9 +37,10 @@ def constants_of(tree: ast.Module) -> dict[str, object]:
 
 
 def reason(call: ast.Call, constants: dict[str, object]) -> str:
-    if call.func.attr == "importorskip":
+    name = ast.unparse(call.func).rpartition(".")[2]
+    if name == "importorskip":
         return f"needs {ast.literal_eval(call.args[0])}" if call.args else "?"
-    positional = call.args[:1] if call.func.attr == "skip" else []
+    positional = call.args[:1] if name == "skip" else []
     for value in [*(k.value for k in call.keywords if k.arg == "reason"), *positional]:
         if isinstance(value, ast.Constant):
             return str(value.value)

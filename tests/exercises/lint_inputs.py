@@ -123,7 +123,7 @@ def fresh_and_double(subject, question):
                 yield f"{check.name}: every seed draws the same case."
     arrays = [array for args in subject.asked_by_properties(question) for array in leaves(args)]
     arrays += [array for _, args in subject.asked(question) for array in leaves(args)]
-    exact = (np.float64, np.int64, np.bool_, np.uint8)  # the last are the bytes of a file
+    exact: tuple[type, ...] = (np.float64, np.int64, np.bool_, np.uint8)  # the last are the bytes of a file
     exact += () if question.how == "function" else (np.float32,)  # in which PyTorch is asked
     if any(array.dtype not in exact for array in arrays):
         yield "an argument in single precision; float64 is expected."

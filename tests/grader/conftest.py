@@ -28,7 +28,7 @@ def solved(answer: str) -> str:
 
 
 def notebook(*sources: str, **metadata) -> dict:
-    cells = [
+    cells: list[dict] = [
         {
             "cell_type": "code",
             "id": f"cell-{i}",

@@ -108,7 +108,7 @@ def keys_times_queries_turned(Q, K, V):
 
 
 def name_misspelt(Q, K, V):
-    return V @ (K @ Qs)
+    return V @ (K @ Qs)  # type: ignore[name-defined]
 
 
 def values_times_queries(Q, K, V):

@@ -38,7 +38,7 @@ def block() -> None:
             raise blocked(name)
         return look_up(host, *arguments, **keywords)
 
-    socket.socket = GuardedSocket
+    socket.socket = GuardedSocket  # type: ignore[misc]
     socket.getaddrinfo = guarded_look_up
 
 

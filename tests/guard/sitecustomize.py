@@ -8,7 +8,8 @@ from pathlib import Path
 import network
 
 network.block()
-sys.modules["rfc3987_syntax"] = None  # jsonschema tries it, and it builds forty grammars for what no notebook has
+# jsonschema tries it, and it builds forty grammars for what no notebook has
+sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]
 
 here = Path(__file__).parent
 elsewhere = [entry for entry in sys.path if Path(entry or ".").absolute() != here]

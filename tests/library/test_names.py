@@ -2,8 +2,10 @@
 
 import importlib
 import inspect
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import clearformer
 import clearformer.models
@@ -29,10 +31,14 @@ def test_another_name_is_refused_with_those_there_are(package):
         exec(f"from {package.__name__} import LSTM")
 
 
-def test_a_copy_that_is_not_installed_has_no_version(monkeypatch):
-    """Catches ``hasattr``, which asks for an ``AttributeError``, answered with a missing package."""
-    monkeypatch.setattr(sys, "path", [])
-    assert not hasattr(clearformer, "__version__")
+def test_the_version_is_listed_and_a_copy_that_is_not_installed_has_none(tmp_path):
+    """Catches ``dir`` without the version, and ``hasattr`` answered with a missing package where there is none."""
+    assert "__version__" in dir(clearformer)
+    shutil.copytree(Path(clearformer.__file__).parent, tmp_path / "clearformer", ignore=shutil.ignore_patterns("*.pyc"))
+    code = "import clearformer; print(clearformer.__file__, hasattr(clearformer, '__version__'))"
+    command = [sys.executable, "-S", "-c", code]  # without the packages of the environment
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.stdout.split() == [str(tmp_path / "clearformer" / "__init__.py"), "False"], done.stderr
 
 
 @pytest.mark.slow

@@ -15,6 +15,7 @@ from clearformer.models.seq2seq import Seq2Seq, Seq2SeqConfig
 from clearformer.models.vit import ViT, ViTConfig
 from clearformer.multihead import MultiHeadAttention
 from clearformer.positions import Rotary
+from torch import nn
 from torch.export import Dim, export
 
 V, POSITIONS, WIDTHS = 37, 32, (24, 4, 1)  # model width, heads, layers
@@ -48,7 +49,7 @@ CASES = {
 }
 
 
-LAYERS = {
+LAYERS: dict[str, tuple[nn.Module, int, dict]] = {
     "multihead": (MultiHeadAttention(24, 6, n_kv_heads=2), 24, {"causal": True}),
     "block": (Block(24, 6, 20, cross=True), 24, {"causal": True, "source": torch.randn(2, 7, 24)}),
     "decoder": (Decoder(2, 24, 6, 20), 24, {}),
@@ -68,7 +69,8 @@ def said(check, name: str, well: str) -> str:
 def in_one_graph(name: str) -> None:
     if name in CASES:
         build, parts = CASES[name]
-        inputs, options = [make(3, 5) for make, _ in parts], {}
+        inputs = [make(3, 5) for make, _ in parts]
+        options: dict = {}
         layer = build().eval()
     else:
         layer, width, options = LAYERS[name]

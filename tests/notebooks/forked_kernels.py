@@ -78,4 +78,4 @@ def kernel(path: str, file: str) -> None:
 
 if __name__ == "__main__":
     sys.path.pop(0)  # this folder
-    {"serve": serve, "kernel": kernel}[sys.argv[1]](*sys.argv[2:])
+    {"serve": serve, "kernel": kernel}[sys.argv[1]](*sys.argv[2:])  # type: ignore[operator]

@@ -159,7 +159,7 @@ def shown_equal(notebook: NotebookNode) -> set[str]:
     found = set()
     parsed = [tree for cell in code(notebook) if (tree := parse(cell.source))]
     others = {alias.asname: alias.name for tree in parsed for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)
-              and node.module.split(".")[0] == "clearformer" for alias in node.names if alias.asname}  # fmt: skip
+              and str(node.module).split(".")[0] == "clearformer" for alias in node.names if alias.asname}  # fmt: skip
     for tree in parsed:
         names = {getattr(node, "id", getattr(node, "attr", "")) for node in ast.walk(tree)}
         if names & {"assert_close", "assert_allclose"}:

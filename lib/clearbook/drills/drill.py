@@ -40,7 +40,7 @@ class Drill:
         for formula, hint in KINDS[self.kind].slips.get(name, {}).items():
             if given == eval(formula, dict(self.sizes)):
                 return f"not right; {hint}"
-        return "right." if given == right else f"too {'large' if given > right else 'small'}."
+        return "right." if given == right else f"too {'large' if float(given) > right else 'small'}."
 
     def _repr_markdown_(self) -> str:
         rows = [f"- `{n}`: **{_written(a)}**, from `{_plain(self.formulas[n])}`" for n, a in self.answers.items()]
@@ -65,7 +65,8 @@ def drill(kind: str, seed: int = 0) -> Drill:
     if kind not in KINDS:
         raise ValueError(f"drill: kind={kind!r} does not exist. Choose from {', '.join(KINDS)}.")
     build, ranges, derived, question, formulas, _ = KINDS[kind]
-    rng, sizes = random.Random(f"{kind} {seed}"), {}
+    rng = random.Random(f"{kind} {seed}")
+    sizes: dict[str, int] = {}
     while len(set(sizes.values())) < len(ranges) + len(derived):
         sizes = {letter: rng.choice(values) for letter, values in ranges.items()}
         for letter, formula in derived.items():

@@ -1,6 +1,7 @@
 """A beam search as a tree: what is kept in each step, and what is thrown away."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
@@ -25,22 +26,22 @@ def beam_tree(following: Mapping[Text, Mapping[str, float]], n_beams: int, *, ax
     while any(text in following for text in kept):
         texts = {(*t, w): kept[t] * p for t in kept if t in following for w, p in following[t].items()}
         levels.append(texts)
-        kept = {text: texts[text] for text in sorted(texts, key=texts.get)[::-1][:n_beams]}
-    winner = max(kept, key=kept.get)
+        kept = {text: texts[text] for text in sorted(texts, key=texts.__getitem__)[::-1][:n_beams]}
+    winner = max(kept, key=kept.__getitem__)
     tallest = max(map(len, levels))
     ax = axes_or_new(ax, (STEP * (len(levels) + 1) * 0.98, 0.78 * tallest + 0.5))
     ax.set(xlim=(-0.7, STEP * len(levels) + 0.65), ylim=(-0.6, tallest - 0.35))
     ax.axis("off")
-    places = {(): (0.0, (tallest - 1) / 2)}
+    places: dict[Text, tuple[float, float]] = {(): (0.0, (tallest - 1) / 2)}
     _box(ax, places[()], "start", KEPT, best=True)
     for column, texts in enumerate(levels, 1):
-        ranked = sorted(texts, key=texts.get)[::-1]
+        ranked = sorted(texts, key=texts.__getitem__)[::-1]
         top = (tallest + len(texts)) / 2 - 1
         for i, text in enumerate(texts):
             places[text] = (STEP * column, top - i)
             on_way, rank = winner[:column] == text, ranked.index(text) + 1
             stays = rank <= n_beams
-            edge = {"color": COLOURS[1] if on_way else INK, "lw": 2.6 if on_way else 1.0, "zorder": 1}
+            edge: dict[str, Any] = {"color": COLOURS[1] if on_way else INK, "lw": 2.6 if on_way else 1.0, "zorder": 1}
             (x, y), (x0, y0) = places[text], places[text[:-1]]
             ax.plot([x0 + WIDTH / 2, x - WIDTH / 2], [y0, y], ls="-" if stays else (0, (3, 2)), **edge)
             label = f"{text[-1]}  {texts[text]:.2g}\n" + (f"kept, no. {rank}" if stays else "dropped")
@@ -50,7 +51,7 @@ def beam_tree(following: Mapping[Text, Mapping[str, float]], n_beams: int, *, ax
 
 def _box(ax: Axes, centre: tuple, label: str, colour: str, *, best: bool = False, dashed: bool = False) -> None:
     x, y = centre
-    style = {"fc": colour, "ec": COLOURS[1] if best else INK, "lw": 2.4 if best else 1.0, "zorder": 2}
+    style: dict[str, Any] = {"fc": colour, "ec": COLOURS[1] if best else INK, "lw": 2.4 if best else 1.0, "zorder": 2}
     corner = (x - WIDTH / 2 + 0.04, y - HEIGHT / 2 + 0.04)
     frame = FancyBboxPatch(corner, WIDTH - 0.08, HEIGHT - 0.08, boxstyle="round,pad=0.04", **style)
     frame.set_linestyle((0, (3, 2)) if dashed else "-")

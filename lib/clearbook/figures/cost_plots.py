@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -13,7 +14,7 @@ from clearbook.figures.plots import COLOURS, INK, axes_or_new
 from clearbook.pipeline import FORWARD, Task
 
 # Filling and hatching of successive parts, so that they are told apart without colour.
-FILLS = (
+FILLS: tuple[dict[str, Any], ...] = (
     {"fc": "#9cc3e4", "hatch": ""},
     {"fc": "#f6d9c9", "hatch": "///"},
     {"fc": "#cfe6dc", "hatch": "..."},
@@ -157,7 +158,9 @@ def ways_to_split(splits: Sequence[Split] = SPLITS, *, axes: Iterable[Axes] | No
 
 def _share(ax: Axes, corner: tuple, worker: int, *, held: bool, height: float = 1.0) -> None:
     """One cell of a worker's model or batch."""
-    style = FILLS[worker] | {"ec": INK, "lw": 0.8} if held else {"fc": "white", "ec": "#8a93a3", "lw": 0.7, "ls": ":"}
+    style: dict[str, Any] = (
+        FILLS[worker] | {"ec": INK, "lw": 0.8} if held else {"fc": "white", "ec": "#8a93a3", "lw": 0.7, "ls": ":"}
+    )
     ax.add_patch(Rectangle(corner, 1, height, zorder=2 if held else 1, **style))
 
 
@@ -181,7 +184,7 @@ def timeline(tasks: Sequence[Task], *, title: str = "", ax: Axes | None = None) 
                 lw=1.0,
             )
         )
-        ink = {
+        ink: dict[str, Any] = {
             "color": INK if forward else "white",
             "ha": "center",
             "va": "center",

@@ -2,16 +2,16 @@
 
 from collections.abc import Iterable, Mapping
 from itertools import product
+from typing import Any
 
 import matplotlib.pyplot as plt
-import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import FancyBboxPatch, Rectangle
 
 from clearbook.figures.plots import COLOURS, INK, axes_or_new
 
 # One outline a kind of part, so that the three attentions are told apart without colour.
-OUTLINES = {
+OUTLINES: dict[str, Any] = {
     "self-attention": {"ec": COLOURS[0], "ls": "-", "lw": 2.2},
     "masked self-attention": {"ec": COLOURS[1], "ls": (0, (5, 2)), "lw": 2.2},
     "cross-attention": {"ec": COLOURS[2], "ls": (0, (1, 1.2)), "lw": 2.6},
@@ -80,8 +80,8 @@ def norm_axes(
     Raises: ValueError for an axis other than B, D and N.
     """
     if axes is None:
-        _, axes = plt.subplots(1, len(norms), figsize=(2.3 * len(norms), 0.36 * sizes[0] * (sizes[1] + 1) + 0.9))
-        axes = np.atleast_1d(axes)
+        size = 2.3 * len(norms), 0.36 * sizes[0] * (sizes[1] + 1) + 0.9
+        axes = plt.subplots(1, len(norms), figsize=size, squeeze=False)[1][0]
     for ax, (title, averaged) in zip(axes, norms.items(), strict=True):
         if not set(averaged.split()) <= set("BDN"):
             raise ValueError(f"norm_axes: {title!r} averages over {averaged!r}, expected axes from B, D and N.")
@@ -129,7 +129,7 @@ def _box(ax: Axes, centre: tuple, name: str, *, width: float = 2.4) -> None:
         )
     )
     text = name.replace("masked self", "masked\nself")
-    style = {"fontsize": 9 if "\n" in text else 10.5, "linespacing": 1.0}
+    style: dict[str, Any] = {"fontsize": 9 if "\n" in text else 10.5, "linespacing": 1.0}
     ax.text(x, y, text, ha="center", va="center", zorder=3, **style)
 
 

@@ -1,6 +1,7 @@
 """One layer of attention as a flow of matrices to scale: tokens, queries, keys, values, scores, weights, outputs."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -100,7 +101,12 @@ def _frames(ax: Axes, top: float, bottom: float, heads: int) -> None:
     """The heads as sheets of paper, the first in front."""
     for i in reversed(range(min(heads, MAX_FRAMES))):
         corner = (-3.7 + 0.5 * i, top - 0.5 * i)
-        style = {"fc": "#f7f9fc" if i == 0 else "white", "ec": EDGE, "lw": 1.2, "boxstyle": "round,pad=0.2"}
+        style: dict[str, Any] = {
+            "fc": "#f7f9fc" if i == 0 else "white",
+            "ec": EDGE,
+            "lw": 1.2,
+            "boxstyle": "round,pad=0.2",
+        }
         ax.add_patch(FancyBboxPatch(corner, 30.6, bottom - top, zorder=-2 - i, **style))
     ax.text(26.5, bottom - 0.4, f"{heads} heads", ha="right", va="bottom", fontsize=12, weight="bold")
 
@@ -147,9 +153,9 @@ def _matrix(
         colour = MASKED if blanked else WEIGHTS(shade) if numbers is not None else "white"
         ax.add_patch(Rectangle((left + j, at.top + i), 1, 1, fc=colour, ec=EDGE, lw=0.8, zorder=2))
         if blanked:
-            style = {"ha": "center", "va": "center", "fontsize": 7.5, "color": INK, "zorder": 3}
+            style: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 7.5, "color": INK, "zorder": 3}
             ax.text(left + j + 0.5, at.top + i + 0.5, blank, **style)
-    outline = {"fill": False, "ec": INK, "lw": 1.4, "zorder": 3}
+    outline: dict[str, Any] = {"fill": False, "ec": INK, "lw": 1.4, "zorder": 3}
     ax.add_patch(Rectangle((left, at.top), at.width, at.height, **outline))
     middle = at.top + at.height / 2
     ax.text(left + at.width + 0.4, middle - 0.1, name, ha="left", va="bottom", fontsize=11)
@@ -172,12 +178,15 @@ def _arrow(
     The text stands right of the arrow, ``along`` says how far down; on a slanted arrow ``above`` or ``below`` it.
     """
     begin, finish = (start.x, start.bottom), (end.x, end.top)
-    style = {"arrowstyle": "-|>", "color": COLOURS[0], "lw": 1.5, "shrinkA": 1, "shrinkB": 1}
+    style: dict[str, Any] = {"arrowstyle": "-|>", "color": COLOURS[0], "lw": 1.5, "shrinkA": 1, "shrinkB": 1}
     ax.annotate("", finish, begin, arrowprops=style, zorder=4)
     if text:
         x, y = (1 - along) * np.array(begin) + along * np.array(finish)
         to_the_left = below or (above and finish < begin)
-        place = {"ha": "right" if to_the_left else "left", "va": "top" if below else "bottom" if above else "center"}
+        place: dict[str, Any] = {
+            "ha": "right" if to_the_left else "left",
+            "va": "top" if below else "bottom" if above else "center",
+        }
         offset = -0.4 if to_the_left else 0.5
         label = ax.text(x + offset, y, text, fontsize=10, family="monospace" if code else None, zorder=5, **place)
         label.set_path_effects([withStroke(linewidth=3, foreground="white")])

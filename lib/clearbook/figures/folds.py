@@ -1,6 +1,7 @@
 """What a small network does to a plane of tokens: its folds, where they lead, and its output."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -71,7 +72,13 @@ def lamp_surface(burns: Callable[[ndarray], ndarray], *, title: str = "", ax: Ax
     ax = axes_or_new(ax, (2.2, 2.3))
     ticks = np.linspace(LOW, HIGH, 61)
     plane = np.stack(np.meshgrid(ticks, ticks), axis=-1).reshape(-1, 2)
-    shades = {"cmap": WEIGHTS, "vmin": 0, "vmax": 1.4, "origin": "lower", "extent": (LOW, HIGH, LOW, HIGH)}
+    shades: dict[str, Any] = {
+        "cmap": WEIGHTS,
+        "vmin": 0,
+        "vmax": 1.4,
+        "origin": "lower",
+        "extent": (LOW, HIGH, LOW, HIGH),
+    }
     ax.imshow(burns(plane).reshape(61, 61), **shades)
     corners = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]])
     _dots(ax, corners, corners[:, 0] != corners[:, 1])

@@ -1,5 +1,7 @@
 """Pictures, their patches, and the path of the patches through a vision transformer."""
 
+from typing import Any
+
 import numpy as np
 from jaxtyping import Float
 from matplotlib.axes import Axes
@@ -8,7 +10,7 @@ from numpy import ndarray
 
 from clearbook.figures.plots import COLOURS, INK, WEIGHTS, axes_or_new
 
-INK_ON_PAPER = {"cmap": "gray_r", "vmin": -0.45, "vmax": 2.8}  # pixels of mean 0 and spread 1
+INK_ON_PAPER: dict[str, Any] = {"cmap": "gray_r", "vmin": -0.45, "vmax": 2.8}  # pixels of mean 0 and spread 1
 
 
 def image_panel(ax: Axes, image, *, title: str = "", **style) -> Axes:
@@ -24,7 +26,8 @@ def map_of_patches(ax: Axes, values, *, title: str = "", **style) -> Axes:
     """A number for each patch of a square picture, as squares: white is little, dark is much."""
     values = np.asarray(values)
     side = round(values.size**0.5)
-    ax.imshow(values.reshape(side, side), **({"cmap": WEIGHTS, "vmin": 0} | style))
+    shades: dict[str, Any] = {"cmap": WEIGHTS, "vmin": 0}
+    ax.imshow(values.reshape(side, side), **(shades | style))
     ax.set(xticks=[], yticks=[], title=title)
     ax.spines[:].set_visible(True)
     return ax
@@ -62,7 +65,7 @@ def vit_diagram(image: Float[ndarray, "rows rows"], *, size: int, answer: str, a
     ax = axes_or_new(ax, (5.4, 6.6))
     ax.set(xlim=(-0.7, 9.3), ylim=(-0.9, 11.4), aspect="equal")
     ax.axis("off")
-    grey = {**INK_ON_PAPER, "interpolation": "nearest", "zorder": 2}
+    grey: dict[str, Any] = {**INK_ON_PAPER, "interpolation": "nearest", "zorder": 2}
     n_side = len(image) // size
     for i in range(n_side):
         for j in range(n_side):
@@ -102,7 +105,7 @@ def _frame(x: float, y: float, width: float, height: float) -> FancyBboxPatch:
 
 
 def _token(ax: Axes, x: float, y: float, position: str, *, first: bool = False) -> None:
-    style = {"ec": COLOURS[1], "ls": (0, (5, 2)), "lw": 2} if first else {"ec": INK, "lw": 1.2}
+    style: dict[str, Any] = {"ec": COLOURS[1], "ls": (0, (5, 2)), "lw": 2} if first else {"ec": INK, "lw": 1.2}
     ax.add_patch(FancyBboxPatch((x - 0.55, y - 0.22), 1.1, 0.44, boxstyle="round,pad=0.08", fc="white", **style))
     ax.text(x, y, f"$c$ + {position}" if first else f"+ {position}", ha="center", va="center", fontsize=10.5)
 

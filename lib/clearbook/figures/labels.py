@@ -1,6 +1,7 @@
 """Words that stand where they belong: at the end of a line, on a level, under a column; no legend to look up."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -22,14 +23,15 @@ def label_ends(ax: Axes, *, fontsize: float = 10) -> Axes:
     """
     if (legend := ax.get_legend()) is not None:
         legend.remove()
-    lines = [line for line in ax.lines if not line.get_label().startswith("_")]
-    ends = [_fraction(ax, line.get_xydata()[-1]) for line in lines]
-    row = LINE_HEIGHT * fontsize / (72 * ax.get_position().height * ax.figure.get_size_inches()[1])
-    heights = [row * (1 + line.get_label().count("\n")) for line in lines]
+    lines = [line for line in ax.lines if not str(line.get_label()).startswith("_")]
+    ends = [_fraction(ax, np.asarray(line.get_xydata())[-1]) for line in lines]
+    inches = ax.figure.get_size_inches()[1]  # type: ignore[union-attr]  # a figure, no part of one
+    row = LINE_HEIGHT * fontsize / (72 * ax.get_position().height * inches)
+    heights = [row * (1 + str(line.get_label()).count("\n")) for line in lines]
     for line, end, y in zip(lines, ends, kept_apart([y for _, y in ends], heights), strict=True):
         stroke = {"arrowstyle": "-", "color": line.get_color(), "lw": 0.7, "shrinkA": 0, "shrinkB": 3}
         ax.annotate(
-            line.get_label(),
+            str(line.get_label()),
             end,
             (max(1.01, end[0] + 0.04), y),
             "axes fraction",
@@ -90,7 +92,7 @@ def column_sums(ax: Axes, matrix: Float[ndarray, "rows columns"]) -> Axes:
     floor = len(matrix) - 0.5
     for column, total in enumerate(matrix.sum(axis=0)):
         right = bool(np.isclose(total, 1))
-        style = {"ha": "center", "va": "top", "color": COLOURS[2 if right else 1], "weight": "bold"}
+        style: dict[str, Any] = {"ha": "center", "va": "top", "color": COLOURS[2 if right else 1], "weight": "bold"}
         ax.text(column, floor + 0.12, f"{total:.2f}\n{'✓' if right else '✗'}", fontsize=9.5, **style)
     ax.text(-0.62, floor + 0.12, "sum", ha="right", va="top", fontsize=10)
     ax.set_ylim(floor + 0.85, -0.5)

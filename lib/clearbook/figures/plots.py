@@ -1,6 +1,7 @@
 """Figures of the course: each function draws on an Axes and returns it; white background, colour-blind safe."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -25,7 +26,7 @@ SIGNED = "PuOr_r"
 LONG_LABEL = 5  # characters that fit over one cell
 MAX_PRINTED = 100  # a matrix with more entries is drawn without numbers
 
-STYLE = {
+STYLE: dict[Any, Any] = {
     "figure.figsize": (6.4, 3.2),
     "figure.facecolor": "white",
     "savefig.facecolor": "white",
@@ -83,7 +84,7 @@ def _print_entries(ax: Axes, matrix: ndarray, brightness: ndarray, signed: bool)
     whole = np.allclose(matrix, matrix.round())
     for (i, j), value in np.ndenumerate(matrix):
         text = f"{value:.0f}" if whole else f"{value:.2f}"
-        ax.text(j, i, text, ha="center", va="center", fontsize=9, color=ink_on(brightness[i, j], signed))
+        ax.text(j, i, text, ha="center", va="center", fontsize=9, color=ink_on(float(brightness[i, j]), signed))
 
 
 def ink_on(brightness: float, signed: bool) -> str:

@@ -1,6 +1,7 @@
 """Two ways to remember a row of cards: a state that is handed on from card to card, and one look at all of them."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import matplotlib.pyplot as plt
 from jaxtyping import Float
@@ -88,7 +89,7 @@ def who_knows_whom(
 def _box(ax: Axes, centre: tuple[float, float], text: str, *, first: bool) -> None:
     """A card or a state; ``first`` outlines it as a part of the way that the figure is about."""
     x, y = centre
-    edge = {"ec": COLOURS[0], "lw": 2.4} if first else {"ec": PALE, "lw": 1.0}
+    edge: dict[str, Any] = {"ec": COLOURS[0], "lw": 2.4} if first else {"ec": PALE, "lw": 1.0}
     ax.add_patch(FancyBboxPatch((x - 0.24, y - 0.24), 0.48, 0.48, boxstyle="round,pad=0.1", fc="white", **edge))
     ax.text(x, y, text, ha="center", va="center", fontsize=13, color=INK)
 

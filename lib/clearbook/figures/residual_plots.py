@@ -1,6 +1,7 @@
 """Pictures of the residual stream and of a norm: a token and what is added to it, paths, a plane and a circle."""
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -76,7 +77,7 @@ def residual_paths(*, axes: Iterable[Axes] | None = None) -> Iterable[Axes]:
             way = [[(0, floor), *around], [*back, (0, floor + 2)]] if chosen else [straight]
             for line in way:
                 ax.plot(*zip(*line, strict=True), color=COLOURS[1], lw=4, zorder=2, solid_joinstyle="round")
-            edge = {"ec": COLOURS[1], "lw": 2.4} if chosen else {"ec": "#8a93a3", "lw": 1.0}
+            edge: dict[str, Any] = {"ec": COLOURS[1], "lw": 2.4} if chosen else {"ec": "#8a93a3", "lw": 1.0}
             ax.add_patch(FancyBboxPatch((0.7, floor + 0.7), 0.6, 0.6, boxstyle="round,pad=0.1", fc="white", **edge))
             ax.text(1, floor + 1, f"$J_{part}$", ha="center", va="center", zorder=3)
         ax.annotate("", (0, 4.45), (0, 3.9), arrowprops={"arrowstyle": "-|>", "color": COLOURS[1], "lw": 3})
@@ -103,7 +104,7 @@ def norm_geometry(tokens: Float[ndarray, "N 3"], *, axes: Iterable[Axes] | None 
     above.add_patch(Circle((0, 0), np.sqrt(3), fill=False, ec=INK, lw=2))
     above.plot(0, 0, "+", color=INK)
     for i, ((u, v), h) in enumerate(zip(flat, heights, strict=True)):
-        style = {"color": COLOURS[i % len(COLOURS)], "marker": MARKERS[i % len(MARKERS)], "ms": 8}
+        style: dict[str, Any] = {"color": COLOURS[i % len(COLOURS)], "marker": MARKERS[i % len(MARKERS)], "ms": 8}
         target = np.sqrt(3) * np.array([u, v]) / np.hypot(u, v)
         arrow = {"arrowstyle": "-|>", "color": style["color"], "lw": 1.6, "shrinkA": 5, "shrinkB": 0}
         for ax, start, end in ((side, (u, h), (u, 0)), (above, (u, v), target)):

@@ -1,6 +1,7 @@
 """Rows of tokens: what a decoder reads and is asked for, and what a cache keeps from step to step."""
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
@@ -47,7 +48,11 @@ def shifted_rows(
         x = (i + 0.5) * n / len(source) - 0.5
         ax.text(x, -0.75, word, ha="center", va="center", fontsize=9.5)
     if source:
-        dotted = {"color": COLOURS[2], "lw": 2.2, "ls": (0, (1, 1.2))}  # as the outline of a cross-attention
+        dotted: dict[str, Any] = {
+            "color": COLOURS[2],
+            "lw": 2.2,
+            "ls": (0, (1, 1.2)),
+        }  # as the outline of a cross-attention
         ax.plot([-0.45, n - 0.25, n - 0.25, n - 0.5], [-0.4, -0.4, 1.25, 1.25], **dotted)
         ax.plot(n - 0.48, 1.25, "<", color=COLOURS[2], ms=7, zorder=4)
         ax.text((n - 1) / 2, -1.25, "source: every position sees all of it", ha="center", va="center", fontsize=10)

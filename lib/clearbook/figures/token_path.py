@@ -1,6 +1,7 @@
 """From a text to the next token on one drawing: pieces, ids, columns, the transformer, and what it expects."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -34,7 +35,7 @@ def token_path(
     box = top + CELL * n_rows + 0.85
     bars = box + BOX + 0.75
     ax = axes_or_new(ax, (0.84 * N + 1.9, 0.62 * (bars + BAR * len(expected) + 0.2)))
-    centred = {"ha": "center", "va": "center"}
+    centred: dict[str, Any] = {"ha": "center", "va": "center"}
     for n, (piece, i) in enumerate(zip(pieces, ids, strict=True)):
         frame = FancyBboxPatch((n - 0.4, -0.27), 0.8, 0.54, boxstyle="round,pad=0.03", fc="#e3eef8", ec=INK, lw=0.8)
         ax.add_patch(frame)
@@ -53,7 +54,7 @@ def token_path(
         ax.add_patch(plt.Rectangle((left, y - 0.13), WIDEST * p, 0.26, fc=COLOURS[0], ec="none"))
         ax.text(left - 0.12, y, piece.replace(" ", "␣"), ha="right", va="center", fontsize=9.5)
         ax.text(left + WIDEST * p + 0.1, y, f"{p:.0%}", ha="left", va="center", fontsize=9)
-    side = {"ha": "right", "va": "center", "fontsize": 10, "color": COLOURS[5]}
+    side: dict[str, Any] = {"ha": "right", "va": "center", "fontsize": 10, "color": COLOURS[5]}
     middle = top + CELL * n_rows / 2
     for y, told in ((0, "pieces"), (1.05, "ids"), (middle, f"columns\nof {n_features}")):
         ax.text(-0.75, y, told, **side)
@@ -69,7 +70,7 @@ def _column(ax: Axes, n: int, top: float, values: ndarray, limit: float) -> None
         shade = (value / limit + 1) / 2
         corner = (n - 0.38, top + CELL * row)
         ax.add_patch(plt.Rectangle(corner, 0.76, CELL, fc=plt.get_cmap(SIGNED)(shade), ec="#8a93a3", lw=0.7))
-        style = {"ha": "center", "va": "center", "fontsize": 8, "color": ink_on(shade, True)}
+        style: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 8, "color": ink_on(shade, True)}
         ax.text(n, top + CELL * (row + 0.5), f"{value:.2f}", **style)
     ax.text(n, top + CELL * len(values) + 0.13, "⋮", ha="center", va="center", fontsize=10)
 

@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -60,7 +61,7 @@ def surprise_text(
     ax = axes_or_new(ax, (0.0865 * width, 0.36 * (row + 2) + 0.07))
     for (x, y, piece), value in zip(places, bits, strict=True):
         share, start = min(float(value) / limit, 1.0), len(piece) - len(piece.lstrip())
-        box = {"width": len(piece) - start, "lw": 0}
+        box: dict[str, Any] = {"width": len(piece) - start, "lw": 0}
         ax.add_patch(Rectangle((x + start, -y - 0.3), height=0.6, fc=WEIGHTS(0.75 * share), **box))
         ax.add_patch(Rectangle((x + start, -y - 0.37 - 0.28 * share), height=0.28 * share, fc=COLOURS[1], **box))
         for i, letter in enumerate(piece):
@@ -144,11 +145,11 @@ def _token_columns(ax: Axes, matrix: ndarray, top: float, cell: float, scale: tu
         colour = plt.get_cmap(SIGNED if low < 0 else WEIGHTS)(brightness[i, n])
         box = plt.Rectangle((n - 0.45, top + cell * i), 0.9, cell, fc=colour, ec="#8a93a3", lw=0.8, zorder=2)
         ax.add_patch(box)
-        style = {
+        style: dict[str, Any] = {
             "ha": "center",
             "va": "center",
             "fontsize": 10,
-            "color": ink_on(brightness[i, n], low < 0),
+            "color": ink_on(float(brightness[i, n]), low < 0),
             "zorder": 3,
         }
         ax.text(n, top + cell * (i + 0.5), f"{value:.3g}", **style)

@@ -129,7 +129,8 @@ class _Source:
 
     def needed_by(self, name: str) -> list[str]:
         """The names of this notebook that it uses, itself last."""
-        order, waiting = [], [name]
+        order: list[str] = []
+        waiting = [name]
         while waiting:
             one = waiting.pop()
             if one in order:

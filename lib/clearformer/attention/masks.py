@@ -16,7 +16,8 @@ from clearformer.shapes import shaped
 # What every variant takes and returns; ``attend`` spells it out.
 Q, K, V = (Float[Tensor, axes] for axes in ("*batch N K", "*batch S K", "*batch S Kv"))
 Mask, Bias = (kind[Tensor, "*#batch #N #S"] | None for kind in (Bool, Float))
-Y, Weights = (Float[Tensor, axes] for axes in ("*batch N Kv", "*batch N S"))
+Y = Float[Tensor, "*batch N Kv"]
+Weights = Float[Tensor, "*batch N S"]
 
 
 def causal_mask(

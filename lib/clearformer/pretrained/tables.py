@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -34,8 +34,8 @@ class Layout(NamedTuple):
     """How their tensors become ours and ours theirs, given our configuration."""
 
     name: str
-    load: Callable[[list[Tensor], object], Tensor]
-    save: Callable[[Tensor, object], list[Tensor]]
+    load: Callable[[list[Tensor], Any], Tensor]
+    save: Callable[[Tensor, Any], list[Tensor]]
 
 
 SAME = Layout("as it is", lambda ts, c: ts[0], lambda t, c: [t])

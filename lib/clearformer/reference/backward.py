@@ -12,7 +12,8 @@ from clearformer.reference.functions import softmax_backward
 from clearformer.shapes import shaped
 
 Mask = Bool[ndarray, "#N #N"] | None
-DN, DS, KN, KS, KvN = (Float[ndarray, axes] for axes in ("D N", "D S", "K N", "K S", "Kv N"))
+DN = Float[ndarray, "D N"]
+DS, KN, KS, KvN = (Float[ndarray, axes] for axes in ("D S", "K N", "K S", "Kv N"))
 SN, NN, FK, KD, KvD, DD = (Float[ndarray, axes] for axes in ("S N", "N N", "F K", "K D", "Kv D", "D D"))
 HKD, HKvD, HDKv = (Float[ndarray, axes] for axes in ("H K D", "H Kv D", "H D Kv"))
 

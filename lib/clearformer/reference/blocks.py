@@ -11,7 +11,8 @@ from clearformer.reference.layers import layer_norm, layer_norm_backward, mlp, m
 from clearformer.reference.multihead import multi_head_concatenated, multi_head_concatenated_backward
 from clearformer.shapes import shaped
 
-Mask, DN = Bool[ndarray, "#N #N"] | None, Float[ndarray, "D N"]
+DN = Float[ndarray, "D N"]
+Mask = Bool[ndarray, "#N #N"] | None
 HELD = {
     "heads": ("U_q", "U_k", "U_v", "U_o"),
     "mlp": ("W_1", "b_1", "W_2", "b_2"),

@@ -9,7 +9,8 @@ from numpy import ndarray
 from clearformer.reference.functions import gelu, gelu_backward
 from clearformer.shapes import shaped
 
-DN, FD, DF = Float[ndarray, "D N"], Float[ndarray, "F D"], Float[ndarray, "D F"]
+DN = Float[ndarray, "D N"]
+FD, DF = Float[ndarray, "F D"], Float[ndarray, "D F"]
 Vector, Hidden = Float[ndarray, "D"], Float[ndarray, "F"]
 
 EPS = 1e-5  # under the root, so that a token of equal numbers is divided by something

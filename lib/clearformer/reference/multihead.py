@@ -10,7 +10,8 @@ from clearformer.reference.functions import softmax_backward
 from clearformer.shapes import shaped
 
 Mask, CrossMask = Bool[ndarray, "#N #N"] | None, Bool[ndarray, "#S #N"] | None
-DN, DS, HDD = Float[ndarray, "D N"], Float[ndarray, "D S"], Float[ndarray, "H D D"]
+DN = Float[ndarray, "D N"]
+DS, HDD = Float[ndarray, "D S"], Float[ndarray, "H D D"]
 HKD, HKvD, HDKv = Float[ndarray, "H K D"], Float[ndarray, "H Kv D"], Float[ndarray, "H D Kv"]
 
 

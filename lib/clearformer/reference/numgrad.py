@@ -25,8 +25,8 @@ def numerical_jacobian(
     for j in range(x.size):
         nudge = np.zeros(x.size)
         nudge[j] = step
-        nudge = nudge.reshape(x.shape)
-        columns.append((function(x + nudge) - function(x - nudge)).ravel() / (2 * step))
+        change = nudge.reshape(x.shape)
+        columns.append((function(x + change) - function(x - change)).ravel() / (2 * step))
     return np.stack(columns, axis=1)
 
 

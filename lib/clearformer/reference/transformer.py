@@ -10,7 +10,8 @@ from clearformer.reference.blocks import BlockParameters, block_pre_norm, block_
 from clearformer.reference.functions import softmax, softmax_backward
 from clearformer.shapes import shaped
 
-Mask, DN, Vector = Bool[ndarray, "#N #N"] | None, Float[ndarray, "D N"], Float[ndarray, "D"]
+DN = Float[ndarray, "D N"]
+Mask, Vector = Bool[ndarray, "#N #N"] | None, Float[ndarray, "D"]
 CD, Classes, Blocks = Float[ndarray, "classes D"], Float[ndarray, "classes"], Sequence[BlockParameters]
 VD, VN = Float[ndarray, "V D"], Float[ndarray, "V N"]
 
