@@ -5,6 +5,7 @@ from functools import partial
 from pathlib import Path
 
 import front_page
+import library_reference
 import live_transformer
 import site_folds
 import site_formulas
@@ -48,6 +49,12 @@ def publish_unlisted(app, config) -> None:
 def offer_exercises_for_download(app, docname, source) -> None:
     """A link to a learner's notebook, which is no page of the book, downloads it; in Jupyter the same link opens it."""
     source[0] = re.sub(r"\]\(((?:\.\./)+exercises/[\w-]+\.ipynb)\)", r"](path:\1)", source[0])
+
+
+def document_the_library(app, docname, source) -> None:
+    """The lists of the library reference are for who reads it in the repository; here stands all that they sum up."""
+    if docname == library_reference.PAGE.relative_to(library_reference.ROOT).with_suffix("").as_posix():
+        source[0] = library_reference.as_directives(source[0])
 
 
 def mend_lists(app, pagename, templatename, context, doctree) -> None:
@@ -125,6 +132,7 @@ def setup(app):
     app.connect("config-inited", use_local_mathjax)
     app.connect("config-inited", publish_unlisted, priority=1000)  # after the table of contents was read
     app.connect("source-read", offer_exercises_for_download)
+    app.connect("source-read", document_the_library)
     app.connect("autodoc-process-docstring", set_off_labels)
     app.connect("autodoc-process-signature", name_defaults)
     app.connect("autodoc-skip-member", skip_defaults)

@@ -1,7 +1,8 @@
-"""Write the pages that are made from others: the source map and the solutions."""
+"""Write the pages that are made from others: the source map, the solutions and the library reference."""
 
 import sys
 
+import library_reference
 import solutions
 import source_map
 
@@ -9,7 +10,7 @@ import source_map
 def main() -> int:
     """0, or 1 and a sentence for what is wrong, such as a link to a section that is gone."""
     problems = write_pages()
-    print("\n".join(problems) or "The source map and the solutions are up to date.")
+    print("\n".join(problems) or "The source map, the solutions and the library reference are up to date.")
     return int(bool(problems))
 
 
@@ -17,6 +18,7 @@ def write_pages() -> list[str]:
     try:
         source_map.main()
         solutions.main()
+        library_reference.main()
     except ValueError as error:
         return [str(error)]
     return []
