@@ -38,7 +38,9 @@ def notes(tag: str, root: Path) -> str:
     changes = (root / "CHANGELOG.md").read_text(encoding="utf-8")
     found = re.search(rf"^## {re.escape(version)} \((\d{{4}}-\d\d-\d\d)\)\n(.*?)(?=^## |\Z)", changes, re.M | re.S)
     if not found:
-        raise NoRelease(f"CHANGELOG.md has no heading of the form ## {version} (2026-11-29): run towncrier build first.")
+        raise NoRelease(
+            f"CHANGELOG.md has no heading of the form ## {version} (2026-11-29): run towncrier build first."
+        )
     cited = (root / "CITATION.cff").read_text(encoding="utf-8")
     expected = f'version: {version}\ndate-released: "{found[1]}"\n'
     if expected not in cited:

@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import math
 import re
 import shlex
 import tomllib
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import clearformer
 import pytest
+import release
 from clearcheck.worker import limits
 from targets import TARGETS
 
@@ -20,6 +22,7 @@ DOCUMENTS = [
     "README.md",
     "CONTRIBUTING.md",
     "DECISIONS.md",
+    "CODE_OF_CONDUCT.md",
     "SECURITY.md",
     "tests/README.md",
     "index.md",
@@ -29,6 +32,7 @@ DOCUMENTS = [
 ]
 TOP_LEVEL = {path.name for path in ROOT.iterdir()}
 GENERATED = {".venv", "_build", ".cache"}
+RELEASED = ("pyproject.toml", "CHANGELOG.md", "CITATION.cff")
 PLACEHOLDER = re.compile(r"NN|slug|\.\.\.|[*<{]")
 
 
@@ -150,14 +154,20 @@ def test_the_versions_named_agree():
     assert json.dumps(versions) in text(".github/workflows/tests.yml")
 
 
-def test_the_version_stands_once_and_is_repeated_where_it_must():
+def test_the_version_stands_once_and_is_repeated_where_it_must(tmp_path):
     version = tomllib.loads(text("pyproject.toml"))["project"]["version"]
     assert f"\nversion: {version}\n" in text("CITATION.cff")
     assert clearformer.__version__ == version
-    first, last = re.findall(r"^## (.+)", text("CHANGELOG.md"), re.M)[:2]
-    assert first == "Unreleased" and re.fullmatch(rf"{re.escape(version)} \(\d{{4}}-\d\d-\d\d\)", last)
+    assert release.notes(f"v{version}", copy_of_released(tmp_path))
     for path in (ROOT / "lib").glob("*/__init__.py"):
         assert version not in path.read_text(encoding="utf8"), path
+
+
+def copy_of_released(folder: Path) -> Path:
+    """The files that a release looks at, as if nothing new were waiting in changelog.d."""
+    for name in RELEASED:
+        (folder / name).write_text(text(name), encoding="utf8")
+    return folder
 
 
 def test_the_command_of_the_grader_is_there():
@@ -170,13 +180,32 @@ def test_the_command_of_the_grader_is_there():
 @pytest.mark.slow
 def test_the_library_is_used_as_the_readme_prints_it(tmp_path, monkeypatch, capsys):
     """In a folder with a small checkpoint of the name that the README loads, which otherwise comes from the hub."""
-    (snippet,) = re.findall(r"```python\n(.*?)```", text("README.md"), re.S)
-    assert 6 <= len(snippet.splitlines()) <= 8
+    _, snippet = snippets("README.md")
+    assert len(snippet.splitlines()) <= 8
     write_checkpoint(tmp_path / "gpt2")
     monkeypatch.chdir(tmp_path)
     exec(snippet, {"__name__": "__main__"})
     said = capsys.readouterr().out
     assert said.startswith("Attention is") and len(said) > len("Attention is ")
+
+
+@pytest.mark.slow
+def test_a_model_is_trained_as_the_readme_prints_it(tmp_path, monkeypatch, capsys):
+    """Catches a name, an argument or a file that is no longer so, and a training that learns nothing."""
+    program, _ = snippets("README.md")
+    assert len(program.splitlines()) <= 15 + 1  # with an empty line
+    monkeypatch.chdir(tmp_path)
+    names = {"__name__": "__main__"}
+    exec(program, names)
+    said = capsys.readouterr().out
+    assert said.startswith("She was ") and len(said) == len("She was ") + 50 + 1
+    ids, loss = names["ids"], names["next_token_loss"]
+    untrained = math.log(names["tokenizer"].n_vocab)
+    assert loss(names["model"], ids[None, :64], ids[None, 1:65]) < 0.8 * untrained
+
+
+def snippets(document: str) -> list[str]:
+    return re.findall(r"```python\n(.*?)```", text(document), re.S)
 
 
 def write_checkpoint(folder: Path):
