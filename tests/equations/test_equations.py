@@ -58,7 +58,7 @@ def test_the_equation_holds_in_the_library(label):
     run(REGISTRY[label].check)
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_the_checks_notice_broken_equations(record_property):
     """Swaps indices, drops transposes, factors, roots and exponentials, shortens sums: the checks must fail.
 

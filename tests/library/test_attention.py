@@ -1,5 +1,6 @@
 """Every way to attend, by one battery: values, gradients, masks, bias, causality, empty rows, half precision.
 
+Parameters of a test that could matter together are not combined in every way: any two values of two of them meet.
 ``VARIANTS`` equal ``attend``; linear attention is another function, and its two forms are compared with each other. A
 new variant goes into one of the two tables and has passed when this file has.
 """
@@ -25,6 +26,7 @@ from clearformer.attention import (
 from clearformer.reference import attention as reference
 
 from tests.library.devices import DEVICES
+from tests.library.pairwise import each_pair
 from tests.library.tolerance import assert_close
 
 B, H, N, S, K, Kv = 2, 3, 5, 7, 4, 6
@@ -75,6 +77,9 @@ def biases(device, dtype=torch.float64):
     return {"none": None, "one for all": full[0, 0], "per head": full[:1], "a row": full[:, :1, :1], "all": full}
 
 
+GIVEN = [name for name in biases("cpu") if name != "none"]
+
+
 def run(function, *leaves, mask=None, causal=False, bias=None):
     """Outputs, and the gradients by everything that is given."""
     options = {} if bias is None else {"bias": bias}
@@ -103,10 +108,7 @@ def test_every_variant_is_in_this_battery():
 
 
 @pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("causal", [False, True])
-@pytest.mark.parametrize("mask", masks("cpu"))
-@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
-@pytest.mark.parametrize("name", VARIANTS)
+@each_pair(name=VARIANTS, dtype=[torch.float64, torch.float32], mask=masks("cpu"), causal=[False, True])
 def test_values_and_gradients_equal_the_explicit_ones(name, dtype, mask, causal, device):
     """Catches a wrong tile, NaN gradients of what is hidden, and a gradient through the running maximum."""
     found = []
@@ -119,10 +121,7 @@ def test_values_and_gradients_equal_the_explicit_ones(name, dtype, mask, causal,
 
 
 @pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("causal", [False, True])
-@pytest.mark.parametrize("bias", [name for name in biases("cpu") if name != "none"])
-@pytest.mark.parametrize("mask", ["none", "padding", "a row that sees nothing"])
-@pytest.mark.parametrize("name", VARIANTS)
+@each_pair(name=VARIANTS, mask=["none", "padding", "a row that sees nothing"], bias=GIVEN, causal=[False, True])
 def test_a_bias_is_added_and_has_a_gradient(name, mask, bias, causal, device):
     """Catches a gradient of the bias that is not summed over what shares an entry of it."""
     found = []
@@ -198,9 +197,7 @@ def test_scores_of_ten_thousand_do_not_overflow(name):
 
 
 @pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("name", EXPLICIT | LINEAR)
-@pytest.mark.parametrize("n_targets", [1, 4, S])
-@pytest.mark.parametrize("masked", [False, True])
+@each_pair(masked=[False, True], n_targets=[1, 4, S], name=EXPLICIT | LINEAR)
 def test_causal_is_the_causal_mask(masked, n_targets, name, device):
     """Also for one target and for as many as sources, where some functions take a shorter way."""
     _, k, v = inputs(device=device)
@@ -302,7 +299,7 @@ def largest_allocation(function):
 
 def test_by_tiles_nothing_of_n_by_n_is_allocated():
     """Memory linear in N, for the backward pass by tiles as well; the explicit one shows that the measure works."""
-    n_tokens, width, sizes = 700, 8, {"query_block": 50, "key_block": 40}
+    n_tokens, width, sizes = 350, 8, {"query_block": 50, "key_block": 40}
     q, k, v = (torch.randn(1, n_tokens, width, requires_grad=True) for _ in range(3))
     linear = n_tokens * width * q.element_size()
     with torch.no_grad():

@@ -16,64 +16,58 @@ pytestmark = pytest.mark.slow
 def call(*arguments):
     environment = os.environ | {"OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
     done = subprocess.run(
-        [sys.executable, *map(str, arguments)], capture_output=True, text=True, timeout=120, env=environment
+        [sys.executable, *map(str, arguments)], capture_output=True, text=True, timeout=1800, env=environment
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
 @pytest.fixture(scope="module")
-def killed(tmp_path_factory):
-    root = tmp_path_factory.mktemp("killed")
-    report = json.loads(call(SCRIPT, "kill", root).splitlines()[-1])
-    names = ("whole", "named", "random", "one")
-    return report | {name: json.loads((root / f"{name}.json").read_text()) for name in names}
+def trained(tmp_path_factory):
+    """All runs: killed and resumed ones, one process, and two, first each with the whole model, then each a share."""
+    root = tmp_path_factory.mktemp("trained")
+    report = json.loads(call(SCRIPT, "all", root).splitlines()[-1])
+    return report | read(root, "whole", "named", "random", "one") | read(root / "two", "pair", "shared")
 
 
-def test_every_attempt_was_killed_and_left_a_whole_checkpoint_or_none(killed):
+def read(root, *names):
+    return {name: json.loads((root / f"{name}.json").read_text()) for name in names}
+
+
+def test_every_attempt_was_killed_and_left_a_whole_checkpoint_or_none(trained):
     """Catches a script that kills nothing, and a save that lets a half-written file take the name."""
-    assert [status for _, status, _ in killed["attempts"]] == [signal.SIGKILL] * 7
-    assert [there for _, _, there in killed["attempts"]] == [False] * 3 + [True] * 4
-    assert killed["random_kills"] >= 1
+    assert [status for _, status, _ in trained["attempts"]] == [signal.SIGKILL] * 7
+    assert [there for _, _, there in trained["attempts"]] == [False] * 3 + [True] * 4
+    assert trained["random_kills"] >= 1
 
 
 @pytest.mark.parametrize("run", ["named", "random"])
 @pytest.mark.parametrize("what", ["losses", "evaluations", "weights"])
-def test_a_killed_run_continues_bitwise(killed, run, what):
+def test_a_killed_run_continues_bitwise(trained, run, what):
     """Catches state that is not saved (moments, step, data, dropout, buffers) and losses that are rounded."""
-    assert killed[run]["resumed"] and len(killed["whole"]["losses"]) == 41
-    assert killed[run][what] == killed["whole"][what]
+    assert trained[run]["resumed"] and len(trained["whole"]["losses"]) == 41
+    assert trained[run][what] == trained["whole"][what]
 
 
-RENDEZVOUS = ("-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2")
-
-
-@pytest.fixture(scope="module")
-def one(killed):
-    """What one process does with the doubled batch."""
-    return killed["one"]
-
-
-@pytest.fixture(scope="module")
-def two(tmp_path_factory):
-    """What two processes do, first each with the whole model, then each with its share: to start them takes longest."""
-    root = tmp_path_factory.mktemp("two")
-    call(*RENDEZVOUS, SCRIPT, "two", root)
-    return {name: json.loads((root / f"{name}.json").read_text()) for name in ("pair", "shared")}
-
-
-def test_a_torchrun_pair_gives_the_losses_of_one_process_with_the_doubled_batch(one, two):
+def test_a_pair_gives_the_losses_of_one_process_with_the_doubled_batch(trained):
     """Catches summed gradients, a share that both processes take, clipping before the mean, unequal first weights."""
-    assert_alike(two["pair"], one)
-    assert one["losses"][-1] < one["losses"][0] - 0.05
+    assert_alike(trained["pair"], trained["one"])
+    assert trained["one"]["losses"][-1] < trained["one"]["losses"][0] - 0.05
 
 
-def test_a_model_shared_by_two_processes_learns_the_same_and_resumes_bitwise(one, two):
+def test_a_model_shared_by_two_processes_learns_the_same_and_resumes_bitwise(trained):
     """Catches shares of unequal first weights, gradients sent too early or never, and a checkpoint of one share."""
-    whole, resumed = two["shared"]["whole"], two["shared"]["resumed"]
-    assert_alike(whole, one)
-    assert whole["numbers_here"] < 0.6 * one["numbers_here"]
+    whole, resumed = trained["shared"]["whole"], trained["shared"]["resumed"]
+    assert_alike(whole, trained["one"])
+    assert whole["numbers_here"] < 0.6 * trained["one"]["numbers_here"]
     assert resumed["resumed"] and resumed == whole | {"resumed": True}
+
+
+@pytest.mark.weekly
+def test_torchrun_starts_the_same_pair(trained, tmp_path):
+    """Catches a torchrun that tells its processes something else than the pair above is told."""
+    call("-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2", SCRIPT, "two", tmp_path)
+    assert read(tmp_path, "pair", "shared") == {name: trained[name] for name in ("pair", "shared")}
 
 
 def assert_alike(pair, one):

@@ -2,10 +2,12 @@
 
 import contextlib
 import functools
+import importlib
 import json
 import os
 import random
 import signal
+import socket
 import sys
 import time
 from pathlib import Path
@@ -126,21 +128,23 @@ MOMENTS = {
 }
 
 
-def in_child(prepare, result: Path, folder: Path) -> int:
+def forked(work) -> int:
     """A fork, so that an attempt costs no imports; torch has not computed anything yet and has one thread."""
     pid = os.fork()
     if pid:
         return pid
-    prepare()
-    result.write_text(json.dumps(run(folder)))
+    work()
     os._exit(0)
+
+
+def in_child(prepare, result: Path, folder: Path) -> int:
+    return forked(lambda: (prepare(), result.write_text(json.dumps(run(folder)))))
 
 
 def kill_and_resume(root: Path):
     """Prints how each attempt ended; leaves the results in ``root``."""
     torch.optim.AdamW(NextCharacter(0.0).parameters(), fused=True)  # imports what it needs, once for all attempts
     attempts = []
-    os.waitpid(in_child(lambda: (pair(root / "one.json", 12), os._exit(0)), root, root), 0)
     os.waitpid(in_child(lambda: None, root / "whole.json", root / "whole"), 0)
     for name, prepare in MOMENTS.items():
         _, status = os.waitpid(in_child(prepare, root / "named.json", root / "named"), 0)
@@ -208,6 +212,38 @@ def two(root: Path):
     shared(root)
 
 
+def as_by_torchrun(root: Path):
+    """``two`` in two forks, told what torchrun tells its processes, and beside them one process for both."""
+    importlib.import_module("torch.distributed.fsdp")  # takes as long as all else
+    (root / "two").mkdir()
+    free = socket.create_server(("127.0.0.1", 0))
+    told = {
+        "WORLD_SIZE": "2",
+        "MASTER_ADDR": "127.0.0.1",
+        "MASTER_PORT": str(free.getsockname()[1]),
+        "TORCHELASTIC_RUN_ID": "forks",
+        "TORCHELASTIC_USE_AGENT_STORE": "True",
+    }
+
+    def one_of_two(rank: str):
+        os.environ.update(told, RANK=rank, LOCAL_RANK=rank)
+        two(root / "two")
+
+    pids = [forked(functools.partial(one_of_two, rank)) for rank in ("0", "1")]
+    pids.append(forked(lambda: pair(root / "one.json", 12)))
+    # Where they meet lives, as with torchrun, until both have ended; only now, since threads and forks don't agree.
+    store = dist.TCPStore("127.0.0.1", free.getsockname()[1], is_master=True, master_listen_fd=free.detach())
+    if any(status for _, status in [os.waitpid(pid, 0) for pid in pids]):
+        sys.exit("A process that trains beside another, or alone for two, has failed.")
+    del store
+
+
+def all_of_it(root: Path):
+    """What needs no torchrun: one start of Python, since that takes longest."""
+    kill_and_resume(root)
+    as_by_torchrun(root)
+
+
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    {"kill": kill_and_resume, "two": two}[sys.argv[1]](Path(sys.argv[2]))
+    {"all": all_of_it, "two": two}[sys.argv[1]](Path(sys.argv[2]))

@@ -7,6 +7,7 @@ Each notebook still has a process of its own, with nothing in it but these modul
 environment, folder and output on, lives as long as the kernel does, and passes an interrupt to it.
 """
 
+import contextlib
 import gc
 import importlib
 import json
@@ -18,7 +19,7 @@ import time
 
 MODULES = ("torch", "torch._dynamo", "matplotlib.pyplot", "scipy.stats", "sklearn.linear_model", "ipykernel.kernelapp")
 LONGEST = 2**20  # bytes of a request
-START_SECONDS = 120
+START_SECONDS = 600  # a busy machine is no failure
 
 
 def serve(path: str) -> None:
@@ -26,21 +27,36 @@ def serve(path: str) -> None:
     for name in MODULES:
         importlib.import_module(name)
     gc.freeze()  # else each kernel's first collection copies all that was imported
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for a kernel: its connection tells its end
+    signal.signal(signal.SIGCHLD, wait_for_those_that_ended)
+    signal.signal(signal.SIGTERM, end)
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(path)
         server.listen()
         while True:
             connection, _ = server.accept()
             request, outputs, *_ = socket.recv_fds(connection, LONGEST, 2)
-            if not request:
-                return
             if os.fork() == 0:
                 server.close()
                 run(connection, outputs, **json.loads(request))
             connection.close()
             for output in outputs:
                 os.close(output)
+
+
+def wait_for_those_that_ended(*_) -> None:
+    """A kernel's connection tells its end; it is waited for so that its CPU time counts as that of this process."""
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG) != (0, 0):
+            pass
+
+
+def end(*_) -> None:
+    """Asked to: wait for the last kernels, which end with the processes that stand for them, and exit."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    with contextlib.suppress(ChildProcessError):
+        while True:
+            os.wait()
+    os._exit(0)
 
 
 def run(connection: socket.socket, outputs: list[int], file: str, folder: str, environment: dict) -> None:
@@ -50,6 +66,7 @@ def run(connection: socket.socket, outputs: list[int], file: str, folder: str, e
     from ipykernel.kernelapp import IPKernelApp
 
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     for number, output in zip((1, 2), outputs, strict=True):
         os.dup2(output, number)
     os.chdir(folder)

@@ -1,13 +1,16 @@
-"""How the suite is run: in one process unless make asks for more, in an order without idle ends, skips in one line."""
+"""How the suite is run: in one process unless make asks for more, in an order without idle ends, skips in one line; and
+what it says that it cost."""
 
 import importlib.util
 import os
+import re
 import subprocess
 import sys
 from types import SimpleNamespace
 
 import pytest
 
+from tests import costs
 from tests.tools.conftest import ROOT
 
 
@@ -23,9 +26,9 @@ QUICK = "tests/library tests/docs tests/notebooks tests/equations"
 MEANT = {
     "": f"False False  {QUICK}",
     "tests/tools": "False False  tests/tools",
-    "@tests/quick.args": f"True False not slow {QUICK}",
-    "@tests/everything.args": "True True  tests chapters exercises",
-    "@tests/everything.args chapters -n 0": "False True  chapters",
+    "@tests/quick.args": f"True False not slow and not weekly {QUICK}",
+    "@tests/everything.args": "True True not weekly tests chapters exercises",
+    "@tests/everything.args chapters -n 0": "False True not weekly chapters",
 }
 
 
@@ -108,3 +111,29 @@ def test_a_failure_without_a_line_is_told(tmp_path):
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert "3 failed, 1 passed" in done.stdout and "INTERNALERROR" not in done.stdout
     assert done.stdout.count("from no line") >= 3
+
+
+BUSY = "import time\nwhile time.process_time() < 1: pass"
+DEAR = f"""
+import subprocess, sys
+def test_dear():
+    subprocess.run([sys.executable, "-c", {BUSY!r}], check=True)
+def test_cheap():
+    pass
+"""
+PLUGIN = "import pathlib, pytest, sys\nfrom tests import costs\ncosts.FILE = pathlib.Path(sys.argv[1])\n"
+PLUGIN += "pytest.main(sys.argv[2:], plugins=[costs.Costs()])"
+
+
+@pytest.mark.skipif(costs.resource is None, reason="needs the CPU time of processes that ended")
+def test_a_run_says_what_it_cost_with_its_children_and_which_test_was_dearest(tmp_path):
+    """Catches the time of processes that a test starts being left out, and costs that are added to another test."""
+    (tmp_path / "test_it.py").write_text(DEAR)
+    command = [sys.executable, "-c", PLUGIN, tmp_path / "costs.txt", tmp_path / "test_it.py", "--rootdir", tmp_path]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    said = re.search(r"^CPU: (\d+) s \(.+\)$", done.stdout, re.M)
+    assert said and int(said[1]) >= 1, done.stdout + done.stderr
+    lines = (tmp_path / "costs.txt").read_text().splitlines()
+    assert lines[1].endswith("test_it.py") and float(lines[1].split()[0]) >= 1
+    assert lines[3].endswith("::test_dear") and float(lines[3].split()[0]) >= 1
+    assert lines[4].endswith("::test_cheap") and float(lines[4].split()[0]) < 1
