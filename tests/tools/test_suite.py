@@ -6,9 +6,11 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import PurePath
 from types import SimpleNamespace
 
 import pytest
+import yaml
 
 from tests import costs
 from tests.tools.conftest import ROOT
@@ -29,6 +31,7 @@ MEANT = {
     "@tests/quick.args": f"True False not slow and not weekly {QUICK}",
     "@tests/everything.args": "True True not weekly tests chapters exercises",
     "@tests/everything.args chapters -n 0": "False True not weekly chapters",
+    "@tests/covered.args": "True False not weekly tests/library tests/equations tests/cleartape tests/grader",
 }
 
 
@@ -113,6 +116,7 @@ def test_a_failure_without_a_line_is_told(tmp_path):
     assert done.stdout.count("from no line") >= 3
 
 
+MARK = "@pytest.mark." + "weekly"
 BUSY = "import time\nwhile time.process_time() < 1: pass"
 DEAR = f"""
 import subprocess, sys
@@ -137,3 +141,29 @@ def test_a_run_says_what_it_cost_with_its_children_and_which_test_was_dearest(tm
     assert lines[1].endswith("test_it.py") and float(lines[1].split()[0]) >= 1
     assert lines[3].endswith("::test_dear") and float(lines[3].split()[0]) >= 1
     assert lines[4].endswith("::test_cheap") and float(lines[4].split()[0]) < 1
+
+
+def workflow(name: str) -> dict:
+    """A workflow; YAML reads its key `on` as True."""
+    return yaml.safe_load((ROOT / ".github" / "workflows" / f"{name}.yml").read_text(encoding="utf-8"))
+
+
+def test_the_jobs_run_every_folder_of_tests_once():
+    """Catches a new folder of tests that no job runs, and one that two of them run."""
+    parts = workflow("tests")["jobs"]["linux"]["strategy"]["matrix"]["part"]
+    run = [path for part in parts for path in part["paths"].split()]
+    folders = {f"tests/{file.parent.name}" for file in (ROOT / "tests").glob("*/test_*.py")}
+    assert sorted(run) == sorted({*folders, "chapters", "exercises"})
+
+
+def test_what_is_weekly_is_run_once_a_week_and_where_its_file_is_edited():
+    """Catches a test that got the mark, and that no workflow runs when its own file changes."""
+    weekly = workflow("weekly")
+    [command] = [step["run"] for step in weekly["jobs"]["weekly"]["steps"] if "pytest" in step.get("run", "")]
+    assert "-m weekly" in command and weekly[True]["schedule"]
+    marked = [file for file in (ROOT / "tests").rglob("test_*.py") if MARK in file.read_text(encoding="utf-8")]
+    assert len(marked) >= 2
+    for file in (file.relative_to(ROOT).as_posix() for file in marked):
+        for event in ("push", "pull_request"):
+            assert any(PurePath(file).match(path) for path in weekly[True][event]["paths"]), file
+        assert any(file.startswith(f"{folder}/") for folder in command.split()), file
