@@ -32,7 +32,7 @@ FIRST = (BOOK, PROOFS, "tests/equations/", "chapters/")  # one builds the book, 
 FORKED_KERNELS = ROOT / "tests" / "notebooks" / "forked_kernels.py"
 SERVER = pytest.StashKey[subprocess.Popen]()
 KERNELS = "CLEARFORMER_KERNELS"  # the variable with the address of the process that they are forked from
-FEWEST_PROCESSES = 4  # on any machine, since many tests wait for a kernel, a browser or a build
+FEWEST_PROCESSES = 3  # on any machine, since many tests wait for a kernel, a browser or a build
 OUTPUT_SECONDS = 300  # nbval waits so long for the rest of what a cell prints; a busy machine takes more than its 5
 PAGE = re.compile(r"\[([\w/-]+\.html)")
 

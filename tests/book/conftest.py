@@ -3,7 +3,7 @@
 import functools
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,6 +18,8 @@ import book  # noqa: E402
 from bootstrap import SetupProblem  # noqa: E402
 
 from tests.book.pages import AXE, CHROMIUM  # noqa: E402
+
+PATIENCE = 600_000  # milliseconds; only what hangs takes so long
 
 
 @pytest.fixture(scope="session")
@@ -64,14 +66,27 @@ def site(built) -> Iterator[str]:
     server.server_close()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser():
-    """Chromium, one for the tests of a file."""
+    """Chromium, one for all the files here that a process reads."""
     from playwright.sync_api import sync_playwright
 
     from tests.book.test_browser import FLAGS
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS, timeout=PATIENCE)
+        browser.new_page, browser.new_context = patient(browser.new_page), patient(browser.new_context)
         yield browser
         browser.close()
+
+
+def patient(make: Callable) -> Callable:
+    """What makes a page or a context that waits long for what is to come: on a busy machine half a minute is short."""
+
+    @functools.wraps(make)
+    def made(*arguments, **options):
+        it = make(*arguments, **options)
+        it.set_default_timeout(PATIENCE)
+        return it
+
+    return made

@@ -29,7 +29,7 @@ def test_the_grader_is_right_about_every_solution(prover, slug):
     """Catches a check that a mistake passes, a diagnosis that names another mistake, a stub that gets points, and a
     page "How this grader was tested" that tells of another grader.
     """
-    proof = prover.submit(told, slug).result(timeout=1200)
+    proof = prover.submit(told, slug).result(timeout=3600)
     assert not proof.errors, "\n".join([proof.summary, *proof.errors])
     rows = re.findall(r"^\| `(\w+)` \| (?:right|wrong) \|", proof.section, flags=re.MULTILINE)
     assert rows and sorted(rows) == sorted(entry.name for entry in entries(slug))

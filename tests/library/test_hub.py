@@ -112,9 +112,9 @@ def hub(tmp_path_factory):
 def ask(home: Path, url: str, *names):
     """What from_pretrained makes of these names, or says, in a process for which the hub is at that address."""
     environment = os.environ | {"HF_ENDPOINT": url, "HF_HOME": str(home), "HF_HUB_DISABLE_PROGRESS_BARS": "1"}
-    environment |= {"HF_HUB_DISABLE_TELEMETRY": "1", "HF_HUB_ETAG_TIMEOUT": "5"}
+    environment |= {"HF_HUB_DISABLE_TELEMETRY": "1", "HF_HUB_ETAG_TIMEOUT": "600"}
     command = [sys.executable, "-c", ASK, json.dumps(names), json.dumps(IDS.tolist())]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=100)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=1800)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])
 

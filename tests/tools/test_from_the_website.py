@@ -74,7 +74,7 @@ def fetched(address: str) -> nbformat.NotebookNode:
 
 def run(notebook, empty) -> str:
     """What the cells of the notebook show, run in the environment."""
-    client = NotebookClient(notebook, timeout=120, kernel_name="empty", resources={"metadata": {"path": empty.folder}})
+    client = NotebookClient(notebook, timeout=1800, kernel_name="empty", resources={"metadata": {"path": empty.folder}})
     client.execute(env=empty.variables)
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
     return "\n".join(str(out.get("text", "")) + str(out.get("data", {}).get("text/plain", "")) for out in outputs)

@@ -58,7 +58,7 @@ const until = (done) => (done() ? null : wait(1).then(() => until(done)));
 def ran(body: str) -> dict:
     script = SETUP.replace("BODY", body)
     done = subprocess.run(
-        ["node", "-e", script, str(SOURCES / "writer.js")], capture_output=True, text=True, timeout=60
+        ["node", "-e", script, str(SOURCES / "writer.js")], capture_output=True, text=True, timeout=1800
     )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
