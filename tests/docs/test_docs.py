@@ -79,14 +79,6 @@ def test_every_file_named_exists(document):
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
-def test_every_relative_link_leads_to_a_file(document):
-    for target in re.findall(r"\]\(([^)\s]+)\)", text(document)):
-        if not re.match(r"[a-z]+:|#", target):
-            path = (ROOT / document).parent / target.split("#")[0]
-            assert path.exists(), f"{document} links to {target}"
-
-
-@pytest.mark.parametrize("document", DOCUMENTS)
 def test_modules_run_from_the_command_line_exist(document):
     for command in commands(document) + code_spans(document):
         for module in re.findall(r"python -m (\w+)", command):
