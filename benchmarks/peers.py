@@ -64,12 +64,14 @@ class TorchGPT(nn.Module):
         super().__init__()
         D = size.d_model
         self.tokens, self.positions = nn.Embedding(N_VOCAB, D), nn.Embedding(n_positions, D)
-        options = {"dropout": 0.0, "activation": F.gelu, "batch_first": True, "norm_first": True}
-        layer = nn.TransformerEncoderLayer(D, size.n_heads, 4 * D, **options)
+        layer = nn.TransformerEncoderLayer(
+            D, size.n_heads, 4 * D, dropout=0.0, activation=F.gelu, batch_first=True, norm_first=True
+        )
         self.blocks = nn.TransformerEncoder(layer, size.n_layers, nn.LayerNorm(D), enable_nested_tensor=False)
         self.head = nn.Linear(D, N_VOCAB, bias=False)
         self.apply(small_weights)
         self.head.weight = self.tokens.weight
+        self.mask: Tensor
         self.register_buffer("mask", nn.Transformer.generate_square_subsequent_mask(n_positions))
 
     def forward(self, ids: Tensor) -> Tensor:

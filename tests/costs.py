@@ -13,7 +13,7 @@ import pytest
 try:
     import resource
 except ImportError:  # on Windows, which tells nobody what children took
-    resource = None
+    resource = None  # type: ignore[assignment]
 
 FILE = Path(__file__).parents[1] / ".cache" / "test-costs.txt"
 SHOWN = 40
@@ -32,7 +32,8 @@ class Costs:
 
     def __init__(self):
         self.before = cpu_seconds()
-        self.cpu, self.wall = Counter(), Counter()
+        self.cpu: Counter[str] = Counter()
+        self.wall: Counter[str] = Counter()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logstart(self):
@@ -46,7 +47,7 @@ class Costs:
         return report
 
     def pytest_runtest_logreport(self, report):
-        self.cpu[report.nodeid] += getattr(report, "cpu_seconds", 0.0)
+        self.cpu[report.nodeid] += getattr(report, "cpu_seconds", 0.0)  # type: ignore[assignment]
         self.wall[report.nodeid] += report.duration
 
     @pytest.hookimpl(trylast=True)
@@ -67,7 +68,7 @@ class Costs:
 
 
 def _of_files(costs: Counter) -> Counter:
-    found = Counter()
+    found: Counter[str] = Counter()
     for name, seconds in costs.items():
         found[name.partition("::")[0]] += seconds
     return found

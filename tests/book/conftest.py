@@ -75,7 +75,8 @@ def browser():
 
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS, timeout=PATIENCE)
-        browser.new_page, browser.new_context = patient(browser.new_page), patient(browser.new_context)
+        for maker in ("new_page", "new_context"):
+            setattr(browser, maker, patient(getattr(browser, maker)))
         yield browser
         browser.close()
 

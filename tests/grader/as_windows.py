@@ -48,17 +48,18 @@ class Popen(subprocess.Popen):
         super().__init__(*args, **options)
 
 
+OURS = ("__main__", "clearbook", "clearcheck", "clearformer")
+
+
 def ours(depth: int) -> bool:
     """Whether code of the project asks, or the script, which may be a learner's."""
-    frame = sys._getframe(depth + 1)
-    while frame.f_code.co_filename.startswith("<frozen importlib") or frame.f_code.co_filename == __file__:
+    frame: types.FrameType | None = sys._getframe(depth + 1)
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if not file.startswith("<frozen importlib") and file != __file__:
+            return frame.f_globals.get("__name__", "").partition(".")[0] in OURS
         frame = frame.f_back
-    return frame.f_globals.get("__name__", "").partition(".")[0] in (
-        "__main__",
-        "clearbook",
-        "clearcheck",
-        "clearformer",
-    )
+    return False
 
 
 class Lacking(types.ModuleType):
@@ -84,7 +85,8 @@ class Finder(importlib.abc.MetaPathFinder):
         if name != "clearcheck.worker.system":
             return None
         spec = importlib.machinery.PathFinder.find_spec(name, path)
-        spec.loader.exec_module = as_win32(spec.loader.exec_module)
+        assert spec is not None and spec.loader is not None
+        setattr(spec.loader, "exec_module", as_win32(spec.loader.exec_module))  # noqa: B010, a method by its name
         return spec
 
 

@@ -1,6 +1,6 @@
 """Fewer cases than all combinations: every two values of two parameters meet in one of them."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import combinations, product
 
 import pytest
@@ -25,9 +25,7 @@ def covering(values: list[list]) -> list[tuple]:
             continue
         chosen = dict(pair)
         for axis in (axis for axis in range(len(values)) if axis not in chosen):
-            chosen[axis] = max(
-                range(len(values[axis])), key=lambda place, axis=axis: len(unmet & _met(chosen | {axis: place}))
-            )
+            chosen[axis] = max(range(len(values[axis])), key=_counting(unmet, chosen, axis))
         unmet -= _met(chosen)
         cases.append(tuple(values[axis][chosen[axis]] for axis in range(len(values))))
     return cases
@@ -36,6 +34,11 @@ def covering(values: list[list]) -> list[tuple]:
 def _pairs(values: list[list], one: int, other: int) -> Iterable[tuple]:
     for first, second in product(range(len(values[one])), range(len(values[other]))):
         yield (one, first), (other, second)
+
+
+def _counting(unmet: set, chosen: dict, axis: int) -> Callable[[int], int]:
+    """How many pairs that are still unmet a case would meet with this place on the axis."""
+    return lambda place: len(unmet & _met(chosen | {axis: place}))
 
 
 def _met(chosen: dict[int, int]) -> set[tuple]:
