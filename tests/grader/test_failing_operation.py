@@ -161,5 +161,5 @@ def test_a_forged_operation_is_refused():
     """Would catch an array from the channel in a comparison of texts."""
     from clearcheck.worker.parent import _well_formed
 
-    reply = {"kind": "raised", "type": "ValueError", "text": "x", "line": "", "operation": np.ones(3)}
+    reply = {"kind": "raised", "type": "ValueError", "text": "x", "line": "", "operation": np.ones(3), "computed": 0.0}
     assert not _well_formed(reply) and _well_formed({**reply, "operation": ""})

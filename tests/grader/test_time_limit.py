@@ -6,6 +6,7 @@ import time
 
 import pytest
 from clearcheck.worker import system, time_limit
+from clearcheck.worker.parent import _well_formed
 from clearcheck.worker.time_limit import TimeLimit, awaited, limited
 
 
@@ -109,6 +110,16 @@ def test_who_waits_for_a_reply_counts_what_the_other_computes(monkeypatch, share
     other = Other(monkeypatch, share)
     assert awaited(other.arrived, other.computed, 10, 100) == waited
     assert other.now == pytest.approx(ended_after, abs=0.2)
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [{"computed": float("nan")}, {"computed": -1.0}, {"computed": "0"}, {"waited": float("inf")}, {"at": "1"}],
+)
+def test_a_forged_time_is_refused(forged):
+    """Would catch a sum of the times that is no number, so that a notebook has no limit, and a text in a line's place."""
+    reply = {"kind": "time", "line": "x", "computed": 0.5, "waited": 0.0, "at": 3}
+    assert _well_formed(reply) and not _well_formed({**reply, **forged})
 
 
 def test_a_reply_that_comes_is_waited_for():
