@@ -89,7 +89,8 @@ def test_no_tool_needs_what_only_posix_has(path):
 
 
 WITHOUT = f"""
-import importlib, os, sys
+import os, sys
+os.environ.pop("PYTHON", None)  # of the one who runs the tests
 sys.path.insert(0, "tools")
 for name in {sorted(NEEDS_POSIX - {"posix"})!r}:
     sys.modules[name] = None
@@ -102,25 +103,38 @@ for name in ("fork", "getuid", "geteuid", "getpgid", "killpg", "uname", "setsid"
     if hasattr(os, name): delattr(os, name)
 for name in ("SIGALRM", "SIGHUP", "SIGKILL", "alarm", "setitimer", "pthread_sigmask"):
     if hasattr(signal, name): delattr(signal, name)
-import run, targets, bootstrap, locks, extras, vendor
+import run, targets, bootstrap, extras, vendor
+from pathlib import Path
 targets.WINDOWS = True
+bootstrap.ROOT = Path(sys.argv.pop(1))
+bootstrap.check_disk = lambda *asked: None
+bootstrap.create = lambda venv: venv.mkdir()
+bootstrap.install = lambda venv, root: print("installed")
+targets.python_of = lambda venv: sys.executable
+targets.TARGETS["check"] = targets.Target("", ("-m ruff --version", "-m ruff"), "check")
 sys.exit(run.main(sys.argv[1:]))
 """
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("words", "code"), [(["help"], 0), (["setup"], 0), (["check", "--version"], 0), (["serve", "x"], 2)]
+    ("words", "code", "said"),
+    [
+        (["help"], 0, "tools/run.py TARGET"),
+        (["setup"], 0, "installed"),
+        (["check", "--help"], 0, "ruff"),
+        (["check", "--nothing"], 2, "ruff"),
+        (["serve", "x"], 2, "serve takes no arguments"),
+    ],
 )
-def test_targets_run_where_these_modules_are_missing(words, code):
-    """Catches a set-up, or a target, that ends on Windows in ModuleNotFoundError or AttributeError.
-
-    The environment is there; what it starts are the programs that it would start there, with this system's modules.
-    """
-    started = WITHOUT.replace("sys.exit(", "bootstrap.runs = lambda python: True\ntargets.TARGETS['check'] = "
-                              "targets.Target('', ('-m pytest @tests/quick.args',), '-x')\nsys.exit(")  # fmt: skip
-    done = subprocess.run([sys.executable, "-c", started, *words], cwd=ROOT, capture_output=True, encoding="utf-8")
+def test_targets_run_where_these_modules_are_missing(tmp_path, words, code, said):
+    """Catches a set-up, or a target, that ends on Windows in ModuleNotFoundError or AttributeError."""
+    for name in ("pyproject.toml", "constraints.txt"):
+        (tmp_path / name).touch()
+    command = [sys.executable, "-c", WITHOUT, tmp_path, *words]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8")
     assert (done.returncode, "Traceback" in done.stderr) == (code, False), done.stderr
+    assert said in done.stdout + done.stderr
 
 
 def test_what_learners_read_has_lines_for_powershell():
