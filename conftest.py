@@ -18,7 +18,7 @@ import pytest
 from ipykernel import kernelspec
 from xdist.scheduler import LoadFileScheduling
 
-from tests.costs import Costs
+from tests.costs import Costs, cpu_seconds
 
 ROOT = Path(__file__).parent
 GUARD = ROOT / "tests" / "guard"
@@ -49,7 +49,7 @@ os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(GUARD), os.environ.
 def pytest_configure(config):
     """What it costs is counted; and on Linux the kernels of nbval are forked from one process, which pays for their
     imports once."""
-    config.pluginmanager.register(Costs())
+    config.pluginmanager.register(Costs(), "costs")
     if not getattr(config.option, "nbval", False) or sys.platform != "linux":
         return
     if not hasattr(config, "workerinput"):
@@ -69,9 +69,11 @@ def pytest_sessionfinish(session):
     A kernel that stays, since what it belonged to has crashed, keeps it; the process is killed at the end.
     """
     if server := session.config.stash.get(SERVER, None):
+        before = cpu_seconds()
         server.terminate()
         with contextlib.suppress(subprocess.TimeoutExpired):
             server.wait(timeout=60)
+        session.config.pluginmanager.get_plugin("costs").kernels = cpu_seconds() - before
 
 
 def pytest_collectstart(collector):

@@ -1,7 +1,7 @@
 """What a run of the suite costs: CPU seconds in a line at its end, and the dearest tests and files in a file.
 
-CPU time, since machines are shared. That of a process counts for the test that waited for it to end, and kernels, which
-end with the suite, for the whole run alone.
+CPU time, since machines are shared. That of a process counts for the test that waited for it to end. What the kernels
+take is known when the process that they are forked from ends, and counts for the whole run alone.
 """
 
 import time
@@ -32,6 +32,7 @@ class Costs:
 
     def __init__(self):
         self.before = cpu_seconds()
+        self.kernels = 0.0
         self.cpu: Counter[str] = Counter()
         self.wall: Counter[str] = Counter()
 
@@ -53,7 +54,8 @@ class Costs:
     @pytest.hookimpl(trylast=True)
     def pytest_terminal_summary(self, terminalreporter):
         if resource is not None and self.cpu:
-            terminalreporter.write_line(f"CPU: {cpu_seconds():.0f} s ({processor()})")
+            kernels = f", of it {self.kernels:.0f} s in the kernels of notebooks" if self.kernels else ""
+            terminalreporter.write_line(f"CPU: {cpu_seconds():.0f} s{kernels} ({processor()})")
             FILE.parent.mkdir(exist_ok=True)
             FILE.write_text(self.table(), encoding="utf-8")
 

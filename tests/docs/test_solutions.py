@@ -9,6 +9,7 @@ from clearcheck import RightSolutions
 from clearcheck.notebooks.definitions import defined_names
 from learners_copy import load
 
+pytestmark = pytest.mark.slow  # all exercises are loaded, and all their right answers compared
 SLUGS = solutions.slugs()
 OPENED = re.compile(r"^:::\{dropdown\} .*\n```python\n.*?\n```\n:::$", re.M | re.S)
 

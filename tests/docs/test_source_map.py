@@ -78,25 +78,28 @@ def test_there_are_no_kinds_but_these():
     assert {row.kind for _, row in ALL} == known
 
 
-@pytest.mark.parametrize(("key", "row"), ALL, ids=[f"{key}-{i}" for i, (key, _) in enumerate(ALL)])
-def test_every_row_leads_somewhere(key, row):
+@pytest.mark.parametrize("key", ROWS)
+def test_every_row_leads_somewhere(key):
     """Catches a link to a section that does not exist."""
-    assert row.what and row.places
-    for place in row.places:
-        if place == source_map.FRONT:
-            assert (pages.ROOT / "index.md").is_file()
-        else:
-            heading = pages.section(place)
-            assert heading.slug in pages.headings(pages.CHAPTERS / heading.page)
-    assert len(set(row.places)) == len(row.places)
+    for row in ROWS[key]:
+        assert row.what and row.places, row
+        for place in row.places:
+            if place == source_map.FRONT:
+                assert (pages.ROOT / "index.md").is_file()
+            else:
+                heading = pages.section(place)
+                assert heading.slug in pages.headings(pages.CHAPTERS / heading.page), row
+        assert len(set(row.places)) == len(row.places), row
 
 
-@pytest.mark.parametrize(("key", "row"), ALL, ids=[f"{key}-{i}" for i, (key, _) in enumerate(ALL)])
-def test_errata_named_in_a_row_exist_and_belong_to_its_source(key, row):
+@pytest.mark.parametrize("key", ROWS)
+def test_errata_named_in_a_row_exist_and_belong_to_its_source(key):
     letter = {"turner-v2": "T", "turner-v1": "T", "jiang": "J", "comp336": "S"}[key]
-    named = set(pages.NUMBER.findall(row.note))
-    assert named <= set(errata.entries())
-    assert all(number.startswith(letter) for number in named)
+    known = errata.entries()
+    for row in ROWS[key]:
+        named = set(pages.NUMBER.findall(row.note))
+        assert named <= set(known), row
+        assert all(number.startswith(letter) for number in named), row
 
 
 def test_every_erratum_can_be_found_on_the_map():

@@ -176,25 +176,32 @@ def test_one_beam_is_greedy(config):
 
 
 @BOTH
-@pytest.mark.parametrize("penalty", [0.0, 1.0, 2.0])
-def test_enough_beams_find_the_best_of_all_continuations(config, penalty):
+def test_enough_beams_find_the_best_of_all_continuations(config):
     """Catches beams of one prompt continued by another, a cache that is not reordered, and a wrong length.
 
     Every continuation of three tokens, or fewer with a stop, is scored by brute force.
     """
     model, stop, n = gpt(config), 7, 3
-    rows, scores = beam_search(model, PROMPTS, n, V**2, stop=stop, length_penalty=penalty)
-    for prompt, row, score in zip(PROMPTS, rows, scores, strict=True):
-        every = list(itertools.product(range(V), repeat=n))
-        with torch.no_grad():
-            log_p = model(torch.tensor([[*prompt, *new] for new in every])).log_softmax(-1)[:, len(prompt) - 1 : -1]
-        values = {}
-        for new, table in zip(every, log_p.tolist(), strict=True):
-            new = new[: new.index(stop) + 1] if stop in new else new
-            values[new] = sum(table[i][token] for i, token in enumerate(new)) / len(new) ** penalty
-        best = max(values, key=values.get)
-        assert tuple(row.tolist()[len(prompt) :]) == best
-        assert score.item() == pytest.approx(values[best])
+    sums = [sums_of_all_continuations(model, prompt, n, stop) for prompt in PROMPTS]
+    for penalty in (0.0, 1.0, 2.0):
+        rows, scores = beam_search(model, PROMPTS, n, V**2, stop=stop, length_penalty=penalty)
+        for prompt, row, score, sums_of_one in zip(PROMPTS, rows, scores, sums, strict=True):
+            values = {new: total / len(new) ** penalty for new, total in sums_of_one.items()}
+            best = max(values, key=values.get)
+            assert tuple(row.tolist()[len(prompt) :]) == best, penalty
+            assert score.item() == pytest.approx(values[best])
+
+
+def sums_of_all_continuations(model, prompt: list[int], n: int, stop: int) -> dict[tuple, float]:
+    """The log-probability of every continuation of n tokens, cut behind a stop."""
+    every = list(itertools.product(range(V), repeat=n))
+    with torch.no_grad():
+        log_p = model(torch.tensor([[*prompt, *new] for new in every])).log_softmax(-1)[:, len(prompt) - 1 : -1]
+    sums = {}
+    for new, table in zip(every, log_p.tolist(), strict=True):
+        new = new[: new.index(stop) + 1] if stop in new else new
+        sums[new] = sum(table[i][token] for i, token in enumerate(new))
+    return sums
 
 
 def test_more_beams_score_no_worse_and_the_cache_changes_nothing():
