@@ -83,7 +83,7 @@ def test_modules_run_from_the_command_line_exist(document):
     for command in commands(document) + code_spans(document):
         for module in re.findall(r"python -m (\w+)", command):
             local = (ROOT / "lib" / module / "__main__.py").exists()
-            assert local or module in {"venv", "pip", "pytest", "http"}, command
+            assert local or module in {"venv", "pip", "pytest", "http", "coverage"}, command
 
 
 def test_the_map_names_every_folder_and_nothing_else():
