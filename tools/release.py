@@ -49,4 +49,4 @@ def notes(tag: str, root: Path) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]) if len(sys.argv) == 2 else __doc__)
+    sys.exit(main(sys.argv[1] if sys.argv[1:] else ""))

@@ -31,7 +31,7 @@ DOCUMENTS = [
     "chapters/instructor.md",
 ]
 TOP_LEVEL = {path.name for path in ROOT.iterdir()}
-GENERATED = {".venv", "_build", ".cache"}
+GENERATED = {".venv", "_build", ".cache", "build", "dist"}
 RELEASED = ("pyproject.toml", "CHANGELOG.md", "CITATION.cff")
 PLACEHOLDER = re.compile(r"NN|slug|\.\.\.|[*<{]")
 
