@@ -65,7 +65,7 @@ TARGETS = {
         "make the autograder that Gradescope runs", ("tools/gradescope.py",), example="03-self-attention"
     ),
     "lab": Target("open JupyterLab", ("-m jupyter lab",), example="--no-browser"),
-    "lint": Target("ruff, notebooks too, and the types of the library", (*STYLE, "-m mypy")),
+    "lint": Target("ruff, notebooks too, types and spelling", (*STYLE, "-m mypy", "-m codespell_lib")),
     "clean": Target("delete what was built", deletes=BUILT),
     "clean-env": Target("delete the environment too", deletes=(*BUILT, ".venv")),
 }

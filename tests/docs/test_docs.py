@@ -141,8 +141,9 @@ def test_the_versions_named_agree():
     versions = re.findall(r"Python :: (3\.\d+)", "\n".join(project["classifiers"]))
     assert project["requires-python"] == f">={versions[0]}"
     listed = rf"{', '.join(versions[:-1])} (and|or) {versions[-1]}"
+    pattern = f"{listed}|{versions[0]} ?(to|–) ?{versions[-1]}".replace(".", r"\.")
     for document in ("README.md", "chapters/setup.md"):
-        assert re.search(f"{listed}|{versions[0]} ?(to|–) ?{versions[-1]}".replace(".", r"\."), text(document)), document
+        assert re.search(pattern, text(document)), document
     assert json.dumps(versions) in text(".github/workflows/tests.yml")
 
 

@@ -117,7 +117,7 @@ def test_who_waits_for_a_reply_counts_what_the_other_computes(monkeypatch, share
     [{"computed": float("nan")}, {"computed": -1.0}, {"computed": "0"}, {"waited": float("inf")}, {"at": "1"}],
 )
 def test_a_forged_time_is_refused(forged):
-    """Would catch a sum of the times that is no number, so that a notebook has no limit, and a text in a line's place."""
+    """Catches a sum of the times that is no number, so that a notebook has no limit, and a text in a line's place."""
     reply = {"kind": "time", "line": "x", "computed": 0.5, "waited": 0.0, "at": 3}
     assert _well_formed(reply) and not _well_formed({**reply, **forged})
 

@@ -71,7 +71,7 @@ def test_the_workflow_sets_both_addresses_and_fills_the_branch():
     assert f"archive/{publish.ARCHIVE}" in text
 
 
-@pytest.mark.parametrize("name", ["pages", "tests", "bounds", "checks", "links"])
+@pytest.mark.parametrize("name", ["pages", "tests", "bounds", "checks", "links", "weekly"])
 def test_no_job_that_runs_installed_packages_may_write(name):
     """Catches a workflow with the repository's default permissions, and a build that could push or deploy."""
     workflow = yaml.safe_load((book_pdf.ROOT / ".github" / "workflows" / f"{name}.yml").read_text(encoding="utf-8"))
