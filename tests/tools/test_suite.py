@@ -28,7 +28,7 @@ QUICK = "tests/library tests/docs tests/notebooks tests/equations"
 MEANT = {
     "": f"False False  {QUICK}",
     "tests/tools": "False False  tests/tools",
-    "@tests/quick.args": f"True False not slow and not weekly {QUICK}",
+    "@tests/quick.args": f"False False not slow and not weekly {QUICK}",
     "@tests/everything.args": "True True not weekly tests chapters exercises",
     "@tests/everything.args chapters -n 0": "False True not weekly chapters",
     "@tests/covered.args": "True False not weekly tests/library tests/equations tests/cleartape tests/grader",
