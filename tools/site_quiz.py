@@ -50,6 +50,10 @@ def with_groups(text: str, page: str, places: Places) -> str:
     return OPTIONS.sub(group, text)
 
 
+class QuizProblem(ValueError):
+    """A quiz that cannot be answered."""
+
+
 def answer(option: str) -> str:
     return "right" if "**Right" in option else "wrong"
 
@@ -58,10 +62,13 @@ def in_place(options: list[str], places: Places) -> list[str]:
     """The options with the right one in its place; the others keep their order."""
     right = [option for option in options if answer(option) == "right"]
     others = [option for option in options if answer(option) == "wrong"]
-    if len(right) == 1:
-        others.insert(places.next(len(options)), right[0])
-        return others
-    return options
+    if len(right) != 1:
+        raise QuizProblem(
+            f"A question has {len(right)} right options of {len(options)}, expected one: begin its explanation with "
+            f"**Right. The first option is {options[0][:80]!r}."
+        )
+    others.insert(places.next(len(options)), right[0])
+    return others
 
 
 def prepare_notebook(source: str, page: str) -> str:

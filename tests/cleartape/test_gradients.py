@@ -138,6 +138,15 @@ def test_what_it_cannot_follow_is_said(loss, sentence):
     assert np.zeros is before and isinstance(np.zeros(2), np.ndarray)
 
 
+def test_at_a_tie_each_side_of_an_extreme_has_half():
+    """Catches a gradient that one side has whole, or both."""
+    for extreme in (np.maximum, np.minimum):
+        _, gradient = value_and_gradients(
+            lambda x, extreme=extreme: extreme(x[0] * 3, x[1] * 5).sum(), np.array([5.0, 3.0])
+        )
+        np.testing.assert_allclose(gradient, [1.5, 2.5])
+
+
 def test_random_numbers_are_drawn_as_by_one_call():
     """Catches a comparison with other numbers, one call more that moves a generator on, and a crash of the process.
 

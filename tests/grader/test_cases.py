@@ -40,6 +40,7 @@ def test_close_asks_for_an_array_of_the_shape():
     table = np.ones((2, 3))
     assert close(table + 1e-10, table) and close(table + 1e-4, table, 1e-3)
     assert not any(close(value, table) for value in (table + 1e-8, table[0], None, [[1.0] * 3] * 2, 1.0))
+    assert not close(1e6 * table + 1e-4, 1e6 * table)  # close is no share of the value
 
 
 def test_a_shape_that_is_wrong_is_told_with_what_came():

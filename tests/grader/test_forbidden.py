@@ -50,6 +50,33 @@ def test_a_forbidden_operation_is_told_as_function_and_as_method(spelling):
     assert result_of(lambda x: x.exp() / x.exp().sum(-1, keepdim=True), question).points == 1
 
 
+def test_a_call_of_what_is_forbidden_is_told_though_the_answer_raises_later():
+    """Catches an exception of the learner's that comes before the word on what was called."""
+
+    def answer(x):
+        nn.MultiheadAttention(4, 2)
+        raise ValueError("afterwards")
+
+    check = equals("same", 1, lambda rng: [(rng.normal(size=(3, 2)),)], lambda x: x)
+    question = asks(check, name="answer", how="tensors", forbids=("torch.nn.MultiheadAttention",))
+    assert "your function called `nn.MultiheadAttention`" in said(answer, question)
+
+
+def test_an_answer_that_raises_without_calling_it_is_told_its_own_error():
+    """Catches an exception that is swallowed where something is forbidden."""
+    question = asks(
+        equals("same", 1, lambda rng: [(rng.normal(size=(3, 2)),)], lambda x: x),
+        name="answer",
+        how="tensors",
+        forbids=("torch.nn.MultiheadAttention",),
+    )
+
+    def answer(x):
+        raise ZeroDivisionError("by nothing")
+
+    assert "ZeroDivisionError" in said(answer, question) and "nn.MultiheadAttention" not in said(answer, question)
+
+
 def test_a_numpy_question_may_forbid_too():
     """Catches a rule that only questions about PyTorch can have, and one that is not lifted afterwards."""
     cases = lambda rng: [(rng.normal(size=(4, 4)),)]  # noqa: E731

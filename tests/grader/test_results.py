@@ -207,7 +207,7 @@ def test_the_feedback_tells_all_and_no_seed(out):
     said = words(page)
     assert "Feedback on your exercises bobby Columns 5 of 9 points" in said
     assert "Your result equals a known mistake: The mean runs along the rows." in said
-    assert "Read on: chapters/01-columns.ipynb#rows-and-columns" in said
+    assert "Read chapters/01-columns.ipynb#rows-and-columns" in said
     assert SEED not in page and SEED not in "".join(path.read_text() for path in (out / "gradescope").iterdir())
     assert "JSON text is expected" in words((out / "feedback/dee.html").read_text())
 

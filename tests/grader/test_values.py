@@ -123,6 +123,7 @@ def header(text: str) -> bytes:
         header('{"a": 1}'),
         header("[" * 5000),
         pack((1, 2))[:-3],
+        header(21 * '["list", [' + '["int", "1"]' + 21 * "]]"),
     ],
 )
 def test_malformed_bytes_are_refused(data):

@@ -52,10 +52,10 @@ def test_a_bar_says_what_it_shows(code, is_figure, shown):
     assert site_folds.what_it_shows(code, is_figure) == shown
 
 
-def test_a_question_without_one_right_option_stays_as_it_is():
-    """Catches a shuffle that fails on a quiz which the rules for notebooks will refuse anyway."""
-    text = question(1, right=7)
-    assert site_quiz.with_groups(text, "p", site_quiz.Places("p")).count("<details") == 3
+def test_a_question_without_one_right_option_is_refused():
+    """Catches a quiz that is left unshuffled without a word, since none of its options is called right."""
+    with pytest.raises(site_quiz.QuizProblem, match="0 right options of 3, expected one"):
+        site_quiz.with_groups(question(1, right=7), "p", site_quiz.Places("p"))
 
 
 def test_cells_below_a_quiz_are_folded_up_to_the_next_heading():

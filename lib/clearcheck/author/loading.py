@@ -41,15 +41,20 @@ def find_folder(slug: str, start: Path | None = None) -> Path:
             f"{slug!r} is not the name of an exercise: lower-case words joined by hyphens are expected, "
             "such as 03-self-attention."
         )
-    start = (start or Path.cwd()).resolve()
-    tried = [base / AUTHORING / slug for base in (start, *start.parents, CHECKOUT)]
+    tried = [authoring / slug for authoring in _searched(start)]
     for folder in tried:
         if (folder / "exercise.py").is_file():
             return folder
     raise ExerciseNotFound(
         f'No exercise "{slug}": looked for a file exercise.py in {tried[0]}, in the same folder above each parent of '
-        f"{start}, and in {tried[-1]}. Known here: {', '.join(known_slugs(start)) or 'none'}."
+        f"{(start or Path.cwd()).resolve()}, and in {tried[-1]}. Known here: {', '.join(known_slugs(start)) or 'none'}."
     )
+
+
+def _searched(start: Path | None) -> list[Path]:
+    """Each folder in which exercises are looked for, the nearest first: above where Python runs, then our own."""
+    start = (start or Path.cwd()).resolve()
+    return [base / AUTHORING for base in (start, *start.parents, CHECKOUT)]
 
 
 def slugs_in(authoring: Path) -> list[str]:
@@ -58,18 +63,18 @@ def slugs_in(authoring: Path) -> list[str]:
 
 def authoring_folder(start: Path | None = None) -> Path:
     """The nearest folder `exercises/authoring` with an exercise in it, above `start` or in the checkout."""
-    start = (start or Path.cwd()).resolve()
-    for base in (start, *start.parents, CHECKOUT):
-        if slugs_in(base / AUTHORING):
-            return base / AUTHORING
-    raise ExerciseNotFound(f"No exercises: looked for {AUTHORING} in {start}, above it, and in {CHECKOUT}.")
+    searched = _searched(start)
+    for authoring in searched:
+        if slugs_in(authoring):
+            return authoring
+    raise ExerciseNotFound(
+        f"No exercises: looked for {searched[0]}, for the same folder above each parent, and for {searched[-1]}."
+    )
 
 
 def known_slugs(start: Path | None = None) -> list[str]:
     """Every exercise that `find_folder` can find, in order."""
-    start = (start or Path.cwd()).resolve()
-    bases = (start, *start.parents, CHECKOUT)
-    return sorted({path.parent.name for base in bases for path in (base / AUTHORING).glob("*/exercise.py")})
+    return sorted({slug for authoring in _searched(start) for slug in slugs_in(authoring)})
 
 
 def load(slug: str, start: Path | None = None) -> Authored:

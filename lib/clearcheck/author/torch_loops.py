@@ -111,6 +111,10 @@ def samples_follow(draw: Draw, probabilities: Callable[..., np.ndarray]) -> Test
             return f"Your function should return ids of shape {shape}; it returned {describe(came, 'a tensor')}."
         if came.dtype.kind not in "iu":
             return f"Your function returned numbers of dtype {came.dtype}; integer numbers are expected."
+        low, high = int(came[:, -1].min()), int(came[:, -1].max())
+        if low < 0 or high >= len(expected):
+            wrote = low if low < 0 else high
+            return f"Your function wrote the token {wrote}; the model knows the tokens 0 to {len(expected) - 1}."
         counts = np.bincount(came[:, -1], minlength=len(expected))
         far = np.abs(counts - SAMPLES * expected) > FAR * np.sqrt(SAMPLES * expected * (1 - expected)) + 0.5
         if not far.any():

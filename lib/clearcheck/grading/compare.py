@@ -164,14 +164,14 @@ def _inside(where: str, place: str) -> str:
 
 def _truth(came, expected, asked: _Asked, where: str) -> Finding | None:
     if not isinstance(came, bool) and (getattr(came, "dtype", None) != np.bool_ or np.ndim(came) > 0):
-        return asked.sentence(where, describe(came), "True or False is expected")
+        return asked.sentence(where, asked.describe(came), "True or False is expected")
     return None if bool(came) == bool(expected) else asked.not_right(where, came)
 
 
 def _numbers(came, expected, asked: _Asked, where: str) -> Finding | None:
     plain = isinstance(came, int | float) and not isinstance(came, bool)
     if not plain and not (isinstance(came, np.ndarray | np.generic) and np.ndim(came) == 0):
-        return asked.sentence(where, describe(came), "one number is expected")
+        return asked.sentence(where, asked.describe(came), "one number is expected")
     if not plain or asked.dtype == "int":
         wrong = _dtype(np.asarray(came), np.asarray(expected), asked, where, lenient=asked.dtype is None)
         if wrong:

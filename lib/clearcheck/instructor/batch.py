@@ -10,6 +10,7 @@ from contextlib import nullcontext
 from pathlib import Path
 
 from clearcheck.files import write_whole
+from clearcheck.grading.telling import points_of
 from clearcheck.instructor import container, pool
 from clearcheck.instructor.course_files import CourseFiles
 from clearcheck.instructor.grade import draw_seed
@@ -22,7 +23,6 @@ from clearcheck.instructor.one_file import AGAIN, Job, grade_file, printed, refu
 from clearcheck.instructor.results_folder import write_results
 from clearcheck.instructor.standings import Entry, Row, row_of
 from clearcheck.instructor.tables import write_csv
-from clearcheck.learner.cards import points_of
 from clearcheck.notebooks.shown import shown
 from clearcheck.worker import system
 

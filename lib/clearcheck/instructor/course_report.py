@@ -9,11 +9,11 @@ from pathlib import Path
 from clearcheck.author.loading import AuthoringError, ExerciseNotFound, authoring_folder, load, slugs_in
 from clearcheck.grading.evaluate import PASSED, QuestionResult
 from clearcheck.grading.exercise import Exercise
+from clearcheck.grading.telling import points_of
 from clearcheck.instructor.course_files import CourseChanged
 from clearcheck.instructor.grade import Grade, draw_seed, grade
 from clearcheck.instructor.one_file import failed
 from clearcheck.learner.answered import NoExercise
-from clearcheck.learner.cards import points_of
 from clearcheck.learner.progress_file import in_words, now
 from clearcheck.notebooks.file import NotANotebook
 from clearcheck.notebooks.shown import shown

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from html import escape
 
 from clearcheck.grading.evaluate import NOT_ANSWERED
+from clearcheck.grading.telling import points_of, told
 from clearcheck.instructor.document import document, listed, row, table
 from clearcheck.instructor.hand import Mark
 from clearcheck.instructor.standings import Standing
@@ -26,14 +27,15 @@ def question_lines(question: dict) -> list[str]:
     """What is told of a question, as text; a mistake told once is only pointed to afterwards."""
     if question["status"] == NOT_ANSWERED:
         return [question["checks"][0]["message"]]
-    return [line for check, told in _told(question) for line in _check_lines(check, told)]
+    return [line for lines in _check_lines(question) for line in lines]
 
 
 def _exercise(standing: Standing, record: dict) -> str:
     if "error" in record:
         parts = [f"<h2>Not graded</h2>\n<p>{escape(shown(record['error']))}</p>", _by_hand(standing)]
         return "\n".join(filter(None, parts))
-    points = f"<strong>{standing.points}</strong> of {standing.max_points} points"
+    reached, _, most = points_of(standing.points, standing.max_points).partition(" ")
+    points = f"<strong>{reached}</strong> {most}"
     read = record["page"]["read"]
     parts = [
         f'<h2>{escape(record["page"]["title"])}</h2>\n<p class="total">{points}</p>',
@@ -48,30 +50,23 @@ def _exercise(standing: Standing, record: dict) -> str:
 def _question(question: dict, read: list[str]) -> str:
     """A heading with a sign and the status in words, the checks, and where to read on."""
     sign, status = SIGNS.get(question["status"], NOT_YET), question["status"]
-    points = f"{question['points']} of {question['max_points']} points"
+    points = points_of(question["points"], question["max_points"])
     head = f'<h3><span aria-hidden="true">{sign}</span> {escape(question["title"])}: {escape(status)} ({points})</h3>'
     if question["status"] == NOT_ANSWERED:
         return f"{head}\n<p>{escape(shown(question['checks'][0]['message']))}</p>"
-    items = []
-    for check, told in _told(question):
-        first, *others = [escape(shown(line)) for line in _check_lines(check, told)]
-        items.append(f"<li>{'<br>'.join([first, *others])}</li>")
-    more = f"<p>Read on: {escape(', '.join(read))}</p>" if read else ""
+    items = [f"<li>{'<br>'.join(escape(shown(line)) for line in lines)}</li>" for lines in _check_lines(question)]
+    more = f"<p>Read {escape(', '.join(read))}</p>" if read else ""
     return f"{head}\n<ul>{''.join(items)}</ul>{more}"
 
 
-def _told(question: dict) -> Iterator[tuple[dict, str]]:
-    before: set[str] = set()
-    for check in question["checks"]:
-        sentence = check["diagnosis"]["message"] if check["diagnosis"] else ""
-        yield check, "The same mistake as above." if sentence in before else sentence
-        before |= {sentence} - {""}
-
-
-def _check_lines(check: dict, told: str) -> list[str]:
-    sign = "✓" if check["passed"] else NOT_YET
-    first = f"{sign} {check['name']} ({check['points']} of {check['max_points']} points)"
-    return [first, *(text for text in (told, check["message"]) if text)]
+def _check_lines(question: dict) -> Iterator[list[str]]:
+    """For each check its points, the known mistake and the message, as far as there are any to tell."""
+    checks = question["checks"]
+    pairs = ((check["diagnosis"]["message"] if check["diagnosis"] else "", check["message"]) for check in checks)
+    for check, sentences in zip(checks, told(pairs), strict=True):
+        sign = "✓" if check["passed"] else NOT_YET
+        first = f"{sign} {check['name']} ({points_of(check['points'], check['max_points'])})"
+        yield [first, *filter(None, sentences)]
 
 
 def _by_hand(standing: Standing) -> str:

@@ -14,9 +14,10 @@ from clearcheck.grading.evaluate import QuestionResult, Transport, evaluate
 from clearcheck.grading.exercise import Exercise
 from clearcheck.grading.problems import describe_error, describe_limit
 from clearcheck.grading.question import SLUG
+from clearcheck.grading.telling import points_of
 from clearcheck.instructor.course_files import CourseFiles
 from clearcheck.learner.answered import exercise_slug
-from clearcheck.learner.cards import points_of, question_text
+from clearcheck.learner.cards import question_text
 from clearcheck.notebooks.definitions import missing_sentence
 from clearcheck.notebooks.file import notebook_bytes
 from clearcheck.notebooks.shown import shown

@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
+from clearcheck.grading.telling import points_of
 from clearcheck.instructor.hand import HandRow, Mark
 from clearcheck.instructor.handed_in import HandedIn
 from clearcheck.instructor.learners import Learner
-from clearcheck.learner.cards import points_of
 from clearcheck.notebooks.shown import file_stem, shown
 
 

@@ -6,6 +6,7 @@ from html import escape
 
 from clearcheck.grading.evaluate import NOT_ANSWERED, PARTLY, PASSED, CheckResult, QuestionResult
 from clearcheck.grading.exercise import Exercise
+from clearcheck.grading.telling import points_of, told
 from clearcheck.learner.progress_file import Record, in_words
 from clearcheck.worker.limits import KEPT_PRINTED
 
@@ -54,10 +55,6 @@ def headline(result: QuestionResult) -> str:
     return f"{sign} {result.question.id} — {words} ({points_of(result.points, result.question.points)})"
 
 
-def points_of(points: int, most: int) -> str:
-    return f"{points} of {most} point{'' if most == 1 else 's'}"
-
-
 def progress_card(exercise: Exercise, results: list[QuestionResult]) -> Card:
     points = sum(result.points for result in results)
     total = f"{exercise.title}: {points_of(points, exercise.points)}"
@@ -81,9 +78,9 @@ def course_card(record: Record, slugs: list[str]) -> Card:
     """One line for each exercise of the course, with the points that are on record."""
     title, none = "The course, as last checked on this computer:", ("not started", "")
     known = {slug: (points_of(kept.points, kept.max_points), in_words(kept.when)) for slug, kept in record.items()}
-    told = [(slug, *known.get(slug, none)) for slug in slugs]
-    lines = [f"  {slug}: {points}{when and f' ({when})'}" for slug, points, when in told]
-    rows = "".join(f"<tr>{''.join(f'<td>{escape(word)}</td>' for word in row)}</tr>" for row in told)
+    listed = [(slug, *known.get(slug, none)) for slug in slugs]
+    lines = [f"  {slug}: {points}{when and f' ({when})'}" for slug, points, when in listed]
+    rows = "".join(f"<tr>{''.join(f'<td>{escape(word)}</td>' for word in row)}</tr>" for row in listed)
     head = "<tr><th>Exercise</th><th>Points</th><th>Last checked</th></tr>"
     table = f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>"
     return Card("\n".join([title, *lines]), f'<div class="clearcheck"><p><strong>{title}</strong></p>{table}</div>')
@@ -102,8 +99,8 @@ def section_path(exercise: Exercise, section: str) -> str:
 
 def to_read(exercise: Exercise, result: QuestionResult) -> list[str]:
     """Where to read on: the sections of the mistakes that were told, else the question's own; none when passed."""
-    told = [check.diagnosis.section for check in result.checks if check.diagnosis]
-    sections = [] if result.status == PASSED else list(dict.fromkeys(told or [result.question.section]))
+    named = [check.diagnosis.section for check in result.checks if check.diagnosis]
+    sections = [] if result.status == PASSED else list(dict.fromkeys(named or [result.question.section]))
     return [section_path(exercise, section) for section in sections]
 
 
@@ -121,8 +118,8 @@ def _details_html(exercise: Exercise, result: QuestionResult) -> list[str]:
     if result.status == NOT_ANSWERED:
         return [f"<p>{escape(result.checks[0].message)}</p>"]
     items = []
-    for check, told, rest in _told(result):
-        mistake = [f"<strong>{escape(told)}</strong>"] if told else []
+    for check, named, rest in _told(result):
+        mistake = [f"<strong>{escape(named)}</strong>"] if named else []
         message = [escape(rest)] if rest else []
         items.append(f"<li>{'<br>'.join([escape(_check_line(check)), *mistake, *message])}</li>")
     paths = [escape(path) for path in to_read(exercise, result)]
@@ -133,14 +130,10 @@ def _details_html(exercise: Exercise, result: QuestionResult) -> list[str]:
 
 
 def _told(result: QuestionResult) -> Iterator[tuple[CheckResult, str, str]]:
-    """Each check with the sentences to tell, the known mistake first; what was told once is only pointed to."""
-    before: set[str] = set()
-    for check in result.checks:
-        mistake = check.diagnosis.sentence if check.diagnosis else ""
-        named = "The same mistake as above." if mistake in before else mistake
-        message = check.message if check.message not in before else "" if named else "The same as above."
-        yield check, named, message
-        before |= {mistake, check.message} - {""}
+    """Each check with the sentences to tell, the known mistake first."""
+    pairs = ((check.diagnosis.sentence if check.diagnosis else "", check.message) for check in result.checks)
+    for check, (mistake, message) in zip(result.checks, told(pairs), strict=True):
+        yield check, mistake, message
 
 
 def _check_line(check: CheckResult) -> str:
