@@ -3,9 +3,17 @@
 import torch
 from clearformer.attention import SOFTMAX, attend, attend_linear, attend_recurrent
 from clearformer.multihead import MultiHeadAttention
+from clearformer.pretrained.convert import is_headless
 from torch import Tensor, nn
 
 INSTEAD = dict.fromkeys(SOFTMAX, attend) | {attend_recurrent: attend_linear}  # the same, with weights to see
+
+
+def _body(model: nn.Module):
+    """What can be called: of a model that was loaded without a head what it has below it."""
+    if not is_headless(model):
+        return model
+    return model.encode if hasattr(model, "encode") else model.hidden_states
 
 
 @torch.no_grad()
@@ -29,7 +37,7 @@ def attention_weights(model: nn.Module, *inputs, **options) -> dict[str, Tensor]
         for name, layer in layers.items():
             layer.attend = INSTEAD.get(getattr(layer.attend, "func", layer.attend), layer.attend)  # of a partial, too
             hooks.append(layer.register_forward_hook(lambda m, i, output, name=name: weights.update({name: output[1]})))
-        model(*inputs, **options)
+        _body(model)(*inputs, **options)
     finally:
         for hook in hooks:
             hook.remove()

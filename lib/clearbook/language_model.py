@@ -34,7 +34,7 @@ def save_language_model(model: GPT, tokenizer: Tokenizer, folder: str | Path) ->
                 f"relative={part.relative}, which the files could not tell, expected a softmax, such as attend_fused, "
                 "and None. Save such a model with safetensors.torch.save_model."
             )
-    if model.config != GPTConfig(**sizes, rope=Rotary) or model.config.n_vocab != tokenizer.n_vocab + 1:
+    if model.config != GPTConfig(**sizes, rope=Rotary).filled() or model.config.n_vocab != tokenizer.n_vocab + 1:
         raise ValueError(
             f"save_language_model: {model.config} with {tokenizer.n_vocab} ids of the tokenizer, expected rope=Rotary, "
             "n_vocab one larger, and defaults for all else. Save other models with pretrained.save_pretrained."

@@ -10,11 +10,19 @@ from importlib import import_module, metadata
 
 # where each name lives; a module is imported when one of its names is asked for, so that NumPy alone is enough before
 _NAMES = {
-    "models.gpt": "GPT GPTConfig next_token_loss", "models.bert": "BERT BERTConfig", "models.vit": "ViT ViTConfig",
-    "models.mae": "MAE MAEConfig", "models.seq2seq": "Seq2Seq Seq2SeqConfig", "generation": "beam_search generate",
-    "training": "TrainConfig train", "pretrained": "from_pretrained save_pretrained", "cache": "KVCache",
-    "tokenizers": "BytePairTokenizer ByteTokenizer CharTokenizer", "multihead": "MultiHeadAttention",
-}  # fmt: skip
+    "cache": "KVCache",
+    "generation": "beam_search generate",
+    "losses": "next_token_loss",
+    "models.bert": "BERT BERTConfig",
+    "models.gpt": "GPT GPTConfig",
+    "models.mae": "MAE MAEConfig",
+    "models.seq2seq": "Seq2Seq Seq2SeqConfig",
+    "models.vit": "ViT ViTConfig",
+    "multihead": "MultiHeadAttention",
+    "pretrained": "from_pretrained save_pretrained",
+    "tokenizers": "BytePairTokenizer ByteTokenizer CharTokenizer",
+    "training": "TrainConfig train",
+}
 _HOME = {name: module for module, names in _NAMES.items() for name in names.split()}
 __all__ = [*_HOME]
 with suppress(metadata.PackageNotFoundError):  # a copy that is not installed has no version

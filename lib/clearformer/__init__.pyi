@@ -3,11 +3,11 @@
 from clearformer.cache import KVCache as KVCache
 from clearformer.generation import beam_search as beam_search
 from clearformer.generation import generate as generate
+from clearformer.losses import next_token_loss as next_token_loss
 from clearformer.models.bert import BERT as BERT
 from clearformer.models.bert import BERTConfig as BERTConfig
 from clearformer.models.gpt import GPT as GPT
 from clearformer.models.gpt import GPTConfig as GPTConfig
-from clearformer.models.gpt import next_token_loss as next_token_loss
 from clearformer.models.mae import MAE as MAE
 from clearformer.models.mae import MAEConfig as MAEConfig
 from clearformer.models.seq2seq import Seq2Seq as Seq2Seq

@@ -6,6 +6,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from clearformer.cache import KVCache, LayerCache
+from clearformer.checks import check_callable, check_flag, check_whole
 from clearformer.layers import FeedForward, LayerNorm
 from clearformer.multihead import MultiHeadAttention
 from clearformer.shapes import shaped_module
@@ -37,7 +38,12 @@ class Block(nn.Module):
         feed_forward: Callable[[int, int], nn.Module] = FeedForward,
     ):
         super().__init__()
-        self.d_model, self.norm_first = d_model, norm_first
+        for name, part in (("norm", norm), ("attention", attention), ("feed_forward", feed_forward)):
+            check_callable("Block", name, part, "a class of modules, or a partial of one")
+        self.d_model, self.norm_first = (
+            check_whole("Block", "d_model", d_model),
+            check_flag("Block", "norm_first", norm_first),
+        )
         self.attention, self.attention_norm = attention(d_model, n_heads), norm(d_model)
         self.cross = attention(d_model, n_heads) if cross else None
         self.cross_norm = norm(d_model) if cross else None
@@ -67,13 +73,15 @@ class Block(nn.Module):
                 "Pass a source exactly if the block has cross-attention."
             )
         own = {"causal": causal, "cache": cache, "positions": positions}
-        x = self._add(x, self.attention_norm, lambda x: self.attention(x, None, mask, **own)[0])
+        if self.norm_first:
+            x = x + self.attention(self.attention_norm(x), None, mask, **own)[0]
+            if source is not None:
+                x = x + self.cross(self.cross_norm(x), source, source_mask, cache=source_cache)[0]
+            return x + self.feed_forward(self.feed_forward_norm(x))
+        x = self.attention_norm(x + self.attention(x, None, mask, **own)[0])
         if source is not None:
-            x = self._add(x, self.cross_norm, lambda x: self.cross(x, source, source_mask, cache=source_cache)[0])
-        return self._add(x, self.feed_forward_norm, self.feed_forward)
-
-    def _add(self, x, norm, f):
-        return x + f(norm(x)) if self.norm_first else norm(x + f(x))
+            x = self.cross_norm(x + self.cross(x, source, source_mask, cache=source_cache)[0])
+        return self.feed_forward_norm(x + self.feed_forward(x))
 
 
 class _Stack(nn.Module):
@@ -81,9 +89,9 @@ class _Stack(nn.Module):
 
     def __init__(self, n_layers: int, d_model: int, *sizes: int, norm: Callable[[int], nn.Module] = LayerNorm, **parts):
         super().__init__()
-        if n_layers < 1:
-            raise ValueError(f"{type(self).__name__}: n_layers={n_layers}, expected at least 1.")
-        self.d_model = d_model
+        n_layers = check_whole(type(self).__name__, "n_layers", n_layers)
+        check_callable(type(self).__name__, "norm", norm, "LayerNorm")
+        self.d_model = d_model = check_whole(type(self).__name__, "d_model", d_model)
         self.blocks = nn.ModuleList(Block(d_model, *sizes, norm=norm, **parts) for _ in range(n_layers))
         self.norm = norm(d_model) if self.blocks[0].norm_first else nn.Identity()
 
@@ -128,7 +136,7 @@ class Decoder(_Stack):
     ) -> Float[Tensor, "B N D"]:
         """The causal mask is always on, ``mask`` can only hide more. With a cache ``x`` holds the new tokens only."""
         options = {"causal": True, "source": source, "source_mask": source_mask, "positions": positions}
-        before = [(layer, layer.length) for c in (cache, source_cache) if isinstance(c, KVCache) for layer in c.layers]
+        before = [(c, c.length) for c in (cache, source_cache) if isinstance(c, KVCache)]
         try:
             for i, block in enumerate(self.blocks):
                 options["cache"] = None if cache is None else cache[i]
@@ -136,8 +144,8 @@ class Decoder(_Stack):
                 x = block(x, mask, **options)
             return self.norm(x)
         except BaseException:
-            for layer, length in before:
-                layer.length = length
+            for filled, length in before:
+                filled.truncate(length)
             raise
 
 

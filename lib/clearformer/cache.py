@@ -4,6 +4,9 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from clearformer.checks import check_whole
+from clearformer.shapes import extremes
+
 
 class LayerCache:
     """Room for the keys and values of one layer; ``length`` tokens of it are filled."""
@@ -58,10 +61,10 @@ class KVCache:
     def __init__(
         self, n_layers: int, batch: int, n_kv_heads: int, n_positions: int, d_head: int, *, dtype=None, device=None
     ):
-        shape = (n_layers, 2, batch, n_kv_heads, n_positions, d_head)
-        if min(shape) < 1:
-            raise ValueError(f"KVCache: layers, 2, batch, kv heads, positions, width = {shape}, expected at least 1.")
-        memory = torch.zeros(shape, dtype=dtype, device=device)
+        sizes = {"n_layers": n_layers, "batch": batch, "n_kv_heads": n_kv_heads}
+        sizes |= {"n_positions": n_positions, "d_head": d_head}
+        layers, *rest = (check_whole("KVCache", name, size) for name, size in sizes.items())
+        memory = torch.zeros(layers, 2, *rest, dtype=dtype, device=device)
         self.layers = [LayerCache(k, v) for k, v in memory]
 
     def __getitem__(self, layer: int) -> LayerCache:
@@ -72,12 +75,24 @@ class KVCache:
         """How many tokens are stored."""
         return self.layers[0].length
 
+    def truncate(self, length: int) -> None:
+        """Forget all but the first ``length`` tokens. Raises: ValueError for more than a layer holds."""
+        length = check_whole("KVCache", "length", length, 0, max(layer.length for layer in self.layers))
+        for layer in self.layers:
+            layer.length = min(layer.length, length)
+
     def reorder(self, rows: Int[Tensor, "B"]) -> None:
         """Sequence i continues what ``rows[i]`` was, as in beam search. Raises: ValueError unless each has its row."""
         batch = len(self.layers[0].k)
-        if rows.shape != (batch,):
+        if not isinstance(rows, Tensor) or rows.dtype not in (torch.int64, torch.int32) or rows.shape != (batch,):
+            came = f"{rows.dtype} of shape {tuple(rows.shape)}" if isinstance(rows, Tensor) else type(rows).__name__
             raise ValueError(
-                f"KVCache: rows of shape {tuple(rows.shape)} in a cache of {batch} sequences, expected a row for each."
+                f"KVCache: rows are {came} in a cache of {batch} sequences, expected the number of a sequence for each."
+            )
+        low, high = extremes(rows) or (0, 0)
+        if low < 0 or high >= batch:
+            raise ValueError(
+                f"KVCache: row {low if low < 0 else high} of {batch} sequences, expected 0 to {batch - 1}."
             )
         for layer in self.layers:
             for filled in layer.filled():

@@ -5,8 +5,10 @@ JSON text with the rest. There is no state of a random generator to keep, becaus
 every step from the seed and the step's number.
 """
 
+import contextlib
 import json
 import os
+import secrets
 import zlib
 from pathlib import Path
 
@@ -18,6 +20,7 @@ from torch import Tensor, nn
 from clearformer.parallel import gathered, processes, split_like
 
 NAME = "checkpoint.safetensors"
+MAY_GROW = "n_steps"  # of a configuration: a finished run can be made longer
 
 
 def has_checkpoint(folder: str | Path) -> bool:
@@ -30,26 +33,39 @@ def begin(
 ) -> tuple[list[float], dict[int, float]]:
     """The losses and evaluations so far: none at the start, those of the checkpoint, which is restored, on resuming.
 
+    Writes into ``facts`` the mark of this run, and that of the checkpoint which it may replace.
+
     Raises: FileNotFoundError or FileExistsError if ``resume`` and ``folder`` do not fit; ValueError for a checkpoint
     that is damaged, or of another configuration, model or choice of weights that learn.
     """
+    facts["run"], facts["replaces"] = secrets.token_hex(8), None
     if resume and folder is None:
         raise ValueError("train: resume=True without a folder, expected the one with the checkpoint. Pass folder=.")
     if not resume:
         if folder is not None and has_checkpoint(folder):
             raise FileExistsError(f"train: {folder} already holds a checkpoint. Pass resume=True, or another folder.")
         return [], {}
-    tensors, saved = load(folder)
-    saved = {"frozen": facts["frozen"]} | saved  # which a checkpoint of before does not tell
-    there, here = (f["config"] | {name: f[name] for name in ("n_processes", "frozen")} for f in (saved, facts))
-    changes = [f"{k} was {there.get(k)}, is {here.get(k)}" for k in sorted(there | here) if there.get(k) != here.get(k)]
-    if changes:
-        raise ValueError(
-            f"train: the checkpoint belongs to another configuration: {'; '.join(changes)}. "
-            "Resume with the one it was made with, or train in another folder."
-        )
-    restore(model, optimizer, tensors)
+    tensors, saved = load(folder, caller="train")
+    facts["replaces"] = saved.get("run")
+    _check_same_run(saved, facts, len(tensors["losses"]))
+    restore(model, optimizer, tensors, caller="train")
     return tensors["losses"].tolist(), {int(step): value for step, value in saved["evaluations"].items()}
+
+
+def _check_same_run(saved: dict, facts: dict, done: int) -> None:
+    """Raises: ValueError with all that differs between two configurations, but for a larger number of steps."""
+    there, here = (f["config"] | {name: f.get(name) for name in ("n_processes", "frozen")} for f in (saved, facts))
+    if "frozen" not in saved:  # checkpoints of version 0.1 do not tell
+        there["frozen"] = here["frozen"]
+    changed = [name for name in sorted(there | here) if there.get(name) != here.get(name)]
+    if MAY_GROW in changed and here[MAY_GROW] >= done:
+        changed.remove(MAY_GROW)
+    if changed:
+        changes = "; ".join(f"{name} was {there.get(name)}, is {here.get(name)}" for name in changed)
+        raise ValueError(
+            f"train: the checkpoint belongs to another configuration: {changes}. Resume with the one it was made with "
+            f"(only {MAY_GROW} may grow), or train in another folder; load_model brings its weights there."
+        )
 
 
 def save(
@@ -61,6 +77,8 @@ def save(
     the first writes: weights of which each holds a share are put together on its CPU, one after another.
 
     Cost: a copy of weights and optimiser state on disk, twice for the time of the writing.
+    Raises: FileExistsError if another run has written to the folder meanwhile; OSError if the disk takes no more. What
+    was there before is whole in either case.
     """
     everything = {f"model.{name}": tensor for name, tensor in _weights(model).items()}
     for name, parameter in _optimized(model, optimizer):
@@ -73,24 +91,65 @@ def save(
                 tensors[name] = together.cpu().contiguous()
     if rank != 0:
         return
-    folder = Path(folder)
+    _refuse_other_run(Path(folder), facts)
+    try:
+        _write_whole(Path(folder), tensors, facts)
+    except (OSError, SafetensorError) as error:
+        older = "the one of before is whole" if has_checkpoint(folder) else "there was none before"
+        raise OSError(
+            f"train: the checkpoint after step {len(losses)} could not be written to {folder} ({error}); {older}. "
+            "Make room or choose another folder, then resume."
+        ) from error
+
+
+def _write_whole(folder: Path, tensors: dict[str, Tensor], facts: dict) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     text = json.dumps(facts)
-    unfinished = folder / (NAME + ".unfinished")  # the same name each time: a killed run leaves at most one behind
-    save_file(tensors, unfinished, metadata={"facts": text, "crc32": str(_checksum(tensors, text))})
-    _flush(unfinished)  # before the rename, else a power cut could leave the new name on an empty file
-    os.replace(unfinished, folder / NAME)
+    # One name for a process, so that two never write the same file and a killed run leaves at most one behind.
+    unfinished = folder / f"{NAME}.{os.getpid()}.unfinished"
+    try:
+        save_file(tensors, unfinished, metadata={"facts": text, "crc32": str(_checksum(tensors, text))})
+        _flush(unfinished)  # before the rename, else a power cut could leave the new name on an empty file
+        os.replace(unfinished, folder / NAME)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            unfinished.unlink()
+        raise
     _flush(folder)
 
 
-def load(folder: str | Path) -> tuple[dict[str, Tensor], dict]:
+def _refuse_other_run(folder: Path, facts: dict) -> None:
+    """Raises: FileExistsError where the checkpoint is neither this run's own nor the one that it began with."""
+    if "run" not in facts or not has_checkpoint(folder):
+        return
+    try:
+        with safe_open(folder / NAME, framework="pt") as file:
+            there = json.loads((file.metadata() or {}).get("facts", "{}")).get("run")
+    except (SafetensorError, OSError, ValueError):
+        return  # damaged: a whole one in its place loses nothing
+    if there not in (facts["run"], facts["replaces"]):
+        raise FileExistsError(
+            f"train: another run has written its checkpoint to {folder} meanwhile, and is left alone. "
+            "Give each run a folder of its own."
+        )
+
+
+def load_model(folder: str | Path, model: nn.Module) -> None:
+    """Copy the weights of a checkpoint into ``model``, to use it or to begin a new run from them.
+
+    Raises: as ``load``; ValueError for the checkpoint of another model.
+    """
+    _copy_weights(model, load(folder, caller="load_model")[0], "load_model")
+
+
+def load(folder: str | Path, *, caller: str = "load") -> tuple[dict[str, Tensor], dict]:
     """The tensors and the facts of the checkpoint in ``folder``, checked against the checksum.
 
     Raises: FileNotFoundError if there is none; ValueError if the file is truncated or altered.
     """
     path = Path(folder) / NAME
     if not path.is_file():
-        raise FileNotFoundError(f"load: no checkpoint in {folder}, expected {NAME}. Start with resume=False.")
+        raise FileNotFoundError(f"{caller}: no checkpoint in {folder}, expected {NAME}. Start with resume=False.")
     try:
         with safe_open(path, framework="pt") as file:
             header = file.metadata() or {}
@@ -100,16 +159,28 @@ def load(folder: str | Path) -> tuple[dict[str, Tensor], dict]:
         return tensors, json.loads(header["facts"])
     except (SafetensorError, OSError, KeyError, ValueError) as error:
         raise ValueError(
-            f"load: the checkpoint {path} of {path.stat().st_size} bytes is truncated or altered ({error}). "
+            f"{caller}: the checkpoint {path} of {path.stat().st_size} bytes is truncated or altered ({error}). "
             "Take an intact copy, or delete it and start again."
         ) from error
 
 
-def restore(model: nn.Module, optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor]) -> None:
+def restore(
+    model: nn.Module, optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor], *, caller: str = "restore"
+) -> None:
     """Copy what ``load`` gave into a model and its optimiser.
 
     Raises: ValueError with the list of all weights that are missing, unexpected, or of another shape or dtype.
     """
+    _copy_weights(model, tensors, caller)
+    state = {}
+    for index, (name, parameter) in enumerate(_optimized(model, optimizer)):
+        prefix = f"optimizer.{name}:"
+        state[index] = {k[len(prefix) :]: split_like(t, parameter) for k, t in tensors.items() if k.startswith(prefix)}
+    optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})
+
+
+@torch.no_grad()
+def _copy_weights(model: nn.Module, tensors: dict[str, Tensor], caller: str) -> None:
     saved = {name.removeprefix("model."): t for name, t in tensors.items() if name.startswith("model.")}
     own = _weights(model)
     misfits = [f"{name} is missing" for name in own.keys() - saved.keys()]
@@ -120,30 +191,29 @@ def restore(model: nn.Module, optimizer: torch.optim.Optimizer, tensors: dict[st
             misfits.append(f"{name} is {there}, but {here} in the model")
     if misfits:
         raise ValueError(
-            f"restore: the checkpoint belongs to another model: {'; '.join(sorted(misfits))}. Build the one it was "
+            f"{caller}: the checkpoint belongs to another model: {'; '.join(sorted(misfits))}. Build the one it was "
             "made with, or train in another folder."
         )
-    with torch.no_grad():
-        for name, tensor in own.items():
-            tensor.copy_(split_like(saved[name], tensor))
-    state = {}
-    for index, (name, parameter) in enumerate(_optimized(model, optimizer)):
-        prefix = f"optimizer.{name}:"
-        state[index] = {k[len(prefix) :]: split_like(t, parameter) for k, t in tensors.items() if k.startswith(prefix)}
-    optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})
+    for name, tensor in own.items():
+        tensor.copy_(split_like(saved[name], tensor))
+
+
+def plain_name(name: str) -> str:
+    """The name of a weight without what ``torch.compile`` puts in front."""
+    return name.replace("_orig_mod.", "")
 
 
 def _weights(model: nn.Module) -> dict[str, Tensor]:
     """Parameters and buffers by name; a tied weight, which has several names, once and under the first."""
     first_name: dict[int, tuple[str, Tensor]] = {}
     for name, tensor in model.state_dict(keep_vars=True).items():
-        first_name.setdefault(id(tensor), (name, tensor))
+        first_name.setdefault(id(tensor), (plain_name(name), tensor))
     return dict(first_name.values())
 
 
 def _optimized(model: nn.Module, optimizer: torch.optim.Optimizer) -> list[tuple[str, nn.Parameter]]:
     """Names and parameters in the optimiser's own order, by which its state is numbered."""
-    names = {parameter: name for name, parameter in model.named_parameters()}
+    names = {parameter: plain_name(name) for name, parameter in model.named_parameters()}
     return [(names[parameter], parameter) for group in optimizer.param_groups for parameter in group["params"]]
 
 

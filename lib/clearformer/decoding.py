@@ -1,6 +1,6 @@
 """What a model must offer to write, and the state of its writing: sequences so far, cache, mask and positions."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 import torch
@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
 from clearformer.cache import KVCache
+from clearformer.checks import check_flag, check_whole, shorten
 from clearformer.models.validate import check_ids
 
 Ids = Int[Tensor, "B N"] | Sequence[Sequence[int] | Int[Tensor, "N"]]
@@ -38,17 +39,30 @@ class DecodingState:
     positions count from the first real token. With ``copies`` each prompt is there several times, one after another.
     """
 
-    def __init__(self, model, caller, ids, n_tokens, *, cached, stop, copies=1):
-        _check_model(model, caller, cached)
-        prompts, n_padding = _pad(caller, ids, next((p.device for p in model.head.parameters()), None))
-        check_ids(caller, prompts, model.config.n_vocab, model.config.n_positions)
-        _check_settings(model, caller, prompts.shape[1], n_tokens, stop)
-        self.model, self.stop, self.as_tensor = model, stop, isinstance(ids, Tensor)
+    def __init__(
+        self,
+        model,
+        caller: str,
+        ids,
+        n_tokens,
+        *,
+        cached,
+        stop,
+        copies: int = 1,
+    ):
+        _check_model(model, caller, check_flag(caller, "cached", cached))
+        device = next((p.device for p in model.head.parameters()), None)
+        prompts, n_padding = _pad(caller, ids, device)
+        check_ids(caller, prompts, model.config.n_vocab, model.config.n_positions, device=device)
+        self.model, self.caller, self.as_tensor = model, caller, isinstance(ids, Tensor)
+        self.n_tokens = _checked_number(model, caller, prompts.shape[1], n_tokens)
+        self.stops = _checked_stops(model, caller, stop, prompts)
         self.length = self.n_prompt = prompts.shape[1]
-        self.buffer = nn.functional.pad(prompts, (0, n_tokens)).repeat_interleave(copies, 0)
+        self.buffer = nn.functional.pad(prompts, (0, self.n_tokens)).repeat_interleave(copies, 0)
         self.n_padding = n_padding.repeat_interleave(copies)
         self.cache = model.new_cache(*self.buffer.shape) if cached else None
         self.n_cached, self.mask, self.positions = 0, None, None
+        self.nan: Tensor | None = None  # whether any logits so far were
         if self.n_padding.any():
             positions = torch.arange(self.buffer.shape[1], device=prompts.device) - self.n_padding[:, None]
             self.mask, self.positions = (positions >= 0)[:, None, None, :], positions.clamp(min=0)
@@ -61,7 +75,12 @@ class DecodingState:
         hidden = self.model.hidden_states(self.buffer[:, seen], mask, cache=self.cache, positions=positions)
         self.n_cached = 0 if self.cache is None else self.length
         logits = self.model.head(hidden[:, -1])
+        self._check_nan(logits)
         return logits.to(torch.promote_types(logits.dtype, torch.float32))
+
+    def newest(self) -> Tensor:
+        """The last token of every sequence."""
+        return self.buffer[:, self.length - 1]
 
     def append(self, new: Tensor) -> None:
         self.buffer[:, self.length] = new
@@ -75,14 +94,29 @@ class DecodingState:
 
     def result(self, rows: Tensor | slice = slice(None)) -> Tensor | list[Tensor]:
         """These rows: an ordinary tensor again, outside of inference mode, or one for each prompt of the list."""
+        if self.nan is not None and self.nan:
+            self._refuse_nan()
         ids = self.buffer[:, : self.length].clone()[rows]
         if self.as_tensor:
             return ids
         texts = []
         for row, n_padding in zip(ids, self.n_padding[rows].tolist(), strict=True):
-            ends = (row[self.n_prompt :] == self.stop).nonzero() if self.stop is not None else ()
+            ends = torch.isin(row[self.n_prompt :], self.stops).nonzero() if self.stops is not None else ()
             texts.append(row[n_padding : self.n_prompt + int(ends[0]) + 1 if len(ends) else None])
         return texts
+
+    def _check_nan(self, logits: Tensor) -> None:
+        """At once on a CPU; elsewhere noted, and read with the result, for each look waits for all work under way."""
+        nan = logits.isnan().any()
+        if nan.device.type == "cpu" and nan:
+            self._refuse_nan()
+        self.nan = nan if self.nan is None else self.nan | nan
+
+    def _refuse_nan(self) -> None:
+        raise FloatingPointError(
+            f"{self.caller}: the model's logits are NaN after {self.length} tokens or fewer. Look for NaN among its "
+            "weights: a training that went wrong, or half precision that overflows."
+        )
 
 
 def _check_model(model, caller, cached):
@@ -94,27 +128,56 @@ def _check_model(model, caller, cached):
         )
 
 
-def _check_settings(model, caller, n_prompt, n_tokens, stop):
-    n_positions, n_vocab = model.config.n_positions, model.config.n_vocab
-    if n_tokens < 1 or n_prompt + n_tokens > n_positions:
+def _checked_number(model, caller: str, n_prompt: int, n_tokens) -> int:
+    n_positions = model.config.n_positions
+    n_tokens = check_whole(caller, "n_tokens", n_tokens)
+    if n_prompt + n_tokens > n_positions:
         raise ValueError(
             f"{caller}: {n_tokens} new tokens after {n_prompt} make {n_prompt + n_tokens}, but the model has "
-            f"n_positions={n_positions}. Ask for at least 1 and at most {n_positions - n_prompt}, or a shorter prompt."
+            f"n_positions={n_positions}. Ask for at most {n_positions - n_prompt}, or a shorter prompt."
         )
-    if stop is not None and not (isinstance(stop, int) and 0 <= stop < n_vocab):
-        raise ValueError(f"{caller}: stop={stop!r} is no id, expected that of a token, 0 to {n_vocab - 1}, or None.")
+    return n_tokens
 
 
-def _pad(caller, ids, device):
+def _checked_stops(model, caller: str, stop, prompts: Tensor) -> Tensor | None:
+    """The ids of the tokens that end a text, where the prompts are."""
+    if stop is None:
+        return None
+    several = stop if isinstance(stop, Sequence) and not isinstance(stop, str) else [stop]
+    if not several:
+        raise ValueError(f"{caller}: stop={stop!r} names no token, expected one id, several, or None.")
+    return prompts.new_tensor([check_whole(caller, "stop", one, 0, model.config.n_vocab - 1) for one in several])
+
+
+def _pad(caller: str, ids, device: torch.device | None) -> tuple[Tensor, Tensor]:
     """Prompts as a tensor, shorter ones with zeros in front, and how many zeros."""
     if isinstance(ids, Tensor):
         return ids, ids.new_zeros(ids.shape[:1])
-    prompts = [torch.as_tensor(prompt, device=device) for prompt in ids]
-    bad = [tuple(p.shape) for p in prompts if p.ndim != 1 or len(p) == 0 or p.is_floating_point()]
-    if bad or not prompts:
-        raise ValueError(
-            f"{caller}: {f'a prompt of shape {bad[0]}' if bad else 'no prompts'}, expected one row of at least one "
-            "whole number for each. Encode each text, and leave empty ones out or begin them with a start token."
+    if isinstance(ids, str) or not isinstance(ids, Iterable):
+        raise TypeError(
+            f"{caller}: ids={shorten(ids)}, expected a tensor of ids or a list with a row of ids for each prompt. "
+            "Encode a text with the model's tokenizer: [tokenizer.encode(text)]."
         )
+    prompts = [_row(caller, prompt, device) for prompt in ids]
+    if not prompts:
+        raise ValueError(f"{caller}: no prompts, expected at least one row of ids.")
     rows = pad_sequence(prompts, batch_first=True, padding_side="left")
     return rows, torch.tensor([rows.shape[1] - len(p) for p in prompts], device=device)
+
+
+def _row(caller: str, prompt, device: torch.device | None) -> Tensor:
+    """One prompt as a row of whole numbers."""
+    came = shorten(prompt)
+    if not isinstance(prompt, str | bytes):
+        try:
+            row = torch.as_tensor(prompt, device=device)
+        except (TypeError, ValueError, RuntimeError):
+            pass
+        else:
+            if row.ndim == 1 and len(row) and row.dtype in (torch.int64, torch.int32):
+                return row
+            came = f"of {row.dtype} and shape {tuple(row.shape)}"
+    raise ValueError(
+        f"{caller}: a prompt is {came}, expected a row of at least one whole number. Encode each text, put a single "
+        "row of ids into a list, and leave empty texts out or begin them with a start token."
+    )

@@ -1,6 +1,8 @@
 """What a block holds beside attention: normalisation and feed-forward networks, one token at a time."""
 
-from collections.abc import Callable
+import contextlib
+import math
+from collections.abc import Callable, Iterator
 from functools import partial
 
 import torch
@@ -8,6 +10,7 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from clearformer.checks import check_callable, check_flag, check_real, check_whole
 from clearformer.shapes import shaped, shaped_module
 
 gelu_tanh = partial(F.gelu, approximate="tanh")  # GPT-2's GELU; on a CPU slower than the exact one
@@ -25,9 +28,10 @@ class LayerNorm(nn.Module):
 
     def __init__(self, d_model: int, *, eps: float = 1e-5, bias: bool = True):
         super().__init__()
-        self.d_model, self.eps = d_model, eps
+        self.d_model = d_model = check_whole("LayerNorm", "d_model", d_model)
+        self.eps = _eps("LayerNorm", eps)
         self.weight = nn.Parameter(torch.ones(d_model))
-        self.bias = nn.Parameter(torch.zeros(d_model)) if bias else None
+        self.bias = nn.Parameter(torch.zeros(d_model)) if check_flag("LayerNorm", "bias", bias) else None
 
     @shaped_module
     def forward(self, x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch D"]:
@@ -44,7 +48,8 @@ class RMSNorm(nn.Module):
 
     def __init__(self, d_model: int, *, eps: float = 1e-6):
         super().__init__()
-        self.d_model, self.eps = d_model, eps
+        self.d_model = d_model = check_whole("RMSNorm", "d_model", d_model)
+        self.eps = _eps("RMSNorm", eps)
         self.weight = nn.Parameter(torch.ones(d_model))
 
     @shaped_module
@@ -63,9 +68,15 @@ class FeedForward(nn.Module):
 
     def __init__(self, d_model: int, d_ff: int, *, activation: Callable[[Tensor], Tensor] = F.gelu, bias: bool = True):
         super().__init__()
-        self.d_model, self.activation = d_model, _callable(type(self).__name__, activation)
-        self.up = nn.Linear(d_model, d_ff, bias=bias)
+        self.d_model, d_ff = check_whole("FeedForward", "d_model", d_model), check_whole("FeedForward", "d_ff", d_ff)
+        self.activation = check_callable("FeedForward", "activation", activation, "torch.nn.functional.gelu")
+        self.up = nn.Linear(d_model, d_ff, bias=check_flag("FeedForward", "bias", bias))
         self.down = nn.Linear(d_ff, d_model, bias=bias)
+
+    @property
+    def writes(self) -> nn.Linear:
+        """The layer that writes into the residual stream."""
+        return self.down
 
     @shaped_module
     def forward(self, x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch D"]:
@@ -83,9 +94,19 @@ class GatedFeedForward(nn.Module):
 
     def __init__(self, d_model: int, d_ff: int, *, activation: Callable[[Tensor], Tensor] = F.silu, bias: bool = False):
         super().__init__()
-        self.d_model, self.activation = d_model, _callable(type(self).__name__, activation)
+        self.d_model, d_ff = (
+            check_whole("GatedFeedForward", "d_model", d_model),
+            check_whole("GatedFeedForward", "d_ff", d_ff),
+        )
+        self.activation = check_callable("GatedFeedForward", "activation", activation, "torch.nn.functional.silu")
+        bias = check_flag("GatedFeedForward", "bias", bias)
         self.gate_up = nn.Linear(d_model, 2 * d_ff, bias=bias)  # W_g above W_1, one product for both
         self.down = nn.Linear(d_ff, d_model, bias=bias)
+
+    @property
+    def writes(self) -> nn.Linear:
+        """The layer that writes into the residual stream."""
+        return self.down
 
     @shaped_module
     def forward(self, x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch D"]:
@@ -98,8 +119,8 @@ class MixtureOfExperts(nn.Module):
 
     .. math:: p_n = \mathrm{softmax}(W_r x_n), \qquad y_n = \sum_{e \in \mathrm{top}_k(p_n)} p_{e,n} \, f_e(x_n)
 
-    ``d_ff`` is the hidden width of one expert, ``options`` are those of ``FeedForward``. After a pass ``probabilities``
-    and ``chosen`` hold what the router said, which ``load_balance`` turns into a loss.
+    ``d_ff`` is the hidden width of one expert, ``options`` are those of ``FeedForward``. ``routings`` collects what the
+    router says, which ``load_balance`` turns into a loss.
 
     Source: Shazeer et al. 2017, eq. 1; the weights as in Fedus et al. 2022, eq. 2, which for ``top_k=1`` must not be
     divided by their sum: the router would get no gradient.
@@ -109,26 +130,50 @@ class MixtureOfExperts(nn.Module):
 
     def __init__(self, d_model: int, d_ff: int, *, n_experts: int, top_k: int = 1, **options):
         super().__init__()
-        if not 1 <= top_k <= n_experts:
-            raise ValueError(f"MixtureOfExperts: top_k={top_k}, expected 1 to n_experts={n_experts}.")
-        self.d_model, self.top_k = d_model, top_k
+        n_experts = check_whole("MixtureOfExperts", "n_experts", n_experts)
+        self.d_model = check_whole("MixtureOfExperts", "d_model", d_model)
+        self.top_k = check_whole("MixtureOfExperts", "top_k", top_k, most=n_experts)
         self.router = nn.Linear(d_model, n_experts, bias=False)
         self.experts = nn.ModuleList(FeedForward(d_model, d_ff, **options) for _ in range(n_experts))
-        self.probabilities = self.chosen = None
+        self.routings: list[tuple[Tensor, Tensor]] | None = None  # filled only within ``routings``
 
     def __getstate__(self):
-        return self.__dict__ | {"probabilities": None, "chosen": None}  # a copy has made no pass
+        return self.__dict__ | {"routings": None}  # nobody collects what a copy says
 
     @shaped_module
     def forward(self, x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch D"]:
         tokens = x.reshape(-1, x.shape[-1])
-        self.probabilities = self.router(tokens).softmax(dim=-1)
-        weights, self.chosen = self.probabilities.topk(self.top_k, dim=-1)
+        probabilities = self.router(tokens).softmax(dim=-1)
+        weights, chosen = probabilities.topk(self.top_k, dim=-1)
+        if self.routings is not None:
+            self.routings.append((probabilities, chosen))
         y = torch.zeros_like(tokens)
         for e, expert in enumerate(self.experts):
-            rows, place = (self.chosen == e).nonzero(as_tuple=True)
+            rows, place = (chosen == e).nonzero(as_tuple=True)
             y = y.index_add(0, rows, (weights[rows, place, None] * expert(tokens[rows])).to(y.dtype))
         return y.reshape(x.shape)
+
+
+@contextlib.contextmanager
+def routings(module: nn.Module) -> Iterator[list[tuple[Float[Tensor, "N E"], Int[Tensor, "N k"]]]]:
+    """What the routers of a module say meanwhile: probabilities and chosen experts of every pass, in their order.
+
+    ::
+
+        with routings(model) as passes:
+            loss = next_token_loss(model, ids, targets)
+        loss = loss + 0.01 * sum(load_balance(*said) for said in passes) / len(passes)
+    """
+    layers = [layer for layer in module.modules() if isinstance(layer, MixtureOfExperts)]
+    before = [layer.routings for layer in layers]
+    passes: list[tuple[Tensor, Tensor]] = []
+    try:
+        for layer in layers:
+            layer.routings = passes
+        yield passes
+    finally:
+        for layer, outer in zip(layers, before, strict=True):
+            layer.routings = outer
 
 
 @shaped
@@ -147,7 +192,5 @@ def load_balance(probabilities: Float[Tensor, "N E"], chosen: Int[Tensor, "N k"]
     return n_experts * (shares * probabilities.mean(dim=0)).sum()
 
 
-def _callable(caller, activation):
-    if not callable(activation):
-        raise TypeError(f"{caller}: activation={activation!r}, expected a function such as torch.nn.functional.gelu.")
-    return activation
+def _eps(caller: str, eps: float) -> float:
+    return check_real(caller, "eps", eps, lambda eps: 0 <= eps < math.inf, "at least 0, and finite")

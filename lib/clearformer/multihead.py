@@ -7,10 +7,13 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from clearformer.attention import attend_fused
+from clearformer.attention import STATEFUL, attend_fused
 from clearformer.attention.masks import Mask, Q
 from clearformer.cache import LayerCache
+from clearformer.checks import check_callable, check_flag, check_whole
 from clearformer.shapes import shaped, shaped_module
+
+_PARTS = {"rope": "Rotary(d_head, n_positions)", "relative": "RelativeKeys(d_head, max_distance)"}  # what messages name
 
 
 class MultiHeadAttention(nn.Module):
@@ -24,7 +27,8 @@ class MultiHeadAttention(nn.Module):
 
     Source: Vaswani et al. 2017, section 3.2.2; turner-v2, eq. 4 and 5; for shared keys Ainslie et al. 2023.
     Cost: 2 D (2 D + 2 G K) FLOPs for every token with G key-value heads, and those of ``attend``.
-    Raises: ValueError if ``n_heads`` does not divide ``d_model``, or ``n_kv_heads`` does not divide ``n_heads``.
+    Raises: TypeError or ValueError if ``n_heads`` does not divide ``d_model``, or ``n_kv_heads`` not ``n_heads``, or a
+    part cannot be called.
     """
 
     def __init__(
@@ -39,15 +43,25 @@ class MultiHeadAttention(nn.Module):
         attend: Callable = attend_fused,
     ):
         super().__init__()
+        self.d_model = d_model = check_whole("MultiHeadAttention", "d_model", d_model)
+        self.n_heads = check_divides("d_model", d_model, "n_heads", n_heads, "heads")
         n_kv_heads = n_heads if n_kv_heads is None else n_kv_heads
-        check_divides("d_model", d_model, "n_heads", n_heads, "heads")
-        check_divides("n_heads", n_heads, "n_kv_heads", n_kv_heads, "groups")
-        self.d_model, self.n_heads, self.n_kv_heads = d_model, n_heads, n_kv_heads
-        self.d_head = d_model // n_heads
-        self.widths = (d_model, n_kv_heads * self.d_head, n_kv_heads * self.d_head)  # of queries, keys, values
-        self.qkv = nn.Linear(d_model, sum(self.widths), bias=bias)
+        self.n_kv_heads = check_divides("n_heads", self.n_heads, "n_kv_heads", n_kv_heads, "groups")
+        self.d_head = d_model // self.n_heads
+        shared = self.n_kv_heads * self.d_head
+        self.widths = (d_model, shared, shared)  # of queries, keys, values
+        for name, part in (("rope", rope), ("relative", relative)):
+            if part is not None:
+                check_callable("MultiHeadAttention", name, part, f"positions.{_PARTS[name]}")
+        check_callable("MultiHeadAttention", "attend", attend, "clearformer.attention.attend")
+        self.qkv = nn.Linear(d_model, sum(self.widths), bias=check_flag("MultiHeadAttention", "bias", bias))
         self.out = nn.Linear(d_model, d_model, bias=bias)
         self.rope, self.relative, self.attend = rope, relative, attend
+
+    @property
+    def writes(self) -> nn.Linear:
+        """The layer that writes into the residual stream."""
+        return self.out
 
     @shaped_module
     def forward(
@@ -98,38 +112,52 @@ class MultiHeadAttention(nn.Module):
 
     @shaped
     def _in_groups(self, q: Q, k: Float[Tensor, "B G S K"], v, mask: Mask, *, causal, **bias):
-        """``attend`` for heads that share keys and values, which are read where they are and never repeated.
+        """``attend`` for heads that share keys and values, which are read where they are and never repeated."""
+        if q.shape[2] == 1:
+            return _heads_as_rows(self.attend, q, k, v, mask, bias)
+        return _heads_in_turns(self.attend, q, k, v, mask, causal, bias)
 
-        For one target the heads of a group are the rows of one product; for several the heads of a group take turns.
-        """
-        B, H, N, _ = q.shape
-        in_group = H // self.n_kv_heads
 
-        def rows(t):
-            return t.reshape(t.shape[0], -1, in_group, t.shape[3]) if _by_head(t, H) else t  # B H 1 K -> B G R K
+def _heads_as_rows(attend, q, k, v, mask, bias):
+    """One target sees everything: the heads of a group are the rows of one product."""
+    B, H, _, _ = q.shape
+    in_group = H // k.shape[1]
 
-        def turn(t, r):
+    def rows(t):
+        return t.reshape(t.shape[0], -1, in_group, t.shape[3]) if _by_head(t, H) else t  # B H 1 K -> B G R K
+
+    y, weights = attend(rows(q), k, v, rows(mask), **{name: rows(t) for name, t in bias.items()})
+    if weights is None or getattr(attend, "func", attend) in STATEFUL:
+        return y.reshape(B, H, 1, -1), None
+    return y.reshape(B, H, 1, -1), weights.reshape(B, H, 1, -1)
+
+
+def _heads_in_turns(attend, q, k, v, mask, causal, bias):
+    """Several targets: the first heads of all groups, then their second ones, and so on."""
+    H = q.shape[1]
+    in_group = H // k.shape[1]
+    outputs, maps = [], []
+    for r in range(in_group):
+
+        def turn(t, r=r):
             return t[:, r::in_group] if _by_head(t, H) else t  # B H N K -> B G N K
 
-        if N == 1:
-            y, weights = self.attend(rows(q), k, v, rows(mask), **{name: rows(t) for name, t in bias.items()})
-            seen = weights is not None and weights.shape[2:] == (in_group, k.shape[2])  # attend_recurrent has a state
-            return y.reshape(B, H, 1, -1), weights.reshape(B, H, 1, -1) if seen else None
-        turns = []
-        for r in range(in_group):
-            options = {name: turn(t, r) for name, t in bias.items()}
-            turns.append(self.attend(turn(q, r), k, v, turn(mask, r), causal=causal, **options))
-        y, weights = zip(*turns, strict=True)
-        return torch.stack(y, 2).flatten(1, 2), None if weights[0] is None else torch.stack(weights, 2).flatten(1, 2)
+        y, weights = attend(turn(q), k, v, turn(mask), causal=causal, **{name: turn(t) for name, t in bias.items()})
+        outputs.append(y)
+        maps.append(weights)
+    weights = None if maps[0] is None else torch.stack(maps, 2).flatten(1, 2)
+    return torch.stack(outputs, 2).flatten(1, 2), weights
 
 
-def check_divides(whole: str, n: int, part: str, n_parts: int, kind: str) -> None:
-    """Raises: ValueError if ``n`` of what ``whole`` names does not make ``n_parts`` equal parts."""
-    if n_parts < 1 or n % n_parts:
+def check_divides(total: str, n: int, part: str, n_parts: int, kind: str) -> int:
+    """``n_parts``. Raises: TypeError or ValueError unless ``n`` of what ``total`` names makes as many equal parts."""
+    n_parts = check_whole("MultiHeadAttention", part, n_parts)
+    if n % n_parts:
         raise ValueError(
-            f"MultiHeadAttention: {whole}={n} cannot be split into {part}={n_parts} equal {kind}. "
-            f"Choose {part} from {[d for d in range(1, n + 1) if n % d == 0]} or change {whole}."
+            f"MultiHeadAttention: {total}={n} cannot be split into {part}={n_parts} equal {kind}. "
+            f"Choose {part} from {[d for d in range(1, n + 1) if n % d == 0]} or change {total}."
         )
+    return n_parts
 
 
 def _by_head(t, n_heads):

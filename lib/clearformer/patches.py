@@ -3,6 +3,7 @@
 from jaxtyping import Float
 from torch import Tensor
 
+from clearformer.checks import check_whole
 from clearformer.shapes import shaped
 
 
@@ -15,8 +16,9 @@ def patchify(images: Float[Tensor, "B C rows columns"], size: int) -> Float[Tens
     Source: turner-v2, figure 2; Dosovitskiy et al. 2021.
     Raises: ValueError if ``size`` does not divide both sides of the images.
     """
+    size = check_whole("patchify", "size", size)
     B, C, rows, columns = images.shape
-    if size < 1 or rows % size or columns % size:
+    if rows % size or columns % size:
         raise ValueError(
             f"patchify: size={size} does not divide images of {rows} × {columns} pixels. "
             "Choose a divisor of both sides, or crop the images."
@@ -32,8 +34,9 @@ def unpatchify(patches: Float[Tensor, "B N P"], size: int, rows: int) -> Float[T
     Source: turner-v2, figure 2, read backwards.
     Raises: ValueError if the patches do not fill ``rows`` rows, or do not hold whole channels.
     """
+    size, rows = check_whole("unpatchify", "size", size), check_whole("unpatchify", "rows", rows)
     B, N, P = patches.shape
-    if min(rows, size) < 1 or N % rows or P % (size * size):
+    if N % rows or P % (size * size):
         raise ValueError(
             f"unpatchify: {N} patches of {P} numbers do not fill {rows} rows of patches of {size} × {size} pixels. "
             "Pass the size that patchify was given and the number of patch rows it made."

@@ -7,6 +7,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from clearformer.attention.masks import enough_sources
+from clearformer.checks import check_real, check_whole, shorten
 from clearformer.shapes import extremes, shaped_module
 
 
@@ -28,6 +29,10 @@ def sinusoidal(
     Source: Vaswani et al. 2017, section 3.5. COMP 336 prints the exponents shifted by one pair; see the errata.
     Raises: ValueError for an odd width.
     """
+    n_positions, start = (
+        check_whole("sinusoidal", "n_positions", n_positions),
+        check_whole("sinusoidal", "start", start, 0),
+    )
     angles = torch.arange(start, start + n_positions, dtype=torch.float64, device=device)[:, None]
     angles = angles * _frequencies("sinusoidal", d_model, 10000.0, device)
     return torch.stack((angles.sin(), angles.cos()), dim=-1 if interleaved else -2).flatten(-2).to(dtype)
@@ -41,7 +46,8 @@ class LearnedPositions(nn.Module):
 
     def __init__(self, n_positions: int, d_model: int):
         super().__init__()
-        self.d_model = d_model
+        n_positions = check_whole("LearnedPositions", "n_positions", n_positions)
+        self.d_model = d_model = check_whole("LearnedPositions", "d_model", d_model)
         self.weight = nn.Parameter(torch.randn(n_positions, d_model) * 0.02)
 
     @shaped_module
@@ -65,7 +71,8 @@ class RelativeKeys(nn.Module):
 
     def __init__(self, d_head: int, max_distance: int):
         super().__init__()
-        self.d_head, self.max_distance = d_head, max_distance
+        self.d_head = d_head = check_whole("RelativeKeys", "d_head", d_head)
+        self.max_distance = max_distance = check_whole("RelativeKeys", "max_distance", max_distance, 0)
         self.weight = nn.Parameter(torch.randn(2 * max_distance + 1, d_head) * 0.02)
 
     @shaped_module
@@ -74,7 +81,7 @@ class RelativeKeys(nn.Module):
 
         Raises: ValueError for fewer sources than queries.
         """
-        n_targets = q.shape[-2]
+        n_targets, n_sources = q.shape[-2], check_whole("RelativeKeys", "n_sources", n_sources)
         enough_sources("RelativeKeys", n_targets, n_sources)
         at_distance = q @ self.weight.T / math.sqrt(q.shape[-1])
         targets = torch.arange(n_sources - n_targets, n_sources, device=q.device)[:, None]
@@ -93,12 +100,14 @@ class Rotary(nn.Module):
     the device "meta" has none, even after loading. Build it where it is to compute.
 
     Source: Su et al. 2021, eq. 34, for neighbours; to pair two halves, as Llama does, renames features and is faster.
-    Raises: ValueError for an odd width.
+    Raises: TypeError or ValueError for an odd width, no positions, or a base that is not above 0.
     """
 
     def __init__(self, d_head: int, n_positions: int, *, base: float = 10000.0, dtype: torch.dtype = torch.float32):
         super().__init__()
-        self.d_head = d_head
+        self.d_head = d_head = check_whole("Rotary", "d_head", d_head)
+        n_positions = check_whole("Rotary", "n_positions", n_positions)
+        base = check_real("Rotary", "base", base, lambda base: 0 < base < math.inf, "above 0, and finite")
         positions = torch.arange(n_positions, dtype=torch.float64)[:, None]
         angles = positions * _frequencies("Rotary", d_head, base, positions.device)
         self.register_buffer("cos", angles.cos().repeat(1, 2).to(dtype), persistent=False)
@@ -125,10 +134,21 @@ class Rotary(nn.Module):
 
 
 def check_positions(caller: str, positions: slice | Tensor, n_positions: int, n_tokens: int | None = None) -> None:
-    """Raises: ValueError for positions outside 0 to ``n_positions - 1``, or not one for each of ``n_tokens``."""
+    """Raises: TypeError for what is no slice and no whole numbers; ValueError for positions outside 0 to
+    ``n_positions - 1``, with gaps, or not one for each of ``n_tokens``.
+    """
     if isinstance(positions, slice):
+        if positions.step not in (None, 1):
+            raise ValueError(
+                f"{caller}: {positions} leaves positions out, expected a slice of neighbours, without a step."
+            )
         low, high = positions.start or 0, (n_positions if positions.stop is None else positions.stop) - 1
         count = high - low + 1
+    elif not isinstance(positions, Tensor) or positions.ndim != 2 or positions.dtype not in (torch.int64, torch.int32):
+        raise TypeError(
+            f"{caller}: positions={shorten(positions)}, expected a slice or a tensor of whole numbers of axes "
+            "(batch, tokens). Convert with torch.as_tensor(...)[None]."
+        )
     else:
         low, high = extremes(positions) or (0, 0)
         count = positions.shape[-1]
@@ -143,6 +163,7 @@ def check_positions(caller: str, positions: slice | Tensor, n_positions: int, n_
 
 def _frequencies(caller, width, base, device):
     """Radians per token of every pair of features."""
+    width = check_whole(caller, "width", width)
     if width % 2 or width < 2:
         raise ValueError(
             f"{caller}: a width of {width} cannot be split into pairs. Choose an even one: {max(width + width % 2, 2)}."

@@ -8,6 +8,8 @@ import functools
 import inspect
 import typing
 
+from clearformer.checks import check_flag, shorten
+
 MEANING = {
     "B": "batch",
     "N": "target positions",
@@ -25,7 +27,6 @@ MEANING = {
 SHARED = " Write 1 for an axis that all share, e.g. mask[:, None, None], or leave out all axes in front of the last."
 DTYPE_HELP = {
     "float": "Convert it with .astype(float) in NumPy or .float() in torch.",
-    "bool": "A mask is boolean, True = may look; write mask > 0 if yours holds numbers.",
     "int": "Ids are whole numbers; convert them with .astype(int) in NumPy or .long() in torch.",
 }
 SIZES = {"D": "d_model", "K": "d_head"}  # what a module calls the letters that it fixes
@@ -42,6 +43,7 @@ def shaped(function: Function) -> Function:
     wrong number of axes, an empty axis, or two arguments that disagree about a letter, a dtype or a device.
     """
     parameters, specs = _specs(function)
+    plain = _plain_specs(function)
     if any(_library(annotation) == "torch" for annotation, _ in specs.values()):
         from torch.compiler import is_compiling
     else:
@@ -54,7 +56,9 @@ def shaped(function: Function) -> Function:
             return function(*args, **kwargs)
         kinds = (*map(_kind, args), *kwargs, *map(_kind, kwargs.values()))
         if kinds not in accepted:
-            _check_all(function.__name__, dict(zip(parameters, args, strict=False)) | kwargs, specs, {})
+            given = dict(zip(parameters, args, strict=False)) | kwargs
+            _check_plain(function.__name__, given, plain)
+            _check_all(function.__name__, given, specs, {})
             if len(accepted) >= MOST_KINDS:
                 accepted.clear()
             accepted.add(kinds)
@@ -73,6 +77,7 @@ def shaped_module(forward: Function) -> Function:
     Raises: as ``shaped``; else what ``forward`` raised.
     """
     parameters, specs = _specs(forward)
+    plain = _plain_specs(forward)
 
     @functools.wraps(forward)
     def call(self, *args, **kwargs):
@@ -85,13 +90,17 @@ def shaped_module(forward: Function) -> Function:
             from torch import is_autocast_enabled
 
             given = dict(zip(parameters[1:], args, strict=False)) | kwargs
-            weight = next(self.parameters(), None)
+            weights = [p for p in self.parameters() if p.is_floating_point()]
             mine = {letter: getattr(self, size, None) for letter, size in SIZES.items()}
-            mine |= {what: getattr(weight, what, None) for what in ("dtype", "device")}
+            mine |= {what: _only({getattr(weight, what) for weight in weights}) for what in ("dtype", "device")}
             known = {what: (value, f"this {name}") for what, value in mine.items() if value is not None}
             if any(map(is_autocast_enabled, ("cpu", "cuda"))):
                 known["dtype"] = None, "torch.autocast"  # which converts by itself
-            _check_all(name, given, specs, known)
+            try:
+                _check_plain(name, given, plain)
+                _check_all(name, given, specs, known)
+            except (TypeError, ValueError) as misfit:
+                raise misfit from error
             raise
 
     return call
@@ -106,6 +115,27 @@ def _specs(function):
         if len(others) == len(options) - 1:
             specs[name] = next(option for option in options if hasattr(option, "dim_str")), others
     return list(parameters), specs
+
+
+def _plain_specs(function) -> dict[str, type]:
+    """The parameters that are True or False, or a module: what beside arrays is handed to a function by mistake."""
+    annotations = {name: parameter.annotation for name, parameter in inspect.signature(function).parameters.items()}
+    return {
+        name: annotation
+        for name, annotation in annotations.items()
+        if annotation is bool or getattr(annotation, "__qualname__", "") == "Module"
+    }
+
+
+def _check_plain(caller, given, plain):
+    for name in plain.keys() & given.keys():
+        if plain[name] is bool:
+            check_flag(caller, name, given[name])
+        elif not isinstance(given[name], plain[name]):
+            raise TypeError(
+                f"{caller}: {name}={shorten(given[name])} is of type {type(given[name]).__name__}, expected a "
+                "torch.nn.Module, such as GPT(config)."
+            )
 
 
 def _check_all(caller, given, specs, known):
@@ -133,7 +163,7 @@ def extremes(whole) -> tuple[int, int] | None:
 
 def _kind(value):
     """All that the checks look at."""
-    return type(value), getattr(value, "shape", None), getattr(value, "dtype", None), getattr(value, "device", None)
+    return type(value), *(getattr(value, fact, None) for fact in ("shape", "dtype", "device", "layout"))
 
 
 def _library(annotation):
@@ -149,20 +179,43 @@ def _check(caller, name, value, annotation, known):
             f"({_legend(annotation.dim_str)}). "
             f"Convert it with {'torch.as_tensor' if library == 'torch' else 'np.asarray'}(...)."
         )
+    if library == "torch" and str(value.layout) != "torch.strided":
+        raise TypeError(f"{caller}: {name} is sparse ({value.layout}), expected a dense tensor: {name}.to_dense().")
     dtype, kind = str(value.dtype).removeprefix("torch."), annotation.__name__.split("[")[0].lower()
     if dtype not in annotation.dtypes:
-        raise TypeError(f"{caller}: {name} has dtype {dtype}, expected {kind}. {DTYPE_HELP[kind]}")
+        help = _mask_help(value) if kind == "bool" else DTYPE_HELP[kind]
+        raise TypeError(f"{caller}: {name} has dtype {dtype}, expected {kind}. {help}")
     alike = ("device", "dtype") if kind == "float" else ("device",)
     for what in alike if library == "torch" else ():  # NumPy converts by itself
         mine = getattr(value, what)
         expected, source = known.setdefault(what, (mine, name))
         if expected not in (mine, None):
-            like = f"{source}.{what}" if source.isidentifier() else repr(expected)
+            spelled = f'"{expected}"' if what == "device" else str(expected)
+            like = f"{source}.{what}" if source.isidentifier() else spelled
             raise ValueError(
                 f"{caller}: {name} has {what} {mine}, but {source} has {expected}, expected one {what} for both. "
                 f"Convert one of them, e.g. {name}.to({like})."
             )
     _check_axes(caller, name, tuple(value.shape), annotation.dim_str, known)
+
+
+def _mask_help(mask) -> str:
+    """How numbers become a mask: by their values one tells a mask of ones from one that is added to scores."""
+    said = "A mask is boolean, True = may look; "
+    try:
+        low, high = float(mask.min()), float(mask.max())
+    except (RuntimeError, TypeError, ValueError):  # no numbers, complex ones, or none that can be looked at
+        low = high = 0.0
+    if low < 0 and high <= 0:
+        return said + "yours holds 0 and negative numbers, to be added to scores: write mask == 0."
+    if low >= 0 and high > 0:
+        return said + "write mask > 0 if yours holds numbers."
+    return said + "write mask > 0 if 1 means that a target may look, mask == 0 if yours is added to scores."
+
+
+def _only(several: set):
+    """The one that all share, or None."""
+    return several.pop() if len(several) == 1 else None
 
 
 def _check_axes(caller, name, shape, dim_str, known):

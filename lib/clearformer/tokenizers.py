@@ -1,11 +1,14 @@
 """Text to ids and back: by bytes, by characters, and by byte pairs, learned from a text or given, as GPT-2's are."""
 
+import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from operator import index
 from typing import SupportsIndex
+
+from clearformer.checks import check_whole, shorten
 
 N_BYTES = 256
 MOST_WORDS = 2**16  # whose ids a tokenizer remembers before it starts afresh
@@ -27,16 +30,21 @@ class ByteTokenizer:
 
 
 class CharTokenizer:
-    """One id per character that occurs in ``text``, in the order of Unicode."""
+    """One id per character that occurs in ``text``, in the order of Unicode.
+
+    Raises: TypeError for what is no text; ValueError for an empty one.
+    """
 
     def __init__(self, text: str):
-        utf8("CharTokenizer", text)
+        if not utf8("CharTokenizer", text):
+            raise ValueError("CharTokenizer: text='' holds no character, expected the text that is to be encoded.")
         self.characters = sorted(set(text))
         self._ids = {character: i for i, character in enumerate(self.characters)}
         self.n_vocab = len(self.characters)
 
     def encode(self, text: str) -> list[int]:
         """Ids of ``text``. Raises: ValueError for a character that the training text did not hold."""
+        utf8("CharTokenizer.encode", text)
         for position, character in enumerate(text):
             if character not in self._ids:
                 raise ValueError(
@@ -61,17 +69,28 @@ class BytePairTokenizer:
 
     def __init__(self, text: str, n_merges: int, *, pattern: re.Pattern = WORD, special: Sequence[str] = ()):
         """Learn ``n_merges`` merges from ``text``; fewer if no pair is left. Raises: ValueError for fewer than 0."""
-        if n_merges < 0:
-            raise ValueError(f"BytePairTokenizer: n_merges={n_merges}, expected 0 or more, the pairs to merge.")
+        n_merges = check_whole("BytePairTokenizer", "n_merges", n_merges, 0)
         self._begin([bytes([byte]) for byte in range(N_BYTES)], pattern, special)
         words = Counter(word.encode() for word in self._words("BytePairTokenizer", text) if word not in self.special)
         self.add_merges(learn_merges(words, n_merges))
 
     def add_merges(self, pairs: Iterable[tuple[int, int]]) -> None:
-        """Merge these pairs of ids, too, in their order; the ``ranks`` of a tokenizer list its own."""
+        """Merge these pairs of ids, too, in their order; the ``ranks`` of a tokenizer list its own.
+
+        Raises: TypeError or ValueError for what is no pair of ids that are known by then; no merge is added.
+        """
+        n_pieces, new = len(self.pieces), []
         for pair in pairs:
-            self.ranks[pair] = len(self.pieces)
-            self.pieces.append(self.pieces[pair[0]] + self.pieces[pair[1]])
+            if not isinstance(pair, Sequence) or isinstance(pair, str) or len(pair) != 2:
+                raise TypeError(
+                    f"BytePairTokenizer.add_merges: {shorten(pair)}, expected a pair of ids, such as (97, 98)."
+                )
+            known = n_pieces + len(new) - 1
+            first, second = (check_whole("BytePairTokenizer.add_merges", "id", i, 0, known) for i in pair)
+            new.append((first, second))
+        for first, second in new:
+            self.ranks[first, second] = len(self.pieces)
+            self.pieces.append(self.pieces[first] + self.pieces[second])
         self._end({token: i for token, i in self.special.items() if i is not None})
 
     @classmethod
@@ -87,10 +106,12 @@ class BytePairTokenizer:
 
         Words are cut by GPT-2's pattern unless another is given; special tokens that the vocabulary lacks come last.
 
-        Raises: ValueError for ids that are not 0, 1, 2 ..., a byte without a piece, or a merge of unknown pieces.
+        Raises: TypeError for paths, or merges in place of the vocabulary; ValueError for ids that are not 0, 1, 2 ...,
+        a byte without a piece, or a merge of unknown pieces.
         """
         from clearformer.pretrained.gpt2_words import byte_characters, gpt2_word  # here, for it brings torch along
 
+        _check_vocabulary(vocabulary, merges)
         ids, byte_of = sorted(vocabulary.values()), byte_characters()
         merges = [m.split() if isinstance(m, str) else m for m in merges]
         pairs = [tuple(m) for m in merges if m and m[0] != "#version:"]
@@ -160,6 +181,19 @@ class BytePairTokenizer:
         """The text of ``ids``, also one alone or a tensor of them; no whole UTF-8 character becomes U+FFFD."""
         ids = checked_ids("BytePairTokenizer.decode", ids, self.n_vocab)
         return b"".join(self.pieces[i] for i in ids).decode("utf-8", errors="replace")
+
+
+def _check_vocabulary(vocabulary, merges) -> None:
+    if not isinstance(vocabulary, Mapping) or not all(isinstance(i, int) for i in vocabulary.values()):
+        raise TypeError(
+            f"BytePairTokenizer: vocabulary={shorten(vocabulary)}, expected a mapping of pieces to ids. Read the file: "
+            'json.loads(Path("vocab.json").read_text(encoding="utf-8")).'
+        )
+    if isinstance(merges, str | os.PathLike | Mapping) or not isinstance(merges, Iterable):
+        raise TypeError(
+            f"BytePairTokenizer: merges={shorten(merges)}, expected lines or pairs. Read the file: "
+            'Path("merges.txt").read_text(encoding="utf-8").splitlines().'
+        )
 
 
 def learn_merges(words: Mapping[bytes, int], n_merges: int) -> list[tuple[int, int]]:

@@ -1,21 +1,24 @@
 """Training: one loop for every model, which can be killed and resumed at any moment, in one process or in many."""
 
+import contextlib
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import numpy as np
 import torch
-import torch.distributed as dist
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 from tqdm import tqdm
 
 from clearformer import checkpoint
-from clearformer.parallel import LossOf, gathered, processes, sending_gradients, shard
+from clearformer.checks import check_callable, shorten
+from clearformer.optimization import adamw, trainable
+from clearformer.optimization import learning_rate as learning_rate  # from here on as before
+from clearformer.parallel import LossOf, processes, shard
 from clearformer.train_config import TrainConfig
+from clearformer.train_step import Step, mixed_seed
 
 READ_EVERY = 10  # steps between two looks at the loss: on a GPU each look waits for all work under way
 
@@ -30,8 +33,8 @@ class History:
 
 def train(
     model: nn.Module,
-    loss: Callable[..., Tensor],
-    batch: Callable[[int, torch.Generator], tuple[Tensor, ...]],
+    loss: Callable[..., Tensor | tuple[Tensor, Tensor | int]],
+    batch: Callable[[int, torch.Generator], tuple[Tensor, ...]] | Iterable[tuple[Tensor, ...]],
     config: TrainConfig,
     *,
     evaluate: Callable[[nn.Module], float] | None = None,
@@ -50,137 +53,137 @@ def train(
             return rows[:, :N], rows[:, 1:]  # what is read, and what comes next
 
     All randomness of a step follows from the seed and the step's number, so a resumed run meets the same data and the
-    same dropout. ``tokens_per_row`` only tells the bar its tokens/s. The model is left in evaluation mode.
+    same dropout. ``batch`` may also be an iterable of rows, such as a DataLoader, begun again when it ends: then
+    resuming skips what was read, and is exact if its order is. ``tokens_per_row`` only tells the bar its tokens/s. The
+    model is left in evaluation mode, also when the run is stopped.
+
+    A finished run goes on with a larger ``n_steps``: the rate then follows the longer schedule.
 
     Under ``torchrun`` every process takes its share of the rows and gradients are averaged: without dropout the losses
-    are those of one process with as many times the batch. Every trainable weight must then have a part in the loss.
+    are those of one process with as many times the batch, if every row weighs the same. Where it does not, as with
+    padding, ``loss`` returns a sum and how many it counts, such as ``translation_total``: parts of a batch and
+    processes then add up to the whole. Every trainable weight must have a part in the loss.
 
-    Raises: as ``checkpoint.begin``; TypeError or ValueError for rows of another shape, a loss that is no number or not
-    the model's, or a model without trainable parameters; FloatingPointError if loss or gradient is no longer finite.
+    Raises: as ``checkpoint.begin``; TypeError or ValueError for settings of another kind, rows of another shape, a loss
+    that is no number or not the model's, or a model without trainable parameters; FloatingPointError if loss or
+    gradient is no longer finite; OSError where a checkpoint cannot be written.
     """
-    device = _trainable(model)[0].device
-    with (
-        processes(device.type, config.shard_on) as (rank, n_processes),
-        torch.random.fork_rng([device] if device.type == "cuda" else []),
-    ):
+    _check_arguments(model, loss, config, evaluate, folder)
+    device = trainable(model)[0].device
+    with processes(device.type, config.shard_on) as (rank, n_processes), _own_randomness(device):
         if config.shard_on is not None:
             shard(model, config.shard_on)
-        optimizer, loss_of = adamw(model, config), LossOf(model, loss)
-        if n_processes > 1 and config.shard_on is None:
-            loss_of = DistributedDataParallel(loss_of)
-        n_rows = config.batch_size * config.grad_accum_steps * n_processes
-        facts = {"config": asdict(config) | {"betas": [*map(float, config.betas)]}, "n_processes": n_processes}
-        facts["frozen"] = [name for name, p in model.named_parameters() if not p.requires_grad]
+        optimizer = adamw(model, config)
+        optimizer.zero_grad()  # of gradients from before, which would count in the first step
+        facts = _facts(model, config, n_processes)
         losses, evaluations = checkpoint.begin(folder, model, optimizer, facts, resume=resume)
-        began, start = time.perf_counter(), len(losses)
-        with tqdm(total=config.n_steps, initial=start, unit="step", disable=not progress or rank != 0) as bar:
-            for done in range(start + 1, config.n_steps + 1):
-                losses.append(_step(loss_of, optimizer, batch, config, done - 1, rank, n_processes))
-                intervals = (READ_EVERY, config.eval_every, config.save_every)
-                show, check, save = (done == config.n_steps or (every > 0 and done % every == 0) for every in intervals)
+        n_rows = config.batch_size * config.grad_accum_steps * n_processes
+        step = Step(_together(model, loss, config, n_processes), optimizer, config, rank, n_processes)
+        rows = _rows_of(batch, n_rows, config.seed, skip=len(losses))
+        bar = _Bar(config.n_steps, len(losses), tokens_per_row * n_rows, shown=progress and rank == 0)
+        try:
+            for done in range(len(losses) + 1, config.n_steps + 1):
+                losses.append(step(done - 1, rows(done - 1)))
+                show, check, save = (_is_due(done, every, config) for every in _intervals(config))
                 if show or save:
                     _check_finite(losses[-READ_EVERY:], done)
-                    rate = tokens_per_row * n_rows * (done - start) / (time.perf_counter() - began)
-                    bar.set_postfix_str(f"loss {float(losses[-1]):.3f}" + (f", {rate:,.0f} tokens/s" if rate else ""))
+                    bar.tell(float(losses[-1]), done)
                 if evaluate is not None and check:
-                    model.eval()
-                    with torch.no_grad():
-                        evaluations[done] = float(evaluate(model))
+                    evaluations[done] = _evaluated(model, evaluate)
                 if folder is not None and save:
                     losses = [float(value) for value in losses]
                     checkpoint.save(folder, model, optimizer, losses, facts | {"evaluations": evaluations})
                 bar.update()
-    model.eval()
+        finally:
+            bar.close()
+            model.eval()
     return History([float(value) for value in losses], evaluations)
 
 
-def learning_rate(step: int, config: TrainConfig) -> float:
-    r"""The learning rate of a step, counted from 0: a linear rise, then half a cosine down to the final fraction.
-
-    .. math::
-        \eta_t = \eta \, \frac{t + 1}{W} \quad (t < W), \qquad
-        \eta_t = \eta \left( f + (1 - f) \, \frac{1 + \cos \pi u}{2} \right), \quad u = \frac{t - W}{T - W}
-
-    W is ``warmup_steps``, T ``n_steps``, f ``min_lr_ratio``; from T on the rate stays what it is at T.
-
-    Source: Loshchilov and Hutter 2017 (SGDR), eq. 5, one period; Vaswani et al. 2017, section 5.3 for the warm-up.
-    """
-    if step < config.warmup_steps:
-        return config.learning_rate * (step + 1) / config.warmup_steps
-    u = min((step - config.warmup_steps) / max(config.n_steps - config.warmup_steps, 1), 1.0)
-    f = config.min_lr_ratio
-    return config.learning_rate * (f + (1 - f) * (1 + math.cos(math.pi * u)) / 2)
+def _check_arguments(model, loss, config, evaluate, folder) -> None:
+    if not isinstance(model, nn.Module):
+        raise TypeError(f"train: model={shorten(model)}, expected a torch.nn.Module, such as GPT(config).")
+    check_callable("train", "loss", loss, "next_token_loss")
+    if not isinstance(config, TrainConfig):
+        raise TypeError(f"train: config={shorten(config)}, expected TrainConfig(n_steps=..., batch_size=...).")
+    if evaluate is not None:
+        check_callable("train", "evaluate", evaluate, "lambda model: ...")
+    if isinstance(folder, bool) or not isinstance(folder, str | Path | None):
+        raise TypeError(f"train: folder={shorten(folder)}, expected the path of a folder for checkpoints, or None.")
 
 
-def adamw(model: nn.Module, config: TrainConfig) -> torch.optim.AdamW:
-    """AdamW whose weight decay spares what has fewer than two axes: biases and the scales of norms.
-
-    Source: Loshchilov and Hutter 2019, algorithm 2.
-    Raises: ValueError for a model without trainable parameters.
-    """
-    parameters = _trainable(model)
-    groups = [
-        {"params": [p for p in parameters if p.dim() >= 2], "weight_decay": config.weight_decay},
-        {"params": [p for p in parameters if p.dim() < 2], "weight_decay": 0.0},
-    ]
-    fused = parameters[0].device.type in ("cpu", "cuda")  # elsewhere PyTorch chooses
-    return torch.optim.AdamW(groups, lr=config.learning_rate, betas=config.betas, fused=fused or None)
+def _facts(model: nn.Module, config: TrainConfig, n_processes: int) -> dict:
+    """What a checkpoint says of the run besides its numbers: what has to be the same when it is resumed."""
+    frozen = [checkpoint.plain_name(name) for name, p in model.named_parameters() if not p.requires_grad]
+    return {"config": asdict(config) | {"betas": list(config.betas)}, "n_processes": n_processes, "frozen": frozen}
 
 
-def _trainable(model):
-    parameters = [p for p in model.parameters() if p.requires_grad]
-    if not parameters:
-        raise ValueError(f"train: the {type(model).__name__} has no trainable parameters. Call requires_grad_(True).")
-    return parameters
+def _together(model: nn.Module, loss: Callable, config: TrainConfig, n_processes: int) -> nn.Module:
+    """The loss as a module whose gradients all processes share."""
+    loss_of = LossOf(model, loss)
+    return loss_of if n_processes == 1 or config.shard_on is not None else DistributedDataParallel(loss_of)
 
 
-def _step(loss_of, optimizer, batch, config, step, rank, n_processes) -> Tensor:
-    """One update from this process's share of the step's rows; returns the mean loss of all processes."""
-    parameters = [p for group in optimizer.param_groups for p in group["params"]]
-    for group in optimizer.param_groups:
-        group["lr"] = learning_rate(step, config)
-    device, n_parts = parameters[0].device, config.grad_accum_steps
-    autocast = torch.autocast(device.type, torch.bfloat16, enabled=config.autocast and device.type == "cuda")
-    n_rows = config.batch_size * n_parts * n_processes
-    rows = batch(n_rows, torch.Generator().manual_seed(_seed(config.seed, step)))
-    _check_rows(rows, n_rows)
-    loss_of.train()
-    total = torch.zeros((), device=device)
-    for part in range(rank * n_parts, (rank + 1) * n_parts):
-        (torch.default_generator if device.type == "cpu" else torch).manual_seed(_seed(config.seed, step, part))
-        chosen = slice(part * config.batch_size, (part + 1) * config.batch_size)
-        with sending_gradients(loss_of, now=part == (rank + 1) * n_parts - 1):
-            with autocast:
-                value = loss_of(*(tensor[chosen].to(device, non_blocking=True) for tensor in rows))
-            if not isinstance(value, Tensor) or value.dim():
-                came = f"{type(value).__name__} of shape {tuple(getattr(value, 'shape', ()))}"
-                raise ValueError(f"train: loss(...) gave {came}, expected a Tensor of shape (). Take the mean.")
-            if value.requires_grad:
-                (value / n_parts).backward()
-        total = total + value.detach() / n_parts
-    if all(p.grad is None for p in parameters):
-        raise ValueError(
-            "train: no trainable parameter of the model has a part in loss(...). Compute it from the output of the "
-            "model it is given, without .detach(), .item() or torch.no_grad()."
+@contextlib.contextmanager
+def _own_randomness(device: torch.device) -> Iterator[None]:
+    """The caller's random numbers are afterwards what they were before."""
+    with torch.random.fork_rng([device] if device.type == "cuda" else []):
+        yield
+
+
+def _rows_of(batch, n_rows: int, seed: int, *, skip: int) -> Callable[[int], tuple[Tensor, ...]]:
+    """The rows of a step, by its number, counted from 0: drawn, or the next of an iterable."""
+    if callable(batch):
+        return lambda step: batch(n_rows, torch.Generator().manual_seed(mixed_seed(seed, step)))
+    if not isinstance(batch, Iterable):
+        raise TypeError(
+            f"train: batch={shorten(batch)}, expected a function of (n_rows, generator) that gives a tuple of tensors, "
+            "or an iterable of such tuples, such as a DataLoader."
         )
-    if n_processes > 1:
-        dist.all_reduce(total)
-        total /= n_processes
-    norm = gathered(nn.utils.clip_grad_norm_(parameters, config.max_grad_norm))
-    optimizer.step()
-    optimizer.zero_grad()
-    return total.where(norm.isfinite(), math.nan)  # where ``_check_finite`` finds it, without waiting for a GPU here
+    endless = _endlessly(batch)
+    for _ in range(skip):
+        next(endless)
+    return lambda step: next(endless)
 
 
-def _check_rows(rows: tuple, n_rows: int) -> None:
-    if not isinstance(rows, tuple):
-        raise TypeError(f"train: batch(...) gave a {type(rows).__name__}, expected a tuple of tensors, such as (x,).")
-    for index, tensor in enumerate(rows):
-        if not isinstance(tensor, Tensor) or tensor.shape[:1] != (n_rows,):
-            came = f"{type(tensor).__name__} of shape {tuple(getattr(tensor, 'shape', ()))} at index {index}"
+def _endlessly(rows: Iterable) -> Iterator[tuple[Tensor, ...]]:
+    while True:
+        empty = True
+        for several in rows:
+            empty = False
+            yield tuple(several) if isinstance(several, list) else several  # a DataLoader makes lists
+        if empty:
             raise ValueError(
-                f"train: batch({n_rows}, ...) gave {came}, expected a Tensor whose first axis is {n_rows}."
+                "train: batch, an iterable, gave nothing when it was begun again, expected rows. Pass a DataLoader or "
+                "a list and not an iterator, which ends for good."
             )
+
+
+def _intervals(config: TrainConfig) -> tuple[int, int, int]:
+    return READ_EVERY, config.eval_every, config.save_every
+
+
+def _is_due(done: int, every: int, config: TrainConfig) -> bool:
+    return done == config.n_steps or (every > 0 and done % every == 0)
+
+
+def _evaluated(model: nn.Module, evaluate: Callable[[nn.Module], float]) -> float:
+    model.eval()
+    with torch.no_grad():
+        return float(evaluate(model))
+
+
+class _Bar:
+    """The progress bar, with the loss and the tokens a second."""
+
+    def __init__(self, n_steps: int, start: int, tokens_per_step: int, *, shown: bool):
+        self.began, self.start, self.tokens_per_step = time.perf_counter(), start, tokens_per_step
+        self.bar = tqdm(total=n_steps, initial=start, unit="step", disable=not shown)
+        self.update, self.close = self.bar.update, self.bar.close
+
+    def tell(self, loss: float, done: int) -> None:
+        rate = self.tokens_per_step * (done - self.start) / (time.perf_counter() - self.began)
+        self.bar.set_postfix_str(f"loss {loss:.3f}" + (f", {rate:,.0f} tokens/s" if rate else ""))
 
 
 def _check_finite(losses: list, done: int) -> None:
@@ -190,8 +193,3 @@ def _check_finite(losses: list, done: int) -> None:
                 f"train: the loss of step {step} or its gradient is {float(value)}. Lower the learning rate, lengthen "
                 "the warm-up, or look for a division by 0."
             )
-
-
-def _seed(*numbers: int) -> int:
-    """One seed from several numbers, well mixed: neighbours give unrelated streams."""
-    return int(np.random.SeedSequence(numbers).generate_state(1)[0])

@@ -42,10 +42,9 @@ NO_OPTION = {"preexec_fn", "pass_fds", "start_new_session", "process_group"}
 
 class Popen(subprocess.Popen):
     def __init__(self, *args, creationflags: int = 0, **options):
+        assert not NO_OPTION & set(options), f"Windows starts no process with {NO_OPTION & set(options)}."
         env = options.get("env")
-        if ours(1):  # other packages start programs of this system
-            assert not NO_OPTION & set(options), f"Windows starts no process with {NO_OPTION & set(options)}."
-            assert env is None or "SYSTEMROOT" in env, "Windows starts no Python without the variable SYSTEMROOT."
+        assert env is None or "SYSTEMROOT" in env, "Windows starts no Python without the variable SYSTEMROOT."
         super().__init__(*args, **options)
 
 

@@ -56,7 +56,7 @@ def test_a_missing_file_and_an_empty_folder(course, capsys, path, says):
 def test_the_command_itself(course):
     """Would catch a package that works from tests alone: the exit code and the streams of the real command."""
     command = [sys.executable, "-m", "clearcheck", "grade", "nowhere.ipynb", "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=1200)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 2
     assert "is no file" in json.loads(done.stdout)["error"]
     assert done.stderr == ""
@@ -68,7 +68,7 @@ def test_a_terminal_without_our_signs_and_a_reader_that_leaves(course):
     path.write_text(json.dumps(notebook(START, MEANS)))
     command = [sys.executable, "-m", "clearcheck", "grade", str(path)]
     narrow = {**os.environ, "PYTHONIOENCODING": "ascii"}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=1200, env=narrow)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=narrow)
     assert "\\u2713 means \\u2014 passed (6 of 6 points)" in done.stdout
     assert (done.returncode, done.stderr) == (0, "")
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:

@@ -170,7 +170,7 @@ def test_notebooks_that_write_at_once_lose_nothing(tmp_path):
     file = tmp_path / "progress.json"
     command = [sys.executable, "-c", WRITER]
     writers = [subprocess.Popen([*command, str(n), str(file)]) for n in range(4)]
-    assert [writer.wait(timeout=1200) for writer in writers] == [0, 0, 0, 0]
+    assert [writer.wait(timeout=120) for writer in writers] == [0, 0, 0, 0]
     assert {slug: kept.points for slug, kept in records.known(file).items()} == {f"0{n}-x": 20 for n in range(4)}
 
 

@@ -147,6 +147,6 @@ def test_in_a_kernel_the_released_cell_comes_as_the_next_cell(learner):
     path = learner(MEANS)
     with run_kernel(cwd=str(path.parent)) as client:
         for source in (START, MEANS):
-            assert client.execute_interactive(source, timeout=600)["content"]["status"] == "ok"
-        content = client.execute_interactive('reset("means")', timeout=600, output_hook=lambda _: None)["content"]
+            assert client.execute_interactive(source, timeout=60)["content"]["status"] == "ok"
+        content = client.execute_interactive('reset("means")', timeout=60, output_hook=lambda _: None)["content"]
     assert content["payload"] == [{"source": "set_next_input", "text": RELEASED, "replace": False}]

@@ -144,6 +144,31 @@ def test_a_bias_of_minus_infinity_hides_like_a_mask(name):
         assert_close(mine, theirs)
 
 
+@pytest.mark.parametrize("name", [function.__name__ for function in attention.SOFTMAX])
+def test_nan_in_a_bias_shows(name):
+    """Catches NaN that is taken for hidden, so that a broken bias trains on unseen."""
+    q, k, v = inputs()
+    bias = torch.zeros(q.shape[-2], k.shape[-2], dtype=q.dtype)
+    bias[0, 0] = torch.nan
+    y = getattr(attention, name)(q, k, v, bias=bias)[0]
+    assert y[..., 0, :].isnan().all() and y[..., 1:, :].isfinite().all()
+
+
+@pytest.mark.parametrize("name", [function.__name__ for function in attention.SOFTMAX])
+def test_a_product_beyond_float16_is_no_nan(name):
+    """Catches scores of 5,625 whose sum over the width was above 65,504 before it was divided."""
+    q = torch.full((1, 3, 64), 300.0, dtype=torch.float16)
+    v = torch.arange(12.0).reshape(1, 3, 4).half()
+    assert_close(getattr(attention, name)(q, q, v)[0].float(), v.float().mean(1, keepdim=True).expand(1, 3, 4))
+
+
+@pytest.mark.parametrize("name", ["attend_by_hand", "attend_recomputing"])
+def test_torch_func_is_told_to_take_attend(name):
+    function = getattr(attention, name)
+    with pytest.raises(RuntimeError, match=r"torch\.func, .* expected neither\. Take attend for it"):
+        torch.func.grad(lambda q: function(q, q, q)[0].sum())(torch.randn(1, 3, 4))
+
+
 def test_the_bias_of_attend_is_a_factor_of_the_weights():
     q, k, v = inputs()
     bias = biases("cpu")["all"]

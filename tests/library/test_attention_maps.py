@@ -13,6 +13,8 @@ from clearformer.models.mae import MAE, MAEConfig
 from clearformer.models.seq2seq import Seq2Seq, Seq2SeqConfig
 from clearformer.models.vit import ViT, ViTConfig
 from clearformer.multihead import MultiHeadAttention
+from clearformer.pretrained.convert import NoHead
+from clearformer.pretrained.folders import ARCHITECTURES
 from torch import nn
 
 B, N, S = 2, 5, 7
@@ -34,6 +36,15 @@ CASES = {
         | {"decoder.blocks.0.attention": (B, 4, N, N), "decoder.blocks.0.cross": (B, 4, N, S)},
     ),
 }
+
+
+@pytest.mark.parametrize("kind", ["BERT", "GPT"])
+def test_a_model_without_a_head_has_maps_of_its_body(kind):
+    """Catches a call that a model loaded without a head refuses."""
+    build, inputs, shapes = CASES[kind]
+    model = build()
+    model.head = NoHead(model, ARCHITECTURES["bert" if kind == "BERT" else "gpt2"])
+    assert {name: tuple(w.shape) for name, w in attention_weights(model, *inputs).items()} == shapes
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -161,7 +161,7 @@ def test_keys_of_another_shape_are_refused(shape):
 
 
 def test_a_cache_without_room_is_refused():
-    with pytest.raises(ValueError, match="0, 4"):
+    with pytest.raises(ValueError, match="n_positions=0, expected a whole number of at least 1"):
         KVCache(M, B, H, 0, K)
 
 
@@ -179,8 +179,14 @@ BAD = {
     "values of another dtype": (
         lambda c: c[0].append(torch.ones(B, H, 3, K), torch.ones(B, H, 3, K).half()), "values of torch.float16"
     ),
-    "too few rows": (lambda c: c.reorder(torch.tensor([1])), r"rows of shape \(1,\) in a cache of 2 sequences"),
-    "too many rows": (lambda c: c.reorder(torch.tensor([1, 0, 1])), r"rows of shape \(3,\)"),
+    "values that need a gradient": (
+        lambda c: c[0].append(torch.ones(B, H, 3, K), torch.ones(B, H, 3, K, requires_grad=True)), "need a gradient"
+    ),
+    "too few rows": (lambda c: c.reorder(torch.tensor([1])), r"rows are torch.int64 of shape \(1,\) in a cache of 2"),
+    "too many rows": (lambda c: c.reorder(torch.tensor([1, 0, 1])), r"rows are torch.int64 of shape \(3,\)"),
+    "rows from behind": (lambda c: c.reorder(torch.tensor([-1, -1])), "row -1 of 2 sequences, expected 0 to 1"),
+    "a row that is not there": (lambda c: c.reorder(torch.tensor([0, 2])), "row 2 of 2 sequences"),
+    "more than is filled": (lambda c: c.truncate(3), "length=3, expected a whole number from 0 to 2"),
 }  # fmt: skip
 
 

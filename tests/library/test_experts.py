@@ -5,7 +5,7 @@ import pickle
 
 import pytest
 import torch
-from clearformer.layers import FeedForward, MixtureOfExperts, load_balance
+from clearformer.layers import FeedForward, MixtureOfExperts, load_balance, routings
 
 from tests.library.devices import DEVICES
 from tests.library.tolerance import assert_close
@@ -38,8 +38,11 @@ def test_a_layer_that_has_made_a_pass_can_be_copied_and_takes_a_single_token():
     """Catches what the router said, which has a history that PyTorch does not copy."""
     layer, x = MixtureOfExperts(D, HIDDEN, n_experts=E), torch.randn(B, N, D)
     y = layer(x)
-    for other in (copy.deepcopy(layer), pickle.loads(pickle.dumps(layer))):
-        assert torch.equal(other(x), y) and layer.probabilities.grad_fn is not None
+    with routings(layer) as passes:
+        layer(x)
+        for other in (copy.deepcopy(layer), pickle.loads(pickle.dumps(layer.requires_grad_(False)))):
+            assert torch.equal(other(x), y)
+    assert len(passes) == 1 and passes[0][0].grad_fn is not None
     assert_close(layer(x[0, 0]), y[0, 0])
 
 
@@ -54,9 +57,10 @@ def test_one_expert_is_a_feed_forward_network():
 def test_the_router_learns_and_an_expert_without_tokens_does_not(top_k):
     """Catches weights divided by their sum, which for one expert are 1 whatever the router says."""
     layer = MixtureOfExperts(D, HIDDEN, n_experts=E, top_k=top_k)
-    layer(torch.randn(B, N, D)).square().sum().backward()
+    with routings(layer) as passes:
+        layer(torch.randn(B, N, D)).square().sum().backward()
     assert layer.router.weight.grad.abs().max() > 0
-    used = set(layer.chosen.flatten().tolist())
+    used = set(passes[0][1].flatten().tolist())
     for e, expert in enumerate(layer.experts):
         assert (expert.up.weight.grad.abs().max() > 0) == (e in used)
 
@@ -66,6 +70,29 @@ def test_load_balance_is_1_for_equal_shares_and_n_experts_for_one():
     alone[:, 2] = 1
     assert_close(load_balance(even, torch.arange(E)[:, None]), torch.tensor(1.0))
     assert_close(load_balance(alone, torch.full((N, 1), 2)), torch.tensor(float(E)))
+
+
+def test_what_routers_say_is_collected_of_every_pass_and_kept_nowhere():
+    """Catches a graph that is alive after its pass, a pass under inference_mode that later cannot learn, and two calls
+    of one layer of which the last alone is kept.
+    """
+    model = torch.nn.Sequential(*(MixtureOfExperts(D, HIDDEN, n_experts=E, top_k=top_k) for top_k in (1, 2)))
+    x = torch.randn(B, N, D)
+    with torch.inference_mode():
+        model(x)
+    with routings(model) as passes:
+        model(model(x))
+    model(x)
+    assert [chosen.shape for _, chosen in passes] == [(B * N, 1), (B * N, 2)] * 2
+    sum(load_balance(*said) for said in passes).backward()
+    assert all(layer.router.weight.grad.abs().max() > 0 for layer in model)
+    assert not any(isinstance(value, torch.Tensor) for layer in model for value in vars(layer).values())
+
+
+def test_load_balance_of_equal_shares_is_1_however_many_are_chosen():
+    """Catches shares of the tokens in place of shares of the choices, k times too large."""
+    chosen = torch.stack((torch.arange(E), (torch.arange(E) + 1) % E), 1)
+    assert_close(load_balance(torch.full((E, E), 1 / E), chosen), torch.tensor(1.0))
 
 
 def test_load_balance_counts_every_choice_and_moves_the_router_away_from_what_is_full():
@@ -82,5 +109,5 @@ def test_choices_of_another_number_of_tokens_are_refused():
 
 @pytest.mark.parametrize("top_k", [0, E + 1])
 def test_a_number_of_experts_that_is_not_there_is_refused(top_k):
-    with pytest.raises(ValueError, match=f"top_k={top_k}, expected 1 to n_experts={E}"):
+    with pytest.raises(ValueError, match=f"top_k={top_k}, expected a whole number from 1 to {E}"):
         MixtureOfExperts(D, HIDDEN, n_experts=E, top_k=top_k)

@@ -234,12 +234,17 @@ def test_a_translator_generates_for_its_sources():
     ("arguments", "error", "message"),
     [
         (([[1, 2], [V]], 3), ValueError, f"id {V} "),
-        (([[1, 2], []], 3), ValueError, r"shape \(0,\)"),
+        (([[1, 2], []], 3), ValueError, r"a prompt is of torch.float32 and shape \(0,\)"),
+        (("hello", 3), TypeError, "ids='hello', expected .* Encode a text"),
+        ((["hello", "you"], 3), ValueError, "a prompt is 'hello', expected a row"),
+        (([1, 2], 3), ValueError, "put a single row of ids into a list"),
         (([], 3), ValueError, "no prompts"),
         (([[0.5]], 3), ValueError, "whole number"),
         ((torch.zeros(2, 3), 3), TypeError, "float32"),
+        (([[1, 2]], 2.5), TypeError, "n_tokens=2.5 is of type float, expected a whole number"),
+        (([[1, 2]], True), TypeError, "n_tokens=True"),
         (([[1, 2]], N_POSITIONS - 1), ValueError, f"{N_POSITIONS - 1} new tokens after 2 make {N_POSITIONS + 1}"),
-        (([[1, 2]], 0), ValueError, "0 new tokens"),
+        (([[1, 2]], 0), ValueError, "n_tokens=0, expected a whole number of at least 1"),
     ],
 )
 def test_bad_prompts_are_named(arguments, error, message):
@@ -257,16 +262,25 @@ def test_bad_prompts_are_named(arguments, error, message):
         ({"temperature": 1.0, "top_k": 0}, "top_k=0"),
         ({"temperature": 1.0, "top_p": 1.5}, "top_p=1.5"),
         ({"top_k": 5}, "top_k=5 .* temperature=0"),
-        ({"stop": -1}, "stop=-1 is no id"),
-        ({"stop": V}, f"stop={V} is no id, .* 0 to {V - 1}"),
-        ({"stop": 0.5}, "stop=0.5 is no id"),
+        ({"temperature": 1e-40}, "temperature=1e-40, expected 0 .* or at least 1e-6"),
+        ({"temperature": None}, "temperature=None is of type NoneType"),
+        ({"temperature": 1.0, "top_k": 2.5}, "top_k=2.5 is of type float"),
+        ({"temperature": 1.0, "top_p": "all"}, "top_p='all'"),
+        ({"generator": 0}, "generator=0, expected a torch.Generator"),
+        ({"cached": 1}, "cached=1 is of type int, expected True or False"),
+        ({"stop": -1}, f"stop=-1, expected a whole number from 0 to {V - 1}"),
+        ({"stop": V}, f"stop={V}, expected .* 0 to {V - 1}"),
+        ({"stop": [3, V]}, f"stop={V}, expected .* 0 to {V - 1}"),
+        ({"stop": []}, r"stop=\[\] names no token"),
+        ({"stop": True}, "stop=True is of type bool"),
+        ({"stop": 0.5}, "stop=0.5 is of type float"),
     ],
 )
 def test_bad_settings_are_named(settings, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((TypeError, ValueError), match=message):
         inspect.unwrap(generate)(gpt(), [[1]], 2, **settings)  # without the shape checks that the tests add
-    if "stop" in settings:
-        with pytest.raises(ValueError, match=message):
+    if {"stop", "cached"} & settings.keys():
+        with pytest.raises((TypeError, ValueError), match=message):
             inspect.unwrap(beam_search)(gpt(), [[1]], 2, 3, **settings)
 
 
@@ -361,7 +375,54 @@ def test_a_head_may_be_any_module(ids):
     assert all(a.equal(b) for a, b in zip(generate(model, ids, 4), expected, strict=True))
 
 
-@pytest.mark.parametrize(("n_beams", "penalty"), [(0, 1.0), (2, math.nan), (2, math.inf)])
-def test_fewer_than_one_beam_or_no_penalty_is_refused(n_beams, penalty):
-    with pytest.raises(ValueError, match=f"n_beams={n_beams}, length_penalty={penalty}, expected at least 1 beam"):
-        beam_search(gpt(), [[1]], 2, n_beams, length_penalty=penalty)
+@pytest.mark.parametrize(
+    ("n_beams", "penalty", "message"),
+    [
+        (0, 1.0, "n_beams=0, expected a whole number"),
+        (2.0, 1.0, "n_beams=2.0 is of type float"),
+        (2, math.nan, "length_penalty=nan, expected from -5 to 5"),
+        (2, 500.0, "length_penalty=500.0, expected from -5 to 5"),
+    ],
+)
+def test_fewer_than_one_beam_or_no_penalty_is_refused(n_beams, penalty, message):
+    """Catches scores that a power of the length makes -0 for all, so that any text is the best."""
+    with pytest.raises((TypeError, ValueError), match=message):
+        inspect.unwrap(beam_search)(gpt(), [[1]], 2, n_beams, length_penalty=penalty)
+
+
+def test_the_scores_of_beams_can_be_used_in_training():
+    """Catches a tensor of inference mode that is handed out."""
+    _, scores = beam_search(gpt(), [[1]], 3, 2)
+    assert not scores.is_inference()
+
+
+def test_top_p_ends_with_the_token_that_reaches_it():
+    """Catches one token more where the sum is exactly p."""
+    logits = torch.tensor([[0.5, 0.25, 0.25]], dtype=torch.float64).log()
+    assert keep_top_p(logits, 0.5).isfinite().tolist() == [[True, False, False]]
+    assert keep_top_p(logits, 0.75).isfinite().sum() == 2
+
+
+@pytest.mark.parametrize("stop", [[3, 5], (5, 3), torch.tensor([3, 5]).tolist()])
+def test_the_first_of_several_stops_ends_a_text(stop):
+    """Catches a stop that is not looked for, and a row that is filled with another token than the one that ended it."""
+    model, prompts = gpt(), torch.arange(6)[:, None]
+    free = generate(model, prompts, 8)
+    found = generate(model, prompts, 8, stop=stop)
+    lists = generate(model, [[i] for i in range(6)], 8, stop=stop)
+    for row, mine, listed in zip(free[:, 1:].tolist(), found[:, 1:].tolist(), lists, strict=True):
+        end = next((i for i, token in enumerate(row) if token in (3, 5)), len(row) - 1)
+        expected = row[: end + 1]
+        assert mine[: end + 1] == expected and set(mine[end + 1 :]) <= {row[end]}
+        assert listed[1:].tolist() == expected
+    beams, scores = beam_search(model, prompts, 8, 1, stop=stop)
+    assert beams[:, : found.shape[1]].equal(found[:, : beams.shape[1]]) and scores.isfinite().all()
+
+
+def test_a_model_whose_logits_are_nan_writes_nothing():
+    """Catches token 0 written for NaN, and a beam whose score is NaN."""
+    model = gpt()
+    torch.nn.init.constant_(model.decoder.norm.weight, math.nan)
+    for write in (lambda: generate(model, [[1]], 3), lambda: beam_search(model, [[1]], 3, 2)):
+        with pytest.raises(FloatingPointError, match="logits are NaN after 1 tokens"):
+            write()

@@ -147,6 +147,13 @@ def test_glorot_treats_queries_keys_and_values_as_three():
     assert not attention.qkv.bias.any() and not attention.out.bias.any()
 
 
+def test_a_ratio_of_nine_tenths_of_a_hundred_patches_leaves_ten():
+    """Catches 9.999…, of which a whole number is 9."""
+    config = replace(CONFIG, image_size=40, n_layers=1, n_decoder_layers=1, mask_ratio=0.9)
+    _, hidden = MAE(config)(torch.randn(2, C, 40, 40))
+    assert hidden.sum(1).tolist() == [90, 90]
+
+
 def test_bad_input_is_named():
     model, images = mae(), pictures()
     with pytest.raises(ValueError, match=r"MAE: images have shape \(7, 1, 12, 12\)"):
@@ -154,8 +161,10 @@ def test_bad_input_is_named():
     with pytest.raises(ValueError, match=r"MAE: noise of shape \(7, 8\), expected .*\(7, 9\)"):
         model(images, torch.rand(B, 8, dtype=torch.float64))
     for ratio in (0.0, 1.0, -0.5):
-        with pytest.raises(ValueError, match=f"mask_ratio={ratio} leaves .* of 9 patches visible, expected 1 to 8"):
+        with pytest.raises(ValueError, match=f"MAE: mask_ratio={ratio}, expected between 0 and 1"):
             model(images, mask_ratio=ratio)
+    with pytest.raises(ValueError, match=r"mask_ratio=0\.95 leaves 0 of 9 patches visible, expected 1 to 8"):
+        model(images, mask_ratio=0.95)
     with pytest.raises(ValueError, match="MAEConfig: d_decoder=22, expected a multiple of 4"):
         replace(CONFIG, d_decoder=22)
     with pytest.raises(ValueError, match="MAEConfig: patch_size=5 does not divide image_size=12"):

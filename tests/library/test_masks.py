@@ -22,7 +22,7 @@ def test_a_window_sees_the_token_itself_and_those_just_before():
 
 
 def test_a_window_of_no_token_is_refused():
-    with pytest.raises(ValueError, match="width=0, expected at least 1"):
+    with pytest.raises(ValueError, match="width=0, expected a whole number of at least 1"):
         window_mask(4, width=0)
 
 

@@ -92,7 +92,7 @@ def test_relative_keys_equal_a_double_loop(device):
 
 ERRORS = {
     "odd sinusoids": (lambda: sinusoidal(4, 7), "sinusoidal: a width of 7 .* Choose an even one: 8"),
-    "no sinusoids": (lambda: sinusoidal(3, 0), "sinusoidal: a width of 0 .* Choose an even one: 2"),
+    "no sinusoids": (lambda: sinusoidal(3, 0), "sinusoidal: width=0, expected a whole number of at least 1"),
     "odd rotary": (lambda: Rotary(5, LAST), "Rotary: a width of 5"),
     "longer than learned": (lambda: LearnedPositions(LAST, K)(slice(38, 42)), "positions 38 to 41 .* 0 to 39"),
     "longer than turned": (

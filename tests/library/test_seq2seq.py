@@ -7,7 +7,8 @@ from inspect import unwrap as bare  # without the shape checks of the test run, 
 import pytest
 import torch
 from clearformer.blocks import EncoderDecoder
-from clearformer.models.seq2seq import Seq2Seq, Seq2SeqConfig, translation_loss
+from clearformer.generation import beam_search
+from clearformer.models.seq2seq import Seq2Seq, Seq2SeqConfig, translation_loss, translation_total
 from clearformer.positions import sinusoidal
 
 from tests.library.devices import DEVICES
@@ -133,6 +134,37 @@ def test_the_loss_skips_the_start_and_the_padding():
     smooth = [0.9 * term for term in terms]
     smooth += [-0.1 * log_p[b, n - 1].mean() for b in range(B) for n in range(1, N) if target[b, n] != PAD]
     assert_close(translation_loss(model, source, target, smoothing=0.1), torch.stack(smooth).sum() / len(terms))
+
+
+def test_the_total_is_the_sum_and_targets_of_padding_alone_have_no_mean():
+    model, source, target = translator(), token_ids(S), token_ids(N)
+    target[0, 4:], target[2, 5:] = PAD, PAD
+    total, count = translation_total(model, source, target)
+    assert count == (target[:, 1:] != PAD).sum() and total.dim() == 0
+    assert_close(total / count, translation_loss(model, source, target))
+    target[:, 1:] = PAD
+    assert translation_total(model, source, target)[1] == 0
+    with pytest.raises(ValueError, match="the targets are padding alone"):
+        translation_loss(model, source, target)
+
+
+@torch.no_grad()
+def test_beams_copy_their_source_once(monkeypatch):
+    """Catches a copy of the memory for every beam at every token, though its keys and values are in the cache."""
+    model, source = translator(), token_ids(S)
+    sources = []
+    forward = model.decoder.forward
+
+    def looking(y, mask=None, *, source, **options):
+        sources.append(source.untyped_storage().size())
+        return forward(y, mask, source=source, **options)
+
+    monkeypatch.setattr(model.decoder, "forward", looking)
+    start = torch.full((B, 1), 1)
+    beams, _ = beam_search(model.conditioned_on(source), start, 4, 3)
+    assert sources[0] == 3 * sources[1] and len(set(sources[1:])) == 1
+    again, _ = beam_search(model.conditioned_on(source), start, 4, 3, cached=False)
+    assert beams.equal(again)
 
 
 @pytest.mark.slow

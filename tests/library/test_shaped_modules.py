@@ -79,6 +79,7 @@ def test_positions_and_masks_are_explained_too(call, error, message):
         (torch.tensor([[0, 1, 9, 2, 3]]), r"positions 0 to 9 asked for"),
         (slice(5, 10), r"positions 5 to 9 asked for"),
         (slice(0, 1), r"1 positions for 5 tokens"),
+        (slice(0, 8, 2), r"leaves positions out, expected a slice of neighbours"),
         (torch.tensor([[0, 1]]), r"2 positions for 5 tokens|N \(target positions\) = 2, but N = 5"),
     ],
 )
@@ -94,13 +95,13 @@ def test_positions_that_are_not_there_or_not_one_for_each_token_are_refused(rope
 
 @pytest.mark.parametrize("n_layers", [0, -1])
 def test_a_stack_of_no_layers_is_refused(n_layers):
-    with pytest.raises(ValueError, match=f"Encoder: n_layers={n_layers}, expected at least 1"):
+    with pytest.raises(ValueError, match=f"Encoder: n_layers={n_layers}, expected a whole number of at least 1"):
         Encoder(n_layers, D, H, 7)
 
 
 @pytest.mark.parametrize("layer", [FeedForward, GatedFeedForward])
 def test_the_name_of_an_activation_is_refused(layer):
-    with pytest.raises(TypeError, match=r"activation='gelu', expected a function such as torch.nn.functional.gelu"):
+    with pytest.raises(TypeError, match=r"activation='gelu' is of type str, expected .* torch\.nn\.functional\.[gs]"):
         bare(layer.__init__)(layer.__new__(layer), D, 7, activation="gelu")
 
 

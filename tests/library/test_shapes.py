@@ -150,6 +150,26 @@ BAD_TYPES = {
         lambda: attention.attend_fused(q, k, v, torch.ones(5, 7)),
         "mask has dtype float32, expected bool",
     ),
+    "mask to be added": (
+        lambda: attention.attend(q, k, v, torch.zeros(5, 7).masked_fill(torch.ones(5, 7).triu(1) > 0, -torch.inf)),
+        "yours holds 0 and negative numbers, to be added to scores: write mask == 0",
+    ),
+    "mask of large numbers": (
+        lambda: attention.attend_fused(q, k, v, -1e4 * torch.ones(5, 7).triu(1)),
+        "to be added to scores: write mask == 0",
+    ),
+    "mask of complex numbers": (
+        lambda: attention.attend_fused(q, k, v, torch.ones(5, 7, dtype=torch.complex64)),
+        "write mask > 0 if 1 means that a target may look",
+    ),
+    "sparse": (
+        lambda: attention.attend_fused(q.to_sparse(), k, v),
+        r"q is sparse .* expected a dense tensor: q\.to_dense\(\)",
+    ),
+    "causal by a number": (
+        lambda: attention.attend(q, k, v, causal=1),
+        "causal=1 is of type int, expected True or False",
+    ),
     "whole numbers": (
         lambda: reference.scores_dot(np.ones((2, 3), int)),
         r"X has dtype int64, expected float.*astype\(float\)",

@@ -32,7 +32,7 @@ def test_any_unicode_text_comes_back(tokenizer, text):
     assert all(0 <= i < tokenizer.n_vocab for i in ids)
 
 
-@given(UNICODE)
+@given(UNICODE.filter(len))
 def test_characters_come_back(text):
     tokenizer = CharTokenizer(text)
     assert tokenizer.decode(tokenizer.encode(text)) == text
@@ -173,12 +173,31 @@ def test_merges_can_be_given_to_a_tokenizer_that_has_none_or_some():
     assert grown.decode(grown.encode(text)) == text and grown.n_vocab == 262
 
 
+@pytest.mark.parametrize(
+    ("pairs", "message"),
+    [
+        ([(98, 97), (9999, 0)], r"id=9999, expected a whole number from 0 to 256"),
+        ([(-1, 97)], "id=-1, expected a whole number from 0"),
+        ([(97, 257)], "id=257, expected a whole number from 0 to 255"),
+        ([(97.0, 98)], "id=97.0 is of type float"),
+        ([97], "97, expected a pair of ids"),
+    ],
+)
+def test_merges_of_what_is_not_there_are_refused_and_none_is_added(pairs, message):
+    """Catches a rank that is stored before the piece is looked up, and ids from behind."""
+    tokenizer = BytePairTokenizer("", 0)
+    with pytest.raises((TypeError, ValueError), match=message):
+        inspect.unwrap(BytePairTokenizer.add_merges)(tokenizer, pairs)
+    assert tokenizer.n_vocab == len(tokenizer.pieces) == 256 and not tokenizer.ranks
+
+
 def test_merges_shorten_the_text_and_end_when_no_pair_is_left():
     assert len(PAIRS.encode(zen_text())) < 0.7 * len(ByteTokenizer().encode(zen_text()))
     assert BytePairTokenizer("ab ab", n_merges=1000).n_vocab < 256 + 5
 
 
 decode = inspect.unwrap(BytePairTokenizer.decode)  # without the checks of types that the tests add
+from_vocabulary = inspect.unwrap(BytePairTokenizer.from_vocabulary.__func__)
 
 
 class One:
@@ -230,6 +249,17 @@ BAD = {
         "'\u4e2d' does not fit",
     ),
     "negative merges": (lambda: BytePairTokenizer("ab", n_merges=-1), "n_merges=-1"),
+    "no text to learn from": (lambda: CharTokenizer(""), "text='' holds no character"),
+    "paths": (
+        lambda: inspect.unwrap(BytePairTokenizer.from_vocabulary.__func__)(
+            BytePairTokenizer, "vocab.json", "merges.txt"
+        ),
+        "vocabulary='vocab.json', expected a mapping of pieces to ids. Read the file",
+    ),
+    "merges first": (
+        lambda: from_vocabulary(BytePairTokenizer, VOCABULARY, VOCABULARY),
+        "merges={.*, expected lines or pairs",
+    ),
 }
 
 
@@ -248,10 +278,15 @@ def test_patches_agree_with_the_reference_and_come_back():
     assert torch.equal(unpatchify(sequence, 2, rows=4), images)
 
 
-@pytest.mark.parametrize(("size", "rows"), [(2, 0), (0, 2), (-2, 2), (2, -2), (2, 3), (3, 2)])
+@pytest.mark.parametrize(("size", "rows"), [(2, 3), (3, 2)])
 def test_patches_that_do_not_fill_an_image_are_refused(size, rows):
     with pytest.raises(ValueError, match=f"do not fill {rows} rows of patches of {size} × {size}"):
         unpatchify(torch.zeros(1, 4, 12), size, rows)
+    for none in (0, -2):
+        with pytest.raises(ValueError, match=f"unpatchify: rows={none}, expected a whole number of at least 1"):
+            unpatchify(torch.zeros(1, 4, 12), size, none)
+        with pytest.raises(ValueError, match=f"unpatchify: size={none}, expected a whole number of at least 1"):
+            unpatchify(torch.zeros(1, 4, 12), none, rows)
 
 
 def test_a_patch_embedding_is_a_convolution_with_stride():

@@ -1,7 +1,9 @@
 """The training loop: learning rate, decay groups, clipping, accumulation, evaluation, and what it refuses."""
 
 import dataclasses
+import inspect
 import math
+import os
 import random
 import re
 
@@ -10,6 +12,8 @@ import pytest
 import torch
 from clearformer import checkpoint
 from clearformer.training import TrainConfig, adamw, learning_rate, train
+from safetensors import safe_open
+from safetensors.torch import save_file
 from torch import nn
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 
@@ -146,7 +150,7 @@ def test_any_cut_and_any_flipped_bit_is_found(tmp_path):
         with pytest.raises(ValueError, match=f"checkpoint.safetensors of {len(data)} bytes is truncated or altered"):
             checkpoint.load(tmp_path)
     path.write_bytes(whole)
-    assert len(checkpoint.load(tmp_path)[1]["config"]) == 14
+    assert checkpoint.load(tmp_path)[1]["config"] == dataclasses.asdict(CONFIG) | {"betas": [*CONFIG.betas]}
 
 
 @pytest.mark.parametrize("bad_step", [3, 9])
@@ -192,13 +196,176 @@ def test_a_checkpoint_that_does_not_tell_what_learns_is_resumed(tmp_path, monkey
     _, first = run(model=model, folder=tmp_path)
     load = checkpoint.load
 
-    def load_of_before(folder):
-        tensors, saved = load(folder)
+    def load_of_before(folder, caller):
+        tensors, saved = load(folder, caller=caller)
         assert saved.pop("frozen") == ["0.bias"]
         return tensors, saved
 
     monkeypatch.setattr(checkpoint, "load", load_of_before)
     assert run(model=model, folder=tmp_path, resume=True)[1].losses == first.losses
+
+
+def test_every_part_of_a_step_has_a_dropout_of_its_own():
+    """Catches parts that are seeded alike, so that what is accumulated drops the same."""
+    dropped = []
+
+    def looking(model, x, y):
+        dropped.append(model[1](torch.ones(50)))
+        return model[0](x).sum() * 0
+
+    def rows(n, generator):
+        return torch.zeros(n, 3), torch.zeros(n, 2)
+
+    config = TrainConfig(n_steps=2, batch_size=1, grad_accum_steps=3)
+    train(nn.Sequential(nn.Linear(3, 2), nn.Dropout(0.5)), looking, rows, config, progress=False)
+    assert len({tuple(mask.tolist()) for mask in dropped}) == 6
+
+
+def test_a_warm_up_of_all_steps_and_no_rate_of_zero():
+    """Catches a division by the steps that are left after the warm-up."""
+    config = TrainConfig(n_steps=4, batch_size=1, learning_rate=0.4, warmup_steps=4)
+    assert [learning_rate(step, config) for step in range(4)] == pytest.approx([0.1, 0.2, 0.3, 0.4])
+    assert math.isfinite(learning_rate(4, config))
+    with pytest.raises(ValueError, match=r"learning_rate=0\.0, expected more than 0"):
+        dataclasses.replace(config, learning_rate=0.0)
+
+
+def test_numbers_that_are_read_as_others_are_found(tmp_path):
+    """Catches a checksum of the bytes alone: the same bytes are another table, or other numbers."""
+    run(folder=tmp_path)
+    path = tmp_path / checkpoint.NAME
+    with safe_open(path, framework="pt") as file:
+        header, tensors = file.metadata(), {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    name = "model.0.weight"
+    for other in (tensors[name].reshape(3, 5), tensors[name].view(torch.int64)):
+        save_file(tensors | {name: other.contiguous()}, path, metadata=header)
+        with pytest.raises(ValueError, match="its checksum does not fit its contents"):
+            checkpoint.load(tmp_path)
+
+
+def test_gradients_from_before_are_not_in_the_first_step():
+    """Catches a model whose backward was called before it is trained, and trains otherwise than one whose was not."""
+    used = network()
+    loss(used, *batch(6, torch.Generator().manual_seed(1))).backward()
+    assert run(model=used)[1].losses == run()[1].losses
+
+
+def test_a_stopped_run_leaves_the_model_in_evaluation_mode():
+    def interrupted(model, x, y):
+        raise KeyboardInterrupt
+
+    model = network()
+    with pytest.raises(KeyboardInterrupt):
+        train(model, interrupted, batch, CONFIG, progress=False)
+    assert not model.training
+
+
+def summed(model, x, y):
+    """The squared errors of the rows whose first number is above 0, and how many they are."""
+    kept = x[:, 0] > 0
+    return (model(x) - y)[kept].square().mean(1).sum(), kept.sum()
+
+
+@pytest.mark.parametrize("parts", [2, 6])
+def test_parts_of_a_batch_that_count_unequally_are_the_batch(parts):
+    """Catches a part with little that counts that weighs as much as one with more."""
+    config = dataclasses.replace(CONFIG, n_steps=6, batch_size=12 // parts, grad_accum_steps=parts, max_grad_norm=0.1)
+    whole, model = network(), network()
+    expected = train(
+        whole, summed, batch, dataclasses.replace(config, batch_size=12, grad_accum_steps=1), progress=False
+    )
+    found = train(model, summed, batch, config, progress=False)
+    assert found.losses == pytest.approx(expected.losses, abs=1e-6)
+    for mine, theirs in zip(model.parameters(), whole.parameters(), strict=True):
+        torch.testing.assert_close(mine, theirs, rtol=0, atol=1e-12)
+
+
+def test_rows_of_which_nothing_counts_are_refused():
+    with pytest.raises(ValueError, match=r"loss\(...\) counted nothing in the rows of step 0"):
+        train(network(), lambda m, x, y: (m(x).sum() * 0, 0), batch, CONFIG, progress=False)
+
+
+def test_a_data_loader_gives_the_rows_and_resuming_skips_what_was_read(tmp_path):
+    """Catches rows that are read twice after a resume, and a loader that is not begun again when it ends."""
+    x, y = batch(18, torch.Generator().manual_seed(3))
+    loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x, y), batch_size=6)
+    expected = train(network(), loss, loader, CONFIG, progress=False).losses
+    drawn = train(network(), loss, [(x[i : i + 6], y[i : i + 6]) for i in (0, 6, 12)], CONFIG, progress=False).losses
+    assert drawn == expected
+
+    model, config = network(), dataclasses.replace(CONFIG, save_every=4)
+    calls = iter(range(5))
+    with pytest.raises(StopIteration):
+        train(model, lambda *rows: (next(calls), loss(*rows))[1], loader, config, folder=tmp_path, progress=False)
+    assert train(model, loss, loader, config, folder=tmp_path, resume=True, progress=False).losses == expected
+
+
+def test_a_finished_run_goes_on_with_more_steps(tmp_path):
+    """Catches moments that begin anew, and a history that does."""
+    model, first = run(folder=tmp_path)
+    longer = dataclasses.replace(CONFIG, n_steps=12)
+    _, second = run(longer, model, folder=tmp_path, resume=True)
+    assert len(second.losses) == 12 and second.losses[:7] == first.losses
+    assert checkpoint.load(tmp_path)[1]["config"]["n_steps"] == 12
+    with pytest.raises(ValueError, match="n_steps was 12, is 7"):
+        run(model=model, folder=tmp_path, resume=True)
+
+
+def test_a_new_run_begins_with_the_weights_of_an_old_one(tmp_path):
+    trained, _ = run(folder=tmp_path)
+    model = network()
+    checkpoint.load_model(tmp_path, model)
+    assert all(torch.equal(a, b) for a, b in zip(model.parameters(), trained.parameters(), strict=True))
+    with pytest.raises(ValueError, match="load_model: the checkpoint belongs to another model"):
+        checkpoint.load_model(tmp_path, network(n_hidden=4))
+
+
+def test_another_run_in_the_folder_is_left_alone(tmp_path):
+    """Catches two runs that take turns at one checkpoint, so that the last one wins."""
+    config = dataclasses.replace(CONFIG, save_every=3)
+
+    def with_a_rival(model):
+        if not checkpoint.has_checkpoint(tmp_path):
+            with torch.enable_grad():
+                run(folder=tmp_path)
+        return 0.0
+
+    with pytest.raises(FileExistsError, match=r"another run has written its checkpoint to .* meanwhile"):
+        run(dataclasses.replace(config, eval_every=2), folder=tmp_path, evaluate=with_a_rival)
+    assert len(checkpoint.load(tmp_path)[0]["losses"]) == 7
+
+
+def test_each_process_writes_under_a_name_of_its_own(tmp_path, monkeypatch):
+    """Catches two processes whose halves make one file."""
+    model = network()
+    names = []
+    monkeypatch.setattr(checkpoint, "save_file", lambda tensors, path, metadata: names.append(path.name) or 1 / 0)
+    for process in (11, 12):
+        monkeypatch.setattr(os, "getpid", lambda process=process: process)
+        with pytest.raises(ZeroDivisionError):
+            checkpoint.save(tmp_path, model, adamw(model, CONFIG), [], {})
+    assert len(set(names)) == 2
+
+
+def test_a_full_disk_is_told_and_the_older_checkpoint_is_whole(tmp_path, monkeypatch):
+    model, history = run(folder=tmp_path)
+
+    def full(tensors, path, metadata):
+        path.write_bytes(b"half")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(checkpoint, "save_file", full)
+    longer = dataclasses.replace(CONFIG, n_steps=8)
+    with pytest.raises(OSError, match=r"checkpoint after step 8 could not .*No space left.*the one of before is whole"):
+        run(longer, model, folder=tmp_path, resume=True)
+    assert checkpoint.load(tmp_path)[0]["losses"].tolist() == history.losses
+    assert [path.name for path in tmp_path.iterdir()] == [checkpoint.NAME]
+
+
+def test_a_compiled_model_is_resumed_uncompiled(tmp_path):
+    """Catches names that begin with what torch.compile puts in front."""
+    _, history = run(model=torch.compile(network(), backend="eager"), folder=tmp_path)
+    assert run(folder=tmp_path, resume=True)[1].losses == history.losses
 
 
 def test_another_model_is_refused_with_all_differences(tmp_path):
@@ -275,15 +442,23 @@ BAD = {
     "shared by one": (
         lambda _: run(dataclasses.replace(CONFIG, shard_on="cpu")), ValueError, "shard_on='cpu' .* torchrun"
     ),
-    "a rate of NumPy": (
-        lambda _: unchecked(learning_rate=np.float32(0.5)), ValueError, r"learning_rate=np.float32\(0.5\), .* Python"
+    "a rate in words": (lambda _: unchecked(learning_rate="fast"), TypeError, "learning_rate='fast' is of type str"),
+    "a rate that is true": (lambda _: unchecked(learning_rate=True), TypeError, "learning_rate=True is of type bool"),
+    "half a step": (lambda _: unchecked(n_steps=2.5), TypeError, "n_steps=2.5 is of type float, expected a whole"),
+    "a step that is true": (lambda _: unchecked(n_steps=True), TypeError, "n_steps=True is of type bool"),
+    "betas above 1": (lambda _: TrainConfig(5, 2, betas=(2.0, 3.0)), ValueError, "betas=2.0, expected from 0 to below"),
+    "one beta": (lambda _: unchecked(betas=0.9), TypeError, "betas=0.9, expected two numbers"),
+    "three betas": (lambda _: unchecked(betas=(0.9,) * 3), TypeError, r"betas=\(0.9, 0.9, 0.9\), expected two"),
+    "a dict as config": (lambda _: inspect.unwrap(train)(network(), loss, batch, {}), TypeError, "config={}, expected"),
+    "no module": (lambda _: inspect.unwrap(train)(3, loss, batch, CONFIG), TypeError, "model=3, expected a torch.nn"),
+    "folder true": (
+        lambda _: inspect.unwrap(train)(network(), loss, batch, CONFIG, folder=True), TypeError, "folder=True, expected"
     ),
-    "a rate of torch": (
-        lambda _: unchecked(learning_rate=torch.tensor(0.5)), ValueError, r"learning_rate=tensor\(0.5000\), .* Python"
+    "batch of rows": (lambda _: inspect.unwrap(train)(network(), loss, 3, CONFIG), TypeError, "batch=3, expected"),
+    "an iterator that ends": (
+        lambda _: train(network(), loss, iter([batch(6, None)]), CONFIG, progress=False),
+        ValueError, "gave nothing when it was begun again",
     ),
-    "half a step": (lambda _: unchecked(n_steps=2.5), ValueError, "n_steps=2.5, expected a whole"),
-    "betas above 1": (lambda _: TrainConfig(5, 2, betas=(2.0, 3.0)), ValueError, r"betas=\(2.0, 3.0\), expected two"),
-    "three betas": (lambda _: unchecked(betas=(0.9,) * 3), ValueError, r"betas=\(0.9, 0.9, 0.9\)"),
     "rising at the end": (lambda _: TrainConfig(5, 2, min_lr_ratio=10.0), ValueError, "min_lr_ratio=10.0, expected"),
     "endless rate": (lambda _: TrainConfig(5, 2, learning_rate=math.inf), ValueError, "learning_rate=inf"),
     "no decay": (lambda _: TrainConfig(5, 2, weight_decay=math.nan), ValueError, "weight_decay=nan"),

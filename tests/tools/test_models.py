@@ -121,10 +121,10 @@ def test_a_checkpoint_of_another_configuration_is_told(tmp_path, monkeypatch, ca
     monkeypatch.setattr(models, "MODELS", tmp_path / "models")
     monkeypatch.setattr(models, "CHECKPOINTS", tmp_path / "checkpoints")
     train_a_little(tmp_path / "out", tmp_path / "checkpoints" / "tiny")
-    other = replace(CONFIG, n_steps=8)
+    other = replace(CONFIG, weight_decay=0.5)
     monkeypatch.setattr(models, "TRAININGS", {"tiny": lambda t, c: train_a_little(t, c, other)})
     assert models.main([]) == 1
-    assert "n_steps was 6, is 8" in capsys.readouterr().err
+    assert "weight_decay was 0.1, is 0.5" in capsys.readouterr().err
 
 
 def test_the_committed_weights_are_small_and_as_good_as_they_say():

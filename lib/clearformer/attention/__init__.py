@@ -15,3 +15,4 @@ __all__ = [
     "attend_recurrent", "causal_mask", "padding_mask", "window_mask",
 ]  # fmt: skip
 SOFTMAX = (attend, attend_blockwise, attend_by_hand, attend_fused, attend_recomputing)  # all give the same
+STATEFUL = (attend_recurrent,)  # whose second result is a state, and no weights

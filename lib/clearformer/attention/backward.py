@@ -5,7 +5,7 @@ import math
 import torch
 
 from clearformer.attention.blockwise import online_attention, tile_of, tile_scores, tiles
-from clearformer.attention.masks import Bias, K, Mask, Q, V, Y, with_bias, with_causal
+from clearformer.attention.masks import Bias, K, Mask, Q, V, Y, scaled_scores, with_bias, with_causal
 from clearformer.shapes import shaped
 
 
@@ -23,7 +23,7 @@ def attend_by_hand(q: Q, k: K, v: V, mask: Mask = None, *, causal: bool = False,
     Source: Jiang, backward steps 1 to 3, transposed, with queries and keys in the roles of turner-v2, eq. 5.
     Cost: backward 4 (K + Kv) N S FLOPs; N S numbers kept between forward and backward for every head.
     """
-    return _Stored.apply(q, k, v, mask, causal, bias), None
+    return _Stored.apply(q, k, v, mask, causal, bias)[0], None
 
 
 @shaped
@@ -46,22 +46,25 @@ def attend_recomputing(
     Cost: backward 2 (3 K + 2 Kv) N S FLOPs, half of them with ``causal``; memory linear in N.
     Raises: ValueError for a block size below 1.
     """
-    return _Recomputed.apply(q, k, v, mask, causal, bias, (query_block, key_block)), None
+    return _Recomputed.apply(q, k, v, mask, causal, bias, (query_block, key_block))[0], None
 
 
 def _first_only():
     """Raises: RuntimeError where the gradient is to have a gradient itself, which would be left out in silence."""
     if torch.is_grad_enabled():
-        raise RuntimeError("attend_by_hand, attend_recomputing: create_graph=True, expected False. Take attend for it.")
+        raise RuntimeError(
+            "attend_by_hand, attend_recomputing: create_graph=True, or torch.func, where a gradient can have a "
+            "gradient, expected neither. Take attend for it."
+        )
 
 
 class _Stored(torch.autograd.Function):
     """Keeps the weights for the backward pass."""
 
     @staticmethod
-    def forward(ctx, q, k, v, mask, causal, bias):
+    def forward(q, k, v, mask, causal, bias):
         seen = with_bias(with_causal(mask, causal, q, k), bias)
-        scores = (q / math.sqrt(q.shape[-1])) @ k.transpose(-2, -1)
+        scores = scaled_scores(q, k)
         if bias is not None:
             scores.add_(bias)
         if seen is not None:
@@ -69,13 +72,17 @@ class _Stored(torch.autograd.Function):
         weights = scores.softmax(-1, dtype=torch.promote_types(scores.dtype, torch.float32)).to(v.dtype)
         if mask is not None or bias is not None:  # causal alone leaves itself to every target
             weights.masked_fill_(~seen.any(-1, keepdim=True), 0.0)
-        y = (weights @ v).to(v.dtype)  # which torch.autocast may have changed
-        ctx.save_for_backward(q, k, v, weights, y)
-        ctx.bias_shape = None if bias is None else bias.shape
-        return y
+        return (weights @ v).to(v.dtype), weights  # torch.autocast may have changed the dtype
 
     @staticmethod
-    def backward(ctx, grad_y):
+    def setup_context(ctx, inputs, output):
+        (q, k, v, _, _, bias), (y, weights) = inputs, output
+        ctx.mark_non_differentiable(weights)
+        ctx.save_for_backward(q, k, v, weights, y)
+        ctx.bias_shape = None if bias is None else bias.shape
+
+    @staticmethod
+    def backward(ctx, grad_y, _):
         _first_only()
         q, k, v, weights, y = ctx.saved_tensors
         grad_v = weights.transpose(-2, -1) @ grad_y
@@ -91,14 +98,18 @@ class _Recomputed(torch.autograd.Function):
     """Keeps the outputs and the logarithms of the denominators."""
 
     @staticmethod
-    def forward(ctx, q, k, v, mask, causal, bias, sizes):
-        y, log_total = online_attention(q, k, v, mask, causal=causal, bias=bias, sizes=sizes)
-        ctx.save_for_backward(q, k, v, mask, bias, y, log_total)
-        ctx.causal, ctx.sizes = causal, sizes
-        return y
+    def forward(q, k, v, mask, causal, bias, sizes):
+        return online_attention(q, k, v, mask, causal=causal, bias=bias, sizes=sizes)
 
     @staticmethod
-    def backward(ctx, grad_y):
+    def setup_context(ctx, inputs, output):
+        (q, k, v, mask, causal, bias, sizes), (y, log_total) = inputs, output
+        ctx.mark_non_differentiable(log_total)
+        ctx.save_for_backward(q, k, v, mask, bias, y, log_total)
+        ctx.causal, ctx.sizes = causal, sizes
+
+    @staticmethod
+    def backward(ctx, grad_y, _):
         _first_only()
         q, k, v, mask, bias, y, log_total = ctx.saved_tensors
         wanted = (q, k, v, bias) if ctx.needs_input_grad[5] else (q, k, v)

@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from clearformer.attention.masks import Bias, K, Mask, Q, V, Y, enough_sources
+from clearformer.attention.masks import Bias, K, Mask, Q, V, Y, enough_sources, scaled_scores
 from clearformer.shapes import shaped
 
 
@@ -29,7 +29,7 @@ def attend_blockwise(
 
     Source: Milakov and Gimelshein 2018, algorithm 3; Dao et al. 2022, algorithm 1.
     Cost: the FLOPs of ``attend``, half of them with ``causal``; memory linear in N (autograd through it keeps N S
-    numbers after all, ``attend_recomputing`` does not).
+    numbers after all, ``attend_recomputing`` does not). ``torch.export`` fixes the length, for the loop is Python's.
     Raises: ValueError for a block size below 1.
     """
     return online_attention(q, k, v, mask, causal=causal, bias=bias, sizes=(query_block, key_block))[0], None
@@ -58,7 +58,7 @@ def online_attention(q, k, v, mask=None, *, causal=False, bias=None, sizes=(256,
 
 def tile_scores(q, k, mask, rows, columns, *, causal=False, bias=None):
     """The scores of one tile in float32 or better, -inf where a target may not look."""
-    scores = (q[..., rows, :] / math.sqrt(k.shape[-1])) @ k[..., columns, :].transpose(-2, -1)
+    scores = scaled_scores(q[..., rows, :], k[..., columns, :])
     scores = scores.to(torch.promote_types(q.dtype, torch.float32))
     if bias is not None:
         scores = scores + tile_of(bias, rows, columns)

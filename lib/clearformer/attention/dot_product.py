@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from clearformer.attention.masks import Bias, K, Mask, Q, V, Y, with_bias, with_causal
+from clearformer.attention.masks import Bias, K, Mask, Q, V, Y, scaled_scores, with_bias, with_causal
 from clearformer.shapes import shaped
 
 
@@ -26,13 +26,13 @@ def attend(
     .. math:: A = \mathrm{softmax}\left(q k^\top / \sqrt{K} + \mathrm{bias}\right), \qquad y = A v
 
     ``mask`` is True where a target may look; ``causal`` adds ``causal_mask`` to it. A row without any True gives zeros.
-    The queries are divided before the product, which could overflow in half precision.
+    Products of float16, which could overflow, are computed in float32.
 
     Source: Vaswani et al. 2017, eq. 1; turner-v2, eq. 5, transposed; for the bias Shaw et al. 2018, eq. 4 and 5.
     Cost: 2 (K + Kv) N S FLOPs and N S numbers in memory for every head of the batch.
     """
     mask = with_bias(with_causal(mask, causal, q, k), bias)
-    scores = (q / math.sqrt(q.shape[-1])) @ k.transpose(-2, -1)
+    scores = scaled_scores(q, k)
     if bias is not None:
         scores = scores + bias
     if mask is not None:

@@ -11,6 +11,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from clearformer.checks import check_whole
 from clearformer.shapes import shaped
 
 # What every variant takes and returns; ``attend`` spells it out.
@@ -32,7 +33,8 @@ def causal_mask(
     Source: turner-v2, section 4.1; COMP 336, "Looking into the Future".
     Raises: ValueError if there are fewer sources than targets, for then the first targets could look at nothing.
     """
-    n_sources = n_targets if n_sources is None else n_sources
+    n_targets = check_whole("causal_mask", "n_targets", n_targets)
+    n_sources = n_targets if n_sources is None else check_whole("causal_mask", "n_sources", n_sources)
     enough_sources("causal_mask", n_targets, n_sources)
     every = torch.ones(n_targets, n_sources, dtype=torch.bool, device=device)
     return every.tril(n_sources - n_targets)
@@ -48,15 +50,18 @@ def window_mask(
     Source: Beltagy et al. 2020, section 3.1, looking back only.
     Raises: ValueError for a width below 1, or as ``causal_mask``.
     """
-    if width < 1:
-        raise ValueError(f"window_mask: width={width}, expected at least 1: every target looks at itself.")
+    width = check_whole("window_mask", "width", width)  # every target looks at itself
     seen = causal_mask(n_targets, n_sources, device=device)
     return seen.triu(seen.shape[1] - n_targets - width + 1)
 
 
 @shaped
 def padding_mask(ids: Int[Tensor, "B S"], padding: int) -> Bool[Tensor, "B 1 1 S"]:
-    """True where a source is a token and not ``padding``, the same for every head and target."""
+    """True where a source is a token and not ``padding``, the same for every head and target.
+
+    Raises: TypeError for a ``padding`` that is no whole number.
+    """
+    padding = check_whole("padding_mask", "padding", padding, least=-(2**63))
     return (ids != padding)[:, None, None]
 
 
@@ -69,10 +74,18 @@ def with_causal(mask, causal, q, k):
 
 
 def with_bias(mask, bias):
-    """``mask`` without the sources that a bias of -inf hides."""
+    """``mask`` without the sources that a bias of -inf hides; NaN hides nothing, so that it shows in the result."""
     if bias is None:
         return mask
-    return bias > -math.inf if mask is None else (bias > -math.inf) & mask
+    shows = bias != -math.inf
+    return shows if mask is None else shows & mask
+
+
+def scaled_scores(q: Tensor, k: Tensor) -> Tensor:
+    """The scores before a bias; in float32 for float16, where a product of ordinary numbers can be over 65,504."""
+    if q.dtype == torch.float16:
+        q, k = q.float(), k.float()
+    return (q / math.sqrt(q.shape[-1])) @ k.transpose(-2, -1)
 
 
 def enough_sources(caller: str, n_targets: int, n_sources: int) -> None:

@@ -1,7 +1,7 @@
 """BERT: an encoder that reads the whole sentence and fills the gaps in it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 import torch.nn.functional as F
@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from clearformer.blocks import Encoder
 from clearformer.models.init import block_parts, tie_again, truncated_normal
-from clearformer.models.validate import Presets, check_ids
+from clearformer.models.validate import Presets, check_ids, or_else
 from clearformer.positions import LearnedPositions
 
 Ids, Mask = Int[Tensor, "B N"], Bool[Tensor, "*#batch #N #N"] | None
@@ -29,6 +29,9 @@ class BERTConfig(Presets):
     n_segments: int = 2
     eps: float = 1e-12
     activation: Callable[[Tensor], Tensor] = F.gelu
+
+    def filled(self) -> "BERTConfig":
+        return replace(self, d_ff=or_else(self.d_ff, 4 * self.d_model))
 
 
 # Devlin et al. 2019, section 3.
@@ -50,13 +53,13 @@ class BERT(nn.Module):
 
     def __init__(self, config: BERTConfig):
         super().__init__()
-        self.config = config
+        self.config = config = config.filled()
         D, built_with = config.d_model, block_parts(config)
         self.tokens = nn.Embedding(config.n_vocab, D)
         self.positions = LearnedPositions(config.n_positions, D)
         self.segments = nn.Embedding(config.n_segments, D)
         self.norm = built_with["norm"](D)
-        self.encoder = Encoder(config.n_layers, D, config.n_heads, config.d_ff or 4 * D, norm_first=False, **built_with)
+        self.encoder = Encoder(config.n_layers, D, config.n_heads, config.d_ff, norm_first=False, **built_with)
         self.transform, self.transform_norm = nn.Linear(D, D), built_with["norm"](D)
         self.head = nn.Linear(D, config.n_vocab)
         self.apply(truncated_normal)
@@ -76,9 +79,10 @@ class BERT(nn.Module):
         Raises: TypeError for ids that are no whole numbers; ValueError for ids or segments that do not exist, segments
         of another shape, an empty batch, or more tokens than ``n_positions``.
         """
-        check_ids("BERT", ids, self.config.n_vocab, self.config.n_positions)
+        c, device = self.config, self.tokens.weight.device
+        check_ids("BERT", ids, c.n_vocab, c.n_positions, device=device)
         segments = torch.zeros_like(ids) if segments is None else segments
-        check_ids("BERT segments", segments, self.config.n_segments, self.config.n_positions)
+        check_ids("BERT segments", segments, c.n_segments, c.n_positions, device=device)
         if segments.shape != ids.shape:
             raise ValueError(
                 f"BERT: segments of shape {tuple(segments.shape)}, expected {tuple(ids.shape)}. Pass one for each id."

@@ -28,6 +28,14 @@ def small_normal(module: nn.Module, draw: Callable = nn.init.normal_) -> None:
             nn.init.zeros_(module.bias)
 
 
+def residual_writers(block: nn.Module) -> list:
+    """The layers by which a block's attention and network write into the residual stream, as their ``writes`` says;
+    experts share one token's output, and have none.
+    """
+    parts = (block.attention, block.feed_forward)
+    return [part.writes for part in parts if hasattr(part, "writes")]
+
+
 def truncated_normal(module: nn.Module) -> None:
     """``small_normal`` within two standard deviations. Source: Devlin et al. 2019, as in the published code."""
     small_normal(module, partial(nn.init.trunc_normal_, a=-0.04, b=0.04))
@@ -42,7 +50,7 @@ def glorot(module: nn.Module) -> None:
     """
     for name, linear in module.named_children():
         if isinstance(linear, nn.Linear):
-            for part in linear.weight.chunk(3) if name == "qkv" else (linear.weight,):
+            for part in linear.weight.split(module.widths) if name == "qkv" else (linear.weight,):
                 nn.init.xavier_uniform_(part)
             if linear.bias is not None:
                 nn.init.zeros_(linear.bias)

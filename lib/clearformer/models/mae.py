@@ -1,7 +1,8 @@
 """MAE: an encoder sees a quarter of the patches, a small decoder draws the rest; what is learned is the encoder."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -9,12 +10,15 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from clearformer.blocks import Encoder
+from clearformer.checks import check_real
 from clearformer.models.init import block_parts, glorot
-from clearformer.models.validate import Presets, check_images
+from clearformer.models.validate import Presets, check_images, or_else
 from clearformer.models.vit import ViT, ViTConfig, count_patches, first_token
 from clearformer.patches import patchify
 from clearformer.positions import sinusoidal
 from clearformer.shapes import shaped_module
+
+_RATIO = (lambda ratio: 0 < ratio < 1, "between 0 and 1")
 
 
 @dataclass(frozen=True)
@@ -39,12 +43,21 @@ class MAEConfig(Presets):
     eps: float = 1e-12
     activation: Callable[[Tensor], Tensor] = F.gelu
 
+    FITS: ClassVar = Presets.FITS | {"mask_ratio": _RATIO}
+
     def __post_init__(self):
+        super().__post_init__()
         count_patches(self)
         for name in ("d_model", "d_decoder"):
             if getattr(self, name) % 4:
-                raise ValueError(f"MAEConfig: {name}={getattr(self, name)}, expected a multiple of 4: a sine and a "
-                                 "cosine for each of two coordinates.")  # fmt: skip
+                raise ValueError(
+                    f"MAEConfig: {name}={getattr(self, name)}, expected a multiple of 4: a sine and a cosine for each "
+                    "of two coordinates."
+                )
+
+    def filled(self) -> "MAEConfig":
+        d_ff = or_else(self.d_ff, 4 * self.d_model)
+        return replace(self, d_ff=d_ff, d_decoder_ff=or_else(self.d_decoder_ff, 4 * self.d_decoder))
 
 
 # He et al. 2022, section 4.
@@ -66,16 +79,16 @@ class MAE(nn.Module):
 
     def __init__(self, config: MAEConfig):
         super().__init__()
-        self.config = c = config
+        self.config = c = config.filled()
         n_pixels, side = c.n_channels * c.patch_size**2, c.image_size // c.patch_size
         self.patches = nn.Linear(n_pixels, c.d_model)
         self.class_tokens = nn.Parameter(torch.zeros(1, c.d_model))
         self.register_buffer("positions", sines_in_the_plane(side, c.d_model))
-        self.encoder = Encoder(c.n_layers, c.d_model, c.n_heads, c.d_ff or 4 * c.d_model, **block_parts(c))
+        self.encoder = Encoder(c.n_layers, c.d_model, c.n_heads, c.d_ff, **block_parts(c))
         self.to_decoder = nn.Linear(c.d_model, c.d_decoder)
         self.mask_token = nn.Parameter(torch.zeros(1, c.d_decoder))
         self.register_buffer("decoder_positions", sines_in_the_plane(side, c.d_decoder))
-        sizes = (c.n_decoder_layers, c.d_decoder, c.n_decoder_heads, c.d_decoder_ff or 4 * c.d_decoder)
+        sizes = (c.n_decoder_layers, c.d_decoder, c.n_decoder_heads, c.d_decoder_ff)
         self.decoder = Encoder(*sizes, **block_parts(c))
         self.head = nn.Linear(c.d_decoder, n_pixels)
         self.apply(glorot)
@@ -100,14 +113,17 @@ class MAE(nn.Module):
         check_images("MAE", images, self.config.n_channels, self.config.image_size)
         patches = patchify(images, self.config.patch_size)
         noise = torch.rand(patches.shape[:2], device=images.device) if noise is None else noise
-        ratio, N = self.config.mask_ratio if mask_ratio is None else mask_ratio, patches.shape[1]
+        N = patches.shape[1]
+        ratio = self.config.mask_ratio if mask_ratio is None else check_real("MAE", "mask_ratio", mask_ratio, *_RATIO)
         n_visible = int(N * (1 - ratio) + 1e-9)  # 10 patches and a ratio of 0.9 give one, not 0.9999
         if noise.shape != patches.shape[:2]:
             expected = f"one number for every patch: {tuple(patches.shape[:2])}"
             raise ValueError(f"MAE: noise of shape {tuple(noise.shape)}, expected {expected}.")
         if not 1 <= n_visible < N:
-            raise ValueError(f"MAE: mask_ratio={ratio} leaves {n_visible} of {N} patches visible, expected "
-                             f"1 to {N - 1}. Choose a ratio between 0 and 1.")  # fmt: skip
+            raise ValueError(
+                f"MAE: mask_ratio={ratio} leaves {n_visible} of {N} patches visible, expected 1 to {N - 1}. "
+                "Choose a ratio between 0 and 1."
+            )
         order = noise.argsort(dim=1)  # from the least noise to the most
         x = self.patches(patches) + self.positions[1:]
         visible = x.gather(1, order[:, :n_visible, None].expand(-1, -1, x.shape[-1]))

@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -12,9 +13,11 @@ from torch import Tensor, nn
 from clearformer.attention import padding_mask
 from clearformer.blocks import Decoder, Encoder
 from clearformer.cache import KVCache, cache_dtype
+from clearformer.checks import check_real
 from clearformer.models.init import block_parts, glorot, tie_again
-from clearformer.models.validate import Presets, check_ids
+from clearformer.models.validate import ID_DTYPES, Presets, check_ids, or_else
 from clearformer.positions import check_positions, sinusoidal
+from clearformer.shapes import shaped
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,28 @@ class Seq2SeqConfig(Presets):
     scale: float | None = None
     interleaved: bool = True
 
+    LEAST: ClassVar = dict.fromkeys(("padding", "start", "end"), 0)
+    FITS: ClassVar = Presets.FITS | {"scale": (math.isfinite, "which is finite")}
+
+    def __post_init__(self):
+        super().__post_init__()
+        for name in ("padding", "start", "end"):
+            token = getattr(self, name)
+            if token is not None and token >= self.n_vocab:
+                raise ValueError(
+                    f"Seq2SeqConfig: {name}={token}, expected the id of a token, 0 to {self.n_vocab - 1}, or None."
+                )
+
+    def filled(self) -> "Seq2SeqConfig":
+        d_ff = or_else(self.d_ff, 4 * self.d_model)
+        return replace(
+            self,
+            d_ff=d_ff,
+            n_decoder_layers=or_else(self.n_decoder_layers, self.n_layers),
+            n_decoder_heads=or_else(self.n_decoder_heads, self.n_heads),
+            d_decoder_ff=or_else(self.d_decoder_ff, d_ff),
+        )
+
 
 _BASE = {"n_positions": 512, "d_model": 512, "n_heads": 8, "n_layers": 6, "d_ff": 2048}
 _MARIAN = {"padding": 58100, "start": 58100, "end": 0, "activation": F.silu, "interleaved": False}
@@ -66,15 +91,15 @@ class Seq2Seq(nn.Module):
 
     def __init__(self, config: Seq2SeqConfig):
         super().__init__()
-        self.config = c = config
-        options, d_ff = {"norm_first": False, **block_parts(c)}, c.d_ff or 4 * c.d_model
+        self.config = c = config.filled()
+        options = {"norm_first": False, **block_parts(c)}
         self.scale = math.sqrt(c.d_model) if c.scale is None else c.scale
         self.tokens = nn.Embedding(c.n_vocab, c.d_model)
         positions = sinusoidal(c.n_positions, c.d_model, interleaved=c.interleaved)
         self.register_buffer("positions", positions, persistent=False)
-        self.encoder = Encoder(c.n_layers, c.d_model, c.n_heads, d_ff, **options)
-        sizes = (c.d_model, c.n_decoder_heads or c.n_heads, c.d_decoder_ff or d_ff)
-        self.decoder = Decoder(c.n_decoder_layers or c.n_layers, *sizes, cross=True, **options)
+        self.encoder = Encoder(c.n_layers, c.d_model, c.n_heads, c.d_ff, **options)
+        sizes = (c.n_decoder_layers, c.d_model, c.n_decoder_heads, c.d_decoder_ff)
+        self.decoder = Decoder(*sizes, cross=True, **options)
         self.head = nn.Linear(c.d_model, c.n_vocab)
         self.apply(glorot)
         self.head.weight = self.tokens.weight
@@ -103,7 +128,8 @@ class Seq2Seq(nn.Module):
 
     def encode(self, source: Int[Tensor, "B S"], mask: Bool[Tensor, "B 1 1 S"] | None = None) -> Float[Tensor, "B S D"]:
         """What the encoder makes of every token of the source; here padding is hidden by ``mask`` alone."""
-        check_ids("Seq2Seq source", source, self.config.n_vocab, self.config.n_positions)
+        c, device = self.config, self.tokens.weight.device
+        check_ids("Seq2Seq source", source, c.n_vocab, c.n_positions, device=device)
         if mask is not None and mask.shape[1:] != (1, 1, source.shape[1]):
             raise ValueError(f"Seq2Seq: mask of shape {tuple(mask.shape)}, expected (B, 1, 1, S): mask[:, None, None].")
         return self.encoder(self.tokens(source) * self.scale + self.positions[: source.shape[1]], mask)
@@ -119,7 +145,8 @@ class Seq2Seq(nn.Module):
     ) -> Float[Tensor, "B N V"]:
         """The logits after every token of the target, given what ``encode`` gave; caches as in ``hidden_states``."""
         start = 0 if cache is None else cache.length
-        check_ids("Seq2Seq target", target, self.config.n_vocab, self.config.n_positions, start=start)
+        c, device = self.config, self.tokens.weight.device
+        check_ids("Seq2Seq target", target, c.n_vocab, c.n_positions, start=start, device=device)
         return self.head(self.hidden_states(target, memory, source_mask, cache=cache, source_cache=source_cache))
 
     def hidden_states(
@@ -137,6 +164,8 @@ class Seq2Seq(nn.Module):
 
         With caches from ``new_caches`` the target holds the new tokens only; the memory is read the first time only.
         """
+        if not isinstance(target, Tensor) or target.ndim != 2 or target.dtype not in ID_DTYPES:
+            check_ids("Seq2Seq target", target, self.config.n_vocab, self.config.n_positions)
         start = 0 if cache is None else cache.length
         positions = slice(start, start + target.shape[1]) if positions is None else positions
         check_positions("Seq2Seq", positions, self.config.n_positions, target.shape[1])
@@ -146,10 +175,9 @@ class Seq2Seq(nn.Module):
     def new_caches(self, batch: int, n_positions: int, n_sources: int) -> tuple[KVCache, KVCache]:
         """Room for ``batch`` targets of ``n_positions`` tokens, and for the sources that they look at."""
         c, options = self.config, {"dtype": cache_dtype(self.head.weight), "device": self.head.weight.device}
-        n_heads = c.n_decoder_heads or c.n_heads
-        sizes = (c.n_decoder_layers or c.n_layers, batch, n_heads)
-        own, source = (KVCache(*sizes, n, c.d_model // n_heads, **options) for n in (n_positions, n_sources))
-        return own, source
+        sizes, width = (c.n_decoder_layers, batch, c.n_decoder_heads), c.d_model // c.n_decoder_heads
+        own = KVCache(*sizes, n_positions, width, **options)
+        return own, KVCache(*sizes, n_sources, width, **options)
 
     def conditioned_on(
         self, source: Int[Tensor, "B S"], source_mask: Bool[Tensor, "B 1 1 S"] | None = None
@@ -158,21 +186,38 @@ class Seq2Seq(nn.Module):
         return SourceConditioned(self, source, self.source_mask(source) if source_mask is None else source_mask)
 
 
+@shaped
 def translation_loss(
-    model: Seq2Seq, source: Int[Tensor, "B S"], target: Int[Tensor, "B N"], *, smoothing: float = 0.0
+    model: nn.Module, source: Int[Tensor, "B S"], target: Int[Tensor, "B N"], *, smoothing: float = 0.0
 ) -> Float[Tensor, ""]:
     """The mean surprise at every token of the target after its first, in nats a token; padding does not count.
 
     ``smoothing`` moves that share of the probability from the right token to all.
 
     Source: Vaswani et al. 2017, sections 3.1 and 5.4.
-    Raises: ValueError for a target of fewer than 2 tokens.
+    Raises: ValueError for a target of fewer than 2 tokens, or of padding alone.
     """
+    total, count = translation_total(model, source, target, smoothing=smoothing)
+    if count.device.type == "cpu" and not torch.compiler.is_compiling() and count == 0:
+        raise ValueError("translation_loss: after their first tokens the targets are padding alone. Leave them out.")
+    return total / count
+
+
+@shaped
+def translation_total(
+    model: nn.Module, source: Int[Tensor, "B S"], target: Int[Tensor, "B N"], *, smoothing: float = 0.0
+) -> tuple[Float[Tensor, ""], Int[Tensor, ""]]:
+    """The sum whose mean ``translation_loss`` is, and how many tokens it counts: for ``train``, where a part of a batch
+    with less padding would else weigh as much as one with more. Errors as there, but for padding alone.
+    """
+    smoothing = check_real("translation_loss", "smoothing", smoothing, lambda share: 0 <= share <= 1, "from 0 to 1")
     if target.shape[1] < 2:
         raise ValueError(f"translation_loss: target of shape {tuple(target.shape)}, expected a start token and more.")
-    logits, padding = model(source, target[:, :-1]), model.config.padding
-    options = {} if padding is None else {"ignore_index": padding}
-    return F.cross_entropy(logits.flatten(0, 1), target[:, 1:].flatten().long(), label_smoothing=smoothing, **options)
+    wanted, padding = target[:, 1:].flatten().long(), model.config.padding
+    logits = model(source, target[:, :-1]).flatten(0, 1)
+    ignored = -100 if padding is None else padding
+    total = F.cross_entropy(logits, wanted, ignore_index=ignored, label_smoothing=smoothing, reduction="sum")
+    return total, (wanted != ignored).sum()
 
 
 class SourceConditioned:
@@ -197,10 +242,13 @@ class SourceConditioned:
         copies, rest = divmod(len(ids), len(memory))
         if rest:
             raise ValueError(f"conditioned_on: {len(ids)} targets for {len(memory)} sources. Pass a prompt for each.")
-        if copies > 1:
-            memory = memory.repeat_interleave(copies, 0)
-            source_mask = None if source_mask is None else source_mask.repeat_interleave(copies, 0)
         source_cache = None if cache is None else self.source_cache
+        if source_cache is not None and source_cache.length:
+            memory = memory[:1].expand(len(ids), -1, -1)  # only its shape counts: keys and values are in the cache
+        elif copies > 1:
+            memory = memory.repeat_interleave(copies, 0)
+        if copies > 1 and source_mask is not None:
+            source_mask = source_mask.repeat_interleave(copies, 0)
         options = {"cache": cache, "source_cache": source_cache, "positions": positions}
         return self.model.hidden_states(ids, memory, source_mask, mask, **options)
 

@@ -1,22 +1,31 @@
 """What every model asks of its input before it starts; the messages name the offending value."""
 
-from typing import ClassVar
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from types import UnionType
+from typing import ClassVar, get_args
 
 import torch
 from torch import Tensor
 
+from clearformer.checks import check_callable, check_real, check_whole, shorten
 from clearformer.shapes import extremes
 
+ID_DTYPES = (torch.int64, torch.int32)
 
-def check_ids(caller: str, ids: Tensor, n_vocab: int, n_positions: int, *, start: int = 0) -> None:
+
+def check_ids(
+    caller: str, ids: Tensor, n_vocab: int, n_positions: int, *, start: int = 0, device: torch.device | None = None
+) -> None:
     """``start`` is the number of tokens that a cache already holds; ids are looked at where ``extremes`` can.
 
     Raises: TypeError for ids that are no whole numbers; ValueError for another shape, an empty batch, more tokens
-    than positions, or an id outside the vocabulary.
+    than positions, an id outside the vocabulary, or ids on another ``device`` than the model's.
     """
-    if not isinstance(ids, Tensor) or ids.dtype not in (torch.int64, torch.int32):
+    if not isinstance(ids, Tensor) or ids.dtype not in ID_DTYPES:
         kind = ids.dtype if isinstance(ids, Tensor) else type(ids).__name__
-        raise TypeError(f"{caller}: ids are {kind}, expected a tensor of whole numbers. Convert them with .long().")
+        raise TypeError(f"{caller}: ids are {kind}, expected a tensor of int64 or int32. Convert them with .long().")
     if ids.ndim != 2 or ids.numel() == 0:
         raise ValueError(
             f"{caller}: ids have shape {tuple(ids.shape)}, expected (batch, tokens) with at least one of each. "
@@ -27,6 +36,8 @@ def check_ids(caller: str, ids: Tensor, n_vocab: int, n_positions: int, *, start
             f"{caller}: {start + ids.shape[1]} tokens, but the model has n_positions={n_positions}. "
             f"Keep the last {n_positions}, or build the model with more positions."
         )
+    if device is not None and ids.device != device:
+        raise ValueError(f'{caller}: ids are on {ids.device}, the model is on {device}. Move them: ids.to("{device}").')
     low, high = extremes(ids) or (0, 0)
     if low < 0 or high >= n_vocab:
         raise ValueError(
@@ -48,10 +59,38 @@ def check_images(caller: str, images: Tensor, n_channels: int, image_size: int) 
         )
 
 
+@dataclass(frozen=True)
 class Presets:
-    """What a configuration inherits: the sizes of published models, under their names in ``PRESETS``."""
+    """What a configuration inherits: checks of its sizes, and those of published models, under their names.
+
+    A whole number is at least 1 unless ``LEAST`` says another bound, a fraction fits what ``FITS`` says of it. A field
+    that may be None is left open: ``filled`` says what a model then takes.
+    """
 
     PRESETS: ClassVar[dict[str, dict]] = {}
+    LEAST: ClassVar[dict[str, int]] = {}
+    FITS: ClassVar[dict[str, tuple[Callable[[float], bool], str]]] = {
+        "eps": (lambda eps: 0 <= eps < math.inf, "at least 0, and finite"),
+    }
+
+    def __post_init__(self):
+        caller = type(self).__name__
+        for field in fields(self):
+            name, value, kinds = field.name, getattr(self, field.name), _kinds(field.type)
+            if value is None and type(None) in kinds:
+                continue
+            if int in kinds:
+                object.__setattr__(self, name, check_whole(caller, name, value, self.LEAST.get(name, 1)))
+            elif float in kinds:
+                object.__setattr__(self, name, check_real(caller, name, value, *self.FITS[name]))
+            elif bool in kinds and not isinstance(value, bool):
+                raise TypeError(f"{caller}: {name}={shorten(value)}, expected True or False.")
+            elif bool not in kinds:
+                check_callable(caller, name, value, "torch.nn.functional.gelu" if name == "activation" else "a class")
+
+    def filled(self):
+        """The configuration with what a model takes where it leaves a size open."""
+        return self
 
     @classmethod
     def preset(cls, name: str, **changes):
@@ -59,3 +98,13 @@ class Presets:
         if name not in cls.PRESETS:
             raise ValueError(f"{cls.__name__}.preset: there is no {name!r}. Choose one of {', '.join(cls.PRESETS)}.")
         return cls(**(cls.PRESETS[name] | changes))
+
+
+def or_else(value, otherwise):
+    """``value``, or what stands for None."""
+    return otherwise if value is None else value
+
+
+def _kinds(annotation) -> tuple:
+    """The members of a union, or the one type that it is."""
+    return get_args(annotation) if isinstance(annotation, UnionType) else (annotation,)

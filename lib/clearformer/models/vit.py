@@ -1,7 +1,9 @@
 """ViT: an encoder whose tokens are the patches of an image."""
 
+import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -10,7 +12,7 @@ from torch import Tensor, nn
 
 from clearformer.blocks import Encoder
 from clearformer.models.init import block_parts, truncated_normal
-from clearformer.models.validate import Presets, check_images
+from clearformer.models.validate import Presets, check_images, or_else
 from clearformer.patches import patchify
 from clearformer.positions import LearnedPositions
 from clearformer.shapes import shaped_module
@@ -55,10 +57,17 @@ class ViTConfig(Presets):
     eps: float = 1e-12
     activation: Callable[[Tensor], Tensor] = F.gelu
 
+    LEAST: ClassVar = {"n_class_tokens": 0}
+    FITS: ClassVar = Presets.FITS | {"position_std": (lambda std: 0 <= std < math.inf, "at least 0, and finite")}
+
     def __post_init__(self):
+        super().__post_init__()
         count_patches(self)
         if self.n_class_tokens < 1 and self.pool is first_token:
             raise ValueError("ViTConfig: n_class_tokens=0, expected pool=mean_tokens or sum_tokens, not first_token.")
+
+    def filled(self) -> "ViTConfig":
+        return replace(self, d_ff=or_else(self.d_ff, 4 * self.d_model))
 
 
 def count_patches(config) -> int:
@@ -93,12 +102,12 @@ class ViT(nn.Module):
 
     def __init__(self, config: ViTConfig):
         super().__init__()
-        self.config = config
+        self.config = config = config.filled()
         D, n_tokens = config.d_model, config.n_class_tokens + count_patches(config)
         self.patches = nn.Linear(config.n_channels * config.patch_size**2, D)
         self.class_tokens = nn.Parameter(torch.zeros(config.n_class_tokens, D))
         self.positions = LearnedPositions(n_tokens, D)
-        self.encoder = Encoder(config.n_layers, D, config.n_heads, config.d_ff or 4 * D, **block_parts(config))
+        self.encoder = Encoder(config.n_layers, D, config.n_heads, config.d_ff, **block_parts(config))
         self.head = nn.Linear(D, config.n_classes)
         self.apply(truncated_normal)
         nn.init.normal_(self.positions.weight, std=config.position_std)

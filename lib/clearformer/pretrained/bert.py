@@ -6,7 +6,12 @@ from clearformer.pretrained.tables import BLOCKS, STACKED, TIED, WORDS, Architec
 _OURS, _THEIRS = "encoder.blocks.{i}.", "bert.encoder.layer.{i}."
 
 BERT_ARCHITECTURE = Architecture(
-    *("bert", "BertForMaskedLM", "BertModel", "bert.", BERT, BERTConfig),
+    model_type="bert",
+    class_name="BertForMaskedLM",
+    bare="BertModel",
+    prefix="bert.",
+    model=BERT,
+    config=BERTConfig,
     rows=(
         Row("tokens.weight", "bert.embeddings.word_embeddings.weight"),
         Row("positions.weight", "bert.embeddings.position_embeddings.weight"),

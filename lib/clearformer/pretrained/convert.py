@@ -7,19 +7,18 @@ import torch
 from torch import Tensor, nn
 
 from clearformer.attention import SOFTMAX
+from clearformer.checkpoint import plain_name
 from clearformer.pretrained.tables import VALUES, Architecture, weight_names
 
-_UNLESS_GIVEN = {
-    "d_ff": lambda c: 4 * c.d_model,
-    "d_decoder_ff": lambda c: 4 * c.d_decoder if hasattr(c, "d_decoder") else c.d_ff or 4 * c.d_model,
-    "n_decoder_layers": lambda c: c.n_layers,
-    "n_decoder_heads": lambda c: c.n_heads,
-}
+WRAPPERS = ("_orig_mod.", "module.")  # what torch.compile and data parallelism put in front of each name
+CLASSES_UNLESS_SAID = 2  # as transformers has it, where config.json has no labels
 
 
 def read_config(architecture: Architecture, options: dict):
     """Ours from their ``config.json``; ValueError names an option which is missing, or of a value we lack."""
-    options = {"num_labels": len(options.get("id2label") or "01")} | architecture.defaults | architecture.plain(options)
+    labels = options.get("id2label")
+    n_labels = len(labels) if isinstance(labels, dict) and labels else CLASSES_UNLESS_SAID
+    options = {"num_labels": n_labels} | architecture.defaults | architecture.plain(options)
     given = dict(architecture.constants)
     for field in fields(architecture.config):
         option = architecture.options.get(field.name)
@@ -37,13 +36,15 @@ def read_config(architecture: Architecture, options: dict):
     return architecture.config(**given)
 
 
-def write_config(architecture: Architecture, config) -> dict:
-    """Their ``config.json`` from ours; ValueError names a field whose value they have no option for."""
+def write_config(architecture: Architecture, config) -> tuple[dict, list[str]]:
+    """Their ``config.json`` from ours, and in sentences what of ours they have no option or value for."""
+    misfits = []
     for name, value in architecture.constants.items():
-        if getattr(config, name) not in (value, {"n_kv_heads": config.n_heads}.get(name, value)):  # one head each
-            raise ValueError(
-                f"save_pretrained: {architecture.class_name} has no option for {name}={_shown(getattr(config, name))}, "
-                f"there it is always {_shown(value)}. Save such a model with safetensors.torch.save_model."
+        # what the constant comes to in this configuration, such as as many key heads as heads
+        if getattr(config, name) != getattr(replace(config, **{name: value}).filled(), name):
+            misfits.append(
+                f"{architecture.class_name} has no option for {name}={_shown(getattr(config, name))}, there it is "
+                f"always {_shown(value)}"
             )
     options = {"model_type": architecture.model_type, "architectures": [architecture.class_name]}
     for name, option in architecture.options.items():
@@ -52,19 +53,15 @@ def write_config(architecture: Architecture, config) -> dict:
             pair = isinstance(table, tuple)
             theirs = table[1](value) if pair else [key for key, ours in table.items() if ours == value]
             if not theirs:
-                raise ValueError(
-                    f"save_pretrained: {architecture.class_name} has no {option} for {name}={_shown(value)}, only for "
-                    f"{'Rotary with a base' if pair else ', '.join(_shown(v) for v in table.values())}."
-                )
+                known = "Rotary with a base" if pair else ", ".join(_shown(v) for v in table.values())
+                came = f"{name}={_shown(value)}"
+                misfits.append(f"{architecture.class_name} has no {option} for {came}, only for {known}")
+                continue
             value = theirs[0]
         options[option] = value
-    return options | {name: of(options) for name, of in architecture.same.items()}
-
-
-def filled(config):
-    """The configuration with what its model takes in place of None."""
-    missing = {f.name for f in fields(config) if f.name in _UNLESS_GIVEN and getattr(config, f.name) is None}
-    return replace(config, **{name: _UNLESS_GIVEN[name](config) for name in missing})
+    if not misfits:
+        options |= {name: of(options) for name, of in architecture.same.items()}
+    return options, misfits
 
 
 class NoHead(nn.Module):
@@ -72,14 +69,19 @@ class NoHead(nn.Module):
 
     def __init__(self, model: nn.Module, a: Architecture):
         super().__init__()
-        methods = " or ".join(name for name in ("encode", "classifier") if hasattr(model, name))
+        methods = [name for name in ("encode", "classifier", "hidden_states") if hasattr(model, name)]
         self.message = (
             f"{type(model).__name__}: its checkpoint was a {a.bare}, which has no head, so it cannot be called. "
-            f"Call its {methods}, or load a checkpoint of {a.class_name}."
+            f"Call its {' or '.join(methods)}, or load a checkpoint of {a.class_name}."
         )
 
     def forward(self, *_):
         raise ValueError(self.message)
+
+
+def is_headless(model: nn.Module) -> bool:
+    """Whether the checkpoint that a model was loaded from had no head."""
+    return any(isinstance(part, NoHead) for part in model.children())
 
 
 @torch.no_grad()
@@ -88,7 +90,7 @@ def load_weights(model: nn.Module, architecture: Architecture, theirs: dict[str,
 
     Raises: ValueError with the list of all that are missing, unexpected, of another shape or no floating-point numbers.
     """
-    config, misfits = filled(model.config), []
+    config, misfits = model.config, []
     theirs = _canonical(architecture, config, theirs, misfits)
     ours = weights(model)
     rows, body = (list(weight_names(architecture, config, headless=headless)) for headless in (False, True))
@@ -117,33 +119,51 @@ def load_weights(model: nn.Module, architecture: Architecture, theirs: dict[str,
         setattr(model, name, NoHead(model, architecture) if isinstance(getattr(model, name), nn.Module) else None)
 
 
-def save_weights(model: nn.Module, architecture: Architecture) -> dict[str, Tensor]:
-    """Copies of our weights under their names; ValueError for weights or an attention that the table lacks."""
-    config, ours, theirs = filled(model.config), weights(model), {}
-    headless = any(isinstance(part, NoHead) for part in model.children())
-    rows = list(weight_names(architecture, config, headless=headless))
-    odd = {name for name, m in model.named_modules() if {*map(vars(m).get, ("attend", "relative"))} - {None, *SOFTMAX}}
-    if odd := odd | (ours.keys() ^ {row.ours for row in rows}):
-        raise ValueError(
-            f"save_pretrained: weights or attend not those of a {architecture.class_name}: {', '.join(sorted(odd))}. "
-            "Save such a model with safetensors.torch.save_model."
-        )
+def save_weights(model: nn.Module, architecture: Architecture) -> tuple[dict[str, Tensor], list[str]]:
+    """Copies of our weights under their names, and in a sentence what of ours the table lacks."""
+    ours, theirs = weights(model), {}
+    rows = list(weight_names(architecture, model.config, headless=is_headless(model)))
+    odd = _other_attentions(model) | _used_twice(model) | (ours.keys() ^ {row.ours for row in rows})
+    if odd:
+        return {}, [f"weights or attend not those of a {architecture.class_name}: {', '.join(sorted(odd))}"]
     for name, targets, layout in rows:
-        parts = layout.save(ours[name].detach(), config)
+        parts = layout.save(ours[name].detach(), model.config)
         for target, part in zip(targets, parts, strict=True):
             theirs[target] = part.clone(memory_format=torch.contiguous_format).cpu()
-    return theirs
+    return theirs, []
+
+
+def _other_attentions(model: nn.Module) -> set[str]:
+    """The names of modules whose attention is no softmax, or has biases of its own: no family has these."""
+    return {
+        name
+        for name, module in model.named_modules()
+        if vars(module).get("attend") not in (None, *SOFTMAX) or getattr(module, "relative", None) is not None
+    }
+
+
+def _used_twice(model: nn.Module) -> set[str]:
+    """The second names of weights that stand in several places, but for a head that is tied to the embedding."""
+    first: dict[int, str] = {}
+    return {
+        name
+        for name, weight in model.named_parameters(remove_duplicate=False)
+        if first.setdefault(id(weight), name) != name and plain_name(name) != "head.weight"
+    }
 
 
 def weights(model: nn.Module) -> dict[str, Tensor]:
     """Parameters and what else a checkpoint holds, a tied weight once."""
     stored = model.state_dict().keys()
     everything = dict(model.named_parameters()) | dict(model.named_buffers())
-    return {name: tensor for name, tensor in everything.items() if name in stored}
+    return {plain_name(name): tensor for name, tensor in everything.items() if name in stored}
 
 
 def _canonical(architecture, config, theirs, misfits):
     """The same tensors, each under the one name that the table has, without what holds nothing."""
+    for wrapper in WRAPPERS:
+        if theirs and all(name.startswith(wrapper) for name in theirs):
+            theirs = {name.removeprefix(wrapper): tensor for name, tensor in theirs.items()}
     if not any(name.startswith(architecture.prefix) for name in theirs):
         theirs = {architecture.prefix + name: tensor for name, tensor in theirs.items()}
     for pattern, replacement in architecture.renames:

@@ -1,6 +1,7 @@
 """Folders as Hugging Face keeps them: ``config.json`` beside safetensors in one file or several; never a pickle."""
 
 import json
+import os
 import re
 from functools import reduce
 from pathlib import Path
@@ -11,17 +12,24 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
+from clearformer.checks import shorten
 from clearformer.pretrained.bert import BERT_ARCHITECTURE
-from clearformer.pretrained.convert import NoHead, filled, load_weights, read_config, save_weights, write_config
-from clearformer.pretrained.gpt import GPT2, LLAMA, QWEN2
+from clearformer.pretrained.convert import is_headless, load_weights, read_config, save_weights, write_config
+from clearformer.pretrained.gpt import GPT2, LLAMA, MISTRAL, QWEN2
 from clearformer.pretrained.marian import MARIAN
+from clearformer.pretrained.tables import Architecture
 from clearformer.pretrained.vit import MAE_ARCHITECTURE, VIT
 
-ARCHITECTURES = {a.model_type: a for a in (GPT2, BERT_ARCHITECTURE, VIT, MAE_ARCHITECTURE, MARIAN, LLAMA, QWEN2)}
+ARCHITECTURES = {
+    a.model_type: a for a in (GPT2, BERT_ARCHITECTURE, VIT, MAE_ARCHITECTURE, MARIAN, LLAMA, MISTRAL, QWEN2)
+}
 CONFIG, WEIGHTS, INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
 # options that our configurations have no fields for, and that a loaded model carries along
-KEPT = ("id2label", "label2id", "bos_token_id", "eos_token_id", "pad_token_id", "sep_token_id")
+LABELS = ("id2label", "label2id")
+TEXT_TOKENS = ("bos_token_id", "eos_token_id", "pad_token_id")
+KEPT = (*LABELS, *TEXT_TOKENS, "sep_token_id")
 FETCHED = ["*.json", "*.txt", "*.jinja", "*.spm", "model*.safetensors"]  # with what a tokenizer needs
+LFS_POINTER = b"version https://git-lfs"
 
 
 def from_pretrained(name: str | Path, *, dtype: torch.dtype | None = None, revision: str | None = None) -> nn.Module:
@@ -32,8 +40,9 @@ def from_pretrained(name: str | Path, *, dtype: torch.dtype | None = None, revis
     ``config.json`` are in the model's ``labels_and_tokens``. A checkpoint without a head, as a ``BertModel``, gives a
     model without one: its ``encode`` works, calling it says what is missing. The pooler of a BERT or ViT is dropped.
 
-    Raises: FileNotFoundError for no such folder or file; ImportError without ``huggingface_hub``; ValueError for a kind
-    of model or an option that is not supported, weights that do not fit (all in one list), are damaged or a pickle.
+    Raises: FileNotFoundError for no such folder, file or name on the hub; ConnectionError where it cannot be reached,
+    PermissionError where it wants a login; ImportError without ``huggingface_hub``; ValueError for a kind of model or
+    an option that is not supported, weights that do not fit (all in one list), are damaged or a pickle.
     """
     folder = fetch(name, revision=revision)
     options = _read_json(folder / CONFIG)
@@ -43,13 +52,16 @@ def from_pretrained(name: str | Path, *, dtype: torch.dtype | None = None, revis
 
 def from_tensors(options: dict, theirs: dict[str, Tensor], *, dtype: torch.dtype | None = None) -> nn.Module:
     """As ``from_pretrained``, from the options of a ``config.json`` and weights under their names."""
-    if not isinstance(dtype, torch.dtype | None):
-        raise TypeError(f"from_pretrained: {dtype=}, expected None or one of torch, such as torch.bfloat16.")
+    if dtype is not None and not (isinstance(dtype, torch.dtype) and dtype.is_floating_point):
+        raise TypeError(
+            f"from_pretrained: dtype={shorten(dtype)}, expected None or a floating-point one of torch, such as "
+            "torch.bfloat16."
+        )
     architecture = _architecture(options)
     with _Undrawn():
         model = (architecture.build or architecture.model)(read_config(architecture, options))
-    floats = {tensor.dtype for tensor in theirs.values() if tensor.is_floating_point()}
-    model.to(dtype or reduce(torch.promote_types, floats, torch.float32 if not floats else floats.pop()))
+    floats = [tensor.dtype for tensor in theirs.values() if tensor.is_floating_point()]
+    model.to(dtype or reduce(torch.promote_types, floats or [torch.float32]))
     load_weights(model, architecture, theirs)
     model.labels_and_tokens = {name: options[name] for name in KEPT if name in options}
     return model.eval()
@@ -59,9 +71,43 @@ def save_pretrained(model: nn.Module, folder: str | Path, *, labels_and_tokens: 
     """Write ``config.json`` and ``model.safetensors`` so that ``transformers`` loads them as the same model.
 
     ``labels_and_tokens`` has options of ``config.json`` such as ``id2label``; without it those the model came with.
+    Each file is written beside and then renamed, so that what the folder held is whole until it is replaced.
 
     Raises: TypeError for a model of another kind; ValueError for a configuration, weights or an attention that they
-    have no place for, another option, or labels that are not as many as the classes.
+    have no place for, another option, or labels that are not as many as the classes; OSError if the disk takes no more.
+    """
+    model = getattr(model, "_orig_mod", model)  # of a compiled one
+    architecture, options, tensors = _nearest(model)
+    given = getattr(model, "labels_and_tokens", {}) if labels_and_tokens is None else labels_and_tokens
+    _check_labels(given, options.get("num_labels"))
+    if is_headless(model):
+        options["architectures"] = [architecture.bare]
+    dtype = str(next(model.parameters()).dtype).removeprefix("torch.")
+    open_tokens = dict.fromkeys(TEXT_TOKENS) if "vocab_size" in options else {}
+    options = open_tokens | given | options | {"torch_dtype": dtype}
+    folder = Path(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        beside = [folder / f"{name}.{os.getpid()}.unfinished" for name in (WEIGHTS, CONFIG)]
+        try:
+            save_file(tensors, beside[0], metadata={"format": "pt"})
+            beside[1].write_text(json.dumps(options, indent=2) + "\n", encoding="utf-8")
+            os.replace(beside[0], folder / WEIGHTS)
+            os.replace(beside[1], folder / CONFIG)
+        finally:
+            for path in beside:
+                path.unlink(missing_ok=True)
+    except (OSError, SafetensorError) as error:
+        raise OSError(
+            f"save_pretrained: the model could not be written to {folder} ({error}). What was there is whole; make "
+            "room or choose another folder."
+        ) from error
+
+
+def _nearest(model: nn.Module) -> tuple[Architecture, dict, dict[str, Tensor]]:
+    """The family that a model can be saved as, its options and weights.
+
+    Raises: TypeError for another kind of model; ValueError with all that keeps it out of the family that lacks least.
     """
     candidates = [a for a in ARCHITECTURES.values() if type(model) is a.model]
     if not candidates:
@@ -69,28 +115,23 @@ def save_pretrained(model: nn.Module, folder: str | Path, *, labels_and_tokens: 
         raise TypeError(f"save_pretrained: cannot save a {type(model).__name__}, expected one of {kinds}.")
     reasons = []
     for architecture in candidates:
-        try:
-            options, tensors = write_config(architecture, filled(model.config)), save_weights(model, architecture)
-            break
-        except ValueError as error:
-            reasons.append(str(error))
-    else:
-        raise ValueError("\n".join(reasons))
-    given = getattr(model, "labels_and_tokens", {}) if labels_and_tokens is None else labels_and_tokens
-    n_labels, tokens = options.get("num_labels"), KEPT[2:5] if "vocab_size" in options else ()  # begin, end, padding
+        options, misfits = write_config(architecture, model.config)
+        tensors, odd = save_weights(model, architecture)
+        if not misfits and not odd:
+            return architecture, options, tensors
+        reasons.append([*misfits, *odd])
+    least = min(reasons, key=len)
+    raise ValueError(f"save_pretrained: {'; '.join(least)}. Save such a model with safetensors.torch.save_model.")
+
+
+def _check_labels(given, n_labels: int | None) -> None:
+    if not isinstance(given, dict):
+        raise TypeError(f"save_pretrained: labels_and_tokens={shorten(given)}, expected a dict.")
     if set(given) - set(KEPT) or (n_labels and len(given.get("id2label") or range(n_labels)) != n_labels):
         raise ValueError(
             f"save_pretrained: labels_and_tokens={given!r} for {n_labels or 'no'} classes, expected some of "
             f"{', '.join(KEPT)}, with one label for each class."
         )
-    if any(isinstance(part, NoHead) for part in model.children()):
-        options["architectures"] = [architecture.bare]
-    dtype = str(next(model.parameters()).dtype).removeprefix("torch.")
-    options = dict.fromkeys(tokens) | given | options | {"torch_dtype": dtype}
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / CONFIG).write_text(json.dumps(options, indent=2) + "\n", encoding="utf-8")
-    save_file(tensors, folder / WEIGHTS, metadata={"format": "pt"})
 
 
 def fetch(name: str | Path, *, revision: str | None = None) -> Path:
@@ -111,10 +152,23 @@ def fetch(name: str | Path, *, revision: str | None = None) -> Path:
         names = list_repo_files(str(name), revision=revision) if not list(folder.glob("*.safetensors")) else ()
     except Exception as error:  # the hub's client and what it stands on share no class of errors
         where = f"{str(name)!r} is no folder here and could not be fetched from the Hugging Face hub"
-        raise FileNotFoundError(f"from_pretrained: {where}: {error}") from error
+        raise _kind_of(error)(f"from_pretrained: {where}: {error}") from error
     if names:
         _refuse_pickles(str(name), names, _read_json(folder / CONFIG))
     return folder
+
+
+def _kind_of(error: Exception) -> type[OSError]:
+    """What a failed fetch is told as: a name or branch that is not there, no permission, or no connection."""
+    from huggingface_hub import errors
+
+    if isinstance(error, errors.GatedRepoError):
+        return PermissionError
+    status = getattr(getattr(error, "response", None), "status_code", None)
+    if status in (401, 403):  # also for a name that is not there, which the hub does not tell apart
+        return PermissionError if isinstance(error, errors.DisabledRepoError) else FileNotFoundError
+    missing = (errors.RepositoryNotFoundError, errors.RevisionNotFoundError, errors.RemoteEntryNotFoundError)
+    return FileNotFoundError if status == 404 or isinstance(error, missing) else ConnectionError
 
 
 class _Undrawn(TorchFunctionMode):
@@ -126,7 +180,8 @@ class _Undrawn(TorchFunctionMode):
 
 
 def _architecture(options):
-    if (kind := options.get("model_type")) not in ARCHITECTURES:
+    kind = options.get("model_type")
+    if not isinstance(kind, str) or kind not in ARCHITECTURES:
         raise ValueError(f"from_pretrained: model_type={kind!r}, expected one of {', '.join(ARCHITECTURES)}.")
     return ARCHITECTURES[kind]
 
@@ -134,6 +189,7 @@ def _architecture(options):
 def _read_json(path):
     if not path.is_file():
         raise FileNotFoundError(f"from_pretrained: there is no {path.name} in {path.parent}.")
+    _refuse_lfs_pointer(path)
     try:
         return dict(json.loads(path.read_text(encoding="utf-8")).items())
     except (ValueError, AttributeError) as error:
@@ -145,7 +201,12 @@ def _read_weights(folder: Path, options: dict) -> dict[str, Tensor]:
     if (folder / WEIGHTS).is_file():
         return _read_tensors(folder / WEIGHTS)
     if (folder / INDEX).is_file():
-        index = _read_json(folder / INDEX).get("weight_map", {})
+        index = _read_json(folder / INDEX).get("weight_map")
+        if not isinstance(index, dict) or not all(isinstance(name, str) for name in index.values()):
+            raise ValueError(
+                f"from_pretrained: weight_map in {folder / INDEX} is {shorten(index)}, expected the name of a file for "
+                "each weight. Take an intact copy."
+            )
         parts = sorted({Path(name).name for name in index.values()})  # of this folder, whatever the index says
         return {name: tensor for part in parts for name, tensor in _read_tensors(folder / part).items()}
     names = sorted(path.name for path in folder.iterdir())
@@ -165,6 +226,7 @@ def _refuse_pickles(where, names, options):
 def _read_tensors(path):
     if not path.is_file():
         raise FileNotFoundError(f"from_pretrained: {path.name}, which {INDEX} names, is missing in {path.parent}.")
+    _refuse_lfs_pointer(path)
     try:
         with safe_open(path, framework="pt") as file:
             return {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118, no mapping
@@ -173,3 +235,11 @@ def _read_tensors(path):
             f"from_pretrained: {path} of {path.stat().st_size} bytes is truncated or altered ({error}). "
             "Take an intact copy."
         ) from error
+
+
+def _refuse_lfs_pointer(path: Path) -> None:
+    with open(path, "rb") as file:
+        if file.read(len(LFS_POINTER)) == LFS_POINTER:
+            raise ValueError(
+                f"from_pretrained: {path} is a pointer of Git LFS and not the file itself. Fetch it with: git lfs pull"
+            )

@@ -6,7 +6,7 @@ from functools import partial
 from clearformer.layers import FeedForward, GatedFeedForward, LayerNorm, RMSNorm
 from clearformer.models.gpt import GPT, GPTConfig
 from clearformer.multihead import MultiHeadAttention
-from clearformer.pretrained.tables import BLOCKS, PAIRED, STACKED, TIED, TRANSPOSED, WORDS, Architecture, Row
+from clearformer.pretrained.tables import BLOCKS, PAIRED, STACKED, TRANSPOSED, WORDS, Architecture, Row
 
 _BLOCK, _GPT2, _LLAMA = "decoder.blocks.{i}.", "transformer.h.{i}.", "model.layers.{i}."
 GPT2_OPTIONS = {
@@ -34,7 +34,12 @@ def _biases_before_attention(config):
 
 
 GPT2 = Architecture(
-    *("gpt2", "GPT2LMHeadModel", "GPT2Model", "transformer.", GPT, GPTConfig),
+    model_type="gpt2",
+    class_name="GPT2LMHeadModel",
+    bare="GPT2Model",
+    prefix="transformer.",
+    model=GPT,
+    config=GPTConfig,
     rows=(
         Row("tokens.weight", "transformer.wte.weight"),
         Row("positions.weight", "transformer.wpe.weight"),
@@ -45,16 +50,23 @@ GPT2 = Architecture(
         Row(_BLOCK + "feed_forward.up.*", _GPT2 + "mlp.c_fc.*", TRANSPOSED),
         Row(_BLOCK + "feed_forward.down.*", _GPT2 + "mlp.c_proj.*", TRANSPOSED),
         Row("decoder.norm.*", "transformer.ln_f.*"),
+        Row("head.weight", "lm_head.weight"),  # unless it is tied
     ),
+    head=("head",),
     options=GPT2_OPTIONS,
-    defaults={"activation_function": "gelu_new"},
-    fixed=TIED | {"scale_attn_weights": True, "scale_attn_by_inverse_layer_idx": False, "add_cross_attention": False},
-    constants={"n_kv_heads": None, "rope": None, "norm": LayerNorm, "feed_forward": FeedForward, "tied": True},
+    defaults={"activation_function": "gelu_new", "tie_word_embeddings": True},
+    fixed={"scale_attn_weights": True, "scale_attn_by_inverse_layer_idx": False, "add_cross_attention": False},
+    constants={"n_kv_heads": None, "rope": None, "norm": LayerNorm, "feed_forward": FeedForward},
     aliases={"lm_head.weight": "transformer.wte.weight"},
     ignored=(r"transformer\.h\.\d+\.attn\.(masked_)?bias",),  # the causal mask, stored as a buffer
 )
 LLAMA = Architecture(
-    *("llama", "LlamaForCausalLM", "LlamaModel", "model.", GPT, GPTConfig),
+    model_type="llama",
+    class_name="LlamaForCausalLM",
+    bare="LlamaModel",
+    prefix="model.",
+    model=GPT,
+    config=GPTConfig,
     rows=(
         Row("tokens.weight", "model.embed_tokens.weight"),
         Row(_BLOCK + "attention_norm.weight", _LLAMA + "input_layernorm.weight"),
@@ -66,6 +78,7 @@ LLAMA = Architecture(
         Row("decoder.norm.weight", "model.norm.weight"),
         Row("head.weight", "lm_head.weight"),  # unless it is tied
     ),
+    head=("head",),
     build=partial(GPT, attention=partial(MultiHeadAttention, bias=False)),
     options=LLAMA_OPTIONS,
     defaults={"hidden_act": "silu", "rms_norm_eps": 1e-6, "tie_word_embeddings": False},
@@ -78,8 +91,18 @@ LLAMA = Architecture(
 )
 QWEN2 = replace(
     LLAMA,
-    **{"model_type": "qwen2", "class_name": "Qwen2ForCausalLM", "bare": "Qwen2Model"},
+    model_type="qwen2",
+    class_name="Qwen2ForCausalLM",
+    bare="Qwen2Model",
     rows=(*LLAMA.rows, Row(_BLOCK + "attention.qkv.bias", _LLAMA + "self_attn.(q|k|v)_proj.bias", STACKED)),
     build=_biases_before_attention,
     fixed={"rope_type": "default", "use_sliding_window": False},
+)
+MISTRAL = replace(  # without its sliding window, as from version 0.2 on
+    LLAMA,
+    model_type="mistral",
+    class_name="MistralForCausalLM",
+    bare="MistralModel",
+    defaults=LLAMA.defaults | {"sliding_window": 4096},
+    fixed={"rope_type": "default", "sliding_window": None},
 )

@@ -30,7 +30,12 @@ def _block(ours: str, theirs: str) -> tuple[Row, ...]:
 
 
 MARIAN = Architecture(
-    *("marian", "MarianMTModel", "MarianMTModel", "model.", Seq2Seq, Seq2SeqConfig),
+    model_type="marian",
+    class_name="MarianMTModel",
+    bare="MarianMTModel",
+    prefix="model.",
+    model=Seq2Seq,
+    config=Seq2SeqConfig,
     rows=(
         Row("tokens.weight", "model.shared.weight"),
         *_block("encoder.blocks.{i}", "model.encoder.layers.{i}"),

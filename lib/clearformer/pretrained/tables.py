@@ -17,10 +17,20 @@ ACTIVATIONS = {"gelu": F.gelu, "gelu_new": gelu_tanh, "gelu_pytorch_tanh": gelu_
 ACTIVATIONS |= {"silu": F.silu, "swish": F.silu}
 # ours for each value of theirs, or two functions: ours from theirs, and the reverse in a list that may be empty
 VALUES: dict[str, dict | tuple] = {"activation": ACTIVATIONS, "scale": {True: None, False: 1.0}}
-VALUES["rope"] = (
-    lambda base: partial(Rotary, base=float(base)),
-    lambda rope: [rope.keywords.get("base", 10000.0)] if getattr(rope, "func", None) is Rotary else [],
-)
+
+
+def _rotary(base: float) -> partial:
+    return partial(Rotary, base=float(base))
+
+
+def _bases(rope) -> list[float]:
+    """The base of a ``Rotary``, given as the class or as a partial of it; none of anything else."""
+    if rope is Rotary:
+        return [10000.0]
+    return [rope.keywords.get("base", 10000.0)] if getattr(rope, "func", None) is Rotary else []
+
+
+VALUES["rope"] = (_rotary, _bases)
 # what all but GPT-2 and Marian call the sizes of their blocks
 BLOCKS = {
     "d_model": "hidden_size", "n_heads": "num_attention_heads", "n_layers": "num_hidden_layers",

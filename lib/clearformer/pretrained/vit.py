@@ -35,7 +35,12 @@ DECODER_OPTIONS = {
 }  # fmt: skip
 
 VIT = Architecture(
-    *("vit", "ViTForImageClassification", "ViTModel", "vit.", ViT, ViTConfig),
+    model_type="vit",
+    class_name="ViTForImageClassification",
+    bare="ViTModel",
+    prefix="vit.",
+    model=ViT,
+    config=ViTConfig,
     rows=(*_encoder("positions.weight"), Row("head.*", "classifier.*")),
     head=("head",),
     options=OPTIONS | {"n_classes": "num_labels"},
@@ -45,7 +50,12 @@ VIT = Architecture(
     ignored=(r"vit\.pooler\..*",),
 )
 MAE_ARCHITECTURE = Architecture(
-    *("vit_mae", "ViTMAEForPreTraining", "ViTMAEModel", "vit.", MAE, MAEConfig),
+    model_type="vit_mae",
+    class_name="ViTMAEForPreTraining",
+    bare="ViTMAEModel",
+    prefix="vit.",
+    model=MAE,
+    config=MAEConfig,
     rows=(
         *_encoder("positions"),
         Row("to_decoder.*", "decoder.decoder_embed.*"),
