@@ -47,18 +47,18 @@ def begin(
         return [], {}
     tensors, saved = load(folder, caller="train")
     facts["replaces"] = saved.get("run")
-    _check_same_run(saved, facts, len(tensors["losses"]))
+    _check_same_run(saved, facts)
     restore(model, optimizer, tensors, caller="train")
     return tensors["losses"].tolist(), {int(step): value for step, value in saved["evaluations"].items()}
 
 
-def _check_same_run(saved: dict, facts: dict, done: int) -> None:
+def _check_same_run(saved: dict, facts: dict) -> None:
     """Raises: ValueError with all that differs between two configurations, but for a larger number of steps."""
     there, here = (f["config"] | {name: f.get(name) for name in ("n_processes", "frozen")} for f in (saved, facts))
     if "frozen" not in saved:  # checkpoints of version 0.1 do not tell
         there["frozen"] = here["frozen"]
     changed = [name for name in sorted(there | here) if there.get(name) != here.get(name)]
-    if MAY_GROW in changed and here[MAY_GROW] >= done:
+    if MAY_GROW in changed and here[MAY_GROW] > there[MAY_GROW]:
         changed.remove(MAY_GROW)
     if changed:
         changes = "; ".join(f"{name} was {there.get(name)}, is {here.get(name)}" for name in changed)

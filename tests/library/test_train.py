@@ -311,6 +311,15 @@ def test_a_finished_run_goes_on_with_more_steps(tmp_path):
         run(model=model, folder=tmp_path, resume=True)
 
 
+def test_a_stopped_run_is_not_resumed_to_an_earlier_end(tmp_path):
+    """Catches a schedule that is shortened unseen, as long as the run had not come so far."""
+    config, calls = dataclasses.replace(CONFIG, save_every=2), iter(range(3))
+    with pytest.raises(StopIteration):
+        train(network(), lambda *rows: (next(calls), loss(*rows))[1], batch, config, folder=tmp_path, progress=False)
+    with pytest.raises(ValueError, match="n_steps was 7, is 5"):
+        run(dataclasses.replace(config, n_steps=5), folder=tmp_path, resume=True)
+
+
 def test_a_new_run_begins_with_the_weights_of_an_old_one(tmp_path):
     trained, _ = run(folder=tmp_path)
     model = network()
