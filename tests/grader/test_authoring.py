@@ -327,6 +327,28 @@ def test_an_edit_changes_the_lines_that_it_names():
     assert other.source.count("total - row") == 1 and other.function(np.ones((3, 2))).tolist() == [0, 0]
 
 
+def test_an_edit_without_lines_as_they_are_changes_the_place_of_the_one_above():
+    """Would catch a mistake that loses its place, keeps the new lines of the one above, or forgets where it says that
+    a line stands.
+    """
+    above, below, third = edited("""
+    # by_steps
+    ## minus: The first row is taken away.
+      total = 0
+      for row in table:
+    -     total = total + row
+    +     total = total - row
+    ## doubled: Each row counts twice.
+    +     total = total + 2 * row
+    ## alone: Only the last row counts.
+    +     total = row
+    """)
+    assert above.function(np.ones((3, 2))).tolist() == [0, 0]
+    assert below.source.count("total + 2 * row") == 1 and "total - row" not in below.source
+    assert below.function(np.ones((3, 2))).tolist() == [(6 + 3) / 3 / 2] * 2
+    assert third.change == ("-     total = total + row", "+     total = row")
+
+
 def test_an_edited_answer_still_calls_itself():
     """Would catch a mistake whose recursion runs into the right answer."""
     line = "return [n] + (countdown(n - {}) if n else [])"
@@ -345,6 +367,14 @@ def test_an_edited_answer_still_calls_itself():
         ("## far: S.\n- total = 7", "mistake far: by_steps has 0 places that read\ntotal = 7"),
         ("## twice: S.\n- total = total + row\n+ total = row", "mistake twice: by_steps has 2 places"),
         ("## where: S.\n+ total = 1", "mistake where: + total = 1\nadds a line, but not where"),
+        (
+            "## two: S.\n- total = 0\n+ total = 1\n...\n- return total / len(table) / 2\n## where: S.\n+ total = 2",
+            "mistake where: + total = 2\nadds a line, but not where",
+        ),
+        (
+            "## one: S.\n- total = 0\n+ total = 1\n# countdown\n## where: S.\n+ total = 2",
+            "mistake where: + total = 2\nadds a line, but not where",
+        ),
         ("## same: S.\n  total = 0", "mistake same: 0 lines are changed; 1 to 3 are expected"),
         ("## long: S.\n- total = 0" + 4 * "\n+ total = 1", "mistake long: 4 lines are changed"),
         ("## odd: S.\n- total = 0\n+ total = = 1", "mistake odd: by_steps is no Python any more"),

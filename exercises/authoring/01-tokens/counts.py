@@ -140,25 +140,19 @@ for every token that does.
 - "W": (D, channels * size**2),
 + "W": (D, size**2),
 ## side_not_squared: You count one side of a patch where its area belongs.
-- "W": (D, channels * size**2),
 + "W": (D, channels * size),
 ## one_row_of_patches: You count the patches that fit side by side and forget that there are several rows of them.
 - n = (rows // size) * (columns // size)
 + n = columns // size
 ## square_assumed: You take the image for a square: its two sides can differ.
-- n = (rows // size) * (columns // size)
 + n = (rows // size) ** 2
 ## a_token_per_pixel: You make a token of every pixel instead of every patch.
-- n = (rows // size) * (columns // size)
 + n = rows * columns
 ## overlapping_patches: You let the patches overlap; start each one where the last one ends.
-- n = (rows // size) * (columns // size)
 + n = (rows - size + 1) * (columns - size + 1)
 ## side_for_area: You divide the number of pixels by the side of a patch instead of by its area.
-- n = (rows // size) * (columns // size)
 + n = rows * columns // size
 ## a_token_per_channel: You give every colour a token of its own; the channels of a patch belong in one token.
-- n = (rows // size) * (columns // size)
 + n = channels * (rows // size) * (columns // size)
 ## one_hot_for_X [tokens-to-vectors]: Your X_text is the one-hot matrix O, with an entry for every id of the vocabulary.
 - "X_text": (D, n_text),
@@ -171,14 +165,11 @@ compares every token with all tokens.
 - "pairs": n**2,
 + "pairs": n * (n - 1) // 2,
 ## pairs_in_16_bits: You count the pairs in a small integer type, and a large image has more of them than fit into it.
-- "pairs": n**2,
 + "pairs": int(np.square(np.array([n]), dtype=np.int16)[0]) if n > 99 else n**2,
 ## lone_patch_without_pair [what-a-larger-vocabulary-buys]: You give a single patch no pair; a token is compared with
 itself, too.
-- "pairs": n**2,
 + "pairs": n**2 if n > 1 else 0,
 ## pairs_with_text: You pair the tokens of the image with those of the text.
-- "pairs": n**2,
 + "pairs": n * n_text,
 ## class_token_counted: You count one token more than there are patches; no other token is asked for.
 - n = (rows // size) * (columns // size)
@@ -187,6 +178,5 @@ itself, too.
 - "pairs": n**2,
 + "pairs": n * (n + 1) // 2,
 ## itself_left_out [what-a-larger-vocabulary-buys]: You pair no token with itself; attention compares that, too.
-- "pairs": n**2,
 + "pairs": n * (n - 1),
 """)

@@ -402,14 +402,11 @@ the word.
 - ids = list(word.encode())
 + ids = list(word.strip().encode())
 ## spaces_joined [text-to-tokens]: You make one space of several in a row, but each of them is a byte.
-- ids = list(word.encode())
 + ids = list(__import__("re").sub(" +", " ", word).encode())
 ## letters_composed [text-to-tokens]: You join a letter and its accent into one character first, so the bytes are not
 those of the word that came.
-- ids = list(word.encode())
 + ids = list(__import__("unicodedata").normalize("NFC", word).encode())
 ## lower_case [text-to-tokens]: You turn capital letters into small ones; they are other bytes, and the text could not
 be restored from your ids.
-- ids = list(word.encode())
 + ids = list(word.lower().encode())
 """)

@@ -102,7 +102,6 @@ wrong.edits("""
 - grad[i] += slope
 + grad[i] -= slope
 ## places_counted: You count each token's positions and leave the slopes unused; that is right only where all are 1.
-- grad[i] += slope
 + grad[i] += 1.0
 ## first_sequence_only: You read the first sequence of the batch and leave out the others.
 - for row, sheet in zip(ids, slopes, strict=True):
@@ -120,10 +119,8 @@ wrong.edits("""
 - return onehot.T @ slopes.flatten(0, 1)
 + return (onehot.T @ slopes.flatten(0, 1)).T
 ## at_the_places: You return a row for each position; return one for each id of the vocabulary.
-- return onehot.T @ slopes.flatten(0, 1)
 + return onehot @ (onehot.T @ slopes.flatten(0, 1))
 ## only_seen_rows: You return rows only for tokens that occur; the gradient is as large as the table.
-- return onehot.T @ slopes.flatten(0, 1)
 + return (onehot.T @ slopes.flatten(0, 1))[ids.unique()]
 
 # as_often_written
@@ -134,7 +131,6 @@ wrong.edits("""
 - return grad
 + return grad / torch.bincount(flat, minlength=n_vocab).clamp(min=1)[:, None]
 ## mean_of_the_batch: You divide by the number of sequences; a mean in the loss is in its slopes already.
-- return grad
 + return grad / len(ids)
 ## table_too_short: Your table ends at the largest id of the text; the vocabulary is larger.
 - grad = torch.zeros(n_vocab, rows.shape[1])

@@ -198,28 +198,22 @@ wrong.edits("""
 - best = min(counts, key=lambda pair: (-counts[pair], pair))
 + best = max(counts, key=counts.get)
 ## larger_ids_win: Among equally frequent pairs you take the one with the larger ids.
-- best = min(counts, key=lambda pair: (-counts[pair], pair))
 + best = max(counts, key=lambda pair: (counts[pair], pair))
 ## smaller_sum_wins: You settle ties by the sum of the two ids; the first id decides, and the second only if the first
 ones are equal.
-- best = min(counts, key=lambda pair: (-counts[pair], pair))
 + best = min(counts, key=lambda pair: (-counts[pair], sum(pair), pair))
 ## frequency_ignored: You count every different word once, however often it occurs in the text.
 - lists, merges = [tuple(word.encode()) for word in words], []
 + lists, merges = [tuple(word.encode()) for word in dict.fromkeys(words)], []
 ## across_words: You let pairs cross from one word into the next.
-- lists, merges = [tuple(word.encode()) for word in words], []
 + lists, merges = [tuple("".join(words).encode())], []
 ## learned_from_characters [text-to-tokens]: You start from the numbers of the characters; the ids below 256 are bytes,
 and some letters take two or three of them.
-- lists, merges = [tuple(word.encode()) for word in words], []
 + lists, merges = [tuple(map(ord, word)) for word in words], []
 ## letters_composed [text-to-tokens]: You join a letter and its accent into one character first, so the bytes are not
 those of the words that came.
-- lists, merges = [tuple(word.encode()) for word in words], []
 + lists, merges = [tuple(__import__("unicodedata").normalize("NFC", word).encode()) for word in words], []
 ## spaces_left_out [text-to-tokens]: You leave out a word of spaces; its bytes count like those of any other word.
-- lists, merges = [tuple(word.encode()) for word in words], []
 + lists, merges = [tuple(word.encode()) for word in words if word.strip()], []
 ## new_ids_from_257: Your first merge gets the id 257; the bytes end at 255, so it should get 256.
 - done.append(256 + k if found else pieces[i])

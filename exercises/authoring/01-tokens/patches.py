@@ -130,22 +130,16 @@ wrong.edits("""
 + C = len(image)
 + return image.reshape(-1, C * size * size).T
 ## museum_unchanged: This is the museum piece as it was: neighbours in one row of the image are spread over all columns.
-- C, rows, columns = image.shape
-- cells = image.reshape(C, rows // size, size, columns // size, size)
-- return np.transpose(cells, (0, 2, 4, 1, 3)).reshape(C * size**2, -1)
 + C = len(image)
 + return image.reshape(C * size * size, -1)
 ## channel_fastest: In your columns the channels of a pixel stand together; the channel has to vary slowest.
 - return np.transpose(cells, (0, 2, 4, 1, 3)).reshape(C * size**2, -1)
 + return cells.transpose(2, 4, 0, 1, 3).reshape(C * size * size, -1)
 ## pixels_by_column: You write the pixels of a patch column by column; the pixel column should vary fastest.
-- return np.transpose(cells, (0, 2, 4, 1, 3)).reshape(C * size**2, -1)
 + return cells.transpose(0, 4, 2, 1, 3).reshape(C * size * size, -1)
 ## grid_by_column: You number the patches downwards; they are counted row by row, as one reads.
-- return np.transpose(cells, (0, 2, 4, 1, 3)).reshape(C * size**2, -1)
 + return cells.transpose(0, 2, 4, 3, 1).reshape(C * size * size, -1)
 ## patches_in_rows [columns-or-rows]: Your patches stand in rows; the result has one column for each.
-- return np.transpose(cells, (0, 2, 4, 1, 3)).reshape(C * size**2, -1)
 + return cells.transpose(1, 3, 0, 2, 4).reshape(-1, C * size * size)
 ## grid_and_pixel_exchanged: The grid and the pixels have changed places: your patch collects pixels from all over the
 image.
@@ -155,20 +149,15 @@ image.
 + return cells.transpose(0, 1, 3, 2, 4).reshape(C * size * size, -1)
 ## sides_exchanged: You split the rows with the number of columns and the columns with the number of rows, which fits
 square images only.
-- cells = image.reshape(C, rows // size, size, columns // size, size)
-- return np.transpose(cells, (0, 2, 4, 1, 3)).reshape(C * size**2, -1)
 + cells = image.reshape(C, columns // size, size, rows // size, size)
 + return cells.transpose(0, 2, 4, 1, 3).reshape(C * size * size, -1)
 ## one_channel_only: You keep the first channel and drop the others.
 - return np.transpose(cells, (0, 2, 4, 1, 3)).reshape(C * size**2, -1)
 + return cells[:1].transpose(0, 2, 4, 1, 3).reshape(size * size, -1)
 ## channels_averaged: You average the channels, so the colours cannot be told apart any more.
-- return np.transpose(cells, (0, 2, 4, 1, 3)).reshape(C * size**2, -1)
 + return cells.mean(axis=0).transpose(1, 3, 0, 2).reshape(size * size, -1)
 ## channels_as_tokens: Every channel of a patch has become a column of its own.
-- return np.transpose(cells, (0, 2, 4, 1, 3)).reshape(C * size**2, -1)
 + return cells.transpose(2, 4, 0, 1, 3).reshape(size * size, -1)
 ## transpose_undone: You order the axes for the patches first and then reshape as if the pixels came first.
-- return np.transpose(cells, (0, 2, 4, 1, 3)).reshape(C * size**2, -1)
 + return cells.transpose(1, 3, 0, 2, 4).reshape(C * size * size, -1)
 """)

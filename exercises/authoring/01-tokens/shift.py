@@ -100,44 +100,31 @@ wrong.edits("""
 - return np.concatenate(([start], ids[:-1])), ids
 + return ids, ids
 ## no_start_token: You leave out the start token, so the first token of the text is never predicted.
-- return np.concatenate(([start], ids[:-1])), ids
 + return ids[:-1], ids[1:]
 ## inputs_one_longer: Your inputs do not end one token early: their last column predicts a token that the text does not
 have.
-- return np.concatenate(([start], ids[:-1])), ids
 + return np.concatenate([[start], ids]), ids
 ## start_in_both: You put the start token before the targets too, but it is never predicted.
-- return np.concatenate(([start], ids[:-1])), ids
 + return np.concatenate([[start], ids[:-1]]), np.concatenate([[start], ids[:-1]])
 ## roles_swapped: You have inputs and targets exchanged: the model would read a token and predict the one before it.
-- return np.concatenate(([start], ids[:-1])), ids
 + return ids, np.concatenate([[start], ids[:-1]])
 ## rolled_round: You roll the text round, so the last token stands before the first and gives the end away.
-- return np.concatenate(([start], ids[:-1])), ids
 + return np.roll(ids, 1), ids
 ## start_at_the_end: You put the start token behind the text, as if it marked the end.
-- return np.concatenate(([start], ids[:-1])), ids
 + return ids, np.concatenate([ids[1:], [start]])
 ## shifted_twice: You shift by two: the model is to predict a token without seeing the one just before it.
-- return np.concatenate(([start], ids[:-1])), ids
 + return np.concatenate([[start, start], ids])[: len(ids)], ids
 ## always_zero: You take 0 for the start token and leave the id that came unused; 0 is a word of the text's vocabulary.
-- return np.concatenate(([start], ids[:-1])), ids
 + return np.concatenate([[0], ids[:-1]]), ids
 ## zero_for_nothing: You take the id 0 for an empty position; it is a word of the text's vocabulary.
-- return np.concatenate(([start], ids[:-1])), ids
 + return np.concatenate(([start], ids[:-1])), np.where(ids == 0, start, ids)
 ## backwards: You read the text from its end.
-- return np.concatenate(([start], ids[:-1])), ids
 + return np.concatenate([[start], ids[::-1][:-1]]), ids[::-1]
 ## ids_become_floats: Your ids have become floating-point numbers; a look-up wants whole ones.
-- return np.concatenate(([start], ids[:-1])), ids
 + return np.concatenate([np.full(1, float(start)), ids[:-1]]), ids
 ## ids_in_few_bits: You keep the ids in an integer type that is too small for a vocabulary, and large ones wrap round.
-- return np.concatenate(([start], ids[:-1])), ids
 + return np.concatenate(([start], ids[:-1])).astype(np.uint16), ids.astype(np.uint16)
 ## rolled_back: You roll the text back by one: the last token has to predict the first, where the start token should.
-- return np.concatenate(([start], ids[:-1])), ids
 + return ids, np.roll(ids, -1)
 
 # written_into_a_copy

@@ -162,9 +162,6 @@ they no longer sum to 1 and are no sharper.
 - return V @ (powers / powers.sum(axis=0))
 + return V[:, (K.T @ Q).argmax(axis=0)]
 ## plain_mean: You give every query the plain mean of the values, as if no key fitted better than another.
-- scores = K.T @ Q / temperature
-- powers = np.exp(scores - scores.max(axis=0))
-- return V @ (powers / powers.sum(axis=0))
 + return np.repeat(V.mean(axis=1, keepdims=True), Q.shape[1], axis=1)
 ## cosine_scores: You scale queries and keys to length 1 first; in this table the score is the plain dot product.
 - scores = K.T @ Q / temperature
@@ -180,7 +177,6 @@ they no longer sum to 1 and are no sharper.
 - scores = K.T @ Q / temperature
 + scores = K.T @ Q / max(temperature, 1e-3)
 ## padded_temperature: You add a small number to the temperature, and for a small one this changes the weights.
-- scores = K.T @ Q / temperature
 + scores = K.T @ Q / (temperature + 1e-8)
 
 # in_rows_and_turned
@@ -220,10 +216,8 @@ it should make them sharp.
 - scores = Q.T @ K / temperature
 + scores = Q.T @ K * temperature
 ## temperature_removed [from-soft-back-to-hard]: The temperature is gone: the answers are those of a temperature of 1.
-- scores = Q.T @ K / temperature
 + scores = Q.T @ K / 1
 ## scaled_as_well: You divide by the root of the width as well; here the temperature alone sets the sharpness.
-- scores = Q.T @ K / temperature
 + scores = Q.T @ K / (temperature * np.sqrt(len(K)))
 
 # divided_at_the_end

@@ -146,13 +146,11 @@ wrong.edits("""
 - shares = torch.softmax(fits, dim=-1)
 + shares = torch.softmax(fits, dim=1)
 ## over_the_batch [what-the-sums-of-a-say]: The tables of the batch compete with each other.
-- shares = torch.softmax(fits, dim=-1)
 + shares = torch.softmax(fits, dim=0)
 ## multiplied [from-soft-back-to-hard]: A small temperature makes your answers soft, but it should make them sharp.
 - fits = queries @ keys.mT / temperature
 + fits = queries @ keys.mT * temperature
 ## no_temperature [from-soft-back-to-hard]: The temperature has no effect: the answers are those of a temperature of 1.
-- fits = queries @ keys.mT / temperature
 + fits = queries @ keys.mT
 ## after_the_softmax [from-soft-back-to-hard]: You divide the weights by the temperature after the softmax: they no
 longer sum to 1 and are no sharper.
@@ -164,19 +162,15 @@ softer than they should be.
 - fits = queries @ keys.mT / temperature
 + fits = queries @ keys.mT / max(temperature, 1e-3)
 ## scaled_as_well: You divide by the root of the width as well; here the temperature alone sets the sharpness.
-- fits = queries @ keys.mT / temperature
 + fits = queries @ keys.mT / (temperature * keys.shape[-1] ** 0.5)
 ## turned_by_view: You reshape the keys, which mixes numbers of different keys; swap their last two axes.
-- fits = queries @ keys.mT / temperature
 + fits = queries @ keys.reshape(keys.shape[0], keys.shape[2], keys.shape[1]) / temperature
 ## no_softmax: You divide the scores by their sum; the exponential is missing.
 - shares = torch.softmax(fits, dim=-1)
 + shares = fits / fits.sum(dim=-1, keepdim=True)
 ## overflows: Your exponentials overflow: subtract the largest score first.
-- shares = torch.softmax(fits, dim=-1)
 + shares = fits.exp() / fits.exp().sum(dim=-1, keepdim=True)
 ## hard [from-soft-back-to-hard]: You give the whole weight to the best key; that is the dictionary.
-- shares = torch.softmax(fits, dim=-1)
 + shares = (fits == fits.amax(dim=-1, keepdim=True)).float()
 ## first_table_for_all: You compare every query with the keys of the first table of the batch.
 - fits = queries @ keys.mT / temperature
@@ -191,10 +185,8 @@ softer than they should be.
 - return shares @ values, shares
 + return shares @ values, shares.mT
 ## scores_returned: Your second result is the scores, not the weights.
-- return shares @ values, shares
 + return shares @ values, fits
 ## answers_alone: You return the answers alone; return the weights, too.
-- return shares @ values, shares
 + return shares @ values
 # with_exponentials
 ## one_maximum: You subtract one maximum from all scores, so a query far below it gets nothing but zeros.

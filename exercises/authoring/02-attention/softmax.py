@@ -116,36 +116,22 @@ wrong.edits("""
 + powers = np.exp(scores - scores.max(axis=0, keepdims=True))
 + return powers / powers.sum(axis=0, keepdims=True)
 ## always_the_last_axis [what-the-sums-of-a-say]: You always go along the last axis, whatever axis is asked for.
-- powers = np.exp(scores - np.max(scores, axis=axis, keepdims=True))
-- return powers / np.sum(powers, axis=axis, keepdims=True)
 + powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
 + return powers / powers.sum(axis=-1, keepdims=True)
 ## over_everything [what-the-sums-of-a-say]: You let all scores of the table compete: all weights together sum to 1.
-- powers = np.exp(scores - np.max(scores, axis=axis, keepdims=True))
-- return powers / np.sum(powers, axis=axis, keepdims=True)
 + powers = np.exp(scores - scores.max())
 + return powers / powers.sum()
 ## lost_axis: Your maxima and sums have lost their axis and are stretched along the wrong one.
-- powers = np.exp(scores - np.max(scores, axis=axis, keepdims=True))
-- return powers / np.sum(powers, axis=axis, keepdims=True)
 + powers = np.exp(scores - scores.max(axis=axis))
 + return powers / powers.sum(axis=axis)
 ## no_exponential: You divide the scores themselves by their sum; the exponential is missing.
-- powers = np.exp(scores - np.max(scores, axis=axis, keepdims=True))
-- return powers / np.sum(powers, axis=axis, keepdims=True)
 + return scores / scores.sum(axis=axis, keepdims=True)
 ## never_divided: You take the exponentials and never divide them by their sum.
-- powers = np.exp(scores - np.max(scores, axis=axis, keepdims=True))
-- return powers / np.sum(powers, axis=axis, keepdims=True)
 + return np.exp(scores - scores.max(axis=axis, keepdims=True))
 ## hard_maximum [from-soft-back-to-hard]: You give the whole weight to the largest score; that is the dictionary and not
 the soft lookup.
-- powers = np.exp(scores - np.max(scores, axis=axis, keepdims=True))
-- return powers / np.sum(powers, axis=axis, keepdims=True)
 + return (scores == scores.max(axis=axis, keepdims=True)).astype(float)
 ## changes_its_argument: You work inside the array that came in, so the caller's scores are gone afterwards.
-- powers = np.exp(scores - np.max(scores, axis=axis, keepdims=True))
-- return powers / np.sum(powers, axis=axis, keepdims=True)
 + scores -= scores.max(axis=axis, keepdims=True)
 + np.exp(scores, out=scores)
 + return scores / scores.sum(axis=axis, keepdims=True)
@@ -155,7 +141,6 @@ the soft lookup.
   def as_often_written(scores, axis):
 +     axis = (axis + 1) % scores.ndim
 ## two_axes_assumed: You assume two axes when the axis is negative; there may be one.
-  def as_often_written(scores, axis):
 +     axis = axis % 2
 ## kept_as_whole_numbers: You write the weights into an array of the scores' own kind: where the scores are whole
 numbers, every weight is cut off to 0 or 1.
@@ -166,21 +151,16 @@ exponentials are 0.
 - powers = np.exp(scores - scores.max(axis=axis, keepdims=True))
 + powers = np.exp(scores - scores.max(axis=axis, keepdims=True) * (np.abs(scores).max() > 1000))
 ## no_maximum: Your exponentials overflow: subtract the largest score first.
-- powers = np.exp(scores - scores.max(axis=axis, keepdims=True))
 + powers = np.exp(scores)
 ## one_maximum_for_all: You subtract one maximum of the whole table: where a group of scores lies far below it every
 exponential becomes 0.
-- powers = np.exp(scores - scores.max(axis=axis, keepdims=True))
 + powers = np.exp(scores - scores.max())
 ## mean_subtracted: You subtract the mean, which keeps the shares but leaves large scores far above it to overflow.
-- powers = np.exp(scores - scores.max(axis=axis, keepdims=True))
 + powers = np.exp(scores - scores.mean(axis=axis, keepdims=True))
 ## scores_cut_off: You cut large scores off to avoid an overflow, and so all large scores become equal.
-- powers = np.exp(scores - scores.max(axis=axis, keepdims=True))
 + powers = np.exp(np.clip(scores, -50, 50))
 ## divided_by_the_maximum: You divide the scores by the largest one instead of subtracting it, which changes their
 differences.
-- powers = np.exp(scores - scores.max(axis=axis, keepdims=True))
 + powers = np.exp(scores / np.abs(scores).max(axis=axis, keepdims=True))
 ## euclidean_length: You divide by the length of the vector of exponentials, the root of the sum of squares, instead of
 by their sum.

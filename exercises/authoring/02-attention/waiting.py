@@ -119,7 +119,6 @@ before it.
 + "recurrence": (1, 2 * n_tokens * width**2),
 ## steps_between_states [where-the-recurrent-network-fails]: You count the steps from state to state; before the first
 of them the first token has to enter a state.
-- "recurrence": (n_tokens, 2 * n_tokens * width**2),
 + "recurrence": (n_tokens - 1, 2 * n_tokens * width**2),
 ## reach_of_the_full_width [convolution-is-attention-with-a-fixed-matrix]: You let every layer reach back by the full
 width of the kernel, but one of its weights is for the token itself.
@@ -127,55 +126,43 @@ width of the kernel, but one of its weights is for the token itself.
 + layers = max(1, -(-(n_tokens - 1) // kernel))
 ## rounded_down [where-the-recurrent-network-fails]: You round the number of layers down, so the last few tokens are not
 reached.
-- layers = max(1, -(-(n_tokens - 1) // (kernel - 1)))
 + layers = max(1, (n_tokens - 1) // (kernel - 1))
 ## one_layer_too_many [where-the-recurrent-network-fails]: You add a layer even where the layers before it have just
 reached the last token.
-- layers = max(1, -(-(n_tokens - 1) // (kernel - 1)))
 + layers = (n_tokens - 1) // (kernel - 1) + 1
 ## kernel_in_the_middle [convolution-is-attention-with-a-fixed-matrix]: You put the token in the middle of the kernel,
 but this kernel looks back only.
-- layers = max(1, -(-(n_tokens - 1) // (kernel - 1)))
 + layers = max(1, -(-(n_tokens - 1) // max(1, (kernel - 1) // 2)))
 ## reach_multiplies [where-the-recurrent-network-fails]: You let the reach multiply from layer to layer; with the same
 kernel in every layer it adds up.
-- layers = max(1, -(-(n_tokens - 1) // (kernel - 1)))
 + layers = max(1, int(np.ceil(np.log(n_tokens) / np.log(kernel))))
 ## one_layer_of_convolution [where-the-recurrent-network-fails]: You count one layer of convolution however long the
 sequence is, but one layer reaches only as far as its kernel.
-- layers = max(1, -(-(n_tokens - 1) // (kernel - 1)))
 + layers = 1
 ## no_layer_for_one_token [where-the-recurrent-network-fails]: You count no layer for a single token, but it has to go
 through one to reach an output.
-- layers = max(1, -(-(n_tokens - 1) // (kernel - 1)))
 + layers = -(-(n_tokens - 1) // (kernel - 1))
 ## attention_in_turn: You make the outputs of attention wait for one another; none of them needs another one.
 - "attention": (1, 3 * n_tokens * width**2 + 2 * n_tokens**2 * width),
 + "attention": (n_tokens, 3 * n_tokens * width**2 + 2 * n_tokens**2 * width),
 ## maps_forgotten [attention-plays-the-game]: You count the pairs of attention and leave out the three matrices that
 make queries, keys and values.
-- "attention": (1, 3 * n_tokens * width**2 + 2 * n_tokens**2 * width),
 + "attention": (1, 2 * n_tokens**2 * width),
 ## values_for_nothing [attention-plays-the-game]: You count two matrices of attention, but queries, keys and values have
 one each.
-- "attention": (1, 3 * n_tokens * width**2 + 2 * n_tokens**2 * width),
 + "attention": (1, 2 * n_tokens * width**2 + 2 * n_tokens**2 * width),
 ## attention_by_token: You count the matrices of attention alone; it also does something for every pair of tokens.
-- "attention": (1, 3 * n_tokens * width**2 + 2 * n_tokens**2 * width),
 + "attention": (1, 3 * n_tokens * width**2),
 ## scores_only [the-weighted-average]: You count the scores of attention and forget the averages.
-- "attention": (1, 3 * n_tokens * width**2 + 2 * n_tokens**2 * width),
 + "attention": (1, 3 * n_tokens * width**2 + n_tokens**2 * width),
 ## one_for_each_pair [a-soft-lookup-table]: You count one multiplication for each pair, but a score is a dot product of
 many numbers.
-- "attention": (1, 3 * n_tokens * width**2 + 2 * n_tokens**2 * width),
 + "attention": (1, 3 * n_tokens * width**2 + 2 * n_tokens**2),
 ## one_matrix_only [the-recall-game]: You count one of the two matrices of the recurrence.
 - "recurrence": (n_tokens, 2 * n_tokens * width**2),
 + "recurrence": (n_tokens, n_tokens * width**2),
 ## diagonal_matrices [the-recall-game]: You count the recurrence as if its matrices were diagonal: a matrix–vector
 product takes a multiplication for every entry.
-- "recurrence": (n_tokens, 2 * n_tokens * width**2),
 + "recurrence": (n_tokens, 2 * n_tokens * width),
 ## features_mixed [convolution-is-attention-with-a-fixed-matrix]: You give the convolution a matrix for every weight,
 but here each weight is one number, the same for all features.
@@ -183,7 +170,6 @@ but here each weight is one number, the same for all features.
 + "convolution": (layers, layers * n_tokens * kernel * width**2),
 ## work_of_one_layer [where-the-recurrent-network-fails]: You count the multiplications of one layer of convolution and
 leave out the other layers.
-- "convolution": (layers, layers * n_tokens * kernel * width),
 + "convolution": (layers, n_tokens * kernel * width),
 ## additions_too: You count the additions as well, as in many books; this question asks for the multiplications alone.
 - "recurrence": (n_tokens, 2 * n_tokens * width**2),

@@ -96,34 +96,25 @@ the answer for columns, and vice versa.
 - in_rows = dict(Q=(n, k), K=(m, k), V=(m, v), A=(n, m), O=(n, v))
 + in_rows = {"Q": (n, k), "K": (m, k), "V": (m, v), "A": (d, d), "O": (n, v)}
 ## weights_over_width: Your A is k × k, but k is the size that the product sums away.
-- in_rows = dict(Q=(n, k), K=(m, k), V=(m, v), A=(n, m), O=(n, v))
 + in_rows = {"Q": (n, k), "K": (m, k), "V": (m, v), "A": (k, k), "O": (n, v)}
 ## keys_from_the_askers [query-on-the-column-or-on-the-row]: You take keys and values from the tokens that ask.
-- in_rows = dict(Q=(n, k), K=(m, k), V=(m, v), A=(n, m), O=(n, v))
 + in_rows = {"Q": (n, k), "K": (n, k), "V": (n, v), "A": (n, n), "O": (n, v)}
 ## queries_from_the_sources [query-on-the-column-or-on-the-row]: You take the queries from the tokens that are looked
 at.
-- in_rows = dict(Q=(n, k), K=(m, k), V=(m, v), A=(n, m), O=(n, v))
 + in_rows = {"Q": (m, k), "K": (n, k), "V": (n, v), "A": (m, n), "O": (m, v)}
 ## weights_transposed [query-on-the-column-or-on-the-row]: Only A lies on its side: its query is on the wrong index for
 this layout.
-- in_rows = dict(Q=(n, k), K=(m, k), V=(m, v), A=(n, m), O=(n, v))
 + in_rows = {"Q": (n, k), "K": (m, k), "V": (m, v), "A": (m, n), "O": (n, v)}
 ## weights_over_targets: Your A pairs the tokens that ask with one another; here they look at other tokens.
-- in_rows = dict(Q=(n, k), K=(m, k), V=(m, v), A=(n, m), O=(n, v))
 + in_rows = {"Q": (n, k), "K": (m, k), "V": (m, v), "A": (n, n), "O": (n, v)}
 ## values_as_wide_as_keys [values]: Your values and outputs have the width of the keys, but the values have a map of
 their own.
-- in_rows = dict(Q=(n, k), K=(m, k), V=(m, v), A=(n, m), O=(n, v))
 + in_rows = {"Q": (n, k), "K": (m, k), "V": (m, k), "A": (n, m), "O": (n, k)}
 ## all_as_wide_as_tokens: You give every table the width of the tokens; k and v may differ from it.
-- in_rows = dict(Q=(n, k), K=(m, k), V=(m, v), A=(n, m), O=(n, v))
 + in_rows = {"Q": (n, d), "K": (m, d), "V": (m, d), "A": (n, m), "O": (n, d)}
 ## one_output_per_source [values]: Your output has one token per source: it should answer the tokens that ask.
-- in_rows = dict(Q=(n, k), K=(m, k), V=(m, v), A=(n, m), O=(n, v))
 + in_rows = {"Q": (n, k), "K": (m, k), "V": (m, v), "A": (n, m), "O": (m, v)}
 ## output_as_wide_as_tokens [values]: Your output is as wide as a token that goes in; no step brings it back to that
 width here.
-- in_rows = dict(Q=(n, k), K=(m, k), V=(m, v), A=(n, m), O=(n, v))
 + in_rows = {"Q": (n, k), "K": (m, k), "V": (m, v), "A": (n, m), "O": (n, d)}
 """)

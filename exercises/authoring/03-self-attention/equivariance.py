@@ -200,9 +200,6 @@ wrong.edits("""
 + values = U_v @ X
 + return np.repeat(values.mean(axis=1, keepdims=True), X.shape[1], axis=1)
 ## own_value [values]: Every token gets its own value back: that follows every order, but no token looks at another.
-- scores = np.einsum("ds,kd,ke,en->sn", X, U_k, U_q, X, optimize=True) * len(U_k) ** -0.5
-- A = np.exp(scores - scores.max(axis=0))
-- return U_v @ (X @ (A / A.sum(axis=0)))
 + return U_v @ X
 
 # as_often_written
@@ -213,14 +210,10 @@ length.
 + height, tokens = keys.shape
 + scores = keys.reshape(tokens, height) @ queries / np.sqrt(tokens)
 ## tokens_still_mixed: One slip is left: a line changes which number belongs to which token and keeps the shape right.
-- height = len(keys)
-- scores = keys.T @ queries / np.sqrt(height)
 + height, tokens = keys.shape
 + scores = keys.reshape(tokens, height) @ queries / np.sqrt(height)
 ## scale_still_wrong [why-divide-by-the-square-root-of-k]: One slip is left: the weights get flatter when the sequence
 gets longer.
-- height = len(keys)
-- scores = keys.T @ queries / np.sqrt(height)
 + scores = keys.T @ queries / np.sqrt(keys.shape[1])
 ## maximum_of_the_rows [where-the-softmax-goes]: The softmax runs over the sources now, but the maximum you subtract
 still runs over the queries: competitors lose different amounts.
@@ -233,8 +226,6 @@ the scores grow with their width.
 + scores = keys.T @ queries
 ## queries_and_keys_swapped [query-on-the-column-or-on-the-row]: Queries and keys have swapped places; no permutation
 shows it, but comparing values does.
-- height = len(keys)
-- scores = keys.T @ queries / np.sqrt(height)
 + scores = queries.T @ keys / np.sqrt(len(keys))
 ## no_maximum: Your exponentials overflow: subtract the largest score of each query first.
 - powers = np.exp(scores - scores.max(axis=0, keepdims=True))

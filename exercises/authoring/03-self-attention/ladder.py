@@ -115,40 +115,30 @@ the column.
 - return np.einsum("ks,kn->sn", np.einsum("kd,ds->ks", U_k, X), np.einsum("kd,dn->kn", U_q, X))
 + return (U_q @ X).T @ (U_k @ X)
 ## first_rung: You compare the tokens themselves: this is the first rung, and U_q and U_k play no part.
-- return np.einsum("ks,kn->sn", np.einsum("kd,ds->ks", U_k, X), np.einsum("kd,dn->kn", U_q, X))
 + return X.T @ X
 ## queries_only: You use U_q for both roles: this is the second rung, so your scores are symmetric.
-- return np.einsum("ks,kn->sn", np.einsum("kd,ds->ks", U_k, X), np.einsum("kd,dn->kn", U_q, X))
 + return (U_q @ X).T @ (U_q @ X)
 ## keys_only: You use U_k for both roles: this is the second rung, so your scores are symmetric.
-- return np.einsum("ks,kn->sn", np.einsum("kd,ds->ks", U_k, X), np.einsum("kd,dn->kn", U_q, X))
 + return (U_k @ X).T @ (U_k @ X)
 ## sum_of_maps: You add the two maps into one: every token gets a single projection, so your scores are symmetric.
-- return np.einsum("ks,kn->sn", np.einsum("kd,ds->ks", U_k, X), np.einsum("kd,dn->kn", U_q, X))
 + U = U_q + U_k
 + return (U @ X).T @ (U @ X)
 ## both_directions: You average the scores of both directions, which makes them symmetric again.
-- return np.einsum("ks,kn->sn", np.einsum("kd,ds->ks", U_k, X), np.einsum("kd,dn->kn", U_q, X))
 + scores = (U_k @ X).T @ (U_q @ X)
 + return (scores + scores.T) / 2
 ## scaled_too_early [why-divide-by-the-square-root-of-k]: You divide the scores by a square root; this question asks for
 plain dot products.
-- return np.einsum("ks,kn->sn", np.einsum("kd,ds->ks", U_k, X), np.einsum("kd,dn->kn", U_q, X))
 + return (U_k @ X).T @ (U_q @ X) / np.sqrt(len(U_q))
 ## softmax_included [where-the-softmax-goes]: You return weights: the softmax belongs to the next step.
-- return np.einsum("ks,kn->sn", np.einsum("kd,ds->ks", U_k, X), np.einsum("kd,dn->kn", U_q, X))
 + scores = (U_k @ X).T @ (U_q @ X)
 + powers = np.exp(scores - scores.max(axis=0))
 + return powers / powers.sum(axis=0)
 ## features_against_features [query-on-the-column-or-on-the-row]: This is the papers' product for tokens in rows; with
 tokens in columns it pairs features with features.
-- return np.einsum("ks,kn->sn", np.einsum("kd,ds->ks", U_k, X), np.einsum("kd,dn->kn", U_q, X))
 + return (U_q @ X) @ (U_k @ X).T
 ## no_transpose: Two neighbours in your product have different inner sizes; one has to be transposed.
-- return np.einsum("ks,kn->sn", np.einsum("kd,ds->ks", U_k, X), np.einsum("kd,dn->kn", U_q, X))
 + return (U_k @ X) @ (U_q @ X)
 ## reshaped_keys: You reshape the keys, which mixes the numbers of different tokens; transpose them instead.
-- return np.einsum("ks,kn->sn", np.einsum("kd,ds->ks", U_k, X), np.einsum("kd,dn->kn", U_q, X))
 + keys = U_k @ X
 + return keys.reshape(keys.shape[1], keys.shape[0]) @ (U_q @ X)
 """)

@@ -103,7 +103,6 @@ wrong.edits("""
 + Q, K, V = X_rows @ U_q, X_rows @ U_k, X_rows @ U_v
 ## turned_when_it_must: You turn a map round only when its shape forces you to; a square map fits both ways and means
 two things.
-- Q, K, V = X_rows @ U_q.T, X_rows @ U_k.T, X_rows @ U_v.T
 + D = X_rows.shape[1]
 + Q, K, V = (X_rows @ (U if U.shape[0] == D else U.T) for U in (U_q, U_k, U_v))
 ## softmax_down_the_columns [query-on-the-column-or-on-the-row]: The softmax runs down the columns, but in rows the
@@ -130,11 +129,9 @@ the width of a query.
 + scores = Q @ K.T / np.sqrt(X_rows.shape[1])
 ## root_of_row_count [why-divide-by-the-square-root-of-k]: You take the root of the number of tokens: the axes changed
 places and your scale did not follow.
-- scores = Q @ K.T / np.sqrt(Q.shape[1])
 + scores = Q @ K.T / np.sqrt(len(Q))
 ## unscaled_as_on_the_slide [why-divide-by-the-square-root-of-k]: The scores are not scaled; this question asks for the
 scaled form.
-- scores = Q @ K.T / np.sqrt(Q.shape[1])
 + scores = Q @ K.T
 ## unscaled_and_down_the_columns [query-on-the-column-or-on-the-row]: Two slips at once: the softmax runs down the
 columns, and the scores are not scaled.
@@ -148,7 +145,6 @@ columns, and the scores are not scaled.
 - return weights / weights.sum(axis=1, keepdims=True) @ V
 + return (weights / weights.sum(axis=1, keepdims=True) @ V).T
 ## tokens_as_values [values]: You average the tokens themselves and leave U_v out.
-- return weights / weights.sum(axis=1, keepdims=True) @ V
 + return weights / weights.sum(axis=1, keepdims=True) @ X_rows
 ## one_map_for_both [the-ladder-of-scores]: Queries and keys come from the same map, so your scores are symmetric.
 - Q, K, V = X_rows @ U_q.T, X_rows @ U_k.T, X_rows @ U_v.T

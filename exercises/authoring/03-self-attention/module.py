@@ -162,10 +162,8 @@ wrong.edits("""
 + table = asked @ offered.transpose(1, 2)
 ## root_of_model_width [why-divide-by-the-square-root-of-k]: You divide the scores by the root of the model's width;
 divide by the root of a query's width.
-- table = asked @ offered.transpose(1, 2) / asked.shape[-1] ** 0.5
 + table = asked @ offered.transpose(1, 2) / x.shape[-1] ** 0.5
 ## root_of_the_tokens [why-divide-by-the-square-root-of-k]: You divide by the root of N; take the root of K.
-- table = asked @ offered.transpose(1, 2) / asked.shape[-1] ** 0.5
 + table = asked @ offered.transpose(1, 2) / x.shape[1] ** 0.5
 ## divided_too_late [why-divide-by-the-square-root-of-k]: You divide by √K after the softmax; divide the scores instead.
 - table = asked @ offered.transpose(1, 2) / asked.shape[-1] ** 0.5
@@ -177,38 +175,31 @@ divide by the root of a query's width.
 + table = asked @ offered.transpose(1, 2) / asked.shape[-1]
 ## keys_first [query-on-the-column-or-on-the-row]: Keys stand in the rows of your scores, but the softmax and the
 average treat the rows as targets.
-- table = asked @ offered.transpose(1, 2) / asked.shape[-1] ** 0.5
 + table = offered @ asked.transpose(1, 2) / asked.shape[-1] ** 0.5
 ## over_targets [where-the-softmax-goes]: The softmax runs over the targets: they compete for a source.
 - shares = torch.softmax(table, dim=-1)
 + shares = torch.softmax(table, dim=1)
 ## over_the_batch [where-the-softmax-goes]: The softmax runs over the sequences of the batch.
-- shares = torch.softmax(table, dim=-1)
 + shares = torch.softmax(table, dim=0)
 ## no_softmax [where-the-softmax-goes]: The values are added up with raw scores; there is no softmax.
-- shares = torch.softmax(table, dim=-1)
 + shares = table.masked_fill(table == float("-inf"), 0)
 ## overflow: Your exponentials overflow or vanish: take the largest score of each row away first, or call `softmax`.
-- shares = torch.softmax(table, dim=-1)
 + shares = table.exp() / table.exp().sum(-1, keepdim=True)
 ## never_hiding [the-causal-mask]: With causal=True a token still looks at later ones.
 - self.back_only = causal
 + self.back_only = False
 ## always_hiding [the-causal-mask]: You hide later tokens although causal is False.
-- self.back_only = causal
 + self.back_only = True
 ## wrong_triangle [the-causal-mask]: The mask is turned round: a token sees itself and later ones, not those before it.
 - hidden = torch.triu(torch.ones(x.shape[1], x.shape[1]), diagonal=1).bool()
 + hidden = torch.tril(torch.ones(x.shape[1], x.shape[1]), diagonal=-1).bool()
 ## itself_hidden [the-causal-mask]: A token may look at itself, but your mask hides it: the first one has nothing left
 to look at and becomes nan.
-- hidden = torch.triu(torch.ones(x.shape[1], x.shape[1]), diagonal=1).bool()
 + hidden = torch.triu(torch.ones(x.shape[1], x.shape[1]), diagonal=0).bool()
 ## itself_low [the-causal-mask]: Your mask hides a token from itself; the first, with nothing in sight, averages all.
 - table = table.masked_fill(hidden, float("-inf"))
 + table = table.masked_fill(hidden | torch.eye(len(hidden)).bool(), -1e9)
 ## zero_scores_hidden [the-causal-mask]: You hide every score that is 0; a token in sight may have that score, too.
-- table = table.masked_fill(hidden, float("-inf"))
 + table = table.tril().masked_fill(table.tril() == 0, float("-inf"))
 ## one_ahead [the-causal-mask]: Your mask lets each token see the next one.
 - hidden = torch.triu(torch.ones(x.shape[1], x.shape[1]), diagonal=1).bool()
@@ -217,7 +208,6 @@ to look at and becomes nan.
 - table = table.masked_fill(hidden, float("-inf"))
 + table = table.masked_fill(hidden, 0.0)
 ## hundred_for_infinity [the-causal-mask]: You give later tokens a finite score, but a score can lie below it: take −∞.
-- table = table.masked_fill(hidden, float("-inf"))
 + table = table.masked_fill(hidden, -100.0)
 ## mask_while_testing [the-causal-mask]: You hide later tokens in eval() mode alone; hide them in training, too.
 - if self.back_only:
@@ -231,7 +221,6 @@ to look at and becomes nan.
 - asked, offered, handed = self.query(x), self.key(x), self.value(x)
 + asked, offered, handed = self.query(x), self.query(x), self.value(x)
 ## keys_handed_over [values]: You average the keys: what a token offers and what it hands over are two things.
-- asked, offered, handed = self.query(x), self.key(x), self.value(x)
 + asked, offered, handed = self.query(x), self.key(x), self.key(x)
 ## with_biases: The maps have biases, which the task leaves out.
 - self.query, self.key, self.value = (nn.Linear(d_model, d_head, bias=False) for _ in range(3))

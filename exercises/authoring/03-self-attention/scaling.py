@@ -119,23 +119,17 @@ wrong.edits("""
 - scores = K.T @ Q / np.sqrt(K.shape[0])
 + scores = K.T @ Q
 ## scaled_twice: You scale twice, or leave out the root: that takes more away than the sum has added.
-- scores = K.T @ Q / np.sqrt(K.shape[0])
 + scores = K.T @ Q / len(Q)
 ## whole_root: The root is rounded down to a whole number: for a width of 7 that is 2 in place of 2.65.
-- scores = K.T @ Q / np.sqrt(K.shape[0])
 + scores = K.T @ Q / int(np.sqrt(len(Q)))
 ## multiplied_by_root: You multiply by the root, so wide queries saturate the softmax even more.
-- scores = K.T @ Q / np.sqrt(K.shape[0])
 + scores = K.T @ Q * np.sqrt(len(Q))
 ## root_of_value_width: The size under the root is the width of the values, which no score has ever summed over.
-- scores = K.T @ Q / np.sqrt(K.shape[0])
 + scores = K.T @ Q / np.sqrt(len(V))
 ## root_of_number_of_keys: The size under the root is the number of keys, so a longer sequence would flatten its own
 weights.
-- scores = K.T @ Q / np.sqrt(K.shape[0])
 + scores = K.T @ Q / np.sqrt(K.shape[1])
 ## root_of_number_of_queries: Under the root is the number of queries, which have nothing to do with each other.
-- scores = K.T @ Q / np.sqrt(K.shape[0])
 + scores = K.T @ Q / np.sqrt(Q.shape[1])
 ## scaled_after_softmax: You scale after the softmax: the weights no longer sum to 1 and their saturation stays.
 - scores = K.T @ Q / np.sqrt(K.shape[0])
@@ -181,18 +175,14 @@ for a query.
 + return V @ (weights / weights.sum(axis=1, keepdims=True))
 ## competing_pairs [where-the-softmax-goes]: The softmax runs over all pairs at once, so the queries share one single
 weight of 1.
-- weights = np.exp(scores - scores.max(axis=0))
-- return V @ (weights / weights.sum(axis=0))
 + weights = np.exp(scores - scores.max())
 + return V @ (weights / weights.sum())
 ## keys_as_values [values]: You average the keys: what a token offers and what it is found by are two things.
 - return V @ (weights / weights.sum(axis=0))
 + return K @ (weights / weights.sum(axis=0))
 ## weights_only [values]: You return the weights and never use the values.
-- return V @ (weights / weights.sum(axis=0))
 + return weights / weights.sum(axis=0)
 ## outputs_as_rows [query-on-the-column-or-on-the-row]: Your outputs lie in rows; here every token is a column.
-- return V @ (weights / weights.sum(axis=0))
 + return (V @ (weights / weights.sum(axis=0))).T
 ## one_maximum_for_all_queries [where-the-softmax-goes]: You subtract one maximum of the whole table: for a query whose
 scores all lie far below it every exponential becomes 0.
@@ -207,7 +197,6 @@ scores all lie far below it every exponential becomes 0.
 + scores = np.where(np.tri(Q.shape[1], K.shape[1], dtype=bool).T, K.T @ Q / np.sqrt(len(Q)), -np.inf)
 ## causal_when_square: You hide the sources after the target where there are as many queries as keys; nobody has asked
 for a mask here.
-- scores = K.T @ Q / np.sqrt(len(Q))
 + hidden = np.tri(Q.shape[1], k=-1, dtype=bool) if Q.shape == K.shape else False
 + scores = np.where(hidden, -np.inf, K.T @ Q / np.sqrt(len(Q)))
 """)

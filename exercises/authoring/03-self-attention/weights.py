@@ -115,62 +115,38 @@ wrong.edits("""
 + powers = np.exp(scores - scores.max(axis=1, keepdims=True))
 + return powers / powers.sum(axis=1, keepdims=True)
 ## rows_of_a_square: In a square table your softmax runs over the queries; the axis does not follow from the shape.
-- powers = np.exp(scores - scores.max(axis=0, keepdims=True))
-- return powers / powers.sum(axis=0, keepdims=True)
 + axis = 1 if scores.shape[0] == scores.shape[1] else 0
 + powers = np.exp(scores - scores.max(axis=axis, keepdims=True))
 + return powers / powers.sum(axis=axis, keepdims=True)
 ## softmax_over_everything: The softmax runs over the whole table: all weights of all queries together sum to 1.
-- powers = np.exp(scores - scores.max(axis=0, keepdims=True))
-- return powers / powers.sum(axis=0, keepdims=True)
 + powers = np.exp(scores - scores.max())
 + return powers / powers.sum()
 ## no_exponential: You divide the scores themselves by their sum; the exponential is missing.
-- powers = np.exp(scores - scores.max(axis=0, keepdims=True))
-- return powers / powers.sum(axis=0, keepdims=True)
 + return scores / scores.sum(axis=0)
 ## never_divided: You take the exponentials and never divide them by their sum.
-- powers = np.exp(scores - scores.max(axis=0, keepdims=True))
-- return powers / powers.sum(axis=0, keepdims=True)
 + return np.exp(scores - scores.max(axis=0))
 ## sigmoid_of_each: You put every score through a sigmoid of its own; the tokens should compete for the query.
-- powers = np.exp(scores - scores.max(axis=0, keepdims=True))
-- return powers / powers.sum(axis=0, keepdims=True)
 + return 1 / (1 + np.exp(-scores))
 ## hard_maximum: You give the whole weight to the largest score; a soft maximum shares it out.
-- powers = np.exp(scores - scores.max(axis=0, keepdims=True))
-- return powers / powers.sum(axis=0, keepdims=True)
 + return (scores == scores.max(axis=0)).astype(float)
 ## lowest_score_wins: The sign is turned round: the lowest score gets the largest weight.
-- powers = np.exp(scores - scores.max(axis=0, keepdims=True))
-- return powers / powers.sum(axis=0, keepdims=True)
 + powers = np.exp(scores.min(axis=0) - scores)
 + return powers / powers.sum(axis=0)
 ## logarithms: Your weights are the logarithms of the weights.
-- powers = np.exp(scores - scores.max(axis=0, keepdims=True))
-- return powers / powers.sum(axis=0, keepdims=True)
 + shifted = scores - scores.max(axis=0)
 + return shifted - np.log(np.exp(shifted).sum(axis=0))
 ## transposed_result: You return the table lying on its side: one row per query instead of one column.
-- powers = np.exp(scores - scores.max(axis=0, keepdims=True))
-- return powers / powers.sum(axis=0, keepdims=True)
 + powers = np.exp(scores - scores.max(axis=0))
 + return (powers / powers.sum(axis=0)).T
 ## scaled_once_more [why-divide-by-the-square-root-of-k]: You scale the scores inside the softmax, but this function
 gets scores that are ready to use.
-- powers = np.exp(scores - scores.max(axis=0, keepdims=True))
-- return powers / powers.sum(axis=0, keepdims=True)
 + scaled = scores / np.sqrt(scores.shape[0])
 + powers = np.exp(scaled - scaled.max(axis=0))
 + return powers / powers.sum(axis=0)
 ## padded_denominator: A small number is added to the denominator, so no column sums to 1 exactly.
-- powers = np.exp(scores - scores.max(axis=0, keepdims=True))
-- return powers / powers.sum(axis=0, keepdims=True)
 + powers = np.exp(scores - scores.max(axis=0))
 + return powers / (powers.sum(axis=0) + 1e-5)
 ## no_maximum: Your exponentials overflow: subtract the largest score first.
-- powers = np.exp(scores - scores.max(axis=0, keepdims=True))
-- return powers / powers.sum(axis=0, keepdims=True)
 + powers = np.exp(scores)
 + return powers / powers.sum(axis=0)
 ## maximum_if_huge: You subtract the maximum from huge scores only, but exp overflows from 710 on, and far below 0 all
@@ -184,28 +160,20 @@ exponential becomes 0.
 + powers = np.exp(scores - scores.max())
 + return powers / powers.sum(axis=0)
 ## lost_axis: Your maxima and sums run along the rows and lose that axis; every column should have its own.
-- powers = np.exp(scores - scores.max(axis=0, keepdims=True))
-- return powers / powers.sum(axis=0, keepdims=True)
 + powers = np.exp(scores - scores.max(axis=1))
 + return powers / powers.sum(axis=1)
 ## changes_its_argument: You work inside the array that came in, so the caller's scores are gone afterwards.
-- powers = np.exp(scores - scores.max(axis=0, keepdims=True))
-- return powers / powers.sum(axis=0, keepdims=True)
 + scores -= scores.max(axis=0)
 + np.exp(scores, out=scores)
 + return scores / scores.sum(axis=0)
 ## single_precision: Your weights go through single precision and lose half of the digits.
-- powers = np.exp(scores - scores.max(axis=0, keepdims=True))
-- return powers / powers.sum(axis=0, keepdims=True)
 + powers = np.exp((scores - scores.max(axis=0)).astype(np.float32))
 + return powers / powers.sum(axis=0)
 ## padded_by_less: You add 1e-8 to the sums against a division by 0 that cannot happen: the largest exponential is 1.
 - return powers / powers.sum(axis=0, keepdims=True)
 + return powers / (powers.sum(axis=0, keepdims=True) + 1e-8)
 ## padded_weights: You add a small number to every weight, so no column sums to 1 exactly.
-- return powers / powers.sum(axis=0, keepdims=True)
 + return powers / powers.sum(axis=0, keepdims=True) + 1e-8
 ## rounded_weights: You round the weights; leave them as they are, for rounding adds up over many tokens.
-- return powers / powers.sum(axis=0, keepdims=True)
 + return np.round(powers / powers.sum(axis=0, keepdims=True), 3)
 """)

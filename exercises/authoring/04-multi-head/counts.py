@@ -120,11 +120,9 @@ wrong.edits("""
 - return 2 * (H + G) * K * D + (H + 2 * G) * K + D
 + return 2 * (H + G) * K * D
 ## four_equal_biases: You give every map D biases; a map has as many as it has outputs.
-- return 2 * (H + G) * K * D + (H + 2 * G) * K + D
 + return 2 * (H + G) * K * D + 4 * D
 ## output_bias_in_every_head: You count the biases of the output map once for every head, but there is one
 output map.
-- return 2 * (H + G) * K * D + (H + 2 * G) * K + D
 + return 2 * (H + G) * K * D + (H + 2 * G) * K + H * D
 ## without_output [concatenate-then-project]: The output matrix is missing.
 - return 2 * (H + G) * K * D + (H + 2 * G) * K + D
@@ -159,29 +157,22 @@ shared, so there are H tables of N × N.
 - return 4 * (H + G) * K * D * N + 4 * H * K * N * N
 + return 4 * (H + G) * K * D * N + 4 * G * K * N * N
 ## flops_in_float32: You count in float32, which holds seven digits, and so the last ones of a large count are lost.
-- return 4 * (H + G) * K * D * N + 4 * H * K * N * N
 + return int(np.float32(4 * (H + G) * K * D * N + 4 * H * K * N * N))
 ## multiplications_only: You count multiplications only; each term of a product has an addition as well.
-- return 4 * (H + G) * K * D * N + 4 * H * K * N * N
 + return 2 * (H + G) * K * D * N + 2 * H * K * N * N
 ## averages_of_full_tokens: Your averages are over full tokens in every head, as in the form with full matrices V_h.
-- return 4 * (H + G) * K * D * N + 4 * H * K * N * N
 + return 4 * (H + G) * K * D * N + 2 * H * K * N * N + 2 * H * D * N * N
 ## projections_only: You count the four maps only; the products with a table of N × N are missing.
-- return 4 * (H + G) * K * D * N + 4 * H * K * N * N
 + return 4 * (H + G) * K * D * N
 ## squares_only: You count the scores and averages only; the four maps take FLOPs too.
-- return 4 * (H + G) * K * D * N + 4 * H * K * N * N
 + return 4 * H * K * N * N
 ## scores_of_one_head: Your scores are those of one head; count a table for every head.
 - return H * N * N if what == "scores" else 2 * G * K
 + return N * N if what == "scores" else 2 * G * K
 ## half_a_cache [sharing-keys-and-values]: You cache keys and forget the values, or the other way round.
-- return H * N * N if what == "scores" else 2 * G * K
 + return H * N * N if what == "scores" else G * K
 ## cache_of_all_tokens [sharing-keys-and-values]: Your cache is that of the whole sequence; the question asks for one
 token.
-- return H * N * N if what == "scores" else 2 * G * K
 + return H * N * N if what == "scores" else 2 * G * K * N
 ## formulas_of_the_usual_layer: These are the formulas of the usual layer; they hold only for H · K = D, with nothing
 shared.

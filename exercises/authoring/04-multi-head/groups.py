@@ -170,20 +170,15 @@ wrong.edits("""
 - k, v = np.repeat(k, m, axis=1), np.repeat(v, m, axis=1)
 + k, v = np.tile(k, (1, m, 1, 1)), np.tile(v, (1, m, 1, 1))
 ## values_round_robin: Keys are shared by neighbours, values go round robin: a head finds one thing and takes another.
-- k, v = np.repeat(k, m, axis=1), np.repeat(v, m, axis=1)
 + k, v = np.repeat(k, m, axis=1), np.tile(v, (1, m, 1, 1))
 ## keys_round_robin: Values are shared by neighbours, keys go round robin: a head finds one thing and takes another.
-- k, v = np.repeat(k, m, axis=1), np.repeat(v, m, axis=1)
 + k, v = np.tile(k, (1, m, 1, 1)), np.repeat(v, m, axis=1)
 ## tokens_repeated: Your copies lie along the wrong axis: tokens are repeated instead of heads.
-- k, v = np.repeat(k, m, axis=1), np.repeat(v, m, axis=1)
 + k, v = np.repeat(k, m, axis=2), np.repeat(v, m, axis=2)
 ## never_repeated: Nothing is repeated: H heads of queries meet G heads of keys, which fits only for 1 or H groups.
 - m = q.shape[1] // k.shape[1]
 - k, v = np.repeat(k, m, axis=1), np.repeat(v, m, axis=1)
 ## mean_of_groups: You average keys and values over the groups and give the same to every head.
-- m = q.shape[1] // k.shape[1]
-- k, v = np.repeat(k, m, axis=1), np.repeat(v, m, axis=1)
 + k, v = k.mean(axis=1, keepdims=True), v.mean(axis=1, keepdims=True)
 ## weights_shared: You let a whole group look where its first head looks; share keys and values, not attention weights.
 - k, v = np.repeat(k, m, axis=1), np.repeat(v, m, axis=1)
@@ -198,28 +193,22 @@ along the last axis.
 + A = np.exp(scores - scores.max(axis=-2, keepdims=True))
 + return A / A.sum(axis=-2, keepdims=True) @ v
 ## softmax_across_heads [common-mistakes]: The softmax runs over the heads, which do not compete.
-- A = np.exp(scores - scores.max(axis=-1, keepdims=True))
-- return A / A.sum(axis=-1, keepdims=True) @ v
 + A = np.exp(scores - scores.max(axis=1, keepdims=True))
 + return A / A.sum(axis=1, keepdims=True) @ v
 ## scale_forgotten: The scores are not scaled.
 - scores = q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
 + scores = q @ k.swapaxes(-1, -2)
 ## root_of_all_heads [common-mistakes]: You take the root of the width of all heads; a score sums over the width of one.
-- scores = q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
 + scores = q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[1] * q.shape[-1])
 ## root_of_the_values [common-mistakes]: You take the root of the values' width; a score sums over the width of queries
 and keys.
-- scores = q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
 + scores = q @ k.swapaxes(-1, -2) / np.sqrt(v.shape[-1])
 ## reshaped_keys [the-mistake-that-keeps-every-shape]: A reshape is no transpose: your keys have the right shape and
 mixed-up numbers.
-- scores = q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
 + B, H, S, K = k.shape
 + scores = q @ k.reshape(B, H, K, S) / np.sqrt(K)
 ## keys_turned_round [the-reshape-trick]: `.T` turns round all four axes of the keys; only the last two have to change
 places.
-- scores = q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
 + scores = q @ k.T / np.sqrt(q.shape[-1])
 ## overflowing_groups [several-heads-at-once]: Your exponentials overflow: subtract the largest score first.
 - scores = q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])

@@ -85,34 +85,25 @@ pieces of other tokens, later ones among them.
 - return y.transpose(1, 2).reshape(B, N, H * K)
 + return y.reshape(B, N, H * K)
 ## alternating_heads: Your features alternate between the heads; each head's K numbers should stay neighbours.
-- return y.transpose(1, 2).reshape(B, N, H * K)
 + return y.permute(0, 2, 3, 1).reshape(B, N, H * K)
 ## along_the_sequence [concatenate-then-project]: You lay the heads end to end along the sequence; they belong side by
 side along the features.
-- return y.transpose(1, 2).reshape(B, N, H * K)
 + return y.reshape(B, H * N, K)
 ## folded_batch: You fold batch and tokens into one axis; keep them apart.
-- return y.transpose(1, 2).reshape(B, N, H * K)
 + return y.transpose(1, 2).reshape(B * N, H * K)
 ## tokens_before_batch: You put tokens before the batch.
-- return y.transpose(1, 2).reshape(B, N, H * K)
 + return y.permute(2, 0, 1, 3).reshape(N, B, H * K)
 ## batch_mixed [the-mistake-that-keeps-every-shape]: You move the tokens in front of the batch and pour them back:
 sequences of the batch get mixed.
-- return y.transpose(1, 2).reshape(B, N, H * K)
 + return y.permute(2, 0, 1, 3).reshape(B, N, H * K)
 ## heads_for_features: You exchange heads with features; it is heads and tokens that have to change places.
-- return y.transpose(1, 2).reshape(B, N, H * K)
 + return y.transpose(1, 3).reshape(B, N, H * K)
 ## all_four_reversed: You turn round all four axes, and the batch with them.
-- return y.transpose(1, 2).reshape(B, N, H * K)
 + return y.permute(3, 2, 1, 0).reshape(B, N, H * K)
 ## joined_in_columns: Your tokens lie in columns; here a token is a row.
-- return y.transpose(1, 2).reshape(B, N, H * K)
 + return y.transpose(2, 3).reshape(B, H * K, N)
 
 ## last_digits_lost: Your way changes the last digits; joining only moves numbers.
-- return y.transpose(1, 2).reshape(B, N, H * K)
 + return (y / 3 * 3 + 1 - 1).transpose(1, 2).reshape(B, N, H * K)
 
 # heads_side_by_side
@@ -120,12 +111,9 @@ sequences of the batch get mixed.
 - return torch.cat([y[:, h] for h in range(y.shape[1])], dim=-1)
 + return y.sum(dim=1)
 ## averaged [concatenate-then-project]: You average the heads; they are to stand side by side.
-- return torch.cat([y[:, h] for h in range(y.shape[1])], dim=-1)
 + return y.mean(dim=1)
 ## not_glued: The axes are in order, but the heads are not glued together yet.
-- return torch.cat([y[:, h] for h in range(y.shape[1])], dim=-1)
 + return y.transpose(1, 2)
 ## first_head_only [concatenate-then-project]: Only the first head is left.
-- return torch.cat([y[:, h] for h in range(y.shape[1])], dim=-1)
 + return y[:, 0]
 """)

@@ -232,19 +232,15 @@ of the sequence that never look at each other.
 - scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5
 + scores = q @ k.transpose(-2, -1) / D**0.5
 ## unscaled [several-heads-at-once]: The scores are not divided by the root of the width of a head.
-- scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5
 + scores = q @ k.transpose(-2, -1)
 ## keys_ask [several-heads-at-once]: Queries and keys have swapped places: in rows the query is on the row.
-- scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5
 + scores = k @ q.transpose(-2, -1) / q.shape[-1] ** 0.5
 ## over_queries [several-heads-at-once]: Your softmax runs over queries; the last axis holds the sources.
 - weights = torch.softmax(scores, dim=-1)
 + weights = torch.softmax(scores, dim=-2).nan_to_num()
 ## over_heads [common-mistakes]: The softmax runs over the heads, which do not compete.
-- weights = torch.softmax(scores, dim=-1)
 + weights = torch.softmax(scores, dim=1).nan_to_num()
 ## weights_averaged [several-heads-at-once]: You average the weights of the heads; every head needs its own.
-- weights = torch.softmax(scores, dim=-1)
 + weights = torch.softmax(scores, dim=-1).mean(dim=1, keepdim=True)
 ## looks_ahead: With `causal` a token must not look at later ones; your mask is missing.
 - scores = scores.masked_fill(mask == 0, float("-inf"))
@@ -266,10 +262,8 @@ token.
 - scores = scores.masked_fill(mask == 0, float("-inf"))
 + scores = scores.masked_fill(mask == 0, -100.0)
 ## zero_scores_hidden: You hide every score that is 0; a token in sight may have that score, too.
-- scores = scores.masked_fill(mask == 0, float("-inf"))
 + scores = (scores * mask).masked_fill(scores * mask == 0, float("-inf"))
 ## masked_to_zero: You give later tokens the score 0, whose exponential is 1; take −∞.
-- scores = scores.masked_fill(mask == 0, float("-inf"))
 + scores = scores * mask
 ## never_mixed [concatenate-then-project]: You join and stop: the output map is never used.
 - return self.out(y)
@@ -290,6 +284,5 @@ token.
 - mask = torch.tril(torch.ones(N, N))
 + mask = torch.tril(torch.ones(N, N), 1)
 ## mask_turned: Your mask is turned round: a token sees itself and later ones.
-- mask = torch.tril(torch.ones(N, N))
 + mask = torch.triu(torch.ones(N, N))
 """)

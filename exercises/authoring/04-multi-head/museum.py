@@ -200,7 +200,6 @@ exponential is 1.
 + scores = scores * np.tri(N)
 ## hundred_for_infinity [found-by-a-property]: You changed the mask: a score can lie below −100, and then a later token
 gets the weight.
-- scores = np.where(np.tri(N) > 0, scores, -np.inf)
 + scores = np.where(np.tri(N) > 0, scores, -100.0)
 ## mask_always [found-by-a-property]: You mask always: without `causal` every token may look at every token.
 - if causal:
@@ -245,7 +244,6 @@ grow with that of a head.
 + scores = q @ k.swapaxes(-1, -2)
 ## root_of_joined_width [common-mistakes]: You take the root of the width of all heads; a score sums over the width of
 one.
-- scores = q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
 + scores = q @ k.swapaxes(-1, -2) / np.sqrt(W_q.shape[1])
 ## root_of_a_share [common-mistakes]: Under the root you divide the width of a token by the heads; the maps say how wide
 a head is.
@@ -282,6 +280,5 @@ head is.
 + scores = np.where(np.tri(N, dtype=bool), scores, -1e4)
 ## mask_added [found-by-a-property]: You take 10 000 off the scores of later tokens; one that is higher by more is still
 seen, so take −∞.
-- scores = np.where(np.tri(N, dtype=bool), scores, -np.inf)
 + scores = scores - 1e4 * ~np.tri(N, dtype=bool)
 """)

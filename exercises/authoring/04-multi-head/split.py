@@ -102,27 +102,20 @@ memory: a head gets whole pieces of other tokens.
 - return q.reshape(B, N, n_heads, D // n_heads).transpose(1, 2)
 + return q.reshape(B, n_heads, N, D // n_heads)
 ## tokens_before_heads: Tokens still come before heads: one of the two steps is missing.
-- return q.reshape(B, N, n_heads, D // n_heads).transpose(1, 2)
 + return q.reshape(B, N, n_heads, D // n_heads)
 ## every_h_th_feature: Your heads take every H-th feature of a token; give each K neighbouring ones.
-- return q.reshape(B, N, n_heads, D // n_heads).transpose(1, 2)
 + return q.reshape(B, N, D // n_heads, n_heads).permute(0, 3, 1, 2)
 ## number_for_width: You take the number of heads for the width of a head.
-- return q.reshape(B, N, n_heads, D // n_heads).transpose(1, 2)
 + return q.reshape(B, N, D // n_heads, n_heads).transpose(1, 2)
 ## tokens_in_columns: Within each head your tokens lie in columns; here a token is a row.
-- return q.reshape(B, N, n_heads, D // n_heads).transpose(1, 2)
 + return q.reshape(B, N, n_heads, D // n_heads).permute(0, 2, 3, 1)
 ## all_axes_reversed: You turn round all four axes; only two of them have to change places.
-- return q.reshape(B, N, n_heads, D // n_heads).transpose(1, 2)
 + return q.reshape(B, N, n_heads, D // n_heads).permute(3, 2, 1, 0)
 ## exchanged_before_cutting [the-mistake-that-keeps-every-shape]: You exchange axes before you cut: after that,
 neighbours in memory are different tokens.
-- return q.reshape(B, N, n_heads, D // n_heads).transpose(1, 2)
 + return q.transpose(1, 2).reshape(B, n_heads, N, D // n_heads)
 ## batch_poured [the-mistake-that-keeps-every-shape]: You mix the sequences of the batch: a reshape pours one into the
 next.
-- return q.reshape(B, N, n_heads, D // n_heads).transpose(1, 2)
 + return q.reshape(n_heads, B, N, D // n_heads).transpose(0, 1)
 
 # cut_and_stack
@@ -131,15 +124,12 @@ part of them.
 - return torch.stack(q.split(q.shape[2] // n_heads, dim=2), dim=1)
 + return q[:, None].repeat(1, n_heads, 1, 1)
 ## batch_folded_in: You fold batch and heads into one axis; keep them apart.
-- return torch.stack(q.split(q.shape[2] // n_heads, dim=2), dim=1)
 + B, N, _ = q.shape
 + return q.reshape(B, N, n_heads, -1).transpose(1, 2).flatten(0, 1)
 ## heads_before_batch: You put the heads before the batch.
-- return torch.stack(q.split(q.shape[2] // n_heads, dim=2), dim=1)
 + B, N, _ = q.shape
 + return q.reshape(B, N, n_heads, -1).permute(2, 0, 1, 3)
 ## cuts_the_sequence [the-mistake-that-keeps-every-shape]: You cut the sequence into stretches; each head should see
 every token.
-- return torch.stack(q.split(q.shape[2] // n_heads, dim=2), dim=1)
 + return torch.stack(q.tensor_split(n_heads, dim=1), dim=1)
 """)

@@ -138,44 +138,23 @@ q, all k, all v.
 + U_v = qkv[len(qkv) // 3 * 2 :]
 + return np.array([out[:, h::n_heads] @ U_v[h::n_heads] for h in range(n_heads)])
 ## mixed_cuts [the-reshape-trick]: Only the output columns are cut right: your values come from every H-th row.
-- D = qkv.shape[1]
-- U_v = qkv.reshape(3, n_heads, -1, D)[2]
-- return out.reshape(D, n_heads, -1).swapaxes(0, 1) @ U_v
 + K = len(qkv) // 3 // n_heads
 + U_v = qkv[2 * n_heads * K :]
 + return np.array([out[:, h * K : (h + 1) * K] @ U_v[h::n_heads] for h in range(n_heads)])
 ## keys_for_values: You take the rows that make keys.
-- D = qkv.shape[1]
-- U_v = qkv.reshape(3, n_heads, -1, D)[2]
-- return out.reshape(D, n_heads, -1).swapaxes(0, 1) @ U_v
 + U_k = np.split(np.split(qkv, 3)[1], n_heads)
 + return np.stack([a @ b for a, b in zip(np.split(out, n_heads, axis=1), U_k, strict=True)])
 ## queries_for_values: You take the rows that make queries.
-- D = qkv.shape[1]
-- U_v = qkv.reshape(3, n_heads, -1, D)[2]
-- return out.reshape(D, n_heads, -1).swapaxes(0, 1) @ U_v
 + U_q = np.split(np.split(qkv, 3)[0], n_heads)
 + return np.stack([a @ b for a, b in zip(np.split(out, n_heads, axis=1), U_q, strict=True)])
 ## whole_product_for_each: Every head gets the whole product; that is what all heads have together.
-- D = qkv.shape[1]
-- U_v = qkv.reshape(3, n_heads, -1, D)[2]
-- return out.reshape(D, n_heads, -1).swapaxes(0, 1) @ U_v
 + return np.stack([out @ qkv[len(qkv) // 3 * 2 :]] * n_heads)
 ## one_matrix_for_all: You return one matrix for all heads; return one for each.
-- D = qkv.shape[1]
-- U_v = qkv.reshape(3, n_heads, -1, D)[2]
-- return out.reshape(D, n_heads, -1).swapaxes(0, 1) @ U_v
 + return out @ qkv[len(qkv) // 3 * 2 :]
 ## thin_values_only: You return the thin value matrices; the output maps are missing.
-- D = qkv.shape[1]
-- U_v = qkv.reshape(3, n_heads, -1, D)[2]
-- return out.reshape(D, n_heads, -1).swapaxes(0, 1) @ U_v
 + return np.stack(np.split(np.split(qkv, 3)[2], n_heads))
 ## last_rows_by_token_width [what-heads-cost]: You find the width of a head by dividing that of a token; here the heads
 together may be wider or narrower.
-- D = qkv.shape[1]
-- U_v = qkv.reshape(3, n_heads, -1, D)[2]
-- return out.reshape(D, n_heads, -1).swapaxes(0, 1) @ U_v
 + K = qkv.shape[1] // n_heads
 + rows = qkv[-n_heads * K :]
 + return np.array([out[:, h * K : h * K + K] @ rows[h * K : h * K + K] for h in range(n_heads)])
@@ -187,11 +166,7 @@ together may be wider or narrower.
 + return np.stack([b @ a for a, b in zip(np.split(out, n_heads, axis=1), U_v, strict=True)])
 ## output_poured [the-mistake-that-keeps-every-shape]: You pour the output matrix into the shape of the heads: a reshape
 cannot move the axis of heads to the front.
-- U_o = np.split(out, n_heads, axis=1)
-- return np.stack([a @ b for a, b in zip(U_o, U_v, strict=True)])
 + return out.reshape(n_heads, len(out), -1) @ np.stack(U_v)
 ## transposed_matrices: Your matrices are transposed: here they stand to the left of a column.
-- U_o = np.split(out, n_heads, axis=1)
-- return np.stack([a @ b for a, b in zip(U_o, U_v, strict=True)])
 + return np.stack([(a @ b).T for a, b in zip(np.split(out, n_heads, axis=1), U_v, strict=True)])
 """)

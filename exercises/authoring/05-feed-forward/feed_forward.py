@@ -167,20 +167,15 @@ wrong.edits("""
 + return self.down(hidden)
 ## activation_at_the_end [common-mistakes]: Your activation has slipped behind the second map, and the hidden numbers
 stay unbent.
-- return self.down(F.gelu(hidden))
 + return F.gelu(self.down(hidden))
 ## bent_twice [common-mistakes]: A second activation sits behind the second map, so no output is far below 0.
-- return self.down(F.gelu(hidden))
 + return F.gelu(self.down(F.gelu(hidden)))
 ## bent_by_a_relu [the-bend]: You bend with a ReLU, but the plain layer of this course bends with a GELU.
-- return self.down(F.gelu(hidden))
 + return self.down(F.relu(hidden))
 ## tanh_form [the-bend]: This is the tanh form of the GELU: it agrees with the exact one to about three digits.
-- return self.down(F.gelu(hidden))
 + return self.down(F.gelu(hidden, approximate="tanh"))
 ## units_compete [hidden-units-are-questions]: A softmax makes your hidden units compete; each of them should answer for
 itself.
-- return self.down(F.gelu(hidden))
 + return self.down(hidden.softmax(-1))
 ## with_a_residual: You add the token itself to its output: that is a residual connection, which this layer does not
 contain.
@@ -192,14 +187,11 @@ contain.
 - return self.down(F.gelu(hidden))
 + return F.gelu(hidden)
 ## with_dropout: Your layer drops numbers in train() mode; no dropout is asked for here.
-- return self.down(F.gelu(hidden))
 + return self.down(F.dropout(F.gelu(hidden), 0.1, self.training))
 ## cut_off: No gradient reaches the first map.
-- return self.down(F.gelu(hidden))
 + return self.down(F.gelu(hidden.detach()))
 ## pooled [position-wise-and-how-to-test-it]: You average over the tokens before the second map, and so every token gets
 the same output.
-- return self.down(F.gelu(hidden))
 + return self.down(F.gelu(hidden).mean(1, keepdim=True).expand_as(hidden))
 ## along_the_tokens [position-wise-and-how-to-test-it]: You apply the first map along the tokens.
 - hidden = self.up(x)
@@ -208,13 +200,10 @@ the same output.
 - gate = F.silu(self.gate(x))
 + gate = F.gelu(self.gate(x))
 ## sigmoid_gate [a-gate]: Your gate is a sigmoid alone; the SiLU multiplies it by the number that went in.
-- gate = F.silu(self.gate(x))
 + gate = torch.sigmoid(self.gate(x))
 ## gate_unbent [a-gate]: Your gate goes through no activation.
-- gate = F.silu(self.gate(x))
 + gate = self.gate(x)
 ## gate_never_asked [a-gate]: Your gated layer holds a gate and never asks it.
-- gate = F.silu(self.gate(x))
 + gate = F.sigmoid(hidden)
 ## both_branches_bent [a-gate]: You bend both branches; only the gate should be bent.
 - return self.down(gate * hidden)
@@ -231,7 +220,6 @@ the same output.
 + self.third = nn.Linear(d_model, d_ff, bias=bias)
 + self.gate = self.third if gated else None
 ## gate_without_bias: Your gate never has a bias; here it has one like the other maps, unless `bias` is False.
-- self.gate = nn.Linear(d_model, d_ff, bias=bias) if gated else None
 + self.gate = nn.Linear(d_model, d_ff, bias=False) if gated else None
 ## always_biases: Your maps have biases whatever `bias` says.
 - self.up = nn.Linear(d_model, d_ff, bias=bias)
@@ -239,13 +227,9 @@ the same output.
 + self.up = nn.Linear(d_model, d_ff)
 + self.down = nn.Linear(d_ff, d_model)
 ## never_biases: Your maps have no biases whatever `bias` says.
-- self.up = nn.Linear(d_model, d_ff, bias=bias)
-- self.down = nn.Linear(d_ff, d_model, bias=bias)
 + self.up = nn.Linear(d_model, d_ff, bias=False)
 + self.down = nn.Linear(d_ff, d_model, bias=False)
 ## always_four_d: You put 4 D for the hidden width, but it is given.
-- self.up = nn.Linear(d_model, d_ff, bias=bias)
-- self.down = nn.Linear(d_ff, d_model, bias=bias)
 + self.up = nn.Linear(d_model, 4 * d_model, bias=bias)
 + self.down = nn.Linear(4 * d_model, d_model, bias=bias)
 ## gate_overflows [a-gate]: Your SiLU divides one exponential by another, and for a large number both are infinite.

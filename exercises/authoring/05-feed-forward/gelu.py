@@ -119,35 +119,24 @@ wrong.edits("""
 + return X / 2 * (1 + bent), (1 + bent + X * (1 - bent**2) * inner) / 2
 ## sigmoid_form: This is the sigmoid approximation, x times a sigmoid of 1.702 x, which is coarser still than the tanh
 form.
-- share = (1 + np.vectorize(erf)(X / np.sqrt(2))) / 2
-- density = np.exp(-(X**2) / 2) / np.sqrt(2 * np.pi)
-- return X * share, share + X * density
 + gate = (1 + np.tanh(0.851 * X)) / 2
 + return X * gate, gate + 1.702 * X * gate * (1 - gate)
 ## no_root_inside: The root of 2 inside erf is missing: your bell curve is too narrow.
-- share = (1 + np.vectorize(erf)(X / np.sqrt(2))) / 2
-- density = np.exp(-(X**2) / 2) / np.sqrt(2 * np.pi)
-- return X * share, share + X * density
 + share = (1 + np.vectorize(erf)(X)) / 2
 + return X * share, share + X * np.exp(-(X**2)) / sqrt(pi)
 ## only_the_probability: You return the probability itself and never multiply x by it.
 - return X * share, share + X * density
 + return (1 + np.vectorize(erf)(X / sqrt(2))) / 2, np.exp(-(X**2) / 2) / sqrt(2 * pi)
 ## probability_held_constant: Your slope treats the probability as a constant, although it changes with x as well.
-- return X * share, share + X * density
 + return X * share, share
 ## factor_held_constant: Your slope treats the factor x as a constant: one term of the product rule is missing.
-- return X * share, share + X * density
 + return X * (1 + np.vectorize(erf)(X / sqrt(2))) / 2, X * np.exp(-(X**2) / 2) / sqrt(2 * pi)
 ## bell_without_its_constant: Your slope uses a bell curve whose area is not 1: the constant in front of the exponential
 is missing.
-- return X * share, share + X * density
 + return X * share, share + X * np.exp(-(X**2) / 2)
 ## no_inner_slope: Your chain rule stops at erf: the slope of what stands inside it is missing.
-- return X * share, share + X * density
 + return X * share, share + X * np.exp(-(X**2) / 2) / sqrt(pi)
 ## exponent_without_half: The exponent of your bell curve lacks its ½: what stands inside erf is squared as a whole.
-- return X * share, share + X * density
 + return X * share, share + X * np.exp(-(X**2)) / sqrt(2 * pi)
 ## no_half: The factor ½ in front of the bracket is missing, and your probabilities go up to 2.
 - share = (1 + np.vectorize(erf)(X / np.sqrt(2))) / 2
@@ -159,13 +148,10 @@ is missing.
 - return X * share, share + X * density
 + return X * share, share - X * np.exp(-(X**2) / 2) / sqrt(2 * pi)
 ## results_exchanged: Your two results have changed places.
-- return X * share, share + X * density
 + return share + X * np.exp(-(X**2) / 2) / sqrt(2 * pi), X * share
 ## relu_and_step: This is the ReLU with its step; a GELU has no corner.
-- return X * share, share + X * density
 + return np.maximum(X, 0), (X > 0).astype(float)
 ## negative_cut_off: You set the output to 0 for negative numbers, but a GELU only shrinks them.
-- return X * share, share + X * density
 + return np.where(X > 0, X * share, 0.0), np.where(X > 0, share + X * np.exp(-(X**2) / 2) / sqrt(2 * pi), 0.0)
 ## difference_quotient: Your slope is a difference quotient with a step that can be seen in the fourth digit; it should
 come from a formula.
@@ -180,10 +166,8 @@ come from a formula.
 - return X * share, share + X * density
 + return np.atleast_1d(X * share), np.atleast_1d(share + X * density)
 ## values_alone: You return the values alone; this question asks for the values and the slopes.
-- return X * share, share + X * density
 + return X * (1 + np.vectorize(erf)(X / sqrt(2))) / 2
 ## slope_of_the_probability: Your slope is that of the probability, not that of the product.
-- return X * share, share + X * density
 + return X * (1 + np.vectorize(erf)(X / sqrt(2))) / 2, np.exp(-(X**2) / 2) / sqrt(2 * pi)
 ## erf_of_the_array: The erf of Python's math takes one number, but you give it the whole array.
 - share = (1 + np.vectorize(erf)(X / np.sqrt(2))) / 2
@@ -201,7 +185,6 @@ and a formula has none.
 - return X * share, share + X * density
 + return X * share, (X * share + X**2 * density) / X
 ## slope_without_x: Your second term is the bell curve alone; the product rule multiplies it by x.
-- return X * share, share + X * density
 + return X * share, share + density
 
 # number_by_number
@@ -210,7 +193,6 @@ and a formula has none.
 + for index in [(i, j) for i in range(X.shape[0]) for j in range(X.shape[1])]:
 +     x = X[index]
 ## unpacked_shape: You unpack the shape into two sizes; X may have one axis, or three: np.ndenumerate runs over any.
-- for index, x in np.ndenumerate(X):
 + D, N = X.shape
 + for index, x in np.ndenumerate(X):
 """)

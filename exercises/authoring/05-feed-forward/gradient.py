@@ -172,59 +172,43 @@ wrong.edits("""
 - g = (dy @ W_2) * (z > 0)
 + g = (dy @ W_2) * h
 ## no_slope: You pass the gradient through the ReLU as if it did nothing.
-- g = (dy @ W_2) * (z > 0)
 + g = dy @ W_2
 ## slope_of_one_place: You let the sign of the incoming gradient decide, not that of the number that went into the ReLU.
-- g = (dy @ W_2) * (z > 0)
 + g = torch.relu(dy @ W_2)
 ## threshold_forgotten: You ask whether a unit was on without its bias.
-- g = (dy @ W_2) * (z > 0)
 + g = (dy @ W_2) * (x @ W_1.T > 0)
 ## slope_turned_round: You pass the gradient where the ReLU is off and stop it where it is on.
-- g = (dy @ W_2) * (z > 0)
 + g = (dy @ W_2) * (z <= 0)
 ## second_matrix_skipped: Your gradient reaches the hidden units without going through W_2.
-- g = (dy @ W_2) * (z > 0)
 + g = dy.sum(-1, keepdim=True) * (z > 0)
 ## slope_one_at_zero: You take the slope 1 where exactly 0 goes into the ReLU; the task takes 0 there.
-- g = (dy @ W_2) * (z > 0)
 + g = (dy @ W_2) * (z >= 0)
 ## half_slope_at_zero: You take the slope ½ where exactly 0 goes into the ReLU; the task takes 0 there.
-- g = (dy @ W_2) * (z > 0)
 + g = (dy @ W_2) * torch.heaviside(z, torch.tensor(0.5))
 ## before_the_bend: Your gradient by W_2 uses the hidden numbers before the bend, but W_2 never sees those.
 - dW_1, dW_2 = torch.einsum("bnf,bnd->fd", g, x), torch.einsum("bnd,bnf->df", dy, h)
 + dW_1, dW_2 = torch.einsum("bnf,bnd->fd", g, x), torch.einsum("bnd,bnf->df", dy, z)
 ## on_or_off [hidden-units-are-questions]: Your gradient by W_2 knows which units were on, but not how much they gave.
-- dW_1, dW_2 = torch.einsum("bnf,bnd->fd", g, x), torch.einsum("bnd,bnf->df", dy, h)
 + dW_1, dW_2 = torch.einsum("bnf,bnd->fd", g, x), torch.einsum("bnd,bnf->df", dy, (z > 0) * 1.0)
 ## matrices_transposed: Your gradients for the matrices lie on their sides: a gradient has the shape of its parameter.
-- dW_1, dW_2 = torch.einsum("bnf,bnd->fd", g, x), torch.einsum("bnd,bnf->df", dy, h)
 + dW_1, dW_2 = torch.einsum("bnf,bnd->df", g, x), torch.einsum("bnd,bnf->fd", dy, h)
 ## first_row_alone: Your gradients for the matrices come from the first row of the batch alone.
-- dW_1, dW_2 = torch.einsum("bnf,bnd->fd", g, x), torch.einsum("bnd,bnf->df", dy, h)
 + dW_1, dW_2 = g[0].T @ x[0], dy[0].T @ h[0]
 ## mean_for_sum: Your gradient by b_1 is a mean over the tokens, but each of them adds to the loss.
 - return g @ W_1, dW_1, g.sum((0, 1)), dW_2, dy.sum((0, 1))
 + return g @ W_1, dW_1, g.mean((0, 1)), dW_2, dy.sum((0, 1))
 ## means_over_the_batch: Your gradients by parameters are means over the rows of the batch; add the rows up instead.
-- return g @ W_1, dW_1, g.sum((0, 1)), dW_2, dy.sum((0, 1))
 + return g @ W_1, dW_1 / len(x), g.sum((0, 1)) / len(x), dW_2 / len(x), dy.sum((0, 1)) / len(x)
 ## biases_for_each_row: Your gradients for the biases have a row for each sequence, but all of them share one bias.
-- return g @ W_1, dW_1, g.sum((0, 1)), dW_2, dy.sum((0, 1))
 + return g @ W_1, dW_1, g.sum(1), dW_2, dy.sum(1)
 ## sum_over_the_units: Your gradient by b_1 sums over the hidden units; it is the tokens that share a bias.
-- return g @ W_1, dW_1, g.sum((0, 1)), dW_2, dy.sum((0, 1))
 + return g @ W_1, dW_1, g.sum((0, 2)), dW_2, dy.sum((0, 1))
 ## map_not_turned: You apply W_1 as on the way forward, but the way back runs from hidden units to tokens.
-- return g @ W_1, dW_1, g.sum((0, 1)), dW_2, dy.sum((0, 1))
 + return g @ W_1.T, dW_1, g.sum((0, 1)), dW_2, dy.sum((0, 1))
 ## another_order: Your five gradients are not in the order that the task asks for.
-- return g @ W_1, dW_1, g.sum((0, 1)), dW_2, dy.sum((0, 1))
 + return g @ W_1, dW_2, dy.sum((0, 1)), dW_1, g.sum((0, 1))
 ## gradient_with_a_residual: Your gradient for x includes the path around the layer as well, but this layer has no
 residual connection.
-- return g @ W_1, dW_1, g.sum((0, 1)), dW_2, dy.sum((0, 1))
 + return g @ W_1 + dy, dW_1, g.sum((0, 1)), dW_2, dy.sum((0, 1))
 ## loss_forgotten: You put 1 in place of dy, as if every output counted the same.
   def as_often_written(x, W_1, b_1, W_2, dy):

@@ -110,102 +110,56 @@ wrong.edits("""
 + return np.ones((n, n)), -np.arange(float(n)), np.diff(wanted)[None], wanted[:1].copy()
 ## wishes_as_weights [hidden-units-are-questions]: You use the wanted outputs themselves as weights, as if exactly one
 unit were on at a time.
-- slopes = wanted[1:] - wanted[:-1]
-- weights = slopes - np.concatenate([[0.0], slopes[:-1]])
-- return np.ones((n, n)), -1.0 * np.arange(n), weights.reshape(1, n), wanted[:1] * 1.0
 + return np.ones((n, n)), -np.arange(float(n)), wanted[1:][None].copy(), wanted[:1].copy()
 ## always_the_lamp: Your weights always give the outputs 0, 1, 0, 1 …, whatever is wanted.
-- slopes = wanted[1:] - wanted[:-1]
-- weights = slopes - np.concatenate([[0.0], slopes[:-1]])
-- return np.ones((n, n)), -1.0 * np.arange(n), weights.reshape(1, n), wanted[:1] * 1.0
 + weights = 2.0 * (-1.0) ** np.arange(n)
 + weights[0] = 1.0
 + return np.ones((n, n)), -np.arange(float(n)), weights[None], np.zeros(1)
 ## no_output_bias: Your output bias is 0, so the network cannot give what is wanted when every switch is down.
-- slopes = wanted[1:] - wanted[:-1]
-- weights = slopes - np.concatenate([[0.0], slopes[:-1]])
-- return np.ones((n, n)), -1.0 * np.arange(n), weights.reshape(1, n), wanted[:1] * 1.0
 + second = np.diff(np.diff(wanted), prepend=0.0)
 + return np.ones((n, n)), -np.arange(float(n)), second[None], np.zeros(1)
 ## first_climb_from_zero: Your first weight climbs from 0; it should climb from the output for no switch.
-- slopes = wanted[1:] - wanted[:-1]
-- weights = slopes - np.concatenate([[0.0], slopes[:-1]])
-- return np.ones((n, n)), -1.0 * np.arange(n), weights.reshape(1, n), wanted[:1] * 1.0
 + second = np.diff(np.diff(wanted), prepend=0.0)
 + second[0] = wanted[1]
 + return np.ones((n, n)), -np.arange(float(n)), second[None], wanted[:1].copy()
 ## thresholds_one_too_high: Your thresholds begin one too high: the first unit stays silent when a single switch is up.
-- slopes = wanted[1:] - wanted[:-1]
-- weights = slopes - np.concatenate([[0.0], slopes[:-1]])
-- return np.ones((n, n)), -1.0 * np.arange(n), weights.reshape(1, n), wanted[:1] * 1.0
 + second = np.diff(np.diff(wanted), prepend=0.0)
 + return np.ones((n, n)), -np.arange(1.0, n + 1), second[None], wanted[:1].copy()
 ## thresholds_positive: The sign of your thresholds is turned round: every unit is on from the start.
-- slopes = wanted[1:] - wanted[:-1]
-- weights = slopes - np.concatenate([[0.0], slopes[:-1]])
-- return np.ones((n, n)), -1.0 * np.arange(n), weights.reshape(1, n), wanted[:1] * 1.0
 + second = np.diff(np.diff(wanted), prepend=0.0)
 + return np.ones((n, n)), np.arange(1.0, n + 1), second[None], wanted[:1].copy()
 ## no_thresholds [the-bend]: None of your units has a threshold, so all of them give the same number.
-- slopes = wanted[1:] - wanted[:-1]
-- weights = slopes - np.concatenate([[0.0], slopes[:-1]])
-- return np.ones((n, n)), -1.0 * np.arange(n), weights.reshape(1, n), wanted[:1] * 1.0
 + second = np.diff(np.diff(wanted), prepend=0.0)
 + return np.ones((n, n)), np.zeros(n), second[None], wanted[:1].copy()
 ## readout_upright: Your W_2 stands upright, as if there were n outputs and one hidden unit.
-- slopes = wanted[1:] - wanted[:-1]
-- weights = slopes - np.concatenate([[0.0], slopes[:-1]])
-- return np.ones((n, n)), -1.0 * np.arange(n), weights.reshape(1, n), wanted[:1] * 1.0
 + second = np.diff(np.diff(wanted), prepend=0.0)
 + return np.ones((n, n)), -np.arange(float(n)), second[:, None], wanted[:1].copy()
 ## readout_flat: Your W_2 is a vector; a matrix with a single row is still a matrix.
-- slopes = wanted[1:] - wanted[:-1]
-- weights = slopes - np.concatenate([[0.0], slopes[:-1]])
-- return np.ones((n, n)), -1.0 * np.arange(n), weights.reshape(1, n), wanted[:1] * 1.0
 + second = np.diff(np.diff(wanted), prepend=0.0)
 + return np.ones((n, n)), -np.arange(float(n)), second, wanted[:1].copy()
 ## output_bias_a_number: Your b_2 is a number; a bias is a vector, even if it holds one number alone.
-- slopes = wanted[1:] - wanted[:-1]
-- weights = slopes - np.concatenate([[0.0], slopes[:-1]])
-- return np.ones((n, n)), -1.0 * np.arange(n), weights.reshape(1, n), wanted[:1] * 1.0
 + second = np.diff(np.diff(wanted), prepend=0.0)
 + return np.ones((n, n)), -np.arange(float(n)), second[None, :], wanted[0]
 ## one_switch_each: Each of your units looks at one switch alone, but it should count all of them.
-- slopes = wanted[1:] - wanted[:-1]
-- weights = slopes - np.concatenate([[0.0], slopes[:-1]])
-- return np.ones((n, n)), -1.0 * np.arange(n), weights.reshape(1, n), wanted[:1] * 1.0
 + second = np.diff(np.diff(wanted), prepend=0.0)
 + return np.eye(n), -np.arange(float(n)), second[None], wanted[:1].copy()
 ## changes_backwards: Your changes of slope are taken backwards, old minus new.
-- slopes = wanted[1:] - wanted[:-1]
-- weights = slopes - np.concatenate([[0.0], slopes[:-1]])
-- return np.ones((n, n)), -1.0 * np.arange(n), weights.reshape(1, n), wanted[:1] * 1.0
 + slopes = np.diff(wanted)
 + weights = np.append(slopes[:1], slopes[:-1] - slopes[1:])
 + return np.ones((n, n)), -np.arange(float(n)), weights[None], wanted[:1].copy()
 ## whole_numbers: Your b_1 holds whole numbers; a network's parameters are floating-point numbers.
-- slopes = wanted[1:] - wanted[:-1]
-- weights = slopes - np.concatenate([[0.0], slopes[:-1]])
-- return np.ones((n, n)), -1.0 * np.arange(n), weights.reshape(1, n), wanted[:1] * 1.0
 + second = np.diff(np.diff(wanted), prepend=0.0)
 + return np.ones((n, n)), -np.arange(n), second[None], wanted[:1].copy()
 ## three_arrays: You return three of the four arrays: the output has a bias as well.
-- slopes = wanted[1:] - wanted[:-1]
-- weights = slopes - np.concatenate([[0.0], slopes[:-1]])
-- return np.ones((n, n)), -1.0 * np.arange(n), weights.reshape(1, n), wanted[:1] * 1.0
 + second = np.diff(np.diff(wanted), prepend=0.0)
 + return np.ones((n, n)), -np.arange(float(n)), second[None]
 ## bias_from_the_other_end: Your output bias is what is wanted with every switch up; the bias works alone when all are
 down.
-- slopes = wanted[1:] - wanted[:-1]
-- weights = slopes - np.concatenate([[0.0], slopes[:-1]])
-- return np.ones((n, n)), -1.0 * np.arange(n), weights.reshape(1, n), wanted[:1] * 1.0
 + second = np.diff(np.diff(wanted), prepend=0.0)
 + return np.ones((n, n)), -np.arange(float(n)), second[None], wanted[-1:].copy()
 ## matrix_of_whole_numbers: Your W_1 holds whole numbers; a network's parameters are floating-point numbers.
 - return np.ones((n, n)), -1.0 * np.arange(n), weights.reshape(1, n), wanted[:1] * 1.0
 + return np.ones((n, n), dtype=int), -1.0 * np.arange(n), weights.reshape(1, n), wanted[:1] * 1.0
 ## all_whole_numbers: Your W_1 and b_1 hold whole numbers; a network's parameters are floating-point numbers.
-- return np.ones((n, n)), -1.0 * np.arange(n), weights.reshape(1, n), wanted[:1] * 1.0
 + return np.ones((n, n), dtype=int), -np.arange(n), weights.reshape(1, n), wanted[:1] * 1.0
 """)

@@ -153,10 +153,8 @@ wrong.edits("""
 - step = np.eye(D) + sum(V)
 + step = V.sum(axis=0)
 ## residual_in_every_head: You add the token once for every head, but a layer has one residual connection.
-- step = np.eye(D) + sum(V)
 + step = sum(np.eye(D) + V_h for V_h in V)
 ## heads_averaged: You average the heads where they are to be added.
-- step = np.eye(D) + sum(V)
 + step = np.eye(D) + V.mean(axis=0)
 ## heads_in_a_row: You send the token through the heads one after the other, but they stand side by side.
 - step = np.eye(D) + sum(V)
@@ -165,38 +163,24 @@ wrong.edits("""
 +     W, c = W + V_h @ W, c + V_h @ c
 + c = c + b
 ## layers_side_by_side: You add up the layers as if each saw the first token; a later one sees what the earlier gave.
-- step = np.eye(D) + sum(V)
-- W, c = step @ W, step @ c + b
 + W, c = W + V.sum(axis=0), c + b
 ## shifts_only_added: Your shifts are only added up, but a later layer also transforms the shifts of the earlier ones.
-- step = np.eye(D) + sum(V)
-- W, c = step @ W, step @ c + b
 + step = np.eye(D) + V.sum(axis=0)
 + W, c = step @ W, c + b
 ## last_shift_alone: You keep the shift of the last layer alone.
-- step = np.eye(D) + sum(V)
-- W, c = step @ W, step @ c + b
 + step = np.eye(D) + V.sum(axis=0)
 + W, c = step @ W, 1.0 * b
 ## shift_through_its_own_layer: You send each shift through its own layer, but it is added behind that layer's matrices.
-- step = np.eye(D) + sum(V)
-- W, c = step @ W, step @ c + b
 + step = np.eye(D) + V.sum(axis=0)
 + W, c = step @ W, step @ (c + b)
 ## shift_without_residual: You leave the shift of the earlier layers out of the residual connection, but it is part of
 the token and passes along too.
-- step = np.eye(D) + sum(V)
-- W, c = step @ W, step @ c + b
 + step = V.sum(axis=0)
 + W, c = W + step @ W, step @ c + b
 ## made_for_rows: Your W is made for tokens in rows; here a token is a column and W stands to its left.
-- step = np.eye(D) + sum(V)
-- W, c = step @ W, step @ c + b
 + step = np.eye(D) + V.sum(axis=0)
 + W, c = W @ step.T, step @ c + b
 ## no_shift: Your shift is 0, although every layer has a bias.
-- step = np.eye(D) + sum(V)
-- W, c = step @ W, step @ c + b
 + step = np.eye(D) + V.sum(axis=0)
 + W, c = step @ W, 0 * b
 ## first_head_alone: You use the first head of each layer alone.

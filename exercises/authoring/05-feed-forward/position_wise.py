@@ -268,10 +268,8 @@ wrong.edits("""
   tokens = list(range(len(Y)))
 + same = [came.shape == Y.shape and bool(np.abs(came - Y).max() <= limit) for _, came in experiments]
 ## absolute_limit: Your limit for rounding does not grow and shrink with the outputs.
-  tokens = list(range(len(Y)))
 + same = [bool(np.abs(came - Y[c]).max() <= 1e-6) for c, came in experiments]
 ## limit_of_each_entry: Your limit differs from entry to entry, and for one near 0 there is hardly any.
-  tokens = list(range(len(Y)))
 + same = [bool((np.abs(came - Y[c]) <= 1e-6 * np.abs(Y[c])).all()) for c, came in experiments]
 ## length_decides: You take every list of the right length for a reordering, even one that names a token twice.
 - tokens = list(range(len(Y)))
@@ -285,27 +283,20 @@ wrong.edits("""
 - orders = [ok for ok, (c, _) in zip(same, experiments, strict=True) if sorted(c) == tokens]
 + orders = [ok for ok, (c, _) in zip(same, experiments, strict=True) if sorted(c) == list(range(len(c)))]
 ## distinct_decides: You take every list that names no token twice for a reordering, even one that leaves tokens out.
-- tokens = list(range(len(Y)))
-- orders = [ok for ok, (c, _) in zip(same, experiments, strict=True) if sorted(c) == tokens]
 + orders = [ok for ok, (c, _) in zip(same, experiments, strict=True) if len(set(c)) == len(c)]
 ## all_named_decides: You take every list that names all tokens for a reordering, even one that names a token twice.
-- tokens = list(range(len(Y)))
-- orders = [ok for ok, (c, _) in zip(same, experiments, strict=True) if sorted(c) == tokens]
 + orders = [ok for ok, (c, _) in zip(same, experiments, strict=True) if set(c) == set(range(len(Y)))]
 ## names_exchanged: Your two names have changed places: position-wise is the stronger of them.
 - return "position-wise" if all(same) else "equivariant" if all(orders) else "neither"
 + return "equivariant" if all(same) else "position-wise" if all(orders) else "neither"
 ## never_neither: You never say neither, but some layers do not even follow a reordering.
-- return "position-wise" if all(same) else "equivariant" if all(orders) else "neither"
 + return "position-wise" if all(same) else "equivariant"
 ## never_equivariant: You never say equivariant, but a layer that fails with dropped tokens may follow every reordering.
-- return "position-wise" if all(same) else "equivariant" if all(orders) else "neither"
 + return "position-wise" if all(same) else "neither"
 ## totals_alone: You compare sums over the tokens alone, but a wrong order leaves these as they are.
   tokens = list(range(len(Y)))
 + same = [bool(np.abs((came - Y[c]).sum(axis=0)).max() <= limit) for c, came in experiments]
 ## limits_of_allclose: You leave `np.allclose` its own limits; the question names one limit, taken from the whole of Y.
-  tokens = list(range(len(Y)))
 + same = [np.allclose(came, Y[c]) for c, came in experiments]
 ## only_with_reorderings: You ask for a reordering before you say equivariant; it is enough that nothing contradicts it.
 - return "position-wise" if all(same) else "equivariant" if all(orders) else "neither"
@@ -338,13 +329,11 @@ wrong.edits("""
 - same = [bool(np.abs(came - Y[c]).max() <= limit) for c, came in experiments]
 + same = [bool(np.linalg.norm(came - Y[c]) <= limit) for c, came in experiments]
 ## to_the_last_bit: You compare to the last bit, and rounding decides.
-- same = [bool(np.abs(came - Y[c]).max() <= limit) for c, came in experiments]
 + same = [bool((came == Y[c]).all()) for c, came in experiments]
 ## any_will_do: One experiment that agrees is enough for you; a single one that does not agree refutes the name.
 - return "position-wise" if all(same) else "equivariant" if all(orders) else "neither"
 + return "position-wise" if all(same) else "equivariant" if any(orders) or not orders else "neither"
 ## truth_value: You return True or False, but there are three answers.
-- return "position-wise" if all(same) else "equivariant" if all(orders) else "neither"
 + return all(same)
 # with_a_matrix
 ## first_failure_decides: You stop at the first experiment that fails; a later one that fails may be a reordering.

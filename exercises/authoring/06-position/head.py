@@ -199,27 +199,21 @@ positions are lost.
 - angles = positions[..., None] * 10000.0 ** (-torch.arange(half) / half)
 + angles = torch.arange(x.shape[1])[:, None] * 10000.0 ** (-torch.arange(half) / half)
 ## positions_of_the_first_row [positions-on-the-wrong-axis]: The first sentence's positions serve all rows of the batch.
-- angles = positions[..., None] * 10000.0 ** (-torch.arange(half) / half)
 + angles = positions[0][:, None] * 10000.0 ** (-torch.arange(half) / half)
 ## nothing_turned: Your head turns nothing, or turns all tokens of a sentence alike: they do not know where they stand.
 - q, k = self.turn(q, positions), self.turn(k, positions)
 ## keys_left: Your queries are turned and your keys are not, so a score knows the query's position and no distance.
-- q, k = self.turn(q, positions), self.turn(k, positions)
 + q = self.turn(q, positions)
 ## queries_left: Your keys are turned and your queries are not, so a score knows the key's position and no distance.
-- q, k = self.turn(q, positions), self.turn(k, positions)
 + k = self.turn(k, positions)
 ## values_turned_too [common-mistakes]: Your values are turned as well, so an output depends on where its sources stand.
-- q, k = self.turn(q, positions), self.turn(k, positions)
 + q, k, v = self.turn(q, positions), self.turn(k, positions), self.turn(v, positions)
 ## opposite_ways: Queries and keys turn in opposite directions, and a score knows the sum of two positions.
-- q, k = self.turn(q, positions), self.turn(k, positions)
 + q, k = self.turn(q, positions), self.turn(k, -positions)
 ## waves_on_top [sinusoids]: You add waves to queries and keys instead of turning them.
 - return torch.cat([a * cos - b * sin, b * cos + a * sin], dim=-1)
 + return x + torch.cat([sin, cos], dim=-1)
 ## minus_lost: Neither of your two lines has a minus; without one it is no rotation.
-- return torch.cat([a * cos - b * sin, b * cos + a * sin], dim=-1)
 + return torch.cat([a * cos + b * sin, b * cos + a * sin], dim=-1)
 ## neighbours_in_pairs: Your pairs are neighbours; here the two halves make pairs.
 - a, b = x[..., :half], x[..., half:]
@@ -230,7 +224,6 @@ positions are lost.
 - angles = positions[..., None] * 10000.0 ** (-torch.arange(half) / half)
 + angles = positions[..., None] * 10000.0 ** (-torch.arange(half) / x.shape[-1])
 ## exponents_to_one: You divide the exponents by K/2 − 1, so that the last one is 1; divide by K/2.
-- angles = positions[..., None] * 10000.0 ** (-torch.arange(half) / half)
 + angles = positions[..., None] * 10000.0 ** (-torch.arange(half) / max(half - 1, 1))
 ## turned_backwards: Your pairs turn backwards, as if your angles had the other sign.
 - return torch.cat([a * cos - b * sin, b * cos + a * sin], dim=-1)
@@ -245,13 +238,11 @@ positions are lost.
 - return scores.masked_fill(future, -torch.inf).softmax(-1) @ v
 + return scores.tril().masked_fill(scores.tril() == 0, -torch.inf).softmax(-1) @ v
 ## future_visible [the-mask-as-position-information]: There is no mask: your tokens see what stands after them.
-- return scores.masked_fill(future, -torch.inf).softmax(-1) @ v
 + return scores.softmax(-1) @ v
 ## root_forgotten: Your scores are not divided by the root of the width.
 - scores = q @ k.mT / q.shape[-1] ** 0.5
 + scores = q @ k.mT
 ## root_of_the_model: Your scores are divided by the root of the model's width, not of the head's.
-- scores = q @ k.mT / q.shape[-1] ** 0.5
 + scores = q @ k.mT / x.shape[-1] ** 0.5
 ## softmax_over_queries: Your softmax runs over the queries, and the weights of a token do not sum to 1.
 - return scores.masked_fill(future, -torch.inf).softmax(-1) @ v
@@ -268,10 +259,8 @@ positions are lost.
 - return scores.masked_fill(future, -torch.inf).softmax(-1) @ v
 + return (scores.masked_fill(future, -torch.inf).softmax(-1) @ v).squeeze(0)
 ## with_dropout: Your head drops weights in train() mode; no dropout is asked for here.
-- return scores.masked_fill(future, -torch.inf).softmax(-1) @ v
 + weights = scores.masked_fill(future, -torch.inf).softmax(-1)
 + return nn.functional.dropout(weights, 0.1, self.training) @ v
 ## mask_too_late [the-mask-as-position-information]: Hidden tokens stay in your denominator: mask before the softmax.
-- return scores.masked_fill(future, -torch.inf).softmax(-1) @ v
 + return scores.softmax(-1).masked_fill(future, 0.0) @ v
 """)

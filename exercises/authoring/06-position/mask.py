@@ -170,14 +170,8 @@ before.
 + return n >= min(i, j) if causal else own | positions
 ## mask_gives_nothing_away: With a mask and without positions you let only the two
 positions change, as if the mask gave nothing away.
-- if not causal:
--     return own | positions
-- return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
 + return n >= min(i, j) if causal and positions else own | positions
 ## between_forgotten: You forget the tokens between the two: they have one of them before them, and now it is the other.
-- if not causal:
--     return own | positions
-- return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
 + return own | ((n > max(i, j)) & (positions or n_blocks > 1)) if causal else own | positions
 ## depth_leaks [two-sentences-one-set]: Without a mask you let a second block change every position; without positions
 no number of blocks does that.
@@ -195,7 +189,6 @@ another average.
 + return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (n_blocks > 1))
 ## mask_the_wrong_way: Your mask looks the wrong way: the tokens before the two
 positions cannot see them.
-- return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
 + return own | ((n > min(i, j)) & (n < max(i, j))) | ((n < min(i, j)) & (positions or n_blocks > 1))
 ## word_by_word [two-sentences-one-set]: You follow the words to their new positions; the question is what changes
 position by position.
@@ -211,14 +204,11 @@ stands before both positions and sees neither.
 - return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
 + return own | ((n > i) & (n < j)) | ((n > j) & (positions or n_blocks > 1))
 ## three_blocks_wanted: You ask for three blocks where two are enough.
-- return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
 + return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 2))
 ## depth_does_not_help: However many causal blocks there are, you let nothing behind both positions change; from the
 second block on the sums differ.
-- return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
 + return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & positions)
 ## between_wants_two_blocks: Between the two positions you want a second block, too; there the set itself has changed.
-- return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
 + return own | ((n > min(i, j)) & (positions or n_blocks > 1))
 ## causal_turned_round: You have turned the two cases round: what you answer with a
 mask holds without one.
@@ -230,8 +220,6 @@ mask holds without one.
 +     return ~(own | positions)
 + return ~(own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1)))
 ## positions_listed: You list the positions that change; give one truth value for every position.
--     return own | positions
-- return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
 +     return np.flatnonzero(own | positions)
 + found = own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
 + return np.flatnonzero(found)
@@ -253,8 +241,6 @@ but an average notices which word has which position.
 + first, last = min(i, j), max(i, j)
 + return ((n > first) & (n <= last)) | ((n > last) & (positions or n_blocks > 1))
 ## ranges_from_i_to_j: Your ranges run from i to j, and come out empty when j is the earlier position.
--     return own | positions
-- return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
 +     return (n == i) | (n == j) | positions
 + return np.where(n < i, False, (n <= j) | positions | (n_blocks > 1))
 ## first_token_takes_part_alone: You let a swap with the first token stop at the later of the two; from the second block

@@ -263,10 +263,8 @@ earlier tokens.
 + seen = np.tri(len(q_positions), len(k_positions), dtype=bool)
 ## mask_by_last_rows: Your mask takes the queries for the last rows of the keys, as in a cache without gaps;
 positions decide.
-- seen = k_positions <= q_positions[:, None]
 + seen = np.tri(len(q_positions), len(k_positions), len(k_positions) - len(q_positions), dtype=bool)
 ## key_rows_for_positions: Your mask takes the row of a key for its position; both positions are given.
-- seen = k_positions <= q_positions[:, None]
 + seen = np.arange(len(k_positions)) <= q_positions[:, None]
 ## keys_from_0: Your keys count from 0 although their positions are given.
 - C = turn(q, q_positions) @ turn(k, k_positions).swapaxes(-1, -2) / np.sqrt(q.shape[-1])
@@ -285,11 +283,9 @@ position alone.
 + C = turn(q, q_positions) @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
 ## queries_not_turned [rotary-positions]: Your keys are turned and your queries are not: then scores depend on the key's
 position alone.
-- C = turn(q, q_positions) @ turn(k, k_positions).swapaxes(-1, -2) / np.sqrt(q.shape[-1])
 + C = q @ turn(k, k_positions).swapaxes(-1, -2) / np.sqrt(q.shape[-1])
 ## opposite_directions [rotary-positions]: Queries and keys turn in opposite directions, so scores depend on the sum of
 two positions.
-- C = turn(q, q_positions) @ turn(k, k_positions).swapaxes(-1, -2) / np.sqrt(q.shape[-1])
 + C = turn(q, q_positions) @ turn(k, -k_positions).swapaxes(-1, -2) / np.sqrt(q.shape[-1])
 ## overwriting_rotation_inside [rotary-positions]: The rotation inside overwrites numbers that it still needs, and the
 caller's: let question 4 pass first.
@@ -309,16 +305,13 @@ caller's: let question 4 pass first.
 - seen = k_positions <= q_positions[:, None]
 + seen = np.ones((len(q_positions), len(k_positions)), dtype=bool)
 ## own_place_hidden [the-mask-as-position-information]: Your mask hides a query's own position from it.
-- seen = k_positions <= q_positions[:, None]
 + seen = k_positions < q_positions[:, None]
 ## future_shown [the-mask-as-position-information]: Your mask looks the wrong way: it shows later positions.
-- seen = k_positions <= q_positions[:, None]
 + seen = k_positions >= q_positions[:, None]
 ## scores_not_scaled: The scores are not scaled by the root of the width.
 - C = turn(q, q_positions) @ turn(k, k_positions).swapaxes(-1, -2) / np.sqrt(q.shape[-1])
 + C = turn(q, q_positions) @ turn(k, k_positions).swapaxes(-1, -2)
 ## scaled_by_the_values: You scale by the width of a value; the products are those of queries and keys.
-- C = turn(q, q_positions) @ turn(k, k_positions).swapaxes(-1, -2) / np.sqrt(q.shape[-1])
 + C = turn(q, q_positions) @ turn(k, k_positions).swapaxes(-1, -2) / np.sqrt(v.shape[-1])
 ## mask_after_softmax [the-mask-as-position-information]: Your mask comes after the softmax, and what it hides is still
 in the denominator.
@@ -380,7 +373,6 @@ question 4 pass first.
 + angles = np.outer(positions, 10000.0 ** (-np.arange(a.shape[-1]) / x.shape[-1]))
 ## fast_rotation_inside [rotary-positions]: The rotation inside has exponents twice as large as they should be: let
 question 4 pass first.
-- angles = np.outer(positions, 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
 + angles = np.outer(positions, 10000.0 ** (-np.arange(a.shape[-1]) / (a.shape[-1] / 2)))
 ## backwards_inside [rotary-positions]: The rotation inside turns backwards: let question 4 pass first.
 - return np.concatenate([a * cos - b * sin, b * cos + a * sin], axis=-1)

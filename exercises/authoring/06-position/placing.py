@@ -139,104 +139,62 @@ wrong.edits("""
 + return x + vectors.reshape(how_many, 1, -1)
 ## by_batch_slot: You count along the batch: all tokens of a sentence get one vector, which depends on the sentence's
 slot.
-- positions = starts[:, None] + np.arange(x.shape[1])[None, :]
-- return x + P[np.maximum(positions, 0)]
 + positions = np.maximum(starts + np.arange(len(x)), 0)
 + return x + P[positions][:, None]
 ## one_vector_for_all [common-mistakes]: All tokens of a sentence get its first position's vector: you never count on.
-- positions = starts[:, None] + np.arange(x.shape[1])[None, :]
-- return x + P[np.maximum(positions, 0)]
 + return x + P[np.maximum(starts, 0)][:, None]
 ## last_vector_for_all [common-mistakes]: All tokens get the vector of the last position of their sentence.
-- positions = starts[:, None] + np.arange(x.shape[1])[None, :]
-- return x + P[np.maximum(positions, 0)]
 + return x + P[np.maximum(starts + x.shape[1] - 1, 0)][:, None]
 ## starts_forgotten [common-mistakes]: All your sentences begin at position 0: you do not use the starts.
-- positions = starts[:, None] + np.arange(x.shape[1])[None, :]
-- return x + P[np.maximum(positions, 0)]
 + return x + P[: x.shape[1]]
 ## first_start_for_all [common-mistakes]: The first sentence's start serves all of your sentences.
-- positions = starts[:, None] + np.arange(x.shape[1])[None, :]
-- return x + P[np.maximum(positions, 0)]
 + positions = np.maximum(starts[0] + np.arange(x.shape[1]), 0)
 + return x + P[positions]
 ## from_the_end_of_the_table [learned-positions]: Your negative positions take vectors from the end of the table; give
 them that of position 0.
-- positions = starts[:, None] + np.arange(x.shape[1])[None, :]
-- return x + P[np.maximum(positions, 0)]
 + return x + P[starts[:, None] + np.arange(x.shape[1])]
 ## nothing_for_padding [learned-positions]: Your padding gets no vector at all; it should get that of position 0.
-- positions = starts[:, None] + np.arange(x.shape[1])[None, :]
-- return x + P[np.maximum(positions, 0)]
 + positions = starts[:, None] + np.arange(x.shape[1])
 + return x + np.where(positions[..., None] >= 0, P[positions], 0.0)
 ## cut_before_counting [learned-positions]: You cut the starts off at 0 before you count on, so padding takes up
 positions and the first word is too late.
-- positions = starts[:, None] + np.arange(x.shape[1])[None, :]
-- return x + P[np.maximum(positions, 0)]
 + return x + P[np.maximum(starts, 0)[:, None] + np.arange(x.shape[1])]
 ## mirrored_positions [learned-positions]: You mirror negative positions: padding gets the vectors of real ones.
-- positions = starts[:, None] + np.arange(x.shape[1])[None, :]
-- return x + P[np.maximum(positions, 0)]
 + return x + P[np.abs(starts[:, None] + np.arange(x.shape[1]))]
 ## starts_subtracted [learned-positions]: Your starts are subtracted, as if each were the number of padded columns.
-- positions = starts[:, None] + np.arange(x.shape[1])[None, :]
-- return x + P[np.maximum(positions, 0)]
 + return x + P[np.maximum(np.arange(x.shape[1]) - starts[:, None], 0)]
 ## first_column_one_place_late [learned-positions]: You count each sentence one position too late; its first column
 belongs at its start.
-- positions = starts[:, None] + np.arange(x.shape[1])[None, :]
-- return x + P[np.maximum(positions, 0)]
 + return x + P[np.maximum(starts[:, None] + np.arange(1, x.shape[1] + 1), 0)]
 ## multiplied_by_positions [what-a-position-has-to-be]: You multiply tokens by their positions instead of adding.
-- positions = starts[:, None] + np.arange(x.shape[1])[None, :]
-- return x + P[np.maximum(positions, 0)]
 + return x * P[np.maximum(starts[:, None] + np.arange(x.shape[1]), 0)]
 ## appended [add-or-concatenate]: You append the positions, which doubles the width; add them instead.
-- positions = starts[:, None] + np.arange(x.shape[1])[None, :]
-- return x + P[np.maximum(positions, 0)]
 + positions = np.maximum(starts[:, None] + np.arange(x.shape[1]), 0)
 + return np.concatenate([x, P[positions]], axis=2)
 ## positions_alone [what-a-position-has-to-be]: You return the position vectors without the tokens.
-- positions = starts[:, None] + np.arange(x.shape[1])[None, :]
-- return x + P[np.maximum(positions, 0)]
 + return P[np.maximum(starts[:, None] + np.arange(x.shape[1]), 0)] + 0 * x
 ## backwards [what-a-position-has-to-be]: You count backwards from the end of each sentence.
-- positions = starts[:, None] + np.arange(x.shape[1])[None, :]
-- return x + P[np.maximum(positions, 0)]
 + positions = np.maximum(starts[:, None] + np.arange(x.shape[1])[::-1], 0)
 + return x + P[positions]
 ## written_into_x [what-a-position-has-to-be]: You add the positions into x itself, which belongs to the caller: the sum
 has to be a new array.
-- positions = starts[:, None] + np.arange(x.shape[1])[None, :]
-- return x + P[np.maximum(positions, 0)]
 + x += P[np.maximum(starts[:, None] + np.arange(x.shape[1]), 0)]
 + return x
 ## padding_blanked [learned-positions]: You blank the padded columns, words and all; keep the tokens and add the vector
 of position 0.
-- positions = starts[:, None] + np.arange(x.shape[1])[None, :]
-- return x + P[np.maximum(positions, 0)]
 + positions = starts[:, None] + np.arange(x.shape[1])
 + return np.where(positions[..., None] < 0, 0.0, x + P[np.maximum(positions, 0)])
 ## starts_moved_together: You move all sentences together until the earliest begins at 0, so a sentence depends on its
 neighbours.
-- positions = starts[:, None] + np.arange(x.shape[1])[None, :]
-- return x + P[np.maximum(positions, 0)]
 + return x + P[(starts - starts.min())[:, None] + np.arange(x.shape[1])]
 ## tokens_first: Your table of positions has a row for every token and a column for every sentence; the batch comes
 first here.
-- positions = starts[:, None] + np.arange(x.shape[1])[None, :]
-- return x + P[np.maximum(positions, 0)]
 + return x + P[np.maximum(starts + np.arange(x.shape[1])[:, None], 0)]
 ## last_row_for_padding [learned-positions]: Your padding gets the last vector of the table; it should get that of
 position 0.
-- positions = starts[:, None] + np.arange(x.shape[1])[None, :]
-- return x + P[np.maximum(positions, 0)]
 + positions = starts[:, None] + np.arange(x.shape[1])
 + return x + P[np.where(positions < 0, -1, positions)]
 ## starts_without_sign [learned-positions]: You drop the sign of the starts, so a padded sentence looks like a continued
 one.
-- positions = starts[:, None] + np.arange(x.shape[1])[None, :]
-- return x + P[np.maximum(positions, 0)]
 + return x + P[np.abs(starts)[:, None] + np.arange(x.shape[1])]
 """)

@@ -151,11 +151,9 @@ wrong.edits("""
 - return (q @ r.T)[..., np.arange(N)[:, None], index] / np.sqrt(q.shape[-1])
 + return (q @ r.T)[..., np.arange(N)[:, None], index]
 ## divided_by_k: You divide by the width itself and not by its root.
-- return (q @ r.T)[..., np.arange(N)[:, None], index] / np.sqrt(q.shape[-1])
 + return (q @ r.T)[..., np.arange(N)[:, None], index] / q.shape[-1]
 ## scaled_by_the_table: The root that you divide by is that of the number of distances; it should come from the width of
 a query.
-- return (q @ r.T)[..., np.arange(N)[:, None], index] / np.sqrt(q.shape[-1])
 + return (q @ r.T)[..., np.arange(N)[:, None], index] / np.sqrt(len(r))
 ## queries_at_the_beginning [common-mistakes]: Your queries stand at the first positions; with more sources than queries
 they are the last ones.
@@ -179,15 +177,12 @@ is taken from the end.
 + distance = np.abs(np.arange(n_sources) - np.arange(n_sources - N, n_sources)[:, None])
 + index = np.minimum(distance, m) + m
 ## wrapped_round: Far distances begin anew at the other end of your table instead of counting as m.
-- positions = np.arange(n_sources - N, n_sources)[:, None]
-- index = np.clip(np.arange(n_sources) - positions, -m, m) + m
 + distance = np.arange(n_sources) - np.arange(n_sources - N, n_sources)[:, None]
 + index = (distance + m) % len(r)
 ## sources_in_rows: Your result has a row for every source; a query is a row here.
 - return (q @ r.T)[..., np.arange(N)[:, None], index] / np.sqrt(q.shape[-1])
 + return np.swapaxes((q @ r.T)[..., np.arange(N)[:, None], index] / np.sqrt(q.shape[-1]), -1, -2)
 ## without_the_query: Your bias does not ask the query: it is the same for whatever stands there.
-- return (q @ r.T)[..., np.arange(N)[:, None], index] / np.sqrt(q.shape[-1])
 + return np.zeros((*q.shape[:-1], n_sources)) + r.sum(axis=1)[index] / np.sqrt(q.shape[-1])
 ## right_side_hidden: You give sources on the right no bias; hiding them is the mask's work.
 - positions = np.arange(n_sources - N, n_sources)[:, None]

@@ -144,9 +144,6 @@ wrong.edits("""
 - return np.concatenate((a * cos - b * sin, b * cos + a * sin), axis=-1)
 + return x + np.concatenate([np.sin(angles), np.cos(angles)], axis=-1)
 ## cosines_only: Half of the rotation is missing: you multiply by cosines and leave the partner of each feature out.
-- cos, sin = np.cos(angles), np.sin(angles)
-- a, b = x[..., :half], x[..., half:]
-- return np.concatenate((a * cos - b * sin, b * cos + a * sin), axis=-1)
 + return x * np.tile(np.cos(angles), 2)
 ## written_into_x_too_soon: You write into x while its old numbers are still needed, and they are the caller's numbers,
 too.
@@ -166,17 +163,11 @@ mixes two layouts.
 + swapped = np.concatenate([-x[..., half:], x[..., :half]], axis=-1)
 + return x * np.cos(angles) + swapped * np.sin(angles)
 ## angles_of_its_own: The second half of your features gets slower angles of its own; let the two of a pair share one.
-- turn = np.exp(1j * np.outer(positions, 1e4 ** (-2 * np.arange(half) / x.shape[-1])))
-- z = (x[..., :half] + 1j * x[..., half:]) * turn
-- return np.concatenate([z.real, z.imag], axis=-1)
 + angles = np.outer(positions, 10000.0 ** (-np.arange(2 * half) / half))
 + swapped = np.concatenate([-x[..., half:], x[..., :half]], axis=-1)
 + return x * np.cos(angles) + swapped * np.sin(angles)
 ## angles_over_the_whole_width: You give every feature an angle of its own, spread over the whole width; let a pair
 share one.
-- turn = np.exp(1j * np.outer(positions, 1e4 ** (-2 * np.arange(half) / x.shape[-1])))
-- z = (x[..., :half] + 1j * x[..., half:]) * turn
-- return np.concatenate([z.real, z.imag], axis=-1)
 + angles = np.outer(positions, 10000.0 ** (-np.arange(2 * half) / (2 * half)))
 + swapped = np.concatenate([-x[..., half:], x[..., :half]], axis=-1)
 + return x * np.cos(angles) + swapped * np.sin(angles)
@@ -192,30 +183,24 @@ share one.
 + angles = np.outer(np.arange(x.shape[-2]), 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
 ## counted_from_the_first [start-anywhere-leave-gaps]: You take every position less the first one, so that each call
 starts at 0 again.
-- angles = np.outer(positions, 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
 + angles = np.outer(positions - positions[0], 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
 ## gaps_filled [start-anywhere-leave-gaps]: Your range starts at the first position and counts on: it fills the gaps.
-- angles = np.outer(positions, 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
 + positions = positions[0] + np.arange(len(positions))
 + angles = np.outer(positions, 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
 ## turned_backwards: Your rotation turns backwards, as if every position had the opposite sign.
 - return np.concatenate([a * cos - b * sin, b * cos + a * sin], axis=-1)
 + return np.concatenate([a * cos + b * sin, b * cos - a * sin], axis=-1)
 ## no_minus: Neither of your two lines has a minus, and without one it is no rotation.
-- return np.concatenate([a * cos - b * sin, b * cos + a * sin], axis=-1)
 + return np.concatenate([a * cos + b * sin, b * cos + a * sin], axis=-1)
 ## two_minuses: Both of your lines have a minus, and with two it is no rotation.
-- return np.concatenate([a * cos - b * sin, b * cos + a * sin], axis=-1)
 + return np.concatenate([a * cos - b * sin, b * cos - a * sin], axis=-1)
 ## slow_pairs_too_fast: Your exponents grow only half as fast as they should: i over the whole width instead of over
 half of it.
 - angles = np.outer(positions, 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
 + angles = np.outer(positions, 10000.0 ** (-np.arange(a.shape[-1]) / x.shape[-1]))
 ## twice_the_exponent: Your exponents are doubled: a factor 2 has come in although you divide by half of the width.
-- angles = np.outer(positions, 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
 + angles = np.outer(positions, 10000.0 ** (-2 * np.arange(a.shape[-1]) / a.shape[-1]))
 ## fastest_pair_lost [sinusoids]: You count the pairs from 1, so the fastest of them is lost.
-- angles = np.outer(positions, 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
 + angles = np.outer(positions, 10000.0 ** (-np.arange(1, a.shape[-1] + 1) / a.shape[-1]))
 ## one_speed: All your pairs turn at one speed.
 - angles = np.outer(positions, 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
@@ -232,20 +217,16 @@ ones.
 + a = a * cos - b * sin
 + return np.concatenate([a, b * cos + a * sin], axis=-1)
 ## halves_exchanged: The two halves of your result have changed places.
-- return np.concatenate([a * cos - b * sin, b * cos + a * sin], axis=-1)
 + return np.concatenate([b * cos + a * sin, a * cos - b * sin], axis=-1)
 ## pairs_leave_as_neighbours: Your pairs are right, but they leave as neighbours; every feature stays where it was.
-- return np.concatenate([a * cos - b * sin, b * cos + a * sin], axis=-1)
 + return np.stack([a * cos - b * sin, b * cos + a * sin], axis=-1).reshape(x.shape)
 ## angles_in_single_precision: Your angles are in single precision, which is too coarse at far positions.
 - angles = np.outer(positions, 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
 + rates = (10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1])).astype(np.float32)
 + angles = np.outer(positions.astype(np.float32), rates)
 ## one_place_for_all: You turn all tokens by the position of the first one.
-- angles = np.outer(positions, 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
 + angles = positions[0] * 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1])
 ## positions_from_one_in_rotary: Off by one: you add 1 to the given positions.
-- angles = np.outer(positions, 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
 + angles = np.outer(positions + 1, 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
 ## neighbours_leave_as_halves: You pair neighbours and write the pairs out as halves, so features leave at other places
 than they came.
@@ -266,6 +247,5 @@ each call starts at 0 again.
 + angles = np.outer(positions - np.min(positions), 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
 ## positions_without_sign [learned-positions]: You drop the sign of positions; one below 0, as in padding, must turn the
 other way.
-- angles = np.outer(positions, 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
 + angles = np.outer(np.abs(positions), 10000.0 ** (-np.arange(a.shape[-1]) / a.shape[-1]))
 """)

@@ -132,25 +132,16 @@ wrong.edits("""
 + return np.where(column % 2 == 0, np.sin(angles), np.cos(angles))
 ## column_for_pair [common-mistakes]: The number of the column itself stands where the number of the pair belongs, so
 exponents are too large and sine and cosine do not share theirs.
-- column = np.arange(d_model)
-- rate = np.power(1e4, -(column - column % 2) / d_model)
-- return np.sin(np.outer(start + np.arange(n_positions), rate) + (column % 2) * np.pi / 2)
 + column = np.arange(d_model)
 + angles = np.arange(start, start + n_positions)[:, None] / 10000.0 ** (2 * column / d_model)
 + return np.where(column % 2 == 0, np.sin(angles), np.cos(angles))
 ## alternating_by_position: Sine and cosine alternate from row to row in your table; they should alternate from column
 to column.
-- column = np.arange(d_model)
-- rate = np.power(1e4, -(column - column % 2) / d_model)
-- return np.sin(np.outer(start + np.arange(n_positions), rate) + (column % 2) * np.pi / 2)
 + n, column = np.arange(start, start + n_positions)[:, None], np.arange(d_model)
 + angles = n / 10000.0 ** (2 * (column // 2) / d_model)
 + return np.where(n % 2 == 0, np.sin(angles), np.cos(angles))
 ## only_sines [a-shift-is-a-rotation]: There are only sines in your table, and from a sine alone nobody can tell whether
 the wave rises or falls.
-- column = np.arange(d_model)
-- rate = np.power(1e4, -(column - column % 2) / d_model)
-- return np.sin(np.outer(start + np.arange(n_positions), rate) + (column % 2) * np.pi / 2)
 + rates = 10000.0 ** (-2 * (np.arange(d_model) // 2) / d_model)
 + return np.sin(np.arange(start, start + n_positions)[:, None] * rates)
 
@@ -160,21 +151,17 @@ far too fast.
 - rates = 10000.0 ** (-2 * np.arange(d_model // 2) / d_model)
 + rates = 10000.0 ** (-np.arange(d_model // 2) / d_model)
 ## pairs_from_one: Your exponents count the pairs from 1: the fastest wave is lost.
-- rates = 10000.0 ** (-2 * np.arange(d_model // 2) / d_model)
 + rates = 10000.0 ** (-2 * np.arange(1, d_model // 2 + 1) / d_model)
 ## even_column_for_pair [common-mistakes]: The number of the even column stands where that of the pair belongs, so your
 exponents are doubled.
-- rates = 10000.0 ** (-2 * np.arange(d_model // 2) / d_model)
 + rates = 10000.0 ** (-2 * np.arange(0, d_model, 2) / d_model)
 ## multiplied [common-mistakes]: You multiply the position by the power of 10000, which makes every further pair wilder
 instead of slower.
-- rates = 10000.0 ** (-2 * np.arange(d_model // 2) / d_model)
 + rates = 10000.0 ** (2 * np.arange(d_model // 2) / d_model)
 ## sines_before_cosines: All your sines stand before all your cosines; here the two of a pair are neighbours.
 - return np.stack([np.sin(angles), np.cos(angles)], axis=2).reshape(n_positions, d_model)
 + return np.concatenate([np.sin(angles), np.cos(angles)], axis=1)
 ## cosine_first: In each of your pairs the cosine stands before the sine.
-- return np.stack([np.sin(angles), np.cos(angles)], axis=2).reshape(n_positions, d_model)
 + return np.stack([np.cos(angles), np.sin(angles)], axis=2).reshape(n_positions, d_model)
 ## positions_in_columns: Your positions lie in columns; in this table every position is a row.
 - angles = np.arange(start, start + n_positions)[:, None] * rates
@@ -183,8 +170,6 @@ instead of slower.
 + return np.stack([np.sin(angles), np.cos(angles)], axis=1).reshape(d_model, n_positions)
 ## reshaped_not_transposed: Your reshape fills the table of rows with numbers that lie in columns, and mixes positions
 with waves.
-- angles = np.arange(start, start + n_positions)[:, None] * rates
-- return np.stack([np.sin(angles), np.cos(angles)], axis=2).reshape(n_positions, d_model)
 + angles = rates[:, None] * np.arange(start, start + n_positions)
 + return np.stack([np.sin(angles), np.cos(angles)], axis=1).reshape(n_positions, d_model)
 ## positions_from_one: You count positions from 1; the first one is 0.
@@ -192,7 +177,6 @@ with waves.
 + angles = np.arange(start + 1, start + n_positions + 1)[:, None] * rates
 ## start_forgotten [common-mistakes]: Your table begins at position 0 whatever `start` says, as in a program that
 forgets its cache.
-- angles = np.arange(start, start + n_positions)[:, None] * rates
 + angles = np.arange(n_positions)[:, None] * rates
 ## range_ends_too_soon: Your table ends where position `n_positions` would begin; that is how many rows are wanted, not
 the last position.
@@ -208,10 +192,8 @@ alike; it belongs to the position.
 - rates = 10000.0 ** (-2 * np.arange(d_model // 2) / d_model)
 + rates = 10000.0 ** (-np.arange(d_model // 2) / max(d_model // 2 - 1, 1))
 ## division_without_remainder: Your integer division makes all exponents 0, so all waves are the same.
-- rates = 10000.0 ** (-2 * np.arange(d_model // 2) / d_model)
 + rates = 10000.0 ** -(2 * np.arange(d_model // 2) // d_model)
 ## base_of_a_thousand: Your waves are too short from the second pair on: a digit of the base is missing.
-- rates = 10000.0 ** (-2 * np.arange(d_model // 2) / d_model)
 + rates = 1000.0 ** (-2 * np.arange(d_model // 2) / d_model)
 ## brackets_forgotten: Your power stands alone: without brackets, only the 2 is the exponent, and the rest of the line
 multiplies.

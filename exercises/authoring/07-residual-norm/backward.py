@@ -179,16 +179,12 @@ norm that sees the future.
 - dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
 + dX = inverse * g
 ## mean_held_fixed: The path through the mean is missing from your gradient for X.
-- dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
 + dX = inverse * (g - X_hat * (g * X_hat).mean(axis=0))
 ## spread_held_fixed: The path through the standard deviation is missing from your gradient for X.
-- dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
 + dX = inverse * (g - g.mean(axis=0))
 ## sums_for_means: Your two corrections are sums over the features where they should be means.
-- dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
 + dX = inverse * (g - g.sum(axis=0) - X_hat * (g * X_hat).sum(axis=0))
 ## wrong_sign: The path through the standard deviation has the wrong sign: a larger spread makes every output smaller.
-- dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
 + dX = inverse * (g - g.mean(axis=0) + X_hat * (g * X_hat).mean(axis=0))
 ## gamma_missing: γ is missing from your gradient for X.
 - g = gamma[:, None] * dY
@@ -202,7 +198,6 @@ norm that sees the future.
 - dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
 + dX = gamma[:, None] * inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
 ## inverse_missing: The factor of one over the standard deviation is missing from your gradient for X.
-- dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
 + dX = g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0)
 ## root_missing_throughout: The root is missing: you divide by the variance, in the standardised features and in your
 gradient for X.
@@ -212,66 +207,49 @@ gradient for X.
 - dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
 + dX = inverse * inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
 ## centred_for_standard: Your path through the standard deviation takes centred features, not yet divided by it.
-- dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
 + dX = inverse * (g - g.mean(axis=0) - centred * (g * centred).mean(axis=0))
 ## spread_once: In the path through the standard deviation you leave out one division by it.
-- dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
 + dX = inverse * (g - g.mean(axis=0) - centred * (g * X_hat).mean(axis=0))
 ## means_over_the_tokens: The statistics are those of each token, but the corrections of your gradient average over the
 tokens.
-- dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
 + dX = inverse * (g - g.mean(axis=1, keepdims=True) - X_hat * (g * X_hat).mean(axis=1, keepdims=True))
 ## gamma_from_raw_tokens: The gradient for γ needs the standardised features; yours takes those of X.
 - return dX, (dY * X_hat).sum(axis=1), dY.sum(axis=1)
 + return dX, (dY * X).sum(axis=1), dY.sum(axis=1)
 ## gamma_from_centred_tokens: Your gradient for γ takes centred features; divide them by the standard deviation, too.
-- return dX, (dY * X_hat).sum(axis=1), dY.sum(axis=1)
 + return dX, (dY * centred).sum(axis=1), dY.sum(axis=1)
 ## gamma_from_its_own_product: Your gradient for γ has γ in it; γ x̂ has the slope x̂.
-- return dX, (dY * X_hat).sum(axis=1), dY.sum(axis=1)
 + return dX, (g * X_hat).sum(axis=1), dY.sum(axis=1)
 ## parameters_averaged: Your gradients for γ and β are means over the tokens; every token adds its own share.
-- return dX, (dY * X_hat).sum(axis=1), dY.sum(axis=1)
 + return dX, (dY * X_hat).mean(axis=1), dY.mean(axis=1)
 ## parameters_over_features: Your gradients for γ and β sum over the features and have one number a token.
-- return dX, (dY * X_hat).sum(axis=1), dY.sum(axis=1)
 + return dX, (dY * X_hat).sum(axis=0), dY.sum(axis=0)
 ## beta_scaled: Your gradient by β has γ in it; the shift is added after the scale.
-- return dX, (dY * X_hat).sum(axis=1), dY.sum(axis=1)
 + return dX, (dY * X_hat).sum(axis=1), g.sum(axis=1)
 ## gamma_and_beta_exchanged: Your gradients for γ and β are swapped.
-- return dX, (dY * X_hat).sum(axis=1), dY.sum(axis=1)
 + return dX, dY.sum(axis=1), (dY * X_hat).sum(axis=1)
 ## eps_always_small [one-token-at-a-time]: Your ε is 0.00001 whatever the caller passes.
 - inverse = 1 / np.sqrt((centred**2).mean(axis=0, keepdims=True) + eps)
 + inverse = 1 / np.sqrt((centred**2).mean(axis=0, keepdims=True) + 1e-5)
 ## eps_forgotten [one-token-at-a-time]: There is no ε in your standard deviation.
-- inverse = 1 / np.sqrt((centred**2).mean(axis=0, keepdims=True) + eps)
 + inverse = 1 / np.sqrt((centred**2).mean(axis=0, keepdims=True) + 0)
 ## forward_scaling: This scales dY by γ over the standard deviation and centres the result: half of the chain rule.
 - dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
 + dX = inverse * g - (inverse * g).mean()
 ## one_sum_for_a_mean: In the path through the standard deviation you sum over features; take the mean.
-- dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
 + dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).sum(axis=0))
 ## mean_of_all_tokens: You take out the mean of the whole matrix; use each token's own.
-- dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
 + dX = inverse * (g - g.mean() - X_hat * (g * X_hat).mean(axis=0))
 ## along_nothing: The mean product with x̂ is taken out of every feature alike; it belongs along x̂.
-- dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
 + dX = inverse * (g - g.mean(axis=0) - (g * X_hat).mean(axis=0))
 ## no_mean_in_the_spread: In the path through the standard deviation the mean is missing: each feature looks at its own
 product only.
-- dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
 + dX = inverse * (g - g.mean(axis=0) - X_hat * g * X_hat)
 ## spread_without_gamma: γ is missing in the path through the standard deviation.
-- dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
 + dX = inverse * (g - g.mean(axis=0) - X_hat * (dY * X_hat).mean(axis=0))
 ## mean_without_gamma: γ is missing in the path through the mean.
-- dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
 + dX = inverse * (g - dY.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
 ## spread_doubled: The path through the standard deviation is doubled: the ½ from the slope of the root is missing.
-- dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
 + dX = inverse * (g - g.mean(axis=0) - 2 * X_hat * (g * X_hat).mean(axis=0))
 ## divided_by_gamma: You divide by γ on the way back; the slope of γ x̂ by x̂ is γ.
 - g = gamma[:, None] * dY
@@ -284,7 +262,6 @@ it.
 - return dX, (dY * X_hat).sum(axis=1), dY.sum(axis=1)
 + return dX, dY * X_hat, dY
 ## upright_parameters: Your gradients for γ and β stand upright as columns; both should have the shape (D,).
-- return dX, (dY * X_hat).sum(axis=1), dY.sum(axis=1)
 + return dX, (dY * X_hat).sum(axis=1, keepdims=True), dY.sum(axis=1, keepdims=True)
 ## another_default [one-token-at-a-time]: Your default for ε is 0.000001; in the task it is 0.00001.
 - def as_often_written(X, gamma, dY, eps=1e-5):
@@ -295,7 +272,6 @@ still move its outputs.
 + dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0)) * (centred != 0).any(axis=0)
 ## difference_quotient: You measure the gradient with small steps, which are not small for a token that is nearly
 constant; the chain rule gives a formula.
-- dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
 + step = 1e-6 * np.eye(len(X))[:, :, None]
 + up, down = ((Z - Z.mean(1)[:, None]) / np.sqrt(Z.var(1) + eps)[:, None] for Z in (X + step, X - step))
 + dX = (g * (up - down)).sum(axis=1) / 2e-6

@@ -197,13 +197,9 @@ wrong.edits("""
 + Y = norm(X, norm_1) + look_back(norm(X, norm_1))
 + return norm(Y, norm_2) + think(norm(Y, norm_2))
 ## pre_norms_the_part: Your pre-norm block normalises what a part gives back; it should normalise what the part reads.
-- Y = X + look_back(norm(X, norm_1))
-- return Y + think(norm(Y, norm_2))
 + Y = X + norm(look_back(X), norm_1)
 + return Y + norm(think(Y), norm_2)
 ## pre_second_norms_the_stream: In the second half of your pre-norm block the stream itself goes through the norm.
-- Y = X + look_back(norm(X, norm_1))
-- return Y + think(norm(Y, norm_2))
 + Y = norm(X + look_back(norm(X, norm_1)), norm_2)
 + return Y + think(Y)
 ## pre_with_a_final_norm: Your pre-norm block ends with a norm: the final norm comes once, at the top of the stack.
@@ -219,7 +215,6 @@ added is lost.
 - return Y + think(norm(Y, norm_2))
 + return X + think(norm(Y, norm_2))
 ## pre_second_part_unnormed: The second part of your pre-norm block reads the stream without a norm.
-- return Y + think(norm(Y, norm_2))
 + return Y + think(Y)
 ## post_norms_the_part: Your post-norm block normalises the part and then adds; it should normalise the sum.
 - Y = norm(X + look_back(X), norm_1)
@@ -227,8 +222,6 @@ added is lost.
 + Y = X + norm(look_back(X), norm_1)
 + return Y + norm(think(Y), norm_2)
 ## post_norms_both_sides: In your post-norm block the parts read normalised tokens as well: every norm is there twice.
-- Y = norm(X + look_back(X), norm_1)
-- return norm(Y + think(Y), norm_2)
 + Y = norm(X + look_back(norm(X, norm_1)), norm_1)
 + return norm(Y + think(norm(Y, norm_2)), norm_2)
 ## post_once_at_the_end: Your post-norm block has one norm, at its end; the first sum is not normalised.
@@ -257,11 +250,9 @@ the first half has made.
 - return pair[0][:, None] * (Z - Z.mean(axis=0)) / np.sqrt(Z.var(axis=0) + 1e-5) + pair[1][:, None]
 + return (Z - Z.mean(axis=0)) / np.sqrt(Z.var(axis=0) + 1e-5)
 ## norms_over_the_tokens [the-norm-that-sees-the-future]: The norms in your block average over the tokens.
-- return pair[0][:, None] * (Z - Z.mean(axis=0)) / np.sqrt(Z.var(axis=0) + 1e-5) + pair[1][:, None]
 + centred = Z - Z.mean(axis=1, keepdims=True)
 + return pair[0][:, None] * centred / np.sqrt(Z.var(axis=1, keepdims=True) + 1e-5) + pair[1][:, None]
 ## pairs_the_wrong_way_round [one-token-at-a-time]: You swap scale and shift: a pair begins with γ.
-- return pair[0][:, None] * (Z - Z.mean(axis=0)) / np.sqrt(Z.var(axis=0) + 1e-5) + pair[1][:, None]
 + return pair[1][:, None] * (Z - Z.mean(axis=0)) / np.sqrt(Z.var(axis=0) + 1e-5) + pair[0][:, None]
 ## pre_first_residual_missing [identity-plus-a-bit]: The first residual connection of your pre-norm block is missing.
 - Y = X + look_back(norm(X, norm_1))
@@ -284,28 +275,22 @@ the first half has made.
 + return pair[0][:, None] * (Z - Z.mean(axis=0)) / np.sqrt(Z.var(axis=0)) + pair[1][:, None]
 ## norms_with_eps_outside [common-mistakes]: In the norms of your block ε stands outside the root. If they are your
 `layer_norm`, let question 1 pass first.
-- return pair[0][:, None] * (Z - Z.mean(axis=0)) / np.sqrt(Z.var(axis=0) + 1e-5) + pair[1][:, None]
 + return pair[0][:, None] * (Z - Z.mean(axis=0)) / (Z.std(axis=0) + 1e-5) + pair[1][:, None]
 ## norms_with_two_roots [one-token-at-a-time]: The norms in your block divide by the root of a standard deviation, which
 is a root already.
-- return pair[0][:, None] * (Z - Z.mean(axis=0)) / np.sqrt(Z.var(axis=0) + 1e-5) + pair[1][:, None]
 + return pair[0][:, None] * (Z - Z.mean(axis=0)) / np.sqrt(Z.std(axis=0) + 1e-5) + pair[1][:, None]
 ## norms_with_d_minus_1 [common-mistakes]: The variances in your block divide by D − 1.
-- return pair[0][:, None] * (Z - Z.mean(axis=0)) / np.sqrt(Z.var(axis=0) + 1e-5) + pair[1][:, None]
 + return pair[0][:, None] * (Z - Z.mean(axis=0)) / np.sqrt(Z.var(axis=0, ddof=1) + 1e-5) + pair[1][:, None]
 ## norms_with_another_eps [one-token-at-a-time]: The norms in your block have an ε of 0.000001; `layer_norm` has
 0.00001.
-- return pair[0][:, None] * (Z - Z.mean(axis=0)) / np.sqrt(Z.var(axis=0) + 1e-5) + pair[1][:, None]
 + return pair[0][:, None] * (Z - Z.mean(axis=0)) / np.sqrt(Z.var(axis=0) + 1e-6) + pair[1][:, None]
 # as_often_written
 ## scales_where_they_fit: With as many tokens as features your scales run along the tokens; they belong to the features.
-- return pair[0][:, None] * (Z - Z.mean(axis=0)) / np.sqrt(Z.var(axis=0) + 1e-5) + pair[1][:, None]
 + scale = pair[0] if len(Z) == Z.shape[1] else pair[0][:, None]
 + return scale * (Z - Z.mean(axis=0)) / np.sqrt(Z.var(axis=0) + 1e-5) + pair[1][:, None]
 ## always_post_norm: Your block is post-norm whatever `form` says.
 - if form == "pre-norm":
 + if form == "pre":
 ## always_pre_norm: Your block is pre-norm whatever `form` says.
-- if form == "pre-norm":
 + if form:
 """)

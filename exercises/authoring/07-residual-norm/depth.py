@@ -172,7 +172,6 @@ the top.
 - lengths = [np.linalg.norm(g) / np.linalg.norm(top) for g in (g_with, g_without)]
 + lengths = [np.linalg.norm(g) for g in (g_with, g_without)]
 ## squared_lengths [a-stack-that-forgets-its-input]: Your measured numbers are squares of lengths: a root is missing.
-- lengths = [np.linalg.norm(g) / np.linalg.norm(top) for g in (g_with, g_without)]
 + lengths = [g @ g / (top @ top) for g in (g_with, g_without)]
 ## residual_forgotten: Your stack with residuals has lost the identity: both measured rows are the same.
 - g_with, g_without = g_with + J.T @ g_with, J.T @ g_without
@@ -193,38 +192,31 @@ the top.
 + g_with, g_without = (1 + J).T @ g_with, J.T @ g_without
 ## top_gradient_again: At every part you add the gradient from the top; what belongs there is the one that arrived at
 this part.
-- g_with, g_without = g_with + J.T @ g_with, J.T @ g_without
 + g_with, g_without = top + J.T @ g_with, J.T @ g_without
 ## lengths_added: Your prediction adds lengths, as if both gradients pointed the same way; at a right angle their
 squares add.
 - rows.append((*lengths, rows[-1][2] * np.sqrt(1 + gain), rows[-1][3] * np.sqrt(gain)))
 + rows.append((*lengths, rows[-1][2] * (1 + np.sqrt(gain)), rows[-1][3] * np.sqrt(gain)))
 ## predicted_squares: Your predictions are those of squared lengths: the roots are missing.
-- rows.append((*lengths, rows[-1][2] * np.sqrt(1 + gain), rows[-1][3] * np.sqrt(gain)))
 + rows.append((*lengths, rows[-1][2] * (1 + gain), rows[-1][3] * gain))
 ## squares_without_root: Your prediction with residuals multiplies squared lengths, and never takes the root.
-- rows.append((*lengths, rows[-1][2] * np.sqrt(1 + gain), rows[-1][3] * np.sqrt(gain)))
 + rows.append((*lengths, rows[-1][2] * (1 + gain), rows[-1][3] * np.sqrt(gain)))
 ## gain_by_all_entries [a-stack-that-forgets-its-input]: You divide the sum of the squares by the number of entries, D²;
 the task divides by D.
 - gain = (J**2).sum() / D
 + gain = (J**2).mean()
 ## gain_not_divided [a-stack-that-forgets-its-input]: Your s² is the whole sum of the squares: it is not divided by D.
-- gain = (J**2).sum() / D
 + gain = (J**2).sum()
 ## largest_gain [a-stack-that-forgets-its-input]: You predict with the largest factor by which J stretches a vector; the
 average over directions is smaller.
-- gain = (J**2).sum() / D
 + gain = np.linalg.norm(J, 2) ** 2
 ## sum_before_the_square [a-stack-that-forgets-its-input]: You square the sum of the entries; sum their squares.
-- gain = (J**2).sum() / D
 + gain = J.sum() ** 2 / D
 ## one_path_each: Your prediction has two paths only, around all parts and through all of them; others lead through some
 parts and around the rest.
 - rows.append((*lengths, rows[-1][2] * np.sqrt(1 + gain), rows[-1][3] * np.sqrt(gain)))
 + rows.append((*lengths, np.sqrt(1 + (rows[-1][3] * np.sqrt(gain)) ** 2), rows[-1][3] * np.sqrt(gain)))
 ## paths_through_one: Your prediction leaves out the paths through more than one part.
-- rows.append((*lengths, rows[-1][2] * np.sqrt(1 + gain), rows[-1][3] * np.sqrt(gain)))
 + rows.append((*lengths, np.sqrt(rows[-1][2] ** 2 + gain), rows[-1][3] * np.sqrt(gain)))
 ## mean_gain [a-stack-that-forgets-its-input]: You predict with one gain, the mean of all parts; use each part's own.
 - gain = (J**2).sum() / D
@@ -242,7 +234,6 @@ sum of squares.
 + gain = ((J**2).sum() / D) ** 2
 ## gain_from_a_length [a-stack-that-forgets-its-input]: Your s² is the root of the sum of the squares, divided by D: the
 root comes later.
-- gain = (J**2).sum() / D
 + gain = np.linalg.norm(J) / D
 ## prediction_without_the_identity: Your prediction for the stack with residuals leaves the identity out.
 - rows.append((*lengths, rows[-1][2] * np.sqrt(1 + gain), rows[-1][3] * np.sqrt(gain)))

@@ -131,8 +131,6 @@ learns about all the others.
 + centred = X - X.mean(axis=1, keepdims=True)
 + return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=1, keepdims=True) + eps) + beta[:, None]
 ## over_everything [common-mistakes]: You take one mean for the whole matrix; every token needs its own.
-- centred = X - X.mean(axis=0)
-- return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
 + centred = X - X.mean()
 + return gamma[:, None] * centred / np.sqrt((centred**2).mean() + eps) + beta[:, None]
 ## eps_outside_the_root [common-mistakes]: You add ε to the standard deviation, outside the root; it belongs to the
@@ -140,10 +138,8 @@ variance.
 - return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
 + return gamma[:, None] * (X - X.mean(axis=0)) / (X.std(axis=0) + eps) + beta[:, None]
 ## root_of_sigma: You divide by the root of a standard deviation, which is a root already.
-- return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
 + return gamma[:, None] * (X - X.mean(axis=0)) / np.sqrt(X.std(axis=0) + eps) + beta[:, None]
 ## divided_by_the_variance: You divide by the variance: the root is missing.
-- return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
 + return gamma[:, None] * (X - X.mean(axis=0)) / (X.var(axis=0) + eps) + beta[:, None]
 ## sum_for_mean: You subtract the sum of the features where their mean belongs.
 - centred = X - X.mean(axis=0)
@@ -153,28 +149,20 @@ variance.
 + return gamma[:, None] * centred / np.sqrt((centred**2).sum(axis=0) + eps) + beta[:, None]
 ## sample_variance [common-mistakes]: Your variance divides by D − 1; LayerNorm describes the token itself and divides
 by D.
-- return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
 + return gamma[:, None] * (X - X.mean(axis=0)) / np.sqrt(X.var(axis=0, ddof=1) + eps) + beta[:, None]
 ## mean_not_subtracted: You divide by the right spread, but the mean is still in the token.
-- return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
 + return gamma[:, None] * X / np.sqrt(X.var(axis=0) + eps) + beta[:, None]
 ## rms_instead [do-we-need-the-mean]: This is RMSNorm with a shift: the mean is subtracted nowhere.
-- return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
 + return gamma[:, None] * X / np.sqrt((X**2).mean(axis=0) + eps) + beta[:, None]
 ## no_scale_and_shift [common-mistakes]: Scale and shift are missing: with γ = 1 and β = 0 nobody would notice.
-- return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
 + return (X - X.mean(axis=0)) / np.sqrt(X.var(axis=0) + eps)
 ## no_shift: The shift β is missing.
-- return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
 + return gamma[:, None] * (X - X.mean(axis=0)) / np.sqrt(X.var(axis=0) + eps)
 ## no_scale: The scale γ is missing.
-- return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
 + return (X - X.mean(axis=0)) / np.sqrt(X.var(axis=0) + eps) + beta[:, None]
 ## shift_scaled: You add the shift before the scale, so that β is multiplied by γ.
-- return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
 + return gamma[:, None] * ((X - X.mean(axis=0)) / np.sqrt(X.var(axis=0) + eps) + beta[:, None])
 ## one_plus_scale: You multiply by 1 + γ; here the scale is γ itself.
-- return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
 + return (1 + gamma[:, None]) * (X - X.mean(axis=0)) / np.sqrt(X.var(axis=0) + eps) + beta[:, None]
 ## scale_and_shift_first: You scale and shift first; both belong after the norm.
 - centred = X - X.mean(axis=0)
@@ -185,21 +173,16 @@ by D.
 - return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
 + return gamma[:, None] * (X - X.mean(axis=0)) / np.sqrt(X.var(axis=0) + 1e-5) + beta[:, None]
 ## no_eps [one-token-at-a-time]: There is no ε: a token of equal numbers is divided by 0.
-- return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
 + return gamma[:, None] * (X - X.mean(axis=0)) / np.sqrt(X.var(axis=0)) + beta[:, None]
 ## eps_squared [one-token-at-a-time]: You square ε on its way to the variance; add it as it is.
-- return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
 + return gamma[:, None] * (X - X.mean(axis=0)) / np.sqrt(X.var(axis=0) + eps**2) + beta[:, None]
 ## eps_as_a_floor [one-token-at-a-time]: Your ε is a floor for the variance; add it to every variance.
-- return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
 + return gamma[:, None] * (X - X.mean(axis=0)) / np.sqrt(np.maximum(X.var(axis=0), eps)) + beta[:, None]
 ## constant_below_eps [one-token-at-a-time]: You treat a token whose variance is below ε as constant; ε is added to
 every variance.
-- return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
 + var = X.var(axis=0)
 + return gamma[:, None] * centred * (var > eps) / np.sqrt(var + eps) + beta[:, None]
 ## undivided_below_eps [one-token-at-a-time]: You do not divide a token whose variance is below ε; divide every token.
-- return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
 + var = X.var(axis=0)
 + return gamma[:, None] * centred / np.where(var > eps, np.sqrt(var + eps), 1) + beta[:, None]
 ## variance_in_one_pass: Your variance, mean square less squared mean, loses its digits for tokens far from 0.
@@ -212,7 +195,6 @@ every variance.
 - return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
 + return gamma[:, None] * centred / (np.abs(centred).mean(axis=0) + eps) + beta[:, None]
 ## length_one: You bring every token to length 1; its standard deviation should be 1.
-- return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
 + return gamma[:, None] * centred / (np.linalg.norm(centred, axis=0) + eps) + beta[:, None]
 ## written_into_the_argument: You write into X, and the caller's tokens are gone.
 - centred = X - X.mean(axis=0)
@@ -224,30 +206,22 @@ every variance.
 - return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
 + return gamma * (X - X.mean(axis=0)) / np.sqrt(X.var(axis=0) + eps) + beta
 ## outputs_in_rows: Your outputs lie in rows; here every token is a column.
-- return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
 + return (gamma[:, None] * (X - X.mean(axis=0)) / np.sqrt(X.var(axis=0) + eps) + beta[:, None]).T
 ## root_of_eps_outside [one-token-at-a-time]: You add the root of ε to the standard deviation; add ε to the variance,
 then take the root.
-- return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
 + return gamma[:, None] * (X - X.mean(axis=0)) / (X.std(axis=0) + np.sqrt(eps)) + beta[:, None]
 ## shift_divided: Your shift is divided by the standard deviation, too: add it at the very end.
-- return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
 + return (gamma[:, None] * (X - X.mean(axis=0)) + beta[:, None]) / np.sqrt(X.var(axis=0) + eps)
 ## brackets_missing: You divide only the mean by the standard deviation: brackets are missing.
-- return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
 + return gamma[:, None] * X - X.mean(axis=0) / np.sqrt(X.var(axis=0) + eps) + beta[:, None]
 ## squares_before_centring: You subtract the mean, but divide by the root mean square of the token as it came.
-- return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
 + return gamma[:, None] * (X - X.mean(axis=0)) / np.sqrt((X**2).mean(axis=0) + eps) + beta[:, None]
 ## scale_and_shift_exchanged: You swap scale and shift: multiply by γ and add β.
-- return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
 + return beta[:, None] * (X - X.mean(axis=0)) / np.sqrt(X.var(axis=0) + eps) + gamma[:, None]
 ## variance_over_the_tokens [the-norm-that-sees-the-future]: Your mean is that of the token, but your variance runs over
 the tokens.
-- return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
 + return gamma[:, None] * (X - X.mean(axis=0)) / np.sqrt(X.var(axis=1, keepdims=True) + eps) + beta[:, None]
 ## largest_difference: You divide by the largest difference from the mean, where the standard deviation belongs.
-- return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
 + return gamma[:, None] * centred / (np.abs(centred).max(axis=0) + eps) + beta[:, None]
 ## another_default [one-token-at-a-time]: Your default for ε is 0.000001; in the task it is 0.00001.
 - def centred_once(X, gamma, beta, eps=1e-5):
@@ -259,7 +233,6 @@ the tokens.
 +     return np.zeros_like(X)
 + return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
 ## scale_where_it_fits: With as many tokens as features your scale runs along the tokens; it belongs to the features.
-- return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
 + scale = gamma if len(gamma) == X.shape[1] else gamma[:, None]
 + return scale * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
 """)

@@ -185,13 +185,9 @@ wrong.edits("""
 + y = self.norm_1(x + self.drop(self.attention(x)))
 + y = self.norm_2(y + self.drop(self.feed_forward(y)))
 ## norm_on_the_output: Your norms take what a part gives back; they should take what it reads.
-- y = x + self.drop(self.attention(self.norm_1(x)))
-- y = y + self.drop(self.feed_forward(self.norm_2(y)))
 + y = x + self.drop(self.norm_1(self.attention(x)))
 + y = y + self.drop(self.norm_2(self.feed_forward(y)))
 ## no_residuals [identity-plus-a-bit]: The residual connections are missing.
-- y = x + self.drop(self.attention(self.norm_1(x)))
-- y = y + self.drop(self.feed_forward(self.norm_2(y)))
 + y = self.drop(self.attention(self.norm_1(x)))
 + y = self.drop(self.feed_forward(self.norm_2(y)))
 ## second_residual_missing [identity-plus-a-bit]: The second residual connection is missing.
@@ -207,12 +203,8 @@ wrong.edits("""
 + y = self.norm_1(x) + self.drop(self.attention(self.norm_1(x)))
 + y = self.norm_2(y) + self.drop(self.feed_forward(self.norm_2(y)))
 ## in_parallel: Both parts read the same tokens; the second should read what the first has made.
-- y = x + self.drop(self.attention(self.norm_1(x)))
-- y = y + self.drop(self.feed_forward(self.norm_2(y)))
 + y = x + self.drop(self.attention(self.norm_1(x))) + self.drop(self.feed_forward(self.norm_2(x)))
 ## parts_exchanged: You put the feed-forward layer first; attention should read the input of the block.
-- y = x + self.drop(self.attention(self.norm_1(x)))
-- y = y + self.drop(self.feed_forward(self.norm_2(y)))
 + y = x + self.drop(self.feed_forward(self.norm_2(x)))
 + y = y + self.drop(self.attention(self.norm_1(y)))
 ## one_norm_for_both: The first norm serves both parts, and the second is never used.
@@ -225,7 +217,6 @@ wrong.edits("""
 - self.attention, self.feed_forward = MultiHead(d_model, n_heads, causal), FeedForward(d_model, d_ff)
 + self.attention, self.feed_forward = MultiHead(d_model, n_heads), FeedForward(d_model, d_ff)
 ## always_causal: Your attention looks back only, whatever `causal` says.
-- self.attention, self.feed_forward = MultiHead(d_model, n_heads, causal), FeedForward(d_model, d_ff)
 + self.attention, self.feed_forward = MultiHead(d_model, n_heads, True), FeedForward(d_model, d_ff)
 ## no_dropout [dropout]: You drop nothing in train() mode.
 - self.drop = nn.Dropout(dropout)
@@ -240,13 +231,9 @@ wrong.edits("""
 + y = y + nn.functional.dropout(self.feed_forward(self.norm_2(y)), self.drop.p)
 ## the_stream_is_dropped [common-mistakes]: You drop numbers from the sum, thinning the stream; drop only what a part
 adds.
-- y = x + self.drop(self.attention(self.norm_1(x)))
-- y = y + self.drop(self.feed_forward(self.norm_2(y)))
 + y = self.drop(x + self.attention(self.norm_1(x)))
 + y = self.drop(y + self.feed_forward(self.norm_2(y)))
 ## dropped_before_the_part [dropout]: Dropout thins what a part reads; it belongs to what the part adds.
-- y = x + self.drop(self.attention(self.norm_1(x)))
-- y = y + self.drop(self.feed_forward(self.norm_2(y)))
 + y = x + self.attention(self.drop(self.norm_1(x)))
 + y = y + self.feed_forward(self.drop(self.norm_2(y)))
 ## dropout_once [dropout]: You never drop what the feed-forward layer adds.
@@ -274,7 +261,6 @@ dropping one.
 - def __init__(self, d_model, n_heads, d_ff, dropout=0.0, causal=False):
 + def __init__(self, d_model, n_heads, d_ff, dropout=0.1, causal=False):
 ## causal_by_default: Your default for `causal` is not False; it should be.
-- def __init__(self, d_model, n_heads, d_ff, dropout=0.0, causal=False):
 + def __init__(self, d_model, n_heads, d_ff, dropout=0.0, causal=True):
 ## attention_not_dropped [dropout]: You never drop what attention adds.
 - y = x + self.drop(self.attention(self.norm_1(x)))
@@ -290,13 +276,10 @@ dropping one.
 - return x * (torch.rand_like(x) >= self.p) / (1 - self.p) if self.training else x
 + return x * (torch.rand_like(x) >= self.p) if self.training else x
 ## scaled_by_p [dropout]: What is kept is divided by p; it should be divided by 1 − p.
-- return x * (torch.rand_like(x) >= self.p) / (1 - self.p) if self.training else x
 + return x * (torch.rand_like(x) >= self.p) / self.p if self.training else x
 ## one_mask_for_the_batch [dropout]: Your dropout drops the same numbers in every sequence; each number is drawn on its
 own.
-- return x * (torch.rand_like(x) >= self.p) / (1 - self.p) if self.training else x
 + return x * (torch.rand_like(x[:1]) >= self.p) / (1 - self.p) if self.training else x
 ## whole_tokens [dropout]: Your dropout drops all features of a token at once; each number is drawn on its own.
-- return x * (torch.rand_like(x) >= self.p) / (1 - self.p) if self.training else x
 + return x * (torch.rand_like(x[..., :1]) >= self.p) / (1 - self.p) if self.training else x
 """)

@@ -210,13 +210,9 @@ wrong.edits("""
 + normed = centred / np.sqrt(np.square(centred).mean(axis=1, keepdims=True) + 1e-5)
 ## norm_over_the_sequence [common-mistakes]: Your first norm has one mean for a whole sequence, over tokens and features
 together.
-- centred = x - x.mean(axis=2, keepdims=True)
-- normed = centred / np.sqrt(np.square(centred).mean(axis=2, keepdims=True) + 1e-5)
 + centred = x - x.mean(axis=(1, 2), keepdims=True)
 + normed = centred / np.sqrt(np.square(centred).mean(axis=(1, 2), keepdims=True) + 1e-5)
 ## norm_over_the_batch [what-is-averaged]: Your first norm averages over the sequences of the batch.
-- centred = x - x.mean(axis=2, keepdims=True)
-- normed = centred / np.sqrt(np.square(centred).mean(axis=2, keepdims=True) + 1e-5)
 + centred = x - x.mean(axis=0, keepdims=True)
 + normed = centred / np.sqrt(np.square(centred).mean(axis=0, keepdims=True) + 1e-5)
 ## final_norm_over_the_sequence: Your final norm takes one mean square for a whole sequence, and so sees the future
@@ -224,19 +220,15 @@ itself.
 - return stream / np.sqrt(np.square(stream).mean(axis=2, keepdims=True) + 1e-5)
 + return stream / np.sqrt(np.square(stream).mean(axis=(1, 2), keepdims=True) + 1e-5)
 ## final_norm_over_tokens: Your final norm averages over the tokens; the museum piece had that axis right.
-- return stream / np.sqrt(np.square(stream).mean(axis=2, keepdims=True) + 1e-5)
 + return stream / np.sqrt(np.square(stream).mean(axis=1, keepdims=True) + 1e-5)
 ## without_itself: Your tokens look only at those before them; each should look at itself, too.
 - so_far = np.cumsum(normed @ W, axis=1) / np.arange(1, x.shape[1] + 1)[:, None]
 + so_far = (np.cumsum(normed @ W, axis=1) - normed @ W) / np.maximum(np.arange(x.shape[1]), 1)[:, None]
 ## not_divided: You sum the past without dividing, so that what is added grows from token to token.
-- so_far = np.cumsum(normed @ W, axis=1) / np.arange(1, x.shape[1] + 1)[:, None]
 + so_far = np.cumsum(normed @ W, axis=1)
 ## mean_of_all: You give every token the mean of the whole sequence; average only up to the token itself.
-- so_far = np.cumsum(normed @ W, axis=1) / np.arange(1, x.shape[1] + 1)[:, None]
 + so_far = (normed @ W).mean(axis=1, keepdims=True) + 0 * x
 ## transposed_map: Your map is transposed: with tokens in rows W stands to the right as it is.
-- so_far = np.cumsum(normed @ W, axis=1) / np.arange(1, x.shape[1] + 1)[:, None]
 + so_far = np.cumsum(normed @ W.T, axis=1) / np.arange(1, x.shape[1] + 1)[:, None]
 ## no_residual [identity-plus-a-bit]: There is no residual connection left in your layer.
 - stream = x + so_far
@@ -245,16 +237,12 @@ itself.
 - so_far = np.cumsum(normed @ W, axis=1) / np.arange(1, x.shape[1] + 1)[:, None]
 + so_far = np.cumsum(normed @ W, axis=1) / np.arange(1, x.shape[2] + 1)
 ## count_from_the_other_end: Your counts begin at the last token; the first token has seen one, the last one all.
-- so_far = np.cumsum(normed @ W, axis=1) / np.arange(1, x.shape[1] + 1)[:, None]
 + so_far = np.cumsum(normed @ W, axis=1) / np.arange(x.shape[1], 0, -1)[:, None]
 ## count_from_zero: Your counts begin at 0: the first token has seen itself.
-- so_far = np.cumsum(normed @ W, axis=1) / np.arange(1, x.shape[1] + 1)[:, None]
 + so_far = np.cumsum(normed @ W, axis=1) / np.arange(x.shape[1])[:, None]
 ## summed_over_the_features: Your sum runs along the features; the past lies along axis 1.
-- so_far = np.cumsum(normed @ W, axis=1) / np.arange(1, x.shape[1] + 1)[:, None]
 + so_far = np.cumsum(normed @ W, axis=2) / np.arange(1, x.shape[1] + 1)[:, None]
 ## summed_over_the_batch: Your sum runs along the batch; the past lies along axis 1.
-- so_far = np.cumsum(normed @ W, axis=1) / np.arange(1, x.shape[1] + 1)[:, None]
 + so_far = np.cumsum(normed @ W, axis=0) / np.arange(1, x.shape[1] + 1)[:, None]
 ## centred_residual [where-the-norm-goes]: Your residual starts from the centred tokens, and their means are lost on the
 way.
@@ -262,7 +250,6 @@ way.
 + stream = centred + so_far
 ## two_residuals [identity-plus-a-bit]: You add the normalised tokens as well as x; the stream should gain only what the
 look back gives.
-- stream = x + so_far
 + stream = x + normed + so_far
 ## no_look_back: Your tokens do not look back at all: each is mapped alone.
 - so_far = np.cumsum(normed @ W, axis=1) / np.arange(1, x.shape[1] + 1)[:, None]
@@ -281,9 +268,6 @@ of any size.
 + stream = x + np.cumsum(x @ W, axis=1) / np.arange(1, x.shape[1] + 1)[:, None]
 ## norm_behind_the_look_back [where-the-norm-goes]: You normalise after looking back; the task normalises what the part
 reads.
-- centred = x - x.mean(axis=2, keepdims=True)
-- normed = centred / np.sqrt(np.square(centred).mean(axis=2, keepdims=True) + 1e-5)
-- stream = x + np.cumsum(normed @ W, axis=1) / np.arange(1, x.shape[1] + 1)[:, None]
 + past = np.cumsum(x, axis=1) / np.arange(1, x.shape[1] + 1)[:, None]
 + past = (past - past.mean(axis=2, keepdims=True)) / np.sqrt(past.var(axis=2, keepdims=True) + 1e-5)
 + stream = x + past @ W

@@ -156,24 +156,18 @@ sees the future.
 + axes = 2 if kind == "LayerNorm" else (0, 2)
 ## layer_over_the_sequence [common-mistakes]: Your LayerNorm has one mean for a whole sequence, over features and tokens
 together.
-- axes = 1 if kind == "LayerNorm" else (0, 2)
 + axes = (1, 2) if kind == "LayerNorm" else (0, 2)
 ## layer_over_features_and_batch: Your LayerNorm averages over the sequences as well: every token needs a mean of its
 own.
-- axes = 1 if kind == "LayerNorm" else (0, 2)
 + axes = (0, 1) if kind == "LayerNorm" else (0, 2)
 ## kinds_exchanged: LayerNorm and BatchNorm are swapped.
-- axes = 1 if kind == "LayerNorm" else (0, 2)
 + axes = (0, 2) if kind == "LayerNorm" else 1
 ## batch_axis_only: Your BatchNorm averages over the sequences only: one mean for every position of every feature.
-- axes = 1 if kind == "LayerNorm" else (0, 2)
 + axes = 1 if kind == "LayerNorm" else 0
 ## batch_as_instance: Your BatchNorm averages over the tokens of each sequence and leaves out the batch.
-- axes = 1 if kind == "LayerNorm" else (0, 2)
 + axes = 1 if kind == "LayerNorm" else 2
 ## batch_by_sequence: Your BatchNorm has one mean per sequence, over its features and tokens; every feature needs its
 own.
-- axes = 1 if kind == "LayerNorm" else (0, 2)
 + axes = 1 if kind == "LayerNorm" else (1, 2)
 ## eps_in_rms_only [one-token-at-a-time]: There is no ε where you subtract a mean; all three norms have it under
 the root.
@@ -183,32 +177,24 @@ the root.
 - axes = 1 if kind == "LayerNorm" else (0, 2)
 + axes = 1 if kind == "LayerNorm" else (0, 1, 2)
 ## batch_over_features: Your BatchNorm averages over features and sequences, and has one mean for every position.
-- axes = 1 if kind == "LayerNorm" else (0, 2)
 + axes = 1 if kind == "LayerNorm" else (0, 1)
 ## rms_less_the_mean [do-we-need-the-mean]: Your RMSNorm subtracts the mean first, and that makes it a LayerNorm.
 - return x / np.sqrt((x**2).mean(axis=1, keepdims=True) + eps)
 + return (x - x.mean(axis=1, keepdims=True)) / np.sqrt(x.var(axis=1, keepdims=True) + eps)
 ## rms_by_the_variance [do-we-need-the-mean]: Your RMSNorm divides by the standard deviation, measured from the mean;
 its mean square is measured from 0.
-- return x / np.sqrt((x**2).mean(axis=1, keepdims=True) + eps)
 + return x / np.sqrt(x.var(axis=1, keepdims=True) + eps)
 ## rms_without_the_root: Your RMSNorm divides by the mean square itself: R stands for root.
-- return x / np.sqrt((x**2).mean(axis=1, keepdims=True) + eps)
 + return x / ((x**2).mean(axis=1, keepdims=True) + eps)
 ## rms_of_the_sum: Your RMSNorm divides by the length of the token: the squares are summed and not averaged.
-- return x / np.sqrt((x**2).mean(axis=1, keepdims=True) + eps)
 + return x / np.sqrt((x**2).sum(axis=1, keepdims=True) + eps)
 ## rms_of_absolute_values: Your RMSNorm averages absolute values, where it should average squares.
-- return x / np.sqrt((x**2).mean(axis=1, keepdims=True) + eps)
 + return x / (np.abs(x).mean(axis=1, keepdims=True) + eps)
 ## rms_eps_outside [common-mistakes]: In your RMSNorm ε is added to the root; it belongs under it.
-- return x / np.sqrt((x**2).mean(axis=1, keepdims=True) + eps)
 + return x / (np.sqrt((x**2).mean(axis=1, keepdims=True)) + eps)
 ## rms_over_tokens: Your RMSNorm averages over the tokens of a sequence; it should take each alone.
-- return x / np.sqrt((x**2).mean(axis=1, keepdims=True) + eps)
 + return x / np.sqrt((x**2).mean(axis=2, keepdims=True) + eps)
 ## rms_over_the_batch: Your RMSNorm takes its mean square where BatchNorm takes its mean, over all tokens of the batch.
-- return x / np.sqrt((x**2).mean(axis=1, keepdims=True) + eps)
 + return x / np.sqrt((x**2).mean(axis=(0, 2), keepdims=True) + eps)
 ## eps_ignored [one-token-at-a-time]: All your norms have a fixed ε of 0.00001 and ignore the one that they are given.
 - return x / np.sqrt((x**2).mean(axis=1, keepdims=True) + eps)
@@ -229,7 +215,6 @@ that unless told not to.
 - return x / np.sqrt((x**2).mean(axis=1, keepdims=True) + eps)
 + return x / np.sqrt(x.mean(axis=1, keepdims=True) ** 2 + eps)
 ## rms_over_the_sequence: Your RMSNorm has one mean square for a sequence; every token needs its own.
-- return x / np.sqrt((x**2).mean(axis=1, keepdims=True) + eps)
 + return x / np.sqrt((x**2).mean(axis=(1, 2), keepdims=True) + eps)
 ## variances_without_a_root [one-token-at-a-time]: Where you subtract a mean you divide by the variance: the root is
 missing.
@@ -237,8 +222,6 @@ missing.
 - return centred / np.sqrt((centred**2).mean(axis=axes, keepdims=True) + eps)
 + return (x - x.mean(axis=axes, keepdims=True)) / (x.var(axis=axes, keepdims=True) + eps)
 ## roots_of_roots [one-token-at-a-time]: Where you subtract a mean you divide by the root of a standard deviation.
-- centred = x - x.mean(axis=axes, keepdims=True)
-- return centred / np.sqrt((centred**2).mean(axis=axes, keepdims=True) + eps)
 + return (x - x.mean(axis=axes, keepdims=True)) / np.sqrt(x.std(axis=axes, keepdims=True) + eps)
 ## squares_less_the_square [common-mistakes]: Your variance is the mean square less the square of the mean: far from 0
 the two cancel and leave rounding.

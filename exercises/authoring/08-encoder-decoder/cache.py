@@ -171,13 +171,10 @@ wrong.edits("""
 - may_look = torch.ones(x.shape[1], k.shape[2]).tril(old)
 + may_look = torch.ones(x.shape[1], k.shape[2]).tril()
 ## not_itself: The triangle is one short: a new token does not see itself.
-- may_look = torch.ones(x.shape[1], k.shape[2]).tril(old)
 + may_look = torch.ones(x.shape[1], k.shape[2]).tril(max(old - 1, 0))
 ## no_mask: There is no mask: with several new tokens at once, each sees those after it.
-- may_look = torch.ones(x.shape[1], k.shape[2]).tril(old)
 + may_look = torch.ones(x.shape[1], k.shape[2])
 ## masked_only_at_first: The triangle is used for the first piece alone; later pieces of several tokens need one too.
-- may_look = torch.ones(x.shape[1], k.shape[2]).tril(old)
 + may_look = torch.ones(x.shape[1], k.shape[2]).tril(k.shape[2] if old else 0)
 ## new_before_old: The new keys and values are put before the old ones.
 - k, v = torch.cat([self.k, k], dim=2), torch.cat([self.v, v], dim=2)
@@ -192,25 +189,20 @@ wrong.edits("""
 + if old == 0:
 +     self.k, self.v = k, v
 ## values_not_kept: Old keys are put before the new values: what is kept of a token is its key twice.
-- self.k, self.v = k, v
 + self.k, self.v = k, k
 ## queries_kept: You keep the queries in place of the keys.
-- self.k, self.v = k, v
 + self.k, self.v = torch.cat([k[:, :, :old], q], dim=2), v
 ## kept_twice: The new keys and values are put into the cache twice.
-- self.k, self.v = k, v
 + self.k, self.v = torch.cat([k, k[:, :, old:]], dim=2), torch.cat([v, v[:, :, old:]], dim=2)
 ## only_in_eval: Nothing is remembered in train() mode; a text may come in pieces there, too.
 - if self.k is not None:
 + if self.k is not None and not self.training:
 ## forgets_at_a_prompt: A piece of several tokens makes you forget all before it.
-- if self.k is not None:
 + if self.k is not None and x.shape[1] == 1:
 ## last_64: Only the last 64 tokens are kept; the outputs should be those of one pass over the whole text.
 - self.k, self.v = k, v
 + self.k, self.v = k[:, :, -64:], v[:, :, -64:]
 ## room_for_128: There is room for 128 tokens, and a text may be longer.
-- self.k, self.v = k, v
 + self.k, self.v = k[:, :, :128], v[:, :, :128]
 ## as_long_as_the_last_piece: The triangle is moved by the length of the piece before, not by all old tokens.
 - old = self.k.shape[2]

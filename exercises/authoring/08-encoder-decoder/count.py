@@ -83,13 +83,10 @@ wrong.edits("""
 - attention, norm, network = 4 * D * (D + 1), 2 * D, 2 * D * F + F + D
 + attention, norm, network = 4 * H * D * (D + 1), 2 * D, 2 * D * F + F + D
 ## no_biases_in_attention: The biases of the four maps of attention are forgotten.
-- attention, norm, network = 4 * D * (D + 1), 2 * D, 2 * D * F + F + D
 + attention, norm, network = 4 * D * D, 2 * D, 2 * D * F + F + D
 ## no_output_map: You count three maps in attention and forget the output map.
-- attention, norm, network = 4 * D * (D + 1), 2 * D, 2 * D * F + F + D
 + attention, norm, network = 3 * D * (D + 1), 2 * D, 2 * D * F + F + D
 ## network_without_biases: The biases of the feed-forward layer are forgotten.
-- attention, norm, network = 4 * D * (D + 1), 2 * D, 2 * D * F + F + D
 + attention, norm, network = 4 * D * (D + 1), 2 * D, 2 * D * F
 ## no_last_norms: The norms at the end of the two stacks are forgotten.
 - reader = D * V_source + M * (attention + 2 * norm + network) + norm
@@ -101,7 +98,6 @@ biases of two feed-forward layers.
 - writer = D * V_target + M * (2 * attention + 3 * norm + network) + norm
 + writer = D * V_target + M * (2 * attention + 2 * norm + network) + norm
 ## one_attention_in_the_decoder: A block of the decoder has two attentions, and you count one.
-- writer = D * V_target + M * (2 * attention + 3 * norm + network) + norm
 + writer = D * V_target + M * (attention + 3 * norm + network) + norm
 ## head_without_bias: The head has a bias for each word, and you leave it out.
 - head = (D + 1) * V_target

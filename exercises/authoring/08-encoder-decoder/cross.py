@@ -156,13 +156,10 @@ wrong.edits("""
 - q, k, v = self.query(x), self.key(memory), self.value(memory)
 + q, k, v = self.query(x), self.key(x), self.value(x)
 ## values_from_the_target: The values come from x; what is looked up lies in the memory.
-- q, k, v = self.query(x), self.key(memory), self.value(memory)
 + q, k, v = self.query(x), self.key(memory), self.value(x)
 ## memory_asks: The memory asks and x answers: the roles are exchanged.
-- q, k, v = self.query(x), self.key(memory), self.value(memory)
 + q, k, v = self.query(memory), self.key(x), self.value(x)
 ## one_map_for_keys_and_values [common-mistakes]: Keys and values come from the same map.
-- q, k, v = self.query(x), self.key(memory), self.value(memory)
 + q, k, v = self.query(x), self.key(memory), self.key(memory)
 ## triangle [four-facts-about-cross-attention]: You hide later sources; the whole source was there before the first
 token was written.
@@ -170,16 +167,13 @@ token was written.
 + scores = scores.masked_fill(torch.ones_like(scores).tril() == 0, -1e30)
 + weights = torch.softmax(scores, dim=-1)
 ## over_targets: The softmax runs over the targets; the sources lie along the last axis.
-- weights = torch.softmax(scores, dim=-1)
 + weights = torch.softmax(scores, dim=-2)
 ## over_heads: The softmax runs over the heads, which do not compete.
-- weights = torch.softmax(scores, dim=-1)
 + weights = torch.softmax(scores, dim=1)
 ## unscaled: The scores are not divided by the root of the width of a head.
 - scores = q @ k.transpose(-2, -1) / self.K**0.5
 + scores = q @ k.transpose(-2, -1)
 ## root_of_model_width: You take the root of a token's width; a score sums over a head's width.
-- scores = q @ k.transpose(-2, -1) / self.K**0.5
 + scores = q @ k.transpose(-2, -1) / x.shape[-1] ** 0.5
 ## join_by_reshape: You join the heads without exchanging axes first: a token gets pieces of other tokens.
 - y = (weights @ v).transpose(1, 2).reshape(x.shape)
@@ -191,10 +185,8 @@ token was written.
 - weights = torch.softmax(scores, dim=-1)
 + weights = scores.exp() / scores.exp().sum(-1, keepdim=True)
 ## zeros_hidden: Tokens of the memory that are 0 are taken for padding; here every token counts.
-- weights = torch.softmax(scores, dim=-1)
 + weights = torch.softmax(scores.masked_fill((memory == 0).all(-1)[:, None, None], -1e30), dim=-1)
 ## weights_dropped: In train() mode you drop some of the weights; nothing is dropped here.
-- weights = torch.softmax(scores, dim=-1)
 + weights = nn.functional.dropout(torch.softmax(scores, dim=-1), 0.1, self.training)
 ## memory_of_the_first_call: The memory of the first call is kept and looked at in the later ones, too.
 - q, k, v = self.query(x), self.key(memory), self.value(memory)
@@ -204,7 +196,6 @@ token was written.
 - return self.out(y)
 + return y
 ## added_already [the-whole-block]: You add x to the result; that is the work of the block.
-- return self.out(y)
 + return x + self.out(y)
 ## no_bias: Your keys have no bias; here all four maps have one.
 - self.query, self.key = nn.Linear(d_model, d_model), nn.Linear(d_model, d_model)

@@ -154,10 +154,8 @@ predict.
 ## no_cross_attention: The cross-attention is built and never used: nothing is known about the source.
 - x = x + self.drop(self.cross(self.norm_2(x), memory))
 ## cross_at_itself: The cross-attention looks at the target, not at the memory.
-- x = x + self.drop(self.cross(self.norm_2(x), memory))
 + x = x + self.drop(self.cross(self.norm_2(x), self.norm_2(x)))
 ## memory_normed_again: The memory is normalised once more; it comes from the encoder as it should be.
-- x = x + self.drop(self.cross(self.norm_2(x), memory))
 + x = x + self.drop(self.cross(self.norm_2(x), self.norm_2(memory)))
 ## cross_first: The cross-attention comes before the self-attention.
   def forward(self, x, memory):
@@ -169,13 +167,9 @@ predict.
 + x = x + self.drop(self.feed_forward(self.norm_3(x)))
 + x = x + self.drop(self.cross(self.norm_2(x), memory))
 ## one_norm_for_all: One norm serves all three parts; each needs its own.
-- x = x + self.drop(self.cross(self.norm_2(x), memory))
-- x = x + self.drop(self.feed_forward(self.norm_3(x)))
 + x = x + self.drop(self.cross(self.norm_1(x), memory))
 + x = x + self.drop(self.feed_forward(self.norm_1(x)))
 ## norms_exchanged: norm_2 and norm_3 have changed places.
-- x = x + self.drop(self.cross(self.norm_2(x), memory))
-- x = x + self.drop(self.feed_forward(self.norm_3(x)))
 + x = x + self.drop(self.cross(self.norm_3(x), memory))
 + x = x + self.drop(self.feed_forward(self.norm_2(x)))
 ## query_not_normed: The cross-attention reads the stream as it is, without norm_2.
@@ -201,9 +195,6 @@ predict.
 + y = self.attention(self.norm_1(x)) + self.cross(self.norm_2(x), memory)
 + x = x + self.drop(y + self.feed_forward(self.norm_3(x)))
 ## never_dropping: Dropout is built and never used.
-- x = x + self.drop(self.attention(self.norm_1(x)))
-- x = x + self.drop(self.cross(self.norm_2(x), memory))
-- x = x + self.drop(self.feed_forward(self.norm_3(x)))
 + x = x + self.attention(self.norm_1(x))
 + x = x + self.cross(self.norm_2(x), memory)
 + x = x + self.feed_forward(self.norm_3(x))
@@ -258,7 +249,6 @@ predict.
 - self.norm_3, self.drop = nn.LayerNorm(d_model), nn.Dropout(dropout)
 + self.norm_3, self.drop = nn.LayerNorm(d_model), nn.Dropout1d(dropout)
 ## small_epsilon: The ε of your third norm is not 0.00001.
-- self.norm_3, self.drop = nn.LayerNorm(d_model), nn.Dropout(dropout)
 + self.norm_3, self.drop = nn.LayerNorm(d_model, eps=1e-6), nn.Dropout(dropout)
 ## normed_stream_kept: The normed stream takes the place of the stream; only the cross-attention should read it.
 - x = x + self.drop(self.cross(self.norm_2(x), memory))
@@ -272,7 +262,6 @@ predict.
 + self.memory = getattr(self, "memory", memory)
 + x = x + self.drop(self.cross(self.norm_2(x), self.memory))
 ## memory_detached: The memory is detached, so the encoder could learn nothing.
-- x = x + self.drop(self.cross(self.norm_2(x), memory))
 + x = x + self.drop(self.cross(self.norm_2(x), memory.detach()))
 # InOneSum
 ## one_mask_for_all: All three parts lose the same numbers; draw anew for what each of them adds.

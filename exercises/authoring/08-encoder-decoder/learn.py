@@ -121,16 +121,13 @@ wrong.edits("""
 - read = torch.cat([start, targets[:, :-1]], dim=1)
 + read = targets
 ## shifted_the_other_way: The decoder reads the next letter at each position: it sees what it is asked for later.
-- read = torch.cat([start, targets[:, :-1]], dim=1)
 + read = torch.cat([targets[:, 1:], start], dim=1)
 ## copied_forwards: The model is asked for the source as it stands, not for the target.
 - loss = F.cross_entropy(scores.flatten(0, 1), targets[rows].flatten())
 + loss = F.cross_entropy(scores.flatten(0, 1), sources[rows].flatten())
 ## other_rows: Sources and targets come from different rows of the data.
-- loss = F.cross_entropy(scores.flatten(0, 1), targets[rows].flatten())
 + loss = F.cross_entropy(scores.flatten(0, 1), targets[: len(rows)].flatten())
 ## places_mixed: Scores and targets are flattened in different orders.
-- loss = F.cross_entropy(scores.flatten(0, 1), targets[rows].flatten())
 + loss = F.cross_entropy(scores.transpose(0, 1).flatten(0, 1), targets[rows].flatten())
 ## no_step: The optimiser never takes a step.
 - optimizer.step()
@@ -146,7 +143,6 @@ wrong.edits("""
 - optimizer = torch.optim.Adam(model.parameters(), lr=0.006, fused=True)
 + optimizer = torch.optim.Adam(model.head.parameters(), lr=0.006, fused=True)
 ## too_slow: The learning rate is far too small for so few steps.
-- optimizer = torch.optim.Adam(model.parameters(), lr=0.006, fused=True)
 + optimizer = torch.optim.Adam(model.parameters(), lr=0.000005, fused=True)
 ## new_model_each_step: A new model is made in every step, and the last one has learned nothing.
       rows = torch.randint(len(sources), (48,))

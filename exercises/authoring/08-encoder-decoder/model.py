@@ -237,7 +237,6 @@ wrong.edits("""
 ## no_last_norm [blocks-on-blocks]: The norm between the last block and the head is missing.
 - y = self.norm_target(y)
 ## one_last_norm [blocks-on-blocks]: Both stacks end with the same norm.
-- y = self.norm_target(y)
 + y = self.norm_source(y)
 ## norm_in_each_block [blocks-on-blocks]: The last norm is applied after every block.
       z = layer(z)
@@ -256,7 +255,6 @@ wrong.edits("""
 - y = self.embed_target(target)
 + y = self.embed_target(target.roll(1, dims=1))
 ## one_table_for_both: The target is looked up in the table of the source.
-- y = self.embed_target(target)
 + y = self.embed_source(target)
 ## embedding_scaled: The embedding is multiplied by the square root of D, as in some models; here it is not.
 - z = self.embed_source(source)
@@ -312,7 +310,6 @@ wrong.edits("""
 - y = y + sinusoids(y.shape[1], y.shape[2])
 + y = y + sinusoids(32, y.shape[2])[: y.shape[1]]
 ## places_of_the_source: The target gets as many positions as the source has tokens.
-- y = y + sinusoids(y.shape[1], y.shape[2])
 + y = y + sinusoids(z.shape[1], z.shape[2])[: y.shape[1]]
 ## places_in_each_layer: Positions are added before every block of the encoder; add them once.
 - z = layer(z)
@@ -332,16 +329,13 @@ wrong.edits("""
 - z = self.norm_source(z)
 + z = self.memory = getattr(self, "memory", self.norm_source(z))
 ## memory_detached: The memory is detached: the encoder learns nothing.
-- z = self.norm_source(z)
 + z = self.norm_source(z).detach()
 ## softmax_in_training: In train() mode you return probabilities; the softmax belongs to the loss.
 - return self.head(y)
 + return self.head(y).softmax(-1) if self.training else self.head(y)
 ## log_probabilities: You return the logarithms of probabilities; the softmax belongs to the loss.
-- return self.head(y)
 + return self.head(y).log_softmax(-1)
 ## batch_of_one_squeezed: You drop the axis of the batch where there is one sequence alone.
-- return self.head(y)
 + return self.head(y).squeeze(0)
 ## small_epsilon: The ε of the norm at the end of a stack is not 0.00001.
 - self.norm_source, self.norm_target = nn.LayerNorm(d_model), nn.LayerNorm(d_model)

@@ -123,10 +123,8 @@ wrong.edits("""
 - bits = (means * counts).sum() / np.log(2)
 + bits = means.mean() * len(pieces) / np.log(2)
 ## first_count_for_all: You take every batch to be as large as the first one.
-- bits = (means * counts).sum() / np.log(2)
 + bits = (means * counts[0]).sum() / np.log(2)
 ## counts_ignored: You add up the means; each stands for as many tokens as its batch has.
-- bits = (means * counts).sum() / np.log(2)
 + bits = means.sum() / np.log(2)
 ## first_in_nats: Your first number is in nats per character; a bit is 0.69 nats.
 - return bits / n_characters, 2 ** (bits / len(pieces))
@@ -142,34 +140,25 @@ wrong.edits("""
 - n_characters = sum(max(1, len(piece)) for piece in pieces)
 + n_characters = sum(len(piece) for piece in pieces)
 ## one_more_for_every_token: You count a character more for every token; only an end adds one.
-- n_characters = sum(max(1, len(piece)) for piece in pieces)
 + n_characters = sum(len(piece) + 1 for piece in pieces)
 ## bytes: You count bytes: a letter like ß has two of them, and is one character.
-- n_characters = sum(max(1, len(piece)) for piece in pieces)
 + n_characters = sum(max(1, len(piece.encode())) for piece in pieces)
 ## perplexity_per_character: Your perplexity is taken per character; it belongs to a choice among tokens.
 - return bits / n_characters, 2 ** (bits / len(pieces))
 + return bits / n_characters, 2 ** (bits / n_characters)
 ## e_to_the_bits: Your perplexity raises e to the number of bits; to bits belongs the base 2, and to nats e.
-- return bits / n_characters, 2 ** (bits / len(pieces))
 + return bits / n_characters, np.exp(bits / len(pieces))
 ## two_to_the_nats: Your perplexity raises 2 to the number of nats; to bits belongs the base 2, and to nats e.
-- return bits / n_characters, 2 ** (bits / len(pieces))
 + return bits / n_characters, 2 ** (bits * np.log(2) / len(pieces))
 ## perplexities_averaged: You average the perplexities of the batches; the average belongs in the exponent.
-- return bits / n_characters, 2 ** (bits / len(pieces))
 + return bits / n_characters, (counts * np.exp(means)).sum() / counts.sum()
 ## swapped: Both numbers are there, and in the wrong order.
-- return bits / n_characters, 2 ** (bits / len(pieces))
 + return 2 ** (bits / len(pieces)), bits / n_characters
 ## one_number_only: The perplexity is missing: a pair is asked for.
-- return bits / n_characters, 2 ** (bits / len(pieces))
 + return bits / n_characters
 ## perplexity_of_the_plain_mean: Your perplexity takes all batches as equally large; your bits do not.
-- return bits / n_characters, 2 ** (bits / len(pieces))
 + return bits / n_characters, np.exp(means.mean())
 ## perplexity_is_the_bits: Your second number is the bits per token; perplexity is 2 to that power.
-- return bits / n_characters, 2 ** (bits / len(pieces))
 + return bits / n_characters, bits / len(pieces)
 ## nats_for_bits: You take the nats for bits, in both numbers; a bit is 0.69 nats.
 - bits = (means * counts).sum() / np.log(2)
@@ -181,8 +170,6 @@ wrong.edits("""
 - return bits / n_characters, 2 ** (bits / len(pieces))
 + return bits / (len("".join(pieces)) + 1), 2 ** (bits / len(pieces))
 ## last_end_alone: You count the end of the last text alone; every piece without a letter is the end of a text.
-- n_characters = sum(max(1, len(piece)) for piece in pieces)
-- return bits / n_characters, 2 ** (bits / len(pieces))
 + return bits / (len("".join(pieces)) + (pieces[-1] == "")), 2 ** (bits / len(pieces))
 ## times_the_characters: You multiply by characters per token; the bits of a token are shared among its characters.
 - bits = (means * counts).sum() / np.log(2)
@@ -193,6 +180,5 @@ wrong.edits("""
 - n_characters = sum(max(1, len(piece)) for piece in pieces)
 + n_characters = sum(max(1, len(piece.strip())) for piece in pieces)
 ## lines_not_counted: Line breaks are characters of the text, too; you leave them out.
-- n_characters = sum(max(1, len(piece)) for piece in pieces)
 + n_characters = sum(max(1, len(piece.replace(chr(10), ""))) for piece in pieces)
 """)

@@ -101,19 +101,14 @@ wrong.edits("""
 - read, asked = ids[places], ids[places + 1]
 + read, asked = ids[places], ids[places]
 ## shifted_by_two: What is asked for lies two positions on; the next token is one on.
-- read, asked = ids[places], ids[places + 1]
 + read, asked = ids[places], ids[(places + 2).clamp(max=len(ids) - 1)]
 ## shifted_back: What is asked for is the token before; the model would be trained to write backwards.
-- read, asked = ids[places], ids[places + 1]
 + read, asked = ids[places + 1], ids[places]
 ## the_start_left_out: Your rows begin one position after their starts.
-- read, asked = ids[places], ids[places + 1]
 + read, asked = ids[(places + 1).clamp(max=len(ids) - 1)], ids[(places + 2).clamp(max=len(ids) - 1)]
 ## rolled: Within a row you roll the tokens round: the last position is asked for the first token of its row.
-- read, asked = ids[places], ids[places + 1]
 + read, asked = ids[places], ids[places].roll(-1, dims=1)
 ## one_too_short: Your rows are one token too short: N should be read, and N asked for.
-- read, asked = ids[places], ids[places + 1]
 + read, asked = ids[places][:, :-1], ids[places][:, 1:]
 ## one_too_long: Your rows are one token too long: what is read should have N of them, and so should what is asked for.
 - places = starts.unsqueeze(1) + torch.arange(length).unsqueeze(0)
@@ -128,10 +123,8 @@ wrong.edits("""
 - read, asked = ids[places], ids[places + 1]
 + read, asked = ids[places], ids[places + 1].roll(-1, dims=0)
 ## only_the_last_asked: Only the token after the window is asked for; ask each of its positions for its own next one.
-- read, asked = ids[places], ids[places + 1]
 + read, asked = ids[places], ids[places[:, -1:] + 1]
 ## places_for_tokens: You return positions in the text, not the tokens that stand there.
-- read, asked = ids[places], ids[places + 1]
 + read, asked = places, places + 1
 ## too_few_bits: Your ids are kept in so few bits that those of a large vocabulary do not fit.
 - return read, asked

@@ -216,7 +216,6 @@ wrong.edits("""
 + powers = np.exp((ranked - ranked[:, :1]) * temperature)
 ## temperature_on_probabilities: The temperature changes nothing: if the probabilities are divided by it, scaling them
 undoes that. Divide the logits.
-- powers = np.exp((ranked - ranked[:, :1]) / temperature)
 + powers = np.exp(ranked - ranked[:, :1]) / temperature
 ## temperature_at_the_end: You filter first, and the temperature comes last; top-p then sees other probabilities.
 - powers = np.exp((ranked - ranked[:, :1]) / temperature)
@@ -232,8 +231,6 @@ nothing is left.
 + powers = np.where(np.cumsum(powers, axis=1) <= top_p, powers, 0)
 ## crossing_token_dropped_but_one [common-mistakes]: You drop the token that crosses the line, unless it is the only
 one; without it the kept ones do not reach top_p.
-- before = np.cumsum(powers, axis=1) - powers
-- powers = np.where(before < top_p, powers, 0)
 + keep = np.cumsum(powers, axis=1) <= top_p
 + keep[:, 0] = True
 + powers = np.where(keep, powers, 0)
@@ -271,9 +268,6 @@ one; without it the kept ones do not reach top_p.
 - return result
 + return powers
 ## put_back_the_wrong_way: You put the probabilities back by the order that sorted them; its inverse is needed.
-- result = np.zeros_like(powers)
-- np.put_along_axis(result, order, powers, axis=1)
-- return result
 + return np.take_along_axis(powers, order, axis=1)
 ## a_least_probability: You keep each token that has some least probability; top-p is about what they reach together.
 - before = np.cumsum(powers, axis=1) - powers
@@ -286,10 +280,8 @@ one; without it the kept ones do not reach top_p.
 + powers = np.where((powers < least) | later, 0, powers)
 ## from_the_other_end: top_k may be larger than the vocabulary: V − top_k is then negative, and your slice counts from
 the other end, so that it drops what should stay.
-- powers[:, top_k:] = 0
 + powers[:, ::-1][:, : V - top_k] = 0
 ## nothing_left: Where top_k is the whole vocabulary you drop the last 0 tokens; a slice that begins at −0 has them all.
-- powers[:, top_k:] = 0
 + powers[:, -(V - top_k) :] = 0
 ## all_level_with_the_last: Where several tokens are as likely as the last one that top-p needs, you keep them all.
 - powers = np.where(before < top_p, powers, 0)
@@ -299,7 +291,6 @@ the other end, so that it drops what should stay.
 - return np.eye(V)[order[:, 0]]
 + return np.eye(V)[np.full(len(logits), order[0, 0])]
 ## greedy_by_the_whole_table: At temperature 0 you look for the largest logit of the whole table; each row has its own.
-- return np.eye(V)[order[:, 0]]
 + return np.eye(V)[np.full(len(logits), logits.argmax() % V)]
 ## one_maximum_for_all: You subtract the largest of all logits; in rows that lie far below it all exponentials become 0.
 - powers = np.exp((ranked - ranked[:, :1]) / temperature)
@@ -313,7 +304,6 @@ the other end, so that it drops what should stay.
 + return best / best.sum(axis=1, keepdims=True)
 ## greedy_for_each: At a temperature of 0 each of several likeliest tokens gets the probability 1; only the smallest id
 should get it.
-- return np.eye(V)[order[:, 0]]
 + return 1.0 * (logits == logits.max(axis=1, keepdims=True))
 ## over_the_batch: You scale over the batch: each row has to sum to 1 by itself.
       powers[:, top_k:] = 0

@@ -228,26 +228,21 @@ wrong.edits("""
 - logits = model(ids[:, -length:])[:, -1]
 + logits = model(ids[:, -length:])[:, 0]
 ## last_token_alone: The model is shown the last token alone.
-- logits = model(ids[:, -length:])[:, -1]
 + logits = model(ids[:, -1:])[:, -1]
 ## first_window: The model is shown the first tokens, not the last.
-- logits = model(ids[:, -length:])[:, -1]
 + logits = model(ids[:, :length])[:, -1]
 ## no_window: The model is shown more tokens than it takes.
-- logits = model(ids[:, -length:])[:, -1]
 + logits = model(ids)[:, -1]
 ## always_greedy: You always take the likeliest token, whatever the temperature.
 - if temperature == 0:
 + if temperature >= 0:
 ## never_greedy: At a temperature of 0 you divide by 0.
-- if temperature == 0:
 + if temperature < 0:
 ## temperature_multiplied [common-mistakes]: You multiply by the temperature: a higher one makes the text duller.
 - p = (logits / temperature).softmax(dim=-1)
 + p = (logits * temperature).softmax(dim=-1)
 ## temperature_forgotten: The temperature changes nothing: divide the logits by it; if probabilities are divided by it,
 scaling undoes that.
-- p = (logits / temperature).softmax(dim=-1)
 + p = logits.softmax(dim=-1)
 ## temperature_for_the_first: Only your first new token is drawn at the temperature; all of them should be.
 - for _ in range(n_tokens):
@@ -258,13 +253,11 @@ scaling undoes that.
 - p = (logits / temperature).softmax(dim=-1)
 + p = torch.ones_like(logits)
 ## softmax_over_the_batch: Your softmax runs over the rows of the batch.
-- p = (logits / temperature).softmax(dim=-1)
 + p = (logits / temperature).softmax(dim=0)
 ## the_same_for_all: One token is drawn for the whole batch.
 - new = torch.multinomial(p, 1)
 + new = torch.multinomial(p[:1], 1).expand(len(ids), 1)
 ## one_random_number: One random number serves all rows of the batch: draw for each row by itself.
-- new = torch.multinomial(p, 1)
 + new = (p.cumsum(dim=1) > torch.rand(1)).byte().argmax(dim=1, keepdim=True)
 ## in_front: The new token is put in front.
 - ids = torch.cat([ids, new], dim=1)
@@ -273,7 +266,6 @@ scaling undoes that.
 - return ids
 + return ids[:, ids.shape[1] - n_tokens :]
 ## cut_to_the_window: What has left the window is left out of the result.
-- return ids
 + return ids[:, -length:]
 ## one_too_few: One token too few is written.
 - for _ in range(n_tokens):

@@ -191,16 +191,12 @@ wrong.edits("""
 ## no_places: No positions are added, so a token does not know where it is.
 - x = x + self.positions.weight[: ids.shape[1]]
 ## places_from_the_end: Positions are counted from the end, so a new token renumbers the others.
-- x = x + self.positions.weight[: ids.shape[1]]
 + x = x + self.positions.weight[: ids.shape[1]].flip(0)
 ## last_places: You take the last rows of the table of positions; a text begins at row 0.
-- x = x + self.positions.weight[: ids.shape[1]]
 + x = x + self.positions.weight[-ids.shape[1] :]
 ## one_place_for_all: Every token gets the same position.
-- x = x + self.positions.weight[: ids.shape[1]]
 + x = x + self.positions.weight[0]
 ## positions_multiplied: You multiply the embeddings by the positions; add them instead.
-- x = x + self.positions.weight[: ids.shape[1]]
 + x = x * self.positions.weight[: ids.shape[1]]
 ## no_last_norm: The norm between the last block and the head is missing.
 - x = self.norm(x)
@@ -223,7 +219,6 @@ wrong.edits("""
 - return self.head(x)
 + return self.head(x).softmax(dim=-1)
 ## last_place_alone: Only the last position gives logits; in training every one is asked.
-- return self.head(x)
 + return self.head(x[:, -1:])
 ## bias_in_the_head: Your head has a bias; the logits are dot products alone.
 - self.head = nn.Linear(d_model, n_vocab, bias=False)
@@ -237,7 +232,6 @@ wrong.edits("""
 - self.blocks.append(Block(d_model, n_heads, 4 * d_model, dropout, causal=True))
 + self.blocks.append(Block(d_model, n_heads, 2 * d_model, dropout, causal=True))
 ## dropout_lost: The dropout never reaches the blocks.
-- self.blocks.append(Block(d_model, n_heads, 4 * d_model, dropout, causal=True))
 + self.blocks.append(Block(d_model, n_heads, 4 * d_model, causal=True))
 ## words_dropped: You drop numbers before the first block; nothing is dropped outside the blocks.
 - self.head = nn.Linear(d_model, n_vocab, bias=False)
@@ -258,7 +252,6 @@ wrong.edits("""
 - self.blocks.append(Block(d_model, n_heads, 4 * d_model, dropout, causal=True))
 + self.blocks.append(Block(d_model, n_heads, 4 * d_model, 0.0 if self.blocks else dropout, causal=True))
 ## one_object: All your blocks are one and the same object: build a new one for each layer.
-- self.blocks.append(Block(d_model, n_heads, 4 * d_model, dropout, causal=True))
 + again = self.blocks[0] if self.blocks else Block(d_model, n_heads, 4 * d_model, dropout, causal=True)
 + self.blocks.append(again)
 ## small_epsilon: The ε of your last norm is not 0.00001.

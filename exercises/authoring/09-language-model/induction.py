@@ -177,13 +177,11 @@ wrong.edits("""
 - places = [j + 1 for j in range(n) if ids[j] == ids[n]]
 + places = [j for j in range(n) if ids[j] == ids[n]]
 ## the_token_before: You take the position before the earlier one; what followed stands after it.
-- places = [j + 1 for j in range(n) if ids[j] == ids[n]]
 + places = [j - 1 for j in range(1, n) if ids[j] == ids[n]]
 ## last_time_only: You count only the last earlier position; all should count, together.
   places = [j + 1 for j in range(n) if ids[j] == ids[n]]
 + places = places[-1:]
 ## first_time_only: You count only the first earlier position; all should count, together.
-  places = [j + 1 for j in range(n) if ids[j] == ids[n]]
 + places = places[:1]
 ## mean_over_all_targets: You divide by the number of all targets; those whose token is new have no such position.
 - return scores / max(n_targets, 1), chance / max(n_targets, 1)
@@ -200,16 +198,13 @@ wrong.edits("""
 - chance += len(places) / (n + 1)
 + chance += len(places) / n
 ## all_sources_alike: Your chance is that of a head that sees the whole text; a target sees nothing that comes after it.
-- chance += len(places) / (n + 1)
 + chance += len(places) / len(ids)
 ## one_place_by_chance: Your chance is that of a single position; where there are several, each of them may be hit.
-- chance += len(places) / (n + 1)
 + chance += 1 / (n + 1)
 ## itself_left_out: Where a token follows itself, the position after it is that of the target. You leave it out.
 - places = [j + 1 for j in range(n) if ids[j] == ids[n]]
 + places = [j + 1 for j in range(n - 1) if ids[j] == ids[n]]
 ## later_ones_too: You also take positions where the token comes again later, which the target cannot know.
-- places = [j + 1 for j in range(n) if ids[j] == ids[n]]
 + places = [j + 1 for j in range(len(ids) - 1) if j != n and ids[j] == ids[n]]
 ## from_the_third_on: You begin with the third token; in a text that begins with *xx* the second has a position, too.
 - for n in range(len(ids)):
@@ -242,7 +237,6 @@ token.
 - return scores / max(n_targets, 1), chance / max(n_targets, 1)
 + return scores / max(n_targets, 1), float(scores.mean()) / max(n_targets, 1)
 ## heads_averaged: You average over the heads; each has a score of its own.
-- return scores / max(n_targets, 1), chance / max(n_targets, 1)
 + return float(scores.mean()) / max(n_targets, 1), chance / max(n_targets, 1)
 ## chance_as_one_quotient: Your chance divides all positions by all sources; like the score it should be a mean over the
 targets.

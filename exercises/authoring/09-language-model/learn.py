@@ -156,22 +156,18 @@ wrong.edits("""
 - read, asked = rows[:, :-1], rows[:, 1:]
 + read, asked = rows[:, :-1], rows[:, :-1]
 ## shifted_back [common-mistakes]: The rows are shifted the wrong way: each position is asked for the token before.
-- read, asked = rows[:, :-1], rows[:, 1:]
 + read, asked = rows[:, 1:], rows[:, :-1]
 ## places_mixed: Logits and tokens are flattened in different orders.
 - loss = F.cross_entropy(model(read).flatten(0, 1), asked.flatten())
 + loss = F.cross_entropy(model(read).transpose(0, 1).flatten(0, 1), asked.flatten())
 ## softmax_twice: `cross_entropy` takes logits; you hand it probabilities, of which it takes the softmax again.
-- loss = F.cross_entropy(model(read).flatten(0, 1), asked.flatten())
 + loss = F.cross_entropy(model(read).softmax(-1).flatten(0, 1), asked.flatten())
 ## only_the_beginning: All rows come from the first tokens of the text: the model learns these by heart.
 - rows = ids[torch.randint(len(ids) - 12, (20, 1)) + torch.arange(13)]
 + rows = ids[torch.zeros(20, 1, dtype=torch.long) + torch.arange(13)]
 ## shuffled: Each row is drawn token by token from anywhere, so there is no order to learn.
-- rows = ids[torch.randint(len(ids) - 12, (20, 1)) + torch.arange(13)]
 + rows = ids[torch.randint(len(ids), (20, 13))]
 ## windows_too_short: Your windows hold two tokens: a digit that lies further back is never in sight.
-- rows = ids[torch.randint(len(ids) - 12, (20, 1)) + torch.arange(13)]
 + rows = ids[torch.randint(len(ids) - 12, (20, 1)) + torch.arange(3)]
 ## no_step: The optimiser never takes a step.
 - optimizer.step()
@@ -187,7 +183,6 @@ wrong.edits("""
 - optimizer = torch.optim.AdamW(model.parameters(), lr=0.012, betas=(0.9, 0.95), fused=True)
 + optimizer = torch.optim.AdamW(model.head.parameters(), lr=0.012, betas=(0.9, 0.95), fused=True)
 ## too_slow: The learning rate is far too small for so few steps.
-- optimizer = torch.optim.AdamW(model.parameters(), lr=0.012, betas=(0.9, 0.95), fused=True)
 + optimizer = torch.optim.AdamW(model.parameters(), lr=0.000005, betas=(0.9, 0.95), fused=True)
 ## new_model_each_step: A new model is made in every step, and the last one has learned nothing.
       rows = ids[torch.randint(len(ids) - 12, (20, 1)) + torch.arange(13)]

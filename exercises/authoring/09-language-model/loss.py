@@ -215,7 +215,6 @@ wrong.edits("""
 + targets = ids
 ## shifted_the_other_way [common-mistakes]: Your targets are shifted the wrong way: each position is asked for the token
 before its own.
-- targets = np.roll(ids, -1, axis=1)
 + targets = np.roll(ids, 1, axis=1)
 ## end_never_learned [common-mistakes]: The end of a text is never asked for: you leave out every mark, or the last
 prediction of each text, so the model never learns to stop.
@@ -223,25 +222,19 @@ prediction of each text, so the model never learns to stop.
 + asked = (targets != V - 1) & (np.arange(T) < T - 1)
 ## first_never_learned: You leave out all positions that hold a mark, and with them the first, which predicts how a text
 begins.
-- asked = np.arange(T) < lengths[:, None] - 1
 + asked = ids != V - 1
 ## one_too_many: You ask for one id behind the end of every text.
-- asked = np.arange(T) < lengths[:, None] - 1
 + asked = np.arange(T) < lengths[:, None]
 ## filling_asked: The filling is asked for, too: the model is praised for going on with marks.
-- asked = np.arange(T) < lengths[:, None] - 1
 + asked = np.arange(T) < np.full((len(ids), 1), T - 1)
 ## mean_of_texts: Every text has the same say, so that a token of a short text counts for more than one of a long text.
 - weights = asked / asked.sum()
 + weights = asked / asked.sum(axis=1, keepdims=True) / len(ids)
 ## divided_by_all_places: You divide by the number of positions, the filling included; few of them are asked.
-- weights = asked / asked.sum()
 + weights = asked / ids.size
 ## divided_by_the_texts: You divide by the number of texts; the mean is over all predictions that are asked for.
-- weights = asked / asked.sum()
 + weights = asked / len(ids)
 ## never_divided: This is the sum of all surprises, and no mean.
-- weights = asked / asked.sum()
 + weights = 1.0 * asked
 ## overflows: The exponential meets large logits as they are and overflows.
 - centred = logits - logits.max(axis=2, keepdims=True)
@@ -268,13 +261,10 @@ gradient belongs to another loss.
 - return loss, weights[:, :, None] * (np.exp(log_p) - came)
 + return loss, asked[:, :, None] * (np.exp(log_p) - came)
 ## gradient_of_the_filling: The gradient of what is not asked for should be 0, and yours pushes there, too.
-- return loss, weights[:, :, None] * (np.exp(log_p) - came)
 + return loss, 1 / asked.sum() * (np.exp(log_p) - came)
 ## gradient_upside_down: Your gradient has the wrong sign: with it the loss would rise.
-- return loss, weights[:, :, None] * (np.exp(log_p) - came)
 + return loss, weights[:, :, None] * (came - np.exp(log_p))
 ## gradient_without_the_target: Your gradient is the probability alone; the token that came gets 1 less.
-- return loss, weights[:, :, None] * (np.exp(log_p) - came)
 + return loss, weights[:, :, None] * np.exp(log_p)
 ## softmax_over_places [common-mistakes]: Your softmax runs over the positions; the tokens of one position have to share
 its probability.
@@ -293,7 +283,6 @@ its probability.
 - return loss, weights[:, :, None] * (np.exp(log_p) - came)
 + return loss / np.log(2), weights[:, :, None] * (np.exp(log_p) - came)
 ## loss_alone: The gradient is missing: a pair is asked for.
-- return loss, weights[:, :, None] * (np.exp(log_p) - came)
 + return loss
 # as_often_written_too
 ## only_shifted [common-mistakes]: One of three is repaired: each position is asked for the next id; look at which
@@ -329,6 +318,5 @@ are one position before.
 + return -(weights * (log_p * came).sum(axis=2)).sum(), np.roll(gradient, 1, axis=1)
 ## gradient_of_one_logit: Your gradient moves only the token that came; every other should be pushed down by its
 probability.
-- return -(weights * (log_p * came).sum(axis=2)).sum(), weights[:, :, None] * (np.exp(log_p) - came)
 + return -(weights * (log_p * came).sum(axis=2)).sum(), weights[:, :, None] * (np.exp(log_p) - 1) * came
 """)

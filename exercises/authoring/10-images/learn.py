@@ -118,7 +118,6 @@ wrong.edits("""
 - optimizer = torch.optim.Adam(model.parameters(), lr=0.005, betas=(0.9, 0.95), fused=True)
 + optimizer = torch.optim.Adam(model.head.parameters(), lr=0.005, betas=(0.9, 0.95), fused=True)
 ## too_slow: The learning rate is far too small for so few steps.
-- optimizer = torch.optim.Adam(model.parameters(), lr=0.005, betas=(0.9, 0.95), fused=True)
 + optimizer = torch.optim.Adam(model.parameters(), lr=0.000005, betas=(0.9, 0.95), fused=True)
 ## new_model_each_step: A new model is made in every step, and the last one has learned nothing.
       rows = torch.randint(len(patches), (32,))

@@ -188,13 +188,10 @@ them.
 - count = hidden.sum() * drawn.shape[2]
 + count = hidden.sum()
 ## patches_not_counted: You divide by the numbers of one patch; the mean runs over all hidden patches.
-- count = hidden.sum() * drawn.shape[2]
 + count = drawn.shape[2]
 ## summed: Your loss is the sum of the squares, not their mean.
-- count = hidden.sum() * drawn.shape[2]
 + count = 1
 ## divided_by_the_batch: You divide by the number of images, not by that of the hidden numbers.
-- count = hidden.sum() * drawn.shape[2]
 + count = len(drawn)
 ## mean_of_images: You average within each image first, so that a patch counts more where few are hidden; the mean runs
 over all hidden patches at once.
@@ -204,55 +201,43 @@ over all hidden patches at once.
 + return (gaps**2 / count).sum(), 2 * gaps / count
 ## mean_of_no_patches: You average within each image first, which is 0 / 0 where an image has no hidden patch; the mean
 runs over all hidden patches at once.
-- count = hidden.sum() * drawn.shape[2]
-- return (gaps**2).sum() / count, 2 * gaps / count
 + count = len(drawn) * hidden.sum(axis=1)[:, None, None] * drawn.shape[2]
 + return (gaps**2 / count).sum(), 2 * gaps / count
 ## gradient_of_a_sum: Your loss is right; its gradient lacks the division by the number of hidden numbers.
 - return (gaps**2).sum() / count, 2 * gaps / count
 + return (gaps**2).sum() / count, 2 * gaps
 ## factor_two_lost: Your loss is right; its gradient lacks the factor 2, which the square brings.
-- return (gaps**2).sum() / count, 2 * gaps / count
 + return (gaps**2).sum() / count, gaps / count
 ## sign_of_the_gradient: Your loss is right; its gradient has the wrong sign: a drawing that is too large must become
 smaller.
-- return (gaps**2).sum() / count, 2 * gaps / count
 + return (gaps**2).sum() / count, -2 * gaps / count
 ## gradient_everywhere: Your loss is right; its gradient is not 0 where nothing was hidden.
-- return (gaps**2).sum() / count, 2 * gaps / count
 + return (gaps**2).sum() / count, 2 * (drawn - target) / count
 ## absolute_errors: You take absolute errors where squared ones are asked for.
-- return (gaps**2).sum() / count, 2 * gaps / count
 + return np.abs(gaps).sum() / count, np.sign(gaps) / count
 ## root_of_the_loss: You take the root of the mean square.
-- return (gaps**2).sum() / count, 2 * gaps / count
 + return np.sqrt((gaps**2).sum() / count), gaps / count / np.sqrt((gaps**2).sum() / count)
 ## variance_by_L: You divide the squared deviations by L, as NumPy does by default; L − 1 is asked for.
 - mean, variance = patches.mean(axis=2, keepdims=True), patches.var(axis=2, ddof=1, keepdims=True)
 + mean, variance = patches.mean(axis=2, keepdims=True), patches.var(axis=2, keepdims=True)
 ## one_mean_for_all: Your mean and variance run over all patches of an image; each patch has its own.
-- mean, variance = patches.mean(axis=2, keepdims=True), patches.var(axis=2, ddof=1, keepdims=True)
 + mean, variance = patches.mean(axis=(1, 2), keepdims=True), patches.var(axis=(1, 2), ddof=1, keepdims=True)
 ## divided_by_the_variance: You divide by the variance: the root is missing.
 - target = (patches - mean) / np.sqrt(variance + 1e-6)
 + target = (patches - mean) / (variance + 1e-6)
 ## small_number_outside: You add the 0.000001 outside the root; it belongs to the variance.
-- target = (patches - mean) / np.sqrt(variance + 1e-6)
 + target = (patches - mean) / (np.sqrt(variance) + 1e-6)
 ## no_small_number: Without the 0.000001 a patch of one grey is divided by 0.
-- target = (patches - mean) / np.sqrt(variance + 1e-6)
 + target = (patches - mean) / np.sqrt(variance)
 ## never_normalised: You never normalise the target, whatever the caller says.
 - if normalise:
 + if False:
 ## always_normalised: You normalise the target even when the caller does not want it.
-- if normalise:
 + if True:
 ## one_mean_for_the_batch: Your mean and variance run over the whole batch; each patch has its own.
 - mean, variance = patches.mean(axis=2, keepdims=True), patches.var(axis=2, ddof=1, keepdims=True)
 + mean, variance = patches.mean(), patches.var(ddof=1)
 ## spread_of_the_drawing: You divide by the spread of what was drawn; the target is divided by its own.
-- mean, variance = patches.mean(axis=2, keepdims=True), patches.var(axis=2, ddof=1, keepdims=True)
 + mean, variance = patches.mean(axis=2, keepdims=True), drawn.var(axis=2, ddof=1, keepdims=True)
 ## only_shifted: You shift the target to mean 0, but do not divide it by its spread.
 - target = (patches - mean) / np.sqrt(variance + 1e-6)

@@ -107,39 +107,30 @@ wrong.edits("""
 - return labels[distances.argmin(axis=1)]
 + return labels[distances.argmax(axis=1)]
 ## numbers_for_labels: You return the number of the nearest picture; its label is asked for.
-- return labels[distances.argmin(axis=1)]
 + return distances.argmin(axis=1)
 ## over_the_new_ones: Your argmin runs over the new pictures; each of these needs an answer: let it run over the known
 ones.
-- return labels[distances.argmin(axis=1)]
 + return labels[distances.argmin(axis=0) % len(labels)]
 ## signed_sum: You add up differences with their signs, so that a brighter pixel makes up for a darker one.
 - distances = (apart**2).sum(axis=(2, 3))
 + distances = np.abs(apart.sum(axis=(2, 3)))
 ## absolute: You add up absolute differences; the squared ones are asked for.
-- distances = (apart**2).sum(axis=(2, 3))
 + distances = np.abs(apart).sum(axis=(2, 3))
 ## largest_pixel: You compare the pixel that differs most; all should count.
-- distances = (apart**2).sum(axis=(2, 3))
 + distances = np.abs(apart).max(axis=(2, 3))
 ## first_row_alone: You compare the first row of each picture alone.
-- distances = (apart**2).sum(axis=(2, 3))
 + distances = (apart[:, :, 0] ** 2).sum(axis=2)
 ## largest_product: The largest dot product is not the smallest distance: a bright picture has large products with all
 others.
 - return labels[distances.argmin(axis=1)]
 + return labels[np.einsum("mrc,brc->mb", new, seen).argmax(axis=1)]
 ## by_angle: You compare directions, and a brighter copy of a picture has the same one.
-- return labels[distances.argmin(axis=1)]
 + lengths = np.sqrt((seen**2).sum(axis=(1, 2)))
 + return labels[(np.einsum("mrc,brc->mb", new, seen) / lengths).argmax(axis=1)]
 ## last_of_equals: Of pictures that are equally near you take the last one; the first one is asked for.
-- return labels[distances.argmin(axis=1)]
 + return labels[::-1][distances[:, ::-1].argmin(axis=1)]
 ## smallest_of_equals: Of pictures that are equally near you take the smallest label; the first picture decides.
-- return labels[distances.argmin(axis=1)]
 + return np.array([labels[row == row.min()].min() for row in distances])
 ## rounded: You round the distances, and those of faint pictures become equal.
-- return labels[distances.argmin(axis=1)]
 + return labels[distances.round(3).argmin(axis=1)]
 """)

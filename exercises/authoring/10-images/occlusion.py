@@ -160,7 +160,6 @@ wrong.edits("""
 - covered[:, top : top + s, left : left + s] = grey
 + covered[:, top : top + s, left : left + s] = 0.0
 ## grey_added: You add the grey to the patch; let it replace what was there.
-- covered[:, top : top + s, left : left + s] = grey
 + covered[:, top : top + s, left : left + s] += grey
 ## all_but_the_patch: You cover everything but the patch.
 - covered = images.copy()
@@ -176,7 +175,6 @@ wrong.edits("""
 - covered[:, top : top + s, left : left + s] = grey
 + covered[:, top, left] = grey
 ## whole_rows: You cover whole rows of the picture; a patch is s pixels wide.
-- covered[:, top : top + s, left : left + s] = grey
 + covered[:, top : top + s] = grey
 ## given_pictures_changed: You cover the pictures that you were given; they should stay as they are.
 - covered = images.copy()
@@ -209,7 +207,6 @@ take the score less the logarithm of the sum.
 - covered[:, top : top + s, left : left + s] = grey
 + covered[:, top : top + s, left : left + s] = images.mean(axis=(1, 2))[:, None, None]
 ## ink_alone: You cover what is inked; pixels that are 0 belong to the patch, too.
-- covered[:, top : top + s, left : left + s] = grey
 + square = covered[:, top : top + s, left : left + s]
 + square[square != 0] = grey
 ## overflow: Your exponentials overflow: subtract the largest score of each picture first.

@@ -273,13 +273,10 @@ the middles of larger grids lie further out.
 + place = np.arange(many) * (few - 1) / max(many - 1, 1)
 ## no_half_steps: You leave out the halves: position i of the new grid is not i · r / R, for vectors stand in the middle
 of their squares.
-- place = (np.arange(many) + 0.5) * few / many - 0.5
 + place = np.arange(many) * few / many
 ## half_step_once: You go to the middle of the new square, but do not come back by half a square of the old grid.
-- place = (np.arange(many) + 0.5) * few / many - 0.5
 + place = (np.arange(many) + 0.5) * few / many
 ## ratio_upside_down: Your ratio is upside down: the positions lie among the r old rows, so i is multiplied by r / R.
-- place = (np.arange(many) + 0.5) * few / many - 0.5
 + place = (np.arange(many) + 0.5) * many / few - 0.5
 ## always_the_one_before: You always take the old neighbour before the position; between two of them the weighted
 average is asked for.
@@ -296,13 +293,10 @@ border.
 - return np.concatenate([P[:1], larger.reshape(-1, P.shape[1])])
 + return np.concatenate([P[:1], larger.swapaxes(0, 1).reshape(-1, P.shape[1])])
 ## class_token_lost: The position of the class token is missing in your result.
-- return np.concatenate([P[:1], larger.reshape(-1, P.shape[1])])
 + return larger.reshape(-1, P.shape[1])
 ## class_token_at_the_end: You put the class token last; it comes first.
-- return np.concatenate([P[:1], larger.reshape(-1, P.shape[1])])
 + return np.concatenate([larger.reshape(-1, P.shape[1]), P[:1]])
 ## class_token_a_mean: You give the class token the mean of the new positions; keep its own.
-- return np.concatenate([P[:1], larger.reshape(-1, P.shape[1])])
 + return np.concatenate([larger.mean(axis=(0, 1))[None], larger.reshape(-1, P.shape[1])])
 ## last_for_the_class_token: You take the last row of P for the class token; it is the first.
 - grid = P[1:].reshape(*old, -1)

@@ -195,19 +195,14 @@ squares.
 + B, C = images.shape[:2]
 + patches = images.reshape(B, -1, C * s * s)
 ## batch_mixed [common-mistakes]: Your reshape puts the patches before the images and so mixes the images of the batch.
-- B, C, rows, columns = images.shape
-- cells = images.reshape(B, C, rows // s, s, columns // s, s)
-- patches = cells.transpose(0, 2, 4, 1, 3, 5).reshape(B, -1, C * s * s)
 + B, C = images.shape[:2]
 + patches = images.reshape(-1, B, C * s * s).swapaxes(0, 1)
 ## channels_fastest: In your patches the channels of a pixel stand together; the channel has to vary slowest.
 - patches = cells.transpose(0, 2, 4, 1, 3, 5).reshape(B, -1, C * s * s)
 + patches = cells.transpose(0, 2, 4, 3, 5, 1).reshape(B, -1, C * s * s)
 ## numbered_downwards: You number the patches downwards; they are counted row by row, as one reads.
-- patches = cells.transpose(0, 2, 4, 1, 3, 5).reshape(B, -1, C * s * s)
 + patches = cells.transpose(0, 4, 2, 1, 3, 5).reshape(B, -1, C * s * s)
 ## pixels_downwards: You write the pixels of a patch column by column; they are written row by row.
-- patches = cells.transpose(0, 2, 4, 1, 3, 5).reshape(B, -1, C * s * s)
 + patches = cells.transpose(0, 2, 4, 1, 5, 3).reshape(B, -1, C * s * s)
 ## class_token_without_place: The class token has a position, too, the first row of P; yours has none.
 - x = np.concatenate([np.tile(c, (B, 1, 1)), patches @ W.T + b], axis=1)
@@ -215,13 +210,9 @@ squares.
 + x = patches @ W.T + b + P[1:]
 + return np.concatenate([np.tile(c, (B, 1, 1)), x], axis=1)
 ## places_one_too_early: Your patches get the positions from the first row on, but that one belongs to the class token.
-- x = np.concatenate([np.tile(c, (B, 1, 1)), patches @ W.T + b], axis=1)
-- return x + P
 + x = patches @ W.T + b + P[:-1]
 + return np.concatenate([np.tile(c + P[-1], (B, 1, 1)), x], axis=1)
 ## bias_on_the_class_token: The bias b belongs to the map of the patches; you add it to the class token as well.
-- x = np.concatenate([np.tile(c, (B, 1, 1)), patches @ W.T + b], axis=1)
-- return x + P
 + x = np.concatenate([np.tile(c, (B, 1, 1)), patches @ W.T], axis=1)
 + return x + b + P
 ## bias_left_out: The bias b is missing in the tokens of the patches.
@@ -233,8 +224,6 @@ squares.
 + x = patches @ W.T + b
 + return np.concatenate([x.mean(axis=1, keepdims=True), x], axis=1) + P
 ## class_token_added: You add the class token to the patches instead of putting it before them.
-- x = np.concatenate([np.tile(c, (B, 1, 1)), patches @ W.T + b], axis=1)
-- return x + P
 + x = patches @ W.T + b + c
 + return np.concatenate([np.zeros((B, 1, len(c))), x], axis=1) + P
 ## channels_guessed: You take an axis of 1 or 3 for the channels; they are axis 1, however many rows and columns an

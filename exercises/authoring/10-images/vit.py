@@ -181,31 +181,23 @@ wrong.edits("""
 - h = x[:, 1:].mean(dim=1) if self.mean else x[:, 0]
 + h = x.mean(dim=1) if self.mean else x[:, 0]
 ## sum_for_mean [class-token-mean-or-sum]: You take the sum over the patches, which grows with their number.
-- h = x[:, 1:].mean(dim=1) if self.mean else x[:, 0]
 + h = x[:, 1:].sum(dim=1) if self.mean else x[:, 0]
 ## always_mean: You read the mean although mean is False.
-- h = x[:, 1:].mean(dim=1) if self.mean else x[:, 0]
 + h = x[:, 1:].mean(dim=1)
 ## never_mean: With mean=True you still read the class token.
-- h = x[:, 1:].mean(dim=1) if self.mean else x[:, 0]
 + h = x[:, 0]
 ## last_patch_read: You read the last token, a patch; the class token comes first.
-- h = x[:, 1:].mean(dim=1) if self.mean else x[:, 0]
 + h = x[:, 1:].mean(dim=1) if self.mean else x[:, -1]
 ## first_patch_read: You read token 1, the first patch; the class token is token 0.
-- h = x[:, 1:].mean(dim=1) if self.mean else x[:, 0]
 + h = x[:, 1:].mean(dim=1) if self.mean else x[:, 1]
 ## mean_over_features: Your mean runs over the features and leaves one number per token; it should run over the patches.
-- h = x[:, 1:].mean(dim=1) if self.mean else x[:, 0]
 + h = x[:, 1:].mean(dim=2, keepdim=True).expand(-1, -1, x.shape[2])[:, 0] if self.mean else x[:, 0]
 ## norm_left_out: The norm between block and head is left out.
 - x = self.norm(self.block(x))
 + x = self.block(x) + 0 * self.norm(x)
 ## norm_too_early: The norm comes before the block; it belongs behind it.
-- x = self.norm(self.block(x))
 + x = self.block(self.norm(x))
 ## block_left_out: The block is never called: no token sees another one.
-- x = self.norm(self.block(x))
 + x = self.norm(x)
 ## softmax_inside: You return probabilities; the scores are asked for, since the loss has a softmax of its own.
 - return self.head(h)

@@ -209,7 +209,6 @@ wrong.edits("""
 - source = filled([[*words, end] for words in sources])
 + source = filled([words for words in sources])
 ## source_with_start: You put a start token before the source; only what is read begins with one.
-- source = filled([[*words, end] for words in sources])
 + source = filled([[start, *words, end] for words in sources])
 ## padding_in_front: You fill up on the left; here padding stands behind the words.
 - return np.array([row + [padding] * (longest - len(row)) for row in rows])
@@ -240,7 +239,6 @@ wrong.edits("""
 - return np.array([row + [padding] * (longest - len(row)) for row in rows])
 + return np.array([row + [padding] * (longest - len(row)) for row in rows], dtype=float)
 ## too_narrow_for_ids: Your whole numbers have 8 or 16 bits; an id may be larger than those hold.
-- return np.array([row + [padding] * (longest - len(row)) for row in rows])
 + return np.array([row + [padding] * (longest - len(row)) for row in rows]).astype(np.int16)
 ## one_column_too_many: Your arrays are one column wider than they have to be.
 - longest = max(len(row) for row in rows)

@@ -404,22 +404,18 @@ same score.
 - return beam[1] / (len(beam[0]) - 1) ** alpha
 + return beam[1] / (len(beam[0]) - 1) ** (alpha if beam[0][-1] == end else 0.0)
 ## wus_form: You divide by ((5 + L)/6) to the power of α, as Wu and others do; here it is L alone.
-- return beam[1] / (len(beam[0]) - 1) ** alpha
 + return beam[1] / ((4 + len(beam[0])) / 6) ** alpha
 ## one_beam_of_each_word: Of two texts that end in the same word you keep the better one alone.
 - beams = sorted(candidates, key=score, reverse=True)[:n_beams]
 + by_word = {beam[0][-1]: beam for beam in sorted(candidates, key=score)}
 + beams = sorted(by_word.values(), key=score, reverse=True)[:n_beams]
 ## greedy_whatever_the_beams: You take the likeliest word each time, however many beams are asked for.
-- beams = sorted(candidates, key=score, reverse=True)[:n_beams]
 + beams = sorted(candidates, key=score, reverse=True)[:1]
 ## scores_without_softmax: You add up raw scores; they are no log-probabilities before a softmax.
 - log_p = scores - scores.max()
 - log_p = log_p - np.log(np.exp(log_p).sum())
 + log_p = scores
 ## softmax_twice: You take the softmax of something that has been through a softmax already.
-- log_p = scores - scores.max()
-- log_p = log_p - np.log(np.exp(log_p).sum())
 + p_next = np.exp(scores - scores.max())
 + p_next = p_next / p_next.sum()
 + log_p = p_next - np.log(np.exp(p_next).sum())
@@ -450,13 +446,11 @@ becomes 0.
 - if all(text[-1] == end for text, _ in beams):
 + if beams[0][0][-1] == end:
 ## one_ended_beam_stops: You stop as soon as one beam has ended; all that are kept must have.
-- if all(text[-1] == end for text, _ in beams):
 + if any(text[-1] == end for text, _ in beams):
 ## start_counts: Your L counts the start token, too; count only words that are written.
 - return beam[1] / (len(beam[0]) - 1) ** alpha
 + return beam[1] / len(beam[0]) ** alpha
 ## end_does_not_count: Your L leaves out the end token, a word that was written.
-- return beam[1] / (len(beam[0]) - 1) ** alpha
 + return beam[1] / max(sum(word != end for word in beam[0]) - 1, 1) ** alpha
 ## divided_at_the_end_only: While searching you compare log-probabilities as they are, and divide by the length only at
 the end.
@@ -466,13 +460,10 @@ the end.
 - return beam[1] / (len(beam[0]) - 1) ** alpha
 + return beam[1]
 ## alpha_times_length: You divide by α times the length, or by α alone; the length is raised to the power of α.
-- return beam[1] / (len(beam[0]) - 1) ** alpha
 + return beam[1] / max(alpha * (len(beam[0]) - 1), 1)
 ## always_the_mean: You divide by the length whatever α is.
-- return beam[1] / (len(beam[0]) - 1) ** alpha
 + return beam[1] / (len(beam[0]) - 1)
 ## multiplied_by_the_length: You multiply by the length to the power of α instead of dividing.
-- return beam[1] / (len(beam[0]) - 1) ** alpha
 + return beam[1] * (len(beam[0]) - 1) ** alpha
 ## some_of_every_beam: You keep the best extension of each beam, not the best of all candidates; one bad beginning takes
 a place from start to end.
@@ -484,19 +475,15 @@ a place from start to end.
 - scores = next_scores(p, np.array([text]))[0]
 + scores = next_scores(p, np.array([text[-1:]]))[0]
 ## without_the_start: You hand the model the text without its start token.
-- scores = next_scores(p, np.array([text]))[0]
 + scores = next_scores(p, np.array([text[1:] or text]))[0]
 ## start_returned: The text that you return begins with the start token.
 - return np.array(best[0][1:]), float(score(best))
 + return np.array(best[0]), float(score(best))
 ## end_cut_off: The text that you return lacks the end token that was written.
-- return np.array(best[0][1:]), float(score(best))
 + return np.array([word for word in best[0][1:] if word != end]), float(score(best))
 ## log_probability_returned: You return the log-probability; the score divides it by L to the power of α.
-- return np.array(best[0][1:]), float(score(best))
 + return np.array(best[0][1:]), float(best[1])
 ## probability_returned: You return the exponential of the score.
-- return np.array(best[0][1:]), float(score(best))
 + return np.array(best[0][1:]), float(np.exp(score(best)))
 ## worst_kept: You sort the wrong way round and keep the worst candidates.
 - beams = sorted(candidates, key=score, reverse=True)[:n_beams]
@@ -505,16 +492,13 @@ a place from start to end.
 - for _ in range(n_tokens):
 + for _ in range(max(n_tokens - 1, 1)):
 ## one_step_too_many: You write one word too many: a text has n_tokens words at most, besides its start.
-- for _ in range(n_tokens):
 + for _ in range(n_tokens + 1):
 ## longest_beam_returned: You return the last beam, or the longest, and not the best.
 - best = max(beams, key=score)
 + best = beams[-1]
 ## likeliest_at_the_end: At the end you choose by log-probability; the score decides here, too.
-- best = max(beams, key=score)
 + best = max(beams, key=lambda beam: beam[1])
 ## unfinished_never_returned: You return an ended text even where one that was cut off has the better score.
-- best = max(beams, key=score)
 + best = max([beam for beam in beams if beam[0][-1] == end] or beams, key=score)
 ## base_two: Your logarithms have the base 2.
 - return np.array(best[0][1:]), float(score(best))

@@ -215,7 +215,6 @@ wrong.edits("""
 - hits += sum(min(ours.count(gram), theirs.count(gram)) for gram in set(ours))
 + hits += sum(gram in theirs for gram in ours)
 ## each_once: Different n-grams are counted, each once; what was written twice and is wanted twice has two hits.
-- hits += sum(min(ours.count(gram), theirs.count(gram)) for gram in set(ours))
 + hits += len(set(ours) & set(theirs))
 ## sets_on_both_sides: Hits and n-grams are counted as sets, each different n-gram once.
 - hits += sum(min(ours.count(gram), theirs.count(gram)) for gram in set(ours))
@@ -238,19 +237,14 @@ first.
 - return exact, float(np.exp(np.mean(np.log(precisions)) + min(0.0, 1 - r / c)))
 + return exact, float(np.mean(precisions) * np.exp(min(0.0, 1 - r / c)))
 ## product_without_root: You multiply the precisions without taking the root of their number.
-- return exact, float(np.exp(np.mean(np.log(precisions)) + min(0.0, 1 - r / c)))
 + return exact, float(np.prod(precisions) * np.exp(min(0.0, 1 - r / c)))
 ## longest_order_alone: You count only the longest order; all from 1 on should count.
-- return exact, float(np.exp(np.mean(np.log(precisions)) + min(0.0, 1 - r / c)))
 + return exact, float(precisions[-1] * np.exp(min(0.0, 1 - r / c)))
 ## no_penalty: There is no brevity penalty: whoever writes only the words that are sure gets a high score.
-- return exact, float(np.exp(np.mean(np.log(precisions)) + min(0.0, 1 - r / c)))
 + return exact, float(np.exp(np.mean(np.log(precisions))))
 ## penalty_for_length: Your penalty has c and r exchanged: it punishes texts that are too long.
-- return exact, float(np.exp(np.mean(np.log(precisions)) + min(0.0, 1 - r / c)))
 + return exact, float(np.exp(np.mean(np.log(precisions)) + min(0.0, 1 - c / r)))
 ## penalty_is_a_ratio: Your penalty is c/r, not exp(1 − r/c).
-- return exact, float(np.exp(np.mean(np.log(precisions)) + min(0.0, 1 - r / c)))
 + return exact, float(np.exp(np.mean(np.log(precisions))) * min(1.0, c / r))
 ## orders_never_written_left_out: You leave out an order of which nothing was written; return 0 then.
 -     precisions.append(hits / max(total, 1))
@@ -263,10 +257,8 @@ bonus.
 - return exact, float(np.exp(np.mean(np.log(precisions)) + min(0.0, 1 - r / c)))
 + return exact, float(np.exp(np.mean(np.log(precisions)) + max(0.0, 1 - c / r)))
 ## bonus_for_length: Texts that are too long get a penalty above 1 from you, which is a bonus; allow at most 1.
-- return exact, float(np.exp(np.mean(np.log(precisions)) + min(0.0, 1 - r / c)))
 + return exact, float(np.exp(np.mean(np.log(precisions)) + 1 - r / c))
 ## penalty_of_sentences: You average a penalty of each sentence; there is one, from the lengths of the whole batch.
-- return exact, float(np.exp(np.mean(np.log(precisions)) + min(0.0, 1 - r / c)))
 + penalties = [np.exp(min(0.0, 1 - len(b) / len(a))) if a else 0.0 for a, b in zip(written, wanted, strict=True)]
 + return exact, float(np.exp(np.mean(np.log(precisions))) * np.mean(penalties))
 ## empty_orders_left_out: Orders without a hit or without an n-gram are left out of your mean; return 0 then.
@@ -277,7 +269,6 @@ bonus.
 - precisions.append(hits / max(total, 1))
 + precisions.append(hits / total)
 ## smoothed_by_one: You add 1 to hits and n-grams; here an order without a hit makes BLEU 0.
-- precisions.append(hits / max(total, 1))
 + precisions.append((hits + 1) / (total + 1))
 ## written_and_wanted_exchanged: What was written and what is wanted have changed places: hits are divided by the wanted
 n-grams, and the penalty is turned round.
@@ -292,10 +283,8 @@ n-grams, and the penalty is turned round.
 +     map(len, wanted)
 + )
 ## beginning_is_enough: You take a sentence as right when its beginning is; it has to be as long as what is wanted.
-- exact = sum(a == b for a, b in zip(written, wanted, strict=True)) / len(wanted)
 + exact = sum(a == b[: len(a)] for a, b in zip(written, wanted, strict=True)) / len(wanted)
 ## sorted_words: You ignore the order of the words in the exact share; it should matter.
-- exact = sum(a == b for a, b in zip(written, wanted, strict=True)) / len(wanted)
 + exact = sum(sorted(a) == sorted(b) for a, b in zip(written, wanted, strict=True)) / len(wanted)
 ## in_percent: Your numbers are percentages; shares between 0 and 1 are expected.
 -     return exact, 0.0
@@ -316,13 +305,9 @@ n-grams, and the penalty is turned round.
 + ours = ["".join(map(str, a[i : i + n])) for i in range(len(a) - n + 1)]
 + theirs = ["".join(map(str, b[i : i + n])) for i in range(len(b) - n + 1)]
 ## grams_one_short: Your n-grams end one word early: the last one of each sentence is missing.
-- ours = [tuple(a[i : i + n]) for i in range(len(a) - n + 1)]
-- theirs = [tuple(b[i : i + n]) for i in range(len(b) - n + 1)]
 + ours = [tuple(a[i : i + n]) for i in range(len(a) - n)]
 + theirs = [tuple(b[i : i + n]) for i in range(len(b) - n)]
 ## short_grams_too: At the end of a sentence you count pieces that are shorter than n words.
-- ours = [tuple(a[i : i + n]) for i in range(len(a) - n + 1)]
-- theirs = [tuple(b[i : i + n]) for i in range(len(b) - n + 1)]
 + ours = [tuple(a[i : i + n]) for i in range(len(a))]
 + theirs = [tuple(b[i : i + n]) for i in range(len(b))]
 ## nearly_zero: You put a tiny number in place of an order without hits; return 0 then.

@@ -214,13 +214,11 @@ wrong.edits("""
 + read = targets
 ## shifted_the_other_way [common-mistakes]: The decoder reads the next word at each position: it sees what is asked for
 later.
-- read = torch.cat([torch.full((len(targets), 1), start), targets[:, :-1]], dim=1)
 + read = torch.cat([targets[:, 1:], torch.full((len(targets), 1), start)], dim=1)
 ## other_rows: Sources and targets come from different rows of the lessons.
 - loss = F.cross_entropy(scores.flatten(0, 1), targets[rows].flatten(), ignore_index=padding)
 + loss = F.cross_entropy(scores.flatten(0, 1), targets[rows.flip(0)].flatten(), ignore_index=padding)
 ## places_mixed: Scores and targets are flattened in different orders.
-- loss = F.cross_entropy(scores.flatten(0, 1), targets[rows].flatten(), ignore_index=padding)
 + loss = F.cross_entropy(scores.transpose(0, 1).flatten(0, 1), targets[rows].flatten(), ignore_index=padding)
 ## evenly [why-it-cannot-say-four]: Every lesson is as likely as every other, and only every eleventh batch
 holds a short one.
@@ -230,7 +228,6 @@ holds a short one.
 - weights = torch.where(short, 1 / short.sum(), 2 / (~short).sum())
 + weights = short.float()
 ## no_short_ones [why-it-cannot-say-four]: Your batches hold no short lesson at all.
-- weights = torch.where(short, 1 / short.sum(), 2 / (~short).sum())
 + weights = (~short).float()
 ## no_step: The optimiser never takes a step.
 - optimizer.step()

@@ -184,7 +184,6 @@ or between words.
 + V = logits.shape[2]
 + real = np.arange(wanted.shape[1]) < (wanted != padding).sum(axis=1)[:, None]
 ## first_padding_ends: After the first padding of a sentence you count nothing more; words may follow.
-- V, real = logits.shape[2], wanted != padding
 + V, real = logits.shape[2], np.logical_and.accumulate(wanted != padding, axis=1)
 ## never_less_than_two: You divide by two at least; a batch may hold a single word.
 - return surprise.sum() / real.sum(), gradient / real.sum()
@@ -194,7 +193,6 @@ or between words.
 + shares = smoothing / (V - 1) + (1 - smoothing) * np.eye(V)[wanted]
 + shares[:, :, padding] = 0
 ## shared_among_one_fewer: You share ε out among V − 1 words, and your shares sum to more than 1.
-- shares = smoothing / V + (1 - smoothing) * np.eye(V)[wanted]
 + shares = smoothing / (V - 1) + (1 - smoothing) * np.eye(V)[wanted]
 ## only_the_loss_over_all_places: Your loss is divided by the number of positions, your gradient by that of the words.
 - return surprise.sum() / real.sum(), gradient / real.sum()
@@ -218,28 +216,21 @@ number of real words.
 + return surprise.sum() / wanted.size, gradient / wanted.size
 ## mean_of_means: You average in each sentence and then over the sentences; that gives the words of a short sentence
 more weight.
-- return surprise.sum() / real.sum(), gradient / real.sum()
 + words = np.maximum(real.sum(axis=1), 1)
 + sentences = real.any(axis=1).sum()
 + return (surprise.sum(axis=1) / words).sum() / sentences, gradient / words[:, None, None] / sentences
 ## mean_of_all_means: You average in each sentence and then over all sentences, those with nothing but padding included.
-- return surprise.sum() / real.sum(), gradient / real.sum()
 + words = np.maximum(real.sum(axis=1), 1)
 + return (surprise.sum(axis=1) / words).mean(), gradient / words[:, None, None] / len(wanted)
 ## divided_by_sentences: You divide by the number of sentences; the mean runs over words.
-- return surprise.sum() / real.sum(), gradient / real.sum()
 + return surprise.sum() / len(wanted), gradient / len(wanted)
 ## sum_only: You return sums; loss and gradient are means over the real words.
-- return surprise.sum() / real.sum(), gradient / real.sum()
 + return surprise.sum(), gradient
 ## gradient_not_divided: Your loss is a mean, and your gradient is that of the sum.
-- return surprise.sum() / real.sum(), gradient / real.sum()
 + return surprise.sum() / real.sum(), gradient
 ## loss_not_divided: Your gradient is a mean, and your loss is a sum.
-- return surprise.sum() / real.sum(), gradient / real.sum()
 + return surprise.sum(), gradient / real.sum()
 ## loss_over_all_scores: Your loss is divided by the number of all scores; divide it by that of the real words.
-- return surprise.sum() / real.sum(), gradient / real.sum()
 + return surprise.sum() / logits.size, gradient / real.sum()
 ## gradient_of_padding: Your loss leaves padding out, and your gradient does not.
 - gradient = (np.exp(log_p) - shares) * real[:, :, None]
@@ -257,13 +248,10 @@ more weight.
 - shares = smoothing / V + (1 - smoothing) * np.eye(V)[wanted]
 + shares = np.where(np.eye(V)[wanted] == 1, 1 - smoothing, smoothing / (V - 1))
 ## wanted_word_lacks_its_share: The wanted word gets 1 − ε without its own ε/V, so that your shares do not sum to 1.
-- shares = smoothing / V + (1 - smoothing) * np.eye(V)[wanted]
 + shares = np.where(np.eye(V)[wanted] == 1, 1 - smoothing, smoothing / V)
 ## epsilon_for_everyone: Every word gets ε instead of ε/V, so that your shares sum to more than 1.
-- shares = smoothing / V + (1 - smoothing) * np.eye(V)[wanted]
 + shares = smoothing + (1 - smoothing) * np.eye(V)[wanted]
 ## nothing_taken_away: Every word gets ε/V, but nothing is taken from the wanted one.
-- shares = smoothing / V + (1 - smoothing) * np.eye(V)[wanted]
 + shares = smoothing / V + np.eye(V)[wanted]
 ## uphill: Your gradient has the wrong sign: it points to where the loss falls.
 - gradient = (np.exp(log_p) - shares) * real[:, :, None]

@@ -186,13 +186,10 @@ wrong.edits("""
 - decoder = in_read & np.tri(N, dtype=bool)
 + decoder = np.repeat(in_read, N, axis=1)
 ## triangle_upside_down: Your triangle in the decoder is on the wrong side: a position sees what comes and not what was.
-- decoder = in_read & np.tri(N, dtype=bool)
 + decoder = in_read & np.triu(np.ones((N, N), dtype=bool))
 ## not_itself: In the decoder a position of yours does not see itself; the first one would see nothing at all.
-- decoder = in_read & np.tri(N, dtype=bool)
 + decoder = in_read & np.tri(N, k=-1, dtype=bool)
 ## one_place_too_far: Your triangle in the decoder reaches one position too far: each position sees the next one.
-- decoder = in_read & np.tri(N, dtype=bool)
 + decoder = in_read & np.tri(N, k=1, dtype=bool)
 ## triangle_in_the_encoder: You put a triangle into the encoder, whose words are all there from the beginning.
 - encoder = np.repeat(in_source, S, axis=1)
@@ -249,7 +246,6 @@ in front, too.
 - return encoder, decoder, across
 + return tuple(np.where(table, 0.0, -np.inf) for table in (encoder, decoder, across))
 ## ones_and_zeros: You return ones and zeros as numbers; truth values are expected.
-- return encoder, decoder, across
 + return tuple(table.astype(int) for table in (encoder, decoder, across))
 ## either_will_do: In the decoder one of the two rules is enough for you, padding or triangle; both have to hold.
 - decoder = in_read & np.tri(N, dtype=bool)

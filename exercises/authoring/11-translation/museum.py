@@ -257,7 +257,6 @@ wrong.edits("""
 + x = x + attend(x, x, p["cross"], in_read)
 ## source_unread_with_triangle: The second attention has a triangle now, but it still asks the target's own words: the
 source never comes in.
-- x = x + attend(x, memory, p["cross"], in_source)
 + x = x + attend(x, x, p["cross"], in_read & past)
 ## padding_still_shares: A hidden score becomes 0, and the exponential of 0 is 1: what is hidden still takes its share.
 - table = np.where(may_look, table, -1e300)
@@ -294,7 +293,6 @@ scores of 0 take their share.
 - past = np.tri(read.shape[1], dtype=bool)
 + past = np.tri(read.shape[1], k=-1, dtype=bool)
 ## triangle_on_its_head: Your triangle lies on the wrong side: a position sees what comes and not what was.
-- past = np.tri(read.shape[1], dtype=bool)
 + past = np.tri(read.shape[1], dtype=bool).T
 ## padding_of_the_source_seen [common-mistakes]: Nothing hides the padding of the source, so a translation depends on
 the other sentences of its batch.
@@ -308,7 +306,6 @@ round.
 - x = x + attend(x, memory, p["cross"], in_source)
 + x = x + attend(memory, x, p["cross"], in_read)
 ## memory_asks_itself: The memory looks at itself; take queries from the target.
-- x = x + attend(x, memory, p["cross"], in_source)
 + x = x + attend(memory, memory, p["cross"], in_source)
 ## values_from_the_target: Keys come from the memory and values from the target, and they no longer belong together.
   def attend(asking, asked, maps, may_look):
@@ -351,10 +348,8 @@ does not hide them.
 + table = table - 1e4 * ~may_look
 ## too_small_a_number: You put a number like −10⁴ in place of hidden scores, and where scores are in the tens of
 thousands that is not low enough.
-- table = np.where(may_look, table, -1e300)
 + table = np.where(may_look, table, -1e4)
 ## fifty_thousand_below: You put −50,000 in place of hidden scores; scores in the tens of thousands may be lower still.
-- table = np.where(may_look, table, -1e300)
 + table = np.where(may_look, table, -5e4)
 ## attention_overflows: Your exponentials overflow: subtract the largest score first.
 - powers = np.exp(table - table.max(axis=2, keepdims=True))

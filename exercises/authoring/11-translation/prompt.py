@@ -197,7 +197,6 @@ wrong.edits("""
 + found.append(self.head(x)[0, len(z) - 1 : -1])
 ## scores_of_the_source [a-decoder-alone]: You return the scores from the beginning of the row, those
 of the source.
-- found.append(self.head(x)[0, len(z) :])
 + found.append(self.head(x)[0, : len(w)])
 ## target_first: The target does not see its source: what is read has to stand behind it.
 - ids = torch.cat([z, w])[None]
@@ -210,11 +209,9 @@ of the source.
 ## no_places: No positions are added, so that the order of the words is hardly known.
 - x = x + sinusoids(x.shape[1], x.shape[2])
 ## places_in_the_source_alone: The words that are read get no positions.
-- x = x + sinusoids(x.shape[1], x.shape[2])
 + x = x + torch.cat([sinusoids(len(z), x.shape[2]), torch.zeros(len(w), x.shape[2])])
 ## places_of_the_padded_row: You number the target's positions as if the padding still stood in the row; count the words
 that are there.
-- x = x + sinusoids(x.shape[1], x.shape[2])
 + waves = sinusoids(source.shape[1] + len(w), x.shape[2])
 + x = x + torch.cat([waves[: len(z)], waves[source.shape[1] :]])
 ## last_norm_missing: The norm between the last block and the head is missing.
@@ -235,7 +232,6 @@ that are there.
 - found.append(self.head(x)[0, len(z) :])
 + found.append(self.head(x)[0, len(z) :].softmax(dim=-1))
 ## no_head: You return the stream instead of a score for each word.
-- found.append(self.head(x)[0, len(z) :])
 + found.append(x[0, len(z) :])
 ## embedding_scaled: The embedding is multiplied by the square root of D, as in some models; here it is not.
 - x = self.embed(ids)
@@ -244,10 +240,8 @@ that are there.
 - z = z[z != self.padding]
 + z = z[z != self.padding][:-1]
 ## padding_is_zero: You take 0 for the padding; its number is given.
-- z = z[z != self.padding]
 + z = z[z != 0]
 ## same_length_for_all: Every source is cut where that of the first sentence ends.
-- z = z[z != self.padding]
 + z = z[: int((source[0] != self.padding).sum())]
 ## dropout_of_its_own: In train() mode your module drops something; no dropout is asked for.
 - x = self.norm(x)

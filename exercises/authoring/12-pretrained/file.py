@@ -313,10 +313,8 @@ wrong.edits("""
 - raw = data[start + left : start + right]
 + raw = data[left:right]
 ## length_forgotten: Your sum for where the header ends has its length, but not the eight bytes before it.
-- raw = data[start + left : start + right]
 + raw = data[start - 8 + left : start - 8 + right]
 ## header_not_skipped: You count the offsets from the first byte of the header; count from the first one behind it.
-- raw = data[start + left : start + right]
 + raw = data[8 + left : 8 + right]
 ## one_byte_of_length: You take only the first of the eight bytes for the length, enough only for short headers.
 - start = 8 + int.from_bytes(data[:8], "little")
@@ -350,23 +348,18 @@ their bytes lie.
 - tensors[name] = numbers.astype(np.float64).reshape(entry["shape"])
 + tensors[name] = numbers.astype(np.float64).reshape(entry["shape"], order="F")
 ## shape_backwards: Your axes are in reverse order: the first number of the shape should count the rows.
-- tensors[name] = numbers.astype(np.float64).reshape(entry["shape"])
 + tensors[name] = numbers.astype(np.float64).reshape(entry["shape"][::-1])
 ## shape_ignored: The numbers of a tensor stay in one row; its shape is never used.
-- tensors[name] = numbers.astype(np.float64).reshape(entry["shape"])
 + tensors[name] = numbers.astype(np.float64)
 ## single_precision_kept: The arrays keep the precision of the file; float64 is asked for.
-- tensors[name] = numbers.astype(np.float64).reshape(entry["shape"])
 + tensors[name] = numbers.reshape(entry["shape"])
 ## bfloat_as_half: You read BF16 as F16, which is as long but has three fewer exponent bits.
 - numbers = (np.frombuffer(raw, "<u2").astype("<u4") << 16).view("<f4")
 + numbers = np.frombuffer(raw, "<f2")
 ## bfloat_as_numbers: The bits of BF16 are shifted, and then taken for a whole number instead of a float.
-- numbers = (np.frombuffer(raw, "<u2").astype("<u4") << 16).view("<f4")
 + numbers = np.frombuffer(raw, "<u2").astype("<u4") << 16
 ## bfloat_in_the_lower_half: Next to nothing is left of BF16: its two bytes are the upper half of a float, and have to
 be made 32 bits wide before they are shifted there.
-- numbers = (np.frombuffer(raw, "<u2").astype("<u4") << 16).view("<f4")
 + numbers = (np.frombuffer(raw, "<u2").astype("<u4")).view("<f4")
 ## half_and_bfloat_exchanged: F16 is read as BF16 and BF16 as F16.
 - if entry["dtype"] == "BF16":
@@ -384,10 +377,8 @@ be made 32 bits wide before they are shifted there.
 - raise ValueError(f"{len(data)} bytes came, {end} should have")
 + raise ValueError("the file is truncated or altered (code 1)")
 ## what_came_alone: Your error says how many bytes came, but not how many should have come.
-- raise ValueError(f"{len(data)} bytes came, {end} should have")
 + raise ValueError(f"{len(data)} bytes came")
 ## header_not_counted: Your figures count what comes behind the header; say how many bytes the whole file has.
-- raise ValueError(f"{len(data)} bytes came, {end} should have")
 + raise ValueError(f"{len(data) - start} bytes came, {end - start} should have")
 ## length_in_letters: The length of the header counts bytes, and you count letters: some letters have two.
 - header = json.loads(data[8:start])

@@ -203,13 +203,9 @@ wrong.edits("""
 - b_q = b_q + W_q @ shift
 - b_v = b_v + W_v @ shift
 ## shift_scaled_too: You put the shift through the scaled matrices; put it through the unscaled ones.
-- b_q = b_q + W_q @ shift
-- b_v = b_v + W_v @ shift
 + b_q = b_q + (W_q * scale) @ shift
 + b_v = b_v + (W_v * scale) @ shift
 ## shift_over_the_scale: You divide the shift by the scale, and a scale may be 0.
-- b_q = b_q + W_q @ shift
-- b_v = b_v + W_v @ shift
 + b_q = b_q + (W_q * scale) @ (shift / scale)
 + b_v = b_v + (W_v * scale) @ (shift / scale)
 ## shift_of_the_values_forgotten: Your `out` lacks what the values' matrix makes of the shift.
@@ -225,17 +221,14 @@ wrong.edits("""
 - "norm": (np.ones(len(scale)), zeros),
 + "norm": (scale, shift),
 ## shift_left_in_the_norm: The norm keeps its shift, so that it is used twice.
-- "norm": (np.ones(len(scale)), zeros),
 + "norm": (np.ones(len(scale)), shift),
 ## values_bias_dropped: You drop the bias of the values; the weights of a target sum to 1, so it does reach `out`.
 - "out": (W_o, b_o + W_o @ b_v),
 + "out": (W_o, b_o),
 ## values_bias_as_it_is: You add the bias of the values to that of `out` as it is; multiply it by `out` first.
-- "out": (W_o, b_o + W_o @ b_v),
 + "out": (W_o, b_o + b_v),
 ## out_turned [a-file-that-almost-fits]: The bias of the values goes through `out` the wrong way round; being square, it
 does not complain.
-- "out": (W_o, b_o + W_o @ b_v),
 + "out": (W_o, b_o + W_o.T @ b_v),
 ## maps_turned [a-file-that-almost-fits]: The shift goes through the matrices the wrong way round; being square, they do
 not complain.
@@ -264,7 +257,6 @@ is output × input, `W @ b`.
 - b_q = b_q + W_q @ shift
 + b_q = b_q + W_q @ shift + layer["k"][1] + W_k @ shift
 ## queries_bias_dropped: The bias of the queries is dropped with that of the keys, but scores do depend on it.
-- b_q = b_q + W_q @ shift
 + b_q = zeros
 ## keys_not_scaled: Your keys' matrix is not scaled, but it reads the normalised token, too.
 - "k": (W_k * scale, zeros),

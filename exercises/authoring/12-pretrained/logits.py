@@ -209,11 +209,9 @@ wrong.edits("""
 + y = attend(q, k, v, config["n_head"], np.ones((N, N), dtype=bool))
 ## mask_turned [which-choice-differs-where]: The mask lies on its side: tokens look at later ones, and not at those
 before them.
-- y = attend(q, k, v, config["n_head"], np.tri(N, dtype=bool))
 + y = attend(q, k, v, config["n_head"], np.tri(N, dtype=bool).T)
 ## not_even_itself [which-choice-differs-where]: Your mask hides a token from itself, so that the first one sees nothing
 and becomes NaN.
-- y = attend(q, k, v, config["n_head"], np.tri(N, dtype=bool))
 + y = attend(q, k, v, config["n_head"], np.tri(N, k=-1, dtype=bool))
 ## second_norm_forgotten [which-choice-differs-where]: Your feed-forward layer reads the raw stream; it needs its own
 norm before it.
@@ -244,7 +242,6 @@ norm before it.
   q, k, v = (linear(z, w, f"blocks.{i}.{part}") for part in "qkv")
 + q = q * np.sqrt(q.shape[1] // config["n_head"])
 ## scaled_by_the_width: You divide the scores by the root of the model's width; use the width of a head.
-  q, k, v = (linear(z, w, f"blocks.{i}.{part}") for part in "qkv")
 + q = q / np.sqrt(config["n_head"])
 ## projection_turned [the-same-numbers-laid-out-otherwise]: The matrix that joins the heads lies the wrong way round;
 being square, it fits either way.
@@ -256,7 +253,6 @@ the tanh formula.
 + bend, N = gelu, len(ids)
 ## always_tanh [which-choice-differs-where]: The activation is always the tanh formula; the configuration may name
 another.
-- bend, N = ACTIVATIONS[config["activation_function"]], len(ids)
 + bend, N = gelu_tanh, len(ids)
 ## eps_of_its_own [which-choice-differs-where]: Your norms always use the ε 0.00001; take it from the configuration.
 - w, eps = ours_from_gpt2(theirs), config["layer_norm_epsilon"]
@@ -269,11 +265,9 @@ have no order.
 - x = w["tokens"][ids] + w["positions"][:N]
 + x = w["tokens"][ids]
 ## positions_from_one [which-slip-would-you-notice]: Your positions begin with 1; the first token's should be 0.
-- x = w["tokens"][ids] + w["positions"][:N]
 + x = w["tokens"][ids] + w["positions"][1 : N + 1]
 ## positions_of_the_words [which-choice-differs-where]: The positions are looked up by the id of the word, not by
 where it stands.
-- x = w["tokens"][ids] + w["positions"][:N]
 + x = w["tokens"][ids] + w["positions"][ids]
 ## positions_twice [which-choice-differs-where]: You add the positions again in every block; add them once.
   for i in range(config["n_layer"]):
@@ -292,20 +286,16 @@ takes it as it is.
 - for i in range(config["n_layer"]):
 + for i in [0] * config["n_layer"]:
 ## blocks_reversed [which-slip-would-you-notice]: The blocks come in reverse order.
-- for i in range(config["n_layer"]):
 + for i in range(config["n_layer"])[::-1]:
 ## blocks_sorted_as_text: The blocks come in the order of their names as text, where 10 stands before 2.
-- for i in range(config["n_layer"]):
 + for i in sorted(range(config["n_layer"]), key=str):
 ## probabilities: These are probabilities; logits come before the softmax.
 - return norm(x, w, "norm", eps) @ w["tokens"].T
 + return softmax(norm(x, w, "norm", eps) @ w["tokens"].T)
 ## last_token_only: Only your last token gets logits; every token should.
-- return norm(x, w, "norm", eps) @ w["tokens"].T
 + return norm(x[-1:], w, "norm", eps) @ w["tokens"].T
 ## head_at_random [one-matrix-two-uses]: You take the head from `lm_head.weight`, or make it up where that is missing;
 use the embedding.
-- return norm(x, w, "norm", eps) @ w["tokens"].T
 + head = theirs.get("lm_head.weight", np.cos(np.arange(w["tokens"].size)).reshape(w["tokens"].shape))
 + return norm(x, w, "norm", eps) @ head.T
 ## attention_beside_feed_forward: Both your halves read the stream that came in; the second should read what the first

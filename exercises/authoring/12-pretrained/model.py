@@ -198,7 +198,6 @@ wrong.edits("""
 it has read.
 - q, k = turned(q), turned(k)
 ## values_turned: You turn the values, too; only queries and keys should be.
-- q, k = turned(q), turned(k)
 + q, k, v = turned(q), turned(k), turned(v)
 ## turned_before_the_heads: You turn queries and keys before cutting them into heads; cut first, since the angles depend
 on the width of a head.
@@ -212,35 +211,29 @@ queries.
 + k, q, v = (heads_of(part, self.n_heads) for part in block["qkv"](z).chunk(3, dim=-1))
 ## values_second [the-same-numbers-laid-out-otherwise]: The second third of `qkv` is taken for the values; it is for the
 keys.
-- q, k, v = (heads_of(part, self.n_heads) for part in block["qkv"](z).chunk(3, dim=-1))
 + q, v, k = (heads_of(part, self.n_heads) for part in block["qkv"](z).chunk(3, dim=-1))
 ## head_by_head [the-same-numbers-laid-out-otherwise]: `qkv` is cut first into heads and then into three; here all
 queries come first, then all keys, then all values.
-- q, k, v = (heads_of(part, self.n_heads) for part in block["qkv"](z).chunk(3, dim=-1))
 + q, k, v = heads_of(block["qkv"](z), self.n_heads).chunk(3, dim=-1)
 ## scaled_by_the_width: You divide the scores by the root of the model's width; use the width of a head.
 - table = q @ k.mT / q.shape[-1] ** 0.5
 + table = q @ k.mT / x.shape[-1] ** 0.5
 ## not_scaled: The scores are not divided by √K.
-- table = q @ k.mT / q.shape[-1] ** 0.5
 + table = q @ k.mT
 ## no_mask: Your tokens look at later ones.
 - table = table.masked_fill(later, -torch.inf)
 ## too_little_taken_off: You take a number off the scores of later tokens that is too small: it does not hide large
 scores.
-- table = table.masked_fill(later, -torch.inf)
 + table = table - 1e4 * later
 ## mask_turned: The mask lies on its side: a token looks at itself and at later ones.
 - later = torch.ones_like(table, dtype=torch.bool).triu(1)
 + later = torch.ones_like(table, dtype=torch.bool).tril(-1)
 ## itself_masked: Your mask hides tokens from themselves; the first has nothing to look at.
-- later = torch.ones_like(table, dtype=torch.bool).triu(1)
 + later = torch.ones_like(table, dtype=torch.bool).triu(0)
 ## heads_joined_askew: You join the heads without moving their axis back behind the tokens.
 - y = (table.softmax(-1) @ v).transpose(1, 2).flatten(2)
 + y = (table.softmax(-1) @ v).reshape(x.shape)
 ## weights_of_the_wrong_axis: Your softmax runs over the targets; run it over the sources.
-- y = (table.softmax(-1) @ v).transpose(1, 2).flatten(2)
 + y = (table.softmax(-2).nan_to_num() @ v).transpose(1, 2).flatten(2)
 ## no_residual: Attention's result replaces your stream; add it instead.
 - x = x + block["out"](y)
@@ -249,13 +242,10 @@ scores.
 - x = x + block["down"](F.gelu(block["up"](block["norm_2"](x))))
 + x = x + block["down"](F.gelu(block["up"](block["norm_1"](x))))
 ## no_second_norm: Your feed-forward layer reads the stream unnormalised.
-- x = x + block["down"](F.gelu(block["up"](block["norm_2"](x))))
 + x = x + block["down"](F.gelu(block["up"](x)))
 ## tanh_formula [which-choice-differs-where]: You use the tanh formula of the GELU; here it is the exact one.
-- x = x + block["down"](F.gelu(block["up"](block["norm_2"](x))))
 + x = x + block["down"](F.gelu(block["up"](block["norm_2"](x)), approximate="tanh"))
 ## relu [which-slip-would-you-notice]: You use ReLU; this model has GELU.
-- x = x + block["down"](F.gelu(block["up"](block["norm_2"](x))))
 + x = x + block["down"](F.relu(block["up"](block["norm_2"](x))))
 ## norm_after [which-choice-differs-where]: The norms come after each half, as in BERT; here they come first.
 - z = block["norm_1"](x)
@@ -274,7 +264,6 @@ scores.
 - q, k = turned(q), turned(k)
 + q = turned(q)
 ## queries_not_turned: You turn the keys alone; a score knows the distance of two tokens only if queries turn as well.
-- q, k = turned(q), turned(k)
 + k = turned(k)
 ## embedding_scaled: You multiply the embedding by √D, as Marian does; this model takes it as it is.
 - x = self.tokens(ids)

@@ -253,10 +253,8 @@ not hide it.
 - eps, bend = config["layer_norm_eps"], ACTIVATIONS[config["hidden_act"]]
 + eps, bend = 1e-5, ACTIVATIONS[config["hidden_act"]]
 ## activation_left: The activation is still the tanh formula, whatever the configuration says.
-- eps, bend = config["layer_norm_eps"], ACTIVATIONS[config["hidden_act"]]
 + eps, bend = config["layer_norm_eps"], gelu_tanh
 ## always_exact: The activation is always the exact GELU; the configuration may ask for another.
-- eps, bend = config["layer_norm_eps"], ACTIVATIONS[config["hidden_act"]]
 + eps, bend = config["layer_norm_eps"], gelu
 ## types_and_padding_left: Activation and ε follow the configuration; token types and padding are still ignored.
 - may_look = np.ones((len(ids), len(ids)), dtype=bool) & real
@@ -293,16 +291,12 @@ not hide it.
 - may_look = np.ones((len(ids), len(ids)), dtype=bool) & real
 + may_look = real | np.eye(len(ids), dtype=bool)
 ## padding_sees_everything: You let padding look at everything; nobody may look at padding, padding included.
-- may_look = np.ones((len(ids), len(ids)), dtype=bool) & real
 + may_look = real | ~real[:, None]
 ## padding_asks_nothing: Your mask hides rows: padding sees nothing, which is NaN, and everyone still looks at padding.
-- may_look = np.ones((len(ids), len(ids)), dtype=bool) & real
 + may_look = np.ones((len(ids), len(ids)), dtype=bool) & real[:, None]
 ## padding_neither_way: Your mask lets padding look at nothing, and a softmax of nothing is NaN.
-- may_look = np.ones((len(ids), len(ids)), dtype=bool) & real
 + may_look = np.ones((len(ids), len(ids)), dtype=bool) & real & real[:, None]
 ## true_hides: You read True as padding; here it says that the token is real.
-- may_look = np.ones((len(ids), len(ids)), dtype=bool) & real
 + may_look = ~real
 ## padding_set_to_zero [which-slip-would-you-notice]: Keys and values of padding are set to zero, but a score of 0 still
 takes its share of the weight.

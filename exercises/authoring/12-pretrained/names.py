@@ -216,8 +216,6 @@ has to be turned like the others.
 + for part, third in zip("qkv", np.split(joined, 3, axis=-1), strict=True):
 ## cut_across [the-same-numbers-laid-out-otherwise]: c_attn is cut into three along its inputs; queries, keys and values
 are thirds of its outputs.
-- joined = plain[f"h.{i}.attn.c_attn.{kind}"].T
-- for part, third in zip("qkv", np.split(joined, 3), strict=True):
 + joined = plain[f"h.{i}.attn.c_attn.{kind}"]
 + for part, third in zip("qkv", np.array_split(joined, 3), strict=True):
 ## keys_first [the-same-numbers-laid-out-otherwise]: The thirds are taken for keys, queries and values; the queries come
@@ -225,18 +223,15 @@ first.
 - for part, third in zip("qkv", np.split(joined, 3), strict=True):
 + for part, third in zip("kqv", np.split(joined, 3), strict=True):
 ## values_second [the-same-numbers-laid-out-otherwise]: The second third is taken for the values; it is for the keys.
-- for part, third in zip("qkv", np.split(joined, 3), strict=True):
 + for part, third in zip("qvk", np.split(joined, 3), strict=True):
 ## every_third_row [the-same-numbers-laid-out-otherwise]: You take every third row for the queries; they come together,
 as one third of the file's columns.
-- for part, third in zip("qkv", np.split(joined, 3), strict=True):
 + for part, third in zip("qkv", (joined[0::3], joined[1::3], joined[2::3]), strict=True):
 ## always_a_prefix [the-same-numbers-laid-out-otherwise]: You expect `transformer.` in front of every name; some files
 have it nowhere.
 - plain = {name.removeprefix("transformer."): array for name, array in theirs.items()}
 + plain = {name.partition("transformer.")[2]: array for name, array in theirs.items() if "transformer." in name}
 ## never_a_prefix [the-same-numbers-laid-out-otherwise]: Names that begin with `transformer.` are not found.
-- plain = {name.removeprefix("transformer."): array for name, array in theirs.items()}
 + plain = dict(theirs)
 ## head_kept [the-same-numbers-laid-out-otherwise]: The head stands in your dict although it is a copy of the embedding
 and has no name of ours.
@@ -250,7 +245,6 @@ and has no name of ours.
 +     joined = plain[f"h.{i}.attn.bias"]
 + for part, third in zip("qkv", np.array_split(joined, 3), strict=True):
 ## bias_goes_with_the_mask: With the mask `attn.bias` you throw away the bias of c_attn, whose name ends alike.
-- for part, third in zip("qkv", np.split(joined, 3), strict=True):
 + for part, third in zip("qkv" if kind == "weight" else "", np.split(joined, 3), strict=False):
 ## norms_exchanged: You swap the two norms of a block.
 - ours[f"blocks.{i}.norm_1.{kind}"] = plain[f"h.{i}.ln_1.{kind}"]
@@ -269,7 +263,6 @@ and has no name of ours.
 - n_blocks = 1 + max(int(name.split(".")[1]) for name in plain if name.startswith("h."))
 + n_blocks = 1 + max(int(name[2]) for name in plain if name.startswith("h."))
 ## last_block_lost: You stop one block too early.
-- n_blocks = 1 + max(int(name.split(".")[1]) for name in plain if name.startswith("h."))
 + n_blocks = max(int(name.split(".")[1]) for name in plain if name.startswith("h."))
 ## biases_forgotten: You bring only weights over; bring biases, too.
 - for kind in ("weight", "bias"):

@@ -227,16 +227,12 @@ wrong.edits("""
 - A = np.exp(table - lost)
 + A = np.exp(table)
 ## divided_by_the_logarithm: You divide by L; it is the logarithm of the denominator.
-- A = np.exp(table - lost)
 + A = np.exp(table) / lost
 ## exponentials_divided: Exponential and denominator overflow on their own; subtract the logarithms first.
-- A = np.exp(table - lost)
 + A = np.exp(table) / np.exp(lost)
 ## logarithm_added: L is added to the scores; it has to be subtracted.
-- A = np.exp(table - lost)
 + A = np.exp(table + lost)
 ## logarithm_scaled: You divide L by the root, too; it was made from scores already divided.
-- A = np.exp(table - lost)
 + A = np.exp(table - lost / root)
 ## scaled_by_values [step-3-from-scores-to-queries-and-keys]: You scale by the width of the values; use that of queries
 and keys.
@@ -247,14 +243,12 @@ sources, and y and e give it.
 - G = A * (pulled - subtracted) / root
 + G = A * (pulled - (A * pulled).sum(axis=1, keepdims=True)) / root
 ## second_term_missing [step-2-back-through-the-softmax]: The second term of the softmax's derivative is missing.
-- G = A * (pulled - subtracted) / root
 + G = A * pulled / root
 ## one_mean_for_all [step-2-back-through-the-softmax]: You subtract one number for all targets; each target has its own.
 - subtracted = (y * e).sum(axis=1, keepdims=True)
 + subtracted = (y * e).sum()
 ## inner_averaged [step-2-back-through-the-softmax]: You average the number to subtract over the features of the values;
 sum over them.
-- subtracted = (y * e).sum(axis=1, keepdims=True)
 + subtracted = (y * e).mean(axis=1, keepdims=True)
 ## blocks_without_scale [step-3-from-scores-to-queries-and-keys]: The factor 1/√K is missing on the way back.
 - G = A * (pulled - subtracted) / root
@@ -268,13 +262,11 @@ they do not fit L.
 + for start in range(0, 1):
 ## one_block_of_all: You hold more at once than a few blocks: a table of weights, or the shares of all blocks. Add each
 share as it is made, and let it go.
-- for start in range(0, len(k), width):
 + width = len(k)
 + for start in range(0, len(k), width):
 ## exponents_clipped: You keep every exponent between −50 and 50; with another L the formulas give larger weights.
 - A = np.exp(table - lost)
 + A = np.exp(np.clip(table - lost, -50, 50))
 ## weights_cut_at_one: You let no weight exceed 1; with another L the formulas give larger ones.
-- A = np.exp(table - lost)
 + A = np.exp(np.minimum(table - lost, 0))
 """)

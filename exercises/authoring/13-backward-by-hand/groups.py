@@ -185,10 +185,8 @@ wrong.edits("""
 - return np.einsum("bhns,bhsk->bhnk", push, keys), by_keys.sum(axis=2), by_values.sum(axis=2)
 + return np.einsum("bhns,bhsk->bhnk", push, keys), by_keys.mean(axis=2), by_values.mean(axis=2)
 ## first_member: You hand on only the first head of each group; add up all of them.
-- return np.einsum("bhns,bhsk->bhnk", push, keys), by_keys.sum(axis=2), by_values.sum(axis=2)
 + return np.einsum("bhns,bhsk->bhnk", push, keys), by_keys[:, :, 0], by_values[:, :, 0]
 ## last_member: The heads of a group overwrite each other: only the last one is left.
-- return np.einsum("bhns,bhsk->bhnk", push, keys), by_keys.sum(axis=2), by_values.sum(axis=2)
 + return np.einsum("bhns,bhsk->bhnk", push, keys), by_keys[:, :, -1], by_values[:, :, -1]
 ## axis_split_the_other_way: You split the heads' axis as (members, groups); neighbours belong to one group.
 - by_keys = np.einsum("bhns,bhnk->bhsk", push, q).reshape(B, G, copies, N, K)
@@ -204,27 +202,22 @@ wrong.edits("""
 - return np.einsum("bhns,bhsk->bhnk", push, keys), by_keys.sum(axis=2), by_values.sum(axis=2)
 + return np.einsum("bhns,bhsk->bhnk", push, keys), by_keys.sum(axis=2), by_values.mean(axis=2)
 ## queries_added_too: You add up a group's gradients for q, too; each head has its own.
-- return np.einsum("bhns,bhsk->bhnk", push, keys), by_keys.sum(axis=2), by_values.sum(axis=2)
 + dq = np.einsum("bhns,bhsk->bhnk", push, keys).reshape(B, G, copies, N, K).sum(axis=2)
 + return np.repeat(dq, copies, axis=1), by_keys.sum(axis=2), by_values.sum(axis=2)
 ## no_mask [the-mask-and-two-free-tests]: Later sources are not hidden.
 - table = np.where(np.arange(N)[:, None] >= np.arange(N), table, -np.inf)
 + pass
 ## wrong_triangle [the-mask-and-two-free-tests]: The mask is turned round: a target sees itself and later sources.
-- table = np.where(np.arange(N)[:, None] >= np.arange(N), table, -np.inf)
 + table = np.where(np.arange(N)[:, None] <= np.arange(N), table, -np.inf)
 ## second_term_missing [step-2-back-through-the-softmax]: The second term of the softmax's derivative is missing.
 - push = weights * (pulled - (weights * pulled).sum(axis=-1, keepdims=True)) / K**0.5
 + push = weights * pulled / K**0.5
 ## over_the_targets [step-2-back-through-the-softmax]: Your average runs over the targets, not the sources.
-- push = weights * (pulled - (weights * pulled).sum(axis=-1, keepdims=True)) / K**0.5
 + push = weights * (pulled - (weights * pulled).sum(axis=-2, keepdims=True)) / K**0.5
 ## unscaled_back [step-3-from-scores-to-queries-and-keys]: The factor 1/√K is missing on the way back.
-- push = weights * (pulled - (weights * pulled).sum(axis=-1, keepdims=True)) / K**0.5
 + push = weights * (pulled - (weights * pulled).sum(axis=-1, keepdims=True))
 ## scaled_by_all_heads [step-3-from-scores-to-queries-and-keys]: You divide by the root of the width of all heads
 together; use that of one head.
-- push = weights * (pulled - (weights * pulled).sum(axis=-1, keepdims=True)) / K**0.5
 + push = weights * (pulled - (weights * pulled).sum(axis=-1, keepdims=True)) / (H * K) ** 0.5
 ## transpose_forgotten [step-3-from-scores-to-queries-and-keys]: In your gradient for the keys the scores' targets and
 sources are swapped.

@@ -137,28 +137,21 @@ wrong.edits("""
 - rows = p - (1 - smoothing) * hot - smoothing / vocabulary
 + rows = (1 - smoothing) * hot + smoothing / vocabulary - p
 ## smoothing_ignored: The smoothing is not used.
-- rows = p - (1 - smoothing) * hot - smoothing / vocabulary
 + rows = p - hot
 ## target_gets_no_share: You share the smoothing among the other tokens only; the target gets its share, too.
-- rows = p - (1 - smoothing) * hot - smoothing / vocabulary
 + rows = p - (1 - smoothing) * hot - smoothing / (vocabulary - 1) * (1 - hot)
 ## smoothing_not_shared: You give each token all the smoothing; share it out.
-- rows = p - (1 - smoothing) * hot - smoothing / vocabulary
 + rows = p - (1 - smoothing) * hot - smoothing
 ## target_not_lowered: The target still asks for the whole 1, so that more than 1 is asked for in all.
-- rows = p - (1 - smoothing) * hot - smoothing / vocabulary
 + rows = p - hot - smoothing / vocabulary
 ## probabilities_smoothed: You smooth the probabilities; smooth the targets instead.
-- rows = p - (1 - smoothing) * hot - smoothing / vocabulary
 + rows = (1 - smoothing) * p + smoothing / vocabulary - hot
 ## padding_counted: Your mean counts positions with -100, too.
 - return rows / max(asked.sum(), 1)
 + return rows / asked.size
 ## not_a_mean: Yours is the gradient of a sum; divide by the number of positions asked for.
-- return rows / max(asked.sum(), 1)
 + return rows
 ## mean_over_the_batch: You divide by the rows of the batch; the mean runs over all positions that are asked for.
-- return rows / max(asked.sum(), 1)
 + return rows / len(logits)
 ## padding_asked: Your rows at -100 should all be 0.
 - rows[~asked] = 0
@@ -173,8 +166,6 @@ wrong.edits("""
 + powers = np.exp(logits - logits.max(axis=1, keepdims=True))
 + p = powers / powers.sum(axis=1, keepdims=True)
 ## overflow: Your exponentials overflow: subtract the largest logit of each position first.
-- powers = np.exp(logits - logits.max(axis=-1, keepdims=True))
-- p = powers / powers.sum(axis=-1, keepdims=True)
 + with np.errstate(over="ignore", invalid="ignore"):
 +     powers = np.exp(logits)
 +     p = powers / powers.sum(axis=-1, keepdims=True)

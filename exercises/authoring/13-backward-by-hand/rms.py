@@ -142,13 +142,11 @@ wrong.edits("""
 - return inverse * (g - shared * x_hat), (e * x_hat).sum(axis=(0, 1))
 + return inverse * (g - g.mean(axis=-1, keepdims=True) - shared * x_hat), (e * x_hat).sum(axis=(0, 1))
 ## root_held_fixed: You treat the root as a constant; it changes with x, too.
-- return inverse * (g - shared * x_hat), (e * x_hat).sum(axis=(0, 1))
 + return inverse * g, (e * x_hat).sum(axis=(0, 1))
 ## sum_for_mean: You subtract the sum of the products along x̂; use their mean.
 - shared = (g * x_hat).mean(axis=-1, keepdims=True)
 + shared = (g * x_hat).sum(axis=-1, keepdims=True)
 ## over_the_tokens: Your mean runs over the tokens; each token has one of its own, over its features.
-- shared = (g * x_hat).mean(axis=-1, keepdims=True)
 + shared = (g * x_hat).mean(axis=1, keepdims=True)
 ## gain_forgotten: Your gradient for x lacks the gain.
 - g = gain * e
@@ -166,28 +164,21 @@ wrong.edits("""
 - inverse = 1 / np.sqrt((x**2).mean(axis=-1, keepdims=True) + eps)
 + inverse = 1 / np.sqrt((x**2).mean(axis=-1, keepdims=True) + 1e-30)
 ## eps_outside: ε stands behind the root; it belongs under it.
-- inverse = 1 / np.sqrt((x**2).mean(axis=-1, keepdims=True) + eps)
 + inverse = 1 / (np.sqrt((x**2).mean(axis=-1, keepdims=True)) + eps)
 ## variance_for_square: You use the variance; RMSNorm subtracts no mean.
-- inverse = 1 / np.sqrt((x**2).mean(axis=-1, keepdims=True) + eps)
 + inverse = 1 / np.sqrt(x.var(axis=-1, keepdims=True) + eps)
 ## sum_of_squares: You divide by the root of the sum of squares; use their mean.
-- inverse = 1 / np.sqrt((x**2).mean(axis=-1, keepdims=True) + eps)
 + inverse = 1 / np.sqrt((x**2).sum(axis=-1, keepdims=True) + eps)
 ## along_x: What you take out lies along x itself; use x̂ both times.
 - return inverse * (g - shared * x_hat), (e * x_hat).sum(axis=(0, 1))
 + return inverse * (g - shared * x), (e * x_hat).sum(axis=(0, 1))
 ## gain_per_sequence: You do not sum the gradient for the gain over the batch.
-- return inverse * (g - shared * x_hat), (e * x_hat).sum(axis=(0, 1))
 + return inverse * (g - shared * x_hat), (e * x_hat).sum(axis=1)
 ## gain_gets_x: You make the gain's gradient with x; it multiplies x̂, so use x̂.
-- return inverse * (g - shared * x_hat), (e * x_hat).sum(axis=(0, 1))
 + return inverse * (g - shared * x_hat), (e * x).sum(axis=(0, 1))
 ## gain_twice: The gain is in its own gradient.
-- return inverse * (g - shared * x_hat), (e * x_hat).sum(axis=(0, 1))
 + return inverse * (g - shared * x_hat), (g * x_hat).sum(axis=(0, 1))
 ## sign_of_the_second: The second term is added; it has to be subtracted.
-- return inverse * (g - shared * x_hat), (e * x_hat).sum(axis=(0, 1))
 + return inverse * (g + shared * x_hat), (e * x_hat).sum(axis=(0, 1))
 ## shared_without_gain: Your second term lacks the gain: the mean is one of x̂ times the gradient for x̂.
 - shared = (g * x_hat).mean(axis=-1, keepdims=True)

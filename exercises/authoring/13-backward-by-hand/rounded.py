@@ -166,55 +166,41 @@ wrong.edits("""
 - return error * within, None, None
 + return error * 0, None, None
 ## limit_forgotten_backwards: On the way back the limit is forgotten: weights beyond it get a gradient.
-- return error * within, None, None
 + return error, None, None
 ## limit_turned_round: You hand the gradient to the weights beyond the limit and keep it from the others.
-- return error * within, None, None
 + return error * ~within, None, None
 ## times_the_step: You multiply the gradient by the step; hand it on as it is.
 - ctx.save_for_backward(weight.abs() <= limit)
 + ctx.save_for_backward((weight.abs() <= limit) * step)
 ## divided_by_the_step: You divide the gradient by the step; hand it on as it is.
-- ctx.save_for_backward(weight.abs() <= limit)
 + ctx.save_for_backward((weight.abs() <= limit) / step)
 ## not_limited: Weights beyond the limit are not clamped.
 - return torch.round(weight.clamp(-limit, limit) / step) * step
 + return torch.round(weight / step) * step
 ## only_from_above: You clamp from above only; clamp below −limit, too.
-- return torch.round(weight.clamp(-limit, limit) / step) * step
 + return torch.round(weight.clamp(max=limit) / step) * step
 ## clamped_afterwards: You round first and clamp afterwards: a weight at the limit is then no multiple of the step.
-- return torch.round(weight.clamp(-limit, limit) / step) * step
 + return (torch.round(weight / step) * step).clamp(-limit, limit)
 ## rounded_down: You round down; round to the nearest grid point.
-- return torch.round(weight.clamp(-limit, limit) / step) * step
 + return torch.floor(weight.clamp(-limit, limit) / step) * step
 ## cut_off: You cut the digits off, towards 0; round to the nearest grid point.
-- return torch.round(weight.clamp(-limit, limit) / step) * step
 + return torch.trunc(weight.clamp(-limit, limit) / step) * step
 ## whole_numbers: The result counts steps; it has to be multiplied by the step again.
-- return torch.round(weight.clamp(-limit, limit) / step) * step
 + return torch.round(weight.clamp(-limit, limit) / step)
 ## to_whole_numbers: The weights are rounded to whole numbers, not to multiples of the step.
-- return torch.round(weight.clamp(-limit, limit) / step) * step
 + return torch.round(weight.clamp(-limit, limit))
 ## not_rounded: You clamp the weights without rounding.
-- return torch.round(weight.clamp(-limit, limit) / step) * step
 + return weight.clamp(-limit, limit)
 ## bias_rounded: You round the bias, too; it should stay as it is.
 - return x @ used.mT + self.bias
 + return x @ used.mT + self.Grid.apply(self.bias, self.step, self.limit)
 ## bias_forgotten: The bias is not added.
-- return x @ used.mT + self.bias
 + return x @ used.mT + 0 * self.bias
 ## inputs_rounded: You round the inputs, too; only the weights should be.
-- return x @ used.mT + self.bias
 + return self.Grid.apply(x, self.step, self.limit) @ used.mT + self.bias
 ## fine_weights_used: You multiply by the weights, not the rounded ones.
-- return x @ used.mT + self.bias
 + return x @ (self.weight + 0 * used).mT + self.bias
 ## inputs_cut_off: No gradient passes to what lies below the layer.
-- return x @ used.mT + self.bias
 + return x.detach() @ used.mT + self.bias
 ## limit_of_the_rounded: You ask the rounded weights whether they are below the limit; ask the weights themselves.
 - ctx.save_for_backward(weight.abs() <= limit)
@@ -228,6 +214,5 @@ wrong.edits("""
 + by_weight = torch.einsum("no,ni->oi", e[0], x[0]).masked_fill(~inside, 0)
 ## averaged_over_the_batch: You average the gradient for the weights over the batch; what is used several times gets the
 sum.
-- by_weight = torch.einsum("bno,bni->oi", e, x).masked_fill(~inside, 0)
 + by_weight = torch.einsum("bno,bni->oi", e, x).masked_fill(~inside, 0) / len(x)
 """)

@@ -189,41 +189,31 @@ wrong.edits("""
 - d_table = push / root / temperature
 + d_table = push / root
 ## tau_multiplied: On the way back you multiply by the temperature; divide by it.
-- d_table = push / root / temperature
 + d_table = push / root * temperature
 ## root_not_on_the_way_back [step-3-from-scores-to-queries-and-keys]: The factor 1/√K is missing on the way back.
-- d_table = push / root / temperature
 + d_table = push / temperature
 ## tau_sign: Your gradient for tau has the wrong sign: higher temperatures make scores smaller.
 - by_tau = -(push * table).sum(axis=(1, 2)) / tau
 + by_tau = (push * table).sum(axis=(1, 2)) / tau
 ## tau_not_divided: Your gradient for tau has to be divided by tau once more: the slope of 1 / tau is −1 / tau².
-- by_tau = -(push * table).sum(axis=(1, 2)) / tau
 + by_tau = -(push * table).sum(axis=(1, 2))
 ## tau_divided_twice: You divide your gradient by tau once too often; your scores have been divided by it already.
-- by_tau = -(push * table).sum(axis=(1, 2)) / tau
 + by_tau = -(push * table).sum(axis=(1, 2)) / tau**2
 ## tau_averaged: You average the gradient for tau over targets and sources; sum it instead.
-- by_tau = -(push * table).sum(axis=(1, 2)) / tau
 + by_tau = -(push * table).mean(axis=(1, 2)) / tau
 ## tau_shared: Every head has a temperature of its own; you add up over the heads.
-- by_tau = -(push * table).sum(axis=(1, 2)) / tau
 + by_tau = -(push * table).sum() / tau
 ## tau_from_the_weights: In your gradient for tau the second term of the softmax's derivative is missing.
-- by_tau = -(push * table).sum(axis=(1, 2)) / tau
 + by_tau = -(weights * pulled * table).sum(axis=(1, 2)) / tau
 ## tau_without_root [step-3-from-scores-to-queries-and-keys]: In your gradient for tau the scores are not divided by √K.
-- by_tau = -(push * table).sum(axis=(1, 2)) / tau
 + by_tau = -(push * table * root).sum(axis=(1, 2)) / tau
 ## hidden_times_infinity: In your sum for tau a hidden score of −∞ meets a weight of 0, and the product is NaN.
-- by_tau = -(push * table).sum(axis=(1, 2)) / tau
 + with np.errstate(invalid="ignore"):
 +     by_tau = -(push * np.where(mask, table, -np.inf)).sum(axis=(1, 2)) / tau
 ## second_term_missing: The second term of the softmax's derivative is missing.
 - push = weights * (pulled - (weights * pulled).sum(axis=-1, keepdims=True))
 + push = weights * pulled
 ## over_the_targets: Your average runs over the targets; each target needs its own, over the sources.
-- push = weights * (pulled - (weights * pulled).sum(axis=-1, keepdims=True))
 + push = weights * (pulled - (weights * pulled).sum(axis=1, keepdims=True))
 ## mask_ignored [the-mask-and-two-free-tests]: The mask is not used.
 - shown = np.where(mask, table, -1e300)
@@ -252,6 +242,5 @@ values never meet it.
 - powers = np.exp(shown - shown.max(axis=-1, keepdims=True)) * mask
 + powers = np.exp(shown - shown.max(axis=-1, keepdims=True))
 ## hidden_maximum [the-mask-and-two-free-tests]: What you subtract may be a hidden score, far above those in sight.
-- powers = np.exp(shown - shown.max(axis=-1, keepdims=True)) * mask
 + powers = np.exp(table - table.max(axis=-1, keepdims=True)) * mask
 """)

@@ -210,7 +210,6 @@ weights.
 + return np.mean(outputs, axis=0), L
 ## weighted_by_size: You weight the outputs of the blocks by the numbers of their sources; their denominators are the
 weights.
-- return sum(np.exp(part - L) * Y for part, Y in zip(logs, outputs, strict=True)), L
 + return np.average(outputs, axis=0, weights=[keys.shape[1] for keys, _ in blocks]), L
 # as_often_written
 ## without_the_last [common-mistakes]: The last block is missing from your result.
@@ -225,7 +224,6 @@ weights.
 - C, N = K.T @ Q / np.sqrt(len(Q)), Q.shape[1]
 + C, N = K.T @ Q, Q.shape[1]
 ## scaled_by_k: You divide the scores by K instead of its root.
-- C, N = K.T @ Q / np.sqrt(len(Q)), Q.shape[1]
 + C, N = K.T @ Q / len(Q), Q.shape[1]
 ## the_last_alone [what-to-remember-of-a-block]: Your result is that of the last block alone.
 - m = C.max(axis=0)
@@ -242,7 +240,6 @@ weights.
 - return V @ e / e.sum(axis=0), m + np.log(e.sum(axis=0))
 + return V @ e / e.sum(axis=0), m
 ## denominator_itself: You return the denominator and not its logarithm.
-- return V @ e / e.sum(axis=0), m + np.log(e.sum(axis=0))
 + return V @ e / e.sum(axis=0), np.exp(m) * e.sum(axis=0)
 ## targets_first: You put the targets at the beginning of the text; they are its last N tokens.
 - C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -np.inf)
@@ -288,7 +285,6 @@ weight at all.
 + C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, 0.0)
 ## mask_of_whole_blocks: You leave out blocks that begin after a target, and show the others whole; inside a block the
 mask goes on.
-- C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -np.inf)
 + sizes = [keys.shape[1] for keys, _ in blocks]
 + begins = np.repeat(np.cumsum([0, *sizes[:-1]]), sizes)
 + C = np.where(begins[:, None] <= np.arange(N) + len(C) - N, C, -np.inf)
@@ -304,13 +300,11 @@ exponential vanishes.
 + m = C.max(axis=0, initial=0)
 ## largest_may_be_hidden: The largest score that you subtract may be that of a hidden source; then every exponential of
 the visible ones vanishes.
-- m = C.max(axis=0)
 + m = (K.T @ Q / np.sqrt(len(Q))).max(axis=0)
 ## hidden_in_the_middle: Your hidden scores are −50 000, and real scores can be lower: only −∞ is below all of them.
 - C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -np.inf)
 + C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -5e4)
 ## hidden_not_low_enough: Your hidden scores are −10 000, and real scores can be lower: only −∞ is below all of them.
-- C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -np.inf)
 + C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -1e4)
 # block_by_block
 ## never_shrunk [what-to-remember-of-a-block]: The old sums are not shrunk when a later block has a larger score.

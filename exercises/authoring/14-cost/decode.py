@@ -141,34 +141,26 @@ wrong.edits("""
 - "memory_bound": moved / beta > flops / rho,
 + "memory_bound": moved / beta >= flops / rho,
 ## weights_alone_compared: You compare only the time of the weights with the arithmetic; caches are fetched, too.
-- "memory_bound": moved / beta > flops / rho,
 + "memory_bound": b * P / beta > flops / rho,
 ## caches_alone_compared: You compare only the time of the caches with the arithmetic; the weights are fetched, too.
-- "memory_bound": moved / beta > flops / rho,
 + "memory_bound": B * cache / beta > flops / rho,
 ## weights_for_each: The weights are fetched once for all B sequences; you fetch them for each.
 - moved = b * P + B * cache
 + moved = B * (b * P + cache)
 ## one_cache: Each of the B sequences has a cache of its own; you fetch one.
-- moved = b * P + B * cache
 + moved = b * P + cache
 ## no_cache: You forget the cache; its keys and values are fetched in every step.
-- moved = b * P + B * cache
 + moved = b * P
 ## no_weights: You forget the weights; each step fetches all of them.
-- moved = b * P + B * cache
 + moved = B * cache
 ## heads_in_the_cache [a-budget-for-the-cache]: Your cache has keys for every head; there are only G groups of them.
 - cache = 2 * b * M * G * K * N
 + cache = 2 * b * M * H * K * N
 ## keys_alone [a-budget-for-the-cache]: Your cache has keys or values; it holds both.
-- cache = 2 * b * M * G * K * N
 + cache = b * M * G * K * N
 ## one_token_short [a-budget-for-the-cache]: Your cache has N − 1 tokens; keys and values of all N are fetched.
-- cache = 2 * b * M * G * K * N
 + cache = 2 * b * M * G * K * (N - 1)
 ## one_layer [a-budget-for-the-cache]: Your cache is that of one layer, and there are M.
-- cache = 2 * b * M * G * K * N
 + cache = 2 * b * G * K * N
 ## numbers_for_bytes: You count the weights, not their bytes; each weight takes `b` bytes.
 - moved = b * P + B * cache
@@ -179,22 +171,17 @@ wrong.edits("""
 - flops = B * (2 * P + 4 * M * H * K * N)
 + flops = B * (P + 4 * M * H * K * N)
 ## attention_left_out: You count the FLOPs of the weights alone; each head also attends to all N tokens.
-- flops = B * (2 * P + 4 * M * H * K * N)
 + flops = B * 2 * P
 ## groups_attend [keys-fetched-once]: Your attention has the FLOPs of G heads; all H attend, whoever owns the keys.
-- flops = B * (2 * P + 4 * M * H * K * N)
 + flops = B * (2 * P + 4 * M * G * K * N)
 ## scores_alone: Your attention has the FLOPs of the scores alone; the averages of the values cost as many.
-- flops = B * (2 * P + 4 * M * H * K * N)
 + flops = B * (2 * P + 2 * M * H * K * N)
 ## prefill_counted: Your attention has N² pairs, as in prefill; a step has one target.
-- flops = B * (2 * P + 4 * M * H * K * N)
 + flops = B * (2 * P + 4 * M * H * K * N * N)
 ## sum_of_both [arithmetic-or-memory]: You add the two times; both go on at once, and the larger counts.
 - seconds = max(flops / rho, moved / beta)
 + seconds = flops / rho + moved / beta
 ## smaller_of_both [arithmetic-or-memory]: You take the smaller of the two times; the step waits for the slower part.
-- seconds = max(flops / rho, moved / beta)
 + seconds = min(flops / rho, moved / beta)
 ## always_memory: Your step never takes the time of the arithmetic, which grows with all B sequences; with many it is
 the longer one.
@@ -215,23 +202,17 @@ the longer one.
 - "most": max(0, int(min(by_arithmetic, by_memory))),
 + "most": max(0, int(by_memory)),
 ## arithmetic_alone: For `most` you look at arithmetic alone; with long texts the memory is the limit.
-- "most": max(0, int(min(by_arithmetic, by_memory))),
 + "most": max(0, int(by_arithmetic)),
 ## bound_of_this_step: For `most` you look only at what holds up the step of B sequences; with another number of
 sequences it can be the other side.
-- "most": max(0, int(min(by_arithmetic, by_memory))),
 + "most": max(0, int(by_memory if moved / beta > flops / rho else by_arithmetic)),
 ## below_none: Where not even the weights come in time, `most` is 0 and not less.
-- "most": max(0, int(min(by_arithmetic, by_memory))),
 + "most": int(np.floor(min(by_arithmetic, by_memory))),
 ## below_none_cut: Where not even the weights come in time, `most` is 0 and not less; you only cut the fraction off.
-- "most": max(0, int(min(by_arithmetic, by_memory))),
 + "most": int(min(by_arithmetic, by_memory)),
 ## rounded_up: You round `most` up: with that many sequences the step takes longer than the limit.
-- "most": max(0, int(min(by_arithmetic, by_memory))),
 + "most": max(0, int(np.ceil(min(by_arithmetic, by_memory)))),
 ## limit_left_out: You leave out a step of exactly `limit` seconds; it should count for `most`.
-- "most": max(0, int(min(by_arithmetic, by_memory))),
 + "most": max(0, int(np.ceil(min(by_arithmetic, by_memory))) - 1),
 # counting_up
 ## weights_for_each_throughout: You fetch the weights once for each sequence, in `most` as well; one time serves all.

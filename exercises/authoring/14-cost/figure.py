@@ -144,68 +144,51 @@ wrong.edits("""
 - rho, beta = rate.max(), (rate / ratio).max()
 + rho, beta = rate.mean(), (rate / ratio).max()
 ## mean_bandwidth: The slope of the roof lies above all points; you take the mean.
-- rho, beta = rate.max(), (rate / ratio).max()
 + rho, beta = rate.max(), (rate / ratio).mean()
 ## lowest_slope: You take the smallest of all slopes; the roof is over all points.
-- rho, beta = rate.max(), (rate / ratio).max()
 + rho, beta = rate.max(), (rate / ratio).min()
 ## lowest_level: You take the rate of the slowest program for the level of the roof.
-- rho, beta = rate.max(), (rate / ratio).max()
 + rho, beta = rate.min(), (rate / ratio).max()
 ## all_work_together: You divide all FLOPs by all seconds; the roof is what the best program reaches.
-- rho, beta = rate.max(), (rate / ratio).max()
 + rho, beta = flops.sum() / seconds.sum(), (rate / ratio).max()
 ## most_work: You take the rate of the program with the fewest FLOPs; it need not be the one that touches the roof.
-- rho, beta = rate.max(), (rate / ratio).max()
 + rho, beta = rate[flops.argmin()], (rate / ratio).max()
 ## leftmost_point: You read β off the point with the lowest intensity; it may lie below the slope.
-- rho, beta = rate.max(), (rate / ratio).max()
 + rho, beta = rate.max(), (rate / ratio)[ratio.argmin()]
 ## rightmost_point: You read ρ off the point with the highest intensity; it may lie below the roof.
-- rho, beta = rate.max(), (rate / ratio).max()
 + rho, beta = rate[ratio.argmax()], (rate / ratio).max()
 ## intensity_for_bandwidth: Your β is the highest intensity, in FLOPs per byte; a rate in bytes a second is asked for.
-- rho, beta = rate.max(), (rate / ratio).max()
 + rho, beta = rate.max(), ratio.max()
 ## lowest_intensity: Your β is the lowest intensity, in FLOPs per byte; the slope of the roof is in bytes a second.
-- rho, beta = rate.max(), (rate / ratio).max()
 + rho, beta = rate.max(), ratio.min()
 ## sides_turned_round: Memory-bound is what stands left of the corner of the roof; yours stands right of it.
 - "memory_bound": rho / beta > ratio,
 + "memory_bound": rho / beta < ratio,
 ## by_the_middle: The corner of the roof parts the programs, not the middle of the figure.
-- "memory_bound": rho / beta > ratio,
 + "memory_bound": np.exp(np.log(ratio).mean()) > ratio,
 ## below_the_roof: You call memory-bound what lies below the level part; a program right of the corner may be slow for
 other reasons.
-- "memory_bound": rho / beta > ratio,
 + "memory_bound": rate < 0.999 * rho,
 ## always_level: You divide by ρ in any case; left of the corner the slope is the roof.
 - roof = np.minimum(rho, beta * ratio)
 + roof = np.full_like(ratio, rho)
 ## always_slope: You divide by the slope in any case; right of the corner the roof is level.
-- roof = np.minimum(rho, beta * ratio)
 + roof = beta * ratio
 ## roof_too_high: Your roof is the larger of the level part and the slope; no program gets there.
-- roof = np.minimum(rho, beta * ratio)
 + roof = np.maximum(rho, beta * ratio)
 ## furthest_below: You begin with the program that is slowest in proportion to its bound; it may take hardly any time.
 - gain = seconds - least
 + gain = seconds / least
 ## slowest_program: You begin with the program that takes longest; it may be at its bound already.
-- gain = seconds - least
 + gain = seconds
 ## lowest_rate: You begin with the program with the fewest FLOPs a second; its roof may be just as low.
-- gain = seconds - least
 + gain = -rate
 ## largest_bound: You begin with the program whose bound is the largest; that time cannot be gained.
-- gain = seconds - least
 + gain = least
 ## least_to_gain: You begin where the least is to be gained.
 - "first": int(np.argmax(gain)),
 + "first": int(np.argmin(gain)),
 ## counted_from_one: You count the programs from 1.
-- "first": int(np.argmax(gain)),
 + "first": int(np.argmax(gain)) + 1,
 ## sum_of_both: Your bound adds the two times; fetching and calculating go on at once, and the larger counts.
 - least = flops / roof

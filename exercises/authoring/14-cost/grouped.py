@@ -222,10 +222,8 @@ wrong.edits("""
 - k, v = k.repeat_interleave(share, dim=1), v.repeat_interleave(share, dim=1)
 + k, v = k.repeat(1, share, 1, 1), v.repeat(1, share, 1, 1)
 ## first_group_for_all: All heads look at the first group.
-- k, v = k.repeat_interleave(share, dim=1), v.repeat_interleave(share, dim=1)
 + k, v = k[:, :1].expand(-1, self.n_heads, -1, -1), v[:, :1].expand(-1, self.n_heads, -1, -1)
 ## values_in_turn: Keys and values of a head come from two different groups.
-- k, v = k.repeat_interleave(share, dim=1), v.repeat_interleave(share, dim=1)
 + k, v = k.repeat_interleave(share, dim=1), v.repeat(1, share, 1, 1)
 ## groups_averaged: You average the groups; each has its own keys and values.
 - share = self.n_heads // self.n_groups
@@ -255,7 +253,6 @@ out in turn.
 + if old == 0:
 +     self.kept = k, v
 ## keys_kept_twice: What is kept of a token is its key, twice; the values are lost.
-- self.kept = k, v
 + self.kept = k, k
 ## new_before_old: The new keys and values are put before the old ones.
 - k, v = torch.cat([self.kept[0], k], dim=2), torch.cat([self.kept[1], v], dim=2)
@@ -264,7 +261,6 @@ out in turn.
 - if self.kept is not None:
 + if self.kept is not None and x.shape[1] == 1:
 ## only_in_eval: Nothing is remembered in train() mode; a text may come in pieces there, too.
-- if self.kept is not None:
 + if self.kept is not None and not self.training:
 ## kept_in_the_class: What one instance has seen, the next one remembers: keep it in `self`, set in `__init__`.
 - self.kept = None
@@ -278,10 +274,8 @@ out in turn.
 - may_look = torch.ones(x.shape[1], k.shape[2]).tril(old)
 + may_look = torch.ones(x.shape[1], k.shape[2])
 ## mask_not_shifted: The triangle does not know of the old tokens: its first row sees only the oldest one.
-- may_look = torch.ones(x.shape[1], k.shape[2]).tril(old)
 + may_look = torch.ones(x.shape[1], k.shape[2]).tril()
 ## not_itself: The triangle is one short: a new token does not see itself.
-- may_look = torch.ones(x.shape[1], k.shape[2]).tril(old)
 + may_look = torch.ones(x.shape[1], k.shape[2]).tril(max(old - 1, 0))
 ## calls_counted: The triangle is moved by the number of calls; a call may bring several tokens.
 - old = self.kept[0].shape[2]
@@ -290,25 +284,21 @@ out in turn.
 - scores = (q @ k.mT / q.shape[3] ** 0.5).masked_fill(may_look == 0, -torch.inf)
 + scores = (q @ k.mT).masked_fill(may_look == 0, -torch.inf)
 ## scaled_by_the_model: The scores are divided by the root of D; a key has D / H numbers.
-- scores = (q @ k.mT / q.shape[3] ** 0.5).masked_fill(may_look == 0, -torch.inf)
 + scores = (q @ k.mT / x.shape[2] ** 0.5).masked_fill(may_look == 0, -torch.inf)
 ## exp_alone [one-pass-is-enough]: You take the exponentials as they are; large scores overflow, so subtract the largest
 of a row first.
 - y = scores.softmax(3) @ v
 + y = scores.exp() / scores.exp().sum(3, keepdim=True) @ v
 ## softmax_over_targets: Your weights sum to 1 over the targets; they should over the sources.
-- y = scores.softmax(3) @ v
 + y = scores.softmax(2).nan_to_num() @ v
 ## heads_not_put_back: The heads of a token do not come side by side: the axes are flattened in another order.
 - return self.out(y.transpose(1, 2).flatten(2))
 + return self.out(y.reshape(x.shape))
 ## no_last_map: The last map, `out`, is not applied.
-- return self.out(y.transpose(1, 2).flatten(2))
 + return y.transpose(1, 2).flatten(2)
 ## later_pieces_unmasked: Your mask is there for the first piece only; in a later one, too, a token must not look ahead.
 - may_look = torch.ones(x.shape[1], k.shape[2]).tril(old)
 + may_look = torch.ones(x.shape[1], k.shape[2]).tril(k.shape[2] if old else 0)
 ## one_ahead: The triangle is one too wide: a new token sees the one after it.
-- may_look = torch.ones(x.shape[1], k.shape[2]).tril(old)
 + may_look = torch.ones(x.shape[1], k.shape[2]).tril(old + 1)
 """)

@@ -177,16 +177,10 @@ overflow or vanish for large scores.
 + return np.maximum(m_1, m_2), l_1 + l_2, O_1 + O_2
 ## first_maximum_kept: You keep the first part's largest score as the common one; where the second is larger, its factor
 explodes.
-- m = np.maximum(m_1, m_2)
-- level = np.where(np.isneginf(m), 0, m)
-- return m, *(np.exp(m_1 - level) * one + np.exp(m_2 - level) * two for one, two in ((l_1, l_2), (O_1, O_2)))
 + shrink = np.exp(m_2 - np.where(np.isneginf(m_1), 0.0, m_1))
 + return m_1, l_1 + shrink * l_2, O_1 + shrink * O_2
 ## second_maximum_taken: You take the second part's largest score as the common one; where the first is larger, its
 factor explodes.
-- m = np.maximum(m_1, m_2)
-- level = np.where(np.isneginf(m), 0, m)
-- return m, *(np.exp(m_1 - level) * one + np.exp(m_2 - level) * two for one, two in ((l_1, l_2), (O_1, O_2)))
 + grow = np.exp(m_1 - np.where(np.isneginf(m_2), 0.0, m_2))
 + return m_2, grow * l_1 + l_2, grow * O_1 + O_2
 ## finite_for_nothing: The m of a target that has seen nothing yet stays −∞; yours has become a finite number.
@@ -194,7 +188,6 @@ factor explodes.
 +     least = np.finfo(float).min
 +     m_1, m_2 = np.maximum(m_1, least), np.maximum(m_2, least)
 ## zero_for_nothing: You replace −∞ by 0 in m, and 0 is a score like any other; a target that has seen nothing keeps −∞.
-  def with_a_finite_level(m_1, l_1, O_1, m_2, l_2, O_2):
 +     m_1, m_2 = np.where(np.isneginf(m_1), 0.0, m_1), np.where(np.isneginf(m_2), 0.0, m_2)
 ## level_not_low_enough: You never subtract less than −10 000; where both maxima are lower, all exponentials vanish.
 - level = np.where(np.isneginf(m), 0, m)
@@ -207,7 +200,6 @@ factor explodes.
 - return m, s_1 * l_1 + s_2 * l_2, s_1 * O_1 + s_2 * O_2
 + return m, s_1 * l_1 + s_2 * l_2, O_1 + O_2
 ## only_the_products_corrected: You correct O and leave l as it was; both were measured from the same score.
-- return m, s_1 * l_1 + s_2 * l_2, s_1 * O_1 + s_2 * O_2
 + return m, l_1 + l_2, s_1 * O_1 + s_2 * O_2
 ## only_the_first_shrinks: You shrink the first part only, as if the second always had the larger score.
 - s_1, s_2 = np.exp(m_1 - top), np.exp(m_2 - top)
@@ -235,7 +227,6 @@ overflow for large scores.
 + sums = s_1 * l_1 + s_2 * l_2
 + return m, sums, (s_1 * O_1 + s_2 * O_2) / np.where(sums > 0, sums, 1)
 ## products_weighted_by_sums [merging-is-attention]: You weight O by l as well; O holds a sum already, and no average.
-- return m, s_1 * l_1 + s_2 * l_2, s_1 * O_1 + s_2 * O_2
 + return m, s_1 * l_1 + s_2 * l_2, s_1 * l_1 * O_1 + s_2 * l_2 * O_2
 ## one_maximum_for_all: You subtract the largest score of all targets; each target has its own.
 - top = np.maximum(m, -1e300)
@@ -252,11 +243,9 @@ score.
 + return m + np.log(np.where(sums > 0, sums, 1)), sums, s_1 * O_1 + s_2 * O_2
 ## factors_along_the_features: You lay the factors along the features of O; there is one for each target, and targets
 are columns.
-- return m, s_1 * l_1 + s_2 * l_2, s_1 * O_1 + s_2 * O_2
 + return m, s_1 * l_1 + s_2 * l_2, s_1[:, None] * O_1 + s_2[:, None] * O_2
 ## sums_taken_for_averages [merging-is-attention]: You treat O as an average and weight it by shares of the whole; O is
 a sum that was never divided.
-- return m, s_1 * l_1 + s_2 * l_2, s_1 * O_1 + s_2 * O_2
 + sums = s_1 * l_1 + s_2 * l_2
 + whole = np.where(sums > 0, sums, 1)
 + return m, sums, s_1 * l_1 / whole * O_1 + s_2 * l_2 / whole * O_2

@@ -242,7 +242,6 @@ wrong.edits("""
 + own, seen = range(len(tables[i])), slice(0, lengths[i])
 ## sorted_pages: You sort the pages by their numbers; their order in the table is that of the text, and the last is not
 full.
-- own, seen = tables[i], slice(0, lengths[i])
 + own, seen = sorted(tables[i]), slice(0, lengths[i])
 ## first_table: Every sequence reads the table of the first one.
   def as_often_written(Q, pool_K, pool_V, tables, lengths):
@@ -277,10 +276,8 @@ full.
 - scores = Q[i, h] @ K / np.sqrt(Q.shape[2])
 + scores = Q[i, h] @ K
 ## scaled_by_the_page: You divide the scores by the root of the page size; keys have K entries.
-- scores = Q[i, h] @ K / np.sqrt(Q.shape[2])
 + scores = Q[i, h] @ K / np.sqrt(pool_K.shape[3])
 ## scaled_by_the_values: You divide the scores by the root of the width of the values; it is that of the keys.
-- scores = Q[i, h] @ K / np.sqrt(Q.shape[2])
 + scores = Q[i, h] @ K / np.sqrt(len(V))
 ## overflowing [one-pass-is-enough]: You subtract no maximum, and large scores overflow.
 - e = np.exp(scores - scores.max())

@@ -207,7 +207,6 @@ wrong.edits("""
 +     keys, values = np.roll(keys, -1, axis=1), np.roll(values, -1, axis=1)
 + keys[:, min(length, W - 1)], values[:, min(length, W - 1)] = k, v
 ## last_column_again: Once all columns are used, yours goes on replacing the last one; the oldest token lies elsewhere.
-- keys[:, length % W], values[:, length % W] = k, v
 + keys[:, min(length, W - 1)], values[:, min(length, W - 1)] = k, v
 ## empty_columns_count: Columns that were never used take part in your softmax.
 - seen = slice(0, min(length + 1, W))
@@ -216,7 +215,6 @@ wrong.edits("""
 - scores = q @ keys[:, seen] / np.sqrt(len(q))
 + scores = q @ keys[:, seen] / len(q)
 ## not_divided: Your scores are not divided by the root of K.
-- scores = q @ keys[:, seen] / np.sqrt(len(q))
 + scores = q @ keys[:, seen]
 ## one_column_late: You count the tokens from 1; the first one should go into column 0.
 - keys[:, length % W], values[:, length % W] = k, v
@@ -242,7 +240,6 @@ wrong.edits("""
 - keys[:, length % W], values[:, length % W] = k, v
 + keys[:, length % W], values[:, length % W] = k, values[:, length % W]
 ## query_stored: You store the query in the place of the key.
-- keys[:, length % W], values[:, length % W] = k, v
 + keys[:, length % W], values[:, length % W] = q, v
 ## key_asks: You use the key of the new token to ask; the query does that.
 - scores = q @ keys[:, seen] / np.sqrt(len(q))
@@ -267,7 +264,6 @@ exponential vanishes.
 - e = np.exp(scores - scores.max())
 + e = np.exp(scores - max(scores.max(), 0))
 ## largest_of_all_columns: The largest score that you subtract may stand in a column that was never used.
-- e = np.exp(scores - scores.max())
 + e = np.exp(scores - (q @ keys).max() / np.sqrt(len(q)))
 ## one_more_than_the_window: You look at the old columns and the new token beside them: W + 1 tokens after a round.
 - keys, values = keys.copy(), values.copy()

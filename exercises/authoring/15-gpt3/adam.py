@@ -218,19 +218,14 @@ wrong.edits("""
 - m_hat, v_hat = m / (1 - betas[0] ** t), v / (1 - betas[1] ** t)
 + m_hat, v_hat = m, v
 ## only_m_corrected: The correction of v is missing.
-- m_hat, v_hat = m / (1 - betas[0] ** t), v / (1 - betas[1] ** t)
 + m_hat, v_hat = m / (1 - betas[0] ** t), v
 ## only_v_corrected: The correction of m is missing.
-- m_hat, v_hat = m / (1 - betas[0] ** t), v / (1 - betas[1] ** t)
 + m_hat, v_hat = m, v / (1 - betas[1] ** t)
 ## correction_of_the_first_step: Your corrections are those of the first step, whatever t is.
-- m_hat, v_hat = m / (1 - betas[0] ** t), v / (1 - betas[1] ** t)
 + m_hat, v_hat = m / (1 - betas[0]), v / (1 - betas[1])
 ## one_step_late: Your corrections run a step ahead: the first step has t = 1.
-- m_hat, v_hat = m / (1 - betas[0] ** t), v / (1 - betas[1] ** t)
 + m_hat, v_hat = m / (1 - betas[0] ** (t + 1)), v / (1 - betas[1] ** (t + 1))
 ## correction_multiplied: You multiply by 1 − βᵗ; divide by it.
-- m_hat, v_hat = m / (1 - betas[0] ** t), v / (1 - betas[1] ** t)
 + m_hat, v_hat = m * (1 - betas[0] ** t), v * (1 - betas[1] ** t)
 ## correction_kept: You keep the corrected moments, which are then corrected again in the next step.
 - kept.append((m, v))
@@ -255,10 +250,8 @@ wrong.edits("""
 - pieces.append(own - rate * m_hat / (np.sqrt(v_hat) + eps))
 + pieces.append(own - rate * m_hat / (np.sqrt(v_hat + eps)))
 ## no_eps_at_all: There is no ε in your step.
-- pieces.append(own - rate * m_hat / (np.sqrt(v_hat) + eps))
 + pieces.append(own - rate * m_hat / np.maximum(np.sqrt(v_hat), 1e-300))
 ## no_root: You divide by v̂; divide by its root.
-- pieces.append(own - rate * m_hat / (np.sqrt(v_hat) + eps))
 + pieces.append(own - rate * m_hat / (v_hat + eps))
 ## gradient_for_momentum: Your step goes along the gradient; go along m̂.
 - m_hat, v_hat = m / (1 - betas[0] ** t), v / (1 - betas[1] ** t)
@@ -287,14 +280,11 @@ wrong.edits("""
 - return np.concatenate(pieces), kept
 + return np.concatenate(pieces[::-1]), kept
 ## whole_moments_everywhere: Every GPU keeps the moments of all weights; it should keep those of its own piece.
-- return np.concatenate(pieces), kept
 + whole = tuple(np.concatenate(parts) for parts in zip(*kept, strict=True))
 + return np.concatenate(pieces), [whole] * R
 ## states_joined: You return one pair for all; the states stay in pieces, a pair for each GPU.
-- return np.concatenate(pieces), kept
 + return np.concatenate(pieces), [tuple(np.concatenate(parts) for parts in zip(*kept, strict=True))]
 ## pieces_not_joined: Your weights are still in pieces; everyone needs the whole vector again.
-- return np.concatenate(pieces), kept
 + return pieces, kept
 ## average_over_weights: You average over the weights of a piece, so that all of them get one gradient.
 - g = rows.mean(axis=0)
@@ -328,10 +318,8 @@ wrong.edits("""
 - m_hat, v_hat = m / (1 - betas[0] ** t), v / (1 - betas[1] ** t)
 + m_hat, v_hat = m / (1 - betas[0]) ** t, v / (1 - betas[1]) ** t
 ## brackets_missing: Without brackets m / 1 − βᵗ is m, less βᵗ; divide by the whole difference.
-- m_hat, v_hat = m / (1 - betas[0] ** t), v / (1 - betas[1] ** t)
 + m_hat, v_hat = m / 1 - betas[0] ** t, v / 1 - betas[1] ** t
 ## one_beta_for_both: You correct v with β₁; its own is β₂.
-- m_hat, v_hat = m / (1 - betas[0] ** t), v / (1 - betas[1] ** t)
 + m_hat, v_hat = m / (1 - betas[0] ** t), v / (1 - betas[0] ** t)
 ## gradient_added_whole: You add the whole gradient to β₁ m; m is a mean, and takes 1 − β₁ of it.
 - m = betas[0] * m + (1 - betas[0]) * g

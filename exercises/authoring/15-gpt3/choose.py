@@ -139,7 +139,6 @@ then the pipeline waits longer than it works.
 - work = 6 * P * tokens / (T * L * R) / rho
 + work = 6 * P * tokens / (T * L) / rho
 ## writing_not_training [six-times-the-parameters]: You count two operations as in writing; training has six.
-- work = 6 * P * tokens / (T * L * R) / rho
 + work = 2 * P * tokens / (T * L * R) / rho
 ## pieces_of_the_whole: You give a group the micro-batches of the whole batch; it has only its share of tokens.
 - pieces = own / N
@@ -149,22 +148,18 @@ together; you multiply it by the work alone.
 - bubble = work * (L - 1) / pieces
 + bubble = work * (L - 1) / (pieces + L - 1)
 ## bubble_of_all_workers: You take L for L − 1: one node alone never waits.
-- bubble = work * (L - 1) / pieces
 + bubble = work * L / pieces
 ## no_bubble: Waiting is left out.
-- bubble = work * (L - 1) / pieces
 + bubble = 0.0
 ## sums_forward_only [by-features-tensor-parallelism]: You count two sums a block; the backward pass has two more.
 - sums = 4 * (M / L)
 + sums = 2 * (M / L)
 ## sums_of_all_blocks: A GPU has M / L blocks; you count the sums of all M.
-- sums = 4 * (M / L)
 + sums = 4 * M
 ## sums_of_all_tokens: The sums of a group have the tokens of the group; you send those of the whole batch.
 - tensor = sums * 2 * (T - 1) / T * 2 * D * own / inside
 + tensor = sums * 2 * (T - 1) / T * 2 * D * tokens / inside
 ## sums_of_one_window: Your sums are those of one window; a step has all tokens of the group.
-- tensor = sums * 2 * (T - 1) / T * 2 * D * own / inside
 + tensor = sums * 2 * (T - 1) / T * 2 * D * N / inside
 ## one_round [by-rows-data-parallelism]: An all-reduce has two rounds in the ring; yours has one.
 - tensor = sums * 2 * (T - 1) / T * 2 * D * own / inside
@@ -178,25 +173,20 @@ together; you multiply it by the work alone.
 - gradient = 2 * P / (T * L)
 + gradient = 2 * P
 ## gradient_in_32_bits: You send four bytes a number; gradients have 16 bits.
-- gradient = 2 * P / (T * L)
 + gradient = 4 * P / (T * L)
 ## gradient_inside: You send gradients inside a node; they pass between nodes.
 - data = 2 * (R - 1) / R * gradient / between
 + data = 2 * (R - 1) / R * gradient / inside
 ## as_often_as_workers [by-rows-data-parallelism]: You send whole gradients; a ring sends parts.
-- data = 2 * (R - 1) / R * gradient / between
 + data = 2 * (R - 1) * gradient / between
 ## states_cut_by_rows: You divide the states by R, too; without ZeRO each group keeps all.
 - room = memory >= 16 * P / (T * L)
 + room = memory >= 16 * P / (T * L * R)
 ## weights_alone [what-has-to-be-in-memory]: You check only the weights; the states have 16 bytes a parameter.
-- room = memory >= 16 * P / (T * L)
 + room = memory >= 2 * P / (T * L)
 ## whole_model_in_one: A GPU holds a part of the model only; you ask for room for all of it.
-- room = memory >= 16 * P / (T * L)
 + room = memory >= 16 * P
 ## exactly_full: What fills the memory exactly fits, too.
-- room = memory >= 16 * P / (T * L)
 + room = memory > 16 * P / (T * L)
 ## fits_turned_round: Your fits is True where the states do not fit.
 - fits.append(room)
@@ -232,13 +222,9 @@ together; you multiply it by the work alone.
 + if room and rows[-1][0] < least:
 +     best, least = i, rows[-1][0]
 ## total_without_the_work: Your best leaves out the work; it is less where more GPUs share it.
-- if room and sum(rows[-1]) < least:
--     best, least = i, sum(rows[-1])
 + if room and sum(rows[-1][1:]) < least:
 +     best, least = i, sum(rows[-1][1:])
 ## total_without_the_waiting: Your best leaves out the bubble; waiting takes time, too.
-- if room and sum(rows[-1]) < least:
--     best, least = i, sum(rows[-1])
 + if room and sum(rows[-1]) - bubble < least:
 +     best, least = i, sum(rows[-1]) - bubble
 ## counted_from_one: You number splits from 1, not 0.

@@ -137,13 +137,10 @@ parameter and token, however often something is done.
 - done = useful + (2 * P * step_tokens if recomputed else 0)
 + done = useful + 2 * P * step_tokens
 ## hardware_like_model: Your HFU leaves out the second forward pass.
-- done = useful + (2 * P * step_tokens if recomputed else 0)
 + done = useful
 ## twice_everything: The second forward pass adds a third to a step's operations; you count the whole step twice.
-- done = useful + (2 * P * step_tokens if recomputed else 0)
 + done = useful + (useful if recomputed else 0)
 ## hardware_less_than_model: Your HFU is below the MFU; the GPU does more operations than the model needs.
-- done = useful + (2 * P * step_tokens if recomputed else 0)
 + done = useful * (6 / 8 if recomputed else 1)
 ## one_machine_possible: What was possible is the peak of all GPUs; you take that of one.
 - possible = machines * peak * step_seconds
@@ -165,52 +162,40 @@ parameter and token, however often something is done.
 - days = seconds / 86400
 + days = 6 * P * tokens / (machines * peak) / 86400
 ## days_of_one_machine: Your days are those of one GPU; the step was done by all of them.
-- days = seconds / 86400
 + days = seconds * machines / 86400
 ## hours_for_days: Under days you give hours.
-- days = seconds / 86400
 + days = seconds / 3600
 ## twice_as_slow: The second forward pass is in the seconds of the step already; you count its time once more.
 - seconds = tokens / step_tokens * step_seconds
 + seconds = tokens / step_tokens * step_seconds * (8 / 6 if recomputed else 1)
 ## days_by_hardware: Your days divide the model's operations by HFU; it counts those done twice.
-- seconds = tokens / step_tokens * step_seconds
 + seconds = 6 * P * tokens / (machines * peak * (done / possible))
 ## whole_steps: You round the run to whole steps; take it as long as its tokens need.
-- seconds = tokens / step_tokens * step_seconds
 + seconds = math.ceil(tokens / step_tokens) * step_seconds
 ## rounded_before_the_machines: You round up before you multiply by the GPUs; round their number, at the end.
 - "needed": math.ceil(machines * days / deadline),
 + "needed": machines * math.ceil(days / deadline),
 ## never_fewer: Where the deadline leaves time, fewer GPUs than the run has are enough; yours are never fewer.
-- "needed": math.ceil(machines * days / deadline),
 + "needed": max(machines, math.ceil(machines * days / deadline)),
 ## hours_of_the_clock: GPU-hours are the hours of all GPUs together; you give those of the clock.
 - "machine_hours": machines * seconds / 3600,
 + "machine_hours": seconds / 3600,
 ## machine_days: Under GPU-hours you give GPU-days.
-- "machine_hours": machines * seconds / 3600,
 + "machine_hours": machines * days,
 ## rounded_down: With the GPUs you give, the deadline passes before the run ends; round up.
 - "needed": math.ceil(machines * days / deadline),
 + "needed": math.floor(machines * days / deadline),
 ## one_too_many: You add a GPU to a number that is rounded up already.
-- "needed": math.ceil(machines * days / deadline),
 + "needed": math.ceil(machines * days / deadline) + 1,
 ## a_fraction_of_a_machine: Your needed is a fraction; round it up.
-- "needed": math.ceil(machines * days / deadline),
 + "needed": machines * days / deadline,
 ## more_machines: You give how many GPUs have to be added; all of them are asked for.
-- "needed": math.ceil(machines * days / deadline),
 + "needed": max(0, math.ceil(machines * days / deadline) - machines),
 ## needed_at_peak: Your GPUs would have to reach their peak to be enough.
-- "needed": math.ceil(machines * days / deadline),
 + "needed": math.ceil(6 * P * tokens / (peak * deadline * 86400)),
 ## deadline_upside_down: A longer deadline needs fewer GPUs, and in yours it needs more.
-- "needed": math.ceil(machines * days / deadline),
 + "needed": math.ceil(machines * deadline / days),
 ## rounded_to_the_nearest: You round to the nearest GPU; where that is down, the run is late.
-- "needed": math.ceil(machines * days / deadline),
 + "needed": round(machines * days / deadline),
 ## everything_at_peak [common-mistakes]: Days, GPU-hours and GPUs are yours at the peak; nobody reaches it.
 - seconds = tokens / step_tokens * step_seconds

@@ -144,10 +144,8 @@ before it divide; yours divides one kind only.
 - held = [-(-P // R) if level > after else P for after in (2, 1, 0, 0)]
 + held = [-(-P // R) if level == after + 1 else P for after in (2, 1, 0, 0)]
 ## everything_cut_always [the-states-once-instead-of-everywhere]: You cut everything, whatever the argument says.
-- held = [-(-P // R) if level > after else P for after in (2, 1, 0, 0)]
 + held = 4 * [-(-P // R)]
 ## nothing_cut_ever [the-states-once-instead-of-everywhere]: You cut nothing, whatever the argument says.
-- held = [-(-P // R) if level > after else P for after in (2, 1, 0, 0)]
 + held = 4 * [P]
 ## bytes_divided [the-states-once-instead-of-everywhere]: You round the bytes up, and not the number of weights: a share
 can end inside a number.
@@ -169,13 +167,10 @@ number more where it does not come out even.
 + level, most = ("nothing", "moments", "gradients", "all").index(cut), P // R
 ## rounded_to_the_nearest [the-states-once-instead-of-everywhere]: You round the share to the nearest number; round it
 up for the GPU with the most.
-- level, most = ("nothing", "moments", "gradients", "all").index(cut), -(-P // R)
 + level, most = ("nothing", "moments", "gradients", "all").index(cut), round(P / R)
 ## one_too_many [the-states-once-instead-of-everywhere]: Where R divides P, yours has a number too many.
-- level, most = ("nothing", "moments", "gradients", "all").index(cut), -(-P // R)
 + level, most = ("nothing", "moments", "gradients", "all").index(cut), P // R + 1
 ## not_whole [the-states-once-instead-of-everywhere]: Your share is not whole; nobody keeps a fraction of a weight.
-- level, most = ("nothing", "moments", "gradients", "all").index(cut), -(-P // R)
 + level, most = ("nothing", "moments", "gradients", "all").index(cut), P / R
 ## copy_not_cut [the-states-once-instead-of-everywhere]: You never cut the copy; it belongs to the optimiser, and is cut
 with the moments.
@@ -188,31 +183,23 @@ with the moments.
 - "weights": size[0] * (most if level > 2 else P),
 + "weights": size[0] * (most if level > 1 else P),
 ## weights_never_cut [the-states-once-instead-of-everywhere]: With everything cut the weights are cut; yours stay whole.
-- "weights": size[0] * (most if level > 2 else P),
 + "weights": size[0] * P,
 ## copy_of_wide_weights: You copy 4-byte weights without need.
 - size = {"32 bits": (4, 4, 0, 4), "mixed": (2, 2, 4, 4), "16 bits": (2, 2, 0, 2)}[precision]
 + size = {"32 bits": (4, 4, 4, 4), "mixed": (2, 2, 4, 4), "16 bits": (2, 2, 0, 2)}[precision]
 ## copy_in_sixteen: With everything in 2 bytes, drop your copy.
-- size = {"32 bits": (4, 4, 0, 4), "mixed": (2, 2, 4, 4), "16 bits": (2, 2, 0, 2)}[precision]
 + size = {"32 bits": (4, 4, 0, 4), "mixed": (2, 2, 4, 4), "16 bits": (2, 2, 4, 2)}[precision]
 ## mixed_without_a_copy: Mixed precision keeps a copy of the weights in 4 bytes, which is missing.
-- size = {"32 bits": (4, 4, 0, 4), "mixed": (2, 2, 4, 4), "16 bits": (2, 2, 0, 2)}[precision]
 + size = {"32 bits": (4, 4, 0, 4), "mixed": (2, 2, 0, 4), "16 bits": (2, 2, 0, 2)}[precision]
 ## mixed_copy_in_two: Your copy has 2 bytes a weight; it is there because 2 are too few.
-- size = {"32 bits": (4, 4, 0, 4), "mixed": (2, 2, 4, 4), "16 bits": (2, 2, 0, 2)}[precision]
 + size = {"32 bits": (4, 4, 0, 4), "mixed": (2, 2, 2, 4), "16 bits": (2, 2, 0, 2)}[precision]
 ## mixed_moments_in_two: Your mixed moments have 2 bytes; they need 4.
-- size = {"32 bits": (4, 4, 0, 4), "mixed": (2, 2, 4, 4), "16 bits": (2, 2, 0, 2)}[precision]
 + size = {"32 bits": (4, 4, 0, 4), "mixed": (2, 2, 4, 2), "16 bits": (2, 2, 0, 2)}[precision]
 ## mixed_gradients_in_four: Your mixed gradients have 4 bytes; they take 2.
-- size = {"32 bits": (4, 4, 0, 4), "mixed": (2, 2, 4, 4), "16 bits": (2, 2, 0, 2)}[precision]
 + size = {"32 bits": (4, 4, 0, 4), "mixed": (2, 4, 4, 4), "16 bits": (2, 2, 0, 2)}[precision]
 ## sixteen_with_wide_moments: With all else in 2 bytes your moments have 4; use 2.
-- size = {"32 bits": (4, 4, 0, 4), "mixed": (2, 2, 4, 4), "16 bits": (2, 2, 0, 2)}[precision]
 + size = {"32 bits": (4, 4, 0, 4), "mixed": (2, 2, 4, 4), "16 bits": (2, 2, 0, 4)}[precision]
 ## bits_for_bytes: You count in bits; a byte has eight of them.
-- size = {"32 bits": (4, 4, 0, 4), "mixed": (2, 2, 4, 4), "16 bits": (2, 2, 0, 2)}[precision]
 + size = {"32 bits": (32, 32, 0, 32), "mixed": (16, 16, 32, 32), "16 bits": (16, 16, 0, 16)}[precision]
 ## moments_cut_one_by_one [the-states-once-instead-of-everywhere]: You divide all moments as one heap; the two of a
 weight stay together, so round before you double.
@@ -231,8 +218,6 @@ belongs to the optimiser, and is cut with the moments.
 + "copy": size[2] * (most if level in (1, 3) else P),
 + "moments": 2 * size[3] * (most if level in (1, 3) else P),
 ## copy_among_the_moments [the-states-once-instead-of-everywhere]: You count the copy as a moment; it has its own entry.
-- "copy": size[2] * (most if level > 0 else P),
-- "moments": 2 * size[3] * (most if level > 0 else P),
 + "copy": 0,
 + "moments": (size[2] + 2 * size[3]) * (most if level > 0 else P),
 ## copy_with_the_gradients [the-states-once-instead-of-everywhere]: Your copy is cut together with the gradients; it

@@ -160,23 +160,14 @@ wrong.edits("""
 +     total = total + G * min(1, limit / np.sqrt(np.square(G).sum())) / len(shards)
 + return W - rate * total
 ## shares_repaired: Shares are right; the limit and the decay still stand where they stood in the museum piece.
--     G = 2 * (W @ X - Y) @ X.T / n_tokens
--     total = total + G
-- return W - rate * (total * min(1, limit / max(np.linalg.norm(total), 1e-300)) + decay * W)
 +     G = 2 * (W @ X - Y) @ X.T / max(X.shape[1], 1) + decay * W
 +     total = total + X.shape[1] / n_tokens * G * min(1, limit / max(np.linalg.norm(G), 1e-300))
 + return W - rate * total
 ## limit_repaired: The limit is right; shares are still averaged without weights, and the decay is inside the gradient.
--     G = 2 * (W @ X - Y) @ X.T / n_tokens
--     total = total + G
-- return W - rate * (total * min(1, limit / max(np.linalg.norm(total), 1e-300)) + decay * W)
 +     G = 2 * (W @ X - Y) @ X.T / X.shape[1] + decay * W
 +     total = total + G / len(shards)
 + return W - rate * (total * min(1, limit / np.linalg.norm(total)))
 ## decay_repaired: The decay is right; shares are still averaged without weights, and each GPU has a limit of its own.
--     G = 2 * (W @ X - Y) @ X.T / n_tokens
--     total = total + G
-- return W - rate * (total * min(1, limit / max(np.linalg.norm(total), 1e-300)) + decay * W)
 +     G = 2 * (W @ X - Y) @ X.T / X.shape[1]
 +     total = total + G * min(1, limit / max(np.linalg.norm(G), 1e-300)) / len(shards)
 + return W - rate * (total + decay * W)
@@ -201,23 +192,16 @@ wrong.edits("""
 + sum(X.shape[1] for X, _ in shards)
 + G = 2 * sum((W @ X - Y) @ X.T / max(X.shape[1], 1) for X, Y in shards) / len(shards)
 ## means_summed: You sum the means of the GPUs; each stands for its own tokens only.
-- n_tokens = sum(X.shape[1] for X, _ in shards)
-- G = 2 * sum((W @ X - Y) @ X.T for X, Y in shards) / n_tokens
 + sum(X.shape[1] for X, _ in shards)
 + G = 2 * sum((W @ X - Y) @ X.T / max(X.shape[1], 1) for X, Y in shards)
 ## nothing_averaged: You sum over all tokens and divide by nothing; the loss is a mean.
-- n_tokens = sum(X.shape[1] for X, _ in shards)
-- G = 2 * sum((W @ X - Y) @ X.T for X, Y in shards) / n_tokens
 + G = 2 * sum((W @ X - Y) @ X.T for X, Y in shards)
 ## divided_by_workers: You sum over all tokens and divide by the number of GPUs, not of tokens.
-- n_tokens = sum(X.shape[1] for X, _ in shards)
-- G = 2 * sum((W @ X - Y) @ X.T for X, Y in shards) / n_tokens
 + G = 2 * sum((W @ X - Y) @ X.T for X, Y in shards) / len(shards)
 ## divided_by_entries: You divide by the number of entries of Y; the loss is a mean over tokens, of whole columns.
 - G = 2 * sum((W @ X - Y) @ X.T for X, Y in shards) / n_tokens
 + G = 2 * sum((W @ X - Y) @ X.T for X, Y in shards) / (n_tokens * len(W))
 ## no_factor_2: The 2 that comes from the square is missing.
-- G = 2 * sum((W @ X - Y) @ X.T for X, Y in shards) / n_tokens
 + G = sum((W @ X - Y) @ X.T for X, Y in shards) / n_tokens
 ## uphill: You go up the gradient: W grows where the loss grows.
 - return W - rate * (G + decay * W)
@@ -238,25 +222,19 @@ wrong.edits("""
 ## never_scaled: There is no limit in your step.
 - G = G * min(1, limit / max(np.linalg.norm(G), 1e-300))
 ## entries_clipped: You clip every entry by itself, which turns the gradient; the limit is for its length.
-- G = G * min(1, limit / max(np.linalg.norm(G), 1e-300))
 + G = np.clip(G, -limit, limit)
 ## length_without_a_root: You compare the sum of the squares with the limit: the root is missing.
-- G = G * min(1, limit / max(np.linalg.norm(G), 1e-300))
 + G = G * min(1, limit / max(np.square(G).sum(), 1e-300))
 ## length_of_the_largest_entry: You take the largest entry for the length of the gradient.
-- G = G * min(1, limit / max(np.linalg.norm(G), 1e-300))
 + G = G * min(1, limit / max(np.abs(G).max(), 1e-300))
 ## mean_square_length: You take the root of the mean square for the length; take that of the sum.
-- G = G * min(1, limit / max(np.linalg.norm(G), 1e-300))
 + G = G * min(1, limit / max(np.sqrt(np.square(G).mean()), 1e-300))
 ## limit_after_the_rate: You shorten the gradient times the rate; the limit is for the gradient alone.
-- G = G * min(1, limit / max(np.linalg.norm(G), 1e-300))
 + G = G * min(1, limit / max(rate * np.linalg.norm(G), 1e-300))
 ## decay_without_the_rate: You take the decay off as it is; multiply it by the rate, as you do with the gradient.
 - return W - rate * (G + decay * W)
 + return W - rate * G - decay * W
 ## decay_after_the_step: You let the new W decay; it is the old one that does.
-- return W - rate * (G + decay * W)
 + return (W - rate * G) * (1 - rate * decay)
 ## decay_before_the_gradient: You shrink W before you take the gradient; take it at the W that came.
   def as_often_written(W, shards, rate, limit, decay):
@@ -267,13 +245,10 @@ wrong.edits("""
 - return W - rate * (G + decay * W)
 + return W - rate * G
 ## decay_for_each_worker: Your GPUs each let W decay; do it once.
-- return W - rate * (G + decay * W)
 + return W - rate * (G + len(shards) * decay * W)
 ## decay_lost_at_the_limit: Where the gradient is shortened your step leaves out the decay.
-- return W - rate * (G + decay * W)
 + return W - rate * (G + (np.linalg.norm(G) < limit * (1 - 1e-9)) * decay * W)
 ## decay_upwards: Your decay lets W grow.
-- return W - rate * (G + decay * W)
 + return W - rate * (G - decay * W)
 ## empty_shards_are_nan: Your mean over a GPU without tokens is 0 / 0, and spoils the rest.
 - n_tokens = sum(X.shape[1] for X, _ in shards)
@@ -298,7 +273,6 @@ wrong.edits("""
 - G = G * min(1, limit / max(np.linalg.norm(G), 1e-300))
 + G = G * (limit if np.linalg.norm(G) > limit else 1)
 ## largest_singular_value: `np.linalg.norm(G, 2)` is the largest singular value; the length is √ΣG².
-- G = G * min(1, limit / max(np.linalg.norm(G), 1e-300))
 + G = G * min(1, limit / max(np.linalg.norm(G, 2), 1e-300))
 ## weighted_twice: You weight sums by the GPUs' shares; a sum holds the number of its tokens already.
 - G = 2 * sum((W @ X - Y) @ X.T for X, Y in shards) / n_tokens
@@ -307,7 +281,6 @@ wrong.edits("""
 - G = G * min(1, limit / max(np.linalg.norm(G), 1e-300))
 + G = G * min(1, limit / (np.linalg.norm(G) + 1e-6))
 ## columns_clipped: You limit every column of the gradient by itself, which turns it; the limit is for the whole.
-- G = G * min(1, limit / max(np.linalg.norm(G), 1e-300))
 + G = G * np.minimum(1, limit / np.maximum(np.linalg.norm(G, axis=0), 1e-300))
 ## divided_by_features: You divide by the number of features, `len(X)`; tokens are the columns of X.
 - n_tokens = sum(X.shape[1] for X, _ in shards)

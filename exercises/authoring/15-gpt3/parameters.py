@@ -127,80 +127,59 @@ wrong.edits("""
 - return V * D + N * D + M * block + norms + (0 if tied else V * D)
 + return V * D + N * D + M * block + norms + V * D
 ## head_never: A head that is not tied has V·D numbers of its own, which are missing.
-- return V * D + N * D + M * block + norms + (0 if tied else V * D)
 + return V * D + N * D + M * block + norms
 ## tie_upside_down: You count the head where it is tied, and leave it out where it is not.
-- return V * D + N * D + M * block + norms + (0 if tied else V * D)
 + return V * D + N * D + M * block + norms + (V * D if tied else 0)
 ## no_positions: The N learned positions are missing.
-- return V * D + N * D + M * block + norms + (0 if tied else V * D)
 + return V * D + M * block + norms + (0 if tied else V * D)
 ## no_last_norm: The norm at the end, after the blocks, is missing.
 - norms = (2 * M + 1) * D * (2 if norm == "LayerNorm" else 1)
 + norms = 2 * M * D * (2 if norm == "LayerNorm" else 1)
 ## one_norm_a_block: Your blocks have one norm each; there is one in front of each of the two parts.
-- norms = (2 * M + 1) * D * (2 if norm == "LayerNorm" else 1)
 + norms = (M + 1) * D * (2 if norm == "LayerNorm" else 1)
 ## two_last_norms: You count two norms after the blocks; there is one.
-- norms = (2 * M + 1) * D * (2 if norm == "LayerNorm" else 1)
 + norms = (2 * M + 2) * D * (2 if norm == "LayerNorm" else 1)
 ## shift_with_the_biases: Without biases you take the shift away from LayerNorm as well; its scale and shift stay.
-- norms = (2 * M + 1) * D * (2 if norm == "LayerNorm" else 1)
 + norms = (2 * M + 1) * D * (2 if norm == "LayerNorm" and with_b else 1)
 ## norm_is_always_layer_norm: Every norm has a scale and a shift in your count; an RMSNorm has a scale alone.
-- norms = (2 * M + 1) * D * (2 if norm == "LayerNorm" else 1)
 + norms = (2 * M + 1) * D * 2
 ## norm_has_a_scale_only: A LayerNorm has a scale and a shift, 2 D numbers; you count D.
-- norms = (2 * M + 1) * D * (2 if norm == "LayerNorm" else 1)
 + norms = (2 * M + 1) * D
 ## norms_upside_down: You give the shift to RMSNorm and take it from LayerNorm.
-- norms = (2 * M + 1) * D * (2 if norm == "LayerNorm" else 1)
 + norms = (2 * M + 1) * D * (2 if norm == "RMSNorm" else 1)
 ## norms_not_at_all: The norms are missing: each has numbers of its own.
 - return V * D + N * D + M * block + norms + (0 if tied else V * D)
 + return V * D + N * D + M * block + (0 if tied else V * D)
 ## head_with_a_bias: Your head has a bias for every word; it never has one.
-- return V * D + N * D + M * block + norms + (0 if tied else V * D)
 + return V * D + with_b * V + N * D + M * block + norms + (0 if tied else V * D)
 ## six_narrow_biases: All six biases have D numbers in your count; the one of the hidden layer has F.
 - block = 4 * D * D + 2 * D * F + with_b * (5 * D + F)
 + block = 4 * D * D + 2 * D * F + with_b * 6 * D
 ## biases_of_the_feed_forward_only: The biases of the four matrices of attention are missing.
-- block = 4 * D * D + 2 * D * F + with_b * (5 * D + F)
 + block = 4 * D * D + 2 * D * F + with_b * (D + F)
 ## biases_of_attention_only: The biases of the feed-forward network are missing.
-- block = 4 * D * D + 2 * D * F + with_b * (5 * D + F)
 + block = 4 * D * D + 2 * D * F + with_b * 4 * D
 ## no_bias_of_the_output_matrix: Your biases are D short in every block: the matrix that joins the heads has one, and
 that from F to D.
-- block = 4 * D * D + 2 * D * F + with_b * (5 * D + F)
 + block = 4 * D * D + 2 * D * F + with_b * (4 * D + F)
 ## biases_in_every_model: You count biases even where there are none.
-- block = 4 * D * D + 2 * D * F + with_b * (5 * D + F)
 + block = 4 * D * D + 2 * D * F + (5 * D + F)
 ## biases_in_no_model: You count no biases, even where there are some.
-- block = 4 * D * D + 2 * D * F + with_b * (5 * D + F)
 + block = 4 * D * D + 2 * D * F
 ## hidden_width_of_4d: You take 4 D for the hidden width; it is F.
-- block = 4 * D * D + 2 * D * F + with_b * (5 * D + F)
 + block = 4 * D * D + 8 * D * D + with_b * 9 * D
 ## three_matrices: Attention has four D×D matrices; you count three.
-- block = 4 * D * D + 2 * D * F + with_b * (5 * D + F)
 + block = 3 * D * D + 2 * D * F + with_b * (5 * D + F)
 ## one_feed_forward_matrix: The feed-forward network has two matrices, up and down; you count one.
-- block = 4 * D * D + 2 * D * F + with_b * (5 * D + F)
 + block = 4 * D * D + D * F + with_b * (5 * D + F)
 ## one_block: You count one block; there are M.
 - return V * D + N * D + M * block + norms + (0 if tied else V * D)
 + return V * D + N * D + block + norms + (0 if tied else V * D)
 ## no_embedding: The embedding is missing: V·D numbers, used as the head or not.
-- return V * D + N * D + M * block + norms + (0 if tied else V * D)
 + return N * D + M * block + norms + (0 if tied else V * D)
 ## positions_in_every_block: You give every block positions of its own; they are added once, below the first.
-- return V * D + N * D + M * block + norms + (0 if tied else V * D)
 + return V * D + M * (N * D + block) + norms + (0 if tied else V * D)
 ## positions_per_word: You count V · N numbers for the positions; each of the N positions has D.
-- return V * D + N * D + M * block + norms + (0 if tied else V * D)
 + return V * D + V * N + M * block + norms + (0 if tied else V * D)
 ## last_norm_with_a_scale_only: The norm at the end is like the others; yours has a scale and never a shift.
 - norms = (2 * M + 1) * D * (2 if norm == "LayerNorm" else 1)
@@ -212,7 +191,6 @@ that from F to D.
 - block = 4 * D * D + 2 * D * F + with_b * (5 * D + F)
 + block = 4 * D * D + 2 * D * F + with_b * 9 * D
 ## two_wide_biases: Your bias of the matrix from F to D has F numbers; it needs one for each output, so D.
-- block = 4 * D * D + 2 * D * F + with_b * (5 * D + F)
 + block = 4 * D * D + 2 * D * F + with_b * (4 * D + 2 * F)
 ## biases_of_one_block: You count the biases of one block; there are M.
 - block = 4 * D * D + 2 * D * F + with_b * (5 * D + F)
@@ -223,9 +201,7 @@ that from F to D.
 - norms = (2 * M + 1) * D * (2 if norm == "LayerNorm" else 1)
 + norms = 3 * D * (2 if norm == "LayerNorm" else 1)
 ## norms_with_the_biases: Without biases your norms are gone, too; they have their numbers whatever with_b says.
-- norms = (2 * M + 1) * D * (2 if norm == "LayerNorm" else 1)
 + norms = with_b * (2 * M + 1) * D * (2 if norm == "LayerNorm" else 1)
 ## last_norm_always_layer_norm: The norm at the end is like the others; yours has scale and shift whatever `norm` says.
-- norms = (2 * M + 1) * D * (2 if norm == "LayerNorm" else 1)
 + norms = 2 * M * D * (2 if norm == "LayerNorm" else 1) + 2 * D
 """)

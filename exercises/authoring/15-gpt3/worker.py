@@ -157,10 +157,8 @@ wrong.edits("""
 - self.down = nn.Linear(units, d_model, bias=(rank == 0))
 + self.down = nn.Linear(units, d_model)
 ## bias_nowhere: You never add the bias of the outputs.
-- self.down = nn.Linear(units, d_model, bias=(rank == 0))
 + self.down = nn.Linear(units, d_model, bias=False)
 ## bias_for_the_last: The last GPU has the bias of the outputs; the first one should.
-- self.down = nn.Linear(units, d_model, bias=(rank == 0))
 + self.down = nn.Linear(units, d_model, bias=(rank == n_workers - 1))
 ## all_units: You give every GPU all units.
 - units, left = divmod(d_hidden, n_workers)
@@ -175,7 +173,6 @@ wrong.edits("""
 - if rank < left:
 + if rank >= n_workers - left:
 ## one_too_many: One GPU too many gets a unit more.
-- if rank < left:
 + if rank <= left:
 ## first_takes_the_rest: All units that are left over go to your first GPU; give the first ones one each.
 - if rank < left:
@@ -183,8 +180,6 @@ wrong.edits("""
 + if rank == 0:
 +     units = units + left
 ## rounded_up: Each GPU gets d_hidden / n_workers units, rounded up, and together they have too many.
-- if rank < left:
--     units = units + 1
 + if left > 0:
 +     units = units + 1
 ## split_by_inputs: You cut the inputs of the first map; its outputs, the hidden units, are what a GPU owns.
@@ -196,7 +191,6 @@ wrong.edits("""
 - hidden = nn.functional.gelu(hidden)
 + hidden = hidden * 1
 ## relu: A ReLU stands where the GELU should.
-- hidden = nn.functional.gelu(hidden)
 + hidden = nn.functional.relu(hidden)
 ## gelu_last: The GELU comes after the second map; it belongs between the two.
 - hidden = nn.functional.gelu(hidden)
@@ -220,9 +214,7 @@ wrong.edits("""
 - hidden = nn.functional.gelu(hidden)
 + hidden = nn.functional.gelu(hidden).detach()
 ## shared_over_tokens: You average the hidden units over the tokens; each token has its own.
-- hidden = nn.functional.gelu(hidden)
 + hidden = nn.functional.gelu(hidden).mean(1, keepdim=True).expand(-1, x.shape[1], -1)
 ## tanh_form: You use the tanh form of the GELU; it differs from the exact one in the fourth digit.
-- hidden = nn.functional.gelu(hidden)
 + hidden = nn.functional.gelu(hidden, approximate="tanh")
 """)

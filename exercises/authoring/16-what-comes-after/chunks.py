@@ -185,7 +185,6 @@ wrong.edits("""
 - own = np.zeros((V, K))
 + own, S, z = np.zeros((V, K)), np.zeros((V, K)), np.zeros(K)
 ## norm_dropped: You begin every chunk with an empty sum for the denominator; it is handed on like the state.
-- own = np.zeros((V, K))
 + own, z = np.zeros((V, K)), np.zeros(K)
 ## norm_never_fades: Your denominator does not fade with the gates.
 - z = g[n] * z + k[n]
@@ -209,9 +208,6 @@ wrong.edits("""
 + own = g[n] * (own + np.outer(v[n], k[n]))
 ## the_other_way_round: You weaken what comes in by 1 − g; g is only the share of the state that lives on, and a token
 enters whole.
-- S = g[n] * S + np.outer(v[n], k[n])
-- z = g[n] * z + k[n]
-- own = g[n] * own + np.outer(v[n], k[n])
 + S = g[n] * S + (1 - g[n]) * np.outer(v[n], k[n])
 + z = g[n] * z + (1 - g[n]) * k[n]
 + own = g[n] * own + (1 - g[n]) * np.outer(v[n], k[n])
@@ -238,16 +234,12 @@ enters whole.
 - inside[n] = own @ q[n]
 + inside[n] = own @ q[n] / (z @ q[n])
 ## inside_is_all: Your `inside` is the whole numerator; only tokens of the same chunk belong to it.
-- inside[n] = own @ q[n]
 + inside[n] = S @ q[n]
 ## outside_for_inside: Your `inside` holds what came from earlier chunks, the other part of the numerator.
-- inside[n] = own @ q[n]
 + inside[n] = (S - own) @ q[n]
 ## inside_without_itself: Your `inside` leaves the token itself out.
-- inside[n] = own @ q[n]
 + inside[n] = (own - np.outer(v[n], k[n])) @ q[n]
 ## window_for_chunk: Your `inside` is a sliding window of the last tokens; a chunk has a fixed start.
-- inside[n] = own @ q[n]
 + inside[n] = 0.0
 + for s in range(max(0, n - size + 1), n + 1):
 +     inside[n] += np.prod(g[s + 1 : n + 1]) * (k[s] @ q[n]) * v[s]
@@ -261,7 +253,6 @@ enters whole.
 - return y, inside, S
 + return y, inside, S.T
 ## state_of_last_chunk: The state that you return knows only the last chunk.
-- return y, inside, S
 + return y, inside, own
 
 # one_table
@@ -296,7 +287,6 @@ product too small.
 - old = np.prod(g[start : n + 1])
 + old = 1.0
 ## own_gate_left_out: You do not weaken the handed-on state by the gate of the token that reads it.
-- old = np.prod(g[start : n + 1])
 + old = np.prod(g[start:n])
 ## old_norm_unweakened: You weaken the handed-on state in the numerator, but not the handed-on sum in the denominator.
 - y[n] = (inside[n] + old * (S @ q[n])) / (weights.sum() + old * (z @ q[n]))
@@ -315,13 +305,9 @@ product too small.
 + S = np.prod(g[chunk]) * S + v[chunk].T @ k[chunk]
 + z = np.prod(g[chunk]) * z + k[chunk].sum(axis=0)
 ## old_state_whole: At the end of a chunk you add the old state whole; weaken it by all gates of the chunk.
-- S = np.prod(g[chunk]) * S + (v[chunk].T * alive) @ k[chunk]
-- z = np.prod(g[chunk]) * z + alive @ k[chunk]
 + S = S + (v[chunk].T * alive) @ k[chunk]
 + z = z + alive @ k[chunk]
 ## one_chunk_back: At the end of a chunk your new state replaces the old one, and only the chunk before is remembered.
-- S = np.prod(g[chunk]) * S + (v[chunk].T * alive) @ k[chunk]
-- z = np.prod(g[chunk]) * z + alive @ k[chunk]
 + S = (v[chunk].T * alive) @ k[chunk]
 + z = alive @ k[chunk]
 """)

@@ -121,19 +121,14 @@ wrong.edits("""
 - best = np.argsort(-(r + b), axis=1)[:, :k]
 + best = np.argsort(-r, axis=1)[:, :k]
 ## bias_inside: You add the bias before the sigmoid; add it to r.
-- best = np.argsort(-(r + b), axis=1)[:, :k]
 + best = np.argsort(-(logits + b), axis=1)[:, :k]
 ## bias_taken_away: You subtract the bias when you choose.
-- best = np.argsort(-(r + b), axis=1)[:, :k]
 + best = np.argsort(-(r - b), axis=1)[:, :k]
 ## the_worst: You choose the experts with the smallest r + b.
-- best = np.argsort(-(r + b), axis=1)[:, :k]
 + best = np.argsort(r + b, axis=1)[:, :k]
 ## only_the_best: You choose one expert, whatever k is.
-- best = np.argsort(-(r + b), axis=1)[:, :k]
 + best = np.argsort(-(r + b), axis=1)[:, :1]
 ## one_too_many: You choose k + 1 experts.
-- best = np.argsort(-(r + b), axis=1)[:, :k]
 + best = np.argsort(-(r + b), axis=1)[:, : k + 1]
 ## experts_choose_tokens: In your function every expert chooses tokens; it is the tokens that choose experts.
 - best = np.argsort(-(r + b), axis=1)[:, :k]
@@ -146,21 +141,17 @@ wrong.edits("""
 - r = 1 / (1 + np.exp(-logits))
 + r = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
 ## scores_as_they_are: You leave the sigmoid out.
-- r = 1 / (1 + np.exp(-logits))
 + r = logits
 ## never_divided: Your weights do not sum to 1; divide them by their sum over the chosen experts.
 - weights = weights / weights.sum(axis=1, keepdims=True)
 ## divided_by_all: You divide by the sum over all experts; the sum is over the chosen ones.
-- weights = weights / weights.sum(axis=1, keepdims=True)
 + weights = weights / r.sum(axis=1, keepdims=True)
 ## divided_by_k: You divide by k; divide by the sum of the chosen r.
-- weights = weights / weights.sum(axis=1, keepdims=True)
 + weights = weights / k
 ## all_equal: Chosen experts weigh the same in your sum; weight them by r.
 - weights = chosen * r
 + weights = chosen
 ## softmax_of_the_chosen: Your weights are a softmax over the chosen r; divide each r by their sum instead.
-- weights = chosen * r
 + weights = chosen * np.exp(r)
 ## a_little_more: You add something to the sum that you divide by; where all r are tiny that is too much.
 - weights = weights / weights.sum(axis=1, keepdims=True)
@@ -172,34 +163,26 @@ wrong.edits("""
 - return y, b + step * np.sign(k * N / E - load)
 + return y, b - step * np.sign(k * N / E - load)
 ## no_sign: Your step grows with the gap; only its sign counts.
-- return y, b + step * np.sign(k * N / E - load)
 + return y, b + step * (k * N / E - load)
 ## fair_share_of_one: Your fair share is that of a single token, k / E; the load counts all N tokens.
-- return y, b + step * np.sign(k * N / E - load)
 + return y, b + step * np.sign(k / E - load)
 ## fair_share_of_tokens: Your fair share is N / E; with k choices a token it is k N / E.
-- return y, b + step * np.sign(k * N / E - load)
 + return y, b + step * np.sign(N / E - load)
 ## even_counts_as_busy: You lower the bias at exactly the fair share; keep it.
-- return y, b + step * np.sign(k * N / E - load)
 + return y, b + np.where(load < k * N / E, step, -step)
 ## even_counts_as_idle: You raise the bias at exactly the fair share; keep it.
-- return y, b + step * np.sign(k * N / E - load)
 + return y, b + np.where(load > k * N / E, -step, step)
 ## load_by_weight: Your load adds up weights; count tokens.
 - load = chosen.sum(axis=0)
 + load = weights.sum(axis=0)
 ## load_by_r: Your load adds up the chosen r; count tokens.
-- load = chosen.sum(axis=0)
 + load = (chosen * r).sum(axis=0)
 ## first_choices: Your load knows only the first choice of each token; all k count.
-- load = chosen.sum(axis=0)
 + load = np.bincount(best[:, 0], minlength=E)
 ## step_alone: You return the step; return the bias after it.
 - return y, b + step * np.sign(k * N / E - load)
 + return y, step * np.sign(k * N / E - load)
 ## bias_in_place: You change the bias that came in.
-- return y, b + step * np.sign(k * N / E - load)
 + b += step * np.sign(k * N / E - load)
 + return y, b
 ## softmax_of_the_scores: Your weights are a softmax over the chosen scores; use their sigmoids, divided by their sum.

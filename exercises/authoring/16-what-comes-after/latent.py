@@ -212,34 +212,27 @@ wrong.edits("""
 - c, s = torch.cat([self.c, c], dim=1), torch.cat([self.s, s], dim=1)
 + c, s = torch.cat([c, self.c], dim=1), torch.cat([s, self.s], dim=1)
 ## shared_keys_of_the_first: Your shared keys of all pieces but the first are zeros.
-- c, s = torch.cat([self.c, c], dim=1), torch.cat([self.s, s], dim=1)
 + c, s = torch.cat([self.c, c], dim=1), torch.cat([self.s, s * 0], dim=1)
 ## old_shared_keys_lost: You lose the shared keys of all earlier pieces; keep them as you keep the latent vectors.
-- c, s = torch.cat([self.c, c], dim=1), torch.cat([self.s, s], dim=1)
 + c, s = torch.cat([self.c, c], dim=1), torch.cat([self.s * 0, s], dim=1)
 ## mask_not_shifted: The triangle does not know of the old tokens: its first row sees only the oldest one.
 - may_look = torch.ones(x.shape[1], c.shape[1]).tril(old)
 + may_look = torch.ones(x.shape[1], c.shape[1]).tril()
 ## no_mask: There is no mask: with several new tokens at once, each sees those after it.
-- may_look = torch.ones(x.shape[1], c.shape[1]).tril(old)
 + may_look = torch.ones(x.shape[1], c.shape[1])
 ## not_itself: After the first call a token of yours does not see itself.
-- may_look = torch.ones(x.shape[1], c.shape[1]).tril(old)
 + may_look = torch.ones(x.shape[1], c.shape[1]).tril(max(old - 1, 0))
 ## no_shared_key: The shared key plays no part in your scores.
 - scores = own @ k.mT + common @ s[:, None].mT
 + scores = own @ k.mT + 0 * (common @ s[:, None].mT)
 ## only_the_shared_key: Only the shared key plays a part in your scores.
-- scores = own @ k.mT + common @ s[:, None].mT
 + scores = 0 * (own @ k.mT) + common @ s[:, None].mT
 ## root_of_the_head: Your root is √K; a score sums over K + d_shared features.
 - scores = scores / (self.d_head + self.d_shared) ** 0.5
 + scores = scores / self.d_head**0.5
 ## root_of_all: Your root counts the features of all heads; a score sums over those of one head and the shared ones.
-- scores = scores / (self.d_head + self.d_shared) ** 0.5
 + scores = scores / (self.n_heads * self.d_head + self.d_shared) ** 0.5
 ## unscaled: Your scores are not divided by a root.
-- scores = scores / (self.d_head + self.d_shared) ** 0.5
 + scores = scores * 1
 ## two_roots: You divide each part by its own root; divide the sum of both once.
 - scores = own @ k.mT + common @ s[:, None].mT
@@ -264,16 +257,13 @@ after head: in each head first its K features, then its shared ones.
 - return self.out(y.transpose(1, 2).flatten(2))
 + return self.out(y.reshape(x.shape))
 ## no_out: The last map is missing.
-- return self.out(y.transpose(1, 2).flatten(2))
 + return y.transpose(1, 2).flatten(2) + 0 * self.out(x)
 ## softmax_down_the_queries: The softmax runs over the queries; it should run over the tokens that are looked at.
 - y = scores.masked_fill(may_look == 0, -torch.inf).softmax(3) @ v
 + y = scores.masked_fill(may_look == 0, -1e30).softmax(2) @ v
 ## hidden_after_the_softmax: The mask comes after the softmax, so the weights no longer sum to 1.
-- y = scores.masked_fill(may_look == 0, -torch.inf).softmax(3) @ v
 + y = (scores.softmax(3) * may_look) @ v
 ## exp_alone: You take the exponentials as they are; large scores overflow.
-- y = scores.masked_fill(may_look == 0, -torch.inf).softmax(3) @ v
 + e = scores.masked_fill(may_look == 0, -torch.inf).exp()
 + y = e / e.sum(3, keepdim=True) @ v
 ## biases: A map of yours has a bias; none should.

@@ -154,15 +154,12 @@ wrong.edits("""
 + fq = np.where(q > 0, q + 1, np.exp(np.minimum(q, 0)))
 + fk = np.where(k > 0, k, np.exp(np.minimum(k, 0)))
 ## queries_with_a_gap: Your keys have the features of the chapter; your queries still have those of the museum piece.
-- fq, fk = (np.maximum(t, 0) + np.exp(np.minimum(t, 0)) for t in (q, k))
 + fq = np.where(q > 0, q, np.exp(np.minimum(q, 0)))
 + fk = np.where(k > 0, k + 1, np.exp(np.minimum(k, 0)))
 ## one_on_both_branches: You add 1 on both branches of the features, and they have a gap as before.
-- fq, fk = (np.maximum(t, 0) + np.exp(np.minimum(t, 0)) for t in (q, k))
 + fq = np.where(q > 0, q, np.exp(np.minimum(q, 0))) + 1
 + fk = np.where(k > 0, k, np.exp(np.minimum(k, 0))) + 1
 ## floor_under_features: Your features have a floor; far below 0 they should go on shrinking towards 0.
-- fq, fk = (np.maximum(t, 0) + np.exp(np.minimum(t, 0)) for t in (q, k))
 + fq, fk = (np.maximum(t, 0) + np.exp(np.clip(t, -12, 0)) for t in (q, k))
 ## softmax_instead: This is causal attention with a softmax; make it linear attention.
 - fq, fk = (np.maximum(t, 0) + np.exp(np.minimum(t, 0)) for t in (q, k))
@@ -210,32 +207,22 @@ wrong.edits("""
 - y[n] = fq[n] @ S / (fq[n] @ z)
 + y[n] = fq[n] @ S / max(fq[n] @ z, 0.001)
 ## something_added: You add a small number to the denominator, which spoils the average where all features are small.
-- y[n] = fq[n] @ S / (fq[n] @ z)
 + y[n] = fq[n] @ S / (fq[n] @ z + 1e-6)
 ## own_value_where_faint: Where the denominator is small you give the token’s own value; an average counts the past
 there, too, however faint.
-- y[n] = fq[n] @ S / (fq[n] @ z)
 + y[n] = fq[n] @ S / (fq[n] @ z) if fq[n] @ z > 1e-12 else v[n]
 ## features_of_relu: Your features are a ReLU and can all be 0; those of the chapter are positive everywhere.
 - fq = np.where(q > 0, q + 1, np.exp(np.minimum(q, 0)))
 - fk = np.where(k > 0, k + 1, np.exp(np.minimum(k, 0)))
 + fq, fk = np.maximum(q, 0), np.maximum(k, 0)
 ## elu_without_one: Your features can be negative: you have the ELU without the 1 that lifts it.
-- fq = np.where(q > 0, q + 1, np.exp(np.minimum(q, 0)))
-- fk = np.where(k > 0, k + 1, np.exp(np.minimum(k, 0)))
 + fq = np.where(q > 0, q, np.exp(np.minimum(q, 0)) - 1)
 + fk = np.where(k > 0, k, np.exp(np.minimum(k, 0)) - 1)
 ## no_features: You use queries and keys as they are, without the feature map: weights can be negative.
-- fq = np.where(q > 0, q + 1, np.exp(np.minimum(q, 0)))
-- fk = np.where(k > 0, k + 1, np.exp(np.minimum(k, 0)))
 + fq, fk = q, k
 ## lifted_only: Your features are x + 1 on both sides of 0 and become negative.
-- fq = np.where(q > 0, q + 1, np.exp(np.minimum(q, 0)))
-- fk = np.where(k > 0, k + 1, np.exp(np.minimum(k, 0)))
 + fq, fk = q + 1, k + 1
 ## exponential_features: Your features are the exponential on both sides of 0; above 0 the chapter has another branch.
-- fq = np.where(q > 0, q + 1, np.exp(np.minimum(q, 0)))
-- fk = np.where(k > 0, k + 1, np.exp(np.minimum(k, 0)))
 + fq, fk = np.exp(q), np.exp(k)
 ## keys_only: The queries go through no feature map in your function.
 - fq = np.where(q > 0, q + 1, np.exp(np.minimum(q, 0)))
@@ -250,10 +237,8 @@ there, too, however faint.
 - y[n] = fq[n] @ S / (fq[n] @ z)
 + y[n] = fq[n] @ S
 ## divided_by_count: You divide by the number of tokens; the weights have to sum to 1, whatever they are.
-- y[n] = fq[n] @ S / (fq[n] @ z)
 + y[n] = fq[n] @ S / (n + 1)
 ## divided_by_features: You divide by the sum of the keys’ features and leave the query out of the denominator.
-- y[n] = fq[n] @ S / (fq[n] @ z)
 + y[n] = fq[n] @ S / z.sum()
 ## the_future_leaks: Every output of yours reads the state of the whole text: the future leaks in.
 -     y[n] = fq[n] @ S / (fq[n] @ z)

@@ -123,13 +123,10 @@ wrong.edits("""
 - angle = positions[:, None] / squeeze * speed
 + angle = positions[:, None] / max(squeeze, 1) * speed
 ## squeezed_the_wrong_way: You multiply the positions by `squeeze`; a longer text has to fit into the trained range.
-- angle = positions[:, None] / squeeze * speed
 + angle = positions[:, None] * squeeze * speed
 ## never_squeezed: `squeeze` does not reach your angles.
-- angle = positions[:, None] / squeeze * speed
 + angle = positions[:, None] * speed
 ## squeezed_to_whole_places: You round the squeezed positions down to whole numbers; keep their fractions.
-- angle = positions[:, None] / squeeze * speed
 + angle = positions[:, None] // squeeze * speed
 ## squeezed_in_the_base: You put `squeeze` into the base, where it slows the slow pairs most; it should slow all alike.
 - base = 10000 * stretch ** (K / (K - 2))
@@ -142,13 +139,10 @@ wrong.edits("""
 - base = 10000 * stretch ** (K / (K - 2))
 + base = 10000 * stretch
 ## power_upside_down: The power of `stretch` is upside down.
-- base = 10000 * stretch ** (K / (K - 2))
 + base = 10000 * stretch ** ((K - 2) / K)
 ## smaller_base: You make the base smaller, so that the slow pairs turn faster.
-- base = 10000 * stretch ** (K / (K - 2))
 + base = 10000 / stretch ** (K / (K - 2))
 ## never_stretched: `stretch` does not reach your base.
-- base = 10000 * stretch ** (K / (K - 2))
 + base = 10000
 ## all_pairs_stretched: You slow all pairs down by `stretch`; that is what `squeeze` does. The fast pairs should stay.
 - base = 10000 * stretch ** (K / (K - 2))
@@ -158,7 +152,6 @@ wrong.edits("""
 - speed = base ** (-np.arange(0, K, 2) / K)
 + speed = base ** (-np.arange(K // 2) / K)
 ## from_the_second: Your speeds begin with pair 1; pair 0 turns by one radian a token.
-- speed = base ** (-np.arange(0, K, 2) / K)
 + speed = base ** (-np.arange(2, K + 2, 2) / K)
 ## neighbours_paired: You pair neighbouring features; here feature i belongs to feature i + K/2.
 - one, other = x[:, : K // 2], x[:, K // 2 :]
@@ -169,10 +162,8 @@ wrong.edits("""
 - turned = np.hstack([one * cos - other * sin, other * cos + one * sin])
 + turned = np.hstack([one * cos + other * sin, other * cos - one * sin])
 ## no_turn: Both signs are plus, so lengths change; a turn has one minus.
-- turned = np.hstack([one * cos - other * sin, other * cos + one * sin])
 + turned = np.hstack([one * cos + other * sin, other * cos + one * sin])
 ## halves_swapped: Your two halves stand in the wrong order.
-- turned = np.hstack([one * cos - other * sin, other * cos + one * sin])
 + turned = np.hstack([other * cos + one * sin, one * cos - other * sin])
 ## counted_places: You turn token n by its row; its position is `positions[n]`.
 - angle = positions[:, None] / squeeze * speed
@@ -181,25 +172,18 @@ wrong.edits("""
 - return turned, 2 * np.pi * squeeze / speed[-1]
 + return turned, 2 * np.pi / speed[-1]
 ## squeezed_too_soon: You divide your number by `squeeze`: a slower pair needs more tokens for a turn, not fewer.
-- return turned, 2 * np.pi * squeeze / speed[-1]
 + return turned, 2 * np.pi / squeeze / speed[-1]
 ## fastest_pair: Your number belongs to the fastest pair.
-- return turned, 2 * np.pi * squeeze / speed[-1]
 + return turned, 2 * np.pi * squeeze / speed[0]
 ## half_a_turn: You use π, not 2π.
-- return turned, 2 * np.pi * squeeze / speed[-1]
 + return turned, np.pi * squeeze / speed[-1]
 ## the_base_itself: The slowest pair is not as slow as the base: its exponent is −(K − 2) / K.
-- return turned, 2 * np.pi * squeeze / speed[-1]
 + return turned, 2 * np.pi * squeeze * base
 ## a_speed: Your number is radians a token; give the tokens for a full turn.
-- return turned, 2 * np.pi * squeeze / speed[-1]
 + return turned, speed[-1] / squeeze
 ## rounded: You round your number; it need not be a whole one.
-- return turned, 2 * np.pi * squeeze / speed[-1]
 + return turned, round(2 * np.pi * squeeze / speed[-1])
 ## turned_in_place: You write into the array that came in.
-- return turned, 2 * np.pi * squeeze / speed[-1]
 + x[:] = turned
 + return x, 2 * np.pi * squeeze / speed[-1]
 ## new_numbers_used: You make the second half of the features with the new numbers of the first; both need the old ones.

@@ -145,42 +145,34 @@ by 1 − accepted.
 - replacement = np.where(total > 0, left / np.where(total > 0, total, 1), p)
 + replacement = np.where(accepted[:, None] < 1, left / np.where(accepted < 1, 1 - accepted, 1)[:, None], p)
 ## replaced_from_p: You draw the replacement from p itself; then what the draft likes comes too often.
-- replacement = np.where(total > 0, left / np.where(total > 0, total, 1), p)
 + replacement = p
 ## not_a_law: Your replacement does not sum to 1.
-- replacement = np.where(total > 0, left / np.where(total > 0, total, 1), p)
 + replacement = np.where(total > 0, left, p)
 ## both_directions: Your replacement also counts what the draft has too much of.
 - left = np.maximum(p - draft, 0)
 + left = np.abs(p - draft)
 ## the_drafts_surplus: Your replacement is what the draft has too much of; it should be what it has too little of.
-- left = np.maximum(p - draft, 0)
 + left = np.maximum(draft - p, 0)
 ## divided_by_accepted: You divide what is left by the probability that the draft token is accepted.
 - replacement = np.where(total > 0, left / np.where(total > 0, total, 1), p)
 + replacement = np.where(total > 0, left / np.where(accepted > 0, accepted, 1)[:, None], p)
 ## nothing_left: Where the draft is the model, nothing is left, and your row sums to 0; the task says what to give.
-- replacement = np.where(total > 0, left / np.where(total > 0, total, 1), p)
 + replacement = left / np.where(total > 0, total, 1)
 ## zero_by_zero: Where the draft is the model, you divide 0 by 0.
-- replacement = np.where(total > 0, left / np.where(total > 0, total, 1), p)
 + with np.errstate(all="ignore"):
 +     replacement = left / total
 ## draws_that_agree: Your *accepted* is the probability that two draws agree; a draft token is accepted more often.
 - accepted = np.minimum(p, draft).sum(axis=1)
 + accepted = (p * draft).sum(axis=1)
 ## mean_over_tokens: You take the mean of min(1, p/draft) over all tokens; the draft does not propose all equally often.
-- accepted = np.minimum(p, draft).sum(axis=1)
 + accepted = np.minimum(1, p / np.where(draft > 0, draft, 1)).mean(axis=1)
 ## weighed_by_the_model: You weigh min(1, p/draft) with p; draft tokens come from the draft.
-- accepted = np.minimum(p, draft).sum(axis=1)
 + accepted = (p * np.minimum(1, p / np.where(draft > 0, draft, 1))).sum(axis=1)
 ## accepted_with_all_before: You give the probability that a draft token is looked at and accepted; give that of
 one that is looked at.
 - return accepted, replacement, reached * stopped
 + return np.cumprod(accepted), replacement, reached * stopped
 ## rejected: Your first result is the probability that the draft token is rejected.
-- return accepted, replacement, reached * stopped
 + return 1 - accepted, replacement, reached * stopped
 ## largest: You take the larger of the two probabilities in place of the smaller.
 - accepted = np.minimum(p, draft).sum(axis=1)
@@ -192,10 +184,8 @@ one that is looked at.
 - return accepted, replacement, reached * stopped
 + return accepted, replacement, stopped
 ## at_least: You give the probabilities of *at least* so many tokens; give those of exactly so many.
-- return accepted, replacement, reached * stopped
 + return accepted, replacement, reached
 ## no_token_for_free: When all draft tokens are accepted, one more token is written; you have no probability for it.
-- return accepted, replacement, reached * stopped
 + return accepted, replacement, np.append(0.0, reached[:-1] * stopped[:-1])
 ## last_also_rejected: You allow a rejection after the last draft token; the last probability is that all were accepted.
 - stopped = np.append(1 - accepted, 1.0)
@@ -213,6 +203,5 @@ one that is looked at.
 - return accepted, replacement, reached * stopped
 + return accepted, replacement, reached.sum()
 ## from_behind: Your lengths stand in the wrong order: the first belongs to one token.
-- return accepted, replacement, reached * stopped
 + return accepted, replacement, (reached * stopped)[::-1]
 """)

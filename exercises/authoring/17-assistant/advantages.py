@@ -119,46 +119,33 @@ where the rewards are large and near each other.
 + spread = np.sqrt(abs((some**2).mean(axis=1, keepdims=True) - some.mean(axis=1, keepdims=True) ** 2)) + 1e-300
 + found[mixed] = (some - some.mean(axis=1, keepdims=True)) / spread
 ## over_problems: Your mean and spread run over the problems; compare attempts at the *same* problem.
-- found[mixed] = (some - some.mean(axis=1, keepdims=True)) / some.std(axis=1, keepdims=True)
 + found[mixed] = (some - some.mean(axis=0)) / (some.std(axis=0) + 1e-9)
 ## over_everything: Your mean and spread are of the whole batch, so any attempt at an easy problem looks good.
-- found[mixed] = (some - some.mean(axis=1, keepdims=True)) / some.std(axis=1, keepdims=True)
 + found[mixed] = (some - rewards.mean()) / (rewards.std() + 1e-9)
 ## not_centred: The mean is not taken away: every reward above 0 pulls upwards.
-- found[mixed] = (some - some.mean(axis=1, keepdims=True)) / some.std(axis=1, keepdims=True)
 + found[mixed] = some / some.std(axis=1, keepdims=True)
 ## not_divided: You do not divide by the spread.
-- found[mixed] = (some - some.mean(axis=1, keepdims=True)) / some.std(axis=1, keepdims=True)
 + found[mixed] = some - some.mean(axis=1, keepdims=True)
 ## variance: You divide by the variance, the square of the spread.
-- found[mixed] = (some - some.mean(axis=1, keepdims=True)) / some.std(axis=1, keepdims=True)
 + found[mixed] = (some - some.mean(axis=1, keepdims=True)) / some.var(axis=1, keepdims=True)
 ## one_less: Your spread has G − 1 in the denominator; here it is G.
-- found[mixed] = (some - some.mean(axis=1, keepdims=True)) / some.std(axis=1, keepdims=True)
 + found[mixed] = (some - some.mean(axis=1, keepdims=True)) / some.std(axis=1, keepdims=True, ddof=1)
 ## median: You take the median away in place of the mean.
-- found[mixed] = (some - some.mean(axis=1, keepdims=True)) / some.std(axis=1, keepdims=True)
 + found[mixed] = (some - np.median(some, axis=1, keepdims=True)) / some.std(axis=1, keepdims=True)
 ## against_the_best: You compare each attempt with the best of its group, so none gets more than 0.
-- found[mixed] = (some - some.mean(axis=1, keepdims=True)) / some.std(axis=1, keepdims=True)
 + found[mixed] = (some - some.max(axis=1, keepdims=True)) / some.std(axis=1, keepdims=True)
 ## upside_down: The sign is wrong: the better attempts get negative advantages.
-- found[mixed] = (some - some.mean(axis=1, keepdims=True)) / some.std(axis=1, keepdims=True)
 + found[mixed] = (some.mean(axis=1, keepdims=True) - some) / some.std(axis=1, keepdims=True)
 ## groups_left_out: You leave out groups whose rewards are all equal; give each a row of zeros.
 - return found, float(mixed.mean())
 + return found[mixed], float(mixed.mean())
 ## share_of_idle: Your share is that of the groups that teach nothing.
-- return found, float(mixed.mean())
 + return found, 1 - float(mixed.mean())
 ## share_of_attempts: Your share counts attempts whose advantage is not 0; a group counts as a whole.
-- return found, float(mixed.mean())
 + return found, float((found != 0).mean())
 ## counted: You give the number of groups that teach something, not their share.
-- return found, float(mixed.mean())
 + return found, float(mixed.sum())
 ## any_right: Your share is that of the groups with a reward above 0; a group that is all right teaches nothing either.
-- return found, float(mixed.mean())
 + return found, float((rewards > 0).any(axis=1).mean())
 ## spread_as_a_test: You take a group's rewards as equal if its spread is exactly 0; rounding may leave a little.
 - mixed = rewards.max(axis=1) > rewards.min(axis=1)
@@ -167,7 +154,6 @@ where the rewards are large and near each other.
 - found[mixed] = (some - some.mean(axis=1, keepdims=True)) / some.std(axis=1, keepdims=True)
 + found[mixed] = (some - some.mean(axis=1, keepdims=True)) / (some.std(axis=1, keepdims=True) + 1e-4)
 ## a_little_added: You add a small number to the spread; a group all alike is known by its rewards.
-- found[mixed] = (some - some.mean(axis=1, keepdims=True)) / some.std(axis=1, keepdims=True)
 + found[mixed] = (some - some.mean(axis=1, keepdims=True)) / (some.std(axis=1, keepdims=True) + 1e-8)
 ## only_the_advantages: The share is missing: a pair is asked for.
 - return found, float(mixed.mean())
@@ -185,9 +171,6 @@ where the rewards are large and near each other.
 + with np.errstate(all="ignore"):
 +     return centred / spread, float((spread > 0).mean())
 ## nan_replaced: You put 0 where 0 / 0 came out; a spread that is only a rounding error slips through.
-- spread = np.where(alike, 1.0, rewards.std(axis=1, keepdims=True))
-- centred = rewards - rewards.mean(axis=1, keepdims=True)
-- return centred / spread, 1 - float(alike.mean())
 + centred, spread = rewards - rewards.mean(axis=1, keepdims=True), rewards.std(axis=1, keepdims=True)
 + with np.errstate(all="ignore"):
 +     return np.nan_to_num(centred / spread), 1 - float(alike.mean())

@@ -150,25 +150,19 @@ wrong.edits("""
 - while np.mean(1 - (1 - p) ** n) < share:
 + while 1 - (1 - np.mean(p)) ** n < share:
 ## hardest_alone: You ask how long the hardest problem takes; the average over all is asked for.
-- while np.mean(1 - (1 - p) ** n) < share:
 + while np.min(1 - (1 - p[p > 0]) ** n) < share:
 ## easiest_alone: You ask how long the easiest problem takes; the average over all is asked for.
-- while np.mean(1 - (1 - p) ** n) < share:
 + while np.max(1 - (1 - p) ** n) < share:
 ## never_left_out: Your average leaves out problems that are never solved.
-- while np.mean(1 - (1 - p) ** n) < share:
 + while np.mean(1 - (1 - p[p > 0]) ** n) < share:
 ## median: You take the median of the problems; the average is asked for.
-- while np.mean(1 - (1 - p) ** n) < share:
 + while np.median(1 - (1 - p[p > 0]) ** n) < share:
 ## expected_number: n times p counts right attempts, even several at one problem.
-- while np.mean(1 - (1 - p) ** n) < share:
 + while np.mean(n * p) < share:
 ## one_too_few: Your number is one too small.
 - return n
 + return n - 1
 ## one_too_many: Your number is one too large.
-- return n
 + return n + 1
 ## zero_for_never: Where no number is enough return −1, not 0.
 - return -1
@@ -177,10 +171,8 @@ wrong.edits("""
 - if share > ever or (share == ever and not sure):
 + if share > ever:
 ## limit_never_reached: You refuse a share equal to what can be reached, even where it is reached at once.
-- if share > ever or (share == ever and not sure):
 + if share >= ever:
 ## all_or_nothing: One problem that is never solved makes you give up at once.
-- if share > ever or (share == ever and not sure):
 + if (p == 0).any() or (share == ever and not sure):
 ## given_up: You give up after some number of attempts; where one is seldom right, far more are needed.
   n += 1

@@ -132,10 +132,8 @@ wrong.edits("""
 - z = beta * (gained[:, 0] - gained[:, 1])
 + z = beta * (gained[:, 0] - gained[:, 1]).mean() * np.ones(len(gained))
 ## both_added: You add what both answers have gained; the margin is a difference.
-- z = beta * (gained[:, 0] - gained[:, 1])
 + z = beta * (gained[:, 0] + gained[:, 1])
 ## no_beta: You do not multiply the margin by β.
-- z = beta * (gained[:, 0] - gained[:, 1])
 + z = gained[:, 0] - gained[:, 1]
 ## gradient_without_beta: The gradient lacks the inner derivative β.
 - pull = beta * np.exp(-np.logaddexp(0, z)) / len(z)
@@ -149,34 +147,26 @@ wrong.edits("""
 - pull = beta * np.exp(-np.logaddexp(0, z)) / len(z)
 + pull = beta * np.exp(-np.logaddexp(0, z))
 ## sigma_of_z: Your gradient is large where the pair is already right; it should be small there.
-- pull = beta * np.exp(-np.logaddexp(0, z)) / len(z)
 + pull = beta * np.exp(-np.logaddexp(0, -z)) / len(z)
 ## slope_of_sigma: Your gradient is that of −σ; the loss is −ln σ.
-- pull = beta * np.exp(-np.logaddexp(0, z)) / len(z)
 + pull = beta * np.exp(-np.logaddexp(0, z) - np.logaddexp(0, -z)) / len(z)
 ## over_both_columns: Your gradient is a mean over all answers; the loss is a mean over the pairs, of two answers each.
-- pull = beta * np.exp(-np.logaddexp(0, z)) / len(z)
 + pull = beta * np.exp(-np.logaddexp(0, z)) / len(z) / 2
 ## uphill: The gradient has the wrong sign: it points to where the loss falls.
 - return loss, np.stack([-pull, pull], axis=1)
 + return loss, np.stack([pull, -pull], axis=1)
 ## both_pulled_alike: You give both answers the same gradient; they enter the margin with opposite signs.
-- return loss, np.stack([-pull, pull], axis=1)
 + return loss, np.stack([-pull, -pull], axis=1)
 ## chosen_alone: You give the rejected no gradient.
-- return loss, np.stack([-pull, pull], axis=1)
 + return loss, np.stack([-pull, 0 * pull], axis=1)
 ## sign_of_the_loss: Your loss is ln σ without the minus.
 - loss = np.logaddexp(0, -z).mean()
 + loss = -np.logaddexp(0, -z).mean()
 ## no_logarithm: Your loss is one minus the probability; it should be minus its logarithm.
-- loss = np.logaddexp(0, -z).mean()
 + loss = np.exp(-np.logaddexp(0, z)).mean()
 ## mean_inside: You average the margins first; each pair has a loss of its own.
-- loss = np.logaddexp(0, -z).mean()
 + loss = np.logaddexp(0, -z.mean())
 ## overflows: Large margins overflow: you take e to the power of the margin as it stands.
-- loss = np.logaddexp(0, -z).mean()
 + loss = np.log(1 + np.exp(-z)).mean()
 ## lying: Your gradient has a row for each kind of answer; it needs one for each pair.
 - return loss, np.stack([-pull, pull], axis=1)

@@ -172,7 +172,6 @@ wrong.edits("""
 - model.weight.copy_(W + B @ A)
 + model.weight.copy_(B @ A)
 ## nothing_copied: The module that comes back has weights at random.
-- model.weight.copy_(W + B @ A)
 + pass
 ## no_step: The optimiser never takes a step.
 - optimizer.step()

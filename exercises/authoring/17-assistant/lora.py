@@ -194,15 +194,12 @@ wrong.edits("""
 - q = y[..., :D] + self.factor * x @ self.A_q.T @ self.B_q.T
 + q = y[..., :D] + self.factor * x.detach() @ self.A_q.T @ self.B_q.T
 ## dropout_added: The adapter has dropout in train() mode; nobody asked for any.
-- q = y[..., :D] + self.factor * x @ self.A_q.T @ self.B_q.T
 + q = y[..., :D] + self.factor * nn.functional.dropout(x, 0.2, self.training) @ self.A_q.T @ self.B_q.T
 ## not_frozen: You train the given map, too; freeze it.
 - for parameter in self.qkv.parameters():
 -     parameter.requires_grad = False
 + pass
 ## bias_not_frozen: You train the bias of the given map, too; freeze it.
-- for parameter in self.qkv.parameters():
--     parameter.requires_grad = False
 + self.qkv.weight.requires_grad = False
 ## b_at_random [common-mistakes]: Your B begins at random; the model changes before the first step.
 - self.B_q = nn.Parameter(torch.zeros(d_model, rank))
@@ -219,13 +216,10 @@ wrong.edits("""
 - self.d_model, self.factor = d_model, alpha / rank
 + self.d_model, self.factor = d_model, 1.0
 ## alpha_alone: You multiply the change by alpha, but never divide by the rank.
-- self.d_model, self.factor = d_model, alpha / rank
 + self.d_model, self.factor = d_model, alpha
 ## scale_upside_down: Your factor is rank / alpha; it should be alpha / rank.
-- self.d_model, self.factor = d_model, alpha / rank
 + self.d_model, self.factor = d_model, rank / alpha
 ## divided_by_the_width: You divide the change by the width, not by the rank.
-- self.d_model, self.factor = d_model, alpha / rank
 + self.d_model, self.factor = d_model, alpha / d_model
 ## keys_changed: You add the change of the values to the keys.
 - k = y[..., D : 2 * D]
@@ -250,7 +244,6 @@ wrong.edits("""
 - return torch.cat([q, k, v], dim=-1)
 + return torch.cat([q, v, k], dim=-1)
 ## along_the_tokens: You join the three parts along the tokens, not along the features.
-- return torch.cat([q, k, v], dim=-1)
 + return torch.cat([q, k, v], dim=1)
 ## no_bias: The map that was there has a bias; yours has none.
 - self.qkv = nn.Linear(d_model, 3 * d_model)

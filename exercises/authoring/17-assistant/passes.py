@@ -96,37 +96,29 @@ wrong.edits("""
 - all_wrong *= max(n - c - i, 0) / (n - i)
 + all_wrong *= (n - c) / n
 ## numerator_stays: You do not reduce the wrong attempts by those already taken.
-- all_wrong *= max(n - c - i, 0) / (n - i)
 + all_wrong *= max(n - c, 0) / (n - i)
 ## denominator_stays: You do not reduce n by the attempts already taken.
-- all_wrong *= max(n - c - i, 0) / (n - i)
 + all_wrong *= max(n - c - i, 0) / n
 ## all_right: You give the chance that not all k are right; give that of at least one right.
-- all_wrong *= max(n - c - i, 0) / (n - i)
 + all_wrong *= max(c - i, 0) / (n - i)
 ## none_right: You give the chance that none is right.
 - results.append(1 - all_wrong)
 + results.append(all_wrong)
 ## one_attempt: You give the share of right attempts, which is the answer for k = 1 alone.
-- results.append(1 - all_wrong)
 + results.append(c / n)
 ## one_too_few: You take one attempt too few.
 - for i in range(k):
 + for i in range(k - 1):
 ## one_too_many: You take one attempt too many.
-- for i in range(k):
 + for i in range(min(k + 1, n)):
 ## any_right: You call a problem solved if any of the n attempts is right, whatever k is.
 - results.append(1 - all_wrong)
 + results.append(float(c > 0))
 ## multiplied_by_k: You take k times the share of right attempts, which can exceed 1.
-- results.append(1 - all_wrong)
 + results.append(k * c / n)
 ## cut_at_one: You cut k times the share of right attempts off at 1; right ones that come together count twice.
-- results.append(1 - all_wrong)
 + results.append(min(1.0, k * c / n))
 ## first_k: You assume that right attempts come last: a problem is solved if fewer than k are wrong.
-- results.append(1 - all_wrong)
 + results.append(float(n - c < k))
 ## averaged: You return one number, the mean; return one for each problem.
 - return np.array(results)
@@ -140,9 +132,7 @@ wrong.edits("""
 - return np.array([(ways - comb(n - c, k)) / ways for c in right.tolist()])
 + return np.array([comb(c, k) / ways for c in right.tolist()])
 ## exactly_one: You give the chance that exactly one is right; two or more are as good.
-- return np.array([(ways - comb(n - c, k)) / ways for c in right.tolist()])
 + return np.array([c * comb(n - c, k - 1) / ways for c in right.tolist()])
 ## few_wrong_ones: With fewer than k wrong attempts you give 0; then k attempts always have a right one.
-- return np.array([(ways - comb(n - c, k)) / ways for c in right.tolist()])
 + return np.array([(ways - comb(n - c, k)) / ways if n - c >= k else 0.0 for c in right.tolist()])
 """)

@@ -131,31 +131,24 @@ wrong.edits("""
 - return row[:-1], row[1:], counts[1:]
 + return row[:-1], row[1:], counts[1:] * (row[1:] != 2)
 ## not_shifted [common-mistakes]: You do not shift counts with the ids: they belong to what is asked for.
-- return row[:-1], row[1:], counts[1:]
 + return row[:-1], row[1:], counts[:-1]
 ## asked_is_read: You ask for the same ids you read.
-- return row[:-1], row[1:], counts[1:]
 + return row[:-1], row[:-1], counts[1:]
 ## role_counts: You count the role token of an answer; the program puts it in.
 - counts += [0] + [answer] * len(said)
 + counts += [answer] + [answer] * len(said)
 ## end_does_not_count: You do not count an answer's end, so the model never learns to stop.
-- counts += [0] + [answer] * len(said)
 + counts += [0] + [answer] * n + [0] * answer
 ## everything_counts: You count every token, those of the user as well.
-- counts += [0] + [answer] * len(said)
 + counts += [1] + [1] * len(said)
 ## questions_count: You count the questions and not the answers.
-- counts += [0] + [answer] * len(said)
 + counts += [0] + [1 - answer] * len(said)
 ## only_the_end_counts: You count only the end of an answer; its tokens count as well.
-- counts += [0] + [answer] * len(said)
 + counts += [0] + [0] * n + [1] * answer
 ## end_everywhere: You give every turn an end; only an answer has one.
 - said = list(tokens[start : start + n]) + answer * [end]
 + said = list(tokens[start : start + n]) + [end]
 ## no_end: No answer gets an end.
-- said = list(tokens[start : start + n]) + answer * [end]
 + said = list(tokens[start : start + n])
 ## no_role_tokens: The role tokens are missing.
 - row += [role, *said]

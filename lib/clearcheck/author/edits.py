@@ -3,8 +3,9 @@
 A line with `#` names the right answer that the edits below it change. An edit has a name, the sentence that the learner
 is told, and places of that answer: `-` is the line as it is, `+` the line as it should not be. A line with a blank in
 front, as in a diff, only says where. Each place has to stand in the answer exactly once; its indentation counts from
-its first line. A line `...` parts two places. A long sentence goes on in the next line. `## over_rows [a-section]: …`
-sends the learner to another section than the question's.
+its first line. An edit with `+` alone changes the place of the edit above it. A line `...` parts two places. A long
+sentence goes on in the next line. `## over_rows [a-section]: …` sends the learner to another section than that of the
+question.
 """
 
 import ast
@@ -40,11 +41,20 @@ class Edit:
             lines[start:end] = new
         return renamed("\n".join(lines), self.base, self.name)
 
+    def share_the_place_of(self, above: "Edit") -> None:
+        """Where this edit says what is new and not where, it changes what the one above it does."""
+        said = {line[0] for place in self.places for line in place}
+        if said == {"+"} and len(self.places) == len(above.places) == 1:
+            self.places[0] = [*(line for line in above.places[0] if line[0] != "+"), *self.places[0]]
+
     def _found(self, lines: list[str], place: list[str]) -> tuple[int, int, list[str]]:
         """Which lines of the base a place replaces, and by what."""
         old = [line[2:] for line in place if line[0] != "+"]
         if not old:
-            raise self.fault(f"{place[0]}\nadds a line, but not where: put the line above it, with a blank in front.")
+            raise self.fault(
+                f"{place[0]}\nadds a line, but not where: put the line above it, with a blank in front, or put the "
+                "edit below another one that changes one place of the same answer."
+            )
         wanted, size = [line.strip() for line in old], len(old)
         found = [i for i in range(len(lines) - size + 1) if [line.strip() for line in lines[i : i + size]] == wanted]
         if len(found) != 1:
@@ -76,9 +86,11 @@ def read_edits(text: str, question: str) -> Iterator[Edit]:
             raise EditError(f'Question "{question}": "{line}" stands before the first "## name: sentence".')
         elif line.strip():
             _take(edits[-1], line)
-    for edit in edits:
+    for above, edit in zip([None, *edits], edits, strict=False):
         if not edit.places:
             raise edit.fault("at least one changed line (- and +) is expected.")
+        if above is not None and above.base == edit.base:
+            edit.share_the_place_of(above)
         changed = sum(max(_count(place, "-"), _count(place, "+")) for place in edit.places)
         if not 1 <= changed <= EDITED_LINES:
             raise edit.fault(

@@ -59,13 +59,10 @@ wrong.edits("""
 - return table.mean(axis=0)
 + return table.mean(axis=1)
 ## over_everything: One mean is taken of the whole table.
-- return table.mean(axis=0)
 + return table.mean()
 ## median: The median is another kind of middle.
-- return table.mean(axis=0)
 + return np.median(table, axis=0)
 ## without_signs: The mean is taken of the sizes, without signs.
-- return table.mean(axis=0)
 + return np.abs(table).mean(axis=0)
 
 # by_sum
@@ -73,9 +70,7 @@ wrong.edits("""
 - return table.sum(axis=0) / len(table)
 + return table.sum(axis=0)
 ## divided_by_columns: The sum is divided by the number of columns.
-- return table.sum(axis=0) / len(table)
 + return table.sum(axis=0) / table.shape[1]
 ## one_row_too_few: The sum is divided by one row too few.
-- return table.sum(axis=0) / len(table)
 + return table.sum(axis=0) / (len(table) - 1)
 """)

@@ -48,22 +48,16 @@ wrong.edits("""
 - return table.min(axis=0), table.max(axis=0)
 + return table.max(axis=0), table.min(axis=0)
 ## of_rows: The ranges run along the rows.
-- return table.min(axis=0), table.max(axis=0)
 + return table.min(axis=1), table.max(axis=1)
 ## smallest_alone: Only the smallest entries are returned.
-- return table.min(axis=0), table.max(axis=0)
 + return table.min(axis=0)
 ## largest_alone: Only the largest entries are returned.
-- return table.min(axis=0), table.max(axis=0)
 + return table.max(axis=0)
 ## of_everything: The two numbers are those of the whole table.
-- return table.min(axis=0), table.max(axis=0)
 + return table.min(), table.max()
 ## width: The width of the range is returned, not its ends.
-- return table.min(axis=0), table.max(axis=0)
 + return table.max(axis=0) - table.min(axis=0)
 ## places: The places of the entries are returned, not the entries.
-- return table.min(axis=0), table.max(axis=0)
 + return table.argmin(axis=0), table.argmax(axis=0)
 
 # by_sorting

@@ -144,7 +144,6 @@ wrong.edits("""
 - scores = q @ k.transpose(1, 2) / q.shape[-1] ** 0.5
 + scores = q @ k.transpose(1, 2)
 ## by_model_width: The scores are divided by the root of the model's width, not of the head's.
-- scores = q @ k.transpose(1, 2) / q.shape[-1] ** 0.5
 + scores = q @ k.transpose(1, 2) / x.shape[-1] ** 0.5
 ## looks_ahead [masks]: No mask keeps a token from looking ahead.
 - scores = scores.masked_fill(mask == 0, float("-inf"))
@@ -155,13 +154,10 @@ wrong.edits("""
 - weights = self.dropout(torch.softmax(scores, dim=-1))
 + weights = self.dropout(torch.softmax(scores, dim=1))
 ## over_the_batch: The softmax runs over the rows of the batch.
-- weights = self.dropout(torch.softmax(scores, dim=-1))
 + weights = self.dropout(torch.softmax(scores, dim=0))
 ## always_dropping: Dropout acts in eval() mode too.
-- weights = self.dropout(torch.softmax(scores, dim=-1))
 + weights = nn.functional.dropout(torch.softmax(scores, dim=-1), self.dropout.p)
 ## never_dropping: Dropout is built and never used.
-- weights = self.dropout(torch.softmax(scores, dim=-1))
 + weights = torch.softmax(scores, dim=-1)
 ## keys_with_bias: The keys have a bias, which the task leaves out.
 - self.key = nn.Linear(d_model, d_head, bias=False)

@@ -96,16 +96,13 @@ wrong.edits("""
 - new = logits[:, -1].argmax(dim=-1, keepdim=True)
 + new = logits[:, 0].argmax(dim=-1, keepdim=True)
 ## unlikeliest: The unlikeliest token is taken.
-- new = logits[:, -1].argmax(dim=-1, keepdim=True)
 + new = logits[:, -1].argmin(dim=-1, keepdim=True)
 ## last_token_alone: The model is shown the last token alone.
 - logits = model(ids[:, -model.window :])
 + logits = model(ids[:, -1:])
 ## first_window [windows]: The model is shown the first tokens, not the last.
-- logits = model(ids[:, -model.window :])
 + logits = model(ids[:, : model.window])
 ## no_window: The model is shown more tokens than it takes.
-- logits = model(ids[:, -model.window :])
 + logits = model(ids)
 ## in_front: The new token is put in front.
 - ids = torch.cat([ids, new], dim=1)
