@@ -104,6 +104,14 @@ def test_single_precision_arguments_allow_single_precision_results():
     assert compare(table, table.astype(float), (table, np.ones(5))) is not None
 
 
+@pytest.mark.parametrize(("dtype", "apart", "same"), [("f4", 5e-6, True), ("f4", 5e-5, False), ("f8", 5e-6, False)])
+def test_what_two_answers_gave_is_the_same_up_to_the_rounding_of_its_precision(dtype, apart, same):
+    """Catches a mistake that is not told because float32 differs in its last digits, and one told for another value."""
+    one = np.array([3.0, 1.0, 0.0], dtype)
+    other = one + np.array([0, 3 * apart, 0], dtype)  # relative to the largest number, which is 3
+    assert same_value(one, other) is same_value(other, one) is same
+
+
 def test_the_kind_of_number_can_be_asked_for():
     """Would catch dtype="int" accepting floating-point numbers."""
     assert compare(np.array([1, 2]), np.array([1.0, 2.0]), (), dtype="int") is None
