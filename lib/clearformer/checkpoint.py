@@ -17,15 +17,17 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
+from clearformer.checks import check_path
 from clearformer.parallel import gathered, processes, split_like
 
 NAME = "checkpoint.safetensors"
+_FOLDER = "a folder with a checkpoint"
 MAY_GROW = "n_steps"  # of a configuration: a finished run can be made longer
 
 
 def has_checkpoint(folder: str | Path) -> bool:
     """Whether ``train`` left a whole checkpoint in ``folder``, so that ``resume=has_checkpoint(folder)`` goes on."""
-    return (Path(folder) / NAME).is_file()
+    return (check_path("has_checkpoint", "folder", folder, _FOLDER) / NAME).is_file()
 
 
 def begin(
@@ -147,7 +149,7 @@ def load(folder: str | Path, *, caller: str = "load") -> tuple[dict[str, Tensor]
 
     Raises: FileNotFoundError if there is none; ValueError if the file is truncated or altered.
     """
-    path = Path(folder) / NAME
+    path = check_path(caller, "folder", folder, _FOLDER) / NAME
     if not path.is_file():
         raise FileNotFoundError(f"{caller}: no checkpoint in {folder}, expected {NAME}. Start with resume=False.")
     try:

@@ -12,7 +12,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
-from clearformer.checks import shorten
+from clearformer.checks import check_path, check_text, shorten
 from clearformer.pretrained.bert import BERT_ARCHITECTURE
 from clearformer.pretrained.convert import is_headless, load_weights, read_config, save_weights, write_config
 from clearformer.pretrained.gpt import GPT2, LLAMA, MISTRAL, QWEN2
@@ -76,6 +76,7 @@ def save_pretrained(model: nn.Module, folder: str | Path, *, labels_and_tokens: 
     Raises: TypeError for a model of another kind; ValueError for a configuration, weights or an attention that they
     have no place for, another option, or labels that are not as many as the classes; OSError if the disk takes no more.
     """
+    folder = check_path("save_pretrained", "folder", folder, "a folder for the model")
     model = getattr(model, "_orig_mod", model)  # of a compiled one
     architecture, options, tensors = _nearest(model)
     given = getattr(model, "labels_and_tokens", {}) if labels_and_tokens is None else labels_and_tokens
@@ -85,7 +86,6 @@ def save_pretrained(model: nn.Module, folder: str | Path, *, labels_and_tokens: 
     dtype = str(next(model.parameters()).dtype).removeprefix("torch.")
     open_tokens = dict.fromkeys(TEXT_TOKENS) if "vocab_size" in options else {}
     options = open_tokens | given | options | {"torch_dtype": dtype}
-    folder = Path(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         beside = [folder / f"{name}.{os.getpid()}.unfinished" for name in (WEIGHTS, CONFIG)]
@@ -136,9 +136,12 @@ def _check_labels(given, n_labels: int | None) -> None:
 
 def fetch(name: str | Path, *, revision: str | None = None) -> Path:
     """A folder as it is, or that to which a model of the hub was fetched; errors as in ``from_pretrained``."""
-    if Path(name).is_dir():
-        return Path(name)
-    if not re.fullmatch(r"[\w.-]+(/[\w.-]+)?", str(name)) or Path(name).exists():
+    path = check_path("from_pretrained", "name", name, "a folder, or a name on the Hugging Face hub")
+    if revision is not None:
+        check_text("from_pretrained", "revision", revision, "Pass a branch, tag or commit.")
+    if path.is_dir():
+        return path
+    if not re.fullmatch(r"[\w.-]+(/[\w.-]+)?", str(name)) or path.exists():
         raise FileNotFoundError(f"from_pretrained: {name} is no folder, nor can it be a name on the Hugging Face hub.")
     try:
         from huggingface_hub import list_repo_files, snapshot_download
