@@ -58,7 +58,9 @@ def train(
     resuming skips what was read, and is exact if its order is. ``tokens_per_row`` only tells the bar its tokens/s. The
     model is left in evaluation mode, also when the run is stopped.
 
-    A finished run goes on with a larger ``n_steps``: the rate then follows the longer schedule.
+    A finished run goes on with a larger ``n_steps``: the rate then follows the longer schedule. Weights with
+    ``requires_grad=False`` stay as they are, and a checkpoint leaves them out: a run is resumed with a model that has
+    the same ones.
 
     Under ``torchrun`` every process takes its share of the rows and gradients are averaged: without dropout the losses
     are those of one process with as many times the batch, if every row weighs the same. Where it does not, as with

@@ -27,13 +27,14 @@ N_STEPS = 41
 
 
 class NextCharacter(nn.Module):
-    """Small, but with all that a run could lose: dropout, a norm, tied weights, a buffer that training changes."""
+    """Small, but with all that a run could lose: dropout, a norm, tied and frozen weights, a buffer that changes."""
 
     def __init__(self, dropout: float):
         super().__init__()
         self.embedding = nn.Embedding(TOKENIZER.n_vocab, 12)
         self.body = nn.ModuleList([nn.LayerNorm(12), nn.Linear(12, 20), nn.GELU(), nn.Dropout(dropout)])
         self.out = nn.Linear(20, 12)
+        self.out.bias.requires_grad_(False)
         self.head = nn.Linear(12, TOKENIZER.n_vocab, bias=False)
         self.head.weight = self.embedding.weight
         self.register_buffer("n_calls", torch.zeros((), dtype=torch.int64))
