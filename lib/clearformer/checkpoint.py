@@ -6,9 +6,7 @@ keeps no more than that: whoever resumes it brings the others along. There is no
 because ``train`` derives the randomness of every step from the seed and the step's number.
 """
 
-import contextlib
 import json
-import os
 import secrets
 import zlib
 from pathlib import Path
@@ -19,6 +17,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from clearformer.checks import check_path
+from clearformer.files import replaced_whole
 from clearformer.parallel import gathered, of_the_first, processes, split_like
 
 NAME = "checkpoint.safetensors"
@@ -115,17 +114,8 @@ def save(
 def _write_whole(folder: Path, tensors: dict[str, Tensor], facts: dict) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     text = json.dumps(facts)
-    # One name for a process, so that two never write the same file and a killed run leaves at most one behind.
-    unfinished = folder / f"{NAME}.{os.getpid()}.unfinished"
-    try:
+    with replaced_whole(folder / NAME) as (unfinished,):
         save_file(tensors, unfinished, metadata={"facts": text, "crc32": str(_checksum(tensors, text))})
-        _flush(unfinished)  # before the rename, else a power cut could leave the new name on an empty file
-        os.replace(unfinished, folder / NAME)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            unfinished.unlink()
-        raise
-    _flush(folder)
 
 
 def _refuse_other_run(folder: Path, facts: dict) -> None:
@@ -273,14 +263,3 @@ def _checksum_of(tensor: Tensor, total: int = 0) -> int:
     """Of its numbers, dtype and shape."""
     total = zlib.crc32(f" {tensor.dtype} {tuple(tensor.shape)}".encode(), total)
     return zlib.crc32(tensor.reshape(-1).cpu().contiguous().view(torch.uint8).numpy(), total)
-
-
-def _flush(path: Path) -> None:
-    """Wait until the disk holds what was written; a folder holds the names of its files."""
-    if path.is_dir() and os.name == "nt":
-        return  # Windows opens no folders
-    descriptor = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -1,6 +1,7 @@
-"""What a user passes: numbers, texts, paths, lists and functions, and what each refuses."""
+"""What a user passes, and what is refused: texts, paths, lists and functions; and files that are whole or not there."""
 
 import inspect
+import os
 from functools import partial
 from pathlib import Path
 
@@ -8,10 +9,12 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
-from clearformer import TrainConfig, checkpoint, checks, from_pretrained, save_pretrained
+from clearbook import language_model
+from clearformer import TrainConfig, checkpoint, checks, files, from_pretrained, positions, save_pretrained
 from clearformer.checkpoint import has_checkpoint, load, load_model
 from clearformer.models.gpt import GPT, GPTConfig, next_token_loss
 from clearformer.pretrained import folders
+from clearformer.tokenizers import CharTokenizer
 from clearformer.training import train
 from torch import nn
 
@@ -38,6 +41,8 @@ def run(**changed):
 
 
 TAKES_A_PATH = {
+    "load_language_model": without_types(language_model.load_language_model),
+    "save_language_model": lambda path: without_types(language_model.save_language_model)(MODEL, None, path),
     "has_checkpoint": without_types(has_checkpoint),
     "load": without_types(load),
     "load_model": lambda path: without_types(load_model)(path, MODEL),
@@ -112,3 +117,50 @@ def test_a_function_or_a_name_of_another_kind_is_named(call, message):
     """Catches a class in place of an object of it, and rows without the tuple around them."""
     with pytest.raises(TypeError, match=message):
         call()
+
+
+SAVED = {
+    "save_pretrained": (folders, lambda model, folder: save_pretrained(model, folder)),
+    "save_language_model": (
+        language_model,
+        lambda model, folder: language_model.save_language_model(model, CharTokenizer("abcdef"), folder),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SAVED)
+def test_a_folder_of_a_model_has_one_model_in_it_when_saving_is_stopped(name, tmp_path, monkeypatch):
+    """Catches files that are written in place, and a configuration that is replaced before its weights."""
+    module, save = SAVED[name]
+    rotary = positions.Rotary if name == "save_language_model" else None
+    model, larger = (GPT(GPTConfig(7, 8, 8, 2, n, rope=rotary)) for n in (1, 2))
+    save(model, tmp_path)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    real = module.save_file
+
+    def stopped(tensors, path, *_, **options):
+        real(tensors, path, *_, **options)
+        os.truncate(path, 900)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(module, "save_file", stopped)
+        save(larger, tmp_path)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+    save(larger, tmp_path)
+    after = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert after.keys() == before.keys() and all(after[file] != before[file] for file in after)
+
+
+def test_files_take_their_names_together_or_not_at_all(tmp_path, monkeypatch):
+    """Catches a rename before all is on the disk: after a power cut the new name could stand for an empty file."""
+    told = []
+    monkeypatch.setattr(files, "_flush", lambda path: told.append(("flush", path.name)))
+    replace = os.replace
+    monkeypatch.setattr(os, "replace", lambda a, b: (told.append(("rename", b.name)), replace(a, b)))
+    with files.replaced_whole(tmp_path / "one", tmp_path / "two") as beside:
+        for path in beside:
+            path.write_text(path.name)
+        assert not (tmp_path / "one").exists()
+    assert [how for how, _ in told] == ["flush", "flush", "rename", "rename", "flush"]
+    assert {path.name for path in tmp_path.iterdir()} == {"one", "two"} and told[-1][1] == tmp_path.name

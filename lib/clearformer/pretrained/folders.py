@@ -1,7 +1,6 @@
 """Folders as Hugging Face keeps them: ``config.json`` beside safetensors in one file or several; never a pickle."""
 
 import json
-import os
 import re
 from functools import reduce
 from pathlib import Path
@@ -13,6 +12,7 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from clearformer.checks import check_path, check_text, shorten
+from clearformer.files import replaced_whole
 from clearformer.pretrained.bert import BERT_ARCHITECTURE
 from clearformer.pretrained.convert import is_headless, load_weights, read_config, save_weights, write_config
 from clearformer.pretrained.gpt import GPT2, LLAMA, MISTRAL, QWEN2
@@ -88,15 +88,9 @@ def save_pretrained(model: nn.Module, folder: str | Path, *, labels_and_tokens: 
     options = open_tokens | given | options | {"torch_dtype": dtype}
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        beside = [folder / f"{name}.{os.getpid()}.unfinished" for name in (WEIGHTS, CONFIG)]
-        try:
-            save_file(tensors, beside[0], metadata={"format": "pt"})
-            beside[1].write_text(json.dumps(options, indent=2) + "\n", encoding="utf-8")
-            os.replace(beside[0], folder / WEIGHTS)
-            os.replace(beside[1], folder / CONFIG)
-        finally:
-            for path in beside:
-                path.unlink(missing_ok=True)
+        with replaced_whole(folder / WEIGHTS, folder / CONFIG) as (weights, config):
+            save_file(tensors, weights, metadata={"format": "pt"})
+            config.write_text(json.dumps(options, indent=2) + "\n", encoding="utf-8")
     except (OSError, SafetensorError) as error:
         raise OSError(
             f"save_pretrained: the model could not be written to {folder} ({error}). What was there is whole; make "
