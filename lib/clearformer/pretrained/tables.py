@@ -1,6 +1,6 @@
 """What a table of weights consists of."""
 
-import re
+import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
@@ -13,24 +13,41 @@ from torch import Tensor, nn
 from clearformer.layers import gelu_tanh
 from clearformer.positions import Rotary
 
-ACTIVATIONS = {"gelu": F.gelu, "gelu_new": gelu_tanh, "gelu_pytorch_tanh": gelu_tanh, "relu": F.relu}
-ACTIVATIONS |= {"silu": F.silu, "swish": F.silu}
-# ours for each value of theirs, or two functions: ours from theirs, and the reverse in a list that may be empty
-VALUES: dict[str, dict | tuple] = {"activation": ACTIVATIONS, "scale": {True: None, False: 1.0}}
+ACTIVATIONS = {
+    "gelu": F.gelu,
+    "gelu_new": gelu_tanh,
+    "gelu_pytorch_tanh": gelu_tanh,
+    "relu": F.relu,
+    "silu": F.silu,
+    "swish": F.silu,
+}
+# For a field of ours what each value of theirs is with us; of several with the same meaning the first is written.
+VALUES: dict[str, dict] = {"activation": ACTIVATIONS, "scale": {True: None, False: 1.0}}
+
+
+class Conversion(NamedTuple):
+    """For a field of ours that is a number with them: ours from theirs, and theirs, or None where there is none."""
+
+    read: Callable[[float], Any]
+    write: Callable[[Any], float | None]
+    known: str  # what can be written, in words
 
 
 def _rotary(base: float) -> partial:
     return partial(Rotary, base=float(base))
 
 
-def _bases(rope) -> list[float]:
-    """The base of a ``Rotary``, given as the class or as a partial of it; none of anything else."""
+def _base(rope: Any) -> float | None:
+    """The base of a ``Rotary``, given as the class or as a partial of it."""
     if rope is Rotary:
-        return [10000.0]
-    return [rope.keywords.get("base", 10000.0)] if getattr(rope, "func", None) is Rotary else []
+        return ROTARY_BASE
+    if isinstance(rope, partial) and rope.func is Rotary:
+        return rope.keywords.get("base", ROTARY_BASE)
+    return None
 
 
-VALUES["rope"] = (_rotary, _bases)
+ROTARY_BASE = inspect.signature(Rotary).parameters["base"].default
+CONVERSIONS = {"rope": Conversion(_rotary, _base, "Rotary with a base")}
 # what all but GPT-2 and Marian call the sizes of their blocks
 BLOCKS = {
     "d_model": "hidden_size", "n_heads": "num_attention_heads", "n_layers": "num_hidden_layers",
@@ -50,7 +67,7 @@ class Layout(NamedTuple):
 
 SAME = Layout("as it is", lambda ts, c: ts[0], lambda t, c: [t])
 TRANSPOSED = Layout("transposed", lambda ts, c: ts[0].t(), lambda t, c: [t.t()])
-STACKED = Layout("stacked", lambda ts, c: torch.cat(ts), lambda t, c: _by_heads(t, c))
+STACKED = Layout("stacked", lambda ts, c: torch.cat(ts), lambda t, c: _queries_keys_values(t, c))
 PAIRED = Layout("one above the other", lambda ts, c: torch.cat(ts), lambda t, c: list(t.chunk(2)))
 WITHOUT_BATCH = Layout("without the first axis", lambda ts, c: ts[0][0], lambda t, c: [t[None]])
 FLATTENED = Layout(
@@ -65,11 +82,14 @@ COLOURS_FIRST = Layout(
 )
 
 
-def _by_heads(stacked, config):
-    """Queries, keys and values; of the latter ``n_kv_heads`` may be fewer."""
-    shared = getattr(config, "n_kv_heads", None) or config.n_heads
-    rows = len(stacked) * shared // (config.n_heads + 2 * shared)
-    return list(stacked.split((len(stacked) - 2 * rows, rows, rows)))
+def _queries_keys_values(stacked: Tensor, config: Any) -> list[Tensor]:
+    """The three parts; keys and values may have fewer heads, ``n_kv_heads``."""
+    n_queries = config.n_heads
+    n_keys = getattr(config, "n_kv_heads", None) or n_queries
+    rows_of_a_head = len(stacked) // (n_queries + 2 * n_keys)
+    rows_of_keys = n_keys * rows_of_a_head
+    rows_of_queries = len(stacked) - 2 * rows_of_keys
+    return list(stacked.split((rows_of_queries, rows_of_keys, rows_of_keys)))
 
 
 class Row(NamedTuple):
@@ -120,15 +140,44 @@ class Architecture:
     plain: Callable[[dict], dict] = dict
 
 
-def weight_names(architecture: Architecture, config, *, headless: bool = False) -> Iterator[Row]:
+def weight_names(architecture: Architecture, config: Any, *, headless: bool = False) -> Iterator[Row]:
     """The table written out: one row for every weight of a model with this configuration."""
-    for ours, theirs, layout in architecture.rows:
-        if (headless and ours.split(".")[0] in architecture.head) or (ours == "head.weight" and config.tied):
+    for row in architecture.rows:
+        if headless and row.ours.split(".")[0] in architecture.head:
             continue
-        before, *among = re.split(r"[(|)]", theirs)
-        sources = [before + part + among[-1] for part in among[:-1]] or [before]
-        letter = next((letter for letter in architecture.layers if f"{{{letter}}}" in ours), None)
-        for layer in range(getattr(config, architecture.layers[letter]) if letter else 1):
-            for kind in ("weight", "bias") if ours.endswith("*") else ("",):
-                names = [name.replace(f"{{{letter}}}", str(layer)).replace("*", kind) for name in (ours, *sources)]
-                yield Row(names[0], tuple(names[1:]), layout)
+        if row.ours == "head.weight" and config.tied:
+            continue
+        for one in _of_each_layer(row, architecture, config):
+            yield from _weight_and_bias(one)
+
+
+def _of_each_layer(row: Row, architecture: Architecture, config: Any) -> Iterator[Row]:
+    """A row for each layer, its number in place of the letter; the row itself where it has no letter."""
+    sources = _sources(str(row.theirs))
+    for letter, size in architecture.layers.items():
+        place = f"{{{letter}}}"
+        if place in row.ours:
+            for layer in range(getattr(config, size)):
+                ours = row.ours.replace(place, str(layer))
+                theirs = tuple(source.replace(place, str(layer)) for source in sources)
+                yield Row(ours, theirs, row.layout)
+            return
+    yield Row(row.ours, sources, row.layout)
+
+
+def _sources(theirs: str) -> tuple[str, ...]:
+    """``attn.(q|k).weight`` is ``attn.q.weight`` and ``attn.k.weight``."""
+    before, opening, rest = theirs.partition("(")
+    if not opening:
+        return (theirs,)
+    among, _, after = rest.partition(")")
+    return tuple(f"{before}{part}{after}" for part in among.split("|"))
+
+
+def _weight_and_bias(row: Row) -> Iterator[Row]:
+    if not row.ours.endswith("*"):
+        yield row
+        return
+    for kind in ("weight", "bias"):
+        theirs = tuple(source.replace("*", kind) for source in row.theirs)
+        yield Row(row.ours.replace("*", kind), theirs, row.layout)
