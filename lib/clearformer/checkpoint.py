@@ -16,7 +16,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
-from clearformer.checks import check_path
+from clearformer.checks import check_model, check_path
 from clearformer.files import replaced_whole
 from clearformer.parallel import gathered, of_the_first, processes, split_like
 
@@ -139,6 +139,7 @@ def load_model(folder: str | Path, model: nn.Module) -> None:
 
     Raises: as ``load``; ValueError for the checkpoint of another model, or of a run with other frozen weights.
     """
+    check_model("load_model", model)
     tensors, facts = load(folder, caller="load_model")
     _copy_weights(model, tensors, facts, "load_model", {})
 

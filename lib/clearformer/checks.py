@@ -111,6 +111,13 @@ def check_items(caller: str, name: str, value, expected: str) -> list:
     return list(items)
 
 
+def check_model(caller: str, value):
+    """``value`` as it is. Raises: TypeError unless it is a module of PyTorch, which this file does without."""
+    if isinstance(value, type) or not hasattr(value, "named_parameters"):
+        raise TypeError(f"{caller}: model={shorten(value)}, expected a torch.nn.Module, such as GPT(config).")
+    return value
+
+
 def shorten(value) -> str:
     """What a message repeats of a value: its beginning, on one line."""
     return " ".join(_SHORT.repr(value).split())

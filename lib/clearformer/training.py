@@ -14,7 +14,7 @@ from torch.nn.parallel import DistributedDataParallel
 from tqdm import tqdm
 
 from clearformer import checkpoint
-from clearformer.checks import check_function, check_path, shorten
+from clearformer.checks import check_function, check_model, check_path, shorten
 from clearformer.optimization import adamw, trainable
 from clearformer.optimization import learning_rate as learning_rate  # from here on as before
 from clearformer.parallel import LossOf, processes, shard
@@ -105,8 +105,7 @@ def train(
 
 
 def _check_arguments(model: object, loss: object, batch: object, config: object, evaluate: object) -> None:
-    if not isinstance(model, nn.Module):
-        raise TypeError(f"train: model={shorten(model)}, expected a torch.nn.Module, such as GPT(config).")
+    check_model("train", model)
     check_function("train", "loss", loss, "next_token_loss")
     if callable(batch):
         check_function("train", "batch", batch, "lambda n_rows, generator: (inputs, targets)")

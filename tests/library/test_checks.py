@@ -108,6 +108,8 @@ def test_functions_of_torch_modules_and_partials_may_be_called(right):
         (lambda: run(batch=torch.zeros(2, 4)), "train: batch=tensor.*, expected a function of .* or an iterable of"),
         (lambda: run(batch=torch.tensor(3)), "train: batch=tensor.*, expected a function of"),
         (lambda: run(evaluate=len), "train: evaluate=<built-in function len> is of type .* such as lambda model"),
+        (lambda: without_types(train)(nn.Linear, None, None, None), "train: model=<class .*, expected a torch.nn.Modu"),
+        (lambda: without_types(load_model)("a", [MODEL]), "load_model: model=.*, expected a torch.nn.Module"),
         (lambda: GPTConfig(7, 8, 8, 2, 1, activation=nn.GELU), r"GPTConfig: activation=GELU is a class"),
         (lambda: GPTConfig(7, 8, 8, 2, 1, norm=len), "GPTConfig: norm=<built-in function len> .* a class of modules"),
         (lambda: without_types(from_pretrained)("a", revision=3), "revision=3 is of type int, expected str"),

@@ -233,7 +233,7 @@ def _read_value(field: Field, option: str, value: Any) -> Any:
 
 
 def _checked_number(kind: Any, option: str, value: Any) -> Any:
-    """``value``, if it is of the ``kind`` of our field; a whole number may stand for a float, None for what is open."""
+    """``value``, if it is of the ``kind`` of our field: a whole number may stand for a float, None for what is open."""
     if kind is bool:
         fits = isinstance(value, bool)
     elif kind in (int, float):
@@ -242,7 +242,7 @@ def _checked_number(kind: Any, option: str, value: Any) -> Any:
         fits = value is None or (isinstance(value, int) and not isinstance(value, bool))
     if not fits:
         raise ValueError(f"from_pretrained: {option}={value!r} in config.json, expected a number.")
-    return value
+    return float(value) if kind is float else value
 
 
 def _shown(value: Any) -> str:

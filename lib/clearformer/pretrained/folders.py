@@ -55,6 +55,11 @@ def from_pretrained(name: str | Path, *, dtype: torch.dtype | None = None, revis
 
 def from_tensors(options: dict, theirs: dict[str, Tensor], *, dtype: torch.dtype | None = None) -> nn.Module:
     """As ``from_pretrained``, from the options of a ``config.json`` and weights under their names."""
+    for name, value in (("options", options), ("theirs", theirs)):
+        if not isinstance(value, dict):
+            kind = type(value).__name__
+            raise TypeError(f"from_pretrained: {name}={shorten(value)} is of type {kind}, expected a dict.")
+    _check_tensors(theirs)
     _check_dtype(dtype)
     architecture = _architecture(options)
     build = architecture.build or architecture.model
@@ -64,6 +69,15 @@ def from_tensors(options: dict, theirs: dict[str, Tensor], *, dtype: torch.dtype
     load_weights(model, architecture, theirs)
     model.labels_and_tokens = {name: options[name] for name in KEPT if name in options}
     return model.eval()
+
+
+def _check_tensors(theirs: dict) -> None:
+    for name, tensor in theirs.items():
+        if not isinstance(name, str) or not isinstance(tensor, Tensor):
+            raise TypeError(
+                f"from_pretrained: {shorten(name)} among the weights is {type(tensor).__name__}, expected names and "
+                "tensors."
+            )
 
 
 def _check_dtype(dtype: object) -> None:

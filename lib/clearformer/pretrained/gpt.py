@@ -3,6 +3,7 @@
 from dataclasses import replace
 from functools import partial
 
+from clearformer.checks import shorten
 from clearformer.layers import FeedForward, GatedFeedForward, LayerNorm, RMSNorm
 from clearformer.models.gpt import GPT, GPTConfig
 from clearformer.multihead import MultiHeadAttention
@@ -22,6 +23,8 @@ LLAMA_OPTIONS = BLOCKS | WORDS | {
 def _plain(options: dict) -> dict:
     """With what is said of rotary positions in options of its own: its place there has changed."""
     rope = options.get("rope_parameters") or options.get("rope_scaling") or {}
+    if not isinstance(rope, dict):
+        raise ValueError(f"from_pretrained: {shorten(rope)} in config.json for rotary positions, expected an object.")
     older_kind = rope.get("type", "default")
     base = {"rope_theta": rope.get("rope_theta", ROTARY_BASE)}
     return base | options | {"rope_type": rope.get("rope_type", older_kind)}
