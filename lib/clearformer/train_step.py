@@ -93,6 +93,8 @@ def _check_rows(rows: tuple, n_rows: int) -> None:
     if not isinstance(rows, tuple):
         raise TypeError(f"train: batch(...) gave a {type(rows).__name__}, expected a tuple of tensors, such as (x,).")
     for index, tensor in enumerate(rows):
+        if isinstance(tensor, Tensor) and tensor.device.type == "meta":
+            raise ValueError(f'train: batch(...) gave a tensor on "meta" at index {index}, expected one with numbers.')
         if not isinstance(tensor, Tensor) or tensor.shape[:1] != (n_rows,):
             came = f"{type(tensor).__name__} of shape {tuple(getattr(tensor, 'shape', ()))} at index {index}"
             raise ValueError(

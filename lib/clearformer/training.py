@@ -106,6 +106,7 @@ def train(
 
 def _check_arguments(model: object, loss: object, batch: object, config: object, evaluate: object) -> None:
     check_model("train", model)
+    _check_place(model)
     check_function("train", "loss", loss, "next_token_loss")
     if callable(batch):
         check_function("train", "batch", batch, "lambda n_rows, generator: (inputs, targets)")
@@ -118,6 +119,15 @@ def _check_arguments(model: object, loss: object, batch: object, config: object,
         raise TypeError(f"train: config={shorten(config)}, expected TrainConfig(n_steps=..., batch_size=...).")
     if evaluate is not None:
         check_function("train", "evaluate", evaluate, "lambda model: ...")
+
+
+def _check_place(model: nn.Module) -> None:
+    on_meta = [name for name, p in model.named_parameters() if p.device.type == "meta"]
+    if on_meta:
+        raise ValueError(
+            f'train: {shorten(on_meta[0])} of the model is on "meta", which holds no numbers, expected a model with '
+            'weights. Build it without torch.device("meta"), or load some with load_state_dict(..., assign=True).'
+        )
 
 
 def _facts(model: nn.Module, config: TrainConfig, n_processes: int) -> dict:

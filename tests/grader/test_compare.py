@@ -97,6 +97,14 @@ def test_numbers_truth_values_texts_and_containers(came, expected, same):
     assert (compare(came, expected, ()) is None) is same
 
 
+@pytest.mark.parametrize(("expected", "named"), [(2.5, "one number"), (True, "True or False"), (RIGHT, "the shape")])
+def test_an_array_is_called_a_tensor_where_the_question_is_about_pytorch(expected, named):
+    """Would catch a learner of PyTorch who reads of arrays that nobody made, in one of the places that compare."""
+    for how, noun in (("tensors", "a tensor"), ("function", "an array")):
+        message = compare(np.ones((3, 1, 1)), expected, (), how=how).message
+        assert f"returned {noun} of shape (3, 1, 1); {named}" in message
+
+
 def test_single_precision_arguments_allow_single_precision_results():
     """Would catch demanding more precision than came in."""
     table = np.ones((7, 5), np.float32)

@@ -751,3 +751,13 @@ def test_any_option_of_another_kind_is_named(kind, value):
 def test_what_is_no_configuration_or_no_weights_is_named(wrong):
     with pytest.raises(TypeError, match=r"^from_pretrained: .* (expected a dict|expected names and tensors)\."):
         inspect.unwrap(from_tensors)(*wrong)
+
+
+@pytest.mark.parametrize(
+    "changes", [{"model_type": "roberta"}, {"rope_scaling": {"rope_type": "llama3", "factor": 8.0}}, {"head_dim": 64}]
+)
+def test_who_brings_what_cannot_be_loaded_is_told_what_can(changes):
+    """Catches a refusal after which nobody knows how to go on."""
+    options = {"model_type": "llama"} | CONFIGS["llama"] | changes
+    with pytest.raises(ValueError, match=r"Small ones that load are openai-community/gpt2, .* HuggingFaceTB/SmolLM2"):
+        from_tensors(options, {})

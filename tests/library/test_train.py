@@ -556,6 +556,14 @@ BAD = {
         lambda _: inspect.unwrap(train)(network(), loss, batch, CONFIG, folder=True), TypeError,
         "folder=True is of type bool, expected the path",
     ),
+    "a model on meta": (
+        lambda _: run(model=network().to("meta")), ValueError,
+        "'0.weight' of the model is on \"meta\", which holds no numbers",
+    ),
+    "rows on meta": (
+        lambda _: train(network(), loss, lambda n, g: (torch.zeros(n, 3, device="meta"),) * 2, CONFIG, progress=False),
+        ValueError, 'a tensor on "meta" at index 0, expected one with numbers',
+    ),
     "batch of rows": (lambda _: inspect.unwrap(train)(network(), loss, 3, CONFIG), TypeError, "batch=3, expected"),
     "an iterator that ends": (
         lambda _: train(network(), loss, iter([batch(6, None)]), CONFIG, progress=False),

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from clearformer.attention import SOFTMAX
 from clearformer.checkpoint import plain_name
-from clearformer.pretrained.tables import CONVERSIONS, VALUES, Architecture, Row, weight_names
+from clearformer.pretrained.tables import CONVERSIONS, OTHERS, VALUES, Architecture, Row, weight_names
 
 WRAPPERS = ("_orig_mod.", "module.")  # what torch.compile and data parallelism put in front of each name
 CLASSES_UNLESS_SAID = 2  # as transformers has it, where config.json has no labels
@@ -34,7 +34,7 @@ def read_config(architecture: Architecture, options: dict) -> Any:
         if options.get(name, value) not in (value, None):
             raise ValueError(
                 f"from_pretrained: {architecture.model_type} with {name}={options[name]!r} is not supported, only "
-                f"{name}={value!r}. Choose another checkpoint."
+                f"{name}={value!r}. Choose another checkpoint. {OTHERS}"
             )
     return architecture.config(**given)
 

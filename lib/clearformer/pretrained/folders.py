@@ -19,7 +19,7 @@ from clearformer.pretrained.bert import BERT_ARCHITECTURE
 from clearformer.pretrained.convert import is_headless, load_weights, read_config, save_weights, write_config
 from clearformer.pretrained.gpt import GPT2, LLAMA, MISTRAL, QWEN2
 from clearformer.pretrained.marian import MARIAN
-from clearformer.pretrained.tables import Architecture
+from clearformer.pretrained.tables import OTHERS, Architecture
 from clearformer.pretrained.vit import MAE_ARCHITECTURE, VIT
 
 ARCHITECTURES = {
@@ -215,7 +215,7 @@ class _Undrawn(TorchFunctionMode):
 def _architecture(options: dict) -> Architecture:
     kind = options.get("model_type")
     if not isinstance(kind, str) or kind not in ARCHITECTURES:
-        raise ValueError(f"from_pretrained: model_type={kind!r}, expected one of {', '.join(ARCHITECTURES)}.")
+        raise ValueError(f"from_pretrained: model_type={kind!r}, expected one of {', '.join(ARCHITECTURES)}. {OTHERS}")
     return ARCHITECTURES[kind]
 
 
