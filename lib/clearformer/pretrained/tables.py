@@ -111,37 +111,34 @@ class Row(NamedTuple):
 class Architecture:
     """Everything that is known about one kind of model of theirs.
 
-    Theirs are ``class_name`` and ``bare``, the same without a head; ``head`` names what ours then lacks. Several may
-    share one ``model``, which ``build`` makes: its configuration and the names of its weights say which of them it is.
-
-    Weights: ``rows``; ``layers`` gives the field of our configuration that each letter counts up to; ``prefix`` is
-    missing in checkpoints without a head; ``renames`` are older names, ``aliases`` second names of a weight, and
-    ``ignored`` patterns of what holds nothing we need.
-
-    Configuration, after ``plain`` has put theirs in one form: ``options`` has their option for each field of ours,
-    ``defaults`` what a missing option means. ``fixed`` options must have that value, those in ``same`` what follows
-    from others; ``constants`` are fields of ours that they have no option for.
+    Several architectures may share one class of ours. The configuration and the names of the weights then say which of
+    them a model is.
     """
 
-    model_type: str
-    class_name: str
-    bare: str
-    prefix: str
-    model: type[nn.Module]
-    config: type
+    # What it is called, and the classes.
+    model_type: str  # theirs, in config.json
+    class_name: str  # theirs, with a head
+    bare: str  # theirs, without one
+    prefix: str  # of their names; missing where there is no head
+    model: type[nn.Module]  # ours
+    config: type  # of ours
+    # Weights.
     rows: tuple[Row, ...]
-    options: dict[str, str]
-    layers: dict[str, str] = field(default_factory=lambda: {"i": "n_layers"})
-    defaults: dict[str, object] = field(default_factory=dict)
-    fixed: dict[str, object] = field(default_factory=dict)
-    same: dict[str, Callable[[dict], object]] = field(default_factory=dict)
-    constants: dict[str, object] = field(default_factory=dict)
-    renames: tuple[tuple[str, str], ...] = ()
-    aliases: dict[str, str] = field(default_factory=dict)
-    head: tuple[str, ...] = ()
-    ignored: tuple[str, ...] = ()
-    build: Callable[..., nn.Module] | None = None
-    plain: Callable[[dict], dict] = dict
+    options: dict[str, str]  # for each field of our configuration their option
+    layers: dict[str, str] = field(default_factory=lambda: {"i": "n_layers"})  # for each letter the field it counts to
+    # Configuration: more of their options.
+    defaults: dict[str, object] = field(default_factory=dict)  # what an option means that is missing
+    fixed: dict[str, object] = field(default_factory=dict)  # the one value that an option may have
+    same: dict[str, Callable[[dict], object]] = field(default_factory=dict)  # that value, computed from other options
+    constants: dict[str, object] = field(default_factory=dict)  # fields of ours for which they have no option
+    # Weights: names.
+    renames: tuple[tuple[str, str], ...] = ()  # patterns of older names, and what they are today
+    aliases: dict[str, str] = field(default_factory=dict)  # second names of weights that are tied
+    head: tuple[str, ...] = ()  # what ours lacks where theirs has no head
+    ignored: tuple[str, ...] = ()  # patterns of what holds nothing that we need
+    # What is done besides.
+    build: Callable[..., nn.Module] | None = None  # makes our model, where its class alone does not
+    plain: Callable[[dict], dict] = dict  # puts their options into one form
 
 
 def weight_names(architecture: Architecture, config: Any, *, headless: bool = False) -> Iterator[Row]:
