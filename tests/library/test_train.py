@@ -297,6 +297,13 @@ def test_a_checkpoint_with_all_weights_is_resumed_with_them(tmp_path, monkeypatc
     assert equal(*models) and equal(models[0][0], trained[0])
 
 
+def test_no_generator_of_another_device_is_seeded(monkeypatch):
+    """Catches ``torch.manual_seed``, which begins the generators of all GPUs anew; only one is put back."""
+    monkeypatch.setattr(torch, "manual_seed", lambda seed: pytest.fail("the generators of all devices were seeded"))
+    model = nn.Sequential(nn.Linear(3, 5), nn.Dropout(0.5), nn.Linear(5, 2)).double()
+    run(CONFIG, model)
+
+
 def test_every_part_of_a_step_has_a_dropout_of_its_own():
     """Catches parts that are seeded alike, so that what is accumulated drops the same."""
     dropped = []
@@ -500,7 +507,8 @@ def started(tmp_path):
 OTHER = network()
 BAD = {
     "nothing to resume": (
-        lambda folder: run(folder=folder / "empty", resume=True), FileNotFoundError, "no checkpoint in .*empty"
+        lambda folder: run(folder=folder / "empty", resume=True), FileNotFoundError,
+        "^train: no checkpoint in .*empty",
     ),
     "resume without folder": (lambda _: run(resume=True), ValueError, "resume=True without a folder"),
     "overwriting": (started, FileExistsError, "already holds a checkpoint"),
