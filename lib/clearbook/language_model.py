@@ -5,6 +5,8 @@ from pathlib import Path
 
 import torch
 from clearformer.attention import SOFTMAX
+from clearformer.checks import check_path
+from clearformer.files import replaced_whole
 from clearformer.models.gpt import GPT, GPTConfig
 from clearformer.multihead import MultiHeadAttention
 from clearformer.positions import Rotary
@@ -26,6 +28,7 @@ def save_language_model(model: GPT, tokenizer: Tokenizer, folder: str | Path) ->
     Raises: ValueError for a GPT with other parts than its sizes and rotary positions, or a tokenizer with special
     tokens, a pattern or an order of ids of its own, which the files could not tell.
     """
+    folder = check_path("save_language_model", "folder", folder, "a folder for the model")
     sizes = {name: getattr(model.config, name) for name in SIZES}
     for name, part in model.named_modules():
         if isinstance(part, MultiHeadAttention) and (part.attend not in SOFTMAX or part.relative is not None):
@@ -40,11 +43,11 @@ def save_language_model(model: GPT, tokenizer: Tokenizer, folder: str | Path) ->
             "n_vocab one larger, and defaults for all else. Save other models with pretrained.save_pretrained."
         )
     config = sizes | {"tokenizer": _written(tokenizer)}
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / CONFIG).write_text(json.dumps(config, ensure_ascii=False) + "\n", encoding="utf-8")
     parameters = {name: p.detach().half().cpu().contiguous() for name, p in model.named_parameters()}
-    save_file(parameters, folder / WEIGHTS)  # a tied weight has one name among the parameters
+    folder.mkdir(parents=True, exist_ok=True)
+    with replaced_whole(folder / WEIGHTS, folder / CONFIG) as (weights, text):
+        save_file(parameters, weights)  # a tied weight has one name among the parameters
+        text.write_text(json.dumps(config, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def load_language_model(folder: str | Path) -> tuple[GPT, Tokenizer]:
@@ -52,7 +55,7 @@ def load_language_model(folder: str | Path) -> tuple[GPT, Tokenizer]:
 
     Raises: FileNotFoundError for a file that is missing; ValueError for one that is damaged or does not fit.
     """
-    folder = Path(folder)
+    folder = check_path("load_language_model", "folder", folder, "a folder with a model")
     for name in (CONFIG, WEIGHTS):
         if not (folder / name).is_file():
             raise FileNotFoundError(

@@ -23,10 +23,9 @@ class Ngrams:
 
     def __init__(self, ids: ArrayLike, n: int, n_vocab: int):
         ids = self._checked(ids, n_vocab)
-        if n < 1 or n_vocab**n >= 2**63:
-            raise ValueError(
-                f"Ngrams: n={n} with n_vocab={n_vocab}, expected n from 1 to {int(63 / np.log2(n_vocab))}."
-            )
+        if n < 1 or n_vocab**n > 2**63:  # the largest key is one less
+            most = f"from 1 to {int(63 / np.log2(n_vocab))}" if n_vocab > 1 else "of at least 1"
+            raise ValueError(f"Ngrams: n={n} with n_vocab={n_vocab}, expected n {most}.")
         if len(ids) < n:
             raise ValueError(f"Ngrams: {len(ids)} ids, expected at least n={n}, to count one run of them.")
         self.n, self.n_vocab, self._tables = n, n_vocab, []

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from clearformer.pretrained.gpt2_words import byte_characters, gpt2_word
+from clearformer.pretrained.gpt2_words import gpt2_word
 from clearformer.tokenizers import BytePairTokenizer
 from torch import Tensor
 
@@ -131,13 +131,11 @@ def _hugging_face_name(name: str) -> str:
 def gguf_tokenizer(words: Words) -> BytePairTokenizer:
     """Our byte pairs with the vocabulary, the merges and the cut into words of SmolLM2.
 
-    Bytes that its texts never held, such as 4 or 255, have no piece: their ids lie beyond what the model knows.
+    Bytes that its texts never held, such as 4 or 255, have no piece, and are left out of what is encoded.
     """
-    known = set(words.pieces)
-    absent = [character for character in byte_characters() if character not in known]
-    ids = {piece: i for i, piece in enumerate([*words.pieces, *absent])}
+    ids = {piece: i for i, piece in enumerate(words.pieces)}
     return BytePairTokenizer.from_vocabulary(
-        ids, words.merges, pattern=gpt2_word(single_digits=True), special=words.control
+        ids, words.merges, pattern=gpt2_word(single_digits=True), special=words.control, skip_unknown=True
     )
 
 

@@ -1,13 +1,12 @@
 """Checkpoints of a training run: one safetensors file, written whole or not at all, and never a pickle.
 
 The file holds the weights (``model.…``), the optimiser's state (``optimizer.…``) and the losses; its header holds a
-JSON text with the rest. There is no state of a random generator to keep, because ``train`` derives the randomness of
-every step from the seed and the step's number.
+JSON text with the rest. Of frozen weights it holds a checksum alone, so that a run which trains one part in a hundred
+keeps no more than that: whoever resumes it brings the others along. There is no state of a random generator to keep,
+because ``train`` derives the randomness of every step from the seed and the step's number.
 """
 
-import contextlib
 import json
-import os
 import secrets
 import zlib
 from pathlib import Path
@@ -17,15 +16,19 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
-from clearformer.parallel import gathered, processes, split_like
+from clearformer.checks import check_model, check_path
+from clearformer.files import replaced_whole
+from clearformer.parallel import gathered, of_the_first, processes, split_like
 
 NAME = "checkpoint.safetensors"
+FROZEN = "frozen_checksums"  # of the facts: by name, of each weight that did not learn when the run began
+_FOLDER = "a folder with a checkpoint"
 MAY_GROW = "n_steps"  # of a configuration: a finished run can be made longer
 
 
 def has_checkpoint(folder: str | Path) -> bool:
     """Whether ``train`` left a whole checkpoint in ``folder``, so that ``resume=has_checkpoint(folder)`` goes on."""
-    return (Path(folder) / NAME).is_file()
+    return (check_path("has_checkpoint", "folder", folder, _FOLDER) / NAME).is_file()
 
 
 def begin(
@@ -33,12 +36,15 @@ def begin(
 ) -> tuple[list[float], dict[int, float]]:
     """The losses and evaluations so far: none at the start, those of the checkpoint, which is restored, on resuming.
 
-    Writes into ``facts`` the mark of this run, and that of the checkpoint which it may replace.
+    Writes into ``facts`` the mark of this run, that of the checkpoint which it may replace, and the checksums of the
+    weights that do not learn.
 
     Raises: FileNotFoundError or FileExistsError if ``resume`` and ``folder`` do not fit; ValueError for a checkpoint
-    that is damaged, or of another configuration, model or choice of weights that learn.
+    that is damaged, or of another configuration, model or choice of weights that learn, or of other frozen weights.
     """
     facts["run"], facts["replaces"] = secrets.token_hex(8), None
+    if folder is not None:
+        facts[FROZEN] = _frozen_checksums(model)
     if resume and folder is None:
         raise ValueError("train: resume=True without a folder, expected the one with the checkpoint. Pass folder=.")
     if not resume:
@@ -48,7 +54,8 @@ def begin(
     tensors, saved = load(folder, caller="train")
     facts["replaces"] = saved.get("run")
     _check_same_run(saved, facts)
-    restore(model, optimizer, tensors, caller="train")
+    restore(model, optimizer, tensors, saved, caller="train", checksums=facts[FROZEN])
+    facts[FROZEN] |= saved.get(FROZEN, {})  # those of the beginning: what differs from them has to be kept on
     return tensors["losses"].tolist(), {int(step): value for step, value in saved["evaluations"].items()}
 
 
@@ -74,12 +81,14 @@ def save(
     """Write a checkpoint so that ``folder`` holds the old one or the new one at every moment, whoever pulls the plug.
 
     ``facts`` is what JSON can hold: the configuration and how far the run got. Of several processes all call this, and
-    the first writes: weights of which each holds a share are put together on its CPU, one after another.
+    the first writes: weights of which each holds a share are put together on its CPU, one after another. Frozen weights
+    that are what they were when the run began are left out.
 
-    Cost: a copy of weights and optimiser state on disk, twice for the time of the writing.
+    Cost: a copy of the other weights and the optimiser's state on disk, twice for the time of the writing.
     Raises: FileExistsError if another run has written to the folder meanwhile; OSError if the disk takes no more. What
     was there before is whole in either case.
     """
+    unchanged = {f"model.{name}": checksum for name, checksum in facts.get(FROZEN, {}).items()}
     everything = {f"model.{name}": tensor for name, tensor in _weights(model).items()}
     for name, parameter in _optimized(model, optimizer):
         everything |= {f"optimizer.{name}:{key}": t for key, t in optimizer.state.get(parameter, {}).items()}
@@ -87,7 +96,7 @@ def save(
     with processes() as (rank, _):
         for name, tensor in everything.items():
             together = gathered(tensor.detach())
-            if rank == 0:
+            if rank == 0 and (name not in unchanged or _checksum_of(together) != unchanged[name]):
                 tensors[name] = together.cpu().contiguous()
     if rank != 0:
         return
@@ -105,17 +114,8 @@ def save(
 def _write_whole(folder: Path, tensors: dict[str, Tensor], facts: dict) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     text = json.dumps(facts)
-    # One name for a process, so that two never write the same file and a killed run leaves at most one behind.
-    unfinished = folder / f"{NAME}.{os.getpid()}.unfinished"
-    try:
+    with replaced_whole(folder / NAME) as (unfinished,):
         save_file(tensors, unfinished, metadata={"facts": text, "crc32": str(_checksum(tensors, text))})
-        _flush(unfinished)  # before the rename, else a power cut could leave the new name on an empty file
-        os.replace(unfinished, folder / NAME)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            unfinished.unlink()
-        raise
-    _flush(folder)
 
 
 def _refuse_other_run(folder: Path, facts: dict) -> None:
@@ -137,9 +137,11 @@ def _refuse_other_run(folder: Path, facts: dict) -> None:
 def load_model(folder: str | Path, model: nn.Module) -> None:
     """Copy the weights of a checkpoint into ``model``, to use it or to begin a new run from them.
 
-    Raises: as ``load``; ValueError for the checkpoint of another model.
+    Raises: as ``load``; ValueError for the checkpoint of another model, or of a run with other frozen weights.
     """
-    _copy_weights(model, load(folder, caller="load_model")[0], "load_model")
+    check_model("load_model", model)
+    tensors, facts = load(folder, caller="load_model")
+    _copy_weights(model, tensors, facts, "load_model", {})
 
 
 def load(folder: str | Path, *, caller: str = "load") -> tuple[dict[str, Tensor], dict]:
@@ -147,7 +149,7 @@ def load(folder: str | Path, *, caller: str = "load") -> tuple[dict[str, Tensor]
 
     Raises: FileNotFoundError if there is none; ValueError if the file is truncated or altered.
     """
-    path = Path(folder) / NAME
+    path = check_path(caller, "folder", folder, _FOLDER) / NAME
     if not path.is_file():
         raise FileNotFoundError(f"{caller}: no checkpoint in {folder}, expected {NAME}. Start with resume=False.")
     try:
@@ -165,13 +167,20 @@ def load(folder: str | Path, *, caller: str = "load") -> tuple[dict[str, Tensor]
 
 
 def restore(
-    model: nn.Module, optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor], *, caller: str = "restore"
+    model: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    tensors: dict[str, Tensor],
+    facts: dict,
+    *,
+    caller: str = "restore",
+    checksums: dict[str, int],
 ) -> None:
-    """Copy what ``load`` gave into a model and its optimiser.
+    """Copy what ``load`` gave into a model and its optimiser; ``checksums`` are those of the model's frozen weights.
 
-    Raises: ValueError with the list of all weights that are missing, unexpected, or of another shape or dtype.
+    Raises: ValueError with the list of all weights that are missing, unexpected, of another shape or dtype, or that the
+    checkpoint left out and the model has otherwise.
     """
-    _copy_weights(model, tensors, caller)
+    _copy_weights(model, tensors, facts, caller, checksums)
     state = {}
     for index, (name, parameter) in enumerate(_optimized(model, optimizer)):
         prefix = f"optimizer.{name}:"
@@ -180,11 +189,32 @@ def restore(
 
 
 @torch.no_grad()
-def _copy_weights(model: nn.Module, tensors: dict[str, Tensor], caller: str) -> None:
+def _copy_weights(
+    model: nn.Module, tensors: dict[str, Tensor], facts: dict, caller: str, checksums: dict[str, int]
+) -> None:
     saved = {name.removeprefix("model."): t for name, t in tensors.items() if name.startswith("model.")}
+    left_out = {name: checksum for name, checksum in facts.get(FROZEN, {}).items() if name not in saved}
     own = _weights(model)
-    misfits = [f"{name} is missing" for name in own.keys() - saved.keys()]
-    misfits += [f"{name} is unexpected" for name in saved.keys() - own.keys()]
+    _check_same_model(own, saved, left_out, caller)
+    others = [
+        name
+        for name, then in left_out.items()
+        if (checksums.get(name) or _checksum_of(gathered(own[name].detach()))) != then
+    ]
+    if others:
+        raise ValueError(
+            f"{caller}: the checkpoint holds only what learns, and its run had other frozen weights than this model: "
+            f"{'; '.join(sorted(others))}. Load the ones that the run began with before."
+        )
+    for name, tensor in saved.items():
+        own[name].copy_(split_like(tensor, own[name]))
+
+
+def _check_same_model(own: dict[str, Tensor], saved: dict[str, Tensor], left_out: dict[str, int], caller: str) -> None:
+    """Raises: ValueError with all weights that only one of model and checkpoint has, or that differ in kind."""
+    known = saved.keys() | left_out.keys()
+    misfits = [f"{name} is missing" for name in own.keys() - known]
+    misfits += [f"{name} is unexpected" for name in known - own.keys()]
     for name in own.keys() & saved.keys():
         there, here = (f"{str(t.dtype).removeprefix('torch.')} {tuple(t.shape)}" for t in (saved[name], own[name]))
         if there != here:
@@ -194,8 +224,6 @@ def _copy_weights(model: nn.Module, tensors: dict[str, Tensor], caller: str) -> 
             f"{caller}: the checkpoint belongs to another model: {'; '.join(sorted(misfits))}. Build the one it was "
             "made with, or train in another folder."
         )
-    for name, tensor in own.items():
-        tensor.copy_(split_like(saved[name], tensor))
 
 
 def plain_name(name: str) -> str:
@@ -217,21 +245,22 @@ def _optimized(model: nn.Module, optimizer: torch.optim.Optimizer) -> list[tuple
     return [(names[parameter], parameter) for group in optimizer.param_groups for parameter in group["params"]]
 
 
+def _frozen_checksums(model: nn.Module) -> dict[str, int]:
+    """By name those of the weights that do not learn; of several processes the first one's, whose weights count."""
+    frozen = {name: t for name, t in _weights(model).items() if isinstance(t, nn.Parameter) and not t.requires_grad}
+    checksums = [_checksum_of(gathered(tensor.detach())) for tensor in frozen.values()]
+    return dict(zip(frozen, of_the_first(checksums), strict=True))
+
+
 def _checksum(tensors: dict[str, Tensor], text: str) -> int:
     total = zlib.crc32(text.encode())
     for name in sorted(tensors):
-        tensor = tensors[name]
-        total = zlib.crc32(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode(), total)
-        total = zlib.crc32(tensor.reshape(-1).view(torch.uint8).numpy(), total)
+        total = zlib.crc32(name.encode(), total)
+        total = _checksum_of(tensors[name], total)
     return total
 
 
-def _flush(path: Path) -> None:
-    """Wait until the disk holds what was written; a folder holds the names of its files."""
-    if path.is_dir() and os.name == "nt":
-        return  # Windows opens no folders
-    descriptor = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+def _checksum_of(tensor: Tensor, total: int = 0) -> int:
+    """Of its numbers, dtype and shape."""
+    total = zlib.crc32(f" {tensor.dtype} {tuple(tensor.shape)}".encode(), total)
+    return zlib.crc32(tensor.reshape(-1).cpu().contiguous().view(torch.uint8).numpy(), total)

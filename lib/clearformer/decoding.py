@@ -41,13 +41,13 @@ class DecodingState:
 
     def __init__(
         self,
-        model,
+        model: Any,
         caller: str,
-        ids,
-        n_tokens,
+        ids: Any,
+        n_tokens: Any,
         *,
-        cached,
-        stop,
+        cached: Any,
+        stop: Any,
         copies: int = 1,
     ):
         _check_model(model, caller, check_flag(caller, "cached", cached))
@@ -119,7 +119,7 @@ class DecodingState:
         )
 
 
-def _check_model(model, caller, cached):
+def _check_model(model: Any, caller: str, cached: bool) -> None:
     needed = ("config", "head", "hidden_states", *(("new_cache",) if cached else ()))
     if missing := [name for name in needed if not hasattr(model, name)]:
         raise TypeError(
@@ -128,7 +128,7 @@ def _check_model(model, caller, cached):
         )
 
 
-def _checked_number(model, caller: str, n_prompt: int, n_tokens) -> int:
+def _checked_number(model: Any, caller: str, n_prompt: int, n_tokens: Any) -> int:
     n_positions = model.config.n_positions
     n_tokens = check_whole(caller, "n_tokens", n_tokens)
     if n_prompt + n_tokens > n_positions:
@@ -139,7 +139,7 @@ def _checked_number(model, caller: str, n_prompt: int, n_tokens) -> int:
     return n_tokens
 
 
-def _checked_stops(model, caller: str, stop, prompts: Tensor) -> Tensor | None:
+def _checked_stops(model: Any, caller: str, stop: Any, prompts: Tensor) -> Tensor | None:
     """The ids of the tokens that end a text, where the prompts are."""
     if stop is None:
         return None
@@ -149,7 +149,7 @@ def _checked_stops(model, caller: str, stop, prompts: Tensor) -> Tensor | None:
     return prompts.new_tensor([check_whole(caller, "stop", one, 0, model.config.n_vocab - 1) for one in several])
 
 
-def _pad(caller: str, ids, device: torch.device | None) -> tuple[Tensor, Tensor]:
+def _pad(caller: str, ids: Any, device: torch.device | None) -> tuple[Tensor, Tensor]:
     """Prompts as a tensor, shorter ones with zeros in front, and how many zeros."""
     if isinstance(ids, Tensor):
         return ids, ids.new_zeros(ids.shape[:1])
@@ -165,7 +165,7 @@ def _pad(caller: str, ids, device: torch.device | None) -> tuple[Tensor, Tensor]
     return rows, torch.tensor([rows.shape[1] - len(p) for p in prompts], device=device)
 
 
-def _row(caller: str, prompt, device: torch.device | None) -> Tensor:
+def _row(caller: str, prompt: Any, device: torch.device | None) -> Tensor:
     """One prompt as a row of whole numbers."""
     came = shorten(prompt)
     if not isinstance(prompt, str | bytes):

@@ -95,7 +95,7 @@ class MultiHeadAttention(nn.Module):
         y, weights = attend(q, k, v, mask, causal=causal, **bias)
         return self.out(y.transpose(1, 2).flatten(2)), weights  # B H N K -> B N D
 
-    def _cross(self, x, source, cache):
+    def _cross(self, x: Tensor, source: Tensor, cache: LayerCache | None) -> tuple[Tensor, Tensor, Tensor]:
         """Queries from ``x``, keys and values from ``source`` or, once it is filled, from the cache."""
         split = (self.d_model, 2 * self.widths[1])
         weights = self.qkv.weight.split(split)
@@ -106,7 +106,7 @@ class MultiHeadAttention(nn.Module):
         k, v = map(self._heads, F.linear(source, weights[1], biases[1]).chunk(2, dim=2))
         return q, *((k, v) if cache is None else cache.append(k, v))
 
-    def _heads(self, projected):
+    def _heads(self, projected: Tensor) -> Tensor:
         """Cut the features into heads; nothing is copied."""
         return projected.view(*projected.shape[:2], -1, self.d_head).transpose(1, 2)  # B N (H K) -> B H N K
 
@@ -118,7 +118,9 @@ class MultiHeadAttention(nn.Module):
         return _heads_in_turns(self.attend, q, k, v, mask, causal, bias)
 
 
-def _heads_as_rows(attend, q, k, v, mask, bias):
+def _heads_as_rows(
+    attend: Callable, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, bias: dict[str, Tensor]
+) -> tuple[Tensor, Tensor | None]:
     """One target sees everything: the heads of a group are the rows of one product."""
     B, H, _, _ = q.shape
     in_group = H // k.shape[1]
@@ -132,7 +134,9 @@ def _heads_as_rows(attend, q, k, v, mask, bias):
     return y.reshape(B, H, 1, -1), weights.reshape(B, H, 1, -1)
 
 
-def _heads_in_turns(attend, q, k, v, mask, causal, bias):
+def _heads_in_turns(
+    attend: Callable, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, causal: bool, bias: dict[str, Tensor]
+) -> tuple[Tensor, Tensor | None]:
     """Several targets: the first heads of all groups, then their second ones, and so on."""
     H = q.shape[1]
     in_group = H // k.shape[1]
@@ -160,6 +164,6 @@ def check_divides(total: str, n: int, part: str, n_parts: int, kind: str) -> int
     return n_parts
 
 
-def _by_head(t, n_heads):
+def _by_head(t: Tensor | None, n_heads: int) -> bool:
     """Whether a mask, a bias or queries differ from head to head."""
     return t is not None and t.ndim == 4 and t.shape[1] == n_heads

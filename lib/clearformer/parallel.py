@@ -7,6 +7,7 @@ The work is PyTorch's: ``DistributedDataParallel`` averages gradients while the 
 import contextlib
 from collections.abc import Callable, Iterator
 
+import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
@@ -70,6 +71,16 @@ def sending_gradients(loss_of: nn.Module, now: bool) -> contextlib.AbstractConte
 def gathered(tensor: Tensor) -> Tensor:
     """A tensor put together from its shares, for which every process must ask; others as they are."""
     return tensor.full_tensor() if hasattr(tensor, "full_tensor") else tensor
+
+
+def of_the_first(numbers: list[int]) -> list[int]:
+    """What the first process has, in all of them; every process must ask, with as many numbers."""
+    if not numbers or not (dist.is_available() and dist.is_initialized()):
+        return numbers
+    device = "cuda" if dist.get_backend() == "nccl" else "cpu"
+    together = torch.tensor(numbers, dtype=torch.int64, device=device)
+    dist.broadcast(together, src=0)
+    return together.tolist()
 
 
 def split_like(tensor: Tensor, like: Tensor) -> Tensor:

@@ -1,6 +1,8 @@
 """Where a token stands: added to it, turned into it, or added to the scores."""
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import torch
 from jaxtyping import Float, Int
@@ -124,7 +126,7 @@ class Rotary(nn.Module):
         swapped = torch.cat(x.chunk(2, dim=-1)[::-1], dim=-1)
         return (x * cos + swapped * sin).to(x.dtype)
 
-    def _apply(self, fn, recurse=True):
+    def _apply(self, fn: Callable, recurse: bool = True) -> "Rotary":
         """``Module.to`` in half precision moves the tables only: 8 bits do not hold the angle of a late position."""
         tables = self.cos, self.sin
         super()._apply(fn, recurse)
@@ -161,7 +163,7 @@ def check_positions(caller: str, positions: slice | Tensor, n_positions: int, n_
         raise ValueError(f"{caller}: {count} positions for {n_tokens} tokens, expected one for each.")
 
 
-def _frequencies(caller, width, base, device):
+def _frequencies(caller: str, width: Any, base: float, device: torch.device | None) -> Tensor:
     """Radians per token of every pair of features."""
     width = check_whole(caller, "width", width)
     if width % 2 or width < 2:

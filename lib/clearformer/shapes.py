@@ -35,7 +35,7 @@ MOST_KINDS = 512  # combinations of shapes that a function remembers before it s
 
 
 def shaped(function: Function) -> Function:
-    """Check the annotated arguments of ``function``; a combination of shapes, dtypes and devices is checked once.
+    """Check the annotated arguments of ``function``. Each combination of shapes, dtypes and devices is checked once.
 
     Under ``torch.compile`` nothing is checked, so that a compiled graph holds the mathematics alone.
 
@@ -106,7 +106,7 @@ def shaped_module(forward: Function) -> Function:
     return call
 
 
-def _specs(function):
+def _specs(function: typing.Callable) -> tuple[list[str], dict[str, tuple]]:
     """The parameters of a function, and for the arrays the jaxtyping part and the other types that it allows."""
     parameters, specs = inspect.signature(function).parameters, {}
     for name, parameter in parameters.items():
@@ -117,7 +117,7 @@ def _specs(function):
     return list(parameters), specs
 
 
-def _plain_specs(function) -> dict[str, type]:
+def _plain_specs(function: typing.Callable) -> dict[str, type]:
     """The parameters that are True or False, or a module: what beside arrays is handed to a function by mistake."""
     annotations = {name: parameter.annotation for name, parameter in inspect.signature(function).parameters.items()}
     return {
@@ -127,7 +127,7 @@ def _plain_specs(function) -> dict[str, type]:
     }
 
 
-def _check_plain(caller, given, plain):
+def _check_plain(caller: str, given: dict, plain: dict[str, type]) -> None:
     for name in plain.keys() & given.keys():
         if plain[name] is bool:
             check_flag(caller, name, given[name])
@@ -138,14 +138,14 @@ def _check_plain(caller, given, plain):
             )
 
 
-def _check_all(caller, given, specs, known):
+def _check_all(caller: str, given: dict, specs: dict[str, tuple], known: dict) -> None:
     """Compare the arguments with their annotations; ``known`` is what letters stand for already."""
     for name, (annotation, others) in specs.items():
         if name in given and not isinstance(given[name], others):
             _check(caller, name, given[name], annotation, known)
 
 
-def extremes(whole) -> tuple[int, int] | None:
+def extremes(whole: typing.Any) -> tuple[int, int] | None:
     """The least and the largest of a tensor's whole numbers, where looking at them stops nothing.
 
     That is on the CPU, outside of ``torch.compile`` and ``torch.func.vmap``; elsewhere None.
@@ -161,16 +161,16 @@ def extremes(whole) -> tuple[int, int] | None:
         return None
 
 
-def _kind(value):
+def _kind(value: object) -> tuple:
     """All that the checks look at."""
     return type(value), *(getattr(value, fact, None) for fact in ("shape", "dtype", "device", "layout"))
 
 
-def _library(annotation):
+def _library(annotation: typing.Any) -> str:
     return annotation.array_type.__module__.split(".")[0]
 
 
-def _check(caller, name, value, annotation, known):
+def _check(caller: str, name: str, value: typing.Any, annotation: typing.Any, known: dict) -> None:
     """Compare one argument with its annotation; ``known`` collects what each letter stands for so far."""
     library = _library(annotation)
     if not isinstance(value, annotation.array_type):
@@ -199,7 +199,7 @@ def _check(caller, name, value, annotation, known):
     _check_axes(caller, name, tuple(value.shape), annotation.dim_str, known)
 
 
-def _mask_help(mask) -> str:
+def _mask_help(mask: typing.Any) -> str:
     """How numbers become a mask: by their values one tells a mask of ones from one that is added to scores."""
     said = "A mask is boolean, True = may look; "
     try:
@@ -213,12 +213,12 @@ def _mask_help(mask) -> str:
     return said + "write mask > 0 if 1 means that a target may look, mask == 0 if yours is added to scores."
 
 
-def _only(several: set):
+def _only(several: set) -> object:
     """The one that all share, or None."""
     return several.pop() if len(several) == 1 else None
 
 
-def _check_axes(caller, name, shape, dim_str, known):
+def _check_axes(caller: str, name: str, shape: tuple[int, ...], dim_str: str, known: dict) -> None:
     """Match ``shape`` with letters; a leading ``*batch`` takes any number of axes, ``#`` allows size 1."""
     letters = dim_str.split()
     variadic = letters[0].startswith("*")
@@ -241,7 +241,7 @@ def _check_axes(caller, name, shape, dim_str, known):
             )
 
 
-def _broadcasts(size, expected):
+def _broadcasts(size: typing.Any, expected: typing.Any) -> bool:
     """Whether a size, or a tuple of sizes, stretches to ``expected``.
 
     NumPy's rule, but for one thing: where some of the leading axes are missing, those that are there must be 1. A mask
@@ -254,11 +254,11 @@ def _broadcasts(size, expected):
     return len(size) == len(expected) and all(a in (1, b) for a, b in zip(size, expected, strict=True))
 
 
-def _meaning(letter):
+def _meaning(letter: str) -> str:
     return f"{letter} ({MEANING[letter]})" if letter in MEANING else letter
 
 
-def _legend(dim_str):
+def _legend(dim_str: str) -> str:
     letters = [letter.lstrip("#") for letter in dim_str.split()]
     plain = ", ".join("..." if letter.startswith("*") else letter for letter in letters)
     known = [f"{letter} = {MEANING[letter]}" for letter in letters if letter in MEANING]

@@ -1,14 +1,14 @@
 """Text to ids and back: by bytes, by characters, and by byte pairs, learned from a text or given, as GPT-2's are."""
 
-import os
+import contextlib
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from operator import index
-from typing import SupportsIndex
+from typing import Any, SupportsIndex
 
-from clearformer.checks import check_whole, shorten
+from clearformer.checks import check_flag, check_items, check_text, check_whole, shorten
 
 N_BYTES = 256
 MOST_WORDS = 2**16  # whose ids a tokenizer remembers before it starts afresh
@@ -70,7 +70,7 @@ class BytePairTokenizer:
     def __init__(self, text: str, n_merges: int, *, pattern: re.Pattern = WORD, special: Sequence[str] = ()):
         """Learn ``n_merges`` merges from ``text``; fewer if no pair is left. Raises: ValueError for fewer than 0."""
         n_merges = check_whole("BytePairTokenizer", "n_merges", n_merges, 0)
-        self._begin([bytes([byte]) for byte in range(N_BYTES)], pattern, special)
+        self._begin([bytes([byte]) for byte in range(N_BYTES)], pattern, _special_tokens(special))
         words = Counter(word.encode() for word in self._words("BytePairTokenizer", text) if word not in self.special)
         self.add_merges(learn_merges(words, n_merges))
 
@@ -80,7 +80,7 @@ class BytePairTokenizer:
         Raises: TypeError or ValueError for what is no pair of ids that are known by then; no merge is added.
         """
         n_pieces, new = len(self.pieces), []
-        for pair in pairs:
+        for pair in check_items("BytePairTokenizer.add_merges", "pairs", pairs, "pairs of ids, such as [(97, 98)]"):
             if not isinstance(pair, Sequence) or isinstance(pair, str) or len(pair) != 2:
                 raise TypeError(
                     f"BytePairTokenizer.add_merges: {shorten(pair)}, expected a pair of ids, such as (97, 98)."
@@ -101,22 +101,25 @@ class BytePairTokenizer:
         *,
         pattern: re.Pattern | None = None,
         special: Sequence[str] = ("<|endoftext|>",),
+        skip_unknown: bool = False,
     ) -> "BytePairTokenizer":
         """A tokenizer with given pieces and merges, as in GPT-2's ``vocab.json`` and the lines of ``merges.txt``.
 
         Words are cut by GPT-2's pattern unless another is given; special tokens that the vocabulary lacks come last.
+        A vocabulary may lack bytes that its text never held, as SmolLM2's does: with ``skip_unknown`` they are left
+        out of what is encoded, as Hugging Face's ``tokenizers`` does.
 
         Raises: TypeError for paths, or merges in place of the vocabulary; ValueError for ids that are not 0, 1, 2 ...,
-        a byte without a piece, or a merge of unknown pieces.
+        a merge of unknown pieces or, without ``skip_unknown``, a byte without a piece.
         """
         from clearformer.pretrained.gpt2_words import byte_characters, gpt2_word  # here, for it brings torch along
 
-        _check_vocabulary(vocabulary, merges)
+        _check_vocabulary(vocabulary)
         ids, byte_of = sorted(vocabulary.values()), byte_characters()
-        merges = [m.split() if isinstance(m, str) else m for m in merges]
-        pairs = [tuple(m) for m in merges if m and m[0] != "#version:"]
+        pairs, special = _pairs_of(merges), _special_tokens(special)
         unknown = [p for p in pairs if len(p) != 2 or not {*p, "".join(p)} <= vocabulary.keys()]
-        unknown += [c for c in byte_of if c not in vocabulary]
+        if not check_flag("BytePairTokenizer", "skip_unknown", skip_unknown):
+            unknown += [c for c in byte_of if c not in vocabulary]
         unknown += [p for p in vocabulary if p not in special and not set(p) <= byte_of.keys()]
         if unknown or ids != list(range(len(ids))):
             raise ValueError(
@@ -133,22 +136,24 @@ class BytePairTokenizer:
         self._end(vocabulary)
         return self
 
-    def _begin(self, pieces, pattern, special):
-        if isinstance(special, str) or "" in special:
-            raise ValueError(f"BytePairTokenizer: {special=}, expected a list of tokens, none of them empty.")
-        self.pieces, self.pattern, self.special = pieces, pattern, dict.fromkeys(special)
-        self.ranks, self._merged = {}, {}  # by pair of ids: its rank, and what it becomes where that is not the rank
-        self._bytes = [pieces.index(bytes([byte])) for byte in range(N_BYTES)]
+    def _begin(self, pieces: list[bytes], pattern: Any, special: list[str]) -> None:
+        self.pieces: list[bytes] = pieces
+        self.pattern = _word_pattern(pattern)
+        self.special: dict[str, int | None] = dict.fromkeys(special)
+        self.ranks: dict[tuple[int, int], int] = {}
+        self._merged: dict[tuple[int, int], int] = {}  # what a pair becomes, where that is not its rank
+        ids = {piece: i for i, piece in reversed([*enumerate(pieces)])}  # of equal pieces the first
+        self._bytes = [ids.get(bytes([byte])) for byte in range(N_BYTES)]  # none for a byte that is left out
         longest_first = sorted(map(re.escape, special), key=len, reverse=True)
         self._cut = re.compile(f"({'|'.join(longest_first) or '(?!)'})")
 
-    def _end(self, known):
+    def _end(self, known: Mapping[str, int]) -> None:
         for token in self.special:
             self.special[token] = known.get(token, len(self.pieces))
             self.pieces += [] if token in known else [token.encode()]
         self.n_vocab, self._known = len(self.pieces), {}
 
-    def _words(self, caller, text) -> list[str]:
+    def _words(self, caller: str, text: Any) -> list[str]:
         """The words and special tokens of a text."""
         utf8(caller, text)
         parts = self._cut.split(text)
@@ -171,7 +176,7 @@ class BytePairTokenizer:
         """Apply the merges in the order in which they were learned."""
         if word in self.special:
             return (self.special[word],)
-        ids = [self._bytes[byte] for byte in word.encode("utf-8")]
+        ids = [i for i in (self._bytes[byte] for byte in word.encode("utf-8")) if i is not None]
         while known := [pair for pair in pairwise(ids) if pair in self.ranks]:
             first = min(known, key=self.ranks.__getitem__)
             ids = _merge(ids, first, self._merged.get(first, self.ranks[first]))
@@ -183,17 +188,49 @@ class BytePairTokenizer:
         return b"".join(self.pieces[i] for i in ids).decode("utf-8", errors="replace")
 
 
-def _check_vocabulary(vocabulary, merges) -> None:
-    if not isinstance(vocabulary, Mapping) or not all(isinstance(i, int) for i in vocabulary.values()):
+def _check_vocabulary(vocabulary: Any) -> None:
+    known = isinstance(vocabulary, Mapping)
+    if not known or not all(isinstance(piece, str) and type(i) is int for piece, i in vocabulary.items()):
         raise TypeError(
             f"BytePairTokenizer: vocabulary={shorten(vocabulary)}, expected a mapping of pieces to ids. Read the file: "
             'json.loads(Path("vocab.json").read_text(encoding="utf-8")).'
         )
-    if isinstance(merges, str | os.PathLike | Mapping) or not isinstance(merges, Iterable):
+
+
+def _pairs_of(merges: Any) -> list[tuple[str, ...]]:
+    """The pairs of pieces in the lines of ``merges.txt``, or in a list of pairs."""
+    expected = 'lines or pairs. Read the file: Path("merges.txt").read_text(encoding="utf-8").splitlines()'
+    if isinstance(merges, Mapping):
+        raise TypeError(f"BytePairTokenizer: merges={shorten(merges)}, expected {expected}.")
+    pairs = []
+    for line in check_items("BytePairTokenizer", "merges", merges, expected):
+        pair = line.split() if isinstance(line, str) else line
+        if not isinstance(pair, Sequence) or not all(isinstance(piece, str) for piece in pair):
+            raise TypeError(f"BytePairTokenizer: {shorten(line)} among the merges, expected {expected}.")
+        if pair and pair[0] != "#version:":
+            pairs.append(tuple(pair))
+    return pairs
+
+
+def _special_tokens(special: Any) -> list[str]:
+    expected = "a list of tokens, none of them empty"
+    tokens = check_items("BytePairTokenizer", "special", special, expected)
+    for token in tokens:
+        if not isinstance(token, str) or not token:
+            raise ValueError(f"BytePairTokenizer: special={shorten(special)}, expected {expected}.")
+        utf8("BytePairTokenizer", token)
+    return tokens
+
+
+def _word_pattern(pattern: Any) -> re.Pattern:
+    """A pattern of ``re`` or of ``regex``, which has the same methods."""
+    is_text = isinstance(getattr(pattern, "pattern", None), str) and hasattr(pattern, "findall")
+    if not is_text or pattern.groups:
         raise TypeError(
-            f"BytePairTokenizer: merges={shorten(merges)}, expected lines or pairs. Read the file: "
-            'Path("merges.txt").read_text(encoding="utf-8").splitlines().'
+            f"BytePairTokenizer: pattern={shorten(pattern)}, expected a compiled pattern of text without groups, such "
+            r"as re.compile(r'\w+|\W+'). Write groups as (?:...)."
         )
+    return pattern
 
 
 def learn_merges(words: Mapping[bytes, int], n_merges: int) -> list[tuple[int, int]]:
@@ -237,8 +274,7 @@ def _merge(ids, pair: tuple[int, int], new: int) -> list[int]:
 
 def utf8(caller: str, text: str) -> bytes:
     """The bytes of a text. Raises: TypeError for what is no text; ValueError for a lone surrogate."""
-    if not isinstance(text, str):
-        raise TypeError(f"{caller}: text is {type(text).__name__}, expected str. Decode bytes; join lists of words.")
+    check_text(caller, "text", text, "Decode bytes; join lists of words.")
     try:
         return text.encode("utf-8")
     except UnicodeEncodeError as error:
@@ -248,12 +284,14 @@ def utf8(caller: str, text: str) -> bytes:
         ) from None
 
 
-def checked_ids(caller: str, ids, n_vocab: int) -> list[int]:
+def checked_ids(caller: str, ids: Any, n_vocab: int) -> list[int]:
     """Ids as a list, from a sequence, tensor or array, or one alone; errors for others than 0 to ``n_vocab`` - 1."""
-    ids = ids.tolist() if hasattr(ids, "tolist") else ids
-    ids = [i.tolist() if hasattr(i, "tolist") else i for i in ([index(ids)] if isinstance(ids, SupportsIndex) else ids)]
-    for position, i in enumerate(ids):
-        if not isinstance(i, int):
+    ids = _without_tensors(caller, ids)
+    with contextlib.suppress(TypeError):
+        ids = ids if isinstance(ids, bool) else [index(ids)]
+    row = [_without_tensors(caller, i) for i in check_items(caller, "ids", ids, "whole numbers, such as [1, 2]")]
+    for position, i in enumerate(row):
+        if not isinstance(i, int) or isinstance(i, bool):
             raise TypeError(
                 f"{caller}: {i!r} at position {position} is {type(i).__name__}, expected a whole number. Pass one row."
             )
@@ -262,4 +300,16 @@ def checked_ids(caller: str, ids, n_vocab: int) -> list[int]:
                 f"{caller}: id {i} at position {position} is outside the vocabulary, expected 0 to {n_vocab - 1}. "
                 "Decode with the tokenizer that encoded."
             )
-    return ids
+    return row
+
+
+def _without_tensors(caller: str, ids: Any) -> Any:
+    """Lists and numbers of Python in place of an array or a tensor."""
+    if isinstance(ids, type) or not hasattr(ids, "tolist"):
+        return ids
+    try:
+        return ids.tolist()
+    except RuntimeError as error:  # on "meta", or sparse: there are no numbers to read
+        raise TypeError(
+            f"{caller}: ids={shorten(ids)} cannot be read ({error}), expected a tensor of numbers."
+        ) from None

@@ -1,6 +1,7 @@
 """One update of a training: rows in parts, gradients added up and scaled, clipped and applied."""
 
 import math
+from typing import Any
 
 import numpy as np
 import torch
@@ -15,7 +16,9 @@ from clearformer.train_config import TrainConfig
 class Step:
     """One update after another, from this process's share of each step's rows."""
 
-    def __init__(self, loss_of: nn.Module, optimizer, config: TrainConfig, rank: int, n_processes: int):
+    def __init__(
+        self, loss_of: nn.Module, optimizer: torch.optim.Optimizer, config: TrainConfig, rank: int, n_processes: int
+    ):
         self.loss_of, self.optimizer, self.config = loss_of, optimizer, config
         self.rank, self.n_processes = rank, n_processes
         self.parameters = [p for group in optimizer.param_groups for p in group["params"]]
@@ -49,7 +52,7 @@ class Step:
         self.optimizer.zero_grad()
         return (total / count).where(norm.isfinite(), math.nan)  # read by ``_check_finite``, without waiting for a GPU
 
-    def _scale_gradients(self, factor) -> None:
+    def _scale_gradients(self, factor: float | Tensor) -> None:
         if isinstance(factor, float) and factor == 1.0:
             return
         for p in self.parameters:
@@ -77,7 +80,7 @@ class Step:
         return total, count
 
 
-def _sum_and_count(value) -> tuple[Tensor, Tensor | int]:
+def _sum_and_count(value: Any) -> tuple[Tensor, Tensor | int]:
     """A mean counts once, whatever it is the mean of."""
     total, count = value if isinstance(value, tuple) and len(value) == 2 else (value, 1)
     if not isinstance(total, Tensor) or total.dim():
@@ -89,10 +92,12 @@ def _sum_and_count(value) -> tuple[Tensor, Tensor | int]:
     return total, count
 
 
-def _check_rows(rows: tuple, n_rows: int) -> None:
+def _check_rows(rows: Any, n_rows: int) -> None:
     if not isinstance(rows, tuple):
         raise TypeError(f"train: batch(...) gave a {type(rows).__name__}, expected a tuple of tensors, such as (x,).")
     for index, tensor in enumerate(rows):
+        if isinstance(tensor, Tensor) and tensor.device.type == "meta":
+            raise ValueError(f'train: batch(...) gave a tensor on "meta" at index {index}, expected one with numbers.')
         if not isinstance(tensor, Tensor) or tensor.shape[:1] != (n_rows,):
             came = f"{type(tensor).__name__} of shape {tuple(getattr(tensor, 'shape', ()))} at index {index}"
             raise ValueError(

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -13,7 +14,7 @@ from torch.nn.parallel import DistributedDataParallel
 from tqdm import tqdm
 
 from clearformer import checkpoint
-from clearformer.checks import check_callable, shorten
+from clearformer.checks import check_function, check_model, check_path, shorten
 from clearformer.optimization import adamw, trainable
 from clearformer.optimization import learning_rate as learning_rate  # from here on as before
 from clearformer.parallel import LossOf, processes, shard
@@ -57,7 +58,9 @@ def train(
     resuming skips what was read, and is exact if its order is. ``tokens_per_row`` only tells the bar its tokens/s. The
     model is left in evaluation mode, also when the run is stopped.
 
-    A finished run goes on with a larger ``n_steps``: the rate then follows the longer schedule.
+    A finished run goes on with a larger ``n_steps``: the rate then follows the longer schedule. Weights with
+    ``requires_grad=False`` stay as they are, and a checkpoint leaves them out: a run is resumed with a model that has
+    the same ones.
 
     Under ``torchrun`` every process takes its share of the rows and gradients are averaged: without dropout the losses
     are those of one process with as many times the batch, if every row weighs the same. Where it does not, as with
@@ -68,7 +71,8 @@ def train(
     that is no number or not the model's, or a model without trainable parameters; FloatingPointError if loss or
     gradient is no longer finite; OSError where a checkpoint cannot be written.
     """
-    _check_arguments(model, loss, config, evaluate, folder)
+    _check_arguments(model, loss, batch, config, evaluate)
+    folder = None if folder is None else check_path("train", "folder", folder, "a folder for checkpoints")
     device = trainable(model)[0].device
     with processes(device.type, config.shard_on) as (rank, n_processes), _own_randomness(device):
         if config.shard_on is not None:
@@ -100,16 +104,30 @@ def train(
     return History([float(value) for value in losses], evaluations)
 
 
-def _check_arguments(model, loss, config, evaluate, folder) -> None:
-    if not isinstance(model, nn.Module):
-        raise TypeError(f"train: model={shorten(model)}, expected a torch.nn.Module, such as GPT(config).")
-    check_callable("train", "loss", loss, "next_token_loss")
+def _check_arguments(model: object, loss: object, batch: object, config: object, evaluate: object) -> None:
+    check_model("train", model)
+    _check_place(model)
+    check_function("train", "loss", loss, "next_token_loss")
+    if callable(batch):
+        check_function("train", "batch", batch, "lambda n_rows, generator: (inputs, targets)")
+    elif not isinstance(batch, Iterable) or isinstance(batch, Tensor | str | bytes):
+        raise TypeError(
+            f"train: batch={shorten(batch)}, expected a function of (n_rows, generator) that gives a tuple of tensors, "
+            "or an iterable of such tuples, such as a DataLoader."
+        )
     if not isinstance(config, TrainConfig):
         raise TypeError(f"train: config={shorten(config)}, expected TrainConfig(n_steps=..., batch_size=...).")
     if evaluate is not None:
-        check_callable("train", "evaluate", evaluate, "lambda model: ...")
-    if isinstance(folder, bool) or not isinstance(folder, str | Path | None):
-        raise TypeError(f"train: folder={shorten(folder)}, expected the path of a folder for checkpoints, or None.")
+        check_function("train", "evaluate", evaluate, "lambda model: ...")
+
+
+def _check_place(model: nn.Module) -> None:
+    on_meta = [name for name, p in model.named_parameters() if p.device.type == "meta"]
+    if on_meta:
+        raise ValueError(
+            f'train: {shorten(on_meta[0])} of the model is on "meta", which holds no numbers, expected a model with '
+            'weights. Build it without torch.device("meta"), or load some with load_state_dict(..., assign=True).'
+        )
 
 
 def _facts(model: nn.Module, config: TrainConfig, n_processes: int) -> dict:
@@ -131,15 +149,10 @@ def _own_randomness(device: torch.device) -> Iterator[None]:
         yield
 
 
-def _rows_of(batch, n_rows: int, seed: int, *, skip: int) -> Callable[[int], tuple[Tensor, ...]]:
+def _rows_of(batch: Any, n_rows: int, seed: int, *, skip: int) -> Callable[[int], tuple[Tensor, ...]]:
     """The rows of a step, by its number, counted from 0: drawn, or the next of an iterable."""
     if callable(batch):
         return lambda step: batch(n_rows, torch.Generator().manual_seed(mixed_seed(seed, step)))
-    if not isinstance(batch, Iterable):
-        raise TypeError(
-            f"train: batch={shorten(batch)}, expected a function of (n_rows, generator) that gives a tuple of tensors, "
-            "or an iterable of such tuples, such as a DataLoader."
-        )
     endless = _endlessly(batch)
     for _ in range(skip):
         next(endless)

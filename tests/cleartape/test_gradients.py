@@ -1,5 +1,6 @@
 """The tape: gradients of plain NumPy functions against differences, and a clear error where it cannot follow."""
 
+import contextlib
 from collections import namedtuple
 
 import numpy as np
@@ -163,6 +164,24 @@ def test_random_numbers_are_drawn_as_by_one_call():
     np.random.seed(2)
     assert value == pytest.approx(loss(np.ones(3), theirs), rel=1e-12)
     assert after == (np.random.rand(), theirs.random())
+
+
+@pytest.mark.parametrize(("drawn", "ends"), [((1, 5), contextlib.nullcontext()), ((1,), pytest.raises(StopIteration))])
+def test_the_call_without_the_tape_leaves_the_random_numbers_where_they_were(drawn, ends):
+    """Catches a state that is not put back after a function that draws more the second time, or raises then."""
+    sizes = iter(drawn)
+
+    def loss(x):
+        np.random.normal(size=next(sizes))
+        return (x * x).sum()
+
+    np.random.seed(2)
+    with ends:
+        value_and_gradients(loss, np.ones(3))
+    after = np.random.rand()
+    np.random.seed(2)
+    np.random.normal(size=1)
+    assert after == np.random.rand()
 
 
 def test_a_function_with_a_generator_of_its_own_is_followed():

@@ -4,6 +4,7 @@ from clearcheck.grading.diagnose import Diagnosis
 from clearcheck.grading.evaluate import CheckResult, QuestionResult
 from clearcheck.grading.exercise import Exercise
 from clearcheck.grading.question import Question, equals
+from clearcheck.grading.telling import SAME, SAME_MISTAKE, points_of, told
 from clearcheck.learner.cards import progress_card, question_card
 
 
@@ -36,3 +37,16 @@ def test_the_core_is_marked_and_counted():
         "  ✗ sum — not right yet (0 of 3 points) · core",
     ]
     assert "<td>Sum · core</td>" in card._repr_html_() and "<td>Mean</td>" in card._repr_html_()
+
+
+def test_cards_and_pages_tell_a_question_in_the_same_words():
+    """Would catch "1 of 1 points", and a mistake or a message that is told in full for each check that holds it."""
+    assert [points_of(*points) for points in ((1, 1), (0, 1), (1, 2))] == [
+        "1 of 1 point",
+        "0 of 1 point",
+        "1 of 2 points",
+    ]
+    checks = [("M", "a"), ("M", "a"), ("", "a"), ("", "b"), ("M", "c"), ("", "")]
+    assert list(told(checks)) == [
+        ("M", "a"), (SAME_MISTAKE, ""), ("", SAME), ("", "b"), (SAME_MISTAKE, "c"), ("", ""),
+    ]  # fmt: skip

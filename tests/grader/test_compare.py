@@ -97,11 +97,27 @@ def test_numbers_truth_values_texts_and_containers(came, expected, same):
     assert (compare(came, expected, ()) is None) is same
 
 
+@pytest.mark.parametrize(("expected", "named"), [(2.5, "one number"), (True, "True or False"), (RIGHT, "the shape")])
+def test_an_array_is_called_a_tensor_where_the_question_is_about_pytorch(expected, named):
+    """Would catch a learner of PyTorch who reads of arrays that nobody made, in one of the places that compare."""
+    for how, noun in (("tensors", "a tensor"), ("function", "an array")):
+        message = compare(np.ones((3, 1, 1)), expected, (), how=how).message
+        assert f"returned {noun} of shape (3, 1, 1); {named}" in message
+
+
 def test_single_precision_arguments_allow_single_precision_results():
     """Would catch demanding more precision than came in."""
     table = np.ones((7, 5), np.float32)
     assert compare(table, table.astype(float), (table,)) is None
     assert compare(table, table.astype(float), (table, np.ones(5))) is not None
+
+
+@pytest.mark.parametrize(("dtype", "apart", "same"), [("f4", 5e-6, True), ("f4", 5e-5, False), ("f8", 5e-6, False)])
+def test_what_two_answers_gave_is_the_same_up_to_the_rounding_of_its_precision(dtype, apart, same):
+    """Catches a mistake that is not told because float32 differs in its last digits, and one told for another value."""
+    one = np.array([3.0, 1.0, 0.0], dtype)
+    other = one + np.array([0, 3 * apart, 0], dtype)  # relative to the largest number, which is 3
+    assert same_value(one, other) is same_value(other, one) is same
 
 
 def test_the_kind_of_number_can_be_asked_for():

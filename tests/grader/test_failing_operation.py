@@ -5,7 +5,7 @@ import pytest
 from clearcheck import WrongSolutions, equals, holds
 from clearcheck.grading.replies import same_reply
 from clearcheck.worker.asked import Asked
-from clearcheck.worker.guarded_call import call_named
+from clearcheck.worker.guarded_call import call_named, raised
 from clearcheck.worker.values import pack
 
 from .raising import (
@@ -163,3 +163,11 @@ def test_a_forged_operation_is_refused():
 
     reply = {"kind": "raised", "type": "ValueError", "text": "x", "line": "", "operation": np.ones(3), "computed": 0.0}
     assert not _well_formed(reply) and _well_formed({**reply, "operation": ""})
+
+
+def test_what_is_told_of_an_error_is_the_same_in_every_run():
+    """Catches addresses in memory, by which the proofs and the feedback of two runs would differ."""
+    told = [raised(TypeError(f"{thing!r} is no array"), None)["text"] for thing in (object(), object(), lambda x: x)]
+    assert told[0] == told[1] == "<object object at 0x…> is no array"
+    assert "<lambda> at 0x…> is no array" in told[2]
+    assert raised(ValueError("0x1F is no size"), None)["text"] == "0x1F is no size"

@@ -20,10 +20,11 @@ from clearcheck.cli import main
 from clearcheck.files import locked
 from clearcheck.instructor import course_files
 from clearcheck.instructor.handed_in import HandedIn
+from clearcheck.instructor.journal import Journal
 from clearcheck.instructor.learners import Learner
 from clearcheck.instructor.one_file import grader_version
 from clearcheck.instructor.results_folder import for_other_systems
-from clearcheck.instructor.standings import Entry, Row, Standing
+from clearcheck.instructor.standings import Entry, Row, Standing, standings
 
 from tests.book.pages import CHROMIUM, NO_CHROMIUM
 from tests.book.test_browser import AXE, FLAGS
@@ -255,6 +256,33 @@ def test_two_runs_are_the_same_bytes(work, out):
     """Catches times, orders and names of temporary files in the results, and jobs that change them."""
     assert main(["grade", "work", "--results", "other", "--seed", SEED, "--jobs", "1"]) == 2
     assert same(out, work / "other")
+
+
+@pytest.mark.parametrize(("points", "counts"), [((2, 3, 3), 2), ((3, 3, 2), 1), ((2, 3, 2), 1), ((0, 0, 0), 2)])
+def test_of_several_files_the_best_counts_and_at_a_tie_the_last(points, counts):
+    """Catches the first of two equally good files, and a later one that is worse."""
+    ada = Learner("ada", "12")
+    files = [HandedIn(Path(f"{number}.ipynb"), None) for number in range(len(points))]
+    entries = [
+        Entry(file, ada, Row(str(file.path), exercise="e", points=n, max_points=3))
+        for file, n in zip(files, points, strict=True)
+    ]
+    (standing,) = standings(entries)
+    assert standing.counts is entries[counts]
+    assert [*standing.others] == [entry for entry in entries if entry is not entries[counts]]
+
+
+def test_half_a_line_of_a_killed_run_is_not_in_front_of_the_next_record(tmp_path):
+    """Catches a record that is written behind what a killed run left, where no run can find it again."""
+    Journal(tmp_path, 5).add("one", "ada", {"points": 1})
+    path = tmp_path / "journal.jsonl"
+    whole = path.read_bytes()
+    path.write_bytes(whole + b'{"key": "half a li')
+    goes_on = Journal(tmp_path, 5)
+    assert path.read_bytes() == whole and "half a li" not in goes_on
+    goes_on.add("two", "bob", {"points": 2})
+    again = Journal(tmp_path, 5)
+    assert [again[key] for key in ("one", "two")] == [{"points": 1}, {"points": 2}]
 
 
 @pytest.mark.slow

@@ -136,6 +136,10 @@ def test_samples_are_judged_by_their_frequencies(new):
     assert SAMPLERS[new] or alike in result.checks[0].message
     exec(f"{text}\n    return torch.cat([ids, new], 1).float()", made)
     assert "numbers of dtype float32; integer numbers are expected" in said(made["answer"], question)
+    for wrote in (-1, 7):
+        exec(f"{text}\n    return torch.cat([ids, new * 0 + {wrote}], 1)", made)
+        expected = f"Your function wrote the token {wrote}; the model knows the tokens 0 to 6."
+        assert expected in said(made["answer"], question)
 
 
 def test_rows_that_are_drawn_as_one_are_not_taken_for_greedy_ones():

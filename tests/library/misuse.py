@@ -8,7 +8,9 @@ Python, NumPy or torch raised it; it *ran* if nothing was raised; it *hangs* aft
 """
 
 import contextlib
+import importlib
 import io
+import json
 import math
 import re
 import signal
@@ -27,6 +29,10 @@ import torch.nn.functional as F
 from clearformer import attention, cache, checkpoint, generation, layers, patches, positions, tokenizers, training
 from clearformer.blocks import Block, Decoder, Encoder, EncoderDecoder
 from clearformer.models import bert, gpt, mae, seq2seq, vit
+from clearformer.pretrained import from_tensors
+from clearformer.pretrained.gpt2_words import byte_characters
+from clearformer.tokenizers import N_BYTES
+from safetensors.torch import load_file
 
 LIBRARY = str(Path(clearformer.__file__).parent)
 SECONDS = 2
@@ -273,9 +279,14 @@ def training_targets(folder: Path) -> Iterator[Target]:
                  evaluate=constant(lambda m: 0.0), folder=lambda: Path(tempfile.mkdtemp(dir=folder)))  # fmt: skip
     training.train(make_gpt(), gpt.next_token_loss, rows, config, folder=folder / "run", progress=False)
     yield Target("checkpoint.load", checkpoint.load, folder=lambda: folder / "run")
+    yield Target("has_checkpoint", checkpoint.has_checkpoint, folder=lambda: folder / "run")
+    yield Target("load_model", checkpoint.load_model, folder=lambda: folder / "run", model=make_gpt)
     saved = folder / "gpt"
     clearformer.save_pretrained(make_gpt(), saved)
     yield Target("from_pretrained", clearformer.from_pretrained, name=constant(saved), dtype=constant(torch.float32))
+    options, weights = json.loads((saved / "config.json").read_text()), load_file(saved / "model.safetensors")
+    yield Target("from_tensors", from_tensors, options=constant(options), theirs=constant(weights),
+                 dtype=constant(None))  # fmt: skip
     yield Target("save_pretrained", clearformer.save_pretrained, model=make_gpt, folder=constant(saved),
                  labels_and_tokens=dict)  # fmt: skip
 
@@ -283,7 +294,12 @@ def training_targets(folder: Path) -> Iterator[Target]:
 def tokenizer_targets() -> Iterator[Target]:
     text = "low lower lowest"
     yield Target("CharTokenizer", tokenizers.CharTokenizer, text=constant(text))
-    yield Target("BytePairTokenizer", tokenizers.BytePairTokenizer, **sizes(text=text, n_merges=3, special=("<end>",)))
+    yield Target("BytePairTokenizer", tokenizers.BytePairTokenizer, **sizes(text=text, n_merges=3, special=("<end>",)),
+                 pattern=constant(tokenizers.WORD))  # fmt: skip
+    spelled = {character: i for i, character in enumerate(byte_characters())} | {"lo": N_BYTES}
+    yield Target("from_vocabulary", tokenizers.BytePairTokenizer.from_vocabulary, vocabulary=constant(spelled),
+                 merges=constant([("l", "o")]), pattern=constant(tokenizers.WORD),
+                 **sizes(special=("<end>",), skip_unknown=False))  # fmt: skip
     for tokenizer in (
         tokenizers.CharTokenizer(text),
         tokenizers.BytePairTokenizer(text, 3),
@@ -306,9 +322,16 @@ def targets(folder: Path) -> Iterator[Target]:
     yield from tokenizer_targets()
 
 
+def import_what_meta_needs() -> None:
+    """For seconds, which no limit should cut in half: what is imported in part fails in all calls after it."""
+    importlib.import_module("torch._dynamo")
+    torch.zeros(3, device="meta").topk(1)
+    F.layer_norm(torch.zeros(2, 3, device="meta"), (3,))
+
+
 def count(show: bool = False) -> dict[str, Counter]:
     """How the calls of each target ended."""
-    torch.zeros(3, device="meta").topk(1)  # imports for seconds what no limit should cut in half
+    import_what_meta_needs()
     counts: dict[str, Counter] = {}
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):  # some calls write where they are told
         for target in targets(Path(folder)):

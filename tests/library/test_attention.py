@@ -193,6 +193,24 @@ def test_gradients_by_hand_equal_finite_differences(name):
     assert torch.autograd.gradcheck(lambda q, k, v, bias: VARIANTS[name](q, k, v, mask, bias=bias)[0], small)
 
 
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_gradients_over_many_tiles_are_summed_in_float32(dtype):
+    """512 equal parts: added one after another in half precision the sum stops growing at a half or an eighth."""
+    n = 512
+    recomputing = partial(attend_recomputing, query_block=1, key_block=1)
+    sign = torch.tensor([1.0, -1.0], dtype=dtype)[:, None]
+    # Weights of 1/2 and outputs of 0 for each target: its part of the gradient by a score is 1/2 and -1/2.
+    q, k, v = (t[None].clone().requires_grad_() for t in (sign[:1].expand(n, 1), 0 * sign, sign))
+    bias = torch.zeros(1, 2, dtype=dtype, requires_grad=True)
+    recomputing(q, k, v, bias=bias)[0].sum().backward()
+    assert v.grad.flatten().tolist() == [n / 2, n / 2]
+    assert k.grad.flatten().tolist() == bias.grad.flatten().tolist() == [n / 2, -n / 2]
+    # One target with a weight of 1/512 for each source: its gradient is a sum over the sources.
+    q, k, v = (t[None].clone().requires_grad_() for t in (0 * sign[:1], sign.repeat(n // 2, 1), sign.repeat(n // 2, 1)))
+    recomputing(q, k, v)[0].sum().backward()
+    assert q.grad.item() == 1
+
+
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("name", EXPLICIT)
 def test_half_precision_comes_near(name, device):

@@ -426,3 +426,19 @@ def test_a_model_whose_logits_are_nan_writes_nothing():
     for write in (lambda: generate(model, [[1]], 3), lambda: beam_search(model, [[1]], 3, 2)):
         with pytest.raises(FloatingPointError, match="logits are NaN after 1 tokens"):
             write()
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda logits: keep_top_p(logits, 0.0), r"^keep_top_p: p=0.0, expected above 0, at most 1"),
+        (lambda logits: keep_top_p(logits, 1.5), r"^keep_top_p: p=1.5, expected above 0, at most 1"),
+        (lambda logits: keep_top_k(logits, 0), r"^keep_top_k: k=0, expected a whole number of at least 1"),
+        (lambda logits: draw(logits, top_k=0), r"^keep_top_k: k=0, expected a whole number of at least 1"),
+        (lambda logits: draw(logits, top_p=-1.0), r"^keep_top_p: p=-1.0, expected above 0, at most 1"),
+    ],
+)
+def test_no_token_can_be_asked_for_by_those_who_draw_themselves(call, message):
+    """Catches checks that ``generate`` alone has: with nothing kept all logits are minus infinity."""
+    with pytest.raises(ValueError, match=message):
+        call(torch.randn(2, 5))

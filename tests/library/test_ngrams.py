@@ -79,6 +79,24 @@ def test_a_depth_that_cannot_be_is_refused(n):
         Ngrams([0, 1], n, V)
 
 
+@pytest.mark.parametrize(("n_vocab", "most"), [(2, 63), (8, 21), (3, 39), (2**21, 3)])
+def test_the_deepest_table_counts_and_a_deeper_one_is_refused(n_vocab, most):
+    """Catches keys beyond 64 bits, and a message that tells a depth which is refused, too."""
+    ids = np.full(most + 2, n_vocab - 1)  # the largest key there is
+    table = Ngrams(ids, most, n_vocab)
+    assert table.unseen(ids, most) == 0 and table.unseen(np.arange(most + 1) % 2, most) == 1
+    assert table.distribution(ids[: most - 1])[-1] == max(table.distribution(ids[: most - 1])) > 0.5
+    with pytest.raises(ValueError, match=f"n={most + 1} with n_vocab={n_vocab}, expected n from 1 to {most}"):
+        Ngrams(np.zeros(most + 1, int), most + 1, n_vocab)
+
+
+def test_one_token_alone_has_tables_of_any_depth():
+    """Catches a division by the logarithm of 1."""
+    assert Ngrams([0] * 90, 80, 1).distribution([0] * 80).tolist() == [1]
+    with pytest.raises(ValueError, match="n=0 with n_vocab=1, expected n of at least 1"):
+        Ngrams([0], 0, 1)
+
+
 def test_ids_outside_the_vocabulary_are_refused(ids):
     table = Ngrams(ids, 2, V)
     for call in (lambda: Ngrams([0, 5], 2, V), lambda: table.distribution([-1]), lambda: table.surprisal([0, 7])):

@@ -1,6 +1,7 @@
 """Real weights in our models: MiniLM and SmolLM2 say what they say in transformers. Needs make pretrained."""
 
 import importlib.util
+import random
 import sys
 from typing import NamedTuple
 
@@ -132,6 +133,11 @@ def test_smollm2_reads_and_writes_text_as_tokenizers_does(smollm):
         ids = smollm.tokenizer.encode(text)
         assert ids == theirs.encode(text).ids, text
         assert smollm.tokenizer.decode(ids) == text
+    generator = random.Random(1)
+    for text in ("".join(chr(generator.randrange(0x400)) for _ in range(30)) for _ in range(200)):
+        ids = smollm.tokenizer.encode(text)
+        assert ids == theirs.encode(text).ids and max(ids) < smollm.options["vocab_size"]
+    assert smollm.tokenizer.decode(smollm.tokenizer.encode("a\x1db")) == "ab"
 
 
 @needs_weights

@@ -735,3 +735,29 @@ def test_another_dtype_can_be_asked_for(tmp_path):
     assert {w.dtype for w in from_pretrained(tmp_path, dtype=torch.bfloat16).parameters()} == {torch.bfloat16}
     with pytest.raises(TypeError, match=r"dtype='bfloat16', expected None or a floating-point one of torch"):
         inspect.unwrap(from_tensors)({"model_type": "bert"}, {}, dtype="bfloat16")
+
+
+@pytest.mark.parametrize("kind", CONFIGS)
+@pytest.mark.parametrize("value", ["text", -1, [1], {"a": 1}, 2.5], ids=repr)
+def test_any_option_of_another_kind_is_named(kind, value):
+    """Catches an error of Python's for one line of a config.json."""
+    plain = {"model_type": kind} | CONFIGS[kind]
+    for option in (*plain, "rope_scaling", "rope_parameters", "quantization_config"):
+        with pytest.raises((ValueError, TypeError), match=r"^\w+: "):  # of the option, or of the weights that lack
+            from_tensors(plain | {option: value}, {})
+
+
+@pytest.mark.parametrize("wrong", [(None, {}), ({"model_type": "gpt2"}, []), ({"model_type": "gpt2"}, {"a": 1})])
+def test_what_is_no_configuration_or_no_weights_is_named(wrong):
+    with pytest.raises(TypeError, match=r"^from_pretrained: .* (expected a dict|expected names and tensors)\."):
+        inspect.unwrap(from_tensors)(*wrong)
+
+
+@pytest.mark.parametrize(
+    "changes", [{"model_type": "roberta"}, {"rope_scaling": {"rope_type": "llama3", "factor": 8.0}}, {"head_dim": 64}]
+)
+def test_who_brings_what_cannot_be_loaded_is_told_what_can(changes):
+    """Catches a refusal after which nobody knows how to go on."""
+    options = {"model_type": "llama"} | CONFIGS["llama"] | changes
+    with pytest.raises(ValueError, match=r"Small ones that load are openai-community/gpt2, .* HuggingFaceTB/SmolLM2"):
+        from_tensors(options, {})

@@ -93,6 +93,13 @@ def test_a_column_that_may_look_at_nothing_becomes_zeros(rng):
     np.testing.assert_allclose(np.delete(A.sum(axis=0), 2), 1)
 
 
+def test_a_mask_hides_whatever_the_scores_are():
+    """Catches a large negative number in place of minus infinity: a hidden source then beats one with a lower score."""
+    scores = np.array([[-1e12, 1e12], [-3e9, -1e12], [0.0, 5.0]])
+    mask = np.array([[True, False], [True, True], [False, False]])
+    np.testing.assert_array_equal(reference.attention_weights(scores, mask), [[0, 0], [1, 1], [0, 0]])
+
+
 def test_a_later_token_cannot_change_an_earlier_output_under_the_causal_mask(rng):
     """Catches a mask of the wrong triangle and one applied after the softmax."""
     X, mask = rng.normal(size=(K, N)), reference.causal_mask(N)

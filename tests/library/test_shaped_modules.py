@@ -11,6 +11,8 @@ from clearformer.models.mae import MAE, MAEConfig
 from clearformer.models.vit import ViT, ViTConfig
 from clearformer.multihead import MultiHeadAttention
 from clearformer.positions import LearnedPositions, RelativeKeys, Rotary
+from clearformer.shapes import shaped_module
+from jaxtyping import Float
 from torch import nn
 from torch.utils.checkpoint import checkpoint
 
@@ -115,6 +117,26 @@ def test_an_error_of_another_kind_comes_through():
     block = Block(D, H, 7, feed_forward=lambda d_model, d_ff: Broken())
     with pytest.raises(RuntimeError, match=r"^the disk is full$"):
         block(torch.randn(B, N, D))
+
+
+class Quantised(nn.Module):
+    """Has weights of two precisions, and fails for a reason of its own."""
+
+    def __init__(self):
+        super().__init__()
+        self.few = nn.Linear(D, D).half()
+        self.norm = nn.LayerNorm(D)
+
+    @shaped_module
+    def forward(self, x: Float[torch.Tensor, "B N D"]):
+        raise RuntimeError("there is no kernel for it")
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float32])
+def test_a_module_of_several_precisions_explains_no_error_by_one_of_them(dtype):
+    """Catches the dtype of one weight, told as that of all: quantised layers beside norms in float32."""
+    with pytest.raises(RuntimeError, match=r"^there is no kernel for it$"):
+        Quantised()(torch.randn(B, N, D, dtype=dtype))
 
 
 @pytest.mark.parametrize(

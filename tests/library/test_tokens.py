@@ -16,7 +16,7 @@ from clearformer.patches import patchify, unpatchify
 from clearformer.pretrained.gpt2_words import gpt2_word
 from clearformer.reference.tokens import patches
 from clearformer.tokenizers import WORD, BytePairTokenizer, ByteTokenizer, CharTokenizer, learn_merges, utf8
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
@@ -101,12 +101,12 @@ def test_ids_may_come_as_tensor_array_or_alone(tokenizer):
     assert one_by_one == [text] * 4
 
 
-def theirs(special=("<|endoftext|>", "<|end|>")):
+def theirs(special=("<|endoftext|>", "<|end|>"), all_bytes=True):
     """A byte-pair tokenizer of Hugging Face with GPT-2's words, trained here; its vocabulary and its merges."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
-    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    alphabet = pre_tokenizers.ByteLevel.alphabet() if all_bytes else []
     trainer = trainers.BpeTrainer(
         vocab_size=600, special_tokens=list(special), initial_alphabet=alphabet, show_progress=False
     )
@@ -127,6 +127,27 @@ def test_a_given_vocabulary_gives_the_ids_of_hugging_face(text):
     ids = GIVEN.encode(text)
     assert ids == HUGGING_FACE.encode(text).ids
     assert GIVEN.decode(ids) == HUGGING_FACE.decode(ids, skip_special_tokens=False) == text
+
+
+SOME_BYTES, *FEWER = theirs(all_bytes=False)  # only those of the text that it was trained on
+SKIPPING = BytePairTokenizer.from_vocabulary(*FEWER, special=("<|end|>", "<|endoftext|>"), skip_unknown=True)
+
+
+@given(st.lists(PIECES | UNICODE, max_size=8).map("".join))
+@example("t\x1dhe b\xfcetter")
+@settings(max_examples=300)
+def test_bytes_without_a_piece_are_left_out_as_hugging_face_does(text):
+    """Catches ids beyond those of the model, and what stood around such a byte that is no longer merged."""
+    ids = SKIPPING.encode(text)
+    assert ids == SOME_BYTES.encode(text).ids and all(0 <= i < len(FEWER[0]) for i in ids)
+    assert SKIPPING.decode(ids) == SOME_BYTES.decode(ids, skip_special_tokens=False)
+
+
+def test_bytes_without_a_piece_are_refused_unless_asked_for():
+    """Catches the vocabulary of another kind of tokenizer, of which a text would lose most in silence."""
+    assert SKIPPING.decode(SKIPPING.encode("t\x1dhe")) == "the" and SKIPPING.n_vocab == len(FEWER[0]) < 600
+    with pytest.raises(ValueError, match="does not fit a vocabulary of"):
+        BytePairTokenizer.from_vocabulary(*FEWER)
 
 
 def test_merges_may_be_the_lines_of_a_file_and_special_tokens_come_last():
@@ -181,6 +202,8 @@ def test_merges_can_be_given_to_a_tokenizer_that_has_none_or_some():
         ([(97, 257)], "id=257, expected a whole number from 0 to 255"),
         ([(97.0, 98)], "id=97.0 is of type float"),
         ([97], "97, expected a pair of ids"),
+        (97, "pairs=97 is of type int, expected pairs of ids"),
+        (torch.tensor(97), r"pairs=tensor\(97\) is of type Tensor, expected pairs of ids"),
     ],
 )
 def test_merges_of_what_is_not_there_are_refused_and_none_is_added(pairs, message):
@@ -197,6 +220,7 @@ def test_merges_shorten_the_text_and_end_when_no_pair_is_left():
 
 
 decode = inspect.unwrap(BytePairTokenizer.decode)  # without the checks of types that the tests add
+learn = inspect.unwrap(BytePairTokenizer.__init__)
 from_vocabulary = inspect.unwrap(BytePairTokenizer.from_vocabulary.__func__)
 
 
@@ -225,7 +249,7 @@ BAD = {
     "id too large, characters": (lambda: CharTokenizer("ab").decode([2]), "id 2 at position 0 .* 0 to 1"),
     "id no number": (lambda: decode(PAIRS, [[1, 2]]), r"\[1, 2\] at position 0 is list"),
     "half an id": (lambda: ByteTokenizer().decode(torch.tensor([0.5])), "0.5 at position 0 is float"),
-    "bytes": (lambda: inspect.unwrap(utf8)("encode", b"ab"), "text is bytes, expected str"),
+    "bytes": (lambda: inspect.unwrap(utf8)("encode", b"ab"), "text=b'ab' is of type bytes, expected str"),
     "pattern with a gap": (
         lambda: BytePairTokenizer("a b", 2, pattern=re.compile(r"\w+")),
         "leaves something out of 'a b'",
@@ -233,7 +257,7 @@ BAD = {
     "empty special token": (lambda: BytePairTokenizer("a b", 2, special=("",)), r"special=\('',\)"),
     "special tokens in one text": (
         lambda: BytePairTokenizer("a b", 2, special="<e>"),
-        "special='<e>', expected a list of tokens, none of them empty",
+        "special='<e>' is of type str, expected a list of tokens, none of them empty",
     ),
     "no byte": (lambda: BytePairTokenizer.from_vocabulary({"a": 0}, []), "'!' does not fit a vocabulary of 1 piece"),
     "gap in the ids": (
@@ -256,6 +280,33 @@ BAD = {
         ),
         "vocabulary='vocab.json', expected a mapping of pieces to ids. Read the file",
     ),
+    "no list of merges": (
+        lambda: from_vocabulary(BytePairTokenizer, VOCABULARY, 3),
+        r"merges=3 is of type int, expected lines or pairs. Read the file: Path\(",
+    ),
+    "no pair": (lambda: from_vocabulary(BytePairTokenizer, VOCABULARY, [3]), "3 among the merges, expected lines or"),
+    "half an id for a piece": (lambda: from_vocabulary(BytePairTokenizer, {"a": 0.5}, []), "expected a mapping"),
+    "True for an id": (lambda: from_vocabulary(BytePairTokenizer, {"a": True}, []), "expected a mapping of pieces"),
+    "a number for a piece": (lambda: from_vocabulary(BytePairTokenizer, {3: 0}, []), "expected a mapping of pieces"),
+    "no list of special tokens": (lambda: learn(PAIRS, "a", 1, special=5), "special=5 is of type int, expected a list"),
+    "no special tokens": (lambda: learn(PAIRS, "a", 1, special=[5]), r"special=\[5\], expected a list of tokens"),
+    "half a special token": (lambda: learn(PAIRS, "a", 1, special=["\ud800"]), "at index 0 is a lone surrogate"),
+    "pattern as text": (
+        lambda: learn(PAIRS, "a", 1, pattern=r"\w"),
+        "pattern='.*', expected a compiled pattern of tex",
+    ),
+    "pattern of bytes": (lambda: learn(PAIRS, "a", 1, pattern=re.compile(b".")), "expected a compiled pattern of text"),
+    "pattern with groups": (
+        lambda: learn(PAIRS, "a", 1, pattern=re.compile(r"(\w)|(\W)")),
+        r"expected a compiled pattern of text without groups.* Write groups as \(\?:...\)",
+    ),
+    "no ids": (lambda: decode(PAIRS, None), "ids=None is of type NoneType, expected whole numbers"),
+    "a kind of ids": (lambda: decode(PAIRS, int), "ids=<class 'int'> is of type type, expected whole numbers"),
+    "ids as text": (lambda: decode(PAIRS, "12"), "ids='12' is of type str, expected whole numbers"),
+    "half an id alone": (lambda: decode(PAIRS, 2.5), "ids=2.5 is of type float, expected whole numbers"),
+    "True alone": (lambda: decode(PAIRS, True), "ids=True is of type bool, expected whole numbers"),
+    "True among ids": (lambda: decode(PAIRS, [97, True]), "True at position 1 is bool, expected a whole number"),
+    "ids on meta": (lambda: decode(PAIRS, torch.ones(2, device="meta").long()), "cannot be read"),
     "merges first": (
         lambda: from_vocabulary(BytePairTokenizer, VOCABULARY, VOCABULARY),
         "merges={.*, expected lines or pairs",

@@ -205,6 +205,105 @@ def test_a_checkpoint_that_does_not_tell_what_learns_is_resumed(tmp_path, monkey
     assert run(model=model, folder=tmp_path, resume=True)[1].losses == first.losses
 
 
+FROZEN = ("0.weight", "0.bias")
+
+
+def partly_frozen(seed=2):
+    """A network whose first layer does not learn; ``seed`` is that of this layer's numbers."""
+    model, other = network(), torch.Generator().manual_seed(seed)
+    for name in FROZEN:
+        weight = model.get_parameter(name).requires_grad_(False)
+        torch.nn.init.normal_(weight, generator=other)
+    return model
+
+
+def equal(model, other):
+    return all(torch.equal(a, b) for a, b in zip(model.parameters(), other.parameters(), strict=True))
+
+
+def stopping(n_steps):
+    """Rows for so many steps, and then Ctrl-C."""
+    steps = iter(range(n_steps))
+
+    def rows(n, generator):
+        if next(steps, None) is None:
+            raise KeyboardInterrupt
+        return batch(n, generator)
+
+    return rows
+
+
+def test_a_checkpoint_leaves_out_what_does_not_learn(tmp_path):
+    """Catches a run of a few numbers whose checkpoints weigh as much as the model."""
+    trained, history = run(CONFIG, partly_frozen(), folder=tmp_path)
+    kept = {name for name in checkpoint.load(tmp_path)[0] if name.startswith("model.")}
+    assert kept == {f"model.{name}" for name, _ in network().named_parameters()} - {f"model.{name}" for name in FROZEN}
+    loaded = partly_frozen()
+    checkpoint.load_model(tmp_path, loaded)
+    resumed, again = run(CONFIG, partly_frozen(), folder=tmp_path, resume=True)
+    assert equal(loaded, trained) and equal(resumed, trained) and again.losses == history.losses
+
+
+def following(model, x, y):
+    """A loss that changes a frozen weight, as a teacher follows its pupil, without autograd's knowledge."""
+    model[0].bias.data.mul_(0.9).add_(model[4].weight.detach().mean() / 10)
+    return loss(model, x, y)
+
+
+def settling(model, x, y):
+    """Another that changes it in the first step alone."""
+    model[0].bias.data.fill_(0.5)
+    return loss(model, x, y)
+
+
+@pytest.mark.parametrize("loss_of", [loss, following, settling])
+def test_a_run_with_frozen_weights_that_is_stopped_twice_goes_on_bitwise(loss_of, tmp_path):
+    """Catches frozen weights that change all the same, left out at once or after the first resuming."""
+    config, options = dataclasses.replace(CONFIG, n_steps=12, save_every=2), {"folder": tmp_path, "progress": False}
+    trained, stopped, model = (partly_frozen() for _ in range(3))
+    history = train(trained, loss_of, batch, config, progress=False)
+    for resume in (False, True):
+        with pytest.raises(KeyboardInterrupt):
+            train(stopped, loss_of, stopping(5), config, resume=resume, **options)
+    resumed = train(model, loss_of, batch, config, resume=True, **options)
+    assert resumed.losses == history.losses and equal(model, trained)
+    assert equal(trained[0], partly_frozen()[0]) is (loss_of is loss)
+
+
+@pytest.mark.parametrize("way", ["resume", "load_model"])
+def test_other_frozen_weights_than_those_of_the_run_are_refused(way, tmp_path):
+    """Catches what was learned on top of one model, put on top of another."""
+    run(CONFIG, partly_frozen(), folder=tmp_path)
+    model, before = partly_frozen(seed=5), partly_frozen(seed=5)
+    with pytest.raises(
+        ValueError, match=r"had other frozen weights than this model: 0\.bias; 0\.weight\. Load the ones"
+    ):
+        if way == "resume":
+            run(CONFIG, model, folder=tmp_path, resume=True)
+        else:
+            checkpoint.load_model(tmp_path, model)
+    assert equal(model, before)
+
+
+def test_a_checkpoint_with_all_weights_is_resumed_with_them(tmp_path, monkeypatch):
+    """Catches the frozen weights of a checkpoint of version 0.2, left in the file."""
+    with monkeypatch.context() as patched:
+        patched.setattr(checkpoint, "_frozen_checksums", lambda model: {})
+        trained, history = run(CONFIG, partly_frozen(), folder=tmp_path)
+    model, again = run(CONFIG, partly_frozen(seed=5), folder=tmp_path, resume=True)
+    assert again.losses == history.losses and equal(model, trained)
+    longer = dataclasses.replace(CONFIG, n_steps=8)
+    models = [run(longer, partly_frozen(seed), folder=tmp_path, resume=True)[0] for seed in (5, 6)]
+    assert equal(*models) and equal(models[0][0], trained[0])
+
+
+def test_no_generator_of_another_device_is_seeded(monkeypatch):
+    """Catches ``torch.manual_seed``, which begins the generators of all GPUs anew; only one is put back."""
+    monkeypatch.setattr(torch, "manual_seed", lambda seed: pytest.fail("the generators of all devices were seeded"))
+    model = nn.Sequential(nn.Linear(3, 5), nn.Dropout(0.5), nn.Linear(5, 2)).double()
+    run(CONFIG, model)
+
+
 def test_every_part_of_a_step_has_a_dropout_of_its_own():
     """Catches parts that are seeded alike, so that what is accumulated drops the same."""
     dropped = []
@@ -408,7 +507,8 @@ def started(tmp_path):
 OTHER = network()
 BAD = {
     "nothing to resume": (
-        lambda folder: run(folder=folder / "empty", resume=True), FileNotFoundError, "no checkpoint in .*empty"
+        lambda folder: run(folder=folder / "empty", resume=True), FileNotFoundError,
+        "^train: no checkpoint in .*empty",
     ),
     "resume without folder": (lambda _: run(resume=True), ValueError, "resume=True without a folder"),
     "overwriting": (started, FileExistsError, "already holds a checkpoint"),
@@ -461,7 +561,16 @@ BAD = {
     "a dict as config": (lambda _: inspect.unwrap(train)(network(), loss, batch, {}), TypeError, "config={}, expected"),
     "no module": (lambda _: inspect.unwrap(train)(3, loss, batch, CONFIG), TypeError, "model=3, expected a torch.nn"),
     "folder true": (
-        lambda _: inspect.unwrap(train)(network(), loss, batch, CONFIG, folder=True), TypeError, "folder=True, expected"
+        lambda _: inspect.unwrap(train)(network(), loss, batch, CONFIG, folder=True), TypeError,
+        "folder=True is of type bool, expected the path",
+    ),
+    "a model on meta": (
+        lambda _: run(model=network().to("meta")), ValueError,
+        "'0.weight' of the model is on \"meta\", which holds no numbers",
+    ),
+    "rows on meta": (
+        lambda _: train(network(), loss, lambda n, g: (torch.zeros(n, 3, device="meta"),) * 2, CONFIG, progress=False),
+        ValueError, 'a tensor on "meta" at index 0, expected one with numbers',
     ),
     "batch of rows": (lambda _: inspect.unwrap(train)(network(), loss, 3, CONFIG), TypeError, "batch=3, expected"),
     "an iterator that ends": (

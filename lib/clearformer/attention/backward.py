@@ -49,7 +49,7 @@ def attend_recomputing(
     return _Recomputed.apply(q, k, v, mask, causal, bias, (query_block, key_block))[0], None
 
 
-def _first_only():
+def _first_only() -> None:
     """Raises: RuntimeError where the gradient is to have a gradient itself, which would be left out in silence."""
     if torch.is_grad_enabled():
         raise RuntimeError(

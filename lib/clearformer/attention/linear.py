@@ -84,7 +84,7 @@ def positive_features(x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
     return F.elu(x) + 1
 
 
-def _refuse_bias(caller, bias):
+def _refuse_bias(caller: str, bias: Tensor | None) -> None:
     if bias is not None:
         raise ValueError(
             f"{caller}: a bias of shape {tuple(bias.shape)}, but linear attention has no softmax whose scores it could "

@@ -226,7 +226,7 @@ class SourceConditioned:
     Several targets for each source repeat the sources. Padding gets the probability 0, for no translator means it.
     """
 
-    def __init__(self, model, source: Tensor, source_mask: Tensor | None):
+    def __init__(self, model: Seq2Seq, source: Tensor, source_mask: Tensor | None):
         self.model, self.config, self.head = model, model.config, model.head
         with torch.no_grad():
             self.memory, self.source_mask = model.encode(source, source_mask), source_mask

@@ -9,7 +9,7 @@ from typing import ClassVar, get_args
 import torch
 from torch import Tensor
 
-from clearformer.checks import check_callable, check_real, check_whole, shorten
+from clearformer.checks import check_callable, check_function, check_real, check_whole, shorten
 from clearformer.shapes import extremes
 
 ID_DTYPES = (torch.int64, torch.int32)
@@ -85,8 +85,10 @@ class Presets:
                 object.__setattr__(self, name, check_real(caller, name, value, *self.FITS[name]))
             elif bool in kinds and not isinstance(value, bool):
                 raise TypeError(f"{caller}: {name}={shorten(value)}, expected True or False.")
+            elif name == "activation":
+                check_function(caller, name, value, "torch.nn.functional.gelu")
             elif bool not in kinds:
-                check_callable(caller, name, value, "torch.nn.functional.gelu" if name == "activation" else "a class")
+                check_callable(caller, name, value, "a class of modules, or a partial of one")
 
     def filled(self):
         """The configuration with what a model takes where it leaves a size open."""

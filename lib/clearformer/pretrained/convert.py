@@ -1,20 +1,22 @@
 """Following the tables: their configuration and weights to ours, and ours to theirs."""
 
 import re
-from dataclasses import MISSING, fields, replace
+from dataclasses import MISSING, Field, fields, replace
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from clearformer.attention import SOFTMAX
 from clearformer.checkpoint import plain_name
-from clearformer.pretrained.tables import VALUES, Architecture, weight_names
+from clearformer.pretrained.tables import CONVERSIONS, OTHERS, VALUES, Architecture, Row, weight_names
 
 WRAPPERS = ("_orig_mod.", "module.")  # what torch.compile and data parallelism put in front of each name
 CLASSES_UNLESS_SAID = 2  # as transformers has it, where config.json has no labels
+_NONE = object()  # stands for a value that they lack; None is one of ours
 
 
-def read_config(architecture: Architecture, options: dict):
+def read_config(architecture: Architecture, options: dict) -> Any:
     """Ours from their ``config.json``; ValueError names an option which is missing, or of a value we lack."""
     labels = options.get("id2label")
     n_labels = len(labels) if isinstance(labels, dict) and labels else CLASSES_UNLESS_SAID
@@ -27,41 +29,56 @@ def read_config(architecture: Architecture, options: dict):
         elif option is not None and field.default is MISSING:
             raise ValueError(f"from_pretrained: config.json of a {architecture.model_type} lacks {option!r}.")
     needed = architecture.fixed | {name: of(options) for name, of in architecture.same.items()}
-    for name, value in (needed | {"quantization_config": None}).items():
+    needed["quantization_config"] = None
+    for name, value in needed.items():
         if options.get(name, value) not in (value, None):
             raise ValueError(
                 f"from_pretrained: {architecture.model_type} with {name}={options[name]!r} is not supported, only "
-                f"{name}={value!r}. Choose another checkpoint."
+                f"{name}={value!r}. Choose another checkpoint. {OTHERS}"
             )
     return architecture.config(**given)
 
 
-def write_config(architecture: Architecture, config) -> tuple[dict, list[str]]:
+def write_config(architecture: Architecture, config: Any) -> tuple[dict, list[str]]:
     """Their ``config.json`` from ours, and in sentences what of ours they have no option or value for."""
-    misfits = []
-    for name, value in architecture.constants.items():
-        # what the constant comes to in this configuration, such as as many key heads as heads
-        if getattr(config, name) != getattr(replace(config, **{name: value}).filled(), name):
-            misfits.append(
-                f"{architecture.class_name} has no option for {name}={_shown(getattr(config, name))}, there it is "
-                f"always {_shown(value)}"
-            )
+    misfits = _other_constants(architecture, config)
     options = {"model_type": architecture.model_type, "architectures": [architecture.class_name]}
     for name, option in architecture.options.items():
-        value, table = getattr(config, name), VALUES.get(name)
-        if table is not None:
-            pair = isinstance(table, tuple)
-            theirs = table[1](value) if pair else [key for key, ours in table.items() if ours == value]
-            if not theirs:
-                known = "Rotary with a base" if pair else ", ".join(_shown(v) for v in table.values())
-                came = f"{name}={_shown(value)}"
-                misfits.append(f"{architecture.class_name} has no {option} for {came}, only for {known}")
-                continue
-            value = theirs[0]
-        options[option] = value
+        value = getattr(config, name)
+        theirs = _written_value(name, value)
+        if theirs is _NONE:
+            known = CONVERSIONS[name].known if name in CONVERSIONS else ", ".join(map(_shown, VALUES[name].values()))
+            came = f"{name}={_shown(value)}"
+            misfits.append(f"{architecture.class_name} has no {option} for {came}, only for {known}")
+        else:
+            options[option] = theirs
     if not misfits:
         options |= {name: of(options) for name, of in architecture.same.items()}
     return options, misfits
+
+
+def _other_constants(architecture: Architecture, config: Any) -> list[str]:
+    """What of ours is not what it always is with them, in sentences."""
+    misfits = []
+    for name, value in architecture.constants.items():
+        came = getattr(config, name)
+        # What the constant comes to in this configuration: None may stand for as many key heads as heads.
+        expected = getattr(replace(config, **{name: value}).filled(), name)
+        if came != expected:
+            misfits.append(
+                f"{architecture.class_name} has no option for {name}={_shown(came)}, there it is always {_shown(value)}"
+            )
+    return misfits
+
+
+def _written_value(name: str, value: Any) -> Any:
+    """Their value for one of ours; ``_NONE`` where they have none."""
+    if name in CONVERSIONS:
+        theirs = CONVERSIONS[name].write(value)
+        return _NONE if theirs is None else theirs
+    if name in VALUES:
+        return next((key for key, ours in VALUES[name].items() if ours == value), _NONE)
+    return value
 
 
 class NoHead(nn.Module):
@@ -90,33 +107,48 @@ def load_weights(model: nn.Module, architecture: Architecture, theirs: dict[str,
 
     Raises: ValueError with the list of all that are missing, unexpected, of another shape or no floating-point numbers.
     """
-    config, misfits = model.config, []
-    theirs = _canonical(architecture, config, theirs, misfits)
+    theirs, misfits = _canonical(architecture, model.config, theirs)
+    rows = list(weight_names(architecture, model.config))
+    body = list(weight_names(architecture, model.config, headless=True))
+    of_the_head = [source for row in rows if row not in body for source in row.theirs]
+    headless = bool(of_the_head) and not any(source in theirs for source in of_the_head)
+    if headless:
+        rows = body
     ours = weights(model)
-    rows, body = (list(weight_names(architecture, config, headless=headless)) for headless in (False, True))
-    headless = len(body) < len(rows) and not any(s in theirs for row in rows if row not in body for s in row.theirs)
-    rows = body if headless else rows
-    for name, sources, layout in rows:
-        for source, expected in zip(sources, layout.save(ours[name], config), strict=True):
+    misfits += _misfits(rows, ours, theirs, model.config)
+    if misfits:
+        raise ValueError(_other_weights(architecture, misfits))
+    for row in rows:
+        ours[row.ours].copy_(row.layout.load([theirs[source] for source in row.theirs], model.config))
+    if headless:
+        for name in architecture.head:
+            is_module = isinstance(getattr(model, name), nn.Module)
+            setattr(model, name, NoHead(model, architecture) if is_module else None)
+
+
+def _misfits(rows: list[Row], ours: dict[str, Tensor], theirs: dict[str, Tensor], config: Any) -> list[str]:
+    """Which of their weights are missing, not what ours can be made of, or unexpected."""
+    misfits = []
+    for row in rows:
+        for source, expected in zip(row.theirs, row.layout.save(ours[row.ours], config), strict=True):
             found = theirs.get(source)
             if found is None:
                 misfits.append(f"{source} is missing")
             elif found.shape != expected.shape or not found.is_floating_point():
                 is_so = f"{str(found.dtype).removeprefix('torch.')} {tuple(found.shape)}"
                 misfits.append(f"{source} is {is_so}, expected floating-point {tuple(expected.shape)}")
-    misfits += [f"{name} is unexpected" for name in theirs.keys() - {s for row in rows for s in row.theirs}]
-    if misfits:
-        a = architecture
-        raise ValueError(
-            f"from_pretrained: the weights do not fit this {a.model_type}'s config.json: {'; '.join(sorted(misfits))}. "
-            f"Expected is a {a.class_name}{f' or {a.bare}' if a.head else ''} with its own config.json. From one with "
-            "another head take what is below it: "
-            f"transformers.{a.bare}.from_pretrained(folder).save_pretrained(other_folder)."
-        )
-    for name, sources, layout in rows:
-        ours[name].copy_(layout.load([theirs[source] for source in sources], config))
-    for name in architecture.head if headless else ():
-        setattr(model, name, NoHead(model, architecture) if isinstance(getattr(model, name), nn.Module) else None)
+    known = {source for row in rows for source in row.theirs}
+    misfits += [f"{name} is unexpected" for name in theirs if name not in known]
+    return misfits
+
+
+def _other_weights(a: Architecture, misfits: list[str]) -> str:
+    bare = f" or {a.bare}" if a.head else ""
+    return (
+        f"from_pretrained: the weights do not fit this {a.model_type}'s config.json: {'; '.join(sorted(misfits))}. "
+        f"Expected is a {a.class_name}{bare} with its own config.json. From one with another head take what is below "
+        f"it: transformers.{a.bare}.from_pretrained(folder).save_pretrained(other_folder)."
+    )
 
 
 def save_weights(model: nn.Module, architecture: Architecture) -> tuple[dict[str, Tensor], list[str]]:
@@ -159,8 +191,14 @@ def weights(model: nn.Module) -> dict[str, Tensor]:
     return {plain_name(name): tensor for name, tensor in everything.items() if name in stored}
 
 
-def _canonical(architecture, config, theirs, misfits):
-    """The same tensors, each under the one name that the table has, without what holds nothing."""
+def _canonical(
+    architecture: Architecture, config: Any, theirs: dict[str, Tensor]
+) -> tuple[dict[str, Tensor], list[str]]:
+    """The same tensors, each under the one name that the table has, without what holds nothing.
+
+    Besides, in sentences, which of those with two names are not the same under both.
+    """
+    theirs = dict(theirs)
     for wrapper in WRAPPERS:
         if theirs and all(name.startswith(wrapper) for name in theirs):
             theirs = {name.removeprefix(wrapper): tensor for name, tensor in theirs.items()}
@@ -168,22 +206,25 @@ def _canonical(architecture, config, theirs, misfits):
         theirs = {architecture.prefix + name: tensor for name, tensor in theirs.items()}
     for pattern, replacement in architecture.renames:
         theirs = {re.sub(pattern, replacement, name): tensor for name, tensor in theirs.items()}
-    theirs = {n: t for n, t in theirs.items() if not any(re.fullmatch(p, n) for p in architecture.ignored)}
-    for alias, name in architecture.aliases.items() if getattr(config, "tied", True) else ():
-        if alias in theirs:
-            tensor = theirs.pop(alias)
-            if not torch.equal(theirs.setdefault(name, tensor), tensor):
-                misfits.append(f"{alias} is not equal to {name}, to which it is tied")
-    return theirs
+    for pattern in architecture.ignored:
+        theirs = {name: tensor for name, tensor in theirs.items() if not re.fullmatch(pattern, name)}
+    misfits = []
+    if getattr(config, "tied", True):
+        for alias, name in architecture.aliases.items():
+            if alias in theirs:
+                tensor = theirs.pop(alias)
+                if not torch.equal(theirs.setdefault(name, tensor), tensor):
+                    misfits.append(f"{alias} is not equal to {name}, to which it is tied")
+    return theirs, misfits
 
 
-def _read_value(field, option, value):
-    table = VALUES.get(field.name)
-    if not isinstance(table, dict):
-        kinds = {int: int, float: (int, float), bool: bool}.get(field.type, (int, float if table else type(None)))
-        if not isinstance(value, kinds) or (isinstance(value, bool) and field.type is not bool):
-            raise ValueError(f"from_pretrained: {option}={value!r} in config.json, expected a number.")
-        return table[0](value) if table else value
+def _read_value(field: Field, option: str, value: Any) -> Any:
+    """Ours from their value of an option. Raises: ValueError for one that we lack."""
+    if field.name in CONVERSIONS:
+        return CONVERSIONS[field.name].read(_checked_number(float, option, value))
+    if field.name not in VALUES:
+        return _checked_number(field.type, option, value)
+    table = VALUES[field.name]
     for theirs, ours in table.items():  # not by lookup: the value may be a list
         if theirs == value:
             return ours
@@ -191,6 +232,19 @@ def _read_value(field, option, value):
     raise ValueError(f"from_pretrained: {option}={value!r} in config.json is not supported, only {known}.")
 
 
-def _shown(value):
+def _checked_number(kind: Any, option: str, value: Any) -> Any:
+    """``value``, if it is of the ``kind`` of our field: a whole number may stand for a float, None for what is open."""
+    if kind is bool:
+        fits = isinstance(value, bool)
+    elif kind in (int, float):
+        fits = isinstance(value, int if kind is int else int | float) and not isinstance(value, bool)
+    else:
+        fits = value is None or (isinstance(value, int) and not isinstance(value, bool))
+    if not fits:
+        raise ValueError(f"from_pretrained: {option}={value!r} in config.json, expected a number.")
+    return float(value) if kind is float else value
+
+
+def _shown(value: Any) -> str:
     """A function by its name, anything else as it prints."""
     return getattr(value, "__name__", repr(value))

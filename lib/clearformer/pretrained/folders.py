@@ -1,10 +1,11 @@
 """Folders as Hugging Face keeps them: ``config.json`` beside safetensors in one file or several; never a pickle."""
 
 import json
-import os
 import re
+from collections.abc import Callable, Iterable
 from functools import reduce
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -12,12 +13,13 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
-from clearformer.checks import shorten
+from clearformer.checks import check_path, check_text, shorten
+from clearformer.files import replaced_whole
 from clearformer.pretrained.bert import BERT_ARCHITECTURE
 from clearformer.pretrained.convert import is_headless, load_weights, read_config, save_weights, write_config
 from clearformer.pretrained.gpt import GPT2, LLAMA, MISTRAL, QWEN2
 from clearformer.pretrained.marian import MARIAN
-from clearformer.pretrained.tables import Architecture
+from clearformer.pretrained.tables import OTHERS, Architecture
 from clearformer.pretrained.vit import MAE_ARCHITECTURE, VIT
 
 ARCHITECTURES = {
@@ -44,27 +46,54 @@ def from_pretrained(name: str | Path, *, dtype: torch.dtype | None = None, revis
     PermissionError where it wants a login; ImportError without ``huggingface_hub``; ValueError for a kind of model or
     an option that is not supported, weights that do not fit (all in one list), are damaged or a pickle.
     """
+    _check_dtype(dtype)  # before anything large is read
     folder = fetch(name, revision=revision)
     options = _read_json(folder / CONFIG)
-    _architecture(options)  # before anything large is read
+    _architecture(options)
     return from_tensors(options, _read_weights(folder, options), dtype=dtype)
 
 
 def from_tensors(options: dict, theirs: dict[str, Tensor], *, dtype: torch.dtype | None = None) -> nn.Module:
     """As ``from_pretrained``, from the options of a ``config.json`` and weights under their names."""
+    for name, value in (("options", options), ("theirs", theirs)):
+        if not isinstance(value, dict):
+            kind = type(value).__name__
+            raise TypeError(f"from_pretrained: {name}={shorten(value)} is of type {kind}, expected a dict.")
+    _check_tensors(theirs)
+    _check_dtype(dtype)
+    architecture = _architecture(options)
+    build = architecture.build or architecture.model
+    with _Undrawn():
+        model = build(read_config(architecture, options))
+    model.to(dtype or _widest(theirs))
+    load_weights(model, architecture, theirs)
+    model.labels_and_tokens = {name: options[name] for name in KEPT if name in options}
+    return model.eval()
+
+
+def _check_tensors(theirs: dict) -> None:
+    for name, tensor in theirs.items():
+        if not isinstance(name, str) or not isinstance(tensor, Tensor):
+            raise TypeError(
+                f"from_pretrained: {shorten(name)} among the weights is {type(tensor).__name__}, expected names and "
+                "tensors."
+            )
+
+
+def _check_dtype(dtype: object) -> None:
     if dtype is not None and not (isinstance(dtype, torch.dtype) and dtype.is_floating_point):
         raise TypeError(
             f"from_pretrained: dtype={shorten(dtype)}, expected None or a floating-point one of torch, such as "
             "torch.bfloat16."
         )
-    architecture = _architecture(options)
-    with _Undrawn():
-        model = (architecture.build or architecture.model)(read_config(architecture, options))
-    floats = [tensor.dtype for tensor in theirs.values() if tensor.is_floating_point()]
-    model.to(dtype or reduce(torch.promote_types, floats or [torch.float32]))
-    load_weights(model, architecture, theirs)
-    model.labels_and_tokens = {name: options[name] for name in KEPT if name in options}
-    return model.eval()
+
+
+def _widest(tensors: dict[str, Tensor]) -> torch.dtype:
+    """The dtype that can hold the numbers of all floating-point ones."""
+    dtypes = [tensor.dtype for tensor in tensors.values() if tensor.is_floating_point()]
+    if not dtypes:
+        return torch.float32
+    return reduce(torch.promote_types, dtypes)
 
 
 def save_pretrained(model: nn.Module, folder: str | Path, *, labels_and_tokens: dict | None = None) -> None:
@@ -76,6 +105,7 @@ def save_pretrained(model: nn.Module, folder: str | Path, *, labels_and_tokens: 
     Raises: TypeError for a model of another kind; ValueError for a configuration, weights or an attention that they
     have no place for, another option, or labels that are not as many as the classes; OSError if the disk takes no more.
     """
+    folder = check_path("save_pretrained", "folder", folder, "a folder for the model")
     model = getattr(model, "_orig_mod", model)  # of a compiled one
     architecture, options, tensors = _nearest(model)
     given = getattr(model, "labels_and_tokens", {}) if labels_and_tokens is None else labels_and_tokens
@@ -85,18 +115,11 @@ def save_pretrained(model: nn.Module, folder: str | Path, *, labels_and_tokens: 
     dtype = str(next(model.parameters()).dtype).removeprefix("torch.")
     open_tokens = dict.fromkeys(TEXT_TOKENS) if "vocab_size" in options else {}
     options = open_tokens | given | options | {"torch_dtype": dtype}
-    folder = Path(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        beside = [folder / f"{name}.{os.getpid()}.unfinished" for name in (WEIGHTS, CONFIG)]
-        try:
-            save_file(tensors, beside[0], metadata={"format": "pt"})
-            beside[1].write_text(json.dumps(options, indent=2) + "\n", encoding="utf-8")
-            os.replace(beside[0], folder / WEIGHTS)
-            os.replace(beside[1], folder / CONFIG)
-        finally:
-            for path in beside:
-                path.unlink(missing_ok=True)
+        with replaced_whole(folder / WEIGHTS, folder / CONFIG) as (weights, config):
+            save_file(tensors, weights, metadata={"format": "pt"})
+            config.write_text(json.dumps(options, indent=2) + "\n", encoding="utf-8")
     except (OSError, SafetensorError) as error:
         raise OSError(
             f"save_pretrained: the model could not be written to {folder} ({error}). What was there is whole; make "
@@ -124,10 +147,12 @@ def _nearest(model: nn.Module) -> tuple[Architecture, dict, dict[str, Tensor]]:
     raise ValueError(f"save_pretrained: {'; '.join(least)}. Save such a model with safetensors.torch.save_model.")
 
 
-def _check_labels(given, n_labels: int | None) -> None:
+def _check_labels(given: Any, n_labels: int | None) -> None:
     if not isinstance(given, dict):
         raise TypeError(f"save_pretrained: labels_and_tokens={shorten(given)}, expected a dict.")
-    if set(given) - set(KEPT) or (n_labels and len(given.get("id2label") or range(n_labels)) != n_labels):
+    unknown = given.keys() - set(KEPT)
+    labels = given.get("id2label")
+    if unknown or (labels and n_labels and len(labels) != n_labels):
         raise ValueError(
             f"save_pretrained: labels_and_tokens={given!r} for {n_labels or 'no'} classes, expected some of "
             f"{', '.join(KEPT)}, with one label for each class."
@@ -136,9 +161,12 @@ def _check_labels(given, n_labels: int | None) -> None:
 
 def fetch(name: str | Path, *, revision: str | None = None) -> Path:
     """A folder as it is, or that to which a model of the hub was fetched; errors as in ``from_pretrained``."""
-    if Path(name).is_dir():
-        return Path(name)
-    if not re.fullmatch(r"[\w.-]+(/[\w.-]+)?", str(name)) or Path(name).exists():
+    path = check_path("from_pretrained", "name", name, "a folder, or a name on the Hugging Face hub")
+    if revision is not None:
+        check_text("from_pretrained", "revision", revision, "Pass a branch, tag or commit.")
+    if path.is_dir():
+        return path
+    if not re.fullmatch(r"[\w.-]+(/[\w.-]+)?", str(name)) or path.exists():
         raise FileNotFoundError(f"from_pretrained: {name} is no folder, nor can it be a name on the Hugging Face hub.")
     try:
         from huggingface_hub import list_repo_files, snapshot_download
@@ -147,9 +175,11 @@ def fetch(name: str | Path, *, revision: str | None = None) -> Path:
             f"from_pretrained: {str(name)!r} is no folder here, and fetching it from the Hugging Face hub needs "
             "huggingface_hub. Install it with: pip install huggingface_hub"
         ) from error
+    names: list[str] = []
     try:
         folder = Path(snapshot_download(str(name), revision=revision, allow_patterns=FETCHED))
-        names = list_repo_files(str(name), revision=revision) if not list(folder.glob("*.safetensors")) else ()
+        if not list(folder.glob("*.safetensors")):
+            names = list_repo_files(str(name), revision=revision)
     except Exception as error:  # the hub's client and what it stands on share no class of errors
         where = f"{str(name)!r} is no folder here and could not be fetched from the Hugging Face hub"
         raise _kind_of(error)(f"from_pretrained: {where}: {error}") from error
@@ -174,25 +204,31 @@ def _kind_of(error: Exception) -> type[OSError]:
 class _Undrawn(TorchFunctionMode):
     """Weights that are about to be replaced are 0: to draw them would take several times as long as to load."""
 
-    def __torch_function__(self, function, types, args=(), kwargs=None):
-        drawn = function.__name__.endswith(("uniform_", "normal_"))
-        return (*args, *(kwargs or {}).values())[0].detach().zero_() if drawn else function(*args, **kwargs or {})
+    def __torch_function__(self, function: Callable, types: Any, args: tuple = (), kwargs: dict | None = None) -> Any:
+        given = {} if kwargs is None else kwargs
+        if not function.__name__.endswith(("uniform_", "normal_")):
+            return function(*args, **given)
+        weight = args[0] if args else given["tensor"]
+        return weight.detach().zero_()
 
 
-def _architecture(options):
+def _architecture(options: dict) -> Architecture:
     kind = options.get("model_type")
     if not isinstance(kind, str) or kind not in ARCHITECTURES:
-        raise ValueError(f"from_pretrained: model_type={kind!r}, expected one of {', '.join(ARCHITECTURES)}.")
+        raise ValueError(f"from_pretrained: model_type={kind!r}, expected one of {', '.join(ARCHITECTURES)}. {OTHERS}")
     return ARCHITECTURES[kind]
 
 
-def _read_json(path):
+def _read_json(path: Path) -> dict:
     if not path.is_file():
         raise FileNotFoundError(f"from_pretrained: there is no {path.name} in {path.parent}.")
     _refuse_lfs_pointer(path)
     try:
-        return dict(json.loads(path.read_text(encoding="utf-8")).items())
-    except (ValueError, AttributeError) as error:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(content, dict):
+            raise ValueError(f"it holds a {type(content).__name__}")
+        return content
+    except ValueError as error:
         raise ValueError(f"from_pretrained: {path} is no JSON object ({error}). Take an intact copy.") from error
 
 
@@ -207,15 +243,18 @@ def _read_weights(folder: Path, options: dict) -> dict[str, Tensor]:
                 f"from_pretrained: weight_map in {folder / INDEX} is {shorten(index)}, expected the name of a file for "
                 "each weight. Take an intact copy."
             )
-        parts = sorted({Path(name).name for name in index.values()})  # of this folder, whatever the index says
-        return {name: tensor for part in parts for name, tensor in _read_tensors(folder / part).items()}
+        tensors = {}
+        for part in sorted({Path(name).name for name in index.values()}):  # of this folder, whatever the index says
+            tensors |= _read_tensors(folder / part)
+        return tensors
     names = sorted(path.name for path in folder.iterdir())
     _refuse_pickles(str(folder), names, options)
     raise FileNotFoundError(f"from_pretrained: neither {WEIGHTS} nor {INDEX} in {folder}, which holds {names}.")
 
 
-def _refuse_pickles(where, names, options):
-    if pickles := [name for name in names if name.endswith((".bin", ".pt", ".pth", ".ckpt"))]:
+def _refuse_pickles(where: str, names: Iterable[str], options: dict) -> None:
+    pickles = [name for name in names if name.endswith((".bin", ".pt", ".pth", ".ckpt"))]
+    if pickles:
         raise ValueError(
             f"from_pretrained: {where} has its weights in {', '.join(pickles)} only, a pickle. A pickle can run any "
             "program when it is opened and is never fetched or opened here. If you trust it, convert it with: "
@@ -223,7 +262,7 @@ def _refuse_pickles(where, names, options):
         )
 
 
-def _read_tensors(path):
+def _read_tensors(path: Path) -> dict[str, Tensor]:
     if not path.is_file():
         raise FileNotFoundError(f"from_pretrained: {path.name}, which {INDEX} names, is missing in {path.parent}.")
     _refuse_lfs_pointer(path)

@@ -3,10 +3,11 @@
 from dataclasses import replace
 from functools import partial
 
+from clearformer.checks import shorten
 from clearformer.layers import FeedForward, GatedFeedForward, LayerNorm, RMSNorm
 from clearformer.models.gpt import GPT, GPTConfig
 from clearformer.multihead import MultiHeadAttention
-from clearformer.pretrained.tables import BLOCKS, PAIRED, STACKED, TRANSPOSED, WORDS, Architecture, Row
+from clearformer.pretrained.tables import BLOCKS, PAIRED, ROTARY_BASE, STACKED, TRANSPOSED, WORDS, Architecture, Row
 
 _BLOCK, _GPT2, _LLAMA = "decoder.blocks.{i}.", "transformer.h.{i}.", "model.layers.{i}."
 GPT2_OPTIONS = {
@@ -19,14 +20,17 @@ LLAMA_OPTIONS = BLOCKS | WORDS | {
 }  # fmt: skip
 
 
-def _plain(options):
+def _plain(options: dict) -> dict:
     """With what is said of rotary positions in options of its own: its place there has changed."""
     rope = options.get("rope_parameters") or options.get("rope_scaling") or {}
-    kind = {"rope_type": rope.get("rope_type", rope.get("type", "default"))}
-    return {"rope_theta": rope.get("rope_theta", 10000.0)} | options | kind
+    if not isinstance(rope, dict):
+        raise ValueError(f"from_pretrained: {shorten(rope)} in config.json for rotary positions, expected an object.")
+    older_kind = rope.get("type", "default")
+    base = {"rope_theta": rope.get("rope_theta", ROTARY_BASE)}
+    return base | options | {"rope_type": rope.get("rope_type", older_kind)}
 
 
-def _biases_before_attention(config):
+def _biases_before_attention(config: GPTConfig) -> GPT:
     model = GPT(config)
     for block in model.decoder.blocks:
         block.attention.out.bias = None

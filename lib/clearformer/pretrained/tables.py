@@ -1,6 +1,6 @@
 """What a table of weights consists of."""
 
-import re
+import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
@@ -13,24 +13,41 @@ from torch import Tensor, nn
 from clearformer.layers import gelu_tanh
 from clearformer.positions import Rotary
 
-ACTIVATIONS = {"gelu": F.gelu, "gelu_new": gelu_tanh, "gelu_pytorch_tanh": gelu_tanh, "relu": F.relu}
-ACTIVATIONS |= {"silu": F.silu, "swish": F.silu}
-# ours for each value of theirs, or two functions: ours from theirs, and the reverse in a list that may be empty
-VALUES: dict[str, dict | tuple] = {"activation": ACTIVATIONS, "scale": {True: None, False: 1.0}}
+ACTIVATIONS = {
+    "gelu": F.gelu,
+    "gelu_new": gelu_tanh,
+    "gelu_pytorch_tanh": gelu_tanh,
+    "relu": F.relu,
+    "silu": F.silu,
+    "swish": F.silu,
+}
+# For a field of ours what each value of theirs is with us; of several with the same meaning the first is written.
+VALUES: dict[str, dict] = {"activation": ACTIVATIONS, "scale": {True: None, False: 1.0}}
+
+
+class Conversion(NamedTuple):
+    """For a field of ours that is a number with them: ours from theirs, and theirs, or None where there is none."""
+
+    read: Callable[[float], Any]
+    write: Callable[[Any], float | None]
+    known: str  # what can be written, in words
 
 
 def _rotary(base: float) -> partial:
     return partial(Rotary, base=float(base))
 
 
-def _bases(rope) -> list[float]:
-    """The base of a ``Rotary``, given as the class or as a partial of it; none of anything else."""
+def _base(rope: Any) -> float | None:
+    """The base of a ``Rotary``, given as the class or as a partial of it."""
     if rope is Rotary:
-        return [10000.0]
-    return [rope.keywords.get("base", 10000.0)] if getattr(rope, "func", None) is Rotary else []
+        return ROTARY_BASE
+    if isinstance(rope, partial) and rope.func is Rotary:
+        return rope.keywords.get("base", ROTARY_BASE)
+    return None
 
 
-VALUES["rope"] = (_rotary, _bases)
+ROTARY_BASE = inspect.signature(Rotary).parameters["base"].default
+CONVERSIONS = {"rope": Conversion(_rotary, _base, "Rotary with a base")}
 # what all but GPT-2 and Marian call the sizes of their blocks
 BLOCKS = {
     "d_model": "hidden_size", "n_heads": "num_attention_heads", "n_layers": "num_hidden_layers",
@@ -38,6 +55,10 @@ BLOCKS = {
 }  # fmt: skip
 WORDS = {"n_vocab": "vocab_size", "n_positions": "max_position_embeddings"}
 TIED = {"tie_word_embeddings": True}
+OTHERS = (
+    "Small ones that load are openai-community/gpt2, google-bert/bert-base-uncased, Qwen/Qwen2.5-0.5B and "
+    "HuggingFaceTB/SmolLM2-135M-Instruct."
+)
 
 
 class Layout(NamedTuple):
@@ -50,7 +71,7 @@ class Layout(NamedTuple):
 
 SAME = Layout("as it is", lambda ts, c: ts[0], lambda t, c: [t])
 TRANSPOSED = Layout("transposed", lambda ts, c: ts[0].t(), lambda t, c: [t.t()])
-STACKED = Layout("stacked", lambda ts, c: torch.cat(ts), lambda t, c: _by_heads(t, c))
+STACKED = Layout("stacked", lambda ts, c: torch.cat(ts), lambda t, c: _queries_keys_values(t, c))
 PAIRED = Layout("one above the other", lambda ts, c: torch.cat(ts), lambda t, c: list(t.chunk(2)))
 WITHOUT_BATCH = Layout("without the first axis", lambda ts, c: ts[0][0], lambda t, c: [t[None]])
 FLATTENED = Layout(
@@ -65,11 +86,14 @@ COLOURS_FIRST = Layout(
 )
 
 
-def _by_heads(stacked, config):
-    """Queries, keys and values; of the latter ``n_kv_heads`` may be fewer."""
-    shared = getattr(config, "n_kv_heads", None) or config.n_heads
-    rows = len(stacked) * shared // (config.n_heads + 2 * shared)
-    return list(stacked.split((len(stacked) - 2 * rows, rows, rows)))
+def _queries_keys_values(stacked: Tensor, config: Any) -> list[Tensor]:
+    """The three parts; keys and values may have fewer heads, ``n_kv_heads``."""
+    n_queries = config.n_heads
+    n_keys = getattr(config, "n_kv_heads", None) or n_queries
+    rows_of_a_head = len(stacked) // (n_queries + 2 * n_keys)
+    rows_of_keys = n_keys * rows_of_a_head
+    rows_of_queries = len(stacked) - 2 * rows_of_keys
+    return list(stacked.split((rows_of_queries, rows_of_keys, rows_of_keys)))
 
 
 class Row(NamedTuple):
@@ -87,48 +111,74 @@ class Row(NamedTuple):
 class Architecture:
     """Everything that is known about one kind of model of theirs.
 
-    Theirs are ``class_name`` and ``bare``, the same without a head; ``head`` names what ours then lacks. Several may
-    share one ``model``, which ``build`` makes: its configuration and the names of its weights say which of them it is.
-
-    Weights: ``rows``; ``layers`` gives the field of our configuration that each letter counts up to; ``prefix`` is
-    missing in checkpoints without a head; ``renames`` are older names, ``aliases`` second names of a weight, and
-    ``ignored`` patterns of what holds nothing we need.
-
-    Configuration, after ``plain`` has put theirs in one form: ``options`` has their option for each field of ours,
-    ``defaults`` what a missing option means. ``fixed`` options must have that value, those in ``same`` what follows
-    from others; ``constants`` are fields of ours that they have no option for.
+    Several architectures may share one class of ours. The configuration and the names of the weights then say which of
+    them a model is.
     """
 
-    model_type: str
-    class_name: str
-    bare: str
-    prefix: str
-    model: type[nn.Module]
-    config: type
+    # What it is called, and the classes.
+    model_type: str  # theirs, in config.json
+    class_name: str  # theirs, with a head
+    bare: str  # theirs, without one
+    prefix: str  # of their names; missing where there is no head
+    model: type[nn.Module]  # ours
+    config: type  # of ours
+    # Weights.
     rows: tuple[Row, ...]
-    options: dict[str, str]
-    layers: dict[str, str] = field(default_factory=lambda: {"i": "n_layers"})
-    defaults: dict[str, object] = field(default_factory=dict)
-    fixed: dict[str, object] = field(default_factory=dict)
-    same: dict[str, Callable[[dict], object]] = field(default_factory=dict)
-    constants: dict[str, object] = field(default_factory=dict)
-    renames: tuple[tuple[str, str], ...] = ()
-    aliases: dict[str, str] = field(default_factory=dict)
-    head: tuple[str, ...] = ()
-    ignored: tuple[str, ...] = ()
-    build: Callable[..., nn.Module] | None = None
-    plain: Callable[[dict], dict] = dict
+    options: dict[str, str]  # for each field of our configuration their option
+    layers: dict[str, str] = field(default_factory=lambda: {"i": "n_layers"})  # for each letter the field it counts to
+    # Configuration: more of their options.
+    defaults: dict[str, object] = field(default_factory=dict)  # what an option means that is missing
+    fixed: dict[str, object] = field(default_factory=dict)  # the one value that an option may have
+    same: dict[str, Callable[[dict], object]] = field(default_factory=dict)  # that value, computed from other options
+    constants: dict[str, object] = field(default_factory=dict)  # fields of ours for which they have no option
+    # Weights: names.
+    renames: tuple[tuple[str, str], ...] = ()  # patterns of older names, and what they are today
+    aliases: dict[str, str] = field(default_factory=dict)  # second names of weights that are tied
+    head: tuple[str, ...] = ()  # what ours lacks where theirs has no head
+    ignored: tuple[str, ...] = ()  # patterns of what holds nothing that we need
+    # What is done besides.
+    build: Callable[..., nn.Module] | None = None  # makes our model, where its class alone does not
+    plain: Callable[[dict], dict] = dict  # puts their options into one form
 
 
-def weight_names(architecture: Architecture, config, *, headless: bool = False) -> Iterator[Row]:
+def weight_names(architecture: Architecture, config: Any, *, headless: bool = False) -> Iterator[Row]:
     """The table written out: one row for every weight of a model with this configuration."""
-    for ours, theirs, layout in architecture.rows:
-        if (headless and ours.split(".")[0] in architecture.head) or (ours == "head.weight" and config.tied):
+    for row in architecture.rows:
+        if headless and row.ours.split(".")[0] in architecture.head:
             continue
-        before, *among = re.split(r"[(|)]", theirs)
-        sources = [before + part + among[-1] for part in among[:-1]] or [before]
-        letter = next((letter for letter in architecture.layers if f"{{{letter}}}" in ours), None)
-        for layer in range(getattr(config, architecture.layers[letter]) if letter else 1):
-            for kind in ("weight", "bias") if ours.endswith("*") else ("",):
-                names = [name.replace(f"{{{letter}}}", str(layer)).replace("*", kind) for name in (ours, *sources)]
-                yield Row(names[0], tuple(names[1:]), layout)
+        if row.ours == "head.weight" and config.tied:
+            continue
+        for one in _of_each_layer(row, architecture, config):
+            yield from _weight_and_bias(one)
+
+
+def _of_each_layer(row: Row, architecture: Architecture, config: Any) -> Iterator[Row]:
+    """A row for each layer, its number in place of the letter; the row itself where it has no letter."""
+    sources = _sources(str(row.theirs))
+    for letter, size in architecture.layers.items():
+        place = f"{{{letter}}}"
+        if place in row.ours:
+            for layer in range(getattr(config, size)):
+                ours = row.ours.replace(place, str(layer))
+                theirs = tuple(source.replace(place, str(layer)) for source in sources)
+                yield Row(ours, theirs, row.layout)
+            return
+    yield Row(row.ours, sources, row.layout)
+
+
+def _sources(theirs: str) -> tuple[str, ...]:
+    """``attn.(q|k).weight`` is ``attn.q.weight`` and ``attn.k.weight``."""
+    before, opening, rest = theirs.partition("(")
+    if not opening:
+        return (theirs,)
+    among, _, after = rest.partition(")")
+    return tuple(f"{before}{part}{after}" for part in among.split("|"))
+
+
+def _weight_and_bias(row: Row) -> Iterator[Row]:
+    if not row.ours.endswith("*"):
+        yield row
+        return
+    for kind in ("weight", "bias"):
+        theirs = tuple(source.replace("*", kind) for source in row.theirs)
+        yield Row(row.ours.replace("*", kind), theirs, row.layout)
