@@ -82,7 +82,8 @@ class MultiHeadAttention(nn.Module):
         Raises: ValueError for another width than ``d_model``.
         """
         if source is None:
-            q, k, v = self._heads(self.qkv(x)).split(self.shares, dim=1)  # B N D -> B H N K, twice B G N K
+            parts = self.qkv(x).unflatten(2, (-1, self.d_head)).split(self.shares, dim=2)  # B N H K, twice B N G K
+            q, k, v = (part.transpose(1, 2) for part in parts)  # -> B H N K, twice B G N K
             if self.rope is not None:
                 start = 0 if cache is None else cache.length
                 positions = slice(start, start + x.shape[1]) if positions is None else positions
