@@ -78,6 +78,7 @@ class _Stored(torch.autograd.Function):
     def setup_context(ctx, inputs, output):
         (q, k, v, _, _, bias), (y, weights) = inputs, output
         ctx.mark_non_differentiable(weights)
+        ctx.set_materialize_grads(False)  # else zeros, N × S of them, come as the gradient of the weights
         ctx.save_for_backward(q, k, v, weights, y)
         ctx.bias_shape = None if bias is None else bias.shape
 
@@ -105,6 +106,7 @@ class _Recomputed(torch.autograd.Function):
     def setup_context(ctx, inputs, output):
         (q, k, v, mask, causal, bias, sizes), (y, log_total) = inputs, output
         ctx.mark_non_differentiable(log_total)
+        ctx.set_materialize_grads(False)
         ctx.save_for_backward(q, k, v, mask, bias, y, log_total)
         ctx.causal, ctx.sizes = causal, sizes
 
