@@ -85,6 +85,8 @@ class _Stored(torch.autograd.Function):
     @staticmethod
     def backward(ctx, grad_y, _):
         _first_only()
+        if grad_y is None:  # nothing depends on the output
+            return (None,) * 6
         q, k, v, weights, y = ctx.saved_tensors
         grad_v = weights.transpose(-2, -1) @ grad_y
         grad_scores = grad_y @ v.transpose(-2, -1)  # dA, and in place dC
@@ -106,7 +108,6 @@ class _Recomputed(torch.autograd.Function):
     def setup_context(ctx, inputs, output):
         (q, k, v, mask, causal, bias, sizes), (y, log_total) = inputs, output
         ctx.mark_non_differentiable(log_total)
-        ctx.set_materialize_grads(False)
         ctx.save_for_backward(q, k, v, mask, bias, y, log_total)
         ctx.causal, ctx.sizes = causal, sizes
 
