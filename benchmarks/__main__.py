@@ -1,6 +1,7 @@
-"""Measure, print the table, and save results.json and results.svg: ``make bench ARGS="--only training"``."""
+"""Measure, print the table, and save results-MAKER.json and results.svg: ``make bench ARGS="--only training"``."""
 
 import argparse
+import os
 import sys
 from datetime import date
 from importlib import import_module
@@ -8,10 +9,12 @@ from pathlib import Path
 
 import torch
 
+from benchmarks import readme
 from benchmarks import report as reports
 from benchmarks.facts import machine
 from benchmarks.sizes import SMALL, TINY, Options
 
+HERE = Path(__file__).parent
 BENCHMARKS = {
     "training": "benchmarks.training",
     "generation": "benchmarks.generation",
@@ -32,10 +35,13 @@ def main(arguments: list[str]) -> int:
         print(f"Measuring {name} …", file=sys.stderr, flush=True)
         found[name] = import_module(BENCHMARKS[name]).run(options)
         path = reports.save(asked.out, {name: found[name]}, facts)  # at once: an interruption costs one benchmark
-    print(reports.table([row for report in found.values() for row in report.rows], facts["machine"]))
+    rows = [row for report in found.values() for row in report.rows]
+    print(reports.table(rows, facts["machine"], coloured=sys.stdout.isatty() and not os.environ.get("NO_COLOR")))
     for line in dict.fromkeys(line for report in found.values() for line in report.skipped):
         print(f"left out: {line}")
     print(f"saved: {path}")
+    if asked.out == HERE:
+        readme.write()
     return 0
 
 
@@ -46,7 +52,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--no-gpt2", action="store_true", help="leave out the 124 million parameters of GPT-2")
     made.add_argument("--rounds", type=positive, default=9, help="how often every candidate runs (9)")
     made.add_argument("--threads", type=positive, default=2, help="threads that PyTorch may use (2)")
-    made.add_argument("--out", type=Path, default=Path(__file__).parent, help="folder for results.json and results.svg")
+    made.add_argument("--out", type=Path, default=HERE, help="folder for results-MAKER.json and results.svg")
     return made
 
 

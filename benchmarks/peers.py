@@ -13,9 +13,10 @@ import torch.nn.functional as F
 from clearformer.models.gpt import GPT, GPTConfig
 from torch import Tensor, nn
 
+from benchmarks.lean import LeanGPT
 from benchmarks.sizes import N_VOCAB, Size
 
-OURS = "clearformer"
+OURS, LEAN = "clearformer", "a lean decoder"
 PACKAGES = {"transformers": "transformers", "x-transformers": "x_transformers", "litgpt": "litgpt"}
 TOLERANCE = 0.02  # of the parameter count
 
@@ -26,11 +27,13 @@ def build(size: Size, *, n_positions: int | None = None) -> tuple[dict[str, nn.M
     Raises: ValueError if a peer's parameter count is more than 2 % off ours.
     """
     n_positions = n_positions or size.n_tokens
-    makers = {OURS: ours, "torch.nn": TorchGPT, "transformers": hugging_face, "x-transformers": x_transformers}
-    makers["litgpt"] = lit_gpt
+    makers = {OURS: ours, LEAN: lean, "torch.nn": TorchGPT, "transformers": hugging_face}
+    makers |= {"x-transformers": x_transformers, "litgpt": lit_gpt}
     missing = [name for name, package in PACKAGES.items() if find_spec(package) is None]
-    torch.manual_seed(0)
-    models = {name: make(size, n_positions) for name, make in makers.items() if name not in missing}
+    models = {}
+    for name in (name for name in makers if name not in missing):
+        torch.manual_seed(0)  # for each, whoever else is there
+        models[name] = makers[name](size, n_positions)
     check_counts({name: count(model) for name, model in models.items()})
     return models, [f"{name}: not installed" for name in missing]
 
@@ -55,6 +58,10 @@ def versions() -> dict[str, str]:
 
 def ours(size: Size, n_positions: int) -> nn.Module:
     return GPT(GPTConfig(N_VOCAB, n_positions, size.d_model, size.n_heads, size.n_layers))
+
+
+def lean(size: Size, n_positions: int) -> nn.Module:
+    return LeanGPT(size, n_positions).apply(small_weights)
 
 
 class TorchGPT(nn.Module):

@@ -10,18 +10,24 @@ from matplotlib.ticker import LogLocator, NullLocator
 
 from benchmarks.harness import Report, Row
 
-OTHERS = "other processors"
-VERDICT = {True: "holds", False: "missed", None: ""}
+VERDICT = {True: "holds", False: "MISSED", None: ""}
 HEADINGS = ("work", "what", "target", "measured", "quartiles", "")
+MAKERS = ("AMD", "Intel", "Apple", "ARM")
+RED, PLAIN = "\033[31m", "\033[0m"
+MISSED_COLOUR, HELD_MARK, MISSED_MARK = "#b3261e", "o", "X"
 
 
-def table(rows: list[Row], machine: dict) -> str:
-    """The processor, then columns of equal width for a terminal."""
+def table(rows: list[Row], machine: dict, *, coloured: bool = False) -> str:
+    """The processor, then columns of equal width for a terminal; what is missed says so, and is red if ``coloured``."""
     lines = [HEADINGS, *map(cells, rows)]
     widths = [max(len(line[i]) for line in lines) for i in range(len(HEADINGS))]
-    columns = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in lines]
+    columns = [
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines
+    ]
     heading = f"{machine['processor']}, {machine['threads']} threads, torch {machine['torch']}"
-    return "\n".join([heading, *(line.rstrip() for line in columns)])
+    missed = [False, *(row.holds is False for row in rows)]
+    body = (f"{RED}{line}{PLAIN}" if coloured and red else line for line, red in zip(columns, missed, strict=True))
+    return "\n".join([heading, *body])
 
 
 def cells(row: Row) -> tuple[str, ...]:
@@ -36,43 +42,36 @@ def number(value: float) -> str:
 
 
 def save(folder: Path, reports: dict[str, Report], facts: dict) -> Path:
-    """Write results.json and results.svg; what other benchmarks and other processors left there earlier stays.
+    """Write results.svg and the file of this processor's maker; other benchmarks and makers stay as they were.
 
     Raises: OSError if the folder cannot be written.
     """
-    path = folder / "results.json"
+    path = folder / f"results-{maker(facts['machine']['processor'])}.json"
     results = json.loads(path.read_text(encoding="utf8")) if path.exists() else {}
-    for name, report in reports.items():
-        results = merged(results, name, {**facts, **asdict(report)})
+    results |= {name: {**facts, **asdict(report)} for name, report in reports.items()}
     folder.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", encoding="utf8")
-    draw(by_processor(results), folder / "results.svg")
+    draw(by_processor(stored(folder)), folder / "results.svg")
     return path
 
 
-def merged(results: dict, name: str, result: dict) -> dict:
-    """The last result of every benchmark stands by its name, older ones of other processors by theirs."""
-    others = {processor: dict(found) for processor, found in results.get(OTHERS, {}).items()}
-    before = results.get(name)
-    if before is not None and processor_of(before) != processor_of(result):
-        others.setdefault(processor_of(before), {})[name] = before
-    others.get(processor_of(result), {}).pop(name, None)
-    kept = {key: value for key, value in results.items() if key != OTHERS} | {name: result}
-    return kept | {OTHERS: {processor: found for processor, found in others.items() if found}}
+def maker(processor: str) -> str:
+    """Who made a processor, as its name tells."""
+    return next((name.lower() for name in MAKERS if name.lower() in processor.lower()), "other")
 
 
-def processor_of(result: dict) -> str:
-    return result["machine"]["processor"]
+def stored(folder: Path) -> dict[str, dict]:
+    """What was measured last, by maker and then by benchmark."""
+    paths = sorted(folder.glob("results-*.json"))
+    return {path.stem.removeprefix("results-"): json.loads(path.read_text(encoding="utf8")) for path in paths}
 
 
-def by_processor(results: dict) -> dict[str, list[dict]]:
+def by_processor(makers: dict[str, dict]) -> dict[str, list[dict]]:
     """The rows of every processor, benchmark by benchmark."""
     found: dict[str, list[dict]] = {}
-    for name in sorted(results.keys() - {OTHERS}):
-        found.setdefault(processor_of(results[name]), []).extend(results[name]["rows"])
-    for processor, benchmarks in results.get(OTHERS, {}).items():
+    for benchmarks in makers.values():
         for name in sorted(benchmarks):
-            found.setdefault(processor, []).extend(benchmarks[name]["rows"])
+            found.setdefault(benchmarks[name]["machine"]["processor"], []).extend(benchmarks[name]["rows"])
     return found
 
 
@@ -95,7 +94,7 @@ def draw(rows: dict[str, list[dict]], path: Path) -> None:
             ax.xaxis.set_minor_locator(NullLocator())
         axes[0, 0].set_yticks(range(len(labels)), labels, fontsize=8)
         axes[0, 0].invert_yaxis()
-        figure.suptitle("Right of the line the target holds; bars reach from quartile to quartile")
+        figure.suptitle("● the target holds, ✖ it is missed; bars reach from quartile to quartile")
         figure.supxlabel("measured over target; the target over what was measured if it is an upper limit", fontsize=9)
         plt.savefig(path, metadata={"Date": None})
         plt.close()
@@ -106,10 +105,10 @@ def label(row: dict) -> str:
 
 
 def draw_row(ax, y: int, row: dict) -> None:
-    low, middle, high = sorted(score(row, row["measured"][key]) for key in ("low", "median", "high"))
-    colour = plots.COLOURS[0] if score(row, row["measured"]["median"]) >= 1 else plots.COLOURS[1]
+    low, middle, high = (score(row, row["measured"][key]) for key in ("low", "median", "high"))
+    colour, mark = (plots.COLOURS[0], HELD_MARK) if middle >= 1 else (MISSED_COLOUR, MISSED_MARK)
     ax.plot([low, high], [y, y], color=colour, lw=2)
-    ax.plot(score(row, row["measured"]["median"]), y, "o" if middle >= 1 else "s", color=colour, ms=6)
+    ax.plot(middle, y, mark, color=colour, ms=6)
 
 
 def score(row: dict, value: float) -> float:

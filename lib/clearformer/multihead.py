@@ -48,8 +48,8 @@ class MultiHeadAttention(nn.Module):
         n_kv_heads = n_heads if n_kv_heads is None else n_kv_heads
         self.n_kv_heads = check_divides("n_heads", self.n_heads, "n_kv_heads", n_kv_heads, "groups")
         self.d_head = d_model // self.n_heads
-        shared = self.n_kv_heads * self.d_head
-        self.widths = (d_model, shared, shared)  # of queries, keys, values
+        self.shares = (self.n_heads, self.n_kv_heads, self.n_kv_heads)  # heads of queries, keys, values
+        self.widths = tuple(n * self.d_head for n in self.shares)
         for name, part in (("rope", rope), ("relative", relative)):
             if part is not None:
                 check_callable("MultiHeadAttention", name, part, f"positions.{_PARTS[name]}")
@@ -82,7 +82,8 @@ class MultiHeadAttention(nn.Module):
         Raises: ValueError for another width than ``d_model``.
         """
         if source is None:
-            q, k, v = map(self._heads, self.qkv(x).split(self.widths, dim=2))  # B N D -> B H N K, twice B G N K
+            parts = self.qkv(x).unflatten(2, (-1, self.d_head)).split(self.shares, dim=2)  # B N H K, twice B N G K
+            q, k, v = (part.transpose(1, 2) for part in parts)  # -> B H N K, twice B G N K
             if self.rope is not None:
                 start = 0 if cache is None else cache.length
                 positions = slice(start, start + x.shape[1]) if positions is None else positions

@@ -29,6 +29,9 @@ def learning_rate(step: int, config: TrainConfig) -> float:
 def adamw(model: nn.Module, config: TrainConfig) -> torch.optim.AdamW:
     """AdamW whose weight decay spares what has fewer than two axes: biases and the scales of norms.
 
+    Before each step gradients and moments are laid in memory as their weights are: the fused kernel pairs numbers by
+    their order there, and does not look.
+
     Source: Loshchilov and Hutter 2019, algorithm 2.
     Raises: ValueError for a model without trainable parameters.
     """
@@ -38,7 +41,23 @@ def adamw(model: nn.Module, config: TrainConfig) -> torch.optim.AdamW:
         {"params": [p for p in parameters if p.dim() < 2], "weight_decay": 0.0},
     ]
     fused = parameters[0].device.type in ("cpu", "cuda")  # elsewhere PyTorch chooses
-    return torch.optim.AdamW(groups, lr=config.learning_rate, betas=config.betas, fused=fused or None)
+    optimizer = torch.optim.AdamW(groups, lr=config.learning_rate, betas=config.betas, fused=fused or None)
+    optimizer.register_step_pre_hook(_lay_alike)
+    return optimizer
+
+
+def _lay_alike(optimizer: torch.optim.Optimizer, *_) -> None:
+    for parameter in (p for group in optimizer.param_groups for p in group["params"] if p.grad is not None):
+        parameter.grad = _laid_as(parameter, parameter.grad)
+        for name, value in optimizer.state.get(parameter, {}).items():
+            optimizer.state[parameter][name] = _laid_as(parameter, value)
+
+
+def _laid_as(parameter: nn.Parameter, value: torch.Tensor) -> torch.Tensor:
+    """The same numbers, if there is one for each of the parameter's."""
+    if value.shape != parameter.shape or value.stride() == parameter.stride():
+        return value
+    return torch.empty_like(parameter, dtype=value.dtype).copy_(value)
 
 
 def trainable(model: nn.Module) -> list[nn.Parameter]:

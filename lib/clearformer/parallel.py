@@ -40,6 +40,8 @@ def shard(model: nn.Module, device_type: str) -> None:
         raise ValueError(f"train: shard_on={device_type!r} in one process alone. Start several with torchrun.")
     from torch.distributed.fsdp import fully_shard
 
+    for parameter in model.parameters():
+        parameter.data = parameter.data.contiguous()  # row by row, as shares are cut
     for tensor in model.state_dict().values():
         dist.broadcast(tensor, src=0)
     mesh = dist.init_device_mesh(device_type, (dist.get_world_size(),))

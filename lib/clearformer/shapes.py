@@ -163,7 +163,8 @@ def extremes(whole: typing.Any) -> tuple[int, int] | None:
 
 def _kind(value: object) -> tuple:
     """All that the checks look at."""
-    return type(value), *(getattr(value, fact, None) for fact in ("shape", "dtype", "device", "layout"))
+    shape, dtype = getattr(value, "shape", None), getattr(value, "dtype", None)
+    return type(value), shape, dtype, getattr(value, "device", None), getattr(value, "layout", None)
 
 
 def _library(annotation: typing.Any) -> str:

@@ -30,8 +30,10 @@ def test_training_steps_are_compared_with_every_installed_peer():
     report = training.run(OPTIONS)
     check(report, 1)
     (times,) = report.seconds.values()
-    assert set(times) >= {peers.OURS, "torch.nn", "transformers", training.FLOOR}
-    assert len(times) + len(report.skipped) == 6
+    assert set(times) >= {peers.OURS, peers.LEAN, "torch.nn", "transformers", training.FLOOR}
+    assert len(times) + len(report.skipped) == 7
+    targets = {row.what: row.target for row in report.rows if row.target is not None}
+    assert targets[f"faster than {peers.LEAN}"] == 1.05 and targets["of the floor (bests)"] == 0.9
 
 
 @pytest.mark.parametrize("name", ["x-transformers", "litgpt"])
@@ -43,7 +45,8 @@ def test_optional_peers_train(name):
     step = training.step(models[name], MINIATURE, losses)
     for _ in range(4):
         step()
-    assert losses[-1] < losses[0]
+    first = next(training.batches(MINIATURE))
+    assert training.loss(models[name], *first).item() < losses[0], "on the rows of the first step"
 
 
 def test_a_peer_of_another_size_is_refused():
@@ -72,6 +75,31 @@ def test_the_peers_predict_from_the_past_alone():
         with torch.no_grad():
             difference = (model.eval()(ids) - model(changed)).abs().amax((0, 2))
         assert difference[:6].max() < 1e-5 and difference[6] > 1e-5, name
+
+
+def test_the_lean_decoder_computes_what_ours_does():
+    """Catches a peer that is fast because it leaves something out: with our weights it gives our logits."""
+    ours, lean = peers.ours(MINIATURE, 10).eval(), peers.lean(MINIATURE, 10)
+    names = {"tokens.weight": "tokens.weight", "positions.weight": "positions.weight", "head.weight": "head.weight"}
+    names |= {f"norm.{part}": f"decoder.norm.{part}" for part in ("weight", "bias")}
+    layers = {"norm1": "attention_norm", "norm2": "feed_forward_norm", "qkv": "attention.qkv", "out": "attention.out"}
+    layers |= {name: f"feed_forward.{name}" for name in ("up", "down")}
+    for i, (theirs, own), part in itertools.product(range(MINIATURE.n_layers), layers.items(), ("weight", "bias")):
+        names[f"blocks.{i}.{theirs}.{part}"] = f"decoder.blocks.{i}.{own}.{part}"
+    weights = ours.state_dict()
+    lean.load_state_dict({theirs: weights[own] for theirs, own in names.items()})
+    assert len(weights) == len(names)
+    ids = torch.randint(256, (2, 9))
+    torch.testing.assert_close(lean(ids), ours(ids))
+
+
+def test_the_optimizers_of_the_peers_are_ours():
+    """Catches a peer that decays other weights, or with other numbers, than ours."""
+    models, _ = peers.build(MINIATURE)
+    first, second = (training.optimizer_of(models[name]) for name in (peers.OURS, peers.LEAN))
+    for ours, theirs in zip(first.param_groups, second.param_groups, strict=True):
+        assert sorted(p.numel() for p in ours.pop("params")) == sorted(p.numel() for p in theirs.pop("params"))
+        assert ours == theirs
 
 
 def test_generation_is_compared_at_both_batch_sizes():

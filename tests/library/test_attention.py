@@ -25,6 +25,7 @@ from clearformer.attention import (
 )
 from clearformer.reference import attention as reference
 
+from benchmarks.memory import peak_bytes
 from tests.library.devices import DEVICES
 from tests.library.pairwise import each_pair
 from tests.library.tolerance import assert_close
@@ -432,3 +433,12 @@ def test_under_autocast_there_are_gradients(name):
         y = getattr(attention, name)(*leaves)[0]
     for mine, theirs in zip(torch.autograd.grad(y.float().sin().sum(), leaves), expected, strict=True):
         torch.testing.assert_close(mine, theirs, rtol=0.1, atol=0.05)
+
+
+def test_the_hand_written_backward_makes_one_matrix_of_weights():
+    """Catches zeros, N × S of them, that PyTorch makes as the gradient of weights of which nobody asked one."""
+    q, k, v = (torch.randn(2, 64, 4, requires_grad=True) for _ in range(3))
+    y = attend_by_hand(q, k, v)[0]
+    one = 2 * 64 * 64 * y.element_size()
+    held = peak_bytes(lambda: torch.autograd.grad(y, (q, k, v), y.detach(), retain_graph=True))
+    assert one <= held < 2 * one

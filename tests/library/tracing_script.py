@@ -8,6 +8,7 @@ import warnings
 import torch
 from clearformer.attention import attend, attend_blockwise, attend_fused
 from clearformer.blocks import Block, Decoder
+from clearformer.generation import for_generation
 from clearformer.models.bert import BERT, BERTConfig
 from clearformer.models.gpt import GPT, GPTConfig
 from clearformer.models.mae import MAE, MAEConfig
@@ -34,6 +35,10 @@ CASES = {
     "GPT": (lambda: GPT(GPTConfig(V, POSITIONS, *WIDTHS)), [(ids, {0: BATCH, 1: TARGETS})]),
     "GPT with rotary positions and shared keys": (
         lambda: GPT(GPTConfig(V, POSITIONS, *WIDTHS, n_kv_heads=2, rope=Rotary)),
+        [(ids, {0: BATCH, 1: TARGETS})],
+    ),
+    "GPT laid for generation": (
+        lambda: for_generation(GPT(GPTConfig(V, POSITIONS, *WIDTHS))),
         [(ids, {0: BATCH, 1: TARGETS})],
     ),
     "BERT": (lambda: BERT(BERTConfig(V, POSITIONS, *WIDTHS)), [(ids, {0: BATCH, 1: TARGETS})]),

@@ -1,4 +1,4 @@
-"""Files of the course that chapters read: a model that was trained for longer, results of the benchmarks."""
+"""Files of the course that chapters read, such as a model that was trained for longer."""
 
 from pathlib import Path
 

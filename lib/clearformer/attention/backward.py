@@ -78,12 +78,15 @@ class _Stored(torch.autograd.Function):
     def setup_context(ctx, inputs, output):
         (q, k, v, _, _, bias), (y, weights) = inputs, output
         ctx.mark_non_differentiable(weights)
+        ctx.set_materialize_grads(False)  # else zeros, N × S of them, come as the gradient of the weights
         ctx.save_for_backward(q, k, v, weights, y)
         ctx.bias_shape = None if bias is None else bias.shape
 
     @staticmethod
     def backward(ctx, grad_y, _):
         _first_only()
+        if grad_y is None:  # nothing depends on the output
+            return (None,) * 6
         q, k, v, weights, y = ctx.saved_tensors
         grad_v = weights.transpose(-2, -1) @ grad_y
         grad_scores = grad_y @ v.transpose(-2, -1)  # dA, and in place dC
