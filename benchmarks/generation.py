@@ -1,13 +1,13 @@
 """Greedy generation beside ``transformers`` with its cache, and the time to read the weights once a token.
 
-Ours are laid by ``for_generation``; the peer keeps most of its weights that way by itself.
+Ours went through ``prepare_for_generation``; the peer keeps most of its weights column-major by itself.
 """
 
 from collections.abc import Callable
 from importlib.util import find_spec
 
 import torch
-from clearformer.generation import for_generation, generate
+from clearformer.generation import prepare_for_generation, generate
 from clearformer.models.gpt import GPT, GPTConfig
 from torch import Tensor
 
@@ -38,7 +38,7 @@ def run(options: Options) -> Report:
 def pair(size: Size, options: Options) -> dict[str, torch.nn.Module]:
     """Ours and the peer's, with room for prompt and answer."""
     n_positions = N_PROMPT + options.n_new
-    models = {OURS: for_generation(ours(size, n_positions))}
+    models = {OURS: prepare_for_generation(ours(size, n_positions))}
     if find_spec(PEER):
         sizes = {"n_embd": size.d_model, "n_layer": size.n_layers, "n_head": size.n_heads, "vocab_size": N_VOCAB}
         models[PEER] = gpt2(n_positions=n_positions, activation_function="gelu", **sizes)
@@ -47,7 +47,7 @@ def pair(size: Size, options: Options) -> dict[str, torch.nn.Module]:
 
 def gpt2_pair() -> dict[str, torch.nn.Module]:
     """GPT-2's shape with 124 million random weights; the peer, too, gets the tanh form of the GELU as one operation."""
-    models = {OURS: for_generation(GPT(GPTConfig.preset("gpt2")))}
+    models = {OURS: prepare_for_generation(GPT(GPTConfig.preset("gpt2")))}
     if find_spec(PEER):
         models[PEER] = gpt2(activation_function="gelu_pytorch_tanh")
     return models

@@ -62,18 +62,19 @@ def generate(
     return state.result()
 
 
-def for_generation(model: nn.Module) -> nn.Module:
-    """The model itself, the weights of layers with more outputs than inputs laid in memory column by column.
+def prepare_for_generation(model: nn.Module) -> nn.Module:
+    """The model itself, with the weights of layers that have more outputs than inputs column-major in memory.
 
     On a CPU a step of one row reads them up to twice as fast; many rows take as long as before. Values, shapes and
     names stay, and weights that are copied, converted or loaded into keep their layout. ``save_pretrained`` and
-    checkpoints write the files they would write without. It is not done unasked, for ``safetensors.torch`` refuses such
-    weights, as does all that flattens one with ``view(-1)``; ``p.data = p.data.contiguous()`` for each undoes it.
+    checkpoints write the same files as before. Nobody does it unasked, for ``safetensors.torch`` refuses such weights, as
+    does all that flattens one with ``view(-1)``; ``p.data = p.data.contiguous()`` for each undoes it.
 
     Raises: TypeError for what is no module.
     """
     if not isinstance(model, nn.Module):
-        raise TypeError(f"for_generation: model={shorten(model)}, expected a torch.nn.Module, such as GPT(config).")
+        given = shorten(model)
+        raise TypeError(f"prepare_for_generation: model={given}, expected a torch.nn.Module, such as GPT(config).")
     for layer in model.modules():
         if isinstance(layer, nn.Linear) and layer.out_features > layer.in_features:
             layer.weight.data = layer.weight.data.t().contiguous().t()

@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from clearformer.checks import check_callable, check_flag, check_real, check_whole
+from clearformer.checks import check_flag, check_function, check_real, check_whole
 from clearformer.shapes import shaped, shaped_module
 
 gelu_tanh = partial(F.gelu, approximate="tanh")  # GPT-2's GELU; on a CPU slower than the exact one
@@ -69,7 +69,7 @@ class FeedForward(nn.Module):
     def __init__(self, d_model: int, d_ff: int, *, activation: Callable[[Tensor], Tensor] = F.gelu, bias: bool = True):
         super().__init__()
         self.d_model, d_ff = check_whole("FeedForward", "d_model", d_model), check_whole("FeedForward", "d_ff", d_ff)
-        self.activation = check_callable("FeedForward", "activation", activation, "torch.nn.functional.gelu")
+        self.activation = check_function("FeedForward", "activation", activation, "torch.nn.functional.gelu")
         self.up = nn.Linear(d_model, d_ff, bias=check_flag("FeedForward", "bias", bias))
         self.down = nn.Linear(d_ff, d_model, bias=bias)
 
@@ -98,7 +98,7 @@ class GatedFeedForward(nn.Module):
             check_whole("GatedFeedForward", "d_model", d_model),
             check_whole("GatedFeedForward", "d_ff", d_ff),
         )
-        self.activation = check_callable("GatedFeedForward", "activation", activation, "torch.nn.functional.silu")
+        self.activation = check_function("GatedFeedForward", "activation", activation, "torch.nn.functional.silu")
         bias = check_flag("GatedFeedForward", "bias", bias)
         self.gate_up = nn.Linear(d_model, 2 * d_ff, bias=bias)  # W_g above W_1, one product for both
         self.down = nn.Linear(d_ff, d_model, bias=bias)

@@ -29,8 +29,8 @@ def learning_rate(step: int, config: TrainConfig) -> float:
 def adamw(model: nn.Module, config: TrainConfig) -> torch.optim.AdamW:
     """AdamW whose weight decay spares what has fewer than two axes: biases and the scales of norms.
 
-    Before each step gradients and moments are laid in memory as their weights are: the fused kernel pairs numbers by
-    their order there, and does not look.
+    Before each step gradients and moments get the memory layout of their weights: the fused kernel pairs numbers by
+    their order in memory, whatever the strides say.
 
     Source: Loshchilov and Hutter 2019, algorithm 2.
     Raises: ValueError for a model without trainable parameters.
@@ -42,18 +42,18 @@ def adamw(model: nn.Module, config: TrainConfig) -> torch.optim.AdamW:
     ]
     fused = parameters[0].device.type in ("cpu", "cuda")  # elsewhere PyTorch chooses
     optimizer = torch.optim.AdamW(groups, lr=config.learning_rate, betas=config.betas, fused=fused or None)
-    optimizer.register_step_pre_hook(_lay_alike)
+    optimizer.register_step_pre_hook(_align_layouts)
     return optimizer
 
 
-def _lay_alike(optimizer: torch.optim.Optimizer, *_) -> None:
+def _align_layouts(optimizer: torch.optim.Optimizer, *_) -> None:
     for parameter in (p for group in optimizer.param_groups for p in group["params"] if p.grad is not None):
-        parameter.grad = _laid_as(parameter, parameter.grad)
+        parameter.grad = _with_layout_of(parameter, parameter.grad)
         for name, value in optimizer.state.get(parameter, {}).items():
-            optimizer.state[parameter][name] = _laid_as(parameter, value)
+            optimizer.state[parameter][name] = _with_layout_of(parameter, value)
 
 
-def _laid_as(parameter: nn.Parameter, value: torch.Tensor) -> torch.Tensor:
+def _with_layout_of(parameter: nn.Parameter, value: torch.Tensor) -> torch.Tensor:
     """The same numbers, if there is one for each of the parameter's."""
     if value.shape != parameter.shape or value.stride() == parameter.stride():
         return value

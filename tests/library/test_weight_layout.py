@@ -1,4 +1,4 @@
-"""``for_generation`` turns wide weights in memory: kept wherever weights go, and only their strides tell of it."""
+"""``prepare_for_generation`` turns wide weights in memory: kept wherever weights go, and only their strides tell of it."""
 
 import copy
 import inspect
@@ -10,7 +10,7 @@ import pytest
 import torch
 from clearformer import from_pretrained, save_pretrained
 from clearformer.checkpoint import load_model
-from clearformer.generation import for_generation, generate
+from clearformer.generation import prepare_for_generation, generate
 from clearformer.layers import MixtureOfExperts
 from clearformer.losses import next_token_loss
 from clearformer.models.gpt import GPT, GPTConfig
@@ -48,13 +48,13 @@ def batch(n: int, generator: torch.Generator) -> tuple[torch.Tensor, ...]:
 
 
 def turned(config: GPTConfig = CONFIG) -> GPT:
-    return for_generation(GPT(config).eval())
+    return prepare_for_generation(GPT(config).eval())
 
 
 def test_wide_weights_are_turned_and_others_are_not():
     """Catches a layer that is left out: qkv and the hidden layer of each block, and the head; in groups and experts."""
     assert_turned(turned(), 2 * 2 + 1)
-    assert_turned(for_generation(Seq2Seq(Seq2SeqConfig(19, 12, 8, 2, 1))), 2 + 3 + 1)
+    assert_turned(prepare_for_generation(Seq2Seq(Seq2SeqConfig(19, 12, 8, 2, 1))), 2 + 3 + 1)
     experts = replace(CONFIG, n_kv_heads=1, feed_forward=partial(MixtureOfExperts, n_experts=3), tied=False)
     assert_turned(turned(experts), 2 * (1 + 3) + 1)
 
@@ -63,7 +63,7 @@ def test_no_value_and_no_logit_changes():
     """Catches turned shapes or values, and a tied weight that becomes two."""
     model, ids = GPT(CONFIG).eval(), torch.randint(19, (2, 7))
     before, logits = {name: w.clone() for name, w in model.state_dict().items()}, model(ids)
-    assert for_generation(model) is model
+    assert prepare_for_generation(model) is model
     after = model.state_dict()
     assert list(after) == list(before) and all(after[name].equal(weight) for name, weight in before.items())
     assert model.head.weight is model.tokens.weight
@@ -72,8 +72,8 @@ def test_no_value_and_no_logit_changes():
 
 
 def test_what_is_no_module_is_refused():
-    unchecked = inspect.unwrap(for_generation)  # without the types that the suite checks
-    with pytest.raises(TypeError, match=r"for_generation: model='gpt2', expected a torch\.nn\.Module"):
+    unchecked = inspect.unwrap(prepare_for_generation)  # without the types that the suite checks
+    with pytest.raises(TypeError, match=r"prepare_for_generation: model='gpt2', expected a torch\.nn\.Module"):
         unchecked("gpt2")
 
 
@@ -128,7 +128,7 @@ def test_a_run_goes_on_exactly_with_turned_weights(tmp_path):
 def test_the_fused_optimizer_meets_numbers_in_one_order(of):
     """Catches numbers that lie otherwise than their weight: PyTorch's fused AdamW pairs them wrongly, in silence."""
     results = []
-    for prepare in (nn.Module.train, for_generation):
+    for prepare in (nn.Module.train, prepare_for_generation):
         torch.manual_seed(0)
         model = prepare(nn.Linear(3, 5))
         optimizer = adamw(model, TRAINING)

@@ -8,7 +8,7 @@ import warnings
 import torch
 from clearformer.attention import attend, attend_blockwise, attend_fused
 from clearformer.blocks import Block, Decoder
-from clearformer.generation import for_generation
+from clearformer.generation import prepare_for_generation
 from clearformer.models.bert import BERT, BERTConfig
 from clearformer.models.gpt import GPT, GPTConfig
 from clearformer.models.mae import MAE, MAEConfig
@@ -38,7 +38,7 @@ CASES = {
         [(ids, {0: BATCH, 1: TARGETS})],
     ),
     "GPT laid for generation": (
-        lambda: for_generation(GPT(GPTConfig(V, POSITIONS, *WIDTHS))),
+        lambda: prepare_for_generation(GPT(GPTConfig(V, POSITIONS, *WIDTHS))),
         [(ids, {0: BATCH, 1: TARGETS})],
     ),
     "BERT": (lambda: BERT(BERTConfig(V, POSITIONS, *WIDTHS)), [(ids, {0: BATCH, 1: TARGETS})]),

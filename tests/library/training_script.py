@@ -16,7 +16,7 @@ import torch
 import torch.distributed as dist
 from clearbook.data.builtin import random_windows, zen_text
 from clearformer import checkpoint
-from clearformer.generation import for_generation
+from clearformer.generation import prepare_for_generation
 from clearformer.parallel import gathered
 from clearformer.tokenizers import CharTokenizer
 from clearformer.training import TrainConfig, train
@@ -59,7 +59,7 @@ def batch(n, generator):
 def run(folder, dropout=0.3, **changes):
     """The losses and the final weights of a run in ``folder``, resumed if it has begun."""
     torch.manual_seed(3 + int(os.environ.get("RANK", "0")))  # of a pair, the second begins like the first all the same
-    model = for_generation(NextCharacter(dropout))  # whose layout nothing may lose or mix up
+    model = prepare_for_generation(NextCharacter(dropout))  # whose layout nothing may lose or mix up
     config = TrainConfig(
         **{"n_steps": N_STEPS, "batch_size": 6, "warmup_steps": 4, "grad_accum_steps": 2, "save_every": 3} | changes
     )
