@@ -47,7 +47,8 @@ def code_spans(document: str) -> list[str]:
 
 def commands(document: str) -> list[str]:
     blocks = re.findall(r"```(?:sh|bash|console)\n(.*?)```", text(document), flags=re.S)
-    return [line.split("  #")[0].strip() for block in blocks for line in block.splitlines() if line.strip()]
+    lines = [line for block in blocks for line in re.sub(r"\\\n *", "", block).splitlines()]  # a backslash joins two
+    return [line.split("  #")[0].strip() for line in lines if line.strip()]
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)

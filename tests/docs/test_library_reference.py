@@ -101,3 +101,13 @@ def test_the_site_documents_each_module_where_the_page_lists_it():
     assert END not in site and not re.findall(r"^- `", site, re.M)
     names = re.findall(r"^   :members: (.+)$", site, re.M)
     assert "Exercise, Question, Inputs, axes, equals, holds, AnswerProblem" in names
+
+
+@pytest.mark.slow
+def test_the_first_program_runs_as_the_page_prints_it(capsys):
+    """Catches a name or an argument that is no longer so in what a programmer types first."""
+    (program,) = re.findall(r"^```python\n(.*?)```", TEXT, re.M | re.S)
+    names = {}
+    exec(program, names)
+    written = capsys.readouterr().out
+    assert written.startswith("tensor([[") and len(re.findall(r"\d+", written)) == names["prompt"].shape[1] + 5

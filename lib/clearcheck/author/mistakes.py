@@ -1,4 +1,6 @@
-"""Right answers to a question and its named mistakes: whole functions (or classes), or edits of a right answer::
+"""Right answers to a question and its named mistakes: whole functions (or classes), or edits of a right answer.
+
+For example::
 
     right, wrong = answers_to(QUESTION)
 

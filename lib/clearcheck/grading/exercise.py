@@ -41,7 +41,7 @@ class Exercise:
         return sum(question.points for question in self.questions)
 
     def question(self, id: str) -> Question:
-        """Raises: KeyError with the known ids."""
+        """The question of this id. Raises: KeyError with the known ids."""
         for question in self.questions:
             if question.id == id:
                 return question
