@@ -67,8 +67,8 @@ def prepare_for_generation(model: nn.Module) -> nn.Module:
 
     On a CPU a step of one row reads them up to twice as fast; many rows take as long as before. Values, shapes and
     names stay, and weights that are copied, converted or loaded into keep their layout. ``save_pretrained`` and
-    checkpoints write the same files as before. Nobody does it unasked, for ``safetensors.torch`` refuses such weights, as
-    does all that flattens one with ``view(-1)``; ``p.data = p.data.contiguous()`` for each undoes it.
+    checkpoints write the same files as before. You call it yourself, for ``safetensors.torch`` refuses such weights,
+    as does all that flattens one with ``view(-1)``; ``p.data = p.data.contiguous()`` for each undoes it.
 
     Raises: TypeError for what is no module.
     """

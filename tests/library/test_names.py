@@ -1,5 +1,6 @@
 """What ``import clearformer`` offers, and what it costs."""
 
+import ast
 import importlib
 import inspect
 import shutil
@@ -21,6 +22,13 @@ def test_the_names_that_people_start_with_are_there(package):
     for name in package.__all__:
         found = getattr(package, name)
         assert found.__name__ == name and (inspect.isclass(found) or inspect.isfunction(found))
+
+
+def test_type_checkers_see_the_same_names():
+    """Catches a name that is there, and that an editor underlines."""
+    stub = ast.parse(Path(clearformer.__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
+    seen = {node.names[0].asname: node.module for node in stub.body if isinstance(node, ast.ImportFrom)}
+    assert seen == {name: f"clearformer.{module}" for name, module in clearformer._HOME.items()}
 
 
 @pytest.mark.parametrize("package", [clearformer, clearformer.models], ids=["clearformer", "models"])
