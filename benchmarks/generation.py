@@ -7,7 +7,7 @@ from collections.abc import Callable
 from importlib.util import find_spec
 
 import torch
-from clearformer.generation import prepare_for_generation, generate
+from clearformer.generation import generate, prepare_for_generation
 from clearformer.models.gpt import GPT, GPTConfig
 from torch import Tensor
 

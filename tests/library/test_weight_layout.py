@@ -1,4 +1,4 @@
-"""``prepare_for_generation`` turns wide weights in memory: kept wherever weights go, and only their strides tell of it."""
+"""``prepare_for_generation`` turns wide weights in memory; they keep it wherever they go, and only strides tell of it."""
 
 import copy
 import inspect
@@ -10,7 +10,7 @@ import pytest
 import torch
 from clearformer import from_pretrained, save_pretrained
 from clearformer.checkpoint import load_model
-from clearformer.generation import prepare_for_generation, generate
+from clearformer.generation import generate, prepare_for_generation
 from clearformer.layers import MixtureOfExperts
 from clearformer.losses import next_token_loss
 from clearformer.models.gpt import GPT, GPTConfig
