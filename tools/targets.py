@@ -31,7 +31,7 @@ class Target(NamedTuple):
     deletes: tuple[str, ...] = ()
 
 
-STYLE = ("-m ruff check .", "-m ruff format --check .")
+STYLE = ("-m ruff check .", "-m ruff format --check .", "tools/sizes.py")
 TARGETS = {
     "help": Target("list the targets"),
     "setup": Target(f"create the environment (Python {span()})"),

@@ -85,7 +85,7 @@ def train(
         step = Step(_together(model, loss, config, n_processes), optimizer, config, rank, n_processes)
         rows = _rows_of(batch, n_rows, config.seed, skip=len(losses))
         bar = _Bar(config.n_steps, len(losses), tokens_per_row * n_rows, shown=progress and rank == 0)
-        try:
+        with contextlib.closing(bar), _evaluation_mode_afterwards(model):
             for done in range(len(losses) + 1, config.n_steps + 1):
                 losses.append(step(done - 1, rows(done - 1)))
                 show, check, save = (_is_due(done, every, config) for every in _intervals(config))
@@ -98,10 +98,15 @@ def train(
                     losses = [float(value) for value in losses]
                     checkpoint.save(folder, model, optimizer, losses, facts | {"evaluations": evaluations})
                 bar.update()
-        finally:
-            bar.close()
-            model.eval()
     return History([float(value) for value in losses], evaluations)
+
+
+@contextlib.contextmanager
+def _evaluation_mode_afterwards(model: nn.Module) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        model.eval()
 
 
 def _check_arguments(model: object, loss: object, batch: object, config: object, evaluate: object) -> None:

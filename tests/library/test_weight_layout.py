@@ -1,4 +1,4 @@
-"""``prepare_for_generation`` turns wide weights in memory; they keep it wherever they go, and only strides tell of it."""
+"""``prepare_for_generation`` turns wide weights in memory; they stay so wherever they go, and only strides tell it."""
 
 import copy
 import inspect

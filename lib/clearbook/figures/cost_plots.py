@@ -49,25 +49,12 @@ def parameter_areas(
     for i, (name, count) in enumerate(outside.items()):
         side = 0.94 * (count / whole) ** 0.5
         style = FILLS[len(in_block) + i]
-        ax.add_patch(
-            Rectangle(
-                (0.5 - side / 2, floor + 0.5 - side / 2),
-                side,
-                side,
-                ec=INK,
-                lw=0.5,
-                **style,
-            )
-        )
+        corner = 0.5 - side / 2, floor + 0.5 - side / 2
+        ax.add_patch(Rectangle(corner, side, side, ec=INK, lw=0.5, **style))
         ax.text(1.2, floor + 0.5, name, va="center")
         floor += max(side, 0.5) + 0.3
     handles = [Patch(ec=INK, lw=0.5, label=name, **FILLS[i]) for i, name in enumerate(in_block)]
-    ax.legend(
-        handles=handles,
-        loc="upper center",
-        ncols=len(handles),
-        bbox_to_anchor=(0.5, 1.1),
-    )
+    ax.legend(handles=handles, loc="upper center", ncols=len(handles), bbox_to_anchor=(0.5, 1.1))
     ax.set(xlim=(-0.1, columns), ylim=(floor + 0.2, -0.1), aspect="equal")
     ax.axis("off")
     return ax

@@ -49,11 +49,7 @@ def token_path(
     ax.add_patch(frame)
     ax.text((N - 1) / 2, box + BOX / 2, "the transformer", fontsize=12, **centred)
     _arrow(ax, (N - 1, box + BOX + 0.08), (N - 1, bars - 0.35))
-    for row, (piece, p) in enumerate(expected.items()):
-        y, left = bars + BAR * row, N - 1.35
-        ax.add_patch(plt.Rectangle((left, y - 0.13), WIDEST * p, 0.26, fc=COLOURS[0], ec="none"))
-        ax.text(left - 0.12, y, piece.replace(" ", "␣"), ha="right", va="center", fontsize=9.5)
-        ax.text(left + WIDEST * p + 0.1, y, f"{p:.0%}", ha="left", va="center", fontsize=9)
+    _expected_tokens(ax, N - 1.35, bars, expected)
     side: dict[str, Any] = {"ha": "right", "va": "center", "fontsize": 10, "color": COLOURS[5]}
     middle = top + CELL * n_rows / 2
     for y, told in ((0, "pieces"), (1.05, "ids"), (middle, f"columns\nof {n_features}")):
@@ -62,6 +58,15 @@ def token_path(
     ax.set(xlim=(-2.1, N + 0.3), ylim=(bars + BAR * len(expected), -0.5))
     ax.axis("off")
     return ax
+
+
+def _expected_tokens(ax: Axes, left: float, top: float, expected: Mapping[str, float]) -> None:
+    """A bar a token, as long as the token is likely."""
+    for row, (piece, p) in enumerate(expected.items()):
+        y = top + BAR * row
+        ax.add_patch(plt.Rectangle((left, y - 0.13), WIDEST * p, 0.26, fc=COLOURS[0], ec="none"))
+        ax.text(left - 0.12, y, piece.replace(" ", "␣"), ha="right", va="center", fontsize=9.5)
+        ax.text(left + WIDEST * p + 0.1, y, f"{p:.0%}", ha="left", va="center", fontsize=9)
 
 
 def _column(ax: Axes, n: int, top: float, values: ndarray, limit: float) -> None:
