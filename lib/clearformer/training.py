@@ -108,7 +108,7 @@ def _check_arguments(model, loss, config, evaluate, folder) -> None:
         raise TypeError(f"train: config={shorten(config)}, expected TrainConfig(n_steps=..., batch_size=...).")
     if evaluate is not None:
         check_callable("train", "evaluate", evaluate, "lambda model: ...")
-    if isinstance(folder, bool) or not isinstance(folder, str | Path | None):
+    if not isinstance(folder, str | Path | None):
         raise TypeError(f"train: folder={shorten(folder)}, expected the path of a folder for checkpoints, or None.")
 
 

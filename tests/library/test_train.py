@@ -463,6 +463,13 @@ BAD = {
     "folder true": (
         lambda _: inspect.unwrap(train)(network(), loss, batch, CONFIG, folder=True), TypeError, "folder=True, expected"
     ),
+    "a folder of another kind": (
+        lambda _: inspect.unwrap(train)(network(), loss, batch, CONFIG, folder=3), TypeError, "folder=3, expected"
+    ),
+    "a loss in words": (lambda _: inspect.unwrap(train)(network(), "mean", batch, CONFIG), TypeError, "loss='mean' is"),
+    "evaluated by a number": (
+        lambda _: inspect.unwrap(train)(network(), loss, batch, CONFIG, evaluate=3), TypeError, "evaluate=3 is of type"
+    ),
     "batch of rows": (lambda _: inspect.unwrap(train)(network(), loss, 3, CONFIG), TypeError, "batch=3, expected"),
     "an iterator that ends": (
         lambda _: train(network(), loss, iter([batch(6, None)]), CONFIG, progress=False),
