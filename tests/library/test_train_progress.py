@@ -43,10 +43,27 @@ def test_the_bar_of_a_resumed_run_goes_on_where_it_was(capsys, tmp_path):
 
 
 def test_the_bar_tells_the_tokens_of_a_second(capsys, monkeypatch):
-    """Against a clock of our own; catches the rows of all steps, or the tokens of one, in place of those of a second."""
+    """Against a clock of our own; catches the rows of all steps, or the tokens of one step in place of a second."""
     clock = iter([100.0, 104.0])
     monkeypatch.setattr("clearformer.training.time.perf_counter", lambda: next(clock))
     assert f", {7 * 6 * 9 / 4:,.0f} tokens/s" in shown(capsys, tokens_per_row=9)
+
+
+def test_a_resumed_run_tells_the_tokens_of_its_own_steps(capsys, monkeypatch, tmp_path):
+    """Catches steps of before that count for the speed."""
+    train(network(), loss, batch, CONFIG, folder=tmp_path, progress=False)
+    clock = iter([100.0, 104.0])
+    monkeypatch.setattr("clearformer.training.time.perf_counter", lambda: next(clock))
+    longer = dataclasses.replace(CONFIG, n_steps=9)
+    train(network(), loss, batch, longer, folder=tmp_path, resume=True, tokens_per_row=90)
+    assert f", {2 * 6 * 90 / 4:,.0f} tokens/s" in capsys.readouterr().err
+
+
+def test_evaluation_can_come_after_every_step():
+    config = dataclasses.replace(CONFIG, eval_every=1)
+    assert list(train(network(), loss, batch, config, evaluate=lambda m: 0.5, progress=False).evaluations) == [
+        *range(1, 8)
+    ]
 
 
 def test_a_loss_that_is_no_number_stops_a_run_within_ten_steps():

@@ -1,6 +1,7 @@
 """One update: which rows a process reads and what it sends, as if others took part; and weights that lie apart."""
 
 import dataclasses
+import math
 
 import pytest
 import torch
@@ -35,7 +36,7 @@ def step_of(rank, n_processes, model=None, loss=loss, config=CONFIG):
 
 @pytest.mark.parametrize("rank", [0, 1])
 def test_each_process_reads_its_own_rows_in_parts_and_sends_with_the_last(rank, monkeypatch):
-    """Catches rows that two processes read, or none, dropout that two parts share, and gradients that are sent early."""
+    """Catches rows that two processes read, or none, dropout that two parts share, gradients sent early."""
     seeds, sent, seen = [], [], []
     sending = train_step.sending_gradients
     monkeypatch.setattr(train_step.dist, "all_reduce", lambda both: None)
@@ -48,17 +49,23 @@ def test_each_process_reads_its_own_rows_in_parts_and_sends_with_the_last(rank, 
     assert seeds == [mixed_seed(5, 3, 2 * rank), mixed_seed(5, 3, 2 * rank + 1)]
 
 
-def test_two_processes_with_the_same_rows_step_as_one(monkeypatch):
-    """Catches a mean over processes that is a sum, or is taken twice."""
-    x, y = rows(4)
-    alone, together = network(), network()
-    expected = [step_of(0, 1, alone)(number, (x, y)).item() for number in range(2)]
-    monkeypatch.setattr(train_step.dist, "all_reduce", lambda both: both.mul_(2))
-    twice = tuple(torch.cat((tensor, tensor)) for tensor in (x, y))
-    found = [step_of(1, 2, together)(number, twice).item() for number in range(2)]
-    assert found == pytest.approx(expected, abs=1e-6)
-    for mine, theirs in zip(together.parameters(), alone.parameters(), strict=True):
-        torch.testing.assert_close(mine, theirs, rtol=0, atol=1e-6)
+def test_what_another_process_has_summed_and_counted_is_in_loss_and_gradient(monkeypatch):
+    """Catches a mean of means, a count that is not shared, and a gradient that is averaged twice or never.
+
+    The plain gradient step tells a factor, which AdamW would hide.
+    """
+    model, (x, y) = network(), rows(8)
+    monkeypatch.setattr(train_step.dist, "all_reduce", lambda both: both.add_(torch.tensor([0.75, 3.0])))
+    config = dataclasses.replace(CONFIG, learning_rate=0.5, max_grad_norm=math.inf, min_lr_ratio=1.0)
+    optimizer = torch.optim.SGD(model.parameters())
+    parts = network(), slice(4, 6), slice(6, 8)
+    mine = sum(loss(parts[0], x[part], y[part]) for part in parts[1:])
+    mine.backward()
+    assert Step(LossOf(model, loss), optimizer, config, 1, 2)(0, (x, y)).item() == pytest.approx(
+        (mine.item() + 0.75) / 5
+    )
+    moved = parts[0].weight.detach() - 0.5 * parts[0].weight.grad * 2 / 5
+    torch.testing.assert_close(model.weight.detach(), moved, rtol=0, atol=1e-6)
 
 
 def test_a_weight_without_a_part_in_the_loss_stays():
@@ -70,3 +77,10 @@ def test_a_weight_without_a_part_in_the_loss_stays():
     step(0, rows(4))
     assert torch.equal(model[1].weight, before)
     assert not torch.equal(model[0].weight, before)
+
+
+def test_on_a_processor_nothing_is_rounded_to_bfloat16():
+    """Catches autocast where it is slower than float32, and less exact."""
+    seen = []
+    step_of(0, 1, loss=lambda model, x, y: seen.append(model(x).dtype) or loss(model, x, y))(0, rows(4))
+    assert CONFIG.autocast and seen == [torch.float32] * 2
