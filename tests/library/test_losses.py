@@ -107,3 +107,13 @@ def test_the_first_and_the_last_token_are_targets(loss):
     """Catches a range that is too narrow by one."""
     targets = torch.tensor([[0, V - 1, IGNORED]])
     loss(GPT(CONFIG), ids(1, 3), targets)
+
+
+@pytest.mark.parametrize("n_positions", [1, 2, 3])
+def test_surprisal_in_short_windows(n_positions):
+    """Catches a stride of half a window that is 0, or longer than half."""
+    model = random_module(GPT(GPTConfig(11, n_positions, 6, 2, 2)).double())
+    ids = torch.randint(11, (7,), generator=torch.Generator().manual_seed(1))
+    assert surprisal(model, ids).tolist() == pytest.approx(surprisal(model, ids, stride=1).tolist(), abs=1e-9)
+    with pytest.raises(ValueError, match=f"stride={n_positions + 1}, expected .* from 1 to n_positions={n_positions}"):
+        surprisal(model, ids, stride=n_positions + 1)

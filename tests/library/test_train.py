@@ -226,6 +226,7 @@ def test_a_warm_up_of_all_steps_and_no_rate_of_zero():
     config = TrainConfig(n_steps=4, batch_size=1, learning_rate=0.4, warmup_steps=4)
     assert [learning_rate(step, config) for step in range(4)] == pytest.approx([0.1, 0.2, 0.3, 0.4])
     assert math.isfinite(learning_rate(4, config))
+    assert learning_rate(4, dataclasses.replace(config, warmup_steps=3)) == pytest.approx(0.04)
     with pytest.raises(ValueError, match=r"learning_rate=0\.0, expected more than 0"):
         dataclasses.replace(config, learning_rate=0.0)
 
