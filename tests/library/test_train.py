@@ -472,10 +472,6 @@ BAD = {
         lambda _: inspect.unwrap(train)(network(), loss, batch, CONFIG, evaluate=3), TypeError, "evaluate=3 is of type"
     ),
     "batch of rows": (lambda _: inspect.unwrap(train)(network(), loss, 3, CONFIG), TypeError, "batch=3, expected"),
-    "rows without a tuple": (
-        lambda _: inspect.unwrap(train)(network(), loss, [torch.zeros(6, 3)], CONFIG, progress=False),
-        TypeError, r"batch\(...\) gave a Tensor, expected a tuple",
-    ),
     "an iterator that ends": (
         lambda _: train(network(), loss, iter([batch(6, None)]), CONFIG, progress=False),
         ValueError, "gave nothing when it was begun again",

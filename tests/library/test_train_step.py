@@ -1,6 +1,7 @@
 """One update: which rows a process reads and what it sends, as if others took part; and weights that lie apart."""
 
 import dataclasses
+import inspect
 import math
 
 import pytest
@@ -84,3 +85,18 @@ def test_on_a_processor_nothing_is_rounded_to_bfloat16():
     seen = []
     step_of(0, 1, loss=lambda model, x, y: seen.append(model(x).dtype) or loss(model, x, y))(0, rows(4))
     assert CONFIG.autocast and seen == [torch.float32] * 2
+
+
+def test_the_optimizer_has_the_rates_of_the_run_and_one_kernel_for_all_weights():
+    """Catches settings that are not handed on: a run would go on with PyTorch's."""
+    optimizer = adamw(network(), dataclasses.replace(CONFIG, learning_rate=0.25, betas=(0.8, 0.97)))
+    assert [(group["lr"], group["betas"], group["fused"]) for group in optimizer.param_groups] == [
+        (0.25, (0.8, 0.97), True)
+    ] * 2
+
+
+def test_rows_without_a_tuple_are_named(monkeypatch):
+    """Catches a tensor whose rows are taken for several tensors. Without the checks of types that the tests add."""
+    monkeypatch.setattr(train_step, "_check_rows", inspect.unwrap(train_step._check_rows))
+    with pytest.raises(TypeError, match=r"batch\(...\) gave a Tensor, expected a tuple of tensors"):
+        inspect.unwrap(Step.__call__)(step_of(0, 1), 0, torch.zeros(4, 3))
