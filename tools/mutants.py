@@ -34,6 +34,8 @@ def main(words: list[str]) -> int:
     lib = copied(COPIES / asked.module)
     chosen = mutants(lib, module, asked)
     survey = surveyed(module["tests"], [lib / file for file in module["files"]], lib.parent)
+    if module.get("only_seen"):
+        chosen = [(path, it) for path, it in chosen if survey.tests_that_run(path, it.lines)]
     survivors = []
     for number, (path, mutant) in enumerate(chosen, 1):
         if survives(path, mutant, number, survey, lib.parent):

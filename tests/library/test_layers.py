@@ -6,7 +6,7 @@ import math
 import pytest
 import torch
 import torch.nn.functional as F
-from clearformer.layers import FeedForward, GatedFeedForward, LayerNorm, RMSNorm
+from clearformer.layers import FeedForward, GatedFeedForward, LayerNorm, RMSNorm, gelu_tanh
 from torch import nn
 
 from tests.library.devices import DEVICES
@@ -154,3 +154,17 @@ def test_what_cannot_be_called_is_no_activation(network):
         (name,) = options
         with pytest.raises(TypeError, match=f"{network.__name__}: {name}="):
             inspect.unwrap(network.__init__)(network.__new__(network), D, HIDDEN, **options)
+
+
+def test_the_gelu_of_gpt_2_is_its_formula():
+    z = torch.linspace(-4, 4, 33, dtype=torch.float64)
+    inner = math.sqrt(2 / math.pi) * (z + 0.044715 * z**3)
+    assert_close(gelu_tanh(z), z * (1 + inner.tanh()) / 2)
+
+
+def test_biases_are_there_unless_they_are_not_wanted():
+    """Catches a default turned round: weights of others would be missing or unexpected."""
+    assert FeedForward(D, HIDDEN).up.bias is not None and FeedForward(D, HIDDEN).down.bias is not None
+    assert LayerNorm(D).bias is not None
+    gated = GatedFeedForward(D, HIDDEN)
+    assert gated.gate_up.bias is None and gated.down.bias is None
