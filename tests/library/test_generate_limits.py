@@ -59,6 +59,14 @@ def test_what_does_nothing_without_a_temperature_is_refused(settings):
         generate(gpt(), PROMPTS, 2, **settings)
 
 
+@pytest.mark.parametrize("settings", [{"top_k": 1}, {"top_p": 1e-9}])
+def test_the_likeliest_token_alone_is_what_is_kept_of_every_draw(settings):
+    """Catches a setting that is checked and never handed on."""
+    model, rows = gpt(), torch.tensor([[1, 2, 3], [4, 5, 6]])
+    found = generate(model, rows, 9, temperature=50.0, generator=seeded(), **settings)
+    assert found.equal(generate(model, rows, 9))
+
+
 def test_a_share_is_above_0_and_at_most_1():
     logits = torch.tensor([[0.5, 0.3, 0.2]]).log()
     for p in (0.0, -0.1, 1.001, math.nan):
@@ -148,3 +156,31 @@ def test_beams_end_when_all_have_and_not_before(as_tensor):
     assert [row.tolist() for row in rows] == [[2, 3, 4, 5, 6, 7], [4, 5, 6, 7, *([7, 7] if as_tensor else [])]]
     step = math.log(math.e / (math.e + V - 1))
     assert scores.tolist() == pytest.approx([step, step])
+
+
+def searched(model, prompt, n_tokens, n_beams, penalty, stop):
+    """The search in loops: every beam goes on with every token, the best of all are kept, what has ended stays."""
+    beams = [((), 0.0)]
+    for _ in range(n_tokens):
+        candidates = []
+        for new, total in beams:
+            if new[-1:] == (stop,):
+                candidates.append((new, total))
+                continue
+            with torch.no_grad():
+                row = model(torch.tensor([[*prompt, *new]]))[0, -1].log_softmax(-1).tolist()
+            candidates += [((*new, token), total + log_p) for token, log_p in enumerate(row)]
+        candidates.sort(key=lambda it: -it[1] / len(it[0]) ** penalty)
+        beams = candidates[:n_beams]
+    return beams[0][0], beams[0][1] / len(beams[0][0]) ** penalty
+
+
+@pytest.mark.parametrize("penalty", [-1.0, 2.0])
+def test_few_beams_are_those_of_a_search_in_loops(penalty):
+    """Catches candidates that are ordered by another score than the last, which many beams would not show."""
+    model = gpt()
+    for stop in range(0, V, 2):
+        rows, scores = beam_search(model, PROMPTS, 4, 2, length_penalty=penalty, stop=stop)
+        for prompt, row, score in zip(PROMPTS, rows, scores, strict=True):
+            expected = searched(model, prompt, 4, 2, penalty, stop)
+            assert (tuple(row.tolist()[len(prompt) :]), score.item()) == (expected[0], pytest.approx(expected[1]))
