@@ -184,3 +184,12 @@ def test_few_beams_are_those_of_a_search_in_loops(penalty):
         for prompt, row, score in zip(PROMPTS, rows, scores, strict=True):
             expected = searched(model, prompt, 4, 2, penalty, stop)
             assert (tuple(row.tolist()[len(prompt) :]), score.item()) == (expected[0], pytest.approx(expected[1]))
+
+
+def test_a_head_needs_no_weights():
+    """Catches a search for the device of a weight where the head has none."""
+    model = Successor()
+    hidden_states, head = model.hidden_states, model.head
+    model.head = torch.nn.Identity()
+    model.hidden_states = lambda *arguments, **options: head(hidden_states(*arguments, **options))
+    assert generate(model, [[3], [5]], 2)[1].tolist() == [5, 6, 7]
