@@ -193,3 +193,13 @@ def test_a_head_needs_no_weights():
     model.head = torch.nn.Identity()
     model.hidden_states = lambda *arguments, **options: head(hidden_states(*arguments, **options))
     assert generate(model, [[3], [5]], 2)[1].tolist() == [5, 6, 7]
+
+
+def test_without_a_cache_none_need_be_offered():
+    """Catches a demand for ``new_cache`` where nobody calls it."""
+    model = torch.nn.Module()
+    whole = Successor()
+    model.config, model.head, model.hidden_states = whole.config, whole.head, whole.hidden_states
+    assert generate(model, [[3]], 3, cached=False)[0].tolist() == [3, 4, 5, 6]
+    with pytest.raises(TypeError, match="a Module has no new_cache"):
+        generate(model, [[3]], 3)
