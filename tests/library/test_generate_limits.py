@@ -200,6 +200,7 @@ def test_without_a_cache_none_need_be_offered():
     model = torch.nn.Module()
     whole = Successor()
     model.config, model.head, model.hidden_states = whole.config, whole.head, whole.hidden_states
-    assert generate(model, [[3]], 3, cached=False)[0].tolist() == [3, 4, 5, 6]
+    write = inspect.unwrap(generate)  # without the check that the tests add, which asks for all of the protocol
+    assert write(model, [[3]], 3, cached=False)[0].tolist() == [3, 4, 5, 6]
     with pytest.raises(TypeError, match="a Module has no new_cache"):
-        generate(model, [[3]], 3)
+        write(model, [[3]], 3)
