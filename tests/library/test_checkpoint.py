@@ -160,3 +160,11 @@ def test_buffers_are_kept(tmp_path):
     other = torch.nn.BatchNorm1d(3)
     checkpoint.load_model(tmp_path, other)
     assert torch.equal(other.running_mean, model.running_mean) and other.num_batches_tracked == 1
+
+
+def test_what_has_no_mark_replaces_what_is_there(tmp_path):
+    """Catches ``save`` outside of a run, that works once."""
+    model = network()
+    for losses in ([0.5], [0.5, 0.25]):
+        checkpoint.save(tmp_path, model, adamw(model, CONFIG), losses, {})
+        assert checkpoint.load(tmp_path)[0]["losses"].tolist() == losses
