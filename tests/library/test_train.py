@@ -406,6 +406,13 @@ def started(tmp_path):
     run(folder=tmp_path)
 
 
+class Bare:
+    """An iterable whose rows are a tensor each, and no tuple of tensors."""
+
+    def __iter__(self):
+        yield torch.zeros(6, 3)
+
+
 OTHER = network()
 BAD = {
     "nothing to resume": (
@@ -472,6 +479,7 @@ BAD = {
         lambda _: inspect.unwrap(train)(network(), loss, batch, CONFIG, evaluate=3), TypeError, "evaluate=3 is of type"
     ),
     "batch of rows": (lambda _: inspect.unwrap(train)(network(), loss, 3, CONFIG), TypeError, "batch=3, expected"),
+    "rows that are bare": (lambda _: train(network(), loss, Bare(), CONFIG, progress=False), TypeError, "tuple"),
     "an iterator that ends": (
         lambda _: train(network(), loss, iter([batch(6, None)]), CONFIG, progress=False),
         ValueError, "gave nothing when it was begun again",
