@@ -41,9 +41,12 @@ def main(words: list[str]) -> int:
         if survives(path, mutant, number, survey, lib.parent):
             survivors.append(mutant.name)
             print(f"{number}/{len(chosen)} survives: {mutant.name}", flush=True)
-    reasons = {name for group in settings.get("survivors", ()) for name in group["mutants"]}
+    listed = {name for group in settings["survivors"] for name in group["mutants"]}
+    listed = {name for name in listed if name.partition(" ")[0] in module["files"]}
     print(f"{asked.module}: {(cpu_seconds() - before) / 60:.0f} minutes of CPU time.")
-    return told([mutant.name for _, mutant in chosen], survivors, reasons)
+    names = [mutant.name for _, mutant in chosen]
+    whole = asked.only == [""] and (asked.share or module.get("share", 1)) == 1
+    return told(names, survivors, listed if whole else listed & {*names})
 
 
 def arguments(words: list[str], modules: list[str]) -> argparse.Namespace:
@@ -91,14 +94,13 @@ def survives(path: Path, mutant: "Mutant", number: int, survey: Survey, folder: 
         os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
 
 
-def told(names: list[str], survivors: list[str], reasons: set[str]) -> int:
+def told(names: list[str], survivors: list[str], listed: set[str]) -> int:
     """Print the count, and what ``tests/mutants.toml`` lacks or has for nothing; return 1 for a new survivor."""
-    new = [name for name in survivors if name not in reasons]
+    new = [name for name in survivors if name not in listed]
     killed = len(names) - len(survivors)
     print(f"{len(names)} mutants: {killed} killed, {len(survivors) - len(new)} survive for a reason, {len(new)} new.")
-    for name in names:
-        if name in reasons and name not in survivors:
-            print(f"Is killed, so delete it from {SETTINGS.name}: {name}")
+    for name in sorted(listed.difference(survivors)):
+        print(f"Is killed or no longer made, so delete it from {SETTINGS.name}: {name}")
     for name in new:
         print(f"New: {name}")
     if new:

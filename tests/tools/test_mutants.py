@@ -48,7 +48,7 @@ def test_a_new_survivor_fails_and_an_old_one_does_not(capsys):
     assert mutants.told(names, ["a: x → y", "b: x → y"], {"a: x → y", "a: x → z"}) == 1
     said = capsys.readouterr().out
     assert "3 mutants: 1 killed, 1 survive for a reason, 1 new." in said
-    assert "New: b: x → y" in said and "Is killed, so delete it from mutants.toml: a: x → z" in said
+    assert "New: b: x → y" in said and "Is killed or no longer made, so delete it from mutants.toml: a: x → z" in said
 
 
 def test_a_share_is_a_part_of_a_larger_share():
