@@ -95,6 +95,8 @@ def surveyed(tests: list[str], files: list[Path], folder: Path) -> Survey:
         for name in ("tests.conftest", *unaffected(survey.modules, set(map(str, files)))):  # the hook on imports first
             with contextlib.suppress(Exception):  # what was made and not imported
                 importlib.import_module(name)
+    broken = {str(file) for file in files} & {getattr(module, "__file__", None) for module in [*sys.modules.values()]}
+    assert not broken, f"imported before it is broken: {broken}"  # every mutant would survive
     return survey
 
 
@@ -114,11 +116,18 @@ def common_options(folder: Path) -> list[str]:
 def unaffected(modules: dict[str, str | None], files: set[str]) -> list[str]:
     """The modules that import none of these files, not even by others; of ours no tests, which pytest rewrites."""
     affected = {name for name, file in modules.items() if file in files} | {LAZY + ".*"}
-    imports = {name: imported(Path(file), modules) for name, file in modules.items() if file and is_ours(file)}
+    ours = {name: Path(file) for name, file in modules.items() if file and is_ours(file)}
+    imports = {name: imported(file, modules) | packages(name) for name, file in ours.items()}
     while more := {name for name, those in imports.items() if name not in affected and those & affected}:
         affected |= more
     tests = {name for name in imports if name.rpartition(".")[2].startswith(("test_", "conftest", "__main__"))}
     return [name for name in modules if name not in affected | tests]
+
+
+def packages(name: str) -> set[str]:
+    """Those that a module lies in, which are imported before it."""
+    above = name.rpartition(".")[0]
+    return {above, *packages(above)} if above else set()
 
 
 def is_ours(file: str) -> bool:

@@ -88,6 +88,8 @@ def test_what_imports_a_broken_file_is_imported_anew(tmp_path, monkeypatch):
         "clearformer.lazy": "from clearformer import generate",
         "clearformer.apart": "from clearformer import alone",
         "clearformer.alone": "import math",
+        "package": "import clearformer.broken",
+        "package.within": "",
         "test_it": "",
     }
     files = {name: str(tmp_path / f"{name}.py") for name in sources}
