@@ -1,7 +1,8 @@
 """Install an extra that is not needed to set up, unless it is there; without a network what needs it goes on without.
 
 ``extras.py bench``: the libraries that ``make bench`` compares with. ``extras.py pretrained``: two packages with
-weights, and the reader of one of them. The environment has to be there: ``make`` sees to it.
+weights, and the reader of one of them. ``extras.py mutants``: what tells in which ways a program can be broken. The
+environment has to be there: ``make`` sees to it.
 """
 
 import re
@@ -12,9 +13,11 @@ from pathlib import Path
 
 from bootstrap import ROOT, last_line, pip, sentence_for, step
 
+FILES_ALONE = ("pretrained", "mutants")  # nothing that these ask for is used
 WITHOUT = {
     "bench": "What is missing is left out of the comparison.",
     "pretrained": "What reads these weights is left out: chapter 12 shows what they answered.",
+    "mutants": "Mutants are left out.",
 }
 
 
@@ -37,10 +40,10 @@ def is_installed(requirement: str) -> bool:
 
 
 def install(requirements: list[str], root: Path, extra: str) -> bool:
-    """Whether it worked; if not, one sentence says why. Of weights nothing is wanted but the files."""
+    """Whether it worked; if not, one sentence says why."""
     step(extra, f"Installing {', '.join(requirements)}")
     options = ["--no-compile", "--retries", "2", "--constraint", root / "constraints.txt"]
-    options += ["--no-deps"] if extra == "pretrained" else []
+    options += ["--no-deps"] if extra in FILES_ALONE else []
     code, words = pip(root / ".venv", "install", *options, *requirements)
     if code != 0:
         print(sentence_for(words) or f"pip could not install them: {last_line(words)}", file=sys.stderr)

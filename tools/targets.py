@@ -61,6 +61,11 @@ TARGETS = {
         ("tools/extras.py bench", "-m benchmarks"),
         example="--only training --rounds 3",
     ),
+    "mutants": Target(
+        "break a module of lib/ line by line, and tell which breaks no test notices",
+        ("tools/extras.py mutants", "tools/mutants.py"),
+        example="training",
+    ),
     "gradescope": Target(
         "make the autograder that Gradescope runs", ("tools/gradescope.py",), example="03-self-attention"
     ),

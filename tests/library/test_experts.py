@@ -111,3 +111,45 @@ def test_choices_of_another_number_of_tokens_are_refused():
 def test_a_number_of_experts_that_is_not_there_is_refused(top_k):
     with pytest.raises(ValueError, match=f"top_k={top_k}, expected a whole number from 1 to {E}"):
         MixtureOfExperts(D, HIDDEN, n_experts=E, top_k=top_k)
+
+
+def test_options_reach_every_expert():
+    """Catches experts with the default activation or biases, whatever was asked for."""
+    layer = MixtureOfExperts(D, HIDDEN, n_experts=2, activation=torch.tanh, bias=False)
+    assert all(expert.activation is torch.tanh and expert.up.bias is None for expert in layer.experts)
+    assert layer.router.bias is None
+
+
+@pytest.mark.parametrize(
+    ("sizes", "n_experts", "name"), [((0, 3), 2, "d_model"), ((3, 0), 2, "d_ff"), ((3, 3), 0, "n_experts")]
+)
+def test_sizes_that_are_none_are_named(sizes, n_experts, name):
+    with pytest.raises(ValueError, match=f"{name}=0, expected a whole number of at least 1"):
+        MixtureOfExperts(*sizes, n_experts=n_experts)
+
+
+def test_an_input_of_another_width_is_refused_with_both():
+    layer = MixtureOfExperts(D, HIDDEN, n_experts=E)
+    assert layer.d_model == D
+    with pytest.raises(ValueError, match=rf"MixtureOfExperts.* {D + 1}\b"):
+        layer(torch.randn(B, D + 1))
+
+
+def test_who_collects_within_another_collection_gives_it_back():
+    """Catches an outer collection that ends with the inner one."""
+    layer, x = MixtureOfExperts(D, HIDDEN, n_experts=E), torch.randn(B, N, D)
+    with routings(layer) as outer:
+        with routings(layer) as inner:
+            layer(x)
+        layer(x)
+    assert [len(outer), len(inner)] == [1, 1] and layer.routings is None
+
+
+def test_load_balance_is_as_exact_as_what_it_is_given():
+    """Catches shares in float32 for probabilities in float64."""
+    probabilities = torch.rand(N, E, dtype=torch.float64)
+    chosen = torch.tensor([[0], [0], [1], [2], [2], [2], [4]])
+    shares = torch.tensor([2, 1, 3, 0, 1], dtype=torch.float64) / N
+    found = load_balance(probabilities, chosen)
+    assert found.dtype == torch.float64
+    torch.testing.assert_close(found, E * (shares * probabilities.mean(dim=0)).sum(), rtol=0, atol=1e-14)

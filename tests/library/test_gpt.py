@@ -7,9 +7,8 @@ import pytest
 import torch
 import torch.nn.functional as F
 from clearformer.layers import GatedFeedForward, RMSNorm
-from clearformer.models.gpt import GPT, GPTConfig, next_token_loss, surprisal
+from clearformer.models.gpt import GPT, GPTConfig, next_token_loss
 from clearformer.positions import Rotary
-from torch import nn
 
 from tests.library.devices import DEVICES
 from tests.library.test_multihead import random_module
@@ -133,22 +132,6 @@ def test_learns_one_batch_by_heart(config, device):
     assert loss.item() < 0.05
 
 
-def test_next_token_loss_is_the_mean_surprise():
-    """Catches a sum for a mean, and the classes on the wrong axis."""
-    model, x, y = random_module(GPT(CONFIG)), ids(), ids()
-    p = model(x).softmax(-1).tolist()
-    surprises = [-math.log(p[b][n][y[b, n]]) for b in range(B) for n in range(N)]
-    assert next_token_loss(model, x, y).item() == pytest.approx(sum(surprises) / len(surprises))
-    assert next_token_loss(model, x.int(), y.int()) == next_token_loss(model, x, y)
-
-
-@pytest.mark.parametrize("targets", [torch.zeros(N, B), torch.zeros(B * N), torch.zeros(B, N - 1)])
-def test_targets_of_another_shape_than_the_ids_are_refused(targets):
-    """Catches targets whose number is right and whose order is not."""
-    with pytest.raises(ValueError, match=r"next_token_loss: targets has shape \(.*expected axes \(B, N\)|but [BN] ="):
-        next_token_loss(GPT(CONFIG), ids(), targets.long())
-
-
 @pytest.mark.parametrize(
     ("wrong", "error", "message"),
     [
@@ -166,23 +149,6 @@ def test_bad_ids_are_named(wrong, error, message):
         forward(GPT(CONFIG), wrong)
 
 
-@pytest.mark.parametrize("stride", [1, 3, 4, 7, None])
-@pytest.mark.parametrize("n_ids", [2, 5, 8, 9, 20, 33])
-def test_surprisal_count_every_token_once_with_the_context_promised(n_ids, stride):
-    """Against one pass for each token; catches a later window that overwrites an earlier one, and a rest left out."""
-    length, model = 7, random_module(GPT(GPTConfig(11, 7, 6, 2, 2)).double())
-    ids = torch.randint(11, (n_ids,), generator=torch.Generator().manual_seed(1))
-    found = surprisal(model, ids, stride=stride, batch=2)
-    step = stride or length // 2
-    windows = min(length, n_ids - 1)
-    starts = [*range(0, n_ids - 1 - windows, step), n_ids - 1 - windows]
-    for n in range(1, n_ids):
-        start = next(s for s in starts if n <= s + windows)
-        assert n <= windows or n - start > length - step
-        expected = -model(ids[None, start:n])[0, -1].log_softmax(-1)[ids[n]] / math.log(2)
-        assert found[n - 1].item() == pytest.approx(expected.item(), abs=1e-9)
-
-
 @pytest.mark.parametrize("rope", [None, Rotary])
 def test_heads_that_do_not_divide_the_width_are_named(rope):
     """Catches an odd width per head that Rotary complains of, and a division by 0."""
@@ -190,25 +156,3 @@ def test_heads_that_do_not_divide_the_width_are_named(rope):
         GPT(GPTConfig(11, 7, 24, 5, 1, rope=rope))
     with pytest.raises(ValueError, match="n_heads=0, expected a whole number of at least 1"):
         GPTConfig(11, 7, 24, 0, 1, rope=rope)
-
-
-def test_surprisal_of_a_model_in_half_precision_is_not_rounded():
-    """Catches sums over the vocabulary in 8 bits, and bits of information in a dtype that cannot hold them."""
-    model = random_module(GPT(GPTConfig(11, 7, 6, 2, 2)), torch.bfloat16)
-    model.head = nn.Sequential(nn.Identity(), model.head)  # a head without a weight of its own
-    ids = torch.randint(11, (8,), generator=torch.Generator().manual_seed(1))
-    with torch.no_grad():
-        log_p = model(ids[None, :-1]).double().log_softmax(-1)[0]
-    found = surprisal(model, ids)
-    assert found.dtype == torch.float32
-    expected = -log_p.gather(1, ids[1:, None])[:, 0] / math.log(2)
-    torch.testing.assert_close(found.double(), expected, rtol=0, atol=1e-5)
-
-
-@pytest.mark.parametrize(("n_ids", "stride"), [(1, 1), (30, 8)])
-def test_surprisal_refuses_what_has_none(n_ids, stride):
-    model = GPT(GPTConfig(11, 7, 6, 2, 2))
-    with pytest.raises(ValueError, match=f"surprisal: {n_ids} ids with stride={stride}"):
-        surprisal(model, torch.zeros(n_ids, dtype=torch.long), stride=stride)
-    with pytest.raises(ValueError, match="surprisal: stride=0, expected a whole number of at least 1"):
-        surprisal(model, torch.zeros(5, dtype=torch.long), stride=0)

