@@ -136,7 +136,9 @@ class Rotary(nn.Module):
 
 
 def check_positions(caller: str, positions: slice | Tensor, n_positions: int, n_tokens: int | None = None) -> None:
-    """Raises: TypeError for what is no slice and no whole numbers; ValueError for positions outside 0 to
+    """Check that there are such positions, one for each token.
+
+    Raises: TypeError for what is no slice and no whole numbers; ValueError for positions outside 0 to
     ``n_positions - 1``, with gaps, or not one for each of ``n_tokens``.
     """
     if isinstance(positions, slice):

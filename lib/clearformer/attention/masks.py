@@ -89,7 +89,7 @@ def scaled_scores(q: Tensor, k: Tensor) -> Tensor:
 
 
 def enough_sources(caller: str, n_targets: int, n_sources: int) -> None:
-    """Raises: ValueError if some targets, which are the last of the sources, are not among them."""
+    """Check that there is a source for each target, since targets are the last of the sources. Raises: ValueError."""
     if n_sources < n_targets:
         raise ValueError(
             f"{caller}: n_sources={n_sources} is less than n_targets={n_targets}, expected at least as many: "

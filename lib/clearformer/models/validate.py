@@ -47,7 +47,10 @@ def check_ids(
 
 
 def check_images(caller: str, images: Tensor, n_channels: int, image_size: int) -> None:
-    """Raises: TypeError for images that are no floating-point tensor; ValueError for another shape or no images."""
+    """Check kind and shape of images.
+
+    Raises: TypeError for images that are no floating-point tensor; ValueError for another shape or no images.
+    """
     if not isinstance(images, Tensor) or not images.is_floating_point():
         kind = images.dtype if isinstance(images, Tensor) else type(images).__name__
         raise TypeError(f"{caller}: images are {kind}, expected a floating-point tensor. Convert with .float() / 255.")
