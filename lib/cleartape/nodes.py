@@ -11,11 +11,41 @@ LOST = (
 )
 PLAIN_ARRAY = np.asarray  # as it is while nothing is noted
 MOVING = {
-    "reshape", "ravel", "transpose", "swapaxes", "moveaxis", "rollaxis", "expand_dims", "squeeze", "broadcast_to",
-    "repeat", "tile", "take", "take_along_axis", "split", "array_split", "hsplit", "vsplit", "flip", "fliplr",
-    "flipud", "roll", "rot90", "tril", "triu", "diag", "diagonal", "copy", "atleast_1d", "atleast_2d",
-    "atleast_3d", "matrix_transpose", "permute_dims", "delete", "compress",
-}  # fmt: skip
+    "reshape",
+    "ravel",
+    "transpose",
+    "swapaxes",
+    "moveaxis",
+    "rollaxis",
+    "expand_dims",
+    "squeeze",
+    "broadcast_to",
+    "repeat",
+    "tile",
+    "take",
+    "take_along_axis",
+    "split",
+    "array_split",
+    "hsplit",
+    "vsplit",
+    "flip",
+    "fliplr",
+    "flipud",
+    "roll",
+    "rot90",
+    "tril",
+    "triu",
+    "diag",
+    "diagonal",
+    "copy",
+    "atleast_1d",
+    "atleast_2d",
+    "atleast_3d",
+    "matrix_transpose",
+    "permute_dims",
+    "delete",
+    "compress",
+}
 JOINING = {"concatenate", "stack", "vstack", "hstack", "dstack", "column_stack"}
 
 

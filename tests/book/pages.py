@@ -73,8 +73,9 @@ def broken_links(site: Path, page: str) -> list[str]:
         if target.scheme or target.netloc:
             continue
         file = site / unquote(target.path).lstrip("/")
-        if not file.is_file() or (file.suffix == ".html" and target.fragment and unquote(target.fragment) not in
-                                  anchors(file)):  # fmt: skip
+        if not file.is_file() or (
+            file.suffix == ".html" and target.fragment and unquote(target.fragment) not in anchors(file)
+        ):
             broken.append(f"{tag['href']} ({tag.get_text(strip=True)[:40]!r})")
     return broken
 

@@ -447,11 +447,16 @@ def calculator_agrees(shown, model, n_kv_heads, bits, sequences=1):
     matrices = sum(p.numel() for name, p in net.named_parameters() if p.dim() == 2 and "positions" not in name)
     counted = 6 * matrices + 12 * model["M"] * D * model["N"]
     seconds = 6 * P * 300e9 / (64 * 989e12 * 0.4)
-    shown.agrees({
-        "parameters": P, "operations": 6 * P * 300e9, "counted": counted * 300e9,
-        "crossover": P * bits / 8 / (cached * per_number / sequences / model["N"]),
-        "days": seconds / 86400, "cost": seconds / 3600 * 64 * 2,
-    })  # fmt: skip
+    shown.agrees(
+        {
+            "parameters": P,
+            "operations": 6 * P * 300e9,
+            "counted": counted * 300e9,
+            "crossover": P * bits / 8 / (cached * per_number / sequences / model["N"]),
+            "days": seconds / 86400,
+            "cost": seconds / 3600 * 64 * 2,
+        }
+    )
     for name, size in (("weights", P * bits / 8), ("cache", cached * per_number), ("training-memory", 16 * P)):
         number, unit = shown.text(name).split()
         assert close(number, size / {"MB": 1e6, "GB": 1e9, "TB": 1e12}[unit]), (name, number, unit, size)
@@ -605,7 +610,7 @@ BROKEN = [(tag, f"“{name}” is missing from its data", without(name)) for tag
     ("kv-cache", "have the lengths 4, 4, 1", lambda html: re.sub(r'("values": ).*?\]\]', r"\1[[1]]", html)),
     ("kv-cache", "“keys” in its data should be a list of", lambda html: html.replace('"keys": [[', '"keys": [["x",')),
     ("cost-calculator", "“M” is missing from the sizes of GPT-3", lambda html: html.replace('"M":', '"X":')),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("tag", "told", "change"), BROKEN, ids=[f"{tag}: {told}" for tag, told, _ in BROKEN])

@@ -24,11 +24,27 @@ SHIPPED = ["austen"]  # what the pages show
 SPACES = "".join(filter(str.isspace, map(chr, range(0x110000))))
 BORDERS = "x".join(f" {SPACES}\ufeff\u180e\u200b ")  # characters that are spaces for Python, for JavaScript or neither
 TEXTS = [
-    "", " ", "\n\n\n", "a", ZEN[:200], "  two spaces,\ttab\r\nline   ", BORDERS, SPACES, SPACES[::-1],
-    "naïve café Größe Ωμέγα", "e\u0301 combined, \u200b\ufeff\u180e no spaces", "👩‍👩‍👧‍👦 🏳️‍🌈 😀😀", "漢字かな交じり文",
+    "",
+    " ",
+    "\n\n\n",
+    "a",
+    ZEN[:200],
+    "  two spaces,\ttab\r\nline   ",
+    BORDERS,
+    SPACES,
+    SPACES[::-1],
+    "naïve café Größe Ωμέγα",
+    "e\u0301 combined, \u200b\ufeff\u180e no spaces",
+    "👩‍👩‍👧‍👦 🏳️‍🌈 😀😀",
+    "漢字かな交じり文",
     "\x00\x01\x1b[0m\x7f\x9f",
-    "٣ ½ Ⅷ ₂ 𝔘𝔫𝔦", "\ufffd \U0010ffff", "a" * 3000, "the better " * 300, "😀" * 800, "don't; won't -- \"quoted\"",
-]  # fmt: skip
+    "٣ ½ Ⅷ ₂ 𝔘𝔫𝔦",
+    "\ufffd \U0010ffff",
+    "a" * 3000,
+    "the better " * 300,
+    "😀" * 800,
+    "don't; won't -- \"quoted\"",
+]
 PROMPTS = [ZEN[i * 15 : i * 15 + (i * 7) % 90] for i in range(47)] + [ZEN, ZEN[:600], ""]
 ODD = ["😀" * 10_000, "", "x" * 10_000, "\x00\x07\x1b" * 20, " \n\t" * 3334, "𝔘é" * 30]
 CUTS = [(0.0, None, None), (1.0, None, None), (0.5, 5, None), (0.7, None, 0.6), (1.3, 40, 0.9), (2.0, 3, 0.05)]

@@ -12,6 +12,8 @@ def test_broken_links_are_found(tmp_path):
 
 def test_requests_elsewhere_are_found(tmp_path):
     page = tmp_path / "a.html"
-    page.write_text('<script src="https://x.org/a.js"></script><img src="a.png"><a href="https://y.org">y</a>'
-                    '<link rel="stylesheet" href="//z.org/s.css">')  # fmt: skip
+    page.write_text(
+        '<script src="https://x.org/a.js"></script><img src="a.png"><a href="https://y.org">y</a>'
+        '<link rel="stylesheet" href="//z.org/s.css">'
+    )
     assert requests_elsewhere(page) == {"https://x.org/a.js", "//z.org/s.css"}

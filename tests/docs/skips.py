@@ -21,9 +21,11 @@ def skip_reasons(path: Path) -> list[str]:
     return [
         reason(node, constants)
         for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in SKIPPING
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in SKIPPING
         and "pytest" in ast.unparse(node.func)
-    ]  # fmt: skip
+    ]
 
 
 def constants_of(tree: ast.Module) -> dict[str, object]:

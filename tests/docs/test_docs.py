@@ -227,5 +227,8 @@ def test_the_limits_that_the_book_names_are_those_of_the_grader():
     )
     assert told is not None
     assert [float(number) for number in told.groups()] == [
-        limits.CELL_SECONDS, limits.CALL_SECONDS, limits.SUBMISSION_SECONDS, limits.SUBMISSION_NET_SECONDS,
-    ]  # fmt: skip
+        limits.CELL_SECONDS,
+        limits.CALL_SECONDS,
+        limits.SUBMISSION_SECONDS,
+        limits.SUBMISSION_NET_SECONDS,
+    ]

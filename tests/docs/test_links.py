@@ -136,9 +136,16 @@ def test_no_address_is_made_up():
 
 @pytest.mark.parametrize(
     "address",
-    ["https://clearformer.example/x", "https://example.org", "https://github.com/OWNER/course", "https://your-site.org/",
-     "https://arxiv.org/abs/1706.376", "https://arxiv.org/1706.03762", "https://doi.org/1706.03762"],
-)  # fmt: skip
+    [
+        "https://clearformer.example/x",
+        "https://example.org",
+        "https://github.com/OWNER/course",
+        "https://your-site.org/",
+        "https://arxiv.org/abs/1706.376",
+        "https://arxiv.org/1706.03762",
+        "https://doi.org/1706.03762",
+    ],
+)
 def test_made_up_addresses_are_noticed(address):
     """Catches a pattern that no longer matches what it is for."""
     assert wrong(f"see {address}, or (https://arxiv.org/abs/1706.03762v5).") == [address]

@@ -151,8 +151,7 @@ def answers() -> tuple[Answer, ...]:
         for cell in it.source.cells:
             parts = [counted(code) for code in SOLUTION.findall(cell.source)]
             found += [Answer(slug, cell.id, "the author's", lines) for lines in parts if lines or not any(parts)]
-        found += [Answer(slug, one.question, one.name, counted(one.source)) for one in
-                  it.right.entries]  # fmt: skip
+        found += [Answer(slug, one.question, one.name, counted(one.source)) for one in it.right.entries]
     return tuple(found)
 
 

@@ -135,5 +135,16 @@ def softmax_described(subject, question):
         yield "its inputs do not say how its scores come from its arguments."
 
 
-ON_INPUTS = (described, softmax_described, sizes_differ, one_token, scores, biases, positions, epsilon, masks, defaults,
-             fresh_and_double)  # fmt: skip
+ON_INPUTS = (
+    described,
+    softmax_described,
+    sizes_differ,
+    one_token,
+    scores,
+    biases,
+    positions,
+    epsilon,
+    masks,
+    defaults,
+    fresh_and_double,
+)

@@ -98,9 +98,11 @@ PLANTED = {
     "a line of another solution": (as_code("x = 1\nshares = torch.softmax(table, dim=-1)"), "module: StepByStep"),
     "a printed line": (as_output(f"    {LINE}\n"), "is a line of 03-self-attention, ladder"),
     "a graded result": (as_output(f"[[{expected(3, 4)}]]"), "stand side by side in a graded case"),
-    "a graded argument": (as_prose(" ".join(f"{number:.4f}" for number in graded_case()[0][1][:3])),
-                          "stand side by side in a graded case"),
-}  # fmt: skip
+    "a graded argument": (
+        as_prose(" ".join(f"{number:.4f}" for number in graded_case()[0][1][:3])),
+        "stand side by side in a graded case",
+    ),
+}
 ON_A_PAGE = {
     "a seed of the grader": (
         as_prose("Run `python -m clearcheck grade --seed 7 x.ipynb`."),
@@ -168,6 +170,10 @@ def test_the_source_notebook_is_full_of_leaks():
     """Catches a search that does not know the author's own answers."""
     for slug in SLUGS:
         told = leaks.leaked_lines(text_of(authored(slug).source))
-        lines = {line for answer in leaks.answers() if answer.slug == slug and answer.name == "the author's" for line in
-                 answer.lines}  # fmt: skip
+        lines = {
+            line
+            for answer in leaks.answers()
+            if answer.slug == slug and answer.name == "the author's"
+            for line in answer.lines
+        }
         assert lines and lines <= set(told)

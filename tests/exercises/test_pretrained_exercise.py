@@ -91,11 +91,16 @@ def test_the_logits_of_bert_are_those_of_transformers():
         layers |= {
             f"blocks.{i}.{ours}": f"bert.encoder.layer.{i}.{theirs}"
             for ours, theirs in {
-                "q": "attention.self.query", "k": "attention.self.key", "v": "attention.self.value",
-                "out": "attention.output.dense", "norm_1": "attention.output.LayerNorm", "up": "intermediate.dense",
-                "down": "output.dense", "norm_2": "output.LayerNorm",
+                "q": "attention.self.query",
+                "k": "attention.self.key",
+                "v": "attention.self.value",
+                "out": "attention.output.dense",
+                "norm_1": "attention.output.LayerNorm",
+                "up": "intermediate.dense",
+                "down": "output.dense",
+                "norm_2": "output.LayerNorm",
             }.items()
-        }  # fmt: skip
+        }
     for ours, theirs in layers.items():
         renamed |= {f"{ours}.{kind}": w[f"{theirs}.{kind}"] for kind in ("weight", "bias")}
     ids, types, real = np.arange(9) * 4, np.array([0] * 4 + [1] * 3 + [0] * 2), np.arange(9) < 7

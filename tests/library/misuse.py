@@ -39,10 +39,37 @@ SECONDS = 2
 SENTENCE = re.compile(r"[\w.][\w., ]*: \S")
 B, N, S, D, H, K, V = 2, 5, 7, 12, 3, 4, 11
 WRONG: tuple = (
-    None, True, "text", b"bytes", "", -1, 0, 1, 2.5, -0.5, math.nan, math.inf, 10**6, [], [1, 2], (3,), [[1, 2], [3]],
-    {}, {"a": 1}, {1, 2}, object(), len, int, range(3), slice(0, 9, 2), Path("nowhere"), np.int64(2), np.float32(0.5),
-    np.zeros((2, 3)), np.ones((2, 5), int),
-)  # fmt: skip
+    None,
+    True,
+    "text",
+    b"bytes",
+    "",
+    -1,
+    0,
+    1,
+    2.5,
+    -0.5,
+    math.nan,
+    math.inf,
+    10**6,
+    [],
+    [1, 2],
+    (3,),
+    [[1, 2], [3]],
+    {},
+    {"a": 1},
+    {1, 2},
+    object(),
+    len,
+    int,
+    range(3),
+    slice(0, 9, 2),
+    Path("nowhere"),
+    np.int64(2),
+    np.float32(0.5),
+    np.zeros((2, 3)),
+    np.ones((2, 5), int),
+)
 
 
 def wrong_tensors() -> Iterator[torch.Tensor]:
@@ -134,19 +161,52 @@ def config_targets() -> Iterator[Target]:
     small = sizes(d_model=D, n_heads=H, n_layers=1)
     words, common = sizes(n_vocab=V, n_positions=16), sizes(eps=1e-5, activation=F.gelu, d_ff=8)
     pictures = sizes(image_size=8, patch_size=4, n_channels=1)
-    yield Target("GPTConfig", lambda **o: gpt.GPT(gpt.GPTConfig(**o)), **words, **small, **common,
-                 **sizes(n_kv_heads=1, tied=True, norm=layers.RMSNorm, feed_forward=layers.GatedFeedForward,
-                         rope=positions.Rotary))  # fmt: skip
-    yield Target("BERTConfig", lambda **o: bert.BERT(bert.BERTConfig(**o)), **words, **small, **common,
-                 **sizes(n_segments=2))  # fmt: skip
-    yield Target("Seq2SeqConfig", lambda **o: seq2seq.Seq2Seq(seq2seq.Seq2SeqConfig(**o)), **words, **small, **common,
-                 **sizes(n_decoder_layers=1, n_decoder_heads=2, d_decoder_ff=8, padding=0, start=1, end=2, scale=1.0,
-                         interleaved=True))  # fmt: skip
-    yield Target("ViTConfig", lambda **o: vit.ViT(vit.ViTConfig(**o)), **pictures, **small, **common,
-                 **sizes(n_classes=3, n_class_tokens=1, pool=vit.first_token, position_std=0.02))  # fmt: skip
-    yield Target("MAEConfig", lambda **o: mae.MAE(mae.MAEConfig(**o)), **pictures, **small, **common,
-                 **sizes(d_decoder=8, n_decoder_heads=2, n_decoder_layers=1, d_decoder_ff=8,
-                         mask_ratio=0.5))  # fmt: skip
+    yield Target(
+        "GPTConfig",
+        lambda **o: gpt.GPT(gpt.GPTConfig(**o)),
+        **words,
+        **small,
+        **common,
+        **sizes(
+            n_kv_heads=1, tied=True, norm=layers.RMSNorm, feed_forward=layers.GatedFeedForward, rope=positions.Rotary
+        ),
+    )
+    yield Target(
+        "BERTConfig", lambda **o: bert.BERT(bert.BERTConfig(**o)), **words, **small, **common, **sizes(n_segments=2)
+    )
+    yield Target(
+        "Seq2SeqConfig",
+        lambda **o: seq2seq.Seq2Seq(seq2seq.Seq2SeqConfig(**o)),
+        **words,
+        **small,
+        **common,
+        **sizes(
+            n_decoder_layers=1,
+            n_decoder_heads=2,
+            d_decoder_ff=8,
+            padding=0,
+            start=1,
+            end=2,
+            scale=1.0,
+            interleaved=True,
+        ),
+    )
+    yield Target(
+        "ViTConfig",
+        lambda **o: vit.ViT(vit.ViTConfig(**o)),
+        **pictures,
+        **small,
+        **common,
+        **sizes(n_classes=3, n_class_tokens=1, pool=vit.first_token, position_std=0.02),
+    )
+    yield Target(
+        "MAEConfig",
+        lambda **o: mae.MAE(mae.MAEConfig(**o)),
+        **pictures,
+        **small,
+        **common,
+        **sizes(d_decoder=8, n_decoder_heads=2, n_decoder_layers=1, d_decoder_ff=8, mask_ratio=0.5),
+    )
     yield Target(
         "TrainConfig",
         clearformer.TrainConfig,
@@ -204,8 +264,13 @@ def layer_targets() -> Iterator[Target]:
 
 def call_targets() -> Iterator[Target]:
     x = {"x": lambda: torch.zeros(B, N, D)}
-    for layer in (layers.LayerNorm(D), layers.RMSNorm(D), layers.FeedForward(D, 8), layers.GatedFeedForward(D, 8),
-                  layers.MixtureOfExperts(D, 8, n_experts=3)):  # fmt: skip
+    for layer in (
+        layers.LayerNorm(D),
+        layers.RMSNorm(D),
+        layers.FeedForward(D, 8),
+        layers.GatedFeedForward(D, 8),
+        layers.MixtureOfExperts(D, 8, n_experts=3),
+    ):
         yield Target(f"{type(layer).__name__}(x)", layer, **x)
     attend_to = {"source": lambda: torch.zeros(B, S, D), "mask": lambda: torch.ones(N, S, dtype=torch.bool)}
     yield Target(
@@ -262,10 +327,23 @@ def writing_targets() -> Iterator[Target]:
     model = make_gpt()
     settings = sizes(n_tokens=3, stop=4, cached=True)
     chosen = sizes(temperature=1.0, top_k=3, top_p=0.9)
-    yield Target("generate", generation.generate, model=constant(model), ids=ids, **settings, **chosen,
-                 generator=lambda: torch.Generator().manual_seed(0))  # fmt: skip
-    yield Target("beam_search", generation.beam_search, model=constant(model), ids=ids, **settings,
-                 **sizes(n_beams=2, length_penalty=1.0))  # fmt: skip
+    yield Target(
+        "generate",
+        generation.generate,
+        model=constant(model),
+        ids=ids,
+        **settings,
+        **chosen,
+        generator=lambda: torch.Generator().manual_seed(0),
+    )
+    yield Target(
+        "beam_search",
+        generation.beam_search,
+        model=constant(model),
+        ids=ids,
+        **settings,
+        **sizes(n_beams=2, length_penalty=1.0),
+    )
     logits = {"logits": lambda: torch.randn(B, V)}
     yield Target("keep_top_k", generation.keep_top_k, **logits, k=constant(3))
     yield Target("keep_top_p", generation.keep_top_p, **logits, p=constant(0.9))
@@ -274,9 +352,16 @@ def writing_targets() -> Iterator[Target]:
 
 def training_targets(folder: Path) -> Iterator[Target]:
     config = clearformer.TrainConfig(1, B)
-    yield Target("train", lambda **o: training.train(**({"progress": False} | o)), model=make_gpt,
-                 loss=constant(gpt.next_token_loss), batch=constant(rows), config=constant(config),
-                 evaluate=constant(lambda m: 0.0), folder=lambda: Path(tempfile.mkdtemp(dir=folder)))  # fmt: skip
+    yield Target(
+        "train",
+        lambda **o: training.train(**({"progress": False} | o)),
+        model=make_gpt,
+        loss=constant(gpt.next_token_loss),
+        batch=constant(rows),
+        config=constant(config),
+        evaluate=constant(lambda m: 0.0),
+        folder=lambda: Path(tempfile.mkdtemp(dir=folder)),
+    )
     training.train(make_gpt(), gpt.next_token_loss, rows, config, folder=folder / "run", progress=False)
     yield Target("checkpoint.load", checkpoint.load, folder=lambda: folder / "run")
     yield Target("has_checkpoint", checkpoint.has_checkpoint, folder=lambda: folder / "run")
@@ -285,21 +370,32 @@ def training_targets(folder: Path) -> Iterator[Target]:
     clearformer.save_pretrained(make_gpt(), saved)
     yield Target("from_pretrained", clearformer.from_pretrained, name=constant(saved), dtype=constant(torch.float32))
     options, weights = json.loads((saved / "config.json").read_text()), load_file(saved / "model.safetensors")
-    yield Target("from_tensors", from_tensors, options=constant(options), theirs=constant(weights),
-                 dtype=constant(None))  # fmt: skip
-    yield Target("save_pretrained", clearformer.save_pretrained, model=make_gpt, folder=constant(saved),
-                 labels_and_tokens=dict)  # fmt: skip
+    yield Target(
+        "from_tensors", from_tensors, options=constant(options), theirs=constant(weights), dtype=constant(None)
+    )
+    yield Target(
+        "save_pretrained", clearformer.save_pretrained, model=make_gpt, folder=constant(saved), labels_and_tokens=dict
+    )
 
 
 def tokenizer_targets() -> Iterator[Target]:
     text = "low lower lowest"
     yield Target("CharTokenizer", tokenizers.CharTokenizer, text=constant(text))
-    yield Target("BytePairTokenizer", tokenizers.BytePairTokenizer, **sizes(text=text, n_merges=3, special=("<end>",)),
-                 pattern=constant(tokenizers.WORD))  # fmt: skip
+    yield Target(
+        "BytePairTokenizer",
+        tokenizers.BytePairTokenizer,
+        **sizes(text=text, n_merges=3, special=("<end>",)),
+        pattern=constant(tokenizers.WORD),
+    )
     spelled = {character: i for i, character in enumerate(byte_characters())} | {"lo": N_BYTES}
-    yield Target("from_vocabulary", tokenizers.BytePairTokenizer.from_vocabulary, vocabulary=constant(spelled),
-                 merges=constant([("l", "o")]), pattern=constant(tokenizers.WORD),
-                 **sizes(special=("<end>",), skip_unknown=False))  # fmt: skip
+    yield Target(
+        "from_vocabulary",
+        tokenizers.BytePairTokenizer.from_vocabulary,
+        vocabulary=constant(spelled),
+        merges=constant([("l", "o")]),
+        pattern=constant(tokenizers.WORD),
+        **sizes(special=("<end>",), skip_unknown=False),
+    )
     for tokenizer in (
         tokenizers.CharTokenizer(text),
         tokenizers.BytePairTokenizer(text, 3),

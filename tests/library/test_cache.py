@@ -168,26 +168,31 @@ def test_a_cache_without_room_is_refused():
 append = inspect.unwrap(LayerCache.append)  # without the shape checks that the tests add
 BAD = {
     "fewer values than keys": (
-        lambda c: append(c[0], torch.ones(B, H, 3, K), torch.ones(B, H, 1, K)), r"values of shape \(2, 6, 1, 4\)"
+        lambda c: append(c[0], torch.ones(B, H, 3, K), torch.ones(B, H, 1, K)),
+        r"values of shape \(2, 6, 1, 4\)",
     ),
     "wider values": (
-        lambda c: c[0].append(torch.ones(B, H, 3, K), torch.ones(B, H, 3, K + 1)), r"values of shape \(2, 6, 3, 5\)"
+        lambda c: c[0].append(torch.ones(B, H, 3, K), torch.ones(B, H, 3, K + 1)),
+        r"values of shape \(2, 6, 3, 5\)",
     ),
     "another dtype": (
-        lambda c: c[0].append(*torch.ones(2, B, H, 3, K, dtype=torch.float64)), "keys of torch.float64 .* torch.float32"
+        lambda c: c[0].append(*torch.ones(2, B, H, 3, K, dtype=torch.float64)),
+        "keys of torch.float64 .* torch.float32",
     ),
     "values of another dtype": (
-        lambda c: c[0].append(torch.ones(B, H, 3, K), torch.ones(B, H, 3, K).half()), "values of torch.float16"
+        lambda c: c[0].append(torch.ones(B, H, 3, K), torch.ones(B, H, 3, K).half()),
+        "values of torch.float16",
     ),
     "values that need a gradient": (
-        lambda c: c[0].append(torch.ones(B, H, 3, K), torch.ones(B, H, 3, K, requires_grad=True)), "need a gradient"
+        lambda c: c[0].append(torch.ones(B, H, 3, K), torch.ones(B, H, 3, K, requires_grad=True)),
+        "need a gradient",
     ),
     "too few rows": (lambda c: c.reorder(torch.tensor([1])), r"rows are torch.int64 of shape \(1,\) in a cache of 2"),
     "too many rows": (lambda c: c.reorder(torch.tensor([1, 0, 1])), r"rows are torch.int64 of shape \(3,\)"),
     "rows from behind": (lambda c: c.reorder(torch.tensor([-1, -1])), "row -1 of 2 sequences, expected 0 to 1"),
     "a row that is not there": (lambda c: c.reorder(torch.tensor([0, 2])), "row 2 of 2 sequences"),
     "more than is filled": (lambda c: c.truncate(3), "length=3, expected a whole number from 0 to 2"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", BAD)

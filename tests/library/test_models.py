@@ -55,9 +55,10 @@ CONFIGS = {
     BERTConfig: SIZES,
     Seq2SeqConfig: SIZES,
     ViTConfig: SIZES | {"image_size": 8, "patch_size": 4, "n_channels": 1, "n_classes": 3},
-    MAEConfig: SIZES | {"image_size": 8, "patch_size": 4, "n_channels": 1}
+    MAEConfig: SIZES
+    | {"image_size": 8, "patch_size": 4, "n_channels": 1}
     | {"d_decoder": 8, "n_decoder_heads": 2, "n_decoder_layers": 1},
-}  # fmt: skip
+}
 
 
 def config_of(kind, **changes):

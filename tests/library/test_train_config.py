@@ -10,22 +10,57 @@ import torch
 from clearformer.train_config import TrainConfig
 
 TAKEN = [
-    {"n_steps": 1}, {"batch_size": 1}, {"grad_accum_steps": 1}, {"warmup_steps": 0}, {"warmup_steps": 5},
-    {"eval_every": 0}, {"save_every": 0}, {"seed": 0}, {"learning_rate": 1e-300}, {"max_grad_norm": 1e-300},
-    {"max_grad_norm": math.inf}, {"weight_decay": 0.0}, {"min_lr_ratio": 0.0}, {"min_lr_ratio": 1.0},
-    {"betas": (0.0, 0.0)}, {"shard_on": "cpu"}, {"autocast": False},
-]  # fmt: skip
+    {"n_steps": 1},
+    {"batch_size": 1},
+    {"grad_accum_steps": 1},
+    {"warmup_steps": 0},
+    {"warmup_steps": 5},
+    {"eval_every": 0},
+    {"save_every": 0},
+    {"seed": 0},
+    {"learning_rate": 1e-300},
+    {"max_grad_norm": 1e-300},
+    {"max_grad_norm": math.inf},
+    {"weight_decay": 0.0},
+    {"min_lr_ratio": 0.0},
+    {"min_lr_ratio": 1.0},
+    {"betas": (0.0, 0.0)},
+    {"shard_on": "cpu"},
+    {"autocast": False},
+]
 REFUSED = [
-    {"n_steps": 0}, {"batch_size": 0}, {"grad_accum_steps": 0}, {"warmup_steps": -1}, {"warmup_steps": 6},
-    {"eval_every": -1}, {"save_every": -1}, {"seed": -1}, {"learning_rate": 0.0}, {"learning_rate": math.inf},
-    {"max_grad_norm": 0.0}, {"max_grad_norm": math.nan}, {"weight_decay": -1e-9}, {"weight_decay": math.inf},
-    {"min_lr_ratio": -1e-9}, {"min_lr_ratio": 1.001}, {"betas": (1.0, 0.5)}, {"betas": (0.5, 1.0)},
+    {"n_steps": 0},
+    {"batch_size": 0},
+    {"grad_accum_steps": 0},
+    {"warmup_steps": -1},
+    {"warmup_steps": 6},
+    {"eval_every": -1},
+    {"save_every": -1},
+    {"seed": -1},
+    {"learning_rate": 0.0},
+    {"learning_rate": math.inf},
+    {"max_grad_norm": 0.0},
+    {"max_grad_norm": math.nan},
+    {"weight_decay": -1e-9},
+    {"weight_decay": math.inf},
+    {"min_lr_ratio": -1e-9},
+    {"min_lr_ratio": 1.001},
+    {"betas": (1.0, 0.5)},
+    {"betas": (0.5, 1.0)},
     {"betas": (-1e-9, 0.5)},
-]  # fmt: skip
+]
 OF_ANOTHER_KIND = [
-    {"autocast": 1}, {"shard_on": 3}, {"eval_every": 1.5}, {"seed": "now"}, {"max_grad_norm": None},
-    {"weight_decay": "some"}, {"min_lr_ratio": True}, {"betas": (0.9,)}, {"betas": "two"}, {"betas": (0.9, "b")},
-]  # fmt: skip
+    {"autocast": 1},
+    {"shard_on": 3},
+    {"eval_every": 1.5},
+    {"seed": "now"},
+    {"max_grad_norm": None},
+    {"weight_decay": "some"},
+    {"min_lr_ratio": True},
+    {"betas": (0.9,)},
+    {"betas": "two"},
+    {"betas": (0.9, "b")},
+]
 
 
 def unchecked(**changes):
@@ -62,10 +97,21 @@ def test_a_value_of_another_kind_is_named(change):
 def test_what_is_not_given_is_as_it_was():
     """Catches another default: scripts would compute something else, and their checkpoints no longer be resumed."""
     assert dataclasses.asdict(TrainConfig(5, 2)) == {
-        "n_steps": 5, "batch_size": 2, "learning_rate": 1e-3, "warmup_steps": 0, "min_lr_ratio": 0.1,
-        "weight_decay": 0.1, "betas": (0.9, 0.95), "max_grad_norm": 1.0, "grad_accum_steps": 1, "eval_every": 0,
-        "save_every": 0, "autocast": True, "seed": 0, "shard_on": None,
-    }  # fmt: skip
+        "n_steps": 5,
+        "batch_size": 2,
+        "learning_rate": 1e-3,
+        "warmup_steps": 0,
+        "min_lr_ratio": 0.1,
+        "weight_decay": 0.1,
+        "betas": (0.9, 0.95),
+        "max_grad_norm": 1.0,
+        "grad_accum_steps": 1,
+        "eval_every": 0,
+        "save_every": 0,
+        "autocast": True,
+        "seed": 0,
+        "shard_on": None,
+    }
 
 
 def test_numbers_of_numpy_and_torch_are_kept_as_those_of_python():

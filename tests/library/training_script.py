@@ -65,15 +65,24 @@ def run(folder, dropout=0.3, **changes):
     )
     resume = checkpoint.has_checkpoint(folder)
     history = train(
-        model, loss, batch, config, evaluate=lambda m: loss(m, IDS[None, :-1], IDS[None, 1:]), folder=folder,
-        resume=resume, progress=False,
-    )  # fmt: skip
+        model,
+        loss,
+        batch,
+        config,
+        evaluate=lambda m: loss(m, IDS[None, :-1], IDS[None, 1:]),
+        folder=folder,
+        resume=resume,
+        progress=False,
+    )
     weights = {name: gathered(tensor).tolist() for name, tensor in model.state_dict().items()}
     here = sum(getattr(p, "_local_tensor", p).numel() for p in model.parameters())
     return {
-        "losses": history.losses, "evaluations": history.evaluations, "weights": weights, "resumed": resume,
+        "losses": history.losses,
+        "evaluations": history.evaluations,
+        "weights": weights,
+        "resumed": resume,
         "numbers_here": here,
-    }  # fmt: skip
+    }
 
 
 def die():

@@ -149,17 +149,35 @@ def run_time(notebook, exports):
 RULES = {
     rule.__name__: rule
     for rule in (
-        magic, semicolon, executed, no_error, ids, length, redefined, paths, tags, quiz, alt_text, title, run_time,
+        magic,
+        semicolon,
+        executed,
+        no_error,
+        ids,
+        length,
+        redefined,
+        paths,
+        tags,
+        quiz,
+        alt_text,
+        title,
+        run_time,
     )
-}  # fmt: skip
+}
 
 
 def shown_equal(notebook: NotebookNode) -> set[str]:
     """Names of the library that are imported under another one and compared in a cell with assert_close."""
     found = set()
     parsed = [tree for cell in code(notebook) if (tree := parse(cell.source))]
-    others = {alias.asname: alias.name for tree in parsed for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)
-              and str(node.module).split(".")[0] == "clearformer" for alias in node.names if alias.asname}  # fmt: skip
+    others = {
+        alias.asname: alias.name
+        for tree in parsed
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and str(node.module).split(".")[0] == "clearformer"
+        for alias in node.names
+        if alias.asname
+    }
     for tree in parsed:
         names = {getattr(node, "id", getattr(node, "attr", "")) for node in ast.walk(tree)}
         if names & {"assert_close", "assert_allclose"}:

@@ -120,28 +120,50 @@ def outputs(text):
 
 
 BAD = {
-    "magic": [source("%matplotlib inline"), source("x = 1\n!ls"), source("print?"), source("files = !ls"),
-              source("%%time\nx = 1")],
+    "magic": [
+        source("%matplotlib inline"),
+        source("x = 1\n!ls"),
+        source("print?"),
+        source("files = !ls"),
+        source("%%time\nx = 1"),
+    ],
     "semicolon": [source("x = 1;"), source("draw(); \ny = 2")],
     "executed": [attribute(1, "execution_count", None), attribute(1, "execution_count", 3)],
     "no_error": [attribute(1, "outputs", [new_output("error", ename="E", evalue="v", traceback=[])])],
-    "ids": [attribute(1, "id", "9f3a01bc"), attribute(1, "id", "7d5d42f5-1d0a-4f1e-9c52-0f5d27a3c1aa"),
-            attribute(1, "id", "Setup"), attribute(1, "id", "weights-plot")],
+    "ids": [
+        attribute(1, "id", "9f3a01bc"),
+        attribute(1, "id", "7d5d42f5-1d0a-4f1e-9c52-0f5d27a3c1aa"),
+        attribute(1, "id", "Setup"),
+        attribute(1, "id", "weights-plot"),
+    ],
     "length": [source("x = 1\n" * 21)],
-    "redefined": [source("def softmax(x): ..."), source("softmax = 1"), source("if True:\n    class softmax: ..."),
-                  source("for softmax in []: ..."), source("a, (b, softmax) = 1, (2, 3)")],
+    "redefined": [
+        source("def softmax(x): ..."),
+        source("softmax = 1"),
+        source("if True:\n    class softmax: ..."),
+        source("for softmax in []: ..."),
+        source("a, (b, softmax) = 1, (2, 3)"),
+    ],
     "paths": [outputs("saved to /tmp/x.png"), outputs("File /home/ada/course.py"), outputs(r"C:\Users\ada")],
     "tags": [meta(1, tags=["skip-execution"]), meta(1, tags=["nbval-skip"]), meta(1, tags=["raises-exception"])],
-    "quiz": [option("<details>\n\nbody\n\n</details>"), option("<details><summary></summary>\n\nbody\n\n</details>"),
-             option("<details><summary>a</summary>\n\nbody"),
-             option('<details class="quiz"><summary>a</summary>\n\nBecause.\n\n</details>'),
-             option('<details class="quiz"><summary>f(x, axis=0)</summary>\n\n**Right.**\n\n</details>')],
-    "alt_text": [meta(2), meta(2, mystnb={"image": {"alt": "a plot"}, "figure": {"caption": "c"}}),
-                 meta(2, mystnb={"image": {"alt": "A triangle of weights below the diagonal"}})],
+    "quiz": [
+        option("<details>\n\nbody\n\n</details>"),
+        option("<details><summary></summary>\n\nbody\n\n</details>"),
+        option("<details><summary>a</summary>\n\nbody"),
+        option('<details class="quiz"><summary>a</summary>\n\nBecause.\n\n</details>'),
+        option('<details class="quiz"><summary>f(x, axis=0)</summary>\n\n**Right.**\n\n</details>'),
+    ],
+    "alt_text": [
+        meta(2),
+        meta(2, mystnb={"image": {"alt": "a plot"}, "figure": {"caption": "c"}}),
+        meta(2, mystnb={"image": {"alt": "A triangle of weights below the diagonal"}}),
+    ],
     "title": [attribute(0, "source", "## Section"), attribute(3, "source", "# Another title")],
-    "run_time": [lambda notebook: notebook.metadata.clear(), lambda notebook: notebook.metadata.update(
-        run_seconds_at_most=70)],
-}  # fmt: skip
+    "run_time": [
+        lambda notebook: notebook.metadata.clear(),
+        lambda notebook: notebook.metadata.update(run_seconds_at_most=70),
+    ],
+}
 
 
 def test_every_rule_has_a_notebook_that_breaks_it():

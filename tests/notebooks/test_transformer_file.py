@@ -32,8 +32,11 @@ def test_the_cells_are_in_sight():
 
 
 def test_it_needs_torch_alone():
-    imported = [node for node in ast.walk(ast.parse(FILE.read_text(encoding="utf-8")))
-                if isinstance(node, ast.Import | ast.ImportFrom)]  # fmt: skip
+    imported = [
+        node
+        for node in ast.walk(ast.parse(FILE.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+    ]
     names = {alias.name for node in imported if isinstance(node, ast.Import) for alias in node.names}
     names |= {node.module for node in imported if isinstance(node, ast.ImportFrom)}
     assert {name.split(".")[0] for name in names} == {"math", "torch"}

@@ -50,38 +50,97 @@ WIDE = Sheet(242, 212, rows=10.7, scale=1.4, cuts=((6, 1.5), (9.5, 0.8)))  # as 
 BLOCK = (2.42, 10.2)  # the rows of its frame
 NORM_FIRST, NORM_AFTER = ((2.55, 4.55), (6.5, 8.55)), ((3.5, 4.52), (7.5, 8.52))
 MODELS = (
-    Model("GPT-2", (Part(0, "tokens"), Part(1, "+ learned positions"), Part(3, "LayerNorm"),
-                    Part(4, "causal attention"), Part(7, "LayerNorm"), Part(8, "feed-forward, GELU"),
-                    Part(11, "LayerNorm"), Part(12, "head = embedding")),
-          NORM_FIRST, 12),
-    Model("BERT", (Part(0, "tokens + segments", True), Part(1, "+ learned positions"), Part(2, "LayerNorm", True),
-                   Part(4, "attention both ways", True), Part(5, "LayerNorm", True), Part(8, "exact GELU", True),
-                   Part(9, "LayerNorm", True), Part(11, "a layer, LayerNorm", True),
-                   Part(12, "embedding + bias", True)),
-          NORM_AFTER, 12),
-    Model("Llama: SmolLM2", (Part(0, "tokens"), Part(3, "RMSNorm", True), Part(4, "causal, rotary, GQA", True),
-                    Part(7, "RMSNorm", True), Part(8, "SwiGLU", True), Part(11, "RMSNorm", True),
-                    Part(12, "head, often tied", True)),
-          NORM_FIRST, 30),
-    Model("Marian: encoder", (Part(0, "tokens × √D", True), Part(1, "+ sinusoids", True),
-                              Part(4, "attention both ways", True), Part(5, "LayerNorm", True),
-                              Part(8, "feed-forward, SiLU", True), Part(9, "LayerNorm", True)),
-          NORM_AFTER, 6),
-    Model("Marian: decoder", (Part(0, "tokens × √D", True), Part(1, "+ sinusoids", True), Part(3, "causal attention"),
-                              Part(4, "LayerNorm", True), Part(5, "cross-attention", True), Part(6, "LayerNorm", True),
-                              Part(8, "feed-forward, SiLU", True), Part(9, "LayerNorm", True),
-                              Part(12, "embedding + bias", True)),
-          ((2.55, 3.5), (4.55, 5.5), (7.5, 8.52)), 6),
-)  # fmt: skip
+    Model(
+        "GPT-2",
+        (
+            Part(0, "tokens"),
+            Part(1, "+ learned positions"),
+            Part(3, "LayerNorm"),
+            Part(4, "causal attention"),
+            Part(7, "LayerNorm"),
+            Part(8, "feed-forward, GELU"),
+            Part(11, "LayerNorm"),
+            Part(12, "head = embedding"),
+        ),
+        NORM_FIRST,
+        12,
+    ),
+    Model(
+        "BERT",
+        (
+            Part(0, "tokens + segments", True),
+            Part(1, "+ learned positions"),
+            Part(2, "LayerNorm", True),
+            Part(4, "attention both ways", True),
+            Part(5, "LayerNorm", True),
+            Part(8, "exact GELU", True),
+            Part(9, "LayerNorm", True),
+            Part(11, "a layer, LayerNorm", True),
+            Part(12, "embedding + bias", True),
+        ),
+        NORM_AFTER,
+        12,
+    ),
+    Model(
+        "Llama: SmolLM2",
+        (
+            Part(0, "tokens"),
+            Part(3, "RMSNorm", True),
+            Part(4, "causal, rotary, GQA", True),
+            Part(7, "RMSNorm", True),
+            Part(8, "SwiGLU", True),
+            Part(11, "RMSNorm", True),
+            Part(12, "head, often tied", True),
+        ),
+        NORM_FIRST,
+        30,
+    ),
+    Model(
+        "Marian: encoder",
+        (
+            Part(0, "tokens × √D", True),
+            Part(1, "+ sinusoids", True),
+            Part(4, "attention both ways", True),
+            Part(5, "LayerNorm", True),
+            Part(8, "feed-forward, SiLU", True),
+            Part(9, "LayerNorm", True),
+        ),
+        NORM_AFTER,
+        6,
+    ),
+    Model(
+        "Marian: decoder",
+        (
+            Part(0, "tokens × √D", True),
+            Part(1, "+ sinusoids", True),
+            Part(3, "causal attention"),
+            Part(4, "LayerNorm", True),
+            Part(5, "cross-attention", True),
+            Part(6, "LayerNorm", True),
+            Part(8, "feed-forward, SiLU", True),
+            Part(9, "LayerNorm", True),
+            Part(12, "embedding + bias", True),
+        ),
+        ((2.55, 3.5), (4.55, 5.5), (7.5, 8.52)),
+        6,
+    ),
+)
 
 
 DEEPSEEK = Model(
     "DeepSeek-V3",
-    (Part(0, "tokens"), Part(3, "RMSNorm", True), Part(4, "latent attention (MLA), rotary", True),
-     Part(7, "RMSNorm", True), Part(8, "1 + 8 of 256 experts", True), Part(11, "RMSNorm", True),
-     Part(12, "head of its own", True)),
-    NORM_FIRST, 61,
-)  # fmt: skip
+    (
+        Part(0, "tokens"),
+        Part(3, "RMSNorm", True),
+        Part(4, "latent attention (MLA), rotary", True),
+        Part(7, "RMSNorm", True),
+        Part(8, "1 + 8 of 256 experts", True),
+        Part(11, "RMSNorm", True),
+        Part(12, "head of its own", True),
+    ),
+    NORM_FIRST,
+    61,
+)
 
 
 def architectures() -> str:

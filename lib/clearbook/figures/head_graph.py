@@ -20,10 +20,16 @@ PLACES = {  # name, shape, place
     "F": ("loss $F$", "one number", (5.6, 15.6)),
 }
 EDGES = (  # from, to, what is done on the way forward, the step on the way back
-    ("X", "Q", "$U_q$", "4"), ("X", "K", "$U_k$", "4"), ("X", "V", "$U_v$", "4"), ("Q", "C", "", "3"),
-    ("K", "C", "", "3"), ("C", "A", "softmax", "2"), ("A", "Y", "", "1"), ("V", "Y", "", "1"),
+    ("X", "Q", "$U_q$", "4"),
+    ("X", "K", "$U_k$", "4"),
+    ("X", "V", "$U_v$", "4"),
+    ("Q", "C", "", "3"),
+    ("K", "C", "", "3"),
+    ("C", "A", "softmax", "2"),
+    ("A", "Y", "", "1"),
+    ("V", "Y", "", "1"),
     ("Y", "F", "the rest", "$E$"),
-)  # fmt: skip
+)
 APART, HALF = 0.27, 0.78  # of the two arrows of a pair from their middle; half the height of a box
 
 

@@ -11,8 +11,16 @@ from clearformer.attention.linear import attend_linear, attend_recurrent
 from clearformer.attention.masks import causal_mask, padding_mask, window_mask
 
 __all__ = [
-    "attend", "attend_blockwise", "attend_by_hand", "attend_fused", "attend_linear", "attend_recomputing",
-    "attend_recurrent", "causal_mask", "padding_mask", "window_mask",
-]  # fmt: skip
+    "attend",
+    "attend_blockwise",
+    "attend_by_hand",
+    "attend_fused",
+    "attend_linear",
+    "attend_recomputing",
+    "attend_recurrent",
+    "causal_mask",
+    "padding_mask",
+    "window_mask",
+]
 SOFTMAX = (attend, attend_blockwise, attend_by_hand, attend_fused, attend_recomputing)  # all give the same
 STATEFUL = (attend_recurrent,)  # whose second result is a state, and no weights

@@ -63,11 +63,18 @@ class MAEConfig(Presets):
 # He et al. 2022, section 4.
 MAEConfig.PRESETS = {
     f"vit-mae-{name}": {
-        "image_size": 224, "patch_size": 16, "n_channels": 3, "d_model": D, "n_heads": H, "n_layers": M,
-        "d_decoder": 512, "n_decoder_heads": 16, "n_decoder_layers": 8,
+        "image_size": 224,
+        "patch_size": 16,
+        "n_channels": 3,
+        "d_model": D,
+        "n_heads": H,
+        "n_layers": M,
+        "d_decoder": 512,
+        "n_decoder_heads": 16,
+        "n_decoder_layers": 8,
     }
     for name, D, H, M in (("base", 768, 12, 12), ("large", 1024, 16, 24))
-}  # fmt: skip
+}
 
 
 class MAE(nn.Module):

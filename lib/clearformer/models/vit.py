@@ -83,11 +83,16 @@ def count_patches(config) -> int:
 # Dosovitskiy et al. 2021, table 1.
 ViTConfig.PRESETS = {
     f"vit-{name}-patch{patch}-224": {
-        "image_size": 224, "patch_size": patch, "n_channels": 3, "n_classes": 1000,
-        "d_model": D, "n_heads": H, "n_layers": M,
+        "image_size": 224,
+        "patch_size": patch,
+        "n_channels": 3,
+        "n_classes": 1000,
+        "d_model": D,
+        "n_heads": H,
+        "n_layers": M,
     }
     for name, patch, D, H, M in (("base", 16, 768, 12, 12), ("base", 32, 768, 12, 12), ("large", 16, 1024, 16, 24))
-}  # fmt: skip
+}
 
 
 class ViT(nn.Module):

@@ -11,13 +11,26 @@ from clearformer.pretrained.tables import BLOCKS, PAIRED, ROTARY_BASE, STACKED, 
 
 _BLOCK, _GPT2, _LLAMA = "decoder.blocks.{i}.", "transformer.h.{i}.", "model.layers.{i}."
 GPT2_OPTIONS = {
-    "n_vocab": "vocab_size", "n_positions": "n_positions", "d_model": "n_embd", "n_heads": "n_head",
-    "n_layers": "n_layer", "d_ff": "n_inner", "eps": "layer_norm_epsilon", "activation": "activation_function",
+    "n_vocab": "vocab_size",
+    "n_positions": "n_positions",
+    "d_model": "n_embd",
+    "n_heads": "n_head",
+    "n_layers": "n_layer",
+    "d_ff": "n_inner",
+    "eps": "layer_norm_epsilon",
+    "activation": "activation_function",
     "tied": "tie_word_embeddings",
-}  # fmt: skip
-LLAMA_OPTIONS = BLOCKS | WORDS | {
-    "n_kv_heads": "num_key_value_heads", "eps": "rms_norm_eps", "tied": "tie_word_embeddings", "rope": "rope_theta",
-}  # fmt: skip
+}
+LLAMA_OPTIONS = (
+    BLOCKS
+    | WORDS
+    | {
+        "n_kv_heads": "num_key_value_heads",
+        "eps": "rms_norm_eps",
+        "tied": "tie_word_embeddings",
+        "rope": "rope_theta",
+    }
+)
 
 
 def _plain(options: dict) -> dict:

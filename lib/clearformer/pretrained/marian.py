@@ -4,16 +4,29 @@ from clearformer.models.seq2seq import Seq2Seq, Seq2SeqConfig
 from clearformer.pretrained.tables import STACKED, WITHOUT_BATCH, Architecture, Row
 
 OPTIONS = {
-    "n_vocab": "vocab_size", "n_positions": "max_position_embeddings", "d_model": "d_model",
-    "d_ff": "encoder_ffn_dim", "n_heads": "encoder_attention_heads", "n_layers": "encoder_layers",
-    "n_decoder_layers": "decoder_layers", "n_decoder_heads": "decoder_attention_heads",
-    "d_decoder_ff": "decoder_ffn_dim", "padding": "pad_token_id", "start": "decoder_start_token_id",
-    "end": "eos_token_id", "activation": "activation_function", "scale": "scale_embedding",
-}  # fmt: skip
+    "n_vocab": "vocab_size",
+    "n_positions": "max_position_embeddings",
+    "d_model": "d_model",
+    "d_ff": "encoder_ffn_dim",
+    "n_heads": "encoder_attention_heads",
+    "n_layers": "encoder_layers",
+    "n_decoder_layers": "decoder_layers",
+    "n_decoder_heads": "decoder_attention_heads",
+    "d_decoder_ff": "decoder_ffn_dim",
+    "padding": "pad_token_id",
+    "start": "decoder_start_token_id",
+    "end": "eos_token_id",
+    "activation": "activation_function",
+    "scale": "scale_embedding",
+}
 FIXED = {
-    "share_encoder_decoder_embeddings": True, "tie_word_embeddings": True, "normalize_before": False,
-    "normalize_embedding": False, "add_final_layer_norm": False, "static_position_embeddings": True,
-}  # fmt: skip
+    "share_encoder_decoder_embeddings": True,
+    "tie_word_embeddings": True,
+    "normalize_before": False,
+    "normalize_embedding": False,
+    "add_final_layer_norm": False,
+    "static_position_embeddings": True,
+}
 _CROSS, _ENCODER_ATTN = "decoder.blocks.{j}.cross", "model.decoder.layers.{j}.encoder_attn"
 SHARED = ("lm_head.weight", "model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight")
 

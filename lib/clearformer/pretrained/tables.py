@@ -50,9 +50,13 @@ ROTARY_BASE = inspect.signature(Rotary).parameters["base"].default
 CONVERSIONS = {"rope": Conversion(_rotary, _base, "Rotary with a base")}
 # what all but GPT-2 and Marian call the sizes of their blocks
 BLOCKS = {
-    "d_model": "hidden_size", "n_heads": "num_attention_heads", "n_layers": "num_hidden_layers",
-    "d_ff": "intermediate_size", "eps": "layer_norm_eps", "activation": "hidden_act",
-}  # fmt: skip
+    "d_model": "hidden_size",
+    "n_heads": "num_attention_heads",
+    "n_layers": "num_hidden_layers",
+    "d_ff": "intermediate_size",
+    "eps": "layer_norm_eps",
+    "activation": "hidden_act",
+}
 WORDS = {"n_vocab": "vocab_size", "n_positions": "max_position_embeddings"}
 TIED = {"tie_word_embeddings": True}
 OTHERS = (

@@ -29,10 +29,12 @@ def _encoder(positions: str) -> tuple[Row, ...]:
 
 OPTIONS = {"image_size": "image_size", "patch_size": "patch_size", "n_channels": "num_channels"} | BLOCKS
 DECODER_OPTIONS = {
-    "d_decoder": "decoder_hidden_size", "n_decoder_heads": "decoder_num_attention_heads",
-    "n_decoder_layers": "decoder_num_hidden_layers", "d_decoder_ff": "decoder_intermediate_size",
+    "d_decoder": "decoder_hidden_size",
+    "n_decoder_heads": "decoder_num_attention_heads",
+    "n_decoder_layers": "decoder_num_hidden_layers",
+    "d_decoder_ff": "decoder_intermediate_size",
     "mask_ratio": "mask_ratio",
-}  # fmt: skip
+}
 
 VIT = Architecture(
     model_type="vit",
