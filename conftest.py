@@ -35,6 +35,7 @@ KERNELS = "CLEARFORMER_KERNELS"  # the variable with the address of the process 
 FEWEST_PROCESSES = 3  # on any machine, since many tests wait for a kernel, a browser or a build
 OUTPUT_SECONDS = 300  # nbval waits so long for the rest of what a cell prints; a busy machine takes more than its 5
 PAGE = re.compile(r"\[([\w/-]+\.html)")
+ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 gc.disable()  # until everything is imported and collected: it stays, and every collection would look through it
 
@@ -92,6 +93,11 @@ def pytest_collection_modifyitems(items):
 
     Chapter 12 and its closer look are not run where the weights that they read are not installed.
     """
+    if addresses := [item.nodeid for item in items if ADDRESS.search(item.nodeid)]:
+        raise pytest.UsageError(
+            f"{addresses[0]}: {len(addresses)} tests have an address of memory in their name, which is another in each "
+            "process, and processes then refuse to share the tests. Give parametrize ids=."
+        )
     missing = not all(map(find_spec, WEIGHTS))
     for item in items if missing else ():
         if item.nodeid.startswith(READS_WEIGHTS):
