@@ -65,6 +65,14 @@ def test_the_book_is_built_first_and_its_pages_are_read_last(hooks):
     assert [item.nodeid.split("::")[0] for item in items] == [names[i] for i in (4, 3, 2, 1, 0)]
 
 
+def test_a_name_that_is_another_in_each_process_is_refused(hooks):
+    """Catches a case named after where an object lies in memory: processes that differ in names run nothing."""
+    names = ["tests/a.py::test[0x20]", f"tests/a.py::test[{object()!r}]"]
+    hooks.pytest_collection_modifyitems([SimpleNamespace(nodeid=names[0])])
+    with pytest.raises(pytest.UsageError, match=r"^tests/a\.py::test\[<object object.*: 1 tests .* ids="):
+        hooks.pytest_collection_modifyitems([SimpleNamespace(nodeid=name) for name in names])
+
+
 def test_proofs_and_pages_are_shared_among_the_processes_and_files_are_not(hooks):
     def scope(nodeid):
         return hooks.Scheduling._split_scope(None, nodeid)
