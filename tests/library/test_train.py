@@ -581,7 +581,7 @@ BAD = {
         ValueError, 'a tensor on "meta" at index 0, expected one with numbers',
     ),
     "a folder of another kind": (
-        lambda _: inspect.unwrap(train)(network(), loss, batch, CONFIG, folder=3), TypeError, "folder=3, expected"
+        lambda _: inspect.unwrap(train)(network(), loss, batch, CONFIG, folder=3), TypeError, "folder=3 is of type int"
     ),
     "a loss in words": (lambda _: inspect.unwrap(train)(network(), "mean", batch, CONFIG), TypeError, "loss='mean' is"),
     "evaluated by a number": (
