@@ -9,8 +9,10 @@ import argparse
 import os
 import shutil
 import sys
+import tempfile
 import tomllib
 import zlib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,19 +34,11 @@ def main(words: list[str]) -> int:
     module = settings["modules"][asked.module]
     before = cpu_seconds()
     lib = copied(COPIES / asked.module)
-    chosen = mutants(lib, module, asked)
-    survey = surveyed(module["tests"], [lib / file for file in module["files"]], lib.parent)
-    if module.get("only_seen"):
-        chosen = [(path, it) for path, it in chosen if survey.tests_that_run(path, it.lines)]
-    survivors = []
-    for number, (path, mutant) in enumerate(chosen, 1):
-        if survives(path, mutant, number, survey, lib.parent):
-            survivors.append(mutant.name)
-            print(f"{number}/{len(chosen)} survives: {mutant.name}", flush=True)
+    with tempfile.TemporaryDirectory(prefix="mutants-") as folder:  # in the checkout tests would find it above them
+        names, survivors = tried(lib, module, asked, Path(folder))
     listed = {name for group in settings["survivors"] for name in group["mutants"]}
     listed = {name for name in listed if name.partition(" ")[0] in module["files"]}
     print(f"{asked.module}: {(cpu_seconds() - before) / 60:.0f} minutes of CPU time.")
-    names = [mutant.name for _, mutant in chosen]
     whole = asked.only == [""] and (asked.share or module.get("share", 1)) == 1
     return told(names, survivors, listed if whole else listed & {*names})
 
@@ -79,8 +73,28 @@ def is_in_share(name: str, share: float) -> bool:
     return zlib.crc32(name.encode()) < share * 2**32
 
 
-def survives(path: Path, mutant: "Mutant", number: int, survey: Survey, folder: Path) -> bool:
-    tests = survey.tests_that_run(path, mutant.lines)
+def tried(lib: Path, module: dict, asked: argparse.Namespace, folder: Path) -> tuple[list[str], list[str]]:
+    """The names of the mutants, and of those that survive; the tests write to ``folder``."""
+    chosen = mutants(lib, module, asked)
+    survey = surveyed(module["tests"], [lib / file for file in module["files"]], folder)
+    if module.get("only_seen"):
+        chosen = [(path, it) for path, it in chosen if survey.tests_that_run(path, it.lines)]
+    survivors = []
+    for number, (path, mutant) in enumerate(chosen, 1):
+        tests = nearest_tests(survey, path, mutant.lines, module)
+        if survives(path, mutant, number, survey, tests, folder):
+            survivors.append(mutant.name)
+            print(f"{number}/{len(chosen)} survives: {mutant.name}", flush=True)
+    return [mutant.name for _, mutant in chosen], survivors
+
+
+def nearest_tests(survey: Survey, path: Path, lines: Iterable[int], module: dict) -> list[str]:
+    """Those that run these lines; where none does in its own process, all of them if the module says so."""
+    tests = survey.tests_that_run(path, lines)
+    return survey.every_test() if not tests and module.get("unseen_meet_all") else tests
+
+
+def survives(path: Path, mutant: "Mutant", number: int, survey: Survey, tests: list[str], folder: Path) -> bool:
     if not tests:
         return True
     seconds = FEWEST_SECONDS + TIMES_SLOWER * sum(survey.seconds[name] for name in tests)

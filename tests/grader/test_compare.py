@@ -101,8 +101,9 @@ def test_numbers_truth_values_texts_and_containers(came, expected, same):
 def test_an_array_is_called_a_tensor_where_the_question_is_about_pytorch(expected, named):
     """Would catch a learner of PyTorch who reads of arrays that nobody made, in one of the places that compare."""
     for how, noun in (("tensors", "a tensor"), ("function", "an array")):
-        message = compare(np.ones((3, 1, 1)), expected, (), how=how).message
+        message = compare(np.ones((3, 1, 1)), expected, ([np.ones(2)], 7), how=how).message
         assert f"returned {noun} of shape (3, 1, 1); {named}" in message
+        assert f"the arguments ([{noun} of shape (2,)], 7)" in message
 
 
 def test_single_precision_arguments_allow_single_precision_results():
@@ -189,6 +190,38 @@ def test_a_place_in_a_nested_result_keeps_all_its_steps():
     """Would catch naming the position and forgetting under which key it stands."""
     message = compare({"A": (3, 4), "B": (1, 9)}, {"A": (3, 4), "B": (1, 2)}, ()).message
     assert "under the key 'B', at position 1, " in message
+
+
+@pytest.mark.parametrize(
+    ("came", "expected"),
+    [
+        (None, RIGHT),
+        (RIGHT.T, RIGHT),
+        (RIGHT.astype(np.float32), RIGHT),
+        (RIGHT.astype(int), RIGHT),
+        (RIGHT * np.nan, RIGHT),
+        (RIGHT + 1, RIGHT),
+        (RIGHT, 1.0),
+        (2.0, 2),
+        (2.0, True),
+        (False, True),
+        ("a", "b"),
+        ({"a": 1}, {"b": 1}),
+        (dict.fromkeys("abc"), dict.fromkeys("abcdefghijklmn")),
+        ([1], [1, 2]),
+    ],
+)
+def test_each_step_tells_the_place(came, expected):
+    """Would catch a step that forgets in which part of a result it found the fault, so that another is mended."""
+    assert "under the key 'B', your function returned" in compare({"B": came}, {"B": expected}, ()).message
+    assert "at position 1, your function returned" in compare((0, came), (0, expected), ()).message
+
+
+def test_of_a_module_the_place_is_a_gradient():
+    """Would catch a wrong gradient whose parameter is not told, or a check that is called broken there."""
+    plan = {"sizes": {"d_in": 3}, "calls": [], "training": False, "gives": "gradients"}
+    message = compare({"inner.weight": RIGHT + 1}, {"inner.weight": RIGHT}, (plan,), how="module").message
+    assert "in the gradient of `inner.weight`, your module gave" in message
 
 
 def test_the_difference_of_whole_numbers_is_not_told():

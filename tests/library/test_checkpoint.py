@@ -1,9 +1,11 @@
 """What a checkpoint promises of the disk, of other runs and of older versions."""
 
 import dataclasses
+import inspect
 import json
 import os
 import stat
+import zlib
 
 import pytest
 import torch
@@ -12,7 +14,7 @@ from clearformer.optimization import adamw
 from safetensors import safe_open
 from safetensors.torch import save_file
 
-from tests.library.test_train import CONFIG, network, run
+from tests.library.test_train import CONFIG, network, partly_frozen, run
 
 NAME = checkpoint.NAME
 
@@ -110,6 +112,25 @@ def test_a_checkpoint_without_a_mark_is_resumed(tmp_path):
     assert run(longer, folder=tmp_path, resume=True)[1].losses[:7] == first.losses
 
 
+def test_a_checkpoint_without_checksums_is_resumed_and_gets_them(tmp_path, monkeypatch):
+    """Catches a run with frozen weights, begun before checkpoints left them out, that is lost or stays large."""
+    with monkeypatch.context() as patched:
+        patched.setattr(checkpoint, "_frozen_checksums", lambda model: {})
+        run(model=partly_frozen(), folder=tmp_path)
+    rewritten(tmp_path, lambda facts: facts.pop(checkpoint.FROZEN))
+    run(dataclasses.replace(CONFIG, n_steps=9), partly_frozen(), folder=tmp_path, resume=True)
+    tensors, facts = checkpoint.load(tmp_path)
+    assert {*facts[checkpoint.FROZEN]} == {"0.weight", "0.bias"}
+    assert not any(name.startswith("model.0.") for name in tensors)
+
+
+def test_the_checksum_of_a_weight_stays_the_one_in_older_checkpoints():
+    """Catches another one, with which each checkpoint of a run with frozen weights so far would be refused."""
+    weight = torch.arange(3.0)
+    known = zlib.crc32(weight.numpy().tobytes(), zlib.crc32(b" torch.float32 (3,)"))
+    assert checkpoint._checksum_of(weight) == known
+
+
 def test_another_number_of_processes_is_refused(tmp_path):
     """Catches a run that goes on with other rows, since each process takes its share of a batch."""
     run(folder=tmp_path)
@@ -160,6 +181,12 @@ def test_buffers_are_kept(tmp_path):
     other = torch.nn.BatchNorm1d(3)
     checkpoint.load_model(tmp_path, other)
     assert torch.equal(other.running_mean, model.running_mean) and other.num_batches_tracked == 1
+
+
+def test_what_is_no_model_is_refused(tmp_path):
+    run(folder=tmp_path)
+    with pytest.raises(TypeError, match="load_model: model='weights', expected a torch"):
+        inspect.unwrap(checkpoint.load_model)(tmp_path, "weights")
 
 
 def test_what_has_no_mark_replaces_what_is_there(tmp_path):

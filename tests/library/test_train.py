@@ -599,7 +599,7 @@ BAD = {
     "a folder of another kind": (
         lambda _: inspect.unwrap(train)(network(), loss, batch, CONFIG, folder=3),
         TypeError,
-        "folder=3, expected",
+        "folder=3 is of type int",
     ),
     "a loss in words": (lambda _: inspect.unwrap(train)(network(), "mean", batch, CONFIG), TypeError, "loss='mean' is"),
     "evaluated by a number": (

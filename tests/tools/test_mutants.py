@@ -3,10 +3,12 @@
 import os
 import time
 import tomllib
+from pathlib import Path
 
 import mutants
 import pytest
 import yaml
+from warm_tests import Survey
 
 from tests.tools.conftest import ROOT
 
@@ -56,6 +58,18 @@ def test_a_share_is_a_part_of_a_larger_share():
     shares = [{name for name in names if mutants.is_in_share(name, share)} for share in (0.1, 0.4, 1)]
     assert shares[0] < shares[1] < shares[2] == set(names)
     assert 100 < len(shares[0]) < 300
+
+
+def test_lines_that_other_processes_run_meet_every_test():
+    """Catches a module whose mutants all survive since nobody sees its lines, and one that meets tests for nothing."""
+    survey = Survey(seconds={"slow": 2.0, "quick": 1.0})
+    survey.tests_of["a.py", 1] = {"slow"}
+    found = [
+        mutants.nearest_tests(survey, Path("a.py"), [line], module)
+        for module in ({}, {"unseen_meet_all": True})
+        for line in (1, 2)
+    ]
+    assert found == [["slow"], [], ["slow"], ["quick", "slow"]]
 
 
 @linux
