@@ -29,6 +29,9 @@ TIMES_SLOWER = 3  # than its tests are without it: then a mutant is taken to run
 
 
 def main(words: list[str]) -> int:
+    if sys.platform != "linux":
+        print("Mutants need Linux, where a test begins in a fork: run this there, or let the weekly workflow do it.")
+        return 2
     settings = tomllib.loads(SETTINGS.read_text(encoding="utf-8"))
     asked = arguments(words, [*settings["modules"]])
     module = settings["modules"][asked.module]
