@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from clearformer.checks import check_real, check_whole, shorten
+from clearformer.checks import check_model, check_real, check_whole, shorten
 from clearformer.decoding import DecodingState, Ids, LanguageModel
 from clearformer.shapes import shaped
 
@@ -72,9 +72,7 @@ def prepare_for_generation(model: nn.Module) -> nn.Module:
 
     Raises: TypeError for what is no module.
     """
-    if not isinstance(model, nn.Module):
-        given = shorten(model)
-        raise TypeError(f"prepare_for_generation: model={given}, expected a torch.nn.Module, such as GPT(config).")
+    check_model("prepare_for_generation", model)
     for layer in model.modules():
         if isinstance(layer, nn.Linear) and layer.out_features > layer.in_features:
             layer.weight.data = layer.weight.data.t().contiguous().t()
