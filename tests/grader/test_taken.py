@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from clearcheck import WrongSolutions, equals, holds
+from clearcheck.grade import Grade
 from clearcheck.grading.taken import AS_ARRAY as ASKED_FOR
 from clearcheck.grading.taken import AS_SEQUENCE, taken
-from clearcheck.instructor.grade import Grade
 from clearcheck.learner.cards import question_card
 
 from .test_authoring import result_of

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 from clearcheck.author.loading import load
+from clearcheck.grade import grade
 from clearcheck.grading.diagnose import reply_of
 from clearcheck.grading.evaluate import evaluate
-from clearcheck.instructor.grade import grade
 from clearcheck.proof.notebooks import answer_text
 from clearcheck.proof.prove import prove
 from clearcheck.worker.limits import Limits

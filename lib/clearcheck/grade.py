@@ -9,13 +9,13 @@ from functools import cache
 from pathlib import Path
 
 from clearcheck.author.loading import Authored, load
+from clearcheck.course_files import CourseFiles
 from clearcheck.grading.describe import BY_HOW
 from clearcheck.grading.evaluate import QuestionResult, Transport, evaluate
 from clearcheck.grading.exercise import Exercise
 from clearcheck.grading.problems import describe_error, describe_limit
 from clearcheck.grading.question import SLUG
 from clearcheck.grading.telling import points_of
-from clearcheck.instructor.course_files import CourseFiles
 from clearcheck.learner.answered import exercise_slug
 from clearcheck.learner.cards import question_text
 from clearcheck.notebooks.definitions import missing_sentence
