@@ -8,9 +8,9 @@ from functools import partial
 from pathlib import Path
 
 from clearcheck.command_line import add_exercise, add_seed, fail, number_of, path_ending_in, run_to_the_end, words_of
-from clearcheck.grade import grade
-from clearcheck.no_grade import EXPLAINED
 from clearcheck.notebooks.shown import shown
+from clearcheck.report.grade import grade
+from clearcheck.report.no_grade import EXPLAINED
 
 PROGRAM = "python -m clearcheck"
 NO_CLASS = (

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from clearcheck.grade import VERSION
+from clearcheck.report.grade import VERSION
 
 
 def run_to_the_end(command: Callable[[], int]) -> int:

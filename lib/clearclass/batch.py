@@ -7,10 +7,10 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-from clearcheck.course_files import CourseFiles
 from clearcheck.files import write_whole
-from clearcheck.grade import draw_seed
 from clearcheck.notebooks.shown import shown
+from clearcheck.report.course_files import CourseFiles
+from clearcheck.report.grade import draw_seed
 from clearcheck.worker import system
 
 from clearclass import container, pool

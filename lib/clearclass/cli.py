@@ -14,8 +14,8 @@ from clearcheck.command_line import (
     run_to_the_end,
     words_of,
 )
-from clearcheck.no_grade import EXPLAINED
 from clearcheck.notebooks.shown import shown
+from clearcheck.report.no_grade import EXPLAINED
 
 from clearclass.class_run import ClassRun
 

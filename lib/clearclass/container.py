@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from clearcheck.author.loading import AuthoringError, ExerciseNotFound, authoring_folder, load
-from clearcheck.no_grade import failed
 from clearcheck.notebooks.file import MAX_NOTEBOOK
 from clearcheck.notebooks.shown import file_stem
 from clearcheck.own_course import own_course
+from clearcheck.report.no_grade import failed
 
 from clearclass.one_file import Job, grader_version, refused
 

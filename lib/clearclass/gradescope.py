@@ -6,12 +6,12 @@ import os
 from pathlib import Path
 
 from clearcheck.author.loading import Authored, load
-from clearcheck.course_files import CourseFiles
-from clearcheck.grade import grade_submission
 from clearcheck.grading.evaluate import PASSED
 from clearcheck.notebooks.file import NotANotebook, notebook_bytes
 from clearcheck.notebooks.shown import shown
 from clearcheck.own_course import own_course
+from clearcheck.report.course_files import CourseFiles
+from clearcheck.report.grade import grade_submission
 from clearcheck.worker.limits import Limits
 from clearcheck.worker.parent import Worker
 

@@ -9,12 +9,12 @@ from functools import cache
 from pathlib import Path
 
 from clearcheck.author.loading import ExerciseNotFound, authoring_folder
-from clearcheck.course_files import CourseChanged, libraries
-from clearcheck.grade import VERSION, Grade, grade
 from clearcheck.learner.cards import to_read
-from clearcheck.no_grade import EXPLAINED, failed
 from clearcheck.notebooks.file import MAX_NOTEBOOK
 from clearcheck.own_course import own_course
+from clearcheck.report.course_files import CourseChanged, libraries
+from clearcheck.report.grade import VERSION, Grade, grade
+from clearcheck.report.no_grade import EXPLAINED, failed
 from clearcheck.worker.launched import WorkerError
 from clearcheck.worker.limits import Limits
 

@@ -22,8 +22,8 @@ from concurrent.futures import (
 from contextlib import AbstractContextManager
 from functools import partial
 
-from clearcheck.course_files import CourseChanged
-from clearcheck.no_grade import failed
+from clearcheck.report.course_files import CourseChanged
+from clearcheck.report.no_grade import failed
 from clearcheck.worker.surroundings import ONE_THREAD
 
 from clearclass.one_file import OTHER_COURSE, Job, grader_version, refused

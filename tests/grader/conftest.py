@@ -10,8 +10,8 @@ import pytest
 from clearcheck import notebook as in_notebook
 from clearcheck.author.release import learner_notebook, read_source
 from clearcheck.files import RECORD_VARIABLE
-from clearcheck.grade import _files, grade
 from clearcheck.own_course import COURSE_VARIABLE
+from clearcheck.report.grade import _files, grade
 from clearcheck.worker import launch
 from clearcheck.worker.limits import Limits
 

@@ -13,10 +13,10 @@ import time
 from pathlib import Path
 
 import pytest
-from clearcheck import course_files
-from clearcheck import grade as grading
-from clearcheck.course_files import CourseChanged, CourseFiles
 from clearcheck.notebooks.file import NotANotebook
+from clearcheck.report import course_files
+from clearcheck.report import grade as grading
+from clearcheck.report.course_files import CourseChanged, CourseFiles
 from clearcheck.worker import launch, served, server
 from clearcheck.worker.limits import Limits
 from clearcheck.worker.parent import Worker

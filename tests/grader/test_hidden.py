@@ -9,7 +9,7 @@ from clearcheck.worker import launch, served, surroundings
 from .conftest import MEANS, SLUG
 
 
-@pytest.mark.parametrize("room", ["author.loading", "grading.evaluate", "grade", "notebook"])
+@pytest.mark.parametrize("room", ["author.loading", "grading.evaluate", "report.grade", "notebook"])
 def test_no_other_room_of_the_grader_is_there(graded, isolation, room):
     """Catches an answer that asks the grader for the author's answers."""
     grade = graded(f"import clearcheck.{room} as found\nfound.load", MEANS)

@@ -9,9 +9,9 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from clearcheck import course_files
 from clearcheck.cli import main
 from clearcheck.files import locked
+from clearcheck.report import course_files
 from clearclass.handed_in import HandedIn
 from clearclass.learners import Learner
 from clearclass.one_file import grader_version

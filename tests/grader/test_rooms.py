@@ -13,7 +13,7 @@ LIB = Path(__file__).parents[2] / "lib"
 # offers to authors, and `notebook` above what a learner calls there.
 ORDER = (
     "own_course", "notebooks", "worker", "files", "grading", "author", "clearcheck", "learner", "notebook",
-    "course_files", "grade", "no_grade", "report", "proof", "command_line", "cli", "__main__",
+    "report", "proof", "command_line", "cli", "__main__",
 )  # fmt: skip
 
 

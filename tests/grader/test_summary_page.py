@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 
 import pytest
 from clearcheck.cli import main
-from clearcheck.grade import Grade
 from clearcheck.grading.evaluate import CheckResult, QuestionResult
 from clearcheck.grading.exercise import Exercise
 from clearcheck.grading.question import Question, equals
 from clearcheck.report.course import Course, CourseRow
+from clearcheck.report.grade import Grade
 from clearcheck.report.page import summary_html
 
 from tests.book.pages import CHROMIUM, NO_CHROMIUM

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from clearcheck import WrongSolutions, equals, holds
-from clearcheck.grade import Grade
 from clearcheck.grading.taken import AS_ARRAY as ASKED_FOR
 from clearcheck.grading.taken import AS_SEQUENCE, taken
 from clearcheck.learner.cards import question_card
+from clearcheck.report.grade import Grade
 
 from .test_authoring import result_of
 

@@ -1,1 +1,1 @@
-"""The exercises of one learner, graded and summed up: as a table, as JSON, as a page to keep."""
+"""One notebook graded, and all exercises of one learner summed up: as a table, as JSON, as a page to keep."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from clearcheck.own_course import AUTHORING, own_course
 
-LIB = Path(__file__).resolve().parents[1]
+LIB = Path(__file__).resolve().parents[2]
 MOST_NAMED = 5
 
 

@@ -9,7 +9,6 @@ from functools import cache
 from pathlib import Path
 
 from clearcheck.author.loading import Authored, load
-from clearcheck.course_files import CourseFiles
 from clearcheck.grading.describe import BY_HOW
 from clearcheck.grading.evaluate import QuestionResult, Transport, evaluate
 from clearcheck.grading.exercise import Exercise
@@ -23,6 +22,7 @@ from clearcheck.notebooks.file import notebook_bytes
 from clearcheck.notebooks.shown import shown
 from clearcheck.notebooks.submission import Submission, read_submission
 from clearcheck.own_course import own_course
+from clearcheck.report.course_files import CourseFiles
 from clearcheck.worker.asked import Asked, needed
 from clearcheck.worker.launch import isolation
 from clearcheck.worker.limits import MUCH_PRINTED, Limits
