@@ -45,7 +45,7 @@ chmod go= /autograder/run_autograder run_autograder
 find exercises -name '*.py' -exec chmod go= {{}} +
 chmod -R a+rX /autograder/submission
 export HOME=/tmp PYTHONPATH=/autograder/source/lib
-printed=$(/opt/clearcheck/bin/python -m clearcheck.instructor.gradescope {slug} /autograder/submission <<< {seed})
+printed=$(/opt/clearcheck/bin/python -m clearclass.gradescope {slug} /autograder/submission <<< {seed})
 ended=$?
 rm -rf "$results"
 if [ "$ended" -ne 0 ]; then

@@ -19,7 +19,7 @@ from clearcheck.author.loading import AUTHORING, slugs_in
 from clearcheck.author.mistakes import Solution
 from clearcheck.author.release import learner_notebook, read_source
 
-PACKAGES = ("clearformer", "clearbook", "cleartape", "clearcheck")
+PACKAGES = ("clearformer", "clearbook", "cleartape", "clearcheck", "clearclass")
 # What chapters ask course_file for; models/nanogpt, a yardstick, is not among it.
 DATA = ("models/austen", "models/digits", "models/language")
 UNWANTED = shutil.ignore_patterns("__pycache__", "*.pyc", ".*")

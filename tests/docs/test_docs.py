@@ -24,6 +24,8 @@ DOCUMENTS = [
     "DECISIONS.md",
     "CODE_OF_CONDUCT.md",
     "SECURITY.md",
+    "lib/clearcheck/README.md",
+    "lib/clearclass/README.md",
     "tests/README.md",
     "index.md",
     "chapters/setup.md",
@@ -164,10 +166,10 @@ def copy_of_released(folder: Path) -> Path:
     return folder
 
 
-def test_the_command_of_the_grader_is_there():
+@pytest.mark.parametrize("name", ["clearcheck", "clearclass"])
+def test_the_commands_of_the_grader_are_there(name):
     """Catches a console script that names what is not in the package."""
-    (command,) = tomllib.loads(text("pyproject.toml"))["project"]["scripts"].values()
-    module, function = command.split(":")
+    module, function = tomllib.loads(text("pyproject.toml"))["project"]["scripts"][name].split(":")
     assert callable(getattr(importlib.import_module(module), function))
 
 

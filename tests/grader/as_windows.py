@@ -48,7 +48,7 @@ class Popen(subprocess.Popen):
         super().__init__(*args, **options)
 
 
-OURS = ("__main__", "clearbook", "clearcheck", "clearformer")
+OURS = ("__main__", "clearbook", "clearcheck", "clearclass", "clearformer")
 
 
 def ours(depth: int) -> bool:

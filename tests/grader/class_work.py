@@ -5,7 +5,7 @@ import signal
 import time
 from pathlib import Path
 
-from clearcheck.instructor.one_file import Job, grade_file, grader_version, refused
+from clearclass.one_file import Job, grade_file, grader_version, refused
 
 
 def killed_by_its_file(job: Job) -> dict:

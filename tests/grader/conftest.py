@@ -1,6 +1,8 @@
-"""A toy exercise in a folder of its own, and notebooks that answer it."""
+"""A toy exercise in a folder of its own, notebooks that answer it, and the ways in which their code is kept apart."""
 
+import contextlib
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -8,12 +10,14 @@ import pytest
 from clearcheck import notebook as in_notebook
 from clearcheck.author.release import learner_notebook, read_source
 from clearcheck.files import RECORD_VARIABLE
-from clearcheck.instructor.grade import _files, grade
 from clearcheck.own_course import COURSE_VARIABLE
+from clearcheck.report.grade import _files, grade
+from clearcheck.worker import launch
 from clearcheck.worker.limits import Limits
 
 TOY = Path(__file__).parent / "toy"
 SLUG = "01-columns"
+NO_BUBBLEWRAP = "needs bubblewrap and user namespaces"
 SHORT = Limits(cell_seconds=3.0, grace_seconds=1.5)
 
 IMPORTS = "import numpy as np\nfrom clearcheck.notebook import case, check, exercise, hint, progress, reset"
@@ -54,6 +58,19 @@ def course(tmp_path, monkeypatch) -> Path:
     monkeypatch.setenv(COURSE_VARIABLE, str(tmp_path))
     _files.cache_clear()
     return tmp_path
+
+
+@pytest.fixture
+def work(course) -> Path:
+    """Handed-in work as three systems export it, with a learner who handed in twice and one whose file is broken."""
+    from .class_folder import ADA, WRONG, put
+
+    put(f"{ADA}/nb.ipynb", MEANS, RANGES)
+    put("bobby_LATE_77_8899_nb.ipynb", WRONG, RANGES)
+    put("bobby_77_8890_nb.ipynb", WRONG)
+    put("cy.ipynb", WRONG, "1/0")
+    (course / "work" / "dee.ipynb").write_text("{")
+    return course
 
 
 @pytest.fixture
@@ -115,3 +132,41 @@ def graded(course):
         return grade(path, seed=seed, limits=limits)
 
     return run
+
+
+@pytest.fixture(scope="module")
+def servers():
+    """The servers of workers by their kind, each started once: what a test did to one must not harm the next."""
+    made: dict = {}
+    yield made
+    for one in made.values():
+        if one:
+            one.retire()
+
+
+@pytest.fixture
+def isolated(servers, monkeypatch):
+    """Keep the workers of this test apart in this way; skips where the system cannot."""
+
+    def choose(kind: str) -> str:
+        monkeypatch.setenv(launch.VARIABLE, kind)
+        if kind not in servers:
+            with contextlib.suppress(launch.WorkerError):
+                servers[kind] = launch._server.__wrapped__(os.getpid())
+        if kind not in servers or (kind == launch.BUBBLEWRAP and servers[kind] is None):
+            pytest.skip(NO_BUBBLEWRAP)
+        monkeypatch.setattr(launch, "_server", lambda owner: servers[kind])
+        return kind
+
+    return choose
+
+
+@pytest.fixture(params=[launch.PROCESS, launch.BUBBLEWRAP])
+def isolation(request, isolated) -> str:
+    """Each way in which a worker can be kept apart, as far as this system has it."""
+    return isolated(request.param)
+
+
+@pytest.fixture
+def sandbox(isolated) -> str:
+    return isolated(launch.BUBBLEWRAP)

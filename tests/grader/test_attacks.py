@@ -3,111 +3,30 @@
 Those on what only a sandbox protects run with bubblewrap, where the system has it.
 """
 
-import contextlib
 import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
 import pytest
-from clearcheck.instructor import course_files
-from clearcheck.instructor import grade as grading
-from clearcheck.instructor.course_files import CourseChanged, CourseFiles
 from clearcheck.notebooks.file import NotANotebook
-from clearcheck.worker import launch, served, server, surroundings
+from clearcheck.report import course_files
+from clearcheck.report import grade as grading
+from clearcheck.report.course_files import CourseChanged, CourseFiles
+from clearcheck.worker import launch, served, server
 from clearcheck.worker.limits import Limits
 from clearcheck.worker.parent import Worker
 
 from .conftest import MEANS, RANGES, SLUG, START, notebook
 
-NO_BUBBLEWRAP = "needs bubblewrap and user namespaces"
-
-
-@pytest.fixture(scope="module")
-def servers():
-    """The servers of workers by their kind, each started once: what a test did to one must not harm the next."""
-    made: dict = {}
-    yield made
-    for one in made.values():
-        if one:
-            one.retire()
-
-
-@pytest.fixture
-def isolated(servers, monkeypatch):
-    """Keep the workers of this test apart in this way; skips where the system cannot."""
-
-    def choose(kind: str) -> str:
-        monkeypatch.setenv(launch.VARIABLE, kind)
-        if kind not in servers:
-            with contextlib.suppress(launch.WorkerError):
-                servers[kind] = launch._server.__wrapped__(os.getpid())
-        if kind not in servers or (kind == launch.BUBBLEWRAP and servers[kind] is None):
-            pytest.skip(NO_BUBBLEWRAP)
-        monkeypatch.setattr(launch, "_server", lambda owner: servers[kind])
-        return kind
-
-    return choose
-
-
-@pytest.fixture(params=[launch.PROCESS, launch.BUBBLEWRAP])
-def isolation(request, isolated) -> str:
-    """Each way in which a worker can be kept apart, as far as this system has it."""
-    return isolated(request.param)
-
-
-@pytest.fixture
-def sandbox(isolated) -> str:
-    return isolated(launch.BUBBLEWRAP)
-
 
 def test_the_grade_says_what_it_was_isolated_by(graded, isolation):
     grade = graded(MEANS, RANGES)
     assert (grade.points, grade.isolation, grade.as_json()["isolation"]) == (9, isolation, isolation)
-
-
-@pytest.mark.parametrize("room", ["author.loading", "grading.evaluate", "instructor.grade", "notebook"])
-def test_no_other_room_of_the_grader_is_there(graded, isolation, room):
-    """Catches an answer that asks the grader for the author's answers."""
-    grade = graded(f"import clearcheck.{room} as found\nfound.load", MEANS)
-    assert grade.points == 6 and ("ModuleNotFoundError" in grade.notes[0] or "AttributeError" in grade.notes[0])
-
-
-SEARCH = """
-import os, sys
-HERE = [*sys.path, os.getcwd(), *os.environ.values()]
-if any(os.path.isdir(os.path.join(path, *up, "exercises", "authoring"))
-       for path in HERE for up in ([], [".."], ["..", ".."], ["..", "..", ".."]) if path.startswith("/")):
-    raise ValueError("found")
-"""
-
-
-def test_no_path_leads_to_the_authors_answers(graded, isolation):
-    """Catches sys.path, the working folder or the environment naming the course; its interpreter may lie there."""
-    assert "ValueError" not in " ".join(graded(SEARCH, MEANS).notes)
-
-
-def test_the_authors_answers_cannot_be_read_in_the_sandbox(graded, sandbox, course):
-    """Catches a file system that shows the course; the positive control is the folder's own Python."""
-    folder = course / "exercises" / "authoring" / SLUG
-    look = "import os, sys\n" + "\n".join(
-        f"if os.path.exists({str(path)!r}): raise ValueError({path.name!r})" for path in (folder, folder / "means.py")
-    )
-    look += "\nif not os.path.exists(os.path.dirname(os.__file__)): raise ValueError('no Python')"
-    assert graded(look, MEANS).notes == []
-
-
-@pytest.mark.parametrize("place", ["/tmp/../stays", "/usr/stays", "{home}/stays", "{course}/stays", "{rooms}/stays"])
-def test_nothing_outside_its_scratch_folder_can_be_written_in_the_sandbox(graded, sandbox, course, place):
-    path = place.format(home=Path.home(), course=course, rooms=surroundings.ROOMS)
-    grade = graded(f"open({path!r}, 'w').write('here')", "open('mine', 'w').write('here')", MEANS)
-    assert len(grade.notes) == 1 and grade.points == 6
-    assert not Path(path).exists()
 
 
 def test_what_one_notebook_wrote_is_not_there_for_the_next(graded, isolation):
@@ -119,43 +38,6 @@ def test_what_one_notebook_wrote_is_not_there_for_the_next(graded, isolation):
         assert (graded(look, MEANS).notes == []) == (isolation == launch.BUBBLEWRAP)
     finally:
         Path("/tmp/clearcheck_left").unlink(missing_ok=True)
-
-
-def test_packages_below_the_scratch_folder_are_kept_and_their_neighbours_are_not(graded, sandbox, monkeypatch):
-    """Catches a wiping that goes through all packages, after each notebook, where an environment lies below /tmp, and
-    one that leaves what is written beside them, or in place of the grader's own checks.
-    """
-    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
-        ours, packages = Path(folder, "site", "clearcheck"), Path(folder, "site")
-        ours.mkdir(parents=True)
-        (packages / "module_below.py").write_text("HERE = True")
-        found = surroundings.packages()
-        monkeypatch.setattr(surroundings, "packages", lambda: [*found, str(packages)])
-        own = served.Server(launch.BUBBLEWRAP)
-        monkeypatch.setattr(launch, "_server", lambda owner: own)
-        beside = f"{folder}/left"
-        graded(f"for name in ({beside!r}, '/tmp/clearcheck_left'):\n    open(name, 'w').write('x')", MEANS)
-        look = f"import os, module_below\nif os.path.exists({beside!r}): raise ValueError('left')"
-        grade = graded(look, f"open({str(ours / 'left')!r}, 'w').write('x')", MEANS)
-        own.retire()
-    assert len(grade.notes) == 1 and "Read-only" in grade.notes[0] and grade.points == 6
-
-
-def test_a_course_that_lies_in_the_environment_is_hidden(graded, course, sandbox, monkeypatch):
-    """Catches the answers in a sandbox that shows a whole environment, where `pip install -e git+…` has put the course;
-    and one that hides the packages, too, where the environment lies in the course.
-    """
-    inner = course / "environment" / "site"
-    inner.mkdir(parents=True)
-    (inner / "module_below.py").write_text("HERE = True")
-    found = surroundings.packages()
-    monkeypatch.setattr(surroundings, "packages", lambda: [*found, str(course), str(inner)])
-    own = served.Server(launch.BUBBLEWRAP)
-    monkeypatch.setattr(launch, "_server", lambda owner: own)
-    look = f"import os, module_below\nif os.listdir({str(course)!r}) != ['environment']: raise ValueError('course')"
-    grade = graded(look, f"open({str(course / 'left')!r}, 'w').write('x')", MEANS)
-    own.retire()
-    assert len(grade.notes) == 1 and "Read-only" in grade.notes[0] and grade.points == 6
 
 
 def test_what_is_mounted_is_not_looked_into(tmp_path, monkeypatch):

@@ -397,7 +397,7 @@ def test_the_learners_side_needs_numpy_alone():
     import subprocess
     import sys
 
-    modules = "clearcheck.notebook, clearcheck.worker.child, clearcheck.instructor.grade"
+    modules = "clearcheck.notebook, clearcheck.worker.child, clearcheck.report.grade"
     probe = f"import sys; before = set(sys.modules); import {modules}; "
     probe += "print(*sorted(set(sys.modules) - before))"
     done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, timeout=120, check=True)

@@ -7,10 +7,10 @@ import sys
 
 import pytest
 from clearcheck.cli import main
-from clearcheck.instructor.grade import grade
 from clearcheck.learner.answered import exercise_slug
 from clearcheck.notebooks.file import NotANotebook
 from clearcheck.notebooks.submission import read_submission
+from clearcheck.report.grade import grade
 
 from .conftest import MEANS, START, notebook
 

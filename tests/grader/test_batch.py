@@ -7,12 +7,12 @@ import socket
 
 import pytest
 from clearcheck.cli import main
-from clearcheck.instructor import pool
-from clearcheck.instructor.handed_in import handed_in
-from clearcheck.instructor.one_file import Job
-from clearcheck.instructor.standings import Row
-from clearcheck.instructor.tables import write_csv
 from clearcheck.notebooks.shown import cell, shown
+from clearclass import pool
+from clearclass.handed_in import handed_in
+from clearclass.one_file import Job
+from clearclass.standings import Row
+from clearclass.tables import write_csv
 
 from . import class_work
 from .conftest import MEANS, RANGES, SLUG, START, notebook
@@ -194,7 +194,7 @@ def test_what_cannot_be_read_has_a_row(folder, monkeypatch):
     def lstat(path):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("clearcheck.instructor.handed_in.os.walk", walk)
+    monkeypatch.setattr("clearclass.handed_in.os.walk", walk)
     monkeypatch.setattr(type(folder), "lstat", lstat)
     reasons = [file.reason for file in handed_in([folder / "work"])]
     assert len(reasons) == 2 and all("cannot be read (Permission denied)" in reason for reason in reasons)

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from clearcheck.cli import main
 
+from .class_folder import same
 from .conftest import MEANS, RANGES, START, notebook
-from .test_results import same
 
 
 @pytest.fixture(autouse=True)
@@ -74,6 +74,6 @@ def test_a_cluster_that_is_not_there_is_told(course, monkeypatch, capsys):
     """Catches a traceback of dask's, and a wait without end."""
     (course / "work").mkdir()
     hand_in(1)
-    monkeypatch.setattr("clearcheck.instructor.pool.CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr("clearclass.pool.CONNECT_SECONDS", 0.5)
     assert main(["grade", "work", "--executor", "dask://127.0.0.1:9"]) == 2
     assert "There is no scheduler of dask at dask://127.0.0.1:9" in capsys.readouterr().err

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 from clearcheck.cli import main
-from clearcheck.instructor import container
-from clearcheck.instructor.container import Container, NoContainer, command
-from clearcheck.instructor.one_file import Job, grader_version
+from clearclass import container
+from clearclass.container import Container, NoContainer, command
+from clearclass.one_file import Job, grader_version
 
 from .conftest import MEANS, RANGES, START, notebook
 
@@ -69,7 +69,7 @@ def test_the_command_forbids_what_a_submission_needs_not():
     assert len(mounts) == 3 and all(mount.endswith(",readonly") for mount in mounts)
     assert '--mount=type=bind,"src=/tmp/a,b",dst=/submission,readonly' in mounts
     assert any("/tmp:" in a and "size=" in a for a in made if a.startswith("--tmpfs"))
-    assert made[made.index("image") :] == ["image", "python", "-m", "clearcheck.instructor.one_file"]
+    assert made[made.index("image") :] == ["image", "python", "-m", "clearclass.one_file"]
 
 
 def test_a_class_in_containers(engine, course, capsys):

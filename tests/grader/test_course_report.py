@@ -5,9 +5,9 @@ import shutil
 
 import pytest
 from clearcheck.cli import main
-from clearcheck.instructor import course_report
-from clearcheck.instructor.course_files import CourseChanged
 from clearcheck.own_course import COURSE_VARIABLE
+from clearcheck.report import course as course_report
+from clearcheck.report.course_files import CourseChanged
 
 from .conftest import IMPORTS, MEANS, RANGES, SLUG, TOY, notebook
 

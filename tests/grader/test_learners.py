@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from clearcheck.instructor.handed_in import HandedIn
-from clearcheck.instructor.learners import BadPattern, learner_of, learners_of, name_pattern
+from clearclass.handed_in import HandedIn
+from clearclass.learners import BadPattern, learner_of, learners_of, name_pattern
 
 
 def of(inside: str, pattern: str = "", root: Path = Path("work")):

@@ -5,7 +5,7 @@ import json
 import pytest
 from clearcheck import files
 from clearcheck.cli import main
-from clearcheck.instructor.grade import grade
+from clearcheck.report.grade import grade
 
 from .conftest import MEANS, RANGES, SHORT, SLUG, START, notebook
 

@@ -1,59 +1,32 @@
-"""The folder of results: who stands where, points by hand, pages, and a run that goes on after it was killed."""
+"""The folder of results: who stands where, points by hand, pages, and what the next run takes from it."""
 
-import csv
 import json
-import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
-import time
 import zipfile
-from collections import Counter
-from functools import partial
 from pathlib import Path
 
-import psutil
 import pytest
 from clearcheck.cli import main
 from clearcheck.files import locked
-from clearcheck.instructor import course_files
-from clearcheck.instructor.handed_in import HandedIn
-from clearcheck.instructor.journal import Journal
-from clearcheck.instructor.learners import Learner
-from clearcheck.instructor.one_file import grader_version
-from clearcheck.instructor.results_folder import for_other_systems
-from clearcheck.instructor.standings import Entry, Row, Standing, standings
+from clearcheck.report import course_files
+from clearclass.handed_in import HandedIn
+from clearclass.learners import Learner
+from clearclass.one_file import grader_version
+from clearclass.results_folder import for_other_systems
+from clearclass.standings import Entry, Row, Standing, standings
 
 from tests.book.pages import CHROMIUM, NO_CHROMIUM
 from tests.book.test_browser import AXE, FLAGS
 
-from .conftest import MEANS, RANGES, SLUG, START, notebook
+from .class_folder import ADA, SEED, grade, put, same, table
+from .conftest import MEANS, RANGES, SLUG
 from .test_summary_page import words
 
 ROOT = Path(__file__).parents[2]
-WRONG = MEANS.replace("axis=0", "axis=1")
-ADA = "Ada Lovelace_12_assignsubmission_file_"
-SEED = "918273645"
 HAND = "id,clarity,clarity max,style,comment\n12,2,4,1,Well said.\n99,1,4,,\n"
-
-
-def put(name: str, *sources: str):
-    path = Path("work") / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(notebook(START, *sources)))
-
-
-@pytest.fixture
-def work(course) -> Path:
-    """Handed-in work as three systems export it, with a learner who handed in twice and one whose file is broken."""
-    put(f"{ADA}/nb.ipynb", MEANS, RANGES)
-    put("bobby_LATE_77_8899_nb.ipynb", WRONG, RANGES)
-    put("bobby_77_8890_nb.ipynb", WRONG)
-    put("cy.ipynb", WRONG, "1/0")
-    (course / "work" / "dee.ipynb").write_text("{")
-    return course
 
 
 @pytest.fixture(scope="module")
@@ -70,15 +43,6 @@ def out(work, kept) -> Path:
         grade("--seed", SEED, "--jobs", "2")
         shutil.copytree(work / "out", kept)
     return work / "out"
-
-
-def table(path: str) -> list[dict[str, str]]:
-    with open(path, encoding="utf-8-sig", newline="") as file:
-        return list(csv.DictReader(file))
-
-
-def grade(*options: str, code: int = 2):
-    assert main(["grade", "work", "--results", "out", *options]) == code
 
 
 def test_one_row_for_each_learner(out):
@@ -246,12 +210,6 @@ def test_results_as_gradescope_reads_them(out):
     assert set(results) <= known | {"stdout_visibility"} and set(results["tests"][0]) <= known
 
 
-def same(one: Path, other: Path) -> bool:
-    first, second = ({path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-                     for folder in (one, other))  # fmt: skip
-    return len(first) > 5 and first == second
-
-
 def test_two_runs_are_the_same_bytes(work, out):
     """Catches times, orders and names of temporary files in the results, and jobs that change them."""
     assert main(["grade", "work", "--results", "other", "--seed", SEED, "--jobs", "1"]) == 2
@@ -270,82 +228,6 @@ def test_of_several_files_the_best_counts_and_at_a_tie_the_last(points, counts):
     (standing,) = standings(entries)
     assert standing.counts is entries[counts]
     assert [*standing.others] == [entry for entry in entries if entry is not entries[counts]]
-
-
-def test_half_a_line_of_a_killed_run_is_not_in_front_of_the_next_record(tmp_path):
-    """Catches a record that is written behind what a killed run left, where no run can find it again."""
-    Journal(tmp_path, 5).add("one", "ada", {"points": 1})
-    path = tmp_path / "journal.jsonl"
-    whole = path.read_bytes()
-    path.write_bytes(whole + b'{"key": "half a li')
-    goes_on = Journal(tmp_path, 5)
-    assert path.read_bytes() == whole and "half a li" not in goes_on
-    goes_on.add("two", "bob", {"points": 2})
-    again = Journal(tmp_path, 5)
-    assert [again[key] for key in ("one", "two")] == [{"points": 1}, {"points": 2}]
-
-
-@pytest.mark.slow
-def test_a_killed_run_goes_on_and_ends_the_same(work):
-    """Catches a file that is graded twice or never, half a line in the journal, and results that tell of the kill."""
-    for number in range(5):
-        put(f"more-{number}.ipynb", MEANS if number % 2 else WRONG)
-    script = "from clearcheck import cli; from clearcheck.instructor import batch; "
-    script += "from tests.grader import class_work; batch.grade_file = class_work.slow; "
-    script += (
-        "raise SystemExit(cli.main(['grade', 'work', '--results', 'out', '--jobs', '2', *__import__('sys').argv[1:]]))"
-    )
-    variables = {**os.environ, "PYTHONPATH": f"{ROOT / 'lib'}{os.pathsep}{ROOT}"}
-    command = [sys.executable, "-c", script]
-    with subprocess.Popen([*command, "--seed", "5"], env=variables, stdout=subprocess.DEVNULL) as process:
-        journal, end = work / "out" / "journal.jsonl", time.monotonic() + 300
-        while not journal.exists() or len(journal.read_bytes().splitlines()) < 5:
-            assert time.monotonic() < end and process.poll() is None, process.stderr.read()
-            time.sleep(0.02)
-        of_the_pool = psutil.Process(process.pid).children(recursive=True)
-        process.send_signal(signal.SIGKILL)
-    assert psutil.wait_procs(of_the_pool, timeout=300)[1] == []  # they end by themselves
-    kept = [json.loads(line) for line in journal.read_bytes().splitlines(keepends=True) if line.endswith(b"\n")]
-    assert not (work / "out" / "grades.csv").exists()
-    with open(journal, "ab") as file:
-        file.write(b'{"key": "half a li')
-    listed = len(Path("graded.txt").read_text().splitlines())
-    done = subprocess.run(command, env=variables, capture_output=True, text=True)
-    assert done.returncode == 2 and f"{len(kept) - 1} of 10 files were graded before" in done.stderr
-    graded = Path("graded.txt").read_text().splitlines()
-    known = {json.loads(line["key"])[0] for line in kept[1:]}
-    assert not known & set(graded[listed:]) and len(graded[listed:]) == 10 - len(known)
-    assert max(Counter(graded[listed:]).values()) == 1
-    os.rename("graded.txt", "before.txt")
-    assert main(["grade", "work", "--results", "whole", "--seed", "5"]) == 2
-    assert same(work / "out", work / "whole")
-
-
-@pytest.mark.slow
-def test_ctrl_c_ends_a_run_and_leaves_nothing(work):
-    """Catches tracebacks of each process of the pool, folders left behind, and a run that cannot go on."""
-    for name in ("e", "f"):
-        put(f"{name}.ipynb", *["import time\ntime.sleep(18)"] * 5, MEANS)
-    (work / "tmp").mkdir()
-    command = [sys.executable, "-m", "clearcheck", "grade", "work", "--results", "out", "--jobs", "2"]
-    options = {"env": {**os.environ, "TMPDIR": str(work / "tmp")}, "start_new_session": True, "text": True}
-    # As in a terminal, even if this run is one that hears no Ctrl-C, as what a shell starts in the background.
-    options["preexec_fn"] = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
-    with subprocess.Popen(command, stderr=subprocess.PIPE, **options) as process:
-        end = time.monotonic() + 300
-        journal = work / "out" / "journal.jsonl"
-        while not journal.exists() or len(journal.read_bytes().splitlines()) < 6:
-            assert time.monotonic() < end and process.poll() is None, process.stderr.read()
-            time.sleep(0.02)
-        os.killpg(process.pid, signal.SIGINT)
-        # All but what is said on a machine where there is no sandbox.
-        said = "".join(line for line in process.stderr if not line.startswith("Without a sandbox"))
-    assert (process.returncode, said) == (130, "Stopped: what is graded is kept, and the same command goes on.\n")
-    assert list((work / "tmp").glob("clearcheck-*")) == []
-    for name in ("e", "f"):
-        put(f"{name}.ipynb", MEANS)
-    grade()
-    assert len(table("out/grades.csv")) == 6
 
 
 def test_what_changed_is_graded_again(work, out, capsys):

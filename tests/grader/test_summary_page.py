@@ -9,9 +9,9 @@ from clearcheck.cli import main
 from clearcheck.grading.evaluate import CheckResult, QuestionResult
 from clearcheck.grading.exercise import Exercise
 from clearcheck.grading.question import Question, equals
-from clearcheck.instructor.course_report import Course, CourseRow
-from clearcheck.instructor.grade import Grade
-from clearcheck.instructor.summary_page import summary_html
+from clearcheck.report.course import Course, CourseRow
+from clearcheck.report.grade import Grade
+from clearcheck.report.page import summary_html
 
 from tests.book.pages import CHROMIUM, NO_CHROMIUM
 from tests.book.test_browser import AXE, FLAGS

@@ -5,8 +5,8 @@ import pytest
 from clearcheck import WrongSolutions, equals, holds
 from clearcheck.grading.taken import AS_ARRAY as ASKED_FOR
 from clearcheck.grading.taken import AS_SEQUENCE, taken
-from clearcheck.instructor.grade import Grade
 from clearcheck.learner.cards import question_card
+from clearcheck.report.grade import Grade
 
 from .test_authoring import result_of
 

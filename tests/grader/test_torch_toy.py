@@ -10,9 +10,9 @@ import pytest
 from clearcheck.author.loading import load
 from clearcheck.grading.diagnose import reply_of
 from clearcheck.grading.evaluate import evaluate
-from clearcheck.instructor.grade import grade
 from clearcheck.proof.notebooks import answer_text
 from clearcheck.proof.prove import prove
+from clearcheck.report.grade import grade
 from clearcheck.worker.limits import Limits
 
 from .conftest import IMPORTS, notebook

@@ -10,10 +10,10 @@ from pathlib import Path, PureWindowsPath
 
 import pytest
 from clearcheck.files import write_whole
-from clearcheck.instructor.handed_in import HandedIn
-from clearcheck.instructor.learners import learners_of
 from clearcheck.notebooks.shown import shown
 from clearcheck.worker import system
+from clearclass.handed_in import HandedIn
+from clearclass.learners import learners_of
 
 from . import as_windows
 from .conftest import MEANS, RANGES, SLUG, START, TOY, notebook, solved
@@ -216,8 +216,9 @@ def test_paths_of_windows_name_learners():
     assert shown(str(file)) == str(file)
 
 
-ON_LINUX_ALONE = {"worker/server.py", "worker/served.py", "worker/forked.py"}  # imported behind `system.COPIES`
-IN_GRADESCOPES_CONTAINER = {"instructor/gradescope.py"}
+# imported behind `system.COPIES`
+ON_LINUX_ALONE = {"clearcheck/worker/server.py", "clearcheck/worker/served.py", "clearcheck/worker/forked.py"}
+IN_GRADESCOPES_CONTAINER = {"clearclass/gradescope.py"}
 LACKING = as_windows.LACKING
 
 
@@ -243,9 +244,8 @@ def of_posix(path: Path) -> list[str]:
 
 def test_what_only_some_systems_have_is_named_in_one_file():
     """Would catch a name that ends on Windows in an AttributeError, where no test of ours happens to come by."""
-    allowed = {"worker/system.py", *ON_LINUX_ALONE, *IN_GRADESCOPES_CONTAINER}
-    grader = {path: path.relative_to(ROOT / "lib" / "clearcheck").as_posix() for path in python_files("clearcheck")}
-    named = {name: of_posix(path) for path, name in grader.items()}
+    allowed = {"clearcheck/worker/system.py", *ON_LINUX_ALONE, *IN_GRADESCOPES_CONTAINER}
+    named = {path.relative_to(ROOT / "lib").as_posix(): of_posix(path) for path in graders_files()}
     assert {name for name, found in named.items() if found} == allowed
     others = [*python_files("clearbook"), *python_files("clearformer"), *python_files("cleartape")]
     assert {str(path): of_posix(path) for path in others if of_posix(path)} == {}
@@ -256,11 +256,15 @@ def python_files(package: str) -> list[Path]:
     return sorted((ROOT / "lib" / package).rglob("*.py"))
 
 
+def graders_files() -> list[Path]:
+    return [*python_files("clearcheck"), *python_files("clearclass")]
+
+
 def test_what_needs_linux_is_imported_by_its_own_kind_or_in_functions():
     """Would catch an import at the top, by which all of the grader needs what Windows lacks."""
-    modules = {f"clearcheck.{name.removesuffix('.py').replace('/', '.')}" for name in ON_LINUX_ALONE}
-    for path in python_files("clearcheck"):
-        if path.relative_to(ROOT / "lib" / "clearcheck").as_posix() in ON_LINUX_ALONE:
+    modules = {name.removesuffix(".py").replace("/", ".") for name in ON_LINUX_ALONE}
+    for path in graders_files():
+        if path.relative_to(ROOT / "lib").as_posix() in ON_LINUX_ALONE:
             continue
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
             imported = {alias.name for alias in getattr(node, "names", [])} if isinstance(node, ast.Import) else set()

@@ -205,7 +205,7 @@ def test_the_wheel_says_what_it_needs(wheel):
     assert {re.match(r"\w+", line)[0] for line in plain} == {"jaxtyping", "numpy"}
     assert [line for line in needed if re.match(r"clearformer\[torch\]", line) and "notebooks" in line]
     entries = next(wheel.glob("*.dist-info/entry_points.txt")).read_text(encoding="utf-8")
-    assert "clearcheck = clearcheck.cli:main" in entries
+    assert "clearcheck = clearcheck.cli:main" in entries and "clearclass = clearclass.cli:main" in entries
 
 
 @pytest.mark.slow

@@ -15,13 +15,13 @@ from pathlib import Path
 import gradescope
 import pytest
 from clearcheck.author.loading import AUTHORING, load, slugs_in
-from clearcheck.instructor.gradescope import NOBODY
+from clearclass.gradescope import NOBODY
 
 from tests.grader.conftest import MEANS, RANGES, SLUG, TOY, notebook
 
 ROOT = Path(__file__).parents[2]
 AUTHORED = "03-self-attention"
-SCRIPT, GRADER = "run_autograder", "clearcheck.instructor.gradescope"
+SCRIPT, GRADER = "run_autograder", "clearclass.gradescope"
 
 
 @pytest.fixture(scope="module")

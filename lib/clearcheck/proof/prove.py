@@ -20,9 +20,9 @@ from clearcheck.grading.diagnose import reply_of
 from clearcheck.grading.evaluate import NOT_ANSWERED, PASSED, QuestionResult, evaluate
 from clearcheck.grading.exercise import Exercise
 from clearcheck.grading.question import Question
-from clearcheck.instructor.grade import Grade, grade_submission
 from clearcheck.learner.cards import question_text
 from clearcheck.proof.notebooks import filled, sheets
+from clearcheck.report.grade import Grade, grade_submission
 from clearcheck.worker.asked import Asked
 from clearcheck.worker.limits import Limits
 from clearcheck.worker.parent import Worker

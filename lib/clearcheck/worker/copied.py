@@ -12,7 +12,7 @@ OFFERED = ("clearbook", "clearformer", "cleartape", "clearcheck/notebooks", "cle
 
 class Copied:
     """A folder for one server of workers; what the system notes about its files cannot be set back, as in
-    `instructor.course_files`. Nothing is written there, not even bytecode.
+    `report.course_files`. Nothing is written there, not even bytecode.
     """
 
     def __init__(self):

@@ -33,7 +33,7 @@ files, so code that goes and looks for them finds them, can change what the user
 What is changed of the copy that the workers run from is noticed after the notebook, which has no grade then, and the
 next one gets a new copy (`copied`). What macOS and Windows lack besides is told in `system`. So it is a guard rail
 and no wall.
-The sentences for the learner are in `grading.evaluate.problem_of` and, for cells, in `instructor.grade`.
+The sentences for the learner are in `grading.evaluate.problem_of` and, for cells, in `report.grade`.
 """
 
 from dataclasses import dataclass

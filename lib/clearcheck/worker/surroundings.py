@@ -15,6 +15,7 @@ KEPT_VARIABLES = (
     *("SYSTEMROOT", "SYSTEMDRIVE", "USERPROFILE", "APPDATA", "LOCALAPPDATA"),  # of Windows
 )
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+GRADERS = ("clearcheck", "clearclass")  # installed packages that a submission is not to see
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store", "/etc/ld.so.cache", "/etc/alternatives")
 
 
@@ -46,7 +47,7 @@ def sandbox(home: str) -> list[str]:
         raise FileNotFoundError("there is no program bwrap: install bubblewrap")
     needed = [sys.base_prefix, sys.prefix, str(Path(sys.executable).resolve().parent), *packages()]
     readable = [path for path in dict.fromkeys([*SYSTEM, *needed]) if Path(path).exists()]
-    graders = [str(path) for folder in packages() if (path := Path(folder, "clearcheck")).is_dir()]
+    graders = [str(path) for folder in packages() for name in GRADERS if (path := Path(folder, name)).is_dir()]
     courses = [path for path in _courses_below(readable) if not _below(path, graders)]
     # Of an environment that is hidden with the course in or around it, what Python starts from.
     started_from = [os.path.dirname(sys.executable), os.path.join(sys.prefix, "pyvenv.cfg")]

@@ -5,11 +5,12 @@ from html import escape
 
 from clearcheck.grading.evaluate import NOT_ANSWERED
 from clearcheck.grading.telling import points_of, told
-from clearcheck.instructor.document import document, listed, row, table
-from clearcheck.instructor.hand import Mark
-from clearcheck.instructor.standings import Standing
 from clearcheck.learner.cards import NOT_YET, SIGNS
 from clearcheck.notebooks.shown import shown
+from clearcheck.report.document import document, listed, row, table
+
+from clearclass.hand import Mark
+from clearclass.standings import Standing
 
 BY_HAND = "Graded by a person"
 

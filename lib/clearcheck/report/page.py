@@ -2,9 +2,9 @@
 
 from html import escape
 
-from clearcheck.instructor.course_report import Course, CourseRow
-from clearcheck.instructor.document import document, row, table
 from clearcheck.learner.progress_file import in_words
+from clearcheck.report.course import Course, CourseRow
+from clearcheck.report.document import document, row, table
 
 OWN_RECORD = (
     "This is the learner’s own record, made by a program on the learner’s own computer. It is no attestation: "

@@ -6,10 +6,11 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
 from clearcheck.grading.telling import points_of
-from clearcheck.instructor.hand import HandRow, Mark
-from clearcheck.instructor.handed_in import HandedIn
-from clearcheck.instructor.learners import Learner
 from clearcheck.notebooks.shown import file_stem, shown
+
+from clearclass.hand import HandRow, Mark
+from clearclass.handed_in import HandedIn
+from clearclass.learners import Learner
 
 
 @dataclass(frozen=True)
@@ -196,6 +197,9 @@ def _other(entry: Entry) -> str:
 
 
 def _result(question: dict) -> Result:
-    told = {check["diagnosis"]["mistake"]: check["diagnosis"]["message"] for check in question["checks"]
-            if check["diagnosis"]}  # fmt: skip
+    told = {
+        check["diagnosis"]["mistake"]: check["diagnosis"]["message"]
+        for check in question["checks"]
+        if check["diagnosis"]
+    }
     return Result(question["title"], question["points"], question["max_points"], question["status"], told)

@@ -8,17 +8,16 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from clearcheck.author.loading import AuthoringError, ExerciseNotFound, authoring_folder
-from clearcheck.instructor.course_files import CourseChanged, libraries
-from clearcheck.instructor.grade import VERSION, Grade, grade
+from clearcheck.author.loading import ExerciseNotFound, authoring_folder
 from clearcheck.learner.cards import to_read
-from clearcheck.notebooks.file import MAX_NOTEBOOK, NotANotebook
+from clearcheck.notebooks.file import MAX_NOTEBOOK
 from clearcheck.own_course import own_course
+from clearcheck.report.course_files import CourseChanged, libraries
+from clearcheck.report.grade import VERSION, Grade, grade
+from clearcheck.report.no_grade import EXPLAINED, failed
 from clearcheck.worker.launched import WorkerError
 from clearcheck.worker.limits import Limits
 
-# Errors whose text tells the user everything.
-EXPLAINED = (NotANotebook, ExerciseNotFound, WorkerError, AuthoringError, CourseChanged)
 MOST_NOTES = 20
 PAGE = "page"  # the part of a record that only the feedback page needs
 AGAIN = "again"
@@ -61,12 +60,6 @@ def grade_file(job: Job) -> dict:
 def refused(file: str, sentence: str, again: bool = False) -> dict:
     """A record without a grade; `again` where the next run should try once more."""
     return {"version": VERSION, "file": file, "error": sentence, **({AGAIN: True} if again else {})}
-
-
-def failed(file: str, error: BaseException) -> str:
-    """The sentence for an error that is the grader's own."""
-    text = f"{type(error).__name__}: {error}"[:300].rstrip(".")
-    return f"The grader failed on {file} ({text}): it has no grade. Please tell the authors of the course."
 
 
 def printed(record: dict) -> dict:

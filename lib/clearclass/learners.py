@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from clearcheck.instructor.handed_in import METADATA, HandedIn
 from clearcheck.notebooks.shown import shown
+
+from clearclass.handed_in import METADATA, HandedIn
 
 # Searched in the path from the folder that is graded, first to last. Canvas puts all files into one folder.
 EXPORTS = {
@@ -106,5 +107,7 @@ def _metadata(path: Path) -> dict[str, tuple[str, str]]:
             facts = None
         elif facts is not None and (fact := FACT.match(line)):
             facts[fact[1]].append(fact[2].strip("'\""))
-    return {id: (" and ".join(f["name"]) or f"submission {id}", " ".join(filter(None, f["sid"])) or id)
-            for id, f in people.items()}  # fmt: skip
+    return {
+        id: (" and ".join(f["name"]) or f"submission {id}", " ".join(filter(None, f["sid"])) or id)
+        for id, f in people.items()
+    }

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from clearcheck.files import locked, write_whole
-from clearcheck.instructor.one_file import Job, digest, grader_version
+
+from clearclass.one_file import Job, digest, grader_version
 
 NAME = "journal.jsonl"
 LOCK = ".lock"
@@ -25,7 +26,7 @@ class Journal:
     """
 
     def __init__(self, folder: Path, seed: int):
-        self.path = folder / NAME
+        self.folder, self.path = folder, folder / NAME
         self._places: dict[str, tuple[int, int]] = {}
         self.learners: dict[str, str] = {}  # by key, who handed the file in
         self.seed = seed

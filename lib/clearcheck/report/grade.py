@@ -15,7 +15,6 @@ from clearcheck.grading.exercise import Exercise
 from clearcheck.grading.problems import describe_error, describe_limit
 from clearcheck.grading.question import SLUG
 from clearcheck.grading.telling import points_of
-from clearcheck.instructor.course_files import CourseFiles
 from clearcheck.learner.answered import exercise_slug
 from clearcheck.learner.cards import question_text
 from clearcheck.notebooks.definitions import missing_sentence
@@ -23,6 +22,7 @@ from clearcheck.notebooks.file import notebook_bytes
 from clearcheck.notebooks.shown import shown
 from clearcheck.notebooks.submission import Submission, read_submission
 from clearcheck.own_course import own_course
+from clearcheck.report.course_files import CourseFiles
 from clearcheck.worker.asked import Asked, needed
 from clearcheck.worker.launch import isolation
 from clearcheck.worker.limits import MUCH_PRINTED, Limits

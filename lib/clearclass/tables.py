@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from clearcheck.files import write_whole
-from clearcheck.instructor.standings import Entry, Row, Standing
 from clearcheck.notebooks.shown import cell, shown
+
+from clearclass.standings import Entry, Row, Standing
 
 NEVER = "-"  # Moodle's word for a grade that was not given before
 

@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from clearcheck.files import write_whole
-from clearcheck.instructor.feedback_page import feedback_html
-from clearcheck.instructor.gradescope import results_json
-from clearcheck.instructor.hand import HandRow
-from clearcheck.instructor.learners import exported_by_moodle
-from clearcheck.instructor.overview_page import overview_html
-from clearcheck.instructor.standings import Entry, Standing, merged, standings
-from clearcheck.instructor.tables import write_canvas, write_files, write_grades, write_moodle
+
+from clearclass.feedback_page import feedback_html
+from clearclass.gradescope import results_json
+from clearclass.hand import HandRow
+from clearclass.learners import exported_by_moodle
+from clearclass.overview_page import overview_html
+from clearclass.standings import Entry, Standing, merged, standings
+from clearclass.tables import write_canvas, write_files, write_grades, write_moodle
 
 
 def write_results(

@@ -4,9 +4,10 @@ from collections import Counter
 from html import escape
 
 from clearcheck.grading.evaluate import NOT_ANSWERED, NOT_RIGHT, PARTLY, PASSED
-from clearcheck.instructor.document import document, listed, row, table
-from clearcheck.instructor.standings import Entry, Standing, mistakes_by_frequency
 from clearcheck.notebooks.shown import shown
+from clearcheck.report.document import document, listed, row, table
+
+from clearclass.standings import Entry, Standing, mistakes_by_frequency
 
 TENTHS = 10
 STATUSES = (PASSED, PARTLY, NOT_RIGHT, NOT_ANSWERED)
@@ -19,8 +20,9 @@ def overview_html(standings: list[Standing], entries: list[Entry], problems: lis
     parts = [f'<h1>The class</h1>\n<p class="of">{_count(people, "learner")}, {_count(len(entries), "file")}</p>']
     parts += [_exercise([s for s in standings if s.counts.row.exercise == slug]) for slug in slugs]
     refused = [entry.row.error for entry in entries if entry.row.error]
-    noticed = [f"{shown(s.learner.name)}: {', '.join(map(shown, s.counts.row.uses))}"
-               for s in standings if s.counts.row.uses]  # fmt: skip
+    noticed = [
+        f"{shown(s.learner.name)}: {', '.join(map(shown, s.counts.row.uses))}" for s in standings if s.counts.row.uses
+    ]
     sections = {"Not graded": refused, "Calls that were noticed": noticed, "Points by hand": problems}
     parts += [f"<h2>{title}</h2>\n{listed(items)}" for title, items in sections.items() if items]
     return document("The class", "\n".join(parts))

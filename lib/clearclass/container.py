@@ -15,15 +15,17 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from clearcheck.author.loading import AuthoringError, ExerciseNotFound, authoring_folder, load
-from clearcheck.instructor.one_file import Job, failed, grader_version, refused
 from clearcheck.notebooks.file import MAX_NOTEBOOK
 from clearcheck.notebooks.shown import file_stem
 from clearcheck.own_course import own_course
+from clearcheck.report.no_grade import failed
+
+from clearclass.one_file import Job, grader_version, refused
 
 IMAGE = "clearcheck-grader"
 RECIPE = "tools/grader.Containerfile"
 ENGINES = ("podman", "docker")
-LIB = Path(__file__).resolve().parents[2]
+LIB = Path(__file__).resolve().parents[1]
 
 # Of one container, all processes in it together.
 MEMORY = "6g"
@@ -153,7 +155,7 @@ def command(engine: str, image: str, name: str, submission: Path, authoring: Pat
         image,
         "python",
         "-m",
-        "clearcheck.instructor.one_file",
+        "clearclass.one_file",
     ]
 
 

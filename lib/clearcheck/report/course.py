@@ -10,14 +10,14 @@ from clearcheck.author.loading import AuthoringError, ExerciseNotFound, authorin
 from clearcheck.grading.evaluate import PASSED, QuestionResult
 from clearcheck.grading.exercise import Exercise
 from clearcheck.grading.telling import points_of
-from clearcheck.instructor.course_files import CourseChanged
-from clearcheck.instructor.grade import Grade, draw_seed, grade
-from clearcheck.instructor.one_file import failed
 from clearcheck.learner.answered import NoExercise
 from clearcheck.learner.progress_file import in_words, now
 from clearcheck.notebooks.file import NotANotebook
 from clearcheck.notebooks.shown import shown
 from clearcheck.own_course import own_course
+from clearcheck.report.course_files import CourseChanged
+from clearcheck.report.grade import Grade, draw_seed, grade
+from clearcheck.report.no_grade import failed
 from clearcheck.worker.launched import WorkerError
 from clearcheck.worker.limits import Limits
 

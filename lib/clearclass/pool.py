@@ -22,9 +22,11 @@ from concurrent.futures import (
 from contextlib import AbstractContextManager
 from functools import partial
 
-from clearcheck.instructor.course_files import CourseChanged
-from clearcheck.instructor.one_file import OTHER_COURSE, Job, failed, grader_version, refused
+from clearcheck.report.course_files import CourseChanged
+from clearcheck.report.no_grade import failed
 from clearcheck.worker.surroundings import ONE_THREAD
+
+from clearclass.one_file import OTHER_COURSE, Job, grader_version, refused
 
 Work = Callable[[Job], dict]
 Start = Callable[[int], AbstractContextManager[Executor]]
@@ -101,7 +103,7 @@ def processes(width: int) -> Iterator[Executor]:
     kind = "forkserver" if fits else "spawn"
     context = multiprocessing.get_context(kind)
     if kind == "forkserver":
-        context.set_forkserver_preload(["clearcheck.instructor.one_file"])
+        context.set_forkserver_preload(["clearclass.one_file"])
     others = multiprocessing.active_children()
     with tempfile.TemporaryDirectory(prefix="clearcheck-", ignore_cleanup_errors=True) as temporary:
         pool = ProcessPoolExecutor(width, context, initializer=_begin, initargs=(os.getcwd(), temporary))

@@ -1,4 +1,4 @@
-"""What Gradescope reads, and the run in its container: `python -m clearcheck.instructor.gradescope SLUG FOLDER`."""
+"""What Gradescope reads, and the run in its container: `python -m clearclass.gradescope SLUG FOLDER`."""
 
 import argparse
 import json
@@ -7,17 +7,18 @@ from pathlib import Path
 
 from clearcheck.author.loading import Authored, load
 from clearcheck.grading.evaluate import PASSED
-from clearcheck.instructor.course_files import CourseFiles
-from clearcheck.instructor.feedback_page import question_lines
-from clearcheck.instructor.grade import grade_submission
-from clearcheck.instructor.handed_in import HandedIn, handed_in
-from clearcheck.instructor.one_file import MOST_NOTES, refused
-from clearcheck.instructor.standings import Standing
 from clearcheck.notebooks.file import NotANotebook, notebook_bytes
 from clearcheck.notebooks.shown import shown
 from clearcheck.own_course import own_course
+from clearcheck.report.course_files import CourseFiles
+from clearcheck.report.grade import grade_submission
 from clearcheck.worker.limits import Limits
 from clearcheck.worker.parent import Worker
+
+from clearclass.feedback_page import question_lines
+from clearclass.handed_in import HandedIn, handed_in
+from clearclass.one_file import MOST_NOTES, refused
+from clearclass.standings import Standing
 
 NOBODY = 65534  # user and group
 

@@ -1,1 +1,0 @@
-"""Grading submissions: one, a class, a course."""

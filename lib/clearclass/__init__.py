@@ -1,0 +1,1 @@
+"""Clearclass: a class's submissions graded by clearcheck, side by side, into tables and pages."""

@@ -1,0 +1,184 @@
+"""A class run: graded side by side, told one by one, kept so that a run that was stopped can go on."""
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+
+from clearcheck.files import write_whole
+from clearcheck.notebooks.shown import shown
+from clearcheck.report.course_files import CourseFiles
+from clearcheck.report.grade import draw_seed
+from clearcheck.worker import system
+
+from clearclass import container, pool
+from clearclass.class_run import ClassRun
+from clearclass.hand import KEPT as HAND
+from clearclass.hand import HandRow, read_hand
+from clearclass.handed_in import HandedIn, handed_in
+from clearclass.journal import Journal, JournalProblem, file_of, key_of, opened
+from clearclass.learners import Learner, learners_of
+from clearclass.one_file import AGAIN, Job, grade_file, refused
+from clearclass.output import Output
+from clearclass.results_folder import write_results
+from clearclass.standings import Entry
+
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Submission:
+    """A file, whose it is, what its grade depends on, and the key of its record, where one is kept."""
+
+    file: HandedIn
+    learner: Learner
+    job: Job
+    key: str = ""
+
+
+def grade_class(asked: ClassRun, tell: Tell) -> int:
+    """A line for each file, tables and pages where they are asked for; 2 where a file has no grade.
+
+    Raises: NotANotebook, BadPattern, HandProblem, JournalProblem, NoContainer, RunStopped, CourseChanged, OSError.
+    """
+    course, files = CourseFiles(), handed_in(asked.files, asked.results)
+    learners = learners_of(files, asked.name_pattern)
+    hand = _points_by_hand(asked.hand, asked.results, tell)
+    work = container.container(asked.container) if asked.container else grade_file
+    output, problems = Output(len(files), asked.as_json, asked.table), []
+    with _journal(asked.results, asked.seed) as (journal, seed):
+        jobs = [Job(file.name, asked.exercise, seed) for file in files]
+        keys = [_key(job, journal, bool(asked.container)) for job in jobs]
+        submissions = [Submission(*parts) for parts in zip(files, learners, jobs, keys, strict=True)]
+        if journal and not asked.replace:
+            _lose_nobody(journal, submissions)
+        with _executor(asked.executor, asked.jobs) as (start, width):
+            Run(submissions, journal, output).through(work, start, width, tell)
+        course.check("this class")
+        if journal:
+            problems = _write(journal, submissions, output, asked.hand, hand)
+            folder = shown(str(journal.folder))
+            tell(f"Written: {folder} with grades.csv, overview.html and a page for each learner.")
+    for problem in problems:
+        tell(problem)
+    return 2 if problems or any(row.error for row in output.rows.values()) else 0
+
+
+@dataclass(frozen=True)
+class Run:
+    """Submissions, where their records are kept, and where they are told."""
+
+    submissions: list[Submission]
+    journal: Journal | None
+    output: Output
+
+    def through(self, work: pool.Work, start: pool.Start, width: int, tell: Tell):
+        """Grade what is not known yet."""
+        todo = self._unknown(tell)
+        before, began = len(self.submissions) - len(todo), time.monotonic()
+        jobs = [self.submissions[number].job for number in todo]
+        try:
+            with contextlib.closing(pool.graded(jobs, work, start, width)) as graded:
+                for done, (number, record) in enumerate(graded, 1):
+                    self._keep(self.submissions[todo[number]], record)
+                    self.output.take(todo[number], record)
+                    left = (time.monotonic() - began) / done * (len(todo) - done)
+                    self.output.tell_progress(before + done, todo[number], left)
+        finally:
+            self.output.write_table()
+
+    def _unknown(self, tell: Tell) -> list[int]:
+        """The numbers of those to be graded: not of a file that is none, nor of one that the journal has."""
+        todo, went_on = [], 0
+        for number, submission in enumerate(self.submissions):
+            record = self._record_of(submission)
+            went_on += record is not None
+            if record is None and submission.file.reason:
+                record = refused(submission.file.name, submission.file.reason)
+                self._keep(submission, record)
+            if record is None:
+                todo.append(number)
+            else:
+                self.output.take(number, record)
+        if went_on:
+            tell(f"Going on: {went_on} of {len(self.submissions)} files were graded before.")
+        return todo
+
+    def _record_of(self, submission: Submission) -> dict | None:
+        if self.journal is None or submission.key not in self.journal:
+            return None
+        record = self.journal[submission.key]
+        return None if record.get(AGAIN) else record
+
+    def _keep(self, submission: Submission, record: dict):
+        if self.journal:
+            self.journal.add(submission.key, submission.learner.told, record)
+
+
+def _points_by_hand(table: Path | None, results: Path | None, tell: Tell) -> list[HandRow]:
+    """The points by hand that are named, and kept from now on, else those that the folder of results has kept."""
+    if table:
+        return read_hand(table)
+    kept = results and results / HAND
+    if not kept or not kept.is_file():
+        return []
+    tell(f"Points by hand: those of {shown(str(kept))}, as before. Delete it to do without.")
+    return read_hand(kept)
+
+
+@contextlib.contextmanager
+def _journal(results: Path | None, seed: int | None) -> Iterator[tuple[Journal | None, int]]:
+    """Where records are kept, if they are, and the seed of the run."""
+    if results is None:
+        yield None, draw_seed(seed)
+        return
+    with opened(results, seed, draw_seed(seed)) as journal:
+        yield journal, journal.seed if seed is None else seed
+
+
+def _key(job: Job, journal: Journal | None, boxed: bool) -> str:
+    """Where a container is asked for, only a grade from one will do; else any will."""
+    if journal is None:
+        return ""
+    from_a_container = key_of(job, boxed=True)
+    return from_a_container if boxed or from_a_container in journal else key_of(job)
+
+
+def _lose_nobody(journal: Journal, submissions: list[Submission]):
+    """Late files alone, or the file of one learner, would leave the folder with nobody else in it.
+
+    Raises: JournalProblem.
+    """
+    files = {submission.file.name for submission in submissions}
+    here = {"", *(submission.learner.told for submission in submissions)}
+    gone = {who for key, who in journal.learners.items() if file_of(key) not in files and who not in here}
+    if gone:
+        raise JournalProblem(
+            f"{shown(str(journal.folder))} has grades of {len(gone)} who are not among these files, such as "
+            f"{shown(min(gone))}. Put late files into the folder of the others and grade that folder again (what "
+            "has not changed is not graded twice), name another folder for these, or drop the others by --replace."
+        )
+
+
+@contextlib.contextmanager
+def _executor(cluster: str | None, jobs: int | None) -> Iterator[tuple[pool.Start, int]]:
+    """What starts an executor, and how many files it grades at a time."""
+    if cluster:
+        with pool.dask(cluster) as (executor, width):
+            yield lambda _: nullcontext(executor), width
+    else:
+        yield pool.processes, jobs or system.cores()
+
+
+def _write(
+    journal: Journal, submissions: list[Submission], output: Output, table: Path | None, hand: list[HandRow]
+) -> list[str]:
+    """Write the folder of results; gives a sentence for each row of points by hand that could not be placed."""
+    entries = [Entry(s.file, s.learner, output.rows[number]) for number, s in enumerate(submissions)]
+    keys = {submission.file.path: submission.key for submission in submissions}
+    journal.settle(submission.key for submission in submissions)
+    if table:
+        write_whole(journal.folder / HAND, table.read_bytes())
+    return write_results(journal.folder, entries, lambda entry: journal[keys[entry.file.path]], hand)

@@ -1,0 +1,23 @@
+"""What a run over a class is asked for, in one value that is made once."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class ClassRun:
+    """Which submissions, whose they are, how and where they are graded, and what is written of them."""
+
+    files: tuple[Path, ...]  # notebooks, and folders of them
+    exercise: str | None = None  # None: each notebook says
+    seed: int | None = None  # None: that of the folder of results, or a fresh one
+    name_pattern: re.Pattern[str] | None = None  # None: as Moodle, Canvas and Gradescope name what they export
+    jobs: int | None = None  # None: one for each core
+    executor: str | None = None  # dask://HOST:PORT, or None: this machine
+    container: str | None = None  # the image from which each file has a container of its own
+    as_json: bool = False
+    table: Path | None = None
+    results: Path | None = None
+    replace: bool = False  # whether learners of the results who are not among the files are dropped
+    hand: Path | None = None  # a table of points that people gave

@@ -1,0 +1,124 @@
+"""The command line, `python -m clearclass grade`: the options of a class run, and what is said when one stops."""
+
+import argparse
+import re
+import sys
+from pathlib import Path
+
+from clearcheck.command_line import (
+    add_exercise,
+    add_seed,
+    fail,
+    number_of,
+    path_ending_in,
+    run_to_the_end,
+    words_of,
+)
+from clearcheck.notebooks.shown import shown
+from clearcheck.report.no_grade import EXPLAINED
+
+from clearclass.class_run import ClassRun
+
+PROGRAM = "python -m clearclass"
+GO_ON = "Stopped: what is graded is kept, and the same command goes on."
+NOTHING_KEPT = "Stopped: with --results FOLDER the same command could go on."
+
+
+def main(argv: list[str] | None = None) -> int:
+    words = words_of(argv)
+    return run_to_the_end(lambda: run(words))
+
+
+def run(words: list[str], program: str = PROGRAM) -> int:
+    """Do what the words ask for, which may have been typed behind the name of another program."""
+    options = _parser(program).parse_args(words)
+    if options.hand and not options.results:
+        return fail("--hand adds points to the folder of results: name one with --results.")
+    return _grade(
+        ClassRun(
+            files=tuple(options.files),
+            exercise=options.exercise,
+            seed=options.seed,
+            name_pattern=options.name_pattern,
+            jobs=options.jobs,
+            executor=options.executor,
+            container=options.container,
+            as_json=options.json,
+            table=options.csv,
+            results=options.results,
+            replace=options.replace,
+            hand=options.hand,
+        )
+    )
+
+
+def _grade(asked: ClassRun) -> int:
+    """A line for each notebook; all get the same inputs, and a broken one stops none."""
+    from clearclass.batch import grade_class
+    from clearclass.container import NoContainer
+    from clearclass.hand import HandProblem
+    from clearclass.journal import JournalProblem
+    from clearclass.learners import BadPattern
+    from clearclass.pool import RunStopped
+
+    try:
+        return grade_class(asked, lambda sentence: print(sentence, file=sys.stderr))
+    except KeyboardInterrupt:
+        print(GO_ON if asked.results else NOTHING_KEPT, file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        raise
+    except (*EXPLAINED, BadPattern, HandProblem, JournalProblem, NoContainer, RunStopped) as error:
+        return fail(shown(str(error)), str(asked.files[0]) if asked.as_json else None)
+    except OSError as error:
+        return fail(f"{shown(str(error.filename or asked.table))} cannot be written ({error.strerror or error}).")
+
+
+def _parser(program: str) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog=program, description="Grade the exercise notebooks of a class.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    grade = commands.add_parser("grade", help="grade the notebooks of a class")
+    grade.add_argument("files", nargs="+", type=Path, metavar="FILE", help="a notebook (.ipynb), or a folder of them")
+    _add_what_is_written(grade)
+    _add_how_it_is_graded(grade)
+    return parser
+
+
+def _add_what_is_written(command):
+    results = "write tables, a page for each learner and an overview; the same command goes on after it was stopped"
+    replace = "drop the learners of FOLDER who are not among the files"
+    hand = "a table (.csv) of points that people gave, to be added"
+    names = "a regular expression with groups (?P<name>…) and (?P<id>…), searched in the path of each file"
+    command.add_argument("--json", action="store_true", help="print a JSON object for each file, each on a line")
+    command.add_argument(
+        "--csv", type=path_ending_in(".csv"), metavar="FILE", help="write a table, one row for each file"
+    )
+    command.add_argument("--results", type=Path, metavar="FOLDER", help=results)
+    command.add_argument("--replace", action="store_true", help=replace)
+    command.add_argument("--hand", type=Path, metavar="FILE", help=hand)
+    command.add_argument("--name-pattern", type=_pattern, metavar="REGEX", help=f"whose file it is: {names}")
+
+
+def _add_how_it_is_graded(command):
+    side = "how many files at a time (default: one for each core)"
+    boxed = "grade each file in a container of its own (podman or docker), made from IMAGE"
+    add_seed(command)
+    add_exercise(command)
+    command.add_argument("--jobs", type=number_of("files"), metavar="N", help=side)
+    command.add_argument("--executor", type=_cluster, metavar="dask://HOST:PORT", help="grade on a cluster of dask")
+    command.add_argument("--container", nargs="?", const="clearcheck-grader", metavar="IMAGE", help=boxed)
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    from clearclass.learners import BadPattern, name_pattern
+
+    try:
+        return name_pattern(text)
+    except BadPattern as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _cluster(text: str) -> str:
+    if not re.fullmatch(r"dask://[^/]+:\d+", text):
+        raise argparse.ArgumentTypeError(f"{text!r} names no cluster: dask://HOST:PORT of its scheduler is expected")
+    return text
