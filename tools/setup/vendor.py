@@ -1,10 +1,11 @@
 """Fetch MathJax (and axe-core, for the tests) with npm into .cache, if npm and the network are there.
 
-With MathJax in .cache/site the built book reads offline (its formulas
+Their versions stand in tools/site/package.json. With MathJax in .cache/site the built book reads offline (its formulas
 are set by tools/extension/formulas.py); without it the pages take it from its usual address. Nothing here ever fails a
 build.
 """
 
+import json
 import os
 import shutil
 import subprocess
@@ -15,8 +16,9 @@ from pathlib import Path
 from tools import ROOT
 
 CACHE = ROOT / ".cache"
-MATHJAX = "mathjax@3.2.2"
-AXE = "axe-core@4.14.1"
+PACKAGE = json.loads((ROOT / "tools" / "site" / "package.json").read_text(encoding="utf-8"))
+MATHJAX = f"mathjax@{PACKAGE['dependencies']['mathjax']}"
+AXE = f"axe-core@{PACKAGE['devDependencies']['axe-core']}"
 SITE = CACHE / "site"  # copied into the site as it is
 COMPONENTS = (  # of MathJax: what reads TeX and draws it, when the site is built or in a browser
     "startup.js",
