@@ -1,23 +1,18 @@
 """The book, built once for all workers, and served on loopback for the browser."""
 
 import functools
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from filelock import FileLock
 
-ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "tools"))
-
-import book  # noqa: E402
-from bootstrap import SetupProblem  # noqa: E402
-
-from tests.book.pages import AXE, CHROMIUM  # noqa: E402
+from tests.book.pages import AXE, CHROMIUM
+from tools import ROOT
+from tools.book.build import build
+from tools.setup.bootstrap import SetupProblem
 
 PATIENCE = 600_000  # milliseconds; only what hangs takes so long
 
@@ -33,7 +28,7 @@ def built(tmp_path_factory, request) -> SimpleNamespace:
         if not log.exists():
             with log.open("w") as file:
                 try:
-                    book.build(ROOT, target, log=file.fileno())
+                    build(ROOT, target, log=file.fileno())
                 except SetupProblem as problem:
                     file.seek(0, 2)
                     file.write(f"\nFAILED {problem}\n")

@@ -7,8 +7,9 @@ import torch
 from clearformer.models.gpt import GPT, GPTConfig
 from clearformer.positions import Rotary
 from clearformer.tokenizers import BytePairTokenizer, CharTokenizer
-from live_transformer import SCRIPT, bring
 from safetensors.torch import save_file
+
+from tools.extension.live_transformer import SCRIPT, bring
 
 SIZES = ("n_vocab", "n_positions", "d_model", "n_heads", "n_layers")
 HEAD = f"""<!doctype html><html lang="en" data-theme="light"><head><meta charset="utf-8"><title>A page</title>

@@ -1,7 +1,6 @@
 """Which pages the book has, and how to read them."""
 
 import re
-import sys
 from functools import cache
 from pathlib import Path
 from urllib.parse import unquote, urljoin, urlsplit
@@ -9,10 +8,8 @@ from urllib.parse import unquote, urljoin, urlsplit
 import yaml
 from bs4 import BeautifulSoup
 
-ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "tools"))
-
-from book_pdf import find_chromium  # noqa: E402
+from tools import ROOT
+from tools.book.pdf import find_chromium
 
 CHROMIUM = find_chromium()
 AXE = ROOT / ".cache" / "axe.min.js"

@@ -8,7 +8,6 @@ import itertools
 import json
 import math
 import re
-import sys
 from decimal import Decimal
 from functools import cache
 from types import SimpleNamespace
@@ -30,8 +29,7 @@ from tests.book.pages import ROOT, soup
 from tests.book.test_browser import AXE, UNNAMED, needs_axe, pytestmark, violations  # noqa: F401
 from tests.lazily import Lazily
 
-sys.path.insert(0, str(ROOT / "tools"))
-extension = Lazily("sphinx_clearformer")
+extension = Lazily("tools.extension.hooks")
 
 CHAPTERS = {
     "soft-lookup": "02-attention",

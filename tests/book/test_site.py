@@ -7,10 +7,10 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from site_lean import NAMED, WORD, lean_sheet
 
 from tests.book.pages import FROM_ELSEWHERE, ROOT, UNLISTED, anchors, broken_links, published, requests_elsewhere, soup
 from tests.exercises import leaks
+from tools.extension.lean_pages import NAMED, WORD, lean_sheet
 
 PAGES = [f"{name}.html" for name in published()]
 GENERATED = {"genindex.html", "search.html", "py-modindex.html"}

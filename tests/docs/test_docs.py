@@ -10,12 +10,12 @@ from pathlib import Path
 
 import clearformer
 import pytest
-import release
 from clearcheck.worker import limits
-from targets import TARGETS
 
 from tests.book.pages import UNLISTED, toc
 from tests.docs.skips import skip_reasons
+from tools.checks import release
+from tools.setup.targets import TARGETS
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [
@@ -84,9 +84,10 @@ def test_every_file_named_exists(document):
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_modules_run_from_the_command_line_exist(document):
     for command in commands(document) + code_spans(document):
-        for module in re.findall(r"python -m (\w+)", command):
-            local = (ROOT / "lib" / module / "__main__.py").exists()
-            assert local or module in {"venv", "pip", "pytest", "http", "coverage"}, command
+        for module in re.findall(r"python -m ([\w.]+)", command):
+            ours = ROOT / "lib" / module / "__main__.py", ROOT / f"{module.replace('.', '/')}.py"
+            known = any(path.exists() for path in ours) or module in {"venv", "pip", "pytest", "http", "coverage"}
+            assert known, command
 
 
 def test_the_map_names_every_folder_and_nothing_else():

@@ -3,14 +3,14 @@
 import json
 import re
 
-import errata
-import pages
 import pytest
 
+from tools.pages import errata, reading
+
 ENTRIES = errata.entries()
-BOXES = {number for box in pages.boxes() for number in box.numbers}  # of chapters that still hold a proof
+BOXES = {number for box in reading.boxes() for number in box.numbers}  # of chapters that still hold a proof
 COUNTS = {"T": 22, "S": 18, "J": 16}
-INDEX = "".join(pages.cells(errata.PAGE)[0]["source"])
+INDEX = "".join(reading.cells(errata.PAGE)[0]["source"])
 ELSEWHERE = re.compile(r"It is run (?:below \[([TSJ]).(\d+)\]|in chapter \d+, \[.+?\]\((\d\d)[^)#]*#([^)]+)\))")
 
 
@@ -56,19 +56,19 @@ def test_what_changes_a_result_is_run(number):
         if below:
             assert ENTRIES[f"{letter}-{below}"].proof
         else:
-            assert number in BOXES and anchor in pages.headings(pages.pages()[chapter])
+            assert number in BOXES and anchor in reading.headings(reading.pages()[chapter])
 
 
 @pytest.mark.parametrize("number", [n for n, entry in ENTRIES.items() if entry.proof])
 def test_a_proof_shows_something_and_can_fail(number):
     proof = ENTRIES[number].proof
-    assert pages.printed(proof).strip()
+    assert reading.printed(proof).strip()
     assert re.search(r"\bassert\b|assert_|except ValueError", "".join(proof["source"]))
 
 
 def test_no_entry_is_overlooked():
     """Catches a heading with another dash, or without its anchor or its kind, which would not be read."""
-    text = "\n".join("".join(cell["source"]) for cell in pages.cells(errata.PAGE) if cell["cell_type"] == "markdown")
+    text = "\n".join("".join(cell["source"]) for cell in reading.cells(errata.PAGE) if cell["cell_type"] == "markdown")
     assert len(re.findall(r"^### ", text, re.MULTILINE)) == len(ENTRIES)
     assert "$$" not in text  # a display equation would need a check of its own
 
@@ -76,8 +76,8 @@ def test_no_entry_is_overlooked():
 def test_a_box_is_read_with_its_section_and_its_output(tmp_path, monkeypatch):
     cells = ["# Title\n\n## One *thing*", ":::{admonition} Errata proven · T-1 and S-2\n:::", ("print(6)", "6\n")]
     write(tmp_path / "01-x.ipynb", cells)
-    monkeypatch.setattr(pages, "CHAPTERS", tmp_path)
-    (box,) = pages.boxes()
+    monkeypatch.setattr(reading, "CHAPTERS", tmp_path)
+    (box,) = reading.boxes()
     assert (box.numbers, box.evidence) == (("T-1", "S-2"), "6")
     assert box.section.link == "[One *thing*](01-x.ipynb#one-thing)"
 
@@ -85,6 +85,6 @@ def test_a_box_is_read_with_its_section_and_its_output(tmp_path, monkeypatch):
 @pytest.mark.parametrize("after", [[], ["More prose."]])
 def test_a_box_without_a_proof_is_refused(tmp_path, monkeypatch, after):
     write(tmp_path / "01-x.ipynb", ["# Title", ":::{admonition} Errata proven · T-1\n:::", *after])
-    monkeypatch.setattr(pages, "CHAPTERS", tmp_path)
+    monkeypatch.setattr(reading, "CHAPTERS", tmp_path)
     with pytest.raises(ValueError, match=r"01-x.*T-1.*not followed by a code cell"):
-        pages.boxes()
+        reading.boxes()

@@ -9,7 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from bootstrap import STAMP, fingerprint
+
+from tools.setup.bootstrap import STAMP, fingerprint
 
 from .test_docs import ROOT, commands
 

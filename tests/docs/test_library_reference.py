@@ -4,9 +4,10 @@ import importlib
 import inspect
 import re
 
-import library_reference
 import pytest
-from library_reference import END, MARK, Source, as_directives, first_sentence, listed
+
+from tools.pages import library_reference
+from tools.pages.library_reference import END, MARK, Source, as_directives, first_sentence, listed
 
 TEXT = library_reference.PAGE.read_text(encoding="utf-8")
 MODULES = [mark["module"] for mark in MARK.finditer(TEXT)]

@@ -5,8 +5,9 @@ import re
 from functools import cache
 from pathlib import Path
 
-import pages
 import pytest
+
+from tools.pages import reading
 
 ROOT = Path(__file__).parents[2]
 OUTSIDE = re.compile(r"\.(?!github|devcontainer|ci$).*|_build|build|dist|.*\.egg-info|__pycache__|tests")
@@ -69,8 +70,8 @@ def anchors(path: Path) -> set[str]:
 
 
 def headings(path: Path) -> set[str]:
-    if path.is_relative_to(pages.CHAPTERS):
-        return set(pages.headings(path))
+    if path.is_relative_to(reading.CHAPTERS):
+        return set(reading.headings(path))
     titles = re.findall(r"^#{1,6} (.+)$", prose(path), re.M)
     return {re.sub(r"[^\w -]", "", title.lower()).strip().replace(" ", "-") for title in titles}
 
@@ -78,7 +79,7 @@ def headings(path: Path) -> set[str]:
 @cache
 def everywhere() -> set[str]:
     """Labels of MyST, to which any page may link by name alone."""
-    return {name for path in pages.pages().values() for name in anchors(path)}
+    return {name for path in reading.pages().values() for name in anchors(path)}
 
 
 def broken(path: Path) -> list[str]:
@@ -128,7 +129,8 @@ def wrong(text: str) -> list[str]:
 def test_no_address_is_made_up():
     """Catches a placeholder that would be published, as https://clearformer.example was, and a mistyped arXiv number.
 
-    The project's own addresses stand in no file: they come from SITE_URL and REPOSITORY_URL (tools/publish.py).
+    The project's own addresses stand in no file: they come from SITE_URL and REPOSITORY_URL, which the extension of
+    Sphinx reads (tools/extension/publish.py).
     """
     found = {path.relative_to(ROOT).as_posix(): wrong(path.read_text(encoding="utf8")) for path in files()}
     assert {name: addresses for name, addresses in found.items() if addresses} == {}

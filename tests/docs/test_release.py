@@ -5,8 +5,9 @@ import tomllib
 from pathlib import Path
 
 import pytest
-import release
 import yaml
+
+from tools.checks import release
 
 ROOT = Path(__file__).parents[2]
 CONFIGURATION = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf8"))["tool"]["towncrier"]

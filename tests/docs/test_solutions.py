@@ -4,10 +4,11 @@ import ast
 import re
 
 import pytest
-import solutions
 from clearcheck import RightSolutions
 from clearcheck.notebooks.definitions import defined_names
-from learners_copy import load
+
+from tools.pages import reading, solutions
+from tools.takeaway.learners_copy import load
 
 pytestmark = pytest.mark.slow  # all exercises are loaded, and all their right answers compared
 SLUGS = solutions.slugs()
@@ -23,7 +24,7 @@ def written() -> dict:
 @pytest.mark.parametrize("name", ["solutions", *(f"solutions/{slug}" for slug in SLUGS)])
 def test_the_page_is_what_the_generator_writes(written, name):
     """Catches a page that was edited by hand, or that a changed exercise has left behind."""
-    path = solutions.pages.CHAPTERS / f"{name}.md"
+    path = reading.CHAPTERS / f"{name}.md"
     assert path.read_text(encoding="utf-8") == written[path], "run make pages"
 
 
@@ -93,7 +94,7 @@ def test_contents_without_a_place_for_the_pages_are_refused(tmp_path, monkeypatc
 
 def test_a_section_that_is_gone_is_named(monkeypatch):
     it = load(SLUGS[0], solutions.ROOT)
-    monkeypatch.setattr(solutions.pages, "headings", lambda path: {"x": solutions.pages.Heading("p", "t", "x")})
+    monkeypatch.setattr(reading, "headings", lambda path: {"x": reading.Heading("p", "t", "x")})
     with pytest.raises(ValueError, match="has no section"):
         solutions.page(it)
 

@@ -4,11 +4,9 @@ import hashlib
 import re
 from collections import Counter
 
-import errata
-import pages
 import pytest
-import source_map
-import write_pages
+
+from tools.pages import errata, reading, source_map, write
 
 SOURCES = {source["key"]: source for source in source_map.load()["sources"]}
 ROWS = {key: source_map.rows(source) for key, source in SOURCES.items()}
@@ -85,10 +83,10 @@ def test_every_row_leads_somewhere(key):
         assert row.what and row.places, row
         for place in row.places:
             if place == source_map.FRONT:
-                assert (pages.ROOT / "index.md").is_file()
+                assert (reading.ROOT / "index.md").is_file()
             else:
-                heading = pages.section(place)
-                assert heading.slug in pages.headings(pages.CHAPTERS / heading.page), row
+                heading = reading.section(place)
+                assert heading.slug in reading.headings(reading.CHAPTERS / heading.page), row
         assert len(set(row.places)) == len(row.places), row
 
 
@@ -97,26 +95,26 @@ def test_errata_named_in_a_row_exist_and_belong_to_its_source(key):
     letter = {"turner-v2": "T", "turner-v1": "T", "jiang": "J", "comp336": "S"}[key]
     known = errata.entries()
     for row in ROWS[key]:
-        named = set(pages.NUMBER.findall(row.note))
+        named = set(reading.NUMBER.findall(row.note))
         assert named <= set(known), row
         assert all(number.startswith(letter) for number in named), row
 
 
 def test_every_erratum_can_be_found_on_the_map():
     """Catches an erratum that nobody who reads the source along the map would meet."""
-    named = {number for _, row in ALL for number in pages.NUMBER.findall(row.note)}
+    named = {number for _, row in ALL for number in reading.NUMBER.findall(row.note)}
     assert set(errata.entries()) <= named
 
 
 def test_links_on_the_page_itself_lead_to_its_sections(written):
     own = {anchor for anchor in re.findall(r"\]\(#([\w-]+)\)", written) if not anchor.startswith("errata-")}
-    assert own == set(pages.headings(source_map.PAGE)) - {"source-map"}
+    assert own == set(reading.headings(source_map.PAGE)) - {"source-map"}
 
 
 @pytest.mark.parametrize(("place", "said"), [("77#x", "no page '77'"), ("03#x", "no anchor 'x'")])
 def test_a_place_that_does_not_exist_is_named(place, said):
     with pytest.raises(ValueError, match=said):
-        pages.section(place)
+        reading.section(place)
 
 
 def test_a_row_without_a_place_is_refused():
@@ -128,7 +126,7 @@ def test_make_pages_names_the_link_that_a_renamed_section_breaks(tmp_path, monke
     monkeypatch.setattr(source_map, "PAGE", tmp_path / source_map.PAGE.name)
     broken = {"key": "turner-v9", "title": "Turner", "intro": "", "rows": [["equation", "1", "all", "03#gone"]]}
     monkeypatch.setattr(source_map, "load", lambda: {"sources": [broken]})
-    (problem,) = write_pages.write_pages()
+    (problem,) = write.write_pages()
     assert problem.startswith("03#gone: 03-self-attention.ipynb has no anchor 'gone'; it has self-attention, ")
     assert not source_map.PAGE.exists()
 

@@ -4,15 +4,10 @@ That the graded inputs tell one mistake from another is shown by the proof: repl
 and every mistake is told by a sentence that is its own (a rule of the lint).
 """
 
-import sys
-
 import pytest
 
 from tests.exercises.authored import EXERCISES, SLUGS, authored
-
-sys.path.insert(0, str(EXERCISES.parent / "tools"))
-
-import pages
+from tools.pages import reading
 
 
 @pytest.mark.parametrize("slug", SLUGS)
@@ -22,4 +17,4 @@ def test_the_sections_to_read_are_in_the_chapter(slug):
     named = {question.section for question in it.exercise.questions} | {
         entry.section for entry in it.wrong.entries if entry.section
     }
-    assert named <= set(pages.headings(EXERCISES.parent / f"{it.exercise.chapter}.ipynb"))
+    assert named <= set(reading.headings(EXERCISES.parent / f"{it.exercise.chapter}.ipynb"))

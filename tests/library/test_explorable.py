@@ -1,7 +1,6 @@
 """What a notebook writes into the page for an explorable: its data, its still form, and what it says of wrong ones."""
 
 import json
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -65,8 +64,7 @@ def test_an_unknown_kind_is_told():
 
 def test_every_kind_has_its_script():
     """Catches a kind that can be written into a page and has no script, or needs other data than its script."""
-    sys.path.insert(0, str(SCRIPTS.parents[1]))
-    from sphinx_clearformer import elements
+    from tools.extension.hooks import elements
 
     assert set(elements()) == set(DATA)
     for tag, names in DATA.items():

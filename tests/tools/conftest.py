@@ -1,12 +1,6 @@
-"""Makes the files in tools/ importable, and fake programs easy to write."""
-
-import sys
-from pathlib import Path
+"""Fake programs, easy to write."""
 
 import pytest
-
-ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "tools"))
 
 
 @pytest.fixture

@@ -4,25 +4,26 @@ import subprocess
 from contextlib import nullcontext
 from pathlib import Path
 
-import book
 import pytest
-import sphinx_clearformer
-import vendor
-from bootstrap import SetupProblem
+
+from tools.book import build
+from tools.extension import hooks
+from tools.setup import vendor
+from tools.setup.bootstrap import SetupProblem
 
 
 @pytest.mark.parametrize(
     ("version", "sentence"), [("2.0.0", "Jupyter Book 2.0.0 is in the way"), (None, "not installed")]
 )
 def test_a_wrong_jupyter_book_is_told_before_the_build(monkeypatch, tmp_path, version, sentence):
-    monkeypatch.setattr(book, "jupyter_book_version", lambda path: version)
+    monkeypatch.setattr(build, "jupyter_book_version", lambda path: version)
     monkeypatch.setattr(subprocess, "run", lambda *a, **k: pytest.fail("built although the version is wrong"))
     with pytest.raises(SetupProblem, match=sentence):
-        book.build(tmp_path)
+        build.build(tmp_path)
 
 
 def test_a_build_with_warnings_fails(tmp_path, monkeypatch):
-    monkeypatch.setattr(book, "vendor", lambda cache: None)
+    monkeypatch.setattr(build, "vendor", lambda cache: None)
     (tmp_path / "_config.yml").write_text(
         "only_build_toc_files: true\nexecute: {execute_notebooks: 'off'}\n", encoding="utf-8"
     )
@@ -30,7 +31,7 @@ def test_a_build_with_warnings_fails(tmp_path, monkeypatch):
     (tmp_path / "index.md").write_text("# Title\n\n[nowhere](gone.md)\n", encoding="utf-8")
     for n in range(2):  # Sphinx itself passes over a warning that it has given before
         with (tmp_path / f"log-{n}").open("wb") as log, pytest.raises(SetupProblem, match="errors or warnings"):
-            book.build(tmp_path, log=log.fileno())
+            build.build(tmp_path, log=log.fileno())
         assert "gone" in (tmp_path / f"log-{n}").read_text(encoding="utf-8")
 
 
@@ -48,12 +49,12 @@ def test_what_an_interrupted_build_has_left_is_not_built_upon(tmp_path, monkeypa
             raise KeyboardInterrupt
         return subprocess.CompletedProcess(command, 0)
 
-    monkeypatch.setattr(book, "vendor", lambda cache: None)
-    monkeypatch.setattr(book.subprocess, "run", run)
+    monkeypatch.setattr(build, "vendor", lambda cache: None)
+    monkeypatch.setattr(build.subprocess, "run", run)
     with pytest.raises(KeyboardInterrupt) if interrupted else nullcontext():
-        book.build(tmp_path)
+        build.build(tmp_path)
     for _ in range(2):
-        book.build(tmp_path)
+        build.build(tmp_path)
     assert kept == [False, not interrupted, True]
 
 
@@ -100,12 +101,12 @@ class Config:
 
 @pytest.mark.parametrize("present", [True, False])
 def test_the_book_uses_the_mathjax_that_is_there(monkeypatch, tmp_path, present):
-    monkeypatch.setattr(sphinx_clearformer, "SITE", tmp_path)
+    monkeypatch.setattr(hooks, "SITE", tmp_path)
     if present:
         (tmp_path / "mathjax").mkdir()
         (tmp_path / "mathjax" / vendor.COMPONENTS[0]).write_text("x", encoding="utf-8")
     config = Config()
-    sphinx_clearformer.use_local_mathjax(None, config)
+    hooks.use_local_mathjax(None, config)
     assert (config.mathjax_path != "https://elsewhere") == present
     assert (str(tmp_path) in config.html_extra_path) == present
     assert ("loader" in config.mathjax3_config) == present
@@ -113,13 +114,13 @@ def test_the_book_uses_the_mathjax_that_is_there(monkeypatch, tmp_path, present)
 
 def test_links_to_exercises_become_downloads():
     source = ["[e](../exercises/03-self-attention.ipynb) and [c](02-attention.ipynb)"]
-    sphinx_clearformer.offer_exercises_for_download(None, "chapters/x", source)
+    hooks.offer_exercises_for_download(None, "chapters/x", source)
     assert source == ["[e](path:../exercises/03-self-attention.ipynb) and [c](02-attention.ipynb)"]
 
 
 def test_lists_are_mended():
     context = {"body": '(<dl>\n<dd>x: int,</dd>\n<dd>y</dd>\n</dl>\n) <dl class="py"><dt>t</dt><dd>d</dd></dl>'}
-    sphinx_clearformer.mend_lists(None, "p", "t", context, None)
+    hooks.mend_lists(None, "p", "t", context, None)
     assert "<dl>" not in context["body"] and context["body"].count('class="sig-line"') == 2
     assert '<dl class="py"><dt>t</dt><dd>d</dd></dl>' in context["body"]
 
@@ -127,5 +128,5 @@ def test_lists_are_mended():
 def test_defaults_that_sphinx_cannot_read_are_named():
     """Catches a signature in one piece, which is wider than a phone."""
     signature = "(act: Callable = <built-in function gelu>, given: dict = <factory>)"
-    mended, _ = sphinx_clearformer.name_defaults(None, "class", "c", None, None, signature, None)
+    mended, _ = hooks.name_defaults(None, "class", "c", None, None, signature, None)
     assert mended == "(act: Callable = gelu, given: dict = ...)"

@@ -9,10 +9,10 @@ from collections import namedtuple
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
-import bootstrap
 import pytest
-import pythons
-from bootstrap import SetupProblem
+
+from tools.setup import bootstrap, pythons
+from tools.setup.bootstrap import SetupProblem
 
 NEWER = (pythons.NEWEST[0], pythons.NEWEST[1] + 1)
 SPACE = namedtuple("Space", "total used free")

@@ -8,12 +8,12 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-import downloads
-import learners_copy
 import nbformat
 import pytest
 from clearcheck.author.loading import AUTHORING, slugs_in
-from learners_copy import load
+
+from tools.takeaway import downloads, learners_copy
+from tools.takeaway.learners_copy import load
 
 ROOT = Path(__file__).parents[2]
 ADDRESS = "https://example.org/course/"

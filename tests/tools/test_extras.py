@@ -4,9 +4,10 @@ import re
 from importlib.metadata import distributions
 from pathlib import Path
 
-import extras
 import pytest
 from packaging.specifiers import SpecifierSet
+
+from tools.setup import extras
 
 ROOT = Path(__file__).parents[2]
 EXTRAS = pytest.mark.parametrize("extra", extras.WITHOUT)

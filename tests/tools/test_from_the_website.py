@@ -10,12 +10,13 @@ import urllib.request
 from pathlib import Path
 from types import SimpleNamespace
 
-import downloads
 import nbformat
 import numpy as np
 import pytest
-import serve
 from nbclient import NotebookClient
+
+from tools.book import serve
+from tools.takeaway import downloads
 
 ROOT = Path(__file__).parents[2]
 SLUG = "03-self-attention"

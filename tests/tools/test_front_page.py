@@ -5,11 +5,11 @@ import re
 from html.parser import HTMLParser
 from itertools import pairwise
 
-import front_page
-import live_transformer
 import pytest
-from bootstrap import ROOT
 from clearbook.figures.transformer_map import DECODER, ENCODER, transformer_map
+
+from tools import ROOT
+from tools.extension import front_page, live_transformer
 
 INDEX = (ROOT / "index.md").read_text(encoding="utf8")
 CARDS = re.findall(r":link: chapters/([\w/-]+)\.html#([\w-]+)\n(.*?)\n:::", INDEX, flags=re.DOTALL)

@@ -12,12 +12,12 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
-import gradescope
 import pytest
 from clearcheck.author.loading import AUTHORING, load, slugs_in
 from clearclass.gradescope import NOBODY
 
 from tests.grader.conftest import MEANS, RANGES, SLUG, TOY, notebook
+from tools.takeaway import gradescope
 
 ROOT = Path(__file__).parents[2]
 AUTHORED = "03-self-attention"

@@ -2,8 +2,9 @@
 
 import json
 
-import lengths
 import pytest
+
+from tools.pages import lengths
 
 CHAPTERS = lengths.chapters()
 PROSE = (
@@ -36,7 +37,7 @@ def test_a_chapter_keeps_its_budget(path):
 @pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
 def test_a_chapter_says_how_long_it_takes(path):
     """Catches minutes that somebody typed, and those of a page or an exercise as it was before it changed."""
-    message = "run .venv/bin/python tools/lengths.py --write"
+    message = "run .venv/bin/python -m tools.pages.lengths --write"
     assert lengths.TIME.search("".join(lengths.cells(path)[0]["source"]))[0] == lengths.time_line(path), message
 
 

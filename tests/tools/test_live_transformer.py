@@ -5,12 +5,13 @@ import json
 from types import SimpleNamespace
 
 import pytest
-import sphinx_clearformer
 import torch
-from bootstrap import ROOT
 from bs4 import BeautifulSoup
 from clearbook.language_model import load_language_model
-from live_transformer import SCRIPT, bring, snippet
+
+from tools import ROOT
+from tools.extension import hooks
+from tools.extension.live_transformer import SCRIPT, bring, snippet
 
 
 @pytest.fixture
@@ -48,11 +49,11 @@ def test_only_a_page_that_holds_the_element_gets_its_script(tmp_path):
     added = []
     app = SimpleNamespace(outdir=tmp_path, add_js_file=lambda *arguments, **options: added.append(arguments))
     for page, body in (("index", "<p>no element</p>"), ("search", None)):
-        sphinx_clearformer.bring_the_live_transformer(app, page, "", {"body": body}, None)
+        hooks.bring_the_live_transformer(app, page, "", {"body": body}, None)
     assert added == [] and not list(tmp_path.iterdir())
     model = next(path.parent.name for path in sorted(ROOT.glob("models/*/config.json")))
     context = {"body": f'<live-transformer model="{model}"></live-transformer>'}
-    sphinx_clearformer.bring_the_live_transformer(app, "chapters/09", "", context, None)
+    hooks.bring_the_live_transformer(app, "chapters/09", "", context, None)
     assert added == [(f"../{SCRIPT}",)]
     assert f'src="../live/{model}.js"' in context["body"] and (tmp_path / "live" / f"{model}.js").is_file()
 

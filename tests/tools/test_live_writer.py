@@ -5,7 +5,8 @@ import shutil
 import subprocess
 
 import pytest
-from live_transformer import SOURCES
+
+from tools.extension.live_transformer import SOURCES
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(shutil.which("node") is None, reason="needs Node.js")]
 

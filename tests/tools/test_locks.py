@@ -3,15 +3,14 @@
 import subprocess
 import sys
 
-import locks
 import pytest
 
-from tests.tools.conftest import ROOT
+from tools import ROOT
+from tools.setup import locks
 
 HOLD = """
 import sys, time
-sys.path.insert(0, "tools")
-from locks import alone
+from tools.setup.locks import alone
 with alone(__import__("pathlib").Path(sys.argv[1]), "waiting"):
     print("held", flush=True)
     time.sleep(600)

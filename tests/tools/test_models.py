@@ -6,8 +6,6 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-import model_austen
-import model_training
 import pytest
 from clearbook.data.austen import austen_novels, austen_split, in_chapters
 from clearbook.data.builtin import python_reference_text
@@ -15,7 +13,7 @@ from clearbook.data.text_file import count_characters, distinct_paragraphs, mark
 from clearbook.language_model import load_language_model
 from clearformer.models.gpt import surprisal
 
-import models
+from tools.models import austen, loop, train
 
 REFERENCE = Path(__file__).parents[2] / "models" / "language"
 AUSTEN = REFERENCE.with_name("austen")
@@ -23,13 +21,13 @@ TEXTS = tuple(
     ["\n\n".join(f"paragraph {i} says that {i} times {i} is {i * i}" for i in part) for part in parts]
     for parts in ((range(90), range(100, 190)), (range(90, 100), range(190, 200)))
 )
-CONFIG = replace(model_austen.TRAINING, n_steps=6, warmup_steps=1, eval_every=2, save_every=2)
+CONFIG = replace(austen.TRAINING, n_steps=6, warmup_steps=1, eval_every=2, save_every=2)
 SIZES = {"n_positions": 16, "d_model": 8, "n_heads": 2, "n_layers": 1}
 
 
 def train_a_little(target, checkpoints, config=CONFIG):
     checkpoints.mkdir(parents=True, exist_ok=True)
-    model_austen.train_austen(target, checkpoints, config, SIZES, 20, TEXTS)
+    austen.train_austen(target, checkpoints, config, SIZES, 20, TEXTS)
 
 
 def test_each_novel_is_whole_and_its_last_tenth_is_never_learned():
@@ -87,13 +85,13 @@ def test_an_interrupted_training_gives_the_same_weights_and_a_whole_log(tmp_path
         monkeypatch.undo()
         raise PulledPlug
 
-    real, calls = model_training.random_windows, []
+    real, calls = loop.random_windows, []
 
     def until_the_fourth(*arguments):
         calls.append(1)
         return real(*arguments) if len(calls) < 4 else pull()
 
-    monkeypatch.setattr(model_training, "random_windows", until_the_fourth)
+    monkeypatch.setattr(loop, "random_windows", until_the_fourth)
     with pytest.raises(PulledPlug):
         train_a_little(tmp_path / "parts", tmp_path / "b")
     train_a_little(tmp_path / "parts", tmp_path / "b")
@@ -104,26 +102,26 @@ def test_an_interrupted_training_gives_the_same_weights_and_a_whole_log(tmp_path
 
 
 def test_a_model_that_is_there_is_left_alone_and_a_missing_one_is_made(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(models, "MODELS", tmp_path / "models")
-    monkeypatch.setattr(models, "CHECKPOINTS", tmp_path / "checkpoints")
-    monkeypatch.setattr(models, "TRAININGS", {"tiny": train_a_little})
-    assert models.main([]) == 0
+    monkeypatch.setattr(train, "MODELS", tmp_path / "models")
+    monkeypatch.setattr(train, "CHECKPOINTS", tmp_path / "checkpoints")
+    monkeypatch.setattr(train, "TRAININGS", {"tiny": train_a_little})
+    assert train.main([]) == 0
     weights = tmp_path / "models" / "tiny" / "model.safetensors"
     first = weights.read_bytes()
     assert not (tmp_path / "checkpoints" / "tiny").exists()
-    assert models.main(["tiny"]) == 0 and "the weights are there" in capsys.readouterr().out
+    assert train.main(["tiny"]) == 0 and "the weights are there" in capsys.readouterr().out
     weights.unlink()
-    assert models.main(["tiny"]) == 0 and weights.read_bytes() == first
-    assert models.main(["huge"]) == 1 and "no model huge; there are tiny" in capsys.readouterr().err
+    assert train.main(["tiny"]) == 0 and weights.read_bytes() == first
+    assert train.main(["huge"]) == 1 and "no model huge; there are tiny" in capsys.readouterr().err
 
 
 def test_a_checkpoint_of_another_configuration_is_told(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(models, "MODELS", tmp_path / "models")
-    monkeypatch.setattr(models, "CHECKPOINTS", tmp_path / "checkpoints")
+    monkeypatch.setattr(train, "MODELS", tmp_path / "models")
+    monkeypatch.setattr(train, "CHECKPOINTS", tmp_path / "checkpoints")
     train_a_little(tmp_path / "out", tmp_path / "checkpoints" / "tiny")
     other = replace(CONFIG, weight_decay=0.5)
-    monkeypatch.setattr(models, "TRAININGS", {"tiny": lambda t, c: train_a_little(t, c, other)})
-    assert models.main([]) == 1
+    monkeypatch.setattr(train, "TRAININGS", {"tiny": lambda t, c: train_a_little(t, c, other)})
+    assert train.main([]) == 1
     assert "weight_decay was 0.1, is 0.5" in capsys.readouterr().err
 
 
@@ -149,9 +147,7 @@ def test_the_committed_model_is_small_and_as_good_as_it_says():
     facts = json.loads((AUSTEN / "training.json").read_text())
     model, tokenizer = load_language_model(AUSTEN)
     learned, held_out = (part[0][:20_000] for part in austen_split())
-    read, unread = (
-        model_austen.bits(marked_stream([text], tokenizer), len(text), model) for text in (learned, held_out)
-    )
+    read, unread = (austen.bits(marked_stream([text], tokenizer), len(text), model) for text in (learned, held_out))
     assert read < unread and abs(unread - facts["bits_per_character"]) < 0.15
     assert facts["bits_per_character"] <= 1.36 < min(facts["baselines"].values())
     log = list(csv.DictReader((AUSTEN / "log.csv").read_text().splitlines()))
@@ -164,6 +160,6 @@ def test_the_samples_are_what_the_committed_model_writes_by_seed():
     """Catches samples that were picked, or edited, or that another model wrote."""
     model, tokenizer = load_language_model(AUSTEN)
     kept = (AUSTEN / "samples.txt").read_text().split("--- seed ")[1:]
-    assert len(kept) == model_austen.SAMPLES
-    first = model_austen.sample(model, tokenizer, 0)
+    assert len(kept) == austen.SAMPLES
+    first = austen.sample(model, tokenizer, 0)
     assert kept[0].split("\n", 1)[1][:100] == first[:100]

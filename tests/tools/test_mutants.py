@@ -5,12 +5,12 @@ import time
 import tomllib
 from pathlib import Path
 
-import mutants
 import pytest
 import yaml
 from warm_tests import Survey
 
-from tests.tools.conftest import ROOT
+from tools import ROOT
+from tools.checks import mutants
 
 SETTINGS = tomllib.loads(mutants.SETTINGS.read_text(encoding="utf-8"))
 linux = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="needs Linux")
@@ -77,14 +77,14 @@ def test_lines_that_other_processes_run_meet_every_test():
 @pytest.mark.parametrize("endless", [lambda: time.sleep(1e6), lambda: [0 for _ in iter(int, 1)]])
 def test_what_runs_for_ever_is_ended(endless):
     """Catches a mutant that turns a loop endless, or waits for what never comes, and with it the whole job."""
-    import warm_tests
+    from tools.checks import warm_tests
 
     assert warm_tests.forked(endless, 0.4) < 0
 
 
 @linux
 def test_a_fork_ends_with_what_its_work_said():
-    import warm_tests
+    from tools.checks import warm_tests
 
     assert [warm_tests.forked(lambda: 5, 9), warm_tests.forked(lambda: 1 / 0, 9)] == [5, pytest.ExitCode.INTERNAL_ERROR]
 
@@ -92,7 +92,7 @@ def test_a_fork_ends_with_what_its_work_said():
 @linux
 def test_what_imports_a_broken_file_is_imported_anew(tmp_path, monkeypatch):
     """Catches a module that was imported before its neighbour was broken, and goes on with the whole one."""
-    import warm_tests
+    from tools.checks import warm_tests
 
     sources = {
         "clearformer": "",
@@ -115,7 +115,9 @@ def test_what_imports_a_broken_file_is_imported_anew(tmp_path, monkeypatch):
 
 
 def changes(source):
-    mutations = pytest.importorskip("mutmut") and __import__("mutations")
+    pytest.importorskip("mutmut")
+    from tools.checks import mutations
+
     return {it.name.partition(": ")[2]: it for it in mutations.mutants_of("a.py", source)}
 
 

@@ -1,9 +1,10 @@
 """make notebooks: outputs stored, ids kept, noise removed, errors and slowness told."""
 
 import nbformat
-import notebooks
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from tools.pages import notebooks
 
 
 @pytest.fixture

@@ -4,15 +4,16 @@ import io
 import shutil
 from types import SimpleNamespace
 
-import book
-import book_pdf
-import downloads
 import nbformat
-import publish
 import pytest
 import yaml
 from sphinx.application import Sphinx
 from sphinx.errors import ConfigError
+
+from tools import ROOT
+from tools.book import build, pdf
+from tools.extension import publish
+from tools.takeaway import downloads
 
 NO_CHROMIUM = "needs Chromium (install it, or name it with CHROMIUM=/path/to/chromium)"
 
@@ -65,7 +66,7 @@ def test_the_address_of_the_site_ends_with_a_slash(monkeypatch):
 
 def test_the_workflow_sets_both_addresses_and_fills_the_branch():
     """Catches a variable or a branch that is renamed here and not there."""
-    text = (book_pdf.ROOT / ".github" / "workflows" / "pages.yml").read_text(encoding="utf-8")
+    text = (ROOT / ".github" / "workflows" / "pages.yml").read_text(encoding="utf-8")
     assert f"{publish.SITE_URL}: $" in text and f"{publish.REPOSITORY_URL}: $" in text
     assert f"--initial-branch={publish.BRANCH}" in text and f"{publish.DIST}/{publish.ARCHIVE}" in text
     assert f"archive/{publish.ARCHIVE}" in text
@@ -74,7 +75,7 @@ def test_the_workflow_sets_both_addresses_and_fills_the_branch():
 @pytest.mark.parametrize("name", ["pages", "tests", "bounds", "checks", "links", "weekly"])
 def test_no_job_that_runs_installed_packages_may_write(name):
     """Catches a workflow with the repository's default permissions, and a build that could push or deploy."""
-    workflow = yaml.safe_load((book_pdf.ROOT / ".github" / "workflows" / f"{name}.yml").read_text(encoding="utf-8"))
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / f"{name}.yml").read_text(encoding="utf-8"))
     for job in workflow["jobs"].values():
         allowed = job.get("permissions", workflow["permissions"])
         runs = [step["run"] for step in job["steps"] if "run" in step]
@@ -97,10 +98,10 @@ def test_the_pdf_is_linked_where_it_is(tmp_path):
 
 def test_without_chromium_the_site_is_built_and_that_is_said(monkeypatch, tmp_path, capsys):
     """Catches a build that fails where no browser is."""
-    monkeypatch.setattr(book_pdf, "build", lambda root: tmp_path)
+    monkeypatch.setattr(pdf, "build", lambda root: tmp_path)
     monkeypatch.delenv("CHROMIUM", raising=False)
-    monkeypatch.setattr(book_pdf.shutil, "which", lambda name: None)
-    assert book_pdf.main() == 0
+    monkeypatch.setattr(pdf.shutil, "which", lambda name: None)
+    assert pdf.main() == 0
     assert "No Chromium is found" in capsys.readouterr().out
     assert list(tmp_path.iterdir()) == []
 
@@ -111,7 +112,7 @@ PAGE = """<html><head><title>t</title></head><body><main><article class="bd-arti
 
 @pytest.mark.slow
 @pytest.mark.browser
-@pytest.mark.skipif(book_pdf.find_chromium() is None, reason=NO_CHROMIUM)
+@pytest.mark.skipif(pdf.find_chromium() is None, reason=NO_CHROMIUM)
 def test_pages_follow_one_another_with_contents(tmp_path):
     """Catches chapters on one page, contents with the wrong page, and the sheet left in the site."""
     (tmp_path / "chapters").mkdir()
@@ -120,11 +121,11 @@ def test_pages_follow_one_another_with_contents(tmp_path):
     for name, text in (("01-a", long + link), ("02-b", "short")):
         (tmp_path / "chapters" / f"{name}.html").write_text(PAGE.format(title=name, text=text))
     pages = ["chapters/01-a", "chapters/02-b"]
-    n_pages = book_pdf.print_book(tmp_path, tmp_path / "book.pdf", pages)
-    starts, counted = book_pdf.starting_pages((tmp_path / "book.pdf").read_bytes())
-    first, second = (starts[book_pdf.anchor(name, "")] for name in pages)
+    n_pages = pdf.print_book(tmp_path, tmp_path / "book.pdf", pages)
+    starts, counted = pdf.starting_pages((tmp_path / "book.pdf").read_bytes())
+    first, second = (starts[pdf.anchor(name, "")] for name in pages)
     assert first == 3 and second > first + 1 and n_pages == counted == second
-    sheet = book_pdf.Book(tmp_path, pages).text()
+    sheet = pdf.Book(tmp_path, pages).text()
     assert 'href="#chapters-02-b--p"' in sheet and "gone.html" not in sheet and "headerlink" not in sheet
     assert {path.name for path in tmp_path.iterdir()} == {"chapters", "book.pdf"}
 
@@ -133,12 +134,12 @@ def test_a_build_of_what_has_not_changed_keeps_the_exercises(tmp_path, monkeypat
     """Catches links to exercises that lead nowhere after a second build, and copies without the installing cell."""
     monkeypatch.setattr(publish, "write_downloads", downloads.write_notebooks)
     source, site, said = tmp_path / "source", tmp_path / "site", io.StringIO()
-    shutil.copytree(book_pdf.ROOT / "exercises", source, ignore=lambda _, names: {*names} - {"03-self-attention.ipynb"})
+    shutil.copytree(ROOT / "exercises", source, ignore=lambda _, names: {*names} - {"03-self-attention.ipynb"})
     page = source / "index.rst"
     for text in ("One", "One", "Two"):
         if not page.exists() or text not in page.read_text():
             page.write_text(f"{text}\n===\n:download:`03-self-attention.ipynb`\n")
-        options = {"extensions": ["publish"]}
+        options = {"extensions": ["tools.extension.publish"]}
         Sphinx(source, None, site, tmp_path / "trees", "html", options, status=said, warning=said).build()
         [place] = (site / "_downloads").glob("*/03-self-attention.ipynb")
         assert "install-the-course" in place.read_text(encoding="utf-8")
@@ -148,23 +149,23 @@ def test_a_build_of_what_has_not_changed_keeps_the_exercises(tmp_path, monkeypat
 @pytest.mark.slow
 def test_a_site_that_knows_its_addresses(tmp_path, monkeypatch):
     """Catches a theme that drops the buttons, buttons for another branch, and a command with another address."""
-    root, pages = book_pdf.ROOT, tmp_path / "chapters"
+    root, pages = ROOT, tmp_path / "chapters"
     shutil.copytree(root / "_static", tmp_path / "_static")
     pages.mkdir()
     shutil.copy(root / "chapters" / "references.bib", pages)
     config = (root / "_config.yml").read_text(encoding="utf-8")
-    here = config.replace("sphinx_clearformer: tools", f"sphinx_clearformer: {root / 'tools'}")
+    here = config.replace('tools.extension.hooks: "."', f'tools.extension.hooks: "{root}"')
     (tmp_path / "_config.yml").write_text(here, encoding="utf-8")
     (tmp_path / "_toc.yml").write_text("format: jb-book\nroot: index\nchapters:\n- file: chapters/03-self-attention\n")
     (tmp_path / "index.md").write_text("# Title\n\n```{downloads}\n```\n")
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# Title of a chapter", id="title")])
     notebook.metadata.kernelspec = {"display_name": "Python 3", "language": "python", "name": "python3"}
     nbformat.write(notebook, pages / "03-self-attention.ipynb")
-    monkeypatch.setattr(book, "vendor", lambda cache: None)
+    monkeypatch.setattr(build, "vendor", lambda cache: None)
     monkeypatch.setenv(publish.SITE_URL, "https://somebody.github.io/course")
     monkeypatch.setenv(publish.REPOSITORY_URL, "https://github.com/somebody/course")
     with (tmp_path / "log").open("w") as log:
-        site = book.build(tmp_path, log=log.fileno())
+        site = build.build(tmp_path, log=log.fileno())
     chapter = (site / "chapters" / "03-self-attention.html").read_text(encoding="utf-8")
     opened = "somebody/course/{}notebooks{}chapters/03-self-attention.ipynb"
     assert f"https://mybinder.org/v2/gh/{opened.format('', '?urlpath=lab/tree/')}" in chapter

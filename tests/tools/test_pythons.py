@@ -11,14 +11,14 @@ import tomllib
 from pathlib import Path, PureWindowsPath
 
 import pytest
-import pythons
 
-from tests.tools.conftest import ROOT
+from tools import ROOT
+from tools.setup import pythons
 
 FITTING = f'exec "{sys.executable}" "$@"'
 SHIM = 'echo "pyenv: command not found" >&2; exit 127'
 OLDER, NEWER = (3, 9), (pythons.NEWEST[0], pythons.NEWEST[1] + 1)
-READ_BY_OLD_ONES = ("run.py", "pythons.py", "processes.py")
+READ_BY_OLD_ONES = ("__init__.py", "run.py", "setup/__init__.py", "setup/start.py", "setup/pythons.py")
 
 posix = pytest.mark.skipif(os.name == "nt", reason="needs a POSIX shell")
 
@@ -166,7 +166,7 @@ def test_an_old_python_can_read_what_tells_it_that_it_is_old(file):
     imported = {alias.name for node in lines if isinstance(node, ast.Import) for alias in node.names}
     imported |= {node.module for node in lines if isinstance(node, ast.ImportFrom)}
     old = {"contextlib", "json", "os", "pathlib", "re", "shutil", "signal", "subprocess", "sys", "typing"}
-    assert imported <= old | {Path(name).stem for name in READ_BY_OLD_ONES}
+    assert imported <= old | {"tools", "tools.run", "tools.setup"}
     given = {keyword.arg for node in ast.walk(tree) if isinstance(node, ast.Call) for keyword in node.keywords}
     assert not given & {"capture_output", "text", "missing_ok", "dirs_exist_ok"}
 

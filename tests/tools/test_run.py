@@ -2,20 +2,17 @@
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
 from importlib.util import find_spec
 
-import bootstrap
-import processes
 import pytest
-import pythons
-import run
-import targets
 
 from tests.docs.test_docs import DOCUMENTS, text
-from tests.tools.conftest import ROOT
+from tools import ROOT, run
+from tools.setup import bootstrap, pythons, start, targets
 
 WAIT_SECONDS = 120  # for a process on a busy machine to start or to end
 
@@ -49,12 +46,12 @@ def test_the_makefile_has_every_target_and_nothing_else():
 def test_every_step_is_there(name):
     """Catches a program that was moved, and a module that the environment does not have."""
     for step in targets.TARGETS[name].steps:
-        file, *words = step.split()
-        assert (ROOT / words[0]).exists() or find_spec(words[0]) if file == "-m" else (ROOT / file).exists()
+        flag, module, *words = step.split()
+        assert flag == "-m" and find_spec(module)
         assert all((ROOT / word[1:]).exists() for word in words if word.startswith("@"))
 
 
-@pytest.mark.parametrize("document", [*DOCUMENTS, "tools/downloads.py"])
+@pytest.mark.parametrize("document", [*DOCUMENTS, "tools/takeaway/downloads.py"])
 def test_every_target_that_is_named_exists(document):
     named = re.findall(r"tools[/\\]run\.py ([\w-]+)", text(document))
     assert set(named) <= {*targets.TARGETS, "TARGET"}
@@ -94,25 +91,38 @@ def test_help_lists_every_target_without_setting_anything_up(started, capsys, wo
 def test_words_that_set_variables_are_no_arguments(monkeypatch):
     """Catches PORT=8124 that works with make alone, and a test's parameter that is taken for a variable."""
     monkeypatch.setattr(os, "environ", {})
-    assert run.without_variables(["PORT=8124", "serve"]) == ["serve"]
-    assert run.without_variables(["test", "PYTHON=/a b/python", "-k", "A=1"]) == ["test", "-k", "A=1"]
+    assert start.without_variables(["PORT=8124", "serve"]) == ["serve"]
+    assert start.without_variables(["test", "PYTHON=/a b/python", "-k", "A=1"]) == ["test", "-k", "A=1"]
     assert os.environ == {"PORT": "8124", "PYTHON": "/a b/python"}
+
+
+def test_the_entry_point_finds_its_package_from_any_folder(tmp_path):
+    """Catches a package that Python finds in the folder of the course alone, and words or a code that do not arrive."""
+    course = tmp_path / "my course"
+    (course / "tools" / "setup").mkdir(parents=True)
+    shutil.copy(run.__file__, course / "tools")
+    said = "import os, sys; print(os.getcwd(), sys.argv[1:]); sys.exit(41)"
+    (course / "tools" / "setup" / "start.py").write_text(said, encoding="utf-8")
+    command = [sys.executable, course / "tools" / "run.py", "check", "-k", "a b"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, encoding="utf-8")
+    assert (done.returncode, done.stderr) == (41, "")
+    assert done.stdout.strip() == f"{course.resolve()} ['check', '-k', 'a b']"
 
 
 def test_another_python_is_given_the_words(monkeypatch):
     """Catches a search whose result is not used, and an exit code that is lost on the way."""
     code = "import sys; sys.exit(41 + (sys.argv[1:] == ['check', 'a b']))"
-    monkeypatch.setattr(run.pythons, "choose", lambda: "another")
-    monkeypatch.setattr(run, "call", lambda words: subprocess.call([sys.executable, "-c", code, *words[2:]]))
-    assert run.main(["check", "a b"]) == 42
+    monkeypatch.setattr(start.pythons, "choose", lambda: "another")
+    monkeypatch.setattr(start, "call", lambda words, cwd: subprocess.call([sys.executable, "-c", code, *words[3:]]))
+    assert start.main(["check", "a b"]) == 42
 
 
 def test_without_a_fitting_python_the_sentence_is_all_that_is_said(monkeypatch, capsys):
     def choose():
         raise pythons.NoPython("Install one.")
 
-    monkeypatch.setattr(run.pythons, "choose", choose)
-    assert run.main(["check"]) == 1
+    monkeypatch.setattr(start.pythons, "choose", choose)
+    assert start.main(["check"]) == 1
     assert capsys.readouterr().err.strip() == "Install one."
 
 
@@ -126,7 +136,7 @@ def test_programs_get_utf8_and_keep_their_byte_code(started, monkeypatch):
 @posix
 def test_language_settings_that_know_ascii_alone_are_replaced():
     """Catches a project whose path has an umlaut, which setuptools cannot write where LC_ALL=C."""
-    code = "import sys, os; sys.path[:0] = ['tools']; import targets; targets.use_utf8(); print(os.environ['LC_ALL'])"
+    code = "import os; from tools.setup import targets; targets.use_utf8(); print(os.environ['LC_ALL'])"
     settings = "C"
     for _ in range(2):  # the second time they are as they should be, and are kept
         before, variables = settings, {**os.environ, "LC_ALL": settings}
@@ -187,7 +197,7 @@ signal.signal(signal.{signal}, stop)
 print("ready", flush=True)
 time.sleep({seconds})
 """
-PARENT = "import sys; sys.path.insert(0, 'tools'); from processes import call; sys.exit(call({command!r}))"
+PARENT = "import sys; from tools.run import call; sys.exit(call({command!r}))"
 
 
 def start_call(code: str) -> subprocess.Popen:
@@ -224,10 +234,10 @@ def test_an_order_to_end_is_handed_on():
 @posix
 def test_a_program_that_was_killed_counts_as_a_shell_counts_it():
     """Catches a negative exit code, which some shells take for success."""
-    assert processes.call([sys.executable, "-c", "import os; os.kill(os.getpid(), 9)"]) == 137
+    assert run.call([sys.executable, "-c", "import os; os.kill(os.getpid(), 9)"]) == 137
 
 
 def test_handlers_of_signals_are_put_back():
     before = signal.getsignal(signal.SIGINT)
-    assert processes.call([sys.executable, "-c", "pass"]) == 0
+    assert run.call([sys.executable, "-c", "pass"]) == 0
     assert signal.getsignal(signal.SIGINT) is before

@@ -6,8 +6,9 @@ import threading
 import urllib.request
 
 import pytest
-import serve
-from bootstrap import SetupProblem
+
+from tools.book import serve
+from tools.setup.bootstrap import SetupProblem
 
 
 @pytest.fixture

@@ -9,15 +9,15 @@ from xml.etree import ElementTree
 import matplotlib
 import numpy as np
 import pytest
-import site_formulas
-import site_lean
-from lean_svg import lean, relative
+
+from tools.extension import formulas, lean_pages
+from tools.extension.lean_svg import lean, relative
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
 NODE = pytest.mark.skipif(
-    not site_formulas.can_typeset(), reason="needs Node.js and MathJax (make test fetches it when npm is there)"
+    not formulas.can_typeset(), reason="needs Node.js and MathJax (make test fetches it when npm is there)"
 )
 
 
@@ -98,7 +98,7 @@ def test_what_matplotlib_has_not_drawn_stays_as_it_is():
 def test_rules_for_what_no_page_has_are_left_out():
     sheet = """.used{a:b}.gone{a:b}.used,.gone{c:d}p>.used:not(.gone){e:f}#here a{g:h}#away a{g:h}
     @media (min-width: 1px){.gone{a:b}}@media print{.used{i:j}.gone{a:b}}@font-face{font-family:x}"""
-    made = site_lean.lean_sheet(sheet, {"used", "here"}).replace("\n", "").replace(" ", "")
+    made = lean_pages.lean_sheet(sheet, {"used", "here"}).replace("\n", "").replace(" ", "")
     assert made == (
         ".used{a:b}.used{c:d}p>.used:not(.gone){e:f}#herea{g:h}@mediaprint{.used{i:j}}@font-face{font-family:x}"
     )
@@ -109,7 +109,7 @@ def test_marks_go_where_code_looks_as_the_code_beside_it():
     config = SimpleNamespace(
         html_theme_options={"pygments_light_style": "a11y-light", "pygments_dark_style": "a11y-dark"}
     )
-    idle = site_lean.idle_marks(config)
+    idle = lean_pages.idle_marks(config)
     assert {"n", "p", "w"} <= set(idle) and not {"k", "s2", "mi", "c1", "nf"} & set(idle)
 
 
@@ -127,18 +127,18 @@ def test_a_drawing_says_its_size_and_how_wide_its_letters_have_to_have_it(tmp_pa
         path = tmp_path / "_images" / f"{name}.svg"
         path.write_text(lean(path.read_text(encoding="utf8")), encoding="utf8")
     sizes = {
-        name: site_lean.FIGURE.sub(
-            lambda image: site_lean.with_size(image, tmp_path), f'<img alt="a" src="_images/{name}.svg" />'
+        name: lean_pages.FIGURE.sub(
+            lambda image: lean_pages.with_size(image, tmp_path), f'<img alt="a" src="_images/{name}.svg" />'
         )
         for name in ("narrow", "large", "small", "wordless", "none")
     }
     assert sizes["narrow"] == '<img width="400" height="192" alt="a" src="_images/narrow.svg" />'
     assert sizes["large"] == '<img width="640" height="192" alt="a" src="_images/large.svg" />'
-    legible = math.ceil(640 * site_lean.LEGIBLE / (8 * 4 / 3))
+    legible = math.ceil(640 * lean_pages.LEGIBLE / (8 * 4 / 3))
     assert sizes["small"].startswith(f'<span class="wide-drawing" style="--legible: {legible}px"><img width="640"')
     assert sizes["wordless"] == '<img width="640" height="192" alt="a" src="_images/wordless.svg" />'
     assert sizes["none"] == '<img alt="a" src="_images/none.svg" />'
-    again = site_lean.FIGURE.sub(lambda image: site_lean.with_size(image, tmp_path), sizes["narrow"])
+    again = lean_pages.FIGURE.sub(lambda image: lean_pages.with_size(image, tmp_path), sizes["narrow"])
     assert again == sizes["narrow"]
 
 
@@ -154,27 +154,27 @@ y &amp;= 2 \end{aligned}\]</div>"""
 @NODE
 def test_formulas_are_typeset_with_their_numbers_and_without_a_script():
     """Catches a formula that is cut at a bracket of its own, a lost number, and one formula in place of another."""
-    found = site_formulas.formulas(PAGE)
+    found = formulas.formulas(PAGE)
     assert found == [("a < b_1", False), ("\\begin{aligned} x &= 1 \\\\[4pt]\ny &= 2 \\end{aligned}", True)]
-    drawn, style = site_formulas.typeset(found)
-    page = site_formulas.with_formulas(PAGE, drawn, "mathjax/mathjax.css?v=2")
-    assert "<script" not in page and page.count("<mjx-container") == 2 and site_formulas.formulas(page) == []
+    drawn, style = formulas.typeset(found)
+    page = formulas.with_formulas(PAGE, drawn, "mathjax/mathjax.css?v=2")
+    assert "<script" not in page and page.count("<mjx-container") == 2 and formulas.formulas(page) == []
     assert page.index("(1)<a") < page.index('display="true"') and "<mi>b</mi>" in page and 'id="equation-x"' in page
     assert page.count("mathjax.css") == 1 and page.index("mathjax.css") < page.index("</head>")
-    assert site_formulas.with_formulas(page, drawn, "mathjax/mathjax.css?v=3").count("mathjax.css") == 1
-    assert {ord("a"), ord("b"), ord("<"), ord("1")} <= site_formulas.letters(style) and "font-size" in style
+    assert formulas.with_formulas(page, drawn, "mathjax/mathjax.css?v=3").count("mathjax.css") == 1
+    assert {ord("a"), ord("b"), ord("<"), ord("1")} <= formulas.letters(style) and "font-size" in style
 
 
 @NODE
 def test_a_formula_that_cannot_be_read_is_a_warning(monkeypatch):
     told = []
-    monkeypatch.setattr(site_formulas.logger, "warning", lambda *words: told.append(words))
-    site_formulas.typeset([(r"\frac{1}{2", True)])
+    monkeypatch.setattr(formulas.logger, "warning", lambda *words: told.append(words))
+    formulas.typeset([(r"\frac{1}{2", True)])
     assert len(told) == 1 and told[0][1] == r"\frac{1}{2"
 
 
 @NODE
 def test_a_style_sheet_keeps_braces_that_are_letters():
     """Catches a sheet whose rules end inside of a brace that is to be printed."""
-    _, style = site_formulas.typeset([(r"\{x\}", False)])
+    _, style = formulas.typeset([(r"\{x\}", False)])
     assert 'content: "{"' in style and 'content: "}"' in style and style.count("\n") > 20

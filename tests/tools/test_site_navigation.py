@@ -2,9 +2,10 @@
 
 from types import SimpleNamespace
 
-import site_navigation
 from docutils.nodes import bullet_list, list_item, paragraph
 from sphinx.addnodes import toctree
+
+from tools.extension import navigation
 
 
 def contents(*below) -> bullet_list:
@@ -18,9 +19,9 @@ def contents(*below) -> bullet_list:
 def test_headings_go_and_pages_below_stay():
     """Catches a closer look that the navigation has lost, and headings that it copies for nothing."""
     whole = contents(toctree(includefiles=["closer"]))
-    thin = site_navigation.titles(whole)
+    thin = navigation.titles(whole)
     assert thin.astext().strip() == "title" and [node["includefiles"] for node in thin.findall(toctree)] == [["closer"]]
-    assert site_navigation.titles(contents()).astext().strip() == "title"
+    assert navigation.titles(contents()).astext().strip() == "title"
     assert "second" in whole.astext()
 
 
@@ -29,7 +30,7 @@ def test_only_a_navigation_of_titles_is_made_from_them():
     seen, hooks = [], []
     env = SimpleNamespace(tocs={"page": contents()})
     app = SimpleNamespace(env=env, connect=lambda event, hook: hooks.append(hook))
-    site_navigation.setup(app)
+    navigation.setup(app)
     context = {"toctree": lambda **options: seen.append(env.tocs["page"].astext())}
     hooks[0](app, "page", "page.html", context, None)
     context["toctree"](titles_only=True)

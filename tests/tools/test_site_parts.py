@@ -1,13 +1,11 @@
-"""What tools/site_*.py make of a page, a quiz and an address."""
+"""What parts of the extension make of a page, a quiz and an address."""
 
 import json
 from types import SimpleNamespace
 
-import publish
 import pytest
-import site_folds
-import site_pages
-import site_quiz
+
+from tools.extension import folds, page_parts, publish, quiz
 
 
 def question(number: int, right: int, n_options: int = 3) -> str:
@@ -22,7 +20,7 @@ def question(number: int, right: int, n_options: int = 3) -> str:
 def test_right_options_are_spread_and_nothing_is_lost():
     """Catches a shuffle that drops an option, leaves all right ones in one place, or differs in the next build."""
     text = "\n\n".join(question(number, right=0) for number in range(1, 7)) + "\n\nThe end."
-    shuffled = site_quiz.with_groups(text, "chapters/x", site_quiz.Places("chapters/x"))
+    shuffled = quiz.with_groups(text, "chapters/x", quiz.Places("chapters/x"))
     groups = shuffled.split('<div class="quiz-question"')[1:]
     places = [
         group.split("<details")[1:].index(next(o for o in group.split("<details")[1:] if "Right" in o))
@@ -31,7 +29,7 @@ def test_right_options_are_spread_and_nothing_is_lost():
     assert sorted(places) == [0, 0, 1, 1, 2, 2]
     assert all(sorted(part[0] for part in group.split("<summary>")[1:]) == ["a", "b", "c"] for group in groups)
     assert shuffled.endswith("The end.") and 'aria-label="Answers to question 6"' in shuffled
-    assert shuffled == site_quiz.with_groups(text, "chapters/x", site_quiz.Places("chapters/x"))
+    assert shuffled == quiz.with_groups(text, "chapters/x", quiz.Places("chapters/x"))
 
 
 @pytest.mark.parametrize(
@@ -49,13 +47,13 @@ def test_right_options_are_spread_and_nothing_is_lost():
 )  # fmt: skip
 def test_a_bar_says_what_it_shows(code, is_figure, shown):
     """Catches one name for all folded cells, an inner function named, and a list of names that fills the line."""
-    assert site_folds.what_it_shows(code, is_figure) == shown
+    assert folds.what_it_shows(code, is_figure) == shown
 
 
 def test_a_question_without_one_right_option_is_refused():
     """Catches a quiz that is left unshuffled without a word, since none of its options is called right."""
-    with pytest.raises(site_quiz.QuizProblem, match="0 right options of 3, expected one"):
-        site_quiz.with_groups(question(1, right=7), "p", site_quiz.Places("p"))
+    with pytest.raises(quiz.QuizProblem, match="0 right options of 3, expected one"):
+        quiz.with_groups(question(1, right=7), "p", quiz.Places("p"))
 
 
 def test_cells_below_a_quiz_are_folded_up_to_the_next_heading():
@@ -66,7 +64,7 @@ def test_cells_below_a_quiz_are_folded_up_to_the_next_heading():
         {"cell_type": "markdown", "source": ["## Next"], "metadata": {}},
         {"cell_type": "code", "source": ["print(2)"], "metadata": {}},
     ]
-    made = json.loads(site_quiz.prepare_notebook(json.dumps({"cells": cells}), "p"))["cells"]
+    made = json.loads(quiz.prepare_notebook(json.dumps({"cells": cells}), "p"))["cells"]
     assert made[1]["metadata"]["tags"] == ["other", "hide-cell"]
     assert made[3]["metadata"] == {}
 
@@ -77,34 +75,34 @@ def test_short_code_is_kept_on_one_line_and_long_code_is_not():
     for words, added in examples.items():
         inside = " ".join(f'<span class="pre">{word}</span>' for word in words.split())
         context = {"body": f'<p>Type <code class="docutils literal notranslate">{inside}</code>.</p>'}
-        site_pages.keep_short_code(None, "setup", "page.html", context, None)
+        page_parts.keep_short_code(None, "setup", "page.html", context, None)
         assert context["body"] == f'<p>Type <code class="docutils literal notranslate{added}">{inside}</code>.</p>'
 
 
 def test_a_description_has_whole_goals_and_no_tex():
     goals = "".join(f"<li><p>do thing {n} " + "very " * 9 + r"well with \(\mathbf{x}\),</p></li>" for n in range(5))
-    made = site_pages.description(f"<h1>T</h1><p>After this chapter you can</p>\n<ul>{goals}</ul>", "T")
+    made = page_parts.description(f"<h1>T</h1><p>After this chapter you can</p>\n<ul>{goals}</ul>", "T")
     assert made.startswith("After this chapter you can do thing 0") and made.endswith("well with x.")
-    assert len(made) <= site_pages.LONGEST and "thing 1" in made and "thing 4" not in made
+    assert len(made) <= page_parts.LONGEST and "thing 1" in made and "thing 4" not in made
 
 
 @pytest.mark.parametrize("text", ["", "<p>Short.</p>", "<p>" + "word " * 100 + "</p>"])
 def test_a_page_without_goals_is_described_too(text):
     """Catches a page without text, and a sentence longer than a search engine shows."""
-    assert 1 <= len(site_pages.description(text, "A title")) <= site_pages.LONGEST
+    assert 1 <= len(page_parts.description(text, "A title")) <= page_parts.LONGEST
 
 
 def test_scripts_find_elements_as_browsers_of_2023_do():
     """Catches :has() in a script, which Firefox before 121 refuses; a style sheet may have it, and loses that rule."""
-    scripts = [*site_pages.SITE.rglob("*.js"), *(site_pages.SITE.parents[1] / "_static").glob("*.js")]
+    scripts = [*page_parts.SITE.rglob("*.js"), *(page_parts.SITE.parents[1] / "_static").glob("*.js")]
     assert len(scripts) > 15
     assert [path.name for path in scripts if ":has(" in path.read_text(encoding="utf8")] == []
 
 
 def test_an_unknown_icon_stays_as_it_was():
     unknown = '<i class="fa-solid fa-no-such-icon"></i>'
-    assert site_pages.ICON.sub(site_pages.drawn, unknown) == unknown
-    known = site_pages.ICON.sub(site_pages.drawn, '<i class="fa-solid fa-list"></i>')
+    assert page_parts.ICON.sub(page_parts.drawn, unknown) == unknown
+    known = page_parts.ICON.sub(page_parts.drawn, '<i class="fa-solid fa-list"></i>')
     assert known.startswith("<svg") and "<path" in known
 
 
@@ -113,10 +111,10 @@ def test_a_known_address_is_told_to_search_engines(tmp_path, monkeypatch, addres
     """Catches a site map with invented addresses, and pages that hide from searches in it."""
     monkeypatch.setenv(publish.SITE_URL, address)
     config = SimpleNamespace(html_baseurl="", project="Book")
-    site_pages.use_address(None, config)
+    page_parts.use_address(None, config)
     env = SimpleNamespace(found_docs={"index", "a/hidden"}, metadata={"a/hidden": {"nosearch": "true"}})
     app = SimpleNamespace(outdir=tmp_path, config=config, env=env, builder=SimpleNamespace(format="html"))
-    site_pages.write_for_visitors(app, None)
+    page_parts.write_for_visitors(app, None)
     assert (tmp_path / "sitemap.xml").exists() == bool(address)
     if address:
         sitemap = (tmp_path / "sitemap.xml").read_text()

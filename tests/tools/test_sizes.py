@@ -1,7 +1,8 @@
 """What is larger than one sees at once is named, and an exception neither grows nor outlives its reason."""
 
 import pytest
-import sizes
+
+from tools.checks import sizes
 
 SOURCE = '''"""Docstrings do not count,
 

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from tests import costs
-from tests.tools.conftest import ROOT
+from tools import ROOT
 
 
 @pytest.fixture(scope="module")

@@ -5,15 +5,16 @@ import re
 import subprocess
 import sys
 
-import downloads
-import gradescope
 import pytest
 
-from tests.tools.conftest import ROOT
+from tools import ROOT
+from tools.takeaway import downloads, gradescope
 
 FOLDERS = ("tools", "lib", "benchmarks", "tests/guard")
 SOURCES = [ROOT / "conftest.py", ROOT / "tests" / "conftest.py"]
 SOURCES += [path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py")]
+PROGRAMS = {path.relative_to(ROOT / "tools").as_posix() for path in (ROOT / "tools").rglob("*.py")}
+LINUX_ALONE = {"checks/warm_tests.py"}  # make mutants forks, and runs on Linux once a week
 NEEDS_POSIX = {"fcntl", "grp", "posix", "pty", "pwd", "resource", "syslog", "termios", "tty"}
 BINARY_OPENERS = {"gzip", "bz2", "lzma", "zipfile", "tarfile", "os", "webbrowser", "Image"}
 MODE_COMES = {"open": 1, "fdopen": 1, "NamedTemporaryFile": 0, "TemporaryFile": 0}  # after so many arguments
@@ -75,15 +76,10 @@ def test_a_missing_encoding_is_seen(code, found):
     assert bool(unnamed_encodings(ast.parse(code))) == found
 
 
-@pytest.mark.parametrize(
-    "path", sorted(set((ROOT / "tools").glob("*.py")) - {ROOT / "tools" / "warm_tests.py"}), ids=lambda path: path.name
-)
-def test_no_tool_needs_what_only_posix_has(path):
-    """Catches an import at the top, and a function of os, that Windows lacks; a try around it is fine.
-
-    Mutants alone need Linux, and warm_tests.py is theirs.
-    """
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+@pytest.mark.parametrize("name", sorted(PROGRAMS - LINUX_ALONE))
+def test_no_tool_needs_what_only_posix_has(name):
+    """Catches an import at the top, and a function of os, that Windows lacks; a try around it is fine."""
+    tree = ast.parse((ROOT / "tools" / name).read_text(encoding="utf-8"))
     imports = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
     names = {alias.name for node in imports if isinstance(node, ast.Import) for alias in node.names}
     names |= {node.module for node in imports if isinstance(node, ast.ImportFrom)}
@@ -96,7 +92,6 @@ def test_no_tool_needs_what_only_posix_has(path):
 WITHOUT = f"""
 import os, sys
 os.environ.pop("PYTHON", None)  # of the one who runs the tests
-sys.path.insert(0, "tools")
 for name in {sorted(NEEDS_POSIX - {"posix"})!r}:
     sys.modules[name] = None
 import shutil, signal, subprocess, tempfile
@@ -108,7 +103,7 @@ for name in ("fork", "getuid", "geteuid", "getpgid", "killpg", "uname", "setsid"
     if hasattr(os, name): delattr(os, name)
 for name in ("SIGALRM", "SIGHUP", "SIGKILL", "alarm", "setitimer", "pthread_sigmask"):
     if hasattr(signal, name): delattr(signal, name)
-import run, targets, bootstrap, extras, vendor
+from tools.setup import bootstrap, extras, start, targets, vendor
 from pathlib import Path
 targets.WINDOWS = True
 bootstrap.ROOT = Path(sys.argv.pop(1))
@@ -117,7 +112,7 @@ bootstrap.create = lambda venv: venv.mkdir()
 bootstrap.install = lambda venv, root: print("installed")
 targets.python_of = lambda venv: sys.executable
 targets.TARGETS["check"] = targets.Target("", ("-m ruff --version", "-m ruff"), "check")
-sys.exit(run.main(sys.argv[1:]))
+sys.exit(start.main(sys.argv[1:]))
 """
 
 

@@ -1,4 +1,4 @@
-// Searches the sections of the book. The index is a script beside the page (tools/site_search.py), so that nothing is fetched.
+// Searches the sections of the book. The index is a script beside the page (tools/extension/search.py), so that nothing is fetched.
 (() => {
   const { pages, sections, terms, synonyms } = window.CLEARFORMER_INDEX || { pages: [], sections: [], terms: [], synonyms: {} };
   const IN_TITLE = 6, IN_CODE = 0.4; // what a word counts there, beside 1 in the text

@@ -1,0 +1,1 @@
+"""The site built, printed and served: make book, make pdf and make serve."""

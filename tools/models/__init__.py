@@ -1,0 +1,1 @@
+"""The trainings of the models that are shipped in models/: make models."""

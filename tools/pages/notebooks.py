@@ -1,0 +1,82 @@
+"""Execute the chapters and save them with their outputs; fail when one has an error or takes more than a minute.
+
+    python tools/run.py notebooks [chapters/03-self-attention.ipynb ...]     every chapter when none is named
+
+The learners' notebooks in exercises/ are written by python -m clearcheck release. What differs from run to run
+without meaning (execution times, version numbers) is taken out; cell ids are kept. After chapters the source map
+and the solution pages are written anew, since they quote how sections are named.
+"""
+
+import math
+import os
+import sys
+import time
+from pathlib import Path
+
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+
+from tools import ROOT
+from tools.pages.write import write_pages
+
+LIMIT_SECONDS = 60
+VOLATILE = ("execution", "ExecuteTime", "collapsed", "scrolled", "jupyter")
+PROBLEMS = (CellExecutionError, CellTimeoutError, DeadKernelError)
+
+
+def main(names: list[str]) -> int:
+    paths = [Path(name) for name in names] or sorted((ROOT / "chapters").rglob("*.ipynb"))
+    problems = []
+    for path in paths:
+        print(f"{path.name} ...", end=" ", flush=True)
+        try:
+            seconds = run(path)
+        except PROBLEMS as error:
+            print("error")
+            problems.append(f"{path.name}: {str(error).strip()}")
+            continue
+        print(f"{seconds:.1f} s")
+        if seconds > LIMIT_SECONDS:
+            problems.append(f"{path.name} took {seconds:.0f} s; at most {LIMIT_SECONDS} s are allowed.")
+    if any(path.resolve().is_relative_to(ROOT / "chapters") for path in paths):
+        problems += write_pages()
+    if problems:
+        print("\n" + "\n".join(problems), file=sys.stderr)
+    return int(bool(problems))
+
+
+def run(path: Path) -> float:
+    """Execute one notebook in its own folder and save it; return the seconds that it took."""
+    notebook = nbformat.read(path, as_version=4)
+    client = NotebookClient(
+        notebook,
+        timeout=2 * LIMIT_SECONDS,
+        kernel_name="python3",
+        coalesce_streams=True,  # else a block of prints is stored in as many pieces as came over the wire
+        resources={"metadata": {"path": str(path.parent)}},
+    )
+    start = time.perf_counter()
+    client.execute(env={**os.environ, "OMP_NUM_THREADS": "2"})  # as on the two cores that the limit is for
+    seconds = time.perf_counter() - start
+    clean(notebook, seconds)
+    nbformat.write(notebook, path)
+    return seconds
+
+
+def clean(notebook, seconds: float) -> None:
+    """Keep what a reader or the book needs; the run time is rounded up to half minutes, so that it seldom changes."""
+    kept = {name: notebook.metadata[name] for name in ("mystnb", "clearcheck") if name in notebook.metadata}
+    kept["kernelspec"] = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+    kept["language_info"] = {"name": "python"}
+    if "clearcheck" not in kept:  # a learner's notebook is compared with its source, metadata included
+        kept["run_seconds_at_most"] = 30 * math.ceil(seconds / 30)
+    notebook.metadata = nbformat.from_dict(kept)
+    for cell in notebook.cells:
+        cell.metadata = nbformat.from_dict(
+            {name: value for name, value in cell.metadata.items() if name not in VOLATILE}
+        )
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
