@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from benchmarks import attention, backward, compiled, floor, generation, peers, training
+from benchmarks.harness import Report
 from benchmarks.sizes import Options, Size
 
 MINIATURE = Size("miniature", 2, 24, 3, 10, 4)
@@ -106,6 +107,21 @@ def test_generation_is_compared_at_both_batch_sizes():
     report = generation.run(OPTIONS)
     check(report, 2)
     assert [row.what for row in report.rows if "transformers" in row.what] == ["faster than transformers"] * 2
+
+
+def test_weights_in_8_bits_are_compared_with_ours_alone():
+    """Catches layers that stay as they are, and a row that compares with the peer or with itself."""
+    models = generation.pair(MINIATURE, OPTIONS)
+    ours = models[peers.OURS].eval()
+    models = {peers.OURS: ours, generation.IN_8_BITS: generation.in_8_bits(ours)}
+    assert not any(isinstance(part, torch.nn.Linear) for part in models[generation.IN_8_BITS].modules())
+    report = Report()
+    generation.compare("miniature", models, 8, OPTIONS, report)
+    check(report, 1)
+    (times,) = report.seconds.values()
+    (row,) = report.rows
+    ratios = [ours / in_8_bits for ours, in_8_bits in zip(*(times[name] for name in models), strict=True)]
+    assert min(ratios) <= row.measured.median <= max(ratios)
 
 
 def test_the_bound_reads_each_weight_of_a_matrix_once(monkeypatch):
