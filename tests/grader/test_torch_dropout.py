@@ -5,6 +5,7 @@ import pytest
 from clearcheck import holds
 from clearcheck.author.torch_arguments import module_call
 from clearcheck.author.torch_dropout import numbers_dropped
+from clearcheck.worker.torch_calls import on_module
 
 from .torch_asked import asks, nn, result_of, torch
 
@@ -109,3 +110,20 @@ def test_the_share_that_is_dropped_may_vary_by_chance():
     """Catches a right answer that is refused for a draw: the rate is met within a share that chance hardly leaves."""
     shares = np.random.default_rng(0).binomial(9 * 20 * WIDTH, RATE, size=10_000) / (9 * 20 * WIDTH)
     assert np.abs(shares - RATE).max() < 0.08
+
+
+def test_what_is_dropped_does_not_depend_on_what_the_constructor_drew():
+    """Catches numbers that go on where the constructor's ended: another right answer would drop other entries."""
+
+    class Dropped(nn.Module):
+        def __init__(self, n_drawn):
+            super().__init__()
+            torch.rand(n_drawn)
+
+        def forward(self, x):
+            return nn.functional.dropout(x, 0.5)
+
+    x = np.ones((4, 6), np.float32)
+    none, some = (on_module(Dropped, module_call({"n_drawn": n}, (x,), training=True)) for n in (0, 3))
+    np.testing.assert_array_equal(none, some)
+    assert set(np.unique(none)) == {0, 2}

@@ -212,6 +212,16 @@ def test_gradients_over_many_tiles_are_summed_in_float32(dtype):
     assert q.grad.item() == 1
 
 
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_what_each_weight_is_compared_with_is_summed_in_float32(dtype):
+    """Both weights are 1/2, so the mean of their gradients is odd and one bit too long for half precision."""
+    large = 2 / torch.finfo(dtype).eps
+    q, k = (torch.tensor(rows, dtype=dtype)[None].requires_grad_() for rows in ([[1.0]], [[0.0], [0.0]]))
+    v = torch.tensor([[[2.0, 0.0], [0.0, 2.0]]], dtype=dtype)
+    attend_recomputing(q, k, v)[0].backward(torch.tensor([[[large, 1.0]]], dtype=dtype))
+    assert k.grad.flatten().tolist() == [(large - 1) / 2, (1 - large) / 2]
+
+
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("name", EXPLICIT)
 def test_half_precision_comes_near(name, device):
