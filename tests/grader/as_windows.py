@@ -43,8 +43,9 @@ NO_OPTION = {"preexec_fn", "pass_fds", "start_new_session", "process_group"}
 class Popen(subprocess.Popen):
     def __init__(self, *args, creationflags: int = 0, **options):
         assert not NO_OPTION & set(options), f"Windows starts no process with {NO_OPTION & set(options)}."
-        env = options.get("env")
-        assert env is None or "SYSTEMROOT" in env, "Windows starts no Python without the variable SYSTEMROOT."
+        env, program = options.get("env"), (args[0] if args else options["args"])[0]
+        if program == sys.executable:  # PyTorch asks programs of Linux where its libraries are
+            assert env is None or "SYSTEMROOT" in env, "Windows starts no Python without the variable SYSTEMROOT."
         super().__init__(*args, **options)
 
 

@@ -70,7 +70,7 @@ def describe_limit(reply: dict, seconds: float, advice: str) -> str:
     if imported:
         advice = f"importing `{imported[1]}` took too long"
     elif waited:
-        advice = "it sleeps, or waits for something that does not come"
+        advice = "it sleeps, or waits for something that does not come, unless this computer is very busy"
     return f"{limit} and was stopped{_line(reply)}: {advice}"
 
 

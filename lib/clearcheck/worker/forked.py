@@ -49,7 +49,7 @@ class Copy:
             self.close()
             raise
         self.close()
-        return {"kind": "time", "killed": True, "waited": waited and clock}
+        return {"kind": "time", "killed": True, "waited": waited and max(clock, waited - grace)}
 
     def close(self) -> str:
         """End the copy; how it had ended, which is by our signal if it had not."""

@@ -10,8 +10,8 @@ What the worker stops, however it is started:
   `seconds` of computing; where the code is deaf to it the parent, once it has computed `grace_seconds` more; and for
   the whole notebook `submission_seconds`. What counts is the time for which the main thread of the process computes,
   since a machine that is busy with other things must not cost a point;
-- code that waits: the same after `net` times as long by the clock, and for the whole notebook after
-  `submission_net_seconds`;
+- code that waits: the same after `net` times as long by the clock, or a few times that where it computes now and then
+  (`time_limit`), and for the whole notebook after `submission_net_seconds`;
 - code that takes too much memory or processor time, or writes a huge file, where the system knows such limits;
 - code that ends or crashes the process: it is started and its cells are run again, at most two times for each cell
   and `SPARE_STARTS` times more;

@@ -201,10 +201,10 @@ class _Child:
         token = secrets.token_hex(16)
         self.requests.put({**message, "token": token})
         grace, clock = self.limits.grace_seconds, seconds * self.limits.net
-        waited = awaited(self._arrived, self._computed_since, seconds + grace, min(clock + grace, left))
+        waited = awaited(self._arrived, self._computed_since, seconds + grace, clock + grace, left)
         if waited is not None:
             self.computed += self._computed_since() or 0.0
-            return {"kind": "time", "killed": True, "waited": waited and clock}
+            return {"kind": "time", "killed": True, "waited": waited and max(clock, waited - grace)}
         reply = self._reply
         if reply.get("token") != token or not _well_formed(reply):
             return {"kind": "ended", "text": self._how_it_ended()}

@@ -160,7 +160,9 @@ def release_lock(handle):
 
 @contextlib.contextmanager
 def timers(computing: float, clock: float, alarm: Callable[[bool], None]) -> Iterator[None]:
-    """Call `alarm(False)` in the main thread when the process has computed for so long, `alarm(True)` by the clock."""
+    """Call `alarm(False)` in the main thread when the process has computed for so long, and `alarm(True)`
+    each time that so much of the clock is over.
+    """
 
     def rung(number, frame):
         alarm(number == signal.SIGALRM)
@@ -168,7 +170,7 @@ def timers(computing: float, clock: float, alarm: Callable[[bool], None]) -> Ite
     timers = ((signal.SIGPROF, signal.ITIMER_PROF, computing), (signal.SIGALRM, signal.ITIMER_REAL, clock))
     before = [signal.signal(number, rung) for number, _, _ in timers]
     for _, timer, seconds in timers:
-        signal.setitimer(timer, seconds)
+        signal.setitimer(timer, seconds, seconds if timer == signal.ITIMER_REAL else 0)
     try:
         yield
     finally:

@@ -1,12 +1,14 @@
 """Stop a learner's code when its time is over. What counts is the time for which it computes, not that of the clock.
 
 A machine that is busy with other things must not cost a point, so the clock is a net for code that waits, and hangs
-much lower. Both are watched from inside, by timers or, where the system has none, by a thread, and from outside, for
-code that is deaf to the exception, by whoever waits for its reply.
+much lower: lower still for code that computes now and then, as all code does on a busy machine. Both are watched from
+inside, by timers or, where the system has none, by a thread, and from outside, for code that is deaf to the exception,
+by whoever waits for its reply.
 """
 
 import contextlib
 import ctypes
+import math
 import sys
 import threading
 import time
@@ -17,6 +19,8 @@ from typing import TypeVar
 from clearcheck.worker import system
 
 SHORTEST_LOOK = 0.05  # seconds between two looks at what was computed
+WAITING = 0.02  # of the time of the clock: code that computes for less than this waits for something
+PATIENCE = 6  # times as long by the clock for code that computes for more
 ENOUGH = 1000  # steps of a loop, in one of which an exception from another thread arrives
 T = TypeVar("T")
 
@@ -31,7 +35,8 @@ class TimeLimit(BaseException):
 
 
 def limited(action: Callable[[], T], seconds: float, net: float) -> T:
-    """What the action gives. It may compute for `seconds` in its own thread, and take `net` times as long by the clock.
+    """What the action gives. It may compute for `seconds` in its own thread, and take `net` times as long by the clock
+    if it waits, PATIENCE times that if it computes now and then.
 
     Raises: TimeLimit, inside the action alone.
     """
@@ -40,19 +45,29 @@ def limited(action: Callable[[], T], seconds: float, net: float) -> T:
     return stopping(action, seconds, float(seconds * net))
 
 
+def waits(computed: float, rings: int, clock: float) -> bool:
+    """Whether code waits instead of computing, after so many times `clock`; after PATIENCE times we say so anyway."""
+    return rings >= PATIENCE or computed < WAITING * rings * clock
+
+
 def _by_timers(action: Callable[[], T], seconds: float, clock: float) -> T:
     began = time.thread_time()
+    rings = 0  # of the clock
 
     def body() -> T:
         return action()
 
     def alarm(by_the_clock: bool):
-        left = seconds - (time.thread_time() - began)
-        if not by_the_clock and left > 0:  # other threads have computed, too
-            system.ring_again(left)
+        nonlocal rings
+        rings += by_the_clock
+        computed = time.thread_time() - began
+        if by_the_clock and not waits(computed, rings, clock):
+            return  # it rings again
+        if not by_the_clock and computed < seconds:  # other threads have computed, too
+            system.ring_again(seconds - computed)
         elif _below(sys._getframe(), body.__code__):  # not in what tidies up after an action that was in time
             late = TimeLimit()
-            late.waited = clock if by_the_clock else 0.0
+            late.waited = rings * clock if by_the_clock else 0.0
             raise late
 
     with system.timers(seconds, clock, alarm):
@@ -98,32 +113,40 @@ class _Watch:
                     pass
 
     def _look(self):
-        computed, until = time.process_time() + self._seconds, time.monotonic() + self._clock
-        while (left := min(computed - time.process_time(), until - time.monotonic())) > 0:
-            if self._over.wait(max(left, SHORTEST_LOOK)):
-                return
+        began = time.process_time()
+        waited = awaited(self._over.wait, lambda: time.process_time() - began, self._seconds, self._clock)
         with self._lock:
-            if not self._over.is_set():
-                self.waited = 0.0 if time.process_time() >= computed else self._clock
+            if waited is not None and not self._over.is_set():
+                self.waited = waited
                 self._raised = True
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._watched), ctypes.py_object(TimeLimit))
 
 
 def awaited(
-    arrived: Callable[[float], bool], computed: Callable[[], float | None], seconds: float, clock: float
+    arrived: Callable[[float], bool],
+    computed: Callable[[], float | None],
+    seconds: float,
+    clock: float,
+    left: float = math.inf,
 ) -> float | None:
     """None when a reply `arrived`, which waits for it so long; else it is too late, and this is the time of the clock
     that was waited, or 0 where the other process had `computed` for these seconds.
+
+    `clock` is for one that waits itself; where it computes now and then it has longer, though never more than `left`.
     """
-    until = time.monotonic() + clock
+    began = time.monotonic()
+    rings = 1  # of the clock
     wait = seconds  # in less time it cannot have computed for longer
     while True:
-        left = until - time.monotonic()
-        if arrived(max(0.0, min(wait, left))):
+        until = min(rings * clock, left)
+        remaining = until - (time.monotonic() - began)
+        if arrived(max(0.0, min(wait, remaining))):
             return None
-        if left <= wait:
-            return clock
         used = computed()
-        wait = left if used is None else max(seconds - used, SHORTEST_LOOK)
         if used is not None and used >= seconds:
             return 0.0
+        if remaining <= wait:
+            if until == left or used is None or waits(used, rings, clock):
+                return until
+            rings += 1
+        wait = math.inf if used is None else max(seconds - used, SHORTEST_LOOK)
