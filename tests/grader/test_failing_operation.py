@@ -156,6 +156,14 @@ def test_a_wrong_signature_is_told_under_any_name():
     assert result_of(answer, CHECK, wrong=wrong.of("q")).checks[0].diagnosis.message == "The values are not asked for."
 
 
+def test_code_without_a_source_raises_its_own_error():
+    """Catches a diagnosis that fails itself where Python kept no text of the lines, as for code made by `exec`."""
+    namespace = {}
+    exec("def answer(x):\n    return x[5]", namespace)
+    reply = reply_of(namespace["answer"], [np.ones(3)])
+    assert (reply["type"], reply["operation"], reply["line"]) == ("IndexError", "", "")
+
+
 class Counted(np.ndarray):
     calls = 0
 

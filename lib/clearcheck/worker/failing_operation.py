@@ -20,12 +20,12 @@ def failing_operation(trace: TracebackType | None) -> str:
     """What failed in the frame of `trace`, `ON_PURPOSE` for a `raise`, or an empty text where that cannot be told."""
     try:
         tree = ast.parse(_failing_text(trace))
-    except Exception:  # no frame, no source or a part of a statement
+        if isinstance(tree.body[0], ast.Raise):
+            return ON_PURPOSE
+        names = {**trace.tb_frame.f_globals, **trace.tb_frame.f_locals}
+        return ast.unparse(_Shapes(names).visit(tree))
+    except Exception:  # no frame, no source, a part of a statement, or something odd of the learner's
         return ""
-    if isinstance(tree.body[0], ast.Raise):
-        return ON_PURPOSE
-    names = {**trace.tb_frame.f_globals, **trace.tb_frame.f_locals}
-    return ast.unparse(_Shapes(names).visit(tree))
 
 
 def _failing_text(trace: TracebackType) -> str:
