@@ -156,6 +156,20 @@ def test_a_wrong_signature_is_told_under_any_name():
     assert result_of(answer, CHECK, wrong=wrong.of("q")).checks[0].diagnosis.message == "The values are not asked for."
 
 
+def test_without_arrays_the_whole_line_tells_two_errors_apart():
+    """Catches a mistake told from `entry["size"]`, which fails wherever the entry has no size."""
+
+    def in_a_sum(entry):
+        return 1 + entry["size"]
+
+    def in_a_product(entry):
+        return 2 * entry["size"]
+
+    replies = [reply_of(answer, [{}]) for answer in (in_a_sum, in_a_product)]
+    assert replies[0]["text"] == replies[1]["text"] and replies[0]["operation"] == replies[1]["operation"] == ""
+    assert same_reply(replies[0], replies[0]) and not same_reply(*replies)
+
+
 def test_code_without_a_source_raises_its_own_error():
     """Catches a diagnosis that fails itself where Python kept no text of the lines, as for code made by `exec`."""
     namespace = {}

@@ -17,13 +17,14 @@ ON_PURPOSE = "raise"
 
 
 def failing_operation(trace: TracebackType | None) -> str:
-    """What failed in the frame of `trace`, `ON_PURPOSE` for a `raise`, or an empty text where that cannot be told."""
+    """What failed in the frame of `trace`: `ON_PURPOSE` for a `raise`, an empty text where no array takes part."""
     try:
         tree = ast.parse(_failing_text(trace))
         if isinstance(tree.body[0], ast.Raise):
             return ON_PURPOSE
-        names = {**trace.tb_frame.f_globals, **trace.tb_frame.f_locals}
-        return ast.unparse(_Shapes(names).visit(tree))
+        shapes = _Shapes({**trace.tb_frame.f_globals, **trace.tb_frame.f_locals})
+        told = ast.unparse(shapes.visit(tree))
+        return told if shapes.found else ""
     except Exception:  # no frame, no source, a part of a statement, or something odd of the learner's
         return ""
 
@@ -43,11 +44,14 @@ class _Shapes(ast.NodeTransformer):
 
     def __init__(self, names: Mapping):
         self.names = names
+        self.found = False  # any array
 
     def visit_Name(self, node: ast.Name) -> ast.Name:
         value = self.names.get(node.id)
-        if type(value) is np.ndarray:
-            return ast.Name(f"{value.dtype.kind}{value.shape}")
-        if type(value) is getattr(sys.modules.get("torch"), "Tensor", np.ndarray):
-            return ast.Name(f"{value.dtype}{tuple(value.shape)}")
-        return ast.Name(repr(value)) if type(value) is int else node
+        if type(value) is int:
+            return ast.Name(repr(value))
+        if type(value) not in (np.ndarray, getattr(sys.modules.get("torch"), "Tensor", np.ndarray)):
+            return node
+        self.found = True
+        kind = value.dtype.kind if isinstance(value, np.ndarray) else value.dtype
+        return ast.Name(f"{kind}{tuple(value.shape)}")
