@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.patches import FancyBboxPatch, Rectangle
+from matplotlib.patches import Rectangle
 from matplotlib.patheffects import withStroke
 
+from clearbook.figures.kit import arrow, box
 from clearbook.figures.plots import COLOURS, INK, WEIGHTS, axes_or_new
 
 WIDTH, TARGETS, SOURCES = 6, 4, 5  # D, N and S of the drawing; S = N where both come from one sequence
@@ -73,12 +74,12 @@ def attention_flow(
         _frames(ax, q.top - 2.0, y.bottom + 0.9, heads)
     maps = MAPS[rows]
     for start, end, name in zip((tokens, memory, memory), (q, k, v), maps[:3], strict=True):
-        _arrow(ax, start, end, name, code=rows, along=0.5 if heads == 1 else 0.72, above=start.x != end.x)
-    _arrow(ax, q, scores)
-    _arrow(ax, k, scores, r"products $\div\,\sqrt{K}$")
-    _arrow(ax, scores, weights, f"softmax {'along each row' if rows else 'down each column'}")
-    _arrow(ax, weights, y, "average of the values", below=True)
-    _arrow(ax, v, y)
+        _step(ax, start, end, name, code=rows, along=0.5 if heads == 1 else 0.72, above=start.x != end.x)
+    _step(ax, q, scores)
+    _step(ax, k, scores, r"products $\div\,\sqrt{K}$")
+    _step(ax, scores, weights, f"softmax {'along each row' if rows else 'down each column'}")
+    _step(ax, weights, y, "average of the values", below=True)
+    _step(ax, v, y)
 
     _matrix(ax, tokens, "targets $X$" if two_sources else "tokens $X$", shape("D", "N"))
     if two_sources:
@@ -100,14 +101,9 @@ def attention_flow(
 def _frames(ax: Axes, top: float, bottom: float, heads: int) -> None:
     """The heads as sheets of paper, the first in front."""
     for i in reversed(range(min(heads, MAX_FRAMES))):
-        corner = (-3.7 + 0.5 * i, top - 0.5 * i)
-        style: dict[str, Any] = {
-            "fc": "#f7f9fc" if i == 0 else "white",
-            "ec": EDGE,
-            "lw": 1.2,
-            "boxstyle": "round,pad=0.2",
-        }
-        ax.add_patch(FancyBboxPatch(corner, 30.6, bottom - top, zorder=-2 - i, **style))
+        centre = (11.6 + 0.5 * i, (top + bottom) / 2 - 0.5 * i)
+        fill = "#f7f9fc" if i == 0 else "white"
+        box(ax, centre, 31.0, bottom - top + 0.4, corner=0.2, fc=fill, ec=EDGE, lw=1.2, zorder=-2 - i)
     ax.text(26.5, bottom - 0.4, f"{heads} heads", ha="right", va="bottom", fontsize=12, weight="bold")
 
 
@@ -115,8 +111,8 @@ def _joined(ax: Axes, y: Station, tokens: Station, name: str, shapes: tuple[str,
     """What becomes of the outputs of all heads: side by side, then through one matrix."""
     joined = Station(y.x, y.bottom + 3.2, tokens.width, tokens.height)
     out = Station(y.x, joined.bottom + GAP, tokens.width, tokens.height)
-    _arrow(ax, y, joined, "join the heads")
-    _arrow(ax, joined, out, name, code=code)
+    _step(ax, y, joined, "join the heads")
+    _step(ax, joined, out, name, code=code)
     _matrix(ax, joined, "joined", shapes[0])
     _matrix(ax, out, "outputs $Y$", shapes[1])
 
@@ -162,7 +158,7 @@ def _matrix(
     ax.text(left + at.width + 0.4, middle + 0.1, shape, ha="left", va="top", fontsize=10, color=COLOURS[5])
 
 
-def _arrow(
+def _step(
     ax: Axes,
     start: Station,
     end: Station,
@@ -173,13 +169,12 @@ def _arrow(
     above: bool = False,
     below: bool = False,
 ) -> None:
-    """From the lower edge of one matrix to the upper edge of the next, with what happens on the way.
+    """An arrow from the lower edge of one matrix to the upper edge of the next, with what happens on the way.
 
     The text stands right of the arrow, ``along`` says how far down; on a slanted arrow ``above`` or ``below`` it.
     """
     begin, finish = (start.x, start.bottom), (end.x, end.top)
-    style: dict[str, Any] = {"arrowstyle": "-|>", "color": COLOURS[0], "lw": 1.5, "shrinkA": 1, "shrinkB": 1}
-    ax.annotate("", finish, begin, arrowprops=style, zorder=4)
+    arrow(ax, begin, finish, color=COLOURS[0], lw=1.5, gaps=(1, 1), zorder=4)
     if text:
         x, y = (1 - along) * np.array(begin) + along * np.array(finish)
         to_the_left = below or (above and finish < begin)

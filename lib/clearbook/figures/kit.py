@@ -1,0 +1,38 @@
+"""Arrows and boxes, as all schematic figures draw them."""
+
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.patches import FancyBboxPatch
+
+from clearbook.figures.plots import INK
+
+Point = tuple[float, float]
+
+
+def arrow(
+    ax: Axes,
+    start: Point,
+    end: Point,
+    *,
+    color: str = INK,
+    lw: float = 1.3,
+    gaps: tuple[float, float] = (0, 0),
+    zorder: float = 3,
+    **style: Any,
+) -> None:
+    """Straight, with a filled head at its end; ``gaps`` are left free before and behind it, in points."""
+    before, behind = gaps
+    look = {"arrowstyle": "-|>", "color": color, "lw": lw, "shrinkA": before, "shrinkB": behind, **style}
+    ax.annotate("", end, start, arrowprops=look, zorder=zorder)
+
+
+def box(
+    ax: Axes, centre: Point, width: float, height: float, *, corner: float = 0.1, fc: str = "white", **style: Any
+) -> None:
+    """A rectangle around its ``centre`` whose corners are rounded with the radius ``corner``."""
+    x, y = centre
+    left, bottom = x - width / 2 + corner, y - height / 2 + corner
+    shape = f"round,pad={corner}"
+    patch = FancyBboxPatch((left, bottom), width - 2 * corner, height - 2 * corner, boxstyle=shape, fc=fc, **style)
+    ax.add_patch(patch)
