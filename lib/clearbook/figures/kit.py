@@ -1,13 +1,16 @@
 """Arrows and boxes, as all schematic figures draw them."""
 
+from collections.abc import Sequence
 from typing import Any
 
+from jaxtyping import Float
 from matplotlib.axes import Axes
 from matplotlib.patches import FancyBboxPatch
+from numpy import ndarray
 
 from clearbook.figures.plots import INK
 
-Point = tuple[float, float]
+Point = Sequence[float | int] | Float[ndarray, "2"]
 
 
 def arrow(
@@ -16,9 +19,9 @@ def arrow(
     end: Point,
     *,
     color: str = INK,
-    lw: float = 1.3,
-    gaps: tuple[float, float] = (0, 0),
-    zorder: float = 3,
+    lw: float | int = 1.3,
+    gaps: tuple[int, int] = (0, 0),
+    zorder: int = 3,
     **style: Any,
 ) -> None:
     """Straight, with a filled head at its end; ``gaps`` are left free before and behind it, in points."""
@@ -28,7 +31,14 @@ def arrow(
 
 
 def box(
-    ax: Axes, centre: Point, width: float, height: float, *, corner: float = 0.1, fc: str = "white", **style: Any
+    ax: Axes,
+    centre: Point,
+    width: float | int,
+    height: float | int,
+    *,
+    corner: float = 0.1,
+    fc: str = "white",
+    **style: Any,
 ) -> None:
     """A rectangle around its ``centre`` whose corners are rounded with the radius ``corner``."""
     x, y = centre
