@@ -36,6 +36,20 @@ class Station:
         return self.top + self.height
 
 
+@dataclass(frozen=True)
+class Layout:
+    """The matrices of one head; without a second sequence ``memory`` is ``tokens``."""
+
+    tokens: Station
+    memory: Station
+    q: Station
+    k: Station
+    v: Station
+    scores: Station
+    weights: Station
+    y: Station
+
+
 def attention_flow(
     *, heads: int = 1, causal: bool = False, two_sources: bool = False, rows: bool = False, ax: Axes | None = None
 ) -> Axes:
@@ -47,15 +61,29 @@ def attention_flow(
 
     Source: turner-v2, eq. 5 and figure 4; COMP 336, "Self-Attention: Putting it all together".
     """
+    at = _layout(heads=heads, two_sources=two_sources, rows=rows)
+    floor = at.y.bottom + (0 if heads == 1 else 3.2 + GAP + 2 * at.tokens.height)
+    right = 26.8 if heads == 1 else 28.4
+    ax = axes_or_new(ax, ((right + 4.2) * INCH, (floor + 1.8) * INCH))
+    ax.set(xlim=(-4.2, right), ylim=(floor + 0.4, -1.4), aspect="equal")
+    ax.axis("off")
+    if heads > 1:
+        _frames(ax, at.q.top - 2.0, at.y.bottom + 0.9, heads)
+    _steps(ax, at, heads=heads, rows=rows)
+    _matrices(ax, at, heads=heads, causal=causal, two_sources=two_sources, rows=rows)
+    if heads > 1:
+        shapes = _shape("HK", "N", rows=rows), _shape("D", "N", rows=rows)
+        _joined(ax, at.y, at.tokens, MAPS[rows][3], shapes, code=rows)
+    return ax
+
+
+def _layout(*, heads: int, two_sources: bool, rows: bool) -> Layout:
+    """Where every matrix stands, from top to bottom."""
     n_targets, n_sources = TARGETS, SOURCES if two_sources else TARGETS
-    source = "S" if two_sources else "N"
     narrow = WIDTH // 2 if heads == 1 else max(1, WIDTH // heads)
 
     def station(x: float, top: float, features: int, tokens: int) -> Station:
         return Station(x, top, *((features, tokens) if rows else (tokens, features)))
-
-    def shape(features: str, tokens: str) -> str:
-        return f"{tokens} × {features}" if rows else f"{features} × {tokens}"
 
     tokens = station(LEFT if two_sources else MIDDLE, 0.0, WIDTH, n_targets)
     memory = station((MIDDLE + RIGHT) / 2, 0.0, WIDTH, n_sources) if two_sources else tokens
@@ -64,38 +92,44 @@ def attention_flow(
     scores = station((LEFT + MIDDLE) / 2, max(q.bottom, k.bottom) + GAP, n_sources, n_targets)
     weights = station(scores.x, scores.bottom + GAP, n_sources, n_targets)
     y = station(OUTPUT, weights.bottom + GAP, narrow, n_targets)
-    floor = y.bottom + (0 if heads == 1 else 3.2 + GAP + 2 * tokens.height)
-    right = 26.8 if heads == 1 else 28.4
-    ax = axes_or_new(ax, ((right + 4.2) * INCH, (floor + 1.8) * INCH))
-    ax.set(xlim=(-4.2, right), ylim=(floor + 0.4, -1.4), aspect="equal")
-    ax.axis("off")
+    return Layout(tokens, memory, q, k, v, scores, weights, y)
 
-    if heads > 1:
-        _frames(ax, q.top - 2.0, y.bottom + 0.9, heads)
-    maps = MAPS[rows]
-    for start, end, name in zip((tokens, memory, memory), (q, k, v), maps[:3], strict=True):
+
+def _steps(ax: Axes, at: Layout, *, heads: int, rows: bool) -> None:
+    """The arrows from matrix to matrix, with what each of them does."""
+    maps = zip((at.tokens, at.memory, at.memory), (at.q, at.k, at.v), MAPS[rows][:3], strict=True)
+    for start, end, name in maps:
         _step(ax, start, end, name, code=rows, along=0.5 if heads == 1 else 0.72, above=start.x != end.x)
-    _step(ax, q, scores)
-    _step(ax, k, scores, r"products $\div\,\sqrt{K}$")
-    _step(ax, scores, weights, f"softmax {'along each row' if rows else 'down each column'}")
-    _step(ax, weights, y, "average of the values", below=True)
-    _step(ax, v, y)
+    _step(ax, at.q, at.scores)
+    _step(ax, at.k, at.scores, r"products $\div\,\sqrt{K}$")
+    _step(ax, at.scores, at.weights, f"softmax {'along each row' if rows else 'down each column'}")
+    _step(ax, at.weights, at.y, "average of the values", below=True)
+    _step(ax, at.v, at.y)
 
-    _matrix(ax, tokens, "targets $X$" if two_sources else "tokens $X$", shape("D", "N"))
+
+def _matrices(ax: Axes, at: Layout, *, heads: int, causal: bool, two_sources: bool, rows: bool) -> None:
+    """The matrices of one head, with names and shapes."""
+
+    def shape(features: str, tokens: str) -> str:
+        return _shape(features, tokens, rows=rows)
+
+    source = "S" if two_sources else "N"
+    _matrix(ax, at.tokens, "targets $X$" if two_sources else "tokens $X$", shape("D", "N"))
     if two_sources:
-        _matrix(ax, memory, "sources $Z$", shape("D", "S"))
-    _matrix(ax, q, "queries $Q$", shape("K", "N"))
-    _matrix(ax, k, "keys", shape("K", source))
-    _matrix(ax, v, "values $V$", shape("K", source))
-    allowed = _allowed(scores, causal=causal, rows=rows)
+        _matrix(ax, at.memory, "sources $Z$", shape("D", "S"))
+    _matrix(ax, at.q, "queries $Q$", shape("K", "N"))
+    _matrix(ax, at.k, "keys", shape("K", source))
+    _matrix(ax, at.v, "values $V$", shape("K", source))
+    allowed = _allowed(at.scores, causal=causal, rows=rows)
     note = "\nlater ones −∞" if causal else ""
-    _matrix(ax, scores, "scores $C$", shape(source, "N") + note, allowed=allowed, blank="−∞")
+    _matrix(ax, at.scores, "scores $C$", shape(source, "N") + note, allowed=allowed, blank="−∞")
     numbers = _weights(allowed, axis=1 if rows else 0)
-    _matrix(ax, weights, "weights $A$", shape(source, "N"), allowed=allowed, blank="0", numbers=numbers)
-    _matrix(ax, y, "outputs $Y$" if heads == 1 else "output $Y_h$", shape("K", "N"))
-    if heads > 1:
-        _joined(ax, y, tokens, maps[3], (shape("HK", "N"), shape("D", "N")), code=rows)
-    return ax
+    _matrix(ax, at.weights, "weights $A$", shape(source, "N"), allowed=allowed, blank="0", numbers=numbers)
+    _matrix(ax, at.y, "outputs $Y$" if heads == 1 else "output $Y_h$", shape("K", "N"))
+
+
+def _shape(features: str, tokens: str, *, rows: bool) -> str:
+    return f"{tokens} × {features}" if rows else f"{features} × {tokens}"
 
 
 def _frames(ax: Axes, top: float, bottom: float, heads: int) -> None:

@@ -25,9 +25,10 @@ def arrow(
     **style: Any,
 ) -> None:
     """Straight, with a filled head at its end; ``gaps`` are left free before and behind it, in points."""
+    (x_start, y_start), (x_end, y_end) = start, end
     before, behind = gaps
     look = {"arrowstyle": "-|>", "color": color, "lw": lw, "shrinkA": before, "shrinkB": behind, **style}
-    ax.annotate("", end, start, arrowprops=look, zorder=zorder)
+    ax.annotate("", (x_end, y_end), (x_start, y_start), arrowprops=look, zorder=zorder)
 
 
 def box(

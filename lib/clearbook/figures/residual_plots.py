@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Circle, Rectangle
 from numpy import ndarray
 
-from clearbook.figures.kit import arrow, box
+from clearbook.figures.kit import Point, arrow, box
 from clearbook.figures.plots import COLOURS, INK, MARKERS, SIGNED, axes_or_new, ink_on
 
 FAINT = "#c3cad6"  # of what is there and not taken
@@ -119,7 +119,7 @@ def norm_geometry(tokens: Float[ndarray, "N 3"], *, axes: Iterable[Axes] | None 
     return axes
 
 
-def _column(ax: Axes, values: ndarray, corner: tuple[float, float], limit: float) -> None:
+def _column(ax: Axes, values: ndarray, corner: Point, limit: float) -> None:
     """The features of one token, the first on top, each with its number."""
     x, floor = corner
     for d, value in enumerate(values):
