@@ -6,16 +6,16 @@ from pathlib import Path
 import torch
 from clearformer.attention import SOFTMAX
 from clearformer.checks import check_path
-from clearformer.files import replaced_whole
 from clearformer.models.gpt import GPT, GPTConfig
 from clearformer.multihead import MultiHeadAttention
 from clearformer.positions import Rotary
 from clearformer.tokenizers import N_BYTES, WORD, BytePairTokenizer, CharTokenizer
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from clearformer.weight_files import damaged, find_misfits, read_object, read_tensors, require_file, written_whole
+from safetensors.torch import save_file
 
 CONFIG, WEIGHTS = "config.json", "model.safetensors"
 SIZES = ("n_vocab", "n_positions", "d_model", "n_heads", "n_layers")
+MEND = "Take intact files, or delete the folder and run make models."
 Tokenizer = CharTokenizer | BytePairTokenizer
 
 
@@ -26,7 +26,7 @@ def save_language_model(model: GPT, tokenizer: Tokenizer, folder: str | Path) ->
     the website reads these two files.
 
     Raises: ValueError for a GPT with other parts than its sizes and rotary positions, or a tokenizer with special
-    tokens, a pattern or an order of ids of its own, which the files could not tell.
+    tokens, a pattern or an order of ids of its own, which the files could not tell; OSError if the disk takes no more.
     """
     folder = check_path("save_language_model", "folder", folder, "a folder for the model")
     sizes = {name: getattr(model.config, name) for name in SIZES}
@@ -44,8 +44,7 @@ def save_language_model(model: GPT, tokenizer: Tokenizer, folder: str | Path) ->
         )
     config = sizes | {"tokenizer": _written(tokenizer)}
     parameters = {name: p.detach().half().cpu().contiguous() for name, p in model.named_parameters()}
-    folder.mkdir(parents=True, exist_ok=True)
-    with replaced_whole(folder / WEIGHTS, folder / CONFIG) as (weights, text):
+    with written_whole("save_language_model", folder, WEIGHTS, CONFIG) as (weights, text):
         save_file(parameters, weights)  # a tied weight has one name among the parameters
         text.write_text(json.dumps(config, ensure_ascii=False) + "\n", encoding="utf-8")
 
@@ -57,24 +56,20 @@ def load_language_model(folder: str | Path) -> tuple[GPT, Tokenizer]:
     """
     folder = check_path("load_language_model", "folder", folder, "a folder with a model")
     for name in (CONFIG, WEIGHTS):
-        if not (folder / name).is_file():
-            raise FileNotFoundError(
-                f"load_language_model: there is no {name} in {folder}. Run make models, or look there."
-            )
+        require_file("load_language_model", folder / name, "Run make models, or look there.")
+    config = read_object("load_language_model", folder / CONFIG, MEND)
     try:
-        config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
         tokenizer = _read(config.pop("tokenizer"))
-        model, weights = GPT(GPTConfig(**config, rope=Rotary)), load_file(folder / WEIGHTS)
-    except (SafetensorError, KeyError, IndexError, TypeError, json.JSONDecodeError) as error:
-        raise ValueError(
-            f"load_language_model: the files in {folder} are damaged ({error}). Take intact ones, or delete the folder "
-            "and run make models."
-        ) from error
+        model = GPT(GPTConfig(**config, rope=Rotary))
+    except (KeyError, IndexError, TypeError) as error:
+        raise damaged("load_language_model", folder / CONFIG, error, MEND) from error
+    weights, _ = read_tensors("load_language_model", folder / WEIGHTS, MEND)
     own = dict(model.named_parameters())
-    misfits = [name for name in own.keys() | weights.keys() if _shape(own, name) != _shape(weights, name)]
-    if misfits:
-        told = "; ".join(f"{n} is {_shape(weights, n)}, expected {_shape(own, n)}" for n in sorted(misfits))
-        raise ValueError(f"load_language_model: weights and {CONFIG} in {folder} do not belong together: {told}.")
+    wrong = find_misfits(weights, own.items(), any_float=True)
+    if wrong:
+        raise ValueError(
+            f"load_language_model: weights and {CONFIG} in {folder} do not belong together: {'; '.join(wrong)}. {MEND}"
+        )
     with torch.no_grad():
         for name, parameter in own.items():
             parameter.copy_(weights[name])
@@ -101,7 +96,3 @@ def _read(written: dict) -> Tokenizer:
         tokenizer.add_merges((first, second) for first, second in written["merges"])
         return tokenizer
     return CharTokenizer(written["characters"])
-
-
-def _shape(tensors: dict, name: str) -> tuple[int, ...] | str:
-    return tuple(tensors[name].shape) if name in tensors else "missing"

@@ -218,7 +218,14 @@ def _has(value, shape) -> bool:
 
 DIAGNOSIS = {"mistake": str, "message": str, "section": str}
 NUMBERS = {"points": int, "max_points": int}
-CHECK = {**NUMBERS, "name": str, "passed": bool, "message": str, "diagnosis": (type(None), DIAGNOSIS)}
+CHECK = {
+    **NUMBERS,
+    "name": str,
+    "passed": bool,
+    "message": str,
+    "remark": str,
+    "diagnosis": (type(None), DIAGNOSIS),
+}
 RECORD = {
     **NUMBERS,
     "exercise": str,

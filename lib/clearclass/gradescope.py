@@ -7,6 +7,7 @@ from pathlib import Path
 
 from clearcheck.author.loading import Authored, load
 from clearcheck.grading.evaluate import PASSED
+from clearcheck.grading.telling import feedback_on
 from clearcheck.notebooks.file import NotANotebook, notebook_bytes
 from clearcheck.notebooks.shown import shown
 from clearcheck.own_course import own_course
@@ -15,9 +16,8 @@ from clearcheck.report.grade import grade_submission
 from clearcheck.worker.limits import Limits
 from clearcheck.worker.parent import Worker
 
-from clearclass.feedback_page import question_lines
 from clearclass.handed_in import HandedIn, handed_in
-from clearclass.one_file import MOST_NOTES, refused
+from clearclass.one_file import record_of, refused
 from clearclass.standings import Standing
 
 NOBODY = 65534  # user and group
@@ -26,7 +26,8 @@ NOBODY = 65534  # user and group
 def results_json(record: dict, standing: Standing | None = None) -> dict:
     """A `results.json`: a test for each question, and one for each column of points given by hand."""
     marks = standing.marks if standing else []
-    tests = [_test(question) for question in record.get("questions", [])]
+    read = record["page"]["read"] if "page" in record else {}
+    tests = [_test(question, read.get(question["id"], [])) for question in record.get("questions", [])]
     tests += [
         {"name": shown(mark.name), "score": mark.points, "max_score": mark.max_points, "visibility": "visible"}
         for mark in marks
@@ -81,7 +82,7 @@ def _graded(file: HandedIn, authored: Authored, seed: int) -> dict:
             [graded] = grade_submission(worker, submission, authored, [seed])
     except NotANotebook as error:
         return refused(file.name, str(error))
-    return {**graded.as_json(), "notes": graded.notes[:MOST_NOTES]}
+    return record_of(graded)
 
 
 def _with_what_was_noticed(results: dict, isolation: str, uses: list[str]) -> dict:
@@ -96,13 +97,14 @@ def _with_what_was_noticed(results: dict, isolation: str, uses: list[str]) -> di
     return {**results, "extra_data": noticed, "tests": [*results["tests"], test]}
 
 
-def _test(question: dict) -> dict:
+def _test(question: dict, read: list[str]) -> dict:
+    feedback = feedback_on(question, read)
     return {
         "name": f"{question['id']}: {question['title']}",
         "score": question["points"],
         "max_score": question["max_points"],
         "status": "passed" if question["status"] == PASSED else "failed",
-        "output": shown_lines(question_lines(question)),
+        "output": shown_lines([f"{feedback.sign} {feedback.verdict}", *feedback.lines]),
         "output_format": "text",
         "visibility": "visible",
     }

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from clearcheck.author.loading import ExerciseNotFound, authoring_folder
-from clearcheck.learner.cards import to_read
+from clearcheck.grading.telling import to_read
 from clearcheck.notebooks.file import MAX_NOTEBOOK
 from clearcheck.own_course import own_course
 from clearcheck.report.course_files import CourseChanged, libraries
@@ -19,7 +19,7 @@ from clearcheck.worker.launched import WorkerError
 from clearcheck.worker.limits import Limits
 
 MOST_NOTES = 20
-PAGE = "page"  # the part of a record that only the feedback page needs
+PAGE = "page"  # the part of a record that is for those who read about it, and is not printed
 AGAIN = "again"
 OTHER_COURSE = (
     "The process that graded {file} has another version of the course or the grader than this one: "
@@ -47,7 +47,7 @@ def grade_file(job: Job) -> dict:
     version = grader_version()
     try:
         with _one_at_a_time:
-            record = _record(grade(Path(job.file), job.exercise, job.seed, job.limits))
+            record = record_of(grade(Path(job.file), job.exercise, job.seed, job.limits))
     except CourseChanged:
         raise
     except EXPLAINED as error:
@@ -96,14 +96,14 @@ def _authored() -> list[Path]:
         return []
 
 
-def _record(graded: Grade) -> dict:
+def record_of(graded: Grade) -> dict:
+    """The record of a grade, with what its readers are told beside the points."""
     exercise, record = graded.exercise, graded.as_json()
     left_out = len(graded.notes) - MOST_NOTES
     more = [f"… and {left_out:,} more notes."] if left_out > 0 else []
     read = {result.question.id: to_read(exercise, result) for result in graded.questions}
     page = {"title": exercise.title, "read": read}
-    kept = {"isolation": graded.isolation, "uses": list(graded.uses)}
-    return {**record, **kept, "notes": [*graded.notes[:MOST_NOTES], *more], PAGE: page}
+    return {**record, "notes": [*graded.notes[:MOST_NOTES], *more], PAGE: page}
 
 
 def main():

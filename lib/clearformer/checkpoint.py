@@ -12,16 +12,16 @@ import zlib
 from pathlib import Path
 
 import torch
-from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from clearformer.checks import check_model, check_path
-from clearformer.files import replaced_whole
 from clearformer.parallel import gathered, of_the_first, processes, split_like
+from clearformer.weight_files import damaged, find_misfits, read_header, read_tensors, require_file, written_whole
 
 NAME = "checkpoint.safetensors"
 FROZEN = "frozen_checksums"  # of the facts: by name, of each weight that did not learn when the run began
+MEND = "Take an intact copy, or delete it and start again."
 _FOLDER = "a folder with a checkpoint"
 MAY_GROW = "n_steps"  # of a configuration: a finished run can be made longer
 
@@ -101,20 +101,13 @@ def save(
     if rank != 0:
         return
     _refuse_other_run(Path(folder), facts)
-    try:
-        _write_whole(Path(folder), tensors, facts)
-    except (OSError, SafetensorError) as error:
-        older = "the one of before is whole" if has_checkpoint(folder) else "there was none before"
-        raise OSError(
-            f"train: the checkpoint after step {len(losses)} could not be written to {folder} ({error}); {older}. "
-            "Make room or choose another folder, then resume."
-        ) from error
-
-
-def _write_whole(folder: Path, tensors: dict[str, Tensor], facts: dict) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
+    older = "The one of before is whole" if has_checkpoint(folder) else "There was none before"
+    what, advice = (
+        f"the checkpoint after step {len(losses)}",
+        f"{older}; make room or choose another folder, then resume.",
+    )
     text = json.dumps(facts)
-    with replaced_whole(folder / NAME) as (unfinished,):
+    with written_whole("train", Path(folder), NAME, what=what, advice=advice) as (unfinished,):
         save_file(tensors, unfinished, metadata={"facts": text, "crc32": str(_checksum(tensors, text))})
 
 
@@ -123,9 +116,8 @@ def _refuse_other_run(folder: Path, facts: dict) -> None:
     if "run" not in facts or not has_checkpoint(folder):
         return
     try:
-        with safe_open(folder / NAME, framework="pt") as file:
-            there = json.loads((file.metadata() or {}).get("facts", "{}")).get("run")
-    except (SafetensorError, OSError, ValueError):
+        there = json.loads(read_header("train", folder / NAME).get("facts", "{}")).get("run")
+    except ValueError:
         return  # damaged: a whole one in its place loses nothing
     if there not in (facts["run"], facts["replaces"]):
         raise FileExistsError(
@@ -150,20 +142,14 @@ def load(folder: str | Path, *, caller: str = "load") -> tuple[dict[str, Tensor]
     Raises: FileNotFoundError if there is none; ValueError if the file is truncated or altered.
     """
     path = check_path(caller, "folder", folder, _FOLDER) / NAME
-    if not path.is_file():
-        raise FileNotFoundError(f"{caller}: no checkpoint in {folder}, expected {NAME}. Start with resume=False.")
+    require_file(caller, path, "Start with resume=False.")
+    tensors, header = read_tensors(caller, path, MEND)
     try:
-        with safe_open(path, framework="pt") as file:
-            header = file.metadata() or {}
-            tensors = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118, no mapping
         if int(header["crc32"]) != _checksum(tensors, header["facts"]):
             raise ValueError("its checksum does not fit its contents")
-        return tensors, json.loads(header["facts"])
-    except (SafetensorError, OSError, KeyError, ValueError) as error:
-        raise ValueError(
-            f"{caller}: the checkpoint {path} of {path.stat().st_size} bytes is truncated or altered ({error}). "
-            "Take an intact copy, or delete it and start again."
-        ) from error
+        return {name: tensor.clone() for name, tensor in tensors.items()}, json.loads(header["facts"])
+    except (KeyError, ValueError) as error:
+        raise damaged(caller, path, error, MEND) from error
 
 
 def restore(
@@ -212,16 +198,11 @@ def _copy_weights(
 
 def _check_same_model(own: dict[str, Tensor], saved: dict[str, Tensor], left_out: dict[str, int], caller: str) -> None:
     """Raises: ValueError with all weights that only one of model and checkpoint has, or that differ in kind."""
-    known = saved.keys() | left_out.keys()
-    misfits = [f"{name} is missing" for name in own.keys() - known]
-    misfits += [f"{name} is unexpected" for name in known - own.keys()]
-    for name in own.keys() & saved.keys():
-        there, here = (f"{str(t.dtype).removeprefix('torch.')} {tuple(t.shape)}" for t in (saved[name], own[name]))
-        if there != here:
-            misfits.append(f"{name} is {there}, but {here} in the model")
-    if misfits:
+    expected = ((name, weight) for name, weight in own.items() if name not in left_out)
+    wrong = find_misfits(saved, expected) + [f"{name} is unexpected" for name in left_out.keys() - own.keys()]
+    if wrong:
         raise ValueError(
-            f"{caller}: the checkpoint belongs to another model: {'; '.join(sorted(misfits))}. Build the one it was "
+            f"{caller}: the checkpoint belongs to another model: {'; '.join(sorted(wrong))}. Build the one it was "
             "made with, or train in another folder."
         )
 

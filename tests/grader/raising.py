@@ -5,8 +5,10 @@ import numpy as np
 
 def queries_keys_values(rng):
     """K=4, S=7 and N=5, and again with S=N, where a missing transpose is found by the width alone."""
-    return [(rng.normal(size=(4, 5)), rng.normal(size=(4, 7)), rng.normal(size=(6, 7))),
-            (rng.normal(size=(4, 9)), rng.normal(size=(4, 11)), rng.normal(size=(3, 11)))]  # fmt: skip
+    return [
+        (rng.normal(size=(4, 5)), rng.normal(size=(4, 7)), rng.normal(size=(6, 7))),
+        (rng.normal(size=(4, 9)), rng.normal(size=(4, 11)), rng.normal(size=(3, 11))),
+    ]
 
 
 def plain_attention(Q, K, V):
@@ -48,20 +50,14 @@ def other_names(queries, keys, values):
     return values @ table
 
 
-def in_one_line_with_dot(a, b, c):
-    return c @ b.dot(a)
+def another_order(a, b, c):
+    left, right = b, a
+    return c @ (left @ right)
 
 
-def np_dot_on_two_lines(Q, K, V):
-    return V @ np.dot(
-        K,
-        Q,
-    )
-
-
-def turned_elsewhere(q, k, v):
-    weights = (k.T @ q).T
-    return np.matmul(v, weights)
+def turned_in_one_line(q, k, v):
+    weights = k.T @ q
+    return v @ weights.T
 
 
 def one_name_for_all(q, k, v):
@@ -69,31 +65,30 @@ def one_name_for_all(q, k, v):
     return v @ k.T
 
 
-def other_letters(Q, K, V):
-    C = np.einsum("ab,bc->ac", K, Q)
-    return np.einsum("ab,cd->ad", V, C)
+def letters_under_other_names(A, B, C):
+    return np.einsum("vs,kn->vn", C, np.einsum("ks,sn->kn", B, A))
 
 
 def bent_in_a_helper(Q, K, V):
     def bent(values, keys):
-        return values.reshape(keys.shape)
+        return values.reshape(
+            keys.shape,
+        )
 
     return bent(V, K) @ K.T @ Q
 
 
-def a_sum_too_far(Q, K, V):
-    weights = K.T @ Q
-    return V @ weights.sum(axis=2)
+def a_sum_too_far(q, k, v):
+    return v @ (k.T @ q).sum(axis=2)
 
 
 # The same mistakes in other words.
 ALIKE = {
     other_names: no_transpose,
-    in_one_line_with_dot: no_transpose,
-    np_dot_on_two_lines: no_transpose,
-    turned_elsewhere: weights_transposed,
+    another_order: no_transpose,
+    turned_in_one_line: weights_transposed,
     one_name_for_all: weights_transposed,
-    other_letters: letters_mixed_up,
+    letters_under_other_names: letters_mixed_up,
     bent_in_a_helper: values_reshaped,
     a_sum_too_far: third_axis,
 }
@@ -135,5 +130,14 @@ def other_einsum(Q, K, V):
     return np.einsum("vs,sn->vn", V, np.einsum("ks,kn->kk", K, Q))
 
 
-UNRELATED = [same_two_sizes_meet, keys_times_queries_turned, name_misspelt, values_times_queries, index_out_of_range,
-             another_shape, another_axis, raised_on_purpose, other_einsum]  # fmt: skip
+UNRELATED = [
+    same_two_sizes_meet,
+    keys_times_queries_turned,
+    name_misspelt,
+    values_times_queries,
+    index_out_of_range,
+    another_shape,
+    another_axis,
+    raised_on_purpose,
+    other_einsum,
+]

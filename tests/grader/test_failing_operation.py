@@ -37,7 +37,7 @@ def told(answer) -> str | None:
 
 @pytest.mark.parametrize(("answer", "mistake"), [*ALIKE.items(), *((function, function) for function in SAYS)])
 def test_the_same_mistake_is_told_in_other_words(answer, mistake):
-    """Would catch a diagnosis that knows a crash by its spelling: names, lines, `dot` for `@`, letters of einsum."""
+    """Would catch a diagnosis that knows a crash by its spelling: names, spaces, lines, the place in a helper."""
     assert told(answer) == SAYS[mistake]
 
 
@@ -52,7 +52,7 @@ def test_two_products_with_one_message_are_told_apart():
     args = queries_keys_values(np.random.default_rng(3))[0]
     replies = [reply_of(function, args) for function in (weights_transposed, keys_times_queries_turned)]
     assert replies[0]["text"] == replies[1]["text"] and replies[0]["type"] == replies[1]["type"] == "ValueError"
-    assert [reply["operation"] for reply in replies] == ["@ f(6, 7) f(5, 7)", "@ f(4, 7) f(5, 4)"]
+    assert [reply["operation"] for reply in replies] == ["f(6, 7) @ f(7, 5).T", "f(4, 7) @ f(4, 5).T"]
     assert not same_reply(*replies)
 
 
@@ -78,8 +78,8 @@ def test_one_call_with_a_value_is_enough_to_tell_an_exception_apart():
     wrong = WrongSolutions("q")
     wrong("Nothing is transposed.")(lambda a, b: a @ b)
     check = equals("values", 2, cases, lambda a, b: a.T @ b)
-    alike = result_of(lambda left, right: np.dot(left, right), check, wrong=wrong.of("q"))
-    other = result_of(lambda left, right: np.dot(left, right) / 2, check, wrong=wrong.of("q"))
+    alike = result_of(lambda left, right: left @ right, check, wrong=wrong.of("q"))
+    other = result_of(lambda left, right: left @ right / 2, check, wrong=wrong.of("q"))
     assert alike.checks[0].diagnosis.sentence == "Your result equals a known mistake: Nothing is transposed."
     assert other.checks[0].diagnosis is None
 
@@ -122,6 +122,29 @@ def test_exceptions_raised_on_purpose_agree_by_their_type_where_values_do():
     assert result_of(raises_too, check, wrong=wrong.of("q")).checks[0].diagnosis is None
 
 
+def test_only_values_that_are_asked_for_stand_in_an_operation():
+    """Catches hidden inputs that a diagnosis, and so a report, would hold: entries of arrays, texts, fractions."""
+
+    def answer(x, secret, rate, n):
+        return x[secret, n + 1] * rate
+
+    operation = reply_of(answer, [np.array([0.125, 3.0]), "hidden", 0.0625, 7])["operation"]
+    assert operation == "f(2,)[secret, 7 + 1]"
+
+
+def test_tensors_stand_in_an_operation_with_their_kind_and_shape():
+    """Catches two mistakes with PyTorch that are taken for one because a tensor is told by its name."""
+    torch = pytest.importorskip("torch")
+    operations = []
+    for rows in (3, 4):
+        x = torch.ones(2, rows)
+        try:
+            x @ x
+        except RuntimeError as error:
+            operations.append(raised(error, globals())["operation"])
+    assert operations == ["torch.float32(2, 3) @ torch.float32(2, 3)", "torch.float32(2, 4) @ torch.float32(2, 4)"]
+
+
 def test_a_wrong_signature_is_told_under_any_name():
     """Would catch comparing the name of the function that a TypeError repeats."""
     wrong = WrongSolutions("q")
@@ -131,6 +154,28 @@ def test_a_wrong_signature_is_told_under_any_name():
         return a @ b
 
     assert result_of(answer, CHECK, wrong=wrong.of("q")).checks[0].diagnosis.message == "The values are not asked for."
+
+
+def test_without_arrays_the_whole_line_tells_two_errors_apart():
+    """Catches a mistake told from `entry["size"]`, which fails wherever the entry has no size."""
+
+    def in_a_sum(entry):
+        return 1 + entry["size"]
+
+    def in_a_product(entry):
+        return 2 * entry["size"]
+
+    replies = [reply_of(answer, [{}]) for answer in (in_a_sum, in_a_product)]
+    assert replies[0]["text"] == replies[1]["text"] and replies[0]["operation"] == replies[1]["operation"] == ""
+    assert same_reply(replies[0], replies[0]) and not same_reply(*replies)
+
+
+def test_code_without_a_source_raises_its_own_error():
+    """Catches a diagnosis that fails itself where Python kept no text of the lines, as for code made by `exec`."""
+    namespace = {}
+    exec("def answer(x):\n    return x[5]", namespace)
+    reply = reply_of(namespace["answer"], [np.ones(3)])
+    assert (reply["type"], reply["operation"], reply["line"]) == ("IndexError", "", "")
 
 
 class Counted(np.ndarray):
@@ -153,7 +198,8 @@ def test_no_code_of_the_learner_is_run_again():
 
     calls = []
     assert reply_of(answer, [np.ones((4, 5))] * 3)["operation"] == "raise" and Counted.calls == 1
-    assert reply_of(lambda *args: own_helper(*args) @ args[1], [np.ones((4, 5))] * 3)["operation"] == ""
+    own = reply_of(lambda Q, K, V: own_helper(Q, K, V) @ K, [np.ones((4, 5))] * 3)
+    assert own["operation"] == "own_helper(f(4, 5), f(4, 5), f(4, 5)) @ f(4, 5)"
     assert len(calls) == 1
 
 

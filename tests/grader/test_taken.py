@@ -80,13 +80,13 @@ CHECKS = (equals("values", 2, cases, sums), holds("shape", 2, has_a_shape))
 def test_right_numbers_in_a_list_get_the_points_and_a_remark():
     """Would catch no points for a missing np.array, a property that sees a list, and a remark that nobody reads."""
     result = result_of(lambda table: table.sum(axis=0).tolist(), *CHECKS)
-    assert result.points == 4 and result.remarks == [AS_ARRAY]
+    assert result.points == 4
     exercise = type("Of", (), {"chapter": "chapters/01-columns"})()
     card = question_card(exercise, result)
-    assert f"Note: {AS_ARRAY}" in repr(card) and f"<p>Note: {AS_ARRAY}</p>" in card._repr_html_()
+    assert repr(card).count(f"Note: {AS_ARRAY}") == 1 and f"<p>Note: {AS_ARRAY}</p>" in card._repr_html_()
     as_json = Grade(type("Of", (), {"slug": "s", "points": 4})(), "f", 0, [result], []).as_json()
     assert [check["remark"] for check in as_json["questions"][0]["checks"]] == [AS_ARRAY, AS_ARRAY]
-    assert result_of(sums, *CHECKS).remarks == []
+    assert not any(check.remark for check in result_of(sums, *CHECKS).checks)
 
 
 def test_a_tensor_is_asked_for_in_the_words_of_pytorch():

@@ -153,7 +153,7 @@ def test_the_first_checkpoint_that_cannot_be_written_says_that_there_is_none(tmp
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(checkpoint, "save_file", full)
-    with pytest.raises(OSError, match=r"after step 7 could not .*there was none before"):
+    with pytest.raises(OSError, match=r"after step 7 could not .*There was none before"):
         run(folder=tmp_path)
     assert [*tmp_path.iterdir()] == []
 

@@ -3,7 +3,7 @@
 import pytest
 import torch
 from clearbook.figures.architectures import two_decoders
-from clearbook.many_seeds import bits_by_step
+from clearbook.stacked_models import bits_by_step
 from clearformer.models.gpt import GPTConfig
 
 

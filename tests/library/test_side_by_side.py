@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from clearbook.side_by_side import BETAS, train_copies
+from clearbook.stacked_models import BETAS, train_copies
 from clearformer.models.bert import BERT, BERTConfig
 from clearformer.models.gpt import GPT, GPTConfig
 from torch import nn

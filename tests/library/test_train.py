@@ -465,7 +465,7 @@ def test_a_full_disk_is_told_and_the_older_checkpoint_is_whole(tmp_path, monkeyp
 
     monkeypatch.setattr(checkpoint, "save_file", full)
     longer = dataclasses.replace(CONFIG, n_steps=8)
-    with pytest.raises(OSError, match=r"checkpoint after step 8 could not .*No space left.*the one of before is whole"):
+    with pytest.raises(OSError, match=r"checkpoint after step 8 could not .*No space left.*The one of before is whole"):
         run(longer, model, folder=tmp_path, resume=True)
     assert checkpoint.load(tmp_path)[0]["losses"].tolist() == history.losses
     assert [path.name for path in tmp_path.iterdir()] == [checkpoint.NAME]
@@ -480,8 +480,8 @@ def test_a_compiled_model_is_resumed_uncompiled(tmp_path):
 def test_another_model_is_refused_with_all_differences(tmp_path):
     run(folder=tmp_path)
     cases = {
-        r"0.bias is float64 \(5,\), but float64 \(4,\) in the model; .*4.weight is .*\(2, 5\), but": network(4),
-        r"0.bias is float64 \(5,\), but float32 \(5,\) in the model": network(dtype=torch.float32),
+        r"0.bias is float64 \(5,\), expected float64 \(4,\); .*4.weight is .*\(2, 5\), expected": network(4),
+        r"0.bias is float64 \(5,\), expected float32 \(5,\)": network(dtype=torch.float32),
         r"5.bias is missing; 5.weight is missing": nn.Sequential(*network(), nn.Linear(2, 2)),
         r"1.bias is unexpected; 1.weight is unexpected": nn.Sequential(network()[0], nn.Tanh(), *network()[2:]),
     }
@@ -517,7 +517,7 @@ BAD = {
     "nothing to resume": (
         lambda folder: run(folder=folder / "empty", resume=True),
         FileNotFoundError,
-        "^train: no checkpoint in .*empty",
+        "^train: there is no checkpoint.safetensors in .*empty. Start with resume=False",
     ),
     "resume without folder": (lambda _: run(resume=True), ValueError, "resume=True without a folder"),
     "overwriting": (started, FileExistsError, "already holds a checkpoint"),

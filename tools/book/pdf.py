@@ -99,8 +99,13 @@ def find_chromium() -> str | None:
 
 def printed(page) -> bytes:
     """Without tags, which would more than double the file; the site itself is what a screen reader is given."""
-    return page.pdf(scale=SCALE, prefer_css_page_size=True, display_header_footer=True,
-                    header_template="<span></span>", footer_template=FOOTER)  # fmt: skip
+    return page.pdf(
+        scale=SCALE,
+        prefer_css_page_size=True,
+        display_header_footer=True,
+        header_template="<span></span>",
+        footer_template=FOOTER,
+    )
 
 
 def to_be_read() -> list[str]:

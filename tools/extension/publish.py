@@ -61,8 +61,13 @@ class Downloads(Directive):
         folder = "../" * here.count("/") + DIST
         wheel, address = wheel_name(), site_address(config)
         source = f"clearformer[notebooks] @ {address}{DIST}/{wheel}" if address else f"path/to/{wheel}[notebooks]"
-        return [nodes.raw("", LIST.format(folder=folder, archive=ARCHIVE, wheel=wheel, source=source, pdf=PDF_PLACE),
-                          format="html")]  # fmt: skip
+        return [
+            nodes.raw(
+                "",
+                LIST.format(folder=folder, archive=ARCHIVE, wheel=wheel, source=source, pdf=PDF_PLACE),
+                format="html",
+            )
+        ]
 
 
 LIST = """\

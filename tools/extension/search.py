@@ -53,11 +53,34 @@ SYNONYMS = {  # what readers type, and the entry of the glossary that means it
 }
 FRACTION = re.compile(r"\\[dt]?frac\{([^{}]*)\}\{([^{}]*)\}")
 SIGNS = {
-    "sum": "∑", "sqrt": "√", "top": "ᵀ", "cdot": "·", "times": "×", "to": "→", "infty": "∞", "partial": "∂",
-    "le": "≤", "ge": "≥", "in": "∈", "dots": "…", "approx": "≈", "alpha": "α", "beta": "β", "gamma": "γ",
-    "delta": "δ", "epsilon": "ε", "theta": "θ", "lambda": "λ", "mu": "μ", "pi": "π", "rho": "ρ", "sigma": "σ",
-    "tau": "τ", "phi": "φ", **{name: f"{name} " for name in ("exp", "log", "ln", "max", "min", "tanh")},
-}  # fmt: skip
+    "sum": "∑",
+    "sqrt": "√",
+    "top": "ᵀ",
+    "cdot": "·",
+    "times": "×",
+    "to": "→",
+    "infty": "∞",
+    "partial": "∂",
+    "le": "≤",
+    "ge": "≥",
+    "in": "∈",
+    "dots": "…",
+    "approx": "≈",
+    "alpha": "α",
+    "beta": "β",
+    "gamma": "γ",
+    "delta": "δ",
+    "epsilon": "ε",
+    "theta": "θ",
+    "lambda": "λ",
+    "mu": "μ",
+    "pi": "π",
+    "rho": "ρ",
+    "sigma": "σ",
+    "tau": "τ",
+    "phi": "φ",
+    **{name: f"{name} " for name in ("exp", "log", "ln", "max", "min", "tanh")},
+}
 
 
 def write_index(app, exception) -> None:

@@ -46,19 +46,33 @@ FAILURES = (  # what pip's own words look like, and the sentence for it
         r"NameResolutionError|Max retries exceeded",
         NO_NETWORK,
     ),
-    (r"CERTIFICATE_VERIFY_FAILED|SSLError", "The package index's certificate is not accepted: set PIP_CERT to your "
-     "network's certificate file, then run the same command again."),
+    (
+        r"CERTIFICATE_VERIFY_FAILED|SSLError",
+        "The package index's certificate is not accepted: set PIP_CERT to your "
+        "network's certificate file, then run the same command again.",
+    ),
     (r"from versions: none", NO_VERSION),
-    (r"UnicodeEncodeError", "The path of the project has letters that the language settings of this system lack: move "
-     "the project to a folder with a plain path, such as /home/me/course, then run the same command again."),
-    (r"Windows Long Path", "The paths of some files become too long for Windows: move the project to a folder with a "
-     r"short path, such as C:\course, then run the same command again."),
-    (r"WinError 32", "A file in .venv is in use: end what runs from it (JupyterLab, kernels, the editor), then run the "
-     "same command again."),
-    (r"Permission denied|Errno 13|WinError 5\b|Read-only file system|Errno 30", "A file in .venv cannot be written: "
-     "check who owns the project's folder and that its disk is not read-only, and end what runs from .venv, then run "
-     "the same command again."),
-)  # fmt: skip
+    (
+        r"UnicodeEncodeError",
+        "The path of the project has letters that the language settings of this system lack: move "
+        "the project to a folder with a plain path, such as /home/me/course, then run the same command again.",
+    ),
+    (
+        r"Windows Long Path",
+        "The paths of some files become too long for Windows: move the project to a folder with a "
+        r"short path, such as C:\course, then run the same command again.",
+    ),
+    (
+        r"WinError 32",
+        "A file in .venv is in use: end what runs from it (JupyterLab, kernels, the editor), then run the "
+        "same command again.",
+    ),
+    (
+        r"Permission denied|Errno 13|WinError 5\b|Read-only file system|Errno 30",
+        "A file in .venv cannot be written: check who owns the project's folder and that its disk is not read-only, "
+        "and end what runs from .venv, then run the same command again.",
+    ),
+)
 
 
 class SetupProblem(Exception):

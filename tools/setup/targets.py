@@ -102,8 +102,16 @@ def listing() -> str:
     width = max(map(len, TARGETS))
     lines = [f"  {name:{width}}  {target.purpose}" for name, target in TARGETS.items()]
     given = [f"  {name:{width}}  {target.example}" for name, target in TARGETS.items() if target.example]
-    return "\n".join(["make TARGET, or python tools/run.py TARGET:", *lines, "", "Some take arguments, for example",
-                      "  python tools/run.py check -k cache, or make check ARGS=\"-k cache\":", *given])  # fmt: skip
+    return "\n".join(
+        [
+            "make TARGET, or python tools/run.py TARGET:",
+            *lines,
+            "",
+            "Some take arguments, for example",
+            '  python tools/run.py check -k cache, or make check ARGS="-k cache":',
+            *given,
+        ]
+    )
 
 
 def start(target: Target, arguments: list[str]) -> int:

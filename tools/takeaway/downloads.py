@@ -139,8 +139,17 @@ def published(root: Path, path: Path, address: str, beside: frozenset[str] = fro
                 source = "".join(cell["source"])
                 cell["source"] = relinked(source, path.parent.as_posix(), address, beside).splitlines(keepends=True)
     lines = install_cell(root, path, address).splitlines(keepends=True)
-    cells.insert(first, {"cell_type": "code", "execution_count": None, "id": "install-the-course",
-                         "metadata": {}, "outputs": [], "source": lines})  # fmt: skip
+    cells.insert(
+        first,
+        {
+            "cell_type": "code",
+            "execution_count": None,
+            "id": "install-the-course",
+            "metadata": {},
+            "outputs": [],
+            "source": lines,
+        },
+    )
     return json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
 
 

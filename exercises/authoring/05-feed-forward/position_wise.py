@@ -114,6 +114,10 @@ def records_that_mislead(rng):
 
 def rounded_records(rng):
     """Rounding in large and in tiny outputs, and a sequence of one token."""
+    return [*rounded_outputs(rng), *rounding_beside_large_outputs(rng), *single_tokens(rng), all_off_by_a_little(rng)]
+
+
+def rounded_outputs(rng):
     cases = []
     for name, scale, lift, share in (
         ("feed-forward", 1e4, 0, 1e-8),
@@ -136,6 +140,10 @@ def rounded_records(rng):
         size = share * np.abs(scaled(X)).max()
         choices = [shuffled(rng, N), [0, 2, 3], shuffled(rng, N)]
         cases.append(record(scaled, X, choices, lambda shape, size=size: size * rng.uniform(-1, 1, shape)))
+    return cases
+
+
+def rounding_beside_large_outputs(rng):
     X, D, N = draw_tokens(rng)
     X[0] *= 1e3  # so that its outputs are the largest by far
     layer, noise = layer_kinds(rng, D)["feed-forward"], 3e-7 * np.ones((1, D))
@@ -145,18 +153,27 @@ def rounded_records(rng):
     single[0][1][1, 2] += 4e-6 * np.abs(Y).max()  # one number, and no rounding
     Y, within = record(layer, X, [shuffled(rng, N)])
     within[0][1][1, 2] += 9e-7 * np.abs(Y).max()  # one number, and rounding still
-    cases += [(Y, small), (Y, single), (Y, within)]
+    return [(Y, small), (Y, single), (Y, within)]
+
+
+def single_tokens(rng):
     D = draw_sizes(rng, 1)[0]
     x, kinds = rng.normal(size=(1, D)), layer_kinds(rng, D)
-    cases.append(record(kinds["feed-forward"], x, [[0, 0, 0], [0]]))
-    cases.append(record(kinds["only the past"], x, [[0], [0, 0]]))
-    cases.append(record(kinds["less the mean token"], x, [[0]]))
-    cases.append(record(kinds["places"], x, [[0], [0, 0]]))
+    return [
+        record(kinds["feed-forward"], x, [[0, 0, 0], [0]]),
+        record(kinds["only the past"], x, [[0], [0, 0]]),
+        record(kinds["less the mean token"], x, [[0]]),
+        record(kinds["places"], x, [[0], [0, 0]]),
+    ]
+
+
+def all_off_by_a_little(rng):
+    """Each number may be off by so much, and all of them are."""
     X, D, N = draw_tokens(rng)
     Y, small = record(layer_kinds(rng, D)["feed-forward"], X, [shuffled(rng, N), [0, 2, 3]])
-    for _, came in small:  # each number may be off by so much, and all of them are
+    for _, came in small:
         came += 9e-7 * np.abs(Y).max()
-    return [*cases, (Y, small)]
+    return Y, small
 
 
 QUESTION = Question(

@@ -81,11 +81,15 @@ QUESTION = Question(
     section="what-the-class-token-looks-at",
     inputs=Inputs(
         lambda images, y, s, grey, W, b: {
-            "B": len(images), "s": s, "down": images.shape[1] // s, "across": images.shape[2] // s, "labels": len(W)
+            "B": len(images),
+            "s": s,
+            "down": images.shape[1] // s,
+            "across": images.shape[2] // s,
+            "labels": len(W),
         },
         alike=("small, large and equal sizes",),
     ),
-)  # fmt: skip
+)
 
 right, wrong = answers_to(QUESTION)
 

@@ -42,11 +42,14 @@ def other_shapes(rng):
         for name in map(str, names):
             found = tensors[name]
             tensors[name] = {
-                "transposed": found.T.copy(), "one row more": np.vstack([found, found[:1]]),
+                "transposed": found.T.copy(),
+                "one row more": np.vstack([found, found[:1]]),
                 "one column more": np.hstack([found, found[:, :1]]),
-                "other axes": found[None], "axis behind": found[..., None], "one column": found[:, 0].copy(),
+                "other axes": found[None],
+                "axis behind": found[..., None],
+                "one column": found[:, 0].copy(),
                 "flat": found.ravel(),
-            }[kind]  # fmt: skip
+            }[kind]
         if kind == "one row more":
             del tensors["norm.weight"]
             tensors["norm.gamma"] = rng.normal(size=shapes["norm.weight"])

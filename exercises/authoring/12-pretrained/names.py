@@ -98,8 +98,12 @@ right, wrong = answers_to(QUESTION)
 def by_pattern(theirs):
     fixed = {"wte.weight": "tokens", "wpe.weight": "positions", "ln_f.weight": "norm.weight", "ln_f.bias": "norm.bias"}
     layers = {
-        "ln_1": "norm_1", "ln_2": "norm_2", "attn.c_proj": "out", "mlp.c_fc": "up", "mlp.c_proj": "down",
-    }  # fmt: skip
+        "ln_1": "norm_1",
+        "ln_2": "norm_2",
+        "attn.c_proj": "out",
+        "mlp.c_fc": "up",
+        "mlp.c_proj": "down",
+    }
     ours = {}
     for full, array in theirs.items():
         name = full[len("transformer.") :] if full.startswith("transformer.") else full
@@ -149,9 +153,15 @@ def rewritten_names(theirs):
         if ".c_" in name and array.ndim == 2:
             array = np.einsum("io->oi", array)
         for old, new in (
-            (r"^wte\.weight$", "tokens"), (r"^wpe\.weight$", "positions"), (r"^ln_f\.", "norm."), (r"^h\.", "blocks."),
-            (r"\.ln_", ".norm_"), (r"attn\.c_proj", "out"), (r"mlp\.c_fc", "up"), (r"mlp\.c_proj", "down"),
-        ):  # fmt: skip
+            (r"^wte\.weight$", "tokens"),
+            (r"^wpe\.weight$", "positions"),
+            (r"^ln_f\.", "norm."),
+            (r"^h\.", "blocks."),
+            (r"\.ln_", ".norm_"),
+            (r"attn\.c_proj", "out"),
+            (r"mlp\.c_fc", "up"),
+            (r"mlp\.c_proj", "down"),
+        ):
             name = re.sub(old, new, name)
         if "attn.c_attn" in name:
             for part, third in zip("qkv", np.vsplit(array, 3) if array.ndim == 2 else np.split(array, 3), strict=True):

@@ -47,9 +47,13 @@ def attend(q, k, v, n_heads, may_look):
 
 
 PLACES = {
-    "ln_1": "norm_1", "attn.c_attn": "qkv", "attn.c_proj": "out", "ln_2": "norm_2", "mlp.c_fc": "up",
+    "ln_1": "norm_1",
+    "attn.c_attn": "qkv",
+    "attn.c_proj": "out",
+    "ln_2": "norm_2",
+    "mlp.c_fc": "up",
     "mlp.c_proj": "down",
-}  # fmt: skip
+}
 
 
 def ours_from_gpt2(theirs):

@@ -13,9 +13,13 @@ def draw_sizes_of_gpt2(rng, n_blocks=2, square=False):
     (H, K), V, L, F = draw_sizes(rng, 2, HEADS), rng.choice(WORDS), rng.choice(PLACES), rng.choice(HIDDEN)
     D = H * K
     return {
-        "n_embd": D, "n_head": H, "n_layer": n_blocks, "vocab_size": int(V), "n_positions": int(L),
+        "n_embd": D,
+        "n_head": H,
+        "n_layer": n_blocks,
+        "vocab_size": int(V),
+        "n_positions": int(L),
         "n_inner": D if square else int(F),
-    }  # fmt: skip
+    }
 
 
 def draw_gpt2(rng, sizes, prefix="transformer.", masks=False, gain=1.0):

@@ -5,8 +5,8 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
-from matplotlib.patches import FancyBboxPatch
 
+from clearbook.figures.kit import box
 from clearbook.figures.plots import COLOURS, INK, axes_or_new
 
 PALE, KEPT, BEST = "#f3f5f9", "#9cc3e4", "#f6d58f"
@@ -33,7 +33,7 @@ def beam_tree(following: Mapping[Text, Mapping[str, float]], n_beams: int, *, ax
     ax.set(xlim=(-0.7, STEP * len(levels) + 0.65), ylim=(-0.6, tallest - 0.35))
     ax.axis("off")
     places: dict[Text, tuple[float, float]] = {(): (0.0, (tallest - 1) / 2)}
-    _box(ax, places[()], "start", KEPT, best=True)
+    _text_box(ax, places[()], "start", KEPT, best=True)
     for column, texts in enumerate(levels, 1):
         ranked = sorted(texts, key=texts.__getitem__)[::-1]
         top = (tallest + len(texts)) / 2 - 1
@@ -45,16 +45,15 @@ def beam_tree(following: Mapping[Text, Mapping[str, float]], n_beams: int, *, ax
             (x, y), (x0, y0) = places[text], places[text[:-1]]
             ax.plot([x0 + WIDTH / 2, x - WIDTH / 2], [y0, y], ls="-" if stays else (0, (3, 2)), **edge)
             label = f"{text[-1]}  {texts[text]:.2g}\n" + (f"kept, no. {rank}" if stays else "dropped")
-            _box(ax, places[text], label, (BEST if on_way else KEPT) if stays else PALE, best=on_way, dashed=not stays)
+            colour = (BEST if on_way else KEPT) if stays else PALE
+            _text_box(ax, places[text], label, colour, best=on_way, dashed=not stays)
     return ax
 
 
-def _box(ax: Axes, centre: tuple, label: str, colour: str, *, best: bool = False, dashed: bool = False) -> None:
+def _text_box(ax: Axes, centre: tuple, label: str, colour: str, *, best: bool = False, dashed: bool = False) -> None:
     x, y = centre
-    style: dict[str, Any] = {"fc": colour, "ec": COLOURS[1] if best else INK, "lw": 2.4 if best else 1.0, "zorder": 2}
-    corner = (x - WIDTH / 2 + 0.04, y - HEIGHT / 2 + 0.04)
-    frame = FancyBboxPatch(corner, WIDTH - 0.08, HEIGHT - 0.08, boxstyle="round,pad=0.04", **style)
-    frame.set_linestyle((0, (3, 2)) if dashed else "-")
-    ax.add_patch(frame)
+    edge: dict[str, Any] = {"ec": COLOURS[1], "lw": 2.4} if best else {"ec": INK, "lw": 1.0}
+    dashes = (0, (3, 2)) if dashed else "-"
+    box(ax, centre, WIDTH, HEIGHT, corner=0.04, fc=colour, ls=dashes, zorder=2, **edge)
     _ = ax.text(x, y, label, ha="center", va="center", fontsize=9.5, zorder=3)
     plt.setp(ax.texts[-1], linespacing=1.15)

@@ -6,8 +6,9 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
-from matplotlib.patches import FancyBboxPatch, Rectangle
+from matplotlib.patches import Rectangle
 
+from clearbook.figures.kit import arrow, box
 from clearbook.figures.plots import COLOURS, INK, axes_or_new
 
 # One outline a kind of part, so that the three attentions are told apart without colour.
@@ -41,7 +42,7 @@ def block_diagram(
         places = [floor + GAP * (i + (0.8 if norm_first else 0.9)) for i in range(len(branch))]
         _line(ax, [(0, floor + 0.2), (2, floor + 0.2), (2, places[0] - HEIGHT / 2)])
         for name, y in zip(branch, places, strict=True):
-            _box(ax, (2, y), name)
+            _part(ax, (2, y), name)
         if norm_first:
             _line(ax, [(2, places[0] + HEIGHT / 2), (2, places[1] - HEIGHT / 2)])
         if part == "cross-attention":
@@ -55,7 +56,7 @@ def block_diagram(
             0, total, "+", ha="center", va="center", fontsize=12, bbox={"boxstyle": "circle,pad=0.1", "fc": "white"}
         )
         if not norm_first:
-            _box(ax, (0, total + 0.78), "norm", width=1.3)
+            _part(ax, (0, total + 0.78), "norm", width=1.3)
             _line(ax, [(0, total + 0.17), (0, total + 0.78 - HEIGHT / 2)], lw=3.0, head=False)
             _line(ax, [(0, total + 0.78 + HEIGHT / 2), (0, ceiling)], lw=3.0, head=False)
         else:
@@ -119,15 +120,10 @@ def _canvas(ax: Axes | None, figsize: tuple, xlim: tuple, ylim: tuple) -> Axes:
     return ax
 
 
-def _box(ax: Axes, centre: tuple, name: str, *, width: float = 2.4) -> None:
+def _part(ax: Axes, centre: tuple, name: str, *, width: float = 2.4) -> None:
     """A part of the model, outlined as its kind is, with its name inside."""
     x, y = centre
-    corner = (x - width / 2 + 0.1, y - HEIGHT / 2 + 0.1)
-    ax.add_patch(
-        FancyBboxPatch(
-            corner, width - 0.2, HEIGHT - 0.2, boxstyle="round,pad=0.1", fc="white", zorder=2, **OUTLINES[name]
-        )
-    )
+    box(ax, centre, width, HEIGHT, zorder=2, **OUTLINES[name])
     text = name.replace("masked self", "masked\nself")
     style: dict[str, Any] = {"fontsize": 9 if "\n" in text else 10.5, "linespacing": 1.0}
     ax.text(x, y, text, ha="center", va="center", zorder=3, **style)
@@ -137,4 +133,4 @@ def _line(ax: Axes, points: list[tuple], *, lw: float = 1.3, head: bool = True) 
     """Straight pieces from point to point, with an arrow head at the end."""
     ax.plot(*zip(*points, strict=True), color=INK, lw=lw, zorder=1, solid_capstyle="butt")
     if head:
-        ax.annotate("", points[-1], points[-2], arrowprops={"arrowstyle": "-|>", "color": INK, "lw": lw, "shrinkB": 0})
+        arrow(ax, points[-2], points[-1], lw=lw, gaps=(2, 0))

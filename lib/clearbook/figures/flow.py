@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.patches import FancyBboxPatch, Rectangle
+from matplotlib.patches import Rectangle
 from matplotlib.patheffects import withStroke
 
+from clearbook.figures.kit import arrow, box
 from clearbook.figures.plots import COLOURS, INK, WEIGHTS, axes_or_new
 
 WIDTH, TARGETS, SOURCES = 6, 4, 5  # D, N and S of the drawing; S = N where both come from one sequence
@@ -35,6 +36,20 @@ class Station:
         return self.top + self.height
 
 
+@dataclass(frozen=True)
+class Layout:
+    """The matrices of one head; without a second sequence ``memory`` is ``tokens``."""
+
+    tokens: Station
+    memory: Station
+    q: Station
+    k: Station
+    v: Station
+    scores: Station
+    weights: Station
+    y: Station
+
+
 def attention_flow(
     *, heads: int = 1, causal: bool = False, two_sources: bool = False, rows: bool = False, ax: Axes | None = None
 ) -> Axes:
@@ -46,15 +61,29 @@ def attention_flow(
 
     Source: turner-v2, eq. 5 and figure 4; COMP 336, "Self-Attention: Putting it all together".
     """
+    at = _layout(heads=heads, two_sources=two_sources, rows=rows)
+    floor = at.y.bottom + (0 if heads == 1 else 3.2 + GAP + 2 * at.tokens.height)
+    right = 26.8 if heads == 1 else 28.4
+    ax = axes_or_new(ax, ((right + 4.2) * INCH, (floor + 1.8) * INCH))
+    ax.set(xlim=(-4.2, right), ylim=(floor + 0.4, -1.4), aspect="equal")
+    ax.axis("off")
+    if heads > 1:
+        _frames(ax, at.q.top - 2.0, at.y.bottom + 0.9, heads)
+    _steps(ax, at, heads=heads, rows=rows)
+    _matrices(ax, at, heads=heads, causal=causal, two_sources=two_sources, rows=rows)
+    if heads > 1:
+        shapes = _shape("HK", "N", rows=rows), _shape("D", "N", rows=rows)
+        _joined(ax, at.y, at.tokens, MAPS[rows][3], shapes, code=rows)
+    return ax
+
+
+def _layout(*, heads: int, two_sources: bool, rows: bool) -> Layout:
+    """Where every matrix stands, from top to bottom."""
     n_targets, n_sources = TARGETS, SOURCES if two_sources else TARGETS
-    source = "S" if two_sources else "N"
     narrow = WIDTH // 2 if heads == 1 else max(1, WIDTH // heads)
 
     def station(x: float, top: float, features: int, tokens: int) -> Station:
         return Station(x, top, *((features, tokens) if rows else (tokens, features)))
-
-    def shape(features: str, tokens: str) -> str:
-        return f"{tokens} × {features}" if rows else f"{features} × {tokens}"
 
     tokens = station(LEFT if two_sources else MIDDLE, 0.0, WIDTH, n_targets)
     memory = station((MIDDLE + RIGHT) / 2, 0.0, WIDTH, n_sources) if two_sources else tokens
@@ -63,51 +92,52 @@ def attention_flow(
     scores = station((LEFT + MIDDLE) / 2, max(q.bottom, k.bottom) + GAP, n_sources, n_targets)
     weights = station(scores.x, scores.bottom + GAP, n_sources, n_targets)
     y = station(OUTPUT, weights.bottom + GAP, narrow, n_targets)
-    floor = y.bottom + (0 if heads == 1 else 3.2 + GAP + 2 * tokens.height)
-    right = 26.8 if heads == 1 else 28.4
-    ax = axes_or_new(ax, ((right + 4.2) * INCH, (floor + 1.8) * INCH))
-    ax.set(xlim=(-4.2, right), ylim=(floor + 0.4, -1.4), aspect="equal")
-    ax.axis("off")
+    return Layout(tokens, memory, q, k, v, scores, weights, y)
 
-    if heads > 1:
-        _frames(ax, q.top - 2.0, y.bottom + 0.9, heads)
-    maps = MAPS[rows]
-    for start, end, name in zip((tokens, memory, memory), (q, k, v), maps[:3], strict=True):
-        _arrow(ax, start, end, name, code=rows, along=0.5 if heads == 1 else 0.72, above=start.x != end.x)
-    _arrow(ax, q, scores)
-    _arrow(ax, k, scores, r"products $\div\,\sqrt{K}$")
-    _arrow(ax, scores, weights, f"softmax {'along each row' if rows else 'down each column'}")
-    _arrow(ax, weights, y, "average of the values", below=True)
-    _arrow(ax, v, y)
 
-    _matrix(ax, tokens, "targets $X$" if two_sources else "tokens $X$", shape("D", "N"))
+def _steps(ax: Axes, at: Layout, *, heads: int, rows: bool) -> None:
+    """The arrows from matrix to matrix, with what each of them does."""
+    maps = zip((at.tokens, at.memory, at.memory), (at.q, at.k, at.v), MAPS[rows][:3], strict=True)
+    for start, end, name in maps:
+        _step(ax, start, end, name, code=rows, along=0.5 if heads == 1 else 0.72, above=start.x != end.x)
+    _step(ax, at.q, at.scores)
+    _step(ax, at.k, at.scores, r"products $\div\,\sqrt{K}$")
+    _step(ax, at.scores, at.weights, f"softmax {'along each row' if rows else 'down each column'}")
+    _step(ax, at.weights, at.y, "average of the values", below=True)
+    _step(ax, at.v, at.y)
+
+
+def _matrices(ax: Axes, at: Layout, *, heads: int, causal: bool, two_sources: bool, rows: bool) -> None:
+    """The matrices of one head, with names and shapes."""
+
+    def shape(features: str, tokens: str) -> str:
+        return _shape(features, tokens, rows=rows)
+
+    source = "S" if two_sources else "N"
+    _matrix(ax, at.tokens, "targets $X$" if two_sources else "tokens $X$", shape("D", "N"))
     if two_sources:
-        _matrix(ax, memory, "sources $Z$", shape("D", "S"))
-    _matrix(ax, q, "queries $Q$", shape("K", "N"))
-    _matrix(ax, k, "keys", shape("K", source))
-    _matrix(ax, v, "values $V$", shape("K", source))
-    allowed = _allowed(scores, causal=causal, rows=rows)
+        _matrix(ax, at.memory, "sources $Z$", shape("D", "S"))
+    _matrix(ax, at.q, "queries $Q$", shape("K", "N"))
+    _matrix(ax, at.k, "keys", shape("K", source))
+    _matrix(ax, at.v, "values $V$", shape("K", source))
+    allowed = _allowed(at.scores, causal=causal, rows=rows)
     note = "\nlater ones −∞" if causal else ""
-    _matrix(ax, scores, "scores $C$", shape(source, "N") + note, allowed=allowed, blank="−∞")
+    _matrix(ax, at.scores, "scores $C$", shape(source, "N") + note, allowed=allowed, blank="−∞")
     numbers = _weights(allowed, axis=1 if rows else 0)
-    _matrix(ax, weights, "weights $A$", shape(source, "N"), allowed=allowed, blank="0", numbers=numbers)
-    _matrix(ax, y, "outputs $Y$" if heads == 1 else "output $Y_h$", shape("K", "N"))
-    if heads > 1:
-        _joined(ax, y, tokens, maps[3], (shape("HK", "N"), shape("D", "N")), code=rows)
-    return ax
+    _matrix(ax, at.weights, "weights $A$", shape(source, "N"), allowed=allowed, blank="0", numbers=numbers)
+    _matrix(ax, at.y, "outputs $Y$" if heads == 1 else "output $Y_h$", shape("K", "N"))
+
+
+def _shape(features: str, tokens: str, *, rows: bool) -> str:
+    return f"{tokens} × {features}" if rows else f"{features} × {tokens}"
 
 
 def _frames(ax: Axes, top: float, bottom: float, heads: int) -> None:
     """The heads as sheets of paper, the first in front."""
     for i in reversed(range(min(heads, MAX_FRAMES))):
-        corner = (-3.7 + 0.5 * i, top - 0.5 * i)
-        style: dict[str, Any] = {
-            "fc": "#f7f9fc" if i == 0 else "white",
-            "ec": EDGE,
-            "lw": 1.2,
-            "boxstyle": "round,pad=0.2",
-        }
-        ax.add_patch(FancyBboxPatch(corner, 30.6, bottom - top, zorder=-2 - i, **style))
+        centre = (11.6 + 0.5 * i, (top + bottom) / 2 - 0.5 * i)
+        fill = "#f7f9fc" if i == 0 else "white"
+        box(ax, centre, 31.0, bottom - top + 0.4, corner=0.2, fc=fill, ec=EDGE, lw=1.2, zorder=-2 - i)
     ax.text(26.5, bottom - 0.4, f"{heads} heads", ha="right", va="bottom", fontsize=12, weight="bold")
 
 
@@ -115,8 +145,8 @@ def _joined(ax: Axes, y: Station, tokens: Station, name: str, shapes: tuple[str,
     """What becomes of the outputs of all heads: side by side, then through one matrix."""
     joined = Station(y.x, y.bottom + 3.2, tokens.width, tokens.height)
     out = Station(y.x, joined.bottom + GAP, tokens.width, tokens.height)
-    _arrow(ax, y, joined, "join the heads")
-    _arrow(ax, joined, out, name, code=code)
+    _step(ax, y, joined, "join the heads")
+    _step(ax, joined, out, name, code=code)
     _matrix(ax, joined, "joined", shapes[0])
     _matrix(ax, out, "outputs $Y$", shapes[1])
 
@@ -162,7 +192,7 @@ def _matrix(
     ax.text(left + at.width + 0.4, middle + 0.1, shape, ha="left", va="top", fontsize=10, color=COLOURS[5])
 
 
-def _arrow(
+def _step(
     ax: Axes,
     start: Station,
     end: Station,
@@ -173,13 +203,12 @@ def _arrow(
     above: bool = False,
     below: bool = False,
 ) -> None:
-    """From the lower edge of one matrix to the upper edge of the next, with what happens on the way.
+    """An arrow from the lower edge of one matrix to the upper edge of the next, with what happens on the way.
 
     The text stands right of the arrow, ``along`` says how far down; on a slanted arrow ``above`` or ``below`` it.
     """
     begin, finish = (start.x, start.bottom), (end.x, end.top)
-    style: dict[str, Any] = {"arrowstyle": "-|>", "color": COLOURS[0], "lw": 1.5, "shrinkA": 1, "shrinkB": 1}
-    ax.annotate("", finish, begin, arrowprops=style, zorder=4)
+    arrow(ax, begin, finish, color=COLOURS[0], lw=1.5, gaps=(1, 1), zorder=4)
     if text:
         x, y = (1 - along) * np.array(begin) + along * np.array(finish)
         to_the_left = below or (above and finish < begin)

@@ -1,14 +1,17 @@
 """One head of attention as a graph: what is made from what on the way forward, and the steps of the way back."""
 
+from typing import Any
+
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
+from clearbook.figures.kit import arrow
 from clearbook.figures.plots import COLOURS, INK
 
-FORWARD = {"color": INK, "lw": 1.6, "arrowstyle": "-|>", "mutation_scale": 13}
-BACK = {"color": COLOURS[1], "lw": 1.8, "ls": (0, (4, 2)), "arrowstyle": "-|>", "mutation_scale": 13}
+FORWARD: dict[str, Any] = {"color": INK, "lw": 1.6, "mutation_scale": 13}
+BACK: dict[str, Any] = {"color": COLOURS[1], "lw": 1.8, "ls": (0, (4, 2)), "mutation_scale": 13}
 PLACES = {  # name, shape, place
     "X": ("tokens $X$", "D × N", (5.0, 0.0)),
     "Q": ("queries $\\mathbf{q}_n$", "K × N", (1.5, 3.0)),
@@ -60,8 +63,8 @@ def _pair(ax: Axes, start: np.ndarray, end: np.ndarray, done: str, step: str) ->
     down = HALF / (end - start)[1]
     tail, head = start + down * (end - start), end - down * (end - start)
     aside = APART * np.array([1.0, 0.0])
-    ax.annotate("", head - aside, tail - aside, arrowprops={**FORWARD, "shrinkA": 0, "shrinkB": 0})
-    ax.annotate("", tail + aside, head + aside, arrowprops={**BACK, "shrinkA": 0, "shrinkB": 0})
+    arrow(ax, tail - aside, head - aside, **FORWARD)
+    arrow(ax, head + aside, tail + aside, **BACK)
     x, y = (tail + head) / 2
     if done:
         up = 0.35 if end[0] < start[0] else 0.0  # clear of an arrow that leans to the left

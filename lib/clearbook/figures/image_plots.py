@@ -5,9 +5,10 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 from matplotlib.axes import Axes
-from matplotlib.patches import FancyBboxPatch
+from matplotlib.patches import Rectangle
 from numpy import ndarray
 
+from clearbook.figures.kit import arrow, box
 from clearbook.figures.plots import COLOURS, INK, WEIGHTS, axes_or_new
 
 INK_ON_PAPER: dict[str, Any] = {"cmap": "gray_r", "vmin": -0.45, "vmax": 2.8}  # pixels of mean 0 and spread 1
@@ -72,43 +73,43 @@ def vit_diagram(image: Float[ndarray, "rows rows"], *, size: int, answer: str, a
             square = image[i * size : (i + 1) * size, j * size : (j + 1) * size]
             left, top = 3.1 + 0.8 * j, 2.5 - 0.8 * i
             ax.imshow(square, extent=(left, left + 0.7, top - 0.7, top), **grey)
-            ax.add_patch(_frame(left, top - 0.7, 0.7, 0.7))
+            _frame(ax, left, top - 0.7)
     patches = [image[:size, j * size : (j + 1) * size] for j in range(3)] + [image[-size:, -size:]]
     places, names = (2.1, 3.9, 5.7, 8.4), ("1", "2", "3", str(n_side**2))
     for x, patch, name in zip(places, patches, names, strict=True):
         ax.imshow(patch, extent=(x - 0.35, x + 0.35, 3.35, 4.05), **grey)
-        ax.add_patch(_frame(x - 0.35, 3.35, 0.7, 0.7))
-        _arrow(ax, x, 4.1, 5.05)
+        _frame(ax, x - 0.35, 3.35)
+        _upward(ax, x, 4.1, 5.05)
         _token(ax, x, 5.4, f"$p_{{{name}}}$")
-        _arrow(ax, x, 5.75, 6.45)
+        _upward(ax, x, 5.75, 6.45)
     ax.text(7.05, 3.7, "…", ha="center", va="center", fontsize=14)
     ax.text(7.05, 5.4, "…", ha="center", va="center", fontsize=14)
     ax.text(7.05, 4.55, "times $W$,\nplus $b$", fontsize=10, ha="center", va="center")
     _token(ax, 0.3, 5.4, "$p_0$", first=True)
-    _arrow(ax, 0.3, 5.75, 6.45)
+    _upward(ax, 0.3, 5.75, 6.45)
     ax.text(0.3, 4.6, "class\ntoken", fontsize=10, ha="center", va="center", color=COLOURS[1])
-    ax.add_patch(FancyBboxPatch((-0.4, 6.6), 9.4, 1.3, boxstyle="round,pad=0.1", fc="white", ec=COLOURS[0], lw=2.2))
+    box(ax, (4.3, 7.25), 9.6, 1.5, ec=COLOURS[0], lw=2.2)
     ax.text(4.3, 7.25, "encoder: M blocks, every token sees every token", ha="center", va="center", fontsize=11)
     for x in places:
-        _arrow(ax, x, 8.05, 8.6, colour="#8a93a3")
-    _arrow(ax, 0.3, 8.05, 9.05)
-    ax.add_patch(FancyBboxPatch((-0.4, 9.15), 1.4, 0.6, boxstyle="round,pad=0.1", fc="white", ec=INK, lw=1.2))
+        _upward(ax, x, 8.05, 8.6, colour="#8a93a3")
+    _upward(ax, 0.3, 8.05, 9.05)
+    box(ax, (0.3, 9.45), 1.6, 0.8, ec=INK, lw=1.2)
     ax.text(0.3, 9.45, "head", ha="center", va="center", fontsize=11)
-    _arrow(ax, 0.3, 9.9, 10.5)
+    _upward(ax, 0.3, 9.9, 10.5)
     ax.text(0.3, 10.85, answer, ha="center", va="center", fontsize=13)
     ax.text(5.3, 8.9, "not read", ha="center", va="center", fontsize=10, color="#5b6472")
     return ax
 
 
-def _frame(x: float, y: float, width: float, height: float) -> FancyBboxPatch:
-    return FancyBboxPatch((x, y), width, height, boxstyle="square,pad=0", fill=False, ec="#8a93a3", lw=0.8, zorder=3)
+def _frame(ax: Axes, x: float, y: float) -> None:
+    ax.add_patch(Rectangle((x, y), 0.7, 0.7, fill=False, ec="#8a93a3", lw=0.8, zorder=3))
 
 
 def _token(ax: Axes, x: float, y: float, position: str, *, first: bool = False) -> None:
     style: dict[str, Any] = {"ec": COLOURS[1], "ls": (0, (5, 2)), "lw": 2} if first else {"ec": INK, "lw": 1.2}
-    ax.add_patch(FancyBboxPatch((x - 0.55, y - 0.22), 1.1, 0.44, boxstyle="round,pad=0.08", fc="white", **style))
+    box(ax, (x, y), 1.26, 0.6, corner=0.08, **style)
     ax.text(x, y, f"$c$ + {position}" if first else f"+ {position}", ha="center", va="center", fontsize=10.5)
 
 
-def _arrow(ax: Axes, x: float, below: float, above: float, colour: str = INK) -> None:
-    ax.annotate("", (x, above), (x, below), arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 1.3})
+def _upward(ax: Axes, x: float, below: float, above: float, colour: str = INK) -> None:
+    arrow(ax, (x, below), (x, above), color=colour, gaps=(2, 2))

@@ -6,10 +6,11 @@ import matplotlib.pyplot as plt
 import numpy as np
 from jaxtyping import Float
 from matplotlib.axes import Axes
-from matplotlib.patches import Arc, FancyBboxPatch, PathPatch, Rectangle
+from matplotlib.patches import Arc, PathPatch, Rectangle
 from matplotlib.path import Path
 from numpy import ndarray
 
+from clearbook.figures.kit import arrow, box
 from clearbook.figures.plots import COLOURS, INK, SIGNED, axes_or_new, heatmap
 
 HAND_STYLES = ("-", (0, (4, 2)), (0, (1, 1.2)))  # told apart without colour
@@ -73,12 +74,12 @@ def two_doors(kinds: Mapping[str, str], *, ax: Axes | None = None) -> Axes:
         else:
             _card(ax, (x, 1), name)
     for one, other in zip(list(stations.values())[:-1], list(stations.values())[1:], strict=True):
-        _arrow(ax, (one + (0.28 if one == 2.2 else 0.66), 1), (other - (0.28 if other == 2.2 else 0.66), 1))
+        arrow(ax, (one + (0.28 if one == 2.2 else 0.66), 1), (other - (0.28 if other == 2.2 else 0.66), 1))
     for door, x, colour, style in ((ADDED, 2.2, COLOURS[0], "-"), (COMPARED, 6.1, COLOURS[1], (0, (4, 2)))):
         names = [name for name, enters in kinds.items() if enters == door]
         ax.text(x, 2.9, door, ha="center", va="bottom", color=colour, weight="bold")
         ax.text(x, 2.82, "\n".join(names), ha="center", va="top", color=INK, fontsize=10)
-        _arrow(ax, (x, 2.08), (x, 1.42), color=colour, ls=style, lw=2.0)
+        arrow(ax, (x, 2.08), (x, 1.42), color=colour, ls=style, lw=2.0)
     ax.set(xlim=(-0.1, 8.7), ylim=(0.45, 3.35))
     ax.axis("off")
     return ax
@@ -141,11 +142,5 @@ def clock(
 
 
 def _card(ax: Axes, centre: tuple[int | float, int | float], name: str) -> None:
-    corner = (centre[0] - 0.56, centre[1] - 0.3)
-    ax.add_patch(FancyBboxPatch(corner, 1.12, 0.6, boxstyle="round,pad=0.06", fc="#f3f5f9", ec=COLOURS[5]))
+    box(ax, centre, 1.24, 0.72, corner=0.06, fc="#f3f5f9", ec=COLOURS[5])
     ax.text(*centre, name, ha="center", va="center", fontsize=10)
-
-
-def _arrow(ax: Axes, start: tuple, end: tuple, *, color: str = INK, ls: str | tuple = "-", lw: float = 1.3) -> None:
-    style = {"arrowstyle": "-|>", "color": color, "lw": lw, "linestyle": ls, "shrinkA": 0, "shrinkB": 0}
-    ax.annotate("", end, start, arrowprops=style)

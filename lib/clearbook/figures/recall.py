@@ -6,9 +6,10 @@ from typing import Any
 import matplotlib.pyplot as plt
 from jaxtyping import Float
 from matplotlib.axes import Axes
-from matplotlib.patches import FancyBboxPatch, Rectangle
+from matplotlib.patches import Rectangle
 from numpy import ndarray
 
+from clearbook.figures.kit import arrow, box
 from clearbook.figures.plots import COLOURS, INK, axes_or_new
 
 STEP, FLOOR, CEILING = 1.3, 0.0, 1.5  # from card to card, and the heights of cards and states
@@ -22,14 +23,14 @@ def unrolled(cards: Sequence[str], *, ax: Axes | None = None) -> Axes:
     last = len(cards) - 1
     ax = axes_or_new(ax, (1.15 * len(cards) + 1.3, 2.7))
     for n, card in enumerate(cards):
-        _box(ax, (n * STEP, FLOOR), card, first=n == 0)
-        _box(ax, (n * STEP, CEILING), f"$\\mathbf{{h}}_{n + 1}$", first=True)
-        _arrow(ax, (n * STEP, FLOOR + 0.36), (n * STEP, CEILING - 0.36), thick=n == 0)
+        _station(ax, (n * STEP, FLOOR), card, first=n == 0)
+        _station(ax, (n * STEP, CEILING), f"$\\mathbf{{h}}_{n + 1}$", first=True)
+        _way(ax, (n * STEP, FLOOR + 0.36), (n * STEP, CEILING - 0.36), thick=n == 0)
         if n:
-            _arrow(ax, ((n - 1) * STEP + 0.36, CEILING), (n * STEP - 0.36, CEILING), thick=True)
+            _way(ax, ((n - 1) * STEP + 0.36, CEILING), (n * STEP - 0.36, CEILING), thick=True)
             ax.text((n - 0.5) * STEP, CEILING + 0.16, "$W_h$", ha="center", va="bottom", fontsize=11)
         ax.text(n * STEP + 0.1, (FLOOR + CEILING) / 2, "$W_x$", ha="left", va="center", fontsize=11)
-    _arrow(ax, (last * STEP + 0.36, CEILING), (last * STEP + 0.95, CEILING), thick=True)
+    _way(ax, (last * STEP + 0.36, CEILING), (last * STEP + 0.95, CEILING), thick=True)
     ax.text(last * STEP + 1.05, CEILING, "answer", ha="left", va="center")
     ax.text(-0.62, FLOOR, "cards", ha="right", va="center")
     ax.text(-0.62, CEILING, "states", ha="right", va="center")
@@ -47,7 +48,7 @@ def one_look(cards: Sequence[str], weights: Float[ndarray, " N"], *, title: str 
     ax = axes_or_new(ax, (0.75 * len(cards) + 0.6, 2.7))
     middle = last * STEP / 2
     for n, (card, weight) in enumerate(zip(cards, weights, strict=True)):
-        _box(ax, (n * STEP, FLOOR), card, first=bool(weight > 0.5))
+        _station(ax, (n * STEP, FLOOR), card, first=bool(weight > 0.5))
         ax.text(n * STEP, FLOOR - 0.45, f"{weight:.2f}", ha="center", va="top", fontsize=10)
         if weight > FAINTEST:
             start, end = (n * STEP, FLOOR + 0.36), (middle + 0.1 * (n * STEP - middle), CEILING - 0.3)
@@ -86,18 +87,17 @@ def who_knows_whom(
     return axes
 
 
-def _box(ax: Axes, centre: tuple[float, float], text: str, *, first: bool) -> None:
+def _station(ax: Axes, centre: tuple[float, float], text: str, *, first: bool) -> None:
     """A card or a state; ``first`` outlines it as a part of the way that the figure is about."""
     x, y = centre
     edge: dict[str, Any] = {"ec": COLOURS[0], "lw": 2.4} if first else {"ec": PALE, "lw": 1.0}
-    ax.add_patch(FancyBboxPatch((x - 0.24, y - 0.24), 0.48, 0.48, boxstyle="round,pad=0.1", fc="white", **edge))
+    box(ax, centre, 0.68, 0.68, **edge)
     ax.text(x, y, text, ha="center", va="center", fontsize=13, color=INK)
 
 
-def _arrow(ax: Axes, start: tuple, end: tuple, *, thick: bool) -> None:
-    line = {"color": COLOURS[0], "lw": 3.0} if thick else {"color": PALE, "lw": 1.2}
-    style = {"arrowstyle": "-|>", "shrinkA": 0, "shrinkB": 0, "mutation_scale": 15, **line}
-    ax.annotate("", end, start, arrowprops=style)
+def _way(ax: Axes, start: tuple, end: tuple, *, thick: bool) -> None:
+    line: dict[str, Any] = {"color": COLOURS[0], "lw": 3.0} if thick else {"color": PALE, "lw": 1.2}
+    arrow(ax, start, end, mutation_scale=15, **line)
 
 
 def _bare(ax: Axes, last: int, *, low: float = -0.5, right: float = 0.6) -> Axes:

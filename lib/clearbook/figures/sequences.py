@@ -7,6 +7,7 @@ import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
+from clearbook.figures.kit import arrow
 from clearbook.figures.plots import COLOURS, INK, axes_or_new
 
 PALE, KEPT = "#f3f5f9", "#9cc3e4"  # a box with a token; what was computed before
@@ -39,11 +40,11 @@ def shifted_rows(
     seen = "decoder: each position sees what is read so far"
     ax.text((n - 1) / 2, 1.25, seen, ha="center", va="center", fontsize=10, zorder=3)
     for i in range(n):
-        _arrow(ax, (i, 0.62), (i, 0.98))
+        _way(ax, (i, 0.62), (i, 0.98))
         if asked[i]:
-            _arrow(ax, (i, 1.52), (i, 1.98))
+            _way(ax, (i, 1.52), (i, 1.98))
         if asked[i] and i + 1 < n:
-            _arrow(ax, (i + 0.28, 1.98), (i + 0.78, 0.64), dashed=True)
+            _way(ax, (i + 0.28, 1.98), (i + 0.78, 0.64), dashed=True)
     for i, word in enumerate(source):
         x = (i + 0.5) * n / len(source) - 0.5
         ax.text(x, -0.75, word, ha="center", va="center", fontsize=9.5)
@@ -83,7 +84,7 @@ def cache_frames(words: Sequence[str], *, axes: Iterable[Axes] | None = None) ->
                 )
         _cell(ax, (step, 2.3), "query", "white", thick=True, h=0.6)
         for s in range(step + 1):
-            _arrow(ax, (step, 2.28), (s, 1.52))
+            _way(ax, (step, 2.28), (s, 1.52))
             ax.text(s, -0.3, words[s], ha="center", va="center", fontsize=9.5)
     return axes
 
@@ -98,6 +99,5 @@ def _cell(
     ax.text(x, y + h / 2, text, ha="center", va="center", fontsize=10, zorder=3)
 
 
-def _arrow(ax: Axes, start: tuple, end: tuple, *, dashed: bool = False) -> None:
-    style = {"arrowstyle": "-|>", "color": COLOURS[1] if dashed else INK, "lw": 1.2, "ls": "--" if dashed else "-"}
-    ax.annotate("", end, start, arrowprops={**style, "shrinkA": 0, "shrinkB": 0}, zorder=1)
+def _way(ax: Axes, start: tuple, end: tuple, *, dashed: bool = False) -> None:
+    arrow(ax, start, end, color=COLOURS[1] if dashed else INK, lw=1.2, ls="--" if dashed else "-", zorder=1)

@@ -7,9 +7,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 from jaxtyping import Float
 from matplotlib.axes import Axes
-from matplotlib.patches import FancyBboxPatch
 from numpy import ndarray
 
+from clearbook.figures.kit import arrow, box
 from clearbook.figures.plots import COLOURS, INK, SIGNED, axes_or_new, ink_on
 
 PIECE, CELL, BOX, BAR = 0.62, 0.36, 0.9, 0.42  # heights
@@ -32,23 +32,22 @@ def token_path(
     """
     N, n_rows = len(pieces), len(X)
     top = 2.15
-    box = top + CELL * n_rows + 0.85
-    bars = box + BOX + 0.75
+    model = top + CELL * n_rows + 0.85
+    bars = model + BOX + 0.75
     ax = axes_or_new(ax, (0.84 * N + 1.9, 0.62 * (bars + BAR * len(expected) + 0.2)))
     centred: dict[str, Any] = {"ha": "center", "va": "center"}
     for n, (piece, i) in enumerate(zip(pieces, ids, strict=True)):
-        frame = FancyBboxPatch((n - 0.4, -0.27), 0.8, 0.54, boxstyle="round,pad=0.03", fc="#e3eef8", ec=INK, lw=0.8)
-        ax.add_patch(frame)
+        box(ax, (n, 0), 0.86, 0.6, corner=0.03, fc="#e3eef8", ec=INK, lw=0.8)
         ax.text(n, 0, piece.replace(" ", "␣"), fontsize=9.5, **centred)
         ax.text(n, 1.05, str(i), fontsize=10, **centred)
-        _arrow(ax, (n, 0.34), (n, 0.82))
-        _arrow(ax, (n, 1.28), (n, top - 0.06))
+        arrow(ax, (n, 0.34), (n, 0.82), lw=1.0)
+        arrow(ax, (n, 1.28), (n, top - 0.06), lw=1.0)
         _column(ax, n, top, X[:, n], float(np.abs(X).max()))
-        _arrow(ax, (n, top + CELL * n_rows + 0.32), (n, box - 0.03))
-    frame = FancyBboxPatch((-0.4, box), N - 0.2, BOX, boxstyle="round,pad=0.06", fc="#f3f5f9", ec=INK, lw=1.4)
-    ax.add_patch(frame)
-    ax.text((N - 1) / 2, box + BOX / 2, "the transformer", fontsize=12, **centred)
-    _arrow(ax, (N - 1, box + BOX + 0.08), (N - 1, bars - 0.35))
+        arrow(ax, (n, top + CELL * n_rows + 0.32), (n, model - 0.03), lw=1.0)
+    inside = ((N - 1) / 2, model + BOX / 2)
+    box(ax, inside, N - 0.08, BOX + 0.12, corner=0.06, fc="#f3f5f9", ec=INK, lw=1.4)
+    ax.text(*inside, "the transformer", fontsize=12, **centred)
+    arrow(ax, (N - 1, model + BOX + 0.08), (N - 1, bars - 0.35), lw=1.0)
     _expected_tokens(ax, N - 1.35, bars, expected)
     side: dict[str, Any] = {"ha": "right", "va": "center", "fontsize": 10, "color": COLOURS[5]}
     middle = top + CELL * n_rows / 2
@@ -78,7 +77,3 @@ def _column(ax: Axes, n: int, top: float, values: ndarray, limit: float) -> None
         style: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 8, "color": ink_on(shade, True)}
         ax.text(n, top + CELL * (row + 0.5), f"{value:.2f}", **style)
     ax.text(n, top + CELL * len(values) + 0.13, "⋮", ha="center", va="center", fontsize=10)
-
-
-def _arrow(ax: Axes, start: tuple[float, float], end: tuple[float, float]) -> None:
-    ax.annotate("", end, start, arrowprops={"arrowstyle": "-|>", "color": INK, "lw": 1.0, "shrinkA": 0, "shrinkB": 0})

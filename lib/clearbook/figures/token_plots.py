@@ -8,9 +8,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 from jaxtyping import Float
 from matplotlib.axes import Axes
-from matplotlib.patches import FancyBboxPatch, Rectangle
+from matplotlib.patches import Rectangle
 from numpy import ndarray
 
+from clearbook.figures.kit import box
 from clearbook.figures.plots import COLOURS, INK, SIGNED, WEIGHTS, axes_or_new, ink_on
 
 
@@ -23,7 +24,7 @@ def token_strip(
     for i, piece in enumerate(pieces):
         x, y = i % per_row, -(i // per_row)
         shade = ("#e3eef8", "#fdeee6")[i % 2]
-        ax.add_patch(FancyBboxPatch((x - 0.4, y - 0.22), 0.8, 0.5, boxstyle="round,pad=0.04", fc=shade, ec=INK, lw=0.8))
+        box(ax, (x, y + 0.03), 0.88, 0.58, corner=0.04, fc=shade, ec=INK, lw=0.8)
         size = min(10, 70 / len(piece))  # a long piece has to fit into its box
         ax.text(x, y + 0.1, piece.replace(" ", "␣").replace("\n", "⏎"), ha="center", va="center", fontsize=size)
         if ids is not None:

@@ -48,6 +48,14 @@ class Diagnosis:
         like = same.replace("equals a", "equals that of a")
         return f"In this check y{like} (in others it does not), so it may be another: {self.message}"
 
+    def as_json(self) -> dict:
+        return {
+            "mistake": self.mistake,
+            "message": self.sentence,
+            "section": self.section,
+            "everywhere": self.everywhere,
+        }
+
 
 def diagnose(
     question: Question,

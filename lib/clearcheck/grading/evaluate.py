@@ -42,6 +42,17 @@ class CheckResult:
     def passed(self) -> bool:
         return self.points == self.max_points
 
+    def as_json(self) -> dict:
+        return {
+            "name": self.name,
+            "points": self.points,
+            "max_points": self.max_points,
+            "passed": self.passed,
+            "message": self.message,
+            "remark": self.remark,
+            "diagnosis": self.diagnosis.as_json() if self.diagnosis else None,
+        }
+
 
 @dataclass(frozen=True)
 class QuestionResult:
@@ -60,10 +71,15 @@ class QuestionResult:
             return NOT_ANSWERED
         return PARTLY if self.points else NOT_RIGHT
 
-    @property
-    def remarks(self) -> list[str]:
-        """Those of its checks, each once."""
-        return list(dict.fromkeys(check.remark for check in self.checks if check.remark))
+    def as_json(self) -> dict:
+        return {
+            "id": self.question.id,
+            "title": self.question.title,
+            "status": self.status,
+            "points": self.points,
+            "max_points": self.question.points,
+            "checks": [check.as_json() for check in self.checks],
+        }
 
 
 @dataclass

@@ -8,7 +8,7 @@ import numpy as np
 
 from clearcheck.grading.compare import both_whole, not_whole
 from clearcheck.grading.taken import as_array
-from clearcheck.worker.failing_operation import ON_PURPOSE, PRODUCT
+from clearcheck.worker.failing_operation import ON_PURPOSE
 from clearcheck.worker.values import unpack
 
 # Relative to the largest magnitude, as `equals` does by default: for NumPy, and for PyTorch, which is asked in float32.
@@ -73,30 +73,24 @@ def _parts(value, parts: tuple):
 
 
 def same_error(a: dict, b: dict) -> bool:
-    """The same exception out of the same operation on the same shapes; names and spelling may differ.
+    """The same exception out of the same operation on the same shapes; the names in it may differ.
 
     A message alone is not enough: "size 5 is different from 7" fits every product in which these two sizes meet.
     """
     if a["type"] != b["type"] or a["type"] in SLIPS:
         return False
     one, other = a.get("operation", ""), b.get("operation", "")
-    if not one or not other:  # not to be told, so nothing less than the same line will do
-        return (one, a["text"], a["line"]) == (other, b["text"], b["line"])
     if one == other == ON_PURPOSE:  # in words of their own, but where both give figures they speak of the same
         figures, others = _figures(a["text"]), _figures(b["text"])
         return figures <= others or others <= figures
-    told = one.startswith(f"{PRODUCT} ")  # in each spelling a product has a message of its own
-    return one == other and (told or _without_labels(a["text"]) == _without_labels(b["text"]))
+    if one and other:
+        return (one, a["text"]) == (other, b["text"])
+    return (one, a["text"], a["line"]) == (other, b["text"], b["line"])
 
 
 def _figures(text: str) -> set[str]:
     """The numbers in a message, as plain digits: 1,024 and 1_024 are 1024."""
     return {re.sub("[,_]", "", found) for found in re.findall(r"\b\d+(?:[,_]\d{3})*(?:\.\d+)?\b", text)}
-
-
-def _without_labels(text: str) -> str:
-    """A message without the letters that einsum repeats."""
-    return re.sub(r"(?<=label )'\w'", "label", text)
 
 
 def same_value(a, b, close: float = CLOSE) -> bool:

@@ -1,17 +1,13 @@
 """Results as plain text and as HTML: the same words in both, and a sign beside each so that colour says nothing."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
 
-from clearcheck.grading.evaluate import NOT_ANSWERED, PARTLY, PASSED, CheckResult, QuestionResult
+from clearcheck.grading.evaluate import QuestionResult
 from clearcheck.grading.exercise import Exercise
-from clearcheck.grading.telling import points_of, told
+from clearcheck.grading.telling import NOT_YET, SIGNS, Feedback, feedback_on, points_of, to_read, verdict_of
 from clearcheck.learner.progress_file import Record, in_words
 from clearcheck.worker.limits import KEPT_PRINTED
-
-SIGNS = {PASSED: "✓", PARTLY: "◐", NOT_ANSWERED: "○"}
-NOT_YET = "✗"
 
 
 @dataclass(frozen=True)
@@ -36,7 +32,7 @@ NOTHING = Card("", "")
 
 def question_card(exercise: Exercise, result: QuestionResult, printed: str = "") -> Card:
     """With the beginning of what the answer `printed` while it was checked."""
-    html = [f"<p><strong>{escape(headline(result))}</strong></p>", *_details_html(exercise, result)]
+    html = [f"<p><strong>{escape(headline(result))}</strong></p>", *_feedback_html(_feedback(exercise, result))]
     text, shown = question_text(exercise, result), printed[:KEPT_PRINTED].rstrip()
     if shown:
         text += "\n".join(["\n  While it was checked, your code printed:", *(f"    {x}" for x in shown.splitlines())])
@@ -45,14 +41,13 @@ def question_card(exercise: Exercise, result: QuestionResult, printed: str = "")
 
 
 def question_text(exercise: Exercise, result: QuestionResult) -> str:
-    return "\n".join([headline(result), *(f"  {line}" for line in _details(exercise, result))])
+    return "\n".join([headline(result), *(f"  {line}" for line in _feedback(exercise, result).lines)])
 
 
 def headline(result: QuestionResult) -> str:
     """ "○ weights — not answered yet (0 of 12 points)" """
-    words = f"{result.status} yet" if result.status == NOT_ANSWERED else result.status
     sign = SIGNS.get(result.status, NOT_YET)
-    return f"{sign} {result.question.id} — {words} ({points_of(result.points, result.question.points)})"
+    return f"{sign} {result.question.id} — {verdict_of(result.status, result.points, result.question.points)}"
 
 
 def progress_card(exercise: Exercise, results: list[QuestionResult]) -> Card:
@@ -92,49 +87,19 @@ def notice(title: str, text: str) -> Card:
     return Card(f"{title} {text}", html)
 
 
-def section_path(exercise: Exercise, section: str) -> str:
-    """A section of the exercise's chapter, from the top of the course's folder."""
-    return f"{exercise.chapter}.ipynb#{section}" if section else f"{exercise.chapter}.ipynb"
+def _feedback(exercise: Exercise, result: QuestionResult) -> Feedback:
+    return feedback_on(result.as_json(), to_read(exercise, result))
 
 
-def to_read(exercise: Exercise, result: QuestionResult) -> list[str]:
-    """Where to read on: the sections of the mistakes that were told, else the question's own; none when passed."""
-    named = [check.diagnosis.section for check in result.checks if check.diagnosis]
-    sections = [] if result.status == PASSED else list(dict.fromkeys(named or [result.question.section]))
-    return [section_path(exercise, section) for section in sections]
-
-
-def _details(exercise: Exercise, result: QuestionResult) -> list[str]:
-    if result.status == NOT_ANSWERED:
-        return [result.checks[0].message]
-    lines = []
-    for check, *sentences in _told(result):
-        lines += [_check_line(check), *(f"  {text}" for text in sentences if text)]
-    lines += [f"Note: {remark}" for remark in result.remarks]
-    return lines + [f"Read {path}" for path in to_read(exercise, result)]
-
-
-def _details_html(exercise: Exercise, result: QuestionResult) -> list[str]:
-    if result.status == NOT_ANSWERED:
-        return [f"<p>{escape(result.checks[0].message)}</p>"]
+def _feedback_html(feedback: Feedback) -> list[str]:
+    if feedback.reason:
+        return [f"<p>{escape(feedback.reason)}</p>"]
     items = []
-    for check, named, rest in _told(result):
-        mistake = [f"<strong>{escape(named)}</strong>"] if named else []
-        message = [escape(rest)] if rest else []
-        items.append(f"<li>{'<br>'.join([escape(_check_line(check)), *mistake, *message])}</li>")
-    paths = [escape(path) for path in to_read(exercise, result)]
+    for check in feedback.checks:
+        mistake = [f"<strong>{escape(check.mistake)}</strong>"] if check.mistake else []
+        message = [escape(check.message)] if check.message else []
+        items.append(f"<li>{'<br>'.join([escape(check.outcome), *mistake, *message])}</li>")
+    notes = [f"<p>Note: {escape(remark)}</p>" for remark in feedback.remarks]
     # Exercise notebooks stand beside the folder of the chapters.
-    links = [f'<p>Read <a href="../{path}">{path}</a></p>' for path in paths]
-    notes = [f"<p>Note: {escape(remark)}</p>" for remark in result.remarks]
+    links = [f'<p>Read <a href="../{path}">{path}</a></p>' for path in map(escape, feedback.read)]
     return [f"<ul>{''.join(items)}</ul>", *notes, *links]
-
-
-def _told(result: QuestionResult) -> Iterator[tuple[CheckResult, str, str]]:
-    """Each check with the sentences to tell, the known mistake first."""
-    pairs = ((check.diagnosis.sentence if check.diagnosis else "", check.message) for check in result.checks)
-    for check, (mistake, message) in zip(result.checks, told(pairs), strict=True):
-        yield check, mistake, message
-
-
-def _check_line(check: CheckResult) -> str:
-    return f"{'✓' if check.passed else NOT_YET} {check.name} ({points_of(check.points, check.max_points)})"

@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from html import escape
 
+from clearcheck.grading.telling import points_of
+
 STYLE = """
 :root { --ink: #1b2430; --soft: #51606f; --line: #c9d2dc; --accent: #0b5fa5; --sheet: #fff; --desk: #eef1f5; }
 :root { color-scheme: light dark; }
@@ -67,6 +69,11 @@ def document(title: str, body: str) -> str:
 </body>
 </html>
 """
+
+
+def total(points: float, most: float) -> str:
+    reached, _, rest = points_of(points, most).partition(" ")
+    return f'<p class="total"><strong>{reached}</strong> {rest}</p>'
 
 
 def table(caption: str, head: Iterable[str], rows: Iterable[str], foot: str = "") -> str:

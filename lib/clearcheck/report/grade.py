@@ -58,7 +58,7 @@ class Grade:
             "seed": self.seed,
             "points": self.points,
             "max_points": self.exercise.points,
-            "questions": [_question_json(result) for result in self.questions],
+            "questions": [result.as_json() for result in self.questions],
             "notes": self.notes,
             "isolation": self.isolation,
             "uses": self.uses,
@@ -220,31 +220,3 @@ def _printed_note(who: str, characters: int) -> str:
 def _count(reply: dict) -> int:
     printed = reply.get("printed")
     return printed if type(printed) is int and printed > 0 else 0
-
-
-def _question_json(result: QuestionResult) -> dict:
-    return {
-        "id": result.question.id,
-        "title": result.question.title,
-        "status": result.status,
-        "points": result.points,
-        "max_points": result.question.points,
-        "checks": [
-            {
-                "name": check.name,
-                "points": check.points,
-                "max_points": check.max_points,
-                "passed": check.passed,
-                "message": check.message,
-                "remark": check.remark,
-                "diagnosis": check.diagnosis
-                and {
-                    "mistake": check.diagnosis.mistake,
-                    "message": check.diagnosis.sentence,
-                    "section": check.diagnosis.section,
-                    "everywhere": check.diagnosis.everywhere,
-                },
-            }
-            for check in result.checks
-        ],
-    }

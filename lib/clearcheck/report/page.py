@@ -4,7 +4,7 @@ from html import escape
 
 from clearcheck.learner.progress_file import in_words
 from clearcheck.report.course import Course, CourseRow
-from clearcheck.report.document import document, row, table
+from clearcheck.report.document import document, row, table, total
 
 OWN_RECORD = (
     "This is the learner’s own record, made by a program on the learner’s own computer. It is no attestation: "
@@ -21,7 +21,7 @@ def summary_html(course: Course, name: str = "") -> str:
         title,
         f"""{of}
 <h1>{heading}</h1>
-<p class="total"><strong>{course.points}</strong> of {course.max_points} points</p>
+{total(course.points, course.max_points)}
 {_table(course)}
 <p class="own">{escape(OWN_RECORD)}</p>
 {_details(course)}""",
@@ -31,9 +31,9 @@ def summary_html(course: Course, name: str = "") -> str:
 def _table(course: Course) -> str:
     asked = sum(len(graded.exercise.questions) for graded in course.rows)
     passed = sum(graded.passed for graded in course.rows)
-    total = row("Together", f"{passed} of {asked}", f"{course.points} of {course.max_points}")
+    together = row("Together", f"{passed} of {asked}", f"{course.points} of {course.max_points}")
     head = ("Exercise", "Passed", "Points")
-    return table("What was graded: questions passed and points", head, map(_row, course.rows), total)
+    return table("What was graded: questions passed and points", head, map(_row, course.rows), together)
 
 
 def _row(graded: CourseRow) -> str:

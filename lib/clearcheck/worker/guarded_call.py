@@ -10,10 +10,10 @@ import linecache
 import re
 import tracemalloc
 from collections.abc import Callable, Iterator, Mapping
-from types import FunctionType
+from types import FunctionType, TracebackType
 
 from clearcheck.worker.asked import Asked, Misfit, needed
-from clearcheck.worker.failing_operation import operation
+from clearcheck.worker.failing_operation import failing_operation
 from clearcheck.worker.forbidden import forbidding
 from clearcheck.worker.limits import KEPT_PRINTED, MAX_TEXT, NET
 from clearcheck.worker.time_limit import TimeLimit, limited
@@ -93,7 +93,7 @@ def _ended(action: Callable[[], dict], seconds: float, scope: dict | None, net: 
     except TimeLimit as late:
         return {"kind": "time", "line": _line_of(late, scope), "waited": late.waited}
     except NotImplementedError as error:
-        return {**raised(error, scope), "kind": "unanswered", "by": _own_frame(error, scope)[1]}
+        return {**raised(error, scope), "kind": "unanswered", "by": _answer_with(error, scope)}
     except KeyboardInterrupt:
         raise
     except BaseException as error:
@@ -108,7 +108,7 @@ def raised(error: BaseException, scope: dict | None) -> dict:
         "bases": [plain(kind.__name__) for kind in type.mro(type(error))],
         "text": _text_of(error),
         "line": _line_of(error, scope),
-        "operation": operation(error, scope),
+        "operation": failing_operation(_own_trace(error, scope)),
     }
 
 
@@ -182,16 +182,25 @@ def _line_of(error: BaseException, scope: dict | None) -> str:
     """The learner's line in which it happened."""
     if isinstance(error, SyntaxError):
         return plain((error.text or "").strip())
-    return plain(_own_frame(error, scope)[0])
+    trace = _own_trace(error, scope)
+    return plain(_source_line(trace)) if trace else ""
 
 
-def _own_frame(error: BaseException, scope: dict | None) -> tuple[str, str]:
-    """The last line in a frame of the learner's own namespace, and the function or class at its top that it is in."""
-    line, inside, trace = "", "", error.__traceback__
+def _answer_with(error: BaseException, scope: dict | None) -> str:
+    """The function or class at the top of the notebook in which it happened."""
+    trace = _own_trace(error, scope)
+    return trace.tb_frame.f_code.co_qualname.split(".")[0] if trace else ""
+
+
+def _own_trace(error: BaseException, scope: dict | None) -> TracebackType | None:
+    """The last entry of the traceback that stands in the learner's own namespace, and that has a source to show."""
+    own, trace = None, error.__traceback__
     while trace is not None and scope is not None:
-        frame = trace.tb_frame
-        if frame.f_globals is scope:
-            line = linecache.getline(frame.f_code.co_filename, trace.tb_lineno).strip() or line
-            inside = frame.f_code.co_qualname.split(".")[0]
+        if trace.tb_frame.f_globals is scope and (own is None or _source_line(trace)):
+            own = trace
         trace = trace.tb_next
-    return line, inside
+    return own
+
+
+def _source_line(trace: TracebackType) -> str:
+    return linecache.getline(trace.tb_frame.f_code.co_filename, trace.tb_lineno).strip()

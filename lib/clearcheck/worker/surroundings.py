@@ -11,8 +11,17 @@ from clearcheck.worker.limits import SCRATCH_BYTES
 
 ROOMS = "/course"  # where the copy of what a worker may import lies in a sandbox
 KEPT_VARIABLES = (
-    *("PATH", "HOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH"),
-    *("SYSTEMROOT", "SYSTEMDRIVE", "USERPROFILE", "APPDATA", "LOCALAPPDATA"),  # of Windows
+    "PATH",
+    "HOME",
+    "LANG",
+    "LC_ALL",
+    "LD_LIBRARY_PATH",
+    # of Windows
+    "SYSTEMROOT",
+    "SYSTEMDRIVE",
+    "USERPROFILE",
+    "APPDATA",
+    "LOCALAPPDATA",
 )
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 GRADERS = ("clearcheck", "clearclass")  # installed packages that a submission is not to see
@@ -52,15 +61,14 @@ def sandbox(home: str) -> list[str]:
     # Of an environment that is hidden with the course in or around it, what Python starts from.
     started_from = [os.path.dirname(sys.executable), os.path.join(sys.prefix, "pyvenv.cfg")]
     again = [path for path in (*readable, *started_from) if _below(path, courses) and Path(path).exists()]
-    return [
-        found, "--unshare-all", "--as-pid-1", "--die-with-parent", "--new-session",
-        "--cap-drop", "ALL", "--hostname", "worker",
-        "--size", str(SCRATCH_BYTES), "--tmpfs", "/tmp",
-        *_bound(readable), *_each("--tmpfs", courses), *_bound(again),
-        *_each("--tmpfs", graders), *_each("--remount-ro", [*courses, *graders]),
-        "--ro-bind", home, ROOMS, "--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev", "--remount-ro", "/",
-        "--chdir", "/tmp",
-    ]  # fmt: skip
+    command = [found, "--unshare-all", "--as-pid-1", "--die-with-parent", "--new-session"]
+    command += ["--cap-drop", "ALL", "--hostname", "worker"]
+    command += ["--size", str(SCRATCH_BYTES), "--tmpfs", "/tmp"]
+    command += [*_bound(readable), *_each("--tmpfs", courses), *_bound(again)]
+    command += [*_each("--tmpfs", graders), *_each("--remount-ro", [*courses, *graders])]
+    command += ["--ro-bind", home, ROOMS]
+    command += ["--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev", "--remount-ro", "/"]
+    return [*command, "--chdir", "/tmp"]
 
 
 def _courses_below(readable: list[str]) -> list[str]:

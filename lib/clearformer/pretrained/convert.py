@@ -9,7 +9,8 @@ from torch import Tensor, nn
 
 from clearformer.attention import SOFTMAX
 from clearformer.checkpoint import plain_name
-from clearformer.pretrained.tables import CONVERSIONS, OTHERS, VALUES, Architecture, Row, weight_names
+from clearformer.pretrained.tables import CONVERSIONS, OTHERS, VALUES, Architecture, weight_names
+from clearformer.weight_files import find_misfits
 
 WRAPPERS = ("_orig_mod.", "module.")  # what torch.compile and data parallelism put in front of each name
 CLASSES_UNLESS_SAID = 2  # as transformers has it, where config.json has no labels
@@ -107,7 +108,7 @@ def load_weights(model: nn.Module, architecture: Architecture, theirs: dict[str,
 
     Raises: ValueError with the list of all that are missing, unexpected, of another shape or no floating-point numbers.
     """
-    theirs, misfits = _canonical(architecture, model.config, theirs)
+    theirs, wrong = _canonical(architecture, model.config, theirs)
     rows = list(weight_names(architecture, model.config))
     body = list(weight_names(architecture, model.config, headless=True))
     of_the_head = [source for row in rows if row not in body for source in row.theirs]
@@ -115,9 +116,12 @@ def load_weights(model: nn.Module, architecture: Architecture, theirs: dict[str,
     if headless:
         rows = body
     ours = weights(model)
-    misfits += _misfits(rows, ours, theirs, model.config)
-    if misfits:
-        raise ValueError(_other_weights(architecture, misfits))
+    expected = (
+        pair for row in rows for pair in zip(row.theirs, row.layout.save(ours[row.ours], model.config), strict=True)
+    )
+    wrong += find_misfits(theirs, expected, any_float=True)
+    if wrong:
+        raise ValueError(_other_weights(architecture, wrong))
     for row in rows:
         ours[row.ours].copy_(row.layout.load([theirs[source] for source in row.theirs], model.config))
     if headless:
@@ -126,26 +130,10 @@ def load_weights(model: nn.Module, architecture: Architecture, theirs: dict[str,
             setattr(model, name, NoHead(model, architecture) if is_module else None)
 
 
-def _misfits(rows: list[Row], ours: dict[str, Tensor], theirs: dict[str, Tensor], config: Any) -> list[str]:
-    """Which of their weights are missing, not what ours can be made of, or unexpected."""
-    misfits = []
-    for row in rows:
-        for source, expected in zip(row.theirs, row.layout.save(ours[row.ours], config), strict=True):
-            found = theirs.get(source)
-            if found is None:
-                misfits.append(f"{source} is missing")
-            elif found.shape != expected.shape or not found.is_floating_point():
-                is_so = f"{str(found.dtype).removeprefix('torch.')} {tuple(found.shape)}"
-                misfits.append(f"{source} is {is_so}, expected floating-point {tuple(expected.shape)}")
-    known = {source for row in rows for source in row.theirs}
-    misfits += [f"{name} is unexpected" for name in theirs if name not in known]
-    return misfits
-
-
-def _other_weights(a: Architecture, misfits: list[str]) -> str:
+def _other_weights(a: Architecture, wrong: list[str]) -> str:
     bare = f" or {a.bare}" if a.head else ""
     return (
-        f"from_pretrained: the weights do not fit this {a.model_type}'s config.json: {'; '.join(sorted(misfits))}. "
+        f"from_pretrained: the weights do not fit this {a.model_type}'s config.json: {'; '.join(sorted(wrong))}. "
         f"Expected is a {a.class_name}{bare} with its own config.json. From one with another head take what is below "
         f"it: transformers.{a.bare}.from_pretrained(folder).save_pretrained(other_folder)."
     )

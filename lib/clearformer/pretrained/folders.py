@@ -8,19 +8,18 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from clearformer.checks import check_path, check_text, shorten
-from clearformer.files import replaced_whole
 from clearformer.pretrained.bert import BERT_ARCHITECTURE
 from clearformer.pretrained.convert import is_headless, load_weights, read_config, save_weights, write_config
 from clearformer.pretrained.gpt import GPT2, LLAMA, MISTRAL, QWEN2
 from clearformer.pretrained.marian import MARIAN
 from clearformer.pretrained.tables import OTHERS, Architecture
 from clearformer.pretrained.vit import MAE_ARCHITECTURE, VIT
+from clearformer.weight_files import read_object, read_tensors, require_file, written_whole
 
 ARCHITECTURES = {
     a.model_type: a for a in (GPT2, BERT_ARCHITECTURE, VIT, MAE_ARCHITECTURE, MARIAN, LLAMA, MISTRAL, QWEN2)
@@ -31,7 +30,6 @@ LABELS = ("id2label", "label2id")
 TEXT_TOKENS = ("bos_token_id", "eos_token_id", "pad_token_id")
 KEPT = (*LABELS, *TEXT_TOKENS, "sep_token_id")
 FETCHED = ["*.json", "*.txt", "*.jinja", "*.spm", "model*.safetensors"]  # with what a tokenizer needs
-LFS_POINTER = b"version https://git-lfs"
 
 
 def from_pretrained(name: str | Path, *, dtype: torch.dtype | None = None, revision: str | None = None) -> nn.Module:
@@ -115,16 +113,9 @@ def save_pretrained(model: nn.Module, folder: str | Path, *, labels_and_tokens: 
     dtype = str(next(model.parameters()).dtype).removeprefix("torch.")
     open_tokens = dict.fromkeys(TEXT_TOKENS) if "vocab_size" in options else {}
     options = open_tokens | given | options | {"torch_dtype": dtype}
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with replaced_whole(folder / WEIGHTS, folder / CONFIG) as (weights, config):
-            save_file(tensors, weights, metadata={"format": "pt"})
-            config.write_text(json.dumps(options, indent=2) + "\n", encoding="utf-8")
-    except (OSError, SafetensorError) as error:
-        raise OSError(
-            f"save_pretrained: the model could not be written to {folder} ({error}). What was there is whole; make "
-            "room or choose another folder."
-        ) from error
+    with written_whole("save_pretrained", folder, WEIGHTS, CONFIG) as (weights, config):
+        save_file(tensors, weights, metadata={"format": "pt"})
+        config.write_text(json.dumps(options, indent=2) + "\n", encoding="utf-8")
 
 
 def _nearest(model: nn.Module) -> tuple[Architecture, dict, dict[str, Tensor]]:
@@ -220,16 +211,8 @@ def _architecture(options: dict) -> Architecture:
 
 
 def _read_json(path: Path) -> dict:
-    if not path.is_file():
-        raise FileNotFoundError(f"from_pretrained: there is no {path.name} in {path.parent}.")
-    _refuse_lfs_pointer(path)
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        if not isinstance(content, dict):
-            raise ValueError(f"it holds a {type(content).__name__}")
-        return content
-    except ValueError as error:
-        raise ValueError(f"from_pretrained: {path} is no JSON object ({error}). Take an intact copy.") from error
+    require_file("from_pretrained", path)
+    return read_object("from_pretrained", path)
 
 
 def _read_weights(folder: Path, options: dict) -> dict[str, Tensor]:
@@ -263,22 +246,6 @@ def _refuse_pickles(where: str, names: Iterable[str], options: dict) -> None:
 
 
 def _read_tensors(path: Path) -> dict[str, Tensor]:
-    if not path.is_file():
-        raise FileNotFoundError(f"from_pretrained: {path.name}, which {INDEX} names, is missing in {path.parent}.")
-    _refuse_lfs_pointer(path)
-    try:
-        with safe_open(path, framework="pt") as file:
-            return {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118, no mapping
-    except (SafetensorError, OSError) as error:
-        raise ValueError(
-            f"from_pretrained: {path} of {path.stat().st_size} bytes is truncated or altered ({error}). "
-            "Take an intact copy."
-        ) from error
-
-
-def _refuse_lfs_pointer(path: Path) -> None:
-    with open(path, "rb") as file:
-        if file.read(len(LFS_POINTER)) == LFS_POINTER:
-            raise ValueError(
-                f"from_pretrained: {path} is a pointer of Git LFS and not the file itself. Fetch it with: git lfs pull"
-            )
+    require_file("from_pretrained", path, f"{INDEX} names it.")
+    tensors, _ = read_tensors("from_pretrained", path)
+    return tensors
