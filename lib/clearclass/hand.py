@@ -57,7 +57,7 @@ def read_hand(path: Path) -> list[HandRow]:
     except (OSError, UnicodeDecodeError) as error:
         raise HandProblem(f"{path} cannot be read ({error}): a table in CSV, in UTF-8, is expected.") from None
     delimiter = ";" if text.partition("\n")[0].count(";") > text.partition("\n")[0].count(",") else ","
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    reader = csv.reader(io.StringIO(text), delimiter=delimiter, strict=True)
     (_, head), *table = _lines(path, reader) or [(1, [])]
     head = [name.strip() for name in head]
     lower = [name.lower() for name in head]

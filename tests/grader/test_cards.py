@@ -68,6 +68,7 @@ def test_cards_pages_and_gradescope_say_the_same(checks):
     [test] = results_json(record)["tests"]
     said, *others = (line.strip() for line in test["output"].splitlines())
     assert verdict == said.replace(" ", " mean — ", 1) and lines == others
+    assert test["status"] == ("passed" if verdict.startswith("✓") else "failed")
     row = Row("ada.ipynb", exercise=EXERCISE.slug, points=result.points, max_points=EXERCISE.points)
     [standing] = standings([Entry(HandedIn(Path("ada.ipynb"), None), Learner("ada", "12"), row)])
     page = words(feedback_html([(standing, record)]))

@@ -1,8 +1,10 @@
 """What learners do to a notebook: renamed, duplicated, broken and extra cells, and answers of every wrong kind."""
 
+import json
+
 import pytest
 
-from .conftest import MEANS, RANGES
+from .conftest import MEANS, RANGES, SLUG, START, notebook
 
 
 def only(graded, *sources):
@@ -166,3 +168,10 @@ def test_points_are_given_check_by_check(graded):
     """Would catch all-or-nothing grading of a question."""
     result, _ = only(graded, "def column_means(table):\n    return np.median(table, axis=0)")
     assert (result.points, result.status) == (2, "partly right")
+
+
+def test_what_the_exercise_imports_itself_is_not_noted(course, graded):
+    """Catches a note in every row of a class, among which nobody sees the one that matters."""
+    source = course / "exercises/authoring" / SLUG / "source.ipynb"
+    source.write_text(json.dumps(notebook(START, "from cleartape import numpy as np")))
+    assert graded("import cleartape", MEANS).uses == []

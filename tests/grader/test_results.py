@@ -138,6 +138,7 @@ BAD = {
     "id,a,A\n12,3,4\n": "two columns have the same name",
     "id,a\n12,1e9\n": "is no number of points",
     "id,a,a max\n12,40,4\n": "line 2, column a: 40 is not between 0 and 4",
+    "id,a,a max\n12,3,five\n": "hand.csv, line 2, column a max: 'five' is no number of points",
     "id,a,a max\n12,-1,4\n": "-1 is not between 0 and 4",
     'id,a,comment\n12,1,"two\nlines"\n13,2,"' + "x" * 131_073 + '"\n': "begins in line 4 cannot be read (field larger",
     '"' + "x" * 131_073 + '"\n': "begins in line 1 cannot be read (field larger",
