@@ -41,7 +41,7 @@ def test_the_toy_exercise_is_proven(course, capsys):
 
 def test_what_is_not_graded_has_a_page_without_results(course):
     """Would catch solutions that count as accepted, or as caught, where nobody has graded them."""
-    text = page(not_graded(SLUG), "Not graded.")
+    text = page(not_graded(load(SLUG)), "Not graded.")
     assert "| right solutions (6) | – | – |\n| wrong solutions (16) | – | – |" in text
     assert "| `by_loop` | right | – | – | – | – |" in text
     assert "| `over_rows` | wrong | – | – | The mean runs along the rows. |" in text
@@ -61,7 +61,7 @@ def test_one_question_is_proven_alone(course, capsys, graded):
     """Would catch a proof that goes through all questions, or that leaves out an answer of the one that is named."""
     edited(course, "means.py", "+ return np.median(table, axis=0)", "+ return np.mean(table, axis=0)")
     assert main(["prove", SLUG, "--question", "ranges"]) == 0
-    rows = [row for row in not_graded(SLUG).rows if row.question.id == "ranges"]
+    rows = [row for row in not_graded(load(SLUG)).rows if row.question.id == "ranges"]
     right = sum(row.right for row in rows)
     assert f"right solutions accepted: {right} of {right}; wrong solutions caught: 8 of 8" in capsys.readouterr().out
     assert len(graded) == 4  # the first right one, the first wrong one, the author's notebook and the untouched one
