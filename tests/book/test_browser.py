@@ -3,8 +3,8 @@
 Pages with a layout of their own are read in every way. The chapters and closer looks share one: each is read wide and
 light, and narrow and dark, and a few stand for all where the theme alone decides. What is generated, solutions, proofs,
 lists and reference, is read once, as on a phone, and of solutions and proofs, which a template makes, the first two.
-Not looked at are the other two readings of a chapter, what is generated in a wide window or in the dark, and a page that is
-loaded narrow, unless it is generated.
+Not looked at are the other two readings of a chapter, what is generated in a wide window or in the dark, and a page
+that is loaded narrow, unless it is generated.
 """
 
 import re
