@@ -7,7 +7,7 @@ import pytest
 from clearcheck import RightSolutions, WrongSolutions, answers_to
 from clearcheck.author.loading import load
 from clearcheck.cli import main
-from clearcheck.proof.notebooks import Notebooks, answer_text
+from clearcheck.proof.notebooks import Notebooks, answer_text, filled
 from clearcheck.proof.page import page, proof_text
 from clearcheck.proof.prove import not_graded, prove
 
@@ -188,6 +188,14 @@ def test_only_the_solutions_own_name_is_replaced():
         "def column_means(table):",
         '    return np.median(table, axis=0) + dict(median=0)["median"]',
     ]
+
+
+def test_what_a_cell_only_calls_is_not_run():
+    """Would catch a proof that trains what a cell shows, and one that loses what a cell defines for others."""
+    tried = "try:\n    experiment(1)\nexcept NotImplementedError:\n    print('Later.')"
+    kept = "try:\n    import one\nexcept ImportError:\n    print('None.')"
+    source = {"cells": [{"cell_type": "code", "source": f"x = 1\n{text}\ncheck('q')"} for text in (tried, kept)]}
+    assert [cell["source"] for cell in filled(source, [])["cells"]] == ["x = 1", f"x = 1\n{kept}"]
 
 
 def test_a_solution_is_renamed_and_loses_its_decorator():
