@@ -1,11 +1,13 @@
-"""The command line, `python -m clearcheck grade | report | reset | release | prove`: commands, then their words."""
+"""The command line, `python -m clearcheck grade | report | reset | release | lint | prove`: first what they do."""
 
 import argparse
 import json
 import sys
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
+from typing import NoReturn
 
 from clearcheck.command_line import add_exercise, add_seed, fail, number_of, path_ending_in, run_to_the_end, words_of
 from clearcheck.notebooks.shown import shown
@@ -102,11 +104,23 @@ def _release(options) -> int:
     return 0
 
 
-def _prove(options) -> int:
-    from clearcheck.proof.page import page, told
+def _lint(options) -> int:
+    from clearcheck.author.lint import lint
 
     try:
-        proven = partial(told, draws=options.draws) if options.draws else told
+        misfits = lint(options.slug, options.question)
+    except EXPLAINED as error:
+        return fail(str(error))
+    print("\n".join(misfits) or f"{options.question or options.slug}: the rules are kept.")
+    return 1 if misfits else 0
+
+
+def _prove(options) -> int:
+    from clearcheck.proof.page import proof_text
+    from clearcheck.proof.prove import SEEDS
+
+    proven = partial(proof_text, draws=options.draws or len(SEEDS), question=options.question)
+    try:
         if len(options.slugs) == 1:
             proofs = [proven(options.slugs[0])]
         else:
@@ -115,7 +129,7 @@ def _prove(options) -> int:
     except EXPLAINED as error:
         return fail(str(error))
     if options.page:
-        options.page.write_text(page(proofs), encoding="utf-8")
+        options.page.write_text(proofs[0].page, encoding="utf-8")
         print(f"Written: {options.page}")
     for proof in proofs:
         print("\n".join([*proof.errors, proof.summary]))
@@ -125,7 +139,7 @@ def _prove(options) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog=PROGRAM, description="Grade exercise notebooks.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for add in (_add_grade, _add_report, _add_reset, _add_release, _add_prove):
+    for add in (_add_grade, _add_report, _add_reset, _add_release, _add_lint, _add_prove):
         add(commands)
     return parser
 
@@ -166,10 +180,31 @@ def _add_release(commands):
     made.set_defaults(command=_release)
 
 
+def _add_lint(commands):
+    rules = commands.add_parser("lint", help="tell what the checks of an exercise lack")
+    rules.add_argument("slug", metavar="SLUG", help="the name of an exercise")
+    _add_question(rules)
+    rules.set_defaults(command=_lint)
+
+
 def _add_prove(commands):
     proof = commands.add_parser("prove", help="show that the grader tells right from wrong solutions")
     proof.add_argument("slugs", nargs="+", metavar="SLUG", help="the name of an exercise")
-    proof.add_argument("--page", type=Path, metavar="FILE", help="write the result as a page of the book")
+    _add_question(proof)
+    page = "write the result of one exercise as a page of Markdown"
+    proof.add_argument("--page", type=path_ending_in(".md"), metavar="FILE", help=page)
     draws = "grade with N draws of the arguments (default: 2), wrong modules and trainings with the first alone"
     proof.add_argument("--draws", type=number_of("draws"), metavar="N", help=draws)
-    proof.set_defaults(command=_prove)
+    proof.set_defaults(command=partial(_of_one_exercise, proof.error))
+
+
+def _add_question(command):
+    command.add_argument("--question", metavar="QUESTION", help='this question alone, named as in check("…")')
+
+
+def _of_one_exercise(refuse: Callable[[str], NoReturn], options) -> int:
+    """Prove; but neither a question nor a page belongs to several exercises."""
+    for option, given in (("--question", options.question), ("--page", options.page)):
+        if given is not None and len(options.slugs) > 1:
+            refuse(f"{option} is for one exercise: {', '.join(options.slugs)} are {len(options.slugs)}")
+    return _prove(options)

@@ -7,6 +7,7 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 import yaml
 from bs4 import BeautifulSoup
+from clearcheck.author.loading import slugs_in
 
 from tools import ROOT
 from tools.book.pdf import find_chromium
@@ -30,7 +31,10 @@ TAG = re.compile(r"<[^>]+>")
 FROM_ELSEWHERE = "https://cdn.jsdelivr.net/npm/mathjax@3/es5/tex-mml-chtml.js"  # when the site was built without npm
 
 
-UNLISTED = ("chapters/grader-proof",)  # built and linked, but in no table of contents and in no search
+SLUGS = slugs_in(ROOT / "exercises" / "authoring")
+PROOFS = tuple(f"chapters/grader-proof/{slug}" for slug in SLUGS)
+UNLISTED = ("chapters/grader-proof", *PROOFS)  # built and linked, but in no table of contents and in no search
+MADE = ("chapters/solutions/", "chapters/grader-proof/")  # how the pages begin that a build writes, and git ignores
 
 
 def published() -> list[str]:
@@ -46,8 +50,12 @@ def toc() -> tuple[str, ...]:
 
 
 def _files(entries: list[dict]) -> list[str]:
-    """Each entry, and behind it those of its sections."""
-    return [file for entry in entries for file in (entry["file"], *_files(entry.get("sections", [])))]
+    """Each entry, and behind it those of its sections; a glob stands for a page of each exercise."""
+    found = []
+    for entry in entries:
+        named = [entry["glob"].replace("*", slug) for slug in SLUGS] if "glob" in entry else [entry["file"]]
+        found += [*named, *_files(entry.get("sections", []))]
+    return found
 
 
 @cache

@@ -2,22 +2,23 @@
 
 Pages with a layout of their own are read in every way. The chapters and closer looks share one: each is read wide and
 light, and narrow and dark, and a few stand for all where the theme alone decides. What is generated, solutions, proofs,
-lists and reference, is read once, as on a phone, and of the solutions, which one template makes, the first two. Not
-looked at are the other two readings of a chapter, what is generated in a wide window or in the dark, and a page that is
-loaded narrow, unless it is generated.
+lists and reference, is read once, as on a phone, and of solutions and proofs, which a template makes, the first two.
+Not looked at are the other two readings of a chapter, what is generated in a wide window or in the dark, and a page
+that is loaded narrow, unless it is generated.
 """
 
 import re
 
 import pytest
 
-from tests.book.pages import AXE, CHROMIUM, FROM_ELSEWHERE, NO_CHROMIUM, UNLISTED, published
+from tests.book.pages import AXE, CHROMIUM, FROM_ELSEWHERE, NO_CHROMIUM, PROOFS, UNLISTED, published
 
 PAGES = [f"{name}.html" for name in published()]
 CHAPTERS = [page for page in PAGES if re.match(r"chapters/\d\d-", page)]
 SOLUTIONS = [page for page in PAGES if page.startswith("chapters/solutions/")]
 LISTS = [f"chapters/{name}.html" for name in ("api", "bibliography", "concordance", "errata", "source-map")]
 GENERATED = {*SOLUTIONS, *LISTS, *(f"{name}.html" for name in UNLISTED)}
+ALIKE_MADE = {*SOLUTIONS[2:], *(f"{name}.html" for name in PROOFS[2:])}  # as the first two are
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -50,7 +51,7 @@ def readings(page: str) -> list[tuple[str, str]]:
 
 
 CLOSER = [page for page in PAGES if page.startswith("chapters/closer/")]
-ONE_TEMPLATE = {*CLOSER[3:], *SOLUTIONS[2:]}  # what axe would find in these it finds in the first ones
+ONE_TEMPLATE = {*CLOSER[3:], *ALIKE_MADE}  # what axe would find in these it finds in the first ones
 # The theme decides on the contrast of what all chapters have; these show colours of their own, or stand for the others.
 CONTRAST = {*FOR_ALL, CHAPTERS[8], CHAPTERS[11], CHAPTERS[16]}
 # axe goes through all that stands on a page, so what is alike stands there once or on a few pages: rows of a generated
@@ -155,7 +156,7 @@ def each(pages: list[str]):
     return pytest.mark.parametrize("name", pages, indirect=True)
 
 
-@each([page for page in PAGES if page not in SOLUTIONS[2:]])
+@each([page for page in PAGES if page not in ALIKE_MADE])
 def test_page_reads_well(show, built, name):
     for width, scheme in readings(name):
         page, read = show(width, scheme), (width, scheme)

@@ -8,7 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from tests.book.pages import FROM_ELSEWHERE, ROOT, UNLISTED, anchors, broken_links, published, requests_elsewhere, soup
+from tests.book.pages import (
+    FROM_ELSEWHERE,
+    PROOFS,
+    ROOT,
+    UNLISTED,
+    anchors,
+    broken_links,
+    published,
+    requests_elsewhere,
+    soup,
+)
 from tests.exercises import leaks
 from tools.extension.lean_pages import NAMED, WORD, lean_sheet
 
@@ -63,10 +73,12 @@ def test_no_solution_is_published(html):
 
 def test_an_unlisted_page_is_linked_and_in_no_contents(html):
     """Catches thousands of rows among the chapters in the navigation, and a page that nobody can reach."""
+    inside = {tag["href"] for tag in soup(html / "chapters/grading.html").select("main a[href]")}
+    assert "grader-proof.html" in inside
+    listed = {tag["href"] for tag in soup(html / "chapters/grader-proof.html").select("main a[href]")}
     for name in UNLISTED:
-        inside = {tag["href"] for tag in soup(html / "chapters/grading.html").select("main a[href]")}
-        assert f"{Path(name).name}.html" in inside
-        assert not soup(html / "index.html").select(f"nav a[href*='{Path(name).name}']")
+        assert name not in PROOFS or f"grader-proof/{Path(name).name}.html" in listed
+        assert not soup(html / "index.html").select(f"nav a[href*='{name.removeprefix('chapters/')}']")
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if not page.startswith(SOLUTIONS)])

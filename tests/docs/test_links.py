@@ -10,7 +10,9 @@ import pytest
 from tools.pages import reading
 
 ROOT = Path(__file__).parents[2]
-OUTSIDE = re.compile(r"\.(?!github|devcontainer|ci$).*|_build|build|dist|.*\.egg-info|__pycache__|tests")
+OUTSIDE = re.compile(
+    r"\.(?!github|devcontainer|ci$).*|_build|build|dist|.*\.egg-info|__pycache__|tests|solutions|grader-proof"
+)
 READ = {
     ".md",
     ".ipynb",
@@ -45,7 +47,8 @@ SHAPES = {  # what the address of a source looks like; a slip in one of them lea
 
 @cache
 def files() -> list[Path]:
-    """The text files of the project, but neither what is built nor tests, which make up addresses to refuse them."""
+    """The text files of the project, but neither what is built nor tests, which make up addresses to refuse them; the
+    links of pages that are made with the site are looked at in it."""
     found = [*ROOT.iterdir()]
     for path in found:
         if path.is_dir() and not OUTSIDE.fullmatch(path.name):

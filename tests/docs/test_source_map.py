@@ -122,11 +122,12 @@ def test_a_row_without_a_place_is_refused():
         source_map.rows({"key": "turner-v9", "rows": [["equation", "1", "all", ""]]})
 
 
-def test_make_pages_names_the_link_that_a_renamed_section_breaks(tmp_path, monkeypatch):
+def test_make_pages_names_the_link_that_a_renamed_section_breaks(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(source_map, "PAGE", tmp_path / source_map.PAGE.name)
     broken = {"key": "turner-v9", "title": "Turner", "intro": "", "rows": [["equation", "1", "all", "03#gone"]]}
     monkeypatch.setattr(source_map, "load", lambda: {"sources": [broken]})
-    (problem,) = write.write_pages()
+    assert write.main() == 1
+    problem = capsys.readouterr().err
     assert problem.startswith("03#gone: 03-self-attention.ipynb has no anchor 'gone'; it has self-attention, ")
     assert not source_map.PAGE.exists()
 

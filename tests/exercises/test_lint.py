@@ -8,10 +8,10 @@ import pytest
 from clearcheck import Exercise, Inputs, Question, RightSolutions, WrongSolutions, axes, equals, holds
 from clearcheck.author.edits import EDITED_LINES, renamed
 from clearcheck.author.mistakes import Solutions
+from clearcheck.author.subject import Subject
 
 from tests.exercises.authored import EXERCISES, SLUGS, authored, questions
-from tests.exercises.lint import lint
-from tests.exercises.subject import Subject, subject_of
+from tests.exercises.lint import lint, subject_of
 
 MOST_LINES = 30_000  # of Python below exercises/authoring
 

@@ -7,9 +7,9 @@ import pytest
 from clearcheck import RightSolutions, WrongSolutions, answers_to
 from clearcheck.author.loading import load
 from clearcheck.cli import main
-from clearcheck.proof.notebooks import answer_text
-from clearcheck.proof.page import page, told
-from clearcheck.proof.prove import prove
+from clearcheck.proof.notebooks import Notebooks, answer_text, filled
+from clearcheck.proof.page import page, proof_text
+from clearcheck.proof.prove import not_graded, prove
 
 from .conftest import SLUG
 
@@ -29,14 +29,86 @@ def test_the_toy_exercise_is_proven(course, capsys):
         in capsys.readouterr().out
     )
     text = (course / "a.md").read_text()
-    assert text == page([told(SLUG)])
-    assert "\n# How this grader was tested\n" in text
+    assert text == proof_text(SLUG).page
+    assert f"\n# How this grader was tested: {load(SLUG).exercise.title}\n" in text
     assert "| right solutions (6) | 6 | 0 |\n| wrong solutions (16) | 0 | 16 |" in text
     assert "| `by_loop` | right | passed | 6 | – | – |" in text
     change = "in `by_method`: `- return table.mean(axis=0)`<br>`+ return table.mean(axis=1)`"
     assert f"| `over_rows` | wrong | partly right | 2 | The mean runs along the rows. | {change} |" in text
     sentence = "The caller's table is divided in place. | a function of its own |"
     assert re.search(rf"\| `in_place` \| wrong \| [a-z ]+ \| [0-9] \| {re.escape(sentence)}", text)
+
+
+def test_what_is_not_graded_has_a_page_without_results(course):
+    """Would catch solutions that count as accepted, or as caught, where nobody has graded them."""
+    text = page(not_graded(load(SLUG)), "Not graded.")
+    assert "| right solutions (6) | – | – |\n| wrong solutions (16) | – | – |" in text
+    assert "| `by_loop` | right | – | – | – | – |" in text
+    assert "| `over_rows` | wrong | – | – | The mean runs along the rows. |" in text
+    assert "Not graded." in text and "passed" not in text and "Errors" not in text
+
+
+@pytest.fixture
+def graded(monkeypatch) -> list[dict]:
+    """The notebooks that a proof grades."""
+    found = []
+    grade = Notebooks.grade
+    monkeypatch.setattr(Notebooks, "grade", lambda it, *given: found.append(given[0]) or grade(it, *given))
+    return found
+
+
+def test_one_question_is_proven_alone(course, capsys, graded):
+    """Would catch a proof that goes through all questions, or that leaves out an answer of the one that is named."""
+    edited(course, "means.py", "+ return np.median(table, axis=0)", "+ return np.mean(table, axis=0)")
+    assert main(["prove", SLUG, "--question", "ranges"]) == 0
+    rows = [row for row in not_graded(load(SLUG)).rows if row.question.id == "ranges"]
+    right = sum(row.right for row in rows)
+    assert f"right solutions accepted: {right} of {right}; wrong solutions caught: 8 of 8" in capsys.readouterr().out
+    assert len(graded) == 4  # the first right one, the first wrong one, the author's notebook and the untouched one
+    assert main(["prove", SLUG, "--question", "means"]) == 1
+    assert "means: median is wrong, and accepted (seed 0)" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", ["lint", "prove"])
+def test_an_unknown_question_is_told_with_those_that_there_are(course, capsys, command):
+    """Would catch a traceback, or an exercise that is found in order since none of its questions was looked at."""
+    assert main([command, SLUG, "--question", "medians"]) == 2
+    assert capsys.readouterr().err == f'{SLUG} has no question "medians": choose one of "means", "ranges".\n'
+
+
+@pytest.mark.parametrize("command", ["lint", "prove"])
+def test_an_edit_that_fits_nowhere_names_question_mistake_and_line(course, capsys, command):
+    """Would catch an author who has to look for the edit that no longer matches its right answer."""
+    edited(course, "means.py", "- return table.mean(axis=0)", "- return table.mean(axis=7)")
+    assert main([command, SLUG, "--question", "ranges"]) == 2
+    says = 'Question "means", mistake over_rows: by_method has 0 places that read\nreturn table.mean(axis=7)'
+    assert says in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", [("--question", "means"), ("--page", "a.md")])
+def test_what_belongs_to_one_exercise_is_refused_for_two(course, capsys, option):
+    """Would catch a page of the first exercise that passes for one of both."""
+    with pytest.raises(SystemExit):
+        main(["prove", SLUG, SLUG, *option])
+    assert f"{option[0]} is for one exercise" in capsys.readouterr().err
+
+
+def test_the_rules_are_told_by_a_command(course, capsys):
+    """Would catch an exit code that hides a misfit, and misfits of a question that is not the one that is named."""
+    edited(course, "means.py", '@wrong("The caller\'s table is divided in place.")\n', "")
+    says = "means: 7 wrong solutions; at least 8 are expected."
+    assert main(["lint", SLUG]) == 1
+    every = capsys.readouterr().out.splitlines()
+    assert says in every and any(line.startswith("ranges: ") for line in every)
+    assert main(["lint", SLUG, "--question", "ranges"]) == 1
+    assert capsys.readouterr().out.splitlines() == [line for line in every if line.startswith("ranges: ")]
+
+
+def test_a_question_without_misfits_is_told_as_such(course, capsys, monkeypatch):
+    """Would catch an author who cannot tell a question that is in order from one that was not looked at."""
+    monkeypatch.setattr("clearcheck.author.lint.OF_A_QUESTION", (lambda subject, question: iter(()),))
+    assert main(["lint", SLUG, "--question", "ranges"]) == 0
+    assert capsys.readouterr().out == "ranges: the rules are kept.\n"
 
 
 PLANTED = {
@@ -116,6 +188,14 @@ def test_only_the_solutions_own_name_is_replaced():
         "def column_means(table):",
         '    return np.median(table, axis=0) + dict(median=0)["median"]',
     ]
+
+
+def test_what_a_cell_only_calls_is_not_run():
+    """Would catch a proof that trains what a cell shows, and one that loses what a cell defines for others."""
+    tried = "try:\n    experiment(1)\nexcept NotImplementedError:\n    print('Later.')"
+    kept = "try:\n    import one\nexcept ImportError:\n    print('None.')"
+    source = {"cells": [{"cell_type": "code", "source": f"x = 1\n{text}\ncheck('q')"} for text in (tried, kept)]}
+    assert [cell["source"] for cell in filled(source, [])["cells"]] == ["x = 1", f"x = 1\n{kept}"]
 
 
 def test_a_solution_is_renamed_and_loses_its_decorator():

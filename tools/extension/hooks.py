@@ -5,6 +5,7 @@ from functools import partial
 from pathlib import Path
 
 from pybtex import plugin
+from sphinx.errors import ConfigError
 
 from tools import ROOT
 from tools.extension import (
@@ -19,10 +20,10 @@ from tools.extension import (
     quiz,
     search,
 )
-from tools.pages import library_reference
+from tools.pages import library_reference, write
 from tools.setup.vendor import COMPONENTS, SITE
 
-UNLISTED = ("chapters/grader-proof.md",)  # thousands of rows, for whoever follows a link to them
+UNLISTED = "chapters/grader-proof"  # how names of pages begin: thousands of rows, for whoever follows a link to them
 MATHJAX = f"mathjax/{COMPONENTS[0]}"
 FUNCTION = re.compile(r"<(?:built-in )?(?:function|class) '?(?:[\w.]*\.)?(\w+)'?(?: at 0x[0-9a-f]+)?>")
 LABEL = re.compile(r"(\s*)(Source|Cost|Raises):(?= \S)")
@@ -46,9 +47,25 @@ def use_local_mathjax(app, config) -> None:
         config.mathjax3_config = {"loader": {"load": parts}}
 
 
+def write_pages(app, config) -> None:
+    """Solutions and proofs are no part of the repository: they are made of the exercises, as these are now.
+
+    Raises: ConfigError for what cannot be written, such as a link to a section that is gone.
+    """
+    try:
+        write.write(write.of_the_site())
+    except ValueError as error:
+        raise ConfigError(str(error)) from error
+
+
+def list_pages(app, docname, source) -> None:
+    """The pages that lead to solutions and proofs say, in the repository, where those are; here they list them."""
+    source[0] = write.with_list(ROOT / f"{docname}.md", source[0])
+
+
 def publish_unlisted(app, config) -> None:
     """Build the pages that are linked and not listed: whatever is not in _toc.yml has been excluded before this."""
-    config.exclude_patterns = [pattern for pattern in config.exclude_patterns if pattern not in UNLISTED]
+    config.exclude_patterns = [it for it in config.exclude_patterns if not it.startswith(UNLISTED)]
 
 
 def offer_exercises_for_download(app, docname, source) -> None:
@@ -134,10 +151,12 @@ def bring_the_live_transformer(app, pagename, templatename, context, doctree) ->
 
 def setup(app):
     app.connect("builder-inited", publish_elements)
+    app.connect("config-inited", write_pages, priority=0)  # before the table of contents is read
     app.connect("config-inited", use_local_mathjax)
     app.connect("config-inited", publish_unlisted, priority=1000)  # after the table of contents was read
     app.connect("source-read", offer_exercises_for_download)
     app.connect("source-read", document_the_library)
+    app.connect("source-read", list_pages)
     app.connect("autodoc-process-docstring", set_off_labels)
     app.connect("autodoc-process-signature", name_defaults)
     app.connect("autodoc-skip-member", skip_defaults)

@@ -1,7 +1,5 @@
 """Write the lists of chapters/api.md from the source: of each public name its signature and its first sentence.
 
-    .venv/bin/python -m tools.pages.library_reference
-
 Headings, prose and the comments `<!-- automodule: … -->` of the page are written by hand. Each comment is followed by
 the list that this program writes, which a reader of the repository sees; on the site Sphinx puts the whole
 documentation in its place.
@@ -23,10 +21,6 @@ MARK = re.compile(
 EVERY = "members"  # in parentheses behind a module: all that it documents
 SENTENCE = re.compile(r"(?<!e\.g)(?<!i\.e)(?<!et al)\.(?=\s|$)")
 Definition = ast.FunctionDef | ast.ClassDef
-
-
-def main() -> None:
-    PAGE.write_text(page(), encoding="utf-8")
 
 
 def page() -> str:
@@ -164,7 +158,3 @@ def first_sentence(node: ast.Module | Definition) -> str:
 def in_markdown(text: str) -> str:
     """Code and formulas of reStructuredText as Markdown has them."""
     return re.sub(r"``(.+?)``", r"`\1`", re.sub(r":math:`(.+?)`", r"$\1$", text))
-
-
-if __name__ == "__main__":
-    main()

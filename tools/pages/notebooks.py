@@ -3,8 +3,8 @@
     python tools/run.py notebooks [chapters/03-self-attention.ipynb ...]     every chapter when none is named
 
 The learners' notebooks in exercises/ are written by python -m clearcheck release. What differs from run to run
-without meaning (execution times, version numbers) is taken out; cell ids are kept. After chapters the source map
-and the solution pages are written anew, since they quote how sections are named.
+without meaning (execution times, version numbers) is taken out; cell ids are kept. After chapters the source map is
+written anew, since it quotes how sections are named.
 """
 
 import math
@@ -18,7 +18,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
 from tools import ROOT
-from tools.pages.write import write_pages
+from tools.pages import write
 
 LIMIT_SECONDS = 60
 VOLATILE = ("execution", "ExecuteTime", "collapsed", "scrolled", "jupyter")
@@ -40,7 +40,10 @@ def main(names: list[str]) -> int:
         if seconds > LIMIT_SECONDS:
             problems.append(f"{path.name} took {seconds:.0f} s; at most {LIMIT_SECONDS} s are allowed.")
     if any(path.resolve().is_relative_to(ROOT / "chapters") for path in paths):
-        problems += write_pages()
+        try:
+            write.write(write.of_the_repository())
+        except ValueError as error:
+            problems.append(str(error))
     if problems:
         print("\n" + "\n".join(problems), file=sys.stderr)
     return int(bool(problems))

@@ -1,9 +1,7 @@
-"""Write the solution pages, chapters/solutions.md and chapters/solutions/NN-slug.md, from exercises/authoring.
-
-    .venv/bin/python -m tools.pages.solutions
+"""The solution pages, chapters/solutions/NN-slug.md, from exercises/authoring: for the site, git ignores them.
 
 Each question has the answer of the author's notebook and, of the right solutions that prove the grader, the one that
-is written most differently. The entries of the pages in _toc.yml are written too.
+is written most differently.
 """
 
 import ast
@@ -17,7 +15,7 @@ from collections.abc import Iterator
 from itertools import accumulate
 from pathlib import Path
 
-from clearcheck.author.loading import Authored
+from clearcheck.author.loading import Authored, slugs_in
 from clearcheck.author.mistakes import Solution
 from clearcheck.author.release import BEGIN, END, read_source
 from clearcheck.grading.question import Question
@@ -31,52 +29,33 @@ from tools.takeaway.learners_copy import load
 AUTHORING = ROOT / "exercises" / "authoring"
 FOLDER = reading.CHAPTERS / "solutions"
 INDEX = reading.CHAPTERS / "solutions.md"
-TOC = ROOT / "_toc.yml"
-ENTRIES = re.compile(r"( *)- file: chapters/solutions\n(?:\1  sections:\n(?:\1    - file: chapters/solutions/.*\n)*)?")
 UNSEARCHED = "---\nnosearch: true\n---\n\n"  # or a search would show answers
 HEAD = """\
-# {title}
+# Solutions: {title}
 
-<!-- Written by `make pages` from exercises/authoring; edit that. -->
+<!-- Made from exercises/authoring; edit that. -->
 
 """
 OPENING = """\
 These are answers to the [graded exercise](../../exercises/{slug}.ipynb) that goes with [{chapter}](../{page}). Each is closed until you open it, and the search of this book does not find what is inside.
 
-Have you asked for the hints? `hint("{first}")` shows one of three, and a message that names your mistake is worth more than an answer that works. Other answers are right as well: the grader looks at what a function returns and never at how it is written. [How this grader was tested](../grader-proof.md) names all that were tried, right and wrong.
+Have you asked for the hints? `hint("{first}")` shows one of three, and a message that names your mistake is worth more than an answer that works. Other answers are right as well: the grader looks at what a function returns and never at how it is written. [How this grader was tested](../grader-proof/{slug}.md) names all that were tried, right and wrong.
 """  # noqa: E501
-LIST = """\
-One page for each graded exercise, with two differently written answers to every question and what the checks look for. An answer stays closed until you click on it, or press the space bar on it. The search of this book leaves these pages out, so that you do not meet an answer by chance.
-
-"""  # noqa: E501
-
-
-def main() -> None:
-    FOLDER.mkdir(exist_ok=True)
-    for path, text in all_pages().items():
-        path.write_text(text, encoding="utf-8")
-    TOC.write_text(toc(), encoding="utf-8")
 
 
 def slugs() -> list[str]:
-    return sorted(folder.name for folder in AUTHORING.iterdir() if (folder / "exercise.py").is_file())
+    return slugs_in(AUTHORING)
 
 
 def all_pages() -> dict[Path, str]:
-    """The text of every solution page, and of the page that lists them."""
-    found = [load(slug, ROOT) for slug in slugs()]
-    listed = [f"- [{it.exercise.title}](solutions/{it.exercise.slug}.md)" for it in found]
-    index = HEAD.format(title="Solutions") + LIST + "\n".join(listed) + "\n"
-    return {INDEX: index} | {FOLDER / f"{it.exercise.slug}.md": page(it) for it in found}
+    """The text of every solution page."""
+    return {FOLDER / f"{slug}.md": page(load(slug, ROOT)) for slug in slugs()}
 
 
-def toc() -> str:
-    """_toc.yml with an entry for each solution page. Raises: ValueError if it has none for the page that lists them."""
-    text = TOC.read_text(encoding="utf-8")
-    if not ENTRIES.search(text):
-        raise ValueError("_toc.yml has no entry chapters/solutions: add it, under Grading.")
-    sections = "".join(rf"\1    - file: chapters/solutions/{slug}" + "\n" for slug in slugs())
-    return ENTRIES.sub(rf"\1- file: chapters/solutions\n\1  sections:\n{sections}", text)
+def listed() -> str:
+    """The list of all solution pages, for the page that leads to them."""
+    titles = ((slug, load(slug, ROOT).exercise.title) for slug in slugs())
+    return "\n".join(f"- [{title}](solutions/{slug}.md)" for slug, title in titles)
 
 
 def page(it: Authored) -> str:
@@ -91,7 +70,7 @@ def page(it: Authored) -> str:
     blocks = [opening]
     for number, question in enumerate(exercise.questions, start=1):
         blocks += ["\n\n".join(lines(number, question, own[question.name], it.right.of(question.id), chapter)) + "\n"]
-    return formatted(UNSEARCHED + HEAD.format(title=f"Solutions: {exercise.title}") + "\n".join(blocks))
+    return formatted(UNSEARCHED + HEAD.format(title=exercise.title) + "\n".join(blocks))
 
 
 def formatted(text: str) -> str:
@@ -174,7 +153,3 @@ def tokens(code: str) -> Iterator[str]:
 def dropdown(title: str, code: str) -> str:
     code = re.sub(r"  # noqa.*", "", code)
     return f":::{{dropdown}} {title}\n```python\n{code}\n```\n:::"
-
-
-if __name__ == "__main__":
-    main()

@@ -1,7 +1,5 @@
 """Write chapters/source-map.md, from every piece of the four sources to its place in the book.
 
-    .venv/bin/python -m tools.pages.source_map
-
 The rows are data, in chapters/source-map.yml; the text of each link is the heading that it leads to.
 """
 
@@ -51,10 +49,6 @@ class Row:
         if self.kind == "footnote" and not self.number.isdigit():
             return f"Footnote of the {self.number}"
         return f"{name}{'s' * ('–' in self.number)} {self.number}".strip()
-
-
-def main() -> None:
-    PAGE.write_text(page(), encoding="utf-8")
 
 
 def load() -> dict:
@@ -116,7 +110,3 @@ def link(place: str) -> tuple[str, str]:
 def chapter(number: str) -> str:
     """How the map names a chapter; the number stays on the line of its *ch.*"""
     return f"ch.\N{NO-BREAK SPACE}{int(number)} "
-
-
-if __name__ == "__main__":
-    main()

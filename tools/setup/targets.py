@@ -51,7 +51,12 @@ TARGETS = {
         ("-m tools.pages.notebooks",),
         example="chapters/01-tokens.ipynb",
     ),
-    "pages": Target("write the pages that are made from others: source map, solutions", ("-m tools.pages.write",)),
+    "pages": Target("write the pages that are made from others, and say which have changed", ("-m tools.pages.write",)),
+    "proofs": Target(
+        "grade all answers that the grader is tested with, for the site; minutes",
+        ("-m tools.pages.proofs",),
+        example="03-self-attention",
+    ),
     "models": Target(
         "train the models whose weights lie in models/ and are missing", ("-m tools.models.train",), example="language"
     ),

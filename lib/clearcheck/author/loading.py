@@ -20,6 +20,10 @@ class ExerciseNotFound(LookupError):
     """No authoring folder for this name; the text lists the places looked at."""
 
 
+class QuestionNotFound(LookupError):
+    """The exercise has no question of this name; the text lists those that it has."""
+
+
 class AuthoringError(ValueError):
     """An exercise is not written as it should be; the text names the file and what is expected."""
 
@@ -32,6 +36,13 @@ class Authored:
     exercise: Exercise
     right: Solutions
     wrong: Solutions
+
+    def question(self, id: str) -> Question:
+        """The question of this id. Raises: QuestionNotFound with those that there are."""
+        try:
+            return self.exercise.question(id)
+        except KeyError as error:
+            raise QuestionNotFound(error.args[0]) from None
 
 
 def find_folder(slug: str, start: Path | None = None) -> Path:

@@ -32,6 +32,7 @@ from clearcheck.grading.question import Question
 from clearcheck.worker.guarded_call import scope_of
 
 MAKER = "_edited"
+LEAST_RIGHT, LEAST_WRONG = 3, 8  # so many answers a question needs for its proof
 COLLECTING = {"right", "wrong"}  # the decorators of the author
 
 
@@ -104,7 +105,8 @@ class WrongSolutions(Solutions):
                 source = edit.applied(base.source)
                 function = _compiled(source, edit.name, self.question, scope_of(base.function) or {})
             except SyntaxError as error:
-                raise edit.fault(f"{edit.base} is no Python any more after this edit ({error.msg}).") from error
+                line = (error.text or "").strip()
+                raise edit.fault(f"{edit.base} is no Python any more after this edit ({error.msg}): {line}") from error
             change = tuple(line for place in edit.places for line in place if line[0] != " ")
             self._add(Solution(self.question, function, edit.says, edit.section, source, edit.base, change))
 

@@ -1,16 +1,23 @@
 """Which solutions share a notebook in the proof, and how they come into its answer cells."""
 
 import ast
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
 from copy import deepcopy
+from dataclasses import replace
 from itertools import zip_longest
 
 from clearcheck.author.edits import renamed
-from clearcheck.author.loading import AuthoringError
+from clearcheck.author.loading import Authored, AuthoringError
 from clearcheck.author.mistakes import Solution
-from clearcheck.grading.exercise import Exercise
+from clearcheck.author.release import read_source
+from clearcheck.grading.evaluate import QuestionResult
 from clearcheck.grading.question import Question
 from clearcheck.notebooks.definitions import defined_names
+from clearcheck.report.grade import Grade, grade_submission
+from clearcheck.worker.asked import needed
+from clearcheck.worker.limits import Limits
+from clearcheck.worker.parent import Worker
 
 
 def answer_text(solution: Solution, name: str) -> str:
@@ -20,15 +27,55 @@ def answer_text(solution: Solution, name: str) -> str:
     return renamed(solution.source, solution.name, name)
 
 
-def sheets(exercise: Exercise, collection) -> Iterator[list[tuple[Question, Solution]]]:
-    levels: dict[str, int] = {}
-    for question in exercise.questions:
-        levels[question.id] = max((1 + levels[id] for id in question.uses), default=0)
-    for level in sorted(set(levels.values())):
-        together = [question for question in exercise.questions if levels[question.id] == level]
-        columns = [[(question, entry) for entry in collection.of(question.id)] for question in together]
-        for sheet in zip_longest(*columns):
-            yield [chosen for chosen in sheet if chosen is not None]
+Key = tuple[str, str]
+
+
+def key_of(solution: Solution) -> Key:
+    """Its question and its name, which no other solution of an exercise has."""
+    return solution.question, solution.name
+
+
+class Notebooks:
+    """Grades answers to the chosen questions as a learner's are: in the notebook of their exercise, by a worker."""
+
+    def __init__(self, authored: Authored, chosen: Sequence[Question], limits: Limits, seed: int):
+        self.authored = authored
+        self.chosen = tuple(chosen)
+        self.limits = limits
+        self.seed = seed
+        self.source = read_source(authored.folder / "source.ipynb")
+        # Where a question is about PyTorch, the cells import it: that is done once for all workers.
+        needs = needed(question.how for question in authored.exercise.questions)
+        self.preload = tuple(module for module in needs if module == "torch")
+
+    def grade(self, notebook: dict, asked: Sequence[Question] = ()) -> Grade:
+        """Only the questions that are `asked` are graded, or all that are chosen: other cells hold the author's."""
+        exercise = replace(self.authored.exercise, questions=tuple(asked) or self.chosen, core=())
+        with Worker(self.limits, self.preload) as worker:
+            submission = worker.read(json.dumps(notebook).encode(), f"{exercise.slug}.ipynb")
+            [grade] = grade_submission(worker, submission, replace(self.authored, exercise=exercise), [self.seed])
+        return grade
+
+    def grade_each(self, solutions: Sequence[Solution]) -> dict[Key, QuestionResult]:
+        found: dict[Key, QuestionResult] = {}
+        for sheet in self._sheets(solutions):
+            graded = self.grade(filled(self.source, sheet), [question for question, _ in sheet])
+            found |= {key_of(it): result for (_, it), result in zip(sheet, graded.questions, strict=True)}
+        return found
+
+    def _sheets(self, solutions: Sequence[Solution]) -> Iterator[list[tuple[Question, Solution]]]:
+        """The first solution of each question, the second of each, and so on; a question never shares a sheet with one
+        whose function it uses.
+        """
+        levels: dict[str, int] = {}
+        asked = {question.id for question in self.chosen}
+        for question in self.chosen:
+            levels[question.id] = max((1 + levels[id] for id in question.uses if id in asked), default=0)
+        for level in sorted(set(levels.values())):
+            together = [question for question in self.chosen if levels[question.id] == level]
+            columns = [[(q, entry) for entry in solutions if entry.question == q.id] for q in together]
+            for sheet in zip_longest(*columns):
+                yield [pair for pair in sheet if pair is not None]
 
 
 def filled(source: dict, chosen: list[tuple[Question, Solution]]) -> dict:
@@ -55,6 +102,15 @@ def _without_calls(source: str) -> str:
         return source
     lines = source.splitlines()
     for statement in reversed(statements):
-        if isinstance(statement, ast.Expr):
+        if _only_calls(statement):
             del lines[statement.lineno - 1 : statement.end_lineno]
     return "\n".join(lines).strip()
+
+
+def _only_calls(statement: ast.stmt) -> bool:
+    """Whether it is an expression, or a `try` around expressions, for an answer that is not there yet."""
+    if not isinstance(statement, ast.Try):
+        return isinstance(statement, ast.Expr)
+    handled = [inner for handler in statement.handlers for inner in handler.body]
+    parts = [*statement.body, *handled, *statement.orelse, *statement.finalbody]
+    return all(isinstance(inner, ast.Expr) for inner in parts)

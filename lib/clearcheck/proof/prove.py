@@ -9,28 +9,25 @@ Solutions of different questions share a notebook: the first right one of each, 
 other answer cell holds the author's answer, and a question never shares one with a question whose function it uses.
 """
 
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from clearcheck.author.loading import Authored, load
-from clearcheck.author.mistakes import Solution, Solutions
-from clearcheck.author.release import learner_notebook, read_source
+from clearcheck.author.mistakes import LEAST_RIGHT, LEAST_WRONG, Solution
+from clearcheck.author.release import learner_notebook
 from clearcheck.grading.diagnose import reply_of
 from clearcheck.grading.evaluate import NOT_ANSWERED, PASSED, QuestionResult, evaluate
 from clearcheck.grading.exercise import Exercise
 from clearcheck.grading.question import Question
 from clearcheck.learner.cards import question_text
-from clearcheck.proof.notebooks import filled, sheets
-from clearcheck.report.grade import Grade, grade_submission
+from clearcheck.proof.notebooks import Key, Notebooks, key_of
+from clearcheck.report.grade import Grade
 from clearcheck.worker.asked import Asked
 from clearcheck.worker.limits import Limits
-from clearcheck.worker.parent import Worker
 
 SEEDS = (0, 1)  # 0 is what a learner's notebook uses
 QUICK = ("function", "tensors")  # what is asked for otherwise takes long: a wrong one gets the first draw alone
 WHOLE_WAY = 2  # so many wrong solutions of each question are graded in a notebook, too
-LEAST_RIGHT, LEAST_WRONG = 3, 8
 LEAST_MARGIN = 100  # a wrong value differs by more than this many tolerances
 
 
@@ -44,6 +41,10 @@ class ProofRow:
     seeds: Sequence[int]
     results: list[QuestionResult]
     texts: list[str]
+
+    @property
+    def key(self) -> Key:
+        return key_of(self.solution)
 
     @property
     def accepted(self) -> bool:
@@ -64,6 +65,11 @@ class Proof:
     rows: list[ProofRow]
     errors: list[str]
 
+    @property
+    def graded(self) -> bool:
+        """Whether its solutions have results."""
+        return any(row.results for row in self.rows)
+
     def of(self, question: Question) -> list[ProofRow]:
         return [row for row in self.rows if row.question is question]
 
@@ -78,80 +84,71 @@ class Proof:
         )
 
 
-def prove(slug: str, limits: Limits | None = None, seeds: Sequence[int] = SEEDS) -> Proof:
-    """Raises: ExerciseNotFound, AuthoringError, WorkerError."""
+def prove(slug: str, limits: Limits | None = None, seeds: Sequence[int] = SEEDS, question: str | None = None) -> Proof:
+    """An exercise; or one question of it, of whose solutions only the first right and the first wrong one go the whole
+    way.
+
+    Raises: ExerciseNotFound, QuestionNotFound, AuthoringError, WorkerError.
+    """
     authored = load(slug)
-
-    def grade(notebook: dict, asked: Sequence[Question]) -> Grade:
-        """Only the questions that are `asked` are graded, since the others hold the author's answer."""
-        chosen = replace(authored, exercise=replace(authored.exercise, questions=tuple(asked), core=()))
-        [grade] = _grades(notebook, chosen, limits or Limits(), seeds[:1])
-        return grade
-
-    def in_notebooks(collection: Solutions) -> Iterator[tuple[Solution, QuestionResult]]:
-        for chosen in sheets(authored.exercise, collection):
-            graded = grade(filled(source, chosen), [question for question, _ in chosen])
-            yield from zip((solution for _, solution in chosen), graded.questions, strict=True)
-
-    source = read_source(authored.folder / "source.ipynb")
-    learner = learner_notebook(source, slug)
-    questions = authored.exercise.questions
-    first = [e for q in questions if q.how != "training" for e in authored.wrong.of(q.id)[:WHOLE_WAY]]
-    rows = [
-        _row(authored, authored.exercise.question(solution.question), solution, True, seeds, [result])
-        for solution, result in in_notebooks(authored.right)
+    chosen = authored.exercise.questions if question is None else (authored.question(question),)
+    right = [entry for q in chosen for entry in authored.right.of(q.id)]
+    wrong = [entry for q in chosen for entry in authored.wrong.of(q.id)]
+    notebooks = Notebooks(authored, chosen, limits or Limits(), seeds[0])
+    results = notebooks.grade_each(right if question is None else right[:1])
+    rows = [_row(authored, entry, True, seeds, results) for entry in right]
+    rows += [_row(authored, entry, False, seeds, {}) for entry in wrong]
+    first = [
+        entry
+        for q in chosen
+        if q.how != "training"
+        for entry in authored.wrong.of(q.id)[: WHOLE_WAY if question is None else 1]
     ]
-    rows += [
-        _row(authored, question, solution, False, seeds if question.how in QUICK else seeds[:1])
-        for question in questions
-        for solution in authored.wrong.of(question.id)
-    ]
-    told = list(in_notebooks(Solutions(entries=first)))
-    both_ways = [(row, result) for solution, result in told for row in rows if row.solution is solution]
-    ends = (_grades(notebook, authored, limits or Limits(), seeds[:1]) for notebook in (source, learner))
+    both_ways = notebooks.grade_each(first)
     errors = [
-        *_ends(*ends),
-        *(error for question in authored.exercise.questions for error in _counts(question, rows)),
+        *_ends(notebooks.grade(notebooks.source), notebooks.grade(learner_notebook(notebooks.source, slug))),
+        *(error for q in chosen for error in _counts(q, rows)),
         *(error for row in rows for error in _faults(row)),
-        *(error for row, result in both_ways for error in _disagreement(row, result)),
+        *(error for row in rows if (result := both_ways.get(row.key)) for error in _disagreement(row, result)),
     ]
-    return Proof(authored.exercise, rows, errors)
+    return Proof(replace(authored.exercise, questions=chosen, core=()), rows, errors)
 
 
-def _grades(notebook: dict, authored: Authored, limits: Limits, seeds: Sequence[int]) -> list[Grade]:
-    with Worker(limits) as worker:
-        submission = worker.read(json.dumps(notebook).encode(), f"{authored.exercise.slug}.ipynb")
-        return grade_submission(worker, submission, authored, seeds)
+def not_graded(authored: Authored) -> Proof:
+    """Every solution of an exercise, without results."""
+    rows = [
+        ProofRow(question, solution, right, (), [], [])
+        for question in authored.exercise.questions
+        for right, collection in ((True, authored.right), (False, authored.wrong))
+        for solution in collection.of(question.id)
+    ]
+    return Proof(authored.exercise, rows, [])
 
 
 def _row(
-    authored: Authored,
-    question: Question,
-    solution: Solution,
-    right: bool,
-    seeds: Sequence[int],
-    results: Sequence[QuestionResult] = (),
+    authored: Authored, solution: Solution, right: bool, seeds: Sequence[int], graded: Mapping[Key, QuestionResult]
 ) -> ProofRow:
-    """The results that the notebook got with the first seeds, and those of the function alone with the others."""
+    """The result that the notebook got with the first seed, where there is one, and those of the function alone."""
+    question = authored.exercise.question(solution.question)
     known = authored.wrong.of(question.id)
+    seeds = seeds if right or question.how in QUICK else seeds[:1]
 
     def transport(asked: Asked, packed: bytes) -> dict:
         return reply_of(solution.function, asked.of_known(solution.source), packed)
 
-    results = [*results, *(evaluate(question, transport, seed, known) for seed in seeds[len(results) :])]
+    results = [graded[key_of(solution)]] if key_of(solution) in graded else []
+    results += [evaluate(question, transport, seed, known) for seed in seeds[len(results) :]]
     texts = [question_text(authored.exercise, result) for result in results]
     return ProofRow(question, solution, right, seeds, results, texts)
 
 
-def _ends(solved: list[Grade], untouched: list[Grade]) -> Iterator[str]:
+def _ends(solved: Grade, untouched: Grade) -> Iterator[str]:
     """The author's own notebook has every point, the learner's has none."""
-    for grade in solved:
-        if grade.points != grade.exercise.points:
-            yield f"The source notebook gets {grade.points} of {grade.exercise.points} points:\n{grade.as_text()}"
-    for grade in untouched:
-        for result in grade.questions:
-            if result.points or result.status != NOT_ANSWERED:
-                yield f"{result.question.id}: the untouched notebook is graded {result.status}."
+    if solved.points != solved.exercise.points:
+        yield f"The source notebook gets {solved.points} of {solved.exercise.points} points:\n{solved.as_text()}"
+    for result in untouched.questions:
+        if result.points or result.status != NOT_ANSWERED:
+            yield f"{result.question.id}: the untouched notebook is graded {result.status}."
 
 
 def _counts(question: Question, rows: list[ProofRow]) -> Iterator[str]:

@@ -1,11 +1,11 @@
 """Why a file has no grade: errors whose text tells the user everything, and the sentence for every other one."""
 
-from clearcheck.author.loading import AuthoringError, ExerciseNotFound
+from clearcheck.author.loading import AuthoringError, ExerciseNotFound, QuestionNotFound
 from clearcheck.notebooks.file import NotANotebook
 from clearcheck.report.course_files import CourseChanged
 from clearcheck.worker.launched import WorkerError
 
-EXPLAINED = (NotANotebook, ExerciseNotFound, WorkerError, AuthoringError, CourseChanged)
+EXPLAINED = (NotANotebook, ExerciseNotFound, QuestionNotFound, WorkerError, AuthoringError, CourseChanged)
 
 
 def failed(file: str, error: BaseException) -> str:

@@ -5,11 +5,9 @@ import inspect
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import cache
-from pathlib import Path
 
 import numpy as np
-from clearcheck.author.loading import load
+
 from clearcheck.author.mistakes import Solutions
 from clearcheck.grading.evaluate import Ask, generator
 from clearcheck.grading.exercise import Exercise
@@ -68,12 +66,6 @@ class Subject:
         for place, name in enumerate(names):
             if pattern.fullmatch(name):
                 yield [args[place] for args in drawn if len(args) > place]
-
-
-@cache
-def subject_of(slug: str, course: Path | None = None) -> Subject:
-    loaded = load(slug, course)
-    return Subject(loaded.exercise, loaded.right, loaded.wrong)
 
 
 def leaves(value) -> list[np.ndarray]:

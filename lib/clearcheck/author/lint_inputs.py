@@ -5,10 +5,10 @@ import re
 from itertools import combinations
 
 import numpy as np
+
+from clearcheck.author.subject import SEEDS, leaves
 from clearcheck.grading.evaluate import generator
 from clearcheck.worker.values import pack
-
-from tests.exercises.subject import SEEDS, leaves
 
 LENGTHS = ("N", "S")  # the letters of a number of tokens
 BIAS = re.compile(r"b|b_\w+|bias\w*|beta\w*|gamma\w*")

@@ -1,0 +1,71 @@
+"""The rules that the checks of a question keep, tried on what the checks really draw. A rule yields sentences.
+
+Each rule stands for a wrong answer that well-known courses let pass: equal sizes hide a missing transpose, saturated
+scores a missing scale, small ones an overflow, biases of 0 a missing bias, positions 0 to n a position that is ignored.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import permutations
+
+from clearcheck.author.lint_inputs import ON_INPUTS
+from clearcheck.author.loading import load
+from clearcheck.author.mistakes import LEAST_RIGHT, LEAST_WRONG
+from clearcheck.author.subject import Subject
+from clearcheck.grading.question import Question
+
+LEAST_MINUTES, MOST_MINUTES = 5, 45
+
+
+def lint(slug: str, question: str | None = None) -> list[str]:
+    """Every misfit of an exercise, or of one question of it. Raises: ExerciseNotFound, AuthoringError."""
+    authored = load(slug)
+    subject = Subject(authored.exercise, authored.right, authored.wrong)
+    return misfits(subject, authored.exercise.questions if question is None else [authored.question(question)])
+
+
+def misfits(subject: Subject, questions: Sequence[Question]) -> list[str]:
+    """What the rules say of these questions."""
+    found = []
+    for question in questions:
+        if not subject.right.of(question.id):
+            found.append(f"{question.id}: there is no right solution.")
+            continue
+        found += [f"{question.id}: {misfit}" for rule in OF_A_QUESTION for misfit in rule(subject, question)]
+    return found
+
+
+def solutions(subject: Subject, question: Question) -> Iterator[str]:
+    for kind, collection, least in (("right", subject.right, LEAST_RIGHT), ("wrong", subject.wrong, LEAST_WRONG)):
+        if len(collection.of(question.id)) < least:
+            yield f"{len(collection.of(question.id))} {kind} solutions; at least {least} are expected."
+    wrong = subject.wrong.of(question.id)
+    for entry in wrong:
+        if not entry.says.endswith("."):
+            yield f"{entry.name} needs a whole sentence."
+    for one, other in permutations(wrong, 2):
+        if one.says in other.says:
+            yield f"what {one.name} is told is told to {other.name}, too."
+
+
+def partial_credit(subject: Subject, question: Question) -> Iterator[str]:
+    if len(question.checks) < 2:
+        yield "one check for all points; at least two are expected, so that half an answer is worth something."
+    if question.how != "training" and not any(hasattr(check, "cases") for check in question.checks):
+        yield "no check compares a whole result with a reference."
+
+
+def hints(subject: Subject, question: Question) -> Iterator[str]:
+    if len(set(question.hints)) != 3 or not all(hint.strip()[-1:] in set(".?!") for hint in question.hints):
+        yield "three different hints, each in whole sentences, are expected."
+
+
+def effort(subject: Subject, question: Question) -> Iterator[str]:
+    if not LEAST_MINUTES <= question.minutes <= MOST_MINUTES:
+        yield f"{question.minutes} minutes; {LEAST_MINUTES} to {MOST_MINUTES} are expected."
+    if question.difficulty not in (1, 2, 3):
+        yield f"a difficulty of {question.difficulty}; 1, 2 or 3 is expected."
+    if not question.section:
+        yield "no section to read."
+
+
+OF_A_QUESTION = (solutions, partial_credit, hints, effort, *ON_INPUTS)
