@@ -3,6 +3,14 @@
 import torch
 
 
+def random_module(module, dtype=torch.float64, device="cpu"):
+    """Biases start at zero in some modules: fill everything, so that nothing can go unused."""
+    with torch.no_grad():
+        for parameter in module.parameters():
+            parameter.normal_(std=0.3)
+    return module.to(device, dtype)
+
+
 def count(model):
     return sum(p.numel() for p in model.parameters())
 

@@ -6,8 +6,7 @@ from clearformer.attention import padding_mask
 from clearformer.models.bert import BERT, BERTConfig
 
 from tests.clearformer.devices import DEVICES
-from tests.clearformer.models import count, n_block, on_meta, overfit
-from tests.clearformer.test_multihead import random_module
+from tests.clearformer.models import count, n_block, on_meta, overfit, random_module
 from tests.clearformer.tolerance import assert_close
 
 V, POSITIONS, D, H, M, HIDDEN, B, N = 37, 11, 24, 4, 2, 44, 3, 7

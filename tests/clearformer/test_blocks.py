@@ -12,7 +12,7 @@ from clearformer.multihead import MultiHeadAttention
 from torch import nn
 
 from tests.clearformer.devices import DEVICES
-from tests.clearformer.test_multihead import random_module
+from tests.clearformer.models import random_module
 from tests.clearformer.tolerance import assert_close
 
 M, B, N, S, D, H, HIDDEN = 3, 2, 5, 7, 24, 6, 20

@@ -13,7 +13,7 @@ from clearformer.multihead import MultiHeadAttention
 from clearformer.positions import RelativeKeys, Rotary
 
 from tests.clearformer.devices import DEVICES
-from tests.clearformer.test_multihead import random_module
+from tests.clearformer.models import random_module
 from tests.clearformer.tolerance import assert_close
 
 M, B, N, S, D, H, F = 3, 2, 9, 7, 24, 6, 20

@@ -14,7 +14,7 @@ from clearformer.optimization import adamw
 from safetensors import safe_open
 from safetensors.torch import save_file
 
-from tests.clearformer.test_train import CONFIG, network, partly_frozen, run
+from tests.clearformer.small_runs import CONFIG, network, partly_frozen, run
 
 NAME = checkpoint.NAME
 

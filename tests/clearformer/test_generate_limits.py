@@ -7,7 +7,7 @@ import pytest
 import torch
 from clearformer.generation import beam_search, draw, generate, keep_top_k, keep_top_p
 
-from tests.clearformer.test_generate import N_POSITIONS, PROMPTS, Successor, V, gpt, seeded
+from tests.clearformer.writers import N_POSITIONS, PROMPTS, Successor, V, gpt, seeded
 
 WRITE = pytest.mark.parametrize(
     "write",

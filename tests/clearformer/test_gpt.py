@@ -11,7 +11,7 @@ from clearformer.models.gpt import GPT, GPTConfig, next_token_loss
 from clearformer.positions import Rotary
 
 from tests.clearformer.devices import DEVICES
-from tests.clearformer.test_multihead import random_module
+from tests.clearformer.models import random_module
 from tests.clearformer.tolerance import assert_close
 
 V, N_POSITIONS, D, H, M, B, N = 13, 19, 24, 6, 2, 3, 7

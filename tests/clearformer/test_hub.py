@@ -13,7 +13,7 @@ import pytest
 import torch
 from clearformer.pretrained import from_pretrained
 
-from tests.clearformer.test_pretrained import N, V, theirs_of
+from tests.clearformer.families import N, V, theirs_of
 
 pytestmark = pytest.mark.slow
 COMMIT = "0123456789abcdef0123456789abcdef01234567"

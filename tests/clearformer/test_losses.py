@@ -8,7 +8,7 @@ from clearformer.losses import IGNORED, next_token_loss, next_token_total, surpr
 from clearformer.models.gpt import GPT, GPTConfig
 from torch import nn
 
-from tests.clearformer.test_multihead import random_module
+from tests.clearformer.models import random_module
 
 V, B, N = 13, 3, 7
 CONFIG = GPTConfig(V, 19, 24, 6, 2)

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 from tests.clearformer.devices import DEVICES
-from tests.clearformer.models import count, n_block, on_meta, overfit
-from tests.clearformer.test_multihead import random_module
+from tests.clearformer.models import count, n_block, on_meta, overfit, random_module
 from tests.clearformer.tolerance import assert_close
 
 IMAGE, PATCH, C, D, H, M, DECODER, DECODER_H, DECODER_M, B, N = 12, 4, 2, 24, 6, 2, 20, 5, 3, 7, 9

@@ -23,19 +23,12 @@ from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from tests.clearformer.devices import DEVICES
+from tests.clearformer.models import random_module
 from tests.clearformer.tolerance import assert_close
 
 B, N, S, D, H = 2, 5, 7, 24, 6
 DTYPES = [torch.float64, torch.float32]
 FUNCTIONS = [attend, attend_fused, attend_blockwise, attend_by_hand, attend_recomputing]
-
-
-def random_module(module, dtype=torch.float64, device="cpu"):
-    """Biases start at zero in some modules: fill everything, so that nothing can go unused."""
-    with torch.no_grad():
-        for parameter in module.parameters():
-            parameter.normal_(std=0.3)
-    return module.to(device, dtype)
 
 
 def pair(dtype, device, bias=True):

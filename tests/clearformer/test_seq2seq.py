@@ -12,8 +12,7 @@ from clearformer.models.seq2seq import Seq2Seq, Seq2SeqConfig, translation_loss,
 from clearformer.positions import sinusoidal
 
 from tests.clearformer.devices import DEVICES
-from tests.clearformer.models import count, n_block, on_meta, overfit
-from tests.clearformer.test_multihead import random_module
+from tests.clearformer.models import count, n_block, on_meta, overfit, random_module
 from tests.clearformer.tolerance import assert_close
 
 V, POSITIONS, D, H, M, HIDDEN, B, N, S, PAD = 37, 11, 24, 4, 2, 44, 3, 6, 8, 36

@@ -7,7 +7,7 @@ from clearformer.train_step import mixed_seed
 from clearformer.training import train
 from torch import nn
 
-from tests.clearformer.test_train import CONFIG, batch, loss, network
+from tests.clearformer.small_runs import CONFIG, batch, loss, network
 
 
 def shown(capsys, **options):

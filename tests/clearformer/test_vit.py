@@ -8,8 +8,7 @@ from clearformer.models.vit import ViT, ViTConfig, first_token, mean_tokens, sum
 from torch import nn
 
 from tests.clearformer.devices import DEVICES
-from tests.clearformer.models import count, n_block, on_meta, overfit
-from tests.clearformer.test_multihead import random_module
+from tests.clearformer.models import count, n_block, on_meta, overfit, random_module
 from tests.clearformer.tolerance import assert_close
 
 IMAGE, PATCH, C, CLASSES, D, H, M, HIDDEN, B = 12, 4, 2, 5, 24, 6, 3, 20, 7
