@@ -10,6 +10,7 @@ from bs4 import BeautifulSoup
 
 from tools import ROOT
 from tools.book.pdf import find_chromium
+from tools.pages.chapters import chapter_slug, is_chapter
 
 CHROMIUM = find_chromium()
 AXE = ROOT / ".cache" / "axe.min.js"
@@ -45,9 +46,17 @@ def toc() -> tuple[str, ...]:
     return contents["root"], *(file for part in contents["parts"] for file in _files(part["chapters"]))
 
 
+def chapters() -> dict[str, str]:
+    """The page of each chapter by its slug, in order: `gpt3` is chapters/15-gpt3.html."""
+    return {chapter_slug(name): f"{name}.html" for name in toc() if is_chapter(name)}
+
+
 def _files(entries: list[dict]) -> list[str]:
     """Each entry, and behind it those of its sections."""
     return [file for entry in entries for file in (entry["file"], *_files(entry.get("sections", [])))]
+
+
+CHAPTERS = chapters()
 
 
 @cache

@@ -25,33 +25,34 @@ from clearformer.reference.attention import attend, attention_weights, causal_ma
 from clearformer.reference.functions import softmax
 from clearformer.reference.positions import sinusoidal
 
-from tests.book.pages import ROOT, soup
+from tests.book.pages import CHAPTERS, ROOT, soup
 from tests.book.test_browser import AXE, UNNAMED, needs_axe, pytestmark, violations  # noqa: F401
 from tests.lazily import Lazily
 
 extension = Lazily("tools.extension.hooks")
 
-CHAPTERS = {
-    "soft-lookup": "02-attention",
-    "attention-walk": "03-self-attention",
-    "view-transpose": "04-multi-head",
-    "rotary-clock": "06-position",
-    "causal-mask": "08-encoder-decoder",
-    "kv-cache": "08-encoder-decoder",
-    "online-softmax": "14-cost",
-    "cost-calculator": "15-gpt3",
+# The chapter in which each explorable stands.
+HOME = {
+    "soft-lookup": CHAPTERS["attention"],
+    "attention-walk": CHAPTERS["self-attention"],
+    "view-transpose": CHAPTERS["multi-head"],
+    "rotary-clock": CHAPTERS["position"],
+    "causal-mask": CHAPTERS["encoder-decoder"],
+    "kv-cache": CHAPTERS["encoder-decoder"],
+    "online-softmax": CHAPTERS["cost"],
+    "cost-calculator": CHAPTERS["gpt3"],
 }
-TAGS = sorted(CHAPTERS)
+TAGS = sorted(HOME)
 KILOBYTE = 1024
 
 
 @cache
 def stored(tag: str) -> str:
     """The HTML that the chapter's notebook has stored for it."""
-    notebook = nbformat.read(ROOT / "chapters" / f"{CHAPTERS[tag]}.ipynb", as_version=4)
+    notebook = nbformat.read((ROOT / HOME[tag]).with_suffix(".ipynb"), as_version=4)
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
     found = [output.data["text/html"] for output in outputs if f"<{tag}" in output.get("data", {}).get("text/html", "")]
-    assert len(found) == 1, f"{CHAPTERS[tag]} holds {len(found)} of <{tag}>"
+    assert len(found) == 1, f"{HOME[tag]} holds {len(found)} of <{tag}>"
     return found[0]
 
 
@@ -623,29 +624,30 @@ def test_scripts_are_small(site_files):
     """Catches a library that crept in: every page of a chapter gets at most 15 KB of them."""
     size = {path.relative_to(site_files).as_posix(): path.stat().st_size for path in site_files.rglob("*.js")}
     assert 0 < sum(size.values()) <= 45 * KILOBYTE
-    for chapter in set(CHAPTERS.values()):
-        needed = [file for tag in TAGS if CHAPTERS[tag] == chapter for file in extension.elements()[tag]]
+    for chapter in set(HOME.values()):
+        needed = [file for tag in TAGS if HOME[tag] == chapter for file in extension.elements()[tag]]
         files = {file for file in needed if file.endswith(".js")}
         assert sum(size[file] for file in files) <= 15 * KILOBYTE, chapter
 
 
 def test_a_page_loads_the_scripts_that_it_needs_and_no_others(built):
     """Catches scripts in the head of every page, and an element that a page never brings to life."""
-    for path in sorted(built.pages.glob("chapters/[01]*.html")):
+    for page in CHAPTERS.values():
+        path = built.pages / page
         loaded = {tag["src"].split("/")[-1].split("?")[0] for tag in soup(path).select("script[src*='explorables/']")}
-        standing = [tag for tag in TAGS if CHAPTERS[tag] == path.stem]
+        standing = [tag for tag in TAGS if HOME[tag] == page]
         needed = {file.split("/")[-1] for tag in standing for file in extension.elements()[tag] if file.endswith(".js")}
         assert loaded == needed, path.name
         assert [tag for tag in TAGS if soup(path).find(tag)] == standing
 
 
-@pytest.mark.parametrize("chapter", sorted(set(CHAPTERS.values())))
+@pytest.mark.parametrize("chapter", sorted(set(HOME.values())))
 def test_they_live_in_the_pages_of_the_book_opened_as_files(built, browser, chapter):
     """Catches what the real page does to them: a script that needs a server, an extension that hides a control."""
     page = browser.new_page()
-    page.goto((built.pages / "chapters" / f"{chapter}.html").as_uri(), wait_until="load")
+    page.goto((built.pages / chapter).as_uri(), wait_until="load")
     page.evaluate("document.querySelectorAll('.explorable details').forEach(d => { d.open = true })")
-    standing = [tag for tag in TAGS if CHAPTERS[tag] == chapter]
+    standing = [tag for tag in TAGS if HOME[tag] == chapter]
     assert page.locator(".explorable.alive .says:visible").count() == len(standing)
     controls = page.locator(".explorable [data-control]")
     assert controls.evaluate_all("all => all.filter(e => !e.checkVisibility()).map(e => e.outerHTML)") == []
