@@ -11,7 +11,7 @@ from clearcheck.author.torch_arguments import generation_call, small_logits, sma
 from clearcheck.author.torch_loops import generates_quietly, learns, obeys_steps, samples_follow
 from clearcheck.grading.evaluate import evaluate
 
-from .torch_asked import STRAIGHT, SmallModel, Straight, asks, drawn, module, nn, optimizer, result_of, said, torch
+from .torch_asked import STRAIGHT, SmallModel, Straight, asks, drawn, module, nn, result_of, said, torch
 
 
 def careless(x):
@@ -26,6 +26,8 @@ def careless(x):
 
 
 def world():
+    from torch.optim import optimizer
+
     draws = torch.rand(3).tolist(), np.random.rand(3).tolist(), [random.random() for _ in range(3)]
     settings = torch.get_default_dtype(), torch.is_grad_enabled(), torch.get_num_threads(), torch.get_default_device()
     hooks = sys.getprofile(), torch._C._len_torch_function_stack(), len(optimizer._global_optimizer_post_hooks)

@@ -10,7 +10,6 @@ from clearcheck.grading.evaluate import evaluate
 torch = pytest.importorskip("torch", reason="needs torch")
 from clearcheck.worker.small_model import SmallModel  # noqa: E402, F401
 from torch import nn  # noqa: E402
-from torch.optim import optimizer  # noqa: E402, F401
 
 
 # A small question of its own for each message: sizes 3 and 5, and one map with a bias.
