@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.clearformer.test_attention import EXPLICIT, LINEAR, inputs, run
+from tests.clearformer.attention_variants import EXPLICIT, LINEAR, inputs, run
 from tests.clearformer.tolerance import assert_close
 
 

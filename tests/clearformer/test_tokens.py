@@ -1,8 +1,7 @@
-"""Tokenizers give back what they were given; patches in torch, in the reference and in a convolution are the same."""
+"""Texts as tokens and back: characters, byte pairs, and everything that no tokenizer can read."""
 
 import copy
 import inspect
-import json
 import pickle
 import re
 from collections import Counter
@@ -12,16 +11,12 @@ import numpy as np
 import pytest
 import torch
 from clearbook.data.builtin import digits, zen_text
-from clearformer.patches import patchify, unpatchify
-from clearformer.pretrained.gpt2_words import gpt2_word
-from clearformer.reference.tokens import patches
 from clearformer.tokenizers import WORD, BytePairTokenizer, ByteTokenizer, CharTokenizer, learn_merges, utf8
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+from hypothesis import given
+
+from tests.clearformer.vocabularies import UNICODE, VOCABULARY
 
 PAIRS = BytePairTokenizer(zen_text(), n_merges=80)
-UNICODE = st.text(st.characters(exclude_categories=["Cs"]))
 
 
 @given(UNICODE)
@@ -99,119 +94,6 @@ def test_ids_may_come_as_tensor_array_or_alone(tokenizer):
     one_by_one = ["".join(tokenizer.decode(kind(i)) for i in ids) for kind in (int, torch.tensor, np.int64)]
     one_by_one += ["".join(tokenizer.decode(torch.tensor([i])) for i in ids)]
     assert one_by_one == [text] * 4
-
-
-def theirs(special=("<|endoftext|>", "<|end|>"), all_bytes=True):
-    """A byte-pair tokenizer of Hugging Face with GPT-2's words, trained here; its vocabulary and its merges."""
-    tokenizer = Tokenizer(models.BPE())
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    tokenizer.decoder = decoders.ByteLevel()
-    alphabet = pre_tokenizers.ByteLevel.alphabet() if all_bytes else []
-    trainer = trainers.BpeTrainer(
-        vocab_size=600, special_tokens=list(special), initial_alphabet=alphabet, show_progress=False
-    )
-    tokenizer.train_from_iterator(zen_text().splitlines(), trainer)
-    model = json.loads(tokenizer.to_str())["model"]
-    return tokenizer, model["vocab"], model["merges"]
-
-
-HUGGING_FACE, VOCABULARY, MERGES = theirs()
-GIVEN = BytePairTokenizer.from_vocabulary(VOCABULARY, MERGES, special=("<|end|>", "<|endoftext|>"))
-PIECES = st.sampled_from([*"'stdl \n\t_aZ9\xbd\u2167\xb2\x1c\x85\u3000\u4e2d\u0663", "<|end|>", "the", "<|endoftext|>"])
-
-
-@given(st.lists(PIECES | UNICODE, max_size=8).map("".join))
-@settings(max_examples=300)
-def test_a_given_vocabulary_gives_the_ids_of_hugging_face(text):
-    """Catches another word pattern (short forms, digits that are not decimal, white space), order, or special token."""
-    ids = GIVEN.encode(text)
-    assert ids == HUGGING_FACE.encode(text).ids
-    assert GIVEN.decode(ids) == HUGGING_FACE.decode(ids, skip_special_tokens=False) == text
-
-
-SOME_BYTES, *FEWER = theirs(all_bytes=False)  # only those of the text that it was trained on
-SKIPPING = BytePairTokenizer.from_vocabulary(*FEWER, special=("<|end|>", "<|endoftext|>"), skip_unknown=True)
-
-
-@given(st.lists(PIECES | UNICODE, max_size=8).map("".join))
-@example("t\x1dhe b\xfcetter")
-@settings(max_examples=300)
-def test_bytes_without_a_piece_are_left_out_as_hugging_face_does(text):
-    """Catches ids beyond those of the model, and what stood around such a byte that is no longer merged."""
-    ids = SKIPPING.encode(text)
-    assert ids == SOME_BYTES.encode(text).ids and all(0 <= i < len(FEWER[0]) for i in ids)
-    assert SKIPPING.decode(ids) == SOME_BYTES.decode(ids, skip_special_tokens=False)
-
-
-def test_bytes_without_a_piece_are_refused_unless_asked_for():
-    """Catches the vocabulary of another kind of tokenizer, of which a text would lose most in silence."""
-    assert SKIPPING.decode(SKIPPING.encode("t\x1dhe")) == "the" and SKIPPING.n_vocab == len(FEWER[0]) < 600
-    with pytest.raises(ValueError, match="does not fit a vocabulary of"):
-        BytePairTokenizer.from_vocabulary(*FEWER)
-
-
-def test_merges_may_be_the_lines_of_a_file_and_special_tokens_come_last():
-    lines = ["#version: 0.2", *(" ".join(pair) for pair in MERGES)]
-    plain = {piece: i - 2 for piece, i in VOCABULARY.items() if i >= 2}  # theirs begin with the two special ones
-    tokenizer = BytePairTokenizer.from_vocabulary(plain, lines, special=("<|end|>",))
-    assert tokenizer.encode("the<|end|>way")[1:-1].count(len(plain)) == 1
-    assert tokenizer.n_vocab == len(plain) + 1
-    assert [i + 2 for i in tokenizer.encode(zen_text())] == GIVEN.encode(zen_text())
-
-
-@pytest.mark.parametrize("ends", ["\n", "\r\n"])
-def test_merges_may_be_an_open_file_or_its_lines_with_an_empty_one(tmp_path, ends):
-    text = "\n".join(["#version: 0.2", *(" ".join(pair) for pair in MERGES), ""])
-    (tmp_path / "merges.txt").write_text(text, encoding="utf-8", newline=ends)
-    with (tmp_path / "merges.txt").open(encoding="utf-8", newline="") as file:
-        for lines in (file, text.split("\n")):
-            assert BytePairTokenizer.from_vocabulary(VOCABULARY, lines).ranks == GIVEN.ranks
-
-
-def test_special_tokens_and_other_words_when_learning():
-    """Catches merges across a special token, a token cut to pieces, and a longer one found as a shorter."""
-    tokenizer = BytePairTokenizer("ab<s>ab<s>ab<s>", 5, special=("<s>", "<s>!"))
-    assert tokenizer.pieces[256:] == [b"ab", b"<s>", b"<s>!"]
-    assert tokenizer.encode("ab<s>!<s>b") == [256, 258, 257, 98]
-    assert tokenizer.decode([256, 258, 257]) == "ab<s>!<s>"
-    letters = re.compile(r"\w|\W")
-    assert BytePairTokenizer("abab", 5, pattern=letters).n_vocab == 256
-    assert BytePairTokenizer("a1 a1", 5, pattern=gpt2_word()).pieces[256:] == [b" a"]
-
-
-def test_merges_can_be_given_to_a_tokenizer_that_has_none_or_some():
-    """Catches merges in another order, a word remembered as it was before, a special token that loses its id."""
-    text = "the tea, the theatre, the other teapot " * 3
-    learned = BytePairTokenizer(text, 12)
-    given, grown = BytePairTokenizer("", 0), BytePairTokenizer(text, 4, special=("<s>",))
-    assert len(given.encode(text)) == len(text) and grown.encode("<s>") == [260]
-    given.add_merges(learned.ranks)
-    assert given.encode(text) == learned.encode(text) and given.n_vocab == learned.n_vocab == 268
-    grown.add_merges([*learned.ranks][4:5])
-    assert grown.encode("<s>" + text)[0] == 260 and len(grown.encode(text)) < len(
-        BytePairTokenizer(text, 4).encode(text)
-    )
-    assert grown.decode(grown.encode(text)) == text and grown.n_vocab == 262
-
-
-@pytest.mark.parametrize(
-    ("pairs", "message"),
-    [
-        ([(98, 97), (9999, 0)], r"id=9999, expected a whole number from 0 to 256"),
-        ([(-1, 97)], "id=-1, expected a whole number from 0"),
-        ([(97, 257)], "id=257, expected a whole number from 0 to 255"),
-        ([(97.0, 98)], "id=97.0 is of type float"),
-        ([97], "97, expected a pair of ids"),
-        (97, "pairs=97 is of type int, expected pairs of ids"),
-        (torch.tensor(97), r"pairs=tensor\(97\) is of type Tensor, expected pairs of ids"),
-    ],
-)
-def test_merges_of_what_is_not_there_are_refused_and_none_is_added(pairs, message):
-    """Catches a rank that is stored before the piece is looked up, and ids from behind."""
-    tokenizer = BytePairTokenizer("", 0)
-    with pytest.raises((TypeError, ValueError), match=message):
-        inspect.unwrap(BytePairTokenizer.add_merges)(tokenizer, pairs)
-    assert tokenizer.n_vocab == len(tokenizer.pieces) == 256 and not tokenizer.ranks
 
 
 def test_merges_shorten_the_text_and_end_when_no_pair_is_left():
@@ -319,32 +201,6 @@ def test_what_no_tokenizer_can_read_is_named(case):
     call, message = BAD[case]
     with pytest.raises((ValueError, TypeError), match=message):
         call()
-
-
-def test_patches_agree_with_the_reference_and_come_back():
-    images = torch.randn(2, 3, 8, 6, dtype=torch.float64)
-    sequence = patchify(images, 2)
-    assert sequence.shape == (2, 12, 12)
-    np.testing.assert_array_equal(sequence[1].numpy().T, patches(images[1].numpy(), 2))
-    assert torch.equal(unpatchify(sequence, 2, rows=4), images)
-
-
-@pytest.mark.parametrize(("size", "rows"), [(2, 3), (3, 2)])
-def test_patches_that_do_not_fill_an_image_are_refused(size, rows):
-    with pytest.raises(ValueError, match=f"do not fill {rows} rows of patches of {size} × {size}"):
-        unpatchify(torch.zeros(1, 4, 12), size, rows)
-    for none in (0, -2):
-        with pytest.raises(ValueError, match=f"unpatchify: rows={none}, expected a whole number of at least 1"):
-            unpatchify(torch.zeros(1, 4, 12), size, none)
-        with pytest.raises(ValueError, match=f"unpatchify: size={none}, expected a whole number of at least 1"):
-            unpatchify(torch.zeros(1, 4, 12), none, rows)
-
-
-def test_a_patch_embedding_is_a_convolution_with_stride():
-    images = torch.randn(2, 3, 8, 6, dtype=torch.float64)
-    conv = torch.nn.Conv2d(3, 5, kernel_size=2, stride=2, bias=False, dtype=torch.float64)
-    expected = conv(images).flatten(2).transpose(1, 2)
-    torch.testing.assert_close(patchify(images, 2) @ conv.weight.flatten(1).T, expected, rtol=0, atol=1e-12)
 
 
 @pytest.mark.slow
