@@ -11,6 +11,7 @@ from clearcheck.learner.answered import exercise_slug
 from clearcheck.notebooks.file import NotANotebook
 from clearcheck.notebooks.submission import read_submission
 from clearcheck.report.grade import grade
+from inline_snapshot import snapshot
 
 from .toy_notebook import MEANS, START, notebook
 
@@ -90,7 +91,7 @@ def test_the_exercise_is_found_in_metadata_source_and_file_name(course):
     assert slug_of(course, "a.ipynb", MEANS, **noted) == "02-other"
     assert slug_of(course, "a.ipynb", START, **noted) == "01-columns"
     result = grade(course / "a.ipynb", seed=1)
-    assert result.notes[0] == "The notebook says that it answers 02-other; it was graded as 01-columns."
+    assert result.notes[0] == snapshot("The notebook says that it answers 02-other; it was graded as 01-columns.")
     assert slug_of(course, "a.ipynb", "x = 1", START) == "01-columns"
     assert slug_of(course, "a.ipynb", START + "\n)") == "01-columns"
     assert slug_of(course, "Ada 01-columns (2).ipynb", MEANS) == "01-columns"

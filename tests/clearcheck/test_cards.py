@@ -6,6 +6,7 @@ from clearcheck.grading.exercise import Exercise
 from clearcheck.grading.question import Question, equals
 from clearcheck.grading.telling import SAME, SAME_MISTAKE, points_of, told
 from clearcheck.learner.cards import progress_card, question_card
+from inline_snapshot import snapshot
 
 
 def test_one_mistake_is_told_once():
@@ -31,11 +32,13 @@ def test_the_core_is_marked_and_counted():
     exercise = Exercise("01-means", "Means", "chapters/01-means", (one, other), core=("sum",))
     passed, missed = (CheckResult("value", points, 3) for points in (3, 0))
     card = progress_card(exercise, [QuestionResult(one, (passed,)), QuestionResult(other, (missed,))])
-    assert repr(card).splitlines() == [
-        "Means: 3 of 6 points; core: 0 of 3",
-        "  ✓ mean — passed (3 of 3 points)",
-        "  ✗ sum — not right yet (0 of 3 points) · core",
-    ]
+    assert repr(card).splitlines() == snapshot(
+        [
+            "Means: 3 of 6 points; core: 0 of 3",
+            "  ✓ mean — passed (3 of 3 points)",
+            "  ✗ sum — not right yet (0 of 3 points) · core",
+        ]
+    )
     assert "<td>Sum · core</td>" in card._repr_html_() and "<td>Mean</td>" in card._repr_html_()
 
 

@@ -4,6 +4,7 @@ from itertools import combinations
 
 import numpy as np
 from clearcheck.author.cases import SIZES, close, draw_sizes, scaled, shape_slip, shapes_slip, varied
+from inline_snapshot import snapshot
 
 
 def test_no_size_divides_another():
@@ -47,9 +48,9 @@ def test_a_shape_that_is_wrong_is_told_with_what_came():
     """Would catch a sentence without the shape, and one where there is nothing to say."""
     assert shape_slip(np.ones((2, 3)), (2, 3)) is None
     assert shape_slip(np.ones(3), (2, 3)) == (
-        "The result should be an array of shape (2, 3); yours is an array of shape (3,)."
+        snapshot("The result should be an array of shape (2, 3); yours is an array of shape (3,).")
     )
-    assert shape_slip(None, (2,), "A_1") == "A_1 should be an array of shape (2,); yours is a NoneType."
+    assert shape_slip(None, (2,), "A_1") == snapshot("A_1 should be an array of shape (2,); yours is a NoneType.")
 
 
 def test_of_a_tuple_only_the_parts_that_count_are_looked_at():
@@ -59,4 +60,4 @@ def test_of_a_tuple_only_the_parts_that_count_are_looked_at():
     assert shapes_slip((None, np.ones(3)), shapes).startswith("At position 0 of your result None came")
     assert shapes_slip((None, np.ones(3)), shapes, parts=(1,)) is None
     assert shapes_slip((None, np.ones(4)), shapes, parts=(1,)).startswith("The array at position 1")
-    assert shapes_slip((np.ones(3),), shapes, parts=(1,)) == "The result should be a tuple of 2 arrays."
+    assert shapes_slip((np.ones(3),), shapes, parts=(1,)) == snapshot("The result should be a tuple of 2 arrays.")

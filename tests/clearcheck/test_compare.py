@@ -5,6 +5,7 @@ import pytest
 from clearcheck.grading.compare import compare
 from clearcheck.grading.replies import same_value
 from clearcheck.worker.values import Unsupported, canonical
+from inline_snapshot import snapshot
 
 RIGHT = np.arange(1.0, 36.0).reshape(7, 5)
 ARGS = (np.ones((7, 5)), np.ones(5))
@@ -13,23 +14,73 @@ ARGS = (np.ones((7, 5)), np.ones(5))
 @pytest.mark.parametrize(
     ("came", "says"),
     [
-        (None, "returned None; an array is expected (does the function end with `return`?)"),
-        (3.0, "returned 3; an array is expected"),
-        ([1.0, 2.0], "returned a list of 2; an array is expected"),
-        (Unsupported("an object of type Table"), "returned an object of type Table; an array is expected"),
-        (RIGHT.T, "returned an array of shape (5, 7); the shape (7, 5) is expected: yours is the transposed shape"),
-        (RIGHT[0], "returned an array of shape (5,); the shape (7, 5) is expected"),
-        (RIGHT.astype(int), "numbers of dtype int64; floating-point numbers are expected"),
-        (RIGHT.astype(np.float32), "numbers of dtype float32; float64 is expected"),
-        (RIGHT.astype(complex), "numbers of dtype complex128; floating-point numbers are expected"),
-        (np.where(RIGHT == 8, np.nan, RIGHT), "returned nan at index [1, 2] (1 of 35 entries are wrong)"),
-        (RIGHT + 0.25, "returned 1.25 at index [0, 0] (35 of 35 entries are wrong); this is off by 0.25"),
+        (
+            None,
+            snapshot(
+                "For arguments of shapes (7, 5) and (5,) your function returned None; an array is expected (does the function end with `return`?)."
+            ),
+        ),
+        (3.0, snapshot("For arguments of shapes (7, 5) and (5,) your function returned 3; an array is expected.")),
+        (
+            [1.0, 2.0],
+            snapshot(
+                "For arguments of shapes (7, 5) and (5,) your function returned a list of 2; an array is expected."
+            ),
+        ),
+        (
+            Unsupported("an object of type Table"),
+            snapshot(
+                "For arguments of shapes (7, 5) and (5,) your function returned an object of type Table; an array is expected."
+            ),
+        ),
+        (
+            RIGHT.T,
+            snapshot(
+                "For arguments of shapes (7, 5) and (5,) your function returned an array of shape (5, 7); the shape (7, 5) is expected: yours is the transposed shape."
+            ),
+        ),
+        (
+            RIGHT[0],
+            snapshot(
+                "For arguments of shapes (7, 5) and (5,) your function returned an array of shape (5,); the shape (7, 5) is expected."
+            ),
+        ),
+        (
+            RIGHT.astype(int),
+            snapshot(
+                "For arguments of shapes (7, 5) and (5,) your function returned numbers of dtype int64; floating-point numbers are expected."
+            ),
+        ),
+        (
+            RIGHT.astype(np.float32),
+            snapshot(
+                "For arguments of shapes (7, 5) and (5,) your function returned numbers of dtype float32; float64 is expected, as precise as the arguments."
+            ),
+        ),
+        (
+            RIGHT.astype(complex),
+            snapshot(
+                "For arguments of shapes (7, 5) and (5,) your function returned numbers of dtype complex128; floating-point numbers are expected."
+            ),
+        ),
+        (
+            np.where(RIGHT == 8, np.nan, RIGHT),
+            snapshot(
+                "For arguments of shapes (7, 5) and (5,) your function returned nan at index [1, 2] (1 of 35 entries are wrong); a finite number is expected there."
+            ),
+        ),
+        (
+            RIGHT + 0.25,
+            snapshot(
+                "For arguments of shapes (7, 5) and (5,) your function returned 1.25 at index [0, 0] (35 of 35 entries are wrong); this is off by 0.25."
+            ),
+        ),
     ],
 )
 def test_each_step_has_its_sentence(came, says):
     """Would catch a step that is skipped, comes too late or says something else."""
     message = compare(came, RIGHT, ARGS).message
-    assert says in message
+    assert message == says
     assert message.startswith("For arguments of shapes (7, 5) and (5,)")
     assert message.endswith(".") and message.count(". ") == 0
 
@@ -131,8 +182,8 @@ def test_the_kind_of_number_can_be_asked_for():
 def test_a_float_for_a_whole_number_is_told_with_its_cure():
     """Would catch 36.0 passing for a count, and a sentence that calls the right number not right."""
     message = compare({"pairs": 36.0}, {"pairs": 36}, ()).message
-    assert (
-        "under the key 'pairs', your function returned 36.0, a float; a whole number is expected: /, np.ceil" in message
+    assert message == snapshot(
+        "For a call without arguments, under the key 'pairs', your function returned 36.0, a float; a whole number is expected: /, np.ceil and np.floor give floats, // of whole numbers gives a whole one, and so does int(…) of a float."
     )
     assert "this is not right" in compare(37.5, 36, ()).message
     assert compare(36.0, 36, (), dtype="float") is None
@@ -221,7 +272,9 @@ def test_of_a_module_the_place_is_a_gradient():
     """Would catch a wrong gradient whose parameter is not told, or a check that is called broken there."""
     plan = {"sizes": {"d_in": 3}, "calls": [], "training": False, "gives": "gradients"}
     message = compare({"inner.weight": RIGHT + 1}, {"inner.weight": RIGHT}, (plan,), how="module").message
-    assert "in the gradient of `inner.weight`, your module gave" in message
+    assert message == snapshot(
+        "With d_in=3, in the gradient of `inner.weight`, your module gave 2 at index [0, 0] (35 of 35 entries are wrong); this is off by 1."
+    )
 
 
 def test_the_difference_of_whole_numbers_is_not_told():
@@ -240,9 +293,13 @@ def test_of_many_keys_one_that_does_not_fit_is_named():
     """Would catch a sentence that lists the hundred keys of a model."""
     expected = {f"blocks.{i}": 1.0 for i in range(100)}
     surplus = compare({**expected, "other": 1.0}, expected, ()).message
-    assert "returned a dict of 101; the key 'other' is not expected" in surplus
+    assert surplus == snapshot(
+        "For a call without arguments your function returned a dict of 101; the key 'other' is not expected."
+    )
     fewer = {name: value for name, value in expected.items() if name != "blocks.7"}
-    assert "returned a dict of 99; the key 'blocks.7' is missing" in compare(fewer, expected, ()).message
+    assert compare(fewer, expected, ()).message == snapshot(
+        "For a call without arguments your function returned a dict of 99; the key 'blocks.7' is missing."
+    )
     assert "the keys 'a', 'b' are expected" in compare({"a": 1.0}, {"a": 1.0, "b": 2.0}, ()).message
 
 

@@ -8,6 +8,7 @@ from clearcheck.cli import main
 from clearcheck.own_course import COURSE_VARIABLE
 from clearcheck.report import course as course_report
 from clearcheck.report.course_files import CourseChanged
+from inline_snapshot import snapshot
 
 from .toy_notebook import IMPORTS, MEANS, RANGES, SLUG, TOY, notebook
 
@@ -43,12 +44,14 @@ def test_the_table(two, learner, capsys):
     learner(slug=OTHER)
     assert main(["report", "--seed", "5"]) == 0
     *table, _, last = capsys.readouterr().out.splitlines()
-    assert table == [
-        "exercise     points  passed  minutes left  what next",
-        "01-columns   5 of 9  1 of 2             5  means (partly right)",
-        "02-columns   0 of 9  0 of 2            10  means (not answered)",
-        "total       5 of 18  1 of 4            15",
-    ]
+    assert table == snapshot(
+        [
+            "exercise     points  passed  minutes left  what next",
+            "01-columns   5 of 9  1 of 2             5  means (partly right)",
+            "02-columns   0 of 9  0 of 2            10  means (not answered)",
+            "total       5 of 18  1 of 4            15",
+        ]
+    )
     assert "(seed 5)" in last
 
 
@@ -93,7 +96,7 @@ def test_a_broken_notebook_is_listed_and_stops_nothing(report, learner, two, cap
     assert [row["points"] for row in said["exercises"]] == [0, 6]
     assert [entry["file"] for entry in said["not_graded"]] == [f"{SLUG}.ipynb"]
     assert "JSON text is expected" in said["not_graded"][0]["error"]
-    assert said["exercises"][0]["next"] == "no notebook of it that could be graded"
+    assert said["exercises"][0]["next"] == snapshot("no notebook of it that could be graded")
     assert main(["report"]) == 2
     assert f"Not graded: exercises/{SLUG}.ipynb is no notebook" in capsys.readouterr().out
 
@@ -106,7 +109,7 @@ def test_other_files_in_the_folder_do_no_harm(report, learner, two):
     (two / "exercises" / "list.txt").write_text("x")
     said = report()
     assert said["points"] == 6
-    assert said["notes"] == ["Left out, since it answers no exercise: notes.ipynb"]
+    assert said["notes"] == snapshot(["Left out, since it answers no exercise: notes.ipynb"])
 
 
 @pytest.mark.parametrize("better", [f"{SLUG}.ipynb", f"{SLUG}-Copy1.ipynb"])

@@ -6,7 +6,7 @@ import pytest
 from clearcheck import WrongSolutions, equals, holds
 from clearcheck.grading import evaluate
 
-from .test_authoring import result_of
+from .small_questions import result_of
 
 DRAWN = map(float, itertools.count(100, 7))
 

@@ -5,8 +5,9 @@ import contextlib
 import numpy as np
 import pytest
 from clearcheck import AnswerProblem, equals, holds
+from inline_snapshot import snapshot
 
-from .test_authoring import DOUBLE, cases, result_of
+from .small_questions import DOUBLE, cases, result_of
 
 
 @pytest.mark.parametrize(("apart", "right"), [(1e-10, True), (1e-7, False)])
@@ -39,4 +40,4 @@ def test_a_property_may_ask_for_an_exception():
 
     check = holds("refusal", 2, refuses)
     assert result_of(answer, check).points == 2
-    assert result_of(abs, check).checks[0].message == "A negative number is to be refused."
+    assert result_of(abs, check).checks[0].message == snapshot("A negative number is to be refused.")

@@ -7,6 +7,7 @@ from clearcheck.grading.replies import same_reply
 from clearcheck.worker.asked import Asked
 from clearcheck.worker.guarded_call import call_named, raised
 from clearcheck.worker.values import pack
+from inline_snapshot import snapshot
 
 from .raising import (
     ALIKE,
@@ -18,7 +19,7 @@ from .raising import (
     queries_keys_values,
     weights_transposed,
 )
-from .test_authoring import result_of
+from .small_questions import result_of
 
 CHECK = equals("values", 2, queries_keys_values, plain_attention)
 
@@ -80,7 +81,7 @@ def test_one_call_with_a_value_is_enough_to_tell_an_exception_apart():
     check = equals("values", 2, cases, lambda a, b: a.T @ b)
     alike = result_of(lambda left, right: np.dot(left, right), check, wrong=wrong.of("q"))
     other = result_of(lambda left, right: np.dot(left, right) / 2, check, wrong=wrong.of("q"))
-    assert alike.checks[0].diagnosis.sentence == "Your result equals a known mistake: Nothing is transposed."
+    assert alike.checks[0].diagnosis.sentence == snapshot("Your result equals a known mistake: Nothing is transposed.")
     assert other.checks[0].diagnosis is None
 
 
@@ -130,7 +131,9 @@ def test_a_wrong_signature_is_told_under_any_name():
     def answer(a, b):
         return a @ b
 
-    assert result_of(answer, CHECK, wrong=wrong.of("q")).checks[0].diagnosis.message == "The values are not asked for."
+    assert result_of(answer, CHECK, wrong=wrong.of("q")).checks[0].diagnosis.message == snapshot(
+        "The values are not asked for."
+    )
 
 
 class Counted(np.ndarray):

@@ -1,6 +1,7 @@
 """What learners do to a notebook: renamed, duplicated, broken and extra cells, and answers of every wrong kind."""
 
 import pytest
+from inline_snapshot import snapshot
 
 from .toy_notebook import MEANS, RANGES
 
@@ -22,7 +23,13 @@ def test_an_untouched_notebook_has_none(graded):
     grade = graded("def column_means(table):\n    raise NotImplementedError", "x = 1")
     assert grade.points == 0
     assert [result.status for result in grade.questions] == ["not answered", "not answered"]
-    assert "○ means — not answered yet (0 of 6 points)" in grade.as_text()
+    assert grade.as_text() == snapshot("""\
+○ means — not answered yet (0 of 6 points)
+  `column_means` still raises NotImplementedError: write your answer there.
+○ ranges — not answered yet (0 of 3 points)
+  No function named `column_ranges` is defined: define it in the answer cell.
+Columns: 0 of 9 points (seed 5)\
+""")
 
 
 def test_an_answer_that_calls_a_missing_one_is_told_which(graded):
@@ -52,7 +59,7 @@ def test_another_questions_answer_is_no_misspelling(graded):
     """Would catch telling a learner to rename a right answer to another question."""
     grade = graded(MEANS)
     assert grade.questions[1].checks[0].message == (
-        "No function named `column_ranges` is defined: define it in the answer cell."
+        snapshot("No function named `column_ranges` is defined: define it in the answer cell.")
     )
 
 
@@ -60,7 +67,7 @@ def test_of_two_definitions_the_last_one_counts(graded):
     """Would catch grading the first one, or keeping quiet about it."""
     result, notes = only(graded, MEANS.replace("axis=0", "axis=1"), "x = 1", MEANS)
     assert result.status == "passed"
-    assert notes == ["`column_means` is defined in code cells 2 and 4: the last one counts."]
+    assert notes == snapshot(["`column_means` is defined in code cells 2 and 4: the last one counts."])
 
 
 def test_a_syntax_error_costs_its_own_cell_alone(graded):
@@ -74,10 +81,12 @@ def test_an_exception_in_a_cell_does_not_stop_the_next(graded):
     """Would catch grading that ends at the first failing cell, as a kernel does."""
     grade = graded("missing_name + 1", MEANS)
     assert grade.points == 6
-    assert grade.notes == [
-        "Code cell 2 stopped with NameError (name 'missing_name' is not defined) in the line `missing_name + 1`; "
-        "the other cells were still run."
-    ]
+    assert grade.notes == snapshot(
+        [
+            "Code cell 2 stopped with NameError (name 'missing_name' is not defined) in the line `missing_name + 1`; "
+            "the other cells were still run."
+        ]
+    )
 
 
 def test_jupyter_syntax_is_left_out_and_the_rest_counts(graded):
@@ -85,11 +94,13 @@ def test_jupyter_syntax_is_left_out_and_the_rest_counts(graded):
     cells = ["%matplotlib inline\n" + MEANS + "\ncolumn_means?", "%%time\nfiles = !ls\n" + RANGES, "%%bash\nrm -r x"]
     grade = graded(*cells)
     assert grade.points == 9
-    assert grade.notes == [
-        "Code cell 2: `%matplotlib inline`, `column_means?` works only in Jupyter and was left out.",
-        "Code cell 3: `%%time`, `!ls` works only in Jupyter and was left out.",
-        "Code cell 4: `%%bash` works only in Jupyter and was left out.",
-    ]
+    assert grade.notes == snapshot(
+        [
+            "Code cell 2: `%matplotlib inline`, `column_means?` works only in Jupyter and was left out.",
+            "Code cell 3: `%%time`, `!ls` works only in Jupyter and was left out.",
+            "Code cell 4: `%%bash` works only in Jupyter and was left out.",
+        ]
+    )
 
 
 def test_names_that_a_notebook_gives_for_free(graded):
@@ -144,14 +155,16 @@ def test_the_line_that_raised_is_shown(graded):
 def test_a_name_that_is_no_function(graded):
     """Would catch a TypeError of the grader's own."""
     result, _ = only(graded, "column_means = [1, 2]")
-    assert result.checks[0].message == "`column_means` is a list; a function of this name is expected."
+    assert result.checks[0].message == snapshot("`column_means` is a list; a function of this name is expected.")
 
 
 def test_a_known_mistake_is_named(graded):
     """Would catch the diagnosis being lost, or the section of the question shown instead of the mistake's."""
     result, _ = only(graded, "def column_means(x):\n    return np.einsum('rc->r', x) / x.shape[1]")
     assert (result.points, result.status) == (2, "partly right")
-    assert result.checks[0].diagnosis.sentence == "Your result equals a known mistake: The mean runs along the rows."
+    assert result.checks[0].diagnosis.sentence == snapshot(
+        "Your result equals a known mistake: The mean runs along the rows."
+    )
     assert result.checks[0].diagnosis.section == "rows-and-columns"
 
 

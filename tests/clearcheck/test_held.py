@@ -8,7 +8,7 @@ from clearcheck import holds
 from clearcheck.grading.evaluate import evaluate
 from clearcheck.worker.guarded_call import call_named
 
-from .test_authoring import question
+from .small_questions import question
 
 N = 100_000
 

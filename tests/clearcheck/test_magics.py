@@ -6,6 +6,7 @@ import time
 import pytest
 from clearcheck.notebooks.cells import lines_of, without_experiments
 from clearcheck.notebooks.magics import without_magics
+from inline_snapshot import snapshot
 
 from .toy_notebook import MEANS
 
@@ -53,7 +54,7 @@ def test_an_answer_with_a_line_that_begins_with_a_percent_sign_counts(graded):
     """Catches 0 points and a note that `% 5` works only in Jupyter."""
     grade = graded(f"%matplotlib inline\nassert (\n 7\n % 5\n) == 2\n{MEANS}")
     assert grade.points == 6
-    assert grade.notes == ["Code cell 2: `%matplotlib inline` works only in Jupyter and was left out."]
+    assert grade.notes == snapshot(["Code cell 2: `%matplotlib inline` works only in Jupyter and was left out."])
 
 
 @pytest.mark.parametrize("many", ["!ls\n", "x = '''\n", "(\n", ")\n", "'\\\n", "x = !ls\n", "% \\\n"])

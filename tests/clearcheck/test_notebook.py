@@ -13,6 +13,7 @@ from clearcheck import notebook as in_notebook
 from clearcheck.author.loading import load
 from clearcheck.proof.notebooks import answer_text
 from clearcheck.worker import forked, system
+from inline_snapshot import snapshot
 
 from .toy_notebook import MEANS, RANGES, SLUG
 
@@ -30,15 +31,17 @@ def test_a_right_and_a_wrong_answer(run):
     """Would catch a verdict without its words, sign, points or reason."""
     assert repr(run(f'{MEANS}\ncheck("means")')).startswith("✓ means — passed (6 of 6 points)")
     wrong = repr(run(f'{MEANS.replace("axis=0", "axis=1")}\ncheck("means")'))
-    assert wrong.splitlines() == [
-        "◐ means — partly right (2 of 6 points)",
-        "  ✗ values (0 of 4 points)",
-        "    Your result equals a known mistake: The mean runs along the rows.",
-        "    For an argument of shape (7, 5) your function returned an array of shape (7,); "
-        "the shape (5,) is expected.",
-        "  ✓ shift (2 of 2 points)",
-        "  Read chapters/01-columns.ipynb#rows-and-columns",
-    ]
+    assert wrong.splitlines() == snapshot(
+        [
+            "◐ means — partly right (2 of 6 points)",
+            "  ✗ values (0 of 4 points)",
+            "    Your result equals a known mistake: The mean runs along the rows.",
+            "    For an argument of shape (7, 5) your function returned an array of shape (7,); "
+            "the shape (5,) is expected.",
+            "  ✓ shift (2 of 2 points)",
+            "  Read chapters/01-columns.ipynb#rows-and-columns",
+        ]
+    )
 
 
 def words(page: str) -> str:
@@ -63,21 +66,25 @@ def test_a_check_repeats(run):
 def test_hints_come_one_by_one_and_stay_at_the_last(run):
     """Would catch giving the strongest hint first, or running past the end."""
     told = [repr(run('hint("means")')) for _ in range(3)]
-    assert told == [
-        "Hint 1 of 2: Which axis runs down a column?",
-        "Hint 2 of 2 (the last one): Axis 0 runs down a column.",
-        "Hint 2 of 2 (the last one): Axis 0 runs down a column.",
-    ]
+    assert told == snapshot(
+        [
+            "Hint 1 of 2: Which axis runs down a column?",
+            "Hint 2 of 2 (the last one): Axis 0 runs down a column.",
+            "Hint 2 of 2 (the last one): Axis 0 runs down a column.",
+        ]
+    )
 
 
 def test_progress_shows_every_question(run):
     """Would catch a table that lags behind the answers or sums them wrongly."""
     assert repr(run("progress()")).splitlines()[0] == "Columns: 0 of 9 points"
-    assert repr(run(f"{RANGES}\nprogress()")).splitlines() == [
-        "Columns: 3 of 9 points",
-        "  ○ means — not answered yet (0 of 6 points)",
-        "  ✓ ranges — passed (3 of 3 points)",
-    ]
+    assert repr(run(f"{RANGES}\nprogress()")).splitlines() == snapshot(
+        [
+            "Columns: 3 of 9 points",
+            "  ○ means — not answered yet (0 of 6 points)",
+            "  ✓ ranges — passed (3 of 3 points)",
+        ]
+    )
     assert run("progress()")._repr_html_().count("<tr>") == 3
 
 
@@ -94,7 +101,10 @@ def test_mistakes_in_the_calls_are_told_not_raised(run, monkeypatch):
 def test_a_misspelt_name(run):
     """Would catch leaving the learner alone with "not answered"."""
     card = repr(run(f'{MEANS.replace("column_means", "column_mean")}\ncheck("means")'))
-    assert "your notebook defines `column_mean`: rename it." in card
+    assert card == snapshot("""\
+○ means — not answered yet (0 of 6 points)
+  No function named `column_means`; your notebook defines `column_mean`: rename it.\
+""")
 
 
 def test_bad_answers_do_no_harm(run, capsys):
@@ -138,16 +148,56 @@ def test_a_call_that_no_exception_ends_is_ended(run, monkeypatch, name):
 @pytest.mark.parametrize(
     ("body", "says"),
     [
-        ("np.seterr(all='raise'); np.exp = None; return 0", "not right yet"),
-        ("import os; os._exit(3)", "ended the Python process (exit code 3)"),
-        ("import ctypes; ctypes.string_at(0)", "ended the Python process (signal 11)"),
-        ("globals()['RANGES'] = 1; raise KeyboardInterrupt", "raised KeyboardInterrupt"),
+        (
+            "np.seterr(all='raise'); np.exp = None; return 0",
+            snapshot("""\
+✗ means — not right yet (0 of 6 points)
+  ✗ values (0 of 4 points)
+    For an argument of shape (7, 5) your function returned 0; an array is expected.
+  ✗ shift (0 of 2 points)
+    This check could not work with what your function returned (AttributeError: 'float' object has no attribute 'max').
+  Read chapters/01-columns.ipynb#means-of-columns\
+"""),
+        ),
+        (
+            "import os; os._exit(3)",
+            snapshot("""\
+✗ means — not right yet (0 of 6 points)
+  ✗ values (0 of 4 points)
+    For an argument of shape (7, 5) your function ended the Python process (exit code 3): let it return a value.
+  ✗ shift (0 of 2 points)
+    Not run, since an earlier call had to be stopped.
+  Read chapters/01-columns.ipynb#means-of-columns\
+"""),
+        ),
+        (
+            "import ctypes; ctypes.string_at(0)",
+            snapshot("""\
+✗ means — not right yet (0 of 6 points)
+  ✗ values (0 of 4 points)
+    For an argument of shape (7, 5) your function ended the Python process (signal 11): let it return a value.
+  ✗ shift (0 of 2 points)
+    Not run, since an earlier call had to be stopped.
+  Read chapters/01-columns.ipynb#means-of-columns\
+"""),
+        ),
+        (
+            "globals()['RANGES'] = 1; raise KeyboardInterrupt",
+            snapshot("""\
+✗ means — not right yet (0 of 6 points)
+  ✗ values (0 of 4 points)
+    For an argument of shape (7, 5) your function raised KeyboardInterrupt.
+  ✗ shift (0 of 2 points)
+    The same as above.
+  Read chapters/01-columns.ipynb#means-of-columns\
+"""),
+        ),
     ],
 )
 def test_what_a_call_breaks_stays_whole_in_the_notebook(run, body, says):
     """Would catch settings, modules, names or a kernel that a checked call has changed or ended."""
     card = run(f'import numpy as np\ndef column_means(table):\n    {body}\ncheck("means")')
-    assert says in repr(card)
+    assert repr(card) == says
     assert run("np.exp(0.0), np.geterr()['over'], 'RANGES' in globals()") == (1.0, "warn", False)
 
 
@@ -176,7 +226,7 @@ def test_the_arguments_of_a_failed_check_can_be_had(run):
 def test_calls_without_the_name_of_a_question_are_told(run):
     """Would catch a bare TypeError of Python's."""
     for call in ("check()", "hint()", "reset()", "case()", "check(5)"):
-        assert repr(run(call)) == 'Which question? Name one in quotation marks: "means", "ranges".'
+        assert repr(run(call)) == snapshot('Which question? Name one in quotation marks: "means", "ranges".')
 
 
 def test_checks_do_not_change_or_read_the_learners_variables(run):

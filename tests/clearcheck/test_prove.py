@@ -10,6 +10,7 @@ from clearcheck.cli import main
 from clearcheck.proof.notebooks import answer_text
 from clearcheck.proof.page import page, told
 from clearcheck.proof.prove import prove
+from inline_snapshot import snapshot
 
 from .toy_notebook import SLUG
 
@@ -24,10 +25,10 @@ def edited(course, name, old, new):
 def test_the_toy_exercise_is_proven(course, capsys):
     """Would catch an error in a proof that has none, and a page that is not the same twice."""
     assert main(["prove", SLUG, "--page", "a.md"]) == 0
-    assert (
-        "right solutions accepted: 6 of 6; wrong solutions caught: 16 of 16, told their mistake: 16; errors: 0."
-        in capsys.readouterr().out
-    )
+    assert capsys.readouterr().out == snapshot("""\
+Written: a.md
+01-columns: right solutions accepted: 6 of 6; wrong solutions caught: 16 of 16, told their mistake: 16; errors: 0.
+""")
     text = (course / "a.md").read_text()
     assert text == page([told(SLUG)])
     assert "\n# How this grader was tested\n" in text
@@ -91,7 +92,11 @@ def test_every_solution_gets_as_many_draws_as_are_wanted(course, monkeypatch, op
 def test_no_number_of_draws(course, capsys):
     with pytest.raises(SystemExit):
         main(["prove", SLUG, "--draws", "0"])
-    assert "'0' is no number of draws: a whole number from 1 on is expected" in capsys.readouterr().err
+    assert capsys.readouterr().err == snapshot("""\
+usage: python -m clearcheck prove [-h] [--page FILE] [--draws N]
+                                  SLUG [SLUG ...]
+python -m clearcheck prove: error: argument --draws: '0' is no number of draws: a whole number from 1 on is expected
+""")
 
 
 def test_each_planted_fault_is_an_error(course, monkeypatch, capsys):
@@ -112,10 +117,12 @@ def test_only_the_solutions_own_name_is_replaced():
     def median(table):
         return np.median(table, axis=0) + dict(median=0)["median"]
 
-    assert answer_text(right.entries[0], "column_means").splitlines() == [
-        "def column_means(table):",
-        '    return np.median(table, axis=0) + dict(median=0)["median"]',
-    ]
+    assert answer_text(right.entries[0], "column_means").splitlines() == snapshot(
+        [
+            "def column_means(table):",
+            '    return np.median(table, axis=0) + dict(median=0)["median"]',
+        ]
+    )
 
 
 def test_a_solution_is_renamed_and_loses_its_decorator():

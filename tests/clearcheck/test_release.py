@@ -8,6 +8,7 @@ from clearcheck.author.release import MISSING, learner_notebook, without_solutio
 from clearcheck.cli import main
 from clearcheck.learner.answered import exercise_slug
 from clearcheck.notebooks.submission import read_submission
+from inline_snapshot import snapshot
 
 from .toy_notebook import MEANS, SLUG, notebook
 
@@ -49,12 +50,14 @@ def test_the_released_notebook_is_whole(course, capsys):
     cells = json.loads(text)["cells"]
     assert [cell["execution_count"] for cell in cells] == [1, 2, 3, 4, 5, 6]
     shown = ["".join(output["data"]["text/plain"]) for cell in cells for output in cell["outputs"]]
-    assert [line.splitlines()[0] for line in shown] == [
-        'Columns (2 questions, 9 points). Ask check("…"), case("…"), hint("…") or progress() at any time.',
-        "○ means — not answered yet (0 of 6 points)",
-        "○ ranges — not answered yet (0 of 3 points)",
-        "Columns: 0 of 9 points",
-    ]
+    assert [line.splitlines()[0] for line in shown] == snapshot(
+        [
+            'Columns (2 questions, 9 points). Ask check("…"), case("…"), hint("…") or progress() at any time.',
+            "○ means — not answered yet (0 of 6 points)",
+            "○ ranges — not answered yet (0 of 3 points)",
+            "Columns: 0 of 9 points",
+        ]
+    )
     path.rename(course / "renamed.ipynb")
     assert exercise_slug(read_submission(course / "renamed.ipynb")) == SLUG
     main(["release", SLUG])
@@ -74,7 +77,9 @@ def test_a_release_has_nothing_to_do_with_the_authors_own_record(record, run):
 def test_a_source_that_is_no_notebook(course, capsys):
     """Would catch a traceback for a wrong path."""
     assert main(["release", "nowhere.ipynb"]) == 2
-    assert "A source notebook is expected: nowhere.ipynb is no file" in capsys.readouterr().err
+    assert capsys.readouterr().err == snapshot(
+        "A source notebook is expected: nowhere.ipynb is no file: pass the path of a notebook.\n"
+    )
     assert main(["release", "99-nowhere"]) == 2
     assert "No exercise" in capsys.readouterr().err
 

@@ -6,6 +6,7 @@ import pytest
 from clearcheck import files
 from clearcheck.cli import main
 from clearcheck.report.grade import grade
+from inline_snapshot import snapshot
 
 from .toy_notebook import MEANS, RANGES, SHORT, SLUG, START, notebook
 
@@ -61,7 +62,9 @@ def test_no_backup_is_overwritten_and_nothing_to_do_is_said(course, learner, cap
         learner(answer)
         assert main(["reset", FILE, "means"]) == 0
     assert main(["reset", FILE, "means"]) == 0
-    assert "is as it was released: nothing was changed" in capsys.readouterr().out.splitlines()[-1]
+    assert capsys.readouterr().out.splitlines()[-1] == snapshot(
+        'The answer cell of "means" in exercises/01-columns.ipynb is as it was released: nothing was changed.'
+    )
     kept = {path.name[-4]: path.read_text() for path in (course / "exercises").glob("*.py")}
     assert kept == {"1": MEANS, "2": MEANS + " + 1"}
 
@@ -84,7 +87,11 @@ def test_another_definition_is_mentioned(course, learner, capsys):
     made["cells"].append({**made["cells"][1], "id": "again"})
     (course / FILE).write_text(json.dumps(made))
     assert main(["reset", FILE, "means"]) == 0
-    assert "`column_means` is also defined in code cell 7, which stayed as it is." in capsys.readouterr().out
+    assert capsys.readouterr().out == snapshot("""\
+The answer cell of "means" in exercises/01-columns.ipynb is as it was released. Your old answer is kept in exercises/01-columns.means.before-reset-1.py
+If the notebook is open in Jupyter, reload it from disk (File menu) before you go on.
+`column_means` is also defined in code cell 7, which stayed as it is.
+""")
 
 
 def without_ids(*sources: str) -> str:

@@ -5,6 +5,7 @@ import json
 import pytest
 from clearcheck import Exercise, Question, holds
 from clearcheck.learner.reuse import brought_card, find
+from inline_snapshot import snapshot
 
 EARLIER = {"doubled": "01-first", "scaled": "02-second"}
 STUB = 'raise NotImplementedError("Write your answer here.")'
@@ -67,7 +68,9 @@ def test_what_is_missing_is_said(folder, cells, sentence):
 
 def test_no_notebook_and_a_renamed_one(folder):
     (folder / "01-first.ipynb").rename(folder / "mine.ipynb")
-    assert "no 01-first.ipynb beside this notebook" in find(EARLIER, folder).sentences[0]
+    assert find(EARLIER, folder).sentences[0] == snapshot(
+        "doubled: there is no 01-first.ipynb beside this notebook; put it there, or write the function here."
+    )
     write(folder, "anna.ipynb", "def doubled(x):\n    return x * 2", slug="01-first")
     assert "found in anna.ipynb" in find(EARLIER, folder).sentences[0]
     (folder / "01-first.ipynb").write_text("no JSON", encoding="utf-8")

@@ -7,8 +7,9 @@ from clearcheck.grading.taken import AS_ARRAY as ASKED_FOR
 from clearcheck.grading.taken import AS_SEQUENCE, taken
 from clearcheck.learner.cards import question_card
 from clearcheck.report.grade import Grade
+from inline_snapshot import snapshot
 
-from .test_authoring import result_of
+from .small_questions import result_of
 
 TABLE = np.arange(6.0).reshape(2, 3)
 LIST = TABLE.tolist()
@@ -59,7 +60,7 @@ def test_a_tensor_for_a_pair_is_called_a_tensor():
     """Would catch a learner of PyTorch who is told of an array that he never made."""
     told = []
     taken(TABLE, (TABLE[0], TABLE[1]), told, "a tensor")
-    assert told == ["A tensor was taken as a tuple; the task asks for a tuple: tuple(…) makes one."]
+    assert told == snapshot(["A tensor was taken as a tuple; the task asks for a tuple: tuple(…) makes one."])
 
 
 def cases(rng):
@@ -115,7 +116,7 @@ def test_a_mistake_is_told_from_a_list_as_well():
     wrong = WrongSolutions("q")
     wrong("The sum runs along the rows.")(lambda table: table.sum(axis=1))
     result = result_of(lambda table: table.sum(axis=1).tolist(), *CHECKS, wrong=wrong.of("q"))
-    assert result.checks[0].diagnosis.message == "The sum runs along the rows."
+    assert result.checks[0].diagnosis.message == snapshot("The sum runs along the rows.")
 
 
 def test_a_broken_reference_is_told_by_its_own_check():

@@ -12,6 +12,7 @@ from clearcheck.author.torch_checks import (
     rows_independent,
 )
 from clearcheck.worker.torch_modules import nothing_drawn
+from inline_snapshot import snapshot
 
 from .torch_asked import STRAIGHT, Straight, asks, drawn, module, nn, result_of, said, torch
 
@@ -81,7 +82,9 @@ def test_an_input_that_is_changed_is_told(check):
     """Catches a module that works on the caller's own tensor, and a check of a property that does not mind."""
     changing = module(forward="y = self.inner(x); x += 1; return y")
     assert said(Straight, asks(check)) == ""
-    assert "Your module changed its input in place" in said(changing, asks(check))
+    assert said(changing, asks(check)) == snapshot(
+        "Your module changed its input in place: compute into a new tensor (`x = x + y`, not `x += y`)."
+    )
 
 
 def test_first_values_are_spared_where_others_are_copied_in():
@@ -103,12 +106,14 @@ def test_parameters_that_the_module_does_not_know_are_told():
     one = said(bare, asks(equals("outputs", 1, weights("w"), bare)))
     assert "This check itself is broken" in one  # its reference has the fault
     right = module("self.w = nn.Parameter(torch.ones(d_out, d_in))", "return x @ self.w.T")
-    assert "only a tensor of that name: wrap it in nn.Parameter" in said(
-        bare, asks(equals("o", 1, weights("w"), right))
+    assert said(bare, asks(equals("o", 1, weights("w"), right))) == snapshot(
+        "With d_in=3, d_out=5 and a tensor of shape (2, 7, 3) your module has no parameter `w` of shape (5, 3), only a tensor of that name: wrap it in nn.Parameter."
     )
     right = module("self.maps = nn.ModuleList([nn.Linear(d_in, d_out, bias=False)])", "return self.maps[0](x)")
     message = said(listed, asks(equals("o", 1, weights("maps.0.weight"), right)))
-    assert "keep the parts in an nn.ModuleList, so that the module knows their parameters" in message
+    assert message == snapshot(
+        "With d_in=3, d_out=5 and a tensor of shape (2, 7, 3) your module has no parameter `maps.0.weight` of shape (5, 3): keep the parts in an nn.ModuleList, so that the module knows their parameters."
+    )
 
 
 def test_a_tied_parameter_may_have_either_name():
@@ -143,8 +148,10 @@ def test_a_parameter_that_is_detached_is_not_said_to_be_unused():
     question = asks(holds("every parameter", 1, gradients_everywhere(drawn)))
     told = said(module(forward="return x @ self.inner.weight.detach().T + self.inner.bias"), question)
     assert told == (
-        "No gradient reaches the parameter `inner.weight`: the output does not depend on it, or it was detached on the "
-        "way."
+        snapshot(
+            "No gradient reaches the parameter `inner.weight`: the output does not depend on it, or it was detached on the "
+            "way."
+        )
     )
 
 
@@ -153,7 +160,7 @@ def test_a_number_of_parameters_is_told_without_the_right_one():
     question = asks(holds("count", 1, parameter_count(drawn, lambda d_in, d_out: (d_in + 1) * d_out)))
     assert result_of(Straight, question).points == 1
     two = module("self.inner, self.outer = nn.Linear(d_in, d_out), nn.Linear(d_out, d_out)")
-    assert said(two, question) == "With d_in=3, d_out=5 your module has 50 parameters: too many."
+    assert said(two, question) == snapshot("With d_in=3, d_out=5 your module has 50 parameters: too many.")
 
 
 @pytest.mark.parametrize(("check", "seen"), [(causal, "x.flip(1)"), (rows_independent, "x.flip(0)")])

@@ -14,6 +14,7 @@ from clearcheck.proof.notebooks import answer_text
 from clearcheck.proof.prove import prove
 from clearcheck.report.grade import grade
 from clearcheck.worker.limits import Limits
+from inline_snapshot import snapshot
 
 from .toy_notebook import IMPORTS, notebook
 
@@ -99,9 +100,15 @@ def test_hints_and_missing_answers(authored, start):
     """Catches a class that is called a function, or a hint that does not come."""
     cell = start()
     cell(f"{START}\n0")
-    assert "No class named `Head` is defined" in repr(cell('check("mixing")'))
+    assert repr(cell('check("mixing")')) == snapshot("""\
+○ mixing — not answered yet (0 of 10 points)
+  No class named `Head` is defined: define it in the answer cell.\
+""")
     named = "class Heads(nn.Module):\n    def forward(self, x):\n        return x"
-    assert "your notebook defines `Heads`: rename it." in repr(cell(f'{named}\ncheck("mixing")'))
+    assert repr(cell(f'{named}\ncheck("mixing")')) == snapshot("""\
+○ mixing — not answered yet (0 of 10 points)
+  No class named `Head`; your notebook defines `Heads`: rename it.\
+""")
     assert repr(cell('hint("writing")')).startswith("Hint 1 of 2: The logits of the last position")
     bare = "class Head(nn.Module):\n    def forward(self, x):\n        return x"
     message = "has no method `__init__`; the task asks for `def __init__(self, d_model, d_head, dropout)`"

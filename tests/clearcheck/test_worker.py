@@ -12,6 +12,7 @@ import pytest
 from clearcheck.worker import launch, parent
 from clearcheck.worker.frames import write_frame
 from clearcheck.worker.limits import Limits
+from inline_snapshot import snapshot
 
 from .toy_notebook import MEANS, RANGES
 
@@ -158,8 +159,10 @@ def test_a_definition_in_a_cell_that_is_no_python_is_told_by_its_question(graded
     """Would catch an advice to define what the learner sees defined, with the cause in a note far below."""
     grade = graded("title = “means”\n" + MEANS, RANGES)
     assert grade.questions[0].checks[0].message == (
-        "`column_means` stands in code cell 2, which is no Python: "
-        "SyntaxError (invalid character '“' (U+201C), line 1) in the line `title = “means”`."
+        snapshot(
+            "`column_means` stands in code cell 2, which is no Python: "
+            "SyntaxError (invalid character '“' (U+201C), line 1) in the line `title = “means”`."
+        )
     )
 
 
@@ -168,9 +171,9 @@ def test_what_a_cell_may_do_in_jupyter_alone(graded):
     lines = "get_ipython().run_line_magic('matplotlib', 'inline')\nimport asyncio\nawait asyncio.sleep(0)\n"
     grade = graded(lines + MEANS, "await asyncio.sleep(0)\n1 / 0\n" + RANGES)
     assert grade.points == 9
-    assert [note.partition(";")[0] for note in grade.notes] == [
-        "Code cell 3 stopped with ZeroDivisionError (division by zero) in the line `1 / 0`"
-    ]
+    assert [note.partition(";")[0] for note in grade.notes] == snapshot(
+        ["Code cell 3 stopped with ZeroDivisionError (division by zero) in the line `1 / 0`"]
+    )
 
 
 @pytest.mark.parametrize("call", ["experiment()", "experiments(\n    column_means\n)"])
@@ -189,7 +192,7 @@ def test_printing_100_mb_is_dropped_with_a_note(graded):
     noisy = MEANS.replace("    return", "    print('y' * 10**7)\n    return")
     grade = graded(*cells, noisy, RANGES)
     assert grade.points == 9
-    assert grade.notes[0] == "Code cell 2 printed 100,000,001 characters: the grader dropped them."
+    assert grade.notes[0] == snapshot("Code cell 2 printed 100,000,001 characters: the grader dropped them.")
     assert grade.notes[1].startswith("`column_means` printed ")
 
 
@@ -261,7 +264,9 @@ def test_forged_replies_on_the_channel_are_noticed(graded, junk):
     """Would catch taking the learner's bytes for a reply, and the next question reading what is left of them."""
     grade = graded(f"JUNK = {junk}", FORGERY, RANGES)
     means, ranges = grade.questions
-    assert "ended the Python process (its channel to the grader was disturbed)" in means.checks[0].message
+    assert means.checks[0].message == snapshot(
+        "For an argument of shape (7, 5) your function ended the Python process (its channel to the grader was disturbed): let it return a value."
+    )
     assert (means.points, ranges.points) == (0, 3)
 
 

@@ -13,6 +13,7 @@ from clearclass.handed_in import handed_in
 from clearclass.one_file import Job
 from clearclass.standings import Row
 from clearclass.tables import write_csv
+from inline_snapshot import snapshot
 
 from tests.clearcheck.toy_notebook import MEANS, RANGES, SLUG, START, notebook
 
@@ -56,7 +57,7 @@ def test_a_folder_into_a_table(folder, capsys):
     assert "JSON text is expected" in table[2][-1]
     assert len(table) == 3
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "work/ada/01.ipynb: 9 of 9 points (seed 5)"
+    assert lines[0] == snapshot("work/ada/01.ipynb: 9 of 9 points (seed 5)")
     assert lines[2].startswith("Not graded: work/cy.ipynb is no notebook")
 
 
@@ -224,7 +225,10 @@ def test_a_process_that_is_killed_costs_its_file_alone(course):
 def test_whatever_the_grader_raises_is_a_row(course):
     """Catches a mistake of the grader's own that ends the run."""
     found = dict(pool.graded(jobs(course, ["raise.ipynb", "b.ipynb"]), class_work.failing, pool.processes, 2))
-    assert "The grader failed on raise.ipynb (TypeError: unsupported operand" in found[0]["error"]
+    assert found[0]["error"] == snapshot("""\
+The grader failed on raise.ipynb (TypeError: unsupported operand
+\x1b[31m): it has no grade. Please tell the authors of the course.\
+""")
     assert found[1]["points"] == 6
 
 

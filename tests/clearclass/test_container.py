@@ -14,6 +14,7 @@ from clearcheck.cli import main
 from clearclass import container
 from clearclass.container import Container, NoContainer, command
 from clearclass.one_file import Job, grader_version
+from inline_snapshot import snapshot
 
 from tests.clearcheck.toy_notebook import MEANS, RANGES, START, notebook
 
@@ -135,16 +136,29 @@ def test_a_forged_record_is_no_grade(engine, course, monkeypatch):
 @pytest.mark.parametrize(
     ("body", "says"),
     [
-        ("print('no such image', file=sys.stderr); sys.exit(125)", "its container ended with 125: no such image"),
-        ("print('[' * 100000)", "it has no grade"),
-        ("import time; time.sleep(60)", "was not graded in 3 s, and its container was ended"),
+        (
+            "print('no such image', file=sys.stderr); sys.exit(125)",
+            snapshot(
+                "The grader failed on ada's, work.ipynb (ValueError: its container ended with 125: no such image): it has no grade. Please tell the authors of the course."
+            ),
+        ),
+        (
+            "print('[' * 100000)",
+            snapshot(
+                "The grader failed on ada's, work.ipynb (RecursionError: maximum recursion depth exceeded while decoding a JSON array from a unicode string): it has no grade. Please tell the authors of the course."
+            ),
+        ),
+        (
+            "import time; time.sleep(60)",
+            snapshot("ada's, work.ipynb was not graded in 3 s, and its container was ended."),
+        ),
     ],
 )
 def test_a_container_that_fails_is_a_row(engine, course, body, says):
     """Catches a run that ends, or waits, with one container; and one that is left behind."""
     asked = job(MEANS)
     engine(body)
-    assert says in Container("podman", "image", seconds=3 if "sleep" in body else 60)(asked)["error"]
+    assert Container("podman", "image", seconds=3 if "sleep" in body else 60)(asked)["error"] == says
     last = json.loads((course / "log").read_text().splitlines()[-1])
     assert last[:2] == ["rm", "--force"] and f"--name={last[2]}" in runs(course)[0]
 
@@ -161,8 +175,20 @@ WITHOUT_END = """
 @pytest.mark.parametrize(
     ("stream", "seconds", "says"),
     [
-        ("stdout", 600, "its container wrote more than 1,048,576 bytes"),
-        ("stderr", 0, "its container ended with 1: the last line"),
+        (
+            "stdout",
+            600,
+            snapshot(
+                "The grader failed on ada's, work.ipynb (ValueError: its container wrote more than 1,048,576 bytes, where a record has some thousands): it has no grade. Please tell the authors of the course."
+            ),
+        ),
+        (
+            "stderr",
+            0,
+            snapshot(
+                "The grader failed on ada's, work.ipynb (ValueError: its container ended with 1: the last line): it has no grade. Please tell the authors of the course."
+            ),
+        ),
     ],
 )
 def test_what_a_container_writes_is_held_up_to_a_limit(engine, course, monkeypatch, stream, seconds, says):
@@ -172,7 +198,7 @@ def test_what_a_container_writes_is_held_up_to_a_limit(engine, course, monkeypat
     monkeypatch.setattr(container, "MOST_OUTPUT", 2**20)
     tracemalloc.start()
     try:
-        assert says in Container("podman", "image", seconds=300)(asked)["error"]
+        assert Container("podman", "image", seconds=300)(asked)["error"] == says
         assert tracemalloc.get_traced_memory()[1] < 2**23
     finally:
         tracemalloc.stop()
@@ -182,8 +208,9 @@ def test_what_is_missing_is_told_before_anything_is_graded(course, monkeypatch, 
     """Catches a class of rows that all say that there is no podman."""
     job(MEANS)
     monkeypatch.setenv("PATH", str(course))
-    with pytest.raises(NoContainer, match="Neither podman nor docker is installed"):
+    with pytest.raises(NoContainer) as caught:
         container.container()
+    assert str(caught.value) == snapshot("Neither podman nor docker is installed: a container needs one of them.")
     path = course / "podman"
     path.write_text("#!/bin/sh\nexit 1\n")
     path.chmod(0o755)

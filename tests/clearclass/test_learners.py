@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from clearclass.handed_in import HandedIn
 from clearclass.learners import BadPattern, learner_of, learners_of, name_pattern
+from inline_snapshot import snapshot
 
 
 def of(inside: str, pattern: str = "", root: Path = Path("work")):
@@ -42,8 +43,11 @@ def test_files_of_one_name_are_not_one_learner():
     assert [learner.name for learner in learners_of(given, None)] == ["plain/ann/03", "plain/ben/03"]
     folder = name_pattern(r"(?P<name>[^/]+)/[^/]+$")
     assert [learner.name for learner in learners_of(given, folder)] == ["ann", "ben"]
-    with pytest.raises(BadPattern, match="fits none of the 2 files, such as plain/ann"):
+    with pytest.raises(BadPattern) as caught:
         learners_of(given, name_pattern(r"student-(?P<id>\d+)"))
+    assert str(caught.value) == snapshot(
+        "--name-pattern 'student-(?P<id>\\\\d+)' fits none of the 2 files, such as plain/ann/03.ipynb."
+    )
 
 
 METADATA = """---

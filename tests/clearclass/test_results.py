@@ -17,6 +17,7 @@ from clearclass.learners import Learner
 from clearclass.one_file import grader_version
 from clearclass.results_folder import for_other_systems
 from clearclass.standings import Entry, Row, Standing, standings
+from inline_snapshot import snapshot
 
 from tests.book.pages import CHROMIUM, NO_CHROMIUM
 from tests.book.test_browser import AXE, FLAGS
@@ -50,7 +51,7 @@ def test_one_row_for_each_learner(out):
     ada, bobby, cy, dee = table("out/grades.csv")
     assert (ada["learner"], ada["id"], ada["points"], ada["max_points"]) == ("Ada Lovelace", "12", "9", "9")
     assert (bobby["learner"], bobby["points"], bobby["mistakes"]) == ("bobby", "5", "means/over_rows")
-    assert bobby["notes"] == "Handed in late. bobby_77_8890_nb.ipynb (2 of 9 points) does not count."
+    assert bobby["notes"] == snapshot("Handed in late. bobby_77_8890_nb.ipynb (2 of 9 points) does not count.")
     assert "late" not in ada["notes"]
     assert (cy["means"], cy["ranges"], cy["exercise"]) == ("2", "0", SLUG)
     assert (dee["points"], dee["max_points"]) == ("", "") and "JSON text is expected" in dee["notes"]
@@ -162,7 +163,12 @@ def test_other_tables_by_hand(out, capsys):
     grade("--hand", "hand.csv")
     ada, _, cy, _ = table("out/grades.csv")
     assert (ada["points"], ada["max_points"]) == ("10.5", "13")
-    assert "the row gives essay a second time" in capsys.readouterr().err
+    assert capsys.readouterr().err == snapshot("""\
+Going on: 5 of 5 files were graded before.
+Written: out with grades.csv, overview.html and a page for each learner.
+Hand-graded points for learner ADA LOVELACE (line 3): the row gives essay a second time.
+Hand-graded points for essay: 1 of 3 have none, bobby the first of them.
+""")
     assert (cy["points"], cy["max_points"]) == ("2", "13")
 
 
@@ -205,7 +211,12 @@ def test_results_as_gradescope_reads_them(out):
         ("means: Means of the columns", "failed"),
         ("ranges: Smallest and largest", "passed"),
     ]
-    assert "The mean runs along the rows." in results["tests"][0]["output"]
+    assert results["tests"][0]["output"] == snapshot("""\
+✗ values (0 of 4 points)
+Your result equals a known mistake: The mean runs along the rows.
+For an argument of shape (7, 5) your function returned an array of shape (7,); the shape (5,) is expected.
+✓ shift (2 of 2 points)\
+""")
     known = {"score", "max_score", "status", "name", "output", "output_format", "visibility", "tests"}
     assert set(results) <= known | {"stdout_visibility"} and set(results["tests"][0]) <= known
 
