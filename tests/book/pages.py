@@ -11,6 +11,7 @@ from clearcheck.author.loading import slugs_in
 
 from tools import ROOT
 from tools.book.pdf import find_chromium
+from tools.pages.chapters import chapter_slug, is_chapter
 
 CHROMIUM = find_chromium()
 AXE = ROOT / ".cache" / "axe.min.js"
@@ -49,6 +50,11 @@ def toc() -> tuple[str, ...]:
     return contents["root"], *(file for part in contents["parts"] for file in _files(part["chapters"]))
 
 
+def chapters() -> dict[str, str]:
+    """The page of each chapter by its slug, in order: `gpt3` is chapters/15-gpt3.html."""
+    return {chapter_slug(name): f"{name}.html" for name in toc() if is_chapter(name)}
+
+
 def _files(entries: list[dict]) -> list[str]:
     """Each entry, and behind it those of its sections; a glob stands for a page of each exercise."""
     found = []
@@ -56,6 +62,9 @@ def _files(entries: list[dict]) -> list[str]:
         named = [entry["glob"].replace("*", slug) for slug in SLUGS] if "glob" in entry else [entry["file"]]
         found += [*named, *_files(entry.get("sections", []))]
     return found
+
+
+CHAPTERS = chapters()
 
 
 @cache

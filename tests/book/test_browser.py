@@ -7,14 +7,11 @@ Not looked at are the other two readings of a chapter, what is generated in a wi
 that is loaded narrow, unless it is generated.
 """
 
-import re
-
 import pytest
 
-from tests.book.pages import AXE, CHROMIUM, FROM_ELSEWHERE, NO_CHROMIUM, PROOFS, UNLISTED, published
+from tests.book.pages import AXE, CHAPTERS, CHROMIUM, FROM_ELSEWHERE, NO_CHROMIUM, PROOFS, UNLISTED, published
 
 PAGES = [f"{name}.html" for name in published()]
-CHAPTERS = [page for page in PAGES if re.match(r"chapters/\d\d-", page)]
 SOLUTIONS = [page for page in PAGES if page.startswith("chapters/solutions/")]
 LISTS = [f"chapters/{name}.html" for name in ("api", "bibliography", "concordance", "errata", "source-map")]
 GENERATED = {*SOLUTIONS, *LISTS, *(f"{name}.html" for name in UNLISTED)}
@@ -35,10 +32,10 @@ AXE_RULES = {
     "'link-in-text-block': {enabled: false}}",
     "dark": "runOnly: ['color-contrast', 'link-in-text-block']",  # those that a change of colours can break
 }
-FOR_ALL = [CHAPTERS[2], CHAPTERS[7], CHAPTERS[12]]  # quizzes, maps, tables, code, errata, wide formulas
-
-
-ALIKE = {page for page in PAGES if re.match(r"chapters/(\d\d-|closer/)", page)} - set(FOR_ALL)
+# quizzes, maps, tables, code, errata, wide formulas
+FOR_ALL = [CHAPTERS[slug] for slug in ("self-attention", "encoder-decoder", "backward-by-hand")]
+CLOSER = [page for page in PAGES if page.startswith("chapters/closer/")]
+ALIKE = {*CHAPTERS.values(), *CLOSER} - set(FOR_ALL)
 
 
 def readings(page: str) -> list[tuple[str, str]]:
@@ -50,10 +47,9 @@ def readings(page: str) -> list[tuple[str, str]]:
     return [("wide", "light"), ("wide", "dark"), ("narrow", "dark"), ("narrow", "light")]  # one change at a time
 
 
-CLOSER = [page for page in PAGES if page.startswith("chapters/closer/")]
 ONE_TEMPLATE = {*CLOSER[3:], *ALIKE_MADE}  # what axe would find in these it finds in the first ones
 # The theme decides on the contrast of what all chapters have; these show colours of their own, or stand for the others.
-CONTRAST = {*FOR_ALL, CHAPTERS[8], CHAPTERS[11], CHAPTERS[16]}
+CONTRAST = {*FOR_ALL, *(CHAPTERS[slug] for slug in ("language-model", "pretrained", "assistant"))}
 # axe goes through all that stands on a page, so what is alike stands there once or on a few pages: rows of a generated
 # table, entries of the reference, the letters of formulas, the contents of the book, and pieces of code: each colour
 # stands once on each ground.
@@ -227,7 +223,7 @@ def test_nothing_sticks_out_beside_one_side_bar(loaded, name):
     assert needed <= 1000, f"{name} is {needed} pixels wide in a window of 1000"
 
 
-@each(CHAPTERS)
+@each(list(CHAPTERS.values()))
 def test_nothing_below_a_quiz_tells_its_answers(loaded):
     """Catches the output of a cell that computes the answers, in sight of who has not answered."""
     assert loaded.evaluate(BELOW_A_QUIZ) == []

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.book.pages import (
+    CHAPTERS,
     FROM_ELSEWHERE,
     PROOFS,
     ROOT,
@@ -25,8 +26,7 @@ from tools.extension.lean_pages import NAMED, WORD, lean_sheet
 PAGES = [f"{name}.html" for name in published()]
 GENERATED = {"genindex.html", "search.html", "py-modindex.html"}
 FOR_VISITORS = {"404.html"}
-CHAPTERS = [page for page in PAGES if re.match(r"chapters/\d\d-", page)]
-A_PAGE_OF_EACH_KIND = ["index.html", CHAPTERS[0], "chapters/setup.html", "chapters/api.html", "search.html"]
+A_PAGE_OF_EACH_KIND = ["index.html", CHAPTERS["tokens"], "chapters/setup.html", "chapters/api.html", "search.html"]
 SOLUTIONS = ("chapters/solutions/", "chapters/grader-proof")  # the pages that may tell answers
 
 
@@ -42,7 +42,7 @@ def test_the_build_has_no_warning(built):
     assert built.ok, plain[-2000:]
 
 
-@pytest.mark.parametrize("page", CHAPTERS)
+@pytest.mark.parametrize("page", CHAPTERS.values())
 def test_the_bar_of_a_folded_cell_says_what_is_in_it(html, page):
     """Catches a theme that words its bars anew, so that all are called alike, on the page or by a screen reader."""
     bars = soup(html / page).select("details.hide > summary")
@@ -103,7 +103,7 @@ def test_the_sections_that_can_be_found_are_those_that_may(html):
     script = (html / "_static" / "search-data.js").read_text(encoding="utf8")
     index = json.loads(script[script.index("{") : script.rindex("}") + 1])
     pages = [page for page, *_ in index["pages"]]
-    assert not [page for page in pages if page.startswith(SOLUTIONS)] and set(CHAPTERS) <= set(pages)
+    assert not [page for page in pages if page.startswith(SOLUTIONS)] and set(CHAPTERS.values()) <= set(pages)
     for number, anchor, title, *_ in index["sections"]:
         assert title and (not anchor or anchor in anchors(html / pages[number])), (pages[number], anchor)
     names = {term for term, *_ in index["terms"]}
@@ -177,7 +177,7 @@ def test_every_number_of_an_equation_stands_once(html):
 
 
 def test_the_page_offers_its_notebook_and_no_launch_button(html):
-    page = soup(html / "chapters" / "03-self-attention.html")
+    page = soup(html / CHAPTERS["self-attention"])
     assert page.select_one(".btn-download-source-button")
     assert not page.select("[href*=binder], [href*=colab], [href*='github.com']")
 
@@ -245,7 +245,7 @@ def quiz(html, page: str) -> list[list[str]]:
 def test_no_place_is_right_more_often_than_others(html):
     """Catches a key that can be guessed: one place over a chapter or over the book, or the longest option."""
     places, n_longest, n_questions = Counter(), 0, 0
-    for page in CHAPTERS:
+    for page in CHAPTERS.values():
         questions = quiz(html, page)
         right = Counter(options.index("right") for options in questions)
         assert all(options.count("right") == 1 for options in questions) and len(questions) >= 3, page
@@ -264,7 +264,7 @@ def test_no_place_is_right_more_often_than_others(html):
 
 def test_cells_below_a_quiz_are_folded(html):
     """Catches a cell that shows, or prints, the answers below the questions."""
-    for page in CHAPTERS:
+    for page in CHAPTERS.values():
         section = soup(html / page).select_one(".quiz-question").find_parent("section")
         for cell in section.select("div.cell"):
             assert all(box.find_parent("details", class_="hide") for box in cell.select("pre")), page
@@ -272,19 +272,22 @@ def test_cells_below_a_quiz_are_folded(html):
 
 def test_code_in_options_is_set_as_code(html):
     """Catches the tags of code shown as text."""
-    options = [option for page in CHAPTERS for option in soup(html / page).select("details.quiz > summary")]
+    options = [option for page in CHAPTERS.values() for option in soup(html / page).select("details.quiz > summary")]
     assert any(option.select("code") for option in options)
     assert not [option for option in options if "<code" in option.get_text() or "`" in option.get_text()]
 
 
 def test_punctuation_stays_with_its_formula(html):
     """Catches a line that begins with the comma of the formula before it."""
-    for page in CHAPTERS[:3]:
+    for page in map(CHAPTERS.get, ("tokens", "attention", "self-attention")):
         formulas = soup(html / page).select("article p > span.math")
         assert formulas and not [f for f in formulas if re.match(r"[,.;:]", str(f.next_sibling or ""))], page
 
 
 def test_a_chapter_says_which_it_is(html):
-    said = [soup(html / page).select_one("article .chapter-place").get_text() for page in CHAPTERS]
-    assert said == [f"Chapter {n} of {len(CHAPTERS)}" for n in range(1, len(CHAPTERS) + 1)]
+    said = [soup(html / page).select_one("article .chapter-place").get_text() for page in CHAPTERS.values()]
+    numbers = [re.match(r"chapters/0?(\w+)-", page)[1] for page in CHAPTERS.values()]
+    assert said == [f"Chapter {number} of {numbers[-1]}" for number in numbers]
+    titled = [soup(html / page).select_one("article h1").get_text() for page in CHAPTERS.values()]
+    assert [title.partition(". ")[0] for title in titled] == numbers
     assert not soup(html / "index.html").select(".chapter-place")

@@ -15,7 +15,7 @@ from tools.setup.bootstrap import STAMP, fingerprint
 from .test_docs import ROOT, commands
 
 PAGE = "chapters/instructor.md"
-# What needs a network, a cluster or an engine for containers; tests/grader tries the last two in miniature.
+# What needs a network, a cluster or an engine for containers; tests/clearclass tries the last two in miniature.
 NOT_TRIED = re.compile(r"make setup$|.* -m pip install |podman build |.*/dask |.*--executor dask:|.*--container$")
 COPIED = ("lib", "exercises", "tools", "Makefile", "README.md", "pyproject.toml", "constraints.txt")
 

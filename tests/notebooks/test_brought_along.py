@@ -8,10 +8,13 @@ from pathlib import Path
 
 import pytest
 
-CHAPTERS = Path(__file__).parents[2] / "chapters"
-PAGES = sorted([*CHAPTERS.glob("[0-9]*.ipynb"), *(CHAPTERS / "closer").glob("*.ipynb")])
-SAID = re.compile(r"^# yours from chapter (\d+)\b.*\n(class .*)\Z", re.DOTALL | re.MULTILINE)
-COPIED = re.compile(r"\A# from chapter (\d+)$", re.MULTILINE)
+from tools import ROOT
+from tools.pages.chapters import chapter_number, chapters
+
+CHAPTERS = {chapter_number(path.stem): path for path in chapters()}
+PAGES = sorted([*CHAPTERS.values(), *(ROOT / "chapters" / "closer").glob("*.ipynb")])
+SAID = re.compile(r"^# yours from chapter (\w+)\b.*\n(class .*)\Z", re.DOTALL | re.MULTILINE)
+COPIED = re.compile(r"\A# from chapter (\w+)$", re.MULTILINE)
 
 
 @cache
@@ -23,7 +26,7 @@ def code_of(page: Path) -> list[str]:
 def brought_along() -> list:
     """Page, chapter that it names, and the class."""
     found = [(page, SAID.search(source)) for page in PAGES for source in code_of(page)]
-    return [(page.stem, int(said[1]), ast.parse(said[2]).body[0]) for page, said in found if said]
+    return [(page.stem, said[1], ast.parse(said[2]).body[0]) for page, said in found if said]
 
 
 def functions(source: str) -> dict[str, str]:
@@ -33,21 +36,24 @@ def functions(source: str) -> dict[str, str]:
 def copied_functions() -> list:
     """Page, chapter that it names, name of the function, and its code."""
     found = [(page, COPIED.search(source), source) for page in PAGES for source in code_of(page)]
-    return [(p.stem, int(said[1]), *item) for p, said, source in found if said for item in functions(source).items()]
+    return [(p.stem, said[1], *item) for p, said, source in found if said for item in functions(source).items()]
 
 
 @pytest.mark.parametrize(("page", "chapter", "name", "own"), copied_functions(), ids=lambda value: str(value)[:30])
 def test_it_is_the_function_of_that_chapter(page, chapter, name, own):
     """Catches a copy that was left behind when the chapter changed."""
-    (origin,) = CHAPTERS.glob(f"{chapter:02}-*.ipynb")
-    assert own in [functions(source).get(name) for source in code_of(origin)]
+    assert own in [functions(source).get(name) for source in code_of(CHAPTERS[chapter])]
 
 
 @pytest.mark.parametrize(("page", "chapter", "own"), brought_along(), ids=lambda value: getattr(value, "name", value))
 def test_it_is_the_class_of_that_chapter(page, chapter, own):
     """Catches a copy that was left behind when the chapter changed, or that was never the reader's."""
-    (origin,) = CHAPTERS.glob(f"{chapter:02}-*.ipynb")
-    classes = [node for source in code_of(origin) for node in ast.parse(source).body if isinstance(node, ast.ClassDef)]
+    classes = [
+        node
+        for source in code_of(CHAPTERS[chapter])
+        for node in ast.parse(source).body
+        if isinstance(node, ast.ClassDef)
+    ]
     assert ast.unparse(own) in [ast.unparse(node) for node in classes if node.name == own.name]
 
 

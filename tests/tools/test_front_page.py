@@ -10,6 +10,7 @@ from clearbook.figures.transformer_map import DECODER, ENCODER, transformer_map
 
 from tools import ROOT
 from tools.extension import front_page, live_transformer
+from tools.pages.chapters import chapters
 
 INDEX = (ROOT / "index.md").read_text(encoding="utf8")
 CARDS = re.findall(r":link: chapters/([\w/-]+)\.html#([\w-]+)\n(.*?)\n:::", INDEX, flags=re.DOTALL)
@@ -36,7 +37,7 @@ def test_there_are_three_results():
 def test_hours_are_those_of_the_chapters(tmp_path):
     """Catches a chapter that is not counted, minutes taken for hours, and a chapter without its time."""
     minutes = front_page.chapter_minutes()
-    assert len(minutes) == len(list((ROOT / "chapters").glob("[0-9][0-9]-*.ipynb")))
+    assert len(minutes) == len(chapters())
     told = front_page.substitutions()
     routes = [int(told[f"hours_{route}"]) for route in ("afternoon", "roadmap", "writer", "all")]
     assert routes == sorted(set(routes))
@@ -53,10 +54,14 @@ def test_the_plan_of_a_term_has_every_chapter_and_what_it_builds_on():
     cells = [[re.sub("<.*?>", "", cell) for cell in re.findall(r"<td>(.*?)</td>", row)] for row in rows]
     *each, total = cells
     minutes = front_page.chapter_minutes()
-    assert [(int(c[0].split(".")[0]), int(c[1]), int(c[2])) for c in each] == [(n, *m) for n, m in minutes.items()]
+    numbers = [c[0].split(".")[0] for c in each]
+    assert [(n, int(c[1]), int(c[2])) for n, c in zip(numbers, each, strict=True)] == [
+        (n, *m) for n, m in minutes.items()
+    ]
     assert [int(s) for s in total[1:5]] == [sum(int(c[i]) for c in each) for i in range(1, 5)]
-    needed = {int(c[0].split(".")[0]): [int(n) for n in re.findall(r"\d+", c[5])] for c in each}
-    assert needed[1] == [] and all(max(needed[n]) < n for n in needed if n > 1)
+    needed = {n: re.findall(r"\w+", c[5]) for n, c in zip(numbers, each, strict=True)}
+    assert needed["1"] == [] and all(needed[n] for n in front_page.ROADMAP[1:])
+    assert all(numbers.index(first) < numbers.index(n) for n in numbers for first in needed[n])
 
 
 def test_every_computed_value_stands_on_the_page():

@@ -16,7 +16,7 @@ import pytest
 from clearcheck.author.loading import AUTHORING, load, slugs_in
 from clearclass.gradescope import NOBODY
 
-from tests.grader.conftest import MEANS, RANGES, SLUG, TOY, notebook
+from tests.clearcheck.toy_notebook import MEANS, RANGES, SLUG, TOY, notebook
 from tools.takeaway import gradescope
 
 ROOT = Path(__file__).parents[2]

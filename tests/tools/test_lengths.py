@@ -5,8 +5,9 @@ import json
 import pytest
 
 from tools.pages import lengths
+from tools.pages.chapters import chapters
 
-CHAPTERS = lengths.chapters()
+CHAPTERS = chapters()
 PROSE = (
     "# Title\n\nTwo words, $a + b$ and [a link](page.md) of five.\n\n$$\na = b\n$$ (eq-x)\n\n```text\nnot prose\n```\n"
 )

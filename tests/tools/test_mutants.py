@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 import yaml
-from warm_tests import Survey
 
 from tools import ROOT
 from tools.checks import mutants
+from tools.checks.warm_tests import Survey
 
 SETTINGS = tomllib.loads(mutants.SETTINGS.read_text(encoding="utf-8"))
 linux = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="needs Linux")

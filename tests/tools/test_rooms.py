@@ -7,7 +7,7 @@ from importlib import import_module
 
 import pytest
 
-from tests.grader.test_rooms import arrows
+from tests.clearcheck.test_rooms import arrows
 from tools import ROOT
 from tools.setup.targets import TARGETS
 

@@ -24,14 +24,17 @@ def hooks():
     return module
 
 
-QUICK = "tests/library tests/docs tests/notebooks tests/equations"
+QUICK = "tests/clearformer tests/clearbook tests/docs tests/notebooks tests/equations"
 MEANT = {
     "": f"False False  {QUICK}",
     "tests/tools": "False False  tests/tools",
     "@tests/quick.args": f"False False not slow and not weekly {QUICK}",
     "@tests/everything.args": "True True not weekly tests chapters exercises",
     "@tests/everything.args chapters -n 0": "False True not weekly chapters",
-    "@tests/covered.args": "True False not weekly tests/library tests/equations tests/cleartape tests/grader",
+    "@tests/covered.args": (
+        "True False not weekly tests/clearformer tests/clearbook tests/equations tests/cleartape tests/clearcheck "
+        "tests/clearclass"
+    ),
 }
 
 
@@ -59,7 +62,7 @@ def test_processes_and_notebooks_only_where_they_are_asked_for(arguments, meant)
 
 
 def test_the_book_is_built_first_and_its_pages_are_read_last(hooks):
-    names = [hooks.BROWSER, "tests/library/test_a.py", "chapters/01.ipynb", hooks.PROOFS, hooks.BOOK]
+    names = [hooks.BROWSER, "tests/clearformer/test_a.py", "chapters/01.ipynb", hooks.PROOFS, hooks.BOOK]
     items = [SimpleNamespace(nodeid=f"{name}::test") for name in names]
     hooks.pytest_collection_modifyitems(items)
     assert [item.nodeid.split("::")[0] for item in items] == [names[i] for i in (4, 3, 2, 1, 0)]

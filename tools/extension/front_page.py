@@ -16,11 +16,12 @@ from docutils.parsers.rst import Directive
 
 from tools import ROOT
 from tools.extension import live_transformer
-from tools.pages.lengths import TIME, chapters
+from tools.pages.chapters import chapter_number, chapters
+from tools.pages.lengths import TIME
 
-AFTERNOON = (2, 3, 4)  # attention, self-attention, several heads
-ROADMAP = tuple(range(1, 9))
-WRITER = (*ROADMAP, 9)  # and a language model
+AFTERNOON = ("2", "3", "4")  # attention, self-attention, several heads
+ROADMAP = tuple(map(str, range(1, 9)))
+WRITER = (*ROADMAP, "9")  # and a language model
 
 
 def substitutions(root: Path = ROOT) -> dict[str, str]:
@@ -46,7 +47,7 @@ def substitutions(root: Path = ROOT) -> dict[str, str]:
     }
 
 
-def chapter_minutes(root: Path = ROOT) -> dict[int, tuple[int, int]]:
+def chapter_minutes(root: Path = ROOT) -> dict[str, tuple[int, int]]:
     """By number of the chapter, the minutes to read and to practise that its first lines name.
 
     Raises: ValueError for a chapter that names none.
@@ -56,7 +57,7 @@ def chapter_minutes(root: Path = ROOT) -> dict[int, tuple[int, int]]:
         first = "".join(json.loads(path.read_text(encoding="utf-8"))["cells"][0]["source"])
         if not (told := TIME.search(first)):
             raise ValueError(f"{path.name}: its first cell has no '*Time:* … minutes to read, … minutes to practise'.")
-        found[int(path.name[:2])] = int(told[1]), int(told[2])
+        found[chapter_number(path.stem)] = int(told[1]), int(told[2])
     return found
 
 
@@ -111,15 +112,18 @@ def course_plan(root: Path = ROOT) -> str:
 
     minutes, rows = chapter_minutes(root), []
     for path in chapters(root):
-        number, first = int(path.name[:2]), json.loads(path.read_text(encoding="utf-8"))["cells"][0]["source"]
+        number, first = chapter_number(path.stem), json.loads(path.read_text(encoding="utf-8"))["cells"][0]["source"]
         title, text = first[0].removeprefix("# ").strip(), "".join(first)
         before = re.search(r"^\*Before you start:\*.*", text, flags=re.MULTILINE)
-        needed = sorted({int(n) for n in re.findall(r"\]\((\d\d)-", before[0] if before else "")})
-        exercise = load(path.stem, root).exercise
-        rows.append((number, path.stem, title, *minutes[number], len(exercise.questions), exercise.points, needed))
+        needed = [n.lstrip("0") for n in sorted(set(re.findall(r"\]\((\d\d[a-z]?)-", before[0] if before else "")))]
+        practice = (0, 0)  # of a chapter without an exercise
+        if (root / "exercises" / "authoring" / path.stem).is_dir():
+            exercise = load(path.stem, root).exercise
+            practice = len(exercise.questions), exercise.points
+        rows.append((number, path.stem, title, *minutes[number], *practice, needed))
     lines = [
         f'<tr><td>{number}. <a href="{stem}.html">{html.escape(title)}</a></td>'
-        + "".join(f"<td>{value}</td>" for value in (*numbers, ", ".join(map(str, needed)) or "–"))
+        + "".join(f"<td>{value}</td>" for value in (*numbers, ", ".join(needed) or "–"))
         + "</tr>"
         for number, stem, title, *numbers, needed in rows
     ]

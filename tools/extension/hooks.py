@@ -9,6 +9,7 @@ from sphinx.errors import ConfigError
 
 from tools import ROOT
 from tools.extension import (
+    chapter_numbers,
     folds,
     formulas,
     front_page,
@@ -166,7 +167,7 @@ def setup(app):
     app.connect("html-page-context", bring_the_live_transformer)
     # Else every citation looks for it in all packages that are installed.
     plugin.register_plugin(*PLAIN_TEXT, plugin.find_plugin(*PLAIN_TEXT), force=True)
-    parts = (front_page, navigation, quiz, folds, page_parts, search, lean_pages, formulas, publish)
+    parts = (chapter_numbers, front_page, navigation, quiz, folds, page_parts, search, lean_pages, formulas, publish)
     for part in parts:
         part.setup(app)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -15,6 +15,7 @@ import pydata_sphinx_theme
 
 from tools import ROOT
 from tools.extension.publish import site_address
+from tools.pages.chapters import chapter_number, is_chapter
 
 SITE = ROOT / "tools" / "site"
 SCRIPTS = ("reader.js", "search.js")
@@ -63,15 +64,14 @@ def use_address(app, config) -> None:
 
 def chapters(env) -> list[str]:
     """The numbered chapters, in order."""
-    numbers = {name: sections.get("") for name, sections in env.toc_secnumbers.items()}
-    return sorted((name for name, number in numbers.items() if number and len(number) == 1), key=lambda n: numbers[n])
+    return sorted(name for name in env.found_docs if is_chapter(name))
 
 
 def tell_the_place(app, pagename, templatename, context, doctree) -> None:
-    """Below the title of a chapter: which of how many it is."""
+    """Below the title of a chapter: its number, and that of the last one."""
     names = chapters(app.env)
     if pagename in names and context.get("body"):
-        place = f"Chapter {names.index(pagename) + 1} of {len(names)}"
+        place = f"Chapter {chapter_number(pagename)} of {chapter_number(names[-1])}"
         line = f'</h1>\n<p class="chapter-place" data-page="{pagename}">{place}</p>'
         context["body"] = context["body"].replace("</h1>", line, 1)
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tools import ROOT
+from tools.pages.chapters import chapters, is_chapter
 
 WORDS_A_MINUTE, SECONDS_A_LINE, SECONDS_A_QUESTION = 150, 8, 30
 MOST_WORDS, MOST_LINES, MOST_MINUTES = 3000, 200, 60  # of a chapter; what is more goes to a closer look
@@ -67,15 +68,12 @@ def cells(path: Path) -> list[dict]:
     return json.loads(path.read_text(encoding="utf-8"))["cells"]
 
 
-def chapters(root: Path = ROOT) -> list[Path]:
-    """The numbered chapters, in order."""
-    return sorted((root / "chapters").glob("[0-9][0-9]-*.ipynb"))
-
-
 def practice(slug: str) -> int:
-    """Minutes of all questions of an exercise, rounded up to five."""
+    """Minutes of all questions of an exercise, rounded up to five; none for a chapter that has no exercise."""
     from clearcheck.author.loading import load
 
+    if not (ROOT / "exercises" / "authoring" / slug).is_dir():
+        return 0
     return 5 * math.ceil(sum(question.minutes for question in load(slug, ROOT).exercise.questions) / 5)
 
 
@@ -110,7 +108,7 @@ def main() -> int:
     print(f"{'page':32}{'words':>7}{'lines':>7}{'quiz':>6}{'minutes':>9}")
     for path in paths:
         found = length(path)
-        over = "  " + ", ".join(found.excess()) if re.match(r"\d\d-", path.name) else ""
+        over = "  " + ", ".join(found.excess()) if is_chapter(path.stem) else ""
         print(f"{path.stem:32}{found.words:7}{found.lines:7}{found.questions:6}{found.minutes:9}{over}")
         if given.write and path.resolve() in chapters():
             write_time(path)

@@ -13,6 +13,7 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 from myst_parser.mdit_to_docutils.base import compute_unique_slug
 
 from tools import ROOT
+from tools.pages.chapters import is_chapter
 
 CHAPTERS = ROOT / "chapters"
 FENCED = re.compile(r"^(`{3,}|~{3,}).*?^\1[`~]*\s*$", re.MULTILINE | re.DOTALL)
@@ -45,8 +46,8 @@ class Box:
 
 
 def pages() -> dict[str, Path]:
-    """The pages of the book by short name: 01 to 16 for the chapters, 02-rnn, notation and so on for the rest."""
-    found = {path.name[:2]: path for path in sorted(CHAPTERS.glob("[01][0-9]-*.ipynb"))}
+    """The pages of the book by short name: 01 to 17 for the chapters, 02-rnn, notation and so on for the rest."""
+    found = {path.stem.partition("-")[0]: path for path in sorted(CHAPTERS.glob("*.ipynb")) if is_chapter(path.stem)}
     everything = [*CHAPTERS.glob("*.*"), *CHAPTERS.glob("closer/*.ipynb")]
     others = [path for path in everything if path.suffix in (".ipynb", ".md") and path not in found.values()]
     return found | {path.stem: path for path in sorted(others)}

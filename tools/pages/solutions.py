@@ -24,6 +24,7 @@ from clearcheck.proof.notebooks import answer_text
 
 from tools import ROOT
 from tools.pages import reading
+from tools.pages.chapters import chapter_number
 from tools.takeaway.learners_copy import load
 
 AUTHORING = ROOT / "exercises" / "authoring"
@@ -64,7 +65,7 @@ def page(it: Authored) -> str:
     chapter = ROOT / f"{exercise.chapter}.ipynb"
     title = next(iter(reading.headings(chapter).values())).title
     first = exercise.questions[0].id
-    opening = OPENING.format(slug=exercise.slug, chapter=f"chapter {int(exercise.slug[:2])}, {title}",
+    opening = OPENING.format(slug=exercise.slug, chapter=f"chapter {chapter_number(exercise.slug)}, {title}",
                              page=chapter.name, first=first)  # fmt: skip
     own = answers(read_source(it.folder / "source.ipynb"))
     blocks = [opening]

@@ -44,7 +44,7 @@ TARGETS = {
     "test": Target(
         "run the whole suite, browser and notebooks too, or a part of it",
         ("-m tools.setup.vendor", "-m tools.setup.extras pretrained", "-m pytest @tests/everything.args"),
-        example="tests/library -n 0",
+        example="tests/clearformer -n 0",
     ),
     "notebooks": Target(
         "execute every notebook, or those named, and save it with its outputs",

@@ -1,0 +1,113 @@
+"""Answers that change or look for what they are graded with."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from clearcheck.report import course_files
+from clearcheck.report.course_files import CourseChanged, CourseFiles
+from clearcheck.worker import launch, server
+from inline_snapshot import snapshot
+
+from .toy_notebook import MEANS, RANGES, SLUG, START, notebook
+
+
+def test_what_is_mounted_is_not_looked_into(tmp_path, monkeypatch):
+    mounted, beside = tmp_path / "way" / "mounted", tmp_path / "way" / "left"
+    mounted.mkdir(parents=True)
+    (mounted / "package").touch()
+    monkeypatch.setattr(os.path, "ismount", lambda path: str(path) == str(mounted))
+    kept = dict(server._standing(str(tmp_path)))
+    beside.mkdir()
+    (tmp_path / "link").symlink_to(mounted)
+    server._wipe(str(tmp_path), kept)
+    assert kept == {str(mounted.parent): False, str(mounted): True}
+    assert (mounted / "package").exists() and sorted(tmp_path.rglob("*")) == [
+        mounted.parent, mounted, mounted / "package"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("what", ["exercises/authoring/{slug}/means.py", "new.py"])
+def test_a_change_of_the_course_stops_the_run(graded, course, isolated, what):
+    """Catches an answer that rewrites the checks, or adds a file, for those graded after it."""
+    isolated(launch.PROCESS)
+    path = course / (what if "/" in what else f"exercises/authoring/{SLUG}/{what}").format(slug=SLUG)
+    change = f"import os\nopen({str(path)!r}, 'a').write('# mine')\nos.utime({str(path)!r}, (1, 1))"
+    with pytest.raises(CourseChanged, match=path.name):
+        graded(change, MEANS)
+
+
+SABOTAGE = """
+import os, signal, sys
+for path in sys.path:
+    if "clearcheck-home-" in path:
+        open(f"{path}/clearcheck/worker/child.py", "a").write("raise ValueError")
+os.kill(os.getppid(), signal.SIGKILL)
+"""
+
+
+def test_a_class_run_without_a_sandbox_says_so_and_keeps_its_own_copy_whole(course, monkeypatch):
+    """Catches a run that goes on unprotected without a word, and an answer that changes the worker of the next one."""
+    bwrap, handed_in = course / "bin" / "bwrap", course / "handed-in"
+    bwrap.parent.mkdir()
+    bwrap.write_text("#!/bin/sh\necho 'bwrap: setting up uid map: Permission denied' >&2\nexit 1")
+    bwrap.chmod(0o755)
+    handed_in.mkdir()
+    for name, cell in (("a", SABOTAGE), ("b", RANGES)):
+        (handed_in / f"{name}.ipynb").write_text(json.dumps(notebook(START, MEANS, cell)))
+    monkeypatch.setenv("PATH", f"{bwrap.parent}:{os.environ['PATH']}")
+    monkeypatch.delenv(launch.VARIABLE, raising=False)
+    command = [sys.executable, "-m", "clearcheck", "grade", "handed-in", "--seed", "1", "--jobs", "1"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    first, second = done.stdout.splitlines()
+    assert "a.ipynb has no grade" in first and "changed the files that the grader runs" in first
+    assert second == snapshot("handed-in/b.ipynb: 9 of 9 points (seed 1)")
+    told = "Without a sandbox, since bubblewrap does not work here (bwrap: setting up uid map: Permission denied)"
+    assert done.stderr.count("\n") == 1 and done.stderr.startswith(told)
+
+
+def test_the_same_change_does_nothing_in_the_sandbox(graded, course, sandbox):
+    path = course / "exercises" / "authoring" / SLUG / "means.py"
+    before = path.read_bytes()
+    assert graded(f"open({str(path)!r}, 'w').write('mine')", MEANS).points == 6
+    assert path.read_bytes() == before
+
+
+def test_the_grader_itself_is_among_the_files_that_are_watched(course):
+    """Catches a guard of the exercises alone."""
+    watched = CourseFiles().noted
+    assert course_files.__file__ in watched and str(course / "exercises/authoring" / SLUG / "means.py") in watched
+
+
+HIDDEN = """
+import sys
+__import__("clear" + "tape")
+for name in [name for name in sys.modules if name.startswith("clear" + "tape")]:
+    del sys.modules[name]
+"""
+
+
+@pytest.mark.parametrize(
+    ("cell", "told"),
+    [
+        ("from clearformer.reference import softmax", "clearformer"),
+        ("if False:\n    import torch", "torch"),
+        ("__import__('clear' + 'tape')", "cleartape"),
+        (HIDDEN, "cleartape"),
+        ("import numpy as np", None),
+    ],
+)
+def test_modules_that_could_do_the_work_are_noted(graded, isolation, cell, told):
+    """Catches full points for a call of the library's own solution that nobody notices."""
+    grade = graded(cell, MEANS)
+    assert grade.uses == ([told] if told else []) and grade.points == 6
+
+
+def test_the_seed_is_not_in_the_sandbox(graded, sandbox):
+    """Catches the seed or the expected values in a command line or an environment that the code can read."""
+    look = "import glob\nfor name in glob.glob('/proc/[0-9]*/cmdline') + glob.glob('/proc/[0-9]*/environ'):\n"
+    look += "    try: text = open(name, 'rb').read()\n    except OSError: continue\n"
+    look += "    if b'7654321' in text: raise ValueError('seed')"
+    assert graded(look, MEANS, seed=7654321).notes == []

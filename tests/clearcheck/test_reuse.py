@@ -1,0 +1,120 @@
+"""`bring()`: the learner's own functions as text, with what they use, and a clear sentence for each that is missing."""
+
+import json
+
+import pytest
+from clearcheck import Exercise, Question, holds
+from clearcheck.learner.reuse import brought_card, find
+from inline_snapshot import snapshot
+
+EARLIER = {"doubled": "01-first", "scaled": "02-second"}
+STUB = 'raise NotImplementedError("Write your answer here.")'
+
+
+def write(folder, name, *cells, slug=None):
+    metadata = {"clearcheck": {"exercise": slug}} if slug else {}
+    sources = [{"cell_type": "code", "source": cell, "metadata": {}, "outputs": []} for cell in cells]
+    notebook = {"nbformat": 4, "nbformat_minor": 5, "metadata": metadata, "cells": sources}
+    (folder / name).write_text(json.dumps(notebook), encoding="utf-8")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    first = "import numpy as np\nfrom clearcheck.notebook import check\nprint(1 / 0)"
+    write(
+        tmp_path,
+        "01-first.ipynb",
+        first,
+        "def doubled(x):\n    return twice(x)",
+        "def twice(x):\n    return np.add(x, x)",
+    )
+    write(tmp_path, "02-second.ipynb", "import numpy as np", "SIZE = 3\n\n\ndef scaled(x, by=SIZE):\n    return by * x")
+    return tmp_path
+
+
+def test_the_text_runs_alone(folder):
+    """Catches a helper, a constant or an import that was left behind, and a cell that is run (it divides by 0)."""
+    found = find(EARLIER, folder)
+    scope = {}
+    exec(found.cell, scope)
+    assert scope["doubled"](4) == 8 and scope["scaled"](2) == 6
+    assert found.brought == ["doubled", "scaled"]
+    assert found.cell.count("import numpy as np") == 1 and "clearcheck" not in found.cell and "print" not in found.cell
+
+
+def test_local_names_bring_nothing(folder):
+    """Catches a scratch cell that comes along because a local variable has its name."""
+    write(folder, "01-first.ipynb", "total = 1 / 0", "def doubled(x):\n    total = x + x\n    return total")
+    assert find({"doubled": "01-first"}, folder).cell == "def doubled(x):\n    total = x + x\n    return total"
+
+
+@pytest.mark.parametrize(
+    ("cells", "sentence"),
+    [
+        ((f"def doubled(x):\n    {STUB}",), "not answered yet in 01-first.ipynb"),
+        (("def doubled(x:\n    return 2",), "code cell 1 of 01-first.ipynb has a syntax error"),
+        (("x = 1",), "does not define it any more"),
+        (
+            (f"def half(x):\n    {STUB}", "def doubled(x):\n    return half(4 * x)"),
+            "it calls half, which is not answered",
+        ),
+    ],
+)
+def test_what_is_missing_is_said(folder, cells, sentence):
+    write(folder, "01-first.ipynb", *cells)
+    found = find(EARLIER, folder)
+    assert sentence in found.sentences[0] and found.brought == ["scaled"]
+
+
+def test_no_notebook_and_a_renamed_one(folder):
+    (folder / "01-first.ipynb").rename(folder / "mine.ipynb")
+    assert find(EARLIER, folder).sentences[0] == snapshot(
+        "doubled: there is no 01-first.ipynb beside this notebook; put it there, or write the function here."
+    )
+    write(folder, "anna.ipynb", "def doubled(x):\n    return x * 2", slug="01-first")
+    assert "found in anna.ipynb" in find(EARLIER, folder).sentences[0]
+    (folder / "01-first.ipynb").write_text("no JSON", encoding="utf-8")
+    assert "01-first.ipynb is no notebook" in find(EARLIER, folder).sentences[0]
+
+
+def test_two_helpers_of_one_name(folder):
+    """Catches a helper of one notebook that silently takes the place of another's."""
+    write(folder, "02-second.ipynb", "def twice(x):\n    return 3 * x", "def scaled(x):\n    return twice(x)")
+    found = find(EARLIER, folder)
+    assert found.brought == ["doubled"] and "a different twice" in found.sentences[1]
+
+
+def test_what_a_notebook_holds_ready_is_no_answer(folder):
+    """Catches a ready part that keeps the learner's own away, and one that is still called ready when it is not."""
+    question = Question("q", "Q", "f", 1, 1, (holds("h", 1, lambda ask, rng: ask(1)),))
+    exercise = Exercise("08-last", "Last", "chapters/08-last", (question,), brings=EARLIER)
+    ready = {name: f"def {name}(x):\n    return 0" for name in EARLIER}
+    write(folder, "08-last.ipynb", *ready.values())
+    text = brought_card(exercise, dict.fromkeys(EARLIER, abs), folder, ready).text
+    assert "2 of 2" in text and "def doubled" in text and "def scaled" in text and "ready" not in text
+    (folder / "02-second.ipynb").unlink()
+    text = brought_card(exercise, dict.fromkeys(EARLIER, abs), folder, ready).text
+    assert "1 of 2" in text and "Until then the ready scaled above will do." in text
+    write(folder, "08-last.ipynb", ready["doubled"], ready["scaled"], "def scaled(x):\n    return x")
+    text = brought_card(exercise, dict.fromkeys(EARLIER, abs), folder, ready).text
+    assert "scaled: already written" in text and "ready" not in text.split("written")[1]
+
+
+def test_nothing_is_overwritten(folder):
+    """A function that is there already, in the session or in the saved notebook, is not offered again."""
+    question = Question("q", "Q", "f", 1, 1, (holds("h", 1, lambda ask, rng: ask(1)),))
+    exercise = Exercise("08-last", "Last", "chapters/08-last", (question,), brings=EARLIER)
+    text = brought_card(exercise, {"doubled": abs}, folder).text
+    assert (
+        "2 of 2" in text and "doubled: already written" in text and "def doubled" not in text and "def scaled" in text
+    )
+    write(folder, "08-last.ipynb", "def scaled(x):\n    return x")
+    assert "def " not in brought_card(exercise, {"doubled": abs}, folder).text
+
+
+def test_a_function_below_a_text_with_a_line_separator_is_whole(folder):
+    """Catches `str.splitlines`, which counts more lines than Python: the wrong ones are brought."""
+    write(folder, "01-first.ipynb", "NOTE = 'a\u2028b\x0c'\n\n\ndef doubled(x):\n    return NOTE and x + x")
+    assert find({"doubled": "01-first"}, folder).cell == (
+        "NOTE = 'a\u2028b\x0c'\n\n\ndef doubled(x):\n    return NOTE and x + x"
+    )

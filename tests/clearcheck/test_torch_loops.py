@@ -1,0 +1,233 @@
+"""Loops about PyTorch: samples that are judged by their frequencies, and models by what they have learned."""
+
+import copy
+
+import numpy as np
+import pytest
+from clearcheck import holds
+from clearcheck.author.torch_arguments import generation_call, small_model, training_call
+from clearcheck.author.torch_loops import generates_quietly, learns, obeys_steps, samples_follow
+from clearcheck.grading.evaluate import evaluate
+from inline_snapshot import snapshot
+
+from .torch_asked import asks, nn, result_of, said, torch
+
+
+def softmax(logits, n_new, temperature):
+    powers = np.exp((logits - logits.max()) / temperature)
+    return powers / powers.sum()
+
+
+SAMPLERS = {
+    "multinomial(softmax(logits / temperature), 1)": 1,
+    "(logits / temperature - torch.empty_like(logits).exponential_().log()).argmax(-1, keepdim=True)": 1,
+    "multinomial(softmax(logits), 1)": 0,
+    "multinomial(softmax(logits * temperature), 1)": 0,
+    "multinomial(softmax(logits / temperature)[:1], len(ids), replacement=True).T": 1,
+    "multinomial(softmax(logits / temperature)[:1], 1).expand(len(ids), 1)": 0,
+    "logits.argmax(-1, keepdim=True)": 0,
+    "multinomial(softmax((logits / temperature).sort(descending=True).values), 1)": 0,
+}
+
+
+@pytest.mark.parametrize("new", SAMPLERS)
+def test_samples_are_judged_by_their_frequencies(new):
+    """Catches a sampler that is only right with one function and one seed, and a temperature that is forgotten."""
+
+    def drawn(rng):
+        return generation_call(small_model(rng, 7, 4, 9), rng.integers(7, size=(1, 5)), 1, 2.5)
+
+    made = {"torch": torch, "softmax": lambda x: x.softmax(-1), "multinomial": torch.multinomial}
+    text = f"def answer(model, ids, n_new, temperature):\n    logits = model(ids)[:, -1]\n    new = {new}"
+    exec(f"{text}\n    return torch.cat([ids, new], 1)", made)
+    question = asks(holds("samples", 1, samples_follow(drawn, softmax)), name="answer", how="generation")
+    result = result_of(made["answer"], question)
+    assert result.points == SAMPLERS[new], result.checks[0].message
+    alike = "all rows were continued alike" if "[:1]" in new else "times: too"
+    assert SAMPLERS[new] or alike in result.checks[0].message
+    exec(f"{text}\n    return torch.cat([ids, new], 1).float()", made)
+    assert said(made["answer"], question) == snapshot(
+        "Your function returned numbers of dtype float32; integer numbers are expected."
+    )
+    for wrote in (-1, 7):
+        exec(f"{text}\n    return torch.cat([ids, new * 0 + {wrote}], 1)", made)
+        expected = f"Your function wrote the token {wrote}; the model knows the tokens 0 to 6."
+        assert expected in said(made["answer"], question)
+
+
+def test_rows_that_are_drawn_as_one_are_not_taken_for_greedy_ones():
+    """Catches one random number for the whole batch told as a draw that never happens."""
+
+    def drawn(rng):
+        return generation_call(small_model(rng, 7, 4, 9), rng.integers(7, size=(1, 5)), 1, 9.0)
+
+    def written(new):
+        made = {"torch": torch}
+        text = "def answer(model, ids, n_new, temperature):\n    p = (model(ids)[:, -1] / temperature).softmax(-1)"
+        exec(f"{text}\n    return torch.cat([ids, {new}], 1)", made)
+        return said(made["answer"], question)
+
+    question = asks(holds("samples", 1, samples_follow(drawn, softmax)), name="answer", how="generation")
+
+    for new in ("torch.multinomial(p[:1], 1).expand(len(ids), 1)", "torch.searchsorted(p.cumsum(-1), torch.rand(1))"):
+        alike = new.replace("torch.rand(1)", "torch.rand(1, 1).expand(len(ids), 1).contiguous()")
+        assert written(alike) == snapshot(
+            "In 4,000 samples all rows were continued alike: draw for each row by itself."
+        )
+    assert "times: too" in written("p.argmax(-1, keepdim=True)")
+
+
+@pytest.mark.parametrize(
+    ("model", "points", "says"),
+    [
+        ("copy.deepcopy(model).eval()", 1, ""),
+        ("copy.copy(model).eval()", 1, ""),
+        ("copy.deepcopy(model)", 0, "The model was called in train() mode"),
+        ("copy.deepcopy(model).eval() and len", 0, "Your function never called the model."),
+    ],
+)
+def test_a_copy_of_the_model_is_watched_too(model, points, says):
+    """Catches a copy that answers in place of the model, told as no call at all."""
+
+    def drawn(rng, **options):
+        return generation_call(small_model(rng, 7, 4, 9), rng.integers(7, size=(1, 5)), **options)
+
+    made = {"torch": torch, "copy": copy}
+    exec(f"@torch.no_grad()\ndef answer(model, ids):\n    ({model})(ids)\n    return ids", made)
+    question = asks(holds("quietly", 1, generates_quietly(drawn)), name="answer", how="generation")
+    result = result_of(made["answer"], question)
+    assert result.points == points
+    assert says in result.checks[0].message
+
+
+@pytest.mark.parametrize(
+    ("body", "points", "says"),
+    [
+        ("return nn.Linear(1, 1)", 0, "After 0 optimiser steps the mean squared error on examples that your loop has"),
+        ("return nn.Linear(1, 2)", 0, "could not work with what your function returned (ValueError: (40, 2)"),
+        ("return x", 0, "your function returned an object of type Tensor; the trained nn.Module is expected"),
+        ("return nn.Flatten(0)", 1, ""),
+        ("return nn.Sequential(nn.Flatten(0), nn.Unflatten(0, (2, 20)))", 0, "a tensor of shape (40, …) for as many"),
+    ],
+)
+def test_what_a_loop_gives_back_is_judged(body, points, says):
+    """Catches an output of the wrong shape that broadcasting makes pass, and a return value that is no module."""
+
+    def score(output, targets):
+        if output.shape not in (targets.shape, targets[:, 0].shape):
+            raise ValueError(f"{output.shape}")
+        return np.mean((output.ravel() - targets.ravel()) ** 2)
+
+    def drawn(rng):
+        x = rng.normal(size=(40, 1))
+        return training_call(x, x, held_out=(x,)), x
+
+    made = {"nn": nn}
+    exec(f"def fit(x, y):\n    {body}", made)
+    check = holds("unseen", 1, learns(drawn, 3, score, 0.01, "mean squared error"))
+    result = result_of(made["fit"], asks(check, name="fit", how="training"))
+    assert result.points == points and says in result.checks[0].message
+
+
+class Next(nn.Module):
+    """Scores for the token that comes next: the one after it where a place `peeps`, else the same one again."""
+
+    def __init__(self, peeps):
+        super().__init__()
+        self.peeps, self.weight = peeps, nn.Parameter(torch.zeros(1))
+
+    def forward(self, ids):
+        following = ids.roll(-1, dims=1) if self.peeps and ids.shape[1] > 1 else ids
+        return nn.functional.one_hot(following, 5).float()
+
+
+def alike(rng):
+    """Rows in which all tokens but the last one are alike, so that repeating is right until the end."""
+    rows = np.repeat(rng.integers(5, size=(30, 1)), 6, axis=1)
+    rows[:, -1] = (rows[:, -1] + 1) % 5
+    return training_call(3, held_out=(rows[:, :-1],), written=True), rows[:, 1:]
+
+
+def share_right(scores, asked):
+    return np.mean(scores.argmax(axis=2) == asked)
+
+
+@pytest.mark.parametrize(
+    ("threshold", "peeps", "says"),
+    [(0.7, False, ""), (0.9, False, "is 0.8; at least 0.9"), (0.75, True, "Shown whole rows your model does well")],
+)
+def test_a_model_is_judged_by_what_it_would_write(threshold, peeps, says):
+    """Catches a score for whole rows, in which a place may have seen the token that it is asked for."""
+
+    def draw(rng):
+        if not peeps:
+            return alike(rng)
+        rows = rng.integers(5, size=(200, 5))
+        return training_call(3, held_out=(rows,), written=True), np.roll(rows, -1, axis=1)
+
+    check = holds("unseen", 1, learns(draw, 3, share_right, threshold, "share of right tokens", smaller=False))
+    result = result_of(lambda steps: Next(peeps), asks(check, name="fit", how="training"))
+    assert result.points == (not says) and says in result.checks[0].message
+
+
+def test_another_model_than_the_task_names_is_told():
+    check = holds("unseen", 1, learns(alike, 3, share_right, 0.7, smaller=False, kind="GPT"))
+    question = asks(check, name="fit", how="training")
+    result = result_of(lambda steps: Next(False), question)
+    assert result.points == 0 and "a model of the class Next; train your `GPT`" in result.checks[0].message
+    named = type("GPT", (Next,), {})
+    assert result_of(lambda steps: type("Mine", (named,), {})(False), question).points == 1
+    assert result_of(lambda steps: torch.compile(named(False), backend="eager"), question).points == 1
+
+
+@pytest.mark.parametrize(("taken", "says"), [(3, ""), (4, "With steps=3 your loop took 4"), (0, "took 0 steps")])
+def test_a_loop_is_told_how_many_steps_it_may_take(taken, says):
+    def fit(steps):
+        model = Next(False)
+        adam = torch.optim.SGD(model.parameters(), lr=0.1)
+        for _ in range(taken):
+            adam.step()
+        return model
+
+    check = holds("steps", 1, obeys_steps(alike, lambda asked: (*asked.shape, 5)))
+    result = result_of(fit, asks(check, name="fit", how="training"))
+    assert result.points == (not says) and says in result.checks[0].message
+
+
+def test_a_training_that_two_checks_ask_for_is_run_once():
+    """Catches a second training for the same arguments, and a reply that is handed to other ones."""
+    runs = []
+
+    def fit(steps):
+        runs.append(steps)
+        return Next(False)
+
+    def asking(threshold):
+        return learns(alike, 3, share_right, threshold, smaller=False)
+
+    low, high = holds("low", 1, asking(0.7)), holds("high", 2, asking(0.9), drawn_as="low")
+    result = result_of(fit, asks(low, high, name="fit", how="training"))
+    assert len(runs) == 1 and [check.points for check in result.checks] == [1, 0]
+    result_of(lambda steps: fit(steps), asks(low, holds("high", 2, asking(0.9)), name="fit", how="training"))
+    assert len(runs) == 3
+    with pytest.raises(ValueError) as caught:
+        asks(low, holds("high", 2, asking(0.9), drawn_as="lo"), name="fit", how="training")
+    assert str(caught.value) == snapshot("Question \"q\": drawn_as='lo' names none of its checks.")
+
+
+def test_the_targets_of_unseen_examples_stay_out_of_the_call():
+    """Catches targets that travel to the learner's loop with the inputs."""
+    seen = []
+
+    def transport(asked, packed):
+        seen.append(packed)
+        return {"kind": "time"}
+
+    targets = np.full((4, 1), 123.456)
+
+    def test(ask, rng):
+        ask(*training_call(np.zeros((3, 1)), 5, held_out=(np.ones((4, 1)),)))
+        return str(targets)
+
+    evaluate(asks(holds("h", 1, test), name="fit", how="training"), transport, 3, [])
+    assert len(seen) == 1 and targets.astype(np.float32).tobytes() not in seen[0]

@@ -1,0 +1,132 @@
+"""Small random models of each pretrained family, theirs and ours, and folders that hold their weights."""
+
+import json
+from functools import partial
+
+import pytest
+import torch
+from clearformer.layers import GatedFeedForward, RMSNorm
+from clearformer.models.bert import BERT, BERTConfig
+from clearformer.models.gpt import GPT, GPTConfig
+from clearformer.models.mae import MAE, MAEConfig
+from clearformer.models.seq2seq import Seq2Seq, Seq2SeqConfig
+from clearformer.models.vit import ViT, ViTConfig
+from clearformer.positions import Rotary
+from clearformer.pretrained.folders import ARCHITECTURES
+from safetensors.torch import load_file, save_file
+
+from tests.clearformer.models import random_module
+from tests.lazily import Lazily
+
+transformers = Lazily("transformers")
+V, N, S, B, D, H, HIDDEN = 37, 7, 9, 3, 24, 4, 44
+SIZES = {"hidden_size": D, "num_attention_heads": H, "num_hidden_layers": 2, "intermediate_size": HIDDEN}
+IMAGES = {"image_size": 12, "patch_size": 4, "num_channels": 2}
+DECODER = {"decoder_hidden_size": 20, "decoder_num_attention_heads": 5, "decoder_num_hidden_layers": 3}
+SHARED = {"vocab_size": V, "max_position_embeddings": 11, "num_key_value_heads": 2, "rope_theta": 500.0}
+CONFIGS = {
+    "gpt2": {"vocab_size": V, "n_positions": 11, "n_embd": D, "n_head": H, "n_layer": 3, "bos_token_id": 0}
+    | {"eos_token_id": 0, "n_inner": HIDDEN},
+    "bert": SIZES | {"vocab_size": V, "max_position_embeddings": 11, "type_vocab_size": 3},
+    "vit": SIZES | IMAGES | {"num_labels": 5},
+    "vit_mae": SIZES | IMAGES | DECODER | {"decoder_intermediate_size": 36, "mask_ratio": 0.6},
+    "marian": {"vocab_size": V, "max_position_embeddings": 11, "d_model": D, "encoder_layers": 2, "decoder_layers": 3}
+    | {"encoder_attention_heads": H, "decoder_attention_heads": H, "encoder_ffn_dim": HIDDEN, "decoder_ffn_dim": HIDDEN}
+    | {"activation_function": "swish", "scale_embedding": True, "pad_token_id": V - 1, "decoder_start_token_id": V - 1},
+    "llama": SIZES | SHARED | {"tie_word_embeddings": True},
+    "qwen2": SIZES | SHARED,
+    "mistral": SIZES | SHARED | {"sliding_window": None},
+}
+KINDS = pytest.mark.parametrize("kind", [kind for kind in CONFIGS if kind != "mistral"])  # which is saved as a Llama
+
+
+def theirs_of(kind, dtype=torch.float32, **changes):
+    """A random model of transformers; the fixed waves of Marian stay what they are."""
+    torch.manual_seed(3)
+    architecture = ARCHITECTURES[kind]
+    config = getattr(transformers, architecture.class_name).config_class(**CONFIGS[kind] | changes)
+    model = getattr(transformers, architecture.class_name)(config)
+    waves = {k: v.clone() for k, v in model.state_dict().items() if "embed_positions" in k}
+    random_module(model, dtype)
+    model.load_state_dict(waves, strict=False)
+    if kind == "marian":
+        model.final_logits_bias.normal_()
+    return model.to(dtype).eval()
+
+
+def saved(kind, folder, dtype=torch.float32, **changes):
+    model = theirs_of(kind, dtype, **changes)
+    model.save_pretrained(folder)
+    return model
+
+
+def token_ids(n=N, high=V - 1):
+    return torch.randint(1, high, (B, n), generator=torch.Generator().manual_seed(n))
+
+
+def padded(n):
+    """True for tokens, with another length for each sequence."""
+    return torch.arange(n) < torch.tensor([n, n - 2, 3])[:, None]
+
+
+@torch.no_grad()
+def both(kind, ours, theirs, dtype):
+    """The same input through both."""
+    if kind == "gpt2":
+        return ours(token_ids()), theirs(token_ids()).logits
+    if kind in ("llama", "qwen2", "mistral"):  # they compute the angles in float32 whatever the weights are
+        return ours(token_ids()).float(), theirs(token_ids()).logits.float()
+    if kind == "bert":
+        segments, seen = token_ids(high=3), padded(N)
+        expected = theirs(token_ids(), attention_mask=seen.long(), token_type_ids=segments).logits
+        return ours(token_ids(), seen[:, None, None], segments)[seen], expected[seen]
+    if kind == "marian":
+        source = token_ids(S).masked_fill(~padded(S), V - 1)
+        expected = theirs(source, padded(S).long(), decoder_input_ids=token_ids()).logits
+        return ours(source, token_ids()), expected
+    images = torch.randn(B, 2, 12, 12, dtype=dtype)
+    if kind == "vit":
+        return ours(images), theirs(images).logits
+    noise = torch.rand(B, 9, dtype=dtype)
+    drawn, hidden = ours(images, noise)
+    expected = theirs(images, noise=noise)
+    assert torch.equal(hidden, expected.mask.bool())
+    # theirs holds the colours of a pixel side by side, ours the pixels of a colour
+    return drawn, expected.logits.unflatten(-1, (16, 2)).transpose(-1, -2).flatten(-2)
+
+
+OURS = {
+    "gpt2": lambda: GPT(GPTConfig(V, 11, D, H, 3)),
+    "bert": lambda: BERT(BERTConfig(V, 11, D, H, 2, n_segments=3)),
+    "vit": lambda: ViT(ViTConfig(12, 4, 2, 5, D, H, 2)),
+    "vit_mae": lambda: MAE(MAEConfig(12, 4, 2, D, H, 2, 20, 5, 3)),
+    "marian": lambda: Seq2Seq(ARCHITECTURES["marian"].config(V, 11, D, H, 2, n_decoder_layers=3, padding=V - 1)),
+    "llama": lambda: llama(),
+    "qwen2": lambda: ARCHITECTURES["qwen2"].build(llama().config),
+}
+
+
+def llama(**changes):
+    parts = {"norm": RMSNorm, "feed_forward": GatedFeedForward, "rope": partial(Rotary, base=700.0)}
+    sizes = {"n_kv_heads": 2, "activation": torch.nn.functional.silu, "tied": False}
+    return ARCHITECTURES["llama"].build(GPTConfig(V, 11, D, H, 3, **parts | sizes | changes))
+
+
+def our_model(kind, dtype=torch.float64):
+    model = OURS[kind]()
+    if kind == "marian":
+        constants = ARCHITECTURES[kind].constants
+        model = Seq2Seq(
+            Seq2SeqConfig(V, 11, D, H, 2, n_decoder_layers=3, padding=V - 1, start=V - 1, end=0, **constants)
+        )
+    return random_module(model, dtype).eval()
+
+
+def rewrite(folder, change):
+    """Replace the weights in a folder by what ``change`` makes of them."""
+    save_file(change(load_file(folder / "model.safetensors")), folder / "model.safetensors", metadata={"format": "pt"})
+
+
+def set_options(folder, **changes):
+    options = json.loads((folder / "config.json").read_text()) | changes
+    (folder / "config.json").write_text(json.dumps({k: v for k, v in options.items() if v is not ...}))

@@ -1,0 +1,81 @@
+"""Every configuration of the library with fields that it takes, one of which is then replaced by a wrong one."""
+
+from collections.abc import Iterator
+
+import clearformer
+import torch.nn.functional as F
+from clearformer import layers, positions
+from clearformer.models import bert, gpt, mae, seq2seq, vit
+
+from tests.clearformer.wrong_values import D, H, Target, V, sizes
+
+
+def config_targets() -> Iterator[Target]:
+    small = sizes(d_model=D, n_heads=H, n_layers=1)
+    words, common = sizes(n_vocab=V, n_positions=16), sizes(eps=1e-5, activation=F.gelu, d_ff=8)
+    pictures = sizes(image_size=8, patch_size=4, n_channels=1)
+    yield Target(
+        "GPTConfig",
+        lambda **o: gpt.GPT(gpt.GPTConfig(**o)),
+        **words,
+        **small,
+        **common,
+        **sizes(
+            n_kv_heads=1, tied=True, norm=layers.RMSNorm, feed_forward=layers.GatedFeedForward, rope=positions.Rotary
+        ),
+    )
+    yield Target(
+        "BERTConfig", lambda **o: bert.BERT(bert.BERTConfig(**o)), **words, **small, **common, **sizes(n_segments=2)
+    )
+    yield Target(
+        "Seq2SeqConfig",
+        lambda **o: seq2seq.Seq2Seq(seq2seq.Seq2SeqConfig(**o)),
+        **words,
+        **small,
+        **common,
+        **sizes(
+            n_decoder_layers=1,
+            n_decoder_heads=2,
+            d_decoder_ff=8,
+            padding=0,
+            start=1,
+            end=2,
+            scale=1.0,
+            interleaved=True,
+        ),
+    )
+    yield Target(
+        "ViTConfig",
+        lambda **o: vit.ViT(vit.ViTConfig(**o)),
+        **pictures,
+        **small,
+        **common,
+        **sizes(n_classes=3, n_class_tokens=1, pool=vit.first_token, position_std=0.02),
+    )
+    yield Target(
+        "MAEConfig",
+        lambda **o: mae.MAE(mae.MAEConfig(**o)),
+        **pictures,
+        **small,
+        **common,
+        **sizes(d_decoder=8, n_decoder_heads=2, n_decoder_layers=1, d_decoder_ff=8, mask_ratio=0.5),
+    )
+    yield Target(
+        "TrainConfig",
+        clearformer.TrainConfig,
+        **sizes(
+            n_steps=4,
+            batch_size=2,
+            learning_rate=0.1,
+            warmup_steps=1,
+            min_lr_ratio=0.1,
+            weight_decay=0.1,
+            betas=(0.9, 0.95),
+            max_grad_norm=1.0,
+            grad_accum_steps=1,
+            eval_every=0,
+            save_every=0,
+            autocast=True,
+            seed=0,
+        ),
+    )

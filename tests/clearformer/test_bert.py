@@ -1,0 +1,97 @@
+"""BERT: counts, padding and segments, both directions of sight, gaps and their targets, learning, errors."""
+
+import pytest
+import torch
+from clearformer.attention import padding_mask
+from clearformer.models.bert import BERT, BERTConfig
+
+from tests.clearformer.devices import DEVICES
+from tests.clearformer.models import count, n_block, on_meta, overfit, random_module
+from tests.clearformer.tolerance import assert_close
+
+V, POSITIONS, D, H, M, HIDDEN, B, N = 37, 11, 24, 4, 2, 44, 3, 7
+CONFIG = BERTConfig(V, POSITIONS, D, H, M, HIDDEN, n_segments=3)
+
+
+def bert(dtype=torch.float64, device="cpu"):
+    return random_module(BERT(CONFIG), dtype, device).eval()
+
+
+def token_ids(high=V):
+    return torch.randint(0, high, (B, N))
+
+
+def formula(c):
+    hidden = 4 * c.d_model if c.d_ff is None else c.d_ff
+    embeddings = (c.n_vocab + c.n_positions + c.n_segments) * c.d_model + 2 * c.d_model
+    head = c.d_model**2 + 3 * c.d_model + c.n_vocab
+    return embeddings + c.n_layers * n_block(c.d_model, hidden) + head
+
+
+@pytest.mark.parametrize(
+    ("name", "published"), [("bert-base-uncased", 109_514_298), ("bert-large-uncased", 335_174_458)]
+)
+def test_a_preset_has_the_published_number_of_parameters(name, published):
+    config = BERTConfig.preset(name)
+    assert count(on_meta(lambda: BERT(config))) == formula(config) == published
+
+
+def test_the_number_of_parameters_is_that_of_the_formula():
+    assert count(BERT(CONFIG)) == formula(CONFIG)
+
+
+def test_every_token_sees_every_other():
+    model, ids = bert(), token_ids()
+    for n in (0, N - 1):
+        edited = ids.clone()
+        edited[:, n] = (ids[:, n] + 1) % V
+        assert (model(edited) - model(ids)).abs().amin(-1).min() > 0
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_padding_changes_nothing_for_real_tokens(device):
+    model, ids = bert(device=device), token_ids(V - 1).to(device)
+    alone = model(ids)
+    longer = torch.cat((ids, torch.full((B, 3), V - 1, device=device)), dim=1)
+    assert_close(model(longer, padding_mask(longer, V - 1))[:, :N], alone)
+    assert not torch.allclose(model(longer)[:, :N], alone)
+
+
+def test_segments_are_0_unless_given_and_count():
+    model, ids = bert(), token_ids()
+    assert torch.equal(model(ids), model(ids, segments=torch.zeros_like(ids)))
+    assert not torch.allclose(model(ids), model(ids, segments=torch.full_like(ids, 2)))
+
+
+def test_logits_come_from_the_hidden_states_and_the_tied_embedding():
+    model, ids = bert(), token_ids()
+    x = torch.nn.functional.gelu(model.transform(model.encode(ids)))
+    assert_close(model(ids), model.transform_norm(x) @ model.tokens.weight.T + model.head.bias)
+
+
+@pytest.mark.slow
+def test_it_fills_gaps_it_has_learned():
+    model = BERT(CONFIG)
+    ids = torch.arange(B * N).reshape(B, N) + 4
+    gaps = torch.zeros_like(ids, dtype=torch.bool)
+    gaps[:, 2::3] = True
+
+    def loss(model):
+        return torch.nn.functional.cross_entropy(model(ids.masked_fill(gaps, 3))[gaps], ids[gaps])
+
+    before, after = overfit(model, loss)
+    assert before > 3 and after < 0.1
+
+
+def test_bad_input_is_named():
+    ids = torch.zeros(B, N, dtype=torch.long)
+    with pytest.raises(ValueError, match="BERT: id 37 is outside the vocabulary"):
+        bert()(ids + V)
+    with pytest.raises(ValueError, match="BERT: 14 tokens, but the model has n_positions=11"):
+        bert()(ids.repeat(1, 2))
+    with pytest.raises(ValueError, match="BERT segments: id 3 is outside"):
+        bert()(ids, segments=ids + 3)
+    with pytest.raises(
+        ValueError, match=r"there is no 'bert-tiny'. Choose one of bert-base-uncased, bert-large-uncased"
+    ):
+        BERTConfig.preset("bert-tiny")

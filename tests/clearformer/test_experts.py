@@ -1,0 +1,155 @@
+"""A mixture of experts against a loop over its tokens, and the loss that spreads the load."""
+
+import copy
+import pickle
+
+import pytest
+import torch
+from clearformer.layers import FeedForward, MixtureOfExperts, load_balance, routings
+
+from tests.clearformer.devices import DEVICES
+from tests.clearformer.tolerance import assert_close
+
+B, N, D, HIDDEN, E = 2, 7, 6, 11, 5
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("top_k", [1, 2, E])
+def test_equals_a_loop_over_the_tokens(top_k, device):
+    layer = MixtureOfExperts(D, HIDDEN, n_experts=E, top_k=top_k).to(device, torch.float64)
+    x = torch.randn(B, N, D, dtype=torch.float64, device=device)
+    y = layer(x)
+    for i in range(B):
+        for n in range(N):
+            p = (layer.router.weight @ x[i, n]).softmax(dim=0)
+            best = p.argsort(descending=True)[:top_k]
+            assert_close(y[i, n], sum(p[e] * layer.experts[e](x[i, n]) for e in best))
+
+
+def test_under_autocast_the_experts_add_up():
+    """Catches outputs in bfloat16 that are added to a sum in float32, which PyTorch refuses."""
+    layer, x = MixtureOfExperts(D, HIDDEN, n_experts=E, top_k=2), torch.randn(B, N, D)
+    with torch.autocast("cpu", torch.bfloat16):
+        y = layer(x)
+    torch.testing.assert_close(y, layer(x), rtol=0, atol=2e-2)
+
+
+def test_a_layer_that_has_made_a_pass_can_be_copied_and_takes_a_single_token():
+    """Catches what the router said, which has a history that PyTorch does not copy."""
+    layer, x = MixtureOfExperts(D, HIDDEN, n_experts=E), torch.randn(B, N, D)
+    y = layer(x)
+    with routings(layer) as passes:
+        layer(x)
+        for other in (copy.deepcopy(layer), pickle.loads(pickle.dumps(layer.requires_grad_(False)))):
+            assert torch.equal(other(x), y)
+    assert len(passes) == 1 and passes[0][0].grad_fn is not None
+    assert_close(layer(x[0, 0]), y[0, 0])
+
+
+def test_one_expert_is_a_feed_forward_network():
+    layer, network = MixtureOfExperts(D, HIDDEN, n_experts=1), FeedForward(D, HIDDEN)
+    network.load_state_dict(layer.experts[0].state_dict())
+    x = torch.randn(B, N, D)
+    assert_close(layer(x), network(x))
+
+
+@pytest.mark.parametrize("top_k", [1, 2])
+def test_the_router_learns_and_an_expert_without_tokens_does_not(top_k):
+    """Catches weights divided by their sum, which for one expert are 1 whatever the router says."""
+    layer = MixtureOfExperts(D, HIDDEN, n_experts=E, top_k=top_k)
+    with routings(layer) as passes:
+        layer(torch.randn(B, N, D)).square().sum().backward()
+    assert layer.router.weight.grad.abs().max() > 0
+    used = set(passes[0][1].flatten().tolist())
+    for e, expert in enumerate(layer.experts):
+        assert (expert.up.weight.grad.abs().max() > 0) == (e in used)
+
+
+def test_load_balance_is_1_for_equal_shares_and_n_experts_for_one():
+    even, alone = torch.full((E, E), 1 / E), torch.zeros(N, E)
+    alone[:, 2] = 1
+    assert_close(load_balance(even, torch.arange(E)[:, None]), torch.tensor(1.0))
+    assert_close(load_balance(alone, torch.full((N, 1), 2)), torch.tensor(float(E)))
+
+
+def test_what_routers_say_is_collected_of_every_pass_and_kept_nowhere():
+    """Catches a graph that is alive after its pass, a pass under inference_mode that later cannot learn, and two calls
+    of one layer of which the last alone is kept.
+    """
+    model = torch.nn.Sequential(*(MixtureOfExperts(D, HIDDEN, n_experts=E, top_k=top_k) for top_k in (1, 2)))
+    x = torch.randn(B, N, D)
+    with torch.inference_mode():
+        model(x)
+    with routings(model) as passes:
+        model(model(x))
+    model(x)
+    assert [chosen.shape for _, chosen in passes] == [(B * N, 1), (B * N, 2)] * 2
+    sum(load_balance(*said) for said in passes).backward()
+    assert all(layer.router.weight.grad.abs().max() > 0 for layer in model)
+    assert not any(isinstance(value, torch.Tensor) for layer in model for value in vars(layer).values())
+
+
+def test_load_balance_of_equal_shares_is_1_however_many_are_chosen():
+    """Catches shares of the tokens in place of shares of the choices, k times too large."""
+    chosen = torch.stack((torch.arange(E), (torch.arange(E) + 1) % E), 1)
+    assert_close(load_balance(torch.full((E, E), 1 / E), chosen), torch.tensor(1.0))
+
+
+def test_load_balance_counts_every_choice_and_moves_the_router_away_from_what_is_full():
+    logits = torch.zeros(N, E, requires_grad=True)
+    chosen = torch.stack((torch.zeros(N), torch.arange(N) % 2 + 1), dim=1).long()  # half of all choices fall on 0
+    load_balance(logits.softmax(dim=-1), chosen).backward()
+    assert (logits.grad[:, 0] > 0).all() and (logits.grad[:, 3:] < 0).all()
+
+
+def test_choices_of_another_number_of_tokens_are_refused():
+    with pytest.raises(ValueError, match=rf"load_balance: chosen has shape \({N + 1}, 1\).* but N = {N} in prob"):
+        load_balance(torch.rand(N, E), torch.zeros(N + 1, 1).long())
+
+
+@pytest.mark.parametrize("top_k", [0, E + 1])
+def test_a_number_of_experts_that_is_not_there_is_refused(top_k):
+    with pytest.raises(ValueError, match=f"top_k={top_k}, expected a whole number from 1 to {E}"):
+        MixtureOfExperts(D, HIDDEN, n_experts=E, top_k=top_k)
+
+
+def test_options_reach_every_expert():
+    """Catches experts with the default activation or biases, whatever was asked for."""
+    layer = MixtureOfExperts(D, HIDDEN, n_experts=2, activation=torch.tanh, bias=False)
+    assert all(expert.activation is torch.tanh and expert.up.bias is None for expert in layer.experts)
+    assert layer.router.bias is None
+
+
+@pytest.mark.parametrize(
+    ("sizes", "n_experts", "name"), [((0, 3), 2, "d_model"), ((3, 0), 2, "d_ff"), ((3, 3), 0, "n_experts")]
+)
+def test_sizes_that_are_none_are_named(sizes, n_experts, name):
+    with pytest.raises(ValueError, match=f"{name}=0, expected a whole number of at least 1"):
+        MixtureOfExperts(*sizes, n_experts=n_experts)
+
+
+def test_an_input_of_another_width_is_refused_with_both():
+    layer = MixtureOfExperts(D, HIDDEN, n_experts=E)
+    assert layer.d_model == D
+    with pytest.raises(ValueError, match=rf"MixtureOfExperts.* {D + 1}\b"):
+        layer(torch.randn(B, D + 1))
+
+
+def test_who_collects_within_another_collection_gives_it_back():
+    """Catches an outer collection that ends with the inner one."""
+    layer, x = MixtureOfExperts(D, HIDDEN, n_experts=E), torch.randn(B, N, D)
+    with routings(layer) as outer:
+        with routings(layer) as inner:
+            layer(x)
+        layer(x)
+    assert [len(outer), len(inner)] == [1, 1] and layer.routings is None
+
+
+def test_load_balance_is_as_exact_as_what_it_is_given():
+    """Catches shares in float32 for probabilities in float64."""
+    probabilities = torch.rand(N, E, dtype=torch.float64)
+    chosen = torch.tensor([[0], [0], [1], [2], [2], [2], [4]])
+    shares = torch.tensor([2, 1, 3, 0, 1], dtype=torch.float64) / N
+    found = load_balance(probabilities, chosen)
+    assert found.dtype == torch.float64
+    torch.testing.assert_close(found, E * (shares * probabilities.mean(dim=0)).sum(), rtol=0, atol=1e-14)
