@@ -1,0 +1,98 @@
+"""Where a result differs, said so that one finds it: in arguments, keys, steps of a nested result and gradients."""
+
+import numpy as np
+import pytest
+from clearcheck.grading.compare import compare
+from inline_snapshot import snapshot
+
+from tests.clearcheck.right_results import ARGS, RIGHT
+
+
+@pytest.mark.parametrize(
+    ("argument", "shown"),
+    [
+        ([2, 0, 1], "([2, 0, 1], 7)"),
+        ((np.int64(2), 0.123456789), "((2, 0.1235), 7)"),
+        ({"a": [1]}, "({'a': [1]}, 7)"),
+        ([([1, 0], np.ones((4, 2)))], "([([1, 0], an array of shape (4, 2))], 7)"),
+        (["tea", "team"] * 30, "(a list of 60: 'tea', 'team', 'tea', 'team', 'tea', 'team', 'tea', 'team', …, 7)"),
+        ([np.ones((2, 3))] * 9, "(a list of 9: an array of shape (2, 3), an array of shape (2, 3), …, 7)"),
+        ([list(range(99))] * 9, "(a list of 9, 7)"),
+    ],
+)
+def test_arguments_that_are_short_are_shown(argument, shown):
+    """Would catch "the arguments (a list of 3, 7)", with which nobody can try the case, and a screen of numbers."""
+    assert f"For the arguments {shown} your function" in compare(1.0, 2.0, (argument, 7)).message
+
+
+def test_a_place_in_a_nested_result_keeps_all_its_steps():
+    """Would catch naming the position and forgetting under which key it stands."""
+    message = compare({"A": (3, 4), "B": (1, 9)}, {"A": (3, 4), "B": (1, 2)}, ()).message
+    assert "under the key 'B', at position 1, " in message
+
+
+@pytest.mark.parametrize(
+    ("came", "expected"),
+    [
+        (None, RIGHT),
+        (RIGHT.T, RIGHT),
+        (RIGHT.astype(np.float32), RIGHT),
+        (RIGHT.astype(int), RIGHT),
+        (RIGHT * np.nan, RIGHT),
+        (RIGHT + 1, RIGHT),
+        (RIGHT, 1.0),
+        (2.0, 2),
+        (2.0, True),
+        (False, True),
+        ("a", "b"),
+        ({"a": 1}, {"b": 1}),
+        (dict.fromkeys("abc"), dict.fromkeys("abcdefghijklmn")),
+        ([1], [1, 2]),
+    ],
+)
+def test_each_step_tells_the_place(came, expected):
+    """Would catch a step that forgets in which part of a result it found the fault, so that another is mended."""
+    assert "under the key 'B', your function returned" in compare({"B": came}, {"B": expected}, ()).message
+    assert "at position 1, your function returned" in compare((0, came), (0, expected), ()).message
+
+
+def test_of_a_module_the_place_is_a_gradient():
+    """Would catch a wrong gradient whose parameter is not told, or a check that is called broken there."""
+    plan = {"sizes": {"d_in": 3}, "calls": [], "training": False, "gives": "gradients"}
+    message = compare({"inner.weight": RIGHT + 1}, {"inner.weight": RIGHT}, (plan,), how="module").message
+    assert message == snapshot(
+        "With d_in=3, in the gradient of `inner.weight`, your module gave 2 at index [0, 0] (35 of 35 entries are wrong); this is off by 1."
+    )
+
+
+def test_of_many_keys_one_that_does_not_fit_is_named():
+    """Would catch a sentence that lists the hundred keys of a model."""
+    expected = {f"blocks.{i}": 1.0 for i in range(100)}
+    surplus = compare({**expected, "other": 1.0}, expected, ()).message
+    assert surplus == snapshot(
+        "For a call without arguments your function returned a dict of 101; the key 'other' is not expected."
+    )
+    fewer = {name: value for name, value in expected.items() if name != "blocks.7"}
+    assert compare(fewer, expected, ()).message == snapshot(
+        "For a call without arguments your function returned a dict of 99; the key 'blocks.7' is missing."
+    )
+    assert "the keys 'a', 'b' are expected" in compare({"a": 1.0}, {"a": 1.0, "b": 2.0}, ()).message
+
+
+@pytest.mark.parametrize(
+    ("came", "parts", "says"),
+    [
+        ((RIGHT, 2.0), (0,), None),
+        ((RIGHT + 1, 1.0), (1,), None),
+        ((RIGHT, 2.0), (1,), "at position 1, your function returned 2"),
+        ((RIGHT,), (0,), "a tuple of 2 is expected"),
+        ({"a": RIGHT, "b": 2.0}, ("a",), None),
+        ({"a": RIGHT, "b": 2.0}, ("b",), "under the key 'b', your function returned 2"),
+        ({"a": RIGHT}, ("a",), "the keys 'a', 'b' are expected"),
+    ],
+)
+def test_parts_earn_their_points_whatever_the_others_are(came, parts, says):
+    """Would catch a check of one entry that reads all, one that reads none, and one that takes another structure."""
+    expected = {"a": RIGHT, "b": 1.0} if isinstance(came, dict) else (RIGHT, 1.0)
+    found = compare(came, expected, ARGS, parts=parts)
+    assert found is None if says is None else says in found.message
