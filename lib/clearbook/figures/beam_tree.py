@@ -6,7 +6,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 
-from clearbook.figures.kit import box
+from clearbook.figures.kit import draw_box
 from clearbook.figures.plots import COLOURS, INK, axes_or_new
 
 PALE, KEPT, BEST = "#f3f5f9", "#9cc3e4", "#f6d58f"
@@ -54,6 +54,6 @@ def _text_box(ax: Axes, centre: tuple, label: str, colour: str, *, best: bool = 
     x, y = centre
     edge: dict[str, Any] = {"ec": COLOURS[1], "lw": 2.4} if best else {"ec": INK, "lw": 1.0}
     dashes = (0, (3, 2)) if dashed else "-"
-    box(ax, centre, WIDTH, HEIGHT, corner=0.04, fc=colour, ls=dashes, zorder=2, **edge)
+    draw_box(ax, centre, WIDTH, HEIGHT, corner=0.04, fc=colour, ls=dashes, zorder=2, **edge)
     _ = ax.text(x, y, label, ha="center", va="center", fontsize=9.5, zorder=3)
     plt.setp(ax.texts[-1], linespacing=1.15)

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Patch, Rectangle
 from numpy import ndarray, ndenumerate
 
-from clearbook.figures.kit import arrow
+from clearbook.figures.kit import draw_arrow
 from clearbook.figures.plots import COLOURS, INK, axes_or_new
 from clearbook.pipeline import FORWARD, Task
 
@@ -135,7 +135,7 @@ def ways_to_split(splits: Sequence[Split] = SPLITS, *, axes: Iterable[Axes] | No
             ax.text(edge, LAYERS + 0.85, "batch", **label)
             ax.text(left + FEATURES / 2, -0.45, f"GPU {worker + 1}", ha="center", va="center", fontsize=9)
         ends = (FEATURES + 0.2, LAYERS / 2), (9.8, LAYERS / 2)
-        arrow(ax, *ends, lw=1.8, gaps=(2, 2), arrowstyle="<|-|>")
+        draw_arrow(ax, *ends, lw=1.8, gaps=(2, 2), arrowstyle="<|-|>")
         ax.text(7, LAYERS / 2 - 0.25, split.sent, ha="center", va="bottom", fontsize=9.5)
         ax.text(7, LAYERS / 2 + 0.25, split.when, ha="center", va="top", fontsize=9.5)
         ax.set(xlim=(-2.0, 16.0), ylim=(LAYERS + 1.4, -0.9), aspect="equal")

@@ -8,7 +8,7 @@ import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
-from clearbook.figures.kit import arrow, box
+from clearbook.figures.kit import draw_arrow, draw_box
 from clearbook.figures.plots import COLOURS, INK, axes_or_new
 
 # One outline a kind of part, so that the three attentions are told apart without colour.
@@ -123,7 +123,7 @@ def _canvas(ax: Axes | None, figsize: tuple, xlim: tuple, ylim: tuple) -> Axes:
 def _part(ax: Axes, centre: tuple, name: str, *, width: float = 2.4) -> None:
     """A part of the model, outlined as its kind is, with its name inside."""
     x, y = centre
-    box(ax, centre, width, HEIGHT, zorder=2, **OUTLINES[name])
+    draw_box(ax, centre, width, HEIGHT, zorder=2, **OUTLINES[name])
     text = name.replace("masked self", "masked\nself")
     style: dict[str, Any] = {"fontsize": 9 if "\n" in text else 10.5, "linespacing": 1.0}
     ax.text(x, y, text, ha="center", va="center", zorder=3, **style)
@@ -133,4 +133,4 @@ def _line(ax: Axes, points: list[tuple], *, lw: float = 1.3, head: bool = True) 
     """Straight pieces from point to point, with an arrow head at the end."""
     ax.plot(*zip(*points, strict=True), color=INK, lw=lw, zorder=1, solid_capstyle="butt")
     if head:
-        arrow(ax, points[-2], points[-1], lw=lw, gaps=(2, 0))
+        draw_arrow(ax, points[-2], points[-1], lw=lw, gaps=(2, 0))

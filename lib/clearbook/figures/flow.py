@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 from matplotlib.patheffects import withStroke
 
-from clearbook.figures.kit import arrow, box
+from clearbook.figures.kit import draw_arrow, draw_box
 from clearbook.figures.plots import COLOURS, INK, WEIGHTS, axes_or_new
 
 WIDTH, TARGETS, SOURCES = 6, 4, 5  # D, N and S of the drawing; S = N where both come from one sequence
@@ -137,7 +137,7 @@ def _frames(ax: Axes, top: float, bottom: float, heads: int) -> None:
     for i in reversed(range(min(heads, MAX_FRAMES))):
         centre = (11.6 + 0.5 * i, (top + bottom) / 2 - 0.5 * i)
         fill = "#f7f9fc" if i == 0 else "white"
-        box(ax, centre, 31.0, bottom - top + 0.4, corner=0.2, fc=fill, ec=EDGE, lw=1.2, zorder=-2 - i)
+        draw_box(ax, centre, 31.0, bottom - top + 0.4, corner=0.2, fc=fill, ec=EDGE, lw=1.2, zorder=-2 - i)
     ax.text(26.5, bottom - 0.4, f"{heads} heads", ha="right", va="bottom", fontsize=12, weight="bold")
 
 
@@ -208,7 +208,7 @@ def _step(
     The text stands right of the arrow, ``along`` says how far down; on a slanted arrow ``above`` or ``below`` it.
     """
     begin, finish = (start.x, start.bottom), (end.x, end.top)
-    arrow(ax, begin, finish, color=COLOURS[0], lw=1.5, gaps=(1, 1), zorder=4)
+    draw_arrow(ax, begin, finish, color=COLOURS[0], lw=1.5, gaps=(1, 1), zorder=4)
     if text:
         x, y = (1 - along) * np.array(begin) + along * np.array(finish)
         to_the_left = below or (above and finish < begin)

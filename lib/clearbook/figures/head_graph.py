@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from clearbook.figures.kit import arrow
+from clearbook.figures.kit import draw_arrow
 from clearbook.figures.plots import COLOURS, INK
 
 FORWARD: dict[str, Any] = {"color": INK, "lw": 1.6, "mutation_scale": 13}
@@ -63,8 +63,8 @@ def _pair(ax: Axes, start: np.ndarray, end: np.ndarray, done: str, step: str) ->
     down = HALF / (end - start)[1]
     tail, head = start + down * (end - start), end - down * (end - start)
     aside = APART * np.array([1.0, 0.0])
-    arrow(ax, tail - aside, head - aside, **FORWARD)
-    arrow(ax, head + aside, tail + aside, **BACK)
+    draw_arrow(ax, tail - aside, head - aside, **FORWARD)
+    draw_arrow(ax, head + aside, tail + aside, **BACK)
     x, y = (tail + head) / 2
     if done:
         up = 0.35 if end[0] < start[0] else 0.0  # clear of an arrow that leans to the left

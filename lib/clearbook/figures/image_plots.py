@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 from numpy import ndarray
 
-from clearbook.figures.kit import arrow, box
+from clearbook.figures.kit import draw_arrow, draw_box
 from clearbook.figures.plots import COLOURS, INK, WEIGHTS, axes_or_new
 
 INK_ON_PAPER: dict[str, Any] = {"cmap": "gray_r", "vmin": -0.45, "vmax": 2.8}  # pixels of mean 0 and spread 1
@@ -88,12 +88,12 @@ def vit_diagram(image: Float[ndarray, "rows rows"], *, size: int, answer: str, a
     _token(ax, 0.3, 5.4, "$p_0$", first=True)
     _upward(ax, 0.3, 5.75, 6.45)
     ax.text(0.3, 4.6, "class\ntoken", fontsize=10, ha="center", va="center", color=COLOURS[1])
-    box(ax, (4.3, 7.25), 9.6, 1.5, ec=COLOURS[0], lw=2.2)
+    draw_box(ax, (4.3, 7.25), 9.6, 1.5, ec=COLOURS[0], lw=2.2)
     ax.text(4.3, 7.25, "encoder: M blocks, every token sees every token", ha="center", va="center", fontsize=11)
     for x in places:
         _upward(ax, x, 8.05, 8.6, colour="#8a93a3")
     _upward(ax, 0.3, 8.05, 9.05)
-    box(ax, (0.3, 9.45), 1.6, 0.8, ec=INK, lw=1.2)
+    draw_box(ax, (0.3, 9.45), 1.6, 0.8, ec=INK, lw=1.2)
     ax.text(0.3, 9.45, "head", ha="center", va="center", fontsize=11)
     _upward(ax, 0.3, 9.9, 10.5)
     ax.text(0.3, 10.85, answer, ha="center", va="center", fontsize=13)
@@ -107,9 +107,9 @@ def _frame(ax: Axes, x: float, y: float) -> None:
 
 def _token(ax: Axes, x: float, y: float, position: str, *, first: bool = False) -> None:
     style: dict[str, Any] = {"ec": COLOURS[1], "ls": (0, (5, 2)), "lw": 2} if first else {"ec": INK, "lw": 1.2}
-    box(ax, (x, y), 1.26, 0.6, corner=0.08, **style)
+    draw_box(ax, (x, y), 1.26, 0.6, corner=0.08, **style)
     ax.text(x, y, f"$c$ + {position}" if first else f"+ {position}", ha="center", va="center", fontsize=10.5)
 
 
 def _upward(ax: Axes, x: float, below: float, above: float, colour: str = INK) -> None:
-    arrow(ax, (x, below), (x, above), color=colour, gaps=(2, 2))
+    draw_arrow(ax, (x, below), (x, above), color=colour, gaps=(2, 2))

@@ -13,7 +13,7 @@ from clearbook.figures.plots import INK
 Point = Sequence[float | int] | Float[ndarray, "2"]
 
 
-def arrow(
+def draw_arrow(
     ax: Axes,
     start: Point,
     end: Point,
@@ -31,7 +31,7 @@ def arrow(
     ax.annotate("", (x_end, y_end), (x_start, y_start), arrowprops=look, zorder=zorder)
 
 
-def box(
+def draw_box(
     ax: Axes,
     centre: Point,
     width: float | int,

@@ -10,7 +10,7 @@ from matplotlib.patches import Arc, PathPatch, Rectangle
 from matplotlib.path import Path
 from numpy import ndarray
 
-from clearbook.figures.kit import arrow, box
+from clearbook.figures.kit import draw_arrow, draw_box
 from clearbook.figures.plots import COLOURS, INK, SIGNED, axes_or_new, heatmap
 
 HAND_STYLES = ("-", (0, (4, 2)), (0, (1, 1.2)))  # told apart without colour
@@ -74,12 +74,12 @@ def two_doors(kinds: Mapping[str, str], *, ax: Axes | None = None) -> Axes:
         else:
             _card(ax, (x, 1), name)
     for one, other in zip(list(stations.values())[:-1], list(stations.values())[1:], strict=True):
-        arrow(ax, (one + (0.28 if one == 2.2 else 0.66), 1), (other - (0.28 if other == 2.2 else 0.66), 1))
+        draw_arrow(ax, (one + (0.28 if one == 2.2 else 0.66), 1), (other - (0.28 if other == 2.2 else 0.66), 1))
     for door, x, colour, style in ((ADDED, 2.2, COLOURS[0], "-"), (COMPARED, 6.1, COLOURS[1], (0, (4, 2)))):
         names = [name for name, enters in kinds.items() if enters == door]
         ax.text(x, 2.9, door, ha="center", va="bottom", color=colour, weight="bold")
         ax.text(x, 2.82, "\n".join(names), ha="center", va="top", color=INK, fontsize=10)
-        arrow(ax, (x, 2.08), (x, 1.42), color=colour, ls=style, lw=2.0)
+        draw_arrow(ax, (x, 2.08), (x, 1.42), color=colour, ls=style, lw=2.0)
     ax.set(xlim=(-0.1, 8.7), ylim=(0.45, 3.35))
     ax.axis("off")
     return ax
@@ -142,5 +142,5 @@ def clock(
 
 
 def _card(ax: Axes, centre: tuple[int | float, int | float], name: str) -> None:
-    box(ax, centre, 1.24, 0.72, corner=0.06, fc="#f3f5f9", ec=COLOURS[5])
+    draw_box(ax, centre, 1.24, 0.72, corner=0.06, fc="#f3f5f9", ec=COLOURS[5])
     ax.text(*centre, name, ha="center", va="center", fontsize=10)

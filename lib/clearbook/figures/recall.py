@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 from numpy import ndarray
 
-from clearbook.figures.kit import arrow, box
+from clearbook.figures.kit import draw_arrow, draw_box
 from clearbook.figures.plots import COLOURS, INK, axes_or_new
 
 STEP, FLOOR, CEILING = 1.3, 0.0, 1.5  # from card to card, and the heights of cards and states
@@ -91,13 +91,13 @@ def _station(ax: Axes, centre: tuple[float, float], text: str, *, first: bool) -
     """A card or a state; ``first`` outlines it as a part of the way that the figure is about."""
     x, y = centre
     edge: dict[str, Any] = {"ec": COLOURS[0], "lw": 2.4} if first else {"ec": PALE, "lw": 1.0}
-    box(ax, centre, 0.68, 0.68, **edge)
+    draw_box(ax, centre, 0.68, 0.68, **edge)
     ax.text(x, y, text, ha="center", va="center", fontsize=13, color=INK)
 
 
 def _way(ax: Axes, start: tuple, end: tuple, *, thick: bool) -> None:
     line: dict[str, Any] = {"color": COLOURS[0], "lw": 3.0} if thick else {"color": PALE, "lw": 1.2}
-    arrow(ax, start, end, mutation_scale=15, **line)
+    draw_arrow(ax, start, end, mutation_scale=15, **line)
 
 
 def _bare(ax: Axes, last: int, *, low: float = -0.5, right: float = 0.6) -> Axes:

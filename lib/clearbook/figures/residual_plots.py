@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Circle, Rectangle
 from numpy import ndarray
 
-from clearbook.figures.kit import Point, arrow, box
+from clearbook.figures.kit import Point, draw_arrow, draw_box
 from clearbook.figures.plots import COLOURS, INK, MARKERS, SIGNED, axes_or_new, ink_on
 
 FAINT = "#c3cad6"  # of what is there and not taken
@@ -40,7 +40,7 @@ def residual_stream(
     top = D + 1.2  # the lower edge of the stations; a bit stands below it
     middle, last = top + D / 2, STEP * len(parts)
     ax.plot([-0.9, last + 1.3], [middle, middle], color=INK, lw=5, zorder=0, solid_capstyle="butt")
-    arrow(ax, (last + 1.0, middle), (last + 1.7, middle), lw=3, gaps=(2, 2))
+    draw_arrow(ax, (last + 1.0, middle), (last + 1.7, middle), lw=3, gaps=(2, 2))
     for i, features in enumerate(stream):
         _column(ax, features, (STEP * i, top), limit)
     for i, (bit, name) in enumerate(zip(bits, parts, strict=True)):
@@ -49,7 +49,7 @@ def residual_stream(
         reads = [(STEP * i, top), (STEP * i, D / 2), (x - 0.5, D / 2)]
         ax.plot(*zip(*reads, strict=True), color=INK, lw=1.4, zorder=1)
         for end, start in ((reads[-1], (x - 0.7, D / 2)), ((x, middle - 0.3), (x, D))):
-            arrow(ax, start, end, lw=1.4, gaps=(0, 2))
+            draw_arrow(ax, start, end, lw=1.4, gaps=(0, 2))
         ax.text(x, middle, "+", ha="center", va="center", bbox={"boxstyle": "circle,pad=0.12", "fc": "white"})
         ax.text(x, -0.25, name, ha="center", va="top", fontsize=10)
     ax.text(-1.05, middle, "in", ha="right", va="center")
@@ -79,9 +79,9 @@ def residual_paths(*, axes: Iterable[Axes] | None = None) -> Iterable[Axes]:
             for line in way:
                 ax.plot(*zip(*line, strict=True), color=COLOURS[1], lw=4, zorder=2, solid_joinstyle="round")
             edge: dict[str, Any] = {"ec": COLOURS[1], "lw": 2.4} if chosen else {"ec": "#8a93a3", "lw": 1.0}
-            box(ax, (1, floor + 1), 0.8, 0.8, **edge)
+            draw_box(ax, (1, floor + 1), 0.8, 0.8, **edge)
             ax.text(1, floor + 1, f"$J_{part}$", ha="center", va="center", zorder=3)
-        arrow(ax, (0, 3.9), (0, 4.45), color=COLOURS[1], lw=3, gaps=(2, 2))
+        draw_arrow(ax, (0, 3.9), (0, 4.45), color=COLOURS[1], lw=3, gaps=(2, 2))
         ax.set(xlim=(-0.6, 1.7), ylim=(-0.1, 4.5))
         ax.set_title(term, loc="center", fontsize=14)
         ax.axis("off")
@@ -109,7 +109,7 @@ def norm_geometry(tokens: Float[ndarray, "N 3"], *, axes: Iterable[Axes] | None 
         target = np.sqrt(3) * np.array([u, v]) / np.hypot(u, v)
         for ax, start, end in ((side, (u, h), (u, 0)), (above, (u, v), target)):
             ax.plot(*start, **style)
-            arrow(ax, start, end, color=style["color"], lw=1.6, gaps=(5, 0))
+            draw_arrow(ax, start, end, color=style["color"], lw=1.6, gaps=(5, 0))
         above.plot(*target, **style, mfc="white")
     side.set(xlim=(-reach, reach), ylabel="mean of the token", title="1  subtract the mean (from the side)")
     above.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal", title="2  divide by the spread (from above)")

@@ -7,7 +7,7 @@ import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
-from clearbook.figures.kit import arrow
+from clearbook.figures.kit import draw_arrow
 from clearbook.figures.plots import COLOURS, INK, axes_or_new
 
 PALE, KEPT = "#f3f5f9", "#9cc3e4"  # a box with a token; what was computed before
@@ -100,4 +100,4 @@ def _cell(
 
 
 def _way(ax: Axes, start: tuple, end: tuple, *, dashed: bool = False) -> None:
-    arrow(ax, start, end, color=COLOURS[1] if dashed else INK, lw=1.2, ls="--" if dashed else "-", zorder=1)
+    draw_arrow(ax, start, end, color=COLOURS[1] if dashed else INK, lw=1.2, ls="--" if dashed else "-", zorder=1)

@@ -9,7 +9,7 @@ from jaxtyping import Float
 from matplotlib.axes import Axes
 from numpy import ndarray
 
-from clearbook.figures.kit import arrow, box
+from clearbook.figures.kit import draw_arrow, draw_box
 from clearbook.figures.plots import COLOURS, INK, SIGNED, axes_or_new, ink_on
 
 PIECE, CELL, BOX, BAR = 0.62, 0.36, 0.9, 0.42  # heights
@@ -37,17 +37,17 @@ def token_path(
     ax = axes_or_new(ax, (0.84 * N + 1.9, 0.62 * (bars + BAR * len(expected) + 0.2)))
     centred: dict[str, Any] = {"ha": "center", "va": "center"}
     for n, (piece, i) in enumerate(zip(pieces, ids, strict=True)):
-        box(ax, (n, 0), 0.86, 0.6, corner=0.03, fc="#e3eef8", ec=INK, lw=0.8)
+        draw_box(ax, (n, 0), 0.86, 0.6, corner=0.03, fc="#e3eef8", ec=INK, lw=0.8)
         ax.text(n, 0, piece.replace(" ", "␣"), fontsize=9.5, **centred)
         ax.text(n, 1.05, str(i), fontsize=10, **centred)
-        arrow(ax, (n, 0.34), (n, 0.82), lw=1.0)
-        arrow(ax, (n, 1.28), (n, top - 0.06), lw=1.0)
+        draw_arrow(ax, (n, 0.34), (n, 0.82), lw=1.0)
+        draw_arrow(ax, (n, 1.28), (n, top - 0.06), lw=1.0)
         _column(ax, n, top, X[:, n], float(np.abs(X).max()))
-        arrow(ax, (n, top + CELL * n_rows + 0.32), (n, model - 0.03), lw=1.0)
+        draw_arrow(ax, (n, top + CELL * n_rows + 0.32), (n, model - 0.03), lw=1.0)
     inside = ((N - 1) / 2, model + BOX / 2)
-    box(ax, inside, N - 0.08, BOX + 0.12, corner=0.06, fc="#f3f5f9", ec=INK, lw=1.4)
+    draw_box(ax, inside, N - 0.08, BOX + 0.12, corner=0.06, fc="#f3f5f9", ec=INK, lw=1.4)
     ax.text(*inside, "the transformer", fontsize=12, **centred)
-    arrow(ax, (N - 1, model + BOX + 0.08), (N - 1, bars - 0.35), lw=1.0)
+    draw_arrow(ax, (N - 1, model + BOX + 0.08), (N - 1, bars - 0.35), lw=1.0)
     _expected_tokens(ax, N - 1.35, bars, expected)
     side: dict[str, Any] = {"ha": "right", "va": "center", "fontsize": 10, "color": COLOURS[5]}
     middle = top + CELL * n_rows / 2

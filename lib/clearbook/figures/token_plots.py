@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 from numpy import ndarray
 
-from clearbook.figures.kit import box
+from clearbook.figures.kit import draw_box
 from clearbook.figures.plots import COLOURS, INK, SIGNED, WEIGHTS, axes_or_new, ink_on
 
 
@@ -24,7 +24,7 @@ def token_strip(
     for i, piece in enumerate(pieces):
         x, y = i % per_row, -(i // per_row)
         shade = ("#e3eef8", "#fdeee6")[i % 2]
-        box(ax, (x, y + 0.03), 0.88, 0.58, corner=0.04, fc=shade, ec=INK, lw=0.8)
+        draw_box(ax, (x, y + 0.03), 0.88, 0.58, corner=0.04, fc=shade, ec=INK, lw=0.8)
         size = min(10, 70 / len(piece))  # a long piece has to fit into its box
         ax.text(x, y + 0.1, piece.replace(" ", "␣").replace("\n", "⏎"), ha="center", va="center", fontsize=size)
         if ids is not None:
