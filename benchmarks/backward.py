@@ -36,7 +36,7 @@ def run(options: Options) -> Report:
                 before=passes,
                 least=min(options.least, 0.1),
             )
-            both = {name: full(call, inputs, grad_y) for name, call in passes.items()}
+            both = {name: autograd_call(call, inputs, grad_y) for name, call in passes.items()}
             whole = interleave(both, options.rounds, least=min(options.least, 0.1))
             kept[n] = {name: kept_bytes(call, inputs) for name, call in passes.items()}
             peak = {name: peak_bytes(call) for name, call in both.items()}
@@ -56,24 +56,29 @@ def forward(function, inputs, causal: bool):
     return lambda: function(*inputs, causal=causal)[0]
 
 
-def full(call, inputs, grad_y):
+def autograd_call(call, inputs, grad_y):
     return lambda: torch.autograd.grad(call(), inputs, grad_y)
 
 
 def rows(work: str, alone: Times, whole: Times, peak: dict[str, int], case: tuple[int, bool]) -> list[Row]:
-    def against(times: Times, name: str):
+    def ratio_to_autograd(times: Times, name: str):
         return times.ratio(AUTOGRAD, name)
 
     n, causal = case
     blockwise = (BLOCKWISE_FASTER, BLOCKWISE_MEMORY) if (n, causal) == (LONGEST, True) else (None, None)
     memory = one(peak["attend_recomputing"] / peak[AUTOGRAD])
     return [
-        Row(work, "attend_by_hand faster, backward alone", against(alone, "attend_by_hand"), FASTER[causal]),
-        Row(work, "attend_by_hand faster, with forward", against(whole, "attend_by_hand")),
-        Row(work, "attend_recomputing faster, backward alone", against(alone, "attend_recomputing")),
-        Row(work, "attend_recomputing faster, with forward", against(whole, "attend_recomputing"), blockwise[0]),
+        Row(work, "attend_by_hand faster, backward alone", ratio_to_autograd(alone, "attend_by_hand"), FASTER[causal]),
+        Row(work, "attend_by_hand faster, with forward", ratio_to_autograd(whole, "attend_by_hand")),
+        Row(work, "attend_recomputing faster, backward alone", ratio_to_autograd(alone, "attend_recomputing")),
+        Row(
+            work,
+            "attend_recomputing faster, with forward",
+            ratio_to_autograd(whole, "attend_recomputing"),
+            blockwise[0],
+        ),
         Row(work, "attend_recomputing, memory of autograd", memory, blockwise[1], True),
-        Row(work, "attend_fused faster, with forward", against(whole, "attend_fused")),
+        Row(work, "attend_fused faster, with forward", ratio_to_autograd(whole, "attend_fused")),
     ]
 
 

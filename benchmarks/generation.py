@@ -15,7 +15,7 @@ from torch import Tensor
 
 from benchmarks.floor import weights_read
 from benchmarks.harness import Report, Row, interleave
-from benchmarks.peers import OURS, check_counts, count, gpt2, ours
+from benchmarks.peers import OURS, check_counts, clearformer_gpt, count, gpt2
 from benchmarks.sizes import N_VOCAB, Options, Size
 
 N_PROMPT = 16
@@ -42,7 +42,7 @@ def run(options: Options) -> Report:
 def pair(size: Size, options: Options) -> dict[str, torch.nn.Module]:
     """Ours and the peer's, with room for prompt and answer."""
     n_positions = N_PROMPT + options.n_new
-    models = {OURS: prepare_for_generation(ours(size, n_positions))}
+    models = {OURS: prepare_for_generation(clearformer_gpt(size, n_positions))}
     if find_spec(PEER):
         sizes = {"n_embd": size.d_model, "n_layer": size.n_layers, "n_head": size.n_heads, "vocab_size": N_VOCAB}
         models[PEER] = gpt2(n_positions=n_positions, activation_function="gelu", **sizes)
@@ -69,7 +69,7 @@ def compare(name: str, models: dict, batch: int, options: Options, report: Repor
     prompt = torch.randint(N_VOCAB, (batch, N_PROMPT), generator=torch.Generator().manual_seed(0))
     writers = {OURS: generate, PEER: peer_generate, IN_8_BITS: generate}
     calls: dict[str, Callable] = {
-        which: checked(writers[which], model, prompt, options.n_new) for which, model in models.items()
+        which: length_checked_call(writers[which], model, prompt, options.n_new) for which, model in models.items()
     }
     bounds = weights_read(models[OURS], options.n_new) if batch == 1 else {}
     times = interleave(calls | bounds, options.rounds, least=options.least)
@@ -90,7 +90,7 @@ def peer_generate(model, prompt: Tensor, n_new: int) -> Tensor:
     return model.generate(prompt, attention_mask=torch.ones_like(prompt), **options)
 
 
-def checked(writer: Callable, model, prompt: Tensor, n_new: int) -> Callable[[], None]:
+def length_checked_call(writer: Callable, model, prompt: Tensor, n_new: int) -> Callable[[], None]:
     """Raises: ValueError when the answer has another length than asked for."""
 
     def call() -> None:

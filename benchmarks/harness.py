@@ -34,7 +34,7 @@ class Times:
         spread = self.ratio(candidate, ours)
         return Spread(min(self.seconds[candidate]) / min(self.seconds[ours]), spread.low, spread.high)
 
-    def fastest(self, candidates: list[str]) -> str:
+    def fastest_candidate(self, candidates: list[str]) -> str:
         return min(candidates, key=lambda name: np.median(self.seconds[name]))
 
 
@@ -50,7 +50,7 @@ class Row:
     unit: str = "×"
 
     @property
-    def holds(self) -> bool | None:
+    def meets_target(self) -> bool | None:
         if self.target is None:
             return None
         value = self.measured.median

@@ -27,7 +27,7 @@ def build(size: Size, *, n_positions: int | None = None) -> tuple[dict[str, nn.M
     Raises: ValueError if a peer's parameter count is more than 2 % off ours.
     """
     n_positions = n_positions or size.n_tokens
-    makers = {OURS: ours, LEAN: lean, "torch.nn": TorchGPT, "transformers": hugging_face}
+    makers = {OURS: clearformer_gpt, LEAN: lean_gpt, "torch.nn": TorchGPT, "transformers": hugging_face}
     makers |= {"x-transformers": x_transformers, "litgpt": lit_gpt}
     missing = [name for name, package in PACKAGES.items() if find_spec(package) is None]
     models = {}
@@ -56,11 +56,11 @@ def versions() -> dict[str, str]:
     return {name: metadata.version(name) for name, package in PACKAGES.items() if find_spec(package) is not None}
 
 
-def ours(size: Size, n_positions: int) -> nn.Module:
+def clearformer_gpt(size: Size, n_positions: int) -> nn.Module:
     return GPT(GPTConfig(N_VOCAB, n_positions, size.d_model, size.n_heads, size.n_layers))
 
 
-def lean(size: Size, n_positions: int) -> nn.Module:
+def lean_gpt(size: Size, n_positions: int) -> nn.Module:
     return LeanGPT(size, n_positions).apply(small_weights)
 
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from benchmarks.peers import LEAN
-from benchmarks.report import stored
+from benchmarks.report import stored_results
 
 HERE = Path(__file__).parent
 README = HERE.parent / "README.md"
@@ -45,7 +45,7 @@ def write() -> None:
     _, end, after = rest.partition(END)
     if not begin or not end:
         raise ValueError(f"benchmarks: {README.name} lacks the lines {BEGIN.strip()} and {END}, between which it goes.")
-    README.write_text(before + begin + section(stored(HERE)) + end + after, encoding="utf8")
+    README.write_text(before + begin + section(stored_results(HERE)) + end + after, encoding="utf8")
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ def table(rows: list[Row], machine: dict, *, coloured: bool = False) -> str:
         "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines
     ]
     heading = f"{machine['processor']}, {machine['threads']} threads, torch {machine['torch']}"
-    missed = [False, *(row.holds is False for row in rows)]
+    missed = [False, *(row.meets_target is False for row in rows)]
     body = (f"{RED}{line}{PLAIN}" if coloured and red else line for line, red in zip(columns, missed, strict=True))
     return "\n".join([heading, *body])
 
@@ -34,7 +34,7 @@ def cells(row: Row) -> tuple[str, ...]:
     m = row.measured
     target = "" if row.target is None else f"{'≤' if row.at_most else '≥'} {number(row.target)}{row.unit}"
     quartiles = "" if m.low == m.median == m.high else f"{number(m.low)} … {number(m.high)}"
-    return row.work, row.what, target, f"{number(m.median)}{row.unit}", quartiles, VERDICT[row.holds]
+    return row.work, row.what, target, f"{number(m.median)}{row.unit}", quartiles, VERDICT[row.meets_target]
 
 
 def number(value: float) -> str:
@@ -51,7 +51,7 @@ def save(folder: Path, reports: dict[str, Report], facts: dict) -> Path:
     results |= {name: {**facts, **asdict(report)} for name, report in reports.items()}
     folder.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", encoding="utf8")
-    draw(by_processor(stored(folder)), folder / "results.svg")
+    draw(by_processor(stored_results(folder)), folder / "results.svg")
     return path
 
 
@@ -60,7 +60,7 @@ def maker(processor: str) -> str:
     return next((name.lower() for name in MAKERS if name.lower() in processor.lower()), "other")
 
 
-def stored(folder: Path) -> dict[str, dict]:
+def stored_results(folder: Path) -> dict[str, dict]:
     """What was measured last, by maker and then by benchmark."""
     paths = sorted(folder.glob("results-*.json"))
     return {path.stem.removeprefix("results-"): json.loads(path.read_text(encoding="utf8")) for path in paths}

@@ -16,14 +16,14 @@ network.block()
 jaxtyped = jaxtyping.jaxtyped
 
 
-def annotated(*, typechecker: Callable) -> Callable:
+def jaxtyped_where_annotated(*, typechecker: Callable) -> Callable:
     """``jaxtyped``, which the hook puts around every function, but not where nothing is annotated and nothing checked:
     most calls are of such functions, and cost as much."""
     checked = jaxtyped(typechecker=typechecker)
     return lambda it: it if inspect.isfunction(it) and not it.__annotations__ else checked(it)
 
 
-jaxtyping.jaxtyped = annotated  # type: ignore[assignment]
+jaxtyping.jaxtyped = jaxtyped_where_annotated  # type: ignore[assignment]
 # Every annotated function of the library, and of what the notebooks import, checks its arguments and its result.
 jaxtyping.install_import_hook(["clearformer", "clearbook"], "beartype.beartype")
 

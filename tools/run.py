@@ -29,7 +29,7 @@ def call(command, **options):
         for child in children:
             child.terminate()
 
-    with answering(hand_on):
+    with forward_signals(hand_on):
         children.append(subprocess.Popen([str(word) for word in command], **options))
         code = children[0].wait()
     if orders:
@@ -38,7 +38,7 @@ def call(command, **options):
 
 
 @contextmanager
-def answering(hand_on):
+def forward_signals(hand_on):
     """Meanwhile Ctrl-C does nothing here, and an order to end calls `hand_on`; what is ignored stays ignored."""
     changed = []
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):

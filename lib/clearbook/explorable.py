@@ -66,7 +66,9 @@ def explorable(tag: str, data: Mapping[str, object], *, fallback: str, label: st
             f"it; got fallback={fallback!r} and label={label!r}."
         )
     # A blank line would end the block of HTML, and </script> the data.
-    text = json.dumps({name: _plain(f"{tag}: {name}", value) for name, value in data.items()}).replace("</", "<\\/")
+    text = json.dumps({name: _to_json_value(f"{tag}: {name}", value) for name, value in data.items()}).replace(
+        "</", "<\\/"
+    )
     return Explorable(tag, text, re.sub(r"\n\s*\n", "\n", fallback.strip()), label)
 
 
@@ -80,25 +82,25 @@ def still_table(columns: Sequence[str], rows: Mapping[str, Iterable[object]]) ->
     for name, entries in ((name, list(row)) for name, row in rows.items()):
         if len(entries) != len(columns):
             raise ValueError(f"still_table: row {name!r} has {len(entries)} entries, expected {len(columns)}.")
-        cells = "".join(f"<td>{html.escape(_shown(entry))}</td>" for entry in entries)
+        cells = "".join(f"<td>{html.escape(_format_entry(entry))}</td>" for entry in entries)
         lines.append(f'<th scope="row">{html.escape(name)}</th>{cells}')
     return f"<table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
 
 
-def _shown(entry) -> str:
+def _format_entry(entry) -> str:
     if isinstance(entry, float | np.floating):
         return f"{round(float(entry), 3) + 0.0:g}".replace("-", "−")
     return str(entry)
 
 
-def _plain(name, value):
+def _to_json_value(name, value):
     """Arrays and tensors as lists, numbers rounded. Raises: as ``explorable``, with the name of what it was."""
     if isinstance(value, Mapping):
-        return {key: _plain(f"{name}[{key!r}]", entry) for key, entry in value.items()}
+        return {key: _to_json_value(f"{name}[{key!r}]", entry) for key, entry in value.items()}
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, list | tuple):
-        return [_plain(f"{name}[{i}]", entry) for i, entry in enumerate(value)]
+        return [_to_json_value(f"{name}[{i}]", entry) for i, entry in enumerate(value)]
     if isinstance(value, str | bool | int):
         return value
     if not isinstance(value, float):

@@ -42,7 +42,7 @@ def save_language_model(model: GPT, tokenizer: Tokenizer, folder: str | Path) ->
             f"save_language_model: {model.config} with {tokenizer.n_vocab} ids of the tokenizer, expected rope=Rotary, "
             "n_vocab one larger, and defaults for all else. Save other models with pretrained.save_pretrained."
         )
-    config = sizes | {"tokenizer": _written(tokenizer)}
+    config = sizes | {"tokenizer": _tokenizer_settings(tokenizer)}
     parameters = {name: p.detach().half().cpu().contiguous() for name, p in model.named_parameters()}
     with written_whole("save_language_model", folder, WEIGHTS, CONFIG) as (weights, text):
         save_file(parameters, weights)  # a tied weight has one name among the parameters
@@ -76,7 +76,7 @@ def load_language_model(folder: str | Path) -> tuple[GPT, Tokenizer]:
     return model.eval(), tokenizer
 
 
-def _written(tokenizer: Tokenizer) -> dict:
+def _tokenizer_settings(tokenizer: Tokenizer) -> dict:
     if isinstance(tokenizer, CharTokenizer):
         return {"characters": "".join(tokenizer.characters)}
     pieces = tokenizer.pieces

@@ -22,7 +22,7 @@ class Ngrams:
     """
 
     def __init__(self, ids: ArrayLike, n: int, n_vocab: int):
-        ids = self._checked(ids, n_vocab)
+        ids = self._check_ids(ids, n_vocab)
         if n < 1 or n_vocab**n > 2**63:  # the largest key is one less
             most = f"from 1 to {int(63 / np.log2(n_vocab))}" if n_vocab > 1 else "of at least 1"
             raise ValueError(f"Ngrams: n={n} with n_vocab={n_vocab}, expected n {most}.")
@@ -38,11 +38,11 @@ class Ngrams:
 
     def distribution(self, context: ArrayLike) -> Float[ndarray, "V"]:
         """The probability of every token after ``context``, of which the last n - 1 tokens count."""
-        context = self._checked(context, self.n_vocab)
+        context = self._check_ids(context, self.n_vocab)
         p = np.full(self.n_vocab, 1 / self.n_vocab)
         for k in range(min(self.n, len(context) + 1)):
             key = self._keys(context[len(context) - k :], k)[0] if k else 0
-            p = self._mixed(k, key * self.n_vocab + np.arange(self.n_vocab), p)
+            p = self._interpolate(k, key * self.n_vocab + np.arange(self.n_vocab), p)
         return p
 
     def surprisal(self, ids: ArrayLike, n: int | None = None) -> Float[ndarray, "rest"]:
@@ -53,23 +53,23 @@ class Ngrams:
         n = self.n if n is None else n
         if not 1 <= n <= self.n:
             raise ValueError(f"Ngrams: surprisal with n={n}, expected 1 to {self.n}, as many as this table has.")
-        ids = self._checked(ids, self.n_vocab)
+        ids = self._check_ids(ids, self.n_vocab)
         p = np.full(len(ids), 1 / self.n_vocab)
         for k in range(min(n, len(ids))):
-            p[k:] = self._mixed(k, self._keys(ids, k + 1), p[k:])
+            p[k:] = self._interpolate(k, self._keys(ids, k + 1), p[k:])
         return -np.log2(p[1:])
 
     def unseen(self, ids: ArrayLike, n: int) -> float:
         """The share of the different runs of ``n`` tokens in ``ids`` that the table has never counted."""
         if not 1 <= n <= self.n:
             raise ValueError(f"Ngrams: unseen with n={n}, expected 1 to {self.n}, as many as this table has.")
-        ids = self._checked(ids, self.n_vocab)
+        ids = self._check_ids(ids, self.n_vocab)
         if len(ids) < n:
             raise ValueError(f"Ngrams: unseen of {len(ids)} ids, expected at least n={n}, which are one run.")
         grams, counts, *_ = self._tables[n - 1]
         return float(np.mean(_look_up(grams, counts, np.unique(self._keys(ids, n))) == 0))
 
-    def _mixed(self, k: int, keys: Int[ndarray, "P"], shorter: Float[ndarray, "P"]) -> Float[ndarray, "P"]:
+    def _interpolate(self, k: int, keys: Int[ndarray, "P"], shorter: Float[ndarray, "P"]) -> Float[ndarray, "P"]:
         grams, counts, contexts, totals, followers = self._tables[k]
         count = _look_up(grams, counts, keys)
         total, kinds = (_look_up(contexts, values, keys // self.n_vocab) for values in (totals, followers))
@@ -83,7 +83,7 @@ class Ngrams:
         return keys
 
     @staticmethod
-    def _checked(ids: ArrayLike, n_vocab: int) -> Int[ndarray, "T"]:
+    def _check_ids(ids: ArrayLike, n_vocab: int) -> Int[ndarray, "T"]:
         ids = np.asarray(ids, dtype=np.int64)
         wrong = ids[(ids < 0) | (ids >= n_vocab)]
         if len(wrong):

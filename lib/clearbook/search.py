@@ -41,13 +41,13 @@ def book_paragraphs(pages: Sequence[str] = ()) -> list[Paragraph]:
                 if first.startswith("#"):
                     heading = first.lstrip("# ")
                 elif first[:1].isalpha() or (first.startswith(("*", "**", "[", "`")) and not first.startswith("* ")):
-                    text = _plain(block)
+                    text = _plain_text(block)
                     if len(text.split()) >= FEWEST_WORDS:
                         found.append(Paragraph(path.stem, heading, text))
     return found
 
 
-def _plain(block: str) -> str:
+def _plain_text(block: str) -> str:
     """Words as they are read: links by their text, formulas by their letters, roles and emphasis away, in one line."""
     block = re.sub(r"\$([^$]+)\$", lambda formula: _letters(formula[1]), block)
     block = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", block)

@@ -26,7 +26,7 @@ def _qkv(model: GPT, change: Callable[[Parts, int], Parts], kinds: tuple[str, ..
             stacked.copy_(torch.cat(change([part.clone() for part in stacked.chunk(3)], attention.n_heads)))
 
 
-def _turned(model: GPT) -> None:
+def _transpose_outputs(model: GPT) -> None:
     for block in _blocks(model):
         block.attention.out.weight.copy_(block.attention.out.weight.t().clone())
 
@@ -36,22 +36,22 @@ def pairs_as_neighbours(rows: Tensor, n_heads: int) -> Tensor:
     return rows.unflatten(0, (n_heads, 2, -1)).transpose(1, 2).flatten(0, 2)
 
 
-def _renumbered(model: GPT, *, out: bool) -> None:
+def _renumber_heads(model: GPT, *, out: bool) -> None:
     """The heads in another order; with ``out`` the matrix behind them, too."""
 
-    def rolled(rows: Tensor, n_heads: int) -> Tensor:
+    def roll_heads(rows: Tensor, n_heads: int) -> Tensor:
         return rows.unflatten(0, (n_heads, -1)).roll(1, 0).flatten(0, 1)
 
-    _qkv(model, lambda parts, n_heads: [rolled(part, n_heads) for part in parts])
+    _qkv(model, lambda parts, n_heads: [roll_heads(part, n_heads) for part in parts])
     for attention in (block.attention for block in _blocks(model)) if out else ():
-        attention.out.weight.copy_(rolled(attention.out.weight.t().clone(), attention.n_heads).t())
+        attention.out.weight.copy_(roll_heads(attention.out.weight.t().clone(), attention.n_heads).t())
 
 
 def _without_bias(part: int) -> Slip:
     return lambda m: [block.attention.qkv.bias.chunk(3)[part].zero_() for block in _blocks(m)]
 
 
-def _untied(model: GPT) -> None:
+def _untie_head(model: GPT) -> None:
     torch.manual_seed(0)
     model.head.weight = nn.Parameter(0.02 * torch.randn_like(model.tokens.weight), requires_grad=False)
 
@@ -84,27 +84,27 @@ def _rope(model: GPT, base: float = 10_000.0, first: int = 0) -> None:
     _set([block.attention for block in _blocks(model)], rope=rope)
 
 
-def _half(model: GPT) -> None:
+def _round_to_bfloat16(model: GPT) -> None:
     for weight in model.parameters():
         weight.copy_(weight.bfloat16())
 
 
 SLIPS: dict[str, dict[str, Slip]] = {
     "misplaced": {
-        "square matrix not transposed": _turned,
+        "square matrix not transposed": _transpose_outputs,
         "queries and keys swapped": partial(_qkv, change=lambda ps, _: [ps[1], ps[0], ps[2]]),
         "keys and values swapped": partial(_qkv, change=lambda ps, _: [ps[0], ps[2], ps[1]]),
         "rotary pairs: neighbours for halves": partial(
             _qkv, change=lambda ps, h: [pairs_as_neighbours(ps[0], h), pairs_as_neighbours(ps[1], h), ps[2]]
         ),
-        "heads renumbered, not in out": partial(_renumbered, out=False),
-        "heads renumbered everywhere": partial(_renumbered, out=True),
+        "heads renumbered, not in out": partial(_renumber_heads, out=False),
+        "heads renumbered everywhere": partial(_renumber_heads, out=True),
         "two blocks exchanged": lambda m: _set(
             [m.decoder], blocks=nn.ModuleList([m.decoder.blocks[i] for i in (0, 2, 1, 3)])
         ),
     },
     "forgotten": {
-        "head not tied": _untied,
+        "head not tied": _untie_head,
         "no last norm": lambda m: _set([m.decoder], norm=nn.Identity()),
         "norms without scale and shift": _plain_norms,
         "no rotary positions": lambda m: _set([block.attention for block in _blocks(m)], rope=None),
@@ -121,6 +121,6 @@ SLIPS: dict[str, dict[str, Slip]] = {
         "positions counted from 1": partial(_rope, first=1),
         "ε = 1e-3 for 1e-5": lambda m: _set(_norms(m), eps=1e-3),
         "ε = 1e-12 for 1e-5": lambda m: _set(_norms(m), eps=1e-12),
-        "weights rounded to bfloat16": _half,
+        "weights rounded to bfloat16": _round_to_bfloat16,
     },
 }

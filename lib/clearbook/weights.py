@@ -106,7 +106,7 @@ def read_gguf(path: Path) -> tuple[dict, dict[str, Tensor], Words]:
     options = {"model_type": kind} | {ours: said[f"{kind}.{theirs}"] for ours, theirs in SIZES.items()}
     tensors = {}
     for part in reader.tensors:
-        weight = torch.from_numpy(_dequantized(part, dequantize))
+        weight = torch.from_numpy(_dequantize_tensor(part, dequantize))
         name = _hugging_face_name(part.name)
         if heads := {"q_proj": "num_attention_heads", "k_proj": "num_key_value_heads"}.get(name.split(".")[-2]):
             weight = weight.unflatten(0, (options[heads], -1, 2)).transpose(1, 2).flatten(0, 2)
@@ -125,7 +125,7 @@ def read_gguf(path: Path) -> tuple[dict, dict[str, Tensor], Words]:
     return options, tensors, words
 
 
-def _dequantized(part, dequantize: Callable) -> np.ndarray:
+def _dequantize_tensor(part, dequantize: Callable) -> np.ndarray:
     """The numbers of one tensor; many rows as one, since gguf takes sixteen at a time, which is few for short ones."""
     rows = part.data.reshape(-1, part.data.shape[-1])
     together = 16 if len(rows) % 16 == 0 else 1

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from clearcheck.command_line import add_exercise, add_seed, fail, number_of, path_ending_in, run_to_the_end, words_of
-from clearcheck.notebooks.shown import shown
+from clearcheck.notebooks.escaping import one_line
 from clearcheck.report.grade import grade
 from clearcheck.report.no_grade import EXPLAINED
 
@@ -41,7 +41,7 @@ def _grade(options) -> int:
     try:
         result = grade(file, options.exercise, options.seed)
     except EXPLAINED as error:
-        return fail(shown(str(error)), str(file) if options.json else None)
+        return fail(one_line(str(error)), str(file) if options.json else None)
     print(json.dumps(result.as_json(), indent=2) if options.json else result.as_text())
     return 0
 
@@ -54,7 +54,7 @@ def _grade_class(words: list[str], file: str | None) -> int:
         if error.name != "clearclass":
             raise
         return fail(NO_CLASS, file)
-    return cli.run(words, PROGRAM)
+    return cli.run_command(words, PROGRAM)
 
 
 def _report(options) -> int:

@@ -38,7 +38,7 @@ def write_whole(path: Path, data: bytes):
 
 
 @contextlib.contextmanager
-def locked(path: Path, seconds: float) -> Iterator[None]:
+def hold_lock(path: Path, seconds: float) -> Iterator[None]:
     """Hold the lock file; a process that ends lets go of it, however it ends.
 
     Raises: TimeoutError where another process holds it for longer than `seconds`, OSError.

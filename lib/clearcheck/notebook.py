@@ -6,19 +6,19 @@ The answers are the functions of the caller's own notebook. What is kept are the
 import sys
 from dataclasses import dataclass, field
 
-from clearcheck.author.loading import Authored, load, slugs_in
+from clearcheck.author.loading import AuthoredExercise, load_exercise, slugs_in
 from clearcheck.grading.describe import BY_HOW
 from clearcheck.grading.evaluate import QuestionResult, evaluate
 from clearcheck.grading.question import Question
 from clearcheck.learner.cards import NOTHING, Card, course_card, notice, progress_card, question_card
 from clearcheck.learner.case import Case, case_of
-from clearcheck.learner.progress_file import RecordProblem, known, record_file, remember
+from clearcheck.learner.progress_file import RecordProblem, read_record, record_file, remember
 from clearcheck.learner.reset import offer
 from clearcheck.learner.reuse import brought_card, given_in
 from clearcheck.notebooks.definitions import missing_sentence
-from clearcheck.worker.asked import Asked
-from clearcheck.worker.calling import calling
+from clearcheck.worker.call_request import CallRequest
 from clearcheck.worker.guarded_call import scope_of
+from clearcheck.worker.notebook_transport import namespace_transport
 
 SEED = 0  # fixed, so that a check repeats; `grade` draws a fresh one
 
@@ -27,7 +27,7 @@ SEED = 0  # fixed, so that a check repeats; `grade` draws a fresh one
 class _Session:
     """The exercise that this notebook works on, and how many hints of each question were shown."""
 
-    authored: Authored | None = None
+    authored: AuthoredExercise | None = None
     hints: dict[str, int] = field(default_factory=dict)
     told: set[str] = field(default_factory=set)  # remarks about the record, each made once
 
@@ -40,7 +40,7 @@ def exercise(slug: str) -> Card:
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(1)
     try:
-        authored = load(slug)
+        authored = load_exercise(slug)
     except Exception as error:
         return notice("The exercise could not be loaded.", str(error))
     _session.authored, _session.hints = authored, {}
@@ -56,7 +56,7 @@ def check(id: str | None = None, seed: int = SEED) -> Card:
     if isinstance(question, Card):
         return question
     result, printed = _evaluate(question, namespace, seed)
-    return _recorded([result], namespace, question_card(_session.authored.exercise, result, printed))
+    return _record_results([result], namespace, question_card(_session.authored.exercise, result, printed))
 
 
 def case(id: str | None = None, seed: int = SEED) -> Case:
@@ -88,7 +88,7 @@ def progress(seed: int = SEED) -> Card:
         return _not_chosen()
     chosen = _session.authored.exercise
     results = [_evaluate(question, namespace, seed)[0] for question in chosen.questions]
-    return _recorded(results, namespace, progress_card(chosen, results)) + _course()
+    return _record_results(results, namespace, progress_card(chosen, results)) + _course()
 
 
 def reset(id: str | None = None) -> Card:
@@ -116,9 +116,9 @@ def bring() -> Card:
 def _evaluate(question: Question, namespace: dict, seed: int) -> tuple[QuestionResult, str]:
     """The result, and what the answer printed meanwhile."""
     printed: list[str] = []
-    with calling(namespace, question.how) as call:
+    with namespace_transport(namespace, question.how) as call:
 
-        def transport(asked: Asked, packed: bytes) -> dict:
+        def transport(asked: CallRequest, packed: bytes) -> dict:
             reply = call(asked, packed)
             printed.append(reply.get("output", ""))
             if reply["kind"] == "missing":
@@ -129,7 +129,7 @@ def _evaluate(question: Question, namespace: dict, seed: int) -> tuple[QuestionR
     return result, "".join(printed)
 
 
-def _recorded(results: list[QuestionResult], namespace: dict, card: Card) -> Card:
+def _record_results(results: list[QuestionResult], namespace: dict, card: Card) -> Card:
     """The card, its results recorded. A question whose cell did not run in this session keeps its old entry."""
     file, run = record_file(_session.authored.folder.parent), [r for r in results if r.question.name in namespace]
     if file is None or not run:
@@ -144,7 +144,7 @@ def _course() -> Card:
     authoring = _session.authored.folder.parent
     file = record_file(authoring)
     try:
-        return course_card(known(file), slugs_in(authoring)) if file else NOTHING
+        return course_card(read_record(file), slugs_in(authoring)) if file else NOTHING
     except RecordProblem as problem:
         return _once(str(problem))
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from clearcheck.files import write_whole
-from clearcheck.notebooks.shown import shown
+from clearcheck.notebooks.escaping import one_line
 from clearcheck.report.course_files import CourseFiles
 from clearcheck.report.grade import draw_seed
 from clearcheck.worker import system
@@ -17,22 +17,22 @@ from clearclass import container, pool
 from clearclass.class_run import ClassRun
 from clearclass.hand import KEPT as HAND
 from clearclass.hand import HandRow, read_hand
-from clearclass.handed_in import HandedIn, handed_in
-from clearclass.journal import Journal, JournalProblem, file_of, key_of, opened
+from clearclass.journal import Journal, JournalProblem, file_of, key_of, open_journal
 from clearclass.learners import Learner, learners_of
-from clearclass.one_file import AGAIN, Job, grade_file, refused
+from clearclass.one_file import AGAIN, Job, grade_file, refusal_record
 from clearclass.output import Output
 from clearclass.results_folder import write_results
 from clearclass.standings import Entry
+from clearclass.submitted_files import SubmittedFile, submitted_files
 
 Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Submission:
+class ClassSubmission:
     """A file, whose it is, what its grade depends on, and the key of its record, where one is kept."""
 
-    file: HandedIn
+    file: SubmittedFile
     learner: Learner
     job: Job
     key: str = ""
@@ -43,7 +43,7 @@ def grade_class(asked: ClassRun, tell: Tell) -> int:
 
     Raises: NotANotebook, BadPattern, HandProblem, JournalProblem, NoContainer, RunStopped, CourseChanged, OSError.
     """
-    course, files = CourseFiles(), handed_in(asked.files, asked.results)
+    course, files = CourseFiles(), submitted_files(asked.files, asked.results)
     learners = learners_of(files, asked.name_pattern)
     hand = _points_by_hand(asked.hand, asked.results, tell)
     work = container.container(asked.container) if asked.container else grade_file
@@ -51,7 +51,7 @@ def grade_class(asked: ClassRun, tell: Tell) -> int:
     with _journal(asked.results, asked.seed) as (journal, seed):
         jobs = [Job(file.name, asked.exercise, seed) for file in files]
         keys = [_key(job, journal, bool(asked.container)) for job in jobs]
-        submissions = [Submission(*parts) for parts in zip(files, learners, jobs, keys, strict=True)]
+        submissions = [ClassSubmission(*parts) for parts in zip(files, learners, jobs, keys, strict=True)]
         if journal and not asked.replace:
             _lose_nobody(journal, submissions)
         with _executor(asked.executor, asked.jobs) as (start, width):
@@ -59,7 +59,7 @@ def grade_class(asked: ClassRun, tell: Tell) -> int:
         course.check("this class")
         if journal:
             problems = _write(journal, submissions, output, asked.hand, hand)
-            folder = shown(str(journal.folder))
+            folder = one_line(str(journal.folder))
             tell(f"Written: {folder} with grades.csv, overview.html and a page for each learner.")
     for problem in problems:
         tell(problem)
@@ -70,17 +70,17 @@ def grade_class(asked: ClassRun, tell: Tell) -> int:
 class Run:
     """Submissions, where their records are kept, and where they are told."""
 
-    submissions: list[Submission]
+    submissions: list[ClassSubmission]
     journal: Journal | None
     output: Output
 
     def through(self, work: pool.Work, start: pool.Start, width: int, tell: Tell):
         """Grade what is not known yet."""
-        todo = self._unknown(tell)
+        todo = self._numbers_to_grade(tell)
         before, began = len(self.submissions) - len(todo), time.monotonic()
         jobs = [self.submissions[number].job for number in todo]
         try:
-            with contextlib.closing(pool.graded(jobs, work, start, width)) as graded:
+            with contextlib.closing(pool.grade_jobs(jobs, work, start, width)) as graded:
                 for done, (number, record) in enumerate(graded, 1):
                     self._keep(self.submissions[todo[number]], record)
                     self.output.take(todo[number], record)
@@ -89,14 +89,14 @@ class Run:
         finally:
             self.output.write_table()
 
-    def _unknown(self, tell: Tell) -> list[int]:
+    def _numbers_to_grade(self, tell: Tell) -> list[int]:
         """The numbers of those to be graded: not of a file that is none, nor of one that the journal has."""
         todo, went_on = [], 0
         for number, submission in enumerate(self.submissions):
             record = self._record_of(submission)
             went_on += record is not None
             if record is None and submission.file.reason:
-                record = refused(submission.file.name, submission.file.reason)
+                record = refusal_record(submission.file.name, submission.file.reason)
                 self._keep(submission, record)
             if record is None:
                 todo.append(number)
@@ -106,15 +106,15 @@ class Run:
             tell(f"Going on: {went_on} of {len(self.submissions)} files were graded before.")
         return todo
 
-    def _record_of(self, submission: Submission) -> dict | None:
+    def _record_of(self, submission: ClassSubmission) -> dict | None:
         if self.journal is None or submission.key not in self.journal:
             return None
         record = self.journal[submission.key]
         return None if record.get(AGAIN) else record
 
-    def _keep(self, submission: Submission, record: dict):
+    def _keep(self, submission: ClassSubmission, record: dict):
         if self.journal:
-            self.journal.add(submission.key, submission.learner.told, record)
+            self.journal.add(submission.key, submission.learner.label, record)
 
 
 def _points_by_hand(table: Path | None, results: Path | None, tell: Tell) -> list[HandRow]:
@@ -124,7 +124,7 @@ def _points_by_hand(table: Path | None, results: Path | None, tell: Tell) -> lis
     kept = results and results / HAND
     if not kept or not kept.is_file():
         return []
-    tell(f"Points by hand: those of {shown(str(kept))}, as before. Delete it to do without.")
+    tell(f"Points by hand: those of {one_line(str(kept))}, as before. Delete it to do without.")
     return read_hand(kept)
 
 
@@ -134,7 +134,7 @@ def _journal(results: Path | None, seed: int | None) -> Iterator[tuple[Journal |
     if results is None:
         yield None, draw_seed(seed)
         return
-    with opened(results, seed, draw_seed(seed)) as journal:
+    with open_journal(results, seed, draw_seed(seed)) as journal:
         yield journal, journal.seed if seed is None else seed
 
 
@@ -146,18 +146,18 @@ def _key(job: Job, journal: Journal | None, boxed: bool) -> str:
     return from_a_container if boxed or from_a_container in journal else key_of(job)
 
 
-def _lose_nobody(journal: Journal, submissions: list[Submission]):
+def _lose_nobody(journal: Journal, submissions: list[ClassSubmission]):
     """Late files alone, or the file of one learner, would leave the folder with nobody else in it.
 
     Raises: JournalProblem.
     """
     files = {submission.file.name for submission in submissions}
-    here = {"", *(submission.learner.told for submission in submissions)}
+    here = {"", *(submission.learner.label for submission in submissions)}
     gone = {who for key, who in journal.learners.items() if file_of(key) not in files and who not in here}
     if gone:
         raise JournalProblem(
-            f"{shown(str(journal.folder))} has grades of {len(gone)} who are not among these files, such as "
-            f"{shown(min(gone))}. Put late files into the folder of the others and grade that folder again (what "
+            f"{one_line(str(journal.folder))} has grades of {len(gone)} who are not among these files, such as "
+            f"{one_line(min(gone))}. Put late files into the folder of the others and grade that folder again (what "
             "has not changed is not graded twice), name another folder for these, or drop the others by --replace."
         )
 
@@ -169,11 +169,11 @@ def _executor(cluster: str | None, jobs: int | None) -> Iterator[tuple[pool.Star
         with pool.dask(cluster) as (executor, width):
             yield lambda _: nullcontext(executor), width
     else:
-        yield pool.processes, jobs or system.cores()
+        yield pool.process_pool, jobs or system.cores()
 
 
 def _write(
-    journal: Journal, submissions: list[Submission], output: Output, table: Path | None, hand: list[HandRow]
+    journal: Journal, submissions: list[ClassSubmission], output: Output, table: Path | None, hand: list[HandRow]
 ) -> list[str]:
     """Write the folder of results; gives a sentence for each row of points by hand that could not be placed."""
     entries = [Entry(s.file, s.learner, output.rows[number]) for number, s in enumerate(submissions)]

@@ -14,7 +14,7 @@ from clearcheck.command_line import (
     run_to_the_end,
     words_of,
 )
-from clearcheck.notebooks.shown import shown
+from clearcheck.notebooks.escaping import one_line
 from clearcheck.report.no_grade import EXPLAINED
 
 from clearclass.class_run import ClassRun
@@ -26,10 +26,10 @@ NOTHING_KEPT = "Stopped: with --results FOLDER the same command could go on."
 
 def main(argv: list[str] | None = None) -> int:
     words = words_of(argv)
-    return run_to_the_end(lambda: run(words))
+    return run_to_the_end(lambda: run_command(words))
 
 
-def run(words: list[str], program: str = PROGRAM) -> int:
+def run_command(words: list[str], program: str = PROGRAM) -> int:
     """Do what the words ask for, which may have been typed behind the name of another program."""
     options = _parser(program).parse_args(words)
     if options.hand and not options.results:
@@ -69,9 +69,9 @@ def _grade(asked: ClassRun) -> int:
     except BrokenPipeError:
         raise
     except (*EXPLAINED, BadPattern, HandProblem, JournalProblem, NoContainer, RunStopped) as error:
-        return fail(shown(str(error)), str(asked.files[0]) if asked.as_json else None)
+        return fail(one_line(str(error)), str(asked.files[0]) if asked.as_json else None)
     except OSError as error:
-        return fail(f"{shown(str(error.filename or asked.table))} cannot be written ({error.strerror or error}).")
+        return fail(f"{one_line(str(error.filename or asked.table))} cannot be written ({error.strerror or error}).")
 
 
 def _parser(program: str) -> argparse.ArgumentParser:

@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from clearcheck.author.loading import AuthoringError, ExerciseNotFound, authoring_folder, load
+from clearcheck.author.loading import AuthoringError, ExerciseNotFound, authoring_folder, load_exercise
+from clearcheck.notebooks.escaping import file_stem
 from clearcheck.notebooks.file import MAX_NOTEBOOK
-from clearcheck.notebooks.shown import file_stem
 from clearcheck.own_course import own_course
-from clearcheck.report.no_grade import failed
+from clearcheck.report.no_grade import grader_failure
 
-from clearclass.one_file import Job, grader_version, refused
+from clearclass.one_file import Job, grader_version, refusal_record
 
 IMAGE = "clearcheck-grader"
 RECIPE = "tools/grader.Containerfile"
@@ -53,12 +53,12 @@ class Container:
     def __call__(self, job: Job) -> dict:
         """A record, as `grade_file` gives it."""
         try:
-            return _true(self._run(job), job)
+            return _check_record(self._run(job), job)
         except subprocess.TimeoutExpired:
             sentence = f"{job.file} was not graded in {self.seconds:g} s, and its container was ended."
         except Exception as error:
-            sentence = failed(job.file, error)
-        return {**refused(job.file, sentence), "grader": grader_version()}
+            sentence = grader_failure(job.file, error)
+        return {**refusal_record(job.file, sentence), "grader": grader_version()}
 
     def _run(self, job: Job) -> dict:
         path, name = Path(job.file), f"clearcheck-{secrets.token_hex(8)}"
@@ -181,18 +181,18 @@ def _mount(source: Path, target: str) -> str:
     return line.getvalue()
 
 
-def _true(record: dict, job: Job) -> dict:
+def _check_record(record: dict, job: Job) -> dict:
     """The record, if it could be true: code in the container may have written it instead of the grader.
 
     Raises: ValueError, TypeError, KeyError where it cannot.
     """
     if "error" in record:
         sentence = str(record["error"]).replace(str(record["file"]), job.file)
-        return {**refused(job.file, sentence), "grader": record["grader"]}
+        return {**refusal_record(job.file, sentence), "grader": record["grader"]}
     with contextlib.suppress(ExerciseNotFound, AuthoringError):
-        exercise = load(str(record["exercise"]), own_course()).exercise
+        exercise = load_exercise(str(record["exercise"]), own_course()).exercise
         expected = [(question.id, question.points, len(question.checks)) for question in exercise.questions]
-        if _has(record, RECORD) and expected == [
+        if _has_shape(record, RECORD) and expected == [
             (q["id"], q["max_points"], len(q["checks"])) for q in record["questions"]
         ]:
             points = [(q["points"], q["max_points"]) for q in record["questions"]]
@@ -203,16 +203,16 @@ def _true(record: dict, job: Job) -> dict:
     raise ValueError("what its container wrote is no grade of an exercise")
 
 
-def _has(value, shape) -> bool:
+def _has_shape(value, shape) -> bool:
     """Whether a value has a shape: a type, a list of one shape, a dict of them, or a tuple of alternatives."""
     if isinstance(shape, tuple):
-        return any(_has(value, one) for one in shape)
+        return any(_has_shape(value, one) for one in shape)
     if isinstance(shape, list):
-        return type(value) is list and all(_has(item, shape[0]) for item in value)
+        return type(value) is list and all(_has_shape(item, shape[0]) for item in value)
     if isinstance(shape, dict) and str in shape:
-        return type(value) is dict and all(type(key) is str and _has(it, shape[str]) for key, it in value.items())
+        return type(value) is dict and all(type(key) is str and _has_shape(it, shape[str]) for key, it in value.items())
     if isinstance(shape, dict):
-        return type(value) is dict and all(key in value and _has(value[key], shape[key]) for key in shape)
+        return type(value) is dict and all(key in value and _has_shape(value[key], shape[key]) for key in shape)
     return type(value) is shape
 
 

@@ -3,8 +3,8 @@
 from html import escape
 
 from clearcheck.grading.telling import feedback_on
-from clearcheck.notebooks.shown import shown
-from clearcheck.report.document import document, listed, row, table, total
+from clearcheck.notebooks.escaping import one_line
+from clearcheck.report.document import document, html_list, html_table, row, total
 
 from clearclass.hand import Mark
 from clearclass.standings import Standing
@@ -15,7 +15,7 @@ BY_HAND = "Graded by a person"
 def feedback_html(standings: list[tuple[Standing, dict]]) -> str:
     """All exercises of one learner, each with the record of the file that counts."""
     learner = standings[0][0].learner
-    name = shown(learner.name)
+    name = one_line(learner.name)
     body = [f'<p class="of">Feedback on your exercises</p>\n<h1>{escape(name)}</h1>']
     body += [_exercise(standing, record) for standing, record in standings]
     return document(f"{name}: feedback", "\n".join(body))
@@ -23,14 +23,14 @@ def feedback_html(standings: list[tuple[Standing, dict]]) -> str:
 
 def _exercise(standing: Standing, record: dict) -> str:
     if "error" in record:
-        parts = [f"<h2>Not graded</h2>\n<p>{escape(shown(record['error']))}</p>", _by_hand(standing)]
+        parts = [f"<h2>Not graded</h2>\n<p>{escape(one_line(record['error']))}</p>", _by_hand(standing)]
         return "\n".join(filter(None, parts))
     read = record["page"]["read"]
     parts = [
         f"<h2>{escape(record['page']['title'])}</h2>\n{total(standing.points, standing.max_points)}",
         *(_question(question, read.get(question["id"], [])) for question in record["questions"]),
         _by_hand(standing),
-        f"<h3>Notes</h3>\n{listed(standing.notes)}" if standing.notes else "",
+        f"<h3>Notes</h3>\n{html_list(standing.notes)}" if standing.notes else "",
         _facts(standing),
     ]
     return "\n".join(filter(None, parts))
@@ -42,29 +42,29 @@ def _question(question: dict, read: list[str]) -> str:
     title = f"{escape(question['title'])}: {escape(feedback.verdict)}"
     head = f'<h3><span aria-hidden="true">{feedback.sign}</span> {title}</h3>'
     if feedback.reason:
-        return f"{head}\n<p>{escape(shown(feedback.reason))}</p>"
+        return f"{head}\n<p>{escape(one_line(feedback.reason))}</p>"
     checks = ([check.outcome, *check.sentences] for check in feedback.checks)
-    items = [f"<li>{'<br>'.join(escape(shown(line)) for line in lines)}</li>" for lines in checks]
-    notes = [f"<p>{escape(shown(note))}</p>" for note in feedback.notes]
+    items = [f"<li>{'<br>'.join(escape(one_line(line)) for line in lines)}</li>" for lines in checks]
+    notes = [f"<p>{escape(one_line(note))}</p>" for note in feedback.notes]
     return f"{head}\n<ul>{''.join(items)}</ul>{''.join(notes)}"
 
 
 def _by_hand(standing: Standing) -> str:
-    marks = [row(shown(mark.name), _given(mark)) for mark in standing.marks]
-    comments = [f"<p>{escape(shown(given.comment))}</p>" for given in standing.hand if given.comment]
-    shown_table = [table(BY_HAND, ("What", "Points"), marks)] if marks else []
+    marks = [row(one_line(mark.name), _points_by_hand(mark)) for mark in standing.marks]
+    comments = [f"<p>{escape(one_line(given.comment))}</p>" for given in standing.hand if given.comment]
+    shown_table = [html_table(BY_HAND, ("What", "Points"), marks)] if marks else []
     return "\n".join([*shown_table, *comments])
 
 
-def _given(mark: Mark) -> str:
+def _points_by_hand(mark: Mark) -> str:
     return f"{mark.points} of {mark.max_points}" if mark.max_points else f"{mark.points} on top"
 
 
 def _facts(standing: Standing) -> str:
     counted = standing.counts.row
     facts = {
-        "File": shown(standing.counts.file.path.name),
+        "File": one_line(standing.counts.file.path.name),
         "Run in": counted.isolation,
-        "Calls": ", ".join(map(shown, counted.uses)),
+        "Calls": ", ".join(map(one_line, counted.uses)),
     }
     return f"<dl>{''.join(f'<dt>{k}</dt><dd>{escape(v)}</dd>' for k, v in facts.items() if v)}</dl>"

@@ -5,20 +5,20 @@ import json
 import os
 from pathlib import Path
 
-from clearcheck.author.loading import Authored, load
+from clearcheck.author.loading import AuthoredExercise, load_exercise
 from clearcheck.grading.evaluate import PASSED
 from clearcheck.grading.telling import feedback_on
+from clearcheck.notebooks.escaping import one_line
 from clearcheck.notebooks.file import NotANotebook, notebook_bytes
-from clearcheck.notebooks.shown import shown
 from clearcheck.own_course import own_course
 from clearcheck.report.course_files import CourseFiles
 from clearcheck.report.grade import grade_submission
 from clearcheck.worker.limits import Limits
 from clearcheck.worker.parent import Worker
 
-from clearclass.handed_in import HandedIn, handed_in
-from clearclass.one_file import record_of, refused
+from clearclass.one_file import record_of, refusal_record
 from clearclass.standings import Standing
+from clearclass.submitted_files import SubmittedFile, submitted_files
 
 NOBODY = 65534  # user and group
 
@@ -29,7 +29,7 @@ def results_json(record: dict, standing: Standing | None = None) -> dict:
     read = record["page"]["read"] if "page" in record else {}
     tests = [_test(question, read.get(question["id"], [])) for question in record.get("questions", [])]
     tests += [
-        {"name": shown(mark.name), "score": mark.points, "max_score": mark.max_points, "visibility": "visible"}
+        {"name": one_line(mark.name), "score": mark.points, "max_score": mark.max_points, "visibility": "visible"}
         for mark in marks
     ]
     notes = standing.notes if standing else record.get("notes", [])
@@ -45,18 +45,18 @@ def results_json(record: dict, standing: Standing | None = None) -> dict:
 
 
 def shown_lines(lines: list[str]) -> str:
-    return "\n".join(map(shown, lines))
+    return "\n".join(map(one_line, lines))
 
 
-def run(submission: Path, slug: str, seed: int) -> dict:
+def grade_folder(submission: Path, slug: str, seed: int) -> dict:
     """The results for what lies in the folder; what the grader itself fails of is raised, since it is no grade."""
-    authored = load(slug, own_course())
+    authored = load_exercise(slug, own_course())
     user = _become_nobody()
     course = CourseFiles()
     try:
-        records = [_graded(file, authored, seed) for file in handed_in([submission])]
+        records = [_grade_file(file, authored, seed) for file in submitted_files([submission])]
     except NotANotebook as error:
-        records = [refused("submission", str(error))]
+        records = [refusal_record("submission", str(error))]
     course.check("this submission")
     best = max(reversed(records), key=lambda record: record.get("points", -1))
     isolation = ", ".join(filter(None, [user, best.get("isolation")]))
@@ -73,15 +73,15 @@ def _become_nobody() -> str:
     return "nobody"
 
 
-def _graded(file: HandedIn, authored: Authored, seed: int) -> dict:
+def _grade_file(file: SubmittedFile, authored: AuthoredExercise, seed: int) -> dict:
     if file.reason:
-        return refused(file.name, file.reason)
+        return refusal_record(file.name, file.reason)
     try:
         with Worker(Limits()) as worker:
-            submission = worker.read(notebook_bytes(file.path), shown(file.name))
+            submission = worker.read(notebook_bytes(file.path), one_line(file.name))
             [graded] = grade_submission(worker, submission, authored, [seed])
     except NotANotebook as error:
-        return refused(file.name, str(error))
+        return refusal_record(file.name, str(error))
     return record_of(graded)
 
 
@@ -115,7 +115,7 @@ def main(argv: list[str] | None = None):
     parser.add_argument("slug", help="the exercise; the seed of its inputs comes by standard input")
     parser.add_argument("submission", type=Path, help="the folder of what was handed in")
     options = parser.parse_args(argv)
-    print(json.dumps(run(options.submission, options.slug, int(input())), indent=1))
+    print(json.dumps(grade_folder(options.submission, options.slug, int(input())), indent=1))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from clearcheck.notebooks.shown import shown
+from clearcheck.notebooks.escaping import one_line
 
 WHO = ("id", "learner", "file")
 EXERCISE, COMMENT, MAX = "exercise", "comment", " max"
@@ -42,8 +42,8 @@ class HandRow:
         return all(value.casefold() in {k.casefold() for k in known[name]} for name, value in self.who.items())
 
     @property
-    def named(self) -> str:
-        return shown(", ".join(f"{name} {value}" for name, value in self.who.items()))
+    def description(self) -> str:
+        return one_line(", ".join(f"{name} {value}" for name, value in self.who.items()))
 
 
 def read_hand(path: Path) -> list[HandRow]:
@@ -113,5 +113,5 @@ def _number(path: Path, line: int, column: str, text: str) -> float:
     plain = text.replace(",", ".")
     number = float(plain) if re.fullmatch(r"-?\d{1,9}(\.\d{1,9})?", plain) else math.nan
     if math.isnan(number):
-        raise HandProblem(f"{path}, line {line}, column {column}: {shown(text)!r} is no number of points.")
+        raise HandProblem(f"{path}, line {line}, column {column}: {one_line(text)!r} is no number of points.")
     return int(number) if number.is_integer() else number

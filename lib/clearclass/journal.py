@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from clearcheck.files import locked, write_whole
+from clearcheck.files import hold_lock, write_whole
 
 from clearclass.one_file import Job, digest, grader_version
 
@@ -60,7 +60,7 @@ class Journal:
         whole = 0
         with open(self.path, "rb") as file:
             for line in file:
-                content = _parsed(line)
+                content = _parse_line(line)
                 if content is None:
                     break
                 if "key" in content:
@@ -85,7 +85,7 @@ class Journal:
 
 
 @contextlib.contextmanager
-def opened(folder: Path, seed: int | None, fresh: int) -> Iterator[Journal]:
+def open_journal(folder: Path, seed: int | None, fresh: int) -> Iterator[Journal]:
     """The journal of a folder, which is made where it is missing; without a seed that of the folder's last run.
 
     Raises: JournalProblem where another run has the folder, or it holds anything else; OSError.
@@ -95,7 +95,7 @@ def opened(folder: Path, seed: int | None, fresh: int) -> Iterator[Journal]:
     folder.mkdir(parents=True, exist_ok=True)
     with contextlib.ExitStack() as stack:
         try:
-            stack.enter_context(locked(folder / LOCK, 0))
+            stack.enter_context(hold_lock(folder / LOCK, 0))
         except TimeoutError:
             raise JournalProblem(f"Another run writes to {folder}: wait for it, or name another folder.") from None
         kept = _seed_of(folder / NAME)
@@ -108,11 +108,11 @@ def _seed_of(path: Path) -> int | None:
     if not path.exists():
         return None
     with open(path, "rb") as file:
-        first = _parsed(file.readline())
+        first = _parse_line(file.readline())
     return first["seed"] if first and type(first.get("seed")) is int else None
 
 
-def _parsed(line: bytes) -> dict | None:
+def _parse_line(line: bytes) -> dict | None:
     try:
         content = json.loads(line) if line.endswith(b"\n") else None
     except ValueError:

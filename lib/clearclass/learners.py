@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from clearcheck.notebooks.shown import shown
+from clearcheck.notebooks.escaping import one_line
 
-from clearclass.handed_in import METADATA, HandedIn
+from clearclass.submitted_files import METADATA, SubmittedFile
 
 # Searched in the path from the folder that is graded, first to last. Canvas puts all files into one folder.
 EXPORTS = {
@@ -34,7 +34,7 @@ class Learner:
     file: str = ""  # the path of a file that stands for a learner of its own
 
     @property
-    def told(self) -> str:
+    def label(self) -> str:
         return f"{self.name} {self.id}".strip()
 
     @property
@@ -54,10 +54,10 @@ def name_pattern(text: str) -> re.Pattern:
     return pattern
 
 
-def learner_of(file: HandedIn, pattern: re.Pattern | None = None) -> Learner:
+def learner_of(file: SubmittedFile, pattern: re.Pattern | None = None) -> Learner:
     """By the pattern, else as an export names it; else the file stands for a learner of its own."""
     for system, known in ({"own": pattern} if pattern else EXPORTS).items():
-        found = known.search(file.inside)
+        found = known.search(file.relative_path)
         if found is None or (system == "canvas" and not file.in_no_folder):
             continue
         groups = {key: value or "" for key, value in found.groupdict().items()}
@@ -68,25 +68,25 @@ def learner_of(file: HandedIn, pattern: re.Pattern | None = None) -> Learner:
             name = groups.get("name", "").strip() or id
         if name:
             return Learner(name, id, system, bool(groups.get("late")))
-    return Learner(file.inside.removesuffix(file.path.suffix), file=file.name)
+    return Learner(file.relative_path.removesuffix(file.path.suffix), file=file.name)
 
 
-def learners_of(files: Iterable[HandedIn], pattern: re.Pattern | None) -> list[Learner]:
+def learners_of(files: Iterable[SubmittedFile], pattern: re.Pattern | None) -> list[Learner]:
     """Whose each file is. Raises: BadPattern where the pattern fits none of them."""
     found = [learner_of(file, pattern) for file in files]
     if pattern and found and not any(learner.system for learner in found):
-        example = shown(next(iter(files)).inside)
+        example = one_line(next(iter(files)).relative_path)
         raise BadPattern(f"--name-pattern {pattern.pattern!r} fits none of the {len(found)} files, such as {example}.")
     return found
 
 
-def exported_by_moodle(file: HandedIn) -> str:
+def exported_by_moodle(file: SubmittedFile) -> str:
     """The folder of a file in Moodle's export, or the start of its name in an export without folders; else ""."""
-    found = EXPORTS["moodle"].search(file.inside)
+    found = EXPORTS["moodle"].search(file.relative_path)
     return found[0].strip("/").removesuffix("_") + "_" if found else ""
 
 
-def _submitters(file: HandedIn) -> dict[str, tuple[str, str]]:
+def _submitters(file: SubmittedFile) -> dict[str, tuple[str, str]]:
     """Names and numbers for each submission, from Gradescope's list beside the folders, where it is there."""
     folders = [folder for folder in reversed(file.path.parents) if folder.is_relative_to(file.root or file.path.anchor)]
     lists = [folder / METADATA for folder in folders if (folder / METADATA).is_file()]

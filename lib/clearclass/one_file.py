@@ -14,9 +14,9 @@ from clearcheck.notebooks.file import MAX_NOTEBOOK
 from clearcheck.own_course import own_course
 from clearcheck.report.course_files import CourseChanged, libraries
 from clearcheck.report.grade import VERSION, Grade, grade
-from clearcheck.report.no_grade import EXPLAINED, failed
-from clearcheck.worker.launched import WorkerError
+from clearcheck.report.no_grade import EXPLAINED, grader_failure
 from clearcheck.worker.limits import Limits
+from clearcheck.worker.worker_process import WorkerError
 
 MOST_NOTES = 20
 PAGE = "page"  # the part of a record that is for those who read about it, and is not printed
@@ -51,18 +51,18 @@ def grade_file(job: Job) -> dict:
     except CourseChanged:
         raise
     except EXPLAINED as error:
-        record = refused(job.file, str(error), again=isinstance(error, WorkerError))
+        record = refusal_record(job.file, str(error), again=isinstance(error, WorkerError))
     except Exception as error:
-        record = refused(job.file, failed(job.file, error), again=True)
+        record = refusal_record(job.file, grader_failure(job.file, error), again=True)
     return {**record, "grader": version}
 
 
-def refused(file: str, sentence: str, again: bool = False) -> dict:
+def refusal_record(file: str, sentence: str, again: bool = False) -> dict:
     """A record without a grade; `again` where the next run should try once more."""
     return {"version": VERSION, "file": file, "error": sentence, **({AGAIN: True} if again else {})}
 
 
-def printed(record: dict) -> dict:
+def public_record(record: dict) -> dict:
     """What `--json` prints of a record."""
     return {key: value for key, value in record.items() if key not in (PAGE, AGAIN, "grader")}
 
@@ -85,11 +85,11 @@ def grader_version() -> str:
     """A digest of the code of the grader, of its libraries and of the exercises, as it was when this process first
     asked.
     """
-    files = [*(file for library in libraries() for file in sorted(library.rglob("*.py"))), *sorted(_authored())]
+    files = [*(file for library in libraries() for file in sorted(library.rglob("*.py"))), *sorted(_authoring_files())]
     return hashlib.sha256("".join(digest(file) for file in files).encode()).hexdigest()[:16]
 
 
-def _authored() -> list[Path]:
+def _authoring_files() -> list[Path]:
     try:
         return [path for path in authoring_folder(own_course()).rglob("*") if path.suffix in (".py", ".ipynb")]
     except ExerciseNotFound:

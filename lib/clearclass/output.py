@@ -6,10 +6,10 @@ import time
 from pathlib import Path
 
 from clearcheck.grading.telling import points_of
-from clearcheck.notebooks.shown import shown
+from clearcheck.notebooks.escaping import one_line
 
-from clearclass.one_file import printed
-from clearclass.standings import Row, row_of
+from clearclass.one_file import public_record
+from clearclass.standings import GradeSummary, row_of
 from clearclass.tables import write_csv
 
 TABLE_SECONDS = 1.0  # between two times that the table is written while the run goes on
@@ -20,7 +20,7 @@ class Output:
 
     def __init__(self, count: int, as_json: bool, table: Path | None):
         self.count, self.as_json, self.table = count, as_json, table
-        self.rows: dict[int, Row] = {}
+        self.rows: dict[int, GradeSummary] = {}
         self._lines: dict[int, str] = {}  # those that wait for one before them
         self._told = 0
         self._written_at = 0.0
@@ -28,7 +28,7 @@ class Output:
     def take(self, number: int, record: dict):
         """Print the line of a file, unless one before it is missing, and write the table now and then."""
         row = self.rows[number] = row_of(record)
-        self._lines[number] = json.dumps(printed(record)) if self.as_json else line_of(row)
+        self._lines[number] = json.dumps(public_record(record)) if self.as_json else line_of(row)
         while self._told in self._lines:
             line = self._lines.pop(self._told)
             self._told += 1
@@ -49,11 +49,11 @@ class Output:
             print(f"{done} of {self.count} · {line_of(self.rows[number])}{left}", file=sys.stderr, flush=True)
 
 
-def line_of(row: Row) -> str:
+def line_of(row: GradeSummary) -> str:
     """A line for the terminal."""
     if row.error:
         return f"Not graded: {row.error}"
-    return f"{shown(row.file)}: {points_of(row.points, row.max_points)} (seed {row.seed})"
+    return f"{one_line(row.file)}: {points_of(row.points, row.max_points)} (seed {row.seed})"
 
 
 def _both_terminals() -> bool:

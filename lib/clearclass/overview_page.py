@@ -4,8 +4,8 @@ from collections import Counter
 from html import escape
 
 from clearcheck.grading.evaluate import NOT_ANSWERED, NOT_RIGHT, PARTLY, PASSED
-from clearcheck.notebooks.shown import shown
-from clearcheck.report.document import document, listed, row, table
+from clearcheck.notebooks.escaping import one_line
+from clearcheck.report.document import document, html_list, html_table, row
 
 from clearclass.standings import Entry, Standing, mistakes_by_frequency
 
@@ -21,10 +21,12 @@ def overview_html(standings: list[Standing], entries: list[Entry], problems: lis
     parts += [_exercise([s for s in standings if s.counts.row.exercise == slug]) for slug in slugs]
     refused = [entry.row.error for entry in entries if entry.row.error]
     noticed = [
-        f"{shown(s.learner.name)}: {', '.join(map(shown, s.counts.row.uses))}" for s in standings if s.counts.row.uses
+        f"{one_line(s.learner.name)}: {', '.join(map(one_line, s.counts.row.uses))}"
+        for s in standings
+        if s.counts.row.uses
     ]
     sections = {"Not graded": refused, "Calls that were noticed": noticed, "Points by hand": problems}
-    parts += [f"<h2>{title}</h2>\n{listed(items)}" for title, items in sections.items() if items]
+    parts += [f"<h2>{title}</h2>\n{html_list(items)}" for title, items in sections.items() if items]
     return document("The class", "\n".join(parts))
 
 
@@ -76,14 +78,14 @@ def _questions(standings: list[Standing]) -> str:
         rows.append(row(f"{id}: {asked.title}", f"{mean:.1f} of {asked.max_points}", *counts))
     head = ("Question", "Mean points", *(name.capitalize() for name in STATUSES))
     caption = "Points for each question"
-    inside = table(caption, head, rows)
+    inside = html_table(caption, head, rows)
     return f'<div class="scroll" tabindex="0" role="region" aria-label="{caption}">{inside}</div>'
 
 
 def _mistakes(standings: list[Standing]) -> str:
     found = mistakes_by_frequency(standings)
     lines = [f"{n} of {len(standings)}, {id}: {told.partition(': ')[2] or told}" for n, id, told in found]
-    return f"<h3>Mistakes by frequency</h3>\n{listed(map(shown, lines)) or '<p>None that has a name.</p>'}"
+    return f"<h3>Mistakes by frequency</h3>\n{html_list(map(one_line, lines)) or '<p>None that has a name.</p>'}"
 
 
 def _count(n: int, what: str) -> str:

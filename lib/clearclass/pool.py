@@ -23,10 +23,10 @@ from contextlib import AbstractContextManager
 from functools import partial
 
 from clearcheck.report.course_files import CourseChanged
-from clearcheck.report.no_grade import failed
+from clearcheck.report.no_grade import grader_failure
 from clearcheck.worker.surroundings import ONE_THREAD
 
-from clearclass.one_file import OTHER_COURSE, Job, grader_version, refused
+from clearclass.one_file import OTHER_COURSE, Job, grader_version, refusal_record
 
 Work = Callable[[Job], dict]
 Start = Callable[[int], AbstractContextManager[Executor]]
@@ -40,7 +40,7 @@ class RunStopped(RuntimeError):
     """The machines that grade are gone; what is graded is kept."""
 
 
-def graded(jobs: list[Job], work: Work, start: Start, width: int) -> Generator[tuple[int, dict], None, None]:
+def grade_jobs(jobs: list[Job], work: Work, start: Start, width: int) -> Generator[tuple[int, dict], None, None]:
     """The number and the record of each job, in the order in which they are finished.
 
     A process that is killed takes the pool with it. The files that were being graded then are graded again, each in a
@@ -53,7 +53,7 @@ def graded(jobs: list[Job], work: Work, start: Start, width: int) -> Generator[t
         with start(1 if alone else width) as pool:
             lost = yield from _until_broken(pool, jobs, todo, work, 1 if alone else width)
         if alone and lost:
-            yield lost[0], refused(jobs[lost[0]].file, KILLED.format(file=jobs[lost[0]].file), again=True)
+            yield lost[0], refusal_record(jobs[lost[0]].file, KILLED.format(file=jobs[lost[0]].file), again=True)
         else:
             suspects += sorted(lost)
 
@@ -72,7 +72,7 @@ def _until_broken(pool: Executor, jobs: list[Job], todo: deque[int], work: Work,
         for future in wait(running, return_when=FIRST_COMPLETED).done:
             number = running.pop(future)
             try:
-                yield number, _checked(jobs[number], future.result())
+                yield number, _check_grader(jobs[number], future.result())
             except BrokenExecutor:
                 lost.append(number)
             except CancelledError:
@@ -80,22 +80,22 @@ def _until_broken(pool: Executor, jobs: list[Job], todo: deque[int], work: Work,
             except (RunStopped, CourseChanged):
                 raise
             except Exception as error:
-                yield number, refused(jobs[number].file, _told(jobs[number].file, error), again=True)
+                yield number, refusal_record(jobs[number].file, _failure(jobs[number].file, error), again=True)
     return lost
 
 
-def _checked(job: Job, record: dict) -> dict:
+def _check_grader(job: Job, record: dict) -> dict:
     if record.pop("grader", None) != grader_version():
         raise RunStopped(OTHER_COURSE.format(file=job.file))
     return record
 
 
-def _told(file: str, error: Exception) -> str:
-    return KILLED.format(file=file) if type(error).__name__ == "KilledWorker" else failed(file, error)
+def _failure(file: str, error: Exception) -> str:
+    return KILLED.format(file=file) if type(error).__name__ == "KilledWorker" else grader_failure(file, error)
 
 
 @contextlib.contextmanager
-def processes(width: int) -> Iterator[Executor]:
+def process_pool(width: int) -> Iterator[Executor]:
     """A pool on this machine. Its processes end with this one, however this one ends."""
     for name in ONE_THREAD:
         os.environ.setdefault(name, "1")
@@ -108,7 +108,7 @@ def processes(width: int) -> Iterator[Executor]:
     with tempfile.TemporaryDirectory(prefix="clearcheck-", ignore_cleanup_errors=True) as temporary:
         pool = ProcessPoolExecutor(width, context, initializer=_begin, initargs=(os.getcwd(), temporary))
         try:
-            yield _Submitting(pool, _interruptible)
+            yield _WrappingExecutor(pool, _grade_interruptibly)
         except BaseException:
             for process in set(multiprocessing.active_children()) - set(others):
                 process.terminate()
@@ -117,7 +117,7 @@ def processes(width: int) -> Iterator[Executor]:
             pool.shutdown(cancel_futures=True)
 
 
-class _Submitting(Executor):
+class _WrappingExecutor(Executor):
     """Hands each job to the pool in a wrapper that looks after the process it runs in."""
 
     def __init__(self, pool: Executor, wrapper: Callable):
@@ -148,7 +148,7 @@ def dask(address: str) -> Iterator[tuple[Executor, int]]:
         if not width:
             raise RunStopped(f"The scheduler at {address} has no workers: start some, with --nthreads 1 each.")
         with client.get_executor(pure=False) as executor:
-            yield _Submitting(executor, partial(_from_the_folder, os.getcwd())), width
+            yield _WrappingExecutor(executor, partial(_from_the_folder, os.getcwd())), width
 
 
 def _from_the_folder(folder: str, work: Work, job: Job) -> dict:
@@ -163,7 +163,7 @@ def _from_the_folder(folder: str, work: Work, job: Job) -> dict:
     return work(job)
 
 
-class _Ended(BaseException):
+class _EndRequested(BaseException):
     """The process has been asked to end while it was grading."""
 
 
@@ -181,20 +181,20 @@ def _begin(folder: str, temporary: str):
     threading.Thread(target=_watch_the_parent, daemon=True).start()
 
 
-def _interruptible(work: Work, job: Job) -> dict:
+def _grade_interruptibly(work: Work, job: Job) -> dict:
     global _grading
     try:
         _grading = True
         record = work(job)
         _grading = False
         return record
-    except _Ended:
+    except _EndRequested:
         os._exit(1)
 
 
 def _end(*_):
     if _grading:
-        raise _Ended  # so that the process of the submission is ended, too
+        raise _EndRequested  # so that the process of the submission is ended, too
     os._exit(1)
 
 

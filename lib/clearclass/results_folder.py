@@ -13,7 +13,7 @@ from clearclass.gradescope import results_json
 from clearclass.hand import HandRow
 from clearclass.learners import exported_by_moodle
 from clearclass.overview_page import overview_html
-from clearclass.standings import Entry, Standing, merged, standings
+from clearclass.standings import Entry, Standing, add_hand_points, standings
 from clearclass.tables import write_canvas, write_files, write_grades, write_moodle
 
 
@@ -25,7 +25,7 @@ def write_results(
 
     Raises: OSError.
     """
-    found, problems = merged(standings(entries), hand)
+    found, problems = add_hand_points(standings(entries), hand)
     write_grades(folder / "grades.csv", found)
     write_files(folder / "files.csv", entries, found)
     for_other_systems(folder, found)

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
 from clearcheck.grading.telling import points_of
-from clearcheck.notebooks.shown import file_stem, shown
+from clearcheck.notebooks.escaping import file_stem, one_line
 
 from clearclass.hand import HandRow, Mark
-from clearclass.handed_in import HandedIn
 from clearclass.learners import Learner
+from clearclass.submitted_files import SubmittedFile
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Result:
 
 
 @dataclass(frozen=True)
-class Row:
+class GradeSummary:
     """What is kept of a record: enough for every table, without the messages."""
 
     file: str
@@ -49,9 +49,9 @@ class Row:
 class Entry:
     """A file with its learner and what became of it."""
 
-    file: HandedIn
+    file: SubmittedFile
     learner: Learner
-    row: Row
+    row: GradeSummary
 
 
 @dataclass(frozen=True)
@@ -80,13 +80,13 @@ class Standing:
     def notes(self) -> list[str]:
         """The notes on the file that counts, on those that do not, and on when it was handed in."""
         late = ["Handed in late."] if self.learner.late else []
-        return [*late, *self.counts.row.notes, *(_other(entry) for entry in self.others)]
+        return [*late, *self.counts.row.notes, *(_uncounted_note(entry) for entry in self.others)]
 
 
-def row_of(record: dict) -> Row:
+def row_of(record: dict) -> GradeSummary:
     if "error" in record:
-        return Row(record["file"], shown(record["error"]))
-    return Row(
+        return GradeSummary(record["file"], one_line(record["error"]))
+    return GradeSummary(
         file=record["file"],
         exercise=record["exercise"],
         title=record["page"]["title"],
@@ -94,7 +94,7 @@ def row_of(record: dict) -> Row:
         points=record["points"],
         max_points=record["max_points"],
         questions={question["id"]: _result(question) for question in record["questions"]},
-        notes=tuple(shown(note) for note in record["notes"]),
+        notes=tuple(one_line(note) for note in record["notes"]),
         isolation=record["isolation"],
         uses=tuple(record["uses"]),
     )
@@ -113,13 +113,13 @@ def standings(entries: Iterable[Entry]) -> list[Standing]:
     return [standing for theirs in everyone.values() for standing in _of_one(theirs, stems[theirs[0].learner.key])]
 
 
-def merged(found: list[Standing], hand: Iterable[HandRow]) -> tuple[list[Standing], list[str]]:
+def add_hand_points(found: list[Standing], hand: Iterable[HandRow]) -> tuple[list[Standing], list[str]]:
     """The standings with the points given by hand, and a sentence for each row that fits nobody, more than one, or one
     who has points for the same already, and for each column with a maximum that some of its exercise lack.
     """
     problems = []
     for row in hand:
-        places = [i for i, standing in enumerate(found) if row.fits(_known(standing))]
+        places = [i for i, standing in enumerate(found) if row.fits(_values_by_heading(standing))]
         again = {mark.name for i in places for mark in found[i].marks} & {mark.name for mark in row.marks}
         if len(places) == 1 and not again:
             found = [replace(s, hand=(*s.hand, row)) if i in places else s for i, s in enumerate(found)]
@@ -129,7 +129,7 @@ def merged(found: list[Standing], hand: Iterable[HandRow]) -> tuple[list[Standin
             fits = f"fits {len(places)} rows: add a column exercise or id"
         if len(places) == 1:
             fits = f"gives {' and '.join(sorted(again))} a second time"
-        problems.append(f"Hand-graded points for {row.named} (line {row.line}): the row {fits}.")
+        problems.append(f"Hand-graded points for {row.description} (line {row.line}): the row {fits}.")
     return found, [*problems, *_without_marks(found)]
 
 
@@ -143,8 +143,8 @@ def _without_marks(found: list[Standing]) -> Iterator[str]:
         theirs = [standing for standing in graded if standing.counts.row.exercise == exercise]
         without = [standing for standing in theirs if name not in {mark.name for mark in standing.marks}]
         if without:
-            who = f"{len(without)} of {len(theirs)} have none, {shown(without[0].learner.name)} the first of them"
-            yield f"Hand-graded points for {shown(name)}: {who}."
+            who = f"{len(without)} of {len(theirs)} have none, {one_line(without[0].learner.name)} the first of them"
+            yield f"Hand-graded points for {one_line(name)}: {who}."
 
 
 def mistakes_by_frequency(found: Iterable[Standing]) -> list[tuple[int, str, str]]:
@@ -178,22 +178,22 @@ def _stems(learners: list[Learner]) -> dict[tuple[str, str], str]:
     return {key: f"{stem}-{digest(key)}".strip("-") if stem in twice else stem for key, stem in plain.items()}
 
 
-def _known(standing: Standing) -> dict[str, Iterable[str]]:
+def _values_by_heading(standing: Standing) -> dict[str, Iterable[str]]:
     files = [entry.file for entry in (standing.counts, *standing.others)]
     return {
         "id": [standing.learner.id],
         "learner": [standing.learner.name],
         "exercise": [standing.counts.row.exercise],
-        "file": [name for file in files for name in (file.name, file.inside, file.path.name)],
+        "file": [name for file in files for name in (file.name, file.relative_path, file.path.name)],
     }
 
 
-def _other(entry: Entry) -> str:
+def _uncounted_note(entry: Entry) -> str:
     if entry.row.error:
         return f"Not graded: {entry.row.error}"
     late = ", handed in late," if entry.learner.late else ""
     points = points_of(entry.row.points, entry.row.max_points)
-    return f"{shown(entry.file.path.name)} ({points}){late} does not count."
+    return f"{one_line(entry.file.path.name)} ({points}){late} does not count."
 
 
 def _result(question: dict) -> Result:

@@ -6,14 +6,14 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from clearcheck.files import write_whole
-from clearcheck.notebooks.shown import cell, shown
+from clearcheck.notebooks.escaping import cell, one_line
 
-from clearclass.standings import Entry, Row, Standing
+from clearclass.standings import Entry, GradeSummary, Standing
 
 NEVER = "-"  # Moodle's word for a grade that was not given before
 
 
-def write_csv(path: Path, rows: Iterable[Row]):
+def write_csv(path: Path, rows: Iterable[GradeSummary]):
     """One row for each file; a question's column holds its points.
 
     Raises: OSError.
@@ -75,7 +75,7 @@ def write_canvas(path: Path, standings: Iterable[Standing]):
     _write(path, ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *slugs], rows)
 
 
-def _of_file(row: Row, ids: list[str]) -> list:
+def _of_file(row: GradeSummary, ids: list[str]) -> list:
     if row.error:
         return [row.file, *[""] * (len(ids) + 7), row.error]
     start = [row.file, row.exercise, row.seed, row.points, row.max_points]
@@ -107,11 +107,11 @@ def _points(standing: Standing) -> float | str:
     return "" if standing.counts.row.error and not standing.marks else standing.points
 
 
-def _columns(row: Row, ids: list[str]) -> list:
+def _columns(row: GradeSummary, ids: list[str]) -> list:
     return [row.questions[id].points if id in row.questions else "" for id in ids]
 
 
-def _remarks(row: Row) -> list[str]:
+def _remarks(row: GradeSummary) -> list[str]:
     return ["; ".join(row.mistakes), "; ".join(row.uses), row.isolation]
 
 
@@ -120,7 +120,7 @@ def _comment(standing: Standing) -> str:
     if row.error:
         return row.error
     by_question = [f"{id}: {result.points} of {result.max_points}" for id, result in row.questions.items()]
-    comments = [shown(given.comment) for given in standing.hand if given.comment]
+    comments = [one_line(given.comment) for given in standing.hand if given.comment]
     return "; ".join([*by_question, *comments])
 
 

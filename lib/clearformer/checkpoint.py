@@ -16,7 +16,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from clearformer.checks import check_model, check_path
-from clearformer.parallel import gathered, of_the_first, processes, split_like
+from clearformer.parallel import gather_tensor, join_processes, of_the_first, split_like
 from clearformer.weight_files import damaged, find_misfits, read_header, read_tensors, require_file, written_whole
 
 NAME = "checkpoint.safetensors"
@@ -90,12 +90,12 @@ def save(
     """
     unchanged = {f"model.{name}": checksum for name, checksum in facts.get(FROZEN, {}).items()}
     everything = {f"model.{name}": tensor for name, tensor in _weights(model).items()}
-    for name, parameter in _optimized(model, optimizer):
+    for name, parameter in _optimized_parameters(model, optimizer):
         everything |= {f"optimizer.{name}:{key}": t for key, t in optimizer.state.get(parameter, {}).items()}
     tensors = {"losses": torch.tensor(losses, dtype=torch.float64)}
-    with processes() as (rank, _):
+    with join_processes() as (rank, _):
         for name, tensor in everything.items():
-            together = gathered(tensor.detach())
+            together = gather_tensor(tensor.detach())
             if rank == 0 and (name not in unchanged or _checksum_of(together) != unchanged[name]):
                 tensors[name] = together.cpu().contiguous()
     if rank != 0:
@@ -168,7 +168,7 @@ def restore(
     """
     _copy_weights(model, tensors, facts, caller, checksums)
     state = {}
-    for index, (name, parameter) in enumerate(_optimized(model, optimizer)):
+    for index, (name, parameter) in enumerate(_optimized_parameters(model, optimizer)):
         prefix = f"optimizer.{name}:"
         state[index] = {k[len(prefix) :]: split_like(t, parameter) for k, t in tensors.items() if k.startswith(prefix)}
     optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})
@@ -185,7 +185,7 @@ def _copy_weights(
     others = [
         name
         for name, then in left_out.items()
-        if (checksums.get(name) or _checksum_of(gathered(own[name].detach()))) != then
+        if (checksums.get(name) or _checksum_of(gather_tensor(own[name].detach()))) != then
     ]
     if others:
         raise ValueError(
@@ -220,7 +220,7 @@ def _weights(model: nn.Module) -> dict[str, Tensor]:
     return dict(first_name.values())
 
 
-def _optimized(model: nn.Module, optimizer: torch.optim.Optimizer) -> list[tuple[str, nn.Parameter]]:
+def _optimized_parameters(model: nn.Module, optimizer: torch.optim.Optimizer) -> list[tuple[str, nn.Parameter]]:
     """Names and parameters in the optimiser's own order, by which its state is numbered."""
     names = {parameter: plain_name(name) for name, parameter in model.named_parameters()}
     return [(names[parameter], parameter) for group in optimizer.param_groups for parameter in group["params"]]
@@ -229,7 +229,7 @@ def _optimized(model: nn.Module, optimizer: torch.optim.Optimizer) -> list[tuple
 def _frozen_checksums(model: nn.Module) -> dict[str, int]:
     """By name those of the weights that do not learn; of several processes the first one's, whose weights count."""
     frozen = {name: t for name, t in _weights(model).items() if isinstance(t, nn.Parameter) and not t.requires_grad}
-    checksums = [_checksum_of(gathered(tensor.detach())) for tensor in frozen.values()]
+    checksums = [_checksum_of(gather_tensor(tensor.detach())) for tensor in frozen.values()]
     return dict(zip(frozen, of_the_first(checksums), strict=True))
 
 

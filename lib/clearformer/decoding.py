@@ -78,7 +78,7 @@ class DecodingState:
         self._check_nan(logits)
         return logits.to(torch.promote_types(logits.dtype, torch.float32))
 
-    def newest(self) -> Tensor:
+    def newest_tokens(self) -> Tensor:
         """The last token of every sequence."""
         return self.buffer[:, self.length - 1]
 

@@ -54,7 +54,7 @@ def generate(
             logits = state.read()
             new = draw(logits / temperature, top_k, top_p, generator) if temperature else logits.argmax(-1)
             if state.stops is not None:
-                new = new.where(running, state.newest())
+                new = new.where(running, state.newest_tokens())
                 running = running & ~torch.isin(new, state.stops)
             state.append(new)
             if state.stops is not None and not running.any():
@@ -111,7 +111,7 @@ def beam_search(
         for _ in range(state.n_tokens):
             log_p = state.read().log_softmax(-1).unflatten(0, total.shape)  # B beams V
             if state.stops is not None:  # what has ended repeats its end, at no price
-                newest = state.newest().view(*total.shape, 1)
+                newest = state.newest_tokens().view(*total.shape, 1)
                 price = log_p.gather(2, newest).masked_fill(ended[..., None], 0.0)
                 log_p = log_p.masked_fill(ended[..., None], -math.inf).scatter(2, newest, price)
             longer = length + ~ended

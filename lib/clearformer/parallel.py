@@ -14,7 +14,7 @@ from torch.nn.parallel import DistributedDataParallel
 
 
 @contextlib.contextmanager
-def processes(*device_types: str | None) -> Iterator[tuple[int, int]]:
+def join_processes(*device_types: str | None) -> Iterator[tuple[int, int]]:
     """This process's number and how many there are; joins the group if ``torchrun`` started us."""
     joins = dist.is_available() and dist.is_torchelastic_launched() and not dist.is_initialized()
     if joins:
@@ -70,7 +70,7 @@ def sending_gradients(loss_of: nn.Module, now: bool) -> contextlib.AbstractConte
     return contextlib.nullcontext()
 
 
-def gathered(tensor: Tensor) -> Tensor:
+def gather_tensor(tensor: Tensor) -> Tensor:
     """A tensor put together from its shares, for which every process must ask; others as they are."""
     return tensor.full_tensor() if hasattr(tensor, "full_tensor") else tensor
 

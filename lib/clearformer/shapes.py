@@ -51,7 +51,7 @@ def shaped(function: Function) -> Function:
     accepted = set()
 
     @functools.wraps(function)
-    def checked(*args, **kwargs):
+    def checked_function(*args, **kwargs):
         if is_compiling():
             return function(*args, **kwargs)
         kinds = (*map(_kind, args), *kwargs, *map(_kind, kwargs.values()))
@@ -64,7 +64,7 @@ def shaped(function: Function) -> Function:
             accepted.add(kinds)
         return function(*args, **kwargs)
 
-    return checked
+    return checked_function
 
 
 def shaped_module(forward: Function) -> Function:
@@ -92,7 +92,7 @@ def shaped_module(forward: Function) -> Function:
             given = dict(zip(parameters[1:], args, strict=False)) | kwargs
             weights = [p for p in self.parameters() if p.is_floating_point()]
             mine = {letter: getattr(self, size, None) for letter, size in SIZES.items()}
-            mine |= {what: _only({getattr(weight, what) for weight in weights}) for what in ("dtype", "device")}
+            mine |= {what: _common_value({getattr(weight, what) for weight in weights}) for what in ("dtype", "device")}
             known = {what: (value, f"this {name}") for what, value in mine.items() if value is not None}
             if any(map(is_autocast_enabled, ("cpu", "cuda"))):
                 known["dtype"] = None, "torch.autocast"  # which converts by itself
@@ -214,7 +214,7 @@ def _mask_help(mask: typing.Any) -> str:
     return said + "write mask > 0 if 1 means that a target may look, mask == 0 if yours is added to scores."
 
 
-def _only(several: set) -> object:
+def _common_value(several: set) -> object:
     """The one that all share, or None."""
     return several.pop() if len(several) == 1 else None
 

@@ -9,7 +9,7 @@ import torch.distributed as dist
 from torch import Tensor, nn
 
 from clearformer.optimization import learning_rate
-from clearformer.parallel import gathered, sending_gradients
+from clearformer.parallel import gather_tensor, sending_gradients
 from clearformer.train_config import TrainConfig
 
 
@@ -47,7 +47,7 @@ class Step:
                 "rows that are padding alone."
             )
         self._scale_gradients(self.n_processes / count)  # added up over parts, and averaged over processes
-        norm = gathered(nn.utils.clip_grad_norm_(self.parameters, c.max_grad_norm))
+        norm = gather_tensor(nn.utils.clip_grad_norm_(self.parameters, c.max_grad_norm))
         self.optimizer.step()
         self.optimizer.zero_grad()
         return (total / count).where(norm.isfinite(), math.nan)  # read by ``_check_finite``, without waiting for a GPU

@@ -17,7 +17,7 @@ from clearformer import checkpoint
 from clearformer.checks import check_function, check_model, check_path, shorten
 from clearformer.optimization import adamw, trainable
 from clearformer.optimization import learning_rate as learning_rate  # from here on as before
-from clearformer.parallel import LossOf, processes, shard
+from clearformer.parallel import LossOf, join_processes, shard
 from clearformer.train_config import TrainConfig
 from clearformer.train_step import Step, mixed_seed
 
@@ -74,7 +74,7 @@ def train(
     _check_arguments(model, loss, batch, config, evaluate)
     folder = None if folder is None else check_path("train", "folder", folder, "a folder for checkpoints")
     device = trainable(model)[0].device
-    with processes(device.type, config.shard_on) as (rank, n_processes), _own_randomness(device):
+    with join_processes(device.type, config.shard_on) as (rank, n_processes), _own_randomness(device):
         if config.shard_on is not None:
             shard(model, config.shard_on)
         optimizer = adamw(model, config)
@@ -82,7 +82,7 @@ def train(
         facts = _facts(model, config, n_processes)
         losses, evaluations = checkpoint.begin(folder, model, optimizer, facts, resume=resume)
         n_rows = config.batch_size * config.grad_accum_steps * n_processes
-        step = Step(_together(model, loss, config, n_processes), optimizer, config, rank, n_processes)
+        step = Step(_loss_module(model, loss, config, n_processes), optimizer, config, rank, n_processes)
         rows = _rows_of(batch, n_rows, config.seed, skip=len(losses))
         bar = _Bar(config.n_steps, len(losses), tokens_per_row * n_rows, shown=progress and rank == 0)
         with contextlib.closing(bar), _evaluation_mode_afterwards(model):
@@ -93,7 +93,7 @@ def train(
                     _check_finite(losses[-READ_EVERY:], done)
                     bar.tell(float(losses[-1]), done)
                 if evaluate is not None and check:
-                    evaluations[done] = _evaluated(model, evaluate)
+                    evaluations[done] = _evaluate_model(model, evaluate)
                 if folder is not None and save:
                     losses = [float(value) for value in losses]
                     checkpoint.save(folder, model, optimizer, losses, facts | {"evaluations": evaluations})
@@ -141,7 +141,7 @@ def _facts(model: nn.Module, config: TrainConfig, n_processes: int) -> dict:
     return {"config": asdict(config) | {"betas": list(config.betas)}, "n_processes": n_processes, "frozen": frozen}
 
 
-def _together(model: nn.Module, loss: Callable, config: TrainConfig, n_processes: int) -> nn.Module:
+def _loss_module(model: nn.Module, loss: Callable, config: TrainConfig, n_processes: int) -> nn.Module:
     """The loss as a module whose gradients all processes share."""
     loss_of = LossOf(model, loss)
     return loss_of if n_processes == 1 or config.shard_on is not None else DistributedDataParallel(loss_of)
@@ -158,13 +158,13 @@ def _rows_of(batch: Any, n_rows: int, seed: int, *, skip: int) -> Callable[[int]
     """The rows of a step, by its number, counted from 0: drawn, or the next of an iterable."""
     if callable(batch):
         return lambda step: batch(n_rows, torch.Generator().manual_seed(mixed_seed(seed, step)))
-    endless = _endlessly(batch)
+    endless = _endless_batches(batch)
     for _ in range(skip):
         next(endless)
     return lambda step: next(endless)
 
 
-def _endlessly(rows: Iterable) -> Iterator[tuple[Tensor, ...]]:
+def _endless_batches(rows: Iterable) -> Iterator[tuple[Tensor, ...]]:
     while True:
         empty = True
         for several in rows:
@@ -185,7 +185,7 @@ def _is_due(done: int, every: int, config: TrainConfig) -> bool:
     return done == config.n_steps or (every > 0 and done % every == 0)
 
 
-def _evaluated(model: nn.Module, evaluate: Callable[[nn.Module], float]) -> float:
+def _evaluate_model(model: nn.Module, evaluate: Callable[[nn.Module], float]) -> float:
     model.eval()
     with torch.no_grad():
         return float(evaluate(model))

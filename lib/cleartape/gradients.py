@@ -18,12 +18,12 @@ from copy import deepcopy
 
 import numpy as np
 
-from cleartape.nodes import Node, Traced
+from cleartape.nodes import Node, TracedArray
 from cleartape.rules import apply_function, apply_ufunc
 
 MADE = {name: getattr(np, name) for name in ("zeros", "ones", "empty", "full", "array", "asarray")}
 
-Traced.by_ufunc, Traced.by_function = staticmethod(apply_ufunc), staticmethod(apply_function)
+TracedArray.by_ufunc, TracedArray.by_function = staticmethod(apply_ufunc), staticmethod(apply_function)
 
 
 def value_and_gradients(function: Callable, parameters, *rest):
@@ -36,11 +36,11 @@ def value_and_gradients(function: Callable, parameters, *rest):
     Raises: TypeError for a function of NumPy that cannot be followed, a result that is not one number, or one that is
     another number without the tape, where the function changes a part that it took out of an array before.
     """
-    leaves, arguments, state = [], over_tree(_apart, (parameters, *rest)), np.random.get_state()
+    leaves, arguments, state = [], over_tree(_independent_copy, (parameters, *rest)), np.random.get_state()
 
     def enter(value):
         if isinstance(value, np.ndarray) and value.dtype.kind == "f":
-            leaves.append(Traced(Node(value.copy())))
+            leaves.append(TracedArray(Node(value.copy())))
             return leaves[-1]
         return value
 
@@ -48,8 +48,8 @@ def value_and_gradients(function: Callable, parameters, *rest):
     starts = [leaf.node for leaf in leaves]
     with _noting_new_arrays():
         result = function(traced, *rest)
-    if not isinstance(result, Traced) or result.size != 1:
-        came = f"an array of shape {result.shape}" if isinstance(result, Traced) else f"a {type(result).__name__}"
+    if not isinstance(result, TracedArray) or result.size != 1:
+        came = f"an array of shape {result.shape}" if isinstance(result, TracedArray) else f"a {type(result).__name__}"
         raise TypeError(f"The function should give one number that was computed from the parameters; {came} came.")
     value = float(result.value.reshape(()))
     _check_without_the_tape(value, function, arguments, state)
@@ -69,7 +69,7 @@ def over_tree(change: Callable, tree):
     return change(tree)
 
 
-def _apart(value):
+def _independent_copy(value):
     """What a call could change, for another call to begin with: a copy of an array, a generator in the same state."""
     return deepcopy(value) if isinstance(value, np.ndarray | np.random.Generator) else value
 
@@ -85,7 +85,7 @@ def _check_without_the_tape(value: float, function: Callable, arguments, state) 
 
     def call():
         np.random.set_state(state)
-        return float(np.reshape(function(*over_tree(_apart, arguments)), ()))
+        return float(np.reshape(function(*over_tree(_independent_copy, arguments)), ()))
 
     now = np.random.get_state()
     try:
@@ -104,27 +104,27 @@ def _noting_new_arrays():
     """While this lasts, an array that is made empty, to be filled later, and one made of a list can hold notes."""
     try:
         for name in ("zeros", "ones", "empty", "full"):
-            setattr(np, name, _made(name))
-        np.array, np.asarray = _gathering(MADE["array"]), _gathering(MADE["asarray"])
+            setattr(np, name, _traced_constructor(name))
+        np.array, np.asarray = _stack_traced(MADE["array"]), _stack_traced(MADE["asarray"])
         yield
     finally:
         for name, function in MADE.items():
             setattr(np, name, function)
 
 
-def _made(name):
+def _traced_constructor(name):
     def make(*args, **options):
         """Plain where the caller does not name this function: then compiled code asks, such as that of `np.random`."""
         array = MADE[name](*args, **options)
         named = name in sys._getframe(1).f_code.co_names
-        return Traced(Node(array)) if named and array.dtype.kind == "f" else array
+        return TracedArray(Node(array)) if named and array.dtype.kind == "f" else array
 
     return make
 
 
-def _gathering(function):
+def _stack_traced(function):
     def gather(values, *args, **options):
-        if isinstance(values, Traced):
+        if isinstance(values, TracedArray):
             return np.copy(values)
         if isinstance(values, list | tuple) and _holds_notes(values):
             return np.stack([gather(value) for value in values])
@@ -134,7 +134,7 @@ def _gathering(function):
 
 
 def _holds_notes(values) -> bool:
-    return isinstance(values, Traced) or (isinstance(values, list | tuple) and any(map(_holds_notes, values)))
+    return isinstance(values, TracedArray) or (isinstance(values, list | tuple) and any(map(_holds_notes, values)))
 
 
 def _backward(last: Node) -> dict[int, np.ndarray]:

@@ -57,7 +57,7 @@ class Node:
     parents: list = field(default_factory=list)
 
 
-class Traced(np.lib.mixins.NDArrayOperatorsMixin):
+class TracedArray(np.lib.mixins.NDArrayOperatorsMixin):
     """An array that notes what happens to it."""
 
     by_ufunc: Callable  # what to do for a function of NumPy: `gradients` puts the rules here
@@ -79,9 +79,9 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
 
     def __array_function__(self, function, types, args, options):
         if function.__name__ in MOVING:
-            return moved(lambda numbers: function(numbers, *args[1:], **options), args[0])
+            return move_entries(lambda numbers: function(numbers, *args[1:], **options), args[0])
         if function.__name__ in JOINING:
-            return moved(lambda *numbers: function(list(numbers), *args[1:], **options), *args[0])
+            return move_entries(lambda *numbers: function(list(numbers), *args[1:], **options), *args[0])
         return self.by_function(function, args, options)
 
     def __array__(self, dtype=None, copy=None):
@@ -105,15 +105,15 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
         return bool(self.value)
 
     def __getitem__(self, key):
-        return moved(lambda numbers: numbers[_plain(key)], self)
+        return move_entries(lambda numbers: numbers[_plain_key(key)], self)
 
     def __setitem__(self, key, new):
         def put(numbers, others):
             numbers = numbers.copy()
-            numbers[_plain(key)] = others
+            numbers[_plain_key(key)] = others
             return numbers
 
-        self.node = moved(put, self, new).node
+        self.node = move_entries(put, self, new).node
 
     def reshape(self, *shape, **options):
         return np.reshape(self, shape[0] if len(shape) == 1 else shape, **options)
@@ -135,22 +135,22 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
         return np.reshape(self, ())
 
 
-def _plain(key):
+def _plain_key(key):
     if isinstance(key, tuple):
-        return tuple(_plain(part) for part in key)
-    return key.value if isinstance(key, Traced) else key
+        return tuple(_plain_key(part) for part in key)
+    return key.value if isinstance(key, TracedArray) else key
 
 
 def value_of(value):
-    return value.value if isinstance(value, Traced) else value
+    return value.value if isinstance(value, TracedArray) else value
 
 
-def noted(value, *parents) -> Traced:
+def traced_array(value, *parents) -> TracedArray:
     """A value made from pairs of a node and the function that hands the gradient back to it."""
-    return Traced(Node(PLAIN_ARRAY(value), list(parents)))
+    return TracedArray(Node(PLAIN_ARRAY(value), list(parents)))
 
 
-def moved(function: Callable, *inputs):
+def move_entries(function: Callable, *inputs):
     """Apply a function that only moves, copies or drops entries; entries that it makes itself are zeros."""
     nodes, numbers, first = [node_of(value) for value in inputs], [], 1
     for node in nodes:
@@ -159,11 +159,11 @@ def moved(function: Callable, *inputs):
     everything = np.concatenate([[0.0], *(node.value.ravel() for node in nodes)])
     came = function(*numbers)
     if isinstance(came, list | tuple):
-        return [_gathered(part, nodes, numbers, everything) for part in came]
-    return _gathered(came, nodes, numbers, everything)
+        return [_trace_places(part, nodes, numbers, everything) for part in came]
+    return _trace_places(came, nodes, numbers, everything)
 
 
-def _gathered(places, nodes, numbers, everything) -> Traced:
+def _trace_places(places, nodes, numbers, everything) -> TracedArray:
     places = PLAIN_ARRAY(places)
 
     def back_to(node, own):
@@ -176,8 +176,8 @@ def _gathered(places, nodes, numbers, everything) -> Traced:
         return back
 
     pairs = [(node, back_to(node, own)) for node, own in zip(nodes, numbers, strict=True)]
-    return noted(everything[places], *pairs)
+    return traced_array(everything[places], *pairs)
 
 
 def node_of(value) -> Node:
-    return value.node if isinstance(value, Traced) else Node(PLAIN_ARRAY(value, dtype=float))
+    return value.node if isinstance(value, TracedArray) else Node(PLAIN_ARRAY(value, dtype=float))

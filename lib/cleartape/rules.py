@@ -4,7 +4,7 @@ import inspect
 
 import numpy as np
 
-from cleartape.nodes import LOST, PLAIN_ARRAY, Traced, node_of, noted, value_of
+from cleartape.nodes import LOST, PLAIN_ARRAY, TracedArray, node_of, traced_array, value_of
 
 # The derivative by each input, from the inputs and the result.
 DERIVATIVES = {
@@ -48,18 +48,18 @@ LIKE = {"zeros_like": 0.0, "empty_like": 0.0, "ones_like": 1.0}
 def apply_ufunc(ufunc, method, inputs, options):
     out, where = options.pop("out", (None,))[0], options.pop("where", True)
     if method == "reduce" and ufunc in REDUCED and where is True:
-        result = _ruled(f"{ufunc.__name__}.reduce", REDUCED[ufunc], inputs, {"axis": 0} | options)
+        result = _apply_rule(f"{ufunc.__name__}.reduce", REDUCED[ufunc], inputs, {"axis": 0} | options)
     elif method != "__call__":
         raise TypeError(LOST.format(what=f"np.{ufunc.__name__}.{method}"))
     else:
         if where is not True:
             inputs = [np.where(where, value, 1.0) for value in inputs]
-        result = _called(ufunc, inputs)
+        result = _call_ufunc(ufunc, inputs)
     if where is not True and out is not None:
         result = np.where(where, result, out)
     if out is None:
         return result
-    if not isinstance(out, Traced):
+    if not isinstance(out, TracedArray):
         raise TypeError(LOST.format(what=f"np.{ufunc.__name__}, which writes into an array of plain numbers"))
     out.node = node_of(result)
     return out
@@ -70,14 +70,14 @@ def apply_function(function, args, options):
     if name in LIKE:
         return _full_like(args[0], LIKE[name], *args[1:], **options)
     if function in RULES:
-        return _ruled(name, RULES[function], args, options)
+        return _apply_rule(name, RULES[function], args, options)
     values = [value_of(value) for value in args]
     if name in ANSWERS:
         return function(*values, **{key: value_of(value) for key, value in options.items()})
     raise TypeError(LOST.format(what=f"np.{name}"))
 
 
-def _ruled(name, rule, args, options):
+def _apply_rule(name, rule, args, options):
     """Follow a rule. Raises: TypeError for an option that it does not know, or a place to write the result to."""
     try:
         given = inspect.signature(rule).bind(*args, **options).arguments
@@ -89,7 +89,7 @@ def _ruled(name, rule, args, options):
     return rule(*args, **options)
 
 
-def _called(ufunc, inputs):
+def _call_ufunc(ufunc, inputs):
     if ufunc is np.matmul:
         return _matmul(*inputs)
     values = [value_of(value) for value in inputs]
@@ -103,7 +103,7 @@ def _called(ufunc, inputs):
         return lambda gradient: _summed_to(gradient * derivative(*values, result), np.shape(value))
 
     pairs = zip(inputs, DERIVATIVES[ufunc], values, strict=True)
-    return noted(result, *((x.node, back_by(d, value)) for x, d, value in pairs if isinstance(x, Traced)))
+    return traced_array(result, *((x.node, back_by(d, value)) for x, d, value in pairs if isinstance(x, TracedArray)))
 
 
 def _summed_to(gradient, shape):
@@ -128,7 +128,7 @@ def _matmul(a, b):
         (a, lambda gradient: _summed_to(gradient @ np.swapaxes(B, -1, -2), A.shape)),
         (b, lambda gradient: _summed_to(np.swapaxes(A, -1, -2) @ gradient, B.shape)),
     )
-    return noted(A @ B, *((x.node, back) for x, back in backs if isinstance(x, Traced)))
+    return traced_array(A @ B, *((x.node, back) for x, back in backs if isinstance(x, TracedArray)))
 
 
 def _where(condition, *choices):
@@ -142,8 +142,8 @@ def _where(condition, *choices):
         return lambda gradient: _summed_to(np.where(side, gradient, 0.0), np.shape(value))
 
     triples = zip(choices, sides, values, strict=True)
-    return noted(
-        np.where(condition, *values), *((x.node, back_by(s, v)) for x, s, v in triples if isinstance(x, Traced))
+    return traced_array(
+        np.where(condition, *values), *((x.node, back_by(s, v)) for x, s, v in triples if isinstance(x, TracedArray))
     )
 
 
@@ -165,21 +165,21 @@ def _outer(a, b):
 
 def _full_like(a, fill_value, *args, **options):
     made = np.full_like(a.value, fill_value, *args, **options)
-    return noted(made) if made.dtype.kind == "f" else made  # a mask or whole numbers have no gradient
+    return traced_array(made) if made.dtype.kind == "f" else made  # a mask or whole numbers have no gradient
 
 
 def _sum(a, axis=None, dtype=None, out=None, keepdims=False):
     spread = np.sum(a.value, axis=axis, keepdims=True).shape
     back = lambda gradient: np.broadcast_to(gradient.reshape(spread), a.shape)  # noqa: E731
-    return noted(np.sum(a.value, axis=axis, keepdims=keepdims), (a.node, back))
+    return traced_array(np.sum(a.value, axis=axis, keepdims=keepdims), (a.node, back))
 
 
-def _extreme(find):
+def _extreme_rule(find):
     def rule(a, axis=None, out=None, keepdims=False):
         top = find(a.value, axis=axis, keepdims=True)
         shares = (a.value == top) / (a.value == top).sum(axis=axis, keepdims=True)
         back = lambda gradient: shares * gradient.reshape(top.shape)  # noqa: E731
-        return noted(find(a.value, axis=axis, keepdims=keepdims), (a.node, back))
+        return traced_array(find(a.value, axis=axis, keepdims=keepdims), (a.node, back))
 
     return rule
 
@@ -220,20 +220,20 @@ def ein_sum(subscripts, *operands, optimize=None):
         ones = [np.repeat(1.0, size[letter]) for letter in lone]
         return lambda g: np.einsum(f"{left}->{terms[place]}", g, *(values[i] for i in others), *ones)
 
-    pairs = [(x.node, back_by(i)) for i, x in enumerate(operands) if isinstance(x, Traced)]
-    return noted(np.einsum(f"{','.join(terms)}->{result}", *values), *pairs)
+    pairs = [(x.node, back_by(i)) for i, x in enumerate(operands) if isinstance(x, TracedArray)]
+    return traced_array(np.einsum(f"{','.join(terms)}->{result}", *values), *pairs)
 
 
-REDUCED = {np.add: _sum, np.maximum: _extreme(np.max), np.minimum: _extreme(np.min)}
+REDUCED = {np.add: _sum, np.maximum: _extreme_rule(np.max), np.minimum: _extreme_rule(np.min)}
 RULES = {
     np.sum: _sum,
     np.mean: _mean,
     np.var: _var,
     np.std: _std,
-    np.max: _extreme(np.max),
-    np.amax: _extreme(np.max),
-    np.min: _extreme(np.min),
-    np.amin: _extreme(np.min),
+    np.max: _extreme_rule(np.max),
+    np.amax: _extreme_rule(np.max),
+    np.min: _extreme_rule(np.min),
+    np.amin: _extreme_rule(np.min),
     np.where: _where,
     np.append: _append,
     np.einsum: ein_sum,

@@ -80,7 +80,7 @@ def test_the_peers_predict_from_the_past_alone():
 
 def test_the_lean_decoder_computes_what_ours_does():
     """Catches a peer that is fast because it leaves something out: with our weights it gives our logits."""
-    ours, lean = peers.ours(MINIATURE, 10).eval(), peers.lean(MINIATURE, 10)
+    ours, lean = peers.clearformer_gpt(MINIATURE, 10).eval(), peers.lean_gpt(MINIATURE, 10)
     names = {"tokens.weight": "tokens.weight", "positions.weight": "positions.weight", "head.weight": "head.weight"}
     names |= {f"norm.{part}": f"decoder.norm.{part}" for part in ("weight", "bias")}
     layers = {"norm1": "attention_norm", "norm2": "feed_forward_norm", "qkv": "attention.qkv", "out": "attention.out"}
@@ -127,13 +127,15 @@ def test_weights_in_8_bits_are_compared_with_ours_alone():
 def test_the_bound_reads_each_weight_of_a_matrix_once(monkeypatch):
     shapes = []
     monkeypatch.setattr(floor.F, "linear", lambda x, weight: shapes.append(weight.shape))
-    floor.weights_read(peers.ours(MINIATURE, 7), 1)["weights, products"]()
+    floor.weights_read(peers.clearformer_gpt(MINIATURE, 7), 1)["weights, products"]()
     D = MINIATURE.d_model
     assert sum(map(math.prod, shapes)) == MINIATURE.n_layers * 12 * D * D + 256 * D
 
 
 def test_an_answer_of_the_wrong_length_is_refused():
-    call = generation.checked(lambda model, prompt, n_new: prompt, None, torch.zeros(1, generation.N_PROMPT), 5)
+    call = generation.length_checked_call(
+        lambda model, prompt, n_new: prompt, None, torch.zeros(1, generation.N_PROMPT), 5
+    )
     with pytest.raises(ValueError, match=r"shape \(1, 16\), expected \(1, 21\)"):
         call()
 

@@ -35,14 +35,14 @@ def test_ratios_are_taken_round_by_round():
     spread = times.ratio("peer", "ours")
     assert (spread.low, spread.median, spread.high) == (1.5, 2.0, 2.5)
     assert times.best_ratio("ours", "peer").median == 0.5
-    assert times.fastest(["ours", "peer"]) == "ours"
+    assert times.fastest_candidate(["ours", "peer"]) == "ours"
 
 
 @pytest.mark.parametrize(("at_most", "verdicts"), [(False, (False, True, True)), (True, (True, True, False))])
 def test_a_target_holds_on_its_side_only(at_most, verdicts):
     rows = [Row("work", "what", one(value), 1.0, at_most) for value in (0.9, 1.0, 1.1)]
-    assert tuple(row.holds for row in rows) == verdicts
-    assert Row("work", "what", one(2.0)).holds is None
+    assert tuple(row.meets_target for row in rows) == verdicts
+    assert Row("work", "what", one(2.0)).meets_target is None
 
 
 def test_peak_memory_counts_what_lives_at_the_same_time():
@@ -80,7 +80,7 @@ def test_results_of_other_processors_are_kept(tmp_path):
         row = Row("training, tiny", "faster than b", one(value), 1.05)
         path = reports.save(tmp_path, {"training": Report(rows=[row])}, measured_on(processor))
         assert path.name in ("results-amd.json", "results-intel.json")
-        found = reports.by_processor(reports.stored(tmp_path))
+        found = reports.by_processor(reports.stored_results(tmp_path))
         return {name: [row["measured"]["median"] for row in rows] for name, rows in found.items()}
 
     assert save("Intel Xeon", 1.25) == {"Intel Xeon": [1.25]}
@@ -148,7 +148,7 @@ def test_the_maker_is_told_by_the_name(processor, maker):
 
 def test_the_readme_quotes_what_was_measured():
     """Catches a README that quotes a target, or what was measured before: make bench writes its table."""
-    makers = reports.stored(readme.HERE)
+    makers = reports.stored_results(readme.HERE)
     assert readme.section(makers) in readme.README.read_text(encoding="utf8")
 
 

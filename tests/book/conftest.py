@@ -18,7 +18,7 @@ PATIENCE = 600_000  # milliseconds; only what hangs takes so long
 
 
 @pytest.fixture(scope="session")
-def built(tmp_path_factory, request) -> SimpleNamespace:
+def book_build(tmp_path_factory, request) -> SimpleNamespace:
     """A fresh build as `make book` does it: pages, ok (no error, no warning) and log."""
     shared = tmp_path_factory.getbasetemp()
     if hasattr(request.config, "workerinput"):
@@ -51,9 +51,9 @@ class QuietHandler(SimpleHTTPRequestHandler):
 
 
 @pytest.fixture(scope="session")
-def site(built) -> Iterator[str]:
+def site(book_build) -> Iterator[str]:
     """The address of the built site."""
-    handler = functools.partial(QuietHandler, directory=str(built.pages))
+    handler = functools.partial(QuietHandler, directory=str(book_build.pages))
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}"
@@ -71,18 +71,18 @@ def browser():
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS, timeout=PATIENCE)
         for maker in ("new_page", "new_context"):
-            setattr(browser, maker, patient(getattr(browser, maker)))
+            setattr(browser, maker, with_patience(getattr(browser, maker)))
         yield browser
         browser.close()
 
 
-def patient(make: Callable) -> Callable:
+def with_patience(make: Callable) -> Callable:
     """What makes a page or a context that waits long for what is to come: on a busy machine half a minute is short."""
 
     @functools.wraps(make)
-    def made(*arguments, **options):
+    def make_patient(*arguments, **options):
         it = make(*arguments, **options)
         it.set_default_timeout(PATIENCE)
         return it
 
-    return made
+    return make_patient

@@ -9,7 +9,7 @@ from clearformer.positions import Rotary
 from clearformer.tokenizers import BytePairTokenizer, CharTokenizer
 from safetensors.torch import save_file
 
-from tools.extension.live_transformer import SCRIPT, bring
+from tools.extension.live_transformer import SCRIPT, bring_weights
 
 SIZES = ("n_vocab", "n_positions", "d_model", "n_heads", "n_layers")
 HEAD = f"""<!doctype html><html lang="en" data-theme="light"><head><meta charset="utf-8"><title>A page</title>
@@ -46,6 +46,6 @@ def write_page(site: Path, models: Path, model: str, prompt: str = "") -> Path:
     """A page with the element and nothing else."""
     site.mkdir(parents=True, exist_ok=True)
     element = f'<live-transformer model="{model}" prompt="{prompt}"><p>{STATIC}</p></live-transformer>'
-    body = f"<body><main><h1>Live</h1>{bring(element, site, '', models)}</main></body></html>"
+    body = f"<body><main><h1>Live</h1>{bring_weights(element, site, '', models)}</main></body></html>"
     (site / "page.html").write_text(HEAD + body, encoding="utf-8")
     return site / "page.html"

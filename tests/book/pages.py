@@ -38,7 +38,7 @@ UNLISTED = ("chapters/grader-proof", *PROOFS)  # built and linked, but in no tab
 MADE = ("chapters/solutions/", "chapters/grader-proof/")  # how the pages begin that a build writes, and git ignores
 
 
-def published() -> list[str]:
+def published_pages() -> list[str]:
     """Every page of the site that is written or generated here, without suffix."""
     return [*toc(), *UNLISTED]
 

@@ -9,9 +9,9 @@ that is loaded narrow, unless it is generated.
 
 import pytest
 
-from tests.book.pages import AXE, CHAPTERS, CHROMIUM, FROM_ELSEWHERE, NO_CHROMIUM, PROOFS, UNLISTED, published
+from tests.book.pages import AXE, CHAPTERS, CHROMIUM, FROM_ELSEWHERE, NO_CHROMIUM, PROOFS, UNLISTED, published_pages
 
-PAGES = [f"{name}.html" for name in published()]
+PAGES = [f"{name}.html" for name in published_pages()]
 SOLUTIONS = [page for page in PAGES if page.startswith("chapters/solutions/")]
 LISTS = [f"chapters/{name}.html" for name in ("api", "bibliography", "concordance", "errata", "source-map")]
 GENERATED = {*SOLUTIONS, *LISTS, *(f"{name}.html" for name in UNLISTED)}
@@ -116,18 +116,18 @@ def load(browser, site):
 
 
 @pytest.fixture(scope="module")
-def loaded(name, load):
+def loaded_page(name, load):
     """The page, loaded once for all its tests."""
     return load(name, "narrow" if name in GENERATED else "wide")
 
 
 @pytest.fixture
-def show(loaded):
+def show(loaded_page):
     """The loaded page at one of the widths, in one of the colour schemes."""
 
     def show_it(width: str = "wide", scheme: str = "light"):
-        turn(loaded, width, scheme)
-        return settled(loaded)
+        turn(loaded_page, width, scheme)
+        return settle_page(loaded_page)
 
     return show_it
 
@@ -137,7 +137,7 @@ def turn(page, width: str, scheme: str) -> None:
     page.emulate_media(color_scheme=scheme)
 
 
-def settled(page):
+def settle_page(page):
     """What is to be drawn is drawn, and colours that fade into each other are at their end."""
     page.evaluate(SETTLE)
     return page
@@ -147,17 +147,17 @@ def has_mathjax(built) -> bool:
     return (built.pages / "mathjax").exists()
 
 
-def each(pages: list[str]):
+def for_each_page(pages: list[str]):
     """A test of each page, in the order of the file: what changes the page stands last."""
     return pytest.mark.parametrize("name", pages, indirect=True)
 
 
-@each([page for page in PAGES if page not in ALIKE_MADE])
-def test_page_reads_well(show, built, name):
+@for_each_page([page for page in PAGES if page not in ALIKE_MADE])
+def test_page_reads_well(show, book_build, name):
     for width, scheme in readings(name):
         page, read = show(width, scheme), (width, scheme)
         complaints = page.complaints
-        if not has_mathjax(built):
+        if not has_mathjax(book_build):
             complaints = [text for text in complaints if FROM_ELSEWHERE not in text and "net::ERR" not in text]
         assert complaints == [], read
         assert page.evaluate("document.documentElement.dataset.theme") == scheme
@@ -168,7 +168,7 @@ def test_page_reads_well(show, built, name):
         assert width == "narrow" or page.evaluate(CUT_FORMULAS) == [], read
         assert page.evaluate(UNNAMED) == [], read
     # What stands on a page is the same in every reading.
-    if has_mathjax(built):
+    if has_mathjax(book_build):
         assert page.locator("mjx-merror").count() == 0
         assert page.locator(".math mjx-container").count() >= page.locator(".math").count()
     # A formula that Markdown has not recognised stays as text.
@@ -215,18 +215,18 @@ UNNAMED = """[...document.querySelectorAll('button, a[href], input:not([type=hid
 ).map(e => e.outerHTML.slice(0, 200))"""
 
 
-@each([page for page in PAGES if page not in GENERATED])
-def test_nothing_sticks_out_beside_one_side_bar(loaded, name):
+@for_each_page([page for page in PAGES if page not in GENERATED])
+def test_nothing_sticks_out_beside_one_side_bar(loaded_page, name):
     """Catches what only overflows where the theme has its first side bar and little else: margin notes did."""
-    loaded.set_viewport_size({"width": 1000, "height": 900})
-    needed = loaded.evaluate("document.documentElement.scrollWidth")
+    loaded_page.set_viewport_size({"width": 1000, "height": 900})
+    needed = loaded_page.evaluate("document.documentElement.scrollWidth")
     assert needed <= 1000, f"{name} is {needed} pixels wide in a window of 1000"
 
 
-@each(list(CHAPTERS.values()))
-def test_nothing_below_a_quiz_tells_its_answers(loaded):
+@for_each_page(list(CHAPTERS.values()))
+def test_nothing_below_a_quiz_tells_its_answers(loaded_page):
     """Catches the output of a cell that computes the answers, in sight of who has not answered."""
-    assert loaded.evaluate(BELOW_A_QUIZ) == []
+    assert loaded_page.evaluate(BELOW_A_QUIZ) == []
 
 
 BELOW_A_QUIZ = """[...document.querySelector('.quiz-question').closest('section').querySelectorAll('.cell pre')].filter(
@@ -252,9 +252,9 @@ def test_a_reader_finds_the_colours_of_their_system(browser, site, scheme):
     still.close()
 
 
-@each(FOR_ALL[1:2])
-def test_every_quiz_option_opens_by_keyboard(loaded):
-    page = loaded
+@for_each_page(FOR_ALL[1:2])
+def test_every_quiz_option_opens_by_keyboard(loaded_page):
+    page = loaded_page
     options = page.locator("details.quiz > summary")
     assert options.count() >= 6
     for number in range(options.count()):
@@ -271,29 +271,29 @@ def test_every_quiz_option_opens_by_keyboard(loaded):
     assert ring.startswith("solid") and ring != "solid0px"
 
 
-@each(SOLUTIONS[:1])
+@for_each_page(SOLUTIONS[:1])
 def test_no_answer_shows_on_arrival(show):
     page = show("narrow")
     assert page.locator("article details").count() >= 10 and page.locator("article pre:visible").count() == 0
 
 
-@each(SOLUTIONS[:1])
-def test_an_answer_is_opened_by_key(loaded):
+@for_each_page(SOLUTIONS[:1])
+def test_an_answer_is_opened_by_key(loaded_page):
     """Catches one that only a mouse can open, or that opens another."""
-    answers = loaded.locator("article details")
+    answers = loaded_page.locator("article details")
     for number in (0, 1, answers.count() - 1):
         answers.nth(number).locator("summary").focus()
-        loaded.keyboard.press("Enter" if number else "Space")
+        loaded_page.keyboard.press("Enter" if number else "Space")
         assert answers.nth(number).locator("pre").is_visible()
-    assert loaded.locator("article pre:visible").count() == 3
+    assert loaded_page.locator("article pre:visible").count() == 3
 
 
 @needs_axe
-@each([page for page in PAGES if page not in ONE_TEMPLATE])
-def test_axe_finds_nothing(loaded, show, site, name):
+@for_each_page([page for page in PAGES if page not in ONE_TEMPLATE])
+def test_axe_finds_nothing(loaded_page, show, site, name):
     """In the dark again, for contrast alone, where the page is read in every way."""
     few = {"isGenerated": name in GENERATED, "standsForAll": name in FOR_ALL}
-    loaded.evaluate(FEW_ALIKE, few)  # before the page is turned: what is not there is not laid out again
+    loaded_page.evaluate(FEW_ALIKE, few)  # before the page is turned: what is not there is not laid out again
     page = show(*readings(name)[0])
     page.add_script_tag(url=f"{site}/{AXE.name}")
     assert violations(page, "form" if name in ALIKE - CONTRAST else "light") == []

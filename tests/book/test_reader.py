@@ -221,10 +221,10 @@ def test_every_section_that_a_search_counts_is_within_reach(visit):
     assert page.get_by_role("button", name="Show the other").count() == 0
 
 
-def test_the_search_works_from_a_folder(browser, built):
+def test_the_search_works_from_a_folder(browser, book_build):
     """Catches an index that has to be fetched: a browser fetches nothing from a disk."""
     page = browser.new_page()
-    page.goto(f"{(built.pages / 'search.html').as_uri()}?q=softmax", wait_until="load")
+    page.goto(f"{(book_build.pages / 'search.html').as_uri()}?q=softmax", wait_until="load")
     assert page.locator(".search-hits li").count() >= 5
     page.close()
 

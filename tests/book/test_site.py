@@ -16,14 +16,14 @@ from tests.book.pages import (
     UNLISTED,
     anchors,
     broken_links,
-    published,
+    published_pages,
     requests_elsewhere,
     soup,
 )
 from tests.exercises import leaks
 from tools.extension.lean_pages import NAMED, WORD, lean_sheet
 
-PAGES = [f"{name}.html" for name in published()]
+PAGES = [f"{name}.html" for name in published_pages()]
 GENERATED = {"genindex.html", "search.html", "py-modindex.html"}
 FOR_VISITORS = {"404.html"}
 A_PAGE_OF_EACH_KIND = ["index.html", CHAPTERS["tokens"], "chapters/setup.html", "chapters/api.html", "search.html"]
@@ -31,15 +31,15 @@ SOLUTIONS = ("chapters/solutions/", "chapters/grader-proof")  # the pages that m
 
 
 @pytest.fixture(scope="module")
-def html(built):
-    assert (built.pages / "index.html").exists(), built.log[-4000:]
-    return built.pages
+def html(book_build):
+    assert (book_build.pages / "index.html").exists(), book_build.log[-4000:]
+    return book_build.pages
 
 
-def test_the_build_has_no_warning(built):
-    plain = re.sub(r"\x1b\[[\d;]*m", "", built.log)
+def test_the_build_has_no_warning(book_build):
+    plain = re.sub(r"\x1b\[[\d;]*m", "", book_build.log)
     assert re.findall(r".*(?:WARNING|ERROR|CRITICAL|Error:).*", plain) == []
-    assert built.ok, plain[-2000:]
+    assert book_build.ok, plain[-2000:]
 
 
 @pytest.mark.parametrize("page", CHAPTERS.values())
@@ -61,7 +61,7 @@ def test_only_the_table_of_contents_and_what_it_leads_to_is_published(html):
 
 def test_only_sources_of_published_pages_are_published(html):
     sources = {str(p.relative_to(html / "_sources")) for p in (html / "_sources").rglob("*") if p.is_file()}
-    assert {source.rsplit(".", 1)[0] for source in sources} == set(published())
+    assert {source.rsplit(".", 1)[0] for source in sources} == set(published_pages())
     downloads = {path.name for path in (html / "_downloads").rglob("*") if path.is_file()}
     assert downloads <= {"transformer.py", *(path.name for path in ROOT.glob("exercises/*.ipynb"))}
 
@@ -161,7 +161,7 @@ def labels(name: str) -> list[str]:
     raise FileNotFoundError(name)
 
 
-@pytest.mark.parametrize("name", published())
+@pytest.mark.parametrize("name", published_pages())
 def test_every_labelled_equation_is_numbered(html, name):
     page = html / f"{name}.html"
     for label in labels(name):

@@ -8,19 +8,19 @@ from clearformer.attention import attend
 from torch import nn
 
 
-def drawn(n):
+def draw_flips(n):
     return flips_and_next(n, torch.Generator().manual_seed(0))
 
 
 def test_each_place_is_asked_for_the_flip_that_comes_next():
-    seen, asked = drawn(5)
+    seen, asked = draw_flips(5)
     assert (seen[:, 0] == 2).all() and torch.equal(seen[:, 1:], asked[:, :-1])
     assert set(asked.flatten().tolist()) == {0, 1}
 
 
 def test_a_model_that_knows_nothing_has_the_least_honest_loss():
     """Catches a loss in other units, and a model that cannot read the beginning of a game."""
-    coin, (seen, asked) = NextFlip(nn.Identity()), drawn(40)
+    coin, (seen, asked) = NextFlip(nn.Identity()), draw_flips(40)
     for parameter in coin.head.parameters():
         nn.init.zeros_(parameter)
     assert abs(flip_loss(coin, seen, asked).item() - math.log(2)) < 1e-6

@@ -66,7 +66,7 @@ EXPECTED = {
 
 
 @cache
-def drawn(kind: str, seed: int):
+def cached_drill(kind: str, seed: int):
     """A drill for all that is asked of it: to work out what really comes out takes longest."""
     return drill(kind, seed)
 
@@ -78,14 +78,14 @@ def test_every_kind_has_a_formula_of_its_own_here():
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_key_agrees_with_formulas_that_do_not_use_the_library(kind):
     for seed in SEEDS:
-        asked = drawn(kind, seed)
+        asked = cached_drill(kind, seed)
         assert list(asked.answers.values()) == EXPECTED[kind](**asked.sizes)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_formula_shown_beside_the_answer_gives_the_answer(kind):
     for seed in SEEDS:
-        asked = drawn(kind, seed)
+        asked = cached_drill(kind, seed)
         assert asked.answers.keys() == asked.formulas.keys()
         assert asked.answers == {name: eval(text, dict(asked.sizes)) for name, text in asked.formulas.items()}
 
@@ -94,7 +94,7 @@ def test_the_formula_shown_beside_the_answer_gives_the_answer(kind):
 def test_sizes_differ_and_the_question_names_all_that_is_needed(kind):
     """Equal sizes would let a swapped axis pass; a size that is not in the text could not be known."""
     for seed in SEEDS:
-        asked = drawn(kind, seed)
+        asked = cached_drill(kind, seed)
         assert len(set(asked.sizes.values())) == len(asked.sizes)
         numbers = set(re.findall(r"\d+", asked.question))
         needed = {letter for text in asked.formulas.values() for letter in re.findall(r"[A-Za-z]+", text)}
@@ -174,7 +174,7 @@ def test_check_says_what_is_wrong_with_a_number():
 @pytest.mark.parametrize("kind", KINDS)
 def test_check_never_gives_the_answer_away(kind):
     for seed in SEEDS:
-        asked = drawn(kind, seed)
+        asked = cached_drill(kind, seed)
         for name, right in asked.answers.items():
             wrong = right + 1 if isinstance(right, int) else tuple(size + 100_000 for size in right)
             said = asked.check(**{name: wrong}).splitlines()[0]
@@ -186,7 +186,7 @@ def test_check_never_gives_the_answer_away(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_slip_is_never_the_answer(kind):
     for seed in SEEDS:
-        asked = drawn(kind, seed)
+        asked = cached_drill(kind, seed)
         for name, wrong in KINDS[kind].slips.items():
             for formula, hint in wrong.items():
                 value = eval(formula, dict(asked.sizes))

@@ -13,13 +13,13 @@ SCRIPTS = Path(__file__).parents[2] / "tools" / "site" / "explorables"
 CACHE = {"queries": np.eye(2), "keys": torch.ones(2, 3), "values": [[0.1 + 0.2], [-0.0]]}
 
 
-def shown(data=CACHE, fallback="<table><tr><td>still</td></tr></table>", label="Step by step") -> str:
+def explorable_html(data=CACHE, fallback="<table><tr><td>still</td></tr></table>", label="Step by step") -> str:
     return explorable("kv-cache", data, fallback=fallback, label=label)._repr_html_()
 
 
 def test_data_arrive_as_they_are():
     """Catches arrays and tensors that JSON cannot hold, and last bits that differ from machine to machine."""
-    element = BeautifulSoup(shown(), "html.parser").find("kv-cache")
+    element = BeautifulSoup(explorable_html(), "html.parser").find("kv-cache")
     data = json.loads(element.select_one('script[type="application/json"]').string)
     assert data == {"queries": [[1, 0], [0, 1]], "keys": [[1, 1, 1]] * 2, "values": [[0.3], [0]]}
     assert element["aria-label"] == "Step by step" and element.select_one(".still table").text == "still"
@@ -54,7 +54,7 @@ def test_text_cannot_end_the_script_or_the_block():
 def test_what_is_wrong_is_told(change, error, told):
     """Catches an explorable that is only found to be broken by who opens the page."""
     with pytest.raises(error, match=told):
-        shown(**change)
+        explorable_html(**change)
 
 
 def test_an_unknown_kind_is_told():

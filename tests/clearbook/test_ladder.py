@@ -8,7 +8,7 @@ from torch import nn
 
 
 @pytest.fixture
-def briefly(monkeypatch):
+def few_steps(monkeypatch):
     monkeypatch.setattr(ladder, "STEPS", 40)
 
 
@@ -45,7 +45,7 @@ def test_each_part_is_added_to_the_stream_or_replaces_it():
     assert torch.allclose(placed(ids), plain.head(plain.letters(ids) + table.weight[:3]))
 
 
-def test_training_learns_repeats_and_leaves_the_callers_seed(briefly):
+def test_training_learns_repeats_and_leaves_the_callers_seed(few_steps):
     """Catches a loss that is not the text's, other numbers in each call, and later draws that depend on it."""
     torch.manual_seed(5)
     expected = torch.rand(3)

@@ -16,9 +16,9 @@ from clearformer.pretrained import folders, from_pretrained, from_tensors
 from clearformer.tokenizers import BytePairTokenizer
 from tokenizers import Tokenizer, models, pre_tokenizers
 
-from tests.lazily import Lazily
+from tests.lazy_module import LazyModule
 
-transformers = Lazily("transformers")
+transformers = LazyModule("transformers")
 
 SENTENCES = [
     "Why are the scores divided by the root of the width?",
@@ -96,7 +96,7 @@ def test_a_question_finds_the_paragraph_that_answers_it(minilm):
 @needs_weights
 @torch.no_grad()
 def test_smollm2_has_the_logits_of_transformers(smollm):
-    with folders._Undrawn():  # as in ours: all is loaded
+    with folders._SkipDraws():  # as in ours: all is loaded
         theirs = transformers.LlamaForCausalLM(transformers.LlamaConfig(**smollm.options)).eval()
     head = {"lm_head.weight": smollm.tensors["model.embed_tokens.weight"]}
     theirs.load_state_dict(smollm.tensors | head)

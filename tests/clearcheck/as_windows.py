@@ -52,7 +52,7 @@ class Popen(subprocess.Popen):
 OURS = ("__main__", "clearbook", "clearcheck", "clearclass", "clearformer")
 
 
-def ours(depth: int) -> bool:
+def called_by_project(depth: int) -> bool:
     """Whether code of the project asks, or the script, which may be a learner's."""
     frame: types.FrameType | None = sys._getframe(depth + 1)
     while frame is not None:
@@ -63,7 +63,7 @@ def ours(depth: int) -> bool:
     return False
 
 
-class Lacking(types.ModuleType):
+class ModuleOnWindows(types.ModuleType):
     """A module of the standard library, which for the project lacks what it lacks on Windows."""
 
     def __init__(self, module: types.ModuleType, lacking: set[str]):
@@ -72,7 +72,7 @@ class Lacking(types.ModuleType):
         vars(self).update(names, _module=module)
 
     def __getattr__(self, name: str):
-        if ours(1):
+        if called_by_project(1):
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r} on Windows")
         return getattr(self._module, name)
 
@@ -81,7 +81,7 @@ class Finder(importlib.abc.MetaPathFinder):
     """Finds no module of POSIX for the project, and lets it ask for the name of the system in one file alone."""
 
     def find_spec(self, name, path=None, target=None):
-        if name in MODULES and ours(1):
+        if name in MODULES and called_by_project(1):
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
         if name != "clearcheck.worker.system":
             return None
@@ -92,7 +92,7 @@ class Finder(importlib.abc.MetaPathFinder):
 
 
 def as_win32(load):
-    def loaded(module):
+    def load_as_win32(module):
         platform = sys.platform
         sys.platform = "win32"
         try:
@@ -100,7 +100,7 @@ def as_win32(load):
         finally:
             sys.platform = platform
 
-    return loaded
+    return load_as_win32
 
 
 def msvcrt() -> types.ModuleType:
@@ -120,8 +120,8 @@ def msvcrt() -> types.ModuleType:
 
 def begin():
     for name, lacking in LACKING.items():
-        sys.modules[name] = Lacking(sys.modules[name], lacking)
-    sys.modules["subprocess"] = Lacking(subprocess, set())
+        sys.modules[name] = ModuleOnWindows(sys.modules[name], lacking)
+    sys.modules["subprocess"] = ModuleOnWindows(subprocess, set())
     vars(sys.modules["subprocess"]).update(Popen=Popen, CREATE_NEW_PROCESS_GROUP=0x200, CREATE_NO_WINDOW=0x8000000)
     sys.modules["msvcrt"] = msvcrt()
     for name in MODULES:

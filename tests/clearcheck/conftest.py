@@ -15,7 +15,7 @@ from clearcheck.report.grade import _files, grade
 from clearcheck.worker import launch
 from clearcheck.worker.limits import Limits
 
-from .toy_notebook import MEANS, RANGES, SHORT, SLUG, START, TOY, notebook, solved
+from .toy_notebook import MEANS, RANGES, SHORT, SLUG, START, TOY, mark_solution, notebook
 
 NO_BUBBLEWRAP = "needs bubblewrap and user namespaces"
 
@@ -25,7 +25,7 @@ def course(tmp_path, monkeypatch) -> Path:
     """A course folder with the toy exercise, as the working folder."""
     folder = tmp_path / "exercises" / "authoring" / SLUG
     shutil.copytree(TOY, folder, ignore=shutil.ignore_patterns("__pycache__"))
-    sources = [START, solved(MEANS), 'check("means")', solved(RANGES), 'check("ranges")', "progress()"]
+    sources = [START, mark_solution(MEANS), 'check("means")', mark_solution(RANGES), 'check("ranges")', "progress()"]
     source = notebook(*sources, kernelspec={"name": "python3", "display_name": "Python 3", "language": "python"})
     (folder / "source.ipynb").write_text(json.dumps(source))
     monkeypatch.chdir(tmp_path)
@@ -45,7 +45,7 @@ def record(course, monkeypatch) -> Path:
 def start(course, monkeypatch):
     """Start a notebook: runs cells as a kernel does, in a namespace of their own; gives the last cell's last value."""
 
-    def opened():
+    def open_notebook():
         monkeypatch.setattr(in_notebook, "_session", in_notebook._Session())
         space: dict = {"__name__": "__main__"}
         exec(START, space)
@@ -57,7 +57,7 @@ def start(course, monkeypatch):
 
         return cell
 
-    return opened
+    return open_notebook
 
 
 @pytest.fixture
@@ -84,7 +84,7 @@ def learner(course):
 
 
 @pytest.fixture
-def graded(course):
+def grade_cells(course):
     """Grade a notebook made of these code cells, with short limits and a fixed seed."""
 
     def run(*sources: str, seed: int = 5, start: str = START, limits: Limits = SHORT):
@@ -106,7 +106,7 @@ def servers():
 
 
 @pytest.fixture
-def isolated(servers, monkeypatch):
+def isolate_workers(servers, monkeypatch):
     """Keep the workers of this test apart in this way; skips where the system cannot."""
 
     def choose(kind: str) -> str:
@@ -123,11 +123,11 @@ def isolated(servers, monkeypatch):
 
 
 @pytest.fixture(params=[launch.PROCESS, launch.BUBBLEWRAP])
-def isolation(request, isolated) -> str:
+def isolation(request, isolate_workers) -> str:
     """Each way in which a worker can be kept apart, as far as this system has it."""
-    return isolated(request.param)
+    return isolate_workers(request.param)
 
 
 @pytest.fixture
-def sandbox(isolated) -> str:
-    return isolated(launch.BUBBLEWRAP)
+def sandbox(isolate_workers) -> str:
+    return isolate_workers(launch.BUBBLEWRAP)

@@ -70,12 +70,12 @@ def letters_under_other_names(A, B, C):
 
 
 def bent_in_a_helper(Q, K, V):
-    def bent(values, keys):
+    def bend(values, keys):
         return values.reshape(
             keys.shape,
         )
 
-    return bent(V, K) @ K.T @ Q
+    return bend(V, K) @ K.T @ Q
 
 
 def a_sum_too_far(q, k, v):

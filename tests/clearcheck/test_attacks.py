@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from clearcheck.worker import launch, served, server
+from clearcheck.worker import launch, server, server_process
 from clearcheck.worker.limits import Limits
 from clearcheck.worker.parent import Worker
 from inline_snapshot import snapshot
@@ -17,54 +17,54 @@ from inline_snapshot import snapshot
 from .toy_notebook import MEANS, RANGES, START, notebook
 
 
-def test_the_grade_says_what_it_was_isolated_by(graded, isolation):
-    grade = graded(MEANS, RANGES)
+def test_the_grade_says_what_it_was_isolated_by(grade_cells, isolation):
+    grade = grade_cells(MEANS, RANGES)
     assert (grade.points, grade.isolation, grade.as_json()["isolation"]) == (9, isolation, isolation)
 
 
-def test_what_one_notebook_wrote_is_not_there_for_the_next(graded, isolation):
+def test_what_one_notebook_wrote_is_not_there_for_the_next(grade_cells, isolation):
     """Catches a scratch folder that a neighbour can read: the answers of the last one."""
     first = "for name in ('a', '/tmp/clearcheck_left'):\n    open(name, 'w').write('x')"
-    graded(first, MEANS)
+    grade_cells(first, MEANS)
     look = "import os\nif os.listdir('.') or ('clearcheck_left' in os.listdir('/tmp')): raise ValueError('left')"
     try:
-        assert (graded(look, MEANS).notes == []) == (isolation == launch.BUBBLEWRAP)
+        assert (grade_cells(look, MEANS).notes == []) == (isolation == launch.BUBBLEWRAP)
     finally:
         Path("/tmp/clearcheck_left").unlink(missing_ok=True)
 
 
-def test_there_is_no_network_in_the_sandbox(graded, sandbox):
+def test_there_is_no_network_in_the_sandbox(grade_cells, sandbox):
     """Catches a socket that reaches out; each would be refused by another error where there is a network."""
     call = "import socket\nsocket.create_connection(('192.0.2.1', 80), timeout=1)"
-    assert "Network is unreachable" in graded(call, MEANS).notes[0]
+    assert "Network is unreachable" in grade_cells(call, MEANS).notes[0]
 
 
-def test_only_its_own_processes_are_to_be_seen_in_the_sandbox(graded, sandbox):
+def test_only_its_own_processes_are_to_be_seen_in_the_sandbox(grade_cells, sandbox):
     """Catches the grader's command line, with its seed, its environment and its memory in reach."""
     look = "import os\nseen = [int(name) for name in os.listdir('/proc') if name.isdigit()]\n"
     look += "if len(seen) > 3: raise ValueError(str(seen))\n"
     look += "if any(b'pytest' in open(f'/proc/{pid}/cmdline', 'rb').read() for pid in seen): raise ValueError('seen')"
-    assert graded(look, MEANS).notes == []
+    assert grade_cells(look, MEANS).notes == []
 
 
-def test_the_server_of_workers_cannot_be_looked_into(graded, isolation):
+def test_the_server_of_workers_cannot_be_looked_into(grade_cells, isolation):
     """Catches a worker that changes the process from which the next one is forked."""
     for file in ("mem", "environ", "fd/0"):
-        note = graded(f"import os\nopen(f'/proc/{{os.getppid()}}/{file}', 'rb').read(1)", MEANS).notes
+        note = grade_cells(f"import os\nopen(f'/proc/{{os.getppid()}}/{file}', 'rb').read(1)", MEANS).notes
         allowed = isolation == launch.PROCESS and os.geteuid() == 0  # root may look into every process
         assert allowed or "PermissionError" in note[0]
 
 
 @pytest.mark.parametrize("signal", ["KILL", "STOP"])
-def test_an_answer_that_ends_the_server_of_workers_costs_no_other_notebook(graded, isolation, monkeypatch, signal):
+def test_an_answer_that_ends_the_server_of_workers_costs_no_other_notebook(grade_cells, isolation, monkeypatch, signal):
     """Catches a run that ends, or goes on without a server, where an answer ends or stops the parent of its process.
 
     In the sandbox the server is the first process, which none below it can end: not even this notebook loses a point.
     """
-    monkeypatch.setattr(served, "SERVER_SECONDS", 1.0)  # until a server that is stopped is given up
-    points = graded(f"import os, signal\nos.kill(os.getppid(), signal.SIG{signal})", MEANS).points
+    monkeypatch.setattr(server_process, "SERVER_SECONDS", 1.0)  # until a server that is stopped is given up
+    points = grade_cells(f"import os, signal\nos.kill(os.getppid(), signal.SIG{signal})", MEANS).points
     assert isolation == launch.PROCESS or points == 6
-    assert graded(MEANS, RANGES).points == 9
+    assert grade_cells(MEANS, RANGES).points == 9
 
 
 LEFT = """
@@ -79,17 +79,17 @@ os.waitpid(child, 0)
 """
 
 
-def test_processes_left_behind_are_ended_and_noted(graded, isolation):
+def test_processes_left_behind_are_ended_and_noted(grade_cells, isolation):
     """Catches a process in a session of its own that would see the next notebook's worker."""
-    grade = graded(LEFT, MEANS)
+    grade = grade_cells(LEFT, MEANS)
     assert grade.points == 6
     assert grade.notes == snapshot(["The code had started other processes and left them behind: they were ended."])
 
 
-def test_processes_have_an_end_in_the_sandbox(graded, sandbox):
+def test_processes_have_an_end_in_the_sandbox(grade_cells, sandbox):
     """Catches two hundred sleeping children on the instructor's machine, which Linux does not limit for root."""
     bomb = "import os, time\nfor _ in range(200):\n    if os.fork() == 0:\n        time.sleep(600)\ntime.sleep(600)"
-    grade = graded(bomb, MEANS, limits=Limits())
+    grade = grade_cells(bomb, MEANS, limits=Limits())
     stopped = "signal SIGKILL" if os.geteuid() == 0 else "BlockingIOError"
     assert stopped in grade.notes[0] and "left them behind" in grade.notes[-1] and grade.points == 6
 
@@ -104,9 +104,9 @@ time.sleep(600)
 """
 
 
-def test_the_memory_of_all_its_processes_has_an_end(graded, isolation):
+def test_the_memory_of_all_its_processes_has_an_end(grade_cells, isolation):
     """Catches a limit for each process, of which there may be dozens."""
-    grade = graded(HOG, MEANS, limits=Limits(memory=2**29))
+    grade = grade_cells(HOG, MEANS, limits=Limits(memory=2**29))
     assert grade.points == 6 and grade.notes == [
         "Code cell 2 ended the Python process (MemoryError: its processes together held more than 0.5 GB): only its "
         "definitions were kept, and the other cells were still run.",
@@ -121,15 +121,15 @@ def test_memory_that_processes_share_with_the_server_is_not_counted_for_each():
     if child == 0:
         time.sleep(60)
         os._exit(0)
-    assert 0 <= server._held({child}) < 2**25 < len(held) < server._memory(child)
+    assert 0 <= server._held_bytes({child}) < 2**25 < len(held) < server._memory(child)
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
 
 
-def test_the_scratch_folder_has_an_end_in_the_sandbox(graded, sandbox):
+def test_the_scratch_folder_has_an_end_in_the_sandbox(grade_cells, sandbox):
     """Catches many files, each below the limit of one, that fill the disk."""
     fill = "for i in range(20):\n    open(f'{i}', 'wb').write(bytes(60 * 2**20))"
-    assert "No space left on device" in graded(fill, MEANS, limits=Limits()).notes[0]
+    assert "No space left on device" in grade_cells(fill, MEANS, limits=Limits()).notes[0]
 
 
 def test_a_second_worker_beside_one_that_runs_is_refused(course, isolation):
@@ -146,28 +146,28 @@ def test_a_second_worker_beside_one_that_runs_is_refused(course, isolation):
 def test_a_server_that_cannot_be_started_leaves_no_socket(monkeypatch):
     """Catches two descriptors that are lost with each try."""
 
-    def refused(*args, **options):
+    def refuse(*args, **options):
         raise PermissionError(1, "refused")
 
     before = set(os.listdir("/proc/self/fd"))
-    monkeypatch.setattr(served.subprocess, "Popen", refused)
+    monkeypatch.setattr(server_process.subprocess, "Popen", refuse)
     for _ in range(3):
         with pytest.raises(PermissionError):
-            served.Server(launch.PROCESS)
+            server_process.WorkerServer(launch.PROCESS)
     assert set(os.listdir("/proc/self/fd")) <= before
 
 
-def test_random_numbers_differ_between_two_notebooks(graded, isolation):
+def test_random_numbers_differ_between_two_notebooks(grade_cells, isolation):
     """Catches workers that are forked with one state, so that all learners draw the same."""
     drawn = "import random\nif (np.random.rand(), random.random()) == SEEN: raise ValueError('again')"
     shown = "import random\nraise ValueError(repr((np.random.rand(), random.random())))"
-    pair = graded(shown, MEANS).notes[0].split("ValueError (")[1].split(") in the line")[0]
-    assert graded(drawn.replace("SEEN", pair), MEANS).notes == []
+    pair = grade_cells(shown, MEANS).notes[0].split("ValueError (")[1].split(") in the line")[0]
+    assert grade_cells(drawn.replace("SEEN", pair), MEANS).notes == []
 
 
 @pytest.mark.parametrize("number", [35, 40, 63])
-def test_a_signal_without_a_name_ends_no_run(graded, isolation, number):
-    grade = graded(f"import os\nos.kill(os.getpid(), {number})", MEANS)
+def test_a_signal_without_a_name_ends_no_run(grade_cells, isolation, number):
+    grade = grade_cells(f"import os\nos.kill(os.getpid(), {number})", MEANS)
     assert f"ended the Python process (signal {number})" in grade.notes[0] and grade.points == 6
 
 
@@ -181,9 +181,9 @@ def column_means(table):
 """
 
 
-def test_a_forged_huge_number_ends_no_run(graded, isolation):
+def test_a_forged_huge_number_ends_no_run(grade_cells, isolation):
     """Catches numbers in the grader's process that no comparison is made for."""
-    assert graded(HUGE, RANGES).questions[0].points == 0
+    assert grade_cells(HUGE, RANGES).questions[0].points == 0
 
 
 BUSY = "import time\nuntil = time.thread_time() + 0.4\nwhile time.thread_time() < until: pass"
@@ -196,19 +196,19 @@ BUSY = "import time\nuntil = time.thread_time() + 0.4\nwhile time.thread_time() 
         ("import time\ntime.sleep(0.4)", Limits(submission_net_seconds=1), "had not ended after 1 s"),
     ],
 )
-def test_a_notebook_has_a_limit_as_a_whole(graded, isolation, cell, limits, says):
+def test_a_notebook_has_a_limit_as_a_whole(grade_cells, isolation, cell, limits, says):
     """Catches many cells that each stay below theirs: the first question is asked no more."""
-    grade = graded(*[cell] * 20, "1 / 0", MEANS, RANGES, limits=limits)
+    grade = grade_cells(*[cell] * 20, "1 / 0", MEANS, RANGES, limits=limits)
     assert (grade.points, grade.notes) == (0, [f"The notebook {says}: what was not asked by then has no points."])
 
 
-def test_an_ended_worker_leaves_no_process_of_ours(graded, isolation):
+def test_an_ended_worker_leaves_no_process_of_ours(grade_cells, isolation):
     """Catches zombies and forgotten workers of a long run."""
-    graded(MEANS)
+    grade_cells(MEANS)
     server = launch._server(os.getpid())
     before = children(server.process.pid)
     for _ in range(3):
-        graded(MEANS)
+        grade_cells(MEANS)
     assert len(children(server.process.pid)) <= len(before)
 
 

@@ -29,9 +29,9 @@ def test_a_file_that_is_made_to_break_the_reader_is_told(course, isolation, data
         grading.grade(path, SLUG, 1)
 
 
-def test_a_line_of_spaces_costs_no_time_that_grows_with_its_square(graded, isolation):
+def test_a_line_of_spaces_costs_no_time_that_grows_with_its_square(grade_cells, isolation):
     """Catches a pattern that can match one text in many ways, by what is left of the limit for reading."""
-    grade = graded("x = (" + " " * 900_000 + "!", MEANS)
+    grade = grade_cells("x = (" + " " * 900_000 + "!", MEANS)
     assert grade.points == 6
 
 
@@ -69,6 +69,6 @@ def test_checks_that_lie_beside_a_notebook_are_not_run(course, tmp_path_factory,
     path = student / "exercises" / f"{SLUG}.ipynb"
     path.write_text(json.dumps(notebook(START, MEANS)))
     monkeypatch.chdir(student)
-    grading._loaded.cache_clear()
+    grading._load_once.cache_clear()
     assert grading.grade(path, None, 1).points == 6
     assert not (student / "ran").exists()

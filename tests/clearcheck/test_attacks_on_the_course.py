@@ -19,7 +19,7 @@ def test_what_is_mounted_is_not_looked_into(tmp_path, monkeypatch):
     mounted.mkdir(parents=True)
     (mounted / "package").touch()
     monkeypatch.setattr(os.path, "ismount", lambda path: str(path) == str(mounted))
-    kept = dict(server._standing(str(tmp_path)))
+    kept = dict(server._initial_entries(str(tmp_path)))
     beside.mkdir()
     (tmp_path / "link").symlink_to(mounted)
     server._wipe(str(tmp_path), kept)
@@ -30,13 +30,13 @@ def test_what_is_mounted_is_not_looked_into(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("what", ["exercises/authoring/{slug}/means.py", "new.py"])
-def test_a_change_of_the_course_stops_the_run(graded, course, isolated, what):
+def test_a_change_of_the_course_stops_the_run(grade_cells, course, isolate_workers, what):
     """Catches an answer that rewrites the checks, or adds a file, for those graded after it."""
-    isolated(launch.PROCESS)
+    isolate_workers(launch.PROCESS)
     path = course / (what if "/" in what else f"exercises/authoring/{SLUG}/{what}").format(slug=SLUG)
     change = f"import os\nopen({str(path)!r}, 'a').write('# mine')\nos.utime({str(path)!r}, (1, 1))"
     with pytest.raises(CourseChanged, match=path.name):
-        graded(change, MEANS)
+        grade_cells(change, MEANS)
 
 
 SABOTAGE = """
@@ -68,10 +68,10 @@ def test_a_class_run_without_a_sandbox_says_so_and_keeps_its_own_copy_whole(cour
     assert done.stderr.count("\n") == 1 and done.stderr.startswith(told)
 
 
-def test_the_same_change_does_nothing_in_the_sandbox(graded, course, sandbox):
+def test_the_same_change_does_nothing_in_the_sandbox(grade_cells, course, sandbox):
     path = course / "exercises" / "authoring" / SLUG / "means.py"
     before = path.read_bytes()
-    assert graded(f"open({str(path)!r}, 'w').write('mine')", MEANS).points == 6
+    assert grade_cells(f"open({str(path)!r}, 'w').write('mine')", MEANS).points == 6
     assert path.read_bytes() == before
 
 
@@ -99,15 +99,15 @@ for name in [name for name in sys.modules if name.startswith("clear" + "tape")]:
         ("import numpy as np", None),
     ],
 )
-def test_modules_that_could_do_the_work_are_noted(graded, isolation, cell, told):
+def test_modules_that_could_do_the_work_are_noted(grade_cells, isolation, cell, told):
     """Catches full points for a call of the library's own solution that nobody notices."""
-    grade = graded(cell, MEANS)
+    grade = grade_cells(cell, MEANS)
     assert grade.uses == ([told] if told else []) and grade.points == 6
 
 
-def test_the_seed_is_not_in_the_sandbox(graded, sandbox):
+def test_the_seed_is_not_in_the_sandbox(grade_cells, sandbox):
     """Catches the seed or the expected values in a command line or an environment that the code can read."""
     look = "import glob\nfor name in glob.glob('/proc/[0-9]*/cmdline') + glob.glob('/proc/[0-9]*/environ'):\n"
     look += "    try: text = open(name, 'rb').read()\n    except OSError: continue\n"
     look += "    if b'7654321' in text: raise ValueError('seed')"
-    assert graded(look, MEANS, seed=7654321).notes == []
+    assert grade_cells(look, MEANS, seed=7654321).notes == []

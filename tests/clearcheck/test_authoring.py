@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import pytest
 from clearcheck import Exercise, RightSolutions, equals, holds
-from clearcheck.author.loading import AuthoringError, ExerciseNotFound, find_folder, load
+from clearcheck.author.loading import AuthoringError, ExerciseNotFound, find_folder, load_exercise
 from clearcheck.grading.evaluate import evaluate, generator
 from inline_snapshot import snapshot
 
@@ -76,11 +76,11 @@ def test_a_check_that_never_asks_gives_no_points():
 def test_a_change_is_told_beside_wrong_values():
     """Would catch a changed argument that is told only once the values are right."""
 
-    def tripled(x):
+    def triple(x):
         x *= 3
         return x
 
-    message = result_of(tripled, DOUBLE).checks[0].message
+    message = result_of(triple, DOUBLE).checks[0].message
     assert "this is off by" in message and message.endswith("so that the caller's data stays as it was.")
     assert "changed its argument 1 in place" in message
 
@@ -173,7 +173,7 @@ def test_a_file_with_another_question_than_its_name_says_is_refused(course):
     path = course / "exercises" / "authoring" / SLUG / "means.py"
     path.write_text(path.read_text().replace('id="means"', 'id="mean"', 1))
     with pytest.raises(AuthoringError, match=r"mean\.py: this file is missing"):
-        load(SLUG)
+        load_exercise(SLUG)
 
 
 def test_a_file_without_its_collections_is_refused(course):
@@ -181,7 +181,7 @@ def test_a_file_without_its_collections_is_refused(course):
     path = course / "exercises" / "authoring" / SLUG / "means.py"
     path.write_text(path.read_text() + "\nwrong = None\n")
     with pytest.raises(AuthoringError, match=r"means\.py: wrong is NoneType; a WrongSolutions is expected"):
-        load(SLUG)
+        load_exercise(SLUG)
 
 
 def test_the_learners_side_needs_numpy_alone():
@@ -201,5 +201,5 @@ def test_the_learners_side_needs_numpy_alone():
 def test_an_exercise_can_be_loaded_by_several_threads(course):
     """Catches a thread whose half-imported files another one throws away, as happened to a class in containers."""
     with ThreadPoolExecutor(4) as threads:
-        loaded = list(threads.map(load, [SLUG] * 16))
+        loaded = list(threads.map(load_exercise, [SLUG] * 16))
     assert {tuple(question.id for question in one.exercise.questions) for one in loaded} == {("means", "ranges")}

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 from clearcheck.cli import main
-from clearcheck.learner.answered import exercise_slug
+from clearcheck.learner.answered_exercise import exercise_slug
 from clearcheck.notebooks.file import NotANotebook
 from clearcheck.notebooks.submission import read_submission
 from clearcheck.report.grade import grade

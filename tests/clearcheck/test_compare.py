@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from clearcheck.grading.compare import compare
 from clearcheck.grading.replies import same_value
-from clearcheck.worker.values import Unsupported, canonical
+from clearcheck.worker.values import UnsupportedValue, canonical
 from inline_snapshot import snapshot
 
 from tests.clearcheck.right_results import ARGS, RIGHT
@@ -27,7 +27,7 @@ from tests.clearcheck.right_results import ARGS, RIGHT
             ),
         ),
         (
-            Unsupported("an object of type Table"),
+            UnsupportedValue("an object of type Table"),
             snapshot(
                 "For arguments of shapes (7, 5) and (5,) your function returned an object of type Table; an array is expected."
             ),

@@ -17,7 +17,7 @@ OTHER = "02-columns"
 
 
 @pytest.fixture
-def two(course):
+def second_exercise(course):
     """A second exercise with the same questions."""
     folder = course / "exercises" / "authoring" / OTHER
     shutil.copytree(TOY, folder, ignore=shutil.ignore_patterns("__pycache__"))
@@ -30,15 +30,15 @@ def two(course):
 
 
 @pytest.fixture
-def report(two, capsys):
-    def called(*arguments: str, code: int = 0) -> dict:
+def report(second_exercise, capsys):
+    def call_report(*arguments: str, code: int = 0) -> dict:
         assert main(["report", "--json", "--seed", "5", *arguments]) == code
         return json.loads(capsys.readouterr().out)
 
-    return called
+    return call_report
 
 
-def test_the_table(two, learner, capsys):
+def test_the_table(second_exercise, learner, capsys):
     """Would catch wrong sums, minutes of questions that are passed, or an exercise that is left out."""
     learner(RANGES, WRONG)
     learner(slug=OTHER)
@@ -60,7 +60,7 @@ POINTS = {"untouched": 0, "one wrong": 2, "one right": 3, "mixed": 5, "solved": 
 
 
 @pytest.mark.parametrize(("name", "seed"), [*((name, 0) for name in POINTS), ("mixed", 7)])
-def test_the_notebook_grade_and_report_agree(two, learner, run, capsys, name, seed):
+def test_the_notebook_grade_and_report_agree(second_exercise, learner, run, capsys, name, seed):
     """Would catch a second way of counting: every question's points, from each of the three."""
     path = learner(*ANSWERS.get(name, (MEANS, RANGES)))
     cells = [cell["source"] for cell in json.loads(path.read_text())["cells"] if cell["source"].startswith("def ")]
@@ -88,9 +88,9 @@ def test_a_solved_course(report, learner):
     assert [(row["next"], row["minutes_left"]) for row in said["exercises"]] == [("all passed", 0)] * 2
 
 
-def test_a_broken_notebook_is_listed_and_stops_nothing(report, learner, two, capsys):
+def test_a_broken_notebook_is_listed_and_stops_nothing(report, learner, second_exercise, capsys):
     """Would catch a report that ends at the first bad file, or hides it."""
-    (two / "exercises" / f"{SLUG}.ipynb").write_text("{")
+    (second_exercise / "exercises" / f"{SLUG}.ipynb").write_text("{")
     learner(MEANS, slug=OTHER)
     said = report(code=2)
     assert [row["points"] for row in said["exercises"]] == [0, 6]
@@ -101,26 +101,26 @@ def test_a_broken_notebook_is_listed_and_stops_nothing(report, learner, two, cap
     assert f"Not graded: exercises/{SLUG}.ipynb is no notebook" in capsys.readouterr().out
 
 
-def test_other_files_in_the_folder_do_no_harm(report, learner, two):
+def test_other_files_in_the_folder_do_no_harm(report, learner, second_exercise):
     """Would catch notes that are taken for an exercise, an author's source that is graded, and a failure by them."""
     learner(MEANS)
-    (two / "exercises" / "notes.ipynb").write_text(json.dumps(notebook("x = 1")))
-    (two / "exercises" / ".hidden.ipynb").write_text("{")
-    (two / "exercises" / "list.txt").write_text("x")
+    (second_exercise / "exercises" / "notes.ipynb").write_text(json.dumps(notebook("x = 1")))
+    (second_exercise / "exercises" / ".hidden.ipynb").write_text("{")
+    (second_exercise / "exercises" / "list.txt").write_text("x")
     said = report()
     assert said["points"] == 6
     assert said["notes"] == snapshot(["Left out, since it answers no exercise: notes.ipynb"])
 
 
 @pytest.mark.parametrize("better", [f"{SLUG}.ipynb", f"{SLUG}-Copy1.ipynb"])
-def test_of_two_notebooks_for_one_exercise_the_better_counts(report, learner, two, better):
+def test_of_two_notebooks_for_one_exercise_the_better_counts(report, learner, second_exercise, better):
     """Would catch counting both, or the one that happens to come last."""
     names = {f"{SLUG}.ipynb", f"{SLUG}-Copy1.ipynb"}
     for name in sorted(names):
         path = learner(*([MEANS] if name == better else []))
-        path.rename(two / name)
+        path.rename(second_exercise / name)
     for name in names:
-        (two / name).rename(two / "exercises" / name)
+        (second_exercise / name).rename(second_exercise / "exercises" / name)
     said = report()
     [other] = names - {better}
     assert (said["points"], said["exercises"][0]["file"]) == (6, f"exercises/{better}")
@@ -129,9 +129,9 @@ def test_of_two_notebooks_for_one_exercise_the_better_counts(report, learner, tw
     ]
 
 
-def test_a_folder_elsewhere_and_one_that_holds_nothing(report, learner, two, tmp_path):
+def test_a_folder_elsewhere_and_one_that_holds_nothing(report, learner, second_exercise, tmp_path):
     """Would catch a report that only looks at the course's own folder, and a table of zeros for a mistyped path."""
-    mine = two / "mine"
+    mine = second_exercise / "mine"
     mine.mkdir()
     assert "mine holds no notebook" in report("mine", code=2)["error"]
     assert "nowhere holds no notebook" in report("nowhere", code=2)["error"]
@@ -150,43 +150,43 @@ def test_without_any_exercises_the_report_says_where_it_looked(tmp_path, monkeyp
     assert f"No exercises: looked for {tmp_path / 'exercises' / 'authoring'}" in capsys.readouterr().err
 
 
-def test_a_submission_may_call_everything_that_a_notebook_may(graded):
+def test_a_submission_may_call_everything_that_a_notebook_may(grade_cells):
     """Would catch a function of the notebook that the grader's worker does not know: the cell would stop."""
     calls = [IMPORTS, 'check("means")', 'hint("means")', "progress()", f'reset("means")\n{MEANS}']
-    came = graded(*calls)
+    came = grade_cells(*calls)
     assert (came.points, came.notes) == (6, [])
 
 
-def test_a_file_on_which_the_grader_fails_is_listed(two, learner, capsys, monkeypatch):
+def test_a_file_on_which_the_grader_fails_is_listed(second_exercise, learner, capsys, monkeypatch):
     """Catches a report that ends with one file, and a file name that adds a line to it."""
     path = learner(MEANS)
     path.rename(path.with_name("a\nb.ipynb"))
     learner(RANGES)
     true = course_report.grade
 
-    def failing(file, *arguments):
+    def grade_or_fail(file, *arguments):
         if "b" in file.stem and "\n" in file.stem:
             raise TypeError("no such thing")
         return true(file, *arguments)
 
-    monkeypatch.setattr(course_report, "grade", failing)
+    monkeypatch.setattr(course_report, "grade", grade_or_fail)
     assert main(["report", "--seed", "5"]) == 2
     said = capsys.readouterr().out
     assert r"Not graded: The grader failed on exercises/a\nb.ipynb (TypeError: no such thing)" in said
     assert "01-columns   3 of 9" in said
 
 
-def test_a_change_of_the_course_ends_the_report(two, learner, capsys, monkeypatch):
+def test_a_change_of_the_course_ends_the_report(second_exercise, learner, capsys, monkeypatch):
     """Catches a table with points from checks that a notebook has rewritten, and a sentence that blames the grader."""
     learner(MEANS)
     learner(MEANS, slug=OTHER)
     graded = []
 
-    def changing(file, *arguments):
+    def raise_course_changed(file, *arguments):
         graded.append(file.name)
         raise CourseChanged(f"While {file} was graded, files of the course changed: means.py.")
 
-    monkeypatch.setattr(course_report, "grade", changing)
+    monkeypatch.setattr(course_report, "grade", raise_course_changed)
     assert main(["report", "--seed", "5"]) == 2
     said = capsys.readouterr()
     assert said.err == f"While exercises/{SLUG}.ipynb was graded, files of the course changed: means.py.\n"

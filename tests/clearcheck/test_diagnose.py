@@ -15,7 +15,7 @@ def test_arguments_are_packed_once_for_all_mistakes(monkeypatch):
     """Would catch a catalogue whose every entry costs another packing of the same arguments, in every call."""
     wrong, packed = WrongSolutions("q"), []
     for n in range(9):
-        wrong(f"You add {n}.")(renamed(f"adds_{n}", lambda x, n=n: x + n))
+        wrong(f"You add {n}.")(rename_function(f"adds_{n}", lambda x, n=n: x + n))
     monkeypatch.setattr(evaluate, "pack", lambda args, pack=evaluate.pack: packed.append(args) or pack(args))
     check = equals("values", 2, lambda rng: [(rng.normal(),)], lambda x: x - 1)
     result = result_of(lambda x: x + 7, check, wrong=wrong.of("q"))
@@ -26,7 +26,7 @@ def test_arguments_are_packed_once_for_all_mistakes(monkeypatch):
 def test_a_float_for_a_count_is_not_told_as_a_mistake_with_the_right_count():
     """Would catch 9.0 for 9 named by a mistake that shows on other arguments only, and gives 9 here."""
     wrong = WrongSolutions("q")
-    wrong("You take the image for a square.")(renamed("square_assumed", lambda rows, columns: rows**2))
+    wrong("You take the image for a square.")(rename_function("square_assumed", lambda rows, columns: rows**2))
     check = equals("squares", 2, lambda rng: [(n, n) for n in rng.integers(3, 9, 2).tolist()], lambda a, b: a * b)
     result = result_of(lambda rows, columns: float(rows * columns), check, wrong=wrong.of("q"))
     assert "a float" in result.checks[0].message and result.checks[0].diagnosis is None
@@ -35,8 +35,8 @@ def test_a_float_for_a_count_is_not_told_as_a_mistake_with_the_right_count():
 def test_a_mistake_in_one_entry_is_told_whatever_the_others_are():
     """Would catch two mistakes in one answer, each of a check of its own, that together are no known mistake."""
     wrong = WrongSolutions("q")
-    wrong("You add 2.")(renamed("adds_two", lambda x: {"sum": x + 2, "double": 2 * x}))
-    wrong("You double twice.")(renamed("doubles_twice", lambda x: {"sum": x + 1, "double": 4 * x}))
+    wrong("You add 2.")(rename_function("adds_two", lambda x: {"sum": x + 2, "double": 2 * x}))
+    wrong("You double twice.")(rename_function("doubles_twice", lambda x: {"sum": x + 1, "double": 4 * x}))
     checks = (
         equals(key, 1, lambda rng: [(rng.normal(),)], lambda x: {"sum": x + 1, "double": 2 * x}, parts=(key,))
         for key in ("sum", "double")
@@ -52,12 +52,12 @@ def test_a_passed_check_need_not_give_the_same_numbers(noise, everywhere):
     both pass; and one that is not doubted although the mistake fails what the learner passes.
     """
     wrong = WrongSolutions("q")
-    wrong("You double.")(renamed("doubles", lambda x: 2 * x + (noise() if x < 0 else 0.0)))
+    wrong("You double.")(rename_function("doubles", lambda x: 2 * x + (noise() if x < 0 else 0.0)))
 
-    def differ(ask, rng):
+    def check_difference(ask, rng):
         return "Two calls gave the same number." if ask(-1.0) == ask(-2.0) + 2 else None
 
-    checks = equals("values", 1, lambda rng: [(rng.uniform(),)], lambda x: x), holds("drawn", 1, differ)
+    checks = equals("values", 1, lambda rng: [(rng.uniform(),)], lambda x: x), holds("drawn", 1, check_difference)
     result = result_of(lambda x: 2 * x + (next(DRAWN) if x < 0 else 0.0), *checks, wrong=wrong.of("q"))
     assert [check.passed for check in result.checks] == [False, True]
     assert result.checks[0].diagnosis.everywhere is everywhere
@@ -66,7 +66,7 @@ def test_a_passed_check_need_not_give_the_same_numbers(noise, everywhere):
 def test_another_structure_than_the_parts_takes_no_other_check_its_name():
     """Would catch a tuple for a dict in one check whose keys are no places, and that no mistake is told any more."""
     wrong = WrongSolutions("q")
-    wrong("You add 2.")(renamed("adds_two", lambda x: {"sum": x + 2}))
+    wrong("You add 2.")(rename_function("adds_two", lambda x: {"sum": x + 2}))
     checks = [
         equals(name, 1, lambda rng, x=x: [(x,)], lambda x: {"sum": x + 1}, parts=("sum",))
         for name, x in (("below", -1.0), ("above", 1.0))
@@ -106,6 +106,6 @@ def refuses_too_much(x):
     return x
 
 
-def renamed(name, function):
+def rename_function(name, function):
     function.__name__ = name
     return function

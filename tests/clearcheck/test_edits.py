@@ -24,7 +24,7 @@ def countdown(n):
     return [n] + (countdown(n - 1) if n else [])
 
 
-def edited(text: str) -> list:
+def entries_of_edits(text: str) -> list:
     right, wrong = answers_to(question(DOUBLE))
     right(by_steps)
     right(countdown)
@@ -34,7 +34,7 @@ def edited(text: str) -> list:
 
 def test_an_edit_changes_the_lines_that_it_names():
     """Would catch an edit applied in another place, with another indentation, or to an answer edited before."""
-    one, other = edited("""
+    one, other = entries_of_edits("""
     # by_steps
     ## doubled [a-section]: The sum is doubled,
     and nothing else.
@@ -62,7 +62,7 @@ def test_an_edit_without_lines_as_they_are_changes_the_place_of_the_one_above():
     """Would catch a mistake that loses its place, keeps the new lines of the one above, or forgets where it says that
     a line stands.
     """
-    above, below, third = edited("""
+    above, below, third = entries_of_edits("""
     # by_steps
     ## minus: The first row is taken away.
       total = 0
@@ -84,7 +84,7 @@ def test_an_edited_answer_still_calls_itself():
     """Would catch a mistake whose recursion runs into the right answer."""
     line = "return [n] + (countdown(n - {}) if n else [])"
     text = f"# countdown\n## by_two: Every other.\n- {line.format(1)}\n+ {line.format(2)}"
-    [found] = edited(text)
+    [found] = entries_of_edits(text)
     assert found.function(4) == [4, 2, 0]
 
 
@@ -119,5 +119,5 @@ def test_an_edited_answer_still_calls_itself():
 def test_an_edit_that_does_not_fit_is_an_error(text, says):
     """Would catch a mistake that is another one than its author meant: question, mistake and line are named."""
     with pytest.raises(EditError, match=re.escape(says)) as raised:
-        edited(f"# by_steps\n{text}")
+        entries_of_edits(f"# by_steps\n{text}")
     assert 'Question "q"' in str(raised.value)

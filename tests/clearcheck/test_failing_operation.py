@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from clearcheck import WrongSolutions, equals, holds
 from clearcheck.grading.replies import same_reply
-from clearcheck.worker.asked import Asked
-from clearcheck.worker.guarded_call import call_named, raised
+from clearcheck.worker.call_request import CallRequest
+from clearcheck.worker.guarded_call import call_named, exception_reply
 from clearcheck.worker.values import pack
 from inline_snapshot import snapshot
 
@@ -24,7 +24,7 @@ from .small_questions import result_of
 CHECK = equals("values", 2, queries_keys_values, plain_attention)
 
 
-def told(answer) -> str | None:
+def diagnosed_mistake(answer) -> str | None:
     """The mistake that an answer is told, when the catalogue holds all of those above."""
     wrong = WrongSolutions("q")
     for function, says in SAYS.items():
@@ -39,13 +39,13 @@ def told(answer) -> str | None:
 @pytest.mark.parametrize(("answer", "mistake"), [*ALIKE.items(), *((function, function) for function in SAYS)])
 def test_the_same_mistake_is_told_in_other_words(answer, mistake):
     """Would catch a diagnosis that knows a crash by its spelling: names, spaces, lines, the place in a helper."""
-    assert told(answer) == SAYS[mistake]
+    assert diagnosed_mistake(answer) == SAYS[mistake]
 
 
 @pytest.mark.parametrize("answer", UNRELATED)
 def test_an_unrelated_exception_is_told_no_mistake(answer):
     """Would catch a mistake told from the type of an exception, or from a message that many products share."""
-    assert told(answer) is None
+    assert diagnosed_mistake(answer) is None
 
 
 def test_two_products_with_one_message_are_told_apart():
@@ -58,7 +58,7 @@ def test_two_products_with_one_message_are_told_apart():
 
 
 def reply_of(function, args):
-    return call_named({"answer": function}, Asked("answer", 5.0), pack(args))
+    return call_named({"answer": function}, CallRequest("answer", 5.0), pack(args))
 
 
 @pytest.mark.parametrize("answer", [plain_attention, lambda Q, K, V: np.einsum("vs,ks,kn->vn", V, K, Q)])
@@ -109,7 +109,7 @@ def test_exceptions_raised_on_purpose_agree_by_their_type_where_values_do():
     wrong("Only large numbers are refused.")(large_alone)
     wrong("Everything is refused.")(none_at_all)
 
-    def mine(x):
+    def own_answer(x):
         if x >= 11:
             raise ValueError(f"{x} is not allowed")
         return x
@@ -117,7 +117,7 @@ def test_exceptions_raised_on_purpose_agree_by_their_type_where_values_do():
     def raises_too(x):
         raise ValueError("the shapes are odd")
 
-    result = result_of(mine, holds("refuses", 2, refuses), wrong=wrong.of("q"))
+    result = result_of(own_answer, holds("refuses", 2, refuses), wrong=wrong.of("q"))
     assert result.checks[0].diagnosis.message == "Only large numbers are refused."
     check = equals("values", 1, lambda rng: [(1,), (2,)], abs)
     assert result_of(raises_too, check, wrong=wrong.of("q")).checks[0].diagnosis is None
@@ -142,7 +142,7 @@ def test_tensors_stand_in_an_operation_with_their_kind_and_shape():
         try:
             x @ x
         except RuntimeError as error:
-            operations.append(raised(error, globals())["operation"])
+            operations.append(exception_reply(error, globals())["operation"])
     assert operations == ["torch.float32(2, 3) @ torch.float32(2, 3)", "torch.float32(2, 4) @ torch.float32(2, 4)"]
 
 
@@ -181,11 +181,11 @@ def test_code_without_a_source_raises_its_own_error():
     assert (reply["type"], reply["operation"], reply["line"]) == ("IndexError", "", "")
 
 
-class Counted(np.ndarray):
+class CountingArray(np.ndarray):
     calls = 0
 
     def __matmul__(self, other):
-        Counted.calls += 1
+        CountingArray.calls += 1
         raise ValueError("odd")
 
 
@@ -193,14 +193,14 @@ def test_no_code_of_the_learner_is_run_again():
     """Would catch side effects of a diagnosis: a method of the learner's own runs as often as they call it."""
 
     def answer(Q, K, V):
-        return Q.view(Counted) @ K
+        return Q.view(CountingArray) @ K
 
     def own_helper(Q, K, V):
         calls.append(1)
         return Q
 
     calls = []
-    assert reply_of(answer, [np.ones((4, 5))] * 3)["operation"] == "raise" and Counted.calls == 1
+    assert reply_of(answer, [np.ones((4, 5))] * 3)["operation"] == "raise" and CountingArray.calls == 1
     own = reply_of(lambda Q, K, V: own_helper(Q, K, V) @ K, [np.ones((4, 5))] * 3)
     assert own["operation"] == "own_helper(f(4, 5), f(4, 5), f(4, 5)) @ f(4, 5)"
     assert len(calls) == 1
@@ -216,7 +216,10 @@ def test_a_forged_operation_is_refused():
 
 def test_what_is_told_of_an_error_is_the_same_in_every_run():
     """Catches addresses in memory, by which the proofs and the feedback of two runs would differ."""
-    told = [raised(TypeError(f"{thing!r} is no array"), None)["text"] for thing in (object(), object(), lambda x: x)]
+    told = [
+        exception_reply(TypeError(f"{thing!r} is no array"), None)["text"]
+        for thing in (object(), object(), lambda x: x)
+    ]
     assert told[0] == told[1] == "<object object at 0x…> is no array"
     assert "<lambda> at 0x…> is no array" in told[2]
-    assert raised(ValueError("0x1F is no size"), None)["text"] == "0x1F is no size"
+    assert exception_reply(ValueError("0x1F is no size"), None)["text"] == "0x1F is no size"

@@ -13,15 +13,15 @@ from .small_questions import question
 N = 100_000
 
 
-def frugal(x):
+def sum_in_parts(x):
     return sum(float(part.sum()) for part in np.split(np.arange(N, dtype=float), 100)) + x
 
 
-def lavish(x):
+def sum_at_once(x):
     return np.ones((4, N)).sum() + x
 
 
-def failing(x):
+def index_beyond_end(x):
     return np.ones(N)[N]
 
 
@@ -41,8 +41,8 @@ def held_by(function, measured=True):
 
 def test_the_worst_moment_is_told_in_bytes():
     """Would catch the sum of all allocations, or what is left at the end, in place of the most at once."""
-    assert 8 * N <= held_by(frugal) < 10 * N
-    assert 32 * N <= held_by(lavish) < 34 * N
+    assert 8 * N <= held_by(sum_in_parts) < 10 * N
+    assert 32 * N <= held_by(sum_at_once) < 34 * N
 
 
 def test_what_was_there_before_does_not_count():
@@ -57,12 +57,12 @@ def test_measuring_ends_with_the_call(running):
     if running:
         tracemalloc.start()
     try:
-        held_by(frugal)
-        held_by(failing)
+        held_by(sum_in_parts)
+        held_by(index_beyond_end)
         assert tracemalloc.is_tracing() == running
     finally:
         tracemalloc.stop()
 
 
 def test_nothing_is_measured_unless_it_is_asked_for():
-    assert held_by(lavish, measured=False) == 0
+    assert held_by(sum_at_once, measured=False) == 0

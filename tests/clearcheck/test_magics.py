@@ -50,9 +50,9 @@ def test_in_a_cell_with_an_error_of_its_own_the_magics_go_too(broken):
     assert without_magics(f"!ls\n{broken}%time x") == (f"pass\n{broken}pass", "`!ls`, `%time x`")
 
 
-def test_an_answer_with_a_line_that_begins_with_a_percent_sign_counts(graded):
+def test_an_answer_with_a_line_that_begins_with_a_percent_sign_counts(grade_cells):
     """Catches 0 points and a note that `% 5` works only in Jupyter."""
-    grade = graded(f"%matplotlib inline\nassert (\n 7\n % 5\n) == 2\n{MEANS}")
+    grade = grade_cells(f"%matplotlib inline\nassert (\n 7\n % 5\n) == 2\n{MEANS}")
     assert grade.points == 6
     assert grade.notes == snapshot(["Code cell 2: `%matplotlib inline` works only in Jupyter and was left out."])
 
@@ -73,9 +73,9 @@ def test_a_line_ends_where_python_ends_it():
     assert without_experiments(f"{source}\nexperiment(\n    x\n)\ny = 2") == f"{source}\n\n\n\ny = 2"
 
 
-def test_a_text_with_a_line_separator_in_it_costs_no_answer(graded):
+def test_a_text_with_a_line_separator_in_it_costs_no_answer(grade_cells):
     """Catches "unterminated string literal" about a text that Python reads, and a wrong line in a message."""
     note = f"NOTE = 'a{ENDS}b'  # {ENDS}"
-    assert graded(f"{note}\n{MEANS}").points == 6
-    grade = graded(f"{note}\nimport nothing_here\n{MEANS}\n%time NOTE")
+    assert grade_cells(f"{note}\n{MEANS}").points == 6
+    grade = grade_cells(f"{note}\nimport nothing_here\n{MEANS}\n%time NOTE")
     assert grade.points == 6 and "in the line `import nothing_here`" in json.dumps(grade.notes)

@@ -51,12 +51,12 @@ def test_a_mistake_is_not_told_where_it_is_right_itself():
     assert not result.checks[0].passed and result.checks[0].diagnosis is None
 
 
-class Refused(ValueError):
+class RefusedError(ValueError):
     """A learner's own kind of ValueError."""
 
 
 @pytest.mark.parametrize(
-    ("kind", "expected"), [(ValueError, True), (Refused, True), (TypeError, False), (KeyError, False)]
+    ("kind", "expected"), [(ValueError, True), (RefusedError, True), (TypeError, False), (KeyError, False)]
 )
 def test_a_class_that_is_derived_from_an_exception_is_one(kind, expected):
     """Would catch refusing a learner's own ValueError where one is asked for."""

@@ -10,9 +10,9 @@ from functools import partial
 
 import pytest
 from clearcheck import notebook as in_notebook
-from clearcheck.author.loading import load
+from clearcheck.author.loading import load_exercise
 from clearcheck.proof.notebooks import answer_text
-from clearcheck.worker import forked, system
+from clearcheck.worker import process_copy, system
 from inline_snapshot import snapshot
 
 from .toy_notebook import MEANS, RANGES, SLUG
@@ -138,7 +138,7 @@ HOPELESS = {
 @pytest.mark.parametrize("name", HOPELESS)
 def test_a_call_that_no_exception_ends_is_ended(run, monkeypatch, name):
     """Would catch a kernel that has to be restarted."""
-    monkeypatch.setattr(forked, "KERNEL_GRACE_SECONDS", 0.5)
+    monkeypatch.setattr(process_copy, "KERNEL_GRACE_SECONDS", 0.5)
     card = repr(run(f'def column_means(table):\n    {HOPELESS[name]}\ncheck("means")'))
     assert "used more than 1 s of computing time and was stopped" in card
     assert repr(run(f'{MEANS}\ncheck("means")')).startswith("✓ means")
@@ -236,9 +236,9 @@ def test_checks_do_not_change_or_read_the_learners_variables(run):
     assert drawn == again
 
 
-def test_the_notebook_and_the_command_line_agree(run, graded):
+def test_the_notebook_and_the_command_line_agree(run, grade_cells):
     """Would catch two paths of evaluation: every known solution, the same seed, the same words and points."""
-    authored = load(SLUG)
+    authored = load_exercise(SLUG)
     columns = [
         [
             answer_text(entry, question.name)
@@ -248,6 +248,6 @@ def test_the_notebook_and_the_command_line_agree(run, graded):
     ]
     assert [len(column) for column in columns] == [11, 11]
     for seed, (means, ranges) in enumerate(zip(*columns, strict=True)):
-        text = graded(means, ranges, seed=seed).as_text()
+        text = grade_cells(means, ranges, seed=seed).as_text()
         assert repr(run(f'{means}\ncheck("means", seed={seed})')) in text, means
         assert repr(run(f'{ranges}\ncheck("ranges", seed={seed})')) in text, ranges

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from clearcheck import files
-from clearcheck.files import locked, write_whole
+from clearcheck.files import hold_lock, write_whole
 from clearcheck.learner import progress_file as records
 
 from .toy_notebook import MEANS, RANGES, SLUG
@@ -171,14 +171,14 @@ def test_notebooks_that_write_at_once_lose_nothing(tmp_path):
     command = [sys.executable, "-c", WRITER]
     writers = [subprocess.Popen([*command, str(n), str(file)]) for n in range(4)]
     assert [writer.wait(timeout=120) for writer in writers] == [0, 0, 0, 0]
-    assert {slug: kept.points for slug, kept in records.known(file).items()} == {f"0{n}-x": 20 for n in range(4)}
+    assert {slug: kept.points for slug, kept in records.read_record(file).items()} == {f"0{n}-x": 20 for n in range(4)}
 
 
 def test_a_lock_that_is_held_is_not_waited_for_for_ever(record, run, monkeypatch):
     """Would catch a check that hangs because another notebook is stuck."""
     monkeypatch.setattr(records, "LOCK_SECONDS", 0.05)
     record.parent.mkdir()
-    with locked(record.with_name("progress.json.lock"), 1.0):
+    with hold_lock(record.with_name("progress.json.lock"), 1.0):
         assert "another notebook has held progress.json.lock" in repr(run(f'{MEANS}\ncheck("means")'))
     assert repr(run('check("means")')) == PASSED
     assert points(record) == {"means": 6}
@@ -193,10 +193,10 @@ def test_a_file_is_replaced_whole_or_not_at_all(tmp_path, monkeypatch):
     write_whole(link, b"new")
     assert (file.read_text(), link.is_symlink(), file.stat().st_mode & 0o777) == ("new", True, 0o640)
 
-    def full(*_):
+    def raise_disk_full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(files.os, "fsync", full)
+    monkeypatch.setattr(files.os, "fsync", raise_disk_full)
     with pytest.raises(OSError, match="No space"):
         write_whole(file, b"newer")
     assert file.read_text() == "new"

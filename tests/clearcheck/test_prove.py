@@ -5,9 +5,9 @@ import re
 import numpy as np
 import pytest
 from clearcheck import RightSolutions, WrongSolutions, answers_to
-from clearcheck.author.loading import load
+from clearcheck.author.loading import load_exercise
 from clearcheck.cli import main
-from clearcheck.proof.notebooks import Notebooks, answer_text, filled
+from clearcheck.proof.notebooks import Notebooks, answer_text, fill_in_solutions
 from clearcheck.proof.page import page, proof_text
 from clearcheck.proof.prove import not_graded, prove
 from inline_snapshot import snapshot
@@ -15,7 +15,7 @@ from inline_snapshot import snapshot
 from .toy_notebook import SLUG
 
 
-def edited(course, name, old, new):
+def edit_file(course, name, old, new):
     path = course / "exercises" / "authoring" / SLUG / name
     text = path.read_text()
     assert old in text
@@ -31,7 +31,7 @@ Written: a.md
 """)
     text = (course / "a.md").read_text()
     assert text == proof_text(SLUG).page
-    assert f"\n# How this grader was tested: {load(SLUG).exercise.title}\n" in text
+    assert f"\n# How this grader was tested: {load_exercise(SLUG).exercise.title}\n" in text
     assert "| right solutions (6) | 6 | 0 |\n| wrong solutions (16) | 0 | 16 |" in text
     assert "| `by_loop` | right | passed | 6 | – | – |" in text
     change = "in `by_method`: `- return table.mean(axis=0)`<br>`+ return table.mean(axis=1)`"
@@ -42,7 +42,7 @@ Written: a.md
 
 def test_what_is_not_graded_has_a_page_without_results(course):
     """Would catch solutions that count as accepted, or as caught, where nobody has graded them."""
-    text = page(not_graded(load(SLUG)), "Not graded.")
+    text = page(not_graded(load_exercise(SLUG)), "Not graded.")
     assert "| right solutions (6) | – | – |\n| wrong solutions (16) | – | – |" in text
     assert "| `by_loop` | right | – | – | – | – |" in text
     assert "| `over_rows` | wrong | – | – | The mean runs along the rows. |" in text
@@ -60,9 +60,9 @@ def graded(monkeypatch) -> list[dict]:
 
 def test_one_question_is_proven_alone(course, capsys, graded):
     """Would catch a proof that goes through all questions, or that leaves out an answer of the one that is named."""
-    edited(course, "means.py", "+ return np.median(table, axis=0)", "+ return np.mean(table, axis=0)")
+    edit_file(course, "means.py", "+ return np.median(table, axis=0)", "+ return np.mean(table, axis=0)")
     assert main(["prove", SLUG, "--question", "ranges"]) == 0
-    rows = [row for row in not_graded(load(SLUG)).rows if row.question.id == "ranges"]
+    rows = [row for row in not_graded(load_exercise(SLUG)).rows if row.question.id == "ranges"]
     right = sum(row.right for row in rows)
     assert f"right solutions accepted: {right} of {right}; wrong solutions caught: 8 of 8" in capsys.readouterr().out
     assert len(graded) == 4  # the first right one, the first wrong one, the author's notebook and the untouched one
@@ -80,7 +80,7 @@ def test_an_unknown_question_is_told_with_those_that_there_are(course, capsys, c
 @pytest.mark.parametrize("command", ["lint", "prove"])
 def test_an_edit_that_fits_nowhere_names_question_mistake_and_line(course, capsys, command):
     """Would catch an author who has to look for the edit that no longer matches its right answer."""
-    edited(course, "means.py", "- return table.mean(axis=0)", "- return table.mean(axis=7)")
+    edit_file(course, "means.py", "- return table.mean(axis=0)", "- return table.mean(axis=7)")
     assert main([command, SLUG, "--question", "ranges"]) == 2
     says = 'Question "means", mistake over_rows: by_method has 0 places that read\nreturn table.mean(axis=7)'
     assert says in capsys.readouterr().err
@@ -96,7 +96,7 @@ def test_what_belongs_to_one_exercise_is_refused_for_two(course, capsys, option)
 
 def test_the_rules_are_told_by_a_command(course, capsys):
     """Would catch an exit code that hides a misfit, and misfits of a question that is not the one that is named."""
-    edited(course, "means.py", '@wrong("The caller\'s table is divided in place.")\n', "")
+    edit_file(course, "means.py", '@wrong("The caller\'s table is divided in place.")\n', "")
     says = "means: 7 wrong solutions; at least 8 are expected."
     assert main(["lint", SLUG]) == 1
     every = capsys.readouterr().out.splitlines()
@@ -174,7 +174,7 @@ python -m clearcheck prove: error: argument --draws: '0' is no number of draws: 
 def test_each_planted_fault_is_an_error(course, monkeypatch, capsys):
     """Would catch a proof that cannot fail, and an exit code that hides it: each planted fault, and nothing else."""
     for edit, _ in PLANTED.values():
-        edited(course, *edit)
+        edit_file(course, *edit)
     assert main(["prove", SLUG, "--draws", "1"]) == 1  # with more some are told again
     said = capsys.readouterr().out
     assert {name: said.count(says) for name, (_, says) in PLANTED.items()} == dict.fromkeys(PLANTED, 1)
@@ -202,7 +202,7 @@ def test_what_a_cell_only_calls_is_not_run():
     tried = "try:\n    experiment(1)\nexcept NotImplementedError:\n    print('Later.')"
     kept = "try:\n    import one\nexcept ImportError:\n    print('None.')"
     source = {"cells": [{"cell_type": "code", "source": f"x = 1\n{text}\ncheck('q')"} for text in (tried, kept)]}
-    assert [cell["source"] for cell in filled(source, [])["cells"]] == ["x = 1", f"x = 1\n{kept}"]
+    assert [cell["source"] for cell in fill_in_solutions(source, [])["cells"]] == ["x = 1", f"x = 1\n{kept}"]
 
 
 def test_a_solution_is_renamed_and_loses_its_decorator():
@@ -221,7 +221,7 @@ def test_a_solution_is_renamed_and_loses_its_decorator():
 
 def test_a_decorator_of_the_answers_own_stays(course):
     """Would catch an answer that is tried without its `@torch.no_grad()`, which is a part of it."""
-    right, wrong = answers_to(load(SLUG).exercise.question("means"))
+    right, wrong = answers_to(load_exercise(SLUG).exercise.question("means"))
 
     @right
     @np.errstate(all="ignore")

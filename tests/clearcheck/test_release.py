@@ -6,7 +6,7 @@ import pytest
 from clearcheck.author.loading import AuthoringError
 from clearcheck.author.release import MISSING, learner_notebook, without_solution
 from clearcheck.cli import main
-from clearcheck.learner.answered import exercise_slug
+from clearcheck.learner.answered_exercise import exercise_slug
 from clearcheck.notebooks.submission import read_submission
 from inline_snapshot import snapshot
 

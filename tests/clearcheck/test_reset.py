@@ -127,10 +127,10 @@ def test_a_disk_that_is_full_costs_nothing(learner, capsys, monkeypatch):
     path = learner(MEANS)
     before = path.read_bytes()
 
-    def full(*_):
+    def raise_disk_full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(files.os, "replace", full)
+    monkeypatch.setattr(files.os, "replace", raise_disk_full)
     assert main(["reset", str(path), "means"]) == 2
     assert f"No space left on device): {path} is as before" in capsys.readouterr().err
     assert path.read_bytes() == before

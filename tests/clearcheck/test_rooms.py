@@ -21,14 +21,14 @@ ORDER = (
 def arrows(folder: Path) -> dict[str, set[str]]:
     """For each module of a package the modules of it that it imports, in functions too."""
     files = {name_of(path, folder): path for path in sorted(folder.rglob("*.py"))}
-    return {name: imported(path, files) for name, path in files.items()}
+    return {name: imported_modules(path, files) for name, path in files.items()}
 
 
 def name_of(path: Path, folder: Path) -> str:
     return ".".join(path.relative_to(folder.parent).with_suffix("").parts).removesuffix(".__init__")
 
 
-def imported(path: Path, known: Container[str]) -> set[str]:
+def imported_modules(path: Path, known: Container[str]) -> set[str]:
     names = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
@@ -44,7 +44,7 @@ def room(module: str) -> str:
     return module.split(".")[1] if "." in module else module
 
 
-def upward(modules: dict[str, set[str]]) -> list[str]:
+def upward_imports(modules: dict[str, set[str]]) -> list[str]:
     return [
         f"{module} imports {needed}"
         for module, all_needed in modules.items()
@@ -60,7 +60,7 @@ def test_every_room_has_its_place():
 
 def test_no_room_needs_one_above_it():
     """Would catch reading a notebook that asks for the learner's record, or a worker that knows the checks."""
-    assert upward(arrows(LIB / "clearcheck")) == []
+    assert upward_imports(arrows(LIB / "clearcheck")) == []
 
 
 @pytest.mark.parametrize("package", ["clearcheck", "clearclass", "cleartape"])
@@ -76,6 +76,6 @@ def test_arrows_in_functions_are_seen(tmp_path):
     (package / "worker" / "limits.py").write_text("def later():\n    from clearcheck.cli import main\n")
     (package / "cli.py").write_text("import clearcheck.worker.limits\n\n\ndef main(): pass\n")
     found = arrows(package)
-    assert upward(found) == snapshot(["clearcheck.worker.limits imports clearcheck.cli"])
+    assert upward_imports(found) == snapshot(["clearcheck.worker.limits imports clearcheck.cli"])
     with pytest.raises(CycleError):
         TopologicalSorter(found).prepare()

@@ -7,7 +7,7 @@ import time
 import pytest
 from clearcheck.worker import system, time_limit
 from clearcheck.worker.parent import _well_formed
-from clearcheck.worker.time_limit import TimeLimit, awaited, limited
+from clearcheck.worker.time_limit import TimeLimit, run_limited, wait_for_reply
 
 
 def spin():
@@ -15,7 +15,7 @@ def spin():
         pass
 
 
-def asleep():
+def sleep_a_minute():
     time.sleep(60)
 
 
@@ -45,15 +45,15 @@ def in_this_thread(action):
 @pytest.mark.parametrize("where", [in_this_thread, in_another_thread])
 def test_a_loop_without_an_end_is_stopped_in_any_thread(where):
     """Would catch a notebook whose cells run in threads, or a system without timers, where nothing stops a loop."""
-    assert where(lambda: limited(spin, 0.1, 100)).waited == 0.0
-    assert where(lambda: limited(lambda: 5, 60, 10)) == 5
-    by_the_clock = where(lambda: limited(lambda: [time.sleep(0.05) for _ in range(1200)], 0.3, 2))
+    assert where(lambda: run_limited(spin, 0.1, 100)).waited == 0.0
+    assert where(lambda: run_limited(lambda: 5, 60, 10)) == 5
+    by_the_clock = where(lambda: run_limited(lambda: [time.sleep(0.05) for _ in range(1200)], 0.3, 2))
     assert by_the_clock.waited % 0.6 == 0  # once, or more often where the machine is so slow that this is work
 
 
 def test_a_sleep_is_stopped_by_the_clock():
     with pytest.raises(TimeLimit) as late:
-        limited(asleep, 10, 0.01)
+        run_limited(sleep_a_minute, 10, 0.01)
     assert late.value.waited == 0.1
 
 
@@ -77,7 +77,7 @@ def test_the_clock_soon_stops_code_that_waits_alone(monkeypatch, share, waited):
     monkeypatch.setattr(system, "timers", timers)
     monkeypatch.setattr(time_limit.time, "thread_time", lambda: now * share)
     with pytest.raises(TimeLimit) as late:
-        limited(action, 1, 4)
+        run_limited(action, 1, 4)
     assert late.value.waited == waited
 
 
@@ -90,7 +90,7 @@ def test_an_alarm_that_comes_late_is_not_heard(monkeypatch):
         alarm(by_the_clock=True)
 
     monkeypatch.setattr(system, "timers", timers)
-    assert limited(lambda: 5, 1, 1) == 5
+    assert run_limited(lambda: 5, 1, 1) == 5
 
 
 def test_an_exception_from_the_watching_thread_never_comes_after_the_call():
@@ -100,7 +100,7 @@ def test_an_exception_from_the_watching_thread_never_comes_after_the_call():
         n_late = 0
         for _ in range(300):
             try:
-                limited(int, 0.0, 1)
+                run_limited(int, 0.0, 1)
             except TimeLimit:
                 n_late += 1
             for _ in range(time_limit.ENOUGH):  # where one would arrive that was on its way
@@ -110,18 +110,18 @@ def test_an_exception_from_the_watching_thread_never_comes_after_the_call():
     assert isinstance(in_another_thread(calls), int)
 
 
-class Other:
+class OtherProcess:
     """Another process, which computes for a share of the time, and gives no reply."""
 
     def __init__(self, monkeypatch, share):
         self.now, self.share = 0.0, share
         monkeypatch.setattr(time_limit.time, "monotonic", lambda: self.now)
 
-    def arrived(self, seconds):
+    def has_arrived(self, seconds):
         self.now += seconds
         return False
 
-    def computed(self):
+    def computed_seconds(self):
         return None if self.share is None else self.now * self.share
 
 
@@ -131,8 +131,8 @@ class Other:
 )
 def test_who_waits_for_a_reply_counts_what_the_other_computes(monkeypatch, share, ended_after, waited):
     """Would catch ending a process that has got no processor, and waiting for the clock where one computes for ever."""
-    other = Other(monkeypatch, share)
-    assert awaited(other.arrived, other.computed, 10, 100) == waited
+    other = OtherProcess(monkeypatch, share)
+    assert wait_for_reply(other.has_arrived, other.computed_seconds, 10, 100) == waited
     assert other.now == pytest.approx(ended_after, abs=0.2)
 
 
@@ -149,10 +149,10 @@ def test_a_forged_time_is_refused(forged):
 @pytest.mark.parametrize(("clock", "left"), [(100, 250), (100, 50)])
 def test_nobody_waits_for_longer_than_is_left(monkeypatch, clock, left):
     """Would catch a notebook that has more than its time, since each of its calls computes now and then."""
-    other = Other(monkeypatch, 0.03)
-    assert awaited(other.arrived, other.computed, 10, clock, left) == left
+    other = OtherProcess(monkeypatch, 0.03)
+    assert wait_for_reply(other.has_arrived, other.computed_seconds, 10, clock, left) == left
     assert other.now == pytest.approx(left)
 
 
 def test_a_reply_that_comes_is_waited_for():
-    assert awaited(lambda seconds: True, lambda: 0.0, 10, 100) is None
+    assert wait_for_reply(lambda seconds: True, lambda: 0.0, 10, 100) is None

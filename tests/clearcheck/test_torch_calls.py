@@ -9,10 +9,10 @@ from clearcheck import WrongSolutions, equals
 from clearcheck.author.torch_arguments import generation_call, small_logits, small_model
 from inline_snapshot import snapshot
 
-from .torch_asked import STRAIGHT, SmallModel, Straight, asks, drawn, module, result_of, said, torch
+from .torch_question import STRAIGHT, SmallModel, Straight, asks, draw_args, message_on, module, result_of, torch
 
 
-def careless(x):
+def change_global_state(x):
     torch.set_default_dtype(torch.float64)
     torch.set_grad_enabled(False)
     torch.manual_seed(7)
@@ -36,13 +36,13 @@ def world():
 def test_nothing_stays_changed_in_the_learners_notebook(then):
     """Catches a check that leaves the generators, gradients, dtype, device or threads other than they were."""
 
-    def seeded():
+    def seed_generators():
         torch.manual_seed(3)
         np.random.seed(3)
         random.seed(3)
 
-    made = {"careless": careless}
-    exec(f"def answer(x):\n    careless(x)\n    {then or 'return x'}", made)
+    made = {"change_global_state": change_global_state}
+    exec(f"def answer(x):\n    change_global_state(x)\n    {then or 'return x'}", made)
     question = asks(
         equals("same", 1, lambda rng: [(rng.normal(size=(3, 2)),)], lambda x: x),
         name="answer",
@@ -50,9 +50,9 @@ def test_nothing_stays_changed_in_the_learners_notebook(then):
         seconds=1.0,
         forbids=("torch.nn.Linear", "torch.softmax"),
     )
-    seeded()
+    seed_generators()
     before = world()
-    seeded()
+    seed_generators()
     result = result_of(made["answer"], question)
     assert world() == before and result.points == 0
     assert then or "switched gradients off for all that comes after it" in result.checks[0].message
@@ -61,18 +61,18 @@ def test_nothing_stays_changed_in_the_learners_notebook(then):
 def test_the_line_is_found_under_a_decorator():
     """Catches a message without its line for a function that stands under `@torch.no_grad()`."""
     check = equals("same", 1, lambda rng: [(rng.normal(size=3),)], lambda x: x)
-    message = said(decorated, asks(check, name="decorated", how="tensors"))
+    message = message_on(fail_under_decorator, asks(check, name="decorated", how="tensors"))
     assert "raised ZeroDivisionError (division by zero) in the line `return 1 / 0`." in message
 
 
 @torch.no_grad()
-def decorated(x):
+def fail_under_decorator(x):
     return 1 / 0
 
 
 def test_a_gradient_has_the_name_that_the_task_gives_its_parameter():
     """Catches a shared weight whose gradient comes under the name by which the module knew it first."""
-    gradients = equals("gradients", 2, lambda rng: [drawn(rng, gives="gradients")], Straight)
+    gradients = equals("gradients", 2, lambda rng: [draw_args(rng, gives="gradients")], Straight)
     question = asks(STRAIGHT, gradients)
     assert result_of(module("self.outer = nn.Linear(d_in, d_out); self.inner = self.outer"), question).points == 5
     other = module("self.outer = nn.Linear(d_in, d_out); self.inner = nn.Linear(d_in, d_out)")
@@ -154,7 +154,7 @@ def test_the_small_model_says_what_it_takes(ids, says):
     exec(f"def answer(model, ids):\n    return model({ids})", made)
     cases = lambda rng: [generation_call(small_model(rng, 7, 4, 9), rng.integers(7, size=(1, 5)))]  # noqa: E731
     question = asks(equals("ids", 1, cases, lambda model, ids: ids), name="answer", how="generation")
-    assert said(made["answer"], question) == says
+    assert message_on(made["answer"], question) == says
 
 
 def test_a_question_about_pytorch_names_a_kind_and_a_limit_that_exist():

@@ -7,19 +7,19 @@ from clearcheck.author.torch_arguments import module_call
 from clearcheck.author.torch_dropout import numbers_dropped
 from clearcheck.worker.torch_calls import on_module
 
-from .torch_asked import asks, nn, result_of, torch
+from .torch_question import asks, nn, result_of, torch
 
 PARTS = {"first": "the first part", "second": "the second part"}
 WIDTH, RATE = 8, 0.3
 
 
-def drawn(rng):
+def draw_args(rng):
     weights = {f"{name}.weight": rng.normal(size=(WIDTH, WIDTH)) for name in PARTS}
     weights |= {f"{name}.bias": rng.normal(size=WIDTH) for name in PARTS}
     return module_call({"dropout": RATE}, (rng.normal(size=(9, 20, WIDTH)),), weights=weights)
 
 
-def told(forward: str, drop: str = "F.dropout(y, p, self.training)") -> str:
+def dropout_message(forward: str, drop: str = "F.dropout(y, p, self.training)") -> str:
     """What is told of a stream with two parts; nothing where all is right."""
     text = f"""
 class Block(nn.Module):
@@ -36,7 +36,7 @@ class Block(nn.Module):
 """
     made = {"torch": torch, "nn": nn, "F": nn.functional}
     exec(text, made)
-    question = asks(holds("dropout", 1, numbers_dropped(drawn, PARTS)), name="Block")
+    question = asks(holds("dropout", 1, numbers_dropped(draw_args, PARTS)), name="Block")
     [check] = result_of(made["Block"], question).checks
     assert bool(check.points) != bool(check.message)
     return check.message
@@ -58,7 +58,7 @@ EACH = "x = x + self.drop(self.first(x)); return x + self.drop(self.second(x))"
 )
 def test_right_dropout_is_let_pass_however_it_is_written(forward, drop):
     """Catches a test that asks for one spelling, or for one order of the random numbers."""
-    assert told(forward, drop) == ""
+    assert dropout_message(forward, drop) == ""
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_right_dropout_is_let_pass_however_it_is_written(forward, drop):
 )
 def test_dropout_in_the_wrong_place_is_told(forward, says):
     """Catches a part that is not dropped, a stream that is, and a test that looks at the sum of the parts alone."""
-    assert told(forward).startswith(says)
+    assert dropout_message(forward).startswith(says)
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_dropout_in_the_wrong_place_is_told(forward, says):
 )
 def test_another_rate_and_whole_slices_are_told(drop, says):
     """Catches a rate that is told from no other, what is kept and not scaled up, and numbers that fall together."""
-    assert says in told(EACH, drop)
+    assert says in dropout_message(EACH, drop)
 
 
 def test_the_share_that_is_dropped_may_vary_by_chance():

@@ -10,7 +10,7 @@ from clearcheck.author.torch_loops import generates_quietly, learns, obeys_steps
 from clearcheck.grading.evaluate import evaluate
 from inline_snapshot import snapshot
 
-from .torch_asked import asks, nn, result_of, said, torch
+from .torch_question import asks, message_on, nn, result_of, torch
 
 
 def softmax(logits, n_new, temperature):
@@ -34,47 +34,47 @@ SAMPLERS = {
 def test_samples_are_judged_by_their_frequencies(new):
     """Catches a sampler that is only right with one function and one seed, and a temperature that is forgotten."""
 
-    def drawn(rng):
+    def draw_args(rng):
         return generation_call(small_model(rng, 7, 4, 9), rng.integers(7, size=(1, 5)), 1, 2.5)
 
     made = {"torch": torch, "softmax": lambda x: x.softmax(-1), "multinomial": torch.multinomial}
     text = f"def answer(model, ids, n_new, temperature):\n    logits = model(ids)[:, -1]\n    new = {new}"
     exec(f"{text}\n    return torch.cat([ids, new], 1)", made)
-    question = asks(holds("samples", 1, samples_follow(drawn, softmax)), name="answer", how="generation")
+    question = asks(holds("samples", 1, samples_follow(draw_args, softmax)), name="answer", how="generation")
     result = result_of(made["answer"], question)
     assert result.points == SAMPLERS[new], result.checks[0].message
     alike = "all rows were continued alike" if "[:1]" in new else "times: too"
     assert SAMPLERS[new] or alike in result.checks[0].message
     exec(f"{text}\n    return torch.cat([ids, new], 1).float()", made)
-    assert said(made["answer"], question) == snapshot(
+    assert message_on(made["answer"], question) == snapshot(
         "Your function returned numbers of dtype float32; integer numbers are expected."
     )
     for wrote in (-1, 7):
         exec(f"{text}\n    return torch.cat([ids, new * 0 + {wrote}], 1)", made)
         expected = f"Your function wrote the token {wrote}; the model knows the tokens 0 to 6."
-        assert expected in said(made["answer"], question)
+        assert expected in message_on(made["answer"], question)
 
 
 def test_rows_that_are_drawn_as_one_are_not_taken_for_greedy_ones():
     """Catches one random number for the whole batch told as a draw that never happens."""
 
-    def drawn(rng):
+    def draw_args(rng):
         return generation_call(small_model(rng, 7, 4, 9), rng.integers(7, size=(1, 5)), 1, 9.0)
 
-    def written(new):
+    def message_for(new):
         made = {"torch": torch}
         text = "def answer(model, ids, n_new, temperature):\n    p = (model(ids)[:, -1] / temperature).softmax(-1)"
         exec(f"{text}\n    return torch.cat([ids, {new}], 1)", made)
-        return said(made["answer"], question)
+        return message_on(made["answer"], question)
 
-    question = asks(holds("samples", 1, samples_follow(drawn, softmax)), name="answer", how="generation")
+    question = asks(holds("samples", 1, samples_follow(draw_args, softmax)), name="answer", how="generation")
 
     for new in ("torch.multinomial(p[:1], 1).expand(len(ids), 1)", "torch.searchsorted(p.cumsum(-1), torch.rand(1))"):
         alike = new.replace("torch.rand(1)", "torch.rand(1, 1).expand(len(ids), 1).contiguous()")
-        assert written(alike) == snapshot(
+        assert message_for(alike) == snapshot(
             "In 4,000 samples all rows were continued alike: draw for each row by itself."
         )
-    assert "times: too" in written("p.argmax(-1, keepdim=True)")
+    assert "times: too" in message_for("p.argmax(-1, keepdim=True)")
 
 
 @pytest.mark.parametrize(
@@ -89,12 +89,12 @@ def test_rows_that_are_drawn_as_one_are_not_taken_for_greedy_ones():
 def test_a_copy_of_the_model_is_watched_too(model, points, says):
     """Catches a copy that answers in place of the model, told as no call at all."""
 
-    def drawn(rng, **options):
+    def draw_args(rng, **options):
         return generation_call(small_model(rng, 7, 4, 9), rng.integers(7, size=(1, 5)), **options)
 
     made = {"torch": torch, "copy": copy}
     exec(f"@torch.no_grad()\ndef answer(model, ids):\n    ({model})(ids)\n    return ids", made)
-    question = asks(holds("quietly", 1, generates_quietly(drawn)), name="answer", how="generation")
+    question = asks(holds("quietly", 1, generates_quietly(draw_args)), name="answer", how="generation")
     result = result_of(made["answer"], question)
     assert result.points == points
     assert says in result.checks[0].message
@@ -118,18 +118,18 @@ def test_what_a_loop_gives_back_is_judged(body, points, says):
             raise ValueError(f"{output.shape}")
         return np.mean((output.ravel() - targets.ravel()) ** 2)
 
-    def drawn(rng):
+    def draw_args(rng):
         x = rng.normal(size=(40, 1))
         return training_call(x, x, held_out=(x,)), x
 
     made = {"nn": nn}
     exec(f"def fit(x, y):\n    {body}", made)
-    check = holds("unseen", 1, learns(drawn, 3, score, 0.01, "mean squared error"))
+    check = holds("unseen", 1, learns(draw_args, 3, score, 0.01, "mean squared error"))
     result = result_of(made["fit"], asks(check, name="fit", how="training"))
     assert result.points == points and says in result.checks[0].message
 
 
-class Next(nn.Module):
+class NextToken(nn.Module):
     """Scores for the token that comes next: the one after it where a place `peeps`, else the same one again."""
 
     def __init__(self, peeps):
@@ -141,7 +141,7 @@ class Next(nn.Module):
         return nn.functional.one_hot(following, 5).float()
 
 
-def alike(rng):
+def draw_repeating_rows(rng):
     """Rows in which all tokens but the last one are alike, so that repeating is right until the end."""
     rows = np.repeat(rng.integers(5, size=(30, 1)), 6, axis=1)
     rows[:, -1] = (rows[:, -1] + 1) % 5
@@ -161,21 +161,21 @@ def test_a_model_is_judged_by_what_it_would_write(threshold, peeps, says):
 
     def draw(rng):
         if not peeps:
-            return alike(rng)
+            return draw_repeating_rows(rng)
         rows = rng.integers(5, size=(200, 5))
         return training_call(3, held_out=(rows,), written=True), np.roll(rows, -1, axis=1)
 
     check = holds("unseen", 1, learns(draw, 3, share_right, threshold, "share of right tokens", smaller=False))
-    result = result_of(lambda steps: Next(peeps), asks(check, name="fit", how="training"))
+    result = result_of(lambda steps: NextToken(peeps), asks(check, name="fit", how="training"))
     assert result.points == (not says) and says in result.checks[0].message
 
 
 def test_another_model_than_the_task_names_is_told():
-    check = holds("unseen", 1, learns(alike, 3, share_right, 0.7, smaller=False, kind="GPT"))
+    check = holds("unseen", 1, learns(draw_repeating_rows, 3, share_right, 0.7, smaller=False, kind="GPT"))
     question = asks(check, name="fit", how="training")
-    result = result_of(lambda steps: Next(False), question)
-    assert result.points == 0 and "a model of the class Next; train your `GPT`" in result.checks[0].message
-    named = type("GPT", (Next,), {})
+    result = result_of(lambda steps: NextToken(False), question)
+    assert result.points == 0 and "a model of the class NextToken; train your `GPT`" in result.checks[0].message
+    named = type("GPT", (NextToken,), {})
     assert result_of(lambda steps: type("Mine", (named,), {})(False), question).points == 1
     assert result_of(lambda steps: torch.compile(named(False), backend="eager"), question).points == 1
 
@@ -183,13 +183,13 @@ def test_another_model_than_the_task_names_is_told():
 @pytest.mark.parametrize(("taken", "says"), [(3, ""), (4, "With steps=3 your loop took 4"), (0, "took 0 steps")])
 def test_a_loop_is_told_how_many_steps_it_may_take(taken, says):
     def fit(steps):
-        model = Next(False)
+        model = NextToken(False)
         adam = torch.optim.SGD(model.parameters(), lr=0.1)
         for _ in range(taken):
             adam.step()
         return model
 
-    check = holds("steps", 1, obeys_steps(alike, lambda asked: (*asked.shape, 5)))
+    check = holds("steps", 1, obeys_steps(draw_repeating_rows, lambda asked: (*asked.shape, 5)))
     result = result_of(fit, asks(check, name="fit", how="training"))
     assert result.points == (not says) and says in result.checks[0].message
 
@@ -200,18 +200,18 @@ def test_a_training_that_two_checks_ask_for_is_run_once():
 
     def fit(steps):
         runs.append(steps)
-        return Next(False)
+        return NextToken(False)
 
-    def asking(threshold):
-        return learns(alike, 3, share_right, threshold, smaller=False)
+    def learning_check(threshold):
+        return learns(draw_repeating_rows, 3, share_right, threshold, smaller=False)
 
-    low, high = holds("low", 1, asking(0.7)), holds("high", 2, asking(0.9), drawn_as="low")
+    low, high = holds("low", 1, learning_check(0.7)), holds("high", 2, learning_check(0.9), drawn_as="low")
     result = result_of(fit, asks(low, high, name="fit", how="training"))
     assert len(runs) == 1 and [check.points for check in result.checks] == [1, 0]
-    result_of(lambda steps: fit(steps), asks(low, holds("high", 2, asking(0.9)), name="fit", how="training"))
+    result_of(lambda steps: fit(steps), asks(low, holds("high", 2, learning_check(0.9)), name="fit", how="training"))
     assert len(runs) == 3
     with pytest.raises(ValueError) as caught:
-        asks(low, holds("high", 2, asking(0.9), drawn_as="lo"), name="fit", how="training")
+        asks(low, holds("high", 2, learning_check(0.9), drawn_as="lo"), name="fit", how="training")
     assert str(caught.value) == snapshot("Question \"q\": drawn_as='lo' names none of its checks.")
 
 

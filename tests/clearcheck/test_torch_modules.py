@@ -14,10 +14,10 @@ from clearcheck.author.torch_checks import (
 from clearcheck.worker.torch_modules import nothing_drawn
 from inline_snapshot import snapshot
 
-from .torch_asked import STRAIGHT, Straight, asks, drawn, module, nn, result_of, said, torch
+from .torch_question import STRAIGHT, Straight, asks, draw_args, message_on, module, nn, result_of, torch
 
 
-def early(self, d_in, d_out):
+def assign_before_init(self, d_in, d_out):
     self.inner = nn.Linear(d_in, d_out)
 
 
@@ -59,7 +59,7 @@ CLASSES = {  # a whole class, by its name here
     "no module": (type("Plain", (), {}), "your module is no nn.Module: the task asks for `class …(nn.Module):`"),
     "no forward": (type("Empty", (nn.Module,), {}), "your module has no method `forward`"),
     "no super": (
-        type("Early", (nn.Module,), {"__init__": early, "forward": lambda self, x: x}),
+        type("Early", (nn.Module,), {"__init__": assign_before_init, "forward": lambda self, x: x}),
         "your module raised AttributeError (cannot assign module before Module.__init__() call)",
     ),
 }
@@ -73,16 +73,16 @@ MISFITS = [
 @pytest.mark.parametrize(("answer", "says"), MISFITS)
 def test_what_is_wrong_with_a_module_is_told(answer, says):
     """Catches a traceback, a point, or a sentence that does not say what came and what is expected."""
-    message = said(answer)
+    message = message_on(answer)
     assert message.startswith("With d_in=3, d_out=5 and a tensor of shape (2, 7, 3)") and says in message
 
 
-@pytest.mark.parametrize("check", [STRAIGHT, holds("any", 3, lambda ask, rng: ask(*drawn(rng)) is None or None)])
+@pytest.mark.parametrize("check", [STRAIGHT, holds("any", 3, lambda ask, rng: ask(*draw_args(rng)) is None or None)])
 def test_an_input_that_is_changed_is_told(check):
     """Catches a module that works on the caller's own tensor, and a check of a property that does not mind."""
     changing = module(forward="y = self.inner(x); x += 1; return y")
-    assert said(Straight, asks(check)) == ""
-    assert said(changing, asks(check)) == snapshot(
+    assert message_on(Straight, asks(check)) == ""
+    assert message_on(changing, asks(check)) == snapshot(
         "Your module changed its input in place: compute into a new tensor (`x = x + y`, not `x += y`)."
     )
 
@@ -100,17 +100,17 @@ def test_first_values_are_spared_where_others_are_copied_in():
 
 def test_parameters_that_the_module_does_not_know_are_told():
     """Catches "no such parameter" for one that stands there, but as a tensor or in a list."""
-    weights = lambda name: lambda rng: [drawn(rng, weights={name: rng.normal(size=(5, 3))})]  # noqa: E731
+    weights = lambda name: lambda rng: [draw_args(rng, weights={name: rng.normal(size=(5, 3))})]  # noqa: E731
     bare = module("self.w = torch.ones(d_out, d_in)", "return x @ self.w.T")
     listed = module("self.maps = [nn.Linear(d_in, d_out, bias=False)]", "return self.maps[0](x)")
-    one = said(bare, asks(equals("outputs", 1, weights("w"), bare)))
+    one = message_on(bare, asks(equals("outputs", 1, weights("w"), bare)))
     assert "This check itself is broken" in one  # its reference has the fault
     right = module("self.w = nn.Parameter(torch.ones(d_out, d_in))", "return x @ self.w.T")
-    assert said(bare, asks(equals("o", 1, weights("w"), right))) == snapshot(
+    assert message_on(bare, asks(equals("o", 1, weights("w"), right))) == snapshot(
         "With d_in=3, d_out=5 and a tensor of shape (2, 7, 3) your module has no parameter `w` of shape (5, 3), only a tensor of that name: wrap it in nn.Parameter."
     )
     right = module("self.maps = nn.ModuleList([nn.Linear(d_in, d_out, bias=False)])", "return self.maps[0](x)")
-    message = said(listed, asks(equals("o", 1, weights("maps.0.weight"), right)))
+    message = message_on(listed, asks(equals("o", 1, weights("maps.0.weight"), right)))
     assert message == snapshot(
         "With d_in=3, d_out=5 and a tensor of shape (2, 7, 3) your module has no parameter `maps.0.weight` of shape (5, 3): keep the parts in an nn.ModuleList, so that the module knows their parameters."
     )
@@ -124,29 +124,29 @@ def test_a_tied_parameter_may_have_either_name():
 
 def test_gradients_are_compared_and_missing_ones_told():
     """Catches a module that computes the right thing and cannot learn."""
-    question = asks(equals("gradients", 1, lambda rng: [drawn(rng, gives="gradients")], Straight))
+    question = asks(equals("gradients", 1, lambda rng: [draw_args(rng, gives="gradients")], Straight))
     assert result_of(module(), question).points == 1
     halved = module(forward="y = self.inner(x); return 0.5 * y + 0.5 * y.detach()")
-    assert "in the gradient of `inner.weight`, your module gave" in said(halved, question)
+    assert "in the gradient of `inner.weight`, your module gave" in message_on(halved, question)
     detached = module(forward="return self.inner(x).detach()")
-    assert "your module gave an output without a gradient: look for `detach()`" in said(detached, question)
+    assert "your module gave an output without a gradient: look for `detach()`" in message_on(detached, question)
     cut = module(forward="return x @ self.inner.weight.detach().T + self.inner.bias")
-    assert "in the gradient of `inner.weight`, your module gave nothing, since no gradient arrives" in said(
+    assert "in the gradient of `inner.weight`, your module gave nothing, since no gradient arrives" in message_on(
         cut, question
     )
 
 
 def test_a_place_in_train_mode_has_one_comma_in_front():
     """Catches "in train() mode,, in the gradient of"."""
-    gradients = equals("gradients", 2, lambda rng: [drawn(rng, gives="gradients", training=True)], Straight)
-    told = said(module(forward="return 2 * self.inner(x)"), asks(gradients))
+    gradients = equals("gradients", 2, lambda rng: [draw_args(rng, gives="gradients", training=True)], Straight)
+    told = message_on(module(forward="return 2 * self.inner(x)"), asks(gradients))
     assert "in train() mode, in the gradient of `inner.weight`, your module gave" in told
 
 
 def test_a_parameter_that_is_detached_is_not_said_to_be_unused():
     """Catches a detached parameter of which the message says that the output does not depend on it."""
-    question = asks(holds("every parameter", 1, gradients_everywhere(drawn)))
-    told = said(module(forward="return x @ self.inner.weight.detach().T + self.inner.bias"), question)
+    question = asks(holds("every parameter", 1, gradients_everywhere(draw_args)))
+    told = message_on(module(forward="return x @ self.inner.weight.detach().T + self.inner.bias"), question)
     assert told == (
         snapshot(
             "No gradient reaches the parameter `inner.weight`: the output does not depend on it, or it was detached on the "
@@ -157,28 +157,28 @@ def test_a_parameter_that_is_detached_is_not_said_to_be_unused():
 
 def test_a_number_of_parameters_is_told_without_the_right_one():
     """Catches a message that gives the answer away."""
-    question = asks(holds("count", 1, parameter_count(drawn, lambda d_in, d_out: (d_in + 1) * d_out)))
+    question = asks(holds("count", 1, parameter_count(draw_args, lambda d_in, d_out: (d_in + 1) * d_out)))
     assert result_of(Straight, question).points == 1
     two = module("self.inner, self.outer = nn.Linear(d_in, d_out), nn.Linear(d_out, d_out)")
-    assert said(two, question) == snapshot("With d_in=3, d_out=5 your module has 50 parameters: too many.")
+    assert message_on(two, question) == snapshot("With d_in=3, d_out=5 your module has 50 parameters: too many.")
 
 
 @pytest.mark.parametrize(("check", "seen"), [(causal, "x.flip(1)"), (rows_independent, "x.flip(0)")])
 def test_dropout_in_use_is_not_taken_for_a_look_aside(check, seen):
     """Catches "earlier positions changed too" said of a module that drops other numbers in each call."""
-    question = asks(holds("apart", 1, check(drawn)))
-    assert said(Straight, question) == ""
-    assert said(module(forward="return nn.functional.dropout(self.inner(x), 0.3)"), question) == RESTLESS
-    told = said(module(forward=f"return self.inner({seen})"), question)
+    question = asks(holds("apart", 1, check(draw_args)))
+    assert message_on(Straight, question) == ""
+    assert message_on(module(forward="return nn.functional.dropout(self.inner(x), 0.3)"), question) == RESTLESS
+    told = message_on(module(forward=f"return self.inner({seen})"), question)
     assert "changed too" in told and told != RESTLESS
 
 
 def test_a_check_repeats_and_seeds_the_code():
     """Catches a module whose own initial weights, or dropout, differ from one check to the next."""
-    question = asks(equals("outputs", 1, lambda rng: [drawn(rng, weights=None, seed=4)], Straight))
+    question = asks(equals("outputs", 1, lambda rng: [draw_args(rng, weights=None, seed=4)], Straight))
     assert result_of(module(), question).points == 1
     noisy = module(forward="return self.inner(x) + torch.randn(1)")
-    assert said(noisy) == said(noisy)
+    assert message_on(noisy) == message_on(noisy)
 
 
 def test_one_mistake_in_two_spellings_is_told():
@@ -189,8 +189,8 @@ def test_one_mistake_in_two_spellings_is_told():
     assert result_of(twice, asks(), wrong.of("q")).checks[0].diagnosis.message == "The outputs are doubled."
 
 
-def beside(rng, **options):
-    (plan,) = drawn(rng, **options)
+def draw_with_second_module(rng, **options):
+    (plan,) = draw_args(rng, **options)
     return ({**plan, "beside": {"d_in": 4, "d_out": 6}},)
 
 
@@ -206,9 +206,9 @@ def beside(rng, **options):
 )  # fmt: skip
 def test_what_a_module_should_not_remember_is_noticed(change, lines):
     """Catches weights that are read once, and sizes that all modules of a class share."""
-    question = asks(equals("later", 1, lambda rng: [beside(rng, **change)], Straight))
-    assert said(Straight, question) == ""
-    assert "this is off by" in said(module(**lines), question)
+    question = asks(equals("later", 1, lambda rng: [draw_with_second_module(rng, **change)], Straight))
+    assert message_on(Straight, question) == ""
+    assert "this is off by" in message_on(module(**lines), question)
 
 
 ROOM = "self.inner = nn.Linear(d_in, d_out); self.kept = []; self.box = {'mask': torch.ones(500, 500)}"
@@ -233,13 +233,13 @@ def test_what_a_module_keeps_of_a_token_is_counted(line, numbers):
         return asks(holds("kept", 1, keeps(one_text, lambda d_in, d_out: enough, "the outputs")))
 
     answer = module(init=ROOM, forward=f"{line}\n        return self.inner(x)")
-    assert said(answer, question(numbers)) == ""
+    assert message_on(answer, question(numbers)) == ""
     told = f"With each token your module keeps {numbers} numbers more; {numbers // 2} are enough: the outputs."
-    assert said(answer, question(numbers // 2)) == told
+    assert message_on(answer, question(numbers // 2)) == told
 
 
 def test_outputs_that_are_nan_do_not_count_as_causal():
     """Would catch points for outputs that no later token changes because they are nan before and after."""
-    question = asks(holds("later", 1, causal(drawn)))
-    assert "are nan or inf" in said(module(forward="return 0 * (self.inner(x) / 0)"), question)
+    question = asks(holds("later", 1, causal(draw_args)))
+    assert "are nan or inf" in message_on(module(forward="return 0 * (self.inner(x) / 0)"), question)
     assert result_of(Straight, question).points == 1

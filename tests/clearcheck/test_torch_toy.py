@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from clearcheck.author.loading import load
+from clearcheck.author.loading import load_exercise
 from clearcheck.grading.diagnose import reply_of
 from clearcheck.grading.evaluate import evaluate
 from clearcheck.proof.notebooks import answer_text
@@ -26,17 +26,17 @@ SHORT = Limits(cell_seconds=20.0, grace_seconds=5.0)
 
 
 @pytest.fixture
-def authored(course):
+def toy_exercise(course):
     """The toy exercise in the course's folder, with its source notebook: the first right answer to each question."""
     folder = course / "exercises" / "authoring" / SLUG
     shutil.copytree(TOY, folder, ignore=shutil.ignore_patterns("__pycache__"))
-    loaded = load(SLUG)
-    answers = [marked(answer_text(loaded.right.of(q.id)[0], q.name)) for q in loaded.exercise.questions]
+    loaded = load_exercise(SLUG)
+    answers = [mark_solutions(answer_text(loaded.right.of(q.id)[0], q.name)) for q in loaded.exercise.questions]
     (folder / "source.ipynb").write_text(json.dumps(notebook(START, *answers)))
     return loaded
 
 
-def marked(answer: str) -> str:
+def mark_solutions(answer: str) -> str:
     """An answer with the body of the function, or of each method, between the marks of a solution."""
     [definition] = ast.parse(answer).body
     functions = [definition] if isinstance(definition, ast.FunctionDef) else definition.body
@@ -49,7 +49,7 @@ def marked(answer: str) -> str:
 
 
 @pytest.fixture
-def submitted(authored, course):
+def grade_answers(toy_exercise, course):
     """Grade a notebook of these cells as one that was handed in."""
 
     def run(*sources: str, seed: int = 5):
@@ -69,35 +69,35 @@ def source(authored, name: str) -> str:
 
 
 @pytest.mark.slow
-def test_the_toy_exercise_is_proven(authored):
+def test_the_toy_exercise_is_proven(toy_exercise):
     """Catches a kind of question whose right answers fail, whose mistakes pass or stay nameless, in any notebook."""
     proof = prove(SLUG, seeds=[0])
     assert proof.errors == []
     assert [len(proof.of(question)) for question in proof.exercise.questions] == [13, 16, 13, 14]
 
 
-def test_right_modules_get_no_remark(authored):
+def test_right_modules_get_no_remark(toy_exercise):
     """Catches a learner who is blamed for the list in which the grader puts the outputs of several calls."""
-    question = authored.exercise.question("mixing")
-    for entry in authored.right.of(question.id):
+    question = toy_exercise.exercise.question("mixing")
+    for entry in toy_exercise.right.of(question.id):
         result = evaluate(question, partial(reply_of, entry.function), 5, [])
         assert result.points == question.points
         assert not any(check.remark for check in result.checks)
 
 
 @pytest.mark.slow
-def test_the_notebook_and_the_command_line_agree(authored, start, submitted):
+def test_the_notebook_and_the_command_line_agree(toy_exercise, start, grade_answers):
     """Catches two ways of driving a module: mistakes of each kind, the same seed, the same words and points."""
     names = ["in_double", "keys_with_bias", "straight", "in_train_mode"]
-    answers = [source(authored, name) for name in names]
+    answers = [source(toy_exercise, name) for name in names]
     cell = start()
     cell(f"{START}\n0")
-    text = submitted(*answers, seed=2).as_text()
-    for question, answer in zip(authored.exercise.questions, answers, strict=True):
+    text = grade_answers(*answers, seed=2).as_text()
+    for question, answer in zip(toy_exercise.exercise.questions, answers, strict=True):
         assert repr(cell(f'{answer}\ncheck("{question.id}", seed=2)')) in text
 
 
-def test_hints_and_missing_answers(authored, start):
+def test_hints_and_missing_answers(toy_exercise, start):
     """Catches a class that is called a function, or a hint that does not come."""
     cell = start()
     cell(f"{START}\n0")
@@ -121,14 +121,14 @@ def test_hints_and_missing_answers(authored, start):
 
 
 @pytest.mark.slow
-def test_a_loop_that_never_ends_and_an_exit_cost_their_question_alone(authored, submitted):
+def test_a_loop_that_never_ends_and_an_exit_cost_their_question_alone(toy_exercise, grade_answers):
     """Catches a training loop that stops the grading, or takes the points of the others."""
-    checks = authored.folder / "fitting.py"
+    checks = toy_exercise.folder / "fitting.py"
     checks.write_text(checks.read_text().replace("SECONDS = 20.0", "SECONDS = 1.5"))
     fit = "def fit(x, y, steps):\n    while True:\n        x @ x.T"
     ended = "import os\nclass Head(nn.Module):\n    def __init__(self, d_model, d_head, dropout):\n"
     ended += "        os._exit(4)\n    def forward(self, x):\n        return x"
-    found = submitted(source(authored, "by_product"), ended, fit, source(authored, "with_cat"))
+    found = grade_answers(source(toy_exercise, "by_product"), ended, fit, source(toy_exercise, "with_cat"))
     masked, mixing, fitting, writing = found.questions
     assert (masked.points, mixing.points, fitting.points, writing.points) == (6, 0, 0, 7)
     assert "your module ended the Python process (exit code 4)" in mixing.checks[0].message

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from clearcheck.grading.replies import same_value
 from clearcheck.worker.limits import MAX_BYTES
-from clearcheck.worker.values import Unsupported, canonical, pack, unpack
+from clearcheck.worker.values import UnsupportedValue, canonical, pack, unpack
 
 
 @pytest.mark.parametrize(
@@ -51,12 +51,12 @@ class LyingFloat(float):
         return 7.0
 
 
-class Loaded(np.ndarray):
+class ArrayWithCode(np.ndarray):
     def __array__(self, *args, **kwargs):
         raise RuntimeError("code of the learner ran")
 
 
-def endless() -> list:
+def endless_list() -> list:
     circle: list = []
     circle.append(circle)
     return circle
@@ -72,20 +72,20 @@ def endless() -> list:
         (2**80, "a whole number of more than 63 bits"),
         ({1: 2}, "a dict with a key that is no text"),
         (np.zeros(MAX_BYTES // 8 + 1), "more than 16 MB"),
-        (endless(), "a container with too many or too deeply nested entries"),
+        (endless_list(), "a container with too many or too deeply nested entries"),
     ],
 )
 def test_foreign_values_cross_as_their_name(value, named):
     """Would catch an object with code of its own arriving in a comparison."""
-    assert canonical(value) == Unsupported(named)
-    assert canonical(canonical(value)) == Unsupported(named)
+    assert canonical(value) == UnsupportedValue(named)
+    assert canonical(canonical(value)) == UnsupportedValue(named)
 
 
 def test_subclasses_lose_their_methods():
     """Would catch a subclass that answers comparisons itself."""
     assert type(canonical(LyingFloat(2.5))) is float
     assert canonical(LyingFloat(2.5)) == 2.5
-    came = canonical(np.arange(5.0).view(Loaded))
+    came = canonical(np.arange(5.0).view(ArrayWithCode))
     assert type(came) is np.ndarray
     assert came[3] == 3.0
 
@@ -101,7 +101,7 @@ def test_a_tensor_crosses_as_an_array():
     torch = pytest.importorskip("torch")
     came = canonical(torch.arange(3, dtype=torch.float64, requires_grad=True))
     assert same_value(came, np.arange(3.0))
-    assert canonical(torch.zeros(3, dtype=torch.bfloat16)) == Unsupported("a torch tensor of torch.bfloat16")
+    assert canonical(torch.zeros(3, dtype=torch.bfloat16)) == UnsupportedValue("a torch tensor of torch.bfloat16")
     np.testing.assert_array_equal(canonical(torch.tensor([[0.0, 2.0], [0.0, 0.0]]).to_sparse()), [[0, 2], [0, 0]])
 
 

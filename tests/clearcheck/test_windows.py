@@ -10,13 +10,13 @@ from pathlib import Path, PureWindowsPath
 
 import pytest
 from clearcheck.files import write_whole
-from clearcheck.notebooks.shown import shown
+from clearcheck.notebooks.escaping import one_line
 from clearcheck.worker import system
-from clearclass.handed_in import HandedIn
 from clearclass.learners import learners_of
+from clearclass.submitted_files import SubmittedFile
 
 from . import as_windows
-from .toy_notebook import MEANS, RANGES, SLUG, START, TOY, notebook, solved
+from .toy_notebook import MEANS, RANGES, SLUG, START, TOY, mark_solution, notebook
 
 ROOT = Path(__file__).parents[2]
 REAL = "03-self-attention"
@@ -32,25 +32,25 @@ def place(tmp_path_factory) -> Path:
     authoring = folder / "exercises" / "authoring"
     shutil.copytree(TOY, authoring / SLUG, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(ROOT / "exercises" / "authoring" / REAL, authoring / REAL)
-    cells = [START, solved(MEANS), 'check("means")', solved(RANGES), 'check("ranges")']
-    written(authoring / SLUG / "source.ipynb", notebook(*cells))
+    cells = [START, mark_solution(MEANS), 'check("means")', mark_solution(RANGES), 'check("ranges")']
+    write_notebook(authoring / SLUG / "source.ipynb", notebook(*cells))
     for file in authoring.rglob("*.py"):
         file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
-    written(authoring / REAL / "source.ipynb", json.loads((authoring / REAL / "source.ipynb").read_bytes()))
+    write_notebook(authoring / REAL / "source.ipynb", json.loads((authoring / REAL / "source.ipynb").read_bytes()))
     starter = folder / "python.sh"
     starter.write_text(f'#!/bin/sh\nexec "{sys.executable}" -X warn_default_encoding "{AS_WINDOWS}" "$@"\n', "utf-8")
     starter.chmod(0o755)
     return folder
 
 
-def written(path: Path, content: dict) -> Path:
+def write_notebook(path: Path, content: dict) -> Path:
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(json.dumps(content, indent=1, ensure_ascii=False).replace("\n", "\r\n").encode())
     return path
 
 
 @pytest.fixture
-def ran(place, tmp_path):
+def run_script(place, tmp_path):
     """Run a script there; what it printed, in the encoding of a terminal of Windows."""
 
     def run(script: str, *arguments: str) -> str:
@@ -88,16 +88,16 @@ except EncodingWarning:
 
 
 @pytest.mark.slow
-def test_what_windows_lacks_is_taken_away(ran):
+def test_what_windows_lacks_is_taken_away(run_script):
     """Would catch the tests below passing because they run as on this system."""
-    told = ran(TAKEN_AWAY).splitlines()
+    told = run_script(TAKEN_AWAY).splitlines()
     assert told == ["no resource", "no fcntl", "no pwd", "False False False Windows False", "no encoding"]
 
 
 AT_WORK = f"""
 from pathlib import Path
 from clearcheck.notebook import bring, case, check, exercise, hint, progress, reset
-from clearcheck.files import locked
+from clearcheck.files import hold_lock
 import sys, threading, time
 sys.stdout.reconfigure(errors="backslashreplace")
 
@@ -122,22 +122,22 @@ assert threading.active_count() == before
 print(len(case("ranges")), "argument of the first check that fails")
 print(repr(bring()), repr(reset("means")), repr(hint("means")), repr(progress()), sep="\\n")
 record = Path(sys.argv[1])
-with locked(record, 1):
+with hold_lock(record, 1):
     try:
-        with locked(record, 0.1):
+        with hold_lock(record, 0.1):
             print("taken twice")
     except TimeoutError as error:
         print(error)
-with locked(record, 0.1):
+with hold_lock(record, 0.1):
     print("free again")
 """
 
 
 @pytest.mark.slow
-def test_a_learner_at_work(ran, tmp_path):
+def test_a_learner_at_work(run_script, tmp_path):
     """Would catch any step of a learner's that needs what Windows lacks, and a loop without an end that has none."""
     lock = tmp_path / "lock"
-    told = ran(AT_WORK, str(lock))
+    told = run_script(AT_WORK, str(lock))
     assert "\\u2713 means — passed (6 of 6 points)" in told and "\\u2713 ranges — passed (3 of 3 points)" in told
     assert "used more than 1 s of computing time and was stopped in the line `while True: pass`" in told
     assert "Your result equals a known mistake" in told
@@ -162,9 +162,9 @@ print(repr(progress()))
 
 
 @pytest.mark.slow
-def test_a_real_exercise_has_full_points(ran):
+def test_a_real_exercise_has_full_points(run_script):
     """Would catch an exercise, its answers in NumPy and PyTorch, that is checked on this system alone."""
-    assert "94 of 94 points" in ran(ALL_CELLS)
+    assert "94 of 94 points" in run_script(ALL_CELLS)
 
 
 COMMAND_LINE = "import sys\nfrom clearcheck.cli import main\nsys.exit(main())"
@@ -173,15 +173,15 @@ LOUD = RANGES.replace("return", "print('–✓')\n    return")
 
 
 @pytest.mark.slow
-def test_notebooks_are_graded(ran, place):
+def test_notebooks_are_graded(run_script, place):
     """Would catch a worker that does not start, a pipe that is not binary, and loops and crashes that cost all."""
-    file = written(place / "exercises" / f"{SLUG}.ipynb", notebook(START, "import os\nos._exit(3)", LOOP, LOUD))
-    told = ran(COMMAND_LINE, "grade", str(file))
+    file = write_notebook(place / "exercises" / f"{SLUG}.ipynb", notebook(START, "import os\nos._exit(3)", LOOP, LOUD))
+    told = run_script(COMMAND_LINE, "grade", str(file))
     assert "Columns: 3 of 9 points" in told
     assert "used more than 1 s of computing time and was stopped in the line `while True: pass`" in told
     assert "Code cell 2 ended the Python process (exit code 3)" in told
-    file = written(place / "exercises" / f"{SLUG}.ipynb", notebook(START, "1 / 0\n" + MEANS, RANGES))
-    told = ran(COMMAND_LINE, "report", str(file.parent))
+    file = write_notebook(place / "exercises" / f"{SLUG}.ipynb", notebook(START, "1 / 0\n" + MEANS, RANGES))
+    told = run_script(COMMAND_LINE, "report", str(file.parent))
     assert "9 of 9" in told and "all passed" in told
 
 
@@ -210,14 +210,18 @@ def test_paths_of_windows_name_learners():
     """Would catch a backslash that hides whose a file is, or that is printed as an escape."""
     root = PureWindowsPath(r"C:\Users\Jörg Müller\class")
     file = root / "Ada Lovelace_12345_assignsubmission_file_" / "03.ipynb"
-    one = HandedIn(file, root)  # type: ignore[arg-type]
-    assert one.inside == "Ada Lovelace_12345_assignsubmission_file_/03.ipynb"
+    one = SubmittedFile(file, root)  # type: ignore[arg-type]
+    assert one.relative_path == "Ada Lovelace_12345_assignsubmission_file_/03.ipynb"
     assert [(who.name, who.id) for who in learners_of([one], None)] == [("Ada Lovelace", "12345")]
-    assert shown(str(file)) == str(file)
+    assert one_line(str(file)) == str(file)
 
 
 # imported behind `system.COPIES`
-ON_LINUX_ALONE = {"clearcheck/worker/server.py", "clearcheck/worker/served.py", "clearcheck/worker/forked.py"}
+ON_LINUX_ALONE = {
+    "clearcheck/worker/server.py",
+    "clearcheck/worker/server_process.py",
+    "clearcheck/worker/process_copy.py",
+}
 IN_GRADESCOPES_CONTAINER = {"clearclass/gradescope.py"}
 LACKING = as_windows.LACKING
 

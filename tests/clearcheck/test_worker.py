@@ -42,28 +42,28 @@ IN_A_CALL = {
 
 
 @pytest.mark.parametrize("name", IN_A_CALL)
-def test_a_call_that_breaks_things_costs_its_question_alone(graded, name):
+def test_a_call_that_breaks_things_costs_its_question_alone(grade_cells, name):
     """Would catch a grader that hangs, dies, or blames the other question."""
     body, says = IN_A_CALL[name]
-    grade = graded(f"def column_means(table):\n    {body}", RANGES)
+    grade = grade_cells(f"def column_means(table):\n    {body}", RANGES)
     means, ranges = grade.questions
     assert says in means.checks[0].message
     assert (means.points, ranges.points) == (0, 3)
 
 
-def test_a_loop_that_swallows_every_exception_is_ended_from_outside(graded):
+def test_a_loop_that_swallows_every_exception_is_ended_from_outside(grade_cells):
     """Would catch relying on an exception to stop the learner's code, and losing the function of an ended cell."""
     loop = "import signal\nsignal.signal(signal.SIGPROF, signal.SIG_IGN)\n"
     loop += "while True:\n    try:\n        sum(range(1000))\n    except: pass"
-    grade = graded(f"{MEANS}\n{loop}", RANGES, limits=TO_WAIT_FOR)
+    grade = grade_cells(f"{MEANS}\n{loop}", RANGES, limits=TO_WAIT_FOR)
     assert grade.points == 9
     assert grade.notes == [f"Code cell 2 {USED}: look for a loop that never ends{KEPT}"]
 
 
-def test_cells_that_break_things_do_not_stop_the_others(graded):
+def test_cells_that_break_things_do_not_stop_the_others(grade_cells):
     """Would catch one bad cell costing the cells before it or after it."""
     cells = ["import os\nos._exit(3)", "raise SystemExit", "while True: pass", "x = bytearray(10 * 2**30)"]
-    grade = graded(cells[0], MEANS, *cells[1:], RANGES, limits=TO_WAIT_FOR)
+    grade = grade_cells(cells[0], MEANS, *cells[1:], RANGES, limits=TO_WAIT_FOR)
     assert grade.points == 9
     assert [note.split(":")[0].split(";")[0] for note in grade.notes] == [
         "Code cell 2 ended the Python process (exit code 3)",
@@ -83,10 +83,10 @@ def column_means(table):
 """
 
 
-def test_below_a_line_that_fails_imports_and_definitions_count(graded):
+def test_below_a_line_that_fails_imports_and_definitions_count(grade_cells):
     """Would catch one import of Colab, put first, taking those of the whole notebook with it, and other lines run."""
     look = "import os\nif os.path.exists('ran'): raise ValueError('ran')"
-    grade = graded(FAILS, RANGES, look)
+    grade = grade_cells(FAILS, RANGES, look)
     assert (grade.points, grade.notes) == (
         9,
         [
@@ -96,8 +96,8 @@ def test_below_a_line_that_fails_imports_and_definitions_count(graded):
     )
 
 
-def test_what_is_below_a_line_that_fails_has_no_time_of_its_own(graded):
-    grade = graded("1 / 0\nclass Slow:\n    while True: pass", MEANS, limits=TO_WAIT_FOR)
+def test_what_is_below_a_line_that_fails_has_no_time_of_its_own(grade_cells):
+    grade = grade_cells("1 / 0\nclass Slow:\n    while True: pass", MEANS, limits=TO_WAIT_FOR)
     where = "in the line `while True: pass`"
     assert grade.notes == [f"Code cell 2 {USED} {where}: look for a loop that never ends{KEPT}"]
 
@@ -116,16 +116,16 @@ WHY = "it sleeps, or waits for something that does not come, unless this compute
         ("from slow.part import it", TO_WAIT_FOR, USED, "importing `slow.part` took too long"),
     ],
 )
-def test_definitions_below_a_line_that_was_stopped_count(graded, line, limits, told, why):
+def test_definitions_below_a_line_that_was_stopped_count(grade_cells, line, limits, told, why):
     """Would catch a right answer that is lost below a training or a slow import, and an import called a loop."""
-    grade = graded(SLOW, f"import time\n{line}\n1 / 0\n{MEANS}", limits=limits)
+    grade = grade_cells(SLOW, f"import time\n{line}\n1 / 0\n{MEANS}", limits=limits)
     assert (grade.points, grade.notes) == (6, [f"Code cell 3 {told} in the line `{line}`: {why}{KEPT}"])
 
 
 @pytest.mark.parametrize("deaf", ["", "import signal\n    signal.signal(signal.SIGALRM, signal.SIG_IGN)\n    "])
-def test_a_call_that_waits_is_ended_by_the_clock(graded, deaf):
+def test_a_call_that_waits_is_ended_by_the_clock(grade_cells, deaf):
     """Would catch a grader that waits for ever for code that computes nothing, and a word of computing time."""
-    grade = graded(f"import time\ndef column_means(table):\n    {deaf}time.sleep(60)", RANGES, limits=IMPATIENT)
+    grade = grade_cells(f"import time\ndef column_means(table):\n    {deaf}time.sleep(60)", RANGES, limits=IMPATIENT)
     where = "" if deaf else " in the line `time.sleep(60)`"
     told = f"{WAITED}{where}: {WHY}."
     assert told in grade.questions[0].checks[0].message
@@ -142,23 +142,23 @@ def column_means(table):
 """
 
 
-def test_a_process_that_gets_no_processor_loses_no_point(graded):
+def test_a_process_that_gets_no_processor_loses_no_point(grade_cells):
     """Would catch a limit by the clock: on a busy machine a call of milliseconds takes seconds. Its limit is 1 s."""
     limits = Limits(cell_seconds=1.0, grace_seconds=0.5)
-    assert graded(STOPPED, RANGES, limits=limits).points == 9
+    assert grade_cells(STOPPED, RANGES, limits=limits).points == 9
 
 
-def test_the_work_of_other_threads_does_not_count(graded):
+def test_the_work_of_other_threads_does_not_count(grade_cells):
     """Would catch the time of all threads together, in which BLAS would halve what a learner is told to have."""
     spin = "import threading, time\nover = threading.Event()\ndef spin():\n    while not over.is_set(): pass\n"
     body = "    threading.Thread(target=spin).start()\n    time.sleep(1.6)\n    over.set()\n"
-    grade = graded(spin + MEANS.replace(":\n", ":\n" + body, 1), RANGES, limits=TO_WAIT_FOR)
+    grade = grade_cells(spin + MEANS.replace(":\n", ":\n" + body, 1), RANGES, limits=TO_WAIT_FOR)
     assert grade.points == 9
 
 
-def test_a_definition_in_a_cell_that_is_no_python_is_told_by_its_question(graded):
+def test_a_definition_in_a_cell_that_is_no_python_is_told_by_its_question(grade_cells):
     """Would catch an advice to define what the learner sees defined, with the cause in a note far below."""
-    grade = graded("title = “means”\n" + MEANS, RANGES)
+    grade = grade_cells("title = “means”\n" + MEANS, RANGES)
     assert grade.questions[0].checks[0].message == (
         snapshot(
             "`column_means` stands in code cell 2, which is no Python: "
@@ -167,10 +167,10 @@ def test_a_definition_in_a_cell_that_is_no_python_is_told_by_its_question(graded
     )
 
 
-def test_what_a_cell_may_do_in_jupyter_alone(graded):
+def test_what_a_cell_may_do_in_jupyter_alone(grade_cells):
     """Would catch points that a notebook shows and the grader does not give."""
     lines = "get_ipython().run_line_magic('matplotlib', 'inline')\nimport asyncio\nawait asyncio.sleep(0)\n"
-    grade = graded(lines + MEANS, "await asyncio.sleep(0)\n1 / 0\n" + RANGES)
+    grade = grade_cells(lines + MEANS, "await asyncio.sleep(0)\n1 / 0\n" + RANGES)
     assert grade.points == 9
     assert [note.partition(";")[0] for note in grade.notes] == snapshot(
         ["Code cell 3 stopped with ZeroDivisionError (division by zero) in the line `1 / 0`"]
@@ -178,20 +178,20 @@ def test_what_a_cell_may_do_in_jupyter_alone(graded):
 
 
 @pytest.mark.parametrize("call", ["experiment()", "experiments(\n    column_means\n)"])
-def test_an_experiment_is_not_run(graded, call):
+def test_an_experiment_is_not_run(grade_cells, call):
     """Would catch a grader that waits for a model that is trained to be looked at, and cells that are cut too far."""
     name = call.partition("(")[0]
-    grade = graded(f"def {name}(*given):\n    while True: pass\n\n{call}\n{MEANS}", "experiment = len", RANGES)
+    grade = grade_cells(f"def {name}(*given):\n    while True: pass\n\n{call}\n{MEANS}", "experiment = len", RANGES)
     assert (grade.points, grade.notes) == (9, [])
-    grade = graded(MEANS, "def experiment():\n    raise KeyError\n\nfound = experiment()", RANGES)
+    grade = grade_cells(MEANS, "def experiment():\n    raise KeyError\n\nfound = experiment()", RANGES)
     assert [note.split(" with ")[0] for note in grade.notes] == ["Code cell 3 stopped"]
 
 
-def test_printing_100_mb_is_dropped_with_a_note(graded):
+def test_printing_100_mb_is_dropped_with_a_note(grade_cells):
     """Would catch output that fills the memory, the terminal or the channel."""
     cells = ["print('x' * 10**8)", "import os, sys\nos.write(1, bytes(10**6))\nos.write(2, bytes(10**6))"]
     noisy = MEANS.replace("    return", "    print('y' * 10**7)\n    return")
-    grade = graded(*cells, noisy, RANGES)
+    grade = grade_cells(*cells, noisy, RANGES)
     assert grade.points == 9
     assert grade.notes[0] == snapshot("Code cell 2 printed 100,000,001 characters: the grader dropped them.")
     assert grade.notes[1].startswith("`column_means` printed ")
@@ -210,9 +210,9 @@ def column_ranges(table):
 """
 
 
-def test_what_learners_write_is_repeated_in_part(graded):
+def test_what_learners_write_is_repeated_in_part(grade_cells):
     """Would catch results of some megabytes for each learner, and cutting in the process of the learner alone."""
-    grade = graded("raise type('B' * 400_000, (Exception,), {})", LONG_TEXTS, "!pip install x\n" * 20_000)
+    grade = grade_cells("raise type('B' * 400_000, (Exception,), {})", LONG_TEXTS, "!pip install x\n" * 20_000)
     assert len(json.dumps(grade.as_json())) < 10_000
     five = ", ".join(["`!pip install x`"] * 5)
     assert grade.notes[0] == f"Code cell 4: {five} and 19,995 more works only in Jupyter and was left out."
@@ -233,16 +233,16 @@ class Everything:
 
 
 @pytest.mark.parametrize("answer", ["Everything()", "np.zeros(5).view(Anything)", "[Everything()] * 5"])
-def test_an_object_that_equals_everything_gets_nothing(graded, answer):
+def test_an_object_that_equals_everything_gets_nothing(grade_cells, answer):
     """Would catch comparing with the learner's own __eq__."""
-    grade = graded(f"{ALWAYS_EQUAL}\ndef column_means(table):\n    return {answer}")
+    grade = grade_cells(f"{ALWAYS_EQUAL}\ndef column_means(table):\n    return {answer}")
     assert grade.points == 0
 
 
-def test_patching_numpy_changes_nothing_outside(graded):
+def test_patching_numpy_changes_nothing_outside(grade_cells):
     """Would catch a comparison that runs in the learner's process."""
     patch = "np.allclose = np.array_equal = np.isclose = lambda *a, **k: True\nnp.abs = lambda x: 0 * x"
-    assert graded(patch, "def column_means(table):\n    return np.zeros(table.shape[1])").points == 0
+    assert grade_cells(patch, "def column_means(table):\n    return np.zeros(table.shape[1])").points == 0
 
 
 FORGERY = """
@@ -261,9 +261,9 @@ def column_means(table):
 
 
 @pytest.mark.parametrize("junk", [b"", b"junk" * 9])
-def test_forged_replies_on_the_channel_are_noticed(graded, junk):
+def test_forged_replies_on_the_channel_are_noticed(grade_cells, junk):
     """Would catch taking the learner's bytes for a reply, and the next question reading what is left of them."""
-    grade = graded(f"JUNK = {junk}", FORGERY, RANGES)
+    grade = grade_cells(f"JUNK = {junk}", FORGERY, RANGES)
     means, ranges = grade.questions
     assert means.checks[0].message == snapshot(
         "For an argument of shape (7, 5) your function ended the Python process (its channel to the grader was disturbed): let it return a value."
@@ -271,37 +271,37 @@ def test_forged_replies_on_the_channel_are_noticed(graded, junk):
     assert (means.points, ranges.points) == (0, 3)
 
 
-def test_the_child_is_told_no_expected_value_seed_or_secret(graded, monkeypatch):
+def test_the_child_is_told_no_expected_value_seed_or_secret(grade_cells, monkeypatch):
     """Would catch the environment or the arguments of the process giving something away."""
     monkeypatch.setenv("CLASS_TOKEN", "s3cret")
     look = "import os, sys\nif 'CLASS_TOKEN' in os.environ: raise ValueError('token')\n"
     look += "if any('seed' in word for word in sys.argv): raise ValueError('seed')\n"
     look += "if any(name.startswith('clearcheck_') for name in sys.modules): raise ValueError('checks')\n"
     look += "if os.listdir('.'): raise ValueError('files')"
-    assert graded(look, MEANS).notes == []
+    assert grade_cells(look, MEANS).notes == []
 
 
 @pytest.mark.parametrize("room", ["author.loading", "grading.question", "notebooks.release", "cli"])
-def test_the_grader_cannot_be_imported_by_its_name(graded, room):
+def test_the_grader_cannot_be_imported_by_its_name(grade_cells, room):
     """Would catch an answer that lets the grader load the author's own answers."""
-    grade = graded(f"import clearcheck.{room} as found\ncolumn_means = found", MEANS)
+    grade = grade_cells(f"import clearcheck.{room} as found\ncolumn_means = found", MEANS)
     assert grade.notes[0].startswith(
         f"Code cell 2 stopped with ModuleNotFoundError (No module named 'clearcheck.{room.split('.')[0]}"
     )
     assert grade.points == 6
 
 
-def test_reading_input_ends_at_once(graded):
+def test_reading_input_ends_at_once(grade_cells):
     """Would catch a notebook that waits for the keyboard for ever."""
-    grade = graded("name = input('Who are you?')", MEANS)
+    grade = grade_cells("name = input('Who are you?')", MEANS)
     assert grade.notes[0].startswith("Code cell 2 stopped with EOFError")
     assert grade.points == 6
 
 
-def test_a_process_that_dies_again_and_again_is_given_up(graded):
+def test_a_process_that_dies_again_and_again_is_given_up(grade_cells):
     """Would catch an endless chain of restarts: this thread ends every process shortly after its start."""
     bomb = "import os, threading\ndef go():\n    threading.Timer(0.05, os._exit, [1]).start()\n"
-    grade = graded(bomb + "class Now:\n    go()\n" + MEANS, "import time\ntime.sleep(0.5)", RANGES)
+    grade = grade_cells(bomb + "class Now:\n    go()\n" + MEANS, "import time\ntime.sleep(0.5)", RANGES)
     assert any("ended the Python process" in note for note in grade.notes)
 
 
@@ -311,7 +311,7 @@ def test_a_process_that_ends_before_it_reads_is_told_as_ended(monkeypatch):
     ends = [os.fdopen(fd, mode) for fd, mode in ((asked, "rb"), (ask, "wb"), (answered, "rb"), (answer, "wb"))]
     theirs, stdin, stdout, ours = ends
     process = SimpleNamespace(
-        stdin=stdin, stdout=stdout, end=lambda wait: launch.Ended(1), computed_seconds=lambda: None
+        stdin=stdin, stdout=stdout, end=lambda wait: launch.WorkerExit(1), computed_seconds=lambda: None
     )
     monkeypatch.setattr(parent, "launch", lambda preload, memory: process)
     died = []
@@ -328,10 +328,10 @@ def test_a_process_that_ends_before_it_reads_is_told_as_ended(monkeypatch):
     assert died == []
 
 
-def test_a_worker_that_does_not_start_is_no_fault_of_the_notebook(graded, monkeypatch, tmp_path):
+def test_a_worker_that_does_not_start_is_no_fault_of_the_notebook(grade_cells, monkeypatch, tmp_path):
     """Would catch points lost, or a wait without end, where Python itself cannot be started as the grader wants it."""
     monkeypatch.setattr(launch.sys, "executable", str(tmp_path / "python"))
     (tmp_path / "python").symlink_to("/bin/false")
     launch._server.cache_clear()
     with pytest.raises(launch.WorkerError, match=r"did not start .*: .*python with NumPy was tried"):
-        graded(MEANS)
+        grade_cells(MEANS)

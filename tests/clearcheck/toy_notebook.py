@@ -14,7 +14,7 @@ MEANS = "def column_means(table):\n    return table.mean(axis=0)"
 RANGES = "def column_ranges(table):\n    return table.min(axis=0), table.max(axis=0)"
 
 
-def solved(answer: str) -> str:
+def mark_solution(answer: str) -> str:
     head, *body = answer.splitlines()
     return "\n".join([head, "    ### BEGIN SOLUTION", *body, "    ### END SOLUTION"])
 

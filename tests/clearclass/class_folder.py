@@ -28,7 +28,7 @@ def grade(*options: str, code: int = 2):
     assert main(["grade", "work", "--results", "out", *options]) == code
 
 
-def same(one: Path, other: Path) -> bool:
+def same_files(one: Path, other: Path) -> bool:
     """Whether two folders of results hold the same files with the same bytes."""
     first, second = files_below(one), files_below(other)
     return len(first) > 5 and first == second

@@ -5,7 +5,7 @@ import signal
 import time
 from pathlib import Path
 
-from clearclass.one_file import Job, grade_file, grader_version, refused
+from clearclass.one_file import Job, grade_file, grader_version, refusal_record
 
 
 def killed_by_its_file(job: Job) -> dict:
@@ -16,14 +16,14 @@ def killed_by_its_file(job: Job) -> dict:
     return grade_file(job)
 
 
-def failing(job: Job) -> dict:
+def grade_or_raise(job: Job) -> dict:
     """Raises where the name of the file asks for it, as a grader with a mistake of its own does."""
     if "raise" in job.file:
         raise TypeError("unsupported operand\n\x1b[31m")
     return grade_file(job)
 
 
-def slow(job: Job) -> dict:
+def grade_slowly(job: Job) -> dict:
     """Keeps a list of what was graded beside the file, and takes its time."""
     with open("graded.txt", "a") as file:
         file.write(f"{job.file}\n")
@@ -32,4 +32,4 @@ def slow(job: Job) -> dict:
 
 
 def of_another_version(job: Job) -> dict:
-    return {**refused(job.file, "x"), "grader": grader_version() + "x"}
+    return {**refusal_record(job.file, "x"), "grader": grader_version() + "x"}

@@ -7,11 +7,11 @@ import socket
 
 import pytest
 from clearcheck.cli import main
-from clearcheck.notebooks.shown import cell, shown
+from clearcheck.notebooks.escaping import cell, one_line
 from clearclass import pool
-from clearclass.handed_in import handed_in
 from clearclass.one_file import Job
-from clearclass.standings import Row
+from clearclass.standings import GradeSummary
+from clearclass.submitted_files import submitted_files
 from clearclass.tables import write_csv
 from inline_snapshot import snapshot
 
@@ -88,11 +88,11 @@ def test_all_get_the_same_inputs_and_a_line_of_json(folder, capsys):
 def test_the_table_holds_what_was_graded_before_a_stop(folder, monkeypatch, capsys):
     """Catches hours of grading lost because it was stopped, and a traceback after Ctrl-C."""
 
-    def stopped(jobs, work, start, width):
+    def grade_one_and_stop(jobs, work, start, width):
         yield 0, work(jobs[0])
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(pool, "graded", stopped)
+    monkeypatch.setattr(pool, "grade_jobs", grade_one_and_stop)
     assert main(["grade", "work", "--csv", "class.csv"]) == 130
     assert [row[0] for row in rows("class.csv")] == ["file", "work/ada/01.ipynb"]
     assert "--results FOLDER" in capsys.readouterr().err
@@ -103,7 +103,7 @@ def test_the_table_holds_what_was_graded_before_a_stop(folder, monkeypatch, caps
 )
 def test_a_file_name_is_no_formula(tmp_path, name):
     """Catches a learner's file name that a spreadsheet runs, also where `;` separates the cells."""
-    write_csv(tmp_path / "a.csv", [Row(name, "broken")])
+    write_csv(tmp_path / "a.csv", [GradeSummary(name, "broken")])
     told = rows(tmp_path / "a.csv")[1][0]
     assert told == cell(name) and told.replace("'", "") == name
     assert all(part.lstrip().startswith("'") for part in told.split(";")[-1:])
@@ -122,9 +122,9 @@ DECEIVING = {
 @pytest.mark.parametrize("name", DECEIVING)
 def test_a_name_deceives_nobody(name):
     """Catches a name that adds a line, colours or hides one, turns its direction, or cannot be printed at all."""
-    assert shown(name) == DECEIVING[name]
-    assert shown(name).isprintable()
-    shown(name).encode("utf-8")
+    assert one_line(name) == DECEIVING[name]
+    assert one_line(name).isprintable()
+    one_line(name).encode("utf-8")
 
 
 def test_names_are_shown_wherever_they_are_told(folder, capsys):
@@ -196,9 +196,9 @@ def test_what_cannot_be_read_has_a_row(folder, monkeypatch):
     def lstat(path):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("clearclass.handed_in.os.walk", walk)
+    monkeypatch.setattr("clearclass.submitted_files.os.walk", walk)
     monkeypatch.setattr(type(folder), "lstat", lstat)
-    reasons = [file.reason for file in handed_in([folder / "work"])]
+    reasons = [file.reason for file in submitted_files([folder / "work"])]
     assert len(reasons) == 2 and all("cannot be read (Permission denied)" in reason for reason in reasons)
 
 
@@ -213,7 +213,7 @@ def jobs(folder, names) -> list[Job]:
 def test_a_process_that_is_killed_costs_its_file_alone(course):
     """Catches a kill that takes the files beside it along, or the rest of the run."""
     names = ["a.ipynb", "kill-1.ipynb", "b.ipynb", "kill-2.ipynb", "c.ipynb", "d.ipynb"]
-    found = dict(pool.graded(jobs(course, names), class_work.killed_by_its_file, pool.processes, 2))
+    found = dict(pool.grade_jobs(jobs(course, names), class_work.killed_by_its_file, pool.process_pool, 2))
     assert sorted(found) == list(range(6))
     for number, name in enumerate(names):
         if name.startswith("kill"):
@@ -224,7 +224,9 @@ def test_a_process_that_is_killed_costs_its_file_alone(course):
 
 def test_whatever_the_grader_raises_is_a_row(course):
     """Catches a mistake of the grader's own that ends the run."""
-    found = dict(pool.graded(jobs(course, ["raise.ipynb", "b.ipynb"]), class_work.failing, pool.processes, 2))
+    found = dict(
+        pool.grade_jobs(jobs(course, ["raise.ipynb", "b.ipynb"]), class_work.grade_or_raise, pool.process_pool, 2)
+    )
     assert found[0]["error"] == snapshot("""\
 The grader failed on raise.ipynb (TypeError: unsupported operand
 \x1b[31m): it has no grade. Please tell the authors of the course.\
@@ -235,18 +237,18 @@ The grader failed on raise.ipynb (TypeError: unsupported operand
 def test_a_process_of_another_version_stops_the_run(course):
     """Catches grades of two versions of the checks in one table."""
     with pytest.raises(pool.RunStopped, match=r"b\.ipynb has another version"):
-        dict(pool.graded(jobs(course, ["b.ipynb"]), class_work.of_another_version, pool.processes, 1))
+        dict(pool.grade_jobs(jobs(course, ["b.ipynb"]), class_work.of_another_version, pool.process_pool, 1))
 
 
 def test_a_course_that_changes_while_it_grades_is_told(folder, monkeypatch, capsys):
     """Catches grades after a submission has rewritten the checks."""
 
-    def graded(jobs, work, start, width):
+    def grade_and_change_course(jobs, work, start, width):
         yield from ((number, work(job)) for number, job in enumerate(jobs))
         checks = folder / "exercises" / "authoring" / SLUG / "means.py"
         checks.write_text(checks.read_text() + "\n")
 
-    monkeypatch.setattr(pool, "graded", graded)
+    monkeypatch.setattr(pool, "grade_jobs", grade_and_change_course)
     assert main(["grade", "work", "--results", "out"]) == 2
     assert "While this class was graded, files of the course changed: " in capsys.readouterr().err
     assert not (folder / "out" / "grades.csv").exists()

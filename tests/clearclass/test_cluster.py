@@ -12,23 +12,23 @@ from clearcheck.cli import main
 
 from tests.clearcheck.toy_notebook import MEANS, RANGES, START, notebook
 
-from .class_folder import same
+from .class_folder import same_files
 
 
 @pytest.fixture(autouse=True)
-def distributed():
+def import_distributed():
     """Imported for these tests alone: every process of the suite imports this file."""
     return pytest.importorskip("distributed")
 
 
 @pytest.fixture
-def cluster(course, monkeypatch, distributed):
+def cluster(course, monkeypatch, import_distributed):
     """Two workers, in a folder that is not the one of the class."""
     (course / "elsewhere").mkdir()
     (course / "work").mkdir()
     monkeypatch.chdir(course / "elsewhere")
     options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "processes": True}
-    with distributed.LocalCluster(**options, host="127.0.0.1", silence_logs=50) as made:
+    with import_distributed.LocalCluster(**options, host="127.0.0.1", silence_logs=50) as made:
         monkeypatch.chdir(course)
         yield made
 
@@ -67,7 +67,7 @@ def test_a_worker_that_is_killed_costs_nothing(cluster, capsys):
     assert killed and killed[0] not in {worker.pid for worker in cluster.workers.values()}
     assert (code, len(capsys.readouterr().out.splitlines())) == (0, 10)
     assert main(["grade", "work", "--results", "here", "--seed", "5"]) == 0
-    assert same(Path("out"), Path("here"))
+    assert same_files(Path("out"), Path("here"))
 
 
 @pytest.mark.slow

@@ -3,13 +3,13 @@
 from pathlib import Path
 
 import pytest
-from clearclass.handed_in import HandedIn
 from clearclass.learners import BadPattern, learner_of, learners_of, name_pattern
+from clearclass.submitted_files import SubmittedFile
 from inline_snapshot import snapshot
 
 
-def of(inside: str, pattern: str = "", root: Path = Path("work")):
-    learner = learner_of(HandedIn(root / inside, root), name_pattern(pattern) if pattern else None)
+def learner_from_path(inside: str, pattern: str = "", root: Path = Path("work")):
+    learner = learner_of(SubmittedFile(root / inside, root), name_pattern(pattern) if pattern else None)
     return learner.name, learner.id, learner.late
 
 
@@ -32,13 +32,13 @@ NAMES = {
 @pytest.mark.parametrize("name", NAMES)
 def test_names_of_exports(name):
     """Catches a learner without a number, a number that is part of a name, and a class that becomes one learner."""
-    assert of(name) == NAMES[name]
+    assert learner_from_path(name) == NAMES[name]
 
 
 def test_files_of_one_name_are_not_one_learner():
     """Catches a class of which the best file counts for everybody, where nothing but folders tells them apart."""
-    given = [HandedIn(Path(f"plain/{who}/03.ipynb"), None) for who in ("ann", "ben")]
-    groups = [HandedIn(Path(f"{group}/mueller.ipynb"), Path(group)) for group in ("group a", "group b")]
+    given = [SubmittedFile(Path(f"plain/{who}/03.ipynb"), None) for who in ("ann", "ben")]
+    groups = [SubmittedFile(Path(f"{group}/mueller.ipynb"), Path(group)) for group in ("group a", "group b")]
     assert len({learner.key for learner in learners_of([*given, *groups], None)}) == 4
     assert [learner.name for learner in learners_of(given, None)] == ["plain/ann/03", "plain/ben/03"]
     folder = name_pattern(r"(?P<name>[^/]+)/[^/]+$")
@@ -78,17 +78,19 @@ def test_gradescopes_list_gives_names(tmp_path):
     for number in (1, 2, 3, 4):
         (tmp_path / f"submission_{number}").mkdir()
     (tmp_path / "submission_1" / "submission_metadata.yml").write_text(METADATA.replace("Ada Lovelace", "Eve"))
-    assert of("submission_1/a.ipynb", root=tmp_path) == ("Ada Lovelace", "30", False)
-    assert of("submission_2/a.ipynb", root=tmp_path) == ("Bob and Cy", "31", False)
-    assert of("submission_3/a.ipynb", root=tmp_path) == ("submission 3", "3", False)
-    assert of("submission_4/a.ipynb", root=tmp_path) == ("submission 4", "4", False)
+    assert learner_from_path("submission_1/a.ipynb", root=tmp_path) == ("Ada Lovelace", "30", False)
+    assert learner_from_path("submission_2/a.ipynb", root=tmp_path) == ("Bob and Cy", "31", False)
+    assert learner_from_path("submission_3/a.ipynb", root=tmp_path) == ("submission 3", "3", False)
+    assert learner_from_path("submission_4/a.ipynb", root=tmp_path) == ("submission 4", "4", False)
 
 
 def test_a_pattern_of_ones_own():
     """Catches a pattern that is searched in the wrong part of the path, or mixed with those of the exports."""
     folders = r"^(?P<name>[^/]+)/"
-    assert of("ada/03.ipynb", folders) == of("ada/08.ipynb", folders) == ("ada", "", False)
-    assert of("03-s4711.ipynb", r"-s(?P<id>\d+)") == ("4711", "4711", False)
-    assert of("lovelaceada_12_67_nb.ipynb", r"-s(?P<id>\d+)") == ("lovelaceada_12_67_nb", "", False)
+    assert (
+        learner_from_path("ada/03.ipynb", folders) == learner_from_path("ada/08.ipynb", folders) == ("ada", "", False)
+    )
+    assert learner_from_path("03-s4711.ipynb", r"-s(?P<id>\d+)") == ("4711", "4711", False)
+    assert learner_from_path("lovelaceada_12_67_nb.ipynb", r"-s(?P<id>\d+)") == ("lovelaceada_12_67_nb", "", False)
     with pytest.raises(BadPattern, match="names nobody"):
         name_pattern("a(b)")

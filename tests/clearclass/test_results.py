@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 from clearcheck.cli import main
-from clearcheck.files import locked
+from clearcheck.files import hold_lock
 from clearcheck.report import course_files
-from clearclass.handed_in import HandedIn
 from clearclass.learners import Learner
 from clearclass.one_file import grader_version
 from clearclass.results_folder import for_other_systems
-from clearclass.standings import Entry, Row, Standing, standings
+from clearclass.standings import Entry, GradeSummary, Standing, standings
+from clearclass.submitted_files import SubmittedFile
 from inline_snapshot import snapshot
 
 from tests.book.pages import CHROMIUM, NO_CHROMIUM
@@ -24,29 +24,29 @@ from tests.book.test_browser import AXE, FLAGS
 from tests.clearcheck.test_summary_page import words
 from tests.clearcheck.toy_notebook import MEANS, RANGES, SLUG
 
-from .class_folder import ADA, SEED, grade, put, same, table
+from .class_folder import ADA, SEED, grade, put, same_files, table
 
 ROOT = Path(__file__).parents[2]
 HAND = "id,clarity,clarity max,style,comment\n12,2,4,1,Well said.\n99,1,4,,\n"
 
 
 @pytest.fixture(scope="module")
-def kept(tmp_path_factory) -> Path:
+def kept_results(tmp_path_factory) -> Path:
     return tmp_path_factory.mktemp("kept") / "out"
 
 
 @pytest.fixture
-def out(work, kept) -> Path:
+def results_folder(work, kept_results) -> Path:
     """The results of the class, graded once for all tests; only what a test adds is graded in it."""
-    if kept.exists():
-        shutil.copytree(kept, work / "out")
+    if kept_results.exists():
+        shutil.copytree(kept_results, work / "out")
     else:
         grade("--seed", SEED, "--jobs", "2")
-        shutil.copytree(work / "out", kept)
+        shutil.copytree(work / "out", kept_results)
     return work / "out"
 
 
-def test_one_row_for_each_learner(out):
+def test_one_row_for_each_learner(results_folder):
     """Catches two rows for one learner, the worse of two files that counts, a broken file without a row."""
     ada, bobby, cy, dee = table("out/grades.csv")
     assert (ada["learner"], ada["id"], ada["points"], ada["max_points"]) == ("Ada Lovelace", "12", "9", "9")
@@ -60,22 +60,24 @@ def test_one_row_for_each_learner(out):
     assert set(counts.values()) == {"yes"}
 
 
-def test_tables_for_moodle_and_canvas(work, out):
+def test_tables_for_moodle_and_canvas(work, results_folder):
     """Catches a column that Moodle looks for, and learners of one system in the table of the other."""
     (ada,) = table("out/moodle.csv")
     assert (ada["Identifier"], ada["Grade"], ada["Last modified (grade)"]) == ("Participant 12", "9", "-")
     with zipfile.ZipFile("out/moodle-feedback.zip") as archive:
         assert archive.namelist() == [f"{ADA}/feedback.html"]
-        assert archive.read(f"{ADA}/feedback.html") == (out / "feedback" / "ada-lovelace-12.html").read_bytes()
+        assert (
+            archive.read(f"{ADA}/feedback.html") == (results_folder / "feedback" / "ada-lovelace-12.html").read_bytes()
+        )
     (bobby,) = table("out/canvas.csv")
     assert (bobby["Student"], bobby["ID"], bobby[SLUG]) == ("bobby", "77", "5")
     shutil.rmtree(work / "work" / ADA)
     grade("--replace")
-    assert not list(out.glob("moodle*")) and len(table("out/grades.csv")) == 3
-    assert sorted(path.stem for path in (out / "feedback").iterdir()) == ["bobby-77", "cy", "dee"]
+    assert not list(results_folder.glob("moodle*")) and len(table("out/grades.csv")) == 3
+    assert sorted(path.stem for path in (results_folder / "feedback").iterdir()) == ["bobby-77", "cy", "dee"]
 
 
-def test_points_by_hand_are_added_and_shown(out, capsys):
+def test_points_by_hand_are_added_and_shown(results_folder, capsys):
     """Catches points that are lost, counted twice, or given to nobody in silence."""
     Path("hand.csv").write_text(HAND)
     grade("--hand", "hand.csv")
@@ -83,28 +85,28 @@ def test_points_by_hand_are_added_and_shown(out, capsys):
     ada, bobby, *_ = table("out/grades.csv")
     assert (ada["points"], ada["max_points"], ada["clarity (by hand)"]) == ("12", "13", "2")
     assert (bobby["points"], bobby["clarity (by hand)"]) == ("5", "")
-    said = words((out / "feedback/ada-lovelace-12.html").read_text())
+    said = words((results_folder / "feedback/ada-lovelace-12.html").read_text())
     assert "12 of 13 points" in said and "clarity 2 of 4" in said and "style 1 on top" in said
     assert "Well said." in said
-    assert json.loads((out / f"gradescope/ada-lovelace-12.{SLUG}.json").read_text())["score"] == 12
-    assert "id 99" in words((out / "overview.html").read_text())
-    assert "clarity: 2 of 3 have none, bobby the first" in words((out / "overview.html").read_text())
+    assert json.loads((results_folder / f"gradescope/ada-lovelace-12.{SLUG}.json").read_text())["score"] == 12
+    assert "id 99" in words((results_folder / "overview.html").read_text())
+    assert "clarity: 2 of 3 have none, bobby the first" in words((results_folder / "overview.html").read_text())
     grade()
     assert table("out/grades.csv")[0]["points"] == "12" and "out/hand.csv, as before" in capsys.readouterr().err
-    (out / "hand.csv").unlink()
+    (results_folder / "hand.csv").unlink()
     grade()
     assert table("out/grades.csv")[0]["points"] == "9"
 
 
-def test_nobody_is_lost_to_late_files_graded_alone(work, out, capsys):
+def test_nobody_is_lost_to_late_files_graded_alone(work, results_folder, capsys):
     """Catches a class of which one late file, or one learner graded again, leaves nothing."""
-    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    before = {path: path.read_bytes() for path in results_folder.rglob("*") if path.is_file()}
     put("late/eve.ipynb", MEANS)
     capsys.readouterr()
     for file in ("work/late", "work/cy.ipynb"):
         assert main(["grade", file, "--results", "out"]) == 2
         assert "are not among these files, such as Ada Lovelace 12" in capsys.readouterr().err
-    assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
+    assert {path: path.read_bytes() for path in results_folder.rglob("*") if path.is_file()} == before
     (work / "work" / ADA / "nb.ipynb").rename(work / "work" / ADA / "again.ipynb")  # another file, nobody lost
     grade()
     assert len(table("out/grades.csv")) == 5
@@ -117,9 +119,9 @@ def test_moodle_has_a_worksheet_for_each_exercise(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
     def standing(id: str, slug: str) -> Standing:
-        file = HandedIn(Path(f"{id}.ipynb"), None)
+        file = SubmittedFile(Path(f"{id}.ipynb"), None)
         learner = Learner(id, id, "moodle")
-        return Standing(learner, Entry(file, learner, Row(file.name, exercise=slug, points=len(slug))), (), id)
+        return Standing(learner, Entry(file, learner, GradeSummary(file.name, exercise=slug, points=len(slug))), (), id)
 
     for_other_systems(tmp_path, [standing("12", "01-columns"), standing("13", "")])
     assert [row["Identifier"] for row in table("moodle.csv")] == ["Participant 12", "Participant 13"]
@@ -158,7 +160,7 @@ def test_a_table_by_hand_that_cannot_be_used_is_told_first(work, capsys, text):
     assert BAD[text] in said.err and not said.out
 
 
-def test_other_tables_by_hand(out, capsys):
+def test_other_tables_by_hand(results_folder, capsys):
     """Catches decimal commas, semicolons, marks of Windows, names instead of numbers, and a row that comes twice."""
     Path("hand.csv").write_text("\ufeffLearner;essay;essay max\nada lovelace;1,5;4\nADA LOVELACE;1;2\ncy;0;4\n")
     grade("--hand", "hand.csv")
@@ -173,20 +175,22 @@ Hand-graded points for essay: 1 of 3 have none, bobby the first of them.
     assert (cy["points"], cy["max_points"]) == ("2", "13")
 
 
-def test_the_feedback_tells_all_and_no_seed(out):
+def test_the_feedback_tells_all_and_no_seed(results_folder):
     """Catches a page that leaves out a message or a section to read, or that gives away the inputs of the class."""
-    page = (out / "feedback/bobby-77.html").read_text()
+    page = (results_folder / "feedback/bobby-77.html").read_text()
     said = words(page)
     assert "Feedback on your exercises bobby Columns 5 of 9 points" in said
     assert "Your result equals a known mistake: The mean runs along the rows." in said
     assert "Read chapters/01-columns.ipynb#rows-and-columns" in said
-    assert SEED not in page and SEED not in "".join(path.read_text() for path in (out / "gradescope").iterdir())
-    assert "JSON text is expected" in words((out / "feedback/dee.html").read_text())
+    assert SEED not in page and SEED not in "".join(
+        path.read_text() for path in (results_folder / "gradescope").iterdir()
+    )
+    assert "JSON text is expected" in words((results_folder / "feedback/dee.html").read_text())
 
 
-def test_the_overview_counts_the_class(out):
+def test_the_overview_counts_the_class(results_folder):
     """Catches mistakes that are counted by check or by file, and a file without a grade that is not told."""
-    said = words((out / "overview.html").read_text())
+    said = words((results_folder / "overview.html").read_text())
     assert "4 learners, 5 files" in said
     assert "2 of 3, means: The mean runs along the rows." in said
     assert "means: Means of the columns 3.3 of 6 1 2 0 0" in said
@@ -194,19 +198,19 @@ def test_the_overview_counts_the_class(out):
     assert "Not graded work/dee.ipynb is no notebook" in said
 
 
-def test_pages_stand_alone(out):
+def test_pages_stand_alone(results_folder):
     """Catches anything that is loaded from elsewhere or run, and a name that is HTML."""
     put("<script>alert(1)<\\script>.ipynb", MEANS)
     grade()
-    pages = [path.read_text() for path in out.rglob("*.html")]
+    pages = [path.read_text() for path in results_folder.rglob("*.html")]
     assert len(pages) == 6
     for page in pages:
         assert not re.search(r"https?:|src=|url\(|@import|<link|<script", page)
 
 
-def test_results_as_gradescope_reads_them(out):
+def test_results_as_gradescope_reads_them(results_folder):
     """Catches a field that Gradescope does not know, and scores that do not add up."""
-    results = json.loads((out / f"gradescope/bobby-77.{SLUG}.json").read_text())
+    results = json.loads((results_folder / f"gradescope/bobby-77.{SLUG}.json").read_text())
     assert results["score"] == sum(test["score"] for test in results["tests"]) == 5
     assert [(test["name"], test["status"]) for test in results["tests"]] == [
         ("means: Means of the columns", "failed"),
@@ -222,19 +226,19 @@ For an argument of shape (7, 5) your function returned an array of shape (7,); t
     assert set(results) <= known | {"stdout_visibility"} and set(results["tests"][0]) <= known
 
 
-def test_two_runs_are_the_same_bytes(work, out):
+def test_two_runs_are_the_same_bytes(work, results_folder):
     """Catches times, orders and names of temporary files in the results, and jobs that change them."""
     assert main(["grade", "work", "--results", "other", "--seed", SEED, "--jobs", "1"]) == 2
-    assert same(out, work / "other")
+    assert same_files(results_folder, work / "other")
 
 
 @pytest.mark.parametrize(("points", "counts"), [((2, 3, 3), 2), ((3, 3, 2), 1), ((2, 3, 2), 1), ((0, 0, 0), 2)])
 def test_of_several_files_the_best_counts_and_at_a_tie_the_last(points, counts):
     """Catches the first of two equally good files, and a later one that is worse."""
     ada = Learner("ada", "12")
-    files = [HandedIn(Path(f"{number}.ipynb"), None) for number in range(len(points))]
+    files = [SubmittedFile(Path(f"{number}.ipynb"), None) for number in range(len(points))]
     entries = [
-        Entry(file, ada, Row(str(file.path), exercise="e", points=n, max_points=3))
+        Entry(file, ada, GradeSummary(str(file.path), exercise="e", points=n, max_points=3))
         for file, n in zip(files, points, strict=True)
     ]
     (standing,) = standings(entries)
@@ -242,7 +246,7 @@ def test_of_several_files_the_best_counts_and_at_a_tie_the_last(points, counts):
     assert [*standing.others] == [entry for entry in entries if entry is not entries[counts]]
 
 
-def test_what_changed_is_graded_again(work, out, capsys):
+def test_what_changed_is_graded_again(work, results_folder, capsys):
     """Catches an old grade for a new file, and a new exercise or grader that keeps the old grades."""
     put("cy.ipynb", MEANS, RANGES)
     grade()
@@ -267,7 +271,7 @@ def test_a_reference_is_a_part_of_what_a_grade_depends_on(course, monkeypatch, t
     assert grader_version.__wrapped__() != before
 
 
-def test_a_folder_for_results_that_cannot_be_used(out, capsys):
+def test_a_folder_for_results_that_cannot_be_used(results_folder, capsys):
     """Catches other files that are replaced, two runs that write at once, and grades of two seeds in one table."""
     capsys.readouterr()
     for options, says in (
@@ -278,24 +282,24 @@ def test_a_folder_for_results_that_cannot_be_used(out, capsys):
     ):
         assert main(["grade", "work", *options]) == 2
         assert says in capsys.readouterr().err
-    with locked(out / ".lock", 0):
+    with hold_lock(results_folder / ".lock", 0):
         grade()
     assert "Another run writes to out" in capsys.readouterr().err
 
 
-def test_the_results_may_lie_in_the_folder_that_is_graded(work, out, capsys):
+def test_the_results_may_lie_in_the_folder_that_is_graded(work, results_folder, capsys):
     """Catches tables and pages of the last run that are taken for handed-in work."""
     capsys.readouterr()
     grade()
     first = capsys.readouterr().out
-    out.rename(work / "work" / "results")
+    results_folder.rename(work / "work" / "results")
     assert main(["grade", "work", "--results", "work/results"]) == 2
     assert capsys.readouterr().out == first
 
 
 @pytest.mark.browser
 @pytest.mark.skipif(CHROMIUM is None, reason=NO_CHROMIUM)
-def test_the_pages_in_a_browser(out):
+def test_the_pages_in_a_browser(results_folder):
     """Catches a page that is wider than a phone, hardly to be read in the dark, or that axe objects to."""
     from playwright.sync_api import sync_playwright
 
@@ -307,7 +311,7 @@ def test_the_pages_in_a_browser(out):
         for scheme in ("light", "dark"):
             shown = browser.new_page(viewport={"width": 320, "height": 700}, color_scheme=scheme)
             for page in ("overview.html", "feedback/ada-lovelace-12.html", "feedback/bobby-77.html"):
-                shown.goto((out / page).as_uri())
+                shown.goto((results_folder / page).as_uri())
                 assert shown.evaluate("document.documentElement.scrollWidth") <= 320, (page, scheme)
                 if AXE.exists():
                     shown.add_script_tag(path=AXE)

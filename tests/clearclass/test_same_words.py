@@ -8,10 +8,10 @@ from clearcheck.learner.cards import question_card
 from clearcheck.report.grade import Grade
 from clearclass.feedback_page import feedback_html
 from clearclass.gradescope import results_json
-from clearclass.handed_in import HandedIn
 from clearclass.learners import Learner
 from clearclass.one_file import record_of
-from clearclass.standings import Entry, Row, standings
+from clearclass.standings import Entry, GradeSummary, standings
+from clearclass.submitted_files import SubmittedFile
 
 from tests.clearcheck.question_results import EXERCISE, MEAN, RESULTS
 from tests.clearcheck.test_summary_page import words
@@ -27,7 +27,7 @@ def test_cards_pages_and_gradescope_say_the_same(checks):
     said, *others = (line.strip() for line in test["output"].splitlines())
     assert verdict == said.replace(" ", " mean — ", 1) and lines == others
     assert test["status"] == ("passed" if verdict.startswith("✓") else "failed")
-    row = Row("ada.ipynb", exercise=EXERCISE.slug, points=result.points, max_points=EXERCISE.points)
-    [standing] = standings([Entry(HandedIn(Path("ada.ipynb"), None), Learner("ada", "12"), row)])
+    row = GradeSummary("ada.ipynb", exercise=EXERCISE.slug, points=result.points, max_points=EXERCISE.points)
+    [standing] = standings([Entry(SubmittedFile(Path("ada.ipynb"), None), Learner("ada", "12"), row)])
     page = words(feedback_html([(standing, record)]))
     assert " ".join([said.replace(" ", " Mean: ", 1), *lines]) in page

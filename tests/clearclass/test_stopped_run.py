@@ -17,7 +17,7 @@ from clearclass.journal import Journal
 
 from tests.clearcheck.toy_notebook import MEANS
 
-from .class_folder import SEED, WRONG, grade, put, same, table
+from .class_folder import SEED, WRONG, grade, put, same_files, table
 
 ROOT = Path(__file__).parents[2]
 
@@ -41,7 +41,7 @@ def test_a_killed_run_goes_on_and_ends_the_same(work):
     for number in range(5):
         put(f"more-{number}.ipynb", MEANS if number % 2 else WRONG)
     script = "from clearcheck import cli; from clearclass import batch; "
-    script += "from tests.clearcheck import class_work; batch.grade_file = class_work.slow; "
+    script += "from tests.clearcheck import class_work; batch.grade_file = class_work.grade_slowly; "
     script += (
         "raise SystemExit(cli.main(['grade', 'work', '--results', 'out', '--jobs', '2', *__import__('sys').argv[1:]]))"
     )
@@ -68,7 +68,7 @@ def test_a_killed_run_goes_on_and_ends_the_same(work):
     assert max(Counter(graded[listed:]).values()) == 1
     os.rename("graded.txt", "before.txt")
     assert main(["grade", "work", "--results", "whole", "--seed", "5"]) == 2
-    assert same(work / "out", work / "whole")
+    assert same_files(work / "out", work / "whole")
 
 
 @pytest.mark.slow

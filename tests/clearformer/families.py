@@ -16,9 +16,9 @@ from clearformer.pretrained.folders import ARCHITECTURES
 from safetensors.torch import load_file, save_file
 
 from tests.clearformer.models import random_module
-from tests.lazily import Lazily
+from tests.lazy_module import LazyModule
 
-transformers = Lazily("transformers")
+transformers = LazyModule("transformers")
 V, N, S, B, D, H, HIDDEN = 37, 7, 9, 3, 24, 4, 44
 SIZES = {"hidden_size": D, "num_attention_heads": H, "num_hidden_layers": 2, "intermediate_size": HIDDEN}
 IMAGES = {"image_size": 12, "patch_size": 4, "num_channels": 2}
@@ -54,7 +54,7 @@ def theirs_of(kind, dtype=torch.float32, **changes):
     return model.to(dtype).eval()
 
 
-def saved(kind, folder, dtype=torch.float32, **changes):
+def save_theirs(kind, folder, dtype=torch.float32, **changes):
     model = theirs_of(kind, dtype, **changes)
     model.save_pretrained(folder)
     return model
@@ -64,25 +64,25 @@ def token_ids(n=N, high=V - 1):
     return torch.randint(1, high, (B, n), generator=torch.Generator().manual_seed(n))
 
 
-def padded(n):
+def seen_tokens(n):
     """True for tokens, with another length for each sequence."""
     return torch.arange(n) < torch.tensor([n, n - 2, 3])[:, None]
 
 
 @torch.no_grad()
-def both(kind, ours, theirs, dtype):
+def outputs_of_both(kind, ours, theirs, dtype):
     """The same input through both."""
     if kind == "gpt2":
         return ours(token_ids()), theirs(token_ids()).logits
     if kind in ("llama", "qwen2", "mistral"):  # they compute the angles in float32 whatever the weights are
         return ours(token_ids()).float(), theirs(token_ids()).logits.float()
     if kind == "bert":
-        segments, seen = token_ids(high=3), padded(N)
+        segments, seen = token_ids(high=3), seen_tokens(N)
         expected = theirs(token_ids(), attention_mask=seen.long(), token_type_ids=segments).logits
         return ours(token_ids(), seen[:, None, None], segments)[seen], expected[seen]
     if kind == "marian":
-        source = token_ids(S).masked_fill(~padded(S), V - 1)
-        expected = theirs(source, padded(S).long(), decoder_input_ids=token_ids()).logits
+        source = token_ids(S).masked_fill(~seen_tokens(S), V - 1)
+        expected = theirs(source, seen_tokens(S).long(), decoder_input_ids=token_ids()).logits
         return ours(source, token_ids()), expected
     images = torch.randn(B, 2, 12, 12, dtype=dtype)
     if kind == "vit":

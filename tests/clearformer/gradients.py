@@ -29,11 +29,11 @@ def assert_backward(function, backward, *arrays):
     for i, (a, array) in enumerate(zip(actual, arrays, strict=True)):
         directions = rng.normal(size=(DIRECTIONS, *array.shape))
 
-        def along(steps, i=i, array=array, directions=directions):
+        def loss_along(steps, i=i, array=array, directions=directions):
             moved = array + np.tensordot(steps, directions, axes=1)
             return (dY * function(*arrays[:i], moved, *arrays[i + 1 :])).sum()
 
-        (expected,) = numerical_gradients(along, np.zeros(DIRECTIONS))
+        (expected,) = numerical_gradients(loss_along, np.zeros(DIRECTIONS))
         assert relative_error((directions * a).reshape(DIRECTIONS, -1).sum(axis=1), expected) < RELATIVE, (
             f"gradient {i} of {len(arrays)}"
         )

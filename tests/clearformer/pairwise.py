@@ -7,12 +7,12 @@ import pytest
 
 
 def each_pair(**values: Iterable) -> pytest.MarkDecorator:
-    """``parametrize`` with the cases of ``covering``: most faults need one value, or two that meet."""
-    cases = covering([list(choices) for choices in values.values()])
+    """``parametrize`` with the cases of ``covering_cases``: most faults need one value, or two that meet."""
+    cases = covering_cases([list(choices) for choices in values.values()])
     return pytest.mark.parametrize(tuple(values), cases)
 
 
-def covering(values: list[list]) -> list[tuple]:
+def covering_cases(values: list[list]) -> list[tuple]:
     """Cases, each with a value of every list, in which any two values of two lists meet; the same at every call.
 
     Greedy: a case begins with two values that have not met, and takes of every other list the value that meets most.
@@ -25,7 +25,7 @@ def covering(values: list[list]) -> list[tuple]:
             continue
         chosen = dict(pair)
         for axis in (axis for axis in range(len(values)) if axis not in chosen):
-            chosen[axis] = max(range(len(values[axis])), key=_counting(unmet, chosen, axis))
+            chosen[axis] = max(range(len(values[axis])), key=_pair_counter(unmet, chosen, axis))
         unmet -= _met(chosen)
         cases.append(tuple(values[axis][chosen[axis]] for axis in range(len(values))))
     return cases
@@ -36,7 +36,7 @@ def _pairs(values: list[list], one: int, other: int) -> Iterable[tuple]:
         yield (one, first), (other, second)
 
 
-def _counting(unmet: set, chosen: dict, axis: int) -> Callable[[int], int]:
+def _pair_counter(unmet: set, chosen: dict, axis: int) -> Callable[[int], int]:
     """How many pairs that are still unmet a case would meet with this place on the axis."""
     return lambda place: len(unmet & _met(chosen | {axis: place}))
 

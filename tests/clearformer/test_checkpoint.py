@@ -25,7 +25,7 @@ def contents(folder):
         return file.metadata(), {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118, no mapping
 
 
-def rewritten(folder, change):
+def rewrite_facts(folder, change):
     """The checkpoint with other facts, under a checksum that fits."""
     metadata, tensors = contents(folder)
     facts = json.loads(metadata["facts"])
@@ -107,7 +107,7 @@ def test_every_run_has_a_mark_of_its_own_and_knows_what_it_replaces(tmp_path):
 def test_a_checkpoint_without_a_mark_is_resumed(tmp_path):
     """Catches a run of an older version that can no longer be ended."""
     _, first = run(folder=tmp_path)
-    rewritten(tmp_path, lambda facts: facts.pop("run"))
+    rewrite_facts(tmp_path, lambda facts: facts.pop("run"))
     longer = dataclasses.replace(CONFIG, n_steps=9)
     assert run(longer, folder=tmp_path, resume=True)[1].losses[:7] == first.losses
 
@@ -117,7 +117,7 @@ def test_a_checkpoint_without_checksums_is_resumed_and_gets_them(tmp_path, monke
     with monkeypatch.context() as patched:
         patched.setattr(checkpoint, "_frozen_checksums", lambda model: {})
         run(model=partly_frozen(), folder=tmp_path)
-    rewritten(tmp_path, lambda facts: facts.pop(checkpoint.FROZEN))
+    rewrite_facts(tmp_path, lambda facts: facts.pop(checkpoint.FROZEN))
     run(dataclasses.replace(CONFIG, n_steps=9), partly_frozen(), folder=tmp_path, resume=True)
     tensors, facts = checkpoint.load(tmp_path)
     assert {*facts[checkpoint.FROZEN]} == {"0.weight", "0.bias"}
@@ -134,7 +134,7 @@ def test_the_checksum_of_a_weight_stays_the_one_in_older_checkpoints():
 def test_another_number_of_processes_is_refused(tmp_path):
     """Catches a run that goes on with other rows, since each process takes its share of a batch."""
     run(folder=tmp_path)
-    rewritten(tmp_path, lambda facts: facts.update(n_processes=2))
+    rewrite_facts(tmp_path, lambda facts: facts.update(n_processes=2))
     with pytest.raises(ValueError, match="n_processes was 2, is 1"):
         run(folder=tmp_path, resume=True)
 
@@ -149,10 +149,10 @@ def test_evaluations_come_back_under_their_steps(tmp_path):
 
 
 def test_the_first_checkpoint_that_cannot_be_written_says_that_there_is_none(tmp_path, monkeypatch):
-    def full(tensors, path, metadata):
+    def raise_disk_full(tensors, path, metadata):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(checkpoint, "save_file", full)
+    monkeypatch.setattr(checkpoint, "save_file", raise_disk_full)
     with pytest.raises(OSError, match=r"after step 7 could not .*There was none before"):
         run(folder=tmp_path)
     assert [*tmp_path.iterdir()] == []
@@ -161,12 +161,12 @@ def test_the_first_checkpoint_that_cannot_be_written_says_that_there_is_none(tmp
 def test_tied_weights_are_there_once_and_come_back_tied(tmp_path):
     """Catches a copy of a weight that has two names, which would be a second one after loading."""
 
-    def tied():
+    def tied_model():
         model = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.Linear(3, 3)).double()
         model[1].weight = model[0].weight
         return model
 
-    model, other = tied(), tied()
+    model, other = tied_model(), tied_model()
     checkpoint.save(tmp_path, model, adamw(model, CONFIG), [], {})
     assert sorted(name for name in contents(tmp_path)[1] if "weight" in name) == ["model.0.weight"]
     checkpoint.load_model(tmp_path, other)

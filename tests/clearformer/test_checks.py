@@ -23,7 +23,7 @@ ROWS = lambda n, generator: (torch.zeros(n, 4).long(), torch.zeros(n, 4).long())
 NO_PATHS = [None, True, 3, b"bytes", ["a"], int, torch.zeros(3), "", "a\0b"]
 
 
-def written(value) -> str:
+def case_name(value) -> str:
     """The name of a case; that of an object alone would be another in each process."""
     return "an object" if type(value) is object else repr(value)
 
@@ -58,7 +58,7 @@ TAKES_A_PATH = {
 
 
 @pytest.mark.parametrize("name", TAKES_A_PATH)
-@pytest.mark.parametrize("path", NO_PATHS, ids=written)
+@pytest.mark.parametrize("path", NO_PATHS, ids=case_name)
 def test_what_is_no_path_is_refused_wherever_one_is_taken(name, path, tmp_path, monkeypatch):
     """Catches an error of pathlib, and a file in whatever folder the program is in."""
     monkeypatch.chdir(tmp_path)
@@ -84,14 +84,16 @@ def test_items_are_those_of_whatever_has_some(items):
     assert checks.check_items("f", "items", items, "numbers") == [0, 1, 2]
 
 
-@pytest.mark.parametrize("items", [None, "012", 3, 2.5, len, int, object(), torch.tensor(3), np.array(3)], ids=written)
+@pytest.mark.parametrize(
+    "items", [None, "012", 3, 2.5, len, int, object(), torch.tensor(3), np.array(3)], ids=case_name
+)
 def test_what_has_no_items_is_refused(items):
     """Catches a text taken for a list of its characters, and a tensor of no axes, which looks like a list."""
     with pytest.raises(TypeError, match=r"^f: items=.* is of type \w+, expected numbers\.$"):
         checks.check_items("f", "items", items, "numbers")
 
 
-@pytest.mark.parametrize("wrong", [None, 3, "gelu", len, int, print, torch.zeros(3)], ids=written)
+@pytest.mark.parametrize("wrong", [None, 3, "gelu", len, int, print, torch.zeros(3)], ids=case_name)
 def test_what_cannot_be_called_on_tensors_is_refused(wrong):
     """Catches a function of Python's own, which would fail in words about its arguments."""
     for check in (checks.check_callable, checks.check_function):
@@ -145,13 +147,13 @@ def test_a_folder_of_a_model_has_one_model_in_it_when_saving_is_stopped(name, tm
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     real = module.save_file
 
-    def stopped(tensors, path, *_, **options):
+    def save_and_stop(tensors, path, *_, **options):
         real(tensors, path, *_, **options)
         os.truncate(path, 900)
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr(module, "save_file", stopped)
+        patched.setattr(module, "save_file", save_and_stop)
         save(larger, tmp_path)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
     save(larger, tmp_path)

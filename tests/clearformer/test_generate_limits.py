@@ -7,7 +7,7 @@ import pytest
 import torch
 from clearformer.generation import beam_search, draw, generate, keep_top_k, keep_top_p
 
-from tests.clearformer.writers import N_POSITIONS, PROMPTS, Successor, V, gpt, seeded
+from tests.clearformer.writers import N_POSITIONS, PROMPTS, Successor, V, gpt, seeded_rng
 
 WRITE = pytest.mark.parametrize(
     "write",
@@ -45,7 +45,7 @@ def test_the_cache_is_there_unless_it_is_not_wanted(write, options, caches, monk
 def test_a_temperature_is_0_or_as_large_as_logits_bear():
     """Catches bounds that are moved: below 1e-6 logits overflow, and at infinity all tokens are alike."""
     model, rows = gpt(), torch.tensor([[1, 2, 3]])
-    assert generate(model, rows, 4, temperature=1e-6, generator=seeded()).equal(generate(model, rows, 4))
+    assert generate(model, rows, 4, temperature=1e-6, generator=seeded_rng()).equal(generate(model, rows, 4))
     for temperature in (9.9e-7, math.inf, -1.0):
         with pytest.raises(ValueError, match=f"temperature={temperature}, expected 0"):
             generate(model, rows, 4, temperature=temperature)
@@ -63,7 +63,7 @@ def test_what_does_nothing_without_a_temperature_is_refused(settings):
 def test_the_likeliest_token_alone_is_what_is_kept_of_every_draw(settings):
     """Catches a setting that is checked and never handed on."""
     model, rows = gpt(), torch.tensor([[1, 2, 3], [4, 5, 6]])
-    found = generate(model, rows, 9, temperature=50.0, generator=seeded(), **settings)
+    found = generate(model, rows, 9, temperature=50.0, generator=seeded_rng(), **settings)
     assert found.equal(generate(model, rows, 9))
 
 
@@ -98,16 +98,16 @@ def test_a_draw_keeps_first_the_k_likeliest_and_of_them_the_share():
     """Catches a setting that is not handed on, and the two in the other order: 0.6 of the kept is one token of two."""
     logits = torch.tensor([0.4, 0.25, 0.2, 0.15]).log().expand(400, -1)
 
-    def drawn(**settings):
-        return set(draw(logits, generator=seeded(), **settings).tolist())
+    def drawn_tokens(**settings):
+        return set(draw(logits, generator=seeded_rng(), **settings).tolist())
 
-    assert drawn() == {0, 1, 2, 3} and drawn(top_k=3) == {0, 1, 2} and drawn(top_p=0.6) == {0, 1}
-    assert drawn(top_k=2, top_p=0.6) == {0}
+    assert drawn_tokens() == {0, 1, 2, 3} and drawn_tokens(top_k=3) == {0, 1, 2} and drawn_tokens(top_p=0.6) == {0, 1}
+    assert drawn_tokens(top_k=2, top_p=0.6) == {0}
 
 
 def test_a_draw_can_be_repeated_and_needs_no_generator():
     logits = torch.zeros(50, 9)
-    assert draw(logits, generator=seeded()).equal(draw(logits, generator=seeded()))
+    assert draw(logits, generator=seeded_rng()).equal(draw(logits, generator=seeded_rng()))
     torch.manual_seed(3)
     first = draw(logits)
     torch.manual_seed(3)
@@ -158,7 +158,7 @@ def test_beams_end_when_all_have_and_not_before(as_tensor):
     assert scores.tolist() == pytest.approx([step, step])
 
 
-def searched(model, prompt, n_tokens, n_beams, penalty, stop):
+def search_in_loops(model, prompt, n_tokens, n_beams, penalty, stop):
     """The search in loops: every beam goes on with every token, the best of all are kept, what has ended stays."""
     beams = [((), 0.0)]
     for _ in range(n_tokens):
@@ -182,7 +182,7 @@ def test_few_beams_are_those_of_a_search_in_loops(penalty):
     for stop in range(0, V, 2):
         rows, scores = beam_search(model, PROMPTS, 4, 2, length_penalty=penalty, stop=stop)
         for prompt, row, score in zip(PROMPTS, rows, scores, strict=True):
-            expected = searched(model, prompt, 4, 2, penalty, stop)
+            expected = search_in_loops(model, prompt, 4, 2, penalty, stop)
             assert (tuple(row.tolist()[len(prompt) :]), score.item()) == (expected[0], pytest.approx(expected[1]))
 
 

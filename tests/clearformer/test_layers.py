@@ -16,7 +16,7 @@ B, N, D, HIDDEN = 2, 5, 6, 11
 PAIRS = {"LayerNorm": (LayerNorm, nn.LayerNorm), "RMSNorm": (RMSNorm, nn.RMSNorm)}
 
 
-def randomised(module):
+def randomise_parameters(module):
     """Catches a parameter that is not used: fresh norms hold ones and zeros."""
     with torch.no_grad():
         for parameter in module.parameters():
@@ -30,7 +30,7 @@ def randomised(module):
 @pytest.mark.parametrize("name", PAIRS)
 def test_norms_equal_those_of_torch(name, eps, dtype, device):
     ours, theirs = (kind(D, eps=eps).to(device, dtype) for kind in PAIRS[name])
-    theirs.load_state_dict(randomised(ours).state_dict())
+    theirs.load_state_dict(randomise_parameters(ours).state_dict())
     x = torch.randn(B, N, D, dtype=dtype, device=device)
     assert_close(ours(x), theirs(x))
 
@@ -38,7 +38,7 @@ def test_norms_equal_those_of_torch(name, eps, dtype, device):
 @pytest.mark.parametrize("device", DEVICES)
 def test_norms_equal_their_formulas(device):
     x = 3 + torch.randn(B, N, D, dtype=torch.float64, device=device)
-    layer, rms = (randomised(kind(D, eps=0.1)).to(device, torch.float64) for kind in (LayerNorm, RMSNorm))
+    layer, rms = (randomise_parameters(kind(D, eps=0.1)).to(device, torch.float64) for kind in (LayerNorm, RMSNorm))
     centred = x - x.mean(-1, keepdim=True)
     spread = (centred.square().mean(-1, keepdim=True) + 0.1).sqrt()
     assert_close(layer(x), layer.weight * centred / spread + layer.bias)
@@ -141,7 +141,7 @@ def test_the_layer_that_writes_is_the_last_one(network):
 
 
 def test_gates_may_have_biases_and_another_activation():
-    layer = randomised(GatedFeedForward(D, HIDDEN, activation=torch.tanh, bias=True))
+    layer = randomise_parameters(GatedFeedForward(D, HIDDEN, activation=torch.tanh, bias=True))
     x = torch.randn(B, D)
     gate, up = F.linear(x, layer.gate_up.weight, layer.gate_up.bias).split(HIDDEN, dim=-1)
     assert_close(layer(x), F.linear(torch.tanh(gate) * up, layer.down.weight, layer.down.bias))

@@ -19,11 +19,11 @@ from tests.clearformer.families import (
     D,
     S,
     V,
-    both,
     our_model,
-    padded,
+    outputs_of_both,
     rewrite,
-    saved,
+    save_theirs,
+    seen_tokens,
     theirs_of,
     token_ids,
     transformers,
@@ -37,10 +37,10 @@ DTYPES = pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
 @KINDS
 @DTYPES
 def test_their_weights_give_their_logits(kind, dtype, tmp_path):
-    theirs = saved(kind, tmp_path, dtype)
+    theirs = save_theirs(kind, tmp_path, dtype)
     ours = from_pretrained(tmp_path)
     assert not ours.training and next(ours.parameters()).dtype == dtype
-    mine, expected = both(kind, ours, theirs, dtype)
+    mine, expected = outputs_of_both(kind, ours, theirs, dtype)
     assert expected.std() > 0.1
     assert_close(mine, expected)
 
@@ -53,7 +53,7 @@ def test_our_weights_give_the_same_logits_in_transformers(kind, dtype, tmp_path)
     kind_of_theirs = getattr(transformers, ARCHITECTURES[kind].class_name)
     theirs, report = kind_of_theirs.from_pretrained(tmp_path, dtype=dtype, output_loading_info=True)
     assert not report["unexpected_keys"] and not report["mismatched_keys"] and not report["missing_keys"], report
-    mine, expected = both(kind, ours, theirs.eval(), dtype)
+    mine, expected = outputs_of_both(kind, ours, theirs.eval(), dtype)
     assert_close(mine, expected)
     again = from_pretrained(tmp_path)
     for name, weight in ours.state_dict().items():
@@ -71,7 +71,7 @@ def test_a_table_names_every_weight_once(kind):
 
 @KINDS
 def test_a_checkpoint_in_several_files_is_the_same(kind, tmp_path):
-    theirs = saved(kind, tmp_path / "one")
+    theirs = save_theirs(kind, tmp_path / "one")
     theirs.save_pretrained(tmp_path / "many", max_shard_size="10KB")
     assert len(list((tmp_path / "many").glob("*.safetensors"))) > 1
     one, many = (from_pretrained(tmp_path / name).state_dict() for name in ("one", "many"))
@@ -80,7 +80,7 @@ def test_a_checkpoint_in_several_files_is_the_same(kind, tmp_path):
 
 @pytest.mark.parametrize("normalise", [True, False])
 def test_the_loss_of_mae_is_theirs(normalise, tmp_path):
-    theirs = saved("vit_mae", tmp_path, torch.float64, norm_pix_loss=normalise)
+    theirs = save_theirs("vit_mae", tmp_path, torch.float64, norm_pix_loss=normalise)
     images, noise = torch.randn(B, 2, 12, 12, dtype=torch.float64), torch.rand(B, 9, dtype=torch.float64)
     ours = reconstruction_loss(from_pretrained(tmp_path), images, noise, normalise=normalise)
     assert_close(ours, theirs(images, noise=noise).loss)
@@ -114,7 +114,7 @@ OTHER_NAMES = {
 
 @KINDS
 def test_older_names_second_names_and_empty_luggage_are_understood(kind, tmp_path):
-    saved(kind, tmp_path)
+    save_theirs(kind, tmp_path)
     expected = from_pretrained(tmp_path).state_dict()
     rewrite(tmp_path, OTHER_NAMES[kind])
     found = from_pretrained(tmp_path).state_dict()
@@ -125,12 +125,12 @@ def test_older_names_second_names_and_empty_luggage_are_understood(kind, tmp_pat
 def test_a_decoder_of_other_heads_and_widths_than_the_encoder_is_read_and_written(n_beams, tmp_path):
     """Catches heads and widths of the encoder in the decoder, in its cache or in what is written."""
     sizes = {"d_model": 30, "encoder_attention_heads": 5, "decoder_attention_heads": 3, "decoder_ffn_dim": 17}
-    theirs = saved("marian", tmp_path, torch.float64, **sizes)
+    theirs = save_theirs("marian", tmp_path, torch.float64, **sizes)
     ours = from_pretrained(tmp_path)
-    assert_close(*both("marian", ours, theirs, torch.float64))
+    assert_close(*outputs_of_both("marian", ours, theirs, torch.float64))
     save_pretrained(ours, tmp_path / "again")
     again = transformers.MarianMTModel.from_pretrained(tmp_path / "again", dtype=torch.float64).eval()
-    assert_close(*both("marian", ours, again, torch.float64))
+    assert_close(*outputs_of_both("marian", ours, again, torch.float64))
     start, written = torch.full((B, 1), V - 1), ours.conditioned_on(token_ids(S))
     rows = [beam_search(written, start, 5, n_beams, cached=cached)[0] for cached in (True, False)]
     assert rows[0].equal(rows[1])
@@ -139,10 +139,10 @@ def test_a_decoder_of_other_heads_and_widths_than_the_encoder_is_read_and_writte
 def test_weights_need_no_folder():
     theirs = theirs_of("llama")
     ours = from_tensors(theirs.config.to_dict(), theirs.state_dict())
-    assert_close(*both("llama", ours, theirs, torch.float32))
+    assert_close(*outputs_of_both("llama", ours, theirs, torch.float32))
 
 
-class Called(TorchFunctionMode):
+class CalledFunctions(TorchFunctionMode):
     """The names of the functions of torch that are called."""
 
     def __init__(self):
@@ -159,10 +159,10 @@ class Called(TorchFunctionMode):
 def test_weights_are_not_drawn_to_be_replaced_and_all_else_is_built(kind, monkeypatch):
     """Catches a load that takes as long as drawing; a table of waves, a scale or a tie that is not as in our models."""
     theirs = theirs_of(kind)
-    with Called() as called:
+    with CalledFunctions() as called:
         ours = from_tensors(theirs.config.to_dict(), theirs.state_dict())
     assert "zero_" in called.names and not called.names & {"normal_", "uniform_", "kaiming_uniform_"}
-    monkeypatch.setattr(folders, "_Undrawn", nullcontext)
+    monkeypatch.setattr(folders, "_SkipDraws", nullcontext)
     drawn = from_tensors(theirs.config.to_dict(), theirs.state_dict())
     tensors, expected = (dict([*m.named_parameters(), *m.named_buffers()]) for m in (ours, drawn))  # a tied one once
     assert tensors.keys() == expected.keys() and ours.state_dict().keys() == drawn.state_dict().keys()
@@ -172,14 +172,14 @@ def test_weights_are_not_drawn_to_be_replaced_and_all_else_is_built(kind, monkey
 @pytest.mark.parametrize("n_beams", [1, 3])
 def test_a_translation_is_theirs(n_beams, tmp_path):
     """They forbid padding in the configuration of generation, we in the model's writer."""
-    theirs = saved("marian", tmp_path, torch.float64)
+    theirs = save_theirs("marian", tmp_path, torch.float64)
     with torch.no_grad():
         theirs.final_logits_bias[:, -1] = 9.0  # padding would win
     theirs.save_pretrained(tmp_path)
-    source = token_ids(S).masked_fill(~padded(S), V - 1)
+    source = token_ids(S).masked_fill(~seen_tokens(S), V - 1)
     options = {"num_beams": n_beams, "do_sample": False, "max_new_tokens": 6, "eos_token_id": None}
     options |= {"forced_eos_token_id": None, "bad_words_ids": [[V - 1]], "length_penalty": 1.0}
-    expected = theirs.generate(source, attention_mask=padded(S).long(), **options)
+    expected = theirs.generate(source, attention_mask=seen_tokens(S).long(), **options)
     ours = from_pretrained(tmp_path)
     start = torch.full((B, 1), ours.config.start)
     if n_beams == 1:
@@ -192,25 +192,25 @@ def test_a_translation_is_theirs(n_beams, tmp_path):
 @pytest.mark.parametrize("scaled", [True, False])
 @pytest.mark.parametrize("activation", ["relu", "gelu", "swish"])
 def test_options_of_marian_that_vary_are_followed(scaled, activation, tmp_path):
-    theirs = saved("marian", tmp_path, torch.float64, scale_embedding=scaled, activation_function=activation)
-    mine, expected = both("marian", from_pretrained(tmp_path), theirs, torch.float64)
+    theirs = save_theirs("marian", tmp_path, torch.float64, scale_embedding=scaled, activation_function=activation)
+    mine, expected = outputs_of_both("marian", from_pretrained(tmp_path), theirs, torch.float64)
     assert_close(mine, expected)
 
 
 def test_a_mistral_without_a_window_is_a_llama(tmp_path):
-    theirs = saved("mistral", tmp_path)
-    assert_close(*both("mistral", from_pretrained(tmp_path), theirs, torch.float32))
+    theirs = save_theirs("mistral", tmp_path)
+    assert_close(*outputs_of_both("mistral", from_pretrained(tmp_path), theirs, torch.float32))
 
 
 @pytest.mark.parametrize("wrapper", ["_orig_mod.", "module."])
 def test_weights_of_a_compiled_or_a_parallel_model_are_read(wrapper, tmp_path):
-    theirs = saved("gpt2", tmp_path)
+    theirs = save_theirs("gpt2", tmp_path)
     rewrite(tmp_path, lambda tensors: {wrapper + name: tensor for name, tensor in tensors.items()})
-    assert_close(*both("gpt2", from_pretrained(tmp_path), theirs, torch.float32))
+    assert_close(*outputs_of_both("gpt2", from_pretrained(tmp_path), theirs, torch.float32))
 
 
 def test_another_dtype_can_be_asked_for(tmp_path):
-    saved("bert", tmp_path)
+    save_theirs("bert", tmp_path)
     assert {w.dtype for w in from_pretrained(tmp_path, dtype=torch.bfloat16).parameters()} == {torch.bfloat16}
     with pytest.raises(TypeError, match=r"dtype='bfloat16', expected None or a floating-point one of torch"):
         inspect.unwrap(from_tensors)({"model_type": "bert"}, {}, dtype="bfloat16")

@@ -18,9 +18,9 @@ from tests.clearformer.families import (
     D,
     H,
     V,
-    both,
     our_model,
-    saved,
+    outputs_of_both,
+    save_theirs,
     set_options,
     theirs_of,
     token_ids,
@@ -111,24 +111,24 @@ def test_a_checkpoint_with_another_head_is_refused_with_a_cure_that_works(kind, 
 def test_heads_of_a_llama_may_be_shared_or_not_and_its_embedding_tied_or_not(kind, shared, tied, tmp_path):
     """As older releases wrote the folder: what is said of positions has another place."""
     changes = {"num_key_value_heads": shared, "tie_word_embeddings": tied}
-    theirs = saved(kind, tmp_path, **changes)
+    theirs = save_theirs(kind, tmp_path, **changes)
     set_options(tmp_path, rope_parameters=..., head_dim=..., rope_theta=500.0, rope_scaling=None)
     ours = from_pretrained(tmp_path)
     assert (ours.head.weight is ours.tokens.weight) == tied and ours.config.rope.keywords == {"base": 500.0}
-    assert_close(*both(kind, ours, theirs, torch.float32))
+    assert_close(*outputs_of_both(kind, ours, theirs, torch.float32))
     prompt = token_ids(4)
     expected = theirs.generate(prompt, max_new_tokens=6, do_sample=False, eos_token_id=None, pad_token_id=0)
     assert torch.equal(generate(ours, prompt, 6), expected)
     save_pretrained(ours, tmp_path / "again")
     again = getattr(transformers, ARCHITECTURES[kind].class_name).from_pretrained(tmp_path / "again").eval()
-    assert_close(*both(kind, ours, again, torch.float32))
+    assert_close(*outputs_of_both(kind, ours, again, torch.float32))
 
 
 def test_labels_and_special_tokens_survive_both_ways(tmp_path):
     """Catches GPT-2's own end token, 50256, in a model of 37 words."""
     names = {0: "cat", 1: "dog", 2: "cow", 3: "hen", 4: "pig"}
-    saved("vit", tmp_path / "vit", id2label=names, label2id={name: i for i, name in names.items()})
-    saved("gpt2", tmp_path / "gpt2", eos_token_id=4, bos_token_id=3, pad_token_id=0)
+    save_theirs("vit", tmp_path / "vit", id2label=names, label2id={name: i for i, name in names.items()})
+    save_theirs("gpt2", tmp_path / "gpt2", eos_token_id=4, bos_token_id=3, pad_token_id=0)
     for kind in ("vit", "gpt2"):
         model = from_pretrained(tmp_path / kind)
         save_pretrained(model, tmp_path / "again")
@@ -168,10 +168,10 @@ def test_two_families_may_share_a_class(monkeypatch, tmp_path):
 
 
 def test_a_gpt2_whose_head_is_its_own_goes_both_ways(tmp_path):
-    theirs = saved("gpt2", tmp_path, tie_word_embeddings=False)
+    theirs = save_theirs("gpt2", tmp_path, tie_word_embeddings=False)
     ours = from_pretrained(tmp_path)
     assert ours.head.weight is not ours.tokens.weight
-    assert_close(*both("gpt2", ours, theirs, torch.float32))
+    assert_close(*outputs_of_both("gpt2", ours, theirs, torch.float32))
     save_pretrained(ours, tmp_path / "again")
     again = transformers.GPT2LMHeadModel.from_pretrained(tmp_path / "again").eval()
-    assert_close(*both("gpt2", ours, again, torch.float32))
+    assert_close(*outputs_of_both("gpt2", ours, again, torch.float32))

@@ -10,13 +10,13 @@ from clearformer.pretrained import from_pretrained, from_tensors
 from clearformer.pretrained.folders import ARCHITECTURES
 from safetensors.torch import load_file
 
-from tests.clearformer.families import CONFIGS, KINDS, both, rewrite, saved, set_options, theirs_of
+from tests.clearformer.families import CONFIGS, KINDS, outputs_of_both, rewrite, save_theirs, set_options, theirs_of
 from tests.clearformer.tolerance import assert_close
 
 
 @KINDS
 def test_all_misfits_are_listed_at_once(kind, tmp_path):
-    saved(kind, tmp_path)
+    save_theirs(kind, tmp_path)
     prefix = ARCHITECTURES[kind].prefix
     missing, misshapen, integers, *_ = sorted(
         n for n in load_file(tmp_path / "model.safetensors") if n.startswith(prefix)
@@ -35,7 +35,7 @@ def test_all_misfits_are_listed_at_once(kind, tmp_path):
 
 
 def test_a_head_that_is_not_the_embedding_is_refused(tmp_path):
-    saved("gpt2", tmp_path)
+    save_theirs("gpt2", tmp_path)
     rewrite(tmp_path, lambda t: t | {"lm_head.weight": t["transformer.wte.weight"] + 1})
     with pytest.raises(ValueError, match=r"lm_head\.weight is not equal to transformer\.wte\.weight"):
         from_pretrained(tmp_path)
@@ -72,7 +72,7 @@ REFUSED = [
 
 @pytest.mark.parametrize(("kind", "option", "value"), REFUSED)
 def test_an_unsupported_option_is_named_with_its_value(kind, option, value, tmp_path):
-    saved(kind, tmp_path)
+    save_theirs(kind, tmp_path)
     set_options(tmp_path, **{option: value})
     if isinstance(value, dict) and "rope_type" in value:
         option, value = "rope_type", value["rope_type"]
@@ -82,9 +82,9 @@ def test_an_unsupported_option_is_named_with_its_value(kind, option, value, tmp_
 
 
 def test_a_size_that_is_missing_is_named_and_a_missing_option_has_its_default(tmp_path):
-    theirs = saved("gpt2", tmp_path)
+    theirs = save_theirs("gpt2", tmp_path)
     set_options(tmp_path, activation_function=..., layer_norm_epsilon=...)
-    mine, expected = both("gpt2", from_pretrained(tmp_path), theirs, torch.float32)
+    mine, expected = outputs_of_both("gpt2", from_pretrained(tmp_path), theirs, torch.float32)
     assert_close(mine, expected)
     set_options(tmp_path, n_embd=...)
     with pytest.raises(ValueError, match="lacks 'n_embd'"):
@@ -92,7 +92,7 @@ def test_a_size_that_is_missing_is_named_and_a_missing_option_has_its_default(tm
 
 
 def test_a_pickle_is_never_opened(tmp_path):
-    saved("gpt2", tmp_path)
+    save_theirs("gpt2", tmp_path)
     (tmp_path / "model.safetensors").unlink()
     (tmp_path / "pytorch_model.bin").write_bytes(b"whatever it is")
     with pytest.raises(ValueError, match=r"pytorch_model\.bin only, a pickle.*GPT2LMHeadModel"):
@@ -101,7 +101,7 @@ def test_a_pickle_is_never_opened(tmp_path):
 
 @pytest.mark.parametrize("size", [0, 5, 200, -1])
 def test_a_damaged_file_is_named_with_its_size(size, tmp_path):
-    saved("vit", tmp_path)
+    save_theirs("vit", tmp_path)
     content = (tmp_path / "model.safetensors").read_bytes()[:size]
     (tmp_path / "model.safetensors").write_bytes(content)
     with pytest.raises(ValueError, match=rf"model\.safetensors of {len(content)} bytes is truncated or altered"):
@@ -113,7 +113,7 @@ def test_what_else_can_be_wrong_with_a_folder(tmp_path):
         from_pretrained(tmp_path / "nowhere")
     with pytest.raises(FileNotFoundError, match=r"no config\.json"):
         from_pretrained(tmp_path)
-    saved("gpt2", tmp_path)
+    save_theirs("gpt2", tmp_path)
     config = (tmp_path / "config.json").read_text()
     for text, message in ((config[:-9], "is no JSON"), ("[1, 2]", "is no JSON object"), ("{}", "model_type=None")):
         (tmp_path / "config.json").write_text(text)
@@ -139,7 +139,7 @@ def test_a_missing_part_of_several_is_named(tmp_path):
 
 @pytest.mark.parametrize("name", ["config.json", "model.safetensors"])
 def test_a_pointer_of_git_lfs_is_called_one(name, tmp_path):
-    saved("gpt2", tmp_path)
+    save_theirs("gpt2", tmp_path)
     (tmp_path / name).write_text("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n")
     with pytest.raises(ValueError, match=f"{name} is a pointer of Git LFS .* git lfs pull"):
         from_pretrained(tmp_path)
@@ -162,7 +162,7 @@ def test_an_index_leads_nowhere_but_to_its_own_folder(tmp_path):
 
 
 def test_a_kind_of_model_or_numbers_that_are_none_is_named(tmp_path):
-    saved("gpt2", tmp_path)
+    save_theirs("gpt2", tmp_path)
     with pytest.raises(TypeError, match=r"dtype=torch\.int8, expected None or a floating-point one"):
         from_pretrained(tmp_path, dtype=torch.int8)
     set_options(tmp_path, model_type=["gpt2"])

@@ -103,11 +103,11 @@ def test_saving_that_fails_leaves_the_older_model_whole(tmp_path, monkeypatch):
     save_pretrained(model, tmp_path)
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
 
-    def full(tensors, path, metadata):
+    def raise_disk_full(tensors, path, metadata):
         path.write_bytes(b"half")
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(folders, "save_file", full)
+    monkeypatch.setattr(folders, "save_file", raise_disk_full)
     with pytest.raises(OSError, match=r"could not be written to .*No space left on device.*What was there is whole"):
         save_pretrained(GPT(GPTConfig(V, 11, D, H, 2)), tmp_path)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before

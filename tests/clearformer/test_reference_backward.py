@@ -71,7 +71,7 @@ def test_one_head_backward_through_p(rng, heads, kind):
     mask = MASKS[kind](N)
     assert_backward(
         lambda X, q, k, v: attend(q @ X, k @ X, v @ X, mask)[0],
-        lambda *arrays: backward.head_backward(*arrays, mask),
+        lambda *arrays: backward.attention_head_backward(*arrays, mask),
         rng.normal(size=(D, N)),
         *(U[0] for U in heads[:3]),
     )
@@ -101,7 +101,7 @@ def test_the_residual_is_a_fourth_path(rng, heads):
     with pytest.raises(AssertionError, match="gradient 0"):  # three paths do not suffice
         assert_backward(
             lambda X, q, k, v: X + attend(q @ X, k @ X, v @ X, mask)[0],
-            lambda *arrays: backward.head_backward(*arrays, mask),
+            lambda *arrays: backward.attention_head_backward(*arrays, mask),
             X,
             U_q,
             U_k,

@@ -155,16 +155,16 @@ def test_the_stack_and_its_gradient(rng, form):
     np.testing.assert_array_equal(stack(X, ps, mask, block), expected)
     assert len(stack_backward(X, ps, dY, mask, block, backward)[1]) == 3
 
-    def changed(W_1, U_q):
+    def stack_with(W_1, U_q):
         first = replace(ps[0], mlp=(W_1, *ps[0].mlp[1:]))
         return [first, ps[1], replace(ps[2], heads=(U_q, *ps[2].heads[1:]))]
 
     def gradients(X, W_1, U_q, dY):
-        dX, found = stack_backward(X, changed(W_1, U_q), dY, mask, block, backward)
+        dX, found = stack_backward(X, stack_with(W_1, U_q), dY, mask, block, backward)
         return dX, found[0].mlp[0], found[2].heads[0]
 
     def forward(X, W_1, U_q):
-        return stack(X, changed(W_1, U_q), mask, block)
+        return stack(X, stack_with(W_1, U_q), mask, block)
 
     assert_backward(forward, gradients, X, ps[0].mlp[0], ps[2].heads[0])
 

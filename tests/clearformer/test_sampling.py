@@ -6,7 +6,7 @@ import pytest
 import torch
 from clearformer.generation import beam_search, draw, generate, keep_top_k, keep_top_p
 
-from tests.clearformer.writers import BOTH, PROMPTS, B, N, V, gpt, prompts, seeded
+from tests.clearformer.writers import BOTH, PROMPTS, B, N, V, gpt, prompts, seeded_rng
 
 
 @BOTH
@@ -14,12 +14,12 @@ from tests.clearformer.writers import BOTH, PROMPTS, B, N, V, gpt, prompts, seed
 def test_a_seed_settles_what_is_drawn_with_and_without_cache(config, settings):
     """Catches draws from the global generator, and a cache that changes the probabilities."""
     model, rows = gpt(config), prompts()
-    first = generate(model, rows, 14, temperature=1.3, generator=seeded(), **settings)
+    first = generate(model, rows, 14, temperature=1.3, generator=seeded_rng(), **settings)
     torch.randn(3)
     options = {"temperature": 1.3, **settings}
-    assert generate(model, rows, 14, generator=seeded(), **options).equal(first)
-    assert generate(model, rows, 14, generator=seeded(), cached=False, **options).equal(first)
-    assert not generate(model, rows, 14, generator=seeded(4), **options).equal(first)
+    assert generate(model, rows, 14, generator=seeded_rng(), **options).equal(first)
+    assert generate(model, rows, 14, generator=seeded_rng(), cached=False, **options).equal(first)
+    assert not generate(model, rows, 14, generator=seeded_rng(4), **options).equal(first)
 
 
 def test_temperature_sharpens_and_flattens():
@@ -27,7 +27,7 @@ def test_temperature_sharpens_and_flattens():
     model, rows = gpt(), prompts()[:1].expand(400, -1).contiguous()
     likeliest = generate(model, rows[:1], 1)[0, -1]
     shares = [
-        (generate(model, rows, 1, temperature=t, generator=seeded())[:, -1] == likeliest).double().mean().item()
+        (generate(model, rows, 1, temperature=t, generator=seeded_rng())[:, -1] == likeliest).double().mean().item()
         for t in (0.05, 1.0, 50.0)
     ]
     assert shares[0] > shares[1] > shares[2]
@@ -72,7 +72,7 @@ def test_draws_follow_the_probabilities():
     """Catches draws from the logits: 20,000 draws within four standard deviations."""
     p = torch.tensor([0.1, 0.2, 0.7])
     n = 20_000
-    counts = draw(p.log().expand(n, -1), generator=seeded()).bincount(minlength=3) / n
+    counts = draw(p.log().expand(n, -1), generator=seeded_rng()).bincount(minlength=3) / n
     assert ((counts - p).abs() < 4 * (p * (1 - p) / n).sqrt()).all()
 
 
@@ -85,7 +85,7 @@ def test_in_half_precision_probabilities_are_not_rounded(dtype):
     with torch.no_grad():
         expected = model(rows)[:, -1].float().log_softmax(-1).amax(-1)
     torch.testing.assert_close(beam_search(model, rows, 1, 3)[1], expected, rtol=0, atol=1e-5)
-    assert generate(model, prompts(), 3, temperature=1.0, top_p=0.9, generator=seeded()).shape == (B, N + 3)
+    assert generate(model, prompts(), 3, temperature=1.0, top_p=0.9, generator=seeded_rng()).shape == (B, N + 3)
 
 
 def test_top_p_ends_with_the_token_that_reaches_it():

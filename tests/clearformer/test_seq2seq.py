@@ -154,11 +154,11 @@ def test_beams_copy_their_source_once(monkeypatch):
     sources = []
     forward = model.decoder.forward
 
-    def looking(y, mask=None, *, source, **options):
+    def forward_noting_source(y, mask=None, *, source, **options):
         sources.append(source.untyped_storage().size())
         return forward(y, mask, source=source, **options)
 
-    monkeypatch.setattr(model.decoder, "forward", looking)
+    monkeypatch.setattr(model.decoder, "forward", forward_noting_source)
     start = torch.full((B, 1), 1)
     beams, _ = beam_search(model.conditioned_on(source), start, 4, 3)
     assert sources[0] == 3 * sources[1] and len(set(sources[1:])) == 1

@@ -110,16 +110,16 @@ def test_the_name_of_an_activation_is_refused(layer):
 def test_an_error_of_another_kind_comes_through():
     """Catches an explanation that hides what really went wrong."""
 
-    class Broken(nn.Module):
+    class BrokenModule(nn.Module):
         def forward(self, x):
             raise RuntimeError("the disk is full")
 
-    block = Block(D, H, 7, feed_forward=lambda d_model, d_ff: Broken())
+    block = Block(D, H, 7, feed_forward=lambda d_model, d_ff: BrokenModule())
     with pytest.raises(RuntimeError, match=r"^the disk is full$"):
         block(torch.randn(B, N, D))
 
 
-class Quantised(nn.Module):
+class QuantisedModule(nn.Module):
     """Has weights of two precisions, and fails for a reason of its own."""
 
     def __init__(self):
@@ -136,7 +136,7 @@ class Quantised(nn.Module):
 def test_a_module_of_several_precisions_explains_no_error_by_one_of_them(dtype):
     """Catches the dtype of one weight, told as that of all: quantised layers beside norms in float32."""
     with pytest.raises(RuntimeError, match=r"^there is no kernel for it$"):
-        Quantised()(torch.randn(B, N, D, dtype=dtype))
+        QuantisedModule()(torch.randn(B, N, D, dtype=dtype))
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from clearformer.tokenizers import BytePairTokenizer
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tests.clearformer.vocabularies import HUGGING_FACE, MERGES, UNICODE, VOCABULARY, theirs
+from tests.clearformer.vocabularies import HUGGING_FACE, MERGES, UNICODE, VOCABULARY, their_tokenizer
 
 GIVEN = BytePairTokenizer.from_vocabulary(VOCABULARY, MERGES, special=("<|end|>", "<|endoftext|>"))
 PIECES = st.sampled_from([*"'stdl \n\t_aZ9\xbd\u2167\xb2\x1c\x85\u3000\u4e2d\u0663", "<|end|>", "the", "<|endoftext|>"])
@@ -26,7 +26,7 @@ def test_a_given_vocabulary_gives_the_ids_of_hugging_face(text):
     assert GIVEN.decode(ids) == HUGGING_FACE.decode(ids, skip_special_tokens=False) == text
 
 
-SOME_BYTES, *FEWER = theirs(all_bytes=False)  # only those of the text that it was trained on
+SOME_BYTES, *FEWER = their_tokenizer(all_bytes=False)  # only those of the text that it was trained on
 SKIPPING = BytePairTokenizer.from_vocabulary(*FEWER, special=("<|end|>", "<|endoftext|>"), skip_unknown=True)
 
 

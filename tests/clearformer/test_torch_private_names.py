@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 import torch
-from clearcheck.worker.forbidden import UNDER
+from clearcheck.worker.forbidden_calls import UNDER
 from clearcheck.worker.torch_modules import DRAWN
-from clearformer.pretrained.folders import _Undrawn
+from clearformer.pretrained.folders import _SkipDraws
 from torch import nn
 from torch.overrides import TorchFunctionMode
 
@@ -176,7 +176,7 @@ def test_modules_draw_their_first_values_by_the_names_that_we_know(build):
     with Called() as called:
         build()
     state = torch.get_rng_state()
-    with _Undrawn():
+    with _SkipDraws():
         build()
     assert torch.equal(torch.get_rng_state(), state), called.names
 

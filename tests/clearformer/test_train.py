@@ -57,12 +57,12 @@ def test_accumulated_parts_are_the_whole_batch():
 def test_every_step_and_every_seed_has_rows_of_its_own():
     seen = []
 
-    def recorded(n, generator):
+    def record_batch(n, generator):
         seen.append(batch(n, generator))
         return seen[-1]
 
     for seed in (0, 1, 0):
-        train(network(), loss, recorded, dataclasses.replace(CONFIG, seed=seed), progress=False)
+        train(network(), loss, record_batch, dataclasses.replace(CONFIG, seed=seed), progress=False)
     first_rows = [tuple(x[0].tolist()) for x, _ in seen]
     assert len(set(first_rows[:14])) == 14 and first_rows[14:] == first_rows[:7]
 
@@ -108,7 +108,7 @@ def test_every_part_of_a_step_has_a_dropout_of_its_own():
     """Catches parts that are seeded alike, so that what is accumulated drops the same."""
     dropped = []
 
-    def looking(model, x, y):
+    def loss_noting_dropout(model, x, y):
         dropped.append(model[1](torch.ones(50)))
         return model[0](x).sum() * 0
 
@@ -116,7 +116,7 @@ def test_every_part_of_a_step_has_a_dropout_of_its_own():
         return torch.zeros(n, 3), torch.zeros(n, 2)
 
     config = TrainConfig(n_steps=2, batch_size=1, grad_accum_steps=3)
-    train(nn.Sequential(nn.Linear(3, 2), nn.Dropout(0.5)), looking, rows, config, progress=False)
+    train(nn.Sequential(nn.Linear(3, 2), nn.Dropout(0.5)), loss_noting_dropout, rows, config, progress=False)
     assert len({tuple(mask.tolist()) for mask in dropped}) == 6
 
 
@@ -138,16 +138,16 @@ def test_gradients_from_before_are_not_in_the_first_step():
 
 
 def test_a_stopped_run_leaves_the_model_in_evaluation_mode():
-    def interrupted(model, x, y):
+    def interrupting_loss(model, x, y):
         raise KeyboardInterrupt
 
     model = network()
     with pytest.raises(KeyboardInterrupt):
-        train(model, interrupted, batch, CONFIG, progress=False)
+        train(model, interrupting_loss, batch, CONFIG, progress=False)
     assert not model.training
 
 
-def summed(model, x, y):
+def summed_loss(model, x, y):
     """The squared errors of the rows whose first number is above 0, and how many they are."""
     kept = x[:, 0] > 0
     return (model(x) - y)[kept].square().mean(1).sum(), kept.sum()
@@ -159,9 +159,9 @@ def test_parts_of_a_batch_that_count_unequally_are_the_batch(parts):
     config = dataclasses.replace(CONFIG, n_steps=6, batch_size=12 // parts, grad_accum_steps=parts, max_grad_norm=0.1)
     whole, model = network(), network()
     expected = train(
-        whole, summed, batch, dataclasses.replace(config, batch_size=12, grad_accum_steps=1), progress=False
+        whole, summed_loss, batch, dataclasses.replace(config, batch_size=12, grad_accum_steps=1), progress=False
     )
-    found = train(model, summed, batch, config, progress=False)
+    found = train(model, summed_loss, batch, config, progress=False)
     assert found.losses == pytest.approx(expected.losses, abs=1e-6)
     for mine, theirs in zip(model.parameters(), whole.parameters(), strict=True):
         torch.testing.assert_close(mine, theirs, rtol=0, atol=1e-12)
@@ -177,7 +177,7 @@ def test_training_on_cuda_in_bfloat16_learns_and_resumes(tmp_path):
     """Catches autocast or the fused optimiser left out on a GPU, and a loss that turns to NaN or does not fall."""
     config, seen, optimizers = dataclasses.replace(CONFIG, n_steps=120), [], []
 
-    def seeing(model, x, y):
+    def loss_noting_dtype(model, x, y):
         prediction = model(x)
         seen.append((prediction.dtype, x.device.type))
         return (prediction - y).square().mean()
@@ -189,12 +189,12 @@ def test_training_on_cuda_in_bfloat16_learns_and_resumes(tmp_path):
 
     hook = register_optimizer_step_pre_hook(lambda optimizer, *_: optimizers.append(optimizer))
     try:
-        losses = train(model, seeing, rows, config, folder=tmp_path, progress=False).losses
+        losses = train(model, loss_noting_dtype, rows, config, folder=tmp_path, progress=False).losses
     finally:
         hook.remove()
     assert set(seen) == {(torch.bfloat16, "cuda")} and optimizers[0].defaults["fused"]
     assert all(math.isfinite(value) for value in losses) and sum(losses[-10:]) < 0.7 * sum(losses[:10])
     assert all(p.dtype == torch.float32 and p.is_cuda for p in model.parameters())
     again = network(dtype=torch.float32).to("cuda")
-    assert train(again, seeing, rows, config, folder=tmp_path, resume=True, progress=False).losses == losses
+    assert train(again, loss_noting_dtype, rows, config, folder=tmp_path, resume=True, progress=False).losses == losses
     assert all(torch.equal(a, b) for a, b in zip(model.parameters(), again.parameters(), strict=True))

@@ -63,7 +63,7 @@ OF_ANOTHER_KIND = [
 ]
 
 
-def unchecked(**changes):
+def unchecked_config(**changes):
     """A configuration without the checks of types that the tests add."""
     config = TrainConfig(5, 2)
     for name, value in changes.items():
@@ -91,7 +91,7 @@ def test_the_first_value_that_makes_none_is_named(change):
 def test_a_value_of_another_kind_is_named(change):
     (name,) = change
     with pytest.raises(TypeError, match=f"TrainConfig: {name}=.*, expected"):
-        unchecked(**change)
+        unchecked_config(**change)
 
 
 def test_what_is_not_given_is_as_it_was():
@@ -116,7 +116,7 @@ def test_what_is_not_given_is_as_it_was():
 
 def test_numbers_of_numpy_and_torch_are_kept_as_those_of_python():
     """Catches a number that a checkpoint's JSON cannot hold."""
-    config = unchecked(
+    config = unchecked_config(
         n_steps=np.int64(4),
         eval_every=torch.tensor(2),
         learning_rate=np.float32(0.5),

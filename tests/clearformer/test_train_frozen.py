@@ -39,11 +39,11 @@ def test_a_checkpoint_that_does_not_tell_what_learns_is_resumed(tmp_path, monkey
     assert run(model=model, folder=tmp_path, resume=True)[1].losses == first.losses
 
 
-def equal(model, other):
+def equal_weights(model, other):
     return all(torch.equal(a, b) for a, b in zip(model.parameters(), other.parameters(), strict=True))
 
 
-def stopping(n_steps):
+def batches_until_stop(n_steps):
     """Rows for so many steps, and then Ctrl-C."""
     steps = iter(range(n_steps))
 
@@ -63,22 +63,22 @@ def test_a_checkpoint_leaves_out_what_does_not_learn(tmp_path):
     loaded = partly_frozen()
     checkpoint.load_model(tmp_path, loaded)
     resumed, again = run(CONFIG, partly_frozen(), folder=tmp_path, resume=True)
-    assert equal(loaded, trained) and equal(resumed, trained) and again.losses == history.losses
+    assert equal_weights(loaded, trained) and equal_weights(resumed, trained) and again.losses == history.losses
 
 
-def following(model, x, y):
+def loss_following_weight(model, x, y):
     """A loss that changes a frozen weight, as a teacher follows its pupil, without autograd's knowledge."""
     model[0].bias.data.mul_(0.9).add_(model[4].weight.detach().mean() / 10)
     return loss(model, x, y)
 
 
-def settling(model, x, y):
+def loss_settling_weight(model, x, y):
     """Another that changes it in the first step alone."""
     model[0].bias.data.fill_(0.5)
     return loss(model, x, y)
 
 
-@pytest.mark.parametrize("loss_of", [loss, following, settling])
+@pytest.mark.parametrize("loss_of", [loss, loss_following_weight, loss_settling_weight])
 def test_a_run_with_frozen_weights_that_is_stopped_twice_goes_on_bitwise(loss_of, tmp_path):
     """Catches frozen weights that change all the same, left out at once or after the first resuming."""
     config, options = dataclasses.replace(CONFIG, n_steps=12, save_every=2), {"folder": tmp_path, "progress": False}
@@ -86,10 +86,10 @@ def test_a_run_with_frozen_weights_that_is_stopped_twice_goes_on_bitwise(loss_of
     history = train(trained, loss_of, batch, config, progress=False)
     for resume in (False, True):
         with pytest.raises(KeyboardInterrupt):
-            train(stopped, loss_of, stopping(5), config, resume=resume, **options)
+            train(stopped, loss_of, batches_until_stop(5), config, resume=resume, **options)
     resumed = train(model, loss_of, batch, config, resume=True, **options)
-    assert resumed.losses == history.losses and equal(model, trained)
-    assert equal(trained[0], partly_frozen()[0]) is (loss_of is loss)
+    assert resumed.losses == history.losses and equal_weights(model, trained)
+    assert equal_weights(trained[0], partly_frozen()[0]) is (loss_of is loss)
 
 
 @pytest.mark.parametrize("way", ["resume", "load_model"])
@@ -104,7 +104,7 @@ def test_other_frozen_weights_than_those_of_the_run_are_refused(way, tmp_path):
             run(CONFIG, model, folder=tmp_path, resume=True)
         else:
             checkpoint.load_model(tmp_path, model)
-    assert equal(model, before)
+    assert equal_weights(model, before)
 
 
 def test_a_checkpoint_with_all_weights_is_resumed_with_them(tmp_path, monkeypatch):
@@ -113,7 +113,7 @@ def test_a_checkpoint_with_all_weights_is_resumed_with_them(tmp_path, monkeypatc
         patched.setattr(checkpoint, "_frozen_checksums", lambda model: {})
         trained, history = run(CONFIG, partly_frozen(), folder=tmp_path)
     model, again = run(CONFIG, partly_frozen(seed=5), folder=tmp_path, resume=True)
-    assert again.losses == history.losses and equal(model, trained)
+    assert again.losses == history.losses and equal_weights(model, trained)
     longer = dataclasses.replace(CONFIG, n_steps=8)
     models = [run(longer, partly_frozen(seed), folder=tmp_path, resume=True)[0] for seed in (5, 6)]
-    assert equal(*models) and equal(models[0][0], trained[0])
+    assert equal_weights(*models) and equal_weights(models[0][0], trained[0])

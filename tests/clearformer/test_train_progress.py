@@ -10,26 +10,26 @@ from torch import nn
 from tests.clearformer.small_runs import CONFIG, batch, loss, network
 
 
-def shown(capsys, **options):
+def progress_output(capsys, **options):
     train(network(), loss, batch, CONFIG, **options)
     return capsys.readouterr().err
 
 
 def test_a_bar_is_shown_unless_it_is_not_wanted(capsys):
     """Catches a bar without being asked, none by itself, and tokens a second where nobody said how many there are."""
-    assert shown(capsys, progress=False) == ""
-    text = shown(capsys)
+    assert progress_output(capsys, progress=False) == ""
+    text = progress_output(capsys)
     assert "7/7" in text and "step/s" in text and "loss" in text and "tokens" not in text
 
 
 def test_the_bar_of_a_stopped_run_is_closed(capsys):
     """Catches a bar that goes on in the line in which the next message is printed."""
 
-    def interrupted(model, x, y):
+    def interrupting_loss(model, x, y):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt) as stopped:
-        train(network(), interrupted, batch, CONFIG)
+        train(network(), interrupting_loss, batch, CONFIG)
     assert stopped.tb and capsys.readouterr().err.endswith("\n")
 
 
@@ -46,7 +46,7 @@ def test_the_bar_tells_the_tokens_of_a_second(capsys, monkeypatch):
     """Against a clock of our own; catches the rows of all steps, or the tokens of one step in place of a second."""
     clock = iter([100.0, 104.0])
     monkeypatch.setattr("clearformer.training.time.perf_counter", lambda: next(clock))
-    assert f", {7 * 6 * 9 / 4:,.0f} tokens/s" in shown(capsys, tokens_per_row=9)
+    assert f", {7 * 6 * 9 / 4:,.0f} tokens/s" in progress_output(capsys, tokens_per_row=9)
 
 
 def test_a_resumed_run_tells_the_tokens_of_its_own_steps(capsys, monkeypatch, tmp_path):
@@ -70,12 +70,12 @@ def test_a_loss_that_is_no_number_stops_a_run_within_ten_steps():
     """Catches a look at the end alone, after a night in vain, and one that begins with the last ten losses."""
     calls = []
 
-    def lost(model, x, y):
+    def loss_turning_nan(model, x, y):
         calls.append(0)
         return loss(model, x, y) * (float("nan") if len(calls) > 13 else 1)
 
     with pytest.raises(FloatingPointError, match="the loss of step 13 or its gradient is nan"):
-        train(network(), lost, batch, dataclasses.replace(CONFIG, n_steps=40), progress=False)
+        train(network(), loss_turning_nan, batch, dataclasses.replace(CONFIG, n_steps=40), progress=False)
     assert len(calls) == 20
 
 
@@ -83,13 +83,13 @@ def test_the_rows_of_a_step_follow_from_seed_and_number():
     """Catches a change of the rows in a new version, with which no older run could be resumed exactly."""
     seeds, sizes = [], []
 
-    def recorded(n, generator):
+    def record_seed(n, generator):
         seeds.append(generator.initial_seed())
         sizes.append(n)
         return batch(n, generator)
 
     config = dataclasses.replace(CONFIG, seed=4, batch_size=2, grad_accum_steps=3)
-    train(network(), loss, recorded, config, progress=False)
+    train(network(), loss, record_seed, config, progress=False)
     assert seeds == [mixed_seed(4, step) for step in range(7)] and sizes == [6] * 7
     assert mixed_seed(4, 1) == 2570931004
 

@@ -13,7 +13,7 @@ from torch import nn
 from tests.clearformer.small_runs import CONFIG, batch, loss, network, run
 
 
-def unchecked(**changes):
+def configure(**changes):
     """A configuration without the checks of types that the tests add."""
     config = TrainConfig(5, 2)
     for name, value in changes.items():
@@ -21,12 +21,12 @@ def unchecked(**changes):
     config.__post_init__()
 
 
-def started(tmp_path):
+def start_and_resume(tmp_path):
     run(folder=tmp_path)
     run(folder=tmp_path)
 
 
-class Bare:
+class BareTensors:
     """An iterable whose rows are a tensor each, and no tuple of tensors."""
 
     def __iter__(self):
@@ -41,7 +41,7 @@ BAD = {
         "^train: there is no checkpoint.safetensors in .*empty. Start with resume=False",
     ),
     "resume without folder": (lambda _: run(resume=True), ValueError, "resume=True without a folder"),
-    "overwriting": (started, FileExistsError, "already holds a checkpoint"),
+    "overwriting": (start_and_resume, FileExistsError, "already holds a checkpoint"),
     "too few rows": (
         lambda _: train(network(), loss, lambda n, g: batch(4, g), CONFIG, progress=False),
         ValueError,
@@ -93,13 +93,13 @@ BAD = {
         ValueError,
         "shard_on='cpu' .* torchrun",
     ),
-    "a rate in words": (lambda _: unchecked(learning_rate="fast"), TypeError, "learning_rate='fast' is of type str"),
-    "a rate that is true": (lambda _: unchecked(learning_rate=True), TypeError, "learning_rate=True is of type bool"),
-    "half a step": (lambda _: unchecked(n_steps=2.5), TypeError, "n_steps=2.5 is of type float, expected a whole"),
-    "a step that is true": (lambda _: unchecked(n_steps=True), TypeError, "n_steps=True is of type bool"),
+    "a rate in words": (lambda _: configure(learning_rate="fast"), TypeError, "learning_rate='fast' is of type str"),
+    "a rate that is true": (lambda _: configure(learning_rate=True), TypeError, "learning_rate=True is of type bool"),
+    "half a step": (lambda _: configure(n_steps=2.5), TypeError, "n_steps=2.5 is of type float, expected a whole"),
+    "a step that is true": (lambda _: configure(n_steps=True), TypeError, "n_steps=True is of type bool"),
     "betas above 1": (lambda _: TrainConfig(5, 2, betas=(2.0, 3.0)), ValueError, "betas=2.0, expected from 0 to below"),
-    "one beta": (lambda _: unchecked(betas=0.9), TypeError, "betas=0.9, expected two numbers"),
-    "three betas": (lambda _: unchecked(betas=(0.9,) * 3), TypeError, r"betas=\(0.9, 0.9, 0.9\), expected two"),
+    "one beta": (lambda _: configure(betas=0.9), TypeError, "betas=0.9, expected two numbers"),
+    "three betas": (lambda _: configure(betas=(0.9,) * 3), TypeError, r"betas=\(0.9, 0.9, 0.9\), expected two"),
     "a dict as config": (lambda _: inspect.unwrap(train)(network(), loss, batch, {}), TypeError, "config={}, expected"),
     "no module": (lambda _: inspect.unwrap(train)(3, loss, batch, CONFIG), TypeError, "model=3, expected a torch.nn"),
     "folder true": (
@@ -129,7 +129,7 @@ BAD = {
         "evaluate=3 is of type",
     ),
     "batch of rows": (lambda _: inspect.unwrap(train)(network(), loss, 3, CONFIG), TypeError, "batch=3, expected"),
-    "rows that are bare": (lambda _: train(network(), loss, Bare(), CONFIG, progress=False), TypeError, "tuple"),
+    "rows that are bare": (lambda _: train(network(), loss, BareTensors(), CONFIG, progress=False), TypeError, "tuple"),
     "an iterator that ends": (
         lambda _: train(network(), loss, iter([batch(6, None)]), CONFIG, progress=False),
         ValueError,

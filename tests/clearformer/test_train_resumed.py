@@ -47,14 +47,14 @@ def test_an_infinite_gradient_of_a_finite_loss_stops_the_run_and_spares_the_chec
     """Catches a look at the loss alone: the root of 0 is 0, and its gradient infinite."""
     calls = []
 
-    def rooted(model, x, y):
+    def loss_with_root(model, x, y):
         calls.append(0)
         factor = 1.0 if len(calls) <= bad_step else 0.0
         return loss(model, x, y) + (factor * model[0].weight).square().sum().sqrt()
 
     config = dataclasses.replace(CONFIG, n_steps=bad_step + 1, save_every=bad_step)
     with pytest.raises(FloatingPointError, match=f"loss of step {bad_step} or its gradient is nan"):
-        train(network(), rooted, batch, config, folder=tmp_path, progress=False)
+        train(network(), loss_with_root, batch, config, folder=tmp_path, progress=False)
     tensors, _ = checkpoint.load(tmp_path)
     assert len(tensors["losses"]) == bad_step and all(t.isfinite().all() for t in tensors.values())
 
@@ -153,11 +153,11 @@ def test_each_process_writes_under_a_name_of_its_own(tmp_path, monkeypatch):
 def test_a_full_disk_is_told_and_the_older_checkpoint_is_whole(tmp_path, monkeypatch):
     model, history = run(folder=tmp_path)
 
-    def full(tensors, path, metadata):
+    def raise_disk_full(tensors, path, metadata):
         path.write_bytes(b"half")
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(checkpoint, "save_file", full)
+    monkeypatch.setattr(checkpoint, "save_file", raise_disk_full)
     longer = dataclasses.replace(CONFIG, n_steps=8)
     with pytest.raises(OSError, match=r"checkpoint after step 8 could not .*No space left.*The one of before is whole"):
         run(longer, model, folder=tmp_path, resume=True)

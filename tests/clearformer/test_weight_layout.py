@@ -23,13 +23,13 @@ CONFIG = GPTConfig(19, 12, 8, 2, 2)
 TRAINING = TrainConfig(n_steps=4, batch_size=2, learning_rate=1e-2, warmup_steps=0, min_lr_ratio=1.0)
 
 
-def wide(model: nn.Module) -> list[nn.Linear]:
+def wide_layers(model: nn.Module) -> list[nn.Linear]:
     layers = [layer for layer in model.modules() if isinstance(layer, nn.Linear)]
     return [layer for layer in layers if layer.out_features > layer.in_features]
 
 
 def assert_turned(model: nn.Module, n_layers: int) -> None:
-    layers = wide(model)
+    layers = wide_layers(model)
     assert len(layers) == n_layers
     assert all(layer.weight.t().is_contiguous() for layer in layers)
     narrow = {id(p) for p in model.parameters()} - {id(layer.weight) for layer in layers}
@@ -47,16 +47,16 @@ def batch(n: int, generator: torch.Generator) -> tuple[torch.Tensor, ...]:
     return rows[:, :-1], rows[:, 1:]
 
 
-def turned(config: GPTConfig = CONFIG) -> GPT:
+def prepared_gpt(config: GPTConfig = CONFIG) -> GPT:
     return prepare_for_generation(GPT(config).eval())
 
 
 def test_wide_weights_are_turned_and_others_are_not():
     """Catches a layer that is left out: qkv and the hidden layer of each block, and the head; in groups and experts."""
-    assert_turned(turned(), 2 * 2 + 1)
+    assert_turned(prepared_gpt(), 2 * 2 + 1)
     assert_turned(prepare_for_generation(Seq2Seq(Seq2SeqConfig(19, 12, 8, 2, 1))), 2 + 3 + 1)
     experts = replace(CONFIG, n_kv_heads=1, feed_forward=partial(MixtureOfExperts, n_experts=3), tied=False)
-    assert_turned(turned(experts), 2 * (1 + 3) + 1)
+    assert_turned(prepared_gpt(experts), 2 * (1 + 3) + 1)
 
 
 def test_no_value_and_no_logit_changes():
@@ -88,14 +88,14 @@ def test_what_is_no_module_is_refused():
 )
 def test_the_layout_is_kept(travel):
     """Catches a way of weights by which they come to lie row by row again, and generation is slow without a word."""
-    model = travel(turned())
+    model = travel(prepared_gpt())
     assert_turned(model, 5)
     assert model.head.weight is model.tokens.weight
 
 
 def test_the_layout_is_kept_in_pickles_and_leaves_folders_as_they_are(tmp_path):
     """Catches files that depend on how weights lie in memory."""
-    model = turned()
+    model = prepared_gpt()
     save_pretrained(model, tmp_path / "turned")
     save_pretrained(row_by_row(copy.deepcopy(model)), tmp_path / "rows")
     files = [(tmp_path / name / "model.safetensors").read_bytes() for name in ("turned", "rows")]
@@ -110,9 +110,9 @@ def test_the_layout_is_kept_in_pickles_and_leaves_folders_as_they_are(tmp_path):
 
 def test_a_run_goes_on_exactly_with_turned_weights(tmp_path):
     """Catches a resumed run whose moments lie row by row under turned weights: the fused kernel mixes them up."""
-    whole, half = turned(), turned()
+    whole, half = prepared_gpt(), prepared_gpt()
     half.load_state_dict(whole.state_dict())
-    resumed, fresh = turned(), turned()
+    resumed, fresh = prepared_gpt(), prepared_gpt()
     expected = train(whole, next_token_loss, batch, TRAINING, progress=False)
     run = {"loss": next_token_loss, "batch": batch, "folder": tmp_path, "progress": False}
     train(half, config=replace(TRAINING, n_steps=2), **run)
@@ -147,7 +147,7 @@ def test_the_fused_optimizer_meets_numbers_in_one_order(of):
 
 def test_gradients_lie_as_their_weights_and_add_up():
     """Catches gradients, of a tied weight from two places, that are copied at each step or added up wrongly."""
-    model, ids = turned().double(), torch.randint(19, (2, 7))
+    model, ids = prepared_gpt().double(), torch.randint(19, (2, 7))
     rows = row_by_row(copy.deepcopy(model))
     for either in (model, rows):
         for _ in range(2):

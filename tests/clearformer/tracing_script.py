@@ -62,7 +62,7 @@ LAYERS: dict[str, tuple[nn.Module, int, dict]] = {
 ATTENTION = {function.__name__: function for function in (attend, attend_blockwise, attend_fused)}
 
 
-def said(check, name: str, well: str) -> str:
+def result_line(check, name: str, well: str) -> str:
     """A line that says what came of it; whatever fails for one part stops no other."""
     try:
         check(name)
@@ -113,4 +113,4 @@ if __name__ == "__main__":
         (in_one_graph_at_every_size, ATTENTION, "one graph at every size"),
     ):
         for name in names:
-            print(said(check, name, well), flush=True)
+            print(result_line(check, name, well), flush=True)

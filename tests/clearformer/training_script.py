@@ -17,7 +17,7 @@ import torch.distributed as dist
 from clearbook.data.builtin import random_windows, zen_text
 from clearformer import checkpoint
 from clearformer.generation import prepare_for_generation
-from clearformer.parallel import gathered
+from clearformer.parallel import gather_tensor
 from clearformer.tokenizers import CharTokenizer
 from clearformer.training import TrainConfig, train
 from torch import nn
@@ -74,7 +74,7 @@ def run(folder, dropout=0.3, **changes):
         resume=resume,
         progress=False,
     )
-    weights = {name: gathered(tensor).tolist() for name, tensor in model.state_dict().items()}
+    weights = {name: gather_tensor(tensor).tolist() for name, tensor in model.state_dict().items()}
     here = sum(getattr(p, "_local_tensor", p).numel() for p in model.parameters())
     return {
         "losses": history.losses,
@@ -116,12 +116,12 @@ def in_the_step(number):
     global batch
     calls, draw = iter(range(number)), batch
 
-    def dying(n, generator):
+    def batch_or_die(n, generator):
         if next(calls, None) is None:
             die()
         return draw(n, generator)
 
-    batch = dying
+    batch = batch_or_die
 
 
 def in_the_writing(piece):
@@ -139,7 +139,7 @@ MOMENTS = {
 }
 
 
-def forked(work) -> int:
+def run_in_fork(work) -> int:
     """A fork, so that an attempt costs no imports; torch has not computed anything yet and has one thread."""
     pid = os.fork()
     if pid:
@@ -149,7 +149,7 @@ def forked(work) -> int:
 
 
 def in_child(prepare, result: Path, folder: Path) -> int:
-    return forked(lambda: (prepare(), result.write_text(json.dumps(run(folder)))))
+    return run_in_fork(lambda: (prepare(), result.write_text(json.dumps(run(folder)))))
 
 
 def kill_and_resume(root: Path):
@@ -183,22 +183,22 @@ def pair(result: Path, batch_size: int):
         result.write_text(json.dumps(outcome))
 
 
-class Interrupted(Exception):
+class RunInterrupted(Exception):
     """Ends a run in the middle, in all processes at the same step."""
 
 
-def interrupted(number):
+def interrupt_after(number):
     calls, draw = iter(range(number)), batch
 
-    def interrupting(n, generator):
+    def batch_or_interrupt(n, generator):
         if next(calls, None) is None:
-            raise Interrupted
+            raise RunInterrupted
         return draw(n, generator)
 
-    return interrupting
+    return batch_or_interrupt
 
 
-def shared(root: Path):
+def run_shared(root: Path):
     """Under torchrun: a run that is split among the processes, and one that is interrupted at step 8 and resumed."""
     global batch
     torch.set_default_dtype(torch.float64)
@@ -206,8 +206,8 @@ def shared(root: Path):
     dist.init_process_group("gloo", store=store, rank=int(os.environ["RANK"]), world_size=2)
     options = {"dropout": 0.0, "n_steps": 21, "shard_on": "cpu"}
     results = {"whole": run(root / "whole", **options)}
-    draw, batch = batch, interrupted(8)
-    with contextlib.suppress(Interrupted):
+    draw, batch = batch, interrupt_after(8)
+    with contextlib.suppress(RunInterrupted):
         run(root / "resumed", **options)
     batch = draw
     results["resumed"] = run(root / "resumed", **options)
@@ -216,14 +216,14 @@ def shared(root: Path):
     dist.destroy_process_group()
 
 
-def two(root: Path):
-    """Under torchrun: a pair, which ``train`` brings together, and after it ``shared``."""
+def run_both(root: Path):
+    """Under torchrun: a pair, which ``train`` brings together, and after it ``run_shared``."""
     pair(root / "pair.json", 6)
-    shared(root)
+    run_shared(root)
 
 
 def as_by_torchrun(root: Path):
-    """``two`` in two forks, told what torchrun tells its processes, and beside them one process for both."""
+    """``run_both`` in two forks, told what torchrun tells its processes, and beside them one process for both."""
     importlib.import_module("torch.distributed.fsdp")  # takes as long as all else
     (root / "two").mkdir()
     free = socket.create_server(("127.0.0.1", 0))
@@ -237,10 +237,10 @@ def as_by_torchrun(root: Path):
 
     def one_of_two(rank: str):
         os.environ.update(told, RANK=rank, LOCAL_RANK=rank)
-        two(root / "two")
+        run_both(root / "two")
 
-    pids = [forked(functools.partial(one_of_two, rank)) for rank in ("0", "1")]
-    pids.append(forked(lambda: pair(root / "one.json", 12)))
+    pids = [run_in_fork(functools.partial(one_of_two, rank)) for rank in ("0", "1")]
+    pids.append(run_in_fork(lambda: pair(root / "one.json", 12)))
     # Where they meet lives, as with torchrun, until both have ended; only now, since threads and forks don't agree.
     store = dist.TCPStore("127.0.0.1", free.getsockname()[1], is_master=True, master_listen_fd=free.detach())
     if any(status for _, status in [os.waitpid(pid, 0) for pid in pids]):
@@ -256,4 +256,4 @@ def all_of_it(root: Path):
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    {"all": all_of_it, "two": two}[sys.argv[1]](Path(sys.argv[2]))
+    {"all": all_of_it, "two": run_both}[sys.argv[1]](Path(sys.argv[2]))

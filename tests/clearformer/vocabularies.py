@@ -9,7 +9,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 UNICODE = st.text(st.characters(exclude_categories=["Cs"]))
 
 
-def theirs(special=("<|endoftext|>", "<|end|>"), all_bytes=True):
+def their_tokenizer(special=("<|endoftext|>", "<|end|>"), all_bytes=True):
     """A byte-pair tokenizer of Hugging Face with GPT-2's words, trained here; its vocabulary and its merges."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
@@ -23,4 +23,4 @@ def theirs(special=("<|endoftext|>", "<|end|>"), all_bytes=True):
     return tokenizer, model["vocab"], model["merges"]
 
 
-HUGGING_FACE, VOCABULARY, MERGES = theirs()
+HUGGING_FACE, VOCABULARY, MERGES = their_tokenizer()

@@ -26,7 +26,7 @@ def prompts(device="cpu"):
     return torch.randint(V, (B, N), device=device)
 
 
-def seeded(seed=3, device="cpu"):
+def seeded_rng(seed=3, device="cpu"):
     return torch.Generator(device).manual_seed(seed)
 
 

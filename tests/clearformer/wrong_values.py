@@ -84,7 +84,7 @@ class Target:
         arguments = {name: make() for name, make in self.right.items()} | changed
         positional = [arguments.pop(name) for name in [*arguments] if name.startswith("_")]
         try:
-            with limited(seconds), contextlib.redirect_stderr(io.StringIO()):
+            with limit_time(seconds), contextlib.redirect_stderr(io.StringIO()):
                 self.call(*positional, **arguments)
         except TimeoutError:
             return "hangs", ""
@@ -97,7 +97,7 @@ class Target:
 
 
 @contextlib.contextmanager
-def limited(seconds: float) -> Iterator[None]:
+def limit_time(seconds: float) -> Iterator[None]:
     def stop(*_):
         raise TimeoutError
 

@@ -8,7 +8,7 @@ import pytest
 from cleartape.gradients import value_and_gradients
 
 
-def filled(x):
+def fill_rows(x):
     made = np.zeros(x.shape)
     for i, row in enumerate(x):
         made[i] = row * i
@@ -16,7 +16,7 @@ def filled(x):
     return made
 
 
-def masked(x):
+def masked_softmax(x):
     scores = x.T @ x
     scores[np.tri(len(scores)) == 0] = -np.inf
     powers = np.exp(scores - scores.max(axis=0))
@@ -52,8 +52,8 @@ FUNCTIONS = {
     "split": lambda x: x * np.split(x, 2, axis=1)[0].sum() + np.repeat(x[:, :1], 4, axis=1),
     "joined": lambda x: np.concatenate([x, np.hstack([x[:, :2], x[:, 2:]]), np.array([x[0], x[1]])]) ** 2,
     "chosen": lambda x: x[[0, 2, 0], [1, 1, 3]] * np.where(x > 0, x, x * x)[:, 0] + np.take(x, [1, 1, 0]),
-    "in place": lambda x: filled(x) * x,
-    "masked": masked,
+    "in place": lambda x: fill_rows(x) * x,
+    "masked": masked_softmax,
     "masked by ones of bool": masked_by(lambda scores: np.triu(np.ones_like(scores, dtype=bool))),
     "masked by a change of type": masked_by(lambda scores: np.triu(np.ones(scores.shape)).astype(bool)),
     "masked by whole numbers": masked_by(lambda scores: np.triu(np.full_like(scores, 1, int)) == 1),

@@ -62,7 +62,7 @@ def test_what_changes_a_result_is_run(number):
 @pytest.mark.parametrize("number", [n for n, entry in ENTRIES.items() if entry.proof])
 def test_a_proof_shows_something_and_can_fail(number):
     proof = ENTRIES[number].proof
-    assert reading.printed(proof).strip()
+    assert reading.printed_output(proof).strip()
     assert re.search(r"\bassert\b|assert_|except ValueError", "".join(proof["source"]))
 
 

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from tools.pages import library_reference
-from tools.pages.library_reference import END, MARK, Source, as_directives, first_sentence, listed
+from tools.pages.library_reference import END, MARK, Source, as_directives, first_sentence, list_module
 
 TEXT = library_reference.PAGE.read_text(encoding="utf-8")
 MODULES = [mark["module"] for mark in MARK.finditer(TEXT)]
@@ -90,9 +90,9 @@ def is_documented(it: object) -> bool:
 def test_what_is_gone_is_named():
     """Catches a page that goes on promising a module or a function that was renamed."""
     with pytest.raises(ValueError, match=r"no module clearformer\.gone"):
-        listed("clearformer.gone", None)
+        list_module("clearformer.gone", None)
     with pytest.raises(ValueError, match="clearcheck has no Gone"):
-        listed("clearcheck", "Exercise, Gone")
+        list_module("clearcheck", "Exercise, Gone")
 
 
 def test_the_site_documents_each_module_where_the_page_lists_it():

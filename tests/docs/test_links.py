@@ -80,12 +80,12 @@ def headings(path: Path) -> set[str]:
 
 
 @cache
-def everywhere() -> set[str]:
+def labels_of_book() -> set[str]:
     """Labels of MyST, to which any page may link by name alone."""
     return {name for path in reading.pages().values() for name in anchors(path)}
 
 
-def broken(path: Path) -> list[str]:
+def broken_links(path: Path) -> list[str]:
     """Links to a file or a section that is not there."""
     found = []
     for target in LINK.findall(prose(path)):
@@ -93,7 +93,7 @@ def broken(path: Path) -> list[str]:
         if re.match(r"[a-z]+:", name):
             continue
         file = (path.parent / name) if name else path
-        known = anchors(file) if name and file.is_file() and file.suffix in (".md", ".ipynb") else everywhere()
+        known = anchors(file) if name and file.is_file() and file.suffix in (".md", ".ipynb") else labels_of_book()
         if not file.exists() or (section and file.suffix in (".md", ".ipynb") and section not in known | anchors(path)):
             found.append(target)
     return found
@@ -106,7 +106,7 @@ PAGES.append(ROOT / "tests" / "README.md")
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_every_link_within_the_project_leads_somewhere(path):
     """Catches a file that was moved, and a section whose title has changed since."""
-    assert broken(path) == []
+    assert broken_links(path) == []
 
 
 def test_broken_links_are_noticed(tmp_path):
@@ -115,10 +115,10 @@ def test_broken_links_are_noticed(tmp_path):
     page.write_text(
         "# One\n\n[a](page.md#one) [b](#one) [c](page.md#two) [d](gone.md) [e](https://x.org) `[f](no.md)`\n"
     )
-    assert broken(page) == ["page.md#two", "gone.md"]
+    assert broken_links(page) == ["page.md#two", "gone.md"]
 
 
-def wrong(text: str) -> list[str]:
+def wrong_addresses(text: str) -> list[str]:
     """Addresses that are made up, or have not the form that addresses at this place have."""
     found = []
     for address in {match.rstrip(".;:*") for match in ADDRESS.findall(text)} - SAMPLES:
@@ -135,7 +135,7 @@ def test_no_address_is_made_up():
     The project's own addresses stand in no file: they come from SITE_URL and REPOSITORY_URL, which the extension of
     Sphinx reads (tools/extension/publish.py).
     """
-    found = {path.relative_to(ROOT).as_posix(): wrong(path.read_text(encoding="utf8")) for path in files()}
+    found = {path.relative_to(ROOT).as_posix(): wrong_addresses(path.read_text(encoding="utf8")) for path in files()}
     assert {name: addresses for name, addresses in found.items() if addresses} == {}
 
 
@@ -153,4 +153,4 @@ def test_no_address_is_made_up():
 )
 def test_made_up_addresses_are_noticed(address):
     """Catches a pattern that no longer matches what it is for."""
-    assert wrong(f"see {address}, or (https://arxiv.org/abs/1706.03762v5).") == [address]
+    assert wrong_addresses(f"see {address}, or (https://arxiv.org/abs/1706.03762v5).") == [address]

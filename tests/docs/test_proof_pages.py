@@ -21,7 +21,7 @@ def course(tmp_path, monkeypatch):
     """A course of one exercise, with a library of one module."""
     authoring = tmp_path / "exercises" / "authoring"
     shutil.copytree(proofs.AUTHORING / SLUG, authoring / SLUG)
-    (authoring / "brought.py").write_text("x = 1\n")
+    (authoring / "brought_modules.py").write_text("x = 1\n")
     (tmp_path / "lib").mkdir()
     (tmp_path / "lib" / "module.py").write_text("x = 1\n")
     for name, value in {"ROOT": tmp_path, "AUTHORING": authoring, "FOLDER": tmp_path / "grader-proof"}.items():
@@ -33,7 +33,7 @@ def course(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     "changed",
-    ["lib/module.py", "lib/new.py", "exercises/authoring/brought.py"]
+    ["lib/module.py", "lib/new.py", "exercises/authoring/brought_modules.py"]
     + [f"exercises/authoring/{SLUG}/{name}" for name in ("exercise.py", "source.ipynb", "new.py")],
 )
 def test_a_proof_holds_until_a_file_changes_that_may_decide_it(course, changed):

@@ -16,14 +16,14 @@ OPENED = re.compile(r"^:::\{dropdown\} .*\n```python\n.*?\n```\n:::$", re.M | re
 
 
 @pytest.fixture(scope="module")
-def written() -> dict:
+def written_solutions() -> dict:
     """The pages as the generator writes them, which takes seconds."""
     return solutions.all_pages()
 
 
-def test_every_exercise_has_a_page_and_stands_in_the_list(written):
+def test_every_exercise_has_a_page_and_stands_in_the_list(written_solutions):
     """Catches an exercise whose solutions nobody can find."""
-    assert list(written) == [solutions.FOLDER / f"{slug}.md" for slug in SLUGS]
+    assert list(written_solutions) == [solutions.FOLDER / f"{slug}.md" for slug in SLUGS]
     titles = [load(slug, solutions.ROOT).exercise.title for slug in SLUGS]
     assert solutions.listed().splitlines() == [
         f"- [{title}](solutions/{slug}.md)" for slug, title in zip(SLUGS, titles, strict=True)
@@ -31,9 +31,9 @@ def test_every_exercise_has_a_page_and_stands_in_the_list(written):
 
 
 @pytest.mark.parametrize("slug", SLUGS)
-def test_every_question_has_two_answers_behind_a_click(written, slug):
+def test_every_question_has_two_answers_behind_a_click(written_solutions, slug):
     """Catches code outside a dropdown, one that is open from the start, and the same answer twice."""
-    text = written[solutions.FOLDER / f"{slug}.md"]
+    text = written_solutions[solutions.FOLDER / f"{slug}.md"]
     sections = text.split("\n## ")[1:]
     asked = load(slug, solutions.ROOT).exercise.questions
     assert [section.splitlines()[0] for section in sections] == [
@@ -57,9 +57,9 @@ def test_the_learners_notebook_names_the_page_and_no_more(slug):
 
 
 @pytest.mark.parametrize("slug", SLUGS)
-def test_the_search_leaves_the_page_out(written, slug):
+def test_the_search_leaves_the_page_out(written_solutions, slug):
     """Catches a page whose head says no longer that it is not to be searched; the built index is tested in book/."""
-    assert written[solutions.FOLDER / f"{slug}.md"].startswith("---\nnosearch: true\n---\n")
+    assert written_solutions[solutions.FOLDER / f"{slug}.md"].startswith("---\nnosearch: true\n---\n")
 
 
 def test_the_other_answer_is_the_one_that_shares_least():

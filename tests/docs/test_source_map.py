@@ -34,15 +34,15 @@ def numbers(row: source_map.Row) -> list[int]:
 
 
 @pytest.fixture(scope="module")
-def written() -> str:
+def written_source_map() -> str:
     """The page as the generator writes it."""
     return source_map.page()
 
 
-def test_the_page_is_what_the_generator_writes(written):
+def test_the_page_is_what_the_generator_writes(written_source_map):
     """Catches a page that was edited by hand, or that a renamed section has left behind."""
     message = "run make pages: chapters/source-map.md is not what its data and the chapters give"
-    assert source_map.PAGE.read_text(encoding="utf-8") == written, message
+    assert source_map.PAGE.read_text(encoding="utf-8") == written_source_map, message
 
 
 @pytest.mark.parametrize(("key", "kind"), [(key, kind) for key, kinds in COUNTS.items() for kind in kinds])
@@ -106,8 +106,8 @@ def test_every_erratum_can_be_found_on_the_map():
     assert set(errata.entries()) <= named
 
 
-def test_links_on_the_page_itself_lead_to_its_sections(written):
-    own = {anchor for anchor in re.findall(r"\]\(#([\w-]+)\)", written) if not anchor.startswith("errata-")}
+def test_links_on_the_page_itself_lead_to_its_sections(written_source_map):
+    own = {anchor for anchor in re.findall(r"\]\(#([\w-]+)\)", written_source_map) if not anchor.startswith("errata-")}
     assert own == set(reading.headings(source_map.PAGE)) - {"source-map"}
 
 
@@ -132,6 +132,6 @@ def test_make_pages_names_the_link_that_a_renamed_section_breaks(tmp_path, monke
     assert not source_map.PAGE.exists()
 
 
-def test_the_page_has_no_display_equation(written):
+def test_the_page_has_no_display_equation(written_source_map):
     """A display equation would need a label and a check of its own."""
-    assert "$$" not in written
+    assert "$$" not in written_source_map

@@ -25,7 +25,7 @@ KEPT_CALLS = {
 def calls(node: ast.AST, indices: tuple[str, ...] = ()) -> Iterator[tuple[ast.Call, tuple[str, ...]]]:
     """Every call of ``table`` with a lambda, in a fixed order, and the names that run over an axis around it."""
     indices = _with_running(node, indices)
-    if isinstance(node, ast.Call) and _called(node) == "table" and isinstance(node.args[0], ast.Lambda):
+    if isinstance(node, ast.Call) and _callee(node) == "table" and isinstance(node.args[0], ast.Lambda):
         yield node, indices
     else:
         for child in ast.iter_child_nodes(node):
@@ -40,22 +40,22 @@ def variants(node: ast.AST, indices: tuple[str, ...]) -> Iterator[tuple[ast.expr
             if not isinstance(child, ast.AST):
                 continue
             changes = _changes(child, indices) if isinstance(child, ast.expr) else ()
-            changed = [(child, after, after) for after in (_placed(change(child), child) for change in changes)]
+            changed = [(child, after, after) for after in (_place_like(change(child), child) for change in changes)]
             for before, after, new in [*changed, *variants(child, indices)]:
                 around = copy.copy(node)
                 setattr(around, field, [*value[:i], new, *value[i + 1 :]] if isinstance(value, list) else new)
                 yield before, after, around
 
 
-def _placed(after: ast.expr, before: ast.expr) -> ast.expr:
+def _place_like(after: ast.expr, before: ast.expr) -> ast.expr:
     return ast.fix_missing_locations(ast.copy_location(after, before))
 
 
 def _with_running(node: ast.AST, indices: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*indices, *_running(node))))
+    return tuple(dict.fromkeys((*indices, *_running_names(node))))
 
 
-def _running(node: ast.AST) -> list[str]:
+def _running_names(node: ast.AST) -> list[str]:
     """The arguments of a lambda, the variables of a sum."""
     if isinstance(node, ast.Lambda):
         return [argument.arg for argument in node.args.args]
@@ -78,7 +78,7 @@ def _changes(node: ast.expr, indices: tuple[str, ...]) -> Iterator[Callable[[ast
         yield lambda n: n.value  # a missing transpose
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range":
         yield lambda n: ast.Call(n.func, [ast.BinOp(n.args[-1], ast.Sub(), ast.Constant(1))], [])
-    elif isinstance(node, ast.Call) and len(node.args) == 1 and _called(node) not in KEPT_CALLS:
+    elif isinstance(node, ast.Call) and len(node.args) == 1 and _callee(node) not in KEPT_CALLS:
         yield lambda n: n.args[0]  # a missing exp, square root or tanh
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         yield lambda n: n.operand
@@ -101,5 +101,5 @@ def _with_index(node: ast.Subscript, i: int, name: str) -> ast.Subscript:
     return ast.Subscript(node.value, index, node.ctx)
 
 
-def _called(node: ast.Call) -> str:
+def _callee(node: ast.Call) -> str:
     return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")

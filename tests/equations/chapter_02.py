@@ -152,7 +152,7 @@ def two_averages(rng):
     Z = rng.normal(size=(D, N))
     itself, before = convolution_matrix(np.array([1.0]), N), convolution_matrix(np.array([0.0, 1.0]), N)
 
-    def printed(X, A_1, A_2):
+    def printed_table(X, A_1, A_2):
         return table(
             lambda d, n: (
                 sum(X[d, s] * A_1[s, n] for s in range(len(A_1))) - sum(X[d, s] * A_2[s, n] for s in range(len(A_2)))
@@ -163,6 +163,6 @@ def two_averages(rng):
 
     edge = convolution_matrix(np.array([1.0, -1.0]), N)
     return [
-        (printed(X, A_1, A_2), weighted_average(X, A_1) - weighted_average(X, A_2)),
-        (printed(Z, itself, before), weighted_average(Z, edge)),
+        (printed_table(X, A_1, A_2), weighted_average(X, A_1) - weighted_average(X, A_2)),
+        (printed_table(Z, itself, before), weighted_average(Z, edge)),
     ]

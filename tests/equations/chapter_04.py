@@ -140,12 +140,12 @@ def flops_heads(rng):
     pairs = []
     for n_heads in (1, 3, 4):
         printed = table(lambda _, w=12: 8 * w**2 * N + 2 * w * N**2 + 2 * w * N**2, 1)
-        pairs.append((printed, [counted(n_heads)]))
+        pairs.append((printed, [layer_flops(n_heads)]))
     return pairs
 
 
 @cache
-def counted(n_heads):
+def layer_flops(n_heads):
     """FLOPs of the products of a layer of width 12; they hang on the sizes alone."""
     layer = MultiHeadAttention(12, n_heads, attend=torch_attend)
     with FlopCounterMode(display=False) as counter:

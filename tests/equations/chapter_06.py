@@ -95,7 +95,7 @@ def rotary(rng):
     a, b = x[:half], x[half:]
     upper = table(lambda i, n: cos(omega[i] * (n + 6)) * a[i, n] - sin(omega[i] * (n + 6)) * b[i, n], half, N)
     lower = table(lambda i, n: sin(omega[i] * (n + 6)) * a[i, n] + cos(omega[i] * (n + 6)) * b[i, n], half, N)
-    return np.concatenate([upper, lower]), turned(x, slice(start, start + N))
+    return np.concatenate([upper, lower]), rotate(x, slice(start, start + N))
 
 
 @equation("eq-rotary-shift", "442917d5fc")
@@ -112,7 +112,7 @@ def rotary_shift(rng):
         N,
     )
     places = torch.as_tensor(at)[None]
-    return printed, turned(keys, places).T @ turned(q, places)
+    return printed, rotate(keys, places).T @ rotate(q, places)
 
 
 @equation("eq-counting", "13d2c66ad4")
@@ -129,7 +129,7 @@ def frequencies(width):
     return 10000.0 ** (-np.arange(0, width, 2) / width)
 
 
-def turned(x, positions):
+def rotate(x, positions):
     rope = Rotary(K, LAST, dtype=torch.float64)
     return rope(to_torch(x)[:, None], positions)[0, 0].numpy().T
 

@@ -58,7 +58,7 @@ def token_statistics(rng):
     X = rng.normal(size=(D, N)) + 1
     mean = table(lambda n: sum(X[d, n] for d in range(D)) / D, N)
     var = table(lambda n: sum((X[d, n] - mean[n]) ** 2 for d in range(D)) / D, N)
-    return [(mean, X.mean(axis=0)), (var, X.var(axis=0)), (literal_norm(X, mean, var), bare(X))]
+    return [(mean, X.mean(axis=0)), (var, X.var(axis=0)), (literal_norm(X, mean, var), norm_without_scale(X))]
 
 
 @equation("eq-layer-norm", "34e8dd0c6c")
@@ -76,7 +76,7 @@ def layer_norm_invariance(rng):
     x, a, b = rng.normal(size=D), 3.0, -2.0
     moved = table(lambda d, _: a * x[d] + b, D, 1)
     smaller = table(lambda _: EPS / a**2, 1)[0]
-    return [(bare(moved), bare(x[:, None], smaller)), (moved, np.add(a * x, b)[:, None])]
+    return [(norm_without_scale(moved), norm_without_scale(x[:, None], smaller)), (moved, np.add(a * x, b)[:, None])]
 
 
 @equation("eq-batch-norm", "e28aef5ecd")
@@ -175,7 +175,7 @@ def norm(X, scale_and_shift):
     )
 
 
-def bare(X, eps=EPS):
+def norm_without_scale(X, eps=EPS):
     return layer_norm(X, np.ones(D), np.zeros(D), eps)
 
 

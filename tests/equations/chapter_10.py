@@ -114,7 +114,7 @@ def pictures(rng, n):
     return torch.as_tensor(rng.normal(size=(n, C, SIDE, SIDE)))
 
 
-def randomised(model, rng):
+def randomise_parameters(model, rng):
     """The model in float64 with random numbers in all its parameters, biases and tokens included."""
     model = model.double().eval()
     with torch.no_grad():
@@ -124,8 +124,8 @@ def randomised(model, rng):
 
 
 def vit(rng, n_layers=1):
-    return randomised(ViT(ViTConfig(SIDE, S, C, CLASSES, D, H, n_layers, d_ff=7)), rng)
+    return randomise_parameters(ViT(ViTConfig(SIDE, S, C, CLASSES, D, H, n_layers, d_ff=7)), rng)
 
 
 def mae(rng):
-    return randomised(MAE(MAEConfig(SIDE, S, C, D, H, 1, 4, 2, 1, d_ff=7, d_decoder_ff=9)), rng)
+    return randomise_parameters(MAE(MAEConfig(SIDE, S, C, D, H, 1, 4, 2, 1, d_ff=7, d_decoder_ff=9)), rng)

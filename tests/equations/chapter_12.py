@@ -79,9 +79,11 @@ def key_bias(rng):
     def score(n, s):
         return sum(q[i, n] * (k[i, s] + b[i]) for i in range(K))
 
-    def plain(n, s):
+    def score_without_bias(n, s):
         return sum(q[i, n] * k[i, s] for i in range(K))
 
     left = table(lambda s, n: exp(score(n, s)) / sum(exp(score(n, t)) for t in range(S)), S, N)
-    right = table(lambda s, n: exp(plain(n, s)) / sum(exp(plain(n, t)) for t in range(S)), S, N)
+    right = table(
+        lambda s, n: exp(score_without_bias(n, s)) / sum(exp(score_without_bias(n, t)) for t in range(S)), S, N
+    )
     return [(left, with_bias), (right, with_bias), (left, without), (right, without)]

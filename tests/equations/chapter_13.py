@@ -89,12 +89,12 @@ def error(rng):
     """A loss of degree two, whose difference quotient is its derivative."""
     Y, W = rng.normal(size=(2, Kv, N))
 
-    def moved(k, n, by):
+    def loss_after_move(k, n, by):
         nudged = Y.copy()
         nudged[k, n] += by
         return (W * nudged**2).sum()
 
-    printed = table(lambda k, n: (moved(k, n, EPS) - moved(k, n, -EPS)) / (2 * EPS), Kv, N)
+    printed = table(lambda k, n: (loss_after_move(k, n, EPS) - loss_after_move(k, n, -EPS)) / (2 * EPS), Kv, N)
     return printed, autograd(lambda Y: (torch.as_tensor(W) * Y**2).sum(), Y)[0]
 
 
@@ -164,7 +164,7 @@ def matrices(rng):
         D,
         N,
     )
-    by_X, *by_U = backward.head_backward(X, U_q, U_k, U_v, E)
+    by_X, *by_U = backward.attention_head_backward(X, U_q, U_k, U_v, E)
     return [(dU, np.vstack(by_U)), (dX, by_X)]
 
 
@@ -174,7 +174,7 @@ def heads(rng):
     Y = np.concatenate([attend(u_q @ X, u_k @ X, u_v @ X)[0] for u_q, u_k, u_v in zip(U_q, U_k, U_v, strict=True)])
     dW_o = table(lambda d, j: sum(E[d, n] * Y[j, n] for n in range(N)), D, H * Kv)
     E_h = table(lambda i, k, n: sum(U_o[i, d, k] * E[d, n] for d in range(D)), H, Kv, N)
-    through = [backward.head_backward(X, U_q[i], U_k[i], U_v[i], E_h[i]) for i in range(H)]
+    through = [backward.attention_head_backward(X, U_q[i], U_k[i], U_v[i], E_h[i]) for i in range(H)]
     by_X, *by_U = multihead.multi_head_concatenated_backward(X, U_q, U_k, U_v, U_o, E)
     return [
         (dW_o, multihead.output_matrix(by_U[-1])),

@@ -62,7 +62,7 @@ def merge(rng):
         q, keys, v = inputs(rng)
         keys[:, 4] = 5 * sign * q[:, 0]
         c = scores(q, keys)
-        pieces.append((*three(c[:5], v[:, :5]), *three(c[5:], v[:, 5:])))
+        pieces.append((*softmax_parts(c[:5], v[:, :5]), *softmax_parts(c[5:], v[:, 5:])))
         y, total = summary(q, keys, v)
         wholes.append((max(c), exp(total - max(c)), y * exp(total - max(c))))
     m_s, l_s, o_s, m_t, l_t, o_t = zip(*pieces, strict=True)
@@ -76,7 +76,7 @@ def merge(rng):
 def log_denominator(rng):
     q, keys, v = inputs(rng)
     c = scores(q, keys)
-    m, sums, _ = three(c, v)
+    m, sums, _ = softmax_parts(c, v)
     total = summary(q, keys, v)[1]
     middle = table(lambda _: m + log(sums), 1)
     right = table(lambda _: log(sum(exp(c[s]) for s in range(S))), 1)
@@ -234,7 +234,7 @@ def scores(q, keys):
     return (keys.T @ q)[:, 0] / sqrt(K)
 
 
-def three(c, v):
+def softmax_parts(c, v):
     m = c.max()
     return m, np.exp(c - m).sum(), v @ np.exp(c - m)
 

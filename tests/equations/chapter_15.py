@@ -33,22 +33,22 @@ def gpt3_parameters(rng):
 @equation("eq-forward-flops", "d2dd932641")
 def forward_flops(rng):
     printed = table(lambda i: 2 * (12 * M[i] * D[i] ** 2 + V[i] * D[i]) + 4 * M[i] * D[i] * N[i], 2)
-    return printed, [counted(i, backward=False) for i in range(2)]
+    return printed, [flops_per_token(i, backward=False) for i in range(2)]
 
 
 @equation("eq-training-flops", "6cda5a5b35")
 def training_flops(rng):
-    c_forward = [counted(i, backward=False) for i in range(2)]
+    c_forward = [flops_per_token(i, backward=False) for i in range(2)]
     thrice = table(lambda i: 3 * c_forward[i], 2)
     printed = table(lambda i: 6 * (12 * M[i] * D[i] ** 2 + V[i] * D[i]) + 12 * M[i] * D[i] * N[i], 2)
-    found = [counted(i, backward=True) for i in range(2)]
+    found = [flops_per_token(i, backward=True) for i in range(2)]
     return [(thrice, found), (printed, found)]
 
 
 @equation("eq-rule-ratio", "3e776729a9")
 def rule_ratio(rng):
     P = [sum(p.numel() for p in gpt(i).parameters()) for i in range(2)]
-    c = [counted(i, backward=True) for i in range(2)]
+    c = [flops_per_token(i, backward=True) for i in range(2)]
     left = table(lambda i: c[i] / (6 * P[i]), 2)
     right = table(
         lambda i: (12 * M[i] * D[i] ** 2 + V[i] * D[i] + 2 * M[i] * D[i] * N[i]) / P[i],
@@ -68,7 +68,7 @@ def training_bytes(rng):
     b_weight, b_gradient, b_copy, b_moment = [4, 2, 2], [4, 2, 2], [0, 0, 4], [4, 2, 4]
     P = sum(p.numel() for p in gpt(0).parameters())
     printed = table(lambda i: P * (b_weight[i] + b_gradient[i] + b_copy[i] + 2 * b_moment[i]), 3)
-    return printed, [held(gpt(0).to(dtype), copied) for dtype, copied in kinds]
+    return printed, [bytes_held(gpt(0).to(dtype), copied) for dtype, copied in kinds]
 
 
 @equation("eq-activations", "388dae009c")
@@ -202,7 +202,7 @@ def gpt(i):
 
 
 @cache
-def counted(i, backward):
+def flops_per_token(i, backward):
     """FLOPs of all matrix products of a model for one token of a full window; they hang on its sizes alone."""
     model, length = gpt(i), N[i]
     with FlopCounterMode(display=False) as counter:
@@ -212,7 +212,7 @@ def counted(i, backward):
     return counter.get_total_flops() / length
 
 
-def held(model, copied):
+def bytes_held(model, copied):
     """Bytes of weights, gradients, a copy if one is asked for, and the moments of an optimiser that has run."""
     parameters = list(model.parameters())
     copies = [] if copied is None else [p.detach().to(copied).requires_grad_() for p in parameters]

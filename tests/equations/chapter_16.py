@@ -71,14 +71,14 @@ def tokens_a_pass(rng):
     return [(powers, [mean]), (closed, [mean])]
 
 
-def latent(rng):
+def draw_latents(rng):
     return (rng.normal(size=size) for size in ((D, N), (R, D), (K, R), (K, R), (K, N)))
 
 
 @equation("eq-latent", "c16f2099d8")
 def latent_keys_and_values(rng):
     """Keys and values of a plain head with the products of the matrices, which are of rank R."""
-    x, C, L_k, L_v, q = latent(rng)
+    x, C, L_k, L_v, q = draw_latents(rng)
     c = table(lambda r, n: sum(C[r, d] * x[d, n] for d in range(D)), R, N)
     k = table(lambda i, n: sum(L_k[i, r] * c[r, n] for r in range(R)), K, N)
     v = table(lambda i, n: sum(L_v[i, r] * c[r, n] for r in range(R)), K, N)
@@ -90,7 +90,7 @@ def latent_keys_and_values(rng):
 @equation("eq-absorbed", "e57cc15e2d")
 def absorbed(rng):
     """One head against the library's attention with keys and values as they are, and with the latents for both."""
-    x, C, L_k, L_v, q = latent(rng)
+    x, C, L_k, L_v, q = draw_latents(rng)
     c = C @ x
     k, v = L_k @ c, L_v @ c
     rows = tensors(q.T, k.T, v.T)

@@ -58,10 +58,10 @@ def best_of_n(rng):
     """Against attempts that were all listed: a deck with a quarter of right cards, put back each time."""
     p, n = [0.25, 0.4], [3, 5]
     printed = table(lambda i: 1 - (1 - p[i]) ** n[i], 2)
-    return printed, [listed(q, attempts) for q, attempts in zip(p, n, strict=True)]
+    return printed, [chance_by_enumeration(q, attempts) for q, attempts in zip(p, n, strict=True)]
 
 
-def listed(p, n):
+def chance_by_enumeration(p, n):
     """The chance that at least one of n is right, added up over all rows of right and wrong that have one."""
     rows = [[bool(number >> place & 1) for place in range(n)] for number in range(1, 2**n)]
     return sum(p ** sum(row) * (1 - p) ** (n - sum(row)) for row in rows)

@@ -12,7 +12,7 @@ OTHER_FORMS = re.compile(r"\\begin\{(?:equation|align|gather|multline)\*?\}|\{ma
 
 
 @dataclass(frozen=True)
-class Printed:
+class PrintedEquation:
     """A display equation as a page prints it."""
 
     page: str
@@ -20,13 +20,13 @@ class Printed:
     latex: str
 
 
-def equations(text: str, page: str) -> list[Printed]:
+def equations(text: str, page: str) -> list[PrintedEquation]:
     """The display equations of one Markdown text; code is passed over.
 
     Raises: ValueError for a form of display maths that carries no label of ours.
     """
     prose = CODE.sub("", text)
-    found = [Printed(page, label or None, latex) for latex, label in DISPLAY.findall(prose)]
+    found = [PrintedEquation(page, label or None, latex) for latex, label in DISPLAY.findall(prose)]
     other = OTHER_FORMS.search(DISPLAY.sub("", prose))
     if other:
         raise ValueError(f"{page}: display maths written as {other[0]!r}; write it as $$ … $$ (eq-label)")
@@ -46,6 +46,6 @@ def markdown(path: Path) -> str:
     return "\n\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
 
 
-def all_equations() -> list[Printed]:
+def all_equations() -> list[PrintedEquation]:
     """Every display equation of the book, in the order of the pages."""
     return [found for path in pages() for found in equations(markdown(path), path.relative_to(ROOT).as_posix())]

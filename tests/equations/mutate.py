@@ -15,12 +15,12 @@ from itertools import count, product
 import numpy as np
 
 from tests.equations.breaking import calls, variants
-from tests.equations.registry import TOLERANCE, both_sides, registered, table
+from tests.equations.registry import TOLERANCE, both_sides, registered_equations, table
 
 NONE: Mapping = {}
 
 
-class Noticed(Exception):
+class MutantNoticed(Exception):
     """An entry is off that the comparison would see."""
 
 
@@ -28,16 +28,16 @@ def mutants(check: Callable) -> Iterator[tuple[ast.expr, ast.expr, bool]]:
     """Every mutant of the lambdas that ``check`` hands to ``table``: the expression that was changed, what stands in
     its place, and whether the check still passes."""
     changes, run = _with_mutants(check)
-    expected = _expected(run)
-    noticed = _noticed(run, expected)
+    expected = _expected_tables(run)
+    noticed = _noticed_mutants(run, expected)
     for number, (before, after) in enumerate(changes):
         yield before, after, number not in noticed and _survives(run, number, expected)
 
 
-def tried() -> tuple[int, list[str], list[str]]:
+def try_mutants() -> tuple[int, list[str], list[str]]:
     """How many mutants of all registered checks were caught, those that were not, the checks that have none."""
     caught, survivors, idle = 0, [], []
-    for entry in registered().values():
+    for entry in registered_equations().values():
         results = list(mutants(entry.check))
         if not results:
             idle.append(entry.label)
@@ -70,22 +70,22 @@ def _with_mutants(check: Callable) -> tuple[list[tuple[ast.expr, ast.expr]], Cal
     return changes, run
 
 
-def _expected(run: Callable) -> dict[int, np.ndarray]:
+def _expected_tables(run: Callable) -> dict[int, np.ndarray]:
     """What the library gives for the tables that are compared as they are, by the number of the call of ``table``;
     nothing where the library's side is another one when the tables are."""
 
-    def recorded(off: float) -> tuple[list[np.ndarray], list[tuple[np.ndarray, np.ndarray]]]:
+    def record_tables(off: float) -> tuple[list[np.ndarray], list[tuple[np.ndarray, np.ndarray]]]:
         made: list[np.ndarray] = []
 
-        def recording(entry: Callable, *sizes: int, broken: Mapping = NONE) -> np.ndarray:
+        def record_table(entry: Callable, *sizes: int, broken: Mapping = NONE) -> np.ndarray:
             made.append(table(entry, *sizes) + off * np.arange(1, 1 + np.prod(sizes, dtype=int)).reshape(sizes))
             return made[-1]
 
-        return made, run(recording)
+        return made, run(record_table)
 
-    made, pairs = recorded(0.0)
+    made, pairs = record_tables(0.0)
     try:
-        others = [library for _, library in recorded(0.01)[1]]
+        others = [library for _, library in record_tables(0.01)[1]]
     except Exception:
         return {}
     if not all(np.array_equal(one, other, equal_nan=True) for (_, one), other in zip(pairs, others, strict=True)):
@@ -93,37 +93,39 @@ def _expected(run: Callable) -> dict[int, np.ndarray]:
     return {n: library for n, one in enumerate(made) for printed, library in pairs if printed is one}
 
 
-def _noticed(run: Callable, expected: dict[int, np.ndarray]) -> set[int]:
+def _noticed_mutants(run: Callable, expected: dict[int, np.ndarray]) -> set[int]:
     """The numbers of the mutants with an entry that is off, where the comparison would see it."""
     noticed, made = set(), count()
 
-    def trying(entry: Callable, *sizes: int, broken: Mapping = NONE) -> np.ndarray:
+    def try_table(entry: Callable, *sizes: int, broken: Mapping = NONE) -> np.ndarray:
         library = expected.get(next(made))
         if library is not None:
             noticed.update(n for n, make in broken.items() if n not in noticed and _is_off(make, sizes, library))
         return table(entry, *sizes)
 
-    return noticed if expected and _agree(run(trying)) else set()  # a mutant may have disturbed what came after it
+    return (
+        noticed if expected and _all_agree(run(try_table)) else set()
+    )  # a mutant may have disturbed what came after it
 
 
 def _survives(run: Callable, number: int, expected: dict[int, np.ndarray]) -> bool:
     """Whether the check passes with this mutant."""
     made = count()
 
-    def impatient(entry: Callable, *sizes: int, broken: Mapping = NONE) -> np.ndarray:
+    def table_until_noticed(entry: Callable, *sizes: int, broken: Mapping = NONE) -> np.ndarray:
         library = expected.get(next(made))
         make = broken.get(number, lambda: entry)
         if library is not None and _is_off(make, sizes, library):
-            raise Noticed
+            raise MutantNoticed
         return table(make(), *sizes)
 
     try:
-        return _agree(run(impatient))
+        return _all_agree(run(table_until_noticed))
     except Exception:
         return False
 
 
-def _agree(pairs: list[tuple[np.ndarray, np.ndarray]]) -> bool:
+def _all_agree(pairs: list[tuple[np.ndarray, np.ndarray]]) -> bool:
     """What is unequal in ``registry.run`` is so here, without its report."""
     near = partial(np.allclose, rtol=TOLERANCE, atol=TOLERANCE, equal_nan=True)
     return all(one.shape == other.shape and near(one, other) for one, other in pairs)

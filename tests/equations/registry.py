@@ -30,7 +30,7 @@ class Equation:
 REGISTRY: dict[str, Equation] = {}
 
 
-def registered() -> dict[str, Equation]:
+def registered_equations() -> dict[str, Equation]:
     """All equations of the book, from chapter_NN and closer_NN_slug."""
     for module in sorted(Path(__file__).parent.glob("c[hl]*_*.py")):
         importlib.import_module(f"tests.equations.{module.stem}")

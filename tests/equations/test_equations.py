@@ -6,11 +6,11 @@ from concurrent.futures import ProcessPoolExecutor
 
 import pytest
 
-from tests.equations.collect import Printed, all_equations, equations
-from tests.equations.mutate import mutants, tried
-from tests.equations.registry import equation, fingerprint, registered, run, table
+from tests.equations.collect import PrintedEquation, all_equations, equations
+from tests.equations.mutate import mutants, try_mutants
+from tests.equations.registry import equation, fingerprint, registered_equations, run, table
 
-REGISTRY = registered()
+REGISTRY = registered_equations()
 PRINTED = all_equations()
 LABELS = {printed.label: printed for printed in PRINTED if printed.label}
 MUTANTS_TO_CATCH = 0.95
@@ -67,7 +67,7 @@ def test_the_checks_notice_broken_equations(record_property):
     In a process without the shape checks of the test run: the values have to tell, and it is three times as fast.
     """
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
-        caught, survivors, idle = pool.submit(tried).result()
+        caught, survivors, idle = pool.submit(try_mutants).result()
     share = caught / (caught + len(survivors))
     record_property("mutants", f"{caught} of {caught + len(survivors)} caught")
     print(f"broken equations noticed: {caught} of {caught + len(survivors)} ({share:.1%})")
@@ -81,7 +81,10 @@ def test_the_checks_notice_broken_equations(record_property):
 
 def test_collect_reads_labels_and_leaves_code_alone():
     text = "A\n\n$$\ny = Ax\n$$ (eq-a)\n\n`$$no$$`\n\n```python\n'$$no$$'\n```\n\n$$z$$\n"
-    assert equations(text, "page") == [Printed("page", "eq-a", "\ny = Ax\n"), Printed("page", None, "z")]
+    assert equations(text, "page") == [
+        PrintedEquation("page", "eq-a", "\ny = Ax\n"),
+        PrintedEquation("page", None, "z"),
+    ]
 
 
 def test_collect_refuses_display_maths_without_a_label():
@@ -90,18 +93,18 @@ def test_collect_refuses_display_maths_without_a_label():
 
 
 def test_a_wrong_check_fails_and_a_mutant_of_a_right_one_is_caught():
-    def right(rng):
+    def right_check(rng):
         a, b = rng.normal(size=(3, 4)), rng.normal(size=(4, 2))
         return table(lambda i, j: sum(a[i, k] * b[k, j] for k in range(4)), 3, 2), a @ b
 
-    def wrong(rng):
+    def wrong_check(rng):
         a, b = rng.normal(size=(3, 4)), rng.normal(size=(4, 2))
         return table(lambda i, j: sum(a[i, k] * b[k, j] for k in range(3)), 3, 2), a @ b
 
-    run(right)
+    run(right_check)
     with pytest.raises(AssertionError):
-        run(wrong)
-    changes = list(mutants(right))
+        run(wrong_check)
+    changes = list(mutants(right_check))
     assert len(changes) >= 8
     assert not any(alive for *_, alive in changes)
 

@@ -27,9 +27,9 @@ from functools import cache
 
 import numpy as np
 from clearcheck.grading.evaluate import generator
-from clearcheck.grading.question import _expected
+from clearcheck.grading.question import _expected_result
 
-from tests.exercises.authored import SLUGS, SOLUTION, authored, comparisons
+from tests.exercises.course_exercises import SLUGS, SOLUTION, comparisons, course_exercise
 from tests.exercises.many_lines import BEGINNING, Lines
 
 TELLING = BEGINNING  # characters without spaces
@@ -137,7 +137,7 @@ class Answer:
     lines: tuple[str, ...]
 
 
-def counted(code: str) -> tuple[str, ...]:
+def telling_lines(code: str) -> tuple[str, ...]:
     lines = ["".join(re.sub(r"(^|\s)# .*", "", line).split()) for line in code.splitlines()]
     return tuple(line for line in lines if len(line) >= TELLING and not PLAIN.match(line))
 
@@ -147,11 +147,11 @@ def answers() -> tuple[Answer, ...]:
     """Every right solution of every exercise."""
     found = []
     for slug in SLUGS:
-        it = authored(slug)
+        it = course_exercise(slug)
         for cell in it.source.cells:
-            parts = [counted(code) for code in SOLUTION.findall(cell.source)]
+            parts = [telling_lines(code) for code in SOLUTION.findall(cell.source)]
             found += [Answer(slug, cell.id, "the author's", lines) for lines in parts if lines or not any(parts)]
-        found += [Answer(slug, one.question, one.name, counted(one.source)) for one in it.right.entries]
+        found += [Answer(slug, one.question, one.name, telling_lines(one.source)) for one in it.right.entries]
     return tuple(found)
 
 
@@ -162,7 +162,7 @@ def told_by_a_line() -> Lines:
 
 def leaked_lines(text: str) -> dict[str, str]:
     """Lines of solutions that stand in a text, each with the solution it belongs to."""
-    found = told_by_a_line().within("".join(text.split()))
+    found = told_by_a_line().lines_in("".join(text.split()))
     return {line: f"{it.slug}, {it.question}: {it.name}" for it in answers() for line in it.lines if line in found}
 
 
@@ -181,15 +181,17 @@ def entries(value) -> list[np.ndarray]:
 
 
 @cache
-def drawn(slug: str) -> tuple[list[np.ndarray], list[np.ndarray]]:
+def graded_values(slug: str) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """The expected results and the arguments of every graded case, as rows of numbers."""
     expected, arguments = [], []
-    for question in authored(slug).exercise.questions:
+    for question in course_exercise(slug).exercise.questions:
         for check in comparisons(question):
             for seed in SEEDS:
                 for args in check.cases(generator(question, check.name, seed)):
                     arguments += entries(args)
-                    given = _expected(check, question.asked, question.asked.sent(args))
+                    given = _expected_result(
+                        check, question.call_request, question.call_request.arguments_to_send(args)
+                    )
                     expected += entries(given)
     return expected, arguments
 
@@ -197,7 +199,7 @@ def drawn(slug: str) -> tuple[list[np.ndarray], list[np.ndarray]]:
 @cache
 def runs() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """All entries, the places where a run of three neighbours begins, and the entries there, which are in order."""
-    rows = [row for slug in SLUGS for kind in drawn(slug) for row in kind if row.size >= RUN]
+    rows = [row for slug in SLUGS for kind in graded_values(slug) for row in kind if row.size >= RUN]
     table = np.concatenate(rows)
     ends = np.cumsum([row.size for row in rows])
     begin = np.delete(np.arange(len(table)), [ends - before for before in range(1, RUN)])
@@ -205,13 +207,13 @@ def runs() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return table, begin, table[begin]
 
 
-def shown(text: str) -> list[tuple[float, float]]:
+def printed_numbers(text: str) -> list[tuple[float, float]]:
     """The numbers of a text with a decimal point, each with half a unit of its last digit."""
     return [(float(found[0]), 0.5001 * 10.0 ** -len(found[1])) for found in NUMBER.finditer(text)]
 
 
 def leaked_runs(text: str) -> list[tuple[float, ...]]:
-    numbers = shown(text)
+    numbers = printed_numbers(text)
     if len(numbers) < RUN:
         return []
     table, begin, firsts = runs()
@@ -231,7 +233,9 @@ def leaked_runs(text: str) -> list[tuple[float, ...]]:
 
 def leaked_values(text: str, slug: str) -> list[float]:
     """Numbers of five digits or more that are expected values of this exercise."""
-    expected = np.sort(np.abs(np.concatenate([row for row in drawn(slug)[0] if row.size] or [np.array([np.inf])])))
+    expected = np.sort(
+        np.abs(np.concatenate([row for row in graded_values(slug)[0] if row.size] or [np.array([np.inf])]))
+    )
     found = []
     for match in NUMBER.finditer(text):
         value, half = abs(float(match[0])), 0.5001 * 10.0 ** -len(match[1])

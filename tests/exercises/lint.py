@@ -5,7 +5,7 @@ from functools import cache
 from clearcheck.author.lint import misfits
 from clearcheck.author.subject import Subject
 
-from tests.exercises.authored import authored
+from tests.exercises.course_exercises import course_exercise
 
 
 def lint(subject: Subject) -> list[str]:
@@ -16,7 +16,7 @@ def lint(subject: Subject) -> list[str]:
 
 @cache
 def subject_of(slug: str) -> Subject:
-    it = authored(slug)
+    it = course_exercise(slug)
     return Subject(it.exercise, it.right, it.wrong)
 
 

@@ -24,7 +24,7 @@ class Lines:
         assert all(len(line) >= BEGINNING for line in self.lines)
         self.marks = np.concatenate([marks(line.encode()[:BEGINNING]) for line in self.lines])
 
-    def within(self, flat: str) -> set[str]:
+    def lines_in(self, flat: str) -> set[str]:
         """Those that stand in the text: it is searched for the few whose beginning may stand there."""
         met = np.zeros(2**BITS, bool)
         met[marks(flat.encode() + bytes(BEGINNING))] = True

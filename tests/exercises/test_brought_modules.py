@@ -4,29 +4,33 @@ import json
 
 import pytest
 import torch
-from clearcheck.author.loading import load
+from clearcheck.author.loading import load_exercise
 from clearcheck.learner.reuse import find, given_in
 
-from tests.exercises.authored import EXERCISES, authored, cell
+from tests.exercises.course_exercises import EXERCISES, cell, course_exercise
 
 BLOCK, TRANSFORMER = "07-residual-norm", "08-encoder-decoder"
 SIZES = (19, 13, 12, 3, 17, 2)  # of a Transformer: vocabularies, width, heads, hidden width, layers
 
 
 def brings(slug):
-    return authored(slug).exercise.brings
+    return course_exercise(slug).exercise.brings
 
 
 def parts():
     """The module in which exercise 08 builds its Transformer of MultiHead, FeedForward and Block."""
-    return authored(TRANSFORMER).right.of("model")[0].function.forward.__globals__["parts"]
+    return course_exercise(TRANSFORMER).right.of("model")[0].function.forward.__globals__["parts"]
 
 
 def answers():
     """Every right answer of an earlier exercise that is brought along."""
     wanted = brings(BLOCK) | brings(TRANSFORMER)
-    asked = {n: next(q for q in authored(slug).exercise.questions if q.name == n) for n, slug in wanted.items()}
-    return [(name, entry) for name, question in asked.items() for entry in authored(wanted[name]).right.of(question.id)]
+    asked = {n: next(q for q in course_exercise(slug).exercise.questions if q.name == n) for n, slug in wanted.items()}
+    return [
+        (name, entry)
+        for name, question in asked.items()
+        for entry in course_exercise(wanted[name]).right.of(question.id)
+    ]
 
 
 @pytest.mark.parametrize(("name", "solution"), answers(), ids=lambda value: getattr(value, "name", value))
@@ -41,7 +45,7 @@ def test_every_right_answer_from_before_fits_in(name, solution, monkeypatch):
     torch.testing.assert_close(came(source, target), expected(source, target), rtol=0, atol=1e-4)
 
 
-def solved(folder, slug, *more):
+def write_solved_notebook(folder, slug, *more):
     """The author's notebook of an exercise as a learner would have saved it, with cells of their own behind it."""
     content = json.loads((EXERCISES / "authoring" / slug / "source.ipynb").read_text(encoding="utf-8"))
     content["cells"] += [{"cell_type": "code", "metadata": {}, "outputs": [], "source": source} for source in more]
@@ -51,10 +55,10 @@ def solved(folder, slug, *more):
 def test_the_modules_come_from_notebook_to_notebook(tmp_path):
     """Catches a class that is renamed, or a ready one that is handed on in place of the learner's own."""
     for slug in set(brings(BLOCK).values()):
-        solved(tmp_path, slug)
+        write_solved_notebook(tmp_path, slug)
     own = find(brings(BLOCK), tmp_path)
     assert own.brought == list(brings(BLOCK)), own.sentences
-    solved(tmp_path, BLOCK, own.cell)
+    write_solved_notebook(tmp_path, BLOCK, own.cell)
     found = find(brings(TRANSFORMER), tmp_path)
     assert found.brought == list(brings(TRANSFORMER)), found.sentences
     assert all(own.parts[name] in found.cell for name in brings(BLOCK)) and "class Block(" in found.cell
@@ -67,10 +71,10 @@ def test_untouched_notebooks_give_nothing():
 
 def test_the_ready_modules_are_those_of_the_checks():
     """Catches a ready part that would compute something else, or none in a notebook that promises it."""
-    assert list(given_in(load(BLOCK, EXERCISES.parent))) == list(brings(BLOCK))
-    assert given_in(load(TRANSFORMER, EXERCISES.parent)) == {}
+    assert list(given_in(load_exercise(BLOCK, EXERCISES.parent))) == list(brings(BLOCK))
+    assert given_in(load_exercise(TRANSFORMER, EXERCISES.parent)) == {}
     scope = {"nn": torch.nn, "torch": torch, "math": __import__("math")}
-    exec(cell(authored(BLOCK).learner, "module-parts"), scope)
+    exec(cell(course_exercise(BLOCK).learner, "module-parts"), scope)
     x = torch.randn(2, 5, 6)
     for name, sizes in (("MultiHead", (6, 3, True)), ("FeedForward", (6, 9))):
         ready, reference = scope[name](*sizes), getattr(parts(), name)(*sizes)

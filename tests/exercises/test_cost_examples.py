@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from tests.exercises.authored import answer_of, edited, graded, task_of
+from tests.exercises.course_exercises import answer_of, edited_answer, graded_checks, task_of
 
 SLUG = "14-cost"
 answer = partial(answer_of, SLUG)
@@ -64,7 +64,7 @@ def test_caches_by_hand():
 
 def checks_after(id: str, *edits) -> tuple:
     """Those of the first right answer after these edits."""
-    return graded(SLUG, id, edited(SLUG, id, 0, *edits))
+    return graded_checks(SLUG, id, edited_answer(SLUG, id, 0, *edits))
 
 
 @pytest.mark.parametrize(

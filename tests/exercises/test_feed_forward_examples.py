@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 import torch
 
-from tests.exercises.authored import authored, task_of
+from tests.exercises.course_exercises import course_exercise, task_of
 
 SLUG = "05-feed-forward"
 
 
 def answer_class(id):
-    return authored(SLUG).right.of(id)[0].function
+    return course_exercise(SLUG).right.of(id)[0].function
 
 
 def answer(id, *args):

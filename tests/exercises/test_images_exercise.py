@@ -9,7 +9,7 @@ from clearformer.models.init import glorot
 from clearformer.models.mae import MAE, MAEConfig, reconstruction_loss
 from clearformer.patches import patchify
 
-from tests.exercises.authored import answer_of, authored, cell, task_of
+from tests.exercises.course_exercises import answer_of, cell, course_exercise, task_of
 
 SLUG = "10-images"
 answer = partial(answer_of, SLUG)
@@ -31,13 +31,13 @@ def test_covering_what_is_grey_costs_nothing():
 
 def crosses(rng, n):
     """The pictures that are graded."""
-    return authored(SLUG).right.of("learn")[0].function.__globals__["crosses"](rng, n)
+    return course_exercise(SLUG).right.of("learn")[0].function.__globals__["crosses"](rng, n)
 
 
 def test_the_pictures_of_the_notebook_are_those_of_the_check():
     """Catches marks or labels that differ between what a learner tries and what is graded."""
     names = {"torch": torch}
-    exec(cell(authored(SLUG).learner, "learn-pictures").split("\n\n\nfew,")[0], names)
+    exec(cell(course_exercise(SLUG).learner, "learn-pictures").split("\n\n\nfew,")[0], names)
     torch.manual_seed(0)
     patches, rows = names["crosses"](2000)
     other, other_rows = crosses(np.random.default_rng(0), 2000)
@@ -93,9 +93,9 @@ def test_the_experiments_accept_the_right_function_and_no_museum_piece(capsys):
     """Catches experiments that show what the task does not promise."""
     names = {"np": np}
     for id in ("tokens-museum", "tokens-experiments"):
-        exec(cell(authored(SLUG).learner, id), names)
+        exec(cell(course_exercise(SLUG).learner, id), names)
     of_the_museum = capsys.readouterr().out.split()
-    names["experiments"](authored(SLUG).right.of("tokens")[0].function)
+    names["experiments"](course_exercise(SLUG).right.of("tokens")[0].function)
     lines = dict(line.split(":") for line in capsys.readouterr().out.splitlines())
     assert lines["square"].split() == ["6"]
     assert all(float(lines[name]) == 0 for name in ("company", "positions", "class"))

@@ -9,18 +9,18 @@ import torch
 from clearcheck.grading.evaluate import evaluate
 from clearcheck.worker.guarded_call import call_named
 
-from tests.exercises.authored import answer_of, authored, cell, edited, graded, task_of
+from tests.exercises.course_exercises import answer_of, cell, course_exercise, edited_answer, graded_checks, task_of
 
 SLUG = "09-language-model"
 answer = partial(answer_of, SLUG)
 task = partial(task_of, SLUG)
 
 
-def given(*ids: str) -> dict:
+def names_after_cells(*ids: str) -> dict:
     """The names that cells of the notebook define; nothing is printed by them."""
     scope = {"np": np, "print": lambda *line: None}
     for id in ids:
-        exec(cell(authored(SLUG).learner, id), scope)
+        exec(cell(course_exercise(SLUG).learner, id), scope)
     return scope
 
 
@@ -39,7 +39,7 @@ def given(*ids: str) -> dict:
 )
 def test_a_surprise_is_told_what_it_is_a_sign_of(first, n, last, steps, advice):
     """Catches a loop that has learned nothing and is told no more than its number, or is sent to the wrong place."""
-    sign_of = authored(SLUG).right.of("learn")[0].function.__globals__["sign_of"]
+    sign_of = course_exercise(SLUG).right.of("learn")[0].function.__globals__["sign_of"]
     told = sign_of(np.array(n * [first] + (12 - n) * [last]), steps)
     assert advice in told
 
@@ -65,7 +65,7 @@ def test_a_block_that_was_not_brought_is_a_class_of_the_learners_own():
     scope = {"nn": torch.nn}
     made = "def __init__(self, **sizes):\n        super().__init__()\n        self.blocks = Block(1, 1, 4)"
     exec(f"class GPT(nn.Module):\n    {made}\n    def forward(self, ids):\n        pass\n", scope)
-    result = evaluate(authored(SLUG).exercise.question("gpt"), partial(call_named, scope), 0, [])
+    result = evaluate(course_exercise(SLUG).exercise.question("gpt"), partial(call_named, scope), 0, [])
     assert result.points == 0
     assert "It is your own, from exercise 07-residual-norm: run bring()" in result.checks[0].message
 
@@ -73,7 +73,7 @@ def test_a_block_that_was_not_brought_is_a_class_of_the_learners_own():
 def test_ids_in_floating_point_are_told_as_such_in_every_check():
     """Catches a check that could not work with them."""
     edits = (":, -length:])", ":, -length:].long())"), ("[ids, new]", "[ids.float(), new.float()]")
-    told = graded(SLUG, "generate", edited(SLUG, "generate", 0, *edits))
+    told = graded_checks(SLUG, "generate", edited_answer(SLUG, "generate", 0, *edits))
     assert all("float32" in check.message for check in told if check.name != "quietly")
     assert not any("could not work" in check.message for check in told)
 
@@ -85,7 +85,7 @@ def test_one_random_number_for_all_rows_is_told_by_name():
         "torch.searchsorted(p.cumsum(-1), torch.rand(1, 1).expand(len(ids), 1).contiguous())",
     )
     for seed in range(3):
-        told = graded(SLUG, "generate", edited(SLUG, "generate", 0, draw), seed)
+        told = graded_checks(SLUG, "generate", edited_answer(SLUG, "generate", 0, draw), seed)
         assert {check.diagnosis.mistake for check in told if not check.passed} == {"one_random_number"}
 
 
@@ -93,13 +93,13 @@ def test_one_random_number_for_all_rows_is_told_by_name():
 def test_the_last_end_alone_is_told_by_name(seed):
     """Catches a text that is shorter by forgotten ends, told as one that lost its line breaks."""
     edit = 'len("".join(pieces)) + pieces.count("")', 'len("".join(pieces)) + (pieces[-1] == "")'
-    told = graded(SLUG, "bits", edited(SLUG, "bits", 1, edit), seed)
+    told = graded_checks(SLUG, "bits", edited_answer(SLUG, "bits", 1, edit), seed)
     assert {check.diagnosis.mistake for check in told if check.diagnosis} == {"last_end_alone"}
 
 
 def test_a_loss_in_an_array_is_told_as_such():
     """Catches a pair of which it is said that it is none."""
-    told = graded(SLUG, "loss", edited(SLUG, "loss", 0, ("return loss,", "return np.array([loss]),")))
+    told = graded_checks(SLUG, "loss", edited_answer(SLUG, "loss", 0, ("return loss,", "return np.array([loss]),")))
     assert [check.message for check in told[2:]] == 2 * ["The first of the pair should be one number."]
 
 
@@ -135,9 +135,9 @@ def test_x_y_x_y():
 
 def test_the_museum_piece_is_the_known_mistake():
     """Catches a museum piece that was edited without its wrong solution, by which a learner is told about it."""
-    museum = given("loss-museum")["museum_loss"]
-    known = next(entry for entry in authored(SLUG).wrong.of("loss") if entry.name == "as_in_the_museum").function
-    question = authored(SLUG).exercise.question("loss")
+    museum = names_after_cells("loss-museum")["museum_loss"]
+    known = next(entry for entry in course_exercise(SLUG).wrong.of("loss") if entry.name == "as_in_the_museum").function
+    question = course_exercise(SLUG).exercise.question("loss")
     for arguments in question.checks[0].cases(np.random.default_rng(3)):
         for one, other in zip(museum(*arguments), known(*arguments), strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-12)
@@ -145,13 +145,13 @@ def test_the_museum_piece_is_the_known_mistake():
 
 def test_the_museum_piece_learns_too_well_and_never_stops():
     """Catches an experiment that no longer shows what the task says: a falling loss, and words that are none."""
-    scope = given("loss-museum", "loss-given", "loss-train", "loss-write")
+    scope = names_after_cells("loss-museum", "loss-given", "loss-train", "loss-write")
     ids, lengths = scope["filled_up"](scope["WORDS"])
     table, losses = scope["train"](scope["museum_loss"])
     assert losses[-1] < 0.1 * losses[0]
     words = [word for word in scope["write"](table) if word]
     assert len(words) > 2 and all(word == 20 * word[0] for word in words)
-    table, losses = scope["train"](authored(SLUG).right.of("loss")[0].function)
+    table, losses = scope["train"](course_exercise(SLUG).right.of("loss")[0].function)
     assert losses[-1] > 1 and max(map(len, scope["write"](table))) < 20
     pairs = np.zeros((scope["MARK"] + 1,) * 2)
     for row, length in zip(ids, lengths, strict=True):
@@ -162,7 +162,7 @@ def test_the_museum_piece_learns_too_well_and_never_stops():
 
 
 def test_a_head_that_looks_eleven_back_passes_the_test_of_twelve_letters():
-    scope = given("induction-experiment")
+    scope = names_after_cells("induction-experiment")
     scores = []
     for text in scope["TEXTS"]:
         heads = 1.0 * np.stack(list(scope["four_heads"](text).values()))

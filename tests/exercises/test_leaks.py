@@ -13,7 +13,7 @@ from clearcheck.grading.evaluate import generator
 
 from tests.book.pages import toc
 from tests.exercises import leaks
-from tests.exercises.authored import EXERCISES, SLUGS, authored, comparisons, text_of
+from tests.exercises.course_exercises import EXERCISES, SLUGS, comparisons, course_exercise, text_of
 
 COURSE = EXERCISES.parent
 PAGES = [name for name in toc() if not name.startswith("chapters/solutions/")]
@@ -48,7 +48,7 @@ def test_what_a_page_is_allowed_it_says(page):
 
 @pytest.mark.parametrize("slug", SLUGS)
 def test_hints_and_diagnoses_give_nothing_away(slug):
-    it = authored(slug)
+    it = course_exercise(slug)
     told = [hint for question in it.exercise.questions for hint in question.hints]
     assert leaks.leaked_lines("\n".join(told + [entry.says for entry in it.wrong.entries])) == {}
 
@@ -56,7 +56,7 @@ def test_hints_and_diagnoses_give_nothing_away(slug):
 def test_every_solution_has_lines_that_count():
     """Catches rules for plain lines that leave nothing to look for."""
     assert all(answer.lines for answer in leaks.answers())
-    asked = {(slug, question.id) for slug in SLUGS for question in authored(slug).exercise.questions}
+    asked = {(slug, question.id) for slug in SLUGS for question in course_exercise(slug).exercise.questions}
     assert {(answer.slug, answer.question.removesuffix("-answer")) for answer in leaks.answers()} == asked
 
 
@@ -66,7 +66,7 @@ LINE = "return sources.T @ targets"
 
 def graded_case() -> tuple[np.ndarray, np.ndarray]:
     """Scores that the grader draws, and the weights that it expects of them."""
-    question = authored(SLUG).exercise.questions[0]
+    question = course_exercise(SLUG).exercise.questions[0]
     check = comparisons(question)[0]
     (scores,) = check.cases(generator(question, check.name, 0))[0]
     return scores, check.reference(scores)
@@ -88,7 +88,7 @@ def as_code(value: str):
     return lambda notebook: notebook.cells.append(nbformat.v4.new_code_cell(value))
 
 
-def expected(decimals: int, count: int) -> str:
+def expected_text(decimals: int, count: int) -> str:
     return " ".join(f"{number:.{decimals}f}" for number in graded_case()[1][0][:count])
 
 
@@ -97,7 +97,7 @@ PLANTED = {
     "a line with other spaces": (as_code("return sources.T@targets  # so"), "is a line of 03-self-attention, ladder"),
     "a line of another solution": (as_code("x = 1\nshares = torch.softmax(table, dim=-1)"), "module: StepByStep"),
     "a printed line": (as_output(f"    {LINE}\n"), "is a line of 03-self-attention, ladder"),
-    "a graded result": (as_output(f"[[{expected(3, 4)}]]"), "stand side by side in a graded case"),
+    "a graded result": (as_output(f"[[{expected_text(3, 4)}]]"), "stand side by side in a graded case"),
     "a graded argument": (
         as_prose(" ".join(f"{number:.4f}" for number in graded_case()[0][1][:3])),
         "stand side by side in a graded case",
@@ -111,7 +111,7 @@ ON_A_PAGE = {
     "a seed of a check": (as_code('check("weights", seed=3)'), "is a seed for the grader"),
 }
 IN_A_NOTEBOOK = {
-    "one expected value": (as_prose(f"The first weight is {expected(6, 1)}."), "is an expected value"),
+    "one expected value": (as_prose(f"The first weight is {expected_text(6, 1)}."), "is an expected value"),
     "a generator": (as_code("rng = np.random.default_rng(0)"), "may lead to the graded cases"),
     "a seed": (as_prose("The seed is 0."), "may lead to the graded cases"),
 }
@@ -127,7 +127,7 @@ def course(tmp_path):
     return tmp_path
 
 
-def planted(path: Path, plant) -> str:
+def text_with_leak(path: Path, plant) -> str:
     notebook = nbformat.read(path, as_version=4)
     plant(notebook)
     nbformat.write(notebook, path)
@@ -139,7 +139,7 @@ def test_a_leak_in_a_notebook_is_found(course, name):
     plant, says = (PLANTED | IN_A_NOTEBOOK)[name]
     path = course / "exercises" / f"{SLUG}.ipynb"
     assert leaks.in_a_notebook(text(path), SLUG) == []
-    assert any(says in leak for leak in leaks.in_a_notebook(planted(path, plant), SLUG))
+    assert any(says in leak for leak in leaks.in_a_notebook(text_with_leak(path, plant), SLUG))
 
 
 @pytest.mark.parametrize("name", PLANTED | ON_A_PAGE)
@@ -147,7 +147,7 @@ def test_a_leak_in_a_chapter_is_found(course, name):
     plant, says = (PLANTED | ON_A_PAGE)[name]
     path = source(PAGE, course)
     assert leaks.on_a_page(text(path), PAGE) == []
-    assert any(says in leak for leak in leaks.on_a_page(planted(path, plant), PAGE))
+    assert any(says in leak for leak in leaks.on_a_page(text_with_leak(path, plant), PAGE))
 
 
 def test_a_leak_in_a_markdown_page_is_found(course):
@@ -169,7 +169,7 @@ def test_an_allowance_covers_its_page_and_its_line_alone(course):
 def test_the_source_notebook_is_full_of_leaks():
     """Catches a search that does not know the author's own answers."""
     for slug in SLUGS:
-        told = leaks.leaked_lines(text_of(authored(slug).source))
+        told = leaks.leaked_lines(text_of(course_exercise(slug).source))
         lines = {
             line
             for answer in leaks.answers()

@@ -8,13 +8,13 @@ import pytest
 import torch
 from clearcheck.notebooks.definitions import defined_names
 
-from tests.exercises.authored import EXERCISES, SLUGS, authored, cell, learner, questions, text_of
+from tests.exercises.course_exercises import EXERCISES, SLUGS, cell, course_exercise, learner, questions, text_of
 
 
 @pytest.mark.parametrize("slug", SLUGS)
 def test_nothing_of_the_author_is_imported(slug):
     """Catches a stub that would find the reference: its notebook imports NumPy, torch, the grader, little else."""
-    code = "\n".join(entry.source for entry in authored(slug).learner.cells if entry.cell_type == "code")
+    code = "\n".join(entry.source for entry in course_exercise(slug).learner.cells if entry.cell_type == "code")
     imported = {
         name.split(".")[0]
         for node in ast.walk(ast.parse(code))
@@ -39,35 +39,35 @@ def test_nothing_of_the_author_is_imported(slug):
 @pytest.mark.parametrize("slug", SLUGS)
 def test_the_five_functions_are_at_hand(slug):
     """Catches a notebook in which a call that the book describes ends in a NameError."""
-    [line] = re.findall(r"^from clearcheck\.notebook import (.*)$", text_of(authored(slug).learner), re.M)
+    [line] = re.findall(r"^from clearcheck\.notebook import (.*)$", text_of(course_exercise(slug).learner), re.M)
     assert {"exercise", "check", "hint", "progress", "reset"} <= set(line.split(", "))
 
 
 @pytest.mark.parametrize(("slug", "id"), questions())
 def test_the_task_quotes_the_question(slug, id):
     """Catches points, minutes or a difficulty that were changed in the checks and not in the text."""
-    question = authored(slug).exercise.question(id)
-    task = cell(authored(slug).learner, f"{id}-task")
-    core = " · **core**" if id in authored(slug).exercise.core else ""
+    question = course_exercise(slug).exercise.question(id)
+    task = cell(course_exercise(slug).learner, f"{id}-task")
+    core = " · **core**" if id in course_exercise(slug).exercise.core else ""
     assert (
         f"{question.points} points · {question.minutes} minutes · difficulty {question.difficulty} of 3{core} ·" in task
     )
     assert f"{slug}.ipynb#{question.section})" in task
-    assert question.name in defined_names(cell(authored(slug).learner, f"{id}-answer"))
-    assert cell(authored(slug).learner, f"{id}-check") == f'check("{id}")'
+    assert question.name in defined_names(cell(course_exercise(slug).learner, f"{id}-answer"))
+    assert cell(course_exercise(slug).learner, f"{id}-check") == f'check("{id}")'
 
 
 @pytest.mark.parametrize("slug", SLUGS)
 def test_the_start_says_how_long_the_core_takes(slug):
     """Catches an exercise without a core, and minutes that are no longer the sum of its questions'."""
-    exercise = authored(slug).exercise
+    exercise = course_exercise(slug).exercise
     told = f"questions marked **core** carry the chapter and take {exercise.core_minutes} minutes."
-    assert exercise.core and told in authored(slug).learner.cells[0].source
+    assert exercise.core and told in course_exercise(slug).learner.cells[0].source
 
 
 def test_the_instructor_is_told_what_all_exercises_take():
     """Catches hours that were right before a question came or became core."""
-    exercises = [authored(slug).exercise for slug in SLUGS]
+    exercises = [course_exercise(slug).exercise for slug in SLUGS]
     every = round(sum(question.minutes for exercise in exercises for question in exercise.questions) / 60)
     core = round(sum(exercise.core_minutes for exercise in exercises) / 60)
     page = (EXERCISES.parent / "chapters" / "instructor.md").read_text(encoding="utf-8")
@@ -78,9 +78,9 @@ def test_the_instructor_is_told_what_all_exercises_take():
 @pytest.mark.parametrize("slug", SLUGS)
 def test_what_the_core_brings_is_core(slug):
     """Catches a learner of the core alone who is asked for an answer that only the rest of an exercise gives."""
-    for id in authored(slug).exercise.core:
-        for name, earlier in authored(slug).exercise.question(id).brings.items():
-            exercise = authored(earlier).exercise
+    for id in course_exercise(slug).exercise.core:
+        for name, earlier in course_exercise(slug).exercise.question(id).brings.items():
+            exercise = course_exercise(earlier).exercise
             assert name in {question.name for question in exercise.questions if question.id in exercise.core}
 
 
@@ -100,7 +100,7 @@ def task_of(slug: str, id: str) -> str:
 def test_the_example_by_hand_is_right(slug, id):
     """Catches a slip in the numbers that a learner compares with: the last matrix is the result of those before."""
     *args, result = matrices(slug, id)
-    np.testing.assert_allclose(authored(slug).right.of(id)[0].function(*args), result, atol=0.005)
+    np.testing.assert_allclose(course_exercise(slug).right.of(id)[0].function(*args), result, atol=0.005)
 
 
 CALL = re.compile(r"`(\w+)(\([^`]*\))(\[[^`]*\])?`\s+gives\s+`([^`]*)`")
@@ -109,7 +109,7 @@ CALL = re.compile(r"`(\w+)(\([^`]*\))(\[[^`]*\])?`\s+gives\s+`([^`]*)`")
 @pytest.mark.parametrize(("slug", "id"), [(slug, id) for slug, id in questions() if CALL.search(task_of(slug, id))])
 def test_the_call_by_hand_is_right(slug, id):
     """Catches a slip in an example that is written as a call, in "`name(…)` gives `…`"."""
-    function, name = authored(slug).right.of(id)[0].function, authored(slug).exercise.question(id).name
+    function, name = course_exercise(slug).right.of(id)[0].function, course_exercise(slug).exercise.question(id).name
     for called, arguments, key, result in CALL.findall(task_of(slug, id)):
         assert called == name
         value = function(*ast.literal_eval(arguments))
@@ -118,7 +118,7 @@ def test_the_call_by_hand_is_right(slug, id):
 
 def test_the_examples_of_tokens_are_right():
     """The matrices that exercise 01 prints, and the numbers in its sentences."""
-    right = authored("01-tokens").right
+    right = course_exercise("01-tokens").right
     E, X = matrices("01-tokens", "embed")
     np.testing.assert_array_equal(right.of("embed")[0].function(E, np.array([2, 0, 2])), X)
     image, P = matrices("01-tokens", "patches")
@@ -132,7 +132,7 @@ def test_the_examples_of_tokens_are_right():
 
 def test_the_example_of_shapes_is_right():
     """The same for the question of 03 whose result is no matrix."""
-    right = authored("03-self-attention").right
+    right = course_exercise("03-self-attention").right
     assert f"is `{right.of('dimensions')[0].function(2, 3, 4, 5, 6, 'rows')['Q']}` in rows" in task_of(
         "03-self-attention", "dimensions"
     )
@@ -140,18 +140,18 @@ def test_the_example_of_shapes_is_right():
 
 def test_the_examples_of_02_are_right():
     """The same for the questions of 02, whose results are pairs, tables for two axes, tensors, or a game."""
-    right, slug = authored("02-attention").right, "02-attention"
+    right, slug = course_exercise("02-attention").right, "02-attention"
 
-    def first(id):
+    def first_right_answer(id):
         return right.of(id)[0].function
 
-    rounds = first("waiting")(4, 2, 3)
+    rounds = first_right_answer("waiting")(4, 2, 3)
     pairs = re.findall(r"`\((\d+), (\d+)\)`", task_of(slug, "waiting"))
     assert [tuple(map(int, pair)) for pair in pairs] == [rounds[n] for n in ("recurrence", "convolution", "attention")]
     scores, *weights = matrices(slug, "softmax")
     for axis in (0, 1):
-        np.testing.assert_allclose(first("softmax")(scores, axis), weights[axis], atol=0.0005)
-    answers, weights = first("lookups")(
+        np.testing.assert_allclose(first_right_answer("softmax")(scores, axis), weights[axis], atol=0.0005)
+    answers, weights = first_right_answer("lookups")(
         torch.tensor([[[0.0, 2.0]]]), torch.eye(2)[None], torch.tensor([[[10.0], [20.0]]]), 1.0
     )
     assert "weights 0.119 and 0.881, and the answer is 18.81" in task_of(slug, "lookups").replace("\n", " ")

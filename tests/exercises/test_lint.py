@@ -6,11 +6,11 @@ from difflib import SequenceMatcher
 import numpy as np
 import pytest
 from clearcheck import Exercise, Inputs, Question, RightSolutions, WrongSolutions, axes, equals, holds
-from clearcheck.author.edits import EDITED_LINES, renamed
+from clearcheck.author.edits import EDITED_LINES, rename_definition
 from clearcheck.author.mistakes import Solutions
 from clearcheck.author.subject import Subject
 
-from tests.exercises.authored import EXERCISES, SLUGS, authored, questions
+from tests.exercises.course_exercises import EXERCISES, SLUGS, course_exercise, questions
 from tests.exercises.lint import lint, subject_of
 
 MOST_LINES = 30_000  # of Python below exercises/authoring
@@ -36,7 +36,7 @@ def with_a_default(X, scores, b_1, positions, mask, eps=0.1):
     return layer(X, scores, b_1, positions, mask, eps)
 
 
-def drawn(factor=1.0, N=5, S=7, **changes):
+def draw_cases(factor=1.0, N=5, S=7, **changes):
     def cases(rng):
         found = []
         for length in (N, 1):
@@ -55,11 +55,11 @@ def drawn(factor=1.0, N=5, S=7, **changes):
 
 
 def linear_in_the_values(ask, rng):
-    args = drawn()(rng)[0]
+    args = draw_cases()(rng)[0]
     return None if ask(*args).shape == (4, 5) else "The shape is not right."
 
 
-def named(name):
+def named_function(name):
     def solution(*args):
         return None
 
@@ -70,9 +70,9 @@ def named(name):
 def checks(**changes):
     """Ordinary, saturated and huge scores, and a property."""
     return (
-        equals("values", 6, drawn(**changes), layer),
-        equals("saturated", 2, drawn(30.0, **changes), layer),
-        equals("huge", 2, drawn(1e4, **changes), layer),
+        equals("values", 6, draw_cases(**changes), layer),
+        equals("saturated", 2, draw_cases(30.0, **changes), layer),
+        equals("huge", 2, draw_cases(1e4, **changes), layer),
         holds("shape", 2, linear_in_the_values),
     )
 
@@ -99,9 +99,9 @@ def toy(
         first = asked is exercise.questions[0]
         right_ones, wrong_ones = RightSolutions(asked.id), WrongSolutions(asked.id)
         for i in range(right if first else 3):
-            right_ones(answer if i == 0 else named(f"right_{i}"))
+            right_ones(answer if i == 0 else named_function(f"right_{i}"))
         for i in range(wrong if first else 8):
-            wrong_ones(told.format(i))(named(f"wrong_{i}"))
+            wrong_ones(told.format(i))(named_function(f"wrong_{i}"))
         found.entries += right_ones.entries
         mistakes.entries += wrong_ones.entries
     return Subject(exercise, found, mistakes)
@@ -115,7 +115,7 @@ def with_checks(**changes):
     return {"question": {"checks": checks(**changes)}}
 
 
-def alone(*chosen):
+def only_checks(*chosen):
     return {"question": {"checks": chosen}}
 
 
@@ -124,16 +124,16 @@ def square(rng, value):
 
 
 def seeds_ignored(rng):
-    return drawn()(np.random.default_rng(0))
+    return draw_cases()(np.random.default_rng(0))
 
 
-def forgiving(ask, rng):
+def forgiving_check(ask, rng):
     return linear_in_the_values(ask, rng)
 
 
-ORDINARY = equals("values", 6, drawn(), layer)
+ORDINARY = equals("values", 6, draw_cases(), layer)
 BROKEN = {
-    "points": ({"question": {"checks": (equals("values", 60, drawn(), layer), *checks()[1:])}}, "114 points"),
+    "points": ({"question": {"checks": (equals("values", 60, draw_cases(), layer), *checks()[1:])}}, "114 points"),
     "four questions": ({"titles": ("A", "B", "C", "Stretch: d")}, "4 questions"),
     "no stretch task": ({"titles": ("A", "B", "C", "D", "E")}, "the last question, and no other, is a stretch task"),
     "stretch first": ({"titles": ("Stretch: a", "B", "C", "D", "Stretch: e")}, "and no other, is a stretch task"),
@@ -141,9 +141,9 @@ BROKEN = {
     "none right": ({"right": 0}, "q0: there is no right solution"),
     "seven wrong": ({"wrong": 7}, "q0: 7 wrong solutions"),
     "the same words": ({"told": "Mistake."}, "q0: what wrong_0 is told is told to wrong_1, too"),
-    "all or nothing": (alone(equals("values", 12, drawn(), layer)), "one check for all points"),
+    "all or nothing": (only_checks(equals("values", 12, draw_cases(), layer)), "one check for all points"),
     "properties alone": (
-        alone(holds("one", 5, forgiving), holds("two", 5, forgiving)),
+        only_checks(holds("one", 5, forgiving_check), holds("two", 5, forgiving_check)),
         "no check compares a whole result",
     ),
     "two hints": ({"question": {"hints": ("One.", "Two.")}}, "three different hints"),
@@ -161,8 +161,8 @@ BROKEN = {
         "N is never 1",
     ),
     "flat scores": (with_checks(scores=lambda rng, s: 0.01 * s), "the scores spread by"),
-    "never saturated": (alone(ORDINARY, equals("huge", 4, drawn(1e4), layer)), "saturated scores"),
-    "never huge": (alone(ORDINARY, equals("saturated", 4, drawn(30.0), layer)), "scores like 10 000"),
+    "never saturated": (only_checks(ORDINARY, equals("huge", 4, draw_cases(1e4), layer)), "saturated scores"),
+    "never huge": (only_checks(ORDINARY, equals("saturated", 4, draw_cases(30.0), layer)), "scores like 10 000"),
     "biases of 0": (with_checks(b_1=lambda rng, b: 0 * b), "hides its absence"),
     "biases alike": (with_checks(b_1=lambda rng, b: 0 * b + 0.3), "hides its absence"),
     "positions from 0": ({"question": {"checks": checks(positions=lambda rng, p: p - 3)[:3]}}, "always begin with 0"),
@@ -173,7 +173,10 @@ BROKEN = {
     "tiny epsilon": ({"question": {"checks": checks(eps=lambda rng, e: 1e-5)[:3]}}, "ε is always tiny"),
     "a default never used": ({"answer": with_a_default}, "eps is never left out"),
     "no empty mask": ({"question": {"checks": checks(mask=lambda rng, m: m | True)[:3]}}, "hides everything"),
-    "the same case for every seed": (alone(ORDINARY, equals("again", 4, seeds_ignored, layer)), "again: every seed"),
+    "the same case for every seed": (
+        only_checks(ORDINARY, equals("again", 4, seeds_ignored, layer)),
+        "again: every seed",
+    ),
     "single precision": (with_checks(X=lambda rng, X: X.astype(np.float32)), "single precision"),
 }
 
@@ -202,12 +205,12 @@ def test_mistakes_are_edits_where_they_can_be():
 @pytest.mark.parametrize(("slug", "id"), questions())
 def test_no_mistake_is_written_out_that_is_near_a_right_answer(slug, id):
     """Catches a whole function under @wrong that differs from a right answer by three lines or less."""
-    it = authored(slug)
+    it = course_exercise(slug)
     whole = [entry for entry in it.wrong.of(id) if not entry.base and entry.source]
-    assert [(entry.name, right.name) for entry in whole for right in it.right.of(id) if near(right, entry)] == []
+    assert [(entry.name, right.name) for entry in whole for right in it.right.of(id) if is_near(right, entry)] == []
 
 
-def near(right, entry) -> bool:
-    one, other = (renamed(each.source, each.name, "answer").splitlines() for each in (right, entry))
+def is_near(right, entry) -> bool:
+    one, other = (rename_definition(each.source, each.name, "answer").splitlines() for each in (right, entry))
     changes = SequenceMatcher(None, one, other, autojunk=False).get_opcodes()
     return sum(max(i2 - i1, j2 - j1) for kind, i1, i2, j1, j2 in changes if kind != "equal") <= EDITED_LINES

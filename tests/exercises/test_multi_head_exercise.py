@@ -6,19 +6,19 @@ import numpy as np
 import pytest
 import torch
 
-from tests.exercises.authored import authored, cell
+from tests.exercises.course_exercises import cell, course_exercise
 
 SLUG = "04-multi-head"
 # "some wrong layers pass all four"
 CLAIMED_TO_PASS = {"scale_removed", "own_value", "mask_not_low_enough", "mask_added", "hundred_for_infinity"}
 
 
-def right(id):
-    return authored(SLUG).right.of(id)[0].function
+def right_answer(id):
+    return course_exercise(SLUG).right.of(id)[0].function
 
 
 def task(id):
-    return cell(authored(SLUG).learner, f"{id}-task")
+    return cell(course_exercise(SLUG).learner, f"{id}-task")
 
 
 def test_the_table_of_question_1_is_cut_and_joined_as_shown():
@@ -26,23 +26,23 @@ def test_the_table_of_question_1_is_cut_and_joined_as_shown():
     printed = re.findall(r"\\begin\{bmatrix\}(.*?)\\end\{bmatrix\}", task("split"), re.S)
     rows = [[[float(entry) for entry in row.split("&")] for row in one.split(r"\\")] for one in printed]
     table, *heads = map(torch.tensor, rows)
-    cut = right("split")(table[None], 2)
+    cut = right_answer("split")(table[None], 2)
     assert torch.equal(cut[0], torch.stack(heads))
-    assert torch.equal(right("join")(cut)[0], table)
+    assert torch.equal(right_answer("join")(cut)[0], table)
 
 
 def test_the_other_examples_by_hand_are_right():
     """Catches a slip in the numbers that a learner compares with."""
     qkv = np.array([*[[9.0, 9.0]] * 4, [1.0, 2.0], [3.0, 4.0]])
-    V = right("values")(qkv, np.array([[1.0, 5.0], [0, 6.0]]), 2)
+    V = right_answer("values")(qkv, np.array([[1.0, 5.0], [0, 6.0]]), 2)
     assert V.tolist() == [[[1, 2], [0, 0]], [[15, 20], [18, 24]]]
     assert r"15 & 20 \\ 18 & 24" in task("values")
 
-    counts = [right("counts")(what, 4, 3, 2, 2, 2) for what in ("parameters", "flops", "scores", "cached")]
+    counts = [right_answer("counts")(what, 4, 3, 2, 2, 2) for what in ("parameters", "flops", "scores", "cached")]
     assert "has {} parameters, {} FLOPs, {} scores and {} cached".format(*counts) in task("counts")
 
     offered = np.array([10.0, 20.0]).reshape(1, 2, 1, 1)
-    handed = right("groups")(np.ones((1, 4, 1, 3)), np.ones((1, 2, 1, 3)), offered)
+    handed = right_answer("groups")(np.ones((1, 4, 1, 3)), np.ones((1, 2, 1, 3)), offered)
     assert handed.ravel().tolist() == [10, 10, 20, 20] and "10, 10, 20 and 20" in task("groups")
 
 
@@ -50,7 +50,7 @@ def test_a_layer_without_queries_averages_as_the_task_says():
     """Catches a slip in the example of the question on the module, and a right answer that is none."""
     x = torch.randn(2, 5, 6)
     for causal in (False, True):
-        layer = right("layer")(6, 2, causal=causal)
+        layer = right_answer("layer")(6, 2, causal=causal)
         torch.nn.init.zeros_(layer.query.weight)
         torch.nn.init.zeros_(layer.query.bias)
         seen = layer.value(x)[:, :1] if causal else layer.value(x).mean(dim=1, keepdim=True)
@@ -58,12 +58,12 @@ def test_a_layer_without_queries_averages_as_the_task_says():
 
 
 @pytest.fixture(scope="module")
-def printed():
+def experiment_numbers():
     """The four numbers of the experiments, by the name of the layer."""
     lines = []
     given = {"np": np, "print": lines.append}
-    exec(cell(authored(SLUG).learner, "museum-piece"), given)
-    exec(cell(authored(SLUG).learner, "museum-experiments"), given)
+    exec(cell(course_exercise(SLUG).learner, "museum-piece"), given)
+    exec(cell(course_exercise(SLUG).learner, "museum-experiments"), given)
 
     def numbers(layer):
         lines.clear()
@@ -73,15 +73,15 @@ def printed():
             return [np.inf]
         return [float(line.split(":")[1]) for line in lines]
 
-    it = authored(SLUG)
+    it = course_exercise(SLUG)
     layers = {entry.name: entry.function for entry in [*it.right.of("museum"), *it.wrong.of("museum")]}
     return {name: numbers(layer) for name, layer in (layers | {"museum": given["museum_layer"]}).items()}
 
 
-def test_the_experiments_show_what_the_task_says(printed):
+def test_the_experiments_show_what_the_task_says(experiment_numbers):
     """Catches an experiment that a right layer fails, and one that no longer shows its slip."""
-    assert [value == 0 for value in printed["museum"]] == [False, True, False, False]
-    assert printed["museum"] == printed["as_exhibited"]
-    all_zero = {name for name, values in printed.items() if not any(values)}
-    assert all_zero == CLAIMED_TO_PASS | {entry.name for entry in authored(SLUG).right.of("museum")}
-    assert printed["only_split_repaired"][1] > 0 and printed["only_join_repaired"][1] > 0
+    assert [value == 0 for value in experiment_numbers["museum"]] == [False, True, False, False]
+    assert experiment_numbers["museum"] == experiment_numbers["as_exhibited"]
+    all_zero = {name for name, values in experiment_numbers.items() if not any(values)}
+    assert all_zero == CLAIMED_TO_PASS | {entry.name for entry in course_exercise(SLUG).right.of("museum")}
+    assert experiment_numbers["only_split_repaired"][1] > 0 and experiment_numbers["only_join_repaired"][1] > 0

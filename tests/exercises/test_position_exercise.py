@@ -8,38 +8,38 @@ import pytest
 import torch
 from clearformer.positions import RelativeKeys, Rotary, sinusoidal
 
-from tests.exercises.authored import authored, cases, cell, comparisons, task_of
+from tests.exercises.course_exercises import cases, cell, comparisons, course_exercise, task_of
 
 SLUG = "06-position"
 PASS_ALL_FOUR = {"nothing_turned", "scores_not_scaled", "pairs_of_neighbours"}  # "some wrong functions pass all four"
 DONE_RIGHT = [True, False, True, True, True, True]  # which of the first museum's experiments print 0
 
 
-def right(id):
-    return authored(SLUG).right.of(id)[0].function
+def right_answer(id):
+    return course_exercise(SLUG).right.of(id)[0].function
 
 
 task = partial(task_of, SLUG)
 
 
 def all_cases(id):
-    return [args for check in comparisons(authored(SLUG).exercise.question(id)) for args in cases(check)]
+    return [args for check in comparisons(course_exercise(SLUG).exercise.question(id)) for args in cases(check)]
 
 
-def differ(*sizes):
+def sizes_differ(*sizes):
     found = [size for size in sizes if size > 2]
     return all(max(pair) % min(pair) for pair in combinations(found, 2))
 
 
 def test_sizes_differ_and_do_not_divide_each_other():
     """Catches inputs on which an exchanged axis fits by chance; sizes agree only once, on purpose."""
-    assert [differ(*args[:2]) for args in all_cases("sinusoids")].count(False) == 1
+    assert [sizes_differ(*args[:2]) for args in all_cases("sinusoids")].count(False) == 1
     square = [args for args in all_cases("placing") if args[0].shape[0] == args[0].shape[1]]
     assert len(square) == 1
-    assert all(differ(*x.shape, len(P)) for x, P, _ in all_cases("placing") if x.shape[0] != x.shape[1])
-    assert all(differ(*q.shape[-2:], S) for q, _, S in all_cases("relative") if q.shape[-2] not in (1, S))
-    assert all(differ(*x.shape[-2:]) for x, _ in all_cases("rotary"))
-    assert all(differ(q.shape[-1], v.shape[-1]) and v.shape[-1] % 2 == 0 for q, _, v, *_ in all_cases("museum"))
+    assert all(sizes_differ(*x.shape, len(P)) for x, P, _ in all_cases("placing") if x.shape[0] != x.shape[1])
+    assert all(sizes_differ(*q.shape[-2:], S) for q, _, S in all_cases("relative") if q.shape[-2] not in (1, S))
+    assert all(sizes_differ(*x.shape[-2:]) for x, _ in all_cases("rotary"))
+    assert all(sizes_differ(q.shape[-1], v.shape[-1]) and v.shape[-1] % 2 == 0 for q, _, v, *_ in all_cases("museum"))
 
 
 def test_positions_start_late_have_gaps_and_come_unsorted():
@@ -64,23 +64,23 @@ def test_scores_are_ordinary_saturated_and_huge():
 def test_the_learners_functions_fit_the_library():
     """Catches a layout or a convention of the tasks that differs from the library's."""
     table = sinusoidal(7, 10, start=4, dtype=torch.float64)
-    np.testing.assert_allclose(right("sinusoids")(7, 10, 4), table, atol=1e-12)
+    np.testing.assert_allclose(right_answer("sinusoids")(7, 10, 4), table, atol=1e-12)
     x, positions = torch.randn(2, 3, 4, 10, dtype=torch.float64), torch.tensor([[5, 9, 2, 30]])
-    mine = right("rotary")(x.numpy(), positions[0].numpy())
+    mine = right_answer("rotary")(x.numpy(), positions[0].numpy())
     np.testing.assert_allclose(mine, Rotary(10, 40, dtype=torch.float64)(x, positions), atol=1e-12)
     keys, q = RelativeKeys(10, 2).double(), x
-    mine = right("relative")(q.numpy(), keys.weight.detach().numpy(), 9)
+    mine = right_answer("relative")(q.numpy(), keys.weight.detach().numpy(), 9)
     np.testing.assert_allclose(mine, keys(q, 9).detach(), atol=1e-12)
 
 
 def test_the_example_of_the_waves():
-    row = right("sinusoids")(1, 4, 3)[0]
+    row = right_answer("sinusoids")(1, 4, 3)[0]
     assert "({:.3f}, −{:.3f}, {:.3f}, {:.3f})".format(*np.abs(row)) in task("sinusoids") and row[1] < 0
-    np.testing.assert_allclose(right("sinusoids")(4, 4)[3], row)
+    np.testing.assert_allclose(right_answer("sinusoids")(4, 4)[3], row)
 
 
 def test_the_example_of_two_sentences():
-    y = right("placing")(np.zeros((2, 3, 1)), np.arange(10.0, 20.0)[:, None], np.array([2, -1]))[..., 0]
+    y = right_answer("placing")(np.zeros((2, 3, 1)), np.arange(10.0, 20.0)[:, None], np.array([2, -1]))[..., 0]
     shown = [f"({', '.join(f'{number:.0f}' for number in row)})" for row in y]
     assert f"become {shown[0]} and {shown[1]}" in task("placing")
 
@@ -88,19 +88,19 @@ def test_the_example_of_two_sentences():
 def test_the_example_of_the_bias():
     q, r = np.zeros((2, 4)), np.zeros((3, 4))
     q[:, 0], r[:, 0] = 2, [5, 0, -5]
-    rows = [" & ".join(f"{number:.0f}" for number in row) for row in right("relative")(q, r, 4)]
+    rows = [" & ".join(f"{number:.0f}" for number in row) for row in right_answer("relative")(q, r, 4)]
     assert rf"\begin{{bmatrix}} {rows[0]} \\ {rows[1]} \end{{bmatrix}}" in task("relative")
 
 
 def test_the_example_of_two_turned_tokens():
-    one, two = right("rotary")(np.eye(4)[:2], np.array([2, 2]))
+    one, two = right_answer("rotary")(np.eye(4)[:2], np.array([2, 2]))
     assert f"about (−{-one[0]:.3f}, 0, {one[2]:.3f}, 0)" in task("rotary")
     assert f"about (0, {two[1]:.3f}, 0, {two[3]:.3f})" in task("rotary")
     assert one[1] == one[3] == two[0] == two[2] == 0
 
 
 def test_the_example_of_the_head():
-    head, e = right("head")(2, 2), torch.eye(2)[None]
+    head, e = right_answer("head")(2, 2), torch.eye(2)[None]
     for part in (head.query, head.key, head.value):
         part.weight.data = torch.eye(2)
     for positions in ([[1, 2]], [[41, 42]]):
@@ -111,26 +111,26 @@ def test_the_example_of_the_head():
 
 def test_the_head_may_stand_anywhere_but_not_with_other_gaps():
     """Catches a reference that the task's own property does not hold for."""
-    head, x, at = right("head")(7, 6), torch.randn(2, 4, 7), torch.tensor([[3, 4, 9, 17], [5, 6, 7, 30]])
+    head, x, at = right_answer("head")(7, 6), torch.randn(2, 4, 7), torch.tensor([[3, 4, 9, 17], [5, 6, 7, 30]])
     torch.testing.assert_close(head(x, at), head(x, at + torch.tensor([[20], [31]])), rtol=0, atol=1e-5)
     assert (head(x, at) - head(x, torch.arange(4).expand(2, 4))).abs().max() > 0.01
 
 
 def test_the_example_of_the_swap():
-    assert right("mask")(5, 1, 3, 1, False, False).tolist() == [False, True, False, True, False]
+    assert right_answer("mask")(5, 1, 3, 1, False, False).tolist() == [False, True, False, True, False]
     assert "the positions 1 and 3 change" in task("mask")
 
 
 def test_the_example_of_three_keys():
     e, v = np.array([[1.0, 0.0]]), np.array([[10.0, 0], [0, 10], [90, 90]])
-    y = right("museum")(e, np.repeat(e, 3, axis=0), v, np.array([2]), np.array([1, 2, 5]))[0]
+    y = right_answer("museum")(e, np.repeat(e, 3, axis=0), v, np.array([2]), np.array([1, 2, 5]))[0]
     assert f"the weights {y[0] / 10:.3f} and {y[1] / 10:.3f}, the output ({y[0]:.2f}, {y[1]:.2f})" in task("museum")
 
 
-def printed(id, experiments, *cells):
+def experiment_numbers(id, experiments, *cells):
     """The numbers of the experiments by the name of the function; `cells` run first."""
-    lines, it = [], authored(SLUG)
-    given = {"np": np, "print": lines.append, "rotary": right("rotary")}
+    lines, it = [], course_exercise(SLUG)
+    given = {"np": np, "print": lines.append, "rotary": right_answer("rotary")}
     for name in cells:
         exec(cell(it.learner, name), given)
 
@@ -147,20 +147,20 @@ def printed(id, experiments, *cells):
 
 
 @pytest.fixture(scope="module")
-def placing():
-    return printed("placing", "experiments", "placing-museum", "placing-experiments")[0]
+def placing_numbers():
+    return experiment_numbers("placing", "experiments", "placing-museum", "placing-experiments")[0]
 
 
 @pytest.fixture(scope="module")
 def museum():
-    return printed("museum", "generating", "museum-piece", "museum-experiments")[0]
+    return experiment_numbers("museum", "generating", "museum-piece", "museum-experiments")[0]
 
 
-def test_the_batch_museum_shows_its_three_slips(placing):
+def test_the_batch_museum_shows_its_three_slips(placing_numbers):
     """Catches an experiment that a right answer fails, and a slip that none of them shows."""
-    for entry in authored(SLUG).right.of("placing"):
-        assert [value == 0 for value in placing[entry.name]] == DONE_RIGHT
-    zero = {name: [value == 0 for value in values] for name, values in placing.items()}
+    for entry in course_exercise(SLUG).right.of("placing"):
+        assert [value == 0 for value in placing_numbers[entry.name]] == DONE_RIGHT
+    zero = {name: [value == 0 for value in values] for name, values in placing_numbers.items()}
     assert zero["as_exhibited"] == [False, True, False, False, False, False]
     for slip in ("by_batch_slot", "first_start_for_all", "from_the_end_of_the_table"):
         assert zero[slip] != DONE_RIGHT, slip
@@ -174,25 +174,25 @@ def test_the_generating_museum_shows_its_three_slips(museum):
     assert zero["values_turned"] == [False, True, True, False]
     assert zero["mask_by_rows"] == [True, False, False, True]
     passing = {name for name, values in zero.items() if all(values)}
-    assert PASS_ALL_FOUR | {entry.name for entry in authored(SLUG).right.of("museum")} <= passing
+    assert PASS_ALL_FOUR | {entry.name for entry in course_exercise(SLUG).right.of("museum")} <= passing
 
 
 def test_the_museum_pieces_are_known_mistakes():
     """Catches a museum piece that was edited without its wrong solution, by which a learner is told about it."""
-    scope = {"np": np, "rotary": right("rotary"), "print": lambda *_: None}
-    known = {entry.name: entry.function for entry in authored(SLUG).wrong.entries}
+    scope = {"np": np, "rotary": right_answer("rotary"), "print": lambda *_: None}
+    known = {entry.name: entry.function for entry in course_exercise(SLUG).wrong.entries}
     for piece, function, name, id in (
         ("placing-museum", "museum_positions", "as_exhibited", "placing"),
         ("museum-piece", "museum_attention", "generating_as_exhibited", "museum"),
     ):
-        exec(cell(authored(SLUG).learner, piece), scope)
+        exec(cell(course_exercise(SLUG).learner, piece), scope)
         args = all_cases(id)[0]
         np.testing.assert_allclose(scope[function](*args), known[name](*args), atol=1e-12)
 
 
 def test_the_museum_piece_is_right_in_training_but_for_its_values():
     """The task says that it trains well: at the positions 0, 1, 2, … two of its slips change nothing."""
-    known = {entry.name: entry.function for entry in authored(SLUG).wrong.of("museum")}
+    known = {entry.name: entry.function for entry in course_exercise(SLUG).wrong.of("museum")}
     q, k, v, at = *np.random.default_rng(6).normal(size=(3, 7, 6)), np.arange(7)
     for slip in ("queries_from_0", "mask_by_rows"):
-        np.testing.assert_allclose(known[slip](q, k, v, at, at), right("museum")(q, k, v, at, at), atol=1e-12)
+        np.testing.assert_allclose(known[slip](q, k, v, at, at), right_answer("museum")(q, k, v, at, at), atol=1e-12)

@@ -7,17 +7,17 @@ import pytest
 import torch
 from safetensors.torch import load, save
 
-from tests.exercises.authored import answer_of, authored, cell, edited, graded, task_of
-from tests.lazily import Lazily
+from tests.exercises.course_exercises import answer_of, cell, course_exercise, edited_answer, graded_checks, task_of
+from tests.lazy_module import LazyModule
 
-transformers = Lazily("transformers")
+transformers = LazyModule("transformers")
 
 SLUG = "12-pretrained"
 answer = partial(answer_of, SLUG)
 
 
-def wrong(id) -> dict:
-    return {entry.name: entry.function for entry in authored(SLUG).wrong.of(id)}
+def wrong_answers(id) -> dict:
+    return {entry.name: entry.function for entry in course_exercise(SLUG).wrong.of(id)}
 
 
 task = partial(task_of, SLUG)
@@ -27,11 +27,11 @@ def scope(*cells) -> dict:
     names = {"np": np, "erf": __import__("math").erf, "lines": []}
     names["print"] = lambda *values: names["lines"].append(" ".join(map(str, values)))
     for id in cells:
-        exec(cell(authored(SLUG).learner, id), names)
+        exec(cell(course_exercise(SLUG).learner, id), names)
     return names
 
 
-def randomised(model):
+def randomise_parameters(model):
     torch.manual_seed(0)
     with torch.no_grad():
         for weight in model.parameters():
@@ -63,7 +63,7 @@ def test_the_logits_of_gpt2_are_those_of_transformers():
         config = transformers.GPT2Config(
             37, 11, 12, 2, 3, 29, activation_function=act, layer_norm_epsilon=eps, bos_token_id=0, eos_token_id=0
         )
-        model = randomised(transformers.GPT2LMHeadModel(config))
+        model = randomise_parameters(transformers.GPT2LMHeadModel(config))
         ids = torch.randint(37, (9,))
         with torch.no_grad():
             expected = model(ids[None]).logits[0].numpy()
@@ -76,7 +76,7 @@ def test_the_logits_of_bert_are_those_of_transformers():
     config = transformers.BertConfig(
         37, 12, 2, 3, 29, max_position_embeddings=13, hidden_act="gelu", layer_norm_eps=1e-12
     )
-    model = randomised(transformers.BertForMaskedLM(config))
+    model = randomise_parameters(transformers.BertForMaskedLM(config))
     w, renamed = arrays(model), {}
     for ours, theirs in {
         "tokens": "bert.embeddings.word_embeddings.weight",
@@ -176,8 +176,8 @@ def test_the_museum_piece_is_the_known_mistake_and_its_loss_looks_fine():
     w, config = names["small_bert"]()
     rest = np.arange(9), np.array([0] * 4 + [1] * 5), np.arange(9) < 7
     found = names["museum_logits"](w, config, *rest)
-    np.testing.assert_allclose(found, wrong("museum")["museum_piece"](w, config, *rest), rtol=0, atol=1e-12)
-    names["compare"](names["museum_logits"], authored(SLUG).right.of("museum")[0].function)
+    np.testing.assert_allclose(found, wrong_answers("museum")["museum_piece"](w, config, *rest), rtol=0, atol=1e-12)
+    names["compare"](names["museum_logits"], course_exercise(SLUG).right.of("museum")[0].function)
     one, other, apart = (float(line.split(": ")[1]) for line in names["lines"])
     assert abs(one - other) < 0.01 * other and apart > 0.5
 
@@ -185,8 +185,8 @@ def test_the_museum_piece_is_the_known_mistake_and_its_loss_looks_fine():
 def cells(*ids) -> dict:
     """The names of these cells after all imports of the notebook, with what they print."""
     names = {"lines": []}
-    imports = cell(authored(SLUG).learner, "start-setup").replace('exercise("12-pretrained")', "")
-    for text in (imports, *(cell(authored(SLUG).learner, id) for id in ids)):
+    imports = cell(course_exercise(SLUG).learner, "start-setup").replace('exercise("12-pretrained")', "")
+    for text in (imports, *(cell(course_exercise(SLUG).learner, id) for id in ids)):
         exec(text, names)
         names["print"] = lambda *values: names["lines"].append(" ".join(map(str, values)))
     return names
@@ -195,7 +195,7 @@ def cells(*ids) -> dict:
 def test_a_right_model_writes_as_the_library_does_with_the_shipped_weights():
     """Catches names or layouts of the task that are not those of the file."""
     names = cells("model-given", "austen-load", "austen-write")
-    read, model = (authored(SLUG).right.of(id)[0].function for id in ("file", "model"))
+    read, model = (course_exercise(SLUG).right.of(id)[0].function for id in ("file", "model"))
     names["austen_writes"](read, model, n_tokens=2)
     assert names["lines"][0].startswith("It is a truth")
     assert float(names["lines"][1].split()[-1]) < 1e-3
@@ -209,11 +209,11 @@ def test_the_published_gpt2_runs_from_its_folder(tmp_path):
     tokenizer = Tokenizer(models.WordLevel(words, unk_token="w0"))
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
     config = transformers.GPT2Config(37, 11, 12, 2, 3, 29, bos_token_id=0, eos_token_id=0)
-    model = randomised(transformers.GPT2LMHeadModel(config))
+    model = randomise_parameters(transformers.GPT2LMHeadModel(config))
     model.save_pretrained(tmp_path)
     tokenizer.save(str(tmp_path / "tokenizer.json"))
     names = cells("published-write")
-    read, logits = (authored(SLUG).right.of(id)[0].function for id in ("file", "logits"))
+    read, logits = (course_exercise(SLUG).right.of(id)[0].function for id in ("file", "logits"))
     names["gpt2_writes"](read, logits, tmp_path, "w3 w4", 3)
     expected = model.generate(torch.tensor([[3, 4]]), max_new_tokens=3, do_sample=False, eos_token_id=None)[0].tolist()
     assert names["lines"] == [" ".join(f"w{i}" for i in expected)]
@@ -238,5 +238,5 @@ REFUSALS = {
 def test_what_a_refusal_lacks_is_told(name):
     """Catches a text with figures told that it has none, and an exception that the learner never wrote called his."""
     old, new, says = REFUSALS[name]
-    told = graded(SLUG, "file", edited(SLUG, "file", "as_often_written", (old, new)))[3]
+    told = graded_checks(SLUG, "file", edited_answer(SLUG, "file", "as_often_written", (old, new)))[3]
     assert says in told.message and (told.diagnosis.mistake if told.diagnosis else "") == name

@@ -11,7 +11,7 @@ from clearcheck.author.release import learner_notebook, read_source
 from clearcheck.proof.page import proof_text
 from clearcheck.proof.prove import SEEDS
 
-from tests.exercises.authored import EXERCISES, SLUGS, authored
+from tests.exercises.course_exercises import EXERCISES, SLUGS, course_exercise
 
 ROW = re.compile(r"^\| `(\w+)` \| (right|wrong) \| ([a-z ]+) \|", re.MULTILINE)
 
@@ -29,23 +29,23 @@ def test_the_grader_is_right_about_every_solution(prover, slug):
     """Catches a check that a mistake passes, a diagnosis that names another mistake, a stub that gets points, and a
     solution that the proof leaves out. With the first draw of the arguments.
     """
-    proven(prover, slug, draws=1)
+    proof_of(prover, slug, draws=1)
 
 
 @pytest.mark.weekly
 @pytest.mark.parametrize("slug", SLUGS)
 def test_the_grader_is_right_with_every_draw(prover, slug):
     """Catches a check that only the first draw of the arguments makes right."""
-    proven(prover, slug, draws=len(SEEDS))
+    proof_of(prover, slug, draws=len(SEEDS))
 
 
-def proven(prover, slug: str, draws: int) -> None:
+def proof_of(prover, slug: str, draws: int) -> None:
     """The proof of an exercise has no errors, and a row for every solution, with the verdict that it has to get."""
     proof = prover.submit(proof_text, slug, draws).result(timeout=3600)
     assert not proof.errors, "\n".join([proof.summary, *proof.errors])
     rows = ROW.findall(proof.page)
-    expected = [(entry.name, "right") for entry in authored(slug).right.entries]
-    expected += [(entry.name, "wrong") for entry in authored(slug).wrong.entries]
+    expected = [(entry.name, "right") for entry in course_exercise(slug).right.entries]
+    expected += [(entry.name, "wrong") for entry in course_exercise(slug).wrong.entries]
     assert sorted((name, kind) for name, kind, _ in rows) == sorted(expected)
     assert {status == "passed" for _, kind, status in rows if kind == "right"} == {True}
     assert {"passed" in status for _, kind, status in rows if kind == "wrong"} == {False}
@@ -65,7 +65,7 @@ def test_the_learner_notebook_follows_from_its_source(slug):
 @pytest.mark.parametrize("slug", SLUGS)
 def test_the_untouched_notebook_runs(slug):
     """Catches a released notebook that was not run to its end, or stopped at an unanswered question."""
-    cells = [cell for cell in authored(slug).learner.cells if cell.cell_type == "code"]
+    cells = [cell for cell in course_exercise(slug).learner.cells if cell.cell_type == "code"]
     assert [cell.execution_count for cell in cells] == list(range(1, len(cells) + 1))
     outputs = [output for cell in cells for output in cell.outputs]
     assert outputs and not [

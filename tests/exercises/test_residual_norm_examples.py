@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from tests.exercises.authored import answer_of, authored, cell, task_of
+from tests.exercises.course_exercises import answer_of, cell, course_exercise, task_of
 
 SLUG = "07-residual-norm"
 TOKEN = np.array([[1.0], [3.0]])
@@ -68,8 +68,8 @@ def test_the_gradient_of_one_token():
 
 def museum_scope() -> dict:
     scope = {"np": np, "print": lambda line: scope["lines"].append(line), "lines": []}
-    exec(cell(authored(SLUG).learner, "museum-piece"), scope)
-    exec(cell(authored(SLUG).learner, "museum-experiments"), scope)
+    exec(cell(course_exercise(SLUG).learner, "museum-piece"), scope)
+    exec(cell(course_exercise(SLUG).learner, "museum-experiments"), scope)
     return scope
 
 
@@ -77,11 +77,11 @@ def test_the_museum_piece_is_the_known_mistake():
     """Catches a museum piece that was edited without its wrong solution, by which a learner is told about it."""
     rng = np.random.default_rng(5)
     x, W = rng.normal(size=(4, 7, 5)), rng.normal(size=(5, 5))
-    known = next(entry for entry in authored(SLUG).wrong.of("museum") if entry.name == "museum_piece")
+    known = next(entry for entry in course_exercise(SLUG).wrong.of("museum") if entry.name == "museum_piece")
     np.testing.assert_allclose(museum_scope()["museum_layer"](x, W), known.function(x, W), rtol=0, atol=1e-12)
 
 
-def shown(scope, layer) -> dict[str, bool]:
+def nonzero_experiments(scope, layer) -> dict[str, bool]:
     """Which experiments print something else than 0."""
     scope["lines"].clear()
     with np.errstate(all="ignore"):
@@ -92,20 +92,20 @@ def shown(scope, layer) -> dict[str, bool]:
 def test_the_experiments_find_what_the_task_says():
     """One line prints 0 for the museum piece, all for a right layer and for some wrong ones."""
     scope = museum_scope()
-    found = shown(scope, scope["museum_layer"])
+    found = nonzero_experiments(scope, scope["museum_layer"])
     assert [name for name, fails in found.items() if not fails] == ["company"]
-    wrong = {entry.name: entry.function for entry in authored(SLUG).wrong.of("museum")}
-    assert not any(shown(scope, authored(SLUG).right.of("museum")[0].function).values())
+    wrong = {entry.name: entry.function for entry in course_exercise(SLUG).wrong.of("museum")}
+    assert not any(nonzero_experiments(scope, course_exercise(SLUG).right.of("museum")[0].function).values())
     for repaired in ("residual_left", "count_left", "axis_left"):
-        assert any(shown(scope, wrong[repaired]).values())
-    passing = [name for name, layer in wrong.items() if not any(shown(scope, layer).values())]
+        assert any(nonzero_experiments(scope, wrong[repaired]).values())
+    passing = [name for name, layer in wrong.items() if not any(nonzero_experiments(scope, layer).values())]
     assert len(passing) >= 3, passing
 
 
 def test_the_prediction_fails_where_the_parts_agree():
     """Catches an experiment that does not show what its question asks for."""
     scope, seen = {"np": np}, {}
-    exec(cell(authored(SLUG).learner, "depth-experiments"), scope)
+    exec(cell(course_exercise(SLUG).learner, "depth-experiments"), scope)
 
     def sizes(parts, top):
         found = answer("depth", parts, top)

@@ -8,15 +8,15 @@ from math import exp, log
 import numpy as np
 import pytest
 
-from tests.exercises.authored import EXERCISES, authored, task_of
+from tests.exercises.course_exercises import EXERCISES, course_exercise, task_of
 from tests.exercises.test_learner_notebook import matrices
 
 SLUG = "11-translation"
 GIVEN = ("museum-piece", "museum-numbers", "museum-model", "museum-train", "museum-write", "prompt-given", "beam-given")
 
 
-def right(id):
-    return authored(SLUG).right.of(id)[0].function
+def right_answer(id):
+    return course_exercise(SLUG).right.of(id)[0].function
 
 
 task = partial(task_of, SLUG)
@@ -34,23 +34,26 @@ task = partial(task_of, SLUG)
 )
 def test_a_loop_that_fails_is_told_where_to_look(four, short, long, advice):
     """Catches advice for another fault: a batch of short lessons alone is no matter of the learning rate."""
-    assert advice in right("four").__globals__["where_to_look"](four, short, long)
+    assert advice in right_answer("four").__globals__["where_to_look"](four, short, long)
 
 
 def test_the_examples_by_hand_are_right():
     """Catches a slip in the numbers that a learner compares with."""
-    came = right("batch")([[5, 3], [4]], [[7], [8, 6, 6]], 0, 1, 2)
+    came = right_answer("batch")([[5, 3], [4]], [[7], [8, 6, 6]], 0, 1, 2)
     assert [table.tolist() for table in came] == [table.tolist() for table in matrices(SLUG, "batch")]
 
     [table] = matrices(SLUG, "masks")
-    assert right("masks")(np.array([[4, 1]]), np.array([[0, 7, 2]]), 2)[1][0].tolist() == table.astype(bool).tolist()
+    assert (
+        right_answer("masks")(np.array([[4, 1]]), np.array([[0, 7, 2]]), 2)[1][0].tolist()
+        == table.astype(bool).tolist()
+    )
 
-    _, gradient = right("loss")(np.zeros((1, 1, 3)), np.array([[0]]), 2, 0.0)
+    _, gradient = right_answer("loss")(np.zeros((1, 1, 3)), np.array([[0]]), 2, 0.0)
     assert np.allclose(gradient, [[[-2 / 3, 1 / 3, 1 / 3]]]) and "(−2/3, 1/3, 1/3)" in task("loss")
     for smoothing in (0.0, 0.4):
-        assert right("loss")(np.ones((1, 1, 3)), np.array([[0]]), 2, smoothing)[0] == pytest.approx(log(3))
+        assert right_answer("loss")(np.ones((1, 1, 3)), np.array([[0]]), 2, smoothing)[0] == pytest.approx(log(3))
 
-    _, bleu = right("bleu")([[7, 7, 7, 8]], [[7, 9, 8, 6, 5]], 1)
+    _, bleu = right_answer("bleu")([[7, 7, 7, 8]], [[7, 9, 8, 6, 5]], 1)
     assert bleu == pytest.approx(2 / 4 * exp(1 - 5 / 4)) and f"together {bleu:.2f}" in task("bleu")
 
 
@@ -59,7 +62,7 @@ def test_the_garden_path_by_hand_is_right():
     rows = [[1e-9, 0.6, 0.4, 1e-9], [0.3, 0.3, 1e-9, 0.4], [1e-9, 1e-9, 1e-9, 1.0], [0.25] * 4]
     p = {"last": np.log(rows), "earlier": np.zeros((4, 4))}
     for n_beams, text, share in ((1, [1, 3], 0.24), (2, [2, 3], 0.4)):
-        found, score = right("beam")(p, 0, 3, 2, n_beams, 0.0)
+        found, score = right_answer("beam")(p, 0, 3, 2, n_beams, 0.0)
         assert found.tolist() == text and score == pytest.approx(log(share), abs=1e-6)
         assert f"finds [{', '.join(map(str, text))}] with ln {share:g} = −{abs(score):.2f}" in task("beam") or (
             f"find [{', '.join(map(str, text))}] with ln {share:g} = −{abs(score):.2f}" in task("beam")
@@ -77,7 +80,7 @@ IMPORTS = (
 
 def test_every_draw_finds_models_that_tell_the_slips_apart(monkeypatch):
     """Catches a slip so rare that some seed finds no model for it, which would break the check for a whole class."""
-    scope, asked = right("beam").__globals__, set()
+    scope, asked = right_answer("beam").__globals__, set()
     search = scope["telling_from"]
     monkeypatch.setitem(scope, "telling_from", lambda *found: asked.add(found[1:]) or search(*found))
     scope["normalised"](np.random.default_rng(0))
@@ -101,12 +104,12 @@ def notebook():
 
 def test_the_museum_piece_is_the_known_mistake():
     """Catches a museum piece that was edited without its wrong solution, by which a learner is told about it."""
-    check = authored(SLUG).exercise.question("museum").checks[0]
+    check = course_exercise(SLUG).exercise.question("museum").checks[0]
     arguments = check.cases(np.random.default_rng(2))[0]
-    known = next(entry for entry in authored(SLUG).wrong.of("museum") if entry.name == "museum_piece").function
+    known = next(entry for entry in course_exercise(SLUG).wrong.of("museum") if entry.name == "museum_piece").function
     came = notebook()["museum_scores"](*arguments)
     np.testing.assert_allclose(came, known(*arguments), rtol=0, atol=1e-12)
-    assert not np.allclose(came, right("museum")(*arguments), rtol=0, atol=0.1)
+    assert not np.allclose(came, right_answer("museum")(*arguments), rtol=0, atol=0.1)
 
 
 def test_the_loss_of_both_falls_and_only_one_translates():
@@ -132,5 +135,5 @@ def test_new_numbers_are_new_and_every_word_is_known():
 def test_each_repair_of_the_museum_is_needed():
     """Catches a museum piece in which one of the three mistakes changes nothing that is checked."""
     names = {"future_still_seen", "source_still_unread", "padding_still_shares"}
-    assert names <= {entry.name for entry in authored(SLUG).wrong.of("museum")}
+    assert names <= {entry.name for entry in course_exercise(SLUG).wrong.of("museum")}
     assert re.search(r"wrong in \*\*three\*\* places", task("museum"))

@@ -35,7 +35,7 @@ def block() -> None:
     def guarded_look_up(host, *arguments, **keywords):
         name = host.decode() if isinstance(host, bytes) else host
         if not is_loopback(name):
-            raise blocked(name)
+            raise blocked_error(name)
         return look_up(host, *arguments, **keywords)
 
     socket.socket = GuardedSocket  # type: ignore[misc]
@@ -44,7 +44,7 @@ def block() -> None:
 
 def refuse(sock: socket.socket, address) -> None:
     if sock.family in (socket.AF_INET, socket.AF_INET6) and not is_loopback(address[0]):
-        raise blocked(address[0])
+        raise blocked_error(address[0])
 
 
 def is_loopback(host: str | None) -> bool:
@@ -57,5 +57,5 @@ def is_loopback(host: str | None) -> bool:
     return address.is_loopback or address.is_unspecified
 
 
-def blocked(host: str) -> NetworkBlocked:
+def blocked_error(host: str) -> NetworkBlocked:
     return NetworkBlocked(f"The test suite allows no network: {host} was asked for. Make or ship the data instead.")

@@ -51,7 +51,7 @@ def semicolon(notebook, exports):
             yield f"cell {cell.id} ends a line with a semicolon; assign the value instead (_ = ...)."
 
 
-def executed(notebook, exports):
+def execution_counts(notebook, exports):
     counts = [cell.execution_count for cell in code(notebook)]
     if counts != list(range(1, len(counts) + 1)):
         yield f"execution counts are {counts}; run make notebooks."
@@ -79,7 +79,7 @@ def length(notebook, exports):
             yield f"cell {cell.id} has {lines} lines; split it (at most {MAX_LINES})."
 
 
-def redefined(notebook, exports):
+def redefined_names(notebook, exports):
     shown = shown_equal(notebook)
     for cell in code(notebook):
         for name in sorted((defined_names(cell.source) & exports) - shown):
@@ -151,11 +151,11 @@ RULES = {
     for rule in (
         magic,
         semicolon,
-        executed,
+        execution_counts,
         no_error,
         ids,
         length,
-        redefined,
+        redefined_names,
         paths,
         tags,
         quiz,

@@ -27,7 +27,7 @@ def test_there_are_notebooks_and_exports():
     assert {"softmax", "attend", "self_attention", "patchify"} <= exported_names()
 
 
-def good():
+def good_notebook():
     figure = {"image": {"alt": "A triangle of weights below the diagonal"}, "figure": {"caption": "No look ahead."}}
     drawing = new_output("display_data", data={"image/svg+xml": "<svg/>", "text/plain": "<Figure>"})
     option = '<details class="quiz"><summary>Rows</summary>\n\n**Right.** They do.\n\n</details>'
@@ -83,7 +83,7 @@ def misfits(notebook, tmp_path, chapter=True):
 
 
 def test_a_good_notebook_has_no_misfit(tmp_path):
-    assert misfits(good(), tmp_path) == []
+    assert misfits(good_notebook(), tmp_path) == []
 
 
 def source(text):
@@ -171,14 +171,14 @@ def test_every_rule_has_a_notebook_that_breaks_it():
 
 @pytest.mark.parametrize(("rule", "number"), [(rule, i) for rule, bad in BAD.items() for i in range(len(bad))])
 def test_rule_can_fail(rule, number, tmp_path):
-    notebook = deepcopy(good())
+    notebook = deepcopy(good_notebook())
     BAD[rule][number](notebook)
     assert list(lint.RULES[rule](notebook, EXPORTS)) != []
 
 
 @pytest.mark.parametrize("harmless", ["y = [softmax for softmax in (1, 2)]", "y = softmax(1)", "y = 7 % 2", "y = {}\n"])
 def test_rules_leave_good_code_alone(harmless, tmp_path):
-    notebook = good()
+    notebook = good_notebook()
     source(harmless)(notebook)
     assert misfits(notebook, tmp_path) == []
 
@@ -188,13 +188,13 @@ def test_a_chapter_may_write_what_the_library_has_and_show_that_it_is_the_same(t
     theirs = "from clearformer.reference.functions import softmax as library_softmax\n"
     mine, compared = "def softmax(x): ...\n", "torch.testing.assert_close(softmax(x), library_softmax(x))"
     for text, allowed in ((theirs + mine + compared, True), (theirs + mine, False), (mine + compared, False)):
-        notebook = good()
+        notebook = good_notebook()
         source(text)(notebook)
         assert (misfits(notebook, tmp_path) == []) is allowed, text
 
 
 def test_a_learners_notebook_may_define_names_of_the_library(tmp_path):
-    notebook = good()
+    notebook = good_notebook()
     source("def softmax(x): ...")(notebook)
     assert misfits(notebook, tmp_path, chapter=False) == []
 

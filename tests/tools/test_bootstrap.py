@@ -28,11 +28,11 @@ def test_new_constraints_are_installed_into_the_same_environment(project):
 
 
 def test_an_interrupted_set_up_starts_afresh(project, monkeypatch):
-    def interrupted(venv, root):
+    def interrupt(venv, root):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as during, pytest.raises(KeyboardInterrupt):
-        during.setattr(bootstrap, "install", interrupted)
+        during.setattr(bootstrap, "install", interrupt)
         bootstrap.prepare(project.root)
     bootstrap.prepare(project.root)
     assert project.calls == ["create", "create", "packages"]
@@ -116,7 +116,7 @@ def test_a_newer_python_is_tried_and_warned_of(monkeypatch, capsys):
     assert capsys.readouterr().err.strip() == f"A package is missing. {warned}".strip()
 
 
-@pytest.mark.parametrize("version", pythons.tested())
+@pytest.mark.parametrize("version", pythons.tested_versions())
 def test_a_tested_python_is_not_warned_of(monkeypatch, capsys, version):
     monkeypatch.setattr(sys, "version_info", (*version, 0))
     bootstrap.check_version()
@@ -128,12 +128,12 @@ def test_what_another_set_up_has_done_meanwhile_is_not_done_again(project, monke
     """Catches two set-ups in one folder, of which the second deletes what the first has just made."""
 
     @contextmanager
-    def alone(path, sentence):
-        monkeypatch.setattr(bootstrap, "alone", lambda path, sentence: nullcontext())
+    def set_up_meanwhile(path, sentence):
+        monkeypatch.setattr(bootstrap, "wait_for_lock", lambda path, sentence: nullcontext())
         bootstrap.prepare(project.root)
         yield
 
-    monkeypatch.setattr(bootstrap, "alone", alone)
+    monkeypatch.setattr(bootstrap, "wait_for_lock", set_up_meanwhile)
     bootstrap.prepare(project.root)
     assert project.calls == ["create", "packages"]
 

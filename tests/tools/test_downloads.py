@@ -222,7 +222,7 @@ def test_the_same_course_gives_the_same_bytes(dist, tmp_path):
 def test_a_published_notebook_has_one_cell_more(path, address):
     """Catches cells that are lost, changed or shown twice, and a notebook that Jupyter would not open."""
     before = as_written(path)
-    after = nbformat.reads(downloads.published(ROOT, path, address), as_version=4)
+    after = nbformat.reads(downloads.published_notebook(ROOT, path, address), as_version=4)
     nbformat.validate(after)
     added = next(cell for cell in after.cells if cell.id == "install-the-course")
     kept = [cell for cell in after.cells if cell.id != added.id]
@@ -289,7 +289,7 @@ def test_modules_are_known_by_the_names_they_are_imported_by():
 )
 def test_links_lead_to_the_site_unless_the_page_lies_beside(link, led):
     """Catches links of a single notebook that lead nowhere, and links in the archive that leave it without need."""
-    assert downloads.relinked(f"see [it{link} now", "chapters", ADDRESS, frozenset({"chapters/glossary.md"})) == (
+    assert downloads.relink_pages(f"see [it{link} now", "chapters", ADDRESS, frozenset({"chapters/glossary.md"})) == (
         f"see [it{led} now"
     )
 
@@ -297,7 +297,7 @@ def test_links_lead_to_the_site_unless_the_page_lies_beside(link, led):
 @pytest.mark.slow
 def test_published_links_lead_to_what_is_published(dist):
     """Catches an exercise that a downloaded notebook links to and that is not on the site."""
-    text = "".join(downloads.published(ROOT, path, ADDRESS) for path in downloads.notebooks())
+    text = "".join(downloads.published_notebook(ROOT, path, ADDRESS) for path in downloads.notebooks())
     linked = set(re.findall(rf"\]\({re.escape(ADDRESS)}dist/([^)]+)\)", text))
     assert linked and all((dist / name).exists() for name in linked)
 

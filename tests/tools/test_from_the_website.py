@@ -49,7 +49,7 @@ def site(tmp_path_factory) -> str:
 
 
 @pytest.fixture
-def empty(tmp_path, monkeypatch) -> SimpleNamespace:
+def empty_environment(tmp_path, monkeypatch) -> SimpleNamespace:
     """An environment that has the packages of this one, by links since there is no network, but for the course."""
     venv = tmp_path / "venv"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", venv], check=True)
@@ -68,7 +68,7 @@ def empty(tmp_path, monkeypatch) -> SimpleNamespace:
     return SimpleNamespace(python=python, folder=tmp_path, own=own, variables={**kept, **HERE, "HOME": str(tmp_path)})
 
 
-def fetched(address: str) -> nbformat.NotebookNode:
+def fetch_notebook(address: str) -> nbformat.NotebookNode:
     with urllib.request.urlopen(address) as answer:
         return nbformat.reads(answer.read().decode("utf-8"), as_version=4)
 
@@ -81,9 +81,9 @@ def run(notebook, empty) -> str:
     return "\n".join(str(out.get("text", "")) + str(out.get("data", {}).get("text/plain", "")) for out in outputs)
 
 
-def test_a_downloaded_exercise_grades_itself(site, empty):
+def test_a_downloaded_exercise_grades_itself(site, empty_environment):
     """Catches a wheel without its checks or its mistakes, checks that need the answers, a record among the packages."""
-    notebook = fetched(f"{site}dist/exercises/{SLUG}.ipynb")
+    notebook = fetch_notebook(f"{site}dist/exercises/{SLUG}.ipynb")
     source = nbformat.read(ROOT / "exercises" / "authoring" / SLUG / "source.ipynb", as_version=4)
     answer = next(cell.source for cell in source.cells if cell.id == "weights-answer")
     end = next(n for n, cell in enumerate(notebook.cells) if 'check("weights")' in cell.source)
@@ -92,25 +92,27 @@ def test_a_downloaded_exercise_grades_itself(site, empty):
     mistake = f"def attention_weights(scores):\n    return {powers} / {powers}.sum()"
     next(cell for cell in notebook.cells if cell.id == "weights-answer").source = mistake
     notebook.cells += map(nbformat.v4.new_code_cell, (answer, 'check("weights")'))
-    shown = run(notebook, empty)
-    assert (empty.own / "clearcheck").is_dir()
+    shown = run(notebook, empty_environment)
+    assert (empty_environment.own / "clearcheck").is_dir()
     assert "The softmax runs over the whole table" in shown and "passed (10 of 10 points)" in shown, shown
-    record = json.loads((empty.folder / ".clearcheck" / "progress.json").read_text())
+    record = json.loads((empty_environment.folder / ".clearcheck" / "progress.json").read_text())
     assert record["exercises"][SLUG]["questions"]["weights"]["points"] == 10
-    nbformat.write(notebook, empty.folder / "mine.ipynb")
-    command = [empty.python, "-m", "clearcheck", "grade", "mine.ipynb", "--json"]
-    done = subprocess.run(command, cwd=empty.folder, env=empty.variables, capture_output=True, text=True)
+    nbformat.write(notebook, empty_environment.folder / "mine.ipynb")
+    command = [empty_environment.python, "-m", "clearcheck", "grade", "mine.ipynb", "--json"]
+    done = subprocess.run(
+        command, cwd=empty_environment.folder, env=empty_environment.variables, capture_output=True, text=True
+    )
     graded = json.loads(done.stdout)
     assert graded["points"] == 10 and not [note for note in graded["notes"] if "cell 1" in note], done.stderr
 
 
-def test_a_downloaded_chapter_starts(site, empty):
+def test_a_downloaded_chapter_starts(site, empty_environment):
     """Catches a chapter whose imports or whose files are not in the wheel."""
-    notebook = fetched(f"{site}_sources/chapters/{SLUG}.ipynb")
+    notebook = fetch_notebook(f"{site}_sources/chapters/{SLUG}.ipynb")
     code = [n for n, cell in enumerate(notebook.cells) if cell.cell_type == "code"]
     notebook.cells = notebook.cells[: code[2] + 1]
     lines = 'from clearbook.data.course_files import course_file\nprint(course_file("models/language"))'
     notebook.cells.append(nbformat.v4.new_code_cell(lines))
-    shown = run(notebook, empty)
+    shown = run(notebook, empty_environment)
     assert "<Figure size" in shown
-    assert shown.rstrip().endswith(str(empty.own / "clearbook" / "course" / "models" / "language"))
+    assert shown.rstrip().endswith(str(empty_environment.own / "clearbook" / "course" / "models" / "language"))

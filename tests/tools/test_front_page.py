@@ -17,7 +17,7 @@ CARDS = re.findall(r":link: chapters/([\w/-]+)\.html#([\w-]+)\n(.*?)\n:::", INDE
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?(?:e-\d+)?")
 
 
-def printed(chapter: str) -> str:
+def printed_text(chapter: str) -> str:
     cells = json.loads((ROOT / "chapters" / f"{chapter}.ipynb").read_text(encoding="utf8"))["cells"]
     return "\n".join("".join(out.get("text", [])) for cell in cells for out in cell.get("outputs", []))
 
@@ -26,7 +26,7 @@ def printed(chapter: str) -> str:
 def test_every_number_of_a_result_is_printed_by_its_chapter(chapter, section, text):
     """Catches a result that was typed, or that its chapter no longer has."""
     numbers = NUMBER.findall(text)
-    found = set(NUMBER.findall(printed(chapter)))
+    found = set(NUMBER.findall(printed_text(chapter)))
     assert numbers and [number for number in numbers if number not in found] == []
 
 

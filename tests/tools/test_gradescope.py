@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from clearcheck.author.loading import AUTHORING, load, slugs_in
+from clearcheck.author.loading import AUTHORING, load_exercise, slugs_in
 from clearclass.gradescope import NOBODY
 
 from tests.clearcheck.toy_notebook import MEANS, RANGES, SLUG, TOY, notebook
@@ -25,14 +25,14 @@ SCRIPT, GRADER = "run_autograder", "clearclass.gradescope"
 
 
 @pytest.fixture(scope="module")
-def nobody() -> bool:
+def can_become_nobody() -> bool:
     """Whether nobody grades: where root runs this, unless its Python is out of the others' reach."""
     tried = ["sh", "-c", f"'{sys.executable}' -c 'import numpy'"]
     return os.getuid() == 0 and not subprocess.run(tried, user=NOBODY, cwd="/", capture_output=True).returncode
 
 
 @pytest.fixture(scope="module")
-def opened() -> Iterator[Path]:
+def open_folder() -> Iterator[Path]:
     """A folder that every user may enter, unlike those of pytest."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)
@@ -40,22 +40,22 @@ def opened() -> Iterator[Path]:
 
 
 @pytest.fixture(scope="module")
-def autograder(opened, nobody) -> Path:
+def autograder(open_folder, can_become_nobody) -> Path:
     """Gradescope's folder /autograder with the toy exercise, which is graded fast, and a module that several share."""
-    course = opened / "course"
+    course = open_folder / "course"
     shutil.copytree(TOY, course / AUTHORING / SLUG, ignore=shutil.ignore_patterns("__pycache__"))
     with open(course / AUTHORING / SLUG / "shared.py", "a") as file:
-        file.write("\nfrom .brought import Block\n")
-    (course / AUTHORING / "brought.py").write_text("class Block: ...\n")
+        file.write("\nfrom .brought_modules import Block\n")
+    (course / AUTHORING / "brought_modules.py").write_text("class Block: ...\n")
     (course / AUTHORING / SLUG / "source.ipynb").write_text(json.dumps(notebook(MEANS, RANGES)))
     (course / "lib").symlink_to(ROOT / "lib")
     for name in ("constraints.txt", "pyproject.toml"):
         shutil.copy(ROOT / name, course)
-    root = opened / "autograder"
+    root = open_folder / "autograder"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(gradescope, "ROOT", course)
-        assert gradescope.main([SLUG, "--seed", "4711", "--to", str(opened)]) == 0
-    with zipfile.ZipFile(opened / f"gradescope-{SLUG}.zip") as archive:
+        assert gradescope.main([SLUG, "--seed", "4711", "--to", str(open_folder)]) == 0
+    with zipfile.ZipFile(open_folder / f"gradescope-{SLUG}.zip") as archive:
         archive.extractall(root / "source")
         modes = {entry.filename: entry.external_attr >> 16 for entry in archive.infolist()}
     assert modes["setup.sh"] == modes[SCRIPT] == 0o100755
@@ -65,7 +65,7 @@ def autograder(opened, nobody) -> Path:
         script = script.replace(there, here)
     for place in (root, root / "source"):
         (place / SCRIPT).write_text(script)
-    if not nobody:  # root stays root
+    if not can_become_nobody:  # root stays root
         module = root / "source" / "lib" / f"{GRADER.replace('.', '/')}.py"
         module.write_text(module.read_text().replace(f"NOBODY = {NOBODY}", "NOBODY = 0"))
     return root
@@ -170,14 +170,14 @@ def test_a_submission_that_ends_the_grader_has_no_grade(autograder):
 
 
 @pytest.mark.slow
-def test_nobody_can_read_the_checks_or_write_results(autograder, nobody):
+def test_nobody_can_read_the_checks_or_write_results(autograder, can_become_nobody):
     """Catches a submission without a sandbox that reads the references or the seed, or grades itself. Where root does
     not run the grader it can, as the instructor's page says.
     """
     cell = LOOK_AROUND.format(root=str(autograder), grader=GRADER)
     came = results(autograder, {"a.ipynb": notebook(cell, MEANS, RANGES)})
     assert came["score"] == 9 and "7 secrets, opened [" in came["output"], came
-    assert ("opened [], the seed is in sight: False" in came["output"]) == nobody, came
+    assert ("opened [], the seed is in sight: False" in came["output"]) == can_become_nobody, came
 
 
 @pytest.mark.slow
@@ -190,7 +190,7 @@ def test_an_exercise_needs_no_more_than_the_zip_and_has_no_right_answer(slug, tm
     assert gradescope.main([slug, "--seed", "5", "--to", str(tmp_path)]) == 0
     with zipfile.ZipFile(tmp_path / f"gradescope-{slug}.zip") as archive:
         archive.extractall(tmp_path)
-    there = load(slug, tmp_path)
+    there = load_exercise(slug, tmp_path)
     assert there.folder.is_relative_to(tmp_path) and there.wrong.entries and not there.right.entries
     assert "BEGIN SOLUTION" not in (there.folder / "source.ipynb").read_text()
 

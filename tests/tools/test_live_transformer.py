@@ -11,7 +11,7 @@ from clearbook.language_model import load_language_model
 
 from tools import ROOT
 from tools.extension import hooks
-from tools.extension.live_transformer import SCRIPT, bring, snippet
+from tools.extension.live_transformer import SCRIPT, bring_weights, snippet
 
 
 @pytest.fixture
@@ -26,7 +26,9 @@ def models(tmp_path):
 def test_an_element_is_told_where_its_weights_lie_and_what_they_weigh(tmp_path, models):
     """Catches a click that leads nowhere, another model's weights, and a size typed by hand."""
     site = tmp_path / "site"
-    body = bring('<p>a</p><live-transformer model="small" prompt="The ">x</live-transformer>', site, "../", models)
+    body = bring_weights(
+        '<p>a</p><live-transformer model="small" prompt="The ">x</live-transformer>', site, "../", models
+    )
     script = (site / "live" / "small.js").read_text(encoding="utf-8")
     told = f'src="../live/small.js" megabytes="{len(script) / 1e6:.1f}"'
     assert body == f'<p>a</p><live-transformer model="small" prompt="The " {told}>x</live-transformer>'
@@ -39,9 +41,9 @@ def test_an_element_is_told_where_its_weights_lie_and_what_they_weigh(tmp_path, 
 def test_an_element_without_a_model_of_ours_stops_the_build(tmp_path, models):
     """Catches a page that is published with a button that cannot work."""
     with pytest.raises(FileNotFoundError, match="large"):
-        bring('<live-transformer model="large">', tmp_path / "site", "", models)
+        bring_weights('<live-transformer model="large">', tmp_path / "site", "", models)
     with pytest.raises(ValueError, match="names no model"):
-        bring("<live-transformer>", tmp_path / "site", "", models)
+        bring_weights("<live-transformer>", tmp_path / "site", "", models)
 
 
 def test_only_a_page_that_holds_the_element_gets_its_script(tmp_path):

@@ -56,7 +56,7 @@ const until = (done) => (done() ? null : wait(1).then(() => until(done)));
 """
 
 
-def ran(body: str) -> dict:
+def run_writer(body: str) -> dict:
     script = SETUP.replace("BODY", body)
     done = subprocess.run(
         ["node", "-e", script, str(SOURCES / "writer.js")], capture_output=True, text=True, timeout=1800
@@ -67,7 +67,7 @@ def ran(body: str) -> dict:
 
 def test_a_wanted_token_waits_for_the_text_before_it():
     """Catches a bar that throws away what is not read yet, or that forgets which token was chosen."""
-    done = ran("""writer.write("abcdefghij");
+    done = run_writer("""writer.write("abcdefghij");
         const early = writer.reading.length;
         await writer.take("!".codePointAt(0));
         const whole = model.decode(writer.ids.slice(1));
@@ -81,7 +81,7 @@ def test_a_wanted_token_waits_for_the_text_before_it():
 
 def test_no_token_is_drawn_from_half_of_a_text():
     """Catches two presses that draw from the same reading, and one that draws while the text is read again."""
-    done = ran("""page.cached = false;
+    done = run_writer("""page.cached = false;
         writer.write("abcdef");
         await Promise.all([writer.step(), writer.step(), writer.take("!".codePointAt(0)), writer.step()]);""")
     assert done["text"] == "abcdefxx!x" and done["read"] == 11
@@ -90,7 +90,7 @@ def test_no_token_is_drawn_from_half_of_a_text():
 
 def test_a_run_that_is_stopped_and_begun_again_runs_once():
     """Catches two loops that write side by side, the first of which has not seen that it was stopped."""
-    done = ran("""await writer.write("a");
+    done = run_writer("""await writer.write("a");
         page.pace = 60;
         for (let i = 0; i < 4; i++) {
             writer.run();
@@ -108,7 +108,7 @@ def test_a_run_that_is_stopped_and_begun_again_runs_once():
 
 def test_what_is_typed_ends_a_run_and_is_read_once():
     """Catches a letter that is lost to a token, and a reading for each of many changes."""
-    done = ran("""await writer.write("a");
+    done = run_writer("""await writer.write("a");
         writer.run();
         await until(() => writer.ids.length > 3);
         ["b", "bc", "bcd"].forEach((text) => writer.hear(text));
@@ -120,7 +120,7 @@ def test_what_is_typed_ends_a_run_and_is_read_once():
 
 def test_a_writer_that_was_left_says_no_more():
     """Catches a token for the model before, which would come into the text of the model that is shown now."""
-    done = ran("""writer.write("abcdefghij");
+    done = run_writer("""writer.write("abcdefghij");
         writer.step();
         writer.hear("other");
         writer.take("!".codePointAt(0));

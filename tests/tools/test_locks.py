@@ -10,8 +10,8 @@ from tools.setup import locks
 
 HOLD = """
 import sys, time
-from tools.setup.locks import alone
-with alone(__import__("pathlib").Path(sys.argv[1]), "waiting"):
+from tools.setup.locks import wait_for_lock
+with wait_for_lock(__import__("pathlib").Path(sys.argv[1]), "waiting"):
     print("held", flush=True)
     time.sleep(600)
 """
@@ -26,7 +26,7 @@ def test_a_lock_ends_with_the_process_that_holds_it(tmp_path, monkeypatch, capsy
         monkeypatch.setattr(locks.time, "sleep", lambda seconds: (waited.append(seconds), holder.kill(), holder.wait()))
         try:
             assert holder.stdout.readline().strip() == b"held"
-            with locks.alone(path, "Another works here."):
+            with locks.wait_for_lock(path, "Another works here."):
                 assert waited == [locks.PAUSE_SECONDS]
         finally:
             holder.kill()
@@ -35,7 +35,7 @@ def test_a_lock_ends_with_the_process_that_holds_it(tmp_path, monkeypatch, capsy
 
 def test_nobody_waits_where_nobody_else_is(tmp_path, capsys):
     for _ in range(2):
-        with locks.alone(tmp_path / "lock", "Another works here."):
+        with locks.wait_for_lock(tmp_path / "lock", "Another works here."):
             pass
     assert capsys.readouterr().out == ""
 

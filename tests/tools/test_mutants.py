@@ -46,8 +46,8 @@ def test_every_survivor_has_a_reason_and_a_file():
 
 def test_a_new_survivor_fails_and_an_old_one_does_not(capsys):
     names = ["a: x → y", "a: x → z", "b: x → y"]
-    assert mutants.told(names, ["a: x → y"], {"a: x → y"}) == 0
-    assert mutants.told(names, ["a: x → y", "b: x → y"], {"a: x → y", "a: x → z"}) == 1
+    assert mutants.report_survivors(names, ["a: x → y"], {"a: x → y"}) == 0
+    assert mutants.report_survivors(names, ["a: x → y", "b: x → y"], {"a: x → y", "a: x → z"}) == 1
     said = capsys.readouterr().out
     assert "3 mutants: 1 killed, 1 survive for a reason, 1 new." in said
     assert "New: b: x → y" in said and "Is killed or no longer made, so delete it from mutants.toml: a: x → z" in said
@@ -79,14 +79,17 @@ def test_what_runs_for_ever_is_ended(endless):
     """Catches a mutant that turns a loop endless, or waits for what never comes, and with it the whole job."""
     from tools.checks import warm_tests
 
-    assert warm_tests.forked(endless, 0.4) < 0
+    assert warm_tests.run_in_fork(endless, 0.4) < 0
 
 
 @linux
 def test_a_fork_ends_with_what_its_work_said():
     from tools.checks import warm_tests
 
-    assert [warm_tests.forked(lambda: 5, 9), warm_tests.forked(lambda: 1 / 0, 9)] == [5, pytest.ExitCode.INTERNAL_ERROR]
+    assert [warm_tests.run_in_fork(lambda: 5, 9), warm_tests.run_in_fork(lambda: 1 / 0, 9)] == [
+        5,
+        pytest.ExitCode.INTERNAL_ERROR,
+    ]
 
 
 @linux
@@ -110,7 +113,7 @@ def test_what_imports_a_broken_file_is_imported_anew(tmp_path, monkeypatch):
     for name, source in sources.items():
         (tmp_path / f"{name}.py").write_text(source)
     monkeypatch.setattr(warm_tests, "ROOT", tmp_path)
-    kept = warm_tests.unaffected(files | {"math": None}, {files["clearformer.broken"]})
+    kept = warm_tests.unaffected_modules(files | {"math": None}, {files["clearformer.broken"]})
     assert kept == ["clearformer", "clearformer.apart", "clearformer.alone", "math"]
 
 

@@ -23,13 +23,13 @@ READ_BY_OLD_ONES = ("__init__.py", "run.py", "setup/__init__.py", "setup/start.p
 posix = pytest.mark.skipif(os.name == "nt", reason="needs a POSIX shell")
 
 
-def saying(version: tuple[int, int], path: str, complete: bool = True) -> str:
+def program_answering(version: tuple[int, int], path: str, complete: bool = True) -> str:
     """The program of a Python that answers this when it is asked."""
     return f"echo '{json.dumps([version, path, complete])}'"
 
 
 @pytest.fixture
-def unfit(program, monkeypatch):
+def unfit_python(program, monkeypatch):
     """This Python is too old, and nothing is on the PATH but what the test puts there; the function that puts it."""
     monkeypatch.setattr(pythons, "this_one", lambda: pythons.Python(OLDER, "/usr/bin/old", True))
     monkeypatch.setenv("PATH", str(program("nothing", "exit 1")))
@@ -40,24 +40,24 @@ def unfit(program, monkeypatch):
 def test_a_python_that_fits_goes_on_itself(monkeypatch, tmp_path):
     """Catches a search that starts other programs, or takes another Python, where there is no need."""
     monkeypatch.delenv("PYTHON", raising=False)
-    monkeypatch.setattr(pythons, "asked", lambda command: pytest.fail(f"asked {command}"))
+    monkeypatch.setattr(pythons, "ask_python", lambda command: pytest.fail(f"asked {command}"))
     monkeypatch.setattr(pythons, "this_one", lambda: pythons.Python(pythons.NEWEST, "/here", True))
     assert pythons.choose(tmp_path) == "/here"
 
 
 @posix
-def test_takes_a_fitting_python3(unfit, tmp_path):
+def test_takes_a_fitting_python3(unfit_python, tmp_path):
     """The real probe, answered by the Python that runs the tests."""
-    unfit("python3", FITTING)
+    unfit_python("python3", FITTING)
     assert Path(pythons.choose(tmp_path)).samefile(sys.executable)
 
 
 @posix
-@pytest.mark.parametrize("bad", [SHIM, saying(OLDER, "/old"), "exit 0", "echo 3.12", "kill -9 $$"],
+@pytest.mark.parametrize("bad", [SHIM, program_answering(OLDER, "/old"), "exit 0", "echo 3.12", "kill -9 $$"],
                          ids=["shim", "old", "silent", "chatty", "crash"])  # fmt: skip
-def test_a_name_that_fails_is_passed_over(unfit, tmp_path, bad):
-    unfit("python3", bad)
-    unfit("python3.11", saying((3, 11), "/fits"))
+def test_a_name_that_fails_is_passed_over(unfit_python, tmp_path, bad):
+    unfit_python("python3", bad)
+    unfit_python("python3.11", program_answering((3, 11), "/fits"))
     assert pythons.choose(tmp_path) == "/fits"
 
 
@@ -65,50 +65,50 @@ def test_a_name_that_fails_is_passed_over(unfit, tmp_path, bad):
 @pytest.mark.parametrize(
     ("first", "second"),
     [
-        (saying((3, 12), "/first", complete=False), saying((3, 12), "/second")),
-        (saying(NEWER, "/first"), saying((3, 12), "/second")),
-        (saying((3, 12), "/first", complete=False), saying(NEWER, "/second")),
-        (saying(NEWER, "/first", complete=False), saying((3, 12), "/second", complete=False)),
+        (program_answering((3, 12), "/first", complete=False), program_answering((3, 12), "/second")),
+        (program_answering(NEWER, "/first"), program_answering((3, 12), "/second")),
+        (program_answering((3, 12), "/first", complete=False), program_answering(NEWER, "/second")),
+        (program_answering(NEWER, "/first", complete=False), program_answering((3, 12), "/second", complete=False)),
     ],
 )
-def test_the_better_of_two_is_taken(unfit, tmp_path, first, second):
+def test_the_better_of_two_is_taken(unfit_python, tmp_path, first, second):
     """Complete before what cannot create environments, and tested before newer: the second is better each time."""
-    unfit("python3", first)
-    unfit("python", second)
+    unfit_python("python3", first)
+    unfit_python("python", second)
     assert pythons.choose(tmp_path) == "/second"
 
 
 @posix
-def test_a_newer_one_is_taken_where_there_is_no_other(unfit, tmp_path):
+def test_a_newer_one_is_taken_where_there_is_no_other(unfit_python, tmp_path):
     """Catches a bound above, which would lock the course on the day on which the next Python comes."""
-    unfit("python3", saying(NEWER, "/newer"))
+    unfit_python("python3", program_answering(NEWER, "/newer"))
     assert pythons.choose(tmp_path) == "/newer"
 
 
 @posix
-def test_one_that_cannot_create_environments_is_taken_when_there_is_no_other(unfit, tmp_path):
+def test_one_that_cannot_create_environments_is_taken_when_there_is_no_other(unfit_python, tmp_path):
     """The set-up names the package that is missing."""
-    unfit("python3", saying((3, 12), "/bare", complete=False))
+    unfit_python("python3", program_answering((3, 12), "/bare", complete=False))
     assert pythons.choose(tmp_path) == "/bare"
 
 
 @posix
-def test_uv_brings_one_where_there_is_none(unfit, tmp_path):
-    unfit("python3", saying((3, 12), "/bare", complete=False))
-    unfit("uv", '[ "$2" = install ] && exit 0; echo /home/üv/python3.12')
+def test_uv_brings_one_where_there_is_none(unfit_python, tmp_path):
+    unfit_python("python3", program_answering((3, 12), "/bare", complete=False))
+    unfit_python("uv", '[ "$2" = install ] && exit 0; echo /home/üv/python3.12')
     assert pythons.choose(tmp_path) == "/home/üv/python3.12"
 
 
 @posix
-def test_without_a_network_uv_does_not_stand_in_the_way(unfit, tmp_path):
-    unfit("python3", saying((3, 12), "/bare", complete=False))
-    unfit("uv", "exit 2")
+def test_without_a_network_uv_does_not_stand_in_the_way(unfit_python, tmp_path):
+    unfit_python("python3", program_answering((3, 12), "/bare", complete=False))
+    unfit_python("uv", "exit 2")
     assert pythons.choose(tmp_path) == "/bare"
 
 
 @posix
-def test_none_gives_one_sentence_that_says_what_was_found_and_what_to_do(unfit, tmp_path):
-    unfit("python3", saying(OLDER, "/old"))
+def test_none_gives_one_sentence_that_says_what_was_found_and_what_to_do(unfit_python, tmp_path):
+    unfit_python("python3", program_answering(OLDER, "/old"))
     with pytest.raises(pythons.NoPython) as caught:
         pythons.choose(tmp_path)
     said = str(caught.value)
@@ -117,21 +117,21 @@ def test_none_gives_one_sentence_that_says_what_was_found_and_what_to_do(unfit, 
 
 
 @posix
-def test_the_named_python_is_the_only_one_tried(unfit, tmp_path, monkeypatch):
-    unfit("python3", FITTING)
-    folder = unfit("my pythön", saying(OLDER, "/old"))
+def test_the_named_python_is_the_only_one_tried(unfit_python, tmp_path, monkeypatch):
+    unfit_python("python3", FITTING)
+    folder = unfit_python("my pythön", program_answering(OLDER, "/old"))
     monkeypatch.setenv("PYTHON", str(folder / "my pythön"))
     with pytest.raises(pythons.NoPython, match=r"my pythön is 3\.9"):
         pythons.choose(tmp_path)
-    unfit("my pythön", saying(NEWER, "/newer"))
+    unfit_python("my pythön", program_answering(NEWER, "/newer"))
     assert pythons.choose(tmp_path) == "/newer"
 
 
 @posix
-def test_the_environment_that_exists_will_do(unfit, tmp_path):
+def test_the_environment_that_exists_will_do(unfit_python, tmp_path):
     inside = tmp_path / ".venv" / "bin"
     inside.mkdir(parents=True)
-    (inside / "python").write_text(f"#!/bin/sh\n{saying((3, 12), '/inside')}\n", encoding="utf-8")
+    (inside / "python").write_text(f"#!/bin/sh\n{program_answering((3, 12), '/inside')}\n", encoding="utf-8")
     (inside / "python").chmod(0o755)
     assert pythons.choose(tmp_path) == "/inside"
 
@@ -145,7 +145,7 @@ def test_on_windows_the_launcher_is_asked_for_each_version(monkeypatch, tmp_path
     assert str(pythons.python_of(course)) == r"C:\Users\Jörg Müller\my course\.venv\Scripts\python.exe"
 
 
-@pytest.mark.parametrize("version", pythons.tested())
+@pytest.mark.parametrize("version", pythons.tested_versions())
 def test_a_tested_version_is_not_warned_of(version):
     assert pythons.warning_for(version) == ""
 
@@ -226,6 +226,6 @@ def test_make_without_any_python_lets_uv_bring_one(make, program):
 def test_pyproject_names_the_same_versions():
     """Catches a bound that is moved in one place, and one above, with which pip would refuse the next Python."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    assert project["requires-python"] == f">={pythons.dotted(pythons.OLDEST)}"
+    assert project["requires-python"] == f">={pythons.format_version(pythons.OLDEST)}"
     named = re.findall(r"Python :: (3\.\d+)$", "\n".join(project["classifiers"]), re.M)
-    assert named == [pythons.dotted(version) for version in pythons.tested()]
+    assert named == [pythons.format_version(version) for version in pythons.tested_versions()]

@@ -20,7 +20,7 @@ posix = pytest.mark.skipif(os.name == "nt", reason="needs a POSIX shell")
 
 
 @pytest.fixture
-def started(monkeypatch, tmp_path):
+def started_programs(monkeypatch, tmp_path):
     """The words of each program that a target starts; none runs. Those that hold "fails" end with 3."""
     calls = []
 
@@ -57,35 +57,35 @@ def test_every_target_that_is_named_exists(document):
     assert set(named) <= {*targets.TARGETS, "TARGET"}
 
 
-def test_steps_run_in_order_and_arguments_go_to_the_last(started):
+def test_steps_run_in_order_and_arguments_go_to_the_last(started_programs):
     assert targets.main(["check", "-k", "cache or mask"]) == 0
-    assert started == ["set-up", *targets.STYLE, "-m pytest @tests/quick.args -k cache or mask"]
+    assert started_programs == ["set-up", *targets.STYLE, "-m pytest @tests/quick.args -k cache or mask"]
 
 
-def test_the_first_step_that_fails_is_the_last_and_its_code_comes_back(started, monkeypatch):
+def test_the_first_step_that_fails_is_the_last_and_its_code_comes_back(started_programs, monkeypatch):
     """Catches a suite that runs on, or passes, after the style has failed."""
     monkeypatch.setitem(targets.TARGETS, "check", targets.Target("", ("one", "fails", "two")))
     assert targets.main(["check"]) == 3
-    assert started == ["set-up", "one", "fails"]
+    assert started_programs == ["set-up", "one", "fails"]
 
 
-def test_without_an_environment_nothing_is_started(started, monkeypatch):
+def test_without_an_environment_nothing_is_started(started_programs, monkeypatch):
     monkeypatch.setattr(bootstrap, "main", lambda: 1)
-    assert targets.main(["test"]) == 1 and started == []
+    assert targets.main(["test"]) == 1 and started_programs == []
 
 
-def test_an_unknown_target_and_needless_arguments_are_told(started, capsys):
+def test_an_unknown_target_and_needless_arguments_are_told(started_programs, capsys):
     assert targets.main(["servr"]) == 2 and targets.main(["serve", "8000"]) == 2
     said = capsys.readouterr().err
     assert "There is no target servr: choose one of" in said and "serve takes no arguments, and got: 8000" in said
-    assert started == []
+    assert started_programs == []
 
 
 @pytest.mark.parametrize("words", [[], ["help"]])
-def test_help_lists_every_target_without_setting_anything_up(started, capsys, words):
+def test_help_lists_every_target_without_setting_anything_up(started_programs, capsys, words):
     assert targets.main(words) == 0
     said = capsys.readouterr().out
-    assert started == [] and all(f"  {name} " in said for name in targets.TARGETS)
+    assert started_programs == [] and all(f"  {name} " in said for name in targets.TARGETS)
 
 
 def test_words_that_set_variables_are_no_arguments(monkeypatch):
@@ -126,7 +126,7 @@ def test_without_a_fitting_python_the_sentence_is_all_that_is_said(monkeypatch, 
     assert capsys.readouterr().err.strip() == "Install one."
 
 
-def test_programs_get_utf8_and_keep_their_byte_code(started, monkeypatch):
+def test_programs_get_utf8_and_keep_their_byte_code(started_programs, monkeypatch):
     """Catches a Windows on which every file is read as CP-1252."""
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
     targets.main(["lint"])
@@ -147,7 +147,9 @@ def test_language_settings_that_know_ascii_alone_are_replaced():
 
 @pytest.mark.parametrize("home", ["gone", "a file/home"])
 @pytest.mark.parametrize(("windows", "variables"), [(False, ["HOME"]), (True, ["USERPROFILE", "LOCALAPPDATA"])])
-def test_a_home_that_cannot_be_written_is_replaced(started, tmp_path, monkeypatch, capsys, home, windows, variables):
+def test_a_home_that_cannot_be_written_is_replaced(
+    started_programs, tmp_path, monkeypatch, capsys, home, windows, variables
+):
     """Catches kernels, uv and npm that end in a traceback where the home is read-only or missing, as for a service."""
     (tmp_path / "a file").touch()
     os.environ |= dict.fromkeys(("HOME", "USERPROFILE"), str(tmp_path / home))
@@ -159,24 +161,24 @@ def test_a_home_that_cannot_be_written_is_replaced(started, tmp_path, monkeypatc
     assert f"goes to {own}" in capsys.readouterr().out
 
 
-def test_a_home_that_can_be_written_stays(started, tmp_path, monkeypatch, capsys):
+def test_a_home_that_can_be_written_stays(started_programs, tmp_path, monkeypatch, capsys):
     os.environ["HOME"] = str(tmp_path)
     monkeypatch.setattr(targets.Path, "home", lambda: tmp_path)
     targets.main(["lab"])
     assert os.environ["HOME"] == str(tmp_path) and capsys.readouterr().out == ""
 
 
-def test_clean_deletes_what_was_built_and_clean_env_the_environment_too(started, tmp_path):
+def test_clean_deletes_what_was_built_and_clean_env_the_environment_too(started_programs, tmp_path):
     """Catches a source that is deleted, and a target that sets up what it deletes next."""
     for name in (*targets.BUILT, ".venv", "lib"):
         (tmp_path / name / "inside").mkdir(parents=True)
     assert targets.main(["clean"]) == 0
     assert sorted(path.name for path in tmp_path.iterdir()) == [".venv", "lib"]
     assert targets.main(["clean-env"]) == 0 and targets.main(["clean-env"]) == 0
-    assert [path.name for path in tmp_path.iterdir()] == ["lib"] and started == []
+    assert [path.name for path in tmp_path.iterdir()] == ["lib"] and started_programs == []
 
 
-def test_what_is_in_use_and_cannot_be_deleted_is_told(started, tmp_path, monkeypatch, capsys):
+def test_what_is_in_use_and_cannot_be_deleted_is_told(started_programs, tmp_path, monkeypatch, capsys):
     """As on Windows, where the files of a kernel that runs cannot be deleted."""
 
     def rmtree(path):

@@ -12,7 +12,7 @@ from tools.setup.bootstrap import SetupProblem
 
 
 @pytest.fixture
-def taken():
+def taken_port():
     """A port that something listens on."""
     with socket.socket() as listener:
         listener.bind((serve.HOST, 0))
@@ -20,15 +20,15 @@ def taken():
         yield listener.getsockname()[1]
 
 
-def test_a_wanted_port_that_is_taken_is_told(taken, tmp_path):
-    with pytest.raises(SetupProblem, match=rf"Port {taken} is taken: choose another"):
-        serve.open_server(str(taken), tmp_path)
+def test_a_wanted_port_that_is_taken_is_told(taken_port, tmp_path):
+    with pytest.raises(SetupProblem, match=rf"Port {taken_port} is taken: choose another"):
+        serve.open_server(str(taken_port), tmp_path)
 
 
-def test_without_a_wanted_port_a_taken_one_is_passed_over(taken, tmp_path, monkeypatch):
-    monkeypatch.setattr(serve, "PORTS", (taken, 0))
+def test_without_a_wanted_port_a_taken_one_is_passed_over(taken_port, tmp_path, monkeypatch):
+    monkeypatch.setattr(serve, "PORTS", (taken_port, 0))
     with serve.open_server("", tmp_path) as server:
-        assert server.server_port not in (0, taken)
+        assert server.server_port not in (0, taken_port)
 
 
 @pytest.mark.parametrize("wanted", ["http", "-1", "70000", "80 80", "²"])
@@ -56,8 +56,8 @@ def test_a_file_is_what_it_is_whatever_this_system_says(suffix, kind, tmp_path, 
     assert handler.guess_type(str(tmp_path / f"a{suffix}")) == kind
 
 
-def test_the_port_is_taken_before_the_book_is_built(taken, monkeypatch, capsys):
-    monkeypatch.setenv("PORT", str(taken))
+def test_the_port_is_taken_before_the_book_is_built(taken_port, monkeypatch, capsys):
+    monkeypatch.setenv("PORT", str(taken_port))
     monkeypatch.setattr(serve, "build", lambda root: pytest.fail("built although the port is taken"))
     assert serve.main() == 1
     assert "is taken" in capsys.readouterr().err

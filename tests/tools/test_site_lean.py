@@ -156,7 +156,7 @@ def test_formulas_are_typeset_with_their_numbers_and_without_a_script():
     """Catches a formula that is cut at a bracket of its own, a lost number, and one formula in place of another."""
     found = formulas.formulas(PAGE)
     assert found == [("a < b_1", False), ("\\begin{aligned} x &= 1 \\\\[4pt]\ny &= 2 \\end{aligned}", True)]
-    drawn, style = formulas.typeset(found)
+    drawn, style = formulas.typeset_formulas(found)
     page = formulas.with_formulas(PAGE, drawn, "mathjax/mathjax.css?v=2")
     assert "<script" not in page and page.count("<mjx-container") == 2 and formulas.formulas(page) == []
     assert page.index("(1)<a") < page.index('display="true"') and "<mi>b</mi>" in page and 'id="equation-x"' in page
@@ -169,12 +169,12 @@ def test_formulas_are_typeset_with_their_numbers_and_without_a_script():
 def test_a_formula_that_cannot_be_read_is_a_warning(monkeypatch):
     told = []
     monkeypatch.setattr(formulas.logger, "warning", lambda *words: told.append(words))
-    formulas.typeset([(r"\frac{1}{2", True)])
+    formulas.typeset_formulas([(r"\frac{1}{2", True)])
     assert len(told) == 1 and told[0][1] == r"\frac{1}{2"
 
 
 @NODE
 def test_a_style_sheet_keeps_braces_that_are_letters():
     """Catches a sheet whose rules end inside of a brace that is to be printed."""
-    _, style = formulas.typeset([(r"\{x\}", False)])
+    _, style = formulas.typeset_formulas([(r"\{x\}", False)])
     assert 'content: "{"' in style and 'content: "}"' in style and style.count("\n") > 20

@@ -101,8 +101,8 @@ def test_scripts_find_elements_as_browsers_of_2023_do():
 
 def test_an_unknown_icon_stays_as_it_was():
     unknown = '<i class="fa-solid fa-no-such-icon"></i>'
-    assert page_parts.ICON.sub(page_parts.drawn, unknown) == unknown
-    known = page_parts.ICON.sub(page_parts.drawn, '<i class="fa-solid fa-list"></i>')
+    assert page_parts.ICON.sub(page_parts.draw_icon, unknown) == unknown
+    known = page_parts.ICON.sub(page_parts.draw_icon, '<i class="fa-solid fa-list"></i>')
     assert known.startswith("<svg") and "<path" in known
 
 

@@ -39,7 +39,7 @@ MEANT = {
 
 
 @pytest.fixture(scope="module")
-def meant() -> list[str]:
+def parsed_arguments() -> list[str]:
     """What pytest makes of each of these arguments: whether it has processes and compares notebooks, what and where."""
     code = (
         "import sys, pytest\n"
@@ -57,8 +57,8 @@ def meant() -> list[str]:
 
 
 @pytest.mark.parametrize("arguments", MEANT)
-def test_processes_and_notebooks_only_where_they_are_asked_for(arguments, meant):
-    assert meant[list(MEANT).index(arguments)] == MEANT[arguments]
+def test_processes_and_notebooks_only_where_they_are_asked_for(arguments, parsed_arguments):
+    assert parsed_arguments[list(MEANT).index(arguments)] == MEANT[arguments]
 
 
 def test_the_book_is_built_first_and_its_pages_are_read_last(hooks):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tools import ROOT
 from tools.setup.bootstrap import SetupProblem, jupyter_book_sentence, jupyter_book_version
-from tools.setup.locks import alone
+from tools.setup.locks import wait_for_lock
 from tools.setup.vendor import CACHE, vendor
 
 # Its script would not survive a move of the environment. Pages stay in memory until the end, and looking through them
@@ -48,15 +48,15 @@ def build(root: Path, target: Path | None = None, log: int | None = None) -> Pat
     if target is not None:
         command += ["--path-output", str(target)]
     folder = (target or root) / "_build"
-    with alone(folder / "lock", "The site is being built by another program: waiting for it to end."):
-        begin(folder)
+    with wait_for_lock(folder / "lock", "The site is being built by another program: waiting for it to end."):
+        mark_unfinished(folder)
         if subprocess.run(command, cwd=root, stdout=log, stderr=log).returncode != 0:
             raise SetupProblem("The book has errors or warnings, which stand above: mend them, then build it again.")
         (folder / UNFINISHED).unlink()
     return folder / "html"
 
 
-def begin(folder: Path) -> None:
+def mark_unfinished(folder: Path) -> None:
     """Mark the build as unfinished; where the last one is still marked so, what it has left is deleted."""
     mark = folder / UNFINISHED
     if mark.exists():

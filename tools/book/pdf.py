@@ -81,9 +81,9 @@ def print_book(site: Path, target: Path, pages: list[str] | None = None) -> int:
             sheet.write_text(book.text(), encoding="utf-8")
             page.goto(sheet.as_uri())
             page.evaluate("async () => { await window.MathJax?.startup?.promise; await document.fonts.ready }")
-            starts, _ = starting_pages(printed(page))
+            starts, _ = starting_pages(print_page(page))
             page.evaluate(NUMBER, {name: starts.get(anchor(name, "")) for name in book.pages})
-            data = printed(page)
+            data = print_page(page)
         finally:
             browser.close()
             sheet.unlink(missing_ok=True)
@@ -97,7 +97,7 @@ def find_chromium() -> str | None:
     return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
 
 
-def printed(page) -> bytes:
+def print_page(page) -> bytes:
     """Without tags, which would more than double the file; the site itself is what a screen reader is given."""
     return page.pdf(
         scale=SCALE,

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tools import ROOT
-from tools.checks.warm_tests import Survey, cpu_seconds, passes, surveyed
+from tools.checks.warm_tests import Survey, cpu_seconds, passes, survey_tests
 from tools.run import call
 
 if TYPE_CHECKING:
@@ -41,12 +41,12 @@ def main(words: list[str]) -> int:
     if str(lib) not in sys.path:
         return started_with(lib, words)
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:  # in the checkout tests would find it above them
-        names, survivors = tried(lib, module, asked, Path(folder))
+        names, survivors = try_mutants(lib, module, asked, Path(folder))
     listed = {name for group in settings["survivors"] for name in group["mutants"]}
     listed = {name for name in listed if name.partition(" ")[0] in module["files"]}
     print(f"{asked.module}: {(cpu_seconds() - before) / 60:.0f} minutes of CPU time.")
     whole = asked.only == [""] and (asked.share or module.get("share", 1)) == 1
-    return told(names, survivors, listed if whole else listed & {*names})
+    return report_survivors(names, survivors, listed if whole else listed & {*names})
 
 
 def arguments(words: list[str], modules: list[str]) -> argparse.Namespace:
@@ -78,10 +78,10 @@ def is_in_share(name: str, share: float) -> bool:
     return zlib.crc32(name.encode()) < share * 2**32
 
 
-def tried(lib: Path, module: dict, asked: argparse.Namespace, folder: Path) -> tuple[list[str], list[str]]:
+def try_mutants(lib: Path, module: dict, asked: argparse.Namespace, folder: Path) -> tuple[list[str], list[str]]:
     """The names of the mutants, and of those that survive; the tests write to ``folder``."""
     chosen = mutants(lib, module, asked)
-    survey = surveyed(module["tests"], [lib / file for file in module["files"]], folder)
+    survey = survey_tests(module["tests"], [lib / file for file in module["files"]], folder)
     if module.get("only_seen"):
         chosen = [(path, it) for path, it in chosen if survey.tests_that_run(path, it.lines)]
     survivors = []
@@ -113,7 +113,7 @@ def survives(path: Path, mutant: "Mutant", number: int, survey: Survey, tests: l
         os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
 
 
-def told(names: list[str], survivors: list[str], listed: set[str]) -> int:
+def report_survivors(names: list[str], survivors: list[str], listed: set[str]) -> int:
     """Print the count, and what ``tests/mutants.toml`` lacks or has for nothing; return 1 for a new survivor."""
     new = [name for name in survivors if name not in listed]
     killed = len(names) - len(survivors)

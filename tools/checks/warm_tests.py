@@ -74,7 +74,7 @@ class Watch:
         self.result.write_bytes(pickle.dumps(self.survey))
 
 
-class Chosen:
+class ChosenTests:
     """A plugin: these tests alone, in this order."""
 
     def __init__(self, names: list[str]):
@@ -85,7 +85,7 @@ class Chosen:
         items[:] = sorted((it for it in items if it.nodeid in self.place), key=lambda it: self.place[it.nodeid])
 
 
-def surveyed(tests: list[str], files: list[Path], folder: Path) -> Survey:
+def survey_tests(tests: list[str], files: list[Path], folder: Path) -> Survey:
     """Run the tests twice: to see what they import, which this process then does, and as forks of it will run them.
 
     Raises: SystemExit if they do not pass.
@@ -93,10 +93,13 @@ def surveyed(tests: list[str], files: list[Path], folder: Path) -> Survey:
     for _ in range(2):
         result = folder / "survey"
         options = ["-q", *common_options(folder), *tests]
-        if forked(lambda: pytest.main(options, plugins=[Watch(files, result)]), math.inf, shown=True) != 0:  # noqa: B023
+        if run_in_fork(lambda: pytest.main(options, plugins=[Watch(files, result)]), math.inf, shown=True) != 0:  # noqa: B023
             raise SystemExit("These tests do not pass as they are.")
         survey = pickle.loads(result.read_bytes())
-        for name in ("tests.conftest", *unaffected(survey.modules, set(map(str, files)))):  # the hook on imports first
+        for name in (
+            "tests.conftest",
+            *unaffected_modules(survey.modules, set(map(str, files))),
+        ):  # the hook on imports first
             with contextlib.suppress(Exception):  # what was made and not imported
                 importlib.import_module(name)
     broken = {str(file) for file in files} & {getattr(module, "__file__", None) for module in [*sys.modules.values()]}
@@ -108,7 +111,7 @@ def passes(names: list[str], seconds: float, folder: Path) -> bool:
     """Whether these tests pass within so much CPU time; the first that fails ends them."""
     files = dict.fromkeys(name.partition("::")[0] for name in names)
     options = ["-x", "-p", "no:terminal", *common_options(folder), *files]
-    return forked(lambda: pytest.main(options, plugins=[Chosen(names)]), seconds) == 0
+    return run_in_fork(lambda: pytest.main(options, plugins=[ChosenTests(names)]), seconds) == 0
 
 
 def common_options(folder: Path) -> list[str]:
@@ -117,11 +120,11 @@ def common_options(folder: Path) -> list[str]:
     return [*chosen, f"--rootdir={ROOT}", f"--basetemp={folder / 'tmp'}"]
 
 
-def unaffected(modules: dict[str, str | None], files: set[str]) -> list[str]:
+def unaffected_modules(modules: dict[str, str | None], files: set[str]) -> list[str]:
     """The modules that import none of these files, not even by others; of ours no tests, which pytest rewrites."""
     affected = {name for name, file in modules.items() if file in files} | {LAZY + ".*"}
     ours = {name: Path(file) for name, file in modules.items() if file and is_ours(file)}
-    imports = {name: imported(file, modules) | packages(name) for name, file in ours.items()}
+    imports = {name: imports_of(file, modules) | packages(name) for name, file in ours.items()}
     while more := {name for name, those in imports.items() if name not in affected and those & affected}:
         affected |= more
     tests = {name for name in imports if name.rpartition(".")[2].startswith(("test_", "conftest", "__main__"))}
@@ -138,7 +141,7 @@ def is_ours(file: str) -> bool:
     return ROOT in Path(file).parents and "site-packages" not in file and file.endswith(".py")
 
 
-def imported(file: Path, modules: dict[str, str | None]) -> set[str]:
+def imports_of(file: Path, modules: dict[str, str | None]) -> set[str]:
     """What a file imports, wherever it does."""
     found: set[str] = set()
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
@@ -151,7 +154,7 @@ def imported(file: Path, modules: dict[str, str | None]) -> set[str]:
     return found
 
 
-def forked(work: Callable[[], int], seconds: float, *, shown: bool = False) -> int:
+def run_in_fork(work: Callable[[], int], seconds: float, *, shown: bool = False) -> int:
     """The exit code of ``work`` in a fork that ends after so many seconds of CPU time; below 0 if it was killed."""
     child = os.fork()
     if child == 0:
@@ -169,10 +172,10 @@ def forked(work: Callable[[], int], seconds: float, *, shown: bool = False) -> i
         finally:
             sys.stdout.flush()
             os._exit(code)
-    return waited(child, seconds * WAITING)
+    return wait_for_exit(child, seconds * WAITING)
 
 
-def waited(child: int, seconds: float) -> int:
+def wait_for_exit(child: int, seconds: float) -> int:
     """The exit code of a process, once it and all that it started have ended; they are killed after ``seconds``."""
     ended = os.pidfd_open(child)
     try:

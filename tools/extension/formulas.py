@@ -51,7 +51,7 @@ def typeset_pages(app, exception) -> None:
         if found := formulas(text):
             held[str(path.relative_to(out))] = found
     every = list(dict.fromkeys(tuple(formula) for found in held.values() for formula in found))
-    drawn, style = typeset(every)
+    drawn, style = typeset_formulas(every)
     write(out, SHEET, style)
     keep_letters(out / "mathjax" / FONTS, letters(style))
     version = hashlib.sha256(style.encode()).hexdigest()[:8]
@@ -80,27 +80,29 @@ def formula_in(content: str) -> Formula | None:
     return html.unescape(found[1] or found[2]).strip(), found[1] is None
 
 
-def typeset(every: list[Formula]) -> tuple[dict[Formula, str], str]:
+def typeset_formulas(every: list[Formula]) -> tuple[dict[Formula, str], str]:
     """Each formula as HTML, and one style sheet for all of them; one that MathJax cannot read is a warning."""
     asked = {"mathjax": str(SITE / "mathjax"), "fonts": FONTS, "formulas": every}
     told = json.dumps(asked)
     done = subprocess.run(["node", str(TYPESET)], input=told, capture_output=True, text=True, encoding="utf8")
     if done.returncode != 0:
-        raise RuntimeError(f"typeset: MathJax has failed on {len(every)} formulas: {done.stderr.strip()[-500:]}")
+        raise RuntimeError(
+            f"typeset_formulas: MathJax has failed on {len(every)} formulas: {done.stderr.strip()[-500:]}"
+        )
     answer = json.loads(done.stdout)
     for (tex, _), drawn in zip(every, answer["html"], strict=True):
         if "mjx-merror" in drawn:
             logger.warning("MathJax cannot read the formula %r", tex)
-    return dict(zip(every, map(leaner, answer["html"]), strict=True)), SIZE + squeezed(answer["css"])
+    return dict(zip(every, map(remove_idle_markup, answer["html"]), strict=True)), SIZE + compress_style(answer["css"])
 
 
-def leaner(drawn: str) -> str:
+def remove_idle_markup(drawn: str) -> str:
     for idle in IDLE:
         drawn = drawn.replace(idle, "")
     return drawn
 
 
-def squeezed(style: str) -> str:
+def compress_style(style: str) -> str:
     """A style sheet of MathJax, which has a line for each property, without comments and with a line for each rule."""
     lines = (line.strip() for line in re.sub(r"/\*.*?\*/", "", style, flags=re.DOTALL).splitlines())
     return "".join(line + "\n" * (line == "}") for line in lines)

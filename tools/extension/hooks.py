@@ -146,7 +146,7 @@ def bring_the_live_transformer(app, pagename, templatename, context, doctree) ->
     """Its script for the pages that hold the element, and beside them the weights, which a click loads."""
     if live_transformer.TAG.search(context.get("body") or ""):
         up = "../" * pagename.count("/")
-        context["body"] = live_transformer.bring(context["body"], Path(app.outdir), up)
+        context["body"] = live_transformer.bring_weights(context["body"], Path(app.outdir), up)
         app.add_js_file(f"../{live_transformer.SCRIPT}", loading_method="defer")  # Sphinx looks for scripts in _static
 
 

@@ -68,7 +68,7 @@ def simplify(node: ElementTree.Element, names: dict[str, str]) -> None:
         elif key == "style":
             value = HEX.sub(r"#\1\2\3", re.sub(r"\s*([:;])\s*", r"\1", value))
         elif not value.startswith("url("):
-            value = PLACE.sub(lambda m: m[0] if m[1] else written(float(m[0])), value)
+            value = PLACE.sub(lambda m: m[0] if m[1] else format_number(float(m[0])), value)
         node.set(key, value)
     moved = MOVED.fullmatch(node.get("transform", ""))
     if node.tag == f"{{{SVG}}}use" and moved and "x" not in node.attrib:  # a letter in its word
@@ -78,7 +78,7 @@ def simplify(node: ElementTree.Element, names: dict[str, str]) -> None:
         node.attrib.pop(key, None)
 
 
-def written(number: float, digits: int = DIGITS) -> str:
+def format_number(number: float, digits: int = DIGITS) -> str:
     text = f"{number:.{digits}f}".rstrip("0").rstrip(".") if digits else f"{number:.0f}"
     return re.sub(r"^(-?)0\.", r"\1.", text) if text not in ("-0", "") else "0"
 
@@ -101,7 +101,7 @@ def relative(path: str) -> str:
         steps = [(x - here[0], y - here[1]) for x, y in points]
         command, values = shortest(letter, points, steps)
         sequel = "l" if last == "m" else "L" if last == "M" else last  # what numbers alone mean after this command
-        out.append(("" if command == sequel else command) + joined(values, bare=command == sequel))
+        out.append(("" if command == sequel else command) + join_numbers(values, bare=command == sequel))
         here, last = points[-1], command
         if letter == "M":
             start = here
@@ -118,11 +118,11 @@ def shortest(letter: str, points: list, steps: list) -> tuple[str, list[float]]:
     return ("M", list(points[0])) if letter == "M" else (letter.lower(), flat)
 
 
-def joined(values: list[float], *, bare: bool) -> str:
+def join_numbers(values: list[float], *, bare: bool) -> str:
     """Numbers with as few signs between them as can be read."""
     text = ""
     for value in values:
-        number = written(value)
+        number = format_number(value)
         apart = (text or bare) and not number.startswith("-")
         text += (" " if apart else "") + number
     return text

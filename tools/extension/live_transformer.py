@@ -47,14 +47,14 @@ def weights_script(folder: Path) -> str:
     return f"(function (live) {{ {named} }})({PLACE});\n"
 
 
-def bring(body: str, site: Path, up: str, models: Path = ROOT / "models") -> str:
+def bring_weights(body: str, site: Path, up: str, models: Path = ROOT / "models") -> str:
     """The body of a page whose elements know their weights, which lie in the site afterwards with the element's script.
 
     `up` leads from the page to the top of the site. Raises: FileNotFoundError for a model without files; ValueError
     for an element that names none.
     """
 
-    def told(match: re.Match) -> str:
+    def name_weights(match: re.Match) -> str:
         model = MODEL.search(match[1])
         if model is None:
             raise ValueError(f'{match[0]} names no model, expected model="…" with the name of a folder in models/.')
@@ -62,7 +62,7 @@ def bring(body: str, site: Path, up: str, models: Path = ROOT / "models") -> str
         _write(site / "live" / f"{model[1]}.js", text)
         return f'<live-transformer{match[1]} src="{up}live/{model[1]}.js" megabytes="{len(text) / 1e6:.1f}">'
 
-    body = TAG.sub(told, body)
+    body = TAG.sub(name_weights, body)
     _write(site / SCRIPT, script())
     return body
 

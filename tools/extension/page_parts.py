@@ -92,12 +92,12 @@ def keep_punctuation(app, pagename, templatename, context, doctree) -> None:
 def keep_short_code(app, pagename, templatename, context, doctree) -> None:
     """No line ends within `make lab` or `PORT=8124`; longer code may break, or tables would be wider than the page."""
 
-    def named(code: re.Match) -> str:
+    def mark_short(code: re.Match) -> str:
         letters = html.unescape(re.sub(r"<[^>]+>", "", code[2]))
         return f'<code class="{code[1]} short">{code[2]}</code>' if len(letters) <= SHORT else code[0]
 
     if context.get("body"):
-        context["body"] = INLINE_CODE.sub(named, context["body"])
+        context["body"] = INLINE_CODE.sub(mark_short, context["body"])
 
 
 def load_what_is_needed(app, pagename, templatename, context, doctree) -> None:
@@ -125,7 +125,7 @@ def describe(app, pagename, templatename, context, doctree) -> None:
     card = f"{app.config.html_baseurl}_static/card.png" if app.config.html_baseurl else "_static/card.png"
     context["site"] = SimpleNamespace(
         lean_head=lambda head: ICON_SCRIPT.sub("", head),
-        draw_icons=lambda page: ICON.sub(drawn, page),
+        draw_icons=lambda page: ICON.sub(draw_icon, page),
         title=html.unescape(title) if pagename != app.config.root_doc else app.config.project,
         own_description=html.unescape(own[1]) if own else "",
         description="" if own else description(context.get("body") or "", html.unescape(title)),
@@ -136,26 +136,26 @@ def describe(app, pagename, templatename, context, doctree) -> None:
 def description(body: str, title: str) -> str:
     """A sentence or two about a page: what one can do after a chapter, else how its text begins."""
     if goals := GOALS.search(body):
-        items = [plain(item) for item in re.findall(r"<li>(.*?)</li>", goals[2], re.S)]
+        items = [plain_words(item) for item in re.findall(r"<li>(.*?)</li>", goals[2], re.S)]
         sentence = goals[1] + " " + items[0].rstrip(",;.")
         for item in items[1:]:
             if len(sentence) + len(item) + 2 > LONGEST:
                 break
             sentence += "; " + item.rstrip(",;.")
-        return shortened(f"{sentence}.")
-    texts = [plain(text) for text in PARAGRAPH.findall(body)]
+        return first_sentences(f"{sentence}.")
+    texts = [plain_words(text) for text in PARAGRAPH.findall(body)]
     first = next((text for text in texts if len(text) > 40), "")
-    return shortened(f"{title}: {first}" if first else title)
+    return first_sentences(f"{title}: {first}" if first else title)
 
 
-def plain(fragment: str) -> str:
+def plain_words(fragment: str) -> str:
     """The words of a piece of HTML, a formula as its letters."""
     text = html.unescape(re.sub(r"<[^>]+>", "", fragment))
     text = re.sub(r"\\\((.*?)\\\)", lambda m: re.sub(r"\\[a-zA-Z]+|[{}\\]", "", m[1]), text)
     return " ".join(text.split())
 
 
-def shortened(text: str) -> str:
+def first_sentences(text: str) -> str:
     """The first sentences that fit; where one alone is too long, its beginning up to a word."""
     if len(text) <= LONGEST:
         return text
@@ -171,7 +171,7 @@ def icon(name: str) -> tuple[str, str] | None:
     return (f"{found[-1][0]} {found[-1][1]}", found[-1][2]) if found else None
 
 
-def drawn(match: re.Match) -> str:
+def draw_icon(match: re.Match) -> str:
     """An icon as SVG; one that is not in the set stays as it was."""
     classes, rest = match[2].split(), re.sub(r'\s*title="[^"]*"', "", match[3])
     shape = next(filter(None, (icon(name[3:]) for name in classes if name.startswith("fa-"))), None)

@@ -27,7 +27,7 @@ class Places:
         self.draw = random.Random(page)
         self.used: Counter[int] = Counter()
 
-    def next(self, n_options: int) -> int:
+    def next_place(self, n_options: int) -> int:
         fewest = min(self.used[place] for place in range(n_options))
         place = self.draw.choice([place for place in range(n_options) if self.used[place] == fewest])
         self.used[place] += 1
@@ -67,7 +67,7 @@ def in_place(options: list[str], places: Places) -> list[str]:
             f"A question has {len(right)} right options of {len(options)}, expected one: begin its explanation with "
             f"**Right. The first option is {options[0][:80]!r}."
         )
-    others.insert(places.next(len(options)), right[0])
+    others.insert(places.next_place(len(options)), right[0])
     return others
 
 

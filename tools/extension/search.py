@@ -163,7 +163,7 @@ def is_left_out(node) -> bool:
 def text_of(node) -> str:
     """The text of a paragraph, its formulas without the commands of TeX."""
     if isinstance(node, (nodes.math, nodes.math_block)):
-        return readable(node.astext())
+        return readable_formula(node.astext())
     if isinstance(node, addnodes.pending_xref) and node["reftarget"] == node.astext():
         return ""  # the number of an equation or a citation, which is not known yet
     if isinstance(node, (nodes.Text, nodes.literal)):
@@ -171,7 +171,7 @@ def text_of(node) -> str:
     return "".join(text_of(child) for child in node.children if not isinstance(child, nodes.raw))
 
 
-def readable(tex: str) -> str:
+def readable_formula(tex: str) -> str:
     """A formula in a line of plain characters."""
     tex = FRACTION.sub(r"\1 / \2", re.sub(r"\\[!,;: ]", " ", tex))
     return re.sub(r"[{}\\]", "", re.sub(r"\\([a-zA-Z]+) ?", lambda command: SIGNS.get(command[1], ""), tex))

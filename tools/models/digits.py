@@ -55,13 +55,13 @@ def train_digits(target: Path, checkpoints: Path, seeds=SEEDS, n_labels=N_LABELS
             for n in (n for n in n_labels if n in labels):
                 measure(log, (name, n, seed), partial(read, n, seed))
     target.mkdir(parents=True, exist_ok=True)
-    rows = sorted(measured(log).items(), key=lambda row: (list(runs).index(row[0][0]), *row[0][1:]))
+    rows = sorted(read_log(log).items(), key=lambda row: (list(runs).index(row[0][0]), *row[0][1:]))
     with (target / "accuracy.csv").open("w", newline="", encoding="utf-8") as file:
         csv.writer(file, lineterminator="\n").writerows([HEADER, *((*key, f"{share:.3f}") for key, (share, _) in rows)])
-    save_file(torch.load(painting(checkpoints, seeds[0])), target / "model.safetensors")
+    save_file(torch.load(painter_path(checkpoints, seeds[0])), target / "model.safetensors")
     facts = {
         "processor": processor(),
-        "processor_minutes": round(sum(seconds for _, seconds in measured(log).values()) / 60, 1),
+        "processor_minutes": round(sum(seconds for _, seconds in read_log(log).values()) / 60, 1),
         "threads": 1,
         "python": platform.python_version(),
         "torch": torch.__version__.split("+")[0],
@@ -73,51 +73,51 @@ def readers(code: dict, painters: dict, steps: int | None) -> dict[str, tuple[tu
     """By name: for how many labels it is measured, and the accuracy of one run."""
     x, y, fit, accuracy, shifted = (code[name] for name in ("x", "y", "fit", "accuracy", "shifted"))
 
-    def chosen(n, seed):
+    def choose_rows(n, seed):
         """The labels of a run: another draw for every seed."""
         return torch.randperm(len(x), generator=torch.Generator().manual_seed(1000 + seed))[:n]
 
-    def trained(make, change=None):
+    def trained_reader(make, change=None):
         def read(n, seed):
-            rows = chosen(n, seed)
+            rows = choose_rows(n, seed)
             torch.manual_seed(seed)
             return accuracy(fit(make(seed), x[rows], y[rows], steps or code["steps_for"](n), seed, change))
 
         return read
 
-    def nearest(n, seed):
-        rows = chosen(n, seed)
+    def nearest_accuracy(n, seed):
+        rows = choose_rows(n, seed)
         return float((code["nearest"](x[rows], y[rows]) == code["y_new"]).double().mean())
 
     def nearest_shifted(n, seed):
         """With a copy of each picture at all 25 places that `shifted` may move it to."""
-        rows = chosen(n, seed)
+        rows = choose_rows(n, seed)
         padded = F.pad(x[rows], (2, 2, 2, 2), value=x.min().item())
         copies = torch.cat([padded[:, :, down : down + 28, right : right + 28] for down, right in MOVES])
         return float((code["nearest"](copies, y[rows].repeat(len(MOVES))) == code["y_new"]).double().mean())
 
-    def painted(seed):
+    def painters_vit(seed):
         model = code["MaskedAutoencoder"](code["VisionTransformer"]())
         model.load_state_dict(painters[seed])
         return model.vit
 
     vit, cnn = (lambda seed: code["VisionTransformer"]()), (lambda seed: code["cnn"]())
     return {
-        "ViT": (N_LABELS, trained(vit)),
-        "CNN": (N_LABELS, trained(cnn)),
-        "softmax": (N_LABELS, trained(lambda seed: code["softmax_regression"]())),
-        "1-NN": (N_LABELS, nearest),
+        "ViT": (N_LABELS, trained_reader(vit)),
+        "CNN": (N_LABELS, trained_reader(cnn)),
+        "softmax": (N_LABELS, trained_reader(lambda seed: code["softmax_regression"]())),
+        "1-NN": (N_LABELS, nearest_accuracy),
         "1-NN, shifted": (N_LABELS, nearest_shifted),
-        "ViT, shifted": (N_LABELS, trained(vit, shifted)),
-        "CNN, shifted": (N_LABELS, trained(cnn, shifted)),
-        "ViT, mean, shifted": (FEW_LABELS[2:], trained(lambda seed: code["MeanPooled"](), shifted)),
-        "ViT, drew first, shifted": (FEW_LABELS, trained(painted, shifted)),
+        "ViT, shifted": (N_LABELS, trained_reader(vit, shifted)),
+        "CNN, shifted": (N_LABELS, trained_reader(cnn, shifted)),
+        "ViT, mean, shifted": (FEW_LABELS[2:], trained_reader(lambda seed: code["MeanPooled"](), shifted)),
+        "ViT, drew first, shifted": (FEW_LABELS, trained_reader(painters_vit, shifted)),
     }
 
 
 def measure(log: Path, key: tuple[str, int, int], run: Callable[[], float]) -> None:
     """Add a line to the log unless it is there."""
-    if key in measured(log):
+    if key in read_log(log):
         return
     start = time.process_time()
     share = run()
@@ -126,7 +126,7 @@ def measure(log: Path, key: tuple[str, int, int], run: Callable[[], float]) -> N
     print(*key, f"{share:.1%}", flush=True)
 
 
-def measured(log: Path) -> dict[tuple[str, int, int], tuple[float, float]]:
+def read_log(log: Path) -> dict[tuple[str, int, int], tuple[float, float]]:
     """Accuracy and processor seconds of every run so far."""
     if not log.exists():
         return {}
@@ -134,18 +134,18 @@ def measured(log: Path) -> dict[tuple[str, int, int], tuple[float, float]]:
         return {(name, int(n), int(seed)): (float(a), float(s)) for name, n, seed, a, s in csv.reader(file)}
 
 
-def painting(checkpoints: Path, seed: int) -> Path:
+def painter_path(checkpoints: Path, seed: int) -> Path:
     return checkpoints / f"painter-{seed}.pt"
 
 
 def painter(code: dict, seed: int, checkpoints: Path, steps: int | None) -> dict:
     """Weights that have learned to draw all the pictures to learn from, without a label."""
-    if not painting(checkpoints, seed).exists():
+    if not painter_path(checkpoints, seed).exists():
         torch.manual_seed(seed)
         model = code["MaskedAutoencoder"](code["VisionTransformer"]())
         code["learn_to_draw"](model, code["x"], seed=seed, **({"n_steps": steps} if steps else {}))
-        torch.save(model.state_dict(), painting(checkpoints, seed))
-    return torch.load(painting(checkpoints, seed))
+        torch.save(model.state_dict(), painter_path(checkpoints, seed))
+    return torch.load(painter_path(checkpoints, seed))
 
 
 def processor() -> str:

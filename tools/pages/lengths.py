@@ -70,11 +70,11 @@ def cells(path: Path) -> list[dict]:
 
 def practice(slug: str) -> int:
     """Minutes of all questions of an exercise, rounded up to five; none for a chapter that has no exercise."""
-    from clearcheck.author.loading import load
+    from clearcheck.author.loading import load_exercise
 
     if not (ROOT / "exercises" / "authoring" / slug).is_dir():
         return 0
-    return 5 * math.ceil(sum(question.minutes for question in load(slug, ROOT).exercise.questions) / 5)
+    return 5 * math.ceil(sum(question.minutes for question in load_exercise(slug, ROOT).exercise.questions) / 5)
 
 
 def time_line(path: Path) -> str:

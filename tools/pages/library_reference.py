@@ -27,12 +27,12 @@ def page() -> str:
     """The page with its lists as the source has them now. Raises: ValueError for a module or a name that is gone."""
 
     def with_list(mark: re.Match) -> str:
-        return f"{mark['opening']}\n\n{listed(mark['module'], mark['members'])}\n\n{END}\n"
+        return f"{mark['opening']}\n\n{list_module(mark['module'], mark['members'])}\n\n{END}\n"
 
     return MARK.sub(with_list, PAGE.read_text(encoding="utf-8"))
 
 
-def listed(module: str, members: str | None) -> str:
+def list_module(module: str, members: str | None) -> str:
     """A module as Markdown: its name, what it is for, and a line for each public name."""
     source = Source.of(module)
     title = f"`{module}`: {first_sentence(source.tree)}"
@@ -97,13 +97,13 @@ class Source:
 
     def function(self, node: ast.FunctionDef, skipped: int = 0) -> str:
         """Name, arguments without those that a method is bound to, and what comes back."""
-        came = f" -> {self.written(node.returns)}" if node.returns else ""
+        came = f" -> {self.code_of(node.returns)}" if node.returns else ""
         return f"{node.name}({', '.join(self.arguments(node.args)[skipped:])}){came}"
 
     def method(self, node: ast.FunctionDef) -> str:
         marks = {ast.unparse(mark).rpartition(".")[2] for mark in node.decorator_list}
         if marks & {"property", "cached_property"}:
-            return f"{node.name} -> {self.written(node.returns)}" if node.returns else node.name
+            return f"{node.name} -> {self.code_of(node.returns)}" if node.returns else node.name
         return self.function(node, skipped=0 if "staticmethod" in marks else 1)
 
     def constructor(self, node: ast.ClassDef) -> str:
@@ -115,32 +115,31 @@ class Source:
         if not any(re.match(r"(dataclasses\.)?dataclass|NamedTuple", mark) for mark in marks):
             return node.name
         fields = [entry for entry in node.body if isinstance(entry, ast.AnnAssign)]
-        return (
-            f"{node.name}({', '.join(self.named(self.written(it.target), it.annotation, it.value) for it in fields)})"
-        )
+        arguments = [self.argument(self.code_of(it.target), it.annotation, it.value) for it in fields]
+        return f"{node.name}({', '.join(arguments)})"
 
     def arguments(self, given: ast.arguments) -> list[str]:
         """Each argument with its annotation and its default, and the marks between the kinds."""
         plain = [*given.posonlyargs, *given.args]
         defaults = [*[None] * (len(plain) - len(given.defaults)), *given.defaults]
-        found = [self.named(it.arg, it.annotation, value) for it, value in zip(plain, defaults, strict=True)]
+        found = [self.argument(it.arg, it.annotation, value) for it, value in zip(plain, defaults, strict=True)]
         if given.posonlyargs:
             found.insert(len(given.posonlyargs), "/")
         if given.vararg or given.kwonlyargs:
-            found.append("*" + (self.named(given.vararg.arg, given.vararg.annotation) if given.vararg else ""))
+            found.append("*" + (self.argument(given.vararg.arg, given.vararg.annotation) if given.vararg else ""))
         of_names = zip(given.kwonlyargs, given.kw_defaults, strict=True)
-        found += [self.named(it.arg, it.annotation, value) for it, value in of_names]
-        return found + ([f"**{self.named(given.kwarg.arg, given.kwarg.annotation)}"] if given.kwarg else [])
+        found += [self.argument(it.arg, it.annotation, value) for it, value in of_names]
+        return found + ([f"**{self.argument(given.kwarg.arg, given.kwarg.annotation)}"] if given.kwarg else [])
 
-    def named(self, name: str, annotation: ast.expr | None, default: ast.expr | None = None) -> str:
-        shown = f"{name}: {self.written(annotation)}" if annotation else name
+    def argument(self, name: str, annotation: ast.expr | None, default: ast.expr | None = None) -> str:
+        shown = f"{name}: {self.code_of(annotation)}" if annotation else name
         if default is None:
             return shown
-        value = self.written(default)
+        value = self.code_of(default)
         value = "..." if value.startswith("field(") else value
         return f"{shown} = {value}" if annotation else f"{shown}={value}"
 
-    def written(self, node: ast.AST) -> str:
+    def code_of(self, node: ast.AST) -> str:
         return " ".join((ast.get_source_segment(self.text, node) or "").split())
 
 

@@ -85,7 +85,7 @@ def headings(path: Path) -> dict[str, Heading]:
     return {heading.slug: heading for _, _, heading in walk(path) if heading.slug}
 
 
-def printed(cell: dict) -> str:
+def printed_output(cell: dict) -> str:
     """What a code cell has written, as text."""
     texts = (output.get("text", output.get("data", {}).get("text/plain", "")) for output in cell.get("outputs", []))
     return "".join("".join(text) for text in texts).strip("\n")
@@ -102,7 +102,7 @@ def boxes() -> list[Box]:
                 following = cells(path)[number + 1 :][:1]
                 if not following or following[0]["cell_type"] != "code":
                     raise ValueError(f"{path.name}: the box {match[1]!r} is not followed by a code cell, its proof.")
-                found.append(Box(tuple(NUMBER.findall(match[1])), section, printed(following[0])))
+                found.append(Box(tuple(NUMBER.findall(match[1])), section, printed_output(following[0])))
     return found
 
 

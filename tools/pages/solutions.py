@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from itertools import accumulate
 from pathlib import Path
 
-from clearcheck.author.loading import Authored, slugs_in
+from clearcheck.author.loading import AuthoredExercise, slugs_in
 from clearcheck.author.mistakes import Solution
 from clearcheck.author.release import BEGIN, END, read_source
 from clearcheck.grading.question import Question
@@ -59,7 +59,7 @@ def listed() -> str:
     return "\n".join(f"- [{title}](solutions/{slug}.md)" for slug, title in titles)
 
 
-def page(it: Authored) -> str:
+def page(it: AuthoredExercise) -> str:
     """One exercise, as Markdown. Raises: ValueError, such as for a section that its chapter does not have."""
     exercise = it.exercise
     chapter = ROOT / f"{exercise.chapter}.ipynb"
@@ -71,10 +71,10 @@ def page(it: Authored) -> str:
     blocks = [opening]
     for number, question in enumerate(exercise.questions, start=1):
         blocks += ["\n\n".join(lines(number, question, own[question.name], it.right.of(question.id), chapter)) + "\n"]
-    return formatted(UNSEARCHED + HEAD.format(title=exercise.title) + "\n".join(blocks))
+    return format_page(UNSEARCHED + HEAD.format(title=exercise.title) + "\n".join(blocks))
 
 
-def formatted(text: str) -> str:
+def format_page(text: str) -> str:
     """The page with its code cut to the width of a page, as `make lint` wants it."""
     command = [sys.executable, "-m", "ruff", "format", "--stdin-filename", str(FOLDER / "page.md"), "-"]
     done = subprocess.run(command, input=text.encode(), capture_output=True, check=True, cwd=ROOT)
@@ -94,13 +94,13 @@ def lines(number: int, question: Question, own: str, right: list[Solution], chap
     section = reading.headings(chapter).get(question.section)
     if section is None:
         raise ValueError(f"{question.id}: {chapter.name} has no section {question.section!r}.")
-    yield f"Why it works: [{section.title}](../{chapter.name}#{section.slug}). {checked(question)}"
+    yield f"Why it works: [{section.title}](../{chapter.name}#{section.slug}). {describe_checks(question)}"
     other = most_different(own, right, question.name)
     yield dropdown(f"An answer: {question.name}", own)
     yield dropdown(f"Another answer: {other.name.replace('_', ' ')}", answer_text(other, question.name))
 
 
-def checked(question: Question) -> str:
+def describe_checks(question: Question) -> str:
     """What earns the points: results that are compared, and properties that are tested."""
     compared = [check for check in question.checks if hasattr(check, "cases")]
     kinds = {

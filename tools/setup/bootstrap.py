@@ -14,8 +14,8 @@ from importlib import metadata
 from pathlib import Path
 
 from tools import ROOT
-from tools.setup.locks import alone
-from tools.setup.pythons import ADVISED, OLDEST, dotted, python_of, span, warning_for
+from tools.setup.locks import wait_for_lock
+from tools.setup.pythons import ADVISED, OLDEST, format_version, python_of, span, warning_for
 
 EXTRAS = "course,book,test,dev"
 CPU_INDEX = "https://download.pytorch.org/whl/cpu"
@@ -102,7 +102,7 @@ def prepare(root: Path) -> None:
     """Bring root/.venv up to date; quick when it already is."""
     if is_ready(root):
         return
-    with alone(root / ".cache" / "set-up.lock", "Another set-up works in this folder: waiting for it to end."):
+    with wait_for_lock(root / ".cache" / "set-up.lock", "Another set-up works in this folder: waiting for it to end."):
         if not is_ready(root):  # the other may have done it
             set_up(root)
 
@@ -142,7 +142,7 @@ def check_version() -> None:
     version = sys.version_info[:2]
     if version < OLDEST:
         raise SetupProblem(
-            f"Clearformer needs Python {dotted(OLDEST)} or newer (it is tested with {span()}), and this is "
+            f"Clearformer needs Python {format_version(OLDEST)} or newer (it is tested with {span()}), and this is "
             f"{sys.version.split()[0]}: start this file with Python {ADVISED} (https://www.python.org/downloads/)."
         )
     if warning := warning_for(version):
@@ -183,7 +183,7 @@ def create(venv: Path) -> None:
         return
     words = done.stdout + done.stderr
     if re.search("ensurepip is not available|No module named (venv|ensurepip)", words):
-        package = f"python{dotted(sys.version_info)}-venv"
+        package = f"python{format_version(sys.version_info)}-venv"
         raise SetupProblem(
             f"{maker} cannot create environments: install its venv module (on Debian and Ubuntu: "
             f"sudo apt install {package}), then run the same command again."

@@ -23,13 +23,13 @@ WITHOUT = {
 
 
 def main(extra: str) -> int:
-    missing = [requirement for requirement in wanted(ROOT, extra) if not is_installed(requirement)]
+    missing = [requirement for requirement in extra_requirements(ROOT, extra) if not is_installed(requirement)]
     if missing:
-        install(missing, ROOT, extra)
+        install_extra(missing, ROOT, extra)
     return 0
 
 
-def wanted(root: Path, extra: str) -> list[str]:
+def extra_requirements(root: Path, extra: str) -> list[str]:
     with open(root / "pyproject.toml", "rb") as file:
         project = tomllib.load(file)
     return (project["project"]["optional-dependencies"] | project["dependency-groups"])[extra]
@@ -40,7 +40,7 @@ def is_installed(requirement: str) -> bool:
     return any(metadata.distributions(name=name))
 
 
-def install(requirements: list[str], root: Path, extra: str) -> bool:
+def install_extra(requirements: list[str], root: Path, extra: str) -> bool:
     """Whether it worked; if not, one sentence says why."""
     step(extra, f"Installing {', '.join(requirements)}")
     options = ["--no-compile", "--retries", "2", "--constraint", root / "constraints.txt"]

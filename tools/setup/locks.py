@@ -16,7 +16,7 @@ PAUSE_SECONDS = 0.5
 
 
 @contextmanager
-def alone(path: Path, sentence: str) -> Iterator[None]:
+def wait_for_lock(path: Path, sentence: str) -> Iterator[None]:
     """Wait until no other process holds the lock file, then hold it; the sentence is printed if there is one.
 
     Raises: OSError if the file cannot be written.

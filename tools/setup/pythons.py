@@ -45,17 +45,17 @@ def choose(root=ROOT):
     PYTHON=... in the environment names the one to take. Raises: NoPython.
     """
     if os.environ.get("PYTHON"):
-        return best(found([[os.environ["PYTHON"]]])) or refuse([[os.environ["PYTHON"]]])
+        return best_path(find_pythons([[os.environ["PYTHON"]]])) or raise_no_python([[os.environ["PYTHON"]]])
     here = this_one()
     if is_tested(here) and here.complete:
         return here.path
     others = candidates(root)
-    every = [here, *found(others)]
+    every = [here, *find_pythons(others)]
     if not any(is_tested(python) and python.complete for python in every):
         brought = brought_by_uv()
         if brought:
             return brought
-    return best(every) or refuse(others)
+    return best_path(every) or raise_no_python(others)
 
 
 def this_one():
@@ -69,20 +69,22 @@ def this_one():
 
 def candidates(root):
     """The commands to try, in order; that of an environment which exists last, since it may have to be made anew."""
-    versions = [ADVISED] + [dotted(version) for version in tested() if dotted(version) != ADVISED]
+    versions = [ADVISED] + [
+        format_version(version) for version in tested_versions() if format_version(version) != ADVISED
+    ]
     own = [str(python_of(root / ".venv"))]
     if WINDOWS:
         return [["py", "-" + version] for version in versions] + [["python"], ["python3"], own]
     return [["python3"]] + [["python" + version] for version in versions] + [["python"], own]
 
 
-def found(commands):
+def find_pythons(commands):
     """What those of the commands that are Pythons say of themselves; a name on the PATH may be a shim that fails."""
-    answers = [asked(command) for command in commands]
+    answers = [ask_python(command) for command in commands]
     return [python for python in answers if python is not None]
 
 
-def asked(command):
+def ask_python(command):
     try:
         done = subprocess.run(
             [*command, "-c", PROBE],
@@ -97,7 +99,7 @@ def asked(command):
     return Python(tuple(version), path, complete)
 
 
-def best(pythons):
+def best_path(pythons):
     """The path of the first that is tested and complete, else newer and complete, else only one of the two; or None."""
     fitting = [python for python in pythons if python.version >= OLDEST]
     ordered = sorted(fitting, key=lambda python: (not python.complete, not is_tested(python)))
@@ -113,13 +115,13 @@ def brought_by_uv():
     return os.fsdecode(done.stdout).strip() if done.returncode == 0 else None
 
 
-def refuse(commands):
+def raise_no_python(commands):
     """Raises: NoPython, which names what was found instead."""
-    tried = {" ".join(command): asked(command) for command in commands}
-    seen = [f"{command} is {dotted(python.version)}" for command, python in tried.items() if python]
+    tried = {" ".join(command): ask_python(command) for command in commands}
+    seen = [f"{command} is {format_version(python.version)}" for command, python in tried.items() if python]
     what = f"only others ({', '.join(seen)})" if seen else f"none (tried {' '.join(tried)})"
     raise NoPython(
-        f"Clearformer needs Python {dotted(OLDEST)} or newer and found {what}: install Python {ADVISED} from "
+        f"Clearformer needs Python {format_version(OLDEST)} or newer and found {what}: install Python {ADVISED} from "
         "https://www.python.org/downloads/ or with your package manager, or name one with PYTHON=/path/to/python, "
         "then run the same command again."
     )
@@ -130,8 +132,9 @@ def warning_for(version):
     if version <= NEWEST:
         return ""
     return (
-        f"Python {dotted(version)} is newer than those that Clearformer is tested with ({span()}). If a package cannot "
-        f"be installed or a test fails, install Python {ADVISED} and name it: PYTHON=/path/to/python{ADVISED}."
+        f"Python {format_version(version)} is newer than those that Clearformer is tested with ({span()}). "
+        f"If a package cannot be installed or a test fails, install Python {ADVISED} and name it: "
+        f"PYTHON=/path/to/python{ADVISED}."
     )
 
 
@@ -139,15 +142,15 @@ def is_tested(python):
     return OLDEST <= python.version <= NEWEST
 
 
-def tested():
+def tested_versions():
     return [(OLDEST[0], minor) for minor in range(OLDEST[1], NEWEST[1] + 1)]
 
 
 def span():
-    return f"{dotted(OLDEST)} to {dotted(NEWEST)}"
+    return f"{format_version(OLDEST)} to {format_version(NEWEST)}"
 
 
-def dotted(version):
+def format_version(version):
     return f"{version[0]}.{version[1]}"
 
 

@@ -112,7 +112,7 @@ def write_packages(site: Path, address: str, root: Path = ROOT) -> None:
 def write_notebooks(site: Path, address: str, root: Path = ROOT) -> None:
     """The notebooks of the site as they are to be downloaded, in the places from which its pages link to them."""
     for path in notebooks(root):
-        text = published(root, path, address)
+        text = published_notebook(root, path, address)
         places = [site / "_sources" / path, *(site / "_downloads").glob(f"*/{path.name}"), site / DIST / path]
         for place in places if path.parts[0] == "exercises" else places[:1]:
             if place.exists() or place.is_relative_to(site / DIST):
@@ -126,7 +126,7 @@ def notebooks(root: Path = ROOT) -> list[Path]:
     return sorted(path.relative_to(root) for path in found)
 
 
-def published(root: Path, path: Path, address: str, beside: frozenset[str] = frozenset()) -> str:
+def published_notebook(root: Path, path: Path, address: str, beside: frozenset[str] = frozenset()) -> str:
     """The text of a notebook with the cell that installs the course; a link to what does not lie `beside` it leads to
     the site.
     """
@@ -137,7 +137,7 @@ def published(root: Path, path: Path, address: str, beside: frozenset[str] = fro
         for cell in cells:
             if cell["cell_type"] == "markdown":
                 source = "".join(cell["source"])
-                cell["source"] = relinked(source, path.parent.as_posix(), address, beside).splitlines(keepends=True)
+                cell["source"] = relink_pages(source, path.parent.as_posix(), address, beside).splitlines(keepends=True)
     lines = install_cell(root, path, address).splitlines(keepends=True)
     cells.insert(
         first,
@@ -180,17 +180,17 @@ def modules_of(root: Path, extra: str) -> list[str]:
     return found
 
 
-def relinked(text: str, folder: str, address: str, beside: frozenset[str]) -> str:
+def relink_pages(text: str, folder: str, address: str, beside: frozenset[str]) -> str:
     """Links to pages of the book, which a single notebook does not have beside it, lead to the site."""
 
-    def moved(match: re.Match) -> str:
+    def move_link(match: re.Match) -> str:
         target, section = posixpath.normpath(f"{folder}/{match[1]}"), match[2] or ""
         page = re.fullmatch(r"(index|chapters/[\w/-]+)\.(?:md|ipynb)", target)
         if target in beside or not (page or target.startswith("exercises/")):
             return match[0]
         return f"]({address}{page[1]}.html{section})" if page else f"]({address}{DIST}/{target})"
 
-    return LINK.sub(moved, text)
+    return LINK.sub(move_link, text)
 
 
 def write_course(stage: Path, address: str, root: Path = ROOT) -> None:
@@ -209,7 +209,7 @@ def write_course(stage: Path, address: str, root: Path = ROOT) -> None:
         shutil.copyfile(root / page, stage / page)
     beside = frozenset(path.as_posix() for path in (*notebooks(root), *pages))
     for path in notebooks(root):
-        (stage / path).write_text(published(root, path, address, beside), encoding="utf-8")
+        (stage / path).write_text(published_notebook(root, path, address, beside), encoding="utf-8")
     for path in (root / "chapters").glob("*.py"):
         shutil.copyfile(path, stage / "chapters" / path.name)
 

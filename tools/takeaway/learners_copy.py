@@ -24,7 +24,7 @@ PACKAGES = ("clearformer", "clearbook", "cleartape", "clearcheck", "clearclass")
 DATA = ("models/austen", "models/digits", "models/language")
 UNWANTED = shutil.ignore_patterns("__pycache__", "*.pyc", ".*")
 Definition = ast.FunctionDef | ast.ClassDef
-load = cache(loading.load)  # the front page asks for every exercise, too
+load = cache(loading.load_exercise)  # the front page asks for every exercise, too
 
 
 def copy_library(root: Path, target: Path) -> None:
@@ -82,7 +82,7 @@ def without_answers(text: str, mistakes: Mapping[str, Solution]) -> str:
         if node in dropped:
             lines[first : node.end_lineno] = []
         elif edits := _edits(node):
-            lines[first : node.end_lineno] = _whole(edits, mistakes)
+            lines[first : node.end_lineno] = _whole_mistakes(edits, mistakes)
     return "\n".join(lines) + "\n"
 
 
@@ -126,7 +126,7 @@ def _edits(node: ast.stmt) -> str:
     return text.value
 
 
-def _whole(edits: str, mistakes: Mapping[str, Solution]) -> Iterator[str]:
+def _whole_mistakes(edits: str, mistakes: Mapping[str, Solution]) -> Iterator[str]:
     for line in edits.splitlines():
         if head := HEAD.fullmatch(line.strip()):
             it = mistakes[head["name"]]

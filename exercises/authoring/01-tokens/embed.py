@@ -3,7 +3,7 @@
 import numpy as np
 from clearcheck import AnswerProblem, Inputs, Question, answers_to, axes, equals, holds
 from clearcheck.author.cases import draw_sizes
-from clearcheck.grading.question import NotAnswered, Stopped
+from clearcheck.grading.question import CallStopped, NotAnswered
 from clearformer.reference import tokens
 
 OTHERS = {
@@ -58,7 +58,7 @@ def refusal_slip(ask, E, ids, foreign):
     case = f"For an embedding of {E.shape[1]} ids and the id {foreign} {where}"
     try:
         came = "None" if ask(E, ids) is None else "a result"
-    except (NotAnswered, Stopped):
+    except (NotAnswered, CallStopped):
         raise
     except AnswerProblem:
         kind = ask.calls[-1].reply.get("type")

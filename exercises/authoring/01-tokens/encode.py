@@ -8,7 +8,7 @@ from clearformer.tokenizers import N_BYTES, BytePairTokenizer
 from .shared import LETTERS, WIDE
 
 
-def merged(ids, pair, new):
+def merge_pair(ids, pair, new):
     result, i = [], 0
     while i < len(ids):
         found = tuple(ids[i : i + 2]) == pair
@@ -35,7 +35,7 @@ def draw_merges(rng, word, how_many):
         pool = doubles if k == 0 and doubles else present
         pair = pool[rng.integers(len(pool))]
         pairs.append(pair)
-        ids = merged(ids, pair, N_BYTES + k)
+        ids = merge_pair(ids, pair, N_BYTES + k)
     return pairs
 
 
@@ -44,7 +44,7 @@ def by_preference(word, merges, prefer):
     ids, places = list(word.encode()), {pair: k for k, pair in enumerate(merges)}
     while present := [pair for pair in pairwise(ids) if pair in places]:
         best = min(present, key=lambda pair: prefer(places[pair], present.count(pair)))
-        ids = merged(ids, best, N_BYTES + places[best])
+        ids = merge_pair(ids, best, N_BYTES + places[best])
     return ids
 
 
@@ -64,7 +64,7 @@ def tells_the_order(word, merges):
     """Whether other orders than that of the list lead to other ids: not every word can tell."""
     others = [longest_first(word, merges)]
     others += [by_preference(word, merges, prefer) for prefer in (lambda k, n: -k, lambda k, n: (-n, k))]
-    return encoded(word, merges) not in others
+    return encode_by_library(word, merges) not in others
 
 
 def telling_case(draw):
@@ -108,7 +108,7 @@ def wide_letters(rng):
     ]
 
 
-def encoded(word, merges):
+def encode_by_library(word, merges):
     """The library's encoder with merges that were handed to it."""
     tokenizer = BytePairTokenizer("", 0)
     tokenizer.ranks = {tuple(pair): N_BYTES + k for k, pair in enumerate(merges)}
@@ -122,9 +122,9 @@ QUESTION = Question(
     minutes=10,
     difficulty=1,
     checks=(
-        equals("words the merges come from", 5, known_words, encoded),
-        equals("new words", 5, new_words, encoded),
-        equals("letters of several bytes", 4, wide_letters, encoded),
+        equals("words the merges come from", 5, known_words, encode_by_library),
+        equals("new words", 5, new_words, encode_by_library),
+        equals("letters of several bytes", 4, wide_letters, encode_by_library),
     ),
     hints=(
         "Start from the bytes of the word, and do by hand what the chapter did with tea and team: one merge "

@@ -50,7 +50,7 @@ def small_texts(rng):
     ]
 
 
-def learned(words, n_merges):
+def learn_by_library(words, n_merges):
     return list(BytePairTokenizer("".join(words), n_merges, pattern=WORDS).ranks)
 
 
@@ -61,9 +61,9 @@ QUESTION = Question(
     minutes=25,
     difficulty=3,
     checks=(
-        equals("long texts", 7, long_texts, learned),
-        equals("ties", 6, tied_texts, learned),
-        equals("runs, bytes, and no pair left", 5, small_texts, learned),
+        equals("long texts", 7, long_texts, learn_by_library),
+        equals("ties", 6, tied_texts, learn_by_library),
+        equals("runs, bytes, and no pair left", 5, small_texts, learn_by_library),
     ),
     hints=(
         "Each round has three steps: count the pairs of neighbours in all words, choose one, merge it in every "

@@ -18,7 +18,7 @@ def short_texts(rng):
     return [(rng.integers(1, 40, size=n), 40 + int(rng.integers(9))) for n in (1, 2)]
 
 
-def shifted(ids, start):
+def shift_by_one(ids, start):
     return np.concatenate([[start], ids])[:-1], ids
 
 
@@ -50,8 +50,8 @@ QUESTION = Question(
     minutes=6,
     difficulty=1,
     checks=(
-        equals("values", 5, texts, shifted, dtype="int"),
-        equals("one and two tokens", 2, short_texts, shifted, dtype="int"),
+        equals("values", 5, texts, shift_by_one, dtype="int"),
+        equals("one and two tokens", 2, short_texts, shift_by_one, dtype="int"),
         holds("only the past is read", 3, sees_only_the_past),
     ),
     hints=(

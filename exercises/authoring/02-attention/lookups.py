@@ -26,12 +26,12 @@ def batch(rng, temperature=0.6, n_sources=None, n_targets=None, sizes=None, low=
     return queries, keys, rng.normal(size=(B, S, V)), temperature
 
 
-def ordinary(rng):
+def ordinary_cases(rng):
     alone = [batch(rng, n_sources=1), batch(rng, n_targets=1)]
     return [batch(rng), batch(rng, 1.8), *alone, batch(rng, sizes=5 * (5,)), batch(rng, sizes=(1, 6, 4, 7, 5))]
 
 
-def sharp(rng):
+def sharp_cases(rng):
     queries, *table, temperature = batch(rng, 1e-4)
     weak = temperature * queries, *table, temperature  # ordinary scores of a small temperature
     return [batch(rng, 0.02), batch(rng, 1e-4), batch(rng, 40.0), batch(rng, low=64.0), weak]
@@ -87,8 +87,8 @@ QUESTION = Question(
     minutes=15,
     difficulty=2,
     checks=(
-        equals("values", 6, ordinary, reference),
-        equals("sharp and blunt", 3, sharp, reference, atol=ROUNDED),
+        equals("values", 6, ordinary_cases, reference),
+        equals("sharp and blunt", 3, sharp_cases, reference, atol=ROUNDED),
         holds("shares of a query", 2, shares_of_a_query),
         holds("tables apart", 3, tables_apart),
     ),

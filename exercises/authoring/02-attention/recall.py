@@ -20,7 +20,7 @@ def games(rng, n_games):
     return np.concatenate([cards, SUITS + asked], axis=1), np.take_along_axis(cards, asked, axis=1)[:, 0]
 
 
-def drawn(rng):
+def draw_args(rng):
     (seen, answers), (unseen, targets) = games(rng, 3000), games(rng, 600)
     return training_call(seen, answers, STEPS, held_out=(unseen,), seed=int(rng.integers(1000))), targets
 
@@ -64,8 +64,8 @@ QUESTION = Question(
     minutes=30,
     difficulty=3,
     checks=(
-        holds(A_BAG, 4, learns(drawn, STEPS, share_right, BAG, WHAT, smaller=False)),
-        holds("nearly all", 10, learns(drawn, STEPS, share_right, NEARLY_ALL, WHAT, smaller=False), drawn_as=A_BAG),
+        holds(A_BAG, 4, learns(draw_args, STEPS, share_right, BAG, WHAT, smaller=False)),
+        holds("nearly all", 10, learns(draw_args, STEPS, share_right, NEARLY_ALL, WHAT, smaller=False), drawn_as=A_BAG),
         holds("a few steps", 2, player_of_a_few_steps),
     ),
     hints=(

@@ -20,7 +20,7 @@ class SelfAttention(nn.Module):
         return (table.masked_fill(~past, -torch.inf) if self.back_only else table).softmax(-1) @ self.value(x)
 
 
-def drawn(rng, rows=2, tokens=5, d_model=7, d_head=3, back_only=False, scale=1.0, **options):
+def draw_args(rng, rows=2, tokens=5, d_model=7, d_head=3, back_only=False, scale=1.0, **options):
     weights = {f"{part}.weight": rng.normal(size=(d_head, d_model)) / 2 for part in ("query", "key", "value")}
     x = scale * rng.normal(size=(rows, tokens, d_model))
     sizes = {"d_model": d_model, "d_head": d_head} | ({"causal": True} if back_only else {})
@@ -41,30 +41,42 @@ def far_below(rng):
 
 def two_lengths(rng):
     """A short sequence, and a longer one by the same module."""
-    (plan,) = drawn(rng, back_only=True)
+    (plan,) = draw_args(rng, back_only=True)
     ((x,),) = plan["calls"]
     return ({**plan, "calls": [(x[:, :3],), (x,)]},)
 
 
-def everyone(rng):
-    wide = drawn(rng, rows=3, tokens=11, d_model=4, d_head=9, scale=3.0, training=True)
-    return [drawn(rng), drawn(rng, tokens=1), wide, drawn(rng, rows=1, d_model=6, d_head=6), drawn(rng, d_head=1)]
+def cases_without_mask(rng):
+    wide = draw_args(rng, rows=3, tokens=11, d_model=4, d_head=9, scale=3.0, training=True)
+    return [
+        draw_args(rng),
+        draw_args(rng, tokens=1),
+        wide,
+        draw_args(rng, rows=1, d_model=6, d_head=6),
+        draw_args(rng, d_head=1),
+    ]
 
 
 def looking_back(rng):
-    wide = drawn(rng, 3, 11, 4, 9, True, 3.0, training=True)
-    usual = [drawn(rng, back_only=True), wide, drawn(rng, tokens=1, back_only=True)]
-    cases = [*usual, two_lengths(rng), far_below(rng), drawn(rng, 1, 270, 4, 3, True), drawn(rng, back_only=True)]
+    wide = draw_args(rng, 3, 11, 4, 9, True, 3.0, training=True)
+    usual = [draw_args(rng, back_only=True), wide, draw_args(rng, tokens=1, back_only=True)]
+    cases = [
+        *usual,
+        two_lengths(rng),
+        far_below(rng),
+        draw_args(rng, 1, 270, 4, 3, True),
+        draw_args(rng, back_only=True),
+    ]
     cases[-1][0]["weights"]["query.weight"] *= 0  # every score is exactly 0
     return cases
 
 
 def gradients(rng):
-    return [drawn(rng, gives="gradients"), drawn(rng, back_only=True, gives="gradients")]
+    return [draw_args(rng, gives="gradients"), draw_args(rng, back_only=True, gives="gradients")]
 
 
-def hiding(rng):
-    return drawn(rng, 9, back_only=True, scale=1e3)
+def case_looking_back(rng):
+    return draw_args(rng, 9, back_only=True, scale=1e3)
 
 
 QUESTION = Question(
@@ -74,13 +86,13 @@ QUESTION = Question(
     minutes=20,
     difficulty=2,
     checks=(
-        equals("all tokens", 5, everyone, SelfAttention),
+        equals("all tokens", 5, cases_without_mask, SelfAttention),
         equals("looking back", 4, looking_back, SelfAttention),
         equals("gradients", 2, gradients, SelfAttention),
-        holds("later tokens", 2, causal(lambda rng: drawn(rng, back_only=True), hiding)),
-        holds("rows of the batch", 1, rows_independent(drawn)),
-        holds("every parameter", 1, gradients_everywhere(drawn)),
-        holds("parameters", 1, parameter_count(drawn, lambda d_model, d_head: 3 * d_model * d_head)),
+        holds("later tokens", 2, causal(lambda rng: draw_args(rng, back_only=True), case_looking_back)),
+        holds("rows of the batch", 1, rows_independent(draw_args)),
+        holds("every parameter", 1, gradients_everywhere(draw_args)),
+        holds("parameters", 1, parameter_count(draw_args, lambda d_model, d_head: 3 * d_model * d_head)),
     ),
     hints=(
         "Three linear maps in the constructor; in forward a product, a root, a softmax, another product.",

@@ -61,7 +61,7 @@ def an_edit_stays_in_its_group(ask, rng):
     return None
 
 
-def grouped(q, k, v):
+def group_sizes(q, k, v):
     return {"B": q.shape[0], "H": q.shape[1], "N": q.shape[2], "K": q.shape[3], "S": k.shape[2], "V": v.shape[3]}
 
 
@@ -89,7 +89,7 @@ QUESTION = Question(
         "the keys, and only those.",
     ),
     section="sharing-keys-and-values",
-    inputs=Inputs(grouped, scores_of_groups, alike=("values",)),
+    inputs=Inputs(group_sizes, scores_of_groups, alike=("values",)),
 )
 
 right, wrong = answers_to(QUESTION)

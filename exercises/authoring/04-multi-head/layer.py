@@ -27,7 +27,7 @@ class Reference(nn.Module):
         return self.out(torch.cat(outputs, dim=-1))
 
 
-def drawn(rng, rows=2, tokens=5, d_model=12, n_heads=3, looks_back=True, scale=1.0, **options):
+def draw_args(rng, rows=2, tokens=5, d_model=12, n_heads=3, looks_back=True, scale=1.0, **options):
     weights = {f"{name}.weight": rng.normal(size=(d_model, d_model)) / d_model**0.5 for name in MAPS}
     weights |= {f"{name}.bias": rng.normal(size=d_model) for name in MAPS}
     sizes = {"d_model": d_model, "n_heads": n_heads} | ({} if looks_back is None else {"causal": looks_back})
@@ -37,24 +37,27 @@ def drawn(rng, rows=2, tokens=5, d_model=12, n_heads=3, looks_back=True, scale=1
 def all_tokens(rng):
     given = {}, {"tokens": 1}, {"rows": 3, "tokens": 11, "d_model": 14, "n_heads": 2, "training": True}
     alike, thin = {"rows": 3, "tokens": 3, "d_model": 9}, {"d_model": 5, "n_heads": 5}
-    return [*(drawn(rng, looks_back=False, **one) for one in (*given, alike, thin)), drawn(rng, looks_back=None)]
+    return [
+        *(draw_args(rng, looks_back=False, **one) for one in (*given, alike, thin)),
+        draw_args(rng, looks_back=None),
+    ]
 
 
 def large_scores(rng):
-    return [drawn(rng, looks_back=False, scale=30.0)]
+    return [draw_args(rng, looks_back=False, scale=30.0)]
 
 
 def earlier_tokens(rng):
     one_head = {"rows": 1, "tokens": 7, "d_model": 10, "n_heads": 1, "training": True}
     given = {}, one_head, {"d_model": 20, "n_heads": 5, "scale": 10.0}, {"rows": 1, "tokens": 270, "d_model": 6}
-    cases = [*(drawn(rng, **one) for one in given), two_lengths(rng), far_below(rng), drawn(rng)]
+    cases = [*(draw_args(rng, **one) for one in given), two_lengths(rng), far_below(rng), draw_args(rng)]
     cases[-1][0]["weights"] |= {"query.weight": np.zeros((12, 12)), "query.bias": np.zeros(12)}  # every score is 0
     return cases
 
 
 def far_below(rng):
     """All scores are about −112: below a mask of −100, and near enough to 0 for a logarithm in float32."""
-    (plan,) = drawn(rng, d_model=8, n_heads=2)
+    (plan,) = draw_args(rng, d_model=8, n_heads=2)
     weights = {name: rng.integers(-1, 2, size=values.shape).astype(float) for name, values in plan["weights"].items()}
     for h in (0, 4):  # the first number of each head
         weights["query.bias"][h], weights["key.bias"][h], weights["key.weight"][h] = -224.0, 1.0, 0.0
@@ -64,13 +67,13 @@ def far_below(rng):
 
 def two_lengths(rng):
     """A short sequence, and a longer one by the same module."""
-    (plan,) = drawn(rng)
+    (plan,) = draw_args(rng)
     ((x,),) = plan["calls"]
     return ({**plan, "calls": [(x[:, :3],), (x,)]},)
 
 
 def gradients(rng):
-    return [drawn(rng, gives="gradients"), drawn(rng, looks_back=False, gives="gradients")]
+    return [draw_args(rng, gives="gradients"), draw_args(rng, looks_back=False, gives="gradients")]
 
 
 LARGE = 1e-3  # what float32 rounds in scores of some thousands moves the outputs by so much
@@ -91,10 +94,10 @@ QUESTION = Question(
         equals("large scores", 1, large_scores, Reference, atol=LARGE),
         equals("causal outputs", 4, earlier_tokens, Reference),
         equals("gradients", 2, gradients, Reference),
-        holds("every parameter", 1, gradients_everywhere(drawn)),
-        holds("looking back", 3, causal(drawn, lambda rng: drawn(rng, rows=9, scale=1e3))),
-        holds("rows", 1, rows_independent(drawn)),
-        holds("parameters", 1, parameter_count(drawn, four_square_maps)),
+        holds("every parameter", 1, gradients_everywhere(draw_args)),
+        holds("looking back", 3, causal(draw_args, lambda rng: draw_args(rng, rows=9, scale=1e3))),
+        holds("rows", 1, rows_independent(draw_args)),
+        holds("parameters", 1, parameter_count(draw_args, four_square_maps)),
     ),
     hints=(
         "The constructor makes four square maps and remembers two things. What it does with x is five steps: "

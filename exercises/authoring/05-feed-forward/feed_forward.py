@@ -20,7 +20,7 @@ class Reference(nn.Module):
         return self.down(F.gelu(self.up(x)) if self.gate is None else F.silu(self.gate(x)) * self.up(x))
 
 
-def drawn(rng, sizes=None, tokens=None, scale=1.0, low=False, gives="output", training=False, **options):
+def draw_args(rng, sizes=None, tokens=None, scale=1.0, low=False, gives="output", training=False, **options):
     """A call with weights by name, ``options`` for the constructor; ``low``: units where the two GELUs differ most."""
     B, N, width, hidden = sizes or draw_sizes(rng, 4)
     shapes = {"up": (hidden, width), "down": (width, hidden)} | (
@@ -37,9 +37,9 @@ def drawn(rng, sizes=None, tokens=None, scale=1.0, low=False, gives="output", tr
     return module_call(sizes, (x,), weights=weights, gives=gives, training=training)
 
 
-plain_layers = varied(drawn, {}, {"tokens": 1}, {"scale": 30.0, "training": True}, {"scale": 0.3, "low": True})
+plain_layers = varied(draw_args, {}, {"tokens": 1}, {"scale": 30.0, "training": True}, {"scale": 0.3, "low": True})
 gated_layers = varied(
-    drawn,
+    draw_args,
     {"gated": True},
     {"gated": True, "bias": False, "tokens": 1},
     {"gated": True, "scale": 200.0, "training": True},  # where e to that power is too large for a float
@@ -47,12 +47,12 @@ gated_layers = varied(
 
 
 def all_sizes_equal(rng):
-    return [drawn(rng, sizes=4 * [size], **gate) for size in draw_sizes(rng, 1) for gate in ({}, {"gated": True})]
+    return [draw_args(rng, sizes=4 * [size], **gate) for size in draw_sizes(rng, 1) for gate in ({}, {"gated": True})]
 
 
 def every_token_alone(ask, rng):
     for options in ({}, {"gated": True}):
-        (plan,) = drawn(rng, **options)
+        (plan,) = draw_args(rng, **options)
         ((x,),) = plan["calls"]
         edited, chosen = x.copy(), [3, 1, 1, 0]
         edited[:, 2] += 1 + rng.uniform(size=edited[:, 2].shape)
@@ -82,11 +82,13 @@ QUESTION = Question(
     checks=(
         equals("plain", 4, plain_layers, Reference),
         equals("gated", 3, gated_layers, Reference),
-        equals("gradients", 2, varied(drawn, {"gives": "gradients"}, {"gives": "gradients", "gated": True}), Reference),
+        equals(
+            "gradients", 2, varied(draw_args, {"gives": "gradients"}, {"gives": "gradients", "gated": True}), Reference
+        ),
         equals("equal sizes", 1, all_sizes_equal, Reference),
         holds("every token alone", 2, every_token_alone),
-        holds("parameters", 1, parameter_count(lambda rng: drawn(rng, bias=False), count)),
-        holds("parameters of the gated one", 1, parameter_count(lambda rng: drawn(rng, gated=True), count)),
+        holds("parameters", 1, parameter_count(lambda rng: draw_args(rng, bias=False), count)),
+        holds("parameters of the gated one", 1, parameter_count(lambda rng: draw_args(rng, gated=True), count)),
     ),
     hints=(
         "Begin with the plain layer: two maps in the constructor, and one line in `forward`. Which of the two widths "

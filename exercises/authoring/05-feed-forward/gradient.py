@@ -17,7 +17,7 @@ def reference(x, W_1, b_1, W_2, dy):
     return dz @ W_1, by_W_1, dz.sum((0, 1)), by_W_2, dy.sum((0, 1))
 
 
-def drawn(rng, B, N, D, F):
+def draw_args(rng, B, N, D, F):
     W_1, b_1, W_2 = rng.normal(size=(F, D)) / np.sqrt(D), rng.normal(size=F), rng.normal(size=(D, F)) / np.sqrt(F)
     x = rng.normal(size=(B, N, D))
     while np.abs(x @ W_1.T + b_1).min() < 1e-3:  # no number at the corner
@@ -28,7 +28,7 @@ def drawn(rng, B, N, D, F):
 def ordinary_gradients(rng):
     B, N, D, F = draw_sizes(rng, 4)
     sizes = [(B, N, D, F), (1, N, D, F), (B, 1, F, D), (B, N, 1, F), (B, N, D, 1)]
-    return [*[drawn(rng, *each) for each in sizes], at_the_corner(rng)]
+    return [*[draw_args(rng, *each) for each in sizes], at_the_corner(rng)]
 
 
 def at_the_corner(rng):
@@ -39,7 +39,7 @@ def at_the_corner(rng):
 
 
 def gradients_of_equal_sizes(rng):
-    return [drawn(rng, *4 * [size]) for size in draw_sizes(rng, 2)]
+    return [draw_args(rng, *4 * [size]) for size in draw_sizes(rng, 2)]
 
 
 def shapes_of(x, W_1, b_1, W_2, dy):
@@ -48,7 +48,7 @@ def shapes_of(x, W_1, b_1, W_2, dy):
 
 def second_map(ask, rng):
     """The two gradients that need no slope of the bend."""
-    arguments = drawn(rng, *draw_sizes(rng, 4))
+    arguments = draw_args(rng, *draw_sizes(rng, 4))
     found = ask(*arguments)
     if slip := shapes_slip(found, shapes_of(*arguments), parts=(3, 4)):
         return slip
@@ -60,7 +60,7 @@ def second_map(ask, rng):
 
 
 def gradient_check(ask, rng):
-    x, W_1, b_1, W_2, dy = arguments = drawn(rng, *draw_sizes(rng, 4))
+    x, W_1, b_1, W_2, dy = arguments = draw_args(rng, *draw_sizes(rng, 4))
     values, step = [x, W_1, b_1, W_2, rng.normal(size=x.shape[-1])], 1e-6
     found = ask(*arguments)
     if slip := shapes_slip(found, shapes_of(*arguments)):
@@ -79,7 +79,7 @@ def gradient_check(ask, rng):
 
 
 def tokens_add_up(ask, rng):
-    x, W_1, b_1, W_2, dy = arguments = drawn(rng, *draw_sizes(rng, 4))
+    x, W_1, b_1, W_2, dy = arguments = draw_args(rng, *draw_sizes(rng, 4))
     whole = ask(*arguments)
     if slip := shapes_slip(whole, shapes_of(*arguments)):
         return slip

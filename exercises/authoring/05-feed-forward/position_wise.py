@@ -56,7 +56,7 @@ def record(layer, X, choices, noise=None):
     return layer(X), experiments
 
 
-def shuffled(rng, N):
+def draw_order(rng, N):
     """A reordering without a fixed pattern: neither the old order nor its own inverse nor a rotation."""
     while True:
         order = rng.permutation(N)
@@ -76,7 +76,7 @@ def kinds_of_layers(rng):
     for name in ("feed-forward", "attention", "places", "less the mean token", "only the past", "feed-forward"):
         X, D, N = draw_tokens(rng)
         dropped = sorted(rng.choice(N, N - 2, replace=False).tolist())
-        choices = [shuffled(rng, N), dropped, [*range(N), int(rng.integers(N))], shuffled(rng, N)]
+        choices = [draw_order(rng, N), dropped, [*range(N), int(rng.integers(N))], draw_order(rng, N)]
         cases.append(record(layer_kinds(rng, D)[name], X, choices))
     return [cases[i] for i in rng.permutation(len(cases))]
 
@@ -92,23 +92,23 @@ def records_that_mislead(rng):
     def rotation(N):
         return np.roll(np.arange(N), 2).tolist()
 
-    add("neighbour", lambda N: [rotation(N), shuffled(rng, N)])
-    add("attention", lambda N: [shuffled(rng, N), [1, *range(1, N)]])
-    add("attention", lambda N: [shuffled(rng, N), list(range(N - 2))])
-    add("less the mean token", lambda N: [shuffled(rng, N), [*range(N), 0]])
-    add("mean of all", lambda N: [shuffled(rng, N), shuffled(rng, N), [0, 1]])
+    add("neighbour", lambda N: [rotation(N), draw_order(rng, N)])
+    add("attention", lambda N: [draw_order(rng, N), [1, *range(1, N)]])
+    add("attention", lambda N: [draw_order(rng, N), list(range(N - 2))])
+    add("less the mean token", lambda N: [draw_order(rng, N), [*range(N), 0]])
+    add("mean of all", lambda N: [draw_order(rng, N), draw_order(rng, N), [0, 1]])
     add("feed-forward", lambda N: [[2, 2, 2], [1], [0, 3, 3, 1]])
-    add("places", lambda N: [list(range(N)), shuffled(rng, N)])
-    add("places", lambda N: [[0, 0, 2], shuffled(rng, N)])  # both fail, and one is a reordering
-    add("places", lambda N: [shuffled(rng, N), [0, 0, 2]])
-    add("attention", lambda N: [shuffled(rng, N), shuffled(rng, N)])
+    add("places", lambda N: [list(range(N)), draw_order(rng, N)])
+    add("places", lambda N: [[0, 0, 2], draw_order(rng, N)])  # both fail, and one is a reordering
+    add("places", lambda N: [draw_order(rng, N), [0, 0, 2]])
+    add("attention", lambda N: [draw_order(rng, N), draw_order(rng, N)])
     add("attention", lambda N: [[0, 0, 2], list(range(N - 1))])  # and no reordering
-    add("counts the tokens", lambda N: [shuffled(rng, N), list(range(N - 1))])  # all numbers are too low
+    add("counts the tokens", lambda N: [draw_order(rng, N), list(range(N - 1))])  # all numbers are too low
     Y, experiments = cases[-3]  # the same tokens once more in the old order, and other outputs
     cases.append((Y, [*experiments, (list(range(len(Y))), Y + 1)]))
-    add("attention", lambda N: [shuffled(rng, N), [2]])  # one token alone tells them apart
-    add("sorts its tokens", lambda N: [shuffled(rng, N)])  # the right rows, in the old order
-    add("attention", lambda N: [shuffled(rng, N), [0, 0, 3, 3, *range(4, N)]])  # the right sum, and the right ends
+    add("attention", lambda N: [draw_order(rng, N), [2]])  # one token alone tells them apart
+    add("sorts its tokens", lambda N: [draw_order(rng, N)])  # the right rows, in the old order
+    add("attention", lambda N: [draw_order(rng, N), [0, 0, 3, 3, *range(4, N)]])  # the right sum, and the right ends
     return [*cases, (Y, [])]  # and nothing that contradicts
 
 
@@ -138,7 +138,7 @@ def rounded_outputs(rng):
             return scale * (functions.relu(layer(tokens)) if bends else layer(tokens)) + lift
 
         size = share * np.abs(scaled(X)).max()
-        choices = [shuffled(rng, N), [0, 2, 3], shuffled(rng, N)]
+        choices = [draw_order(rng, N), [0, 2, 3], draw_order(rng, N)]
         cases.append(record(scaled, X, choices, lambda shape, size=size: size * rng.uniform(-1, 1, shape)))
     return cases
 
@@ -147,11 +147,11 @@ def rounding_beside_large_outputs(rng):
     X, D, N = draw_tokens(rng)
     X[0] *= 1e3  # so that its outputs are the largest by far
     layer, noise = layer_kinds(rng, D)["feed-forward"], 3e-7 * np.ones((1, D))
-    Y, small = record(layer, X, [[1, 2, 3], shuffled(rng, N)])
+    Y, small = record(layer, X, [[1, 2, 3], draw_order(rng, N)])
     small[0][1][:] += noise * np.abs(Y).max()
-    Y, single = record(layer, X, [shuffled(rng, N)])
+    Y, single = record(layer, X, [draw_order(rng, N)])
     single[0][1][1, 2] += 4e-6 * np.abs(Y).max()  # one number, and no rounding
-    Y, within = record(layer, X, [shuffled(rng, N)])
+    Y, within = record(layer, X, [draw_order(rng, N)])
     within[0][1][1, 2] += 9e-7 * np.abs(Y).max()  # one number, and rounding still
     return [(Y, small), (Y, single), (Y, within)]
 
@@ -170,7 +170,7 @@ def single_tokens(rng):
 def all_off_by_a_little(rng):
     """Each number may be off by so much, and all of them are."""
     X, D, N = draw_tokens(rng)
-    Y, small = record(layer_kinds(rng, D)["feed-forward"], X, [shuffled(rng, N), [0, 2, 3]])
+    Y, small = record(layer_kinds(rng, D)["feed-forward"], X, [draw_order(rng, N), [0, 2, 3]])
     for _, came in small:
         came += 9e-7 * np.abs(Y).max()
     return Y, small

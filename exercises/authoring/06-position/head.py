@@ -34,7 +34,7 @@ class Reference(nn.Module):
         return scores.masked_fill(future, -torch.inf).softmax(-1) @ self.value(x)
 
 
-def drawn(rng, rows=2, tokens=5, d_model=7, d_head=6, scale=1.0, apart=1, **options):
+def draw_args(rng, rows=2, tokens=5, d_model=7, d_head=6, scale=1.0, apart=1, **options):
     """Positions with gaps that start late, other ones in every row of the batch, and ``apart`` times as far away."""
     weights = {f"{name}.weight": rng.normal(size=(d_head, d_model)) for name in ("query", "key", "value")}
     x, positions = (
@@ -45,11 +45,11 @@ def drawn(rng, rows=2, tokens=5, d_model=7, d_head=6, scale=1.0, apart=1, **opti
 
 
 def outputs(rng):
-    wide = drawn(rng, rows=3, tokens=11, d_model=4, d_head=10, scale=3.0)
-    cases = [drawn(rng), drawn(rng, tokens=1), wide, drawn(rng, rows=3, tokens=4)]
-    far = drawn(rng, d_head=2, apart=9_973)  # one pair, whose speed is 1: other angles would be rounded
-    long, equal = drawn(rng, rows=1, tokens=40), drawn(rng, d_model=6, training=True)
-    cases += [far, long, equal, *in_padding(rng), drawn(rng)]
+    wide = draw_args(rng, rows=3, tokens=11, d_model=4, d_head=10, scale=3.0)
+    cases = [draw_args(rng), draw_args(rng, tokens=1), wide, draw_args(rng, rows=3, tokens=4)]
+    far = draw_args(rng, d_head=2, apart=9_973)  # one pair, whose speed is 1: other angles would be rounded
+    long, equal = draw_args(rng, rows=1, tokens=40), draw_args(rng, d_model=6, training=True)
+    cases += [far, long, equal, *in_padding(rng), draw_args(rng)]
     cases[-1][0]["weights"]["query.weight"] *= 0  # every score is exactly 0
     return cases
 
@@ -57,18 +57,18 @@ def outputs(rng):
 def in_padding(rng):
     """Positions that begin below 0, and positions in falling order: the row decides who is seen."""
     for order in (1, -1):
-        (plan,) = drawn(rng)
+        (plan,) = draw_args(rng)
         ((x, positions),) = plan["calls"]
         yield ({**plan, "calls": [(x, (positions - positions[:, 2:3])[:, ::order].copy())]},)
 
 
 def gradients(rng):
-    return [drawn(rng, gives="gradients")]
+    return [draw_args(rng, gives="gradients")]
 
 
 def shifted_start(ask, rng):
     """Each row of the batch is moved by a number of its own, as by padding or by a text before it."""
-    (plan,) = drawn(rng, rows=3)
+    (plan,) = draw_args(rng, rows=3)
     x, positions = plan["calls"][0]
     later = positions + rng.choice(np.arange(20, 60), 3, replace=False)[:, None]
     one_moved = positions.copy()
@@ -91,10 +91,10 @@ QUESTION = Question(
         equals("outputs", 5, outputs, Reference, atol=CLOSE),
         equals("gradients", 2, gradients, Reference, atol=CLOSE),
         holds("a shifted start", 3, shifted_start),
-        holds("looking back", 2, causal(drawn, lambda rng: drawn(rng, rows=9, scale=1e3))),
-        holds("rows", 1, rows_independent(drawn)),
-        holds("every parameter", 1, gradients_everywhere(drawn)),
-        holds("parameters", 1, parameter_count(drawn, lambda d_model, d_head: 3 * d_model * d_head)),
+        holds("looking back", 2, causal(draw_args, lambda rng: draw_args(rng, rows=9, scale=1e3))),
+        holds("rows", 1, rows_independent(draw_args)),
+        holds("every parameter", 1, gradients_everywhere(draw_args)),
+        holds("parameters", 1, parameter_count(draw_args, lambda d_model, d_head: 3 * d_model * d_head)),
     ),
     hints=(
         "Begin with your SelfAttention of chapter 3. Which two tensors have to be turned, and between which two steps?",

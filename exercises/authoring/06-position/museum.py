@@ -5,11 +5,11 @@ from clearcheck import Inputs, Question, answers_to, equals, holds
 from clearcheck.author.cases import close, shape_slip
 from clearformer.reference.attention import attention_weights
 
-from .shared import WIDTHS, draw, draw_positions, turned
+from .shared import WIDTHS, draw, draw_positions, rotate
 
 
-def attended(q, k, v, q_positions, k_positions):
-    q, k = turned(q, q_positions), turned(k, k_positions)
+def attend_at_positions(q, k, v, q_positions, k_positions):
+    q, k = rotate(q, q_positions), rotate(k, k_positions)
     visible = k_positions[:, None] <= q_positions  # S × N
     Y = np.empty((*q.shape[:-1], v.shape[-1]))
     for head in np.ndindex(q.shape[:-2]):
@@ -114,9 +114,9 @@ QUESTION = Question(
     minutes=30,
     difficulty=3,
     checks=(
-        equals("whole sentences", 4, same_positions, attended),
-        equals("with a cache", 5, with_a_cache, attended),
-        equals("large scores", 3, large_products, attended),
+        equals("whole sentences", 4, same_positions, attend_at_positions),
+        equals("with a cache", 5, with_a_cache, attend_at_positions),
+        equals("large scores", 3, large_products, attend_at_positions),
         holds("everything later", 3, everything_later),
         holds("ones stay ones", 3, ones_stay_ones),
     ),

@@ -9,7 +9,7 @@ from clearcheck.author.cases import close, shape_slip
 from .shared import LENGTHS, WIDTHS, draw
 
 
-def placed(x, P, starts):
+def add_positions(x, P, starts):
     positions = np.maximum(starts[:, None] + np.arange(x.shape[1]), 0)
     return x + P[positions]
 
@@ -81,8 +81,8 @@ QUESTION = Question(
     minutes=15,
     difficulty=2,
     checks=(
-        equals("continued sentences", 5, continued_sentences, placed),
-        equals("padding on the left", 4, padded_sentences, placed),
+        equals("continued sentences", 5, continued_sentences, add_positions),
+        equals("padding on the left", 4, padded_sentences, add_positions),
         holds("whose order matters", 3, whose_order_matters),
     ),
     hints=(

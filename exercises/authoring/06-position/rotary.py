@@ -4,7 +4,7 @@ import numpy as np
 from clearcheck import Inputs, Question, answers_to, equals, holds
 from clearcheck.author.cases import close, shape_slip
 
-from .shared import LENGTHS, WIDTHS, draw, draw_positions, turned
+from .shared import LENGTHS, WIDTHS, draw, draw_positions, rotate
 
 
 def positions_with_gaps(rng):
@@ -69,8 +69,8 @@ QUESTION = Question(
     minutes=15,
     difficulty=2,
     checks=(
-        equals("positions with gaps", 5, positions_with_gaps, turned),
-        equals("far away and alone", 3, far_and_single, turned),
+        equals("positions with gaps", 5, positions_with_gaps, rotate),
+        equals("far away and alone", 3, far_and_single, rotate),
         holds("products by distance", 4, products_by_distance),
         holds("each at its own position", 2, each_at_its_own_position),
     ),

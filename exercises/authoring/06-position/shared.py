@@ -26,7 +26,7 @@ def draw_positions(rng, how_many, low=3, high=60):
     return np.sort(rng.choice(np.arange(low, high), how_many, replace=False))
 
 
-def turned(x, positions):
+def rotate(x, positions):
     half = x.shape[-1] // 2
     angles = np.multiply.outer(positions, LONGEST ** (-2 * np.arange(half) / x.shape[-1]))
     a, b = x[..., :half], x[..., half:]

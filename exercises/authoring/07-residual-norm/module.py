@@ -43,7 +43,7 @@ class Reference(nn.Module):
         return x
 
 
-def drawn(rng, rows=2, tokens=5, d_model=6, n_heads=2, d_ff=11, looks_back=True, spread=1.0, mean=2, **options):
+def draw_args(rng, rows=2, tokens=5, d_model=6, n_heads=2, d_ff=11, looks_back=True, spread=1.0, mean=2, **options):
     shapes = {f"attention.{name}": (d_model, d_model) for name in ("query", "key", "value", "out")}
     shapes |= {"feed_forward.up": (d_ff, d_model), "feed_forward.down": (d_model, d_ff)}
     weights = {f"{name}.weight": rng.normal(size=shape) / shape[1] ** 0.5 for name, shape in shapes.items()}
@@ -56,7 +56,7 @@ def drawn(rng, rows=2, tokens=5, d_model=6, n_heads=2, d_ff=11, looks_back=True,
 
 def nearly_alike(rng):
     """Numbers so close to each other that the ε counts, in both norms: attention adds nothing."""
-    (plan,) = drawn(rng, spread=1e-3, mean=0)
+    (plan,) = draw_args(rng, spread=1e-3, mean=0)
     plan["weights"] |= {
         f"attention.out.{kind}": 0 * plan["weights"][f"attention.out.{kind}"] for kind in ("weight", "bias")
     }
@@ -65,24 +65,26 @@ def nearly_alike(rng):
 
 def outputs(rng):
     given = {}, {"tokens": 1}, {"rows": 3, "tokens": 7, "d_model": 10, "n_heads": 5, "d_ff": 4}, {"spread": 30.0}
-    cases = [drawn(rng, looks_back=i != 1, **one) for i, one in enumerate(given)] + [drawn(rng, looks_back=False)]
-    return [*cases, drawn(rng, spread=1e-3, mean=0), nearly_alike(rng), by_default(rng)]
+    cases = [draw_args(rng, looks_back=i != 1, **one) for i, one in enumerate(given)] + [
+        draw_args(rng, looks_back=False)
+    ]
+    return [*cases, draw_args(rng, spread=1e-3, mean=0), nearly_alike(rng), by_default(rng)]
 
 
 def by_default(rng):
     """In train() mode, without the two arguments that may be left out."""
-    (plan,) = drawn(rng, training=True)
+    (plan,) = draw_args(rng, training=True)
     sizes = {name: size for name, size in plan["sizes"].items() if name not in ("dropout", "causal")}
     return ({**plan, "sizes": sizes},)
 
 
 def gradients(rng):
-    return [drawn(rng, gives="gradients"), drawn(rng, looks_back=False, gives="gradients")]
+    return [draw_args(rng, gives="gradients"), draw_args(rng, looks_back=False, gives="gradients")]
 
 
 def many_numbers(rng):
     """With another rate than that of the example."""
-    (plan,) = drawn(rng, rows=10, tokens=20)
+    (plan,) = draw_args(rng, rows=10, tokens=20)
     return ({**plan, "sizes": plan["sizes"] | {"dropout": 0.4}},)
 
 
@@ -99,12 +101,12 @@ QUESTION = Question(
     checks=(
         equals("outputs", 5, outputs, Reference),
         equals("gradients", 2, gradients, Reference),
-        holds("every parameter", 1, gradients_everywhere(drawn)),
-        holds("looking back", 1, causal(drawn)),
-        holds("rows", 1, rows_independent(drawn)),
-        holds("dropout", 2, dropout_acts(drawn)),
+        holds("every parameter", 1, gradients_everywhere(draw_args)),
+        holds("looking back", 1, causal(draw_args)),
+        holds("rows", 1, rows_independent(draw_args)),
+        holds("dropout", 2, dropout_acts(draw_args)),
         holds("what is dropped", 3, numbers_dropped(many_numbers, PARTS)),
-        holds("parameters", 1, parameter_count(drawn, block_parameters)),
+        holds("parameters", 1, parameter_count(draw_args, block_parameters)),
     ),
     hints=(
         "The constructor makes five parts and keeps them under the names of the task. `forward` is two lines, one for "

@@ -6,7 +6,7 @@ from clearcheck.author.torch_arguments import module_call
 from clearcheck.author.torch_checks import parameter_count
 from torch import nn
 
-from .brought import MultiHead
+from .brought_modules import MultiHead
 from .shared import A_MODULE, LARGE, attention
 
 
@@ -22,29 +22,29 @@ class Reference(MultiHead):
         return super().forward(self.seen)[:, -x.shape[1] :]
 
 
-def drawn(rng, *pieces, rows=2, d_model=12, n_heads=3, scale=1.0, **options):
+def draw_args(rng, *pieces, rows=2, d_model=12, n_heads=3, scale=1.0, **options):
     calls = [(scale * rng.normal(size=(rows, n, d_model)),) for n in pieces]
     weights = attention(rng, "", d_model)
     return module_call({"d_model": d_model, "n_heads": n_heads}, *calls, weights=weights, **options)
 
 
 def at_once(rng):
-    return [drawn(rng, 5), drawn(rng, 1), drawn(rng, 7, rows=3, d_model=14, n_heads=2)]
+    return [draw_args(rng, 5), draw_args(rng, 1), draw_args(rng, 7, rows=3, d_model=14, n_heads=2)]
 
 
 def one_by_one(rng):
-    other = drawn(rng, 4, 1, 1, rows=3), drawn(rng, 1, 1, 1, d_model=10, n_heads=1)
-    return [drawn(rng, 1, 1, 1, 1), *other, drawn(rng, 1, 1, 1, rows=1, training=True)]
+    other = draw_args(rng, 4, 1, 1, rows=3), draw_args(rng, 1, 1, 1, d_model=10, n_heads=1)
+    return [draw_args(rng, 1, 1, 1, 1), *other, draw_args(rng, 1, 1, 1, rows=1, training=True)]
 
 
 def in_pieces(rng):
-    cases = [drawn(rng, 3, 4, 2), drawn(rng, 1, 5, 1, 2, d_model=20, n_heads=5), drawn(rng, 3, 3)]
-    (plan,) = drawn(rng, 2)
+    cases = [draw_args(rng, 3, 4, 2), draw_args(rng, 1, 5, 1, 2, d_model=20, n_heads=5), draw_args(rng, 3, 3)]
+    (plan,) = draw_args(rng, 2)
     return [*cases, ({**plan, "calls": 3 * plan["calls"]},)]  # the same words again and again
 
 
 def long_texts(rng):
-    return [drawn(rng, 90, 1, 40, 1, rows=1, d_model=6), drawn(rng, 1100, 2, rows=1, d_model=4, n_heads=1)]
+    return [draw_args(rng, 90, 1, 40, 1, rows=1, d_model=6), draw_args(rng, 1100, 2, rows=1, d_model=4, n_heads=1)]
 
 
 QUESTION = Question(
@@ -57,12 +57,12 @@ QUESTION = Question(
         equals("all at once", 3, at_once, Reference),
         equals("token by token", 5, one_by_one, Reference),
         equals("in pieces", 5, in_pieces, Reference),
-        equals("large scores", 1, lambda rng: [drawn(rng, 3, 2, scale=30.0)], Reference, atol=LARGE),
+        equals("large scores", 1, lambda rng: [draw_args(rng, 3, 2, scale=30.0)], Reference, atol=LARGE),
         equals("long texts", 2, long_texts, Reference),
         holds(
             "parameters",
             1,
-            parameter_count(lambda rng: drawn(rng, 2), lambda d_model, n_heads: 4 * d_model**2 + 4 * d_model),
+            parameter_count(lambda rng: draw_args(rng, 2), lambda d_model, n_heads: 4 * d_model**2 + 4 * d_model),
         ),
     ),
     hints=(

@@ -8,10 +8,10 @@ from clearcheck.author.torch_checks import gradients_everywhere, parameter_count
 from torch import nn
 
 from .parts import CrossAttention
-from .shared import A_MODULE, LARGE, apart, attention, other
+from .shared import A_MODULE, LARGE, alter, attention, differ
 
 
-def drawn(rng, rows=2, targets=5, sources=7, d_model=12, n_heads=3, scale=1.0, **options):
+def draw_args(rng, rows=2, targets=5, sources=7, d_model=12, n_heads=3, scale=1.0, **options):
     x, memory = (scale * rng.normal(size=(rows, n, d_model)) for n in (targets, sources))
     weights = attention(rng, "", d_model)
     return module_call({"d_model": d_model, "n_heads": n_heads}, (x, memory), weights=weights, **options)
@@ -20,20 +20,20 @@ def drawn(rng, rows=2, targets=5, sources=7, d_model=12, n_heads=3, scale=1.0, *
 def outputs(rng):
     given = {}, {"targets": 1}, {"sources": 1}, {"rows": 3, "targets": 11, "sources": 4, "d_model": 14, "n_heads": 2}
     given += {"training": True}, {"targets": 6, "sources": 6}, {"rows": 1, "sources": 140}
-    cases = [drawn(rng, **one) for one in given]
+    cases = [draw_args(rng, **one) for one in given]
     cases[0][0]["calls"][0][1][0, 2] = 0.0  # a source like any other
     return cases
 
 
 def gradients(rng):
-    return [drawn(rng, gives="gradients")]
+    return [draw_args(rng, gives="gradients")]
 
 
 def each_target_alone(ask, rng):
-    (plan,) = drawn(rng)
+    (plan,) = draw_args(rng)
     x, memory = plan["calls"][0]
-    one, two = ask({**plan, "calls": [(x, memory), (other(x, (slice(None), 2)), memory)]})
-    moved = apart(one, two) if np.shape(one) == x.shape else None
+    one, two = ask({**plan, "calls": [(x, memory), (alter(x, (slice(None), 2)), memory)]})
+    moved = differ(one, two) if np.shape(one) == x.shape else None
     if moved is None:
         return f"For x of shape {x.shape} the result should have that shape too; yours has {np.shape(one)}."
     if moved.tolist() != [False, False, True, False, False]:
@@ -42,15 +42,15 @@ def each_target_alone(ask, rng):
 
 
 def every_source_read(ask, rng):
-    (plan,) = drawn(rng)
+    (plan,) = draw_args(rng)
     x, memory = plan["calls"][0]
     one, two, three = ask(
-        {**plan, "calls": [(x, memory), (x, other(memory, (slice(None), -1))), (x, memory[:, ::-1].copy())]}
+        {**plan, "calls": [(x, memory), (x, alter(memory, (slice(None), -1))), (x, memory[:, ::-1].copy())]}
     )
-    if np.shape(one) != x.shape or not apart(one, two).all():
+    if np.shape(one) != x.shape or not differ(one, two).all():
         return "The last source was changed: every output should move, since each target reads all sources."
     return (
-        "The sources in another order are the same sources; your outputs changed." if apart(one, three).any() else None
+        "The sources in another order are the same sources; your outputs changed." if differ(one, three).any() else None
     )
 
 
@@ -62,12 +62,12 @@ QUESTION = Question(
     difficulty=2,
     checks=(
         equals("outputs", 6, outputs, CrossAttention),
-        equals("large scores", 2, lambda rng: [drawn(rng, scale=30.0)], CrossAttention, atol=LARGE),
+        equals("large scores", 2, lambda rng: [draw_args(rng, scale=30.0)], CrossAttention, atol=LARGE),
         equals("gradients", 2, gradients, CrossAttention),
-        holds("every parameter", 1, gradients_everywhere(drawn)),
+        holds("every parameter", 1, gradients_everywhere(draw_args)),
         holds("each target alone", 2, each_target_alone),
         holds("every source", 2, every_source_read),
-        holds("parameters", 1, parameter_count(drawn, lambda d_model, n_heads: 4 * d_model**2 + 4 * d_model)),
+        holds("parameters", 1, parameter_count(draw_args, lambda d_model, n_heads: 4 * d_model**2 + 4 * d_model)),
     ),
     hints=(
         "Take your MultiHead. Which of its three projections belong to the sequence that asks, and which to the one "

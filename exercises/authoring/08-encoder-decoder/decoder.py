@@ -8,9 +8,9 @@ from clearcheck.author.torch_dropout import numbers_dropped
 from torch import nn
 
 from . import parts
-from .brought import Block, FeedForward, MultiHead
+from .brought_modules import Block, FeedForward, MultiHead
 from .parts import CrossAttention
-from .shared import A_MODULE, BRINGS, adding_nothing, apart, block, other
+from .shared import A_MODULE, BRINGS, adding_nothing, alter, block, differ
 
 PARTS = {  # by their last layers
     "attention.out": "self-attention",
@@ -25,37 +25,37 @@ def without_a_rate(rng, rows=2, targets=5, sources=7, d_model=12, n_heads=3, d_f
     return module_call(sizes, (x, memory), weights=block(rng, "", d_model, d_ff, cross=True), **options)
 
 
-def drawn(rng, dropout=0.4, **options):
+def draw_args(rng, dropout=0.4, **options):
     (plan,) = without_a_rate(rng, **options)
     return ({**plan, "sizes": plan["sizes"] | {"dropout": dropout}},)
 
 
 def nearly_alike(rng, *silent):
     """Numbers so close to each other that the ε of a norm counts; the parts before that norm add nothing."""
-    (plan,) = drawn(rng, spread=1e-2)
+    (plan,) = draw_args(rng, spread=1e-2)
     return ({**plan, "weights": adding_nothing(plan["weights"], *silent)},)
 
 
 def outputs(rng):
     given = {}, {"targets": 1}, {"sources": 1}, {"rows": 3, "targets": 11, "sources": 4, "d_model": 14, "n_heads": 2}
-    cases = [drawn(rng, **one) for one in (*given, {"targets": 6, "sources": 6})]
+    cases = [draw_args(rng, **one) for one in (*given, {"targets": 6, "sources": 6})]
     return [*cases, *(nearly_alike(rng, *list(PARTS)[:silent]) for silent in range(3))]
 
 
 def nothing_dropped(rng):
     """In train() mode, with a rate of 0, given or not."""
-    return [without_a_rate(rng, training=True), drawn(rng, dropout=0.0, training=True)]
+    return [without_a_rate(rng, training=True), draw_args(rng, dropout=0.0, training=True)]
 
 
 def gradients(rng):
-    return [drawn(rng, gives="gradients")]
+    return [draw_args(rng, gives="gradients")]
 
 
 def reads_the_memory(ask, rng):
-    (plan,) = drawn(rng)
+    (plan,) = draw_args(rng)
     x, memory = plan["calls"][0]
-    one, two = ask({**plan, "calls": [(x, memory), (x, other(memory, (slice(None), -1)))]})
-    whole = np.shape(one) == x.shape and apart(one, two).all()
+    one, two = ask({**plan, "calls": [(x, memory), (x, alter(memory, (slice(None), -1)))]})
+    whole = np.shape(one) == x.shape and differ(one, two).all()
     return None if whole else "The last source was changed: every output should move, the first one too."
 
 
@@ -73,13 +73,13 @@ QUESTION = Question(
     checks=(
         equals("outputs", 6, outputs, parts.DecoderBlock),
         equals("gradients", 2, gradients, parts.DecoderBlock),
-        holds("every parameter", 1, gradients_everywhere(drawn)),
-        holds("looking back", 2, causal(drawn)),
+        holds("every parameter", 1, gradients_everywhere(draw_args)),
+        holds("looking back", 2, causal(draw_args)),
         holds("reads the memory", 2, reads_the_memory),
         equals("without dropout", 1, nothing_dropped, parts.DecoderBlock),
-        holds("dropout", 1, dropout_acts(drawn)),
-        holds("what is dropped", 3, numbers_dropped(lambda rng: drawn(rng, rows=10, targets=20), PARTS)),
-        holds("parameters", 1, parameter_count(drawn, count)),
+        holds("dropout", 1, dropout_acts(draw_args)),
+        holds("what is dropped", 3, numbers_dropped(lambda rng: draw_args(rng, rows=10, targets=20), PARTS)),
+        holds("parameters", 1, parameter_count(draw_args, count)),
     ),
     hints=(
         "Three parts, and the same three moves for each: a norm in front, dropout behind, added to the stream.",

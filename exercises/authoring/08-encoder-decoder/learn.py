@@ -15,7 +15,7 @@ LETTERS, LENGTH, STEPS, THRESHOLD = 5, 4, 60, 0.6
 WHAT = "share of right letters, at the position where it is smallest,"
 
 
-def drawn(rng):
+def draw_args(rng):
     """Strings of four letters and the same backwards; a fifth of them is held out, with what the decoder reads."""
     strings = np.stack(np.unravel_index(rng.permutation(LETTERS**LENGTH), (LETTERS,) * LENGTH), axis=1)
     seen, fresh = strings[:500], strings[500:]
@@ -48,8 +48,8 @@ QUESTION = Question(
     difficulty=3,
     uses=("cross", "decoder", "model"),
     checks=(
-        holds("steps", 3, obeys_steps(drawn, shape_of)),
-        holds("new strings", 17, learns(drawn, STEPS, share_right, THRESHOLD, WHAT, False, sign_of, "Transformer")),
+        holds("steps", 3, obeys_steps(draw_args, shape_of)),
+        holds("new strings", 17, learns(draw_args, STEPS, share_right, THRESHOLD, WHAT, False, sign_of, "Transformer")),
     ),
     hints=(
         "Before the loop there are two rows to make. Write out for one string what stands in each of them.",

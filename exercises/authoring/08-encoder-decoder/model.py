@@ -8,16 +8,16 @@ from clearcheck.author.torch_checks import gradients_everywhere
 from torch import nn
 
 from . import parts
-from .brought import Block
+from .brought_modules import Block
 from .parts import DecoderBlock, sinusoids
-from .shared import A_MODULE, BRINGS, adding_nothing, apart, block, linear, norm, other
+from .shared import A_MODULE, BRINGS, adding_nothing, alter, block, differ, linear, norm
 
 RATE = 0.4  # of dropout
 LAST = {"encoder": ("attention.out", "feed_forward.down")}  # the last layers of the parts of a block
 LAST["decoder"] = (*LAST["encoder"], "cross.out")
 
 
-def drawn(rng, rows=2, targets=5, sources=7, d_model=12, n_heads=3, n_layers=2, **options):
+def draw_args(rng, rows=2, targets=5, sources=7, d_model=12, n_heads=3, n_layers=2, **options):
     sizes = {"n_source": 19, "n_target": 13, "d_model": d_model, "n_heads": n_heads, "d_ff": 17, "n_layers": n_layers}
     tables = {"embed_source": sizes["n_source"], "embed_target": sizes["n_target"]}
     weights = {f"{name}.weight": rng.normal(size=(n, d_model)) for name, n in tables.items()}
@@ -35,14 +35,14 @@ def drawn(rng, rows=2, targets=5, sources=7, d_model=12, n_heads=3, n_layers=2, 
 def outputs(rng):
     given = {}, {"targets": 1}, {"n_layers": 1}, {"rows": 3, "targets": 11, "sources": 4, "d_model": 14, "n_heads": 2}
     given += {"n_layers": 0}, {"rows": 1}, {"targets": 6, "sources": 6}, {"rows": 1, "targets": 40, "sources": 33}
-    cases = [*(drawn(rng, **one) for one in given), *nearly_alike(rng)]
-    return [*cases, drawn(rng, n_layers=3), drawn(rng, rows=1, targets=140, sources=150, d_model=6, n_layers=1)]
+    cases = [*(draw_args(rng, **one) for one in given), *nearly_alike(rng)]
+    return [*cases, draw_args(rng, n_layers=3), draw_args(rng, rows=1, targets=140, sources=150, d_model=6, n_layers=1)]
 
 
 def nearly_alike(rng):
     """Tables that all but take the positions away again, so that the ε of the norm at the end of a stack counts."""
     for side, n_layers in (("source", 1), ("target", 0)):
-        (plan,) = drawn(rng, n_layers=n_layers)
+        (plan,) = draw_args(rng, n_layers=n_layers)
         weights = adding_nothing(plan["weights"], *(f"encoder.0.{last}" for last in LAST["encoder"] if n_layers))
         weights[f"embed_{side}.weight"][:5] = 0.02 * rng.normal(size=(5, 12)) - parts.sinusoids(5, 12).numpy()
         yield ({**plan, "weights": weights, "calls": [2 * (np.arange(5)[None],)]},)
@@ -50,13 +50,13 @@ def nearly_alike(rng):
 
 def nothing_dropped(rng):
     """In train() mode, with a rate of 0, given or not."""
-    (plan,) = drawn(rng, training=True)
+    (plan,) = draw_args(rng, training=True)
     return [(plan,), ({**plan, "sizes": plan["sizes"] | {"dropout": 0.0}},)]
 
 
 def dropped_in_the_blocks(ask, rng):
     """One block after the other adds something to its stream, and the others nothing."""
-    (plan,) = drawn(rng, rows=6)
+    (plan,) = draw_args(rng, rows=6)
     ends = {f"{stack}.{i}": [f"{stack}.{i}.{last}" for last in LAST[stack]] for stack in LAST for i in (0, 1)}
     glancing = "decoder.0.cross.out.weight"
 
@@ -80,38 +80,38 @@ def dropped_in_the_blocks(ask, rng):
 
 
 def gradients(rng):
-    return [drawn(rng, gives="gradients")]
+    return [draw_args(rng, gives="gradients")]
 
 
 def blind_to_the_future(ask, rng):
-    (plan,) = drawn(rng)
+    (plan,) = draw_args(rng)
     source, target = plan["calls"][0]
     shape = (*target.shape, 13)
     one, two, three = ask(
-        {**plan, "calls": [(source, target), (source, other(target, (slice(None), 2))), (source, target[:, :2])]}
+        {**plan, "calls": [(source, target), (source, alter(target, (slice(None), 2))), (source, target[:, :2])]}
     )
     if np.shape(one) != shape:
         return f"For a target of shape {target.shape} the scores should have the shape {shape}; yours {np.shape(one)}."
-    if apart(one, two)[:2].any():
+    if differ(one, two)[:2].any():
         return "Target 2 was changed, and a score at an earlier position moved: it saw the future."
-    if not apart(one, two)[2:].all():
+    if not differ(one, two)[2:].all():
         return "Target 2 was changed: the scores at its position and at all later ones should move."
     return (
         "The first two positions alone should get the scores that they get in the whole."
-        if apart(one[:, :2], three).any()
+        if differ(one[:, :2], three).any()
         else None
     )
 
 
 def the_source_is_read_in_order(ask, rng):
-    (plan,) = drawn(rng)
+    (plan,) = draw_args(rng)
     source, target = plan["calls"][0]
     one, two, three = ask(
-        {**plan, "calls": [(source, target), (other(source, (slice(None), -1)), target), (source[:, ::-1], target)]}
+        {**plan, "calls": [(source, target), (alter(source, (slice(None), -1)), target), (source[:, ::-1], target)]}
     )
-    if not apart(one, two).all():
+    if not differ(one, two).all():
         return "The last source was changed: the scores at every position should move."
-    return None if apart(one, three).any() else "The source backwards gave the same scores: its positions are unknown."
+    return None if differ(one, three).any() else "The source backwards gave the same scores: its positions are unknown."
 
 
 QUESTION = Question(
@@ -124,7 +124,7 @@ QUESTION = Question(
     checks=(
         equals("outputs", 6, outputs, parts.Transformer),
         equals("gradients", 2, gradients, parts.Transformer),
-        holds("every parameter", 1, gradients_everywhere(drawn)),
+        holds("every parameter", 1, gradients_everywhere(draw_args)),
         equals("without dropout", 1, nothing_dropped, parts.Transformer),
         holds("dropout", 3, dropped_in_the_blocks),
         holds("blind to the future", 3, blind_to_the_future),

@@ -7,7 +7,7 @@ import torch
 from clearformer.layers import FeedForward
 from torch import nn
 
-from .brought import Block, MultiHead
+from .brought_modules import Block, MultiHead
 
 
 class CrossAttention(nn.Module):

@@ -52,13 +52,13 @@ def adding_nothing(weights, *layers):
     }
 
 
-def other(values, place):
+def alter(values, place):
     """Other numbers, or other ids, at a position."""
     changed = values.copy()
     changed[place] = values[place] + 1.5 if values.dtype.kind == "f" else (values[place] + 1) % (values.max() + 1)
     return changed
 
 
-def apart(one, two):
+def differ(one, two):
     """Which tokens of two outputs differ, in any row or feature."""
     return np.abs(one - two).max(axis=(0, 2)) > 1e-4

@@ -11,13 +11,13 @@ def cut_reference(ids, starts, length):
     return rows[:, :-1], rows[:, 1:]
 
 
-def drawn(rng, tokens=41, rows=5, length=7):
+def draw_args(rng, tokens=41, rows=5, length=7):
     ids = rng.integers(100, size=tokens)
     return ids, rng.permutation(tokens - length)[:rows], length
 
 
-def ordinary(rng):
-    return [drawn(rng), drawn(rng, 67, 3, 11), drawn(rng, 53, 7, 4)]
+def ordinary_cases(rng):
+    return [draw_args(rng), draw_args(rng, 67, 3, 11), draw_args(rng, 53, 7, 4)]
 
 
 def at_the_limits(rng):
@@ -28,7 +28,7 @@ def at_the_limits(rng):
     ids = rng.integers(100, size=23)
     last = ids, np.array([16, 0, 16, 9]), 6
     wide = 50_000 + rng.integers(257, size=41), rng.permutation(34)[:5], 7
-    return [drawn(rng, length=1), drawn(rng, rows=1), last, (ids, np.array([0]), 22), wide]
+    return [draw_args(rng, length=1), draw_args(rng, rows=1), last, (ids, np.array([0]), 22), wide]
 
 
 def one_position_apart(ask, rng):
@@ -52,7 +52,7 @@ QUESTION = Question(
     minutes=15,
     difficulty=1,
     checks=(
-        equals("values", 4, ordinary, cut_reference),
+        equals("values", 4, ordinary_cases, cut_reference),
         equals("at the limits", 2, at_the_limits, cut_reference),
         holds("one position apart", 2, one_position_apart),
     ),

@@ -18,7 +18,7 @@ def greedy_reference(model, ids, n_tokens, length, temperature=1.0):
     return ids
 
 
-def drawn(rng, rows=3, prompt=4, n_tokens=6, window=16, temperature=0.0, scale=1.0, **options):
+def draw_args(rng, rows=3, prompt=4, n_tokens=6, window=16, temperature=0.0, scale=1.0, **options):
     """Without a temperature the default is used; with a small `scale` the logits lie close together."""
     ids = rng.integers(11, size=(rows, prompt))
     model = small_model(rng, vocabulary=11, width=8, window=window)
@@ -27,13 +27,13 @@ def drawn(rng, rows=3, prompt=4, n_tokens=6, window=16, temperature=0.0, scale=1
 
 
 def greedy(rng):
-    short = drawn(rng, rows=1, prompt=1, n_tokens=9), drawn(rng, rows=2, prompt=5, n_tokens=0)
-    return [drawn(rng), *short, drawn(rng, scale=0.01), zero_comes_first(rng)]
+    short = draw_args(rng, rows=1, prompt=1, n_tokens=9), draw_args(rng, rows=2, prompt=5, n_tokens=0)
+    return [draw_args(rng), *short, draw_args(rng, scale=0.01), zero_comes_first(rng)]
 
 
 def zero_comes_first(rng):
     """The first new token of the only row is 0: an id like any other, and no end."""
-    (plan,) = drawn(rng, rows=1, prompt=3, n_tokens=5)
+    (plan,) = draw_args(rng, rows=1, prompt=3, n_tokens=5)
     head, first = plan["model"]["head"], small_logits(plan["model"], plan["arguments"][0])[0, -1].argmax()
     head[:, [0, first]] = head[:, [first, 0]]
     return (plan,)
@@ -41,9 +41,9 @@ def zero_comes_first(rng):
 
 def beyond_the_window(rng):
     return [
-        drawn(rng, prompt=5, n_tokens=7, window=6),
-        drawn(rng, prompt=9, n_tokens=2, window=6),
-        drawn(rng, prompt=3, window=1),
+        draw_args(rng, prompt=5, n_tokens=7, window=6),
+        draw_args(rng, prompt=9, n_tokens=2, window=6),
+        draw_args(rng, prompt=3, window=1),
     ]
 
 
@@ -52,7 +52,7 @@ def one_token(temperature, scale=1.0):
 
     def draw(rng):
         while True:
-            (plan,) = drawn(rng, rows=1, prompt=3, n_tokens=1, window=5, temperature=temperature, scale=scale)
+            (plan,) = draw_args(rng, rows=1, prompt=3, n_tokens=1, window=5, temperature=temperature, scale=scale)
             logits = small_logits(plan["model"], plan["arguments"][0])[0, -1]
             if softmax(logits, 1, 5, temperature or 1).max() < 0.95:
                 return (plan,)
@@ -85,7 +85,7 @@ def temperatures(ask, rng):
 
 def later_tokens(ask, rng):
     """After the first new token, too: at a high temperature the logits of what is drawn have the mean of all."""
-    (plan,) = drawn(rng, rows=20, prompt=2, n_tokens=12, temperature=HOT)
+    (plan,) = draw_args(rng, rows=20, prompt=2, n_tokens=12, temperature=HOT)
     came = np.asarray(ask(plan))
     if slip := ids_slip(came, 20, 2, 12):
         return slip
@@ -100,7 +100,7 @@ def later_tokens(ask, rng):
 
 def rows_differ(ask, rng):
     """The same prompt in every row: at a high temperature they are drawn one by one."""
-    (plan,) = drawn(rng, rows=1, prompt=2, n_tokens=12, temperature=HOT)
+    (plan,) = draw_args(rng, rows=1, prompt=2, n_tokens=12, temperature=HOT)
     prompt, *rest = plan["arguments"]
     came = np.asarray(ask({**plan, "arguments": (np.repeat(prompt, 8, axis=0), *rest)}))
     if slip := ids_slip(came, 8, 2, 12):
@@ -125,7 +125,7 @@ def its_own_probabilities(ask, rng):
     """Many rows with one prompt, and as many with another, which asks for other probabilities."""
     shares = np.zeros((2, 11))
     while np.abs(shares[0] - shares[1]).max() < 0.3:
-        (plan,) = drawn(rng, rows=2, prompt=3, n_tokens=1, temperature=1.0)
+        (plan,) = draw_args(rng, rows=2, prompt=3, n_tokens=1, temperature=1.0)
         prompts, *rest = plan["arguments"]
         shares = softmax(small_logits(plan["model"], prompts)[:, -1], *rest)
     n = SAMPLES // 2
@@ -139,10 +139,10 @@ def its_own_probabilities(ask, rng):
     return None
 
 
-def quietly(ask, rng):
+def generates_quietly_at_zero(ask, rng):
     """And at a temperature of 0 without chance, where all tokens are equally likely, too."""
-    (plan,) = drawn(rng, scale=0.0)
-    if told := generates_quietly(drawn)(ask, rng):
+    (plan,) = draw_args(rng, scale=0.0)
+    if told := generates_quietly(draw_args)(ask, rng):
         return told
     if np.array_equal(ask(plan), ask({**plan, "seed": 1})):
         return None
@@ -161,7 +161,7 @@ QUESTION = Question(
         holds("as probable as the model says", 2, samples_follow(one_token(None), softmax)),
         holds("temperature", 2, temperatures),
         holds("rows", 1, rows_differ),
-        holds("quietly", 2, quietly),
+        holds("quietly", 2, generates_quietly_at_zero),
     ),
     hints=(
         "Four things happen for each new token: ask the model, take the logits of one position, choose, append.",

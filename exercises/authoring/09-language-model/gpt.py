@@ -8,7 +8,7 @@ from clearcheck.author.torch_checks import causal, dropout_acts, gradients_every
 from torch import nn
 
 from . import parts
-from .brought import Block
+from .brought_modules import Block
 from .shared import BRINGS, NO_LAYERS_OF_TORCH, block, norm
 
 RATE = 0.4  # of dropout
@@ -16,7 +16,9 @@ LAST = "attention.out", "feed_forward.down"  # the last layers of the parts of a
 TABLES = "tokens.weight", "positions.weight"
 
 
-def drawn(rng, rows=2, tokens=5, n_vocab=13, n_positions=11, d_model=12, n_heads=3, n_layers=2, dropout=0.0, **options):
+def draw_args(
+    rng, rows=2, tokens=5, n_vocab=13, n_positions=11, d_model=12, n_heads=3, n_layers=2, dropout=0.0, **options
+):
     sizes = {"n_vocab": n_vocab, "n_positions": n_positions, "d_model": d_model}
     sizes |= {"n_heads": n_heads, "n_layers": n_layers} | ({} if dropout is None else {"dropout": dropout})
     weights = {"tokens.weight": rng.normal(size=(n_vocab, d_model))}
@@ -28,24 +30,24 @@ def drawn(rng, rows=2, tokens=5, n_vocab=13, n_positions=11, d_model=12, n_heads
 
 
 def every_place(rng):
-    return drawn(rng, tokens=11)
+    return draw_args(rng, tokens=11)
 
 
 def outputs(rng):
     given = {}, {"tokens": 1}, {"tokens": 11, "rows": 3}, {"n_layers": 1, "d_model": 14, "n_heads": 2, "rows": 1}
     by_default = {"dropout": None, "training": True}  # without dropout train() changes nothing
-    (several,) = drawn(rng)
+    (several,) = draw_args(rng)
     ids = several["calls"][0][0]
     several["calls"] = [(ids[:, :tokens].copy(),) for tokens in (3, 5, 1)]
     given = *given, {"tokens": 6, "rows": 6}, {"n_layers": 3, "rows": 4, **by_default}
-    return [*(drawn(rng, **one) for one in given), (several,), drawn(rng, gives="changed"), nearly_alike(rng)]
+    return [*(draw_args(rng, **one) for one in given), (several,), draw_args(rng, gives="changed"), nearly_alike(rng)]
 
 
 def gradients(rng):
-    return [drawn(rng, gives="gradients")]
+    return [draw_args(rng, gives="gradients")]
 
 
-def silenced(plan, *layers):
+def zero_blocks(plan, *layers):
     """The call with blocks that add nothing: the last layers of their parts are 0."""
     names = (f"blocks.{i}.{last}.{kind}" for i in layers for last in LAST for kind in ("weight", "bias"))
     return {**plan, "weights": plan["weights"] | {name: 0 * plan["weights"][name] for name in names}}
@@ -53,17 +55,17 @@ def silenced(plan, *layers):
 
 def nearly_alike(rng):
     """Numbers so close to each other that the ε of the last norm counts."""
-    plan = silenced(drawn(rng)[0], 0, 1)
+    plan = zero_blocks(draw_args(rng)[0], 0, 1)
     return ({**plan, "weights": plan["weights"] | {t: 4e-3 * plan["weights"][t] for t in TABLES}},)
 
 
 def dropped_in_the_blocks(ask, rng):
     """Blocks that add nothing leave nothing to drop; one that adds something does."""
-    (plan,) = drawn(rng, rows=6, dropout=RATE)
+    (plan,) = draw_args(rng, rows=6, dropout=RATE)
     if told := dropout_acts(lambda rng: (plan,))(ask, rng):
         return told
     for silent in ((0, 1), (1,), (0,)):
-        still, moving = (ask({**silenced(plan, *silent), "training": training}) for training in (False, True))
+        still, moving = (ask({**zero_blocks(plan, *silent), "training": training}) for training in (False, True))
         nothing = still if len(silent) == 2 else nothing
         moves = np.abs(still - moving).max() > 1e-4
         if moves and len(silent) == 2:
@@ -77,7 +79,7 @@ def dropped_in_the_blocks(ask, rng):
 
 
 def its_places_count(ask, rng):
-    (plan,) = drawn(rng)
+    (plan,) = draw_args(rng)
     same = np.full((1, 5), 7)
     came = np.asarray(ask({**plan, "calls": [(same,)]}))
     if came.shape != (1, 5, 13):
@@ -101,10 +103,10 @@ QUESTION = Question(
         equals("outputs", 5, outputs, parts.GPT),
         equals("gradients", 1, gradients, parts.GPT),
         holds("every parameter", 1, gradients_everywhere(every_place)),
-        holds("looking back", 2, causal(drawn)),
+        holds("looking back", 2, causal(draw_args)),
         holds("places", 1, its_places_count),
         holds("dropout", 1, dropped_in_the_blocks),
-        holds("parameters", 2, parameter_count(drawn, count)),
+        holds("parameters", 2, parameter_count(draw_args, count)),
     ),
     hints=(
         "From ids to logits: what is looked up, what is added, what is gone through, what comes last?",

@@ -52,7 +52,7 @@ def nothing_repeats(rng):
     return [(A, ids), (A, np.append(ids[:-1], ids[1])), single, heads_and_text(rng, n_tokens=1)]
 
 
-def twice(rng):
+def repeated_texts(rng):
     """A text of different tokens, written twice and three times."""
     cases = []
     for L, times in ((7, 2), (5, 3), (29, 2)):
@@ -89,7 +89,7 @@ QUESTION = Question(
     difficulty=3,
     checks=(
         equals("values", 5, ordinary_heads, induction_reference),
-        equals("written twice", 2, twice, induction_reference),
+        equals("written twice", 2, repeated_texts, induction_reference),
         equals("nothing repeats", 2, nothing_repeats, induction_reference),
         holds("what a score is", 3, what_a_score_is),
     ),

@@ -22,7 +22,7 @@ def sentences(rng, how_many):
     return np.hstack([digits, marks[0], digits[:, ::-1], marks[1]]).ravel()
 
 
-def drawn(rng):
+def draw_args(rng):
     """A text to learn from, and windows of another one that begin anywhere."""
     learned, fresh = sentences(rng, 500), sentences(rng, 200)
     starts = rng.integers(len(fresh) - LENGTH - 1, size=60)
@@ -77,7 +77,7 @@ def finds_the_rule(ask, rng):
     def advice(nats):
         return sign_of(seen["places"], seen["steps"])
 
-    return learns(drawn, STEPS, score, THRESHOLD, WHAT, advice=advice, kind="GPT")(asking, rng)
+    return learns(draw_args, STEPS, score, THRESHOLD, WHAT, advice=advice, kind="GPT")(asking, rng)
 
 
 QUESTION = Question(
@@ -87,7 +87,7 @@ QUESTION = Question(
     minutes=40,
     difficulty=3,
     uses=("gpt", "cut"),
-    checks=(holds("steps", 3, obeys_steps(drawn, shape_of)), holds("new text", 14, finds_the_rule)),
+    checks=(holds("steps", 3, obeys_steps(draw_args, shape_of)), holds("new text", 14, finds_the_rule)),
     hints=(
         "A step needs a batch: random starts, and your `cut`. What is the largest start that still fits?",
         "The four lines of a step, AdamW, a learning rate near 0.01. Does the first loss lie near ln 6, about 1.8? "

@@ -6,7 +6,7 @@ The right and the wrong solutions call them by the names that they have in the n
 import torch
 from torch import nn
 
-from .brought import Block
+from .brought_modules import Block
 
 
 class GPT(nn.Module):

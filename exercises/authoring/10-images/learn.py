@@ -14,7 +14,7 @@ N_SEEN, N_FRESH, STEPS, THRESHOLD = 700, 300, 120, 0.82
 WHAT = "share of right labels"
 
 
-def drawn(rng):
+def draw_args(rng):
     """700 pictures to learn from, and the patches of 300 others."""
     patches, labels = crosses(rng, N_SEEN + N_FRESH)
     return training_call(patches[:N_SEEN], labels[:N_SEEN], STEPS, held_out=(patches[N_SEEN:],)), labels[N_SEEN:]
@@ -26,7 +26,7 @@ def share_right(scores, labels):
     return np.mean(scores.argmax(axis=1) == labels)
 
 
-def surer(share):
+def advice(share):
     return "If your model is right, look at the loop: larger batches and a rate near 0.003 make it surer."
 
 
@@ -38,8 +38,8 @@ QUESTION = Question(
     difficulty=3,
     uses=("vit",),
     checks=(
-        holds("steps", 2, obeys_steps(drawn, lambda labels: (len(labels), 3))),
-        holds("new pictures", 12, learns(drawn, STEPS, share_right, THRESHOLD, WHAT, False, surer, "ViT")),
+        holds("steps", 2, obeys_steps(draw_args, lambda labels: (len(labels), 3))),
+        holds("new pictures", 12, learns(draw_args, STEPS, share_right, THRESHOLD, WHAT, False, advice, "ViT")),
     ),
     hints=(
         "Print the loss every twenty steps. It starts near ln 3, which is what guessing costs; does it move?",

@@ -20,7 +20,7 @@ def loss_reference(drawn, patches, hidden, normalise=False):
     return total / n_hidden, gradient
 
 
-def drawing(rng, *normalise, n_patches=None, scale=1.0):
+def draw_args(rng, *normalise, n_patches=None, scale=1.0):
     """As many hidden patches as it comes, at least one in the batch, once a whole image."""
     B, N, L = draw_sizes(rng, 3)
     N = n_patches or N
@@ -34,20 +34,20 @@ def drawing(rng, *normalise, n_patches=None, scale=1.0):
 
 
 def plain_drawings(rng):
-    alone = tuple(part[:1] for part in drawing(rng))
-    return [drawing(rng), drawing(rng, False), drawing(rng, n_patches=1), drawing(rng, scale=1e4), alone]
+    alone = tuple(part[:1] for part in draw_args(rng))
+    return [draw_args(rng), draw_args(rng, False), draw_args(rng, n_patches=1), draw_args(rng, scale=1e4), alone]
 
 
 def normalised_drawings(rng):
     """Also patches without spread, and with so little that the 0.000001 shows."""
-    flat = drawing(rng, True)
+    flat = draw_args(rng, True)
     flat[1][0, 0], flat[1][0, 1], flat[1][0, 2] = 3.0, 1 + 1e-3 * rng.normal(size=flat[1].shape[2]), 1e5 + flat[1][0, 2]
-    return [drawing(rng, True), flat, drawing(rng, True, n_patches=1), drawing(rng, True, scale=1e4)]
+    return [draw_args(rng, True), flat, draw_args(rng, True, n_patches=1), draw_args(rng, True, scale=1e4)]
 
 
 def gradient_check(ask, rng):
     for normalise in (False, True):
-        drawn, patches, hidden, _ = drawing(rng, normalise)
+        drawn, patches, hidden, _ = draw_args(rng, normalise)
         came = ask(drawn, patches, hidden, normalise)
         if slip := pair_slip(came, None, drawn.shape):
             return slip

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from .brought import Block
+from .brought_modules import Block
 
 BRINGS = {"Block": "07-residual-norm"}  # and with it MultiHead and FeedForward, which it calls
 

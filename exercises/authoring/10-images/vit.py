@@ -12,7 +12,7 @@ from .parts import BRINGS, Block, ViT
 LAST = "attention.out", "feed_forward.down"  # the last layers of the parts of a block
 
 
-def drawn(rng, rows=3, n_patches=5, n_pixels=7, d_model=6, n_heads=2, n_labels=4, mean=False, **options):
+def draw_args(rng, rows=3, n_patches=5, n_pixels=7, d_model=6, n_heads=2, n_labels=4, mean=False, **options):
     sizes = {"n_pixels": n_pixels, "n_patches": n_patches, "d_model": d_model, "n_heads": n_heads}
     sizes |= {"n_labels": n_labels} | ({"mean": True} if mean else {})
     shapes = {name: tuple(weight.shape) for name, weight in ViT(**sizes).named_parameters()}
@@ -26,32 +26,36 @@ def drawn(rng, rows=3, n_patches=5, n_pixels=7, d_model=6, n_heads=2, n_labels=4
 def by_class_token(rng):
     alike = {"rows": 5, "n_patches": 5, "n_pixels": 5, "d_model": 5, "n_heads": 1, "n_labels": 5}
     return [
-        drawn(rng),
-        drawn(rng, n_patches=1),
-        drawn(rng, rows=1, n_patches=11, d_model=9, n_heads=3),
-        drawn(rng, **alike, training=True),
+        draw_args(rng),
+        draw_args(rng, n_patches=1),
+        draw_args(rng, rows=1, n_patches=11, d_model=9, n_heads=3),
+        draw_args(rng, **alike, training=True),
         nearly_alike(rng),
     ]
 
 
 def by_mean(rng):
-    return [drawn(rng, mean=True), drawn(rng, n_patches=1, mean=True), drawn(rng, n_patches=11, n_labels=2, mean=True)]
+    return [
+        draw_args(rng, mean=True),
+        draw_args(rng, n_patches=1, mean=True),
+        draw_args(rng, n_patches=11, n_labels=2, mean=True),
+    ]
 
 
 def nearly_alike(rng):
     """Numbers so close to each other that the ε of the norm counts: the block adds nothing."""
-    (plan,) = drawn(rng)
+    (plan,) = draw_args(rng)
     faint = {name: 4e-3 * plan["weights"][name] for name in ("embed.weight", "embed.bias", "class_token", "positions")}
     silent = (f"block.{last}.{kind}" for last in LAST for kind in ("weight", "bias"))
     return ({**plan, "weights": plan["weights"] | faint | {name: 0 * plan["weights"][name] for name in silent}},)
 
 
 def gradients(rng):
-    return [drawn(rng, gives="gradients")]
+    return [draw_args(rng, gives="gradients")]
 
 
 def of_the_class_token(rng):
-    return drawn(rng)
+    return draw_args(rng)
 
 
 def count(n_pixels, n_patches, d_model, n_heads, n_labels):
@@ -63,7 +67,7 @@ def count(n_pixels, n_patches, d_model, n_heads, n_labels):
 
 def the_start(ask, rng):
     """Another order of the patches changes what a fresh head reads: its gradient shows it, where it is zero, too."""
-    (plan,) = drawn(rng, gives="gradients")
+    (plan,) = draw_args(rng, gives="gradients")
     (patches,) = plan["calls"][0]
     orders = [(patches,)], [(patches[:, ::-1].copy(),)]
     came = [ask({**plan, "weights": None, "calls": calls}).get("head.weight", 0.0) for calls in orders]

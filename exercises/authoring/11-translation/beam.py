@@ -85,7 +85,7 @@ def telling_from(number, slips, settings, tries=100_000):
     raise ValueError(f"no model was found that tells {slips} apart")
 
 
-def telling(rng, *, slips, among=2**32, **settings):
+def draw_telling_model(rng, *, slips, among=2**32, **settings):
     """A model on which right and each of the slips lead to different texts, the right one with an end."""
     return deepcopy(telling_from(int(rng.choice(among)), slips, tuple(settings.items())))
 
@@ -114,7 +114,7 @@ sums_of_logs = varied(
 
 
 normalised = varied(
-    telling,
+    draw_telling_model,
     {"slips": ("divided at the end only", "some of every beam"), "n_beams": 3, "alpha": 1.0, "end_bonus": 1.0},
     {"slips": NEARLY_ONE, "among": AT_ONCE, "n_beams": 3, "alpha": 1.0, "end_bonus": 1.0},
     {"slips": ("one ended",), "n_beams": 3, "alpha": 1.0, "end_bonus": 1.0},

@@ -22,7 +22,7 @@ def bleu_reference(written, wanted, longest):
     return exact, product_of_precisions ** (1 / longest) * min(1.0, exp(1 - r / c))
 
 
-def garbled(rng, words, V, change, drop, double):
+def garble(rng, words, V, change, drop, double):
     """A translation with mistakes: other words, words left out, words said twice."""
     text = [int(rng.integers(V)) if rng.random() < change else word for word in words]
     return [word for word in text if rng.random() >= drop for _ in range(1 + (rng.random() < double))]
@@ -32,7 +32,7 @@ def draw_texts(rng, longest=None, drop=0.1, double=0.1, change=0.15):
     """Sentences of few different words, so that n-grams occur several times; some are exactly right."""
     B, V = int(rng.integers(5, 7)), 4
     wanted = [rng.integers(V, size=n).tolist() for n in rng.integers(4, 9, size=B)]
-    written = [garbled(rng, words, V, change, drop, double) for words in wanted]
+    written = [garble(rng, words, V, change, drop, double) for words in wanted]
     written[0], written[1] = list(wanted[0]), list(wanted[1])
     written, wanted = [*written, list(written[-1])], [*wanted, list(wanted[-1])]  # a pair that comes twice counts twice
     return written, wanted, longest or int(rng.integers(2, 5))

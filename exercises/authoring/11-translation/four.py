@@ -56,7 +56,7 @@ def ids_of(numbers, words_of):
 
 
 @drawn_once
-def drawn(rng, n_long=LONG):
+def draw_args(rng, n_long=LONG):
     """8,000 long numbers and 19 short ones, among them 4; asked for are 4, 80 new short and 40 new long ones."""
     long = rng.permutation(np.arange(1000, 100_000)).tolist()
     lessons = rng.permutation([*long[:n_long], *SHORT]).tolist()
@@ -92,7 +92,7 @@ def where_to_look(four, short, long):
 
 
 def four_and_the_others(ask, rng):
-    (plan,), target = drawn(rng)
+    (plan,), target = draw_args(rng)
     came = ask(plan)
     if came["steps"] > STEPS:
         return f"Your loop took {came['steps']} optimiser steps; at most {STEPS} are allowed."
@@ -112,7 +112,7 @@ def four_and_the_others(ask, rng):
 
 
 def as_many_steps_as_asked(ask, rng):
-    (plan,), _ = drawn(rng, 300)
+    (plan,), _ = draw_args(rng, 300)
     came = ask({**plan, "arguments": (*plan["arguments"][:5], 3)})
     return (
         None

@@ -5,7 +5,7 @@ from clearcheck import Inputs, Question, answers_to, equals, holds
 from clearcheck.author.cases import CLOSE, draw_sizes, shape_slip, varied
 from clearformer.reference import attention
 
-from .shared import near, padded_ids
+from .shared import is_near, padded_ids
 
 
 def scores_reference(p, source, read, padding):
@@ -95,11 +95,11 @@ def alone_and_in_company(ask, rng):
     if slip := scores_slip(before, p, read):
         return slip
     wider = [np.pad(rows, ((0, 0), (0, 2)), constant_values=padding) for rows in (source, read)]
-    if not near(ask(p, *wider, padding)[:, : read.shape[1]], before):
+    if not is_near(ask(p, *wider, padding)[:, : read.shape[1]], before):
         return "With two columns of padding more the old scores must stay as they are; yours change."
     for b in range(3):
         z, w = source[b : b + 1, source[b] != padding], read[b : b + 1, read[b] != padding]
-        if not near(ask(p, z, w, padding), before[b : b + 1, : w.shape[1]]):
+        if not is_near(ask(p, z, w, padding), before[b : b + 1, : w.shape[1]]):
             return f"Sentence {b} alone, without padding, must get the scores that it gets in its batch; yours differ."
     return None
 

@@ -18,7 +18,7 @@ def linear(rng, name, d_in, d_out):
     return {f"{name}.weight": rng.normal(size=(d_out, d_in)) / d_in**0.5, f"{name}.bias": rng.normal(size=d_out)}
 
 
-def drawn(rng, rows=3, sources=6, targets=4, d_model=12, n_heads=3, n_layers=2, full=False, **options):
+def draw_args(rng, rows=3, sources=6, targets=4, d_model=12, n_heads=3, n_layers=2, full=False, **options):
     """Sources of different lengths, of which one is whole; with `full` all are, and none has padding."""
     sizes = {"n_words": WORDS, "d_model": d_model, "n_heads": n_heads, "d_ff": 17, "n_layers": n_layers}
     sizes["padding"] = padding = int(rng.integers(WORDS))
@@ -42,19 +42,19 @@ def drawn(rng, rows=3, sources=6, targets=4, d_model=12, n_heads=3, n_layers=2, 
 
 def outputs(rng):
     given = {}, {"targets": 1}, {"sources": 3, "targets": 7, "n_layers": 1}, {"sources": 5, "targets": 5}
-    return [drawn(rng, **one) for one in (*given, {"rows": 1, "n_layers": 3, "training": True})]
+    return [draw_args(rng, **one) for one in (*given, {"rows": 1, "n_layers": 3, "training": True})]
 
 
 def without_padding(rng):
-    return [drawn(rng, full=True)]
+    return [draw_args(rng, full=True)]
 
 
 def gradients(rng):
-    return [drawn(rng, full=True, gives="gradients")]  # an embedding with padding_idx has none for padding
+    return [draw_args(rng, full=True, gives="gradients")]  # an embedding with padding_idx has none for padding
 
 
 def blind_to_the_future(ask, rng):
-    (plan,) = drawn(rng, targets=5)
+    (plan,) = draw_args(rng, targets=5)
     source, read = plan["calls"][0]
     changed = read.copy()
     changed[:, 2] = (read[:, 2] + 1) % WORDS
@@ -69,7 +69,7 @@ def blind_to_the_future(ask, rng):
 
 def padding_is_gone(ask, rng):
     """More padding behind a source changes nothing: the target stands directly behind the last word."""
-    (plan,) = drawn(rng)
+    (plan,) = draw_args(rng)
     source, read = plan["calls"][0]
     wider = np.pad(source, ((0, 0), (0, 3)), constant_values=plan["sizes"]["padding"])
     one, other = ask({**plan, "calls": [(source, read), (wider, read)]})
@@ -88,10 +88,10 @@ QUESTION = Question(
         equals("outputs", 4, outputs, parts.PromptTranslator),
         equals("no padding at all", 1, without_padding, parts.PromptTranslator),
         equals("gradients", 1, gradients, parts.PromptTranslator),
-        holds("every parameter", 1, gradients_everywhere(drawn)),
+        holds("every parameter", 1, gradients_everywhere(draw_args)),
         holds("blind to the future", 2, blind_to_the_future),
         holds("padding is gone", 4, padding_is_gone),
-        holds("sentence by sentence", 1, rows_independent(drawn)),
+        holds("sentence by sentence", 1, rows_independent(draw_args)),
     ),
     hints=(
         "Write down, for the two sources of the example, the row that each makes with its target, and under it the "

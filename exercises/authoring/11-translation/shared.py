@@ -4,7 +4,7 @@ import numpy as np
 from clearcheck.author.cases import CLOSE
 
 
-def near(value, expected):
+def is_near(value, expected):
     """Equal up to rounding in units of the largest expected entry."""
     scale = max(1.0, float(np.abs(expected).max(initial=0)))
     return value.shape == np.shape(expected) and bool(np.allclose(value, expected, rtol=0, atol=CLOSE * scale))

@@ -5,30 +5,30 @@ import json
 import numpy as np
 from clearcheck import AnswerProblem, Inputs, Question, answers_to, equals, holds
 from clearcheck.author.cases import draw_sizes
-from clearcheck.grading.question import NotAnswered, Stopped
+from clearcheck.grading.question import CallStopped, NotAnswered
 
 KINDS = {"F64": "<f8", "F32": "<f4", "F16": "<f2"}
 NAMES = ("wte.weight", "h.0.ln_1.bias", "größe", "h.10.mlp.c_fc.weight", "a", "lm_head.bias", "ε", "z.weight")
 
 
-def encoded(array, dtype) -> bytes:
+def to_bytes(array, dtype) -> bytes:
     if dtype != "BF16":
         return array.astype(KINDS[dtype]).tobytes()
     return (array.astype("<f4").view("<u4") >> 16).astype("<u2").tobytes()
 
 
-def decoded(data: bytes, dtype) -> np.ndarray:
+def from_bytes(data: bytes, dtype) -> np.ndarray:
     if dtype != "BF16":
         return np.frombuffer(data, KINDS[dtype]).astype(np.float64)
     return (np.frombuffer(data, "<u2").astype("<u4") << 16).view("<f4").astype(np.float64)
 
 
-def written(rng, tensors, metadata=True, spaces=0) -> np.ndarray:
+def file_bytes(rng, tensors, metadata=True, spaces=0) -> np.ndarray:
     """A file whose header names the tensors in another order than that in which their bytes lie."""
     body, places = b"", {}
     for name in rng.permutation(list(tensors)):
         array, dtype = tensors[name]
-        data = encoded(array, dtype)
+        data = to_bytes(array, dtype)
         places[name] = {"dtype": dtype, "shape": list(array.shape), "data_offsets": [len(body), len(body) + len(data)]}
         body += data
     header = {"__metadata__": {"format": "pt"}} if metadata else {}
@@ -51,15 +51,15 @@ def draw_tensors(rng, dtypes, n_tensors=5):
 
 def ordinary_files(rng):
     return [
-        (written(rng, draw_tensors(rng, ["F32"])),),
-        (written(rng, draw_tensors(rng, ["F32"]), metadata=False),),
-        (written(rng, draw_tensors(rng, ["F32", "F64"])),),
+        (file_bytes(rng, draw_tensors(rng, ["F32"])),),
+        (file_bytes(rng, draw_tensors(rng, ["F32"]), metadata=False),),
+        (file_bytes(rng, draw_tensors(rng, ["F32", "F64"])),),
     ]
 
 
 def half_files(rng):
     return [
-        (written(rng, draw_tensors(rng, dtypes), bool(rng.integers(2))),)
+        (file_bytes(rng, draw_tensors(rng, dtypes), bool(rng.integers(2))),)
         for dtypes in (["F16"], ["BF16"], ["F16", "BF16", "F32"])
     ]
 
@@ -72,10 +72,10 @@ def odd_files(rng):
     small = {"__a__ ": (rng.normal(size=(*draw_sizes(rng, 1), 1)), "F32")}
     empty = draw_tensors(rng, ["F32"], 3) | {"none": (np.zeros((0, 4)), "F32")}
     return [
-        (written(rng, small, metadata=False),),
-        (written(rng, draw_tensors(rng, ["F64", "F32"]), spaces=8 * int(rng.integers(8200, 9000))),),
-        (written(rng, empty),),
-        (written(rng, {}, metadata=bool(rng.integers(2)), spaces=8 * int(rng.integers(1, 9))),),
+        (file_bytes(rng, small, metadata=False),),
+        (file_bytes(rng, draw_tensors(rng, ["F64", "F32"]), spaces=8 * int(rng.integers(8200, 9000))),),
+        (file_bytes(rng, empty),),
+        (file_bytes(rng, {}, metadata=bool(rng.integers(2)), spaces=8 * int(rng.integers(1, 9))),),
     ]
 
 
@@ -92,7 +92,7 @@ def read_tensors(content):
     tensors = {}
     for name, entry in header.items():
         first, last = (start + offset for offset in entry["data_offsets"])
-        tensors[name] = decoded(data[first:last], entry["dtype"]).reshape(entry["shape"])
+        tensors[name] = from_bytes(data[first:last], entry["dtype"]).reshape(entry["shape"])
     return tensors
 
 
@@ -100,7 +100,7 @@ def refusal(ask, content):
     """How it refused a file: the exception, its text and whether it is a ValueError; None where it gave a result."""
     try:
         ask(content)
-    except (NotAnswered, Stopped):
+    except (NotAnswered, CallStopped):
         raise
     except AnswerProblem:
         call = ask.calls[-1]
@@ -110,7 +110,7 @@ def refusal(ask, content):
 
 
 def damaged_files(ask, rng):
-    whole = written(rng, draw_tensors(rng, ["F32"]))
+    whole = file_bytes(rng, draw_tensors(rng, ["F32"]))
     start = 8 + int.from_bytes(whole[:8].tobytes(), "little")
     more = rng.integers(0, 256, 4 * int(rng.integers(2, 9)), dtype=np.uint8)
     read = ask(whole)

@@ -14,7 +14,7 @@ def draw_shapes(rng, n_blocks=2):
     return shapes, {name: rng.normal(size=shape) for name, shape in shapes.items()}
 
 
-def shuffled(rng, tensors):
+def shuffle_names(rng, tensors):
     return {str(name): tensors[name] for name in rng.permutation(list(tensors))}
 
 
@@ -26,12 +26,12 @@ def missing_and_unexpected(rng):
             del tensors[str(name)]
         for number in rng.permutation(9)[:n_more]:
             tensors[f"blocks.{2 + number}.q"] = rng.normal(size=shapes["blocks.0.q"])
-        cases.append((shapes, shuffled(rng, tensors), {}))
+        cases.append((shapes, shuffle_names(rng, tensors), {}))
     shapes, tensors = draw_shapes(rng)
     tensors |= {name: rng.normal(size=2) for name in ("blocks.10.q", "blocks.2.q", "Norm.weight")}
     del tensors["blocks.0.q"]
     shapes |= {"Scale": (3,), "blocks.10.scale": (3,), "blocks.9.scale": (3,)}
-    return [*cases, (shapes, shuffled(rng, tensors), {})]  # `sorted` puts 10 before 2, and capitals first
+    return [*cases, (shapes, shuffle_names(rng, tensors), {})]  # `sorted` puts 10 before 2, and capitals first
 
 
 def other_shapes(rng):
@@ -53,11 +53,11 @@ def other_shapes(rng):
         if kind == "one row more":
             del tensors["norm.weight"]
             tensors["norm.gamma"] = rng.normal(size=shapes["norm.weight"])
-        cases.append((shapes, shuffled(rng, tensors), {}))
+        cases.append((shapes, shuffle_names(rng, tensors), {}))
     return cases
 
 
-def tied(rng):
+def tied_cases(rng):
     """A weight under its second name only, under both and equal, and under both and not equal in various ways."""
     cases = []
     for kind in (
@@ -96,7 +96,7 @@ def tied(rng):
             tensors["norm.gamma"] = tensors.pop("norm.weight")
         more = {"decoder": "tokens"}  # a second name that comes may be the last one or not
         ties = more | ties if kind in ("second", "second misshapen") else ties | more
-        cases.append((shapes, shuffled(rng, tensors), ties))
+        cases.append((shapes, shuffle_names(rng, tensors), ties))
     return [*cases, *copies(rng)]
 
 
@@ -160,7 +160,7 @@ def everything_at_once(rng):
     tensors["blocks.1.b"] = tensors["blocks.1.b"][:-1].copy()
     complete = draw_shapes(rng)
     ties = {"head": "tokens"}
-    return [(shapes, shuffled(rng, tensors), ties), (*complete, {}), ({}, {}, {}), (complete[0], {}, {})]
+    return [(shapes, shuffle_names(rng, tensors), ties), (*complete, {}), ({}, {}, {}), (complete[0], {}, {})]
 
 
 QUESTION = Question(
@@ -172,7 +172,7 @@ QUESTION = Question(
     checks=(
         equals("missing and unexpected", 3, missing_and_unexpected, misfits),
         equals("other shapes", 3, other_shapes, misfits),
-        equals("second names", 4, tied, misfits),
+        equals("second names", 4, tied_cases, misfits),
         equals("everything at once, and nothing", 2, everything_at_once, misfits),
     ),
     hints=(

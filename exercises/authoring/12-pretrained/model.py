@@ -11,7 +11,9 @@ from . import parts
 from .parts import heads_of, turned
 
 
-def drawn(rng, rows=2, tokens=6, n_vocab=37, d_model=24, n_heads=3, n_layers=2, scale=1.0, embedding=1.0, **options):
+def draw_args(
+    rng, rows=2, tokens=6, n_vocab=37, d_model=24, n_heads=3, n_layers=2, scale=1.0, embedding=1.0, **options
+):
     sizes = {"n_vocab": n_vocab, "d_model": d_model, "n_heads": n_heads, "n_layers": n_layers}
     w = {"tokens.weight": embedding * rng.normal(size=(n_vocab, d_model))}
     for i in range(n_layers):
@@ -30,30 +32,30 @@ def scores(rng):
     """Also in train() mode, with vectors so short that ε shows in the last norm, and texts of several lengths."""
     given = {"rows": 3, "training": True}, {"tokens": 1}, {"n_layers": 1, "tokens": 11}
     more = {"d_model": 20, "n_heads": 5, "n_vocab": 29}, {"n_layers": 0, "embedding": 0.004}
-    (bent,) = drawn(rng, n_layers=1)  # where the exact GELU and the tanh formula are some per cent apart
+    (bent,) = draw_args(rng, n_layers=1)  # where the exact GELU and the tanh formula are some per cent apart
     bent["weights"]["blocks.0.up.bias"][:] = -2.3
     bent["weights"]["blocks.0.down.weight"] *= 1e3
-    (several,) = drawn(rng, n_layers=1)
+    (several,) = draw_args(rng, n_layers=1)
     ids = several["calls"][0][0]
     several["calls"] = [(ids[:, :tokens].copy(),) for tokens in (4, 6, 1)]
-    return [*(drawn(rng, **one) for one in (*given, *more)), (several,), (bent,)]
+    return [*(draw_args(rng, **one) for one in (*given, *more)), (several,), (bent,)]
 
 
-def sharp(rng):
+def sharp_cases(rng):
     """Queries and keys so large that a softmax of the wrong axis or scale, or a late mask, is far off.
 
     In one layer, since the next would make rounding errors as large. At last the scores of later tokens are above
     20,000, and a mask that takes less off them does not hide them.
     """
-    (ahead,) = drawn(rng, tokens=3, n_layers=1)
+    (ahead,) = draw_args(rng, tokens=3, n_layers=1)
     bias = ahead["weights"]["blocks.0.qkv.bias"].reshape(3, 3, 2, 4)  # query, key and value; heads; halves
     bias[0, :, 0, 0], bias[1, :, 1, 0] = 300.0, -300.0
     settings = {"tokens": 9}, {"n_heads": 1, "tokens": 7}
-    return [*(drawn(rng, scale=4.0, n_layers=1, **one) for one in settings), (ahead,)]
+    return [*(draw_args(rng, scale=4.0, n_layers=1, **one) for one in settings), (ahead,)]
 
 
 def gradients(rng):
-    return [drawn(rng, gives="gradients", n_layers=1)]
+    return [draw_args(rng, gives="gradients", n_layers=1)]
 
 
 def count(n_vocab, d_model, n_heads, n_layers):
@@ -69,12 +71,12 @@ QUESTION = Question(
     difficulty=3,
     checks=(
         equals("scores", 7, scores, parts.AustenGPT),
-        equals("large scores", 3, sharp, parts.AustenGPT),
+        equals("large scores", 3, sharp_cases, parts.AustenGPT),
         equals("gradients", 2, gradients, parts.AustenGPT),
-        holds("looking back", 3, causal(drawn)),
-        holds("rows apart", 1, rows_independent(drawn)),
-        holds("every parameter", 1, gradients_everywhere(drawn)),
-        holds("one matrix, two uses", 3, parameter_count(drawn, count)),
+        holds("looking back", 3, causal(draw_args)),
+        holds("rows apart", 1, rows_independent(draw_args)),
+        holds("every parameter", 1, gradients_everywhere(draw_args)),
+        holds("one matrix, two uses", 3, parameter_count(draw_args, count)),
     ),
     hints=(
         "Write one block as a module of its own, with six layers under the six names, and then the model: an "

@@ -19,7 +19,7 @@ def reference(q, k, v, y, L, e, width):
     return G @ k, G.T @ q, A.T @ e
 
 
-def kept(q, k, v):
+def forward_results(q, k, v):
     """What the forward pass keeps: outputs and logarithms of denominators."""
     c = scores(q, k)
     top = c.max(axis=1)
@@ -27,33 +27,33 @@ def kept(q, k, v):
 
 
 def with_kept(q, k, v, e, width):
-    return q, k, v, *kept(q, k, v), e, width
+    return q, k, v, *forward_results(q, k, v), e, width
 
 
-def drawn(rng, sizes, width, size=1.0):
+def draw_args(rng, sizes, width, size=1.0):
     N, S, K, V = sizes
     q, k = (np.sqrt(size) * rng.normal(size=(n, K)) for n in (N, S))
     return with_kept(q, k, rng.normal(size=(S, V)), rng.normal(size=(N, V)), width)
 
 
-def ordinary(rng):
+def ordinary_cases(rng):
     N, S, K, V = sizes = draw_sizes(rng, 4)
     others = ((N, 17, K, 19), 4), ((1, S, K, V), 3), ((N, 1, K, V), 2)
-    return [drawn(rng, sizes, 3), *(drawn(rng, *other) for other in others)]
+    return [draw_args(rng, sizes, 3), *(draw_args(rng, *other) for other in others)]
 
 
 def all_widths(rng):
     """Blocks of one source, of all, of more than there are, blocks that do not come out even; once all sizes agree."""
     K, V = (int(size) for size in rng.permutation((4, 11)))
-    return [*(drawn(rng, (5, 7, K, V), width) for width in (1, 7, 9, 2, 5)), drawn(rng, (4, 4, 4, 4), 4)]
+    return [*(draw_args(rng, (5, 7, K, V), width) for width in (1, 7, 9, 2, 5)), draw_args(rng, (4, 4, 4, 4), 4)]
 
 
-def certain(rng):
-    return [drawn(rng, draw_sizes(rng, 4), 4, size) for size in (60.0, 3e4)]
+def saturated_cases(rng):
+    return [draw_args(rng, draw_sizes(rng, 4), 4, size) for size in (60.0, 3e4)]
 
 
 def what_was_kept(ask, rng):
-    q, k, v, y, L, e, width = drawn(rng, draw_sizes(rng, 4), 4)
+    q, k, v, y, L, e, width = draw_args(rng, draw_sizes(rng, 4), 4)
     shapes = q.shape, k.shape, v.shape
     moves = rng.uniform(0.5, 1, size=L.shape)
     others = ("y", (y + rng.normal(size=y.shape), L)), *(("L", (y, L + by * moves)) for by in (1, -5, -300))
@@ -77,7 +77,7 @@ def blocks_alone(ask, rng):
     There is room for the results twice, for lists of their rows, and for a dozen blocks.
     """
     N, S, K, V, width = 1200, 600, 1, 2, 3
-    args = drawn(rng, (N, S, K, V), width)
+    args = draw_args(rng, (N, S, K, V), width)
     found, _ = ask(*args), ask(*args)  # what is done once in a process, such as an import, is no part of the second
     held = min(call.held for call in ask.calls) // 8
     if slip := shapes_slip(found, [each.shape for each in args[:3]]):
@@ -100,9 +100,9 @@ QUESTION = Question(
     minutes=23,
     difficulty=3,
     checks=(
-        equals("values", 5, ordinary, reference),
+        equals("values", 5, ordinary_cases, reference),
         equals("all widths", 4, all_widths, reference),
-        equals("certain and huge scores", 3, certain, reference),
+        equals("certain and huge scores", 3, saturated_cases, reference),
         holds("what was kept", 4, what_was_kept),
         holds("blocks alone", 2, blocks_alone),
     ),

@@ -33,7 +33,7 @@ def reference(q, k, v, e):
     return dC @ k.repeat(m, axis=1), *shared
 
 
-def drawn(rng, m=2, G=3, N=None, size=1.0, sizes=None):
+def draw_args(rng, m=2, G=3, N=None, size=1.0, sizes=None):
     """G groups of m heads: m · G is one of the sizes, and the other sizes do not divide it."""
     B, some_N, K, V = sizes or draw_sizes(rng, 4, [one for one in SIZES if one != m * G])
     N = N or some_N
@@ -41,23 +41,23 @@ def drawn(rng, m=2, G=3, N=None, size=1.0, sizes=None):
     return q, k, rng.normal(size=(B, G, N, V)), rng.normal(size=(B, m * G, N, V))
 
 
-def ordinary(rng):
-    return [drawn(rng), drawn(rng, 3, 2), drawn(rng, N=1), drawn(rng, sizes=(6, 6, 6, 6))]
+def ordinary_cases(rng):
+    return [draw_args(rng), draw_args(rng, 3, 2), draw_args(rng, N=1), draw_args(rng, sizes=(6, 6, 6, 6))]
 
 
 def all_or_one(rng):
-    return [drawn(rng, 1, 5), drawn(rng, 5, 1)]
+    return [draw_args(rng, 1, 5), draw_args(rng, 5, 1)]
 
 
-def large(rng):
+def large_cases(rng):
     """Scores that saturate the softmax, that would overflow, and that are all far below 0."""
-    *cases, (q, k, *rest) = (drawn(rng, size=size) for size in (60.0, 1e3, 1e3))
+    *cases, (q, k, *rest) = (draw_args(rng, size=size) for size in (60.0, 1e3, 1e3))
     return [*cases, (np.abs(q), -np.abs(k), *rest)]
 
 
 def by_the_values(ask, rng):
     """So that it earns its points whatever the others are: values do not pass through the softmax."""
-    arguments = drawn(rng)
+    arguments = draw_args(rng)
     found = ask(*arguments)
     if slip := shapes_slip(found, [each.shape for each in arguments[:3]], parts=(2,)):
         return slip
@@ -67,7 +67,7 @@ def by_the_values(ask, rng):
 
 
 def gradient_check(ask, rng):
-    q, k, v, e = drawn(rng, 3, 2)
+    q, k, v, e = draw_args(rng, 3, 2)
     found = ask(q, k, v, e)
     if slip := shapes_slip(found, (q.shape, k.shape, v.shape)):
         return slip
@@ -76,7 +76,7 @@ def gradient_check(ask, rng):
 
 def errors_of_one_head(ask, rng):
     """An error at one output of one head reaches its own group alone, and no later source."""
-    q, k, v, e = drawn(rng)
+    q, k, v, e = draw_args(rng)
     head, target = 3, 1
     alone = np.zeros_like(e)
     alone[:, head, target] = e[:, head, target]
@@ -97,7 +97,7 @@ def errors_of_one_head(ask, rng):
     return None
 
 
-def grouped(q, k, v, e):
+def group_sizes(q, k, v, e):
     return {"B": q.shape[0], "H": q.shape[1], "N": q.shape[2], "K": q.shape[3], "V": v.shape[3]}
 
 
@@ -108,9 +108,9 @@ QUESTION = Question(
     minutes=18,
     difficulty=2,
     checks=(
-        equals("values", 5, ordinary, reference),
+        equals("values", 5, ordinary_cases, reference),
         equals("one group, or one each", 2, all_or_one, reference),
-        equals("certain and huge scores", 2, large, reference, atol=1e-07),
+        equals("certain and huge scores", 2, large_cases, reference, atol=1e-07),
         holds("by the values", 3, by_the_values),
         holds("gradient check", 2, gradient_check),
         holds("errors of one head", 2, errors_of_one_head),
@@ -124,7 +124,7 @@ QUESTION = Question(
         "is needed for the weights alone.",
     ),
     section=SECTION,
-    inputs=Inputs(grouped, lambda q, k, v, e: grouped_scores(q, k), alike=("values",)),
+    inputs=Inputs(group_sizes, lambda q, k, v, e: grouped_scores(q, k), alike=("values",)),
 )
 
 right, wrong = answers_to(QUESTION)

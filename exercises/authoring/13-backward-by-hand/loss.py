@@ -15,7 +15,7 @@ def reference(logits, targets, smoothing):
     return np.where(counted[..., None], softmax(logits) - wanted, 0.0) / max(1, counted.sum())
 
 
-def drawn(rng, B=None, N=None, smoothing=0.1, size=1.0, padding=0.3):
+def draw_args(rng, B=None, N=None, smoothing=0.1, size=1.0, padding=0.3):
     some_B, some_N, V = draw_sizes(rng, 3)
     shape = B or some_B, N or some_N
     targets = rng.integers(V, size=shape)
@@ -26,23 +26,28 @@ def drawn(rng, B=None, N=None, smoothing=0.1, size=1.0, padding=0.3):
 
 
 def without_smoothing(rng):
-    return [drawn(rng, smoothing=0.0, padding=0.0), drawn(rng, N=1, smoothing=0.0, padding=0.0)]
+    return [draw_args(rng, smoothing=0.0, padding=0.0), draw_args(rng, N=1, smoothing=0.0, padding=0.0)]
 
 
-def smoothed(rng):
+def smoothed_cases(rng):
     return [
-        drawn(rng, padding=0.0),
-        drawn(rng, smoothing=0.35, padding=0.0),
-        drawn(rng, B=1, smoothing=1.0, padding=0.0),
+        draw_args(rng, padding=0.0),
+        draw_args(rng, smoothing=0.35, padding=0.0),
+        draw_args(rng, B=1, smoothing=1.0, padding=0.0),
     ]
 
 
-def padded(rng):
-    return [drawn(rng), drawn(rng, smoothing=0.0, padding=0.6), drawn(rng, padding=1.0), drawn(rng, B=1, N=1)]
+def padded_cases(rng):
+    return [
+        draw_args(rng),
+        draw_args(rng, smoothing=0.0, padding=0.6),
+        draw_args(rng, padding=1.0),
+        draw_args(rng, B=1, N=1),
+    ]
 
 
-def large(rng):
-    return [drawn(rng, size=60.0), drawn(rng, size=2e4, smoothing=0.0)]
+def large_cases(rng):
+    return [draw_args(rng, size=60.0), draw_args(rng, size=2e4, smoothing=0.0)]
 
 
 def of_equal_sizes(rng):
@@ -54,7 +59,7 @@ def of_equal_sizes(rng):
 
 
 def nothing_in_all(ask, rng):
-    logits, targets, smoothing = drawn(rng)
+    logits, targets, smoothing = draw_args(rng)
     found = ask(logits, targets, smoothing)
     if slip := shape_slip(found, logits.shape):
         return slip
@@ -75,9 +80,9 @@ QUESTION = Question(
     difficulty=1,
     checks=(
         equals("without smoothing", 3, without_smoothing, reference),
-        equals("smoothed", 3, smoothed, reference),
-        equals("padding", 2, padded, reference),
-        equals("large logits", 1, large, reference),
+        equals("smoothed", 3, smoothed_cases, reference),
+        equals("padding", 2, padded_cases, reference),
+        equals("large logits", 1, large_cases, reference),
         equals("equal sizes", 1, of_equal_sizes, reference),
         holds("rows that sum to 0", 2, nothing_in_all),
     ),

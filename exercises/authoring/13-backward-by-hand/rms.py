@@ -19,32 +19,32 @@ def reference(x, gain, e, eps):
     return (g - x_hat * (g * x_hat).mean(axis=-1, keepdims=True)) / root, (e * x_hat).sum(axis=(0, 1))
 
 
-def drawn(rng, eps, sizes):
+def draw_args(rng, eps, sizes):
     B, N, D = sizes
     x = rng.normal(size=(B, N, D)) * rng.uniform(0.3, 3, size=(B, N, 1)) + 0.5
     return x, rng.normal(size=D) + 0.5, rng.normal(size=(B, N, D)), eps
 
 
-def ordinary(rng):
+def ordinary_cases(rng):
     B, N, D = draw_sizes(rng, 3)
     settings = ((0.1, (B, N, D)), (1e-5, (B, N, D)), (0.3, (1, N, D)), (0.1, (B, 1, D)))
-    return [drawn(rng, *setting) for setting in settings]
+    return [draw_args(rng, *setting) for setting in settings]
 
 
 def of_equal_sizes(rng):
-    return [drawn(rng, 0.1, 3 * [size]) for size in draw_sizes(rng, 2)]
+    return [draw_args(rng, 0.1, 3 * [size]) for size in draw_sizes(rng, 2)]
 
 
 def tiny_and_huge(rng):
     """A token of zeros, one of size 1e-3 and one of 1e4, with an epsilon that shows in the first two."""
-    x, *rest = drawn(rng, 0.05, draw_sizes(rng, 3))
+    x, *rest = draw_args(rng, 0.05, draw_sizes(rng, 3))
     x[0, 0], x[1, 0], x[2, 0] = 0.0, 1e-3 * x[1, 0], 1e4 * x[2, 0]
     return [(x, *rest)]
 
 
 def by_the_gain(ask, rng):
     """So that it earns its points whatever the gradient for x is."""
-    arguments = drawn(rng, 0.1, draw_sizes(rng, 3))
+    arguments = draw_args(rng, 0.1, draw_sizes(rng, 3))
     found = ask(*arguments)
     if slip := shapes_slip(found, (arguments[0].shape, arguments[1].shape), parts=(1,)):
         return slip
@@ -54,7 +54,7 @@ def by_the_gain(ask, rng):
 
 
 def gradient_check(ask, rng):
-    x, gain, e, eps = drawn(rng, 0.1, draw_sizes(rng, 3))
+    x, gain, e, eps = draw_args(rng, 0.1, draw_sizes(rng, 3))
     found = ask(x, gain, e, eps)
     if slip := shapes_slip(found, (x.shape, gain.shape)):
         return slip
@@ -62,7 +62,7 @@ def gradient_check(ask, rng):
 
 
 def nothing_along_the_token(ask, rng):
-    x, gain, e, eps = drawn(rng, 1e-12, draw_sizes(rng, 3))
+    x, gain, e, eps = draw_args(rng, 1e-12, draw_sizes(rng, 3))
     whole = ask(x, gain, e, eps)
     if slip := shapes_slip(whole, (x.shape, gain.shape)):
         return slip
@@ -85,7 +85,7 @@ QUESTION = Question(
     minutes=16,
     difficulty=2,
     checks=(
-        equals("values", 5, ordinary, reference),
+        equals("values", 5, ordinary_cases, reference),
         equals("tiny and huge tokens", 2, tiny_and_huge, reference),
         equals("equal sizes", 1, of_equal_sizes, reference),
         holds("by the gain", 3, by_the_gain),

@@ -21,7 +21,7 @@ class RoundedLinear(nn.Module):
         return x @ (kept + (on_the_grid - kept).detach()).mT + self.bias
 
 
-def drawn(rng, rows=2, tokens=5, d_in=7, d_out=3, step=0.25, limit=1.0, **options):
+def draw_args(rng, rows=2, tokens=5, d_in=7, d_out=3, step=0.25, limit=1.0, **options):
     weights = {"weight": rng.normal(size=(d_out, d_in)), "bias": rng.normal(size=d_out)}
     sizes = {"d_in": d_in, "d_out": d_out, "step": step, "limit": limit}
     return module_call(sizes, (rng.normal(size=(rows, tokens, d_in)),), weights=weights, **options)
@@ -31,24 +31,24 @@ def outputs(rng):
     """In two the limit is no multiple of the step, so that it matters what comes first: the nearest one is below it in
     the first of them and beyond it in the other. Once all sizes agree.
     """
-    uneven = drawn(rng, 3, 11, 4, 9, 0.3, 1.0), drawn(rng, 3, 11, 9, 4, 0.4, 1.1)
-    later = drawn(rng, training=True, gives="changed")
+    uneven = draw_args(rng, 3, 11, 4, 9, 0.3, 1.0), draw_args(rng, 3, 11, 9, 4, 0.4, 1.1)
+    later = draw_args(rng, training=True, gives="changed")
     later[0]["beside"] = {**later[0]["sizes"], "step": 0.5, "limit": 0.5}
-    return [drawn(rng), drawn(rng, tokens=1, step=0.5, limit=1.5), *uneven, drawn(rng, 5, 5, 5, 5), later]
+    return [draw_args(rng), draw_args(rng, tokens=1, step=0.5, limit=1.5), *uneven, draw_args(rng, 5, 5, 5, 5), later]
 
 
 def gradients(rng):
-    return [drawn(rng, gives="gradients"), drawn(rng, 3, 11, 4, 9, 0.5, 0.5, gives="gradients")]
+    return [draw_args(rng, gives="gradients"), draw_args(rng, 3, 11, 4, 9, 0.5, 0.5, gives="gradients")]
 
 
 def wide_limit(rng):
     """No weight is beyond the limit, so that every weight gets its gradient."""
-    return [drawn(rng, limit=8.0, gives="gradients"), drawn(rng, 3, 1, 4, 9, 0.5, 8.0, gives="gradients")]
+    return [draw_args(rng, limit=8.0, gives="gradients"), draw_args(rng, 3, 1, 4, 9, 0.5, 8.0, gives="gradients")]
 
 
 def reaches(ask, rng):
     """A gradient reaches the weights, and none of them beyond the limit."""
-    (plan,) = drawn(rng, d_in=11, d_out=5, limit=0.75)
+    (plan,) = draw_args(rng, d_in=11, d_out=5, limit=0.75)
     plan["weights"]["weight"][[0, 3], [2, 7]] = 0.75, -0.75  # the limit itself is not beyond it
     found = ask({**plan, "gives": "gradients"})
     by_weight = found.get("weight")
@@ -73,7 +73,7 @@ QUESTION = Question(
         equals("gradients", 5, gradients, RoundedLinear),
         equals("wide limit", 3, wide_limit, RoundedLinear),
         holds("what reaches the weights", 4, reaches),
-        holds("parameters", 1, parameter_count(drawn, lambda d_in, d_out, step, limit: d_in * d_out + d_out)),
+        holds("parameters", 1, parameter_count(draw_args, lambda d_in, d_out, step, limit: d_in * d_out + d_out)),
     ),
     hints=(
         "Two steps: the matrix is rounded, and then it multiplies. Only the first needs a backward pass of your own.",

@@ -9,23 +9,23 @@ from .shared import close, disagreement, softmax
 SECTION = "step-2-back-through-the-softmax"
 
 
-def tempered(q, k, tau):
+def scores_at_temperature(q, k, tau):
     return q @ k.swapaxes(1, 2) / (np.sqrt(q.shape[2]) * tau[:, None, None])
 
 
 def forward(q, k, v, tau, mask):
-    return softmax(np.where(mask, tempered(q, k, tau), -np.inf)) @ v
+    return softmax(np.where(mask, scores_at_temperature(q, k, tau), -np.inf)) @ v
 
 
 def reference(q, k, v, e, tau, mask):
-    scores, scale = tempered(q, k, tau), np.sqrt(q.shape[2]) * tau[:, None, None]
+    scores, scale = scores_at_temperature(q, k, tau), np.sqrt(q.shape[2]) * tau[:, None, None]
     A = softmax(np.where(mask, scores, -np.inf))
     dA = e @ v.swapaxes(1, 2)
     G = A * (dA - (A * dA).sum(axis=2, keepdims=True))
     return G @ k / scale, G.swapaxes(1, 2) @ q / scale, A.swapaxes(1, 2) @ e, -(G * scores).sum(axis=(1, 2)) / tau
 
 
-def drawn(rng, N=None, S=None, size=1.0, sizes=None, hiding="some"):
+def draw_args(rng, N=None, S=None, size=1.0, sizes=None, hiding="some"):
     H, some_N, some_S, K, V = sizes or draw_sizes(rng, 5)
     N, S = N or some_N, S or some_S
     q, k = (np.sqrt(size) * rng.normal(size=(H, n, K)) for n in (N, S))
@@ -36,21 +36,26 @@ def drawn(rng, N=None, S=None, size=1.0, sizes=None, hiding="some"):
     return q, k, rng.normal(size=(H, S, V)), rng.normal(size=(H, N, V)), rng.uniform(0.6, 1.7, size=H), mask
 
 
-def everybody(rng):
+def cases_without_mask(rng):
     """What is learned may be anything: in the last two temperatures below 0, and near it."""
-    *below, tau, mask = drawn(rng, hiding="none")
-    *near, low, whole = drawn(rng, size=0.005, hiding="none")
+    *below, tau, mask = draw_args(rng, hiding="none")
+    *near, low, whole = draw_args(rng, size=0.005, hiding="none")
     others = (*below, -tau, mask), (*near, 0.005 * low, whole)
-    return [drawn(rng, hiding="none"), drawn(rng, N=1, hiding="none"), drawn(rng, S=1, hiding="none"), *others]
+    return [
+        draw_args(rng, hiding="none"),
+        draw_args(rng, N=1, hiding="none"),
+        draw_args(rng, S=1, hiding="none"),
+        *others,
+    ]
 
 
-def masked(rng):
-    return [drawn(rng), drawn(rng), drawn(rng, sizes=5 * draw_sizes(rng, 1))]
+def masked_cases(rng):
+    return [draw_args(rng), draw_args(rng), draw_args(rng, sizes=5 * draw_sizes(rng, 1))]
 
 
-def large(rng):
+def large_cases(rng):
     """Scores that saturate the softmax, that would overflow, and that are all far below 0."""
-    *cases, (q, k, *rest) = (drawn(rng, size=size) for size in (60.0, 1e3, 1e3))
+    *cases, (q, k, *rest) = (draw_args(rng, size=size) for size in (60.0, 1e3, 1e3))
     return [*cases, (np.abs(q), -np.abs(k), *rest)]
 
 
@@ -61,7 +66,7 @@ def shapes_of(q, k, v, e, tau, mask):
 def by_the_temperature(ask, rng):
     """So that it earns its points whatever the others are."""
     for hiding in ("none", "some"):
-        arguments = drawn(rng, hiding=hiding)
+        arguments = draw_args(rng, hiding=hiding)
         found = ask(*arguments)
         if slip := shapes_slip(found, shapes_of(*arguments), parts=(3,)):
             return slip
@@ -72,7 +77,7 @@ def by_the_temperature(ask, rng):
 
 
 def gradient_check(ask, rng):
-    q, k, v, e, tau, mask = arguments = drawn(rng)
+    q, k, v, e, tau, mask = arguments = draw_args(rng)
     found = ask(*arguments)
     if slip := shapes_slip(found, shapes_of(*arguments)):
         return slip
@@ -83,7 +88,7 @@ def gradient_check(ask, rng):
 
 def longer_queries(ask, rng):
     """The scores depend on q / tau alone, so the gradient for tau follows from the one for q."""
-    arguments = drawn(rng)
+    arguments = draw_args(rng)
     q, tau = arguments[0], arguments[4]
     found = ask(*arguments)
     if slip := shapes_slip(found, shapes_of(*arguments)):
@@ -105,9 +110,9 @@ QUESTION = Question(
     minutes=20,
     difficulty=2,
     checks=(
-        equals("values", 5, everybody, reference),
-        equals("masks", 4, masked, reference),
-        equals("certain and huge scores", 2, large, reference, atol=1e-07),
+        equals("values", 5, cases_without_mask, reference),
+        equals("masks", 4, masked_cases, reference),
+        equals("certain and huge scores", 2, large_cases, reference, atol=1e-07),
         holds("by the temperature", 4, by_the_temperature),
         holds("gradient check", 2, gradient_check),
         holds("longer queries", 3, longer_queries),
@@ -122,7 +127,9 @@ QUESTION = Question(
     ),
     section=SECTION,
     inputs=Inputs(
-        axes("HNK", "HSK", "HSV", "HNV", "H", "NS"), lambda q, k, v, e, tau, mask: tempered(q, k, tau), alike=("masks",)
+        axes("HNK", "HSK", "HSV", "HNV", "H", "NS"),
+        lambda q, k, v, e, tau, mask: scores_at_temperature(q, k, tau),
+        alike=("masks",),
     ),
 )
 

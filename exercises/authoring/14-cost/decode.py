@@ -15,7 +15,7 @@ def decode_step(P, M, H, K, G, N, b, B, rho, beta, limit):
     return found | {"tokens_per_second": rate, "most": most}
 
 
-def drawn(rng, busy=False, crowded=None, turns=None, B=None):
+def draw_args(rng, busy=False, crowded=None, turns=None, B=None):
     """Sizes and a machine; with `busy` many sequences with short texts, so that arithmetic is what takes the time.
 
     `crowded` says how many sequences the limit has room for, and a part of one more; `turns`, from how many sequences
@@ -35,25 +35,25 @@ def drawn(rng, busy=False, crowded=None, turns=None, B=None):
 
 
 def memory_bound_steps(rng):
-    return [drawn(rng), drawn(rng), drawn(rng)]
+    return [draw_args(rng), draw_args(rng), draw_args(rng)]
 
 
 def both_sides(rng):
     """In one both take exactly a second; in the last one neither weights nor caches alone take longer than the work."""
     even = 1024.0, 1, 1, 8, 1, 4, 2, 4, 8704.0, 2560.0, 1.5
-    both = (drawn(rng, True, turns=200, B=B) for B in (60, 199))
-    return [drawn(rng), drawn(rng, busy=True), drawn(rng), drawn(rng, busy=True), even, *both]
+    both = (draw_args(rng, True, turns=200, B=B) for B in (60, 199))
+    return [draw_args(rng), draw_args(rng, busy=True), draw_args(rng), draw_args(rng, busy=True), even, *both]
 
 
 def limits(rng):
     """Room for some by memory, for some by arithmetic, for one, for none, since not even the weights come in time, and
     for exactly three; then steps that memory holds up, and arithmetic the limit, and the other way round.
     """
-    cases = [drawn(rng, crowded=33), drawn(rng, busy=True, crowded=1200), drawn(rng, crowded=1)]
-    *sizes, rho, beta, _ = drawn(rng, busy=True)
+    cases = [draw_args(rng, crowded=33), draw_args(rng, busy=True, crowded=1200), draw_args(rng, crowded=1)]
+    *sizes, rho, beta, _ = draw_args(rng, busy=True)
     weights = sizes[6] * sizes[0] / beta
     by_hand = 100.0, 1, 4, 2, 2, 5, 2, 3, 72.0, 100.0, 15.0
-    across = [drawn(rng, True, 1200, turns=200, B=3), drawn(rng, True, 20, turns=200)]
+    across = [draw_args(rng, True, 1200, turns=200, B=3), draw_args(rng, True, 20, turns=200)]
     return [*cases, (*sizes, rho, beta, 0.6 * weights), by_hand, *across]
 
 

@@ -16,7 +16,7 @@ TRIED = 1000  # figures drawn at once: one of 800 to 4,600 is as it should be, t
 
 
 @drawn_once
-def drawn(rng, n=None):
+def draw_args(rng, n=None):
     """Programs of which one touches the slope and one the level part; the others take up to some times their bound.
 
     The one with the most seconds to gain is not the one furthest below its roof, nor the one that takes longest.
@@ -47,16 +47,16 @@ def drawn(rng, n=None):
 def figures(rng):
     """In the last one a program stands at the corner, also in logarithms, and most is to be gained left of it."""
     corner = np.array([16.0, 8, 1]), np.array([0.25, 1, 0.5]), np.array([4.0, 1, 4])
-    return [drawn(rng), drawn(rng), drawn(rng), corner]
+    return [draw_args(rng), draw_args(rng), draw_args(rng), corner]
 
 
 def small_figures(rng):
-    return [drawn(rng, 6), drawn(rng, 12)]
+    return [draw_args(rng, 6), draw_args(rng, 12)]
 
 
 def seconds_or_hours(ask, rng):
     """In another unit of time the figure looks the same."""
-    flops, moved, seconds = drawn(rng)
+    flops, moved, seconds = draw_args(rng)
     one, other = ask(flops, moved, seconds), ask(flops, moved, 3600 * seconds)
     if not isinstance(one, dict) or not isinstance(other, dict) or one.keys() != other.keys():
         return "The result should be a dict with the same keys for every figure."

@@ -36,7 +36,7 @@ def linear(rng, name, d_in, d_out):
     return {f"{name}.weight": rng.normal(size=(d_out, d_in)) / d_in**0.5, f"{name}.bias": rng.normal(size=d_out)}
 
 
-def drawn(rng, *pieces, rows=2, width=WIDTH, n_groups=2, share=3, scale=1.0, **options):
+def draw_args(rng, *pieces, rows=2, width=WIDTH, n_groups=2, share=3, scale=1.0, **options):
     n_heads = n_groups * share
     d_model = n_heads * width
     calls = [(scale * rng.normal(size=(rows, n, d_model)),) for n in pieces]
@@ -48,25 +48,33 @@ def drawn(rng, *pieces, rows=2, width=WIDTH, n_groups=2, share=3, scale=1.0, **o
 
 
 def prefill(rng):
-    other = drawn(rng, 1), drawn(rng, 7, rows=3, width=5, n_groups=3, share=2), drawn(rng, 6, rows=6, n_groups=1)
-    return [drawn(rng, 5), *other]
+    other = (
+        draw_args(rng, 1),
+        draw_args(rng, 7, rows=3, width=5, n_groups=3, share=2),
+        draw_args(rng, 6, rows=6, n_groups=1),
+    )
+    return [draw_args(rng, 5), *other]
 
 
 def decode(rng):
     return [
-        drawn(rng, 4, 1, 1, 1, rows=3),
-        drawn(rng, 1, 1, 1, 1, n_groups=3, share=2),
-        drawn(rng, 5, 1, 1, n_groups=1, share=4, rows=1),
-        drawn(rng, 3, 1, 1, n_groups=4, share=1, training=True),
+        draw_args(rng, 4, 1, 1, 1, rows=3),
+        draw_args(rng, 1, 1, 1, 1, n_groups=3, share=2),
+        draw_args(rng, 5, 1, 1, n_groups=1, share=4, rows=1),
+        draw_args(rng, 3, 1, 1, n_groups=4, share=1, training=True),
     ]
 
 
 def in_pieces(rng):
-    return [drawn(rng, 3, 4, 2), drawn(rng, 1, 5, 1, 2, n_groups=3, share=2, width=4), drawn(rng, 3, 3, rows=3)]
+    return [
+        draw_args(rng, 3, 4, 2),
+        draw_args(rng, 1, 5, 1, 2, n_groups=3, share=2, width=4),
+        draw_args(rng, 3, 3, rows=3),
+    ]
 
 
 def strong_scores(rng):
-    return [drawn(rng, 4, 2, 1, scale=20.0)]
+    return [draw_args(rng, 4, 2, 1, scale=20.0)]
 
 
 def count(d_model, n_heads, n_groups):
@@ -75,17 +83,17 @@ def count(d_model, n_heads, n_groups):
 
 
 def long_texts(rng):
-    return [drawn(rng, 70, 1, 80, 1, rows=1, width=2, share=2)]
+    return [draw_args(rng, 70, 1, 80, 1, rows=1, width=2, share=2)]
 
 
 def little_kept(ask, rng):
     """What is kept grows by less than two and a half times the keys and values of a token: a cache that gets twice the
     room whenever it is full has up to two times as much, and one of the layer's inputs here four times as much.
     """
-    (plan,) = drawn(rng, 3)
+    (plan,) = draw_args(rng, 3)
     if not np.allclose(ask(plan), ask(plan), rtol=0, atol=1e-4):
         return "What one instance has seen, the next one remembers: keep it in `self`, set in `__init__`."
-    short, long = (drawn(rng, 1, n - 1, rows=1, share=8)[0] for n in (32, 64))
+    short, long = (draw_args(rng, 1, n - 1, rows=1, share=8)[0] for n in (32, 64))
     grown = (ask({**long, "gives": "kept"}) - ask({**short, "gives": "kept"})) / 32
     enough = 2 * short["sizes"]["n_groups"] * WIDTH
     if grown <= 2.5 * enough:
@@ -109,9 +117,9 @@ QUESTION = Question(
         holds("kept", 1, little_kept),
         equals("strong scores", 1, strong_scores, Reference, atol=LARGE),
         equals("long texts", 1, long_texts, Reference),
-        equals("gradients", 1, lambda rng: [drawn(rng, 5, gives="gradients", training=True)], Reference),
-        holds("every parameter", 1, gradients_everywhere(lambda rng: drawn(rng, 5, training=True))),
-        holds("parameters", 1, parameter_count(lambda rng: drawn(rng, 2), count)),
+        equals("gradients", 1, lambda rng: [draw_args(rng, 5, gives="gradients", training=True)], Reference),
+        holds("every parameter", 1, gradients_everywhere(lambda rng: draw_args(rng, 5, training=True))),
+        holds("parameters", 1, parameter_count(lambda rng: draw_args(rng, 2), count)),
     ),
     hints=(
         "Get the first call right, without a cache. How wide are the keys of one token, and into how many pieces of "

@@ -38,23 +38,23 @@ def draw_parts(rng, N=None, how_many=2, scale=1.0, hide=False, V=None):
     return [summary(*part) for part in parts]
 
 
-def joined(rng, **settings):
+def joined_parts(rng, **settings):
     one, two = draw_parts(rng, **settings)
     return *one, *two
 
 
 def ordinary_blocks(rng):
-    return [joined(rng), joined(rng), joined(rng, N=1), joined(rng, N=7, V=7)]
+    return [joined_parts(rng), joined_parts(rng), joined_parts(rng, N=1), joined_parts(rng, N=7, V=7)]
 
 
 def large_scores(rng):
     """The last ones are all far below 0."""
-    *cases, (m_1, l_1, O_1, m_2, l_2, O_2) = (joined(rng, scale=scale) for scale in (30.0, 1e4, 3.0))
+    *cases, (m_1, l_1, O_1, m_2, l_2, O_2) = (joined_parts(rng, scale=scale) for scale in (30.0, 1e4, 3.0))
     return [*cases, (m_1 - 8e4, l_1, O_1, m_2 - 8e4, l_2, O_2)]
 
 
 def hidden_blocks(rng):
-    return [joined(rng, hide=True), joined(rng, hide=True, scale=1e3)]
+    return [joined_parts(rng, hide=True), joined_parts(rng, hide=True, scale=1e3)]
 
 
 def order_of_blocks(ask, rng):

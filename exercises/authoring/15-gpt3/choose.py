@@ -17,7 +17,7 @@ def compare_splits(splits, P, D, M, N, tokens, rho, inside, between, memory):
     return {"seconds": seconds, "fits": fits, "best": int(totals.argmin()) if fits.any() else -1}
 
 
-def drawn(rng, splits, memory=80e9, windows=1536):
+def draw_args(rng, splits, memory=80e9, windows=1536):
     D, M = 512 * int(rng.integers(5, 25)), 48
     P = 12.0 * M * D * D
     N, tokens = 2048, 2048 * windows
@@ -32,18 +32,23 @@ UNEQUAL = [(1, 1, 1), (1, 24, 3), *WAYS]  # not 64 GPUs each: the work decides, 
 def one_way_each(rng):
     """In the last one a group has fewer pieces than boxes."""
     ways = (1, 1, 96), (8, 1, 1), (1, 6, 1), (2, 3, 16), (1, 8, 384)
-    return [drawn(rng, [way]) for way in ways]
+    return [draw_args(rng, [way]) for way in ways]
 
 
-def several(rng):
-    return [drawn(rng, WAYS), drawn(rng, WAYS[1:4]), drawn(rng, WAYS[::-1]), drawn(rng, UNEQUAL, 1e13, 64)]
+def ordinary_cases(rng):
+    return [
+        draw_args(rng, WAYS),
+        draw_args(rng, WAYS[1:4]),
+        draw_args(rng, WAYS[::-1]),
+        draw_args(rng, UNEQUAL, 1e13, 64),
+    ]
 
 
-def tight(rng):
+def tight_cases(rng):
     """Room for all, for some, for exactly one, and for none; the fastest of all does not fit, or lacks a little."""
-    cases = [drawn(rng, UNEQUAL, 1e13, 64), drawn(rng, UNEQUAL, 1e13, 64)]
+    cases = [draw_args(rng, UNEQUAL, 1e13, 64), draw_args(rng, UNEQUAL, 1e13, 64)]
     for groups in (1, 7.9, 16.01, 64, 100):
-        splits, P, *rest, _ = drawn(rng, WAYS)
+        splits, P, *rest, _ = draw_args(rng, WAYS)
         cases.append((splits, P, *rest, 16 * P / groups))
     return cases
 
@@ -56,9 +61,9 @@ QUESTION = Question(
     difficulty=2,
     checks=(
         equals("seconds", 6, one_way_each, compare_splits, parts=("seconds",), atol=1e-12),
-        equals("what fits", 3, tight, compare_splits, parts=("fits",)),
-        equals("the best", 3, tight, compare_splits, parts=("best",)),
-        equals("all of it, several splits", 4, several, compare_splits),
+        equals("what fits", 3, tight_cases, compare_splits, parts=("fits",)),
+        equals("the best", 3, tight_cases, compare_splits, parts=("best",)),
+        equals("all of it, several splits", 4, ordinary_cases, compare_splits),
     ),
     hints=(
         "Take one split first, (T, L, R), and write its four numbers on four lines. T · L · R GPUs share the work.",

@@ -21,7 +21,7 @@ def training_run(P, tokens, machines, peak, step_tokens, step_seconds, recompute
     }
 
 
-def drawn(rng, recomputed, deadline=9.3):
+def draw_args(rng, recomputed, deadline=9.3):
     P, tokens = float(rng.uniform(1, 90)) * 1e9, float(rng.uniform(1, 20)) * 1e11
     machines, peak = int(rng.integers(60, 900)), float(rng.uniform(1, 9)) * 1e14
     step_tokens = int(rng.integers(1, 8)) * 500_009
@@ -34,11 +34,11 @@ def timed_runs(rng):
     twice, which the seconds of the step tell already.
     """
     even = 1.0, 172_800.0, 2, 4.0, 1, 1.0, False, 0.5
-    return [drawn(rng, False), drawn(rng, False), drawn(rng, False, 61.7), even, drawn(rng, True)]
+    return [draw_args(rng, False), draw_args(rng, False), draw_args(rng, False, 61.7), even, draw_args(rng, True)]
 
 
 def recomputed_runs(rng):
-    return [drawn(rng, True), drawn(rng, True, 30.9)]
+    return [draw_args(rng, True), draw_args(rng, True, 30.9)]
 
 
 def known_runs(rng):

@@ -23,7 +23,7 @@ def units_of(d_hidden, rank, n_workers):
     return [len(own) for own in np.array_split(np.arange(d_hidden), n_workers)][rank]
 
 
-def drawn(rng, rows=2, tokens=5, d_model=7, d_hidden=13, rank=0, n_workers=3, scale=1.0, **options):
+def draw_args(rng, rows=2, tokens=5, d_model=7, d_hidden=13, rank=0, n_workers=3, scale=1.0, **options):
     units = units_of(d_hidden, rank, n_workers)
     weights = {"up.weight": rng.normal(size=(units, d_model)), "up.bias": rng.normal(size=units)}
     weights["down.weight"] = rng.normal(size=(d_model, units))
@@ -34,21 +34,25 @@ def drawn(rng, rows=2, tokens=5, d_model=7, d_hidden=13, rank=0, n_workers=3, sc
 
 
 def first_workers(rng):
-    return [drawn(rng), drawn(rng, n_workers=1), drawn(rng, rows=3, tokens=1, d_model=4, d_hidden=11, n_workers=5)]
+    return [
+        draw_args(rng),
+        draw_args(rng, n_workers=1),
+        draw_args(rng, rows=3, tokens=1, d_model=4, d_hidden=11, n_workers=5),
+    ]
 
 
 def other_workers(rng):
     """In train() mode, too."""
-    in_training = drawn(rng, rank=2, training=True)
-    return [drawn(rng, rank=1), drawn(rng, rank=2), drawn(rng, 3, 1, 4, 11, 4, 5, 3.0), in_training]
+    in_training = draw_args(rng, rank=2, training=True)
+    return [draw_args(rng, rank=1), draw_args(rng, rank=2), draw_args(rng, 3, 1, 4, 11, 4, 5, 3.0), in_training]
 
 
 def gradients(rng):
-    return [drawn(rng, gives="gradients"), drawn(rng, rank=2, gives="gradients")]
+    return [draw_args(rng, gives="gradients"), draw_args(rng, rank=2, gives="gradients")]
 
 
 def last_worker(rng, **options):
-    return drawn(rng, rank=2, **options)
+    return draw_args(rng, rank=2, **options)
 
 
 def sum_is_the_whole(ask, rng):

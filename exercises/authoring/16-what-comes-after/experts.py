@@ -18,7 +18,7 @@ def experts_reference(logits, outputs, b, k, step):
     return y, np.array([b[e] + step * np.sign(k * N / E - load[e]) for e in range(E)])
 
 
-def drawn(rng, k, spread=1.0, sizes=None, shift=0.0, factor=1.0, step=0.05):
+def draw_args(rng, k, spread=1.0, sizes=None, shift=0.0, factor=1.0, step=0.05):
     N, E, D = sizes or draw_sizes(rng, 3)
     logits = 2 * rng.normal(size=(N, E)) + shift
     b = spread * rng.normal(size=E)
@@ -26,24 +26,30 @@ def drawn(rng, k, spread=1.0, sizes=None, shift=0.0, factor=1.0, step=0.05):
 
 
 def faint_bias(rng):
-    return [drawn(rng, 2, 1e-6), drawn(rng, 1, 1e-6, factor=1e4), drawn(rng, 3, 1e-6)]
+    return [draw_args(rng, 2, 1e-6), draw_args(rng, 1, 1e-6, factor=1e4), draw_args(rng, 3, 1e-6)]
 
 
 def with_bias(rng):
-    return [drawn(rng, 2), drawn(rng, 3, step=0.2), drawn(rng, 1, 0.3), drawn(rng, 2, 5.0)]
+    return [draw_args(rng, 2), draw_args(rng, 3, step=0.2), draw_args(rng, 1, 0.3), draw_args(rng, 2, 5.0)]
 
 
 def any_load(rng):
     """Also with a faint bias, where few experts get all tokens or none, so that the fair share lies among the loads."""
-    return [drawn(rng, 1, 0.05, sizes=(29, 7, 3)), *with_bias(rng), *faint_bias(rng)]
+    return [draw_args(rng, 1, 0.05, sizes=(29, 7, 3)), *with_bias(rng), *faint_bias(rng)]
 
 
 def faint_and_single(rng):
     """Scores so far below 0 that every r is tiny, one token, all experts chosen, sizes that agree, an even load."""
-    faint = drawn(rng, 2, shift=-12.0, sizes=(7, 5, 3))
+    faint = draw_args(rng, 2, shift=-12.0, sizes=(7, 5, 3))
     logits = np.log(3) * (np.eye(4) + np.eye(4)[[1, 2, 3, 0]])
     even = logits, rng.normal(size=(4, 4, 3)), np.array([0.01, -0.02, 0.03, -0.01]), 2, 0.1
-    return [faint, drawn(rng, 2, sizes=(1, 5, 3)), drawn(rng, 4, sizes=(6, 4, 9)), drawn(rng, 2, sizes=(5, 5, 5)), even]
+    return [
+        faint,
+        draw_args(rng, 2, sizes=(1, 5, 3)),
+        draw_args(rng, 4, sizes=(6, 4, 9)),
+        draw_args(rng, 2, sizes=(5, 5, 5)),
+        even,
+    ]
 
 
 QUESTION = Question(

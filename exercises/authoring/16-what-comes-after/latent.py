@@ -32,7 +32,7 @@ class LatentAttention(nn.Module):
         return self.out(torch.einsum("bhns,bshk->bnhk", A, v).flatten(2))[:, -x.shape[1] :]
 
 
-def drawn(rng, *pieces, rows=2, d_model=12, n_heads=3, d_latent=5, d_shared=2, scale=1.0, **options):
+def draw_args(rng, *pieces, rows=2, d_model=12, n_heads=3, d_latent=5, d_shared=2, scale=1.0, **options):
     sizes = {"d_model": d_model, "n_heads": n_heads, "d_latent": d_latent, "d_shared": d_shared}
     calls = [(scale * rng.normal(size=(rows, n, d_model)),) for n in pieces]
     shapes = {
@@ -48,23 +48,32 @@ def drawn(rng, *pieces, rows=2, d_model=12, n_heads=3, d_latent=5, d_shared=2, s
 
 
 def at_once(rng):
-    return [drawn(rng, 5), drawn(rng, 1), drawn(rng, 7, rows=3, d_model=14, n_heads=2, d_latent=3, d_shared=4)]
+    return [
+        draw_args(rng, 5),
+        draw_args(rng, 1),
+        draw_args(rng, 7, rows=3, d_model=14, n_heads=2, d_latent=3, d_shared=4),
+    ]
 
 
 def one_by_one(rng):
     """In train() mode, too: a mode is no reason to forget."""
-    in_training, one_head = drawn(rng, 3, 1, 1, training=True), drawn(rng, 1, 1, 1, d_model=10, n_heads=1)
-    return [drawn(rng, 1, 1, 1, 1), drawn(rng, 4, 1, 1, rows=3), one_head, in_training]
+    in_training, one_head = draw_args(rng, 3, 1, 1, training=True), draw_args(rng, 1, 1, 1, d_model=10, n_heads=1)
+    return [draw_args(rng, 1, 1, 1, 1), draw_args(rng, 4, 1, 1, rows=3), one_head, in_training]
 
 
 def in_pieces(rng):
     """In the last one a long text."""
-    long = drawn(rng, 70, 1, 80, 1, rows=1, d_model=4, n_heads=2, d_latent=3, d_shared=1)
-    return [drawn(rng, 3, 4, 2), drawn(rng, 1, 5, 2, d_model=20, n_heads=5, d_latent=7), drawn(rng, 3, 3), long]
+    long = draw_args(rng, 70, 1, 80, 1, rows=1, d_model=4, n_heads=2, d_latent=3, d_shared=1)
+    return [
+        draw_args(rng, 3, 4, 2),
+        draw_args(rng, 1, 5, 2, d_model=20, n_heads=5, d_latent=7),
+        draw_args(rng, 3, 3),
+        long,
+    ]
 
 
 def gradients(rng):
-    return [drawn(rng, 5, gives="gradients")]
+    return [draw_args(rng, 5, gives="gradients")]
 
 
 def count(d_model, n_heads, d_latent, d_shared):
@@ -72,7 +81,7 @@ def count(d_model, n_heads, d_latent, d_shared):
 
 
 def one_text(rng, n):
-    return drawn(rng, *n * [1], rows=1, d_model=24, d_latent=2, d_shared=5)
+    return draw_args(rng, *n * [1], rows=1, d_model=24, d_latent=2, d_shared=5)
 
 
 little_kept = keeps(one_text, lambda d_latent, d_shared, **_: d_latent + d_shared, "a latent vector and a shared key")
@@ -87,9 +96,9 @@ QUESTION = Question(
         equals("token by token", 4, one_by_one, LatentAttention),
         equals("in pieces", 3, in_pieces, LatentAttention),
         holds("kept", 1, little_kept),
-        equals("large scores", 1, lambda rng: [drawn(rng, 3, 2, scale=20.0)], LatentAttention, atol=1e-3),
+        equals("large scores", 1, lambda rng: [draw_args(rng, 3, 2, scale=20.0)], LatentAttention, atol=1e-3),
         equals("gradients", 2, gradients, LatentAttention),
-        holds("parameters", 2, parameter_count(lambda rng: drawn(rng, 2), count)),
+        holds("parameters", 2, parameter_count(lambda rng: draw_args(rng, 2), count)),
     ),
     hints=(
         "What is computed from a token alone and needed again later? Two short vectors. The rest can be made from "

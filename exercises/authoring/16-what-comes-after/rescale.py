@@ -20,27 +20,31 @@ def rescale_reference(x, positions, squeeze, stretch):
     return turned, 2 * np.pi / speed
 
 
-def drawn(rng, squeeze=1.0, stretch=1.0, N=5, K=8, furthest=300, factor=1.0):
+def draw_args(rng, squeeze=1.0, stretch=1.0, N=5, K=8, furthest=300, factor=1.0):
     positions = rng.choice(np.arange(1, furthest), N, replace=False)
     return factor * rng.normal(size=(N, K)), positions, squeeze, stretch
 
 
-def plain(rng):
-    return [drawn(rng), drawn(rng, N=7, K=12), drawn(rng, N=11, K=4, factor=1e4), drawn(rng, N=1, K=6)]
+def plain_cases(rng):
+    return [draw_args(rng), draw_args(rng, N=7, K=12), draw_args(rng, N=11, K=4, factor=1e4), draw_args(rng, N=1, K=6)]
 
 
-def squeezed(rng):
-    far = drawn(rng, 16.0, N=9, K=10, furthest=90_000)
-    return [drawn(rng, 4.0), drawn(rng, 2.5, N=7, K=12), drawn(rng, 7.0, N=3, K=4, furthest=3000), far]
+def interpolated_cases(rng):
+    far = draw_args(rng, 16.0, N=9, K=10, furthest=90_000)
+    return [draw_args(rng, 4.0), draw_args(rng, 2.5, N=7, K=12), draw_args(rng, 7.0, N=3, K=4, furthest=3000), far]
 
 
-def stretched(rng):
-    return [drawn(rng, 1.0, 4.0), drawn(rng, 1.0, 2.5, N=7, K=12), drawn(rng, 1.0, 7.0, N=3, K=4, furthest=3000)]
+def stretched_cases(rng):
+    return [
+        draw_args(rng, 1.0, 4.0),
+        draw_args(rng, 1.0, 2.5, N=7, K=12),
+        draw_args(rng, 1.0, 7.0, N=3, K=4, furthest=3000),
+    ]
 
 
-def both(rng):
+def combined_cases(rng):
     ways = (2.0, 3.0, 9, 10), (1.5, 8.0, 5, 14), (2.0, 2.0, 8, 8), (3.0, 2.0, 1, 6), (0.4, 0.7, 7, 16)
-    return [drawn(rng, *way) for way in ways]
+    return [draw_args(rng, *way) for way in ways]
 
 
 def shapes(x, positions, squeeze, stretch):
@@ -48,7 +52,7 @@ def shapes(x, positions, squeeze, stretch):
 
 
 def only_the_distance_counts(ask, rng):
-    x, positions, *rest = drawn(rng, 2.0, 3.0, N=6, K=10)
+    x, positions, *rest = draw_args(rng, 2.0, 3.0, N=6, K=10)
     one, other = ask(x, positions, *rest), ask(x, positions - 170, *rest)
     for came in (one, other):
         if slip := parts_slip(came, *shapes(x, positions, *rest)):
@@ -65,11 +69,11 @@ QUESTION = Question(
     minutes=12,
     difficulty=1,
     checks=(
-        equals("as trained", 3, plain, rescale_reference, parts=(0,)),
-        equals("squeezed positions", 2, squeezed, rescale_reference, parts=(0,)),
-        equals("a larger base", 3, stretched, rescale_reference, parts=(0,)),
-        equals("the slowest pair", 3, both, rescale_reference, parts=(1,)),
-        equals("both at once", 2, both, rescale_reference),
+        equals("as trained", 3, plain_cases, rescale_reference, parts=(0,)),
+        equals("squeezed positions", 2, interpolated_cases, rescale_reference, parts=(0,)),
+        equals("a larger base", 3, stretched_cases, rescale_reference, parts=(0,)),
+        equals("the slowest pair", 3, combined_cases, rescale_reference, parts=(1,)),
+        equals("both at once", 2, combined_cases, rescale_reference),
         holds("only the distance counts", 1, only_the_distance_counts),
     ),
     hints=(

@@ -29,7 +29,7 @@ def law(rng, *shape, zeros=0):
     return weights / weights.sum(axis=-1, keepdims=True)
 
 
-def plain(rng):
+def draw_laws(rng):
     return [(law(rng, g + 1, V), law(rng, g, V)) for g, V in ((3, 5), (2, 7), (4, 11), (1, 3))]
 
 
@@ -56,7 +56,7 @@ def shapes(p, draft):
 
 
 def the_law_is_the_models(ask, rng):
-    for p, draft in (*plain(rng), *sure_drafts(rng)):
+    for p, draft in (*draw_laws(rng), *sure_drafts(rng)):
         came = ask(p, draft)
         if slip := parts_slip(came, *shapes(p, draft)):
             return slip
@@ -76,9 +76,9 @@ QUESTION = Question(
     minutes=16,
     difficulty=2,
     checks=(
-        equals("what is accepted", 3, plain, speculate_reference, parts=(0,)),
-        equals("what replaces it", 3, plain, speculate_reference, parts=(1,)),
-        equals("how many tokens", 4, plain, speculate_reference, parts=(2,)),
+        equals("what is accepted", 3, draw_laws, speculate_reference, parts=(0,)),
+        equals("what replaces it", 3, draw_laws, speculate_reference, parts=(1,)),
+        equals("how many tokens", 4, draw_laws, speculate_reference, parts=(2,)),
         equals("sure drafts, sure models", 2, sure_drafts, speculate_reference),
         equals("drafts that are the model", 2, equal_rows, speculate_reference),
         holds("the distribution is the model's", 2, the_law_is_the_models),

@@ -11,22 +11,27 @@ def advantages_reference(rewards):
     return np.where(teaches[:, None], centred / spread[:, None], 0.0), float(teaches.mean())
 
 
-def drawn(rng, problems=5, attempts=7):
+def draw_args(rng, problems=5, attempts=7):
     return (rng.integers(0, 4, size=(problems, attempts)) * rng.choice([0.5, 1.0, 2.0], size=(problems, 1)),)
 
 
-def mixed(rng):
-    return [drawn(rng), drawn(rng, 3, 11), drawn(rng, 4, 9), (np.array([[0.0, 1.0, 2.0], [1.0, 1.0, 1.0]]),)]
+def mixed_cases(rng):
+    return [
+        draw_args(rng),
+        draw_args(rng, 3, 11),
+        draw_args(rng, 4, 9),
+        (np.array([[0.0, 1.0, 2.0], [1.0, 1.0, 1.0]]),),
+    ]
 
 
 def all_alike(rng):
     """Groups all right or all wrong, at 0.1, which floats cannot hold exactly, among others; one attempt alone."""
-    (rewards,) = drawn(rng, 7, 9)
+    (rewards,) = draw_args(rng, 7, 9)
     rewards[[0, 2, 5]] = [[0.1], [0.0], [1.0]]
     return [(rewards,), (np.full((3, 7), 0.1),), (rng.normal(size=(5, 1)),)]
 
 
-def large(rng):
+def large_cases(rng):
     """Also one that is far better than its group, and rewards that differ by little, around 0 and around a billion."""
     best, little = 1.0 * np.eye(17)[:3], 1e-13 * rng.normal(size=(4, 9))
     billion = 2.0**30 + rng.integers(0, 4, size=(5, 8))
@@ -34,11 +39,11 @@ def large(rng):
 
 
 def square(rng):
-    return [drawn(rng, 7, 7)]
+    return [draw_args(rng, 7, 7)]
 
 
 def in_units_of_the_group(ask, rng):
-    (rewards,) = drawn(rng, 3, 8)
+    (rewards,) = draw_args(rng, 3, 8)
     rewards[:, 0], rewards[:, 1] = 0, 5
     came = [ask(rewards * scale + shift) for scale, shift in ((1, 0), (3, 0), (1, 20))]
     if any(not isinstance(one, tuple | list) or len(one) != 2 for one in came):
@@ -60,9 +65,9 @@ QUESTION = Question(
     minutes=15,
     difficulty=1,
     checks=(
-        equals("mixed groups", 4, mixed, advantages_reference),
+        equals("mixed groups", 4, mixed_cases, advantages_reference),
         equals("groups all alike", 3, all_alike, advantages_reference),
-        equals("large and small rewards", 1, large, advantages_reference, atol=1e-6),
+        equals("large and small rewards", 1, large_cases, advantages_reference, atol=1e-6),
         equals("as many problems as attempts", 1, square, advantages_reference),
         holds("units of the group", 2, in_units_of_the_group),
     ),

@@ -22,12 +22,18 @@ def attempts_reference(p, share):
     return bisect_left(range(most), True, lo=1, key=enough)
 
 
-def drawn(rng, share=0.8, problems=7, low=0.1):
+def draw_args(rng, share=0.8, problems=7, low=0.1):
     return rng.uniform(low, 0.9, size=problems), share
 
 
 def within_reach(rng):
-    return [drawn(rng), drawn(rng, 0.3), drawn(rng, 0.95, 5), (np.array([0.5]), 0.875), (np.array([0.5]), 0.8750001)]
+    return [
+        draw_args(rng),
+        draw_args(rng, 0.3),
+        draw_args(rng, 0.95, 5),
+        (np.array([0.5]), 0.875),
+        (np.array([0.5]), 0.8750001),
+    ]
 
 
 def some_never(rng):
@@ -41,9 +47,9 @@ def sure_at_once(rng):
     return [(np.ones(4), 1.0), (rng.uniform(0.4, 0.9, size=5), 0.005), (np.array([1.0, 0.5, 1.0]), 1.0)]
 
 
-def rare(rng):
+def rare_cases(rng):
     p, share = np.array([2.0**-13]), 0.9
-    return [drawn(rng, 0.9, 5, 0.004), (np.array([0.001, 0.3]), 0.8), (np.array([2.0**-12]), 0.5), (p, share)]
+    return [draw_args(rng, 0.9, 5, 0.004), (np.array([0.001, 0.3]), 0.8), (np.array([2.0**-12]), 0.5), (p, share)]
 
 
 def the_smallest(draw):
@@ -66,7 +72,7 @@ def the_smallest(draw):
 
 def one_more_never_hurts(ask, rng):
     """A larger share needs at least as many attempts."""
-    p, _ = drawn(rng)
+    p, _ = draw_args(rng)
     came = [ask(p, share) for share in (0.2, 0.5, 0.8, 0.97)]
     if any(not isinstance(one, int | np.integer) or isinstance(one, bool) for one in came):
         return "A whole number is expected."
@@ -84,7 +90,7 @@ QUESTION = Question(
     checks=(
         holds("within reach", 4, the_smallest(within_reach)),
         holds("at once", 1, the_smallest(sure_at_once)),
-        equals("rarely right", 1, rare, attempts_reference),
+        equals("rarely right", 1, rare_cases, attempts_reference),
         holds("larger shares", 2, one_more_never_hurts),
         holds("some are never solved", 4, the_smallest(some_never)),
     ),

@@ -12,25 +12,25 @@ def dpo_reference(policy, reference, beta):
     return losses.mean(), np.stack([slope, -slope], axis=1)
 
 
-def drawn(rng, pairs=5, spread=2.0):
+def draw_args(rng, pairs=5, spread=2.0):
     policy = -rng.uniform(1, 9, size=(pairs, 2))
     return policy, policy + spread * rng.normal(size=(pairs, 2)), float(rng.uniform(0.2, 0.7))
 
 
-def ordinary(rng):
-    return [drawn(rng), drawn(rng, 3), drawn(rng, 1)]
+def ordinary_cases(rng):
+    return [draw_args(rng), draw_args(rng, 3), draw_args(rng, 1)]
 
 
-def extreme(rng):
+def extreme_cases(rng):
     """Margins on both sides that would overflow, and in the last one those for which the slope is small, not yet 0."""
-    policy, _, _ = drawn(rng, 3)
+    policy, _, _ = draw_args(rng, 3)
     small = policy, policy - np.array([[15.0, -15], [14, -11], [0, -27]]), 0.5
     both_sides = policy, policy + np.array([[1e4, -1e4], [-1e4, 1e4], [0, 1]]), 0.5
-    return [drawn(rng, 4, 1e4), drawn(rng, 7, 50.0), both_sides, small]
+    return [draw_args(rng, 4, 1e4), draw_args(rng, 7, 50.0), both_sides, small]
 
 
 def at_the_start(ask, rng):
-    policy, _, beta = drawn(rng)
+    policy, _, beta = draw_args(rng)
     came = ask(policy, policy.copy(), beta)
     if not isinstance(came, tuple | list) or len(came) != 2 or np.ndim(came[0]) != 0:
         return "A pair is expected: a number and an array."
@@ -46,7 +46,7 @@ def at_the_start(ask, rng):
 
 def slopes_of_the_loss(ask, rng):
     """Against differences of the loss that the answer itself gives."""
-    policy, reference, beta = drawn(rng, 4, 1.0)
+    policy, reference, beta = draw_args(rng, 4, 1.0)
     gradient = np.asarray(ask(policy, reference, beta)[1])
     if gradient.shape != policy.shape:
         return f"The gradient has the shape of the policy's log-probabilities, {policy.shape}; yours {gradient.shape}."
@@ -66,8 +66,8 @@ QUESTION = Question(
     minutes=25,
     difficulty=2,
     checks=(
-        equals("pairs", 6, ordinary, dpo_reference),
-        equals("large margins", 3, extreme, dpo_reference),
+        equals("pairs", 6, ordinary_cases, dpo_reference),
+        equals("large margins", 3, extreme_cases, dpo_reference),
         holds("at the start", 3, at_the_start),
         holds("slopes", 3, slopes_of_the_loss),
     ),

@@ -11,7 +11,7 @@ SECONDS = 20.0  # of one loop, on a slow machine too
 D, E, R, ROWS, STEPS, THRESHOLD = 24, 20, 2, 40, 300, 0.5
 
 
-def drawn(rng):
+def draw_args(rng):
     """A map that differs from the given one by rank 2; what it gives is seen with noise, and asked without."""
     W = 2 * rng.normal(size=(E, D)) / D**0.5
     across, along = (np.linalg.qr(rng.normal(size=(n, R)))[0] for n in (E, D))
@@ -28,7 +28,7 @@ def mean_square(output, wanted):
 
 
 def as_many_steps_as_asked(ask, rng):
-    (plan,), wanted = drawn(rng)
+    (plan,), wanted = draw_args(rng)
     came = ask({**plan, "arguments": (*plan["arguments"][:4], 3)})
     if not 0 < came["steps"] <= 3:
         return f"With steps=3 your loop took {came['steps']} steps of an optimiser; 1 to 3 are asked for."
@@ -63,7 +63,7 @@ QUESTION = Question(
     difficulty=2,
     checks=(
         holds("steps", 3, as_many_steps_as_asked),
-        holds("new inputs", 12, learns(drawn, STEPS, mean_square, THRESHOLD, "mean squared error", advice=sign_of)),
+        holds("new inputs", 12, learns(draw_args, STEPS, mean_square, THRESHOLD, "mean squared error", advice=sign_of)),
     ),
     hints=(
         "How many numbers does a tuning of all weights have to find, and from how many? How many with A and B?",

@@ -23,7 +23,7 @@ class AdaptedQKV(nn.Module):
         return torch.cat([q, k, v], dim=-1)
 
 
-def drawn(rng, rows=2, tokens=5, d_model=7, rank=3, alpha=4.0, zero=False, fresh=False, **options):
+def draw_args(rng, rows=2, tokens=5, d_model=7, rank=3, alpha=4.0, zero=False, fresh=False, **options):
     weights = {"qkv.weight": rng.normal(size=(3 * d_model, d_model)), "qkv.bias": rng.normal(size=3 * d_model)}
     for part in "qv":
         weights[f"A_{part}"] = rng.normal(size=(rank, d_model))
@@ -34,21 +34,21 @@ def drawn(rng, rows=2, tokens=5, d_model=7, rank=3, alpha=4.0, zero=False, fresh
 
 
 def outputs(rng):
-    later = drawn(rng, training=True, gives="changed")
-    return [drawn(rng), drawn(rng, 3, 1, 11, 2, 5.0), drawn(rng, rank=1, alpha=2.5), later]
+    later = draw_args(rng, training=True, gives="changed")
+    return [draw_args(rng), draw_args(rng, 3, 1, 11, 2, 5.0), draw_args(rng, rank=1, alpha=2.5), later]
 
 
 def as_it_was(rng):
-    return [drawn(rng, zero=True), drawn(rng, 1, 4, 9, 2, 16.0, zero=True)]
+    return [draw_args(rng, zero=True), draw_args(rng, 1, 4, 9, 2, 16.0, zero=True)]
 
 
-def alike(rng):
-    return [drawn(rng, 7, 7, 7, 7, 3.0)]
+def cases_of_equal_sizes(rng):
+    return [draw_args(rng, 7, 7, 7, 7, 3.0)]
 
 
 def fresh_start(ask, rng):
     """B at zero, A not: then no gradient reaches A, and one reaches B, whose rows are multiples of Ax for one token."""
-    (plan,), rows = drawn(rng, 1, 1, fresh=True, gives="gradients"), []
+    (plan,), rows = draw_args(rng, 1, 1, fresh=True, gives="gradients"), []
     for came, part in [(came, part) for came in (ask(plan), ask({**plan, "seed": 1})) for part in "qv"]:
         a, b = came.get(f"A_{part}"), came.get(f"B_{part}")
         if not isinstance(a, np.ndarray) or not isinstance(b, np.ndarray):
@@ -67,14 +67,14 @@ def fresh_start(ask, rng):
 
 
 def trains_the_four(ask, rng):
-    (plan,) = drawn(rng, gives="gradients")
+    (plan,) = draw_args(rng, gives="gradients")
     for name, gradient in ask(plan).items():
         moved = isinstance(gradient, np.ndarray) and gradient.any()
         if name.startswith("qkv") and moved:
             return f"A gradient reaches `{name}`, which is to stay as it is."
         if not name.startswith("qkv") and not moved:
             return f"No gradient reaches `{name}`."
-    (plan,) = drawn(rng, zero=True, gives="gradients")
+    (plan,) = draw_args(rng, zero=True, gives="gradients")
     through = ask(plan)["input 1"]
     if not isinstance(through, np.ndarray) or not through.any():
         return "With B = 0 no gradient reaches x: the frozen map must let gradients through, to the layers below."
@@ -94,12 +94,14 @@ QUESTION = Question(
     checks=(
         equals("outputs", 5, outputs, AdaptedQKV),
         equals("B at zero", 1, as_it_was, AdaptedQKV),
-        equals("all sizes alike", 1, alike, AdaptedQKV),
+        equals("all sizes alike", 1, cases_of_equal_sizes, AdaptedQKV),
         holds("a fresh start", 3, fresh_start),
         holds("what is trained", 3, trains_the_four),
-        holds("rows of the batch", 1, rows_independent(drawn)),
+        holds("rows of the batch", 1, rows_independent(draw_args)),
         holds(
-            "parameters", 1, parameter_count(drawn, lambda d_model, rank, alpha: d_model * (3 * d_model + 3 + 4 * rank))
+            "parameters",
+            1,
+            parameter_count(draw_args, lambda d_model, rank, alpha: d_model * (3 * d_model + 3 + 4 * rank)),
         ),
     ),
     hints=(

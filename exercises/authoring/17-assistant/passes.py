@@ -10,17 +10,22 @@ def passes_reference(n, right, k):
     return np.array([1 - comb(n - int(c), k) / comb(n, k) for c in right])
 
 
-def drawn(rng, n=11, k=3, problems=5):
+def draw_args(rng, n=11, k=3, problems=5):
     return n, rng.integers(0, n + 1, size=problems), k
 
 
 def few_attempts(rng):
-    return [drawn(rng), drawn(rng, 9, 4, 7), drawn(rng, 7, 1, 4), drawn(rng, 5, 5, 6)]
+    return [draw_args(rng), draw_args(rng, 9, 4, 7), draw_args(rng, 7, 1, 4), draw_args(rng, 5, 5, 6)]
 
 
 def at_the_limits(rng):
     """None right, all right, so many right that k cannot miss them, all attempts taken."""
-    return [(9, np.array([0, 9, 1, 8, 5, 6]), 4), (4, np.arange(5), 4), (1, np.array([0, 1]), 1), drawn(rng, 13, 13)]
+    return [
+        (9, np.array([0, 9, 1, 8, 5, 6]), 4),
+        (4, np.arange(5), 4),
+        (1, np.array([0, 1]), 1),
+        draw_args(rng, 13, 13),
+    ]
 
 
 def many_attempts(rng):

@@ -19,7 +19,7 @@ def conversation_reference(roles, lengths, tokens, end, length):
     return ids[:-1], ids[1:], counts[1:]
 
 
-def drawn(rng, roles=(0, 1, 2, 1, 2), length=40, end=99):
+def draw_args(rng, roles=(0, 1, 2, 1, 2), length=40, end=99):
     lengths = rng.integers(2, 6, size=len(roles))
     return np.array(roles), lengths, rng.integers(3, 90, size=lengths.sum()), end, length
 
@@ -32,22 +32,27 @@ def any_ids(rng):
 
 
 def with_room(rng):
-    return [drawn(rng), drawn(rng, (1, 2)), drawn(rng, (0, 1, 2, 2, 1), 37, 95), any_ids(rng)]
+    return [draw_args(rng), draw_args(rng, (1, 2)), draw_args(rng, (0, 1, 2, 2, 1), 37, 95), any_ids(rng)]
 
 
 def cut_off(rng):
-    return [drawn(rng, length=9), drawn(rng, (1, 2, 1, 2, 1, 2), 13), drawn(rng, (2, 1, 2), 3), drawn(rng, length=1)]
+    return [
+        draw_args(rng, length=9),
+        draw_args(rng, (1, 2, 1, 2, 1, 2), 13),
+        draw_args(rng, (2, 1, 2), 3),
+        draw_args(rng, length=1),
+    ]
 
 
 def empty_turns(rng):
     """An answer of no tokens has an end to be learned; a conversation that begins with an answer."""
     one = np.array([1, 2]), np.array([3, 0]), rng.integers(3, 90, size=3), 99, 11
-    return [one, drawn(rng, (2, 1)), drawn(rng, (1,))]
+    return [one, draw_args(rng, (2, 1)), draw_args(rng, (1,))]
 
 
 def only_counts(ask, rng):
     """What counts, whatever the ids are."""
-    args = drawn(rng)
+    args = draw_args(rng)
     came, expected = ask(*args), conversation_reference(*args)
     if not isinstance(came, tuple | list) or len(came) != 3:
         return "Three arrays are expected: what is read, what is asked for, and what counts."

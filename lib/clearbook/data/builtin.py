@@ -15,25 +15,25 @@ LANGUAGES = {"de": "German", "fr": "French"}
 Pairs = list[tuple[str, str]]
 
 
-def _said(en: str, de: str, fr: str) -> dict[str, str]:
+def _translations(en: str, de: str, fr: str) -> dict[str, str]:
     return {"en": en, "de": de, "fr": fr}
 
 
 WHO = (
-    _said("She", "Sie", "Elle"),
-    _said("He", "Er", "Il"),
-    _said("My sister", "Meine Schwester", "Ma sœur"),
-    _said("The teacher", "Der Lehrer", "Le professeur"),
+    _translations("She", "Sie", "Elle"),
+    _translations("He", "Er", "Il"),
+    _translations("My sister", "Meine Schwester", "Ma sœur"),
+    _translations("The teacher", "Der Lehrer", "Le professeur"),
 )
 DONE = (  # what somebody has done, and to what
-    (_said("wrote", "geschrieben", "écrit"), _said("the letter", "den Brief", "la lettre")),
-    (_said("found", "gefunden", "trouvé"), _said("the key", "den Schlüssel", "la clé")),
-    (_said("bought", "gekauft", "acheté"), _said("the house", "das Haus", "la maison")),
-    (_said("saw", "gesehen", "vu"), _said("the film", "den Film", "le film")),
-    (_said("sold", "verkauft", "vendu"), _said("the bicycle", "das Fahrrad", "le vélo")),
-    (_said("read", "gelesen", "lu"), _said("the book", "das Buch", "le livre")),
-    (_said("lost", "verloren", "perdu"), _said("the bag", "die Tasche", "le sac")),
-    (_said("opened", "geöffnet", "ouvert"), _said("the door", "die Tür", "la porte")),
+    (_translations("wrote", "geschrieben", "écrit"), _translations("the letter", "den Brief", "la lettre")),
+    (_translations("found", "gefunden", "trouvé"), _translations("the key", "den Schlüssel", "la clé")),
+    (_translations("bought", "gekauft", "acheté"), _translations("the house", "das Haus", "la maison")),
+    (_translations("saw", "gesehen", "vu"), _translations("the film", "den Film", "le film")),
+    (_translations("sold", "verkauft", "vendu"), _translations("the bicycle", "das Fahrrad", "le vélo")),
+    (_translations("read", "gelesen", "lu"), _translations("the book", "das Buch", "le livre")),
+    (_translations("lost", "verloren", "perdu"), _translations("the bag", "die Tasche", "le sac")),
+    (_translations("opened", "geöffnet", "ouvert"), _translations("the door", "die Tür", "la porte")),
 )
 
 

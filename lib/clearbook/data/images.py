@@ -27,13 +27,13 @@ def image_folder(folder: str | Path, size: int, *, n_channels: int = 1) -> Label
         )
     if not folder.is_dir():
         raise FileNotFoundError(f"image_folder: there is no folder {str(folder)!r}. Check the name, and where you are.")
-    labels = [inside for inside in _visible(folder) if inside.is_dir()]
+    labels = [inside for inside in _visible_files(folder) if inside.is_dir()]
     if len(labels) < 2:
         raise ValueError(
             f"image_folder: {str(folder)!r} holds {len(labels)} folders, expected at least two, one for each label: "
             "cats/1.png, cats/2.png, dogs/1.png. Sort the pictures into folders."
         )
-    files = [_visible(label) for label in labels]
+    files = [_visible_files(label) for label in labels]
     empty = [label.name for label, found in zip(labels, files, strict=True) if not found]
     if empty:
         raise ValueError(f"image_folder: no picture in {', '.join(empty)}. Add some, or delete the folder.")
@@ -42,7 +42,7 @@ def image_folder(folder: str | Path, size: int, *, n_channels: int = 1) -> Label
     return images, torch.tensor(numbers), [label.name for label in labels]
 
 
-def _visible(folder: Path) -> list[Path]:
+def _visible_files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.iterdir() if not path.name.startswith("."))
 
 

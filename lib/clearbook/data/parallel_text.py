@@ -26,7 +26,7 @@ def read_pairs(path: str | Path) -> Pairs:
         sides = [side.strip() for side in line.split("\t")]
         if len(sides) != 2 or not all(sides):
             raise ValueError(
-                f"read_pairs: line {number} of {name} is {_short(line)}, expected a source, one tab and a target. "
+                f"read_pairs: line {number} of {name} is {_quote(line)}, expected a source, one tab and a target. "
                 f"Tabs in it: {len(sides) - 1}, sides with text: {sum(map(bool, sides))}."
             )
         pairs.append((sides[0], sides[1]))
@@ -54,5 +54,5 @@ def split_pairs(pairs: Pairs, held_out: float = 0.1, seed: int = 0) -> tuple[Pai
     return [p for p in shuffled if p[0] not in tests], [p for p in shuffled if p[0] in tests]
 
 
-def _short(line: str, n: int = 40) -> str:
+def _quote(line: str, n: int = 40) -> str:
     return repr(line if len(line) <= n else line[:n] + "…")

@@ -43,7 +43,10 @@ class Drill:
         return "right." if given == right else f"too {'large' if float(given) > right else 'small'}."
 
     def _repr_markdown_(self) -> str:
-        rows = [f"- `{n}`: **{_written(a)}**, from `{_plain(self.formulas[n])}`" for n, a in self.answers.items()]
+        rows = [
+            f"- `{n}`: **{_format_answer(a)}**, from `{_format_formula(self.formulas[n])}`"
+            for n, a in self.answers.items()
+        ]
         answer = "\n".join(rows)
         return f'{self.question}\n\n<details class="drill"><summary>Answer</summary>\n\n{answer}\n\n</details>'
 
@@ -88,9 +91,9 @@ def _judge_shape(given, right):
     return f"not right in axis {' and '.join(wrong)}, counting from 0." if wrong else "right."
 
 
-def _written(answer):
+def _format_answer(answer):
     return f"{answer:,}" if isinstance(answer, int) else str(answer)
 
 
-def _plain(formula):
+def _format_formula(formula):
     return formula.replace(" * ", "·").replace(" // ", "/")

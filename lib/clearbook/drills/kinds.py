@@ -80,11 +80,11 @@ def _parameters(H, K, r, D, F):
 
 def _flops(N, H, K, D):
     layer, x = MultiHeadAttention(D, H, attend=attend), empty(1, N, D)
-    total, projections = _counted(lambda: layer(x)), _counted(lambda: layer.out(layer.qkv(x)[..., :D]))
+    total, projections = _count_flops(lambda: layer(x)), _count_flops(lambda: layer.out(layer.qkv(x)[..., :D]))
     return {"projections": projections, "pairs": total - projections, "total": total}
 
 
-def _counted(run):
+def _count_flops(run):
     with FlopCounterMode(display=False) as counter:
         run()
     return counter.get_total_flops()
@@ -99,13 +99,13 @@ def _decode(M, B, G, r, N, K, H, D, F):
     attention, feed_forward = MultiHeadAttention(D, H, n_kv_heads=G, bias=False), FeedForward(D, F)
     matrices = [p.bfloat16() for part in (attention, feed_forward) for p in part.parameters() if p.dim() == 2]
     x = empty(B, 1, D)
-    flops = _counted(lambda: feed_forward(attention.out(attention.qkv(x)[..., :D])))
+    flops = _count_flops(lambda: feed_forward(attention.out(attention.qkv(x)[..., :D])))
     return {"weights": M * sum(p.nbytes for p in matrices), "cache": _cache(M, B, G, N, K)["bytes"], "flops": M * flops}
 
 
 def _roofline(n, D, E, R, W):
     weight, x = empty(E, D, dtype=torch.bfloat16), empty(n, D, dtype=torch.bfloat16)
-    flops, y = _counted(lambda: x @ weight.mT), x @ weight.mT
+    flops, y = _count_flops(lambda: x @ weight.mT), x @ weight.mT
     moved = sum(array.nbytes for array in (weight, x, y))
     return {"flops": flops, "moved": moved, "arithmetic": flops // (1000 * R), "traffic": moved // W}
 

@@ -159,11 +159,11 @@ def two_decoders() -> str:
 
 
 def _side_by_side(groups: list[tuple[Model, ...]], sheet: Sheet = NARROW) -> str:
-    drawn = "".join(_drawn(models, sheet) for models in groups)
+    drawn = "".join(_draw_models(models, sheet) for models in groups)
     return f'<div class="architectures" role="group"><style>{STYLE}</style>{drawn}</div>'.replace("\n", " ")
 
 
-def _drawn(models: tuple[Model, ...], sheet: Sheet) -> str:
+def _draw_models(models: tuple[Model, ...], sheet: Sheet) -> str:
     """One stack, or encoder and decoder with the way from one to the other."""
     width, height = sheet.width * len(models), TOP + round(sheet.rows * ROW) + 8
     told = "; ".join(f"{model.name}, from below: {', '.join(part.text for part in model.parts)}" for model in models)
@@ -183,7 +183,7 @@ def _stack(model: Model, sheet: Sheet) -> str:
     middle, rows = sheet.width // 2, [part.row for part in model.parts]
     top_end = max(rows) + (1.4 if max(rows) < 11 else 0.5)
     line = f'<path d="M {middle} {_y(-0.5, sheet):.0f} V {_y(top_end, sheet):.0f}"/>'
-    arcs = "".join(_around(low, high, sheet) for low, high in model.paths)
+    arcs = "".join(_residual_path(low, high, sheet) for low, high in model.paths)
     boxes = "".join(_box(part, sheet) for part in model.parts)
     bottom, top = (_y(row, sheet) for row in BLOCK)
     frame = f'<rect class="block" x="2" y="{top:.0f}" width="{sheet.width - 4}" height="{bottom - top:.0f}" rx="8"/>'
@@ -197,7 +197,7 @@ def _y(row: int | float, sheet: Sheet) -> float:
     return TOP + (sheet.rows - 0.5 - row) * ROW
 
 
-def _around(low: float, high: float, sheet: Sheet) -> str:
+def _residual_path(low: float, high: float, sheet: Sheet) -> str:
     """What comes in is added to what comes out: past the part on the right, into a sum."""
     x = sheet.width // 2
     side = x + sheet.box // 2 + 8

@@ -73,7 +73,7 @@ def attention_flow(
     _matrices(ax, at, heads=heads, causal=causal, two_sources=two_sources, rows=rows)
     if heads > 1:
         shapes = _shape("HK", "N", rows=rows), _shape("D", "N", rows=rows)
-        _joined(ax, at.y, at.tokens, MAPS[rows][3], shapes, code=rows)
+        _draw_joined_heads(ax, at.y, at.tokens, MAPS[rows][3], shapes, code=rows)
     return ax
 
 
@@ -120,7 +120,7 @@ def _matrices(ax: Axes, at: Layout, *, heads: int, causal: bool, two_sources: bo
     _matrix(ax, at.q, "queries $Q$", shape("K", "N"))
     _matrix(ax, at.k, "keys", shape("K", source))
     _matrix(ax, at.v, "values $V$", shape("K", source))
-    allowed = _allowed(at.scores, causal=causal, rows=rows)
+    allowed = _allowed_cells(at.scores, causal=causal, rows=rows)
     note = "\nlater ones −∞" if causal else ""
     _matrix(ax, at.scores, "scores $C$", shape(source, "N") + note, allowed=allowed, blank="−∞")
     numbers = _weights(allowed, axis=1 if rows else 0)
@@ -141,7 +141,9 @@ def _frames(ax: Axes, top: float, bottom: float, heads: int) -> None:
     ax.text(26.5, bottom - 0.4, f"{heads} heads", ha="right", va="bottom", fontsize=12, weight="bold")
 
 
-def _joined(ax: Axes, y: Station, tokens: Station, name: str, shapes: tuple[str, str], *, code: bool) -> None:
+def _draw_joined_heads(
+    ax: Axes, y: Station, tokens: Station, name: str, shapes: tuple[str, str], *, code: bool
+) -> None:
     """What becomes of the outputs of all heads: side by side, then through one matrix."""
     joined = Station(y.x, y.bottom + 3.2, tokens.width, tokens.height)
     out = Station(y.x, joined.bottom + GAP, tokens.width, tokens.height)
@@ -151,7 +153,7 @@ def _joined(ax: Axes, y: Station, tokens: Station, name: str, shapes: tuple[str,
     _matrix(ax, out, "outputs $Y$", shapes[1])
 
 
-def _allowed(scores: Station, *, causal: bool, rows: bool) -> np.ndarray:
+def _allowed_cells(scores: Station, *, causal: bool, rows: bool) -> np.ndarray:
     """True where a target may look, in the drawing's own orientation."""
     everywhere = np.ones((scores.height, scores.width), dtype=bool)
     if not causal:

@@ -34,7 +34,7 @@ def unrolled(cards: Sequence[str], *, ax: Axes | None = None) -> Axes:
     ax.text(last * STEP + 1.05, CEILING, "answer", ha="left", va="center")
     ax.text(-0.62, FLOOR, "cards", ha="right", va="center")
     ax.text(-0.62, CEILING, "states", ha="right", va="center")
-    return _bare(ax, last, right=2.0)
+    return _set_view(ax, last, right=2.0)
 
 
 def one_look(cards: Sequence[str], weights: Float[ndarray, " N"], *, title: str = "", ax: Axes | None = None) -> Axes:
@@ -55,7 +55,7 @@ def one_look(cards: Sequence[str], weights: Float[ndarray, " N"], *, title: str 
             ax.plot(*zip(start, end, strict=True), color=COLOURS[0], lw=WIDEST * weight + 0.3, zorder=1)
     ax.text(middle, CEILING, "answer", ha="center", va="center", bbox={"boxstyle": "round,pad=0.3", "fc": "white"})
     ax.set_title(title, loc="center")
-    return _bare(ax, last, low=-0.85)
+    return _set_view(ax, last, low=-0.85)
 
 
 def who_knows_whom(
@@ -100,7 +100,7 @@ def _way(ax: Axes, start: tuple, end: tuple, *, thick: bool) -> None:
     draw_arrow(ax, start, end, mutation_scale=15, **line)
 
 
-def _bare(ax: Axes, last: int, *, low: float = -0.5, right: float = 0.6) -> Axes:
+def _set_view(ax: Axes, last: int, *, low: float = -0.5, right: float = 0.6) -> Axes:
     ax.set(xlim=(-0.6, last * STEP + right), ylim=(low, CEILING + 0.6), aspect="equal")
     ax.axis("off")
     return ax

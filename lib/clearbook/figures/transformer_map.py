@@ -48,7 +48,7 @@ class Box:
         return self.taught or f"chapter {int(self.chapter[:2])}"
 
     @property
-    def half(self) -> int:
+    def half_height(self) -> int:
         return (NORM_HEIGHT if self.kind == "norm" else BOX_HEIGHT) // 2
 
 
@@ -109,24 +109,27 @@ def transformer_map(folder: str = "", suffix: str = ".html") -> str:
 def _column(x: int, boxes: tuple[Box, ...], folder: str, suffix: str) -> list[str]:
     """The boxes with their sums, arrows upwards through all of them, and around each part the way to its sum."""
     inside = [(norm, part) for norm, part in pairwise(boxes) if norm.text == "norm"]
-    added = [(norm, part.y - part.half - GAP - RADIUS) for norm, part in inside]
-    stops = sorted([(690, 0), *((box.y, box.half) for box in boxes), *((y, RADIUS) for _, y in added)], reverse=True)
+    added = [(norm, part.y - part.half_height - GAP - RADIUS) for norm, part in inside]
+    stops = sorted(
+        [(690, 0), *((box.y, box.half_height) for box in boxes), *((y, RADIUS) for _, y in added)], reverse=True
+    )
     side = x + BOX_WIDTH // 2 + 7
     return [
         *(_box(x, box, folder, suffix) for box in boxes),
         *(f'<circle cx="{x}" cy="{y}" r="{RADIUS}"/>{_text(x, y + 5, "+")}' for _, y in added),
         *(_arrow(f"M {x} {low - half} V {high + other}") for (low, half), (high, other) in pairwise(stops)),
-        *(_arrow(f"M {x} {norm.y + norm.half + GAP} H {side} V {y} H {x + RADIUS}") for norm, y in added),
+        *(_arrow(f"M {x} {norm.y + norm.half_height + GAP} H {side} V {y} H {x + RADIUS}") for norm, y in added),
     ]
 
 
 def _box(x: int, box: Box, folder: str, suffix: str) -> str:
-    corner = f'x="{x - BOX_WIDTH // 2}" y="{box.y - box.half}" rx="{CORNER}"'
+    corner = f'x="{x - BOX_WIDTH // 2}" y="{box.y - box.half_height}" rx="{CORNER}"'
     words = ((-38, 5), (42, 5)) if box.kind == "norm" else ((0, -2), (0, 14))  # side by side, or below each other
     (name_x, name_y), (place_x, place_y) = words
     return (
         f'<a class="{box.kind}" href="{folder}{box.chapter}{suffix}">'
-        f'<rect {corner} width="{BOX_WIDTH}" height="{2 * box.half}"/>{_text(x + name_x, box.y + name_y, box.text)}'
+        f'<rect {corner} width="{BOX_WIDTH}" height="{2 * box.half_height}"/>'
+        f"{_text(x + name_x, box.y + name_y, box.text)}"
         f"{_text(x + place_x, box.y + place_y, box.place, 'small')}</a>"
     )
 

@@ -25,18 +25,18 @@ def drawn_once(draw: Callable) -> Callable:
     """
 
     @lru_cache(maxsize=512)
-    def kept(state: str, args: tuple, options: tuple) -> tuple[object, Mapping]:
+    def draw_from_state(state: str, args: tuple, options: tuple) -> tuple[object, Mapping]:
         rng = np.random.default_rng()
         rng.bit_generator.state = json.loads(state)
         return draw(rng, *args, **dict(options)), rng.bit_generator.state
 
     @wraps(draw)
-    def again(rng: np.random.Generator, *args, **options):
-        result, state = kept(json.dumps(rng.bit_generator.state), args, tuple(options.items()))
+    def draw_again(rng: np.random.Generator, *args, **options):
+        result, state = draw_from_state(json.dumps(rng.bit_generator.state), args, tuple(options.items()))
         rng.bit_generator.state = state
         return deepcopy(result)
 
-    return again
+    return draw_again
 
 
 def varied(draw: Callable, *settings: dict) -> Callable:

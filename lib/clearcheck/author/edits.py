@@ -34,12 +34,12 @@ class Edit:
     def fault(self, what: str) -> EditError:
         return EditError(f'Question "{self.question}", mistake {self.name}: {what}')
 
-    def applied(self, source: str) -> str:
+    def apply_to(self, source: str) -> str:
         """The text of the mistake as a function of its own name. Raises: EditError, SyntaxError."""
         lines = source.splitlines()
-        for start, end, new in sorted((self._found(lines, place) for place in self.places), reverse=True):
+        for start, end, new in sorted((self._find_place(lines, place) for place in self.places), reverse=True):
             lines[start:end] = new
-        return renamed("\n".join(lines), self.base, self.name)
+        return rename_definition("\n".join(lines), self.base, self.name)
 
     def share_the_place_of(self, above: "Edit") -> None:
         """Where this edit says what is new and not where, it changes what the one above it does."""
@@ -47,7 +47,7 @@ class Edit:
         if said == {"+"} and len(self.places) == len(above.places) == 1:
             self.places[0] = [*(line for line in above.places[0] if line[0] != "+"), *self.places[0]]
 
-    def _found(self, lines: list[str], place: list[str]) -> tuple[int, int, list[str]]:
+    def _find_place(self, lines: list[str], place: list[str]) -> tuple[int, int, list[str]]:
         """Which lines of the base a place replaces, and by what."""
         old = [line[2:] for line in place if line[0] != "+"]
         if not old:
@@ -79,7 +79,7 @@ def read_edits(text: str, question: str) -> Iterator[Edit]:
     base = ""
     for line in textwrap.dedent(text).strip("\n").splitlines():
         if line.startswith("##"):
-            edits.append(_headed(line, base, question))
+            edits.append(_parse_heading(line, base, question))
         elif line.startswith("#"):
             base = line[1:].strip()
         elif line.strip() and not edits:
@@ -115,7 +115,7 @@ def _take(edit: Edit, line: str):
     edit.places[-1].append(line)
 
 
-def _headed(line: str, base: str, question: str) -> Edit:
+def _parse_heading(line: str, base: str, question: str) -> Edit:
     found = HEAD.fullmatch(line.rstrip())
     if not found or not found["name"].isidentifier():
         raise EditError(f'Question "{question}": "{line}" should be "## name: What the learner is told."')
@@ -127,7 +127,7 @@ def _count(place: list[str], sign: str) -> int:
     return sum(line[0] == sign and bool(line[1:].strip()) for line in place)
 
 
-def renamed(source: str, old: str, new: str) -> str:
+def rename_definition(source: str, old: str, new: str) -> str:
     """A function or class under another name, where it calls itself too."""
     if len(re.findall(rf"\b{old}\b", source)) == 1:  # as most do not: parsing all of an exercise takes seconds
         return re.sub(rf"^(\s*(?:def|class)) {old}\b", rf"\1 {new}", source, flags=re.MULTILINE)

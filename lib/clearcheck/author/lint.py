@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import permutations
 
 from clearcheck.author.lint_inputs import ON_INPUTS
-from clearcheck.author.loading import load
+from clearcheck.author.loading import load_exercise
 from clearcheck.author.mistakes import LEAST_RIGHT, LEAST_WRONG
 from clearcheck.author.subject import Subject
 from clearcheck.grading.question import Question
@@ -18,7 +18,7 @@ LEAST_MINUTES, MOST_MINUTES = 5, 45
 
 def lint(slug: str, question: str | None = None) -> list[str]:
     """Every misfit of an exercise, or of one question of it. Raises: ExerciseNotFound, AuthoringError."""
-    authored = load(slug)
+    authored = load_exercise(slug)
     subject = Subject(authored.exercise, authored.right, authored.wrong)
     return misfits(subject, authored.exercise.questions if question is None else [authored.question(question)])
 

@@ -29,7 +29,7 @@ class AuthoringError(ValueError):
 
 
 @dataclass(frozen=True)
-class Authored:
+class AuthoredExercise:
     """An exercise with the folder it comes from, its right solutions and its wrong ones."""
 
     folder: Path
@@ -52,7 +52,7 @@ def find_folder(slug: str, start: Path | None = None) -> Path:
             f"{slug!r} is not the name of an exercise: lower-case words joined by hyphens are expected, "
             "such as 03-self-attention."
         )
-    tried = [authoring / slug for authoring in _searched(start)]
+    tried = [authoring / slug for authoring in _searched_folders(start)]
     for folder in tried:
         if (folder / "exercise.py").is_file():
             return folder
@@ -62,7 +62,7 @@ def find_folder(slug: str, start: Path | None = None) -> Path:
     )
 
 
-def _searched(start: Path | None) -> list[Path]:
+def _searched_folders(start: Path | None) -> list[Path]:
     """Each folder in which exercises are looked for, the nearest first: above where Python runs, then our own."""
     start = (start or Path.cwd()).resolve()
     return [base / AUTHORING for base in (start, *start.parents, CHECKOUT)]
@@ -74,7 +74,7 @@ def slugs_in(authoring: Path) -> list[str]:
 
 def authoring_folder(start: Path | None = None) -> Path:
     """The nearest folder `exercises/authoring` with an exercise in it, above `start` or in the checkout."""
-    searched = _searched(start)
+    searched = _searched_folders(start)
     for authoring in searched:
         if slugs_in(authoring):
             return authoring
@@ -85,17 +85,17 @@ def authoring_folder(start: Path | None = None) -> Path:
 
 def known_slugs(start: Path | None = None) -> list[str]:
     """Every exercise that `find_folder` can find, in order."""
-    return sorted({slug for authoring in _searched(start) for slug in slugs_in(authoring)})
+    return sorted({slug for authoring in _searched_folders(start) for slug in slugs_in(authoring)})
 
 
-def load(slug: str, start: Path | None = None) -> Authored:
+def load_exercise(slug: str, start: Path | None = None) -> AuthoredExercise:
     """Raises: ExerciseNotFound where there is none, AuthoringError where a file lacks its definition."""
     folder = find_folder(slug, start)
     with _loading:
-        return _loaded(slug, folder)
+        return _load_from(slug, folder)
 
 
-def _loaded(slug: str, folder: Path) -> Authored:
+def _load_from(slug: str, folder: Path) -> AuthoredExercise:
     package = _package(folder)
     exercise = _definition(package, folder, "exercise", "EXERCISE", Exercise)
     if exercise.slug != slug:
@@ -108,7 +108,7 @@ def _loaded(slug: str, folder: Path) -> Authored:
             raise AuthoringError(f'{folder / file}.py: QUESTION is not the question "{question.id}" of exercise.py.')
         right += _definition(package, folder, file, "right", RightSolutions).entries
         wrong += _definition(package, folder, file, "wrong", WrongSolutions).entries
-    return Authored(folder, exercise, Solutions(entries=right), Solutions(entries=wrong))
+    return AuthoredExercise(folder, exercise, Solutions(entries=right), Solutions(entries=wrong))
 
 
 def _package(folder: Path) -> str:

@@ -75,7 +75,7 @@ class RightSolutions(Solutions):
     """Right answers, collected by decorator: `@right`."""
 
     def __call__(self, function: Callable) -> Callable:
-        return self._add(Solution(self.question, function, source=source_of(function)))
+        return self._add(Solution(self.question, function, source=answer_source(function)))
 
 
 @dataclass
@@ -86,12 +86,12 @@ class WrongSolutions(Solutions):
 
     def __call__(self, says: str, section: str = "") -> Callable:
         return lambda function: self._add(
-            Solution(self.question, function, says, section, source_of(function)),
+            Solution(self.question, function, says, section, answer_source(function)),
         )
 
     def whole(self, name: str, says: str, section: str, source: str) -> None:
         """Add a mistake by its text: what an edit becomes where the right answers are left out."""
-        function = _compiled(source, name, self.question, sys._getframe(1).f_globals)
+        function = _compile_function(source, name, self.question, sys._getframe(1).f_globals)
         self._add(Solution(self.question, function, says, section, source))
 
     def edits(self, text: str) -> None:
@@ -102,8 +102,8 @@ class WrongSolutions(Solutions):
                 raise edit.fault(f'"# {edit.base}" names no right answer: choose one of {", ".join(bases) or "none"}.')
             base = bases[edit.base]
             try:
-                source = edit.applied(base.source)
-                function = _compiled(source, edit.name, self.question, scope_of(base.function) or {})
+                source = edit.apply_to(base.source)
+                function = _compile_function(source, edit.name, self.question, scope_of(base.function) or {})
             except SyntaxError as error:
                 line = (error.text or "").strip()
                 raise edit.fault(f"{edit.base} is no Python any more after this edit ({error.msg}): {line}") from error
@@ -117,7 +117,7 @@ def answers_to(question: Question) -> tuple[RightSolutions, WrongSolutions]:
     return right, WrongSolutions(question.id, right=right)
 
 
-def source_of(function: Callable) -> str:
+def answer_source(function: Callable) -> str:
     """The text of a function or class as a learner writes it, without `@right` and `@wrong`; nothing without a file."""
     try:
         source = textwrap.dedent(inspect.getsource(function))
@@ -135,7 +135,7 @@ def _name_of(decorator: ast.expr) -> str:
     return called.id if isinstance(called, ast.Name) else ""
 
 
-def _compiled(source: str, name: str, question: str, scope: dict) -> Callable:
+def _compile_function(source: str, name: str, question: str, scope: dict) -> Callable:
     """The function or class, with the globals of its base; inside another one, so that it finds itself by its name."""
     text = f"def {MAKER}():\n{textwrap.indent(source, '    ')}\n    return {name}\n"
     file = f"<{scope.get('__file__', '')}: {question}, {name}>"

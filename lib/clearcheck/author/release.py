@@ -7,7 +7,7 @@ from pathlib import Path
 from clearcheck.author.loading import AuthoringError, find_folder
 from clearcheck.files import RECORD_VARIABLE
 from clearcheck.grading.question import STUB
-from clearcheck.notebooks.file import NotANotebook, read_notebook, source_of
+from clearcheck.notebooks.file import NotANotebook, cell_source, read_notebook
 from clearcheck.worker.limits import RELEASE_CELL_SECONDS
 
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
@@ -22,7 +22,7 @@ def release(source: str, target: Path | None = None) -> Path:
     slug = path.resolve().parent.name
     target = target or path.resolve().parents[2] / f"{slug}.ipynb"
     notebook = learner_notebook(read_source(path), slug)
-    target.write_text(_executed(notebook, target.resolve().parent), encoding="utf-8")
+    target.write_text(_execute_notebook(notebook, target.resolve().parent), encoding="utf-8")
     return target
 
 
@@ -36,7 +36,7 @@ def read_source(path: Path) -> dict:
     except NotANotebook as error:
         raise AuthoringError(f"A source notebook is expected: {error}") from None
     for cell in notebook.cells:
-        cell["source"] = source_of(cell)
+        cell["source"] = cell_source(cell)
     return notebook.content
 
 
@@ -73,7 +73,7 @@ def without_solution(source: str, cell: str) -> str:
     return "\n".join(kept)
 
 
-def _executed(notebook: dict, folder: Path) -> str:
+def _execute_notebook(notebook: dict, folder: Path) -> str:
     """The notebook's text with outputs, as Jupyter saves it."""
     try:
         import nbclient

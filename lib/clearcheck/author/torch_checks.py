@@ -29,10 +29,10 @@ def dropout_acts(draw: Draw) -> Test:
         (plan,) = draw(rng)
         twice = 2 * [plan["calls"][0]]
         one, other = _outputs(ask, {**plan, "training": False}, twice, axes=1)
-        if not alike(one, other):
+        if not equal_in_float32(one, other):
             return RESTLESS
         one, other = _outputs(ask, {**plan, "training": True}, twice, axes=1)
-        if alike(one, other):
+        if equal_in_float32(one, other):
             return "In train() mode your module gives the same result twice: dropout should act there."
         return None
 
@@ -72,17 +72,17 @@ def _later_tokens(draw: Draw, ask, rng) -> str | None:
     first, *rest = plan["calls"][0]
     tokens = first.shape[1]
     places = range(1, tokens)
-    changed = [(_other(first, (slice(None), slice(place, None))), *rest) for place in places]
+    changed = [(_other_values(first, (slice(None), slice(place, None))), *rest) for place in places]
     before, again, *after = _outputs(ask, plan, [*2 * [(first, *rest)], *changed], axes=2)
     if not all(np.isfinite(output).all() for output in (before, *after)):
         return (
             "Some of your outputs are nan or inf, so nothing can be said of later tokens. Where scores are large, "
             "all weight may have lain on tokens that you take away: do not divide by what is left of it."
         )
-    if not alike(before, again):
+    if not equal_in_float32(before, again):
         return RESTLESS
     for place, output in zip(places, after, strict=True):
-        if not alike(before[:, :place], output[:, :place]):
+        if not equal_in_float32(before[:, :place], output[:, :place]):
             return (
                 f"Of {tokens} tokens those from position {place} on were changed, and outputs at earlier positions "
                 "changed too: an output may look at its own token and at earlier ones alone."
@@ -97,13 +97,13 @@ def rows_independent(draw: Draw) -> Test:
         (plan,) = draw(rng)
         first, *rest = plan["calls"][0]
         rows = len(first)
-        changed = [(_other(first, row), *rest) for row in range(rows)]
+        changed = [(_other_values(first, row), *rest) for row in range(rows)]
         before, again, *after = _outputs(ask, plan, [*2 * [(first, *rest)], *changed], axes=1)
-        if not alike(before, again):
+        if not equal_in_float32(before, again):
             return RESTLESS
         for row, output in enumerate(after):
             kept = np.arange(rows) != row
-            if not alike(before[kept], output[kept]):
+            if not equal_in_float32(before[kept], output[kept]):
                 return f"Row {row} of the batch was changed, and the outputs of other rows changed too."
         return None
 
@@ -155,7 +155,7 @@ def _outputs(ask, plan: dict, calls: list[tuple], axes: int) -> list[np.ndarray]
     return outputs
 
 
-def _other(values: np.ndarray, place) -> np.ndarray:
+def _other_values(values: np.ndarray, place) -> np.ndarray:
     """Other values at a place: numbers are shifted, ids are exchanged for others that occur."""
     changed = values.copy()
     if values.dtype.kind == "f":
@@ -165,6 +165,6 @@ def _other(values: np.ndarray, place) -> np.ndarray:
     return changed
 
 
-def alike(one, other) -> bool:
+def equal_in_float32(one, other) -> bool:
     scale = max(1.0, float(np.abs(one[np.isfinite(one)]).max(initial=0)))
     return bool(np.allclose(one, other, rtol=0, atol=CLOSE_IN_FLOAT32 * scale, equal_nan=True))

@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 
-from clearcheck.author.torch_checks import Draw, Test, alike
+from clearcheck.author.torch_checks import Draw, Test, equal_in_float32
 
 SHARE = 0.08  # how far the share of zeros may be from the rate; a thousand numbers are within half of that
 
@@ -21,13 +21,13 @@ def numbers_dropped(draw: Draw, parts: dict[str, str]) -> Test:
         (plan,), masks = draw(rng), []
         x, rate = plan["calls"][0][0], plan["sizes"]["dropout"]
         shape = f"Your module should give one tensor of shape {x.shape}."
-        still = ask({**_silenced(plan, list(parts)), "training": False})
+        still = ask({**_zero_layers(plan, list(parts)), "training": False})
         if not isinstance(still, np.ndarray) or still.shape != x.shape:
             return shape
-        if not alike(x, still):
+        if not equal_in_float32(x, still):
             return "Where no part adds anything to the stream, your module should give back its input; yours does not."
         for last, name in parts.items():
-            alone = _silenced(plan, [other for other in parts if other != last])
+            alone = _zero_layers(plan, [other for other in parts if other != last])
             still, moving = (ask({**alone, "training": training}) for training in (False, True))
             if any(not isinstance(y, np.ndarray) or y.shape != x.shape for y in (still, moving)):
                 return shape
@@ -50,7 +50,7 @@ def numbers_dropped(draw: Draw, parts: dict[str, str]) -> Test:
     return test
 
 
-def _silenced(plan: dict, layers: list[str]) -> dict:
+def _zero_layers(plan: dict, layers: list[str]) -> dict:
     zeros = {
         f"{layer}.{kind}": 0 * plan["weights"][f"{layer}.{kind}"] for layer in layers for kind in ("weight", "bias")
     }

@@ -30,7 +30,7 @@ def learns(
     for what is written, that is scored.
     """
 
-    def enough(value):
+    def reaches_threshold(value):
         return value <= threshold if smaller else value >= threshold
 
     def test(ask, rng):
@@ -46,9 +46,9 @@ def learns(
             return f"Your loop gave a model of the class {came['kinds'][0]}; train your `{kind}`."
         whole = float(score(output, targets))
         value = float(score(came["written"], targets)) if "written" in came else whole
-        if enough(value):
+        if reaches_threshold(value):
             return None
-        if enough(whole):
+        if reaches_threshold(whole):
             return (
                 f"Shown whole rows your model does well, {what} {whole:.3g}; shown no more than has been written, it "
                 f"does not, {value:.3g}. A position sees what comes after it: is the mask of your model causal?"

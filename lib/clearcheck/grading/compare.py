@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from clearcheck.grading.describe import ARRAYS, BY_HOW, describe, instead_of, number, situation
-from clearcheck.worker.values import Unsupported
+from clearcheck.worker.values import UnsupportedValue
 
 KINDS = {"float": "f", "int": "iu", "bool": "b"}
 WORDS = {"f": "floating-point", "i": "integer", "u": "integer", "b": "boolean", "c": "complex"}
@@ -32,7 +32,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _Comparison:
     """What every step of one comparison needs to know."""
 
     args: tuple
@@ -67,14 +67,14 @@ def compare(
 
     With `parts`, keys of a dict or places of a tuple, the values of the others are not looked at.
     """
-    return _compare(came, expected, _Asked(args, atol, dtype, how, parts), "")
+    return _compare(came, expected, _Comparison(args, atol, dtype, how, parts), "")
 
 
 def kind_finding(came, args: tuple, how: str = "function") -> Finding | None:
     """Values of a kind that cannot be right whatever they are: no numbers, another library's, or less precise ones."""
-    asked = _Asked(args, 0.0, None, how)
+    asked = _Comparison(args, 0.0, None, how)
     for value in _leaves(came):
-        if isinstance(value, Unsupported) and value.what.startswith(ARRAYS):
+        if isinstance(value, UnsupportedValue) and value.what.startswith(ARRAYS):
             return asked.sentence("", value.what, instead_of(value, f"{BY_HOW[how].array} is expected", how))
         if how == "function" and isinstance(value, np.ndarray) and value.dtype.kind == "f":
             wrong = _precision(value, asked, "")
@@ -99,7 +99,7 @@ def change_finding(changed: list[int], how: str = "function") -> Finding | None:
     )
 
 
-def _compare(came, expected, asked: _Asked, where: str) -> Finding | None:
+def _compare(came, expected, asked: _Comparison, where: str) -> Finding | None:
     if isinstance(expected, dict):
         return _dicts(came, expected, asked, where)
     if isinstance(expected, tuple | list):
@@ -116,14 +116,14 @@ def _compare(came, expected, asked: _Asked, where: str) -> Finding | None:
     return wrong or (None if came == expected else asked.not_right(where, came))
 
 
-def _structure(came, kind, asked: _Asked, where: str, name: str) -> Finding | None:
+def _structure(came, kind, asked: _Comparison, where: str, name: str) -> Finding | None:
     if isinstance(came, kind):
         return None
     advice = f" ({BY_HOW[asked.how].nothing})" if came is None else ""
     return asked.sentence(where, asked.describe(came), instead_of(came, f"{name} is expected{advice}", asked.how))
 
 
-def _dicts(came, expected: dict, asked: _Asked, where: str) -> Finding | None:
+def _dicts(came, expected: dict, asked: _Comparison, where: str) -> Finding | None:
     wrong = _structure(came, dict, asked, where, "a dict")
     if wrong:
         return wrong
@@ -131,11 +131,11 @@ def _dicts(came, expected: dict, asked: _Asked, where: str) -> Finding | None:
         return _keys(came, expected, asked, where)
     place = BY_HOW[asked.how].place
     keys = asked.parts if asked.parts and not where else expected
-    findings = (_compare(came[key], expected[key], asked, _inside(where, place.format(key))) for key in keys)
+    findings = (_compare(came[key], expected[key], asked, _nested_place(where, place.format(key))) for key in keys)
     return next((finding for finding in findings if finding), None)
 
 
-def _keys(came: dict, expected: dict, asked: _Asked, where: str) -> Finding:
+def _keys(came: dict, expected: dict, asked: _Comparison, where: str) -> Finding:
     """Few keys are all named; of many, one that is missing or one that is too much."""
     if len(expected) <= FEW_KEYS:
         keys = ", ".join(map(repr, expected))
@@ -145,7 +145,7 @@ def _keys(came: dict, expected: dict, asked: _Asked, where: str) -> Finding:
     return asked.sentence(where, f"a dict of {len(came)}", misfit)
 
 
-def _sequences(came, expected, asked: _Asked, where: str) -> Finding | None:
+def _sequences(came, expected, asked: _Comparison, where: str) -> Finding | None:
     name = f"a {type(expected).__name__} of {len(expected)}"
     wrong = _structure(came, tuple | list, asked, where, name)
     if wrong:
@@ -153,22 +153,22 @@ def _sequences(came, expected, asked: _Asked, where: str) -> Finding | None:
     if len(came) != len(expected):
         return asked.sentence(where, asked.describe(came), f"{name} is expected")
     places = asked.parts if asked.parts and not where else range(len(expected))
-    findings = (_compare(came[i], expected[i], asked, _inside(where, f"at position {i}")) for i in places)
+    findings = (_compare(came[i], expected[i], asked, _nested_place(where, f"at position {i}")) for i in places)
     return next((finding for finding in findings if finding), None)
 
 
-def _inside(where: str, place: str) -> str:
+def _nested_place(where: str, place: str) -> str:
     """A place in a nested result: ", under the key 'A', at position 1,"."""
     return f"{where or ','} {place},"
 
 
-def _truth(came, expected, asked: _Asked, where: str) -> Finding | None:
+def _truth(came, expected, asked: _Comparison, where: str) -> Finding | None:
     if not isinstance(came, bool) and (getattr(came, "dtype", None) != np.bool_ or np.ndim(came) > 0):
         return asked.sentence(where, asked.describe(came), "True or False is expected")
     return None if bool(came) == bool(expected) else asked.not_right(where, came)
 
 
-def _numbers(came, expected, asked: _Asked, where: str) -> Finding | None:
+def _numbers(came, expected, asked: _Comparison, where: str) -> Finding | None:
     plain = isinstance(came, int | float) and not isinstance(came, bool)
     if not plain and not (isinstance(came, np.ndarray | np.generic) and np.ndim(came) == 0):
         return asked.sentence(where, asked.describe(came), "one number is expected")
@@ -176,7 +176,7 @@ def _numbers(came, expected, asked: _Asked, where: str) -> Finding | None:
         wrong = _dtype(np.asarray(came), np.asarray(expected), asked, where, lenient=asked.dtype is None)
         if wrong:
             return wrong
-    return _values(np.asarray(came), np.asarray(expected), asked, where) or _whole(came, expected, asked, where)
+    return _values(np.asarray(came), np.asarray(expected), asked, where) or _whole_number(came, expected, asked, where)
 
 
 def not_whole(came, expected) -> bool:
@@ -189,13 +189,13 @@ def both_whole(came: np.ndarray, expected: np.ndarray) -> bool:
     return came.dtype.kind in "iub" and expected.dtype.kind in "iub"
 
 
-def _whole(came, expected, asked: _Asked, where: str) -> Finding | None:
+def _whole_number(came, expected, asked: _Comparison, where: str) -> Finding | None:
     if asked.dtype == "float" or not not_whole(came, expected):
         return None
     return asked.sentence(where, f"{float(came)!r}, a float", WHOLE)
 
 
-def _arrays(came: np.ndarray, expected: np.ndarray, asked: _Asked, where: str) -> Finding | None:
+def _arrays(came: np.ndarray, expected: np.ndarray, asked: _Comparison, where: str) -> Finding | None:
     if came.shape != expected.shape:
         transposed = came.ndim > 1 and came.shape == expected.shape[::-1]
         advice = ": yours is the transposed shape" if transposed else ""
@@ -203,7 +203,7 @@ def _arrays(came: np.ndarray, expected: np.ndarray, asked: _Asked, where: str) -
     return _dtype(came, expected, asked, where, lenient=False) or _values(came, expected, asked, where)
 
 
-def _dtype(came, expected, asked: _Asked, where: str, lenient: bool) -> Finding | None:
+def _dtype(came, expected, asked: _Comparison, where: str, lenient: bool) -> Finding | None:
     kinds = KINDS[asked.dtype] if asked.dtype else ("iu" if expected.dtype.kind in "iu" else expected.dtype.kind)
     if came.dtype.kind not in (kinds + "iuf" if lenient else kinds):
         word = f"{WORDS[kinds[0]]} numbers" if kinds != "b" else "truth values (dtype bool)"
@@ -215,7 +215,7 @@ def _dtype(came, expected, asked: _Asked, where: str, lenient: bool) -> Finding 
     return _precision(came, asked, where)
 
 
-def _precision(came, asked: _Asked, where: str) -> Finding | None:
+def _precision(came, asked: _Comparison, where: str) -> Finding | None:
     given = {np.asarray(value).dtype for value in _leaves(asked.args) if isinstance(value, np.ndarray)}
     if came.dtype.kind == "f" and came.dtype != np.float64 and (not given or np.dtype(np.float64) in given):
         advice = "float64 is expected, as precise as the arguments"
@@ -223,10 +223,10 @@ def _precision(came, asked: _Asked, where: str) -> Finding | None:
     return None
 
 
-def _values(came: np.ndarray, expected: np.ndarray, asked: _Asked, where: str) -> Finding | None:
+def _values(came: np.ndarray, expected: np.ndarray, asked: _Comparison, where: str) -> Finding | None:
     broken = ~np.isfinite(came) & np.isfinite(expected)
     if broken.any():
-        found = f"{number(came[_first(broken)])}{_at(came, broken)}"
+        found = f"{number(came[_first_index(broken)])}{_wrong_entries(came, broken)}"
         return asked.sentence(where, found, "a finite number is expected there")
     finite = np.isfinite(expected)
     largest = float(np.abs(expected[finite]).max(initial=0))
@@ -240,22 +240,22 @@ def _values(came: np.ndarray, expected: np.ndarray, asked: _Asked, where: str) -
     bad = ~same if exact else gap > asked.atol * scale
     if not bad.any():
         return None
-    found = f"{number(came[_first(bad)])}{_at(came, bad)}"
+    found = f"{number(came[_first_index(bad)])}{_wrong_entries(came, bad)}"
     whole = expected.dtype.kind in "iub"  # a difference in whole numbers would give the answer away
-    size = "not right" if whole else f"off by {float(gap[_first(bad)]):.2g}"
+    size = "not right" if whole else f"off by {float(gap[_first_index(bad)]):.2g}"
     slight = asked.how == "function" and came.dtype == np.float64 and not exact and gap.max() <= AS_FLOAT32 * largest
     margin = float("inf") if exact or not asked.atol else float(gap.max()) / (asked.atol * scale)
     return Finding(asked.sentence(where, found, f"this is {size}").message, margin, slight=slight)
 
 
-def _at(came: np.ndarray, bad: np.ndarray) -> str:
+def _wrong_entries(came: np.ndarray, bad: np.ndarray) -> str:
     if came.ndim == 0:
         return ""
-    index = ", ".join(map(str, _first(bad)))
+    index = ", ".join(map(str, _first_index(bad)))
     return f" at index [{index}] ({int(bad.sum())} of {bad.size} entries are wrong)"
 
 
-def _first(bad: np.ndarray) -> tuple[int, ...]:
+def _first_index(bad: np.ndarray) -> tuple[int, ...]:
     return tuple(int(i) for i in np.argwhere(bad)[0]) if bad.ndim else ()
 
 

@@ -5,7 +5,7 @@ from itertools import accumulate
 
 import numpy as np
 
-from clearcheck.worker.values import Unsupported
+from clearcheck.worker.values import UnsupportedValue
 
 NOT_NUMBERS = ("an array", "a torch tensor")  # how `worker.values` begins to name those that cannot cross
 ARRAYS = (*NOT_NUMBERS, "a NumPy array")
@@ -13,7 +13,7 @@ SHORT = 60  # characters of an argument that a sentence shows in full
 
 
 @dataclass(frozen=True)
-class Words:
+class Wording:
     """What sentences call the learner's code and its values, by how a question drives it."""
 
     defined: str = "function"  # what the learner is asked to define
@@ -25,23 +25,23 @@ class Words:
 
 
 BY_HOW = {
-    "function": Words(array="an array"),
-    "tensors": Words(),
-    "module": Words(
+    "function": Wording(array="an array"),
+    "tensors": Wording(),
+    "module": Wording(
         defined="class",
         subject="your module",
         returned="gave",
         place="in the gradient of `{}`",
         nothing="does `forward` end with `return`?",
     ),
-    "training": Words(),
-    "generation": Words(),
+    "training": Wording(),
+    "generation": Wording(),
 }
 
 
 def describe(value, array: str = "an array") -> str:
     """A value in a few words."""
-    if isinstance(value, Unsupported):
+    if isinstance(value, UnsupportedValue):
         return value.what
     if isinstance(value, np.ndarray) and value.ndim:
         return f"{array} of shape {value.shape}"
@@ -56,7 +56,7 @@ def describe(value, array: str = "an array") -> str:
 
 def instead_of(came, expected: str, how: str) -> str:
     """What is expected, said of numbers where an array came whose numbers cannot be compared."""
-    if isinstance(came, Unsupported) and came.what.startswith(NOT_NUMBERS):
+    if isinstance(came, UnsupportedValue) and came.what.startswith(NOT_NUMBERS):
         precise = "float64" if how == "function" else "float32"
         return f"numbers of dtype {precise}, whole numbers or truth values are expected"
     return expected
@@ -68,7 +68,7 @@ CHANGED = ", called again after its weights were changed,"
 def situation(args: tuple, how: str = "function") -> str:
     """What was tried: "For arguments of shapes (5, 7) and (7,)", "With d_model=8 and a tensor of shape (2, 5, 8)"."""
     if how == "module":
-        return _built(args[0])
+        return _describe_module_call(args[0])
     array = BY_HOW[how].array
     if how == "generation":
         told = [_argument(value, array) for value in args[0]["arguments"]]
@@ -76,7 +76,7 @@ def situation(args: tuple, how: str = "function") -> str:
     return f"For {describe_arguments(args[0]['arguments'] if how == 'training' else args, array)}"
 
 
-def _built(plan: dict) -> str:
+def _describe_module_call(plan: dict) -> str:
     sizes = ", ".join(f"{name}={value}" for name, value in plan["sizes"].items())
     inputs = [describe(value, "a tensor") for value in plan["calls"][0]] if plan["calls"] else []
     told = " and ".join(filter(None, [sizes, ", ".join(inputs)]))
@@ -100,20 +100,20 @@ def _argument(value, array: str) -> str:
     """A short list, tuple or dict in full, and the beginning of a long list or tuple."""
     if not isinstance(value, tuple | list | dict):
         return describe(value, array)
-    if len(value) <= SHORT and len(written := _written(value, array)) <= SHORT:
+    if len(value) <= SHORT and len(written := _python_text(value, array)) <= SHORT:
         return written
-    entries = [] if isinstance(value, dict) else [_written(entry, array) for entry in value[:SHORT]]
+    entries = [] if isinstance(value, dict) else [_python_text(entry, array) for entry in value[:SHORT]]
     lengths = accumulate(len(entry) + 2 for entry in entries)
     begin = ", ".join(entry for entry, length in zip(entries, lengths, strict=True) if length <= SHORT)
     return f"{describe(value, array)}: {begin}, …" if begin else describe(value, array)
 
 
-def _written(value, array: str) -> str:
+def _python_text(value, array: str) -> str:
     """As Python writes it, with an array by its shape and NumPy's numbers as plain ones."""
     if isinstance(value, dict):
-        return f"{{{', '.join(f'{key!r}: {_written(entry, array)}' for key, entry in value.items())}}}"
+        return f"{{{', '.join(f'{key!r}: {_python_text(entry, array)}' for key, entry in value.items())}}}"
     if isinstance(value, tuple | list):
-        inside = ", ".join(_written(entry, array) for entry in value)
+        inside = ", ".join(_python_text(entry, array) for entry in value)
         single = "," if isinstance(value, tuple) and len(value) == 1 else ""
         return f"[{inside}]" if isinstance(value, list) else f"({inside}{single})"
     return describe(value, array)

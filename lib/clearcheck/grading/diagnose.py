@@ -10,7 +10,7 @@ import numpy as np
 
 from clearcheck.grading.question import Question
 from clearcheck.grading.replies import Call, same_reply
-from clearcheck.worker.asked import Asked
+from clearcheck.worker.call_request import CallRequest
 from clearcheck.worker.failing_operation import ON_PURPOSE
 from clearcheck.worker.guarded_call import call_named
 
@@ -72,40 +72,42 @@ def diagnose(
     """
 
     @cache
-    def agrees(number: int, check: int) -> bool:
+    def agrees_on_check(number: int, check: int) -> bool:
         parts = getattr(question.checks[check], "parts", ())
-        return _agrees(question, wrong[number], transcripts[check], parts)
+        return _gives_same_replies(question, wrong[number], transcripts[check], parts)
 
-    telling = [check for check, calls in enumerate(transcripts) if _telling(calls)]
+    telling = [check for check, calls in enumerate(transcripts) if _has_comparable_reply(calls)]
     found = {}
     for check in failed:
-        candidates = [number for number in range(len(wrong)) if check in telling and agrees(number, check)]
+        candidates = [number for number in range(len(wrong)) if check in telling and agrees_on_check(number, check)]
         if candidates:
-            closest = max(candidates, key=lambda number: sum(agrees(number, other) for other in telling))
+            closest = max(candidates, key=lambda number: sum(agrees_on_check(number, other) for other in telling))
             raised = all(call.reply["kind"] == "raised" for call in transcripts[check])
             entry = wrong[closest]
-            everywhere = all(agrees(closest, other) or passed(other, entry) for other in range(len(transcripts)))
+            everywhere = all(
+                agrees_on_check(closest, other) or passed(other, entry) for other in range(len(transcripts))
+            )
             found[check] = Diagnosis(entry.name, entry.says, entry.section or question.section, raised, everywhere)
     return found
 
 
-def _agrees(question: Question, entry: KnownMistake, calls: list[Call], parts: tuple) -> bool:
+def _gives_same_replies(question: Question, entry: KnownMistake, calls: list[Call], parts: tuple) -> bool:
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        return all(_same(question, entry, call, parts) for call in calls)
+        return all(_gives_same_reply(question, entry, call, parts) for call in calls)
 
 
-def _same(question: Question, entry: KnownMistake, call: Call, parts: tuple) -> bool:
-    reply = reply_of(entry.function, question.asked.of_known(entry.source), call.packed)
+def _gives_same_reply(question: Question, entry: KnownMistake, call: Call, parts: tuple) -> bool:
+    reply = reply_of(entry.function, question.call_request.for_known_mistake(entry.source), call.packed)
     return same_reply(reply, call.reply, call.close, parts)
 
 
 @lru_cache(maxsize=16384)
-def reply_of(function: Callable, asked: Asked, packed: bytes) -> dict:
+def reply_of(function: Callable, asked: CallRequest, packed: bytes) -> dict:
     """What a known solution makes of these arguments: kept, since a seed gives every submission the same ones."""
     return call_named({asked.name: function}, asked, packed)
 
 
-def _telling(calls: list[Call]) -> bool:
+def _has_comparable_reply(calls: list[Call]) -> bool:
     """Whether there is more to compare than exceptions raised on purpose, which anyone may raise for any reason."""
     return any(call.reply.get("operation") != ON_PURPOSE for call in calls)

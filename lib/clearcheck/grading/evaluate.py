@@ -11,19 +11,19 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from clearcheck.grading.coercion import coerce_like
 from clearcheck.grading.compare import Finding
 from clearcheck.grading.describe import BY_HOW
 from clearcheck.grading.diagnose import Diagnosis, KnownMistake, diagnose, reply_of
 from clearcheck.grading.problems import problem_of
-from clearcheck.grading.question import AnswerProblem, Equals, NotAnswered, Question, Stopped
+from clearcheck.grading.question import AnswerProblem, CallStopped, Equals, NotAnswered, Question
 from clearcheck.grading.replies import CLOSE, Call
-from clearcheck.grading.taken import taken
-from clearcheck.worker.asked import Asked
-from clearcheck.worker.guarded_call import printable
+from clearcheck.worker.call_request import CallRequest
+from clearcheck.worker.guarded_call import blank_unprintable
 from clearcheck.worker.values import pack
 
 PASSED, PARTLY, NOT_RIGHT, NOT_ANSWERED = "passed", "partly right", "not right yet", "not answered"
-Transport = Callable[[Asked, bytes], dict]
+Transport = Callable[[CallRequest, bytes], dict]
 
 
 @dataclass(frozen=True)
@@ -97,8 +97,8 @@ class Ask:
     remarks: list[str] = field(default_factory=list)
 
     def __call__(self, *args, like=None):
-        asked = self.question.asked
-        packed = pack(asked.sent(args))
+        asked = self.question.call_request
+        packed = pack(asked.arguments_to_send(args))
         reply = self.transport(asked, packed)
         call = Call(packed, reply, self.close)
         self.calls.append(call)
@@ -106,7 +106,7 @@ class Ask:
         if problem is not None:
             raise problem
         array = BY_HOW[self.question.how].array
-        return taken(deepcopy(call.value), self._like(args) if like is None else like, self.remarks, array)
+        return coerce_like(deepcopy(call.value), self._like(args) if like is None else like, self.remarks, array)
 
     def _like(self, args: tuple):
         """As `like`; where a module is called several times, its outputs come in a list that is not the learner's."""
@@ -128,20 +128,20 @@ def evaluate(question: Question, transport: Transport, seed: int, wrong: Sequenc
             findings.append(Finding("Not run, since an earlier call had to be stopped."))
             continue
         try:
-            findings.append(check.run(ask, _drawn(question, check, seed)))
+            findings.append(check.run(ask, _check_generator(question, check, seed)))
         except AnswerProblem as problem:
             findings.append(problem)
-            stopped = isinstance(problem, Stopped)
+            stopped = isinstance(problem, CallStopped)
         except Exception as error:
             fault = f"{type(error).__name__}: {error}"
             findings.append(Finding(f"This check itself is broken ({fault}): please tell the author."))
     failed = [i for i, finding in enumerate(findings) if isinstance(finding, Finding) and transcripts[i]]
 
-    def passed(i: int, mistake: KnownMistake) -> bool:
+    def mistake_passes(i: int, mistake: KnownMistake) -> bool:
         return findings[i] is None and _passes(question, question.checks[i], mistake, seed, like)
 
     try:
-        diagnoses = diagnose(question, wrong, transcripts, failed, passed)
+        diagnoses = diagnose(question, wrong, transcripts, failed, mistake_passes)
     except Exception:  # a name for the mistake is a help, and no value may cost more than that
         diagnoses = {}
     return QuestionResult(
@@ -158,11 +158,11 @@ def evaluate(question: Question, transport: Transport, seed: int, wrong: Sequenc
 
 
 def _passes(question: Question, check, mistake: KnownMistake, seed: int, like: object) -> bool:
-    def transport(asked: Asked, packed: bytes) -> dict:
-        return reply_of(mistake.function, asked.of_known(mistake.source), packed)
+    def transport(asked: CallRequest, packed: bytes) -> dict:
+        return reply_of(mistake.function, asked.for_known_mistake(mistake.source), packed)
 
     with contextlib.suppress(Exception):
-        return check.run(_ask(check, transport, question, like), _drawn(question, check, seed)) is None
+        return check.run(_ask(check, transport, question, like), _check_generator(question, check, seed)) is None
     return False
 
 
@@ -170,7 +170,7 @@ def _ask(check, transport: Transport, question: Question, like: object) -> Ask:
     return Ask(transport, question, like, min(CLOSE, getattr(check, "atol", None) or CLOSE))
 
 
-def _drawn(question: Question, check, seed: int) -> np.random.Generator:
+def _check_generator(question: Question, check, seed: int) -> np.random.Generator:
     return generator(question, getattr(check, "drawn_as", "") or check.name, seed)
 
 
@@ -178,7 +178,7 @@ def _once(transport: Transport) -> Transport:
     """A training takes long: where two checks ask for the same one, the second hears what the first was told."""
     replies: dict[bytes, dict] = {}
 
-    def ask(asked: Asked, packed: bytes) -> dict:
+    def ask(asked: CallRequest, packed: bytes) -> dict:
         if packed not in replies:
             replies[packed] = transport(asked, packed)
         return replies[packed]
@@ -196,7 +196,7 @@ def _example(question: Question, seed: int):
     """A result of the reference, None where no check has one or it is broken, which that check tells."""
     with contextlib.suppress(Exception):
         check = next(check for check in question.checks if isinstance(check, Equals))
-        return check.example(generator(question, check.name, seed), question.asked)
+        return check.example(generator(question, check.name, seed), question.call_request)
     return None
 
 
@@ -210,5 +210,5 @@ def _result(check, finding, diagnosis: Diagnosis | None) -> CheckResult:
         return CheckResult(check.name, check.points, check.points)
     if isinstance(finding, AnswerProblem):
         unanswered = isinstance(finding, NotAnswered)
-        return CheckResult(check.name, 0, check.points, printable(str(finding)), unanswered=unanswered)
-    return CheckResult(check.name, 0, check.points, printable(finding.message), diagnosis, finding.margin)
+        return CheckResult(check.name, 0, check.points, blank_unprintable(str(finding)), unanswered=unanswered)
+    return CheckResult(check.name, 0, check.points, blank_unprintable(finding.message), diagnosis, finding.margin)

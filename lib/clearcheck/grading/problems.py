@@ -3,9 +3,9 @@
 import re
 
 from clearcheck.grading.describe import BY_HOW, instead_of, situation
-from clearcheck.grading.question import STUB, AnswerProblem, NotAnswered, Question, Stopped
+from clearcheck.grading.question import STUB, AnswerProblem, CallStopped, NotAnswered, Question
 from clearcheck.grading.replies import Call
-from clearcheck.worker.values import Unsupported
+from clearcheck.worker.values import UnsupportedValue
 
 SHOWN = 60  # characters of a name
 IMPORT = re.compile(r"(?:from|import) ([\w.]+)")
@@ -14,7 +14,7 @@ IMPORT = re.compile(r"(?:from|import) ([\w.]+)")
 def problem_of(call: Call, question: Question) -> AnswerProblem | None:
     """The sentence for a call that gave nothing to compare."""
     reply, kind = call.reply, call.reply["kind"]
-    if kind == "value" and not isinstance(call.value, Unsupported):
+    if kind == "value" and not isinstance(call.value, UnsupportedValue):
         return None
     words = BY_HOW[question.how]
     start = f"{situation(call.args, question.how)} {words.subject}"
@@ -31,16 +31,16 @@ def problem_of(call: Call, question: Question) -> AnswerProblem | None:
         return NotAnswered(f"`{question.name}` is a {reply['type']}; a {words.defined} of this name is expected.")
     if kind == "time":
         loops = "look for a loop that never ends, or for one over single entries that whole arrays can do"
-        return Stopped(f"{start} {describe_limit(reply, question.seconds, loops)}.")
+        return CallStopped(f"{start} {describe_limit(reply, question.seconds, loops)}.")
     if kind == "ended":
-        return Stopped(f"{start} ended the Python process ({reply['text']}): let it return a value.")
+        return CallStopped(f"{start} ended the Python process ({reply['text']}): let it return a value.")
     if kind == "late":
-        return Stopped(f"{start} was not called or did not end, since the whole notebook had used up its time.")
+        return CallStopped(f"{start} was not called or did not end, since the whole notebook had used up its time.")
     if kind == "raised":
         return AnswerProblem(f"{start} raised {describe_error(reply)}.{_where_to_find(reply, question)}")
     if kind == "misfit":
         return AnswerProblem(f"{start} {reply['text']}.")
-    if isinstance(call.value, Unsupported):
+    if isinstance(call.value, UnsupportedValue):
         kinds = f"{words.array}, a number, a text, a tuple, a list or a dict is expected"
         return AnswerProblem(
             f"{start} {words.returned} {call.value.what}; {instead_of(call.value, kinds, question.how)}."

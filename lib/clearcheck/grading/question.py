@@ -13,7 +13,7 @@ from clearcheck.grading.compare import Finding, change_finding, compare, kind_fi
 from clearcheck.grading.describe import BY_HOW
 from clearcheck.grading.inputs import Inputs
 from clearcheck.grading.replies import CLOSE, CLOSE_IN_FLOAT32
-from clearcheck.worker.asked import HOWS, Asked
+from clearcheck.worker.call_request import HOWS, CallRequest
 from clearcheck.worker.guarded_call import call_named
 from clearcheck.worker.limits import CALL_SECONDS, TRAINING_SECONDS
 from clearcheck.worker.values import canonical, pack
@@ -31,7 +31,7 @@ class NotAnswered(AnswerProblem):
     """The answer is still missing."""
 
 
-class Stopped(AnswerProblem):
+class CallStopped(AnswerProblem):
     """The call ran too long or ended its process: the question is asked nothing more."""
 
 
@@ -61,17 +61,17 @@ class Equals:
             told += " In every case it is as little as a step in float32 loses."
         return Finding(told, max(known) if len(known) == len(margins) else None, first)
 
-    def example(self, rng: np.random.Generator, asked: Asked):
+    def example(self, rng: np.random.Generator, asked: CallRequest):
         """What the reference gives for the first case."""
-        return _asked(self, json.dumps(rng.bit_generator.state), asked)[0][1]
+        return _cases_with_results(self, json.dumps(rng.bit_generator.state), asked)[0][1]
 
     def _findings(self, ask, rng) -> Iterator[Finding | None]:
         how = ask.question.how
         atol = self.atol if self.atol is not None else CLOSE if how == "function" else CLOSE_IN_FLOAT32
-        for args, expected in _asked(self, json.dumps(rng.bit_generator.state), ask.question.asked):
+        for args, expected in _cases_with_results(self, json.dumps(rng.bit_generator.state), ask.question.call_request):
             try:
                 came = ask(*args, like=expected)
-            except (NotAnswered, Stopped):
+            except (NotAnswered, CallStopped):
                 raise
             except AnswerProblem as problem:
                 yield Finding(str(problem))
@@ -95,7 +95,7 @@ class Holds:
         try:
             sentence = self.test(ask, rng)
         except AnswerProblem as problem:
-            if isinstance(problem, NotAnswered | Stopped):
+            if isinstance(problem, NotAnswered | CallStopped):
                 raise
             return Finding(str(problem))
         except Exception as error:
@@ -124,7 +124,7 @@ def equals(name: str, points: int, cases: Callable, reference: Callable, atol=No
     and 1e-5 for PyTorch) times the largest expected magnitude, or times 1 where that is smaller. `dtype` asks for
     "float", "int" or "bool" arrays; without it the reference's own kind is asked for.
     Where the reference gives a whole number, 36.0 is refused; where it gives an array, a list is taken for one, and the
-    other way round (`grading.taken`).
+    other way round (`grading.coercion`).
     Of a dict or a tuple only `parts` are compared, keys or places, so that they earn their points whatever the others
     are; a known mistake is told from them, too.
     """
@@ -196,21 +196,21 @@ class Question:
         return sum(check.points for check in self.checks)
 
     @property
-    def asked(self) -> Asked:
+    def call_request(self) -> CallRequest:
         """What goes with the arguments to where the learner's code is."""
-        return Asked(self.name, self.seconds, self.how, self.forbids, self.measured)
+        return CallRequest(self.name, self.seconds, self.how, self.forbids, self.measured)
 
 
 @lru_cache(maxsize=512)
-def _asked(check: Equals, state: str, asked: Asked) -> list[tuple[tuple, object]]:
+def _cases_with_results(check: Equals, state: str, asked: CallRequest) -> list[tuple[tuple, object]]:
     """Arguments and expected results: kept, since a seed gives every submission the same ones."""
     rng = np.random.default_rng()
     rng.bit_generator.state = json.loads(state)
-    sent = map(asked.sent, _argument_tuples(check, rng))
-    return [(args, _expected(check, asked, args)) for args in sent]
+    sent = map(asked.arguments_to_send, _argument_tuples(check, rng))
+    return [(args, _expected_result(check, asked, args)) for args in sent]
 
 
-def _expected(check: Equals, asked: Asked, args: tuple):
+def _expected_result(check: Equals, asked: CallRequest, args: tuple):
     """What the reference gives; one about PyTorch is driven as an answer is, but may call what it likes."""
     if asked.how == "function":
         return canonical(check.reference(*deepcopy(args)))

@@ -6,8 +6,8 @@ from functools import cached_property
 
 import numpy as np
 
+from clearcheck.grading.coercion import as_array
 from clearcheck.grading.compare import both_whole, not_whole
-from clearcheck.grading.taken import as_array
 from clearcheck.worker.failing_operation import ON_PURPOSE
 from clearcheck.worker.values import unpack
 

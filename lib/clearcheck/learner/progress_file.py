@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from clearcheck.files import RECORD_VARIABLE, locked, write_whole
+from clearcheck.files import RECORD_VARIABLE, hold_lock, write_whole
 from clearcheck.grading.evaluate import NOT_ANSWERED, QuestionResult
 from clearcheck.grading.exercise import Exercise
 from clearcheck.own_course import PACKED
@@ -74,10 +74,10 @@ def remember(file: Path, exercise: Exercise, results: Iterable[QuestionResult]) 
     """
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        with locked(file.with_name(f"{file.name}.lock"), LOCK_SECONDS):
+        with hold_lock(file.with_name(f"{file.name}.lock"), LOCK_SECONDS):
             record, note = _read_or_put_aside(file)
             before = record.get(exercise.slug, ExerciseRecord(0, {})).questions
-            after = _merged(before, exercise, results)
+            after = _merge_results(before, exercise, results)
             if after:
                 record[exercise.slug] = ExerciseRecord(exercise.points, after)
                 write_whole(file, _text(record).encode())
@@ -89,7 +89,7 @@ def remember(file: Path, exercise: Exercise, results: Iterable[QuestionResult]) 
         ) from None
 
 
-def known(file: Path) -> Record:
+def read_record(file: Path) -> Record:
     """Everything that is recorded; nothing where there is no file yet.
 
     Raises: RecordProblem.
@@ -112,7 +112,7 @@ def in_words(when: datetime) -> str:
     return f"{local.day} {local:%B %Y, %H:%M}"
 
 
-def _merged(
+def _merge_results(
     before: dict[str, QuestionRecord], exercise: Exercise, results: Iterable[QuestionResult]
 ) -> dict[str, QuestionRecord]:
     """The entries of the questions that the exercise has today, in its order."""

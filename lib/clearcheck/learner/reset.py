@@ -4,14 +4,14 @@ import re
 from html import escape
 from pathlib import Path
 
-from clearcheck.author.loading import Authored, AuthoringError
+from clearcheck.author.loading import AuthoredExercise, AuthoringError
 from clearcheck.author.release import learner_notebook, read_source
 from clearcheck.files import write_whole
 from clearcheck.grading.question import Question
-from clearcheck.learner.answered import answered
+from clearcheck.learner.answered_exercise import answered_exercise
 from clearcheck.learner.cards import Card
 from clearcheck.notebooks.definitions import defined_names
-from clearcheck.notebooks.file import read_notebook, source_of
+from clearcheck.notebooks.file import cell_source, read_notebook
 from clearcheck.notebooks.submission import submission_of
 
 
@@ -19,7 +19,7 @@ class ResetProblem(ValueError):
     """The question cannot be reset; the text says why and how to go on. Nothing was changed."""
 
 
-def released_cell(authored: Authored, question: Question) -> dict:
+def released_cell(authored: AuthoredExercise, question: Question) -> dict:
     """The question's answer cell in the learner's notebook, as it was released.
 
     Raises: AuthoringError where there is none or more than one.
@@ -41,7 +41,7 @@ def reset_in_file(path: Path, id: str, slug: str | None = None) -> str:
     Raises: ResetProblem, NotANotebook, ExerciseNotFound, AuthoringError.
     """
     file = read_notebook(path)
-    authored = answered(submission_of(file, str(path)), slug)
+    authored = answered_exercise(submission_of(file, str(path)), slug)
     try:
         question = authored.exercise.question(id)
     except KeyError as error:
@@ -49,7 +49,7 @@ def reset_in_file(path: Path, id: str, slug: str | None = None) -> str:
     fresh = released_cell(authored, question)
     layout = file.layout()
     cell = _answer_cell(path, file.code_cells, fresh, question)
-    old = source_of(cell)
+    old = cell_source(cell)
     if old == fresh["source"]:
         return f'The answer cell of "{id}" in {path} is as it was released: nothing was changed.'
     source = fresh["source"]
@@ -57,15 +57,15 @@ def reset_in_file(path: Path, id: str, slug: str | None = None) -> str:
     cell["outputs"], cell["execution_count"] = [], None
     try:
         backup = _backup(path, id, old)
-        write_whole(path, layout.written(file.content))
+        write_whole(path, layout.to_bytes(file.content))
     except OSError as error:
         raise ResetProblem(
             f"{error.filename or path} cannot be written ({error.strerror}): {path} is as before."
         ) from None
-    return _told(path, question, backup, file.code_cells, cell)
+    return _reset_report(path, question, backup, file.code_cells, cell)
 
 
-def offer(authored: Authored, question: Question) -> Card:
+def offer(authored: AuthoredExercise, question: Question) -> Card:
     """Offer the released cell beneath the one that runs, where the front end can do that, and its text to copy."""
     source = released_cell(authored, question)["source"]
     beneath = set_next_input(source)
@@ -100,7 +100,7 @@ def _answer_cell(path: Path, cells: list[dict], fresh: dict, question: Question)
     )
 
 
-def _told(path: Path, question: Question, backup: Path, cells: list[dict], answer: dict) -> str:
+def _reset_report(path: Path, question: Question, backup: Path, cells: list[dict], answer: dict) -> str:
     others = [n for n, cell in enumerate(cells, 1) if cell is not answer and question.name in _names(cell)]
     lines = [
         f'The answer cell of "{question.id}" in {path} is as it was released. Your old answer is kept in {backup}',
@@ -127,7 +127,7 @@ def _backup(path: Path, id: str, source: str) -> Path:
 
 def _names(cell: dict) -> list[str]:
     """What the cell defines, also where a slip keeps it from being Python."""
-    source = source_of(cell)
+    source = cell_source(cell)
     return defined_names(source) or re.findall(r"^(?:async def|def|class) (\w+)", source, re.MULTILINE)
 
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 
-from clearcheck.author.loading import Authored
+from clearcheck.author.loading import AuthoredExercise
 from clearcheck.author.release import learner_notebook, read_source
 from clearcheck.grading.exercise import Exercise
-from clearcheck.learner.answered import exercise_slug
+from clearcheck.learner.answered_exercise import exercise_slug
 from clearcheck.learner.cards import Card
 from clearcheck.learner.reset import set_next_input
 from clearcheck.notebooks.cells import lines_of
@@ -46,7 +46,7 @@ def brought_card(
     """
     folder, given = folder or Path.cwd(), given or {}
     own = _source(exercise.slug, folder)
-    saved = own.written(exercise.brings, given) if isinstance(own, _Source) else []
+    saved = own.names_written_by_learner(exercise.brings, given) if isinstance(own, _Source) else []
     there = [n for n in exercise.brings if n in saved or (n not in given and callable(namespace.get(n)))]
     wanted = {name: slug for name, slug in exercise.brings.items() if name not in there}
     found = find(wanted, folder)
@@ -70,7 +70,7 @@ def brought_card(
     return Card("\n".join([head, *lines]) + copied, html)
 
 
-def given_in(authored: Authored) -> dict[str, str]:
+def given_in(authored: AuthoredExercise) -> dict[str, str]:
     """What the exercise brings and its released notebook defines ready, too: the text by name."""
     released = learner_notebook(read_source(authored.folder / "source.ipynb"), authored.exercise.slug)
     code = [cell["source"] for cell in released["cells"] if cell["cell_type"] == "code"]
@@ -119,11 +119,11 @@ class _Source:
                 return f"code cell {number} of {self.file} has a syntax error; mend it there and call bring() again."
         if name not in self.statements:
             return f"{self.file} does not define it any more; write it there, or here in a cell of your own."
-        if _unanswered(self.statements[name][0]):
+        if _is_stub(self.statements[name][0]):
             return f"not answered yet in {self.file}; write it there and call bring() again, or write it here."
         return ""
 
-    def written(self, names: Iterable[str], given: Mapping[str, str]) -> list[str]:
+    def names_written_by_learner(self, names: Iterable[str], given: Mapping[str, str]) -> list[str]:
         """The names whose definition is the learner's: it is answered, and not the one that was given."""
         return [name for name in names if not self.problem(name) and self.statements[name][1] != given.get(name)]
 
@@ -146,7 +146,7 @@ def _take(found: ReusedCode, source: _Source, name: str) -> str:
     needed = source.needed_by(name)
     for one in needed:
         statement, text = source.statements[one]
-        if one != name and _unanswered(statement):
+        if one != name and _is_stub(statement):
             return f"it calls {one}, which is not answered yet in {source.file}; write that first."
         if found.parts.get(one, text) != text:
             return f"it uses {one}, and another function here uses a different {one}; rename one of the two."
@@ -211,7 +211,7 @@ def _names_in(text: str) -> set[str]:
     return names
 
 
-def _unanswered(statement: ast.stmt) -> bool:
+def _is_stub(statement: ast.stmt) -> bool:
     """A stub: its own body, or that of a method, raises NotImplementedError."""
     body = getattr(statement, "body", [])
     if isinstance(statement, ast.ClassDef):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from clearcheck.notebooks.shown import shown
+from clearcheck.notebooks.escaping import one_line
 
 FORMAT = 4
 MAX_NOTEBOOK = 50 * 2**20  # bytes of a file
@@ -41,17 +41,17 @@ class NotebookFile:
         found = self.content.get("metadata")
         return found if isinstance(found, dict) else {}
 
-    def layout(self) -> "Layout":
+    def layout(self) -> "FileLayout":
         """How the text is laid out: to be asked for before the content is changed."""
         plain = self.text.removeprefix(MARK).replace("\r\n", "\n")
         body = plain.rstrip()
         layout = next((layout for layout in LAYOUTS if json.dumps(self.content, **layout) == body), SAFE)
         mark = MARK if self.text.startswith(MARK) else ""
-        return Layout(mark, "\r\n" if "\r\n" in self.text else "\n", layout, plain[len(body) :])
+        return FileLayout(mark, "\r\n" if "\r\n" in self.text else "\n", layout, plain[len(body) :])
 
 
 @dataclass(frozen=True)
-class Layout:
+class FileLayout:
     """What a file looks like, whatever stands in it."""
 
     mark: str
@@ -59,14 +59,14 @@ class Layout:
     options: dict
     end: str
 
-    def written(self, content: dict) -> bytes:
+    def to_bytes(self, content: dict) -> bytes:
         text = json.dumps(content, **self.options) + self.end
         return (self.mark + text.replace("\n", self.newline)).encode("utf-8")
 
 
 def read_notebook(path: Path) -> NotebookFile:
     """Raises: NotANotebook."""
-    return parse_notebook(notebook_bytes(path), shown(str(path)))
+    return parse_notebook(notebook_bytes(path), one_line(str(path)))
 
 
 def notebook_bytes(path: Path) -> bytes:
@@ -74,7 +74,7 @@ def notebook_bytes(path: Path) -> bytes:
 
     Raises: NotANotebook.
     """
-    name = shown(str(path))
+    name = one_line(str(path))
     if not path.is_file():
         raise NotANotebook(f"{name} is no file: pass the path of a notebook.")
     try:
@@ -117,7 +117,7 @@ def parse_notebook(data: bytes, name: str) -> NotebookFile:
     return NotebookFile(content, text)
 
 
-def source_of(cell: dict) -> str:
+def cell_source(cell: dict) -> str:
     """The text of a cell, which a file may hold as one text or as a list of lines."""
     return "".join(cell["source"])
 

@@ -4,7 +4,7 @@ import ast
 import re
 
 from clearcheck.notebooks.cells import lines_of
-from clearcheck.notebooks.shown import shown
+from clearcheck.notebooks.escaping import one_line
 
 # What stands behind a line's indentation. No part can match a text in two ways, so a long line costs its length.
 LEFT = re.compile(r"[\w.,]+(?: +[\w.,]+)* *= *(?=[%!])")
@@ -27,13 +27,13 @@ def without_magics(source: str) -> tuple[str, str]:
     if lines[first].startswith("%%"):
         removed.append(lines[first].split()[0])
         lines = [""] * (first + 1) + (lines[first + 1 :] if removed[0] in TRANSPARENT else [])
-    python, left_out = _replaced(_statements(lines))
+    python, left_out = _replace_magics(_statements(lines))
     if not _is_python(python):  # as where a bracket that is never closed holds all lines below it together
-        python, left_out = _replaced(lines)
-    return python, _listed(removed + left_out)
+        python, left_out = _replace_magics(lines)
+    return python, _list_magics(removed + left_out)
 
 
-def _replaced(parts: list[str]) -> tuple[str, list[str]]:
+def _replace_magics(parts: list[str]) -> tuple[str, list[str]]:
     kept, removed = [], []
     for part in parts:
         python, magic = _magic(part) or (part, "")
@@ -74,8 +74,8 @@ def _end(text: str, start: int) -> int:
     return len(text) - 1
 
 
-def _listed(removed: list[str]) -> str:
-    named = ", ".join(f"`{shown(magic[:LONGEST])}`" for magic in removed[:MOST_NAMED])
+def _list_magics(removed: list[str]) -> str:
+    named = ", ".join(f"`{one_line(magic[:LONGEST])}`" for magic in removed[:MOST_NAMED])
     more = len(removed) - MOST_NAMED
     return f"{named} and {more:,} more" if more > 0 else named
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from clearcheck.notebooks.cells import Cell
 from clearcheck.notebooks.definitions import defined_names
-from clearcheck.notebooks.file import NotANotebook, NotebookFile, notebook_bytes, parse_notebook, source_of
+from clearcheck.notebooks.escaping import one_line
+from clearcheck.notebooks.file import NotANotebook, NotebookFile, cell_source, notebook_bytes, parse_notebook
 from clearcheck.notebooks.magics import without_magics
-from clearcheck.notebooks.shown import shown
 
 MAX_CODE = 1_000_000  # characters of all code cells together
 MOST_SLUGS, LONGEST_SLUG = 5, 60  # that a notebook may name, and characters of one
@@ -49,7 +49,7 @@ class Submission:
 
 def read_submission(path: Path) -> Submission:
     """Raises: NotANotebook."""
-    return parse_submission(notebook_bytes(path), shown(str(path)))
+    return parse_submission(notebook_bytes(path), one_line(str(path)))
 
 
 def parse_submission(data: bytes, name: str) -> Submission:
@@ -59,7 +59,7 @@ def parse_submission(data: bytes, name: str) -> Submission:
 
 def submission_of(file: NotebookFile, name: str) -> Submission:
     """Raises: NotANotebook."""
-    sources = [source_of(cell) for cell in file.code_cells]
+    sources = [cell_source(cell) for cell in file.code_cells]
     length = sum(map(len, sources))
     if length > MAX_CODE:
         raise NotANotebook(
@@ -81,12 +81,12 @@ def submission_of(file: NotebookFile, name: str) -> Submission:
         cells,
         notes,
         list(slugs)[:MOST_SLUGS],
-        sorted({module for cell in cells for module in _imported(cell.source)}),
+        sorted({module for cell in cells for module in _imported_modules(cell.source)}),
         [list(dict.fromkeys(defined_names(cell.source))) for cell in cells],
     )
 
 
-def _imported(source: str) -> Iterator[str]:
+def _imported_modules(source: str) -> Iterator[str]:
     """The modules that a cell imports, wherever in it."""
     for node in _nodes(source):
         if isinstance(node, ast.Import):

@@ -7,15 +7,15 @@ from copy import deepcopy
 from dataclasses import replace
 from itertools import zip_longest
 
-from clearcheck.author.edits import renamed
-from clearcheck.author.loading import Authored, AuthoringError
+from clearcheck.author.edits import rename_definition
+from clearcheck.author.loading import AuthoredExercise, AuthoringError
 from clearcheck.author.mistakes import Solution
 from clearcheck.author.release import read_source
 from clearcheck.grading.evaluate import QuestionResult
 from clearcheck.grading.question import Question
 from clearcheck.notebooks.definitions import defined_names
 from clearcheck.report.grade import Grade, grade_submission
-from clearcheck.worker.asked import needed
+from clearcheck.worker.call_request import modules_to_import
 from clearcheck.worker.limits import Limits
 from clearcheck.worker.parent import Worker
 
@@ -24,7 +24,7 @@ def answer_text(solution: Solution, name: str) -> str:
     """The source of a solution under the name that the question asks for."""
     if not solution.source:
         raise AuthoringError(f"Solution {solution.name}: a function or a class is expected.")
-    return renamed(solution.source, solution.name, name)
+    return rename_definition(solution.source, solution.name, name)
 
 
 Key = tuple[str, str]
@@ -38,14 +38,14 @@ def key_of(solution: Solution) -> Key:
 class Notebooks:
     """Grades answers to the chosen questions as a learner's are: in the notebook of their exercise, by a worker."""
 
-    def __init__(self, authored: Authored, chosen: Sequence[Question], limits: Limits, seed: int):
+    def __init__(self, authored: AuthoredExercise, chosen: Sequence[Question], limits: Limits, seed: int):
         self.authored = authored
         self.chosen = tuple(chosen)
         self.limits = limits
         self.seed = seed
         self.source = read_source(authored.folder / "source.ipynb")
         # Where a question is about PyTorch, the cells import it: that is done once for all workers.
-        needs = needed(question.how for question in authored.exercise.questions)
+        needs = modules_to_import(question.how for question in authored.exercise.questions)
         self.preload = tuple(module for module in needs if module == "torch")
 
     def grade(self, notebook: dict, asked: Sequence[Question] = ()) -> Grade:
@@ -59,7 +59,7 @@ class Notebooks:
     def grade_each(self, solutions: Sequence[Solution]) -> dict[Key, QuestionResult]:
         found: dict[Key, QuestionResult] = {}
         for sheet in self._sheets(solutions):
-            graded = self.grade(filled(self.source, sheet), [question for question, _ in sheet])
+            graded = self.grade(fill_in_solutions(self.source, sheet), [question for question, _ in sheet])
             found |= {key_of(it): result for (_, it), result in zip(sheet, graded.questions, strict=True)}
         return found
 
@@ -78,7 +78,7 @@ class Notebooks:
                 yield [pair for pair in sheet if pair is not None]
 
 
-def filled(source: dict, chosen: list[tuple[Question, Solution]]) -> dict:
+def fill_in_solutions(source: dict, chosen: list[tuple[Question, Solution]]) -> dict:
     notebook = deepcopy(source)
     for question, solution in chosen:
         cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]

@@ -50,15 +50,16 @@ def page(proof: Proof, opening: str = GRADED) -> str:
     """A page of one exercise; the cells for results stay empty where its solutions were not graded."""
     right = [row for row in proof.rows if row.right]
     wrong = [row for row in proof.rows if not row.right]
-    accepted, rejected = (sum(row.accepted for row in right), sum(row.rejected for row in wrong))
+    accepted, rejected = (sum(row.is_accepted for row in right), sum(row.is_rejected for row in wrong))
     table = [
         "| | accepted | not accepted |",
         "|---|---|---|",
         f"| right solutions ({len(right)}) | {_known(proof, accepted)} | {_known(proof, len(right) - accepted)} |",
         f"| wrong solutions ({len(wrong)}) | {_known(proof, len(wrong) - rejected)} | {_known(proof, rejected)} |",
     ]
+    n_told = sum(row.tells_mistake for row in wrong)
     closing = [
-        f"Wrong solutions that were told the mistake they hold: {sum(row.told for row in wrong)} of {len(wrong)}.",
+        f"Wrong solutions that were told the mistake they hold: {n_told} of {len(wrong)}.",
         f"The untouched notebook gets 0 points, the author's own all {proof.exercise.points}.",
         f"Errors: {len(proof.errors)}.",
     ]
@@ -86,7 +87,7 @@ def _row(row: ProofRow) -> str:
     points = sorted({result.points for result in row.results})
     span = " to ".join(map(str, dict.fromkeys([*points[:1], *points[-1:]]))) or NOTHING
     statuses = " or ".join(dict.fromkeys(result.status for result in row.results)) or NOTHING
-    told = NOTHING if row.right else _cell(row.solution.says) if row.told else "not told"
+    told = NOTHING if row.right else _cell(row.solution.says) if row.tells_mistake else "not told"
     kind = "right" if row.right else "wrong"
     return f"| `{row.solution.name}` | {kind} | {statuses} | {span} | {told} | {_mistake(row.solution, row.right)} |"
 

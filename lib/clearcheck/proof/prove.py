@@ -12,7 +12,7 @@ other answer cell holds the author's answer, and a question never shares one wit
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from clearcheck.author.loading import Authored, load
+from clearcheck.author.loading import AuthoredExercise, load_exercise
 from clearcheck.author.mistakes import LEAST_RIGHT, LEAST_WRONG, Solution
 from clearcheck.author.release import learner_notebook
 from clearcheck.grading.diagnose import reply_of
@@ -22,7 +22,7 @@ from clearcheck.grading.question import Question
 from clearcheck.learner.cards import question_text
 from clearcheck.proof.notebooks import Key, Notebooks, key_of
 from clearcheck.report.grade import Grade
-from clearcheck.worker.asked import Asked
+from clearcheck.worker.call_request import CallRequest
 from clearcheck.worker.limits import Limits
 
 SEEDS = (0, 1)  # 0 is what a learner's notebook uses
@@ -47,15 +47,15 @@ class ProofRow:
         return key_of(self.solution)
 
     @property
-    def accepted(self) -> bool:
+    def is_accepted(self) -> bool:
         return all(result.status == PASSED for result in self.results)
 
     @property
-    def rejected(self) -> bool:
+    def is_rejected(self) -> bool:
         return all(result.status != PASSED for result in self.results)
 
     @property
-    def told(self) -> bool:
+    def tells_mistake(self) -> bool:
         return all(self.solution.says in text for text in self.texts)
 
 
@@ -78,9 +78,9 @@ class Proof:
         right = [row for row in self.rows if row.right]
         wrong = [row for row in self.rows if not row.right]
         return (
-            f"{self.exercise.slug}: right solutions accepted: {sum(row.accepted for row in right)} of {len(right)}; "
-            f"wrong solutions caught: {sum(row.rejected for row in wrong)} of {len(wrong)}, "
-            f"told their mistake: {sum(row.told for row in wrong)}; errors: {len(self.errors)}."
+            f"{self.exercise.slug}: right solutions accepted: {sum(row.is_accepted for row in right)} of {len(right)}; "
+            f"wrong solutions caught: {sum(row.is_rejected for row in wrong)} of {len(wrong)}, "
+            f"told their mistake: {sum(row.tells_mistake for row in wrong)}; errors: {len(self.errors)}."
         )
 
 
@@ -90,7 +90,7 @@ def prove(slug: str, limits: Limits | None = None, seeds: Sequence[int] = SEEDS,
 
     Raises: ExerciseNotFound, QuestionNotFound, AuthoringError, WorkerError.
     """
-    authored = load(slug)
+    authored = load_exercise(slug)
     chosen = authored.exercise.questions if question is None else (authored.question(question),)
     right = [entry for q in chosen for entry in authored.right.of(q.id)]
     wrong = [entry for q in chosen for entry in authored.wrong.of(q.id)]
@@ -114,7 +114,7 @@ def prove(slug: str, limits: Limits | None = None, seeds: Sequence[int] = SEEDS,
     return Proof(replace(authored.exercise, questions=chosen, core=()), rows, errors)
 
 
-def not_graded(authored: Authored) -> Proof:
+def not_graded(authored: AuthoredExercise) -> Proof:
     """Every solution of an exercise, without results."""
     rows = [
         ProofRow(question, solution, right, (), [], [])
@@ -126,15 +126,19 @@ def not_graded(authored: Authored) -> Proof:
 
 
 def _row(
-    authored: Authored, solution: Solution, right: bool, seeds: Sequence[int], graded: Mapping[Key, QuestionResult]
+    authored: AuthoredExercise,
+    solution: Solution,
+    right: bool,
+    seeds: Sequence[int],
+    graded: Mapping[Key, QuestionResult],
 ) -> ProofRow:
     """The result that the notebook got with the first seed, where there is one, and those of the function alone."""
     question = authored.exercise.question(solution.question)
     known = authored.wrong.of(question.id)
     seeds = seeds if right or question.how in QUICK else seeds[:1]
 
-    def transport(asked: Asked, packed: bytes) -> dict:
-        return reply_of(solution.function, asked.of_known(solution.source), packed)
+    def transport(asked: CallRequest, packed: bytes) -> dict:
+        return reply_of(solution.function, asked.for_known_mistake(solution.source), packed)
 
     results = [graded[key_of(solution)]] if key_of(solution) in graded else []
     results += [evaluate(question, transport, seed, known) for seed in seeds[len(results) :]]

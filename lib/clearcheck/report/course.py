@@ -6,20 +6,20 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from clearcheck.author.loading import AuthoringError, ExerciseNotFound, authoring_folder, load, slugs_in
+from clearcheck.author.loading import AuthoringError, ExerciseNotFound, authoring_folder, load_exercise, slugs_in
 from clearcheck.grading.evaluate import PASSED, QuestionResult
 from clearcheck.grading.exercise import Exercise
 from clearcheck.grading.telling import points_of
-from clearcheck.learner.answered import NoExercise
+from clearcheck.learner.answered_exercise import NoExercise
 from clearcheck.learner.progress_file import in_words, now
+from clearcheck.notebooks.escaping import one_line
 from clearcheck.notebooks.file import NotANotebook
-from clearcheck.notebooks.shown import shown
 from clearcheck.own_course import own_course
 from clearcheck.report.course_files import CourseChanged
 from clearcheck.report.grade import Grade, draw_seed, grade
-from clearcheck.report.no_grade import failed
-from clearcheck.worker.launched import WorkerError
+from clearcheck.report.no_grade import grader_failure
 from clearcheck.worker.limits import Limits
+from clearcheck.worker.worker_process import WorkerError
 
 VERSION = 1
 HEAD = ("exercise", "points", "passed", "minutes left", "what next")
@@ -38,7 +38,7 @@ class CourseRow:
         return self.grade.points if self.grade else 0
 
     @property
-    def passed(self) -> int:
+    def n_passed(self) -> int:
         return len(self.exercise.questions) - len(self._open)
 
     @property
@@ -47,7 +47,7 @@ class CourseRow:
         return sum(question.minutes for question in self._open)
 
     @property
-    def next(self) -> str:
+    def next_question(self) -> str:
         if self.grade is None:
             return "no notebook of it that could be graded"
         result = next((result for result in self.grade.questions if result.status != PASSED), None)
@@ -80,13 +80,13 @@ class Course:
         return sum(row.exercise.points for row in self.rows)
 
     def as_text(self) -> str:
-        table = [HEAD, *(_cells(row) for row in self.rows), _total(self)]
+        table = [HEAD, *(_cells(row) for row in self.rows), _total_cells(self)]
         widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-        lines = ["  ".join(_aligned(cells, widths)).rstrip() for cells in table]
-        files = [f"Not graded: {shown(reason)}" for reason in self.broken.values()]
+        lines = ["  ".join(_align_cells(cells, widths)).rstrip() for cells in table]
+        files = [f"Not graded: {one_line(reason)}" for reason in self.broken.values()]
         left = "Minutes left are those that the open questions ask for."
         when = f"Graded as on disk, {in_words(self.when)} (seed {self.seed}). {left}"
-        return "\n".join([*lines, "", *files, *map(shown, self.remarks), when])
+        return "\n".join([*lines, "", *files, *map(one_line, self.remarks), when])
 
     def as_json(self) -> dict:
         return {
@@ -125,12 +125,12 @@ def grade_course(folder: Path | None, seed: int | None, tell: Callable[[str], No
         except CourseChanged:
             raise
         except Exception as error:
-            broken[file.name] = failed(str(file), error)
+            broken[file.name] = grader_failure(str(file), error)
         else:
             slug = came.exercise.slug
             if slug in best:
-                remarks.append(_both(*_ranked(best[slug], came)))
-            best[slug] = _ranked(best[slug], came)[0] if slug in best else came
+                remarks.append(_two_notebooks_note(*_rank_grades(best[slug], came)))
+            best[slug] = _rank_grades(best[slug], came)[0] if slug in best else came
     rows = [CourseRow(_exercise(slug, best), best.get(slug)) for slug in sorted({*slugs_in(authoring), *best})]
     return Course(rows, seed, now(), course_version(authoring.parents[1]), broken, remarks)
 
@@ -150,32 +150,32 @@ def course_version(root: Path) -> str:
 
 
 def _exercise(slug: str, best: dict[str, Grade]) -> Exercise:
-    return best[slug].exercise if slug in best else load(slug, own_course()).exercise
+    return best[slug].exercise if slug in best else load_exercise(slug, own_course()).exercise
 
 
-def _ranked(*grades: Grade) -> list[Grade]:
+def _rank_grades(*grades: Grade) -> list[Grade]:
     """Of notebooks for one exercise first the one with most points; at a tie the one that bears its name."""
     return sorted(grades, key=lambda grade: (-grade.points, Path(grade.file).stem != grade.exercise.slug))
 
 
-def _both(counted: Grade, other: Grade) -> str:
+def _two_notebooks_note(counted: Grade, other: Grade) -> str:
     first, second = (f"{Path(it.file).name} ({points_of(it.points, it.exercise.points)})" for it in (counted, other))
     return f"Two notebooks answer {counted.exercise.slug}: {first} counts, {second} does not."
 
 
 def _cells(row: CourseRow) -> tuple[str, ...]:
-    passed = f"{row.passed} of {len(row.exercise.questions)}"
-    return row.exercise.slug, f"{row.points} of {row.exercise.points}", passed, str(row.minutes), row.next
+    passed = f"{row.n_passed} of {len(row.exercise.questions)}"
+    return row.exercise.slug, f"{row.points} of {row.exercise.points}", passed, str(row.minutes), row.next_question
 
 
-def _total(course: Course) -> tuple[str, ...]:
+def _total_cells(course: Course) -> tuple[str, ...]:
     asked = sum(len(row.exercise.questions) for row in course.rows)
-    passed = f"{sum(row.passed for row in course.rows)} of {asked}"
+    passed = f"{sum(row.n_passed for row in course.rows)} of {asked}"
     minutes = str(sum(row.minutes for row in course.rows))
     return "total", f"{course.points} of {course.max_points}", passed, minutes, ""
 
 
-def _aligned(cells: tuple[str, ...], widths: list[int]) -> list[str]:
+def _align_cells(cells: tuple[str, ...], widths: list[int]) -> list[str]:
     pairs = enumerate(zip(cells, widths, strict=True))
     return [cell.rjust(width) if i in RIGHT_ALIGNED else cell.ljust(width) for i, (cell, width) in pairs]
 
@@ -187,9 +187,9 @@ def _row_json(row: CourseRow) -> dict:
         "file": row.grade.file if row.grade else None,
         "points": row.points,
         "max_points": row.exercise.points,
-        "questions_passed": row.passed,
+        "questions_passed": row.n_passed,
         "minutes_left": row.minutes,
-        "next": row.next,
+        "next": row.next_question,
         "questions": [_question_json(result) for result in row.grade.questions] if row.grade else [],
         "notes": row.grade.notes if row.grade else [],
     }

@@ -22,11 +22,11 @@ class CourseFiles:
     Its time of change, unlike that of modification, cannot be set back by the user who owns the file.
     """
 
-    noted: dict[str, tuple[int, ...]] = field(default_factory=lambda: dict(_noted()))
+    noted: dict[str, tuple[int, ...]] = field(default_factory=lambda: dict(_file_stats()))
 
     def check(self, name: str):
         """Raises: CourseChanged; `name` is the notebook that was graded."""
-        now = dict(_noted())
+        now = dict(_file_stats())
         changed = sorted(path for path in self.noted.keys() | now.keys() if self.noted.get(path) != now.get(path))
         if changed:
             more = f" and {len(changed) - MOST_NAMED} more" if len(changed) > MOST_NAMED else ""
@@ -42,7 +42,7 @@ def libraries() -> list[Path]:
     return sorted(path for path in LIB.glob("clear*") if path.is_dir())
 
 
-def _noted() -> Iterator[tuple[str, tuple[int, ...]]]:
+def _file_stats() -> Iterator[tuple[str, tuple[int, ...]]]:
     for top in [*libraries(), own_course() / AUTHORING]:
         for folder, below, names in os.walk(top):
             below[:] = [name for name in below if name != "__pycache__"]

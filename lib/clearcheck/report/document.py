@@ -76,7 +76,7 @@ def total(points: float, most: float) -> str:
     return f'<p class="total"><strong>{reached}</strong> {rest}</p>'
 
 
-def table(caption: str, head: Iterable[str], rows: Iterable[str], foot: str = "") -> str:
+def html_table(caption: str, head: Iterable[str], rows: Iterable[str], foot: str = "") -> str:
     """A table whose first column names the row; the other headings stand above numbers."""
     first, *others = head
     cells = "".join(f'<th scope="col" class="number">{escape(word)}</th>' for word in others)
@@ -93,7 +93,7 @@ def row(title: str, *numbers: str) -> str:
     return f'<tr><th scope="row">{escape(title)}</th>{cells}</tr>\n'
 
 
-def listed(items: Iterable[str]) -> str:
+def html_list(items: Iterable[str]) -> str:
     """A list of texts, or nothing where there is none."""
     inside = "".join(f"<li>{escape(item)}</li>" for item in items)
     return f"<ul>{inside}</ul>" if inside else ""

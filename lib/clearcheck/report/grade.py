@@ -8,22 +8,22 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from clearcheck.author.loading import Authored, load
+from clearcheck.author.loading import AuthoredExercise, load_exercise
 from clearcheck.grading.describe import BY_HOW
 from clearcheck.grading.evaluate import QuestionResult, Transport, evaluate
 from clearcheck.grading.exercise import Exercise
 from clearcheck.grading.problems import describe_error, describe_limit
 from clearcheck.grading.question import SLUG
 from clearcheck.grading.telling import points_of
-from clearcheck.learner.answered import exercise_slug
+from clearcheck.learner.answered_exercise import exercise_slug
 from clearcheck.learner.cards import question_text
 from clearcheck.notebooks.definitions import missing_sentence
+from clearcheck.notebooks.escaping import one_line
 from clearcheck.notebooks.file import notebook_bytes
-from clearcheck.notebooks.shown import shown
 from clearcheck.notebooks.submission import Submission, read_submission
 from clearcheck.own_course import own_course
 from clearcheck.report.course_files import CourseFiles
-from clearcheck.worker.asked import Asked, needed
+from clearcheck.worker.call_request import CallRequest, modules_to_import
 from clearcheck.worker.launch import isolation
 from clearcheck.worker.limits import MUCH_PRINTED, Limits
 from clearcheck.worker.parent import Worker
@@ -78,17 +78,17 @@ def grade(path: Path, slug: str | None = None, seed: int | None = None, limits: 
     """
     course, before = own_course(), _files()
     with Worker(limits or Limits()) as worker:
-        submission = worker.read(notebook_bytes(path), shown(str(path)))
-        authored = _loaded(slug or exercise_slug(submission, course), course)
+        submission = worker.read(notebook_bytes(path), one_line(str(path)))
+        authored = _load_once(slug or exercise_slug(submission, course), course)
         [result] = grade_submission(worker, submission, authored, [draw_seed(seed)])
     before.check(submission.name)
     return result
 
 
 @cache
-def _loaded(slug: str, course: Path) -> Authored:
+def _load_once(slug: str, course: Path) -> AuthoredExercise:
     """An exercise's checks, read once and then kept, whatever becomes of its files."""
-    return load(slug, course)
+    return load_exercise(slug, course)
 
 
 @cache
@@ -101,17 +101,19 @@ def draw_seed(seed: int | None) -> int:
     return secrets.randbits(32) if seed is None else seed
 
 
-def grade_submission(worker: Worker, submission: Submission, authored: Authored, seeds: Sequence[int]) -> list[Grade]:
+def grade_submission(
+    worker: Worker, submission: Submission, authored: AuthoredExercise, seeds: Sequence[int]
+) -> list[Grade]:
     """One result for each seed, all from one run of the cells of the notebook that the worker has read."""
     places = submission.definitions
     questions = authored.exercise.questions
     asked = {question.name for question in questions}
     spare = {name: f"in code cell {cells[-1]}" for name, cells in places.items() if name not in asked}
     drawn = []
-    worker.load_first(needed(question.how for question in questions))
-    shared = [*_otherwise(submission, authored.exercise.slug), *submission.notes]
+    worker.load_first(modules_to_import(question.how for question in questions))
+    shared = [*_other_exercise_note(submission, authored.exercise.slug), *submission.notes]
     shared += _cell_notes(worker.run_cells(), worker.limits)
-    shared += [note for question in questions for note in _twice(question.name, places)]
+    shared += [note for question in questions for note in _repeated_definition_note(question.name, places)]
     for seed in seeds:
         printed: dict[str, int] = defaultdict(int)
         transport = _transport(worker, spare, printed)
@@ -121,7 +123,7 @@ def grade_submission(worker: Worker, submission: Submission, authored: Authored,
             (seed, results, [_printed_note(f"`{name}`", n) for name, n in printed.items() if n > MUCH_PRINTED])
         )
     uses = _uses(worker, submission, authored)
-    late = worker.late
+    late = worker.overrun
     worker.stop()
     shared += _notes_on_the_process(worker, late)
     return [
@@ -130,14 +132,14 @@ def grade_submission(worker: Worker, submission: Submission, authored: Authored,
     ]
 
 
-def _uses(worker: Worker, submission: Submission, authored: Authored) -> list[str]:
+def _uses(worker: Worker, submission: Submission, authored: AuthoredExercise) -> list[str]:
     """The watched modules that the code names in an import or has loaded, without those that the exercise hands out."""
-    own = {name for name in WATCHED if any(_within(module, name) for module in _imports_of(authored.folder))}
-    named = [name for name in WATCHED if any(_within(module, name) for module in submission.imports)]
-    return [name for name in dict.fromkeys([*named, *worker.loaded(WATCHED)]) if name not in own]
+    own = {name for name in WATCHED if any(_is_within(module, name) for module in _imports_of(authored.folder))}
+    named = [name for name in WATCHED if any(_is_within(module, name) for module in submission.imports)]
+    return [name for name in dict.fromkeys([*named, *worker.loaded_modules(WATCHED)]) if name not in own]
 
 
-def _within(module: str, package: str) -> bool:
+def _is_within(module: str, package: str) -> bool:
     return module == package or module.startswith(f"{package}.")
 
 
@@ -158,7 +160,7 @@ def _notes_on_the_process(worker: Worker, late: str) -> list[str]:
 
 
 def _transport(worker: Worker, spare: dict[str, str], printed: dict[str, int]) -> Transport:
-    def transport(asked: Asked, packed: bytes) -> dict:
+    def transport(asked: CallRequest, packed: bytes) -> dict:
         reply = worker.call(asked, packed)
         printed[asked.name] += _count(reply)
         if reply["kind"] == "missing":
@@ -179,13 +181,13 @@ def _broken_cell(worker: Worker, name: str) -> str:
     return ""
 
 
-def _otherwise(submission: Submission, graded: str) -> list[str]:
+def _other_exercise_note(submission: Submission, graded: str) -> list[str]:
     """A note where the notebook also says that it answers another exercise than the one it is graded as."""
     others = list(dict.fromkeys(slug for slug in submission.slugs if SLUG.fullmatch(slug) and slug != graded))
     return [f"The notebook says that it answers {' and '.join(others)}; it was graded as {graded}."] if others else []
 
 
-def _twice(name: str, places: dict[str, list[int]]) -> list[str]:
+def _repeated_definition_note(name: str, places: dict[str, list[int]]) -> list[str]:
     cells = places.get(name, [])
     if len(cells) < 2:
         return []

@@ -4,7 +4,7 @@ from html import escape
 
 from clearcheck.learner.progress_file import in_words
 from clearcheck.report.course import Course, CourseRow
-from clearcheck.report.document import document, row, table, total
+from clearcheck.report.document import document, html_table, row, total
 
 OWN_RECORD = (
     "This is the learner’s own record, made by a program on the learner’s own computer. It is no attestation: "
@@ -30,16 +30,16 @@ def summary_html(course: Course, name: str = "") -> str:
 
 def _table(course: Course) -> str:
     asked = sum(len(graded.exercise.questions) for graded in course.rows)
-    passed = sum(graded.passed for graded in course.rows)
+    passed = sum(graded.n_passed for graded in course.rows)
     together = row("Together", f"{passed} of {asked}", f"{course.points} of {course.max_points}")
     head = ("Exercise", "Passed", "Points")
-    return table("What was graded: questions passed and points", head, map(_row, course.rows), together)
+    return html_table("What was graded: questions passed and points", head, map(_row, course.rows), together)
 
 
 def _row(graded: CourseRow) -> str:
     number = graded.exercise.slug.partition("-")[0]
     title = f"{number} {graded.exercise.title}" if number.isdecimal() else graded.exercise.title
-    passed = f"{graded.passed} of {len(graded.exercise.questions)}" if graded.grade else "not graded"
+    passed = f"{graded.n_passed} of {len(graded.exercise.questions)}" if graded.grade else "not graded"
     return row(title, passed, f"{graded.points} of {graded.exercise.points}")
 
 

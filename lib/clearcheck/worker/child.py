@@ -21,9 +21,9 @@ import numpy as np
 from clearcheck.notebooks.cells import definitions_below, lines_of
 from clearcheck.notebooks.file import NotANotebook
 from clearcheck.notebooks.submission import parse_submission
-from clearcheck.worker.asked import Asked
+from clearcheck.worker.call_request import CallRequest
 from clearcheck.worker.frames import read_frame, write_frame
-from clearcheck.worker.guarded_call import call_named, guarded, raised
+from clearcheck.worker.guarded_call import call_named, exception_reply, run_guarded
 from clearcheck.worker.limits import limit_this_process
 from clearcheck.worker.time_limit import TimeLimit
 
@@ -44,7 +44,7 @@ def main(request_pipe: int, reply_pipe: int):
         try:
             reply = _OPERATIONS[request["op"]](namespace, request)
         except KeyboardInterrupt as error:  # the parent never sends one: the learner's code raised it
-            reply = raised(error, namespace)
+            reply = exception_reply(error, namespace)
         try:
             told = {"opened": list(opened), "computed": time.thread_time(), "token": request["token"]}
             write_frame(replies, {**reply, **told})
@@ -90,7 +90,7 @@ def _read(namespace: dict, request: dict) -> dict:
             return {"kind": "refused", "text": str(refused)}
         return {"kind": "read", "submission": found.as_plain()}
 
-    return guarded(parse, request["seconds"], None, request["net"])
+    return run_guarded(parse, request["seconds"], None, request["net"])
 
 
 def _run_cell(namespace: dict, request: dict) -> dict:
@@ -102,7 +102,7 @@ def _run_cell(namespace: dict, request: dict) -> dict:
 
     def run() -> dict:
         nonlocal at
-        code = _compiled(source, name)
+        code = _compile_cell(source, name)
         try:
             _execute(code, namespace)
         except TimeLimit as late:
@@ -113,7 +113,7 @@ def _run_cell(namespace: dict, request: dict) -> dict:
             raise
         return {"kind": "done"}
 
-    reply = guarded(run, request["seconds"], namespace, request["net"])
+    reply = run_guarded(run, request["seconds"], namespace, request["net"])
     return {**reply, "at": at} if reply["kind"] == "time" else reply
 
 
@@ -125,16 +125,16 @@ def _define_below(namespace: dict, request: dict) -> dict:
         _define(namespace, name, definitions_below(request["source"], request["line"], again=False))
         return {"kind": "done"}
 
-    return guarded(define, request["seconds"], namespace, request["net"])
+    return run_guarded(define, request["seconds"], namespace, request["net"])
 
 
 def _define(namespace: dict, name: str, parts: Iterable[ast.Module]):
     for part in parts:
         with contextlib.suppress(Exception):
-            _execute(_compiled(part, name), namespace)
+            _execute(_compile_cell(part, name), namespace)
 
 
-def _compiled(source: str | ast.Module, name: str) -> types.CodeType:
+def _compile_cell(source: str | ast.Module, name: str) -> types.CodeType:
     return compile(source, name, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
 
 
@@ -154,10 +154,10 @@ def _line_in(code: types.CodeType, error: BaseException) -> int:
 
 
 def _call(namespace: dict, request: dict) -> dict:
-    return call_named(namespace, Asked(**request["asked"]), bytes(request["args"]))
+    return call_named(namespace, CallRequest(**request["asked"]), bytes(request["args"]))
 
 
-def _loaded(namespace: dict, request: dict) -> dict:
+def _loaded_modules(namespace: dict, request: dict) -> dict:
     """Which of the modules that are watched the code has loaded, by whatever means."""
     return {"kind": "loaded", "modules": [name for name in request["watched"] if name in sys.modules]}
 
@@ -168,7 +168,7 @@ _OPERATIONS = {
     "cell": _run_cell,
     "define below": _define_below,
     "call": _call,
-    "loaded": _loaded,
+    "loaded": _loaded_modules,
 }
 
 

@@ -12,11 +12,11 @@ import tracemalloc
 from collections.abc import Callable, Iterator, Mapping
 from types import FunctionType, TracebackType
 
-from clearcheck.worker.asked import Asked, Misfit, needed
+from clearcheck.worker.call_request import CallRequest, Misfit, modules_to_import
 from clearcheck.worker.failing_operation import failing_operation
-from clearcheck.worker.forbidden import forbidding
+from clearcheck.worker.forbidden_calls import forbid_calls
 from clearcheck.worker.limits import KEPT_PRINTED, MAX_TEXT, NET
-from clearcheck.worker.time_limit import TimeLimit, limited
+from clearcheck.worker.time_limit import TimeLimit, run_limited
 from clearcheck.worker.values import pack, unpack
 
 MOST_DECORATORS = 20
@@ -36,25 +36,25 @@ class Counter(io.TextIOBase):
 
 
 @contextlib.contextmanager
-def quiet() -> Iterator[Counter]:
+def capture_output() -> Iterator[Counter]:
     counter = Counter()
     with contextlib.redirect_stdout(counter), contextlib.redirect_stderr(counter):
         yield counter
 
 
-def call_named(namespace: Mapping, asked: Asked, packed: bytes) -> dict:
+def call_named(namespace: Mapping, asked: CallRequest, packed: bytes) -> dict:
     """Do what is `asked` with `namespace[asked.name]` and give a reply; its "kind" says how the call ended."""
     if asked.name not in namespace:
         return {"kind": "missing"}
     function = namespace[asked.name]
     if not callable(function):
-        return {"kind": "no function", "type": plain(type(function).__name__)}
+        return {"kind": "no function", "type": short_line(type(function).__name__)}
     scope = scope_of(function)
     try:
         drive = _driver(asked.how)
     except ImportError as error:
-        return raised(error, scope)
-    reply = guarded(lambda: _call(drive, function, asked, packed), asked.seconds, scope, asked.net)
+        return exception_reply(error, scope)
+    reply = run_guarded(lambda: _call(drive, function, asked, packed), asked.seconds, scope, asked.net)
     if "text" in reply and isinstance(function, FunctionType | type):
         # Under the name that was asked for, which the text of a TypeError holds, not the one it was defined with.
         known = re.escape(function.__qualname__)
@@ -65,10 +65,10 @@ def call_named(namespace: Mapping, asked: Asked, packed: bytes) -> dict:
 def scope_of(function: Callable) -> dict | None:
     """The namespace in which a function, or the methods of a class, were written."""
     parts = [function, *vars(function).values()] if isinstance(function, type) else [function]
-    return next((part.__globals__ for part in map(_undecorated, parts) if hasattr(part, "__globals__")), None)
+    return next((part.__globals__ for part in map(_unwrap, parts) if hasattr(part, "__globals__")), None)
 
 
-def _undecorated(part):
+def _unwrap(part):
     """What stands under decorators such as `@torch.no_grad()`."""
     for _ in range(MOST_DECORATORS):
         if not isinstance(part, FunctionType) or "__wrapped__" not in vars(part):
@@ -77,73 +77,73 @@ def _undecorated(part):
     return part
 
 
-def guarded(action: Callable[[], dict], seconds: float, scope: dict | None, net: float = NET) -> dict:
+def run_guarded(action: Callable[[], dict], seconds: float, scope: dict | None, net: float = NET) -> dict:
     """Run `action` under a time limit and turn whatever it raises into a reply; KeyboardInterrupt passes.
 
     The reply says how many characters were "printed", and holds the first of them as "output".
     """
-    with quiet() as counter:
-        reply = _ended(action, seconds, scope, net)
+    with capture_output() as counter:
+        reply = _run_to_reply(action, seconds, scope, net)
     return {**reply, "printed": counter.characters, "output": counter.kept}
 
 
-def _ended(action: Callable[[], dict], seconds: float, scope: dict | None, net: float) -> dict:
+def _run_to_reply(action: Callable[[], dict], seconds: float, scope: dict | None, net: float) -> dict:
     try:
-        return limited(action, seconds, net)
+        return run_limited(action, seconds, net)
     except TimeLimit as late:
         return {"kind": "time", "line": _line_of(late, scope), "waited": late.waited}
     except NotImplementedError as error:
-        return {**raised(error, scope), "kind": "unanswered", "by": _answer_with(error, scope)}
+        return {**exception_reply(error, scope), "kind": "unanswered", "by": _answer_with(error, scope)}
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        return raised(error, scope)
+        return exception_reply(error, scope)
 
 
-def raised(error: BaseException, scope: dict | None) -> dict:
+def exception_reply(error: BaseException, scope: dict | None) -> dict:
     """What a sentence needs to know about an exception, and what tells it from others of its kind."""
     return {
         "kind": "raised",
-        "type": plain(type(error).__name__),
-        "bases": [plain(kind.__name__) for kind in type.mro(type(error))],
+        "type": short_line(type(error).__name__),
+        "bases": [short_line(kind.__name__) for kind in type.mro(type(error))],
         "text": _text_of(error),
         "line": _line_of(error, scope),
         "operation": failing_operation(_own_trace(error, scope)),
     }
 
 
-def plain(text: str) -> str:
+def short_line(text: str) -> str:
     """A learner's text on one short line: no control characters, no memory addresses."""
-    words = re.sub(r"0x[0-9a-fA-F]{6,}", "0x…", printable(text[: 10 * MAX_TEXT]))
+    words = re.sub(r"0x[0-9a-fA-F]{6,}", "0x…", blank_unprintable(text[: 10 * MAX_TEXT]))
     return words if len(words) <= MAX_TEXT else words[: MAX_TEXT - 1] + "…"
 
 
-def printable(text: str) -> str:
+def blank_unprintable(text: str) -> str:
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())
 
 
 def _driver(how: str) -> Callable:
     if how == "function":
         return lambda function, args: function(*args)
-    for module in needed([how]):
+    for module in modules_to_import([how]):
         importlib.import_module(module)
     from clearcheck.worker.torch_calls import DRIVERS  # NumPy is enough for the rest
 
     return DRIVERS[how]
 
 
-def _call(drive: Callable, function: Callable, asked: Asked, packed: bytes) -> dict:
+def _call(drive: Callable, function: Callable, asked: CallRequest, packed: bytes) -> dict:
     args = unpack(packed)
     try:
-        with forbidding(asked.forbids), _most_held(asked.measured) as held:
+        with forbid_calls(asked.forbids), _most_held(asked.measured) as held:
             result = drive(function, args)
     except Misfit as misfit:
-        return {"kind": "misfit", "text": plain(str(misfit))}
+        return {"kind": "misfit", "text": short_line(str(misfit))}
     value = unpack(pack(result))
-    return {"kind": "value", "value": value, "changed": _changed(args, packed), **held}
+    return {"kind": "value", "value": value, "changed": _changed_arguments(args, packed), **held}
 
 
-def _changed(args: tuple, packed: bytes) -> list[int]:
+def _changed_arguments(args: tuple, packed: bytes) -> list[int]:
     """Which of the arguments are no longer what was sent."""
     if pack(args) == packed:
         return []
@@ -172,8 +172,8 @@ def _most_held(measured: bool) -> Iterator[dict[str, int]]:
 def _text_of(error: BaseException) -> str:
     try:
         if isinstance(error, SyntaxError):
-            return plain(f"{error.msg}, line {error.lineno}")
-        return plain(str(error))
+            return short_line(f"{error.msg}, line {error.lineno}")
+        return short_line(str(error))
     except Exception:
         return ""
 
@@ -181,9 +181,9 @@ def _text_of(error: BaseException) -> str:
 def _line_of(error: BaseException, scope: dict | None) -> str:
     """The learner's line in which it happened."""
     if isinstance(error, SyntaxError):
-        return plain((error.text or "").strip())
+        return short_line((error.text or "").strip())
     trace = _own_trace(error, scope)
-    return plain(_source_line(trace)) if trace else ""
+    return short_line(_source_line(trace)) if trace else ""
 
 
 def _answer_with(error: BaseException, scope: dict | None) -> str:

@@ -20,12 +20,12 @@ from functools import cache
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from clearcheck.worker import surroundings, system
-from clearcheck.worker.copied import LIB
-from clearcheck.worker.launched import BUBBLEWRAP, PROCESS, Ended, Launched, WorkerError
+from clearcheck.worker.library_copy import LIB
 from clearcheck.worker.limits import ENDING_SECONDS
+from clearcheck.worker.worker_process import BUBBLEWRAP, PROCESS, WorkerError, WorkerExit, WorkerProcess
 
 if TYPE_CHECKING:
-    from clearcheck.worker.served import Server
+    from clearcheck.worker.server_process import WorkerServer
 
 VARIABLE = "CLEARCHECK_ISOLATION"
 FIRST = "Process-1"  # so ends the name of the first process of a class run, which tells it for all of them
@@ -37,14 +37,14 @@ ELSEWHERE = "Without a sandbox, on {system}. {lacking} {more}"
 MORE = '"What is protected, and what is not" in chapters/instructor.md says what to do.'
 
 
-def launch(preload: tuple[str, ...], memory: int) -> Launched:
+def launch(preload: tuple[str, ...], memory: int) -> WorkerProcess:
     """A new worker; with a server its imports of `preload` are paid once, and the bytes of `memory` are a limit for it
     and all that it starts.
 
     Raises: WorkerError.
     """
     server = _server(os.getpid())
-    return server.start(preload, memory) if server else _Alone()
+    return server.start(preload, memory) if server else _SingleProcess()
 
 
 def isolation() -> str:
@@ -53,7 +53,7 @@ def isolation() -> str:
 
 
 @cache
-def _server(owner: int) -> "Server | None":
+def _server(owner: int) -> "WorkerServer | None":
     """The server of this process, which a fork of it must not share; None where workers are started one by one."""
     asked = os.environ.get(VARIABLE)
     if asked not in (None, "", BUBBLEWRAP, PROCESS):
@@ -61,18 +61,18 @@ def _server(owner: int) -> "Server | None":
     if not system.COPIES:
         if asked == BUBBLEWRAP:
             raise WorkerError(f"Bubblewrap was asked for by {VARIABLE}, and {system.NAME} does not have it.")
-        _tell(ELSEWHERE.format(system=system.NAME, lacking=system.lacking(), more=MORE))
+        _tell(ELSEWHERE.format(system=system.NAME, lacking=system.missing_capabilities(), more=MORE))
         return None
-    from clearcheck.worker.served import Server
+    from clearcheck.worker.server_process import WorkerServer
 
     if asked != PROCESS:
         try:
-            return Server(BUBBLEWRAP)
+            return WorkerServer(BUBBLEWRAP)
         except (WorkerError, OSError) as error:
             if asked == BUBBLEWRAP:
                 raise WorkerError(f"Bubblewrap was asked for by {VARIABLE} and does not work here: {error}") from None
             _tell(UNPROTECTED.format(reason=error, more=MORE))
-    return Server(PROCESS)
+    return WorkerServer(PROCESS)
 
 
 def _tell(sentences: str):
@@ -81,7 +81,7 @@ def _tell(sentences: str):
         print(sentences, file=sys.stderr, flush=True)
 
 
-class _Alone:
+class _SingleProcess:
     """One process for one worker, on systems where it cannot be forked."""
 
     def __init__(self):
@@ -94,14 +94,14 @@ class _Alone:
             stderr=subprocess.DEVNULL,
             cwd=self.folder.name,
             env=surroundings.environment(self.folder.name),
-            **system.apart(),
+            **system.detached_options(),
         )
         self.stdin, self.stdout = cast(BinaryIO, self.process.stdin), cast(BinaryIO, self.process.stdout)
 
     def computed_seconds(self) -> float | None:
         return system.computed_seconds(self.process.pid)
 
-    def end(self, wait: bool) -> Ended:
+    def end(self, wait: bool) -> WorkerExit:
         status = None
         with suppress(subprocess.TimeoutExpired):
             status = self.process.wait(ENDING_SECONDS if wait else 0)
@@ -109,4 +109,4 @@ class _Alone:
         self.process.kill()
         self.process.wait()
         self.folder.cleanup()
-        return Ended(status)
+        return WorkerExit(status)

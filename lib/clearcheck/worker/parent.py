@@ -15,13 +15,13 @@ import numpy as np
 from clearcheck.notebooks.cells import Cell, definitions_only, without_experiments
 from clearcheck.notebooks.file import NotANotebook
 from clearcheck.notebooks.submission import Submission
-from clearcheck.worker.asked import Asked
+from clearcheck.worker.call_request import CallRequest
 from clearcheck.worker.frames import read_frame, write_frame
-from clearcheck.worker.guarded_call import plain
+from clearcheck.worker.guarded_call import short_line
 from clearcheck.worker.launch import launch
-from clearcheck.worker.launched import Ended, Launched, WorkerError
 from clearcheck.worker.limits import MAX_BYTES, READ_SECONDS, SPARE_STARTS, START_SECONDS, Limits
-from clearcheck.worker.time_limit import awaited
+from clearcheck.worker.time_limit import wait_for_reply
+from clearcheck.worker.worker_process import WorkerError, WorkerExit, WorkerProcess
 
 CHANGED = (
     "{name} has no grade: while it was graded, its code, or that of a notebook graded beside it, changed the files "
@@ -67,7 +67,7 @@ class Worker:
             raise WorkerError(CHANGED.format(name=self._name))
 
     @property
-    def late(self) -> str:
+    def overrun(self) -> str:
         """What the whole notebook has done for too long, to follow upon its name; an empty text where it has not."""
         if self._computed + (self._child.computed if self._child else 0.0) >= self.limits.submission_seconds:
             return f"used up the {self.limits.submission_seconds:g} s of computing time that one has"
@@ -102,15 +102,15 @@ class Worker:
 
     def run_cells(self) -> dict[int, dict]:
         """The first outcome of each cell by its number; a cell that breaks the process does not stop the others."""
-        while not self._ready and self._starts < 2 * len(self.cells) + SPARE_STARTS and not self.late:
+        while not self._ready and self._starts < 2 * len(self.cells) + SPARE_STARTS and not self.overrun:
             self._child = self._child or self._start()
             self._ready = all(self._keep(cell) for cell in self.cells)
         return self.outcomes
 
-    def call(self, asked: Asked, packed: bytes) -> dict:
+    def call(self, asked: CallRequest, packed: bytes) -> dict:
         """A transport for `evaluate`."""
         self.run_cells()
-        if self.late:
+        if self.overrun:
             return {"kind": LATE}
         if not self._ready:
             return {"kind": "ended", "text": "it ended so often that it was not started again"}
@@ -118,7 +118,7 @@ class Worker:
         message = {"op": "call", "asked": asdict(asked), "args": np.frombuffer(packed, np.uint8)}
         return self._request(message, asked.seconds)
 
-    def loaded(self, watched: Sequence[str]) -> list[str]:
+    def loaded_modules(self, watched: Sequence[str]) -> list[str]:
         """Which of these modules the learner's code has loaded, or read; where its process is gone, none but those."""
         message = {"op": "loaded", "watched": list(watched)}
         reply = self._request(message, self.limits.grace_seconds) if self._child else {}
@@ -146,13 +146,13 @@ class Worker:
 
     def _request(self, message: dict, seconds: float) -> dict:
         """The reply, or one of kind "time", "ended" or `LATE`; a process that is lost is ended for good."""
-        if self.late:
+        if self.overrun:
             self.stop()
             return {"kind": LATE}
         left = self._until - time.monotonic()
         reply = self._child.request({**message, "seconds": seconds, "net": self.limits.net}, seconds, left)
         self._opened.update(reply.get("opened", ()))
-        if reply["kind"] == "time" and reply.get("killed") and self.late:
+        if reply["kind"] == "time" and reply.get("killed") and self.overrun:
             reply = {"kind": LATE}
         if reply["kind"] in ("ended", LATE) or reply.get("killed") is True:
             self.stop()
@@ -178,16 +178,16 @@ class _Child:
 
     def __init__(self, limits: Limits, preload: tuple[str, ...]):
         self.limits = limits
-        self.process: Launched = launch(preload, limits.memory)
+        self.process: WorkerProcess = launch(preload, limits.memory)
         self.requests: queue.SimpleQueue = queue.SimpleQueue()
         self.replies: queue.SimpleQueue = queue.SimpleQueue()
         self._reply: dict = {}
         self.computed = 0.0  # seconds, since it was ready
         self._started_with = 0.0
-        self._ended: Ended | None = None
+        self._ended: WorkerExit | None = None
         threading.Thread(target=self._exchange, daemon=True).start()
         self.requests.put({"limits": limits.of_the_process(), "preload": list(preload)})
-        ready = self._reply if self._arrived(START_SECONDS) else {}
+        ready = self._reply if self._has_reply(START_SECONDS) else {}
         if ready.get("kind") != "ready":
             self.close()
             raise WorkerError("A worker was started and did not become ready: is the machine out of memory?")
@@ -201,7 +201,7 @@ class _Child:
         token = secrets.token_hex(16)
         self.requests.put({**message, "token": token})
         grace, clock = self.limits.grace_seconds, seconds * self.limits.net
-        waited = awaited(self._arrived, self._computed_since, seconds + grace, clock + grace, left)
+        waited = wait_for_reply(self._has_reply, self._computed_since, seconds + grace, clock + grace, left)
         if waited is not None:
             self.computed += self._computed_since() or 0.0
             return {"kind": "time", "killed": True, "waited": waited and max(clock, waited - grace)}
@@ -209,21 +209,21 @@ class _Child:
         if reply.get("token") != token or not _well_formed(reply):
             return {"kind": "ended", "text": self._how_it_ended()}
         self.computed = max(self.computed, reply["computed"] - self._started_with)
-        return {**reply, **{key: plain(reply[key]) for key in TOLD.get(reply["kind"], ())}}
+        return {**reply, **{key: short_line(reply[key]) for key in TOLD.get(reply["kind"], ())}}
 
     def _computed_since(self) -> float | None:
         """Seconds since the last reply; None where the system does not say."""
         now = self.process.computed_seconds()
         return None if now is None else now - self._started_with - self.computed
 
-    def close(self, wait: bool = False) -> Ended:
+    def close(self, wait: bool = False) -> WorkerExit:
         """End the process, and those that it left behind; how it ended, the first time."""
         if self._ended is None:
             self._ended = self.process.end(wait)
             self.requests.put(None)
         return self._ended
 
-    def _arrived(self, seconds: float) -> bool:
+    def _has_reply(self, seconds: float) -> bool:
         """Whether there is a reply within these seconds."""
         try:
             self._reply = self.replies.get(timeout=seconds)

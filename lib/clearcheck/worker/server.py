@@ -43,7 +43,7 @@ def main(descriptor: int, wiped: list[str]):
     _protect()
     if wiped:  # a sandbox, whose processes are counted apart from the user's others
         resource.setrlimit(resource.RLIMIT_NPROC, (PROCESSES, PROCESSES))
-    kept = {path: mounted for folder in wiped for path, mounted in _standing(folder)}
+    kept = {path: mounted for folder in wiped for path, mounted in _initial_entries(folder)}
     importlib.import_module("numpy")
     gc.freeze()
     channel.send(b"{}")
@@ -93,7 +93,7 @@ def _watch(sandboxed: bool):
     root's.
     """
     there = _descendants()
-    if _held(there) > sum(running.values()):
+    if _held_bytes(there) > sum(running.values()):
         too_much.update(running)
     elif not sandboxed or len(there) <= PROCESSES:
         return
@@ -102,7 +102,7 @@ def _watch(sandboxed: bool):
     ended_early.update(there | _end_all())
 
 
-def _held(pids: set[int]) -> int:
+def _held_bytes(pids: set[int]) -> int:
     """Bytes of memory that these processes hold, without what each may still share with this one: torch, if loaded."""
     shared = _memory(os.getpid())
     return sum(max(0, _memory(pid) - shared) for pid in pids)
@@ -143,13 +143,13 @@ def _end_all() -> set[int]:
     return ended
 
 
-def _standing(folder: str) -> Iterator[tuple[str, bool]]:
+def _initial_entries(folder: str) -> Iterator[tuple[str, bool]]:
     """What a folder holds before any worker has run, and whether that is mounted: packages, and the way to them."""
     for entry in os.scandir(folder):
         mounted = os.path.ismount(entry.path)
         yield entry.path, mounted
         if not mounted and entry.is_dir(follow_symlinks=False):
-            yield from _standing(entry.path)
+            yield from _initial_entries(entry.path)
 
 
 def _wipe(folder: str, kept: dict[str, bool]):

@@ -57,15 +57,15 @@ def sandbox(home: str) -> list[str]:
     needed = [sys.base_prefix, sys.prefix, str(Path(sys.executable).resolve().parent), *packages()]
     readable = [path for path in dict.fromkeys([*SYSTEM, *needed]) if Path(path).exists()]
     graders = [str(path) for folder in packages() for name in GRADERS if (path := Path(folder, name)).is_dir()]
-    courses = [path for path in _courses_below(readable) if not _below(path, graders)]
+    courses = [path for path in _courses_below(readable) if not _is_below(path, graders)]
     # Of an environment that is hidden with the course in or around it, what Python starts from.
     started_from = [os.path.dirname(sys.executable), os.path.join(sys.prefix, "pyvenv.cfg")]
-    again = [path for path in (*readable, *started_from) if _below(path, courses) and Path(path).exists()]
+    again = [path for path in (*readable, *started_from) if _is_below(path, courses) and Path(path).exists()]
     command = [found, "--unshare-all", "--as-pid-1", "--die-with-parent", "--new-session"]
     command += ["--cap-drop", "ALL", "--hostname", "worker"]
     command += ["--size", str(SCRATCH_BYTES), "--tmpfs", "/tmp"]
-    command += [*_bound(readable), *_each("--tmpfs", courses), *_bound(again)]
-    command += [*_each("--tmpfs", graders), *_each("--remount-ro", [*courses, *graders])]
+    command += [*_bind_options(readable), *_repeat_option("--tmpfs", courses), *_bind_options(again)]
+    command += [*_repeat_option("--tmpfs", graders), *_repeat_option("--remount-ro", [*courses, *graders])]
     command += ["--ro-bind", home, ROOMS]
     command += ["--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev", "--remount-ro", "/"]
     return [*command, "--chdir", "/tmp"]
@@ -81,13 +81,13 @@ def _courses_below(readable: list[str]) -> list[str]:
     return sorted(set(found), key=len)
 
 
-def _below(path: str, folders: list[str]) -> bool:
+def _is_below(path: str, folders: list[str]) -> bool:
     return any(path != folder and Path(path).is_relative_to(folder) for folder in folders)
 
 
-def _bound(paths: list[str]) -> list[str]:
+def _bind_options(paths: list[str]) -> list[str]:
     return [word for path in paths for word in ("--ro-bind", path, path)]
 
 
-def _each(option: str, paths: list[str]) -> list[str]:
+def _repeat_option(option: str, paths: list[str]) -> list[str]:
     return [word for path in paths for word in (option, path)]

@@ -62,7 +62,7 @@ CAPABILITIES = {
 }
 
 
-def lacking() -> str:
+def missing_capabilities() -> str:
     """The sentences for what this system does not have; an empty text on Linux."""
     return " ".join(capability.without for capability in CAPABILITIES.values() if not capability.there)
 
@@ -123,7 +123,7 @@ def limit_resources(wanted: dict[str, int]):
             resource.setrlimit(getattr(resource, name), (value, value))
 
 
-def apart() -> dict:
+def detached_options() -> dict:
     """Options of `subprocess.Popen` for a process that no key in this terminal interrupts."""
     if NAME != "Windows":
         return {"start_new_session": True}
@@ -131,7 +131,7 @@ def apart() -> dict:
 
 
 def end_group(leader: int):
-    """End a process that was started `apart` and those that it started, as far as the system knows them."""
+    """End a process that was started `detached_options` and those that it started, as far as the system knows them."""
     if hasattr(os, "killpg"):
         with contextlib.suppress(OSError):
             os.killpg(leader, signal.SIGKILL)
@@ -164,11 +164,11 @@ def timers(computing: float, clock: float, alarm: Callable[[bool], None]) -> Ite
     each time that so much of the clock is over.
     """
 
-    def rung(number, frame):
+    def on_signal(number, frame):
         alarm(number == signal.SIGALRM)
 
     timers = ((signal.SIGPROF, signal.ITIMER_PROF, computing), (signal.SIGALRM, signal.ITIMER_REAL, clock))
-    before = [signal.signal(number, rung) for number, _, _ in timers]
+    before = [signal.signal(number, on_signal) for number, _, _ in timers]
     for _, timer, seconds in timers:
         signal.setitimer(timer, seconds, seconds if timer == signal.ITIMER_REAL else 0)
     try:

@@ -34,7 +34,7 @@ class TimeLimit(BaseException):
     waited = 0.0
 
 
-def limited(action: Callable[[], T], seconds: float, net: float) -> T:
+def run_limited(action: Callable[[], T], seconds: float, net: float) -> T:
     """What the action gives. It may compute for `seconds` in its own thread, and take `net` times as long by the clock
     if it waits, PATIENCE times that if it computes now and then.
 
@@ -65,7 +65,7 @@ def _by_timers(action: Callable[[], T], seconds: float, clock: float) -> T:
             return  # it rings again
         if not by_the_clock and computed < seconds:  # other threads have computed, too
             system.ring_again(seconds - computed)
-        elif _below(sys._getframe(), body.__code__):  # not in what tidies up after an action that was in time
+        elif _is_called_by(sys._getframe(), body.__code__):  # not in what tidies up after an action that was in time
             late = TimeLimit()
             late.waited = rings * clock if by_the_clock else 0.0
             raise late
@@ -74,7 +74,7 @@ def _by_timers(action: Callable[[], T], seconds: float, clock: float) -> T:
         return body()
 
 
-def _below(frame: FrameType | None, code: CodeType) -> bool:
+def _is_called_by(frame: FrameType | None, code: CodeType) -> bool:
     """Whether a frame of this code is among those that have called."""
     while frame is not None and frame.f_code is not code:
         frame = frame.f_back
@@ -114,7 +114,7 @@ class _Watch:
 
     def _look(self):
         began = time.process_time()
-        waited = awaited(self._over.wait, lambda: time.process_time() - began, self._seconds, self._clock)
+        waited = wait_for_reply(self._over.wait, lambda: time.process_time() - began, self._seconds, self._clock)
         with self._lock:
             if waited is not None and not self._over.is_set():
                 self.waited = waited
@@ -122,7 +122,7 @@ class _Watch:
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._watched), ctypes.py_object(TimeLimit))
 
 
-def awaited(
+def wait_for_reply(
     arrived: Callable[[float], bool],
     computed: Callable[[], float | None],
     seconds: float,

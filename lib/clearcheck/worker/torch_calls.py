@@ -18,14 +18,14 @@ from torch import Tensor, nn
 from torch.optim.optimizer import register_optimizer_step_post_hook
 from torch.overrides import TorchFunctionMode
 
-from clearcheck.worker.asked import Misfit
+from clearcheck.worker.call_request import Misfit
 from clearcheck.worker.small_model import SmallModel
-from clearcheck.worker.torch_modules import built, load, nothing_drawn
-from clearcheck.worker.values import Unsupported
+from clearcheck.worker.torch_modules import build_module, load_weights, nothing_drawn
+from clearcheck.worker.values import UnsupportedValue
 
 
 def on_tensors(function: Callable, args: tuple):
-    with undisturbed(0):
+    with isolated_torch_state(0):
         tensors = _tensors(args)
         result = _arrays(function(*tensors))
         if any(x.shape != array.shape for x, array in zip(_leaves(tensors), _leaves(args), strict=True)):
@@ -36,13 +36,13 @@ def on_tensors(function: Callable, args: tuple):
 def on_module(cls: type, args: tuple):
     """Build the class with the plan's sizes, copy its weights in, and give what the plan asks for."""
     (plan,) = args
-    with undisturbed(plan["seed"]):
+    with isolated_torch_state(plan["seed"]):
         with nothing_drawn() if plan["weights"] is not None else contextlib.nullcontext():
-            module = built(cls, plan["sizes"])
+            module = build_module(cls, plan["sizes"])
         if "beside" in plan:  # a second one with other sizes, which the first must not know of
-            built(cls, plan["beside"])
+            build_module(cls, plan["beside"])
         if plan["weights"] is not None:
-            load(module, plan["weights"])
+            load_weights(module, plan["weights"])
         module.train(plan["training"])
         _seed(plan["seed"])  # so that dropout does not depend on how many numbers the constructor drew
         return _arrays(_GIVES[plan["gives"]](module, plan))
@@ -51,7 +51,7 @@ def on_module(cls: type, args: tuple):
 def on_training(function: Callable, args: tuple) -> dict:
     """What the trained model gives on inputs whose targets are not here, and the optimiser steps that were taken."""
     (plan,) = args
-    with undisturbed(plan["seed"]):
+    with isolated_torch_state(plan["seed"]):
         with _counted_steps() as steps:
             model = function(*_tensors(plan["arguments"]))
         if not isinstance(model, nn.Module):
@@ -63,12 +63,12 @@ def on_training(function: Callable, args: tuple) -> dict:
         with torch.no_grad():
             result: dict = {"output": _arrays(model(*given))}
             if "written" in plan:
-                result["written"] = _arrays(_written(model, *given))
+                result["written"] = _arrays(_logits_by_prefix(model, *given))
         kinds = [cls.__name__ for cls in type(getattr(model, "_orig_mod", model)).__mro__]  # also if compiled
         return {**result, "steps": len(steps), "kinds": kinds}
 
 
-def _written(model: nn.Module, *given: Tensor) -> Tensor:
+def _logits_by_prefix(model: nn.Module, *given: Tensor) -> Tensor:
     """The last position of the output for each beginning of the last input."""
     *others, row = given
     return torch.stack([model(*others, row[:, :n])[:, -1] for n in range(1, row.shape[1] + 1)], dim=1)
@@ -77,7 +77,7 @@ def _written(model: nn.Module, *given: Tensor) -> Tensor:
 def on_generation(function: Callable, args: tuple):
     """The ids that were generated with a small model, or what was done with it."""
     (plan,) = args
-    with undisturbed(plan["seed"]):
+    with isolated_torch_state(plan["seed"]):
         model = SmallModel(**plan["model"]).train(plan["training"])
         ids = _arrays(function(model, *_tensors(plan["arguments"])))
         return ids if plan["gives"] == "ids" else {"ids": ids, **model.record(), "left": model.training}
@@ -87,7 +87,7 @@ CHANGE = -0.5  # the factor by which weights are changed between two calls
 DRIVERS = {"tensors": on_tensors, "module": on_module, "training": on_training, "generation": on_generation}
 
 
-class Watched(TorchFunctionMode):
+class CallWatch(TorchFunctionMode):
     """Notes in `used` each call of a torch function whose last name is a key of `wanted`."""
 
     def __init__(self, wanted: Mapping[str, str], used: list[str]):
@@ -102,7 +102,7 @@ class Watched(TorchFunctionMode):
 
 
 @contextlib.contextmanager
-def undisturbed(seed: int) -> Iterator[None]:
+def isolated_torch_state(seed: int) -> Iterator[None]:
     """One thread, float32, gradients on, seeded generators; afterwards everything is as before."""
     states = torch.get_rng_state(), np.random.get_state(), random.getstate()
     on_gpus = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else []
@@ -170,12 +170,12 @@ def _gradients(module: nn.Module, plan: dict) -> dict:
     mixing = torch.Generator().manual_seed(plan["seed"])
     mixture = sum((y * torch.randn(y.shape, generator=mixing)).sum() for y in outputs if y.is_floating_point())
     mixture.backward()
-    none = Unsupported("nothing, since no gradient arrives there")
-    given = _named(module, plan["weights"] or {}) | floats
+    none = UnsupportedValue("nothing, since no gradient arrives there")
+    given = _named_parameters(module, plan["weights"] or {}) | floats
     return {name: none if x.grad is None else x.grad for name, x in given.items()}
 
 
-def _named(module: nn.Module, asked: Mapping) -> dict[str, nn.Parameter]:
+def _named_parameters(module: nn.Module, asked: Mapping) -> dict[str, nn.Parameter]:
     """Each parameter once: of several names the first that is `asked` for, or the first of all."""
     once: dict[int, tuple[str, nn.Parameter]] = {}
     every = module.named_parameters(remove_duplicate=False)
@@ -188,7 +188,7 @@ def _parameters(module: nn.Module, plan: dict) -> dict[str, list[int]]:
     return {name: list(parameter.shape) for name, parameter in module.named_parameters()}
 
 
-def _changed(module: nn.Module, plan: dict):
+def _outputs_after_change(module: nn.Module, plan: dict):
     """The outputs once more, after every parameter was changed in place, as an optimiser does it."""
     _outputs(module, plan)
     with torch.no_grad():
@@ -197,18 +197,18 @@ def _changed(module: nn.Module, plan: dict):
     return _outputs(module, plan)
 
 
-def _kept(module: nn.Module, plan: dict) -> int:
+def _count_kept_numbers(module: nn.Module, plan: dict) -> int:
     """How many numbers the tensors hold that module and parts keep after the calls, parameters left out."""
     _outputs(module, plan)
     views: dict[int, dict] = defaultdict(dict)
-    for tensor in _held(module, set()):
+    for tensor in _held_tensors(module, set()):
         storage = tensor.untyped_storage()
         views[storage.data_ptr()][tensor.data_ptr(), tensor.shape] = tensor.numel()
         views[storage.data_ptr()]["room"] = storage.nbytes() // tensor.element_size()
     return sum(min(sizes.pop("room"), sum(sizes.values())) for sizes in views.values())
 
 
-def _held(value, seen: set[int]) -> Iterator[Tensor]:
+def _held_tensors(value, seen: set[int]) -> Iterator[Tensor]:
     """The tensors that an object holds, itself or in containers and objects of its own; each object once."""
     if isinstance(value, nn.Parameter | type | ModuleType) or id(value) in seen:
         return
@@ -220,12 +220,18 @@ def _held(value, seen: set[int]) -> Iterator[Tensor]:
     closed_over = getattr(value, "__closure__", None) or ()
     if isinstance(value, CellType):
         with contextlib.suppress(ValueError):  # an empty one
-            yield from _held(value.cell_contents, seen)
+            yield from _held_tensors(value.cell_contents, seen)
     for entry in value if isinstance(value, tuple | list) else [*inside.values(), *closed_over]:
-        yield from _held(entry, seen)
+        yield from _held_tensors(entry, seen)
 
 
-_GIVES = {"output": _outputs, "gradients": _gradients, "parameters": _parameters, "changed": _changed, "kept": _kept}
+_GIVES = {
+    "output": _outputs,
+    "gradients": _gradients,
+    "parameters": _parameters,
+    "changed": _outputs_after_change,
+    "kept": _count_kept_numbers,
+}
 
 
 def _tensors(value):
@@ -251,7 +257,7 @@ def _leaves(value) -> list:
 def _arrays(value):
     """Tensors cross as arrays; an array of the learner's own is told, since the task asks for a tensor."""
     if isinstance(value, np.ndarray | np.generic):
-        return Unsupported("a NumPy array")
+        return UnsupportedValue("a NumPy array")
     if isinstance(value, tuple | list):
         return tuple(map(_arrays, value)) if isinstance(value, tuple) else [_arrays(entry) for entry in value]
     if isinstance(value, dict):

@@ -8,12 +8,12 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from clearcheck.worker.asked import Misfit
+from clearcheck.worker.call_request import Misfit
 
 DRAWN = ("kaiming_uniform_", "uniform_", "normal_")  # the first values of nn.Linear and nn.Embedding
 
 
-def built(cls: type, sizes: dict) -> nn.Module:
+def build_module(cls: type, sizes: dict) -> nn.Module:
     """Raises: Misfit where the class is none of this kind."""
     if not isinstance(cls, type) or not issubclass(cls, nn.Module):
         raise Misfit("is no nn.Module: the task asks for `class …(nn.Module):`")
@@ -38,26 +38,26 @@ def nothing_drawn() -> Iterator[None]:
     """Parameters get no first values, which take a third of the time of a small call: others are copied in at once."""
     drawing = {name: getattr(nn.init, name) for name in DRAWN}
 
-    def spared(draw):
+    def spare_parameters(draw):
         return lambda tensor, *args, **kw: tensor if isinstance(tensor, nn.Parameter) else draw(tensor, *args, **kw)
 
     try:
         for name, draw in drawing.items():
-            setattr(nn.init, name, spared(draw))
+            setattr(nn.init, name, spare_parameters(draw))
         yield
     finally:
         for name, draw in drawing.items():
             setattr(nn.init, name, draw)
 
 
-def load(module: nn.Module, weights: dict[str, np.ndarray]):
+def load_weights(module: nn.Module, weights: dict[str, np.ndarray]):
     """Copy the weights in by name. Raises: Misfit for a parameter that is missing, extra or misshapen."""
     own = dict(module.named_parameters(remove_duplicate=False))
     kept = {id(own[name]) for name in weights if name in own}
     extra = [name for name, parameter in own.items() if id(parameter) not in kept]
     for name, value in weights.items():
         if name not in own:
-            raise Misfit(f"has no parameter `{name}` of shape {value.shape}{_instead(module, name, extra)}")
+            raise Misfit(f"has no parameter `{name}` of shape {value.shape}{_replacement_note(module, name, extra)}")
         shape = tuple(own[name].shape)
         if shape != value.shape:
             raise Misfit(f"has a parameter `{name}` of shape {shape}; the shape {value.shape} is expected")
@@ -72,7 +72,7 @@ def load(module: nn.Module, weights: dict[str, np.ndarray]):
             own[name].copy_(torch.from_numpy(value))
 
 
-def _instead(module: nn.Module, name: str, extra: list[str]) -> str:
+def _replacement_note(module: nn.Module, name: str, extra: list[str]) -> str:
     """What there is in place of a parameter: a tensor or a list that the module does not know of, or another name."""
     place: object = module
     for part in name.split("."):

@@ -1,7 +1,7 @@
 """The values that may cross between a learner's code and the grader: exact, plain, and without pickle.
 
 A frame is a length, a JSON tree and the raw bytes of its arrays. Whatever is no number, truth value, text, None,
-array, tuple, list or dict crosses as `Unsupported`, so that a foreign object never meets a comparison.
+array, tuple, list or dict crosses as `UnsupportedValue`, so that a foreign object never meets a comparison.
 """
 
 import json
@@ -22,14 +22,14 @@ LITTLE = {name: np.dtype(name).newbyteorder("<") for name in DTYPES}
 
 
 @dataclass(frozen=True)
-class Unsupported:
+class UnsupportedValue:
     """Stands for a value that cannot cross; `what` completes the sentence "returned …"."""
 
     what: str
 
 
 def canonical(value):
-    """The value as it looks after crossing: fresh base arrays, plain containers, `Unsupported` for the rest."""
+    """The value as it looks after crossing: fresh base arrays, plain containers, `UnsupportedValue` for the rest."""
     return unpack(pack(value))
 
 
@@ -37,7 +37,7 @@ def pack(value) -> bytes:
     writer = _Writer()
     try:
         tree = writer.tree(value, MAX_DEPTH)
-    except _TooMuch as problem:
+    except _TooLarge as problem:
         writer = _Writer()
         tree = ["unsupported", str(problem)]
     header = json.dumps(tree).encode()
@@ -55,7 +55,7 @@ def unpack(data: bytes):
         raise ValueError(f"malformed value ({type(error).__name__})") from None
 
 
-class _TooMuch(Exception):
+class _TooLarge(Exception):
     pass
 
 
@@ -69,12 +69,12 @@ class _Writer:
     def tree(self, value, depth: int) -> list:
         self.nodes += 1
         if depth == 0 or self.nodes > MAX_NODES:
-            raise _TooMuch("a container with too many or too deeply nested entries")
-        if isinstance(value, np.ndarray | np.generic) and (value.dtype in NAMES or _turned(value.dtype) in NAMES):
+            raise _TooLarge("a container with too many or too deeply nested entries")
+        if isinstance(value, np.ndarray | np.generic) and (value.dtype in NAMES or _native_order(value.dtype) in NAMES):
             return self._array(value)
         if isinstance(value, np.ndarray) and value.dtype.kind == "U" and value.size <= MAX_NODES:
             return self.tree(np.ndarray.tolist(value), depth)  # an array of texts is a list of texts
-        if type(value) is Unsupported:
+        if type(value) is UnsupportedValue:
             return ["unsupported", value.what]
         if value is None:
             return ["none"]
@@ -91,14 +91,14 @@ class _Writer:
             return self._text(value)
         if isinstance(value, tuple | list | dict):
             return self._container(value, depth)
-        return self._foreign(value)
+        return self._foreign_value(value)
 
     def _array(self, value) -> list:
         # ndarray.view on the base class drops a subclass without running its code.
         base = np.ndarray.view(value, np.ndarray) if isinstance(value, np.ndarray) else np.asarray(value)
         self._grow(base.nbytes)
         if base.dtype not in NAMES:
-            base = base.astype(_turned(base.dtype))
+            base = base.astype(_native_order(base.dtype))
         data = (base if sys.byteorder == "little" else base.byteswap()).tobytes()
         self.buffers.append(data)
         kind = "scalar" if isinstance(value, np.generic) else "array"
@@ -112,7 +112,7 @@ class _Writer:
     def _text(self, value: str) -> list:
         self.characters += str.__len__(value)
         if self.characters > MAX_TEXTS:
-            raise _TooMuch(f"texts of more than {MAX_TEXTS:,} characters")
+            raise _TooLarge(f"texts of more than {MAX_TEXTS:,} characters")
         return ["str", str.encode(value, errors="replace").decode()]
 
     def _container(self, value, depth: int) -> list:
@@ -124,7 +124,7 @@ class _Writer:
         base = tuple if isinstance(value, tuple) else list
         return [base.__name__, [self.tree(entry, depth - 1) for entry in base.__iter__(value)]]
 
-    def _foreign(self, value) -> list:
+    def _foreign_value(self, value) -> list:
         kind = type(value)
         if isinstance(value, np.ndarray | np.generic):
             return ["unsupported", f"an array of dtype {value.dtype}"[:80]]
@@ -139,7 +139,7 @@ class _Writer:
     def _grow(self, size: int):
         self.size += size
         if self.size > MAX_BYTES:
-            raise _TooMuch(f"more than {MAX_BYTES // 2**20} MB")
+            raise _TooLarge(f"more than {MAX_BYTES // 2**20} MB")
 
 
 class _Reader:
@@ -173,7 +173,7 @@ class _Reader:
         return array.reshape(shape)
 
 
-def _turned(dtype: np.dtype) -> np.dtype:
+def _native_order(dtype: np.dtype) -> np.dtype:
     """In this machine's order of bytes."""
     return dtype.newbyteorder("=")
 
@@ -196,5 +196,5 @@ _SCALARS = {
     "int": _int,
     "float": float.fromhex,
     "str": str,
-    "unsupported": lambda what: Unsupported(str(what)[:MAX_TEXT]),
+    "unsupported": lambda what: UnsupportedValue(str(what)[:MAX_TEXT]),
 }

@@ -23,7 +23,7 @@ def attend_by_hand(q: Q, k: K, v: V, mask: Mask = None, *, causal: bool = False,
     Source: Jiang, backward steps 1 to 3, transposed, with queries and keys in the roles of turner-v2, eq. 5.
     Cost: backward 4 (K + Kv) N S FLOPs; N S numbers kept between forward and backward for every head.
     """
-    return _Stored.apply(q, k, v, mask, causal, bias)[0], None
+    return _StoredWeights.apply(q, k, v, mask, causal, bias)[0], None
 
 
 @shaped
@@ -46,7 +46,7 @@ def attend_recomputing(
     Cost: backward 2 (3 K + 2 Kv) N S FLOPs, half of them with ``causal``; memory linear in N.
     Raises: ValueError for a block size below 1.
     """
-    return _Recomputed.apply(q, k, v, mask, causal, bias, (query_block, key_block))[0], None
+    return _RecomputedWeights.apply(q, k, v, mask, causal, bias, (query_block, key_block))[0], None
 
 
 def _first_only() -> None:
@@ -58,7 +58,7 @@ def _first_only() -> None:
         )
 
 
-class _Stored(torch.autograd.Function):
+class _StoredWeights(torch.autograd.Function):
     """Keeps the weights for the backward pass."""
 
     @staticmethod
@@ -97,7 +97,7 @@ class _Stored(torch.autograd.Function):
         return grad_q, grad_k, grad_v, None, None, grad_bias
 
 
-class _Recomputed(torch.autograd.Function):
+class _RecomputedWeights(torch.autograd.Function):
     """Keeps the outputs and the logarithms of the denominators."""
 
     @staticmethod

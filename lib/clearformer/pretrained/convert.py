@@ -48,8 +48,10 @@ def write_config(architecture: Architecture, config: Any) -> tuple[dict, list[st
         value = getattr(config, name)
         theirs = _written_value(name, value)
         if theirs is _NONE:
-            known = CONVERSIONS[name].known if name in CONVERSIONS else ", ".join(map(_shown, VALUES[name].values()))
-            came = f"{name}={_shown(value)}"
+            known = (
+                CONVERSIONS[name].known if name in CONVERSIONS else ", ".join(map(_display_name, VALUES[name].values()))
+            )
+            came = f"{name}={_display_name(value)}"
             misfits.append(f"{architecture.class_name} has no {option} for {came}, only for {known}")
         else:
             options[option] = theirs
@@ -67,7 +69,8 @@ def _other_constants(architecture: Architecture, config: Any) -> list[str]:
         expected = getattr(replace(config, **{name: value}).filled(), name)
         if came != expected:
             misfits.append(
-                f"{architecture.class_name} has no option for {name}={_shown(came)}, there it is always {_shown(value)}"
+                f"{architecture.class_name} has no option for {name}={_display_name(came)}, "
+                f"there it is always {_display_name(value)}"
             )
     return misfits
 
@@ -233,6 +236,6 @@ def _checked_number(kind: Any, option: str, value: Any) -> Any:
     return float(value) if kind is float else value
 
 
-def _shown(value: Any) -> str:
+def _display_name(value: Any) -> str:
     """A function by its name, anything else as it prints."""
     return getattr(value, "__name__", repr(value))

@@ -61,7 +61,7 @@ def from_tensors(options: dict, theirs: dict[str, Tensor], *, dtype: torch.dtype
     _check_dtype(dtype)
     architecture = _architecture(options)
     build = architecture.build or architecture.model
-    with _Undrawn():
+    with _SkipDraws():
         model = build(read_config(architecture, options))
     model.to(dtype or _widest(theirs))
     load_weights(model, architecture, theirs)
@@ -105,7 +105,7 @@ def save_pretrained(model: nn.Module, folder: str | Path, *, labels_and_tokens: 
     """
     folder = check_path("save_pretrained", "folder", folder, "a folder for the model")
     model = getattr(model, "_orig_mod", model)  # of a compiled one
-    architecture, options, tensors = _nearest(model)
+    architecture, options, tensors = _nearest_architecture(model)
     given = getattr(model, "labels_and_tokens", {}) if labels_and_tokens is None else labels_and_tokens
     _check_labels(given, options.get("num_labels"))
     if is_headless(model):
@@ -118,7 +118,7 @@ def save_pretrained(model: nn.Module, folder: str | Path, *, labels_and_tokens: 
         config.write_text(json.dumps(options, indent=2) + "\n", encoding="utf-8")
 
 
-def _nearest(model: nn.Module) -> tuple[Architecture, dict, dict[str, Tensor]]:
+def _nearest_architecture(model: nn.Module) -> tuple[Architecture, dict, dict[str, Tensor]]:
     """The family that a model can be saved as, its options and weights.
 
     Raises: TypeError for another kind of model; ValueError with all that keeps it out of the family that lacks least.
@@ -192,7 +192,7 @@ def _kind_of(error: Exception) -> type[OSError]:
     return FileNotFoundError if status == 404 or isinstance(error, missing) else ConnectionError
 
 
-class _Undrawn(TorchFunctionMode):
+class _SkipDraws(TorchFunctionMode):
     """Weights that are about to be replaced are 0: to draw them would take several times as long as to load."""
 
     def __torch_function__(self, function: Callable, types: Any, args: tuple = (), kwargs: dict | None = None) -> Any:

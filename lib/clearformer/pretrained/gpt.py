@@ -33,7 +33,7 @@ LLAMA_OPTIONS = (
 )
 
 
-def _plain(options: dict) -> dict:
+def _flatten_rope_options(options: dict) -> dict:
     """With what is said of rotary positions in options of its own: its place there has changed."""
     rope = options.get("rope_parameters") or options.get("rope_scaling") or {}
     if not isinstance(rope, dict):
@@ -99,7 +99,7 @@ LLAMA = Architecture(
     build=partial(GPT, attention=partial(MultiHeadAttention, bias=False)),
     options=LLAMA_OPTIONS,
     defaults={"hidden_act": "silu", "rms_norm_eps": 1e-6, "tie_word_embeddings": False},
-    plain=_plain,
+    plain=_flatten_rope_options,
     fixed={"rope_type": "default", "attention_bias": False, "mlp_bias": False},
     same={"head_dim": lambda o: o["hidden_size"] // (o["num_attention_heads"] or 1)},
     constants={"norm": RMSNorm, "feed_forward": GatedFeedForward},

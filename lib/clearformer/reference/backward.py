@@ -114,7 +114,7 @@ def p_matrix(X: DN, U_q: KD, U_k: KD, U_v: KvD, E: KvN, mask: Mask = None) -> Fl
 
 
 @shaped
-def head_backward(X: DN, U_q: KD, U_k: KD, U_v: KvD, E: KvN, mask: Mask = None) -> tuple[DN, KD, KD, KvD]:
+def attention_head_backward(X: DN, U_q: KD, U_k: KD, U_v: KvD, E: KvN, mask: Mask = None) -> tuple[DN, KD, KD, KvD]:
     r"""Gradients of one head, ``attend(U_q X, U_k X, U_v X)``, by ``X``, ``U_q``, ``U_k`` and ``U_v``.
 
     .. math:: \frac{\partial F}{\partial [U_q; U_k; U_v]} = P X^\top, \qquad
@@ -137,7 +137,7 @@ def residual_head_backward(X: DN, U_q: KD, U_k: KD, U_v: DD, E: DN, mask: Mask =
 
     Source: jiang, "Backward Pass", which counts three paths; the fourth follows from its forward step 4.
     """
-    dX, *dU = head_backward(X, U_q, U_k, U_v, E, mask)
+    dX, *dU = attention_head_backward(X, U_q, U_k, U_v, E, mask)
     return dX + E, *dU
 
 

@@ -42,9 +42,9 @@ def numerical_gradients(
     """
 
     def gradient(i):
-        def alone(x):
+        def loss_of_one(x):
             return np.asarray(loss(*arrays[:i], x, *arrays[i + 1 :]))
 
-        return numerical_jacobian(alone, arrays[i], step).reshape(arrays[i].shape)
+        return numerical_jacobian(loss_of_one, arrays[i], step).reshape(arrays[i].shape)
 
     return tuple(gradient(i) for i in range(len(arrays)))

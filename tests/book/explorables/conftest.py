@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.book.explorables.shown import Shown, extension, stored
+from tests.book.explorables.shown import ExplorableOnPage, extension, stored_html
 
 
 @pytest.fixture(scope="module")
@@ -37,12 +37,12 @@ def show(window, site_files):
         (site_files / "page.html").write_text(
             f'<!doctype html><html lang="en" data-theme="light"><head><meta charset="utf8"><title>x</title>'
             f'<meta name="viewport" content="width=device-width">{styles}{scripts}</head>'
-            f"<body><main><h1>x</h1>{change(stored(tag))}</main></body></html>",
+            f"<body><main><h1>x</h1>{change(stored_html(tag))}</main></body></html>",
             encoding="utf8",
         )
         window.complaints.clear()
         page.set_viewport_size({"width": 800, "height": 900})
         page.goto((site_files / "page.html").as_uri(), wait_until="load")
-        return Shown(page, tag)
+        return ExplorableOnPage(page, tag)
 
     return show_it

@@ -10,9 +10,9 @@ import numpy as np
 from bs4 import BeautifulSoup
 
 from tests.book.pages import CHAPTERS, ROOT
-from tests.lazily import Lazily
+from tests.lazy_module import LazyModule
 
-extension = Lazily("tools.extension.hooks")
+extension = LazyModule("tools.extension.hooks")
 # The chapter in which each explorable stands.
 HOME = {
     "soft-lookup": CHAPTERS["attention"],
@@ -27,7 +27,7 @@ HOME = {
 
 
 @cache
-def stored(tag: str) -> str:
+def stored_html(tag: str) -> str:
     """The HTML that the chapter's notebook has stored for it."""
     notebook = nbformat.read((ROOT / HOME[tag]).with_suffix(".ipynb"), as_version=4)
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
@@ -37,7 +37,7 @@ def stored(tag: str) -> str:
 
 
 def stored_data(tag: str) -> dict:
-    return json.loads(BeautifulSoup(stored(tag), "html.parser").script.string)
+    return json.loads(BeautifulSoup(stored_html(tag), "html.parser").script.string)
 
 
 # As the browser does it for a reader who moves a slider, fills a field or presses a button, at once: that each can be
@@ -52,7 +52,7 @@ SET = f"""(e, values) => Object.entries(values).forEach(([name, value]) => {{
 PRESS = f"c => {{ ({REACHED})(c); c.click() }}"
 
 
-class Shown:
+class ExplorableOnPage:
     """An explorable in the browser: its controls by name, its numbers by name."""
 
     def __init__(self, page, tag):
@@ -80,14 +80,14 @@ class Shown:
     def says(self) -> str:
         return self.element.locator(".says").inner_text()
 
-    def agrees(self, expected: dict) -> None:
+    def verify(self, expected: dict) -> None:
         """Every number shown under these names is the expected one, to the digits that are shown."""
         shown = dict(zip(expected, self.texts(*expected), strict=True))
         wrong = {name: (shown[name], x) for name, x in expected.items() if not close(shown[name], float(x))}
         assert not wrong, f"shown and expected: {wrong}"
 
     def agrees_with(self, name, expected) -> None:
-        self.agrees({f"{name}-{i}": x for i, x in enumerate(np.ravel(expected))})
+        self.verify({f"{name}-{i}": x for i, x in enumerate(np.ravel(expected))})
 
 
 def close(text: str, exact: float) -> bool:

@@ -33,7 +33,7 @@ def test_soft_lookup_answers_as_a_softmax_does(show, typed):
         shown.set(temperature=exponent)
         scores = keys.T @ city_vector(word, data["pairs"])
         weights = softmax(scores / 10**exponent, axis=0)
-        shown.agrees({"temperature": 10**exponent})
+        shown.verify({"temperature": 10**exponent})
         shown.agrees_with("score", scores)
         shown.agrees_with("weight", weights)
         shown.agrees_with("answer", values @ weights)
@@ -50,14 +50,14 @@ def walk_agrees(shown, q, K, V, root):
     shown.agrees_with("exp", np.exp(scores))
     shown.agrees_with("weight", weights)
     shown.agrees_with("product", V * weights.T)
-    shown.agrees({"exp-sum": np.exp(scores).sum(), "weight-sum": 1, "output": (V @ weights).item()})
+    shown.verify({"exp-sum": np.exp(scores).sum(), "weight-sum": 1, "output": (V @ weights).item()})
 
 
 def test_walk_takes_every_target_with_and_without_the_root(show):
     """Catches a step that is not attention's, or a root that divides the wrong thing."""
     data, shown = stored_data("attention-walk"), show("attention-walk")
     Q, K, V = column(data["queries"]), column(data["keys"]), np.array([data["values"]])
-    shown.agrees({"output": 0.284, "exp-sum": 61.3, "weight-2": 0.0163})
+    shown.verify({"output": 0.284, "exp-sum": 61.3, "weight-2": 0.0163})
     for root in (False, True):
         for n in (0, 1, 2, 3):
             shown.press("target", n)
@@ -110,7 +110,7 @@ def mask_agrees(shown, data, mask, where, nudge):
     weights = both[0]
     outputs = [values @ A for A in both]
     seen = mask | (where == "none")
-    shown.agrees({f"weight-{s}-{n}": weights[s, n] for s, n in np.argwhere(seen)})
+    shown.verify({f"weight-{s}-{n}": weights[s, n] for s, n in np.argwhere(seen)})
     assert set(shown.texts(*(f"weight-{s}-{n}" for s, n in np.argwhere(~seen)))) <= {"×"} and not weights[~seen].any()
     shown.agrees_with("sum", weights.sum(axis=0))
     shown.agrees_with("output", outputs[0])
@@ -157,7 +157,7 @@ def test_a_cache_gives_what_attention_gives(show):
             np.testing.assert_allclose(numbers, outputs[:, n - 1], atol=0.00501)
             made = [3 if cached == "true" else 3 * i for i in range(1, n + 1)]
             kept = n * (len(K) + len(V)) if cached == "true" else 0
-            shown.agrees({"now": made[-1], "so-far": sum(made), "kept": kept})
+            shown.verify({"now": made[-1], "so-far": sum(made), "kept": kept})
             states = shown.element.locator('[data-value^="query-"], [data-value^="key-"], [data-value^="value-"]')
             assert sum("made" in text for text in states.all_inner_texts()) == made[-1]
     shown.set(step=1)

@@ -18,12 +18,12 @@ def tiles_agree(shown, scores, values, n_tiles, size):
     c, v = np.array(scores[:read]), np.array(values[:read], dtype=float)
     y, denominator = online_attention(torch.ones(1, 1, 1).double(), *(torch.tensor(x)[None, :, None] for x in (c, v)))
     assert y.item() == pytest.approx(softmax(c, axis=0) @ v)
-    shown.agrees({"y": y.item(), "m": c.max()})
+    shown.verify({"y": y.item(), "m": c.max()})
     shown.agrees_with("weight", softmax(c, axis=0))
-    shown.agrees({"l": math.exp(denominator.item() - c.max()), "o": np.exp(c - c.max()) @ v})
+    shown.verify({"l": math.exp(denominator.item() - c.max()), "o": np.exp(c - c.max()) @ v})
     before = np.max(scores[: (n_tiles - 1) * size], initial=-np.inf)
     if n_tiles > 1:
-        shown.agrees({"shrink": math.exp(min(before - c.max(), 0))})
+        shown.verify({"shrink": math.exp(min(before - c.max(), 0))})
 
 
 @pytest.mark.parametrize("example", [0, 1])
@@ -32,7 +32,7 @@ def test_online_softmax_agrees_after_every_tile(show, example):
     data, shown = stored_data("online-softmax"), show("online-softmax")
     scores, values = data["scores"][example], data["values"][example]
     shown.press("example", example)
-    shown.agrees({"whole": softmax(np.array(scores), axis=0) @ np.array(values)})
+    shown.verify({"whole": softmax(np.array(scores), axis=0) @ np.array(values)})
     for size in (1, 2, 3, 4):
         shown.set(size=size)
         for n_tiles in range(1, math.ceil(len(scores) / size) + 1):
@@ -47,7 +47,7 @@ def test_online_softmax_holds_large_scores_and_changed_ones(show):
     data, shown = stored_data("online-softmax"), show("online-softmax")
     scores, values = list(data["scores"][0]), data["values"][0]
     shown.set(step=3)
-    shown.agrees({"y": 15, "l": 1.75, "o": 26.25, "shrink": 1})
+    shown.verify({"y": 15, "l": 1.75, "o": 26.25, "shrink": 1})
     shown.control("token").select_option("1")
     shown.set(changed=-2.5)
     scores[1] = -2.5
@@ -73,7 +73,7 @@ def calculator_agrees(shown, model, n_kv_heads, bits, sequences=1):
     matrices = sum(p.numel() for name, p in net.named_parameters() if p.dim() == 2 and "positions" not in name)
     counted = 6 * matrices + 12 * model["M"] * D * model["N"]
     seconds = 6 * P * 300e9 / (64 * 989e12 * 0.4)
-    shown.agrees(
+    shown.verify(
         {
             "parameters": P,
             "operations": 6 * P * 300e9,

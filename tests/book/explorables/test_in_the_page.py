@@ -69,9 +69,9 @@ def test_nothing_is_wider_than_a_phone(show, tag):
 
 
 @pytest.mark.parametrize("tag", TAGS)
-def test_the_still_form_stays_without_scripts_and_on_paper(show, unscripted, tag):
+def test_the_still_form_stays_without_scripts_and_on_paper(show, page_without_scripts, tag):
     """Catches an empty frame where no script runs, and controls that are printed."""
-    still = show(tag, page=unscripted).element
+    still = show(tag, page=page_without_scripts).element
     assert still.locator(".still td").first.is_visible() and still.locator(".note").is_visible()
     shown = show(tag)
     assert shown.element.locator(".live").is_visible() and not shown.element.locator(".still").is_visible()
@@ -81,13 +81,13 @@ def test_the_still_form_stays_without_scripts_and_on_paper(show, unscripted, tag
 
 
 @pytest.fixture(scope="module")
-def unscripted(browser):
+def page_without_scripts(browser):
     page = browser.new_page(java_script_enabled=False)
     yield page
     page.close()
 
 
-def without(name):
+def drop_entry(name):
     def change(html):
         data = json.loads(BeautifulSoup(html, "html.parser").script.string)
         del data[name]
@@ -96,7 +96,7 @@ def without(name):
     return change
 
 
-BROKEN = [(tag, f"“{name}” is missing from its data", without(name)) for tag in TAGS for name in DATA[tag]] + [
+BROKEN = [(tag, f"“{name}” is missing from its data", drop_entry(name)) for tag in TAGS for name in DATA[tag]] + [
     ("kv-cache", "its data are not in the page", lambda html: re.sub(r"<script.*?</script>", "", html)),
     ("kv-cache", "its data are not readable", lambda html: html.replace('"keys"', '"keys')),
     ("kv-cache", "have the lengths 4, 4, 1", lambda html: re.sub(r'("values": ).*?\]\]', r"\1[[1]]", html)),
@@ -123,10 +123,10 @@ def test_scripts_are_small(site_files):
         assert sum(size[file] for file in files) <= 15 * KILOBYTE, chapter
 
 
-def test_a_page_loads_the_scripts_that_it_needs_and_no_others(built):
+def test_a_page_loads_the_scripts_that_it_needs_and_no_others(book_build):
     """Catches scripts in the head of every page, and an element that a page never brings to life."""
     for page in CHAPTERS.values():
-        path = built.pages / page
+        path = book_build.pages / page
         loaded = {tag["src"].split("/")[-1].split("?")[0] for tag in soup(path).select("script[src*='explorables/']")}
         standing = [tag for tag in TAGS if HOME[tag] == page]
         needed = {file.split("/")[-1] for tag in standing for file in extension.elements()[tag] if file.endswith(".js")}
@@ -135,10 +135,10 @@ def test_a_page_loads_the_scripts_that_it_needs_and_no_others(built):
 
 
 @pytest.mark.parametrize("chapter", sorted(set(HOME.values())))
-def test_they_live_in_the_pages_of_the_book_opened_as_files(built, browser, chapter):
+def test_they_live_in_the_pages_of_the_book_opened_as_files(book_build, browser, chapter):
     """Catches what the real page does to them: a script that needs a server, an extension that hides a control."""
     page = browser.new_page()
-    page.goto((built.pages / chapter).as_uri(), wait_until="load")
+    page.goto((book_build.pages / chapter).as_uri(), wait_until="load")
     page.evaluate("document.querySelectorAll('.explorable details').forEach(d => { d.open = true })")
     standing = [tag for tag in TAGS if HOME[tag] == chapter]
     assert page.locator(".explorable.alive .says:visible").count() == len(standing)

@@ -60,7 +60,7 @@ def test_rotary_scores_know_the_distance_alone(show):
             for both in (0, 47):
                 shown.set(query=n, key=s, both=both)
                 expected = clock_score(width, 10.0**base, late, n + both, s + both)
-                shown.agrees({"score": expected, "mean": 2 * expected / width, "distance": n - s, "base": 10**base})
+                shown.verify({"score": expected, "mean": 2 * expected / width, "distance": n - s, "base": 10**base})
                 scores.add(shown.text("score"))
                 pairs = list(map(float, shown.texts(*(f"pair-{i}" for i in range(width // 2)))))
                 assert abs(sum(pairs) - expected) < 0.0006 * len(pairs)
@@ -77,4 +77,4 @@ def test_a_rotary_score_of_the_chapter_comes_back(show):
     shown.set(query=4)
     assert round(float(shown.text("mean")), 2) == 0.69
     shown.set(query=6)
-    shown.agrees({"score": 6.137})
+    shown.verify({"score": 6.137})

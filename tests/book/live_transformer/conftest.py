@@ -9,7 +9,7 @@ from clearbook.language_model import load_language_model
 from clearformer.tokenizers import BytePairTokenizer, CharTokenizer
 
 from tests.book.live import random_gpt, save, write_page
-from tests.book.live_transformer.element import BORDERS, SHIPPED, ZEN, opened
+from tests.book.live_transformer.element import BORDERS, SHIPPED, ZEN, open_page
 from tests.book.pages import ROOT
 from tests.book.test_browser import pytestmark as in_the_browser
 
@@ -45,7 +45,7 @@ def models(tmp_path_factory) -> dict[str, SimpleNamespace]:
 @pytest.fixture(scope="module")
 def window(browser):
     """For every visit that asks for no other."""
-    page = opened(browser)
+    page = open_page(browser)
     yield page
     page.close()
 
@@ -59,7 +59,7 @@ def visit(browser, window, models, tmp_path_factory):
         page = window
         if before or options:
             contexts.append(browser.new_context(**options))
-            page = opened(contexts[-1])
+            page = open_page(contexts[-1])
             page.add_init_script(before)
         page.emulate_media(media="screen")
         page.complaints.clear()

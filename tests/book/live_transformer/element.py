@@ -11,7 +11,7 @@ SPACES = "".join(filter(str.isspace, map(chr, range(0x110000))))
 BORDERS = "x".join(f" {SPACES}\ufeff\u180e\u200b ")  # characters that are spaces for Python, for JavaScript or neither
 
 
-def opened(context):
+def open_page(context):
     page = context.new_page()
     page.complaints, page.asked = [], []
     page.on("console", lambda m: page.complaints.append(m.text) if m.type in ("error", "warning") else None)

@@ -4,7 +4,7 @@ import pytest
 
 from tests.book.live import STATIC
 from tests.book.live_transformer.element import SHIPPED, ZEN, with_element
-from tests.book.test_browser import AXE, settled, violations
+from tests.book.test_browser import AXE, settle_page, violations
 from tests.book.test_browser import pytestmark as in_the_browser
 
 NO_AXE = "needs axe-core (make test fetches it when npm is there)"
@@ -55,7 +55,7 @@ def test_nothing_is_wider_than_the_window(visit, width):
     """Catches a map, a bar or a token that makes a phone's page scroll sideways."""
     page = visit("characters", prompt=ZEN[:300].replace("\n", " "), viewport={"width": width, "height": 800})
     page.get_by_role("textbox").fill("x" * 500)
-    settled(page)
+    settle_page(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     body = """return Array.from(e.shadowRoot.querySelectorAll(".lab *"))
         .filter((x) => x.getBoundingClientRect().right > innerWidth + 1 && !x.closest(".heads"))
@@ -76,4 +76,4 @@ def test_axe_finds_nothing_in_the_element(visit, width):
     page.add_script_tag(url=AXE.as_uri())
     for scheme, style in (("light", ""), ("dark", colours)):
         page.evaluate(f"document.documentElement.setAttribute('style', '{style}')")
-        assert violations(settled(page), scheme) == []
+        assert violations(settle_page(page), scheme) == []

@@ -72,7 +72,7 @@ HELD = {
 }
 
 
-def damaged(folder, own, damage: str) -> list:
+def damaged_files(folder, own, damage: str) -> list:
     """Files of a model with one thing wrong."""
     folder.mkdir()
     config, weights = folder / "config.json", folder / "model.safetensors"
@@ -112,7 +112,7 @@ def test_a_file_that_does_not_fit_is_refused_in_words(visit, models, tmp_path):
     page, own = visit("pairs", prompt="Now"), models["characters"]
     before = state(page)["logits"]
     for damage, words in BAD.items():
-        page.locator("input[type=file]").set_input_files(damaged(tmp_path / damage, own, damage))
+        page.locator("input[type=file]").set_input_files(damaged_files(tmp_path / damage, own, damage))
         page.wait_for_function(
             "!document.querySelector('live-transformer').shadowRoot.getElementById('told-own').textContent.startsWith('Reading')"
         )

@@ -97,7 +97,7 @@ def test_every_part_is_reached_and_moved_by_keyboard(visit):
     page.keyboard.press("Enter")
     page.get_by_role("textbox").wait_for()
     for _ in range(20):
-        if focused(page) == "text":
+        if focused_id(page) == "text":
             break
         page.keyboard.press("Tab")
     page.keyboard.type("Now is better")
@@ -107,18 +107,18 @@ def test_every_part_is_reached_and_moved_by_keyboard(visit):
     reached = {}
     for _ in range(40):
         page.keyboard.press("Tab")
-        reached.setdefault(focused(page))
-        if focused(page) == "chips":
+        reached.setdefault(focused_id(page))
+        if focused_id(page) == "chips":
             page.keyboard.press("Home")
             page.keyboard.press("ArrowRight")
             assert state(page)["chosen"] == 1
             page.keyboard.press("End")
             assert state(page)["chosen"] == length - 1
-        if focused(page) == "heads":
+        if focused_id(page) == "heads":
             page.keyboard.press("ArrowDown")
             page.keyboard.press("ArrowRight")
             assert (state(page)["layer"], state(page)["head"]) == (1, 1)
-        if focused(page) == "map":
+        if focused_id(page) == "map":
             for _ in range(length):
                 page.keyboard.press("ArrowUp")
             page.keyboard.press("ArrowRight")
@@ -128,11 +128,11 @@ def test_every_part_is_reached_and_moved_by_keyboard(visit):
             page.keyboard.press("ArrowLeft")
             page.keyboard.press("Enter")
             assert state(page)["chosen"] == length - 2
-        if focused(page) == "temperature":
+        if focused_id(page) == "temperature":
             page.keyboard.press("Home")
             assert state(page)["settings"]["temperature"] == 0
             page.keyboard.press("End")
-        if focused(page) == "bars":
+        if focused_id(page) == "bars":
             page.keyboard.press("Enter")
             break
     assert list(reached) == [
@@ -141,6 +141,6 @@ def test_every_part_is_reached_and_moved_by_keyboard(visit):
     assert len(state(page)["ids"]) == length and state(page)["chosen"] == length - 1
 
 
-def focused(page) -> str:
+def focused_id(page) -> str:
     """The id of the part of the element that has the focus."""
     return with_element(page, "const at = e.shadowRoot.activeElement; return at && (at.id || at.closest('[id]').id)")

@@ -12,7 +12,7 @@ SECONDS = 20.0  # of one loop, on a slow machine too
 STEPS, THRESHOLD = 200, 0.05
 
 
-def drawn(rng):
+def draw_args(rng):
     """Points on a noisy wave, of which the loop sees 96 in order."""
     x = np.sort(rng.uniform(-2, 2, size=(96, 1)), axis=0)
     unseen = rng.uniform(-2, 2, size=(64, 1))
@@ -32,7 +32,7 @@ QUESTION = Question(
     name="fit",
     minutes=10,
     difficulty=2,
-    checks=(holds("unseen points", 5, learns(drawn, STEPS, mean_square, THRESHOLD, "mean squared error")),),
+    checks=(holds("unseen points", 5, learns(draw_args, STEPS, mean_square, THRESHOLD, "mean squared error")),),
     hints=("A step is: gradients to zero, loss, backward, step.",),
     section="training",
     seconds=SECONDS,

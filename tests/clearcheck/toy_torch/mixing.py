@@ -23,7 +23,7 @@ class Reference(nn.Module):
         return self.dropout(scores.masked_fill(~past, -torch.inf).softmax(-1)) @ self.value(x)
 
 
-def drawn(rng, rows=2, tokens=5, d_model=7, d_head=3, dropout=0.5, scale=1.0, **options):
+def draw_args(rng, rows=2, tokens=5, d_model=7, d_head=3, dropout=0.5, scale=1.0, **options):
     names = {"query.weight": (d_head, d_model), "key.weight": (d_head, d_model), "value.weight": (d_head, d_model)}
     weights = {name: rng.normal(size=shape) for name, shape in names.items()} | {"value.bias": rng.normal(size=d_head)}
     x = scale * rng.normal(size=(rows, tokens, d_model))
@@ -32,11 +32,11 @@ def drawn(rng, rows=2, tokens=5, d_model=7, d_head=3, dropout=0.5, scale=1.0, **
 
 
 def outputs(rng):
-    return [drawn(rng), drawn(rng, tokens=1), drawn(rng, rows=3, tokens=11, d_model=4, d_head=9, scale=3.0)]
+    return [draw_args(rng), draw_args(rng, tokens=1), draw_args(rng, rows=3, tokens=11, d_model=4, d_head=9, scale=3.0)]
 
 
 def gradients(rng):
-    return [drawn(rng, gives="gradients")]
+    return [draw_args(rng, gives="gradients")]
 
 
 QUESTION = Question(
@@ -48,11 +48,11 @@ QUESTION = Question(
     checks=(
         equals("outputs", 4, outputs, Reference),
         equals("gradients", 1, gradients, Reference),
-        holds("every parameter", 1, gradients_everywhere(drawn)),
-        holds("looking back", 1, causal(drawn)),
-        holds("rows", 1, rows_independent(drawn)),
-        holds("dropout", 1, dropout_acts(drawn)),
-        holds("parameters", 1, parameter_count(drawn, lambda d_model, d_head, dropout: (3 * d_model + 1) * d_head)),
+        holds("every parameter", 1, gradients_everywhere(draw_args)),
+        holds("looking back", 1, causal(draw_args)),
+        holds("rows", 1, rows_independent(draw_args)),
+        holds("dropout", 1, dropout_acts(draw_args)),
+        holds("parameters", 1, parameter_count(draw_args, lambda d_model, d_head, dropout: (3 * d_model + 1) * d_head)),
     ),
     hints=("Three linear layers, a mask, a softmax.", "A mask of ones below the diagonal says who may look where."),
     section="one-head",

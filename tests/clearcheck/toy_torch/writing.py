@@ -16,21 +16,21 @@ def reference(model, ids, n_new):
     return ids
 
 
-def drawn(rng, rows=3, prompt=4, n_new=6, window=16, **options):
+def draw_args(rng, rows=3, prompt=4, n_new=6, window=16, **options):
     ids = rng.integers(11, size=(rows, prompt))
     return generation_call(small_model(rng, vocabulary=11, width=8, window=window), ids, n_new, **options)
 
 
 def prompts(rng):
-    return [drawn(rng), drawn(rng, rows=1, prompt=1, n_new=9), drawn(rng, rows=2, prompt=5, n_new=0)]
+    return [draw_args(rng), draw_args(rng, rows=1, prompt=1, n_new=9), draw_args(rng, rows=2, prompt=5, n_new=0)]
 
 
 def beyond_the_window(rng):
-    return [drawn(rng, prompt=5, n_new=7, window=6), drawn(rng, prompt=9, n_new=2, window=6)]
+    return [draw_args(rng, prompt=5, n_new=7, window=6), draw_args(rng, prompt=9, n_new=2, window=6)]
 
 
 def one_call_for_each_token(ask, rng):
-    (plan,) = drawn(rng, gives="record")
+    (plan,) = draw_args(rng, gives="record")
     record, n_new = ask(plan), plan["arguments"][1]
     calls = len(record["shapes"])
     return None if calls <= n_new else f"For {n_new} new tokens the model was called {calls} times."
@@ -45,7 +45,7 @@ QUESTION = Question(
     checks=(
         equals("the likeliest token", 3, prompts, reference),
         equals("beyond the window", 2, beyond_the_window, reference),
-        holds("quietly", 1, generates_quietly(drawn)),
+        holds("quietly", 1, generates_quietly(draw_args)),
         holds("calls", 1, one_call_for_each_token),
     ),
     hints=("The logits of the last position say which token comes next.", "`model.window` is the most it looks at."),

@@ -1,6 +1,6 @@
 """The modules that a learner brings from exercises 04 and 07 to those that build on them.
 
-The file of a question imports them as its own, `from .brought import Block`.
+The file of a question imports them as its own, `from .brought_modules import Block`.
 """
 
 import torch

@@ -3,7 +3,7 @@
 import importlib
 
 
-class Lazily:
+class LazyModule:
     """Stands for a module, which is imported when something public of it is first asked for: pytest, which collects it
     among the names of a test file, looks for private ones.
     """

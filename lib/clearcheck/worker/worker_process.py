@@ -9,7 +9,7 @@ class WorkerError(RuntimeError):
     """The process could not be started; no fault of the submission."""
 
 
-class Ended(NamedTuple):
+class WorkerExit(NamedTuple):
     """How a worker has ended: its exit code if it did so by itself, and what there was to be said of the processes that
     it had started.
     """
@@ -20,13 +20,13 @@ class Ended(NamedTuple):
     changed: bool = False  # the grader's files that it was run with
 
 
-class Launched(Protocol):
+class WorkerProcess(Protocol):
     """A worker process: its pipes, and how it ends."""
 
     stdin: BinaryIO
     stdout: BinaryIO
 
-    def end(self, wait: bool) -> Ended:
+    def end(self, wait: bool) -> WorkerExit:
         """End it, after a moment if it is waited for."""
 
     def computed_seconds(self) -> float | None:

@@ -10,7 +10,7 @@ LIB = Path(__file__).resolve().parents[2]
 OFFERED = ("clearbook", "clearformer", "cleartape", "clearcheck/notebooks", "clearcheck/worker")  # for imports
 
 
-class Copied:
+class LibraryCopy:
     """A folder for one server of workers; what the system notes about its files cannot be set back, as in
     `report.course_files`. Nothing is written there, not even bytecode.
     """
@@ -26,7 +26,7 @@ class Copied:
     def name(self) -> str:
         return self._folder.name
 
-    def changed(self) -> bool:
+    def has_changed(self) -> bool:
         return dict(self._files()) != self._noted
 
     def remove(self):

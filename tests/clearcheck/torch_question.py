@@ -13,7 +13,7 @@ from torch import nn  # noqa: E402
 
 
 # A small question of its own for each message: sizes 3 and 5, and one map with a bias.
-def drawn(rng, **options):
+def draw_args(rng, **options):
     weights = {"inner.weight": rng.normal(size=(5, 3)), "inner.bias": rng.normal(size=5)}
     return module_call({"d_in": 3, "d_out": 5}, (rng.normal(size=(2, 7, 3)),), **{"weights": weights, **options})
 
@@ -27,7 +27,7 @@ class Straight(nn.Module):
         return self.inner(x)
 
 
-STRAIGHT = equals("outputs", 3, lambda rng: [drawn(rng)], Straight)
+STRAIGHT = equals("outputs", 3, lambda rng: [draw_args(rng)], Straight)
 
 
 def asks(*checks, **changes) -> Question:
@@ -39,7 +39,7 @@ def result_of(answer, question: Question, wrong=()):
     return evaluate(question, lambda asked, packed: reply_of(answer, asked, packed), 3, list(wrong))
 
 
-def said(answer, question: Question | None = None) -> str:
+def message_on(answer, question: Question | None = None) -> str:
     return result_of(answer, question or asks()).checks[0].message
 
 

@@ -8,14 +8,14 @@ FORMULA = re.compile(r"(^ *|; *)([=+\-@＝＋－＠])(?=.)")
 UNSAFE = re.compile(r"[^a-z0-9.]+")
 
 
-def shown(text: str) -> str:
+def one_line(text: str) -> str:
     """On one line, with an escape for what a terminal would obey or hide: new lines, ESC, turned directions, bytes."""
     return "".join(c if c.isprintable() else _escape(c) for c in text)
 
 
 def cell(value):
     """What may stand in a cell of a table: no text begins a formula."""
-    return FORMULA.sub(r"\1'\2", shown(value)) if isinstance(value, str) else value
+    return FORMULA.sub(r"\1'\2", one_line(value)) if isinstance(value, str) else value
 
 
 def file_stem(text: str) -> str:

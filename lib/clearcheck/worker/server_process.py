@@ -11,13 +11,13 @@ import tempfile
 from pathlib import Path
 from typing import IO, BinaryIO
 
-from clearcheck.notebooks.shown import shown
+from clearcheck.notebooks.escaping import one_line
 from clearcheck.worker import surroundings, system
-from clearcheck.worker.copied import Copied
-from clearcheck.worker.launched import BUBBLEWRAP, PROCESS, Ended, Launched, WorkerError
+from clearcheck.worker.library_copy import LibraryCopy
 from clearcheck.worker.limits import ENDING_SECONDS, SERVER_SECONDS, START_SECONDS
 from clearcheck.worker.server import MESSAGE
 from clearcheck.worker.surroundings import ROOMS
+from clearcheck.worker.worker_process import BUBBLEWRAP, PROCESS, WorkerError, WorkerExit, WorkerProcess
 
 SECOND = (
     "This process still runs the code of another notebook, and a server runs one at a time: stop that Worker before "
@@ -25,10 +25,10 @@ SECOND = (
 )
 
 
-class Server:
+class WorkerServer:
     def __init__(self, isolation: str):
         self.isolation = isolation
-        self.home = Copied()
+        self.home = LibraryCopy()
         self.process: subprocess.Popen | None = None
         self.busy = False
         atexit.register(self.retire)
@@ -38,7 +38,7 @@ class Server:
             self.retire()
             raise
 
-    def start(self, preload: tuple[str, ...], memory: int) -> Launched:
+    def start(self, preload: tuple[str, ...], memory: int) -> WorkerProcess:
         """Raises: WorkerError, also where another worker of this server has not ended."""
         if self.busy:
             raise WorkerError(SECOND)
@@ -51,7 +51,9 @@ class Server:
             os.close(reply)
             if started is not None:
                 self.busy = True
-                return _Forked(self, started["pid"], started["folder"], os.fdopen(stdin, "wb"), os.fdopen(stdout, "rb"))
+                return _ForkedWorker(
+                    self, started["pid"], started["folder"], os.fdopen(stdin, "wb"), os.fdopen(stdout, "rb")
+                )
             os.close(stdin)
             os.close(stdout)
             self.close()
@@ -77,12 +79,12 @@ class Server:
         self.process.wait()
         self.process = None
 
-    def renewed(self) -> bool:
+    def renew_if_changed(self) -> bool:
         """Whether the files that workers run were changed, which a sandbox prevents: the next ones get a new copy."""
-        if self.isolation == BUBBLEWRAP or not self.home.changed():
+        if self.isolation == BUBBLEWRAP or not self.home.has_changed():
             return False
         self.retire()
-        self.home = Copied()
+        self.home = LibraryCopy()
         return True
 
     def retire(self):
@@ -103,7 +105,7 @@ class Server:
             except OSError:
                 self.close()
                 said.seek(0)
-                raise WorkerError(self._why(said.read().decode("utf-8", "replace").splitlines())) from None
+                raise WorkerError(self._start_failure(said.read().decode("utf-8", "replace").splitlines())) from None
 
     def _process(self, theirs: socket.socket, said: IO[bytes]) -> subprocess.Popen:
         sandboxed = self.isolation == BUBBLEWRAP
@@ -118,21 +120,21 @@ class Server:
             pass_fds=[theirs.fileno()],
             env=surroundings.environment("/tmp" if sandboxed else tempfile.gettempdir()),
             cwd="/",
-            **system.apart(),
+            **system.detached_options(),
         )
 
-    def _why(self, said: list[str]) -> str:
+    def _start_failure(self, said: list[str]) -> str:
         """Why the server did not start: bubblewrap says it in one line that begins with its name."""
         if said and said[-1].startswith("bwrap: "):
-            return shown(said[-1])
+            return one_line(said[-1])
         return (
             f"The process for learners' code did not start ({self.isolation}): {sys.executable} with NumPy was "
             "tried. Is NumPy installed, and may this user start processes?"
         )
 
 
-class _Forked:
-    def __init__(self, server: Server, pid: int, folder: str, stdin: BinaryIO, stdout: BinaryIO):
+class _ForkedWorker:
+    def __init__(self, server: WorkerServer, pid: int, folder: str, stdin: BinaryIO, stdout: BinaryIO):
         self.server, self.pid, self.folder = server, pid, folder
         self.stdin, self.stdout = stdin, stdout
 
@@ -142,7 +144,7 @@ class _Forked:
             self.server.close()
         return told["seconds"] if told else None
 
-    def end(self, wait: bool) -> Ended:
+    def end(self, wait: bool) -> WorkerExit:
         request = {"pid": self.pid, "folder": self.folder, "wait": wait}
         told = self.server.ask(request, SERVER_SECONDS + ENDING_SECONDS)
         self.server.busy = False
@@ -150,4 +152,4 @@ class _Forked:
             self.server.close()
             if self.server.isolation == PROCESS:  # in a sandbox it has ended with the server
                 system.end_group(self.pid)
-        return Ended(**(told or {}), changed=self.server.renewed())
+        return WorkerExit(**(told or {}), changed=self.server.renew_if_changed())

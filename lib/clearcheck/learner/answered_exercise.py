@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from clearcheck.author.loading import Authored, known_slugs, load
+from clearcheck.author.loading import AuthoredExercise, known_slugs, load_exercise
 from clearcheck.grading.question import SLUG
 from clearcheck.notebooks.file import NotANotebook
 from clearcheck.notebooks.submission import Submission
@@ -12,12 +12,12 @@ class NoExercise(NotANotebook):
     """A notebook that does not say which exercise it answers."""
 
 
-def answered(submission: Submission, slug: str | None = None) -> Authored:
+def answered_exercise(submission: Submission, slug: str | None = None) -> AuthoredExercise:
     """The exercise of this name, or without one that which the notebook answers, from where it lies.
 
     Raises: NoExercise, ExerciseNotFound, AuthoringError.
     """
-    return load(slug or exercise_slug(submission))
+    return load_exercise(slug or exercise_slug(submission))
 
 
 def exercise_slug(submission: Submission, start: Path | None = None) -> str:

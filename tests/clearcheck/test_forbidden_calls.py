@@ -7,7 +7,7 @@ import pytest
 from clearcheck import equals
 from inline_snapshot import snapshot
 
-from .torch_asked import Straight, asks, nn, result_of, said, torch
+from .torch_question import Straight, asks, message_on, nn, result_of, torch
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def test_what_is_forbidden_is_told_under_any_name(body):
         forbids=("torch.nn.MultiheadAttention",),
     )
     says = "your function called `nn.MultiheadAttention`, which is what this task asks you to write: build it from its"
-    assert says in said(made["answer"], question)
+    assert says in message_on(made["answer"], question)
     assert result_of(made["answer"], replace(question, forbids=())).points == 1
     assert result_of(lambda x: nn.Identity()(x), question).points == 1
 
@@ -45,9 +45,9 @@ def test_a_forbidden_operation_is_told_as_function_and_as_method(spelling):
     cases = lambda rng: [(rng.normal(size=(3, 5)),)]  # noqa: E731
     check = equals("weights", 1, cases, lambda x: x.softmax(-1))
     question = asks(check, name="answer", how="tensors", forbids=("torch.softmax", "nowhere.softmax"))
-    assert "your function called `torch.softmax`" in said(made["answer"], question)
+    assert "your function called `torch.softmax`" in message_on(made["answer"], question)
     question = replace(question, forbids=("torch.nn.functional.softmax",))
-    assert "your function called `F.softmax`" in said(made["answer"], question)
+    assert "your function called `F.softmax`" in message_on(made["answer"], question)
     assert result_of(lambda x: x.exp() / x.exp().sum(-1, keepdim=True), question).points == 1
 
 
@@ -60,7 +60,7 @@ def test_a_call_of_what_is_forbidden_is_told_though_the_answer_raises_later():
 
     check = equals("same", 1, lambda rng: [(rng.normal(size=(3, 2)),)], lambda x: x)
     question = asks(check, name="answer", how="tensors", forbids=("torch.nn.MultiheadAttention",))
-    assert "your function called `nn.MultiheadAttention`" in said(answer, question)
+    assert "your function called `nn.MultiheadAttention`" in message_on(answer, question)
 
 
 def test_an_answer_that_raises_without_calling_it_is_told_its_own_error():
@@ -75,7 +75,9 @@ def test_an_answer_that_raises_without_calling_it_is_told_its_own_error():
     def answer(x):
         raise ZeroDivisionError("by nothing")
 
-    assert "ZeroDivisionError" in said(answer, question) and "nn.MultiheadAttention" not in said(answer, question)
+    assert "ZeroDivisionError" in message_on(answer, question) and "nn.MultiheadAttention" not in message_on(
+        answer, question
+    )
 
 
 def test_a_numpy_question_may_forbid_too():
@@ -83,7 +85,7 @@ def test_a_numpy_question_may_forbid_too():
     cases = lambda rng: [(rng.normal(size=(4, 4)),)]  # noqa: E731
     check = equals("inverse", 1, cases, np.linalg.inv)
     question = asks(check, name="inverse", how="function", forbids=("numpy.linalg.inv",))
-    assert said(lambda a: np.linalg.inv(a), question) == snapshot(
+    assert message_on(lambda a: np.linalg.inv(a), question) == snapshot(
         "For an argument of shape (4, 4) your function called `np.linalg.inv`, which is what this task asks you to write: build it from its parts."
     )
     assert result_of(lambda a: np.linalg.solve(a, np.eye(4)), question).points == 1
@@ -93,4 +95,4 @@ def test_a_numpy_question_may_forbid_too():
 def test_a_name_that_is_not_there_cannot_be_forbidden():
     """Catches an author's slip that forbids nothing."""
     question = asks(name="Straight", forbids=("torch.nn.MultiHeadAttention",))
-    assert "MultiHeadAttention" in said(Straight, question)
+    assert "MultiHeadAttention" in message_on(Straight, question)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from clearcheck.author.loading import ExerciseNotFound, authoring_folder
+from clearcheck.notebooks.escaping import one_line
 from clearcheck.notebooks.file import NotANotebook
-from clearcheck.notebooks.shown import shown
 from clearcheck.own_course import own_course
 
 ARCHIVES = (".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar")
@@ -23,7 +23,7 @@ KINDS = {
 
 
 @dataclass(frozen=True)
-class HandedIn:
+class SubmittedFile:
     """A file, the folder that was asked for (none where the file itself was), and why it is not opened."""
 
     path: Path
@@ -35,7 +35,7 @@ class HandedIn:
         return str(self.path)
 
     @property
-    def inside(self) -> str:
+    def relative_path(self) -> str:
         """The path from the folder that was asked for, with slashes; as it was given where that was the file."""
         return (self.path.relative_to(self.root) if self.root else self.path).as_posix()
 
@@ -45,23 +45,23 @@ class HandedIn:
         return self.path.parent == self.root or self.root is None
 
 
-def handed_in(paths: Iterable[Path], results: Path | None = None) -> list[HandedIn]:
+def submitted_files(paths: Iterable[Path], results: Path | None = None) -> list[SubmittedFile]:
     """The files given, and for a folder all in it, however deep: not the hidden ones, the course's own sources, and
     the folder of results.
 
     Raises: NotANotebook where a folder holds none.
     """
-    found: list[HandedIn] = []
+    found: list[SubmittedFile] = []
     spared = {path.resolve() for path in (results, _sources()) if path}
     for path in paths:
-        inside = sorted(_walk(path, spared), key=lambda it: it.path) if path.is_dir() else [HandedIn(path, None)]
+        inside = sorted(_walk(path, spared), key=lambda it: it.path) if path.is_dir() else [SubmittedFile(path, None)]
         if not inside:
-            raise NotANotebook(f"{shown(str(path))} holds no notebook: a folder with .ipynb files is expected.")
+            raise NotANotebook(f"{one_line(str(path))} holds no notebook: a folder with .ipynb files is expected.")
         found += inside
     return list({file.path: file for file in found}.values())
 
 
-def _walk(root: Path, spared: set[Path]) -> Iterator[HandedIn]:
+def _walk(root: Path, spared: set[Path]) -> Iterator[SubmittedFile]:
     troubles: list[OSError] = []
     for folder, folders, files in os.walk(root, onerror=troubles.append):
         here = Path(folder)
@@ -69,10 +69,12 @@ def _walk(root: Path, spared: set[Path]) -> Iterator[HandedIn]:
         beside = "exercise.py" in files
         kinds = [name for name in folders if name.lower().endswith(".ipynb") or (here / name).is_symlink()]
         for name in [*filter(_counts, files), *kinds]:
-            yield HandedIn(here / name, root, _reason(here / name) or (_source(here / name) if beside else ""))
+            yield SubmittedFile(here / name, root, _reason(here / name) or (_source(here / name) if beside else ""))
     for trouble in troubles:
         path = Path(trouble.filename)
-        yield HandedIn(path, root, f"{shown(str(path))} cannot be read ({trouble.strerror}): check its permissions.")
+        yield SubmittedFile(
+            path, root, f"{one_line(str(path))} cannot be read ({trouble.strerror}): check its permissions."
+        )
 
 
 def _sources() -> Path | None:
@@ -83,7 +85,7 @@ def _sources() -> Path | None:
 
 
 def _source(path: Path) -> str:
-    return f"{shown(str(path))} lies beside an exercise.py, as an author's own source does, and is not graded."
+    return f"{one_line(str(path))} lies beside an exercise.py, as an author's own source does, and is not graded."
 
 
 def _counts(name: str) -> bool:
@@ -92,14 +94,14 @@ def _counts(name: str) -> bool:
 
 def _reason(path: Path) -> str:
     """Why a file is not opened; nothing is opened to find out."""
-    name = shown(str(path))
+    name = one_line(str(path))
     try:
         mode = path.lstat().st_mode
         target = os.readlink(path) if stat.S_ISLNK(mode) else ""
     except OSError as error:
         return f"{name} cannot be read ({error.strerror}): check its permissions."
     if target:
-        where = "nowhere" if not path.exists() else shown(target)
+        where = "nowhere" if not path.exists() else one_line(target)
         return f"{name} is a link to {where}, and links are not followed: hand in the file itself."
     if stat.S_ISDIR(mode):
         return f"{name} is a folder: the file that Jupyter saved is expected under this name."

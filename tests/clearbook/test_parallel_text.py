@@ -4,7 +4,7 @@ import pytest
 from clearbook.data.parallel_text import read_pairs, split_pairs
 
 
-def written(folder, content):
+def write_pairs(folder, content):
     path = folder / "mine.tsv"
     path.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8"))
     return path
@@ -12,13 +12,13 @@ def written(folder, content):
 
 def test_a_file_of_pairs_is_read(tmp_path):
     """Catches a byte order mark that becomes part of a word, line ends of Windows, and empty lines taken as pairs."""
-    path = written(tmp_path, "\ufefftea\tTee\r\n\n two cups \t zwei Tassen\r\n \n")
+    path = write_pairs(tmp_path, "\ufefftea\tTee\r\n\n two cups \t zwei Tassen\r\n \n")
     assert read_pairs(path) == read_pairs(str(path)) == [("tea", "Tee"), ("two cups", "zwei Tassen")]
 
 
 def test_a_character_that_only_looks_like_a_line_end_stays_in_its_line(tmp_path):
     """Catches ``splitlines``, which also cuts at a form feed and at U+2028."""
-    assert read_pairs(written(tmp_path, "a\u2028b\tc\x0cd\n")) == [("a\u2028b", "c\x0cd")]
+    assert read_pairs(write_pairs(tmp_path, "a\u2028b\tc\x0cd\n")) == [("a\u2028b", "c\x0cd")]
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_a_character_that_only_looks_like_a_line_end_stays_in_its_line(tmp_path)
 )
 def test_what_is_no_pair_is_refused_with_its_line(tmp_path, content, message):
     with pytest.raises(ValueError, match=message):
-        read_pairs(written(tmp_path, content))
+        read_pairs(write_pairs(tmp_path, content))
 
 
 def test_a_missing_file_is_named(tmp_path):

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import nbformat
 import numpy as np
-from clearcheck.author.edits import renamed
-from clearcheck.author.loading import load
+from clearcheck.author.edits import rename_definition
+from clearcheck.author.loading import load_exercise
 from clearcheck.grading.evaluate import evaluate
 from clearcheck.worker.guarded_call import call_named
 
@@ -21,13 +21,13 @@ FRESH = 20_031  # no seed of the grader
 SOLUTION = re.compile(r"### BEGIN SOLUTION\n(.*?)### END SOLUTION", re.S)
 
 
-class Authored:
+class CourseExercise:
     """The exercise, its right and its wrong solutions, its source and the learner's notebook."""
 
     def __init__(self, slug: str):
-        self.slug, loaded = slug, load(slug, EXERCISES.parent)
+        self.slug, loaded = slug, load_exercise(slug, EXERCISES.parent)
         self.exercise, self.right, self.wrong, self.folder = loaded.exercise, loaded.right, loaded.wrong, loaded.folder
-        assert [question.id for question in self.exercise.questions] == asked(slug)
+        assert [question.id for question in self.exercise.questions] == question_ids(slug)
 
     @cached_property
     def source(self):
@@ -38,7 +38,7 @@ class Authored:
         return learner(self.slug)
 
 
-authored = cache(Authored)
+course_exercise = cache(CourseExercise)
 
 
 @cache
@@ -46,14 +46,14 @@ def learner(slug: str):
     return nbformat.read(EXERCISES / f"{slug}.ipynb", as_version=4)
 
 
-def asked(slug: str) -> list[str]:
+def question_ids(slug: str) -> list[str]:
     """The questions of an exercise, by the cells for their answers: pytest asks, and loading all takes seconds."""
     return [entry.id.removesuffix("-answer") for entry in learner(slug).cells if entry.id.endswith("-answer")]
 
 
 def questions() -> list:
     """Every question of every exercise, as pytest parameters."""
-    return [(slug, id) for slug in SLUGS for id in asked(slug)]
+    return [(slug, id) for slug in SLUGS for id in question_ids(slug)]
 
 
 def cases(check, seed: int = FRESH) -> list[tuple]:
@@ -71,33 +71,33 @@ def cell(notebook, id: str) -> str:
 
 def answer_of(slug: str, id: str, *args):
     """What the author's own answer gives."""
-    return authored(slug).right.of(id)[0].function(*args)
+    return course_exercise(slug).right.of(id)[0].function(*args)
 
 
-def edited(slug: str, id: str, right: int | str, *edits: tuple[str, str]) -> str:
+def edited_answer(slug: str, id: str, right: int | str, *edits: tuple[str, str]) -> str:
     """The text of a right answer, of this number or name, as a learner writes it, after these edits."""
-    entries = authored(slug).right.of(id)
+    entries = course_exercise(slug).right.of(id)
     entry = entries[right] if isinstance(right, int) else next(entry for entry in entries if entry.name == right)
-    source = renamed(entry.source, entry.name, authored(slug).exercise.question(id).name)
+    source = rename_definition(entry.source, entry.name, course_exercise(slug).exercise.question(id).name)
     for old, new in edits:
         assert old in source, old
         source = source.replace(old, new)
     return source
 
 
-def graded(slug: str, id: str, source: str, seed: int = 0) -> tuple:
+def graded_checks(slug: str, id: str, source: str, seed: int = 0) -> tuple:
     """The checks of an answer, whose lines are found as those of a cell are."""
     torch, file = importlib.import_module("torch"), f"<{id}: {hash(source)}>"
     scope = {"np": np, "torch": torch, "nn": torch.nn, "json": json, "math": math}
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
     exec(compile(source, file, "exec"), scope)
-    question = authored(slug).exercise.question(id)
-    return evaluate(question, partial(call_named, scope), seed, authored(slug).wrong.of(id)).checks
+    question = course_exercise(slug).exercise.question(id)
+    return evaluate(question, partial(call_named, scope), seed, course_exercise(slug).wrong.of(id)).checks
 
 
 def task_of(slug: str, id: str) -> str:
     """The words of a task, in one line."""
-    return " ".join(cell(authored(slug).learner, f"{id}-task").split())
+    return " ".join(cell(course_exercise(slug).learner, f"{id}-task").split())
 
 
 def text_of(notebook) -> str:

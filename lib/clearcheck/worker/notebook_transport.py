@@ -15,32 +15,32 @@ from functools import partial
 import numpy as np
 
 from clearcheck.worker import system
-from clearcheck.worker.asked import Asked, needed
-from clearcheck.worker.guarded_call import call_named, raised
+from clearcheck.worker.call_request import CallRequest, modules_to_import
+from clearcheck.worker.guarded_call import call_named, exception_reply
 
 
 @contextlib.contextmanager
-def calling(namespace: dict, how: str) -> Iterator[Callable[[Asked, bytes], dict]]:
+def namespace_transport(namespace: dict, how: str) -> Iterator[Callable[[CallRequest, bytes], dict]]:
     """A transport for `evaluate` that calls what stands in the namespace, in a copy of this process where there can be
     one: as it is now, whatever the calls do to it. `how` the functions are driven says what is imported before.
     """
     if not system.COPIES:
         yield partial(call_named, namespace)
         return
-    from clearcheck.worker.forked import Copy
+    from clearcheck.worker.process_copy import ProcessCopy
 
-    for module in needed([how]) if "torch" in sys.modules else ():  # else no answer can have been written
+    for module in modules_to_import([how]) if "torch" in sys.modules else ():  # else no answer can have been written
         importlib.import_module(module)
 
     def answer(message: dict) -> dict:
         try:
-            return call_named(namespace, Asked(**message["asked"]), bytes(message["args"]))
+            return call_named(namespace, CallRequest(**message["asked"]), bytes(message["args"]))
         except KeyboardInterrupt as error:  # no key was pressed here: the learner's code raised it
-            return raised(error, namespace)
+            return exception_reply(error, namespace)
 
-    copy = Copy(answer)
+    copy = ProcessCopy(answer)
 
-    def call(asked: Asked, packed: bytes) -> dict:
+    def call(asked: CallRequest, packed: bytes) -> dict:
         if asked.name not in namespace:
             return {"kind": "missing"}
         message = {"asked": asdict(asked), "args": np.frombuffer(packed, np.uint8)}

@@ -7,7 +7,7 @@ MAKES = {"an array": "np.array(…)", "a tensor": "torch.tensor(…)", "tensors"
 AS_SEQUENCE = "{array} was taken as a {kind}; the task asks for a {kind}: {kind}(…) makes one."
 
 
-def taken(value, like, remarks: list[str], array: str = "an array"):
+def coerce_like(value, like, remarks: list[str], array: str = "an array"):
     """The value with its lists turned to arrays, and its arrays to lists or tuples, where `like` has those.
 
     `like` is a result of the reference; one of other arguments will do. Each turn is told in `remarks`.
@@ -15,7 +15,7 @@ def taken(value, like, remarks: list[str], array: str = "an array"):
     if isinstance(like, np.ndarray):
         return _array(value, like, remarks, array)
     if isinstance(like, dict) and isinstance(value, dict):
-        return {key: taken(entry, like.get(key), remarks, array) for key, entry in value.items()}
+        return {key: coerce_like(entry, like.get(key), remarks, array) for key, entry in value.items()}
     if not isinstance(like, tuple | list):
         return value
     if isinstance(value, np.ndarray) and value.ndim and (isinstance(like, list) or len(value) == len(like)):
@@ -24,7 +24,7 @@ def taken(value, like, remarks: list[str], array: str = "an array"):
     if not isinstance(value, tuple | list) or not like:
         return value
     models = like if len(like) == len(value) else [like[0]] * len(value)
-    return type(value)(taken(entry, model, remarks, array) for entry, model in zip(value, models, strict=True))
+    return type(value)(coerce_like(entry, model, remarks, array) for entry, model in zip(value, models, strict=True))
 
 
 def as_array(value: tuple | list) -> np.ndarray | None:

@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterator
 from types import CodeType, FunctionType
 
-from clearcheck.worker.asked import Misfit
+from clearcheck.worker.call_request import Misfit
 
 UNDER = {  # what a function of torch calls, and others could call in its place
     "scaled_dot_product_attention": (
@@ -28,7 +28,7 @@ SHORT = {"torch.nn.functional.": "F.", "torch.nn.": "nn.", "numpy.": "np."}
 
 
 @contextlib.contextmanager
-def forbidding(names: tuple[str, ...]) -> Iterator[None]:
+def forbid_calls(names: tuple[str, ...]) -> Iterator[None]:
     """Raises: Misfit when the body is over, had it called one of these."""
     if not names:
         yield
@@ -37,14 +37,16 @@ def forbidding(names: tuple[str, ...]) -> Iterator[None]:
     used: list[str] = []
     profiler = cProfile.Profile(subcalls=False, builtins=False)
     try:
-        with _watched(from_torch, used), _hooked(codes, from_c, used) if from_c else profiler:
+        with _watch_torch(from_torch, used), _profile_calls(codes, from_c, used) if from_c else profiler:
             yield
     except Exception:
-        if not used and not _called(codes, profiler):
+        if not used and not _forbidden_calls(codes, profiler):
             raise
-    used += _called(codes, profiler)
+    used += _forbidden_calls(codes, profiler)
     if used:
-        raise Misfit(f"called `{_short(used[0])}`, which is what this task asks you to write: build it from its parts")
+        raise Misfit(
+            f"called `{_short_name(used[0])}`, which is what this task asks you to write: build it from its parts"
+        )
 
 
 def _targets(names: tuple[str, ...]) -> tuple[dict[CodeType, str], dict[str, str], dict[int, str]]:
@@ -53,7 +55,7 @@ def _targets(names: tuple[str, ...]) -> tuple[dict[CodeType, str], dict[str, str
     for name in names:
         if importlib.util.find_spec(name.split(".")[0]) is None:
             continue  # what is not installed cannot be called
-        target = inspect.unwrap(_resolved(name))
+        target = inspect.unwrap(_resolve(name))
         parts = vars(target).values() if isinstance(target, type) else [target]
         functions = [part for part in parts if isinstance(part, FunctionType)]
         codes |= {function.__code__: name for function in functions}
@@ -65,12 +67,12 @@ def _targets(names: tuple[str, ...]) -> tuple[dict[CodeType, str], dict[str, str
     return codes, from_torch, from_c
 
 
-def _called(codes: dict[CodeType, str], profiler: cProfile.Profile) -> list[str]:
+def _forbidden_calls(codes: dict[CodeType, str], profiler: cProfile.Profile) -> list[str]:
     return [codes[entry.code] for entry in profiler.getstats() if entry.code in codes]
 
 
 @contextlib.contextmanager
-def _hooked(codes: dict[CodeType, str], from_c: dict[int, str], used: list[str]) -> Iterator[None]:
+def _profile_calls(codes: dict[CodeType, str], from_c: dict[int, str], used: list[str]) -> Iterator[None]:
     def hook(frame, event, arg):
         if event == "call" and frame.f_code in codes:
             used.append(codes[frame.f_code])
@@ -85,7 +87,7 @@ def _hooked(codes: dict[CodeType, str], from_c: dict[int, str], used: list[str])
         sys.setprofile(before)
 
 
-def _resolved(name: str):
+def _resolve(name: str):
     """Raises: ImportError, AttributeError where there is no such thing."""
     parts = name.split(".")
     for end in range(len(parts) - 1, 0, -1):
@@ -97,14 +99,14 @@ def _resolved(name: str):
     raise ImportError(f"Question: forbids names {name!r}, which is in no module; write it as torch.nn.Linear is.")
 
 
-def _watched(from_torch: dict[str, str], used: list[str]) -> contextlib.AbstractContextManager:
+def _watch_torch(from_torch: dict[str, str], used: list[str]) -> contextlib.AbstractContextManager:
     if not from_torch:
         return contextlib.nullcontext()
-    from clearcheck.worker.torch_calls import Watched
+    from clearcheck.worker.torch_calls import CallWatch
 
-    return Watched(from_torch, used)
+    return CallWatch(from_torch, used)
 
 
-def _short(name: str) -> str:
+def _short_name(name: str) -> str:
     start = next((start for start in SHORT if name.startswith(start)), "")
     return SHORT.get(start, "") + name.removeprefix(start)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 from clearcheck import WrongSolutions, equals, holds
-from clearcheck.grading.taken import AS_ARRAY as ASKED_FOR
-from clearcheck.grading.taken import AS_SEQUENCE, taken
+from clearcheck.grading.coercion import AS_ARRAY as ASKED_FOR
+from clearcheck.grading.coercion import AS_SEQUENCE, coerce_like
 from clearcheck.learner.cards import question_card
 from clearcheck.report.grade import Grade
 from inline_snapshot import snapshot
@@ -50,7 +50,7 @@ SEQUENCE = AS_SEQUENCE.replace("{array}", "An array")
 def test_what_is_taken_for_what(value, like, expected, remarks):
     """Would catch a list that is refused or passes in silence, and texts or ragged lists made into arrays."""
     told = []
-    came = taken(value, like, told)
+    came = coerce_like(value, like, told)
     assert told == remarks
     np.testing.assert_equal(came, expected)
     assert type(came) is type(expected) and getattr(came, "dtype", 0) == getattr(expected, "dtype", 0)
@@ -59,7 +59,7 @@ def test_what_is_taken_for_what(value, like, expected, remarks):
 def test_a_tensor_for_a_pair_is_called_a_tensor():
     """Would catch a learner of PyTorch who is told of an array that he never made."""
     told = []
-    taken(TABLE, (TABLE[0], TABLE[1]), told, "a tensor")
+    coerce_like(TABLE, (TABLE[0], TABLE[1]), told, "a tensor")
     assert told == snapshot(["A tensor was taken as a tuple; the task asks for a tuple: tuple(…) makes one."])
 
 
@@ -94,15 +94,15 @@ def test_a_tensor_is_asked_for_in_the_words_of_pytorch():
     """Would catch advice that costs all points: np.array(…) makes no tensor."""
     for value, maker in ((LIST, "torch.tensor"), ([TABLE[0], TABLE[1]], "torch.stack")):
         remarks = []
-        taken(value, TABLE, remarks, "a tensor")
+        coerce_like(value, TABLE, remarks, "a tensor")
         assert remarks == [f"A list was taken as a tensor; the task asks for a tensor: {maker}(…) makes one."]
 
 
 def test_numbers_of_python_are_as_precise_as_the_task_asks():
     """Would catch a list of floats that is refused for float64, which nobody wrote; and one that hides it."""
     narrow = TABLE.astype(np.float32)
-    assert taken(LIST, narrow, [], "a tensor").dtype == np.float32
-    assert taken([TABLE[0], TABLE[1]], narrow, [], "a tensor").dtype == np.float64
+    assert coerce_like(LIST, narrow, [], "a tensor").dtype == np.float32
+    assert coerce_like([TABLE[0], TABLE[1]], narrow, [], "a tensor").dtype == np.float64
 
 
 def test_a_failed_check_has_no_remark():

@@ -10,11 +10,11 @@ from multiprocessing.connection import Connection
 
 from clearcheck.worker import system
 from clearcheck.worker.limits import KERNEL_GRACE_SECONDS, MAX_FRAME, Limits, limit_this_process
-from clearcheck.worker.time_limit import awaited
+from clearcheck.worker.time_limit import wait_for_reply
 from clearcheck.worker.values import pack, unpack
 
 
-class Copy:
+class ProcessCopy:
     """A copy of this process as it is now, which gives the `answer` to each message until it is closed or broken."""
 
     def __init__(self, answer: Callable[[dict], dict]):
@@ -33,14 +33,14 @@ class Copy:
             return {"kind": "ended", "text": "an earlier call had to be stopped"}
         before = system.computed_seconds(self._pid) or 0.0
 
-        def computed() -> float | None:
+        def seconds_computed() -> float | None:
             now = system.computed_seconds(self._pid)
             return None if now is None else now - before
 
         try:
             self._pipe.send_bytes(pack(message))
             grace = KERNEL_GRACE_SECONDS
-            waited = awaited(self._pipe.poll, computed, seconds + grace, clock + grace)
+            waited = wait_for_reply(self._pipe.poll, seconds_computed, seconds + grace, clock + grace)
             if waited is None:
                 return unpack(self._pipe.recv_bytes(MAX_FRAME))
         except (OSError, EOFError, ValueError):

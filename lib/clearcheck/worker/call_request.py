@@ -18,7 +18,7 @@ class Misfit(Exception):
 
 
 @dataclass(frozen=True)
-class Asked:
+class CallRequest:
     """The name to call, for how many seconds one call may compute, how it is driven, the dotted names it must not call,
     and how many times as long it may take by the clock.
 
@@ -33,28 +33,28 @@ class Asked:
     measured: bool = False
     net: float = NET
 
-    def of_known(self, source: str) -> "Asked":
+    def for_known_mistake(self, source: str) -> "CallRequest":
         """What is asked of a solution of the author's: a name that its source does not hold is not watched for, which
         makes its calls faster.
         """
         named = tuple(name for name in self.forbids if not source or name.rpartition(".")[2] in source)
         return replace(self, forbids=named)
 
-    def sent(self, args: tuple) -> tuple:
+    def arguments_to_send(self, args: tuple) -> tuple:
         """The arguments as they travel: PyTorch is asked in float32, the precision that a learner's own code has."""
-        return args if self.how == "function" else _single(args)
+        return args if self.how == "function" else _to_single_precision(args)
 
 
-def needed(hows: Iterable[str]) -> tuple[str, ...]:
+def modules_to_import(hows: Iterable[str]) -> tuple[str, ...]:
     """The modules to import before a learner's code is driven in these ways, so that its time is its own."""
     return tuple(dict.fromkeys(module for how in hows for module in NEEDED.get(how, ("torch",))))
 
 
-def _single(value):
+def _to_single_precision(value):
     if isinstance(value, np.ndarray | np.generic) and value.dtype == np.float64:
         return value.astype(np.float32)
     if isinstance(value, tuple | list):
-        return type(value)(map(_single, value))
+        return type(value)(map(_to_single_precision, value))
     if isinstance(value, dict):
-        return {key: _single(entry) for key, entry in value.items()}
+        return {key: _to_single_precision(entry) for key, entry in value.items()}
     return value
