@@ -7,7 +7,7 @@ import pytest
 from clearcheck import RightSolutions, WrongSolutions, answers_to
 from clearcheck.author.loading import load_exercise
 from clearcheck.cli import main
-from clearcheck.proof.notebooks import Notebooks, answer_text, fill_in_solutions
+from clearcheck.proof.notebooks import Notebooks, answer_text
 from clearcheck.proof.page import page, proof_text
 from clearcheck.proof.prove import not_graded, prove
 from inline_snapshot import snapshot
@@ -164,11 +164,10 @@ def test_every_solution_gets_as_many_draws_as_are_wanted(course, monkeypatch, op
 def test_no_number_of_draws(course, capsys):
     with pytest.raises(SystemExit):
         main(["prove", SLUG, "--draws", "0"])
-    assert capsys.readouterr().err == snapshot("""\
-usage: python -m clearcheck prove [-h] [--page FILE] [--draws N]
-                                  SLUG [SLUG ...]
-python -m clearcheck prove: error: argument --draws: '0' is no number of draws: a whole number from 1 on is expected
-""")
+    *_, said = capsys.readouterr().err.splitlines()  # above it argparse lists the options, as each Python likes
+    assert said.partition(": error: ")[2] == snapshot(
+        "argument --draws: '0' is no number of draws: a whole number from 1 on is expected"
+    )
 
 
 def test_each_planted_fault_is_an_error(course, monkeypatch, capsys):
@@ -195,14 +194,6 @@ def test_only_the_solutions_own_name_is_replaced():
             '    return np.median(table, axis=0) + dict(median=0)["median"]',
         ]
     )
-
-
-def test_what_a_cell_only_calls_is_not_run():
-    """Would catch a proof that trains what a cell shows, and one that loses what a cell defines for others."""
-    tried = "try:\n    experiment(1)\nexcept NotImplementedError:\n    print('Later.')"
-    kept = "try:\n    import one\nexcept ImportError:\n    print('None.')"
-    source = {"cells": [{"cell_type": "code", "source": f"x = 1\n{text}\ncheck('q')"} for text in (tried, kept)]}
-    assert [cell["source"] for cell in fill_in_solutions(source, [])["cells"]] == ["x = 1", f"x = 1\n{kept}"]
 
 
 def test_a_solution_is_renamed_and_loses_its_decorator():

@@ -1,5 +1,6 @@
 """Every exercise keeps the rules, and every rule can fail: a toy exercise breaks one after the other."""
 
+import ast
 from dataclasses import replace
 from difflib import SequenceMatcher
 
@@ -9,6 +10,7 @@ from clearcheck import Exercise, Inputs, Question, RightSolutions, WrongSolution
 from clearcheck.author.edits import EDITED_LINES, rename_definition
 from clearcheck.author.mistakes import Solutions
 from clearcheck.author.subject import Subject
+from clearcheck.notebooks.cells import EXPERIMENTS, without_experiments
 
 from tests.exercises.course_exercises import EXERCISES, SLUGS, course_exercise, questions
 from tests.exercises.lint import lint, subject_of
@@ -194,6 +196,19 @@ def test_the_misfits_name_the_question_and_nothing_else():
     misfits = lint(toy(question={"hints": ("One.",)}))
     assert misfits == [f"q{i}: three different hints, each in whole sentences, are expected." for i in range(5)]
     assert lint(toy(wrong=7)) == ["q0: 7 wrong solutions; at least 8 are expected."]
+
+
+def calls_an_experiment(cell: str) -> bool:
+    calls = [node.func for node in ast.walk(ast.parse(cell)) if isinstance(node, ast.Call)]
+    return any(isinstance(called, ast.Name) and called.id in EXPERIMENTS for called in calls)
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_no_grade_waits_for_an_experiment(slug):
+    """A graded notebook runs without a line `experiment(…)`. Catches one in a `try`, which is run."""
+    cells = [cell.source for cell in course_exercise(slug).source.cells if cell.cell_type == "code"]
+    assert [cell for cell in cells if calls_an_experiment(without_experiments(cell))] == []
+    assert calls_an_experiment(without_experiments("for i in range(3):\n    experiment(i)"))
 
 
 def test_mistakes_are_edits_where_they_can_be():

@@ -153,7 +153,7 @@ def placing_numbers():
 
 @pytest.fixture(scope="module")
 def museum():
-    return experiment_numbers("museum", "generating", "museum-piece", "museum-experiments")[0]
+    return experiment_numbers("museum", "experiments", "museum-piece", "museum-experiments")[0]
 
 
 def test_the_batch_museum_shows_its_three_slips(placing_numbers):

@@ -102,15 +102,6 @@ def _without_calls(source: str) -> str:
         return source
     lines = source.splitlines()
     for statement in reversed(statements):
-        if _only_calls(statement):
+        if isinstance(statement, ast.Expr):
             del lines[statement.lineno - 1 : statement.end_lineno]
     return "\n".join(lines).strip()
-
-
-def _only_calls(statement: ast.stmt) -> bool:
-    """Whether it is an expression, or a `try` around expressions, for an answer that is not there yet."""
-    if not isinstance(statement, ast.Try):
-        return isinstance(statement, ast.Expr)
-    handled = [inner for handler in statement.handlers for inner in handler.body]
-    parts = [*statement.body, *handled, *statement.orelse, *statement.finalbody]
-    return all(isinstance(inner, ast.Expr) for inner in parts)
