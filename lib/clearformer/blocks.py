@@ -40,10 +40,8 @@ class Block(nn.Module):
         super().__init__()
         for name, part in (("norm", norm), ("attention", attention), ("feed_forward", feed_forward)):
             check_callable("Block", name, part, "a class of modules, or a partial of one")
-        self.d_model, self.norm_first = (
-            check_whole("Block", "d_model", d_model),
-            check_flag("Block", "norm_first", norm_first),
-        )
+        self.d_model = check_whole("Block", "d_model", d_model)
+        self.norm_first = check_flag("Block", "norm_first", norm_first)
         self.attention, self.attention_norm = attention(d_model, n_heads), norm(d_model)
         self.cross = attention(d_model, n_heads) if cross else None
         self.cross_norm = norm(d_model) if cross else None

@@ -68,7 +68,8 @@ class FeedForward(nn.Module):
 
     def __init__(self, d_model: int, d_ff: int, *, activation: Callable[[Tensor], Tensor] = F.gelu, bias: bool = True):
         super().__init__()
-        self.d_model, d_ff = check_whole("FeedForward", "d_model", d_model), check_whole("FeedForward", "d_ff", d_ff)
+        self.d_model = check_whole("FeedForward", "d_model", d_model)
+        d_ff = check_whole("FeedForward", "d_ff", d_ff)
         self.activation = check_function("FeedForward", "activation", activation, "torch.nn.functional.gelu")
         self.up = nn.Linear(d_model, d_ff, bias=check_flag("FeedForward", "bias", bias))
         self.down = nn.Linear(d_ff, d_model, bias=bias)
@@ -94,10 +95,8 @@ class GatedFeedForward(nn.Module):
 
     def __init__(self, d_model: int, d_ff: int, *, activation: Callable[[Tensor], Tensor] = F.silu, bias: bool = False):
         super().__init__()
-        self.d_model, d_ff = (
-            check_whole("GatedFeedForward", "d_model", d_model),
-            check_whole("GatedFeedForward", "d_ff", d_ff),
-        )
+        self.d_model = check_whole("GatedFeedForward", "d_model", d_model)
+        d_ff = check_whole("GatedFeedForward", "d_ff", d_ff)
         self.activation = check_function("GatedFeedForward", "activation", activation, "torch.nn.functional.silu")
         bias = check_flag("GatedFeedForward", "bias", bias)
         self.gate_up = nn.Linear(d_model, 2 * d_ff, bias=bias)  # W_g above W_1, one product for both

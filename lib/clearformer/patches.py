@@ -34,7 +34,8 @@ def unpatchify(patches: Float[Tensor, "B N P"], size: int, rows: int) -> Float[T
     Source: turner-v2, figure 2, read backwards.
     Raises: ValueError if the patches do not fill ``rows`` rows, or do not hold whole channels.
     """
-    size, rows = check_whole("unpatchify", "size", size), check_whole("unpatchify", "rows", rows)
+    size = check_whole("unpatchify", "size", size)
+    rows = check_whole("unpatchify", "rows", rows)
     B, N, P = patches.shape
     if N % rows or P % (size * size):
         raise ValueError(

@@ -31,10 +31,8 @@ def sinusoidal(
     Source: Vaswani et al. 2017, section 3.5. COMP 336 prints the exponents shifted by one pair; see the errata.
     Raises: ValueError for an odd width.
     """
-    n_positions, start = (
-        check_whole("sinusoidal", "n_positions", n_positions),
-        check_whole("sinusoidal", "start", start, 0),
-    )
+    n_positions = check_whole("sinusoidal", "n_positions", n_positions)
+    start = check_whole("sinusoidal", "start", start, 0)
     angles = torch.arange(start, start + n_positions, dtype=torch.float64, device=device)[:, None]
     angles = angles * _frequencies("sinusoidal", d_model, 10000.0, device)
     return torch.stack((angles.sin(), angles.cos()), dim=-1 if interleaved else -2).flatten(-2).to(dtype)
