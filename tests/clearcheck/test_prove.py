@@ -43,10 +43,9 @@ Written: a.md
 def test_what_is_not_graded_has_a_page_without_results(course):
     """Would catch solutions that count as accepted, or as caught, where nobody has graded them."""
     text = page(not_graded(load_exercise(SLUG)), "Not graded.")
-    assert "| right solutions (6) | – | – |\n| wrong solutions (16) | – | – |" in text
-    assert "| `by_loop` | right | – | – | – | – |" in text
-    assert "| `over_rows` | wrong | – | – | The mean runs along the rows. |" in text
-    assert "Not graded." in text and "passed" not in text and "Errors" not in text
+    assert "| `by_loop` | right | – | – |" in text
+    assert "| `over_rows` | wrong | The mean runs along the rows. |" in text
+    assert "Not graded." in text and not re.search("passed|accepted|graded |points \\||Errors", text)
 
 
 @pytest.fixture

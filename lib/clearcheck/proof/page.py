@@ -47,49 +47,52 @@ def proof_text(slug: str, draws: int = len(SEEDS), question: str | None = None) 
 
 
 def page(proof: Proof, opening: str = GRADED) -> str:
-    """A page of one exercise; the cells for results stay empty where its solutions were not graded."""
+    """A page of one exercise; where its solutions were not graded it shows them without results."""
+    head = HEAD.format(title=proof.exercise.title, opening=opening)
+    results = [_results(proof)] if proof.graded else []
+    questions = [_question(question, proof.of(question), proof.graded) for question in proof.exercise.questions]
+    return "\n".join([head, *results, *questions])
+
+
+def _results(proof: Proof) -> str:
+    """How many solutions were accepted, and how many mistakes were told."""
     right = [row for row in proof.rows if row.right]
     wrong = [row for row in proof.rows if not row.right]
     accepted, rejected = (sum(row.is_accepted for row in right), sum(row.is_rejected for row in wrong))
-    table = [
+    n_told = sum(row.tells_mistake for row in wrong)
+    lines = [
         "| | accepted | not accepted |",
         "|---|---|---|",
-        f"| right solutions ({len(right)}) | {_known(proof, accepted)} | {_known(proof, len(right) - accepted)} |",
-        f"| wrong solutions ({len(wrong)}) | {_known(proof, len(wrong) - rejected)} | {_known(proof, rejected)} |",
-    ]
-    n_told = sum(row.tells_mistake for row in wrong)
-    closing = [
+        f"| right solutions ({len(right)}) | {accepted} | {len(right) - accepted} |",
+        f"| wrong solutions ({len(wrong)}) | {len(wrong) - rejected} | {rejected} |",
+        "",
         f"Wrong solutions that were told the mistake they hold: {n_told} of {len(wrong)}.",
         f"The untouched notebook gets 0 points, the author's own all {proof.exercise.points}.",
         f"Errors: {len(proof.errors)}.",
     ]
-    head = HEAD.format(title=proof.exercise.title, opening=opening)
-    blocks = [head, "\n".join(table) + "\n", *(["\n".join(closing) + "\n"] if proof.graded else [])]
-    return "\n".join(blocks + [_question(question, proof.of(question)) for question in proof.exercise.questions])
+    return "\n".join(lines) + "\n"
 
 
-def _known(proof: Proof, count: int) -> str:
-    return str(count) if proof.graded else NOTHING
-
-
-def _question(question: Question, rows: list[ProofRow]) -> str:
+def _question(question: Question, rows: list[ProofRow], graded: bool) -> str:
+    head = ["solution", "it is", *(["graded", "points"] if graded else []), "what the learner is told", "the mistake"]
     lines = [
         f"## {question.title}\n",
         f"`{question.name}`, {question.points} points.\n",
-        "| solution | it is | graded | points | what the learner is told | the mistake |",
-        "|---|---|---|---|---|---|",
-        *(_row(row) for row in rows),
+        f"| {' | '.join(head)} |",
+        "|---" * len(head) + "|",
+        *(f"| {' | '.join(_cells(row, graded))} |" for row in rows),
     ]
     return "\n".join(lines) + "\n"
 
 
-def _row(row: ProofRow) -> str:
+def _cells(row: ProofRow, graded: bool) -> list[str]:
     points = sorted({result.points for result in row.results})
-    span = " to ".join(map(str, dict.fromkeys([*points[:1], *points[-1:]]))) or NOTHING
-    statuses = " or ".join(dict.fromkeys(result.status for result in row.results)) or NOTHING
-    told = NOTHING if row.right else _cell(row.solution.says) if row.tells_mistake else "not told"
-    kind = "right" if row.right else "wrong"
-    return f"| `{row.solution.name}` | {kind} | {statuses} | {span} | {told} | {_mistake(row.solution, row.right)} |"
+    span = " to ".join(map(str, dict.fromkeys([*points[:1], *points[-1:]])))
+    statuses = " or ".join(dict.fromkeys(result.status for result in row.results))
+    results = [statuses, span] if graded else []
+    told = _cell(row.solution.says) if row.tells_mistake or not graded else "not told"
+    kind, told = ("right", NOTHING) if row.right else ("wrong", told)
+    return [f"`{row.solution.name}`", kind, *results, told, _mistake(row.solution, row.right)]
 
 
 def _mistake(solution: Solution, right: bool) -> str:
