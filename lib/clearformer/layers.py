@@ -54,6 +54,7 @@ class RMSNorm(nn.Module):
 
     @shaped_module
     def forward(self, x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch D"]:
+        x = x.to(torch.promote_types(x.dtype, self.weight.dtype))  # of a product under autocast, as for layer_norm
         return F.rms_norm(x, self.weight.shape, self.weight, self.eps)
 
 

@@ -2,18 +2,22 @@
 
 from collections.abc import Callable
 
-import torch
 import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from clearformer.attention import STATEFUL, attend_fused
+from clearformer.attention import attend_fused
+from clearformer.attention.groups import heads_as_rows, heads_in_turns
 from clearformer.attention.masks import Mask, Q
 from clearformer.cache import LayerCache
 from clearformer.checks import check_callable, check_flag, check_whole
 from clearformer.shapes import shaped, shaped_module
 
-_PARTS = {"rope": "Rotary(d_head, n_positions)", "relative": "RelativeKeys(d_head, max_distance)"}  # what messages name
+_PARTS = {  # what messages name
+    "rope": "positions.Rotary(d_head, n_positions)",
+    "relative": "positions.RelativeKeys(d_head, max_distance)",
+    "qk_norm": "layers.RMSNorm",
+}
 
 
 class MultiHeadAttention(nn.Module):
@@ -22,13 +26,16 @@ class MultiHeadAttention(nn.Module):
     .. math:: y = W_o \,[\, y_1; \dots; y_H \,] + b_o, \qquad y_h = \mathrm{attend}(W_{q,h} x, W_{k,h} z, W_{v,h} z)
 
     with :math:`z = x` in self-attention and :math:`z` = ``source`` in cross-attention. ``n_kv_heads`` below
-    ``n_heads`` lets groups of heads share keys and values. In self-attention ``rope(q, positions)`` turns queries and
-    keys, ``relative(q, n_sources)`` adds a bias to the scores. ``attend`` is any function of ``clearformer.attention``.
+    ``n_heads`` lets groups of heads share keys and values. ``d_head`` is the width of a head, an equal share of
+    ``d_model`` unless given. ``qk_norm(d_head)``, as ``RMSNorm``, builds a norm for the queries and one for the keys of
+    each head. In self-attention ``rope(q, positions)`` then turns queries and keys, ``relative(q, n_sources)`` adds a
+    bias to the scores. ``attend`` is any function of ``clearformer.attention``.
 
-    Source: Vaswani et al. 2017, section 3.2.2; turner-v2, eq. 4 and 5; for shared keys Ainslie et al. 2023.
-    Cost: 2 D (2 D + 2 G K) FLOPs for every token with G key-value heads, and those of ``attend``.
-    Raises: TypeError or ValueError if ``n_heads`` does not divide ``d_model``, or ``n_kv_heads`` not ``n_heads``, or a
-    part cannot be called.
+    Source: Vaswani et al. 2017, section 3.2.2; turner-v2, eq. 4 and 5; for shared keys Ainslie et al. 2023; for norms
+    of queries and keys Dehghani et al. 2023, section 2, and Qwen Team 2025, section 2.
+    Cost: 2 D (2 H K + 2 G K) FLOPs for every token with G key-value heads, and those of ``attend``.
+    Raises: TypeError or ValueError if ``n_heads`` does not divide ``d_model`` where ``d_head`` is not given, or
+    ``n_kv_heads`` not ``n_heads``, or a part cannot be called.
     """
 
     def __init__(
@@ -37,25 +44,31 @@ class MultiHeadAttention(nn.Module):
         n_heads: int,
         *,
         n_kv_heads: int | None = None,
+        d_head: int | None = None,
         bias: bool = True,
+        qk_norm: Callable[[int], nn.Module] | None = None,
         rope: Callable | None = None,
         relative: Callable | None = None,
         attend: Callable = attend_fused,
     ):
         super().__init__()
         self.d_model = d_model = check_whole("MultiHeadAttention", "d_model", d_model)
-        self.n_heads = check_divides("d_model", d_model, "n_heads", n_heads, "heads")
+        self.n_heads = n_heads = check_whole("MultiHeadAttention", "n_heads", n_heads)
+        if d_head is None:
+            d_head = d_model // check_divides("d_model", d_model, "n_heads", n_heads, "heads")
+        self.d_head = check_whole("MultiHeadAttention", "d_head", d_head)
         n_kv_heads = n_heads if n_kv_heads is None else n_kv_heads
-        self.n_kv_heads = check_divides("n_heads", self.n_heads, "n_kv_heads", n_kv_heads, "groups")
-        self.d_head = d_model // self.n_heads
-        self.shares = (self.n_heads, self.n_kv_heads, self.n_kv_heads)  # heads of queries, keys, values
+        self.n_kv_heads = check_divides("n_heads", n_heads, "n_kv_heads", n_kv_heads, "groups")
+        self.shares = (n_heads, self.n_kv_heads, self.n_kv_heads)  # heads of queries, keys, values
         self.widths = tuple(n * self.d_head for n in self.shares)
-        for name, part in (("rope", rope), ("relative", relative)):
+        for name, part in (("rope", rope), ("relative", relative), ("qk_norm", qk_norm)):
             if part is not None:
-                check_callable("MultiHeadAttention", name, part, f"positions.{_PARTS[name]}")
+                check_callable("MultiHeadAttention", name, part, _PARTS[name])
         check_callable("MultiHeadAttention", "attend", attend, "clearformer.attention.attend")
         self.qkv = nn.Linear(d_model, sum(self.widths), bias=check_flag("MultiHeadAttention", "bias", bias))
-        self.out = nn.Linear(d_model, d_model, bias=bias)
+        self.out = nn.Linear(self.widths[0], d_model, bias=bias)
+        self.q_norm = None if qk_norm is None else qk_norm(self.d_head)
+        self.k_norm = None if qk_norm is None else qk_norm(self.d_head)
         self.rope, self.relative, self.attend = rope, relative, attend
 
     @property
@@ -84,6 +97,7 @@ class MultiHeadAttention(nn.Module):
         if source is None:
             parts = self.qkv(x).unflatten(2, (-1, self.d_head)).split(self.shares, dim=2)  # B N H K, twice B N G K
             q, k, v = (part.transpose(1, 2) for part in parts)  # -> B H N K, twice B G N K
+            q, k = _normed(self.q_norm, q), _normed(self.k_norm, k)
             if self.rope is not None:
                 start = 0 if cache is None else cache.length
                 positions = slice(start, start + x.shape[1]) if positions is None else positions
@@ -98,13 +112,14 @@ class MultiHeadAttention(nn.Module):
 
     def _cross(self, x: Tensor, source: Tensor, cache: LayerCache | None) -> tuple[Tensor, Tensor, Tensor]:
         """Queries from ``x``, keys and values from ``source`` or, once it is filled, from the cache."""
-        split = (self.d_model, 2 * self.widths[1])
+        split = (self.widths[0], 2 * self.widths[1])
         weights = self.qkv.weight.split(split)
         biases = (None, None) if self.qkv.bias is None else self.qkv.bias.split(split)
-        q = self._heads(F.linear(x, weights[0], biases[0]))
+        q = _normed(self.q_norm, self._heads(F.linear(x, weights[0], biases[0])))
         if cache is not None and cache.length:
             return q, *cache.filled()
         k, v = map(self._heads, F.linear(source, weights[1], biases[1]).chunk(2, dim=2))
+        k = _normed(self.k_norm, k)
         return q, *((k, v) if cache is None else cache.append(k, v))
 
     def _heads(self, projected: Tensor) -> Tensor:
@@ -115,43 +130,13 @@ class MultiHeadAttention(nn.Module):
     def _in_groups(self, q: Q, k: Float[Tensor, "B G S K"], v, mask: Mask, *, causal, **bias):
         """``attend`` for heads that share keys and values, which are read where they are and never repeated."""
         if q.shape[2] == 1:
-            return _heads_as_rows(self.attend, q, k, v, mask, bias)
-        return _heads_in_turns(self.attend, q, k, v, mask, causal, bias)
+            return heads_as_rows(self.attend, q, k, v, mask, bias)
+        return heads_in_turns(self.attend, q, k, v, mask, causal, bias)
 
 
-def _heads_as_rows(
-    attend: Callable, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, bias: dict[str, Tensor]
-) -> tuple[Tensor, Tensor | None]:
-    """One target sees everything: the heads of a group are the rows of one product."""
-    B, H, _, _ = q.shape
-    in_group = H // k.shape[1]
-
-    def rows(t):
-        return t.reshape(t.shape[0], -1, in_group, t.shape[3]) if _by_head(t, H) else t  # B H 1 K -> B G R K
-
-    y, weights = attend(rows(q), k, v, rows(mask), **{name: rows(t) for name, t in bias.items()})
-    if weights is None or getattr(attend, "func", attend) in STATEFUL:
-        return y.reshape(B, H, 1, -1), None
-    return y.reshape(B, H, 1, -1), weights.reshape(B, H, 1, -1)
-
-
-def _heads_in_turns(
-    attend: Callable, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, causal: bool, bias: dict[str, Tensor]
-) -> tuple[Tensor, Tensor | None]:
-    """Several targets: the first heads of all groups, then their second ones, and so on."""
-    H = q.shape[1]
-    in_group = H // k.shape[1]
-    outputs, maps = [], []
-    for r in range(in_group):
-
-        def turn(t, r=r):
-            return t[:, r::in_group] if _by_head(t, H) else t  # B H N K -> B G N K
-
-        y, weights = attend(turn(q), k, v, turn(mask), causal=causal, **{name: turn(t) for name, t in bias.items()})
-        outputs.append(y)
-        maps.append(weights)
-    weights = None if maps[0] is None else torch.stack(maps, 2).flatten(1, 2)
-    return torch.stack(outputs, 2).flatten(1, 2), weights
+def _normed(norm: nn.Module | None, heads: Tensor) -> Tensor:
+    """Queries or keys after their norm, if there is one, in their own dtype: under autocast a norm gives float32."""
+    return heads if norm is None else norm(heads).to(heads.dtype)
 
 
 def check_divides(total: str, n: int, part: str, n_parts: int, kind: str) -> int:
@@ -163,8 +148,3 @@ def check_divides(total: str, n: int, part: str, n_parts: int, kind: str) -> int
             f"Choose {part} from {[d for d in range(1, n + 1) if n % d == 0]} or change {total}."
         )
     return n_parts
-
-
-def _by_head(t: Tensor | None, n_heads: int) -> bool:
-    """Whether a mask, a bias or queries differ from head to head."""
-    return t is not None and t.ndim == 4 and t.shape[1] == n_heads

@@ -12,6 +12,7 @@ from clearformer.attention import (
     attend_linear,
     attend_recomputing,
     attend_recurrent,
+    attend_softcapped,
     causal_mask,
 )
 
@@ -26,6 +27,7 @@ VARIANTS = {
     "by hand": attend_by_hand,
     "recomputing": attend_recomputing,
     "recomputing, uneven": partial(attend_recomputing, **UNEVEN),
+    "softcapped, far below the cap": partial(attend_softcapped, cap=1e6),
 }
 EXPLICIT = {"attend": attend} | VARIANTS
 LINEAR = {"linear": attend_linear, "recurrent": attend_recurrent}

@@ -35,6 +35,7 @@ CONFIGS = {
     | {"activation_function": "swish", "scale_embedding": True, "pad_token_id": V - 1, "decoder_start_token_id": V - 1},
     "llama": SIZES | SHARED | {"tie_word_embeddings": True},
     "qwen2": SIZES | SHARED,
+    "qwen3": SIZES | SHARED | {"head_dim": 10},
     "mistral": SIZES | SHARED | {"sliding_window": None},
 }
 KINDS = pytest.mark.parametrize("kind", [kind for kind in CONFIGS if kind != "mistral"])  # which is saved as a Llama
@@ -74,7 +75,7 @@ def outputs_of_both(kind, ours, theirs, dtype):
     """The same input through both."""
     if kind == "gpt2":
         return ours(token_ids()), theirs(token_ids()).logits
-    if kind in ("llama", "qwen2", "mistral"):  # they compute the angles in float32 whatever the weights are
+    if kind in ("llama", "qwen2", "qwen3", "mistral"):  # they compute the angles in float32 whatever the weights are
         return ours(token_ids()).float(), theirs(token_ids()).logits.float()
     if kind == "bert":
         segments, seen = token_ids(high=3), seen_tokens(N)
@@ -103,6 +104,7 @@ OURS = {
     "marian": lambda: Seq2Seq(ARCHITECTURES["marian"].config(V, 11, D, H, 2, n_decoder_layers=3, padding=V - 1)),
     "llama": lambda: llama(),
     "qwen2": lambda: ARCHITECTURES["qwen2"].build(llama().config),
+    "qwen3": lambda: llama(d_head=10, qk_norm=RMSNorm),
 }
 
 

@@ -9,30 +9,39 @@ from clearformer.models import bert, gpt, mae, seq2seq, vit
 
 from tests.clearformer.wrong_values import D, H, Target, V, sizes
 
+BLOCKS = sizes(d_model=D, n_heads=H, n_layers=1, eps=1e-5, activation=F.gelu, d_ff=8)
+WORDS = sizes(n_vocab=V, n_positions=16)
+PICTURES = sizes(image_size=8, patch_size=4, n_channels=1)
+
 
 def config_targets() -> Iterator[Target]:
-    small = sizes(d_model=D, n_heads=H, n_layers=1)
-    words, common = sizes(n_vocab=V, n_positions=16), sizes(eps=1e-5, activation=F.gelu, d_ff=8)
-    pictures = sizes(image_size=8, patch_size=4, n_channels=1)
+    yield from targets_that_read_words()
+    yield from targets_that_see_pictures()
+    yield training_target()
+
+
+def targets_that_read_words() -> Iterator[Target]:
     yield Target(
         "GPTConfig",
         lambda **o: gpt.GPT(gpt.GPTConfig(**o)),
-        **words,
-        **small,
-        **common,
+        **WORDS,
+        **BLOCKS,
         **sizes(
-            n_kv_heads=1, tied=True, norm=layers.RMSNorm, feed_forward=layers.GatedFeedForward, rope=positions.Rotary
+            n_kv_heads=1,
+            tied=True,
+            norm=layers.RMSNorm,
+            feed_forward=layers.GatedFeedForward,
+            rope=positions.Rotary,
+            d_head=4,
+            qk_norm=layers.RMSNorm,
         ),
     )
-    yield Target(
-        "BERTConfig", lambda **o: bert.BERT(bert.BERTConfig(**o)), **words, **small, **common, **sizes(n_segments=2)
-    )
+    yield Target("BERTConfig", lambda **o: bert.BERT(bert.BERTConfig(**o)), **WORDS, **BLOCKS, **sizes(n_segments=2))
     yield Target(
         "Seq2SeqConfig",
         lambda **o: seq2seq.Seq2Seq(seq2seq.Seq2SeqConfig(**o)),
-        **words,
-        **small,
-        **common,
+        **WORDS,
+        **BLOCKS,
         **sizes(
             n_decoder_layers=1,
             n_decoder_heads=2,
@@ -44,23 +53,27 @@ def config_targets() -> Iterator[Target]:
             interleaved=True,
         ),
     )
+
+
+def targets_that_see_pictures() -> Iterator[Target]:
     yield Target(
         "ViTConfig",
         lambda **o: vit.ViT(vit.ViTConfig(**o)),
-        **pictures,
-        **small,
-        **common,
+        **PICTURES,
+        **BLOCKS,
         **sizes(n_classes=3, n_class_tokens=1, pool=vit.first_token, position_std=0.02),
     )
     yield Target(
         "MAEConfig",
         lambda **o: mae.MAE(mae.MAEConfig(**o)),
-        **pictures,
-        **small,
-        **common,
+        **PICTURES,
+        **BLOCKS,
         **sizes(d_decoder=8, n_decoder_heads=2, n_decoder_layers=1, d_decoder_ff=8, mask_ratio=0.5),
     )
-    yield Target(
+
+
+def training_target() -> Target:
+    return Target(
         "TrainConfig",
         clearformer.TrainConfig,
         **sizes(

@@ -34,6 +34,8 @@ def layer_targets() -> Iterator[Target]:
             d_model=D,
             n_heads=H,
             n_kv_heads=1,
+            d_head=K,
+            qk_norm=layers.RMSNorm,
             bias=True,
             attend=attention.attend,
             rope=positions.Rotary(K, 16),

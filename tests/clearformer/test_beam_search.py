@@ -6,7 +6,7 @@ import pytest
 import torch
 from clearformer.generation import beam_search, generate
 
-from tests.clearformer.writers import BOTH, PROMPTS, N, V, gpt, prompts
+from tests.clearformer.writers import EACH, PROMPTS, N, V, gpt, prompts
 
 
 def log_p(model, prompt, new):
@@ -16,7 +16,7 @@ def log_p(model, prompt, new):
     return sum(rows[i, token].item() for i, token in enumerate(new))
 
 
-@BOTH
+@EACH
 def test_one_beam_is_greedy(config):
     model, rows = gpt(config), prompts()
     best, scores = beam_search(model, rows, 8, 1)
@@ -26,7 +26,7 @@ def test_one_beam_is_greedy(config):
         assert score == pytest.approx(log_p(model, row[:N], row[N:]) / 8)
 
 
-@BOTH
+@EACH
 def test_enough_beams_find_the_best_of_all_continuations(config):
     """Catches beams of one prompt continued by another, a cache that is not reordered, and a wrong length.
 

@@ -8,6 +8,7 @@ import torch
 from clearformer.attention import attend
 from clearformer.blocks import Decoder
 from clearformer.cache import KVCache, LayerCache
+from clearformer.layers import RMSNorm
 from clearformer.models.gpt import GPT, GPTConfig
 from clearformer.multihead import MultiHeadAttention
 from clearformer.positions import RelativeKeys, Rotary
@@ -28,17 +29,19 @@ def decoder(name, device="cpu", dtype=torch.float64):
         "grouped": {"n_kv_heads": 2},
         "rotary, one shared head": {"rope": rope, "n_kv_heads": 1},
         "relative": {"relative": RelativeKeys(K, 2)},
+        "wide and normed": {"d_head": 10, "qk_norm": RMSNorm, "rope": Rotary(10, N, dtype=torch.float64)},
     }[name]
     return random_module(Decoder(M, D, H, F, attention=partial(MultiHeadAttention, **options)), dtype, device)
 
 
-NAMES = ["plain", "explicit", "grouped", "rotary, one shared head", "relative"]
+NAMES = ["plain", "explicit", "grouped", "rotary, one shared head", "relative", "wide and normed"]
 
 
 def room(model, n_positions=N):
     parameter = next(model.parameters())
-    heads = model.blocks[0].attention.n_kv_heads
-    return KVCache(M, B, heads, n_positions, K, dtype=parameter.dtype, device=parameter.device)
+    attention = model.blocks[0].attention
+    sizes = (M, B, attention.n_kv_heads, n_positions, attention.d_head)
+    return KVCache(*sizes, dtype=parameter.dtype, device=parameter.device)
 
 
 @pytest.mark.parametrize("device", DEVICES)

@@ -12,11 +12,11 @@ from torch import nn
 
 from tests.clearformer.devices import DEVICES
 from tests.clearformer.models import random_module
-from tests.clearformer.writers import BOTH, N_POSITIONS, PROMPTS, D, H, M, N, Successor, V, gpt, prompts
+from tests.clearformer.writers import EACH, N_POSITIONS, PROMPTS, D, H, M, N, Successor, V, gpt, prompts
 
 
 @pytest.mark.parametrize("device", DEVICES)
-@BOTH
+@EACH
 def test_greedy_takes_the_likeliest_token_each_time(config, device):
     """Catches logits of the wrong position, and a cache that moves positions."""
     model, rows = gpt(config, device), prompts(device)
@@ -29,7 +29,7 @@ def test_greedy_takes_the_likeliest_token_each_time(config, device):
 
 
 @pytest.mark.parametrize("device", DEVICES)
-@BOTH
+@EACH
 @pytest.mark.parametrize("cached", [True, False])
 def test_prompts_of_different_lengths_do_not_disturb_each_other(config, cached, device):
     """Catches padding that is looked at, and positions that count it."""
@@ -111,7 +111,7 @@ def test_what_writes_is_an_instance_of_the_protocol_on_every_python(make):
     assert members and isinstance(make(), LanguageModel)
 
 
-@BOTH
+@EACH
 def test_under_autocast_the_cache_holds_what_the_layers_compute(config):
     """Catches a cache of float32 for keys of bfloat16; the logits are those of a forward pass under autocast."""
     model = gpt(config).float()

@@ -17,7 +17,9 @@ from tests.clearformer.tolerance import assert_close
 V, N_POSITIONS, D, H, M, B, N = 13, 19, 24, 6, 2, 3, 7
 CONFIG = GPTConfig(V, N_POSITIONS, D, H, M)
 MODERN = GPTConfig(
-    *(V, N_POSITIONS, D, H, M),
+    *(V, N_POSITIONS, D, 4, M),
+    d_head=10,
+    qk_norm=RMSNorm,
     d_ff=20,
     n_kv_heads=2,
     norm=RMSNorm,

@@ -16,6 +16,7 @@ from clearformer.attention import (
     causal_mask,
 )
 from clearformer.cache import KVCache
+from clearformer.layers import RMSNorm
 from clearformer.multihead import MultiHeadAttention
 from clearformer.positions import RelativeKeys, Rotary
 from clearformer.reference import attention as reference
@@ -118,6 +119,7 @@ def variants():
     return {
         "plain": MultiHeadAttention(D, H),
         "grouped": MultiHeadAttention(D, H, n_kv_heads=2),
+        "wide and normed": MultiHeadAttention(D, 5, d_head=10, qk_norm=RMSNorm),
         "rotary": MultiHeadAttention(D, H, rope=rope),
         "relative": MultiHeadAttention(D, H, relative=relative),
         "linear": MultiHeadAttention(D, H, attend=attend_linear),
@@ -137,7 +139,7 @@ def test_editing_the_future_changes_nothing_before_it(name):
 def test_reordering_tokens_reorders_outputs_unless_positions_enter(name):
     layer, x, order = random_module(variants()[name]), tokens(N), torch.tensor([2, 4, 0, 1, 3])
     same = torch.allclose(layer(x[:, order])[0], layer(x)[0][:, order], atol=1e-10)
-    assert same == (name in ("plain", "grouped", "linear"))
+    assert same == (name in ("plain", "grouped", "wide and normed", "linear"))
 
 
 @pytest.mark.parametrize("positions", [slice(30, 30 + N), torch.arange(30, 30 + N)[None]])
@@ -185,6 +187,7 @@ ERRORS = {
         r"Choose n_heads from \[1, 2, 5, 10\] or change d_model\.",
     ),
     "no heads": (lambda: MultiHeadAttention(10, 0), "n_heads=0"),
+    "no width": (lambda: MultiHeadAttention(D, 5, d_head=0), "d_head=0, expected a whole number of at least 1"),
     "groups": (lambda: MultiHeadAttention(D, 6, n_kv_heads=4), r"n_kv_heads=4 .* \[1, 2, 3, 6\]"),
     "width": (lambda: MultiHeadAttention(D, H)(torch.randn(B, N, 23)), r"x has shape \(2, 5, 23\).*24"),
     "axes": (lambda: MultiHeadAttention(D, H)(torch.randn(N, D)), r"x has shape \(5, 24\)"),

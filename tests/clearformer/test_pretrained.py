@@ -104,6 +104,7 @@ OTHER_NAMES = {
         {k.removeprefix("model."): v for k, v in t.items()} | {"layers.0.self_attn.rotary_emb.inv_freq": torch.ones(3)}
     ),
     "qwen2": lambda t: t | {"model.layers.0.self_attn.rotary_emb.inv_freq": torch.ones(3)},
+    "qwen3": lambda t: t | {"model.layers.0.self_attn.rotary_emb.inv_freq": torch.ones(3)},
     "vit_mae": lambda t: {k.replace("decoder_encoder.layer.", "decoder_layers."): v for k, v in t.items()},
     "marian": lambda t: (
         {k: v for k, v in t.items() if "shared" not in k}

@@ -50,6 +50,7 @@ BARE = {
     "vit_mae": lambda ours, theirs: (ours.classifier(3).encode(IMAGE), last_hidden_of_mae(theirs)),
     "llama": lambda ours, theirs: (ours.hidden_states(token_ids()), theirs(token_ids()).last_hidden_state),
     "qwen2": lambda ours, theirs: (ours.hidden_states(token_ids()), theirs(token_ids()).last_hidden_state),
+    "qwen3": lambda ours, theirs: (ours.hidden_states(token_ids()), theirs(token_ids()).last_hidden_state),
 }
 IMAGE = torch.randn(B, 2, 12, 12, generator=torch.Generator().manual_seed(1))
 
@@ -88,6 +89,7 @@ def test_a_checkpoint_without_a_head_gives_a_model_without_one(kind, tmp_path):
         ("gpt2", "GPT2ForSequenceClassification"),
         ("llama", "LlamaForSequenceClassification"),
         ("qwen2", "Qwen2ForTokenClassification"),
+        ("qwen3", "Qwen3ForSequenceClassification"),
         ("vit", "ViTForMaskedImageModeling"),
     ],
 )
@@ -107,12 +109,14 @@ def test_a_checkpoint_with_another_head_is_refused_with_a_cure_that_works(kind, 
 
 @pytest.mark.parametrize("tied", [True, False])
 @pytest.mark.parametrize("shared", [1, 4])
-@pytest.mark.parametrize("kind", ["llama", "qwen2"])
+@pytest.mark.parametrize("kind", ["llama", "qwen2", "qwen3"])
 def test_heads_of_a_llama_may_be_shared_or_not_and_its_embedding_tied_or_not(kind, shared, tied, tmp_path):
     """As older releases wrote the folder: what is said of positions has another place."""
     changes = {"num_key_value_heads": shared, "tie_word_embeddings": tied}
     theirs = save_theirs(kind, tmp_path, **changes)
-    set_options(tmp_path, rope_parameters=..., head_dim=..., rope_theta=500.0, rope_scaling=None)
+    set_options(tmp_path, rope_parameters=..., rope_theta=500.0, rope_scaling=None)
+    if kind != "qwen3":  # whose heads have always had a width of their own
+        set_options(tmp_path, head_dim=...)
     ours = from_pretrained(tmp_path)
     assert (ours.head.weight is ours.tokens.weight) == tied and ours.config.rope.keywords == {"base": 500.0}
     assert_close(*outputs_of_both(kind, ours, theirs, torch.float32))
@@ -122,6 +126,25 @@ def test_heads_of_a_llama_may_be_shared_or_not_and_its_embedding_tied_or_not(kin
     save_pretrained(ours, tmp_path / "again")
     again = getattr(transformers, ARCHITECTURES[kind].class_name).from_pretrained(tmp_path / "again").eval()
     assert_close(*outputs_of_both(kind, ours, again, torch.float32))
+
+
+@pytest.mark.parametrize("kind", ["llama", "qwen2", "mistral"])
+def test_heads_may_have_a_width_of_their_own_in_any_llama(kind, tmp_path):
+    """Catches a width that is read in one family alone, is lost on saving, or meets rotary tables of another."""
+    theirs = save_theirs(kind, tmp_path, head_dim=10)
+    ours = from_pretrained(tmp_path)
+    assert ours.config.d_head == 10 != D // H
+    assert_close(*outputs_of_both(kind, ours, theirs, torch.float32))
+    save_pretrained(ours, tmp_path / "again")
+    again = transformers.AutoModelForCausalLM.from_pretrained(tmp_path / "again").eval()
+    assert_close(*outputs_of_both(kind, ours, again, torch.float32))
+
+
+def test_queries_and_keys_of_a_qwen_are_normed_with_its_epsilon(tmp_path):
+    """Catches the epsilon of RMSNorm's own, which is too small to be seen in other tests; and heads of 128."""
+    theirs = save_theirs("qwen3", tmp_path, rms_norm_eps=0.5, head_dim=128)
+    set_options(tmp_path, head_dim=...)
+    assert_close(*outputs_of_both("qwen3", from_pretrained(tmp_path), theirs, torch.float32))
 
 
 def test_labels_and_special_tokens_survive_both_ways(tmp_path):

@@ -61,12 +61,17 @@ REFUSED = [
     ("marian", "normalize_before", True),
     ("llama", "attention_bias", True),
     ("llama", "mlp_bias", True),
-    ("llama", "head_dim", 8),
     ("llama", "hidden_act", "relu6"),
     ("llama", "rope_parameters", {"rope_type": "llama3", "rope_theta": 500.0, "factor": 8.0}),
     ("llama", "quantization_config", {"bits": 4}),
     ("qwen2", "use_sliding_window", True),
     ("qwen2", "num_key_value_heads", "2"),
+    ("qwen3", "attention_bias", True),
+    ("qwen3", "use_sliding_window", True),
+    ("qwen3", "hidden_act", "relu6"),
+    ("qwen3", "head_dim", "10"),
+    ("qwen3", "rope_parameters", {"rope_type": "yarn", "rope_theta": 500.0, "factor": 4.0}),
+    ("qwen3", "quantization_config", {"bits": 4}),
 ]
 
 
@@ -121,7 +126,9 @@ def test_what_else_can_be_wrong_with_a_folder(tmp_path):
             from_pretrained(tmp_path)
     (tmp_path / "config.json").write_text(config)
     set_options(tmp_path, model_type="t5")
-    with pytest.raises(ValueError, match=r"model_type='t5'.*gpt2, bert, vit, vit_mae, marian, llama, mistral, qwen2"):
+    with pytest.raises(
+        ValueError, match=r"model_type='t5'.*gpt2, bert, vit, vit_mae, marian, llama, mistral, qwen2, qwen3"
+    ):
         from_pretrained(tmp_path)
     (tmp_path / "config.json").write_text(config)
     (tmp_path / "model.safetensors").rename(tmp_path / "other.safetensors")
@@ -193,7 +200,7 @@ def test_what_is_no_configuration_or_no_weights_is_named(wrong):
 
 
 @pytest.mark.parametrize(
-    "changes", [{"model_type": "roberta"}, {"rope_scaling": {"rope_type": "llama3", "factor": 8.0}}, {"head_dim": 64}]
+    "changes", [{"model_type": "roberta"}, {"rope_scaling": {"rope_type": "llama3", "factor": 8.0}}, {"mlp_bias": True}]
 )
 def test_who_brings_what_cannot_be_loaded_is_told_what_can(changes):
     """Catches a refusal after which nobody knows how to go on."""

@@ -25,6 +25,8 @@ def test_a_llama_says_what_it_cannot_be_saved_with(tmp_path):
         ({"activation": torch.sin}, "hidden_act for activation=sin"),
         ({"rope": lambda width, n: None}, "rope_theta for rope="),
         ({"norm": LayerNorm}, "norm=LayerNorm"),
+        ({"qk_norm": LayerNorm}, "qk_norm=LayerNorm"),
+        ({"qk_norm": partial(LayerNorm, bias=False)}, "no option for qk_norm="),
     ):
         with pytest.raises(ValueError, match=message):
             save_pretrained(llama(**changes), tmp_path)
@@ -57,6 +59,8 @@ def test_weights_that_they_have_no_place_for_are_not_left_out(tmp_path):
         (lambda: GPT(GPTConfig(V, 11, D, H, 1, rope=Rotary)), "rope=Rotary"),
         (lambda: GPT(GPTConfig(V, 11, D, H, 1, norm=RMSNorm)), "norm=RMSNorm"),
         (lambda: GPT(GPTConfig(V, 11, D, H, 1, n_kv_heads=2)), "n_kv_heads=2"),
+        (lambda: GPT(GPTConfig(V, 11, D, H, 1, d_head=10)), "d_head=10"),
+        (lambda: GPT(GPTConfig(V, 11, D, 5, 1, d_head=10)), "d_head=10"),
         (lambda: BERT(BERTConfig(V, 11, D, H, 1, activation=torch.sin)), "activation=sin"),
         (lambda: ViT(ViTConfig(12, 4, 2, 5, D, H, 1, n_class_tokens=0, pool=mean_tokens)), "n_class_tokens=0"),
         (lambda: Seq2Seq(Seq2SeqConfig(V, 11, D, H, 1)), "interleaved=True"),

@@ -6,10 +6,10 @@ import pytest
 import torch
 from clearformer.generation import beam_search, draw, generate, keep_top_k, keep_top_p
 
-from tests.clearformer.writers import BOTH, PROMPTS, B, N, V, gpt, prompts, seeded_rng
+from tests.clearformer.writers import EACH, PROMPTS, B, N, V, gpt, prompts, seeded_rng
 
 
-@BOTH
+@EACH
 @pytest.mark.parametrize("settings", [{"top_k": 4}, {"top_p": 0.8}, {"top_k": 6, "top_p": 0.9}, {}])
 def test_a_seed_settles_what_is_drawn_with_and_without_cache(config, settings):
     """Catches draws from the global generator, and a cache that changes the probabilities."""

@@ -6,9 +6,10 @@ The shape checks of the test run, which look at sizes, are not part of the libra
 import warnings
 
 import torch
-from clearformer.attention import attend, attend_blockwise, attend_fused
+from clearformer.attention import attend, attend_blockwise, attend_fused, attend_softcapped
 from clearformer.blocks import Block, Decoder
 from clearformer.generation import prepare_for_generation
+from clearformer.layers import RMSNorm
 from clearformer.models.bert import BERT, BERTConfig
 from clearformer.models.gpt import GPT, GPTConfig
 from clearformer.models.mae import MAE, MAEConfig
@@ -37,6 +38,10 @@ CASES = {
         lambda: GPT(GPTConfig(V, POSITIONS, *WIDTHS, n_kv_heads=2, rope=Rotary)),
         [(ids, {0: BATCH, 1: TARGETS})],
     ),
+    "GPT with wide heads whose queries and keys are normed": (
+        lambda: GPT(GPTConfig(V, POSITIONS, *WIDTHS, d_head=10, qk_norm=RMSNorm, rope=Rotary)),
+        [(ids, {0: BATCH, 1: TARGETS})],
+    ),
     "GPT laid for generation": (
         lambda: prepare_for_generation(GPT(GPTConfig(V, POSITIONS, *WIDTHS))),
         [(ids, {0: BATCH, 1: TARGETS})],
@@ -59,7 +64,7 @@ LAYERS: dict[str, tuple[nn.Module, int, dict]] = {
     "block": (Block(24, 6, 20, cross=True), 24, {"causal": True, "source": torch.randn(2, 7, 24)}),
     "decoder": (Decoder(2, 24, 6, 20), 24, {}),
 }
-ATTENTION = {function.__name__: function for function in (attend, attend_blockwise, attend_fused)}
+ATTENTION = {function.__name__: function for function in (attend, attend_blockwise, attend_fused, attend_softcapped)}
 
 
 def result_line(check, name: str, well: str) -> str:

@@ -5,6 +5,7 @@ import types
 import pytest
 import torch
 from clearformer.cache import KVCache
+from clearformer.layers import RMSNorm
 from clearformer.models.gpt import GPT, GPTConfig
 from clearformer.positions import Rotary
 from torch import nn
@@ -14,7 +15,9 @@ from tests.clearformer.models import random_module
 V, N_POSITIONS, D, H, M, B, N = 11, 30, 24, 3, 2, 4, 5
 LEARNED = GPTConfig(V, N_POSITIONS, D, H, M)
 ROTARY = GPTConfig(V, N_POSITIONS, D, H, M, rope=Rotary, n_kv_heads=1)
-BOTH = pytest.mark.parametrize("config", [LEARNED, ROTARY], ids=["learned", "rotary"])
+NORMED = GPTConfig(V, N_POSITIONS, D, 5, M, rope=Rotary, d_head=10, qk_norm=RMSNorm)
+CONFIGS = {"learned": LEARNED, "rotary": ROTARY, "normed": NORMED}
+EACH = pytest.mark.parametrize("config", CONFIGS.values(), ids=CONFIGS)
 PROMPTS = [[1, 2, 3], [4], [5, 6, 7, 8, 9, 10], [0, 1]]
 
 

@@ -9,6 +9,7 @@ from clearformer.attention.blockwise import attend_blockwise
 from clearformer.attention.dot_product import attend, attend_fused
 from clearformer.attention.linear import attend_linear, attend_recurrent
 from clearformer.attention.masks import causal_mask, padding_mask, window_mask
+from clearformer.attention.softcap import attend_softcapped
 
 __all__ = [
     "attend",
@@ -18,6 +19,7 @@ __all__ = [
     "attend_linear",
     "attend_recomputing",
     "attend_recurrent",
+    "attend_softcapped",
     "causal_mask",
     "padding_mask",
     "window_mask",

@@ -35,6 +35,11 @@ def attend(
     scores = scaled_scores(q, k)
     if bias is not None:
         scores = scores + bias
+    return average_values(scores, v, mask)
+
+
+def average_values(scores: Tensor, v: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
+    """Outputs and weights of an attention with these scores, by a softmax over what ``mask`` shows of the sources."""
     if mask is not None:
         scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
     weights = scores.softmax(dim=-1, dtype=torch.promote_types(scores.dtype, torch.float32))

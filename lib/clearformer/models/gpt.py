@@ -22,9 +22,10 @@ from clearformer.positions import LearnedPositions, check_positions
 
 @dataclass(frozen=True)
 class GPTConfig(Presets):
-    """The sizes of a GPT and its parts; ``d_ff`` is 4 D and ``n_kv_heads`` is ``n_heads`` unless given.
+    """The sizes of a GPT and its parts; unless given ``d_ff`` is 4 D, ``n_kv_heads`` is ``n_heads``, ``d_head`` D / H.
 
-    With ``rope`` (``positions.Rotary``) queries and keys are turned and nothing is added to the tokens.
+    With ``rope`` (``positions.Rotary``) queries and keys are turned and nothing is added to the tokens. ``qk_norm``
+    (``layers.RMSNorm``) norms the queries and keys of each head before that, with the same ``eps`` as the tokens.
 
     Raises: TypeError or ValueError for sizes that are no whole numbers from 1 on, and for parts that cannot be called.
     """
@@ -42,10 +43,16 @@ class GPTConfig(Presets):
     norm: Callable[..., nn.Module] = LayerNorm
     feed_forward: Callable[..., nn.Module] = FeedForward
     rope: Callable[[int, int], nn.Module] | None = None
+    d_head: int | None = None
+    qk_norm: Callable[..., nn.Module] | None = None
 
     def filled(self) -> "GPTConfig":
-        d_ff = or_else(self.d_ff, 4 * self.d_model)
-        return replace(self, d_ff=d_ff, n_kv_heads=or_else(self.n_kv_heads, self.n_heads))
+        return replace(
+            self,
+            d_ff=or_else(self.d_ff, 4 * self.d_model),
+            n_kv_heads=or_else(self.n_kv_heads, self.n_heads),
+            d_head=or_else(self.d_head, self.d_model // self.n_heads),
+        )
 
 
 # Radford et al. 2019, table 2; Brown et al. 2020, table 2.1. Alternating sparse layers are left out.
@@ -77,10 +84,13 @@ class GPT(nn.Module):
 
     def __init__(self, config: GPTConfig, *, attention: Callable[..., nn.Module] = MultiHeadAttention):
         super().__init__()
+        if config.d_head is None:
+            check_divides("d_model", config.d_model, "n_heads", config.n_heads, "heads")
         self.config = config = config.filled()
         D = config.d_model
-        check_divides("d_model", D, "n_heads", config.n_heads, "heads")
-        rope = None if config.rope is None else config.rope(D // config.n_heads, config.n_positions)
+        rope = None if config.rope is None else config.rope(config.d_head, config.n_positions)
+        qk_norm = None if config.qk_norm is None else partial(config.qk_norm, eps=config.eps)
+        heads = {"n_kv_heads": config.n_kv_heads, "d_head": config.d_head, "qk_norm": qk_norm, "rope": rope}
         self.tokens = nn.Embedding(config.n_vocab, D)
         self.positions = LearnedPositions(config.n_positions, D) if rope is None else None
         self.decoder = Decoder(
@@ -88,7 +98,7 @@ class GPT(nn.Module):
             D,
             config.n_heads,
             config.d_ff,
-            attention=partial(attention, n_kv_heads=config.n_kv_heads, rope=rope),
+            attention=partial(attention, **heads),
             **block_parts(config, config.norm, config.feed_forward),
         )
         self.head = nn.Linear(D, config.n_vocab, bias=False)
@@ -145,5 +155,5 @@ class GPT(nn.Module):
     def new_cache(self, batch: int, n_positions: int) -> KVCache:
         """Room for the keys and values of ``batch`` sequences, in the dtype and on the device of their layers."""
         c, weight = self.config, self.tokens.weight
-        sizes = (c.n_layers, batch, c.n_kv_heads, n_positions, c.d_model // c.n_heads)
+        sizes = (c.n_layers, batch, c.n_kv_heads, n_positions, c.d_head)
         return KVCache(*sizes, dtype=cache_dtype(weight), device=weight.device)

@@ -15,14 +15,14 @@ from torch.overrides import TorchFunctionMode
 from clearformer.checks import check_path, check_text, shorten
 from clearformer.pretrained.bert import BERT_ARCHITECTURE
 from clearformer.pretrained.convert import is_headless, load_weights, read_config, save_weights, write_config
-from clearformer.pretrained.gpt import GPT2, LLAMA, MISTRAL, QWEN2
+from clearformer.pretrained.gpt import GPT2, LLAMA, MISTRAL, QWEN2, QWEN3
 from clearformer.pretrained.marian import MARIAN
 from clearformer.pretrained.tables import OTHERS, Architecture
 from clearformer.pretrained.vit import MAE_ARCHITECTURE, VIT
 from clearformer.weight_files import read_object, read_tensors, require_file, written_whole
 
 ARCHITECTURES = {
-    a.model_type: a for a in (GPT2, BERT_ARCHITECTURE, VIT, MAE_ARCHITECTURE, MARIAN, LLAMA, MISTRAL, QWEN2)
+    a.model_type: a for a in (GPT2, BERT_ARCHITECTURE, VIT, MAE_ARCHITECTURE, MARIAN, LLAMA, MISTRAL, QWEN2, QWEN3)
 }
 CONFIG, WEIGHTS, INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
 # options that our configurations have no fields for, and that a loaded model carries along

@@ -1,4 +1,4 @@
-"""Models of our GPT: GPT-2, whose matrices stand transposed; Llama and Qwen 2, with all that is new in their blocks."""
+"""Models of our GPT: GPT-2, whose matrices stand transposed; Llama, Mistral and Qwen, with all that is new in them."""
 
 from dataclasses import replace
 from functools import partial
@@ -26,6 +26,7 @@ LLAMA_OPTIONS = (
     | WORDS
     | {
         "n_kv_heads": "num_key_value_heads",
+        "d_head": "head_dim",
         "eps": "rms_norm_eps",
         "tied": "tie_word_embeddings",
         "rope": "rope_theta",
@@ -73,7 +74,14 @@ GPT2 = Architecture(
     options=GPT2_OPTIONS,
     defaults={"activation_function": "gelu_new", "tie_word_embeddings": True},
     fixed={"scale_attn_weights": True, "scale_attn_by_inverse_layer_idx": False, "add_cross_attention": False},
-    constants={"n_kv_heads": None, "rope": None, "norm": LayerNorm, "feed_forward": FeedForward},
+    constants={
+        "n_kv_heads": None,
+        "d_head": None,
+        "rope": None,
+        "norm": LayerNorm,
+        "qk_norm": None,
+        "feed_forward": FeedForward,
+    },
     aliases={"lm_head.weight": "transformer.wte.weight"},
     ignored=(r"transformer\.h\.\d+\.attn\.(masked_)?bias",),  # the causal mask, stored as a buffer
 )
@@ -101,8 +109,7 @@ LLAMA = Architecture(
     defaults={"hidden_act": "silu", "rms_norm_eps": 1e-6, "tie_word_embeddings": False},
     plain=_flatten_rope_options,
     fixed={"rope_type": "default", "attention_bias": False, "mlp_bias": False},
-    same={"head_dim": lambda o: o["hidden_size"] // (o["num_attention_heads"] or 1)},
-    constants={"norm": RMSNorm, "feed_forward": GatedFeedForward},
+    constants={"norm": RMSNorm, "qk_norm": None, "feed_forward": GatedFeedForward},
     aliases={"lm_head.weight": "model.embed_tokens.weight"},
     ignored=(r"model\.layers\.\d+\.self_attn\.rotary_emb\.inv_freq",),
 )
@@ -114,6 +121,20 @@ QWEN2 = replace(
     rows=(*LLAMA.rows, Row(_BLOCK + "attention.qkv.bias", _LLAMA + "self_attn.(q|k|v)_proj.bias", STACKED)),
     build=_biases_before_attention,
     fixed={"rope_type": "default", "use_sliding_window": False},
+)
+QWEN3 = replace(  # Qwen Team 2025, section 2: no biases, norms of queries and keys in place of them
+    LLAMA,
+    model_type="qwen3",
+    class_name="Qwen3ForCausalLM",
+    bare="Qwen3Model",
+    rows=(
+        *LLAMA.rows,
+        Row(_BLOCK + "attention.q_norm.weight", _LLAMA + "self_attn.q_norm.weight"),
+        Row(_BLOCK + "attention.k_norm.weight", _LLAMA + "self_attn.k_norm.weight"),
+    ),
+    defaults=LLAMA.defaults | {"head_dim": 128, "num_key_value_heads": 32},
+    fixed={"rope_type": "default", "attention_bias": False, "use_sliding_window": False},
+    constants=LLAMA.constants | {"qk_norm": RMSNorm},
 )
 MISTRAL = replace(  # without its sliding window, as from version 0.2 on
     LLAMA,

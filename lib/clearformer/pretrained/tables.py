@@ -60,8 +60,8 @@ BLOCKS = {
 WORDS = {"n_vocab": "vocab_size", "n_positions": "max_position_embeddings"}
 TIED = {"tie_word_embeddings": True}
 OTHERS = (
-    "Small ones that load are openai-community/gpt2, google-bert/bert-base-uncased, Qwen/Qwen2.5-0.5B and "
-    "HuggingFaceTB/SmolLM2-135M-Instruct."
+    "Small ones that load are openai-community/gpt2, google-bert/bert-base-uncased, Qwen/Qwen2.5-0.5B, "
+    "Qwen/Qwen3-0.6B and HuggingFaceTB/SmolLM2-135M-Instruct."
 )
 
 
