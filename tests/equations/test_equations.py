@@ -3,6 +3,7 @@
 import multiprocessing
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +14,7 @@ from tests.equations.registry import equation, fingerprint, registered_equations
 REGISTRY = registered_equations()
 PRINTED = all_equations()
 LABELS = {printed.label: printed for printed in PRINTED if printed.label}
+PAGES = sorted({printed.page for printed in PRINTED})
 MUTANTS_TO_CATCH = 0.95
 
 
@@ -25,16 +27,30 @@ def test_the_book_prints_equations():
     }
 
 
-def test_every_equation_has_a_label_of_its_own():
-    unlabelled = [f"{p.page}: $${p.latex.strip()}$$" for p in PRINTED if p.label is None]
-    assert not unlabelled, "write (eq-…) behind the closing $$ of\n" + "\n".join(unlabelled)
-    twice = [label for label, count in Counter(p.label for p in PRINTED).items() if count > 1]
+def page_of(label: str) -> str:
+    """The page that prints an equation, so that -k 03-self-attention chooses the tests of one chapter."""
+    return Path(LABELS[label].page).stem if label in LABELS else "nowhere"
+
+
+def page_and_label(label: str) -> str:
+    return f"{page_of(label)}: {label}"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_equation_has_a_label(page):
+    unlabelled = [printed for printed in PRINTED if printed.page == page and printed.label is None]
+    assert not unlabelled, "write (eq-…) behind the closing $$ of\n" + "\n".join(p.latex.strip() for p in unlabelled)
+
+
+def test_no_label_is_used_twice():
+    twice = [label for label, count in Counter(p.label for p in PRINTED if p.label).items() if count > 1]
     assert not twice, f"labels used more than once: {twice}"
 
 
-def test_every_equation_has_a_check():
-    missing = [f"{p.page}: {label}" for label, p in LABELS.items() if label not in REGISTRY]
-    assert not missing, "no check in tests/equations/chapter_NN.py for\n" + "\n".join(missing)
+@pytest.mark.parametrize("page", PAGES)
+def test_every_equation_has_a_check(page):
+    missing = [label for label, printed in LABELS.items() if printed.page == page and label not in REGISTRY]
+    assert not missing, f"no check in tests/equations/chapter_NN.py for\n{page}: " + ", ".join(missing)
 
 
 def test_every_check_has_an_equation():
@@ -42,20 +58,17 @@ def test_every_check_has_an_equation():
     assert not orphans, "printed nowhere; delete or relabel the checks:\n" + "\n".join(orphans)
 
 
-def test_the_checks_belong_to_what_is_printed():
+@pytest.mark.parametrize("label", sorted(LABELS.keys() & REGISTRY.keys()), ids=page_and_label)
+def test_the_check_belongs_to_what_is_printed(label):
     """An edited equation asks for its check again."""
-    edited = []
-    for label in sorted(LABELS.keys() & REGISTRY.keys()):
-        printed, entry, now = LABELS[label], REGISTRY[label], fingerprint(LABELS[label].latex)
-        if entry.fingerprint != now:
-            edited.append(
-                f"{printed.page}: {label} was edited to\n{printed.latex.strip()}\nRead its check at {entry.place} with "
-                f'it; when they agree, set its fingerprint to "{now}".'
-            )
-    assert not edited, "\n".join(edited)
+    printed, entry, now = LABELS[label], REGISTRY[label], fingerprint(LABELS[label].latex)
+    assert entry.fingerprint == now, (
+        f"{printed.page}: {label} was edited to\n{printed.latex.strip()}\nRead its check at {entry.place} with it; "
+        f'when they agree, set its fingerprint to "{now}".'
+    )
 
 
-@pytest.mark.parametrize("label", sorted(REGISTRY))
+@pytest.mark.parametrize("label", sorted(REGISTRY), ids=page_and_label)
 def test_the_equation_holds_in_the_library(label):
     run(REGISTRY[label].check)
 

@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tomllib
 from importlib.util import find_spec
 
 import pytest
@@ -46,7 +47,7 @@ def test_the_makefile_has_every_target_and_nothing_else():
 def test_every_step_is_there(name):
     """Catches a program that was moved, and a module that the environment does not have."""
     for step in targets.TARGETS[name].steps:
-        flag, module, *words = step.split()
+        flag, module, *words = step.words.split()
         assert flag == "-m" and find_spec(module)
         assert all((ROOT / word[1:]).exists() for word in words if word.startswith("@"))
 
@@ -59,14 +60,91 @@ def test_every_target_that_is_named_exists(document):
 
 def test_steps_run_in_order_and_arguments_go_to_the_last(started_programs):
     assert targets.main(["check", "-k", "cache or mask"]) == 0
-    assert started_programs == ["set-up", *targets.STYLE, "-m pytest @tests/quick.args -k cache or mask"]
+    style = [step.words for step in targets.STYLE]
+    assert started_programs == ["set-up", *style, "-m pytest @tests/quick.args -k cache or mask"]
 
 
 def test_the_first_step_that_fails_is_the_last_and_its_code_comes_back(started_programs, monkeypatch):
     """Catches a suite that runs on, or passes, after the style has failed."""
-    monkeypatch.setitem(targets.TARGETS, "check", targets.Target("", ("one", "fails", "two")))
+    monkeypatch.setitem(targets.TARGETS, "check", targets.Target("", tuple(map(targets.Step, ["one", "fails", "two"]))))
     assert targets.main(["check"]) == 3
     assert started_programs == ["set-up", "one", "fails"]
+
+
+NAMED = targets.Target(
+    "",
+    (targets.Step("one", "Style"), targets.Step("two", "Types"), targets.Step("three", "Tests")),
+    example="-k cache",
+    leaves="spelling ({lint})",
+)
+
+
+def start_one_that_prints(monkeypatch, failing: str = "") -> None:
+    """In place of check: programs that print their words, of which one may fail."""
+
+    def call(words, cwd):
+        print(*words[1:])
+        return 3 * (words[1] == failing)
+
+    monkeypatch.setattr(targets, "call", call)
+    monkeypatch.setitem(targets.TARGETS, "check", NAMED)
+
+
+@pytest.mark.parametrize(("windows", "command"), [(False, "make lint"), (True, r"py tools\run.py lint")])
+def test_a_step_is_named_before_it_starts_and_the_end_tells_what_was_left_out(
+    started_programs, monkeypatch, capsys, windows, command
+):
+    """Catches a name that comes after what its program prints, and a run that passes for more than it was."""
+    start_one_that_prints(monkeypatch)
+    monkeypatch.setattr(targets, "WINDOWS", windows)
+    assert targets.main(["check", "-k", "cache"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "[1 of 3] Style",
+        "one",
+        "[2 of 3] Types",
+        "two",
+        "[3 of 3] Tests (asked for: -k cache)",
+        "three -k cache",
+        "Passed: Style; Types; Tests (asked for: -k cache).",
+        f"Not run: spelling ({command}).",
+    ]
+
+
+def test_a_step_that_fails_is_told_with_those_that_it_kept_from_running(started_programs, monkeypatch, capsys):
+    """Catches a run that says that it passed, or leaves open whether tests were run."""
+    start_one_that_prints(monkeypatch, failing="two")
+    assert targets.main(["check"]) == 3
+    assert capsys.readouterr().out.splitlines()[-3:] == ["two", "Failed: Types.", "Not run: Tests."]
+
+
+# What each folder of tests is called where make check says what it runs, or leaves.
+QUICK_NAMES = {
+    "clearformer": "library",
+    "clearbook": "notebook helpers",
+    "docs": "documents",
+    "notebooks": "rules for notebooks",
+    "equations": "equations",
+}
+SLOW_NAMES = {
+    "benchmarks": "benchmarks",
+    "book": "site",
+    "clearcheck": "grader",
+    "clearclass": "grader",
+    "cleartape": "gradients",
+    "exercises": "exercises",
+    "tools": "tools",
+}
+
+
+def test_make_check_says_which_folders_of_tests_it_runs_and_which_it_leaves():
+    """Catches a folder that comes to the quick tests, or leaves them, while the sentences stay."""
+    folders = {path.parent.name for path in (ROOT / "tests").glob("*/test_*.py")}
+    settings = tomllib.loads(text("pyproject.toml"))["tool"]["pytest"]["ini_options"]
+    quick = {path.removeprefix("tests/") for path in settings["testpaths"]}
+    assert quick == set(QUICK_NAMES) and folders - quick == set(SLOW_NAMES)
+    check = targets.TARGETS["check"]
+    assert all(name in check.steps[-1].name for name in QUICK_NAMES.values())
+    assert all(name in check.leaves for name in SLOW_NAMES.values())
 
 
 def test_without_an_environment_nothing_is_started(started_programs, monkeypatch):

