@@ -97,7 +97,7 @@ class MultiHeadAttention(nn.Module):
         if source is None:
             parts = self.qkv(x).unflatten(2, (-1, self.d_head)).split(self.shares, dim=2)  # B N H K, twice B N G K
             q, k, v = (part.transpose(1, 2) for part in parts)  # -> B H N K, twice B G N K
-            q, k = _normed(self.q_norm, q), _normed(self.k_norm, k)
+            q, k = _norm_heads(self.q_norm, q), _norm_heads(self.k_norm, k)
             if self.rope is not None:
                 start = 0 if cache is None else cache.length
                 positions = slice(start, start + x.shape[1]) if positions is None else positions
@@ -115,11 +115,11 @@ class MultiHeadAttention(nn.Module):
         split = (self.widths[0], 2 * self.widths[1])
         weights = self.qkv.weight.split(split)
         biases = (None, None) if self.qkv.bias is None else self.qkv.bias.split(split)
-        q = _normed(self.q_norm, self._heads(F.linear(x, weights[0], biases[0])))
+        q = _norm_heads(self.q_norm, self._heads(F.linear(x, weights[0], biases[0])))
         if cache is not None and cache.length:
             return q, *cache.filled()
         k, v = map(self._heads, F.linear(source, weights[1], biases[1]).chunk(2, dim=2))
-        k = _normed(self.k_norm, k)
+        k = _norm_heads(self.k_norm, k)
         return q, *((k, v) if cache is None else cache.append(k, v))
 
     def _heads(self, projected: Tensor) -> Tensor:
@@ -134,7 +134,7 @@ class MultiHeadAttention(nn.Module):
         return heads_in_turns(self.attend, q, k, v, mask, causal, bias)
 
 
-def _normed(norm: nn.Module | None, heads: Tensor) -> Tensor:
+def _norm_heads(norm: nn.Module | None, heads: Tensor) -> Tensor:
     """Queries or keys after their norm, if there is one, in their own dtype: under autocast a norm gives float32."""
     return heads if norm is None else norm(heads).to(heads.dtype)
 
