@@ -94,7 +94,7 @@ def test_dropout_in_the_wrong_place_is_told(forward, says):
     [
         ("F.dropout(y, 1 - p, self.training)", "be 0 or 1/(1 − p)"),
         ("y * (torch.rand_like(y) > 0.5) / (1 - p) if self.training else y", "p = 0.3 your module drops"),
-        ("y * (torch.rand_like(y) > p) if self.training else y", "be 0 or 1/(1 − p)"),
+        ("y * (torch.rand_like(y) > p) if self.training else y", "1/(1 − p) times that of eval()"),
         ("F.dropout(y, p)", "be 0 or 1/(1 − p)"),
         ("y * F.dropout(torch.ones_like(y[:1]), p, self.training)", "whole tokens, features or positions"),
         ("y * F.dropout(torch.ones_like(y[:, :1]), p, self.training)", "whole tokens, features or positions"),

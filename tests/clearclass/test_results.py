@@ -216,14 +216,8 @@ def test_results_as_gradescope_reads_them(results_folder):
         ("means: Means of the columns", "failed"),
         ("ranges: Smallest and largest", "passed"),
     ]
-    assert results["tests"][0]["output"] == snapshot("""\
-◐ partly right (2 of 6 points)
-✗ values (0 of 4 points)
-  Your result equals a known mistake: The mean runs along the rows.
-  For an argument of shape (7, 5) your function returned an array of shape (7,); the shape (5,) is expected.
-✓ shift (2 of 2 points)
-Read chapters/01-columns.ipynb#rows-and-columns\
-""")
+    output = results["tests"][0]["output"]  # the words of a card, as test_same_words holds
+    assert re.search(r"2 of 6 points\b.*known mistake: The mean runs\b.*#rows-and-columns$", output, re.DOTALL)
     known = {"score", "max_score", "status", "name", "output", "output_format", "visibility", "tests"}
     assert set(results) <= known | {"stdout_visibility"} and set(results["tests"][0]) <= known
 
