@@ -107,11 +107,12 @@ time.sleep(600)
 def test_the_memory_of_all_its_processes_has_an_end(grade_cells, isolation):
     """Catches a limit for each process, of which there may be dozens."""
     grade = grade_cells(HOG, MEANS, limits=Limits(memory=2**29))
-    assert grade.points == 6 and grade.notes == [
-        "Code cell 2 ended the Python process (MemoryError: its processes together held more than 0.5 GB): only its "
-        "definitions were kept, and the other cells were still run.",
-        "The code had started other processes and left them behind: they were ended.",
-    ]
+    assert grade.points == 6 and grade.notes == snapshot(
+        [
+            "Code cell 2 ended the Python process (MemoryError: its processes together held more than 0.5 GB): only its definitions were kept, and the other cells were still run.",
+            "The code had started other processes and left them behind: they were ended.",
+        ]
+    )
 
 
 def test_memory_that_processes_share_with_the_server_is_not_counted_for_each():
@@ -136,7 +137,7 @@ def test_a_second_worker_beside_one_that_runs_is_refused(course, isolation):
     """Catches a worker that ends with another one, and a notebook that is blamed for it."""
     with Worker(Limits()) as one:
         one.read(json.dumps(notebook(START, MEANS)).encode(), "one.ipynb")
-        with Worker(Limits()) as other, pytest.raises(launch.WorkerError, match="still runs the code of another"):
+        with Worker(Limits()) as other, pytest.raises(launch.WorkerError, match="runs the code of another"):
             other.read(json.dumps(notebook(START, MEANS)).encode(), "other.ipynb")
         assert one.run_cells() == {1: one.outcomes[1], 2: one.outcomes[2]} and one.outcomes[2]["kind"] == "done"
     with Worker(Limits()) as other:
@@ -168,7 +169,7 @@ def test_random_numbers_differ_between_two_notebooks(grade_cells, isolation):
 @pytest.mark.parametrize("number", [35, 40, 63])
 def test_a_signal_without_a_name_ends_no_run(grade_cells, isolation, number):
     grade = grade_cells(f"import os\nos.kill(os.getpid(), {number})", MEANS)
-    assert f"ended the Python process (signal {number})" in grade.notes[0] and grade.points == 6
+    assert f"(signal {number})" in grade.notes[0] and grade.points == 6
 
 
 HUGE = """
@@ -192,14 +193,15 @@ BUSY = "import time\nuntil = time.thread_time() + 0.4\nwhile time.thread_time() 
 @pytest.mark.parametrize(
     ("cell", "limits", "says"),
     [
-        (BUSY, Limits(submission_seconds=1), "used up the 1 s of computing time that one has"),
-        ("import time\ntime.sleep(0.4)", Limits(submission_net_seconds=1), "had not ended after 1 s"),
+        (BUSY, Limits(submission_seconds=1), "1 s of computing time"),
+        ("import time\ntime.sleep(0.4)", Limits(submission_net_seconds=1), "not ended after 1 s"),
     ],
 )
 def test_a_notebook_has_a_limit_as_a_whole(grade_cells, isolation, cell, limits, says):
     """Catches many cells that each stay below theirs: the first question is asked no more."""
     grade = grade_cells(*[cell] * 20, "1 / 0", MEANS, RANGES, limits=limits)
-    assert (grade.points, grade.notes) == (0, [f"The notebook {says}: what was not asked by then has no points."])
+    (note,) = grade.notes
+    assert grade.points == 0 and says in note
 
 
 def test_an_ended_worker_leaves_no_process_of_ours(grade_cells, isolation):

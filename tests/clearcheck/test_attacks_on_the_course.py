@@ -62,7 +62,7 @@ def test_a_class_run_without_a_sandbox_says_so_and_keeps_its_own_copy_whole(cour
     command = [sys.executable, "-m", "clearcheck", "grade", "handed-in", "--seed", "1", "--jobs", "1"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     first, second = done.stdout.splitlines()
-    assert "a.ipynb has no grade" in first and "changed the files that the grader runs" in first
+    assert "a.ipynb has no grade" in first and "changed the files" in first
     assert second == snapshot("handed-in/b.ipynb: 9 of 9 points (seed 1)")
     told = "Without a sandbox, since bubblewrap does not work here (bwrap: setting up uid map: Permission denied)"
     assert done.stderr.count("\n") == 1 and done.stderr.startswith(told)

@@ -81,8 +81,8 @@ def test_a_change_is_told_beside_wrong_values():
         return x
 
     message = result_of(triple, DOUBLE).checks[0].message
-    assert "this is off by" in message and message.endswith("so that the caller's data stays as it was.")
-    assert "changed its argument 1 in place" in message
+    assert "this is off by" in message and "caller's data" in message
+    assert "argument 1 in place" in message
 
 
 def test_arguments_that_were_changed_are_listed():
@@ -114,7 +114,7 @@ def test_single_precision_is_told_where_it_explains_every_case(answer, told):
     """Would catch a learner who is sent to look for float32 by numbers that are small, or by one case of several."""
     check = equals("values", 2, lambda rng: [(100 * rng.uniform(size=9),), (1e-3 * rng.uniform(size=9),)], lambda x: x)
     message = result_of(answer, replace(check, atol=1e-12)).checks[0].message
-    assert message.endswith("In every case it is as little as a step in float32 loses.") is told
+    assert ("float32" in message) is told
 
 
 def test_a_property_that_stumbles_over_the_answer_fails_with_a_sentence():
@@ -180,7 +180,7 @@ def test_a_file_without_its_collections_is_refused(course):
     """Would catch mistakes that were collected under another name, and so never told."""
     path = course / "exercises" / "authoring" / SLUG / "means.py"
     path.write_text(path.read_text() + "\nwrong = None\n")
-    with pytest.raises(AuthoringError, match=r"means\.py: wrong is NoneType; a WrongSolutions is expected"):
+    with pytest.raises(AuthoringError, match=r"means\.py: wrong is NoneType; .*WrongSolutions"):
         load_exercise(SLUG)
 
 

@@ -95,7 +95,8 @@ def test_a_tensor_is_asked_for_in_the_words_of_pytorch():
     for value, maker in ((LIST, "torch.tensor"), ([TABLE[0], TABLE[1]], "torch.stack")):
         remarks = []
         coerce_like(value, TABLE, remarks, "a tensor")
-        assert remarks == [f"A list was taken as a tensor; the task asks for a tensor: {maker}(…) makes one."]
+        (remark,) = remarks
+        assert "a tensor" in remark and f"{maker}(…)" in remark
 
 
 def test_numbers_of_python_are_as_precise_as_the_task_asks():

@@ -215,8 +215,7 @@ def test_an_array_of_a_foreign_dtype_is_told_by_its_numbers():
     """Would catch "an array of dtype float128; an array is expected", which contradicts itself."""
     came = canonical(np.ones((7, 5), dtype=object))
     message = compare(came, RIGHT, ARGS).message
-    assert message.endswith("returned an array of dtype object; numbers of dtype float64, whole numbers or truth "
-                            "values are expected.")  # fmt: skip
+    assert "array of dtype object; numbers" in message and "an array is expected" not in message
 
 
 def test_the_difference_of_whole_numbers_is_not_told():

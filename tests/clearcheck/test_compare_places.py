@@ -52,8 +52,8 @@ def test_a_place_in_a_nested_result_keeps_all_its_steps():
 )
 def test_each_step_tells_the_place(came, expected):
     """Would catch a step that forgets in which part of a result it found the fault, so that another is mended."""
-    assert "under the key 'B', your function returned" in compare({"B": came}, {"B": expected}, ()).message
-    assert "at position 1, your function returned" in compare((0, came), (0, expected), ()).message
+    assert "under the key 'B', your" in compare({"B": came}, {"B": expected}, ()).message
+    assert "at position 1, your" in compare((0, came), (0, expected), ()).message
 
 
 def test_of_a_module_the_place_is_a_gradient():

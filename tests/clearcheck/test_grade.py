@@ -38,7 +38,7 @@ def test_an_answer_that_calls_a_missing_one_is_told_which(grade_cells):
     """Would catch "`column_ranges` still raises NotImplementedError" about an answer that only calls one that does."""
     missing = 'def column_means(table):\n    raise NotImplementedError("Write your answer here.")'
     ranges = grade_cells(missing, "def column_ranges(table):\n    return column_means(table)").questions[1]
-    assert ranges.status == "not right yet" and ranges.checks[0].message == (
+    assert ranges.status == "not right yet" and ranges.checks[0].message == snapshot(
         "`column_ranges` calls `column_means`, which still raises NotImplementedError: write that answer first."
     )
 

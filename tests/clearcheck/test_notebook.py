@@ -140,7 +140,7 @@ def test_a_call_that_no_exception_ends_is_ended(run, monkeypatch, name):
     """Would catch a kernel that has to be restarted."""
     monkeypatch.setattr(process_copy, "KERNEL_GRACE_SECONDS", 0.5)
     card = repr(run(f'def column_means(table):\n    {HOPELESS[name]}\ncheck("means")'))
-    assert "used more than 1 s of computing time and was stopped" in card
+    assert "more than 1 s of computing" in card
     assert repr(run(f'{MEANS}\ncheck("means")')).startswith("✓ means")
 
 

@@ -11,6 +11,7 @@ import pytest
 from clearcheck import files
 from clearcheck.files import hold_lock, write_whole
 from clearcheck.learner import progress_file as records
+from inline_snapshot import snapshot
 
 from .toy_notebook import MEANS, RANGES, SLUG
 
@@ -58,14 +59,14 @@ def test_progress_tells_every_exercise_of_the_course(record, run, course, monkey
     (course / "exercises" / "authoring" / "02-rows").mkdir()
     (course / "exercises" / "authoring" / "02-rows" / "exercise.py").touch()
     card = run(f"{MEANS}\nprogress()")
-    assert repr(card).splitlines() == [
-        "Columns: 6 of 9 points",
-        "  ✓ means — passed (6 of 6 points)",
-        "  ○ ranges — not answered yet (0 of 3 points)",
-        "The course, as last checked on this computer:",
-        f"  01-columns: 6 of 9 points ({HERE})",
-        "  02-rows: not started",
-    ]
+    assert repr(card).replace(HERE, "the time here") == snapshot("""\
+Columns: 6 of 9 points
+  ✓ means — passed (6 of 6 points)
+  ○ ranges — not answered yet (0 of 3 points)
+The course, as last checked on this computer:
+  01-columns: 6 of 9 points (the time here)
+  02-rows: not started\
+""")
     page = card._repr_html_()
     assert f"<td>01-columns</td><td>6 of 9 points</td><td>{HERE}</td>" in page
     assert "<td>02-rows</td><td>not started</td><td></td>" in page
@@ -104,8 +105,7 @@ def test_a_file_that_is_no_record_is_put_aside(record, run, data):
     record.parent.mkdir()
     record.write_bytes(data)
     card = repr(run(f'{MEANS}\ncheck("means")'))
-    assert card.startswith("✓ means — passed (6 of 6 points)\n")
-    assert "It was put aside as progress-aside-1.json, nothing of it is lost" in card
+    assert card.startswith("✓ means — passed") and "progress-aside-1.json" in card
     assert record.with_name("progress-aside-1.json").read_bytes() == data
     assert points(record) == {"means": 6}
     assert "aside" not in repr(run('check("means")'))

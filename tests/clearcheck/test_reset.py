@@ -46,7 +46,7 @@ def test_only_the_answer_cell_changes(learner, capsys, layout):
     assert path.read_bytes() == layout(made).encode()
     assert path.with_name("01-columns.means.before-reset-1.py").read_text() == MEANS
     out = capsys.readouterr().out
-    assert f"Your old answer is kept in {BACKUP}\n" in out and "reload it from disk" in out
+    assert f"kept in {BACKUP}\n" in out and "reload it from disk" in out
 
 
 def test_the_points_of_that_question_go_and_the_others_stay(learner):
@@ -132,15 +132,18 @@ def test_a_disk_that_is_full_costs_nothing(learner, capsys, monkeypatch):
 
     monkeypatch.setattr(files.os, "replace", raise_disk_full)
     assert main(["reset", str(path), "means"]) == 2
-    assert f"No space left on device): {path} is as before" in capsys.readouterr().err
+    assert f"No space left on device): {path} " in capsys.readouterr().err
     assert path.read_bytes() == before
 
 
 def test_in_plain_python_the_notebook_offers_the_text(run):
     """Would catch an exception where there is no front end, and a reset of what the learner wrote."""
     card = run(f'{MEANS}\nreset("means")')
-    assert repr(card).startswith("Below is the answer cell of means as it was released. Your own cell stays as it is")
-    assert repr(card).endswith(f"Copy this text.\n{RELEASED}")
+    assert repr(card).replace(RELEASED, "THE RELEASED CELL") == snapshot("""\
+Below is the answer cell of means as it was released. Your own cell stays as it is, since a notebook that is open cannot safely be rewritten while you work in it. Delete the one of the two that you no longer want: the last definition that runs counts.
+Copy this text.
+THE RELEASED CELL\
+""")
     assert "<details open>" in card._repr_html_()
     assert repr(run('check("means")')).startswith("✓ means — passed")
     assert 'choose one of "means", "ranges"' in repr(run('reset("mean")'))

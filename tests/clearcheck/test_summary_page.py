@@ -46,7 +46,7 @@ def test_the_page_says_what_was_graded():
     assert said.startswith("Summary of exercises Ada Lovelace 7 of 21 points")
     assert "01 Means & <sums> 1 0 of 1 0 of 7 02 Means & <sums> 2 1 of 1 7 of 7" in said
     assert "03 Means & <sums> 3 not graded 0 of 7 Together 1 of 3 7 of 21" in said
-    assert "It is no attestation: nobody has checked who wrote the answers." in said
+    assert "no attestation" in said
     assert "Course means 3.1 Seed of the inputs 4711" in said
     assert re.search(r"Graded on 2[12] November 2026, \d\d:00", said)
 

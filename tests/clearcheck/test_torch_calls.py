@@ -1,6 +1,7 @@
 """Calls of a learner's functions on tensors: nothing stays changed, and errors are told by name and shape."""
 
 import random
+import re
 import sys
 
 import numpy as np
@@ -55,14 +56,14 @@ def test_nothing_stays_changed_in_the_learners_notebook(then):
     seed_generators()
     result = result_of(made["answer"], question)
     assert world() == before and result.points == 0
-    assert then or "switched gradients off for all that comes after it" in result.checks[0].message
+    assert then or "switched gradients off" in result.checks[0].message
 
 
 def test_the_line_is_found_under_a_decorator():
     """Catches a message without its line for a function that stands under `@torch.no_grad()`."""
     check = equals("same", 1, lambda rng: [(rng.normal(size=3),)], lambda x: x)
     message = message_on(fail_under_decorator, asks(check, name="decorated", how="tensors"))
-    assert "raised ZeroDivisionError (division by zero) in the line `return 1 / 0`." in message
+    assert re.search(r"ZeroDivisionError.* `return 1 / 0`", message)
 
 
 @torch.no_grad()
@@ -164,5 +165,5 @@ def test_a_question_about_pytorch_names_a_kind_and_a_limit_that_exist():
     assert str(caught.value) == snapshot(
         "Question \"q\": how='modul' is not one of ('function', 'tensors', 'module', 'training', 'generation')."
     )
-    with pytest.raises(ValueError, match=r"seconds=30 must be at most 20"):
+    with pytest.raises(ValueError, match=r"seconds=30 .*at most 20"):
         asks(how="training", seconds=30)

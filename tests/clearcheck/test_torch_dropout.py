@@ -64,41 +64,41 @@ def test_right_dropout_is_let_pass_however_it_is_written(forward, drop):
 @pytest.mark.parametrize(
     ("forward", "says"),
     [
-        ("x = x + self.drop(self.first(x)); return x + self.second(x)", "Where the second part alone adds something"),
-        ("x = x + self.first(x); return x + self.second(x)", "Where the first part alone adds something"),
-        ("x = self.drop(x + self.first(x)); return x + self.drop(self.second(x))", "Where the first part alone"),
-        ("x = x + self.first(self.drop(x)); return x + self.drop(self.second(x))", "Where the first part alone"),
-        ("x = x + self.first(x); x = self.drop(x); return x + self.drop(self.second(x))", "Where the first part alone"),
+        ("x = x + self.drop(self.first(x)); return x + self.second(x)", "the second part alone"),
+        ("x = x + self.first(x); return x + self.second(x)", "the first part alone"),
+        ("x = self.drop(x + self.first(x)); return x + self.drop(self.second(x))", "the first part alone"),
+        ("x = x + self.first(self.drop(x)); return x + self.drop(self.second(x))", "the first part alone"),
+        ("x = x + self.first(x); x = self.drop(x); return x + self.drop(self.second(x))", "the first part alone"),
         (
             "x = x + self.drop(self.drop(self.first(x))); return x + self.drop(self.second(x))",
-            "Where the first part alone adds something",
+            "the first part alone",
         ),
         (
             "keep = self.drop(torch.ones_like(x)); x = x + keep * self.first(x); return x + keep * self.second(x)",
-            "Two parts lose the same numbers",
+            "parts lose the same numbers",
         ),
         (
             "x = torch.tanh(x); x = x + self.drop(self.first(x)); return x + self.drop(self.second(x))",
-            "Where no part adds anything to the stream, your module should give back its input; yours does not.",
+            "give back its input",
         ),
-        ("return x[0]", f"Your module should give one tensor of shape (9, 20, {WIDTH})."),
+        ("return x[0]", f"tensor of shape (9, 20, {WIDTH})"),
     ],
 )
 def test_dropout_in_the_wrong_place_is_told(forward, says):
     """Catches a part that is not dropped, a stream that is, and a test that looks at the sum of the parts alone."""
-    assert dropout_message(forward).startswith(says)
+    assert says in dropout_message(forward)
 
 
 @pytest.mark.parametrize(
     ("drop", "says"),
     [
-        ("F.dropout(y, 1 - p, self.training)", "each number that it adds should in train() mode be 0 or 1/(1 − p)"),
-        ("y * (torch.rand_like(y) > 0.5) / (1 - p) if self.training else y", "With p = 0.3 your module drops"),
-        ("y * (torch.rand_like(y) > p) if self.training else y", "be 0 or 1/(1 − p) times that of eval() mode"),
-        ("F.dropout(y, p)", "be 0 or 1/(1 − p) times"),
-        ("y * F.dropout(torch.ones_like(y[:1]), p, self.training)", "drops whole tokens, features or positions"),
-        ("y * F.dropout(torch.ones_like(y[:, :1]), p, self.training)", "drops whole tokens, features or positions"),
-        ("y * F.dropout(torch.ones_like(y[..., :1]), p, self.training)", "drops whole tokens, features or positions"),
+        ("F.dropout(y, 1 - p, self.training)", "be 0 or 1/(1 − p)"),
+        ("y * (torch.rand_like(y) > 0.5) / (1 - p) if self.training else y", "p = 0.3 your module drops"),
+        ("y * (torch.rand_like(y) > p) if self.training else y", "1/(1 − p) times that of eval()"),
+        ("F.dropout(y, p)", "be 0 or 1/(1 − p)"),
+        ("y * F.dropout(torch.ones_like(y[:1]), p, self.training)", "whole tokens, features or positions"),
+        ("y * F.dropout(torch.ones_like(y[:, :1]), p, self.training)", "whole tokens, features or positions"),
+        ("y * F.dropout(torch.ones_like(y[..., :1]), p, self.training)", "whole tokens, features or positions"),
     ],
 )
 def test_another_rate_and_whole_slices_are_told(drop, says):

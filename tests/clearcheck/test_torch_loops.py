@@ -82,8 +82,8 @@ def test_rows_that_are_drawn_as_one_are_not_taken_for_greedy_ones():
     [
         ("copy.deepcopy(model).eval()", 1, ""),
         ("copy.copy(model).eval()", 1, ""),
-        ("copy.deepcopy(model)", 0, "The model was called in train() mode"),
-        ("copy.deepcopy(model).eval() and len", 0, "Your function never called the model."),
+        ("copy.deepcopy(model)", 0, "called in train() mode"),
+        ("copy.deepcopy(model).eval() and len", 0, "never called the model"),
     ],
 )
 def test_a_copy_of_the_model_is_watched_too(model, points, says):
@@ -103,11 +103,11 @@ def test_a_copy_of_the_model_is_watched_too(model, points, says):
 @pytest.mark.parametrize(
     ("body", "points", "says"),
     [
-        ("return nn.Linear(1, 1)", 0, "After 0 optimiser steps the mean squared error on examples that your loop has"),
-        ("return nn.Linear(1, 2)", 0, "could not work with what your function returned (ValueError: (40, 2)"),
-        ("return x", 0, "your function returned an object of type Tensor; the trained nn.Module is expected"),
+        ("return nn.Linear(1, 1)", 0, "After 0 optimiser steps"),
+        ("return nn.Linear(1, 2)", 0, "returned (ValueError: (40, 2)"),
+        ("return x", 0, "type Tensor; the trained nn.Module"),
         ("return nn.Flatten(0)", 1, ""),
-        ("return nn.Sequential(nn.Flatten(0), nn.Unflatten(0, (2, 20)))", 0, "a tensor of shape (40, …) for as many"),
+        ("return nn.Sequential(nn.Flatten(0), nn.Unflatten(0, (2, 20)))", 0, "a tensor of shape (40, …)"),
     ],
 )
 def test_what_a_loop_gives_back_is_judged(body, points, says):
@@ -154,7 +154,7 @@ def share_right(scores, asked):
 
 @pytest.mark.parametrize(
     ("threshold", "peeps", "says"),
-    [(0.7, False, ""), (0.9, False, "is 0.8; at least 0.9"), (0.75, True, "Shown whole rows your model does well")],
+    [(0.7, False, ""), (0.9, False, "is 0.8; at least 0.9"), (0.75, True, "Shown whole rows")],
 )
 def test_a_model_is_judged_by_what_it_would_write(threshold, peeps, says):
     """Catches a score for whole rows, in which a place may have seen the token that it is asked for."""
@@ -174,7 +174,7 @@ def test_another_model_than_the_task_names_is_told():
     check = holds("unseen", 1, learns(draw_repeating_rows, 3, share_right, 0.7, smaller=False, kind="GPT"))
     question = asks(check, name="fit", how="training")
     result = result_of(lambda steps: NextToken(False), question)
-    assert result.points == 0 and "a model of the class NextToken; train your `GPT`" in result.checks[0].message
+    assert result.points == 0 and "class NextToken; train your `GPT`" in result.checks[0].message
     named = type("GPT", (NextToken,), {})
     assert result_of(lambda steps: type("Mine", (named,), {})(False), question).points == 1
     assert result_of(lambda steps: torch.compile(named(False), backend="eager"), question).points == 1

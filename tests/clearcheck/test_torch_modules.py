@@ -1,5 +1,7 @@
 """Questions that ask for an nn.Module: its parameters by name, its outputs, its gradients, and what is told of them."""
 
+import re
+
 import pytest
 from clearcheck import WrongSolutions, equals, holds
 from clearcheck.author.torch_arguments import module_call
@@ -74,7 +76,8 @@ MISFITS = [
 def test_what_is_wrong_with_a_module_is_told(answer, says):
     """Catches a traceback, a point, or a sentence that does not say what came and what is expected."""
     message = message_on(answer)
-    assert message.startswith("With d_in=3, d_out=5 and a tensor of shape (2, 7, 3)") and says in message
+    given = ("d_in=3, d_out=5", "shape (2, 7, 3)")
+    assert all(fact in message for fact in (*given, says))
 
 
 @pytest.mark.parametrize("check", [STRAIGHT, holds("any", 3, lambda ask, rng: ask(*draw_args(rng)) is None or None)])
@@ -127,20 +130,18 @@ def test_gradients_are_compared_and_missing_ones_told():
     question = asks(equals("gradients", 1, lambda rng: [draw_args(rng, gives="gradients")], Straight))
     assert result_of(module(), question).points == 1
     halved = module(forward="y = self.inner(x); return 0.5 * y + 0.5 * y.detach()")
-    assert "in the gradient of `inner.weight`, your module gave" in message_on(halved, question)
+    assert "in the gradient of `inner.weight`" in message_on(halved, question)
     detached = module(forward="return self.inner(x).detach()")
-    assert "your module gave an output without a gradient: look for `detach()`" in message_on(detached, question)
+    assert re.search(r"without a gradient\b.*`detach\(\)`", message_on(detached, question))
     cut = module(forward="return x @ self.inner.weight.detach().T + self.inner.bias")
-    assert "in the gradient of `inner.weight`, your module gave nothing, since no gradient arrives" in message_on(
-        cut, question
-    )
+    assert re.search("gradient of `inner.weight`.*no gradient arrives", message_on(cut, question))
 
 
 def test_a_place_in_train_mode_has_one_comma_in_front():
     """Catches "in train() mode,, in the gradient of"."""
     gradients = equals("gradients", 2, lambda rng: [draw_args(rng, gives="gradients", training=True)], Straight)
     told = message_on(module(forward="return 2 * self.inner(x)"), asks(gradients))
-    assert "in train() mode, in the gradient of `inner.weight`, your module gave" in told
+    assert re.search(r"train\(\) mode, in .*`inner\.weight`", told)
 
 
 def test_a_parameter_that_is_detached_is_not_said_to_be_unused():

@@ -131,5 +131,5 @@ def test_a_loop_that_never_ends_and_an_exit_cost_their_question_alone(toy_exerci
     found = grade_answers(source(toy_exercise, "by_product"), ended, fit, source(toy_exercise, "with_cat"))
     masked, mixing, fitting, writing = found.questions
     assert (masked.points, mixing.points, fitting.points, writing.points) == (6, 0, 0, 7)
-    assert "your module ended the Python process (exit code 4)" in mixing.checks[0].message
-    assert "used more than 1.5 s of computing time and was stopped in the line" in fitting.checks[0].message
+    assert "(exit code 4)" in mixing.checks[0].message
+    assert "more than 1.5 s of computing" in fitting.checks[0].message

@@ -3,6 +3,7 @@
 import ast
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -133,18 +134,27 @@ with hold_lock(record, 0.1):
 """
 
 
+STOPPED = "more than 1 s .*`while True: pass`"
+
+
 @pytest.mark.slow
 def test_a_learner_at_work(run_script, tmp_path):
     """Would catch any step of a learner's that needs what Windows lacks, and a loop without an end that has none."""
     lock = tmp_path / "lock"
     told = run_script(AT_WORK, str(lock))
-    assert "\\u2713 means — passed (6 of 6 points)" in told and "\\u2713 ranges — passed (3 of 3 points)" in told
-    assert "used more than 1 s of computing time and was stopped in the line `while True: pass`" in told
-    assert "Your result equals a known mistake" in told
-    assert "1 argument of the first check that fails" in told
-    assert "Hint 1 of" in told and "could not be read" not in told
-    assert "the answer cell of means as it was released" in told
-    assert told.splitlines()[-2:] == [f"[Errno 110] another notebook has held {lock.name} for 0.1 s", "free again"]
+    for fact in (
+        r"\\u2713 means .*6 of 6",
+        r"\\u2713 ranges .*3 of 3",
+        STOPPED,
+        "known mistake",
+        "^1 argument",
+        "Hint 1 of",
+        "answer cell of means",
+    ):
+        assert re.search(fact, told, re.M), fact
+    assert "could not be read" not in told
+    *_, taken, free = told.splitlines()
+    assert re.search(rf"Errno 110.*{lock.name}.*0\.1 s", taken) and free == "free again"
     record = json.loads((tmp_path / "record" / "progress.json").read_bytes())
     assert record["exercises"][SLUG]["questions"]["ranges"]["points"] == 0
 
@@ -178,8 +188,7 @@ def test_notebooks_are_graded(run_script, place):
     file = write_notebook(place / "exercises" / f"{SLUG}.ipynb", notebook(START, "import os\nos._exit(3)", LOOP, LOUD))
     told = run_script(COMMAND_LINE, "grade", str(file))
     assert "Columns: 3 of 9 points" in told
-    assert "used more than 1 s of computing time and was stopped in the line `while True: pass`" in told
-    assert "Code cell 2 ended the Python process (exit code 3)" in told
+    assert re.search(STOPPED, told) and re.search(r"Code cell 2 .*exit code 3\b", told)
     file = write_notebook(place / "exercises" / f"{SLUG}.ipynb", notebook(START, "1 / 0\n" + MEANS, RANGES))
     told = run_script(COMMAND_LINE, "report", str(file.parent))
     assert "9 of 9" in told and "all passed" in told

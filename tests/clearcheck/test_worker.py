@@ -5,6 +5,7 @@ Each costs its own question or cell, gets one sentence, and leaves the other que
 
 import json
 import os
+import re
 import threading
 from types import SimpleNamespace
 
@@ -20,7 +21,6 @@ TO_WAIT_FOR = Limits(cell_seconds=1.0, grace_seconds=0.5)
 IMPATIENT = Limits(cell_seconds=1.0, grace_seconds=0.5, net=1.5)  # a call or a cell may wait for 1.5 s
 
 USED = "used more than 1 s of computing time and was stopped"
-KEPT = "; its other definitions and the other cells were still read."
 
 IN_A_CALL = {
     "sys.exit": ("import sys; sys.exit(0)", "raised SystemExit"),
@@ -57,7 +57,11 @@ def test_a_loop_that_swallows_every_exception_is_ended_from_outside(grade_cells)
     loop += "while True:\n    try:\n        sum(range(1000))\n    except: pass"
     grade = grade_cells(f"{MEANS}\n{loop}", RANGES, limits=TO_WAIT_FOR)
     assert grade.points == 9
-    assert grade.notes == [f"Code cell 2 {USED}: look for a loop that never ends{KEPT}"]
+    assert grade.notes == snapshot(
+        [
+            "Code cell 2 used more than 1 s of computing time and was stopped: look for a loop that never ends; its other definitions and the other cells were still read."
+        ]
+    )
 
 
 def test_cells_that_break_things_do_not_stop_the_others(grade_cells):
@@ -65,12 +69,14 @@ def test_cells_that_break_things_do_not_stop_the_others(grade_cells):
     cells = ["import os\nos._exit(3)", "raise SystemExit", "while True: pass", "x = bytearray(10 * 2**30)"]
     grade = grade_cells(cells[0], MEANS, *cells[1:], RANGES, limits=TO_WAIT_FOR)
     assert grade.points == 9
-    assert [note.split(":")[0].split(";")[0] for note in grade.notes] == [
-        "Code cell 2 ended the Python process (exit code 3)",
-        "Code cell 4 stopped with SystemExit in the line `raise SystemExit`",
-        f"Code cell 5 {USED} in the line `while True",
-        "Code cell 6 stopped with MemoryError in the line `x = bytearray(10 * 2**30)`",
-    ]
+    told = (
+        r"cell 2 .*exit code 3\b",
+        "4 .*SystemExit",
+        f"5 {USED} .*`while True",
+        r"6 .*MemoryError.*`x = bytearray\(",
+    )
+    for fact, note in zip(told, grade.notes, strict=True):
+        assert re.search(fact, note), note
 
 
 FAILS = """import never_installed as sns, statistics
@@ -87,19 +93,17 @@ def test_below_a_line_that_fails_imports_and_definitions_count(grade_cells):
     """Would catch one import of Colab, put first, taking those of the whole notebook with it, and other lines run."""
     look = "import os\nif os.path.exists('ran'): raise ValueError('ran')"
     grade = grade_cells(FAILS, RANGES, look)
-    assert (grade.points, grade.notes) == (
-        9,
-        [
-            "Code cell 2 stopped with ModuleNotFoundError (No module named 'never_installed') in the line "
-            "`import never_installed as sns, statistics`; the other cells were still run."
-        ],
-    )
+    (note,) = grade.notes
+    assert grade.points == 9 and re.search("cell 2 .*'never_installed'.* `import never_installed as sns, ", note)
 
 
 def test_what_is_below_a_line_that_fails_has_no_time_of_its_own(grade_cells):
     grade = grade_cells("1 / 0\nclass Slow:\n    while True: pass", MEANS, limits=TO_WAIT_FOR)
-    where = "in the line `while True: pass`"
-    assert grade.notes == [f"Code cell 2 {USED} {where}: look for a loop that never ends{KEPT}"]
+    assert grade.notes == snapshot(
+        [
+            "Code cell 2 used more than 1 s of computing time and was stopped in the line `while True: pass`: look for a loop that never ends; its other definitions and the other cells were still read."
+        ]
+    )
 
 
 SLOW = "import os\nos.mkdir('slow')\nopen('slow/part.py', 'w').write('while True: pass')"
@@ -110,7 +114,7 @@ WHY = "it sleeps, or waits for something that does not come, unless this compute
 @pytest.mark.parametrize(
     ("line", "limits", "told", "why"),
     [
-        ("while True: pass", TO_WAIT_FOR, USED, "look for a loop that never ends"),
+        ("while True: pass", TO_WAIT_FOR, USED, "a loop that never ends"),
         ("time.sleep(60)", IMPATIENT, WAITED, WHY),
         ("import slow.part", TO_WAIT_FOR, USED, "importing `slow.part` took too long"),
         ("from slow.part import it", TO_WAIT_FOR, USED, "importing `slow.part` took too long"),
@@ -119,7 +123,8 @@ WHY = "it sleeps, or waits for something that does not come, unless this compute
 def test_definitions_below_a_line_that_was_stopped_count(grade_cells, line, limits, told, why):
     """Would catch a right answer that is lost below a training or a slow import, and an import called a loop."""
     grade = grade_cells(SLOW, f"import time\n{line}\n1 / 0\n{MEANS}", limits=limits)
-    assert (grade.points, grade.notes) == (6, [f"Code cell 3 {told} in the line `{line}`: {why}{KEPT}"])
+    (note,) = grade.notes
+    assert grade.points == 6 and note.startswith(f"Code cell 3 {told} in the line `{line}`: ") and why in note
 
 
 @pytest.mark.parametrize("deaf", ["", "import signal\n    signal.signal(signal.SIGALRM, signal.SIG_IGN)\n    "])
@@ -215,7 +220,7 @@ def test_what_learners_write_is_repeated_in_part(grade_cells):
     grade = grade_cells("raise type('B' * 400_000, (Exception,), {})", LONG_TEXTS, "!pip install x\n" * 20_000)
     assert len(json.dumps(grade.as_json())) < 10_000
     five = ", ".join(["`!pip install x`"] * 5)
-    assert grade.notes[0] == f"Code cell 4: {five} and 19,995 more works only in Jupyter and was left out."
+    assert grade.notes[0].startswith(f"Code cell 4: {five} and 19,995 more ")
 
 
 ALWAYS_EQUAL = """
@@ -285,16 +290,14 @@ def test_the_child_is_told_no_expected_value_seed_or_secret(grade_cells, monkeyp
 def test_the_grader_cannot_be_imported_by_its_name(grade_cells, room):
     """Would catch an answer that lets the grader load the author's own answers."""
     grade = grade_cells(f"import clearcheck.{room} as found\ncolumn_means = found", MEANS)
-    assert grade.notes[0].startswith(
-        f"Code cell 2 stopped with ModuleNotFoundError (No module named 'clearcheck.{room.split('.')[0]}"
-    )
+    assert re.search(f"cell 2 .*ModuleNotFoundError.*'clearcheck.{room.split('.')[0]}", grade.notes[0])
     assert grade.points == 6
 
 
 def test_reading_input_ends_at_once(grade_cells):
     """Would catch a notebook that waits for the keyboard for ever."""
     grade = grade_cells("name = input('Who are you?')", MEANS)
-    assert grade.notes[0].startswith("Code cell 2 stopped with EOFError")
+    assert re.search("cell 2 .*EOFError", grade.notes[0])
     assert grade.points == 6
 
 
@@ -333,5 +336,5 @@ def test_a_worker_that_does_not_start_is_no_fault_of_the_notebook(grade_cells, m
     monkeypatch.setattr(launch.sys, "executable", str(tmp_path / "python"))
     (tmp_path / "python").symlink_to("/bin/false")
     launch._server.cache_clear()
-    with pytest.raises(launch.WorkerError, match=r"did not start .*: .*python with NumPy was tried"):
+    with pytest.raises(launch.WorkerError, match=r"not start .*: .*python with NumPy"):
         grade_cells(MEANS)

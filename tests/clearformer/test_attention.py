@@ -1,6 +1,7 @@
 """Every variant of attention against the explicit one: values, gradients, masks, biases, and what is refused."""
 
 import inspect
+import re
 
 import numpy as np
 import pytest
@@ -104,7 +105,7 @@ def test_nan_in_a_bias_shows(name):
 @pytest.mark.parametrize("name", ["attend_by_hand", "attend_recomputing"])
 def test_torch_func_is_told_to_take_attend(name):
     function = getattr(attention, name)
-    with pytest.raises(RuntimeError, match=r"torch\.func, .* expected neither\. Take attend for it"):
+    with pytest.raises(RuntimeError, match=rf"{name}\b.*torch\.func\b.*Take attend\b"):
         torch.func.grad(lambda q: function(q, q, q)[0].sum())(torch.randn(1, 3, 4))
 
 
@@ -119,7 +120,7 @@ def test_the_bias_of_attend_is_a_factor_of_the_weights():
 def test_the_gradient_of_a_gradient_by_hand_is_refused(function):
     """Catches one that is left out in silence, where the incoming gradient is a constant as that of a sum."""
     q, k, v = inputs(requires_grad=True)
-    with pytest.raises(RuntimeError, match=r"attend_by_hand, attend_recomputing: create_graph=True, .* Take attend"):
+    with pytest.raises(RuntimeError, match=r"attend_by_hand, attend_recomputing: create_graph=True\b.*Take attend\b"):
         torch.autograd.grad(function(q, k, v)[0].sum(), q, create_graph=True)
 
 
@@ -184,7 +185,7 @@ def test_reordering_the_sources_changes_nothing_and_reordering_the_targets_reord
 @pytest.mark.parametrize("shape", [(H, N, S), (B, N, S), (B, 1, S)])
 def test_a_mask_that_could_mean_heads_or_sequences_is_refused(shape, name):
     """Three axes for scores with four; for B = H nobody could tell which one is meant."""
-    with pytest.raises(ValueError, match=r"mask has shape \(.* Write 1 for an axis that all share"):
+    with pytest.raises(ValueError, match=rf"mask has shape {re.escape(str(shape))}.*\b1 for an axis"):
         (EXPLICIT | LINEAR)[name](*inputs(), torch.ones(shape, dtype=torch.bool))
 
 

@@ -4,9 +4,11 @@ import pytest
 import torch
 from clearformer.attention import padding_mask
 from clearformer.models.bert import BERT, BERTConfig
+from inline_snapshot import snapshot
 
 from tests.clearformer.devices import DEVICES
 from tests.clearformer.models import count, n_block, on_meta, overfit, random_module
+from tests.clearformer.refusals import refusal
 from tests.clearformer.tolerance import assert_close
 
 V, POSITIONS, D, H, M, HIDDEN, B, N = 37, 11, 24, 4, 2, 44, 3, 7
@@ -85,13 +87,15 @@ def test_it_fills_gaps_it_has_learned():
 
 def test_bad_input_is_named():
     ids = torch.zeros(B, N, dtype=torch.long)
-    with pytest.raises(ValueError, match="BERT: id 37 is outside the vocabulary"):
-        bert()(ids + V)
-    with pytest.raises(ValueError, match="BERT: 14 tokens, but the model has n_positions=11"):
-        bert()(ids.repeat(1, 2))
-    with pytest.raises(ValueError, match="BERT segments: id 3 is outside"):
-        bert()(ids, segments=ids + 3)
-    with pytest.raises(
-        ValueError, match=r"there is no 'bert-tiny'. Choose one of bert-base-uncased, bert-large-uncased"
-    ):
-        BERTConfig.preset("bert-tiny")
+    assert refusal(ValueError, bert(), ids + V) == snapshot(
+        "BERT: id 37 is outside the vocabulary, expected 0 to 36. Use the tokeniser the model was made for; hide padding with a mask, not with a special id."
+    )
+    assert refusal(ValueError, bert(), ids.repeat(1, 2)) == snapshot(
+        "BERT: 14 tokens, but the model has n_positions=11. Keep the last 11, or build the model with more positions."
+    )
+    assert refusal(ValueError, bert(), ids, segments=ids + 3) == snapshot(
+        "BERT segments: id 3 is outside the vocabulary, expected 0 to 2. Use the tokeniser the model was made for; hide padding with a mask, not with a special id."
+    )
+    assert refusal(ValueError, BERTConfig.preset, "bert-tiny") == snapshot(
+        "BERTConfig.preset: there is no 'bert-tiny'. Choose one of bert-base-uncased, bert-large-uncased."
+    )

@@ -140,7 +140,5 @@ def test_parts_enter_as_callables():
 
 @pytest.mark.parametrize("cross", [True, False])
 def test_a_source_is_given_exactly_to_cross_attention(cross):
-    with pytest.raises(
-        ValueError, match=f"built with cross={cross} but called {'without' if cross else 'with'} a source"
-    ):
+    with pytest.raises(ValueError, match=f"cross={cross} .*{'without' if cross else 'with'} a source"):
         Block(D, H, HIDDEN, cross=cross)(tokens(N), source=None if cross else tokens(S))

@@ -67,7 +67,7 @@ def test_facts_that_are_altered_are_found(tmp_path):
     metadata, tensors = contents(tmp_path)
     altered = metadata | {"facts": metadata["facts"].replace('"n_steps": 7', '"n_steps": 8')}
     save_file(tensors, tmp_path / NAME, metadata=altered)
-    with pytest.raises(ValueError, match="its checksum does not fit its contents"):
+    with pytest.raises(ValueError, match="checksum does not fit"):
         checkpoint.load(tmp_path)
 
 
@@ -88,7 +88,7 @@ def test_a_run_replaces_its_own_checkpoint_and_the_one_that_it_began_with(tmp_pa
     if fits:
         checkpoint.save(tmp_path, model, optimizer, [0.5, 0.25], mine)
     else:
-        with pytest.raises(FileExistsError, match="another run has written its checkpoint"):
+        with pytest.raises(FileExistsError, match=r"another run .*checkpoint"):
             checkpoint.save(tmp_path, model, optimizer, [0.5, 0.25], mine)
     assert len(checkpoint.load(tmp_path)[0]["losses"]) == 1 + fits
 
@@ -153,7 +153,7 @@ def test_the_first_checkpoint_that_cannot_be_written_says_that_there_is_none(tmp
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(checkpoint, "save_file", raise_disk_full)
-    with pytest.raises(OSError, match=r"after step 7 could not .*There was none before"):
+    with pytest.raises(OSError, match=r"after step 7 .*none before"):
         run(folder=tmp_path)
     assert [*tmp_path.iterdir()] == []
 

@@ -89,7 +89,7 @@ def test_items_are_those_of_whatever_has_some(items):
 )
 def test_what_has_no_items_is_refused(items):
     """Catches a text taken for a list of its characters, and a tensor of no axes, which looks like a list."""
-    with pytest.raises(TypeError, match=r"^f: items=.* is of type \w+, expected numbers\.$"):
+    with pytest.raises(TypeError, match=rf"^f: items=.*\b{type(items).__name__}, expected numbers\.$"):
         checks.check_items("f", "items", items, "numbers")
 
 
@@ -97,7 +97,7 @@ def test_what_has_no_items_is_refused(items):
 def test_what_cannot_be_called_on_tensors_is_refused(wrong):
     """Catches a function of Python's own, which would fail in words about its arguments."""
     for check in (checks.check_callable, checks.check_function):
-        with pytest.raises(TypeError, match=r"^f: g=.* expected something to call, such as this"):
+        with pytest.raises(TypeError, match=r"^f: g=.* to call, such as this"):
             check("f", "g", wrong, "this")
 
 
@@ -110,16 +110,19 @@ def test_functions_of_torch_modules_and_partials_may_be_called(right):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: run(loss=nn.CrossEntropyLoss), r"train: loss=CrossEntropyLoss is a class.* Pass CrossEntropyLoss\("),
+        (lambda: run(loss=nn.CrossEntropyLoss), r"train: loss=CrossEntropyLoss is a class.*\bCrossEntropyLoss\("),
         (lambda: run(batch=torch.utils.data.DataLoader), "train: batch=DataLoader is a class"),
-        (lambda: run(batch=torch.zeros(2, 4)), "train: batch=tensor.*, expected a function of .* or an iterable of"),
-        (lambda: run(batch=torch.tensor(3)), "train: batch=tensor.*, expected a function of"),
-        (lambda: run(evaluate=len), "train: evaluate=<built-in function len> is of type .* such as lambda model"),
-        (lambda: without_types(train)(nn.Linear, None, None, None), "train: model=<class .*, expected a torch.nn.Modu"),
+        (lambda: run(batch=torch.zeros(2, 4)), "train: batch=tensor.*function .*iterable"),
+        (lambda: run(batch=torch.tensor(3)), "train: batch=tensor.* a function"),
+        (lambda: run(evaluate=len), "train: evaluate=.*function len>.*lambda model"),
+        (
+            lambda: without_types(train)(nn.Linear, None, None, None),
+            r"train: model=<class .*torch\.nn\.Module",
+        ),
         (lambda: without_types(load_model)("a", [MODEL]), "load_model: model=.*, expected a torch.nn.Module"),
         (lambda: GPTConfig(7, 8, 8, 2, 1, activation=nn.GELU), r"GPTConfig: activation=GELU is a class"),
-        (lambda: GPTConfig(7, 8, 8, 2, 1, norm=len), "GPTConfig: norm=<built-in function len> .* a class of modules"),
-        (lambda: without_types(from_pretrained)("a", revision=3), "revision=3 is of type int, expected str"),
+        (lambda: GPTConfig(7, 8, 8, 2, 1, norm=len), "GPTConfig: norm=.*function len>.* a class"),
+        (lambda: without_types(from_pretrained)("a", revision=3), "revision=3 .*int, expected str"),
     ],
 )
 def test_a_function_or_a_name_of_another_kind_is_named(call, message):

@@ -6,8 +6,10 @@ import pickle
 import pytest
 import torch
 from clearformer.layers import FeedForward, MixtureOfExperts, load_balance, routings
+from inline_snapshot import snapshot
 
 from tests.clearformer.devices import DEVICES
+from tests.clearformer.refusals import refusal
 from tests.clearformer.tolerance import assert_close
 
 B, N, D, HIDDEN, E = 2, 7, 6, 11, 5
@@ -103,13 +105,14 @@ def test_load_balance_counts_every_choice_and_moves_the_router_away_from_what_is
 
 
 def test_choices_of_another_number_of_tokens_are_refused():
-    with pytest.raises(ValueError, match=rf"load_balance: chosen has shape \({N + 1}, 1\).* but N = {N} in prob"):
-        load_balance(torch.rand(N, E), torch.zeros(N + 1, 1).long())
+    assert refusal(ValueError, load_balance, torch.rand(N, E), torch.zeros(N + 1, 1).long()) == snapshot(
+        "load_balance: chosen has shape (8, 1), so N (target positions) = 8, but N = 7 in probabilities of shape (7, 5). Expected axes (N, k): N = target positions."
+    )
 
 
 @pytest.mark.parametrize("top_k", [0, E + 1])
 def test_a_number_of_experts_that_is_not_there_is_refused(top_k):
-    with pytest.raises(ValueError, match=f"top_k={top_k}, expected a whole number from 1 to {E}"):
+    with pytest.raises(ValueError, match=rf"top_k={top_k}, .*\b1 to {E}\b"):
         MixtureOfExperts(D, HIDDEN, n_experts=E, top_k=top_k)
 
 
@@ -124,7 +127,7 @@ def test_options_reach_every_expert():
     ("sizes", "n_experts", "name"), [((0, 3), 2, "d_model"), ((3, 0), 2, "d_ff"), ((3, 3), 0, "n_experts")]
 )
 def test_sizes_that_are_none_are_named(sizes, n_experts, name):
-    with pytest.raises(ValueError, match=f"{name}=0, expected a whole number of at least 1"):
+    with pytest.raises(ValueError, match=f"{name}=0, .*at least 1"):
         MixtureOfExperts(*sizes, n_experts=n_experts)
 
 

@@ -157,5 +157,5 @@ def test_a_model_whose_logits_are_nan_writes_nothing():
     model = gpt()
     torch.nn.init.constant_(model.decoder.norm.weight, math.nan)
     for write in (lambda: generate(model, [[1]], 3), lambda: beam_search(model, [[1]], 3, 2)):
-        with pytest.raises(FloatingPointError, match="logits are NaN after 1 tokens"):
+        with pytest.raises(FloatingPointError, match=r"logits .*NaN after 1\b"):
             write()

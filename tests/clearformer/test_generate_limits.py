@@ -21,7 +21,7 @@ def test_a_text_may_fill_every_position(write):
     """Catches a limit that is off by one, on either side."""
     (row,) = write(gpt(), [[1, 2]], N_POSITIONS - 2)
     assert len(row) == N_POSITIONS
-    with pytest.raises(ValueError, match=f"make {N_POSITIONS + 1}, .* Ask for at most {N_POSITIONS - 2}"):
+    with pytest.raises(ValueError, match=rf"make {N_POSITIONS + 1}, .*at most {N_POSITIONS - 2}\b"):
         write(gpt(), [[1, 2]], N_POSITIONS - 1)
 
 
@@ -70,7 +70,7 @@ def test_the_likeliest_token_alone_is_what_is_kept_of_every_draw(settings):
 def test_a_share_is_above_0_and_at_most_1():
     logits = torch.tensor([[0.5, 0.3, 0.2]]).log()
     for p in (0.0, -0.1, 1.001, math.nan):
-        with pytest.raises(ValueError, match=f"p={p}, expected above 0, at most 1"):
+        with pytest.raises(ValueError, match=f"p={p}, .*above 0, at most 1"):
             keep_top_p(logits, p)
     assert keep_top_p(logits, 1e-9).isfinite().tolist() == [[True, False, False]]
 
@@ -79,13 +79,13 @@ def test_a_penalty_is_from_minus_5_to_5():
     for penalty in (-5.0, 5.0):
         assert beam_search(gpt(), [[1]], 2, 2, length_penalty=penalty)[1].isfinite().all()
     for penalty in (-5.01, 5.01):
-        with pytest.raises(ValueError, match=f"length_penalty={penalty}, expected from -5 to 5"):
+        with pytest.raises(ValueError, match=rf"length_penalty={penalty}, .*-5 to 5\b"):
             beam_search(gpt(), [[1]], 2, 2, length_penalty=penalty)
 
 
 def test_one_token_at_least_is_kept():
     for k in (0, -1):
-        with pytest.raises(ValueError, match=f"keep_top_k: k={k}, expected a whole number of at least 1"):
+        with pytest.raises(ValueError, match=f"keep_top_k: k={k}, .*at least 1"):
             keep_top_k(torch.zeros(1, 3), k)
 
 
@@ -123,12 +123,12 @@ def test_a_prompt_may_be_any_row_of_whole_numbers(prompt):
 @pytest.mark.parametrize(
     ("ids", "error", "message"),
     [
-        (3, TypeError, "ids=3, expected a tensor of ids or a list"),
-        ([b"ab"], ValueError, "a prompt is b'ab', expected a row"),
-        ([[[1, 2]]], ValueError, r"a prompt is of torch.int64 and shape \(1, 2\)"),
+        (3, TypeError, "ids=3, .*a tensor .*a list"),
+        ([b"ab"], ValueError, "b'ab', expected a row"),
+        ([[[1, 2]]], ValueError, r"torch\.int64 and shape \(1, 2\)"),
         ([[True, False]], ValueError, "a prompt is of torch.bool"),
         ([torch.tensor([1, 2], dtype=torch.int16)], ValueError, "a prompt is of torch.int16"),
-        ([{"a": 1}], ValueError, "a prompt is {'a': 1}, expected a row"),
+        ([{"a": 1}], ValueError, "{'a': 1}, expected a row"),
     ],
 )
 def test_what_is_no_prompt_is_named(ids, error, message):

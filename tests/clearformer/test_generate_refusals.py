@@ -17,17 +17,17 @@ from tests.clearformer.writers import N_POSITIONS, D, H, V, gpt
     ("arguments", "error", "message"),
     [
         (([[1, 2], [V]], 3), ValueError, f"id {V} "),
-        (([[1, 2], []], 3), ValueError, r"a prompt is of torch.float32 and shape \(0,\)"),
-        (("hello", 3), TypeError, "ids='hello', expected .* Encode a text"),
-        ((["hello", "you"], 3), ValueError, "a prompt is 'hello', expected a row"),
-        (([1, 2], 3), ValueError, "put a single row of ids into a list"),
+        (([[1, 2], []], 3), ValueError, r"torch\.float32 and shape \(0,\)"),
+        (("hello", 3), TypeError, "ids='hello', .*Encode a text"),
+        ((["hello", "you"], 3), ValueError, "'hello', expected a row"),
+        (([1, 2], 3), ValueError, "single row .*into a list"),
         (([], 3), ValueError, "no prompts"),
         (([[0.5]], 3), ValueError, "whole number"),
         ((torch.zeros(2, 3), 3), TypeError, "float32"),
-        (([[1, 2]], 2.5), TypeError, "n_tokens=2.5 is of type float, expected a whole number"),
+        (([[1, 2]], 2.5), TypeError, "n_tokens=2.5 .*float, .*whole number"),
         (([[1, 2]], True), TypeError, "n_tokens=True"),
-        (([[1, 2]], N_POSITIONS - 1), ValueError, f"{N_POSITIONS - 1} new tokens after 2 make {N_POSITIONS + 1}"),
-        (([[1, 2]], 0), ValueError, "n_tokens=0, expected a whole number of at least 1"),
+        (([[1, 2]], N_POSITIONS - 1), ValueError, rf"{N_POSITIONS - 1} .*after 2 make {N_POSITIONS + 1}\b"),
+        (([[1, 2]], 0), ValueError, "n_tokens=0, .*at least 1"),
     ],
 )
 def test_bad_prompts_are_named(arguments, error, message):
@@ -45,15 +45,15 @@ def test_bad_prompts_are_named(arguments, error, message):
         ({"temperature": 1.0, "top_k": 0}, "top_k=0"),
         ({"temperature": 1.0, "top_p": 1.5}, "top_p=1.5"),
         ({"top_k": 5}, "top_k=5 .* temperature=0"),
-        ({"temperature": 1e-40}, "temperature=1e-40, expected 0 .* or at least 1e-6"),
+        ({"temperature": 1e-40}, r"temperature=1e-40, .*\b0 .*at least 1e-6"),
         ({"temperature": None}, "temperature=None is of type NoneType"),
         ({"temperature": 1.0, "top_k": 2.5}, "top_k=2.5 is of type float"),
         ({"temperature": 1.0, "top_p": "all"}, "top_p='all'"),
         ({"generator": 0}, "generator=0, expected a torch.Generator"),
-        ({"cached": 1}, "cached=1 is of type int, expected True or False"),
-        ({"stop": -1}, f"stop=-1, expected a whole number from 0 to {V - 1}"),
-        ({"stop": V}, f"stop={V}, expected .* 0 to {V - 1}"),
-        ({"stop": [3, V]}, f"stop={V}, expected .* 0 to {V - 1}"),
+        ({"cached": 1}, "cached=1 .*True or False"),
+        ({"stop": -1}, rf"stop=-1, .*\b0 to {V - 1}\b"),
+        ({"stop": V}, rf"stop={V}, .*\b0 to {V - 1}\b"),
+        ({"stop": [3, V]}, rf"stop={V}, .*\b0 to {V - 1}\b"),
         ({"stop": []}, r"stop=\[\] names no token"),
         ({"stop": True}, "stop=True is of type bool"),
         ({"stop": 0.5}, "stop=0.5 is of type float"),
@@ -85,8 +85,8 @@ def test_what_cannot_write_is_no_instance_of_the_protocol():
     [
         (0, 1.0, "n_beams=0, expected a whole number"),
         (2.0, 1.0, "n_beams=2.0 is of type float"),
-        (2, math.nan, "length_penalty=nan, expected from -5 to 5"),
-        (2, 500.0, "length_penalty=500.0, expected from -5 to 5"),
+        (2, math.nan, r"length_penalty=nan, .*-5 to 5\b"),
+        (2, 500.0, r"length_penalty=500\.0, .*-5 to 5\b"),
     ],
 )
 def test_fewer_than_one_beam_or_no_penalty_is_refused(n_beams, penalty, message):
@@ -98,11 +98,11 @@ def test_fewer_than_one_beam_or_no_penalty_is_refused(n_beams, penalty, message)
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda logits: keep_top_p(logits, 0.0), r"^keep_top_p: p=0.0, expected above 0, at most 1"),
-        (lambda logits: keep_top_p(logits, 1.5), r"^keep_top_p: p=1.5, expected above 0, at most 1"),
-        (lambda logits: keep_top_k(logits, 0), r"^keep_top_k: k=0, expected a whole number of at least 1"),
-        (lambda logits: draw(logits, top_k=0), r"^keep_top_k: k=0, expected a whole number of at least 1"),
-        (lambda logits: draw(logits, top_p=-1.0), r"^keep_top_p: p=-1.0, expected above 0, at most 1"),
+        (lambda logits: keep_top_p(logits, 0.0), r"^keep_top_p: p=0\.0, .*above 0\b"),
+        (lambda logits: keep_top_p(logits, 1.5), r"^keep_top_p: p=1\.5, .*at most 1\b"),
+        (lambda logits: keep_top_k(logits, 0), r"^keep_top_k: k=0, .*at least 1\b"),
+        (lambda logits: draw(logits, top_k=0), r"^keep_top_k: k=0, .*at least 1\b"),
+        (lambda logits: draw(logits, top_p=-1.0), r"^keep_top_p: p=-1\.0, .*above 0\b"),
     ],
 )
 def test_no_token_can_be_asked_for_by_those_who_draw_themselves(call, message):

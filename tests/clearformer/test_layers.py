@@ -100,7 +100,7 @@ def test_swiglu_equals_its_formula(device):
 def test_an_eps_is_a_number_from_0_on(norm):
     """Catches a bound that is left out or moved: 0 divides by the spread itself, infinity makes 0 of everything."""
     for eps in (-1e-9, math.inf, math.nan):
-        with pytest.raises(ValueError, match=f"{norm.__name__}: eps={eps}, expected at least 0, and finite"):
+        with pytest.raises(ValueError, match=f"{norm.__name__}: eps={eps}, .*at least 0"):
             norm(D, eps=eps)
     assert norm(D, eps=0.0)(torch.randn(B, D)).isfinite().all()
 
@@ -115,13 +115,13 @@ def test_the_eps_of_a_norm_is_the_usual_one():
 def test_a_network_of_no_width_is_refused(network, sizes):
     """Catches an empty layer, whose output is 0 whatever comes."""
     name = ("d_model", "d_ff")[sizes.index(0)]
-    with pytest.raises(ValueError, match=f"{network.__name__}: {name}=0, expected a whole number of at least 1"):
+    with pytest.raises(ValueError, match=f"{network.__name__}: {name}=0, .*at least 1"):
         network(*sizes)
 
 
 @pytest.mark.parametrize("norm", [LayerNorm, RMSNorm])
 def test_a_norm_of_no_width_is_refused(norm):
-    with pytest.raises(ValueError, match=f"{norm.__name__}: d_model=0, expected a whole number of at least 1"):
+    with pytest.raises(ValueError, match=f"{norm.__name__}: d_model=0, .*at least 1"):
         norm(0)
 
 

@@ -1,6 +1,7 @@
 """How surprised a model is: means, sums and bits against one token after another, what does not count, bad targets."""
 
 import math
+import re
 
 import pytest
 import torch
@@ -30,7 +31,7 @@ def test_next_token_loss_is_the_mean_surprise():
 @pytest.mark.parametrize("targets", [torch.zeros(N, B), torch.zeros(B * N), torch.zeros(B, N - 1)])
 def test_targets_of_another_shape_than_the_ids_are_refused(targets):
     """Catches targets whose number is right and whose order is not."""
-    with pytest.raises(ValueError, match=r"next_token_loss: targets has shape \(.*expected axes \(B, N\)|but [BN] ="):
+    with pytest.raises(ValueError, match=rf"targets has shape {re.escape(str(tuple(targets.shape)))}.*\b[BN]\b"):
         next_token_loss(GPT(CONFIG), ids(), targets.long())
 
 
@@ -69,7 +70,7 @@ def test_surprisal_refuses_what_has_none(n_ids, stride):
     model = GPT(GPTConfig(11, 7, 6, 2, 2))
     with pytest.raises(ValueError, match=f"surprisal: {n_ids} ids with stride={stride}"):
         surprisal(model, torch.zeros(n_ids, dtype=torch.long), stride=stride)
-    with pytest.raises(ValueError, match="surprisal: stride=0, expected a whole number of at least 1"):
+    with pytest.raises(ValueError, match=r"surprisal: stride=0, .*at least 1\b"):
         surprisal(model, torch.zeros(5, dtype=torch.long), stride=0)
 
 
@@ -98,7 +99,7 @@ def test_a_target_outside_the_vocabulary_is_named(loss, wrong):
     """Catches the first number beyond the vocabulary, and one beside that which does not count."""
     targets = some_ignored()
     targets[1, 2] = wrong
-    with pytest.raises(ValueError, match=f"target {wrong} is outside the vocabulary, expected 0 to 12, or -100"):
+    with pytest.raises(ValueError, match=rf"target {wrong} .*\b0 to 12,.*-100"):
         loss(GPT(CONFIG), ids(), targets)
 
 
@@ -115,5 +116,5 @@ def test_surprisal_in_short_windows(n_positions):
     model = random_module(GPT(GPTConfig(11, n_positions, 6, 2, 2)).double())
     ids = torch.randint(11, (7,), generator=torch.Generator().manual_seed(1))
     assert surprisal(model, ids).tolist() == pytest.approx(surprisal(model, ids, stride=1).tolist(), abs=1e-9)
-    with pytest.raises(ValueError, match=f"stride={n_positions + 1}, expected .* from 1 to n_positions={n_positions}"):
+    with pytest.raises(ValueError, match=rf"stride={n_positions + 1}, .*\b1 to n_positions={n_positions}\b"):
         surprisal(model, ids, stride=n_positions + 1)

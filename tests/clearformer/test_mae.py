@@ -12,10 +12,12 @@ from clearformer.multihead import MultiHeadAttention
 from clearformer.patches import patchify, unpatchify
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from inline_snapshot import snapshot
 from torch import nn
 
 from tests.clearformer.devices import DEVICES
 from tests.clearformer.models import count, n_block, on_meta, overfit, random_module
+from tests.clearformer.refusals import refusal
 from tests.clearformer.tolerance import assert_close
 
 IMAGE, PATCH, C, D, H, M, DECODER, DECODER_H, DECODER_M, B, N = 12, 4, 2, 24, 6, 2, 20, 5, 3, 7, 9
@@ -155,21 +157,27 @@ def test_a_ratio_of_nine_tenths_of_a_hundred_patches_leaves_ten():
 
 def test_bad_input_is_named():
     model, images = mae(), pictures()
-    with pytest.raises(ValueError, match=r"MAE: images have shape \(7, 1, 12, 12\)"):
-        model(images[:, :1])
-    with pytest.raises(ValueError, match=r"MAE: noise of shape \(7, 8\), expected .*\(7, 9\)"):
-        model(images, torch.rand(B, 8, dtype=torch.float64))
+    assert refusal(ValueError, model, images[:, :1]) == snapshot(
+        "MAE: images have shape (7, 1, 12, 12), expected (batch, channels, rows, columns) = (at least 1, 2, 12, 12). Resize or crop them, or build the model for their size."
+    )
+    assert refusal(ValueError, model, images, torch.rand(B, 8, dtype=torch.float64)) == snapshot(
+        "MAE: noise of shape (7, 8), expected one number for every patch: (7, 9)."
+    )
     for ratio in (0.0, 1.0, -0.5):
-        with pytest.raises(ValueError, match=f"MAE: mask_ratio={ratio}, expected between 0 and 1"):
+        with pytest.raises(ValueError, match=f"MAE: mask_ratio={ratio}, .*0 and 1"):
             model(images, mask_ratio=ratio)
-    with pytest.raises(ValueError, match=r"mask_ratio=0\.95 leaves 0 of 9 patches visible, expected 1 to 8"):
-        model(images, mask_ratio=0.95)
-    with pytest.raises(ValueError, match="MAEConfig: d_decoder=22, expected a multiple of 4"):
-        replace(CONFIG, d_decoder=22)
-    with pytest.raises(ValueError, match="MAEConfig: patch_size=5 does not divide image_size=12"):
-        replace(CONFIG, patch_size=5)
-    with pytest.raises(ValueError, match=r"there is no 'mae'. Choose one of vit-mae-base, vit-mae-large"):
-        MAEConfig.preset("mae")
+    assert refusal(ValueError, model, images, mask_ratio=0.95) == snapshot(
+        "MAE: mask_ratio=0.95 leaves 0 of 9 patches visible, expected 1 to 8. Choose a ratio between 0 and 1."
+    )
+    assert refusal(ValueError, replace, CONFIG, d_decoder=22) == snapshot(
+        "MAEConfig: d_decoder=22, expected a multiple of 4: a sine and a cosine for each of two coordinates."
+    )
+    assert refusal(ValueError, replace, CONFIG, patch_size=5) == snapshot(
+        "MAEConfig: patch_size=5 does not divide image_size=12. Choose one that does."
+    )
+    assert refusal(ValueError, MAEConfig.preset, "mae") == snapshot(
+        "MAEConfig.preset: there is no 'mae'. Choose one of vit-mae-base, vit-mae-large."
+    )
 
 
 def test_a_linear_layer_alone_is_not_touched_by_glorot():

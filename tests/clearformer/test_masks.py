@@ -1,9 +1,11 @@
 """The masks: aligned with the last token, of the width they promise."""
 
-import pytest
 import torch
 from clearformer.attention import causal_mask, padding_mask, window_mask
 from clearformer.reference import attention as reference
+from inline_snapshot import snapshot
+
+from tests.clearformer.refusals import refusal
 
 
 def test_the_causal_mask_is_aligned_with_the_last_token():
@@ -22,8 +24,9 @@ def test_a_window_sees_the_token_itself_and_those_just_before():
 
 
 def test_a_window_of_no_token_is_refused():
-    with pytest.raises(ValueError, match="width=0, expected a whole number of at least 1"):
-        window_mask(4, width=0)
+    assert refusal(ValueError, window_mask, 4, width=0) == snapshot(
+        "window_mask: width=0, expected a whole number of at least 1."
+    )
 
 
 def test_padding_is_hidden_from_every_head_and_target():
@@ -32,5 +35,6 @@ def test_padding_is_hidden_from_every_head_and_target():
 
 def test_padding_of_one_row_without_a_batch_is_refused():
     """Catches a mask of shape (sources, 1, 1), which stretches over heads and targets."""
-    with pytest.raises(ValueError, match=r"padding_mask: ids has shape \(3,\) with 1 axes, expected axes \(B, S\)"):
-        padding_mask(torch.tensor([3, 9, 9]), 9)
+    assert refusal(ValueError, padding_mask, torch.tensor([3, 9, 9]), 9) == snapshot(
+        "padding_mask: ids has shape (3,) with 1 axes, expected axes (B, S): B = batch, S = source positions. Reshape it or add the missing axis."
+    )

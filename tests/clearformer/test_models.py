@@ -13,9 +13,11 @@ from clearformer.models.mae import MAEConfig
 from clearformer.models.seq2seq import Seq2Seq, Seq2SeqConfig
 from clearformer.models.validate import check_ids, check_images
 from clearformer.models.vit import ViTConfig
+from inline_snapshot import snapshot
 from torch import nn
 
 from tests.clearformer.models import on_meta
+from tests.clearformer.refusals import refusal
 
 B, N, V, POSITIONS = 3, 7, 37, 11
 IDS = torch.zeros(B, N, dtype=torch.long)
@@ -24,15 +26,15 @@ IDS = torch.zeros(B, N, dtype=torch.long)
 @pytest.mark.parametrize(
     ("ids", "error", "message"),
     [
-        (IDS + V, ValueError, "id 37 is outside the vocabulary, expected 0 to 36"),
-        (IDS - 1, ValueError, "id -1 is outside the vocabulary"),
+        (IDS + V, ValueError, r"id 37 .*\b0 to 36\b"),
+        (IDS - 1, ValueError, "id -1 is outside"),
         (IDS.float(), TypeError, r"ids are torch\.float32"),
         (IDS.bool(), TypeError, r"ids are torch\.bool"),
-        (IDS.byte(), TypeError, r"ids are torch\.uint8, expected a tensor of int64 or int32"),
+        (IDS.byte(), TypeError, r"torch\.uint8, .*int64 or int32"),
         (IDS[:0], ValueError, r"shape \(0, 7\)"),
         (IDS[:, :0], ValueError, r"shape \(3, 0\)"),
         (IDS[0], ValueError, r"shape \(7,\)"),
-        (IDS.repeat(1, 2), ValueError, "14 tokens, but the model has n_positions=11"),
+        (IDS.repeat(1, 2), ValueError, "14 tokens, .*n_positions=11"),
     ],
 )
 def test_bad_ids_are_named(ids, error, message):
@@ -45,7 +47,7 @@ def test_bad_ids_are_named(ids, error, message):
 )
 def test_ids_on_another_device_are_refused(model):
     """Catches memory that nobody has written, which PyTorch returns for ids on "meta"."""
-    with pytest.raises(ValueError, match=r'ids are on meta, the model is on cpu\. Move them: ids\.to\("cpu"\)'):
+    with pytest.raises(ValueError, match=r'on meta, .*on cpu\b.*ids\.to\("cpu"\)'):
         model(IDS.to("meta"))
 
 
@@ -86,16 +88,16 @@ def test_a_size_that_is_no_whole_number_from_1_on_is_named(kind, wrong):
 @pytest.mark.parametrize(
     ("kind", "changes", "message"),
     [
-        (GPTConfig, {"eps": -1.0}, "eps=-1.0, expected at least 0, and finite"),
+        (GPTConfig, {"eps": -1.0}, r"eps=-1\.0, .*at least 0"),
         (GPTConfig, {"eps": math.nan}, "eps=nan"),
-        (GPTConfig, {"d_ff": 0}, "d_ff=0, expected a whole number of at least 1"),
+        (GPTConfig, {"d_ff": 0}, "d_ff=0, .*at least 1"),
         (GPTConfig, {"tied": 1}, "tied=1, expected True or False"),
-        (GPTConfig, {"rope": True}, "rope=True is of type bool, expected something to call"),
+        (GPTConfig, {"rope": True}, "rope=True .*bool, .*to call"),
         (GPTConfig, {"activation": "gelu"}, "activation='gelu' is of type str"),
-        (ViTConfig, {"n_class_tokens": -1}, "n_class_tokens=-1, expected a whole number of at least 0"),
+        (ViTConfig, {"n_class_tokens": -1}, "n_class_tokens=-1, .*at least 0"),
         (ViTConfig, {"position_std": -0.1}, "position_std=-0.1"),
-        (MAEConfig, {"mask_ratio": 1.5}, "mask_ratio=1.5, expected between 0 and 1"),
-        (Seq2SeqConfig, {"padding": 7}, "padding=7, expected the id of a token, 0 to 6"),
+        (MAEConfig, {"mask_ratio": 1.5}, r"mask_ratio=1\.5, .*0 and 1"),
+        (Seq2SeqConfig, {"padding": 7}, r"padding=7, .*\b0 to 6\b"),
         (Seq2SeqConfig, {"scale": math.inf}, "scale=inf"),
     ],
 )
@@ -117,8 +119,9 @@ def test_good_ids_pass_and_a_cache_takes_room():
     check_ids("GPT", IDS.int() + V - 1, V, N)
     check_ids("GPT", IDS, V, POSITIONS, start=4)
     check_ids("GPT", IDS.to("meta"), V, N)
-    with pytest.raises(ValueError, match="12 tokens, but the model has n_positions=11"):
-        check_ids("GPT", IDS, V, POSITIONS, start=5)
+    assert refusal(ValueError, check_ids, "GPT", IDS, V, POSITIONS, start=5) == snapshot(
+        "GPT: 12 tokens, but the model has n_positions=11. Keep the last 11, or build the model with more positions."
+    )
 
 
 IMAGES = torch.zeros(B, 2, 12, 12)
@@ -128,7 +131,7 @@ IMAGES = torch.zeros(B, 2, 12, 12)
     ("images", "error", "message"),
     [
         (IMAGES.byte(), TypeError, r"images are torch\.uint8"),
-        (IMAGES[0], ValueError, r"shape \(2, 12, 12\), expected .* \(at least 1, 2, 12, 12\)"),
+        (IMAGES[0], ValueError, r"shape \(2, 12, 12\).*at least 1, 2, 12, 12\)"),
         (IMAGES[:0], ValueError, r"shape \(0, 2, 12, 12\)"),
         (IMAGES[:, :1], ValueError, r"shape \(3, 1, 12, 12\)"),
         (IMAGES[..., 1:], ValueError, r"shape \(3, 2, 12, 11\)"),

@@ -17,12 +17,12 @@ def test_patches_agree_with_the_reference_and_come_back():
 
 @pytest.mark.parametrize(("size", "rows"), [(2, 3), (3, 2)])
 def test_patches_that_do_not_fill_an_image_are_refused(size, rows):
-    with pytest.raises(ValueError, match=f"do not fill {rows} rows of patches of {size} × {size}"):
+    with pytest.raises(ValueError, match=rf"\b{rows} rows .*{size} × {size}"):
         unpatchify(torch.zeros(1, 4, 12), size, rows)
     for none in (0, -2):
-        with pytest.raises(ValueError, match=f"unpatchify: rows={none}, expected a whole number of at least 1"):
+        with pytest.raises(ValueError, match=f"unpatchify: rows={none}, .*at least 1"):
             unpatchify(torch.zeros(1, 4, 12), size, none)
-        with pytest.raises(ValueError, match=f"unpatchify: size={none}, expected a whole number of at least 1"):
+        with pytest.raises(ValueError, match=f"unpatchify: size={none}, .*at least 1"):
             unpatchify(torch.zeros(1, 4, 12), none, rows)
 
 

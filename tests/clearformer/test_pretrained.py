@@ -11,6 +11,7 @@ from clearformer.pretrained import folders, from_pretrained, from_tensors, save_
 from clearformer.pretrained.convert import weights
 from clearformer.pretrained.folders import ARCHITECTURES
 from clearformer.pretrained.tables import weight_names
+from inline_snapshot import snapshot
 from torch.overrides import TorchFunctionMode
 
 from tests.clearformer.families import (
@@ -28,6 +29,7 @@ from tests.clearformer.families import (
     token_ids,
     transformers,
 )
+from tests.clearformer.refusals import refusal
 from tests.clearformer.tolerance import assert_close
 
 DTYPES = pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
@@ -213,5 +215,6 @@ def test_weights_of_a_compiled_or_a_parallel_model_are_read(wrapper, tmp_path):
 def test_another_dtype_can_be_asked_for(tmp_path):
     save_theirs("bert", tmp_path)
     assert {w.dtype for w in from_pretrained(tmp_path, dtype=torch.bfloat16).parameters()} == {torch.bfloat16}
-    with pytest.raises(TypeError, match=r"dtype='bfloat16', expected None or a floating-point one of torch"):
-        inspect.unwrap(from_tensors)({"model_type": "bert"}, {}, dtype="bfloat16")
+    assert refusal(TypeError, inspect.unwrap(from_tensors), {"model_type": "bert"}, {}, dtype="bfloat16") == snapshot(
+        "from_pretrained: dtype='bfloat16', expected None or a floating-point one of torch, such as torch.bfloat16."
+    )

@@ -11,6 +11,7 @@ from clearformer.models.gpt import GPT, GPTConfig
 from clearformer.positions import Rotary
 from clearformer.pretrained import from_pretrained, save_pretrained
 from clearformer.pretrained.folders import ARCHITECTURES
+from inline_snapshot import snapshot
 
 from tests.clearformer.families import (
     CONFIGS,
@@ -27,6 +28,7 @@ from tests.clearformer.families import (
     transformers,
 )
 from tests.clearformer.models import random_module
+from tests.clearformer.refusals import refusal
 from tests.clearformer.tolerance import assert_close
 
 
@@ -186,8 +188,9 @@ def test_two_families_may_share_a_class(monkeypatch, tmp_path):
         assert json.loads((tmp_path / kind / "config.json").read_text())["model_type"] == kind
         again = from_pretrained(tmp_path / kind)
         assert again.config.rope is rope and torch.equal(again(token_ids()), model(token_ids()))
-    with pytest.raises(ValueError, match=r"^save_pretrained: GPT2LMHeadModel has no option for norm=RMSNorm"):
-        save_pretrained(GPT(GPTConfig(V, 11, D, H, 1, norm=RMSNorm)), tmp_path)
+    assert refusal(ValueError, save_pretrained, GPT(GPTConfig(V, 11, D, H, 1, norm=RMSNorm)), tmp_path) == snapshot(
+        "save_pretrained: GPT2LMHeadModel has no option for norm=RMSNorm, there it is always LayerNorm; weights or attend not those of a GPT2LMHeadModel: decoder.blocks.0.attention_norm.bias, decoder.blocks.0.feed_forward_norm.bias, decoder.norm.bias. Save such a model with safetensors.torch.save_model."
+    )
 
 
 def test_a_gpt2_whose_head_is_its_own_goes_both_ways(tmp_path):

@@ -37,7 +37,7 @@ def test_all_misfits_are_listed_at_once(kind, tmp_path):
 def test_a_head_that_is_not_the_embedding_is_refused(tmp_path):
     save_theirs("gpt2", tmp_path)
     rewrite(tmp_path, lambda t: t | {"lm_head.weight": t["transformer.wte.weight"] + 1})
-    with pytest.raises(ValueError, match=r"lm_head\.weight is not equal to transformer\.wte\.weight"):
+    with pytest.raises(ValueError, match=r"lm_head\.weight is not equal .*transformer\.wte\.weight"):
         from_pretrained(tmp_path)
 
 
@@ -109,12 +109,12 @@ def test_a_damaged_file_is_named_with_its_size(size, tmp_path):
     save_theirs("vit", tmp_path)
     content = (tmp_path / "model.safetensors").read_bytes()[:size]
     (tmp_path / "model.safetensors").write_bytes(content)
-    with pytest.raises(ValueError, match=rf"model\.safetensors of {len(content)} bytes is truncated or altered"):
+    with pytest.raises(ValueError, match=rf"model\.safetensors of {len(content)} bytes is truncated"):
         from_pretrained(tmp_path)
 
 
 def test_what_else_can_be_wrong_with_a_folder(tmp_path):
-    with pytest.raises(FileNotFoundError, match="nor can it be a name"):
+    with pytest.raises(FileNotFoundError, match="nowhere is no folder"):
         from_pretrained(tmp_path / "nowhere")
     with pytest.raises(FileNotFoundError, match=r"no config\.json"):
         from_pretrained(tmp_path)
@@ -126,9 +126,7 @@ def test_what_else_can_be_wrong_with_a_folder(tmp_path):
             from_pretrained(tmp_path)
     (tmp_path / "config.json").write_text(config)
     set_options(tmp_path, model_type="t5")
-    with pytest.raises(
-        ValueError, match=r"model_type='t5'.*gpt2, bert, vit, vit_mae, marian, llama, mistral, qwen2, qwen3"
-    ):
+    with pytest.raises(ValueError, match=rf"model_type='t5', .*{', '.join(ARCHITECTURES)}\b"):
         from_pretrained(tmp_path)
     (tmp_path / "config.json").write_text(config)
     (tmp_path / "model.safetensors").rename(tmp_path / "other.safetensors")
@@ -148,7 +146,7 @@ def test_a_missing_part_of_several_is_named(tmp_path):
 def test_a_pointer_of_git_lfs_is_called_one(name, tmp_path):
     save_theirs("gpt2", tmp_path)
     (tmp_path / name).write_text("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n")
-    with pytest.raises(ValueError, match=f"{name} is a pointer of Git LFS .* git lfs pull"):
+    with pytest.raises(ValueError, match=f"{name} .*Git LFS .*git lfs pull"):
         from_pretrained(tmp_path)
 
 
@@ -160,17 +158,17 @@ def test_an_index_leads_nowhere_but_to_its_own_folder(tmp_path):
     part = sorted(inside.glob("*.safetensors"))[0]
     part.rename(tmp_path / part.name)
     index.write_text(index.read_text().replace(f'"{part.name}"', f'"../{part.name}"'))
-    with pytest.raises(FileNotFoundError, match=rf"there is no {part.name} in .*model\. {index.name} names it"):
+    with pytest.raises(FileNotFoundError, match=rf"no {part.name} in .*model\. {index.name}\b"):
         from_pretrained(inside)
     for wrong in ([1], 3, {"a": 1}):
         index.write_text(json.dumps({"weight_map": wrong}))
-        with pytest.raises(ValueError, match=r"weight_map in .* expected the name of a file for each weight"):
+        with pytest.raises(ValueError, match=rf"weight_map in .*{index.name}.* each weight"):
             from_pretrained(inside)
 
 
 def test_a_kind_of_model_or_numbers_that_are_none_is_named(tmp_path):
     save_theirs("gpt2", tmp_path)
-    with pytest.raises(TypeError, match=r"dtype=torch\.int8, expected None or a floating-point one"):
+    with pytest.raises(TypeError, match=r"dtype=torch\.int8, .*None .*floating-point"):
         from_pretrained(tmp_path, dtype=torch.int8)
     set_options(tmp_path, model_type=["gpt2"])
     with pytest.raises(ValueError, match=r"model_type=\['gpt2'\], expected one of"):
@@ -195,7 +193,7 @@ def test_any_option_of_another_kind_is_named(kind, value):
 
 @pytest.mark.parametrize("wrong", [(None, {}), ({"model_type": "gpt2"}, []), ({"model_type": "gpt2"}, {"a": 1})])
 def test_what_is_no_configuration_or_no_weights_is_named(wrong):
-    with pytest.raises(TypeError, match=r"^from_pretrained: .* (expected a dict|expected names and tensors)\."):
+    with pytest.raises(TypeError, match=r"^from_pretrained: .*expected (a dict|names and tensors)\."):
         inspect.unwrap(from_tensors)(*wrong)
 
 
@@ -205,5 +203,5 @@ def test_what_is_no_configuration_or_no_weights_is_named(wrong):
 def test_who_brings_what_cannot_be_loaded_is_told_what_can(changes):
     """Catches a refusal after which nobody knows how to go on."""
     options = {"model_type": "llama"} | CONFIGS["llama"] | changes
-    with pytest.raises(ValueError, match=r"Small ones that load are openai-community/gpt2, .* HuggingFaceTB/SmolLM2"):
+    with pytest.raises(ValueError, match=r"that load .*openai-community/gpt2, .*HuggingFaceTB/SmolLM2"):
         from_tensors(options, {})

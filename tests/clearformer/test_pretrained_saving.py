@@ -1,6 +1,7 @@
 """Weights in the layout of transformers: what can be saved, what cannot, and a folder that is whole in any case."""
 
 import json
+import re
 from functools import partial
 
 import pytest
@@ -14,9 +15,11 @@ from clearformer.models.vit import ViT, ViTConfig, mean_tokens
 from clearformer.multihead import MultiHeadAttention
 from clearformer.positions import RelativeKeys, Rotary
 from clearformer.pretrained import folders, from_pretrained, save_pretrained
+from inline_snapshot import snapshot
 from torch import nn
 
 from tests.clearformer.families import D, H, V, llama, token_ids
+from tests.clearformer.refusals import refusal
 from tests.clearformer.tolerance import assert_close
 
 
@@ -76,7 +79,7 @@ def test_the_nearest_family_alone_says_why(tmp_path):
     """Catches a changed GPT-2 that is told what Llama and Qwen 2 lack."""
     with pytest.raises(ValueError) as caught:
         save_pretrained(GPT(GPTConfig(V, 11, D, H, 1, n_kv_heads=2)), tmp_path)
-    assert "GPT2LMHeadModel has no option for n_kv_heads=2" in str(caught.value) and "Llama" not in str(caught.value)
+    assert re.search("GPT2LMHeadModel .*n_kv_heads=2", str(caught.value)) and "Llama" not in str(caught.value)
 
 
 @pytest.mark.parametrize("rope", [Rotary, partial(Rotary), partial(Rotary, base=500.0)])
@@ -112,11 +115,12 @@ def test_saving_that_fails_leaves_the_older_model_whole(tmp_path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(folders, "save_file", raise_disk_full)
-    with pytest.raises(OSError, match=r"could not be written to .*No space left on device.*What was there is whole"):
+    with pytest.raises(OSError, match=rf"written to .*{tmp_path.name}.*No space left.*is whole"):
         save_pretrained(GPT(GPTConfig(V, 11, D, H, 2)), tmp_path)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
 def test_only_models_are_saved(tmp_path):
-    with pytest.raises(TypeError, match="cannot save a Linear, expected one of GPT, BERT, ViT, MAE, Seq2Seq"):
-        save_pretrained(nn.Linear(2, 3), tmp_path)
+    assert refusal(TypeError, save_pretrained, nn.Linear(2, 3), tmp_path) == snapshot(
+        "save_pretrained: cannot save a Linear, expected one of GPT, BERT, ViT, MAE, Seq2Seq."
+    )

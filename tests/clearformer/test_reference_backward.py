@@ -6,9 +6,11 @@ from clearformer.reference import attention as reference
 from clearformer.reference import backward, multihead
 from clearformer.reference.attention import attend, attend_backward, causal_mask
 from clearformer.reference.functions import softmax, softmax_backward
+from inline_snapshot import snapshot
 
 from tests.clearformer.gradients import assert_backward
 from tests.clearformer.heads import MASKS, D, H, K, Kv, N, S, some_mask
+from tests.clearformer.refusals import refusal
 
 LADDER = {
     "weighted_average": ((D, S), (S, N)),
@@ -121,5 +123,6 @@ def test_one_p_for_every_head(rng, heads, kind):
 
 def test_a_residual_needs_values_as_wide_as_the_tokens(rng, heads):
     X, (U_q, U_k, U_v, _) = rng.normal(size=(D, N)), heads
-    with pytest.raises(ValueError, match=r"residual_head_backward: U_v has shape \(2, 6\)"):
-        backward.residual_head_backward(X, U_q[0], U_k[0], U_v[0], X)
+    assert refusal(ValueError, backward.residual_head_backward, X, U_q[0], U_k[0], U_v[0], X) == snapshot(
+        "residual_head_backward: U_v has shape (2, 6), so D (model width) = 2, but D = 6 in X of shape (6, 5). Expected axes (D, D): D = model width, D = model width."
+    )

@@ -10,8 +10,10 @@ from clearformer.reference import functions
 from clearformer.reference.numgrad import numerical_gradients
 from hypothesis import given
 from hypothesis import strategies as st
+from inline_snapshot import snapshot
 
 from tests.clearformer.gradients import RELATIVE, assert_backward, relative_error
+from tests.clearformer.refusals import refusal
 
 D, N, V = 6, 5, 7
 
@@ -110,13 +112,14 @@ def test_cross_entropy_survives_logits_that_overflow_the_exponential():
 def test_cross_entropy_names_the_id_and_the_number_that_is_wrong():
     logits = np.zeros((V, 2))
     for function in (functions.cross_entropy, functions.cross_entropy_backward):
-        with pytest.raises(ValueError, match="token id 7 is outside the vocabulary of 7"):
+        with pytest.raises(ValueError, match=r"id 7 .*vocabulary of 7\b"):
             function(logits, np.array([1, 7]))
         with pytest.raises(ValueError, match="token id -1 is outside"):
             function(logits, np.array([-1, 0]))
         with pytest.raises(ValueError, match="largest score is nan"):
             function(np.full((V, 2), np.nan), np.array([1, 0]))
-    with pytest.raises(ValueError, match=r"cross_entropy: ids has shape \(3,\), so N .* = 3, but N = 2"):
-        functions.cross_entropy(logits, np.array([1, 0, 2]))
+    assert refusal(ValueError, functions.cross_entropy, logits, np.array([1, 0, 2])) == snapshot(
+        "cross_entropy: ids has shape (3,), so N (target positions) = 3, but N = 2 in logits of shape (7, 2). Expected axes (N): N = target positions."
+    )
     with pytest.raises(TypeError, match="ids has dtype float64"):
         functions.cross_entropy(logits, np.array([1.0, 0.0]))

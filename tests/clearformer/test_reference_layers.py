@@ -8,8 +8,10 @@ import torch
 import torch.nn.functional as F
 from clearformer.reference import functions, layers
 from clearformer.reference.positions import sinusoidal
+from inline_snapshot import snapshot
 
 from tests.clearformer.gradients import assert_backward
+from tests.clearformer.refusals import refusal
 
 D, FF, N = 6, 9, 5
 EPS = 1e-5
@@ -108,8 +110,9 @@ def test_every_norm_refuses_an_eps_that_is_not_positive(eps):
 
 
 def test_a_scale_of_the_wrong_length_is_refused():
-    with pytest.raises(ValueError, match=r"layer_norm: gamma has shape \(5,\), so D .* = 5, but D = 6"):
-        layers.layer_norm(np.ones((D, N)), np.ones(N), np.ones(D))
+    assert refusal(ValueError, layers.layer_norm, np.ones((D, N)), np.ones(N), np.ones(D)) == snapshot(
+        "layer_norm: gamma has shape (5,), so D (model width) = 5, but D = 6 in X of shape (6, 5). Expected axes (D): D = model width."
+    )
 
 
 ACTIVATIONS = {

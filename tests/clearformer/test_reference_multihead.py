@@ -6,9 +6,11 @@ import torch
 from clearformer.reference import multihead
 from clearformer.reference.attention import attend, attention_weights, causal_mask, padding_mask
 from clearformer.reference.functions import softmax
+from inline_snapshot import snapshot
 
 from tests.clearformer.gradients import assert_backward
 from tests.clearformer.heads import MASKS, D, H, K, Kv, N, S, some_mask
+from tests.clearformer.refusals import refusal
 
 
 def test_the_padding_mask_hides_padding_from_every_target(rng):
@@ -135,11 +137,14 @@ def test_heads_against_torch_multi_head_attention(rng):
 
 def test_shapes_that_disagree_are_named(rng, heads):
     X, (U_q, U_k, U_v, U_o) = rng.normal(size=(D, N)), heads
-    with pytest.raises(ValueError, match=r"cross_attention: U_k has shape \(2, 4, 6\), so H \(heads\) = 2, but H = 3"):
-        multihead.multi_head_concatenated(X, U_q, U_k[:2], U_v, U_o)
-    with pytest.raises(ValueError, match=r"multi_head: V has shape \(3, 2, 6\).* D = 6"):
-        multihead.multi_head(X, U_q, U_k, U_v)
-    with pytest.raises(ValueError, match=r"cross_attention: Z has shape \(5, 7\), so D .* = 5, but D = 6"):
-        multihead.cross_attention(X, rng.normal(size=(5, S)), *heads)
+    assert refusal(ValueError, multihead.multi_head_concatenated, X, U_q, U_k[:2], U_v, U_o) == snapshot(
+        "cross_attention: U_k has shape (2, 4, 6), so H (heads) = 2, but H = 3 in U_q of shape (3, 4, 6). Expected axes (H, K, D): H = heads, K = width per head, D = model width."
+    )
+    assert refusal(ValueError, multihead.multi_head, X, U_q, U_k, U_v) == snapshot(
+        "multi_head: V has shape (3, 2, 6), so D (model width) = 2, but D = 6 in X of shape (6, 5). Expected axes (H, D, D): H = heads, D = model width, D = model width."
+    )
+    assert refusal(ValueError, multihead.cross_attention, X, rng.normal(size=(5, S)), *heads) == snapshot(
+        "cross_attention: Z has shape (5, 7), so D (model width) = 5, but D = 6 in X of shape (6, 5). Expected axes (D, S): D = model width, S = source positions."
+    )
     with pytest.raises(TypeError, match="mask has dtype float64"):
         multihead.multi_head_concatenated(X, *heads, np.ones((N, N)))

@@ -25,8 +25,10 @@ from clearformer.reference.transformer import (
     stack,
     stack_backward,
 )
+from inline_snapshot import snapshot
 
 from tests.clearformer.gradients import assert_backward
+from tests.clearformer.refusals import refusal
 
 D, H, K, Kv, F, N, V = 6, 2, 5, 4, 9, 3, 7
 FORMS = ["block_pre_norm", "block_post_norm", "block_jiang"]
@@ -190,8 +192,9 @@ def test_embeddings_backward(rng):
     ids = np.array([3, 0, 3])
     assert_backward(lambda E: embed(E, ids), lambda E, dX: embed_backward(ids, dX, V), rng.normal(size=(D, V)))
     assert_backward(embed_patches, embed_patches_backward, rng.normal(size=(D, 4)), rng.normal(size=(4, N)))
-    with pytest.raises(ValueError, match="token id 7 is outside the vocabulary of 7"):
-        embed_backward(np.array([3, 7, 3]), rng.normal(size=(D, N)), V)
+    assert refusal(ValueError, embed_backward, np.array([3, 7, 3]), rng.normal(size=(D, N)), V) == snapshot(
+        "one_hot: token id 7 is outside the vocabulary of 7 ids, expected 0 to 6. Encode the text with the tokenizer that belongs to this embedding."
+    )
 
 
 @pytest.mark.parametrize("mean", [False, True])
@@ -243,13 +246,18 @@ def test_a_whole_language_model_from_ids_to_loss(rng):
 
 def test_mistakes_in_the_parameters_are_named(rng):
     p, X = parameters(rng), rng.normal(size=(D, N))
-    with pytest.raises(ValueError, match=r"heads holds 3 arrays, expected 4. Give \(U_q, U_k, U_v, U_o\)"):
-        replace(p, heads=p.heads[:3])
-    with pytest.raises(ValueError, match=r"layer_norm: gamma has shape \(5,\), so D .* = 5, but D = 6"):
-        forms.block_pre_norm(X, replace(p, norm_1=(np.ones(5), np.ones(5))))
-    with pytest.raises(ValueError, match=r"mlp: W_1 has shape \(9, 5\)"):
-        forms.block_post_norm(X, replace(p, mlp=(p.mlp[0][:, :5], *p.mlp[1:])))
-    with pytest.raises(ValueError, match=r"block_jiang_backward: dX_out has shape \(6, 2\), so N .* = 2, but N = 3"):
-        forms.block_jiang_backward(X, p, X[:, :2])
-    with pytest.raises(ValueError, match=r"head: G has shape \(7, 5\)"):
-        head(X, np.ones((V, 5)))
+    assert refusal(ValueError, replace, p, heads=p.heads[:3]) == snapshot(
+        "BlockParameters: heads holds 3 arrays, expected 4. Give (U_q, U_k, U_v, U_o)."
+    )
+    assert refusal(ValueError, forms.block_pre_norm, X, replace(p, norm_1=(np.ones(5), np.ones(5)))) == snapshot(
+        "layer_norm: gamma has shape (5,), so D (model width) = 5, but D = 6 in X of shape (6, 3). Expected axes (D): D = model width."
+    )
+    assert refusal(ValueError, forms.block_post_norm, X, replace(p, mlp=(p.mlp[0][:, :5], *p.mlp[1:]))) == snapshot(
+        "mlp: W_1 has shape (9, 5), so D (model width) = 5, but D = 6 in X of shape (6, 3). Expected axes (F, D): F = hidden width, D = model width."
+    )
+    assert refusal(ValueError, forms.block_jiang_backward, X, p, X[:, :2]) == snapshot(
+        "block_jiang_backward: dX_out has shape (6, 2), so N (target positions) = 2, but N = 3 in X of shape (6, 3). Expected axes (D, N): D = model width, N = target positions."
+    )
+    assert refusal(ValueError, head, X, np.ones((V, 5))) == snapshot(
+        "head: G has shape (7, 5), so D (model width) = 5, but D = 6 in X of shape (6, 3). Expected axes (V, D): V = vocabulary size, D = model width."
+    )

@@ -36,7 +36,7 @@ WIDTHS = (16, 2, 1, 16, 2, 1)  # of an MAE
 
 @pytest.mark.parametrize("name", WIDE)
 def test_a_module_names_the_width_that_does_not_fit(name):
-    with pytest.raises(ValueError, match=rf"^{name}: x has shape \(2, 5, 23\).*24"):
+    with pytest.raises(ValueError, match=rf"^{name}: x .*\(2, 5, 23\).*24"):
         WIDE[name]()(torch.randn(B, N, D - 1))
 
 
@@ -44,8 +44,8 @@ def test_a_module_names_the_width_that_does_not_fit(name):
 @pytest.mark.parametrize(
     ("x", "message"),
     [
-        (torch.ones(B, N, D, dtype=torch.long), "x has dtype int64, expected float"),
-        ([[1.0] * D] * N, "x is of type list, expected torch.Tensor"),
+        (torch.ones(B, N, D, dtype=torch.long), "x .*int64, expected float"),
+        ([[1.0] * D] * N, r"x .*list, expected torch\.Tensor"),
     ],
 )
 def test_a_module_names_the_wrong_type(x, message, name):
@@ -55,15 +55,15 @@ def test_a_module_names_the_wrong_type(x, message, name):
 
 @pytest.mark.parametrize("name", WIDE)
 def test_a_module_names_a_precision_other_than_its_own(name):
-    with pytest.raises(ValueError, match=rf"^{name}: x has dtype torch.float64, but this {name} has torch.float32"):
+    with pytest.raises(ValueError, match=rf"^{name}: x .*torch\.float64, .*{name} .*torch\.float32"):
         WIDE[name]()(torch.randn(B, N, D, dtype=torch.float64))
 
 
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: Rotary(K, 9)(torch.randn(B, H, N, K + 2), POSITIONS), ValueError, r"^Rotary: x has .* = 8, but K = 6"),
-        (lambda: RelativeKeys(K, 2)(torch.randn(B, H, N, 7), N), ValueError, r"^RelativeKeys: q has .* = 7, but K = 6"),
+        (lambda: Rotary(K, 9)(torch.randn(B, H, N, K + 2), POSITIONS), ValueError, r"^Rotary: x .*= 8, .*\bK = 6"),
+        (lambda: RelativeKeys(K, 2)(torch.randn(B, H, N, 7), N), ValueError, r"^RelativeKeys: q .*= 7, .*\bK = 6"),
         (lambda: RelativeKeys(K, 2)(torch.randn(B, H, N, K), 3), ValueError, "n_sources=3 is less than n_targets=5"),
         (lambda: LearnedPositions(9, D)(torch.rand(B, N)), TypeError, "^LearnedPositions: positions has dtype float32"),
         (lambda: Block(D, H, 7)(torch.randn(B, N, D), torch.ones(B, N)), TypeError, "^Block: mask has dtype float32"),
@@ -77,12 +77,12 @@ def test_positions_and_masks_are_explained_too(call, error, message):
 @pytest.mark.parametrize(
     ("positions", "message"),
     [
-        (torch.tensor([[0, 1, -1, 2, 3]]), r"positions -1 to 3 asked for, expected a range within 0 to 8"),
-        (torch.tensor([[0, 1, 9, 2, 3]]), r"positions 0 to 9 asked for"),
-        (slice(5, 10), r"positions 5 to 9 asked for"),
+        (torch.tensor([[0, 1, -1, 2, 3]]), r"positions -1 to 3 .*\b0 to 8\b"),
+        (torch.tensor([[0, 1, 9, 2, 3]]), r"positions 0 to 9\b"),
+        (slice(5, 10), r"positions 5 to 9\b"),
         (slice(0, 1), r"1 positions for 5 tokens"),
-        (slice(0, 8, 2), r"leaves positions out, expected a slice of neighbours"),
-        (torch.tensor([[0, 1]]), r"2 positions for 5 tokens|N \(target positions\) = 2, but N = 5"),
+        (slice(0, 8, 2), r"slice\(0, 8, 2\) .*neighbours"),
+        (torch.tensor([[0, 1]]), r"2 positions for 5\b|= 2, but N = 5"),
     ],
 )
 @pytest.mark.parametrize("rope", [None, Rotary])
@@ -97,13 +97,13 @@ def test_positions_that_are_not_there_or_not_one_for_each_token_are_refused(rope
 
 @pytest.mark.parametrize("n_layers", [0, -1])
 def test_a_stack_of_no_layers_is_refused(n_layers):
-    with pytest.raises(ValueError, match=f"Encoder: n_layers={n_layers}, expected a whole number of at least 1"):
+    with pytest.raises(ValueError, match=f"Encoder: n_layers={n_layers}, .*at least 1"):
         Encoder(n_layers, D, H, 7)
 
 
 @pytest.mark.parametrize("layer", [FeedForward, GatedFeedForward])
 def test_the_name_of_an_activation_is_refused(layer):
-    with pytest.raises(TypeError, match=r"activation='gelu' is of type str, expected .* torch\.nn\.functional\.[gs]"):
+    with pytest.raises(TypeError, match=r"activation='gelu' .*str, expected .*torch\.nn\.functional\.[gs]"):
         bare(layer.__init__)(layer.__new__(layer), D, 7, activation="gelu")
 
 
@@ -129,13 +129,13 @@ class QuantisedModule(nn.Module):
 
     @shaped_module
     def forward(self, x: Float[torch.Tensor, "B N D"]):
-        raise RuntimeError("there is no kernel for it")
+        raise RuntimeError("no such kernel")
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.float32])
 def test_a_module_of_several_precisions_explains_no_error_by_one_of_them(dtype):
     """Catches the dtype of one weight, told as that of all: quantised layers beside norms in float32."""
-    with pytest.raises(RuntimeError, match=r"^there is no kernel for it$"):
+    with pytest.raises(RuntimeError, match=r"^no such kernel$"):
         QuantisedModule()(torch.randn(B, N, D, dtype=dtype))
 
 
@@ -144,9 +144,7 @@ def test_a_module_of_several_precisions_explains_no_error_by_one_of_them(dtype):
 )
 def test_a_model_of_images_names_a_precision_other_than_its_own(build):
     model = build()
-    with pytest.raises(
-        ValueError, match=f"images has dtype torch.float64, but this {type(model).__name__} has torch.fl"
-    ):
+    with pytest.raises(ValueError, match=rf"images .*torch\.float64, .*{type(model).__name__} .*torch\.float32"):
         model(torch.rand(2, 1, 8, 8, dtype=torch.float64))
 
 

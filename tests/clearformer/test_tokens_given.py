@@ -43,7 +43,7 @@ def test_bytes_without_a_piece_are_left_out_as_hugging_face_does(text):
 def test_bytes_without_a_piece_are_refused_unless_asked_for():
     """Catches the vocabulary of another kind of tokenizer, of which a text would lose most in silence."""
     assert SKIPPING.decode(SKIPPING.encode("t\x1dhe")) == "the" and SKIPPING.n_vocab == len(FEWER[0]) < 600
-    with pytest.raises(ValueError, match="does not fit a vocabulary of"):
+    with pytest.raises(ValueError, match=f"vocabulary of {len(FEWER[0])}"):
         BytePairTokenizer.from_vocabulary(*FEWER)
 
 
@@ -94,13 +94,13 @@ def test_merges_can_be_given_to_a_tokenizer_that_has_none_or_some():
 @pytest.mark.parametrize(
     ("pairs", "message"),
     [
-        ([(98, 97), (9999, 0)], r"id=9999, expected a whole number from 0 to 256"),
-        ([(-1, 97)], "id=-1, expected a whole number from 0"),
-        ([(97, 257)], "id=257, expected a whole number from 0 to 255"),
+        ([(98, 97), (9999, 0)], r"id=9999, .*\b0 to 256\b"),
+        ([(-1, 97)], r"id=-1, .*\bfrom 0\b"),
+        ([(97, 257)], r"id=257, .*\b0 to 255\b"),
         ([(97.0, 98)], "id=97.0 is of type float"),
-        ([97], "97, expected a pair of ids"),
-        (97, "pairs=97 is of type int, expected pairs of ids"),
-        (torch.tensor(97), r"pairs=tensor\(97\) is of type Tensor, expected pairs of ids"),
+        ([97], "97, expected a pair"),
+        (97, "pairs=97 .*int, expected pairs"),
+        (torch.tensor(97), r"pairs=tensor\(97\) .*Tensor, expected pairs"),
     ],
 )
 def test_merges_of_what_is_not_there_are_refused_and_none_is_added(pairs, message):

@@ -97,9 +97,7 @@ def test_other_frozen_weights_than_those_of_the_run_are_refused(way, tmp_path):
     """Catches what was learned on top of one model, put on top of another."""
     run(CONFIG, partly_frozen(), folder=tmp_path)
     model, before = partly_frozen(seed=5), partly_frozen(seed=5)
-    with pytest.raises(
-        ValueError, match=r"had other frozen weights than this model: 0\.bias; 0\.weight\. Load the ones"
-    ):
+    with pytest.raises(ValueError, match=r"other frozen weights .*: 0\.bias; 0\.weight\."):
         if way == "resume":
             run(CONFIG, model, folder=tmp_path, resume=True)
         else:

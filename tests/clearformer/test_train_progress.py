@@ -74,7 +74,7 @@ def test_a_loss_that_is_no_number_stops_a_run_within_ten_steps():
         calls.append(0)
         return loss(model, x, y) * (float("nan") if len(calls) > 13 else 1)
 
-    with pytest.raises(FloatingPointError, match="the loss of step 13 or its gradient is nan"):
+    with pytest.raises(FloatingPointError, match=r"loss of step 13 .*\bnan\b"):
         train(network(), loss_turning_nan, batch, dataclasses.replace(CONFIG, n_steps=40), progress=False)
     assert len(calls) == 20
 

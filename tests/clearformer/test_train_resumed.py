@@ -8,10 +8,12 @@ import pytest
 import torch
 from clearformer import checkpoint
 from clearformer.training import adamw, train
+from inline_snapshot import snapshot
 from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import nn
 
+from tests.clearformer.refusals import refusal
 from tests.clearformer.small_runs import CONFIG, batch, loss, network, run
 
 
@@ -36,7 +38,7 @@ def test_any_cut_and_any_flipped_bit_is_found(tmp_path):
         )
     for data in damaged:
         path.write_bytes(data)
-        with pytest.raises(ValueError, match=f"checkpoint.safetensors of {len(data)} bytes is truncated or altered"):
+        with pytest.raises(ValueError, match=rf"checkpoint\.safetensors of {len(data)} bytes is truncated"):
             checkpoint.load(tmp_path)
     path.write_bytes(whole)
     assert checkpoint.load(tmp_path)[1]["config"] == dataclasses.asdict(CONFIG) | {"betas": [*CONFIG.betas]}
@@ -53,7 +55,7 @@ def test_an_infinite_gradient_of_a_finite_loss_stops_the_run_and_spares_the_chec
         return loss(model, x, y) + (factor * model[0].weight).square().sum().sqrt()
 
     config = dataclasses.replace(CONFIG, n_steps=bad_step + 1, save_every=bad_step)
-    with pytest.raises(FloatingPointError, match=f"loss of step {bad_step} or its gradient is nan"):
+    with pytest.raises(FloatingPointError, match=rf"loss of step {bad_step} .*\bnan\b"):
         train(network(), loss_with_root, batch, config, folder=tmp_path, progress=False)
     tensors, _ = checkpoint.load(tmp_path)
     assert len(tensors["losses"]) == bad_step and all(t.isfinite().all() for t in tensors.values())
@@ -62,8 +64,9 @@ def test_an_infinite_gradient_of_a_finite_loss_stops_the_run_and_spares_the_chec
 def test_another_configuration_is_refused_with_all_differences(tmp_path):
     run(folder=tmp_path)
     other = dataclasses.replace(CONFIG, learning_rate=0.03, betas=(0.8, 0.95))
-    with pytest.raises(ValueError, match=r"betas was \[0.9, 0.95\], is \[0.8, 0.95\]; learning_rate was 0.02, is 0.03"):
-        run(other, folder=tmp_path, resume=True)
+    assert refusal(ValueError, run, other, folder=tmp_path, resume=True) == snapshot(
+        "train: the checkpoint belongs to another configuration: betas was [0.9, 0.95], is [0.8, 0.95]; learning_rate was 0.02, is 0.03. Resume with the one it was made with (only n_steps may grow), or train in another folder; load_model brings its weights there."
+    )
 
 
 def test_numbers_that_are_read_as_others_are_found(tmp_path):
@@ -75,7 +78,7 @@ def test_numbers_that_are_read_as_others_are_found(tmp_path):
     name = "model.0.weight"
     for other in (tensors[name].reshape(3, 5), tensors[name].view(torch.int64)):
         save_file(tensors | {name: other.contiguous()}, path, metadata=header)
-        with pytest.raises(ValueError, match="its checksum does not fit its contents"):
+        with pytest.raises(ValueError, match="checksum does not fit"):
             checkpoint.load(tmp_path)
 
 
@@ -119,8 +122,9 @@ def test_a_new_run_begins_with_the_weights_of_an_old_one(tmp_path):
     model = network()
     checkpoint.load_model(tmp_path, model)
     assert all(torch.equal(a, b) for a, b in zip(model.parameters(), trained.parameters(), strict=True))
-    with pytest.raises(ValueError, match="load_model: the checkpoint belongs to another model"):
-        checkpoint.load_model(tmp_path, network(n_hidden=4))
+    assert refusal(ValueError, checkpoint.load_model, tmp_path, network(n_hidden=4)) == snapshot(
+        "load_model: the checkpoint belongs to another model: 0.bias is float64 (5,), expected float64 (4,); 0.weight is float64 (5, 3), expected float64 (4, 3); 1.bias is float64 (5,), expected float64 (4,); 1.weight is float64 (5,), expected float64 (4,); 4.weight is float64 (2, 5), expected float64 (2, 4). Build the one it was made with, or train in another folder."
+    )
 
 
 def test_another_run_in_the_folder_is_left_alone(tmp_path):
@@ -133,7 +137,7 @@ def test_another_run_in_the_folder_is_left_alone(tmp_path):
                 run(folder=tmp_path)
         return 0.0
 
-    with pytest.raises(FileExistsError, match=r"another run has written its checkpoint to .* meanwhile"):
+    with pytest.raises(FileExistsError, match=r"another run .*checkpoint .*meanwhile"):
         run(dataclasses.replace(config, eval_every=2), folder=tmp_path, evaluate=with_a_rival)
     assert len(checkpoint.load(tmp_path)[0]["losses"]) == 7
 
@@ -159,7 +163,7 @@ def test_a_full_disk_is_told_and_the_older_checkpoint_is_whole(tmp_path, monkeyp
 
     monkeypatch.setattr(checkpoint, "save_file", raise_disk_full)
     longer = dataclasses.replace(CONFIG, n_steps=8)
-    with pytest.raises(OSError, match=r"checkpoint after step 8 could not .*No space left.*The one of before is whole"):
+    with pytest.raises(OSError, match=r"step 8 .*No space left.*before is whole"):
         run(longer, model, folder=tmp_path, resume=True)
     assert checkpoint.load(tmp_path)[0]["losses"].tolist() == history.losses
     assert [path.name for path in tmp_path.iterdir()] == [checkpoint.NAME]

@@ -11,7 +11,10 @@ from clearformer.optimization import adamw
 from clearformer.parallel import LossOf
 from clearformer.train_config import TrainConfig
 from clearformer.train_step import Step, mixed_seed
+from inline_snapshot import snapshot
 from torch import nn
+
+from tests.clearformer.refusals import refusal
 
 CONFIG = TrainConfig(n_steps=9, batch_size=2, grad_accum_steps=2, seed=5)
 
@@ -98,5 +101,6 @@ def test_the_optimizer_has_the_rates_of_the_run_and_one_kernel_for_all_weights()
 def test_rows_without_a_tuple_are_named(monkeypatch):
     """Catches a tensor whose rows are taken for several tensors. Without the checks of types that the tests add."""
     monkeypatch.setattr(train_step, "_check_rows", inspect.unwrap(train_step._check_rows))
-    with pytest.raises(TypeError, match=r"batch\(...\) gave a Tensor, expected a tuple of tensors"):
-        inspect.unwrap(Step.__call__)(step_of(0, 1), 0, torch.zeros(4, 3))
+    assert refusal(TypeError, inspect.unwrap(Step.__call__), step_of(0, 1), 0, torch.zeros(4, 3)) == snapshot(
+        "train: batch(...) gave a Tensor, expected a tuple of tensors, such as (x,)."
+    )

@@ -5,10 +5,12 @@ from dataclasses import replace
 import pytest
 import torch
 from clearformer.models.vit import ViT, ViTConfig, first_token, mean_tokens, sum_tokens
+from inline_snapshot import snapshot
 from torch import nn
 
 from tests.clearformer.devices import DEVICES
 from tests.clearformer.models import count, n_block, on_meta, overfit, random_module
+from tests.clearformer.refusals import refusal
 from tests.clearformer.tolerance import assert_close
 
 IMAGE, PATCH, C, CLASSES, D, H, M, HIDDEN, B = 12, 4, 2, 5, 24, 6, 3, 20, 7
@@ -98,11 +100,15 @@ def test_it_learns_images_by_heart(config):
 
 
 def test_bad_input_is_named():
-    with pytest.raises(ValueError, match=r"ViT: images have shape \(7, 2, 12, 16\)"):
-        vit()(torch.zeros(B, C, IMAGE, 16, dtype=torch.float64))
-    with pytest.raises(ValueError, match="ViTConfig: patch_size=5 does not divide image_size=12"):
-        replace(CONFIG, patch_size=5)
-    with pytest.raises(ValueError, match="n_class_tokens=0, expected pool=mean_tokens or sum_tokens"):
-        replace(CONFIG, n_class_tokens=0)
-    with pytest.raises(ValueError, match=r"there is no 'vit-tiny'. Choose one of vit-base-patch16-224, "):
-        ViTConfig.preset("vit-tiny")
+    assert refusal(ValueError, vit(), torch.zeros(B, C, IMAGE, 16, dtype=torch.float64)) == snapshot(
+        "ViT: images have shape (7, 2, 12, 16), expected (batch, channels, rows, columns) = (at least 1, 2, 12, 12). Resize or crop them, or build the model for their size."
+    )
+    assert refusal(ValueError, replace, CONFIG, patch_size=5) == snapshot(
+        "ViTConfig: patch_size=5 does not divide image_size=12. Choose one that does."
+    )
+    assert refusal(ValueError, replace, CONFIG, n_class_tokens=0) == snapshot(
+        "ViTConfig: n_class_tokens=0, expected pool=mean_tokens or sum_tokens, not first_token."
+    )
+    assert refusal(ValueError, ViTConfig.preset, "vit-tiny") == snapshot(
+        "ViTConfig.preset: there is no 'vit-tiny'. Choose one of vit-base-patch16-224, vit-base-patch32-224, vit-large-patch16-224."
+    )

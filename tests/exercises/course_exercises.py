@@ -100,6 +100,12 @@ def task_of(slug: str, id: str) -> str:
     return " ".join(cell(course_exercise(slug).learner, f"{id}-task").split())
 
 
+def in_one_breath(text: str, *facts: str) -> bool:
+    """Whether the text tells these facts in this order, each of them soon after the one before, in whatever words."""
+    bounded = [rf"(?<![\w−]){re.escape(fact)}(?!\w|\.\d)" for fact in facts]
+    return re.search(r".{1,40}?".join(bounded), text) is not None
+
+
 def text_of(notebook) -> str:
     """All that a reader of the file can see, outputs included."""
     parts = []

@@ -1,6 +1,7 @@
 """The examples by hand in the tasks of exercise 09, its museum piece, and what its experiments are said to show."""
 
 import math
+import re
 from functools import partial
 
 import numpy as np
@@ -8,8 +9,17 @@ import pytest
 import torch
 from clearcheck.grading.evaluate import evaluate
 from clearcheck.worker.guarded_call import call_named
+from inline_snapshot import snapshot
 
-from tests.exercises.course_exercises import answer_of, cell, course_exercise, edited_answer, graded_checks, task_of
+from tests.exercises.course_exercises import (
+    answer_of,
+    cell,
+    course_exercise,
+    edited_answer,
+    graded_checks,
+    in_one_breath,
+    task_of,
+)
 
 SLUG = "09-language-model"
 answer = partial(answer_of, SLUG)
@@ -25,30 +35,30 @@ def names_after_cells(*ids: str) -> dict:
 
 
 @pytest.mark.parametrize(
-    ("first", "n", "last", "steps", "advice"),
+    ("first", "n", "last", "steps", "facts"),
     [
-        (1.2, 12, 0, 90, "Does the loss get logits"),
-        (4.1, 11, 0.5, 90, "At the last position it is 0.50, at the others 4.10: are all positions asked?"),
-        (1.76, 12, 0, 90, "the learning rate"),
-        (2.1, 12, 0, 90, "set to zero before each step"),
-        (6.6, 12, 0, 90, "the shift of the rows"),
-        (0.72, 8, 4.1, 90, "At the first 8 of 12 positions it is 0.72, at the others 4.10: were these ever trained"),
-        (0.66, 11, 5.1, 90, "At the first 11 of 12 positions it is 0.66, at the others 5.10"),
-        (1.91, 12, 0, 0, "does every round of your loop take one"),
+        (1.2, 12, 0, 90, "logits"),
+        (4.1, 11, 0.5, 90, r"last position.* 0\.50, .*others 4\.10"),
+        (1.76, 12, 0, 90, "learned next to nothing: .*learning rate"),
+        (2.1, 12, 0, 90, "gradients set to zero"),
+        (6.6, 12, 0, 90, "shift of the rows"),
+        (0.72, 8, 4.1, 90, r"first 8 of 12 .*0\.72, .*others 4\.10"),
+        (0.66, 11, 5.1, 90, r"first 11 of 12 .*0\.66, .*others 5\.10"),
+        (1.91, 12, 0, 0, "90 steps .*every round"),
     ],
 )
-def test_a_surprise_is_told_what_it_is_a_sign_of(first, n, last, steps, advice):
+def test_a_surprise_is_told_what_it_is_a_sign_of(first, n, last, steps, facts):
     """Catches a loop that has learned nothing and is told no more than its number, or is sent to the wrong place."""
     sign_of = course_exercise(SLUG).right.of("learn")[0].function.__globals__["sign_of"]
     told = sign_of(np.array(n * [first] + (12 - n) * [last]), steps)
-    assert advice in told
+    assert re.search(facts, told), told
 
 
 def test_two_rows_of_two():
     text, starts = torch.tensor([7, 3, 5, 8, 2]), torch.tensor([0, 2])
     read, asked = answer("cut", text, starts, 2)
     assert (read.tolist(), asked.tolist()) == ([[7, 3], [5, 8]], [[3, 5], [8, 2]])
-    assert "reads 7 3 and 5 8. It is asked for 3 5 and 8 2" in task("cut")
+    assert in_one_breath(task("cut"), "reads 7 3", "5 8", "asked for 3 5", "8 2")
 
 
 def test_the_size_of_a_small_model():
@@ -57,7 +67,7 @@ def test_the_size_of_a_small_model():
     model = answer("gpt", *sizes)
     in_blocks = sum(p.numel() for name, p in model.named_parameters() if name.startswith("blocks."))
     whole = sum(p.numel() for p in model.parameters())
-    assert f"{whole:,} parameters, {whole - in_blocks:,} of them outside" in task("gpt")
+    assert in_one_breath(task("gpt"), f"{whole:,} parameters", f"{whole - in_blocks:,}", "outside")
 
 
 def test_a_block_that_was_not_brought_is_a_class_of_the_learners_own():
@@ -67,7 +77,7 @@ def test_a_block_that_was_not_brought_is_a_class_of_the_learners_own():
     exec(f"class GPT(nn.Module):\n    {made}\n    def forward(self, ids):\n        pass\n", scope)
     result = evaluate(course_exercise(SLUG).exercise.question("gpt"), partial(call_named, scope), 0, [])
     assert result.points == 0
-    assert "It is your own, from exercise 07-residual-norm: run bring()" in result.checks[0].message
+    assert in_one_breath(result.checks[0].message, "your own", "07-residual-norm", "run bring()")
 
 
 def test_ids_in_floating_point_are_told_as_such_in_every_check():
@@ -100,7 +110,9 @@ def test_the_last_end_alone_is_told_by_name(seed):
 def test_a_loss_in_an_array_is_told_as_such():
     """Catches a pair of which it is said that it is none."""
     told = graded_checks(SLUG, "loss", edited_answer(SLUG, "loss", 0, ("return loss,", "return np.array([loss]),")))
-    assert [check.message for check in told[2:]] == 2 * ["The first of the pair should be one number."]
+    assert [check.message for check in told[2:]] == snapshot(
+        ["The first of the pair should be one number.", "The first of the pair should be one number."]
+    )
 
 
 def test_what_the_sentences_cost():

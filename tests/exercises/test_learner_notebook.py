@@ -8,7 +8,16 @@ import pytest
 import torch
 from clearcheck.notebooks.definitions import defined_names
 
-from tests.exercises.course_exercises import EXERCISES, SLUGS, cell, course_exercise, learner, questions, text_of
+from tests.exercises.course_exercises import (
+    EXERCISES,
+    SLUGS,
+    cell,
+    course_exercise,
+    in_one_breath,
+    learner,
+    questions,
+    text_of,
+)
 
 
 @pytest.mark.parametrize("slug", SLUGS)
@@ -48,10 +57,9 @@ def test_the_task_quotes_the_question(slug, id):
     """Catches points, minutes or a difficulty that were changed in the checks and not in the text."""
     question = course_exercise(slug).exercise.question(id)
     task = cell(course_exercise(slug).learner, f"{id}-task")
-    core = " · **core**" if id in course_exercise(slug).exercise.core else ""
-    assert (
-        f"{question.points} points · {question.minutes} minutes · difficulty {question.difficulty} of 3{core} ·" in task
-    )
+    told = [f"{question.points} points", f"{question.minutes} minutes", f"difficulty {question.difficulty} of 3"]
+    core = ["**core**"] if id in course_exercise(slug).exercise.core else []
+    assert f"{' · '.join([*told, *core])} ·" in task
     assert f"{slug}.ipynb#{question.section})" in task
     assert question.name in defined_names(cell(course_exercise(slug).learner, f"{id}-answer"))
     assert cell(course_exercise(slug).learner, f"{id}-check") == f'check("{id}")'
@@ -71,7 +79,7 @@ def test_the_instructor_is_told_what_all_exercises_take():
     every = round(sum(question.minutes for exercise in exercises for question in exercise.questions) / 60)
     core = round(sum(exercise.core_minutes for exercise in exercises) / 60)
     page = (EXERCISES.parent / "chapters" / "instructor.md").read_text(encoding="utf-8")
-    assert f"take a learner about {every} hours, and the questions marked **core** {core}" in page
+    assert in_one_breath(page, f"{every} hours", f"**core** {core}")
     assert 2 * core < every  # as the page for learners says
 
 
@@ -154,7 +162,7 @@ def test_the_examples_of_02_are_right():
     answers, weights = first_right_answer("lookups")(
         torch.tensor([[[0.0, 2.0]]]), torch.eye(2)[None], torch.tensor([[[10.0], [20.0]]]), 1.0
     )
-    assert "weights 0.119 and 0.881, and the answer is 18.81" in task_of(slug, "lookups").replace("\n", " ")
+    assert in_one_breath(task_of(slug, "lookups"), "weights 0.119 and 0.881", "18.81")
     np.testing.assert_allclose(weights, [[[0.119, 0.881]]], atol=0.0005)
     np.testing.assert_allclose(answers, [[[18.81]]], atol=0.005)
     *cards, asked = map(int, re.search(r"in the game ([\d, ]+) the card", task_of(slug, "recall"))[1].split(", "))

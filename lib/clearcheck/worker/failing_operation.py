@@ -55,3 +55,11 @@ class _Shapes(ast.NodeTransformer):
         self.found = True
         kind = value.dtype.kind if isinstance(value, np.ndarray) else value.dtype
         return ast.Name(f"{kind}{tuple(value.shape)}")
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        """`np.matmul(a, b)` and `torch.matmul(a, b)` as `a @ b`."""
+        match self.generic_visit(node):
+            case ast.Call(ast.Attribute(attr="matmul" | "dot"), [left, right]):
+                return ast.BinOp(left, ast.MatMult(), right)
+            case other:
+                return other
