@@ -94,7 +94,7 @@ def test_bad_input_is_named():
         "BERT: 14 tokens, but the model has n_positions=11. Keep the last 11, or build the model with more positions."
     )
     assert refusal(ValueError, bert(), ids, segments=ids + 3) == snapshot(
-        "BERT segments: id 3 is outside the vocabulary, expected 0 to 2. Use the tokeniser the model was made for; hide padding with a mask, not with a special id."
+        "BERT segments: id 3 is outside the kinds of sentence, expected 0 to 2. Number the sentences from 0 on, or build the model with more n_segments."
     )
     assert refusal(ValueError, BERTConfig.preset, "bert-tiny") == snapshot(
         "BERTConfig.preset: there is no 'bert-tiny'. Choose one of bert-base-uncased, bert-large-uncased."

@@ -82,7 +82,7 @@ class BERT(nn.Module):
         c, device = self.config, self.tokens.weight.device
         check_ids("BERT", ids, c.n_vocab, c.n_positions, device=device)
         segments = torch.zeros_like(ids) if segments is None else segments
-        check_ids("BERT segments", segments, c.n_segments, c.n_positions, device=device)
+        check_ids("BERT segments", segments, c.n_segments, c.n_positions, device=device, of="the kinds of sentence")
         if segments.shape != ids.shape:
             raise ValueError(
                 f"BERT: segments of shape {tuple(segments.shape)}, expected {tuple(ids.shape)}. Pass one for each id."

@@ -13,15 +13,28 @@ from clearformer.checks import check_callable, check_function, check_real, check
 from clearformer.shapes import extremes
 
 ID_DTYPES = (torch.int64, torch.int32)
+VOCABULARY = "the vocabulary"
+ADVICE = {
+    VOCABULARY: "Use the tokeniser the model was made for; hide padding with a mask, not with a special id.",
+    "the kinds of sentence": "Number the sentences from 0 on, or build the model with more n_segments.",
+}
 
 
 def check_ids(
-    caller: str, ids: Tensor, n_vocab: int, n_positions: int, *, start: int = 0, device: torch.device | None = None
+    caller: str,
+    ids: Tensor,
+    n_ids: int,
+    n_positions: int,
+    *,
+    start: int = 0,
+    device: torch.device | None = None,
+    of: str = VOCABULARY,
 ) -> None:
-    """``start`` is the number of tokens that a cache already holds; ids are looked at where ``extremes`` can.
+    """``start`` is the number of tokens that a cache already holds; ids are looked at where ``extremes`` can, and
+    ``of`` says, for messages, what they number.
 
     Raises: TypeError for ids that are no whole numbers; ValueError for another shape, an empty batch, more tokens
-    than positions, an id outside the vocabulary, or ids on another ``device`` than the model's.
+    than positions, an id that does not exist, or ids on another ``device`` than the model's.
     """
     if not isinstance(ids, Tensor) or ids.dtype not in ID_DTYPES:
         kind = ids.dtype if isinstance(ids, Tensor) else type(ids).__name__
@@ -39,11 +52,9 @@ def check_ids(
     if device is not None and ids.device != device:
         raise ValueError(f'{caller}: ids are on {ids.device}, the model is on {device}. Move them: ids.to("{device}").')
     low, high = extremes(ids) or (0, 0)
-    if low < 0 or high >= n_vocab:
-        raise ValueError(
-            f"{caller}: id {low if low < 0 else high} is outside the vocabulary, expected 0 to {n_vocab - 1}. "
-            "Use the tokeniser the model was made for; hide padding with a mask, not with a special id."
-        )
+    if low < 0 or high >= n_ids:
+        wrong = low if low < 0 else high
+        raise ValueError(f"{caller}: id {wrong} is outside {of}, expected 0 to {n_ids - 1}. {ADVICE[of]}")
 
 
 def check_images(caller: str, images: Tensor, n_channels: int, image_size: int) -> None:
