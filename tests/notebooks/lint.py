@@ -21,7 +21,7 @@ BANNED_TAGS = {
     "raises-exception": "passes when nothing is raised; catch the exception and print it",
 }
 # What a learner opens is generated, and asks the learner to define names.
-CHAPTER_ONLY = ("redefined", "alt_text", "title", "run_time")
+CHAPTER_ONLY = ("redefined_names", "alt_text", "title", "run_time")
 
 
 def lint(path: Path, exports: frozenset[str], chapter: bool = True) -> list[str]:
@@ -83,9 +83,10 @@ def redefined_names(notebook, exports):
     shown = shown_equal(notebook)
     for cell in code(notebook):
         for name in sorted((defined_names(cell.source) & exports) - shown):
+            other = f"Library{name}" if name[0].isupper() else f"library_{name}"
             yield (
                 f"cell {cell.id} defines {name}, a name of the library; call it my_{name}, or import the library's as "
-                f"Library{name} and show with assert_close that both give the same."
+                f"{other} and show with assert_close that both give the same."
             )
 
 

@@ -127,7 +127,7 @@ BAD = {
         source("%%time\nx = 1"),
     ],
     "semicolon": [source("x = 1;"), source("draw(); \ny = 2")],
-    "executed": [attribute(1, "execution_count", None), attribute(1, "execution_count", 3)],
+    "execution_counts": [attribute(1, "execution_count", None), attribute(1, "execution_count", 3)],
     "no_error": [attribute(1, "outputs", [new_output("error", ename="E", evalue="v", traceback=[])])],
     "ids": [
         attribute(1, "id", "9f3a01bc"),
@@ -136,7 +136,7 @@ BAD = {
         attribute(1, "id", "weights-plot"),
     ],
     "length": [source("x = 1\n" * 21)],
-    "redefined": [
+    "redefined_names": [
         source("def softmax(x): ..."),
         source("softmax = 1"),
         source("if True:\n    class softmax: ..."),
