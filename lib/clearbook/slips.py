@@ -79,7 +79,7 @@ def _activation(function: Callable[[Tensor], Tensor]) -> Slip:
 def _rope(model: GPT, base: float = 10_000.0, first: int = 0) -> None:
     """Other angles: of another base, or of positions that are counted from ``first``."""
     c = model.config
-    rope = Rotary(c.d_model // c.n_heads, c.n_positions + first, base=base)
+    rope = Rotary(c.d_head, c.n_positions + first, base=base)
     rope.cos, rope.sin = rope.cos[first:], rope.sin[first:]
     _set([block.attention for block in _blocks(model)], rope=rope)
 
