@@ -41,7 +41,7 @@ def test_a_killed_run_goes_on_and_ends_the_same(work):
     for number in range(5):
         put(f"more-{number}.ipynb", MEANS if number % 2 else WRONG)
     script = "from clearcheck import cli; from clearclass import batch; "
-    script += "from tests.clearcheck import class_work; batch.grade_file = class_work.grade_slowly; "
+    script += "from tests.clearclass import class_work; batch.grade_file = class_work.grade_slowly; "
     script += (
         "raise SystemExit(cli.main(['grade', 'work', '--results', 'out', '--jobs', '2', *__import__('sys').argv[1:]]))"
     )
