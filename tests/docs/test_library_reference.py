@@ -82,6 +82,14 @@ def test_every_public_name_of_a_module_is_listed(module):
         assert told == {name for name, it in own.items() if is_documented(it)}
 
 
+@pytest.mark.parametrize("package", ["", ".attention", ".models", ".pretrained"], ids=lambda name: f"clearformer{name}")
+def test_every_name_that_a_package_offers_is_on_the_page(package):
+    """Catches a new module whose heading nobody has written, without which its list is not written either."""
+    offered = importlib.import_module(f"clearformer{package}")
+    homes = {name: getattr(getattr(offered, name), "__module__", "clearformer") for name in offered.__all__}
+    assert {name: home for name, home in homes.items() if home.startswith("clear") and home not in MODULES} == {}
+
+
 def is_documented(it: object) -> bool:
     """Whether it is a function, cached or not, or a class, with a docstring of its own."""
     return (inspect.isclass(it) or inspect.isfunction(inspect.unwrap(it))) and bool(it.__doc__)
