@@ -21,7 +21,7 @@ from .toy_notebook import MEANS, SLUG, START, notebook
         (b'{"nbformat": 4, "cells": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", "is no notebook"),
         (b"\xff\xfe\x00", "is no notebook"),
     ],
-)  # fmt: skip
+)
 def test_a_file_that_is_made_to_break_the_reader_is_told(course, isolation, data, says):
     path = course / "odd.ipynb"
     path.write_bytes(data)

@@ -25,8 +25,10 @@ def test_what_is_mounted_is_not_looked_into(tmp_path, monkeypatch):
     server._wipe(str(tmp_path), kept)
     assert kept == {str(mounted.parent): False, str(mounted): True}
     assert (mounted / "package").exists() and sorted(tmp_path.rglob("*")) == [
-        mounted.parent, mounted, mounted / "package"
-    ]  # fmt: skip
+        mounted.parent,
+        mounted,
+        mounted / "package",
+    ]
 
 
 @pytest.mark.parametrize("what", ["exercises/authoring/{slug}/means.py", "new.py"])

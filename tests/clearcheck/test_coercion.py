@@ -46,7 +46,7 @@ SEQUENCE = AS_SEQUENCE.replace("{array}", "An array")
         (None, TABLE, None, []),
         (TABLE, None, TABLE, []),
     ],
-)  # fmt: skip
+)
 def test_what_is_taken_for_what(value, like, expected, remarks):
     """Would catch a list that is refused or passes in silence, and texts or ragged lists made into arrays."""
     told = []

@@ -13,9 +13,21 @@ LIB = Path(__file__).parents[2] / "lib"
 # From the ground up: a room may import from itself and from those before it. The package itself stands above what it
 # offers to authors, and `notebook` above what a learner calls there.
 ORDER = (
-    "own_course", "notebooks", "worker", "files", "grading", "author", "clearcheck", "learner", "notebook",
-    "report", "proof", "command_line", "cli", "__main__",
-)  # fmt: skip
+    "own_course",
+    "notebooks",
+    "worker",
+    "files",
+    "grading",
+    "author",
+    "clearcheck",
+    "learner",
+    "notebook",
+    "report",
+    "proof",
+    "command_line",
+    "cli",
+    "__main__",
+)
 
 
 def arrows(folder: Path) -> dict[str, set[str]]:

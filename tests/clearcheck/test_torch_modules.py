@@ -198,13 +198,23 @@ def draw_with_second_module(rng, **options):
 @pytest.mark.parametrize(
     ("change", "lines"),
     [
-        ({"gives": "changed"}, {"init": "self.inner = nn.Linear(d_in, d_out); self.W = None", "forward":
-            "self.W = self.inner.weight.clone() if self.W is None else self.W; return x @ self.W.T + self.inner.bias"}),
-        ({}, {"init": "self.inner = nn.Linear(d_in, d_out); type(self).width = d_out", "forward":
-            "return self.inner(x) * self.width / 5"}),
+        (
+            {"gives": "changed"},
+            {
+                "init": "self.inner = nn.Linear(d_in, d_out); self.W = None",
+                "forward": "self.W = self.inner.weight.clone() if self.W is None else self.W; return x @ self.W.T + self.inner.bias",
+            },
+        ),
+        (
+            {},
+            {
+                "init": "self.inner = nn.Linear(d_in, d_out); type(self).width = d_out",
+                "forward": "return self.inner(x) * self.width / 5",
+            },
+        ),
     ],
     ids=["weights from before", "sizes of another module"],
-)  # fmt: skip
+)
 def test_what_a_module_should_not_remember_is_noticed(change, lines):
     """Catches weights that are read once, and sizes that all modules of a class share."""
     question = asks(equals("later", 1, lambda rng: [draw_with_second_module(rng, **change)], Straight))

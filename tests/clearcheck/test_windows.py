@@ -58,10 +58,15 @@ def run_script(place, tmp_path):
         path = tmp_path / "script.py"
         path.write_text(script, encoding="utf-8")
         own = {
-            "CLEARCHECK_COURSE": str(place), "CLEARCHECK_RECORD": str(tmp_path / "record" / "progress.json"),
-            "LC_ALL": "C.UTF-8", "PYTHONIOENCODING": "cp1252", "PYTHONUTF8": "0", "PYTHONWARNDEFAULTENCODING": "1",
-            "PYTHON_AS_WINDOWS": str(place / "python.sh"), "SYSTEMROOT": r"C:\Windows",
-        }  # fmt: skip
+            "CLEARCHECK_COURSE": str(place),
+            "CLEARCHECK_RECORD": str(tmp_path / "record" / "progress.json"),
+            "LC_ALL": "C.UTF-8",
+            "PYTHONIOENCODING": "cp1252",
+            "PYTHONUTF8": "0",
+            "PYTHONWARNDEFAULTENCODING": "1",
+            "PYTHON_AS_WINDOWS": str(place / "python.sh"),
+            "SYSTEMROOT": r"C:\Windows",
+        }
         command = [sys.executable, str(AS_WINDOWS), str(path), *arguments]
         done = subprocess.run(command, capture_output=True, cwd=place, env={**os.environ, **own})
         said = done.stderr.decode("cp1252")

@@ -62,9 +62,16 @@ def test_the_command_forbids_what_a_submission_needs_not():
     """Catches a limit that is lost, a mount that can be written, a path that becomes an option."""
     made = command("podman", "image", "name", Path("/tmp/a,b"), Path("/course/authoring"))
     forbids = {
-        "--rm", "--network=none", "--read-only", "--cap-drop=ALL", "--security-opt=no-new-privileges",
-        "--user=65534:65534", "--pids-limit=256", "--memory=6g", "--memory-swap=6g",
-    }  # fmt: skip
+        "--rm",
+        "--network=none",
+        "--read-only",
+        "--cap-drop=ALL",
+        "--security-opt=no-new-privileges",
+        "--user=65534:65534",
+        "--pids-limit=256",
+        "--memory=6g",
+        "--memory-swap=6g",
+    }
     assert forbids < set(made[: made.index("image")])
     mounts = [argument for argument in made if argument.startswith("--mount=")]
     assert len(mounts) == 3 and all(mount.endswith(",readonly") for mount in mounts)

@@ -76,8 +76,12 @@ def test_what_npm_brings_is_put_in_place_once(monkeypatch, tmp_path):
     def fetch(npm, packages, folder: Path):
         assert packages == [vendor.MATHJAX, vendor.AXE]
         components = (f"mathjax/es5/{name}" for name in vendor.COMPONENTS)
-        for name in (*components, "mathjax/es5/output/chtml/fonts/woff-v2/a.woff", "mathjax/LICENSE",
-                     "axe-core/axe.min.js"):  # fmt: skip
+        for name in (
+            *components,
+            "mathjax/es5/output/chtml/fonts/woff-v2/a.woff",
+            "mathjax/LICENSE",
+            "axe-core/axe.min.js",
+        ):
             path = folder / "node_modules" / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text("x", encoding="utf-8")

@@ -148,12 +148,15 @@ def test_a_stamp_that_is_half_written_counts_as_none(project, stamp):
     assert bootstrap.is_ready(project.root)
 
 
-@pytest.mark.parametrize(("error", "sentence"), [
-    (OSError(28, "No space left on device"), "The disk is full"),
-    (OSError(30, "Read-only file system", ".cache"), "cannot be written"),
-    (PermissionError(13, "Permission denied", ".cache"), "cannot be written"),
-    (OSError(5, "Input/output error", "x"), "The set-up cannot go on"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (OSError(28, "No space left on device"), "The disk is full"),
+        (OSError(30, "Read-only file system", ".cache"), "cannot be written"),
+        (PermissionError(13, "Permission denied", ".cache"), "cannot be written"),
+        (OSError(5, "Input/output error", "x"), "The set-up cannot go on"),
+    ],
+)
 def test_what_the_system_refuses_is_no_traceback(monkeypatch, capsys, error, sentence):
     def refuse(root):
         raise error

@@ -15,9 +15,14 @@ from tools.setup.bootstrap import SetupProblem
 SPACE = namedtuple("Space", "total used free")
 
 
-@pytest.mark.parametrize(("gpu", "platform", "expected"), [
-    (False, "linux", ["torch", "packages"]), (True, "linux", ["packages"]), (False, "darwin", ["packages"]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("gpu", "platform", "expected"),
+    [
+        (False, "linux", ["torch", "packages"]),
+        (True, "linux", ["packages"]),
+        (False, "darwin", ["packages"]),
+    ],
+)
 def test_the_cpu_build_is_tried_on_linux_without_a_gpu(project, monkeypatch, gpu, platform, expected):
     monkeypatch.setattr(bootstrap, "has_nvidia_gpu", lambda: gpu)
     monkeypatch.setattr(sys, "platform", platform)
@@ -40,19 +45,24 @@ def test_the_default_build_is_taken_when_the_cpu_index_is_away(project, monkeypa
     assert "default build" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(("words", "sentence"), [
-    ("ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device", "The disk is full"),
-    ("Retrying after connection broken by 'NewConnectionError(...)': /simple/numpy/", "index cannot be reached"),
-    ("Could not find a version that satisfies the requirement numpy (from versions: none)", "or it has no version"),
-    ("SSLError(SSLCertVerificationError(1, '[SSL: CERTIFICATE_VERIFY_FAILED]", "PIP_CERT"),
-    ("error: failed to write: Disk quota exceeded (os error 122)", "The disk is full"),
-    ("PermissionError: [Errno 13] Permission denied: '.venv/x'", "check who owns"),
-    ("OSError: [Errno 30] Read-only file system: '.venv/x'", "its disk is not read-only"),
-    (r"PermissionError: [WinError 32] The process cannot access the file: 'C:\\course\\.venv\\x.dll'", "is in use"),
-    ("UnicodeEncodeError: 'charmap' codec can't encode characters in position 3-5", "move the project"),
-    ("HINT: This error might have occurred since this system does not have Windows Long Path support enabled.",
-     "a short path"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device", "The disk is full"),
+        ("Retrying after connection broken by 'NewConnectionError(...)': /simple/numpy/", "index cannot be reached"),
+        ("Could not find a version that satisfies the requirement numpy (from versions: none)", "or it has no version"),
+        ("SSLError(SSLCertVerificationError(1, '[SSL: CERTIFICATE_VERIFY_FAILED]", "PIP_CERT"),
+        ("error: failed to write: Disk quota exceeded (os error 122)", "The disk is full"),
+        ("PermissionError: [Errno 13] Permission denied: '.venv/x'", "check who owns"),
+        ("OSError: [Errno 30] Read-only file system: '.venv/x'", "its disk is not read-only"),
+        (r"PermissionError: [WinError 32] The process cannot access the file: 'C:\\course\\.venv\\x.dll'", "is in use"),
+        ("UnicodeEncodeError: 'charmap' codec can't encode characters in position 3-5", "move the project"),
+        (
+            "HINT: This error might have occurred since this system does not have Windows Long Path support enabled.",
+            "a short path",
+        ),
+    ],
+)
 def test_what_pip_says_becomes_one_sentence(project, monkeypatch, words, sentence):
     monkeypatch.setattr(bootstrap, "pip", lambda *arguments: (1, words))
     with pytest.raises(SetupProblem, match=sentence) as caught:
@@ -105,9 +115,15 @@ def test_pip_installs_where_uv_is_not_to_be_had(with_uv):
     assert with_uv.calls == ["uv", "packages"]
 
 
-@pytest.mark.parametrize(("variable", "named"), [
-    ("PIP_INDEX_URL", True), ("PIP_NO_INDEX", True), ("PIP_EXTRA_INDEX_URL", False), ("PIP_TIMEOUT", False),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("variable", "named"),
+    [
+        ("PIP_INDEX_URL", True),
+        ("PIP_NO_INDEX", True),
+        ("PIP_EXTRA_INDEX_URL", False),
+        ("PIP_TIMEOUT", False),
+    ],
+)
 def test_an_index_in_pips_settings_is_noticed(tmp_path, monkeypatch, variable, named):
     """The real pip, asked for its settings."""
     for name in ("PIP_INDEX_URL", "PIP_NO_INDEX"):

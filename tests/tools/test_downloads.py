@@ -104,8 +104,10 @@ def test_every_check_and_every_mistake_travels(wheel, slug):
     """Catches a check that is lost, and a mistake whose name, sentence or code changes when it becomes whole."""
     here, there = load(slug, ROOT), load(slug, wheel / "clearcheck" / "course")
     assert there.folder.is_relative_to(wheel) and there.right.entries == []
-    asked = [[(q.id, q.points, q.hints, [check.name for check in q.checks]) for q in it.exercise.questions] for it in
-             (here, there)]  # fmt: skip
+    asked = [
+        [(q.id, q.points, q.hints, [check.name for check in q.checks]) for q in it.exercise.questions]
+        for it in (here, there)
+    ]
     assert asked[0] == asked[1]
     known = [[(w.question, w.name, w.says, w.section, w.source) for w in it.wrong.entries] for it in (here, there)]
     assert known[0] == known[1] and known[0]
@@ -254,8 +256,9 @@ def test_where_it_is_missing_the_cell_installs_the_wheel_of_the_site(monkeypatch
     exec(downloads.install_cell(ROOT, EXERCISE, ADDRESS), {})
     wheel = f"{ADDRESS}dist/{downloads.wheel_name()}"
     assert [command[-1] for command in ran] == [
-        *(f"clearformer[{extra}] @ {wheel}" for extra in ("notebooks", "torch")), f"clearformer @ {wheel}",
-    ]  # fmt: skip
+        *(f"clearformer[{extra}] @ {wheel}" for extra in ("notebooks", "torch")),
+        f"clearformer @ {wheel}",
+    ]
     assert all(command[1:4] == ["-m", "pip", "install"] for command in ran)
 
 

@@ -19,8 +19,9 @@ NO_CHROMIUM = "needs Chromium (install it, or name it with CHROMIUM=/path/to/chr
 
 
 def config(**options) -> SimpleNamespace:
-    return SimpleNamespace(html_baseurl="", html_theme_options={"launch_buttons": {"notebook_interface": "jupyterlab"}},
-                           **options)  # fmt: skip
+    return SimpleNamespace(
+        html_baseurl="", html_theme_options={"launch_buttons": {"notebook_interface": "jupyterlab"}}, **options
+    )
 
 
 def test_without_an_address_there_is_no_button(monkeypatch):

@@ -53,8 +53,11 @@ def test_takes_a_fitting_python3(unfit_python, tmp_path):
 
 
 @posix
-@pytest.mark.parametrize("bad", [SHIM, program_answering(OLDER, "/old"), "exit 0", "echo 3.12", "kill -9 $$"],
-                         ids=["shim", "old", "silent", "chatty", "crash"])  # fmt: skip
+@pytest.mark.parametrize(
+    "bad",
+    [SHIM, program_answering(OLDER, "/old"), "exit 0", "echo 3.12", "kill -9 $$"],
+    ids=["shim", "old", "silent", "chatty", "crash"],
+)
 def test_a_name_that_fails_is_passed_over(unfit_python, tmp_path, bad):
     unfit_python("python3", bad)
     unfit_python("python3.11", program_answering((3, 11), "/fits"))

@@ -283,9 +283,13 @@ PARENT = "import sys; from tools.run import call; sys.exit(call({command!r}))"
 def start_call(code: str) -> subprocess.Popen:
     parent = PARENT.format(command=[sys.executable, "-c", code])
     started = subprocess.Popen(
-        [sys.executable, "-c", parent], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
+        [sys.executable, "-c", parent],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
         start_new_session=True,
-    )  # fmt: skip
+    )
     assert started.stdout.readline() == "ready\n"
     return started
 

@@ -37,14 +37,17 @@ def test_right_options_are_spread_and_nothing_is_lost():
     [
         ("import math\n\nfrom clearbook.notebook import setup\n\nsetup()", False, "the imports"),
         ("fig, ax = plots.plt.subplots()\n\n\ndef draw(ax): ...", True, "the code of the figure"),
-        ("# yours from chapter 4\nclass MultiHead(nn.Module):\n    def forward(self): ...", False,
-         "the class MultiHead, yours from chapter 4"),
+        (
+            "# yours from chapter 4\nclass MultiHead(nn.Module):\n    def forward(self): ...",
+            False,
+            "the class MultiHead, yours from chapter 4",
+        ),
         ("def train_many(n):\n    def inner(): ...", False, "the function train_many"),
         ("class A: ...\n\n\ndef b(): ...", False, "A and b"),
         ("a = 1\nprint(a)", False, "the code"),
         ("\n".join(f"def f{n}(): ..." for n in range(9)), False, "the code"),
     ],
-)  # fmt: skip
+)
 def test_a_bar_says_what_it_shows(code, is_figure, shown):
     """Catches one name for all folded cells, an inner function named, and a list of names that fills the line."""
     assert folds.what_it_shows(code, is_figure) == shown

@@ -84,8 +84,9 @@ def test_no_tool_needs_what_only_posix_has(name):
     names = {alias.name for node in imports if isinstance(node, ast.Import) for alias in node.names}
     names |= {node.module for node in imports if isinstance(node, ast.ImportFrom)}
     assert not names & NEEDS_POSIX
-    used = re.findall(r"\b(os\.(?:fork|execv\w*|getuid|geteuid|kill|uname)|signal\.(?:alarm|SIGALRM|SIGKILL))\b",
-                      ast.unparse(tree))  # fmt: skip
+    used = re.findall(
+        r"\b(os\.(?:fork|execv\w*|getuid|geteuid|kill|uname)|signal\.(?:alarm|SIGALRM|SIGKILL))\b", ast.unparse(tree)
+    )
     assert used == []
 
 
@@ -111,7 +112,7 @@ bootstrap.check_disk = lambda *asked: None
 bootstrap.create = lambda venv: venv.mkdir()
 bootstrap.install = lambda venv, root: print("installed")
 targets.python_of = lambda venv: sys.executable
-targets.TARGETS["check"] = targets.Target("", ("-m ruff --version", "-m ruff"), "check")
+targets.TARGETS["check"] = targets.Target("", (targets.Step("-m ruff --version"), targets.Step("-m ruff")), "check")
 sys.exit(start.main(sys.argv[1:]))
 """
 

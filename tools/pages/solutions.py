@@ -65,8 +65,9 @@ def page(it: AuthoredExercise) -> str:
     chapter = ROOT / f"{exercise.chapter}.ipynb"
     title = next(iter(reading.headings(chapter).values())).title
     first = exercise.questions[0].id
-    opening = OPENING.format(slug=exercise.slug, chapter=f"chapter {chapter_number(exercise.slug)}, {title}",
-                             page=chapter.name, first=first)  # fmt: skip
+    opening = OPENING.format(
+        slug=exercise.slug, chapter=f"chapter {chapter_number(exercise.slug)}, {title}", page=chapter.name, first=first
+    )
     own = answers(read_source(it.folder / "source.ipynb"))
     blocks = [opening]
     for number, question in enumerate(exercise.questions, start=1):
