@@ -9,12 +9,22 @@ from types import SimpleNamespace
 import pytest
 from filelock import FileLock
 
-from tests.book.pages import AXE, CHROMIUM
+from tests.book.pages import AXE, CHROMIUM, NO_CHROMIUM
 from tools import ROOT
 from tools.book.build import build
 from tools.setup.bootstrap import SetupProblem
 
+IN_THE_BROWSER = [pytest.mark.browser, pytest.mark.skipif(CHROMIUM is None, reason=NO_CHROMIUM)]
 PATIENCE = 600_000  # milliseconds; only what hangs takes so long
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]):
+    """What uses the browser is marked as such, in whatever file it stands, and is skipped where there is none."""
+    for item in items:
+        if "browser" in getattr(item, "fixturenames", ()):
+            for mark in IN_THE_BROWSER:
+                item.add_marker(mark)
 
 
 @pytest.fixture(scope="session")

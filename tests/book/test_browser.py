@@ -9,7 +9,7 @@ that is loaded narrow, unless it is generated.
 
 import pytest
 
-from tests.book.pages import AXE, CHAPTERS, CHROMIUM, FROM_ELSEWHERE, NO_CHROMIUM, PROOFS, UNLISTED, published_pages
+from tests.book.pages import AXE, CHAPTERS, FROM_ELSEWHERE, PROOFS, UNLISTED, published_pages
 
 PAGES = [f"{name}.html" for name in published_pages()]
 SOLUTIONS = [page for page in PAGES if page.startswith("chapters/solutions/")]
@@ -80,7 +80,6 @@ FEW_ALIKE = """({ isGenerated, standsForAll }) => {
     of('.highlight pre').forEach(code => code.normalize());
 }"""
 
-pytestmark = [pytest.mark.browser, pytest.mark.skipif(CHROMIUM is None, reason=NO_CHROMIUM)]
 needs_axe = pytest.mark.skipif(not AXE.exists(), reason=NO_AXE)
 
 

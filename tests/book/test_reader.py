@@ -5,9 +5,7 @@ import re
 
 import pytest
 
-from tests.book.pages import CHAPTERS, CHROMIUM, NO_CHROMIUM
-
-pytestmark = [pytest.mark.browser, pytest.mark.skipif(CHROMIUM is None, reason=NO_CHROMIUM)]
+from tests.book.pages import CHAPTERS
 
 CHAPTER = CHAPTERS["self-attention"]
 MODULE = "_modules/clearformer/attention/dot_product.html"

@@ -9,7 +9,7 @@ from clearbook.explorable import DATA
 
 from tests.book.explorables.shown import HOME, extension
 from tests.book.pages import CHAPTERS, ROOT, soup
-from tests.book.test_browser import AXE, UNNAMED, needs_axe, pytestmark, violations  # noqa: F401
+from tests.book.test_browser import AXE, UNNAMED, needs_axe, violations
 
 TAGS = sorted(HOME)
 KILOBYTE = 1024

@@ -11,9 +11,6 @@ from clearformer.tokenizers import BytePairTokenizer, CharTokenizer
 from tests.book.live import random_gpt, save, write_page
 from tests.book.live_transformer.element import BORDERS, SHIPPED, ZEN, open_page
 from tests.book.pages import ROOT
-from tests.book.test_browser import pytestmark as in_the_browser
-
-pytestmark = in_the_browser
 
 
 @pytest.fixture(scope="module")

@@ -5,10 +5,8 @@ import pytest
 from tests.book.live import STATIC
 from tests.book.live_transformer.element import SHIPPED, ZEN, with_element
 from tests.book.test_browser import AXE, settle_page, violations
-from tests.book.test_browser import pytestmark as in_the_browser
 
 NO_AXE = "needs axe-core (make test fetches it when npm is there)"
-pytestmark = in_the_browser
 
 
 def test_nothing_is_asked_for_but_the_sites_own_files(visit):

@@ -19,7 +19,6 @@ from tests.book.live_transformer.element import (
     with_element,
     with_start,
 )
-from tests.book.test_browser import pytestmark as in_the_browser
 
 TEXTS = [
     "",
@@ -45,7 +44,6 @@ TEXTS = [
 ]
 PROMPTS = [ZEN[i * 15 : i * 15 + (i * 7) % 90] for i in range(47)] + [ZEN, ZEN[:600], ""]
 CUTS = [(0.0, None, None), (1.0, None, None), (0.5, 5, None), (0.7, None, 0.6), (1.3, 40, 0.9), (2.0, 3, 0.05)]
-pytestmark = in_the_browser
 
 
 @pytest.mark.parametrize("name", ["characters", "pairs", "bare", *SHIPPED])

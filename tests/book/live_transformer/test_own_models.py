@@ -10,10 +10,8 @@ from clearformer.tokenizers import CharTokenizer
 from safetensors.torch import load_file, save_file
 
 from tests.book.live_transformer.element import SHIPPED, logits, state, with_element, with_start
-from tests.book.test_browser import pytestmark as in_the_browser
 
 ODD = ["😀" * 10_000, "", "x" * 10_000, "\x00\x07\x1b" * 20, " \n\t" * 3334, "𝔘é" * 30]
-pytestmark = in_the_browser
 
 
 def paste(page, text: str) -> None:

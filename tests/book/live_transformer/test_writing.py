@@ -4,9 +4,6 @@ import pytest
 import torch
 
 from tests.book.live_transformer.element import drawn_from, logits, state, with_element, with_start
-from tests.book.test_browser import pytestmark as in_the_browser
-
-pytestmark = in_the_browser
 
 
 def test_writing_draws_by_the_settings_and_appends_what_it_drew(visit, models):
