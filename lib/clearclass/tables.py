@@ -61,7 +61,7 @@ def write_moodle(path: Path, standings: list[Standing]):
     _write(path, head, rows)
 
 
-def write_canvas(path: Path, standings: Iterable[Standing]):
+def write_canvas(path: Path, standings: list[Standing]):
     """Canvas's gradebook, for "Import": a column for each exercise.
 
     Raises: OSError.
