@@ -15,6 +15,7 @@ from clearcheck.worker import system
 
 from clearclass import container, pool
 from clearclass.class_run import ClassRun
+from clearclass.dry_run import show
 from clearclass.hand import KEPT as HAND
 from clearclass.hand import HandRow, read_hand
 from clearclass.journal import Journal, JournalProblem, file_of, key_of, open_journal
@@ -41,10 +42,13 @@ class ClassSubmission:
 def grade_class(asked: ClassRun, tell: Tell) -> int:
     """A line for each file, tables and pages where they are asked for; 2 where a file has no grade.
 
-    Raises: NotANotebook, BadPattern, HandProblem, JournalProblem, NoContainer, RunStopped, CourseChanged, OSError.
+    Raises: NotANotebook, BadPattern, LearnersMerged, HandProblem, JournalProblem, NoContainer, RunStopped,
+    CourseChanged, OSError.
     """
     course, files = CourseFiles(), submitted_files(asked.files, asked.results)
-    learners = learners_of(files, asked.name_pattern)
+    learners = learners_of(files, asked.name_pattern, asked.system, tell)
+    if asked.dry_run:
+        return show(files, learners, asked.exercise, asked.as_json)
     hand = _points_by_hand(asked.hand, asked.results, tell)
     work = container.container(asked.container) if asked.container else grade_file
     output, problems = Output(len(files), asked.as_json, asked.table), []

@@ -13,6 +13,8 @@ class ClassRun:
     exercise: str | None = None  # None: each notebook says
     seed: int | None = None  # None: that of the folder of results, or a fresh one
     name_pattern: re.Pattern[str] | None = None  # None: as Moodle, Canvas and Gradescope name what they export
+    system: str | None = None  # of clearclass.exports.SYSTEMS; None: told from the names, once for each folder
+    dry_run: bool = False  # whether it is only said whose each file is
     jobs: int | None = None  # None: one for each core
     executor: str | None = None  # dask://HOST:PORT, or None: this machine
     container: str | None = None  # the image from which each file has a container of its own

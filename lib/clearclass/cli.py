@@ -40,6 +40,8 @@ def run_command(words: list[str], program: str = PROGRAM) -> int:
             exercise=options.exercise,
             seed=options.seed,
             name_pattern=options.name_pattern,
+            system=options.system,
+            dry_run=options.dry_run,
             jobs=options.jobs,
             executor=options.executor,
             container=options.container,
@@ -58,7 +60,7 @@ def _grade(asked: ClassRun) -> int:
     from clearclass.container import NoContainer
     from clearclass.hand import HandProblem
     from clearclass.journal import JournalProblem
-    from clearclass.learners import BadPattern
+    from clearclass.learners import BadPattern, LearnersMerged
     from clearclass.pool import RunStopped
 
     try:
@@ -68,7 +70,7 @@ def _grade(asked: ClassRun) -> int:
         return 130
     except BrokenPipeError:
         raise
-    except (*EXPLAINED, BadPattern, HandProblem, JournalProblem, NoContainer, RunStopped) as error:
+    except (*EXPLAINED, BadPattern, LearnersMerged, HandProblem, JournalProblem, NoContainer, RunStopped) as error:
         return fail(one_line(str(error)), str(asked.files[0]) if asked.as_json else None)
     except OSError as error:
         return fail(f"{one_line(str(error.filename or asked.table))} cannot be written ({error.strerror or error}).")
@@ -79,16 +81,27 @@ def _parser(program: str) -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     grade = commands.add_parser("grade", help="grade the notebooks of a class")
     grade.add_argument("files", nargs="+", type=Path, metavar="FILE", help="a notebook (.ipynb), or a folder of them")
+    _add_whose_it_is(grade)
     _add_what_is_written(grade)
     _add_how_it_is_graded(grade)
     return parser
+
+
+def _add_whose_it_is(command):
+    from clearclass.exports import SYSTEMS
+
+    names = "a regular expression with groups (?P<name>…) and (?P<id>…), searched in the path of each file"
+    system = "which system exported the files (default: told from their names, once for each folder)"
+    dry = "say whose each file is, by which system's names, and grade nothing"
+    command.add_argument("--name-pattern", type=_pattern, metavar="REGEX", help=f"whose file it is: {names}")
+    command.add_argument("--system", choices=SYSTEMS, help=system)
+    command.add_argument("--dry-run", action="store_true", help=dry)
 
 
 def _add_what_is_written(command):
     results = "write tables, a page for each learner and an overview; the same command goes on after it was stopped"
     replace = "drop the learners of FOLDER who are not among the files"
     hand = "a table (.csv) of points that people gave, to be added"
-    names = "a regular expression with groups (?P<name>…) and (?P<id>…), searched in the path of each file"
     command.add_argument("--json", action="store_true", help="print a JSON object for each file, each on a line")
     command.add_argument(
         "--csv", type=path_ending_in(".csv"), metavar="FILE", help="write a table, one row for each file"
@@ -96,7 +109,6 @@ def _add_what_is_written(command):
     command.add_argument("--results", type=Path, metavar="FOLDER", help=results)
     command.add_argument("--replace", action="store_true", help=replace)
     command.add_argument("--hand", type=Path, metavar="FILE", help=hand)
-    command.add_argument("--name-pattern", type=_pattern, metavar="REGEX", help=f"whose file it is: {names}")
 
 
 def _add_how_it_is_graded(command):

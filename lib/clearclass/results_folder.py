@@ -55,8 +55,8 @@ def for_other_systems(folder: Path, found: list[Standing]):
 
 def _for_moodles_feedback(path: Path, found: list[Standing], pages: dict[str, str]):
     """The pages in folders named as Moodle named those of the files, which is how it knows whose each page is."""
-    folders = {exported_by_moodle(standing.counts.file): standing.page for standing in found}
-    folders.pop("", None)
+    theirs = [standing for standing in found if standing.learner.system == "moodle"]
+    folders = {_name_for_moodle(standing): standing.page for standing in theirs}
     if not folders:
         path.unlink(missing_ok=True)
         return
@@ -69,6 +69,12 @@ def _for_moodles_feedback(path: Path, found: list[Standing], pages: dict[str, st
                 zipfile.ZIP_DEFLATED,
             )
     _write_bytes(path, archive.getvalue())
+
+
+def _name_for_moodle(standing: Standing) -> str:
+    """As Moodle named the folder; by the number alone where an archive cannot hold the name."""
+    name = exported_by_moodle(standing.counts.file)
+    return name if name.isprintable() else f"Participant_{standing.learner.id}_assignsubmission_file_"
 
 
 def _pages(found: list[Standing], record_of) -> Iterable[tuple[str, str]]:

@@ -65,7 +65,10 @@ def _walk(root: Path, spared: set[Path]) -> Iterator[SubmittedFile]:
     troubles: list[OSError] = []
     for folder, folders, files in os.walk(root, onerror=troubles.append):
         here = Path(folder)
-        folders[:] = [name for name in folders if _counts(name) and (here / name).resolve() not in spared]
+        below = [name for name in folders if _counts(name)]
+        folders[:] = [name for name in below if (here / name).resolve() not in spared]
+        if not (below or any(map(_counts, files)) or here == root or here.name.lower().endswith(".ipynb")):
+            yield SubmittedFile(here, root, f"{one_line(str(here))} is an empty folder: nothing was handed in.")
         beside = "exercise.py" in files
         kinds = [name for name in folders if name.lower().endswith(".ipynb") or (here / name).is_symlink()]
         for name in [*filter(_counts, files), *kinds]:

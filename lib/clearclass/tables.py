@@ -20,8 +20,8 @@ def write_csv(path: Path, rows: Iterable[GradeSummary]):
     """
     rows = list(rows)
     ids = list(dict.fromkeys(id for row in rows for id in row.questions))
-    head = ["file", "exercise", "seed", "points", "max_points", *ids, "mistakes", "uses", "isolation", "notes"]
-    _write(path, head, (_of_file(row, ids) for row in rows))
+    start, end = ["file", "exercise", "seed", "points", "max_points"], ["mistakes", "uses", "isolation", "notes"]
+    _write(path, _headings(start, ids, end), (_of_file(row, ids) for row in rows))
 
 
 def write_grades(path: Path, standings: list[Standing]):
@@ -32,8 +32,9 @@ def write_grades(path: Path, standings: list[Standing]):
     ids = list(dict.fromkeys(id for standing in standings for id in standing.counts.row.questions))
     names = list(dict.fromkeys(mark.name for standing in standings for mark in standing.marks))
     by_hand = [f"{name} (by hand)" for name in names]
-    head = ["learner", "id", "exercise", "points", "max_points", *ids, *by_hand, "mistakes", "uses", "isolation"]
-    _write(path, [*head, "seed", "file", "notes"], (_of_learner(standing, ids, names) for standing in standings))
+    start = ["learner", "id", "exercise", "points", "max_points"]
+    end = [*by_hand, "mistakes", "uses", "isolation", "seed", "file", "notes"]
+    _write(path, _headings(start, ids, end), (_of_learner(standing, ids, names) for standing in standings))
 
 
 def write_files(path: Path, entries: Iterable[Entry], standings: Iterable[Standing]):
@@ -46,19 +47,21 @@ def write_files(path: Path, entries: Iterable[Entry], standings: Iterable[Standi
     _write(path, head, (_of_entry(entry, entry.file.path in counting) for entry in entries))
 
 
-def write_moodle(path: Path, standings: Iterable[Standing]):
-    """Moodle's grading worksheet, for "Upload grading worksheet".
+def write_moodle(path: Path, standings: list[Standing]):
+    """Moodle's grading worksheet, for "Upload grading worksheet": who has no grade has the maximum of the others.
 
     Raises: OSError.
     """
+    most = max((standing.max_points for standing in standings), default=0)
     head = ["Identifier", "Full name", "Grade", "Maximum Grade", "Last modified (grade)", "Feedback comments"]
     rows = (
-        [f"Participant {s.learner.id}", s.learner.name, _points(s), s.max_points, NEVER, _comment(s)] for s in standings
+        [f"Participant {s.learner.id}", s.learner.name, _points(s), s.max_points or most or "", NEVER, _comment(s)]
+        for s in standings
     )
     _write(path, head, rows)
 
 
-def write_canvas(path: Path, standings: Iterable[Standing]):
+def write_canvas(path: Path, standings: list[Standing]):
     """Canvas's gradebook, for "Import": a column for each exercise.
 
     Raises: OSError.
@@ -73,6 +76,12 @@ def write_canvas(path: Path, standings: Iterable[Standing]):
         points = [_points(theirs[slug]) if slug in theirs else "" for slug in slugs]
         rows.append([name, id, "", "", "", *points])
     _write(path, ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *slugs], rows)
+
+
+def _headings(start: list[str], ids: list[str], end: list[str]) -> list[str]:
+    """A question may have the name of another column, as `file` in an exercise on files."""
+    taken = {*start, *end}
+    return [*start, *(f"{id} (question)" if id in taken else id for id in ids), *end]
 
 
 def _of_file(row: GradeSummary, ids: list[str]) -> list:

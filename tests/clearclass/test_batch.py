@@ -276,5 +276,6 @@ def test_progress_on_a_terminal(folder, monkeypatch, capsys):
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
     assert main(["grade", "work", "--seed", "5", "--jobs", "1"]) == 2
     told = capsys.readouterr().err.splitlines()
-    assert told[0].startswith("1 of 3 · work/ada/01.ipynb: 9 of 9 points (seed 5) · about ")
+    assert told[0] == "work: 3 files of 3 learners, each file stands for a learner of its own."
+    assert told[1].startswith("1 of 3 · work/ada/01.ipynb: 9 of 9 points (seed 5) · about ")
     assert told[-1].startswith("3 of 3 · Not graded: ") and "left" not in told[-1]

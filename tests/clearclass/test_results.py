@@ -14,8 +14,7 @@ from clearcheck.files import hold_lock
 from clearcheck.report import course_files
 from clearclass.learners import Learner
 from clearclass.one_file import grader_version
-from clearclass.results_folder import for_other_systems
-from clearclass.standings import Entry, GradeSummary, Standing, standings
+from clearclass.standings import Entry, GradeSummary, standings
 from clearclass.submitted_files import SubmittedFile
 from inline_snapshot import snapshot
 
@@ -24,7 +23,7 @@ from tests.book.test_browser import AXE, FLAGS
 from tests.clearcheck.test_summary_page import words
 from tests.clearcheck.toy_notebook import MEANS, RANGES, SLUG
 
-from .class_folder import ADA, SEED, grade, put, same_files, table
+from .class_folder import ADA, FOLDERS, SEED, grade, put, same_files, table
 
 ROOT = Path(__file__).parents[2]
 HAND = "id,clarity,clarity max,style,comment\n12,2,4,1,Well said.\n99,1,4,,\n"
@@ -60,7 +59,7 @@ def test_one_row_for_each_learner(results_folder):
     assert set(counts.values()) == {"yes"}
 
 
-def test_tables_for_moodle_and_canvas(work, results_folder):
+def test_tables_for_moodle_and_canvas(results_folder):
     """Catches a column that Moodle looks for, and learners of one system in the table of the other."""
     (ada,) = table("out/moodle.csv")
     assert (ada["Identifier"], ada["Grade"], ada["Last modified (grade)"]) == ("Participant 12", "9", "-")
@@ -71,8 +70,7 @@ def test_tables_for_moodle_and_canvas(work, results_folder):
         )
     (bobby,) = table("out/canvas.csv")
     assert (bobby["Student"], bobby["ID"], bobby[SLUG]) == ("bobby", "77", "5")
-    shutil.rmtree(work / "work" / ADA)
-    grade("--replace")
+    assert main(["grade", *FOLDERS[1:], "--results", "out", "--replace"]) == 2
     assert not list(results_folder.glob("moodle*")) and len(table("out/grades.csv")) == 3
     assert sorted(path.stem for path in (results_folder / "feedback").iterdir()) == ["bobby-77", "cy", "dee"]
 
@@ -101,37 +99,19 @@ def test_points_by_hand_are_added_and_shown(results_folder, capsys):
 def test_nobody_is_lost_to_late_files_graded_alone(work, results_folder, capsys):
     """Catches a class of which one late file, or one learner graded again, leaves nothing."""
     before = {path: path.read_bytes() for path in results_folder.rglob("*") if path.is_file()}
-    put("late/eve.ipynb", MEANS)
+    put("plain/late/eve.ipynb", MEANS)
     capsys.readouterr()
-    for file in ("work/late", "work/cy.ipynb"):
+    for file in ("work/plain/late", "work/plain/cy.ipynb"):
         assert main(["grade", file, "--results", "out"]) == 2
         assert "such as Ada Lovelace 12" in capsys.readouterr().err
     assert {path: path.read_bytes() for path in results_folder.rglob("*") if path.is_file()} == before
-    (work / "work" / ADA / "nb.ipynb").rename(work / "work" / ADA / "again.ipynb")  # another file, nobody lost
+    (work / "work" / "moodle" / ADA / "nb.ipynb").rename(
+        work / "work" / "moodle" / ADA / "again.ipynb"
+    )  # another file, nobody lost
     grade()
     assert len(table("out/grades.csv")) == 5
     grade("--name-pattern", "(?P<name>[^/]+)[.]ipynb")  # the same files under other names
     assert table("out/grades.csv")[0]["learner"] == "again"
-
-
-def test_moodle_has_a_worksheet_for_each_exercise(tmp_path, monkeypatch):
-    """Catches points of one exercise that Moodle takes for those of another, and a worksheet of an earlier run."""
-    monkeypatch.chdir(tmp_path)
-
-    def standing(id: str, slug: str) -> Standing:
-        file = SubmittedFile(Path(f"{id}.ipynb"), None)
-        learner = Learner(id, id, "moodle")
-        return Standing(learner, Entry(file, learner, GradeSummary(file.name, exercise=slug, points=len(slug))), (), id)
-
-    for_other_systems(tmp_path, [standing("12", "01-columns"), standing("13", "")])
-    assert [row["Identifier"] for row in table("moodle.csv")] == ["Participant 12", "Participant 13"]
-    for_other_systems(tmp_path, [standing("12", "01-columns"), standing("12", "02-rows"), standing("13", "")])
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["moodle-01-columns.csv", "moodle-02-rows.csv"]
-    for slug, points in (("01-columns", "10"), ("02-rows", "7")):
-        assert [(row["Identifier"], row["Grade"]) for row in table(f"moodle-{slug}.csv")] == [
-            ("Participant 12", points),
-            ("Participant 13", "0"),
-        ]
 
 
 BAD = {
@@ -167,6 +147,9 @@ def test_other_tables_by_hand(results_folder, capsys):
     ada, _, cy, _ = table("out/grades.csv")
     assert (ada["points"], ada["max_points"]) == ("10.5", "13")
     assert capsys.readouterr().err == snapshot("""\
+work/moodle: 1 file of 1 learner, named as Moodle names them.
+work/canvas: 2 files of 1 learner, named as Canvas names them.
+work/plain: 2 files of 2 learners, each file stands for a learner of its own.
 Going on: 5 of 5 files were graded before.
 Written: out with grades.csv, overview.html and a page for each learner.
 Hand-graded points for learner ADA LOVELACE (line 3): the row gives essay a second time.
@@ -195,12 +178,12 @@ def test_the_overview_counts_the_class(results_folder):
     assert re.search(r"\b2 of 3, means: The mean runs\b", said)
     assert re.search(r"means: Means of .*?\b3\.3 of 6 1 2 0 0\b", said)
     assert "90 to 100 % 1" in said and "50 to 60 % 1" in said and "20 to 30 % 1" in said
-    assert "Not graded work/dee.ipynb" in said
+    assert "Not graded work/plain/dee.ipynb" in said
 
 
 def test_pages_stand_alone(results_folder):
     """Catches anything that is loaded from elsewhere or run, and a name that is HTML."""
-    put("<script>alert(1)<\\script>.ipynb", MEANS)
+    put("plain/<script>alert(1)<\\script>.ipynb", MEANS)
     grade()
     pages = [path.read_text() for path in results_folder.rglob("*.html")]
     assert len(pages) == 6
@@ -224,7 +207,7 @@ def test_results_as_gradescope_reads_them(results_folder):
 
 def test_two_runs_are_the_same_bytes(work, results_folder):
     """Catches times, orders and names of temporary files in the results, and jobs that change them."""
-    assert main(["grade", "work", "--results", "other", "--seed", SEED, "--jobs", "1"]) == 2
+    assert main(["grade", *FOLDERS, "--results", "other", "--seed", SEED, "--jobs", "1"]) == 2
     assert same_files(results_folder, work / "other")
 
 
@@ -244,14 +227,14 @@ def test_of_several_files_the_best_counts_and_at_a_tie_the_last(points, counts):
 
 def test_what_changed_is_graded_again(work, results_folder, capsys):
     """Catches an old grade for a new file, and a new exercise or grader that keeps the old grades."""
-    put("cy.ipynb", MEANS, RANGES)
+    put("plain/cy.ipynb", MEANS, RANGES)
     grade()
     assert "4 of 5 files" in capsys.readouterr().err
     assert table("out/grades.csv")[2]["points"] == "9"
     checks = work / "exercises" / "authoring" / SLUG / "shared.py"
     checks.write_text(checks.read_text() + "\n")
     done = subprocess.run(
-        [sys.executable, "-m", "clearcheck", "grade", "work", "--results", "out"], capture_output=True
+        [sys.executable, "-m", "clearcheck", "grade", *FOLDERS, "--results", "out"], capture_output=True
     )
     assert done.returncode == 2 and b"graded before" not in done.stderr
 
@@ -274,9 +257,9 @@ def test_a_folder_for_results_that_cannot_be_used(results_folder, capsys):
         (["--results", "work"], "work holds other files"),
         (["--results", "out", "--seed", "6"], f"was graded with the seed {SEED}"),
         (["--hand", "x.csv"], "name one with --results"),
-        (["--results", "work/cy.ipynb"], "cannot be written"),
+        (["--results", "work/plain/cy.ipynb"], "cannot be written"),
     ):
-        assert main(["grade", "work", *options]) == 2
+        assert main(["grade", *FOLDERS, *options]) == 2
         assert says in capsys.readouterr().err
     with hold_lock(results_folder / ".lock", 0):
         grade()
@@ -288,8 +271,8 @@ def test_the_results_may_lie_in_the_folder_that_is_graded(work, results_folder, 
     capsys.readouterr()
     grade()
     first = capsys.readouterr().out
-    results_folder.rename(work / "work" / "results")
-    assert main(["grade", "work", "--results", "work/results"]) == 2
+    results_folder.rename(work / "work" / "plain" / "results")
+    assert main(["grade", *FOLDERS, "--results", "work/plain/results"]) == 2
     assert capsys.readouterr().out == first
 
 
