@@ -9,9 +9,12 @@ from dataclasses import dataclass, field
 from clearcheck.author.loading import AuthoredExercise, load_exercise, slugs_in
 from clearcheck.grading.describe import BY_HOW
 from clearcheck.grading.evaluate import QuestionResult, evaluate
+from clearcheck.grading.problems import advice_on_import
 from clearcheck.grading.question import Question
 from clearcheck.learner.cards import NOTHING, Card, course_card, notice, progress_card, question_card
 from clearcheck.learner.case import Case, case_of
+from clearcheck.learner.cell_runs import CellRuns
+from clearcheck.learner.kept_results import KeptResults
 from clearcheck.learner.progress_file import RecordProblem, read_record, record_file, remember
 from clearcheck.learner.reset import offer
 from clearcheck.learner.reuse import brought_card, given_in
@@ -20,6 +23,7 @@ from clearcheck.worker.call_request import CallRequest
 from clearcheck.worker.guarded_call import scope_of
 from clearcheck.worker.notebook_transport import namespace_transport
 
+STOPPED = ("time", "ended")  # kinds of replies
 SEED = 0  # fixed, so that a check repeats; `grade` draws a fresh one
 
 
@@ -30,6 +34,8 @@ class _Session:
     authored: AuthoredExercise | None = None
     hints: dict[str, int] = field(default_factory=dict)
     told: set[str] = field(default_factory=set)  # remarks about the record, each made once
+    runs: CellRuns = field(default_factory=lambda: CellRuns([]))
+    kept: KeptResults = field(default_factory=KeptResults)
 
 
 _session = _Session()
@@ -43,8 +49,10 @@ def exercise(slug: str) -> Card:
         authored = load_exercise(slug)
     except Exception as error:
         return notice("The exercise could not be loaded.", str(error))
-    _session.authored, _session.hints = authored, {}
     chosen = authored.exercise
+    _session.authored, _session.hints, _session.kept = authored, {}, KeptResults()
+    _session.runs.stop()
+    _session.runs = CellRuns(question.name for question in chosen.questions)
     size = f"({len(chosen.questions)} questions, {chosen.points} points)."
     return notice(chosen.title, f'{size} Ask check("…"), case("…"), hint("…") or progress() at any time.')
 
@@ -114,24 +122,41 @@ def bring() -> Card:
 
 
 def _evaluate(question: Question, namespace: dict, seed: int) -> tuple[QuestionResult, str]:
-    """The result, and what the answer printed meanwhile."""
-    printed: list[str] = []
+    """The result, and what the answer printed meanwhile; those of the last time where it takes long to find the same.
+
+    Of an answer whose cell failed the kernel still has the one of before, which is not asked.
+    """
+    failure = _session.runs.failure(question.name)
+    if failure:
+        told = {"kind": "missing", "text": failure}
+        return evaluate(question, lambda asked, packed: told, seed, _session.authored.wrong.of(question.id)), ""
+    return _session.kept.of(question, seed, namespace, lambda: _evaluate_now(question, namespace, seed))
+
+
+def _evaluate_now(question: Question, namespace: dict, seed: int) -> tuple[tuple[QuestionResult, str], bool]:
+    """The result and what was printed, and whether the same answer would get the same again: not where it was stopped,
+    which may have been for want of time.
+    """
+    replies: list[dict] = []
     with namespace_transport(namespace, question.how) as call:
 
         def transport(asked: CallRequest, packed: bytes) -> dict:
             reply = call(asked, packed)
-            printed.append(reply.get("output", ""))
+            replies.append(reply)
+            reply["advice"] = advice_on_import(reply, _session.runs.lost_imports)
             if reply["kind"] == "missing":
                 reply["text"] = missing_sentence(asked.name, _spare_functions(namespace), BY_HOW[asked.how].defined)
             return reply
 
         result = evaluate(question, transport, seed, _session.authored.wrong.of(question.id))
-    return result, "".join(printed)
+    printed = "".join(reply.get("output", "") for reply in replies)
+    return (result, printed), not any(reply["kind"] in STOPPED for reply in replies)
 
 
 def _record_results(results: list[QuestionResult], namespace: dict, card: Card) -> Card:
     """The card, its results recorded. A question whose cell did not run in this session keeps its old entry."""
-    file, run = record_file(_session.authored.folder.parent), [r for r in results if r.question.name in namespace]
+    file = record_file(_session.authored.folder.parent)
+    run = [r for r in results if r.question.name in namespace or _session.runs.failure(r.question.name)]
     if file is None or not run:
         return card
     try:

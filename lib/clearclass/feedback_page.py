@@ -3,13 +3,18 @@
 from html import escape
 
 from clearcheck.grading.telling import feedback_on
-from clearcheck.notebooks.escaping import one_line
+from clearcheck.notebooks.escaping import html_text, one_line
 from clearcheck.report.document import document, html_list, html_table, row, total
+from clearcheck.worker.worker_process import BUBBLEWRAP, PROCESS
 
 from clearclass.hand import Mark
 from clearclass.standings import Standing
 
 BY_HAND = "Graded by a person"
+PLACES = {  # of what is told of the isolation
+    BUBBLEWRAP: "a sandbox (bubblewrap): without network, and with no other file than your notebook",
+    PROCESS: "a process of its own",
+}
 
 
 def feedback_html(standings: list[tuple[Standing, dict]]) -> str:
@@ -23,14 +28,16 @@ def feedback_html(standings: list[tuple[Standing, dict]]) -> str:
 
 def _exercise(standing: Standing, record: dict) -> str:
     if "error" in record:
-        parts = [f"<h2>Not graded</h2>\n<p>{escape(one_line(record['error']))}</p>", _by_hand(standing)]
+        sentence = html_text(_without_folders(one_line(record["error"]), standing))
+        parts = [f"<h2>Not graded</h2>\n<p>{sentence}</p>", _by_hand(standing)]
         return "\n".join(filter(None, parts))
     read = record["page"]["read"]
+    notes = [_without_folders(note, standing) for note in standing.notes]
     parts = [
         f"<h2>{escape(record['page']['title'])}</h2>\n{total(standing.points, standing.max_points)}",
         *(_question(question, read.get(question["id"], [])) for question in record["questions"]),
         _by_hand(standing),
-        f"<h3>Notes</h3>\n{html_list(standing.notes)}" if standing.notes else "",
+        f"<h3>Notes</h3>\n{html_list(notes)}" if notes else "",
         _facts(standing),
     ]
     return "\n".join(filter(None, parts))
@@ -42,10 +49,10 @@ def _question(question: dict, read: list[str]) -> str:
     title = f"{escape(question['title'])}: {escape(feedback.verdict)}"
     head = f'<h3><span aria-hidden="true">{feedback.sign}</span> {title}</h3>'
     if feedback.reason:
-        return f"{head}\n<p>{escape(one_line(feedback.reason))}</p>"
+        return f"{head}\n<p>{html_text(one_line(feedback.reason))}</p>"
     checks = ([check.outcome, *check.sentences] for check in feedback.checks)
-    items = [f"<li>{'<br>'.join(escape(one_line(line)) for line in lines)}</li>" for lines in checks]
-    notes = [f"<p>{escape(one_line(note))}</p>" for note in feedback.notes]
+    items = [f"<li>{'<br>'.join(html_text(one_line(line)) for line in lines)}</li>" for lines in checks]
+    notes = [f"<p>{html_text(one_line(note))}</p>" for note in feedback.notes]
     return f"{head}\n<ul>{''.join(items)}</ul>{''.join(notes)}"
 
 
@@ -60,11 +67,18 @@ def _points_by_hand(mark: Mark) -> str:
     return f"{mark.points} of {mark.max_points}" if mark.max_points else f"{mark.points} on top"
 
 
+def _without_folders(text: str, standing: Standing) -> str:
+    """With the learner's files by their names: where they lie is the instructor's."""
+    for path in (entry.file.path for entry in (standing.counts, *standing.others)):
+        text = text.replace(one_line(str(path)), one_line(path.name))
+    return text
+
+
 def _facts(standing: Standing) -> str:
     counted = standing.counts.row
     facts = {
         "File": one_line(standing.counts.file.path.name),
-        "Run in": counted.isolation,
+        "Run in": ", in ".join(PLACES.get(part, part) for part in counted.isolation.split(", ")),
         "Calls": ", ".join(map(one_line, counted.uses)),
     }
     return f"<dl>{''.join(f'<dt>{k}</dt><dd>{escape(v)}</dd>' for k, v in facts.items() if v)}</dl>"

@@ -92,6 +92,19 @@ def test_the_expected_value_is_never_shown():
     assert "secret" not in compare("guess", "secret", ()).message
 
 
+def test_the_entry_that_is_told_is_the_worst():
+    """Would catch "off by 5e-08", of the entry that comes first, where another is off by 3; and a choice among entries
+    that are off alike that rounding makes.
+    """
+    apart = np.zeros_like(RIGHT)
+    apart[0, 0], apart[2, 3], apart[4, 1] = 5e-8, -3.0, 2.0
+    message = compare(RIGHT + apart, RIGHT, ARGS).message
+    assert message.endswith("returned 11 at index [2, 3] (3 of 35 entries are wrong); this is off by 3.")
+    assert "index [0, 0]" in compare(RIGHT + 0.1, RIGHT, ARGS).message
+    apart[6, 4] = np.inf
+    assert "index [6, 4]" in compare(RIGHT, RIGHT + np.where(apart == np.inf, -np.inf, apart), ARGS).message
+
+
 def test_the_tolerance_grows_with_the_values_and_not_with_the_answer():
     """Would catch rejecting rounding at 1e8, and accepting any answer that is itself huge."""
     expected = np.array([1e8, 1.0])

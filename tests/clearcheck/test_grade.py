@@ -81,6 +81,31 @@ def test_a_syntax_error_costs_its_own_cell_alone(grade_cells):
     assert grade.notes[0].startswith("Code cell 2 stopped with SyntaxError ('(' was never closed, line 2)")
 
 
+def test_a_syntax_error_is_told_at_the_question_with_what_to_type(grade_cells):
+    """Would catch "define it in the answer cell", and a sign that looks right and whose cure nobody names."""
+    grade = grade_cells(f"unit = “1”\n{MEANS}", RANGES.replace("(table)", "\u00a0(table)"))
+    told = [result.checks[0].message for result in grade.questions]
+    assert told == snapshot(
+        [
+            "`column_means` stands in code cell 2, which is no Python: SyntaxError (invalid character '“' (U+201C), line 1) in the line `unit = “1”`. Type a straight quotation mark, \", in its place.",
+            "`column_ranges` stands in code cell 3, which is no Python: SyntaxError (invalid non-printable character U+00A0, line 1) in the line `def column_ranges (table):`. Delete the blank in that line that is none, and type it anew.",
+        ]
+    )
+
+
+def test_a_missing_module_is_told_at_the_question(grade_cells):
+    """Would catch a NameError whose cause stands in the notes alone."""
+    answer = "from einstein.tools import mean as average\ndef column_means(table):\n    return average(table)"
+    inside = "def column_ranges(table):\n    import einstein\n    return einstein.ranges(table)"
+    told = [result.checks[0].message for result in grade_cells(answer, inside).questions]
+    assert told == snapshot(
+        [
+            "For an argument of shape (7, 5) your function raised NameError (name 'average' is not defined) in the line `return average(table)`. `average` comes from an import that failed. `einstein` is not installed here: the question can be answered without it, so leave its import out.",
+            "For an argument of shape (7, 5) your function raised ModuleNotFoundError (No module named 'einstein') in the line `import einstein`. `einstein` is not installed here: the question can be answered without it, so leave its import out.",
+        ]
+    )
+
+
 def test_an_exception_in_a_cell_does_not_stop_the_next(grade_cells):
     """Would catch grading that ends at the first failing cell, as a kernel does."""
     grade = grade_cells("missing_name + 1", MEANS)

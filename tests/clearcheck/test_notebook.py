@@ -45,7 +45,7 @@ def test_a_right_and_a_wrong_answer(run):
 
 
 def words(page: str) -> str:
-    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", page)).split())
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", re.sub("</?code>", "`", page))).split())
 
 
 def test_the_html_says_what_the_text_says(run):
@@ -54,6 +54,13 @@ def test_the_html_says_what_the_text_says(run):
     assert words(card._repr_html_()) == " ".join(repr(card).split())
     assert "<script" not in card._repr_html_()
     assert "color" not in card._repr_html_() and "http" not in card._repr_html_()
+
+
+def test_code_in_a_message_is_shown_as_code(run):
+    """Would catch backticks that a learner has to read past, and an error's text in which markup is run."""
+    card = run("def column_means(table):\n    raise ValueError('`<b>` is odd')\ncheck(\"means\")")._repr_html_()
+    assert "<code>&lt;b&gt;</code> is odd" in card and "<b>" not in card
+    assert "<code>column_means</code>" in run('del column_means\ncheck("means")')._repr_html_()
 
 
 def test_a_check_repeats(run):

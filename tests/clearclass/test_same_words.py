@@ -3,14 +3,14 @@
 from pathlib import Path
 
 import pytest
-from clearcheck.grading.evaluate import QuestionResult
+from clearcheck.grading.evaluate import CheckResult, QuestionResult
 from clearcheck.learner.cards import question_card
 from clearcheck.report.grade import Grade
 from clearclass.feedback_page import feedback_html
 from clearclass.gradescope import results_json
 from clearclass.learners import Learner
-from clearclass.one_file import record_of
-from clearclass.standings import Entry, GradeSummary, standings
+from clearclass.one_file import record_of, refusal_record
+from clearclass.standings import Entry, GradeSummary, row_of, standings
 from clearclass.submitted_files import SubmittedFile
 
 from tests.clearcheck.question_results import EXERCISE, MEAN, RESULTS
@@ -31,3 +31,45 @@ def test_cards_pages_and_gradescope_say_the_same(checks):
     [standing] = standings([Entry(SubmittedFile(Path("ada.ipynb"), None), Learner("ada", "12"), row)])
     page = words(feedback_html([(standing, record)]))
     assert " ".join([said.replace(" ", " Mean: ", 1), *lines]) in page
+
+
+def page_of(*records: dict) -> str:
+    entries = [Entry(SubmittedFile(Path(it["file"]), None), Learner("ada", "12"), row_of(it)) for it in records]
+    [standing] = standings(entries)
+    counted = next(it for it in records if it["file"] == str(standing.counts.file.path))
+    return feedback_html([(standing, counted)])
+
+
+def graded(file: str, isolation: str) -> dict:
+    checks = tuple(CheckResult(check.name, 0, check.points, "In the line `a<b`.") for check in MEAN.checks)
+    return record_of(Grade(EXERCISE, file, 3, [QuestionResult(MEAN, checks)], ["`mean` is odd."], isolation))
+
+
+def test_a_feedback_page_shows_code_as_code():
+    """Catches raw backticks in a message or a note, and a learner's text that is taken for markup."""
+    page = page_of(graded("ada.ipynb", "process"))
+    assert "In the line <code>a&lt;b</code>." in page and "<code>mean</code> is odd." in page
+    assert "`" not in page
+
+
+@pytest.mark.parametrize(
+    ("isolation", "told"),
+    [
+        ("bubblewrap", "Run in a sandbox (bubblewrap): without network, and with no other file than your notebook"),
+        ("container, process", "Run in container, in a process of its own"),
+        ("", ""),
+    ],
+)
+def test_a_feedback_page_says_in_words_where_the_notebook_ran(isolation, told):
+    """Catches the name of a program that a learner has never heard of, and a line without anything to say."""
+    page = words(page_of(graded("ada.ipynb", isolation)))
+    assert told in page and ("Run in" in page) is bool(told)
+
+
+def test_a_feedback_page_names_files_without_the_instructors_folders():
+    """Catches the instructor's home on the page of a learner, of a file without a grade that counts or does not."""
+    broken = "/home/prof/class 3/ada.ipynb"
+    refused = refusal_record(broken, f"{broken} is no notebook: JSON text is expected.")
+    for records in ([refused], [graded("/home/prof/good.ipynb", ""), refused]):
+        page = words(page_of(*records))
+        assert "ada.ipynb is no notebook" in page and "prof" not in page

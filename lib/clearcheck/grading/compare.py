@@ -17,6 +17,7 @@ WHOLE = (
     "and so does int(…) of a float"
 )
 FEW_KEYS = 10
+ABOUT_AS_WRONG = 0.999  # of the largest difference: rounding must not choose among entries that are off alike
 AS_FLOAT32 = 1e-6  # shares of the largest entry that are lost by one step in single precision
 NUMBER = bool | int | float | np.generic
 
@@ -226,7 +227,8 @@ def _precision(came, asked: _Comparison, where: str) -> Finding | None:
 def _values(came: np.ndarray, expected: np.ndarray, asked: _Comparison, where: str) -> Finding | None:
     broken = ~np.isfinite(came) & np.isfinite(expected)
     if broken.any():
-        found = f"{number(came[_first_index(broken)])}{_wrong_entries(came, broken)}"
+        told = _first_index(broken)
+        found = f"{number(came[told])}{_wrong_entries(came, broken, told)}"
         return asked.sentence(where, found, "a finite number is expected there")
     finite = np.isfinite(expected)
     largest = float(np.abs(expected[finite]).max(initial=0))
@@ -240,18 +242,19 @@ def _values(came: np.ndarray, expected: np.ndarray, asked: _Comparison, where: s
     bad = ~same if exact else gap > asked.atol * scale
     if not bad.any():
         return None
-    found = f"{number(came[_first_index(bad)])}{_wrong_entries(came, bad)}"
     whole = expected.dtype.kind in "iub"  # a difference in whole numbers would give the answer away
-    size = "not right" if whole else f"off by {float(gap[_first_index(bad)]):.2g}"
+    told = _first_index(bad if whole else bad & (gap >= ABOUT_AS_WRONG * gap.max()))
+    found = f"{number(came[told])}{_wrong_entries(came, bad, told)}"
+    size = "not right" if whole else f"off by {float(gap[told]):.2g}"
     slight = asked.how == "function" and came.dtype == np.float64 and not exact and gap.max() <= AS_FLOAT32 * largest
     margin = float("inf") if exact or not asked.atol else float(gap.max()) / (asked.atol * scale)
     return Finding(asked.sentence(where, found, f"this is {size}").message, margin, slight=slight)
 
 
-def _wrong_entries(came: np.ndarray, bad: np.ndarray) -> str:
+def _wrong_entries(came: np.ndarray, bad: np.ndarray, told: tuple[int, ...]) -> str:
     if came.ndim == 0:
         return ""
-    index = ", ".join(map(str, _first_index(bad)))
+    index = ", ".join(map(str, told))
     return f" at index [{index}] ({int(bad.sum())} of {bad.size} entries are wrong)"
 
 

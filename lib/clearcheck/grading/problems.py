@@ -1,6 +1,7 @@
 """What a learner is told of a call that gave nothing to compare."""
 
 import re
+from collections.abc import Mapping
 
 from clearcheck.grading.describe import BY_HOW, instead_of, situation
 from clearcheck.grading.question import STUB, AnswerProblem, CallStopped, NotAnswered, Question
@@ -9,6 +10,18 @@ from clearcheck.worker.values import UnsupportedValue
 
 SHOWN = 60  # characters of a name
 IMPORT = re.compile(r"(?:from|import) ([\w.]+)")
+NO_PYTHON = ("SyntaxError", "IndentationError", "TabError")
+NO_NAME = re.compile(r"name '(\w+)' is not defined")
+NO_MODULE = re.compile(r"No module named '(\w+)")
+OF_THE_COURSE = ("numpy", "torch", "matplotlib", "clearformer", "clearbook", "cleartape", "clearcheck")
+SIGNS = {  # of a syntax error's text, and what to type for them
+    "‘": "Type a straight quotation mark, ', in its place.",
+    "’": "Type a straight quotation mark, ', in its place.",
+    "“": 'Type a straight quotation mark, ", in its place.',
+    "”": 'Type a straight quotation mark, ", in its place.',
+    "U+00A0": "Delete the blank in that line that is none, and type it anew.",
+    "tabs and spaces": "Indent every line of the cell by spaces alone.",
+}
 
 
 def problem_of(call: Call, question: Question) -> AnswerProblem | None:
@@ -37,7 +50,8 @@ def problem_of(call: Call, question: Question) -> AnswerProblem | None:
     if kind == "late":
         return CallStopped(f"{start} was not called or did not end, since the whole notebook had used up its time.")
     if kind == "raised":
-        return AnswerProblem(f"{start} raised {describe_error(reply)}.{_where_to_find(reply, question)}")
+        advice = reply.get("advice") or advice_on(reply) or _where_to_find(reply, question)
+        return AnswerProblem(" ".join(filter(None, (f"{start} raised {describe_error(reply)}.", advice))))
     if kind == "misfit":
         return AnswerProblem(f"{start} {reply['text']}.")
     if isinstance(call.value, UnsupportedValue):
@@ -52,8 +66,32 @@ def _where_to_find(reply: dict, question: Question) -> str:
     """Where a function or a class comes from that an answer calls and that is not there."""
     for name, slug in question.brings.items():
         if reply["type"] == "NameError" and f"'{name}'" in reply["text"]:
-            return f" It is your own, from exercise {slug}: run bring() and the cell that it offers."
+            return f"It is your own, from exercise {slug}: run bring() and the cell that it offers."
     return ""
+
+
+def advice_on(reply: dict) -> str:
+    """What to do about an error that says nothing of the idea: a missing module, a sign that Python does not take."""
+    missing = NO_MODULE.match(reply["text"]) if reply["type"] == "ModuleNotFoundError" else None
+    if missing:
+        return _without(missing[1])
+    if reply["type"] in NO_PYTHON:
+        return next((advice for sign, advice in SIGNS.items() if sign in reply["text"]), "")
+    return ""
+
+
+def advice_on_import(reply: dict, lost: Mapping[str, str]) -> str:
+    """What to do about a name that is not defined since its import failed: `lost` has the module of each such name."""
+    unknown = NO_NAME.match(reply["text"]) if reply["kind"] == "raised" and reply["type"] == "NameError" else None
+    if unknown is None or unknown[1] not in lost:
+        return ""
+    return f"`{unknown[1]}` comes from an import that failed. {_without(lost[unknown[1]].split('.')[0])}"
+
+
+def _without(module: str) -> str:
+    if module in OF_THE_COURSE:
+        return f"The course needs `{module}`, and it is not installed here: set the course up anew."
+    return f"`{module}` is not installed here: the question can be answered without it, so leave its import out."
 
 
 def describe_error(reply: dict) -> str:

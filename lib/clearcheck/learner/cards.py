@@ -7,6 +7,7 @@ from clearcheck.grading.evaluate import QuestionResult
 from clearcheck.grading.exercise import Exercise
 from clearcheck.grading.telling import NOT_YET, SIGNS, Feedback, feedback_on, points_of, to_read, verdict_of
 from clearcheck.learner.progress_file import Record, in_words
+from clearcheck.notebooks.escaping import html_text
 from clearcheck.worker.limits import KEPT_PRINTED
 
 
@@ -83,7 +84,7 @@ def course_card(record: Record, slugs: list[str]) -> Card:
 
 def notice(title: str, text: str) -> Card:
     """One remark that is no result: a hint, a welcome, a mistake in the call."""
-    html = f'<div class="clearcheck"><p><strong>{escape(title)}</strong> {escape(text)}</p></div>'
+    html = f'<div class="clearcheck"><p><strong>{html_text(title)}</strong> {html_text(text)}</p></div>'
     return Card(f"{title} {text}", html)
 
 
@@ -93,13 +94,13 @@ def _feedback(exercise: Exercise, result: QuestionResult) -> Feedback:
 
 def _feedback_html(feedback: Feedback) -> list[str]:
     if feedback.reason:
-        return [f"<p>{escape(feedback.reason)}</p>"]
+        return [f"<p>{html_text(feedback.reason)}</p>"]
     items = []
     for check in feedback.checks:
-        mistake = [f"<strong>{escape(check.mistake)}</strong>"] if check.mistake else []
-        message = [escape(check.message)] if check.message else []
+        mistake = [f"<strong>{html_text(check.mistake)}</strong>"] if check.mistake else []
+        message = [html_text(check.message)] if check.message else []
         items.append(f"<li>{'<br>'.join([escape(check.outcome), *mistake, *message])}</li>")
-    notes = [f"<p>Note: {escape(remark)}</p>" for remark in feedback.remarks]
+    notes = [f"<p>Note: {html_text(remark)}</p>" for remark in feedback.remarks]
     # Exercise notebooks stand beside the folder of the chapters.
     links = [f'<p>Read <a href="../{path}">{path}</a></p>' for path in map(escape, feedback.read)]
     return [f"<ul>{''.join(items)}</ul>", *notes, *links]

@@ -2,6 +2,7 @@
 
 import ast
 import difflib
+import re
 from collections.abc import Mapping
 
 CLOSENESS = 0.75  # of difflib's ratio: one letter or a plural away
@@ -32,4 +33,25 @@ def defined_names(source: str) -> list[str]:
             names.append(node.name)
         elif isinstance(node, ast.Assign):
             names += [target.id for target in node.targets if isinstance(target, ast.Name)]
+    return names
+
+
+def may_define(source: str, name: str) -> bool:
+    """Whether a line of the cell begins to define this name, also where a slip keeps the cell from being Python."""
+    begins = rf"^(?:(?:async +)?def +|class +){name}\b|^{name} *(?::[^=\n]+)?=(?!=)"
+    return re.search(begins, source, re.MULTILINE) is not None
+
+
+def imported_names(source: str) -> dict[str, str]:
+    """The names that the imports of a cell bind, each with its module; none where it has a syntax error."""
+    try:
+        nodes = list(ast.walk(ast.parse(source)))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return {}
+    names = {}
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            names.update({(one.asname or one.name).split(".")[0]: one.name for one in node.names})
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names.update({one.asname or one.name: node.module for one in node.names})
     return names

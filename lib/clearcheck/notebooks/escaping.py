@@ -2,9 +2,11 @@
 
 import re
 import unicodedata
+from html import escape
 
 # A spreadsheet would run a cell that begins so, some also with the wide forms of these signs; `;` begins one in some.
 FORMULA = re.compile(r"(^ *|; *)([=+\-@＝＋－＠])(?=.)")
+QUOTED = re.compile(r"`([^`\n]+)`")
 UNSAFE = re.compile(r"[^a-z0-9.]+")
 
 
@@ -16,6 +18,11 @@ def one_line(text: str) -> str:
 def cell(value):
     """What may stand in a cell of a table: no text begins a formula."""
     return FORMULA.sub(r"\1'\2", one_line(value)) if isinstance(value, str) else value
+
+
+def html_text(text: str) -> str:
+    """As HTML, in which nothing of the text is markup but its `code`."""
+    return QUOTED.sub(r"<code>\1</code>", escape(text))
 
 
 def file_stem(text: str) -> str:

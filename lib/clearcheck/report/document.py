@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from html import escape
 
 from clearcheck.grading.telling import points_of
+from clearcheck.notebooks.escaping import html_text
 
 STYLE = """
 :root { --ink: #1b2430; --soft: #51606f; --line: #c9d2dc; --accent: #0b5fa5; --sheet: #fff; --desk: #eef1f5; }
@@ -95,5 +96,5 @@ def row(title: str, *numbers: str) -> str:
 
 def html_list(items: Iterable[str]) -> str:
     """A list of texts, or nothing where there is none."""
-    inside = "".join(f"<li>{escape(item)}</li>" for item in items)
+    inside = "".join(f"<li>{html_text(item)}</li>" for item in items)
     return f"<ul>{inside}</ul>" if inside else ""

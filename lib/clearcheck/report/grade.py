@@ -1,6 +1,5 @@
 """One submission in, one result out."""
 
-import re
 import secrets
 from collections import defaultdict
 from collections.abc import Sequence
@@ -12,12 +11,12 @@ from clearcheck.author.loading import AuthoredExercise, load_exercise
 from clearcheck.grading.describe import BY_HOW
 from clearcheck.grading.evaluate import QuestionResult, Transport, evaluate
 from clearcheck.grading.exercise import Exercise
-from clearcheck.grading.problems import describe_error, describe_limit
+from clearcheck.grading.problems import NO_PYTHON, advice_on, advice_on_import, describe_error, describe_limit
 from clearcheck.grading.question import SLUG
 from clearcheck.grading.telling import points_of
 from clearcheck.learner.answered_exercise import exercise_slug
 from clearcheck.learner.cards import question_text
-from clearcheck.notebooks.definitions import missing_sentence
+from clearcheck.notebooks.definitions import imported_names, may_define, missing_sentence
 from clearcheck.notebooks.escaping import one_line
 from clearcheck.notebooks.file import notebook_bytes
 from clearcheck.notebooks.submission import Submission, read_submission
@@ -30,7 +29,6 @@ from clearcheck.worker.parent import Worker
 
 VERSION = 1
 NAMED = 5  # cells of a note, at most
-NO_PYTHON = ("SyntaxError", "IndentationError", "TabError")
 WATCHED = ("clearbook", "clearformer", "cleartape", "clearcheck.author", "torch", "scipy", "sklearn", "transformers")
 
 
@@ -160,9 +158,12 @@ def _notes_on_the_process(worker: Worker, late: str) -> list[str]:
 
 
 def _transport(worker: Worker, spare: dict[str, str], printed: dict[str, int]) -> Transport:
+    lost = _lost_imports(worker)
+
     def transport(asked: CallRequest, packed: bytes) -> dict:
         reply = worker.call(asked, packed)
         printed[asked.name] += _count(reply)
+        reply["advice"] = advice_on_import(reply, lost)
         if reply["kind"] == "missing":
             broken = _broken_cell(worker, asked.name)
             reply["text"] = broken or missing_sentence(asked.name, spare, BY_HOW[asked.how].defined)
@@ -173,12 +174,21 @@ def _transport(worker: Worker, spare: dict[str, str], printed: dict[str, int]) -
 
 def _broken_cell(worker: Worker, name: str) -> str:
     """The sentence for a name whose definition stands in a cell that is no Python, or an empty text."""
-    definition = re.compile(rf"^(?:async def|def|class) {name}\b", re.MULTILINE)
     for cell in worker.cells:
         outcome = worker.outcomes.get(cell.number, {})
-        if outcome.get("type") in NO_PYTHON and definition.search(cell.source):
-            return f"`{name}` stands in code cell {cell.number}, which is no Python: {describe_error(outcome)}."
+        if outcome.get("type") in NO_PYTHON and may_define(cell.source, name):
+            told = f"`{name}` stands in code cell {cell.number}, which is no Python: {describe_error(outcome)}."
+            return " ".join(filter(None, (told, advice_on(outcome))))
     return ""
+
+
+def _lost_imports(worker: Worker) -> dict[str, str]:
+    """The names that cells were to import and that stopped at a missing module, each with its module."""
+    lost: dict[str, str] = {}
+    for cell in worker.cells:
+        if worker.outcomes.get(cell.number, {}).get("type") == "ModuleNotFoundError":
+            lost |= imported_names(cell.source)
+    return lost
 
 
 def _other_exercise_note(submission: Submission, graded: str) -> list[str]:
