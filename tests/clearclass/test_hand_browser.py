@@ -55,6 +55,15 @@ def given() -> list[Given]:
     return list(GivenPoints(Path("out/hand.csv"), read_works(Path("out"))).all([PLOT]).values())
 
 
+def assert_kept_by_a_killed(process, page):
+    process.kill()
+    process.wait()
+    page.keyboard.press("0")
+    wait_until(page, NOT_SAVED)
+    assert "does not answer" in page.inner_text("#state") and page.input_value("#points") == "0"
+    assert [it.points for it in given()] == ["2", "2", "", ""]
+
+
 def test_a_class_is_graded_by_keys(served, browser):
     """Catches a key that does nothing or something else, a press that is not saved, a window that undoes another one's
     points, and points that a killed program loses or that do not come back.
@@ -97,13 +106,8 @@ def test_a_class_is_graded_by_keys(served, browser):
     wait_until(page, SAVED)
     assert given()[0].points == "2"
 
-    process.kill()
-    process.wait()
     page.click("#title")
-    page.keyboard.press("0")
-    wait_until(page, NOT_SAVED)
-    assert "does not answer" in page.inner_text("#state") and page.input_value("#points") == "0"
-    assert [it.points for it in given()] == ["2", "2", "", ""]
+    assert_kept_by_a_killed(process, page)
 
 
 def test_ctrl_c_ends_it_and_a_second_one_is_refused(served):
