@@ -1,4 +1,4 @@
-"""The command line, `python -m clearclass grade`: the options of a class run, and what is said when one stops."""
+"""The command line, `python -m clearclass grade | hand`: the options of a class run, what is said when one stops."""
 
 import argparse
 import re
@@ -18,6 +18,7 @@ from clearcheck.notebooks.escaping import one_line
 from clearcheck.report.no_grade import EXPLAINED
 
 from clearclass.class_run import ClassRun
+from clearclass.hand_page.command import add_hand
 
 PROGRAM = "python -m clearclass"
 GO_ON = "Stopped: what is graded is kept, and the same command goes on."
@@ -32,6 +33,10 @@ def main(argv: list[str] | None = None) -> int:
 def run_command(words: list[str], program: str = PROGRAM) -> int:
     """Do what the words ask for, which may have been typed behind the name of another program."""
     options = _parser(program).parse_args(words)
+    return options.command(options)
+
+
+def _grade_as_asked(options) -> int:
     if options.hand and not options.results:
         return fail("--hand adds points to the folder of results: name one with --results.")
     return _grade(
@@ -84,6 +89,8 @@ def _parser(program: str) -> argparse.ArgumentParser:
     _add_whose_it_is(grade)
     _add_what_is_written(grade)
     _add_how_it_is_graded(grade)
+    grade.set_defaults(command=_grade_as_asked)
+    add_hand(commands)
     return parser
 
 

@@ -4,14 +4,15 @@ import csv
 import io
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from clearcheck.notebooks.escaping import one_line
+from clearcheck.notebooks.escaping import cell, one_line
 
 WHO = ("id", "learner", "file")
-EXERCISE, COMMENT, MAX = "exercise", "comment", " max"
+EXERCISE, QUESTION, COMMENT, MAX = "exercise", "question", "comment", " max"
+NO_COLUMNS_OF_POINTS = (*WHO, EXERCISE, QUESTION, COMMENT)
 KEPT = "hand.csv"  # in the folder of results
 
 
@@ -37,18 +38,47 @@ class HandRow:
     marks: tuple[Mark, ...]
     comment: str
 
-    def fits(self, known: dict[str, Iterable[str]]) -> bool:
+    def fits(self, known: Mapping[str, Iterable[str]]) -> bool:
         """Whether each value of the row is among those known under its heading."""
-        return all(value.casefold() in {k.casefold() for k in known[name]} for name, value in self.who.items())
+        return fits(self.who, known)
 
     @property
     def description(self) -> str:
         return one_line(", ".join(f"{name} {value}" for name, value in self.who.items()))
 
 
+@dataclass(frozen=True)
+class HandTable:
+    """A table as it stands in the file: its delimiter, its headings, and each row under them, in small letters, with
+    the number of the line in which it ends.
+    """
+
+    delimiter: str
+    head: list[str]
+    rows: list[tuple[int, dict[str, str]]]
+
+    @property
+    def columns_of_points(self) -> list[str]:
+        return [n for n in self.head if n.lower() not in NO_COLUMNS_OF_POINTS and not n.lower().endswith(MAX)]
+
+
+def fits(who: dict[str, str], known: Mapping[str, Iterable[str]]) -> bool:
+    """Whether each value is among those known under its heading, as they are or as the tables write them."""
+    return all(value.casefold() in {form.casefold() for form in _forms(known[name])} for name, value in who.items())
+
+
 def read_hand(path: Path) -> list[HandRow]:
     """The rows of a table: columns `learner`, `id` or `file` (and `exercise`) say whose, a column X and, beside it,
-    `X max` give points, `comment` is a text for the learner.
+    `X max` give points, `comment` is a text for the learner, `question` says what the comment is about.
+
+    Raises: HandProblem.
+    """
+    table = read_table(path)
+    return [_row(path, line, table.columns_of_points, row) for line, row in table.rows]
+
+
+def read_table(path: Path) -> HandTable:
+    """The texts of a table, whatever points they give.
 
     Raises: HandProblem.
     """
@@ -73,9 +103,13 @@ def read_hand(path: Path) -> list[HandRow]:
                 'is to stand between quotation marks: "…".'
             )
         if any(cells):
-            row = dict(zip(lower, (cell.strip() for cell in cells), strict=False))
-            rows.append(_row(path, line, head, row))
-    return rows
+            rows.append((line, dict(zip(lower, (cell.strip() for cell in cells), strict=False))))
+    return HandTable(delimiter, head, rows)
+
+
+def _forms(values: Iterable[str]) -> Iterable[str]:
+    for value in values:
+        yield from (value, cell(value))
 
 
 def _lines(path: Path, table) -> list[tuple[int, list[str]]]:
@@ -92,11 +126,15 @@ def _lines(path: Path, table) -> list[tuple[int, list[str]]]:
     return found
 
 
-def _row(path: Path, line: int, head: list[str], row: dict[str, str]) -> HandRow:
-    who = {name: row[name] for name in (*WHO, EXERCISE) if row.get(name)}
+def whose(row: dict[str, str]) -> dict[str, str]:
+    """What a row of a table says of whom it means."""
+    return {name: row[name] for name in (*WHO, EXERCISE) if row.get(name)}
+
+
+def _row(path: Path, line: int, names: list[str], row: dict[str, str]) -> HandRow:
+    who = whose(row)
     if not set(WHO) & set(who):
         raise HandProblem(f"{path}, line {line}: nobody is named.")
-    names = [n for n in head if n.lower() not in (*WHO, EXERCISE, COMMENT) and not n.lower().endswith(MAX)]
     marks = []
     for name in names:
         value, most = row.get(name.lower(), ""), row.get(name.lower() + MAX, "")
@@ -106,7 +144,8 @@ def _row(path: Path, line: int, head: list[str], row: dict[str, str]) -> HandRow
             if most and not 0 <= mark.points <= mark.max_points:
                 raise HandProblem(f"{path}, line {line}, column {name}: {value} is not between 0 and {most}.")
             marks.append(mark)
-    return HandRow(line, who, tuple(marks), row.get(COMMENT, ""))
+    about, comment = row.get(QUESTION, ""), row.get(COMMENT, "")
+    return HandRow(line, who, tuple(marks), f"{about}: {comment}" if about and comment else comment)
 
 
 def _number(path: Path, line: int, column: str, text: str) -> float:

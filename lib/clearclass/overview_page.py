@@ -1,7 +1,9 @@
 """The page for the instructor: the class as a whole, and what has to be looked at."""
 
 from collections import Counter
+from collections.abc import Sequence
 from html import escape
+from statistics import StatisticsError, correlation
 
 from clearcheck.grading.evaluate import NOT_ANSWERED, NOT_RIGHT, PARTLY, PASSED
 from clearcheck.notebooks.escaping import one_line
@@ -75,16 +77,38 @@ def _questions(standings: list[Standing]) -> str:
         mean = sum(result.points for result in results) / len(results)
         status = Counter(result.status for result in results)
         counts = [str(status[name]) for name in STATUSES]
-        rows.append(row(f"{id}: {asked.title}", f"{mean:.1f} of {asked.max_points}", *counts))
-    head = ("Question", "Mean points", *(name.capitalize() for name in STATUSES))
+        rests = [
+            s.counts.row.points - s.counts.row.questions[id].points for s in standings if id in s.counts.row.questions
+        ]
+        measured = _share(mean, asked.max_points), _discrimination([result.points for result in results], rests)
+        rows.append(row(f"{id}: {asked.title}", f"{mean:.1f} of {asked.max_points}", *counts, *measured))
+    head = ("Question", "Mean points", *(name.capitalize() for name in STATUSES), "Difficulty", "Discrimination")
     caption = "Points for each question"
     inside = html_table(caption, head, rows)
     return f'<div class="scroll" tabindex="0" role="region" aria-label="{caption}">{inside}</div>'
 
 
+def _share(mean: float, most: float) -> str:
+    """The difficulty of a question, as test theory has it: the part of its points that is reached on average."""
+    return f"{100 * mean / most:.0f} %" if most else "–"
+
+
+def _discrimination(points: Sequence[float], rests: Sequence[float]) -> str:
+    """How far the points of a question go with those of all others: their correlation, which for a question that is
+    right or wrong is the point-biserial one. None where all have the same.
+    """
+    try:
+        return f"{correlation(points, rests):.2f}"
+    except StatisticsError:
+        return "–"
+
+
 def _mistakes(standings: list[Standing]) -> str:
     found = mistakes_by_frequency(standings)
-    lines = [f"{n} of {len(standings)}, {id}: {told.partition(': ')[2] or told}" for n, id, told in found]
+    count = len(standings)
+    lines = [
+        f"{100 * n / count:.0f} %, {n} of {count}, {id}: {told.partition(': ')[2] or told}" for n, id, told in found
+    ]
     return f"<h3>Mistakes by frequency</h3>\n{html_list(map(one_line, lines)) or '<p>None that has a name.</p>'}"
 
 
