@@ -105,9 +105,11 @@ def _release(options) -> int:
 
 
 def _lint(options) -> int:
-    from clearcheck.author.lint import lint
+    from clearcheck.author.lint import battery_list, lint
 
     try:
+        if options.battery:
+            print("\n".join(battery_list(options.slug, options.question)))
         misfits = lint(options.slug, options.question)
     except EXPLAINED as error:
         return fail(str(error))
@@ -184,6 +186,8 @@ def _add_lint(commands):
     rules = commands.add_parser("lint", help="tell what the checks of an exercise lack")
     rules.add_argument("slug", metavar="SLUG", help="the name of an exercise")
     _add_question(rules)
+    tried = "list what the standard battery tries with each question, and why an entry is off"
+    rules.add_argument("--battery", action="store_true", help=tried)
     rules.set_defaults(command=_lint)
 
 
