@@ -73,7 +73,7 @@ class EqualsWithTries(Equals):
             found = self._from_cases(ask, state)
         return _with_the_mask(self, found, ask, rng)
 
-    def _from_cases(self, ask, state: dict) -> Finding | None:
+    def _from_cases(self, ask, state: Mapping) -> Finding | None:
         for entry in self.battery.entries_for(ask.question.how):
             if found := finding_of_cases(self, entry, ask, state):
                 return found

@@ -4,7 +4,7 @@ Each turns a case into others, which the reference answers as it does the author
 """
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -49,7 +49,7 @@ class DerivedCases:
         return derived_cases(self.check, self.entry, self.asked, rng.bit_generator.state)
 
 
-def derived_cases(check: Equals, entry: CaseEntry, asked: CallRequest, state: dict) -> list[Case]:
+def derived_cases(check: Equals, entry: CaseEntry, asked: CallRequest, state: Mapping) -> list[Case]:
     """The first cases that come of one of the author's; none where no case has what the entry deals with."""
     return _derived_cases(check.cases, entry, asked.how, json.dumps(state))
 
@@ -60,13 +60,13 @@ def _derived_cases(cases: Callable, entry: CaseEntry, how: str, state: str) -> l
     return next((more for args in drawn if (more := entry.derive(how, args))), [])
 
 
-def _generator(state: dict) -> np.random.Generator:
+def _generator(state: Mapping) -> np.random.Generator:
     rng = np.random.default_rng()
     rng.bit_generator.state = state
     return rng
 
 
-def finding_of_cases(check: Equals, entry: CaseEntry, ask, state: dict) -> Finding | None:
+def finding_of_cases(check: Equals, entry: CaseEntry, ask, state: Mapping) -> Finding | None:
     """What the learner's code makes of the cases of an entry; None as well where it has none."""
     asked = ask.question.call_request
     if not derived_cases(check, entry, asked, state):
@@ -82,7 +82,7 @@ class FloatsKept:
     """In single precision the result has single precision, too."""
 
     @staticmethod
-    def finding(check: Equals, ask, state: dict) -> Finding | None:
+    def finding(check: Equals, ask, state: Mapping) -> Finding | None:
         args = check.cases(_generator(state))[0]
         single = tuple(_in_single_precision(value) for value in args)
         came = ask(*single)

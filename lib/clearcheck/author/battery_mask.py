@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -75,9 +76,13 @@ def later_tokens(check: str, draw: Callable[[np.random.Generator], tuple], score
         for place in range(1, first.shape[1]):
             changed = first.copy()
             changed[:, place:] = other_values(first[:, place:])
-            yield ({**plan, "calls": [(changed, *rest)]},), lambda output, place=place: output[:, :place]
+            yield ({**plan, "calls": [(changed, *rest)]},), partial(_tokens_before, place)
 
     return Mask(check, draw_scaled, changes)
+
+
+def _tokens_before(place: int, output: np.ndarray) -> np.ndarray:
+    return output[:, :place]
 
 
 def unseen_by(

@@ -97,7 +97,7 @@ def _grade(
     limits = Limits(submission_seconds=LONG, submission_net_seconds=LONG, cpu=LONG)
     notebooks = Notebooks(authored, chosen, limits, SEED)
     notebook = fill_in_solutions(notebooks.source, [])
-    empty = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
+    empty: dict = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
     notebook["cells"] += [{**empty, "id": f"mutant-{i}", "source": it.source} for i, it in enumerate(tried)]
     with Worker(notebooks.limits, notebooks.preload) as worker:
         worker.read(json.dumps(notebook).encode(), f"{authored.exercise.slug}.ipynb")
