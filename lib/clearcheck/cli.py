@@ -1,4 +1,4 @@
-"""The command line, `python -m clearcheck grade | report | reset | release | lint | prove`: first what they do."""
+"""The command line, `clearcheck grade | report | reset | release | lint | prove | mutate`: first what they do."""
 
 import argparse
 import json
@@ -105,9 +105,11 @@ def _release(options) -> int:
 
 
 def _lint(options) -> int:
-    from clearcheck.author.lint import lint
+    from clearcheck.author.lint import battery_list, lint
 
     try:
+        if options.battery:
+            print("\n".join(battery_list(options.slug, options.question)))
         misfits = lint(options.slug, options.question)
     except EXPLAINED as error:
         return fail(str(error))
@@ -136,10 +138,21 @@ def _prove(options) -> int:
     return 1 if any(proof.errors for proof in proofs) else 0
 
 
+def _mutate(options) -> int:
+    from clearcheck.proof.mutate import mutate
+
+    try:
+        mutation = mutate(options.slug, options.question, options.sample)
+    except EXPLAINED as error:
+        return fail(str(error))
+    print("\n".join(mutation.lines()))
+    return 1 if mutation.fails else 0
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog=PROGRAM, description="Grade exercise notebooks.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for add in (_add_grade, _add_report, _add_reset, _add_release, _add_lint, _add_prove):
+    for add in (_add_grade, _add_report, _add_reset, _add_release, _add_lint, _add_prove, _add_mutate):
         add(commands)
     return parser
 
@@ -184,6 +197,8 @@ def _add_lint(commands):
     rules = commands.add_parser("lint", help="tell what the checks of an exercise lack")
     rules.add_argument("slug", metavar="SLUG", help="the name of an exercise")
     _add_question(rules)
+    tried = "list what the standard battery tries with each question, and why an entry is off"
+    rules.add_argument("--battery", action="store_true", help=tried)
     rules.set_defaults(command=_lint)
 
 
@@ -196,6 +211,15 @@ def _add_prove(commands):
     draws = "grade with N draws of the arguments (default: 2), wrong modules and trainings with the first alone"
     proof.add_argument("--draws", type=number_of("draws"), metavar="N", help=draws)
     proof.set_defaults(command=partial(_of_one_exercise, proof.error))
+
+
+def _add_mutate(commands):
+    mutants = commands.add_parser("mutate", help="grade the right answers of an exercise with one change each")
+    mutants.add_argument("slug", metavar="SLUG", help="the name of an exercise")
+    _add_question(mutants)
+    sample = "grade N of the mutants, the same each time (default: all)"
+    mutants.add_argument("--sample", type=number_of("mutants"), metavar="N", help=sample)
+    mutants.set_defaults(command=_mutate)
 
 
 def _add_question(command):

@@ -2,6 +2,7 @@
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, axes, equals, holds
+from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import close, draw_sizes, shape_slip, varied
 from clearformer.reference import functions
 
@@ -80,7 +81,7 @@ QUESTION = Question(
     name="repaired_lookup",
     minutes=15,
     difficulty=2,
-    checks=(
+    checks=with_battery(
         equals("values", 5, ordinary_lookups, looked_up),
         equals("sharp and blunt", 2, sharp_lookups, looked_up),
         holds("equal values", 2, equal_values_stay),

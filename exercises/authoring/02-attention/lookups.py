@@ -3,6 +3,7 @@
 import numpy as np
 import torch
 from clearcheck import Inputs, Question, answers_to, axes, equals, holds
+from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import close, draw_sizes
 
 SECONDS = 20.0  # on a slow machine, too
@@ -86,7 +87,7 @@ QUESTION = Question(
     name="soft_lookups",
     minutes=15,
     difficulty=2,
-    checks=(
+    checks=with_battery(
         equals("values", 6, ordinary_cases, reference),
         equals("sharp and blunt", 3, sharp_cases, reference, atol=ROUNDED),
         holds("shares of a query", 2, shares_of_a_query),

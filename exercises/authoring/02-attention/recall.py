@@ -3,6 +3,7 @@
 import numpy as np
 import torch
 from clearcheck import Inputs, Question, answers_to, holds
+from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import close, shape_slip
 from clearcheck.author.torch_arguments import training_call
 from clearcheck.author.torch_loops import learns
@@ -63,7 +64,7 @@ QUESTION = Question(
     name="train_player",
     minutes=30,
     difficulty=3,
-    checks=(
+    checks=with_battery(
         holds(A_BAG, 4, learns(draw_args, STEPS, share_right, BAG, WHAT, smaller=False)),
         holds("nearly all", 10, learns(draw_args, STEPS, share_right, NEARLY_ALL, WHAT, smaller=False), drawn_as=A_BAG),
         holds("a few steps", 2, player_of_a_few_steps),

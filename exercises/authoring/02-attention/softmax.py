@@ -2,6 +2,7 @@
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, axes, equals, holds
+from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import close, draw_sizes, shape_slip
 from clearformer.reference import functions
 
@@ -55,7 +56,7 @@ QUESTION = Question(
     name="softmax",
     minutes=10,
     difficulty=1,
-    checks=(
+    checks=with_battery(
         equals("values", 5, ordinary_scores, functions.softmax, atol=1e-12),
         equals("large scores", 3, large_scores, functions.softmax),
         holds("shares along the axis", 2, shares_along_the_axis),

@@ -2,6 +2,7 @@
 
 import numpy as np
 from clearcheck import COUNTED, Inputs, Question, answers_to, equals, holds
+from clearcheck.author.battery import with_battery
 
 
 def rounds_and_products(n_tokens, width, kernel):
@@ -48,7 +49,7 @@ QUESTION = Question(
     name="rounds_and_products",
     minutes=10,
     difficulty=2,
-    checks=(
+    checks=with_battery(
         equals("both counts", 5, sequences, rounds_and_products),
         equals("short sequences", 2, short_sequences, rounds_and_products),
         holds("the rounds alone", 3, rounds_alone),

@@ -4,6 +4,7 @@ from itertools import combinations
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, equals
+from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import draw_sizes
 from clearformer.reference import attention
 
@@ -37,7 +38,7 @@ QUESTION = Question(
     name="shapes",
     minutes=8,
     difficulty=1,
-    checks=(
+    checks=with_battery(
         equals("rows", 5, in_layout("rows"), table_shapes),
         equals("columns", 5, in_layout("columns"), table_shapes),
     ),

@@ -2,6 +2,7 @@
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, axes, equals, holds
+from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import close, scaled, shape_slip, varied
 from clearformer.reference import attention
 
@@ -78,7 +79,7 @@ QUESTION = Question(
     name="repaired_attention",
     minutes=20,
     difficulty=3,
-    checks=(
+    checks=with_battery(
         equals("values", 6, ordinary_columns, outputs_in_columns),
         equals("large scores", 2, large_columns, outputs_in_columns),
         holds("another order", 4, follows_the_order),

@@ -2,6 +2,7 @@
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, axes, equals, holds
+from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import CLOSE, close, draw_sizes, shape_slip
 from clearformer.reference import attention
 
@@ -50,7 +51,7 @@ QUESTION = Question(
     name="query_key_scores",
     minutes=10,
     difficulty=1,
-    checks=(
+    checks=with_battery(
         equals("values", 6, tokens_and_two_maps, attention.scores_query_key),
         equals("large tokens", 2, huge_tokens, attention.scores_query_key),
         holds("who asks whom", 4, who_asks),

@@ -2,6 +2,7 @@
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, axes, equals
+from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import scaled, varied
 from clearformer.reference import attention
 
@@ -29,7 +30,7 @@ QUESTION = Question(
     name="self_attention_rows",
     minutes=12,
     difficulty=2,
-    checks=(
+    checks=with_battery(
         equals("values", 7, ordinary_rows, outputs_in_rows),
         equals("square maps", 4, lecture_sizes, outputs_in_rows),
         equals("large scores", 3, large_rows, outputs_in_rows),

@@ -3,6 +3,7 @@
 import numpy as np
 import torch
 from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck.author.battery import later_tokens, with_battery
 from clearcheck.author.torch_arguments import module_call
 from clearcheck.author.torch_checks import causal, gradients_everywhere, parameter_count, rows_independent
 from torch import nn
@@ -85,7 +86,7 @@ QUESTION = Question(
     name="SelfAttention",
     minutes=20,
     difficulty=2,
-    checks=(
+    checks=with_battery(
         equals("all tokens", 5, cases_without_mask, SelfAttention),
         equals("looking back", 4, looking_back, SelfAttention),
         equals("gradients", 2, gradients, SelfAttention),
@@ -93,6 +94,7 @@ QUESTION = Question(
         holds("rows of the batch", 1, rows_independent(draw_args)),
         holds("every parameter", 1, gradients_everywhere(draw_args)),
         holds("parameters", 1, parameter_count(draw_args, lambda d_model, d_head: 3 * d_model * d_head)),
+        mask=later_tokens("looking back", lambda rng: draw_args(rng, back_only=True), scores="query.weight"),
     ),
     hints=(
         "Three linear maps in the constructor; in forward a product, a root, a softmax, another product.",

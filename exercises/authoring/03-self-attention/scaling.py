@@ -2,6 +2,7 @@
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, axes, equals, holds
+from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import CLOSE, close, draw_sizes, scaled, shape_slip, varied
 from clearformer.reference import attention
 
@@ -55,7 +56,7 @@ QUESTION = Question(
     name="attend",
     minutes=12,
     difficulty=2,
-    checks=(
+    checks=with_battery(
         equals("values", 8, ordinary_heads, outputs),
         equals("large scores", 3, large_heads, outputs),
         holds("averages of the values", 3, averages_of_values),

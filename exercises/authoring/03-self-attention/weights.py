@@ -2,6 +2,7 @@
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, axes, equals, holds
+from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import CLOSE, close, draw_sizes, shape_slip
 from clearformer.reference import attention
 
@@ -59,7 +60,7 @@ QUESTION = Question(
     name="attention_weights",
     minutes=10,
     difficulty=1,
-    checks=(
+    checks=with_battery(
         equals("values", 6, ordinary_scores, attention.attention_weights, atol=1e-12),
         equals("large scores", 2, large_scores, attention.attention_weights),
         holds("shares of one query", 2, columns_are_shares),

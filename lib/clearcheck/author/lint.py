@@ -7,10 +7,12 @@ scores a missing scale, small ones an overflow, biases of 0 a missing bias, posi
 from collections.abc import Iterator, Sequence
 from itertools import permutations
 
-from clearcheck.author.lint_inputs import ON_INPUTS
+from clearcheck.author.battery import MASK as MASK_ENTRY
+from clearcheck.author.battery import Decision, battery_of
+from clearcheck.author.lint_inputs import MASK, ON_INPUTS
 from clearcheck.author.loading import load_exercise
 from clearcheck.author.mistakes import LEAST_RIGHT, LEAST_WRONG
-from clearcheck.author.subject import Subject
+from clearcheck.author.subject import SEEDS, Subject
 from clearcheck.grading.question import Question
 
 LEAST_MINUTES, MOST_MINUTES = 5, 45
@@ -68,4 +70,37 @@ def effort(subject: Subject, question: Question) -> Iterator[str]:
         yield "no section to read."
 
 
-OF_A_QUESTION = (solutions, partial_credit, hints, effort, *ON_INPUTS)
+def battery_list(slug: str, question: str | None = None) -> list[str]:
+    """What the battery tries with each question, and why an entry is off. Raises: as `lint`."""
+    authored = load_exercise(slug)
+    subject = Subject(authored.exercise, authored.right, authored.wrong)
+    chosen = authored.exercise.questions if question is None else [authored.question(question)]
+    return [line for asked in chosen for line in _battery_lines(subject, asked)]
+
+
+def _battery_lines(subject: Subject, question: Question) -> list[str]:
+    decisions = _decisions(subject, question)
+    if not decisions:
+        return [f"{question.id}: no battery; write checks=with_battery(…)."]
+    return [f"{question.id}: {decision}" for decision in decisions]
+
+
+def _decisions(subject: Subject, question: Question) -> list[Decision]:
+    return battery_of(question, _deals_with_a_mask(subject, question), SEEDS)
+
+
+def _deals_with_a_mask(subject: Subject, question: Question) -> bool:
+    """Whether an argument is named as a mask, or a module can be built causal."""
+    if any(subject.named(question, MASK)):
+        return True
+    plans = [args[0] for _, args in subject.asked(question) if question.how == "module"]
+    return any(plan["sizes"].get("causal") for plan in plans)
+
+
+def battery(subject: Subject, question: Question) -> Iterator[str]:
+    for decision in _decisions(subject, question):
+        if decision.name == MASK_ENTRY and not decision.on and not decision.why:
+            yield "it deals with a mask, and its battery does not: give with_battery a mask, or say in off why not."
+
+
+OF_A_QUESTION = (solutions, partial_credit, hints, effort, battery, *ON_INPUTS)

@@ -2,6 +2,7 @@
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, axes, equals, holds
+from clearcheck.author.battery import with_battery
 
 from .shared import SECONDS, tables
 
@@ -22,7 +23,7 @@ QUESTION = Question(
     name="column_means",
     minutes=5,
     difficulty=1,
-    checks=(equals("values", 4, tables, means), holds("shift", 2, a_shift_moves_the_mean)),
+    checks=with_battery(equals("values", 4, tables, means), holds("shift", 2, a_shift_moves_the_mean)),
     hints=("Which axis runs down a column?", "Axis 0 runs down a column."),
     section="means-of-columns",
     seconds=SECONDS,

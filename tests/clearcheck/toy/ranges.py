@@ -2,6 +2,7 @@
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, axes, equals
+from clearcheck.author.battery import with_battery
 
 from .shared import SECONDS, tables
 
@@ -16,7 +17,7 @@ QUESTION = Question(
     name="column_ranges",
     minutes=5,
     difficulty=2,
-    checks=(equals("values", 3, tables, ranges),),
+    checks=with_battery(equals("values", 3, tables, ranges)),
     hints=("Two arrays are asked for.",),
     section="ranges-of-columns",
     seconds=SECONDS,

@@ -3,6 +3,7 @@
 import numpy as np
 import torch
 from clearcheck import Inputs, Question, answers_to, holds
+from clearcheck.author.battery import with_battery
 from clearcheck.author.torch_arguments import training_call
 from clearcheck.author.torch_loops import learns
 from torch import nn
@@ -32,7 +33,9 @@ QUESTION = Question(
     name="fit",
     minutes=10,
     difficulty=2,
-    checks=(holds("unseen points", 5, learns(draw_args, STEPS, mean_square, THRESHOLD, "mean squared error")),),
+    checks=with_battery(
+        holds("unseen points", 5, learns(draw_args, STEPS, mean_square, THRESHOLD, "mean squared error"))
+    ),
     hints=("A step is: gradients to zero, loss, backward, step.",),
     section="training",
     seconds=SECONDS,

@@ -3,6 +3,7 @@
 import numpy as np
 import torch
 from clearcheck import Inputs, Question, answers_to, axes, equals, holds
+from clearcheck.author.battery import with_battery
 
 from .shared import SECONDS
 
@@ -35,7 +36,7 @@ QUESTION = Question(
     name="masked_means",
     minutes=5,
     difficulty=1,
-    checks=(equals("values", 4, batches, reference), holds("padding", 2, padding_does_not_count)),
+    checks=with_battery(equals("values", 4, batches, reference), holds("padding", 2, padding_does_not_count)),
     hints=("Which axis holds the tokens?", "Padding must count neither above nor below the fraction line."),
     section="masks",
     seconds=SECONDS,

@@ -2,6 +2,7 @@
 
 import torch
 from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck.author.battery import later_tokens, with_battery
 from clearcheck.author.torch_arguments import module_call
 from clearcheck.author.torch_checks import causal, dropout_acts, gradients_everywhere, parameter_count, rows_independent
 from torch import nn
@@ -45,7 +46,7 @@ QUESTION = Question(
     name="Head",
     minutes=20,
     difficulty=2,
-    checks=(
+    checks=with_battery(
         equals("outputs", 4, outputs, Reference),
         equals("gradients", 1, gradients, Reference),
         holds("every parameter", 1, gradients_everywhere(draw_args)),
@@ -53,6 +54,7 @@ QUESTION = Question(
         holds("rows", 1, rows_independent(draw_args)),
         holds("dropout", 1, dropout_acts(draw_args)),
         holds("parameters", 1, parameter_count(draw_args, lambda d_model, d_head, dropout: (3 * d_model + 1) * d_head)),
+        mask=later_tokens("looking back", draw_args, scores="query.weight"),
     ),
     hints=("Three linear layers, a mask, a softmax.", "A mask of ones below the diagonal says who may look where."),
     section="one-head",

@@ -2,6 +2,7 @@
 
 import torch
 from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck.author.battery import with_battery
 from clearcheck.author.torch_arguments import generation_call, small_model
 from clearcheck.author.torch_loops import generates_quietly
 
@@ -42,7 +43,7 @@ QUESTION = Question(
     name="generate",
     minutes=10,
     difficulty=3,
-    checks=(
+    checks=with_battery(
         equals("the likeliest token", 3, prompts, reference),
         equals("beyond the window", 2, beyond_the_window, reference),
         holds("quietly", 1, generates_quietly(draw_args)),

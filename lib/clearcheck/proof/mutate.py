@@ -1,0 +1,135 @@
+"""Grade every first-order mutant of the right answers with one seed, in one worker that stays."""
+
+import json
+import random
+import tomllib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from clearcheck.author.edits import rename_definition
+from clearcheck.author.loading import AuthoredExercise, AuthoringError, load_exercise
+from clearcheck.author.mutants import mutants_of
+from clearcheck.grading.evaluate import PASSED, evaluate
+from clearcheck.grading.question import Question
+from clearcheck.proof.notebooks import Notebooks, fill_in_solutions
+from clearcheck.worker.limits import Limits
+from clearcheck.worker.parent import Worker
+from clearcheck.worker.worker_process import WorkerError
+
+SEED = 0
+EQUAL_FILE = "equal_mutants.toml"  # beside exercise.py
+FIELDS = {"question", "answer", "mutant", "reason"}
+CAUGHT, EQUAL, ACCEPTED = "caught", "equal", "accepted"
+LONG = 12 * 3600  # seconds: all mutants of an exercise count as one notebook
+
+
+@dataclass(frozen=True)
+class Tried:
+    """One mutant: of which answer, under which name the worker knows it, and its text under that name."""
+
+    question: Question
+    answer: str
+    mutant: str
+    name: str
+    source: str
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        return self.question.id, self.answer, self.mutant
+
+
+@dataclass(frozen=True)
+class Mutation:
+    """What came of the mutants, and the entries of the file of equal ones that no longer hold."""
+
+    slug: str
+    outcomes: list[tuple[Tried, str]]
+    stale: list[tuple[str, str, str]]
+
+    def lines(self) -> list[str]:
+        """Each mutant that is accepted, each stale entry, and the count."""
+        lines = [f"accepted: {' | '.join(it.key)}" for it, outcome in self.outcomes if outcome == ACCEPTED]
+        lines += [f"{EQUAL_FILE} names what is caught or no mutant: {' | '.join(key)}" for key in self.stale]
+        count = Counter(outcome for _, outcome in self.outcomes)
+        told = ", ".join(f"{count[outcome]} {outcome}" for outcome in (CAUGHT, EQUAL, ACCEPTED))
+        return [*lines, f"{self.slug}: {len(self.outcomes)} mutants of the right answers: {told}."]
+
+    @property
+    def fails(self) -> bool:
+        return bool(self.stale) or any(outcome == ACCEPTED for _, outcome in self.outcomes)
+
+
+def mutate(slug: str, question: str | None = None, sample: int | None = None) -> Mutation:
+    """Mutants of an exercise, or of one question; a sample is the same each time.
+
+    Raises: ExerciseNotFound, QuestionNotFound, AuthoringError, WorkerError.
+    """
+    authored = load_exercise(slug)
+    chosen = authored.exercise.questions if question is None else (authored.question(question),)
+    equal = _read_equal(authored)
+    every = [tried for asked in chosen for tried in _mutants(authored, asked)]
+    tried = every if sample is None else random.Random(SEED).sample(every, min(sample, len(every)))
+    outcomes = [(it, _outcome(passed, it.key in equal)) for it, passed in _grade(authored, chosen, tried)]
+    caught = {it.key for it, outcome in outcomes if outcome == CAUGHT}
+    asked_ids, known = {asked.id for asked in chosen}, {it.key for it in every}
+    stale = [key for key in equal if key[0] in asked_ids and (key not in known or key in caught)]
+    return Mutation(slug, outcomes, stale)
+
+
+def _outcome(passed: bool, equal: bool) -> str:
+    return CAUGHT if not passed else EQUAL if equal else ACCEPTED
+
+
+def _mutants(authored: AuthoredExercise, question: Question) -> Iterator[Tried]:
+    for number, entry in enumerate(authored.right.of(question.id)):
+        source = rename_definition(entry.source, entry.name, question.name)
+        for place, mutant in enumerate(mutants_of(source)):
+            name = f"{question.name}_{number}_{place}"
+            text = rename_definition(mutant.source, question.name, name)
+            yield Tried(question, entry.name, mutant.name, name, text)
+
+
+def _grade(
+    authored: AuthoredExercise, chosen: Sequence[Question], tried: Sequence[Tried]
+) -> Iterator[tuple[Tried, bool]]:
+    """Each mutant has a cell and a name of its own below the author's answers: one worker holds them all."""
+    limits = Limits(submission_seconds=LONG, submission_net_seconds=LONG, cpu=LONG)
+    notebooks = Notebooks(authored, chosen, limits, SEED)
+    notebook = fill_in_solutions(notebooks.source, [])
+    empty: dict = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
+    notebook["cells"] += [{**empty, "id": f"mutant-{i}", "source": it.source} for i, it in enumerate(tried)]
+    with Worker(notebooks.limits, notebooks.preload) as worker:
+        worker.read(json.dumps(notebook).encode(), f"{authored.exercise.slug}.ipynb")
+        for it in tried:
+            result = evaluate(replace(it.question, name=it.name), worker.call, SEED, [])
+            yield it, result.status == PASSED
+        _still_right(worker, chosen)
+
+
+def _still_right(worker: Worker, chosen: Sequence[Question]):
+    """The author's own answers pass at the end as well, or what was caught says nothing. Raises: WorkerError."""
+    for question in chosen:
+        status = evaluate(question, worker.call, SEED, []).status
+        if status != PASSED:
+            raise WorkerError(
+                f"{question.id}: after all mutants the answer of the author's notebook is {status}, so mutants may "
+                "have been caught by a worker that no longer answers. Try fewer, with --sample or --question."
+            )
+
+
+def _read_equal(authored: AuthoredExercise) -> dict[tuple[str, str, str], str]:
+    """The mutants that are equal to the answer, with the reason. Raises: AuthoringError."""
+    path = authored.folder / EQUAL_FILE
+    if not path.is_file():
+        return {}
+    try:
+        entries = tomllib.loads(path.read_text(encoding="utf-8")).get("equal", [])
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise AuthoringError(
+            f"{path} cannot be read ({error}): a table [[equal]] for each mutant is expected."
+        ) from error
+    for entry in entries:
+        if set(entry) != FIELDS or not all(isinstance(text, str) and text.strip() for text in entry.values()):
+            raise AuthoringError(f"{path}: each [[equal]] needs the texts {', '.join(sorted(FIELDS))}; {entry} came.")
+    return {(entry["question"], entry["answer"], entry["mutant"]): entry["reason"] for entry in entries}

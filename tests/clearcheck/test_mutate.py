@@ -1,0 +1,57 @@
+"""Mutants of the right answers of an exercise, graded."""
+
+import re
+
+import pytest
+from clearcheck.cli import main
+from clearcheck.proof.mutate import ACCEPTED, EQUAL, EQUAL_FILE, mutate
+from clearcheck.worker.parent import Worker
+from clearcheck.worker.worker_process import WorkerError
+
+from .toy_notebook import SLUG
+
+
+def entry(tried, **changes):
+    question, answer, mutant = tried.key
+    texts = {"question": question, "answer": answer, "mutant": mutant, "reason": "It is the same."} | changes
+    return "[[equal]]\n" + "".join(f"{name} = '''{text}'''\n" for name, text in texts.items())
+
+
+def test_mutants_are_caught_and_those_that_are_equal_have_a_reason(course, capsys):
+    """Would catch mutants that are not graded, an equal one that needs no reason, and a reason that nobody needs."""
+    file = course / "exercises" / "authoring" / SLUG / EQUAL_FILE
+    found = mutate(SLUG, "means")
+    accepted = [it for it, outcome in found.outcomes if outcome == ACCEPTED]
+    caught = [it for it, outcome in found.outcomes if it not in accepted]
+    assert len(caught) > len(accepted)
+    assert found.fails == bool(accepted)
+    file.write_text("".join(map(entry, [*accepted, caught[0]])), encoding="utf-8")
+    told = mutate(SLUG, "means")
+    assert [it.key for it, outcome in told.outcomes if outcome == EQUAL] == [it.key for it in accepted]
+    assert told.stale == [caught[0].key] and told.fails
+    file.write_text("".join(map(entry, accepted)), encoding="utf-8")
+    assert main(["mutate", SLUG, "--question", "means", "--sample", "5"]) == 0
+    assert re.search(
+        r"01-columns: 5 mutants of the right answers: \d caught, \d equal, 0 accepted\.", capsys.readouterr().out
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("[[equal]]\nquestion = 'means'\n", r"each \[\[equal\]\] needs the texts"),
+        ("equal = ", "cannot be read"),
+    ],
+)
+def test_a_file_of_equal_mutants_that_is_no_such_is_told(course, capsys, text, told):
+    """Would catch a traceback, or a mutant that is excused without a reason."""
+    (course / "exercises" / "authoring" / SLUG / EQUAL_FILE).write_text(text, encoding="utf-8")
+    assert main(["mutate", SLUG]) == 2
+    assert re.search(told, capsys.readouterr().err)
+
+
+def test_mutants_that_a_dead_worker_could_not_grade_are_not_called_caught(course, monkeypatch):
+    """Would catch a worker that no longer answers, and lets every mutant count as caught."""
+    monkeypatch.setattr(Worker, "call", lambda *_: {"kind": "ended", "text": "it ended so often"})
+    with pytest.raises(WorkerError, match="no longer answers"):
+        mutate(SLUG, "means")
