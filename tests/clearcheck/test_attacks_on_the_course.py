@@ -8,27 +8,10 @@ import sys
 import pytest
 from clearcheck.report import course_files
 from clearcheck.report.course_files import CourseChanged, CourseFiles
-from clearcheck.worker import launch, server
+from clearcheck.worker import launch
 from inline_snapshot import snapshot
 
 from .toy_notebook import MEANS, RANGES, SLUG, START, notebook
-
-
-def test_what_is_mounted_is_not_looked_into(tmp_path, monkeypatch):
-    mounted, beside = tmp_path / "way" / "mounted", tmp_path / "way" / "left"
-    mounted.mkdir(parents=True)
-    (mounted / "package").touch()
-    monkeypatch.setattr(os.path, "ismount", lambda path: str(path) == str(mounted))
-    kept = dict(server._initial_entries(str(tmp_path)))
-    beside.mkdir()
-    (tmp_path / "link").symlink_to(mounted)
-    server._wipe(str(tmp_path), kept)
-    assert kept == {str(mounted.parent): False, str(mounted): True}
-    assert (mounted / "package").exists() and sorted(tmp_path.rglob("*")) == [
-        mounted.parent,
-        mounted,
-        mounted / "package",
-    ]
 
 
 @pytest.mark.parametrize("what", ["exercises/authoring/{slug}/means.py", "new.py"])

@@ -21,12 +21,14 @@ What the worker stops, however it is started:
 - on Linux, processes that it leaves behind: they are ended, which a note says;
 - on Linux, processes that together hold more `memory` than one may: a few times a second it is summed over all of a
   notebook, and what is above ends them. Counted is what is in memory or swapped out and no copy of a file, without
-  what a process may still share with the server; pages that two of them share count for both. Not counted is what no
-  process has mapped, as in a pipe or a file in memory.
+  what a process may still share with the server; pages that two of them share count for both. In a sandbox the System
+  V segments count, too, attached or not. Not counted is what else no process has mapped, as in a pipe or a file in
+  memory, which ends with the processes.
 
 What it stops in a sandbox besides (`launch`: isolation "bubblewrap"): the network, reading any file but Python and
-its packages, writing anywhere but into a scratch folder of `SCRATCH_BYTES`, seeing or ending processes outside, and
-more than `PROCESSES` processes; of root's, which Linux does not limit, all are ended where they are more.
+its packages, writing anywhere but into a scratch folder of `SCRATCH_BYTES`, seeing or ending processes outside,
+leaving files, shared memory, keys or ports to the next notebook (`private_rooms`), and more than `PROCESSES` processes;
+of root's, which Linux does not limit, all are ended where they are more.
 
 What it does not stop without one (isolation "process"): it runs as the same user, and the course's own answers are
 files, so code that goes and looks for them finds them, can change what the user may change, and can end the grader.

@@ -3,7 +3,8 @@
 It runs no learner's code itself, holds nothing of the grader but this room, and knows no check, seed or other
 notebook. Over its channel come JSON requests, one a message: `start` with the two pipes of a worker, for how long one
 has `computed`, `end`. In between it looks after the processes that a worker has started: how many they are, and how
-much memory they hold together.
+much memory they hold together. In a sandbox each worker has rooms of its own (`private_rooms`); where the kernel
+refuses them, the sandbox is used for one notebook alone.
 """
 
 import contextlib
@@ -15,51 +16,51 @@ import os
 import re
 import resource
 import select
-import shutil
 import signal
 import socket
 import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
-from clearcheck.worker import child, system
+from clearcheck.worker import child, private_rooms, system
 from clearcheck.worker.limits import ENDING_SECONDS, PROCESSES
+from clearcheck.worker.scratch_folder import remove_tree
 
 MESSAGE = 2**16  # bytes
 SET_DUMPABLE, SET_CHILD_SUBREAPER = 4, 36  # of prctl(2)
 WATCH_SECONDS = 0.2  # between two looks at a worker's processes
 HELD = re.compile(rb"^(?:RssAnon|RssShmem|VmSwap):\s+(\d+) kB$", re.MULTILINE)  # what is not a copy of some file
+PRIVATE, SHARED = b"p", b"s"  # what a worker says of its rooms
 SWEEPS = 50  # rounds of ending what a worker left behind, which may start more meanwhile
 
 running: dict[int, int] = {}  # for each worker the bytes that it and all that it starts may hold together
 ended_early: set[int] = set()  # processes that were ended while their worker was running
 too_much: set[int] = set()  # workers whose processes held more
+tables: dict[int, int] = {}  # for each worker in rooms of its own a descriptor that lists the memory shared there
 
 
-def main(descriptor: int, wiped: list[str]):
-    """Serve until the channel is closed; everything in the folders `wiped` is the worker's and goes with it."""
+def main(descriptor: int, scratch: str):
+    """Serve until the channel is closed; in a sandbox there is a folder `scratch`, outside there is no such name."""
     channel = socket.socket(fileno=descriptor)
     _protect()
-    if wiped:  # a sandbox, whose processes are counted apart from the user's others
+    if scratch:  # a sandbox, whose processes are counted apart from the user's others
         resource.setrlimit(resource.RLIMIT_NPROC, (PROCESSES, PROCESSES))
-    kept = {path: mounted for folder in wiped for path, mounted in _initial_entries(folder)}
     importlib.import_module("numpy")
     gc.freeze()
     channel.send(b"{}")
     while True:
         while running and not select.select([channel], [], [], WATCH_SECONDS)[0]:
-            _watch(sandboxed=bool(wiped))
+            _watch(sandboxed=bool(scratch))
         data, pipes, *_ = socket.recv_fds(channel, MESSAGE, 2)
         if not data:  # the grader has ended, and there is nothing to tidy up
             os._exit(0)
         request = json.loads(data)
         if pipes:
-            reply = _start(channel, pipes, **request)
+            reply = _start(channel, pipes, scratch, **request)
         elif "computed" in request:
             reply = {"seconds": system.computed_seconds(request["computed"])}
         else:
-            reply = _end(wiped, kept, **request)
+            reply = _end(bool(scratch), **request)
         channel.send(json.dumps(reply).encode())
 
 
@@ -70,22 +71,46 @@ def _protect():
     prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-def _start(channel: socket.socket, pipes: list[int], preload: list[str], memory: int) -> dict:
+def _start(channel: socket.socket, pipes: list[int], scratch: str, preload: list[str], memory: int) -> dict:
     for name in preload:
         importlib.import_module(name)
-    folder = tempfile.mkdtemp(prefix="clearcheck-")
+    folder = "" if scratch else tempfile.mkdtemp(prefix="clearcheck-")
+    here, there = socket.socketpair()
     pid = os.fork()
     if pid == 0:
         channel.close()
+        here.close()
         os.setsid()
+        private_rooms.join_new_keyring()
+        with there:
+            folder = folder or _move_in(there, scratch)
         os.chdir(folder)
         os.environ["TMPDIR"] = tempfile.tempdir = folder
         child.main(*pipes)
         os._exit(0)
+    there.close()
     for pipe in pipes:
         os.close(pipe)
     running[pid] = memory
-    return {"pid": pid, "folder": folder}
+    with here:
+        private, table, *_ = socket.recv_fds(here, 1, 1)
+    if table:
+        tables[pid] = table[0]
+    return {"pid": pid, "folder": folder, "once": bool(scratch) and private != PRIVATE}
+
+
+def _move_in(server: socket.socket, scratch: str) -> str:
+    """In the worker: tell the server whether it has rooms of its own; the folder to work in."""
+    try:
+        private_rooms.enter_private_rooms(scratch)
+    except OSError:
+        server.send(SHARED)
+    else:
+        table = private_rooms.shared_memory_table()
+        socket.send_fds(server, [PRIVATE], [] if table is None else [table])
+        if table is not None:
+            os.close(table)
+    return tempfile.mkdtemp(prefix="clearcheck-", dir=scratch)
 
 
 def _watch(sandboxed: bool):
@@ -93,13 +118,12 @@ def _watch(sandboxed: bool):
     root's.
     """
     there = _descendants()
-    if _held_bytes(there) > sum(running.values()):
+    shared = sum(map(private_rooms.shared_memory_bytes, tables.values()))
+    if _held_bytes(there) + shared > sum(running.values()):
         too_much.update(running)
     elif not sandboxed or len(there) <= PROCESSES:
         return
-    if sandboxed:
-        os.kill(-1, signal.SIGKILL)  # all but this one, its first, at once
-    ended_early.update(there | _end_all())
+    ended_early.update(there | _end_all(sandboxed))
 
 
 def _held_bytes(pids: set[int]) -> int:
@@ -114,53 +138,36 @@ def _memory(pid: int) -> int:
     return 0
 
 
-def _end(wiped: list[str], kept: dict[str, bool], pid: int, folder: str, wait: bool) -> dict:
+def _end(sandboxed: bool, pid: int, folder: str, wait: bool) -> dict:
     """How the worker ended by itself, where it is waited for, and how many processes it left behind."""
     status = _status(pid, ENDING_SECONDS if wait else 0)
-    left = ended_early | _end_all()
+    left = ended_early | _end_all(sandboxed)
     over_memory = pid in too_much
-    for noted in (ended_early, too_much, running):
+    for table in tables.values():
+        os.close(table)
+    for noted in (ended_early, too_much, running, tables):
         noted.clear()
     _reap()
-    shutil.rmtree(folder, ignore_errors=True)
-    for parent in wiped:
-        _wipe(parent, kept)
+    if folder:
+        remove_tree(folder)
     return {"status": status, "left": len(left - {pid}), "over_memory": over_memory}
 
 
-def _end_all() -> set[int]:
+def _end_all(sandboxed: bool) -> set[int]:
     """End every process below this one, and what they start meanwhile; those that there were."""
     ended: set[int] = set()
     for _ in range(SWEEPS):
         there = _descendants()
         ended |= there
+        if not there:
+            break
+        if sandboxed:
+            os.kill(-1, signal.SIGKILL)  # all but this one, its first, at once
         for pid in there:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-        if not there:
-            break
         time.sleep(0.002)
     return ended
-
-
-def _initial_entries(folder: str) -> Iterator[tuple[str, bool]]:
-    """What a folder holds before any worker has run, and whether that is mounted: packages, and the way to them."""
-    for entry in os.scandir(folder):
-        mounted = os.path.ismount(entry.path)
-        yield entry.path, mounted
-        if not mounted and entry.is_dir(follow_symlinks=False):
-            yield from _initial_entries(entry.path)
-
-
-def _wipe(folder: str, kept: dict[str, bool]):
-    """Empty a folder but for what is kept; what is mounted is not looked into, since it may be large."""
-    for entry in list(os.scandir(folder)):
-        if entry.path not in kept:
-            shutil.rmtree(entry.path, ignore_errors=True)
-            with contextlib.suppress(OSError):
-                os.unlink(entry.path)
-        elif not kept[entry.path] and entry.is_dir(follow_symlinks=False):
-            _wipe(entry.path, kept)
 
 
 def _status(pid: int, seconds: float) -> int | None:

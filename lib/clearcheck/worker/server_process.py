@@ -16,7 +16,7 @@ from clearcheck.worker import surroundings, system
 from clearcheck.worker.library_copy import LibraryCopy
 from clearcheck.worker.limits import ENDING_SECONDS, SERVER_SECONDS, START_SECONDS
 from clearcheck.worker.server import MESSAGE
-from clearcheck.worker.surroundings import ROOMS
+from clearcheck.worker.surroundings import ROOMS, SCRATCH
 from clearcheck.worker.worker_process import BUBBLEWRAP, PROCESS, WorkerError, WorkerExit, WorkerProcess
 
 SECOND = (
@@ -51,9 +51,7 @@ class WorkerServer:
             os.close(reply)
             if started is not None:
                 self.busy = True
-                return _ForkedWorker(
-                    self, started["pid"], started["folder"], os.fdopen(stdin, "wb"), os.fdopen(stdout, "rb")
-                )
+                return _ForkedWorker(self, started, os.fdopen(stdin, "wb"), os.fdopen(stdout, "rb"))
             os.close(stdin)
             os.close(stdout)
             self.close()
@@ -109,7 +107,11 @@ class WorkerServer:
 
     def _process(self, theirs: socket.socket, said: IO[bytes]) -> subprocess.Popen:
         sandboxed = self.isolation == BUBBLEWRAP
-        asked = {"folders": surroundings.packages(), "channel": theirs.fileno(), "wiped": ["/tmp"] if sandboxed else []}
+        asked = {
+            "folders": surroundings.packages(),
+            "channel": theirs.fileno(),
+            "scratch": SCRATCH if sandboxed else "",
+        }
         start = Path(ROOMS if sandboxed else self.home.name, "clearcheck", "worker", "start.py")
         command = [sys.executable, "-S", str(start), json.dumps(asked)]
         return subprocess.Popen(
@@ -118,7 +120,7 @@ class WorkerServer:
             stdout=subprocess.DEVNULL,
             stderr=said,
             pass_fds=[theirs.fileno()],
-            env=surroundings.environment("/tmp" if sandboxed else tempfile.gettempdir()),
+            env=surroundings.environment(SCRATCH if sandboxed else tempfile.gettempdir()),
             cwd="/",
             **system.detached_options(),
         )
@@ -134,8 +136,9 @@ class WorkerServer:
 
 
 class _ForkedWorker:
-    def __init__(self, server: WorkerServer, pid: int, folder: str, stdin: BinaryIO, stdout: BinaryIO):
-        self.server, self.pid, self.folder = server, pid, folder
+    def __init__(self, server: WorkerServer, started: dict, stdin: BinaryIO, stdout: BinaryIO):
+        self.server, self.pid, self.folder = server, started["pid"], started["folder"]
+        self.once = started["once"]  # the kernel gave it no rooms of its own
         self.stdin, self.stdout = stdin, stdout
 
     def computed_seconds(self) -> float | None:
@@ -152,4 +155,6 @@ class _ForkedWorker:
             self.server.close()
             if self.server.isolation == PROCESS:  # in a sandbox it has ended with the server
                 system.end_group(self.pid)
+        elif self.once:
+            self.server.close()  # the next notebook has a sandbox of its own
         return WorkerExit(**(told or {}), changed=self.server.renew_if_changed())

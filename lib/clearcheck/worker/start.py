@@ -2,7 +2,7 @@
 
 It is run by its path, without the site module, so that no other folder comes in by itself. Its argument is JSON:
 `folders`, from which modules may be imported, and `channel`, the descriptor of a socket over which `server` is asked
-for processes, and `wiped` the folders that are emptied between them; without them, this process is the worker.
+for processes, and `scratch` the folder for temporary files in a sandbox; without them, this process is the worker.
 """
 
 import json
@@ -30,7 +30,7 @@ def main():
     if "channel" in asked:
         from clearcheck.worker import server
 
-        server.main(asked["channel"], asked["wiped"])
+        server.main(asked["channel"], asked["scratch"])
     else:
         from clearcheck.worker import child
 

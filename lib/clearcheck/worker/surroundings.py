@@ -9,7 +9,9 @@ from pathlib import Path
 from clearcheck.own_course import AUTHORING, CHECKOUT, own_course
 from clearcheck.worker.limits import SCRATCH_BYTES
 
+SCRATCH = "/tmp"  # in a sandbox, in memory
 ROOMS = "/course"  # where the copy of what a worker may import lies in a sandbox
+ORDINARY_USER = "1000"  # who everybody is in a sandbox: a root without rights may not make namespaces of its own in it
 KEPT_VARIABLES = (
     "PATH",
     "HOME",
@@ -62,13 +64,14 @@ def sandbox(home: str) -> list[str]:
     started_from = [os.path.dirname(sys.executable), os.path.join(sys.prefix, "pyvenv.cfg")]
     again = [path for path in (*readable, *started_from) if _is_below(path, courses) and Path(path).exists()]
     command = [found, "--unshare-all", "--as-pid-1", "--die-with-parent", "--new-session"]
+    command += ["--unshare-user", "--uid", ORDINARY_USER, "--gid", ORDINARY_USER]
     command += ["--cap-drop", "ALL", "--hostname", "worker"]
-    command += ["--size", str(SCRATCH_BYTES), "--tmpfs", "/tmp"]
+    command += ["--size", str(SCRATCH_BYTES), "--tmpfs", SCRATCH]
     command += [*_bind_options(readable), *_repeat_option("--tmpfs", courses), *_bind_options(again)]
     command += [*_repeat_option("--tmpfs", graders), *_repeat_option("--remount-ro", [*courses, *graders])]
     command += ["--ro-bind", home, ROOMS]
     command += ["--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev", "--remount-ro", "/"]
-    return [*command, "--chdir", "/tmp"]
+    return [*command, "--chdir", SCRATCH]
 
 
 def _courses_below(readable: list[str]) -> list[str]:
