@@ -25,6 +25,21 @@ def halved(number: int = 4) -> float:
     return number / 2
 '''
 
+TESTS = {
+    "test_that_fails": "def test_it():\n    assert False\n",
+    "test_that_passes": "def test_it():\n    pass\n",
+    "test_that_needs_the_slower_one": """
+done = []
+
+def test_slower():
+    sum(range(3_000_000))
+    done.append(True)
+
+def test_quick():
+    assert done
+""",
+}
+
 
 def test_every_module_has_its_files_its_tests_and_a_job():
     """Catches a file that was moved, whose mutants would no longer be made."""
@@ -90,6 +105,35 @@ def test_a_fork_ends_with_what_its_work_said():
         5,
         pytest.ExitCode.INTERNAL_ERROR,
     ]
+
+
+@linux
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("test_that_fails", "do not pass as they are"),
+        ("test_that_needs_the_slower_one", "fail as mutants meet them"),
+        ("test_that_passes", ""),
+    ],
+)
+def test_tests_that_fail_without_a_mutant_are_refused(name, reason, tmp_path, monkeypatch):
+    """Catches a run that counts every mutant as killed, since its tests fail anyway."""
+    from tools.checks import warm_tests
+
+    (tmp_path / f"{name}.py").write_text(TESTS[name])
+    monkeypatch.setattr(warm_tests, "ROOT", tmp_path)
+
+    def refusal():
+        try:
+            warm_tests.survey_tests([f"{name}.py"], [], tmp_path)
+        except SystemExit as error:
+            (tmp_path / "refusal").write_text(str(error))
+        return 0
+
+    monkeypatch.chdir(tmp_path)
+    assert warm_tests.run_in_fork(refusal, 60) == 0
+    said = (tmp_path / "refusal").read_text() if (tmp_path / "refusal").exists() else ""
+    assert reason in said and bool(said) == bool(reason)
 
 
 @linux
