@@ -98,6 +98,22 @@ def test_what_runs_for_ever_is_ended(endless):
 
 
 @linux
+def test_a_slow_test_is_not_taken_for_one_that_waits(monkeypatch):
+    """Catches mutants that count as killed since the machine is busy: a third of its time is enough to go on."""
+    from tools.checks import warm_tests
+
+    def work():
+        until = time.process_time() + 0.3
+        while time.process_time() < until:
+            time.sleep(0.002)
+            sum(range(20_000))
+        return 5
+
+    monkeypatch.setattr(warm_tests, "WAITING", 0.1)
+    assert warm_tests.run_in_fork(work, 2) == 5
+
+
+@linux
 def test_a_fork_ends_with_what_its_work_said():
     from tools.checks import warm_tests
 

@@ -24,7 +24,8 @@ import pytest
 
 from tools import ROOT
 
-WAITING = 3  # times as many seconds by the clock as a fork may compute: tests wait, and machines are busy
+WAITING = 3  # times as many seconds by the clock as a fork may compute: then it is looked at, and as often again
+IDLE = 0.01  # of the time of the clock: a fork that computes for less is no longer held up by a busy machine
 ALL = ""  # stands for the tests that run a line which is run when its module is imported
 LAZY = "clearformer"  # a package that finds its names when they are asked for: who imports one may import any module
 
@@ -178,15 +179,32 @@ def run_in_fork(work: Callable[[], int], seconds: float, *, shown: bool = False)
 
 
 def wait_for_exit(child: int, seconds: float) -> int:
-    """The exit code of a process, once it and all that it started have ended; they are killed after ``seconds``."""
+    """The exit code of a process, once it and all that it started have ended.
+
+    They are killed if they compute for nearly nothing while ``seconds`` pass by the clock.
+    """
     ended = os.pidfd_open(child)
     try:
-        select.select([ended], [], [], None if seconds == math.inf else seconds)
+        computed = 0.0
+        while not select.select([ended], [], [], None if seconds == math.inf else seconds)[0]:
+            before, computed = computed, session_seconds(child)
+            if computed - before < IDLE * seconds:
+                break
     finally:
         os.close(ended)
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(child, signal.SIGKILL)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def session_seconds(leader: int) -> float:
+    """Of CPU time, those of all processes in a session, and of what they have waited for."""
+    ticks = 0
+    for file in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):  # it has ended meanwhile
+            fields = file.read_bytes().rpartition(b")")[2].split()
+            ticks += sum(map(int, fields[11:15])) if int(fields[3]) == leader else 0
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def cpu_seconds() -> float:
