@@ -45,6 +45,17 @@ def test_norms_equal_their_formulas(device):
     assert_close(rms(x), rms.weight * x / (x.square().mean(-1, keepdim=True) + 0.1).sqrt())
 
 
+def test_rms_norm_takes_what_autocast_hands_it_without_a_warning():
+    """Catches a product in 16 bits that meets a weight of 32: PyTorch warns, and leaves its fused norm."""
+    before = torch.is_warn_always_enabled()
+    torch.set_warn_always(True)  # and not only the first time in a process
+    try:
+        y = RMSNorm(D)(torch.randn(3, D, dtype=torch.bfloat16))
+    finally:
+        torch.set_warn_always(before)
+    assert y.dtype == torch.float32
+
+
 @pytest.mark.parametrize("norm", [LayerNorm, RMSNorm])
 def test_half_precision_is_averaged_in_float32(norm):
     """Catches sums of squares in float16, which overflow at 65504."""
