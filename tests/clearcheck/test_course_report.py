@@ -79,6 +79,17 @@ def test_the_notebook_grade_and_report_agree(second_exercise, learner, run, caps
         assert line.endswith(f"({question['points']} of {question['max_points']} points)")
 
 
+def test_elsewhere_the_exercises_without_a_notebook_are_those_of_the_course_that_is_named(
+    report, learner, second_exercise, tmp_path_factory, monkeypatch
+):
+    """Catches a row that is looked up where the command was started, or in the grader's own course."""
+    work = learner(MEANS).parent
+    monkeypatch.setenv(COURSE_VARIABLE, str(second_exercise))
+    monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
+    said = report(str(work))
+    assert [(row["exercise"], row["max_points"]) for row in said["exercises"]] == [(SLUG, 9), (OTHER, 9)]
+
+
 def test_a_solved_course(report, learner):
     """Would catch a last line that still asks for something."""
     learner(MEANS, RANGES)
