@@ -19,6 +19,7 @@ from clearclass.dry_run import show
 from clearclass.hand import KEPT as HAND
 from clearclass.hand import HandRow, read_hand
 from clearclass.journal import Journal, JournalProblem, file_of, key_of, open_journal
+from clearclass.kept import keep, with_kept
 from clearclass.late import Lateness
 from clearclass.learners import Learner
 from clearclass.one_file import AGAIN, Job, grade_file, refusal_record
@@ -50,6 +51,7 @@ def grade_class(asked: ClassRun, tell: Tell) -> int:
     NoContainer, RunStopped, CourseChanged, OSError.
     """
     course, files = CourseFiles(), submitted_files(asked.files, asked.results)
+    asked = with_kept(asked, tell)
     whose = whose_files(asked, files, tell)
     if asked.dry_run:
         return show(files, whose, asked.exercise, asked.as_json)
@@ -71,6 +73,7 @@ def grade_class(asked: ClassRun, tell: Tell) -> int:
         course.check("this class")
         if journal:
             remarks = Remarks(tuple(whose.absent), tuple(whose.warnings), tuple(hand))
+            keep(asked, journal.folder)
             problems = _write(journal, submissions, output, asked.hand, remarks)
             folder = one_line(str(journal.folder))
             tell(f"Written: {folder} with grades.csv, overview.html and a page for each learner.")

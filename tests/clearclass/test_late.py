@@ -255,7 +255,15 @@ def test_late_work_in_all_that_is_written(work, capsys):
     files = {Path(row["file"]).name: row["late"] for row in table("out/files.csv")}
     assert files["nb.ipynb"].startswith("1 day 1 hour late") and files["bobby_77_8890_nb.ipynb"] == ""
     assert "marked as late" in words(Path("out/overview.html").read_text())
-    grade("--jobs", "1")  # the points of the grader are kept, the policy is the run's
+    grade("--jobs", "1")
+    assert table("out/grades.csv")[0]["points"] == "8" and "out/late.json, as before" in capsys.readouterr().err
+    grade("--jobs", "1", "--late", "1 point a day", "--deadline", "2026-11-02 11:00")
+    assert table("out/grades.csv")[0]["late"] == "-2" and table("out/grades.csv")[1]["late"] == "-1"
+    Path("out/late.json").write_text("{}")
+    grade("--jobs", "1")
+    assert "out/late.json is not as a run wrote it: delete it" in capsys.readouterr().err
+    Path("out/late.json").unlink()
+    grade("--jobs", "1")  # the points of the grader are kept
     assert "late" not in table("out/grades.csv")[0] and table("out/grades.csv")[0]["points"] == "10"
 
 

@@ -193,6 +193,10 @@ def test_a_run_with_a_roster(work, capsys):
     assert f"Eve Fox 15: {SLUG}" in overview and "whom r.csv does not have" in overview
     assert "2 of 3, means" in overview  # of those who handed in
     assert not [path for path in Path("out/gradescope").iterdir() if "eve" in path.name]
+    Path("r.csv").unlink()
+    before = table("out/grades.csv")
+    grade("--jobs", "1")
+    assert table("out/grades.csv") == before and "Roster: out/roster.csv, as before" in capsys.readouterr().err
 
 
 def test_zeros_for_the_exercises_that_somebody_left_out(work):
