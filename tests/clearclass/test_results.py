@@ -23,7 +23,7 @@ from tests.book.test_browser import AXE, FLAGS
 from tests.clearcheck.test_summary_page import words
 from tests.clearcheck.toy_notebook import MEANS, RANGES, SLUG
 
-from .class_folder import ADA, FOLDERS, SEED, WRONG, grade, put, same_files, table
+from .class_folder import ADA, FOLDERS, SEED, grade, put, same_files, table
 
 ROOT = Path(__file__).parents[2]
 HAND = "id,clarity,clarity max,style,comment\n12,2,4,1,Well said.\n99,1,4,,\n"
@@ -163,28 +163,6 @@ Hand-graded points for essay: 1 of 3 have none, bobby the first of them.
     grade("--hand", "hand.csv")
     assert table("out/grades.csv")[0]["points"] == "9.125"
     assert "Well, done; so" in table("out/moodle.csv")[0]["Feedback comments"]
-
-
-def test_what_learners_get_says_nothing_of_where_it_lies(work):
-    """Catches the instructor's path in a page, in a comment that Moodle shows, or in what Gradescope shows."""
-    put(f"moodle/{ADA}/more.ipynb", WRONG)
-    for name in (f"moodle/{ADA}/x.ipynb", "moodle/Eve_15_assignsubmission_file_/y.ipynb"):
-        (work / "work" / name).parent.mkdir(exist_ok=True)
-        (work / "work" / name).write_text("{")
-    folders = [str(work / name) for name in FOLDERS]
-    assert main(["grade", *folders, "--results", "out", "--jobs", "1"]) == 2
-    told = {path: path.read_text() for kind in ("feedback", "gradescope") for path in (work / "out" / kind).iterdir()}
-    told |= {path: path.read_text() for path in (work / "out").glob("moodle*.csv")}
-    assert len(told) == 11 and not [path for path in told if str(work) in told[path] or "work/" in told[path]]
-    assert "y.ipynb is no notebook" in table("out/moodle.csv")[1]["Feedback comments"]
-
-
-def test_warnings_stand_in_the_overview(work):
-    """Catches a warning that only the terminal of the day has shown."""
-    (work / "work" / "moodle" / "by mail.ipynb").write_text("{")
-    grade("--jobs", "1")
-    said = words(Path("out/overview.html").read_text())
-    assert "Warnings by mail.ipynb is not named as Moodle names what it exports" in said
 
 
 def test_the_feedback_tells_all_and_no_seed(results_folder):
