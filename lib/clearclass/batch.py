@@ -19,22 +19,27 @@ from clearclass.dry_run import show
 from clearclass.hand import KEPT as HAND
 from clearclass.hand import HandRow, read_hand
 from clearclass.journal import Journal, JournalProblem, file_of, key_of, open_journal
-from clearclass.learners import Learner, learners_of
+from clearclass.kept import keep, with_kept
+from clearclass.late import Lateness
+from clearclass.learners import Learner
 from clearclass.one_file import AGAIN, Job, grade_file, refusal_record
 from clearclass.output import Output
-from clearclass.results_folder import write_results
+from clearclass.results_folder import Remarks, write_results
+from clearclass.seeds import seed_of
 from clearclass.standings import Entry
 from clearclass.submitted_files import SubmittedFile, submitted_files
+from clearclass.whose import whose_files
 
 Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class ClassSubmission:
-    """A file, whose it is, what its grade depends on, and the key of its record, where one is kept."""
+    """A file, whose it is, how late it was, what its grade depends on, and the key of its record, where one is kept."""
 
     file: SubmittedFile
     learner: Learner
+    lateness: Lateness | None
     job: Job
     key: str = ""
 
@@ -42,27 +47,34 @@ class ClassSubmission:
 def grade_class(asked: ClassRun, tell: Tell) -> int:
     """A line for each file, tables and pages where they are asked for; 2 where a file has no grade.
 
-    Raises: NotANotebook, BadPattern, LearnersMerged, HandProblem, JournalProblem, NoContainer, RunStopped,
-    CourseChanged, OSError.
+    Raises: NotANotebook, BadPattern, LearnersMerged, RosterProblem, LateProblem, HandProblem, JournalProblem,
+    NoContainer, RunStopped, CourseChanged, OSError.
     """
     course, files = CourseFiles(), submitted_files(asked.files, asked.results)
-    learners = learners_of(files, asked.name_pattern, asked.system, tell)
+    asked = with_kept(asked, tell)
+    whose = whose_files(asked, files, tell)
     if asked.dry_run:
-        return show(files, learners, asked.exercise, asked.as_json)
+        return show(files, whose, asked.exercise, asked.as_json)
     hand = _points_by_hand(asked.hand, asked.results, tell)
     work = container.container(asked.container) if asked.container else grade_file
     output, problems = Output(len(files), asked.as_json, asked.table), []
-    with _journal(asked.results, asked.seed) as (journal, seed):
-        jobs = [Job(file.name, asked.exercise, seed) for file in files]
+    with _journal(asked) as (journal, seed, by_learner):
+        if by_learner:
+            tell(f"Each learner has a seed of their own, drawn from {seed}.")
+        seeds = [seed_of(learner, seed) if by_learner else seed for learner in whose.learners]
+        jobs = [Job(file.name, asked.exercise, own) for file, own in zip(files, seeds, strict=True)]
         keys = [_key(job, journal, bool(asked.container)) for job in jobs]
-        submissions = [ClassSubmission(*parts) for parts in zip(files, learners, jobs, keys, strict=True)]
+        parts = zip(files, whose.learners, whose.lateness, jobs, keys, strict=True)
+        submissions = [ClassSubmission(*part) for part in parts]
         if journal and not asked.replace:
             _lose_nobody(journal, submissions)
         with _executor(asked.executor, asked.jobs) as (start, width):
             Run(submissions, journal, output).through(work, start, width, tell)
         course.check("this class")
         if journal:
-            problems = _write(journal, submissions, output, asked.hand, hand)
+            remarks = Remarks(tuple(whose.absent), tuple(whose.warnings), tuple(hand))
+            keep(asked, journal.folder)
+            problems = _write(journal, submissions, output, asked.hand, remarks)
             folder = one_line(str(journal.folder))
             tell(f"Written: {folder} with grades.csv, overview.html and a page for each learner.")
     for problem in problems:
@@ -133,13 +145,13 @@ def _points_by_hand(table: Path | None, results: Path | None, tell: Tell) -> lis
 
 
 @contextlib.contextmanager
-def _journal(results: Path | None, seed: int | None) -> Iterator[tuple[Journal | None, int]]:
-    """Where records are kept, if they are, and the seed of the run."""
-    if results is None:
-        yield None, draw_seed(seed)
+def _journal(asked: ClassRun) -> Iterator[tuple[Journal | None, int, bool]]:
+    """Where records are kept, if they are, the seed of the run, and whether each learner has one drawn from it."""
+    if asked.results is None:
+        yield None, draw_seed(asked.seed), asked.seed_by_learner
         return
-    with open_journal(results, seed, draw_seed(seed)) as journal:
-        yield journal, journal.seed if seed is None else seed
+    with open_journal(asked.results, asked.seed, draw_seed(asked.seed), asked.seed_by_learner) as journal:
+        yield journal, journal.seed, journal.by_learner
 
 
 def _key(job: Job, journal: Journal | None, boxed: bool) -> str:
@@ -177,12 +189,12 @@ def _executor(cluster: str | None, jobs: int | None) -> Iterator[tuple[pool.Star
 
 
 def _write(
-    journal: Journal, submissions: list[ClassSubmission], output: Output, table: Path | None, hand: list[HandRow]
+    journal: Journal, submissions: list[ClassSubmission], output: Output, table: Path | None, remarks: Remarks
 ) -> list[str]:
     """Write the folder of results; gives a sentence for each row of points by hand that could not be placed."""
-    entries = [Entry(s.file, s.learner, output.rows[number]) for number, s in enumerate(submissions)]
+    entries = [Entry(s.file, s.learner, output.rows[number], s.lateness) for number, s in enumerate(submissions)]
     keys = {submission.file.path: submission.key for submission in submissions}
     journal.settle(submission.key for submission in submissions)
     if table:
         write_whole(journal.folder / HAND, table.read_bytes())
-    return write_results(journal.folder, entries, lambda entry: journal[keys[entry.file.path]], hand)
+    return write_results(journal.folder, entries, lambda entry: journal[keys[entry.file.path]], remarks)

@@ -4,6 +4,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from clearclass.handed_in import LateRules
+
 
 @dataclass(frozen=True)
 class ClassRun:
@@ -14,6 +16,9 @@ class ClassRun:
     seed: int | None = None  # None: that of the folder of results, or a fresh one
     name_pattern: re.Pattern[str] | None = None  # None: as Moodle, Canvas and Gradescope name what they export
     system: str | None = None  # of clearclass.exports.SYSTEMS; None: told from the names, once for each folder
+    roster: Path | None = None  # a table of who is in the class
+    late: LateRules | None = None  # what being late costs
+    seed_by_learner: bool = False  # whether each learner has inputs of their own
     dry_run: bool = False  # whether it is only said whose each file is
     jobs: int | None = None  # None: one for each core
     executor: str | None = None  # dask://HOST:PORT, or None: this machine

@@ -13,25 +13,31 @@ from clearcheck.worker.parent import Worker
 from clearclass.exports import PLAIN
 from clearclass.learners import Learner
 from clearclass.submitted_files import SubmittedFile
+from clearclass.whose import Whose
 
 HEAD = ("learner", "number", "exercise", "file", "system")
 UNKNOWN = "-"
 
 
-def show(files: list[SubmittedFile], learners: list[Learner], exercise: str | None, as_json: bool) -> int:
-    """Print a line for each file, or a JSON object; 2 where one of them could not be graded."""
+def show(files: list[SubmittedFile], whose: Whose, exercise: str | None, as_json: bool) -> int:
+    """Print a line for each file and each learner without one, or a JSON object; 2 where a file could not be graded."""
     rows, refused = [], False
-    for file, learner in zip(files, learners, strict=True):
+    for file, learner in zip(files, whose.learners, strict=True):
         slug = _exercise_of(file, exercise)
         refused = refused or not slug
         path = one_line(file.relative_path)
-        rows.append((one_line(learner.name), one_line(learner.id), slug, path, learner.system or PLAIN))
+        rows.append(_row(learner, slug, path))
+    rows += [_row(learner, "", "") for learner in whose.absent]
     if as_json:
         for row in rows:
             print(json.dumps(dict(zip(HEAD, row, strict=True))))
     else:
         _print_table([HEAD, *rows])
     return 2 if refused else 0
+
+
+def _row(learner: Learner, slug: str, path: str) -> tuple[str, ...]:
+    return one_line(learner.name), one_line(learner.id), slug, path, learner.system or PLAIN
 
 
 def _exercise_of(file: SubmittedFile, exercise: str | None) -> str:

@@ -28,13 +28,14 @@ def feedback_html(standings: list[tuple[Standing, dict]]) -> str:
 
 def _exercise(standing: Standing, record: dict) -> str:
     if "error" in record:
-        sentence = html_text(_without_folders(one_line(record["error"]), standing))
+        sentence = html_text(standing.without_folders(one_line(record["error"])))
         parts = [f"<h2>Not graded</h2>\n<p>{sentence}</p>", _by_hand(standing)]
         return "\n".join(filter(None, parts))
     read = record["page"]["read"]
-    notes = [_without_folders(note, standing) for note in standing.notes]
+    notes = [standing.without_folders(note) for note in standing.notes]
     parts = [
         f"<h2>{escape(record['page']['title'])}</h2>\n{total(standing.points, standing.max_points)}",
+        f"<p>{escape(standing.late)}</p>" if standing.late else "",
         *(_question(question, read.get(question["id"], [])) for question in record["questions"]),
         _by_hand(standing),
         f"<h3>Notes</h3>\n{html_list(notes)}" if notes else "",
@@ -65,13 +66,6 @@ def _by_hand(standing: Standing) -> str:
 
 def _points_by_hand(mark: Mark) -> str:
     return f"{mark.points} of {mark.max_points}" if mark.max_points else f"{mark.points} on top"
-
-
-def _without_folders(text: str, standing: Standing) -> str:
-    """With the learner's files by their names: where they lie is the instructor's."""
-    for path in (entry.file.path for entry in (standing.counts, *standing.others)):
-        text = text.replace(one_line(str(path)), one_line(path.name))
-    return text
 
 
 def _facts(standing: Standing) -> str:

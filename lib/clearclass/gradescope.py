@@ -34,14 +34,24 @@ def results_json(record: dict, standing: Standing | None = None) -> dict:
     ]
     notes = standing.notes if standing else record.get("notes", [])
     output = [record["error"]] if "error" in record else notes
+    if standing:
+        output = [standing.without_folders(one_line(line)) for line in output]
+        tests += _for_being_late(standing)
     return {
-        "score": record.get("points", 0) + sum(mark.points for mark in marks),
+        "score": standing.points if standing else record.get("points", 0),
         "output": shown_lines(output),
         "output_format": "text",
         "visibility": "visible",
         "stdout_visibility": "hidden",
         "tests": tests,
     }
+
+
+def _for_being_late(standing: Standing) -> list[dict]:
+    if not standing.late:
+        return []
+    late = {"name": "Handed in late", "score": -standing.taken_off, "output": one_line(standing.late)}
+    return [{**late, "output_format": "text", "visibility": "visible"}]
 
 
 def shown_lines(lines: list[str]) -> str:

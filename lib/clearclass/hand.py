@@ -1,7 +1,5 @@
 """Points that people gave, from a table with a row for each learner."""
 
-import csv
-import io
 import math
 import re
 from collections.abc import Iterable, Mapping
@@ -10,13 +8,16 @@ from pathlib import Path
 
 from clearcheck.notebooks.escaping import cell, one_line
 
+from clearclass.csv_table import CsvTable, TableProblem, read_csv
+
 WHO = ("id", "learner", "file")
 EXERCISE, QUESTION, COMMENT, MAX = "exercise", "question", "comment", " max"
 NO_COLUMNS_OF_POINTS = (*WHO, EXERCISE, QUESTION, COMMENT)
 KEPT = "hand.csv"  # in the folder of results
+THOUSANDS = re.compile(r"-?[1-9]\d{0,2}(,\d{3})+")  # or a decimal comma with three places behind it
 
 
-class HandProblem(ValueError):
+class HandProblem(TableProblem):
     """A table of hand-graded points that cannot be used; the text names the line and what is expected."""
 
 
@@ -48,14 +49,8 @@ class HandRow:
 
 
 @dataclass(frozen=True)
-class HandTable:
-    """A table as it stands in the file: its delimiter, its headings, and each row under them, in small letters, with
-    the number of the line in which it ends.
-    """
-
-    delimiter: str
-    head: list[str]
-    rows: list[tuple[int, dict[str, str]]]
+class HandTable(CsvTable):
+    """A table of points as it stands in the file."""
 
     @property
     def columns_of_points(self) -> list[str]:
@@ -82,48 +77,16 @@ def read_table(path: Path) -> HandTable:
 
     Raises: HandProblem.
     """
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise HandProblem(f"{path} cannot be read ({error}): a table in CSV, in UTF-8, is expected.") from None
-    delimiter = ";" if text.partition("\n")[0].count(";") > text.partition("\n")[0].count(",") else ","
-    reader = csv.reader(io.StringIO(text), delimiter=delimiter, strict=True)
-    (_, head), *table = _lines(path, reader) or [(1, [])]
-    head = [name.strip() for name in head]
-    lower = [name.lower() for name in head]
-    if not set(WHO) & set(lower):
-        raise HandProblem(f"{path} does not say whose the points are: a column named {', '.join(WHO)} is expected.")
-    if len(set(lower)) < len(lower):
-        raise HandProblem(f"{path}: two columns have the same name.")
-    rows = []
-    for line, cells in table:
-        if any(cells[len(head) :]):
-            raise HandProblem(
-                f"{path}, line {line}: {len(cells)} values under {len(head)} headings; a value with {delimiter} in it "
-                'is to stand between quotation marks: "…".'
-            )
-        if any(cells):
-            rows.append((line, dict(zip(lower, (cell.strip() for cell in cells), strict=False))))
-    return HandTable(delimiter, head, rows)
+    table = read_csv(path, HandProblem)
+    if not set(WHO) & {name.lower() for name in table.head}:
+        name = one_line(str(path))
+        raise HandProblem(f"{name} does not say whose the points are: a column named {', '.join(WHO)} is expected.")
+    return HandTable(table.delimiter, table.head, table.rows)
 
 
 def _forms(values: Iterable[str]) -> Iterable[str]:
     for value in values:
         yield from (value, cell(value))
-
-
-def _lines(path: Path, table) -> list[tuple[int, list[str]]]:
-    """Each row of the table with the number of the line in which it ends."""
-    found: list[tuple[int, list[str]]] = []
-    try:
-        found += ((table.line_num, cells) for cells in table)
-    except csv.Error as error:
-        begins = found[-1][0] + 1 if found else 1
-        raise HandProblem(
-            f"{path}: the row that begins in line {begins} cannot be read ({error}): look for a quotation mark there "
-            "that is never closed."
-        ) from None
-    return found
 
 
 def whose(row: dict[str, str]) -> dict[str, str]:
@@ -149,8 +112,12 @@ def _row(path: Path, line: int, names: list[str], row: dict[str, str]) -> HandRo
 
 
 def _number(path: Path, line: int, column: str, text: str) -> float:
+    place = f"{path}, line {line}, column {column}"
+    if THOUSANDS.fullmatch(text):
+        one, other = text.replace(",", ".", 1).rstrip("0").rstrip("."), text.replace(",", "")
+        raise HandProblem(f"{place}: {text} may be {one} or {other} points: write it without the comma.")
     plain = text.replace(",", ".")
     number = float(plain) if re.fullmatch(r"-?\d{1,9}(\.\d{1,9})?", plain) else math.nan
     if math.isnan(number):
-        raise HandProblem(f"{path}, line {line}, column {column}: {one_line(text)!r} is no number of points.")
+        raise HandProblem(f"{place}: {one_line(text)!r} is no number of points.")
     return int(number) if number.is_integer() else number

@@ -12,6 +12,7 @@ from clearclass.one_file import Job, digest, grader_version
 
 NAME = "journal.jsonl"
 LOCK = ".lock"
+BY_LEARNER = "by_learner"
 
 
 class JournalProblem(RuntimeError):
@@ -25,7 +26,8 @@ class Journal:
     same.
     """
 
-    def __init__(self, folder: Path, seed: int):
+    def __init__(self, folder: Path, seed: int, by_learner: bool = False):
+        self.by_learner = by_learner  # whether each learner has a seed drawn from that of the run
         self.folder, self.path = folder, folder / NAME
         self._places: dict[str, tuple[int, int]] = {}
         self.learners: dict[str, str] = {}  # by key, who handed the file in
@@ -34,7 +36,7 @@ class Journal:
         with open(self.path, "ab") as file:
             file.truncate(whole)  # what a run wrote last may be half a line
         if not whole:
-            self._append({"seed": seed})
+            self._append(self._head())
 
     def add(self, key: str, learner: str, record: dict):
         self._places[key] = self._append({"key": key, "learner": learner, "record": record})
@@ -48,12 +50,15 @@ class Journal:
 
     def settle(self, keys: Iterable[str]):
         """Keep the lines of these files alone, in this order, whatever order they were graded in."""
-        lines = [json.dumps({"seed": self.seed})]
+        lines = [json.dumps(self._head())]
         lines += [json.dumps(self._line(*self._places[key])) for key in keys]
         write_whole(self.path, "".join(f"{line}\n" for line in lines).encode())
         self._places.clear()
         self.learners.clear()
         self._read()
+
+    def _head(self) -> dict:
+        return {"seed": self.seed, **({BY_LEARNER: True} if self.by_learner else {})}
 
     def _read(self) -> int:
         """Find each line; gives the length of the part that is whole."""
@@ -85,8 +90,9 @@ class Journal:
 
 
 @contextlib.contextmanager
-def open_journal(folder: Path, seed: int | None, fresh: int) -> Iterator[Journal]:
-    """The journal of a folder, which is made where it is missing; without a seed that of the folder's last run.
+def open_journal(folder: Path, seed: int | None, fresh: int, by_learner: bool = False) -> Iterator[Journal]:
+    """The journal of a folder, which is made where it is missing; without a seed that of the folder's last run, and
+    with seeds by learner where that had them.
 
     Raises: JournalProblem where another run has the folder, or it holds anything else; OSError.
     """
@@ -98,18 +104,25 @@ def open_journal(folder: Path, seed: int | None, fresh: int) -> Iterator[Journal
             stack.enter_context(hold_lock(folder / LOCK, 0))
         except TimeoutError:
             raise JournalProblem(f"Another run writes to {folder}: wait for it, or name another folder.") from None
-        kept = _seed_of(folder / NAME)
+        head = _head_of(folder / NAME)
+        kept = head.get("seed")
         if seed is not None and kept not in (None, seed):
             raise JournalProblem(f"{folder} was graded with the seed {kept}: leave --seed out, or name another folder.")
-        yield Journal(folder, next(number for number in (seed, kept, fresh) if number is not None))
+        if by_learner and head and not head.get(BY_LEARNER):
+            raise JournalProblem(
+                f"{folder} was graded with one seed for all: leave --seed-by-learner out, or name another folder."
+            )
+        chosen = next(number for number in (seed, kept, fresh) if number is not None)
+        yield Journal(folder, chosen, by_learner or head.get(BY_LEARNER) is True)
 
 
-def _seed_of(path: Path) -> int | None:
+def _head_of(path: Path) -> dict:
+    """The first line, which says with what seed the folder was graded; empty where there is none."""
     if not path.exists():
-        return None
+        return {}
     with open(path, "rb") as file:
         first = _parse_line(file.readline())
-    return first["seed"] if first and type(first.get("seed")) is int else None
+    return first if first and type(first.get("seed")) is int else {}
 
 
 def _parse_line(line: bytes) -> dict | None:

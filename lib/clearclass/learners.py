@@ -4,18 +4,18 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 
 from clearcheck.notebooks.escaping import one_line
 
 from clearclass.exports import EXPORTS, PLAIN, TITLES, naming_of
-from clearclass.submitted_files import METADATA, SubmittedFile
+from clearclass.gradescope_list import submitted_to_gradescope
+from clearclass.roster import Person
+from clearclass.submitted_files import SubmittedFile
 
 Tell = Callable[[str], None]
 OWN = "own"  # stands for a system where a pattern of the instructor's own says whose a file is
 MOST_NAMED = 4  # files in a sentence
-FACT = re.compile(r"^\s*-?\s*:?(name|sid):\s*(.*?)\s*$")
 
 
 class BadPattern(ValueError):
@@ -35,6 +35,7 @@ class Learner:
     system: str = ""
     late: bool = False
     file: str = ""  # the path of a file that stands for a learner of its own
+    people: tuple[Person, ...] = ()  # who that is on the roster, several for a group
 
     @property
     def label(self) -> str:
@@ -43,6 +44,8 @@ class Learner:
     @property
     def key(self) -> tuple[str, str]:
         """The same for all files of one learner."""
+        if self.people:
+            return "roster", " ".join(person.key for person in self.people)
         return (self.system, self.id) if self.id else ("", self.file or self.name)
 
 
@@ -58,13 +61,17 @@ def name_pattern(text: str) -> re.Pattern:
 
 
 def learners_of(
-    files: Iterable[SubmittedFile], pattern: re.Pattern | None, system: str | None = None, tell: Tell = lambda _: None
+    files: Iterable[SubmittedFile],
+    pattern: re.Pattern | None,
+    system: str | None = None,
+    tell: Tell = lambda _: None,
+    warn: Tell | None = None,
 ) -> list[Learner]:
-    """Whose each file is, after saying how each folder was read and what does not fit.
+    """Whose each file is, after telling how each folder was read, and warning of what does not fit.
 
     Raises: BadPattern where the pattern or the system fits none of the files, LearnersMerged.
     """
-    files = list(files)
+    files, warn = list(files), warn or (lambda sentence: tell(f"Warning: {sentence}"))
     folders: dict[Path | None, list[SubmittedFile]] = {}
     for file in files:
         folders.setdefault(file.root, []).append(file)
@@ -74,7 +81,7 @@ def learners_of(
         whose.update(theirs)
         tell(f"{one_line(str(root or 'The files'))}: {_described([theirs[file] for file in inside])}.")
         for warning in warnings:
-            tell(f"Warning: {warning}")
+            warn(warning)
     found = [whose[file] for file in files]
     if files and (pattern or system not in (None, PLAIN)) and not any(learner.system for learner in found):
         asked = f"--name-pattern {pattern.pattern!r}" if pattern else f"--system {system}"
@@ -118,7 +125,8 @@ def _by_export(files: list[SubmittedFile], system: str | None) -> tuple[dict[Sub
 def _exported(file: SubmittedFile, system: str, parts: dict[str, str]) -> Learner:
     name, id = parts.get("name", "").strip(), parts["id"]
     if system == "gradescope":
-        name, id = _submitters(file).get(id, (f"submission {id}", id))
+        submitted = submitted_to_gradescope(file, id)
+        name, id = submitted.name, submitted.id
     return Learner(name, id, system, bool(parts.get("late")))
 
 
@@ -147,30 +155,3 @@ def exported_by_moodle(file: SubmittedFile) -> str:
     """The folder of a file in Moodle's export, or the start of its name in an export without folders; else ""."""
     found = EXPORTS["moodle"].match(file.relative_path)
     return found["folder"].rstrip("/").rpartition("/")[2].removesuffix("_") + "_" if found else ""
-
-
-def _submitters(file: SubmittedFile) -> dict[str, tuple[str, str]]:
-    """Names and numbers for each submission, from Gradescope's list beside the folders, where it is there."""
-    folders = [folder for folder in reversed(file.path.parents) if folder.is_relative_to(file.root or file.path.anchor)]
-    lists = [folder / METADATA for folder in folders if (folder / METADATA).is_file()]
-    return _metadata(lists[0]) if lists else {}  # the outermost: a learner may hand in a file of this name
-
-
-@lru_cache(maxsize=8)
-def _metadata(path: Path) -> dict[str, tuple[str, str]]:
-    """Read line by line: the file is YAML, but it also holds each old result, and no more is needed of it."""
-    people: dict[str, dict[str, list[str]]] = {}
-    facts: dict[str, list[str]] | None = None
-    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
-        if start := re.match(r"submission_(\d+):", line):
-            facts = people.setdefault(start[1], {"name": [], "sid": []})
-        elif facts is not None and re.match(r"  :?submitters:", line):
-            continue
-        elif re.match(r"  :?\w", line):  # what follows the submitters
-            facts = None
-        elif facts is not None and (fact := FACT.match(line)):
-            facts[fact[1]].append(fact[2].strip("'\""))
-    return {
-        id: (" and ".join(f["name"]) or f"submission {id}", " ".join(filter(None, f["sid"])) or id)
-        for id, f in people.items()
-    }

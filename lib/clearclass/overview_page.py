@@ -1,7 +1,7 @@
 """The page for the instructor: the class as a whole, and what has to be looked at."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from statistics import StatisticsError, correlation
 
@@ -15,8 +15,8 @@ TENTHS = 10
 STATUSES = (PASSED, PARTLY, NOT_RIGHT, NOT_ANSWERED)
 
 
-def overview_html(standings: list[Standing], entries: list[Entry], problems: list[str]) -> str:
-    """Points, questions and mistakes of each exercise, then what has no grade or fits nobody."""
+def overview_html(standings: list[Standing], entries: list[Entry], told: Mapping[str, list[str]]) -> str:
+    """Points, questions and mistakes of each exercise, then what has no grade, and what else is told, by headings."""
     slugs = sorted({standing.counts.row.exercise for standing in standings} - {""})
     people = len({standing.learner.key for standing in standings})
     parts = [f'<h1>The class</h1>\n<p class="of">{_count(people, "learner")}, {_count(len(entries), "file")}</p>']
@@ -27,7 +27,7 @@ def overview_html(standings: list[Standing], entries: list[Entry], problems: lis
         for s in standings
         if s.counts.row.uses
     ]
-    sections = {"Not graded": refused, "Calls that were noticed": noticed, "Points by hand": problems}
+    sections = {"Not graded": refused, "Calls that were noticed": noticed, **told}
     parts += [f"<h2>{title}</h2>\n{html_list(items)}" for title, items in sections.items() if items]
     return document("The class", "\n".join(parts))
 

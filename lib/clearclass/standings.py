@@ -9,6 +9,7 @@ from clearcheck.grading.telling import points_of
 from clearcheck.notebooks.escaping import file_stem, one_line
 
 from clearclass.hand import HandRow, Mark
+from clearclass.late import Lateness, plain_number
 from clearclass.learners import Learner
 from clearclass.submitted_files import SubmittedFile
 
@@ -47,11 +48,21 @@ class GradeSummary:
 
 @dataclass(frozen=True)
 class Entry:
-    """A file with its learner and what became of it."""
+    """A file with its learner, what became of it, and how late it was where that costs points."""
 
     file: SubmittedFile
     learner: Learner
     row: GradeSummary
+    lateness: Lateness | None = None
+
+    def taken_off(self, points: float, most: float) -> float:
+        """Of these points, for being late."""
+        return self.lateness.taken_off(points, most) if self.lateness and not self.row.error else 0
+
+    @property
+    def points(self) -> float:
+        """Those of the grader, less what being late takes off."""
+        return self.row.points - self.taken_off(self.row.points, self.row.max_points)
 
 
 @dataclass(frozen=True)
@@ -69,18 +80,59 @@ class Standing:
         return [mark for row in self.hand for mark in row.marks]
 
     @property
-    def points(self) -> float:
+    def points_before(self) -> float:
+        """Those of the grader and those given by hand, as if nothing were late."""
         return self.counts.row.points + sum(mark.points for mark in self.marks)
+
+    @property
+    def taken_off(self) -> float:
+        return self.counts.taken_off(self.points_before, self.max_points)
+
+    @property
+    def points(self) -> float:
+        return plain_number(self.points_before - self.taken_off) if self.taken_off else self.points_before
 
     @property
     def max_points(self) -> float:
         return self.counts.row.max_points + sum(mark.max_points for mark in self.marks)
 
     @property
+    def handed_in(self) -> bool:
+        return bool(self.counts.row.file)
+
+    @property
+    def has_nothing(self) -> bool:
+        """Whether all that there is of the learner is an empty folder."""
+        return self.handed_in and all(entry.file.nothing for entry in (self.counts, *self.others))
+
+    @property
+    def has_ungraded(self) -> bool:
+        """Whether there is a file that could not be graded, and may have been for any exercise."""
+        return any(entry.row.error and not entry.file.nothing for entry in (self.counts, *self.others))
+
+    @property
+    def late(self) -> str:
+        """A sentence on what being late takes off, or ""."""
+        lateness = self.counts.lateness
+        if lateness is None or self.counts.row.error:
+            return ""
+        return (
+            f"Handed in {lateness.told}: {points_of(self.taken_off, self.max_points)} taken off "
+            f"({one_line(lateness.policy.text)}), {self.points_before} before, {self.points} now."
+        )
+
+    @property
     def notes(self) -> list[str]:
         """The notes on the file that counts, on those that do not, and on when it was handed in."""
-        late = ["Handed in late."] if self.learner.late else []
+        late = ["Handed in late."] if self.learner.late and not self.late else []
         return [*late, *self.counts.row.notes, *(_uncounted_note(entry) for entry in self.others)]
+
+    def without_folders(self, text: str) -> str:
+        """With the learner's files by their names: where they lie is the instructor's."""
+        for path in (entry.file.path for entry in (self.counts, *self.others)):
+            if path.name:
+                text = text.replace(one_line(str(path)), one_line(path.name))
+        return text
 
 
 def row_of(record: dict) -> GradeSummary:
@@ -100,17 +152,18 @@ def row_of(record: dict) -> GradeSummary:
     )
 
 
-def standings(entries: Iterable[Entry]) -> list[Standing]:
-    """One for each learner and exercise, in the order of the files.
+def standings(entries: Iterable[Entry], pages: dict[tuple[str, str], str] | None = None) -> list[Standing]:
+    """One for each learner and exercise, in the order of the files; `pages` names each learner's files.
 
-    Of several files for one exercise the one with most points counts, at a tie the last. A learner's file that cannot
-    be graded has a standing of its own only where nothing else of that learner was graded.
+    Of several files for one exercise the one with most points counts, less what being late takes off, at a tie the
+    last. A learner's file that cannot be graded has a standing of its own only where nothing else of that learner was
+    graded.
     """
     everyone: dict[tuple, list[Entry]] = {}
     for entry in entries:
         everyone.setdefault(entry.learner.key, []).append(entry)
-    stems = _stems([theirs[0].learner for theirs in everyone.values()])
-    return [standing for theirs in everyone.values() for standing in _of_one(theirs, stems[theirs[0].learner.key])]
+    pages = pages or page_names(theirs[0].learner for theirs in everyone.values())
+    return [standing for theirs in everyone.values() for standing in _of_one(theirs, pages[theirs[0].learner.key])]
 
 
 def add_hand_points(found: list[Standing], hand: Iterable[HandRow]) -> tuple[list[Standing], list[str]]:
@@ -135,7 +188,7 @@ def add_hand_points(found: list[Standing], hand: Iterable[HandRow]) -> tuple[lis
 
 def _without_marks(found: list[Standing]) -> Iterator[str]:
     """Who would be measured by a smaller maximum than the others of the same exercise."""
-    graded = [standing for standing in found if standing.counts.row.exercise]
+    graded = [standing for standing in found if standing.counts.row.exercise and standing.handed_in]
     columns = dict.fromkeys(
         (standing.counts.row.exercise, mark.name) for standing in graded for mark in standing.marks if mark.max_points
     )
@@ -163,14 +216,14 @@ def _of_one(theirs: list[Entry], stem: str) -> list[Standing]:
     by_slug = [[entry for entry in graded if entry.row.exercise == slug] for slug in slugs] or [refused[:1]]
     made = []
     for number, entries in enumerate(by_slug):
-        counts = max(reversed(entries), key=lambda entry: entry.row.points)
+        counts = max(reversed(entries), key=lambda entry: entry.points)
         spare = (refused if graded else refused[1:]) if number == 0 else []
         others = tuple(entry for entry in [*entries, *spare] if entry is not counts)
         made.append(Standing(counts.learner, counts, others, stem))
     return made
 
 
-def _stems(learners: list[Learner]) -> dict[tuple[str, str], str]:
+def page_names(learners: Iterable[Learner]) -> dict[tuple[str, str], str]:
     """A name for each learner's files: their own where it is plain and nobody else's, else with a digest."""
     plain = {learner.key: file_stem(f"{learner.name} {learner.id}") for learner in learners}
     twice = {stem for stem, n in Counter(plain.values()).items() if n > 1 or not stem}
@@ -181,7 +234,7 @@ def _stems(learners: list[Learner]) -> dict[tuple[str, str], str]:
 def _values_by_heading(standing: Standing) -> dict[str, Iterable[str]]:
     files = [entry.file for entry in (standing.counts, *standing.others)]
     return {
-        "id": [standing.learner.id],
+        "id": [standing.learner.id, *(person.id for person in standing.learner.people if person.id)],
         "learner": [standing.learner.name],
         "exercise": [standing.counts.row.exercise],
         "file": [name for file in files for name in (file.name, file.relative_path, file.path.name)],
@@ -191,7 +244,7 @@ def _values_by_heading(standing: Standing) -> dict[str, Iterable[str]]:
 def _uncounted_note(entry: Entry) -> str:
     if entry.row.error:
         return f"Not graded: {entry.row.error}"
-    late = ", handed in late," if entry.learner.late else ""
+    late = ", handed in late," if entry.learner.late or entry.lateness else ""
     points = points_of(entry.row.points, entry.row.max_points)
     return f"{one_line(entry.file.path.name)} ({points}){late} does not count."
 

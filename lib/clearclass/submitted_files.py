@@ -29,6 +29,7 @@ class SubmittedFile:
     path: Path
     root: Path | None
     reason: str = ""
+    nothing: bool = False  # an empty folder, which stands for a learner who handed in nothing
 
     @property
     def name(self) -> str:
@@ -68,7 +69,7 @@ def _walk(root: Path, spared: set[Path]) -> Iterator[SubmittedFile]:
         below = [name for name in folders if _counts(name)]
         folders[:] = [name for name in below if (here / name).resolve() not in spared]
         if not (below or any(map(_counts, files)) or here == root or here.name.lower().endswith(".ipynb")):
-            yield SubmittedFile(here, root, f"{one_line(str(here))} is an empty folder: nothing was handed in.")
+            yield SubmittedFile(here, root, f"{one_line(str(here))} is an empty folder: nothing was handed in.", True)
         beside = "exercise.py" in files
         kinds = [name for name in folders if name.lower().endswith(".ipynb") or (here / name).is_symlink()]
         for name in [*filter(_counts, files), *kinds]:

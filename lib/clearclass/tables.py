@@ -21,20 +21,23 @@ def write_csv(path: Path, rows: Iterable[GradeSummary]):
     rows = list(rows)
     ids = list(dict.fromkeys(id for row in rows for id in row.questions))
     start, end = ["file", "exercise", "seed", "points", "max_points"], ["mistakes", "uses", "isolation", "notes"]
-    _write(path, _headings(start, ids, end), (_of_file(row, ids) for row in rows))
+    write_rows(path, _headings(start, ids, end), (_of_file(row, ids) for row in rows))
 
 
 def write_grades(path: Path, standings: list[Standing]):
-    """One row for each learner and exercise; the columns of the questions and those by hand add up to the points.
+    """One row for each learner and exercise; the columns of the questions, those by hand and what was taken off for
+    being late add up to the points.
 
     Raises: OSError.
     """
     ids = list(dict.fromkeys(id for standing in standings for id in standing.counts.row.questions))
     names = list(dict.fromkeys(mark.name for standing in standings for mark in standing.marks))
     by_hand = [f"{name} (by hand)" for name in names]
-    start = ["learner", "id", "exercise", "points", "max_points"]
+    who = ["learner", "id", *(["email", "section"] if any(s.learner.people for s in standings) else [])]
+    late = ["points_before", "late"] if any(s.counts.lateness for s in standings) else []
+    start = [*who, "exercise", "points", "max_points", *late]
     end = [*by_hand, "mistakes", "uses", "isolation", "seed", "file", "notes"]
-    _write(path, _headings(start, ids, end), (_of_learner(standing, ids, names) for standing in standings))
+    write_rows(path, _headings(start, ids, end), (_of_learner(standing, ids, names, start) for standing in standings))
 
 
 def write_files(path: Path, entries: Iterable[Entry], standings: Iterable[Standing]):
@@ -43,8 +46,8 @@ def write_files(path: Path, entries: Iterable[Entry], standings: Iterable[Standi
     Raises: OSError.
     """
     counting = {standing.counts.file.path for standing in standings if not standing.counts.row.error}
-    head = ["file", "learner", "id", "exercise", "points", "max_points", "counts", "reason"]
-    _write(path, head, (_of_entry(entry, entry.file.path in counting) for entry in entries))
+    head = ["file", "learner", "id", "exercise", "points", "max_points", "late", "counts", "reason"]
+    write_rows(path, head, (_of_entry(entry, entry.file.path in counting) for entry in entries))
 
 
 def write_moodle(path: Path, standings: list[Standing]):
@@ -58,7 +61,7 @@ def write_moodle(path: Path, standings: list[Standing]):
         [f"Participant {s.learner.id}", s.learner.name, _points(s), s.max_points or most or "", NEVER, _comment(s)]
         for s in standings
     )
-    _write(path, head, rows)
+    write_rows(path, head, rows)
 
 
 def write_canvas(path: Path, standings: list[Standing]):
@@ -75,7 +78,7 @@ def write_canvas(path: Path, standings: list[Standing]):
         name = next(iter(theirs.values())).learner.name
         points = [_points(theirs[slug]) if slug in theirs else "" for slug in slugs]
         rows.append([name, id, "", "", "", *points])
-    _write(path, ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *slugs], rows)
+    write_rows(path, ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *slugs], rows)
 
 
 def _headings(start: list[str], ids: list[str], end: list[str]) -> list[str]:
@@ -91,24 +94,34 @@ def _of_file(row: GradeSummary, ids: list[str]) -> list:
     return [*start, *_columns(row, ids), *_remarks(row), " ".join(row.notes)]
 
 
-def _of_learner(standing: Standing, ids: list[str], names: list[str]) -> list:
-    row = standing.counts.row
+def _of_learner(standing: Standing, ids: list[str], names: list[str], start: list[str]) -> list:
+    row, people = standing.counts.row, standing.learner.people
     given = {mark.name: mark.points for mark in standing.marks}
-    start = [standing.learner.name, standing.learner.id, row.exercise, _points(standing), standing.max_points]
-    if row.error and not standing.marks:
-        start[4] = ""
-    notes = " ".join([*([row.error] if row.error else []), *standing.notes])
+    graded = not row.error or bool(standing.marks)
+    values = {
+        "learner": standing.learner.name,
+        "id": standing.learner.id,
+        "email": ", ".join(person.email for person in people),
+        "section": ", ".join(dict.fromkeys(person.section for person in people)),
+        "exercise": row.exercise,
+        "points": _points(standing),
+        "max_points": standing.max_points if graded else "",
+        "points_before": standing.points_before if graded else "",
+        "late": -standing.taken_off if standing.late else "",
+    }
+    notes = " ".join(filter(None, [row.error, standing.late, *standing.notes]))
     by_hand = [given.get(name, "") for name in names]
     end = ["" if row.seed is None else row.seed, row.file, notes]
-    return [*start, *_columns(row, ids), *by_hand, *_remarks(row), *end]
+    return [*(values[name] for name in start), *_columns(row, ids), *by_hand, *_remarks(row), *end]
 
 
 def _of_entry(entry: Entry, counts: bool) -> list:
     row, who = entry.row, [entry.file.name, entry.learner.name, entry.learner.id]
     if row.error:
-        return [*who, "", "", "", "no", row.error]
+        return [*who, "", "", "", "", "no", row.error]
     reason = "" if counts else "Another file of this learner counts."
-    return [*who, row.exercise, row.points, row.max_points, "yes" if counts else "no", reason]
+    late = entry.lateness.told if entry.lateness else ""
+    return [*who, row.exercise, row.points, row.max_points, late, "yes" if counts else "no", reason]
 
 
 def _points(standing: Standing) -> float | str:
@@ -127,13 +140,18 @@ def _remarks(row: GradeSummary) -> list[str]:
 def _comment(standing: Standing) -> str:
     row = standing.counts.row
     if row.error:
-        return row.error
+        return standing.without_folders(row.error)
     by_question = [f"{id}: {result.points} of {result.max_points}" for id, result in row.questions.items()]
     comments = [one_line(given.comment) for given in standing.hand if given.comment]
-    return "; ".join([*by_question, *comments])
+    said = standing.notes if not standing.handed_in else []
+    return "; ".join(filter(None, [*by_question, *comments, standing.late, *said]))
 
 
-def _write(path: Path, head: list[str], rows: Iterable[list]):
+def write_rows(path: Path, head: list[str], rows: Iterable[list]):
+    """A table that no spreadsheet takes for formulas.
+
+    Raises: OSError.
+    """
     table = io.StringIO(newline="")
     writer = csv.writer(table)
     writer.writerow([cell(name) for name in head])

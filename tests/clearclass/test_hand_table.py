@@ -146,7 +146,7 @@ def test_points_of_the_page_come_into_every_table(work):
     assert [row["points"] for row in rows] == ["9", "6", "4", "3"]
     assert "plot: Remark 0" in table("out/moodle.csv")[0]["Feedback comments"]
     assert "plot: Remark 3" in Path("out/feedback/dee.html").read_text()
-    (Path("work") / ADA / "nb.ipynb").write_text("{}")
+    (Path("work/moodle") / ADA / "nb.ipynb").write_text("{}")
     assert "has changed" in works[0].trouble
 
 

@@ -128,6 +128,9 @@ BAD = {
     'id,a,comment\n12,1,"well done\n13,2,\n': "begins in line 2 cannot be read (unexpected end of data): look for",
     "id,a\n12,3,5\n": "line 2: 3 values under 2 headings",
     "": "a column named id, learner, file is expected",
+    'id,a,a max\n12,"1,000","2,000"\n': "line 2, column a: 1,000 may be 1 or 1000 points: write it without the comma",
+    "id;a\n12;-1,500\n": "column a: -1,500 may be -1.5 or -1500 points",
+    "id\ta\n12\t3\t5\n": "line 2: 3 values under 2 headings; a value with a tab in it",
 }
 
 
@@ -156,6 +159,10 @@ Hand-graded points for learner ADA LOVELACE (line 3): the row gives essay a seco
 Hand-graded points for essay: 1 of 3 have none, bobby the first of them.
 """)
     assert (cy["points"], cy["max_points"]) == ("2", "13")
+    Path("hand.csv").write_text("id\tplot\tplot max\tcomment\t\n12\t0,125\t2\tWell, done; so\t\n")
+    grade("--hand", "hand.csv")
+    assert table("out/grades.csv")[0]["points"] == "9.125"
+    assert "Well, done; so" in table("out/moodle.csv")[0]["Feedback comments"]
 
 
 def test_the_feedback_tells_all_and_no_seed(results_folder):

@@ -11,9 +11,10 @@ from clearclass.standings import Entry, GradeSummary, Result, Standing, standing
 from clearclass.submitted_files import SubmittedFile
 from clearclass.tables import write_csv, write_grades
 
+from tests.clearcheck.test_summary_page import words
 from tests.clearcheck.toy_notebook import MEANS
 
-from .class_folder import SEED, put, table
+from .class_folder import ADA, FOLDERS, SEED, WRONG, grade, put, table
 
 
 def test_names_come_back_from_what_moodle_takes_in(course):
@@ -75,3 +76,25 @@ def test_tables_name_each_column_once_and_who_has_no_grade_by_the_same_maximum(t
     assert [row["Maximum Grade"] for row in table("moodle.csv")] == ["12", "12"]
     for_other_systems(tmp_path, found[1:])
     assert [row["Maximum Grade"] for row in table("moodle.csv")] == [""]
+
+
+def test_what_learners_get_says_nothing_of_where_it_lies(work):
+    """Catches the instructor's path in a page, in a comment that Moodle shows, or in what Gradescope shows."""
+    put(f"moodle/{ADA}/more.ipynb", WRONG)
+    for name in (f"moodle/{ADA}/x.ipynb", "moodle/Eve_15_assignsubmission_file_/y.ipynb"):
+        (work / "work" / name).parent.mkdir(exist_ok=True)
+        (work / "work" / name).write_text("{")
+    folders = [str(work / name) for name in FOLDERS]
+    assert main(["grade", *folders, "--results", "out", "--jobs", "1"]) == 2
+    told = {path: path.read_text() for kind in ("feedback", "gradescope") for path in (work / "out" / kind).iterdir()}
+    told |= {path: path.read_text() for path in (work / "out").glob("moodle*.csv")}
+    assert len(told) == 11 and not [path for path in told if str(work) in told[path] or "work/" in told[path]]
+    assert "y.ipynb is no notebook" in table("out/moodle.csv")[1]["Feedback comments"]
+
+
+def test_warnings_stand_in_the_overview(work):
+    """Catches a warning that only the terminal of the day has shown."""
+    (work / "work" / "moodle" / "by mail.ipynb").write_text("{")
+    grade("--jobs", "1")
+    said = words(Path("out/overview.html").read_text())
+    assert "Warnings by mail.ipynb is not named as Moodle names what it exports" in said
