@@ -11,7 +11,7 @@ from clearclass.hand_page.given import ChangedMeanwhile, Given, GivenPoints
 from clearclass.hand_page.rubric import RubricQuestion, read_rubric
 from clearclass.hand_page.works import read_works
 
-from .class_folder import ADA, grade, table
+from .class_folder import grade, table
 from .hand_class import ESSAY, PLOT, code_cell, write_work
 
 NOTHING = Given()
@@ -146,7 +146,7 @@ def test_points_of_the_page_come_into_every_table(work):
     assert [row["points"] for row in rows] == ["9", "6", "4", "3"]
     assert "plot: Remark 0" in table("out/moodle.csv")[0]["Feedback comments"]
     assert "plot: Remark 3" in Path("out/feedback/dee.html").read_text()
-    (Path("work") / ADA / "nb.ipynb").write_text("{}")
+    works[0].path.write_text("{}")
     assert "has changed" in works[0].trouble
 
 
