@@ -217,3 +217,12 @@ def test_what_the_exercise_imports_itself_is_not_noted(course, grade_cells):
     source = course / "exercises/authoring" / SLUG / "source.ipynb"
     source.write_text(json.dumps(notebook(START, "from cleartape import numpy as np")))
     assert grade_cells("import cleartape", MEANS).uses == []
+
+
+def test_an_answer_with_einops_is_graded(grade_cells):
+    """Catches a grader without the package that other courses make a habit: such an answer had no points."""
+    means = (
+        "from einops import rearrange\n\ndef column_means(table):\n    return rearrange(table, 'n d -> d n').mean(1)"
+    )
+    grade = grade_cells(means, RANGES)
+    assert (grade.points, grade.notes) == (9, [])

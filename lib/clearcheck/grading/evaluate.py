@@ -18,6 +18,8 @@ from clearcheck.grading.diagnose import Diagnosis, KnownMistake, diagnose, reply
 from clearcheck.grading.problems import problem_of
 from clearcheck.grading.question import AnswerProblem, CallStopped, Equals, NotAnswered, Question
 from clearcheck.grading.replies import CLOSE, Call
+from clearcheck.grading.see import see
+from clearcheck.grading.two_mistakes import diagnose_two
 from clearcheck.worker.call_request import CallRequest
 from clearcheck.worker.guarded_call import blank_unprintable
 from clearcheck.worker.values import pack
@@ -140,10 +142,16 @@ def evaluate(question: Question, transport: Transport, seed: int, wrong: Sequenc
     def mistake_passes(i: int, mistake: KnownMistake) -> bool:
         return findings[i] is None and _passes(question, question.checks[i], mistake, seed, like)
 
-    try:
-        diagnoses = diagnose(question, wrong, transcripts, failed, mistake_passes)
-    except Exception:  # a name for the mistake is a help, and no value may cost more than that
-        diagnoses = {}
+    diagnoses: dict[int, Diagnosis] = {}
+    with contextlib.suppress(Exception):  # a name for the mistake is a help, and no value may cost more than that
+        diagnoses |= diagnose(question, wrong, transcripts, failed, mistake_passes)
+        if any(i not in diagnoses or not diagnoses[i].everywhere for i in failed):
+            diagnoses |= diagnose_two(question, wrong, transcripts, failed, mistake_passes)
+    for i in failed:
+        if i not in diagnoses and isinstance(check := question.checks[i], Equals):
+            with contextlib.suppress(Exception):
+                told = see(question, check, transcripts[i], _check_generator(question, check, seed))
+                diagnoses |= {i: told} if told else {}
     return QuestionResult(
         question,
         tuple(

@@ -74,7 +74,10 @@ class OneSpelling(ast.NodeTransformer):
         if not isinstance(node.value, ast.Tuple):
             return node
         if isinstance(node.slice, ast.Constant):
-            return node.value.elts[node.slice.value]
+            sizes, place = node.value.elts, node.slice.value
+            if -len(sizes) <= place < len(sizes):
+                return sizes[place]
+            return ast.Subscript(array_name("shape", whole_numbers(sizes) or ()), node.slice)
         if isinstance(node.slice, ast.Slice) and node.slice.step is None:
             ends = (node.slice.lower, node.slice.upper)
             start, stop = (end.value if isinstance(end, ast.Constant) else None for end in ends)
@@ -190,7 +193,7 @@ def _without_stars(nodes: list[ast.expr]) -> list[ast.expr]:
 def _sizes(name: str, args: list) -> ast.expr | None:
     """What `len(x)`, `x.size()` and `x.size(1)` give."""
     shape, axis = shape_of(args[0]) if args else None, whole_numbers(args[1:])
-    if not shape or axis is None:
+    if not shape or axis is None or any(not -len(shape) <= place < len(shape) for place in axis):
         return None
     if name == "size" and not axis:
         return ast.Tuple([ast.Constant(size) for size in shape])
