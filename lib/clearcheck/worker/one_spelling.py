@@ -144,8 +144,8 @@ class OneSpelling(ast.NodeTransformer):
             return ast.Constant(value)
         if type(value) not in self.arrays:
             return None
-        kind = value.dtype.kind if isinstance(value, np.ndarray) else value.dtype  # type: ignore[attr-defined]
-        return array_name(str(kind), tuple(value.shape))  # type: ignore[attr-defined]
+        kind = value.dtype.kind if isinstance(value, np.ndarray) else value.dtype
+        return array_name(str(kind), tuple(value.shape))
 
 
 def _is_from_a_library(value) -> bool:
@@ -163,8 +163,8 @@ def _one_form(name: str, args: list, words: dict) -> ast.expr:
             args.append(words.pop(given[0]))
     if name in SAME and len(args) == 1:
         return args[0]
-    if name in ("size", "len") and (sizes := _sizes(name, args)) is not None:
-        return sizes
+    if name in ("size", "len") and (counted := _sizes(name, args)) is not None:
+        return counted
     if not words:
         operation = _operation(name, args)
         if operation is not None:
