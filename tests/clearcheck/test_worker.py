@@ -198,7 +198,9 @@ def test_printing_100_mb_is_dropped_with_a_note(grade_cells):
     noisy = MEANS.replace("    return", "    print('y' * 10**7)\n    return")
     grade = grade_cells(*cells, noisy, RANGES)
     assert grade.points == 9
-    assert grade.notes[0] == snapshot("Code cell 2 printed 100,000,001 characters: the grader dropped them.")
+    assert grade.notes[0] == snapshot(
+        "Code cell 2 printed 100,000,001 characters: the grader dropped them. More than 1,000,000 are hardly meant: look for a `print` in a loop."
+    )
     assert grade.notes[1].startswith("`column_means` printed ")
 
 
