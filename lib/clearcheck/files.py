@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import glob
 import os
 import secrets
 import shutil
@@ -35,6 +36,13 @@ def write_whole(path: Path, data: bytes):
         with contextlib.suppress(OSError):
             beside.unlink()
         raise
+
+
+def remove_parts(path: Path):
+    """Delete what writers of this file left that were killed; for who is its only writer, by a lock or otherwise."""
+    for part in path.parent.glob(f".{glob.escape(path.name)}.*.part"):
+        with contextlib.suppress(OSError):
+            part.unlink()
 
 
 @contextlib.contextmanager

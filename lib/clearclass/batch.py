@@ -17,7 +17,7 @@ from clearclass import container, pool
 from clearclass.class_run import ClassRun
 from clearclass.dry_run import show
 from clearclass.hand import KEPT as HAND
-from clearclass.hand import HandRow, read_hand
+from clearclass.hand import HandRow, lose_no_points, read_hand
 from clearclass.journal import Journal, JournalProblem, file_of, key_of, open_journal
 from clearclass.kept import keep, with_kept
 from clearclass.late import Lateness
@@ -135,9 +135,12 @@ class Run:
 
 def _points_by_hand(table: Path | None, results: Path | None, tell: Tell) -> list[HandRow]:
     """The points by hand that are named, and kept from now on, else those that the folder of results has kept."""
-    if table:
-        return read_hand(table)
     kept = results and results / HAND
+    if table:
+        rows = read_hand(table)
+        if kept:
+            lose_no_points(kept, table, rows)
+        return rows
     if not kept or not kept.is_file():
         return []
     tell(f"Points by hand: those of {one_line(str(kept))}, as before. Delete it to do without.")

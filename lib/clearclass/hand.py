@@ -44,6 +44,12 @@ class HandRow:
         return fits(self.who, known)
 
     @property
+    def gives(self) -> set[tuple[str, str]]:
+        """Whom it gives what, without the values."""
+        about = [mark.name for mark in self.marks] + (["a remark"] if self.comment else [])
+        return {(self.description.casefold(), name) for name in about}
+
+    @property
     def description(self) -> str:
         return one_line(", ".join(f"{name} {value}" for name, value in self.who.items()))
 
@@ -70,6 +76,23 @@ def read_hand(path: Path) -> list[HandRow]:
     """
     table = read_table(path)
     return [_row(path, line, table.columns_of_points, row) for line, row in table.rows]
+
+
+def lose_no_points(kept: Path, table: Path, rows: list[HandRow]):
+    """See to it that a table that is to take the place of the kept one has all that the kept one gives.
+
+    Raises: HandProblem.
+    """
+    if not kept.is_file():
+        return
+    lost = {what for row in read_hand(kept) for what in row.gives} - {what for row in rows for what in row.gives}
+    if lost:
+        who, name = min(lost)
+        raise HandProblem(
+            f"{one_line(str(kept))} stays as it is: it gives what {one_line(str(table))} does not ({len(lost)} in all, "
+            f"such as {one_line(name)} for {who}). Put the new points into it, on its page or by an editor, and grade "
+            "without --hand; or move it away first."
+        )
 
 
 def read_table(path: Path) -> HandTable:

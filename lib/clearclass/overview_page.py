@@ -81,8 +81,8 @@ def _questions(standings: list[Standing]) -> str:
             s.counts.row.points - s.counts.row.questions[id].points for s in standings if id in s.counts.row.questions
         ]
         measured = _share(mean, asked.max_points), _discrimination([result.points for result in results], rests)
-        rows.append(row(f"{id}: {asked.title}", f"{mean:.1f} of {asked.max_points}", *counts, *measured))
-    head = ("Question", "Mean points", *(name.capitalize() for name in STATUSES), "Difficulty", "Discrimination")
+        rows.append(row(f"{id}: {asked.title}", f"{mean:.1f} of {asked.max_points}", *measured, *counts))
+    head = ("Question", "Mean points", "Difficulty", "Discrimination", *(name.capitalize() for name in STATUSES))
     caption = "Points for each question"
     inside = html_table(caption, head, rows)
     return f'<div class="scroll" tabindex="0" role="region" aria-label="{caption}">{inside}</div>'

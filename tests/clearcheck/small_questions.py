@@ -10,11 +10,11 @@ def question(*checks, **changes) -> Question:
     return Question(**settings)
 
 
-def result_of(function, *checks, wrong=()):
+def result_of(function, *checks, wrong=(), **changes):
     def transport(asked, packed):
         return call_named({"answer": function}, asked, packed)
 
-    return evaluate(question(*checks), transport, 3, list(wrong))
+    return evaluate(question(*checks, **changes), transport, 3, list(wrong))
 
 
 def cases(rng):

@@ -109,7 +109,7 @@ def test_the_memory_of_all_its_processes_has_an_end(grade_cells, isolation):
     grade = grade_cells(HOG, MEANS, limits=Limits(memory=2**29))
     assert grade.points == 6 and grade.notes == snapshot(
         [
-            "Code cell 2 ended the Python process (MemoryError: its processes together held more than 0.5 GB): only its definitions were kept, and the other cells were still run.",
+            "Code cell 2 ended the Python process (MemoryError: its processes together held more than 0.5 GB): only its definitions were kept, and the other cells were still run. The limit is 0.5 GB of memory: look for a table of all pairs with a further axis, such as N × N × D, where one of N × N or blocks of it are enough, and for what a loop keeps.",
             "The code had started other processes and left them behind: they were ended.",
         ]
     )

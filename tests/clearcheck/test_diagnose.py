@@ -3,7 +3,7 @@
 import itertools
 
 import pytest
-from clearcheck import WrongSolutions, equals, holds
+from clearcheck import RightSolutions, WrongSolutions, equals, holds
 from clearcheck.grading import evaluate
 
 from .small_questions import result_of
@@ -109,3 +109,93 @@ def refuses_too_much(x):
 def rename_function(name, function):
     function.__name__ = name
     return function
+
+
+TWO = """
+# in_steps
+## shifted: You shift by 1.
+- shift = 0
++ shift = 1
+## doubled: You double.
+- factor = 1
+- factor = factor * 1
++ factor = 2
+## tripled: You triple.
+- factor = factor * 1
++ factor = factor * 3
+## no_tokens: You leave the tokens out.
+- count = x.shape[1]
+- total = x.sum(axis=1)
++ total = x.sum(axis=1)
++ count = 1
+## early: You return too early.
+- total = x.sum(axis=1)
++ return x
+"""
+
+
+def in_steps(x):
+    shift = 0
+    factor = 1
+    factor = factor * 1
+    count = x.shape[1]
+    total = x.sum(axis=1)
+    return factor * total / count + shift
+
+
+def mistakes_of_two_places():
+    right = RightSolutions("q")
+    right(in_steps)
+    wrong = WrongSolutions("q", right=right)
+    wrong.edits(TWO)
+    return wrong.of("q")
+
+
+MEANS = equals("means", 2, lambda rng: [(rng.normal(size=(3, n)),) for n in (4, 5)], lambda x: x.mean(axis=1))
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (lambda x: 2 * x.mean(axis=1) + 1, "You shift by 1. And: You double."),
+        (lambda x: 3 * x.sum(axis=1), "You triple. And: You leave the tokens out."),
+        (lambda x: x.sum(axis=1) + 1, "You shift by 1. And: You leave the tokens out."),
+    ],
+)
+def test_two_known_mistakes_in_one_answer_are_both_told(answer, told):
+    """Catches a first answer with two slips that is told neither, since no single mistake gives its result."""
+    diagnosis = result_of(answer, MEANS, wrong=mistakes_of_two_places()).checks[0].diagnosis
+    assert diagnosis.sentence == f"Your answer does what two known mistakes together do: {told}"
+
+
+def test_one_mistake_is_not_told_as_two():
+    """Catches a second mistake told to who made one."""
+    diagnosis = result_of(lambda x: 2 * x.mean(axis=1), MEANS, wrong=mistakes_of_two_places()).checks[0].diagnosis
+    assert diagnosis.sentence == "Your result equals a known mistake: You double."
+
+
+def test_two_mistakes_have_to_fit_every_check():
+    """Catches two mistakes told from one check, where another contradicts them."""
+    wide = equals("wide", 2, lambda rng: [(rng.normal(size=(3, 9)),)], lambda x: x.mean(axis=1))
+
+    def answer(x):
+        return x.mean(axis=1) ** 3 if x.shape[1] == 9 else 2 * x.mean(axis=1) + 1
+
+    checks = result_of(answer, MEANS, wide, wrong=mistakes_of_two_places()).checks
+    assert not any(check.diagnosis and check.diagnosis.two for check in checks)
+
+
+def test_mistakes_of_one_place_are_not_put_together():
+    """Catches a text in which the second mistake has overwritten the first."""
+    entries = {entry.name: entry for entry in mistakes_of_two_places()}
+    assert entries["doubled"].together_with(entries["tripled"]) is None
+    both = entries["no_tokens"].together_with(entries["shifted"])
+    assert [line.strip() for line in both.source.splitlines()[1:]] == [
+        "shift = 1",
+        "factor = 1",
+        "factor = factor * 1",
+        "total = x.sum(axis=1)",
+        "count = 1",
+        "return factor * total / count + shift",
+    ]
+    assert both.source.startswith("def no_tokens(x):")

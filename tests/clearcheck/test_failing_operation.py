@@ -1,5 +1,7 @@
 """Answers that raise: told the mistake they hold, whatever their names, and no other."""
 
+import linecache
+
 import numpy as np
 import pytest
 from clearcheck import WrongSolutions, equals, holds
@@ -32,8 +34,10 @@ def diagnosed_mistake(answer) -> str | None:
     result = result_of(answer, CHECK, wrong=wrong.of("q"))
     assert result.points == 0
     diagnosis = result.checks[0].diagnosis
-    assert diagnosis is None or diagnosis.sentence.startswith("Your function fails as a known mistake does: ")
-    return diagnosis and diagnosis.message
+    if diagnosis is None or diagnosis.seen:
+        return None
+    assert diagnosis.sentence.startswith("Your function fails as a known mistake does: ")
+    return diagnosis.message
 
 
 @pytest.mark.parametrize(("answer", "mistake"), [*ALIKE.items(), *((function, function) for function in SAYS)])
@@ -53,7 +57,7 @@ def test_two_products_with_one_message_are_told_apart():
     args = queries_keys_values(np.random.default_rng(3))[0]
     replies = [reply_of(function, args) for function in (weights_transposed, keys_times_queries_turned)]
     assert replies[0]["text"] == replies[1]["text"] and replies[0]["type"] == replies[1]["type"] == "ValueError"
-    assert [reply["operation"] for reply in replies] == ["f(6, 7) @ f(7, 5).T", "f(4, 7) @ f(4, 5).T"]
+    assert [reply["operation"] for reply in replies] == ["(6, 7) @ (5, 7) cannot be", "(4, 7) @ (5, 4) cannot be"]
     assert not same_reply(*replies)
 
 
@@ -82,7 +86,7 @@ def test_one_call_with_a_value_is_enough_to_tell_an_exception_apart():
     alike = result_of(lambda left, right: left @ right, check, wrong=wrong.of("q"))
     other = result_of(lambda left, right: left @ right / 2, check, wrong=wrong.of("q"))
     assert alike.checks[0].diagnosis.sentence == snapshot("Your result equals a known mistake: Nothing is transposed.")
-    assert other.checks[0].diagnosis is None
+    assert other.checks[0].diagnosis.seen
 
 
 def test_exceptions_raised_on_purpose_agree_by_their_type_where_values_do():
@@ -130,20 +134,98 @@ def test_only_values_that_are_asked_for_stand_in_an_operation():
         return x[secret, n + 1] * rate
 
     operation = reply_of(answer, [np.array([0.125, 3.0]), "hidden", 0.0625, 7])["operation"]
-    assert operation == "f(2,)[secret, 7 + 1]"
+    assert operation == "f(2,)[secret, 8]"
+
+
+def operation_of(text, **names):
+    """The operation and the type of the error that the text of an expression raises."""
+    reply = failing_reply(text, names)
+    return reply["type"], reply["operation"]
+
+
+def failing_reply(text, names):
+    file = f"<{text}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    try:
+        exec(compile(text, file, "exec"), names)
+    except Exception as error:
+        return exception_reply(error, names)
+    raise AssertionError(f"{text} raised nothing")
 
 
 def test_tensors_stand_in_an_operation_with_their_kind_and_shape():
     """Catches two mistakes with PyTorch that are taken for one because a tensor is told by its name."""
     torch = pytest.importorskip("torch")
-    operations = []
-    for rows in (3, 4):
-        x = torch.ones(2, rows)
-        try:
-            x @ x
-        except RuntimeError as error:
-            operations.append(exception_reply(error, globals())["operation"])
-    assert operations == ["torch.float32(2, 3) @ torch.float32(2, 3)", "torch.float32(2, 4) @ torch.float32(2, 4)"]
+    operations = [operation_of("x[9, 9]", x=torch.ones(2, rows))[1] for rows in (3, 4)]
+    assert operations == ["torch.float32(2, 3)[9, 9]", "torch.float32(2, 4)[9, 9]"]
+
+
+SPELLINGS = {
+    "(4, 7) @ (4, 5) cannot be": (
+        "K @ Q",
+        "np.matmul(K, Q)",
+        "K.dot(Q)",
+        "np.dot(K, Q)",
+        "(K.T.T\n@ Q)",
+        "np.transpose(K).T @ Q",
+        "K.swapaxes(0, 1).transpose(1, 0) @ Q",
+        "np.exp(K * 2) @ (Q + Q)",
+        "k @ q",
+        "k.matmul(q)",
+        "k.mm(q)",
+        "torch.matmul(k, other=q)",
+        "torch.mm(input=k, mat2=q)",
+        "multiplied(k, q)",
+        "k.t().mT.contiguous() @ q",
+        "k.transpose(0, 1).T @ q.softmax(dim=-1)",
+        "torch.nn.functional.linear(k, q.T)",
+        "holder.keys @ q",
+        "Q = K @ Q",
+    ),
+    "(4, 5) - (4, 7) cannot be": ("Q - K", "np.subtract(Q, K)", "Q -= K", "q - k", "q.sub(k)", "torch.subtract(q, k)"),
+    "(4, 7) - (4,) cannot be": ("K - K.max(axis=1)", "K - K.max(1)", "k - k.amax(-1)", "k - torch.sum(k, dim=1)"),
+    "einsum(ab,bc->ac, (4, 7), (4, 5)) cannot be": (
+        'np.einsum("ks,sn->kn", K, Q)',
+        'torch.einsum("a b, b c -> a c", k, q)',
+    ),
+    "reshape((4, 7), (4, 3, 2)) cannot be": (
+        "K.reshape(4, 3, 2)",
+        "np.reshape(K, (4, 3, 2))",
+        "K.reshape(len(K), H, (K.shape[1] - 1) // H)",
+        "k.view(k.size(0), H, 2)",
+        "k.reshape(*k.shape[:1], H, 2)",
+        "torch.reshape(k, [4, H, 2])",
+    ),
+    "concatenate((4, 5), (4, 7), axis 0) cannot be": (
+        "np.concatenate([Q, K])",
+        "np.concatenate((Q, K), axis=0)",
+        "torch.cat((q, k), dim=0)",
+        "torch.concat([q, k], 0)",
+    ),
+    "sum((4, 7), (2,)) cannot be": ("K.sum(2)", "np.sum(K, axis=2)", "k.sum(dim=2)", "torch.sum(k, 2)"),
+    "where((4, 7), (4, 5)) cannot be": ("np.where(K > 0, Q, -np.inf)", "q.masked_fill(k > 0, -torch.inf)"),
+}
+
+
+@pytest.mark.parametrize(("operation", "text"), [(told, text) for told, texts in SPELLINGS.items() for text in texts])
+def test_one_failure_is_one_operation_in_every_spelling(operation, text):
+    """Catches a mistake that is told to who writes `k @ q` and not to who writes `torch.matmul(k, q)`."""
+    torch = pytest.importorskip("torch")
+    Q, K = np.ones((4, 5)), np.ones((4, 7))
+    q, k = map(torch.from_numpy, (Q, K))
+    holder = torch.nn.Module()
+    holder.keys = torch.nn.Parameter(k)
+    assert operation_of(text, np=np, Q=Q, K=K, q=q, k=k, H=3, torch=torch, multiplied=torch.matmul, holder=holder)[
+        1
+    ] == (operation)
+
+
+def test_an_operation_that_shapes_do_not_forbid_keeps_the_words_of_its_error():
+    """Catches two failures taken for one since their shapes are the same, where the values decide."""
+    x = np.ones((4, 5))
+    for text in ("x @ x.T[[0, 9]]", "x.reshape(2, -1, 10, order='Z')", "x + 'a'"):
+        told = operation_of(text, x=x)[1]
+        assert told and not told.endswith("cannot be")
 
 
 def test_a_wrong_signature_is_told_under_any_name():

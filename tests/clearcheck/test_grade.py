@@ -217,3 +217,24 @@ def test_what_the_exercise_imports_itself_is_not_noted(course, grade_cells):
     source = course / "exercises/authoring" / SLUG / "source.ipynb"
     source.write_text(json.dumps(notebook(START, "from cleartape import numpy as np")))
     assert grade_cells("import cleartape", MEANS).uses == []
+
+
+def test_an_answer_with_einops_is_graded(grade_cells):
+    """Catches a grader without the package that other courses make a habit: such an answer had no points."""
+    means = (
+        "from einops import rearrange\n\ndef column_means(table):\n    return rearrange(table, 'n d -> d n').mean(1)"
+    )
+    grade = grade_cells(means, RANGES)
+    assert (grade.points, grade.notes) == (9, [])
+
+
+def test_a_definition_in_a_cell_that_is_no_python_is_told_by_its_question(grade_cells):
+    """Would catch an advice to define what the learner sees defined, with the cause in a note far below."""
+    grade = grade_cells("title = “means”\n" + MEANS, RANGES)
+    assert grade.questions[0].checks[0].message == (
+        snapshot(
+            "`column_means` stands in code cell 2, which is no Python: "
+            "SyntaxError (invalid character '“' (U+201C), line 1) in the line `title = “means”`. "
+            'Type a straight quotation mark, ", in its place.'
+        )
+    )

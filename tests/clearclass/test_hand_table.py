@@ -6,12 +6,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from clearclass.hand import HandProblem, read_hand
+from clearcheck.files import remove_parts
+from clearclass.hand import HandProblem, lose_no_points, read_hand
 from clearclass.hand_page.given import ChangedMeanwhile, Given, GivenPoints
 from clearclass.hand_page.rubric import RubricQuestion, read_rubric
 from clearclass.hand_page.works import read_works
 
-from .class_folder import ADA, grade, table
+from .class_folder import grade, table
 from .hand_class import ESSAY, PLOT, code_cell, write_work
 
 NOTHING = Given()
@@ -120,6 +121,10 @@ def test_a_save_that_is_killed_loses_nothing(given):
     done = subprocess.run([sys.executable, "-c", KILLED], cwd=given.path.parent, capture_output=True)
     assert done.returncode == -signal.SIGKILL, done.stderr
     assert given.path.read_bytes() == before
+    (part,) = given.path.parent.glob(".*")
+    assert part.suffix == ".part"
+    remove_parts(given.path)
+    assert [path.name for path in given.path.parent.glob("*.csv*")] == ["hand.csv"] and not part.exists()
     given.save(0, PLOT, Given("3", "Well"), Given("4", "Well done"))
     assert kept(given, 0) == Given("4", "Well done")
 
@@ -146,7 +151,7 @@ def test_points_of_the_page_come_into_every_table(work):
     assert [row["points"] for row in rows] == ["9", "6", "4", "3"]
     assert "plot: Remark 0" in table("out/moodle.csv")[0]["Feedback comments"]
     assert "plot: Remark 3" in Path("out/feedback/dee.html").read_text()
-    (Path("work/moodle") / ADA / "nb.ipynb").write_text("{}")
+    works[0].path.write_text("{}")
     assert "has changed" in works[0].trouble
 
 
@@ -189,3 +194,29 @@ def test_a_rubric_is_read(tmp_path):
     path = tmp_path / "rubric.toml"
     path.write_text(HEAD + 'max = 2.5\nlines = ["Axes"]\nexercise = "01-columns"\nshown = "A plot"\n')
     assert read_rubric(path) == [RubricQuestion("plot", "Plot", 2.5, ("Axes",), "01-columns", "A plot")]
+
+
+def test_another_table_does_not_take_the_place_of_points_that_it_lacks(given, tmp_path):
+    """Catches hours on the page that are gone after `grade --hand plots.csv`."""
+    given.save(0, PLOT, NOTHING, Given("3", "Well"))
+    before = given.path.read_bytes()
+    other = tmp_path / "plots.csv"
+    other.write_text("id,essay,essay max\n12,2,12\n")
+    with pytest.raises(HandProblem, match="2 in all, such as a remark for"):
+        lose_no_points(given.path, other, read_hand(other))
+    assert given.path.read_bytes() == before
+    other.write_bytes(before.replace(b"3", b"4"))
+    lose_no_points(given.path, other, read_hand(other))
+    lose_no_points(tmp_path / "none.csv", other, read_hand(other))
+
+
+def test_grading_with_another_table_leaves_what_the_page_gave(work, capsys):
+    """Catches a class run that writes the table before it looks at what stands there."""
+    grade("--seed", "1")
+    GivenPoints(Path("out/hand.csv"), read_works(Path("out"))).save(0, PLOT, NOTHING, Given("3"))
+    before = Path("out/hand.csv").read_bytes()
+    Path("plots.csv").write_text("id,style\n77,1\n")
+    capsys.readouterr()
+    grade("--hand", "plots.csv", code=2)
+    assert "out/hand.csv stays as it is" in capsys.readouterr().err
+    assert Path("out/hand.csv").read_bytes() == before

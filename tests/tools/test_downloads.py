@@ -155,7 +155,7 @@ wrong.edits("""
     kept = learners_copy.without_answers(text, {"twice": edit})
     names = [node.name for node in ast.parse(kept).body if isinstance(node, ast.FunctionDef)]
     assert names == ["drawn", "limit", "one"]
-    assert kept.rstrip().endswith(f"wrong.whole('twice', 'You step twice.', 'steps', {edit.source!r})")
+    assert kept.rstrip().endswith(f"wrong.whole('twice', 'You step twice.', 'steps', {edit.source!r}, '', ())")
 
 
 def test_edits_that_cannot_be_read_are_told():

@@ -91,10 +91,10 @@ def write(target: Path, authored: Path, seed: int):
 
 
 def packages(authored: Path) -> str:
-    """What the exercise imports besides the course: NumPy, and torch for the CPU where it asks for it."""
+    """What an exercise or its answers import besides the course, and torch for the CPU where it is asked for."""
     sources = (path.read_text(encoding="utf-8") for path in authored.iterdir() if path.suffix in (".py", ".ipynb"))
     torch = any(TORCH.search(text) for text in sources)
-    return "jaxtyping numpy scipy" + (" torch --torch-backend cpu" if torch else "")
+    return "einops jaxtyping numpy scipy" + (" torch --torch-backend cpu" if torch else "")
 
 
 def add(archive: zipfile.ZipFile, name: str, data: bytes, mode: int):

@@ -130,4 +130,4 @@ def _whole_mistakes(edits: str, mistakes: Mapping[str, Solution]) -> Iterator[st
     for line in edits.splitlines():
         if head := HEAD.fullmatch(line.strip()):
             it = mistakes[head["name"]]
-            yield f"wrong.whole({it.name!r}, {it.says!r}, {it.section!r}, {it.source!r})"
+            yield f"wrong.whole({it.name!r}, {it.says!r}, {it.section!r}, {it.source!r}, {it.base!r}, {it.places!r})"

@@ -11,11 +11,14 @@ question.
 import ast
 import re
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 EDITED_LINES = 3  # beyond, a whole function is easier to read
 HEAD = re.compile(r"## (?P<name>\w+)(?: \[(?P<section>[\w-]+)\])?: (?P<says>\S.*)")
+
+
+Places = tuple[tuple[int, int, int], ...]  # lines from, lines to of a base, and how many lines are in their place
 
 
 class EditError(ValueError):
@@ -34,12 +37,17 @@ class Edit:
     def fault(self, what: str) -> EditError:
         return EditError(f'Question "{self.question}", mistake {self.name}: {what}')
 
-    def apply_to(self, source: str) -> str:
-        """The text of the mistake as a function of its own name. Raises: EditError, SyntaxError."""
+    def apply_to(self, source: str) -> tuple[str, Places]:
+        """The text of the mistake as a function of its own name, and where it differs.
+
+        Raises: EditError, SyntaxError.
+        """
         lines = source.splitlines()
-        for start, end, new in sorted((self._find_place(lines, place) for place in self.places), reverse=True):
+        changes = sorted(self._find_place(lines, place) for place in self.places)
+        for start, end, new in reversed(changes):
             lines[start:end] = new
-        return rename_definition("\n".join(lines), self.base, self.name)
+        places = tuple((start, end, len(new)) for start, end, new in changes)
+        return rename_definition("\n".join(lines), self.base, self.name), places
 
     def share_the_place_of(self, above: "Edit") -> None:
         """Where this edit says what is new and not where, it changes what the one above it does."""
@@ -67,6 +75,26 @@ class Edit:
         shift = _indentation(lines[found[0]]) - _indentation(old[0])
         new = [" " * (shift + _indentation(line[2:])) + line[2:].strip() for line in place[kept:] if line[0] != "-"]
         return found[0] + kept, found[0] + size, new
+
+
+def combined(one: str, its: Places, other: str, others: Places) -> str | None:
+    """The text of a mistake with the places of another mistake of the same base; None where both change one place."""
+    if any(
+        (start < end_too and start_too < end) or start == start_too
+        for start, end, _ in its
+        for start_too, end_too, _ in others
+    ):
+        return None
+    lines, theirs = one.splitlines(), other.splitlines()
+    for place, (start, end, count) in reversed([*enumerate(others)]):
+        new = start + _shift(others[:place])
+        old = start + _shift(part for part in its if part[1] <= start)
+        lines[old : old + end - start] = theirs[new : new + count]
+    return "\n".join(lines)
+
+
+def _shift(places: Iterable[tuple[int, int, int]]) -> int:
+    return sum(count - (end - start) for start, end, count in places)
 
 
 def _indentation(line: str) -> int:

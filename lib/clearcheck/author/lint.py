@@ -10,6 +10,7 @@ from itertools import permutations
 from clearcheck.author.battery import MASK as MASK_ENTRY
 from clearcheck.author.battery import Decision, battery_of
 from clearcheck.author.lint_inputs import MASK, ON_INPUTS
+from clearcheck.author.lint_words import advice
 from clearcheck.author.loading import load_exercise
 from clearcheck.author.mistakes import LEAST_RIGHT, LEAST_WRONG
 from clearcheck.author.subject import SEEDS, Subject
@@ -103,4 +104,4 @@ def battery(subject: Subject, question: Question) -> Iterator[str]:
             yield "it deals with a mask, and its battery does not: give with_battery a mask, or say in off why not."
 
 
-OF_A_QUESTION = (solutions, partial_credit, hints, effort, battery, *ON_INPUTS)
+OF_A_QUESTION = (solutions, partial_credit, hints, advice, effort, battery, *ON_INPUTS)

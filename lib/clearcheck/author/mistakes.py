@@ -21,13 +21,15 @@ For example::
 import ast
 import inspect
 import linecache
+import re
 import sys
 import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from types import FunctionType
 
-from clearcheck.author.edits import read_edits
+from clearcheck.author.edits import Places, combined, read_edits
 from clearcheck.grading.question import Question
 from clearcheck.worker.guarded_call import scope_of
 
@@ -47,10 +49,15 @@ class Solution:
     source: str = ""  # its text, without decorators
     base: str = ""  # the right answer that it is an edit of
     change: tuple[str, ...] = ()  # the edited lines, each with its sign
+    places: Places = ()  # of the base, which the edit changes
 
     @property
     def name(self) -> str:
         return self.function.__name__
+
+    def together_with(self, other: "Solution") -> "Solution | None":
+        """A wrong answer with both mistakes; None where they are no edits of one answer, or change the same place."""
+        return _with_both(self, other) if self.base and self.base == other.base else None
 
 
 @dataclass
@@ -89,10 +96,10 @@ class WrongSolutions(Solutions):
             Solution(self.question, function, says, section, answer_source(function)),
         )
 
-    def whole(self, name: str, says: str, section: str, source: str) -> None:
+    def whole(self, name: str, says: str, section: str, source: str, base: str = "", places: Places = ()) -> None:
         """Add a mistake by its text: what an edit becomes where the right answers are left out."""
         function = _compile_function(source, name, self.question, sys._getframe(1).f_globals)
-        self._add(Solution(self.question, function, says, section, source))
+        self._add(Solution(self.question, function, says, section, source, base, places=places))
 
     def edits(self, text: str) -> None:
         """Add a mistake for each edit in the text. Raises: EditError."""
@@ -102,13 +109,13 @@ class WrongSolutions(Solutions):
                 raise edit.fault(f'"# {edit.base}" names no right answer: choose one of {", ".join(bases) or "none"}.')
             base = bases[edit.base]
             try:
-                source = edit.apply_to(base.source)
+                source, places = edit.apply_to(base.source)
                 function = _compile_function(source, edit.name, self.question, scope_of(base.function) or {})
             except SyntaxError as error:
                 line = (error.text or "").strip()
                 raise edit.fault(f"{edit.base} is no Python any more after this edit ({error.msg}): {line}") from error
             change = tuple(line for place in edit.places for line in place if line[0] != " ")
-            self._add(Solution(self.question, function, edit.says, edit.section, source, edit.base, change))
+            self._add(Solution(self.question, function, edit.says, edit.section, source, edit.base, change, places))
 
 
 def answers_to(question: Question) -> tuple[RightSolutions, WrongSolutions]:
@@ -133,6 +140,21 @@ def answer_source(function: Callable) -> str:
 def _name_of(decorator: ast.expr) -> str:
     called = decorator.func if isinstance(decorator, ast.Call) else decorator
     return called.id if isinstance(called, ast.Name) else ""
+
+
+@lru_cache(maxsize=4096)
+def _with_both(one: Solution, other: Solution) -> Solution | None:
+    """Kept, since many learners may make the same two."""
+    source = combined(one.source, one.places, other.source, other.places)
+    if source is None:
+        return None
+    source = re.sub(rf"\b{other.name}\b", one.name, source)
+    try:
+        function = _compile_function(source, one.name, one.question, scope_of(one.function) or {})
+    except SyntaxError:  # the one needs a line that the other takes away
+        return None
+    function.__name__ = f"{one.name}+{other.name}"
+    return Solution(one.question, function, f"{one.says} And: {other.says}", one.section, source)
 
 
 def _compile_function(source: str, name: str, question: str, scope: dict) -> Callable:

@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Protocol
+from typing import Protocol, Self
 
 import numpy as np
 
@@ -28,6 +28,7 @@ class KnownMistake(Protocol):
     def says(self) -> str: ...
     @property
     def section(self) -> str: ...
+    def together_with(self, other: Self) -> "KnownMistake | None": ...
 
 
 @dataclass(frozen=True)
@@ -39,9 +40,15 @@ class Diagnosis:
     section: str
     raised: bool = False  # in every call: there is no result to speak of
     everywhere: bool = True  # in all checks of the question that failed, and it passes those that passed
+    seen: bool = False  # in the numbers alone: no mistake of the question's list
+    two: bool = False  # mistakes of the list, in one answer
 
     @property
     def sentence(self) -> str:
+        if self.seen:
+            return self.message
+        if self.two:
+            return f"Your answer does what two known mistakes together do: {self.message}"
         same = "our function fails as a known mistake does" if self.raised else "our result equals a known mistake"
         if self.everywhere:
             return f"Y{same}: {self.message}"
@@ -74,7 +81,7 @@ def diagnose(
     @cache
     def agrees_on_check(number: int, check: int) -> bool:
         parts = getattr(question.checks[check], "parts", ())
-        return _gives_same_replies(question, wrong[number], transcripts[check], parts)
+        return gives_same_replies(question, wrong[number], transcripts[check], parts)
 
     telling = [check for check, calls in enumerate(transcripts) if _has_comparable_reply(calls)]
     found = {}
@@ -91,13 +98,13 @@ def diagnose(
     return found
 
 
-def _gives_same_replies(question: Question, entry: KnownMistake, calls: list[Call], parts: tuple) -> bool:
+def gives_same_replies(question: Question, entry: KnownMistake, calls: list[Call], parts: tuple) -> bool:
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        return all(_gives_same_reply(question, entry, call, parts) for call in calls)
+        return all(gives_same_reply(question, entry, call, parts) for call in calls)
 
 
-def _gives_same_reply(question: Question, entry: KnownMistake, call: Call, parts: tuple) -> bool:
+def gives_same_reply(question: Question, entry: KnownMistake, call: Call, parts: tuple) -> bool:
     reply = reply_of(entry.function, question.call_request.for_known_mistake(entry.source), call.packed)
     return same_reply(reply, call.reply, call.close, parts)
 

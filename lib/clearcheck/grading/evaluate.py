@@ -18,6 +18,8 @@ from clearcheck.grading.diagnose import Diagnosis, KnownMistake, diagnose, reply
 from clearcheck.grading.problems import problem_of
 from clearcheck.grading.question import AnswerProblem, CallStopped, Equals, NotAnswered, Question
 from clearcheck.grading.replies import CLOSE, Call
+from clearcheck.grading.see import see
+from clearcheck.grading.two_mistakes import diagnose_two
 from clearcheck.worker.call_request import CallRequest
 from clearcheck.worker.guarded_call import blank_unprintable
 from clearcheck.worker.values import pack
@@ -135,15 +137,12 @@ def evaluate(question: Question, transport: Transport, seed: int, wrong: Sequenc
         except Exception as error:
             fault = f"{type(error).__name__}: {error}"
             findings.append(Finding(f"This check itself is broken ({fault}): please tell the author."))
-    failed = [i for i, finding in enumerate(findings) if isinstance(finding, Finding) and transcripts[i]]
 
     def mistake_passes(i: int, mistake: KnownMistake) -> bool:
         return findings[i] is None and _passes(question, question.checks[i], mistake, seed, like)
 
-    try:
-        diagnoses = diagnose(question, wrong, transcripts, failed, mistake_passes)
-    except Exception:  # a name for the mistake is a help, and no value may cost more than that
-        diagnoses = {}
+    failed = [i for i, finding in enumerate(findings) if isinstance(finding, Finding) and transcripts[i]]
+    diagnoses = _diagnoses(question, wrong, transcripts, failed, mistake_passes, seed)
     return QuestionResult(
         question,
         tuple(
@@ -155,6 +154,32 @@ def evaluate(question: Question, transport: Transport, seed: int, wrong: Sequenc
             for i, (check, finding, told) in enumerate(zip(question.checks, findings, remarks, strict=True))
         ),
     )
+
+
+def _diagnoses(
+    question: Question,
+    wrong: Sequence[KnownMistake],
+    transcripts: list[list[Call]],
+    failed: list[int],
+    passes: Callable[[int, KnownMistake], bool],
+    seed: int,
+) -> dict[int, Diagnosis]:
+    """A known mistake for each failed check, else two of them, else what the numbers show; where there is any.
+
+    A name for the mistake is a help, and no value of an answer may cost more than that.
+    """
+    found: dict[int, Diagnosis] = {}
+    with contextlib.suppress(Exception):
+        found |= diagnose(question, wrong, transcripts, failed, passes)
+        if any(i not in found or not found[i].everywhere for i in failed):
+            found |= diagnose_two(question, wrong, transcripts, failed, passes)
+    for i in failed:
+        check = question.checks[i]
+        if i not in found and isinstance(check, Equals):
+            with contextlib.suppress(Exception):
+                told = see(question, check, transcripts[i], _check_generator(question, check, seed))
+                found |= {i: told} if told else {}
+    return found
 
 
 def _passes(question: Question, check, mistake: KnownMistake, seed: int, like: object) -> bool:

@@ -4,12 +4,12 @@ import re
 from collections.abc import Mapping
 
 from clearcheck.grading.describe import BY_HOW, instead_of, situation
+from clearcheck.grading.limits_told import in_the_line, limit_told, result_limit_told, time_told
 from clearcheck.grading.question import STUB, AnswerProblem, CallStopped, NotAnswered, Question
 from clearcheck.grading.replies import Call
 from clearcheck.worker.values import UnsupportedValue
 
 SHOWN = 60  # characters of a name
-IMPORT = re.compile(r"(?:from|import) ([\w.]+)")
 NO_PYTHON = ("SyntaxError", "IndentationError", "TabError")
 NO_NAME = re.compile(r"name '(\w+)' is not defined")
 NO_MODULE = re.compile(r"No module named '(\w+)")
@@ -43,14 +43,15 @@ def problem_of(call: Call, question: Question) -> AnswerProblem | None:
     if kind == "no function":
         return NotAnswered(f"`{question.name}` is a {reply['type']}; a {words.defined} of this name is expected.")
     if kind == "time":
-        loops = "look for a loop that never ends, or for one over single entries that whole arrays can do"
-        return CallStopped(f"{start} {describe_limit(reply, question.seconds, loops)}.")
+        return CallStopped(f"{start} {time_told(reply, question.seconds)}.")
     if kind == "ended":
-        return CallStopped(f"{start} ended the Python process ({reply['text']}): let it return a value.")
+        advice = reply.get("advice") or limit_told(reply)
+        return CallStopped(f"{start} ended the Python process ({reply['text']}){_advice_or(advice)}")
     if kind == "late":
-        return CallStopped(f"{start} was not called or did not end, since the whole notebook had used up its time.")
+        spent = reply.get("text") or "had used up its time"
+        return CallStopped(f"{start} was not called or did not end, since the whole notebook {spent}.")
     if kind == "raised":
-        advice = reply.get("advice") or advice_on(reply) or _where_to_find(reply, question)
+        advice = reply.get("advice") or advice_on(reply) or _where_to_find(reply, question) or limit_told(reply)
         return AnswerProblem(" ".join(filter(None, (f"{start} raised {describe_error(reply)}.", advice))))
     if kind == "misfit":
         return AnswerProblem(f"{start} {reply['text']}.")
@@ -58,8 +59,13 @@ def problem_of(call: Call, question: Question) -> AnswerProblem | None:
         kinds = f"{words.array}, a number, a text, a tuple, a list or a dict is expected"
         return AnswerProblem(
             f"{start} {words.returned} {call.value.what}; {instead_of(call.value, kinds, question.how)}."
+            f"{result_limit_told(call.value.what)}"
         )
     return None
+
+
+def _advice_or(advice: str) -> str:
+    return f". {advice}" if advice else ": let it return a value."
 
 
 def _where_to_find(reply: dict, question: Question) -> str:
@@ -97,20 +103,4 @@ def _without(module: str) -> str:
 def describe_error(reply: dict) -> str:
     """The exception in words: "ValueError (shapes differ) in the line `return a @ b`"."""
     text = f" ({reply['text'].rstrip('.')})" if reply["text"] else ""
-    return f"{reply['type']}{text}{_line(reply)}"
-
-
-def describe_limit(reply: dict, seconds: float, advice: str) -> str:
-    """Which limit stopped the code, in which line, and what to do: the `advice` where it computed all the time."""
-    line, waited = reply.get("line", ""), reply.get("waited")
-    limit = f"had not ended after {waited:g} s" if waited else f"used more than {seconds:g} s of computing time"
-    imported = IMPORT.match(line)
-    if imported:
-        advice = f"importing `{imported[1]}` took too long"
-    elif waited:
-        advice = "it sleeps, or waits for something that does not come, unless this computer is very busy"
-    return f"{limit} and was stopped{_line(reply)}: {advice}"
-
-
-def _line(reply: dict) -> str:
-    return f" in the line `{reply['line']}`" if reply.get("line") else ""
+    return f"{reply['type']}{text}{in_the_line(reply)}"

@@ -63,12 +63,20 @@ class Equals:
 
     def example(self, rng: np.random.Generator, asked: CallRequest):
         """What the reference gives for the first case."""
-        return _cases_with_results(self, json.dumps(rng.bit_generator.state), asked)[0][1]
+        return self.results(rng, asked)[0][1]
+
+    def results(self, rng: np.random.Generator, asked: CallRequest) -> list[tuple[tuple, object]]:
+        """The arguments of each case, and what the reference gives for them."""
+        return _cases_with_results(self, json.dumps(rng.bit_generator.state), asked)
+
+    def finding(self, came, expected, args: tuple, how: str) -> Finding | None:
+        """What is wrong with a result."""
+        atol = self.atol if self.atol is not None else CLOSE if how == "function" else CLOSE_IN_FLOAT32
+        return compare(came, expected, args, atol=atol, dtype=self.dtype, how=how, parts=self.parts)
 
     def _findings(self, ask, rng) -> Iterator[Finding | None]:
         how = ask.question.how
-        atol = self.atol if self.atol is not None else CLOSE if how == "function" else CLOSE_IN_FLOAT32
-        for args, expected in _cases_with_results(self, json.dumps(rng.bit_generator.state), ask.question.call_request):
+        for args, expected in self.results(rng, ask.question.call_request):
             try:
                 came = ask(*args, like=expected)
             except (NotAnswered, CallStopped):
@@ -76,7 +84,7 @@ class Equals:
             except AnswerProblem as problem:
                 yield Finding(str(problem))
                 continue
-            finding = compare(came, expected, args, atol=atol, dtype=self.dtype, how=how, parts=self.parts)
+            finding = self.finding(came, expected, args, how)
             change = change_finding(ask.calls[-1].changed, how)
             both = finding and change and replace(finding, message=f"{finding.message} {change.message}")
             yield both or finding or change

@@ -8,7 +8,7 @@ import numpy as np
 
 from clearcheck.grading.coercion import as_array
 from clearcheck.grading.compare import both_whole, not_whole
-from clearcheck.worker.failing_operation import ON_PURPOSE
+from clearcheck.worker.failing_operation import ON_PURPOSE, shapes_alone
 from clearcheck.worker.values import unpack
 
 # Relative to the largest magnitude, as `equals` does by default: for NumPy, and for PyTorch, which is asked in float32.
@@ -77,9 +77,11 @@ def same_error(a: dict, b: dict) -> bool:
 
     A message alone is not enough: "size 5 is different from 7" fits every product in which these two sizes meet.
     """
+    one, other = a.get("operation", ""), b.get("operation", "")
+    if shapes_alone(one):  # libraries have their own words, and types, for the same
+        return one == other
     if a["type"] != b["type"] or a["type"] in SLIPS:
         return False
-    one, other = a.get("operation", ""), b.get("operation", "")
     if one == other == ON_PURPOSE:  # in words of their own, but where both give figures they speak of the same
         figures, others = _figures(a["text"]), _figures(b["text"])
         return figures <= others or others <= figures

@@ -35,7 +35,9 @@ th { font-weight: 600; }
 tbody th { font-weight: 400; overflow-wrap: anywhere; }
 .number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
 .bar { display: block; height: 0.7rem; min-width: 1px; background: var(--accent); }
-.scroll { overflow-x: auto; }
+.scroll { overflow-x: auto; margin-top: 1.4rem; }
+.scroll thead th { white-space: normal; vertical-align: bottom; }
+.scroll th:first-child { min-width: 9rem; }
 .wide { width: 50%; }
 tr > :last-child { padding-right: 0; }
 tfoot th, tfoot td { font-weight: 600; border-bottom: 0; }

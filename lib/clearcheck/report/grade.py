@@ -11,7 +11,8 @@ from clearcheck.author.loading import AuthoredExercise, load_exercise
 from clearcheck.grading.describe import BY_HOW
 from clearcheck.grading.evaluate import QuestionResult, Transport, evaluate
 from clearcheck.grading.exercise import Exercise
-from clearcheck.grading.problems import NO_PYTHON, advice_on, advice_on_import, describe_error, describe_limit
+from clearcheck.grading.limits_told import limit_told, printed_told, time_told
+from clearcheck.grading.problems import NO_PYTHON, advice_on, advice_on_import, describe_error
 from clearcheck.grading.question import SLUG
 from clearcheck.grading.telling import points_of
 from clearcheck.learner.answered_exercise import exercise_slug
@@ -24,8 +25,8 @@ from clearcheck.own_course import own_course
 from clearcheck.report.course_files import CourseFiles
 from clearcheck.worker.call_request import CallRequest, modules_to_import
 from clearcheck.worker.launch import isolation
-from clearcheck.worker.limits import MUCH_PRINTED, Limits
-from clearcheck.worker.parent import Worker
+from clearcheck.worker.limits import Limits
+from clearcheck.worker.parent import LATE, Worker
 
 VERSION = 1
 NAMED = 5  # cells of a note, at most
@@ -117,9 +118,7 @@ def grade_submission(
         transport = _transport(worker, spare, printed)
         wrong = [authored.wrong.of(question.id) for question in questions]
         results = [evaluate(q, transport, seed, known) for q, known in zip(questions, wrong, strict=True)]
-        drawn.append(
-            (seed, results, [_printed_note(f"`{name}`", n) for name, n in printed.items() if n > MUCH_PRINTED])
-        )
+        drawn.append((seed, results, [*filter(None, (printed_told(f"`{name}`", n) for name, n in printed.items()))]))
     uses = _uses(worker, submission, authored)
     late = worker.overrun
     worker.stop()
@@ -163,7 +162,9 @@ def _transport(worker: Worker, spare: dict[str, str], printed: dict[str, int]) -
     def transport(asked: CallRequest, packed: bytes) -> dict:
         reply = worker.call(asked, packed)
         printed[asked.name] += _count(reply)
-        reply["advice"] = advice_on_import(reply, lost)
+        reply["advice"] = advice_on_import(reply, lost) or limit_told(reply, worker.limits)
+        if reply["kind"] == LATE:
+            reply["text"] = worker.overrun
         if reply["kind"] == "missing":
             broken = _broken_cell(worker, asked.name)
             reply["text"] = broken or missing_sentence(asked.name, spare, BY_HOW[asked.how].defined)
@@ -210,23 +211,20 @@ def _cell_notes(outcomes: dict[int, dict], limits: Limits) -> list[str]:
     notes = []
     for number, outcome in sorted(outcomes.items()):
         kind, cell = outcome["kind"], f"Code cell {number}"
+        limit = f" {told}" if (told := limit_told(outcome, limits)) else ""
         if kind == "raised":
-            notes.append(f"{cell} stopped with {describe_error(outcome)}; the other cells were still run.")
+            notes.append(f"{cell} stopped with {describe_error(outcome)}; the other cells were still run.{limit}")
         if kind == "time":
-            told = describe_limit(outcome, limits.cell_seconds, "look for a loop that never ends")
+            told = time_told(outcome, limits.cell_seconds, "look for a loop that never ends")
             notes.append(f"{cell} {told}; its other definitions and the other cells were still read.")
         if kind == "ended":
             notes.append(
                 f"{cell} ended the Python process ({outcome['text']}): only its definitions were kept, "
-                "and the other cells were still run."
+                f"and the other cells were still run.{limit}"
             )
-        if _count(outcome) > MUCH_PRINTED:
-            notes.append(_printed_note(cell, _count(outcome)))
+        if printed := printed_told(cell, _count(outcome)):
+            notes.append(printed)
     return notes
-
-
-def _printed_note(who: str, characters: int) -> str:
-    return f"{who} printed {characters:,} characters: the grader dropped them."
 
 
 def _count(reply: dict) -> int:

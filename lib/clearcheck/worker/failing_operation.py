@@ -1,17 +1,18 @@
 """The expression of the learner's code that raised, with shapes in place of names: `K @ Q` is "f(4, 7) @ f(4, 5)".
 
-Two answers that hold the same mistake seldom use the same names. Nothing of the learner's is run again: the text of
-the expression and the values of its names are only looked at.
+Two answers that hold the same mistake seldom use the same names, and `np.matmul(K, Q)` says what `K @ Q` says: of all
+spellings one is told. Where the shapes alone show why it failed, nothing else is told, not even whose arrays they are:
+"(4, 7) @ (4, 5) cannot be". Nothing of the learner's is run again: the text of the expression and the values of its
+names are only looked at.
 """
 
 import ast
 import itertools
 import linecache
-import sys
-from collections.abc import Mapping
 from types import TracebackType
 
-import numpy as np
+from clearcheck.worker.one_spelling import OneSpelling
+from clearcheck.worker.shapes import CANNOT_BE, shape_of, shape_slip
 
 ON_PURPOSE = "raise"
 
@@ -19,14 +20,27 @@ ON_PURPOSE = "raise"
 def failing_operation(trace: TracebackType | None) -> str:
     """What failed in the frame of `trace`: `ON_PURPOSE` for a `raise`, an empty text where no array takes part."""
     try:
-        tree = ast.parse(_failing_text(trace))
-        if isinstance(tree.body[0], ast.Raise):
+        failed = _parse(_failing_text(trace))
+        if isinstance(failed, ast.Raise):
             return ON_PURPOSE
-        shapes = _Shapes({**trace.tb_frame.f_globals, **trace.tb_frame.f_locals})
-        told = ast.unparse(shapes.visit(tree))
-        return told if shapes.found else ""
+        told = OneSpelling({**trace.tb_frame.f_globals, **trace.tb_frame.f_locals}).visit(failed)
+        arrays = any(shape_of(node) is not None for node in ast.walk(told))
+        return shape_slip(told) or (ast.unparse(told) if arrays else "")
     except Exception:  # no frame, no source, a part of a statement, or something odd of the learner's
         return ""
+
+
+def shapes_alone(operation: str) -> bool:
+    """Whether an operation failed for its shapes, whatever the words and the type of the exception."""
+    return operation.endswith(CANNOT_BE)
+
+
+def _parse(text: str) -> ast.AST:
+    """The expression, which may go over several lines, or the statement."""
+    try:
+        return ast.parse(f"({text})", mode="eval").body
+    except SyntaxError:
+        return ast.parse(text).body[0]
 
 
 def _failing_text(trace: TracebackType) -> str:
@@ -37,29 +51,3 @@ def _failing_text(trace: TracebackType) -> str:
     lines[-1] = lines[-1][:right]  # the columns count bytes
     lines[0] = lines[0][left:]
     return b"".join(lines).decode()
-
-
-class _Shapes(ast.NodeTransformer):
-    """Puts what a name holds, an array's kind and shape or a whole number, in the place of the name."""
-
-    def __init__(self, names: Mapping):
-        self.names = names
-        self.found = False  # any array
-
-    def visit_Name(self, node: ast.Name) -> ast.Name:
-        value = self.names.get(node.id)
-        if type(value) is int:
-            return ast.Name(repr(value))
-        if type(value) not in (np.ndarray, getattr(sys.modules.get("torch"), "Tensor", np.ndarray)):
-            return node
-        self.found = True
-        kind = value.dtype.kind if isinstance(value, np.ndarray) else value.dtype
-        return ast.Name(f"{kind}{tuple(value.shape)}")
-
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        """`np.matmul(a, b)` and `torch.matmul(a, b)` as `a @ b`."""
-        match self.generic_visit(node):
-            case ast.Call(ast.Attribute(attr="matmul" | "dot"), [left, right]):
-                return ast.BinOp(left, ast.MatMult(), right)
-            case other:
-                return other

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 from clearcheck.command_line import fail
-from clearcheck.files import hold_lock
+from clearcheck.files import hold_lock, remove_parts
 from clearcheck.notebooks.escaping import one_line
 
 LOCK = ".hand.lock"
@@ -39,6 +39,7 @@ def serve_hand(options) -> int:
             hold_lock(options.results / LOCK, 0),
             HandServer(sheets, GivenPoints(options.results / KEPT, works)) as server,
         ):
+            remove_parts(options.results / KEPT)
             server.points()
             print(f"Grading by hand is at {server.address} (Ctrl-C ends it)", flush=True)
             serve_until_stopped(server)

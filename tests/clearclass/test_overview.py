@@ -1,0 +1,44 @@
+"""The instructor's page: how hard each question was, how well it tells learners apart, and which mistakes are common."""
+
+from collections import Counter
+from pathlib import Path
+from statistics import mean
+
+from bs4 import BeautifulSoup
+from clearcheck.author.loading import load_exercise
+
+from .class_folder import grade, table
+
+SLUG = "01-columns"
+
+
+def rows_of(page: BeautifulSoup, caption: str) -> list[list[str]]:
+    (found,) = (it for it in page.find_all("table") if it.caption.get_text() == caption)
+    return [[cell.get_text() for cell in row.find_all(["th", "td"])] for row in found.find_all("tr")]
+
+
+def test_each_question_has_its_difficulty_and_how_it_tells_learners_apart(work):
+    """Catches columns that are left out, out of sight behind the others, or computed over other learners."""
+    grade("--seed", "1")
+    page = BeautifulSoup(Path("out/overview.html").read_text(encoding="utf-8"), "html.parser")
+    head, *rows = rows_of(page, "Points for each question")
+    assert head[:4] == ["Question", "Mean points", "Difficulty", "Discrimination"]
+    graded = [row for row in table("out/grades.csv") if row["exercise"] == SLUG]
+    for question, row in zip(load_exercise(SLUG).exercise.questions, rows, strict=True):
+        points = [float(it[question.id]) for it in graded]
+        assert row[2] == f"{100 * mean(points) / question.points:.0f} %"
+        assert row[3] == "–" or -1 <= float(row[3]) <= 1
+        assert sum(map(int, row[4:])) == len(graded)
+
+
+def test_mistakes_have_their_share(work):
+    """Catches a mistake counted by checks, of which several tell one learner the same."""
+    grade("--seed", "1")
+    page = BeautifulSoup(Path("out/overview.html").read_text(encoding="utf-8"), "html.parser")
+    told = [item.get_text() for item in page.find("h3").find_next("ul").find_all("li")]
+    count = len([row for row in table("out/grades.csv") if row["exercise"] == SLUG])
+    assert told and not [text for text, n in Counter(told).items() if n > 1]
+    for text in told:
+        share, of, *_ = text.split(", ")
+        n = int(of.split()[0])
+        assert of == f"{n} of {count}" and share == f"{100 * n / count:.0f} %"
