@@ -5,7 +5,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from clearcheck.worker import launch, server_process, surroundings
+from clearcheck.worker import launch, server, server_process, surroundings
 from clearcheck.worker.limits import Limits
 from clearcheck.worker.scratch_folder import remove_tree
 
@@ -148,3 +148,15 @@ def test_scratch_is_removed_whatever_its_rights():
             os._exit(2)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     folder.rmdir()
+
+
+def test_a_process_that_cannot_be_ended_takes_the_sandbox_along(monkeypatch):
+    """Catches a next notebook that meets what the last one started, where it outlived every try to end it."""
+    ended = []
+    monkeypatch.setattr(server.os, "_exit", ended.append)
+    monkeypatch.setattr(server, "_descendants", set)
+    server._end_the_sandbox_unless_empty()
+    assert ended == []
+    monkeypatch.setattr(server, "_descendants", lambda: {4711})
+    server._end_the_sandbox_unless_empty()
+    assert ended == [1]

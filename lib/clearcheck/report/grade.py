@@ -29,7 +29,8 @@ from clearcheck.worker.parent import Worker
 
 VERSION = 1
 NAMED = 5  # cells of a note, at most
-WATCHED = ("clearbook", "clearformer", "cleartape", "clearcheck.author", "torch", "scipy", "sklearn", "transformers")
+LIBRARY = {"clearbook": ("clearbook", "clearformer"), "clearformer": ("clearformer",), "cleartape": ("cleartape",)}
+WATCHED = (*LIBRARY, "clearcheck.author", "torch", "scipy", "sklearn", "transformers")
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ def grade(path: Path, slug: str | None = None, seed: int | None = None, limits: 
     Raises: NotANotebook, ExerciseNotFound, AuthoringError, WorkerError, CourseChanged.
     """
     course, before = own_course(), _files()
-    with Worker(limits or Limits()) as worker:
+    with Worker(limits or Limits(), hidden=tuple(LIBRARY)) as worker:
         submission = worker.read(notebook_bytes(path), one_line(str(path)))
         authored = _load_once(slug or exercise_slug(submission, course), course)
         [result] = grade_submission(worker, submission, authored, [draw_seed(seed)])
@@ -108,7 +109,7 @@ def grade_submission(
     asked = {question.name for question in questions}
     spare = {name: f"in code cell {cells[-1]}" for name, cells in places.items() if name not in asked}
     drawn = []
-    worker.load_first(modules_to_import(question.how for question in questions))
+    worker.load_first(modules_to_import(question.how for question in questions), _not_offered(authored.folder))
     shared = [*_other_exercise_note(submission, authored.exercise.slug), *submission.notes]
     shared += _cell_notes(worker.run_cells(), worker.limits)
     shared += [note for question in questions for note in _repeated_definition_note(question.name, places)]
@@ -135,6 +136,15 @@ def _uses(worker: Worker, submission: Submission, authored: AuthoredExercise) ->
     own = {name for name in WATCHED if any(_is_within(module, name) for module in _imports_of(authored.folder))}
     named = [name for name in WATCHED if any(_is_within(module, name) for module in submission.imports)]
     return [name for name in dict.fromkeys([*named, *worker.loaded_modules(WATCHED)]) if name not in own]
+
+
+def _not_offered(folder: Path) -> tuple[str, ...]:
+    """The packages of the library that the author's own notebook does without."""
+    imports = _imports_of(folder)
+    if not imports:
+        return ()
+    needed = [LIBRARY[name] for name in LIBRARY if any(_is_within(module, name) for module in imports)]
+    return tuple(name for name in LIBRARY if not any(name in names for names in needed))
 
 
 def _is_within(module: str, package: str) -> bool:

@@ -38,7 +38,7 @@ class WorkerServer:
             self.retire()
             raise
 
-    def start(self, preload: tuple[str, ...], memory: int) -> WorkerProcess:
+    def start(self, preload: tuple[str, ...], memory: int, hidden: tuple[str, ...] = ()) -> WorkerProcess:
         """Raises: WorkerError, also where another worker of this server has not ended."""
         if self.busy:
             raise WorkerError(SECOND)
@@ -46,7 +46,8 @@ class WorkerServer:
             if self.process is None or self.process.poll() is not None:
                 self._open()
             (request, stdin), (stdout, reply) = os.pipe(), os.pipe()
-            started = self.ask({"preload": list(preload), "memory": memory}, START_SECONDS, [request, reply])
+            asked = {"preload": list(preload), "memory": memory, "hidden": list(hidden)}
+            started = self.ask(asked, START_SECONDS, [request, reply])
             os.close(request)
             os.close(reply)
             if started is not None:

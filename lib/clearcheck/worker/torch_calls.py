@@ -88,16 +88,16 @@ DRIVERS = {"tensors": on_tensors, "module": on_module, "training": on_training, 
 
 
 class CallWatch(TorchFunctionMode):
-    """Notes in `used` each call of a torch function whose last name is a key of `wanted`."""
+    """Notes in `used` each call of a function of torch whose last name is a key of `wanted`, or of `every` one."""
 
-    def __init__(self, wanted: Mapping[str, str], used: list[str]):
+    def __init__(self, wanted: Mapping[str, str], used: list[str], every: bool = False):
         super().__init__()
-        self.wanted, self.used = wanted, used
+        self.wanted, self.used, self.every = wanted, used, every
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         name = getattr(func, "__name__", "").split(".")[0]
-        if name in self.wanted:
-            self.used.append(self.wanted[name])
+        if name in self.wanted or self.every:
+            self.used.append(self.wanted.get(name, f"torch.{name}"))
         return func(*args, **(kwargs or {}))
 
 
