@@ -12,6 +12,7 @@ from clearcheck.notebooks.escaping import one_line
 from clearcheck.report.course_files import CourseFiles
 from clearcheck.report.grade import draw_seed
 from clearcheck.worker import system
+from clearcheck.worker.worker_process import PROCESS
 
 from clearclass import container, pool
 from clearclass.class_run import ClassRun
@@ -42,7 +43,7 @@ class ClassSubmission:
 def grade_class(asked: ClassRun, tell: Tell) -> int:
     """A line for each file, tables and pages where they are asked for; 2 where a file has no grade.
 
-    Raises: NotANotebook, BadPattern, LearnersMerged, HandProblem, JournalProblem, NoContainer, RunStopped,
+    Raises: NotANotebook, BadPattern, LearnersMerged, HandProblem, JournalProblem, NoContainer, NeedsTrust, RunStopped,
     CourseChanged, OSError.
     """
     course, files = CourseFiles(), submitted_files(asked.files, asked.results)
@@ -51,9 +52,10 @@ def grade_class(asked: ClassRun, tell: Tell) -> int:
         return show(files, learners, asked.exercise, asked.as_json)
     hand = _points_by_hand(asked.hand, asked.results, tell)
     work = container.container(asked.container) if asked.container else grade_file
-    output, problems = Output(len(files), asked.as_json, asked.table), []
-    with _journal(asked.results, asked.seed) as (journal, seed):
-        jobs = [Job(file.name, asked.exercise, seed) for file in files]
+    trust = asked.trust and not asked.container
+    output, problems = Output(len(files), asked.as_json, asked.table, PROCESS if trust else ""), []
+    with _journal(asked.results, asked.seed, trust) as (journal, seed):
+        jobs = [Job(file.name, asked.exercise, seed, trust=trust) for file in files]
         keys = [_key(job, journal, bool(asked.container)) for job in jobs]
         submissions = [ClassSubmission(*parts) for parts in zip(files, learners, jobs, keys, strict=True)]
         if journal and not asked.replace:
@@ -107,7 +109,9 @@ class Run:
             else:
                 self.output.take(number, record)
         if went_on:
-            tell(f"Going on: {went_on} of {len(self.submissions)} files were graded before.")
+            trusted = self.journal is not None and self.journal.trusted
+            more = " with --trust: any notebook could have changed what is kept of them" if trusted else ""
+            tell(f"Going on: {went_on} of {len(self.submissions)} files were graded before{more}.")
         return todo
 
     def _record_of(self, submission: ClassSubmission) -> dict | None:
@@ -133,12 +137,12 @@ def _points_by_hand(table: Path | None, results: Path | None, tell: Tell) -> lis
 
 
 @contextlib.contextmanager
-def _journal(results: Path | None, seed: int | None) -> Iterator[tuple[Journal | None, int]]:
+def _journal(results: Path | None, seed: int | None, trust: bool) -> Iterator[tuple[Journal | None, int]]:
     """Where records are kept, if they are, and the seed of the run."""
     if results is None:
         yield None, draw_seed(seed)
         return
-    with open_journal(results, seed, draw_seed(seed)) as journal:
+    with open_journal(results, seed, draw_seed(seed), trust) as journal:
         yield journal, journal.seed if seed is None else seed
 
 

@@ -4,6 +4,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+TRUST_VARIABLE = "CLEARCLASS_TRUST"  # set to anything, it stands for the option --trust, for scripts
+
 
 @dataclass(frozen=True)
 class ClassRun:
@@ -18,6 +20,7 @@ class ClassRun:
     jobs: int | None = None  # None: one for each core
     executor: str | None = None  # dask://HOST:PORT, or None: this machine
     container: str | None = None  # the image from which each file has a container of its own
+    trust: bool = False  # whether everybody who handed in is trusted, so that no sandbox is needed
     as_json: bool = False
     table: Path | None = None
     results: Path | None = None

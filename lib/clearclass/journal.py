@@ -25,16 +25,24 @@ class Journal:
     same.
     """
 
-    def __init__(self, folder: Path, seed: int):
+    def __init__(self, folder: Path, seed: int, trust: bool = False):
         self.folder, self.path = folder, folder / NAME
         self._places: dict[str, tuple[int, int]] = {}
         self.learners: dict[str, str] = {}  # by key, who handed the file in
         self.seed = seed
+        self.trusted = False  # whether a run without a sandbox has written here, whose notebooks could, too
         whole = self._read() if self.path.exists() else 0
         with open(self.path, "ab") as file:
             file.truncate(whole)  # what a run wrote last may be half a line
+        newly_trusted, self.trusted = trust and not self.trusted, trust or self.trusted
         if not whole:
-            self._append({"seed": seed})
+            self._append(self._head)
+        elif newly_trusted:
+            self._append({"trust": True})
+
+    @property
+    def _head(self) -> dict:
+        return {"seed": self.seed, **({"trust": True} if self.trusted else {})}
 
     def add(self, key: str, learner: str, record: dict):
         self._places[key] = self._append({"key": key, "learner": learner, "record": record})
@@ -48,7 +56,7 @@ class Journal:
 
     def settle(self, keys: Iterable[str]):
         """Keep the lines of these files alone, in this order, whatever order they were graded in."""
-        lines = [json.dumps({"seed": self.seed})]
+        lines = [json.dumps(self._head)]
         lines += [json.dumps(self._line(*self._places[key])) for key in keys]
         write_whole(self.path, "".join(f"{line}\n" for line in lines).encode())
         self._places.clear()
@@ -63,6 +71,7 @@ class Journal:
                 content = _parse_line(line)
                 if content is None:
                     break
+                self.trusted = self.trusted or content.get("trust") is True
                 if "key" in content:
                     self._places[content["key"]] = (whole, len(line))
                     self.learners[content["key"]] = content.get("learner", "")
@@ -85,10 +94,11 @@ class Journal:
 
 
 @contextlib.contextmanager
-def open_journal(folder: Path, seed: int | None, fresh: int) -> Iterator[Journal]:
+def open_journal(folder: Path, seed: int | None, fresh: int, trust: bool = False) -> Iterator[Journal]:
     """The journal of a folder, which is made where it is missing; without a seed that of the folder's last run.
 
-    Raises: JournalProblem where another run has the folder, or it holds anything else; OSError.
+    Raises: JournalProblem where another run has the folder, it holds anything else, or what it holds is to be trusted
+    and this run does not; OSError.
     """
     if folder.is_dir() and any(folder.iterdir()) and not (folder / LOCK).exists():
         raise JournalProblem(f"{folder} holds other files: name a new folder, or one of an earlier run.")
@@ -101,7 +111,13 @@ def open_journal(folder: Path, seed: int | None, fresh: int) -> Iterator[Journal
         kept = _seed_of(folder / NAME)
         if seed is not None and kept not in (None, seed):
             raise JournalProblem(f"{folder} was graded with the seed {kept}: leave --seed out, or name another folder.")
-        yield Journal(folder, next(number for number in (seed, kept, fresh) if number is not None))
+        journal = Journal(folder, next(number for number in (seed, kept, fresh) if number is not None), trust)
+        if journal.trusted and not trust:
+            raise JournalProblem(
+                f"{folder} was graded with --trust, and what it keeps could have been changed by a notebook: name "
+                "another folder, or pass --trust again."
+            )
+        yield journal
 
 
 def _seed_of(path: Path) -> int | None:
@@ -125,6 +141,6 @@ def file_of(key: str) -> str:
 
 
 def key_of(job: Job, boxed: bool = False) -> str:
-    """What a grade depends on, and whether the file was graded in a container."""
+    """What a grade depends on, and whether the file was graded in a container, or perhaps without a sandbox."""
     parts = [job.file, digest(Path(job.file)), job.exercise, job.seed, grader_version()]
-    return json.dumps([*parts, "container"] if boxed else parts)
+    return json.dumps([*parts, "container"] if boxed else [*parts, "trust"] if job.trust else parts)

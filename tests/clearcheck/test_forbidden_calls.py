@@ -217,9 +217,7 @@ def test_with_arrays_an_answer_is_written_in_numpy(body, named):
         exponentials = np.exp(x - x.max(-1, keepdims=True))
         return exponentials / exponentials.sum(-1, keepdims=True)
 
-    question = asks(
-        equals("rows", 1, lambda rng: [(rng.normal(size=(2, 3)),)], softmax), name="answer", how="function"
-    )
+    question = asks(equals("rows", 1, lambda rng: [(rng.normal(size=(2, 3)),)], softmax), name="answer", how="function")
     told = message_on(written(body), question)
     assert f"your function called `{named}" in told and IN_NUMPY in told
     assert result_of(softmax, question).points == 1
@@ -227,7 +225,9 @@ def test_with_arrays_an_answer_is_written_in_numpy(body, named):
     assert result_of(written("return int(torch.tensor(2 * x))"), numbers).points == 1
 
 
-@pytest.mark.parametrize("body", ["tracemalloc.reset_peak()", "reset()", "tracemalloc.stop()", "tracemalloc.clear_traces()"])
+@pytest.mark.parametrize(
+    "body", ["tracemalloc.reset_peak()", "reset()", "tracemalloc.stop()", "tracemalloc.clear_traces()"]
+)
 def test_an_answer_that_disturbs_how_its_memory_is_measured_is_told(body):
     """Catches a whole table that was forgotten before its size is read."""
     answer = written(f"table = [0] * 10**6\n{body}\nreturn x", "import tracemalloc\nreset = tracemalloc.reset_peak")

@@ -167,7 +167,8 @@ def test_a_definition_in_a_cell_that_is_no_python_is_told_by_its_question(grade_
     assert grade.questions[0].checks[0].message == (
         snapshot(
             "`column_means` stands in code cell 2, which is no Python: "
-            "SyntaxError (invalid character '“' (U+201C), line 1) in the line `title = “means”`."
+            "SyntaxError (invalid character '“' (U+201C), line 1) in the line `title = “means”`. "
+            'Type a straight quotation mark, ", in its place.'
         )
     )
 
