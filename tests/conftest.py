@@ -13,7 +13,6 @@ import torch
 from clearclass.class_run import TRUST_VARIABLE
 from hypothesis import HealthCheck, settings
 
-
 from tests.guard import network
 
 if shutil.which("bwrap") is None:  # the classes of the tests can be trusted
