@@ -92,7 +92,7 @@ def _words(node: ast.AST) -> tuple[str, ...]:
 
 
 def _look_up(words: tuple[str, ...], function: FunctionType):
-    """What the names stand for where the function was defined; None where only running the learner's code could tell."""
+    """What the names stand for where the function was defined; None where only the learner's code could tell."""
     if words[0] == "":
         found, rest = sys.modules.get(words[1]), words[2:]
     else:
