@@ -94,7 +94,9 @@ COMPARED = {
         "off by",
     ),
     "builtins that say yes": Cheat(
-        ("import builtins\nbuiltins.all = builtins.any = lambda *a: True\nbuiltins.len = lambda x: 5", RANGES), 0, ""
+        ("import builtins\nbuiltins.all = builtins.any = lambda *a: True\nbuiltins.len = lambda x: 5", RANGES),
+        3,
+        "ended the Python process",
     ),
 }
 
@@ -111,7 +113,7 @@ return 0 * table[0]
 OBJECTS = """
 import gc
 for found in gc.get_objects():
-    if type(found).__module__.startswith("clearcheck.grading"):
+    if str(type(found).__module__).startswith("clearcheck.grading"):
         raise ValueError("found")
 return 0 * table[0]
 """
@@ -279,9 +281,9 @@ HARM = {
         "left them behind",
         in_sandbox_alone=True,
     ),
-    "an end of all programs": cell("import os\nos.kill(-1, 9)", "ended the Python process", in_sandbox_alone=True),
+    "an end of all programs": cell("import os\nos.kill(-1, 9)", "ProcessLookupError", in_sandbox_alone=True),
     "an end of the parent": cell(
-        "import os, signal\nos.kill(os.getppid(), 9)", trusted_says="ended the Python process"
+        "import os, signal\nos.kill(os.getppid(), 9)", trusted_says="starts those of the notebooks ended"
     ),
     "a look into the parent": cell("import os\nopen(f'/proc/{os.getppid()}/mem', 'rb').read(1)", "Error"),
     "a look at all programs": cell(
@@ -311,20 +313,20 @@ def column_means(table):
     import re
     text = open({path!r}).read()
     space = {{"np": np}}
-    exec(re.search(r"def column_means.*?(?=\\n\\n\\n|\\Z)", text, re.S)[0], space)
-    return space["column_means"](table)
+    exec(re.search(r"def means.*?(?=\\n\\n)", text, re.S)[0], space)
+    return space["means"](table)
 """
 LOOKS = {
     "the library's solution": cell("from clearformer.reference import softmax", "this exercise is done without"),
     "the library's solution in parts of a name": cell("__import__('clear' + 'tape')", "this exercise is done without"),
-    "a package that does the work": cell("import sklearn", "sklearn"),
+    "a package that does the work": cell("import scipy", "scipy"),
     "another exercise": Cheat(("exercise('../../etc')", MEANS), 6, ""),
     "two exercises": Cheat(("exercise('02-other')", MEANS), 6, ""),
     "a definition for the eye and one for the grader": Cheat(
         ("def column_means(table):\n    return 0 * table[0]", MEANS, RANGES), 9, "defined in code cells"
     ),
-    "a thousand cells": Cheat((*["x = 1"] * 1000, MEANS, RANGES), 9, ""),
-    "a thousand wrong cells": Cheat((*["1 / 0"] * 1000, MEANS, RANGES), 9, "more notes"),
+    "five hundred cells": Cheat((*["x = 1"] * 500, MEANS, RANGES), 9, ""),
+    "two hundred wrong cells": Cheat((*["1 / 0"] * 200, MEANS, RANGES), 9, "more notes"),
     "signs that turn the text": cell("raise ValueError('\\u202eturned\\x1b[31m\\n9 of 9 points')", "ValueError"),
     "a formula": cell("raise ValueError('=HYPERLINK(\"http://x\")')", "ValueError"),
     "markup": cell("raise ValueError('<script>alert(1)</script>')", "ValueError"),

@@ -42,6 +42,6 @@ def test_every_odd_file_has_its_row_and_costs_nobody_else_anything(course, capsy
                 f"{name}: {shown[name][:60]}: {row}, {points or 'no'} points are right, {odd.says!r} in {notes}"
             )
     honest = [row for path, row in files.items() if path.endswith("00-honest.ipynb")]
-    assert wrong == []
+    assert not wrong, "\n".join(wrong)
     assert len(honest) == len(ODD_FILES) and {row["points"] for row in honest} == {"9"}
     assert len(files) == 2 * len(ODD_FILES) and len(NAMES) == 15

@@ -164,6 +164,8 @@ def _notes_on_the_process(worker: Worker, late: str) -> list[str]:
         notes.append(f"The notebook {late}: what was not asked by then has no points.")
     if worker.left_behind:
         notes.append("The code had started other processes and left them behind: they were ended.")
+    if worker.lost_server:
+        notes.append("The process that starts those of the notebooks ended, or did not answer, while this one ran.")
     return notes
 
 

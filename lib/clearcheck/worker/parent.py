@@ -49,6 +49,7 @@ class Worker:
         self.cells: list[Cell] = []
         self.outcomes: dict[int, dict] = {}
         self.left_behind = 0
+        self.lost_server = False
         self._name = ""
         self._changed_files = False
         self._opened: set[str] = set()  # packages of which the code has opened a file
@@ -172,6 +173,7 @@ class Worker:
             ended = self._child.close()
             self._computed += self._child.computed
             self.left_behind += ended.left
+            self.lost_server |= ended.lost_server
             self._changed_files |= ended.changed
             self._child = None
 

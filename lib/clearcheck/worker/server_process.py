@@ -158,4 +158,4 @@ class _ForkedWorker:
                 system.end_group(self.pid)
         elif self.once:
             self.server.close()  # the next notebook has a sandbox of its own
-        return WorkerExit(**(told or {}), changed=self.server.renew_if_changed())
+        return WorkerExit(**(told or {}), lost_server=told is None, changed=self.server.renew_if_changed())
