@@ -164,12 +164,10 @@ def test_the_work_of_other_threads_does_not_count(grade_cells):
 def test_a_definition_in_a_cell_that_is_no_python_is_told_by_its_question(grade_cells):
     """Would catch an advice to define what the learner sees defined, with the cause in a note far below."""
     grade = grade_cells("title = “means”\n" + MEANS, RANGES)
-    assert grade.questions[0].checks[0].message == (
-        snapshot(
-            "`column_means` stands in code cell 2, which is no Python: "
-            "SyntaxError (invalid character '“' (U+201C), line 1) in the line `title = “means”`. "
-            'Type a straight quotation mark, ", in its place.'
-        )
+    assert grade.questions[0].checks[0].message == snapshot(
+        "`column_means` stands in code cell 2, which is no Python: "
+        "SyntaxError (invalid character '“' (U+201C), line 1) in the line `title = “means”`. "
+        'Type a straight quotation mark, ", in its place.'
     )
 
 

@@ -13,7 +13,9 @@ from clearcheck.worker import launch
 
 from tests.clearcheck.toy_notebook import SLUG, START, notebook
 
-from .cheats import HONEST, KEY, LEFT, Cheat, table_of_cheats
+from .cheat import Cheat
+from .cheats import table_of_cheats
+from .harms import HONEST, KEY, LEFT
 
 ROOT = Path(__file__).parents[2]
 
