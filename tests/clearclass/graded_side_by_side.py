@@ -12,7 +12,7 @@ from clearclass.pool import grade_jobs, process_pool
 
 from tests.clearcheck.toy_notebook import SHORT, SLUG
 
-LIMITS = replace(SHORT, memory=2**30, submission_net_seconds=60.0)
+LIMITS = replace(SHORT, memory=2**30)  # gigabytes would be taken before they are told
 
 
 def main():
