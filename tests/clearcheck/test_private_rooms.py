@@ -1,5 +1,6 @@
 """What one notebook leaves behind in the sandbox is not there for the next: files, memory, keys."""
 
+import contextlib
 import os
 import tempfile
 from pathlib import Path
@@ -160,3 +161,23 @@ def test_a_process_that_cannot_be_ended_takes_the_sandbox_along(monkeypatch):
     monkeypatch.setattr(server, "_descendants", lambda: {4711})
     server._end_the_sandbox_unless_empty()
     assert ended == [1]
+
+
+def open_sockets() -> list[str]:
+    links = []
+    for name in os.listdir("/proc/self/fd"):
+        with contextlib.suppress(FileNotFoundError):
+            links.append(os.readlink(f"/proc/self/fd/{name}"))
+    return [link for link in links if link.startswith("socket:")]
+
+
+def test_a_sandbox_that_has_ended_itself_is_replaced_and_leaves_nothing_open(grade_cells, sandbox_with):
+    """Catches a socket lost with each sandbox, and a run that does not go on without the first."""
+    one = sandbox_with()
+    opened = []
+    for _ in range(3):
+        assert grade_cells(MEANS, RANGES).points == 9
+        opened.append(len(open_sockets()))
+        one.process.kill()
+        one.process.wait()
+    assert opened[1:] == opened[:1] * 2

@@ -156,7 +156,7 @@ def _profile_threads(hook: Callable) -> Iterator[None]:
     try:
         yield
     finally:
-        threading.setprofile(before)  # type: ignore[arg-type]
+        threading.setprofile(before)
 
 
 _unwatched: list[list[str]] = []  # where it is to be noted that somebody takes a profiler away

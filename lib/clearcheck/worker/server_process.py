@@ -43,7 +43,9 @@ class WorkerServer:
         if self.busy:
             raise WorkerError(SECOND)
         for _attempt in (1, 2):
-            if self.process is None or self.process.poll() is not None:
+            if self.process is not None and self.process.poll() is not None:
+                self.close()  # it has ended by itself, and its channel is still here
+            if self.process is None:
                 self._open()
             (request, stdin), (stdout, reply) = os.pipe(), os.pipe()
             asked = {"preload": list(preload), "memory": memory, "hidden": list(hidden)}
