@@ -12,6 +12,7 @@ from clearcheck.notebooks.escaping import one_line
 from clearcheck.report.course_files import CourseFiles
 from clearcheck.report.grade import draw_seed
 from clearcheck.worker import system
+from clearcheck.worker.worker_process import PROCESS
 
 from clearclass import container, pool
 from clearclass.class_run import ClassRun
@@ -48,7 +49,7 @@ def grade_class(asked: ClassRun, tell: Tell) -> int:
     """A line for each file, tables and pages where they are asked for; 2 where a file has no grade.
 
     Raises: NotANotebook, BadPattern, LearnersMerged, RosterProblem, LateProblem, HandProblem, JournalProblem,
-    NoContainer, RunStopped, CourseChanged, OSError.
+    NoContainer, NeedsTrust, RunStopped, CourseChanged, OSError.
     """
     course, files = CourseFiles(), submitted_files(asked.files, asked.results)
     asked = with_kept(asked, tell)
@@ -57,12 +58,13 @@ def grade_class(asked: ClassRun, tell: Tell) -> int:
         return show(files, whose, asked.exercise, asked.as_json)
     hand = _points_by_hand(asked.hand, asked.results, tell)
     work = container.container(asked.container) if asked.container else grade_file
-    output, problems = Output(len(files), asked.as_json, asked.table), []
-    with _journal(asked) as (journal, seed, by_learner):
+    trust = asked.trust and not asked.container
+    output, problems = Output(len(files), asked.as_json, asked.table, PROCESS if trust else ""), []
+    with _journal(asked, trust) as (journal, seed, by_learner):
         if by_learner:
             tell(f"Each learner has a seed of their own, drawn from {seed}.")
         seeds = [seed_of(learner, seed) if by_learner else seed for learner in whose.learners]
-        jobs = [Job(file.name, asked.exercise, own) for file, own in zip(files, seeds, strict=True)]
+        jobs = [Job(file.name, asked.exercise, own, trust=trust) for file, own in zip(files, seeds, strict=True)]
         keys = [_key(job, journal, bool(asked.container)) for job in jobs]
         parts = zip(files, whose.learners, whose.lateness, jobs, keys, strict=True)
         submissions = [ClassSubmission(*part) for part in parts]
@@ -119,7 +121,9 @@ class Run:
             else:
                 self.output.take(number, record)
         if went_on:
-            tell(f"Going on: {went_on} of {len(self.submissions)} files were graded before.")
+            trusted = self.journal is not None and self.journal.trusted
+            more = " with --trust: any notebook could have changed what is kept of them" if trusted else ""
+            tell(f"Going on: {went_on} of {len(self.submissions)} files were graded before{more}.")
         return todo
 
     def _record_of(self, submission: ClassSubmission) -> dict | None:
@@ -148,12 +152,12 @@ def _points_by_hand(table: Path | None, results: Path | None, tell: Tell) -> lis
 
 
 @contextlib.contextmanager
-def _journal(asked: ClassRun) -> Iterator[tuple[Journal | None, int, bool]]:
+def _journal(asked: ClassRun, trust: bool) -> Iterator[tuple[Journal | None, int, bool]]:
     """Where records are kept, if they are, the seed of the run, and whether each learner has one drawn from it."""
     if asked.results is None:
         yield None, draw_seed(asked.seed), asked.seed_by_learner
         return
-    with open_journal(asked.results, asked.seed, draw_seed(asked.seed), asked.seed_by_learner) as journal:
+    with open_journal(asked.results, asked.seed, draw_seed(asked.seed), asked.seed_by_learner, trust) as journal:
         yield journal, journal.seed, journal.by_learner
 
 

@@ -6,6 +6,8 @@ from pathlib import Path
 
 from clearclass.handed_in import LateRules
 
+TRUST_VARIABLE = "CLEARCLASS_TRUST"  # set to anything, it stands for the option --trust, for scripts
+
 
 @dataclass(frozen=True)
 class ClassRun:
@@ -23,6 +25,7 @@ class ClassRun:
     jobs: int | None = None  # None: one for each core
     executor: str | None = None  # dask://HOST:PORT, or None: this machine
     container: str | None = None  # the image from which each file has a container of its own
+    trust: bool = False  # whether everybody who handed in is trusted, so that no sandbox is needed
     as_json: bool = False
     table: Path | None = None
     results: Path | None = None

@@ -1,6 +1,7 @@
 """The command line, `python -m clearclass grade | hand`: the options of a class run, what is said when one stops."""
 
 import argparse
+import os
 import re
 import sys
 from pathlib import Path
@@ -17,7 +18,7 @@ from clearcheck.command_line import (
 from clearcheck.notebooks.escaping import one_line
 from clearcheck.report.no_grade import EXPLAINED
 
-from clearclass.class_run import ClassRun
+from clearclass.class_run import TRUST_VARIABLE, ClassRun
 from clearclass.hand_page.command import add_hand
 from clearclass.handed_in import LateRules
 
@@ -58,6 +59,7 @@ def _grade_as_asked(options) -> int:
             jobs=options.jobs,
             executor=options.executor,
             container=options.container,
+            trust=options.trust or bool(os.environ.get(TRUST_VARIABLE)),
             as_json=options.json,
             table=options.csv,
             results=options.results,
@@ -75,9 +77,10 @@ def _grade(asked: ClassRun) -> int:
     from clearclass.journal import JournalProblem
     from clearclass.late import LateProblem
     from clearclass.learners import BadPattern, LearnersMerged
+    from clearclass.one_file import NeedsTrust
     from clearclass.pool import RunStopped
 
-    stops = BadPattern, LearnersMerged, TableProblem, LateProblem, JournalProblem, NoContainer, RunStopped
+    stops = BadPattern, LearnersMerged, TableProblem, LateProblem, JournalProblem, NoContainer, NeedsTrust, RunStopped
     try:
         return grade_class(asked, lambda sentence: print(sentence, file=sys.stderr))
     except KeyboardInterrupt:
@@ -149,6 +152,8 @@ def _add_how_it_is_graded(command):
     add_exercise(command)
     command.add_argument("--jobs", type=number_of("files"), metavar="N", help=side)
     command.add_argument("--executor", type=_cluster, metavar="dask://HOST:PORT", help="grade on a cluster of dask")
+    trust = "grade without a sandbox where there is none, and count every grade as one that any notebook could change"
+    command.add_argument("--trust", action="store_true", help=trust)
     command.add_argument("--container", nargs="?", const="clearcheck-grader", metavar="IMAGE", help=boxed)
 
 

@@ -13,6 +13,7 @@ from clearclass.one_file import Job, digest, grader_version
 NAME = "journal.jsonl"
 LOCK = ".lock"
 BY_LEARNER = "by_learner"
+TRUST = "trust"
 
 
 class JournalProblem(RuntimeError):
@@ -26,17 +27,21 @@ class Journal:
     same.
     """
 
-    def __init__(self, folder: Path, seed: int, by_learner: bool = False):
+    def __init__(self, folder: Path, seed: int, by_learner: bool = False, trust: bool = False):
         self.by_learner = by_learner  # whether each learner has a seed drawn from that of the run
         self.folder, self.path = folder, folder / NAME
         self._places: dict[str, tuple[int, int]] = {}
         self.learners: dict[str, str] = {}  # by key, who handed the file in
         self.seed = seed
+        self.trusted = False  # whether a run without a sandbox has written here, whose notebooks could, too
         whole = self._read() if self.path.exists() else 0
         with open(self.path, "ab") as file:
             file.truncate(whole)  # what a run wrote last may be half a line
+        newly_trusted, self.trusted = trust and not self.trusted, trust or self.trusted
         if not whole:
             self._append(self._head())
+        elif newly_trusted:
+            self._append({TRUST: True})
 
     def add(self, key: str, learner: str, record: dict):
         self._places[key] = self._append({"key": key, "learner": learner, "record": record})
@@ -58,7 +63,8 @@ class Journal:
         self._read()
 
     def _head(self) -> dict:
-        return {"seed": self.seed, **({BY_LEARNER: True} if self.by_learner else {})}
+        modes = {BY_LEARNER: self.by_learner, TRUST: self.trusted}
+        return {"seed": self.seed, **{name: True for name, holds in modes.items() if holds}}
 
     def _read(self) -> int:
         """Find each line; gives the length of the part that is whole."""
@@ -68,6 +74,7 @@ class Journal:
                 content = _parse_line(line)
                 if content is None:
                     break
+                self.trusted = self.trusted or content.get(TRUST) is True
                 if "key" in content:
                     self._places[content["key"]] = (whole, len(line))
                     self.learners[content["key"]] = content.get("learner", "")
@@ -90,11 +97,14 @@ class Journal:
 
 
 @contextlib.contextmanager
-def open_journal(folder: Path, seed: int | None, fresh: int, by_learner: bool = False) -> Iterator[Journal]:
+def open_journal(
+    folder: Path, seed: int | None, fresh: int, by_learner: bool = False, trust: bool = False
+) -> Iterator[Journal]:
     """The journal of a folder, which is made where it is missing; without a seed that of the folder's last run, and
     with seeds by learner where that had them.
 
-    Raises: JournalProblem where another run has the folder, or it holds anything else; OSError.
+    Raises: JournalProblem where another run has the folder, it holds anything else, or what it holds is to be trusted
+    and this run does not; OSError.
     """
     if folder.is_dir() and any(folder.iterdir()) and not (folder / LOCK).exists():
         raise JournalProblem(f"{folder} holds other files: name a new folder, or one of an earlier run.")
@@ -113,7 +123,13 @@ def open_journal(folder: Path, seed: int | None, fresh: int, by_learner: bool = 
                 f"{folder} was graded with one seed for all: leave --seed-by-learner out, or name another folder."
             )
         chosen = next(number for number in (seed, kept, fresh) if number is not None)
-        yield Journal(folder, chosen, by_learner or head.get(BY_LEARNER) is True)
+        journal = Journal(folder, chosen, by_learner or head.get(BY_LEARNER) is True, trust)
+        if journal.trusted and not trust:
+            raise JournalProblem(
+                f"{folder} was graded with --trust, and what it keeps could have been changed by a notebook: name "
+                "another folder, or pass --trust again."
+            )
+        yield journal
 
 
 def _head_of(path: Path) -> dict:
@@ -138,6 +154,6 @@ def file_of(key: str) -> str:
 
 
 def key_of(job: Job, boxed: bool = False) -> str:
-    """What a grade depends on, and whether the file was graded in a container."""
+    """What a grade depends on, and whether the file was graded in a container, or perhaps without a sandbox."""
     parts = [job.file, digest(Path(job.file)), job.exercise, job.seed, grader_version()]
-    return json.dumps([*parts, "container"] if boxed else parts)
+    return json.dumps([*parts, "container"] if boxed else [*parts, "trust"] if job.trust else parts)

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import sys
 import threading
 from dataclasses import dataclass
@@ -15,8 +16,11 @@ from clearcheck.own_course import own_course
 from clearcheck.report.course_files import CourseChanged, libraries
 from clearcheck.report.grade import VERSION, Grade, grade
 from clearcheck.report.no_grade import EXPLAINED, grader_failure
+from clearcheck.worker.launch import isolation
 from clearcheck.worker.limits import Limits
-from clearcheck.worker.worker_process import WorkerError
+from clearcheck.worker.worker_process import PROCESS, WorkerError
+
+from clearclass.class_run import TRUST_VARIABLE
 
 MOST_NOTES = 20
 PAGE = "page"  # the part of a record that is for those who read about it, and is not printed
@@ -26,7 +30,17 @@ OTHER_COURSE = (
     "bring both to the same version and run the same command again."
 )
 
+NEEDS_TRUST = (
+    "There is no sandbox here, so each notebook could read and change what you can, the grades of all others among it. "
+    "Install bubblewrap, grade in containers (--container), or, where you trust everybody who handed in, pass --trust: "
+    '"What is protected, and what is not" in chapters/instructor.md says what that means.'
+)
+
 _one_at_a_time = threading.Lock()  # loading an exercise changes what Python has imported
+
+
+class NeedsTrust(RuntimeError):
+    """Nothing would keep the notebooks apart, and nobody has said that this is meant."""
 
 
 @dataclass(frozen=True)
@@ -37,18 +51,22 @@ class Job:
     exercise: str | None
     seed: int
     limits: Limits | None = None
+    trust: bool = False  # whether it may be graded without a sandbox
 
 
 def grade_file(job: Job) -> dict:
     """The record of a file: its grade, or the sentence under "error" that says why there is none.
 
-    Raises: CourseChanged, after which nothing more should be graded.
+    Raises: CourseChanged, NeedsTrust, after which nothing more should be graded.
     """
     version = grader_version()
     try:
         with _one_at_a_time:
+            trusted = job.trust or os.environ.get(TRUST_VARIABLE)
+            if not trusted and isolation() == PROCESS:
+                raise NeedsTrust(NEEDS_TRUST)
             record = record_of(grade(Path(job.file), job.exercise, job.seed, job.limits))
-    except CourseChanged:
+    except (CourseChanged, NeedsTrust):
         raise
     except EXPLAINED as error:
         record = refusal_record(job.file, str(error), again=isinstance(error, WorkerError))
@@ -109,7 +127,7 @@ def record_of(graded: Grade) -> dict:
 def main():
     """A job on standard input, its record on standard output: what runs in a container."""
     asked = json.load(sys.stdin)
-    print(json.dumps(grade_file(Job(asked["file"], asked["exercise"], asked["seed"]))))
+    print(json.dumps(grade_file(Job(asked["file"], asked["exercise"], asked["seed"], trust=True))))
 
 
 if __name__ == "__main__":

@@ -18,8 +18,9 @@ TABLE_SECONDS = 1.0  # between two times that the table is written while the run
 class Output:
     """The rows of what is graded; lines come in the order of the files, whatever order these were graded in."""
 
-    def __init__(self, count: int, as_json: bool, table: Path | None):
+    def __init__(self, count: int, as_json: bool, table: Path | None, isolation: str = ""):
         self.count, self.as_json, self.table = count, as_json, table
+        self.isolation = isolation  # of the whole run, where it is not that of each record
         self.rows: dict[int, GradeSummary] = {}
         self._lines: dict[int, str] = {}  # those that wait for one before them
         self._told = 0
@@ -27,6 +28,8 @@ class Output:
 
     def take(self, number: int, record: dict):
         """Print the line of a file, unless one before it is missing, and write the table now and then."""
+        if self.isolation and "isolation" in record:
+            record = {**record, "isolation": self.isolation}
         row = self.rows[number] = row_of(record)
         self._lines[number] = json.dumps(public_record(record)) if self.as_json else line_of(row)
         while self._told in self._lines:

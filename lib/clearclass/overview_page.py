@@ -10,6 +10,7 @@ from clearcheck.notebooks.escaping import one_line
 from clearcheck.report.document import document, html_list, html_table, row
 
 from clearclass.standings import Entry, Standing, mistakes_by_frequency
+from clearclass.tables import isolation_in_words
 
 TENTHS = 10
 STATUSES = (PASSED, PARTLY, NOT_RIGHT, NOT_ANSWERED)
@@ -37,7 +38,7 @@ def _exercise(standings: list[Standing]) -> str:
     points = [standing.points for standing in standings]
     most = max(standing.max_points for standing in standings)
     mean = f"{sum(points) / len(points):.1f} of {most} points on average, {_count(len(points), 'learner')}"
-    isolation = Counter(standing.counts.row.isolation for standing in standings)
+    isolation = Counter(isolation_in_words(standing.counts.row.isolation) for standing in standings)
     kinds = "; ".join(f"{kind or 'not told'}: {n}" for kind, n in sorted(isolation.items()))
     parts = [
         f"<h2>{escape(first.exercise)}: {escape(first.title)}</h2>\n<p>{mean}. Isolation: {escape(kinds)}.</p>",

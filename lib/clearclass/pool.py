@@ -26,7 +26,7 @@ from clearcheck.report.course_files import CourseChanged
 from clearcheck.report.no_grade import grader_failure
 from clearcheck.worker.surroundings import ONE_THREAD
 
-from clearclass.one_file import OTHER_COURSE, Job, grader_version, refusal_record
+from clearclass.one_file import OTHER_COURSE, Job, NeedsTrust, grader_version, refusal_record
 
 Work = Callable[[Job], dict]
 Start = Callable[[int], AbstractContextManager[Executor]]
@@ -77,7 +77,7 @@ def _until_broken(pool: Executor, jobs: list[Job], todo: deque[int], work: Work,
                 lost.append(number)
             except CancelledError:
                 raise RunStopped("The machines that grade cannot be reached any more.") from None
-            except (RunStopped, CourseChanged):
+            except (RunStopped, CourseChanged, NeedsTrust):
                 raise
             except Exception as error:
                 yield number, refusal_record(jobs[number].file, _failure(jobs[number].file, error), again=True)

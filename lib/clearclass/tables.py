@@ -7,9 +7,11 @@ from pathlib import Path
 
 from clearcheck.files import write_whole
 from clearcheck.notebooks.escaping import cell, one_line
+from clearcheck.worker.worker_process import PROCESS
 
 from clearclass.standings import Entry, GradeSummary, Standing
 
+NOT_APART = f"{PROCESS} (nothing kept the notebooks of this run apart: each could have changed any grade in it)"
 NEVER = "-"  # Moodle's word for a grade that was not given before
 
 
@@ -134,7 +136,12 @@ def _columns(row: GradeSummary, ids: list[str]) -> list:
 
 
 def _remarks(row: GradeSummary) -> list[str]:
-    return ["; ".join(row.mistakes), "; ".join(row.uses), row.isolation]
+    return ["; ".join(row.mistakes), "; ".join(row.uses), isolation_in_words(row.isolation)]
+
+
+def isolation_in_words(isolation: str) -> str:
+    """What a table says of an isolation: where there was none, what that means."""
+    return NOT_APART if isolation == PROCESS else isolation
 
 
 def _comment(standing: Standing) -> str:

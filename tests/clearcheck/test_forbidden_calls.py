@@ -1,10 +1,13 @@
 """What a question forbids is noticed under every name, and allowed again afterwards."""
 
+import linecache
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from clearcheck import equals
+from clearcheck.worker.forbidden_names import ATTENTION, GRADIENTS, LAYERS, MULTI_HEAD, every_way
 from inline_snapshot import snapshot
 
 from .torch_question import Straight, asks, message_on, nn, result_of, torch
@@ -96,3 +99,140 @@ def test_a_name_that_is_not_there_cannot_be_forbidden():
     """Catches an author's slip that forbids nothing."""
     question = asks(name="Straight", forbids=("torch.nn.MultiHeadAttention",))
     assert "MultiHeadAttention" in message_on(Straight, question)
+
+
+TENSORS = """
+import threading, sys
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+def in_thread(function, *args):
+    found = []
+    worker = threading.Thread(target=lambda: found.append(function(*args)))
+    worker.start()
+    worker.join()
+    return found[0]
+
+def attend(x):
+    return F.scaled_dot_product_attention(x, x, x)
+
+def hidden(x):
+    return getattr(F, "scaled_dot_" + "product_attention")(x, x, x)
+"""
+
+
+def written(body: str, source: str = TENSORS):
+    """The function `answer` with this body, in a namespace as a notebook's, its source where Python finds it."""
+    text = f"{source}\ndef answer(x):\n    " + body.replace("\n", "\n    ")
+    name = f"<answer {abs(hash(text))}>"
+    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
+    space: dict = {"__name__": "__main__"}
+    exec(compile(text, name, "exec"), space)
+    return space["answer"]
+
+
+def asks_without_attention(**options):
+    check = equals("same", 1, lambda rng: [(rng.normal(size=(1, 3, 4)),)], lambda x: attend(x))
+    return asks(check, name="answer", how="tensors", forbids=("torch.nn.MultiheadAttention", *ATTENTION[:1]), **options)
+
+
+def attend(x):
+    return (x @ x.mT / x.shape[-1] ** 0.5).softmax(-1) @ x
+
+
+UNSEEN = "if x is None:\n    return"
+CALLED = "`F.scaled_dot_product_attention`"
+DETOURS = {
+    "in a thread": ("return in_thread(hidden, x)", CALLED),
+    "without the profiler": ("sys.setprofile(None)\nreturn hidden(x)", "`F.scaled_dot_product_attention`"),
+    "without the profiler in vain": ("sys.setprofile(None)\nreturn (x @ x.mT / 2).softmax(-1) @ x", "`sys.setprofile`"),
+    "in a branch of the source": (f"{UNSEEN} F.scaled_dot_product_attention(x, x, x)\nreturn x", CALLED),
+    "in a helper's source": (f"{UNSEEN} attend(x)\nreturn x", CALLED),
+    "imported in the answer": (
+        f"from torch.nn.functional import scaled_dot_product_attention as other\n{UNSEEN} other(x, x, x)\nreturn x",
+        CALLED,
+    ),
+    "as a base class": (f"{UNSEEN} Mine(4, 2)\nreturn x", "`nn.MultiheadAttention`"),
+    "a larger way": ("return nn.TransformerEncoderLayer(4, 2, batch_first=True)(x)", "`nn.MultiheadAttention`"),
+    "a smaller way": ("return F.multi_head_attention_forward(*given(x))[0]", "`F.multi_head_attention_forward`"),
+}
+GIVEN = """
+class Mine(nn.MultiheadAttention):
+    pass
+
+def given(x):
+    x = x.mT.reshape(-1, 1, 4)
+    w = torch.ones(12, 4)
+    return x, x, x, 4, 2, w, None, None, None, False, 0.0, torch.ones(4, 4), None
+"""
+
+
+@pytest.mark.parametrize("detour", DETOURS)
+def test_a_detour_to_what_is_forbidden_is_told(detour):
+    """Catches a call in another thread, one that nobody saw since the watch was taken away, and one way for another."""
+    body, named = DETOURS[detour]
+    assert f"called {named}, which" in message_on(written(body, TENSORS + GIVEN), asks_without_attention())
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "F = type('F', (), {'scaled_dot_product_attention': lambda *args: None})\nF.scaled_dot_product_attention()\n",
+        "# F.scaled_dot_product_attention(x, x, x)\n",
+        "'F.scaled_dot_product_attention(x, x, x)'\n",
+        "assert F.scaled_dot_product_attention is not None\n",
+        "in_thread(lambda: None)\n",
+    ],
+)
+def test_a_name_alone_is_no_call(body):
+    """Catches a learner who loses points for a comment, a name of her own, or a thread."""
+    answer = written(body + "return (x @ x.mT / 2).softmax(-1) @ x")
+    assert result_of(answer, asks_without_attention()).points == 1
+
+
+def test_every_way_to_the_same_is_forbidden_with_one():
+    """Catches two exercises of which one lets pass what the other refuses."""
+    assert {*ATTENTION, *MULTI_HEAD, *LAYERS} <= set(every_way(ATTENTION[:1]))
+    assert {*MULTI_HEAD, *LAYERS} <= set(every_way(MULTI_HEAD[1:2])) and not set(ATTENTION) & set(every_way(MULTI_HEAD))
+    assert not {*ATTENTION, *MULTI_HEAD} & set(every_way(LAYERS[:1]))
+    assert set(every_way(GRADIENTS[:1])) == set(GRADIENTS) and every_way(("a.b",)) == ("a.b",)
+
+
+IN_NUMPY = "and its arguments are arrays: this task is to be done in NumPy, without PyTorch"
+
+
+@pytest.mark.parametrize(
+    ("body", "named"),
+    [
+        ("return torch.tensor(x).softmax(-1).numpy()", "torch."),
+        ("return F.softmax(torch.from_numpy(x), dim=-1).numpy()", "torch.softmax"),
+        ("return in_thread(lambda: torch.softmax(torch.from_numpy(x), -1).numpy())", "torch."),
+    ],
+)
+def test_with_arrays_an_answer_is_written_in_numpy(body, named):
+    """Catches full points for PyTorch's own softmax where a softmax is to be written by hand."""
+
+    def softmax(x):
+        exponentials = np.exp(x - x.max(-1, keepdims=True))
+        return exponentials / exponentials.sum(-1, keepdims=True)
+
+    question = asks(equals("rows", 1, lambda rng: [(rng.normal(size=(2, 3)),)], softmax), name="answer", how="function")
+    told = message_on(written(body), question)
+    assert f"your function called `{named}" in told and IN_NUMPY in told
+    assert result_of(softmax, question).points == 1
+    numbers = asks(equals("twice", 1, lambda rng: [(3,)], lambda n: 2 * n), name="answer", how="function")
+    assert result_of(written("return int(torch.tensor(2 * x))"), numbers).points == 1
+
+
+@pytest.mark.parametrize(
+    "body", ["tracemalloc.reset_peak()", "reset()", "tracemalloc.stop()", "tracemalloc.clear_traces()"]
+)
+def test_an_answer_that_disturbs_how_its_memory_is_measured_is_told(body):
+    """Catches a whole table that was forgotten before its size is read."""
+    answer = written(f"table = [0] * 10**6\n{body}\nreturn x", "import tracemalloc\nreset = tracemalloc.reset_peak")
+    check = equals("same", 1, lambda rng: [(3,)], lambda x: x)
+    question = asks(check, name="answer", how="function", measured=True)
+    told = message_on(answer, question)
+    assert "your function called `tracemalloc." in told and "disturbs how its memory is measured" in told
+    assert not tracemalloc.is_tracing()

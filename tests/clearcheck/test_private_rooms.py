@@ -1,11 +1,12 @@
 """What one notebook leaves behind in the sandbox is not there for the next: files, memory, keys."""
 
+import contextlib
 import os
 import tempfile
 from pathlib import Path
 
 import pytest
-from clearcheck.worker import launch, server_process, surroundings
+from clearcheck.worker import launch, server, server_process, surroundings
 from clearcheck.worker.limits import Limits
 from clearcheck.worker.scratch_folder import remove_tree
 
@@ -100,7 +101,7 @@ def test_each_notebook_has_a_keyring_of_its_own(grade_cells, isolation):
     """Catches keys that one notebook leaves to the next, and those of whoever started the grader."""
     serials = [grade_cells(KEYRING, MEANS).notes[0] for _ in range(2)]
     if "ValueError (-1)" in serials[0]:
-        pytest.skip("the kernel has no keys, or refuses them")
+        pytest.skip("needs a kernel with keyrings")
     assert serials[0] != serials[1]
 
 
@@ -148,3 +149,35 @@ def test_scratch_is_removed_whatever_its_rights():
             os._exit(2)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     folder.rmdir()
+
+
+def test_a_process_that_cannot_be_ended_takes_the_sandbox_along(monkeypatch):
+    """Catches a next notebook that meets what the last one started, where it outlived every try to end it."""
+    ended = []
+    monkeypatch.setattr(server.os, "_exit", ended.append)
+    monkeypatch.setattr(server, "_descendants", set)
+    server._end_the_sandbox_unless_empty()
+    assert ended == []
+    monkeypatch.setattr(server, "_descendants", lambda: {4711})
+    server._end_the_sandbox_unless_empty()
+    assert ended == [1]
+
+
+def open_sockets() -> list[str]:
+    links = []
+    for name in os.listdir("/proc/self/fd"):
+        with contextlib.suppress(FileNotFoundError):
+            links.append(os.readlink(f"/proc/self/fd/{name}"))
+    return [link for link in links if link.startswith("socket:")]
+
+
+def test_a_sandbox_that_has_ended_itself_is_replaced_and_leaves_nothing_open(grade_cells, sandbox_with):
+    """Catches a socket lost with each sandbox, and a run that does not go on without the first."""
+    one = sandbox_with()
+    opened = []
+    for _ in range(3):
+        assert grade_cells(MEANS, RANGES).points == 9
+        opened.append(len(open_sockets()))
+        one.process.kill()
+        one.process.wait()
+    assert opened[1:] == opened[:1] * 2

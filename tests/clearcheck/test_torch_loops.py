@@ -138,7 +138,7 @@ class NextToken(nn.Module):
 
     def forward(self, ids):
         following = ids.roll(-1, dims=1) if self.peeps and ids.shape[1] > 1 else ids
-        return nn.functional.one_hot(following, 5).float()
+        return nn.functional.one_hot(following, 5).float() + self.weight
 
 
 def draw_repeating_rows(rng):
@@ -231,3 +231,44 @@ def test_the_targets_of_unseen_examples_stay_out_of_the_call():
 
     evaluate(asks(holds("h", 1, test), name="fit", how="training"), transport, 3, [])
     assert len(seen) == 1 and targets.astype(np.float32).tobytes() not in seen[0]
+
+
+class Sine(nn.Module):
+    """Knows the answer, and has a weight that an optimiser may move."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(1))
+
+    def forward(self, x):
+        return torch.sin(2 * x)
+
+
+def fitted(model, x, y, steps, rate):
+    optimizer = torch.optim.SGD(model.parameters(), lr=rate)
+    for _ in range(steps):
+        optimizer.zero_grad()
+        (nn.functional.mse_loss(model(x), y) + 0 * sum(weight.sum() for weight in model.parameters())).backward()
+        optimizer.step()
+    return model
+
+
+def test_a_model_that_knows_the_answer_without_its_weights_was_not_trained():
+    """Catches full points for a rule under the name of the model, whose optimiser has moved something else."""
+
+    def draw_args(rng):
+        x, unseen = rng.uniform(-2, 2, size=(32, 1)), rng.uniform(-2, 2, size=(16, 1))
+        return training_call(x, np.sin(2 * x), 5, held_out=(unseen,)), np.sin(2 * unseen)
+
+    def mean_square(output, targets):
+        return np.mean((output - targets) ** 2)
+
+    question = asks(
+        holds("unseen", 1, learns(draw_args, 5, mean_square, 2.0, "mean squared error")), name="fit", how="training"
+    )
+    told = message_on(lambda x, y, steps: fitted(Sine(), x, y, steps, 0.0), question)
+    assert "returned a model that gives the same whatever its weights are" in told
+    honest = fitted(nn.Linear(1, 1), torch.ones(2, 1), torch.ones(2, 1), 1, 0.1)
+    before = copy.deepcopy(honest.state_dict())
+    assert result_of(lambda x, y, steps: fitted(honest, x, y, steps, 0.0), question).points == 1
+    assert all(torch.equal(before[name], weight) for name, weight in honest.state_dict().items())

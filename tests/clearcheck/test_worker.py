@@ -307,7 +307,7 @@ def test_a_process_that_ends_before_it_reads_is_told_as_ended(monkeypatch):
     process = SimpleNamespace(
         stdin=stdin, stdout=stdout, end=lambda wait: launch.WorkerExit(1), computed_seconds=lambda: None
     )
-    monkeypatch.setattr(parent, "launch", lambda preload, memory: process)
+    monkeypatch.setattr(parent, "launch", lambda preload, memory, hidden: process)
     died = []
     monkeypatch.setattr(threading, "excepthook", died.append)
     write_frame(ours, {"kind": "ready", "computed": 0.0})

@@ -38,7 +38,9 @@ def test_any_cut_and_any_flipped_bit_is_found(tmp_path):
         )
     for data in damaged:
         path.write_bytes(data)
-        with pytest.raises(ValueError, match=rf"checkpoint\.safetensors of {len(data)} bytes is truncated.*start again"):
+        with pytest.raises(
+            ValueError, match=rf"checkpoint\.safetensors of {len(data)} bytes is truncated.*start again"
+        ):
             checkpoint.load(tmp_path)
     path.write_bytes(whole)
     assert checkpoint.load(tmp_path)[1]["config"] == dataclasses.asdict(CONFIG) | {"betas": [*CONFIG.betas]}

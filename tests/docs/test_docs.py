@@ -35,7 +35,7 @@ DOCUMENTS = [
     "chapters/instructor.md",
 ]
 TOP_LEVEL = {path.name for path in ROOT.iterdir()}
-GENERATED = {".venv", "_build", ".cache", "build", "dist"}
+GENERATED = {".venv", "_build", ".cache", "build", "dist", "results"}
 RELEASED = ("pyproject.toml", "CHANGELOG.md", "CITATION.cff")
 PLACEHOLDER = re.compile(r"NN|slug|\.\.\.|[*<{]")
 

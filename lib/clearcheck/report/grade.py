@@ -30,7 +30,8 @@ from clearcheck.worker.parent import LATE, Worker
 
 VERSION = 1
 NAMED = 5  # cells of a note, at most
-WATCHED = ("clearbook", "clearformer", "cleartape", "clearcheck.author", "torch", "scipy", "sklearn", "transformers")
+LIBRARY = {"clearbook": ("clearbook", "clearformer"), "clearformer": ("clearformer",), "cleartape": ("cleartape",)}
+WATCHED = (*LIBRARY, "clearcheck.author", "torch", "scipy", "sklearn", "transformers")
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ def grade(path: Path, slug: str | None = None, seed: int | None = None, limits: 
     Raises: NotANotebook, ExerciseNotFound, AuthoringError, WorkerError, CourseChanged.
     """
     course, before = own_course(), _files()
-    with Worker(limits or Limits()) as worker:
+    with Worker(limits or Limits(), hidden=tuple(LIBRARY)) as worker:
         submission = worker.read(notebook_bytes(path), one_line(str(path)))
         authored = _load_once(slug or exercise_slug(submission, course), course)
         [result] = grade_submission(worker, submission, authored, [draw_seed(seed)])
@@ -109,7 +110,7 @@ def grade_submission(
     asked = {question.name for question in questions}
     spare = {name: f"in code cell {cells[-1]}" for name, cells in places.items() if name not in asked}
     drawn = []
-    worker.load_first(modules_to_import(question.how for question in questions))
+    worker.load_first(modules_to_import(question.how for question in questions), _not_offered(authored.folder))
     shared = [*_other_exercise_note(submission, authored.exercise.slug), *submission.notes]
     shared += _cell_notes(worker.run_cells(), worker.limits)
     shared += [note for question in questions for note in _repeated_definition_note(question.name, places)]
@@ -136,6 +137,15 @@ def _uses(worker: Worker, submission: Submission, authored: AuthoredExercise) ->
     return [name for name in dict.fromkeys([*named, *worker.loaded_modules(WATCHED)]) if name not in own]
 
 
+def _not_offered(folder: Path) -> tuple[str, ...]:
+    """The packages of the library that the author's own notebook does without."""
+    imports = _imports_of(folder)
+    if not imports:
+        return ()
+    needed = [LIBRARY[name] for name in LIBRARY if any(_is_within(module, name) for module in imports)]
+    return tuple(name for name in LIBRARY if not any(name in names for names in needed))
+
+
 def _is_within(module: str, package: str) -> bool:
     return module == package or module.startswith(f"{package}.")
 
@@ -153,6 +163,8 @@ def _notes_on_the_process(worker: Worker, late: str) -> list[str]:
         notes.append(f"The notebook {late}: what was not asked by then has no points.")
     if worker.left_behind:
         notes.append("The code had started other processes and left them behind: they were ended.")
+    if worker.lost_server:
+        notes.append("The process that starts those of the notebooks ended, or did not answer, while this one ran.")
     return notes
 
 

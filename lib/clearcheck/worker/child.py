@@ -8,6 +8,7 @@ import ast
 import builtins
 import contextlib
 import importlib
+import importlib.abc
 import linecache
 import os
 import random
@@ -37,6 +38,7 @@ def main(request_pipe: int, reply_pipe: int):
     for module in asked["preload"]:  # a server has them already
         with contextlib.suppress(ImportError):
             importlib.import_module(module)
+    sys.meta_path.insert(0, _NotOffered(asked["hidden"]))
     limit_this_process(**asked["limits"])
     opened = _opened_packages()
     write_frame(replies, {"kind": "ready", "computed": time.thread_time()})
@@ -51,6 +53,19 @@ def main(request_pipe: int, reply_pipe: int):
             opened.clear()
         except (OSError, ValueError):
             os._exit(1)
+
+
+class _NotOffered(importlib.abc.MetaPathFinder):
+    """Says of an import that the exercise does not offer the package, which in a sandbox has no files either."""
+
+    def __init__(self, packages: list[str]):
+        self.packages = packages
+
+    def find_spec(self, name: str, path, target=None):
+        """Raises: ImportError."""
+        package = name.partition(".")[0]
+        if package in self.packages:
+            raise ImportError(f"this exercise is done without {package}, and the grader does not offer it", name=name)
 
 
 def _opened_packages() -> set[str]:

@@ -135,7 +135,8 @@ def _driver(how: str) -> Callable:
 def _call(drive: Callable, function: Callable, asked: CallRequest, packed: bytes) -> dict:
     args = unpack(packed)
     try:
-        with forbid_calls(asked.forbids), _most_held(asked.measured) as held:
+        watch = forbid_calls(asked.forbidden_with(args), function)
+        with watch, _most_held(asked.measured) as held:
             result = drive(function, args)
     except Misfit as misfit:
         return {"kind": "misfit", "text": short_line(str(misfit))}

@@ -37,14 +37,14 @@ ELSEWHERE = "Without a sandbox, on {system}. {lacking} {more}"
 MORE = '"What is protected, and what is not" in chapters/instructor.md says what to do.'
 
 
-def launch(preload: tuple[str, ...], memory: int) -> WorkerProcess:
+def launch(preload: tuple[str, ...], memory: int, hidden: tuple[str, ...] = ()) -> WorkerProcess:
     """A new worker; with a server its imports of `preload` are paid once, and the bytes of `memory` are a limit for it
-    and all that it starts.
+    and all that it starts; in a sandbox it finds no files of the packages `hidden`.
 
     Raises: WorkerError.
     """
     server = _server(os.getpid())
-    return server.start(preload, memory) if server else _SingleProcess()
+    return server.start(preload, memory, hidden) if server else _SingleProcess()
 
 
 def isolation() -> str:

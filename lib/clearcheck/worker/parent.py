@@ -42,12 +42,14 @@ LATE = "late"  # the kind of a reply where the whole notebook has used up its ti
 class Worker:
     """Reads one notebook, runs its cells, then answers calls of the functions they define."""
 
-    def __init__(self, limits: Limits, preload: tuple[str, ...] = ()):
+    def __init__(self, limits: Limits, preload: tuple[str, ...] = (), hidden: tuple[str, ...] = ()):
         self.limits = limits
         self.preload = preload
+        self.hidden = hidden
         self.cells: list[Cell] = []
         self.outcomes: dict[int, dict] = {}
         self.left_behind = 0
+        self.lost_server = False
         self._name = ""
         self._changed_files = False
         self._opened: set[str] = set()  # packages of which the code has opened a file
@@ -94,11 +96,13 @@ class Worker:
         self.cells = submission.cells
         return submission
 
-    def load_first(self, modules: tuple[str, ...]):
-        """Run the cells in a process that comes with these modules: they are imported once for all notebooks."""
-        if modules:
+    def load_first(self, modules: tuple[str, ...], hidden: tuple[str, ...] = ()):
+        """Run the cells in a process that comes with these modules, which are imported once for all notebooks, and
+        without the packages that are hidden.
+        """
+        if modules or hidden != self.hidden:
             self.stop()
-            self.preload = modules
+            self.preload, self.hidden = modules, hidden
 
     def run_cells(self) -> dict[int, dict]:
         """The first outcome of each cell by its number; a cell that breaks the process does not stop the others."""
@@ -160,7 +164,7 @@ class Worker:
 
     def _start(self) -> "_Child":
         self._starts += 1
-        return _Child(self.limits, self.preload)
+        return _Child(self.limits, self.preload, self.hidden)
 
     def stop(self):
         """End the process; what it left behind is counted and ended with it."""
@@ -169,6 +173,7 @@ class Worker:
             ended = self._child.close()
             self._computed += self._child.computed
             self.left_behind += ended.left
+            self.lost_server |= ended.lost_server
             self._changed_files |= ended.changed
             self._child = None
 
@@ -176,9 +181,9 @@ class Worker:
 class _Child:
     """One worker process. A thread of its own does the reading and writing, so that no pipe can block the grader."""
 
-    def __init__(self, limits: Limits, preload: tuple[str, ...]):
+    def __init__(self, limits: Limits, preload: tuple[str, ...], hidden: tuple[str, ...] = ()):
         self.limits = limits
-        self.process: WorkerProcess = launch(preload, limits.memory)
+        self.process: WorkerProcess = launch(preload, limits.memory, hidden)
         self.requests: queue.SimpleQueue = queue.SimpleQueue()
         self.replies: queue.SimpleQueue = queue.SimpleQueue()
         self._reply: dict = {}
@@ -186,7 +191,8 @@ class _Child:
         self._started_with = 0.0
         self._ended: WorkerExit | None = None
         threading.Thread(target=self._exchange, daemon=True).start()
-        self.requests.put({"limits": limits.of_the_process(), "preload": list(preload)})
+        asked = {"limits": limits.of_the_process(), "preload": list(preload), "hidden": list(hidden)}
+        self.requests.put(asked)
         ready = self._reply if self._has_reply(START_SECONDS) else {}
         if ready.get("kind") != "ready":
             self.close()

@@ -1,9 +1,11 @@
 """What the process of one notebook has for itself alone inside the sandbox, and takes along when it ends.
 
 These are namespaces of Linux for mounts, System V memory, the network and users, with a scratch folder of its own in
-memory, and a session keyring. The table of processes stays the sandbox's, whose first process ends all others between
-two notebooks: in a table of its own `/proc` would show other numbers than `os.getpid()`, since Linux lets nobody mount
-a second `/proc` where a sandbox has covered parts of the first.
+memory, and a session keyring. The table of processes stays the sandbox's. A table of its own would need a `/proc` of
+its own, which Linux refuses (mount(2): EPERM, in Linux 6.18 and bubblewrap 0.8) where a sandbox has covered parts of
+the first, and with the old one `/proc` shows other numbers than `os.getpid()`. It is not needed: a sandbox runs one
+notebook at a time, its first process ends all others before the next one, and where one is left, itself and with it
+the whole sandbox (`server`).
 """
 
 import contextlib
@@ -14,13 +16,14 @@ import platform
 import re
 import socket
 import struct
+from collections.abc import Iterable
 from pathlib import Path
 
 from clearcheck.worker.limits import SCRATCH_BYTES
 
 # Of unshare(2), mount(2), prctl(2) and netdevice(7).
 NEW_MOUNTS, NEW_IPC, NEW_USERS, NEW_NETWORK = 0x20000, 0x8000000, 0x10000000, 0x40000000
-NO_SET_ID, NO_DEVICES, BIND, RECURSIVE, PRIVATE = 0x2, 0x4, 0x1000, 0x4000, 0x40000
+READ_ONLY, NO_SET_ID, NO_DEVICES, BIND, RECURSIVE, PRIVATE = 0x1, 0x2, 0x4, 0x1000, 0x4000, 0x40000
 SET_DUMPABLE, DROP_FROM_BOUNDS, SET_NO_NEW_PRIVILEGES = 4, 24, 38
 SET_FLAGS, UP, FLAGS = 0x8914, 0x1, "16sh14x"
 CAPABILITIES_VERSION, CAPABILITIES = 0x20080522, 64
@@ -32,9 +35,9 @@ OCTAL = re.compile(r"\\(\d{3})")  # how the table of mounts writes a space
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
-def enter_private_rooms(scratch: str):
+def enter_private_rooms(scratch: str, hidden: Iterable[str] = ()):
     """Take this process, which has one thread, into rooms of its own, with an empty folder `scratch`; it has no rights
-    there, and what is mounted below the folder, such as packages, stays.
+    there, what is mounted below the folder, such as packages, stays, and nothing is left in the folders `hidden`.
 
     Raises: OSError where the kernel refuses.
     """
@@ -45,6 +48,8 @@ def enter_private_rooms(scratch: str):
         Path("/proc/self", name).write_text(text)
     _mount("none", "/", None, RECURSIVE | PRIVATE)
     _cover(scratch)
+    for folder in hidden:
+        _mount("tmpfs", folder, "tmpfs", READ_ONLY | NO_SET_ID | NO_DEVICES, "mode=755")
     _raise_loopback()
     _drop_rights()
     _call("prctl", SET_DUMPABLE, 0, 0, 0, 0)

@@ -18,6 +18,7 @@ import resource
 import select
 import signal
 import socket
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -62,6 +63,8 @@ def main(descriptor: int, scratch: str):
         else:
             reply = _end(bool(scratch), **request)
         channel.send(json.dumps(reply).encode())
+        if scratch and not running:
+            _end_the_sandbox_unless_empty()
 
 
 def _protect():
@@ -71,7 +74,9 @@ def _protect():
     prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-def _start(channel: socket.socket, pipes: list[int], scratch: str, preload: list[str], memory: int) -> dict:
+def _start(
+    channel: socket.socket, pipes: list[int], scratch: str, preload: list[str], memory: int, hidden: list[str]
+) -> dict:
     for name in preload:
         importlib.import_module(name)
     folder = "" if scratch else tempfile.mkdtemp(prefix="clearcheck-")
@@ -83,7 +88,7 @@ def _start(channel: socket.socket, pipes: list[int], scratch: str, preload: list
         os.setsid()
         private_rooms.join_new_keyring()
         with there:
-            folder = folder or _move_in(there, scratch)
+            folder = folder or _move_in(there, scratch, _folders_of(hidden))
         os.chdir(folder)
         os.environ["TMPDIR"] = tempfile.tempdir = folder
         child.main(*pipes)
@@ -99,10 +104,16 @@ def _start(channel: socket.socket, pipes: list[int], scratch: str, preload: list
     return {"pid": pid, "folder": folder, "once": bool(scratch) and private != PRIVATE}
 
 
-def _move_in(server: socket.socket, scratch: str) -> str:
+def _folders_of(packages: list[str]) -> list[str]:
+    """Where these packages lie, in all folders that modules are imported from."""
+    folders = (os.path.join(folder, name) for folder in sys.path if folder for name in packages)
+    return [folder for folder in folders if os.path.isdir(folder)]
+
+
+def _move_in(server: socket.socket, scratch: str, hidden: list[str]) -> str:
     """In the worker: tell the server whether it has rooms of its own; the folder to work in."""
     try:
-        private_rooms.enter_private_rooms(scratch)
+        private_rooms.enter_private_rooms(scratch, hidden)
     except OSError:
         server.send(SHARED)
     else:
@@ -168,6 +179,14 @@ def _end_all(sandboxed: bool) -> set[int]:
                 os.kill(pid, signal.SIGKILL)
         time.sleep(0.002)
     return ended
+
+
+def _end_the_sandbox_unless_empty():
+    """Where a process outlived all sweeps, Linux ends it with this one, the first of the sandbox: no notebook meets
+    what another one has started.
+    """
+    if _descendants():
+        os._exit(1)
 
 
 def _status(pid: int, seconds: float) -> int | None:

@@ -38,15 +38,18 @@ class WorkerServer:
             self.retire()
             raise
 
-    def start(self, preload: tuple[str, ...], memory: int) -> WorkerProcess:
+    def start(self, preload: tuple[str, ...], memory: int, hidden: tuple[str, ...] = ()) -> WorkerProcess:
         """Raises: WorkerError, also where another worker of this server has not ended."""
         if self.busy:
             raise WorkerError(SECOND)
         for _attempt in (1, 2):
-            if self.process is None or self.process.poll() is not None:
+            if self.process is not None and self.process.poll() is not None:
+                self.close()  # it has ended by itself, and its channel is still here
+            if self.process is None:
                 self._open()
             (request, stdin), (stdout, reply) = os.pipe(), os.pipe()
-            started = self.ask({"preload": list(preload), "memory": memory}, START_SECONDS, [request, reply])
+            asked = {"preload": list(preload), "memory": memory, "hidden": list(hidden)}
+            started = self.ask(asked, START_SECONDS, [request, reply])
             os.close(request)
             os.close(reply)
             if started is not None:
@@ -157,4 +160,4 @@ class _ForkedWorker:
                 system.end_group(self.pid)
         elif self.once:
             self.server.close()  # the next notebook has a sandbox of its own
-        return WorkerExit(**(told or {}), changed=self.server.renew_if_changed())
+        return WorkerExit(**(told or {}), lost_server=told is None, changed=self.server.renew_if_changed())

@@ -21,7 +21,7 @@ from torch.overrides import TorchFunctionMode
 from clearcheck.worker.call_request import Misfit
 from clearcheck.worker.small_model import SmallModel
 from clearcheck.worker.torch_modules import build_module, load_weights, nothing_drawn
-from clearcheck.worker.values import UnsupportedValue
+from clearcheck.worker.values import UnsupportedValue, pack
 
 
 def on_tensors(function: Callable, args: tuple):
@@ -64,8 +64,23 @@ def on_training(function: Callable, args: tuple) -> dict:
             result: dict = {"output": _arrays(model(*given))}
             if "written" in plan:
                 result["written"] = _arrays(_logits_by_prefix(model, *given))
+            if steps and not _depends_on_weights(model, given, result["output"]):
+                raise Misfit("returned a model that gives the same whatever its weights are: return the trained one")
         kinds = [cls.__name__ for cls in type(getattr(model, "_orig_mod", model)).__mro__]  # also if compiled
         return {**result, "steps": len(steps), "kinds": kinds}
+
+
+def _depends_on_weights(model: nn.Module, given: tuple, output) -> bool:
+    """Whether other weights give another output; the model is as it was afterwards."""
+    weights = [weight for weight in model.parameters() if weight.is_floating_point()]
+    kept = [weight.data for weight in weights]
+    try:
+        for weight in weights:
+            weight.data = weight.data + torch.randn_like(weight.data)
+        return pack(_arrays(model(*given))) != pack(output)
+    finally:
+        for weight, data in zip(weights, kept, strict=True):
+            weight.data = data
 
 
 def _logits_by_prefix(model: nn.Module, *given: Tensor) -> Tensor:
@@ -88,16 +103,16 @@ DRIVERS = {"tensors": on_tensors, "module": on_module, "training": on_training, 
 
 
 class CallWatch(TorchFunctionMode):
-    """Notes in `used` each call of a torch function whose last name is a key of `wanted`."""
+    """Notes in `used` each call of a function of torch whose last name is a key of `wanted`, or of `every` one."""
 
-    def __init__(self, wanted: Mapping[str, str], used: list[str]):
+    def __init__(self, wanted: Mapping[str, str], used: list[str], every: bool = False):
         super().__init__()
-        self.wanted, self.used = wanted, used
+        self.wanted, self.used, self.every = wanted, used, every
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         name = getattr(func, "__name__", "").split(".")[0]
-        if name in self.wanted:
-            self.used.append(self.wanted[name])
+        if name in self.wanted or self.every:
+            self.used.append(self.wanted.get(name, f"torch.{name}"))
         return func(*args, **(kwargs or {}))
 
 

@@ -17,6 +17,7 @@ class WorkerExit(NamedTuple):
     status: int | None = None
     left: int = 0  # behind
     over_memory: bool = False  # all were ended, since together they held too much
+    lost_server: bool = False  # whether the process that had started it was gone, or did not answer
     changed: bool = False  # the grader's files that it was run with
 
 
