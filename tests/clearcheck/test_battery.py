@@ -14,7 +14,7 @@ from clearcheck.grading.evaluate import PASSED
 from clearcheck.grading.exercise import Exercise
 from clearcheck.worker.guarded_call import scope_of
 
-from tests.clearcheck.battery_questions import double, graded, messages, question, scaled_calls, tables
+from .battery_questions import double, graded, messages, question, scaled_calls, tables
 
 SEEDS = (0, 1, 2)
 TOO_LOW = "has a finite score"

@@ -5,7 +5,7 @@ import torch
 from clearcheck import equals
 from clearcheck.grading.evaluate import PASSED
 
-from tests.clearcheck.battery_questions import Scaled, graded, messages, question, scaled_calls, tables
+from .battery_questions import Scaled, graded, messages, question, scaled_calls, tables
 
 
 class KeepsWeights(Scaled):

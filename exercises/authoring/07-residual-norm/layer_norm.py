@@ -2,6 +2,7 @@
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, axes, equals, holds
+from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import close, draw_sizes
 from clearformer.reference import layers
 
@@ -67,7 +68,7 @@ QUESTION = Question(
     name="layer_norm",
     minutes=10,
     difficulty=1,
-    checks=(
+    checks=with_battery(
         equals("values", 4, ordinary_tokens, layers.layer_norm),
         equals("equal sizes", 1, as_many_tokens_as_features, layers.layer_norm),
         equals("constant, huge and far tokens", 3, special_tokens, layers.layer_norm),
@@ -150,6 +151,9 @@ variance.
 ## sample_variance [common-mistakes]: Your variance divides by D − 1; LayerNorm describes the token itself and divides
 by D.
 + return gamma[:, None] * (X - X.mean(axis=0)) / np.sqrt(X.var(axis=0, ddof=1) + eps) + beta[:, None]
+## sample_deviation_and_eps [common-mistakes]: Two slips at once, as in many tutorials: the deviation divides by D − 1,
+and ε is added to it and not to the variance.
++ return gamma[:, None] * (X - X.mean(axis=0)) / (X.std(axis=0, ddof=1) + eps) + beta[:, None]
 ## mean_not_subtracted: You divide by the right spread, but the mean is still in the token.
 + return gamma[:, None] * X / np.sqrt(X.var(axis=0) + eps) + beta[:, None]
 ## rms_instead [do-we-need-the-mean]: This is RMSNorm with a shift: the mean is subtracted nowhere.

@@ -30,10 +30,11 @@ class Source:
     how: str
     inputs: Inputs | None
     reference: Callable
+    forbids: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, question: Question, check: Equals) -> "Source":
-        return cls(question.how, question.inputs, check.reference)
+        return cls(question.how, question.inputs, check.reference, question.forbids)
 
     def answers(self, args: Case) -> bool:
         """Whether the reference gives numbers for these arguments: the task need not allow whatever can be made."""

@@ -69,7 +69,8 @@ def _row(args: Case, size: int, row: int) -> Case:
 
 def _small_ids(source: Source, args: Case) -> list[Case]:
     """The same whole numbers in each narrower type that holds them."""
-    return [tuple(_as_ids(value, kind) for value in args) for kind in SMALL_IDS if _fit(args, kind)]
+    cases = [tuple(_as_ids(value, kind) for value in args) for kind in SMALL_IDS if _fit(args, kind)]
+    return [case for case in cases if source.answers(case)]
 
 
 def _fit(args: Case, kind: type) -> bool:

@@ -23,12 +23,15 @@ def _other_mode(source: Source, args: Case) -> list[Case]:
 
 
 def _gradients(source: Source, args: Case) -> list[Case]:
-    """What comes back to each parameter and each input, in both modes; to each argument of a function."""
+    """What comes back to each parameter and each input, in both modes where nothing is drawn; to each argument."""
+    if any(name.endswith(("backward", "grad")) for name in source.forbids):
+        return []
     if source.how == "tensors":
         cases = [tensors_call(*args, gives="gradients")]
     else:
         (plan,) = args
-        cases = [({**plan, "gives": "gradients", "training": mode},) for mode in (True, False) if _plain(plan)]
+        modes = (True, False) if _other_mode(source, args) else (False,)
+        cases = [({**plan, "gives": "gradients", "training": mode},) for mode in modes if _plain(plan)]
     return [case for case in cases if source.answers(case)]
 
 
@@ -53,7 +56,7 @@ TORCH = (
         "gradients",
         ("tensors", "module"),
         "arrays have no gradients, and those of a loop show in what it learns",
-        "the reference passes no gradient on to something",
+        "the reference passes no gradient on to something, or the task forbids to ask for them",
         "Gradients should flow through your answer to everything that the result depends on, and to nothing else "
         "(look for detach, item, .data and no_grad).",
         _gradients,
