@@ -61,7 +61,9 @@ def test_a_mutant_that_fails_at_the_first_check_is_asked_nothing_more(course, mo
     """Would catch mutants that are asked for all checks, which takes several times as long."""
     asked: list[str] = []
     call = Worker.call
-    monkeypatch.setattr(Worker, "call", lambda it, request, packed: asked.append(request.name) or call(it, request, packed))
+    monkeypatch.setattr(
+        Worker, "call", lambda it, request, packed: asked.append(request.name) or call(it, request, packed)
+    )
     found = mutate(SLUG, "means", sample=20)
     calls = {it.name: asked.count(it.name) for it, _ in found.outcomes}
     caught = [calls[it.name] for it, outcome in found.outcomes if outcome == CAUGHT]

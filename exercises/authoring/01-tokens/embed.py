@@ -8,7 +8,6 @@ from clearcheck.grading.question import CallStopped, NotAnswered
 from clearformer.reference import tokens
 
 
-
 def reference(E, ids):
     return tokens.embed(E, ids.astype(int))  # the library asks for that type, and the task for no particular one
 

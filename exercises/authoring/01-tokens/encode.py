@@ -110,7 +110,7 @@ def wide_letters(rng):
 
 
 def digits_within_digits(rng):
-    """The letter ŏ is the bytes 197 and 143, which end as the pair of 97 and 143 does when ids are written in digits."""
+    """The letter ŏ is the bytes 197 and 143, which written in digits end as the pair of 97 and 143 does."""
     letter = str(rng.choice(list(LETTERS)))
     return [(f"{letter}\u014f{letter}", [(97, 143)])]
 

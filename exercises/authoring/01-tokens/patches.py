@@ -14,7 +14,14 @@ def draw_image(rng, sizes=None):
 
 
 colour_images = varied(
-    draw_image, {}, {}, {}, {"sizes": (3, 3, 2, 1)}, {"sizes": (3, 2, 4, 4)}, {"sizes": (3, 1, 4, 5)}, {"sizes": (3, 4, 1, 1)}
+    draw_image,
+    {},
+    {},
+    {},
+    {"sizes": (3, 3, 2, 1)},
+    {"sizes": (3, 2, 4, 4)},
+    {"sizes": (3, 1, 4, 5)},
+    {"sizes": (3, 4, 1, 1)},
 )
 
 

@@ -159,10 +159,10 @@ def rounding_beside_large_outputs(rng):
 
 
 def on_the_limit(rng):
-    """A millionth of the largest number is 1 here: an output that is off by 1 is rounding, one that is off by 1.001 not."""
+    """A millionth of the largest number is 1 here: what is off by 1 is rounding, and what is off by more is not."""
     Y = np.array([[-1e6, 3.0], [5.0, float(rng.integers(7, 99))]])
     off = np.array([[0.0, 1.0], [-1.0, 0.0]])
-    return [(Y, [([1, 0], Y[[1, 0]] + share * off)]) for share in (1.0, 1.001)]
+    return [(Y, [([1, 0], Y[[1, 0]] + share * off)]) for share in (1.0, 1.0000004)]
 
 
 def single_tokens(rng):
