@@ -18,9 +18,8 @@ BAG, NEARLY_ALL = 0.5, 0.9  # who sees a bag of cards is right in two fifths of 
 def games(rng, n_games, places=tuple(range(CARDS))):
     """Ten cards, and then the question; question 4 + i asks for the card at `places[i]`, and its suit is the answer."""
     cards, asked = rng.integers(0, SUITS, size=(n_games, CARDS)), rng.integers(0, CARDS, size=(n_games, 1))
-    return np.concatenate([cards, SUITS + asked], axis=1), np.take_along_axis(cards, np.array(places)[asked], axis=1)[
-        :, 0
-    ]
+    answers = np.take_along_axis(cards, np.array(places)[asked], axis=1)
+    return np.concatenate([cards, SUITS + asked], axis=1), answers[:, 0]
 
 
 def draw_args(rng):

@@ -130,9 +130,7 @@ QUESTION = Question(
         holds("dropout", 3, dropped_in_the_blocks),
         holds("blind to the future", 3, blind_to_the_future),
         holds("the source is read", 4, the_source_is_read_in_order),
-        off={
-            "many tokens": "the first comparison has 150 tokens, and the blocks are asked for more in their own questions"
-        },
+        off={"many tokens": "the first comparison has 150 tokens, and the blocks are asked for more"},
     ),
     hints=(
         "Write down what happens to `source` until it is the memory, and then what happens to `target` until it is "
