@@ -3,8 +3,11 @@
 import torch
 from clearcheck import Question
 from clearcheck.author.battery import with_battery
+from clearcheck.author.edits import rename_definition
+from clearcheck.author.loading import load_exercise
+from clearcheck.author.mistakes import _compile_function
 from clearcheck.grading.evaluate import evaluate
-from clearcheck.worker.guarded_call import call_named
+from clearcheck.worker.guarded_call import call_named, scope_of
 
 
 def graded(question, answer, seed=0):
@@ -41,3 +44,16 @@ def scaled_calls(rng):
     weights = {"scale": rng.normal(size=5)}
     plan = {"sizes": {"width": 5}, "calls": [(x,)], "weights": weights, "training": False, "gives": "output", "seed": 0}
     return [(plan,)]
+
+
+def edited(entry, old, new):
+    """A right answer with other words in it."""
+    assert old in entry.source
+    source = rename_definition(entry.source.replace(old, new), entry.name, "changed")
+    return _compile_function(source, "changed", entry.question, scope_of(entry.function))
+
+
+def right_answer(slug, id, name):
+    authored = load_exercise(slug)
+    (entry,) = (entry for entry in authored.right.of(id) if entry.name == name)
+    return authored.question(id), entry

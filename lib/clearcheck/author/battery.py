@@ -31,7 +31,7 @@ from clearcheck.author.battery_asked import (
 )
 from clearcheck.author.battery_cases import CaseEntry, finding_of_cases
 from clearcheck.author.battery_common import COMMON
-from clearcheck.author.battery_mask import Mask, later_tokens, unseen_by
+from clearcheck.author.battery_mask import FOR_A_NAME, Mask, later_tokens, unseen_by
 from clearcheck.author.battery_sizes import SIZES
 from clearcheck.author.battery_torch import TORCH
 from clearcheck.grading.compare import Finding
@@ -94,21 +94,25 @@ class HoldsWithTries(Holds):
 
 
 def _with_the_mask(check, found: Finding | None, ask, rng: np.random.Generator) -> Finding | None:
-    """A mask that leaks is told where the check fails, too: it is the name of the mistake."""
+    """A mask that leaks fails its own check, and is told wherever a check fails: it is the name of the mistake."""
     mask = check.battery.mask
-    if mask is None or mask.check != check.name:
+    if mask is None:
         return found
+    if found is not None:
+        sentence = _told_aside(mask, ask, rng)
+        return replace(found, message=f"{found.message} {sentence}") if sentence else found
+    sentence = mask.slip(ask, rng) if mask.check == check.name else None
+    return Finding(sentence) if sentence else None
+
+
+def _told_aside(mask: Mask, ask, rng: np.random.Generator) -> str | None:
+    """What the mask says of an answer that fails, with calls that no known mistake has to agree on."""
     try:
-        sentence = mask.slip(ask, rng)
+        return mask.slip(replace(ask, calls=[], remarks=[]), rng, FOR_A_NAME)
     except (NotAnswered, CallStopped):
         raise
-    except Exception:
-        if found is None:  # with a right result it is the grader's turn to say what came
-            raise
-        sentence = None
-    if sentence is None:
-        return found
-    return replace(found, message=f"{found.message} {sentence}") if found else Finding(sentence)
+    except Exception:  # what else is wrong has been told
+        return None
 
 
 def with_battery(
