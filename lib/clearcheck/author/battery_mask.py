@@ -16,7 +16,8 @@ FINITE = (
 )
 NOT_FINITE = (
     "With scores of about ±{far:,.0f}, hidden and in sight alike, some of your outputs are nan or inf; with "
-    "ordinary ones they are not. Set the scores of what is hidden to −∞ before the softmax, and do not multiply by the mask."
+    "ordinary ones they are not. Set the scores of what is hidden to −∞ before the softmax, and do not multiply by the "
+    "mask."
 )
 Change = tuple[tuple, Callable[[np.ndarray], np.ndarray]]
 
