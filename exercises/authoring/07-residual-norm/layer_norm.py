@@ -230,6 +230,9 @@ the tokens.
 ## another_default [one-token-at-a-time]: Your default for ε is 0.000001; in the task it is 0.00001.
 - def centred_once(X, gamma, beta, eps=1e-5):
 + def centred_once(X, gamma, beta, eps=1e-6):
+## default_of_bert [one-token-at-a-time]: Your ε is 0.000000000001 where the caller says none, as in BERT; here it is
+0.00001.
++ def centred_once(X, gamma, beta, eps=1e-12):
 # centred_once
 ## constant_left_at_zero: Where every token is constant you return zeros; the shift is still to be added.
 - return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
