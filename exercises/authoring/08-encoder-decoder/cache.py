@@ -66,7 +66,10 @@ QUESTION = Question(
             parameter_count(lambda rng: draw_args(rng, 2), lambda d_model, n_heads: 4 * d_model**2 + 4 * d_model),
         ),
         mask=later_tokens("all at once", lambda rng: draw_args(rng, 5), scores="query.weight"),
-        off={"boundary": "what is compared are the positions of tokens, of which every case has neighbours"},
+        off={
+            "boundary": "what is compared are the positions of tokens, of which every case has neighbours",
+            "called again": "the module goes on from what it has seen, and the other checks call it in pieces",
+        },
     ),
     hints=(
         "What of an old token is needed again when a new one comes, and what is not? Keep it as attributes.",
