@@ -10,7 +10,7 @@ from clearcheck.author.subject import Subject
 from clearcheck.grading.evaluate import PASSED
 from clearcheck.grading.exercise import Exercise
 
-from .battery_questions import double, graded, messages, question, scaled_calls, tables
+from .battery_questions import double, edited, graded, messages, question, right_answer, scaled_calls, tables
 
 SEEDS = (0, 1, 2)
 TOO_LOW = "has a finite score"

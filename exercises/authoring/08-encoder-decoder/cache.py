@@ -68,6 +68,7 @@ QUESTION = Question(
         mask=later_tokens("all at once", lambda rng: draw_args(rng, 5), scores="query.weight"),
         off={
             "boundary": "what is compared are the positions of tokens, of which every case has neighbours",
+            "gradients": "what is kept serves to write, for which no gradients are needed",
             "called again": "the module goes on from what it has seen, and the other checks call it in pieces",
         },
     ),
