@@ -50,7 +50,7 @@ def edited(entry, old, new):
     """A right answer with other words in it."""
     assert old in entry.source
     source = rename_definition(entry.source.replace(old, new), entry.name, "changed")
-    return _compile_function(source, "changed", entry.question, scope_of(entry.function))
+    return _compile_function(source, "changed", entry.question, scope_of(entry.function) or {})
 
 
 def right_answer(slug, id, name):
