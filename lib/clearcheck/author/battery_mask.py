@@ -41,7 +41,9 @@ class Mask:
         """
         if self._kept(ask, self.draw(rng, 1.0)) is not True:
             return None
-        for factor in (sign * far for far in sizes for sign in (1, -1)):  # one sign puts each score below 0
+        state = rng.bit_generator.state
+        for factor in (sign * far for far in sizes for sign in (1, -1)):
+            rng.bit_generator.state = state  # the same numbers, so that one of the signs puts each score below 0
             kept = self._kept(ask, self.draw(rng, factor))
             if kept is not True:
                 return (NOT_FINITE if kept is None else FINITE).format(far=abs(factor))
