@@ -73,6 +73,7 @@ def test_a_terminal_without_our_signs_and_a_reader_that_leaves(course):
     assert "\\u2713 means \\u2014 passed (6 of 6 points)" in done.stdout
     assert (done.returncode, done.stderr) == (0, "")
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout and process.stderr
         process.stdout.close()
         assert process.stderr.read() == b""
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 from clearcheck.cli import main
-from clearcheck.proof.mutate import ACCEPTED, EQUAL, EQUAL_FILE, mutate
+from clearcheck.proof.mutate import ACCEPTED, CAUGHT, EQUAL, EQUAL_FILE, mutate
 from clearcheck.worker.parent import Worker
 from clearcheck.worker.worker_process import WorkerError
 
@@ -55,3 +55,17 @@ def test_mutants_that_a_dead_worker_could_not_grade_are_not_called_caught(course
     monkeypatch.setattr(Worker, "call", lambda *_: {"kind": "ended", "text": "it ended so often"})
     with pytest.raises(WorkerError, match="no longer answers"):
         mutate(SLUG, "means")
+
+
+def test_a_mutant_that_fails_at_the_first_check_is_asked_nothing_more(course, monkeypatch):
+    """Would catch mutants that are asked for all checks, which takes several times as long."""
+    asked: list[str] = []
+    call = Worker.call
+    monkeypatch.setattr(
+        Worker, "call", lambda it, request, packed: asked.append(request.name) or call(it, request, packed)
+    )
+    found = mutate(SLUG, "means", sample=20)
+    calls = {it.name: asked.count(it.name) for it, _ in found.outcomes}
+    caught = [calls[it.name] for it, outcome in found.outcomes if outcome == CAUGHT]
+    accepted = [calls[it.name] for it, outcome in found.outcomes if outcome != CAUGHT]
+    assert accepted and min(accepted) > min(caught)

@@ -153,7 +153,7 @@ def test_scratch_is_removed_whatever_its_rights():
 
 def test_a_process_that_cannot_be_ended_takes_the_sandbox_along(monkeypatch):
     """Catches a next notebook that meets what the last one started, where it outlived every try to end it."""
-    ended = []
+    ended: list[int] = []
     monkeypatch.setattr(server.os, "_exit", ended.append)
     monkeypatch.setattr(server, "_descendants", set)
     server._end_the_sandbox_unless_empty()

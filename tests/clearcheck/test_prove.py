@@ -7,6 +7,7 @@ import pytest
 from clearcheck import RightSolutions, WrongSolutions, answers_to
 from clearcheck.author.loading import load_exercise
 from clearcheck.cli import main
+from clearcheck.proof.mutate import count_mutants
 from clearcheck.proof.notebooks import Notebooks, answer_text
 from clearcheck.proof.page import page, proof_text
 from clearcheck.proof.prove import not_graded, prove
@@ -31,6 +32,8 @@ Written: a.md
 """)
     text = (course / "a.md").read_text()
     assert text == proof_text(SLUG).page
+    mutants = count_mutants(SLUG)
+    assert mutants.mutants > 50 and f"each of the {mutants.mutants:,} changed ones" in text
     assert f"\n# How this grader was tested: {load_exercise(SLUG).exercise.title}\n" in text
     assert "| right solutions (6) | 6 | 0 |\n| wrong solutions (16) | 0 | 16 |" in text
     assert "| `by_loop` | right | passed | 6 | – | – |" in text

@@ -50,6 +50,15 @@ def test_every_module_has_its_files_its_tests_and_a_job():
     assert workflow["jobs"]["mutants"]["strategy"]["matrix"]["module"] == [*SETTINGS["modules"]]
 
 
+def test_the_right_answers_of_every_exercise_have_a_job():
+    """Catches an exercise whose right answers nobody changes once a week."""
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "mutation.yml").read_text(encoding="utf-8"))
+    job = workflow["jobs"]["answers"]
+    exercises = {file.parent.name for file in (ROOT / "exercises" / "authoring").glob("*/exercise.py")}
+    assert job["strategy"]["matrix"]["exercise"] == sorted(exercises)
+    assert any("clearcheck mutate ${{ matrix.exercise }}" in step.get("run", "") for step in job["steps"])
+
+
 def test_every_survivor_has_a_reason_and_a_file():
     """Catches a name that stands there twice, or belongs to no module, and so never is missed."""
     files = {file for module in SETTINGS["modules"].values() for file in module["files"]}

@@ -2,6 +2,7 @@
 
 import numpy as np
 from clearcheck import COUNTED, Inputs, Question, answers_to, equals
+from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import draw_sizes
 
 
@@ -54,7 +55,7 @@ QUESTION = Question(
     name="sizes",
     minutes=8,
     difficulty=1,
-    checks=(
+    checks=with_battery(
         equals("any image", 5, any_images, bill),
         equals("grey squares", 3, grey_squares, bill),
     ),

@@ -2,9 +2,15 @@
 
 import numpy as np
 from clearcheck import AnswerProblem, Inputs, Question, answers_to, axes, equals, holds
+from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import draw_sizes
 from clearcheck.grading.question import CallStopped, NotAnswered
 from clearformer.reference import tokens
+
+
+def reference(E, ids):
+    return tokens.embed(E, ids.astype(int))  # the library asks for that type, and the task for no particular one
+
 
 OTHERS = {
     "AssertionError": " Python leaves out every assert when it runs with -O: write if … and raise.",
@@ -41,6 +47,7 @@ def refuses_foreign_ids(ask, rng):
     foreign = {-1: 1, V: 0, V + 3: -1, -V - 2: -1, 2**32: 1}  # with its position in the text
     texts = [(with_one(ids, place, id), id) for id, place in foreign.items()]
     texts += [(np.array([id]), id) for id in (-1, V)]
+    texts += [(with_one(draw_ids(rng, V, 3_000), -1, V), V)]  # behind a long text
     slips = [refusal_slip(ask, E, text, id) for text, id in texts]  # all are asked, to tell one mistake from another
     failed = next((i for i, slip in enumerate(slips) if slip), None)  # asked again: `case` gives the last call
     return None if failed is None else refusal_slip(ask, E, *texts[failed]) or slips[failed]
@@ -76,10 +83,11 @@ QUESTION = Question(
     name="embed",
     minutes=8,
     difficulty=1,
-    checks=(
-        equals("values", 6, words_of_a_table, tokens.embed),
-        equals("one word", 2, one_word, tokens.embed),
+    checks=with_battery(
+        equals("values", 6, words_of_a_table, reference),
+        equals("one word", 2, one_word, reference),
         holds("ids outside the vocabulary", 4, refuses_foreign_ids),
+        off={"boundary": "the first and the last id, and those beside them, are asked for by the other two checks"},
     ),
     hints=(
         "Which of the two sizes of E counts the words? A word's vector lies along the other one.",

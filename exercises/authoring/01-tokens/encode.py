@@ -3,6 +3,7 @@
 from itertools import pairwise
 
 from clearcheck import Inputs, Question, answers_to, equals
+from clearcheck.author.battery import more_cases, with_battery
 from clearformer.tokenizers import N_BYTES, BytePairTokenizer
 
 from .shared import LETTERS, WIDE
@@ -108,6 +109,12 @@ def wide_letters(rng):
     ]
 
 
+def digits_within_digits(rng):
+    """The letter ŏ is the bytes 197 and 143, which written in digits end as the pair of 97 and 143 does."""
+    letter = str(rng.choice(list(LETTERS)))
+    return [(f"{letter}\u014f{letter}", [(97, 143)])]
+
+
 def encode_by_library(word, merges):
     """The library's encoder with merges that were handed to it."""
     tokenizer = BytePairTokenizer("", 0)
@@ -121,10 +128,11 @@ QUESTION = Question(
     name="encode_word",
     minutes=10,
     difficulty=1,
-    checks=(
+    checks=with_battery(
         equals("words the merges come from", 5, known_words, encode_by_library),
         equals("new words", 5, new_words, encode_by_library),
         equals("letters of several bytes", 4, wide_letters, encode_by_library),
+        more={"extremes": more_cases("letters of several bytes", digits_within_digits)},
     ),
     hints=(
         "Start from the bytes of the word, and do by hand what the chapter did with tea and team: one merge "

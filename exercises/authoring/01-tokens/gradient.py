@@ -3,6 +3,7 @@
 import numpy as np
 import torch
 from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import draw_sizes
 
 
@@ -19,7 +20,9 @@ def batches(rng):
 
 
 def small_batches(rng):
-    return [draw(rng, sizes=(5, 1, 4, 7)), draw(rng, sizes=(1, 11, 4, 6)), draw(rng, sizes=(1, 1, 1, 9))]
+    ids, slopes, V = draw(rng)
+    many_unseen = ids, slopes, V + 12  # at the end of the vocabulary
+    return [many_unseen, draw(rng, sizes=(5, 1, 4, 7)), draw(rng, sizes=(1, 11, 4, 6)), draw(rng, sizes=(1, 1, 1, 9))]
 
 
 def table_gradient(ids, slopes, n_vocab):
@@ -48,7 +51,7 @@ QUESTION = Question(
     name="table_gradient",
     minutes=12,
     difficulty=2,
-    checks=(
+    checks=with_battery(
         equals("values", 8, batches, table_gradient),
         equals("few tokens", 3, small_batches, table_gradient),
         holds("places add up", 3, two_places_add_up),
@@ -113,6 +116,12 @@ wrong.edits("""
 - for row, sheet in zip(ids, slopes, strict=True):
 + slopes *= 1.5
 + for row, sheet in zip(ids, slopes / 1.5, strict=True):
+
+## counted_once_a_text: An id that comes twice in a text is counted once there: an addition at an index does not add
+repeats up.
+- for i, slope in zip(row.tolist(), sheet, strict=True):
+-     grad[i] += slope
++ grad[row] += sheet
 
 # product_with_one_hot_rows
 ## in_columns [columns-or-rows]: Your result has a column for each token; the table of PyTorch has a row.

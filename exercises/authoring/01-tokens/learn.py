@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, equals
+from clearcheck.author.battery import in_cases_of, with_battery
 from clearformer.tokenizers import BytePairTokenizer
 
 from .shared import LETTERS, WIDE
@@ -23,7 +24,9 @@ def long_texts(rng):
     """The third letter comes as a capital, too."""
     letters = ["".join(rng.choice(list(LETTERS), 3, replace=False)) for _ in range(3)]
     characters = [drawn + drawn[2].upper() for drawn in letters]
-    return [(draw_text(rng, drawn, 12), n) for drawn, n in zip(characters, (1, 6, 25), strict=True)]
+    return [(draw_text(rng, drawn, 12), n) for drawn, n in zip(characters, (1, 6, 25), strict=True)] + [
+        (draw_text(rng, characters[0], 60), 9)  # with more than two hundred words
+    ]
 
 
 def tied_texts(rng):
@@ -60,10 +63,11 @@ QUESTION = Question(
     name="learn_merges",
     minutes=25,
     difficulty=3,
-    checks=(
+    checks=with_battery(
         equals("long texts", 7, long_texts, learn_by_library),
         equals("ties", 6, tied_texts, learn_by_library),
         equals("runs, bytes, and no pair left", 5, small_texts, learn_by_library),
+        more={"ties": in_cases_of("ties")},
     ),
     hints=(
         "Each round has three steps: count the pairs of neighbours in all words, choose one, merge it in every "
@@ -199,6 +203,9 @@ wrong.edits("""
 + best = max(counts, key=counts.get)
 ## larger_ids_win: Among equally frequent pairs you take the one with the larger ids.
 + best = max(counts, key=lambda pair: (counts[pair], pair))
+## larger_second_id_wins: Among equally frequent pairs with the same first id you take the one with the larger second
+id.
++ best = min(counts, key=lambda pair: (-counts[pair], pair[0], -pair[1]))
 ## smaller_sum_wins: You settle ties by the sum of the two ids; the first id decides, and the second only if the first
 ones are equal.
 + best = min(counts, key=lambda pair: (-counts[pair], sum(pair), pair))
@@ -238,6 +245,9 @@ those of the words that came.
 ## new_ids_instead_of_pairs: You return new ids with their counts; return the pairs that were merged.
 - merges.append(best)
 + merges.append((256 + k, counts[best]))
+## merges_forgotten: The merged words are thrown away, and the next pair is counted in the words as they came.
+-     lists = after
++     pass
 ## one_merge_too_many: You learn one merge more than was asked for.
 - for k in range(n_merges):
 + for k in range(n_merges + 1):

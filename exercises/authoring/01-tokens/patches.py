@@ -2,6 +2,7 @@
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import varied
 from clearformer.reference import tokens
 
@@ -13,7 +14,14 @@ def draw_image(rng, sizes=None):
 
 
 colour_images = varied(
-    draw_image, {}, {}, {}, {"sizes": (3, 3, 2, 1)}, {"sizes": (3, 2, 4, 4)}, {"sizes": (3, 1, 4, 5)}
+    draw_image,
+    {},
+    {},
+    {},
+    {"sizes": (3, 3, 2, 1)},
+    {"sizes": (3, 2, 4, 4)},
+    {"sizes": (3, 1, 4, 5)},
+    {"sizes": (3, 4, 1, 1)},
 )
 
 
@@ -59,7 +67,7 @@ QUESTION = Question(
     name="patches",
     minutes=15,
     difficulty=2,
-    checks=(
+    checks=with_battery(
         equals("values", 8, colour_images, tokens.patches),
         equals("grey images", 3, grey_images, tokens.patches),
         holds("one square, one column", 5, one_square_each),

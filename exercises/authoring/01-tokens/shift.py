@@ -2,6 +2,7 @@
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, axes, equals, holds
+from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import SIZES, draw_sizes
 
 
@@ -49,7 +50,7 @@ QUESTION = Question(
     name="inputs_and_targets",
     minutes=6,
     difficulty=1,
-    checks=(
+    checks=with_battery(
         equals("values", 5, texts, shift_by_one, dtype="int"),
         equals("one and two tokens", 2, short_texts, shift_by_one, dtype="int"),
         holds("only the past is read", 3, sees_only_the_past),

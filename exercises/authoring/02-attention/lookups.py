@@ -143,6 +143,14 @@ def with_exponentials(queries, keys, values, temperature):
 
 wrong.edits("""
 # in_rows
+## cut_off: No gradient reaches queries and keys: you detach the weights.
+- shares = torch.softmax(fits, dim=-1)
++ shares = torch.softmax(fits, dim=-1).detach()
+## answers_cut_off: No gradient reaches the tables from your answers: you detach them.
+- return shares @ values, shares
++ return (shares @ values).detach(), shares
+## root_as_well: PyTorch's own attention divides by the root of the width as well; here the temperature alone does.
++ return torch.nn.functional.scaled_dot_product_attention(queries / temperature, keys, values), shares
 ## over_queries [what-the-sums-of-a-say]: The queries compete for each key, so no answer's weights sum to 1.
 - shares = torch.softmax(fits, dim=-1)
 + shares = torch.softmax(fits, dim=1)
@@ -164,6 +172,8 @@ softer than they should be.
 + fits = queries @ keys.mT / max(temperature, 1e-3)
 ## scaled_as_well: You divide by the root of the width as well; here the temperature alone sets the sharpness.
 + fits = queries @ keys.mT / (temperature * keys.shape[-1] ** 0.5)
+## root_for_temperature: You divide by the root of the width in place of the temperature.
++ fits = queries @ keys.mT / keys.shape[-1] ** 0.5
 ## turned_by_view: You reshape the keys, which mixes numbers of different keys; swap their last two axes.
 + fits = queries @ keys.reshape(keys.shape[0], keys.shape[2], keys.shape[1]) / temperature
 ## no_softmax: You divide the scores by their sum; the exponential is missing.

@@ -15,14 +15,17 @@ A_BAG, WHAT = "more than a bag", "share of right answers"
 BAG, NEARLY_ALL = 0.5, 0.9  # who sees a bag of cards is right in two fifths of the games
 
 
-def games(rng, n_games):
-    """Ten cards, and then 4 + the position of the card that is asked for; the suit of that card."""
+def games(rng, n_games, places=tuple(range(CARDS))):
+    """Ten cards, and then the question; question 4 + i asks for the card at `places[i]`, and its suit is the answer."""
     cards, asked = rng.integers(0, SUITS, size=(n_games, CARDS)), rng.integers(0, CARDS, size=(n_games, 1))
-    return np.concatenate([cards, SUITS + asked], axis=1), np.take_along_axis(cards, asked, axis=1)[:, 0]
+    answers = np.take_along_axis(cards, np.array(places)[asked], axis=1)
+    return np.concatenate([cards, SUITS + asked], axis=1), answers[:, 0]
 
 
 def draw_args(rng):
-    (seen, answers), (unseen, targets) = games(rng, 3000), games(rng, 600)
+    """The questions ask for other places than they say, or a player could have the rule without learning it."""
+    places = (np.arange(CARDS) + rng.integers(1, CARDS)) % CARDS
+    (seen, answers), (unseen, targets) = games(rng, 3000, places), games(rng, 600, places)
     return training_call(seen, answers, STEPS, held_out=(unseen,), seed=int(rng.integers(1000))), targets
 
 
@@ -181,6 +184,11 @@ def remembered(games, answers, steps):
 
 
 wrong.edits("""
+# with_a_table_of_places
+## rule_written_in: Your player looks where the question says, whatever the answers are: it has to learn where to look.
+- shares = torch.softmax(self.question(games[:, -1]) @ self.key.T / 4, dim=1)
++ shares = nn.functional.one_hot(games[:, -1] - 4, 10).float()
+
 # with_three_maps
 ## a_bag [attention-plays-the-game]: Nothing says where a card lies, so the player sees a bag of cards.
 - x = self.ids(games) + self.places

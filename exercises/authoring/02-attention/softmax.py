@@ -141,6 +141,8 @@ the soft lookup.
 ## the_other_axis [what-the-sums-of-a-say]: You go along the other axis: the sums over the given one are not 1.
   def as_often_written(scores, axis):
 +     axis = (axis + 1) % scores.ndim
+## the_other_of_two [what-the-sums-of-a-say]: You go along the other axis, and a vector has no other one.
++     axis = 1 - axis
 ## two_axes_assumed: You assume two axes when the axis is negative; there may be one.
 +     axis = axis % 2
 ## kept_as_whole_numbers: You write the weights into an array of the scores' own kind: where the scores are whole

@@ -2,7 +2,7 @@
 
 import numpy as np
 from clearcheck import COUNTED, Inputs, Question, answers_to, equals, holds
-from clearcheck.author.battery import with_battery
+from clearcheck.author.battery import in_cases_of, with_battery
 
 
 def rounds_and_products(n_tokens, width, kernel):
@@ -53,6 +53,7 @@ QUESTION = Question(
         equals("both counts", 5, sequences, rounds_and_products),
         equals("short sequences", 2, short_sequences, rounds_and_products),
         holds("the rounds alone", 3, rounds_alone),
+        more={"boundary": in_cases_of("both counts")},
     ),
     hints=(
         "Draw 5 tokens and a kernel of 3 weights. Mark what the last output of one layer knows, then of two.",

@@ -216,6 +216,9 @@ length.
 ## scale_still_wrong [why-divide-by-the-square-root-of-k]: One slip is left: the weights get flatter when the sequence
 gets longer.
 + scores = keys.T @ queries / np.sqrt(keys.shape[1])
+## root_of_token_width [why-divide-by-the-square-root-of-k]: You take the root of the tokens' width; a score sums over
+the width of a query.
++ scores = keys.T @ queries / np.sqrt(len(X))
 ## maximum_of_the_rows [where-the-softmax-goes]: The softmax runs over the sources now, but the maximum you subtract
 still runs over the queries: competitors lose different amounts.
 - powers = np.exp(scores - scores.max(axis=0, keepdims=True))

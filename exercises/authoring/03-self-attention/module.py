@@ -94,6 +94,7 @@ QUESTION = Question(
         holds("rows of the batch", 1, rows_independent(draw_args)),
         holds("every parameter", 1, gradients_everywhere(draw_args)),
         holds("parameters", 1, parameter_count(draw_args, lambda d_model, d_head: 3 * d_model * d_head)),
+        also=("looking back",),
         mask=later_tokens("looking back", lambda rng: draw_args(rng, back_only=True), scores="query.weight"),
     ),
     hints=(
@@ -184,6 +185,9 @@ divide by the root of a query's width.
 + table = asked @ offered.transpose(1, 2)
 - return shares @ handed
 + return shares / asked.shape[-1] ** 0.5 @ handed
+## multiplied_by_root [why-divide-by-the-square-root-of-k]: You multiply the scores by √K; divide them by it.
+- table = asked @ offered.transpose(1, 2) / asked.shape[-1] ** 0.5
++ table = asked @ offered.transpose(1, 2) * asked.shape[-1] ** 0.5
 ## without_root [why-divide-by-the-square-root-of-k]: You divide the scores by the width, not its root.
 - table = asked @ offered.transpose(1, 2) / asked.shape[-1] ** 0.5
 + table = asked @ offered.transpose(1, 2) / asked.shape[-1]

@@ -2,6 +2,7 @@
 
 import numpy as np
 from clearcheck import COUNTED, Inputs, Question, answers_to, equals
+from clearcheck.author.battery import with_battery
 
 
 def count(what, D, N, H, K, G):
@@ -38,7 +39,7 @@ QUESTION = Question(
     name="count",
     minutes=20,
     difficulty=2,
-    checks=(
+    checks=with_battery(
         equals("parameters", 5, layers_to_count("parameters"), count),
         equals("FLOPs", 5, layers_to_count("flops"), count),
         equals("scores", 2, layers_to_count("scores"), count),

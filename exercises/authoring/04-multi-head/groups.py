@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import CLOSE, SIZES, draw_sizes, scaled, shape_slip, varied
 from clearformer.reference import attention
 
@@ -75,7 +76,7 @@ QUESTION = Question(
     name="grouped_attend",
     minutes=15,
     difficulty=2,
-    checks=(
+    checks=with_battery(
         equals("values", 6, shared_heads, grouped_attend),
         equals("one group, or one each", 2, all_or_one, grouped_attend),
         equals("large scores", 2, large_groups, grouped_attend),
@@ -169,6 +170,9 @@ wrong.edits("""
 ## round_robin: The sharing goes round robin: your heads of one group are G apart, not neighbours.
 - k, v = np.repeat(k, m, axis=1), np.repeat(v, m, axis=1)
 + k, v = np.tile(k, (1, m, 1, 1)), np.tile(v, (1, m, 1, 1))
+## groups_for_heads: G neighbours share in place of H / G: your groups are as large as there are groups.
++ own = np.arange(q.shape[1]) // k.shape[1] % k.shape[1]
++ k, v = k[:, own], v[:, own]
 ## values_round_robin: Keys are shared by neighbours, values go round robin: a head finds one thing and takes another.
 + k, v = np.repeat(k, m, axis=1), np.tile(v, (1, m, 1, 1))
 ## keys_round_robin: Values are shared by neighbours, keys go round robin: a head finds one thing and takes another.

@@ -3,6 +3,7 @@
 import numpy as np
 import torch
 from clearcheck import Inputs, Question, answers_to, axes, equals, holds
+from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import close, shape_slip, varied
 
 from .shared import IN_FLOAT32, arrays_of_heads, heads_of_a_batch, tokens_to_split
@@ -40,7 +41,7 @@ QUESTION = Question(
     name="merge_heads",
     minutes=8,
     difficulty=1,
-    checks=(
+    checks=with_battery(
         equals("values", 4, ordinary_heads, merge_heads),
         equals("one token, one head, width one", 2, small_heads, merge_heads),
         holds("undoes the split", 2, undoes_the_split),

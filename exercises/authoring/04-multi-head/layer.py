@@ -3,6 +3,7 @@
 import numpy as np
 import torch
 from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck.author.battery import later_tokens, with_battery
 from clearcheck.author.torch_arguments import module_call
 from clearcheck.author.torch_checks import causal, gradients_everywhere, parameter_count, rows_independent
 from torch import nn
@@ -89,7 +90,7 @@ QUESTION = Question(
     name="MultiHead",
     minutes=30,
     difficulty=2,
-    checks=(
+    checks=with_battery(
         equals("outputs", 5, all_tokens, Reference),
         equals("large scores", 1, large_scores, Reference, atol=LARGE),
         equals("causal outputs", 4, earlier_tokens, Reference),
@@ -98,6 +99,8 @@ QUESTION = Question(
         holds("looking back", 3, causal(draw_args, lambda rng: draw_args(rng, rows=9, scale=1e3))),
         holds("rows", 1, rows_independent(draw_args)),
         holds("parameters", 1, parameter_count(draw_args, four_square_maps)),
+        mask=later_tokens("causal outputs", draw_args, scores="query.weight"),
+        also=("causal outputs",),
     ),
     hints=(
         "The constructor makes four square maps and remembers two things. What it does with x is five steps: "
@@ -234,6 +237,8 @@ of the sequence that never look at each other.
 ## root_of_model_width [common-mistakes]: You take the root of a token's width; a score sums over a head's width.
 - scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5
 + scores = q @ k.transpose(-2, -1) / D**0.5
+## root_of_the_heads [common-mistakes]: You take the root of the number of heads; a score sums over a head's width.
++ scores = q @ k.transpose(-2, -1) / self.H**0.5
 ## unscaled [several-heads-at-once]: The scores are not divided by the root of the width of a head.
 + scores = q @ k.transpose(-2, -1)
 ## keys_ask [several-heads-at-once]: Queries and keys have swapped places: in rows the query is on the row.
@@ -277,6 +282,9 @@ token.
 ## one_map_for_both: Your queries and keys share one map.
 - q, k, v = (part(x).reshape(cut).transpose(1, 2) for part in (self.query, self.key, self.value))
 + q, k, v = (part(x).reshape(cut).transpose(1, 2) for part in (self.query, self.query, self.value))
+## keys_and_values_exchanged: You compare with the values and hand over the keys.
+- q, k, v = (part(x).reshape(cut).transpose(1, 2) for part in (self.query, self.key, self.value))
++ q, k, v = (part(x).reshape(cut).transpose(1, 2) for part in (self.query, self.value, self.key))
 ## weights_as_well: You return the weights together with the outputs; here the outputs alone are asked for.
 - return self.out(y)
 + return self.out(y), weights
@@ -286,6 +294,8 @@ token.
 ## one_ahead: Your mask is one too wide: each token sees the next one.
 - mask = torch.tril(torch.ones(N, N))
 + mask = torch.tril(torch.ones(N, N), 1)
+## itself_hidden: Your mask hides a token from itself, and nothing is left for the first one, which becomes nan.
++ mask = torch.tril(torch.ones(N, N), -1)
 ## mask_turned: Your mask is turned round: a token sees itself and later ones.
 + mask = torch.triu(torch.ones(N, N))
 """)

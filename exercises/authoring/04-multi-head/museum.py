@@ -2,6 +2,7 @@
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck.author.battery import Mask, with_battery
 from clearcheck.author.cases import close, draw_sizes, shape_slip
 from clearformer.reference import multihead
 
@@ -44,6 +45,19 @@ def no_exchange(ask, x, *rest):
     if close(ask(edited, *rest, False)[:, :-1], y[:, :-1]):
         return "Without `causal` an edit of the last token must reach the other outputs; yours stay as they were."
     return None
+
+
+def draw_far_scores(rng, factor):
+    x, W_q, *rest = batch_and_layer(rng, True)
+    return x, factor * W_q, *rest
+
+
+def last_token_changed(args):
+    """The last token is another, and the outputs of those before it."""
+    x, *rest = args
+    edited = x.copy()
+    edited[:, -1] += 1.0
+    yield (edited, *rest), lambda y: y[:, :-1]
 
 
 def order_and_future(ask, rng):
@@ -96,12 +110,15 @@ QUESTION = Question(
     name="repaired_layer",
     minutes=25,
     difficulty=3,
-    checks=(
+    checks=with_battery(
         equals("all tokens", 5, all_tokens, repaired_layer),
         equals("causal", 4, earlier_tokens, repaired_layer),
         equals("large scores", 2, large_batches, repaired_layer),
         holds("order and future", 4, order_and_future),
         holds("ignored features, heads apart", 3, ignored_features),
+        mask=Mask("causal", draw_far_scores, last_token_changed),
+        also=("causal",),
+        off={"boundary": "what an answer compares is the table of who may look, which is 0 or 1"},
     ),
     hints=(
         "The softmax and the mask are right. Look at each line that changes a shape, and at the number under the root.",

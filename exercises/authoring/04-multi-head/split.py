@@ -3,6 +3,7 @@
 import numpy as np
 import torch
 from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import shape_slip, varied
 
 from .shared import IN_FLOAT32, heads_of_a_batch, tokens_to_split
@@ -45,7 +46,7 @@ QUESTION = Question(
     name="split_heads",
     minutes=10,
     difficulty=1,
-    checks=(
+    checks=with_battery(
         equals("values", 6, ordinary_tokens, pieces_of_tokens),
         equals("one token, one head, width one", 2, small_tokens, pieces_of_tokens),
         holds("a token is in every head", 2, one_token_in_every_head),

@@ -2,6 +2,7 @@
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import close, draw_sizes, shape_slip
 from clearformer.reference import multihead
 
@@ -62,7 +63,7 @@ QUESTION = Question(
     name="value_matrices",
     minutes=15,
     difficulty=2,
-    checks=(
+    checks=with_battery(
         equals("heads as wide as the token", 5, usual_width, value_matrices),
         equals("other widths", 3, other_width, value_matrices),
         holds("thin, and together the whole", 4, thin_and_together),

@@ -3,6 +3,7 @@
 import numpy as np
 import torch
 from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import close, draw_sizes, varied
 from clearcheck.author.torch_arguments import module_call
 from clearcheck.author.torch_checks import parameter_count
@@ -79,7 +80,7 @@ QUESTION = Question(
     name="FeedForward",
     minutes=15,
     difficulty=1,
-    checks=(
+    checks=with_battery(
         equals("plain", 4, plain_layers, Reference),
         equals("gated", 3, gated_layers, Reference),
         equals(

@@ -4,6 +4,7 @@ from math import erf, exp, pi, sqrt
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck.author.battery import more_cases, with_battery
 from clearcheck.author.cases import CLOSE, close, draw_sizes, shapes_slip
 from clearformer.reference import functions
 
@@ -65,11 +66,12 @@ QUESTION = Question(
     name="gelu_with_slope",
     minutes=15,
     difficulty=2,
-    checks=(
+    checks=with_battery(
         holds("values alone", 3, values_come_first),
         equals("values and slopes", 3, ordinary_numbers, gelu_and_slope),
         equals("far out", 2, far_out, gelu_and_slope),
         holds("slope of your own values", 4, slope_of_the_value),
+        more={"any shape": more_cases("values and slopes", lambda rng: [(rng.normal(size=(2, 1, 3, 2)),)])},
     ),
     hints=(
         "The value is a product of two factors, and both depend on x. `np.vectorize(erf)` makes the function "

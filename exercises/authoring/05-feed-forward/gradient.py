@@ -3,6 +3,7 @@
 import numpy as np
 import torch
 from clearcheck import Inputs, Question, answers_to, axes, equals, holds
+from clearcheck.author.battery import in_cases_of, with_battery
 from clearcheck.author.cases import close, draw_sizes, shapes_slip
 
 
@@ -102,12 +103,13 @@ QUESTION = Question(
     name="feed_forward_backward",
     minutes=25,
     difficulty=3,
-    checks=(
+    checks=with_battery(
         holds("second map", 3, second_map),
         equals("values", 5, ordinary_gradients, reference),
         equals("equal sizes", 2, gradients_of_equal_sizes, reference),
         holds("gradient check", 4, gradient_check),
         holds("tokens add up", 4, tokens_add_up),
+        more={"boundary": in_cases_of("values")},
     ),
     hints=(
         "Name the stages of the way forward: what goes into the ReLU, what comes out of it. Each of the two maps is a "
@@ -199,6 +201,9 @@ wrong.edits("""
 + return g @ W_1, dW_1, g.mean((0, 1)), dW_2, dy.sum((0, 1))
 ## means_over_the_batch: Your gradients by parameters are means over the rows of the batch; add the rows up instead.
 + return g @ W_1, dW_1 / len(x), g.sum((0, 1)) / len(x), dW_2 / len(x), dy.sum((0, 1)) / len(x)
+## means_over_the_tokens: Your gradients by parameters are means over all tokens; each of them adds to the loss.
++ n = x[..., 0].numel()
++ return g @ W_1, dW_1 / n, g.sum((0, 1)) / n, dW_2 / n, dy.sum((0, 1)) / n
 ## biases_for_each_row: Your gradients for the biases have a row for each sequence, but all of them share one bias.
 + return g @ W_1, dW_1, g.sum(1), dW_2, dy.sum(1)
 ## sum_over_the_units: Your gradient by b_1 sums over the hidden units; it is the tokens that share a bias.

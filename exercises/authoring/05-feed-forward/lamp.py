@@ -4,6 +4,7 @@ from itertools import product
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, axes, equals, holds
+from clearcheck.author.battery import with_battery
 
 
 def lamp_network(wanted):
@@ -53,7 +54,7 @@ QUESTION = Question(
     name="lamp_network",
     minutes=15,
     difficulty=2,
-    checks=(
+    checks=with_battery(
         equals("any wish", 6, any_numbers, lamp_network),
         equals("lamps", 2, lamps, lamp_network),
         holds("every position of the switches", 4, every_position_of_the_switches),

@@ -2,6 +2,7 @@
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import close, draw_sizes, shapes_slip
 from clearformer.reference import multihead
 
@@ -65,7 +66,7 @@ QUESTION = Question(
     name="lone_token_map",
     minutes=15,
     difficulty=2,
-    checks=(
+    checks=with_battery(
         holds("matrix alone", 3, matrix_alone),
         equals("shallow stacks", 4, shallow_stacks, lone_token_map),
         equals("deep stacks", 2, deep_stacks, lone_token_map),

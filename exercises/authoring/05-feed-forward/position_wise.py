@@ -2,6 +2,7 @@
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, equals
+from clearcheck.author.battery import more_cases, with_battery
 from clearcheck.author.cases import draw_sizes
 from clearformer.reference import attention, functions, layers
 
@@ -92,6 +93,7 @@ def records_that_mislead(rng):
     def rotation(N):
         return np.roll(np.arange(N), 2).tolist()
 
+    add("feed-forward", lambda N: [[*range(N - 1, 0, -1), 1], [2, *range(N - 1)]])  # N tokens, one of them twice
     add("neighbour", lambda N: [rotation(N), draw_order(rng, N)])
     add("attention", lambda N: [draw_order(rng, N), [1, *range(1, N)]])
     add("attention", lambda N: [draw_order(rng, N), list(range(N - 2))])
@@ -156,6 +158,13 @@ def rounding_beside_large_outputs(rng):
     return [(Y, small), (Y, single), (Y, within)]
 
 
+def on_the_limit(rng):
+    """A millionth of the largest number is 1 here: what is off by 1 is rounding, and what is off by more is not."""
+    Y = np.array([[-1e6, 3.0], [5.0, float(rng.integers(7, 99))]])
+    off = np.array([[0.0, 1.0], [-1.0, 0.0]])
+    return [(Y, [([1, 0], Y[[1, 0]] + share * off)]) for share in (1.0, 1.0000004)]
+
+
 def single_tokens(rng):
     D = draw_sizes(rng, 1)[0]
     x, kinds = rng.normal(size=(1, D)), layer_kinds(rng, D)
@@ -182,10 +191,12 @@ QUESTION = Question(
     name="verdict",
     minutes=15,
     difficulty=2,
-    checks=(
+    checks=with_battery(
         equals("kinds of layers", 6, kinds_of_layers, verdict),
         equals("records that mislead", 5, records_that_mislead, verdict),
         equals("rounding and one token", 3, rounded_records, verdict),
+        more={"boundary": more_cases("rounding and one token", on_the_limit)},
+        off={"ties": "lists of token numbers are sorted to compare them, and equal ones are alike"},
     ),
     hints=(
         "Take one experiment. If the layer treats every token alone, which rows of Y must its output "

@@ -3,6 +3,7 @@
 import numpy as np
 import torch
 from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck.author.battery import later_tokens, with_battery
 from clearcheck.author.torch_arguments import module_call
 from clearcheck.author.torch_checks import causal, gradients_everywhere, parameter_count, rows_independent
 from torch import nn
@@ -49,7 +50,7 @@ def outputs(rng):
     cases = [draw_args(rng), draw_args(rng, tokens=1), wide, draw_args(rng, rows=3, tokens=4)]
     far = draw_args(rng, d_head=2, apart=9_973)  # one pair, whose speed is 1: other angles would be rounded
     long, equal = draw_args(rng, rows=1, tokens=40), draw_args(rng, d_model=6, training=True)
-    cases += [far, long, equal, *in_padding(rng), draw_args(rng)]
+    cases += [far, long, equal, draw_args(rng, tokens=4, d_head=34), *in_padding(rng), draw_args(rng)]
     cases[-1][0]["weights"]["query.weight"] *= 0  # every score is exactly 0
     return cases
 
@@ -87,7 +88,7 @@ QUESTION = Question(
     name="RotaryAttention",
     minutes=20,
     difficulty=2,
-    checks=(
+    checks=with_battery(
         equals("outputs", 5, outputs, Reference, atol=CLOSE),
         equals("gradients", 2, gradients, Reference, atol=CLOSE),
         holds("a shifted start", 3, shifted_start),
@@ -95,6 +96,7 @@ QUESTION = Question(
         holds("rows", 1, rows_independent(draw_args)),
         holds("every parameter", 1, gradients_everywhere(draw_args)),
         holds("parameters", 1, parameter_count(draw_args, lambda d_model, d_head: 3 * d_model * d_head)),
+        mask=later_tokens("outputs", draw_args, scores="query.weight"),
     ),
     hints=(
         "Begin with your SelfAttention of chapter 3. Which two tensors have to be turned, and between which two steps?",

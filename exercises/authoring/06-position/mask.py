@@ -2,6 +2,7 @@
 
 import numpy as np
 from clearcheck import COUNTED, Inputs, Question, answers_to, equals
+from clearcheck.author.battery import in_cases_of, with_battery
 
 
 def outputs_that_change(n_tokens, i, j, n_blocks, causal, positions):
@@ -61,10 +62,12 @@ QUESTION = Question(
     name="changed_by_swap",
     minutes=15,
     difficulty=2,
-    checks=(
+    checks=with_battery(
         equals("without a mask", 3, without_mask, outputs_that_change, dtype="bool"),
         equals("with a mask", 5, with_mask, outputs_that_change, dtype="bool"),
         equals("positions and edges", 4, mask_and_positions, outputs_that_change, dtype="bool"),
+        more={"boundary": in_cases_of("positions and edges")},
+        off={"ties": "the two positions that are put in order differ, as the task says"},
     ),
     hints=(
         "Ask of every position: whom may it look at, and is that the same set of vectors before and after?",

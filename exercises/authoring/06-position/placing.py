@@ -4,6 +4,7 @@ from itertools import combinations
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import close, shape_slip
 
 from .shared import LENGTHS, WIDTHS, draw
@@ -80,7 +81,7 @@ QUESTION = Question(
     name="add_positions",
     minutes=15,
     difficulty=2,
-    checks=(
+    checks=with_battery(
         equals("continued sentences", 5, continued_sentences, add_positions),
         equals("padding on the left", 4, padded_sentences, add_positions),
         holds("whose order matters", 3, whose_order_matters),

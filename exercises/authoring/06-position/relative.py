@@ -2,6 +2,7 @@
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck.author.battery import in_cases_of, with_battery
 from clearcheck.author.cases import close, shape_slip
 
 from .shared import LENGTHS, draw
@@ -72,10 +73,11 @@ QUESTION = Question(
     name="relative_bias",
     minutes=15,
     difficulty=2,
-    checks=(
+    checks=with_battery(
         equals("whole sequences", 5, whole_sequences, bias_of),
         equals("the last of many", 4, last_of_many, bias_of),
         holds("distances only", 3, distances_only),
+        more={"boundary": in_cases_of("whole sequences")},
     ),
     hints=(
         "Write the table of distances for 4 tokens on paper: what stands on its diagonal, what on the left of "

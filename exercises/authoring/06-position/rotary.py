@@ -2,6 +2,7 @@
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import close, shape_slip
 
 from .shared import LENGTHS, WIDTHS, draw, draw_positions, rotate
@@ -21,7 +22,7 @@ def positions_with_gaps(rng):
 def far_and_single(rng):
     N, K = draw(rng, LENGTHS, WIDTHS)
     return [
-        (rng.normal(size=(3, N, K)), draw_positions(rng, N, 50_000, 90_000)),
+        (rng.normal(size=(3, N, K)), draw_positions(rng, N, 90_000, 250_000)),
         (rng.normal(size=(2, 3, 1, K)), draw_positions(rng, 1)),
         (rng.normal(size=(N, 2)), draw_positions(rng, N)),
         (rng.normal(size=(N, K)), draw_positions(rng, N, -40, -2)),  # padding, with positions below 0
@@ -68,7 +69,7 @@ QUESTION = Question(
     name="rotary",
     minutes=15,
     difficulty=2,
-    checks=(
+    checks=with_battery(
         equals("positions with gaps", 5, positions_with_gaps, rotate),
         equals("far away and alone", 3, far_and_single, rotate),
         holds("products by distance", 4, products_by_distance),

@@ -27,6 +27,10 @@ def draw_positions(rng, how_many, low=3, high=60):
 
 
 def rotate(x, positions):
+    if x.shape[-1] % 2:
+        raise ValueError(
+            f"rotate: x has the width {x.shape[-1]}, an even one is expected: features are turned in pairs."
+        )
     half = x.shape[-1] // 2
     angles = np.multiply.outer(positions, LONGEST ** (-2 * np.arange(half) / x.shape[-1]))
     a, b = x[..., :half], x[..., half:]

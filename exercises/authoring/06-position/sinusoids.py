@@ -2,6 +2,7 @@
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import close, shape_slip
 from clearformer.reference import positions as reference
 
@@ -57,7 +58,7 @@ QUESTION = Question(
     name="sinusoids",
     minutes=10,
     difficulty=1,
-    checks=(
+    checks=with_battery(
         equals("from the beginning", 5, from_the_beginning, table_of_waves),
         equals("from any position", 3, from_any_position, table_of_waves),
         holds("a step is a step", 4, a_step_is_a_step),
@@ -155,6 +156,8 @@ far too fast.
 ## even_column_for_pair [common-mistakes]: The number of the even column stands where that of the pair belongs, so your
 exponents are doubled.
 + rates = 10000.0 ** (-2 * np.arange(0, d_model, 2) / d_model)
+## slowest_on_the_left: Your waves are in the opposite order; the fastest belongs on the left.
++ rates = 10000.0 ** (-2 * np.arange(d_model // 2)[::-1] / d_model)
 ## multiplied [common-mistakes]: You multiply the position by the power of 10000, which makes every further pair wilder
 instead of slower.
 + rates = 10000.0 ** (2 * np.arange(d_model // 2) / d_model)

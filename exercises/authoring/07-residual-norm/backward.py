@@ -2,6 +2,7 @@
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, axes, equals, holds
+from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import close, draw_sizes, shapes_slip
 from clearformer.reference import layers
 
@@ -88,7 +89,7 @@ QUESTION = Question(
     name="layer_norm_backward",
     minutes=27,
     difficulty=3,
-    checks=(
+    checks=with_battery(
         holds("scale and shift", 3, scale_and_shift),
         equals("values", 6, ordinary_gradients, layers.layer_norm_backward),
         equals("equal sizes", 2, gradients_of_equal_sizes, layers.layer_norm_backward),

@@ -2,6 +2,7 @@
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import close, draw_sizes
 from clearformer.reference import layers
 
@@ -70,7 +71,7 @@ QUESTION = Question(
     name="block",
     minutes=10,
     difficulty=2,
-    checks=(
+    checks=with_battery(
         equals("pre-norm", 3, blocks("pre-norm"), block),
         equals("post-norm", 3, blocks("post-norm"), block),
         equals("equal sizes", 1, equal_sizes, block),

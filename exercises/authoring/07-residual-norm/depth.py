@@ -2,6 +2,7 @@
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, axes, equals, holds
+from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import close, draw_sizes
 
 
@@ -67,7 +68,7 @@ QUESTION = Question(
     name="gradient_sizes",
     minutes=20,
     difficulty=2,
-    checks=(
+    checks=with_battery(
         holds("measured", 4, two_entries("measured")),
         holds("predicted", 4, two_entries("predicted")),
         equals("all four", 4, draw_stacks, gradient_sizes),

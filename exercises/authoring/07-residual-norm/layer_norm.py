@@ -2,6 +2,7 @@
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, axes, equals, holds
+from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import close, draw_sizes
 from clearformer.reference import layers
 
@@ -67,7 +68,7 @@ QUESTION = Question(
     name="layer_norm",
     minutes=10,
     difficulty=1,
-    checks=(
+    checks=with_battery(
         equals("values", 4, ordinary_tokens, layers.layer_norm),
         equals("equal sizes", 1, as_many_tokens_as_features, layers.layer_norm),
         equals("constant, huge and far tokens", 3, special_tokens, layers.layer_norm),
@@ -150,6 +151,9 @@ variance.
 ## sample_variance [common-mistakes]: Your variance divides by D − 1; LayerNorm describes the token itself and divides
 by D.
 + return gamma[:, None] * (X - X.mean(axis=0)) / np.sqrt(X.var(axis=0, ddof=1) + eps) + beta[:, None]
+## sample_deviation_and_eps [common-mistakes]: Two slips at once, as in many tutorials: the deviation divides by D − 1,
+and ε is added to it and not to the variance.
++ return gamma[:, None] * (X - X.mean(axis=0)) / (X.std(axis=0, ddof=1) + eps) + beta[:, None]
 ## mean_not_subtracted: You divide by the right spread, but the mean is still in the token.
 + return gamma[:, None] * X / np.sqrt(X.var(axis=0) + eps) + beta[:, None]
 ## rms_instead [do-we-need-the-mean]: This is RMSNorm with a shift: the mean is subtracted nowhere.
@@ -226,6 +230,9 @@ the tokens.
 ## another_default [one-token-at-a-time]: Your default for ε is 0.000001; in the task it is 0.00001.
 - def centred_once(X, gamma, beta, eps=1e-5):
 + def centred_once(X, gamma, beta, eps=1e-6):
+## default_of_bert [one-token-at-a-time]: Your ε is 0.000000000001 where the caller says none, as in BERT; here it is
+0.00001.
++ def centred_once(X, gamma, beta, eps=1e-12):
 # centred_once
 ## constant_left_at_zero: Where every token is constant you return zeros; the shift is still to be added.
 - return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]

@@ -4,6 +4,7 @@ import math
 
 import torch
 from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck.author.battery import with_battery
 from clearcheck.author.torch_arguments import module_call
 from clearcheck.author.torch_checks import causal, dropout_acts, gradients_everywhere, parameter_count, rows_independent
 from clearcheck.author.torch_dropout import numbers_dropped
@@ -85,7 +86,7 @@ def gradients(rng):
 def many_numbers(rng):
     """With another rate than that of the example."""
     (plan,) = draw_args(rng, rows=10, tokens=20)
-    return ({**plan, "sizes": plan["sizes"] | {"dropout": 0.4}},)
+    return ({**plan, "sizes": plan["sizes"] | {"dropout": 0.7}},)
 
 
 def block_parameters(d_model, n_heads, d_ff, dropout, causal):
@@ -98,7 +99,7 @@ QUESTION = Question(
     name="Block",
     minutes=23,
     difficulty=2,
-    checks=(
+    checks=with_battery(
         equals("outputs", 5, outputs, Reference),
         equals("gradients", 2, gradients, Reference),
         holds("every parameter", 1, gradients_everywhere(draw_args)),
@@ -107,6 +108,10 @@ QUESTION = Question(
         holds("dropout", 2, dropout_acts(draw_args)),
         holds("what is dropped", 3, numbers_dropped(many_numbers, PARTS)),
         holds("parameters", 1, parameter_count(draw_args, block_parameters)),
+        off={
+            "mask": "attention is brought from exercise 04, which tries its mask",
+            "boundary": "what is compared is a number that is drawn and the rate of dropout, which it never equals",
+        },
     ),
     hints=(
         "The constructor makes five parts and keeps them under the names of the task. `forward` is two lines, one for "
@@ -247,6 +252,8 @@ adds.
 ## small_epsilon: The ε of your second norm is not 0.00001.
 - self.norm_1, self.norm_2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
 + self.norm_1, self.norm_2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model, eps=1e-6)
+## small_epsilons: The ε of your norms is not 0.00001.
++ self.norm_1, self.norm_2 = (nn.LayerNorm(d_model, eps=1e-6) for _ in range(2))
 ## hidden_numbers_dropped [dropout]: You also drop numbers inside the feed-forward layer; drop only what a part gives
 back.
 - y = y + self.drop(self.feed_forward(self.norm_2(y)))

@@ -2,6 +2,7 @@
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, axes, equals, holds
+from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import close, draw_sizes
 from clearformer.reference import layers
 
@@ -25,7 +26,7 @@ def draw_layer(rng, n_sequences=None, n_tokens=None):
 
 
 def ordinary_layers(rng):
-    return [draw_layer(rng), draw_layer(rng, n_tokens=1), draw_layer(rng, n_sequences=1)]
+    return [draw_layer(rng), draw_layer(rng, n_tokens=1), draw_layer(rng, n_sequences=1), draw_layer(rng, n_tokens=71)]
 
 
 def extreme_layers(rng):
@@ -90,7 +91,7 @@ QUESTION = Question(
     name="causal_layer",
     minutes=18,
     difficulty=2,
-    checks=(
+    checks=with_battery(
         holds("the future", 3, no_future),
         holds("cut off", 3, no_length),
         holds("silent map", 2, silent_map),
@@ -256,6 +257,9 @@ look back gives.
 + so_far = normed @ W
 
 # as_often_written_too
+## sample_variance [common-mistakes]: Your variance divides by D − 1; LayerNorm divides by D.
+- normed = centred / np.sqrt(np.square(centred).mean(axis=2, keepdims=True) + 1e-5)
++ normed = centred / np.sqrt(np.square(centred).sum(axis=2, keepdims=True) / (x.shape[2] - 1) + 1e-5)
 ## only_the_axis: One of three mistakes is repaired, the axis of the first norm.
 - stream = x + np.cumsum(normed @ W, axis=1) / np.arange(1, x.shape[1] + 1)[:, None]
 + so_far = np.cumsum(normed @ W, axis=1) / x.shape[1]

@@ -2,6 +2,7 @@
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, axes, equals, holds
+from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import CLOSE, draw_sizes
 from clearformer.reference import layers
 
@@ -27,6 +28,7 @@ def batches(kind):
             found.append((x + rng.normal(size=(D, 1)), kind, eps))
         found.append((draw_tokens(rng, (3, 7, 7)), kind, 0.2))
         B, D, N = draw_sizes(rng, 3)
+        found.append((1e-4 * draw_tokens(rng, (B, D, N)), kind, 1e-9))  # an ε that shows in small tokens alone
         far, alone = 3e5 + draw_tokens(rng, (B, D, N)), draw_tokens(rng, (1, D, 2))
         return [*found, (far, kind, EPS), (alone, kind, 0.2)]
 
@@ -61,7 +63,7 @@ QUESTION = Question(
     name="normalise",
     minutes=12,
     difficulty=1,
-    checks=(
+    checks=with_battery(
         equals("LayerNorm", 3, batches("LayerNorm"), normalise),
         equals("RMSNorm", 3, batches("RMSNorm"), normalise),
         equals("BatchNorm", 3, batches("BatchNorm"), normalise),

@@ -2,6 +2,7 @@
 
 import torch
 from clearcheck import Question, answers_to, equals, holds
+from clearcheck.author.battery import later_tokens, with_battery
 from clearcheck.author.torch_arguments import module_call
 from clearcheck.author.torch_checks import parameter_count
 from torch import nn
@@ -53,7 +54,7 @@ QUESTION = Question(
     name="CachedMultiHead",
     minutes=30,
     difficulty=3,
-    checks=(
+    checks=with_battery(
         equals("all at once", 3, at_once, Reference),
         equals("token by token", 5, one_by_one, Reference),
         equals("in pieces", 5, in_pieces, Reference),
@@ -64,6 +65,12 @@ QUESTION = Question(
             1,
             parameter_count(lambda rng: draw_args(rng, 2), lambda d_model, n_heads: 4 * d_model**2 + 4 * d_model),
         ),
+        mask=later_tokens("all at once", lambda rng: draw_args(rng, 5), scores="query.weight"),
+        off={
+            "boundary": "what is compared are the positions of tokens, of which every case has neighbours",
+            "gradients": "what is kept serves to write, for which no gradients are needed",
+            "called again": "the module goes on from what it has seen, and the other checks call it in pieces",
+        },
     ),
     hints=(
         "What of an old token is needed again when a new one comes, and what is not? Keep it as attributes.",

@@ -2,6 +2,7 @@
 
 import torch
 from clearcheck import COUNTED, Inputs, Question, answers_to, equals
+from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import draw_sizes
 
 from .parts import Transformer
@@ -36,7 +37,7 @@ QUESTION = Question(
     name="count_parameters",
     minutes=10,
     difficulty=1,
-    checks=(
+    checks=with_battery(
         equals("one layer", 5, lambda rng: sizes_of_models(rng, (1, 1)), count_reference),
         equals("several layers", 3, other_depths, count_reference),
     ),

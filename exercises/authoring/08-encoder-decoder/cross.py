@@ -3,6 +3,7 @@
 import numpy as np
 import torch
 from clearcheck import Question, answers_to, equals, holds
+from clearcheck.author.battery import with_battery
 from clearcheck.author.torch_arguments import module_call
 from clearcheck.author.torch_checks import gradients_everywhere, parameter_count
 from torch import nn
@@ -60,7 +61,7 @@ QUESTION = Question(
     name="CrossAttention",
     minutes=25,
     difficulty=2,
-    checks=(
+    checks=with_battery(
         equals("outputs", 6, outputs, CrossAttention),
         equals("large scores", 2, lambda rng: [draw_args(rng, scale=30.0)], CrossAttention, atol=LARGE),
         equals("gradients", 2, gradients, CrossAttention),
@@ -170,6 +171,14 @@ token was written.
 + weights = torch.softmax(scores, dim=-2)
 ## over_heads: The softmax runs over the heads, which do not compete.
 + weights = torch.softmax(scores, dim=1)
+## interleaved: Your heads take and give back every H-th feature; each owns K neighbouring ones.
+- q, k, v = (part.reshape(*part.shape[:2], self.H, self.K).transpose(1, 2) for part in (q, k, v))
++ q, k, v = (part.reshape(*part.shape[:2], self.K, self.H).permute(0, 3, 1, 2) for part in (q, k, v))
+- y = (weights @ v).transpose(1, 2).reshape(x.shape)
++ y = (weights @ v).permute(0, 2, 3, 1).reshape(x.shape)
+## one_head_for_all: All features make one head, whatever `n_heads` says.
+- self.H, self.K = n_heads, d_model // n_heads
++ self.H, self.K = 1, d_model
 ## unscaled: The scores are not divided by the root of the width of a head.
 - scores = q @ k.transpose(-2, -1) / self.K**0.5
 + scores = q @ k.transpose(-2, -1)

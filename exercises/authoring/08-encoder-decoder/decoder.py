@@ -2,6 +2,7 @@
 
 import numpy as np
 from clearcheck import Question, answers_to, equals, holds
+from clearcheck.author.battery import with_battery
 from clearcheck.author.torch_arguments import module_call
 from clearcheck.author.torch_checks import causal, dropout_acts, gradients_everywhere, parameter_count
 from clearcheck.author.torch_dropout import numbers_dropped
@@ -70,7 +71,7 @@ QUESTION = Question(
     minutes=25,
     difficulty=2,
     uses=("cross",),
-    checks=(
+    checks=with_battery(
         equals("outputs", 6, outputs, parts.DecoderBlock),
         equals("gradients", 2, gradients, parts.DecoderBlock),
         holds("every parameter", 1, gradients_everywhere(draw_args)),
@@ -172,6 +173,11 @@ predict.
 ## norms_exchanged: norm_2 and norm_3 have changed places.
 + x = x + self.drop(self.cross(self.norm_3(x), memory))
 + x = x + self.drop(self.feed_forward(self.norm_2(x)))
+## cross_reads_too_early: Your cross-attention reads the stream of before the self-attention.
+- x = x + self.drop(self.attention(self.norm_1(x)))
+- x = x + self.drop(self.cross(self.norm_2(x), memory))
++ y = self.drop(self.attention(self.norm_1(x)))
++ x = x + y + self.drop(self.cross(self.norm_2(x), memory))
 ## query_not_normed: The cross-attention reads the stream as it is, without norm_2.
 - x = x + self.drop(self.cross(self.norm_2(x), memory))
 + x = x + self.drop(self.cross(x, memory))

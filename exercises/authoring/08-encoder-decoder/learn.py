@@ -4,6 +4,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from clearcheck import Inputs, Question, answers_to, holds
+from clearcheck.author.battery import with_battery
 from clearcheck.author.torch_arguments import training_call
 from clearcheck.author.torch_loops import learns, obeys_steps
 
@@ -16,11 +17,16 @@ WHAT = "share of right letters, at the position where it is smallest,"
 
 
 def draw_args(rng):
-    """Strings of four letters and the same backwards; a fifth of them is held out, with what the decoder reads."""
+    """Strings of four letters and the same backwards, with each letter as another; a fifth is held out.
+
+    Whoever turns strings round without learning from the targets does not know which letter stands for which.
+    """
+    others = (np.arange(LETTERS) + rng.integers(1, LETTERS)) % LETTERS
     strings = np.stack(np.unravel_index(rng.permutation(LETTERS**LENGTH), (LETTERS,) * LENGTH), axis=1)
     seen, fresh = strings[:500], strings[500:]
-    read = np.column_stack([np.full(len(fresh), LETTERS), fresh[:, :0:-1]])
-    return training_call(seen, seen[:, ::-1].copy(), STEPS, held_out=(fresh, read), written=True), fresh[:, ::-1]
+    targets, asked = others[seen[:, ::-1]], others[fresh[:, ::-1]]
+    read = np.column_stack([np.full(len(fresh), LETTERS), asked[:, :-1]])
+    return training_call(seen, targets, STEPS, held_out=(fresh, read), written=True), asked
 
 
 def share_right(scores, targets):
@@ -47,7 +53,7 @@ QUESTION = Question(
     minutes=30,
     difficulty=3,
     uses=("cross", "decoder", "model"),
-    checks=(
+    checks=with_battery(
         holds("steps", 3, obeys_steps(draw_args, shape_of)),
         holds("new strings", 17, learns(draw_args, STEPS, share_right, THRESHOLD, WHAT, False, sign_of, "Transformer")),
     ),

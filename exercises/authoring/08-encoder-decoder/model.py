@@ -3,6 +3,7 @@
 import numpy as np
 import torch
 from clearcheck import Question, answers_to, equals, holds
+from clearcheck.author.battery import with_battery
 from clearcheck.author.torch_arguments import module_call
 from clearcheck.author.torch_checks import gradients_everywhere
 from torch import nn
@@ -121,7 +122,7 @@ QUESTION = Question(
     minutes=35,
     difficulty=3,
     uses=("cross", "decoder"),
-    checks=(
+    checks=with_battery(
         equals("outputs", 6, outputs, parts.Transformer),
         equals("gradients", 2, gradients, parts.Transformer),
         holds("every parameter", 1, gradients_everywhere(draw_args)),
@@ -129,6 +130,7 @@ QUESTION = Question(
         holds("dropout", 3, dropped_in_the_blocks),
         holds("blind to the future", 3, blind_to_the_future),
         holds("the source is read", 4, the_source_is_read_in_order),
+        off={"many tokens": "the first comparison has 150 tokens, and the blocks are asked for more"},
     ),
     hints=(
         "Write down what happens to `source` until it is the memory, and then what happens to `target` until it is "
@@ -181,7 +183,7 @@ class InTwoMethods(nn.Module):
             self.add_module(f"norm_{name}", nn.LayerNorm(d_model))
         self.encoder = nn.Sequential(*[Block(d_model, n_heads, d_ff, dropout) for _ in range(n_layers)])
         self.decoder = nn.ModuleList(DecoderBlock(d_model, n_heads, d_ff, dropout) for _ in range(n_layers))
-        self.head, self.waves = nn.Linear(d_model, n_target), sinusoids(512, d_model)
+        self.head, self.waves = nn.Linear(d_model, n_target), sinusoids(1000, d_model)
 
     def encode(self, ids):
         return self.norm_source(self.encoder(self.embed_source(ids) + self.waves[: ids.shape[1]]))

@@ -9,13 +9,15 @@ import numpy as np
 from clearcheck.author.torch_checks import equal_in_float32
 
 FAR = 1e5  # beyond the −10⁴ that is often written for −∞, and small enough for float32
+FOR_A_NAME = (1e7,)  # an answer that fails anyway is asked about larger scores, in which −10⁶ shows, too
 FINITE = (
-    "Where the scores in sight lie at about −100,000, your result depends on what is hidden: it has a finite score, "
+    "Where the scores in sight lie at about −{far:,.0f}, your result depends on what is hidden: it has a finite score, "
     "and one in sight can lie below that, whatever the number is. The score of what is hidden should be −∞."
 )
 NOT_FINITE = (
-    "With scores of about ±100,000, hidden and in sight alike, some of your outputs are nan or inf; with ordinary ones "
-    "they are not. Set the scores of what is hidden to −∞ before the softmax, and do not multiply by the mask."
+    "With scores of about ±{far:,.0f}, hidden and in sight alike, some of your outputs are nan or inf; with "
+    "ordinary ones they are not. Set the scores of what is hidden to −∞ before the softmax, and do not multiply by the "
+    "mask."
 )
 Change = tuple[tuple, Callable[[np.ndarray], np.ndarray]]
 
@@ -32,17 +34,19 @@ class Mask:
     draw: Callable[[np.random.Generator, float], tuple]
     changes: Callable[[tuple], Iterator[Change]]
 
-    def slip(self, ask, rng: np.random.Generator) -> str | None:
-        """A sentence where the mask holds with ordinary scores and not with large ones.
+    def slip(self, ask, rng: np.random.Generator, sizes: tuple[float, ...] = (FAR,)) -> str | None:
+        """A sentence where the mask holds with ordinary scores and not with large ones, of these sizes.
 
         Where it does not hold with ordinary ones, or no array comes, the check itself has more to say.
         """
         if self._kept(ask, self.draw(rng, 1.0)) is not True:
             return None
-        for factor in (FAR, -FAR):  # one of the two puts each score below 0
+        state = rng.bit_generator.state
+        for factor in (sign * far for far in sizes for sign in (1, -1)):
+            rng.bit_generator.state = state  # the same numbers, so that one of the signs puts each score below 0
             kept = self._kept(ask, self.draw(rng, factor))
             if kept is not True:
-                return NOT_FINITE if kept is None else FINITE
+                return (NOT_FINITE if kept is None else FINITE).format(far=abs(factor))
         return None
 
     def _kept(self, ask, args: tuple) -> bool | None:

@@ -43,6 +43,12 @@ PAIRS: tuple[tuple[str, str], ...] = (
 PAIRS += (("sum", "mean"), ("zeros", "ones"), ("zeros_like", "ones_like"), ("any", "all"), ("floor", "ceil"))
 NAMES = {**dict(PAIRS), **{other: one for one, other in PAIRS}}
 
+# An exchange of operands or arguments that changes no value is no mutant.
+EITHER_WAY = (ast.Mult, ast.BitAnd, ast.BitOr, ast.BitXor)
+TEXTS_AND_LISTS = (ast.List, ast.Tuple, ast.JoinedStr, ast.ListComp)
+ARGUMENTS_EITHER_WAY = {"max", "min", "maximum", "minimum", "logaddexp", "hypot", "add", "multiply"}
+ARGUMENTS_EITHER_WAY |= {"swapaxes", "transpose", "logical_and", "logical_or", "array_equal", "gcd"}
+
 
 @dataclass(frozen=True)
 class Mutant:
@@ -107,7 +113,17 @@ def _operators(node) -> Iterator[ast.AST]:
         yield _with(node, op=other())
     if isinstance(node, ast.BinOp):
         yield node.left
-        yield _with(node, left=node.right, right=node.left)
+        if not _is_commutative(node):
+            yield _with(node, left=node.right, right=node.left)
+
+
+def _is_commutative(node: ast.BinOp) -> bool:
+    """Whether the operands may change places: a sum of numbers, and no texts or lists that are joined."""
+    if not isinstance(node.op, ast.Add):
+        return isinstance(node.op, EITHER_WAY)
+    sides = [part for side in (node.left, node.right) for part in ast.walk(side)]
+    texts = (isinstance(part, ast.Constant) and isinstance(part.value, str) for part in sides)
+    return not any(isinstance(part, TEXTS_AND_LISTS) for part in sides) and not any(texts)
 
 
 def _augmented(node: ast.AugAssign) -> Iterator[ast.AST]:
@@ -150,6 +166,8 @@ def _call(node: ast.Call) -> Iterator[ast.AST]:
         yield node.args[0]
     for left_out in range(len(node.keywords)):
         yield _with(node, keywords=node.keywords[:left_out] + node.keywords[left_out + 1 :])
+    if getattr(node.func, "attr", getattr(node.func, "id", "")) in ARGUMENTS_EITHER_WAY:
+        return
     for first in range(len(node.args) - 1):
         swapped = list(node.args)
         swapped[first], swapped[first + 1] = swapped[first + 1], swapped[first]

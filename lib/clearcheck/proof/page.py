@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from clearcheck.author.mistakes import Solution
 from clearcheck.grading.question import Question
+from clearcheck.proof.mutate import MutantCount, count_mutants
 from clearcheck.proof.prove import SEEDS, WHOLE_WAY, Proof, ProofRow, prove
 
 HEAD = """\
@@ -25,6 +26,10 @@ arguments, or with one where it is a PyTorch module or trains a model. Of the wr
 {WHOLE_WAY} of each question were graded in the notebook as well, and got the same points for the same reasons.
 Where a mistake is a right answer with a line or two changed, the table shows the line as it was (-) and as the mistake
 has it (+)."""
+MUTANTS = """\
+Besides, each right solution is changed in one place after another, and each of the {mutants:,} changed ones is graded
+once a week. Of {equal:,} it is written down why they compute the same as before; of the others none may be accepted.
+"""
 NOTHING = "–"
 
 
@@ -43,13 +48,15 @@ def proof_text(slug: str, draws: int = len(SEEDS), question: str | None = None) 
     Raises: ExerciseNotFound, QuestionNotFound, AuthoringError, WorkerError.
     """
     proof = prove(slug, seeds=range(draws), question=question)
-    return ProofText(page(proof), proof.errors, proof.summary)
+    return ProofText(page(proof, mutants=count_mutants(slug)), proof.errors, proof.summary)
 
 
-def page(proof: Proof, opening: str = GRADED) -> str:
+def page(proof: Proof, opening: str = GRADED, mutants: MutantCount | None = None) -> str:
     """A page of one exercise; where its solutions were not graded it shows them without results."""
     head = HEAD.format(title=proof.exercise.title, opening=opening)
     results = [_results(proof)] if proof.graded else []
+    if mutants is not None:
+        results.append(MUTANTS.format(mutants=mutants.mutants, equal=mutants.equal))
     questions = [_question(question, proof.of(question), proof.graded) for question in proof.exercise.questions]
     return "\n".join([head, *results, *questions])
 

@@ -90,7 +90,7 @@ class WithBuffer(nn.Module):
     def __init__(self, d_model, d_head, dropout):
         super().__init__()
         self.value, self.key, self.query = (nn.Linear(d_model, d_head, bias) for bias in (True, False, False))
-        self.register_buffer("future", torch.ones(32, 32, dtype=torch.bool).triu(1))
+        self.register_buffer("future", torch.ones(1000, 1000, dtype=torch.bool).triu(1))
         self.p, self.scale = dropout, d_head**-0.5
 
     def forward(self, x):
