@@ -2,30 +2,22 @@
 
 import numpy as np
 import pytest
-import torch
-from clearcheck import Question, equals, holds
-from clearcheck.author.battery import battery_of, later_tokens, unseen_by, with_battery
+from clearcheck import Inputs, Question, answers_to, axes, equals, holds
+from clearcheck.author.battery import in_cases_of, later_tokens, more_cases, unseen_by, with_battery
+from clearcheck.author.battery_list import battery_of, deals_with
 from clearcheck.author.edits import rename_definition
-from clearcheck.author.lint import battery_list
+from clearcheck.author.lint import battery_list, misfits
 from clearcheck.author.loading import load_exercise
 from clearcheck.author.mistakes import _compile_function
-from clearcheck.grading.evaluate import PASSED, evaluate
-from clearcheck.worker.guarded_call import call_named, scope_of
+from clearcheck.author.subject import Subject
+from clearcheck.grading.evaluate import PASSED
+from clearcheck.grading.exercise import Exercise
+from clearcheck.worker.guarded_call import scope_of
+
+from tests.clearcheck.battery_questions import double, graded, messages, question, scaled_calls, tables
 
 SEEDS = (0, 1, 2)
 TOO_LOW = "has a finite score"
-
-
-def graded(question, answer, seed=0):
-    return evaluate(question, lambda asked, packed: call_named({question.name: answer}, asked, packed), seed, [])
-
-
-def messages(question, answer, seed=0):
-    return " ".join(check.message for check in graded(question, answer, seed).checks)
-
-
-def question(*checks, how="function", **options):
-    return Question("q", "A question", "answer", 5, 1, with_battery(*checks, **options), how=how)
 
 
 def edited(entry, old, new):
@@ -88,14 +80,6 @@ def test_the_mask_of_a_function_is_tried_as_that_of_a_module():
     assert all(TOO_LOW in messages(asked, means_at_low_scores, seed) for seed in SEEDS)
 
 
-def double(x):
-    return 2 * x
-
-
-def tables(rng):
-    return [(rng.normal(size=(4, 3, 5)),)]
-
-
 def test_what_is_kept_from_the_first_call_is_noticed():
     """Would catch an answer that gives what it gave to the first array of a shape."""
     kept: dict = {}
@@ -106,37 +90,6 @@ def test_what_is_kept_from_the_first_call_is_noticed():
     asked = question(equals("values", 2, tables, double))
     assert graded(asked, double).status == PASSED
     assert "nothing may be kept from one call to the next" in messages(asked, remembering)
-
-
-class Scaled(torch.nn.Module):
-    def __init__(self, width):
-        super().__init__()
-        self.scale = torch.nn.Parameter(torch.ones(width))
-
-    def forward(self, x):
-        return self.scale * x
-
-
-class KeepsWeights(Scaled):
-    """Reads its weights the first time alone."""
-
-    def forward(self, x):
-        self.first = getattr(self, "first", self.scale.detach().clone())
-        return self.first * x
-
-
-def scaled_calls(rng):
-    x = rng.normal(size=(3, 4, 5))
-    weights = {"scale": rng.normal(size=5)}
-    plan = {"sizes": {"width": 5}, "calls": [(x,)], "weights": weights, "training": False, "gives": "output", "seed": 0}
-    return [(plan,)]
-
-
-def test_a_module_is_asked_again_after_its_weights_were_changed():
-    """Would catch weights that are read once and kept."""
-    asked = question(equals("values", 2, scaled_calls, Scaled), how="module")
-    assert graded(asked, Scaled).status == PASSED
-    assert "after its weights were changed" in messages(asked, KeepsWeights)
 
 
 def test_a_row_alone_is_right_as_well():
@@ -179,6 +132,10 @@ def test_points_and_names_stay_as_they_are():
         ({"off": {"idz": "none."}}, "names no entry"),
         ({"off": {"arguments unchanged": "none."}}, "names no entry"),
         ({"off": {"ids": " "}}, "gives no reason"),
+        ({"more": {"tie": in_cases_of("values")}}, "names no entry"),
+        ({"more": {"ties": in_cases_of("another")}}, "no comparison"),
+        ({"also": ("another",)}, "no comparison"),
+        ({"more": {"ties": in_cases_of("values")}, "off": {"ties": "none."}}, "asked for and off as well"),
         ({"mask": later_tokens("another", scaled_calls, "scale")}, "none of the checks"),
         ({"floats_kept": True, "off": {"floats kept": "none."}}, "asked for and off as well"),
     ],
@@ -189,10 +146,105 @@ def test_what_an_author_cannot_mean_is_refused(options, told):
         with_battery(equals("values", 2, tables, double), **options)
 
 
+def first_places(x):
+    """In each row the place of its largest number, of the first one where there are several."""
+    return x.argmax(axis=1)
+
+
+def rows_with_ties(rng):
+    return [(rng.integers(0, 2, size=(5, 40)).astype(float),)]
+
+
+def test_of_equal_ones_the_first_decides():
+    """Would catch a sort that is not stable, or takes the last, where the author's cases have no equal numbers."""
+    ties = {"ties": more_cases("values", rows_with_ties)}
+    asked = question(equals("values", 2, lambda rng: [(rng.normal(size=(5, 40)),)], first_places), more=ties)
+    assert graded(asked, first_places).status == PASSED
+    assert "the first should decide" in messages(asked, lambda x: np.argsort(x, axis=1)[:, -1])
+    assert "the first should decide" in messages(asked, lambda x: 39 - x[:, ::-1].argmax(axis=1))
+
+
+def above(x, limit):
+    return (x > limit).sum()
+
+
+def test_a_limit_counts_as_the_task_says():
+    """Would catch ≥ in place of >, which numbers from a normal distribution never tell apart."""
+    on_the_limit = {"boundary": more_cases("values", lambda rng: [(np.array([1.0, 2.0, 2.0]), 2.0)])}
+    asked = question(equals("values", 2, lambda rng: [(rng.normal(size=9), 0.3)], above), more=on_the_limit)
+    assert graded(asked, above).status == PASSED
+    assert "exactly on a limit" in messages(asked, lambda x, limit: (x >= limit).sum())
+
+
+def scaled_and_shifted(x, scale=2.0, shift=1.0):
+    return scale * x + shift
+
+
+def test_what_the_caller_leaves_out_has_the_value_of_the_task():
+    """Would catch another default value than that of the signature in the task."""
+    asked = question(equals("values", 2, lambda rng: [(rng.normal(size=9), 3.0, 0.5)], scaled_and_shifted))
+    assert graded(asked, scaled_and_shifted).status == PASSED
+    assert "leaves out" in messages(asked, lambda x, scale=2.0, shift=0.0: scale * x + shift)
+
+
+def centred(x):
+    return x - x.mean(axis=1, keepdims=True)
+
+
+def table_question(**options):
+    checks = equals("values", 2, lambda rng: [(rng.normal(size=(4, 7)),)], centred)
+    return Question("q", "A question", "answer", 5, 1, with_battery(checks, **options), inputs=Inputs(axes("ND")))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        (lambda x: centred(x.squeeze()) if 1 in x.shape else centred(x), "With a single one of something"),
+        (lambda x: centred(x if len(x) % 2 == 0 or len(x) == 1 else x[:-1]), "With an odd number of something"),
+    ],
+)
+def test_the_smallest_and_an_odd_size_are_tried(wrong, told):
+    """Would catch an answer that loses an axis of one, or that takes an even number for granted."""
+    asked = table_question()
+    assert graded(asked, centred).status == PASSED
+    assert told in messages(asked, wrong)
+
+
+def test_an_empty_array_and_four_axes_are_tried_where_the_task_allows_them():
+    """Would catch an answer that takes the largest entry, or that counts on two axes."""
+    shapes = more_cases("values", lambda rng: [(rng.normal(size=(2, 1, 3, 2)),), (np.zeros((0, 3)),)])
+    asked = question(equals("values", 2, tables, double), more={"any shape": shapes})
+    assert graded(asked, double).status == PASSED
+    assert "any shape" in messages(asked, lambda x: double(x) + 0 * x.max())
+
+
+def test_a_result_that_the_task_calls_new_shares_no_memory():
+    """Would catch a view of an argument, which changes with it."""
+    asked = question(equals("values", 2, tables, lambda x: x[:, ::-1].copy()), new_result=True)
+    assert graded(asked, lambda x: x[:, ::-1].copy()).status == PASSED
+    assert "shares its memory with argument 1" in messages(asked, lambda x: x[:, ::-1])
+    open_to_it = question(equals("values", 2, tables, lambda x: x[:, ::-1].copy()))
+    assert graded(open_to_it, lambda x: x[:, ::-1]).status == PASSED
+
+
+def test_what_the_author_has_to_speak_of_is_asked_for():
+    """Would catch a choice or a limit in the right answers of which the battery says nothing."""
+    checks = with_battery(equals("values", 2, lambda rng: [(rng.normal(size=9), 0.3)], above))
+    asked = Question("q", "A question", "answer", 5, 1, checks, inputs=Inputs(no_sizes="none"))
+    right, wrong = answers_to(asked)
+    right(above)
+    right(first_places)
+    subject = Subject(Exercise("toy", "Toy", "toy", (asked,)), right, wrong)
+    assert {"ties", "boundary"} <= deals_with(subject, asked)
+    told = " ".join(misfits(subject, [asked]))
+    assert "a limit that values are held to" in told
+    assert "a choice among what may be equal" in told
+
+
 def test_the_list_says_why_an_entry_is_off():
     """Would catch an entry that is on where it tries nothing, or off without a word."""
     asked = question(equals("values", 2, tables, double), off={"mask": "there is none."})
-    told = {decision.name: (decision.on, decision.why) for decision in battery_of(asked, has_mask=False)}
+    told = {decision.name: (decision.on, decision.why) for decision in battery_of(asked, frozenset())}
     assert told["called again"] == (True, "")
     assert told["rows of a batch"] == (True, "")
     assert told["ids"] == (False, "no argument is an array of whole numbers")

@@ -7,15 +7,19 @@ scores a missing scale, small ones an overflow, biases of 0 a missing bias, posi
 from collections.abc import Iterator, Sequence
 from itertools import permutations
 
-from clearcheck.author.battery import MASK as MASK_ENTRY
-from clearcheck.author.battery import Decision, battery_of
-from clearcheck.author.lint_inputs import MASK, ON_INPUTS
+from clearcheck.author.battery_list import Decision, battery_of, deals_with
+from clearcheck.author.lint_inputs import ON_INPUTS
 from clearcheck.author.loading import load_exercise
 from clearcheck.author.mistakes import LEAST_RIGHT, LEAST_WRONG
 from clearcheck.author.subject import SEEDS, Subject
 from clearcheck.grading.question import Question
 
 LEAST_MINUTES, MOST_MINUTES = 5, 45
+NEEDS_A_WORD = {
+    "mask": ("a mask", "a mask"),
+    "ties": ("a choice among what may be equal", 'more={"ties": …}'),
+    "boundary": ("a limit that values are held to", 'more={"boundary": …}'),
+}
 
 
 def lint(slug: str, question: str | None = None) -> list[str]:
@@ -86,21 +90,14 @@ def _battery_lines(subject: Subject, question: Question) -> list[str]:
 
 
 def _decisions(subject: Subject, question: Question) -> list[Decision]:
-    return battery_of(question, _deals_with_a_mask(subject, question), SEEDS)
-
-
-def _deals_with_a_mask(subject: Subject, question: Question) -> bool:
-    """Whether an argument is named as a mask, or a module can be built causal."""
-    if any(subject.named(question, MASK)):
-        return True
-    plans = [args[0] for _, args in subject.asked(question) if question.how == "module"]
-    return any(plan["sizes"].get("causal") for plan in plans)
+    return battery_of(question, deals_with(subject, question), SEEDS)
 
 
 def battery(subject: Subject, question: Question) -> Iterator[str]:
     for decision in _decisions(subject, question):
-        if decision.name == MASK_ENTRY and not decision.on and not decision.why:
-            yield "it deals with a mask, and its battery does not: give with_battery a mask, or say in off why not."
+        if not decision.on and not decision.why:
+            deals, ask = NEEDS_A_WORD[decision.name]
+            yield f"it deals with {deals}, and its battery does not: give with_battery {ask}, or say in off why not."
 
 
 OF_A_QUESTION = (solutions, partial_credit, hints, effort, battery, *ON_INPUTS)

@@ -7,6 +7,15 @@ are sent in float32.
 import numpy as np
 
 
+def tensors_call(*arguments, gives: str = "output", sliced: bool = False) -> tuple:
+    """Call the function with `arguments`: for its result alone, they are given without this.
+
+    It gives its "output", or the "gradients" of a fixed mixture of its results by each argument of floating point, a
+    dict: "input 1", … With `sliced` each tensor is a slice of a longer one.
+    """
+    return ({"arguments": arguments, "gives": gives, "sliced": sliced},)
+
+
 def module_call(
     sizes: dict,
     *calls: tuple,
@@ -22,7 +31,8 @@ def module_call(
     the outputs of the first call (a dict: parameter names, and "input 1", … for inputs of floating point), the
     shapes of its "parameters" (a dict; needs no call), the outputs of the calls once more after its weights were
     "changed", or how many numbers it has "kept" after the calls in tensors that are no parameters. An entry "beside"
-    of the plan holds the sizes of a second module that is built before the first is called.
+    of the plan holds the sizes of a second module that is built before the first is called; with "sliced" each input
+    is a slice of a longer tensor. "values" gives the parameters as they are.
     """
     options = {"weights": weights, "training": training, "gives": gives, "seed": seed}
     return ({"sizes": sizes, "calls": list(calls), **options},)

@@ -73,7 +73,13 @@ def situation(args: tuple, how: str = "function") -> str:
     if how == "generation":
         told = [_argument(value, array) for value in args[0]["arguments"]]
         return f"For the arguments ({', '.join(['the model', *told])})"
-    return f"For {describe_arguments(args[0]['arguments'] if how == 'training' else args, array)}"
+    planned = how == "training" or (how == "tensors" and is_plan(args))
+    return f"For {describe_arguments(args[0]['arguments'] if planned else args, array)}"
+
+
+def is_plan(args: tuple) -> bool:
+    """Whether these are the arguments of a function and what is asked of it besides its result (`tensors_call`)."""
+    return len(args) == 1 and isinstance(args[0], dict) and "arguments" in args[0]
 
 
 def _describe_module_call(plan: dict) -> str:

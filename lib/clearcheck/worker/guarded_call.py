@@ -12,6 +12,8 @@ import tracemalloc
 from collections.abc import Callable, Iterator, Mapping
 from types import FunctionType, TracebackType
 
+import numpy as np
+
 from clearcheck.worker.call_request import CallRequest, Misfit, modules_to_import
 from clearcheck.worker.failing_operation import failing_operation
 from clearcheck.worker.forbidden_calls import forbid_calls
@@ -20,6 +22,7 @@ from clearcheck.worker.time_limit import TimeLimit, run_limited
 from clearcheck.worker.values import pack, unpack
 
 MOST_DECORATORS = 20
+FEW = 32  # so many parts of a result are looked at for memory that they share with an argument
 
 
 class Counter(io.TextIOBase):
@@ -140,7 +143,29 @@ def _call(drive: Callable, function: Callable, asked: CallRequest, packed: bytes
     except Misfit as misfit:
         return {"kind": "misfit", "text": short_line(str(misfit))}
     value = unpack(pack(result))
-    return {"kind": "value", "value": value, "changed": _changed_arguments(args, packed), **held}
+    changed, shared = _changed_arguments(args, packed), _shared_arguments(args, result)
+    return {"kind": "value", "value": value, "changed": changed, **({"shared": shared} if shared else {}), **held}
+
+
+def _shared_arguments(args: tuple, result) -> list[int]:
+    """Which of the arguments hold memory that the result holds as well, so that a change of one changes the other."""
+    given = [_memory_of(value) for value in args]
+    came = _memory_of(result)
+    return [i for i, arrays in enumerate(given) if any(np.may_share_memory(a, b) for a in arrays for b in came)]
+
+
+def _memory_of(value) -> list[np.ndarray]:
+    """The array or tensor, or those of a short tuple or list, as arrays on the same memory."""
+    return [array for entry in (value[:FEW] if isinstance(value, tuple | list) else [value]) for array in _array(entry)]
+
+
+def _array(value) -> list[np.ndarray]:
+    if isinstance(value, np.ndarray):
+        return [value]
+    try:
+        return [value.detach().numpy()] if type(value).__module__.split(".")[0] == "torch" else []
+    except (AttributeError, TypeError, RuntimeError):  # no tensor, or one that NumPy does not have
+        return []
 
 
 def _changed_arguments(args: tuple, packed: bytes) -> list[int]:

@@ -25,10 +25,18 @@ from clearcheck.worker.values import UnsupportedValue
 
 
 def on_tensors(function: Callable, args: tuple):
+    """What the function gives, or the gradients of its arguments where a plan of `tensors_call` asks for them."""
+    plan = args[0] if len(args) == 1 and isinstance(args[0], dict) and "arguments" in args[0] else {}
+    arguments = plan.get("arguments", args)
     with isolated_torch_state(0):
-        tensors = _tensors(args)
+        tensors = _tensors(arguments)
+        if plan.get("sliced"):
+            tensors = _sliced(tensors)
+        if plan.get("gives") == "gradients":
+            floats = _watched_floats(tensors, "gradient of argument")
+            return _arrays(_gradients_of_mixture(function(*tensors), floats, 0, "returned a result"))
         result = _arrays(function(*tensors))
-        if any(x.shape != array.shape for x, array in zip(_leaves(tensors), _leaves(args), strict=True)):
+        if any(x.shape != array.shape for x, array in zip(_leaves(tensors), _leaves(arguments), strict=True)):
             raise Misfit("gave an argument another shape in place: `x.mT`, not `x.transpose_(-1, -2)`")
         return result
 
@@ -149,29 +157,45 @@ def _counted_steps() -> Iterator[list]:
         handle.remove()
 
 
+def _inputs(plan: dict, inputs: tuple) -> tuple:
+    tensors = _tensors(inputs)
+    return _sliced(tensors) if plan.get("sliced") else tensors
+
+
 def _outputs(module: nn.Module, plan: dict):
     with torch.set_grad_enabled(plan["training"]):  # a model in eval() mode is used without gradients
-        outputs = [module(*_tensors(inputs)) for inputs in plan["calls"]]
+        outputs = [module(*_inputs(plan, inputs)) for inputs in plan["calls"]]
     return outputs[0] if len(outputs) == 1 else outputs
 
 
 def _gradients(module: nn.Module, plan: dict) -> dict:
     """Of a fixed random mixture of the outputs, by parameter name and "input 1", …."""
-    inputs = _tensors(plan["calls"][0])
-    floats = {f"input {i}": x for i, x in enumerate(inputs, 1) if isinstance(x, Tensor) and x.is_floating_point()}
+    inputs = _inputs(plan, plan["calls"][0])
+    floats = _watched_floats(inputs, "input")
+    outputs = module(*inputs)
+    given = _named_parameters(module, plan["weights"] or {}) | floats
+    return _gradients_of_mixture(outputs, given, plan["seed"], "gave an output")
+
+
+def _watched_floats(inputs: tuple, word: str) -> dict[str, Tensor]:
+    """The inputs of floating point, whose gradients are kept from here on: "input 1", …."""
+    floats = {f"{word} {i}": x for i, x in enumerate(inputs, 1) if isinstance(x, Tensor) and x.is_floating_point()}
     for x in floats.values():
         x.requires_grad_()
-    outputs = module(*inputs)
-    outputs = [y for y in (outputs if isinstance(outputs, tuple | list) else [outputs]) if isinstance(y, Tensor)]
+    return floats
+
+
+def _gradients_of_mixture(came, given: Mapping[str, Tensor], seed: int, gave: str) -> dict:
+    """What comes back to each of `given` from a random mixture of what came. Raises: Misfit where nothing can."""
+    outputs = [y for y in (came if isinstance(came, tuple | list) else [came]) if isinstance(y, Tensor)]
     if not outputs:
         raise Misfit("gave no tensor (does `forward` end with `return`?)")
     if not any(y.requires_grad for y in outputs):
-        raise Misfit("gave an output without a gradient: look for `detach()`, `item()`, `.data` or `no_grad()`")
-    mixing = torch.Generator().manual_seed(plan["seed"])
+        raise Misfit(f"{gave} without a gradient: look for `detach()`, `item()`, `.data` or `no_grad()`")
+    mixing = torch.Generator().manual_seed(seed)
     mixture = sum((y * torch.randn(y.shape, generator=mixing)).sum() for y in outputs if y.is_floating_point())
     mixture.backward()
     none = UnsupportedValue("nothing, since no gradient arrives there")
-    given = _named_parameters(module, plan["weights"] or {}) | floats
     return {name: none if x.grad is None else x.grad for name, x in given.items()}
 
 
@@ -186,6 +210,10 @@ def _named_parameters(module: nn.Module, asked: Mapping) -> dict[str, nn.Paramet
 
 def _parameters(module: nn.Module, plan: dict) -> dict[str, list[int]]:
     return {name: list(parameter.shape) for name, parameter in module.named_parameters()}
+
+
+def _values(module: nn.Module, plan: dict) -> dict[str, Tensor]:
+    return dict(module.named_parameters())
 
 
 def _outputs_after_change(module: nn.Module, plan: dict):
@@ -229,6 +257,7 @@ _GIVES = {
     "output": _outputs,
     "gradients": _gradients,
     "parameters": _parameters,
+    "values": _values,
     "changed": _outputs_after_change,
     "kept": _count_kept_numbers,
 }
@@ -244,6 +273,15 @@ def _tensors(value):
         return type(value)(map(_tensors, value))
     if isinstance(value, dict):
         return {key: _tensors(entry) for key, entry in value.items()}
+    return value
+
+
+def _sliced(value):
+    """Each tensor of two axes or more as a slice of a longer one along its second axis."""
+    if isinstance(value, Tensor) and value.ndim > 1 and value.shape[1]:
+        return torch.cat([value, value[:, :1]], dim=1)[:, :-1]
+    if isinstance(value, tuple | list):
+        return type(value)(map(_sliced, value))
     return value
 
 
