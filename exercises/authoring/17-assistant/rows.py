@@ -2,6 +2,7 @@
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck.author.battery import with_battery
 
 ASSISTANT = 2
 
@@ -27,7 +28,7 @@ def draw_args(rng, roles=(0, 1, 2, 1, 2), length=40, end=99):
 def any_ids(rng):
     """Turns that hold the ids of roles and of the end, which mean nothing there, and ids of a large vocabulary."""
     end = 50_256
-    tokens = np.array([1, 2, 7, end, 2, 40_000, end, 0, 2, 33_000, 1, end, 5, 2])
+    tokens = np.array([1, 2, 7, end, 2, 40_000, end, 0, 2, 33_000, 1, 5, 2, end])
     return np.array([0, 1, 2, 1, 2]), np.array([2, 3, 4, 2, 3]), tokens, end, 29
 
 
@@ -70,7 +71,7 @@ QUESTION = Question(
     name="conversation_rows",
     minutes=20,
     difficulty=1,
-    checks=(
+    checks=with_battery(
         equals("room to spare", 5, with_room, conversation_reference),
         equals("cut off", 3, cut_off, conversation_reference),
         equals("empty and first answers", 3, empty_turns, conversation_reference),
