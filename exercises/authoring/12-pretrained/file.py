@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 from clearcheck import AnswerProblem, Inputs, Question, answers_to, equals, holds
+from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import draw_sizes
 from clearcheck.grading.question import CallStopped, NotAnswered
 
@@ -154,7 +155,7 @@ QUESTION = Question(
     name="read_tensors",
     minutes=25,
     difficulty=2,
-    checks=(
+    checks=with_battery(
         equals("F32 and F64", 5, ordinary_files, read_tensors),
         equals("F16 and BF16", 3, half_files, read_tensors),
         equals("short, long and empty headers", 2, odd_files, read_tensors),
