@@ -42,13 +42,15 @@ def cut_off(rng):
         draw_args(rng, (1, 2, 1, 2, 1, 2), 13),
         draw_args(rng, (2, 1, 2), 3),
         draw_args(rng, length=1),
+        draw_args(rng, (2, 2, 1, 2, 2, 2), length=1),
     ]
 
 
 def empty_turns(rng):
-    """An answer of no tokens has an end to be learned; a conversation that begins with an answer."""
+    """An answer of no tokens has an end to be learned; a conversation that begins with an answer, or has no token."""
     one = np.array([1, 2]), np.array([3, 0]), rng.integers(3, 90, size=3), 99, 11
-    return [one, draw_args(rng, (2, 1)), draw_args(rng, (1,))]
+    nothing = np.array([1]), np.array([0]), np.zeros(0, dtype=np.int64), 99, 7
+    return [one, draw_args(rng, (2, 1)), draw_args(rng, (1,)), nothing]
 
 
 def only_counts(ask, rng):
