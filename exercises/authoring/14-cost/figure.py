@@ -46,12 +46,13 @@ def draw_args(rng, n=None):
 
 
 def figures(rng):
-    """In one a program stands at the corner, also in logarithms, and most is to be gained left of it; the same on a
-    machine that does next to nothing in a second; in the last ones every program is there many times, and the first of
-    those that gain most is asked for.
+    """In one a program stands at the corner, also in logarithms, and most is to be gained left of it; one is of
+    a machine that does next to nothing in a second; in the last ones every program is there many times, and the first
+    of those that gain most is asked for.
     """
     corner = np.array([16.0, 8, 1]), np.array([0.25, 1, 0.5]), np.array([4.0, 1, 4])
-    slow = *corner[:2], 1e3 * corner[2]
+    flops, moved, seconds = draw_args(rng)
+    slow = 1e-15 * flops, 1e-15 * moved, seconds
     again = [tuple(np.tile(array, 40) for array in draw_args(rng)) for _ in range(3)]
     return [draw_args(rng), draw_args(rng), draw_args(rng), corner, slow, *again]
 

@@ -131,6 +131,7 @@ QUESTION = Question(
         holds("every parameter", 1, gradients_everywhere(lambda rng: draw_args(rng, 5, training=True))),
         holds("parameters", 1, parameter_count(lambda rng: draw_args(rng, 2), count)),
         mask=later_tokens("strong scores", lambda rng: draw_args(rng, 5, scale=10.0), scores="query.weight"),
+        off={"gradients": "in eval() mode an answer may do without gradients; those in train() mode have checks"},
     ),
     hints=(
         "Get the first call right, without a cache. How wide are the keys of one token, and into how many pieces of "
