@@ -46,14 +46,15 @@ def ordinary_cases(rng):
 
 
 def tight_cases(rng):
-    """Room for all, for some, for exactly one, and for none; the fastest of all does not fit, or lacks a little; once
-    every split is there three times, and the first of the fastest is asked for.
+    """Room for all, for some, for exactly one, and for none; the fastest of all does not fit, or lacks a little; in the
+    last ones every split is there many times, and the first of the fastest is asked for.
     """
     cases = [draw_args(rng, UNEQUAL, 1e13, 64), draw_args(rng, UNEQUAL, 1e13, 64)]
     for groups in (1, 7.9, 16.01, 64, 100):
         splits, P, *rest, _ = draw_args(rng, WAYS)
         cases.append((splits, P, *rest, 16 * P / groups))
-    return [*cases, draw_args(rng, 3 * WAYS, 1e13)]
+    many = [[WAYS[way] for way in rng.integers(len(WAYS), size=300)] for _ in range(4)]
+    return [*cases, *(draw_args(rng, splits, 1e13) for splits in many)]
 
 
 QUESTION = Question(
