@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import CLOSE
 
 from .shared import pair_slip
@@ -69,7 +70,7 @@ QUESTION = Question(
     name="from_log",
     minutes=15,
     difficulty=1,
-    checks=(
+    checks=with_battery(
         equals("values", 5, ordinary_logs, bits_reference),
         equals("short logs", 2, short_logs, bits_reference),
         holds("cut differently", 3, cut_differently),
@@ -132,6 +133,8 @@ wrong.edits("""
 ## multiplied_by_ln_2: From nats to bits you multiply by ln 2 where you have to divide.
 - bits = (means * counts).sum() / np.log(2)
 + bits = (means * counts).sum() * np.log(2)
+## log_to_base_ten: You divide by the logarithm of 2 to base 10; nats come from the natural logarithm.
++ bits = (means * counts).sum() / np.log10(2)
 ## per_token: Your first number is per token: it depends on how the text was cut, and says little by itself.
 - n_characters = sum(max(1, len(piece)) for piece in pieces)
 - return bits / n_characters, 2 ** (bits / len(pieces))

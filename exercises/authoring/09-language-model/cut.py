@@ -3,6 +3,7 @@
 import numpy as np
 import torch
 from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck.author.battery import with_battery
 
 
 def cut_reference(ids, starts, length):
@@ -21,14 +22,22 @@ def ordinary_cases(rng):
 
 
 def at_the_limits(rng):
-    """Windows of one token, one row alone, the first and the last window there is, a window of all, a large vocabulary.
+    """Windows of one token, one row alone, the first and the last window there is, a window of all, a large vocabulary,
+    a long text.
 
-    GPT-2 has 50,257 tokens: more than 16 bits with a sign can count.
+    GPT-2 has 50,257 tokens: more than 16 bits with a sign can count; the text has more than 16 bits without one can.
     """
     ids = rng.integers(100, size=23)
     last = ids, np.array([16, 0, 16, 9]), 6
     wide = 50_000 + rng.integers(257, size=41), rng.permutation(34)[:5], 7
-    return [draw_args(rng, length=1), draw_args(rng, rows=1), last, (ids, np.array([0]), 22), wide]
+    return [
+        draw_args(rng, length=1),
+        draw_args(rng, rows=1),
+        last,
+        (ids, np.array([0]), 22),
+        wide,
+        draw_args(rng, 70_001, 11, 5),
+    ]
 
 
 def one_position_apart(ask, rng):
@@ -51,10 +60,11 @@ QUESTION = Question(
     name="cut",
     minutes=15,
     difficulty=1,
-    checks=(
+    checks=with_battery(
         equals("values", 4, ordinary_cases, cut_reference),
         equals("at the limits", 2, at_the_limits, cut_reference),
         holds("one position apart", 2, one_position_apart),
+        off={"one of each": "a text is longer than a row, and every row lies within it"},
     ),
     hints=(
         "How many tokens of the text does one row need, if N are read and N are asked for?",
@@ -126,6 +136,9 @@ wrong.edits("""
 + read, asked = ids[places], ids[places[:, -1:] + 1]
 ## places_for_tokens: You return positions in the text, not the tokens that stand there.
 + read, asked = places, places + 1
+## places_in_too_few_bits: You keep positions in so few bits that those of a long text do not fit.
+- places = starts.unsqueeze(1) + torch.arange(length).unsqueeze(0)
++ places = (starts.unsqueeze(1) + torch.arange(length).unsqueeze(0)).short().long()
 ## too_few_bits: Your ids are kept in so few bits that those of a large vocabulary do not fit.
 - return read, asked
 + return read.short(), asked.short()

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, equals
+from clearcheck.author.battery import in_cases_of, with_battery
 from clearformer.reference import functions
 
 from .shared import draw_sizes
@@ -46,7 +47,8 @@ def only_top_k(rng):
 def only_top_p(rng):
     """Of a table drawn again where a sum comes too close to p to be told from it."""
     nearly_all = clear_of(rng, 0.9995, V=13, scale=3.0), 1.0, None, 0.9995
-    return [*((clear_of(rng, p), 1.0, None, p) for p in (0.85, 0.5, 0.05)), nearly_all]
+    level = clear_of(rng, 0.08, V=61, scale=0.3), 1.0, None, 0.08  # where so small a share takes several tokens
+    return [*((clear_of(rng, p), 1.0, None, p) for p in (0.85, 0.5, 0.05)), nearly_all, level]
 
 
 def clear_of(rng, p, temperature=1.0, top_k=None, V=None, scale=1.0):
@@ -83,6 +85,8 @@ def at_the_limits(rng):
         *((rows, 1.0, top_k, None) for top_k in (V, V + 1, 2 * V - 1)),
         (tied_rows(rng), 0, None, None),
         (tied_rows(rng), 0.0, 3, 0.9),
+        (draw_rows(rng), 0, 2, None),
+        (draw_rows(rng), 0.0, None, 0.99),
         (draw_rows(rng), 1.0, 50, 1.0),
         (np.log([[0.7, 0.3, 2e-7]]), 1.0, None, 1.0),
         (draw_rows(rng, 30.0), 1.0, 3, None),
@@ -99,13 +103,14 @@ QUESTION = Question(
     name="next_probabilities",
     minutes=30,
     difficulty=2,
-    checks=(
+    checks=with_battery(
         equals("temperature", 2, temperatures, filter_reference),
         equals("top-k", 2, only_top_k, filter_reference),
         equals("top-p", 3, only_top_p, filter_reference),
         equals("all at once", 2, all_at_once, filter_reference),
         equals("equal logits", 1, equal_logits, filter_reference),
         equals("at the limits", 2, at_the_limits, filter_reference),
+        more={"ties": in_cases_of("equal logits"), "boundary": in_cases_of("equal logits")},
     ),
     hints=(
         "Put the tokens of a row in order first, the likeliest in front. Then top-k and top-p only say how "
@@ -302,6 +307,9 @@ the other end, so that it drops what should stay.
 - return np.eye(V)[order[:, 0]]
 + best = logits == logits.max(axis=1, keepdims=True)
 + return best / best.sum(axis=1, keepdims=True)
+## greedy_among_top_k: At a temperature of 0 you share among what top_k keeps; the likeliest token gets all,
+whatever the other two settings are.
++ return np.eye(V)[order[:, : top_k or 1]].mean(axis=1)
 ## greedy_for_each: At a temperature of 0 each of several likeliest tokens gets the probability 1; only the smallest id
 should get it.
 + return 1.0 * (logits == logits.max(axis=1, keepdims=True))

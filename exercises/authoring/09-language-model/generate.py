@@ -3,6 +3,7 @@
 import numpy as np
 import torch
 from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck.author.battery import in_cases_of, with_battery
 from clearcheck.author.torch_arguments import generation_call, small_logits, small_model
 from clearcheck.author.torch_loops import FAR, SAMPLES, generates_quietly, samples_follow
 
@@ -155,13 +156,15 @@ QUESTION = Question(
     name="generate",
     minutes=25,
     difficulty=2,
-    checks=(
+    checks=with_battery(
         equals("greedy", 3, greedy, greedy_reference),
         equals("beyond the window", 3, beyond_the_window, greedy_reference),
         holds("as probable as the model says", 2, samples_follow(one_token(None), softmax)),
         holds("temperature", 2, temperatures),
         holds("rows", 1, rows_differ),
         holds("quietly", 2, generates_quietly_at_zero),
+        more={"boundary": in_cases_of("greedy")},
+        off={"ties": "no two tokens are equally likely"},
     ),
     hints=(
         "Four things happen for each new token: ask the model, take the logits of one position, choose, append.",

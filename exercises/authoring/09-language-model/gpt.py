@@ -3,6 +3,7 @@
 import numpy as np
 import torch
 from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck.author.battery import later_tokens, with_battery
 from clearcheck.author.torch_arguments import module_call
 from clearcheck.author.torch_checks import causal, dropout_acts, gradients_everywhere, parameter_count
 from torch import nn
@@ -27,6 +28,14 @@ def draw_args(
         weights |= block(rng, f"blocks.{layer}.", d_model)
     weights |= norm(rng, "norm", d_model) | {"head.weight": rng.normal(size=(n_vocab, d_model)) / d_model**0.5}
     return module_call(sizes, (rng.integers(n_vocab, size=(rows, tokens)),), weights=weights, **options)
+
+
+def many_blocks(rng):
+    return draw_args(rng, n_layers=5, d_model=8, n_heads=2)
+
+
+def one_block(rng):
+    return draw_args(rng, n_layers=1)
 
 
 def every_place(rng):
@@ -99,14 +108,15 @@ QUESTION = Question(
     name="GPT",
     minutes=25,
     difficulty=2,
-    checks=(
+    checks=with_battery(
         equals("outputs", 5, outputs, parts.GPT),
         equals("gradients", 1, gradients, parts.GPT),
         holds("every parameter", 1, gradients_everywhere(every_place)),
-        holds("looking back", 2, causal(draw_args)),
+        holds("looking back", 2, causal(draw_args, many_blocks)),
         holds("places", 1, its_places_count),
         holds("dropout", 1, dropped_in_the_blocks),
         holds("parameters", 2, parameter_count(draw_args, count)),
+        mask=later_tokens("looking back", one_block, scores="blocks.0.attention.query.weight"),
     ),
     hints=(
         "From ids to logits: what is looked up, what is added, what is gone through, what comes last?",

@@ -2,6 +2,7 @@
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import CLOSE, close, shape_slip
 
 from .shared import draw_sizes
@@ -87,7 +88,7 @@ QUESTION = Question(
     name="induction_scores",
     minutes=25,
     difficulty=3,
-    checks=(
+    checks=with_battery(
         equals("values", 5, ordinary_heads, induction_reference),
         equals("written twice", 2, repeated_texts, induction_reference),
         equals("nothing repeats", 2, nothing_repeats, induction_reference),

@@ -2,6 +2,7 @@
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import CLOSE, shape_slip
 from clearformer.reference import functions
 
@@ -38,7 +39,8 @@ def batch(rng, scale=1.0, B=None, lengths=None):
 
 
 def ordinary_batches(rng):
-    return [batch(rng), batch(rng), batch(rng, B=1, lengths=[5])]
+    """In the last one the model says nothing yet: all logits are 0."""
+    return [batch(rng), batch(rng), batch(rng, B=1, lengths=[5]), batch(rng, scale=0.0)]
 
 
 def sure_models(rng):
@@ -98,7 +100,7 @@ QUESTION = Question(
     name="loss_and_gradient",
     minutes=35,
     difficulty=2,
-    checks=(
+    checks=with_battery(
         equals("values", 5, ordinary_batches, loss_reference),
         equals("sure models", 3, sure_models, loss_reference),
         holds("what counts", 4, what_counts),
@@ -117,6 +119,7 @@ QUESTION = Question(
     inputs=Inputs(
         lambda logits, ids, lengths: dict(zip("BTV", logits.shape, strict=True)), lambda logits, ids, lengths: logits
     ),
+    forbids=("torch.autograd.grad", "torch.autograd.backward", "torch.Tensor.backward"),
 )
 
 right, wrong = answers_to(QUESTION)

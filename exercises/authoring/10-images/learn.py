@@ -4,6 +4,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from clearcheck import Inputs, Question, answers_to, holds
+from clearcheck.author.battery import with_battery
 from clearcheck.author.torch_arguments import training_call
 from clearcheck.author.torch_loops import learns, obeys_steps
 
@@ -37,7 +38,7 @@ QUESTION = Question(
     minutes=30,
     difficulty=3,
     uses=("vit",),
-    checks=(
+    checks=with_battery(
         holds("steps", 2, obeys_steps(draw_args, lambda labels: (len(labels), 3))),
         holds("new pictures", 12, learns(draw_args, STEPS, share_right, THRESHOLD, WHAT, False, advice, "ViT")),
     ),

@@ -2,6 +2,7 @@
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import draw_sizes
 
 from .shared import pair_slip
@@ -75,10 +76,14 @@ QUESTION = Question(
     name="masked_loss",
     minutes=25,
     difficulty=2,
-    checks=(
+    checks=with_battery(
         equals("plain patches", 6, plain_drawings, loss_reference),
         equals("normalised patches", 5, normalised_drawings, loss_reference),
         holds("gradient check", 5, gradient_check),
+        off={
+            "rows of a batch": "an image may have no hidden patch, and a batch has at least one",
+            "one of each": "a patch of one number has no standard deviation, and a batch has a hidden patch",
+        },
     ),
     hints=(
         "By how many numbers is the sum of squares divided? Count the hidden patches of the whole batch, and "
@@ -90,6 +95,7 @@ QUESTION = Question(
     ),
     section="drawing-what-is-hidden",
     inputs=Inputs(lambda drawn, *rest: dict(zip("BNL", drawn.shape, strict=True))),
+    forbids=("torch.autograd.grad", "torch.autograd.backward", "torch.Tensor.backward"),
 )
 
 right, wrong = answers_to(QUESTION)

@@ -2,6 +2,7 @@
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck.author.battery import more_cases, with_battery
 from clearcheck.author.cases import draw_sizes
 
 
@@ -22,10 +23,13 @@ def ordinary_pictures(rng):
 
 
 def special_pictures(rng):
-    """One picture known, one new, one pixel, equal sizes, pictures that are negatives of each other."""
+    """One picture known, one new, one pixel, equal sizes, pictures that are negatives of each other, many pixels, and
+    pictures that lie far from 0, and so near each other.
+    """
     cases = [pictures(rng, sizes) for sizes in ((1, 3, 2, 5), (7, 1, 2, 3), (7, 5, 1, 1), (3, 3, 3, 3))]
     _, _, new = pictures(rng, (4, 3, 3, 2))
-    return [*cases, (np.concatenate([-new, 1.5 * new]), np.arange(20, 26), new)]
+    far = pictures(rng, shift=1e4)
+    return [*cases, (np.concatenate([-new, 1.5 * new]), np.arange(20, 26), new), pictures(rng, (17, 13, 9, 11)), far]
 
 
 def the_pictures_themselves(ask, rng):
@@ -48,16 +52,27 @@ def the_pictures_themselves(ask, rng):
     return None
 
 
+def equally_near(rng):
+    """Many copies of a picture and of its negative in any order: more than a sort that is not stable leaves alone."""
+    cases = []
+    for _ in range(4):
+        picture, signs = np.round(1000 * pictures(rng)[0][:1]), rng.permutation(np.repeat([1.0, -1.0], 150))
+        new = np.concatenate([picture, -picture, 0 * picture])
+        cases.append((signs[:, None, None] * picture, rng.permutation(1000)[:300], new))
+    return cases
+
+
 QUESTION = Question(
     id="nearest",
     title="The baseline",
     name="nearest_labels",
     minutes=10,
     difficulty=1,
-    checks=(
+    checks=with_battery(
         equals("values", 4, ordinary_pictures, nearest_reference),
         equals("small and equal sizes", 2, special_pictures, nearest_reference),
         holds("pictures that are known", 2, the_pictures_themselves),
+        more={"ties": more_cases("values", equally_near)},
     ),
     hints=(
         "A picture is a point with rows · columns coordinates. Which known point is nearest to the new one?",
@@ -131,6 +146,14 @@ others.
 + return labels[::-1][distances[:, ::-1].argmin(axis=1)]
 ## smallest_of_equals: Of pictures that are equally near you take the smallest label; the first picture decides.
 + return np.array([labels[row == row.min()].min() for row in distances])
+## sort_not_stable: Of many pictures that are equally near your sort may put any in front: argmin takes the first one.
++ return labels[np.argsort(distances, axis=1)[:, 0]]
+## few_pixels: You compare the first forty pixels alone.
++ return labels[(apart.reshape(len(new), len(seen), -1)[:, :, :40] ** 2).sum(axis=2).argmin(axis=1)]
 ## rounded: You round the distances, and those of faint pictures become equal.
 + return labels[distances.round(3).argmin(axis=1)]
+# by_products
+## in_single_precision: Far from 0 your products leave no digits for what differs: subtract first, or keep 64 bits.
+- a, b = a - middle, b - middle
++ a, b = (array.astype(np.float32) for array in (a, b))
 """)

@@ -2,6 +2,7 @@
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import draw_sizes, shape_slip
 
 from .shared import close
@@ -30,6 +31,7 @@ def pictures(rng, sizes=None, scale=1.0, grey=None):
     s, B, down, across, labels = sizes or (int(rng.choice([2, 3])), 11, *draw_sizes(rng, 2, (5, 7)), 13)
     images = rng.normal(size=(B, s * down, s * across))
     images[:, ::2, ::2] = 0.0  # paper without ink is covered, too
+    images[0, :s, :s] = 1.5  # and so is a patch of one colour
     W = scale * rng.normal(size=(labels, s * s * down * across))
     grey = rng.normal() if grey is None else grey
     return images, rng.integers(labels, size=B), s, float(grey), W, scale * rng.normal(size=labels)
@@ -67,7 +69,7 @@ QUESTION = Question(
     name="occlusion",
     minutes=25,
     difficulty=2,
-    checks=(
+    checks=with_battery(
         equals("values", 5, ordinary_pictures, occlusion_reference),
         equals("small, large and equal sizes", 3, special_pictures, occlusion_reference),
         holds("what is covered", 2, what_is_covered),
@@ -213,6 +215,10 @@ take the score less the logarithm of the sum.
 ## ink_alone: You cover what is inked; pixels that are 0 belong to the patch, too.
 + square = covered[:, top : top + s, left : left + s]
 + square[square != 0] = grey
+## one_colour_free: A patch of one colour costs nothing in yours; it does where the grey is another colour.
+- covered[:, top : top + s, left : left + s] = grey
++ square = covered[:, top : top + s, left : left + s]
++ square[np.ptp(square, axis=(1, 2)) > (-1 if s == 1 else 0)] = grey
 ## overflow: Your exponentials overflow: subtract the largest score of each picture first.
 - scores = scores - scores.max(axis=1, keepdims=True)
 """)

@@ -2,6 +2,7 @@
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import draw_sizes, shape_slip
 
 from .shared import close
@@ -80,7 +81,7 @@ QUESTION = Question(
     name="resize_positions",
     minutes=35,
     difficulty=3,
-    checks=(
+    checks=with_battery(
         equals("larger grids", 7, larger_grids, resize_reference),
         equals("other grids", 5, other_grids, resize_reference),
         holds("what stays", 6, what_stays),

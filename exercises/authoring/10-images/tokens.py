@@ -2,6 +2,7 @@
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import CLOSE, draw_sizes, shape_slip
 from clearformer.reference import tokens
 
@@ -85,7 +86,7 @@ QUESTION = Question(
     name="image_tokens",
     minutes=25,
     difficulty=2,
-    checks=(
+    checks=with_battery(
         equals("values", 6, ordinary_pictures, tokens_reference),
         equals("one image, one patch, equal sizes", 2, special_pictures, tokens_reference),
         holds("a painted square", 4, painted_square),

@@ -3,6 +3,7 @@
 import numpy as np
 import torch
 from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck.author.battery import with_battery
 from clearcheck.author.torch_arguments import module_call
 from clearcheck.author.torch_checks import gradients_everywhere, parameter_count, rows_independent
 from torch import nn
@@ -51,7 +52,7 @@ def nearly_alike(rng):
 
 
 def gradients(rng):
-    return [draw_args(rng, gives="gradients")]
+    return [draw_args(rng, gives="gradients"), draw_args(rng, mean=True, gives="gradients")]
 
 
 def of_the_class_token(rng):
@@ -73,6 +74,9 @@ def the_start(ask, rng):
     came = [ask({**plan, "weights": None, "calls": calls}).get("head.weight", 0.0) for calls in orders]
     if np.abs(came[0] - came[1]).max() < 1e-5:
         return "In a fresh module the order of the patches changes nothing: draw the positions at random, not as zeros."
+    one, other = (ask({**plan, "weights": None, "gives": "output", "seed": seed}) for seed in (0, 1))
+    if np.ptp(one) > 0 and np.array_equal(one, other):
+        return "Two fresh modules are alike: draw the positions at random, and leave the seed of the generator alone."
     return None
 
 
@@ -82,7 +86,7 @@ QUESTION = Question(
     name="ViT",
     minutes=35,
     difficulty=2,
-    checks=(
+    checks=with_battery(
         equals("the class token is read", 6, by_class_token, ViT),
         equals("the mean is read", 4, by_mean, ViT),
         equals("gradients", 2, gradients, ViT),
@@ -172,6 +176,14 @@ wrong.edits("""
 ## class_token_last: The class token stands behind the patches; it is token 0.
 - x = torch.cat([first, x], dim=1)
 + x = torch.cat([x, first], dim=1)
+## class_token_cut_off: With mean=True no gradient reaches your class token, though it takes part in attention.
+- x = torch.cat([first, x], dim=1)
++ x = torch.cat([first.detach() if self.mean else first, x], dim=1)
+## class_token_left_out: With mean=True your class token takes no part in attention; only the mean leaves it out.
+- x = self.norm(self.block(x))
+- h = x[:, 1:].mean(dim=1) if self.mean else x[:, 0]
++ x = self.norm(self.block(x[:, 1:] if self.mean else x))
++ h = x.mean(dim=1) if self.mean else x[:, 0]
 ## no_positions [a-bag-of-patches]: No position is added to the patches, so the model sees a bag of patches.
 - x = self.embed(patches) + self.positions[1:]
 + x = self.embed(patches) + 0 * self.positions[1:]
@@ -216,6 +228,10 @@ nothing but itself.
 ## positions_from_zero: The positions begin as zeros, all alike: a fresh module cannot tell one order from another.
 - self.positions = nn.Parameter(torch.randn(1 + n_patches, d_model))
 + self.positions = nn.Parameter(torch.zeros(1 + n_patches, d_model))
+## seed_set: You set the seed of the generator, so that every fresh module is the same.
+- self.embed = nn.Linear(n_pixels, d_model)
++ torch.manual_seed(0)
++ self.embed = nn.Linear(n_pixels, d_model)
 ## small_epsilon: The ε of your norm after the block is not 0.00001.
 - self.block, self.norm = Block(d_model, n_heads, 2 * d_model), nn.LayerNorm(d_model)
 + self.block, self.norm = Block(d_model, n_heads, 2 * d_model), nn.LayerNorm(d_model, eps=1e-6)

@@ -2,6 +2,7 @@
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import draw_sizes, shape_slip
 
 from .shared import tuple_slip
@@ -78,7 +79,7 @@ QUESTION = Question(
     name="make_batch",
     minutes=15,
     difficulty=1,
-    checks=(
+    checks=with_battery(
         equals("values", 3, batches, batch_reference, dtype="int"),
         equals("few words", 3, few_words, batch_reference, dtype="int"),
         holds("one position late", 2, one_place_late),

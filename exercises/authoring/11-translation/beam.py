@@ -5,6 +5,7 @@ from functools import cache, partial
 
 import numpy as np
 from clearcheck import COUNTED, Inputs, Question, answers_to, equals, holds
+from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import varied
 
 from .parts import next_scores
@@ -236,7 +237,7 @@ QUESTION = Question(
     name="best_text",
     minutes=45,
     difficulty=3,
-    checks=(
+    checks=with_battery(
         equals("one beam", 3, greedy_cases, beam_reference),
         equals("sums of logarithms", 3, sums_of_logs, beam_reference),
         equals("divided by the length", 4, normalised, beam_reference),
@@ -244,6 +245,7 @@ QUESTION = Question(
         holds("beams enough", 1, beams_enough),
         holds("a garden path", 1, garden_path),
         holds("a long text", 1, long_text),
+        off={"ties": "no two texts have the same score", "boundary": "its limits are numbers of beams and words"},
     ),
     hints=(
         "A beam is a text and its log-probability, no more. Write the step that makes all candidates of a "

@@ -5,6 +5,7 @@ from math import exp
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, equals
+from clearcheck.author.battery import in_cases_of, with_battery
 
 
 def bleu_reference(written, wanted, longest):
@@ -71,11 +72,12 @@ QUESTION = Question(
     name="exact_and_bleu",
     minutes=30,
     difficulty=2,
-    checks=(
+    checks=with_battery(
         equals("values", 3, lambda rng: [draw_texts(rng) for _ in range(2)], bleu_reference),
         equals("texts too short", 3, short_texts, bleu_reference),
         equals("texts too long", 3, long_texts, bleu_reference),
         equals("nothing right", 2, nothing_right, bleu_reference),
+        more={"boundary": in_cases_of("nothing right")},
     ),
     hints=(
         "Do the example by hand first: list the n-grams that were written with how often each came, and the "

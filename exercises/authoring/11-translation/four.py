@@ -6,6 +6,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from clearcheck import Inputs, Question, answers_to, holds
+from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import drawn_once
 from clearcheck.author.torch_arguments import training_call
 
@@ -113,12 +114,16 @@ def four_and_the_others(ask, rng):
 
 def as_many_steps_as_asked(ask, rng):
     (plan,), _ = draw_args(rng, 300)
-    came = ask({**plan, "arguments": (*plan["arguments"][:5], 3)})
-    return (
-        None
-        if 0 < came["steps"] <= 3
-        else f"With steps=3 your loop took {came['steps']} steps of an optimiser of `torch.optim`."
-    )
+    plan = {**plan, "arguments": (*plan["arguments"][:5], 3)}
+    came = ask(plan)
+    if not 0 < came["steps"] <= 3:
+        return f"With steps=3 your loop took {came['steps']} steps of an optimiser of `torch.optim`."
+    source, read = plan["held_out"]
+    wider = ask({**plan, "held_out": (np.pad(source, ((0, 0), (0, 2)), constant_values=PADDING), read)})["output"]
+    if np.shape(wider) == np.shape(came["output"]) and np.allclose(wider, came["output"], atol=1e-3):
+        return None
+    told = "With two columns of padding more behind the sources your model gives other scores"
+    return f"{told}: was it built with the id of the padding?"
 
 
 QUESTION = Question(
@@ -128,9 +133,10 @@ QUESTION = Question(
     minutes=35,
     difficulty=3,
     uses=("prompt",),
-    checks=(
+    checks=with_battery(
         holds("steps", 2, as_many_steps_as_asked),
         holds("four and the others", 12, four_and_the_others),
+        off={"boundary": "a loop is asked for what it learns"},
     ),
     hints=(
         "Count the lessons by their number of words. How many short ones are there in 130 batches of 40?",

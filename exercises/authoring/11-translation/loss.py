@@ -5,6 +5,7 @@ from math import exp, log
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, axes, equals, holds
+from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import CLOSE, draw_sizes, shape_slip, varied
 
 from .shared import tuple_slip
@@ -86,7 +87,7 @@ QUESTION = Question(
     name="loss_and_gradient",
     minutes=35,
     difficulty=2,
-    checks=(
+    checks=with_battery(
         equals(
             "without smoothing",
             3,
@@ -102,6 +103,7 @@ QUESTION = Question(
         ),
         holds("gradient check", 1, central_differences),
         holds("padding counts nothing", 3, padding_counts_nothing),
+        off=dict.fromkeys(("one of each", "odd sizes"), "the words that are wanted lie within the vocabulary"),
     ),
     hints=(
         "Write down t for three words and ε = 0.3, and see that it sums to 1. Then the derivative of the loss "

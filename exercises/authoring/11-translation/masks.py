@@ -2,6 +2,7 @@
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck.author.battery import in_cases_of, with_battery
 from clearcheck.author.cases import draw_sizes, shape_slip
 
 from .shared import padded_ids, tuple_slip
@@ -90,11 +91,12 @@ QUESTION = Question(
     name="make_masks",
     minutes=15,
     difficulty=2,
-    checks=(
+    checks=with_battery(
         equals("values", 3, lambda rng: [draw_ids(rng) for _ in range(3)], masks_reference, dtype="bool"),
         equals("padding anywhere", 3, padding_anywhere, masks_reference, dtype="bool"),
         holds("more padding", 2, more_padding),
         holds("what is written later", 2, what_is_written_later),
+        more={"boundary": in_cases_of("values")},
     ),
     hints=(
         "For each table: who stands in the rows, who in the columns, and which of the two may be padding "
@@ -228,6 +230,9 @@ its share.
 + (B, S), N = source.shape, read.shape[1]
 - encoder = np.repeat(in_source, S, axis=1)
 + encoder = np.ones((B, S, S), dtype=bool)
+## padding_turned_round: You let everyone look at padding, and at nothing else.
+- in_source, in_read = (source != padding)[:, None, :], (read != padding)[:, None, :]
++ in_source, in_read = (source == padding)[:, None, :], (read == padding)[:, None, :]
 ## padding_only_behind: You count the words of a sentence and hide what comes after so many positions; padding may stand
 in front, too.
 - in_source, in_read = (source != padding)[:, None, :], (read != padding)[:, None, :]

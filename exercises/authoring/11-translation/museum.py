@@ -2,6 +2,7 @@
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import CLOSE, draw_sizes, shape_slip, varied
 from clearformer.reference import attention
 
@@ -110,7 +111,7 @@ QUESTION = Question(
     name="translator_scores",
     minutes=35,
     difficulty=3,
-    checks=(
+    checks=with_battery(
         equals("values", 4, varied(draw_translator, {}, {}, {"n_targets": 1}, {"n_sources": 1}), scores_reference),
         equals(
             "large scores",

@@ -3,6 +3,7 @@
 import numpy as np
 import torch
 from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck.author.battery import with_battery
 from clearcheck.author.torch_arguments import module_call
 from clearcheck.author.torch_checks import gradients_everywhere, rows_independent
 from torch import nn
@@ -42,6 +43,7 @@ def draw_args(rng, rows=3, sources=6, targets=4, d_model=12, n_heads=3, n_layers
 
 def outputs(rng):
     given = {}, {"targets": 1}, {"sources": 3, "targets": 7, "n_layers": 1}, {"sources": 5, "targets": 5}
+    given = *given, {"sources": 40, "targets": 60, "n_layers": 1, "rows": 2}
     return [draw_args(rng, **one) for one in (*given, {"rows": 1, "n_layers": 3, "training": True})]
 
 
@@ -84,7 +86,7 @@ QUESTION = Question(
     name="PromptTranslator",
     minutes=35,
     difficulty=3,
-    checks=(
+    checks=with_battery(
         equals("outputs", 4, outputs, parts.PromptTranslator),
         equals("no padding at all", 1, without_padding, parts.PromptTranslator),
         equals("gradients", 1, gradients, parts.PromptTranslator),
@@ -92,6 +94,7 @@ QUESTION = Question(
         holds("blind to the future", 2, blind_to_the_future),
         holds("padding is gone", 4, padding_is_gone),
         holds("sentence by sentence", 1, rows_independent(draw_args)),
+        off={"many tokens": "the padding of a source stands behind its words; its own cases have a long row"},
     ),
     hints=(
         "Write down, for the two sources of the example, the row that each makes with its target, and under it the "

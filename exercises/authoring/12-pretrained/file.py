@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 from clearcheck import AnswerProblem, Inputs, Question, answers_to, equals, holds
+from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import draw_sizes
 from clearcheck.grading.question import CallStopped, NotAnswered
 
@@ -109,6 +110,15 @@ def refusal(ask, content):
     return None
 
 
+def one_byte_of_the_header_short(rng):
+    """Of a header without spaces at its end, so that what is left is no JSON."""
+    while True:
+        whole = file_bytes(rng, draw_tensors(rng, ["F32"]))
+        start = 8 + int.from_bytes(whole[:8].tobytes(), "little")
+        if whole[start - 1] == ord("}"):
+            return whole[: start - 1]
+
+
 def damaged_files(ask, rng):
     whole = file_bytes(rng, draw_tensors(rng, ["F32"]))
     start = 8 + int.from_bytes(whole[:8].tobytes(), "little")
@@ -125,7 +135,10 @@ def damaged_files(ask, rng):
         "lacks its last numbers": whole[: -4 * int(rng.integers(1, 4))],
         "goes on after its last tensor": np.concatenate([whole, more]),
         "ends within its header": whole[: start - int(rng.integers(3, 30))],
-        "ends within its first eight bytes": whole[: int(rng.integers(1, 8))],
+        "lacks the last byte of its header, and all behind it": one_byte_of_the_header_short(rng),
+        "ends within its first eight bytes": whole[: int(rng.integers(1, 7))],
+        "ends with its seventh byte": whole[:7],
+        "ends with its eighth byte": whole[:8],
         "is empty": whole[:0],
         "says that its header is longer than 8,589,934,592 bytes": long,
     }
@@ -154,7 +167,7 @@ QUESTION = Question(
     name="read_tensors",
     minutes=25,
     difficulty=2,
-    checks=(
+    checks=with_battery(
         equals("F32 and F64", 5, ordinary_files, read_tensors),
         equals("F16 and BF16", 3, half_files, read_tensors),
         equals("short, long and empty headers", 2, odd_files, read_tensors),

@@ -2,6 +2,7 @@
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import close, draw_sizes, shape_slip
 
 from . import parts
@@ -102,7 +103,7 @@ QUESTION = Question(
     name="fold",
     minutes=20,
     difficulty=2,
-    checks=(
+    checks=with_battery(
         holds("queries and norm", 3, folded_part("q", "norm")),
         holds("keys", 2, folded_part("k")),
         holds("values and out", 3, folded_part("v", "out")),

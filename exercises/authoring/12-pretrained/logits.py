@@ -2,6 +2,7 @@
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import close
 
 from . import parts
@@ -91,7 +92,7 @@ QUESTION = Question(
     name="gpt2_logits",
     minutes=30,
     difficulty=3,
-    checks=(
+    checks=with_battery(
         equals("logits", 5, texts({"n_blocks": 11}, {"n_tokens": 1}, {"square": True, "n_tokens": 99}), gpt2_logits),
         equals(
             "other options and large scores",

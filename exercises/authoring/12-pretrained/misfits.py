@@ -2,6 +2,7 @@
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, equals
+from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import draw_sizes
 
 
@@ -169,11 +170,12 @@ QUESTION = Question(
     name="misfits",
     minutes=20,
     difficulty=2,
-    checks=(
+    checks=with_battery(
         equals("missing and unexpected", 3, missing_and_unexpected, misfits),
         equals("other shapes", 3, other_shapes, misfits),
         equals("second names", 4, tied_cases, misfits),
         equals("everything at once, and nothing", 2, everything_at_once, misfits),
+        off={"ties": "names are put in order, and no two are equal"},
     ),
     hints=(
         "Go through the names twice: once through those that the model has, once through those that came. "

@@ -3,6 +3,7 @@
 import torch
 import torch.nn.functional as F
 from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck.author.battery import later_tokens, with_battery
 from clearcheck.author.torch_arguments import module_call
 from clearcheck.author.torch_checks import causal, gradients_everywhere, parameter_count, rows_independent
 from torch import nn
@@ -54,6 +55,10 @@ def sharp_cases(rng):
     return [*(draw_args(rng, scale=4.0, n_layers=1, **one) for one in settings), (ahead,)]
 
 
+def one_block(rng):
+    return draw_args(rng, n_layers=1)
+
+
 def gradients(rng):
     return [draw_args(rng, gives="gradients", n_layers=1)]
 
@@ -69,7 +74,7 @@ QUESTION = Question(
     name="AustenGPT",
     minutes=35,
     difficulty=3,
-    checks=(
+    checks=with_battery(
         equals("scores", 7, scores, parts.AustenGPT),
         equals("large scores", 3, sharp_cases, parts.AustenGPT),
         equals("gradients", 2, gradients, parts.AustenGPT),
@@ -77,6 +82,7 @@ QUESTION = Question(
         holds("rows apart", 1, rows_independent(draw_args)),
         holds("every parameter", 1, gradients_everywhere(draw_args)),
         holds("one matrix, two uses", 3, parameter_count(draw_args, count)),
+        mask=later_tokens("looking back", one_block, scores="blocks.0.qkv.weight"),
     ),
     hints=(
         "Write one block as a module of its own, with six layers under the six names, and then the model: an "
@@ -227,6 +233,14 @@ queries come first, then all keys, then all values.
 ## too_little_taken_off: You take a number off the scores of later tokens that is too small: it does not hide large
 scores.
 + table = table - 1e4 * later
+## finite_for_infinity: Your hidden scores are a finite number, and a score in sight can lie below it: take −∞.
+- table = table.masked_fill(later, -torch.inf)
++ table = table.masked_fill(later, -1e4)
+## remembered_in_eval: In eval() mode every text of the same shape gets the scores of the first one.
+- return self.norm(x) @ self.tokens.weight.T
++ if self.training or getattr(self, "last", x[:, :0]).shape[:2] != ids.shape:
++     self.last = self.norm(x) @ self.tokens.weight.T
++ return self.last
 ## mask_turned: The mask lies on its side: a token looks at itself and at later ones.
 - later = torch.ones_like(table, dtype=torch.bool).triu(1)
 + later = torch.ones_like(table, dtype=torch.bool).tril(-1)

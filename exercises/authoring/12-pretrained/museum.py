@@ -2,6 +2,7 @@
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import close, draw_sizes
 
 from . import parts
@@ -116,7 +117,7 @@ QUESTION = Question(
     name="bert_logits",
     minutes=25,
     difficulty=3,
-    checks=(
+    checks=with_battery(
         equals(
             "plain sentences",
             5,

@@ -2,6 +2,7 @@
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import close, shape_slip
 
 from . import parts
@@ -66,7 +67,7 @@ QUESTION = Question(
     name="ours_from_gpt2",
     minutes=25,
     difficulty=2,
-    checks=(
+    checks=with_battery(
         holds("names, norms and embeddings", 3, right_names),
         equals("whole files", 5, files_of_gpt2(masks=True), parts.ours_from_gpt2),
         equals(

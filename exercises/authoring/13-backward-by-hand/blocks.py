@@ -2,9 +2,10 @@
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, axes, equals, holds
+from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import draw_sizes, shapes_slip
 
-from .shared import close, disagreement, softmax
+from .shared import BACKWARD, close, disagreement, softmax
 
 SECTION = "a-backward-pass-of-your-own"
 
@@ -99,12 +100,13 @@ QUESTION = Question(
     name="blockwise_backward",
     minutes=23,
     difficulty=3,
-    checks=(
+    checks=with_battery(
         equals("values", 5, ordinary_cases, reference),
         equals("all widths", 4, all_widths, reference),
         equals("certain and huge scores", 3, saturated_cases, reference),
         holds("what was kept", 4, what_was_kept),
         holds("blocks alone", 2, blocks_alone),
+        off={"boundary": "its only limits are the ends of the blocks"},
     ),
     measured=True,
     hints=(
@@ -117,6 +119,7 @@ QUESTION = Question(
     ),
     section=SECTION,
     inputs=Inputs(axes("NK", "SK", "SV", "NV", "N", "NV"), lambda q, k, *rest: scores(q, k), alike=("all widths",)),
+    forbids=BACKWARD,
 )
 
 right, wrong = answers_to(QUESTION)

@@ -2,9 +2,10 @@
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import SIZES, draw_sizes, shapes_slip
 
-from .shared import close, disagreement, softmax
+from .shared import BACKWARD, close, disagreement, softmax
 
 SECTION = "step-4-to-the-matrices-and-the-input"
 
@@ -46,12 +47,12 @@ def ordinary_cases(rng):
 
 
 def all_or_one(rng):
-    return [draw_args(rng, 1, 5), draw_args(rng, 5, 1)]
+    return [draw_args(rng, 1, 5), draw_args(rng, 5, 1), draw_args(rng, 5, 1, N=1)]
 
 
 def large_cases(rng):
-    """Scores that saturate the softmax, that would overflow, and that are all far below 0."""
-    *cases, (q, k, *rest) = (draw_args(rng, size=size) for size in (60.0, 1e3, 1e3))
+    """Scores that saturate the softmax, that would overflow, and that are all far below any number for −∞."""
+    *cases, (q, k, *rest) = (draw_args(rng, size=size) for size in (60.0, 1e3, 1e5))
     return [*cases, (np.abs(q), -np.abs(k), *rest)]
 
 
@@ -107,13 +108,14 @@ QUESTION = Question(
     name="grouped_backward",
     minutes=18,
     difficulty=2,
-    checks=(
+    checks=with_battery(
         equals("values", 5, ordinary_cases, reference),
         equals("one group, or one each", 2, all_or_one, reference),
         equals("certain and huge scores", 2, large_cases, reference, atol=1e-07),
         holds("by the values", 3, by_the_values),
         holds("gradient check", 2, gradient_check),
         holds("errors of one head", 2, errors_of_one_head),
+        off={"one of each": "the heads come in groups, all of the same size"},
     ),
     hints=(
         "Give every head its own copy of the keys and values of its group, and go back as for ordinary heads. What "
@@ -125,6 +127,7 @@ QUESTION = Question(
     ),
     section=SECTION,
     inputs=Inputs(group_sizes, lambda q, k, v, e: grouped_scores(q, k), alike=("values",)),
+    forbids=BACKWARD,
 )
 
 right, wrong = answers_to(QUESTION)
@@ -209,6 +212,9 @@ wrong.edits("""
 + pass
 ## wrong_triangle [the-mask-and-two-free-tests]: The mask is turned round: a target sees itself and later sources.
 + table = np.where(np.arange(N)[:, None] <= np.arange(N), table, -np.inf)
+## ten_thousand_for_infinity [the-mask-and-two-free-tests]: Your hidden scores are −10 000, and one in sight can be as
+low: only −∞ is below all of them.
++ table = np.where(np.arange(N)[:, None] >= np.arange(N), table, -1e4)
 ## second_term_missing [step-2-back-through-the-softmax]: The second term of the softmax's derivative is missing.
 - push = weights * (pulled - (weights * pulled).sum(axis=-1, keepdims=True)) / K**0.5
 + push = weights * pulled / K**0.5

@@ -2,9 +2,10 @@
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, axes, equals, holds
+from clearcheck.author.battery import in_cases_of, with_battery
 from clearcheck.author.cases import draw_sizes, shape_slip
 
-from .shared import close, softmax
+from .shared import BACKWARD, close, softmax
 
 SECTION = "from-p--one-hot-to-the-embedding"
 
@@ -78,13 +79,15 @@ QUESTION = Question(
     name="smoothed_backward",
     minutes=12,
     difficulty=1,
-    checks=(
+    checks=with_battery(
         equals("without smoothing", 3, without_smoothing, reference),
         equals("smoothed", 3, smoothed_cases, reference),
         equals("padding", 2, padded_cases, reference),
         equals("large logits", 1, large_cases, reference),
         equals("equal sizes", 1, of_equal_sizes, reference),
         holds("rows that sum to 0", 2, nothing_in_all),
+        off=dict.fromkeys(("one of each", "odd sizes"), "the targets lie within the vocabulary"),
+        more={"boundary": in_cases_of("padding")},
     ),
     hints=(
         "Without smoothing and padding this is p minus one-hot, divided by the number of positions. What does the loss "
@@ -94,6 +97,7 @@ QUESTION = Question(
     ),
     section=SECTION,
     inputs=Inputs(axes("BNV", "BN"), lambda logits, *rest: logits, alike=("equal sizes",)),
+    forbids=BACKWARD,
 )
 
 right, wrong = answers_to(QUESTION)

@@ -1,10 +1,12 @@
 """Exercise 13, question rms: back through RMSNorm."""
 
 import numpy as np
+import torch
 from clearcheck import Inputs, Question, answers_to, axes, equals, holds
+from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import draw_sizes, shapes_slip
 
-from .shared import close, disagreement
+from .shared import BACKWARD, close, disagreement
 
 SECTION = "norm-feed-forward-a-whole-block"
 
@@ -36,10 +38,13 @@ def of_equal_sizes(rng):
 
 
 def tiny_and_huge(rng):
-    """A token of zeros, one of size 1e-3 and one of 1e4, with an epsilon that shows in the first two."""
+    """A token of zeros, one of size 1e-3 and one of 1e4, with an epsilon that shows in the first two; tokens so small
+    that any number added to their squares shows, and that differences over a step of 1e-3 say nothing.
+    """
     x, *rest = draw_args(rng, 0.05, draw_sizes(rng, 3))
     x[0, 0], x[1, 0], x[2, 0] = 0.0, 1e-3 * x[1, 0], 1e4 * x[2, 0]
-    return [(x, *rest)]
+    (faint, gain, e, _), (fainter, *others, _) = (draw_args(rng, 0.0, draw_sizes(rng, 3)) for _ in range(2))
+    return [(x, *rest), (1e-4 * faint, gain, e, 0.0), (1e-4 * fainter, *others, 1e-9)]
 
 
 def by_the_gain(ask, rng):
@@ -84,7 +89,7 @@ QUESTION = Question(
     name="rms_norm_backward",
     minutes=16,
     difficulty=2,
-    checks=(
+    checks=with_battery(
         equals("values", 5, ordinary_cases, reference),
         equals("tiny and huge tokens", 2, tiny_and_huge, reference),
         equals("equal sizes", 1, of_equal_sizes, reference),
@@ -101,6 +106,7 @@ QUESTION = Question(
     ),
     section=SECTION,
     inputs=Inputs(axes("BND", "D", "BND"), alike=("equal sizes",)),
+    forbids=BACKWARD,
 )
 
 right, wrong = answers_to(QUESTION)
@@ -136,8 +142,35 @@ def through_the_square(x, gain, e, eps):
     return dx, np.einsum("bnd,bnd,bn->d", e, x, square**-0.5)
 
 
+@wrong("PyTorch's autograd does the work; here the gradient is derived by hand.")
+def by_autograd(x, gain, e, eps):
+    x, gain, e = (torch.tensor(array, requires_grad=True) for array in (x, gain, e))
+    y = gain * x / (x.square().mean(dim=-1, keepdim=True) + eps).sqrt()
+    return tuple(found.numpy() for found in torch.autograd.grad((e * y).sum(), (x, gain)))
+
+
+@wrong("Your gradients are differences of the loss over a step; derive them: for small tokens the step is too long.")
+def from_differences(x, gain, e, eps):
+    found = []
+    for place, array in enumerate((x, gain)):
+        slopes = np.zeros(array.size)
+        for i in range(array.size):
+            losses = []
+            for step in (1e-3, -1e-3, 2e-3, -2e-3):
+                moved = [x.copy(), gain.copy()]
+                moved[place].flat[i] += step
+                root = np.sqrt((moved[0] ** 2).mean(axis=-1, keepdims=True) + eps)
+                losses.append((e * moved[1] * moved[0] / root).sum())
+            slopes[i] = (8 * (losses[0] - losses[1]) - (losses[2] - losses[3])) / 12e-3
+        found.append(slopes.reshape(array.shape))
+    return tuple(found)
+
+
 wrong.edits("""
 # one_mean
+## eps_never_small: Your ε is never below 0.000000000001; where it is 0 and tokens are small, that shows.
+- inverse = 1 / np.sqrt((x**2).mean(axis=-1, keepdims=True) + eps)
++ inverse = 1 / np.sqrt((x**2).mean(axis=-1, keepdims=True) + max(eps, 1e-12))
 ## mean_taken_out: You take out the mean of the gradient as well, as for LayerNorm; RMSNorm notices a shift.
 - return inverse * (g - shared * x_hat), (e * x_hat).sum(axis=(0, 1))
 + return inverse * (g - g.mean(axis=-1, keepdims=True) - shared * x_hat), (e * x_hat).sum(axis=(0, 1))

@@ -2,6 +2,7 @@
 
 import torch
 from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck.author.battery import more_cases, with_battery
 from clearcheck.author.torch_arguments import module_call
 from clearcheck.author.torch_checks import parameter_count
 from torch import nn
@@ -41,6 +42,13 @@ def gradients(rng):
     return [draw_args(rng, gives="gradients"), draw_args(rng, 3, 11, 4, 9, 0.5, 0.5, gives="gradients")]
 
 
+def at_the_limit(rng):
+    """The limit itself is not beyond it."""
+    (plan,) = draw_args(rng, gives="gradients", limit=0.75)
+    plan["weights"]["weight"][:2, [1, 3]] = 0.75, -0.75
+    return [(plan,)]
+
+
 def wide_limit(rng):
     """No weight is beyond the limit, so that every weight gets its gradient."""
     return [draw_args(rng, limit=8.0, gives="gradients"), draw_args(rng, 3, 1, 4, 9, 0.5, 8.0, gives="gradients")]
@@ -68,12 +76,13 @@ QUESTION = Question(
     name="RoundedLinear",
     minutes=18,
     difficulty=2,
-    checks=(
+    checks=with_battery(
         equals("outputs", 5, outputs, RoundedLinear),
         equals("gradients", 5, gradients, RoundedLinear),
         equals("wide limit", 3, wide_limit, RoundedLinear),
         holds("what reaches the weights", 4, reaches),
         holds("parameters", 1, parameter_count(draw_args, lambda d_in, d_out, step, limit: d_in * d_out + d_out)),
+        more={"boundary": more_cases("gradients", at_the_limit)},
     ),
     hints=(
         "Two steps: the matrix is rounded, and then it multiplies. Only the first needs a backward pass of your own.",
@@ -156,6 +165,15 @@ class Detached(nn.Module):
 
 wrong.edits("""
 # WithAFunction
+## rounded_once: In eval() mode you keep the rounded matrix of the first call, though the weights change afterwards.
+- used = self.Grid.apply(self.weight, self.step, self.limit)
+- return x @ used.mT + self.bias
++ if self.training or not hasattr(self, "used"):
++     self.used = self.Grid.apply(self.weight, self.step, self.limit)
++ return x @ self.used.mT + self.bias
+## rounded_asked: You ask the rounded weights whether they lie within the limit, and some beyond it are rounded to it.
+- ctx.save_for_backward(weight.abs() <= limit)
++ ctx.save_for_backward(torch.round(weight / step).abs() * step <= limit)
 ## nothing_at_the_limit: You give a weight exactly at the limit no gradient; it is not beyond it.
 - ctx.save_for_backward(weight.abs() <= limit)
 + ctx.save_for_backward(weight.abs() < limit)

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+BACKWARD = "torch.autograd.grad", "torch.autograd.backward", "torch.Tensor.backward"  # what no answer calls
+
 
 def close(value, expected, limit=1e-9):
     return bool(np.allclose(value, expected, rtol=0, atol=limit * max(1.0, np.abs(expected).max())))

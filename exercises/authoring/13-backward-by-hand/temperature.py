@@ -2,9 +2,10 @@
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, axes, equals, holds
+from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import draw_sizes, shapes_slip
 
-from .shared import close, disagreement, softmax
+from .shared import BACKWARD, close, disagreement, softmax
 
 SECTION = "step-2-back-through-the-softmax"
 
@@ -54,9 +55,17 @@ def masked_cases(rng):
 
 
 def large_cases(rng):
-    """Scores that saturate the softmax, that would overflow, and that are all far below 0."""
-    *cases, (q, k, *rest) = (draw_args(rng, size=size) for size in (60.0, 1e3, 1e3))
-    return [*cases, (np.abs(q), -np.abs(k), *rest)]
+    """Scores that saturate the softmax, that would overflow, that are all far below any number written for −∞, and
+    that are large and near each other, so that several weights count.
+    """
+    *cases, (q, k, *rest) = (draw_args(rng, size=size) for size in (60.0, 1e3, 1e5))
+    return [*cases, (np.abs(q), -np.abs(k), *rest), draw_args(rng, size=1e6), large_and_near(rng)]
+
+
+def large_and_near(rng):
+    q, k, v, e, tau, mask = draw_args(rng)
+    q[..., 0] = k[..., 0] = np.sqrt(9000 * np.sqrt(q.shape[2]) * tau)[:, None]
+    return q, k, v, e, tau, mask
 
 
 def shapes_of(q, k, v, e, tau, mask):
@@ -109,13 +118,14 @@ QUESTION = Question(
     name="tempered_backward",
     minutes=20,
     difficulty=2,
-    checks=(
+    checks=with_battery(
         equals("values", 5, cases_without_mask, reference),
         equals("masks", 4, masked_cases, reference),
         equals("certain and huge scores", 2, large_cases, reference, atol=1e-07),
         holds("by the temperature", 4, by_the_temperature),
         holds("gradient check", 2, gradient_check),
         holds("longer queries", 3, longer_queries),
+        off={"mask": "the result is four arrays; a case of huge scores has them all far below 0, hidden and in sight"},
     ),
     hints=(
         "Steps 1 to 3 of the chapter stay. The scores are divided by one number more, so how often does this number "
@@ -131,6 +141,7 @@ QUESTION = Question(
         lambda q, k, v, e, tau, mask: scores_at_temperature(q, k, tau),
         alike=("masks",),
     ),
+    forbids=BACKWARD,
 )
 
 right, wrong = answers_to(QUESTION)
@@ -245,6 +256,19 @@ denominator.
 values never meet it.
 - return d_table @ k, d_table.transpose(0, 2, 1) @ q, weights.transpose(0, 2, 1) @ e, by_tau
 + return d_table @ k, d_table.transpose(0, 2, 1) @ q, weights.transpose(0, 2, 1) @ e / temperature, by_tau
+## ten_thousand_for_infinity [the-mask-and-two-free-tests]: Your hidden scores are −10 000, and one in sight can be as
+low: only −∞ is below all of them.
+- shown = np.where(mask, table, -1e300)
+- powers = np.exp(shown - shown.max(axis=-1, keepdims=True)) * mask
++ shown = np.where(mask, table, -1e4)
++ powers = np.exp(shown - shown.max(axis=-1, keepdims=True)) * mask.any(axis=1)[:, None]
+## ten_thousand_taken_off [the-mask-and-two-free-tests]: You take 10 000 off the hidden scores; in sight one can be
+lower by more than that.
++ shown = table - 1e4 * ~mask
++ powers = np.exp(shown - shown.max(axis=-1, keepdims=True)) * mask.any(axis=1)[:, None]
+## scores_clipped: You keep scores within ±5000 in the gradient for tau; they can be larger.
+- by_tau = -(push * table).sum(axis=(1, 2)) / tau
++ by_tau = -(push * np.clip(table, -5000, 5000)).sum(axis=(1, 2)) / tau
 ## blind_alike [the-mask-and-two-free-tests]: A target that sees nothing gets equal weights; all of them should be 0.
 - powers = np.exp(shown - shown.max(axis=-1, keepdims=True)) * mask
 + powers = np.exp(shown - shown.max(axis=-1, keepdims=True))

@@ -2,6 +2,7 @@
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import close, draw_sizes
 
 from .shared import LIMIT, shapes_slip
@@ -37,7 +38,14 @@ def full_attention(rng):
 
 
 def the_past_only(rng):
-    return [draw_blocks(rng, True), draw_blocks(rng, True), draw_blocks(rng, True, n_targets=1)]
+    """In the last one some hundred sources."""
+    return [draw_blocks(rng, True), draw_blocks(rng, True), draw_blocks(rng, True, n_targets=1), draw_long_text(rng)]
+
+
+def draw_long_text(rng):
+    sizes = (170, 90, 140)
+    blocks = [(rng.normal(size=(4, size)), rng.normal(size=(3, size))) for size in sizes]
+    return rng.normal(size=(4, 7)), blocks, True
 
 
 def huge_scores(rng):
@@ -104,12 +112,13 @@ QUESTION = Question(
     name="attend_in_blocks",
     minutes=20,
     difficulty=3,
-    checks=(
+    checks=with_battery(
         holds("outputs alone", 4, outputs_alone),
         equals("all sources", 3, full_attention, attend_in_blocks),
         equals("the past only", 3, the_past_only, attend_in_blocks),
         equals("huge scores", 3, huge_scores, attend_in_blocks),
         holds("cuts do not matter", 3, cuts_do_not_matter),
+        off={"boundary": "its only limits are places in the text"},
     ),
     hints=(
         "Write a function for the summary of one block, m, l and O for all targets, and let your `merge` do "
@@ -306,6 +315,9 @@ the visible ones vanishes.
 + C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -5e4)
 ## hidden_not_low_enough: Your hidden scores are −10 000, and real scores can be lower: only −∞ is below all of them.
 + C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -1e4)
+## places_in_eight_bits: You number the sources in so few bits that in a long text the numbers begin anew.
++ places = np.arange(len(C)).astype(np.int8)
++ C = np.where(places[:, None] <= np.arange(N) + len(C) - N, C, -np.inf)
 # block_by_block
 ## never_shrunk [what-to-remember-of-a-block]: The old sums are not shrunk when a later block has a larger score.
 - sums = shrink * sums + factor * e.sum(axis=0)

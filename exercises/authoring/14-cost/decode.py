@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 from clearcheck import COUNTED, Inputs, Question, answers_to, equals
+from clearcheck.author.battery import in_cases_of, with_battery
 
 
 def decode_step(P, M, H, K, G, N, b, B, rho, beta, limit):
@@ -69,13 +70,14 @@ QUESTION = Question(
     name="decode_step",
     minutes=12,
     difficulty=2,
-    checks=(
+    checks=with_battery(
         equals("seconds, held up by memory", 3, memory_bound_steps, decode_step, parts=("seconds",), atol=1e-12),
         equals("seconds, on both sides", 2, both_sides, decode_step, parts=("seconds",), atol=1e-12),
         equals("what holds it up", 1, both_sides, decode_step, parts=("memory_bound",)),
         equals("tokens a second", 1, both_sides, decode_step, parts=("tokens_per_second",)),
         equals("the most sequences", 3, limits, decode_step, parts=("most",)),
         equals("all four, known models", 2, known_models, decode_step),
+        more={"boundary": in_cases_of("what holds it up")},
     ),
     hints=(
         "Two sums first: the FLOPs of the step and the bytes it fetches. Which terms of each are multiplied by B?",

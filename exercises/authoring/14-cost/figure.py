@@ -2,6 +2,7 @@
 
 import numpy as np
 from clearcheck import COUNTED, Inputs, Question, answers_to, equals, holds
+from clearcheck.author.battery import in_cases_of, with_battery
 from clearcheck.author.cases import drawn_once
 
 
@@ -45,9 +46,15 @@ def draw_args(rng, n=None):
 
 
 def figures(rng):
-    """In the last one a program stands at the corner, also in logarithms, and most is to be gained left of it."""
+    """In one a program stands at the corner, also in logarithms, and most is to be gained left of it; one is of
+    a machine that does next to nothing in a second; in the last ones every program is there many times, and the first
+    of those that gain most is asked for.
+    """
     corner = np.array([16.0, 8, 1]), np.array([0.25, 1, 0.5]), np.array([4.0, 1, 4])
-    return [draw_args(rng), draw_args(rng), draw_args(rng), corner]
+    flops, moved, seconds = draw_args(rng)
+    slow = 1e-15 * flops, 1e-15 * moved, seconds
+    again = [tuple(np.tile(array, 40) for array in draw_args(rng)) for _ in range(3)]
+    return [draw_args(rng), draw_args(rng), draw_args(rng), corner, slow, *again]
 
 
 def small_figures(rng):
@@ -71,13 +78,14 @@ QUESTION = Question(
     name="read_roofline",
     minutes=12,
     difficulty=2,
-    checks=(
+    checks=with_battery(
         equals("the roof", 2, figures, read_roofline, parts=("rho", "beta")),
         equals("which side", 2, figures, read_roofline, parts=("memory_bound",)),
         equals("the bounds", 2, figures, read_roofline, parts=("least",), atol=1e-12),
         equals("where to begin", 2, figures, read_roofline, parts=("first",)),
         holds("another unit", 1, seconds_or_hours),
         equals("all of it, other figures", 1, small_figures, read_roofline),
+        more={"ties": in_cases_of("where to begin"), "boundary": in_cases_of("which side")},
     ),
     hints=(
         "A point of the figure stands at FLOPs / bytes and FLOPs / seconds. Which point of all touches the level part "
@@ -117,7 +125,7 @@ def from_rates(flops, moved, seconds):
     arithmetic, traffic = flops / rho, moved / beta
     slow = traffic > arithmetic
     least = np.where(slow, traffic, arithmetic)
-    first = int(np.argsort(seconds - least)[-1])
+    first = int(np.argsort(least - seconds, kind="stable")[0])
     return {"rho": rho, "beta": beta, "memory_bound": slow, "least": least, "first": first}
 
 
@@ -188,6 +196,8 @@ other reasons.
 ## least_to_gain: You begin where the least is to be gained.
 - "first": int(np.argmax(gain)),
 + "first": int(np.argmin(gain)),
+## last_of_equals: Where several programs gain most you give the last of them, or any; the first is asked for.
++ "first": len(gain) - 1 - int(np.argmax(gain[::-1])),
 ## counted_from_one: You count the programs from 1.
 + "first": int(np.argmax(gain)) + 1,
 ## sum_of_both: Your bound adds the two times; fetching and calculating go on at once, and the larger counts.

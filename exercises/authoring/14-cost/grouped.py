@@ -3,8 +3,9 @@
 import numpy as np
 import torch
 from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck.author.battery import later_tokens, with_battery
 from clearcheck.author.torch_arguments import module_call
-from clearcheck.author.torch_checks import gradients_everywhere, parameter_count
+from clearcheck.author.torch_checks import gradients_everywhere, keeps, parameter_count
 from torch import nn
 
 WIDTH = 3
@@ -12,22 +13,22 @@ LARGE = 1e-3  # tolerance where scores are in the hundreds: they are rounded, an
 
 
 class Reference(nn.Module):
-    """Everything is computed again; the outputs of the new tokens are the last ones."""
+    """Keys and values of the groups are kept, and copied for the heads in each call."""
 
     def __init__(self, d_model, n_heads, n_groups):
         super().__init__()
         shared = d_model // n_heads * n_groups
-        self.n_heads, self.n_groups, self.seen = n_heads, n_groups, None
+        self.n_heads, self.n_groups, self.kept = n_heads, n_groups, []
         self.query, self.out = nn.Linear(d_model, d_model), nn.Linear(d_model, d_model)
         self.key, self.value = nn.Linear(d_model, shared), nn.Linear(d_model, shared)
 
     def forward(self, x):
-        self.seen = x if self.seen is None else torch.cat([self.seen, x], dim=1)
-        n, s = x.shape[1], self.seen.shape[1]
-        q = self.query(x).unflatten(2, (self.n_heads, -1))
-        k, v = (part(self.seen).unflatten(2, (self.n_groups, -1)) for part in (self.key, self.value))
+        self.kept.append((self.key(x), self.value(x)))
+        k, v = (torch.cat(pieces, dim=1).unflatten(2, (self.n_groups, -1)) for pieces in zip(*self.kept, strict=True))
         k, v = (t.repeat_interleave(self.n_heads // self.n_groups, dim=2) for t in (k, v))
+        q = self.query(x).unflatten(2, (self.n_heads, -1))
         scores = torch.einsum("bnhk,bshk->bhns", q, k) / q.shape[3] ** 0.5
+        n, s = scores.shape[2:]
         scores = scores.masked_fill(~torch.ones(n, s, dtype=torch.bool).tril(s - n), -torch.inf)
         return self.out(torch.einsum("bhns,bshk->bnhk", scores.softmax(-1), v).flatten(2))
 
@@ -57,11 +58,13 @@ def prefill(rng):
 
 
 def decode(rng):
+    """In the last one more than eight heads, each with a group of its own."""
     return [
         draw_args(rng, 4, 1, 1, 1, rows=3),
         draw_args(rng, 1, 1, 1, 1, n_groups=3, share=2),
         draw_args(rng, 5, 1, 1, n_groups=1, share=4, rows=1),
         draw_args(rng, 3, 1, 1, n_groups=4, share=1, training=True),
+        draw_args(rng, 3, 1, rows=1, width=2, n_groups=13, share=1),
     ]
 
 
@@ -86,22 +89,29 @@ def long_texts(rng):
     return [draw_args(rng, 70, 1, 80, 1, rows=1, width=2, share=2)]
 
 
+def token_by_token(rng, n):
+    return draw_args(rng, *n * [1], rows=1, share=8)
+
+
+def keys_and_values(d_model, n_heads, n_groups):
+    return 2 * n_groups * d_model // n_heads
+
+
 def little_kept(ask, rng):
-    """What is kept grows by less than two and a half times the keys and values of a token: a cache that gets twice the
-    room whenever it is full has up to two times as much, and one of the layer's inputs here four times as much.
+    """Once with a text token by token, once with all but two at once, where a cache may have twice the room; a layer's
+    inputs would be four times as much.
     """
     (plan,) = draw_args(rng, 3)
     if not np.allclose(ask(plan), ask(plan), rtol=0, atol=1e-4):
         return "What one instance has seen, the next one remembers: keep it in `self`, set in `__init__`."
-    short, long = (draw_args(rng, 1, n - 1, rows=1, share=8)[0] for n in (32, 64))
+    if slip := keeps(token_by_token, keys_and_values, "the keys and values of the groups")(ask, rng):
+        return slip
+    short, long = (draw_args(rng, n - 2, 1, 1, rows=1, share=8)[0] for n in (32, 64))
     grown = (ask({**long, "gives": "kept"}) - ask({**short, "gives": "kept"})) / 32
-    enough = 2 * short["sizes"]["n_groups"] * WIDTH
+    enough = keys_and_values(**short["sizes"])
     if grown <= 2.5 * enough:
         return None
-    return (
-        f"With each token your module keeps {grown:.4g} numbers more; {enough} are enough: the keys and values of the "
-        "groups. Every tensor among its attributes counts."
-    )
+    return f"For each token of a prompt your module keeps {grown:.4g} numbers; {enough} are enough: keys and values."
 
 
 QUESTION = Question(
@@ -110,7 +120,7 @@ QUESTION = Question(
     name="GroupedAttention",
     minutes=30,
     difficulty=3,
-    checks=(
+    checks=with_battery(
         equals("prefill", 4, prefill, Reference),
         equals("decode", 5, decode, Reference),
         equals("in pieces", 3, in_pieces, Reference),
@@ -120,12 +130,14 @@ QUESTION = Question(
         equals("gradients", 1, lambda rng: [draw_args(rng, 5, gives="gradients", training=True)], Reference),
         holds("every parameter", 1, gradients_everywhere(lambda rng: draw_args(rng, 5, training=True))),
         holds("parameters", 1, parameter_count(lambda rng: draw_args(rng, 2), count)),
+        mask=later_tokens("strong scores", lambda rng: draw_args(rng, 5, scale=10.0), scores="query.weight"),
+        off={"gradients": "in eval() mode an answer may do without gradients; those in train() mode have checks"},
     ),
     hints=(
         "Get the first call right, without a cache. How wide are the keys of one token, and into how many pieces of "
         "what width are they cut?",
-        "Head h belongs to group h // (H / G). `repeat_interleave` along the heads gives the right order; or give the "
-        "queries two axes, groups and heads in a group, and the keys one more axis of length 1.",
+        "Head h belongs to group h // (H / G). Give the queries two axes, groups and heads in a group, and the keys "
+        "one more axis of length 1, so that nothing is copied.",
         "Keep keys and values as G groups, put the new ones behind the old ones along the tokens, and let the table of "
         "who may look have N rows and P + N columns: `torch.ones(N, P + N).tril(P)`.",
     ),
@@ -226,6 +238,20 @@ class Fused(nn.Module):
 
 wrong.edits("""
 # Plain
+## ten_thousand_for_infinity: Your hidden scores are −10 000, and a score in sight can lie below that: take −∞.
+- scores = (q @ k.mT / q.shape[3] ** 0.5).masked_fill(may_look == 0, -torch.inf)
++ scores = (q @ k.mT / q.shape[3] ** 0.5).masked_fill(may_look == 0, -1e4)
+## ten_thousand_taken_off: You take 10 000 off the hidden scores; one in sight can be lower by more than that.
++ scores = q @ k.mT / q.shape[3] ** 0.5 - 1e4 * (may_look == 0)
+## million_taken_off: You take a million off the hidden scores, and not −∞: what is hidden can still win.
++ scores = q @ k.mT / q.shape[3] ** 0.5 - 1e6 * (may_look == 0)
+## all_old_states_kept: You keep the caches of all earlier calls beside the newest: what is kept grows with the square
+of the number of calls.
+- self.kept = k, v
++ self.kept = k, v, *(self.kept or ())
+## prompt_kept_besides: You keep the tokens of the first call beside their keys and values.
+- self.kept = k, v
++ self.kept, self.prompt = (k, v), getattr(self, "prompt", x)
 ## groups_in_turn: Your head h takes group h mod G; it should take h // (H / G).
 - k, v = k.repeat_interleave(share, dim=1), v.repeat_interleave(share, dim=1)
 + k, v = k.repeat(1, share, 1, 1), v.repeat(1, share, 1, 1)
@@ -281,7 +307,7 @@ out in turn.
 ## no_mask: There is no mask: with several new tokens at once, each sees those after it.
 - may_look = torch.ones(x.shape[1], k.shape[2]).tril(old)
 + may_look = torch.ones(x.shape[1], k.shape[2])
-## mask_not_shifted: The triangle does not know of the old tokens: its first row sees only the oldest one.
+## mask_not_shifted: The triangle, or `is_causal`, does not know of the old tokens: its first row sees only the oldest.
 + may_look = torch.ones(x.shape[1], k.shape[2]).tril()
 ## not_itself: The triangle is one short: a new token does not see itself.
 + may_look = torch.ones(x.shape[1], k.shape[2]).tril(max(old - 1, 0))

@@ -2,6 +2,7 @@
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, axes, equals, holds
+from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import close, draw_sizes
 
 from .shared import LIMIT, shapes_slip
@@ -48,9 +49,9 @@ def ordinary_blocks(rng):
 
 
 def large_scores(rng):
-    """The last ones are all far below 0."""
+    """Then some that are all far below 0, and a part far below the other whose values are so large that it counts."""
     *cases, (m_1, l_1, O_1, m_2, l_2, O_2) = (joined_parts(rng, scale=scale) for scale in (30.0, 1e4, 3.0))
-    return [*cases, (m_1 - 8e4, l_1, O_1, m_2 - 8e4, l_2, O_2)]
+    return [*cases, (m_1 - 8e4, l_1, O_1, m_2 - 8e4, l_2, O_2), (m_1, l_1, O_1, m_1 - 25, l_2, 1e9 * O_2)]
 
 
 def hidden_blocks(rng):
@@ -89,7 +90,7 @@ QUESTION = Question(
     name="merge",
     minutes=15,
     difficulty=2,
-    checks=(
+    checks=with_battery(
         equals("ordinary blocks", 4, ordinary_blocks, merge),
         equals("large scores", 2, large_scores, merge),
         equals("hidden blocks", 4, hidden_blocks, merge, atol=1e-12),

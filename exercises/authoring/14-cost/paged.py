@@ -2,6 +2,7 @@
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck.author.battery import in_cases_of, with_battery
 from clearcheck.author.cases import close, draw_sizes, shape_slip
 from clearformer.reference import attention
 
@@ -19,8 +20,8 @@ def paged_attend(Q, pool_K, pool_V, tables, lengths):
     return Y
 
 
-def draw_pool(rng, groups, share, scale=1.0, shared=False, full=False, sequences=None, old=False):
-    """A pool of pages in which sequences lie scattered; unused places hold NaN, or numbers of old if `old`."""
+def draw_pool(rng, groups, share, scale=1.0, shared=False, full=False, sequences=None, old=False, endless=False):
+    """A pool of pages in which sequences lie scattered; unused places hold NaN, numbers of old, or infinity."""
     K, V, R = draw_sizes(rng, 3, (4, 5, 7, 9))
     B = sequences or 3
     lengths = [int(rng.integers(1, 3)) * R + (0 if full else int(rng.integers(1, R))) for _ in range(B)]
@@ -44,11 +45,19 @@ def draw_pool(rng, groups, share, scale=1.0, shared=False, full=False, sequences
     if old:
         for pool in (pool_K, pool_V):
             pool[:] = np.where(np.isnan(pool), rng.normal(size=pool.shape), pool)
+    if endless:
+        for pool in (pool_K, pool_V):
+            pool[:] = np.where(np.isnan(pool), rng.choice([-np.inf, np.inf], size=pool.shape), pool)
     return rng.normal(size=(B, groups * share, K)), pool_K, pool_V, tables, lengths
 
 
 def own_heads(rng):
-    return [draw_pool(rng, 1, 1, old=True), draw_pool(rng, 3, 1), draw_pool(rng, 2, 1, full=True)]
+    return [
+        draw_pool(rng, 1, 1, old=True),
+        draw_pool(rng, 3, 1),
+        draw_pool(rng, 2, 1, full=True),
+        draw_pool(rng, 2, 1, endless=True),
+    ]
 
 
 def shared_keys(rng):
@@ -101,12 +110,14 @@ QUESTION = Question(
     name="paged_attend",
     minutes=25,
     difficulty=3,
-    checks=(
+    checks=with_battery(
         equals("heads with keys of their own", 4, own_heads, paged_attend),
         equals("shared keys", 4, shared_keys, paged_attend),
         equals("shared pages", 3, shared_pages, paged_attend),
         equals("strong keys", 2, strong_keys, paged_attend),
         holds("moving house", 3, moving_house),
+        more={"extremes": in_cases_of("heads with keys of their own")},
+        off=dict.fromkeys(("one of each", "odd sizes"), "the tables and the lengths belong to the size of a page"),
     ),
     hints=(
         "Take one sequence and one head. Which pages belong to it, in which order, and how many places of the "
@@ -312,6 +323,10 @@ the divisor.
 - scores = Q[i, h] @ K / np.sqrt(Q.shape[2])
 + scores = Q[i, h] @ K / np.sqrt(Q.shape[2])
 + scores[lengths[i] :] = -np.inf
+## cleaned_of_nan_alone: You replace NaN, and multiply the rest by 0; a place may hold infinity, too. Cut before you
+multiply.
+- np.concatenate([pool[page, h // share] for page in tables[i]], axis=1)[:, : lengths[i]]
++ np.nan_to_num(np.concatenate([pool[page, h // share] for page in tables[i]], axis=1), posinf=np.inf, neginf=-np.inf)
 ## largest_of_all_places: The largest score that you subtract may stand in a place that is not in use.
 - np.concatenate([pool[page, h // share] for page in tables[i]], axis=1)[:, : lengths[i]]
 + np.nan_to_num(np.concatenate([pool[page, h // share] for page in tables[i]], axis=1))

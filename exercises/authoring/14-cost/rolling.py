@@ -2,6 +2,7 @@
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, axes, equals, holds
+from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import close, draw_sizes
 from clearformer.reference import attention
 
@@ -40,6 +41,7 @@ def after_a_round(rng):
         draw_step(rng, lambda W: 2 * W - 1),
         draw_step(rng, lambda W: 5 * W + rng.integers(1, W - 1)),
         draw_step(rng, lambda W: 7, room=1),
+        draw_step(rng, lambda W: 1000 * W + rng.integers(1, W - 1)),
     ]
 
 
@@ -48,7 +50,7 @@ def strong_scores(rng):
         draw_step(rng, lambda W, rounds=rounds: rounds * W + 2, scale) for scale in (60.0, 1e4) for rounds in (0, 3)
     ]
     for rounds in (3, 0):  # scores far below 0, and far above it in columns that were never used
-        k, v, q, keys, values, length = draw_step(rng, lambda W, rounds=rounds: rounds * W + 2, 1e4)
+        k, v, q, keys, values, length = draw_step(rng, lambda W, rounds=rounds: rounds * W + 2, 1e5)
         keys = np.abs(keys) * np.where(np.arange(keys.shape[1]) <= length, -1, 1)
         cases.append((-np.abs(k), v, np.abs(q), keys, values, length))
     return cases
@@ -79,11 +81,12 @@ QUESTION = Question(
     name="rolling_step",
     minutes=20,
     difficulty=2,
-    checks=(
+    checks=with_battery(
         equals("room left", 4, room_left, rolling_step),
         equals("after a round", 4, after_a_round, rolling_step),
         equals("strong scores", 2, strong_scores, rolling_step),
         holds("a whole text", 4, a_whole_text),
+        new_result=True,
     ),
     hints=(
         "The table of the experiment says at which token it goes wrong for the first time. Something is wrong "
@@ -180,6 +183,8 @@ wrong.edits("""
 ## hidden_by_zero: You give columns that were never used the score 0; that has a weight, and −∞ has none.
 - scores = np.where(np.arange(W) <= length, q @ keys / len(q) ** 0.5, -np.inf)
 + scores = np.where(np.arange(W) <= length, q @ keys / len(q) ** 0.5, 0.0)
+## ten_thousand_for_infinity: Your columns that were never used get the score −10 000, and a real one can be lower.
++ scores = np.where(np.arange(W) <= length, q @ keys / len(q) ** 0.5, -1e4)
 ## hidden_after_the_softmax: You hide columns after the softmax, and the weights of the others no longer sum to 1.
 - scores = np.where(np.arange(W) <= length, q @ keys / len(q) ** 0.5, -np.inf)
 + scores = q @ keys / len(q) ** 0.5

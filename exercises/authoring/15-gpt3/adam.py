@@ -2,6 +2,7 @@
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, axes, equals, holds
+from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import close, draw_sizes
 
 
@@ -25,14 +26,20 @@ def draw_state(rng, P, R):
     return list(zip(np.array_split(m, R), np.array_split(v, R), strict=True))
 
 
-def draw_adam(rng, t, P=None, R=None, eps=0.05):
+def draw_adam(rng, t, P=None, R=None, eps=0.05, betas=BETAS):
     drawn_P, drawn_R = sorted(draw_sizes(rng, 2), reverse=True)
     P, R = P or drawn_P, R or drawn_R
-    return rng.normal(size=P), rng.normal(size=(R, P)), draw_state(rng, P, R), t, 0.1, BETAS, eps
+    return rng.normal(size=P), rng.normal(size=(R, P)), draw_state(rng, P, R), t, 0.1, betas, eps
 
 
 def later_steps(rng):
-    return [draw_adam(rng, 3), draw_adam(rng, 2, R=1), draw_adam(rng, 5, P=13, R=4), draw_adam(rng, 12)]
+    return [
+        draw_adam(rng, 3),
+        draw_adam(rng, 2, R=1),
+        draw_adam(rng, 5, P=13, R=4),
+        draw_adam(rng, 12),
+        draw_adam(rng, 1001, betas=(0.999, 0.9999)),
+    ]
 
 
 def first_steps(rng):
@@ -110,11 +117,12 @@ QUESTION = Question(
     name="sharded_adam",
     minutes=20,
     difficulty=3,
-    checks=(
+    checks=with_battery(
         equals("a later step", 4, later_steps, sharded_adam),
         equals("a first step, tiny and huge gradients", 3, first_steps, sharded_adam),
         holds("five steps", 4, several_steps),
         holds("only its own", 3, only_its_own),
+        off=dict.fromkeys(("one of each", "odd sizes"), "a GPU has as many moments as weights"),
     ),
     hints=(
         "Cut the weights, and the columns of `gradients`, as the states are cut. What does GPU r need from "

@@ -2,6 +2,7 @@
 
 import numpy as np
 from clearcheck import COUNTED, Inputs, Question, answers_to, equals
+from clearcheck.author.battery import in_cases_of, with_battery
 
 
 def compare_splits(splits, P, D, M, N, tokens, rho, inside, between, memory):
@@ -45,12 +46,15 @@ def ordinary_cases(rng):
 
 
 def tight_cases(rng):
-    """Room for all, for some, for exactly one, and for none; the fastest of all does not fit, or lacks a little."""
+    """Room for all, for some, for exactly one, and for none; the fastest of all does not fit, or lacks a little; in the
+    last ones every split is there many times, and the first of the fastest is asked for.
+    """
     cases = [draw_args(rng, UNEQUAL, 1e13, 64), draw_args(rng, UNEQUAL, 1e13, 64)]
     for groups in (1, 7.9, 16.01, 64, 100):
         splits, P, *rest, _ = draw_args(rng, WAYS)
         cases.append((splits, P, *rest, 16 * P / groups))
-    return cases
+    many = [[WAYS[way] for way in rng.integers(len(WAYS), size=300)] for _ in range(4)]
+    return [*cases, *(draw_args(rng, splits, 1e13) for splits in many)]
 
 
 QUESTION = Question(
@@ -59,11 +63,13 @@ QUESTION = Question(
     name="compare_splits",
     minutes=20,
     difficulty=2,
-    checks=(
+    checks=with_battery(
         equals("seconds", 6, one_way_each, compare_splits, parts=("seconds",), atol=1e-12),
         equals("what fits", 3, tight_cases, compare_splits, parts=("fits",)),
         equals("the best", 3, tight_cases, compare_splits, parts=("best",)),
         equals("all of it, several splits", 4, ordinary_cases, compare_splits),
+        more={"ties": in_cases_of("the best"), "boundary": in_cases_of("what fits")},
+        off={"ids": "the numbers of GPUs are multiplied by others, which do not fit into eight bits"},
     ),
     hints=(
         "Take one split first, (T, L, R), and write its four numbers on four lines. T · L · R GPUs share the work.",
@@ -216,6 +222,9 @@ together; you multiply it by the work alone.
 +     best, least = i, room * sum(rows[-1])
 - return {"seconds": np.array(rows), "fits": np.array(fits), "best": best}
 + return {"seconds": np.array(rows), "fits": np.array(fits), "best": best if any(fits) else -1}
+## last_of_equals: Of several splits that are equally fast you give the last; the first is asked for.
+- if room and sum(rows[-1]) < least:
++ if room and sum(rows[-1]) <= least:
 ## slowest: Your best is the slowest that fits.
 - rows, fits, best, least = [], [], -1, float("inf")
 + rows, fits, best, least = [], [], -1, -1.0

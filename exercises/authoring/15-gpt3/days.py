@@ -3,6 +3,7 @@
 import math
 
 from clearcheck import COUNTED, Inputs, Question, answers_to, equals
+from clearcheck.author.battery import in_cases_of, with_battery
 
 DAY = 24 * 60 * 60
 
@@ -38,7 +39,8 @@ def timed_runs(rng):
 
 
 def recomputed_runs(rng):
-    return [draw_args(rng, True), draw_args(rng, True, 30.9)]
+    """In the last one nothing is done twice, and few operations are done at all."""
+    return [draw_args(rng, True), draw_args(rng, True, 30.9), (1.0, 172_800.0, 2, 4.0, 1, 1.0, False, 0.5)]
 
 
 def known_runs(rng):
@@ -57,13 +59,14 @@ QUESTION = Question(
     name="training_run",
     minutes=12,
     difficulty=1,
-    checks=(
+    checks=with_battery(
         equals("model utilisation", 3, timed_runs, training_run, parts=("mfu",), atol=1e-12),
         equals("hardware utilisation", 2, recomputed_runs, training_run, parts=("hfu",), atol=1e-12),
         equals("days", 2, timed_runs, training_run, parts=("days",)),
         equals("machine-hours", 1, timed_runs, training_run, parts=("machine_hours",)),
         equals("machines needed", 2, timed_runs, training_run, parts=("needed",)),
         equals("all five, known runs", 2, known_runs, training_run),
+        more={"boundary": in_cases_of("machines needed")},
     ),
     hints=(
         "Operations of the model in one step: six for each parameter and token. Operations that were possible: "

@@ -2,6 +2,7 @@
 
 import numpy as np
 from clearcheck import COUNTED, Inputs, Question, answers_to, equals
+from clearcheck.author.battery import in_cases_of, with_battery
 
 
 def bytes_kept(P, R, precision, cut):
@@ -47,10 +48,11 @@ QUESTION = Question(
     name="bytes_kept",
     minutes=10,
     difficulty=1,
-    checks=(
+    checks=with_battery(
         equals("nothing cut", 4, whole_states, bytes_kept),
         equals("cut", 5, cut_states, bytes_kept),
         equals("even shares and extreme ones", 3, even_and_odd_shares, bytes_kept),
+        more={"boundary": in_cases_of("even shares and extreme ones")},
     ),
     hints=(
         "Make a small table first: for each precision the bytes of a weight, a gradient, a copy and a moment. "

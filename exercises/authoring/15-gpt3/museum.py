@@ -2,6 +2,7 @@
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck.author.battery import in_cases_of, with_battery
 from clearcheck.author.cases import close, draw_sizes
 
 
@@ -75,12 +76,14 @@ QUESTION = Question(
     name="shared_step",
     minutes=18,
     difficulty=2,
-    checks=(
+    checks=with_battery(
         equals("unequal shares", 4, unequal_shares, shared_step),
         equals("limits", 4, short_limits, shared_step),
         equals("decay", 4, with_decay, shared_step),
         holds("who has what", 3, who_has_what),
         equals("workers without tokens", 3, idle_workers, shared_step),
+        more={"boundary": in_cases_of("limits")},
+        off={"one of each": "the shards are pairs in a list, whose sizes belong together"},
     ),
     hints=(
         "Go through the three sentences one after the other, and find for each the line of the museum piece "

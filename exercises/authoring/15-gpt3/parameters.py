@@ -2,6 +2,7 @@
 
 import numpy as np
 from clearcheck import COUNTED, Inputs, Question, answers_to, equals, holds
+from clearcheck.author.battery import with_battery
 
 from .shared import draw_model
 
@@ -54,7 +55,7 @@ QUESTION = Question(
     name="parameters",
     minutes=8,
     difficulty=1,
-    checks=(
+    checks=with_battery(
         equals("GPT-3's own kind", 3, variants(True, True, "LayerNorm"), parameters),
         equals("another kind", 3, variants(False, False, "RMSNorm"), parameters),
         holds("what a switch changes", 3, what_a_switch_adds),

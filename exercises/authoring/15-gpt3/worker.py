@@ -3,6 +3,7 @@
 import numpy as np
 import torch
 from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck.author.battery import in_cases_of, with_battery
 from clearcheck.author.torch_arguments import module_call
 from clearcheck.author.torch_checks import gradients_everywhere, parameter_count, rows_independent
 from torch import nn
@@ -42,9 +43,11 @@ def first_workers(rng):
 
 
 def other_workers(rng):
-    """In train() mode, too."""
+    """In train() mode, too; and one that has no unit, since there are more workers than units."""
     in_training = draw_args(rng, rank=2, training=True)
-    return [draw_args(rng, rank=1), draw_args(rng, rank=2), draw_args(rng, 3, 1, 4, 11, 4, 5, 3.0), in_training]
+    without_units = draw_args(rng, d_hidden=2, rank=3, n_workers=5)
+    others = draw_args(rng, rank=1), draw_args(rng, rank=2), draw_args(rng, 3, 1, 4, 11, 4, 5, 3.0)
+    return [*others, in_training, without_units]
 
 
 def gradients(rng):
@@ -87,7 +90,7 @@ QUESTION = Question(
     name="WorkerMLP",
     minutes=15,
     difficulty=2,
-    checks=(
+    checks=with_battery(
         equals("the first worker", 4, first_workers, WorkerMLP),
         equals("the others", 4, other_workers, WorkerMLP),
         holds("the sum is the whole", 3, sum_is_the_whole),
@@ -95,6 +98,7 @@ QUESTION = Question(
         holds("rows of the batch", 1, rows_independent(last_worker)),
         holds("every parameter", 1, gradients_everywhere(last_worker)),
         holds("parameters", 1, parameter_count(last_worker, numbers)),
+        more={"boundary": in_cases_of("the others")},
     ),
     hints=(
         "How many hidden units does this GPU get? Everything else is a feed-forward network of that width.",
@@ -157,6 +161,12 @@ wrong.edits("""
 ## dropout_added: Your hidden units have dropout in train() mode; nobody asked for any.
 - hidden = nn.functional.gelu(hidden)
 + hidden = nn.functional.dropout(nn.functional.gelu(hidden), 0.1, self.training)
+## at_least_one_unit: You give every GPU a unit; where GPUs outnumber units some have none.
+- units, left = divmod(d_hidden, n_workers)
+- if rank < left:
+-     units = units + 1
++ units, left = divmod(d_hidden, n_workers)
++ units = max(1, units + (rank < left))
 ## bias_everywhere: Your GPUs all add the bias of the outputs; only the first one should.
 - self.down = nn.Linear(units, d_model, bias=(rank == 0))
 + self.down = nn.Linear(units, d_model)

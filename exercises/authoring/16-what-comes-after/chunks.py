@@ -2,6 +2,7 @@
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, axes, equals, holds
+from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import close, draw_sizes
 
 from .shared import parts_slip
@@ -80,7 +81,7 @@ QUESTION = Question(
     name="chunked_attention",
     minutes=23,
     difficulty=3,
-    checks=(
+    checks=with_battery(
         equals("several chunks", 6, several_chunks, chunks_reference),
         equals("chunks of any length", 4, chunks_of_any_length, chunks_reference),
         equals("gates that forget everything", 4, strong_gates, chunks_reference),

@@ -2,6 +2,7 @@
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, axes, equals
+from clearcheck.author.battery import in_cases_of, with_battery
 from clearcheck.author.cases import draw_sizes
 
 
@@ -58,11 +59,13 @@ QUESTION = Question(
     name="balanced_experts",
     minutes=16,
     difficulty=2,
-    checks=(
+    checks=with_battery(
         equals("the sum, a faint bias", 3, faint_bias, experts_reference, parts=(0,)),
         equals("the sum, with bias", 4, with_bias, experts_reference, parts=(0,)),
         equals("the new bias", 4, any_load, experts_reference, parts=(1,)),
         equals("faint scores, one token, an even load", 3, faint_and_single, experts_reference),
+        more={"boundary": in_cases_of("faint scores, one token, an even load")},
+        off={"one of each": "two or three experts are chosen", "ties": "the task says that no two are equal"},
     ),
     hints=(
         "Make a table of tokens and experts that is 1 where an expert was chosen and 0 elsewhere. Both parts of the "

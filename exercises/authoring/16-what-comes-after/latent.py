@@ -2,13 +2,14 @@
 
 import torch
 from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck.author.battery import later_tokens, with_battery
 from clearcheck.author.torch_arguments import module_call
 from clearcheck.author.torch_checks import keeps, parameter_count
 from torch import nn
 
 
 class LatentAttention(nn.Module):
-    """Everything is computed again from all tokens so far; the outputs of the new ones are the last."""
+    """All keys and values are made again from the latent vectors and shared keys that were kept."""
 
     def __init__(self, d_model, n_heads, d_latent, d_shared):
         super().__init__()
@@ -19,17 +20,19 @@ class LatentAttention(nn.Module):
         self.key = nn.Linear(d_latent, d_model, bias=False)
         self.value = nn.Linear(d_latent, d_model, bias=False)
         self.out = nn.Linear(d_model, d_model, bias=False)
-        self.seen = None
+        self.kept = []
 
     def forward(self, x):
-        self.seen = x if self.seen is None else torch.cat([self.seen, x], dim=1)
-        q, c = self.query(self.seen).unflatten(2, (self.heads, -1)), self.latent(self.seen)
+        self.kept.append((self.latent(x), self.shared(x)))
+        c, common = (torch.cat(pieces, dim=1) for pieces in zip(*self.kept, strict=True))
+        q = self.query(x).unflatten(2, (self.heads, -1))
         k, v = (part(c).unflatten(2, (self.heads, -1)) for part in (self.key, self.value))
-        common = self.shared(self.seen)[:, :, None].expand(-1, -1, self.heads, -1)
+        common = common[:, :, None].expand(-1, -1, self.heads, -1)
         scores = torch.einsum("bnhk,bshk->bhns", q, torch.cat([k, common], dim=3)) / q.shape[3] ** 0.5
-        later = torch.ones(scores.shape[2:], dtype=torch.bool).triu(1)
+        n, s = scores.shape[2:]
+        later = torch.ones(n, s, dtype=torch.bool).triu(1 + s - n)
         A = scores.masked_fill(later, -torch.inf).softmax(3)
-        return self.out(torch.einsum("bhns,bshk->bnhk", A, v).flatten(2))[:, -x.shape[1] :]
+        return self.out(torch.einsum("bhns,bshk->bnhk", A, v).flatten(2))
 
 
 def draw_args(rng, *pieces, rows=2, d_model=12, n_heads=3, d_latent=5, d_shared=2, scale=1.0, **options):
@@ -91,7 +94,7 @@ QUESTION = Question(
     name="LatentAttention",
     minutes=22,
     difficulty=2,
-    checks=(
+    checks=with_battery(
         equals("all at once", 5, at_once, LatentAttention),
         equals("token by token", 4, one_by_one, LatentAttention),
         equals("in pieces", 3, in_pieces, LatentAttention),
@@ -99,6 +102,7 @@ QUESTION = Question(
         equals("large scores", 1, lambda rng: [draw_args(rng, 3, 2, scale=20.0)], LatentAttention, atol=1e-3),
         equals("gradients", 2, gradients, LatentAttention),
         holds("parameters", 2, parameter_count(lambda rng: draw_args(rng, 2), count)),
+        mask=later_tokens("large scores", lambda rng: draw_args(rng, 5, scale=10.0), scores="query.weight"),
     ),
     hints=(
         "What is computed from a token alone and needed again later? Two short vectors. The rest can be made from "
@@ -178,7 +182,7 @@ class Absorbed(nn.Module):
 class HeadByHead(nn.Module):
     def __init__(self, d_model, n_heads, d_latent, d_shared):
         super().__init__()
-        self.n_heads, self.width = n_heads, d_model // n_heads
+        self.n_heads = n_heads
         self.query = nn.Linear(d_model, d_model + n_heads * d_shared, bias=False)
         self.latent = nn.Linear(d_model, d_latent, bias=False)
         self.shared = nn.Linear(d_model, d_shared, bias=False)
@@ -204,8 +208,38 @@ class HeadByHead(nn.Module):
         return self.out(torch.cat(heads, 2))
 
 
+@wrong("You keep the tokens and make their latent vectors again in each call; keep the vectors.")
+class TokensKept(nn.Module):
+    def __init__(self, d_model, n_heads, d_latent, d_shared):
+        super().__init__()
+        self.n_heads = n_heads
+        self.query = nn.Linear(d_model, d_model + n_heads * d_shared, bias=False)
+        self.latent = nn.Linear(d_model, d_latent, bias=False)
+        self.shared = nn.Linear(d_model, d_shared, bias=False)
+        self.key = nn.Linear(d_latent, d_model, bias=False)
+        self.value = nn.Linear(d_latent, d_model, bias=False)
+        self.out = nn.Linear(d_model, d_model, bias=False)
+        type(self).text = None  # where no attribute of the module shows it
+
+    def forward(self, x):
+        text = type(self).text = x if self.text is None else torch.cat([self.text, x], dim=1)
+        q, c = self.query(x).unflatten(2, (self.n_heads, -1)).transpose(1, 2), self.latent(text)
+        k, v = (part(c).unflatten(2, (self.n_heads, -1)).transpose(1, 2) for part in (self.key, self.value))
+        k = torch.cat([k, self.shared(text)[:, None].expand(-1, self.n_heads, -1, -1)], dim=3)
+        may_look = torch.ones(x.shape[1], text.shape[1]).tril(text.shape[1] - x.shape[1])
+        scores = (q @ k.mT / q.shape[3] ** 0.5).masked_fill(may_look == 0, -torch.inf)
+        return self.out((scores.softmax(3) @ v).transpose(1, 2).flatten(2))
+
+
 wrong.edits("""
 # Plain
+## ten_thousand_for_infinity: Your hidden scores are −10 000, and a score in sight can lie below that: take −∞.
+- y = scores.masked_fill(may_look == 0, -torch.inf).softmax(3) @ v
++ y = scores.masked_fill(may_look == 0, -1e4).softmax(3) @ v
+## million_for_infinity: Your hidden scores are lowered by a million, but not to −∞: what is hidden can still win.
++ y = (scores - 1e6 * (may_look == 0)).softmax(3) @ v
+## ten_thousand_taken_off: You take 10 000 off the hidden scores; one in sight can be lower by more than that.
++ y = (scores - 1e4 * (may_look == 0)).softmax(3) @ v
 ## kept_in_eval_alone: You keep nothing in train() mode; keep it in either mode.
 - self.c, self.s = c, s
 + if not self.training:

@@ -2,6 +2,7 @@
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, axes, equals, holds
+from clearcheck.author.battery import more_cases, with_battery
 from clearcheck.author.cases import close, draw_sizes, shape_slip
 
 
@@ -28,6 +29,12 @@ def ordinary_sequences(rng):
     return [draw_sequence(rng), draw_sequence(rng), draw_sequence(rng, factor=1e4)]
 
 
+def at_zero(rng):
+    """Where the two branches of the feature map meet."""
+    q, k, v = draw_sequence(rng)
+    return [(np.round(q), np.round(k), v)]
+
+
 def faint_sequences(rng):
     """Features that are nearly 0, as far as an ELU + 1 has digits for them, features in the hundreds, one token."""
     cases = [draw_sequence(rng, shift=-15.0), draw_sequence(rng, shift=900.0)]
@@ -49,6 +56,9 @@ def an_average_of_the_past(ask, rng):
     means = np.cumsum(v, axis=0) / np.arange(1, len(v) + 1)[:, None]
     if not close(ask(q - 30, 0 * k + k[0] - 30, v), means):
         return "Where all keys are the same every output is the mean of the values so far, however faint the features."
+    faint = q - 24, k - 24  # where x + 1 of an ELU has five digits left
+    if not close(ask(*faint, v), linear_reference(*faint, v), 1e-3):
+        return "Where all features are about e⁻²⁴ your averages are others. Is there a floor under the features?"
     later = v.copy()
     later[-1] += 1.0
     if not close(ask(q, k, later)[:-1], before[:-1]):
@@ -66,10 +76,11 @@ QUESTION = Question(
     name="running_attention",
     minutes=15,
     difficulty=2,
-    checks=(
+    checks=with_battery(
         equals("values", 6, ordinary_sequences, linear_reference),
         equals("faint and strong features, one token", 4, faint_sequences, linear_reference),
         holds("an average of the past", 5, an_average_of_the_past),
+        more={"boundary": more_cases("values", at_zero)},
     ),
     hints=(
         "Do the first token by hand with the museum piece. What is in the state when it is read, and what should be?",
@@ -161,6 +172,8 @@ wrong.edits("""
 + fk = np.where(k > 0, k, np.exp(np.minimum(k, 0))) + 1
 ## floor_under_features: Your features have a floor; far below 0 they should go on shrinking towards 0.
 + fq, fk = (np.maximum(t, 0) + np.exp(np.clip(t, -12, 0)) for t in (q, k))
+## small_features_alike: Your features are never below e⁻²⁰; far below 0 they should go on shrinking.
++ fq, fk = (np.maximum(t, 0) + np.exp(np.clip(t, -20, 0)) for t in (q, k))
 ## softmax_instead: This is causal attention with a softmax; make it linear attention.
 - fq, fk = (np.maximum(t, 0) + np.exp(np.minimum(t, 0)) for t in (q, k))
 - table = np.tril(fq @ fk.T)

@@ -2,6 +2,7 @@
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, axes, equals, holds
+from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import close
 
 from .shared import parts_slip
@@ -26,7 +27,13 @@ def draw_args(rng, squeeze=1.0, stretch=1.0, N=5, K=8, furthest=300, factor=1.0)
 
 
 def plain_cases(rng):
-    return [draw_args(rng), draw_args(rng, N=7, K=12), draw_args(rng, N=11, K=4, factor=1e4), draw_args(rng, N=1, K=6)]
+    return [
+        draw_args(rng),
+        draw_args(rng, N=7, K=12),
+        draw_args(rng, N=11, K=4, factor=1e4),
+        draw_args(rng, N=1, K=6),
+        draw_args(rng, N=3, K=26),
+    ]
 
 
 def interpolated_cases(rng):
@@ -43,7 +50,14 @@ def stretched_cases(rng):
 
 
 def combined_cases(rng):
-    ways = (2.0, 3.0, 9, 10), (1.5, 8.0, 5, 14), (2.0, 2.0, 8, 8), (3.0, 2.0, 1, 6), (0.4, 0.7, 7, 16)
+    ways = (
+        (2.0, 3.0, 9, 10),
+        (1.5, 8.0, 5, 14),
+        (2.0, 2.0, 8, 8),
+        (3.0, 2.0, 1, 6),
+        (0.4, 0.7, 7, 16),
+        (1.5, 2.0, 3, 22),
+    )
     return [draw_args(rng, *way) for way in ways]
 
 
@@ -68,13 +82,14 @@ QUESTION = Question(
     name="rotate",
     minutes=12,
     difficulty=1,
-    checks=(
+    checks=with_battery(
         equals("as trained", 3, plain_cases, rescale_reference, parts=(0,)),
         equals("squeezed positions", 2, interpolated_cases, rescale_reference, parts=(0,)),
         equals("a larger base", 3, stretched_cases, rescale_reference, parts=(0,)),
         equals("the slowest pair", 3, combined_cases, rescale_reference, parts=(1,)),
         equals("both at once", 2, combined_cases, rescale_reference),
         holds("only the distance counts", 1, only_the_distance_counts),
+        off={"odd sizes": "the task has an even number of features"},
     ),
     hints=(
         "First the K/2 speeds, radians a token; then a table of N angles for each of them; then the turn.",

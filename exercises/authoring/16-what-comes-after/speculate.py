@@ -2,6 +2,7 @@
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck.author.battery import in_cases_of, with_battery
 from clearcheck.author.cases import close
 
 from .shared import parts_slip
@@ -45,10 +46,10 @@ def equal_rows(rng):
     p = law(rng, 4, 7)
     half = law(rng, 3, 7)
     half[1] = p[1]
-    nearly = 0.999 * p[:-1] + 0.001 * law(rng, 3, 7)
+    nearly, nearer = ((1 - share) * p[:-1] + share * law(rng, 3, 7) for share in (1e-3, 1e-5))
     square = [(law(rng, n, 5), law(rng, n - 1, 5)) for n in (5, 6)]
     rounded = np.array([[0.6, 0.3, 0.1]] * 3)  # their sum is 1 but for rounding
-    return [(p, p[:-1].copy()), (p, half), (p, nearly), *square, (rounded, rounded[:-1].copy())]
+    return [(p, p[:-1].copy()), (p, half), (p, nearly), (p, nearer), *square, (rounded, rounded[:-1].copy())]
 
 
 def shapes(p, draft):
@@ -75,13 +76,18 @@ QUESTION = Question(
     name="one_pass",
     minutes=16,
     difficulty=2,
-    checks=(
+    checks=with_battery(
         equals("what is accepted", 3, draw_laws, speculate_reference, parts=(0,)),
         equals("what replaces it", 3, draw_laws, speculate_reference, parts=(1,)),
         equals("how many tokens", 4, draw_laws, speculate_reference, parts=(2,)),
         equals("sure drafts, sure models", 2, sure_drafts, speculate_reference),
         equals("drafts that are the model", 2, equal_rows, speculate_reference),
         holds("the distribution is the model's", 2, the_law_is_the_models),
+        more={"boundary": in_cases_of("drafts that are the model")},
+        off={
+            "one of each": "the model has a row more than the draft, and a vocabulary of one leaves no choice",
+            "odd sizes": "the model has a row more than the draft",
+        },
     ),
     hints=(
         "Of a token w, drafted with probability draft[i, w], a share min(1, p/draft) is accepted. Sum over w, and see "
@@ -144,6 +150,8 @@ wrong.edits("""
 by 1 − accepted.
 - replacement = np.where(total > 0, left / np.where(total > 0, total, 1), p)
 + replacement = np.where(accepted[:, None] < 1, left / np.where(accepted < 1, 1 - accepted, 1)[:, None], p)
+## nearly_is_equal: You take a draft that differs from the model by little for the model itself; it can be rejected.
++ replacement = np.where(np.abs(p - draft).max(axis=1, keepdims=True) > 1e-5, left / np.where(total > 0, total, 1), p)
 ## replaced_from_p: You draw the replacement from p itself; then what the draft likes comes too often.
 + replacement = p
 ## not_a_law: Your replacement does not sum to 1.

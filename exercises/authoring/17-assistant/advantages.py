@@ -2,6 +2,7 @@
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, axes, equals, holds
+from clearcheck.author.battery import in_cases_of, with_battery
 
 
 def advantages_reference(rewards):
@@ -64,12 +65,13 @@ QUESTION = Question(
     name="group_advantages",
     minutes=15,
     difficulty=1,
-    checks=(
+    checks=with_battery(
         equals("mixed groups", 4, mixed_cases, advantages_reference),
         equals("groups all alike", 3, all_alike, advantages_reference),
         equals("large and small rewards", 1, large_cases, advantages_reference, atol=1e-6),
         equals("as many problems as attempts", 1, square, advantages_reference),
         holds("units of the group", 2, in_units_of_the_group),
+        more={"boundary": in_cases_of("groups all alike")},
     ),
     hints=(
         "Which axis are the attempts at one problem? Along it run the mean and the standard deviation.",
@@ -127,6 +129,8 @@ where the rewards are large and near each other.
 + found[mixed] = (some - some.mean(axis=0)) / (some.std(axis=0) + 1e-9)
 ## over_everything: Your mean and spread are of the whole batch, so any attempt at an easy problem looks good.
 + found[mixed] = (some - rewards.mean()) / (rewards.std() + 1e-9)
+## spread_of_the_batch: Your spread is that of the whole batch; each group has its own.
++ found[mixed] = (some - some.mean(axis=1, keepdims=True)) / rewards.std()
 ## not_centred: The mean is not taken away: every reward above 0 pulls upwards.
 + found[mixed] = some / some.std(axis=1, keepdims=True)
 ## not_divided: You do not divide by the spread.

@@ -4,6 +4,7 @@ from bisect import bisect_left
 
 import numpy as np
 from clearcheck import COUNTED, Inputs, Question, answers_to, equals, holds
+from clearcheck.author.battery import more_cases, with_battery
 from clearcheck.grading.describe import describe_arguments
 
 
@@ -52,6 +53,11 @@ def rare_cases(rng):
     return [draw_args(rng, 0.9, 5, 0.004), (np.array([0.001, 0.3]), 0.8), (np.array([2.0**-12]), 0.5), (p, share)]
 
 
+def exactly_the_share(rng):
+    """Solved on average are as many as asked for, or hardly fewer."""
+    return [(np.array([0.5]), share) for share in (0.875, 0.8750001)] + [(np.array([1.0, 0.0]), 0.5)]
+
+
 def the_smallest(draw):
     """The number for each case; of another one it is told on which side it lies."""
 
@@ -87,12 +93,13 @@ QUESTION = Question(
     name="attempts_needed",
     minutes=20,
     difficulty=3,
-    checks=(
+    checks=with_battery(
         holds("within reach", 4, the_smallest(within_reach)),
         holds("at once", 1, the_smallest(sure_at_once)),
         equals("rarely right", 1, rare_cases, attempts_reference),
         holds("larger shares", 2, one_more_never_hurts),
         holds("some are never solved", 4, the_smallest(some_never)),
+        more={"boundary": more_cases("rarely right", exactly_the_share)},
     ),
     hints=(
         "Write down what n attempts solve on average, problem by problem. Does it grow with n? Towards what?",

@@ -2,6 +2,7 @@
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, axes, equals, holds
+from clearcheck.author.battery import with_battery
 
 
 def dpo_reference(policy, reference, beta):
@@ -65,11 +66,12 @@ QUESTION = Question(
     name="dpo",
     minutes=25,
     difficulty=2,
-    checks=(
+    checks=with_battery(
         equals("pairs", 6, ordinary_cases, dpo_reference),
         equals("large margins", 3, extreme_cases, dpo_reference),
         holds("at the start", 3, at_the_start),
         holds("slopes", 3, slopes_of_the_loss),
+        off={"boundary": "the loss has no limit; an answer may have one for the sake of rounding"},
     ),
     hints=(
         "Name the margin m of each pair first. The loss is a function of βm alone, and each log-probability enters m "
@@ -143,6 +145,9 @@ wrong.edits("""
 - pull = beta * np.exp(-np.logaddexp(0, z)) / len(z)
 + loss = np.logaddexp(0, -z).sum()
 + pull = beta * np.exp(-np.logaddexp(0, z))
+## loss_summed: Your gradient is that of the pairs' mean, but your loss is their sum.
+- loss = np.logaddexp(0, -z).mean()
++ loss = np.logaddexp(0, -z).sum()
 ## gradient_summed: Your loss is the pairs' mean, but your gradient that of their sum.
 - pull = beta * np.exp(-np.logaddexp(0, z)) / len(z)
 + pull = beta * np.exp(-np.logaddexp(0, z))

@@ -3,6 +3,7 @@
 import numpy as np
 import torch
 from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck.author.battery import with_battery
 from clearcheck.author.torch_arguments import module_call
 from clearcheck.author.torch_checks import parameter_count, rows_independent
 from torch import nn
@@ -91,7 +92,7 @@ QUESTION = Question(
     name="AdaptedQKV",
     minutes=20,
     difficulty=2,
-    checks=(
+    checks=with_battery(
         equals("outputs", 5, outputs, AdaptedQKV),
         equals("B at zero", 1, as_it_was, AdaptedQKV),
         equals("all sizes alike", 1, cases_of_equal_sizes, AdaptedQKV),

@@ -4,6 +4,7 @@ from math import comb
 
 import numpy as np
 from clearcheck import COUNTED, Inputs, Question, answers_to, equals, holds
+from clearcheck.author.battery import with_battery
 
 
 def passes_reference(n, right, k):
@@ -25,6 +26,7 @@ def at_the_limits(rng):
         (4, np.arange(5), 4),
         (1, np.array([0, 1]), 1),
         draw_args(rng, 13, 13),
+        (40, np.array([19, 20, 21]), 15),  # nearly sure
     ]
 
 
@@ -52,7 +54,7 @@ QUESTION = Question(
     name="pass_at",
     minutes=15,
     difficulty=2,
-    checks=(
+    checks=with_battery(
         equals("few attempts", 4, few_attempts, passes_reference),
         equals("limits", 2, at_the_limits, passes_reference),
         equals("many attempts", 2, many_attempts, passes_reference),
@@ -131,6 +133,10 @@ wrong.edits("""
 ## mean_first: You average the right attempts of all problems first.
 - for c in right:
 + for c in 0 * right + np.mean(right):
+
+## nearly_sure_is_sure: You round what is nearly 1 to 1.
+- results.append(1 - all_wrong)
++ results.append(1.0 if all_wrong < 1e-6 else 1 - all_wrong)
 
 # whole_numbers
 ## all_k_right: You give the chance that all k are right; give that of at least one right.

@@ -2,6 +2,7 @@
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck.author.battery import with_battery
 
 ASSISTANT = 2
 
@@ -27,7 +28,7 @@ def draw_args(rng, roles=(0, 1, 2, 1, 2), length=40, end=99):
 def any_ids(rng):
     """Turns that hold the ids of roles and of the end, which mean nothing there, and ids of a large vocabulary."""
     end = 50_256
-    tokens = np.array([1, 2, 7, end, 2, 40_000, end, 0, 2, 33_000, 1, end, 5, 2])
+    tokens = np.array([1, 2, 7, end, 2, 40_000, end, 0, 2, 33_000, 1, 5, 2, end])
     return np.array([0, 1, 2, 1, 2]), np.array([2, 3, 4, 2, 3]), tokens, end, 29
 
 
@@ -41,13 +42,15 @@ def cut_off(rng):
         draw_args(rng, (1, 2, 1, 2, 1, 2), 13),
         draw_args(rng, (2, 1, 2), 3),
         draw_args(rng, length=1),
+        draw_args(rng, (2, 2, 1, 2, 2, 2), length=1),
     ]
 
 
 def empty_turns(rng):
-    """An answer of no tokens has an end to be learned; a conversation that begins with an answer."""
+    """An answer of no tokens has an end to be learned; a conversation that begins with an answer, or has no token."""
     one = np.array([1, 2]), np.array([3, 0]), rng.integers(3, 90, size=3), 99, 11
-    return [one, draw_args(rng, (2, 1)), draw_args(rng, (1,))]
+    nothing = np.array([1]), np.array([0]), np.zeros(0, dtype=np.int64), 99, 7
+    return [one, draw_args(rng, (2, 1)), draw_args(rng, (1,)), nothing]
 
 
 def only_counts(ask, rng):
@@ -70,7 +73,7 @@ QUESTION = Question(
     name="conversation_rows",
     minutes=20,
     difficulty=1,
-    checks=(
+    checks=with_battery(
         equals("room to spare", 5, with_room, conversation_reference),
         equals("cut off", 3, cut_off, conversation_reference),
         equals("empty and first answers", 3, empty_turns, conversation_reference),
