@@ -4,9 +4,11 @@ import ast
 import contextlib
 import io
 import json
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 ROOT = Path(__file__).parents[2]
 DEFINITIONS = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign)
@@ -63,3 +65,11 @@ def definitions(page: str, names: tuple[str, ...]) -> SimpleNamespace:
     with contextlib.redirect_stdout(io.StringIO()):
         exec(compile(program, page, "exec"), found)
     return SimpleNamespace(**found)
+
+
+def once(page: SimpleNamespace, key: object, make: Callable[[], Any]) -> Any:
+    """What ``make`` gives, made a single time for each key: a training that answers for several cases or seeds."""
+    kept = page.__dict__.setdefault("kept", {})
+    if key not in kept:
+        kept[key] = make()
+    return kept[key]

@@ -79,6 +79,7 @@ class Claim:
 
     experiment: what decides it.
     about: the contenders that it compares.
+    page: where it stands, as a rule the page of the experiment.
     sentence: as the page has it, word for word, in its prose or in the caption of a figure.
     cell: the code cell of the page that shows it.
     holds: whether the sentence follows from the numbers.
@@ -90,6 +91,7 @@ class Claim:
 
     experiment: Experiment
     about: tuple[str, ...]
+    page: str
     sentence: str
     cell: str
     holds: Callable[[Numbers], bool]
@@ -150,6 +152,7 @@ def claim(
     verdict: str = "confirmed",
     before: str = "",
     pending: bool = False,
+    page: str = "",
     known: list[Claim] = CLAIMS,
 ) -> Claim:
     """Register a sentence with the experiment that decides it; `Claim` says what the arguments are.
@@ -164,6 +167,6 @@ def claim(
         raise ValueError(f"{sentence!r} is {verdict}: `before` says what was changed or dropped, and only that")
     if pending and verdict == "confirmed":
         raise ValueError(f"{sentence!r} is confirmed: the page has nothing to change, so take `pending` off")
-    it = Claim(experiment, about, sentence, cell, holds, note, verdict, before, pending)
+    it = Claim(experiment, about, page or experiment.page, sentence, cell, holds, note, verdict, before, pending)
     known.append(it)
     return it

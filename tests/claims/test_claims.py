@@ -1,6 +1,7 @@
 """Promise three: every registered sentence stands on its page and follows from what its experiment has given."""
 
 from itertools import combinations
+from pathlib import Path
 
 import pytest
 import yaml
@@ -15,7 +16,7 @@ PENDING = [it for it in CLAIMS if it.pending]
 
 
 def page_and_words(it: Claim) -> str:
-    return f"{it.experiment.slug}: {it.sentence[:40]}"
+    return f"{Path(it.page).stem}: {it.sentence[:40]}"
 
 
 def swapped(numbers: Numbers, one: str, other: str) -> Numbers:
@@ -43,7 +44,7 @@ def test_the_sentence_follows_from_the_numbers(it: Claim):
 @pytest.mark.parametrize("it", [it for it in CLAIMS if not it.pending], ids=page_and_words)
 def test_the_page_says_the_sentence(it: Claim):
     """Catches a sentence that was edited without its entry."""
-    page = it.experiment.page
+    page = it.page
     assert is_said(it.sentence, page), (
         f"{page} does not say “{it.sentence}”. If it was reworded, change its claim, behind {it.experiment.place}, and "
         "ask whether the numbers still say so"
@@ -53,7 +54,7 @@ def test_the_page_says_the_sentence(it: Claim):
 
 def test_what_is_pending_is_not_yet_said():
     """Catches a page that has been mended, and an entry that does not know it."""
-    done = [it.sentence for it in PENDING if is_said(it.sentence, it.experiment.page)]
+    done = [it.sentence for it in PENDING if is_said(it.sentence, it.page)]
     assert not done, f"the pages say now what was pending; take `pending` off: {done}"
 
 

@@ -3,6 +3,7 @@
 The register is tests/claims, where the experiments and their stored numbers lie; the page shows it to readers.
 """
 
+import math
 import re
 from collections.abc import Iterator
 
@@ -13,6 +14,7 @@ from tools.pages import reading
 from tools.pages.chapters import chapter_number
 
 PAGE = reading.CHAPTERS / "claims.md"
+RUNAWAY = 100  # no loss or share that is measured is that large unless the training runs away
 LINK = re.compile(r"\[([^\]]+)\]\([^)]+\)")
 INTRO = """\
 # How the claims were tested
@@ -30,13 +32,13 @@ To run an experiment yourself takes the [repository](setup.md#the-repository): `
 def page() -> str:
     """The whole page. Raises: ValueError where an experiment has no stored run."""
     experiments, claims = register()
-    pages = list(dict.fromkeys(it.page for it in experiments.values()))
+    pages = sorted({it.page for it in claims}, key=lambda name: (ROOT / name).stem)
     blocks = [INTRO, "\n".join(overview(pages, claims))]
     for name in pages:
-        here = [it for it in experiments.values() if it.page == name and any(one.experiment is it for one in claims)]
-        if here:
-            blocks.append(f"## {heading(name)}")
-            blocks += ["\n".join(section(it, [one for one in claims if one.experiment is it])) for it in here]
+        blocks.append(f"## {heading(name)}")
+        said = [one for one in claims if one.page == name]
+        for it in dict.fromkeys(one.experiment.name for one in said):
+            blocks.append("\n".join(section(experiments[it], [one for one in said if one.experiment.name == it])))
     return "\n\n".join(block.strip("\n") for block in blocks) + "\n"
 
 
@@ -55,7 +57,7 @@ def overview(pages: list[str], claims: list[Claim]) -> Iterator[str]:
     yield f"| page | {' | '.join(VERDICTS)} |"
     yield f"|---|{'---|' * len(VERDICTS)}"
     for name in pages:
-        counts = [sum(it.experiment.page == name and it.verdict == verdict for it in claims) for verdict in VERDICTS]
+        counts = [sum(it.page == name and it.verdict == verdict for it in claims) for verdict in VERDICTS]
         if any(counts):
             link = (ROOT / name).relative_to(reading.CHAPTERS).as_posix()
             yield f"| [{title(name)}]({link}) | {' | '.join(map(str, counts))} |"
@@ -101,6 +103,7 @@ def table(it: Experiment, numbers: Numbers) -> Iterator[str]:
 
 
 def span(found: list[float]) -> str:
-    """The lowest and the highest of some numbers, or the one number that both are when rounded."""
-    low, high = f"{min(found):.2f}", f"{max(found):.2f}"
+    """The lowest and the highest of some numbers, or the one number that both are when rounded; ∞ for a runaway."""
+    ends = [it if it < RUNAWAY else math.inf for it in found]  # not a number is one as well
+    low, high = ("∞" if it == math.inf else f"{it:.2f}" for it in (min(ends), max(ends)))
     return low if low == high else f"{low}–{high}"
