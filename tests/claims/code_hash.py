@@ -71,7 +71,7 @@ def registers(decorator: ast.expr) -> bool:
 
 def imports(body: Iterable[ast.stmt]) -> dict[str, tuple[Path, str]]:
     """What is imported from packages that are followed: by its name here, its file and its name there."""
-    found = {}
+    found: dict[str, tuple[Path, str]] = {}
     for node in body:
         if not isinstance(node, ast.ImportFrom) or (node.module or "").partition(".")[0] not in FOLLOWED:
             continue

@@ -224,6 +224,26 @@ def test_the_hash_takes_in_the_cells_of_the_page_and_what_is_called_of_clearbook
     assert {"Ladder", "RATE", "austen_novels"} <= {name for _, name in found}
 
 
-def test_a_cell_that_is_gone_is_named():
-    with pytest.raises(ValueError, match="no code cell 'gone'"):
-        pages.statements(PAGE, ("gone",))
+@pytest.mark.parametrize(
+    ("name", "told"), [("gone", "no code cell 'gone'"), ("the-loop:gone", "'the-loop' of .* does not define gone")]
+)
+def test_what_is_gone_from_the_page_is_named(name, told):
+    with pytest.raises(ValueError, match=told):
+        pages.statements(PAGE, (name,))
+
+
+def test_of_a_cell_only_definitions_are_run_and_of_these_the_one_that_is_named(monkeypatch):
+    """Catches a page that trains its models again, or prints, before an experiment begins."""
+    text = "print('a')\nfor i in range(3):\n    raise ValueError\nSIZE = 3\n\n\ndef twice(x):\n    return 2 * x\n"
+    monkeypatch.setattr(pages, "cells", lambda name: {"a": {"cell_type": "code", "source": [text]}})
+    pages.statements.cache_clear()
+    whole, one = pages.definitions("a page", ("a",)), pages.definitions("a page", ("a:twice",))
+    pages.statements.cache_clear()
+    assert (whole.SIZE, whole.twice(2), one.twice(2), hasattr(one, "SIZE")) == (3, 4, 4, False)
+
+
+def test_a_training_that_answers_for_several_cases_is_done_once():
+    page, done = SimpleNamespace(), []
+    for key in ("one", "one", "other"):
+        pages.once(page, key, lambda key=key: done.append(key))
+    assert done == ["one", "other"]
