@@ -1,4 +1,4 @@
-"""Chapter 2, attention: the game of the first card, the game that asks, and what one average cannot do."""
+"""Chapter 2, attention: the game of the first card, and the game that asks for one."""
 
 from itertools import pairwise
 from statistics import median

@@ -1,4 +1,4 @@
-"""Chapter 3, self-attention: the ladder of scores, and the first rung of the letters."""
+"""Chapter 3, self-attention: the ladder of scores, the first rung of the letters, the constant that queries need."""
 
 import math
 from statistics import median
@@ -13,6 +13,7 @@ from tests.claims.registry import claim, experiment
 
 PAGE = "chapters/03-self-attention.ipynb"
 RING_STEPS = 150
+FLAG_STEPS = 300
 
 
 class Times(nn.Module):
@@ -144,4 +145,62 @@ claim(
     verdict="changed",
     before="Training may still make the scores as large as it likes, but it starts where there is a slope.",
     pending=True,
+)
+
+
+def biased(page):
+    layer = page.SelfAttention(4, 2)
+    layer.query = nn.Linear(4, 2)
+    return layer
+
+
+class FlagMLP(nn.Module):
+    """All six tokens side by side, 64 hidden units, all six answers."""
+
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.Sequential(nn.Linear(24, 64), nn.ReLU(), nn.Linear(64, 12))
+
+    def forward(self, x):
+        return self.layers(x.flatten(1)).unflatten(1, (6, 2))
+
+
+@experiment(
+    PAGE,
+    contenders={
+        "attention": "the layer of the page, with a constant 1 in every token",
+        "attention, no constant": "the same layer, and 0 in the place of the constant",
+        "attention, no constant, a bias": "no constant in the tokens, but a bias in the queries",
+        "MLP": "all six tokens side by side, 64 hidden units",
+        "fixed average": "one sixth of every token",
+    },
+    budget="300 steps of 256 sequences, Adam at 0.05",
+    measured="share of the variance of the answers that is explained, more is better",
+    cells=("setup", "flagged-sequences", "self-attention-class", "train-on-the-flags:train_on_flags"),
+)
+def flags(page, run):
+    one = float(run.contender in ("attention", "MLP"))
+    makers = {"attention, no constant, a bias": lambda: biased(page), "MLP": FlagMLP}
+    x, wanted = page.flagged_sequences(5000)
+    x[..., 3] *= one
+    if run.contender == "fixed average":
+        return page.explained(x[..., :2].mean(dim=1, keepdim=True), wanted)
+    layer = makers.get(run.contender, lambda: page.SelfAttention(d_model=4, d_head=2))()
+    page.train_on_flags(layer, FLAG_STEPS * run.times, one)
+    with torch.no_grad():
+        return page.explained(layer(x), wanted)
+
+
+claim(
+    flags,
+    "Without something constant in the tokens, they cannot all ask the same question. In GPT-2 a bias does this job.",
+    about=("attention", "attention, no constant", "attention, no constant, a bias"),
+    cell="train-without-the-one",
+    holds=lambda share: all(
+        min(share["attention", "", times] + share["attention, no constant, a bias", "", times]) > 0.99
+        and max(share["attention, no constant", "", times]) < 0.6
+        for times in (1, 4)
+    ),
+    note="With a bias in the queries the constant in the tokens is not needed. An MLP that gets all six tokens side by "
+    "side learns this task, too, for sequences of six.",
 )
