@@ -49,9 +49,12 @@ def attend_late(
     return weights @ v, weights
 
 
-def trained_coin(make_body: Callable[[], nn.Module], seed: int = 0) -> tuple[NextFlip, list[float]]:
-    """A model after 200 steps, and its loss in each of them."""
+def trained_coin(
+    make_body: Callable[[], nn.Module], seed: int = 0, *, n_steps: int = 200
+) -> tuple[NextFlip, list[float]]:
+    """A trained model, and its loss in each step."""
     torch.manual_seed(seed)
     coin = NextFlip(make_body())
-    config = TrainConfig(n_steps=200, batch_size=32, seed=seed, learning_rate=0.015, warmup_steps=15, weight_decay=0)
+    options = {"learning_rate": 0.015, "warmup_steps": 15, "weight_decay": 0}
+    config = TrainConfig(n_steps=n_steps, batch_size=32, seed=seed, **options)
     return coin, train(coin, flip_loss, flips_and_next, config, progress=False).losses

@@ -50,17 +50,26 @@ def letters_loss(
     ``parts`` makes the layers between embedding and head, B × N × 32 to the same; ``positions`` a module that gives
     a vector for each of the positions 0 to 15. The seeds of whoever calls stay as they are.
     """
-    return sum(_trained_loss(parts, positions, added, seed) for seed in range(n_seeds)) / n_seeds
+
+    def make() -> nn.Module:
+        return Ladder(parts(), positions and positions(), added)
+
+    return sum(loss_of_model(make, seed) for seed in range(n_seeds)) / n_seeds
 
 
-def _trained_loss(parts: Parts, positions, added: bool, seed: int) -> float:
+def loss_of_model(make: Callable[[], nn.Module], seed: int = 0, *, times: int = 1) -> float:
+    """The same for one seed and any model that gives scores of the next letter, B × N × 27, for letters, B × N.
+
+    ``times`` as many steps are taken as in `letters_loss`.
+    """
+    n_steps = STEPS * times
     seen, unseen = rows()
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        model = Ladder(parts(), positions and positions(), added)
+        model = make()
         optimizer = torch.optim.AdamW(model.parameters(), weight_decay=0.01, fused=True)
-        for step in range(STEPS):
-            optimizer.param_groups[0]["lr"] = RATE * min((step + 1) / 20, 1.05 - step / STEPS)
+        for step in range(n_steps):
+            optimizer.param_groups[0]["lr"] = RATE * min((step + 1) / 20, 1.05 - step / n_steps)
             starts = torch.randint(len(seen) - LENGTH, (BATCH, 1))
             loss = _loss(model, seen[starts + torch.arange(LENGTH + 1)])
             optimizer.zero_grad()
@@ -70,5 +79,5 @@ def _trained_loss(parts: Parts, positions, added: bool, seed: int) -> float:
         return _loss(model.eval(), unseen).item()
 
 
-def _loss(model: Ladder, ids: Int[Tensor, "B length"]) -> Float[Tensor, ""]:
+def _loss(model: nn.Module, ids: Int[Tensor, "B length"]) -> Float[Tensor, ""]:
     return F.cross_entropy(model(ids[:, :-1]).mT, ids[:, 1:])

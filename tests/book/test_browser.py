@@ -13,7 +13,7 @@ from tests.book.pages import AXE, CHAPTERS, FROM_ELSEWHERE, PROOFS, UNLISTED, pu
 
 PAGES = [f"{name}.html" for name in published_pages()]
 SOLUTIONS = [page for page in PAGES if page.startswith("chapters/solutions/")]
-LISTS = [f"chapters/{name}.html" for name in ("api", "bibliography", "concordance", "errata", "source-map")]
+LISTS = [f"chapters/{name}.html" for name in ("api", "bibliography", "claims", "concordance", "errata", "source-map")]
 GENERATED = {*SOLUTIONS, *LISTS, *(f"{name}.html" for name in UNLISTED)}
 ALIKE_MADE = {*SOLUTIONS[2:], *(f"{name}.html" for name in PROOFS[2:])}  # as the first two are
 FLAGS = [

@@ -124,6 +124,7 @@ QUICK_NAMES = {
     "docs": "documents",
     "notebooks": "rules for notebooks",
     "equations": "equations",
+    "claims": "claims",
 }
 SLOW_NAMES = {
     "benchmarks": "benchmarks",

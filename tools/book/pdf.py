@@ -24,7 +24,9 @@ from tools.takeaway.downloads import DIST, project
 
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "chrome")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP * ~NOTFOUND"]  # nothing is fetched from elsewhere
-LEFT_OUT = re.compile(r"chapters/(setup|grading|instructor|solutions.*|drills|source-map|api)$")  # to use, not to read
+LEFT_OUT = re.compile(
+    r"chapters/(setup|grading|instructor|solutions.*|drills|claims|source-map|api)$"
+)  # to use, not to read
 SHEET = "book-to-print.html"
 SCALE = 0.8  # of the letters on a screen: about 10 points
 SECONDS = 600  # for a print of the whole book, formulas included

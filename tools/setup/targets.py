@@ -59,7 +59,7 @@ TARGETS = {
             *STYLE,
             Step(
                 "-m pytest @tests/quick.args",
-                "Quick tests of library, notebook helpers, documents, rules for notebooks and equations",
+                "Quick tests of library, notebook helpers, documents, rules for notebooks, equations and claims",
             ),
         ),
         example="-k cache",
@@ -106,6 +106,11 @@ TARGETS = {
         "break a module of lib/ line by line, and tell which breaks no test notices",
         (Step("-m tools.setup.extras mutants"), Step("-m tools.checks.mutants")),
         example="training",
+    ),
+    "claims": Target(
+        "run again what the comparisons of the book rest on, and store the numbers",
+        (Step("-m tests.claims"),),
+        example="02-attention",
     ),
     "gradescope": Target(
         "make the autograder that Gradescope runs", (Step("-m tools.takeaway.gradescope"),), example="03-self-attention"

@@ -26,7 +26,7 @@ from tools.takeaway.learners_copy import copy_checks, copy_data, copy_library, c
 
 DIST, ARCHIVE, TOP = "dist", "course.zip", "clearformer"
 TEXTS = ("pyproject.toml", "constraints.txt", "LICENSE", "LICENSE-text")
-SITE_ONLY = ("api", "grader-proof", "instructor", "setup", "solutions")  # pages that make no sense, or tell, elsewhere
+SITE_ONLY = ("api", "claims", "grader-proof", "instructor", "setup", "solutions")  # of no use elsewhere, or answers
 EPOCH = str(315_532_800)  # 1980, the first that a zip can hold: the same bytes whenever it is made
 BUILD = "import sys; from setuptools.build_meta import build_wheel; build_wheel(sys.argv[1])"
 MODULES = {"pillow": "PIL", "scikit-learn": "sklearn"}  # packages that are imported under another name

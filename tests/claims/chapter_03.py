@@ -1,0 +1,206 @@
+"""Chapter 3, self-attention: the ladder of scores, the first rung of the letters, the constant that queries need."""
+
+import math
+from statistics import median
+
+import torch
+import torch.nn.functional as F
+from clearbook.ladder import Ladder, loss_of_model
+from torch import nn
+
+from tests.claims.letters import BUDGET, MEASURED, MLP, LastLetters, counted
+from tests.claims.registry import claim, experiment
+
+PAGE = "chapters/03-self-attention.ipynb"
+RING_STEPS = 150
+FLAG_STEPS = 300
+
+
+class Times(nn.Module):
+    """A part whose output is multiplied by one number."""
+
+    def __init__(self, part, factor):
+        super().__init__()
+        self.part, self.factor = part, factor
+
+    def forward(self, x):
+        return self.part(x) * self.factor
+
+
+def undivided(page, width):
+    """The layer of the page without its division by the root of K."""
+    layer = page.SelfAttention(width, width, causal=True)
+    layer.query = Times(layer.query, math.sqrt(width))
+    return layer
+
+
+RUNGS = {
+    "attention": lambda page: [page.SelfAttention(32, 32, causal=True)],
+    "attention, not divided by √K": lambda page: [undivided(page, 32)],
+    "no layer": lambda page: [],
+}
+
+
+@experiment(
+    PAGE,
+    contenders={
+        "attention": "one causal layer of the page, K = 32, in x + part(x)",
+        "attention, not divided by √K": "the same with scores that are not divided",
+        "no layer": "embedding and head alone: the last letter",
+        "MLP": MLP,
+        "table, one letter back": "how often each letter followed each other one, counted in the same text",
+    },
+    budget=BUDGET,
+    measured=MEASURED,
+    cells=("setup", "self-attention-class"),
+)
+def letters(page, run):
+    if run.contender == "table, one letter back":
+        return counted(1)
+    if run.contender == "MLP":
+        return loss_of_model(LastLetters, run.seed, times=run.times)
+    return loss_of_model(lambda: Ladder(RUNGS[run.contender](page), None, True), run.seed, times=run.times)
+
+
+@experiment(
+    PAGE,
+    contenders={
+        "query–key": "two matrices, one for the one that asks and one for the one that is asked",
+        "projected": "one matrix for both, so a symmetric score",
+        "dot": "the vectors of the days themselves, so a symmetric score",
+        "table": "a free score for every pair of days: no vectors, nothing to generalise with",
+    },
+    budget="150 steps, Adam at 0.04, the vectors of the days are learned too",
+    measured="days of 7 that look at the day before, more is better",
+    cells=("setup", "ring-train"),
+)
+def yesterdays(page, run):
+    parameters = [torch.randn(7, 7)] if run.contender == "table" else [torch.randn(7, 8), *torch.randn(2, 8, 8) / 3]
+    rung = page.RUNGS.get(run.contender, lambda scores: scores)
+    optimizer = torch.optim.Adam([it.requires_grad_() for it in parameters], lr=0.04, fused=True)
+    for _ in range(RING_STEPS * run.times):
+        scores = rung(*parameters)
+        loss = F.cross_entropy(scores, page.yesterday)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return (scores.argmax(dim=-1) == page.yesterday).sum()
+
+
+claim(
+    yesterdays,
+    "With queries and keys every day finds yesterday, from every start. The lower rungs settle on a compromise: each "
+    "day looks most at itself, and equally at yesterday and tomorrow.",
+    about=("query–key", "projected", "dot"),
+    cell="ring-result",
+    holds=lambda days: all(
+        min(days["query–key", "", times]) == 7 and max(days["projected", "", times] + days["dot", "", times]) == 0
+        for times in (1, 4)
+    ),
+    note="A free table of scores finds yesterday as well: there is nothing here to generalise to. What the experiment "
+    "shows is which scores can be told apart at all.",
+)
+claim(
+    yesterdays,
+    "Gradient descent did not find the spiral from any of our starts. With queries and keys it finds all seven days, "
+    "and needs no trick.",
+    about=("query–key", "projected", "dot"),
+    cell="spiral",
+    holds=lambda days: all(
+        min(days["query–key", "", times]) == 7 and max(days["projected", "", times] + days["dot", "", times]) < 6
+        for times in (1, 4)
+    ),
+    note="Four times the steps do not find it either.",
+    page="chapters/closer/03-scores.ipynb",
+)
+
+UNDIVIDED = "attention, not divided by √K"
+
+
+def gain(loss, who, times):
+    """By how much a layer is better than none, in the median of the seeds."""
+    return median(loss["no layer", "", times]) - median(loss[who, "", times])
+
+
+claim(
+    letters,
+    "Attention hears the earlier ones as well, and the loss falls.",
+    about=("attention", "no layer"),
+    cell="letters-so-far",
+    holds=lambda loss: all(
+        max(loss["attention", "", times]) < min(loss["no layer", "", times]) - 0.02 for times in (1, 4)
+    ),
+    note="True, and small. A table that counts which letter follows which is nearly as good in the steps of the page, "
+    "and the MLP of the PyTorch page, which knows where each of eight letters stood, is far ahead. What this layer "
+    "lacks is the order, which comes in chapter 6.",
+)
+claim(
+    letters,
+    "Training may still make the scores as large as it likes, but it starts where there is a slope. Not divided, the "
+    "attention at the end of this chapter loses more than half of what it gains over no layer at all.",
+    about=("attention", UNDIVIDED, "no layer"),
+    cell="letters-so-far",
+    holds=lambda loss: all(0 < gain(loss, UNDIVIDED, times) < gain(loss, "attention", times) / 2 for times in (1, 4)),
+    note="Nothing on the page is trained without the root. At a width of 32 it matters as much as the layer itself.",
+    verdict="changed",
+    before="Training may still make the scores as large as it likes, but it starts where there is a slope.",
+    pending=True,
+)
+
+
+def biased(page):
+    layer = page.SelfAttention(4, 2)
+    layer.query = nn.Linear(4, 2)
+    return layer
+
+
+class FlagMLP(nn.Module):
+    """All six tokens side by side, 64 hidden units, all six answers."""
+
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.Sequential(nn.Linear(24, 64), nn.ReLU(), nn.Linear(64, 12))
+
+    def forward(self, x):
+        return self.layers(x.flatten(1)).unflatten(1, (6, 2))
+
+
+@experiment(
+    PAGE,
+    contenders={
+        "attention": "the layer of the page, with a constant 1 in every token",
+        "attention, no constant": "the same layer, and 0 in the place of the constant",
+        "attention, no constant, a bias": "no constant in the tokens, but a bias in the queries",
+        "MLP": "all six tokens side by side, 64 hidden units",
+        "fixed average": "one sixth of every token",
+    },
+    budget="300 steps of 256 sequences, Adam at 0.05",
+    measured="share of the variance of the answers that is explained, more is better",
+    cells=("setup", "flagged-sequences", "self-attention-class", "train-on-the-flags:train_on_flags"),
+)
+def flags(page, run):
+    one = float(run.contender in ("attention", "MLP"))
+    makers = {"attention, no constant, a bias": lambda: biased(page), "MLP": FlagMLP}
+    x, wanted = page.flagged_sequences(5000)
+    x[..., 3] *= one
+    if run.contender == "fixed average":
+        return page.explained(x[..., :2].mean(dim=1, keepdim=True), wanted)
+    layer = makers.get(run.contender, lambda: page.SelfAttention(d_model=4, d_head=2))()
+    page.train_on_flags(layer, FLAG_STEPS * run.times, one)
+    with torch.no_grad():
+        return page.explained(layer(x), wanted)
+
+
+claim(
+    flags,
+    "Without something constant in the tokens, they cannot all ask the same question. In GPT-2 a bias does this job.",
+    about=("attention", "attention, no constant", "attention, no constant, a bias"),
+    cell="train-without-the-one",
+    holds=lambda share: all(
+        min(share["attention", "", times] + share["attention, no constant, a bias", "", times]) > 0.99
+        and max(share["attention, no constant", "", times]) < 0.6
+        for times in (1, 4)
+    ),
+    note="With a bias in the queries the constant in the tokens is not needed. An MLP that gets all six tokens side by "
+    "side learns this task, too, for sequences of six.",
+)
