@@ -55,6 +55,7 @@ def trained_coin(
     """A trained model, and its loss in each step."""
     torch.manual_seed(seed)
     coin = NextFlip(make_body())
-    options = {"learning_rate": 0.015, "warmup_steps": 15, "weight_decay": 0}
-    config = TrainConfig(n_steps=n_steps, batch_size=32, seed=seed, **options)
+    config = TrainConfig(
+        n_steps=n_steps, batch_size=32, seed=seed, learning_rate=0.015, warmup_steps=15, weight_decay=0
+    )
     return coin, train(coin, flip_loss, flips_and_next, config, progress=False).losses
