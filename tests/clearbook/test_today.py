@@ -173,6 +173,7 @@ def words_of(name: str, column: str) -> str | None:
         ("DeepSeek-V3", "feed_forward", "SwiGLU, 8 of 256 experts + 1 for all, 2,048 units each"),
         ("SmolLM3 3B", "positions", "rotary, base 5,000,000, none in 9 of 36 layers"),
         ("DeepSeek-V3", "positions", "rotary, base 10,000, 64 of 192 numbers turned"),
+        ("gpt-oss-120b", "positions", "rotary, base 150,000, slowed up to 32 times"),
         ("OLMo 2 7B", "norm", "RMSNorm after each sublayer"),
         ("DeepSeek-V4-Flash", "residual", "4 mixed streams"),
         ("Qwen3 8B", "tokenizer", "byte-level BPE, digits one by one"),
@@ -208,7 +209,11 @@ def test_a_table_is_one_for_every_reader():
     linked = {a["href"] for a in soup.select("tbody a")}
     assert linked == {*listed} and len(listed) == len(linked) and all("seen 20" in li.text for li in soup.select("li"))
     assert all(a["aria-label"].startswith("source: ") for a in soup.select("tbody a"))
-    assert repr(table).splitlines()[1].split(" | ") == ["Llama 3.1 8B", "rotary, base 500,000  ", "128 K"]
+    assert repr(table).splitlines()[1].split(" | ") == [
+        "Llama 3.1 8B",
+        "rotary, base 500,000, slowed up to 8 times",
+        "128 K",
+    ]
 
 
 def test_sources_are_those_of_what_is_shown():

@@ -90,6 +90,8 @@ def _positions(model: Model) -> str:
     if base:
         windows = model.get("rope_base_window")
         told.append(f"base {base:,}" + (f" ({windows:,} in windows)" if windows else ""))
+    if times := model.get("stretched"):
+        told.append(f"slowed up to {times:,} times")
     if (share := model.get("rotated")) and share != 1:
         told.append(
             f"{SHARES.get(share, f'{share:.0%}')} of each head turned"
@@ -150,7 +152,16 @@ COLUMNS = {
     "extras": Column("also", ("qk_norm", "sinks", "gated_attention", "softcap"), _extras),
     "positions": Column(
         "positions",
-        ("positions", "rope_base", "rope_base_window", "rotated", "rotated_window", "latent", "nope_layers"),
+        (
+            "positions",
+            "rope_base",
+            "rope_base_window",
+            "stretched",
+            "rotated",
+            "rotated_window",
+            "latent",
+            "nope_layers",
+        ),
         _positions,
     ),
     "norm": Column("norm", ("norm", "norm_place"), _norm),

@@ -130,6 +130,7 @@ FACTS: dict[str, Check] = {
     "positions": _words,
     "rope_base": _whole,
     "rope_base_window": _whole,
+    "stretched": _whole,  # how many times slower the angles are made after training
     "rotated": _share,  # of the width of a head
     "rotated_window": _share,  # in layers with a window, where these differ
     "nope_layers": _whole,
