@@ -208,7 +208,11 @@ def test_a_table_is_one_for_every_reader():
     listed = [li.a["href"] for li in soup.select("details li")]
     linked = {a["href"] for a in soup.select("tbody a")}
     assert linked == {*listed} and len(listed) == len(linked) and all("seen 20" in li.text for li in soup.select("li"))
-    assert all(a["aria-label"].startswith("source: ") for a in soup.select("tbody a"))
+    assert all(a["aria-label"].startswith(f"source {a.text}: ") for a in soup.select("tbody a"))
+    for row in soup.select("tbody tr"):
+        numbers = [int(a.text) for a in row.select("a")]
+        assert numbers == sorted(numbers) and [listed.index(a["href"]) + 1 for a in row.select("a")] == numbers
+    assert ("A dash stands" in soup.caption.text) == any(cell.text == "—" for cell in soup.select("td"))
     assert repr(table).splitlines()[1].split(" | ") == [
         "Llama 3.1 8B",
         "rotary, base 500,000, slowed up to 8 times",

@@ -48,7 +48,9 @@ class Table:
         )
         body = "".join(self._row(model, row, numbers) for model, row in zip(self.models, self.rows, strict=True))
         listed = "".join(f"<li>{_link(source, source.what)}, seen {source.seen}</li>" for source in self.sources)
-        caption = f"As of {self.as_of}. A dash stands where no source was found, or where the model has no such part."
+        caption = f"As of {self.as_of}."
+        if any(UNKNOWN in row for row in self.rows):
+            caption += " A dash stands where no source was found, or where the model has no such part."
         return (
             f'<div class="today"><table role="table"><caption>{caption}</caption>'
             f'<thead role="rowgroup"><tr role="row">{head}</tr></thead><tbody role="rowgroup">{body}</tbody></table>'
@@ -57,7 +59,8 @@ class Table:
 
     def _row(self, model: Model, words: list[str], numbers: dict[str, int]) -> str:
         cells = [_labelled(column.heading, html.escape(word)) for column, word in zip(self.columns, words, strict=True)]
-        links = ", ".join(_link(source, str(numbers[source.key])) for source in _sources(self.columns, model))
+        sources = sorted(_sources(self.columns, model), key=lambda source: numbers[source.key])
+        links = ", ".join(_link(source, str(numbers[source.key])) for source in sources)
         name = f'<th scope="row" role="rowheader">{html.escape(model.name)}</th>'
         return f'<tr role="row">{name}{"".join(cells)}{_labelled("sources", links)}</tr>'
 
@@ -103,7 +106,7 @@ def _sources(columns: Iterable[Column], model: Model) -> list[Source]:
 
 
 def _link(source: Source, text: str) -> str:
-    named = f' aria-label="source: {html.escape(source.what)}"' if text.isdigit() else ""
+    named = f' aria-label="source {text}: {html.escape(source.what)}"' if text.isdigit() else ""
     return f'<a href="{html.escape(source.url)}"{named} title="{html.escape(source.what)}">{html.escape(text)}</a>'
 
 
