@@ -162,6 +162,7 @@ Hand-graded points for learner ADA LOVELACE (line 3): the row gives essay a seco
 Hand-graded points for essay: 1 of 3 have none, bobby the first of them.
 """)
     assert (cy["points"], cy["max_points"]) == ("2", "13")
+    Path("out/hand.csv").unlink()  # else it is kept, since it gives more
     Path("hand.csv").write_text("id\tplot\tplot max\tcomment\t\n12\t0,125\t2\tWell, done; so\t\n")
     grade("--hand", "hand.csv")
     assert table("out/grades.csv")[0]["points"] == "9.125"
