@@ -54,7 +54,10 @@ def test_one_row_for_each_learner(results_folder):
     assert "late" not in ada["notes"]
     assert (cy["means"], cy["ranges"], cy["exercise"]) == ("2", "0", SLUG)
     assert (dee["points"], dee["max_points"]) == ("", "") and "JSON text is expected" in dee["notes"]
-    counts = {Path(row["file"]).name: row["counts"] for row in table("out/files.csv")}
+    files = table("out/files.csv")
+    apart = {Path(row["file"]).name: row["isolation"] for row in files}
+    assert apart.pop("dee.ipynb") == "" and set(apart.values()) == {ada["isolation"]} != {""}
+    counts = {Path(row["file"]).name: row["counts"] for row in files}
     assert counts.pop("bobby_77_8890_nb.ipynb") == "no" == counts.pop("dee.ipynb")
     assert set(counts.values()) == {"yes"}
 
