@@ -62,7 +62,7 @@ def test_the_environment_of_another_folder_behind_a_link_is_left_alone(project, 
     other = tmp_path / "other"
     shutil.copytree(project.root, other, ignore=shutil.ignore_patterns(".venv"))
     (other / ".venv").symlink_to(project.root / ".venv")
-    with pytest.raises(SetupProblem, match="a link to the environment of .*, which a set-up here would delete"):
+    with pytest.raises(SetupProblem, match=r"a link to the environment of .*, which a set-up here would delete"):
         bootstrap.prepare(other)
     bootstrap.prepare(project.root)
     assert project.calls == ["create", "packages"]
