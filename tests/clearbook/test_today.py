@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from bs4 import BeautifulSoup
 from clearbook.today import today
-from clearbook.today.cells import COLUMNS, date_in_words, tokens
-from clearbook.today.rows import Model, gallery, read
+from clearbook.today.cells import COLUMNS, count_in_words, date_in_words
+from clearbook.today.rows import Model, gallery, read_gallery
 from clearbook.today.schema import FACTS, check
 
 from tests.clearbook.small_gallery import SMALL, changed
@@ -92,7 +92,7 @@ def test_releases_lie_between_2024_and_the_day_of_the_file():
 def test_a_wrong_row_is_told(source, fact, value, told):
     """Catches a slip in the file that would reach a page."""
     with pytest.raises(ValueError, match=told):
-        read(changed(source, fact, value))
+        read_gallery(changed(source, fact, value))
 
 
 @pytest.mark.parametrize(
@@ -109,20 +109,20 @@ def test_a_wrong_source_is_told(change, told):
     data = copy.deepcopy(SMALL)
     data["sources"]["report"] |= change
     with pytest.raises(ValueError, match=told):
-        read(data)
+        read_gallery(data)
 
 
 def test_a_file_of_another_form_and_a_model_that_stands_twice_are_told():
     """Catches a key that is missing, and a second row that would hide the first."""
     with pytest.raises(ValueError, match="found as_of, sources, expected a day as_of, sources and models"):
-        read({key: SMALL[key] for key in ("as_of", "sources")})
+        read_gallery({key: SMALL[key] for key in ("as_of", "sources")})
     with pytest.raises(ValueError, match="Small 1 B stands there twice"):
-        read(SMALL | {"models": SMALL["models"] * 2})
+        read_gallery(SMALL | {"models": SMALL["models"] * 2})
 
 
 def test_a_fact_that_nobody_knows_is_missed_in_words():
     """Catches a None that travels on where a size was needed, and a fact that is misspelt."""
-    model = read(SMALL).model("Small 1 B")
+    model = read_gallery(SMALL).model("Small 1 B")
     assert model.get("window") is None
     with pytest.raises(ValueError, match=r"Small 1 B: chapters/models.yml has no window, rotated\."):
         model.need("layers", "window", "rotated")
@@ -154,7 +154,7 @@ def test_dates_in_words(stated, words):
 )
 def test_lengths_in_words(length, words):
     """Catches 131,072 called 131 K, and a length rounded to a number that it is not."""
-    assert tokens(length) == words
+    assert count_in_words(length) == words
 
 
 def words_of(name: str, column: str) -> str | None:
@@ -222,13 +222,13 @@ def test_a_table_is_one_for_every_reader():
 
 def test_sources_are_those_of_what_is_shown():
     """Catches a row that cites sources of facts which the table does not show."""
-    table = today("context", models=["Small 1 B"], held=read(SMALL))
+    table = today("context", models=["Small 1 B"], held=read_gallery(SMALL))
     assert [source.key for source in table.sources] == ["report"]
 
 
 def test_names_cannot_break_the_page():
     """Catches a quotation mark or a bracket in the name of a source that ends its attribute."""
-    soup = BeautifulSoup(today("shape", models=["Small 1 B"], held=read(SMALL))._repr_html_(), "html.parser")
+    soup = BeautifulSoup(today("shape", models=["Small 1 B"], held=read_gallery(SMALL))._repr_html_(), "html.parser")
     link = soup.select_one("tbody a")
     assert (
         link["title"] == 'code of <"A">'
@@ -259,7 +259,7 @@ def test_a_model_without_a_date_comes_last():
     second = copy.deepcopy(data["models"][0]) | {"name": "Undated"}
     del second["facts"]["report"]["released"]
     data["models"].insert(0, second)
-    assert [model.name for model in today("context", held=read(data)).models] == ["Small 1 B", "Undated"]
+    assert [model.name for model in today("context", held=read_gallery(data)).models] == ["Small 1 B", "Undated"]
 
 
 def test_rows_cannot_be_changed():

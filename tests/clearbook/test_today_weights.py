@@ -1,8 +1,8 @@
 """Sizes of models against the numbers of weights that their sources state, by hand, and against code that runs them."""
 
 import pytest
-from clearbook.today.rows import gallery, read
-from clearbook.today.schema import number
+from clearbook.today.rows import gallery, read_gallery
+from clearbook.today.schema import read_number
 from clearbook.today.weights import weights
 
 from tests.clearbook.small_gallery import SMALL, changed
@@ -27,14 +27,15 @@ def test_sizes_give_the_number_of_weights_that_is_stated(name):
     """Catches a size that is wrong: weights counted from the sizes are within 2 % of the stated number, or within the
     digits in which it is written."""
     model = HELD.model(name)
-    stated, half = number(model.get("parameters"))
+    stated, half = read_number(model.get("parameters"))
     assert abs(weights(model) - stated) <= max(0.02 * stated, half)
 
 
 def test_enough_models_agree_to_the_percent():
     """Catches counts that agree only because they are stated in one digit."""
     off = {
-        name: abs(weights(HELD.model(name)) / number(HELD.model(name).get("parameters"))[0] - 1) for name in counted()
+        name: abs(weights(HELD.model(name)) / read_number(HELD.model(name).get("parameters"))[0] - 1)
+        for name in counted()
     }
     close = [name for name, error in off.items() if error < 0.02]
     experts = [name for name in close if HELD.model(name).get("experts")]
@@ -45,17 +46,17 @@ def test_enough_models_agree_to_the_percent():
 def test_experts_give_the_weights_at_work(name):
     """Catches experts of which the wrong number works for a token, and a dense layer that was forgotten."""
     model = HELD.model(name)
-    assert weights(model, active=True) == pytest.approx(number(model.get("active"))[0], rel=0.03)
+    assert weights(model, active=True) == pytest.approx(read_number(model.get("active"))[0], rel=0.03)
 
 
 def test_weights_by_hand():
     """Catches a matrix that is counted twice or not at all: four layers of width 8, with and without experts."""
-    dense = read(SMALL).model("Small 1 B")
+    dense = read_gallery(SMALL).model("Small 1 B")
     attention, feed_forward = 8 * 8 + 2 * 8 * 4 + 8 * 8, 3 * 8 * 16
     assert weights(dense) == 2 * 10 * 8 + 4 * (attention + feed_forward)
     mixture = changed("code", "experts", {"routed": 6, "active": 2, "shared": 1, "d_ff": 5, "dense_layers": 1})
     layer = {n: 8 * 6 + (n + 1) * 3 * 8 * 5 for n in (2, 6)}
-    model = read(mixture).model("Small 1 B")
+    model = read_gallery(mixture).model("Small 1 B")
     assert weights(model) == 2 * 10 * 8 + 4 * attention + feed_forward + 3 * layer[6]
     assert weights(model, active=True) == 10 * 8 + 4 * attention + feed_forward + 3 * layer[2]
 
@@ -68,7 +69,7 @@ def test_latent_weights_by_hand():
         "tied": True,
     }
     attention = (8 * 3 + 3 * 4 * 3) + 8 * (5 + 1) + 5 * 4 * (2 + 7) + 4 * 7 * 8
-    assert weights(read(data).model("Small 1 B")) == 10 * 8 + 4 * (attention + 3 * 8 * 16)
+    assert weights(read_gallery(data).model("Small 1 B")) == 10 * 8 + 4 * (attention + 3 * 8 * 16)
 
 
 @pytest.mark.parametrize("name", ["Kimi Linear 48B-A3B", "Gemma 4 31B", "DeepSeek-V4-Flash", "Whisper large-v3-turbo"])

@@ -9,7 +9,7 @@ import re
 import sys
 from collections.abc import Iterator, Mapping
 
-from clearbook.today.cells import tokens
+from clearbook.today.cells import count_in_words
 from clearbook.today.rows import Gallery, Model, gallery
 
 from tools.pages import reading
@@ -72,7 +72,9 @@ def forms(model: Model) -> Iterator[tuple[str, str]]:
         for value in found.value.values() if isinstance(found.value, Mapping) else [found.value]:
             if isinstance(value, int) and value >= LEAST:
                 written = {f"{value:,}", str(value)}
-                written |= {tokens(value), tokens(value).replace(" ", "")} if fact == "context" else set()
+                written |= (
+                    {count_in_words(value), count_in_words(value).replace(" ", "")} if fact == "context" else set()
+                )
             elif fact in ("parameters", "active"):
                 number, unit = value.split()
                 written = {value, f"{number}{unit}", f"{number} {UNITS[unit]}"}

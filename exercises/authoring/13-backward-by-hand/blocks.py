@@ -196,23 +196,6 @@ def everything_at_once(q, k, v, y, L, e, width):
     return G @ k, G.T @ q, A.T @ e
 
 
-@wrong(
-    "You hold more at once than a few blocks: a table of weights, or the shares of all blocks. Add each share as it is "
-    "made, and let it go."
-)
-def shares_listed(q, k, v, y, L, e, width):
-    root, inner = q.shape[1] ** -0.5, (y * e).sum(axis=1)
-
-    def shares(keys, values):
-        A = np.exp(root * q @ keys.T - L[:, None])
-        G = root * A * (e @ values.T - inner[:, None])
-        return G @ keys, G.T @ q, A.T @ e
-
-    blocks = [slice(start, start + width) for start in range(0, len(k), width)]
-    dq, dk, dv = zip(*[shares(k[block], v[block]) for block in blocks], strict=True)
-    return sum(dq), np.concatenate(dk), np.concatenate(dv)
-
-
 @wrong("You make the outputs again; y was kept, and is given.")
 def outputs_made_again(q, k, v, y, L, e, width):
     root = np.sqrt(q.shape[1])

@@ -31,7 +31,7 @@ def date_in_words(stated: str) -> str:
     return " ".join([*(str(int(day)) for day in rest[1:]), *month, year])
 
 
-def tokens(n: int) -> str:
+def count_in_words(n: int) -> str:
     """A length in tokens: 4,096 as it is, 131,072 as 128 K, 1,048,576 as 1 M, 10,000,000 as 10 M."""
     for size, unit in ((2**20, "M"), (10**6, "M"), (2**10, "K")):
         if n >= 16 * 2**10 and n % size == 0:
@@ -146,7 +146,7 @@ COLUMNS = {
     "released": Column("released", ("released",), _date),
     "parameters": Column("parameters", ("parameters", "active"), _parameters),
     "shape": Column("shape", ("layers", "encoder_layers", "d_model"), _shape),
-    "context": Column("context", ("context",), lambda model: tokens(model.get("context"))),
+    "context": Column("context", ("context",), lambda model: count_in_words(model.get("context"))),
     "heads": Column("attention", ("attention", "heads", "kv_heads", "kv_heads_full", "latent"), _heads),
     "mix": Column("layers", ("mix", "window", "selected", "linear"), _mix),
     "extras": Column("also", ("qk_norm", "sinks", "gated_attention", "softcap"), _extras),

@@ -86,15 +86,15 @@ class Gallery:
 @cache
 def gallery() -> Gallery:
     """The file of the course. Raises: FileNotFoundError, and ValueError as ``read``."""
-    return load(course_file(FILE))
+    return load_gallery(course_file(FILE))
 
 
-def load(path: Path) -> Gallery:
+def load_gallery(path: Path) -> Gallery:
     """A file like it. Raises: ValueError for whatever in it is not as the schema has it."""
-    return read(yaml.safe_load(path.read_text(encoding="utf-8")))
+    return read_gallery(yaml.safe_load(path.read_text(encoding="utf-8")))
 
 
-def read(data: Mapping[str, Any]) -> Gallery:
+def read_gallery(data: Mapping[str, Any]) -> Gallery:
     """The rows of what was loaded. Raises: ValueError for a row, a source or a fact that is wrong."""
     if {*data} != {"as_of", "sources", "models"} or not isinstance(data["as_of"], date):
         raise ValueError(f"{FILE}: found {', '.join(map(str, data))}, expected a day as_of, sources and models.")
@@ -168,7 +168,7 @@ def _check_together(name: str, facts: Mapping[str, Any]) -> None:
         > experts.get("routed", 0),
         f"more weights at work ({facts.get('active')}) than there are ({facts.get('parameters')})": (
             {"active", "parameters"} <= {*facts}
-            and schema.number(facts["active"])[0] > schema.number(facts["parameters"])[0]
+            and schema.read_number(facts["active"])[0] > schema.read_number(facts["parameters"])[0]
         ),
         "layers without what they are": mix and any(kind in mix and fact not in facts for kind, fact in NEEDED),
     }

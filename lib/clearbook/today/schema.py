@@ -33,7 +33,7 @@ def check(name: str, value: Any) -> str:
     return FACTS[name](value)
 
 
-def number(stated: str) -> tuple[float, float]:
+def read_number(stated: str) -> tuple[float, float]:
     """A number of weights as its source writes it, such as 8.2 B, and half of its last digit.
 
     Raises: ValueError for what is not written so.
