@@ -134,12 +134,13 @@ def _open_gguf(path: Path) -> tuple[Any, dict[str, Any]]:
 def _words(said: dict[str, Any]) -> Words:
     pieces = said["tokenizer.ggml.tokens"]
     kinds = zip(pieces, said["tokenizer.ggml.token_type"], strict=True)
+    end: Any = said.get("tokenizer.ggml.eos_token_id")
     return Words(
         pieces,
         said["tokenizer.ggml.merges"],
         [piece for piece, kind in kinds if kind == CONTROL],
         said.get("tokenizer.chat_template", ""),
-        said.get("tokenizer.ggml.eos_token_id"),
+        end,
     )
 
 
