@@ -18,7 +18,10 @@ from tools.pages.chapters import chapters, is_chapter
 WORDS_A_MINUTE, SECONDS_A_LINE, SECONDS_A_QUESTION = 150, 8, 30
 MOST_WORDS, MOST_LINES, MOST_MINUTES = 3000, 200, 60  # of a chapter; what is more goes to a closer look
 FOLDED = {"hide-input", "hide-cell", "remove-input", "remove-cell"}
-QUIZ = re.compile(r"^## Check yourself.*?(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+QUIZ = re.compile(
+    r"^## Check yourself.*?(?=^## |\Z)|^\*\*\d+\. [^\n]*\n\n(?:<details class=\"quiz\">.*?</details>\s*)+",
+    re.MULTILINE | re.DOTALL,
+)
 QUESTION = re.compile(r"^\*\*\d+\. ", re.MULTILINE)
 NO_WORDS = re.compile(
     r"^(`{3,}|~{3,}).*?^\1\s*$|\$\$.*?\$\$(?:\s*\([\w-]+\))?|<!--.*?-->|\]\([^)]*\)|</?\w[^>]*>|^:{3,}.*$|^\([\w-]+\)=$",
