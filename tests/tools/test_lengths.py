@@ -13,7 +13,7 @@ PROSE = (
     "# Title\n\nTwo words, $a + b$ and [a link](page.md) of five.\n\n$$\na = b\n$$ (eq-x)\n\n```text\nnot prose\n```\n"
 )
 QUIZ = (
-    "## Check yourself\n\n**1. Which?**\n\n<details><summary>a</summary>\n\nno\n\n</details>\n\n"
+    '## Check yourself\n\n**1. Which?**\n\n<details class="quiz"><summary>a</summary>\n\nno\n\n</details>\n\n'
     "**2. Why?**\n\n## Three more words\n"
 )
 TIME = "\n*Time:* 1 minutes to read, a minute to run, 2 minutes to practise.\n"
