@@ -157,7 +157,9 @@ def _journal(asked: ClassRun, trust: bool) -> Iterator[tuple[Journal | None, int
     if asked.results is None:
         yield None, draw_seed(asked.seed), asked.seed_by_learner
         return
-    with open_journal(asked.results, asked.seed, draw_seed(asked.seed), asked.seed_by_learner, trust) as journal:
+    with open_journal(
+        asked.results, asked.seed, draw_seed(asked.seed), asked.seed_by_learner, trust, trust_kept=asked.trust
+    ) as journal:
         yield journal, journal.seed, journal.by_learner
 
 

@@ -20,7 +20,7 @@ from clearcheck.notebooks.file import MAX_NOTEBOOK
 from clearcheck.own_course import own_course
 from clearcheck.report.no_grade import grader_failure
 
-from clearclass.one_file import Job, grader_version, refusal_record
+from clearclass.one_file import AGAIN, NOT_YOUR_WORK, TOLD, Job, grader_version, refusal_record
 
 IMAGE = "clearcheck-grader"
 RECIPE = "tools/grader.Containerfile"
@@ -188,7 +188,8 @@ def _check_record(record: dict, job: Job) -> dict:
     """
     if "error" in record:
         sentence = str(record["error"]).replace(str(record["file"]), job.file)
-        return {**refusal_record(job.file, sentence), "grader": record["grader"]}
+        again, told = record.get(AGAIN) is True, NOT_YOUR_WORK if record.get(TOLD) == NOT_YOUR_WORK else ""
+        return {**refusal_record(job.file, sentence, again, told), "grader": record["grader"]}
     with contextlib.suppress(ExerciseNotFound, AuthoringError):
         exercise = load_exercise(str(record["exercise"]), own_course()).exercise
         expected = [(question.id, question.points, len(question.checks)) for question in exercise.questions]

@@ -98,10 +98,16 @@ class Journal:
 
 @contextlib.contextmanager
 def open_journal(
-    folder: Path, seed: int | None, fresh: int, by_learner: bool = False, trust: bool = False
+    folder: Path,
+    seed: int | None,
+    fresh: int,
+    by_learner: bool = False,
+    trust: bool = False,
+    trust_kept: bool = False,
 ) -> Iterator[Journal]:
     """The journal of a folder, which is made where it is missing; without a seed that of the folder's last run, and
-    with seeds by learner where that had them.
+    with seeds by learner where that had them. With `trust` this run's notebooks can write to it; with `trust_kept`
+    those of an earlier run may have.
 
     Raises: JournalProblem where another run has the folder, it holds anything else, or what it holds is to be trusted
     and this run does not; OSError.
@@ -124,7 +130,7 @@ def open_journal(
             )
         chosen = next(number for number in (seed, kept, fresh) if number is not None)
         journal = Journal(folder, chosen, by_learner or head.get(BY_LEARNER) is True, trust)
-        if journal.trusted and not trust:
+        if journal.trusted and not (trust or trust_kept):
             raise JournalProblem(
                 f"{folder} was graded with --trust, and what it keeps could have been changed by a notebook: name "
                 "another folder, or pass --trust again."

@@ -5,6 +5,7 @@ An engine of this test's own stands in for podman: it notes its arguments and ru
 
 import copy
 import json
+import os
 import sys
 import tracemalloc
 from pathlib import Path
@@ -12,8 +13,9 @@ from pathlib import Path
 import pytest
 from clearcheck.cli import main
 from clearclass import container
+from clearclass.class_run import TRUST_VARIABLE
 from clearclass.container import Container, NoContainer, command
-from clearclass.one_file import Job, grader_version
+from clearclass.one_file import NOT_YOUR_WORK, Job, grader_version
 from inline_snapshot import snapshot
 
 from tests.clearcheck.toy_notebook import MEANS, RANGES, START, notebook
@@ -109,7 +111,24 @@ def test_a_class_graded_without_containers_is_graded_anew_in_them(engine, course
     for boxed in ([], ["--container"], ["--container"], []):
         assert main(["grade", "work", "--results", "results", "--json", "--seed", "5", *boxed]) == 0
         isolations.append(json.loads(capsys.readouterr().out)["isolation"].startswith("container"))
-    assert isolations == [False, True, True, True] and len(runs(course)) == 1
+    trusts = bool(os.environ.get(TRUST_VARIABLE))  # then the last run says of all grades that they could be changed
+    assert isolations == [False, True, True, not trusts] and len(runs(course)) == 1
+
+
+def test_results_that_were_trusted_go_on_in_containers_only_when_they_are_trusted_again(
+    engine, course, capsys, monkeypatch
+):
+    """Catches a hint, --trust, that containers do not take; and results a notebook may have changed, used unasked."""
+    monkeypatch.delenv(TRUST_VARIABLE, raising=False)
+    engine()
+    (course / "work").mkdir()
+    (course / "work" / "a.ipynb").write_text(json.dumps(notebook(START, MEANS, RANGES)))
+    run = ["grade", "work", "--results", "results", "--json", "--seed", "5"]
+    assert main([*run, "--trust"]) == 0
+    capsys.readouterr()
+    assert main([*run, "--container"]) == 2
+    assert "pass --trust again" in json.loads(capsys.readouterr().out)["error"]
+    assert main([*run, "--container", "--trust"]) == 0
 
 
 FORGED = {
@@ -138,6 +157,28 @@ def test_a_forged_record_is_no_grade(engine, course, monkeypatch):
         (course / "forged.json").write_text(json.dumps(record))
         came = Container("podman", "image")(asked)
         assert ("it has no grade" in came.get("error", "")) == ("points" not in came) == (name != "nothing"), name
+
+
+REFUSED = {"version": 1, "file": "/submission/work.ipynb", "error": "The grader failed.", "grader": "the same"}
+
+
+@pytest.mark.parametrize(
+    ("written", "kept"),
+    [
+        ({}, {}),
+        ({"again": True, "told": NOT_YOUR_WORK}, {"again": True, "told": NOT_YOUR_WORK}),
+        ({"again": [1], "told": "Full marks."}, {}),
+    ],
+)
+def test_a_failure_of_the_grader_is_told_as_one_outside_too(engine, course, written, kept):
+    """Catches a learner who reads that the file was at fault where the grader was, one who is never graded again, and
+    words that code in the container has put there.
+    """
+    asked = job(MEANS)
+    engine(f"print(json.dumps({REFUSED | written!r}))")
+    came = Container("podman", "image", seconds=60)(asked)
+    assert {name: came[name] for name in ("again", "told") if name in came} == kept
+    assert came["error"] == "The grader failed." and came["file"] == asked.file
 
 
 @pytest.mark.parametrize(

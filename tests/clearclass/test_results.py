@@ -152,15 +152,14 @@ def test_other_tables_by_hand(results_folder, capsys):
     grade("--hand", "hand.csv")
     ada, _, cy, _ = table("out/grades.csv")
     assert (ada["points"], ada["max_points"]) == ("10.5", "13")
-    assert capsys.readouterr().err == snapshot("""\
-work/moodle: 1 file of 1 learner, named as Moodle names them.
-work/canvas: 2 files of 1 learner, named as Canvas names them.
-work/plain: 2 files of 2 learners, each file stands for a learner of its own.
-Going on: 5 of 5 files were graded before.
-Written: out with grades.csv, overview.html and a page for each learner.
-Hand-graded points for learner ADA LOVELACE (line 3): the row gives essay a second time.
-Hand-graded points for essay: 1 of 3 have none, bobby the first of them.
-""")
+    said = capsys.readouterr().err
+    assert "Going on: 5 of 5 files were graded before" in said
+    assert [line for line in said.splitlines() if line.startswith("Hand-graded")] == snapshot(
+        [
+            "Hand-graded points for learner ADA LOVELACE (line 3): the row gives essay a second time.",
+            "Hand-graded points for essay: 1 of 3 have none, bobby the first of them.",
+        ]
+    )
     assert (cy["points"], cy["max_points"]) == ("2", "13")
     Path("out/hand.csv").unlink()  # its points are not in the next table
     Path("hand.csv").write_text("id\tplot\tplot max\tcomment\t\n12\t0,125\t2\tWell, done; so\t\n")

@@ -1,6 +1,10 @@
 """The library broken line by line: what is broken, that no break runs for ever, and what the reasons are worth."""
 
+import itertools
 import os
+import signal
+import subprocess
+import sys
 import time
 import tomllib
 from pathlib import Path
@@ -107,19 +111,36 @@ def test_what_runs_for_ever_is_ended(endless):
 
 
 @linux
-def test_a_slow_test_is_not_taken_for_one_that_waits(monkeypatch):
+@pytest.mark.parametrize(("share", "code"), [(0.33, 5), (0.0, -signal.SIGKILL)])
+def test_a_slow_test_is_not_taken_for_one_that_waits(share, code, monkeypatch):
     """Catches mutants that count as killed since the machine is busy: a third of its time is enough to go on."""
     from tools.checks import warm_tests
 
     def work():
-        until = time.process_time() + 0.3
-        while time.process_time() < until:
-            time.sleep(0.002)
-            sum(range(20_000))
+        time.sleep(1.0)
         return 5
 
-    monkeypatch.setattr(warm_tests, "WAITING", 0.1)
-    assert warm_tests.run_in_fork(work, 2) == 5
+    used = itertools.count(1)
+    monkeypatch.setattr(warm_tests, "WAITING", 0.05)
+    monkeypatch.setattr(warm_tests, "session_seconds", lambda leader: 0.1 * share * next(used))
+    assert warm_tests.run_in_fork(work, 2) == code
+
+
+@linux
+def test_what_a_session_has_computed_is_counted_with_all_its_processes():
+    """Catches a test that leaves its work to a process of its own, and is taken for one that waits."""
+    from tools.checks import warm_tests
+
+    burn = "import time\nwhile time.process_time() < 0.5: pass\nprint(flush=True)\ntime.sleep(60)"
+    start = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {burn!r}])"
+    process = subprocess.Popen([sys.executable, "-c", start], stdout=subprocess.PIPE, start_new_session=True)
+    try:
+        process.stdout.read(1)
+        assert warm_tests.session_seconds(process.pid) >= 0.45
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        process.stdout.close()
 
 
 @linux

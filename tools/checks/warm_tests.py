@@ -54,6 +54,7 @@ class Watch:
         self.result = result
         self.coverage = coverage.Coverage(data_file=None, config_file=False, include=[str(file) for file in files])
         self.survey = Survey()
+        self.coverage.set_option("run:core", "ctrace")  # Python 3.14's own way does not know which test ran a line
         self.coverage.start()
 
     @pytest.hookimpl(wrapper=True)
