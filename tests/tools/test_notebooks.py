@@ -63,3 +63,16 @@ def test_a_slow_notebook_is_told(notebook, capsys, monkeypatch):
     monkeypatch.setattr(notebooks, "run", lambda path: 61.2)
     assert notebooks.main([str(notebook("1"))]) == 1
     assert "took 61 s; at most 60 s are allowed" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(notebooks.resource is None, reason="this system does not tell the CPU time of a child")
+def test_what_a_page_takes_is_not_what_a_busy_machine_takes(notebook):
+    """Catches a page that is refused, or told as longer than it is, because something else ran beside it."""
+    computes = "import time\nwhile time.process_time() < 8:\n    pass"
+    waits = "import time\ntime.sleep(8)"
+    assert notebooks.run(notebook(computes)) >= 8 > notebooks.run(notebook(waits))
+
+
+def test_two_threads_do_not_count_twice():
+    assert notebooks.idle_seconds(10.0, 19.0) == 10.0
+    assert notebooks.idle_seconds(10.0, float("nan")) == 10.0
