@@ -25,7 +25,7 @@ INTRO = """\
 
 A sentence that stood is **confirmed**. One that said too much was **changed** or **dropped**, and you can read here what it was. In the tables an arrow leads from the budget of the page to four times that budget. Where two numbers stand with a dash, they are the lowest and the highest of all seeds.
 
-To run an experiment yourself takes the [repository](setup.md#the-repository): `python tools/run.py claims 02-attention` runs those of one page.
+To run an experiment yourself takes the [repository](repository.md): `python tools/run.py claims 02-attention` runs those of one page.
 """  # noqa: E501
 
 
