@@ -301,10 +301,10 @@ def test_nothing_is_cut_on_a_phone(browser, site, name, width):
 
 def test_details_of_the_style_hold(visit):
     """Catches a command broken over two lines, an option that runs under its circle, and figures in two whites."""
-    page = visit("chapters/setup.html")
+    page = visit("chapters/repository.html")
     heights = page.locator("td:first-child code").evaluate_all("c => c.map(e => e.getClientRects().length)")
     assert heights and set(heights) == {1}
-    page.goto(page.url.replace("chapters/setup.html", CHAPTER), wait_until="load")
+    page.goto(page.url.replace("chapters/repository.html", CHAPTER), wait_until="load")
     page.emulate_media(color_scheme="dark")
     whites = page.locator("article figure img").evaluate_all("i => i.map(e => getComputedStyle(e).backgroundColor)")
     assert whites and set(whites) == {"rgb(255, 255, 255)"}

@@ -31,6 +31,7 @@ DOCUMENTS = [
     "tools/site/README.md",
     "index.md",
     "chapters/setup.md",
+    "chapters/repository.md",
     "chapters/grading.md",
     "chapters/instructor.md",
 ]

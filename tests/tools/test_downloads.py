@@ -173,9 +173,8 @@ def test_the_archive_is_complete(course):
     wanted |= {path.relative_to(ROOT).as_posix() for path in (ROOT / "lib").rglob("*.py")}
     wanted |= {"README.md", "requirements.txt", "constraints.txt", "pyproject.toml", "LICENSE", "chapters/glossary.md"}
     assert wanted <= names
-    assert not [
-        name for name in names if re.search("solutions|grader-proof|chapters/setup|__pycache__|^tests|^tools", name)
-    ]
+    unwanted = "solutions|grader-proof|chapters/(setup|repository)|__pycache__|^tests|^tools"
+    assert not [name for name in names if re.search(unwanted, name)]
     named = re.findall(r"`([\w./-]+/)`|(\w+/[\w-]+\.ipynb)", (course / "README.md").read_text())
     assert named and all((course / "".join(found)).exists() for found in named)
 
@@ -246,7 +245,8 @@ def test_where_the_library_is_there_the_cell_does_nothing(monkeypatch, address):
 
 
 def test_where_it_is_missing_the_cell_installs_the_wheel_of_the_site(monkeypatch):
-    """Catches an address typed by hand, another wheel than the one of the pages, and PyTorch that is not used."""
+    """Catches an address typed by hand, another wheel than that of the pages, PyTorch that is not used or comes with
+    gigabytes for a GPU, and a thousand progress bars that stay in the notebook."""
     ran = []
     monkeypatch.setattr("subprocess.check_call", ran.append)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
@@ -260,6 +260,7 @@ def test_where_it_is_missing_the_cell_installs_the_wheel_of_the_site(monkeypatch
         f"clearformer @ {wheel}",
     ]
     assert all(command[1:4] == ["-m", "pip", "install"] for command in ran)
+    assert all({"-q", downloads.CPU_INDEX} <= set(command) for command in ran)
 
 
 def test_without_an_address_the_cell_says_in_words_what_to_do(monkeypatch):

@@ -6,10 +6,11 @@ from html.parser import HTMLParser
 from itertools import pairwise
 
 import pytest
+from bs4 import BeautifulSoup
 from clearbook.figures.transformer_map import DECODER, ENCODER, transformer_map
 
 from tools import ROOT
-from tools.extension import front_page, live_transformer
+from tools.extension import front_page, live_poster, live_transformer
 from tools.pages.chapters import chapters
 
 INDEX = (ROOT / "index.md").read_text(encoding="utf8")
@@ -24,10 +25,46 @@ def printed_text(chapter: str) -> str:
 
 @pytest.mark.parametrize(("chapter", "section", "text"), CARDS, ids=[card[0] for card in CARDS])
 def test_every_number_of_a_result_is_printed_by_its_chapter(chapter, section, text):
-    """Catches a result that was typed, or that its chapter no longer has."""
+    """Catches a result that was typed, or that its chapter no longer has; a value that is computed has a test below."""
+    computed = re.findall(r"\{\{ \w+ \}\}", text)
     numbers = NUMBER.findall(text)
     found = set(NUMBER.findall(printed_text(chapter)))
-    assert numbers and [number for number in numbers if number not in found] == []
+    assert (numbers or computed) and [number for number in numbers if number not in found] == []
+
+
+def test_the_card_of_the_root_says_what_its_numbers_say():
+    """Catches losses of other contenders, and a card that stays when the stored runs turn over."""
+    told = front_page.substitutions()
+    without, attention, undivided = (float(told[name]) for name in front_page.LETTERS)
+    assert attention < undivided < without and undivided - attention > (without - attention) / 2
+
+
+BLOCK = re.search(r"```\{live-transformer\} (\S+) (.*?)\n:head: (.*?)\n\n(.*?)```", INDEX, flags=re.DOTALL)
+
+
+def test_the_first_picture_is_what_the_model_does():
+    """Catches a picture of another head or text, a weight that was typed, and a task that no reader can answer."""
+    name, prompt, job, tasks = BLOCK.groups()
+    element = BeautifulSoup(live_poster.poster(name, prompt, job, tasks), "html.parser").find("live-transformer")
+    layer, head = live_poster.head_for(ROOT / "models" / name, job)
+    assert element["head"] == f"{layer + 1},{head + 1}"
+    weights, tokens = live_poster.weights_of(name, prompt, layer, head, ROOT / "models")
+    assert "".join(tokens[1:]) == prompt and sum(weights[-1]) == pytest.approx(1, abs=1e-5)
+    shades = [float(chip["style"].removeprefix("--w:")) for chip in element.select(".live-chips span")]
+    assert shades == pytest.approx(weights[-1], abs=0.006)
+    assert len(element.select("svg rect.lit")) == len(tokens) and len(element.select("li")) == live_poster.BARS
+    told = json.loads(element["tasks"])
+    assert len(told) == 3 and all(len(task["choices"]) == 3 for task in told)
+
+
+@pytest.mark.parametrize("broken", ["kind: guess", "kind: loop\n  colour: red"])
+def test_a_task_that_does_not_fit_stops_the_build(broken):
+    """Catches a question on the page whose buttons do nothing."""
+    rest = "title: t\n  ask: a\n  text: x\n  then: y\n  choices: {a: b}"
+    with pytest.raises(ValueError, match="a task has the fields"):
+        live_poster.poster("austen", "I", BLOCK[3], f"- {broken}\n  {rest}")
+    with pytest.raises(ValueError, match="no head of austen is called 'spelling'"):
+        live_poster.poster("austen", "I", "spelling")
 
 
 def test_there_are_three_results():

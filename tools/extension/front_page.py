@@ -8,20 +8,27 @@ import html
 import json
 import math
 import re
+import statistics
 import tomllib
 from pathlib import Path
+from typing import ClassVar
 
 from docutils import nodes
-from docutils.parsers.rst import Directive
+from docutils.parsers.rst import Directive, directives
 
 from tools import ROOT
-from tools.extension import live_transformer
+from tools.extension import live_poster
 from tools.pages.chapters import chapter_number, chapters
 from tools.pages.lengths import TIME
 
 AFTERNOON = ("2", "3", "4")  # attention, self-attention, several heads
 ROADMAP = tuple(map(str, range(1, 9)))
 WRITER = (*ROADMAP, "9")  # and a language model
+LETTERS = {  # values of the page, and the contenders whose losses they are
+    "letters_without": "no layer",
+    "letters_attention": "attention",
+    "letters_undivided": "attention, not divided by √K",
+}
 
 
 def substitutions(root: Path = ROOT) -> dict[str, str]:
@@ -41,7 +48,7 @@ def substitutions(root: Path = ROOT) -> dict[str, str]:
         "hours_writer": hours(sum(minutes[n]) for n in WRITER),
         "hours_all": hours(map(sum, minutes.values())),
         "austen_minutes": str(round(last_row(root / "models" / "austen" / "log.csv")["processor_seconds"] / 120)),
-        "austen_sample": first_sample(root / "models" / "austen" / "samples.txt"),
+        **letters_losses(root),
         "version": project["version"],
         "date": f"{datetime.date.today():%B %Y}",
     }
@@ -67,10 +74,14 @@ def last_row(log: Path) -> dict[str, float]:
     return {name: float(value) for name, value in row.items()}
 
 
-def first_sample(samples: Path) -> str:
-    """What the model wrote with seed 0, as one paragraph, up to its last whole sentence."""
-    text = " ".join(samples.read_text(encoding="utf-8").split("--- seed 1\n")[0].split("\n", 1)[1].split())
-    return text[: max(match.end() for match in re.finditer(r"[.!?][”\"’]?", text))]
+def letters_losses(root: Path = ROOT) -> dict[str, str]:
+    """What the first rungs of the letters end at, in the median of the stored runs of chapter 3's claim."""
+    stored = json.loads((root / "tests" / "claims" / "results" / "03-self-attention.json").read_text(encoding="utf-8"))
+    found = stored["03-self-attention/letters"]["found"]
+    return {
+        name: f"{statistics.median(map(float, found[contender]['']['1'].split())):.2f}"
+        for name, contender in LETTERS.items()
+    }
 
 
 def hours(minutes) -> str:
@@ -88,15 +99,21 @@ class TransformerMap(Directive):
 
 
 class LiveTransformer(Directive):
-    """A model in the page, with a beginning to go on from: `{live-transformer} austen I am very`."""
+    """A model in the page, with a beginning to go on from: `{live-transformer} austen It was raining, for she`.
+
+    The option `head` says what the head does that is shown first; the tasks for the reader stand below, in YAML.
+    """
 
     required_arguments = 1
     optional_arguments = 1
     final_argument_whitespace = True
+    has_content = True
+    option_spec: ClassVar = {"head": directives.unchanged_required}
 
     def run(self):
         model, *prompt = self.arguments
-        return [nodes.raw("", live_transformer.snippet(model, "".join(prompt)), format="html")]
+        shown = live_poster.poster(model, "".join(prompt), self.options["head"], "\n".join(self.content))
+        return [nodes.raw("", shown, format="html")]
 
 
 class CoursePlan(Directive):

@@ -20,7 +20,10 @@ from pathlib import Path
 from tools import ROOT
 
 SOURCES = ROOT / "tools" / "site" / "live"
-PARTS = ("tokenizer.js", "weights.js", "model.js", "sources.js", "writer.js", "parts.js", "picture.js", "element.js")
+PARTS = (
+    *("tokenizer.js", "weights.js", "model.js", "sources.js", "writer.js"),
+    *("parts.js", "picture.js", "tasks.js", "element.js"),
+)
 SCRIPT = "live/live-transformer.js"
 TAG = re.compile(r"<live-transformer\b([^>]*)>")
 PLACE = "(window.ClearformerLive = window.ClearformerLive || {})"
@@ -39,10 +42,13 @@ def script() -> str:
 
 def weights_script(folder: Path) -> str:
     """The weights and the configuration of the model in a folder, as a script. Raises: FileNotFoundError."""
-    model = {
+    model: dict = {
         "config": (folder / "config.json").read_text("utf-8"),
         "weights": base64.b64encode((folder / "model.safetensors").read_bytes()).decode("ascii"),
     }
+    names = folder / "heads.json"  # tools/models/heads.py
+    if names.is_file():
+        model["heads"] = json.loads(names.read_text("utf-8"))
     named = f"(live.weights = live.weights || {{}})[{json.dumps(folder.name)}] = {json.dumps(model)};"
     return f"(function (live) {{ {named} }})({PLACE});\n"
 
@@ -69,18 +75,8 @@ def bring_weights(body: str, site: Path, up: str, models: Path = ROOT / "models"
 
 def snippet(name: str, prompt: str, models: Path = ROOT / "models") -> str:
     """The element as HTML around the likeliest tokens, drawn as at first; without blank lines, as Markdown asks."""
-    import torch
-    from clearbook.language_model import load_language_model
-    from clearformer.generation import keep_top_p
-
-    model, tokenizer = load_language_model(models / name)
-    end = model.config.n_vocab - 1
-    with torch.no_grad():
-        logits = model(torch.tensor([[end, *tokenizer.encode(prompt)]]))[:, -1]
-        p = keep_top_p(logits / TEMPERATURE, TOP_P)[0].softmax(-1)
     rows = []
-    for value, token in zip(*(found.tolist() for found in p.topk(ROWS)), strict=True):
-        text = "¶" if token == end else tokenizer.decode([token]).replace(" ", "␣").replace("\n", "⏎")
+    for text, value in likeliest(name, prompt, models):
         whole, eighths = divmod(max(1, round(8 * WIDEST * value)), 8)
         bar = "█" * whole + EIGHTHS[eighths]
         cells = f"<td><code>{html.escape(text)}</code></td><td>{100 * value:.1f} %</td>"
@@ -91,6 +87,26 @@ def snippet(name: str, prompt: str, models: Path = ROOT / "models") -> str:
     heads = '<tr><th scope="col">token</th><th scope="col">probability</th><th scope="col">as a bar</th></tr>'
     opening = f'<live-transformer model="{name}" prompt="{written}">'
     return "\n".join((opening, "<table>", caption, heads, *rows, "</table>", "</live-transformer>"))
+
+
+def likeliest(name: str, prompt: str, models: Path = ROOT / "models") -> list[tuple[str, float]]:
+    """The tokens that the element shows first, spelled as there, and their probabilities."""
+    import torch
+    from clearbook.language_model import load_language_model
+    from clearformer.generation import keep_top_p
+
+    model, tokenizer = load_language_model(models / name)
+    end = model.config.n_vocab - 1
+    with torch.no_grad():
+        logits = model(torch.tensor([[end, *tokenizer.encode(prompt)]]))[:, -1]
+        p = keep_top_p(logits / TEMPERATURE, TOP_P)[0].softmax(-1)
+    best = zip(*(found.tolist() for found in p.topk(ROWS)), strict=True)
+    return [("¶" if token == end else spell(tokenizer.decode([token])), value) for value, token in best]
+
+
+def spell(text: str) -> str:
+    """A token with its spaces to be seen, as the element spells it."""
+    return text.replace(" ", "␣").replace("\n", "⏎")
 
 
 def _lean(file: Path) -> str:

@@ -11,7 +11,7 @@ from tests.claims import stored
 from tests.claims.registry import VERDICTS, Claim, Experiment, Numbers, register
 from tools import ROOT
 from tools.pages import reading
-from tools.pages.chapters import chapter_number
+from tools.pages.chapters import chapter_number, is_chapter
 
 PAGE = reading.CHAPTERS / "claims.md"
 RUNAWAY = 100  # no loss or share that is measured is that large unless the training runs away
@@ -25,7 +25,7 @@ INTRO = """\
 
 A sentence that stood is **confirmed**. One that said too much was **changed** or **dropped**, and you can read here what it was. In the tables an arrow leads from the budget of the page to four times that budget. Where two numbers stand with a dash, they are the lowest and the highest of all seeds.
 
-To run an experiment yourself takes the [repository](setup.md#the-repository): `python tools/run.py claims 02-attention` runs those of one page.
+To run an experiment yourself takes the [repository](repository.md): `python tools/run.py claims 02-attention` runs those of one page.
 """  # noqa: E501
 
 
@@ -49,7 +49,8 @@ def title(name: str) -> str:
 def heading(name: str) -> str:
     """A page as it is called here: with its number if it is a chapter."""
     path = ROOT / name
-    return f"Chapter {chapter_number(path.stem)}: {title(name)}" if path.parent == reading.CHAPTERS else title(name)
+    numbered = path.parent == reading.CHAPTERS and is_chapter(path.stem)
+    return f"Chapter {chapter_number(path.stem)}: {title(name)}" if numbered else title(name)
 
 
 def overview(pages: list[str], claims: list[Claim]) -> Iterator[str]:

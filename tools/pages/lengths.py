@@ -29,7 +29,7 @@ FORMULA = re.compile(r"\$[^$\n]+\$")
 DRAWN = re.compile(r"!\[|<img\b|^`{3,}\{figure\}", re.MULTILINE)
 NO_WORDS = re.compile(r"<!--.*?-->|\]\([^)]*\)|</?\w[^>]*>|^:{3,}.*$|^\([\w-]+\)=$", re.MULTILINE | re.DOTALL)
 WORD = re.compile(r"[^\s|*#>_–—-]*\w\S*")
-TIME = re.compile(r"\*Time:\* (\d+) minutes to read, [\w ]+ to run(, \d+ minutes to practise)?")
+TIME = re.compile(r"\*Time:\* (\d+) minutes to read, [\w ]+ to run(?:, (\d+) minutes to practise)?")
 
 
 @dataclass(frozen=True)

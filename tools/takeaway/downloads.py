@@ -26,7 +26,8 @@ from tools.takeaway.learners_copy import copy_checks, copy_data, copy_library, c
 
 DIST, ARCHIVE, TOP = "dist", "course.zip", "clearformer"
 TEXTS = ("pyproject.toml", "constraints.txt", "LICENSE", "LICENSE-text")
-SITE_ONLY = ("api", "claims", "grader-proof", "instructor", "setup", "solutions")  # of no use elsewhere, or answers
+# of no use elsewhere, or answers
+SITE_ONLY = ("api", "claims", "grader-proof", "instructor", "repository", "setup", "solutions")
 EPOCH = str(315_532_800)  # 1980, the first that a zip can hold: the same bytes whenever it is made
 BUILD = "import sys; from setuptools.build_meta import build_wheel; build_wheel(sys.argv[1])"
 MODULES = {
@@ -41,7 +42,9 @@ from subprocess import check_call
 from sys import executable
 
 if not all(map(find_spec, {modules})):  # once, from the site that this notebook is from
-    check_call([executable, "-m", "pip", "install", "{package} @ {address}{wheel}"])
+    print("Installing the course and what it needs: some minutes, and about 2 GB with PyTorch.")
+    quietly = ["-q", "--progress-bar", "off", "--extra-index-url", "{cpu_index}"]
+    check_call([executable, "-m", "pip", "install", *quietly, "{package} @ {address}{wheel}"])
 """
 EXPLAIN = """\
 from importlib.util import find_spec
@@ -165,7 +168,8 @@ def install_cell(root: Path, path: Path, address: str) -> str:
     if not address:
         return EXPLAIN.format(modules=json.dumps(modules), file=wheel_name(root), extra=bracket).rstrip()
     wheel = f"{DIST}/{wheel_name(root)}"
-    return INSTALL.format(modules=json.dumps(modules), package=f"{TOP}{bracket}", address=address, wheel=wheel).rstrip()
+    named = {"package": f"{TOP}{bracket}", "address": address, "wheel": wheel, "cpu_index": CPU_INDEX}
+    return INSTALL.format(modules=json.dumps(modules), **named).rstrip()
 
 
 def asks_for_torch(root: Path, slug: str) -> bool:

@@ -70,6 +70,7 @@ def test_axe_finds_nothing_in_the_element(visit, width):
     colours += (
         "--cf-accent:#7db8ec;--cf-warm:#f2a47c;--cf-soft:#1c2330;--cf-line:#394457;background:#14181e;color:#ced6dd"
     )
+    page.get_by_text("More settings").click()
     page.get_by_label("top-k").fill("1")
     page.add_script_tag(url=AXE.as_uri())
     for scheme, style in (("light", ""), ("dark", colours)):

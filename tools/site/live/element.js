@@ -24,6 +24,7 @@
       this.shadowRoot.querySelectorAll("[id]").forEach((element) => { this.part[element.id] = element; });
       this.writer = null; // from when a model is there
       this.picture = new live.Picture(this.part, (n) => this.writer.choose(n), (id) => this.writer.take(id));
+      this.tasks = null; // what the page asks its readers, if anything
       this.listen();
     }
 
@@ -34,6 +35,12 @@
       part.weighs.textContent = this.hasAttribute("src")
         ? `${weight} MB, once. It runs in this page, and nothing that you type leaves it.`
         : "The model's weights are not in this copy of the page. You can open a model of your own.";
+      part["own-text"].href = `${(this.getAttribute("src") || "live/").split("live/")[0]}chapters/closer/09-your-own-text.html`;
+      const tasks = JSON.parse(this.getAttribute("tasks") || "[]");
+      this.tasks ||= new live.Tasks(part.tasks, tasks, this);
+      part["to-do"].hidden = !tasks.length || part.load.hidden;
+      this.away = () => document.hidden && this.writer?.stop(); // nobody would see what it writes
+      document.addEventListener("visibilitychange", this.away);
       this.theme = new MutationObserver(() => this.render());
       this.theme.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme", "class"] });
       this.writer?.read(); // when the element was moved
@@ -41,6 +48,7 @@
 
     disconnectedCallback() {
       this.theme.disconnect();
+      document.removeEventListener("visibilitychange", this.away);
       this.writer?.leave();
     }
 
@@ -111,11 +119,12 @@
       this.part.load.disabled = true;
       this.tell("Loading the weights …");
       try {
-        const { config, weights, about } = await live.weightsOf(name, this.getAttribute("src"));
+        const { config, weights, about, heads } = await live.weightsOf(name, this.getAttribute("src"));
         this.tell("Unpacking …");
         await new Promise((done) => setTimeout(done)); // so that it can be seen
-        this.start(live.openModel(config, live.bytesOf(weights)), about || `The book's model “${name}”`, this.getAttribute("prompt"));
+        this.start(live.openModel(config, live.bytesOf(weights)), about || `The book's model “${name}”`, this.getAttribute("prompt"), heads);
         this.part.again.hidden = true;
+        await this.tasks.begin();
       } catch (error) {
         this.refuse(error);
       }
@@ -142,11 +151,12 @@
       this.tell(words, { problem: true, place });
     }
 
-    start(model, about, prompt) {
+    start(model, about, prompt, heads = null) {
       const { n_layers: M, n_heads: H, d_model: D, n_vocab: V, n_positions: N } = model.config;
       this.writer?.leave();
       this.writer = new live.Writer(model, this);
-      this.picture.begin();
+      this.picture.begin(heads, this.getAttribute("head"));
+      this.part["to-do"].hidden = !heads || !this.tasks.cards.length; // the questions are about the book's model
       for (const name of ["frame", "door"]) this.part[name].hidden = true;
       this.part.lab.hidden = false;
       this.tell("");
@@ -189,6 +199,7 @@
     // The model writes on, or has stopped; `each` is the time that a token takes, when it is known.
     showRun(each) {
       this.part.run.textContent = this.writer.running ? "Stop" : "Write on";
+      if (!this.writer.running) this.part.spoken.textContent = this.writer.newText();
       if (each) this.part.speed.textContent = each > 500 ? `${live.duration(each)} a token` : `${(1000 / each).toFixed(0)} tokens a second`;
     }
 

@@ -132,7 +132,7 @@
       });
     }
 
-    show(layers, heads, tokens, weight, chosen, colour) {
+    show(layers, heads, tokens, weight, chosen, colour, names) {
       const { toolbar } = this;
       if (toolbar.children.length !== layers * heads || this.across !== heads) {
         this.across = heads;
@@ -142,6 +142,10 @@
         }, make("canvas", { "aria-hidden": "true" }))));
       }
       Array.from(toolbar.children).forEach((button, i) => {
+        const m = Math.floor(i / heads), h = i % heads, job = names[m]?.[h];
+        const label = `layer ${m + 1}, head ${h + 1}${job ? `: ${job.name}` : ""}`;
+        if (button.title !== label) button.title = label;
+        button.setAttribute("aria-label", label);
         drawSmall(button.firstChild, tokens, (n, s) => weight(Math.floor(i / heads), i % heads, n, s), colour);
       });
       stopAt(toolbar, chosen[0] * heads + chosen[1]);
@@ -286,5 +290,5 @@
     return make("li", {}, bar);
   }
 
-  Object.assign(live, { Chips, Heads, HeadMap, Bars, showStrips, mapped, spell, percent, duration });
+  Object.assign(live, { make, Chips, Heads, HeadMap, Bars, showStrips, mapped, spell, percent, duration });
 })(typeof window === "undefined" ? module.exports : (window.ClearformerLive = window.ClearformerLive || {}));

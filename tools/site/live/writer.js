@@ -95,6 +95,7 @@
 
     async run() {
       const mine = this.running = ++this.runs, began = performance.now();
+      this.from = this.added.length;
       this.page.showRun();
       for (let count = 1; this.running === mine && count <= MOST_AT_ONCE; count++) {
         const next = pause(this.page.pace);
@@ -111,6 +112,12 @@
       this.running = 0;
       this.page.showRun();
       this.page.render();
+    }
+
+    // What the last run has written, for a reader who hears it.
+    newText() {
+      const written = this.added.slice(this.from);
+      return `${written.length} tokens written: ${this.model.decode(written)}`;
     }
 
     // The page shows something else: what is under way ends, and what waits for its turn never has it.
