@@ -10,7 +10,7 @@ import yaml
 
 from tools import ROOT
 from tools.checks import mutants
-from tools.checks.warm_tests import Survey
+from tools.checks.survey import Survey
 
 SETTINGS = tomllib.loads(mutants.SETTINGS.read_text(encoding="utf-8"))
 linux = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="needs Linux")
@@ -24,21 +24,6 @@ def halved(number: int = 4) -> float:
         raise ValueError(f"halved: {number + 1}")
     return number / 2
 '''
-
-TESTS = {
-    "test_that_fails": "def test_it():\n    assert False\n",
-    "test_that_passes": "def test_it():\n    pass\n",
-    "test_that_needs_the_slower_one": """
-done = []
-
-def test_slower():
-    sum(range(3_000_000))
-    done.append(True)
-
-def test_quick():
-    assert done
-""",
-}
 
 
 def test_every_module_has_its_files_its_tests_and_a_job():
@@ -108,18 +93,44 @@ def test_what_runs_for_ever_is_ended(endless):
 
 @linux
 def test_a_slow_test_is_not_taken_for_one_that_waits(monkeypatch):
-    """Catches mutants that count as killed since the machine is busy: a third of its time is enough to go on."""
+    """Catches mutants that count as killed since the machine is busy: who computes a little between looks goes on."""
     from tools.checks import warm_tests
 
-    def work():
-        until = time.process_time() + 0.3
-        while time.process_time() < until:
-            time.sleep(0.002)
-            sum(range(20_000))
-        return 5
+    waiting, go = os.pipe()
+    looks = []
 
-    monkeypatch.setattr(warm_tests, "WAITING", 0.1)
-    assert warm_tests.run_in_fork(work, 2) == 5
+    def computed(leader):
+        looks.append(leader)
+        if len(looks) == 3:
+            os.write(go, b"5")
+        return len(looks) / 1000
+
+    monkeypatch.setattr(warm_tests, "WAITING", 0.01)
+    monkeypatch.setattr(warm_tests, "session_seconds", computed)
+    assert warm_tests.run_in_fork(lambda: int(os.read(waiting, 1)), 2) == 5
+    assert len(looks) >= 3
+
+
+@linux
+def test_what_a_fork_and_its_children_compute_is_counted():
+    """Catches a fork that seems to wait, whatever it computes."""
+    from tools.checks import warm_tests
+
+    def compute(seconds=0.1):
+        while time.process_time() < seconds:
+            pass
+        return 0
+
+    def work():
+        before = warm_tests.session_seconds(os.getpid())
+        compute(time.process_time() + 0.1)
+        child = os.fork()
+        if child == 0:
+            os._exit(compute())
+        os.waitpid(child, 0)
+        return int((warm_tests.session_seconds(os.getpid()) - before) * 100)
+
+    assert warm_tests.run_in_fork(work, 60) >= 15
 
 
 @linux
@@ -130,60 +141,6 @@ def test_a_fork_ends_with_what_its_work_said():
         5,
         pytest.ExitCode.INTERNAL_ERROR,
     ]
-
-
-@linux
-@pytest.mark.parametrize(
-    ("name", "reason"),
-    [
-        ("test_that_fails", "do not pass as they are"),
-        ("test_that_needs_the_slower_one", "fail as mutants meet them"),
-        ("test_that_passes", ""),
-    ],
-)
-def test_tests_that_fail_without_a_mutant_are_refused(name, reason, tmp_path, monkeypatch):
-    """Catches a run that counts every mutant as killed, since its tests fail anyway."""
-    from tools.checks import warm_tests
-
-    (tmp_path / f"{name}.py").write_text(TESTS[name])
-    monkeypatch.setattr(warm_tests, "ROOT", tmp_path)
-
-    def refusal():
-        try:
-            warm_tests.survey_tests([f"{name}.py"], [], tmp_path)
-        except SystemExit as error:
-            (tmp_path / "refusal").write_text(str(error))
-        return 0
-
-    monkeypatch.chdir(tmp_path)
-    assert warm_tests.run_in_fork(refusal, 60) == 0
-    said = (tmp_path / "refusal").read_text() if (tmp_path / "refusal").exists() else ""
-    assert reason in said and bool(said) == bool(reason)
-
-
-@linux
-def test_what_imports_a_broken_file_is_imported_anew(tmp_path, monkeypatch):
-    """Catches a module that was imported before its neighbour was broken, and goes on with the whole one."""
-    from tools.checks import warm_tests
-
-    sources = {
-        "clearformer": "",
-        "clearformer.broken": "X = 1",
-        "clearformer.direct": "def later():\n    from clearformer.broken import X",
-        "clearformer.indirect": "import clearformer.direct",
-        "clearformer.lazy": "from clearformer import generate",
-        "clearformer.apart": "from clearformer import alone",
-        "clearformer.alone": "import math",
-        "package": "import clearformer.broken",
-        "package.within": "",
-        "test_it": "",
-    }
-    files = {name: str(tmp_path / f"{name}.py") for name in sources}
-    for name, source in sources.items():
-        (tmp_path / f"{name}.py").write_text(source)
-    monkeypatch.setattr(warm_tests, "ROOT", tmp_path)
-    kept = warm_tests.unaffected_modules(files | {"math": None}, {files["clearformer.broken"]})
-    assert kept == ["clearformer", "clearformer.apart", "clearformer.alone", "math"]
 
 
 def changes(source):
