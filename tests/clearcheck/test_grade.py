@@ -219,6 +219,12 @@ def test_what_the_exercise_imports_itself_is_not_noted(course, grade_cells):
     assert grade_cells("import cleartape", MEANS).uses == []
 
 
+def test_an_import_that_is_only_written_is_noted(grade_cells):
+    """Catches a solution that is called where no check sees it, and a package that only begins like a watched one."""
+    later = "def later():\n    import transformers\n    from sklearn.svm import SVC\n    import torchvision\n"
+    assert grade_cells(later + MEANS).uses == ["sklearn", "transformers"]
+
+
 def test_an_answer_with_einops_is_graded(grade_cells):
     """Catches a grader without the package that other courses make a habit: such an answer had no points."""
     means = (

@@ -113,7 +113,7 @@ print(repr(check("means")))
 def column_ranges(table):
     while True: pass
 print(repr(check("ranges")))
-before = threading.active_count()
+before = set(threading.enumerate())
 {MEANS.replace("axis=0", "axis=1")}
 print(repr(check("means")))
 {RANGES}
@@ -123,7 +123,9 @@ elsewhere = threading.Thread(target=lambda: threads.append(eval('repr(check("ran
 elsewhere.start()
 elsewhere.join()
 assert threads == [repr(check("ranges"))]
-assert threading.active_count() == before
+for watch in set(threading.enumerate()) - before:
+    watch.join(60)  # it was told to end
+assert set(threading.enumerate()) <= before
 {RANGES.replace("table.max", "table.min")}
 print(len(case("ranges")), "argument of the first check that fails")
 print(repr(bring()), repr(reset("means")), repr(hint("means")), repr(progress()), sep="\\n")

@@ -2,13 +2,15 @@
 
 import http.client
 import json
+import re
+import socket
 import threading
 from html.parser import HTMLParser
 
 import pytest
 from clearclass.hand_page.given import Given, GivenPoints
 from clearclass.hand_page.pages import sheets_of
-from clearclass.hand_page.server import LARGEST_BODY, HandServer
+from clearclass.hand_page.server import LARGEST_BODY, Handler, HandServer
 from clearclass.hand_page.shown import work_html
 
 from .hand_class import ESSAY, PLOT, code_cell, png, shows, text_cell, write_work
@@ -119,6 +121,35 @@ def test_points_are_saved_and_shown(server):
     assert status == 422 and "whose the points are" in json.loads(text)["error"]
 
 
+def test_every_sheet_is_listed_and_leads_to_the_next(server):
+    """Catches a column without its name, points of a sheet that has none, and a sheet that no other leads to."""
+    ask(server, "save", change("3", number=1))
+    listed = ask(server)[1]
+    names = ("Question", "Learner", "Exercise", "Points")
+    assert "".join(f'<th scope="col">{name}</th>' for name in names) in listed
+    assert re.findall(r"<td>([^<]*)</td></tr>", listed) == ["–", "3 of 4", "–", "–"]
+    links = [
+        {tag["id"]: tag["href"] for _, tag in Tags(ask(server, str(i))[1]).found if "rel" in tag and "id" in tag}
+        for i in range(4)
+    ]
+    assert links == [
+        {"next": "1"},
+        {"previous": "0", "next": "2"},
+        {"previous": "1", "next": "3"},
+        {"previous": "2"},
+    ]
+
+
+def test_a_change_that_does_not_arrive_is_no_fault_of_the_table(server, monkeypatch, capsys):
+    """Catches an answer that blames the file, and a traceback, where the browser's connection is lost."""
+    monkeypatch.setattr(Handler, "timeout", 0.1)
+    head = f"POST /{server.token}/save HTTP/1.1\r\nHost: 127.0.0.1:{server.server_port}\r\nOrigin: {server.origin}\r\n"
+    with socket.create_connection(server.server_address) as connection:
+        connection.sendall(f"{head}Content-Type: application/json\r\nContent-Length: 9\r\n\r\n{{".encode())
+        assert connection.recv(1) == b""
+    assert ask(server)[0] == 200 and capsys.readouterr().err == ""
+
+
 def test_two_windows(server):
     """Catches the window that saves last and undoes the other, without a word."""
     ask(server, "save", change("3", "mine"))
@@ -204,6 +235,7 @@ def test_the_section_that_is_asked_for_is_shown(tmp_path):
     page = work_html(work, "plot_it")
     assert "## Two" in page and "Code cell 2" in page and "text" in page and "<img" in page
     assert "first" not in page and "last" not in page
+    assert work_html(work, "## Two") == page  # the heading itself
     page = work_html(work, "nowhere")
     assert "No cell holds nowhere" in page and "first" in page and "last" in page
 

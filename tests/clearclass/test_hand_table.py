@@ -1,5 +1,6 @@
 """Points that are given on the page: what is asked for, whose work it is, and the table in which they are kept."""
 
+import re
 import signal
 import subprocess
 import sys
@@ -74,6 +75,24 @@ def test_a_table_of_the_instructors_own_goes_on(given):
     assert [(mark.name, mark.points) for mark in ada.marks] == [("Plot", 3), ("style", 2)] and ada.comment == "Yours"
     assert nobody.who == {"id": "99"}
     assert remark.comment == "plot: Better." and not remark.marks
+
+
+def test_a_row_says_where_it_stands(tmp_path):
+    """Catches a row that no message can point to, and a number that is refused without its place."""
+    path = tmp_path / "points.csv"
+    path.write_text("id,plot,plot max\n12,1,4\n\n77,2,4\n", encoding="utf-8")
+    assert [row.line for row in read_hand(path)] == [2, 4]
+    for row, said in ((",1,4", "line 2: nobody is named"), ("12,1,x", "line 2, column plot max: 'x' is no number")):
+        path.write_text(f"id,plot,plot max\n{row}\n", encoding="utf-8")
+        with pytest.raises(HandProblem, match=re.escape(f"{path}, {said}")):
+            read_hand(path)
+
+
+def test_a_most_without_points_is_none_of_them(given):
+    """Catches a sheet that seems to have no points where the grader counts 0 of 4."""
+    given.path.write_text("id,plot,plot max\n12,,4\n", encoding="utf-8")
+    assert [(mark.points, mark.max_points) for mark in read_hand(given.path)[0].marks] == [(0, 4)]
+    assert kept(given, 0) == Given("0")
 
 
 def test_two_windows_do_not_overwrite_each_other(given):

@@ -225,6 +225,7 @@ def test_an_empty_folder_is_a_learner_who_handed_in_nothing(tmp_path):
     (tmp_path / "hw-cy" / ".git").mkdir(parents=True)
     found = submitted_files([tmp_path], tmp_path / "all" / "out")
     empty = [file for file in found if "nothing was handed in" in file.reason]
+    assert all(file.nothing for file in empty)
     assert [file.path.name[:5] for file in empty] == ["Ada_1", "Bob_2", "hw-cy"]
     assert [learner.label for learner in learners_of(empty[:2], None)] == ["Ada 1", "Bob 2"]
     assert [learner.system for learner in learners_of(empty[2:], None)] == ["github"]

@@ -106,11 +106,15 @@ def test_a_downloaded_exercise_grades_itself(site, empty_environment):
     assert graded["points"] == 10 and not [note for note in graded["notes"] if "cell 1" in note], done.stderr
 
 
+def draws(cell) -> bool:
+    return any(kind.startswith("image/") for output in cell.get("outputs", ()) for kind in output.get("data", {}))
+
+
 def test_a_downloaded_chapter_starts(site, empty_environment):
     """Catches a chapter whose imports or whose files are not in the wheel."""
     notebook = fetch_notebook(f"{site}_sources/chapters/{SLUG}.ipynb")
-    code = [n for n, cell in enumerate(notebook.cells) if cell.cell_type == "code"]
-    notebook.cells = notebook.cells[: code[2] + 1]
+    drawn = next(n for n, cell in enumerate(notebook.cells) if draws(cell))
+    notebook.cells = notebook.cells[: drawn + 1]
     lines = 'from clearbook.data.course_files import course_file\nprint(course_file("models/language"))'
     notebook.cells.append(nbformat.v4.new_code_cell(lines))
     shown = run(notebook, empty_environment)

@@ -154,9 +154,19 @@ def test_a_run_says_what_it_cost_with_its_children_and_which_test_was_dearest(tm
     assert lines[4].endswith("::test_cheap") and float(lines[4].split()[0]) < 1
 
 
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+
+
 def workflow(name: str) -> dict:
     """A workflow; YAML reads its key `on` as True."""
     return yaml.safe_load((ROOT / ".github" / "workflows" / f"{name}.yml").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("file", WORKFLOWS, ids=lambda file: file.stem)
+def test_a_workflow_has_only_what_github_knows(file):
+    """Catches a line of a comment that lost its sign and became a key, for which GitHub refuses the whole workflow."""
+    known = {"name", "run-name", "on", "permissions", "env", "defaults", "concurrency", "jobs"}
+    assert {"on" if key is True else key for key in workflow(file.stem)} <= known
 
 
 def test_the_jobs_run_every_folder_of_tests_once():

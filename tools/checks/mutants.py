@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tools import ROOT
-from tools.checks.warm_tests import Survey, cpu_seconds, passes, survey_tests
+from tools.checks.survey import Survey, survey_tests
+from tools.checks.warm_tests import cpu_seconds, passes
 from tools.run import call
 
 if TYPE_CHECKING:

@@ -44,7 +44,7 @@ def head_for(folder: Path, job: str) -> tuple[int, int]:
 
 def checked(task: dict, folder: Path) -> dict:
     """A task for the element, whose head is told by layer and number. Raises: ValueError for fields that do not fit."""
-    kind = task.get("kind")
+    kind = str(task.get("kind"))
     wanted = FIELDS | KINDS.get(kind, set())
     if kind not in KINDS or set(task) != wanted:
         raise ValueError(

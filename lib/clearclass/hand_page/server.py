@@ -81,7 +81,7 @@ class Handler(BaseHTTPRequestHandler):
         """Nothing: an address holds the token."""
 
     def _answer(self, make):
-        with contextlib.suppress(ConnectionError, TimeoutError):  # the browser has gone on
+        with contextlib.suppress(ConnectionError):  # the browser has gone on
             self._send(*self._outcome(make))
 
     def _outcome(self, make) -> tuple[HTTPStatus, str, str]:
@@ -94,6 +94,8 @@ class Handler(BaseHTTPRequestHandler):
             return HTTPStatus.CONFLICT, JSON, _error(str(changed), kept=asdict(changed.kept))
         except HandProblem as problem:
             return HTTPStatus.UNPROCESSABLE_ENTITY, JSON, _error(str(problem))
+        except (ConnectionError, TimeoutError):  # the browser's: for one that is late the connection is closed
+            raise
         except OSError as error:
             said = f"The table of points cannot be written ({error.strerror or error})."
             return HTTPStatus.INTERNAL_SERVER_ERROR, JSON, _error(said)
