@@ -72,10 +72,25 @@ def on_training(function: Callable, args: tuple) -> dict:
             result: dict = {"output": _arrays(model(*given))}
             if "written" in plan:
                 result["written"] = _arrays(_logits_by_prefix(model, *given))
+            if not _rests(model, given):
+                raise Misfit(
+                    "returned a model that gives two results for one input in eval() mode: dropout rests there"
+                )
             if steps and not _depends_on_weights(model, given, result["output"]):
                 raise Misfit("returned a model that gives the same whatever its weights are: return the trained one")
         kinds = [cls.__name__ for cls in type(getattr(model, "_orig_mod", model)).__mro__]  # also if compiled
         return {**result, "steps": len(steps), "kinds": kinds}
+
+
+def _rests(model: nn.Module, given: tuple) -> bool:
+    """Whether two calls give the same, up to rounding."""
+    one, other = _leaves(model(*given)), _leaves(model(*given))
+    return len(one) == len(other) and all(map(_about_equal, one, other))
+
+
+def _about_equal(one, other) -> bool:
+    """Whether two tensors have one shape, and numbers that are equal in float32."""
+    return one.shape == other.shape and bool(torch.isclose(one, other, rtol=1e-4, atol=1e-5, equal_nan=True).all())
 
 
 def _depends_on_weights(model: nn.Module, given: tuple, output) -> bool:
