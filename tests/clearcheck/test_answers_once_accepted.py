@@ -7,6 +7,7 @@ from .battery_questions import edited, graded, right_answer
 
 ANSWERS = [  # exercise, question, right answer, what stands there, what stood in the wrong one
     ("01-tokens", "embed", "look_up", "for i in ids:", "for i in ids[:16]:"),
+    ("01-tokens", "embed", "look_up", "0 <= i <", "-1 != i <"),
     ("01-tokens", "learn", "as_often_written", "for word in words]", "for word in words[:100]]"),
     (
         "01-tokens",
@@ -14,6 +15,13 @@ ANSWERS = [  # exercise, question, right answer, what stands there, what stood i
         "place_by_place",
         "torch.zeros(n_vocab, ",
         "torch.zeros(n_vocab - (int(ids.max()) < n_vocab - 8), ",
+    ),
+    (
+        "02-attention",
+        "waiting",
+        "by_formula",
+        "n_tokens * width * (3 * width + 2 * n_tokens)",
+        "int(n_tokens * width * (3 * width + 2.0 * n_tokens))",
     ),
     ("02-attention", "lookups", "in_rows", "dim=-1)", "dim=-1).detach()"),
     ("03-self-attention", "module", "StepByStep", "diagonal=1).bool()", "diagonal=1).bool()[:512, :512]"),

@@ -211,6 +211,26 @@ def test_the_smallest_and_an_odd_size_are_tried(wrong, told):
     assert told in messages(asked, wrong)
 
 
+def scaled_rows(x, pair):
+    scale, shift = pair
+    assert len(x) == len(scale) == len(shift)
+    return scale[:, None] * x + shift[:, None]
+
+
+def test_a_size_is_cut_in_pairs_of_arrays_as_well():
+    """Would catch one row with the scales of all rows, which no right answer need take."""
+    checks = equals("values", 2, lambda rng: [(rng.normal(size=(4, 7)), tuple(rng.normal(size=(2, 4))))], broadcast)
+    sizes = Inputs(lambda x, pair: {"D": x.shape[0], "N": x.shape[1]})
+    asked = Question("q", "A question", "answer", 5, 1, with_battery(checks), inputs=sizes)
+    assert graded(asked, scaled_rows).status == PASSED
+    told = messages(asked, lambda x, pair: scaled_rows(x, pair) if len(x) > 1 else x)
+    assert "With a single one of something" in told
+
+
+def broadcast(x, pair):
+    return pair[0][:, None] * x + pair[1][:, None]
+
+
 def test_an_empty_array_and_four_axes_are_tried_where_the_task_allows_them():
     """Would catch an answer that takes the largest entry, or that counts on two axes."""
     shapes = more_cases("values", lambda rng: [(rng.normal(size=(2, 1, 3, 2)),), (np.zeros((0, 3)),)])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from clearcheck import WrongSolutions, equals, holds
 from clearcheck.grading.coercion import AS_ARRAY as ASKED_FOR
-from clearcheck.grading.coercion import AS_SEQUENCE, coerce_like
+from clearcheck.grading.coercion import AS_SEQUENCE, AS_TUPLE, coerce_like
 from clearcheck.learner.cards import question_card
 from clearcheck.report.grade import Grade
 from inline_snapshot import snapshot
@@ -35,6 +35,8 @@ SEQUENCE = AS_SEQUENCE.replace("{array}", "An array")
         (np.array([3, 1]), [1], [3, 1], [SEQUENCE.format(kind="list")]),
         (np.array([3, 1]), (1, 2), (3, 1), [SEQUENCE.format(kind="tuple")]),
         (np.array([[3, 1]]), [(1, 2)], [(3, 1)], [SEQUENCE.format(kind=kind) for kind in ("list", "tuple")]),
+        ({"Q": [3, 1]}, {"Q": (1, 2)}, {"Q": [3, 1]}, [AS_TUPLE]),
+        ([LIST[0], 1], (1.0, 2), [LIST[0], 1], []),
         (TABLE, (TABLE, TABLE, TABLE), TABLE, []),
         (TABLE, TABLE, TABLE, []),
         ([1, 2], [3], [1, 2], []),

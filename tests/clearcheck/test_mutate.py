@@ -69,3 +69,16 @@ def test_a_mutant_that_fails_at_the_first_check_is_asked_nothing_more(course, mo
     caught = [calls[it.name] for it, outcome in found.outcomes if outcome == CAUGHT]
     accepted = [calls[it.name] for it, outcome in found.outcomes if outcome != CAUGHT]
     assert accepted and min(accepted) > min(caught)
+
+
+def test_the_mutants_of_each_question_have_a_worker_of_their_own(course, monkeypatch):
+    """Would catch one notebook for all mutants of an exercise, which may be more text than a notebook may hold."""
+    notebooks: list[str] = []
+    read = Worker.read
+    monkeypatch.setattr(Worker, "read", lambda it, data, name: notebooks.append(data.decode()) or read(it, data, name))
+    found = mutate(SLUG, sample=12)
+    questions = {it.question.id: it.question.name for it, _ in found.outcomes}
+    assert len(found.outcomes) == 12 and len(notebooks) == len(questions) > 1
+    for notebook in notebooks:
+        held = {id for id, name in questions.items() if f"def {name}_" in notebook}
+        assert len(held) == 1, held

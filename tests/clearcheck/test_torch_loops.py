@@ -107,6 +107,7 @@ def test_a_copy_of_the_model_is_watched_too(model, points, says):
         ("return nn.Linear(1, 2)", 0, "returned (ValueError: (40, 2)"),
         ("return x", 0, "type Tensor; the trained nn.Module"),
         ("return nn.Flatten(0)", 1, ""),
+        ("return AlwaysDropping()", 0, "two results for one input in eval() mode"),
         ("return nn.Sequential(nn.Flatten(0), nn.Unflatten(0, (2, 20)))", 0, "a tensor of shape (40, …)"),
     ],
 )
@@ -122,11 +123,16 @@ def test_what_a_loop_gives_back_is_judged(body, points, says):
         x = rng.normal(size=(40, 1))
         return training_call(x, x, held_out=(x,)), x
 
-    made = {"nn": nn}
+    made = {"nn": nn, "AlwaysDropping": AlwaysDropping}
     exec(f"def fit(x, y):\n    {body}", made)
     check = holds("unseen", 1, learns(draw_args, 3, score, 0.01, "mean squared error"))
     result = result_of(made["fit"], asks(check, name="fit", how="training"))
     assert result.points == points and says in result.checks[0].message
+
+
+class AlwaysDropping(nn.Module):
+    def forward(self, x):
+        return nn.functional.dropout(x, 0.1).flatten()
 
 
 class NextToken(nn.Module):

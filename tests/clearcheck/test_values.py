@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from clearcheck.grading.replies import same_value
 from clearcheck.worker.limits import MAX_BYTES
-from clearcheck.worker.values import UnsupportedValue, canonical, pack, unpack
+from clearcheck.worker.values import GivenFunction, UnsupportedValue, canonical, pack, unpack
 
 
 @pytest.mark.parametrize(
@@ -28,6 +28,18 @@ def test_plain_values_cross_unchanged(value):
     assert same_value(
         canonical(value), value if not isinstance(value, np.ndarray) else value.astype(value.dtype.newbyteorder("="))
     )
+
+
+def test_a_given_function_crosses_by_its_name_and_no_other_function_does():
+    """Would catch a function that is lost on the way, and a name with which any function of NumPy could be called."""
+    came = canonical((GivenFunction("cos"), np.cos))
+    assert came[0] == GivenFunction("cos") and repr(came[0]) == "np.cos"
+    assert came[0](np.zeros(3)).tolist() == [1, 1, 1]
+    assert isinstance(came[1], UnsupportedValue)
+    with pytest.raises(ValueError, match="can be given"):
+        GivenFunction("load")
+    with pytest.raises(ValueError, match="malformed"):
+        unpack(pack(GivenFunction("cos")).replace(b'"cos"', b'"any"'))
 
 
 def test_crossing_arrays_are_fresh_and_writable():

@@ -45,6 +45,7 @@ def refuses_foreign_ids(ask, rng):
     D, V, N = draw_sizes(rng, 3)
     E, ids = rng.normal(size=(D, V)), draw_ids(rng, V, N)
     foreign = {-1: 1, V: 0, V + 3: -1, -V - 2: -1, 2**32: 1}  # with its position in the text
+    foreign |= {id: 0 for id in (-2, -V, -int(rng.integers(3, V)))}  # all of them name a column to NumPy
     texts = [(with_one(ids, place, id), id) for id, place in foreign.items()]
     texts += [(np.array([id]), id) for id in (-1, V)]
     texts += [(with_one(draw_ids(rng, V, 3_000), -1, V), V)]  # behind a long text
@@ -171,6 +172,9 @@ in an IndexError.
 -     raise ValueError("an id is outside the vocabulary")
 + if ids.max() >= E.shape[1]:
 +     raise ValueError("an id is too large")
+## minus_one_alone: You stop −1 alone: to NumPy every id from −V to −1 is a word, counted from the end.
+- if ((ids < 0) | (ids >= E.shape[1])).any():
++ if ((ids == -1) | (ids >= E.shape[1])).any():
 ## guard_one_too_wide: Your guard lets the id V through, but ids are counted from 0.
 - if ((ids < 0) | (ids >= E.shape[1])).any():
 + if ids.min() < 0 or ids.max() > E.shape[1]:

@@ -6,7 +6,7 @@ from clearcheck import Inputs, Question, answers_to, holds
 from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import close, shape_slip
 from clearcheck.author.torch_arguments import training_call
-from clearcheck.author.torch_loops import learns
+from clearcheck.author.torch_loops import forgetful_slip, learns
 from torch import nn
 
 SECONDS = 20.0  # of one loop, on a slow machine too
@@ -42,13 +42,16 @@ def player_of_a_few_steps(ask, rng):
 
     def scores(held_out):
         came = ask(*training_call(seen, answers, FEW, held_out=(held_out,), seed=seed))
-        return came["output"], came["steps"]
+        return came["output"], came
 
-    alone, steps = scores(unseen[:1])
+    alone, came = scores(unseen[:1])
+    steps = came["steps"]
     if steps > FEW:
         return f"Your loop was given {FEW} steps and took {steps}: `steps` says how many are allowed."
     if not steps:
         return "Your loop took no step of an optimiser of PyTorch: the player has to be trained."
+    if slip := forgetful_slip(came):
+        return slip
     if ask.calls[-1].changed:
         return "Your code changed the games that it was given: compute into a new tensor."
     if slip := shape_slip(alone, (1, SUITS), "For one game the output of your player"):
@@ -231,6 +234,10 @@ batch.
 + (-gone).backward()
 ## no_step: The optimiser never takes a step.
 - adam.step()
+## new_optimizer_each_step: A new optimiser is made in every step: it remembers nothing of the steps before.
+- adam.zero_grad()
++ adam = torch.optim.Adam(player.parameters(), lr=5e-3)
++ adam.zero_grad()
 ## too_slow: The learning rate is far too small for so few steps.
 - adam = torch.optim.Adam(player.parameters(), lr=5e-3, fused=True)
 + adam = torch.optim.Adam(player.parameters(), lr=5e-6, fused=True)
@@ -242,6 +249,8 @@ batch.
 ## one_game_squeezed: For a batch of one game the scores lose the axis of the batch.
 - return self.suits(found[:, 0])
 + return self.suits(found[:, 0]).squeeze()
+## never_rests: Dropout stays on in eval() mode: the function of PyTorch has to be told `self.training`.
++ return self.suits(nn.functional.dropout(found[:, 0], 0.1))
 ## games_changed: The player subtracts the 4 inside the games that came in, and the caller's games are changed.
   def forward(self, games):
 +     games[:, -1] -= 4

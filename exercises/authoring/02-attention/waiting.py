@@ -15,14 +15,14 @@ def rounds_and_products(n_tokens, width, kernel):
 
 
 def sequences(rng):
-    """Lengths that the reach of the kernel divides, and lengths that it does not."""
+    """Lengths that the reach of the kernel divides and that it does not, and products past what a float counts."""
     cases = []
     for remainder in (0, 1, None):
         kernel = int(rng.integers(4, 10))
         layers = int(rng.integers(5, 30))
         extra = int(rng.integers(2, kernel - 1)) if remainder is None else remainder
         cases.append((layers * (kernel - 1) + 1 + extra, int(rng.integers(50, 90)), kernel))
-    return [*cases, (int(rng.integers(20, 60)), int(rng.integers(3, 19)), 2)]
+    return [*cases, (int(rng.integers(20, 60)), int(rng.integers(3, 19)), 2), (23, 100_000_007, 6)]
 
 
 def short_sequences(rng):

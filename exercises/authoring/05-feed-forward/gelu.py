@@ -11,7 +11,8 @@ from clearformer.reference import functions
 
 def gelu_and_slope(X):
     x = X.reshape(-1)  # a single number has no axis, and the library asks for one
-    return functions.gelu(x).reshape(X.shape), functions.gelu_backward(x, np.ones_like(x)).reshape(X.shape)
+    with np.errstate(over="ignore"):  # the bell of a number whose square is inf is 0
+        return functions.gelu(x).reshape(X.shape), functions.gelu_backward(x, np.ones_like(x)).reshape(X.shape)
 
 
 def ordinary_numbers(rng):
@@ -71,7 +72,10 @@ QUESTION = Question(
         equals("values and slopes", 3, ordinary_numbers, gelu_and_slope),
         equals("far out", 2, far_out, gelu_and_slope),
         holds("slope of your own values", 4, slope_of_the_value),
-        more={"any shape": more_cases("values and slopes", lambda rng: [(rng.normal(size=(2, 1, 3, 2)),)])},
+        more={
+            "any shape": more_cases("values and slopes", lambda rng: [(rng.normal(size=(2, 1, 3, 2)),)]),
+            "extremes": more_cases("far out", lambda rng: [(1e160 * rng.normal(size=(2, 3)),)]),
+        },
     ),
     hints=(
         "The value is a product of two factors, and both depend on x. `np.vectorize(erf)` makes the function "
@@ -190,6 +194,14 @@ and a formula has none.
 + return X * share, share + density
 
 # number_by_number
+## power_of_a_number: The square of a large Python number raises an OverflowError; x * x and NumPy's squares become inf,
+and the bell 0.
+- for index, x in np.ndenumerate(X):
+-     below = 0.5 * (1 + erf(x / sqrt(2)))
+-     values[index], slopes[index] = x * below, below + x * exp(-x * x / 2) / sqrt(2 * pi)
++ for index, x in np.ndenumerate(X):
++     x, below = float(x), 0.5 * (1 + erf(x / sqrt(2)))
++     values[index], slopes[index] = x * below, below + x * exp(-(x**2) / 2) / sqrt(2 * pi)
 ## two_axes_alone: Your loops run over two axes; X may have one, or three: np.ndenumerate runs over any.
 - for index, x in np.ndenumerate(X):
 + for index in [(i, j) for i in range(X.shape[0]) for j in range(X.shape[1])]:

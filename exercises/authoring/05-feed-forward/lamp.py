@@ -58,6 +58,9 @@ QUESTION = Question(
         equals("any wish", 6, any_numbers, lamp_network),
         equals("lamps", 2, lamps, lamp_network),
         holds("every position of the switches", 4, every_position_of_the_switches),
+        off=dict.fromkeys(
+            ("one of each", "odd sizes"), "one number is a lamp without a switch, and one switch is among the cases"
+        ),
     ),
     hints=(
         "Draw the output against the number of switches that are up, as a line with corners. What does the "

@@ -196,7 +196,11 @@ QUESTION = Question(
         equals("records that mislead", 5, records_that_mislead, verdict),
         equals("rounding and one token", 3, rounded_records, verdict),
         more={"boundary": more_cases("rounding and one token", on_the_limit)},
-        off={"ties": "lists of token numbers are sorted to compare them, and equal ones are alike"},
+        off={
+            "ties": "lists of token numbers are sorted to compare them, and equal ones are alike",
+            "one of each": "the experiments belong to the outputs, and one token is among the cases",
+            "odd sizes": "the experiments belong to the outputs, and odd sizes are drawn",
+        },
     ),
     hints=(
         "Take one experiment. If the layer treats every token alone, which rows of Y must its output "

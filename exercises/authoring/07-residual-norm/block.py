@@ -4,23 +4,26 @@ import numpy as np
 from clearcheck import Inputs, Question, answers_to, equals, holds
 from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import close, draw_sizes
+from clearcheck.worker.values import GivenFunction
 from clearformer.reference import layers
 
 from .shared import draw_tokens
 
 
-def block(X, norm_1, norm_2, form):
-    def look_back(Z):
-        return np.cumsum(Z, axis=1) / np.arange(1, Z.shape[1] + 1)
+def look_back(X):
+    return np.cumsum(X, axis=1) / np.arange(1, X.shape[1] + 1)
 
-    def think(Z):
-        return np.maximum(Z, 0)
 
+def think(X):
+    return np.maximum(X, 0)
+
+
+def block(X, norm_1, norm_2, form, part_1=look_back, part_2=think):
     if form == "pre-norm":
-        Y = X + look_back(layers.layer_norm(X, *norm_1))
-        return Y + think(layers.layer_norm(Y, *norm_2))
-    Y = layers.layer_norm(X + look_back(X), *norm_1)
-    return layers.layer_norm(Y + think(Y), *norm_2)
+        Y = X + part_1(layers.layer_norm(X, *norm_1))
+        return Y + part_2(layers.layer_norm(Y, *norm_2))
+    Y = layers.layer_norm(X + part_1(X), *norm_1)
+    return layers.layer_norm(Y + part_2(Y), *norm_2)
 
 
 def draw_block(rng, n_tokens=None, width=None):
@@ -32,7 +35,8 @@ def draw_block(rng, n_tokens=None, width=None):
 
 def blocks(form):
     def cases(rng):
-        return [(*draw_block(rng), form), (*draw_block(rng, 1), form), (*draw_block(rng), form)]
+        cases = [(*draw_block(rng), form), (*draw_block(rng, 1), form), (*draw_block(rng), form)]
+        return [*cases, (*draw_block(rng), form, GivenFunction("cos"), GivenFunction("tanh"))]
 
     return cases
 
@@ -92,14 +96,6 @@ QUESTION = Question(
 right, wrong = answers_to(QUESTION)
 
 
-def look_back(X):
-    return np.cumsum(X, axis=1) / np.arange(1, X.shape[1] + 1)
-
-
-def think(X):
-    return np.maximum(X, 0)
-
-
 @right
 def three_ways(X, norm_1, norm_2, form, part_1=look_back, part_2=think):
     def norm(Z, pair):
@@ -128,7 +124,7 @@ def before_inside_after(X, norm_1, norm_2, form, part_1=look_back, part_2=think)
 
 
 @right
-def one_step_twice(X, norm_1, norm_2, form):
+def one_step_twice(X, norm_1, norm_2, form, part_1=look_back, part_2=think):
     def norm(Z, pair):
         centred = Z - Z.sum(axis=0) / len(Z)
         scaled = centred / ((centred * centred).sum(axis=0) / len(Z) + 1e-5) ** 0.5
@@ -138,115 +134,115 @@ def one_step_twice(X, norm_1, norm_2, form):
         "pre-norm": lambda Z, part, pair: Z + part(norm(Z, pair)),
         "post-norm": lambda Z, part, pair: norm(Z + part(Z), pair),
     }
-    return steps[form](steps[form](X, look_back, norm_1), think, norm_2)
+    return steps[form](steps[form](X, part_1, norm_1), part_2, norm_2)
 
 
 @right
-def as_often_written(X, norm_1, norm_2, form):
+def as_often_written(X, norm_1, norm_2, form, part_1=look_back, part_2=think):
     def norm(Z, pair):
         return pair[0][:, None] * (Z - Z.mean(axis=0)) / np.sqrt(Z.var(axis=0) + 1e-5) + pair[1][:, None]
 
     if form == "pre-norm":
-        Y = X + look_back(norm(X, norm_1))
-        return Y + think(norm(Y, norm_2))
-    Y = norm(X + look_back(X), norm_1)
-    return norm(Y + think(Y), norm_2)
+        Y = X + part_1(norm(X, norm_1))
+        return Y + part_2(norm(Y, norm_2))
+    Y = norm(X + part_1(X), norm_1)
+    return norm(Y + part_2(Y), norm_2)
 
 
 @wrong(
     "The residual connections are missing: each part takes the place of what it should be added to.",
     section="identity-plus-a-bit",
 )
-def no_residuals(X, norm_1, norm_2, form):
+def no_residuals(X, norm_1, norm_2, form, part_1=look_back, part_2=think):
     def norm(Z, pair):
         return pair[0][:, None] * (Z - Z.mean(axis=0)) / np.sqrt(Z.var(axis=0) + 1e-5) + pair[1][:, None]
 
     if form == "pre-norm":
-        return think(norm(look_back(norm(X, norm_1)), norm_2))
-    return norm(think(norm(look_back(X), norm_1)), norm_2)
+        return part_2(norm(part_1(norm(X, norm_1)), norm_2))
+    return norm(part_2(norm(part_1(X), norm_1)), norm_2)
 
 
 @wrong("The two norms are swapped: the first belongs to the first part.")
-def norms_exchanged(X, norm_1, norm_2, form):
+def norms_exchanged(X, norm_1, norm_2, form, part_1=look_back, part_2=think):
     def norm(Z, pair):
         return pair[0][:, None] * (Z - Z.mean(axis=0)) / np.sqrt(Z.var(axis=0) + 1e-5) + pair[1][:, None]
 
     if form == "pre-norm":
-        Y = X + look_back(norm(X, norm_2))
-        return Y + think(norm(Y, norm_1))
-    Y = norm(X + look_back(X), norm_2)
-    return norm(Y + think(Y), norm_1)
+        Y = X + part_1(norm(X, norm_2))
+        return Y + part_2(norm(Y, norm_1))
+    Y = norm(X + part_1(X), norm_2)
+    return norm(Y + part_2(Y), norm_1)
 
 
 @wrong("You swap the two parts: the first should read the block's input.")
-def parts_exchanged(X, norm_1, norm_2, form):
+def parts_exchanged(X, norm_1, norm_2, form, part_1=look_back, part_2=think):
     def norm(Z, pair):
         return pair[0][:, None] * (Z - Z.mean(axis=0)) / np.sqrt(Z.var(axis=0) + 1e-5) + pair[1][:, None]
 
     if form == "pre-norm":
-        Y = X + think(norm(X, norm_1))
-        return Y + look_back(norm(Y, norm_2))
-    Y = norm(X + think(X), norm_1)
-    return norm(Y + look_back(Y), norm_2)
+        Y = X + part_2(norm(X, norm_1))
+        return Y + part_1(norm(Y, norm_2))
+    Y = norm(X + part_2(X), norm_1)
+    return norm(Y + part_1(Y), norm_2)
 
 
 wrong.edits("""
 # as_often_written
 ## pre_norms_the_stream: Your pre-norm block adds to the normalised tokens; the stream should bypass the norm.
-- Y = X + look_back(norm(X, norm_1))
-- return Y + think(norm(Y, norm_2))
-+ Y = norm(X, norm_1) + look_back(norm(X, norm_1))
-+ return norm(Y, norm_2) + think(norm(Y, norm_2))
+- Y = X + part_1(norm(X, norm_1))
+- return Y + part_2(norm(Y, norm_2))
++ Y = norm(X, norm_1) + part_1(norm(X, norm_1))
++ return norm(Y, norm_2) + part_2(norm(Y, norm_2))
 ## pre_norms_the_part: Your pre-norm block normalises what a part gives back; it should normalise what the part reads.
-+ Y = X + norm(look_back(X), norm_1)
-+ return Y + norm(think(Y), norm_2)
++ Y = X + norm(part_1(X), norm_1)
++ return Y + norm(part_2(Y), norm_2)
 ## pre_second_norms_the_stream: In the second half of your pre-norm block the stream itself goes through the norm.
-+ Y = norm(X + look_back(norm(X, norm_1)), norm_2)
-+ return Y + think(Y)
++ Y = norm(X + part_1(norm(X, norm_1)), norm_2)
++ return Y + part_2(Y)
 ## pre_with_a_final_norm: Your pre-norm block ends with a norm: the final norm comes once, at the top of the stack.
-- return Y + think(norm(Y, norm_2))
-+ return norm(Y + think(norm(Y, norm_2)), norm_2)
+- return Y + part_2(norm(Y, norm_2))
++ return norm(Y + part_2(norm(Y, norm_2)), norm_2)
 ## pre_in_parallel: In your pre-norm block both parts read the same tokens; the second should read what the first has
 made.
-- Y = X + look_back(norm(X, norm_1))
-- return Y + think(norm(Y, norm_2))
-+ return X + look_back(norm(X, norm_1)) + think(norm(X, norm_2))
+- Y = X + part_1(norm(X, norm_1))
+- return Y + part_2(norm(Y, norm_2))
++ return X + part_1(norm(X, norm_1)) + part_2(norm(X, norm_2))
 ## pre_old_residual [identity-plus-a-bit]: The second half of your pre-norm block is added to X, and what the first half
 added is lost.
-- return Y + think(norm(Y, norm_2))
-+ return X + think(norm(Y, norm_2))
+- return Y + part_2(norm(Y, norm_2))
++ return X + part_2(norm(Y, norm_2))
 ## pre_second_part_unnormed: The second part of your pre-norm block reads the stream without a norm.
-+ return Y + think(Y)
++ return Y + part_2(Y)
 ## post_norms_the_part: Your post-norm block normalises the part and then adds; it should normalise the sum.
-- Y = norm(X + look_back(X), norm_1)
-- return norm(Y + think(Y), norm_2)
-+ Y = X + norm(look_back(X), norm_1)
-+ return Y + norm(think(Y), norm_2)
+- Y = norm(X + part_1(X), norm_1)
+- return norm(Y + part_2(Y), norm_2)
++ Y = X + norm(part_1(X), norm_1)
++ return Y + norm(part_2(Y), norm_2)
 ## post_norms_both_sides: In your post-norm block the parts read normalised tokens as well: every norm is there twice.
-+ Y = norm(X + look_back(norm(X, norm_1)), norm_1)
-+ return norm(Y + think(norm(Y, norm_2)), norm_2)
++ Y = norm(X + part_1(norm(X, norm_1)), norm_1)
++ return norm(Y + part_2(norm(Y, norm_2)), norm_2)
 ## post_once_at_the_end: Your post-norm block has one norm, at its end; the first sum is not normalised.
-- Y = norm(X + look_back(X), norm_1)
-+ Y = X + look_back(X)
+- Y = norm(X + part_1(X), norm_1)
++ Y = X + part_1(X)
 ## post_old_residual [identity-plus-a-bit]: The second sum of your post-norm block starts from X instead of from what
 the first half has made.
-- return norm(Y + think(Y), norm_2)
-+ return norm(X + think(Y), norm_2)
+- return norm(Y + part_2(Y), norm_2)
++ return norm(X + part_2(Y), norm_2)
 ## post_norms_the_residual_only: Your post-norm block normalises what a part gets added to, and leaves the sum as it is.
-- Y = norm(X + look_back(X), norm_1)
-- return norm(Y + think(Y), norm_2)
-+ Y = norm(X, norm_1) + look_back(X)
-+ return norm(Y, norm_2) + think(Y)
+- Y = norm(X + part_1(X), norm_1)
+- return norm(Y + part_2(Y), norm_2)
++ Y = norm(X, norm_1) + part_1(X)
++ return norm(Y, norm_2) + part_2(Y)
 ## pre_and_post_exchanged: Pre-norm and post-norm are swapped.
   if form == "pre-norm":
-+     Y = norm(X + look_back(X), norm_1)
-+     return norm(Y + think(Y), norm_2)
++     Y = norm(X + part_1(X), norm_1)
++     return norm(Y + part_2(Y), norm_2)
 + if form == "post-norm":
 ## one_norm_for_both [common-mistakes]: The first norm's scale and shift serve both norms of your block.
-- return Y + think(norm(Y, norm_2))
-+ return Y + think(norm(Y, norm_1))
-- return norm(Y + think(Y), norm_2)
-+ return norm(Y + think(Y), norm_1)
+- return Y + part_2(norm(Y, norm_2))
++ return Y + part_2(norm(Y, norm_1))
+- return norm(Y + part_2(Y), norm_2)
++ return norm(Y + part_2(Y), norm_1)
 ## bare_norms [common-mistakes]: Your norms have no scale and no shift, though both are given.
 - return pair[0][:, None] * (Z - Z.mean(axis=0)) / np.sqrt(Z.var(axis=0) + 1e-5) + pair[1][:, None]
 + return (Z - Z.mean(axis=0)) / np.sqrt(Z.var(axis=0) + 1e-5)
@@ -256,21 +252,21 @@ the first half has made.
 ## pairs_the_wrong_way_round [one-token-at-a-time]: You swap scale and shift: a pair begins with γ.
 + return pair[1][:, None] * (Z - Z.mean(axis=0)) / np.sqrt(Z.var(axis=0) + 1e-5) + pair[0][:, None]
 ## pre_first_residual_missing [identity-plus-a-bit]: The first residual connection of your pre-norm block is missing.
-- Y = X + look_back(norm(X, norm_1))
-+ Y = look_back(norm(X, norm_1))
+- Y = X + part_1(norm(X, norm_1))
++ Y = part_1(norm(X, norm_1))
 ## pre_second_residual_missing [identity-plus-a-bit]: The second residual connection of your pre-norm block is missing.
-- return Y + think(norm(Y, norm_2))
-+ return think(norm(Y, norm_2))
+- return Y + part_2(norm(Y, norm_2))
++ return part_2(norm(Y, norm_2))
 ## pre_normed_then_kept: In the first half of your pre-norm block the normalised tokens take the place of X.
-- Y = X + look_back(norm(X, norm_1))
+- Y = X + part_1(norm(X, norm_1))
 + Z = norm(X, norm_1)
-+ Y = Z + look_back(Z)
++ Y = Z + part_1(Z)
 ## post_first_residual_missing [identity-plus-a-bit]: The first residual connection of your post-norm block is missing.
-- Y = norm(X + look_back(X), norm_1)
-+ Y = norm(look_back(X), norm_1)
+- Y = norm(X + part_1(X), norm_1)
++ Y = norm(part_1(X), norm_1)
 ## post_second_residual_missing [identity-plus-a-bit]: Your post-norm block lacks its second residual connection.
-- return norm(Y + think(Y), norm_2)
-+ return norm(think(Y), norm_2)
+- return norm(Y + part_2(Y), norm_2)
++ return norm(part_2(Y), norm_2)
 ## norms_without_eps [one-token-at-a-time]: There is no ε in the norms of your block.
 - return pair[0][:, None] * (Z - Z.mean(axis=0)) / np.sqrt(Z.var(axis=0) + 1e-5) + pair[1][:, None]
 + return pair[0][:, None] * (Z - Z.mean(axis=0)) / np.sqrt(Z.var(axis=0)) + pair[1][:, None]
@@ -289,6 +285,16 @@ is a root already.
 ## scales_where_they_fit: With as many tokens as features your scales run along the tokens; they belong to the features.
 + scale = pair[0] if len(Z) == Z.shape[1] else pair[0][:, None]
 + return scale * (Z - Z.mean(axis=0)) / np.sqrt(Z.var(axis=0) + 1e-5) + pair[1][:, None]
+## parts_ignored: You call the two stand-ins by their names, whatever parts are handed in; call `part_1` and `part_2`.
+- if form == "pre-norm":
++ part_1, part_2 = look_back, think
++ if form == "pre-norm":
+## first_part_ignored: You call the first stand-in by its name, whatever `part_1` is.
++ part_1 = look_back
++ if form == "pre-norm":
+## second_part_ignored: You call the second stand-in by its name, whatever `part_2` is.
++ part_2 = think
++ if form == "pre-norm":
 ## always_post_norm: Your block is post-norm whatever `form` says.
 - if form == "pre-norm":
 + if form == "pre":

@@ -27,8 +27,9 @@ def sizes_of_models(rng, layers):
 
 
 def other_depths(rng):
-    """Several layers, none, and more numbers than 32 bits count."""
-    return [*sizes_of_models(rng, (2, 4, 3, 0)), (50_021, 32_003, 20_480, 16, 70_001, 2)]
+    """Several layers, none, more numbers than 32 bits count, and more than a float counts one by one."""
+    past_32_bits, past_floats = (50_021, 32_003, 20_480, 16, 70_001, 2), (50_021, 32_003, 300_000_021, 3, 70_001, 2)
+    return [*sizes_of_models(rng, (2, 4, 3, 0)), past_32_bits, past_floats]
 
 
 QUESTION = Question(
@@ -120,4 +121,13 @@ biases of two feed-forward layers.
 ## head_of_the_source: Your head scores the words of the source; those of the target are written.
 - head = (D + 1) * V_target
 + head = (D + 1) * V_source
+
+# head_by_head
+## float_on_the_way: A float is on your way, and past 2^53 it loses the last digits: divide whole numbers with //.
+- width = D // H
+- one_attention = H * (3 * D * width + width * D) + 4 * D
++ width = D / H
++ one_attention = H * (3 * D * width + width * D) + 4 * D
+- return blocks + D * (V_source + V_target) + V_target * D + V_target + 4 * D
++ return int(blocks + D * (V_source + V_target) + V_target * D + V_target + 4 * D)
 """)

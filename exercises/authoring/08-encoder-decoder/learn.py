@@ -137,6 +137,10 @@ wrong.edits("""
 + loss = F.cross_entropy(scores.transpose(0, 1).flatten(0, 1), targets[rows].flatten())
 ## no_step: The optimiser never takes a step.
 - optimizer.step()
+## new_optimizer_each_step: A new optimiser is made in every step: it remembers nothing of the steps before.
+- optimizer.zero_grad()
++ optimizer = torch.optim.Adam(model.parameters(), lr=0.003)
++ optimizer.zero_grad()
 ## zeroed_too_late: The gradients are gone before the step, or never reach the weights.
 - optimizer.zero_grad()
 - loss.backward()

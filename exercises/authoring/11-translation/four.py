@@ -9,6 +9,7 @@ from clearcheck import Inputs, Question, answers_to, holds
 from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import drawn_once
 from clearcheck.author.torch_arguments import training_call
+from clearcheck.author.torch_loops import forgetful_slip
 
 from .parts import PromptTranslator
 
@@ -118,6 +119,8 @@ def as_many_steps_as_asked(ask, rng):
     came = ask(plan)
     if not 0 < came["steps"] <= 3:
         return f"With steps=3 your loop took {came['steps']} steps of an optimiser of `torch.optim`."
+    if slip := forgetful_slip(came):
+        return slip
     source, read = plan["held_out"]
     wider = ask({**plan, "held_out": (np.pad(source, ((0, 0), (0, 2)), constant_values=PADDING), read)})["output"]
     if np.shape(wider) == np.shape(came["output"]) and np.allclose(wider, came["output"], atol=1e-3):
@@ -237,6 +240,10 @@ holds a short one.
 + weights = (~short).float()
 ## no_step: The optimiser never takes a step.
 - optimizer.step()
+## new_optimizer_each_step: A new optimiser is made in every step: it remembers nothing of the steps before.
+- optimizer.zero_grad()
++ optimizer = torch.optim.AdamW(model.parameters(), lr=0.003)
++ optimizer.zero_grad()
 ## zeroed_too_late: The gradients are gone before the step, or never reach the weights.
 - optimizer.zero_grad()
 - loss.backward()

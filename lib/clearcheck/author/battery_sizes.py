@@ -24,13 +24,17 @@ def _letters(source: Source, args: Case) -> Letters:
 
 
 def _cut(args: Case, sizes: Letters, wanted: Letters) -> Case:
-    """The case with the first so many entries along each axis of these letters."""
+    """The case with the first so many entries along each axis of these letters, in pairs and lists of arrays too."""
     by_size = {size: wanted[letter] for letter, size in sizes.items() if letter in wanted}
-    return tuple(_cut_array(value, by_size) if isinstance(value, np.ndarray) else value for value in args)
+    return tuple(_cut_value(value, by_size) for value in args)
 
 
-def _cut_array(array: np.ndarray, by_size: dict[int, int]) -> np.ndarray:
-    return array[tuple(slice(by_size.get(size, size)) for size in array.shape)].copy()
+def _cut_value(value, by_size: dict[int, int]):
+    if isinstance(value, np.ndarray):
+        return value[tuple(slice(by_size.get(size, size)) for size in value.shape)].copy()
+    if isinstance(value, tuple | list):
+        return type(value)(_cut_value(entry, by_size) for entry in value)
+    return value
 
 
 def _fitting(source: Source, sizes: Letters, args: Case, every: Iterator[Letters]) -> list[Case]:

@@ -1,9 +1,10 @@
-"""Take a list for an array, and an array for a list, where the task asks for the other: with a remark."""
+"""Take a list for an array or a shape, and an array for a list, where the task asks for the other: with a remark."""
 
 import numpy as np
 
 AS_ARRAY = "A list was taken as {array}; the task asks for {array}: {makes} makes one."
 MAKES = {"an array": "np.array(…)", "a tensor": "torch.tensor(…)", "tensors": "torch.stack(…)"}
+AS_TUPLE = "A list was taken as a tuple of whole numbers: tuple(…) makes one."
 AS_SEQUENCE = "{array} was taken as a {kind}; the task asks for a {kind}: {kind}(…) makes one."
 
 
@@ -23,6 +24,8 @@ def coerce_like(value, like, remarks: list[str], array: str = "an array"):
         value = type(like)(value)
     if not isinstance(value, tuple | list) or not like:
         return value
+    if isinstance(value, list) and isinstance(like, tuple) and all(type(entry) is int for entry in like):
+        remarks.append(AS_TUPLE)
     models = like if len(like) == len(value) else [like[0]] * len(value)
     return type(value)(coerce_like(entry, model, remarks, array) for entry, model in zip(value, models, strict=True))
 

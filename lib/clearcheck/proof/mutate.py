@@ -1,4 +1,4 @@
-"""Grade every first-order mutant of the right answers with one seed, in one worker that stays."""
+"""Grade every first-order mutant of the right answers with one seed, in one worker for each question."""
 
 import json
 import random
@@ -85,7 +85,10 @@ def mutate(slug: str, question: str | None = None, sample: int | None = None) ->
     equal = _read_equal(authored)
     every = [tried for asked in chosen for tried in _mutants(authored, asked)]
     tried = every if sample is None else random.Random(SEED).sample(every, min(sample, len(every)))
-    outcomes = [(it, _outcome(passed, it.key in equal)) for it, passed in _grade(authored, chosen, tried)]
+    graded = (
+        pair for asked in chosen for pair in _grade(authored, asked, [it for it in tried if it.question is asked])
+    )
+    outcomes = [(it, _outcome(passed, it.key in equal)) for it, passed in graded]
     caught = {it.key for it, outcome in outcomes if outcome == CAUGHT}
     asked_ids, known = {asked.id for asked in chosen}, {it.key for it in every}
     stale = [key for key in equal if key[0] in asked_ids and (key not in known or key in caught)]
@@ -105,12 +108,15 @@ def _mutants(authored: AuthoredExercise, question: Question) -> Iterator[Tried]:
             yield Tried(question, entry.name, mutant.name, name, text)
 
 
-def _grade(
-    authored: AuthoredExercise, chosen: Sequence[Question], tried: Sequence[Tried]
-) -> Iterator[tuple[Tried, bool]]:
-    """Each mutant has a cell and a name of its own below the author's answers: one worker holds them all."""
+def _grade(authored: AuthoredExercise, asked: Question, tried: Sequence[Tried]) -> Iterator[tuple[Tried, bool]]:
+    """Each mutant of a question has a cell and a name of its own below the author's answers: one worker holds them.
+
+    Those of a whole exercise may be more text than a notebook may hold.
+    """
+    if not tried:
+        return
     limits = Limits(submission_seconds=LONG, submission_net_seconds=LONG, cpu=LONG)
-    notebooks = Notebooks(authored, chosen, limits, SEED)
+    notebooks = Notebooks(authored, (asked,), limits, SEED)
     notebook = fill_in_solutions(notebooks.source, [])
     empty: dict = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
     notebook["cells"] += [{**empty, "id": f"mutant-{i}", "source": it.source} for i, it in enumerate(tried)]
@@ -118,7 +124,7 @@ def _grade(
         worker.read(json.dumps(notebook).encode(), f"{authored.exercise.slug}.ipynb")
         for it in tried:
             yield it, _passes(replace(it.question, name=it.name), worker)
-        _still_right(worker, chosen)
+        _still_right(worker, asked)
 
 
 def _passes(question: Question, worker: Worker) -> bool:
@@ -127,15 +133,14 @@ def _passes(question: Question, worker: Worker) -> bool:
     return all(evaluate(asked, worker.call, SEED, []).status == PASSED for asked in (first, question))
 
 
-def _still_right(worker: Worker, chosen: Sequence[Question]):
-    """The author's own answers pass at the end as well, or what was caught says nothing. Raises: WorkerError."""
-    for question in chosen:
-        status = evaluate(question, worker.call, SEED, []).status
-        if status != PASSED:
-            raise WorkerError(
-                f"{question.id}: after all mutants the answer of the author's notebook is {status}, so mutants may "
-                "have been caught by a worker that no longer answers. Try fewer, with --sample or --question."
-            )
+def _still_right(worker: Worker, question: Question):
+    """The author's own answer passes at the end as well, or what was caught says nothing. Raises: WorkerError."""
+    status = evaluate(question, worker.call, SEED, []).status
+    if status != PASSED:
+        raise WorkerError(
+            f"{question.id}: after all mutants the answer of the author's notebook is {status}, so mutants may "
+            "have been caught by a worker that no longer answers. Try fewer, with --sample."
+        )
 
 
 def _read_equal(authored: AuthoredExercise) -> dict[tuple[str, str, str], str]:

@@ -69,14 +69,28 @@ def on_training(function: Callable, args: tuple) -> dict:
         model.eval().to("cpu")  # a loop may have moved it to a GPU
         given = _tensors(plan["held_out"])
         with torch.no_grad():
-            result: dict = {"output": _arrays(model(*given))}
+            output = model(*given)
+            result: dict = {"output": _arrays(output)}
             if "written" in plan:
                 result["written"] = _arrays(_logits_by_prefix(model, *given))
+            if not _about_equal(model(*given), output):
+                raise Misfit(
+                    "returned a model that gives two results for one input in eval() mode: dropout rests there"
+                )
             if steps and not _depends_on_weights(model, given, result["output"]):
                 raise Misfit("returned a model that gives the same whatever its weights are: return the trained one")
         kinds = [cls.__name__ for cls in type(getattr(model, "_orig_mod", model)).__mro__]  # also if compiled
         optimizers = len({id(optimizer) for optimizer in steps})
         return {**result, "steps": len(steps), "optimizers": optimizers, "kinds": kinds}
+
+
+def _about_equal(one, other) -> bool:
+    """Whether two outputs have the same shapes, and numbers that are equal up to rounding in float32."""
+    leaves, others = _tensors(_leaves(one)), _tensors(_leaves(other))
+    if [x.shape for x in leaves] != [y.shape for y in others]:
+        return False
+    pairs = zip(leaves, others, strict=True)
+    return all(torch.allclose(x, y, rtol=1e-4, atol=1e-5, equal_nan=True) for x, y in pairs)
 
 
 def _depends_on_weights(model: nn.Module, given: tuple, output) -> bool:

@@ -1,7 +1,8 @@
 """The values that may cross between a learner's code and the grader: exact, plain, and without pickle.
 
 A frame is a length, a JSON tree and the raw bytes of its arrays. Whatever is no number, truth value, text, None,
-array, tuple, list or dict crosses as `UnsupportedValue`, so that a foreign object never meets a comparison.
+array, tuple, list, dict or `GivenFunction` crosses as `UnsupportedValue`, so that a foreign object never meets a
+comparison.
 """
 
 import json
@@ -18,6 +19,7 @@ DTYPES = {"bool", "complex64", "complex128", "float16", "float32", "float64"} | 
     f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)
 }
 NAMES = {np.dtype(name): name for name in DTYPES}  # a look-up, since dtype.name is slow
+GIVEN_FUNCTIONS = ("cos", "sin", "tanh")
 LITTLE = {name: np.dtype(name).newbyteorder("<") for name in DTYPES}
 
 
@@ -26,6 +28,23 @@ class UnsupportedValue:
     """Stands for a value that cannot cross; `what` completes the sentence "returned …"."""
 
     what: str
+
+
+@dataclass(frozen=True)
+class GivenFunction:
+    """One of NumPy's functions of each number, as an argument of the learner's function; it crosses by its name."""
+
+    name: str
+
+    def __post_init__(self):
+        if self.name not in GIVEN_FUNCTIONS:
+            raise ValueError(f"GivenFunction({self.name!r}): {', '.join(GIVEN_FUNCTIONS)} can be given.")
+
+    def __call__(self, X):
+        return getattr(np, self.name)(X)
+
+    def __repr__(self) -> str:
+        return f"np.{self.name}"
 
 
 def canonical(value):
@@ -76,6 +95,8 @@ class _Writer:
             return self.tree(np.ndarray.tolist(value), depth)  # an array of texts is a list of texts
         if type(value) is UnsupportedValue:
             return ["unsupported", value.what]
+        if type(value) is GivenFunction:
+            return ["function", value.name]
         if value is None:
             return ["none"]
         if isinstance(value, bool):
@@ -196,5 +217,6 @@ _SCALARS = {
     "int": _int,
     "float": float.fromhex,
     "str": str,
+    "function": GivenFunction,
     "unsupported": lambda what: UnsupportedValue(str(what)[:MAX_TEXT]),
 }
