@@ -14,7 +14,7 @@ from clearbook.figures.plots import COLOURS, INK, WEIGHTS, axes_or_new
 LOW, HIGH = -0.45, 1.45  # the stretch of the plane that is drawn
 AREAS = ListedColormap(["#ffffff", "#dbe8f4", "#aecbe6"])  # no unit on, one, two
 WHO_IS_ON = {
-    (False, False): "both off",
+    (False, False): "off",
     (True, False): "unit 1 on",
     (False, True): "unit 2 on",
     (True, True): "both on",
