@@ -17,6 +17,7 @@ DATA = {  # what each of them is drawn from
     "causal-mask": ("scores", "values"),
     "cost-calculator": ("models", "machine"),
     "kv-cache": ("queries", "keys", "values"),
+    "lamp-folds": ("names", "inputs", "lamps", "wanted", "units"),
     "online-softmax": ("names", "scores", "values"),
     "rotary-clock": ("widths", "width", "log_base", "query", "key"),
     "soft-lookup": ("names", "pairs", "keys", "values", "words", "log_temperature"),

@@ -1,4 +1,4 @@
-"""Chapter 5, feed-forward: the lamp, and how many units training needs."""
+"""Chapter 5, feed-forward: the lamp, how many units training needs, and a product."""
 
 import torch
 from torch import nn
@@ -22,30 +22,30 @@ class Products(nn.Module):
 
 
 LAMPS = {
-    "feed-forward layer": lambda page: [page.FeedForward(8, 32)],
-    "two maps, no bend": lambda page: [nn.Linear(8, 32), nn.Linear(32, 8)],
-    "four layers of attention": lambda page: [page.LoneAttention(8) for _ in range(4)],
-    "products of features": lambda page: [Products(8, 8)],
+    "feed-forward layer": lambda page: [page.GivenAttention(8), page.FeedForward(8, 32)],
+    "two maps alone": lambda page: [page.GivenAttention(8), *page.two_maps()],
+    "four layers of attention": lambda page: [page.GivenAttention(8) for _ in range(4)],
+    "products of features": lambda page: [page.GivenAttention(8), Products(8, 8)],
 }
 
 
 @experiment(
     PAGE,
     contenders={
-        "feed-forward layer": "two maps with a GELU between them, 32 hidden units",
-        "two maps, no bend": "the same two maps with nothing between them",
-        "four layers of attention": "attention of a token that is alone",
-        "products of features": "all products of two features, and one matrix",
+        "feed-forward layer": "given weights, then two maps with a GELU between them, 32 hidden units",
+        "two maps alone": "given weights, then the same two maps with nothing between them",
+        "four layers of attention": "four layers with given weights",
+        "products of features": "given weights, then all products of two features, and one matrix",
     },
     budget="100 steps, Adam at 0.06, all four settings of the switches in each step",
     measured="settings of 4 for which the lamp is right, more is better",
-    cells=("setup", "lone-attention", "training", "feed-forward-class"),
+    cells=("setup", "given-weights", "training", "feed-forward-class", "lamp-solved"),
 )
 def lamp(page, run):
     model = nn.Sequential(nn.Linear(2, 8), *LAMPS[run.contender](page), nn.Linear(8, 1))
     page.fit(model, 100 * run.times)
     with torch.no_grad():
-        return ((model(page.switches)[..., 0] > 0) == (page.lamp > 0)).sum()
+        return ((model(page.stairs)[:, 2, 0] > 0) == (page.lamp > 0)).sum()
 
 
 @experiment(
@@ -61,16 +61,50 @@ def widths(page, run):
     return works.view(3, STARTS)[run.seed].double().mean()
 
 
+MULTIPLIERS = {
+    "gated, F = 16": lambda page: page.GatedFeedForward(2, 16),
+    "plain, F = 24": lambda page: page.FeedForward(2, 24),
+    "ReLU², F = 24": lambda page: page.SquaredReLU(2, 24),
+    "products of features": lambda page: Products(2, 2),
+}
+
+
+@experiment(
+    PAGE,
+    contenders={
+        "gated, F = 16": "SwiGLU of the page, 96 weights",
+        "plain, F = 24": "the layer with a GELU, about as many weights",
+        "ReLU², F = 24": "the plain layer whose ReLU is squared",
+        "products of features": "all products of two features and one matrix",
+    },
+    cases=("numbers up to 2", "numbers up to 6"),
+    budget="500 steps of 256 pairs of numbers up to 2, Adam at 0.02",
+    measured="mean error of the product, less is better",
+    cells=("setup", "feed-forward-class", "gated-class", "product-experiment"),
+)
+def products(page, run):
+    layer = once(page, run._replace(case=""), lambda: learned(page, run))
+    reach = int(run.case.split()[-1])
+    x = torch.empty(1000, 2).uniform_(-reach, reach)
+    with torch.no_grad():
+        return (layer(x)[:, 0] - x[:, 0] * x[:, 1]).abs().mean()
+
+
+def learned(page, run):
+    layer = MULTIPLIERS[run.contender](page)
+    page.learn_product(layer, 500 * run.times)
+    return layer
+
+
 claim(
     lamp,
-    "With the bend every start finds the lamp. Without it none does",
-    about=("feed-forward layer", "two maps, no bend"),
+    "With the nonlinearity every start finds the lamp. Without it none does",
+    about=("feed-forward layer", "two maps alone"),
     cell="lamp-solved",
     holds=lambda right: all(
-        min(right["feed-forward layer", "", times]) == 4 > max(right["two maps, no bend", "", times])
-        for times in (1, 4)
+        min(right["feed-forward layer", "", times]) == 4 > max(right["two maps alone", "", times]) for times in (1, 4)
     ),
-    note="Nothing but a bend is needed: the products of the features with each other do it as well.",
+    note="Nothing but a nonlinearity is needed: the products of the features with each other do it as well.",
 )
 claim(
     widths,
@@ -98,4 +132,36 @@ claim(
         for times in (1, 4)
     ),
     note="Four times the steps change no share: a start finds the lamp in the first 500, or never.",
+)
+claim(
+    lamp,
+    "Four layers learn as much as one: nothing.",
+    about=("four layers of attention", "feed-forward layer"),
+    cell="given-experiment",
+    holds=lambda right: all(
+        max(right["four layers of attention", "", times]) < 4 == min(right["feed-forward layer", "", times])
+        for times in (1, 4)
+    ),
+    note="Proven on the page: with given weights no depth can get all four right, however long it is trained.",
+)
+claim(
+    products,
+    "Beyond, the plain layer continues in straight lines and misses badly. The gate and ReLU² err far less, and which "
+    "of the two is ahead depends on the start.",
+    about=("gated, F = 16", "plain, F = 24"),
+    cell="product-result",
+    holds=lambda error: (
+        all(
+            max(error["gated, F = 16", "numbers up to 6", times] + error["ReLU², F = 24", "numbers up to 6", times])
+            < min(error["plain, F = 24", "numbers up to 6", times]) / 3
+            for times in (1, 4)
+        )
+        and min(error["gated, F = 16", "numbers up to 6", 1])
+        < max(error["ReLU², F = 24", "numbers up to 6", 1])
+        < max(error["gated, F = 16", "numbers up to 6", 1])
+    ),
+    note="A square does it as well as a gate, and after four times the steps better. One matrix over the products of "
+    "the features, with nothing bent, has no error at all.",
+    verdict="changed",
+    before="Outside, the plain layer continues in straight lines and misses badly; the gated one errs far less.",
 )

@@ -122,7 +122,7 @@ before it.
 ## steps_between_states [where-the-recurrent-network-fails]: You count the steps from state to state; before the first
 of them the first token has to enter a state.
 + "recurrence": (n_tokens - 1, 2 * n_tokens * width**2),
-## reach_of_the_full_width [convolution-is-attention-with-a-fixed-matrix]: You let every layer reach back by the full
+## reach_of_the_full_width [two-averages-and-a-sign]: You let every layer reach back by the full
 width of the kernel, but one of its weights is for the token itself.
 - layers = max(1, -(-(n_tokens - 1) // (kernel - 1)))
 + layers = max(1, -(-(n_tokens - 1) // kernel))
@@ -132,7 +132,7 @@ reached.
 ## one_layer_too_many [where-the-recurrent-network-fails]: You add a layer even where the layers before it have just
 reached the last token.
 + layers = (n_tokens - 1) // (kernel - 1) + 1
-## kernel_in_the_middle [convolution-is-attention-with-a-fixed-matrix]: You put the token in the middle of the kernel,
+## kernel_in_the_middle [two-averages-and-a-sign]: You put the token in the middle of the kernel,
 but this kernel looks back only.
 + layers = max(1, -(-(n_tokens - 1) // max(1, (kernel - 1) // 2)))
 ## reach_multiplies [where-the-recurrent-network-fails]: You let the reach multiply from layer to layer; with the same
@@ -166,7 +166,7 @@ many numbers.
 ## diagonal_matrices [the-recall-game]: You count the recurrence as if its matrices were diagonal: a matrix–vector
 product takes a multiplication for every entry.
 + "recurrence": (n_tokens, 2 * n_tokens * width),
-## features_mixed [convolution-is-attention-with-a-fixed-matrix]: You give the convolution a matrix for every weight,
+## features_mixed [two-averages-and-a-sign]: You give the convolution a matrix for every weight,
 but here each weight is one number, the same for all features.
 - "convolution": (layers, layers * n_tokens * kernel * width),
 + "convolution": (layers, layers * n_tokens * kernel * width**2),

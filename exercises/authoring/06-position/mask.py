@@ -126,8 +126,7 @@ def measured(n_tokens, i, j, n_blocks, causal, positions):
         return np.cos(np.arange(D * D) ** 2 * 0.7 + phase).reshape(D, D)
 
     def stack(X):
-        if positions:
-            X = X + np.sin(np.outer(np.arange(D) + 1, np.arange(n_tokens)) / 3)
+        X = X + bool(positions) * np.sin(np.outer(np.arange(D) + 1, np.arange(n_tokens)) / 3)
         for block in range(min(n_blocks, 3)):
             scores = (weights(block) @ X).T @ (weights(block + 9) @ X) / D
             E = np.exp(scores - scores.max(axis=0)) * (np.triu(np.ones_like(scores)) if causal else 1)

@@ -13,6 +13,12 @@ from clearbook.figures.plots import COLOURS, INK, WEIGHTS, axes_or_new
 
 LOW, HIGH = -0.45, 1.45  # the stretch of the plane that is drawn
 AREAS = ListedColormap(["#ffffff", "#dbe8f4", "#aecbe6"])  # no unit on, one, two
+WHO_IS_ON = {
+    (False, False): "off",
+    (True, False): "unit 1 on",
+    (False, True): "unit 2 on",
+    (True, True): "both on",
+}
 LINES = ((0, (6, 3)), (0, (1, 1.5)))  # a dash a unit, so that they are told apart without colour
 
 
@@ -32,8 +38,8 @@ def token_plane(
     ax.imshow((before > 0).sum(-1), cmap=AREAS, vmin=0, vmax=2, origin="lower", extent=(LOW, HIGH, LOW, HIGH))
     for unit, line in enumerate(LINES):
         ax.contour(ticks, ticks, before[..., unit], [0], colors=COLOURS[1], linestyles=[line], linewidths=2)
-    for n_on, words in enumerate(("off", "one on", "both on")):
-        rows, columns = np.nonzero((before > 0).sum(-1) == n_on)
+    for on, words in WHO_IS_ON.items():
+        rows, columns = np.nonzero(((before > 0) == on).all(-1))
         if len(rows):
             ax.text(ticks[columns].mean(), ticks[rows].mean(), words, ha="center", va="center", fontsize=10)
     _dots(ax, tokens, wanted)

@@ -19,6 +19,7 @@ HOME = {
     "soft-lookup": CHAPTERS["attention"],
     "attention-walk": CHAPTERS["self-attention"],
     "view-transpose": CHAPTERS["multi-head"],
+    "lamp-folds": CHAPTERS["feed-forward"],
     "rotary-clock": CHAPTERS["position"],
     "causal-mask": CHAPTERS["encoder-decoder"],
     "kv-cache": CHAPTERS["encoder-decoder"],
