@@ -30,37 +30,30 @@ def multi_head(rng):
     return printed, Y
 
 
-@equation("eq-head-weights", "a3950d3a85")
+@equation("eq-head-weights", "40a08ecda9")
 def head_weights(rng):
     X, V = rng.normal(size=(D, N)), np.zeros((H, D, D))
     U_q, U_k = rng.normal(size=(2, H, K, D)) / 2
-    q, keys = U_q @ X, U_k @ X
+    q = table(lambda h, k, n: sum(U_q[h, k, d] * X[d, n] for d in range(D)), H, K, N)
+    keys = table(lambda h, k, s: sum(U_k[h, k, d] * X[d, s] for d in range(D)), H, K, N)
     e = table(lambda h, s, n: exp(sum(keys[h, k, s] * q[h, k, n] for k in range(K)) / sqrt(K)), H, N, N)
     printed = table(lambda h, s, n: e[h, s, n] / sum(e[h, r, n] for r in range(N)), H, N, N)
     return printed, reference.multi_head(X, U_q / sqrt(K), U_k, V)[1]
 
 
-@equation("eq-head-projections", "614c538ebf")
-def head_projections(rng):
-    """Queries and keys are not returned by the library, so their scores are compared, head by head."""
+@equation("eq-low-rank-scores", "7f5bcfb55d")
+def low_rank_scores(rng):
+    """Both sides, head by head, and the rank of the matrix in the middle."""
     X = rng.normal(size=(D, N))
     U_q, U_k = rng.normal(size=(2, H, K, D))
     q = table(lambda h, k, n: sum(U_q[h, k, d] * X[d, n] for d in range(D)), H, K, N)
-    keys = table(lambda h, k, n: sum(U_k[h, k, d] * X[d, n] for d in range(D)), H, K, N)
-    return [(keys[h].T @ q[h], single.scores_query_key(X, U_q[h], U_k[h])) for h in range(H)]
-
-
-@equation("eq-same-places", "3bbc873674")
-def same_places(rng):
-    """With the same queries and keys in every head, the library's sum over heads is one head."""
-    X, V = rng.normal(size=(D, N)), rng.normal(size=(H, D, D))
-    u_q, u_k = rng.normal(size=(2, K, D)) / 2
-    Y, A = reference.multi_head(X, np.stack([u_q] * H), np.stack([u_k] * H), V)
-    averages = single.weighted_average(X, A[0])
-    left = table(lambda d, n: sum(V[h, d, e] * averages[e, n] for h in range(H) for e in range(D)), D, N)
-    summed = table(lambda d, e: sum(V[h, d, e] for h in range(H)), D, D)
-    right = table(lambda d, n: sum(summed[d, e] * averages[e, n] for e in range(D)), D, N)
-    return [(left, Y), (right, Y)]
+    keys = table(lambda h, k, s: sum(U_k[h, k, d] * X[d, s] for d in range(D)), H, K, N)
+    left = table(lambda h, s, n: sum(keys[h, k, s] * q[h, k, n] for k in range(K)), H, N, N)
+    middle = table(lambda h, d, c: sum(U_k[h, k, d] * U_q[h, k, c] for k in range(K)), H, D, D)
+    assert np.linalg.matrix_rank(middle).tolist() == [K] * H
+    right = table(lambda h, s, n: sum(X[d, s] * middle[h, d, c] * X[c, n] for d in range(D) for c in range(D)), H, N, N)
+    scores = [single.scores_query_key(X, U_q[h], U_k[h]) for h in range(H)]
+    return [(left, scores), (right, scores)]
 
 
 @equation("eq-low-rank-values", "e1c72f6515")
@@ -84,19 +77,6 @@ def concatenate(rng):
     return [(left, Y), (right, Y), (left, as_a_sum(X, U_q, U_k, U_v, U_o))]
 
 
-@equation("eq-heads-in-rows", "ac3033a472")
-def heads_in_rows(rng):
-    X, U_q, U_k, U_v, U_o = concatenated_parameters(rng)
-    q, keys, v = (np.stack([(u @ X).T for u in U]) for U in (U_q, U_k, U_v))
-    e = table(lambda h, n, s: exp(sum(q[h, n, k] * keys[h, s, k] for k in range(K)) / sqrt(K)), H, N, N)
-    heads = table(
-        lambda h, n, k: sum(e[h, n, s] * v[h, s, k] for s in range(N)) / sum(e[h, n, s] for s in range(N)), H, N, Kv
-    )
-    W_O = reference.output_matrix(U_o)
-    printed = table(lambda n, d: sum(heads[j // Kv, n, j % Kv] * W_O[d, j] for j in range(H * Kv)), N, D)
-    return printed, reference.multi_head_concatenated(X, U_q, U_k, U_v, U_o)[0].T
-
-
 @equation("eq-split-heads", "af7fdbfba5")
 def split_heads(rng):
     """The printed split, done by hand around single-head attention, gives what the module gives."""
@@ -106,21 +86,6 @@ def split_heads(rng):
     y, _ = torch_attend(*(torch.tensor(part) for part in (q_h, k_h, v_h)))
     joined = np.concatenate(list(y.numpy()), axis=1)
     return joined @ layer.out.weight.numpy().T, layer(x)[0][0]
-
-
-@equation("eq-view-mistake", "09cb8c07b5")
-def view_mistake(rng):
-    n_tokens = 5  # neither 0 nor 1 modulo H
-    q = rng.normal(size=(n_tokens, H * K))
-    printed = table(
-        lambda h, n, k: q[(h * n_tokens + n) // H, ((h * n_tokens + n) % H) * K + k],
-        H,
-        n_tokens,
-        K,
-    )
-    viewed = torch.tensor(q).view(H, n_tokens, K)
-    assert not np.allclose(viewed, torch.tensor(q).unflatten(-1, (H, K)).transpose(0, 1))
-    return printed, viewed
 
 
 @equation("eq-heads-parameters", "88ebba4098")

@@ -55,6 +55,8 @@ ALLOWED = {
     "chapters/04-multi-head": {
         "x=self.tokens(ids)": "the look-up of a model that is trained there",
         "returnself.out(torch.cat(found,dim=-1))": "heads in a list, concatenated: the layer of the chapter",
+        "scores=q@k.mT/math.sqrt(q.shape[-1])": "the scores of the layer of the chapter, without a cache",
+        "returnself.out(y.transpose(1,2).flatten(2))": "the heads of the layer of the chapter joined, without a latent",
     },
     "chapters/06-position": {
         "half=x.shape[-1]//2": "rotate, the function of the chapter",

@@ -20,8 +20,33 @@ def test_heads_are_cut_as_torch_cuts_them(show):
             read = cells.evaluate_all("all => all.map(e => [e.dataset.value.split('-')[1], e.innerText])")
             assert read == [[str(h), str(x)] for h, head in enumerate(heads.tolist()) for row in head for x in row]
     shown.set(tokens=3, heads=2, width=2, entry=6)
-    assert "nothing of 3. The framed number is in head 0" in shown.says
     assert shown.element.locator('td[style*="outline"]').all_inner_texts() == ["21", "21"]
+
+
+def tokens_of_head_0(N, H, K):
+    """The tokens of which head 0 holds all features, some, or nothing where `view` has cut."""
+    token = torch.arange(1, N + 1).repeat_interleave(H * K).view(H, N, K)[0]
+    held = {n: int((token == n).sum()) for n in range(1, N + 1)}
+    return {
+        "all features": [n for n, count in held.items() if count == H * K],
+        "some features": [n for n, count in held.items() if 0 < count < H * K],
+        "nothing": [n for n, count in held.items() if count == 0],
+    }
+
+
+def test_what_it_says_of_a_cut_by_view_is_so(show):
+    """Catches a token that is said to be whole in a head where half of it stands in the next one."""
+    shown = show("view-transpose")
+    shown.press("way", "view")
+    for N, H, K in itertools.product((2, 3, 4), (2, 3), (1, 2, 3)):
+        shown.set(tokens=N, heads=H, width=K, entry=1)
+        parts = [
+            f"{share} of {'token' if len(tokens) == 1 else 'tokens'} {', '.join(map(str, tokens))}"
+            for share, tokens in tokens_of_head_0(N, H, K).items()
+            if tokens
+        ]
+        said = f"Head 0 holds {', '.join(parts[:-1])} and {parts[-1]}. The framed number is in head 0."
+        assert shown.says == said
 
 
 def turned_hands(width, base, place):

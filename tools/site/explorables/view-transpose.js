@@ -46,14 +46,19 @@
       return table;
     }
 
-    sentence(heads, { N, H }, followed) {
-      const where = heads.findIndex((rows) => rows.flat().some(([n, d]) => n * rows[0].length * H + d === followed));
-      const seen = heads.map((rows) => [...new Set(rows.flat().map(([n]) => n + 1))]);
-      const all = seen.every((tokens) => tokens.length === N);
+    sentence(heads, { N, H, K }, followed) {
+      const where = heads.findIndex((rows) => rows.flat().some(([n, d]) => n * H * K + d === followed));
       const follow = `The framed number is in head ${where}.`;
-      if (all && H > 1 && this.way.value === "transpose") return `Every head holds its own features of all ${N} tokens. ${follow}`;
       if (H === 1) return "With a single head the two agree: nothing has to move.";
-      return `Head 0 holds all features of ${seen[0].length === 1 ? "token" : "tokens"} ${seen[0].join(", ")}${all ? "" : `, and nothing of ${range(N).map((n) => n + 1).filter((n) => !seen[0].includes(n)).join(", ") || "none"}`}. ${follow}`;
+      if (this.way.value === "transpose") return `Every head holds its own features of all ${N} tokens. ${follow}`;
+      const held = range(N).map((n) => heads[0].flat().filter(([token]) => token === n).length);
+      const tokens = (share, test) => {
+        const found = range(N).filter((n) => test(held[n])).map((n) => n + 1);
+        return found.length ? [`${share} of token${found.length > 1 ? "s" : ""} ${found.join(", ")}`] : [];
+      };
+      const parts = [...tokens("all features", (count) => count === H * K),
+        ...tokens("some features", (count) => count && count < H * K), ...tokens("nothing", (count) => !count)];
+      return `Head 0 holds ${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}. ${follow}`;
     }
   }
   customElements.define("view-transpose", ViewTranspose);
