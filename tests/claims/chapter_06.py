@@ -13,6 +13,7 @@ CLASSES = (
     "learned-positions-code",
     "alibi-code:alibi",
     "rotate-code",
+    "causal-from-chapter-3",
     "multi-head-from-chapter-4",
     "multi-head-with-score",
 )
