@@ -18,12 +18,14 @@ def close_figures():
 
 
 def test_each_kind_stands_at_its_own_door():
-    """Catches a kind that is drawn at the other door."""
-    ax = position_plots.two_doors({"waves": position_plots.ADDED, "turns": position_plots.COMPARED})
+    """Catches a kind that is drawn at another door: positions that turn queries and keys at the score, say."""
+    doors = (position_plots.ADDED, position_plots.TURNED, position_plots.COMPARED)
+    ax = position_plots.three_doors(dict(zip(("waves", "turns", "slopes"), doors, strict=True)))
     at = {text.get_text(): text.get_position()[0] for text in ax.texts}
-    assert at["waves"] == at[position_plots.ADDED] == at["+"] < at["turns"] == at["score"]
+    assert at["waves"] == at[position_plots.ADDED] == at["+"] < at["turns"] == at["query,\nkey"] < at["score"]
+    assert at["slopes"] == at[position_plots.COMPARED] == at["score"]
     with pytest.raises(ValueError, match="'window' is no door"):
-        position_plots.two_doors({"waves": "window"})
+        position_plots.three_doors({"waves": "window"})
 
 
 def test_the_counter_counts_beside_the_waves():

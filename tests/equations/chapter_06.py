@@ -5,9 +5,9 @@ from math import cos, sin, sqrt
 import numpy as np
 import torch
 from clearbook.columns import to_torch
-from clearformer.positions import RelativeKeys, Rotary
+from clearformer.attention import attend
+from clearformer.positions import Rotary
 from clearformer.positions import sinusoidal as torch_sinusoidal
-from clearformer.reference import attention as reference
 from clearformer.reference.blocks import BlockParameters
 from clearformer.reference.positions import sinusoidal
 from clearformer.reference.tokens import embed
@@ -15,7 +15,7 @@ from clearformer.reference.transformer import stack
 
 from tests.equations.registry import equation, table
 
-D, H, K, F, N, S, V, LAST = 8, 2, 4, 9, 5, 7, 11, 60
+D, H, K, F, N, V, LAST = 8, 2, 4, 9, 5, 11, 60
 
 
 @equation("eq-stack-equivariance", "d4decf6f52")
@@ -54,15 +54,6 @@ def shift_rotation(rng):
     return [(upper, P[0::2, t:]), (lower, P[1::2, t:])]
 
 
-@equation("eq-position-kernel", "7e3f7444d4")
-def position_kernel(rng):
-    P, omega = sinusoidal(LAST, D), frequencies(D)
-    right = table(lambda s, n: sum(cos(omega[i] * (n - s)) for i in range(D // 2)), S, LAST)
-    left = table(lambda s, n: sum(P[d, s] * P[d, n] for d in range(D)), S, LAST)
-    waves = torch_sinusoidal(LAST, D, dtype=torch.float64)
-    return [(right, P[:, :S].T @ P), (left, waves[:S] @ waves.T)]
-
-
 @equation("eq-concatenate", "40504963a3")
 def concatenate(rng):
     x, p = rng.normal(size=(D, N)), rng.normal(size=(F, N))
@@ -75,17 +66,18 @@ def concatenate(rng):
     return printed.T, linear(torch.as_tensor(np.vstack([x, p]).T)).detach()
 
 
-@equation("eq-relative", "48adbc6fff")
-def relative(rng):
-    q, keys, m = rng.normal(size=(K, N)), rng.normal(size=(K, N)), 2
-    layer = RelativeKeys(K, m).double()
-    layer.weight.data = torch.as_tensor(rng.normal(size=(2 * m + 1, K)))
-    r = dict(zip(range(-m, m + 1), layer.weight.detach().numpy(), strict=True))
-    printed = table(
-        lambda s, n: sum((keys[k, s] + r[max(-m, min(s - n, m))][k]) * q[k, n] for k in range(K)) / sqrt(K), N, N
+@equation("eq-alibi", "5dbd7ca264")
+def alibi(rng):
+    """A softmax down the column of each target, which hides no slope and no distance."""
+    q, keys, v = rng.normal(size=(3, H, K, N))
+    slope = table(lambda h: 2 ** (-8 * (h + 1) / H), H)
+    c = table(
+        lambda h, s, n: sum(keys[h, k, s] * q[h, k, n] for k in range(K)) / sqrt(K) - slope[h] * abs(n - s), H, N, N
     )
-    bias = layer(torch.as_tensor(q.T), N).detach().numpy()
-    return printed, keys.T @ q / np.sqrt(K) + bias.T
+    at = torch.arange(N, dtype=torch.float64)[:, None]
+    bias = -torch.tensor([1 / 16, 1 / 256], dtype=torch.float64)[:, None, None] * torch.cdist(at, at)
+    rows = (torch.as_tensor(x.swapaxes(1, 2))[None] for x in (q, keys, v))
+    return np.exp(c) / np.exp(c).sum(axis=1, keepdims=True), attend(*rows, bias=bias[None])[1][0].mT.numpy()
 
 
 @equation("eq-rotary", "6fb35185d2")
@@ -113,16 +105,6 @@ def rotary_shift(rng):
     )
     places = torch.as_tensor(at)[None]
     return printed, rotate(keys, places).T @ rotate(q, places)
-
-
-@equation("eq-counting", "13d2c66ad4")
-def counting(rng):
-    v = np.eye(1, N)[0]
-    middle = table(lambda n: sum(1 / (n + 1) * v[s] for s in range(n + 1)), N)
-    right = table(lambda n: 1 / (n + 1), N)
-    zeros = np.zeros((1, N))
-    y = reference.attend(zeros, zeros, v[None], reference.causal_mask(N))[0][0]
-    return [(middle, y), (right, y)]
 
 
 def frequencies(width):

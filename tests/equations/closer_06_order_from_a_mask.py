@@ -8,6 +8,16 @@ from tests.equations.registry import equation, table
 D, K, N = 8, 4, 5
 
 
+@equation("eq-counting", "13d2c66ad4")
+def counting(rng):
+    v = np.eye(1, N)[0]
+    middle = table(lambda n: sum(1 / (n + 1) * v[s] for s in range(n + 1)), N)
+    right = table(lambda n: 1 / (n + 1), N)
+    zeros = np.zeros((1, N))
+    y = reference.attend(zeros, zeros, v[None], reference.causal_mask(N))[0][0]
+    return [(middle, y), (right, y)]
+
+
 @equation("eq-last-token", "6efcabb6a5")
 def last_token(rng):
     X, order = rng.normal(size=(D, N)), [2, 0, 3, 1, 4]

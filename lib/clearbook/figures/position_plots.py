@@ -1,6 +1,7 @@
 """Figures about positions: words that change theirs, where positions enter the model, waves, and hands of clocks."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -14,7 +15,7 @@ from clearbook.figures.kit import draw_arrow, draw_box
 from clearbook.figures.plots import COLOURS, INK, SIGNED, axes_or_new, heatmap
 
 HAND_STYLES = ("-", (0, (4, 2)), (0, (1, 1.2)))  # told apart without colour
-ADDED, COMPARED = "added to the token", "put into the score"
+ADDED, TURNED, COMPARED = "added to the token", "turns both", "added to the score"
 
 
 def changed_places(
@@ -56,31 +57,32 @@ def _ribbon(ax: Axes, start: int, end: int, heights: tuple[float, float], colour
     ax.add_patch(PathPatch(Path(right + left, codes), fc=colour, ec=colour, alpha=0.35, lw=1.2, zorder=1))
 
 
-def two_doors(kinds: Mapping[str, str], *, ax: Axes | None = None) -> Axes:
-    """The path of one layer from the word to its score, and at which of two doors each kind of position enters.
+def three_doors(kinds: Mapping[str, str], *, ax: Axes | None = None) -> Axes:
+    """The path of one layer from the word to its score, and at which of three doors each kind of position enters.
 
-    ``kinds`` maps a name to ``ADDED`` or ``COMPARED``.
+    ``kinds`` maps a name to ``ADDED``, ``TURNED`` or ``COMPARED``.
 
     Raises: ValueError for another door.
     """
-    if wrong := set(kinds.values()) - {ADDED, COMPARED}:
-        raise ValueError(f"two_doors: {wrong.pop()!r} is no door. Choose {ADDED!r} or {COMPARED!r}.")
-    ax = axes_or_new(ax, (6.6, 2.2))
-    stations = {"word\nvector": 0.7, "+": 2.2, "query,\nkey": 3.9, "score": 6.1, "softmax": 7.9}
+    if wrong := set(kinds.values()) - {ADDED, TURNED, COMPARED}:
+        raise ValueError(f"three_doors: {wrong.pop()!r} is no door. Choose {ADDED!r}, {TURNED!r} or {COMPARED!r}.")
+    ax = axes_or_new(ax, (6.6, 2.0))
+    stations = {"word\nvector": 0.6, "+": 2.0, "query,\nkey": 4.3, "score": 6.9, "softmax": 8.6}
     for name, x in stations.items():
         if name == "+":
             circle = {"boxstyle": "circle,pad=0.15", "fc": "white"}
             ax.text(x, 1, "+", ha="center", va="center", fontsize=14, bbox=circle)
         else:
             _card(ax, (x, 1), name)
-    for one, other in zip(list(stations.values())[:-1], list(stations.values())[1:], strict=True):
-        draw_arrow(ax, (one + (0.28 if one == 2.2 else 0.66), 1), (other - (0.28 if other == 2.2 else 0.66), 1))
-    for door, x, colour, style in ((ADDED, 2.2, COLOURS[0], "-"), (COMPARED, 6.1, COLOURS[1], (0, (4, 2)))):
-        names = [name for name, enters in kinds.items() if enters == door]
+    for (one, x), (other, y) in pairwise(stations.items()):
+        draw_arrow(ax, (x + (0.28 if one == "+" else 0.66), 1), (y - (0.28 if other == "+" else 0.66), 1))
+    doors = {ADDED: "+", TURNED: "query,\nkey", COMPARED: "score"}
+    for (door, station), colour, style in zip(doors.items(), COLOURS, HAND_STYLES, strict=False):
+        x, names = stations[station], [name for name, enters in kinds.items() if enters == door]
         ax.text(x, 2.9, door, ha="center", va="bottom", color=colour, weight="bold")
         ax.text(x, 2.82, "\n".join(names), ha="center", va="top", color=INK, fontsize=10)
         draw_arrow(ax, (x, 2.08), (x, 1.42), color=colour, ls=style, lw=2.0)
-    ax.set(xlim=(-0.1, 8.7), ylim=(0.45, 3.35))
+    ax.set(xlim=(-0.1, 9.3), ylim=(0.45, 3.35))
     ax.axis("off")
     return ax
 

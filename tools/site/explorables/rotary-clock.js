@@ -46,7 +46,7 @@
         ...Object.fromEntries(products.map((x, i) => [`pair-${i}`, fixed(x)])),
       });
       this.draw(n - s, mean);
-      const turned = this.both.value ? `All hands have moved on, the score has not: it knows only the distance, ${fixed(n - s, 0)}.` : "Move both tokens: every hand turns. Watch the score.";
+      const turned = this.both.value ? `Every hand has turned, each by its own angle. The score has not changed: it knows only the distance, ${fixed(n - s, 0)}.` : "Move both tokens: every hand turns. Watch the score.";
       this.say(`Score ${fixed(sum(products))}. ${turned}`);
     }
 

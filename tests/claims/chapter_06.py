@@ -1,0 +1,124 @@
+"""Chapter 6, positions: what works beyond the trained length, and at which question."""
+
+from functools import partial
+from statistics import median
+
+from tests.claims.pages import once
+from tests.claims.registry import claim, experiment
+
+PAGE = "chapters/06-position.ipynb"
+CLASSES = (
+    "setup",
+    "sinusoids-code",
+    "learned-positions-code",
+    "alibi-code:alibi",
+    "rotate-code",
+    "causal-from-chapter-3",
+    "multi-head-from-chapter-4",
+    "multi-head-with-score",
+)
+STEPS = 140
+
+
+def others(page):
+    """The kinds of `extrapolation` that the page trains later, or not at all."""
+    slower = partial(page.rotate, base=500_000.0)
+    return {
+        "slower, masked": lambda: page.TwoQuestions(turn=slower, masked=True),
+        "learned, loud digits": lambda: page.TwoQuestions(page.LearnedPositions(64, 32), std=1.0),
+        "rotary, loud digits": lambda: page.TwoQuestions(turn=page.rotate, std=1.0),
+    }
+
+
+@experiment(
+    PAGE,
+    contenders={
+        "learned": "a learned table of 64 positions, of which 16 are trained",
+        "sinusoids": "fixed waves, added",
+        "ALiBi, masked": "a slope times the distance taken from each score, and a causal mask",
+        "rotary": "queries and keys are turned; no mask",
+        "rotary, masked": "the same with a causal mask",
+        "none, masked": "no positions but the causal mask",
+        "slower, masked": "rotary with a causal mask and base 500,000",
+        "learned, loud digits": "the learned table, beside embeddings of PyTorch's size",
+        "rotary, loud digits": "rotary without a mask, with embeddings of PyTorch's size",
+    },
+    cases=("two back, 16", "two back, 64", "first, 16", "first, 64"),
+    budget="140 steps of 32 sequences of exactly 16 tokens, Adam at 0.01",
+    measured="share of right answers, more is better; a guess is right in 0.1",
+    cells=(*CLASSES, "extrapolation-model", "extrapolation-kinds", "extrapolation-training:trained",
+           "extrapolation-measure:right_answers"),
+)  # fmt: skip
+def extrapolation(page, run):
+    question, length = run.case.split(", ")
+    page.KINDS.update(others(page))
+    model = once(page, run._replace(case=""), lambda: page.trained(run.contender, run.seed, STEPS * run.times))
+    return page.right_answers(model, int(length))[int(question == "first")].mean()
+
+
+def middle(right, who, case, times):
+    return median(right[who, case, times])
+
+
+def fall(right, who, times):
+    """How much of "two back" is lost from 16 tokens to 64."""
+    return middle(right, who, "two back, 16", times) - middle(right, who, "two back, 64", times)
+
+
+claim(
+    extrapolation,
+    'On "two back" the kinds that are added fall furthest. On "first" the learned table, of which everybody says that '
+    "it cannot extrapolate, is right at four times the trained length, and rotary positions without a mask fall to "
+    "guessing.",
+    about=("learned", "sinusoids", "ALiBi, masked", "rotary", "rotary, masked"),
+    cell="extrapolation-measure",
+    holds=lambda right: all(
+        min(fall(right, who, times) for who in ("learned", "sinusoids"))
+        > max(fall(right, who, times) for who in ("ALiBi, masked", "rotary", "rotary, masked"))
+        and min(right["learned", "first, 64", times]) > 0.95
+        and max(right["rotary", "first, 64", times]) < 0.2
+        for times in (1, 4)
+    ),
+    note="Four times the steps on 16 tokens change none of it.",
+)
+claim(
+    extrapolation,
+    'ALiBi loses nothing on "two back" because it never had it: at 16 tokens it is little better than no positions '
+    "at all.",
+    about=("ALiBi, masked", "none, masked"),
+    cell="extrapolation-measure",
+    holds=lambda right: all(
+        middle(right, "ALiBi, masked", "two back, 16", times) < 0.5
+        and middle(right, "ALiBi, masked", "two back, 16", times)
+        < middle(right, "none, masked", "two back, 16", times) + 0.1
+        and abs(fall(right, "ALiBi, masked", times)) < 0.1
+        for times in (1, 4)
+    ),
+    note="One layer whose heads can only prefer what is near picks out no single distance, however long it is trained.",
+)
+claim(
+    extrapolation,
+    'Not quiet, they drown a learned table: in the same steps it does not find "two back".',
+    about=("learned", "learned, loud digits", "rotary, loud digits"),
+    cell="extrapolation-measure",
+    holds=lambda right: (
+        max(right["learned, loud digits", "two back, 16", 1]) < 0.6
+        and min(right["learned", "two back, 16", 1] + right["rotary, loud digits", "two back, 16", 1]) > 0.9
+    ),
+    note='It is a matter of steps: after four times as many it finds "two back" all the same.',
+)
+claim(
+    extrapolation,
+    '"Two back" is right at every length now, and "first" a little longer; but no base makes a head learn "first" '
+    'where "far left" will do.',
+    about=("slower, masked", "rotary, masked"),
+    cell="slower-hands-training",
+    holds=lambda right: all(
+        min(right["slower, masked", "two back, 64", times]) > 0.95
+        and middle(right, "rotary, masked", "first, 64", times) + 0.1
+        < middle(right, "slower, masked", "first, 64", times)
+        < 0.9
+        for times in (1, 4)
+    ),
+    note="The base is in the model from the beginning: nothing here says what a change after training does.",
+)
