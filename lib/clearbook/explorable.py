@@ -13,6 +13,7 @@ DECIMALS = 12  # what the last bits of a product say differs between processors,
 NOTE = "This is the still form. On the site of the book, in a browser of 2023 or later, it can be moved."
 DATA = {  # what each of them is drawn from
     "attention-walk": ("words", "features", "queries", "keys", "values", "target"),
+    "byte-pairs": ("names", "texts"),
     "causal-mask": ("scores", "values"),
     "cost-calculator": ("models", "machine"),
     "kv-cache": ("queries", "keys", "values"),

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -87,8 +88,36 @@ def read_gguf(path: Path) -> tuple[dict, dict[str, Tensor], Words]:
 
     Raises: MissingWeights without the package gguf; ValueError for a file of another architecture than Llama.
     """
+    reader, said = _open_gguf(path)
+    kind = said["general.architecture"]
+    if kind != "llama":
+        raise ValueError(f"read_gguf: {path.name} holds the architecture {kind!r}, expected 'llama'.")
+    options = {"model_type": kind} | {ours: said[f"{kind}.{theirs}"] for ours, theirs in SIZES.items()}
+    from gguf import dequantize
+
+    tensors = {}
+    for part in reader.tensors:
+        weight = torch.from_numpy(_dequantize_tensor(part, dequantize))
+        name = _hugging_face_name(part.name)
+        if heads := {"q_proj": "num_attention_heads", "k_proj": "num_key_value_heads"}.get(name.split(".")[-2]):
+            weight = weight.unflatten(0, (options[heads], -1, 2)).transpose(1, 2).flatten(0, 2)
+        tensors[name] = weight
+    words = _words(said)
+    options |= {"vocab_size": len(words.pieces), "tie_word_embeddings": "lm_head.weight" not in tensors}
+    options |= {f"{end}_token_id": said.get(f"tokenizer.ggml.{end}_token_id") for end in ("bos", "eos")}
+    return options, tensors, words
+
+
+def read_words(path: Path) -> Words:
+    """What a GGUF file says of text, without its weights. Raises: MissingWeights without the package gguf."""
+    _, said = _open_gguf(path)
+    return _words(said)
+
+
+def _open_gguf(path: Path) -> tuple[Any, dict[str, Any]]:
+    """A reader of the file, and the fields of its header."""
     try:
-        from gguf import GGUFReader, dequantize
+        from gguf import GGUFReader
     except ImportError as error:
         raise MissingWeights(f"Reading {path.name} needs the package gguf: make pretrained, or {COMMAND}.") from error
 
@@ -99,30 +128,20 @@ def read_gguf(path: Path) -> tuple[dict, dict[str, Tensor], Words]:
             super().__setattr__(name, np.asarray(value) if name == "data" else value)
 
     reader = Reader(path)
-    said = {name: field.contents() for name, field in reader.fields.items()}
-    kind = said["general.architecture"]
-    if kind != "llama":
-        raise ValueError(f"read_gguf: {path.name} holds the architecture {kind!r}, expected 'llama'.")
-    options = {"model_type": kind} | {ours: said[f"{kind}.{theirs}"] for ours, theirs in SIZES.items()}
-    tensors = {}
-    for part in reader.tensors:
-        weight = torch.from_numpy(_dequantize_tensor(part, dequantize))
-        name = _hugging_face_name(part.name)
-        if heads := {"q_proj": "num_attention_heads", "k_proj": "num_key_value_heads"}.get(name.split(".")[-2]):
-            weight = weight.unflatten(0, (options[heads], -1, 2)).transpose(1, 2).flatten(0, 2)
-        tensors[name] = weight
+    return reader, {name: field.contents() for name, field in reader.fields.items()}
+
+
+def _words(said: dict[str, Any]) -> Words:
     pieces = said["tokenizer.ggml.tokens"]
     kinds = zip(pieces, said["tokenizer.ggml.token_type"], strict=True)
-    options |= {"vocab_size": len(pieces), "tie_word_embeddings": "lm_head.weight" not in tensors}
-    options |= {f"{end}_token_id": said.get(f"tokenizer.ggml.{end}_token_id") for end in ("bos", "eos")}
-    words = Words(
+    end: Any = said.get("tokenizer.ggml.eos_token_id")
+    return Words(
         pieces,
         said["tokenizer.ggml.merges"],
         [piece for piece, kind in kinds if kind == CONTROL],
         said.get("tokenizer.chat_template", ""),
-        options["eos_token_id"],
+        end,
     )
-    return options, tensors, words
 
 
 def _dequantize_tensor(part, dequantize: Callable) -> np.ndarray:

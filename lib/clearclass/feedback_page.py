@@ -28,7 +28,7 @@ def feedback_html(standings: list[tuple[Standing, dict]]) -> str:
 
 def _exercise(standing: Standing, record: dict) -> str:
     if "error" in record:
-        sentence = html_text(standing.without_folders(one_line(record["error"])))
+        sentence = html_text(standing.without_folders(standing.counts.row.error_for_learner))
         parts = [f"<h2>Not graded</h2>\n<p>{sentence}</p>", _by_hand(standing)]
         return "\n".join(filter(None, parts))
     read = record["page"]["read"]

@@ -16,7 +16,7 @@ from clearcheck.report.grade import grade_submission
 from clearcheck.worker.limits import Limits
 from clearcheck.worker.parent import Worker
 
-from clearclass.one_file import record_of, refusal_record
+from clearclass.one_file import TOLD, record_of, refusal_record
 from clearclass.standings import Standing
 from clearclass.submitted_files import SubmittedFile, submitted_files
 
@@ -33,7 +33,7 @@ def results_json(record: dict, standing: Standing | None = None) -> dict:
         for mark in marks
     ]
     notes = standing.notes if standing else record.get("notes", [])
-    output = [record["error"]] if "error" in record else notes
+    output = [record.get(TOLD) or record["error"]] if "error" in record else notes
     if standing:
         output = [standing.without_folders(one_line(line)) for line in output]
         tests += _for_being_late(standing)

@@ -25,6 +25,11 @@ from clearclass.class_run import TRUST_VARIABLE
 MOST_NOTES = 20
 PAGE = "page"  # the part of a record that is for those who read about it, and is not printed
 AGAIN = "again"
+TOLD = "told"  # what the learner reads in place of the error
+NOT_YOUR_WORK = (
+    "Your file could not be graded, for a reason that lies with the grader and says nothing about your work. It will "
+    "be graded again."
+)
 OTHER_COURSE = (
     "The process that graded {file} has another version of the course or the grader than this one: "
     "bring both to the same version and run the same command again."
@@ -69,20 +74,24 @@ def grade_file(job: Job) -> dict:
     except (CourseChanged, NeedsTrust):
         raise
     except EXPLAINED as error:
-        record = refusal_record(job.file, str(error), again=isinstance(error, WorkerError))
+        own = isinstance(error, WorkerError)
+        record = refusal_record(job.file, str(error), again=own, told=NOT_YOUR_WORK if own else "")
     except Exception as error:
-        record = refusal_record(job.file, grader_failure(job.file, error), again=True)
+        record = refusal_record(job.file, grader_failure(job.file, error), again=True, told=NOT_YOUR_WORK)
     return {**record, "grader": version}
 
 
-def refusal_record(file: str, sentence: str, again: bool = False) -> dict:
-    """A record without a grade; `again` where the next run should try once more."""
-    return {"version": VERSION, "file": file, "error": sentence, **({AGAIN: True} if again else {})}
+def refusal_record(file: str, sentence: str, again: bool = False, told: str = "") -> dict:
+    """A record without a grade; `again` where the next run should try once more, `told` where the learner is told
+    something else than the instructor.
+    """
+    more = {**({AGAIN: True} if again else {}), **({TOLD: told} if told else {})}
+    return {"version": VERSION, "file": file, "error": sentence, **more}
 
 
 def public_record(record: dict) -> dict:
     """What `--json` prints of a record."""
-    return {key: value for key, value in record.items() if key not in (PAGE, AGAIN, "grader")}
+    return {key: value for key, value in record.items() if key not in (PAGE, AGAIN, TOLD, "grader")}
 
 
 def digest(path: Path) -> str:

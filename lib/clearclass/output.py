@@ -55,7 +55,7 @@ class Output:
 def line_of(row: GradeSummary) -> str:
     """A line for the terminal."""
     if row.error:
-        return f"Not graded: {row.error}"
+        return f"Not graded: {row.error_with_file}"
     return f"{one_line(row.file)}: {points_of(row.points, row.max_points)} (seed {row.seed})"
 
 

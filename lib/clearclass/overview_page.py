@@ -22,7 +22,7 @@ def overview_html(standings: list[Standing], entries: list[Entry], told: Mapping
     people = len({standing.learner.key for standing in standings})
     parts = [f'<h1>The class</h1>\n<p class="of">{_count(people, "learner")}, {_count(len(entries), "file")}</p>']
     parts += [_exercise([s for s in standings if s.counts.row.exercise == slug]) for slug in slugs]
-    refused = [entry.row.error for entry in entries if entry.row.error]
+    refused = [entry.row.error_with_file for entry in entries if entry.row.error]
     noticed = [
         f"{one_line(s.learner.name)}: {', '.join(map(one_line, s.counts.row.uses))}"
         for s in standings

@@ -26,7 +26,7 @@ from clearcheck.report.course_files import CourseChanged
 from clearcheck.report.no_grade import grader_failure
 from clearcheck.worker.surroundings import ONE_THREAD
 
-from clearclass.one_file import OTHER_COURSE, Job, NeedsTrust, grader_version, refusal_record
+from clearclass.one_file import NOT_YOUR_WORK, OTHER_COURSE, Job, NeedsTrust, grader_version, refusal_record
 
 Work = Callable[[Job], dict]
 Start = Callable[[int], AbstractContextManager[Executor]]
@@ -80,7 +80,7 @@ def _until_broken(pool: Executor, jobs: list[Job], todo: deque[int], work: Work,
             except (RunStopped, CourseChanged, NeedsTrust):
                 raise
             except Exception as error:
-                yield number, refusal_record(jobs[number].file, _failure(jobs[number].file, error), again=True)
+                yield number, _failure_record(jobs[number].file, error)
     return lost
 
 
@@ -90,8 +90,10 @@ def _check_grader(job: Job, record: dict) -> dict:
     return record
 
 
-def _failure(file: str, error: Exception) -> str:
-    return KILLED.format(file=file) if type(error).__name__ == "KilledWorker" else grader_failure(file, error)
+def _failure_record(file: str, error: Exception) -> dict:
+    if type(error).__name__ == "KilledWorker":
+        return refusal_record(file, KILLED.format(file=file), again=True)
+    return refusal_record(file, grader_failure(file, error), again=True, told=NOT_YOUR_WORK)
 
 
 @contextlib.contextmanager

@@ -11,6 +11,7 @@ from clearcheck.notebooks.escaping import file_stem, one_line
 from clearclass.hand import HandRow, Mark
 from clearclass.late import Lateness, plain_number
 from clearclass.learners import Learner
+from clearclass.one_file import TOLD
 from clearclass.submitted_files import SubmittedFile
 
 
@@ -31,6 +32,7 @@ class GradeSummary:
 
     file: str
     error: str = ""
+    told: str = ""  # what the learner reads in place of the error
     exercise: str = ""
     title: str = ""
     seed: int | None = None
@@ -40,6 +42,16 @@ class GradeSummary:
     notes: tuple[str, ...] = ()
     isolation: str = ""
     uses: tuple[str, ...] = ()
+
+    @property
+    def error_with_file(self) -> str:
+        """For the instructor: an error of the grader's own does not say which file it is about."""
+        file = one_line(self.file)
+        return self.error if not self.error or file in self.error else f"{file}: {self.error}"
+
+    @property
+    def error_for_learner(self) -> str:
+        return self.told or self.error
 
     @property
     def mistakes(self) -> list[str]:
@@ -137,7 +149,7 @@ class Standing:
 
 def row_of(record: dict) -> GradeSummary:
     if "error" in record:
-        return GradeSummary(record["file"], one_line(record["error"]))
+        return GradeSummary(record["file"], one_line(record["error"]), one_line(record.get(TOLD, "")))
     return GradeSummary(
         file=record["file"],
         exercise=record["exercise"],
@@ -168,7 +180,8 @@ def standings(entries: Iterable[Entry], pages: dict[tuple[str, str], str] | None
 
 def add_hand_points(found: list[Standing], hand: Iterable[HandRow]) -> tuple[list[Standing], list[str]]:
     """The standings with the points given by hand, and a sentence for each row that fits nobody, more than one, or one
-    who has points for the same already, and for each column with a maximum that some of its exercise lack.
+    who has points for the same already, and for each column with a maximum that some of its exercise lack. Who handed
+    in nothing has no points in such a column, so that all have one maximum.
     """
     problems = []
     for row in hand:
@@ -183,7 +196,18 @@ def add_hand_points(found: list[Standing], hand: Iterable[HandRow]) -> tuple[lis
         if len(places) == 1:
             fits = f"gives {' and '.join(sorted(again))} a second time"
         problems.append(f"Hand-graded points for {row.description} (line {row.line}): the row {fits}.")
-    return found, [*problems, *_without_marks(found)]
+    return [_with_zeros(standing, found) for standing in found], [*problems, *_without_marks(found)]
+
+
+def _with_zeros(standing: Standing, found: list[Standing]) -> Standing:
+    """With 0 points in each column with a maximum of the exercise, where nothing was handed in and nothing given."""
+    if standing.handed_in:
+        return standing
+    exercise, given = standing.counts.row.exercise, {mark.name for mark in standing.marks}
+    others = [other for other in found if other.counts.row.exercise == exercise]
+    most = {mark.name: mark.max_points for other in others for mark in other.marks if mark.max_points}
+    zeros = tuple(Mark(name, 0, points) for name, points in most.items() if name not in given)
+    return replace(standing, hand=(*standing.hand, HandRow(0, {}, zeros, ""))) if zeros else standing
 
 
 def _without_marks(found: list[Standing]) -> Iterator[str]:
@@ -243,7 +267,7 @@ def _values_by_heading(standing: Standing) -> dict[str, Iterable[str]]:
 
 def _uncounted_note(entry: Entry) -> str:
     if entry.row.error:
-        return f"Not graded: {entry.row.error}"
+        return f"Not graded: {entry.row.error_for_learner}"
     late = ", handed in late," if entry.learner.late or entry.lateness else ""
     points = points_of(entry.row.points, entry.row.max_points)
     return f"{one_line(entry.file.path.name)} ({points}){late} does not count."

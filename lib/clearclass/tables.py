@@ -48,7 +48,7 @@ def write_files(path: Path, entries: Iterable[Entry], standings: Iterable[Standi
     Raises: OSError.
     """
     counting = {standing.counts.file.path for standing in standings if not standing.counts.row.error}
-    head = ["file", "learner", "id", "exercise", "points", "max_points", "late", "counts", "reason"]
+    head = ["file", "learner", "id", "exercise", "points", "max_points", "late", "counts", "isolation", "reason"]
     write_rows(path, head, (_of_entry(entry, entry.file.path in counting) for entry in entries))
 
 
@@ -120,10 +120,11 @@ def _of_learner(standing: Standing, ids: list[str], names: list[str], start: lis
 def _of_entry(entry: Entry, counts: bool) -> list:
     row, who = entry.row, [entry.file.name, entry.learner.name, entry.learner.id]
     if row.error:
-        return [*who, "", "", "", "", "no", row.error]
+        return [*who, "", "", "", "", "no", "", row.error]
     reason = "" if counts else "Another file of this learner counts."
     late = entry.lateness.told if entry.lateness else ""
-    return [*who, row.exercise, row.points, row.max_points, late, "yes" if counts else "no", reason]
+    isolation = isolation_in_words(row.isolation)
+    return [*who, row.exercise, row.points, row.max_points, late, "yes" if counts else "no", isolation, reason]
 
 
 def _points(standing: Standing) -> float | str:
@@ -147,7 +148,7 @@ def isolation_in_words(isolation: str) -> str:
 def _comment(standing: Standing) -> str:
     row = standing.counts.row
     if row.error:
-        return standing.without_folders(row.error)
+        return standing.without_folders(row.error_for_learner)
     by_question = [f"{id}: {result.points} of {result.max_points}" for id, result in row.questions.items()]
     comments = [one_line(given.comment) for given in standing.hand if given.comment]
     said = standing.notes if not standing.handed_in else []

@@ -53,5 +53,6 @@ def whose_files(asked: ClassRun, files: list[SubmittedFile], tell: Tell) -> Whos
 
 
 def _counted(people: int, file: str, absent: int) -> str:
-    nobody = "all of them have handed in" if not absent else f"{absent} of them have handed in nothing"
+    have = "has" if absent == 1 else "have"
+    nobody = f"{absent} of them {have} handed in nothing" if absent else "all of them have handed in"
     return f"{file}: {people} learners, {nobody}."

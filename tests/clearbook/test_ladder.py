@@ -3,7 +3,7 @@
 import pytest
 import torch
 from clearbook import ladder
-from clearbook.ladder import Ladder, letters_loss, loss_of_model, rows
+from clearbook.ladder import LETTERS, Ladder, LastLetters, letters_loss, loss_of_model, rows
 from torch import nn
 
 
@@ -43,6 +43,35 @@ def test_each_part_is_added_to_the_stream_or_replaces_it():
     placed = Ladder([], table, added=True)
     placed.load_state_dict(plain.state_dict(), strict=False)
     assert torch.allclose(placed(ids), plain.head(plain.letters(ids) + table.weight[:3]))
+
+
+class Sight(nn.Module):
+    """Gives what it was allowed to see instead of a vector."""
+
+    def forward(self, x, mask=None):
+        return torch.full_like(x, torch.nan if mask is None else mask.sum())
+
+
+def test_parts_that_take_a_mask_get_the_causal_one():
+    """Catches a layer that sees the letters it should predict, and a mask forced on a part that takes none."""
+    ids = torch.zeros(1, 3, dtype=torch.long)
+    model = Ladder([Plus(0.0), Sight()], None, added=False)
+    model.head = nn.Identity()
+    assert model(ids).unique().tolist() == [6.0]  # 1 + 2 + 3 places where the three letters may look
+    open_model = Ladder([Sight()], None, added=False, causal=False)
+    open_model.head = nn.Identity()
+    assert open_model(ids).isnan().all()
+
+
+def test_the_mlp_reads_eight_letters_and_none_that_comes_later():
+    """Catches a window that is one letter too long or too short, or reaches into the future."""
+    torch.manual_seed(0)
+    model, ids = LastLetters(), torch.randint(1, len(LETTERS), (1, 16))
+    before = model(ids)
+    edited = ids.clone()
+    edited[0, 4] = 0
+    moved = (model(edited) != before).any(dim=-1)[0]
+    assert moved.nonzero().flatten().tolist() == [*range(4, 12)]
 
 
 def test_training_learns_repeats_and_leaves_the_callers_seed(few_steps):

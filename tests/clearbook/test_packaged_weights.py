@@ -9,7 +9,7 @@ import pytest
 import torch
 from clearbook import weights
 from clearbook.search import Paragraph, book_paragraphs, sentence_vectors
-from clearbook.weights import MissingWeights, Words, chat_prompt, gguf_tokenizer, packaged, read_gguf
+from clearbook.weights import MissingWeights, Words, chat_prompt, gguf_tokenizer, packaged, read_gguf, read_words
 from clearformer.generation import generate
 from clearformer.models.gpt import GPT
 from clearformer.pretrained import folders, from_pretrained, from_tensors
@@ -149,6 +149,12 @@ def test_a_conversation_is_written_as_the_model_was_trained_to_read_it(smollm):
 
 
 @needs_weights
+def test_what_a_file_says_of_text_needs_no_weights(smollm):
+    """Catches pieces, merges or control tokens that differ from those that come with the weights."""
+    assert read_words(packaged("smollm2")) == smollm.words
+
+
+@needs_weights
 def test_a_file_of_another_architecture_is_refused(tmp_path):
     from gguf import GGUFWriter
 
@@ -169,8 +175,9 @@ def test_without_the_packages_one_sentence_says_how_to_get_them(monkeypatch, tmp
         packaged("smollm2")
     assert caught.value._render_traceback_() == [str(caught.value)]
     monkeypatch.setitem(sys.modules, "gguf", None)
-    with pytest.raises(MissingWeights, match=r"some\.gguf needs the package gguf"):
-        read_gguf(tmp_path / "some.gguf")
+    for read in (read_gguf, read_words):
+        with pytest.raises(MissingWeights, match=r"some\.gguf needs the package gguf"):
+            read(tmp_path / "some.gguf")
 
 
 def test_paragraphs_are_prose_under_their_heading():

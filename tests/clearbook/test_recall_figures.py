@@ -28,18 +28,6 @@ def test_an_unrolled_network_has_a_state_for_each_card_and_a_matrix_between_two(
     assert "$\\mathbf{h}_4$" in drawn and "answer" in drawn
 
 
-def test_one_look_prints_each_weight_and_draws_no_line_without_one():
-    ax = recall.one_look(list("abc"), np.array([0.75, 0.25, 0.0]), title="where it looks")
-    assert [word for word in words(ax) if word.startswith("0.")] == ["0.75", "0.25", "0.00"]
-    widths = [line.get_linewidth() for line in ax.lines]
-    assert len(widths) == 2 and widths[0] > widths[1]
-
-
-def test_one_look_asks_for_a_weight_for_each_card():
-    with pytest.raises(ValueError, match="2 weights for 3 cards"):
-        recall.one_look(list("abc"), np.array([0.5, 0.5]))
-
-
 def test_a_hull_leaves_out_what_lies_inside_and_on_an_edge():
     inside = np.array([*SQUARE.values(), (1.0, 1.0), (0.0, 2.0)])
     assert {tuple(corner) for corner in city_map.hull(inside)} == set(SQUARE.values())

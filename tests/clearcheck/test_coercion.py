@@ -56,6 +56,13 @@ def test_what_is_taken_for_what(value, like, expected, remarks):
     assert type(came) is type(expected) and getattr(came, "dtype", 0) == getattr(expected, "dtype", 0)
 
 
+def test_a_list_inside_a_pair_is_told_in_the_words_of_the_task():
+    """Would catch a learner of PyTorch who is asked for an array, one level down."""
+    told: list[str] = []
+    coerce_like((LIST, {"A": [LIST]}), (TABLE, {"A": [TABLE]}), told, "a tensor")
+    assert told == [ASKED_FOR.format(array="a tensor", makes="torch.tensor(…)")] * 2
+
+
 def test_a_tensor_for_a_pair_is_called_a_tensor():
     """Would catch a learner of PyTorch who is told of an array that he never made."""
     told = []

@@ -100,7 +100,8 @@ def test_a_failing_product_of_tensors_is_told_by_its_shapes():
     wrong("The keys are not transposed.")(product_of_rows)
     told = result_of(product_in_other_words, question, wrong.of("q")).checks[0].diagnosis
     assert told.message == "The keys are not transposed."
-    assert result_of(another_product, question, wrong.of("q")).checks[0].diagnosis is None
+    other = result_of(another_product, question, wrong.of("q")).checks[0].diagnosis
+    assert other is None or other.message != told.message
 
 
 def test_the_small_model_is_the_same_in_numpy():

@@ -194,6 +194,24 @@ def test_a_loop_is_told_how_many_steps_it_may_take(taken, says):
     assert result.points == (not says) and says in result.checks[0].message
 
 
+@pytest.mark.parametrize(("made", "right"), [(1, True), (2, True), (3, False)])
+def test_a_loop_that_makes_an_optimiser_for_each_step_is_told(made, right):
+    """Catches a loop whose optimiser remembers nothing, and the refusal of one that goes on with a second optimiser."""
+
+    def fit(steps):
+        model = NextToken(False)
+        for step in range(steps):
+            if step < made:
+                optimizer = torch.optim.Adam(model.parameters())
+            optimizer.step()
+        return model
+
+    check = holds("steps", 1, obeys_steps(draw_repeating_rows, lambda asked: (*asked.shape, 5)))
+    result = result_of(fit, asks(check, name="fit", how="training"))
+    assert result.points == right
+    assert right or "made 3 optimisers for 3 steps" in result.checks[0].message
+
+
 def test_a_training_that_two_checks_ask_for_is_run_once():
     """Catches a second training for the same arguments, and a reply that is handed to other ones."""
     runs = []

@@ -4,6 +4,7 @@ import re
 import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -29,7 +30,13 @@ def served(work):
     """The command as an instructor types it: its process and the address that it prints."""
     grade("--seed", "1")
     Path("rubric.toml").write_text(RUBRIC)
-    process = subprocess.Popen(COMMAND, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        COMMAND,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),  # a suite in the background ignores it
+    )
     said = process.stdout.readline()
     assert "http://127.0.0.1:" in said, process.stderr.read()
     yield process, said.split()[5]

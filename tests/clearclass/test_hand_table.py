@@ -114,6 +114,17 @@ GivenPoints(Path("hand.csv"), [work]).save(0, RubricQuestion("plot", "The plot",
 """
 
 
+@pytest.mark.parametrize("typed", ["1,000", " 12,500 "])
+def test_a_thousand_with_a_comma_is_refused_as_the_table_refuses_it(given, typed):
+    """Catches 1,000 that is kept as 1 point."""
+    question = RubricQuestion("large", "A large one", 20_000)
+    with pytest.raises(HandProblem, match="may be a decimal or a thousand: write it without the comma"):
+        given.save(0, question, NOTHING, Given(typed))
+    assert not given.path.exists()
+    given.save(0, question, NOTHING, Given("1000,25"))
+    assert given.all([question])[0, "large"] == Given("1000.25")
+
+
 def test_a_save_that_is_killed_loses_nothing(given):
     """Catches a table that is written in place, of which a process that dies leaves a part."""
     given.save(0, PLOT, NOTHING, Given("3", "Well"))

@@ -166,6 +166,20 @@ def test_a_group_counts_for_all_of_its_members(tmp_path):
     assert [learner.name for learner in found.absent] == ["Dee Fox"]
 
 
+def test_who_handed_in_nothing_has_the_maximum_of_the_others(work):
+    """Catches a maximum without the points by hand, which gives one exercise two maxima in Moodle and in the table."""
+    Path("r.csv").write_text(RUN_ROSTER)
+    Path("h.csv").write_text("id,plot,plot max,bonus\n12,3,4,1\n")
+    grade("--roster", "r.csv", "--hand", "h.csv", "--jobs", "1")
+    rows = {row["learner"]: row for row in table("out/grades.csv")}
+    assert rows["Ada King"]["max_points"] == "13" == rows["Eve Fox"]["max_points"]
+    eve = rows["Eve Fox"]
+    assert (eve["points"], eve["plot (by hand)"], eve["bonus (by hand)"]) == ("0", "0", "")
+    worksheet = {row["Identifier"]: row["Maximum Grade"] for row in table("out/moodle.csv")}
+    assert set(worksheet.values()) == {"13"} and "Participant 15" in worksheet
+    assert "0 of 13 points" in words(Path("out/feedback/eve-fox-15.html").read_text())
+
+
 RUN_ROSTER = (
     "Identifier,Full name,Email address,Group\nParticipant 12,Ada King,ada@x.org,A\nParticipant 15,Eve Fox,,B\n"
     "Participant 16,Fay Low,,B\nParticipant 77,Bobby,,\n"
@@ -178,7 +192,7 @@ def test_a_run_with_a_roster(work, capsys):
     Path("r.csv").write_text(RUN_ROSTER)
     grade("--roster", "r.csv", "--jobs", "1")
     said = capsys.readouterr().err
-    assert "r.csv: 4 learners, 1 of them have handed in nothing." in said
+    assert "r.csv: 4 learners, 1 of them has handed in nothing." in said
     assert "Warning: cy.ipynb is of cy, whom r.csv does not have." in said
     rows = {row["learner"]: row for row in table("out/grades.csv")}
     assert [rows["Ada King"][key] for key in ("id", "email", "section", "points")] == ["12", "ada@x.org", "A", "9"]

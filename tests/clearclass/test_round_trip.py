@@ -69,7 +69,9 @@ def results(request, tmp_path, monkeypatch) -> str:
     for file, learner in zip(files, learners_of(files, None), strict=True):
         points = int(re.search(r"123\d\d", learner.id + file.relative_path)[0]) % 100
         questions = {"means": Result("Means", points, 99, "partly right", {})}
-        row = GradeSummary(file.name, "", SLUG, "Columns", 1, points, 99, questions)
+        row = GradeSummary(
+            file.name, exercise=SLUG, title="Columns", seed=1, points=points, max_points=99, questions=questions
+        )
         entries.append(Entry(file, learner, row))
     Path("out").mkdir()
     record = {"points": 0, "questions": [], "notes": [], "page": {"title": "Columns", "read": {}}}

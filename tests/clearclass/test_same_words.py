@@ -6,12 +6,17 @@ import pytest
 from clearcheck.grading.evaluate import CheckResult, QuestionResult
 from clearcheck.learner.cards import question_card
 from clearcheck.report.grade import Grade
+from clearcheck.worker.worker_process import WorkerError
+from clearclass import one_file
 from clearclass.feedback_page import feedback_html
 from clearclass.gradescope import results_json
 from clearclass.learners import Learner
-from clearclass.one_file import record_of, refusal_record
+from clearclass.one_file import AGAIN, NOT_YOUR_WORK, Job, grade_file, record_of, refusal_record
+from clearclass.output import line_of
+from clearclass.overview_page import overview_html
 from clearclass.standings import Entry, GradeSummary, row_of, standings
 from clearclass.submitted_files import SubmittedFile
+from clearclass.tables import write_moodle
 
 from tests.clearcheck.question_results import EXERCISE, MEAN, RESULTS
 from tests.clearcheck.test_summary_page import words
@@ -73,3 +78,28 @@ def test_a_feedback_page_names_files_without_the_instructors_folders():
     for records in ([refused], [graded("/home/prof/good.ipynb", ""), refused]):
         page = words(page_of(*records))
         assert "ada.ipynb is no notebook" in page and "prof" not in page
+
+
+def test_a_failure_of_the_grader_is_told_to_the_instructor_alone(course, monkeypatch):
+    """Catches a learner who reads of the instructor's memory and paths, a file that no line of the run names, and a
+    failure that is taken for one of the file.
+    """
+
+    def fail(*arguments):
+        raise WorkerError("The process did not start: /home/prof/bin/python was tried.")
+
+    monkeypatch.setattr(one_file, "grade", fail)
+    refused = grade_file(Job("work/ada.ipynb", None, 1, trust=True))
+    row = row_of(refused)
+    assert line_of(row) == f"Not graded: work/ada.ipynb: {refused['error']}" and refused[AGAIN]
+    [standing] = standings([Entry(SubmittedFile(Path("work/ada.ipynb"), None), Learner("ada", "12", "moodle"), row)])
+    write_moodle(Path("moodle.csv"), [standing])
+    told = [
+        words(page_of(refused)),
+        results_json(refused, standing)["output"],
+        results_json(refused)["output"],
+        Path("moodle.csv").read_text(),
+    ]
+    for text in told:
+        assert NOT_YOUR_WORK in text and "prof" not in text
+    assert "work/ada.ipynb: The process did not start" in overview_html([standing], [standing.counts], {})

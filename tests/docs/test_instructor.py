@@ -61,11 +61,14 @@ def test_every_command_works_in_order(course):
         assert "Traceback" not in done.stderr, f"{command}\n{done.stderr}"
         told.append(done.stderr)
     grades = rows(course / "results" / "grades.csv")
-    assert [grades[name]["id"] for name in ("Ada Lovelace", "Bob", "Cy")] == ["12", "13", "14"]
-    points, most = float(grades["Ada Lovelace"]["points"]), float(grades["Ada Lovelace"]["max_points"])
-    assert (most - points, grades["Ada Lovelace"]["plot (by hand)"]) == (1, "3")
-    assert (grades["Bob"]["points"], grades["Cy"]["points"]) == ("1", "")
-    assert "is no notebook" in grades["Cy"]["notes"]
+    names = ("Ada Lovelace", "Bob Ray", "Cy Doe", "Dee Fox")
+    assert [grades[name]["id"] for name in names] == ["12", "13", "14", "15"]
+    ada, most = grades["Ada Lovelace"], float(grades["Ada Lovelace"]["max_points"])
+    assert (most - float(ada["points_before"]), ada["plot (by hand)"]) == (1, "3")
+    assert float(ada["late"]) == pytest.approx(-most / 10)  # who was ten hours late
+    assert [grades[name]["points"] for name in names[1:]] == ["1", "", "0"]
+    assert grades["Bob Ray"]["late"] == "" and float(grades["Dee Fox"]["max_points"]) == most
+    assert "is no notebook" in grades["Cy Doe"]["notes"]
     assert "3 of 3 files were graded before" in "".join(told)
     grade = next(command for command in tried if "--hand" in command).partition("grade submissions")[2]
     both = f".venv/bin/python -m clearcheck grade submissions canvas{grade}"

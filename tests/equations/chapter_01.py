@@ -1,48 +1,15 @@
 """The equations of chapter 1, tokens."""
 
-from collections import Counter
-from math import sqrt
-
 import numpy as np
 import torch
 from clearbook.columns import to_reference, to_torch
 from clearformer.reference.functions import softmax
 from clearformer.reference.tokens import embed, embed_backward, embed_patches, one_hot, patches
-from clearformer.tokenizers import WORD, BytePairTokenizer
 
 from tests.equations.registry import equation, table
 
 D, N, V, K = 3, 4, 7, 5
 C, SIDE, G_DOWN, G = 2, 3, 2, 4  # channels, side of a patch, patches from top to bottom, patches side by side
-
-
-@equation("eq-one-hot", "cd2681a2ba")
-def one_hot_columns(rng):
-    w = np.array([5, 2, 6, 2])
-    return table(lambda v, n: float(v == w[n]), V, N), one_hot(w, V)
-
-
-@equation("eq-pair-count", "1fc459ce3a")
-def how_often_a_pair_occurs(rng):
-    text = "tea team steam tea team tea tea steam stem team"
-    letters = sorted(set(text.encode()))
-    counted = Counter(WORD.findall(text))
-    f = list(counted.values())
-    words = [[letters.index(letter) for letter in word.encode()] for word in counted]
-    size = len(letters)
-    printed = table(
-        lambda a, b: sum(
-            f[u] * sum(float(words[u][i] == a) * float(words[u][i + 1] == b) for i in range(len(words[u]) - 1))
-            for u in range(len(words))
-        ),
-        size,
-        size,
-    )
-    hot = [one_hot(np.array(word), size) for word in words]
-    by_product = sum(times * columns[:, :-1] @ columns[:, 1:].T for times, columns in zip(f, hot, strict=True))
-    best = [letters[i] for i in np.unravel_index(printed.argmax(), printed.shape)]
-    (merged,) = BytePairTokenizer(text, 1).ranks
-    return [(printed, by_product), (np.array(best), np.array(merged))]
 
 
 @equation("eq-embedding", "3d2acca943")
@@ -63,7 +30,7 @@ def embedding_as_a_look_up(rng):
     return [(printed, embed(E, w)), (printed, in_torch)]
 
 
-@equation("eq-embedding-gradient", "4c66523e0f")
+@equation("eq-embedding-gradient", "0df274274b")
 def gradient_of_the_embedding(rng):
     E, ids, slopes = rng.normal(size=(D, V)), np.array([5, 2, 6, 2]), rng.normal(size=(D, N))
     onehot = one_hot(ids, V)
@@ -71,19 +38,6 @@ def gradient_of_the_embedding(rng):
     (torch.nn.functional.embedding(torch.as_tensor(ids), weight).T * torch.as_tensor(slopes)).sum().backward()
     printed = table(lambda d, v: sum(slopes[d, n] * onehot[v, n] for n in range(N)), D, V)
     return [(printed, embed_backward(ids, slopes, V)), (printed, weight.grad.numpy().T)]
-
-
-@equation("eq-cosine", "75b1f4b94f")
-def cosine_of_two_columns(rng):
-    a, b = rng.normal(size=(2, D))
-    in_torch = torch.nn.functional.cosine_similarity(torch.as_tensor(a), torch.as_tensor(b), dim=0)
-    printed = table(
-        lambda: (
-            sum(a[i] * b[i] for i in range(D))
-            / (sqrt(sum(a[i] ** 2 for i in range(D))) * sqrt(sum(b[i] ** 2 for i in range(D))))
-        )
-    )
-    return printed, in_torch.numpy()
 
 
 @equation("eq-patch-embedding", "82388c8af7")
@@ -101,15 +55,6 @@ def columns_to_rows(rng):
     left = table(lambda n, k: sum(U[k, d] * X[d, n] for d in range(D)), N, K)
     right = table(lambda n, k: sum(X.T[n, d] * U.T[d, k] for d in range(D)), N, K)
     return [(left, linear[0]), (right, linear[0]), (right, to_reference(linear).T)]
-
-
-@equation("eq-linear", "1ab6569c41")
-def a_linear_layer_of_torch(rng):
-    layer = torch.nn.Linear(D, K, dtype=torch.float64)
-    x = rng.normal(size=(N, D))
-    W, b = layer.weight.detach().numpy(), layer.bias.detach().numpy()
-    printed = table(lambda n, k: sum(x[n, d] * W[k, d] for d in range(D)) + b[k], N, K)
-    return printed, layer(torch.as_tensor(x)).detach()
 
 
 def next_word(rng):

@@ -11,7 +11,6 @@ from clearformer.reference.attention import (
     weighted_average,
 )
 from clearformer.reference.functions import softmax
-from clearformer.reference.numgrad import numerical_jacobian
 from torch import nn
 
 from tests.equations.registry import equation, table
@@ -105,34 +104,6 @@ def average_as_a_product(rng):
 def average_in_rows(rng):
     X, A = rng.normal(size=(D, S)), averages(rng)
     return table(lambda n, d: sum(A.T[n, s] * X.T[s, d] for s in range(S)), N, D), weighted_average(X, A).T
-
-
-@equation("eq-average-jacobian", "719673132c")
-def average_jacobian(rng):
-    X, A = rng.normal(size=(D, S)), averages(rng)
-    # The average is linear in X, so a difference is exact for any step; a long one rounds least.
-    library = numerical_jacobian(lambda X: weighted_average(X, A), X, step=1.0).reshape(D, N, D, S)
-    return table(lambda d, n, e, s: (1.0 if d == e else 0.0) * A[s, n], D, N, D, S), library
-
-
-@equation("eq-circular-convolution", "87b4755818")
-def circular_convolution(rng):
-    J, n_tokens = 4, 6
-    w, X = rng.normal(size=J), rng.normal(size=(D, n_tokens))
-    printed = table(lambda d, n: sum(w[j] * X[d, (n - j) % n_tokens] for j in range(J)), D, n_tokens)
-    spectrum = np.fft.fft(X, axis=1) * np.fft.fft(w, n=n_tokens)
-    return [
-        (printed, weighted_average(X, convolution_matrix(w, n_tokens))),
-        (printed, np.fft.ifft(spectrum, axis=1).real),
-    ]
-
-
-@equation("eq-toeplitz", "dd7f4cd5eb")
-def toeplitz(rng):
-    n_tokens = 6
-    kernel = rng.normal(size=4)
-    w = np.append(kernel, [0.0, 0.0])  # w_j = 0 from the kernel's width on
-    return table(lambda s, n: w[(n - s) % n_tokens], n_tokens, n_tokens), convolution_matrix(kernel, n_tokens)
 
 
 @equation("eq-hull", "d0f78a27d0")

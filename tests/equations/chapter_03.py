@@ -7,7 +7,7 @@ import numpy as np
 from clearbook.columns import to_torch
 from clearformer.attention import attend as torch_attend
 from clearformer.reference import attention as reference
-from clearformer.reference.functions import softmax, softmax_jacobian
+from clearformer.reference.functions import softmax
 
 from tests.equations.registry import equation, table
 
@@ -99,13 +99,6 @@ def causal_mask(rng):
     c = table(lambda s, n: sum(keys[k, s] * q[k, n] for k in range(K)) / sqrt(K) if s <= n else -inf, N, N)
     A = table(lambda s, n: exp(c[s, n]) / sum(exp(c[r, n]) for r in range(N)), N, N)
     return A, reference.attend(q, keys, v, mask=reference.causal_mask(N))[1]
-
-
-@equation("eq-softmax-jacobian", "62dadb76c6")
-def jacobian(rng):
-    a = softmax(rng.normal(size=S), axis=0)
-    printed = table(lambda s, r: a[s] * ((s == r) - a[r]), S, S)
-    return printed, softmax_jacobian(a)
 
 
 @equation("eq-equivariance", "9cf3af4ebc")

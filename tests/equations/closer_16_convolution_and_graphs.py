@@ -5,6 +5,7 @@ from math import exp, sqrt
 import numpy as np
 import torch
 from clearformer.attention import attend
+from clearformer.reference.attention import convolution_matrix, weighted_average
 from clearformer.reference.multihead import multi_head
 
 from tests.equations.registry import equation, table
@@ -14,6 +15,26 @@ N, D, K, KV, W = 7, 5, 3, 4, 4
 
 def tensors(*arrays):
     return [torch.as_tensor(array) for array in arrays]
+
+
+@equation("eq-circular-convolution", "617aa41488")
+def circular_convolution(rng):
+    n_tokens = 6
+    w, X = rng.normal(size=W), rng.normal(size=(D, n_tokens))
+    printed = table(lambda d, n: sum(w[j] * X[d, (n - j) % n_tokens] for j in range(W)), D, n_tokens)
+    spectrum = np.fft.fft(X, axis=1) * np.fft.fft(w, n=n_tokens)
+    return [
+        (printed, weighted_average(X, convolution_matrix(w, n_tokens))),
+        (printed, np.fft.ifft(spectrum, axis=1).real),
+    ]
+
+
+@equation("eq-toeplitz", "dd7f4cd5eb")
+def toeplitz(rng):
+    n_tokens = 6
+    kernel = rng.normal(size=W)
+    w = np.append(kernel, [0.0, 0.0])  # w_j = 0 from the kernel's width on
+    return table(lambda s, n: w[(n - s) % n_tokens], n_tokens, n_tokens), convolution_matrix(kernel, n_tokens)
 
 
 @equation("eq-convolution-heads", "d9b6e77d07")

@@ -56,6 +56,18 @@ def test_a_moved_project_gets_a_new_environment(project, tmp_path_factory):
     assert project.calls == ["create", "packages"] * 2
 
 
+def test_the_environment_of_another_folder_behind_a_link_is_left_alone(project, tmp_path):
+    """Catches a second checkout that borrows the environment of the first, and empties it."""
+    bootstrap.prepare(project.root)
+    other = tmp_path / "other"
+    shutil.copytree(project.root, other, ignore=shutil.ignore_patterns(".venv"))
+    (other / ".venv").symlink_to(project.root / ".venv")
+    with pytest.raises(SetupProblem, match=r"a link to the environment of .*, which a set-up here would delete"):
+        bootstrap.prepare(other)
+    bootstrap.prepare(project.root)
+    assert project.calls == ["create", "packages"]
+
+
 def test_an_environment_whose_python_is_gone_is_made_anew(project):
     bootstrap.prepare(project.root)
     python = bootstrap.python_of(project.root / ".venv")

@@ -24,7 +24,7 @@ def hooks():
     return module
 
 
-QUICK = "tests/clearformer tests/clearbook tests/docs tests/notebooks tests/equations"
+QUICK = "tests/clearformer tests/clearbook tests/docs tests/notebooks tests/equations tests/claims"
 MEANT = {
     "": f"False False  {QUICK}",
     "tests/tools": "False False  tests/tools",

@@ -1,7 +1,7 @@
-"""How long a page is: words of prose, visible lines of code, minutes, which the line *Time:* of a chapter repeats.
+"""How long a page takes to read: its honest minutes, which its line *Time:* repeats.
 
 .venv/bin/python -m tools.pages.lengths [chapters/03-self-attention.ipynb ...]     prints them, or those of every page
-.venv/bin/python -m tools.pages.lengths --write                                    writes them into the chapters
+.venv/bin/python -m tools.pages.lengths --write                                    writes them into the pages
 """
 
 import argparse
@@ -9,59 +9,101 @@ import json
 import math
 import re
 import sys
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 from tools import ROOT
 from tools.pages.chapters import chapters, is_chapter
 
-WORDS_A_MINUTE, SECONDS_A_LINE, SECONDS_A_QUESTION = 150, 8, 30
-MOST_WORDS, MOST_LINES, MOST_MINUTES = 3000, 200, 60  # of a chapter; what is more goes to a closer look
+MOST_MINUTES = 65  # of a chapter; what is more goes to a closer look or a chapter of its own
+WORDS_A_MINUTE = 150
+SECONDS = {"displays": 60, "formulas": 5, "lines": 8, "tables": 20, "figures": 20, "explorables": 60, "questions": 45}
 FOLDED = {"hide-input", "hide-cell", "remove-input", "remove-cell"}
-QUIZ = re.compile(r"^## Check yourself.*?(?=^## |\Z)", re.MULTILINE | re.DOTALL)
-QUESTION = re.compile(r"^\*\*\d+\. ", re.MULTILINE)
-NO_WORDS = re.compile(
-    r"^(`{3,}|~{3,}).*?^\1\s*$|\$\$.*?\$\$(?:\s*\([\w-]+\))?|<!--.*?-->|\]\([^)]*\)|</?\w[^>]*>|^:{3,}.*$|^\([\w-]+\)=$",
-    re.MULTILINE | re.DOTALL,
-)
+UNSEEN = {"hide-cell", "remove-cell", "hide-output", "remove-output"}
+QUESTION = re.compile(
+    r"^[^\n]+(?:\n[^\n]+)*\n\n(?:<details class=\"quiz\">.*?</details>\s*)+", re.MULTILINE | re.DOTALL
+)  # a paragraph and the options below it
+CODE_BLOCK = re.compile(r"^(`{3,}|~{3,}).*?^\1\s*$", re.MULTILINE | re.DOTALL)
+DISPLAY = re.compile(r"\$\$.*?\$\$(?:\s*\([\w-]+\))?", re.DOTALL)
 FORMULA = re.compile(r"\$[^$\n]+\$")
-TIME = re.compile(r"\*Time:\* (\d+) minutes to read, [\w ]+ to run, (\d+) minutes to practise")
+DRAWN = re.compile(r"!\[|<img\b|^`{3,}\{figure\}", re.MULTILINE)
+NO_WORDS = re.compile(r"<!--.*?-->|\]\([^)]*\)|</?\w[^>]*>|^:{3,}.*$|^\([\w-]+\)=$", re.MULTILINE | re.DOTALL)
+WORD = re.compile(r"[^\s|*#>_–—-]*\w\S*")
+TIME = re.compile(r"\*Time:\* (\d+) minutes to read, [\w ]+ to run(, \d+ minutes to practise)?")
 
 
 @dataclass(frozen=True)
 class Length:
-    """What a reader has before them on one page."""
+    """What a reader has before them on one page: words of prose, and what takes a time of its own."""
 
-    words: int
-    lines: int
-    questions: int
+    words: int = 0
+    displays: int = 0
+    formulas: int = 0
+    lines: int = 0
+    tables: int = 0
+    figures: int = 0
+    explorables: int = 0
+    questions: int = 0
+
+    def __add__(self, other: "Length") -> "Length":
+        return Length(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(self)))
 
     @property
-    def minutes(self) -> int:
-        """Of reading, code and quiz included, rounded up to five."""
-        seconds = 60 * self.words / WORDS_A_MINUTE + SECONDS_A_LINE * self.lines + SECONDS_A_QUESTION * self.questions
-        return 5 * math.ceil(seconds / 300)
+    def minutes(self) -> float:
+        """Of one who reads every word, formula and visible line once, and answers every question."""
+        counts = asdict(self)
+        apart = sum(seconds * counts[name] for name, seconds in SECONDS.items())
+        return self.words / WORDS_A_MINUTE + apart / 60
 
-    def excess(self) -> list[str]:
-        """What is more than a chapter may have."""
-        limits = {"words": MOST_WORDS, "lines": MOST_LINES, "minutes": MOST_MINUTES}
-        return [f"{getattr(self, n)} {n} of at most {most}" for n, most in limits.items() if getattr(self, n) > most]
+    @property
+    def stated(self) -> int:
+        """The minutes that the page names: rounded up to five."""
+        return 5 * math.ceil(self.minutes / 5)
 
 
 def length(path: Path) -> Length:
-    """Words outside of code, display formulas and quiz, an inline formula being one; lines that are not folded."""
-    words = lines = questions = 0
-    for cell in cells(path):
-        source = "".join(cell["source"])
-        if cell["cell_type"] == "code":
-            folded = FOLDED & set(cell["metadata"].get("tags", []))
-            lines += 0 if folded else sum(bool(line.strip()) for line in source.splitlines())
-            continue
-        for quiz in QUIZ.findall(source):
-            questions += len(QUESTION.findall(quiz))
-        text = FORMULA.sub("x", NO_WORDS.sub(" ", QUIZ.sub("", source)))
-        words += len(re.findall(r"[^\s|*#>_–—-]*\w\S*", text))
-    return Length(words, lines, questions)
+    """All cells of a page together."""
+    return sum((cell_length(cell) for cell in cells(path)), Length())
+
+
+def cell_length(cell: dict) -> Length:
+    source = "".join(cell["source"])
+    if cell["cell_type"] == "code":
+        return code_length(source, cell.get("outputs", []), set(cell["metadata"].get("tags", [])))
+    return prose_length(source)
+
+
+def prose_length(source: str) -> Length:
+    """A question of a quiz counts as one, whatever its answers say; so does a formula."""
+    text, n_questions = QUESTION.subn("", source)
+    figures = len(DRAWN.findall(text))
+    text, n_displays = DISPLAY.subn(" ", CODE_BLOCK.sub(" ", text))
+    text, n_formulas = FORMULA.subn(" ", text)
+    words = len(WORD.findall(NO_WORDS.sub(" ", text)))
+    return Length(words, displays=n_displays, formulas=n_formulas, figures=figures, questions=n_questions)
+
+
+def code_length(source: str, outputs: list[dict], tags: set[str]) -> Length:
+    """The lines that are not folded, and each output that is shown as what it is."""
+    lines = 0 if tags & FOLDED else sum(bool(line.strip()) for line in source.splitlines())
+    shown = [] if tags & UNSEEN else [kind_of_output(output) for output in outputs]
+    return Length(
+        lines=lines,
+        tables=shown.count("table"),
+        figures=shown.count("figure"),
+        explorables=shown.count("explorable"),
+    )
+
+
+def kind_of_output(output: dict) -> str | None:
+    """figure, explorable or table (also what is printed); none for an empty one, such as a stream of blanks."""
+    data = output.get("data", {})
+    if any(kind.startswith("image/") for kind in data):
+        return "figure"
+    html = "".join(data.get("text/html", ""))
+    if 'class="explorable"' in html:
+        return "explorable"
+    return "table" if html or data or "".join(output.get("text", "")).strip() else None
 
 
 def cells(path: Path) -> list[dict]:
@@ -77,8 +119,17 @@ def practice(slug: str) -> int:
     return 5 * math.ceil(sum(question.minutes for question in load_exercise(slug, ROOT).exercise.questions) / 5)
 
 
+def is_closer_look(path: Path) -> bool:
+    return path.parent.name == "closer"
+
+
+def timed_pages() -> list[Path]:
+    """The pages that say how long they take: chapters and closer looks."""
+    return [*chapters(), *sorted((ROOT / "chapters" / "closer").glob("*.ipynb"))]
+
+
 def time_line(path: Path) -> str:
-    """The line *Time:* that a chapter should have. Raises: ValueError for a chapter that has none."""
+    """The line *Time:* that a chapter or closer look should have. Raises: ValueError for one that has none."""
     notebook = json.loads(path.read_text(encoding="utf-8"))
     if not TIME.search("".join(notebook["cells"][0]["source"])):
         raise ValueError(
@@ -86,7 +137,8 @@ def time_line(path: Path) -> str:
             "'*Time:* 40 minutes to read, half a minute to run, 90 minutes to practise'."
         )
     run = "half a minute" if notebook["metadata"]["run_seconds_at_most"] <= 30 else "a minute"
-    return f"*Time:* {length(path).minutes} minutes to read, {run} to run, {practice(path.stem)} minutes to practise"
+    practise = "" if is_closer_look(path) else f", {practice(path.stem)} minutes to practise"
+    return f"*Time:* {length(path).stated} minutes to read, {run} to run{practise}"
 
 
 def write_time(path: Path) -> None:
@@ -102,15 +154,16 @@ def write_time(path: Path) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("pages", nargs="*", type=Path)
-    parser.add_argument("--write", action="store_true", help="write the line *Time:* of each chapter")
+    parser.add_argument("--write", action="store_true", help="write the line *Time:* of chapters and closer looks")
     given = parser.parse_args()
     paths = given.pages or sorted((ROOT / "chapters").rglob("*.ipynb"))
-    print(f"{'page':32}{'words':>7}{'lines':>7}{'quiz':>6}{'minutes':>9}")
+    print(f"{'page':32}{''.join(f'{field.name:>12}' for field in fields(Length))}{'minutes':>9}")
     for path in paths:
         found = length(path)
-        over = "  " + ", ".join(found.excess()) if is_chapter(path.stem) else ""
-        print(f"{path.stem:32}{found.words:7}{found.lines:7}{found.questions:6}{found.minutes:9}{over}")
-        if given.write and path.resolve() in chapters():
+        limited = is_chapter(path.stem) and not is_closer_look(path)
+        over = f"  of at most {MOST_MINUTES}" if limited and found.minutes > MOST_MINUTES else ""
+        print(f"{path.stem:32}{''.join(f'{n:12}' for n in asdict(found).values())}{found.minutes:9.1f}{over}")
+        if given.write and path.resolve() in timed_pages():
             write_time(path)
     return 0
 

@@ -119,7 +119,13 @@ def is_ready(root: Path) -> bool:
 def set_up(root: Path) -> None:
     check_version()
     venv = root / ".venv"
-    moved = stamp_of(venv).splitlines()[:1] != fingerprint(root).splitlines()[:1]
+    owner = stamp_of(venv).splitlines()[:1]
+    moved = owner != fingerprint(root).splitlines()[:1]
+    if moved and owner and venv.is_symlink():
+        raise SetupProblem(
+            f".venv is a link to the environment of {owner[0]}, which a set-up here would delete: delete the link, "
+            "then run the same command again."
+        )
     (venv / STAMP).unlink(missing_ok=True)
     if moved or not runs(python_of(venv)):  # also after an interrupted set-up, which leaves no stamp
         check_disk(root, CUDA_BYTES if has_nvidia_gpu() else CPU_BYTES)

@@ -29,7 +29,11 @@ TEXTS = ("pyproject.toml", "constraints.txt", "LICENSE", "LICENSE-text")
 SITE_ONLY = ("api", "claims", "grader-proof", "instructor", "setup", "solutions")  # of no use elsewhere, or answers
 EPOCH = str(315_532_800)  # 1980, the first that a zip can hold: the same bytes whenever it is made
 BUILD = "import sys; from setuptools.build_meta import build_wheel; build_wheel(sys.argv[1])"
-MODULES = {"pillow": "PIL", "scikit-learn": "sklearn"}  # packages that are imported under another name
+MODULES = {
+    "pillow": "PIL",
+    "pyyaml": "yaml",
+    "scikit-learn": "sklearn",
+}  # packages that are imported under another name
 LINK = re.compile(r"\]\((?![a-z]+:|#)([^)\s#]+)(#[^)\s]*)?\)")
 INSTALL = """\
 from importlib.util import find_spec

@@ -188,6 +188,10 @@ wrong.edits("""
 ## new_model_each_step: A new model is made in every step, and the last one has learned nothing.
       rows = ids[torch.randint(len(ids) - 12, (20, 1)) + torch.arange(13)]
 +     model = GPT(6, 12, 32, 2, 2)
+## new_optimizer_each_step: A new optimiser is made in every step: it remembers nothing of the steps before.
+- optimizer.zero_grad()
++ optimizer = torch.optim.AdamW(model.parameters(), lr=0.005)
++ optimizer.zero_grad()
 ## no_blocks: Your model has no blocks: each position sees its own token alone, and no earlier digit.
 - model = GPT(6, 12, 32, 2, 2)
 + model = GPT(6, 12, 32, 2, 0)

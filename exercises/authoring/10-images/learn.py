@@ -123,6 +123,10 @@ wrong.edits("""
 ## new_model_each_step: A new model is made in every step, and the last one has learned nothing.
       rows = torch.randint(len(patches), (32,))
 +     model = ViT(9, 9, 24, 4, 3)
+## new_optimizer_each_step: A new optimiser is made in every step: it remembers nothing of the steps before.
+- optimizer.zero_grad()
++ optimizer = torch.optim.Adam(model.parameters(), lr=0.002)
++ optimizer.zero_grad()
 ## shuffled_patches [a-bag-of-patches]: Each batch's patches are shuffled, and the label depends on where they stand.
 - scores = model(patches[rows])
 + scores = model(patches[rows][:, torch.randperm(9)])

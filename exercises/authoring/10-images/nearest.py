@@ -24,12 +24,12 @@ def ordinary_pictures(rng):
 
 def special_pictures(rng):
     """One picture known, one new, one pixel, equal sizes, pictures that are negatives of each other, many pixels, and
-    pictures that lie far from 0, and so near each other.
+    pictures that lie far from 0, and so near each other: once so far that their squares have no digits for it.
     """
     cases = [pictures(rng, sizes) for sizes in ((1, 3, 2, 5), (7, 1, 2, 3), (7, 5, 1, 1), (3, 3, 3, 3))]
     _, _, new = pictures(rng, (4, 3, 3, 2))
-    far = pictures(rng, shift=1e4)
-    return [*cases, (np.concatenate([-new, 1.5 * new]), np.arange(20, 26), new), pictures(rng, (17, 13, 9, 11)), far]
+    far = [pictures(rng, shift=1e4), pictures(rng, (17, 13, 9, 11), shift=1e8)]
+    return [*cases, (np.concatenate([-new, 1.5 * new]), np.arange(20, 26), new), pictures(rng, (17, 13, 9, 11)), *far]
 
 
 def the_pictures_themselves(ask, rng):
@@ -152,6 +152,10 @@ others.
 + return labels[(apart.reshape(len(new), len(seen), -1)[:, :, :40] ** 2).sum(axis=2).argmin(axis=1)]
 ## rounded: You round the distances, and those of faint pictures become equal.
 + return labels[distances.round(3).argmin(axis=1)]
+## squares_expanded: Far from 0 the three terms of the expanded square leave no digits for what differs: subtract first.
+- distances = (apart**2).sum(axis=(2, 3))
++ distances = (new**2).sum(axis=(1, 2))[:, None] - 2 * np.einsum("mij,bij->mb", new, seen)
++ distances += (seen**2).sum(axis=(1, 2))
 # by_products
 ## in_single_precision: Far from 0 your products leave no digits for what differs: subtract first, or keep 64 bits.
 - a, b = a - middle, b - middle

@@ -19,8 +19,11 @@ def linear(rng, name, d_in, d_out):
     return {f"{name}.weight": rng.normal(size=(d_out, d_in)) / d_in**0.5, f"{name}.bias": rng.normal(size=d_out)}
 
 
-def draw_args(rng, rows=3, sources=6, targets=4, d_model=12, n_heads=3, n_layers=2, full=False, **options):
-    """Sources of different lengths, of which one is whole; with `full` all are, and none has padding."""
+def draw_args(rng, rows=3, sources=6, targets=4, d_model=12, n_heads=3, n_layers=2, full=False, behind=True, **options):
+    """Sources of different lengths, of which one is whole; with `full` all are, and none has padding.
+
+    What is read has its padding behind its words, or anywhere.
+    """
     sizes = {"n_words": WORDS, "d_model": d_model, "n_heads": n_heads, "d_ff": 17, "n_layers": n_layers}
     sizes["padding"] = padding = int(rng.integers(WORDS))
     weights = {"embed.weight": rng.normal(size=(WORDS, d_model))} | linear(rng, "head", d_model, WORDS)
@@ -34,7 +37,7 @@ def draw_args(rng, rows=3, sources=6, targets=4, d_model=12, n_heads=3, n_layers
     if full:
         source, read = (np.vstack([padded_ids(rng, 1, n, padding) for _ in range(rows)]) for n in (sources, targets))
     else:
-        source, read = padded_ids(rng, rows, sources, padding), padded_ids(rng, rows, targets, padding)
+        source, read = padded_ids(rng, rows, sources, padding), padded_ids(rng, rows, targets, padding, behind)
     if rows > 1 and not full:
         source[1, 1:], source[1, 0] = padding, (padding + 1) % WORDS  # one word
         source = rng.permutation(source)  # the longest anywhere
@@ -43,7 +46,7 @@ def draw_args(rng, rows=3, sources=6, targets=4, d_model=12, n_heads=3, n_layers
 
 def outputs(rng):
     given = {}, {"targets": 1}, {"sources": 3, "targets": 7, "n_layers": 1}, {"sources": 5, "targets": 5}
-    given = *given, {"sources": 40, "targets": 60, "n_layers": 1, "rows": 2}
+    given = *given, {"sources": 40, "targets": 60, "n_layers": 1, "rows": 2}, {"targets": 9, "behind": False}
     return [draw_args(rng, **one) for one in (*given, {"rows": 1, "n_layers": 3, "training": True})]
 
 
@@ -195,6 +198,10 @@ wrong.edits("""
 - ids = torch.cat([z, w])[None]
 + ids = torch.cat([z, w])[None]
 + z = z[z != self.padding]
+## read_closed_up: You take padding out of what is read, too; there it stays where it is.
+- ids = torch.cat([z, w])[None]
++ said = w[w != self.padding]
++ ids = torch.cat([z, said, w.new_full((len(w) - len(said),), self.padding)])[None]
 ## one_place_early: You begin with the scores of the last source token; those of the first token read are wanted.
 - found.append(self.head(x)[0, len(z) :])
 + found.append(self.head(x)[0, len(z) - 1 : -1])

@@ -1,7 +1,6 @@
 """Exercise 13, question rms: back through RMSNorm."""
 
 import numpy as np
-import torch
 from clearcheck import Inputs, Question, answers_to, axes, equals, holds
 from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import draw_sizes, shapes_slip
@@ -140,13 +139,6 @@ def through_the_square(x, gain, e, eps):
     d_square = -0.5 * square**-1.5 * np.einsum("bnd,bnd->bn", d_hat, x)
     dx = d_hat * square[..., None] ** -0.5 + 2 * x * d_square[..., None] / x.shape[2]
     return dx, np.einsum("bnd,bnd,bn->d", e, x, square**-0.5)
-
-
-@wrong("PyTorch's autograd does the work; here the gradient is derived by hand.")
-def by_autograd(x, gain, e, eps):
-    x, gain, e = (torch.tensor(array, requires_grad=True) for array in (x, gain, e))
-    y = gain * x / (x.square().mean(dim=-1, keepdim=True) + eps).sqrt()
-    return tuple(found.numpy() for found in torch.autograd.grad((e * y).sum(), (x, gain)))
 
 
 @wrong("Your gradients are differences of the loss over a step; derive them: for small tokens the step is too long.")

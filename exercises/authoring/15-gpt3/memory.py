@@ -35,10 +35,12 @@ def cut_states(rng):
 
 
 def even_and_odd_shares(rng):
-    """Shares that come out even, one worker, more workers than parameters, and a model that does not fit in 2³²."""
+    """Shares that come out even, one worker, more workers than parameters, models beyond 2³², and beyond a float."""
     R = int(rng.integers(3, 9))
     P = R * int(rng.integers(100, 900))
     shares = (P, R, "mixed"), (P, 1, "mixed"), (3, 7, "32 bits"), (174_604_259_328, 1000, "mixed")
+    odd = 2**55 + 8 * int(rng.integers(1, 99)) + 5  # floats of this size are multiples of 8
+    shares = *shares, (3 * odd - 1, 3, "mixed")
     return [(*share, "all") for share in shares]
 
 
@@ -167,6 +169,8 @@ can end inside a number.
 number more where it does not come out even.
 - level, most = ("nothing", "moments", "gradients", "all").index(cut), -(-P // R)
 + level, most = ("nothing", "moments", "gradients", "all").index(cut), P // R
+## rounded_through_a_float: P / R is a float, which holds 53 bits: for a larger share only whole numbers are exact.
++ level, most = ("nothing", "moments", "gradients", "all").index(cut), int(np.ceil(P / R))
 ## rounded_to_the_nearest [the-states-once-instead-of-everywhere]: You round the share to the nearest number; round it
 up for the GPU with the most.
 + level, most = ("nothing", "moments", "gradients", "all").index(cut), round(P / R)

@@ -5,7 +5,7 @@ import torch
 from clearcheck import Inputs, Question, answers_to, holds
 from clearcheck.author.battery import with_battery
 from clearcheck.author.torch_arguments import training_call
-from clearcheck.author.torch_loops import learns
+from clearcheck.author.torch_loops import forgetful_slip, learns
 from torch import nn
 
 SECONDS = 20.0  # of one loop, on a slow machine too
@@ -33,6 +33,8 @@ def as_many_steps_as_asked(ask, rng):
     came = ask({**plan, "arguments": (*plan["arguments"][:4], 3)})
     if not 0 < came["steps"] <= 3:
         return f"With steps=3 your loop took {came['steps']} steps of an optimiser; 1 to 3 are asked for."
+    if slip := forgetful_slip(came):
+        return slip
     W, x, y, *_ = plan["arguments"]
     (fresh,) = plan["held_out"]
     smaller = W[:7, :5], x[:9, :5], y[:9, :7], 1, 2
@@ -185,6 +187,10 @@ wrong.edits("""
 + pass
 ## no_step: The optimiser never takes a step.
 - optimizer.step()
+## new_optimizer_each_step: A new optimiser is made in every step: it remembers nothing of the steps before.
+- optimizer.zero_grad()
++ optimizer = torch.optim.Adam([A, B], lr=0.03)
++ optimizer.zero_grad()
 ## uphill: The step goes uphill.
 - loss.backward()
 + (-loss).backward()

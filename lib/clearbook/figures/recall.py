@@ -1,4 +1,4 @@
-"""Two ways to remember a row of cards: a state that is handed on from card to card, and one look at all of them."""
+"""How news of a card travels: through the states of a recurrent network, and which output knows which token."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -15,7 +15,6 @@ from clearbook.figures.plots import COLOURS, INK, axes_or_new
 STEP, FLOOR, CEILING = 1.3, 0.0, 1.5  # from card to card, and the heights of cards and states
 PALE = "#8a93a3"
 KNOWN = "#9cc3e4"  # a cell of what an output knows
-FAINTEST, WIDEST = 0.02, 6.0  # the smallest weight that is drawn, and the width of an arrow of weight 1
 
 
 def unrolled(cards: Sequence[str], *, ax: Axes | None = None) -> Axes:
@@ -34,28 +33,9 @@ def unrolled(cards: Sequence[str], *, ax: Axes | None = None) -> Axes:
     ax.text(last * STEP + 1.05, CEILING, "answer", ha="left", va="center")
     ax.text(-0.62, FLOOR, "cards", ha="right", va="center")
     ax.text(-0.62, CEILING, "states", ha="right", va="center")
-    return _set_view(ax, last, right=2.0)
-
-
-def one_look(cards: Sequence[str], weights: Float[ndarray, " N"], *, title: str = "", ax: Axes | None = None) -> Axes:
-    """Attention from the last card: an arrow from each card to the answer, as wide as its weight, which is printed.
-
-    Raises: ValueError if there is not one weight for each card.
-    """
-    if len(cards) != len(weights):
-        raise ValueError(f"one_look: {len(weights)} weights for {len(cards)} cards; pass one for each card.")
-    last = len(cards) - 1
-    ax = axes_or_new(ax, (0.75 * len(cards) + 0.6, 2.7))
-    middle = last * STEP / 2
-    for n, (card, weight) in enumerate(zip(cards, weights, strict=True)):
-        _station(ax, (n * STEP, FLOOR), card, first=bool(weight > 0.5))
-        ax.text(n * STEP, FLOOR - 0.45, f"{weight:.2f}", ha="center", va="top", fontsize=10)
-        if weight > FAINTEST:
-            start, end = (n * STEP, FLOOR + 0.36), (middle + 0.1 * (n * STEP - middle), CEILING - 0.3)
-            ax.plot(*zip(start, end, strict=True), color=COLOURS[0], lw=WIDEST * weight + 0.3, zorder=1)
-    ax.text(middle, CEILING, "answer", ha="center", va="center", bbox={"boxstyle": "round,pad=0.3", "fc": "white"})
-    ax.set_title(title, loc="center")
-    return _set_view(ax, last, low=-0.85)
+    ax.set(xlim=(-0.6, last * STEP + 2.0), ylim=(-0.5, CEILING + 0.6), aspect="equal")
+    ax.axis("off")
+    return ax
 
 
 def who_knows_whom(
@@ -98,9 +78,3 @@ def _station(ax: Axes, centre: tuple[float, float], text: str, *, first: bool) -
 def _way(ax: Axes, start: tuple, end: tuple, *, thick: bool) -> None:
     line: dict[str, Any] = {"color": COLOURS[0], "lw": 3.0} if thick else {"color": PALE, "lw": 1.2}
     draw_arrow(ax, start, end, mutation_scale=15, **line)
-
-
-def _set_view(ax: Axes, last: int, *, low: float = -0.5, right: float = 0.6) -> Axes:
-    ax.set(xlim=(-0.6, last * STEP + right), ylim=(low, CEILING + 0.6), aspect="equal")
-    ax.axis("off")
-    return ax

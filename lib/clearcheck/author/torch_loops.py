@@ -62,17 +62,29 @@ def learns(
 
 
 def obeys_steps(draw: Callable, shape_of: Callable[[np.ndarray], tuple], few: int = 3) -> Test:
-    """Given `few` steps as its last argument the loop takes no more, and the output of its module has its shape."""
+    """Given `few` steps as its last argument the loop takes no more, with an optimiser that remembers those before, and
+    the output of its module has its shape.
+    """
 
     def test(ask, rng):
         (plan,), targets = draw(rng)
         came = ask({**plan, "arguments": (*plan["arguments"][:-1], few)})
         if not 0 < came["steps"] <= few:
             return f"With steps={few} your loop took {came['steps']} steps of an optimiser of `torch.optim`."
+        if slip := forgetful_slip(came):
+            return slip
         shape, gave = shape_of(targets), np.shape(came["output"])
         return None if gave == shape else f"The model should give scores of shape {shape}; it gave {gave}."
 
     return test
+
+
+def forgetful_slip(came: dict) -> str | None:
+    """A sentence when what was called with a `training_call` made an optimiser for each of several steps."""
+    if not came["steps"] == came["optimizers"] > 1:
+        return None
+    taken = f"Your loop made {came['optimizers']} optimisers for {came['steps']} steps"
+    return f"{taken}, and a new one remembers nothing of the steps before: make one before the loop."
 
 
 def generates_quietly(draw: Draw) -> Test:

@@ -9,6 +9,8 @@ import builtins
 import contextlib
 import importlib
 import importlib.abc
+import importlib.machinery
+import importlib.util
 import linecache
 import os
 import random
@@ -62,9 +64,11 @@ class _NotOffered(importlib.abc.MetaPathFinder):
         self.packages = packages
 
     def find_spec(self, name: str, path, target=None):
-        """Raises: ImportError."""
+        """Raises: ImportError, unless it is only asked whether the package is there, as a cell asks that installs."""
         package = name.partition(".")[0]
         if package in self.packages:
+            if sys._getframe(2).f_code is importlib.util.find_spec.__code__:
+                return importlib.machinery.ModuleSpec(name, None)
             raise ImportError(f"this exercise is done without {package}, and the grader does not offer it", name=name)
 
 

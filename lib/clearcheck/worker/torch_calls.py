@@ -75,7 +75,8 @@ def on_training(function: Callable, args: tuple) -> dict:
             if steps and not _depends_on_weights(model, given, result["output"]):
                 raise Misfit("returned a model that gives the same whatever its weights are: return the trained one")
         kinds = [cls.__name__ for cls in type(getattr(model, "_orig_mod", model)).__mro__]  # also if compiled
-        return {**result, "steps": len(steps), "kinds": kinds}
+        optimizers = len({id(optimizer) for optimizer in steps})
+        return {**result, "steps": len(steps), "optimizers": optimizers, "kinds": kinds}
 
 
 def _depends_on_weights(model: nn.Module, given: tuple, output) -> bool:
@@ -163,9 +164,9 @@ def _seed(seed: int):
 
 @contextlib.contextmanager
 def _counted_steps() -> Iterator[list]:
-    """A list with one entry for each step of any optimiser."""
-    steps: list[None] = []
-    handle = register_optimizer_step_post_hook(lambda *_: steps.append(None))
+    """A list with the optimiser of each step: it is held, so that no later one gets its id."""
+    steps: list[torch.optim.Optimizer] = []
+    handle = register_optimizer_step_post_hook(lambda optimizer, *_: steps.append(optimizer))
     try:
         yield steps
     finally:

@@ -10,7 +10,18 @@ from pathlib import Path
 from clearcheck.files import write_whole
 from clearcheck.notebooks.escaping import cell, one_line
 
-from clearclass.hand import COMMENT, MAX, QUESTION, HandProblem, HandTable, fits, read_hand, read_table, whose
+from clearclass.hand import (
+    COMMENT,
+    MAX,
+    QUESTION,
+    THOUSANDS,
+    HandProblem,
+    HandTable,
+    fits,
+    read_hand,
+    read_table,
+    whose,
+)
 from clearclass.hand_page.rubric import RubricQuestion
 from clearclass.hand_page.works import Work
 
@@ -143,7 +154,9 @@ def _checked(now: Given, question: RubricQuestion) -> Given:
     Raises: HandProblem.
     """
     plain = _plain(now)
-    points, remark = plain.points, plain.remark
+    points, remark, typed = plain.points, plain.remark, now.points.strip()
+    if THOUSANDS.fullmatch(typed):
+        raise HandProblem(f"{typed[:20]!r} may be a decimal or a thousand: write it without the comma.")
     if points and not (POINTS.fullmatch(points) and 0 <= float(points) <= question.max_points):
         raise HandProblem(f"{one_line(now.points)[:20]!r} is no number of points from 0 to {question.max_points:g}.")
     if len(remark) > LONGEST_REMARK:

@@ -45,14 +45,17 @@ const most = Number(form.dataset.most), number = Number(form.dataset.number), ke
 let kept = { points: points.value, remark: remark.value };
 let sending = null, waiting = null, conflict = null;
 
-const isNumber = () => /^(\d{1,5}([.,]\d{1,4})?)?$/.test(points.value.trim())
+const isThousand = () => /^[1-9]\d{0,2},\d{3}$/.test(points.value.trim());  // or a decimal comma: nobody can tell
+const isNumber = () => !isThousand() && /^(\d{1,5}([.,]\d{1,4})?)?$/.test(points.value.trim())
   && Number(points.value.replace(",", ".")) <= most;
 const typed = () => ({ points: points.value, remark: remark.value });
 const toSend = () => ({ points: isNumber() ? points.value : kept.points, remark: remark.value });
 const same = (one, other) => one.points === other.points && one.remark === other.remark;
 const isSaved = () => same(typed(), kept);
 const say = (text) => { if (state.textContent !== text) state.textContent = text; };
-const wrong = () => `“${points.value}” is not between 0 and ${most}: these points are not saved.`;
+const wrong = () => isThousand()
+  ? `“${points.value}” may be a decimal or a thousand: write it without the comma. These points are not saved.`
+  : `“${points.value}” is not between 0 and ${most}: these points are not saved.`;
 
 async function send(now) {
   const answer = await fetch("save", {

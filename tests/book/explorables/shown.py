@@ -15,6 +15,7 @@ from tests.lazy_module import LazyModule
 extension = LazyModule("tools.extension.hooks")
 # The chapter in which each explorable stands.
 HOME = {
+    "byte-pairs": CHAPTERS["tokens"],
     "soft-lookup": CHAPTERS["attention"],
     "attention-walk": CHAPTERS["self-attention"],
     "view-transpose": CHAPTERS["multi-head"],

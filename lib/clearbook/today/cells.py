@@ -1,0 +1,178 @@
+"""What stands in the cells of a table *Today*: the facts that each column shows, and how they are put into words."""
+
+import calendar
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from clearbook.today.rows import Model
+from clearbook.today.schema import LAYERS
+
+SHARES = {0.5: "half", 0.25: "a quarter", 0.125: "an eighth"}
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: its heading, the facts that it shows, and the words for a model that has any of them."""
+
+    heading: str
+    facts: tuple[str, ...]
+    words: Callable[[Model], str]
+
+    def words_or_none(self, model: Model) -> str | None:
+        """The words for a model, or None where none of the facts is known."""
+        known = not self.facts or any(name in model.facts for name in self.facts)
+        return (self.words(model) or None) if known else None
+
+
+def date_in_words(stated: str) -> str:
+    """A day as 5 April 2025, a month as April 2025, a year as it is."""
+    year, *rest = stated.split("-")
+    month = [calendar.month_name[int(rest[0])]] if rest else []
+    return " ".join([*(str(int(day)) for day in rest[1:]), *month, year])
+
+
+def count_in_words(n: int) -> str:
+    """A length in tokens: 4,096 as it is, 131,072 as 128 K, 1,048,576 as 1 M, 10,000,000 as 10 M."""
+    for size, unit in ((2**20, "M"), (10**6, "M"), (2**10, "K")):
+        if n >= 16 * 2**10 and n % size == 0:
+            return f"{n // size} {unit}"
+    return f"{n:,}"
+
+
+def _date(model: Model) -> str:
+    return date_in_words(model.need("released")[0])
+
+
+def _parameters(model: Model) -> str:
+    active = model.get("active")
+    return f"{model.get('parameters')}" + (f", {active} at work" if active else "")
+
+
+def _shape(model: Model) -> str:
+    layers, encoder = model.get("layers"), model.get("encoder_layers")
+    told = [f"{encoder} + {layers} layers" if encoder else layers and f"{layers} layers"]
+    told += [(width := model.get("d_model")) and f"width {width:,}"]
+    return ", ".join(filter(None, told))
+
+
+def _heads(model: Model) -> str:
+    kind, heads, keys = (model.get(name) for name in ("attention", "heads", "kv_heads"))
+    told = f"{kind}, {heads} heads" if kind and heads else kind or f"{heads} heads"
+    if kind == "grouped" and keys:
+        told += f" on {keys}" + (
+            f" ({model.get('kv_heads_full')} without a window)" if model.get("kv_heads_full") else ""
+        )
+    if kind == "latent" and (latent := model.get("latent")):
+        told += f", {latent['key_value']} + {latent['rotated']} numbers cached"
+    return told + (", keys are the values" if model.get("keys_are_values") and kind != "grouped" else "")
+
+
+def _mix(model: Model) -> str:
+    """How many layers do what: 50 with a window of 1,024, 10 full."""
+    mix = model.get("mix")
+    if mix is None:
+        return ""
+    known = {name: model.get(name) for name in ("window", "selected", "linear")}
+    told = {LAYERS[kind].format(**known): count for kind, count in mix.items()}
+    if len(mix) == 1:
+        return f"every layer {next(iter(told))}"
+    between = ", " if sum(mix.values()) == model.get("layers") else " for each "
+    return between.join(f"{count} {what}" for what, count in told.items())
+
+
+def _extras(model: Model) -> str:
+    names = {"qk_norm": "QK-norm", "sinks": "sinks", "gated_attention": "output gate", "softcap": "capped scores"}
+    return ", ".join(word for fact, word in names.items() if model.get(fact))
+
+
+def _positions(model: Model) -> str:
+    told, base, layers = [model.get("positions") or ""], model.get("rope_base"), model.get("layers")
+    if base:
+        windows = model.get("rope_base_window")
+        told.append(f"base {base:,}" + (f" ({windows:,} in windows)" if windows else ""))
+    if times := model.get("stretched"):
+        told.append(f"slowed up to {times:,} times")
+    if (share := model.get("rotated")) and share != 1:
+        told.append(
+            f"{SHARES.get(share, f'{share:.0%}')} of each head turned"
+            + (" (all of it in windows)" if model.get("rotated_window") else "")
+        )
+    elif (latent := model.get("latent")) and told[0] != "none":
+        told.append(f"{latent['rotated']} of {latent['rotated'] + latent['unrotated']} numbers turned")
+    if without := model.get("nope_layers"):
+        told.append(f"none in {without} of {layers} layers")
+    return ", ".join(filter(None, told))
+
+
+def _norm(model: Model) -> str:
+    norm, place = model.get("norm"), model.get("norm_place")
+    return " ".join(filter(None, [norm, place and f"{place} each sublayer"]))
+
+
+def _feed_forward(model: Model) -> str:
+    kind, experts, width = (model.get(name) for name in ("feed_forward", "experts", "d_ff"))
+    told = [kind]
+    if experts:
+        shared = f" + {experts['shared']} for all" if experts["shared"] else ""
+        told.append(f"{experts['active']} of {experts['routed']} experts{shared}, {experts['d_ff']:,} units each")
+    elif width:
+        told.append(f"{width:,} units")
+    return ", ".join(filter(None, told))
+
+
+def _residual(model: Model) -> str:
+    streams = model.get("streams")
+    return f"{streams} mixed streams" if streams else ""
+
+
+def _tokenizer(model: Model) -> str:
+    digits = {None: "", 1: ", digits one by one"}
+    count = model.get("digits")
+    return (model.get("tokenizer") or "") + digits.get(count, f", up to {count} digits a token")
+
+
+def _vocabulary(model: Model) -> str:
+    size, tied = model.get("vocabulary"), model.get("tied")
+    head = {None: "", True: ", shared with the head", False: ", a head of its own"}[tied]
+    return f"{size:,}{head}" if size else ""
+
+
+def _patches(model: Model) -> str:
+    side, registers = model.get("patch"), model.get("registers")
+    return ", ".join(filter(None, [side and f"{side} × {side} pixels", registers and f"{registers} registers"]))
+
+
+COLUMNS = {
+    "released": Column("released", ("released",), _date),
+    "parameters": Column("parameters", ("parameters", "active"), _parameters),
+    "shape": Column("shape", ("layers", "encoder_layers", "d_model"), _shape),
+    "context": Column("context", ("context",), lambda model: count_in_words(model.get("context"))),
+    "heads": Column("attention", ("attention", "heads", "kv_heads", "kv_heads_full", "latent"), _heads),
+    "mix": Column("layers", ("mix", "window", "selected", "linear"), _mix),
+    "extras": Column("also", ("qk_norm", "sinks", "gated_attention", "softcap"), _extras),
+    "positions": Column(
+        "positions",
+        (
+            "positions",
+            "rope_base",
+            "rope_base_window",
+            "stretched",
+            "rotated",
+            "rotated_window",
+            "latent",
+            "nope_layers",
+        ),
+        _positions,
+    ),
+    "norm": Column("norm", ("norm", "norm_place"), _norm),
+    "qk_norm": Column("QK-norm", ("qk_norm",), lambda model: "yes" if model.get("qk_norm") else ""),
+    "residual": Column("residual", ("streams",), _residual),
+    "feed_forward": Column("feed-forward", ("feed_forward", "experts", "d_ff"), _feed_forward),
+    "tokenizer": Column("tokeniser", ("tokenizer", "digits"), _tokenizer),
+    "vocabulary": Column("vocabulary", ("vocabulary", "tied"), _vocabulary),
+    "cross_attention": Column(
+        "cross-attention", ("cross_attention",), lambda model: model.get("cross_attention") or ""
+    ),
+    "patches": Column("patches", ("patch", "registers"), _patches),
+    "kind": Column("kind", (), lambda model: model.kind),
+}

@@ -1,0 +1,147 @@
+"""Which facts a model may have, what each of them is, and what is said of a value that cannot be one."""
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import date
+from typing import Any
+
+KINDS = ("decoder", "encoder", "encoder-decoder", "vision")
+ATTENTION = ("multi-head", "grouped", "multi-query", "latent")
+GATED = ("SwiGLU", "GEGLU")  # with three matrices instead of two
+LAYERS = {  # what the layers of a mix do
+    "full": "full",
+    "window": "with a window of {window:,}",
+    "chunk": "in chunks of {window:,}",
+    "selected": "on {selected:,} selected tokens",
+    "linear": "linear ({linear})",
+    "state": "state space ({linear})",
+    "experts": "experts alone",
+}
+SCALES = {"M": 10**6, "B": 10**9, "T": 10**12}
+STATED = re.compile(r"(\d+)(?:\.(\d+))? ([MBT])")
+DAY = re.compile(r"\d{4}(-\d{2}(-\d{2})?)?")
+Check = Callable[[Any], str]  # what was expected, or nothing
+
+
+def check(name: str, value: Any) -> str:
+    """What was expected of this fact, or nothing where the value is one.
+
+    Raises: ValueError for a fact that there is not.
+    """
+    if name not in FACTS:
+        raise ValueError(f"there is no fact {name!r}. Choose one of {', '.join(FACTS)}.")
+    return FACTS[name](value)
+
+
+def read_number(stated: str) -> tuple[float, float]:
+    """A number of weights as its source writes it, such as 8.2 B, and half of its last digit.
+
+    Raises: ValueError for what is not written so.
+    """
+    if not (match := STATED.fullmatch(stated)):
+        raise ValueError(f"{stated!r} is no number of weights, expected one such as 135 M, 8.2 B or 1 T.")
+    whole, rest, unit = match.groups()
+    return float(f"{whole}.{rest or 0}") * SCALES[unit], SCALES[unit] / 10 ** len(rest or "") / 2
+
+
+def _whole(value: Any) -> str:
+    right = isinstance(value, int) and not isinstance(value, bool) and value > 0
+    return "" if right else "a whole number from 1 on"
+
+
+def _one_of(*words: str) -> Check:
+    return lambda value: "" if value in words else f"one of {', '.join(words)}"
+
+
+def _words(value: Any) -> str:
+    return "" if isinstance(value, str) and value.strip() else "a few words"
+
+
+def _flag(value: Any) -> str:
+    return "" if value is True else "true, or nothing at all"
+
+
+def _either(value: Any) -> str:
+    return "" if isinstance(value, bool) else "true or false"
+
+
+def _share(value: Any) -> str:
+    right = isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= 1
+    return "" if right else "a share above 0 and up to 1"
+
+
+def _stated(value: Any) -> str:
+    return "" if isinstance(value, str) and STATED.fullmatch(value) else "a number such as 135 M, 8.2 B or 1 T"
+
+
+def _released(value: Any) -> str:
+    expected = "a day, a month or a year, in quotation marks, such as 2025-04-29"
+    if not isinstance(value, str) or not DAY.fullmatch(value):
+        return expected
+    try:
+        date.fromisoformat(value + "-01-01"[len(value) - 4 :])
+    except ValueError:
+        return expected
+    return ""
+
+
+def _counts(needed: tuple[str, ...], allowed: tuple[str, ...], least: int) -> Check:
+    """A few whole numbers by name: those that are needed, and none that is not allowed."""
+    expected = f"numbers from {least} on for {', '.join(needed) or 'some of ' + ', '.join(allowed)}"
+
+    def told(value: Any) -> str:
+        if not isinstance(value, Mapping) or not value or not {*needed} <= {*value} <= {*allowed}:
+            return expected
+        right = all(isinstance(n, int) and not isinstance(n, bool) and n >= least for n in value.values())
+        return "" if right else expected
+
+    return told
+
+
+EXPERTS = ("routed", "active", "shared", "d_ff", "dense_layers")
+LATENT = ("key_value", "unrotated", "rotated", "value")
+FACTS: dict[str, Check] = {
+    "released": _released,
+    "parameters": _stated,
+    "active": _stated,
+    "context": _whole,
+    "layers": _whole,
+    "encoder_layers": _whole,
+    "d_model": _whole,
+    "heads": _whole,
+    "kv_heads": _whole,
+    "kv_heads_full": _whole,  # of the layers without a window, where these differ
+    "d_head": _whole,
+    "d_head_full": _whole,
+    "d_ff": _whole,
+    "vocabulary": _whole,  # rows of the embedding
+    "tied": _either,  # whether the head is the embedding
+    "attention": _one_of(*ATTENTION),
+    "latent": _counts(LATENT, ("query", *LATENT), 1),  # widths of multi-head latent attention
+    "mix": _counts((), tuple(LAYERS), 1),  # how many layers do what, or in which proportion
+    "window": _whole,
+    "selected": _whole,  # tokens that an indexer leaves to a query
+    "linear": _words,  # what stands where layers do not attend
+    "keys_are_values": _flag,
+    "sinks": _flag,
+    "softcap": _flag,
+    "gated_attention": _flag,
+    "cross_attention": _words,
+    "positions": _words,
+    "rope_base": _whole,
+    "rope_base_window": _whole,
+    "stretched": _whole,  # how many times slower the angles are made after training
+    "rotated": _share,  # of the width of a head
+    "rotated_window": _share,  # in layers with a window, where these differ
+    "nope_layers": _whole,
+    "norm": _one_of("RMSNorm", "LayerNorm"),
+    "norm_place": _one_of("before", "after", "before and after"),
+    "qk_norm": _flag,
+    "streams": _whole,  # of hyper-connections
+    "feed_forward": _one_of(*GATED, "GELU", "ReLU²"),
+    "experts": _counts(EXPERTS, (*EXPERTS, "width"), 0),  # width: where they read less than the stream
+    "tokenizer": _words,
+    "digits": _whole,  # how many may share a token
+    "patch": _whole,
+    "registers": _whole,
+}
