@@ -46,7 +46,6 @@ def page(path, *cells):
 TOO_LONG = {
     "03-self-attention",
     "04-multi-head",
-    "07-residual-norm",
     "08-encoder-decoder",
     "10-images",
     "13-backward-by-hand",

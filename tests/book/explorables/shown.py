@@ -20,6 +20,7 @@ HOME = {
     "attention-walk": CHAPTERS["self-attention"],
     "view-transpose": CHAPTERS["multi-head"],
     "rotary-clock": CHAPTERS["position"],
+    "stream-depth": CHAPTERS["residual-norm"],
     "causal-mask": CHAPTERS["encoder-decoder"],
     "kv-cache": CHAPTERS["encoder-decoder"],
     "online-softmax": CHAPTERS["cost"],
