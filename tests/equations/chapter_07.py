@@ -12,11 +12,10 @@ from clearformer import layers
 from clearformer.reference import blocks
 from clearformer.reference.layers import layer_norm, mlp, mlp_backward, rms_norm
 from clearformer.reference.multihead import multi_head_concatenated
-from clearformer.training import TrainConfig, learning_rate
 
 from tests.equations.registry import equation, table
 
-B, D, N, H, K, Kv, HIDDEN = 3, 5, 7, 2, 4, 6, 8
+D, N, H, K, Kv, HIDDEN = 5, 7, 2, 4, 6, 8
 EPS = 0.1  # large enough to be seen
 
 
@@ -79,16 +78,6 @@ def layer_norm_invariance(rng):
     return [(norm_without_scale(moved), norm_without_scale(x[:, None], smaller)), (moved, np.add(a * x, b)[:, None])]
 
 
-@equation("eq-batch-norm", "e28aef5ecd")
-def batch_norm(rng):
-    x, gamma, beta = rng.normal(size=(B, D, N)) + 1, rng.normal(size=D), rng.normal(size=D)
-    mu = table(lambda d: sum(x[b, d, n] for b in range(B) for n in range(N)) / (B * N), D)
-    var = table(lambda d: sum((x[b, d, n] - mu[d]) ** 2 for b in range(B) for n in range(N)) / (B * N), D)
-    printed = table(lambda b, d, n: (x[b, d, n] - mu[d]) / sqrt(var[d] + EPS) * gamma[d] + beta[d], B, D, N)
-    arguments = (torch.as_tensor(array) for array in (gamma, beta))
-    return printed, F.batch_norm(torch.as_tensor(x), None, None, *arguments, training=True, eps=EPS).numpy()
-
-
 @equation("eq-rms-norm", "2e654da6e4")
 def rms_norm_printed(rng):
     X, gamma = rng.normal(size=(D, N)) + 1, rng.normal(size=D)
@@ -140,14 +129,6 @@ def dropout(rng):
     every = masks * x / (1 - p)
     expected = table(lambda d: p * 0 + (1 - p) * x[d] / (1 - p), D)
     return [(table(lambda d: m[d] / (1 - p) * x[d], D), y), (expected, chances @ every), (expected, x)]
-
-
-@equation("eq-warm-up", "d0aabf362a")
-def warm_up(rng):
-    config = TrainConfig(n_steps=20, batch_size=1, learning_rate=0.3, warmup_steps=7)
-    eta, W = config.learning_rate, config.warmup_steps
-    printed = table(lambda t: eta * (t + 1) / W, W)
-    return printed, [learning_rate(t, config) for t in range(W)]
 
 
 def parameters(rng):

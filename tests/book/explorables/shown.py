@@ -21,6 +21,7 @@ HOME = {
     "view-transpose": CHAPTERS["multi-head"],
     "lamp-folds": CHAPTERS["feed-forward"],
     "rotary-clock": CHAPTERS["position"],
+    "stream-depth": CHAPTERS["residual-norm"],
     "causal-mask": CHAPTERS["encoder-decoder"],
     "kv-cache": CHAPTERS["encoder-decoder"],
     "online-softmax": CHAPTERS["cost"],
