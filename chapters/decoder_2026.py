@@ -1,15 +1,19 @@
-"""A decoder of 2026 on one page; its weights have the names of Llama's, Qwen's and SmolLM's files.
+"""A decoder of 2026 on one page; its weights are named as in Llama's or Qwen's files.
 
-    python decoder_2026.py FILE.txt     learns a text byte by byte, writes, saves decoder_2026.pt
-
-Chapter 8 of Clearformer explains it line by line.
+python decoder_2026.py < FILE.txt     learns its bytes, writes, saves decoder_2026.pt
 """
 
 import sys
+from collections import namedtuple
 
 import torch
 import torch.nn.functional as F
 from torch import nn
+
+Sizes = namedtuple(
+    "Sizes",
+    "n_words d_model n_layers n_heads n_groups d_head d_ff longest base eps qk_norm",
+)
 
 
 def rotate(x, cos, sin):
@@ -18,17 +22,18 @@ def rotate(x, cos, sin):
 
 
 class Attention(nn.Module):
-    def __init__(self, d_model, n_heads, n_groups, d_head, eps, qk_norm):
+    def __init__(self, sizes):
         super().__init__()
-        if n_heads % n_groups:
-            raise ValueError(f"{n_heads} heads cannot share {n_groups} keys equally.")
-        self.d_head = d_head
-        self.q_proj = nn.Linear(d_model, n_heads * d_head, bias=False)
-        self.k_proj = nn.Linear(d_model, n_groups * d_head, bias=False)
-        self.v_proj = nn.Linear(d_model, n_groups * d_head, bias=False)
-        self.o_proj = nn.Linear(n_heads * d_head, d_model, bias=False)
-        self.q_norm = nn.RMSNorm(d_head, eps) if qk_norm else nn.Identity()
-        self.k_norm = nn.RMSNorm(d_head, eps) if qk_norm else nn.Identity()
+        if sizes.n_heads % sizes.n_groups or sizes.d_head % 2:
+            raise ValueError(f"n_groups must divide n_heads, d_head be even: {sizes}.")
+        d_model, self.d_head = sizes.d_model, sizes.d_head
+        self.q_proj = nn.Linear(d_model, sizes.n_heads * self.d_head, bias=False)
+        self.k_proj = nn.Linear(d_model, sizes.n_groups * self.d_head, bias=False)
+        self.v_proj = nn.Linear(d_model, sizes.n_groups * self.d_head, bias=False)
+        self.o_proj = nn.Linear(sizes.n_heads * self.d_head, d_model, bias=False)
+        norm = nn.RMSNorm if sizes.qk_norm else nn.Identity
+        self.q_norm = norm(self.d_head, sizes.eps)
+        self.k_norm = norm(self.d_head, sizes.eps)
 
     def forward(self, x, cos, sin, cache):
         q = rotate(self.q_norm(self.split(self.q_proj(x))), cos, sin)  # B H N K
@@ -59,12 +64,12 @@ class SwiGLU(nn.Module):
 
 
 class Block(nn.Module):
-    def __init__(self, d_model, n_heads, n_groups, d_head, d_ff, eps, qk_norm):
+    def __init__(self, sizes):
         super().__init__()
-        self.self_attn = Attention(d_model, n_heads, n_groups, d_head, eps, qk_norm)
-        self.mlp = SwiGLU(d_model, d_ff)
-        self.input_layernorm = nn.RMSNorm(d_model, eps)
-        self.post_attention_layernorm = nn.RMSNorm(d_model, eps)
+        self.self_attn = Attention(sizes)
+        self.mlp = SwiGLU(sizes.d_model, sizes.d_ff)
+        self.input_layernorm = nn.RMSNorm(sizes.d_model, sizes.eps)
+        self.post_attention_layernorm = nn.RMSNorm(sizes.d_model, sizes.eps)
 
     def forward(self, x, cos, sin, cache):
         x = x + self.self_attn(self.input_layernorm(x), cos, sin, cache)
@@ -72,75 +77,57 @@ class Block(nn.Module):
 
 
 class Decoder(nn.Module):
-    def __init__(
-        self,
-        n_words,
-        d_model,
-        n_layers,
-        n_heads,
-        n_groups,
-        d_head,
-        d_ff,
-        n_positions=2048,
-        base=10_000.0,
-        eps=1e-5,
-        qk_norm=True,
-    ):
+    def __init__(self, sizes):
         super().__init__()
-        sizes = d_model, n_heads, n_groups, d_head, d_ff, eps, qk_norm
-        self.embed_tokens = nn.Embedding(n_words, d_model)
-        self.layers = nn.ModuleList(Block(*sizes) for _ in range(n_layers))
-        self.norm = nn.RMSNorm(d_model, eps)
-        rates = base ** (-torch.arange(0, d_head, 2) / d_head)
-        angles = torch.arange(n_positions)[:, None] * rates
+        self.embed_tokens = nn.Embedding(sizes.n_words, sizes.d_model)
+        self.layers = nn.ModuleList(Block(sizes) for _ in range(sizes.n_layers))
+        self.norm = nn.RMSNorm(sizes.d_model, sizes.eps)
+        nn.init.normal_(self.embed_tokens.weight, std=0.02)
+        rates = sizes.base ** (-torch.arange(0, sizes.d_head, 2) / sizes.d_head)
+        angles = torch.arange(sizes.longest)[:, None] * rates
         self.register_buffer("cos", angles.cos(), persistent=False)
         self.register_buffer("sin", angles.sin(), persistent=False)
-        for weight in self.parameters():
-            if weight.ndim == 2:
-                nn.init.normal_(weight, std=0.02)
 
     def forward(self, ids, cache=None):
         cache = {} if cache is None else cache
         past = cache[self.layers[0].self_attn][0].shape[2] if cache else 0
-        now = slice(past, past + ids.shape[1])
-        if now.stop > len(self.cos):
-            raise ValueError(f"{now.stop} tokens, but {len(self.cos)} positions.")
-        x = self.embed_tokens(ids)  # B N D
+        end = past + ids.shape[1]
+        if end > len(self.cos):
+            raise ValueError(f"{end} tokens, but only {len(self.cos)} positions.")
+        try:
+            x = self.embed_tokens(ids)  # B N D
+        except IndexError:
+            raise ValueError(f"No token {ids.max()} in {self.embed_tokens}.") from None
         for layer in self.layers:
-            x = layer(x, self.cos[now], self.sin[now], cache)
+            x = layer(x, self.cos[past:end], self.sin[past:end], cache)
         return self.norm(x) @ self.embed_tokens.weight.T  # B N V, by the same table
 
 
 @torch.no_grad()
-def write(model, ids, n_tokens, temperature=0.0):
+def write(model, ids, n_tokens):
     cache, new = {}, ids
     for _ in range(n_tokens):
-        scores = model(new, cache)[:, -1]
-        new = scores.argmax(dim=-1, keepdim=True)
-        if temperature:
-            new = torch.multinomial((scores / temperature).softmax(dim=-1), 1)
+        new = model(new, cache)[:, -1].argmax(dim=-1, keepdim=True)
         ids = torch.cat([ids, new], dim=1)
     return ids
 
 
 if __name__ == "__main__":
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    text = torch.tensor(list(open(sys.argv[1], "rb").read()), device=device)
-    model = Decoder(256, 128, 4, 4, 2, 32, 384).to(device)
+    text = torch.tensor(list(sys.stdin.buffer.read()), device=device)
+    sizes = Sizes(256, 128, 4, 4, 2, 32, 384, 512, 10_000.0, 1e-5, qk_norm=True)
+    model = Decoder(sizes).to(device)
     optimizer = torch.optim.AdamW(model.parameters(), lr=2e-3)
-    for step in range(1000):
+    for step in range(1, 1001):
         starts = torch.randint(len(text) - 128, (32, 1), device=device)
-        rows = text[starts + torch.arange(129, device=device)]
-        scores = model(rows[:, :-1])
+        rows = text[starts + torch.arange(129, device=device)]  # B N + 1
+        scores = model(rows[:, :-1])  # B N V
         loss = F.cross_entropy(scores.flatten(0, 1), rows[:, 1:].flatten())
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
         if step % 100 == 0:
             print(f"step {step}: loss {loss.item():.2f}")
-    print(
-        bytes(write(model, text[None, :32], 200, 0.8)[0].tolist()).decode(
-            "utf-8", "replace"
-        )
-    )
+    written = bytes(write(model, text[None, :32], 200)[0].tolist())
+    print(written.decode(errors="replace"))
     torch.save(model.state_dict(), "decoder_2026.pt")

@@ -21,7 +21,7 @@ HOME = {
     "view-transpose": CHAPTERS["multi-head"],
     "rotary-clock": CHAPTERS["position"],
     "causal-mask": CHAPTERS["encoder-decoder"],
-    "kv-cache": CHAPTERS["encoder-decoder"],
+    "kv-cache": "chapters/closer/08-cache",
     "online-softmax": CHAPTERS["cost"],
     "cost-calculator": CHAPTERS["gpt3"],
 }
