@@ -12,13 +12,13 @@ import torch
 from torch import Tensor, nn
 
 from tests.claims.pages import once, statements
-from tests.claims.registry import experiment
+from tests.claims.registry import Numbers, experiment
 
 PAGE = "chapters/08-encoder-decoder.ipynb"
 MODEL = (
     "page-attention", "class-attention", "class-feed-forward", "class-block", "class-decoder-block",
-    "class-embedding", "class-transformer", "greedy", "clock-words", "clock-ways", "clock-data", "clock-pairs", "training-loop",
-    "check-apart", "check-borrow", "check-pytorch",
+    "class-embedding", "class-transformer", "greedy", "clock-words", "clock-ways", "clock-data", "clock-pairs",
+    "training-loop", "check-apart", "check-borrow", "check-pytorch",
 )  # fmt: skip
 N_NEW, N_STEPS = 400, 300
 SUM = "x = x + self.dropout(looked)"
@@ -162,3 +162,37 @@ def slips(page, run):
 )
 def parts(page, run):
     return whole_training(once(page, run.contender, lambda: typed(PARTS[run.contender])))["right of 400"]
+
+
+NAMED = {"pytorch_gap": "PyTorch", "prefix_error": "prefix", "padding_error": "padding", "cache_error": "cache"}
+ROUNDING = 1e-4
+
+
+def seen_by(name: str, numbers: Numbers) -> str:
+    """The checks that find one of the slips in a fresh model."""
+    found = {case: numbers[name, case, 1][0] for case in (*NAMED, "order_gap")}
+    if math.isnan(numbers[name, "written by heart", 1][0]):
+        return "all: shapes do not fit"
+    if all(math.isnan(number) for number in found.values()):
+        return "all: no number comes out"
+    seen = [word for case, word in NAMED.items() if found[case] > ROUNDING]
+    return ", ".join([*seen, "order"] if found["order_gap"] < ROUNDING else seen) or "none"
+
+
+def slips_table(numbers: Numbers) -> str:
+    """What the page shows of the slips: the checks that see one, and what training makes of it."""
+    rows = ["| typed wrongly | checks | loss by heart | of 8 written | of 400 right |", "|---|---|---|---|---|"]
+    for name in SLIPS:
+        loss, written, right = (numbers[name, case, 1][0] for case in tuple(COLUMNS)[-3:])
+        counts = ["–" if math.isnan(it) else f"{it:.0f}" for it in (written, right)]
+        rows.append(
+            " | ".join([f"| {name}", seen_by(name, numbers), "–" if math.isnan(loss) else f"{loss:.3f}", *counts])
+            + " |"
+        )
+    return "\n".join(rows)
+
+
+def parts_table(numbers: Numbers) -> str:
+    """What the page shows of the parts: how many of 400 phrases are right without each, from every start."""
+    rows = ["| left out | of 400 right, three starts |", "|---|---|"]
+    return "\n".join(rows + [f"| {name} | {', '.join(f'{it:.0f}' for it in numbers[name, '', 1])} |" for name in PARTS])

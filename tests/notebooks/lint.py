@@ -76,11 +76,8 @@ def ids(notebook, exports):
 def length(notebook, exports):
     for cell in code(notebook):
         lines = sum(bool(line.strip()) for line in cell.source.splitlines())
-        most = (
-            MAX_LINES_OF_A_CLASS
-            if {"hide-input", "in-transformer-py"} <= {*cell.metadata.get("tags", [])}
-            else MAX_LINES
-        )
+        typed = {"hide-input", "in-transformer-py"} <= {*cell.metadata.get("tags", [])}
+        most = MAX_LINES_OF_A_CLASS if typed else MAX_LINES
         if lines > most:
             yield f"cell {cell.id} has {lines} lines; split it (at most {most})."
 

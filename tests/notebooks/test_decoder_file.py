@@ -97,6 +97,7 @@ def test_it_refuses_in_a_sentence(sentence, file, sizes):
 
 
 @needs_weights
+@pytest.mark.slow
 def test_it_writes_what_the_library_writes_with_the_weights_of_smollm2(file):
     """Catches a rotation of other pairs, a group that serves the wrong heads, or a norm with another epsilon."""
     options, tensors, words = read_gguf(packaged("smollm2"))

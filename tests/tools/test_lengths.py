@@ -47,7 +47,6 @@ TOO_LONG = {
     "03-self-attention",
     "04-multi-head",
     "07-residual-norm",
-    "08-encoder-decoder",
     "10-images",
     "13-backward-by-hand",
     "14-cost",
