@@ -252,3 +252,31 @@ claim(
     ),
     note="Within ten of the right model's answers, from one start.",
 )
+claim(
+    parts,
+    "Without the feed-forward layers or without the norms fewer answers are right, too, from every start, and without "
+    "the root of $K$ from two starts of three.",
+    about=("all parts", "no encoder", "no feed-forward layers", "no sums", "no norms", "no positions", "no root of K"),
+    cell="train-and-write",
+    holds=lambda numbers: (
+        max(
+            max(numbers[f"no {part}", "", 1])
+            for part in ("encoder", "feed-forward layers", "sums", "norms", "positions")
+        )
+        < min(numbers["all parts", "", 1])
+        and sum(right < min(numbers["all parts", "", 1]) for right in numbers["no root of K", "", 1]) == 2
+    ),
+    note="The encoder, the sums and the positions cost far more. One budget, three starts; with one block a norm costs "
+    "little.",
+)
+claim(
+    parts,
+    "Two parts are not missed: the decoder's self-attention and the GELU.",
+    about=("no self-attention in the decoder", "no GELU", "no sums"),
+    cell="train-and-write",
+    holds=lambda numbers: all(
+        max(numbers[who, "", 1]) >= min(numbers["all parts", "", 1])
+        for who in ("no self-attention in the decoder", "no GELU")
+    ),
+    note="Their answers lie among those of the whole model. The page says which check finds them all the same.",
+)
