@@ -1,6 +1,6 @@
-"""A transformer on one page: it reads numbers in words and writes their digits.
+"""A transformer on one page: it reads what people say for a time and writes 19:40.
 
-    python chapters/transformer.py     trains for some seconds, then writes
+    python transformer.py     trains for a while, writes, and saves transformer.pt
 
 Chapter 8 of Clearformer explains it line by line.
 """
@@ -12,85 +12,123 @@ import torch.nn.functional as F
 from torch import nn
 
 
-class Attention(nn.Module):
+class MultiHeadAttention(nn.Module):
     """Queries from x; keys and values from the source, or from x itself."""
 
     def __init__(self, d_model, n_heads, dropout=0.0):
         super().__init__()
-        self.n_heads, self.dropout = n_heads, nn.Dropout(dropout)
-        self.query, self.key = nn.Linear(d_model, d_model), nn.Linear(d_model, d_model)
-        self.value, self.out = nn.Linear(d_model, d_model), nn.Linear(d_model, d_model)
+        if d_model % n_heads:
+            raise ValueError(f"{n_heads} heads do not divide d_model = {d_model}.")
+        self.n_heads = n_heads
+        self.query = nn.Linear(d_model, d_model)
+        self.key = nn.Linear(d_model, d_model)
+        self.value = nn.Linear(d_model, d_model)
+        self.out = nn.Linear(d_model, d_model)
+        self.dropout = nn.Dropout(dropout)
 
-    def forward(self, x, source=None, causal=False, mask=None):
-        source = x if source is None else source
-        q, k, v = map(self.split, (self.query(x), self.key(source), self.value(source)))
+    def forward(self, x, source=None, mask=None, cache=None):
+        q = self.split(self.query(x))  # B H N K
+        k, v = self.keys_and_values(x, source, {} if cache is None else cache)
         scores = q @ k.mT / math.sqrt(q.shape[-1])  # B H N S
-        if mask is not None:
+        if mask is not None:  # True: may look
             scores = scores.masked_fill(~mask, -math.inf)
-        if causal:
-            scores = scores.masked_fill(torch.ones_like(scores).triu(1) > 0, -math.inf)
         y = self.dropout(scores.softmax(dim=-1)) @ v  # B H N K
-        return self.out(y.transpose(1, 2).flatten(-2))  # B N D
+        return self.out(y.transpose(1, 2).flatten(2))  # B N D
+
+    def keys_and_values(self, x, source, cache):
+        if source is not None and self in cache:
+            return cache[self]  # the source is the same in every step
+        looked_at = x if source is None else source
+        k = self.split(self.key(looked_at))  # B H S K
+        v = self.split(self.value(looked_at))
+        if self in cache:
+            k = torch.cat([cache[self][0], k], dim=2)
+            v = torch.cat([cache[self][1], v], dim=2)
+        cache[self] = k, v
+        return k, v
 
     def split(self, x):
-        return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)  # B H N K
+        return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
 
 
 class FeedForward(nn.Module):
     def __init__(self, d_model, d_ff):
         super().__init__()
-        self.up, self.down = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
+        self.up = nn.Linear(d_model, d_ff)
+        self.down = nn.Linear(d_ff, d_model)
 
     def forward(self, x):
         return self.down(F.gelu(self.up(x)))
 
 
-class EncoderBlock(nn.Module):
+class Block(nn.Module):
+    """A block of an encoder; with a causal mask it is one of a GPT."""
+
     def __init__(self, d_model, n_heads, d_ff, dropout=0.0):
         super().__init__()
-        self.attention = Attention(d_model, n_heads, dropout)
+        self.attention = MultiHeadAttention(d_model, n_heads, dropout)
         self.feed_forward = FeedForward(d_model, d_ff)
-        self.norm_1, self.norm_2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
+        self.norm_1 = nn.LayerNorm(d_model)
+        self.norm_2 = nn.LayerNorm(d_model)
         self.dropout = nn.Dropout(dropout)
 
-    def forward(self, x, mask=None):
-        x = x + self.dropout(self.attention(self.norm_1(x), mask=mask))
+    def forward(self, x, mask=None, cache=None):
+        looked = self.attention(self.norm_1(x), mask=mask, cache=cache)
+        x = x + self.dropout(looked)
         return x + self.dropout(self.feed_forward(self.norm_2(x)))
 
 
+def causal(x):
+    """True on and below the diagonal: a token may look at itself and its past."""
+    n = x.shape[1]
+    return torch.ones(n, n, dtype=torch.bool, device=x.device).tril()
+
+
 class DecoderBlock(nn.Module):
+    """Causal self-attention, cross-attention to the memory, feed-forward layer."""
+
     def __init__(self, d_model, n_heads, d_ff, dropout=0.0):
         super().__init__()
-        self.attention = Attention(d_model, n_heads, dropout)
-        self.cross = Attention(d_model, n_heads, dropout)
+        self.attention = MultiHeadAttention(d_model, n_heads, dropout)
+        self.cross = MultiHeadAttention(d_model, n_heads, dropout)
         self.feed_forward = FeedForward(d_model, d_ff)
-        self.norm_1, self.norm_2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
-        self.norm_3, self.dropout = nn.LayerNorm(d_model), nn.Dropout(dropout)
+        self.norm_1 = nn.LayerNorm(d_model)
+        self.norm_2 = nn.LayerNorm(d_model)
+        self.norm_3 = nn.LayerNorm(d_model)
+        self.dropout = nn.Dropout(dropout)
 
-    def forward(self, x, memory, mask=None):
-        x = x + self.dropout(self.attention(self.norm_1(x), causal=True))
-        x = x + self.dropout(self.cross(self.norm_2(x), memory, mask=mask))
+    def forward(self, x, memory, mask=None, cache=None):
+        looked = self.attention(self.norm_1(x), mask=causal(x), cache=cache)
+        x = x + self.dropout(looked)
+        looked = self.cross(self.norm_2(x), memory, mask, cache)
+        x = x + self.dropout(looked)
         return x + self.dropout(self.feed_forward(self.norm_3(x)))
 
 
-def sinusoids(n_positions, d_model):
-    rates = 10_000 ** (-torch.arange(0, d_model, 2) / d_model)
-    angles = torch.arange(n_positions)[:, None] * rates
-    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)  # N D
+class Embedding(nn.Module):
+    """A vector for each token, and the sinusoids of its position added to it."""
 
-
-class Stack(nn.Module):
-    def __init__(self, block, n_words, n_layers, d_model, *sizes):
+    def __init__(self, n_words, d_model, dropout=0.0, n_positions=512):
         super().__init__()
-        self.embed, self.norm = nn.Embedding(n_words, d_model), nn.LayerNorm(d_model)
-        self.blocks = nn.ModuleList(block(d_model, *sizes) for _ in range(n_layers))
+        if d_model % 2:
+            raise ValueError(f"d_model = {d_model} is odd; waves come in pairs.")
+        rates = 10_000 ** (-torch.arange(0, d_model, 2) / d_model)
+        angles = torch.arange(n_positions)[:, None] * rates
+        waves = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
+        self.register_buffer("waves", waves, persistent=False)  # goes where x goes
+        self.table = nn.Embedding(n_words, d_model)
+        self.dropout = nn.Dropout(dropout)
 
-    def forward(self, ids, *context):
-        x = self.embed(ids)  # B N D
-        x = x + sinusoids(*x.shape[1:])
-        for block in self.blocks:
-            x = block(x, *context)
-        return self.norm(x)
+    def forward(self, ids, past=0):
+        end = past + ids.shape[1]
+        if end > len(self.waves):
+            raise ValueError(f"{end} tokens, but only {len(self.waves)} positions.")
+        try:
+            x = self.table(ids) + self.waves[past:end]  # B N D
+        except IndexError:
+            n_words = self.table.num_embeddings
+            raise ValueError(f"No token {ids.max()} among {n_words} words.") from None
+        return self.dropout(x)
 
 
 PAD, START, END = 0, 1, 2
@@ -101,17 +139,28 @@ class Transformer(nn.Module):
         self, n_source, n_target, n_layers, d_model, n_heads, d_ff, dropout=0.0
     ):
         super().__init__()
-        sizes = n_layers, d_model, n_heads, d_ff, dropout
-        self.encoder = Stack(EncoderBlock, n_source, *sizes)
-        self.decoder = Stack(DecoderBlock, n_target, *sizes)
+        sizes = d_model, n_heads, d_ff, dropout
+        self.embed_source = Embedding(n_source, d_model, dropout)
+        self.encoder = nn.ModuleList(Block(*sizes) for _ in range(n_layers))
+        self.norm_source = nn.LayerNorm(d_model)
+        self.embed_target = Embedding(n_target, d_model, dropout)
+        self.decoder = nn.ModuleList(DecoderBlock(*sizes) for _ in range(n_layers))
+        self.norm_target = nn.LayerNorm(d_model)
         self.head = nn.Linear(d_model, n_target)
 
     def encode(self, source):
         mask = (source != PAD)[:, None, None]  # B 1 1 S
-        return self.encoder(source, mask), mask
+        x = self.embed_source(source)
+        for block in self.encoder:
+            x = block(x, mask)
+        return self.norm_source(x), mask
 
-    def decode(self, target, memory, mask):
-        return self.head(self.decoder(target, memory, mask))  # B N V
+    def decode(self, target, memory, mask, cache=None):
+        past = cache[self.decoder[0].attention][0].shape[2] if cache else 0
+        x = self.embed_target(target, past)
+        for block in self.decoder:
+            x = block(x, memory, mask, cache)
+        return self.head(self.norm_target(x))  # B N V
 
     def forward(self, source, target):
         return self.decode(target, *self.encode(source))
@@ -119,39 +168,65 @@ class Transformer(nn.Module):
 
 SPECIAL = ["<pad>", "<start>", "<end>"]
 NAMES = """zero one two three four five six seven eight nine ten eleven twelve thirteen
-fourteen fifteen sixteen seventeen eighteen nineteen
-twenty thirty forty fifty sixty seventy eighty ninety hundred thousand and"""
-WORDS = [*SPECIAL, *NAMES.split()]
-DIGITS = [*SPECIAL, *"0123456789"]
+fourteen fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty"""
 
 
 def spell(n):
-    if n < 20:
-        return [NAMES.split()[n]]
-    if n < 100:
-        return [NAMES.split()[18 + n // 10], *(spell(n % 10) if n % 10 else [])]
-    size, name = (100, "hundred") if n < 1000 else (1000, "thousand")
-    rest = n % size
-    link = ["and"] if 0 < rest < 100 else []
-    return [*spell(n // size), name, *link, *(spell(rest) if rest else [])]
+    names = NAMES.split()
+    if n <= 20:
+        return names[n]
+    tens = names[18 + n // 10]
+    return f"{tens} {names[n % 10]}" if n % 10 else tens
+
+
+def ways_to_say(hour, minute):
+    """What people say for a time: ten past six in the evening, six ten ..."""
+    this, following = (spell((h - 1) % 12 + 1) for h in (hour, hour + 1))
+    usual = {15: "a quarter", 30: "half"}
+    if minute == 0:
+        ways = [f"{this} o'clock"]
+    elif minute <= 30:
+        ways = [f"{usual.get(minute, spell(minute))} past {this}"]
+    else:
+        ways = [f"{usual.get(60 - minute, spell(60 - minute))} to {following}"]
+    if minute >= 10:
+        ways.append(f"{this} {spell(minute)}")
+    part = "morning" if hour < 12 else "afternoon" if hour < 18 else "evening"
+    return [f"{way} in the {part}".split() for way in ways]
+
+
+TIMES = [divmod(n, 60) for n in range(24 * 60)]
+PAIRS = [(words, f"{h}:{m:02}") for h, m in TIMES for words in ways_to_say(h, m)]
+WORDS = [*SPECIAL, *sorted({word for words, _ in PAIRS for word in words})]
+SIGNS = [*SPECIAL, *"0123456789:"]
 
 
 def to_ids(rows, vocabulary):
-    longest = max(map(len, rows))
-    padded = [row + SPECIAL[:1] * (longest - len(row)) for row in rows]
+    """Rows of tokens as numbers, the shorter ones filled up with padding."""
+    unknown = {token for row in rows for token in row} - set(vocabulary)
+    if unknown:
+        raise ValueError(f"{sorted(unknown)} not among {', '.join(vocabulary)}.")
+    longest = max(len(row) for row in rows)
+    padded = [[*row, *SPECIAL[:1] * (longest - len(row))] for row in rows]
     return torch.tensor([[vocabulary.index(token) for token in row] for row in padded])
 
 
-torch.manual_seed(0)
-numbers = torch.randperm(10_000)[:4400].tolist()
-sources = to_ids([spell(n) for n in numbers], WORDS)
-targets = to_ids([["<start>", *str(n), "<end>"] for n in numbers], DIGITS)
-print(" ".join(spell(numbers[0])), "→", numbers[0])
-print(sources[0].tolist(), "→", targets[0].tolist())
+def to_texts(ids, vocabulary, between=""):
+    """What stands before the END of each row, without START and padding."""
+    rows = [row[: row.index(END)] if END in row else row for row in ids.tolist()]
+    return [between.join(vocabulary[i] for i in row if i > END) for row in rows]
+
+
+def make_data():
+    """All phrases in a random order, always the same, and their times."""
+    order = torch.randperm(len(PAIRS), generator=torch.Generator().manual_seed(0))
+    words, times = zip(*(PAIRS[i] for i in order), strict=True)
+    answers = [["<start>", *time, "<end>"] for time in times]
+    return to_ids(words, WORDS), to_ids(answers, SIGNS)
 
 
 def fit(model, sources, targets, n_steps, rate=0.01):
-    optimizer = torch.optim.AdamW(model.parameters(), lr=rate)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=rate, fused=True)
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimizer, lambda step: min((step + 1) / 20, 1 - step / n_steps)
     )
@@ -165,27 +240,35 @@ def fit(model, sources, targets, n_steps, rate=0.01):
         loss.backward()
         optimizer.step()
         schedule.step()
-        if step % 50 == 0:
+        if step % 100 == 0:
             print(f"step {step}: loss {loss.item():.3f}")
 
 
 @torch.no_grad()
-def write(model, source, n_tokens=5):
+def write(model, source, n_tokens=8):
+    """The likeliest next token, again and again, until every row has its END."""
     model.eval()
     memory, mask = model.encode(source)
-    written = torch.full((len(source), 1), START)
+    written, cache = torch.full_like(source[:, :1], START), {}
     for _ in range(n_tokens):
-        scores = model.decode(written, memory, mask)[:, -1]  # at the last token
+        scores = model.decode(written[:, -1:], memory, mask, cache)[:, -1]
         written = torch.cat([written, scores.argmax(dim=-1, keepdim=True)], dim=1)
-    texts = ["".join(DIGITS[i] for i in row) for row in written[:, 1:].tolist()]
-    return [text.split("<end>")[0] for text in texts]
+        if (written == END).any(dim=1).all():
+            break
+    return written[:, 1:]
 
 
-model = Transformer(len(WORDS), len(DIGITS), n_layers=1, d_model=32, n_heads=4, d_ff=64)
-fit(model, sources[:4000], targets[:4000], n_steps=200)
-new, wanted = sources[4000:], [str(n) for n in numbers[4000:]]
-answers = write(model, new)
-right = sum(a == w for a, w in zip(answers, wanted, strict=True))
-print(f"{right} of {len(wanted)} new numbers are right, for example:")
-for number, answer in zip(numbers[4000:4003], answers, strict=False):
-    print(" ".join(spell(number)), "→", answer)
+if __name__ == "__main__":
+    torch.manual_seed(0)
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    sources, targets = (ids.to(device) for ids in make_data())
+    model = Transformer(len(WORDS), len(SIGNS), 1, 32, 4, 64).to(device)
+    fit(model, sources[400:], targets[400:], n_steps=300)
+    phrases = to_texts(sources[:400], WORDS, " ")
+    wanted = to_texts(targets[:400], SIGNS)
+    answers = to_texts(write(model, sources[:400]), SIGNS)
+    right = sum(a == w for a, w in zip(answers, wanted, strict=True))
+    print(f"{right} of 400 new phrases are right, for example:")
+    for phrase, answer in zip(phrases[:3], answers, strict=False):
+        print(phrase, "→", answer)
+    torch.save(model.state_dict(), "transformer.pt")

@@ -1,6 +1,5 @@
 """Checks of the display equations of chapter 8, encoder and decoder."""
 
-from functools import cache, partial
 from math import exp, prod, sqrt
 
 import numpy as np
@@ -8,20 +7,17 @@ import torch
 from clearbook.columns import to_reference, to_torch
 from clearformer.attention import attend as torch_attend
 from clearformer.blocks import Block, Decoder, Encoder, EncoderDecoder
-from clearformer.cache import KVCache, LayerCache
-from clearformer.multihead import MultiHeadAttention
+from clearformer.cache import LayerCache
 from clearformer.reference.attention import attend, causal_mask
 from clearformer.reference.blocks import BlockParameters, block_pre_norm
 from clearformer.reference.layers import layer_norm, mlp
 from clearformer.reference.multihead import cross_attention, multi_head_concatenated
 from clearformer.reference.transformer import stack
 from torch import nn
-from torch.utils.flop_counter import FlopCounterMode
 
 from tests.equations.registry import equation, table
 
 D, K, H, N, S, V = 8, 3, 2, 6, 7, 5
-VISIBLE = partial(MultiHeadAttention, attend=torch_attend)
 
 
 @equation("eq-whole-block", "d6bd0d1ff1")
@@ -32,22 +28,6 @@ def whole_block(rng):
     thought = mlp(layer_norm(Y, *p.norm_2), *p.mlp, p.activation)
     printed = table(lambda d, n: Y[d, n] + thought[d, n], D, N)
     return printed, block_pre_norm(X, p)
-
-
-@equation("eq-block-parameters", "2d7353a4fa")
-def block_parameters(rng):
-    d, heads = [6, 15], [2, 3]
-    in_parts = table(lambda i: (4 * d[i] ** 2 + 4 * d[i]) + (8 * d[i] ** 2 + 5 * d[i]) + 4 * d[i], 2)
-    in_sum = table(lambda i: 12 * d[i] ** 2 + 13 * d[i], 2)
-    counted = [sum(p.numel() for p in Block(d[i], heads[i], 4 * d[i]).parameters()) for i in range(2)]
-    return [(in_parts, counted), (in_sum, counted)]
-
-
-@equation("eq-block-flops", "f0e7c7360f")
-def block_flops(rng):
-    d, n = [6, 15], [7, 4]
-    printed = table(lambda i: 8 * d[i] ** 2 * n[i] + 4 * d[i] * n[i] ** 2 + 16 * d[i] ** 2 * n[i], 2)
-    return printed, [counted_block(n[i], d[i]) for i in range(2)]
 
 
 @equation("eq-layer-stack", "a2f0e9bdce")
@@ -94,15 +74,6 @@ def cached_step(rng):
         (printed, attend(q, keys, v, causal_mask(N))[0]),
         (printed, torch.cat(steps, dim=2)[0, 0].T.numpy()),
     ]
-
-
-@equation("eq-cache-size", "35b6b4f6cb")
-def cache_size(rng):
-    b, m, n, heads, width = [2, 1], [3, 4], [5, 7], [2, 3], [4, 2]
-    d = [heads[i] * width[i] for i in range(2)]
-    printed = table(lambda i: 2 * b[i] * m[i] * n[i] * d[i], 2)
-    caches = [KVCache(m[i], b[i], heads[i], n[i], width[i]) for i in range(2)]
-    return printed, [sum(layer.k.numel() + layer.v.numel() for layer in cache.layers) for cache in caches]
 
 
 @equation("eq-cross-heads", "37b8ad50bc")
@@ -161,14 +132,3 @@ def parameters(rng):
     arrays = rng.normal(size=(width, D)), rng.normal(size=width), rng.normal(size=(D, width)), rng.normal(size=D)
     norms = rng.normal(size=(4, D))
     return BlockParameters(heads, arrays, tuple(norms[:2]), tuple(norms[2:]))
-
-
-@cache
-def counted_block(n, d):
-    return flops(Block(d, 3, 4 * d, attention=VISIBLE), torch.randn(1, n, d))
-
-
-def flops(layer, x):
-    with FlopCounterMode(display=False) as counter, torch.no_grad():
-        layer(x)
-    return counter.get_total_flops()

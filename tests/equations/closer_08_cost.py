@@ -1,9 +1,10 @@
-"""Checks of the display equations of the closer look at attention and recurrence."""
+"""Checks of the display equations of the closer look at what attention costs."""
 
 from functools import cache, partial
 
 import torch
 from clearformer.attention import attend as torch_attend
+from clearformer.blocks import Block
 from clearformer.multihead import MultiHeadAttention
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
@@ -37,6 +38,27 @@ def crossover(rng):
     right = table(lambda i: c[i] * found[i] * d[i] ** 2, 3)
     counted = [attention_flops(found[i], d[i], 1) for i in range(3)]
     return [(printed, found), (left, counted), (right, counted)]
+
+
+@equation("eq-block-parameters", "2d7353a4fa")
+def block_parameters(rng):
+    d, heads = [6, 15], [2, 3]
+    in_parts = table(lambda i: (4 * d[i] ** 2 + 4 * d[i]) + (8 * d[i] ** 2 + 5 * d[i]) + 4 * d[i], 2)
+    in_sum = table(lambda i: 12 * d[i] ** 2 + 13 * d[i], 2)
+    counted = [sum(p.numel() for p in Block(d[i], heads[i], 4 * d[i]).parameters()) for i in range(2)]
+    return [(in_parts, counted), (in_sum, counted)]
+
+
+@equation("eq-block-flops", "f0e7c7360f")
+def block_flops(rng):
+    d, n = [6, 15], [7, 4]
+    printed = table(lambda i: 8 * d[i] ** 2 * n[i] + 4 * d[i] * n[i] ** 2 + 16 * d[i] ** 2 * n[i], 2)
+    return printed, [counted_block(n[i], d[i]) for i in range(2)]
+
+
+@cache
+def counted_block(n, d):
+    return flops(Block(d, 3, 4 * d, attention=VISIBLE), torch.randn(1, n, d))
 
 
 @cache

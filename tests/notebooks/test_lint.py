@@ -45,6 +45,22 @@ def good_notebook():
     return notebook
 
 
+@pytest.mark.parametrize(
+    ("n_lines", "tags", "kept"),
+    [
+        (36, ["hide-input", "in-transformer-py"], True),
+        (37, ["hide-input", "in-transformer-py"], False),
+        (21, ["in-transformer-py"], False),
+        (21, ["hide-input"], False),
+        (20, [], True),
+    ],
+)
+def test_a_class_of_a_file_that_a_reader_types_may_be_longer_where_it_is_folded(n_lines, tags, kept):
+    """Catches a screen of code that is called a class, and a class that would have to be cut in two."""
+    cell = new_code_cell("\n".join(["x = 1"] * n_lines), id="typed", metadata={"tags": tags})
+    assert (not list(lint.length(new_notebook(cells=[cell]), EXPORTS))) == kept
+
+
 def longest_is_right(source):
     """For each question whose options differ in length: whether no option is longer than the right one."""
     for question in re.split(r"^\*\*\d+\. ", source, flags=re.M)[1:]:

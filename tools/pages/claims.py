@@ -73,7 +73,9 @@ def section(it: Experiment, claims: list[Claim]) -> Iterator[str]:
         raise ValueError(f"{it.name} has no stored run: {stored.command(it.name)}")
     for one in claims:
         yield from verdict(one)
-    yield f"*Measured:* {it.measured}. *Budget:* {it.budget}, and {it.times[-1]} times that; {len(it.seeds)} seeds."
+    seeds = "seeds" if it.seeds[1:] else "seed"
+    more = f", and {it.times[-1]} times that" if it.times[1:] else ""
+    yield f"*Measured:* {it.measured}. *Budget:* {it.budget}{more}; {len(it.seeds)} {seeds}."
     yield ""
     yield from table(it, stored.numbers(entry))
     yield ""
@@ -104,7 +106,11 @@ def table(it: Experiment, numbers: Numbers) -> Iterator[str]:
 
 
 def span(found: list[float]) -> str:
-    """The lowest and the highest of some numbers, or the one number that both are when rounded; ∞ for a runaway."""
-    ends = [it if it < RUNAWAY else math.inf for it in found]  # not a number is one as well
-    low, high = ("∞" if it == math.inf else f"{it:.2f}" for it in (min(ends), max(ends)))
+    """The lowest and the highest of some numbers, or the one number that both are when rounded; ∞ for a runaway.
+
+    Counts, of which one may be above a hundred, are written without decimals.
+    """
+    digits = 0 if all(it.is_integer() for it in found) and max(found) > 1 else 2
+    ends = [it if it < RUNAWAY or not digits else math.inf for it in found]  # not a number is one as well
+    low, high = ("∞" if it == math.inf else f"{it:.{digits}f}" for it in (min(ends), max(ends)))
     return low if low == high else f"{low}–{high}"
