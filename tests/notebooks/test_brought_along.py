@@ -54,7 +54,13 @@ def test_it_is_the_class_of_that_chapter(page, chapter, own):
         for node in ast.parse(source).body
         if isinstance(node, ast.ClassDef)
     ]
-    assert ast.unparse(own) in [ast.unparse(node) for node in classes if node.name == own.name]
+    assert methods_of(own) in [methods_of(node) for node in classes if node.name == own.name]
+
+
+def methods_of(node: ast.ClassDef) -> tuple[str, set[str]]:
+    """What a class is; in which order its methods stand is the page's own matter."""
+    head = ast.unparse(ast.ClassDef(node.name, node.bases, node.keywords, [ast.Pass()], node.decorator_list))
+    return head, {ast.unparse(part) for part in node.body}
 
 
 def test_there_are_some():
