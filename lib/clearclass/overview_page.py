@@ -54,13 +54,11 @@ def _distribution(standings: list[Standing]) -> str:
     shares = [standing.points / standing.max_points if standing.max_points else 0.0 for standing in standings]
     counts = Counter(min(max(int(share * TENTHS), 0), TENTHS - 1) for share in shares)
     most = max(counts.values())
-    rows = [
-        f'<tr><th scope="row">{10 * i} to {10 * (i + 1)} %</th><td class="number">{counts[i]}</td>'
-        f'<td class="wide"><span class="bar" style="width: {100 * counts[i] / most:.0f}%"></span></td></tr>\n'
-        if counts[i]
-        else f'<tr><th scope="row">{10 * i} to {10 * (i + 1)} %</th><td class="number">0</td><td></td></tr>\n'
-        for i in range(TENTHS)
-    ]
+    rows = []
+    for i in range(TENTHS):
+        bar = f'<span class="bar" style="width: {100 * counts[i] / most:.0f}%"></span>' if counts[i] else ""
+        name = f'<th scope="row" class="short">{10 * i} to {10 * (i + 1)} %</th>'
+        rows.append(f'<tr>{name}<td class="number">{counts[i]}</td><td class="wide">{bar}</td></tr>\n')
     head = '<th scope="col">Part of the points</th><th scope="col" class="number">Learners</th><td></td>'
     caption = "How many got how large a part of the points"
     return f"""<table>

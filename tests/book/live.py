@@ -1,5 +1,6 @@
 """Small random models in folders, as a reader has them, and pages that hold the live transformer."""
 
+import html
 import json
 from pathlib import Path
 
@@ -42,10 +43,11 @@ def save(folder: Path, model: GPT, tokenizer: CharTokenizer | BytePairTokenizer,
     return folder
 
 
-def write_page(site: Path, models: Path, model: str, prompt: str = "") -> Path:
+def write_page(site: Path, models: Path, model: str, prompt: str = "", tasks: list | None = None) -> Path:
     """A page with the element and nothing else."""
     site.mkdir(parents=True, exist_ok=True)
-    element = f'<live-transformer model="{model}" prompt="{prompt}"><p>{STATIC}</p></live-transformer>'
+    asked = html.escape(json.dumps(tasks or []))
+    element = f'<live-transformer model="{model}" prompt="{prompt}" tasks="{asked}"><p>{STATIC}</p></live-transformer>'
     body = f"<body><main><h1>Live</h1>{bring_weights(element, site, '', models)}</main></body></html>"
     (site / "page.html").write_text(HEAD + body, encoding="utf-8")
     return site / "page.html"

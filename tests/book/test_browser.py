@@ -228,7 +228,7 @@ def test_nothing_below_a_quiz_tells_its_answers(loaded_page):
     assert loaded_page.evaluate(BELOW_A_QUIZ) == []
 
 
-BELOW_A_QUIZ = """[...document.querySelector('.quiz-question').closest('section').querySelectorAll('.cell pre')].filter(
+BELOW_A_QUIZ = """[...document.querySelectorAll('#check-yourself .cell pre')].filter(
     e => e.checkVisibility()).map(e => e.innerText)"""
 
 

@@ -179,7 +179,7 @@ def test_every_number_of_an_equation_stands_once(html):
 def test_the_page_offers_its_notebook_and_no_launch_button(html):
     page = soup(html / CHAPTERS["self-attention"])
     assert page.select_one(".btn-download-source-button")
-    assert not page.select("[href*=binder], [href*=colab], [href*='github.com']")
+    assert not page.select_one(".bd-header-article").select("[href*=binder], [href*=colab], [href*='github.com']")
 
 
 @pytest.mark.parametrize("page", A_PAGE_OF_EACH_KIND)
@@ -265,7 +265,8 @@ def test_no_place_is_right_more_often_than_others(html):
 def test_cells_below_a_quiz_are_folded(html):
     """Catches a cell that shows, or prints, the answers below the questions."""
     for page in CHAPTERS.values():
-        section = soup(html / page).select_one(".quiz-question").find_parent("section")
+        section = soup(html / page).select_one("section#check-yourself")
+        assert section.select(".quiz-question"), page
         for cell in section.select("div.cell"):
             assert all(box.find_parent("details", class_="hide") for box in cell.select("pre")), page
 

@@ -4,8 +4,12 @@ from collections import Counter
 from pathlib import Path
 from statistics import mean
 
+import pytest
 from bs4 import BeautifulSoup
 from clearcheck.author.loading import load_exercise
+
+from tests.book.pages import CHROMIUM, NO_CHROMIUM
+from tests.book.test_browser import FLAGS
 
 from .class_folder import grade, table
 
@@ -42,3 +46,24 @@ def test_mistakes_have_their_share(work):
         share, of, *_ = text.split(", ")
         n = int(of.split()[0])
         assert of == f"{n} of {count}" and share == f"{100 * n / count:.0f} %"
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(CHROMIUM is None, reason=NO_CHROMIUM)
+def test_nothing_is_cut_and_no_row_breaks(work):
+    """Catches a last column behind the edge of a wide window, and the tenths of the points broken on a phone."""
+    from playwright.sync_api import sync_playwright
+
+    grade("--seed", "1")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        page = browser.new_page(viewport={"width": 1280, "height": 900})
+        page.goto(Path("out/overview.html").resolve().as_uri())
+        tables = page.locator(".scroll")
+        assert tables.count() and tables.evaluate_all("all => all.every((e) => e.scrollWidth <= e.clientWidth)")
+        page.set_viewport_size({"width": 375, "height": 800})
+        lines = page.get_by_role("rowheader", name=" %").evaluate_all(
+            "all => all.map((e) => e.clientHeight < 2 * parseFloat(getComputedStyle(e).lineHeight))"
+        )
+        assert len(lines) == 10 * page.locator("h2").filter(has_text="01-").count() and all(lines)
+        browser.close()

@@ -43,7 +43,9 @@ BLOCK = re.search(r"```\{live-transformer\} (\S+) (.*?)\n:head: (.*?)\n\n(.*?)``
 
 
 def test_the_first_picture_is_what_the_model_does():
-    """Catches a picture of another head or text, a weight that was typed, and a task that no reader can answer."""
+    """Catches a picture of another head or text, a weight that was typed, a sign that is not explained, and a task that
+    no reader can answer.
+    """
     name, prompt, job, tasks = BLOCK.groups()
     element = BeautifulSoup(live_poster.poster(name, prompt, job, tasks), "html.parser").find("live-transformer")
     layer, head = live_poster.head_for(ROOT / "models" / name, job)
@@ -52,6 +54,8 @@ def test_the_first_picture_is_what_the_model_does():
     assert "".join(tokens[1:]) == prompt and sum(weights[-1]) == pytest.approx(1, abs=1e-5)
     shades = [float(chip["style"].removeprefix("--w:")) for chip in element.select(".live-chips span")]
     assert shades == pytest.approx(weights[-1], abs=0.006)
+    signs = {sign for sign in "¶␣⏎" if sign in element.select_one(".live-chips").text}
+    assert signs and all(sign in element.select_one(".live-signs").text for sign in signs)
     assert len(element.select("svg rect.lit")) == len(tokens) and len(element.select("li")) == live_poster.BARS
     told = json.loads(element["tasks"])
     assert len(told) == 3 and all(len(task["choices"]) == 3 for task in told)

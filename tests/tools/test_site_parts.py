@@ -59,16 +59,17 @@ def test_a_question_without_one_right_option_is_refused():
         quiz.with_groups(question(1, right=7), "p", quiz.Places("p"))
 
 
-def test_cells_below_a_quiz_are_folded_up_to_the_next_heading():
-    """Catches answers printed below the quiz, and cells of the next section folded with them."""
+@pytest.mark.parametrize("behind", ["", "\n\nText goes on."])
+def test_cells_below_a_quiz_are_folded_up_to_the_next_text(behind):
+    """Catches answers printed below the quiz, and a figure or a cell of the text that goes on folded with them."""
     cells = [
-        {"cell_type": "markdown", "source": ["## Check yourself\n\n", question(1, right=1)], "metadata": {}},
+        {"cell_type": "markdown", "source": ["## Check yourself\n\n", question(1, right=1), behind], "metadata": {}},
         {"cell_type": "code", "source": ["print(1)"], "metadata": {"tags": ["hide-input", "other"]}},
-        {"cell_type": "markdown", "source": ["## Next"], "metadata": {}},
+        {"cell_type": "markdown", "source": ["Next."], "metadata": {}},
         {"cell_type": "code", "source": ["print(2)"], "metadata": {}},
     ]
     made = json.loads(quiz.prepare_notebook(json.dumps({"cells": cells}), "p"))["cells"]
-    assert made[1]["metadata"]["tags"] == ["other", "hide-cell"]
+    assert made[1]["metadata"]["tags"] == (["hide-input", "other"] if behind else ["other", "hide-cell"])
     assert made[3]["metadata"] == {}
 
 

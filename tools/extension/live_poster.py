@@ -77,6 +77,7 @@ def picture(name: str, prompt: str, layer: int, head: int, models: Path) -> str:
         (
             '<div class="live-poster">',
             f'<p class="live-chips" aria-hidden="true">{chips}<b></b></p>',
+            '<p class="live-signs" aria-hidden="true">¶ is the start of the text, ␣ a space.</p>',
             f'<div class="live-pair">{attention_map(weights)}<ol>{rows}</ol></div>',
             f"<p>{html.escape(caption)}</p>",
             "</div>",

@@ -13,7 +13,6 @@ from collections import Counter
 
 OPTION = re.compile(r'<details class="quiz">(.*?)</details>', re.S)
 OPTIONS = re.compile(r'(?:<details class="quiz">.*?</details>\s*)+', re.S)
-HEADING = re.compile(r"^(#{1,6}) ", re.M)
 FOLDED = "Show the calculation behind these answers"
 
 
@@ -79,9 +78,9 @@ def prepare_notebook(source: str, page: str) -> str:
     for cell in notebook["cells"]:
         if cell["cell_type"] == "markdown":
             text = "".join(cell["source"])
-            has_quiz = OPTIONS.search(text) is not None
-            in_quiz = has_quiz or (in_quiz and HEADING.search(text) is None)
-            if has_quiz:
+            behind = OPTIONS.split(text)
+            in_quiz = len(behind) > 1 and not behind[-1].strip()  # text behind the options is about something else
+            if len(behind) > 1:
                 cell["source"] = with_groups(text, page, places)
         elif in_quiz:
             fold(cell)

@@ -36,9 +36,11 @@ tbody th { font-weight: 400; overflow-wrap: anywhere; }
 .number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
 .bar { display: block; height: 0.7rem; min-width: 1px; background: var(--accent); }
 .scroll { overflow-x: auto; margin-top: 1.4rem; }
-.scroll thead th { white-space: normal; vertical-align: bottom; }
+.scroll thead th { white-space: normal; vertical-align: bottom; font-size: 0.85rem; }
+.scroll :is(th, td) { padding-right: 0.6rem; }
 .scroll th:first-child { min-width: 9rem; }
 .wide { width: 50%; }
+tbody .short { white-space: nowrap; }
 tr > :last-child { padding-right: 0; }
 tfoot th, tfoot td { font-weight: 600; border-bottom: 0; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 0.2rem 1.2rem; margin: 1.6rem 0 0; }

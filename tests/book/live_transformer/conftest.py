@@ -52,7 +52,7 @@ def visit(browser, window, models, tmp_path_factory):
     """Open a page with the element, as a file; page.complaints and page.asked are what it says and what it fetches."""
     contexts = []
 
-    def visit_it(name="pairs", start=True, prompt="", before="", **options):
+    def visit_it(name="pairs", start=True, prompt="", before="", tasks=None, **options):
         page = window
         if before or options:
             contexts.append(browser.new_context(**options))
@@ -61,7 +61,7 @@ def visit(browser, window, models, tmp_path_factory):
         page.emulate_media(media="screen")
         page.complaints.clear()
         page.asked.clear()
-        path = write_page(tmp_path_factory.mktemp("site"), models[name].folder.parent, name, prompt)
+        path = write_page(tmp_path_factory.mktemp("site"), models[name].folder.parent, name, prompt, tasks)
         page.site = path.parent
         page.goto(path.as_uri())
         if start:

@@ -36,7 +36,7 @@ def test_a_readers_own_model_runs(visit, models, tmp_path):
     assert found["ids"] == with_start(own, "Simple is é")
     torch.testing.assert_close(torch.tensor(found["logits"]), logits(own, found["ids"]), atol=1e-3, rtol=0)
     page.get_by_role("button", name="Back to the book's model").click()
-    page.get_by_text("The book's model “pairs”").wait_for()
+    page.get_by_text("This model has").wait_for()
     assert state(page)["ids"] == with_start(models["pairs"], "Now")
 
 

@@ -5,6 +5,7 @@
   if (typeof document === "undefined") return;
   const PACE = { usual: 16, reduced: 120 }; // milliseconds that a token takes at least, so that it can be seen
   const LONG = 2000; // characters
+  const WIDE = 620; // pixels, from which the tasks stand side by side, as in the style sheet
   const TOP_K = [1, 2, 3, 5, 10, 20, 40, 100, null];
   const TOO_OLD = "This browser is too old for the live model. The picture stays, and everything else on the page works.";
   const NEEDED = ["customElements", "TextDecoder", "Promise", "MutationObserver"];
@@ -37,7 +38,7 @@
         : "The model's weights are not in this copy of the page. You can open a model of your own.";
       part["own-text"].href = `${(this.getAttribute("src") || "live/").split("live/")[0]}chapters/closer/09-your-own-text.html`;
       const tasks = JSON.parse(this.getAttribute("tasks") || "[]");
-      this.tasks ||= new live.Tasks(part.tasks, tasks, this);
+      this.tasks ||= new live.Tasks(part.tasks, tasks, this, this.clientWidth >= WIDE);
       part["to-do"].hidden = !tasks.length || part.load.hidden;
       this.away = () => document.hidden && this.writer?.stop(); // nobody would see what it writes
       document.addEventListener("visibilitychange", this.away);
@@ -115,19 +116,25 @@
 
     // The book's own model, from its script.
     async load() {
-      const name = this.getAttribute("model");
+      const name = this.getAttribute("model"), { progress } = this.part;
       this.part.load.disabled = true;
       this.tell("Loading the weights …");
+      progress.hidden = false;
+      progress.max = 1e6 * this.getAttribute("megabytes");
+      progress.removeAttribute("value"); // until bytes are counted
       try {
-        const { config, weights, about, heads } = await live.weightsOf(name, this.getAttribute("src"));
+        const { config, weights, heads } = await live.weightsOf(name, this.getAttribute("src"), (bytes) => {
+          progress.value = bytes;
+        });
         this.tell("Unpacking …");
         await new Promise((done) => setTimeout(done)); // so that it can be seen
-        this.start(live.openModel(config, live.bytesOf(weights)), about || `The book's model “${name}”`, this.getAttribute("prompt"), heads);
+        this.start(live.openModel(config, live.bytesOf(weights)), "This model", this.getAttribute("prompt"), heads);
         this.part.again.hidden = true;
-        await this.tasks.begin();
+        this.tasks.begin();
       } catch (error) {
         this.refuse(error);
       }
+      progress.hidden = true;
       this.part.load.disabled = false;
     }
 
@@ -160,8 +167,8 @@
       for (const name of ["frame", "door"]) this.part[name].hidden = true;
       this.part.lab.hidden = false;
       this.tell("");
-      this.part.who.textContent = `${about}: ${model.nWeights.toLocaleString("en")} weights, ${M} layers of ${H} heads, `
-        + `${V.toLocaleString("en")} tokens; it sees the last ${N} of them.`;
+      this.part.who.textContent = `${about} has ${model.nWeights.toLocaleString("en")} weights, in ${M} layers of ${H} heads. It `
+        + `knows ${V.toLocaleString("en")} tokens, and sees the last ${N} of a text.`;
       this.part.width.textContent = D;
       this.writer.write(prompt || "");
     }

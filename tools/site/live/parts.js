@@ -15,6 +15,12 @@
     return element;
   }
 
+  // Bring a part into view, and the keyboard to it where it, or something in it, takes the focus.
+  function goTo(part) {
+    part.scrollIntoView({ block: "center" });
+    (part.querySelector('[tabindex="0"]') || part).focus({ preventScroll: true });
+  }
+
   // A token's text with its spaces, line ends and control characters to be seen.
   function spell(text) {
     return Array.from(text, (character) => {
@@ -290,5 +296,5 @@
     return make("li", {}, bar);
   }
 
-  Object.assign(live, { make, Chips, Heads, HeadMap, Bars, showStrips, mapped, spell, percent, duration });
+  Object.assign(live, { make, goTo, Chips, Heads, HeadMap, Bars, showStrips, mapped, spell, percent, duration });
 })(typeof window === "undefined" ? module.exports : (window.ClearformerLive = window.ClearformerLive || {}));

@@ -34,18 +34,46 @@
     return [config, weights];
   }
 
+  // What a server sends, as a file in memory; `told` hears how many bytes have come.
+  async function download(source, told) {
+    const response = await fetch(source), parts = [];
+    if (!response.ok) throw new Error(`the server answers ${response.status}`);
+    const reader = response.body.getReader();
+    for (let came = 0, part = await reader.read(); !part.done; part = await reader.read()) {
+      parts.push(part.value);
+      told(came += part.value.length);
+    }
+    return new Blob(parts, { type: "text/javascript" });
+  }
+
+  function runScript(address) {
+    return new Promise((done, fail) => {
+      const script = document.createElement("script");
+      script.src = address;
+      script.onload = done;
+      script.onerror = fail;
+      document.head.append(script);
+    });
+  }
+
+  // A page that was opened as a file may not ask for bytes, and gets them at once.
+  async function fetchScript(source, told) {
+    if (!window.location.protocol.startsWith("http")) return runScript(source);
+    const address = URL.createObjectURL(await download(source, told));
+    await runScript(address);
+    URL.revokeObjectURL(address);
+  }
+
   // What the script of a model has brought; it is fetched once.
-  async function weightsOf(name, source) {
+  async function weightsOf(name, source, told) {
     live.weights = live.weights || {};
     if (!live.weights[name]) {
-      await new Promise((done, fail) => {
-        const script = document.createElement("script");
-        script.src = source;
-        script.onload = done;
-        script.onerror = () => fail(new live.Problem(`The weights could not be loaded from ${source}. Is the network, or the `
-          + "folder of the site, still there? The picture stays; try again, or open a model of your own."));
-        document.head.append(script);
-      });
+      try {
+        await fetchScript(source, told);
+      } catch (error) {
+        throw new live.Problem(`The weights could not be loaded from ${source}. Is the network, or the folder of the site, `
+          + "still there? The picture stays; try again, or open a model of your own.");
+      }
     }
     if (!live.weights[name]) throw new live.Problem(`${source} holds no model called “${name}”. Build the site once more.`);
     return live.weights[name];

@@ -84,6 +84,11 @@
       return this.append(live.draw(this.distribution(this.reading.length - 1), this.random));
     }
 
+    // Append the token that has the highest probability, whatever the settings.
+    takeLikeliest() {
+      return this.append(this.distribution(this.reading.length - 1).order[0]);
+    }
+
     append(id) {
       this.chosen = null;
       this.ids.push(id);
@@ -93,18 +98,21 @@
       return this.read(true);
     }
 
-    async run() {
+    // Write until the text ends, `enough` is seen or somebody stops it, which the answer tells: true if nobody did.
+    async run({ write = () => this.draw(), enough = () => false } = {}) {
       const mine = this.running = ++this.runs, began = performance.now();
       this.from = this.added.length;
       this.page.showRun();
       for (let count = 1; this.running === mine && count <= MOST_AT_ONCE; count++) {
         const next = pause(this.page.pace);
-        await this.settled(() => this.running === mine && this.draw());
-        if (this.running !== mine || this.ended) break;
+        await this.settled(() => this.running === mine && write());
+        if (this.running !== mine || this.ended || enough()) break;
         this.page.showRun((performance.now() - began) / count);
         await next;
       }
-      if (this.running === mine) this.stop();
+      const whole = this.running === mine;
+      if (whole) this.stop();
+      return whole;
     }
 
     stop() {
