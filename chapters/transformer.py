@@ -268,7 +268,7 @@ if __name__ == "__main__":
     wanted = to_texts(targets[:400], SIGNS)
     answers = to_texts(write(model, sources[:400]), SIGNS)
     right = sum(a == w for a, w in zip(answers, wanted, strict=True))
-    print(f"{right} of 400 new phrases are right, for example:")
+    print(f"{right} of 400 new phrases are right. The first three:")
     for phrase, answer in zip(phrases[:3], answers, strict=False):
         print(phrase, "→", answer)
     torch.save(model.state_dict(), "transformer.pt")
