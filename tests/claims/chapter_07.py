@@ -9,7 +9,7 @@ from tests.claims.pages import once
 from tests.claims.registry import claim, experiment
 
 PAGE = "chapters/07-residual-norm.ipynb"
-PARTS = ("setup", "yours-from-before", "yours-from-before-too")
+PARTS = ("setup", "causal-from-chapter-3", "heads-from-chapter-4", "feed-forward-from-chapter-5")
 BLOCKS = (*PARTS, "block-class")
 RATE, WARM_UP = 0.0275, 45
 STARTS = (0, 1, 2, 3, 4)
