@@ -63,9 +63,6 @@ ALLOWED = {
     "chapters/01-tokens": {
         "merges.append(best)": "byte pairs on the page, of characters; the questions ask for ids of bytes",
     },
-    "chapters/02-attention": {
-        "ifpositions:": "whether the attention player of the page adds vectors to its cards",
-    },
     "chapters/04-multi-head": {
         "x=self.tokens(ids)": "the look-up of a model that is trained there",
         "returnself.out(torch.cat(found,dim=-1))": "heads in a list, concatenated: the layer of the chapter",
