@@ -175,7 +175,7 @@ claim(
 )
 claim(
     letters_of_chapter_3,
-    "Four times the steps take the MLP to 1.60 and attention to no more than 2.21.",
+    "Four times the steps take the MLP to 1.60 and attention no further than 2.21.",
     about=("MLP", "attention"),
     cell="ladder-run",
     holds=lambda loss: (

@@ -254,8 +254,8 @@ claim(
 )
 claim(
     parts,
-    "Without the feed-forward layers or without the norms fewer answers are right, too, from every start, and without "
-    "the root of $K$ from two starts of three.",
+    "Without the feed-forward layers or without the norms every run ends below the worst one with all parts; without "
+    "the root of $K$ two of three do.",
     about=("all parts", "no encoder", "no feed-forward layers", "no sums", "no norms", "no positions", "no root of K"),
     cell="train-and-write",
     holds=lambda numbers: (
@@ -271,7 +271,7 @@ claim(
 )
 claim(
     parts,
-    "Two parts are not missed: the decoder's self-attention and the GELU.",
+    "Two parts are hardly missed: the decoder's self-attention and the GELU.",
     about=("no self-attention in the decoder", "no GELU", "no sums"),
     cell="train-and-write",
     holds=lambda numbers: all(

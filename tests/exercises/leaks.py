@@ -56,6 +56,7 @@ BROUGHT_ALONG = {
         "a,b=x[...,:half],x[...,half:]",
         "cos,sin=angles.cos(),angles.sin()",
         "returntorch.cat([a*cos-b*sin,b*cos+a*sin],dim=-1)",
+        "q,k=self.turn(q,positions),self.turn(k,positions)",
     ),
 }
 YOURS = re.compile(r"# yours from chapters? (\w+)")
