@@ -69,7 +69,7 @@ def only_the_first(pair: Pair) -> Iterator[str]:
         return
     first, *others = (pair.same(one, other) for one, other in zip(pair.came, pair.right, strict=True))
     if first and not any(others):
-        yield "Only the first place along axis 0 is right: is something of the first one used for all?"
+        yield "Only the first place along axis 0 is right: do the others get what is theirs?"
 
 
 def left_at_0(pair: Pair) -> Iterator[str]:
