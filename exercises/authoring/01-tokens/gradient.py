@@ -101,6 +101,10 @@ def as_often_written(ids, slopes, n_vocab):
 
 wrong.edits("""
 # place_by_place
+## later_text_overwrites: A later text of the batch overwrites what an earlier one has added for the same id.
+- for i, slope in zip(row.tolist(), sheet, strict=True):
++ grad[row.unique()] = 0.0
++ for i, slope in zip(row.tolist(), sheet, strict=True):
 ## downhill: You return the step against the gradient, not the gradient.
 - grad[i] += slope
 + grad[i] -= slope

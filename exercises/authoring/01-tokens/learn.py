@@ -198,6 +198,10 @@ def runs_counted_without_overlap(words, n_merges):
 
 wrong.edits("""
 # as_often_written
+## second_tie_by_appearance: Where the first pieces are equal, too, you take the pair that came first; the second piece
+decides.
+- best = min(counts, key=lambda pair: (-counts[pair], pair))
++ best = min(counts, key=lambda pair: (-counts[pair], pair[0]))
 ## first_met_wins: Among equally frequent pairs you take the one that you met first; the smaller ids should win.
 - best = min(counts, key=lambda pair: (-counts[pair], pair))
 + best = max(counts, key=counts.get)

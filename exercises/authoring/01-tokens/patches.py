@@ -131,6 +131,9 @@ def overlapping_squares(image, size):
 
 wrong.edits("""
 # five_axes
+## one_channel_for_all: Every channel of your patches is channel 0.
+- cells = image.reshape(C, rows // size, size, columns // size, size)
++ cells = image[:1].repeat(C, axis=0).reshape(C, rows // size, size, columns // size, size)
 ## reshape_alone: Your bare reshape cuts the image into runs of pixels in reading order, not into squares.
 - C, rows, columns = image.shape
 - cells = image.reshape(C, rows // size, size, columns // size, size)

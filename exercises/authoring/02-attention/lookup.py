@@ -139,6 +139,15 @@ def divided_at_the_end(Q, K, V, temperature):
 
 wrong.edits("""
 # in_columns
+## one_winner_when_sharp [from-soft-back-to-hard]: At a small temperature you take one winner; keys with equal scores
+share the weight at any temperature.
+- scores = K.T @ Q / temperature
++ scores = K.T @ Q / temperature
++ if temperature < 0.01:
++     return V[:, scores.argmax(axis=0)]
+## temperature_kept_high [from-soft-back-to-hard]: You keep the temperature from falling below a limit; a lower one
+makes the table sharper still.
++ scores = K.T @ Q / max(temperature, 0.01)
 ## maximum_of_the_other_axis [what-the-sums-of-a-say]: Your maximum runs over the queries and your sum over the keys:
 what is subtracted differs from competitor to competitor.
 - scores = K.T @ Q / temperature

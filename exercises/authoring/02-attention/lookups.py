@@ -143,6 +143,9 @@ def with_exponentials(queries, keys, values, temperature):
 
 wrong.edits("""
 # in_rows
+## weights_first: You return the weights in front of the answers; the other order is asked for.
+- return shares @ values, shares
++ return shares, shares @ values
 ## cut_off: No gradient reaches queries and keys: you detach the weights.
 - shares = torch.softmax(fits, dim=-1)
 + shares = torch.softmax(fits, dim=-1).detach()

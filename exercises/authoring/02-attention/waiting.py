@@ -115,6 +115,14 @@ def as_often_written(n_tokens, width, kernel):
 
 wrong.edits("""
 # as_often_written
+## half_of_the_pairs [attention-plays-the-game]: You let a token look only at those before it and at itself; here each
+of them looks at all.
+- "attention": (1, 3 * n_tokens * width**2 + 2 * n_tokens**2 * width),
++ "attention": (1, 3 * n_tokens * width**2 + n_tokens * (n_tokens + 1) * width),
+## tokens_by_kernel [two-averages-and-a-sign]: You divide all tokens by the width of the kernel; ask how many new ones a
+further layer brings into sight.
+- layers = max(1, -(-(n_tokens - 1) // (kernel - 1)))
++ layers = max(1, -(-n_tokens // kernel))
 ## recurrence_in_one_round: You let the recurrent network read all tokens in one round, but each state waits for the one
 before it.
 - "recurrence": (n_tokens, 2 * n_tokens * width**2),

@@ -80,6 +80,11 @@ def measured(n, m, d, k, v, layout):
 
 wrong.edits("""
 # two_tables
+## keys_of_those_who_ask: You make a key and a value for each token that asks; they come from those that are looked at.
+- return {"Q": (n, k), "K": (m, k), "V": (m, v), "A": (n, m), "O": (n, v)}
++ return {"Q": (n, k), "K": (n, k), "V": (n, v), "A": (n, m), "O": (n, v)}
+- return {"Q": (k, n), "K": (k, m), "V": (v, m), "A": (m, n), "O": (v, n)}
++ return {"Q": (k, n), "K": (k, n), "V": (v, n), "A": (m, n), "O": (v, n)}
 ## layouts_exchanged [query-on-the-column-or-on-the-row]: You have swapped the two layouts: what you give for rows is
 the answer for columns, and vice versa.
 - if layout == "rows":

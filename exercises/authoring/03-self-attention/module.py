@@ -172,6 +172,16 @@ class Borrowed(nn.Module):
 
 wrong.edits("""
 # StepByStep
+## blind_to_itself: Your mask hides a token from itself as well; only what comes later is hidden.
+- hidden = torch.triu(torch.ones(x.shape[1], x.shape[1]), diagonal=1).bool()
++ hidden = torch.triu(torch.ones(x.shape[1], x.shape[1]), diagonal=0).bool()
++ hidden[0] = torch.arange(x.shape[1]) < 0
+## sequences_flattened: The sequences of a batch see each other: you flatten them into one before the softmax.
+- asked, offered, handed = self.query(x), self.key(x), self.value(x)
++ shape, x = x.shape[:2], x.reshape(1, -1, x.shape[2])
++ asked, offered, handed = self.query(x), self.key(x), self.value(x)
+- return shares @ handed
++ return (shares @ handed).reshape(*shape, -1)
 ## unscaled [why-divide-by-the-square-root-of-k]: The scores are not divided by the root of the width.
 - table = asked @ offered.transpose(1, 2) / asked.shape[-1] ** 0.5
 + table = asked @ offered.transpose(1, 2)

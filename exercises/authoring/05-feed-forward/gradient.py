@@ -170,6 +170,12 @@ def by_autograd(x, W_1, b_1, W_2, dy):
 
 wrong.edits("""
 # as_often_written
+## not_stopped_for_x: On the way to x your gradient passes every unit, also those that the ReLU has set to 0.
+- return g @ W_1, dW_1, g.sum((0, 1)), dW_2, dy.sum((0, 1))
++ return dy @ W_2 @ W_1, dW_1, g.sum((0, 1)), dW_2, dy.sum((0, 1))
+## relu_of_the_gradient: Your gradient goes through a ReLU of its own; only the sign of what went in decides.
+- g = (dy @ W_2) * (z > 0)
++ g = torch.relu(dy @ W_2) * (z > 0)
 ## value_for_slope: You multiply by what the ReLU gives; the chain rule asks how fast it grows.
 - g = (dy @ W_2) * (z > 0)
 + g = (dy @ W_2) * h

@@ -107,6 +107,13 @@ def from_left_to_right(wanted):
 
 wrong.edits("""
 # second_differences
+## no_matrix_and_no_vector: Your W_2 is a vector and your b_2 a number; they are a matrix and a vector, however small.
+- return np.ones((n, n)), -1.0 * np.arange(n), weights.reshape(1, n), wanted[:1] * 1.0
++ return np.ones((n, n)), -1.0 * np.arange(n), weights, wanted[0]
+## always_up_and_down: Your weights make every second lamp burn alike, whatever is wanted beyond the first two counts.
+- weights = slopes - np.concatenate([[0.0], slopes[:-1]])
++ weights = slopes[0] * 2.0 * (-1.0) ** np.arange(n)
++ weights[0] = slopes[0]
 ## steps_as_weights: You use each step as a weight, but a unit that is on goes on growing with every further switch.
 - slopes = wanted[1:] - wanted[:-1]
 - weights = slopes - np.concatenate([[0.0], slopes[:-1]])

@@ -196,6 +196,11 @@ class Borrowed(nn.Module):
 
 wrong.edits("""
 # Plain
+## rates_of_the_model: Your rates are those of the width of the model; what is turned has the width of the head.
+- angles = positions[..., None] * 10000.0 ** (-torch.arange(half) / half)
++ angles = positions[..., None] * 10000.0 ** (-2 * torch.arange(half) / self.query.in_features)
+- scores = q @ k.mT / q.shape[-1] ** 0.5
++ scores = q @ k.mT / x.shape[-1] ** 0.5
 ## forgetful [start-anywhere-leave-gaps]: You count 0, 1, 2, … or on from the first position, and the gaps between
 positions are lost.
 - angles = positions[..., None] * 10000.0 ** (-torch.arange(half) / half)

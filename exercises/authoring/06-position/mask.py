@@ -164,6 +164,13 @@ def everything_under_a_mask(n_tokens, i, j, n_blocks, causal, positions):
 
 wrong.edits("""
 # as_often_written
+## later_place_left_out: With one causal block you leave out the later of the two places itself.
+- return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
++ return (n >= min(i, j)) & ((n < max(i, j)) | positions | (n_blocks > 1))
+## positions_from_the_second_block: Without a mask you let positions count only from the second block on; they are added
+before the first.
+- return own | positions
++ return own | (positions & (n_blocks > 1))
 ## one_block_hears_the_order: You let one causal block hear the order; behind both positions it hears the same set as
 before.
 - if not causal:

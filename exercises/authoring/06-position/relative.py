@@ -146,6 +146,10 @@ def a_table_of_positions(q, r, n_sources):
 
 wrong.edits("""
 # as_often_written
+## clipped_above_alone: You clip the distances above and not below: a token far to the left reads another row of the
+table.
+- index = np.clip(np.arange(n_sources) - positions, -m, m) + m
++ index = (np.minimum(np.arange(n_sources) - positions, m) + m) % len(r)
 ## left_and_right_exchanged: Your distances have the opposite sign: left and right have changed places.
 - index = np.clip(np.arange(n_sources) - positions, -m, m) + m
 + index = np.clip(positions - np.arange(n_sources), -m, m) + m

@@ -147,6 +147,10 @@ the wave rises or falls.
 + return np.sin(np.arange(start, start + n_positions)[:, None] * rates)
 
 # as_often_written
+## rates_of_one_width: Each of your waves is a hundred times slower than the one before, as at a width of 4; the step
+between them depends on the width.
+- rates = 10000.0 ** (-2 * np.arange(d_model // 2) / d_model)
++ rates = 100.0 ** -np.arange(d_model // 2)
 ## half_the_exponent [common-mistakes]: Your exponents grow only half as fast as they should, so your slowest wave is
 far too fast.
 - rates = 10000.0 ** (-2 * np.arange(d_model // 2) / d_model)

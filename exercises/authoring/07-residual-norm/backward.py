@@ -166,6 +166,9 @@ def degrees_of_freedom(X, gamma, dY, eps=1e-5):
 
 wrong.edits("""
 # three_terms
+## spread_without_epsilon: In the last term of your gradient the spread lacks its ε.
+- dX = inverse * (g - g.mean(axis=0) - X_hat * (g * X_hat).mean(axis=0))
++ dX = inverse * (g - g.mean(axis=0) - centred * (g * X_hat).mean(axis=0) / np.sqrt((centred**2).mean(axis=0)))
 ## statistics_over_the_tokens [the-norm-that-sees-the-future]: You average over the tokens: this is the gradient of the
 norm that sees the future.
 - centred = X - X.mean(axis=0)

@@ -81,6 +81,14 @@ def powers_of_the_width(V_source, V_target, D, H, F, M):
 
 wrong.edits("""
 # part_by_part
+## last_norms_in_each_layer: You count the norm at the end of a stack once for each layer; a stack has one.
+- reader = D * V_source + M * (attention + 2 * norm + network) + norm
+- writer = D * V_target + M * (2 * attention + 3 * norm + network) + norm
++ reader = D * V_source + M * (attention + 3 * norm + network)
++ writer = D * V_target + M * (2 * attention + 4 * norm + network)
+## hidden_width_taken_for_granted: You take a hidden width for granted; it is an argument of its own.
+- attention, norm, network = 4 * D * (D + 1), 2 * D, 2 * D * F + F + D
++ attention, norm, network = 4 * D * (D + 1), 2 * D, 4 * D * D + 3 * D
 ## a_map_for_each_head: You count a full D × D map for every head; the heads share one.
 - attention, norm, network = 4 * D * (D + 1), 2 * D, 2 * D * F + F + D
 + attention, norm, network = 4 * H * D * (D + 1), 2 * D, 2 * D * F + F + D

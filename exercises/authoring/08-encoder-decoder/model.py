@@ -221,6 +221,20 @@ class PlaceByPlace(nn.Module):
 
 wrong.edits("""
 # Plain
+## both_embeddings_scaled: Both embeddings are multiplied by the square root of D, as in some models; here they are not.
+- z = self.embed_source(source)
++ z = self.embed_source(source) * self.head.in_features**0.5
+- y = self.embed_target(target)
++ y = self.embed_target(target) * self.head.in_features**0.5
+## one_block_in_each_stack [blocks-on-blocks]: Each stack runs one and the same block again and again; every layer has
+weights of its own.
+- self.encoder.append(Block(d_model, n_heads, d_ff, dropout))
++ self.encoder.append(self.encoder[0] if len(self.encoder) else Block(d_model, n_heads, d_ff, dropout))
+- self.decoder.append(DecoderBlock(d_model, n_heads, d_ff, dropout))
++ self.decoder.append(self.decoder[0] if len(self.decoder) else DecoderBlock(d_model, n_heads, d_ff, dropout))
+## target_places_by_row: Each row of the target gets one position; each token of a row should have its own.
+- y = y + sinusoids(y.shape[1], y.shape[2])
++ y = y + sinusoids(y.shape[0], y.shape[2])[:, None]
 ## causal_encoder [encoder-and-decoder-together]: Your encoder is causal; it may read the whole source.
 - self.encoder.append(Block(d_model, n_heads, d_ff, dropout))
 + self.encoder.append(Block(d_model, n_heads, d_ff, dropout, causal=True))

@@ -107,6 +107,9 @@ def row_after_row(ids, starts, length):
 
 wrong.edits("""
 # two_tables
+## rows_in_one_piece: Your rows follow one another from the first start on; each row has a start of its own.
+- places = starts.unsqueeze(1) + torch.arange(length).unsqueeze(0)
++ places = starts[0] + torch.arange(len(starts) * length).reshape(len(starts), length)
 ## not_shifted [common-mistakes]: What is asked for is what is read: the model learns to copy its own token.
 - read, asked = ids[places], ids[places + 1]
 + read, asked = ids[places], ids[places]

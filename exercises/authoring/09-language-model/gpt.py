@@ -197,6 +197,14 @@ class TableOfPlaces(nn.Module):
 
 wrong.edits("""
 # Plain
+## embedding_scaled: The embedding is multiplied by the square root of D, as in some models; here it is not.
+- x = self.tokens(ids)
++ x = self.tokens(ids) * self.tokens.embedding_dim**0.5
+## norm_over_the_text: Your last norm runs over all tokens of a text together; each token is normed by itself.
+- x = self.norm(x)
++ spread = x.var(dim=(1, 2), keepdim=True, unbiased=False) + 1e-5
++ x = (x - x.mean(dim=(1, 2), keepdim=True)) / spread.sqrt()
++ x = x * self.norm.weight + self.norm.bias
 ## sees_the_future: The blocks have no mask: each position sees what it is asked for.
 - self.blocks.append(Block(d_model, n_heads, 4 * d_model, dropout, causal=True))
 + self.blocks.append(Block(d_model, n_heads, 4 * d_model, dropout))

@@ -213,6 +213,9 @@ def infinity_by_infinity(logits, ids, lengths):
 
 wrong.edits("""
 # as_often_written
+## one_filling_asked: You ask for one token too many: the first of those that only fill a short text up.
+- asked = np.arange(T) < lengths[:, None] - 1
++ asked = (np.arange(T) < lengths[:, None]) & (np.arange(T) < T - 1)
 ## predicts_itself [common-mistakes]: Your targets are not shifted: each position is asked for the token that it reads.
 - targets = np.roll(ids, -1, axis=1)
 + targets = ids

@@ -174,6 +174,10 @@ def gradient_by_patches(drawn, patches, hidden, normalise=False):
 
 wrong.edits("""
 # as_often_written
+## gradient_scaled_back: You divide the gradient by the spread of the patch as well; the target alone is normalised, and
+the gradient belongs to what was drawn.
+- return (gaps**2).sum() / count, 2 * gaps / count
++ return (gaps**2).sum() / count, 2 * gaps / count / (np.sqrt(variance + 1e-6) if normalise else 1.0)
 ## all_patches_count [common-mistakes]: You average over all patches; what the encoder has seen must not count, for it
 could be copied.
 - gaps = (drawn - target) * hidden[:, :, None]

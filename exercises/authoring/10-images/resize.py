@@ -266,6 +266,20 @@ def columns_before_rows(P, old, new):
     return np.concatenate([P[:1], larger.reshape(-1, P.shape[1])])
 
 
+@wrong("You keep places from going beyond the last old vector, and not from falling before the first.")
+def clipped_above_alone(P, old, new):
+    shares = []
+    for few, many in zip(old, new, strict=True):
+        place = np.minimum((np.arange(many) + 0.5) * few / many - 0.5, few - 1)
+        first = place.astype(int)
+        after = np.minimum(first + 1, few - 1)
+        far = (place - first)[:, None]
+        shares.append((1 - far) * np.eye(few)[first] + far * np.eye(few)[after])
+    grid = P[1:].reshape(*old, -1)
+    larger = np.einsum("Rr,rcd,Cc->RCd", shares[0], grid, shares[1])
+    return np.concatenate([P[:1], larger.reshape(-1, P.shape[1])])
+
+
 wrong.edits("""
 # as_often_written
 ## corners_on_corners: You lay the first middle on the first and the last on the last; the grids share their borders, so

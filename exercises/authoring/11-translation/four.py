@@ -10,6 +10,7 @@ from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import drawn_once
 from clearcheck.author.torch_arguments import training_call
 from clearcheck.author.torch_loops import forgetful_slip
+from clearcheck.grading.compare import Finding
 
 from .parts import PromptTranslator
 
@@ -106,11 +107,12 @@ def four_and_the_others(ask, rng):
         return None
     short, long = np.split(right[1:], [len(NEW_SHORT)])
     written = " ".join(WORDS[i] for i in scores[0, :2].argmax(axis=1))
-    return (
+    told = (
         f"After {came['steps']} optimiser steps your model writes *{written}* for *four*; right are {short.sum()} of "
         f"{len(short)} new short numbers and {long.sum()} of {len(long)} new long ones. Asked for are *vier end* and "
         f"{THRESHOLD:.0%} of each. {where_to_look(right[0], short.mean(), long.mean())}"
     )
+    return Finding(told, unlearned=True)
 
 
 def as_many_steps_as_asked(ask, rng):

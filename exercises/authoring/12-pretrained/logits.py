@@ -205,6 +205,9 @@ def norm_after(theirs, config, ids):
 
 wrong.edits("""
 # as_often_written
+## one_block_left_out: You leave the last block out: count how many your loop runs.
+- for i in range(config["n_layer"]):
++ for i in range(max(1, config["n_layer"] - 1)):
 ## no_mask [which-choice-differs-where]: Every token looks at later ones; GPT-2 is causal.
 - y = attend(q, k, v, config["n_head"], np.tri(N, dtype=bool))
 + y = attend(q, k, v, config["n_head"], np.ones((N, N), dtype=bool))

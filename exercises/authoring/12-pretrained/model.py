@@ -194,6 +194,14 @@ class HeadByHead(nn.Module):
 
 wrong.edits("""
 # AsOftenWritten
+## normed_stream_goes_on: The normed stream goes on past attention; the stream itself should, and only attention reads
+it normed.
+- x = x + block["out"](y)
++ x = z + block["out"](y)
+## blind_to_itself: Your mask hides a token from itself as well; only what comes later is hidden.
+- later = torch.ones_like(table, dtype=torch.bool).triu(1)
++ later = torch.ones_like(table, dtype=torch.bool).triu(0)
++ later[..., 0, 0] = False
 ## head_of_its_own: Your head has its own matrix; the file has one for both uses.
   self.norm = nn.LayerNorm(d_model)
 + self.head = nn.Linear(d_model, n_vocab, bias=False)

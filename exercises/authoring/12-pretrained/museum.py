@@ -224,6 +224,11 @@ def as_often_written(w, config, ids, types, real):
 
 wrong.edits("""
 # settings_first
+## normed_before_and_after: You norm what attention reads as well, as in later models; here a norm only follows each
+half.
+- q, k, v = linear(x, w, block + "q"), linear(x, w, block + "k"), linear(x, w, block + "v")
++ z = norm(x, w, block + "norm_1", eps)
++ q, k, v = linear(z, w, block + "q"), linear(z, w, block + "k"), linear(z, w, block + "v")
 ## norm_first: The norms of the blocks stand first, as in GPT-2; in BERT they come after each half.
 - q, k, v = linear(x, w, block + "q"), linear(x, w, block + "k"), linear(x, w, block + "v")
 + q, k, v = (linear(norm(x, w, block + "norm_1", eps), w, block + part) for part in "qkv")

@@ -142,6 +142,12 @@ def two_losses_mixed(logits, targets, smoothing):
 
 wrong.edits("""
 # one_hot_rows
+## sums_over_the_positions: Your shares are divided by sums over the positions; each position has a softmax of its own.
+- p = powers / powers.sum(axis=-1, keepdims=True)
++ p = powers / powers.sum(axis=1, keepdims=True)
+## nothing_even_for_the_target: The even share of the smoothing goes to every word, to the one that is asked for, too.
+- rows = p - (1 - smoothing) * hot - smoothing / vocabulary
++ rows = p - (1 - smoothing) * hot - smoothing / vocabulary * (1 - hot)
 ## sign_turned: The sign is turned round: this leads uphill.
 - rows = p - (1 - smoothing) * hot - smoothing / vocabulary
 + rows = (1 - smoothing) * hot + smoothing / vocabulary - p

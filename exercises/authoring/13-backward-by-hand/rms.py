@@ -160,6 +160,11 @@ def from_differences(x, gain, e, eps):
 
 wrong.edits("""
 # one_mean
+## projected_without_epsilon: Your projection is made with vectors that were scaled without ε; the same scale belongs in
+both places.
+- return inverse * (g - shared * x_hat), (e * x_hat).sum(axis=(0, 1))
++ plain = x / np.sqrt((x**2).mean(axis=-1, keepdims=True))
++ return inverse * (g - (g * plain).mean(axis=-1, keepdims=True) * plain), (e * x_hat).sum(axis=(0, 1))
 ## eps_never_small: Your ε is never below 0.000000000001; where it is 0 and tokens are small, that shows.
 - inverse = 1 / np.sqrt((x**2).mean(axis=-1, keepdims=True) + eps)
 + inverse = 1 / np.sqrt((x**2).mean(axis=-1, keepdims=True) + max(eps, 1e-12))

@@ -211,6 +211,13 @@ def from_the_queries(q, k, v, e, tau, mask):
 
 wrong.edits("""
 # step_by_step
+## plain_mean_of_the_pulls: In the derivative of the softmax you subtract a plain mean over the sources; each source
+counts by its weight.
+- push = weights * (pulled - (weights * pulled).sum(axis=-1, keepdims=True))
++ push = weights * (pulled - pulled.mean(axis=-1, keepdims=True))
+## first_temperature: All heads get the temperature of the first one; each has its own.
+- temperature = tau[:, None, None]
++ temperature = tau[0]
 ## tau_positive: You drop the sign of tau; what is learned may fall below 0, and then the scores turn round.
 - temperature = tau[:, None, None]
 + temperature = abs(tau)[:, None, None]

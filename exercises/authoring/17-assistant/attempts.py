@@ -159,6 +159,13 @@ def doubling_and_halving(p, share):
 
 wrong.edits("""
 # counting_up
+## given_up_early: You give up after a thousand attempts; where one is seldom right, far more are needed.
+- while np.mean(1 - (1 - p) ** n) < share:
++ if np.mean(1 - (1 - p) ** 1000) < share:
++     return -1
++ while np.mean(1 - (1 - p) ** n) < share:
+## reached_is_not_enough: You go on where the share is reached exactly; then it is enough.
++ while np.mean(1 - (1 - p) ** n) <= share and n < 100_000:
 ## mean_first [common-mistakes]: The mean of the p goes into the formula, which promises too much: average last.
 - while np.mean(1 - (1 - p) ** n) < share:
 + while 1 - (1 - np.mean(p)) ** n < share:

@@ -182,6 +182,14 @@ class Padded(nn.Module):
 
 wrong.edits("""
 # Sliced
+## whole_factor: Your factor is rounded down to a whole number.
+- self.d_model, self.factor = d_model, alpha / rank
++ self.d_model, self.factor = d_model, alpha // rank
+## interleaved: You take every third feature for the queries; the three parts lie one behind the other.
+- y = self.qkv(x)
++ y = self.qkv(x).unflatten(-1, (D, 3)).mT.flatten(-2)
+- return torch.cat([q, k, v], dim=-1)
++ return torch.stack([q, k, v], dim=-1).flatten(-2)
 ## a_of_ones: Your A begins with ones, so its rows all learn the same; draw it at random.
 - self.A_q = nn.Parameter(torch.randn(rank, d_model) / d_model**0.5)
 + self.A_q = nn.Parameter(torch.ones(rank, d_model))

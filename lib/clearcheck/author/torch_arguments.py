@@ -42,7 +42,8 @@ def training_call(*arguments, held_out: tuple, seed: int = 0, written: bool = Fa
     """Call the loop with `arguments`, then the module that it gives, in eval() mode, on the inputs `held_out`.
 
     The result is a dict with the module's "output", the optimiser "steps" that were taken, by how many "optimizers",
-    and the "kinds" of the module: the names of its class and of those above it. With `written` it also has what is
+    the "losses" of the backward passes, how far a weight "moved" at most, and the "kinds" of the module: the names of
+    its class and of those above it. With `written` it also has what is
     "written": the last position of the output for each beginning of the last input alone, as when a text is written, so
     that a module that sees what comes later gains nothing. Targets of `held_out` belong in the check alone.
     """

@@ -6,6 +6,7 @@ import numpy as np
 
 from clearcheck.author.torch_arguments import small_logits
 from clearcheck.author.torch_checks import Draw, Test
+from clearcheck.grading.compare import Finding
 from clearcheck.grading.describe import describe
 
 SAMPLES = 4000
@@ -56,7 +57,7 @@ def learns(
         taken = f"After {came['steps']} optimiser steps"
         asked = f"{'at most' if smaller else 'at least'} {threshold:g} is asked for"
         seen = f"{taken} the {what} on examples that your loop has not seen is {value:.3g}; {asked}."
-        return f"{seen} {advice(value)}".rstrip()
+        return Finding(f"{seen} {advice(value)}".rstrip(), unlearned=True)
 
     return test
 

@@ -30,6 +30,7 @@ class Finding:
     margin: float | None = None
     call: int = -1  # the place of the call among those of the check
     slight: bool = False  # whether the values differ by no more than single precision loses
+    unlearned: bool = False  # whether a model was trained as it should be, and has not learned enough
 
 
 @dataclass(frozen=True)

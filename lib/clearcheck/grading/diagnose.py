@@ -106,7 +106,16 @@ def gives_same_replies(question: Question, entry: KnownMistake, calls: list[Call
 
 def gives_same_reply(question: Question, entry: KnownMistake, call: Call, parts: tuple) -> bool:
     reply = reply_of(entry.function, question.call_request.for_known_mistake(entry.source), call.packed)
+    if question.how == "training":
+        return same_reply(_without_its_course(reply), _without_its_course(call.reply), call.close, parts)
     return same_reply(reply, call.reply, call.close, parts)
+
+
+def _without_its_course(reply: dict) -> dict:
+    """A reply of a loop without its losses, in which the draws of two loops differ even where their models agree."""
+    if reply["kind"] != "value":
+        return reply
+    return {**reply, "value": {name: x for name, x in reply["value"].items() if name not in ("losses", "moved")}}
 
 
 @lru_cache(maxsize=16384)

@@ -19,6 +19,7 @@ from clearcheck.grading.problems import problem_of
 from clearcheck.grading.question import AnswerProblem, CallStopped, Equals, NotAnswered, Question
 from clearcheck.grading.replies import CLOSE, Call
 from clearcheck.grading.see import see
+from clearcheck.grading.see_training import see_training
 from clearcheck.grading.two_mistakes import diagnose_two
 from clearcheck.worker.call_request import CallRequest
 from clearcheck.worker.guarded_call import blank_unprintable
@@ -143,6 +144,8 @@ def evaluate(question: Question, transport: Transport, seed: int, wrong: Sequenc
 
     failed = [i for i, finding in enumerate(findings) if isinstance(finding, Finding) and transcripts[i]]
     diagnoses = _diagnoses(question, wrong, transcripts, failed, mistake_passes, seed)
+    if question.how == "training":
+        diagnoses |= _seen_trainings(question, transcripts, findings, [i for i in failed if i not in diagnoses])
     return QuestionResult(
         question,
         tuple(
@@ -179,6 +182,17 @@ def _diagnoses(
             with contextlib.suppress(Exception):
                 told = see(question, check, transcripts[i], _check_generator(question, check, seed))
                 found |= {i: told} if told else {}
+    return found
+
+
+def _seen_trainings(question: Question, transcripts: list[list[Call]], findings: list, failed: list[int]) -> dict:
+    """For each of the failed checks what its training loops did, where that shows a mistake."""
+    every = [call for calls in transcripts for call in calls]
+    found: dict[int, Diagnosis] = {}
+    for i in failed:
+        with contextlib.suppress(Exception):
+            told = see_training(question, transcripts[i], every, findings[i].unlearned)
+            found |= {i: told} if told else {}
     return found
 
 

@@ -92,7 +92,7 @@ class Equals:
 
 @dataclass(frozen=True)
 class Holds:
-    """The learner's function has a property; `test` says in one sentence what is wrong, or gives None."""
+    """The learner's function has a property; `test` says what is wrong in one sentence, or as a finding, or None."""
 
     name: str
     points: int
@@ -114,7 +114,7 @@ class Holds:
             return Finding("This check never called your function: please tell the author of the exercise.")
         if sentence is None:
             return change_finding(sorted({place for call in ask.calls for place in call.changed}), ask.question.how)
-        return _kind(ask) or Finding(str(sentence))
+        return _kind(ask) or (sentence if isinstance(sentence, Finding) else Finding(str(sentence)))
 
 
 def _kind(ask) -> Finding | None:

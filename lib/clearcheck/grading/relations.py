@@ -10,50 +10,11 @@ from itertools import permutations
 
 import numpy as np
 
-from clearcheck.grading.replies import CLOSE, CLOSE_IN_FLOAT32
+from clearcheck.grading import partly_right
+from clearcheck.grading.pair import FEW, Pair
 
-FEW = 4  # entries: below, any two results stand in one relation or another
 LARGE = {"f8": 700.0, "f4": 88.0}  # numbers whose exponentials overflow, by the type
 MOST_AXES = 4
-
-
-@dataclass(frozen=True)
-class Pair:
-    """A wrong result, the right one, the arrays among the arguments, and the sizes by the letters of the task."""
-
-    came: np.ndarray
-    right: np.ndarray
-    given: Sequence[np.ndarray] = ()
-    sizes: Mapping[str, int] | None = None
-
-    @property
-    def close(self) -> float:
-        return CLOSE_IN_FLOAT32 if np.dtype(np.float32) in (self.came.dtype, self.right.dtype) else CLOSE
-
-    @property
-    def floats(self) -> bool:
-        return self.came.dtype.kind == self.right.dtype.kind == "f"
-
-    @property
-    def comparable(self) -> bool:
-        """Floats of one shape, all finite."""
-        alike = self.came.shape == self.right.shape and self.floats
-        return alike and bool(np.isfinite(self.came).all() and np.isfinite(self.right).all())
-
-    @property
-    def telling(self) -> bool:
-        """Whether there are so many different numbers that a relation of all of them is none by chance."""
-        return self.right.size >= FEW and not (self.right == self.right.flat[0]).all()
-
-    def same(self, one, other) -> bool:
-        one, other = np.asarray(one), np.asarray(other)
-        if one.shape != other.shape:
-            return False
-        if one.dtype.kind in "iub" and other.dtype.kind in "iub":
-            return bool((one == other).all())
-        finite = np.abs(other[np.isfinite(other)])
-        atol = self.close * max(1e-3, float(finite.max(initial=0)))
-        return bool(np.allclose(one, other, rtol=self.close, atol=atol, equal_nan=True))
 
 
 @dataclass(frozen=True)
@@ -278,15 +239,22 @@ def _axes(array: np.ndarray) -> range:
 
 RELATIONS: tuple[Callable[[Pair], Iterator[str]], ...] = (
     overflow,
+    partly_right.not_a_number,
     given_back,
     inverted,
     other_layout,
     other_places,
+    partly_right.other_order,
+    partly_right.unspread,
+    partly_right.cut_short,
     lost_axis,
     power,
     factor,
     amount,
     other_sums,
+    partly_right.rounded,
+    partly_right.only_the_first,
+    partly_right.left_at_0,
     one_end,
     along_an_axis,
 )

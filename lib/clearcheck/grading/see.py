@@ -7,8 +7,9 @@ import numpy as np
 from clearcheck.grading.coercion import coerce_like
 from clearcheck.grading.diagnose import Diagnosis
 from clearcheck.grading.misfits import why_shapes_misfit
+from clearcheck.grading.pair import Pair
 from clearcheck.grading.question import Equals, Question
-from clearcheck.grading.relations import Pair, relation_of
+from clearcheck.grading.relations import relation_of
 from clearcheck.grading.replies import Call
 
 MOST_ENTRIES = 100_000  # of one result

@@ -15,13 +15,13 @@ from types import CellType, ModuleType
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.optim.optimizer import register_optimizer_step_post_hook
 from torch.overrides import TorchFunctionMode
 
 from clearcheck.worker.call_request import Misfit
 from clearcheck.worker.small_model import SmallModel
 from clearcheck.worker.torch_modules import build_module, load_weights, nothing_drawn
 from clearcheck.worker.values import UnsupportedValue, pack
+from clearcheck.worker.watched_training import watched_training
 
 
 def on_tensors(function: Callable, args: tuple):
@@ -57,10 +57,10 @@ def on_module(cls: type, args: tuple):
 
 
 def on_training(function: Callable, args: tuple) -> dict:
-    """What the trained model gives on inputs whose targets are not here, and the optimiser steps that were taken."""
+    """What the trained model gives on inputs whose targets are not here, and what its loop did."""
     (plan,) = args
     with isolated_torch_state(plan["seed"]):
-        with _counted_steps() as steps:
+        with watched_training() as watched:
             model = function(*_tensors(plan["arguments"]))
         if not isinstance(model, nn.Module):
             came = "None" if model is None else f"an object of type {type(model).__name__}"
@@ -77,11 +77,11 @@ def on_training(function: Callable, args: tuple) -> dict:
                 raise Misfit(
                     "returned a model that gives two results for one input in eval() mode: dropout rests there"
                 )
-            if steps and not _depends_on_weights(model, given, result["output"]):
+            if watched.steps and not _depends_on_weights(model, given, result["output"]):
                 raise Misfit("returned a model that gives the same whatever its weights are: return the trained one")
         kinds = [cls.__name__ for cls in type(getattr(model, "_orig_mod", model)).__mro__]  # also if compiled
-        optimizers = len({id(optimizer) for optimizer in steps})
-        return {**result, "steps": len(steps), "optimizers": optimizers, "kinds": kinds}
+        did = {"steps": len(watched.steps), "optimizers": watched.optimizers}
+        return {**result, **did, "losses": watched.losses, "moved": watched.moved, "kinds": kinds}
 
 
 def _about_equal(one, other) -> bool:
@@ -174,17 +174,6 @@ def _seed(seed: int):
     torch.default_generator.manual_seed(seed)  # torch.manual_seed would also format the stack, for a later CUDA
     np.random.seed(seed)
     random.seed(seed)
-
-
-@contextlib.contextmanager
-def _counted_steps() -> Iterator[list]:
-    """A list with the optimiser of each step: it is held, so that no later one gets its id."""
-    steps: list[torch.optim.Optimizer] = []
-    handle = register_optimizer_step_post_hook(lambda optimizer, *_: steps.append(optimizer))
-    try:
-        yield steps
-    finally:
-        handle.remove()
 
 
 def _inputs(plan: dict, inputs: tuple) -> tuple:
