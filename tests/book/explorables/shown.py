@@ -23,7 +23,7 @@ HOME = {
     "rotary-clock": CHAPTERS["position"],
     "stream-depth": CHAPTERS["residual-norm"],
     "causal-mask": CHAPTERS["encoder-decoder"],
-    "kv-cache": "chapters/closer/08-cache",
+    "kv-cache": "chapters/closer/08-cache.html",
     "online-softmax": CHAPTERS["cost"],
     "cost-calculator": CHAPTERS["gpt3"],
 }
