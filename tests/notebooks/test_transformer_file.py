@@ -1,7 +1,6 @@
 """The transformer of chapter 8 is also a file that a reader keeps: what it says, where it runs, what it refuses."""
 
 import ast
-import importlib.util
 import re
 import runpy
 from pathlib import Path
@@ -9,6 +8,8 @@ from pathlib import Path
 import nbformat
 import pytest
 import torch
+
+from tests.notebooks.kept_file import load_kept_file
 
 ROOT = Path(__file__).parents[2]
 PAGE, FILE = ROOT / "chapters" / "08-encoder-decoder.ipynb", ROOT / "chapters" / "transformer.py"
@@ -22,10 +23,7 @@ def cells_of_the_page():
 
 @pytest.fixture(scope="module")
 def file():
-    spec = importlib.util.spec_from_file_location("transformer_of_chapter_8", FILE)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_kept_file(FILE)
 
 
 @pytest.fixture
