@@ -20,6 +20,7 @@ from .hand_class import PLOT
 RUBRIC = '[[question]]\nid = "plot"\ntitle = "The plot"\nmax = 4\nlines = ["Axes have names: 1"]\n'
 SAVED, NOT_SAVED = re.compile(r"^Saved\.$"), re.compile("^Not saved: ")
 TOO_MANY = re.compile("^“5” is not between 0 and 4: these points are not saved")
+A_THOUSAND = re.compile("^“1,000” may be a decimal or a thousand: write it without the comma")
 COMMAND = [sys.executable, "-m", "clearclass", "hand", "out", "--rubric", "rubric.toml"]
 
 pytestmark = [pytest.mark.browser, pytest.mark.skipif(CHROMIUM is None, reason=NO_CHROMIUM)]
@@ -115,6 +116,22 @@ def test_a_class_is_graded_by_keys(served, browser):
 
     page.click("#title")
     assert_kept_by_a_killed(process, page)
+
+
+def test_a_thousand_with_a_comma_is_refused_on_the_page(served, browser):
+    """Catches a page that says "Saved." of 1,000 and keeps 1 point, or that lets its reader leave before it is mended."""
+    _, address = served
+    page = browser.new_page()
+    page.goto(f"{address}0")
+    page.fill("#points", "1,000")
+    wait_until(page, A_THOUSAND)
+    assert page.get_attribute("#points", "aria-invalid") == "true" and given()[0].points == ""
+    page.click("#next")
+    wait_until(page, A_THOUSAND)
+    assert page.url == f"{address}0"
+    page.fill("#points", "1,5")
+    wait_until(page, SAVED)
+    assert given()[0].points == "1.5"
 
 
 def test_ctrl_c_ends_it_and_a_second_one_is_refused(served):
