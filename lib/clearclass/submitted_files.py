@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from clearcheck.author.loading import ExerciseNotFound, authoring_folder
+from clearcheck.author.loading import ExerciseNotFound, authoring_folder, slugs_in
 from clearcheck.notebooks.escaping import one_line
 from clearcheck.notebooks.file import NotANotebook
 from clearcheck.own_course import own_course
@@ -50,6 +50,9 @@ def submitted_files(paths: Iterable[Path], results: Path | None = None) -> list[
     """The files given, and for a folder all in it, however deep: not the hidden ones, the course's own sources, and
     the folder of results.
 
+    Those of one exercise come together, as far as their names tell: what a process that grades keeps of an exercise
+    (its cases, and what known mistakes make of them) then serves the next file.
+
     Raises: NotANotebook where a folder holds none.
     """
     found: list[SubmittedFile] = []
@@ -59,7 +62,13 @@ def submitted_files(paths: Iterable[Path], results: Path | None = None) -> list[
         if not inside:
             raise NotANotebook(f"{one_line(str(path))} holds no notebook: a folder with .ipynb files is expected.")
         found += inside
-    return list({file.path: file for file in found}.values())
+    slugs = slugs_in(own) if (own := _sources()) else []
+    return sorted({file.path: file for file in found}.values(), key=lambda file: _place_of(file.path.name, slugs))
+
+
+def _place_of(name: str, slugs: list[str]) -> int:
+    """Where the exercise that a file's name holds stands among these; files whose names hold none come first."""
+    return next((place for place, slug in enumerate(slugs, 1) if slug in name), 0)
 
 
 def _walk(root: Path, spared: set[Path]) -> Iterator[SubmittedFile]:

@@ -61,6 +61,19 @@ def test_a_folder_into_a_table(folder, capsys):
     assert lines[2].startswith("Not graded: work/cy.ipynb is no notebook")
 
 
+def test_the_files_of_one_exercise_come_together(folder):
+    """Catches a class that is graded learner by learner, where each exercise in turn pushes the cases and the known
+    mistakes of the others out of what a process keeps.
+    """
+    for learner in ("ada", "bob"):
+        (folder / "work" / f"{learner}_{SLUG}.ipynb").write_text("")
+        (folder / "work" / f"{learner}_zz.ipynb").write_text("")
+    names = [file.path.name for file in submitted_files([folder / "work"])]
+    assert names == ["01.ipynb", "ada_zz.ipynb", "bob.ipynb", "bob_zz.ipynb", "cy.ipynb"] + [
+        f"{learner}_{SLUG}.ipynb" for learner in ("ada", "bob")
+    ]
+
+
 def test_an_authors_sources_are_not_graded(folder, capsys):
     """Catches points for the course's own answers, and a learner's folder that vanishes since it holds exercise.py."""
     source = folder / "exercises" / "authoring" / SLUG / "source.ipynb"
