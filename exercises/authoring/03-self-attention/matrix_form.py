@@ -144,6 +144,9 @@ the width of a query.
 ## root_of_row_count [why-divide-by-the-square-root-of-k]: You take the root of the number of tokens: the axes changed
 places and your scale did not follow.
 + products = Q @ K.T / len(Q) ** 0.5
+## root_of_value_width [why-divide-by-the-square-root-of-k]: You take the root of the width of the values, which no
+score has summed over.
++ products = Q @ K.T / V.shape[1] ** 0.5
 ## unscaled_as_on_the_slide [why-divide-by-the-square-root-of-k]: The scores are not scaled; this question asks for the
 scaled form.
 + products = Q @ K.T

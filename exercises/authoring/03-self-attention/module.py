@@ -161,6 +161,11 @@ average treat the rows as targets.
 the caller gives the one that is meant.
 -     table = table.masked_fill(~mask, float("-inf"))
 +     table = table.masked_fill(torch.ones(x.shape[1], x.shape[1]).triu(1).bool(), float("-inf"))
+## triangle_and_no_mask [the-causal-mask]: You hide later tokens always and never read the mask: the caller says who may
+look, and without a mask everybody may.
+- if mask is not None:
+-     table = table.masked_fill(~mask, float("-inf"))
++ table = table.masked_fill(torch.ones(x.shape[1], x.shape[1]).triu(1).bool(), float("-inf"))
 ## always_looking_back [the-causal-mask]: Without a mask every token looks at all tokens; you hide the later ones.
 - if mask is not None:
 -     table = table.masked_fill(~mask, float("-inf"))
@@ -172,6 +177,10 @@ the caller gives the one that is meant.
 + table = table.masked_fill(mask, float("-inf"))
 ## mask_transposed [the-causal-mask]: You read the mask with its axes exchanged; a row of it belongs to the target.
 + table = table.masked_fill(~mask.mT, float("-inf"))
+## not_of_a_table [the-causal-mask]: `not mask` asks for one truth value; `~mask` turns every entry of the table round.
++ table = table.masked_fill(not mask, float("-inf"))
+## mask_given_an_axis [the-causal-mask]: You put an axis into the mask, which fits B × N × N as it comes.
++ table = table.masked_fill(~mask.unsqueeze(0), float("-inf"))
 ## itself_always_seen [the-causal-mask]: You let every token look at itself, though the mask may forbid it.
 + table = table.masked_fill(~(mask | torch.eye(x.shape[1]).bool()), float("-inf"))
 ## one_mask_for_all [the-causal-mask]: With a mask for each sequence you take the first one for all of them.

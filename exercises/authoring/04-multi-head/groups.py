@@ -152,6 +152,10 @@ wrong.edits("""
 ## groups_for_heads: G neighbours share in place of H / G: your groups are as large as there are groups.
 + own = torch.arange(q.shape[1]) // k.shape[1] % k.shape[1]
 + k, v = k[:, own], v[:, own]
+## repeated_g_times: You repeat every group G times; there are H heads for G groups, so each is needed H / G times.
++ k, v = k.repeat_interleave(k.shape[1], dim=1), v.repeat_interleave(v.shape[1], dim=1)
+## expanded: `expand` stretches an axis of size 1 alone; G groups have to be repeated, each for its neighbours.
++ k, v = k.expand(-1, q.shape[1], -1, -1), v.expand(-1, q.shape[1], -1, -1)
 ## values_round_robin: Keys are shared by neighbours, values go round robin: a head finds one thing and takes another.
 + k, v = k.repeat_interleave(m, dim=1), v.repeat(1, m, 1, 1)
 ## keys_round_robin: Values are shared by neighbours, keys go round robin: a head finds one thing and takes another.

@@ -100,8 +100,9 @@ class HeadAfterHead(nn.Module):
         B, N, _ = x.shape
         seen = torch.ones(N, N).bool() if mask is None else mask
         seen = seen.expand(B, self.H, N, N)
-        parts = (each(x).split(self.width, -1) for each in (self.query, self.key, self.value))
-        for h, (q, k, v) in enumerate(zip(*parts, strict=True)):
+        parts = [each(x).split(self.width, -1) for each in (self.query, self.key, self.value)]
+        for h in range(self.H):
+            q, k, v = (part[h] for part in parts)
             scores = torch.einsum("bnk,bsk->bns", q, k) * self.width**-0.5
             found.append(torch.where(seen[:, h], scores, -torch.inf).softmax(dim=2) @ v)
         return self.out(torch.cat(found, 2))
@@ -200,6 +201,9 @@ of the sequence that never look at each other.
 ## always_looking_back: Without a mask every token looks at all tokens; you hide the later ones.
 + mask = torch.tril(torch.ones(N, N)).bool() if mask is None else mask
 + scores = scores.masked_fill(~mask, float("-inf"))
+## triangle_and_no_mask: You hide later tokens always and never read the mask: the caller says who may look, and without
+a mask everybody may.
++ scores = scores.masked_fill(torch.ones(N, N).triu(1).bool(), float("-inf"))
 ## own_triangle: You hide later tokens whatever the mask says: the triangle is one mask of many, and the caller gives
 the one that is meant.
 + if mask is not None:
@@ -209,8 +213,13 @@ the one that is meant.
 + scores = scores.masked_fill(mask, float("-inf"))
 ## mask_transposed: You read the mask with its axes exchanged; its last axis holds the sources.
 + scores = scores.masked_fill(~mask.mT, float("-inf"))
+## not_of_a_table: `not mask` asks for one truth value; `~mask` turns every entry of the table round.
++ scores = scores.masked_fill(not mask, float("-inf"))
 ## mask_given_an_axis: You put an axis into the mask, which fits B × H × N × N as it comes.
 + scores = scores.masked_fill(~mask.unsqueeze(1), float("-inf"))
+## mask_given_two_axes: You put two axes in front of every mask; N × N fits B × H × N × N as it comes, and so does a
+mask that has four axes.
++ scores = scores.masked_fill(~mask[None, None], float("-inf"))
 ## itself_always_seen: You let every token look at itself, though the mask may forbid it.
 + scores = scores.masked_fill(~(mask | torch.eye(N).bool()), float("-inf"))
 ## ten_thousand_for_infinity [found-by-a-property]: You give hidden sources the score −10 000, but one in sight can lie

@@ -77,12 +77,11 @@ class ThreeRepairs(nn.Module):
 class CutAtOnce(nn.Module):
     def __init__(self, d_model, n_heads):
         super().__init__()
-        self.H, self.root = n_heads, (d_model // n_heads) ** 0.5
-        self.out, self.qkv = nn.Linear(d_model, d_model), nn.Linear(d_model, 3 * d_model)
+        self.H, self.out, self.qkv = n_heads, nn.Linear(d_model, d_model), nn.Linear(d_model, 3 * d_model)
 
     def forward(self, x, mask=None):
         q, k, v = self.qkv(x).unflatten(2, (3, self.H, -1)).unbind(2)  # B N H K
-        table = torch.einsum("bnhk,bshk->bhns", q, k) / self.root
+        table = torch.einsum("bnhk,bshk->bhns", q, k) / q.shape[-1] ** 0.5
         if mask is not None:
             table = torch.where(mask, table, -torch.inf)
         return self.out(torch.einsum("bhns,bshk->bnhk", table.softmax(3), v).flatten(2))
@@ -100,7 +99,7 @@ class HeadAfterHead(nn.Module):
         mask, K, found = mask.expand(B, self.H, N, N), D // self.H, []
         for h in range(self.H):
             q, k, v = (self.qkv(x)[..., start + h * K : start + h * K + K] for start in (0, D, 2 * D))
-            table = (q @ k.mT * K**-0.5).masked_fill(mask[:, h].logical_not(), -torch.inf)
+            table = (q @ k.mT * K**-0.5).masked_fill(~mask[:, h], -torch.inf)
             found.append(table.softmax(2) @ v)
         return self.out(torch.cat(found, 2))
 
