@@ -119,7 +119,7 @@ class WithLetters(nn.Module):
         q, k, v = (part(x).unflatten(2, (self.heads, -1)) for part in (self.query, self.key, self.value))
         scores = torch.einsum("bnhk,bshk->bhns", q, k) / torch.tensor(q.shape[-1]).sqrt()
         if mask is not None:
-            scores = scores.where(mask, torch.tensor(-1e30))
+            scores = scores.masked_fill(~mask, -1e30)
         A = torch.exp(scores - scores.amax(dim=-1, keepdim=True))
         A = A / A.sum(dim=-1, keepdim=True)
         return self.out(torch.einsum("bhns,bshk->bnhk", A, v).flatten(2))
