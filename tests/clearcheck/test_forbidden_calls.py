@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from clearcheck import equals
-from clearcheck.worker.forbidden_names import ATTENTION, GRADIENTS, LAYERS, MULTI_HEAD, every_way
+from clearcheck.worker.forbidden_names import ATTENTION, GRADIENTS, LAYERS, MULTI_HEAD, SOFTMAX, every_way
 from inline_snapshot import snapshot
 
 from .torch_question import Straight, asks, message_on, nn, result_of, torch
@@ -196,6 +196,8 @@ def test_every_way_to_the_same_is_forbidden_with_one():
     assert {*ATTENTION, *MULTI_HEAD, *LAYERS} <= set(every_way(ATTENTION[:1]))
     assert {*MULTI_HEAD, *LAYERS} <= set(every_way(MULTI_HEAD[1:2])) and not set(ATTENTION) & set(every_way(MULTI_HEAD))
     assert not {*ATTENTION, *MULTI_HEAD} & set(every_way(LAYERS[:1]))
+    assert {*SOFTMAX, *ATTENTION, *LAYERS} <= set(every_way(SOFTMAX[:1]))
+    assert not set(SOFTMAX) & set(every_way(ATTENTION))
     assert set(every_way(GRADIENTS[:1])) == set(GRADIENTS) and every_way(("a.b",)) == ("a.b",)
 
 

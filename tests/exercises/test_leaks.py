@@ -68,15 +68,15 @@ def test_every_solution_has_lines_that_count():
 
 
 SLUG, PAGE, MARKDOWN = "03-self-attention", "chapters/concordance", "chapters/notation"
-LINE = "return sources.T @ targets"
+LINE = "return targets @ sources.T"
 
 
 def graded_case() -> tuple[np.ndarray, np.ndarray]:
     """Scores that the grader draws, and the weights that it expects of them."""
     question = course_exercise(SLUG).exercise.questions[0]
     check = comparisons(question)[0]
-    (scores,) = check.cases(generator(question, check.name, 0))[0]
-    return scores, check.reference(scores)
+    [((scores,), weights), *_] = check.results(generator(question, check.name, 0), question.call_request)
+    return scores, weights
 
 
 def as_output(value: str):
@@ -101,7 +101,7 @@ def expected_text(decimals: int, count: int) -> str:
 
 PLANTED = {
     "a line in a sentence": (as_prose(f"Hint: `{LINE}` will do."), "is a line of 03-self-attention, ladder"),
-    "a line with other spaces": (as_code("return sources.T@targets  # so"), "is a line of 03-self-attention, ladder"),
+    "a line with other spaces": (as_code("return targets@sources.T  # so"), "is a line of 03-self-attention, ladder"),
     "a line of another solution": (as_code("x = 1\nshares = torch.softmax(table, dim=-1)"), "module: StepByStep"),
     "a printed line": (as_output(f"    {LINE}\n"), "is a line of 03-self-attention, ladder"),
     "a graded result": (as_output(f"[[{expected_text(3, 4)}]]"), "stand side by side in a graded case"),

@@ -88,7 +88,7 @@ def test_a_downloaded_exercise_grades_itself(site, empty_environment):
     answer = next(cell.source for cell in source.cells if cell.id == "weights-answer")
     end = next(n for n, cell in enumerate(notebook.cells) if 'check("weights")' in cell.source)
     notebook.cells = notebook.cells[: end + 1]
-    powers = "np.exp(scores - scores.max())"
+    powers = "torch.exp(scores - scores.max())"
     mistake = f"def attention_weights(scores):\n    return {powers} / {powers}.sum()"
     next(cell for cell in notebook.cells if cell.id == "weights-answer").source = mistake
     notebook.cells += map(nbformat.v4.new_code_cell, (answer, 'check("weights")'))

@@ -8,6 +8,6 @@ EXERCISE = Exercise(
     slug="03-self-attention",
     title="Self-attention",
     chapter="chapters/03-self-attention",
-    core=("weights", "scaling", "module"),
+    core=("ladder", "scaling", "module"),
     questions=tuple(one.QUESTION for one in (weights, ladder, scaling, dimensions, matrix_form, module, equivariance)),
 )

@@ -2,12 +2,12 @@
 
 from clearcheck import Exercise
 
-from . import counts, groups, join, layer, museum, split, values
+from . import counts, groups, join, layer, low_rank, museum, split
 
 EXERCISE = Exercise(
     slug="04-multi-head",
     title="Multi-head attention",
     chapter="chapters/04-multi-head",
     core=("split", "join", "layer"),
-    questions=tuple(one.QUESTION for one in (split, join, layer, values, counts, groups, museum)),
+    questions=tuple(one.QUESTION for one in (split, join, layer, low_rank, counts, groups, museum)),
 )

@@ -3,19 +3,20 @@
 from functools import partial
 
 import numpy as np
+import torch
 from clearcheck import Inputs, Question, answers_to, equals, holds
 from clearcheck.author.battery import with_battery
-from clearcheck.author.cases import CLOSE, SIZES, draw_sizes, scaled, shape_slip, varied
-from clearformer.reference import attention
+from clearcheck.author.cases import SIZES, draw_sizes, scaled, shape_slip, varied
+from clearcheck.worker.forbidden_names import ATTENTION
+from torch.nn import functional as F
+
+from .shared import IN_FLOAT32, LARGE
 
 
 def grouped_attend(q, k, v):
-    m = q.shape[1] // k.shape[1]
-    outputs = [
-        [attention.attend(q[b, h].T, k[b, h // m].T, v[b, h // m].T)[0].T for h in range(q.shape[1])]
-        for b in range(len(q))
-    ]
-    return np.array(outputs)
+    """PyTorch's own attention, which can share keys and values, in double precision."""
+    q, k, v = (given.double() for given in (q, k, v))
+    return F.scaled_dot_product_attention(q, k, v, enable_gqa=True).float()
 
 
 def grouped_heads(rng, m, G, n_targets=None, n_sources=None, sizes=None):
@@ -51,7 +52,7 @@ def an_edit_stays_in_its_group(ask, rng):
         group = int(rng.integers(1, 3))
         offered = {"keys": k.copy(), "values": v.copy()}
         offered[name][:, group] += odd_tokens * rng.normal(size=offered[name].shape[-1])
-        changed = ~np.isclose(ask(q, *offered.values()), y, rtol=0, atol=CLOSE)
+        changed = ~np.isclose(ask(q, *offered.values()), y, rtol=0, atol=IN_FLOAT32)
         heads = [int(h) for h in np.flatnonzero(changed.any(axis=(0, 2, 3)))]
         if heads != [2 * group, 2 * group + 1]:
             reached = f"your heads {heads}" if heads else "none of your heads"
@@ -79,7 +80,7 @@ QUESTION = Question(
     checks=with_battery(
         equals("values", 6, shared_heads, grouped_attend),
         equals("one group, or one each", 2, all_or_one, grouped_attend),
-        equals("large scores", 2, large_groups, grouped_attend),
+        equals("large scores", 2, large_groups, grouped_attend, atol=LARGE),
         holds("an edit stays in its group", 4, an_edit_stays_in_its_group),
     ),
     hints=(
@@ -91,6 +92,8 @@ QUESTION = Question(
     ),
     section="sharing-keys-and-values",
     inputs=Inputs(group_sizes, scores_of_groups, alike=("values",)),
+    how="tensors",
+    forbids=ATTENTION,
 )
 
 right, wrong = answers_to(QUESTION)
@@ -98,131 +101,112 @@ right, wrong = answers_to(QUESTION)
 
 @right
 def repeated_for_the_group(q, k, v):
-    copies = q.shape[1] // k.shape[1]
-    k, v = np.repeat(k, copies, axis=1), np.repeat(v, copies, axis=1)
-    scores = q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
-    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return powers / powers.sum(axis=-1, keepdims=True) @ v
+    m = q.shape[1] // k.shape[1]
+    k, v = k.repeat_interleave(m, dim=1), v.repeat_interleave(m, dim=1)
+    table = q @ k.mT / k.shape[-1] ** 0.5
+    A = torch.softmax(table, dim=-1)
+    return A @ v
 
 
 @right
 def an_axis_for_the_groups(q, k, v):
-    B, H, N, K = q.shape
-    G = k.shape[1]
-    by_group = q.reshape(B, G, H // G, N, K)
-    scores = np.einsum("bgmnk,bgsk->bgmns", by_group, k) * K**-0.5
-    A = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    A /= A.sum(axis=-1, keepdims=True)
-    return np.einsum("bgmns,bgsv->bgmnv", A, v).reshape(B, H, N, -1)
+    by_group = q.unflatten(1, (k.shape[1], -1))
+    table = torch.einsum("bgmnk,bgsk->bgmns", by_group, k) * q.shape[3] ** -0.5
+    powers = torch.exp(table - table.amax(dim=-1, keepdim=True))
+    return torch.einsum("bgmns,bgsv->bgmnv", powers / powers.sum(-1, keepdim=True), v).flatten(1, 2)
 
 
 @right
 def head_by_head(q, k, v):
-    B, H, N, K = q.shape
-    y = np.zeros((B, H, N, v.shape[-1]))
-    for b in range(B):
-        for h in range(H):
-            g = h * k.shape[1] // H
-            scores = q[b, h] @ k[b, g].T / K**0.5
-            weights = np.exp(scores - scores.max(axis=1)[:, None])
-            y[b, h] = (weights / weights.sum(axis=1)[:, None]) @ v[b, g]
-    return y
-
-
-@right
-def as_often_written(q, k, v):
-    m = q.shape[1] // k.shape[1]
-    k, v = np.repeat(k, m, axis=1), np.repeat(v, m, axis=1)
-    scores = q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
-    A = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return A / A.sum(axis=-1, keepdims=True) @ v
+    heads = []
+    for h in range(q.shape[1]):
+        g = h * k.shape[1] // q.shape[1]
+        table = q[:, h].bmm(k[:, g].transpose(1, 2)) / q.shape[-1] ** 0.5
+        heads.append(table.softmax(2) @ v[:, g])
+    return torch.stack(heads, dim=1)
 
 
 @wrong("All heads use the first keys and values.")
 def first_group_for_all(q, k, v):
-    scores = q @ k[:, :1].swapaxes(-1, -2) / np.sqrt(q.shape[-1])
-    A = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return A / A.sum(axis=-1, keepdims=True) @ v[:, :1]
+    return torch.softmax(q @ k[:, :1].mT / k.shape[-1] ** 0.5, dim=-1) @ v[:, :1]
 
 
 @wrong("You average the queries of a group; let each head ask its own question.")
 def mean_query(q, k, v):
-    B, H, N, K = q.shape
-    m = H // k.shape[1]
-    scores = q.reshape(B, -1, m, N, K).mean(axis=2) @ k.swapaxes(-1, -2) / np.sqrt(K)
-    A = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return np.repeat(A / A.sum(axis=-1, keepdims=True) @ v, m, axis=1)
+    m = q.shape[1] // k.shape[1]
+    mean = q.unflatten(1, (-1, m)).mean(dim=2)
+    shared = torch.softmax(mean @ k.mT / k.shape[-1] ** 0.5, dim=-1) @ v
+    return shared.repeat_interleave(m, dim=1)
 
 
-@wrong("You return one output for each group; return one for every head.")
-def one_output_per_group(q, k, v):
-    B, H, N, K = q.shape
-    m = H // k.shape[1]
-    k, v = np.repeat(k, m, axis=1), np.repeat(v, m, axis=1)
-    scores = q @ k.swapaxes(-1, -2) / np.sqrt(K)
-    A = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    y = A / A.sum(axis=-1, keepdims=True) @ v
-    return y.reshape(B, -1, m, N, y.shape[-1]).mean(axis=2)
+@wrong("PyTorch's own attention does the work that is asked for.")
+def called_from_torch(q, k, v):
+    return F.scaled_dot_product_attention(q, k, v, enable_gqa=True)
 
 
 wrong.edits("""
-# as_often_written
+# repeated_for_the_group
 ## round_robin: The sharing goes round robin: your heads of one group are G apart, not neighbours.
-- k, v = np.repeat(k, m, axis=1), np.repeat(v, m, axis=1)
-+ k, v = np.tile(k, (1, m, 1, 1)), np.tile(v, (1, m, 1, 1))
+- k, v = k.repeat_interleave(m, dim=1), v.repeat_interleave(m, dim=1)
++ k, v = k.repeat(1, m, 1, 1), v.repeat(1, m, 1, 1)
 ## groups_for_heads: G neighbours share in place of H / G: your groups are as large as there are groups.
-+ own = np.arange(q.shape[1]) // k.shape[1] % k.shape[1]
++ own = torch.arange(q.shape[1]) // k.shape[1] % k.shape[1]
 + k, v = k[:, own], v[:, own]
+## repeated_g_times: You repeat every group G times; there are H heads for G groups, so each is needed H / G times.
++ k, v = k.repeat_interleave(k.shape[1], dim=1), v.repeat_interleave(v.shape[1], dim=1)
+## expanded: `expand` stretches an axis of size 1 alone; G groups have to be repeated, each for its neighbours.
++ k, v = k.expand(-1, q.shape[1], -1, -1), v.expand(-1, q.shape[1], -1, -1)
 ## values_round_robin: Keys are shared by neighbours, values go round robin: a head finds one thing and takes another.
-+ k, v = np.repeat(k, m, axis=1), np.tile(v, (1, m, 1, 1))
++ k, v = k.repeat_interleave(m, dim=1), v.repeat(1, m, 1, 1)
 ## keys_round_robin: Values are shared by neighbours, keys go round robin: a head finds one thing and takes another.
-+ k, v = np.tile(k, (1, m, 1, 1)), np.repeat(v, m, axis=1)
++ k, v = k.repeat(1, m, 1, 1), v.repeat_interleave(m, dim=1)
 ## tokens_repeated: Your copies lie along the wrong axis: tokens are repeated instead of heads.
-+ k, v = np.repeat(k, m, axis=2), np.repeat(v, m, axis=2)
++ k, v = k.repeat_interleave(m, dim=2), v.repeat_interleave(m, dim=2)
+## repeated_all_over: Without `dim` the copies are laid out in one long row, and the axes are gone.
++ k, v = k.repeat_interleave(m), v.repeat_interleave(m)
+## mean_of_groups: You average keys and values over the groups and give the same to every head.
++ k, v = k.mean(dim=1, keepdim=True), v.mean(dim=1, keepdim=True)
 ## never_repeated: Nothing is repeated: H heads of queries meet G heads of keys, which fits only for 1 or H groups.
 - m = q.shape[1] // k.shape[1]
-- k, v = np.repeat(k, m, axis=1), np.repeat(v, m, axis=1)
-## mean_of_groups: You average keys and values over the groups and give the same to every head.
-+ k, v = k.mean(axis=1, keepdims=True), v.mean(axis=1, keepdims=True)
+- k, v = k.repeat_interleave(m, dim=1), v.repeat_interleave(m, dim=1)
 ## weights_shared: You let a whole group look where its first head looks; share keys and values, not attention weights.
-- k, v = np.repeat(k, m, axis=1), np.repeat(v, m, axis=1)
-- scores = q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
-+ scores = q[:, ::m] @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
-- return A / A.sum(axis=-1, keepdims=True) @ v
-+ return np.repeat(A / A.sum(axis=-1, keepdims=True) @ v, m, axis=1)
+- k, v = k.repeat_interleave(m, dim=1), v.repeat_interleave(m, dim=1)
+- table = q @ k.mT / k.shape[-1] ** 0.5
++ table = q[:, ::m] @ k.mT / k.shape[-1] ** 0.5
+- return A @ v
++ return (A @ v).repeat_interleave(m, dim=1)
+## one_output_per_group: You return one output for each group; return one for every head.
+- return A @ v
++ return (A @ v).unflatten(1, (-1, m)).mean(dim=2)
 ## softmax_down_the_queries [several-heads-at-once]: The softmax runs over the queries, but the keys of one query lie
 along the last axis.
-- A = np.exp(scores - scores.max(axis=-1, keepdims=True))
-- return A / A.sum(axis=-1, keepdims=True) @ v
-+ A = np.exp(scores - scores.max(axis=-2, keepdims=True))
-+ return A / A.sum(axis=-2, keepdims=True) @ v
+- A = torch.softmax(table, dim=-1)
++ A = torch.softmax(table, dim=-2)
 ## softmax_across_heads [common-mistakes]: The softmax runs over the heads, which do not compete.
-+ A = np.exp(scores - scores.max(axis=1, keepdims=True))
-+ return A / A.sum(axis=1, keepdims=True) @ v
++ A = torch.softmax(table, dim=1)
+## overflowing_groups [several-heads-at-once]: Your exponentials overflow: subtract the largest score first, or call
+`softmax`.
++ A = table.exp() / table.exp().sum(dim=-1, keepdim=True)
+## one_maximum_for_all [several-heads-at-once]: You subtract one maximum of all scores: a row far below it vanishes.
++ A = torch.exp(table - table.max())
++ A = A / A.sum(dim=-1, keepdim=True)
+## cut_off: No gradient reaches queries and keys.
++ A = torch.softmax(table, dim=-1).detach()
 ## scale_forgotten: The scores are not scaled.
-- scores = q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
-+ scores = q @ k.swapaxes(-1, -2)
+- table = q @ k.mT / k.shape[-1] ** 0.5
++ table = q @ k.mT
 ## root_of_all_heads [common-mistakes]: You take the root of the width of all heads; a score sums over the width of one.
-+ scores = q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[1] * q.shape[-1])
++ table = q @ k.mT / (q.shape[1] * q.shape[-1]) ** 0.5
 ## root_of_the_values [common-mistakes]: You take the root of the values' width; a score sums over the width of queries
 and keys.
-+ scores = q @ k.swapaxes(-1, -2) / np.sqrt(v.shape[-1])
++ table = q @ k.mT / v.shape[-1] ** 0.5
 ## reshaped_keys [the-mistake-that-keeps-every-shape]: A reshape is no transpose: your keys have the right shape and
 mixed-up numbers.
-+ B, H, S, K = k.shape
-+ scores = q @ k.reshape(B, H, K, S) / np.sqrt(K)
-## keys_turned_round [the-reshape-trick]: `.T` turns round all four axes of the keys; only the last two have to change
-places.
-+ scores = q @ k.T / np.sqrt(q.shape[-1])
-## overflowing_groups [several-heads-at-once]: Your exponentials overflow: subtract the largest score first.
-- scores = q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
-- A = np.exp(scores - scores.max(axis=-1, keepdims=True))
-+ A = np.exp(q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1]))
-## scales_in_place: You scale the queries inside the array that came in, so the caller's queries are gone afterwards.
-- scores = q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
-+ q /= np.sqrt(q.shape[-1])
-+ scores = q @ k.swapaxes(-1, -2)
-## one_maximum_for_all [several-heads-at-once]: You subtract one maximum of all scores: a row far below it vanishes.
-- A = np.exp(scores - scores.max(axis=-1, keepdims=True))
-+ A = np.exp(scores - scores.max())
++ table = q @ k.reshape(*k.shape[:2], k.shape[3], k.shape[2]) / k.shape[-1] ** 0.5
+## keys_turned_round [the-reshape-trick]: All four axes of the keys are turned round; only the last two have to change
+places, as `.mT` does it.
++ table = q @ k.permute(3, 2, 1, 0) / k.shape[-1] ** 0.5
+## scales_in_place: You scale the queries inside the tensor that came in, so the caller's queries are gone afterwards.
++ q /= q.shape[-1] ** 0.5
++ table = q @ k.mT
 """)

@@ -1,123 +1,66 @@
 """Exercise 04, question layer: multi-head attention as a module."""
 
-import numpy as np
 import torch
 from clearcheck import Inputs, Question, answers_to, equals, holds
 from clearcheck.author.battery import later_tokens, with_battery
-from clearcheck.author.torch_arguments import module_call
 from clearcheck.author.torch_checks import causal, gradients_everywhere, parameter_count, rows_independent
+from clearcheck.worker.forbidden_names import ATTENTION
 from torch import nn
+from torch.nn import functional as F
 
-MAPS = ("query", "key", "value", "out")
+from .layer_calls import all_tokens, draw_args, draw_causal, draw_large_causal, gradients, large_scores, who_may_look
+from .shared import LARGE
 
 
-class Reference(nn.Module):
-    def __init__(self, d_model, n_heads, causal=False):
+class ByTorch(nn.Module):
+    """The layer whose attention is PyTorch's own, with its mask: True where a target may look."""
+
+    def __init__(self, d_model, n_heads):
         super().__init__()
-        self.query, self.key, self.value, self.out = (nn.Linear(d_model, d_model) for _ in MAPS)
-        self.n_heads, self.causal = n_heads, causal
+        self.query, self.key, self.value, self.out = (nn.Linear(d_model, d_model) for _ in range(4))
+        self.n_heads = n_heads
 
-    def forward(self, x):
+    def forward(self, x, mask=None):
         parts = (part(x).chunk(self.n_heads, dim=-1) for part in (self.query, self.key, self.value))
-        outputs = []
-        for q, k, v in zip(*parts, strict=True):
-            scores = q @ k.mT / q.shape[-1] ** 0.5
-            past = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).tril()
-            scores = scores.masked_fill(~past, -torch.inf) if self.causal else scores
-            outputs.append(scores.softmax(-1) @ v)
-        return self.out(torch.cat(outputs, dim=-1))
+        q, k, v = (torch.stack(part, dim=1) for part in parts)
+        found = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+        return self.out(torch.cat(found.unbind(1), dim=-1))
 
 
-def draw_args(rng, rows=2, tokens=5, d_model=12, n_heads=3, looks_back=True, scale=1.0, **options):
-    weights = {f"{name}.weight": rng.normal(size=(d_model, d_model)) / d_model**0.5 for name in MAPS}
-    weights |= {f"{name}.bias": rng.normal(size=d_model) for name in MAPS}
-    sizes = {"d_model": d_model, "n_heads": n_heads} | ({} if looks_back is None else {"causal": looks_back})
-    return module_call(sizes, (scale * rng.normal(size=(rows, tokens, d_model)),), weights=weights, **options)
-
-
-def all_tokens(rng):
-    given = {}, {"tokens": 1}, {"rows": 3, "tokens": 11, "d_model": 14, "n_heads": 2, "training": True}
-    alike, thin = {"rows": 3, "tokens": 3, "d_model": 9}, {"d_model": 5, "n_heads": 5}
-    return [
-        *(draw_args(rng, looks_back=False, **one) for one in (*given, alike, thin)),
-        draw_args(rng, looks_back=None),
-    ]
-
-
-def large_scores(rng):
-    return [draw_args(rng, looks_back=False, scale=30.0)]
-
-
-def earlier_tokens(rng):
-    one_head = {"rows": 1, "tokens": 7, "d_model": 10, "n_heads": 1, "training": True}
-    given = {}, one_head, {"d_model": 20, "n_heads": 5, "scale": 10.0}, {"rows": 1, "tokens": 270, "d_model": 6}
-    cases = [*(draw_args(rng, **one) for one in given), two_lengths(rng), far_below(rng), draw_args(rng)]
-    cases[-1][0]["weights"] |= {"query.weight": np.zeros((12, 12)), "query.bias": np.zeros(12)}  # every score is 0
-    return cases
-
-
-def far_below(rng):
-    """All scores are about −112: below a mask of −100, and near enough to 0 for a logarithm in float32."""
-    (plan,) = draw_args(rng, d_model=8, n_heads=2)
-    weights = {name: rng.integers(-1, 2, size=values.shape).astype(float) for name, values in plan["weights"].items()}
-    for h in (0, 4):  # the first number of each head
-        weights["query.bias"][h], weights["key.bias"][h], weights["key.weight"][h] = -224.0, 1.0, 0.0
-    x = rng.integers(-2, 3, size=plan["calls"][0][0].shape).astype(float)
-    return ({**plan, "calls": [(x,)], "weights": weights},)
-
-
-def two_lengths(rng):
-    """A short sequence, and a longer one by the same module."""
-    (plan,) = draw_args(rng)
-    ((x,),) = plan["calls"]
-    return ({**plan, "calls": [(x[:, :3],), (x,)]},)
-
-
-def gradients(rng):
-    return [draw_args(rng, gives="gradients"), draw_args(rng, looks_back=False, gives="gradients")]
-
-
-LARGE = 1e-3  # what float32 rounds in scores of some thousands moves the outputs by so much
-
-
-def four_square_maps(d_model, n_heads, causal):
+def four_square_maps(d_model, n_heads):
     return 4 * d_model**2 + 4 * d_model
 
 
 QUESTION = Question(
     id="layer",
     title="The layer as a module",
-    name="MultiHead",
+    name="MultiHeadAttention",
     minutes=30,
     difficulty=2,
     checks=with_battery(
-        equals("outputs", 5, all_tokens, Reference),
-        equals("large scores", 1, large_scores, Reference, atol=LARGE),
-        equals("causal outputs", 4, earlier_tokens, Reference),
-        equals("gradients", 2, gradients, Reference),
+        equals("outputs", 5, all_tokens, ByTorch),
+        equals("large scores", 1, large_scores, ByTorch, atol=LARGE),
+        equals("with a mask", 4, who_may_look, ByTorch),
+        equals("gradients", 2, gradients, ByTorch),
         holds("every parameter", 1, gradients_everywhere(draw_args)),
-        holds("looking back", 3, causal(draw_args, lambda rng: draw_args(rng, rows=9, scale=1e3))),
+        holds("looking back", 3, causal(draw_causal, draw_large_causal)),
         holds("rows", 1, rows_independent(draw_args)),
         holds("parameters", 1, parameter_count(draw_args, four_square_maps)),
-        mask=later_tokens("causal outputs", draw_args, scores="query.weight"),
-        also=("causal outputs",),
+        mask=later_tokens("with a mask", draw_causal, scores="query.weight"),
+        also=("with a mask",),
     ),
     hints=(
-        "The constructor makes four square maps and remembers two things. What it does with x is five steps: "
-        "project, cut into heads, compare, average, join and project.",
+        "The constructor makes four square maps and remembers the number of heads. What forward does with x is five "
+        "steps: project, cut into heads, compare, average, join and project.",
         "After the cut the heads are an axis like the batch: one product makes the scores of all heads. Over "
         "which axis of B × H × N × N do the weights of one target sum to 1, and how wide is what a score sums over?",
-        "The mask goes before the softmax: later positions get −∞. Joining begins by undoing the last step of the cut.",
+        "The mask goes before the softmax: where it says False the score becomes −∞. Joining begins by undoing the "
+        "last step of the cut.",
     ),
     section="the-whole-layer",
     inputs=Inputs(no_sizes="the sizes are those of a module", no_softmax="the scores are made inside"),
     how="module",
-    forbids=(
-        "torch.nn.MultiheadAttention",
-        "torch.nn.functional.multi_head_attention_forward",
-        "torch.nn.functional.scaled_dot_product_attention",
-        "torch._native_multi_head_attention",
-    ),
+    forbids=ATTENTION,
 )
 
 right, wrong = answers_to(QUESTION)
@@ -125,20 +68,19 @@ right, wrong = answers_to(QUESTION)
 
 @right
 class Plain(nn.Module):
-    def __init__(self, d_model, n_heads, causal=False):
+    def __init__(self, d_model, n_heads):
         super().__init__()
-        self.H, self.masked = n_heads, causal
+        self.H = n_heads
         self.query, self.key = nn.Linear(d_model, d_model), nn.Linear(d_model, d_model)
         self.value, self.out = nn.Linear(d_model, d_model), nn.Linear(d_model, d_model)
 
-    def forward(self, x):
+    def forward(self, x, mask=None):
         B, N, D = x.shape
         cut = (B, N, self.H, D // self.H)
         q, k, v = (part(x).reshape(cut).transpose(1, 2) for part in (self.query, self.key, self.value))
         scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5
-        if self.masked:
-            mask = torch.tril(torch.ones(N, N))
-            scores = scores.masked_fill(mask == 0, float("-inf"))
+        if mask is not None:
+            scores = scores.masked_fill(~mask, float("-inf"))
         weights = torch.softmax(scores, dim=-1)
         y = weights @ v
         y = y.transpose(1, 2).reshape(B, N, D)
@@ -147,36 +89,37 @@ class Plain(nn.Module):
 
 @right
 class HeadAfterHead(nn.Module):
-    def __init__(self, d_model, n_heads, causal=False):
+    def __init__(self, d_model, n_heads):
         super().__init__()
         for name in ("query", "key", "value", "out"):
             self.add_module(name, nn.Linear(d_model, d_model))
-        self.width, self.masked = d_model // n_heads, causal
+        self.H, self.width = n_heads, d_model // n_heads
 
-    def forward(self, x):
+    def forward(self, x, mask=None):
         found = []
-        parts = (each(x).split(self.width, -1) for each in (self.query, self.key, self.value))
-        for q, k, v in zip(*parts, strict=True):
+        B, N, _ = x.shape
+        seen = torch.ones(N, N).bool() if mask is None else mask
+        seen = seen.expand(B, self.H, N, N)
+        parts = [each(x).split(self.width, -1) for each in (self.query, self.key, self.value)]
+        for h in range(self.H):
+            q, k, v = (part[h] for part in parts)
             scores = torch.einsum("bnk,bsk->bns", q, k) * self.width**-0.5
-            if self.masked:
-                scores = scores + torch.full_like(scores[0], -torch.inf).triu(1)
-            found.append(scores.softmax(dim=2) @ v)
+            found.append(torch.where(seen[:, h], scores, -torch.inf).softmax(dim=2) @ v)
         return self.out(torch.cat(found, 2))
 
 
 @right
 class WithLetters(nn.Module):
-    def __init__(self, d_model, n_heads, causal=False):
+    def __init__(self, d_model, n_heads):
         super().__init__()
         self.out, self.value, self.key, self.query = (nn.Linear(d_model, d_model) for _ in range(4))
-        self.heads, self.masked = n_heads, causal
+        self.heads = n_heads
 
-    def forward(self, x):
+    def forward(self, x, mask=None):
         q, k, v = (part(x).unflatten(2, (self.heads, -1)) for part in (self.query, self.key, self.value))
         scores = torch.einsum("bnhk,bshk->bhns", q, k) / torch.tensor(q.shape[-1]).sqrt()
-        if self.masked:
-            N = x.shape[1]
-            scores = scores.where(torch.arange(N)[:, None] >= torch.arange(N), torch.tensor(-1e30))
+        if mask is not None:
+            scores = scores.masked_fill(~mask, -1e30)
         A = torch.exp(scores - scores.amax(dim=-1, keepdim=True))
         A = A / A.sum(dim=-1, keepdim=True)
         return self.out(torch.einsum("bhns,bshk->bnhk", A, v).flatten(2))
@@ -184,15 +127,15 @@ class WithLetters(nn.Module):
 
 @wrong("PyTorch's own attention does the work that is asked for.")
 class Borrowed(nn.Module):
-    def __init__(self, d_model, n_heads, causal=False):
+    def __init__(self, d_model, n_heads):
         super().__init__()
-        self.H, self.masked = n_heads, causal
+        self.H = n_heads
         self.query, self.key = nn.Linear(d_model, d_model), nn.Linear(d_model, d_model)
         self.value, self.out = nn.Linear(d_model, d_model), nn.Linear(d_model, d_model)
 
-    def forward(self, x):
+    def forward(self, x, mask=None):
         q, k, v = (part(x).unflatten(-1, (self.H, -1)).transpose(1, 2) for part in (self.query, self.key, self.value))
-        y = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=self.masked)
+        y = nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask)
         return self.out(y.transpose(1, 2).flatten(2))
 
 
@@ -250,32 +193,62 @@ of the sequence that never look at each other.
 + weights = torch.softmax(scores, dim=1).nan_to_num()
 ## weights_averaged [several-heads-at-once]: You average the weights of the heads; every head needs its own.
 + weights = torch.softmax(scores, dim=-1).mean(dim=1, keepdim=True)
-## looks_ahead: With `causal` a token must not look at later ones; your mask is missing.
-- scores = scores.masked_fill(mask == 0, float("-inf"))
-+ scores = scores + 0 * mask
-## mask_always: You mask always; without `causal` every token may look at every token.
-- if self.masked:
--     mask = torch.tril(torch.ones(N, N))
--     scores = scores.masked_fill(mask == 0, float("-inf"))
-+ mask = torch.tril(torch.ones(N, N))
-+ scores = scores.masked_fill(mask == 0, float("-inf"))
-## masked_by_default: Your module masks where nothing is said about it; without `causal` every token may look at every
-token.
-- def __init__(self, d_model, n_heads, causal=False):
-+ def __init__(self, d_model, n_heads, causal=True):
 ## weights_dropped: Dropout acts on your weights in training; the task has none.
-- weights = torch.softmax(scores, dim=-1)
 + weights = nn.functional.dropout(torch.softmax(scores, dim=-1), 0.1, self.training)
-## hundred_for_infinity: You give later tokens the score −100, but a score can lie below it: take −∞.
-- scores = scores.masked_fill(mask == 0, float("-inf"))
-+ scores = scores.masked_fill(mask == 0, -100.0)
+## mask_ignored: A mask is given, and your outputs are those without one.
+- if mask is not None:
+-     scores = scores.masked_fill(~mask, float("-inf"))
+## always_looking_back: Without a mask every token looks at all tokens; you hide the later ones.
++ mask = torch.tril(torch.ones(N, N)).bool() if mask is None else mask
++ scores = scores.masked_fill(~mask, float("-inf"))
+## triangle_and_no_mask: You hide later tokens always and never read the mask: the caller says who may look, and without
+a mask everybody may.
++ scores = scores.masked_fill(torch.ones(N, N).triu(1).bool(), float("-inf"))
+## own_triangle: You hide later tokens whatever the mask says: the triangle is one mask of many, and the caller gives
+the one that is meant.
++ if mask is not None:
++     scores = scores.masked_fill(torch.ones(N, N).triu(1).bool(), float("-inf"))
+## mask_turned [common-mistakes]: Your mask is turned round: True means *may look*, and you hide just that.
+- scores = scores.masked_fill(~mask, float("-inf"))
++ scores = scores.masked_fill(mask, float("-inf"))
+## mask_transposed: You read the mask with its axes exchanged; its last axis holds the sources.
++ scores = scores.masked_fill(~mask.mT, float("-inf"))
+## not_of_a_table: `not mask` asks for one truth value; `~mask` turns every entry of the table round.
++ scores = scores.masked_fill(not mask, float("-inf"))
+## mask_given_an_axis: You put an axis into the mask, which fits B × H × N × N as it comes.
++ scores = scores.masked_fill(~mask.unsqueeze(1), float("-inf"))
+## mask_given_two_axes: You put two axes in front of every mask; N × N fits B × H × N × N as it comes, and so does a
+mask that has four axes.
++ scores = scores.masked_fill(~mask[None, None], float("-inf"))
+## itself_always_seen: You let every token look at itself, though the mask may forbid it.
++ scores = scores.masked_fill(~(mask | torch.eye(N).bool()), float("-inf"))
+## ten_thousand_for_infinity [found-by-a-property]: You give hidden sources the score −10 000, but one in sight can lie
+below it, whatever the number is: take −∞.
++ scores = scores.masked_fill(~mask, -1e4)
+## hundred_for_infinity [found-by-a-property]: You give hidden sources the score −100, but one in sight can lie below
+it: take −∞.
++ scores = scores.masked_fill(~mask, -100.0)
 ## zero_scores_hidden: You hide every score that is 0; a token in sight may have that score, too.
 + scores = (scores * mask).masked_fill(scores * mask == 0, float("-inf"))
-## masked_to_zero: You give later tokens the score 0, whose exponential is 1; take −∞.
+## masked_to_zero: You give hidden sources the score 0, whose exponential is 1; take −∞.
 + scores = scores * mask
+## mask_added: You add the mask: True counts as 1 and False as 0, and nothing is hidden.
++ scores = scores + mask
+## mask_while_testing: You heed the mask in eval() mode alone; heed it in training, too.
+- if mask is not None:
++ if mask is not None and not self.training:
+## truth_of_a_table: `if mask:` asks for one truth value, and a mask has many: write `if mask is not None:`.
++ if mask:
+## mask_too_late: The mask comes after the softmax: hidden sources still stand in the denominator.
+- if mask is not None:
+-     scores = scores.masked_fill(~mask, float("-inf"))
+- weights = torch.softmax(scores, dim=-1)
++ weights = torch.softmax(scores, dim=-1) * (1 if mask is None else mask)
 ## never_mixed [concatenate-then-project]: You join and stop: the output map is never used.
 - return self.out(y)
 + return y
+## weights_as_well: You return the weights together with the outputs; here the outputs alone are asked for.
++ return self.out(y), weights
 ## no_biases [what-heads-cost]: Your output map has no bias; here all four maps have one.
 - self.value, self.out = nn.Linear(d_model, d_model), nn.Linear(d_model, d_model)
 + self.value, self.out = nn.Linear(d_model, d_model), nn.Linear(d_model, d_model, bias=False)
@@ -283,19 +256,5 @@ token.
 - q, k, v = (part(x).reshape(cut).transpose(1, 2) for part in (self.query, self.key, self.value))
 + q, k, v = (part(x).reshape(cut).transpose(1, 2) for part in (self.query, self.query, self.value))
 ## keys_and_values_exchanged: You compare with the values and hand over the keys.
-- q, k, v = (part(x).reshape(cut).transpose(1, 2) for part in (self.query, self.key, self.value))
 + q, k, v = (part(x).reshape(cut).transpose(1, 2) for part in (self.query, self.value, self.key))
-## weights_as_well: You return the weights together with the outputs; here the outputs alone are asked for.
-- return self.out(y)
-+ return self.out(y), weights
-## mask_too_late: Your mask comes after the softmax: later tokens still stand in the denominator.
-- weights = torch.softmax(scores, dim=-1)
-+ weights = torch.softmax(q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5, dim=-1) * (mask if self.masked else 1)
-## one_ahead: Your mask is one too wide: each token sees the next one.
-- mask = torch.tril(torch.ones(N, N))
-+ mask = torch.tril(torch.ones(N, N), 1)
-## itself_hidden: Your mask hides a token from itself, and nothing is left for the first one, which becomes nan.
-+ mask = torch.tril(torch.ones(N, N), -1)
-## mask_turned: Your mask is turned round: a token sees itself and later ones.
-+ mask = torch.triu(torch.ones(N, N))
 """)

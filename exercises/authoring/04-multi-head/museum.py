@@ -1,301 +1,196 @@
 """Exercise 04, question museum: Stretch: repair the museum piece."""
 
-import numpy as np
+import torch
 from clearcheck import Inputs, Question, answers_to, equals, holds
-from clearcheck.author.battery import Mask, with_battery
-from clearcheck.author.cases import close, draw_sizes, shape_slip
-from clearformer.reference import multihead
+from clearcheck.author.battery import with_battery
+from clearcheck.worker.forbidden_names import ATTENTION
+from torch import nn
+from torch.nn import functional as F
+
+from .museum_calls import FAR_SCORES, all_tokens, heads_apart, large_scores, order_and_future, who_may_look
+from .shared import LARGE
 
 
-def repaired_layer(x, W_q, W_k, W_v, W_o, n_heads, causal):
-    N = x.shape[1]
-    mask = np.tri(N, dtype=bool).T if causal else None
-    U_q, U_k, U_v = (np.stack(np.split(W.T, n_heads)) for W in (W_q, W_k, W_v))
-    U_o = np.stack(np.split(W_o.T, n_heads, axis=1))
-    return np.stack([multihead.multi_head_concatenated(one.T, U_q, U_k, U_v, U_o, mask)[0].T for one in x])
+class ByTorch(nn.Module):
+    """The layer whose attention is PyTorch's own, with its mask: True where a target may look."""
 
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads, self.qkv, self.out = n_heads, nn.Linear(d_model, 3 * d_model), nn.Linear(d_model, d_model)
 
-def batch_and_layer(rng, causal, factor=1.0, **given):
-    B, N, H, K, D = given.get("sizes") or draw_sizes(rng, 5)
-    N, H = given.get("N", N), given.get("H", H)
-    maps = [rng.normal(size=(D, H * K)) / np.sqrt(D) for _ in range(3)]
-    return factor * rng.normal(size=(B, N, D)), *maps, rng.normal(size=(H * K, D)) / np.sqrt(K), H, causal
-
-
-def all_tokens(rng):
-    given = {}, {}, {"N": 1}, {"sizes": (5, 7, 6, 1, 4)}, {"sizes": (4, 3, 3, 3, 9)}, {"sizes": (4, 5, 1, 7, 7)}
-    return [batch_and_layer(rng, False, **one) for one in given]
-
-
-def earlier_tokens(rng):
-    return [batch_and_layer(rng, True), batch_and_layer(rng, True), batch_and_layer(rng, True, H=1)]
-
-
-def large_batches(rng):
-    return [batch_and_layer(rng, *given) for given in ((False, 6.0), (True, 150.0), (True, 1500.0))]
-
-
-def no_exchange(ask, x, *rest):
-    """A sentence when tokens do not look at each other: such a layer has every property below for free."""
-    y = ask(x, *rest, False)
-    if slip := shape_slip(y, x.shape):
-        return slip
-    edited = x.copy()
-    edited[:, -1] += 1.0
-    if close(ask(edited, *rest, False)[:, :-1], y[:, :-1]):
-        return "Without `causal` an edit of the last token must reach the other outputs; yours stay as they were."
-    return None
-
-
-def draw_far_scores(rng, factor):
-    x, W_q, *rest = batch_and_layer(rng, True)
-    return x, factor * W_q, *rest
-
-
-def last_token_changed(args):
-    """The last token is another, and the outputs of those before it."""
-    x, *rest = args
-    edited = x.copy()
-    edited[:, -1] += 1.0
-    yield (edited, *rest), lambda y: y[:, :-1]
-
-
-def order_and_future(ask, rng):
-    x, *rest, _ = batch_and_layer(rng, True)
-    if slip := no_exchange(ask, x, *rest):
-        return slip
-    N = x.shape[1]
-    order = np.roll(np.arange(N), int(rng.integers(1, N)))
-    if not close(ask(x[:, order], *rest, False), ask(x, *rest, False)[:, order]):
-        return "With the tokens in another order your outputs are not the same ones in that order."
-    edited, before = x.copy(), ask(x, *rest, True)
-    if slip := shape_slip(before, x.shape):
-        return slip
-    edited[:, -1] += 1.0
-    if not close(ask(edited, *rest, True)[:, :-1], before[:, :-1]):
-        return "Causal, and yet an edit of the last token changes your outputs for earlier tokens."
-    return None
-
-
-def ignored_features(ask, rng):
-    x, W_q, W_k, W_v, W_o, H, _ = batch_and_layer(rng, False)
-    if slip := no_exchange(ask, x, W_q, W_k, W_v, W_o, H):
-        return slip
-    y = ask(x, W_q, W_k, W_v, W_o, H, False)
-    longer = np.concatenate([x, rng.normal(size=x.shape)], axis=-1)
-    maps = [np.concatenate([W, np.zeros_like(W)]) for W in (W_q, W_k, W_v)]
-    came = ask(longer, *maps, np.concatenate([W_o, W_o], axis=1), H, False)
-    if not close(came, np.concatenate([y, y], axis=-1)):
-        return "Features that every map multiplies by 0 must change nothing, but your outputs change."
-    parts = zip(*(np.split(W, H, axis=1) for W in (W_q, W_k, W_v)), np.split(W_o, H), strict=True)
-    alone = [ask(x, *part, 1, False) for part in parts]
-    if not all(isinstance(part, np.ndarray) and part.shape == y.shape for part in alone) or not close(sum(alone), y):
-        return "Each head run alone, and then added up, gives other outputs than your layer."
-    return None
-
-
-def batch_layer(x, W_q, W_k, W_v, W_o, n_heads, causal):
-    B, N, D = x.shape
-    return {"B": B, "N": N, "D": D, "H": n_heads, "K": W_q.shape[1] // n_heads}
-
-
-def scores_of_batch(x, W_q, W_k, W_v, W_o, n_heads, causal):
-    q, k = (np.stack(np.split(x @ W, n_heads, axis=2)) for W in (W_q, W_k))
-    return q @ k.swapaxes(2, 3) / np.sqrt(W_q.shape[1] // n_heads)
+    def forward(self, x, mask=None):
+        parts = (torch.stack(part.chunk(self.n_heads, dim=-1), dim=1) for part in self.qkv(x).chunk(3, dim=-1))
+        found = F.scaled_dot_product_attention(*parts, attn_mask=mask)
+        return self.out(torch.cat(found.unbind(1), dim=-1))
 
 
 QUESTION = Question(
     id="museum",
     title="Stretch: repair the museum piece",
-    name="repaired_layer",
+    name="RepairedAttention",
     minutes=25,
     difficulty=3,
     checks=with_battery(
-        equals("all tokens", 5, all_tokens, repaired_layer),
-        equals("causal", 4, earlier_tokens, repaired_layer),
-        equals("large scores", 2, large_batches, repaired_layer),
+        equals("all tokens", 5, all_tokens, ByTorch),
+        equals("with a mask", 4, who_may_look, ByTorch),
+        equals("large scores", 2, large_scores, ByTorch, atol=LARGE),
         holds("order and future", 4, order_and_future),
-        holds("ignored features, heads apart", 3, ignored_features),
-        mask=Mask("causal", draw_far_scores, last_token_changed),
-        also=("causal",),
-        off={"boundary": "what an answer compares is the table of who may look, which is 0 or 1"},
+        holds("heads apart", 3, heads_apart),
+        mask=FAR_SCORES,
+        also=("with a mask",),
     ),
     hints=(
         "The softmax and the mask are right. Look at each line that changes a shape, and at the number under the root.",
-        "Put 10·token + feature into x and identity matrices into the maps, and look at what each head gets; "
-        "then look at what becomes of it on the way back.",
+        "Put 10·token + feature into a tensor of 1 × 3 × 4 in place of the queries, cut it into 2 heads as the museum "
+        "does, and look at what each head gets; then look at what becomes of it on the way back.",
         "Two lines move numbers from token to token without changing any shape, and the second partly undoes "
         "the first. The third slip depends on how wide a token is, where it should depend on how wide a head "
         "is.",
     ),
     section="the-mistake-that-keeps-every-shape",
-    inputs=Inputs(batch_layer, scores_of_batch, alike=("all tokens",)),
+    inputs=Inputs(no_sizes="the sizes are those of a module", no_softmax="the scores are made inside"),
+    how="module",
+    forbids=ATTENTION,
 )
 
 right, wrong = answers_to(QUESTION)
 
 
 @right
-def three_repairs(x, W_q, W_k, W_v, W_o, n_heads, causal):
-    B, N, _ = x.shape
-    q, k, v = ((x @ W).reshape(B, N, n_heads, -1).transpose(0, 2, 1, 3) for W in (W_q, W_k, W_v))
-    scores = q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
-    if causal:
-        scores = np.where(np.tri(N) > 0, scores, -np.inf)
-    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    y = powers / powers.sum(axis=-1, keepdims=True) @ v
-    return y.transpose(0, 2, 1, 3).reshape(B, N, -1) @ W_o
+class ThreeRepairs(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.H, self.qkv, self.out = n_heads, nn.Linear(d_model, 3 * d_model), nn.Linear(d_model, d_model)
+
+    def forward(self, x, mask=None):
+        B, N, D = x.shape
+        q, k, v = (part.reshape(B, N, self.H, -1).transpose(1, 2) for part in self.qkv(x).chunk(3, dim=-1))
+        table = q @ k.mT / q.shape[-1] ** 0.5
+        if mask is not None:
+            table = table.masked_fill(~mask, -torch.inf)
+        A = torch.softmax(table, dim=-1)
+        mixed = A @ v
+        return self.out(mixed.transpose(1, 2).reshape(B, N, D))
 
 
 @right
-def one_head_after_another(x, W_q, W_k, W_v, W_o, n_heads, causal):
-    N, K = x.shape[1], len(W_o) // n_heads
-    y = np.zeros((*x.shape[:2], W_o.shape[1]))
-    for h in range(n_heads):
-        own = slice(h * K, h * K + K)
-        scores = np.einsum("bnk,bsk->bns", x @ W_q[:, own], x @ W_k[:, own]) / np.sqrt(K)
-        if causal:
-            scores[:, np.triu(np.ones((N, N), dtype=bool), 1)] = -np.inf
-        A = np.exp(scores - scores.max(axis=2, keepdims=True))
-        y += (A / A.sum(axis=2, keepdims=True)) @ (x @ W_v[:, own]) @ W_o[own]
-    return y
+class CutAtOnce(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.H, self.out, self.qkv = n_heads, nn.Linear(d_model, d_model), nn.Linear(d_model, 3 * d_model)
+
+    def forward(self, x, mask=None):
+        q, k, v = self.qkv(x).unflatten(2, (3, self.H, -1)).unbind(2)  # B N H K
+        table = torch.einsum("bnhk,bshk->bhns", q, k) / q.shape[-1] ** 0.5
+        if mask is not None:
+            table = torch.where(mask, table, -torch.inf)
+        return self.out(torch.einsum("bhns,bshk->bnhk", table.softmax(3), v).flatten(2))
 
 
 @right
-def with_letters(x, W_q, W_k, W_v, W_o, n_heads, causal):
-    D = x.shape[2]
-    U_q, U_k, U_v = (W.reshape(D, n_heads, -1) for W in (W_q, W_k, W_v))
-    q, k, v = (np.einsum("bnd,dhk->bhnk", x, U) for U in (U_q, U_k, U_v))
-    scores = np.einsum("bhnk,bhsk->bhns", q, k) * U_q.shape[2] ** -0.5
-    if causal:
-        scores = scores + np.where(np.tri(x.shape[1], dtype=bool), 0, -np.inf)
-    A = np.exp(scores - scores.max(axis=3)[..., None])
-    A = A / A.sum(axis=3)[..., None]
-    return np.einsum("bhns,bhsk,hkd->bnd", A, v, W_o.reshape(n_heads, -1, W_o.shape[1]), optimize=True)
+class HeadAfterHead(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.H, self.qkv, self.out = n_heads, nn.Linear(d_model, 3 * d_model), nn.Linear(d_model, d_model)
 
-
-@right
-def as_often_written(x, W_q, W_k, W_v, W_o, n_heads, causal):
-    B, N, _ = x.shape
-    q, k, v = ((x @ W).reshape(B, N, n_heads, -1).transpose(0, 2, 1, 3) for W in (W_q, W_k, W_v))
-    scores = q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
-    if causal:
-        scores = np.where(np.tri(N, dtype=bool), scores, -np.inf)
-    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    y = powers / powers.sum(axis=-1, keepdims=True) @ v
-    return y.transpose(0, 2, 1, 3).reshape(B, N, -1) @ W_o
+    def forward(self, x, mask=None):
+        B, N, D = x.shape
+        mask = torch.ones(N, N).bool() if mask is None else mask
+        mask, K, found = mask.expand(B, self.H, N, N), D // self.H, []
+        for h in range(self.H):
+            q, k, v = (self.qkv(x)[..., start + h * K : start + h * K + K] for start in (0, D, 2 * D))
+            table = (q @ k.mT * K**-0.5).masked_fill(~mask[:, h], -torch.inf)
+            found.append(table.softmax(2) @ v)
+        return self.out(torch.cat(found, 2))
 
 
 @wrong("This is the museum piece as it stood: three slips are left.")
-def as_exhibited(x, W_q, W_k, W_v, W_o, n_heads, causal):
-    B, N, D = x.shape
-    q, k, v = ((x @ W).reshape(B, n_heads, N, -1) for W in (W_q, W_k, W_v))
-    scores = q @ k.swapaxes(-1, -2) / np.sqrt(D)
-    if causal:
-        scores = np.where(np.tri(N, dtype=bool), scores, -np.inf)
-    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    y = powers / powers.sum(axis=-1, keepdims=True) @ v
-    return y.reshape(B, N, -1) @ W_o
+class AsExhibited(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.H, self.qkv, self.out = n_heads, nn.Linear(d_model, 3 * d_model), nn.Linear(d_model, d_model)
 
-
-@wrong(
-    "Every token gets its own value back: nothing leaks, but no token looks at another.",
-    section="found-by-a-property",
-)
-def own_value(x, W_q, W_k, W_v, W_o, n_heads, causal):
-    return x @ W_v @ W_o
+    def forward(self, x, mask=None):
+        B, N, D = x.shape
+        q, k, v = (part.reshape(B, self.H, N, -1) for part in self.qkv(x).chunk(3, dim=-1))
+        table = q @ k.mT / D**0.5
+        if mask is not None:
+            table = table.masked_fill(~mask, -torch.inf)
+        return self.out((torch.softmax(table, dim=-1) @ v).reshape(B, N, D))
 
 
 wrong.edits("""
-# three_repairs
-## mask_lost [found-by-a-property]: You lost the mask on the way: with `causal` a token must not look at later ones.
-- if causal:
--     scores = np.where(np.tri(N) > 0, scores, -np.inf)
-## masked_to_zero [found-by-a-property]: You changed the mask: a score of 0 is a score like any other, and its
-exponential is 1.
-- scores = np.where(np.tri(N) > 0, scores, -np.inf)
-+ scores = scores * np.tri(N)
-## hundred_for_infinity [found-by-a-property]: You changed the mask: a score can lie below −100, and then a later token
-gets the weight.
-+ scores = np.where(np.tri(N) > 0, scores, -100.0)
-## mask_always [found-by-a-property]: You mask always: without `causal` every token may look at every token.
-- if causal:
--     scores = np.where(np.tri(N) > 0, scores, -np.inf)
-+ scores = np.where(np.tri(N, dtype=bool), scores, -np.inf)
-
-# as_often_written
+# ThreeRepairs
 ## only_split_repaired: The split is repaired, and now the join shows its fault; the scale is wrong as well.
-- B, N, _ = x.shape
-+ B, N, D = x.shape
-- scores = q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
-+ scores = q @ k.swapaxes(-1, -2) / np.sqrt(D)
-- return y.transpose(0, 2, 1, 3).reshape(B, N, -1) @ W_o
-+ return y.reshape(B, N, -1) @ W_o
+- table = q @ k.mT / q.shape[-1] ** 0.5
++ table = q @ k.mT / D**0.5
+- return self.out(mixed.transpose(1, 2).reshape(B, N, D))
++ return self.out(mixed.reshape(B, N, D))
 ## only_join_repaired: The join is repaired, and now the split shows its fault; the scale is wrong as well.
-- B, N, _ = x.shape
-- q, k, v = ((x @ W).reshape(B, N, n_heads, -1).transpose(0, 2, 1, 3) for W in (W_q, W_k, W_v))
-- scores = q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
-+ B, N, D = x.shape
-+ q, k, v = ((x @ W).reshape(B, n_heads, N, -1) for W in (W_q, W_k, W_v))
-+ scores = q @ k.swapaxes(-1, -2) / np.sqrt(D)
+- q, k, v = (part.reshape(B, N, self.H, -1).transpose(1, 2) for part in self.qkv(x).chunk(3, dim=-1))
+- table = q @ k.mT / q.shape[-1] ** 0.5
++ q, k, v = (part.reshape(B, self.H, N, -1) for part in self.qkv(x).chunk(3, dim=-1))
++ table = q @ k.mT / D**0.5
 ## only_scale_repaired: The scale is repaired; tokens still lose their numbers to one another, on the way in and on the
 way out.
-- q, k, v = ((x @ W).reshape(B, N, n_heads, -1).transpose(0, 2, 1, 3) for W in (W_q, W_k, W_v))
-+ q, k, v = ((x @ W).reshape(B, n_heads, N, -1) for W in (W_q, W_k, W_v))
-- return y.transpose(0, 2, 1, 3).reshape(B, N, -1) @ W_o
-+ return y.reshape(B, N, -1) @ W_o
+- q, k, v = (part.reshape(B, N, self.H, -1).transpose(1, 2) for part in self.qkv(x).chunk(3, dim=-1))
++ q, k, v = (part.reshape(B, self.H, N, -1) for part in self.qkv(x).chunk(3, dim=-1))
+- return self.out(mixed.transpose(1, 2).reshape(B, N, D))
++ return self.out(mixed.reshape(B, N, D))
 ## split_still_wrong: One slip is left, on the way in: a head gets pieces of other tokens.
-- q, k, v = ((x @ W).reshape(B, N, n_heads, -1).transpose(0, 2, 1, 3) for W in (W_q, W_k, W_v))
-+ q, k, v = ((x @ W).reshape(B, n_heads, N, -1) for W in (W_q, W_k, W_v))
+- q, k, v = (part.reshape(B, N, self.H, -1).transpose(1, 2) for part in self.qkv(x).chunk(3, dim=-1))
++ q, k, v = (part.reshape(B, self.H, N, -1) for part in self.qkv(x).chunk(3, dim=-1))
+## every_h_th_on_the_way_in [the-reshape-trick]: On the way in your heads take every H-th feature, not neighbours.
++ q, k, v = (part.reshape(B, N, -1, self.H).permute(0, 3, 1, 2) for part in self.qkv(x).chunk(3, dim=-1))
+## cut_head_by_head [common-mistakes]: You cut queries, keys and values of head 0 first, then those of head 1; the
+projection makes all queries, all keys, all values.
++ q, k, v = self.qkv(x).unflatten(-1, (self.H, 3, -1)).permute(3, 0, 2, 1, 4)
+## values_first [common-mistakes]: You take the three parts of the projection in another order: queries come first, then
+keys, then values.
++ v, k, q = (part.reshape(B, N, self.H, -1).transpose(1, 2) for part in self.qkv(x).chunk(3, dim=-1))
 ## join_still_wrong: One slip is left, on the way out: a token gets pieces of other tokens.
-- return y.transpose(0, 2, 1, 3).reshape(B, N, -1) @ W_o
-+ return y.reshape(B, N, -1) @ W_o
+- return self.out(mixed.transpose(1, 2).reshape(B, N, D))
++ return self.out(mixed.reshape(B, N, D))
+## alternating_on_the_way_out [the-reshape-trick]: On the way out your features alternate between the heads.
++ return self.out(mixed.permute(0, 2, 3, 1).reshape(B, N, D))
+## every_h_th_in_and_out [the-reshape-trick]: Your heads take every H-th feature, in and out; the layer is consistent,
+but these weights were made for neighbours.
+- q, k, v = (part.reshape(B, N, self.H, -1).transpose(1, 2) for part in self.qkv(x).chunk(3, dim=-1))
++ q, k, v = (part.reshape(B, N, -1, self.H).permute(0, 3, 1, 2) for part in self.qkv(x).chunk(3, dim=-1))
+- return self.out(mixed.transpose(1, 2).reshape(B, N, D))
++ return self.out(mixed.permute(0, 2, 3, 1).reshape(B, N, D))
 ## scale_still_wrong [common-mistakes]: One slip is left: the sharpness depends on how wide a token is.
-- B, N, _ = x.shape
-+ B, N, D = x.shape
-- scores = q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
-+ scores = q @ k.swapaxes(-1, -2) / np.sqrt(D)
+- table = q @ k.mT / q.shape[-1] ** 0.5
++ table = q @ k.mT / D**0.5
 ## scale_removed [common-mistakes]: The scale is gone: nothing depends on the width of a token any more, but the scores
 grow with that of a head.
-- scores = q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
-+ scores = q @ k.swapaxes(-1, -2)
-## root_of_joined_width [common-mistakes]: You take the root of the width of all heads; a score sums over the width of
-one.
-+ scores = q @ k.swapaxes(-1, -2) / np.sqrt(W_q.shape[1])
-## root_of_a_share [common-mistakes]: Under the root you divide the width of a token by the heads; the maps say how wide
-a head is.
-- B, N, _ = x.shape
-+ B, N, D = x.shape
-- scores = q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
-+ scores = q @ k.swapaxes(-1, -2) / np.sqrt(D / n_heads)
-## every_h_th_in_and_out [the-reshape-trick]: Your heads take every H-th feature, in and out; the layer is consistent,
-but these maps were made for neighbours.
-- q, k, v = ((x @ W).reshape(B, N, n_heads, -1).transpose(0, 2, 1, 3) for W in (W_q, W_k, W_v))
-+ q, k, v = ((x @ W).reshape(B, N, -1, n_heads).transpose(0, 3, 1, 2) for W in (W_q, W_k, W_v))
-- return y.transpose(0, 2, 1, 3).reshape(B, N, -1) @ W_o
-+ return y.transpose(0, 2, 3, 1).reshape(B, N, -1) @ W_o
-## every_h_th_on_the_way_in [the-reshape-trick]: On the way in your heads take every H-th feature, not neighbours.
-- q, k, v = ((x @ W).reshape(B, N, n_heads, -1).transpose(0, 2, 1, 3) for W in (W_q, W_k, W_v))
-+ q, k, v = ((x @ W).reshape(B, N, -1, n_heads).transpose(0, 3, 1, 2) for W in (W_q, W_k, W_v))
-## alternating_on_the_way_out [the-reshape-trick]: On the way out your features alternate between the heads.
-- return y.transpose(0, 2, 1, 3).reshape(B, N, -1) @ W_o
-+ return y.transpose(0, 2, 3, 1).reshape(B, N, -1) @ W_o
++ table = q @ k.mT
+## root_of_the_heads [common-mistakes]: You take the root of the number of heads; a score sums over the width of one.
++ table = q @ k.mT / self.H**0.5
 ## softmax_spoilt [several-heads-at-once]: You moved the softmax to another axis: it was right in the museum piece.
-- powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
-- y = powers / powers.sum(axis=-1, keepdims=True) @ v
-+ powers = np.exp(scores - scores.max(axis=-2, keepdims=True))
-+ y = powers / powers.sum(axis=-2, keepdims=True) @ v
-## width_from_the_tokens [the-reshape-trick]: You divide the width of a token among the heads; the maps say how wide a
-head is.
-- B, N, _ = x.shape
-- q, k, v = ((x @ W).reshape(B, N, n_heads, -1).transpose(0, 2, 1, 3) for W in (W_q, W_k, W_v))
-+ B, N, D = x.shape
-+ shape = (B, N, n_heads, D // n_heads)
-+ q, k, v = ((x @ W).reshape(shape).transpose(0, 2, 1, 3) for W in (W_q, W_k, W_v))
-## mask_not_low_enough [found-by-a-property]: You hide later tokens with −10 000, but a score can lie below: take −∞.
-- scores = np.where(np.tri(N, dtype=bool), scores, -np.inf)
-+ scores = np.where(np.tri(N, dtype=bool), scores, -1e4)
-## mask_added [found-by-a-property]: You take 10 000 off the scores of later tokens; one that is higher by more is still
-seen, so take −∞.
-+ scores = scores - 1e4 * ~np.tri(N, dtype=bool)
+- A = torch.softmax(table, dim=-1)
++ A = torch.softmax(table, dim=-2).nan_to_num()
+## own_value [found-by-a-property]: Every token gets its own value back: nothing leaks, but no token looks at another.
+- mixed = A @ v
++ mixed = v
+## mask_lost [found-by-a-property]: You lost the mask on the way: where it says False a token may not look.
+- if mask is not None:
+-     table = table.masked_fill(~mask, -torch.inf)
+## mask_always [found-by-a-property]: You hide later tokens always; without a mask every token looks at all of them.
++ mask = torch.ones(N, N).tril().bool() if mask is None else mask
++ table = table.masked_fill(~mask, -torch.inf)
+## mask_turned [common-mistakes]: You turned the mask round: True means *may look*.
+- table = table.masked_fill(~mask, -torch.inf)
++ table = table.masked_fill(mask, -torch.inf)
+## masked_to_zero [found-by-a-property]: You changed the mask: a score of 0 is a score like any other, and its
+exponential is 1.
++ table = table * mask
+## hundred_for_infinity [found-by-a-property]: You changed the mask: a score can lie below −100, and then what is hidden
+gets the weight.
++ table = table.masked_fill(~mask, -100.0)
+## mask_not_low_enough [found-by-a-property]: You hide with −10 000, but a score can lie below: take −∞.
++ table = table.masked_fill(~mask, -1e4)
+## mask_subtracted [found-by-a-property]: You take 10 000 off hidden scores; one that is higher by more is still seen,
+so take −∞.
++ table = table - 1e4 * ~mask
 """)

@@ -4,6 +4,7 @@ import numpy as np
 from clearcheck.author.cases import draw_sizes
 
 IN_FLOAT32 = 1e-5
+LARGE = 1e-3  # what float32 rounds in scores of some thousands moves the outputs by so much
 
 
 def arrays_of_heads(q, n_heads):

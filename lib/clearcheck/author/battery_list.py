@@ -5,6 +5,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from clearcheck.author.battery import FROM_CASES, MASK, Battery, EqualsWithTries, HoldsWithTries
 from clearcheck.author.battery_asked import NAMED_CASES, SAID_OF_RESULTS
 from clearcheck.author.battery_cases import CaseEntry, Source, derived_cases
@@ -99,11 +101,15 @@ def deals_with(subject: Subject, question: Question) -> frozenset[str]:
 
 
 def _has_a_mask(subject: Subject, question: Question) -> bool:
-    """Whether an argument is named as a mask, or a module can be built causal."""
+    """Whether an argument is named as a mask, or a module can be built causal or is called with truth values."""
     if any(subject.named(question, MASK_NAME)):
         return True
     plans = [args[0] for _, args in subject.asked(question) if question.how == "module"]
-    return any(plan["sizes"].get("causal") for plan in plans)
+    return any(plan["sizes"].get("causal") or any(map(_holds_a_mask, plan["calls"])) for plan in plans)
+
+
+def _holds_a_mask(inputs: tuple) -> bool:
+    return any(isinstance(value, np.ndarray) and value.dtype == bool for value in inputs)
 
 
 def _has_a_limit(source: str) -> bool:

@@ -82,7 +82,13 @@ def _has_tokens(value) -> bool:
 
 def _one_token(inputs: tuple, place: int) -> tuple:
     length = inputs[place].shape[1]
-    return tuple(value[:, :1] if _has_tokens(value) and value.shape[1] == length else value for value in inputs)
+    return tuple(_first_token(value, length) for value in inputs)
+
+
+def _first_token(value, length: int):
+    if isinstance(value, np.ndarray) and value.dtype == bool and value.shape[-2:] == (length, length):
+        return np.ones((*value.shape[:-2], 1, 1), dtype=bool)  # of a table of who may look: it sees itself
+    return value[:, :1] if _has_tokens(value) and value.shape[1] == length else value
 
 
 def _odd(source: Source, args: Case) -> list[Case]:

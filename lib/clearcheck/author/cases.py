@@ -18,6 +18,17 @@ def draw_sizes(rng: np.random.Generator, how_many: int, among: Sequence[int] = S
     return [int(size) for size in rng.choice(among, how_many, replace=False)]
 
 
+def draw_mask(rng: np.random.Generator, *shape: int) -> np.ndarray:
+    """A mask of this shape, True where a target, in the axis before the last, may look; each sees a source at least.
+
+    It is no triangle, and the diagonal is not always in sight, so that it cannot be guessed.
+    """
+    mask = rng.random(shape) < 0.5
+    seen = rng.integers(shape[-1], size=(*shape[:-1], 1))
+    np.put_along_axis(mask, seen, values=True, axis=-1)
+    return mask
+
+
 def drawn_once(draw: Callable) -> Callable:
     """A draw that is dear, as one that tries until something fits: kept for each state of the generator.
 

@@ -67,7 +67,7 @@ class _Targets:
         functions = [part for part in parts if isinstance(part, FunctionType)]
         self.codes |= {function.__code__: name for function in functions}
         if not isinstance(target, type) and name.startswith("torch."):
-            self.from_torch[name.rpartition(".")[2]] = name
+            self.from_torch.setdefault(name.rpartition(".")[2], name)  # the question's own words come first
         elif not functions:
             self.from_c[id(target)] = name
 

@@ -4,6 +4,16 @@ A question names one way, and every other way to the same thing is forbidden wit
 What is larger contains what is smaller: whoever is to write attention may not take a whole layer either.
 """
 
+SOFTMAX = (
+    "torch.softmax",
+    "torch.nn.functional.softmax",
+    "torch.special.softmax",
+    "torch.nn.Softmax",
+    "torch.log_softmax",
+    "torch.nn.functional.log_softmax",
+    "torch.special.log_softmax",
+    "torch.nn.LogSoftmax",
+)
 ATTENTION = (
     "torch.nn.functional.scaled_dot_product_attention",
     "torch._scaled_dot_product_attention_math",
@@ -38,6 +48,7 @@ GRADIENTS = (
     "cleartape.gradients.value_and_gradients",
 )
 WAYS = (  # each with what contains it
+    (SOFTMAX, (*ATTENTION, *MULTI_HEAD, *LAYERS)),
     (ATTENTION, (*MULTI_HEAD, *LAYERS)),
     (MULTI_HEAD, LAYERS),
     (LAYERS, ()),
