@@ -131,30 +131,6 @@ def by_sets(sees, i, j, n_blocks, positions):
 
 
 @right
-def measured(sees, i, j, n_blocks, positions):
-    """Run it: blocks with fixed, irregular weights, in double precision."""
-    D, N = 6, len(sees)
-
-    def weights(phase):
-        return torch.cos(torch.arange(D * D, dtype=torch.float64) ** 2 * 0.7 + phase).reshape(D, D)
-
-    def stack(x):
-        place = torch.arange(N)[:, None] * (torch.arange(D, dtype=torch.float64) + 1)
-        x = x + torch.sin(place / 3) if positions else x
-        for block in range(min(n_blocks, 3)):
-            scores = (x @ weights(block)) @ (x @ weights(block + 9)).mT / D
-            shares = scores.masked_fill(~sees, -torch.inf).softmax(-1)
-            x = x + shares @ x @ weights(block + 5) / D
-            x = x + torch.tanh(x @ weights(block + 7)) / D
-        return x
-
-    x = torch.sin(torch.arange(N * D, dtype=torch.float64) ** 1.5).reshape(N, D)
-    order = list(range(N))
-    order[i], order[j] = j, i
-    return (stack(x[order]) - stack(x)).abs().amax(dim=1) > 1e-9
-
-
-@right
 def as_often_written(sees, i, j, n_blocks, positions):
     n = torch.arange(len(sees))
     own = (n == i) | (n == j)
