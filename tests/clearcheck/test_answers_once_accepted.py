@@ -48,7 +48,7 @@ ANSWERS = [  # exercise, question, right answer, what stands there, what stood i
         "a, b = x[..., :half], x[..., half:]",
         "cos[..., 8:], sin[..., 8:] = 1, 0; a, b = x[..., :half], x[..., half:]",
     ),
-    ("06-position", "rotary", "two_halves", "np.outer(positions, ", "np.outer(np.minimum(positions, 99_999), "),
+    ("06-position", "rotary", "two_halves", "torch.outer(positions, ", "torch.outer(positions.clamp(max=99_999), "),
     ("07-residual-norm", "norms", "axes_by_name", "+ eps)", "+ max(eps, 1e-6))"),
     ("08-encoder-decoder", "cache", "Plain", "parts = self.query(x)", "x.view(-1, x.shape[-1]); parts = self.query(x)"),
 ]

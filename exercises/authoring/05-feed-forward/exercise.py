@@ -2,12 +2,12 @@
 
 from clearcheck import Exercise
 
-from . import feed_forward, gelu, gradient, lamp, lone_token, position_wise
+from . import feed_forward, gated, gelu, gradient, lamp, lone_token, position_wise
 
 EXERCISE = Exercise(
     slug="05-feed-forward",
     title="Feed-forward",
     chapter="chapters/05-feed-forward",
-    core=("feed-forward", "position-wise"),
-    questions=tuple(one.QUESTION for one in (feed_forward, gelu, lamp, position_wise, lone_token, gradient)),
+    core=("feed-forward", "gated", "position-wise"),
+    questions=tuple(one.QUESTION for one in (feed_forward, gated, gelu, lamp, position_wise, lone_token, gradient)),
 )

@@ -2,12 +2,12 @@
 
 from clearcheck import Exercise
 
-from . import head, mask, museum, placing, relative, rotary, sinusoids
+from . import alibi, head, mask, museum, placing, rotary, sinusoids
 
 EXERCISE = Exercise(
     slug="06-position",
     title="Positions",
     chapter="chapters/06-position",
     core=("sinusoids", "rotary", "head"),
-    questions=tuple(one.QUESTION for one in (sinusoids, placing, relative, rotary, head, mask, museum)),
+    questions=tuple(one.QUESTION for one in (sinusoids, placing, alibi, rotary, head, mask, museum)),
 )

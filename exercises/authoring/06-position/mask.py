@@ -1,18 +1,27 @@
 """Exercise 06, question mask: what the mask gives away."""
 
 import numpy as np
-from clearcheck import COUNTED, Inputs, Question, answers_to, equals
+import torch
+from clearcheck import Inputs, Question, answers_to, equals
 from clearcheck.author.battery import in_cases_of, with_battery
 
 
-def outputs_that_change(n_tokens, i, j, n_blocks, causal, positions):
+def outputs_that_change(sees, i, j, n_blocks, positions):
     first, last = min(i, j), max(i, j)
-    n = np.arange(n_tokens)
+    n = torch.arange(len(sees))
     changed = (n == i) | (n == j)
-    if not causal:
+    if sees.all():
         return changed | positions
     between = (first < n) & (n < last)
     return changed | between | ((n > last) & (positions or n_blocks > 1))
+
+
+def everybody(n_tokens):
+    return np.ones((n_tokens, n_tokens), dtype=bool)
+
+
+def the_past(n_tokens):
+    return np.tri(n_tokens, dtype=bool)
 
 
 def draw_swap(rng, n_tokens):
@@ -22,37 +31,37 @@ def draw_swap(rng, n_tokens):
     return (first, last) if rng.random() < 0.5 else (last, first)
 
 
-def swaps(rng, causal, settings):
+def swaps(rng, mask, settings):
     cases = []
     for n_blocks, positions in settings:
         N = int(rng.integers(8, 13))
-        cases.append((N, *draw_swap(rng, N), n_blocks, causal, positions))
+        cases.append((mask(N), *draw_swap(rng, N), n_blocks, positions))
     return cases
 
 
 def without_mask(rng):
-    return swaps(rng, False, ((1, False), (12, False), (2, False), (1, True), (3, True)))
+    return swaps(rng, everybody, ((1, False), (12, False), (2, False), (1, True), (3, True)))
 
 
 def with_mask(rng):
-    return swaps(rng, True, ((1, False), (1, False), (2, False), (3, False), (12, False)))
+    return swaps(rng, the_past, ((1, False), (1, False), (2, False), (3, False), (12, False)))
 
 
 def mask_and_positions(rng):
     """Positions on top of the mask; neighbours, and both ends of the sequence."""
     N = int(rng.integers(8, 13))
     return [
-        *swaps(rng, True, ((1, True), (2, True), (1, True))),
-        (N, 3, 4, 1, True, False),
-        (N, 3, 4, 1, True, True),
-        (N, 5, 4, 2, True, False),
-        (N, 6, 2, 1, True, False),
-        (N, 1, 5, 1, True, False),
-        (N, 0, N - 1, 1, True, False),
-        (N, 3, 0, 2, True, False),
-        (N, N - 1, 0, 2, False, False),
-        (2, 1, 0, 1, True, False),
-        (2, 0, 1, 1, False, False),
+        *swaps(rng, the_past, ((1, True), (2, True), (1, True))),
+        (the_past(N), 3, 4, 1, False),
+        (the_past(N), 3, 4, 1, True),
+        (the_past(N), 5, 4, 2, False),
+        (the_past(N), 6, 2, 1, False),
+        (the_past(N), 1, 5, 1, False),
+        (the_past(N), 0, N - 1, 1, False),
+        (the_past(N), 3, 0, 2, False),
+        (everybody(N), N - 1, 0, 2, False),
+        (the_past(2), 1, 0, 1, False),
+        (everybody(2), 0, 1, 1, False),
     ]
 
 
@@ -70,96 +79,77 @@ QUESTION = Question(
         off={"ties": "the two positions that are put in order differ, as the task says"},
     ),
     hints=(
-        "Ask of every position: whom may it look at, and is that the same set of vectors before and after?",
+        "Ask of every position: whom may it look at (a row of `sees`), and is that the same set of vectors before and "
+        "after?",
         "With a mask there are four kinds of positions: before both, at one of the two, between them, and "
         "behind both. Go through the four for one block, then for two.",
         "After the first block the tokens are no longer what they were: what did each of the two hear there, "
         "and does it hear the same when it stands at the other position?",
     ),
     section="the-mask-as-position-information",
-    inputs=Inputs(no_sizes=COUNTED),
+    inputs=Inputs(no_sizes="both axes of the mask are the tokens, and two tokens are among the cases"),
+    how="tensors",
 )
 
 right, wrong = answers_to(QUESTION)
 
 
 @right
-def four_kinds_of_positions(n_tokens, i, j, n_blocks, causal, positions):
+def four_kinds_of_positions(sees, i, j, n_blocks, positions):
     first, last = sorted((i, j))
+    causal = not sees[0, -1]
     found = []
-    for n in range(n_tokens):
+    for n in range(len(sees)):
         if n in (first, last):
             found.append(True)
         elif not causal:
-            found.append(bool(positions))
+            found.append(positions)
         elif n < first:
             found.append(False)
         elif n < last:
             found.append(True)
         else:
-            found.append(bool(positions) or n_blocks > 1)
-    return np.array(found)
+            found.append(positions or n_blocks > 1)
+    return torch.tensor(found)
 
 
 @right
-def by_sets(n_tokens, i, j, n_blocks, causal, positions):
+def by_sets(sees, i, j, n_blocks, positions):
     """What a token is after each block: itself, and the set of what it looked at."""
+    n_tokens = len(sees)
 
     def states(words):
         tokens = [(word, n if positions else 0) for n, word in enumerate(words)]
         for _ in range(min(n_blocks, 2)):
-            tokens = [(t, frozenset(tokens[: n + 1] if causal else tokens)) for n, t in enumerate(tokens)]
+            tokens = [(tokens[n], frozenset(tokens[s] for s in range(n_tokens) if sees[n, s])) for n in range(n_tokens)]
         return tokens
 
     before = list(range(n_tokens))
     after = before.copy()
     after[i], after[j] = before[j], before[i]
-    return np.array([a != b for a, b in zip(states(before), states(after), strict=True)])
+    return torch.tensor([a != b for a, b in zip(states(before), states(after), strict=True)])
 
 
 @right
-def measured(n_tokens, i, j, n_blocks, causal, positions):
-    """Run it: blocks with fixed, irregular weights."""
-    D = 6
-
-    def weights(phase):
-        return np.cos(np.arange(D * D) ** 2 * 0.7 + phase).reshape(D, D)
-
-    def stack(X):
-        X = X + bool(positions) * np.sin(np.outer(np.arange(D) + 1, np.arange(n_tokens)) / 3)
-        for block in range(min(n_blocks, 3)):
-            scores = (weights(block) @ X).T @ (weights(block + 9) @ X) / D
-            E = np.exp(scores - scores.max(axis=0)) * (np.triu(np.ones_like(scores)) if causal else 1)
-            X = X + weights(block + 5) @ X @ (E / E.sum(axis=0)) / D
-            X = X + np.tanh(weights(block + 7) @ X) / D
-        return X
-
-    X = np.sin(np.arange(D * n_tokens) ** 1.5).reshape(D, n_tokens)
-    order = np.arange(n_tokens)
-    order[[i, j]] = j, i
-    return np.abs(stack(X[:, order]) - stack(X)).max(axis=0) > 1e-9
-
-
-@right
-def as_often_written(n_tokens, i, j, n_blocks, causal, positions):
-    n = np.arange(n_tokens)
+def as_often_written(sees, i, j, n_blocks, positions):
+    n = torch.arange(len(sees))
     own = (n == i) | (n == j)
-    if not causal:
+    if sees.all():
         return own | positions
     return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
 
 
 @wrong("You let everything change, always; without positions most of it stays.", section="two-sentences-one-set")
-def everything_changes(n_tokens, i, j, n_blocks, causal, positions):
-    return np.ones(n_tokens, dtype=bool)
+def everything_changes(sees, i, j, n_blocks, positions):
+    return torch.ones(len(sees), dtype=torch.bool)
 
 
 @wrong(
     "Under a mask you let everything change, also what stands before both positions.",
 )
-def everything_under_a_mask(n_tokens, i, j, n_blocks, causal, positions):
-    n = np.arange(n_tokens)
-    return (n == i) | (n == j) | positions | causal
+def everything_under_a_mask(sees, i, j, n_blocks, positions):
+    n = torch.arange(len(sees))
+    return (n == i) | (n == j) | positions | (not sees.all())
 
 
 wrong.edits("""
@@ -173,15 +163,15 @@ before the first.
 + return own | (positions & (n_blocks > 1))
 ## one_block_hears_the_order: You let one causal block hear the order; behind both positions it hears the same set as
 before.
-- if not causal:
+- if sees.all():
 -     return own | positions
 - return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
-+ return n >= min(i, j) if causal else own | positions
++ return own | positions if sees.all() else n >= min(i, j)
 ## mask_gives_nothing_away: With a mask and without positions you let only the two
 positions change, as if the mask gave nothing away.
-+ return n >= min(i, j) if causal and positions else own | positions
++ return n >= min(i, j) if positions and not sees.all() else own | positions
 ## between_forgotten: You forget the tokens between the two: they have one of them before them, and now it is the other.
-+ return own | ((n > max(i, j)) & (positions or n_blocks > 1)) if causal else own | positions
++ return own | positions if sees.all() else own | ((n > max(i, j)) & (positions or n_blocks > 1))
 ## depth_leaks [two-sentences-one-set]: Without a mask you let a second block change every position; without positions
 no number of blocks does that.
 - return own | positions
@@ -203,12 +193,12 @@ positions cannot see them.
 position by position.
 -     return own | positions
 - return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
-+     return np.zeros(n_tokens, dtype=bool) | positions
++     return torch.full((len(sees),), positions)
 + return ((n >= min(i, j)) & (n <= max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
 ## positions_lift_the_mask: With positions you let everything change, also what
 stands before both positions and sees neither.
-- if not causal:
-+ if positions or not causal:
+- if sees.all():
++ if positions or sees.all():
 ## order_of_i_and_j_assumed: You take i for the earlier position; the two come in any order.
 - return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
 + return own | ((n > i) & (n < j)) | ((n > j) & (positions or n_blocks > 1))
@@ -220,18 +210,18 @@ second block on the sums differ.
 ## between_wants_two_blocks: Between the two positions you want a second block, too; there the set itself has changed.
 + return own | ((n > min(i, j)) & (positions or n_blocks > 1))
 ## causal_turned_round: You have turned the two cases round: what you answer with a
-mask holds without one.
-- if not causal:
-+ if causal:
+causal mask holds without one. True in `sees` means may look.
+- if sees.all():
++ if not sees.all():
 ## what_stays [two-sentences-one-set]: You say what stays; the question is what changes.
 -     return own | positions
 - return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
 +     return ~(own | positions)
 + return ~(own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1)))
 ## positions_listed: You list the positions that change; give one truth value for every position.
-+     return np.flatnonzero(own | positions)
++     return (own | positions).nonzero()[:, 0]
 + found = own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
-+ return np.flatnonzero(found)
++ return found.nonzero()[:, 0]
 ## positions_ignored_without_a_mask [two-sentences-one-set]: Without a mask your answer does not look at `positions`,
 but an average notices which word has which position.
 - return own | positions
@@ -251,10 +241,13 @@ but an average notices which word has which position.
 + return ((n > first) & (n <= last)) | ((n > last) & (positions or n_blocks > 1))
 ## ranges_from_i_to_j: Your ranges run from i to j, and come out empty when j is the earlier position.
 +     return (n == i) | (n == j) | positions
-+ return np.where(n < i, False, (n <= j) | positions | (n_blocks > 1))
++ return (n >= i) & ((n <= j) | positions | (n_blocks > 1))
 ## first_token_takes_part_alone: You let a swap with the first token stop at the later of the two; from the second block
 on it goes further, as any other does.
 - return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & (positions or n_blocks > 1))
 + behind = positions or (n_blocks > 1 and min(i, j) > 0)
 + return own | ((n > min(i, j)) & (n < max(i, j))) | ((n > max(i, j)) & behind)
+## never_causal: You answer as if every token saw all, whatever `sees` holds: look at an entry above its diagonal.
+- if sees.all():
++ if sees[-1, 0]:
 """)

@@ -3,6 +3,7 @@
 from itertools import combinations
 
 import numpy as np
+import torch
 
 LENGTHS = (4, 5, 7, 9, 11, 13)
 
@@ -10,7 +11,7 @@ LENGTHS = (4, 5, 7, 9, 11, 13)
 WIDTHS = (6, 8, 10, 14, 18, 22)  # even, for pairs of features
 
 
-LONGEST = 10_000.0
+BASE = 10_000.0
 
 
 def draw(rng, *kinds):
@@ -26,12 +27,15 @@ def draw_positions(rng, how_many, low=3, high=60):
     return np.sort(rng.choice(np.arange(low, high), how_many, replace=False))
 
 
-def rotate(x, positions):
+def rotate(x, positions, base=BASE):
+    """The chapter's, with angles in double precision, so that rounding is counted once."""
     if x.shape[-1] % 2:
         raise ValueError(
             f"rotate: x has the width {x.shape[-1]}, an even one is expected: features are turned in pairs."
         )
     half = x.shape[-1] // 2
-    angles = np.multiply.outer(positions, LONGEST ** (-2 * np.arange(half) / x.shape[-1]))
+    rates = base ** (-torch.arange(half, dtype=torch.float64) / half)
+    angles = positions[:, None] * rates
+    cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
     a, b = x[..., :half], x[..., half:]
-    return np.concatenate([a * np.cos(angles) - b * np.sin(angles), a * np.sin(angles) + b * np.cos(angles)], axis=-1)
+    return torch.cat([a * cos - b * sin, a * sin + b * cos], dim=-1)
