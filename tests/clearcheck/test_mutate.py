@@ -50,11 +50,54 @@ def test_a_file_of_equal_mutants_that_is_no_such_is_told(course, capsys, text, t
     assert re.search(told, capsys.readouterr().err)
 
 
-def test_mutants_that_a_dead_worker_could_not_grade_are_not_called_caught(course, monkeypatch):
+@pytest.mark.parametrize("dies_at", ["column_means_0", "column_means_0_0"], ids=["the first answer", "a mutant"])
+def test_mutants_that_a_dead_worker_could_not_grade_are_not_called_caught(course, monkeypatch, dies_at):
     """Would catch a worker that no longer answers, and lets every mutant count as caught."""
-    monkeypatch.setattr(Worker, "call", lambda *_: {"kind": "ended", "text": "it ended so often"})
-    with pytest.raises(WorkerError, match="no longer answers"):
+    asked: list[str] = []
+    call = Worker.call
+
+    def dies(it, request, packed):
+        asked.append(request.name)
+        return {"kind": "ended", "text": "it ended so often"} if dies_at in asked else call(it, request, packed)
+
+    monkeypatch.setattr(Worker, "call", dies)
+    with pytest.raises(WorkerError, match=r"the answer by_method is .* no longer answers"):
         mutate(SLUG, "means")
+
+
+COUNTING = """@right
+def by_counting(table):
+    total, row = 0 * table[0], 0
+    while row < len(table):
+        total = total + table[row]
+        row += 1
+    return total / len(table)
+
+
+@wrong("""
+
+
+def test_a_mutant_in_a_loop_is_stopped_long_before_the_limit_of_its_question(course, monkeypatch):
+    """Would catch loops that run to the limit of the question, of which the answers of an exercise have hundreds."""
+    folder = course / "exercises" / "authoring" / SLUG
+    (folder / "shared.py").write_text((folder / "shared.py").read_text().replace("SECONDS = 1.0", "SECONDS = 10.0"))
+    (folder / "means.py").write_text((folder / "means.py").read_text().replace("@wrong(", COUNTING, 1))
+    stopped: list[float] = []
+    call = Worker.call
+
+    def watched(it, request, packed):
+        reply = call(it, request, packed)
+        if reply["kind"] == "time":
+            stopped.append(request.seconds)
+        return reply
+
+    monkeypatch.setattr(Worker, "call", watched)
+    monkeypatch.setattr("clearcheck.proof.mutate.LEAST_SECONDS", 0.2)
+    found = mutate(SLUG, "means")
+    assert ("by_counting", CAUGHT) in {
+        (it.answer, outcome) for it, outcome in found.outcomes if "row += 1 → pass" in it.mutant
+    }
+    assert stopped and max(stopped) < 5
 
 
 def test_a_mutant_that_fails_at_the_first_check_is_asked_nothing_more(course, monkeypatch):

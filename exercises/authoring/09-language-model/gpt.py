@@ -1,5 +1,7 @@
 """Exercise 09, question gpt: a GPT of your own blocks."""
 
+from itertools import product
+
 import numpy as np
 import torch
 from clearcheck import Inputs, Question, answers_to, equals, holds
@@ -13,7 +15,7 @@ from .brought_modules import Block
 from .shared import BRINGS, NO_LAYERS_OF_TORCH, block, norm
 
 RATE = 0.4  # of dropout
-LAST = "attention.out", "feed_forward.down"  # the last layers of the parts of a block
+LAST = {"attention.out": "attention", "feed_forward.down": "the feed-forward layer"}  # of the parts of a block
 TABLES = "tokens.weight", "positions.weight"
 
 
@@ -56,34 +58,38 @@ def gradients(rng):
     return [draw_args(rng, gives="gradients")]
 
 
-def zero_blocks(plan, *layers):
-    """The call with blocks that add nothing: the last layers of their parts are 0."""
-    names = (f"blocks.{i}.{last}.{kind}" for i in layers for last in LAST for kind in ("weight", "bias"))
+def zero_blocks(plan, alone=None):
+    """The call with two blocks that add nothing, but for one part of one: the last layers of all others are 0."""
+    silent = (f"blocks.{i}.{last}" for i in (0, 1) for last in LAST if (i, last) != alone)
+    names = (f"{layer}.{kind}" for layer in silent for kind in ("weight", "bias"))
     return {**plan, "weights": plan["weights"] | {name: 0 * plan["weights"][name] for name in names}}
 
 
 def nearly_alike(rng):
     """Numbers so close to each other that the ε of the last norm counts."""
-    plan = zero_blocks(draw_args(rng)[0], 0, 1)
+    plan = zero_blocks(draw_args(rng)[0])
     return ({**plan, "weights": plan["weights"] | {t: 4e-3 * plan["weights"][t] for t in TABLES}},)
 
 
 def dropped_in_the_blocks(ask, rng):
-    """Blocks that add nothing leave nothing to drop; one that adds something does."""
+    """Blocks that add nothing leave nothing to drop; each part that adds something does."""
     (plan,) = draw_args(rng, rows=6, dropout=RATE)
     if told := dropout_acts(lambda rng: (plan,))(ask, rng):
         return told
-    for silent in ((0, 1), (1,), (0,)):
-        still, moving = (ask({**zero_blocks(plan, *silent), "training": training}) for training in (False, True))
-        nothing = still if len(silent) == 2 else nothing
-        moves = np.abs(still - moving).max() > 1e-4
-        if moves and len(silent) == 2:
-            return "With blocks that add nothing, train() mode changes the logits: something is dropped outside them."
-        if len(silent) == 1 and np.abs(still - nothing).max() < 1e-6:
-            told = f"With weights of 0 in blocks[{silent[0]}] alone blocks[{1 - silent[0]}] adds nothing, either"
+
+    def in_both_modes(alone=None):
+        return (ask({**zero_blocks(plan, alone), "training": training}) for training in (False, True))
+
+    nothing, moving = in_both_modes()
+    if np.abs(nothing - moving).max() > 1e-4:
+        return "With blocks that add nothing, train() mode changes the logits: something is dropped outside them."
+    for i, last in product((0, 1), LAST):
+        still, moving = in_both_modes((i, last))
+        if np.abs(still - nothing).max() < 1e-6:
+            told = f"With weights of 0 in all other parts {LAST[last]} of blocks[{i}] adds nothing, either"
             return f"{told}: is each a Block of its own, and used?"
-        if not moves and len(silent) == 1:
-            return f"With dropout={RATE} in train() mode nothing is dropped in blocks[{1 - silent[0]}]."
+        if np.abs(still - moving).max() <= 1e-4:
+            return f"With dropout={RATE} in train() mode nothing is dropped of what {LAST[last]} of blocks[{i}] adds."
     return None
 
 
@@ -284,4 +290,13 @@ wrong.edits("""
 - x = x + self.positions.weight[: ids.shape[1]]
 + self.N = getattr(self, "N", ids.shape[1])
 + x = x + self.positions.weight[: self.N]
+
+# TableOfPlaces
+## attention_not_dropped: What attention adds is never dropped in your blocks; `dropout` is for both of their parts.
+- stream = stream + one.dropout(self.attended(one.attention, one.norm_1(stream)))
++ stream = stream + self.attended(one.attention, one.norm_1(stream))
+## feed_forward_not_dropped: What the feed-forward layer adds is never dropped in your blocks; `dropout` is for both of
+their parts.
+- stream = stream + one.dropout(one.feed_forward(one.norm_2(stream)))
++ stream = stream + one.feed_forward(one.norm_2(stream))
 """)

@@ -38,9 +38,12 @@ def draw_args(rng, sizes, width, size=1.0):
 
 
 def ordinary_cases(rng):
+    """In the last one a query of zeros, for which all sources are alike."""
     N, S, K, V = sizes = draw_sizes(rng, 4)
     others = ((N, 17, K, 19), 4), ((1, S, K, V), 3), ((N, 1, K, V), 2)
-    return [draw_args(rng, sizes, 3), *(draw_args(rng, *other) for other in others)]
+    q, k, v, *_, e, width = draw_args(rng, sizes, 3)
+    q[-1] = 0
+    return [draw_args(rng, sizes, 3), *(draw_args(rng, *other) for other in others), with_kept(q, k, v, e, width)]
 
 
 def all_widths(rng):

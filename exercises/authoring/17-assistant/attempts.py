@@ -38,10 +38,13 @@ def within_reach(rng):
 
 
 def some_never(rng):
-    """Problems that no attempt solves: below, at and beyond what is left."""
+    """Problems that no attempt solves: below, at and beyond what is left; and one that two attempts solve but for what
+    a float can hold.
+    """
     p = rng.uniform(0.2, 0.8, size=5)
     p[[1, 3]] = 0
-    return [(p, 0.55), (p, 0.6), (p, 0.75), (np.zeros(3), 0.2), (np.array([1.0, 0, 0, 1]), 0.5)]
+    nearly = np.array([1.0, 1 - 2.0**-30, 0.0, 1.0])
+    return [(p, 0.55), (p, 0.6), (p, 0.75), (np.zeros(3), 0.2), (np.array([1.0, 0, 0, 1]), 0.5), (nearly, 0.75)]
 
 
 def sure_at_once(rng):

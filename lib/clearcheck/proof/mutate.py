@@ -13,6 +13,7 @@ from clearcheck.author.mutants import mutants_of
 from clearcheck.grading.evaluate import PASSED, evaluate
 from clearcheck.grading.question import Question
 from clearcheck.proof.notebooks import Notebooks, fill_in_solutions
+from clearcheck.worker.call_request import CallRequest
 from clearcheck.worker.limits import Limits
 from clearcheck.worker.parent import Worker
 from clearcheck.worker.worker_process import WorkerError
@@ -21,7 +22,9 @@ SEED = 0
 EQUAL_FILE = "equal_mutants.toml"  # beside exercise.py
 FIELDS = {"question", "answer", "mutant", "reason"}
 CAUGHT, EQUAL, ACCEPTED = "caught", "equal", "accepted"
-LONG = 12 * 3600  # seconds: all mutants of an exercise count as one notebook
+LONG = 12 * 3600  # seconds: all mutants of a question count as one notebook
+TIMES_AS_LONG = 20  # as the longest call of its answer one of a mutant may compute, where no limit is reached before
+LEAST_SECONDS = 1.0  # that it may compute in any case
 
 
 @dataclass(frozen=True)
@@ -108,6 +111,13 @@ def _mutants(authored: AuthoredExercise, question: Question) -> Iterator[Tried]:
             yield Tried(question, entry.name, mutant.name, name, text)
 
 
+def _answers(authored: AuthoredExercise, question: Question) -> Iterator[Tried]:
+    """The right answers as they are."""
+    for number, entry in enumerate(authored.right.of(question.id)):
+        name = f"{question.name}_{number}"
+        yield Tried(question, entry.name, "", name, rename_definition(entry.source, entry.name, name))
+
+
 def _grade(authored: AuthoredExercise, asked: Question, tried: Sequence[Tried]) -> Iterator[tuple[Tried, bool]]:
     """Each mutant of a question has a cell and a name of its own below the author's answers: one worker holds them.
 
@@ -118,29 +128,49 @@ def _grade(authored: AuthoredExercise, asked: Question, tried: Sequence[Tried]) 
     limits = Limits(submission_seconds=LONG, submission_net_seconds=LONG, cpu=LONG)
     notebooks = Notebooks(authored, (asked,), limits, SEED)
     notebook = fill_in_solutions(notebooks.source, [])
+    answers = list(_answers(authored, asked))
     empty: dict = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
-    notebook["cells"] += [{**empty, "id": f"mutant-{i}", "source": it.source} for i, it in enumerate(tried)]
+    cells = [{**empty, "id": f"mutant-{i}", "source": it.source} for i, it in enumerate([*answers, *tried])]
+    notebook["cells"] += cells
     with Worker(notebooks.limits, notebooks.preload) as worker:
         worker.read(json.dumps(notebook).encode(), f"{authored.exercise.slug}.ipynb")
+        worker.run_cells()
+        longest = {it.answer: _longest_call(it, worker) for it in answers}
         for it in tried:
-            yield it, _passes(replace(it.question, name=it.name), worker)
-        _still_right(worker, asked)
+            yield it, _passes(it, worker, max(LEAST_SECONDS, TIMES_AS_LONG * longest[it.answer]))
+        _longest_call(answers[0], worker)  # still passes, or what was caught says nothing
 
 
-def _passes(question: Question, worker: Worker) -> bool:
-    """Whether all checks pass; most mutants fail at the first one, and are asked nothing more."""
-    first = replace(question, checks=question.checks[:1])
-    return all(evaluate(asked, worker.call, SEED, []).status == PASSED for asked in (first, question))
+def _longest_call(answer: Tried, worker: Worker) -> float:
+    """For how many seconds the longest call of a right answer computes. Raises: WorkerError, where it does not pass."""
+    longest = 0.0
 
+    def timed(asked: CallRequest, packed: bytes) -> dict:
+        nonlocal longest
+        before = worker.computed
+        reply = worker.call(replace(asked, name=answer.name), packed)
+        longest = max(longest, worker.computed - before)
+        return reply
 
-def _still_right(worker: Worker, question: Question):
-    """The author's own answer passes at the end as well, or what was caught says nothing. Raises: WorkerError."""
-    status = evaluate(question, worker.call, SEED, []).status
+    status = evaluate(answer.question, timed, SEED, []).status
     if status != PASSED:
         raise WorkerError(
-            f"{question.id}: after all mutants the answer of the author's notebook is {status}, so mutants may "
-            "have been caught by a worker that no longer answers. Try fewer, with --sample."
+            f"{answer.question.id}: in the worker that grades its mutants the answer {answer.answer} is {status}, so "
+            "they may have been caught by a worker that no longer answers. Try fewer, with --sample."
         )
+    return longest
+
+
+def _passes(tried: Tried, worker: Worker, seconds: float) -> bool:
+    """Whether all checks pass, and no call computes for longer; most mutants fail at the first check, and are asked
+    nothing more.
+    """
+
+    def ask(asked: CallRequest, packed: bytes) -> dict:
+        return worker.call(replace(asked, name=tried.name, seconds=min(asked.seconds, seconds)), packed)
+
+    first = replace(tried.question, checks=tried.question.checks[:1])
+    return all(evaluate(question, ask, SEED, []).status == PASSED for question in (first, tried.question))
 
 
 def _read_equal(authored: AuthoredExercise) -> dict[tuple[str, str, str], str]:

@@ -69,9 +69,14 @@ class Worker:
             raise WorkerError(CHANGED.format(name=self._name))
 
     @property
+    def computed(self) -> float:
+        """Seconds for which its processes have computed, up to the last reply."""
+        return self._computed + (self._child.computed if self._child else 0.0)
+
+    @property
     def overrun(self) -> str:
         """What the whole notebook has done for too long, to follow upon its name; an empty text where it has not."""
-        if self._computed + (self._child.computed if self._child else 0.0) >= self.limits.submission_seconds:
+        if self.computed >= self.limits.submission_seconds:
             return f"used up the {self.limits.submission_seconds:g} s of computing time that one has"
         if time.monotonic() >= self._until:
             return f"had not ended after {self.limits.submission_net_seconds:g} s"
