@@ -72,7 +72,7 @@ WON = 0.95  # in nearly every game
 
 claim(
     asked_card,
-    "It was already nearly as good as one can be who sees a bag. What is missing is not time, but the order.",
+    "It was already nearly as good as anyone can be who sees only a bag. What is missing is not time, but the order.",
     about=("attention without positions", "attention"),
     cell="attention-plays",
     holds=lambda won: (

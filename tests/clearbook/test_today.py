@@ -171,6 +171,11 @@ def words_of(name: str, column: str) -> str | None:
         ("DeepSeek-V3", "heads", "latent, 128 heads, 512 + 64 numbers cached"),
         ("Gemma 4 31B", "heads", "grouped, 32 heads on 16 (4 without a window)"),
         ("DeepSeek-V3", "feed_forward", "SwiGLU, 8 of 256 experts + 1 for all, 2,048 units each"),
+        (
+            "Nemotron 3 Nano 30B-A3B",
+            "feed_forward",
+            "ReLU², 6 of 128 experts + 1 for all, 1,856 units each (3,712 in that for all)",
+        ),
         ("SmolLM3 3B", "positions", "rotary, base 5,000,000, none in 9 of 36 layers"),
         ("DeepSeek-V3", "positions", "rotary, base 10,000, 64 of 192 numbers turned"),
         ("gpt-oss-120b", "positions", "rotary, base 150,000, slowed up to 32 times"),

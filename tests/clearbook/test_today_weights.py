@@ -59,6 +59,8 @@ def test_weights_by_hand():
     model = read_gallery(mixture).model("Small 1 B")
     assert weights(model) == 2 * 10 * 8 + 4 * attention + feed_forward + 3 * layer[6]
     assert weights(model, active=True) == 10 * 8 + 4 * attention + feed_forward + 3 * layer[2]
+    wider = changed("code", "experts", dict(model.get("experts")) | {"shared_d_ff": 7})
+    assert weights(read_gallery(wider).model("Small 1 B")) == weights(model) + 3 * 3 * 8 * (7 - 5)
 
 
 def test_latent_weights_by_hand():

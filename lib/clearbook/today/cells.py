@@ -115,6 +115,8 @@ def _feed_forward(model: Model) -> str:
     if experts:
         shared = f" + {experts['shared']} for all" if experts["shared"] else ""
         told.append(f"{experts['active']} of {experts['routed']} experts{shared}, {experts['d_ff']:,} units each")
+        if wider := experts.get("shared_d_ff"):
+            told[-1] += f" ({wider:,} in that for all)"
     elif width:
         told.append(f"{width:,} units")
     return ", ".join(filter(None, told))

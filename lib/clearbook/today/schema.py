@@ -139,7 +139,8 @@ FACTS: dict[str, Check] = {
     "qk_norm": _flag,
     "streams": _whole,  # of hyper-connections
     "feed_forward": _one_of(*GATED, "GELU", "ReLU²"),
-    "experts": _counts(EXPERTS, (*EXPERTS, "width"), 0),  # width: where they read less than the stream
+    # shared_d_ff: units of the experts for all, where they differ; width: where experts read less than the stream
+    "experts": _counts(EXPERTS, (*EXPERTS, "shared_d_ff", "width"), 0),
     "tokenizer": _words,
     "digits": _whole,  # how many may share a token
     "patch": _whole,

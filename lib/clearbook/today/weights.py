@@ -55,8 +55,9 @@ def _feed_forward(model: Model, active: bool) -> int:
         return layers * matrices * d_model * model.need("d_ff")[0]
     dense = experts["dense_layers"]
     width = experts.get("width", d_model)
-    chosen = experts["active" if active else "routed"] + experts["shared"]
-    layer = d_model * experts["routed"] + chosen * matrices * width * experts["d_ff"]
+    units = experts["active" if active else "routed"] * experts["d_ff"]
+    units += experts["shared"] * experts.get("shared_d_ff", experts["d_ff"])
+    layer = d_model * experts["routed"] + matrices * width * units
     layer += 2 * d_model * width if width != d_model else 0
     rest = dense * matrices * d_model * model.need("d_ff")[0] if dense else 0
     return rest + (layers - dense) * layer

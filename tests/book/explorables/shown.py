@@ -71,6 +71,12 @@ class ExplorableOnPage:
     def press(self, name, option=None):
         self.control(name, option).evaluate(PRESS)
 
+    def guess(self, answer=None):
+        """Answer the question that comes first, with the first answer where it does not matter which."""
+        chosen = self.control("guess", answer)
+        chosen.first.evaluate(PRESS)
+        return self
+
     def texts(self, *names) -> list[str]:
         """What stands under these names, all of it asked for at once."""
         read = "(e, names) => names.map(name => e.querySelector(`[data-value='${name}']`).innerText)"

@@ -26,7 +26,7 @@ def city_vector(word: str, pairs: list[str]) -> np.ndarray:
 @pytest.mark.parametrize("typed", [False, True])
 def test_soft_lookup_answers_as_a_softmax_does(show, typed):
     """Catches weights of another temperature, a word read otherwise than in the chapter, an answer off the map."""
-    data, shown = stored_data("soft-lookup"), show("soft-lookup")
+    data, shown = stored_data("soft-lookup"), show("soft-lookup").guess()
     keys, values = column(data["keys"]), column(data["values"])
     for word, exponent in itertools.product(["Wien", "Paris-Lisbon", ""] if typed else data["words"], (-2, -1, 0, 0.5)):
         shown.set(word=word) if typed else shown.press("sample", word)
@@ -55,7 +55,7 @@ def walk_agrees(shown, q, K, V, root):
 
 def test_walk_takes_every_target_with_and_without_the_root(show):
     """Catches a step that is not attention's, or a root that divides the wrong thing."""
-    data, shown = stored_data("attention-walk"), show("attention-walk")
+    data, shown = stored_data("attention-walk"), show("attention-walk").guess()
     Q, K, V = column(data["queries"]), column(data["keys"]), np.array([data["values"]])
     shown.verify({"output": 0.328, "exp-sum": 61.3, "weight-2": 0.0163})
     for root in (False, True):
@@ -70,7 +70,7 @@ def test_walk_takes_every_target_with_and_without_the_root(show):
 
 def test_walk_follows_what_is_moved(show):
     """Catches a slider or a drag that moves another vector, and a start that cannot be found again."""
-    data, shown = stored_data("attention-walk"), show("attention-walk")
+    data, shown = stored_data("attention-walk"), show("attention-walk").guess()
     Q, K, V = column(data["queries"]), column(data["keys"]), np.array([data["values"]])
     q, moved_K, moved_V = Q[:, [2]].copy(), K.copy(), V.copy()
     shown.set(part_0=-1.5, part_1=2)
@@ -119,7 +119,7 @@ def mask_agrees(shown, data, mask, where, nudge):
 
 def test_a_mask_hides_the_future_before_the_softmax_only(show):
     """Catches weights of another mask, and a leak that is not told, or told where there is none."""
-    data, shown = stored_data("causal-mask"), show("causal-mask")
+    data, shown = stored_data("causal-mask"), show("causal-mask").guess()
     for where, nudge in itertools.product(("before", "after", "none"), (-4, 0, 2)):
         shown.press("where", where)
         shown.set(nudge=nudge)
@@ -130,7 +130,7 @@ def test_a_mask_hides_the_future_before_the_softmax_only(show):
 
 def test_a_mask_can_be_painted(show):
     """Catches a cell that opens another one, and a target without any source."""
-    data, shown = stored_data("causal-mask"), show("causal-mask")
+    data, shown = stored_data("causal-mask"), show("causal-mask").guess()
     mask = causal_mask(5)
     shown.set(nudge=2)
     for s, n in ((4, 1), (0, 0), (2, 3), (0, 2)):
@@ -144,7 +144,7 @@ def test_a_mask_can_be_painted(show):
 
 def test_a_cache_gives_what_attention_gives(show):
     """Catches weights or counts of another step, and outputs that depend on whether keys and values are kept."""
-    data, shown = stored_data("kv-cache"), show("kv-cache")
+    data, shown = stored_data("kv-cache"), show("kv-cache").guess()
     Q, K, V = (column(data[name]) for name in ("queries", "keys", "values"))
     outputs, _ = attend(Q, K, V, causal_mask(Q.shape[1]))
     for cached in ("true", "false"):

@@ -29,7 +29,7 @@ def tiles_agree(shown, scores, values, n_tiles, size):
 @pytest.mark.parametrize("example", [0, 1])
 def test_online_softmax_agrees_after_every_tile(show, example):
     """Catches a state that is not shrunk, or not enough, and tiles that end elsewhere."""
-    data, shown = stored_data("online-softmax"), show("online-softmax")
+    data, shown = stored_data("online-softmax"), show("online-softmax").guess()
     scores, values = data["scores"][example], data["values"][example]
     shown.press("example", example)
     shown.verify({"whole": softmax(np.array(scores), axis=0) @ np.array(values)})
@@ -44,7 +44,7 @@ def test_online_softmax_agrees_after_every_tile(show, example):
 
 def test_online_softmax_holds_large_scores_and_changed_ones(show):
     """Catches an overflow in what should survive it, none in what should not, and a score that stays."""
-    data, shown = stored_data("online-softmax"), show("online-softmax")
+    data, shown = stored_data("online-softmax"), show("online-softmax").guess()
     scores, values = list(data["scores"][0]), data["values"][0]
     shown.set(step=3)
     shown.verify({"y": 15, "l": 1.75, "o": 26.25, "shrink": 1})
@@ -92,7 +92,7 @@ def calculator_agrees(shown, model, n_kv_heads, bits, sequences=1):
 
 def test_the_calculator_counts_published_models(show):
     """Catches a part of a model that is left out or counted twice."""
-    data, shown = stored_data("cost-calculator"), show("cost-calculator")
+    data, shown = stored_data("cost-calculator"), show("cost-calculator").guess()
     known = {"GPT-3": 174_604_259_328, "GPT-2": 124_439_808}
     for i, model in enumerate(data["models"]):
         shown.press("model", i)
@@ -106,7 +106,7 @@ def test_the_calculator_counts_published_models(show):
 
 def test_the_calculator_follows_every_size(show):
     """Catches a slider or a field that changes nothing, or something else, and heads that share keys and values."""
-    shown = show("cost-calculator")
+    shown = show("cost-calculator").guess()
     shown.element.locator("summary").first.click()
     model = {"N": 4096, "M": 7, "H": 12, "K": 40, "V": 1234}
     shown.set(N=12, M=7, H=12, K=40, V=1234, sequences=5)
@@ -137,7 +137,7 @@ def test_the_calculator_follows_every_size(show):
 
 def test_no_number_of_the_online_softmax_runs_into_the_next(show):
     """Catches columns that are narrower than their numbers, on a phone and with eight large scores."""
-    shown = show("online-softmax")
+    shown = show("online-softmax").guess()
     shown.page.set_viewport_size({"width": 375, "height": 800})
     shown.press("example", 1)
     shown.control("large").set_checked(True)

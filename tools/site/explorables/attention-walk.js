@@ -3,7 +3,7 @@
   const { Explorable, html, svg, fixed, figures, short, tint, arithmetic } = globalThis.clearformer;
   const { attend, range, sum } = arithmetic;
   const STEPS = [[1, "1 parts"], [2, "2 compare"], [3, "3 share out"], [4, "4 collect"]];
-  const LIMIT = 4;
+  const [LIMIT, ALONE] = [4, 0.99];
   const vector = (numbers) => `(${numbers.map(short).join(", ")})`;
 
   class AttentionWalk extends Explorable {
@@ -29,7 +29,17 @@
         html("td", { colspan: words.length, style: "padding: 0 !important" }, this.arcs)));
       const sums = html("p", {}, "query ", this.number("query"), " · sum of exp ", this.number("exp-sum"),
         " · sum of weights ", this.number("weight-sum"), " · output ", html("strong", {}, this.number("output")));
-      live.append(this.table, this.status, html("div", { class: "controls" }, this.root.box, this.steps.box), sums, this.mover());
+      const question = this.ask(`${words[0]} asks: to which word will it give the most?`, words.map((word, i) => [i, word]),
+        /^(exp|weight|product|output)/, (guess) => this.judge(guess));
+      live.append(question, this.table, this.status, html("div", { class: "controls" }, this.root.box, this.steps.box), sums, this.mover(),
+        html("p", {}, `Goal: move the query of ${words[target]} until it hears itself alone, with ${ALONE} of the weight or more.`));
+    }
+
+    judge(guess) {
+      const { words, queries, keys, values } = this.data;
+      const { weights } = attend(queries[0], keys, values.map((v) => [v]));
+      const best = weights.indexOf(Math.max(...weights));
+      return `${guess === best ? "Right" : "No"}: it gives ${fixed(weights[best], 2)} to ${words[best]}.`;
     }
 
     reset() {
@@ -106,11 +116,12 @@
         query: vector(query[n]), "exp-sum": figures(sum(exponentials)), "weight-sum": fixed(sum(weights), 2),
         output: fixed(output[0]),
       });
-      words.forEach((_, s) => this.querySelector(`[data-value="weight-${s}"]`).setAttribute("style", tint(weights[s])));
+      const seen = this.closed ? words.map(() => 0) : weights;
+      seen.forEach((weight, s) => this.querySelector(`[data-value="weight-${s}"]`).setAttribute("style", tint(weight)));
       this.table.querySelectorAll("tr[data-step]").forEach((row) =>
         row.classList.toggle("lit", Number(row.dataset.step) === this.steps.value));
       this.table.querySelector('tr[data-step="2"] th').textContent = this.root.value ? "score / √K" : "score";
-      this.drawArcs(weights);
+      this.drawArcs(seen);
       this.drawPlane(n);
       this.say(this.sentence(n, scores, exponentials, weights, output));
     }
@@ -118,6 +129,7 @@
     sentence(n, scores, exponentials, weights, output) {
       const { words } = this.data;
       const best = weights.indexOf(Math.max(...weights));
+      if (n === this.data.target && weights[n] >= ALONE) return `The goal is reached: ${words[n]} hears itself alone.`;
       return {
         1: `${words[n]} makes a query, ${vector(this.parts.query[n])}. Every token makes a key and a value.`,
         2: `The query meets every key. With the key of ${words[best]} the score is ${fixed(scores[best], 2)}.`,

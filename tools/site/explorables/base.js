@@ -71,8 +71,22 @@
       return data;
     }
 
-    say(text) {
-      if (this.status.textContent !== text) this.status.textContent = text;
+    say(text, trouble = false) {
+      const told = trouble ? text : this.closed ? "Guess first; then the numbers show." : [this.judged, text].filter(Boolean).join(" ");
+      this.judged = "";
+      if (this.status.textContent !== told) this.status.textContent = told;
+    }
+
+    // A question that is answered before the numbers show whose names are secret; judge says what the guess was worth.
+    ask(question, answers, secret, judge) {
+      this.asked = this.choice("guess", question, answers, null);
+      this.asked.chosen = (answer) => (this.judged = judge(answer));
+      this.secret = secret;
+      return html("div", { class: "controls" }, this.asked.box);
+    }
+
+    get closed() {
+      return this.asked?.value === null;
     }
 
     number(name) {
@@ -80,7 +94,8 @@
     }
 
     put(values) {
-      for (const [name, text] of Object.entries(values)) {
+      for (const [name, value] of Object.entries(values)) {
+        const text = this.closed && this.secret.test(name) ? "?" : value;
         this.querySelectorAll(`[data-value="${name}"]`).forEach((node) => (node.textContent = text));
       }
     }

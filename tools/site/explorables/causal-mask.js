@@ -18,8 +18,25 @@
       this.table = this.grid(names, [["sum", "sum"], ["output", "output"], ["moved by", "moved"]]);
       this.table.tBodies[0].prepend(...all.map((s) => html("tr", {}, html("th", { scope: "row" }, `from ${s + 1}`),
         ...this.cells[s].map((button) => html("td", {}, button)))));
-      live.append(html("div", { class: "controls" }, this.nudge.box),
-        html("div", { class: "controls" }, this.where.box, this.button("causal", "Causal mask again", () => this.causal())), this.table);
+      const last = all.length;
+      live.append(
+        this.ask(`The causal mask comes after the softmax, and token ${last} changes. Which outputs move?`,
+          [["last", `output ${last} alone`], ["some", "some earlier ones, too"], ["all", "all of them"]], /^(sum|output|moved)-/, (guess) => this.judge(guess)),
+        html("div", { class: "controls" }, this.nudge.box),
+        html("div", { class: "controls" }, this.where.box, this.button("causal", "Causal mask again", () => this.causal())), this.table, this.status,
+        html("p", {}, `Goal: with the mask before the softmax, open one cell so that of the earlier outputs number 2 alone notices the change of token ${last}.`));
+    }
+
+    // How many outputs move when the last token's scores grow, with a causal mask that comes late.
+    judge(guess) {
+      const { scores, values } = this.data;
+      const late = (n, nudge) => {
+        const weights = softmax(this.all.map((s) => scores[s][n] + (s === this.all.length - 1 ? nudge : 0)));
+        return dot(weights.map((weight, s) => (s <= n ? weight : 0)), values);
+      };
+      const count = this.all.filter((n) => Math.abs(late(n, 2) - late(n, 0)) > 1e-9).length;
+      const right = count === this.all.length ? "all" : count > 1 ? "some" : "last";
+      return `${guess === right ? "Right" : "No"}: ${count} of ${this.all.length} move.`;
     }
 
     causal() {
@@ -49,7 +66,7 @@
       const moved = outputs.map((y, n) => y - dot(this.weights(n, 0), values));
       columns.forEach((weights, n) => {
         this.put({ [`sum-${n}`]: fixed(sum(weights)), [`output-${n}`]: fixed(outputs[n]), [`moved-${n}`]: fixed(moved[n]) });
-        const shift = Math.abs(moved[n]) > 1e-9 ? 1 : 0;
+        const shift = Math.abs(moved[n]) > 1e-9 && !this.closed ? 1 : 0;
         this.querySelector(`[data-value="moved-${n}"]`).setAttribute("style", `${tint(shift, "warm")}; font-weight: ${400 + 300 * shift}`);
         weights.forEach((weight, s) => this.paint(s, n, weight));
       });
@@ -69,9 +86,11 @@
       const blind = this.all.filter((n) => !this.mask[last][n]);
       const leaks = blind.filter((n) => Math.abs(moved[n]) > 1e-9).map((n) => n + 1);
       if (!this.nudge.value) return `Move the slider: token ${last + 1} becomes another token. Outputs that may not see it must stay where they are.`;
+      const heard = this.all.filter((n) => Math.abs(moved[n]) > 1e-9);
+      const alone = this.where.value === "before" && heard.includes(1) && heard.every((n) => n === 1 || n === last);
       if (this.where.value === "none") return "Without a mask every output sees every token, and all of them move.";
       if (leaks.length) return `A leak: outputs ${leaks.join(", ")} may not see token ${last + 1}, and moved all the same.`;
-      return `No leak: outputs ${blind.map((n) => n + 1).join(", ") || "(none)"} may not see token ${last + 1}, and have not moved.`;
+      return `${alone ? "The goal is reached. " : ""}No leak: outputs ${blind.map((n) => n + 1).join(", ") || "(none)"} may not see token ${last + 1}, and have not moved.`;
     }
   }
   customElements.define("causal-mask", CausalMask);

@@ -1,7 +1,7 @@
 // What a GPT weighs and costs: parameters, training days, memory, the cache of keys and values, the price.
 (() => {
   const { Explorable, html, figures, fixed, whole, arithmetic } = globalThis.clearformer;
-  const { cacheNumbers, parameters, range, sum, trainingFlops } = arithmetic;
+  const { range, sum } = arithmetic;
   const DAY = 24 * 60 * 60;
   const TRAINING_BYTES = 16; // a parameter: weight 2, gradient 2, copy 4, two moments of 4
   const FIELDS = {
@@ -12,6 +12,24 @@
   };
   const PARTS = ["attention", "feed-forward", "embedding", "positions", "biases and norms"];
   const bytes = (n) => (n >= 1e12 ? `${figures(n / 1e12)} TB` : n >= 1e9 ? `${figures(n / 1e9)} GB` : `${figures(n / 1e6)} MB`);
+
+  // A GPT as GPT-2 and GPT-3 are built; G heads of keys and values.
+  const parameters = ({ V, N, M, H, K, G }) => {
+    const [D, kv] = [H * K, G * K];
+    return {
+      attention: M * (2 * D * D + 2 * D * kv),
+      "feed-forward": M * 8 * D * D,
+      embedding: V * D,
+      positions: N * D,
+      "biases and norms": M * (D + 2 * kv + D + 5 * D + 4 * D) + 2 * D,
+    };
+  };
+  // Products of matrices for one token of training.
+  const trainingFlops = ({ V, N, M, H, K, G }) => {
+    const [D, kv] = [H * K, G * K];
+    return 6 * (M * (10 * D * D + 2 * D * kv) + V * D) + 12 * M * D * N;
+  };
+  const cacheNumbers = ({ N, M, K, G }) => 2 * M * N * G * K;
 
   class CostCalculator extends Explorable {
     static needs = { models: "objects", machine: "objects" };
@@ -39,7 +57,9 @@
       const row = (label, name, bar) => html("tr", {}, html("th", { scope: "row" }, label), html("td", { "data-value": name }),
         bar && html("td", {}, html("span", { class: "bar", "data-bar": name }, html("span"))));
       const table = (...rows) => html("table", {}, html("tbody", {}, ...rows));
-      live.append(this.model.box, boxes("N", "sequences"),
+      const question = this.ask(`${models[0].name} writes one text as long as its context. How large is the cache beside the weights?`,
+        [0.003, 0.03, 0.3].map((share) => [share, `${100 * share} %`]), /^(cache|crossover)$/, (guess) => this.judge(guess));
+      live.append(question, this.model.box, boxes("N", "sequences"),
         table(row("weights", "weights", true), row("cache", "cache", true)), this.status,
         html("p", {}, "as much room as the weights take: ", html("strong", {}, this.number("crossover")), " tokens in the cache"),
         this.bits.box, html("p", {}, "parameters ", html("strong", {}, this.number("parameters"))),
@@ -47,8 +67,16 @@
           table(...PARTS.map((part) => row(part, `part-${part}`, true)))),
         html("details", { open: true }, html("summary", {}, "Training it"), boxes("tokens", "machines", "teraflops", "utilisation", "price"),
           table(row("days", "days"), row("price of the GPU-hours", "cost"), row("operations, 6 a parameter and token", "operations"),
-            row("products, counted", "counted"), row("weights, gradients, copy, moments", "training-memory"))));
+            row("products, counted", "counted"), row("weights, gradients, copy, moments", "training-memory"))),
+        html("p", {}, "Goal: find the shortest context on the slider at which the cache of one text is larger than the model."));
       this.load(models[0]);
+    }
+
+    judge(guess) {
+      const sizes = { ...this.data.models[0], G: this.data.models[0].H };
+      const share = cacheNumbers(sizes) / sum(Object.values(parameters(sizes)));
+      const off = (x) => Math.abs(Math.log(x / share));
+      return `${[0.003, 0.03, 0.3].every((x) => off(x) >= off(guess)) ? "Right" : "No"}: ${fixed(100 * share, 1)} %.`;
     }
 
     load(model) {
@@ -98,7 +126,7 @@
         this.show(this.read());
       } catch (error) {
         this.querySelectorAll("td[data-value], strong > [data-value]").forEach((result) => (result.textContent = "–"));
-        this.say(error.message);
+        this.say(error.message, true);
       }
     }
 
@@ -121,9 +149,10 @@
       });
       const widest = Math.max(weights, cacheBytes);
       const shares = { weights: weights / widest, cache: cacheBytes / widest, ...Object.fromEntries(PARTS.map((part) => [`part-${part}`, parts[part] / P])) };
-      Object.entries(shares).forEach(([name, share]) => (this.querySelector(`[data-bar="${name}"] > span`).style.width = `${100 * share}%`));
+      Object.entries(shares).forEach(([name, share]) => (this.querySelector(`[data-bar="${name}"] > span`).style.width = `${this.closed ? 0 : 100 * share}%`));
+      const goal = sizes.sequences === 1 && cacheBytes <= 2 * weights ? "The goal is reached. " : "";
       this.say(cacheBytes > weights
-        ? `The cache is ${fixed(cacheBytes / weights, 1)} times as large as the model that writes it.`
+        ? `${goal}The cache is ${fixed(cacheBytes / weights, 1)} times as large as the model that writes it.`
         : `The cache takes ${fixed((100 * cacheBytes) / weights, 1)} % of the room of the weights. Make the context longer, or write more texts at once.`);
     }
   }

@@ -1,9 +1,21 @@
 // One pass over blocks of scores: what is kept, and how a larger score shrinks what came before.
 (() => {
   const { Explorable, html, svg, fixed, figures, short, arithmetic } = globalThis.clearformer;
-  const { dot, merge, partial, range, softmax, sum } = arithmetic;
-  const LARGE = 1000;
+  const { dot, range, softmax, sum } = arithmetic;
+  const [LARGE, LITTLE] = [1000, 0.05];
   const WIDTH = 3.6; // rem, room for a number such as 1001.60
+
+  // Online softmax: what is kept of some sources, and what is kept of two groups together.
+  const partial = (scores, values) => {
+    const m = Math.max(...scores);
+    const e = scores.map((c) => Math.exp(c - m));
+    return { m, l: sum(e), o: dot(e, values) };
+  };
+  const merge = (one, two) => {
+    const m = Math.max(one.m, two.m);
+    const [a, b] = [Math.exp(one.m - m), Math.exp(two.m - m)];
+    return { m, l: a * one.l + b * two.l, o: a * one.o + b * two.o, shrink: a };
+  };
 
   class OnlineSoftmax extends Explorable {
     static needs = { names: "texts", scores: "rows", values: "rows" };
@@ -23,13 +35,23 @@
       this.place = html("div", { class: "wide", tabindex: 0, role: "group", "aria-label": "the scores so far" });
       const shown = (label, name) => [label, html("strong", {}, this.number(name))];
       live.append(
+        this.ask("A block comes with a larger score than all before. What becomes of ℓ and o, which were kept?",
+          [["less", "they are made smaller"], ["same", "they stay"], ["more", "they are made larger"]], /^(l|o|y|shrink|e-\d+|weight-\d+)$/,
+          (guess) => this.judge(guess)),
         html("div", { class: "controls" }, this.next, this.step.box, this.size.box), this.picture, this.status, this.place,
         html("p", {}, ...shown("kept: m = ", "m"), ...shown(", ℓ = ", "l"), ...shown(", o = ", "o"), ...shown(" · in this step the old ℓ and o were multiplied by ", "shrink")),
         html("p", {}, ...shown("so far y = o / ℓ = ", "y"), ...shown(" · all at once, largest score subtracted: ", "whole"), ...shown(" · nothing subtracted: ", "naive")),
         html("div", { class: "controls" }, this.example.box, this.large.box),
-        html("div", { class: "controls" }, html("label", {}, "Change the score of ", this.token), this.score.box));
+        html("div", { class: "controls" }, html("label", {}, "Change the score of ", this.token), this.score.box),
+        html("p", {}, `Goal: change one score so that less than ${LITTLE} is left of what was kept before the last block.`));
       this.load(0);
       this.refresh();
+    }
+
+    judge(guess) {
+      const { shrink } = merge(partial([0], [1]), partial([1], [1]));
+      const right = shrink < 1 ? "less" : shrink > 1 ? "more" : "same";
+      return `${guess === right ? "Right" : "No"}: after a score that is larger by 1 they are multiplied by ${figures(shrink)}.`;
     }
 
     load(i) {
@@ -76,7 +98,7 @@
         whole: fixed(dot(softmax(scores), this.values)), naive: fixed(dot(naive, this.values) / sum(naive)),
       });
       this.next.disabled = this.step.value === states.length;
-      this.draw(e, read);
+      this.draw(this.closed ? e.map(() => null) : e, read);
       this.say(this.sentence(state, states.length));
     }
 
@@ -84,6 +106,7 @@
       if (!state) return "Read the first block: of all its scores, three numbers will be kept.";
       const end = this.step.value === blocks ? " Nothing is left to read: y is what the softmax over all scores gives." : "";
       if (!("shrink" in state)) return `The first block: its largest score becomes m.${end}`;
+      if (end && state.shrink < LITTLE) return `The goal is reached: of what was kept, ${figures(state.shrink)} is left.${end}`;
       if (state.shrink < 1) return `A larger score came: m rises, and what was kept is multiplied by ${figures(state.shrink)}.${end}`;
       return `No larger score came: what was kept stays, and the new terms are measured against the old m.${end}`;
     }

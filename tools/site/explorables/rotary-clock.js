@@ -1,8 +1,12 @@
 // Rotary positions: every pair of features is a clock with two hands, a query's and a key's.
 (() => {
   const { Explorable, html, svg, fixed, figures, whole, arithmetic } = globalThis.clearformer;
-  const { dot, frequencies, hand, range, sum } = arithmetic;
+  const { dot, range, sum } = arithmetic;
   const FARTHEST = 20;
+
+  // Radians a position, one for each pair of features; first = 1 starts one pair late.
+  const frequencies = (width, base, first = 0) => range(width / 2).map((i) => base ** ((-2 * (i + first)) / width));
+  const hand = (length, angle) => [length * Math.cos(angle), length * Math.sin(angle)];
 
   class RotaryClock extends Explorable {
     static needs = { widths: "numbers", width: "number", log_base: "number", query: "number", key: "number" };
