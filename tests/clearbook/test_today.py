@@ -172,7 +172,7 @@ def words_of(name: str, column: str) -> str | None:
         ("Gemma 4 31B", "heads", "grouped, 32 heads on 16 (4 without a window)"),
         ("DeepSeek-V3", "feed_forward", "SwiGLU, 8 of 256 experts + 1 for all, 2,048 units each"),
         ("SmolLM3 3B", "positions", "rotary, base 5,000,000, none in 9 of 36 layers"),
-        ("DeepSeek-V3", "positions", "rotary, base 10,000, 64 of 192 numbers turned"),
+        ("DeepSeek-V3", "positions", "rotary, base 10,000, a third of each head turned"),
         ("gpt-oss-120b", "positions", "rotary, base 150,000, slowed up to 32 times"),
         ("OLMo 2 7B", "norm", "RMSNorm after each sublayer"),
         ("DeepSeek-V4-Flash", "residual", "4 mixed streams"),
