@@ -98,7 +98,7 @@ claim(
 )
 claim(
     extrapolation,
-    'Not quiet, they drown a learned table: in the same steps it does not find "two back".',
+    'At full size they drown a learned table: in the same steps it does not find "two back".',
     about=("learned", "learned, loud digits", "rotary, loud digits"),
     cell="extrapolation-measure",
     holds=lambda right: (
