@@ -86,6 +86,7 @@ ALLOWED = {
     "chapters/09-language-model": {
         "returnrows[:,:-1],rows[:,1:]": "the batch of the chapter, from starts that it draws itself",
         "x=self.embed(ids)": "the GPT of the chapter, whose embedding adds sinusoids",
+        "returnself.head(self.norm(x))": "the last line of the GPT of the chapter",
         "logits=model(ids[:,-length:])[:,-1]": "generate, the function of the chapter, which is never greedy",
         "ids=torch.cat([ids,new],dim=1)": "generate, the function of the chapter, which is never greedy",
     },
@@ -98,6 +99,7 @@ ALLOWED = {
     "chapters/11-translation": {
         "returnrows[:,:-1],rows[:,1:]": "the two rows of the decoder, of targets that are there already",
         "x=self.embed(ids)": "the decoder alone, whose embedding adds sinusoids",
+        "returnself.head(self.norm(x))": "the last line of the decoder alone",
     },
     "chapters/12-pretrained": {
         'header.pop("__metadata__",None)': "what is no tensor, in the file read by hand",
