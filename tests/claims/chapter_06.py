@@ -67,9 +67,9 @@ def fall(right, who, times):
 
 claim(
     extrapolation,
-    'On "two back" the kinds that are added fall furthest. On "first" the learned table, of which everybody says that '
-    "it cannot extrapolate, is right at four times the trained length, and rotary positions without a mask fall to "
-    "guessing.",
+    'On "two back" the positions that are added fall furthest. On "first" the learned table, of which everybody says '
+    "that it cannot extrapolate, is right at four times the trained length, and rotary positions without a mask fall "
+    "to guessing.",
     about=("learned", "sinusoids", "ALiBi, masked", "rotary", "rotary, masked"),
     cell="extrapolation-measure",
     holds=lambda right: all(
@@ -98,7 +98,7 @@ claim(
 )
 claim(
     extrapolation,
-    'Not quiet, they drown a learned table: in the same steps it does not find "two back".',
+    'At full size they drown a learned table: in the same steps it does not find "two back".',
     about=("learned", "learned, loud digits", "rotary, loud digits"),
     cell="extrapolation-measure",
     holds=lambda right: (

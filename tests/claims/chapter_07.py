@@ -145,7 +145,8 @@ def deep_stacks(page, run):
 
 claim(
     deep_stacks,
-    "That is all that 24 parts have learned. (Of three starts one ran away instead; in four times the steps, two.)",
+    "That is all that 24 parts have learned. (From one start of three the loss grew without end instead; in four times "
+    "the steps, from two.)",
     about=("part(x)", "x + part(x)"),
     cell="deep-stack",
     holds=lambda loss: all(

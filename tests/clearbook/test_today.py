@@ -177,7 +177,7 @@ def words_of(name: str, column: str) -> str | None:
             "ReLU², 6 of 128 experts + 1 for all, 1,856 units each (3,712 in that for all)",
         ),
         ("SmolLM3 3B", "positions", "rotary, base 5,000,000, none in 9 of 36 layers"),
-        ("DeepSeek-V3", "positions", "rotary, base 10,000, 64 of 192 numbers turned"),
+        ("DeepSeek-V3", "positions", "rotary, base 10,000, a third of each head turned"),
         ("gpt-oss-120b", "positions", "rotary, base 150,000, slowed up to 32 times"),
         ("OLMo 2 7B", "norm", "RMSNorm after each sublayer"),
         ("DeepSeek-V4-Flash", "residual", "4 mixed streams"),

@@ -85,23 +85,21 @@ ALLOWED = {
     },
     "chapters/09-language-model": {
         "returnrows[:,:-1],rows[:,1:]": "the batch of the chapter, from starts that it draws itself",
-        "x=self.tokens(ids)": "the GPT of the chapter, with sinusoids in place of learned positions",
+        "x=self.embed(ids)": "the GPT of the chapter, whose embedding adds sinusoids",
+        "returnself.head(self.norm(x))": "the last line of the GPT of the chapter",
         "logits=model(ids[:,-length:])[:,-1]": "generate, the function of the chapter, which is never greedy",
         "ids=torch.cat([ids,new],dim=1)": "generate, the function of the chapter, which is never greedy",
     },
     "chapters/10-images": {
         "x=torch.cat([first,x],dim=1)": "the class token in front, before the positions are added to both",
-        "returnx+self.down(F.gelu(self.up(self.norm_2(x))))": "the block of chapter 8, for other tokens",
     },
     "chapters/closer/10-class-token": {
         "x=torch.cat([first,x],dim=1)": "the class token in front, in the model of chapter 10",
-        "returnx+self.down(F.gelu(self.up(self.norm_2(x))))": "the block of chapter 8, for other tokens",
     },
     "chapters/11-translation": {
-        "scores=q@k.mT/math.sqrt(q.shape[-1])": "of the attention of chapter 8",
         "returnrows[:,:-1],rows[:,1:]": "the two rows of the decoder, of targets that are there already",
-        "x=x+sinusoids(*x.shape[1:])": "the embedding of chapter 8",
-        "x=self.embed(ids)": "the embedding of chapter 8",
+        "x=self.embed(ids)": "the decoder alone, whose embedding adds sinusoids",
+        "returnself.head(self.norm(x))": "the last line of the decoder alone",
     },
     "chapters/12-pretrained": {
         'header.pop("__metadata__",None)': "what is no tensor, in the file read by hand",

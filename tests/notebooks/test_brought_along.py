@@ -15,6 +15,8 @@ CHAPTERS = {chapter_number(path.stem): path for path in chapters()}
 PAGES = sorted([*CHAPTERS.values(), *(ROOT / "chapters" / "closer").glob("*.ipynb")])
 SAID = re.compile(r"^# yours from chapter (\w+)\b.*\n(class .*)\Z", re.DOTALL | re.MULTILINE)
 COPIED = re.compile(r"\A# from chapter (\w+)$", re.MULTILINE)
+TYPED_IN = "08"
+FILE = ast.parse((ROOT / "chapters" / "transformer.py").read_text(encoding="utf-8"))
 
 
 @cache
@@ -66,3 +68,37 @@ def methods_of(node: ast.ClassDef) -> tuple[str, set[str]]:
 def test_there_are_some():
     assert len(brought_along()) >= 6
     assert len(copied_functions()) >= 16
+
+
+def built_on_the_file() -> list[Path]:
+    """The pages after chapter 8, in which transformer.py is typed; a closer look has the number of its chapter."""
+    numbered = [(re.match(r"\d+", page.stem), page) for page in PAGES]
+    return [page for number, page in numbered if number and int(number[0]) > int(TYPED_IN)]
+
+
+@pytest.mark.parametrize("page", built_on_the_file(), ids=lambda page: page.stem)
+def test_a_page_after_the_file_imports_its_classes(page):
+    """Catches a class that is pasted and then goes its own way, and an import of what the file does not have."""
+    known = {node.name for node in FILE.body if isinstance(node, ast.ClassDef)}
+    body = [node for source in code_of(page) for node in ast.parse(source).body]
+    pasted = known & {node.name for node in body if isinstance(node, ast.ClassDef)}
+    assert not pasted, f"{page.name} defines {pasted} anew; write from transformer import … instead"
+    assert imported_from_the_file(page) <= defined(FILE)
+
+
+def imported_from_the_file(page: Path) -> set[str]:
+    nodes = [node for source in code_of(page) for node in ast.walk(ast.parse(source))]
+    found = [node for node in nodes if isinstance(node, ast.ImportFrom) and node.module == "transformer"]
+    return {alias.name for node in found for alias in node.names}
+
+
+def defined(tree: ast.Module) -> set[str]:
+    """Functions, classes and constants of a module."""
+    assigned = [node for node in tree.body if isinstance(node, ast.Assign)]
+    constants = {it.id for node in assigned for it in ast.walk(node) if isinstance(it, ast.Name)}
+    return constants | {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+
+
+def test_the_file_is_built_on():
+    """Catches a file that the reader types and never uses again."""
+    assert len([page for page in built_on_the_file() if imported_from_the_file(page)]) >= 4

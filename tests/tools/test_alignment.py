@@ -37,7 +37,7 @@ def test_the_texts_are_those_that_the_program_names():
 def test_the_program_takes_cells_that_the_page_has():
     """Catches a cell of chapter 11 that was renamed, so that the stored weights could not be made again."""
     cells = {cell["id"] for cell in json.loads(alignment.PAGE.read_text(encoding="utf-8"))["cells"]}
-    assert {*alignment.TEXTS, *alignment.CLASSES, *alignment.TRAINING, *alignment.HEADS} <= cells
+    assert {*alignment.TEXTS, *alignment.MODEL, *alignment.TRAINING, *alignment.HEADS} <= cells
 
 
 def test_a_wrong_translation_is_refused():

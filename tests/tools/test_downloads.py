@@ -189,6 +189,15 @@ def test_what_chapters_read_is_in_archive_and_wheel(course, wheel):
         assert (course / name).exists() and (wheel / "clearbook" / "course" / name).exists(), name
 
 
+@pytest.mark.slow
+def test_files_that_a_reader_types_are_in_archive_and_wheel(course, wheel):
+    """Catches a chapter that imports transformer.py and stops for a reader who has not typed it."""
+    names = [path.relative_to(ROOT) for path in (ROOT / "chapters").glob("*.py")]
+    assert names
+    for name in names:
+        assert (course / name).is_file() and (wheel / "clearbook" / "course" / name).is_file(), name
+
+
 @pytest.mark.parametrize("path", downloads.notebooks(), ids=str)
 def test_no_notebook_reads_beside_itself(path):
     """Catches a relative path, which leads nowhere from a notebook that is alone; course_file finds the file."""

@@ -14,14 +14,7 @@ from tools.models.loop import write
 PAGE = ROOT / "chapters" / "11-translation.ipynb"
 TARGET = ROOT / "models" / "translator" / "alignment.json"
 TEXTS = ("setup", "data", "pieces-learned", "tokens", "batches-padded")
-CLASSES = (
-    "own-attention",
-    "own-feed-forward",
-    "own-encoder-block",
-    "own-decoder-block",
-    "own-stack",
-    "own-transformer",
-)
+MODEL = ("own-transformer",)
 TRAINING = ("loss-by-hand", "training-loop", "train-first")
 HEADS = ("heads", "heads-scored", "heads-chosen")
 LANGUAGE = "de"
@@ -66,7 +59,7 @@ def alignment(names: dict) -> dict:
 def main() -> None:
     torch.set_num_threads(1)
     TARGET.parent.mkdir(exist_ok=True)
-    write(TARGET, alignment(page_code((*TEXTS, *CLASSES, *TRAINING, *HEADS))))
+    write(TARGET, alignment(page_code((*TEXTS, *MODEL, *TRAINING, *HEADS))))
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import torch
 import torch.nn.functional as F
+from clearbook.data.course_files import find_kept_files
 from clearbook.data.mnist import mnist_split
 from safetensors.torch import save_file
 from torch import nn
@@ -35,6 +36,7 @@ MOVES = tuple(product(range(5), repeat=2))  # up to two pixels, down or up, righ
 
 def page_code(pages: tuple[Path, ...] = (PAGE, CLOSER)) -> dict:
     """What the marked cells of the pages define."""
+    find_kept_files()  # they import transformer.py
     names: dict = {"torch": torch, "F": F, "nn": nn, "math": math, "mnist_split": mnist_split}
     for page in pages:
         cells = json.loads(page.read_text(encoding="utf-8"))["cells"]

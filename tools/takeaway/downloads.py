@@ -218,8 +218,6 @@ def write_course(stage: Path, address: str, root: Path = ROOT) -> None:
     beside = frozenset(path.as_posix() for path in (*notebooks(root), *pages))
     for path in notebooks(root):
         (stage / path).write_text(published_notebook(root, path, address, beside), encoding="utf-8")
-    for path in (root / "chapters").glob("*.py"):
-        shutil.copyfile(path, stage / "chapters" / path.name)
 
 
 def write_archive(target: Path, stage: Path) -> None:

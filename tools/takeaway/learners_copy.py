@@ -20,8 +20,16 @@ from clearcheck.author.mistakes import Solution
 from clearcheck.author.release import learner_notebook, read_source
 
 PACKAGES = ("clearformer", "clearbook", "cleartape", "clearcheck", "clearclass")
-# What chapters ask course_file for; models/nanogpt, a yardstick, is not among it.
-DATA = ("chapters/models.yml", "models/austen", "models/digits", "models/language", "models/translator")
+# What chapters ask course_file for or import; models/nanogpt, a yardstick, is not among it.
+DATA = (
+    "chapters/models.yml",
+    "chapters/transformer.py",
+    "chapters/decoder_2026.py",
+    "models/austen",
+    "models/digits",
+    "models/language",
+    "models/translator",
+)
 UNWANTED = shutil.ignore_patterns("__pycache__", "*.pyc", ".*")
 Definition = ast.FunctionDef | ast.ClassDef
 load = cache(loading.load_exercise)  # the front page asks for every exercise, too

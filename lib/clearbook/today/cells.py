@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from clearbook.today.rows import Model
 from clearbook.today.schema import LAYERS
 
-SHARES = {0.5: "half", 0.25: "a quarter", 0.125: "an eighth"}
+SHARES = {1 / 2: "half", 1 / 3: "a third", 1 / 4: "a quarter", 1 / 8: "an eighth"}
 
 
 @dataclass(frozen=True)
@@ -92,13 +92,14 @@ def _positions(model: Model) -> str:
         told.append(f"base {base:,}" + (f" ({windows:,} in windows)" if windows else ""))
     if times := model.get("stretched"):
         told.append(f"slowed up to {times:,} times")
-    if (share := model.get("rotated")) and share != 1:
+    share, latent = model.get("rotated"), model.get("latent")
+    if latent and told[0] != "none":
+        share = latent["rotated"] / (latent["rotated"] + latent["unrotated"])
+    if share and share != 1:
         told.append(
             f"{SHARES.get(share, f'{share:.0%}')} of each head turned"
             + (" (all of it in windows)" if model.get("rotated_window") else "")
         )
-    elif (latent := model.get("latent")) and told[0] != "none":
-        told.append(f"{latent['rotated']} of {latent['rotated'] + latent['unrotated']} numbers turned")
     if without := model.get("nope_layers"):
         told.append(f"none in {without} of {layers} layers")
     return ", ".join(filter(None, told))

@@ -138,7 +138,7 @@
       const top = this.data.parts.length;
       this.picture.replaceChildren(...[
         band, frame, ...marks, line(spreads, "accent"), line(gradients, "warm dashed"),
-        ...sample(LEFT, "accent", "spread of the token"), ...sample(LEFT + 185, "warm dashed", "length of the gradient"),
+        ...sample(8, "accent", "spread of the token"), ...sample(172, "warm dashed", "length of the gradient"),
         svg("text", { x: LEFT, y: 207 }, "bottom"), svg("text", { x: LEFT + WIDTH, y: 207, "text-anchor": "end" }, `after part ${top}`),
       ].filter(Boolean));
     }
