@@ -70,7 +70,7 @@ QUESTION = Question(
     name="DecoderBlock",
     minutes=25,
     difficulty=2,
-    uses=("cross",),
+    leans_on=("cross",),
     checks=with_battery(
         equals("outputs", 6, outputs, parts.DecoderBlock),
         equals("gradients", 2, gradients, parts.DecoderBlock),

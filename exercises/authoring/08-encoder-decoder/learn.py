@@ -52,7 +52,7 @@ QUESTION = Question(
     name="fit",
     minutes=30,
     difficulty=3,
-    uses=("cross", "decoder", "model"),
+    leans_on=("cross", "decoder", "model"),
     checks=with_battery(
         holds("steps", 3, obeys_steps(draw_args, shape_of)),
         holds("new strings", 17, learns(draw_args, STEPS, share_right, THRESHOLD, WHAT, False, sign_of, "Transformer")),

@@ -121,7 +121,7 @@ QUESTION = Question(
     name="Transformer",
     minutes=35,
     difficulty=3,
-    uses=("cross", "decoder"),
+    leans_on=("cross", "decoder"),
     checks=with_battery(
         equals("outputs", 6, outputs, parts.Transformer),
         equals("gradients", 2, gradients, parts.Transformer),
