@@ -1,4 +1,4 @@
-"""An answer that leans on another question says first whether that one has passed: in a notebook, on a feedback page."""
+"""An answer that leans on another question says first whether that one has passed, in a notebook and in a class."""
 
 from dataclasses import replace
 

@@ -161,3 +161,13 @@ def test_what_is_dropped_inside_a_part_is_asked_for(inner, told):
     forward = "x = x + self.drop(self.first(self.inner(x))); return x + self.drop(self.second(x))"
     message = dropout_message(forward, inner=inner, inside=("first",))
     assert told in message and bool(told) == bool(message)
+
+
+def test_two_parts_that_lose_the_same_numbers_are_told_though_one_loses_more_inside():
+    """Catches one draw for all parts that hides behind what is dropped inside of one."""
+    inner = "x * F.dropout(torch.ones_like(x[..., :1]), p, self.training)"
+    forward = (
+        "keep = self.drop(torch.ones_like(x)); x = x + keep * self.first(self.inner(x)); "
+        "return x + keep * self.second(x)"
+    )
+    assert "parts lose the same numbers" in dropout_message(forward, inner=inner, inside=("first",))

@@ -37,11 +37,13 @@ def numbers_dropped(draw: Draw, parts: dict[str, str], inside: tuple[str, ...] =
             given, added = still - x, moving - x
             if slip := _factor_slip(name, given, added, rate, limit, last in inside):
                 return slip
-            masks.append(np.ma.array(np.abs(added) < limit, mask=np.abs(given) < 10 * limit))  # nearly 0 tells nothing
+            lost, nothing = np.abs(added) < limit, np.abs(given) < 10 * limit  # what is nearly 0 tells nothing
+            before = lost.all(axis=-1, keepdims=True) if last in inside else False  # nor what was lost inside
+            masks.append(np.ma.array(lost, mask=nothing | before))
             long = [axis for axis in range(x.ndim) if x.shape[axis] > 1]
             if any((masks[-1].any(axis=axis) == masks[-1].all(axis=axis)).all() for axis in long):
                 return "Your dropout drops whole tokens, features or positions; each number is to be drawn on its own."
-            if abs(masks[-1].mean() - (1 - (1 - rate) ** 2 if last in inside else rate)) > SHARE:
+            if abs(masks[-1].mean() - rate) > SHARE:
                 return f"With p = {rate} your module drops {masks[-1].mean():.0%} of what {name} adds."
         if any((one == other).all() for one, other in combinations(masks, 2)):
             return "Two parts lose the same numbers; what each part adds is to be drawn anew."
