@@ -163,11 +163,17 @@ def test_what_is_dropped_inside_a_part_is_asked_for(inner, told):
     assert told in message and bool(told) == bool(message)
 
 
+def test_a_part_that_drops_inside_alone_is_told_so():
+    """Catches a learner who is sent to what is right, the weights inside, where what the part adds is not dropped."""
+    forward = "x = x + self.first(self.inner(x)); return x + self.drop(self.second(x))"
+    message = dropout_message(forward, inner=ONE_WEIGHT, inside=("first",))
+    assert "dropped inside of the first part, and nothing of what it adds" in message
+
+
 def test_two_parts_that_lose_the_same_numbers_are_told_though_one_loses_more_inside():
     """Catches one draw for all parts that hides behind what is dropped inside of one."""
-    inner = "x * F.dropout(torch.ones_like(x[..., :1]), p, self.training)"
     forward = (
         "keep = self.drop(torch.ones_like(x)); x = x + keep * self.first(self.inner(x)); "
         "return x + keep * self.second(x)"
     )
-    assert "parts lose the same numbers" in dropout_message(forward, inner=inner, inside=("first",))
+    assert "parts lose the same numbers" in dropout_message(forward, inner=ONE_WEIGHT, inside=("first",))

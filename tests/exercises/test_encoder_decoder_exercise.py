@@ -86,7 +86,8 @@ def test_the_right_transformer_is_that_of_the_chapter():
 def test_the_stand_in_is_written_by_every_right_answer(right):
     """Catches a stand-in on which a right answer fails, or that a whole text and a cache do as well as one token."""
     lines: list = []
-    scope = {"torch": torch, "F": torch.nn.functional, "PAD": 0, "END": 2, "print": lambda *line: lines.append(line)}
+    scope = {"torch": torch, "nn": torch.nn, "F": torch.nn.functional, "PAD": 0, "END": 2}
+    scope["print"] = lambda *line: lines.append(line)
     scope["write"] = lambda model, source: model.decode(source, *model.encode(source))
     exec(cell(course_exercise(SLUG).learner, "write-try"), scope)
     lines.clear()

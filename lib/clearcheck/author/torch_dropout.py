@@ -56,6 +56,9 @@ def _factor_slip(name: str, given, added, rate: float, limit: float, inside: boo
     """A sentence where a number that a part adds in train() mode is neither 0 nor scaled up as it should be."""
     dropped, kept = (np.abs(added - factor * given) < limit for factor in (0, 1 / (1 - rate)))
     if inside and (dropped | kept).all():
+        lost = np.ma.array(dropped, mask=np.abs(given) < 10 * limit)  # what is nearly 0 tells nothing
+        if lost.any() and (lost.any(axis=-1) == lost.all(axis=-1)).all():
+            return f"In train() mode something is dropped inside of {name}, and nothing of what it adds."
         return f"Inside of {name} nothing is dropped in train() mode: hand the rate on to it."
     if inside:
         kept = np.abs(added - given / (1 - rate) ** 2) < limit
