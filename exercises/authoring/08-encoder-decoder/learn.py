@@ -91,9 +91,9 @@ def with_adam(sources, targets, steps):
     optimizer = torch.optim.Adam(model.parameters())
     for _ in range(steps):
         rows = torch.randint(len(sources), (64,))
-        read, asked = targets[rows, :-1], targets[rows, 1:]
-        scores = model(sources[rows], read)
-        loss = F.cross_entropy(scores.flatten(0, 1), asked.flatten())
+        read, wanted = targets[rows, :-1], targets[rows, 1:]
+        guesses = model(sources[rows], read)
+        loss = F.cross_entropy(guesses.mT, wanted)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
@@ -136,17 +136,17 @@ def the_best_one(sources, targets, steps):
 wrong.edits("""
 # with_adam
 ## not_shifted [common-mistakes]: The decoder reads what it is asked for, and learns to copy it.
-- read, asked = targets[rows, :-1], targets[rows, 1:]
-+ read, asked = targets[rows, 1:], targets[rows, 1:]
+- read, wanted = targets[rows, :-1], targets[rows, 1:]
++ read, wanted = targets[rows, 1:], targets[rows, 1:]
 ## rows_exchanged: The two rows are exchanged: the decoder reads what comes next, and is asked for what was before.
-+ asked, read = targets[rows, :-1], targets[rows, 1:]
++ wanted, read = targets[rows, :-1], targets[rows, 1:]
 ## copied_forwards: The model is asked for the source as it stands, not for the target.
-+ read, asked = targets[rows, :-1], torch.cat([sources[rows], targets[rows, -1:]], dim=1)
++ read, wanted = targets[rows, :-1], torch.cat([sources[rows], targets[rows, -1:]], dim=1)
 ## other_rows: Sources and targets come from different rows of the data.
-+ read, asked = targets[: len(rows), :-1], targets[: len(rows), 1:]
++ read, wanted = targets[: len(rows), :-1], targets[: len(rows), 1:]
 ## places_mixed: Scores and targets are flattened in different orders.
-- loss = F.cross_entropy(scores.flatten(0, 1), asked.flatten())
-+ loss = F.cross_entropy(scores.transpose(0, 1).flatten(0, 1), asked.flatten())
+- loss = F.cross_entropy(guesses.mT, wanted)
++ loss = F.cross_entropy(guesses.transpose(0, 1).flatten(0, 1), wanted.flatten())
 ## no_step: The optimiser never takes a step.
 - optimizer.step()
 ## new_optimizer_each_step: A new optimiser is made in every step: it remembers nothing of the steps before.

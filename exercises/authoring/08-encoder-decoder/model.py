@@ -117,8 +117,8 @@ class StackAfterStack(nn.Module):
             stream = self.decoder[number](stream, memory, mask=mask)
         return self.head(self.norm_target(stream))
 
-    def forward(self, source, target):
-        return self.decode(target, *self.encode(source))
+    def forward(self, source, ids):
+        return self.decode(ids, *self.encode(source))
 
 
 @right
@@ -147,8 +147,8 @@ class PlaceByPlace(nn.Module):
             found.append(self.head(self.norm_target(y[:, -1])))
         return torch.stack(found, dim=1)
 
-    def forward(self, source, target):
-        return self.decode(target, *self.encode(source))
+    def forward(self, source, ids):
+        return self.decode(ids, *self.encode(source))
 
 
 wrong.edits("""

@@ -157,11 +157,11 @@ right, wrong = answers_to(QUESTION)
 def column_by_column(model, source, n_tokens=8):
     model.eval()
     with torch.no_grad():
-        memory, mask = model.encode(source)
+        memory, shown = model.encode(source)
         newest, found, kept = torch.full((len(source), 1), START), [], {}
         ended = torch.zeros(len(source), dtype=torch.bool)
         while len(found) < n_tokens and not ended.all():
-            scores = model.decode(newest, memory, mask, kept)
+            scores = model.decode(newest, memory, shown, kept)
             newest = scores[:, -1:].argmax(2)
             found.append(newest)
             ended = ended | (newest[:, 0] == END)
@@ -173,10 +173,10 @@ def column_by_column(model, source, n_tokens=8):
 def into_a_table(model, source, n_tokens=8):
     was = model.training
     model.eval()
-    memory, mask = model.encode(source)
+    memory, shown = model.encode(source)
     table, cache = source.new_full((len(source), 1 + n_tokens), START), {}
     for n in range(n_tokens):
-        table[:, n + 1] = model.decode(table[:, n : n + 1], memory, mask, cache)[:, 0].argmax(-1)
+        table[:, n + 1] = model.decode(table[:, n : n + 1], memory, shown, cache)[:, 0].argmax(-1)
         if bool(table[:, 1 : n + 2].eq(END).any(1).all()):
             break
     model.train(was)
@@ -186,11 +186,11 @@ def into_a_table(model, source, n_tokens=8):
 @right
 def filled_up(model, source, n_tokens=8):
     with torch.no_grad():
-        memory, mask = model.eval().encode(source)
+        memory, shown = model.eval().encode(source)
         last, rows, past = torch.full_like(source[:, 0], START), [], {}
         over = last == END
         for _ in range(n_tokens):
-            best = model.decode(last[:, None], memory, mask, past)[:, -1].max(dim=1).indices
+            best = model.decode(last[:, None], memory, shown, past)[:, -1].max(dim=1).indices
             last = torch.where(over, 0, best)
             rows.append(last)
             over |= last == END
@@ -203,22 +203,22 @@ wrong.edits("""
 # column_by_column
 ## empty_cache_each_time [what-breaks-it]: The model takes each of your tokens for the first one: hand in the dict of
 the step before, not a new one or none.
-- scores = model.decode(newest, memory, mask, kept)
-+ scores = model.decode(newest, memory, mask, {})
+- scores = model.decode(newest, memory, shown, kept)
++ scores = model.decode(newest, memory, shown, {})
 ## all_tokens_and_a_cache [what-breaks-it]: You hand in all tokens together with the cache, which has the old ones
 already: positions are counted twice.
 + row = torch.cat([torch.full((len(source), 1), START), *found], dim=1)
-+ scores = model.decode(row, memory, mask, kept)
++ scores = model.decode(row, memory, shown, kept)
 ## without_a_cache: You read all that has been written again at every step, without a cache.
 + row = torch.cat([torch.full((len(source), 1), START), *found], dim=1)
-+ scores = model.decode(row, memory, mask)
++ scores = model.decode(row, memory, shown)
 ## encoded_at_each_step: You encode the source at every step; the memory is the same each time.
-+ memory, mask = model.encode(source)
-+ scores = model.decode(newest, memory, mask, kept)
++ memory, shown = model.encode(source)
++ scores = model.decode(newest, memory, shown, kept)
 ## padding_in_sight [the-two-stacks]: You hand in a mask that hides nothing; take the one of `encode`.
-+ scores = model.decode(newest, memory, torch.ones_like(mask), kept)
++ scores = model.decode(newest, memory, torch.ones_like(shown), kept)
 ## always_the_start: At every step you hand in START; the model should read what was written last.
-+ scores = model.decode(torch.full_like(newest, START), memory, mask, kept)
++ scores = model.decode(torch.full_like(newest, START), memory, shown, kept)
 ## least_likely: You take the token with the smallest score.
 - newest = scores[:, -1:].argmax(2)
 + newest = scores[:, -1:].argmin(2)

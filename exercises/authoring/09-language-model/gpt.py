@@ -164,8 +164,8 @@ class Sequential(nn.Module):
         super().__init__()
         self.head = nn.Linear(d_model, n_vocab, False)
         self.positions, self.tokens = (nn.Embedding(n, d_model) for n in (n_positions, n_vocab))
-        sizes = d_model, n_heads, 4 * d_model, dropout
-        self.blocks, self.norm = nn.Sequential(*(Block(*sizes) for _ in range(n_layers))), nn.LayerNorm(d_model)
+        made = (Block(d_model, n_heads, d_model * 4, dropout) for _ in range(n_layers))
+        self.blocks, self.norm = nn.Sequential(*made), nn.LayerNorm(d_model)
 
     def forward(self, ids):
         places = torch.arange(ids.shape[1], device=ids.device)
