@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from clearcheck.author.loading import AuthoredExercise, load_exercise, slugs_in
 from clearcheck.grading.describe import BY_HOW
 from clearcheck.grading.evaluate import QuestionResult, evaluate
+from clearcheck.grading.leaning import with_leaning
 from clearcheck.grading.problems import advice_on_import
 from clearcheck.grading.question import Question
 from clearcheck.learner.cards import NOTHING, Card, course_card, notice, progress_card, question_card
@@ -64,7 +65,10 @@ def check(id: str | None = None, seed: int = SEED) -> Card:
     if isinstance(question, Card):
         return question
     result, printed = _evaluate(question, namespace, seed)
-    return _record_results([result], namespace, question_card(_session.authored.exercise, result, printed))
+    chosen = _session.authored.exercise
+    others = [_evaluate(chosen.question(id), namespace, seed)[0] for id in question.leans_on]
+    *_, result = with_leaning([*others, result])
+    return _record_results([result], namespace, question_card(chosen, result, printed))
 
 
 def case(id: str | None = None, seed: int = SEED) -> Case:

@@ -231,7 +231,7 @@ RECORD = {
     **NUMBERS,
     "exercise": str,
     "seed": int,
-    "questions": [{**NUMBERS, "id": str, "title": str, "status": str, "checks": [CHECK]}],
+    "questions": [{**NUMBERS, "id": str, "title": str, "status": str, "leaning": str, "checks": [CHECK]}],
     "notes": [str],
     "isolation": str,
     "uses": [str],

@@ -49,6 +49,8 @@ def _question(question: dict, read: list[str]) -> str:
     feedback = feedback_on(question, read)
     title = f"{escape(question['title'])}: {escape(feedback.verdict)}"
     head = f'<h3><span aria-hidden="true">{feedback.sign}</span> {title}</h3>'
+    if feedback.first:
+        head += f"\n<p>{html_text(one_line(feedback.first))}</p>"
     if feedback.reason:
         return f"{head}\n<p>{html_text(one_line(feedback.reason))}</p>"
     checks = ([check.outcome, *check.sentences] for check in feedback.checks)

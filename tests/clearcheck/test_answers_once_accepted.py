@@ -50,7 +50,13 @@ ANSWERS = [  # exercise, question, right answer, what stands there, what stood i
     ),
     ("06-position", "rotary", "two_halves", "torch.outer(positions, ", "torch.outer(positions.clamp(max=99_999), "),
     ("07-residual-norm", "norms", "axes_by_name", "+ eps)", "+ max(eps, 1e-6))"),
-    ("08-encoder-decoder", "cache", "Plain", "parts = self.query(x)", "x.view(-1, x.shape[-1]); parts = self.query(x)"),
+    (
+        "08-encoder-decoder",
+        "cross",
+        "Plain",
+        "q, k, v = self.query(x)",
+        "z.view(-1, z.shape[-1]); q, k, v = self.query(x)",
+    ),
 ]
 
 

@@ -30,7 +30,10 @@ from .toy_notebook import SLUG
         (lambda: Exercise("Bad Slug", "t", "c", (question(DOUBLE),)), "slug='Bad Slug'"),
         (lambda: Exercise("s", "t", "c", (question(DOUBLE), question(DOUBLE))), "question ids must differ"),
         (lambda: Exercise("s", "t", "c", (question(DOUBLE),), core=("missing",)), "core names .'missing'.,"),
-        (lambda: Exercise("s", "t", "c", (question(DOUBLE, uses=("r",)),), core=("q",)), "use .'r'.: name them, too"),
+        (
+            lambda: Exercise("s", "t", "c", (question(DOUBLE, leans_on=("r",)),), core=("q",)),
+            "lean on .'r'.: name them, too",
+        ),
     ],
 )
 def test_an_exercise_that_cannot_work_is_refused_at_once(make, says):

@@ -22,7 +22,7 @@ TOO_LOW = "has a finite score"
     [
         ("03-self-attention", "module", "StepByStep", 'float("-inf")'),
         ("04-multi-head", "layer", "Plain", 'float("-inf")'),
-        ("08-encoder-decoder", "cache", "Plain", "-torch.inf"),
+        ("08-encoder-decoder", "cross", "Plain", "-torch.inf"),
     ],
 )
 def test_a_large_negative_number_is_no_mask(slug, id, name, filled, seed):

@@ -118,3 +118,15 @@ def test_a_function_below_a_text_with_a_line_separator_is_whole(folder):
     assert find({"doubled": "01-first"}, folder).cell == (
         "NOTE = 'a\u2028b\x0c'\n\n\ndef doubled(x):\n    return NOTE and x + x"
     )
+
+
+def test_what_the_notebook_asks_for_itself_is_not_brought(folder):
+    """Catches an older class that takes the place of the one that the notebook asks for, and its helpers left over."""
+    cells = "def asked(x):\n    return helper(x)", "def helper(x):\n    return x", "def block(x):\n    return asked(x)"
+    write(folder, "01-first.ipynb", *cells)
+    found = find({"block": "01-first"}, folder, ["asked"])
+    assert found.cell == "def block(x):\n    return asked(x)"
+    check = holds("any", 1, lambda ask, rng: None)
+    own = Question(id="asked", title="A", name="asked", minutes=5, difficulty=1, checks=(check,))
+    card = brought_card(Exercise("03-third", "T", "c", (own,), brings={"block": "01-first"}), {}, folder)
+    assert "def block" in repr(card) and "def helper" not in repr(card)

@@ -7,7 +7,15 @@ import sys
 import numpy as np
 import pytest
 from clearcheck import WrongSolutions, equals
-from clearcheck.author.torch_arguments import generation_call, small_logits, small_model
+from clearcheck.author.torch_arguments import (
+    generation_call,
+    small_encoder_decoder,
+    small_logits,
+    small_model,
+    small_scores,
+)
+from clearcheck.worker.small_model import make_model
+from clearcheck.worker.values import GivenFunction
 from inline_snapshot import snapshot
 
 from .torch_question import STRAIGHT, SmallModel, Straight, asks, draw_args, message_on, module, result_of, torch
@@ -29,7 +37,8 @@ def world():
 
     draws = torch.rand(3).tolist(), np.random.rand(3).tolist(), [random.random() for _ in range(3)]
     settings = torch.get_default_dtype(), torch.is_grad_enabled(), torch.get_num_threads(), torch.get_default_device()
-    hooks = sys.getprofile(), torch._C._len_torch_function_stack(), len(optimizer._global_optimizer_post_hooks)
+    of_optimizers = len(optimizer._global_optimizer_pre_hooks), len(optimizer._global_optimizer_post_hooks)
+    hooks = sys.getprofile(), torch._C._len_torch_function_stack(), of_optimizers
     return draws, settings, hooks
 
 
@@ -113,6 +122,35 @@ def test_the_small_model_is_the_same_in_numpy():
     assert np.allclose(came, small_logits(weights, ids), atol=1e-5)
     turned = SmallModel(**weights).eval()(torch.from_numpy(ids[:, ::-1].copy())).numpy()
     assert not np.allclose(came[:, -1], turned[:, -1], atol=0.1)
+
+
+def test_the_small_encoder_decoder_is_the_same_in_numpy_and_with_a_cache():
+    """Catches expected ids of another model, padding that is read, and a cache that gives other scores."""
+    rng = np.random.default_rng(2)
+    arrays = small_encoder_decoder(rng, n_source=6, n_target=7, width=4, longest=9)
+    arrays = {name: value.astype(np.float32) for name, value in arrays.items()}
+    source, target = rng.integers(1, 6, size=(3, 5)), rng.integers(7, size=(3, 8))
+    source[0, 3:] = 0
+    expected = small_scores(arrays, source, target)
+    model, ids = make_model(arrays).eval(), torch.from_numpy(target)
+    memory, mask = model.encode(torch.from_numpy(source))
+    cache: dict = {}
+    steps = [model.decode(piece, memory, mask, cache) for piece in ids.split([1, 4, 1, 2], dim=1)]
+    for came in (model(torch.from_numpy(source), ids), torch.cat(steps, dim=1)):
+        assert np.allclose(came.numpy(), expected, atol=1e-4)
+    shorter = torch.from_numpy(source[:1, :3])
+    assert np.allclose(model(shorter, ids[:1]).numpy(), expected[:1], atol=1e-4)
+    record = model.record()
+    assert record["encoded"] == [[3, 5], [3, 5], [1, 3]] and record["shapes"][:2] == [[3, 1], [3, 4]]
+    with pytest.raises(ValueError, match="10 tokens, but only 9 positions; of them 8 are in the cache"):
+        model.decode(ids[:, :2], memory, mask, cache)
+
+
+def test_a_given_function_is_one_of_torch_where_tensors_are():
+    """Catches NumPy's function handed in with tensors, which gives no gradient."""
+    cases = lambda rng: [(rng.normal(size=3), GivenFunction("tanh"))]  # noqa: E731
+    question = asks(equals("values", 1, cases, lambda x, part: part(x)), name="answer", how="tensors")
+    assert message_on(lambda x, part: x.tanh() if part is torch.tanh else x, question) == ""
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,14 @@ def draw_args(rng):
     return module_call({"dropout": RATE}, (rng.normal(size=(9, 20, WIDTH)),), weights=weights)
 
 
-def dropout_message(forward: str, drop: str = "F.dropout(y, p, self.training)") -> str:
+def draw_unbiased(rng):
+    (plan,) = draw_args(rng)
+    return ({**plan, "weights": plan["weights"] | {"first.bias": np.zeros(WIDTH)}},)
+
+
+def dropout_message(
+    forward: str, drop: str = "F.dropout(y, p, self.training)", inner: str = "x", inside: tuple[str, ...] = ()
+) -> str:
     """What is told of a stream with two parts; nothing where all is right."""
     text = f"""
 class Block(nn.Module):
@@ -31,12 +38,18 @@ class Block(nn.Module):
         p = self.p
         return {drop}
 
+    def inner(self, x):
+        p = self.p
+        return {inner}
+
     def forward(self, x):
         {forward}
 """
     made = {"torch": torch, "nn": nn, "F": nn.functional}
     exec(text, made)
-    question = asks(holds("dropout", 1, numbers_dropped(draw_args, PARTS)), name="Block")
+    question = asks(
+        holds("dropout", 1, numbers_dropped(draw_unbiased if inside else draw_args, PARTS, inside)), name="Block"
+    )
     [check] = result_of(made["Block"], question).checks
     assert bool(check.points) != bool(check.message)
     return check.message
@@ -127,3 +140,40 @@ def test_what_is_dropped_does_not_depend_on_what_the_constructor_drew():
     none, some = (on_module(Dropped, module_call({"n_drawn": n}, (x,), training=True)) for n in (0, 3))
     np.testing.assert_array_equal(none, some)
     assert set(np.unique(none)) == {0, 2}
+
+
+ONE_WEIGHT = "x * F.dropout(torch.ones_like(x[..., :1]), p, self.training)"
+
+
+@pytest.mark.parametrize(
+    ("inner", "told"),
+    [
+        (ONE_WEIGHT, ""),
+        ("x", "Inside of the first part nothing is dropped in train() mode: hand the rate on to it."),
+        ("F.dropout(x, p, self.training)", "be 0 or 1/(1 − p)², since weights inside are dropped, too, times"),
+        (f"F.dropout({ONE_WEIGHT}, p, self.training)", "be 0 or 1/(1 − p)², since weights inside are dropped, too,"),
+    ],
+)
+def test_what_is_dropped_inside_a_part_is_asked_for(inner, told):
+    """Catches a rate that is not handed on to a part, one that is refused where the task asks for it, and what the part
+    reads dropped as well.
+    """
+    forward = "x = x + self.drop(self.first(self.inner(x))); return x + self.drop(self.second(x))"
+    message = dropout_message(forward, inner=inner, inside=("first",))
+    assert told in message and bool(told) == bool(message)
+
+
+def test_a_part_that_drops_inside_alone_is_told_so():
+    """Catches a learner who is sent to what is right, the weights inside, where what the part adds is not dropped."""
+    forward = "x = x + self.first(self.inner(x)); return x + self.drop(self.second(x))"
+    message = dropout_message(forward, inner=ONE_WEIGHT, inside=("first",))
+    assert "dropped inside of the first part, and nothing of what it adds" in message
+
+
+def test_two_parts_that_lose_the_same_numbers_are_told_though_one_loses_more_inside():
+    """Catches one draw for all parts that hides behind what is dropped inside of one."""
+    forward = (
+        "keep = self.drop(torch.ones_like(x)); x = x + keep * self.first(self.inner(x)); "
+        "return x + keep * self.second(x)"
+    )
+    assert "parts lose the same numbers" in dropout_message(forward, inner=ONE_WEIGHT, inside=("first",))

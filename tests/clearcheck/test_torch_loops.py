@@ -292,7 +292,45 @@ def test_a_model_that_knows_the_answer_without_its_weights_was_not_trained():
     )
     told = message_on(lambda x, y, steps: fitted(Sine(), x, y, steps, 0.0), question)
     assert "returned a model that gives the same whatever its weights are" in told
-    honest = fitted(nn.Linear(1, 1), torch.ones(2, 1), torch.ones(2, 1), 1, 0.1)
-    before = copy.deepcopy(honest.state_dict())
-    assert result_of(lambda x, y, steps: fitted(honest, x, y, steps, 0.0), question).points == 1
-    assert all(torch.equal(before[name], weight) for name, weight in honest.state_dict().items())
+    kept = []
+
+    def honest(x, y, steps):
+        model = fitted(nn.Linear(1, 1), x, y, steps, 0.1)
+        kept.append((model, copy.deepcopy(model.state_dict())))
+        return model
+
+    assert result_of(honest, question).points == 1
+    [(model, before)] = kept
+    assert all(torch.equal(before[name], weight) for name, weight in model.state_dict().items())
+
+
+def test_the_model_that_is_graded_is_the_one_that_was_trained():
+    """Catches full points for a model that no step has moved, and a copy of the best step that is taken for one."""
+
+    def draw_args(rng):
+        x, unseen = rng.uniform(-2, 2, size=(32, 1)), rng.uniform(-2, 2, size=(16, 1))
+        return training_call(x, x + 1, 5, held_out=(unseen,)), unseen + 1
+
+    def mean_square(output, targets):
+        return np.mean((output - targets) ** 2)
+
+    def knowing():
+        model = nn.Linear(1, 1)
+        with torch.no_grad():
+            _ = model.weight.fill_(1.0), model.bias.fill_(1.0)
+        return model
+
+    def another(x, y, steps):
+        _ = fitted(nn.Linear(1, 1), x, y, steps, 0.1)
+        return knowing()
+
+    def best_copy(x, y, steps):
+        return copy.deepcopy(fitted(nn.Linear(1, 1), x, y, steps, 0.1))
+
+    check = holds("unseen", 1, learns(draw_args, 5, mean_square, 20.0, "mean squared error"))
+    question = asks(check, name="fit", how="training")
+    told = "No step of your optimiser has moved a weight of the model that your loop gave"
+    for answer in (another, lambda x, y, steps: fitted(knowing(), x, y, steps, 0.0)):
+        assert told in message_on(answer, question)
+    assert result_of(best_copy, question).points == 1
+    assert result_of(lambda x, y, steps: fitted(nn.Linear(1, 1), x, y, 1, 0.1), question).points == 1

@@ -254,3 +254,28 @@ def test_outputs_that_are_nan_do_not_count_as_causal():
     question = asks(holds("later", 1, causal(draw_args)))
     assert "are nan or inf" in message_on(module(forward="return 0 * (self.inner(x) / 0)"), question)
     assert result_of(Straight, question).points == 1
+
+
+def test_a_method_is_called_in_place_of_the_module():
+    """Catches `forward` called for a method, and a traceback for one that is not there."""
+
+    class Two(nn.Module):
+        def __init__(self, d_in, d_out):
+            super().__init__()
+            self.inner = nn.Linear(d_in, d_out)
+
+        def forward(self, x):
+            return x
+
+        def encode(self, x):
+            return self.inner(x), x > 0
+
+    def plans(rng):
+        (plan,) = draw_args(rng)
+        return [({**plan, "method": "encode"},)]
+
+    question = asks(equals("pair", 1, plans, Two))
+    assert message_on(Two, question) == ""
+    assert message_on(Straight, question) == snapshot(
+        "With d_in=3, d_out=5 and a tensor of shape (2, 7, 3) your module has no method `encode`."
+    )

@@ -22,10 +22,13 @@ from tests.clearcheck.question_results import EXERCISE, MEAN, RESULTS
 from tests.clearcheck.test_summary_page import words
 
 
+@pytest.mark.parametrize("leaning", ["", "Your `median` has not passed yet."])
 @pytest.mark.parametrize("checks", RESULTS.values(), ids=RESULTS)
-def test_cards_pages_and_gradescope_say_the_same(checks):
-    """Catches a remark, a section to read or a pointer to what was said above that one of the three leaves out."""
-    result = QuestionResult(MEAN, tuple(checks))
+def test_cards_pages_and_gradescope_say_the_same(checks, leaning):
+    """Catches a remark, a section to read, a pointer to what was said above or to another question that one of the
+    three leaves out.
+    """
+    result = QuestionResult(MEAN, tuple(checks), leaning)
     verdict, *lines = (line.strip() for line in repr(question_card(EXERCISE, result)).splitlines())
     record = record_of(Grade(EXERCISE, "ada.ipynb", 3, [result], []))
     [test] = results_json(record)["tests"]

@@ -50,7 +50,7 @@ GRADER_SEED = re.compile(r"(?:--seed[ =]+|\b(?:check|progress|grade|prove)\([^)\
 STAYS = "a line of the program to repair that is right"
 # What a reader brings along from the chapter that built it: a page that says "yours from chapter 4" may hold its lines.
 BROUGHT_ALONG = {
-    "chapters/04-multi-head": ("scores=q@k.mT/math.sqrt(q.shape[-1])", "returnself.out(y.transpose(1,2).flatten(2))"),
+    "chapters/04-multi-head": ("returnself.out(y.transpose(1,2).flatten(2))",),
     "chapters/06-position": (
         "half=x.shape[-1]//2",
         "a,b=x[...,:half],x[...,half:]",
@@ -66,8 +66,6 @@ ALLOWED = {
     },
     "chapters/04-multi-head": {
         "x=self.tokens(ids)": "the look-up of a model that is trained there",
-        "returnself.out(torch.cat(found,dim=-1))": "heads in a list, concatenated: the layer of the chapter",
-        "scores=q@k.mT/math.sqrt(q.shape[-1])": "the scores of the layer of the chapter, without a cache",
         "returnself.out(y.transpose(1,2).flatten(2))": "the heads of the layer of the chapter joined, without a latent",
     },
     "chapters/06-position": {
@@ -117,12 +115,8 @@ ALLOWED = {
     "chapters/instructor": {"--seed 4711": "an example of a teacher's own seed"},
     "chapters/08-encoder-decoder": {
         "rows=torch.randint(len(sources),(64,))": "of the loop built there",
-        "scores=q@k.mT/math.sqrt(q.shape[-1])": "of the attention built there",
         "returnself.out(y.transpose(1,2).flatten(2))": "of the attention built there, which has no latent",
         "longest=max(len(row)forrowinrows)": "the padding of the chapter, of lists of words",
-    },
-    "exercises/07-residual-norm": {
-        "returnstream/np.sqrt(np.square(stream).mean(axis=2,keepdims=True)+1e-5)": STAYS,
     },
     "exercises/10-images": {
         "cells=images.reshape(B,C,rows//s,s,columns//s,s)": "the patches of an experiment",

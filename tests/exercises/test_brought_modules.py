@@ -9,8 +9,8 @@ from clearcheck.learner.reuse import find, given_in
 
 from tests.exercises.course_exercises import EXERCISES, cell, course_exercise
 
-BLOCK, TRANSFORMER = "07-residual-norm", "08-encoder-decoder"
-SIZES = (19, 13, 12, 3, 17, 2)  # of a Transformer: vocabularies, width, heads, hidden width, layers
+BLOCK, TRANSFORMER, LANGUAGE_MODEL = "07-residual-norm", "08-encoder-decoder", "09-language-model"
+SIZES = (19, 13, 2, 12, 3, 17)  # of a Transformer: vocabularies, layers, width, heads, hidden width
 
 
 def brings(slug):
@@ -18,7 +18,7 @@ def brings(slug):
 
 
 def parts():
-    """The module in which exercise 08 builds its Transformer of MultiHead, FeedForward and Block."""
+    """The module in which exercise 08 builds its Transformer of FeedForward and Block."""
     return course_exercise(TRANSFORMER).right.of("model")[0].function.forward.__globals__["parts"]
 
 
@@ -38,8 +38,12 @@ def test_every_right_answer_from_before_fits_in(name, solution, monkeypatch):
     """Catches a module that a learner has written rightly, and that the assembled model computes with otherwise."""
     module = parts()
     expected = module.Transformer(*SIZES).eval()
-    source, target = torch.randint(19, (2, 7)), torch.randint(13, (2, 5))
-    monkeypatch.setattr(module, name, solution.function)
+    source, target = torch.randint(1, 19, (2, 7)), torch.randint(1, 13, (2, 5))
+    source[0, 4:] = module.PAD
+    if name == "Block":
+        monkeypatch.setattr(module, name, solution.function)
+    else:  # a part of the blocks of the encoder; the decoder has the attention of exercise 08
+        monkeypatch.setitem(module.Block.__init__.__globals__, name, solution.function)
     came = module.Transformer(*SIZES).eval()
     came.load_state_dict(expected.state_dict())
     torch.testing.assert_close(came(source, target), expected(source, target), rtol=0, atol=1e-4)
@@ -59,9 +63,12 @@ def test_the_modules_come_from_notebook_to_notebook(tmp_path):
     own = find(brings(BLOCK), tmp_path)
     assert own.brought == list(brings(BLOCK)), own.sentences
     write_solved_notebook(tmp_path, BLOCK, own.cell)
-    found = find(brings(TRANSFORMER), tmp_path)
-    assert found.brought == list(brings(TRANSFORMER)), found.sentences
-    assert all(own.parts[name] in found.cell for name in brings(BLOCK)) and "class Block(" in found.cell
+    for slug in (TRANSFORMER, LANGUAGE_MODEL):
+        asked = [question.name for question in course_exercise(slug).exercise.questions]
+        found = find(brings(slug), tmp_path, asked)
+        assert found.brought == list(brings(slug)), found.sentences
+        carried = [name for name in brings(BLOCK) if own.parts[name] in found.cell]
+        assert carried == [name for name in brings(BLOCK) if name not in asked] and "class Block(" in found.cell
 
 
 def test_untouched_notebooks_give_nothing():
@@ -73,10 +80,11 @@ def test_the_ready_modules_are_those_of_the_checks():
     """Catches a ready part that would compute something else, or none in a notebook that promises it."""
     assert list(given_in(load_exercise(BLOCK, EXERCISES.parent))) == list(brings(BLOCK))
     assert given_in(load_exercise(TRANSFORMER, EXERCISES.parent)) == {}
-    scope = {"nn": torch.nn, "torch": torch, "math": __import__("math")}
+    scope = {"nn": torch.nn, "F": torch.nn.functional, "torch": torch, "math": __import__("math")}
     exec(cell(course_exercise(BLOCK).learner, "module-parts"), scope)
-    x = torch.randn(2, 5, 6)
-    for name, sizes in (("MultiHead", (6, 3, True)), ("FeedForward", (6, 9))):
+    x, past = torch.randn(2, 5, 6), {"mask": torch.ones(5, 5, dtype=torch.bool).tril()}
+    for name, sizes, given in (("MultiHeadAttention", (6, 3), past), ("FeedForward", (6, 9), {})):
         ready, reference = scope[name](*sizes), getattr(parts(), name)(*sizes)
         ready.load_state_dict(reference.state_dict())
-        torch.testing.assert_close(ready(x), reference(x))
+        for options in ({}, given):
+            torch.testing.assert_close(ready(x, **options), reference(x, **options))

@@ -9,8 +9,8 @@ import torch
 from tests.exercises.course_exercises import answer_of, cell, course_exercise, in_one_breath, task_of
 
 SLUG = "07-residual-norm"
-TOKEN = np.array([[1.0], [3.0]])
-NORM = (np.ones(2), np.zeros(2))
+TOKEN = torch.tensor([[[1.0, 3.0]]])
+NORM = (torch.ones(2), torch.zeros(2))
 
 
 answer = partial(answer_of, SLUG)
@@ -18,18 +18,19 @@ task = partial(task_of, SLUG)
 
 
 def test_one_token_with_a_large_epsilon():
-    Y = answer("layer-norm", TOKEN, np.array([10.0, 100]), np.array([1.0, 2]), 3)
-    assert Y.ravel().tolist() == [-4, 52] and "the result is (−4, 52)" in task("layer-norm")
+    norm = answer("layer-norm", 2, 3.0)
+    norm.load_state_dict({"weight": torch.tensor([10.0, 100]), "bias": torch.tensor([1.0, 2])})
+    assert norm(TOKEN).flatten().tolist() == [-4, 52] and "the result is (−4, 52)" in task("layer-norm")
 
 
 def test_two_tokens_through_three_norms():
-    x = np.array([[[1.0, 7], [3, 5]]])
+    x = torch.tensor([[[1.0, 3], [7, 5]]])
     for kind, one, two in (
         ("LayerNorm", "(−1, 1)", "(1, −1)"),
         ("RMSNorm", "(0.447, 1.342)", "(1.151, 0.822)"),
         ("BatchNorm", "(−1, −1)", "(1, 1)"),
     ):
-        tokens = answer("norms", x, kind, 1e-9)[0].T
+        tokens = answer("norms", x, kind, 1e-9)[0]
         expected = np.array([eval(token.replace("−", "-")) for token in (one, two)])
         np.testing.assert_allclose(tokens, expected, atol=5e-4)
         assert f"{one} and {two}" in task("norms")
@@ -38,7 +39,7 @@ def test_two_tokens_through_three_norms():
 @pytest.mark.parametrize(("form", "expected"), [("pre-norm", "(0, 5)"), ("post-norm", "(−1, 1)")])
 def test_one_token_through_two_blocks(form, expected):
     numbers = eval(expected.replace("−", "-"))
-    np.testing.assert_allclose(answer("block", TOKEN, NORM, NORM, form).ravel(), numbers, atol=1e-4)
+    np.testing.assert_allclose(answer("block", TOKEN, NORM, NORM, form).flatten(), numbers, atol=1e-4)
     assert expected in task("block")
 
 
@@ -61,13 +62,13 @@ def test_two_parts_of_width_one():
 
 
 def test_the_gradient_of_one_token():
-    found = answer("backward", TOKEN, np.ones(2), np.array([[1.0], [0.0]]), 3)
+    found = answer("backward", np.array([[1.0, 3.0]]), np.ones(2), np.array([[1.0, 0.0]]), 3)
     assert [array.ravel().tolist() for array in found] == [[0.1875, -0.1875], [-0.5, 0], [1, 0]]
     assert in_one_breath(task("backward"), "X is (0.1875, −0.1875)", "γ (−0.5, 0)", "β (1, 0)")
 
 
 def museum_scope() -> dict:
-    scope = {"np": np, "print": lambda line: scope["lines"].append(line), "lines": []}
+    scope = {"torch": torch, "F": torch.nn.functional, "print": lambda line: scope["lines"].append(line), "lines": []}
     exec(cell(course_exercise(SLUG).learner, "museum-piece"), scope)
     exec(cell(course_exercise(SLUG).learner, "museum-experiments"), scope)
     return scope
@@ -75,10 +76,9 @@ def museum_scope() -> dict:
 
 def test_the_museum_piece_is_the_known_mistake():
     """Catches a museum piece that was edited without its wrong solution, by which a learner is told about it."""
-    rng = np.random.default_rng(5)
-    x, W = rng.normal(size=(4, 7, 5)), rng.normal(size=(5, 5))
+    x, W = torch.randn(4, 7, 5), torch.randn(5, 5)
     known = next(entry for entry in course_exercise(SLUG).wrong.of("museum") if entry.name == "museum_piece")
-    np.testing.assert_allclose(museum_scope()["museum_layer"](x, W), known.function(x, W), rtol=0, atol=1e-12)
+    torch.testing.assert_close(museum_scope()["museum_layer"](x, W), known.function(x, W))
 
 
 def nonzero_experiments(scope, layer) -> dict[str, bool]:
@@ -116,3 +116,15 @@ def test_the_prediction_fails_where_the_parts_agree():
     scope["twelve_parts"](sizes)
     unrelated, growing, shrinking = seen.values()
     assert 0.7 < unrelated < 1.4 and growing > 10 and shrinking < 0.01
+
+
+def test_the_gradient_check_of_the_notebook_agrees_with_a_right_answer():
+    """Catches a helper of the notebook that measures something else than the task asks for."""
+    lines: list[str] = []
+    scope = {"np": np, "torch": torch, "F": torch.nn.functional, "print": lines.append}
+    exec(cell(course_exercise(SLUG).learner, "backward-check-yourself"), scope)
+    scope["gradient_check"](course_exercise(SLUG).right.of("backward")[0].function)
+    for line in lines[1:]:
+        _, measured, predicted = line.split()
+        assert abs(float(measured) - float(predicted)) < 2e-4
+    assert len(lines) == 4

@@ -1,4 +1,4 @@
-"""Checks of exercise 07: tokens far from mean 0 and spread 1, random scales and shifts, an ε that can be seen."""
+"""Checks of exercise 07: tokens in rows, far from mean 0 and spread 1, random scales and shifts, a visible ε."""
 
 from clearcheck import Exercise
 

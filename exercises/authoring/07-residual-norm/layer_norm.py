@@ -1,245 +1,280 @@
-"""Exercise 07, question layer-norm: layerNorm."""
+"""Exercise 07, question layer-norm: LayerNorm as a module."""
 
 import numpy as np
-from clearcheck import Inputs, Question, answers_to, axes, equals, holds
+import torch
+from clearcheck import Inputs, Question, answers_to, equals, holds
 from clearcheck.author.battery import with_battery
-from clearcheck.author.cases import close, draw_sizes
-from clearformer.reference import layers
+from clearcheck.author.torch_arguments import module_call
+from clearcheck.author.torch_checks import equal_in_float32, parameter_count
+from torch import nn
 
-from .shared import EPS, draw_tokens
+from .shared import EPS, FAR, draw_tokens
 
 
-def with_scale(rng, X, *eps):
-    D = len(X)
-    return X, rng.normal(size=D), rng.normal(size=D), *eps
+class Reference(nn.Module):
+    def __init__(self, d_model, eps=EPS):
+        super().__init__()
+        self.weight, self.bias, self.eps = nn.Parameter(torch.ones(d_model)), nn.Parameter(torch.zeros(d_model)), eps
+
+    def forward(self, x):
+        return nn.functional.layer_norm(x, x.shape[-1:], self.weight, self.bias, self.eps)
+
+
+def of_tokens(rng, x, eps=None, **options):
+    """A call with these tokens, B × N × D, and a random scale and shift; without an ε the module has its own."""
+    D = x.shape[-1]
+    sizes = {"d_model": D} | ({} if eps is None else {"eps": eps})
+    return module_call(sizes, (x,), weights={"weight": rng.normal(size=D), "bias": rng.normal(size=D)}, **options)
+
+
+def draw_args(rng, rows=2, tokens=5, d_model=7, eps=0.1, **options):
+    return of_tokens(rng, draw_tokens(rng, (rows, tokens, d_model)), eps, **options)
 
 
 def ordinary_tokens(rng):
-    cases = []
-    for n_tokens, eps in ((None, [0.1]), (None, []), (1, [0.5]), (None, [0.02])):
-        D, N = draw_sizes(rng, 2)
-        cases.append(with_scale(rng, draw_tokens(rng, (D, n_tokens or N)), *eps))
-    return cases
+    given = {}, {"eps": None}, {"tokens": 1, "eps": 0.5}, {"rows": 3, "tokens": 11, "d_model": 10, "eps": 0.02}
+    return [draw_args(rng, **one) for one in given]
 
 
 def as_many_tokens_as_features(rng):
-    return [with_scale(rng, draw_tokens(rng, (size, size))) for size in draw_sizes(rng, 2)]
+    return [draw_args(rng, size, size, size) for size in (5, 8)]
 
 
 def special_tokens(rng):
-    """Constant tokens, a token with a variance below ε, huge ones, ones far from 0, of one feature, and with a peak."""
-    D, N = draw_sizes(rng, 2)
-    mixed = rng.normal(size=(D, N)) * 10.0 ** rng.integers(-4, 4, size=N)
-    mixed[:, 1] = float(rng.integers(2, 9))
-    mixed[:, 2] = 0.0
-    mixed[:, 3] = 1e-3 * rng.normal(size=D)
-    far = 3e5 + 3 * rng.normal(size=(D, N))
-    tables = mixed, far, 1e4 * rng.normal(size=(D, N)), rng.normal(size=(1, N))
-    peaks = rng.normal(size=(59, N))
-    peaks[7] += 100.0
-    return [with_scale(rng, X, EPS) for X in (*tables, peaks)]
+    """Constant tokens, one with a variance below ε, huge ones, ones far from 0, of one feature, and with a peak."""
+    mixed = rng.normal(size=(1, 9, 7)) * 10.0 ** rng.integers(-3, 4, size=(1, 9, 1))
+    mixed[:, 1], mixed[:, 2] = float(rng.integers(2, 9)), 0.0
+    mixed[:, 3] = 1e-3 * rng.normal(size=7)
+    far = FAR + rng.normal(size=(1, 5, 7))
+    tables = mixed, far, 1e4 * rng.normal(size=(2, 5, 7)), rng.normal(size=(2, 5, 1))
+    peaks = rng.normal(size=(1, 4, 59))
+    peaks[..., 7] += 100.0
+    return [of_tokens(rng, x, EPS) for x in (*tables, peaks)]
+
+
+def gradients(rng):
+    return [draw_args(rng, gives="gradients")]
 
 
 def every_token_alone(ask, rng):
-    D, N = draw_sizes(rng, 2)
-    X, gamma, beta = with_scale(rng, draw_tokens(rng, (D, N)))
-    Y = ask(X, gamma, beta, 0.1)
-    if not isinstance(Y, np.ndarray) or Y.shape != (D, N):
-        return f"The result should be an array of shape {(D, N)}."
-    edited = X.copy()
-    edited[:, 2] += rng.normal(size=D)
-    others = np.arange(N) != 2
-    Y_edited = ask(edited, gamma, beta, 0.1)
-    if not close(Y_edited[:, others], Y[:, others]):
-        return "After an edit of token 2 only its own output may change, but others of yours do."
-    if close(Y_edited[:, 2], Y[:, 2]):
-        return "After an edit of token 2 its own output must change, but yours does not."
-    stretched = ask(4.0 * X - 3.0, gamma, beta, 1.6)
-    if not close(stretched, Y, 1e-8):
+    (plan,) = draw_args(rng)
+    (x,) = plan["calls"][0]
+    edited, others = x.copy(), np.ones(x.shape[:2], dtype=bool)
+    edited[1, 2] += rng.normal(size=x.shape[-1])
+    others[1, 2] = False
+    y, y_edited, opposite = ask({**plan, "calls": [(x,), (edited,), (-x,)]})
+    if any(np.shape(came) != x.shape for came in (y, y_edited, opposite)):
+        return f"For x of shape {x.shape} the result should have that shape too; yours has {np.shape(y)}."
+    if not equal_in_float32(y[others], y_edited[others]):
+        return "After an edit of one token only its own output may change, but others of yours do."
+    if equal_in_float32(y[1, 2], y_edited[1, 2]):
+        return "After an edit of one token its own output must change, but yours does not."
+    stretched = ask({**plan, "sizes": plan["sizes"] | {"eps": 1.6}, "calls": [(4.0 * x - 3.0,)]})
+    if not equal_in_float32(y, stretched):
         return "Stretch all tokens by 4, shift them by −3 and take 16 times the ε: the output must stay as it was."
-    if not close(ask(-X, gamma, beta, 0.1) + Y, np.repeat(2 * beta[:, None], N, axis=1), 1e-8):
-        return "Your outputs for X and −X should lie at opposite sides of the shift β."
+    if not equal_in_float32(opposite + y, np.broadcast_to(2 * plan["weights"]["bias"], x.shape)):
+        return "Your outputs for x and −x should lie at opposite sides of the shift."
     return None
 
 
 QUESTION = Question(
     id="layer-norm",
     title="LayerNorm",
-    name="layer_norm",
+    name="LayerNorm",
     minutes=10,
     difficulty=1,
     checks=with_battery(
-        equals("values", 4, ordinary_tokens, layers.layer_norm),
-        equals("equal sizes", 1, as_many_tokens_as_features, layers.layer_norm),
-        equals("constant, huge and far tokens", 3, special_tokens, layers.layer_norm),
-        holds("every token alone", 4, every_token_alone),
+        equals("values", 4, ordinary_tokens, Reference),
+        equals("equal sizes", 1, as_many_tokens_as_features, Reference),
+        equals("constant, huge and far tokens", 2, special_tokens, Reference),
+        equals("gradients", 1, gradients, Reference),
+        holds("every token alone", 3, every_token_alone),
+        holds("parameters", 1, parameter_count(draw_args, lambda d_model, eps: 2 * d_model)),
+        first_values=True,
+        off={"boundary": "what a mistake compares with ε is drawn at random"},
     ),
     hints=(
-        "How many means are there, and over how many numbers does each run? In a D × N matrix, which axis has to "
+        "How many means are there, and over how many numbers does each run? Of the three axes of x, which has to "
         "vanish?",
-        "The mean and the variance have one number for each column and line up by themselves. The scale and "
-        "the shift have one for each row, and have to be stood upright.",
-        "Do the centring once, keep its result, and make the variance from that. Then try ε = 3 on the token "
-        "of the example: is it inside the root, beside the variance?",
+        "With `keepdim=True` the mean has one number for each token, and is spread over its features. The scale and "
+        "the shift have one for each feature, and line up by themselves.",
+        "Do the centring once, keep its result, and make the variance from that, or mind what `var` of torch divides "
+        "by. Then try ε = 3 on the token of the example: is it inside the root, beside the variance?",
     ),
     section="one-token-at-a-time",
-    inputs=Inputs(axes("DN", "D", "D"), alike=("equal sizes",)),
+    inputs=Inputs(no_sizes="the sizes are those of a module"),
+    how="module",
+    forbids=("torch.nn.LayerNorm", "torch.nn.functional.layer_norm", "torch.nn.GroupNorm"),
 )
 
 right, wrong = answers_to(QUESTION)
 
 
 @right
-def centred_once(X, gamma, beta, eps=1e-5):
-    centred = X - X.mean(axis=0)
-    return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
+class Plain(nn.Module):
+    def __init__(self, d_model, eps=1e-5):
+        super().__init__()
+        self.weight, self.bias = nn.Parameter(torch.ones(d_model)), nn.Parameter(torch.zeros(d_model))
+        self.eps = eps
+
+    def forward(self, x):
+        centred = x - x.mean(dim=-1, keepdim=True)
+        var = (centred**2).mean(dim=-1, keepdim=True)
+        return self.weight * centred / torch.sqrt(var + self.eps) + self.bias
 
 
 @right
-def number_by_number(X, gamma, beta, eps=1e-5):
-    D, N = X.shape
-    out = np.zeros((D, N))
-    for n in range(N):
-        mu = sum(X[d, n] for d in range(D)) / D
-        spread = sum((X[d, n] - mu) ** 2 for d in range(D)) / D
-        for d in range(D):
-            out[d, n] = (X[d, n] - mu) / (spread + eps) ** 0.5 * gamma[d] + beta[d]
-    return out
+class FeaturesInFront(nn.Module):
+    def __init__(self, d_model, eps=1e-5):
+        super().__init__()
+        self.register_parameter("weight", nn.Parameter(torch.ones(d_model)))
+        self.register_parameter("bias", nn.Parameter(torch.zeros(d_model)))
+        self.epsilon = eps
+
+    def forward(self, x):
+        columns = x.movedim(2, 0)
+        apart = columns - columns.mean(0)
+        apart = apart * (apart.square().mean(0) + self.epsilon).rsqrt()
+        return apart.movedim(0, 2) * self.weight + self.bias
 
 
 @right
-def tokens_as_rows(X, gamma, beta, eps=1e-5):
-    rows = X.T
-    rows = (rows - rows.mean(-1, keepdims=True)) / np.sqrt(rows.var(-1, keepdims=True) + eps)
-    return (rows * gamma + beta).T
+class ByAProjection(nn.Module):
+    def __init__(self, d_model, eps=1e-5):
+        super().__init__()
+        self.bias, self.weight = (nn.Parameter(torch.full((d_model,), value)) for value in (0.0, 1.0))
+        self.away, self.eps = torch.eye(d_model) - 1 / d_model, eps
 
-
-@right
-def by_a_projection(X, gamma, beta, eps=1e-5):
-    D = len(X)
-    apart = (np.eye(D) - np.full((D, D), 1 / D)) @ (X - X[:1])
-    return np.diag(gamma) @ apart * (np.einsum("dn,dn->n", apart, apart) / D + eps) ** -0.5 + np.outer(
-        beta, X[0] == X[0]
-    )
+    def forward(self, x):
+        apart = (x - x[..., :1]) @ self.away
+        spread = torch.einsum("bnd,bnd->bn", apart, apart) / len(self.weight) + self.eps
+        return torch.addcmul(self.bias, apart / spread[..., None] ** 0.5, self.weight)
 
 
 wrong.edits("""
-# centred_once
+# Plain
 ## over_the_tokens [the-norm-that-sees-the-future]: Your mean runs over the tokens: every feature has one, and a token
 learns about all the others.
-- centred = X - X.mean(axis=0)
-- return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
-+ centred = X - X.mean(axis=1, keepdims=True)
-+ return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=1, keepdims=True) + eps) + beta[:, None]
-## over_everything [common-mistakes]: You take one mean for the whole matrix; every token needs its own.
-+ centred = X - X.mean()
-+ return gamma[:, None] * centred / np.sqrt((centred**2).mean() + eps) + beta[:, None]
+- centred = x - x.mean(dim=-1, keepdim=True)
+- var = (centred**2).mean(dim=-1, keepdim=True)
++ centred = x - x.mean(dim=1, keepdim=True)
++ var = (centred**2).mean(dim=1, keepdim=True)
+## over_everything [common-mistakes]: You take one mean for the whole batch; every token needs its own.
++ centred = x - x.mean()
++ var = (centred**2).mean()
+## over_the_sequence [common-mistakes]: You take one mean for a whole sequence; every token needs its own.
++ centred = x - x.mean(dim=(1, 2), keepdim=True)
++ var = (centred**2).mean(dim=(1, 2), keepdim=True)
+## batch_norm [what-is-averaged]: You average each feature over all tokens of all sequences, which is BatchNorm.
++ centred = x - x.mean(dim=(0, 1), keepdim=True)
++ var = (centred**2).mean(dim=(0, 1), keepdim=True)
 ## eps_outside_the_root [common-mistakes]: You add ε to the standard deviation, outside the root; it belongs to the
 variance.
-- return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
-+ return gamma[:, None] * (X - X.mean(axis=0)) / (X.std(axis=0) + eps) + beta[:, None]
-## root_of_sigma: You divide by the root of a standard deviation, which is a root already.
-+ return gamma[:, None] * (X - X.mean(axis=0)) / np.sqrt(X.std(axis=0) + eps) + beta[:, None]
-## divided_by_the_variance: You divide by the variance: the root is missing.
-+ return gamma[:, None] * (X - X.mean(axis=0)) / (X.var(axis=0) + eps) + beta[:, None]
-## sum_for_mean: You subtract the sum of the features where their mean belongs.
-- centred = X - X.mean(axis=0)
-+ centred = X - X.sum(axis=0)
-## squares_not_averaged: Your squares are summed and not averaged, so that wide tokens come out too short.
-- return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
-+ return gamma[:, None] * centred / np.sqrt((centred**2).sum(axis=0) + eps) + beta[:, None]
-## sample_variance [common-mistakes]: Your variance divides by D − 1; LayerNorm describes the token itself and divides
-by D.
-+ return gamma[:, None] * (X - X.mean(axis=0)) / np.sqrt(X.var(axis=0, ddof=1) + eps) + beta[:, None]
-## sample_deviation_and_eps [common-mistakes]: Two slips at once, as in many tutorials: the deviation divides by D − 1,
-and ε is added to it and not to the variance.
-+ return gamma[:, None] * (X - X.mean(axis=0)) / (X.std(axis=0, ddof=1) + eps) + beta[:, None]
-## mean_not_subtracted: You divide by the right spread, but the mean is still in the token.
-+ return gamma[:, None] * X / np.sqrt(X.var(axis=0) + eps) + beta[:, None]
-## rms_instead [do-we-need-the-mean]: This is RMSNorm with a shift: the mean is subtracted nowhere.
-+ return gamma[:, None] * X / np.sqrt((X**2).mean(axis=0) + eps) + beta[:, None]
-## no_scale_and_shift [common-mistakes]: Scale and shift are missing: with γ = 1 and β = 0 nobody would notice.
-+ return (X - X.mean(axis=0)) / np.sqrt(X.var(axis=0) + eps)
-## no_shift: The shift β is missing.
-+ return gamma[:, None] * (X - X.mean(axis=0)) / np.sqrt(X.var(axis=0) + eps)
-## no_scale: The scale γ is missing.
-+ return (X - X.mean(axis=0)) / np.sqrt(X.var(axis=0) + eps) + beta[:, None]
-## shift_scaled: You add the shift before the scale, so that β is multiplied by γ.
-+ return gamma[:, None] * ((X - X.mean(axis=0)) / np.sqrt(X.var(axis=0) + eps) + beta[:, None])
-## one_plus_scale: You multiply by 1 + γ; here the scale is γ itself.
-+ return (1 + gamma[:, None]) * (X - X.mean(axis=0)) / np.sqrt(X.var(axis=0) + eps) + beta[:, None]
-## scale_and_shift_first: You scale and shift first; both belong after the norm.
-- centred = X - X.mean(axis=0)
-- return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
-+ Z = gamma[:, None] * X + beta[:, None]
-+ return (Z - Z.mean(axis=0)) / np.sqrt(Z.var(axis=0) + eps)
-## eps_built_in [one-token-at-a-time]: Your ε is always 0.00001, whatever the caller passes.
-- return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
-+ return gamma[:, None] * (X - X.mean(axis=0)) / np.sqrt(X.var(axis=0) + 1e-5) + beta[:, None]
-## no_eps [one-token-at-a-time]: There is no ε: a token of equal numbers is divided by 0.
-+ return gamma[:, None] * (X - X.mean(axis=0)) / np.sqrt(X.var(axis=0)) + beta[:, None]
-## eps_squared [one-token-at-a-time]: You square ε on its way to the variance; add it as it is.
-+ return gamma[:, None] * (X - X.mean(axis=0)) / np.sqrt(X.var(axis=0) + eps**2) + beta[:, None]
-## eps_as_a_floor [one-token-at-a-time]: Your ε is a floor for the variance; add it to every variance.
-+ return gamma[:, None] * (X - X.mean(axis=0)) / np.sqrt(np.maximum(X.var(axis=0), eps)) + beta[:, None]
-## constant_below_eps [one-token-at-a-time]: You treat a token whose variance is below ε as constant; ε is added to
-every variance.
-+ var = X.var(axis=0)
-+ return gamma[:, None] * centred * (var > eps) / np.sqrt(var + eps) + beta[:, None]
-## undivided_below_eps [one-token-at-a-time]: You do not divide a token whose variance is below ε; divide every token.
-+ var = X.var(axis=0)
-+ return gamma[:, None] * centred / np.where(var > eps, np.sqrt(var + eps), 1) + beta[:, None]
-## variance_in_one_pass: Your variance, mean square less squared mean, loses its digits for tokens far from 0.
-- centred = X - X.mean(axis=0)
-- return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
-+ mean = X.mean(axis=0)
-+ var = np.maximum((X**2).mean(axis=0) - mean**2, 0)
-+ return gamma[:, None] * (X - mean) / np.sqrt(var + eps) + beta[:, None]
-## mean_absolute_deviation: You divide by the mean size of the differences, not by the root of their mean square.
-- return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
-+ return gamma[:, None] * centred / (np.abs(centred).mean(axis=0) + eps) + beta[:, None]
-## length_one: You bring every token to length 1; its standard deviation should be 1.
-+ return gamma[:, None] * centred / (np.linalg.norm(centred, axis=0) + eps) + beta[:, None]
-## written_into_the_argument: You write into X, and the caller's tokens are gone.
-- centred = X - X.mean(axis=0)
-- return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
-+ X -= X.mean(axis=0)
-+ X /= np.sqrt((X**2).mean(axis=0) + eps)
-+ return gamma[:, None] * X + beta[:, None]
-## scale_along_the_tokens: Scale and shift lie along the tokens: each of their numbers belongs to a feature.
-- return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
-+ return gamma * (X - X.mean(axis=0)) / np.sqrt(X.var(axis=0) + eps) + beta
-## outputs_in_rows: Your outputs lie in rows; here every token is a column.
-+ return (gamma[:, None] * (X - X.mean(axis=0)) / np.sqrt(X.var(axis=0) + eps) + beta[:, None]).T
+- return self.weight * centred / torch.sqrt(var + self.eps) + self.bias
++ return self.weight * centred / (torch.sqrt(var) + self.eps) + self.bias
 ## root_of_eps_outside [one-token-at-a-time]: You add the root of ε to the standard deviation; add ε to the variance,
 then take the root.
-+ return gamma[:, None] * (X - X.mean(axis=0)) / (X.std(axis=0) + np.sqrt(eps)) + beta[:, None]
-## shift_divided: Your shift is divided by the standard deviation, too: add it at the very end.
-+ return (gamma[:, None] * (X - X.mean(axis=0)) + beta[:, None]) / np.sqrt(X.var(axis=0) + eps)
++ return self.weight * centred / (torch.sqrt(var) + self.eps**0.5) + self.bias
+## root_of_sigma: You divide by the root of a standard deviation, which is a root already.
++ return self.weight * centred / torch.sqrt(torch.sqrt(var) + self.eps) + self.bias
+## divided_by_the_variance: You divide by the variance: the root is missing.
++ return self.weight * centred / (var + self.eps) + self.bias
+## eps_built_in [one-token-at-a-time]: Your ε is always 0.00001, whatever the caller passes.
++ return self.weight * centred / torch.sqrt(var + 1e-5) + self.bias
+## no_eps [one-token-at-a-time]: There is no ε: a token of equal numbers is divided by 0.
++ return self.weight * centred / torch.sqrt(var) + self.bias
+## eps_squared [one-token-at-a-time]: You square ε on its way to the variance; add it as it is.
++ return self.weight * centred / torch.sqrt(var + self.eps**2) + self.bias
+## eps_as_a_floor [one-token-at-a-time]: Your ε is a floor for the variance; add it to every variance.
++ return self.weight * centred / torch.sqrt(var.clamp(min=self.eps)) + self.bias
+## constant_below_eps [one-token-at-a-time]: You treat a token whose variance is below ε as constant; ε is added to
+every variance.
++ return self.weight * centred * (var > self.eps) / torch.sqrt(var + self.eps) + self.bias
+## undivided_below_eps [one-token-at-a-time]: You do not divide a token whose variance is below ε; divide every token.
++ return self.weight * centred / torch.where(var > self.eps, torch.sqrt(var + self.eps), 1.0) + self.bias
+## mean_absolute_deviation: You divide by the mean size of the differences, not by the root of their mean square.
++ return self.weight * centred / (centred.abs().mean(dim=-1, keepdim=True) + self.eps) + self.bias
+## length_one: You bring every token to length 1; its standard deviation should be 1.
++ return self.weight * centred / (centred.norm(dim=-1, keepdim=True) + self.eps) + self.bias
+## largest_difference: You divide by the largest difference from the mean, where the standard deviation belongs.
++ return self.weight * centred / (centred.abs().amax(dim=-1, keepdim=True) + self.eps) + self.bias
+## mean_not_subtracted: You divide by the right spread, but the mean is still in the token.
++ return self.weight * x / torch.sqrt(var + self.eps) + self.bias
 ## brackets_missing: You divide only the mean by the standard deviation: brackets are missing.
-+ return gamma[:, None] * X - X.mean(axis=0) / np.sqrt(X.var(axis=0) + eps) + beta[:, None]
++ return self.weight * x - x.mean(dim=-1, keepdim=True) / torch.sqrt(var + self.eps) + self.bias
+## rms_instead [do-we-need-the-mean]: This is RMSNorm with a shift: the mean is subtracted nowhere.
++ return self.weight * x / torch.sqrt((x**2).mean(dim=-1, keepdim=True) + self.eps) + self.bias
+## no_scale_and_shift [one-token-at-a-time]: Scale and shift are missing: as long as they are 1 and 0 nobody would
+notice.
++ return centred / torch.sqrt(var + self.eps)
+## no_shift: The shift is missing: `bias` is added nowhere.
++ return self.weight * centred / torch.sqrt(var + self.eps)
+## no_scale: The scale is missing: nothing is multiplied by `weight`.
++ return centred / torch.sqrt(var + self.eps) + self.bias
+## shift_scaled: You add the shift before the scale, so that `bias` is multiplied by `weight`.
++ return self.weight * (centred / torch.sqrt(var + self.eps) + self.bias)
+## shift_divided: Your shift is divided by the standard deviation, too: add it at the very end.
++ return (self.weight * centred + self.bias) / torch.sqrt(var + self.eps)
+## one_plus_scale: You multiply by 1 + γ; here the scale is γ itself.
++ return (1 + self.weight) * centred / torch.sqrt(var + self.eps) + self.bias
+## scale_and_shift_exchanged: You swap scale and shift: multiply by `weight` and add `bias`.
++ return self.bias * centred / torch.sqrt(var + self.eps) + self.weight
+## scale_along_the_tokens: Scale and shift lie along the tokens: each of their numbers belongs to a feature.
++ return self.weight[:, None] * centred / torch.sqrt(var + self.eps) + self.bias[:, None]
+## scale_where_it_fits: With as many tokens as features your scale runs along the tokens; it belongs to the features.
++ scale = self.weight[:, None] if x.shape[1] == x.shape[2] else self.weight
++ return scale * centred / torch.sqrt(var + self.eps) + self.bias
+## constant_left_at_zero: Where every token is constant you return zeros; the shift is still to be added.
++ if centred.abs().max() < 1e-8:
++     return torch.zeros_like(x)
++ return self.weight * centred / torch.sqrt(var + self.eps) + self.bias
+## scale_and_shift_first: You scale and shift first; both belong after the norm.
+- centred = x - x.mean(dim=-1, keepdim=True)
+- var = (centred**2).mean(dim=-1, keepdim=True)
+- return self.weight * centred / torch.sqrt(var + self.eps) + self.bias
++ x = self.weight * x + self.bias
++ centred = x - x.mean(dim=-1, keepdim=True)
++ return centred / torch.sqrt((centred**2).mean(dim=-1, keepdim=True) + self.eps)
+## written_into_the_argument: You write into x, and the caller's tokens are gone.
++ x -= x.mean(dim=-1, keepdim=True)
++ x /= torch.sqrt((x**2).mean(dim=-1, keepdim=True) + self.eps)
++ return self.weight * x + self.bias
+## sum_for_mean: You subtract the sum of the features where their mean belongs.
+- centred = x - x.mean(dim=-1, keepdim=True)
++ centred = x - x.sum(dim=-1, keepdim=True)
+## mean_detached: You detach the mean: nothing is learned through it.
++ centred = x - x.mean(dim=-1, keepdim=True).detach()
+## squares_not_averaged: Your squares are summed and not averaged, so that wide tokens come out too short.
+- var = (centred**2).mean(dim=-1, keepdim=True)
++ var = (centred**2).sum(dim=-1, keepdim=True)
+## sample_variance [common-mistakes]: Your variance divides by D − 1, as `var` and `std` of torch do unless told not to;
+LayerNorm divides by D.
++ var = x.var(dim=-1, keepdim=True)
 ## squares_before_centring: You subtract the mean, but divide by the root mean square of the token as it came.
-+ return gamma[:, None] * (X - X.mean(axis=0)) / np.sqrt((X**2).mean(axis=0) + eps) + beta[:, None]
-## scale_and_shift_exchanged: You swap scale and shift: multiply by γ and add β.
-+ return beta[:, None] * (X - X.mean(axis=0)) / np.sqrt(X.var(axis=0) + eps) + gamma[:, None]
++ var = (x**2).mean(dim=-1, keepdim=True)
+## variance_in_one_pass: Your variance, mean square less squared mean, loses its digits for tokens far from 0.
++ var = ((x**2).mean(dim=-1, keepdim=True) - x.mean(dim=-1, keepdim=True) ** 2).clamp(min=0)
 ## variance_over_the_tokens [the-norm-that-sees-the-future]: Your mean is that of the token, but your variance runs over
 the tokens.
-+ return gamma[:, None] * (X - X.mean(axis=0)) / np.sqrt(X.var(axis=1, keepdims=True) + eps) + beta[:, None]
-## largest_difference: You divide by the largest difference from the mean, where the standard deviation belongs.
-+ return gamma[:, None] * centred / (np.abs(centred).max(axis=0) + eps) + beta[:, None]
++ var = (centred**2).mean(dim=1, keepdim=True)
+## variance_detached: You detach the variance: nothing is learned through the spread.
++ var = (centred**2).mean(dim=-1, keepdim=True).detach()
+## sample_deviation_and_eps [common-mistakes]: Two slips at once, as in many tutorials: the deviation divides by D − 1,
+and ε is added to it and not to the variance.
+- var = (centred**2).mean(dim=-1, keepdim=True)
+- return self.weight * centred / torch.sqrt(var + self.eps) + self.bias
++ return self.weight * centred / (x.std(dim=-1, keepdim=True) + self.eps) + self.bias
 ## another_default [one-token-at-a-time]: Your default for ε is 0.000001; in the task it is 0.00001.
-- def centred_once(X, gamma, beta, eps=1e-5):
-+ def centred_once(X, gamma, beta, eps=1e-6):
+- def __init__(self, d_model, eps=1e-5):
++ def __init__(self, d_model, eps=1e-6):
 ## default_of_bert [one-token-at-a-time]: Your ε is 0.000000000001 where the caller says none, as in BERT; here it is
 0.00001.
-+ def centred_once(X, gamma, beta, eps=1e-12):
-# centred_once
-## constant_left_at_zero: Where every token is constant you return zeros; the shift is still to be added.
-- return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
-+ if np.allclose(centred, 0):
-+     return np.zeros_like(X)
-+ return gamma[:, None] * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
-## scale_where_it_fits: With as many tokens as features your scale runs along the tokens; it belongs to the features.
-+ scale = gamma if len(gamma) == X.shape[1] else gamma[:, None]
-+ return scale * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta[:, None]
++ def __init__(self, d_model, eps=1e-12):
+## scale_begins_at_zero [one-token-at-a-time]: Your scale begins at 0, so that a fresh norm gives 0 for everything.
+- self.weight, self.bias = nn.Parameter(torch.ones(d_model)), nn.Parameter(torch.zeros(d_model))
++ self.weight, self.bias = nn.Parameter(torch.zeros(d_model)), nn.Parameter(torch.zeros(d_model))
+## drawn_at_the_start [one-token-at-a-time]: Your scale begins with random numbers; it begins at 1.
++ self.weight, self.bias = nn.Parameter(torch.randn(d_model)), nn.Parameter(torch.zeros(d_model))
+## one_scale_for_all [one-token-at-a-time]: You have one scale and one shift for all features; each has its own.
++ self.weight, self.bias = nn.Parameter(torch.ones(1)), nn.Parameter(torch.zeros(1))
 """)

@@ -1,58 +1,41 @@
 """Exercise 07, question module: a pre-norm block with dropout as a module."""
 
-import math
-
+import numpy as np
 import torch
 from clearcheck import Inputs, Question, answers_to, equals, holds
-from clearcheck.author.battery import with_battery
+from clearcheck.author.battery import later_tokens, with_battery
 from clearcheck.author.torch_arguments import module_call
 from clearcheck.author.torch_checks import causal, dropout_acts, gradients_everywhere, parameter_count, rows_independent
 from clearcheck.author.torch_dropout import numbers_dropped
-from clearformer.layers import FeedForward
 from torch import nn
 
-BRINGS = {"MultiHead": "04-multi-head", "FeedForward": "05-feed-forward"}
+from .brought_modules import Block as Reference
+from .brought_modules import FeedForward, MultiHeadAttention
+
+BRINGS = {"MultiHeadAttention": "04-multi-head", "FeedForward": "05-feed-forward"}
 PARTS = {"attention.out": "attention", "feed_forward.down": "the feed-forward layer"}  # by their last layers
 
 
-class MultiHead(nn.Module):
-    def __init__(self, d_model, n_heads, causal=False):
-        super().__init__()
-        self.n_heads, self.causal = n_heads, causal
-        self.query, self.key = nn.Linear(d_model, d_model), nn.Linear(d_model, d_model)
-        self.value, self.out = nn.Linear(d_model, d_model), nn.Linear(d_model, d_model)
-
-    def forward(self, x):
-        parts = (part(x).unflatten(-1, (self.n_heads, -1)) for part in (self.query, self.key, self.value))
-        q, k, v = (part.transpose(1, 2) for part in parts)
-        later = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).triu(1)
-        scores = q @ k.mT / math.sqrt(k.shape[-1])
-        scores = scores.masked_fill(later, -math.inf) if self.causal else scores
-        return self.out((scores.softmax(-1) @ v).transpose(1, 2).flatten(2))
+def looking_back(rows, tokens):
+    """The causal mask: True where a target may look."""
+    return np.tri(tokens, dtype=bool)
 
 
-class Reference(nn.Module):
-    def __init__(self, d_model, n_heads, d_ff, dropout=0.0, causal=False):
-        super().__init__()
-        self.norm_1, self.norm_2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
-        self.attention, self.feed_forward = MultiHead(d_model, n_heads, causal), FeedForward(d_model, d_ff)
-        self.p = dropout
-
-    def forward(self, x):
-        for norm, part in ((self.norm_1, self.attention), (self.norm_2, self.feed_forward)):
-            x = x + nn.functional.dropout(part(norm(x)), self.p, self.training)
-        return x
+def padding(rows, tokens):
+    """Each row ends with hidden tokens, the first with none."""
+    shown = np.arange(tokens) < np.maximum(tokens - np.arange(rows), 1)[:, None]
+    return shown[:, None, None].copy()
 
 
-def draw_args(rng, rows=2, tokens=5, d_model=6, n_heads=2, d_ff=11, looks_back=True, spread=1.0, mean=2, **options):
+def draw_args(rng, rows=2, tokens=5, d_model=6, n_heads=2, d_ff=11, mask=looking_back, spread=1.0, mean=2, **options):
     shapes = {f"attention.{name}": (d_model, d_model) for name in ("query", "key", "value", "out")}
     shapes |= {"feed_forward.up": (d_ff, d_model), "feed_forward.down": (d_model, d_ff)}
     weights = {f"{name}.weight": rng.normal(size=shape) / shape[1] ** 0.5 for name, shape in shapes.items()}
     weights |= {f"{name}.bias": rng.normal(size=shape[0]) for name, shape in shapes.items()}
     weights |= {f"norm_{i}.{name}": rng.normal(size=d_model) for i in (1, 2) for name in ("weight", "bias")}
-    sizes = {"d_model": d_model, "n_heads": n_heads, "d_ff": d_ff, "dropout": 0.25, "causal": looks_back}
+    sizes = {"d_model": d_model, "n_heads": n_heads, "d_ff": d_ff, "dropout": 0.25}
     x = spread * rng.normal(size=(rows, tokens, d_model)) + mean
-    return module_call(sizes, (x,), weights=weights, **options)
+    return module_call(sizes, (x, mask(rows, tokens)) if mask else (x,), weights=weights, **options)
 
 
 def nearly_alike(rng):
@@ -65,22 +48,24 @@ def nearly_alike(rng):
 
 
 def outputs(rng):
-    given = {}, {"tokens": 1}, {"rows": 3, "tokens": 7, "d_model": 10, "n_heads": 5, "d_ff": 4}, {"spread": 30.0}
-    cases = [draw_args(rng, looks_back=i != 1, **one) for i, one in enumerate(given)] + [
-        draw_args(rng, looks_back=False)
-    ]
-    return [*cases, draw_args(rng, spread=1e-3, mean=0), nearly_alike(rng), by_default(rng)]
+    given = {"mask": None}, {}, {"tokens": 1}, {"rows": 3, "tokens": 7, "d_model": 10, "n_heads": 5, "d_ff": 4}
+    given += {"spread": 30.0, "mask": None}, {"rows": 3, "mask": padding}, {"spread": 1e-3, "mean": 0}
+    return [*(draw_args(rng, **one) for one in given), nearly_alike(rng), by_default(rng)]
 
 
 def by_default(rng):
-    """In train() mode, without the two arguments that may be left out."""
-    (plan,) = draw_args(rng, training=True)
-    sizes = {name: size for name, size in plan["sizes"].items() if name not in ("dropout", "causal")}
+    """In train() mode, without the arguments that may be left out."""
+    (plan,) = draw_args(rng, training=True, mask=None)
+    sizes = {name: size for name, size in plan["sizes"].items() if name != "dropout"}
     return ({**plan, "sizes": sizes},)
 
 
 def gradients(rng):
-    return [draw_args(rng, gives="gradients"), draw_args(rng, looks_back=False, gives="gradients")]
+    return [draw_args(rng, gives="gradients"), draw_args(rng, mask=None, gives="gradients")]
+
+
+def without_a_mask(rng):
+    return draw_args(rng, mask=None)
 
 
 def many_numbers(rng):
@@ -89,7 +74,7 @@ def many_numbers(rng):
     return ({**plan, "sizes": plan["sizes"] | {"dropout": 0.7}},)
 
 
-def block_parameters(d_model, n_heads, d_ff, dropout, causal):
+def block_parameters(d_model, n_heads, d_ff, dropout):
     return 4 * d_model * (d_model + 1) + 2 * d_model * d_ff + d_ff + d_model + 4 * d_model
 
 
@@ -104,18 +89,18 @@ QUESTION = Question(
         equals("gradients", 2, gradients, Reference),
         holds("every parameter", 1, gradients_everywhere(draw_args)),
         holds("looking back", 1, causal(draw_args)),
-        holds("rows", 1, rows_independent(draw_args)),
+        holds("rows", 1, rows_independent(without_a_mask)),
         holds("dropout", 2, dropout_acts(draw_args)),
         holds("what is dropped", 3, numbers_dropped(many_numbers, PARTS)),
         holds("parameters", 1, parameter_count(draw_args, block_parameters)),
+        mask=later_tokens("looking back", draw_args, scores="attention.query.weight"),
         off={
-            "mask": "attention is brought from exercise 04, which tries its mask",
             "boundary": "what is compared is a number that is drawn and the rate of dropout, which it never equals",
         },
     ),
     hints=(
         "The constructor makes five parts and keeps them under the names of the task. `forward` is two lines, one for "
-        "each part, and both have the same form.",
+        "each part, and both have the same form. Only attention hears of the mask.",
         "Read a line from the inside: norm, part, dropout, plus. What is dropped is what the part gives back, and the "
         "stream itself is neither normalised nor dropped.",
         "`nn.Dropout` knows about train() and eval(), and about 1/(1 − p). The second line starts from what the first "
@@ -133,14 +118,14 @@ right, wrong = answers_to(QUESTION)
 
 @right
 class Plain(nn.Module):
-    def __init__(self, d_model, n_heads, d_ff, dropout=0.0, causal=False):
+    def __init__(self, d_model, n_heads, d_ff, dropout=0.0):
         super().__init__()
         self.norm_1, self.norm_2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
-        self.attention, self.feed_forward = MultiHead(d_model, n_heads, causal), FeedForward(d_model, d_ff)
+        self.attention, self.feed_forward = MultiHeadAttention(d_model, n_heads), FeedForward(d_model, d_ff)
         self.drop = nn.Dropout(dropout)
 
-    def forward(self, x):
-        y = x + self.drop(self.attention(self.norm_1(x)))
+    def forward(self, x, mask=None):
+        y = x + self.drop(self.attention(self.norm_1(x), mask=mask))
         y = y + self.drop(self.feed_forward(self.norm_2(y)))
         return y
 
@@ -156,92 +141,99 @@ class OwnNormAndDropout(nn.Module):
             apart = x - x.mean(-1, keepdim=True)
             return apart / (apart.square().mean(-1, keepdim=True) + 1e-5).sqrt() * self.weight + self.bias
 
-    def __init__(self, d_model, n_heads, d_ff, dropout=0.0, causal=False):
+    def __init__(self, d_model, n_heads, d_ff, dropout=0.0):
         super().__init__()
-        self.attention, self.feed_forward = MultiHead(d_model, n_heads, causal), FeedForward(d_model, d_ff)
+        self.attention, self.feed_forward = MultiHeadAttention(d_model, n_heads), FeedForward(d_model, d_ff)
         self.norm_1, self.norm_2, self.p = self.Norm(d_model), self.Norm(d_model), dropout
 
     def thin(self, x):
         return x * (torch.rand_like(x) >= self.p) / (1 - self.p) if self.training else x
 
-    def forward(self, x):
-        middle = x + self.thin(self.attention(self.norm_1(x)))
+    def forward(self, x, mask=None):
+        middle = x + self.thin(self.attention(self.norm_1(x), mask=mask))
         return middle + self.thin(self.feed_forward(self.norm_2(middle)))
 
 
 @right
 class InALoop(nn.Module):
-    def __init__(self, d_model, n_heads, d_ff, dropout=0.0, causal=False):
+    def __init__(self, d_model, n_heads, d_ff, dropout=0.0):
         super().__init__()
         self.add_module("norm_1", nn.LayerNorm(d_model))
         self.add_module("norm_2", nn.LayerNorm(d_model))
-        self.attention, self.feed_forward = MultiHead(d_model, n_heads, causal), FeedForward(d_model, d_ff)
+        self.attention, self.feed_forward = MultiHeadAttention(d_model, n_heads), FeedForward(d_model, d_ff)
         self.drop = nn.Dropout(dropout)
 
-    def forward(self, x):
-        for part in (nn.Sequential(self.norm_1, self.attention), nn.Sequential(self.norm_2, self.feed_forward)):
-            x = torch.add(x, self.drop(part(x)))
+    def forward(self, x, mask=None):
+        for norm, part, more in ((self.norm_1, self.attention, {"mask": mask}), (self.norm_2, self.feed_forward, {})):
+            x = torch.add(x, self.drop(part(norm(x), **more)))
         return x
 
 
 wrong.edits("""
 # Plain
 ## post_norm: This is post-norm: the norm belongs in front of the part, not after the sum.
-- y = x + self.drop(self.attention(self.norm_1(x)))
+- y = x + self.drop(self.attention(self.norm_1(x), mask=mask))
 - y = y + self.drop(self.feed_forward(self.norm_2(y)))
-+ y = self.norm_1(x + self.drop(self.attention(x)))
++ y = self.norm_1(x + self.drop(self.attention(x, mask=mask)))
 + y = self.norm_2(y + self.drop(self.feed_forward(y)))
 ## norm_on_the_output: Your norms take what a part gives back; they should take what it reads.
-+ y = x + self.drop(self.norm_1(self.attention(x)))
++ y = x + self.drop(self.norm_1(self.attention(x, mask=mask)))
 + y = y + self.drop(self.norm_2(self.feed_forward(y)))
 ## no_residuals [identity-plus-a-bit]: The residual connections are missing.
-+ y = self.drop(self.attention(self.norm_1(x)))
++ y = self.drop(self.attention(self.norm_1(x), mask=mask))
 + y = self.drop(self.feed_forward(self.norm_2(y)))
 ## second_residual_missing [identity-plus-a-bit]: The second residual connection is missing.
 - y = y + self.drop(self.feed_forward(self.norm_2(y)))
 + y = self.drop(self.feed_forward(self.norm_2(y)))
 ## normed_then_kept: The normalised tokens take the place of the stream.
-- y = x + self.drop(self.attention(self.norm_1(x)))
+- y = x + self.drop(self.attention(self.norm_1(x), mask=mask))
 + x = self.norm_1(x)
-+ y = x + self.drop(self.attention(x))
++ y = x + self.drop(self.attention(x, mask=mask))
 ## normed_then_kept_twice: The normalised tokens take the place of the stream, in both parts.
-- y = x + self.drop(self.attention(self.norm_1(x)))
+- y = x + self.drop(self.attention(self.norm_1(x), mask=mask))
 - y = y + self.drop(self.feed_forward(self.norm_2(y)))
-+ y = self.norm_1(x) + self.drop(self.attention(self.norm_1(x)))
++ y = self.norm_1(x) + self.drop(self.attention(self.norm_1(x), mask=mask))
 + y = self.norm_2(y) + self.drop(self.feed_forward(self.norm_2(y)))
 ## in_parallel: Both parts read the same tokens; the second should read what the first has made.
-+ y = x + self.drop(self.attention(self.norm_1(x))) + self.drop(self.feed_forward(self.norm_2(x)))
++ y = x + self.drop(self.attention(self.norm_1(x), mask=mask)) + self.drop(self.feed_forward(self.norm_2(x)))
 ## parts_exchanged: You put the feed-forward layer first; attention should read the input of the block.
 + y = x + self.drop(self.feed_forward(self.norm_2(x)))
-+ y = y + self.drop(self.attention(self.norm_1(y)))
++ y = y + self.drop(self.attention(self.norm_1(y), mask=mask))
 ## one_norm_for_both: The first norm serves both parts, and the second is never used.
 - y = y + self.drop(self.feed_forward(self.norm_2(y)))
 + y = y + self.drop(self.feed_forward(self.norm_1(y)))
 ## final_norm_inside: A final norm stands at the end of your block; it belongs to the top of a stack.
 - return y
 + return self.norm_2(y)
-## mask_forgotten: Your attention never hears of `causal`.
-- self.attention, self.feed_forward = MultiHead(d_model, n_heads, causal), FeedForward(d_model, d_ff)
-+ self.attention, self.feed_forward = MultiHead(d_model, n_heads), FeedForward(d_model, d_ff)
-## always_causal: Your attention looks back only, whatever `causal` says.
-+ self.attention, self.feed_forward = MultiHead(d_model, n_heads, True), FeedForward(d_model, d_ff)
+## mask_forgotten: Your attention never hears of the mask.
+- y = x + self.drop(self.attention(self.norm_1(x), mask=mask))
++ y = x + self.drop(self.attention(self.norm_1(x)))
+## mask_the_other_way: You turn the mask over; True says *may look* here and in your attention.
++ hidden = None if mask is None else ~mask
++ y = x + self.drop(self.attention(self.norm_1(x), mask=hidden))
+## always_causal: Your attention looks back only, also where no mask is given.
++ past = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).tril()
++ y = x + self.drop(self.attention(self.norm_1(x), mask=past if mask is None else mask))
+## never_without_a_mask: Your attention looks back only, whatever the mask shows.
++ past = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).tril()
++ y = x + self.drop(self.attention(self.norm_1(x), mask=past if mask is None else mask & past))
 ## no_dropout [dropout]: You drop nothing in train() mode.
 - self.drop = nn.Dropout(dropout)
 + self.drop = nn.Identity()
 ## dropout_in_use [dropout]: You drop numbers in eval(), too.
-- y = x + self.drop(self.attention(self.norm_1(x)))
-+ y = x + nn.functional.dropout(self.attention(self.norm_1(x)), self.drop.p)
+- y = x + self.drop(self.attention(self.norm_1(x), mask=mask))
++ y = x + nn.functional.dropout(self.attention(self.norm_1(x), mask=mask), self.drop.p)
 ## dropout_in_use_twice [dropout]: You drop numbers in eval(), too, in both parts.
-- y = x + self.drop(self.attention(self.norm_1(x)))
+- y = x + self.drop(self.attention(self.norm_1(x), mask=mask))
 - y = y + self.drop(self.feed_forward(self.norm_2(y)))
-+ y = x + nn.functional.dropout(self.attention(self.norm_1(x)), self.drop.p)
++ y = x + nn.functional.dropout(self.attention(self.norm_1(x), mask=mask), self.drop.p)
 + y = y + nn.functional.dropout(self.feed_forward(self.norm_2(y)), self.drop.p)
 ## the_stream_is_dropped [common-mistakes]: You drop numbers from the sum, thinning the stream; drop only what a part
 adds.
-+ y = self.drop(x + self.attention(self.norm_1(x)))
++ y = self.drop(x + self.attention(self.norm_1(x), mask=mask))
 + y = self.drop(y + self.feed_forward(self.norm_2(y)))
 ## dropped_before_the_part [dropout]: Dropout thins what a part reads; it belongs to what the part adds.
-+ y = x + self.attention(self.drop(self.norm_1(x)))
++ y = x + self.attention(self.drop(self.norm_1(x)), mask=mask)
 + y = y + self.feed_forward(self.drop(self.norm_2(y)))
 ## dropout_once [dropout]: You never drop what the feed-forward layer adds.
 - y = y + self.drop(self.feed_forward(self.norm_2(y)))
@@ -267,13 +259,11 @@ dropping one.
 - self.norm_1, self.norm_2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
 + self.norm_1, self.norm_2 = (nn.LayerNorm(d_model, elementwise_affine=False) for _ in range(2))
 ## drops_by_default: Your default for `dropout` is not 0; it should be.
-- def __init__(self, d_model, n_heads, d_ff, dropout=0.0, causal=False):
-+ def __init__(self, d_model, n_heads, d_ff, dropout=0.1, causal=False):
-## causal_by_default: Your default for `causal` is not False; it should be.
-+ def __init__(self, d_model, n_heads, d_ff, dropout=0.0, causal=True):
+- def __init__(self, d_model, n_heads, d_ff, dropout=0.0):
++ def __init__(self, d_model, n_heads, d_ff, dropout=0.1):
 ## attention_not_dropped [dropout]: You never drop what attention adds.
-- y = x + self.drop(self.attention(self.norm_1(x)))
-+ y = x + self.attention(self.norm_1(x))
+- y = x + self.drop(self.attention(self.norm_1(x), mask=mask))
++ y = x + self.attention(self.norm_1(x), mask=mask)
 
 # OwnNormAndDropout
 ## over_tokens [the-norm-that-sees-the-future]: The norms of your block average over the tokens.

@@ -8,10 +8,10 @@ from clearcheck.author.cases import draw_sizes
 from .parts import Transformer
 
 
-def count_reference(n_source, n_target, d_model, n_heads, d_ff, n_layers):
+def count_reference(n_source, n_target, n_layers, d_model, n_heads, d_ff):
     """The numbers in a model of these sizes, counted one by one."""
     with torch.device("meta"):  # shapes alone, however large
-        model = Transformer(n_source, n_target, d_model, n_heads, d_ff, n_layers)
+        model = Transformer(n_source, n_target, n_layers, d_model, n_heads, d_ff)
     return sum(parameter.numel() for parameter in model.parameters())
 
 
@@ -22,13 +22,13 @@ def sizes_of_models(rng, layers):
         if (n_source > n_target) == bool(cases):  # the larger vocabulary is the source's once, then the target's
             n_source, n_target = n_target, n_source
         n_heads = int(rng.choice([2, 3, 5]))
-        cases.append((n_source, n_target, width * n_heads, n_heads, d_ff, n_layers))
+        cases.append((n_source, n_target, n_layers, 2 * width * n_heads, n_heads, d_ff))
     return cases
 
 
 def other_depths(rng):
     """Several layers, none, more numbers than 32 bits count, and more than a float counts one by one."""
-    past_32_bits, past_floats = (50_021, 32_003, 20_480, 16, 70_001, 2), (50_021, 32_003, 300_000_021, 3, 70_001, 2)
+    past_32_bits, past_floats = (50_021, 32_003, 2, 20_480, 16, 70_001), (50_021, 32_003, 2, 300_000_042, 3, 70_001)
     return [*sizes_of_models(rng, (2, 4, 3, 0)), past_32_bits, past_floats]
 
 
@@ -56,7 +56,7 @@ right, wrong = answers_to(QUESTION)
 
 
 @right
-def part_by_part(V_source, V_target, D, H, F, M):
+def part_by_part(V_source, V_target, M, D, H, F):
     attention, norm, network = 4 * D * (D + 1), 2 * D, 2 * D * F + F + D
     reader = D * V_source + M * (attention + 2 * norm + network) + norm
     writer = D * V_target + M * (2 * attention + 3 * norm + network) + norm
@@ -65,7 +65,7 @@ def part_by_part(V_source, V_target, D, H, F, M):
 
 
 @right
-def head_by_head(V_source, V_target, D, H, F, M):
+def head_by_head(V_source, V_target, M, D, H, F):
     width = D // H
     one_attention = H * (3 * D * width + width * D) + 4 * D
     one_network = F * (D + 1) + D * (F + 1)
@@ -74,7 +74,7 @@ def head_by_head(V_source, V_target, D, H, F, M):
 
 
 @right
-def powers_of_the_width(V_source, V_target, D, H, F, M):
+def powers_of_the_width(V_source, V_target, M, D, H, F):
     words = V_source + 2 * V_target
     return 12 * M * D**2 + (words + 4 * M * F + 24 * M + 4) * D + 2 * M * F + V_target
 

@@ -1,8 +1,8 @@
-"""Checks of exercise 08: an encoder–decoder of the learner's own modules, weights copied in, and trained."""
+"""Checks of exercise 08: the chapter's transformer, weights copied in, trained, and made to write."""
 
 from clearcheck import Exercise
 
-from . import cache, count, cross, decoder, learn, model
+from . import count, cross, decoder, learn, model, write
 from .shared import BRINGS
 
 EXERCISE = Exercise(
@@ -11,5 +11,5 @@ EXERCISE = Exercise(
     chapter="chapters/08-encoder-decoder",
     core=("cross", "decoder", "model", "learn"),
     brings=BRINGS,
-    questions=tuple(one.QUESTION for one in (cross, decoder, model, count, learn, cache)),
+    questions=tuple(one.QUESTION for one in (cross, decoder, model, count, learn, write)),
 )

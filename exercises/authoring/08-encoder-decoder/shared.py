@@ -3,7 +3,7 @@
 import numpy as np
 from clearcheck import Inputs
 
-BRINGS = {"Block": "07-residual-norm"}  # and with it MultiHead and FeedForward, which it calls
+BRINGS = {"Block": "07-residual-norm"}  # and with it FeedForward, which it calls
 LARGE = 1e-3  # tolerance where scores are in the hundreds: they are rounded, and so are their exponentials
 A_MODULE = {  # what is said of every question that asks for one
     "seconds": 20.0,
@@ -18,6 +18,16 @@ A_MODULE = {  # what is said of every question that asks for one
         "torch.nn.TransformerEncoderLayer",
     ),
 }
+
+
+def looking_back(tokens):
+    """The causal mask: True where a target may look."""
+    return np.tri(tokens, dtype=bool)
+
+
+def padding(rows, sources, lengths):
+    """The mask of the source, rows × 1 × 1 × sources: True where there is a word."""
+    return np.broadcast_to(np.arange(sources) < np.array(lengths)[:, None], (rows, sources))[:, None, None].copy()
 
 
 def linear(rng, name, d_in, d_out):

@@ -7,11 +7,13 @@ import torch
 from clearcheck import Inputs, Question, answers_to, equals, holds
 from clearcheck.author.battery import later_tokens, with_battery
 from clearcheck.author.torch_arguments import module_call
-from clearcheck.author.torch_checks import causal, dropout_acts, gradients_everywhere, parameter_count
+from clearcheck.author.torch_checks import causal as looks_back
+from clearcheck.author.torch_checks import dropout_acts, gradients_everywhere, parameter_count
 from torch import nn
 
 from . import parts
 from .brought_modules import Block
+from .parts import causal
 from .shared import BRINGS, NO_LAYERS_OF_TORCH, block, norm
 
 RATE = 0.4  # of dropout
@@ -118,7 +120,7 @@ QUESTION = Question(
         equals("outputs", 5, outputs, parts.GPT),
         equals("gradients", 1, gradients, parts.GPT),
         holds("every parameter", 1, gradients_everywhere(every_place)),
-        holds("looking back", 2, causal(draw_args, many_blocks)),
+        holds("looking back", 2, looks_back(draw_args, many_blocks)),
         holds("places", 1, its_places_count),
         holds("dropout", 1, dropped_in_the_blocks),
         holds("parameters", 2, parameter_count(draw_args, count)),
@@ -127,8 +129,8 @@ QUESTION = Question(
     hints=(
         "From ids to logits: what is looked up, what is added, what is gone through, what comes last?",
         "Row n of `positions` belongs to token n, whatever the batch: `torch.arange(N)` holds the positions.",
-        "If *looking back* fails: is the block told to be causal? Otherwise: is there a norm between the last block "
-        "and the head, and has the head no bias?",
+        "If *looking back* fails: does every block get the causal mask? Otherwise: is there a norm between the last "
+        "block and the head, and has the head no bias?",
     ),
     section="from-vectors-to-probabilities",
     brings=BRINGS,
@@ -149,7 +151,7 @@ class Plain(nn.Module):
         self.positions = nn.Embedding(n_positions, d_model)
         self.blocks = nn.ModuleList()
         for _ in range(n_layers):
-            self.blocks.append(Block(d_model, n_heads, 4 * d_model, dropout, causal=True))
+            self.blocks.append(Block(d_model, n_heads, 4 * d_model, dropout))
         self.norm = nn.LayerNorm(d_model)
         self.head = nn.Linear(d_model, n_vocab, bias=False)
 
@@ -157,7 +159,7 @@ class Plain(nn.Module):
         x = self.tokens(ids)
         x = x + self.positions.weight[: ids.shape[1]]
         for layer in self.blocks:
-            x = layer(x)
+            x = layer(x, causal(x))
         x = self.norm(x)
         return self.head(x)
 
@@ -168,12 +170,15 @@ class Sequential(nn.Module):
         super().__init__()
         self.head = nn.Linear(d_model, n_vocab, False)
         self.positions, self.tokens = (nn.Embedding(n, d_model) for n in (n_positions, n_vocab))
-        sizes = d_model, n_heads, 4 * d_model, dropout, True
-        self.blocks, self.norm = nn.Sequential(*(Block(*sizes) for _ in range(n_layers))), nn.LayerNorm(d_model)
+        made = (Block(d_model, n_heads, d_model * 4, dropout) for _ in range(n_layers))
+        self.blocks, self.norm = nn.Sequential(*made), nn.LayerNorm(d_model)
 
     def forward(self, ids):
-        places = torch.arange(ids.shape[1], device=ids.device).expand_as(ids)
-        return self.head(self.norm(self.blocks(self.tokens(ids) + self.positions(places))))
+        places = torch.arange(ids.shape[1], device=ids.device)
+        x = self.tokens(ids) + self.positions(places.expand_as(ids))
+        for number in range(len(self.blocks)):
+            x = self.blocks[number](x, mask=places <= places[:, None])
+        return self.head(self.norm(x))
 
 
 @right
@@ -182,7 +187,7 @@ class TableOfPlaces(nn.Module):
         super().__init__()
         self.add_module("tokens", nn.Embedding(n_vocab, d_model))
         self.add_module("positions", nn.Embedding(n_positions, d_model))
-        made = [Block(d_model, n_heads, 4 * d_model, dropout=dropout, causal=True) for _ in range(n_layers)]
+        made = [Block(d_model, n_heads, 4 * d_model, dropout=dropout) for _ in range(n_layers)]
         self.blocks, self.norm = nn.ModuleList(made), nn.LayerNorm(d_model)
         self.head, self.n_heads = nn.Linear(d_model, n_vocab, bias=False), n_heads
 
@@ -190,7 +195,7 @@ class TableOfPlaces(nn.Module):
         """PyTorch's own attention, as in many a block that is brought."""
         mapped = attention.query(x), attention.key(x), attention.value(x)
         q, k, v = (rows.unflatten(2, (self.n_heads, -1)).transpose(1, 2) for rows in mapped)
-        y = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=attention.causal)
+        y = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
         return attention.out(y.transpose(1, 2).flatten(2))
 
     def forward(self, ids):
@@ -212,8 +217,8 @@ wrong.edits("""
 + x = (x - x.mean(dim=(1, 2), keepdim=True)) / spread.sqrt()
 + x = x * self.norm.weight + self.norm.bias
 ## sees_the_future: The blocks have no mask: each position sees what it is asked for.
-- self.blocks.append(Block(d_model, n_heads, 4 * d_model, dropout, causal=True))
-+ self.blocks.append(Block(d_model, n_heads, 4 * d_model, dropout))
+- x = layer(x, causal(x))
++ x = layer(x)
 ## no_places: No positions are added, so a token does not know where it is.
 - x = x + self.positions.weight[: ids.shape[1]]
 ## places_from_the_end: Positions are counted from the end, so a new token renumbers the others.
@@ -232,12 +237,12 @@ wrong.edits("""
 + for layer in self.blocks:
 - x = self.norm(x)
 ## norm_after_each: The last norm is applied after every block.
-      x = layer(x)
+      x = layer(x, causal(x))
 - x = self.norm(x)
 +     x = self.norm(x)
 ## one_block_for_all: One block is used again and again: they share their weights.
-- x = layer(x)
-+ x = self.blocks[0](x)
+- x = layer(x, causal(x))
++ x = self.blocks[0](x, causal(x))
 ## blocks_not_registered: The blocks stand in a plain list, where PyTorch does not find their parameters.
 - self.blocks = nn.ModuleList()
 + self.blocks = []
@@ -255,10 +260,10 @@ wrong.edits("""
 - return self.head(x)
 + return x @ self.tokens.weight.T
 ## narrow_hidden_layer: The hidden layer of your blocks does not have 4 D units.
-- self.blocks.append(Block(d_model, n_heads, 4 * d_model, dropout, causal=True))
-+ self.blocks.append(Block(d_model, n_heads, 2 * d_model, dropout, causal=True))
+- self.blocks.append(Block(d_model, n_heads, 4 * d_model, dropout))
++ self.blocks.append(Block(d_model, n_heads, 2 * d_model, dropout))
 ## dropout_lost: The dropout never reaches the blocks.
-+ self.blocks.append(Block(d_model, n_heads, 4 * d_model, causal=True))
++ self.blocks.append(Block(d_model, n_heads, 4 * d_model))
 ## words_dropped: You drop numbers before the first block; nothing is dropped outside the blocks.
 - self.head = nn.Linear(d_model, n_vocab, bias=False)
 + self.head, self.drop = nn.Linear(d_model, n_vocab, bias=False), nn.Dropout(dropout)
@@ -272,13 +277,13 @@ wrong.edits("""
 ## dropped_between_blocks: You drop numbers of the stream after each block; nothing is dropped outside the blocks.
 - self.head = nn.Linear(d_model, n_vocab, bias=False)
 + self.head, self.drop = nn.Linear(d_model, n_vocab, bias=False), nn.Dropout(dropout)
-- x = layer(x)
-+ x = self.drop(layer(x))
+- x = layer(x, causal(x))
++ x = self.drop(layer(x, causal(x)))
 ## first_block_alone: Your dropout reaches the first block alone; every block gets it.
-- self.blocks.append(Block(d_model, n_heads, 4 * d_model, dropout, causal=True))
-+ self.blocks.append(Block(d_model, n_heads, 4 * d_model, 0.0 if self.blocks else dropout, causal=True))
+- self.blocks.append(Block(d_model, n_heads, 4 * d_model, dropout))
++ self.blocks.append(Block(d_model, n_heads, 4 * d_model, 0.0 if self.blocks else dropout))
 ## one_object: All your blocks are one and the same object: build a new one for each layer.
-+ again = self.blocks[0] if self.blocks else Block(d_model, n_heads, 4 * d_model, dropout, causal=True)
++ again = self.blocks[0] if self.blocks else Block(d_model, n_heads, 4 * d_model, dropout)
 + self.blocks.append(again)
 ## small_epsilon: The ε of your last norm is not 0.00001.
 - self.norm = nn.LayerNorm(d_model)

@@ -87,7 +87,7 @@ QUESTION = Question(
     name="fit",
     minutes=40,
     difficulty=3,
-    uses=("gpt", "cut"),
+    leans_on=("gpt", "cut"),
     checks=with_battery(holds("steps", 3, obeys_steps(draw_args, shape_of)), holds("new text", 14, finds_the_rule)),
     hints=(
         "A step needs a batch: random starts, and your `cut`. What is the largest start that still fits?",

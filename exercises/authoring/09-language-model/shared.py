@@ -2,7 +2,7 @@
 
 import numpy as np
 
-BRINGS = {"Block": "07-residual-norm"}  # and with it MultiHead and FeedForward, which it calls
+BRINGS = {"Block": "07-residual-norm"}  # and with it MultiHeadAttention and FeedForward, which it calls
 NO_LAYERS_OF_TORCH = (
     "torch.nn.MultiheadAttention",
     "torch.nn.functional.multi_head_attention_forward",

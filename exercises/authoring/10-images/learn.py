@@ -37,7 +37,7 @@ QUESTION = Question(
     name="fit",
     minutes=30,
     difficulty=3,
-    uses=("vit",),
+    leans_on=("vit",),
     checks=with_battery(
         holds("steps", 2, obeys_steps(draw_args, lambda labels: (len(labels), 3))),
         holds("new pictures", 12, learns(draw_args, STEPS, share_right, THRESHOLD, WHAT, False, advice, "ViT")),

@@ -9,7 +9,7 @@ from torch import nn
 
 from .brought_modules import Block
 
-BRINGS = {"Block": "07-residual-norm"}  # and with it MultiHead and FeedForward, which it calls
+BRINGS = {"Block": "07-residual-norm"}  # and with it MultiHeadAttention and FeedForward, which it calls
 
 
 class ViT(nn.Module):

@@ -223,8 +223,9 @@ wrong.edits("""
 + x = self.embed(patches) + self.positions[1:] + self.class_token
 ## causal_block [what-the-class-token-looks-at]: Your block is causal: the class token stands first, and sees
 nothing but itself.
-- self.block, self.norm = Block(d_model, n_heads, 2 * d_model), nn.LayerNorm(d_model)
-+ self.block, self.norm = Block(d_model, n_heads, 2 * d_model, causal=True), nn.LayerNorm(d_model)
+- x = self.norm(self.block(x))
++ past = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).tril()
++ x = self.norm(self.block(x, past))
 ## positions_from_zero: The positions begin as zeros, all alike: a fresh module cannot tell one order from another.
 - self.positions = nn.Parameter(torch.randn(1 + n_patches, d_model))
 + self.positions = nn.Parameter(torch.zeros(1 + n_patches, d_model))

@@ -137,7 +137,7 @@ QUESTION = Question(
     name="fit",
     minutes=35,
     difficulty=3,
-    uses=("prompt",),
+    leans_on=("prompt",),
     checks=with_battery(
         holds("steps", 2, as_many_steps_as_asked),
         holds("four and the others", 12, four_and_the_others),

@@ -117,7 +117,7 @@ QUESTION = Question(
         "and ε from the configuration. If values are off by less than 1 %, compare your settings with it.",
     ),
     section="equal-logits",
-    uses=("names",),
+    leans_on=("names",),
     inputs=Inputs(no_sizes="a dict of arrays, of sizes of which none divides another"),
 )
 

@@ -4,6 +4,7 @@ Each rule stands for a wrong answer that well-known courses let pass: equal size
 scores a missing scale, small ones an overflow, biases of 0 a missing bias, positions 0 to n a position that is ignored.
 """
 
+import ast
 from collections.abc import Iterator, Sequence
 from itertools import permutations
 
@@ -61,6 +62,24 @@ def partial_credit(subject: Subject, question: Question) -> Iterator[str]:
         yield "no check compares a whole result with a reference."
 
 
+def leaning(subject: Subject, question: Question) -> Iterator[str]:
+    others = {other.name: other.id for other in subject.exercise.questions if other.id != question.id}
+    for entry in subject.right.of(question.id):
+        for name in sorted(_names_from_outside(entry.source) & others.keys()):
+            if others[name] not in question.leans_on:
+                yield f'{entry.name} calls {name}, and leans_on does not name "{others[name]}".'
+
+
+def _names_from_outside(source: str) -> set[str]:
+    """The names that a solution reads and nowhere sets."""
+    nodes = list(ast.walk(ast.parse(source)))
+    names = [node for node in nodes if isinstance(node, ast.Name)]
+    own = {node.id for node in names if not isinstance(node.ctx, ast.Load)}
+    own |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+    own |= {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    return {node.id for node in names} - own
+
+
 def hints(subject: Subject, question: Question) -> Iterator[str]:
     if len(set(question.hints)) != 3 or not all(hint.strip()[-1:] in set(".?!") for hint in question.hints):
         yield "three different hints, each in whole sentences, are expected."
@@ -101,4 +120,4 @@ def battery(subject: Subject, question: Question) -> Iterator[str]:
             yield f"it deals with {deals}, and its battery does not: give with_battery {ask}, or say in off why not."
 
 
-OF_A_QUESTION = (solutions, partial_credit, hints, advice, effort, battery, *ON_INPUTS)
+OF_A_QUESTION = (solutions, partial_credit, leaning, hints, advice, effort, battery, *ON_INPUTS)

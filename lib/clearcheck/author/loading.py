@@ -106,6 +106,10 @@ def _load_from(slug: str, folder: Path) -> AuthoredExercise:
         file = question.id.replace("-", "_")
         if _definition(package, folder, file, "QUESTION", Question) is not question:
             raise AuthoringError(f'{folder / file}.py: QUESTION is not the question "{question.id}" of exercise.py.')
+        earlier = [other.id for other in exercise.questions[: exercise.questions.index(question)]]
+        if unknown := [id for id in question.leans_on if id not in earlier]:
+            told = f"leans_on names {unknown}; questions before it are {earlier}"
+            raise AuthoringError(f"{folder / file}.py: {told}.")
         right += _definition(package, folder, file, "right", RightSolutions).entries
         wrong += _definition(package, folder, file, "wrong", WrongSolutions).entries
     return AuthoredExercise(folder, exercise, Solutions(entries=right), Solutions(entries=wrong))

@@ -9,11 +9,13 @@ from clearcheck.author.torch_checks import Draw, Test, equal_in_float32
 SHARE = 0.08  # how far the share of zeros may be from the rate; a thousand numbers are within half of that
 
 
-def numbers_dropped(draw: Draw, parts: dict[str, str]) -> Test:
+def numbers_dropped(draw: Draw, parts: dict[str, str], inside: tuple[str, ...] = ()) -> Test:
     """What each part adds to the stream, the first input, is dropped number by number and scaled by 1/(1 − p).
 
     `draw(rng)` gives a call with a thousand numbers or more, weights by name and the size "dropout"; `parts` has the
     name of the last layer of each part, and the part in words. All parts but one are silenced: their last layer is 0.
+    In those that are named in `inside`, all that reaches their last layer is dropped or kept as one before, at the same
+    rate, as with the weight of a single token in a single head; the last layer has no bias in these calls.
     With all of them silenced the stream has to come back, or what follows would blame dropout for another mistake.
     """
 
@@ -31,15 +33,15 @@ def numbers_dropped(draw: Draw, parts: dict[str, str]) -> Test:
             still, moving = (ask({**alone, "training": training}) for training in (False, True))
             if any(not isinstance(y, np.ndarray) or y.shape != x.shape for y in (still, moving)):
                 return shape
-            given, added, limit = still - x, moving - x, 1e-4 * max(1.0, float(np.abs(moving).max()))
-            dropped, kept = np.abs(added) < limit, np.abs(added - given / (1 - rate)) < limit
-            if not (dropped | kept).all():
-                return (
-                    f"Where {name} alone adds something to the stream, each number that it adds should in train() mode "
-                    f"be 0 or 1/(1 − p) times that of eval() mode, with p = {rate}; yours is not."
-                )
-            masks.append(np.ma.array(dropped, mask=np.abs(given) < 10 * limit))  # what is nearly 0 tells nothing
-            if any((masks[-1].any(axis=axis) == masks[-1].all(axis=axis)).all() for axis in range(x.ndim)):
+            limit = 1e-4 * max(1.0, float(np.abs(moving).max()))
+            given, added = still - x, moving - x
+            if slip := _factor_slip(name, given, added, rate, limit, last in inside):
+                return slip
+            lost, nothing = np.abs(added) < limit, np.abs(given) < 10 * limit  # what is nearly 0 tells nothing
+            before = lost.all(axis=-1, keepdims=True) if last in inside else False  # nor what was lost inside
+            masks.append(np.ma.array(lost, mask=nothing | before))
+            long = [axis for axis in range(x.ndim) if x.shape[axis] > 1]
+            if any((masks[-1].any(axis=axis) == masks[-1].all(axis=axis)).all() for axis in long):
                 return "Your dropout drops whole tokens, features or positions; each number is to be drawn on its own."
             if abs(masks[-1].mean() - rate) > SHARE:
                 return f"With p = {rate} your module drops {masks[-1].mean():.0%} of what {name} adds."
@@ -48,6 +50,25 @@ def numbers_dropped(draw: Draw, parts: dict[str, str]) -> Test:
         return None
 
     return test
+
+
+def _factor_slip(name: str, given, added, rate: float, limit: float, inside: bool) -> str | None:
+    """A sentence where a number that a part adds in train() mode is neither 0 nor scaled up as it should be."""
+    dropped, kept = (np.abs(added - factor * given) < limit for factor in (0, 1 / (1 - rate)))
+    if inside and (dropped | kept).all():
+        lost = np.ma.array(dropped, mask=np.abs(given) < 10 * limit)  # what is nearly 0 tells nothing
+        if lost.any() and (lost.any(axis=-1) == lost.all(axis=-1)).all():
+            return f"In train() mode something is dropped inside of {name}, and nothing of what it adds."
+        return f"Inside of {name} nothing is dropped in train() mode: hand the rate on to it."
+    if inside:
+        kept = np.abs(added - given / (1 - rate) ** 2) < limit
+    if (dropped | kept).all():
+        return None
+    factor = "1/(1 − p)², since weights inside are dropped, too," if inside else "1/(1 − p)"
+    return (
+        f"Where {name} alone adds something to the stream, each number that it adds should in train() mode be 0 or "
+        f"{factor} times that of eval() mode, with p = {rate}; yours is not."
+    )
 
 
 def _zero_layers(plan: dict, layers: list[str]) -> dict:

@@ -26,9 +26,9 @@ def learns(
     """The loop takes at most `steps` optimiser steps, and its module scores well on what it has not seen.
 
     `draw(rng)` gives a `training_call` and the targets of what is held out, for `score(output, targets)`; that
-    has to be at most the threshold, or at least, where it is not `smaller` that is better. `advice` ends the message: a
-    sentence on what such a score is a sign of. `kind` names the class that the module has to have. Where the call asks
-    for what is written, that is scored.
+    has to be at most the threshold, or at least, where it is not `smaller` that is better. The module has to be the one
+    whose weights the steps have moved. `advice` ends the message: a sentence on what such a score is a sign of. `kind`
+    names the class that the module has to have. Where the call asks for what is written, that is scored.
     """
 
     def reaches_threshold(value):
@@ -45,6 +45,9 @@ def learns(
             return f"Your model should give a tensor of shape ({len(targets)}, …) for as many examples; it gave {came}."
         if kind and kind not in came["kinds"]:
             return f"Your loop gave a model of the class {came['kinds'][0]}; train your `{kind}`."
+        if came["steps"] and not came["trained"]:
+            told = "No step of your optimiser has moved a weight of the model that your loop gave"
+            return Finding(f"{told}: train the model that you return.", unlearned=not came["moved"])
         whole = float(score(output, targets))
         value = float(score(came["written"], targets)) if "written" in came else whole
         if reaches_threshold(value):

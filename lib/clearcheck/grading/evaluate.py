@@ -61,6 +61,7 @@ class CheckResult:
 class QuestionResult:
     question: Question
     checks: tuple[CheckResult, ...]
+    leaning: str = ""  # whether the questions that its answer leans on have passed
 
     @property
     def points(self) -> int:
@@ -81,6 +82,7 @@ class QuestionResult:
             "status": self.status,
             "points": self.points,
             "max_points": self.question.points,
+            "leaning": self.leaning,
             "checks": [check.as_json() for check in self.checks],
         }
 

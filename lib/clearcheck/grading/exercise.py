@@ -28,9 +28,9 @@ class Exercise:
         ids = {question.id for question in self.questions}
         if unknown := [id for id in self.core if id not in ids]:
             raise ValueError(f'Exercise "{self.slug}": core names {unknown}, no questions of it; it has {sorted(ids)}.')
-        used = {id for question in self.questions if question.id in self.core for id in question.uses}
-        if left_out := sorted(used - {*self.core}):
-            raise ValueError(f'Exercise "{self.slug}": core={self.core} use {left_out}: name them, too.')
+        below = {id for question in self.questions if question.id in self.core for id in question.leans_on}
+        if left_out := sorted(below - {*self.core}):
+            raise ValueError(f'Exercise "{self.slug}": core={self.core} lean on {left_out}: name them, too.')
 
     @property
     def core_minutes(self) -> int:

@@ -163,8 +163,9 @@ class Question:
     or a way to write with a language model ("generation"); the arguments of the last three are those of
     `author.torch_arguments`. `forbids` lists what may not be called, as "torch.nn.MultiheadAttention" where that is to
     be written.
-    `uses` names the questions whose functions its solutions call: the proof never mixes mistakes of both. `brings`
-    maps functions of earlier exercises that an answer may call to their slugs. `inputs` says what its arguments are.
+    `leans_on` names the questions of the exercise whose functions an answer calls: whether those have passed is said
+    first, and the proof never mixes mistakes of both. `brings` maps functions of earlier exercises that an answer may
+    call to their slugs. `inputs` says what its arguments are.
     With `measured` a check can ask each call how many bytes the answer "held" at once.
     """
 
@@ -177,7 +178,7 @@ class Question:
     hints: tuple[str, ...] = ()
     section: str = ""
     seconds: float = CALL_SECONDS
-    uses: tuple[str, ...] = ()
+    leans_on: tuple[str, ...] = ()
     brings: dict[str, str] = field(default_factory=dict)
     inputs: Inputs | None = None
     how: str = "function"

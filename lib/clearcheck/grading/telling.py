@@ -27,10 +27,13 @@ class CheckFeedback:
 
 @dataclass(frozen=True)
 class Feedback:
-    """What is said of a question; one that is not answered has only a `reason`."""
+    """What is said of a question: `first` whether those that it leans on have passed; one that is not answered has
+    only a `reason` besides.
+    """
 
     sign: str
     verdict: str
+    first: str
     reason: str
     checks: list[CheckFeedback]
     remarks: list[str]
@@ -44,7 +47,7 @@ class Feedback:
     @property
     def lines(self) -> list[str]:
         """All but the verdict, as text."""
-        lines = [self.reason] if self.reason else []
+        lines = [sentence for sentence in (self.first, self.reason) if sentence]
         for check in self.checks:
             lines += [check.outcome, *(f"  {sentence}" for sentence in check.sentences)]
         return lines + self.notes
@@ -57,9 +60,9 @@ def feedback_on(question: dict, read: list[str]) -> Feedback:
     verdict = verdict_of(status, question["points"], question["max_points"])
     checks = question["checks"]
     if status == NOT_ANSWERED:
-        return Feedback(sign, verdict, checks[0]["message"], [], [], [])
+        return Feedback(sign, verdict, question["leaning"], checks[0]["message"], [], [], [])
     remarks = dict.fromkeys(check["remark"] for check in checks if check["remark"])
-    return Feedback(sign, verdict, "", list(_check_feedback(checks)), list(remarks), read)
+    return Feedback(sign, verdict, question["leaning"], "", list(_check_feedback(checks)), list(remarks), read)
 
 
 def verdict_of(status: str, points: float, most: float) -> str:

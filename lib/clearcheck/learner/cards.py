@@ -93,8 +93,9 @@ def _feedback(exercise: Exercise, result: QuestionResult) -> Feedback:
 
 
 def _feedback_html(feedback: Feedback) -> list[str]:
+    first = [f"<p>{html_text(feedback.first)}</p>"] if feedback.first else []
     if feedback.reason:
-        return [f"<p>{html_text(feedback.reason)}</p>"]
+        return [*first, f"<p>{html_text(feedback.reason)}</p>"]
     items = []
     for check in feedback.checks:
         mistake = [f"<strong>{html_text(check.mistake)}</strong>"] if check.mistake else []
@@ -103,4 +104,4 @@ def _feedback_html(feedback: Feedback) -> list[str]:
     notes = [f"<p>Note: {html_text(remark)}</p>" for remark in feedback.remarks]
     # Exercise notebooks stand beside the folder of the chapters.
     links = [f'<p>Read <a href="../{path}">{path}</a></p>' for path in map(escape, feedback.read)]
-    return [f"<ul>{''.join(items)}</ul>", *notes, *links]
+    return [*first, f"<ul>{''.join(items)}</ul>", *notes, *links]

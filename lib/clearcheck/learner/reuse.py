@@ -4,7 +4,7 @@ import ast
 import re
 import symtable
 import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
@@ -49,7 +49,7 @@ def brought_card(
     saved = own.names_written_by_learner(exercise.brings, given) if isinstance(own, _Source) else []
     there = [n for n in exercise.brings if n in saved or (n not in given and callable(namespace.get(n)))]
     wanted = {name: slug for name, slug in exercise.brings.items() if name not in there}
-    found = find(wanted, folder)
+    found = find(wanted, folder, [question.name for question in exercise.questions])
     lines = [f"{name}: already written in this notebook, and left as it is." for name in there] + found.sentences
     missing = [name for name in wanted if name not in found.brought]
     if ready := [name for name in missing if name in given]:
@@ -78,15 +78,17 @@ def given_in(authored: AuthoredExercise) -> dict[str, str]:
     return {name: ready[name][1] for name in authored.exercise.brings if name in ready}
 
 
-def find(wanted: Mapping[str, str], folder: Path) -> ReusedCode:
-    """The functions `wanted` (name to slug), each with all that it uses, from the notebooks in `folder`."""
+def find(wanted: Mapping[str, str], folder: Path, asked: Collection[str] = ()) -> ReusedCode:
+    """The functions `wanted` (name to slug), each with all that it uses, from the notebooks in `folder`; not with what
+    is `asked` for where they go, which is written there anew.
+    """
     found = ReusedCode()
     sources: dict[str, _Source | str] = {}
     for name, slug in wanted.items():
         if slug not in sources:
             sources[slug] = _source(slug, folder)
         source = sources[slug]
-        problem = source if isinstance(source, str) else source.problem(name) or _take(found, source, name)
+        problem = source if isinstance(source, str) else source.problem(name) or _take(found, source, name, asked)
         if problem:
             found.sentences.append(f"{name}: {problem}")
         else:
@@ -127,8 +129,8 @@ class _Source:
         """The names whose definition is the learner's: it is answered, and not the one that was given."""
         return [name for name in names if not self.problem(name) and self.statements[name][1] != given.get(name)]
 
-    def needed_by(self, name: str) -> list[str]:
-        """The names of this notebook that it uses, itself last."""
+    def needed_by(self, name: str, without: Collection[str]) -> list[str]:
+        """The names of this notebook that it uses, itself last; neither some others nor what these use."""
         order: list[str] = []
         waiting = [name]
         while waiting:
@@ -137,13 +139,14 @@ class _Source:
                 order.remove(one)
             order.insert(0, one)
             used = _names_in(self.statements[one][1])
-            waiting += [other for other in self.statements if other in used and other not in order]
+            used -= {*without, *order}
+            waiting += [other for other in self.statements if other in used]
         return order
 
 
-def _take(found: ReusedCode, source: _Source, name: str) -> str:
+def _take(found: ReusedCode, source: _Source, name: str, asked: Collection[str]) -> str:
     """Add the function with all that it uses; a sentence where that is not possible."""
-    needed = source.needed_by(name)
+    needed = source.needed_by(name, asked)
     for one in needed:
         statement, text = source.statements[one]
         if one != name and _is_stub(statement):

@@ -65,12 +65,12 @@ class Notebooks:
 
     def _sheets(self, solutions: Sequence[Solution]) -> Iterator[list[tuple[Question, Solution]]]:
         """The first solution of each question, the second of each, and so on; a question never shares a sheet with one
-        whose function it uses.
+        that it leans on.
         """
         levels: dict[str, int] = {}
         asked = {question.id for question in self.chosen}
         for question in self.chosen:
-            levels[question.id] = max((1 + levels[id] for id in question.uses if id in asked), default=0)
+            levels[question.id] = max((1 + levels[id] for id in question.leans_on if id in asked), default=0)
         for level in sorted(set(levels.values())):
             together = [question for question in self.chosen if levels[question.id] == level]
             columns = [[(q, entry) for entry in solutions if entry.question == q.id] for q in together]

@@ -6,7 +6,7 @@ of all others has to call it anyway. The first wrong ones of each question go th
 to give the same points for the same reasons.
 
 Solutions of different questions share a notebook: the first right one of each, the second of each, and so on. Every
-other answer cell holds the author's answer, and a question never shares one with a question whose function it uses.
+other answer cell holds the author's answer, and a question never shares one with a question that it leans on.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -11,6 +11,7 @@ from clearcheck.author.loading import AuthoredExercise, load_exercise
 from clearcheck.grading.describe import BY_HOW
 from clearcheck.grading.evaluate import QuestionResult, Transport, evaluate
 from clearcheck.grading.exercise import Exercise
+from clearcheck.grading.leaning import with_leaning
 from clearcheck.grading.limits_told import limit_told, printed_told, time_told
 from clearcheck.grading.problems import NO_PYTHON, advice_on, advice_on_import, describe_error
 from clearcheck.grading.question import SLUG
@@ -119,7 +120,13 @@ def grade_submission(
         transport = _transport(worker, spare, printed)
         wrong = [authored.wrong.of(question.id) for question in questions]
         results = [evaluate(q, transport, seed, known) for q, known in zip(questions, wrong, strict=True)]
-        drawn.append((seed, results, [*filter(None, (printed_told(f"`{name}`", n) for name, n in printed.items()))]))
+        drawn.append(
+            (
+                seed,
+                with_leaning(results),
+                [*filter(None, (printed_told(f"`{name}`", n) for name, n in printed.items()))],
+            )
+        )
     uses = _uses(worker, submission, authored)
     late = worker.overrun
     worker.stop()

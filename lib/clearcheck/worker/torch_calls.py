@@ -18,9 +18,9 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from clearcheck.worker.call_request import Misfit
-from clearcheck.worker.small_model import SmallModel
+from clearcheck.worker.small_model import make_model
 from clearcheck.worker.torch_modules import build_module, load_weights, nothing_drawn
-from clearcheck.worker.values import UnsupportedValue, pack
+from clearcheck.worker.values import GivenFunction, UnsupportedValue, pack
 from clearcheck.worker.watched_training import watched_training
 
 
@@ -80,7 +80,7 @@ def on_training(function: Callable, args: tuple) -> dict:
             if watched.steps and not _depends_on_weights(model, given, result["output"]):
                 raise Misfit("returned a model that gives the same whatever its weights are: return the trained one")
         kinds = [cls.__name__ for cls in type(getattr(model, "_orig_mod", model)).__mro__]  # also if compiled
-        did = {"steps": len(watched.steps), "optimizers": watched.optimizers}
+        did = {"steps": len(watched.steps), "optimizers": watched.optimizers, "trained": watched.trained(model)}
         return {**result, **did, "losses": watched.losses, "moved": watched.moved, "kinds": kinds}
 
 
@@ -116,7 +116,7 @@ def on_generation(function: Callable, args: tuple):
     """The ids that were generated with a small model, or what was done with it."""
     (plan,) = args
     with isolated_torch_state(plan["seed"]):
-        model = SmallModel(**plan["model"]).train(plan["training"])
+        model = make_model(plan["model"]).train(plan["training"])
         ids = _arrays(function(model, *_tensors(plan["arguments"])))
         return ids if plan["gives"] == "ids" else {"ids": ids, **model.record(), "left": model.training}
 
@@ -181,9 +181,18 @@ def _inputs(plan: dict, inputs: tuple) -> tuple:
     return _sliced(tensors) if plan.get("sliced") else tensors
 
 
+def _method(module: nn.Module, plan: dict) -> Callable:
+    """What of a module is called: itself, or the method that the plan names. Raises: Misfit where it has none."""
+    if "method" not in plan:
+        return module
+    if not callable(getattr(module, plan["method"], None)):
+        raise Misfit(f"has no method `{plan['method']}`")
+    return getattr(module, plan["method"])
+
+
 def _outputs(module: nn.Module, plan: dict):
     with torch.set_grad_enabled(plan["training"]):  # a model in eval() mode is used without gradients
-        outputs = [module(*_inputs(plan, inputs)) for inputs in plan["calls"]]
+        outputs = [_method(module, plan)(*_inputs(plan, inputs)) for inputs in plan["calls"]]
     return outputs[0] if len(outputs) == 1 else outputs
 
 
@@ -283,7 +292,11 @@ _GIVES = {
 
 
 def _tensors(value):
-    """The arrays in nested containers as tensors on the same memory, so that a change in place is seen."""
+    """The arrays in nested containers as tensors on the same memory, so that a change in place is seen; for one of
+    NumPy's functions that of torch.
+    """
+    if isinstance(value, GivenFunction):
+        return getattr(torch, value.name)
     if isinstance(value, np.ndarray):
         return torch.from_numpy(value)
     if isinstance(value, np.generic):
