@@ -72,7 +72,7 @@ QUESTION = Question(
         "Which number can you subtract from all competitors without changing a share, so that no exponential "
         "overflows, and is it the same number for all groups of competitors?",
         "A maximum or a sum along an axis loses that axis, and PyTorch then lines the rest up from the right. "
-        "There is a keyword that keeps it with length 1. (`amax` gives the maximum alone, `max` also where it stands.)",
+        "There is a keyword that keeps it with length 1. `amax` gives the maximum alone, `max` also where it stands.",
     ),
     section="a-soft-lookup-table",
     inputs=Inputs(axes("SN"), lambda scores, dim: scores, alike=("values",)),
@@ -110,7 +110,6 @@ def axis_to_the_front(scores, dim):
 
 @right
 def by_log_sum_exp(scores, dim):
-    scores = scores.to(torch.get_default_dtype())
     return (scores - scores.logsumexp(dim, keepdim=True)).exp()
 
 
