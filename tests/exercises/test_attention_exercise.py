@@ -97,7 +97,7 @@ def test_what_a_player_does_is_told():
         "the question does not reach them": scores(guess, guess[:CHANGED] * 0, guess[:CHANGED], known),
         "does it know where a card lies?": scores(guess, guess[:CHANGED], other, known),
         "guesses at the first": scores(near, other, other, known),
-        "learned these by heart": scores(guess, other, (guess[:CHANGED] + 1) % 4, known),
+        "learned games by heart": scores(guess, other, (guess[:CHANGED] + 1) % 4, known),
     }
     for sentence, output in told.items():
         assert sentence in sign_of(output, targets), sentence
