@@ -1,12 +1,16 @@
 """Exercise 01, question learn: Stretch: learn the merges."""
 
 import re
+from collections import Counter
+from itertools import pairwise
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, equals
 from clearcheck.author.battery import in_cases_of, with_battery
-from clearformer.tokenizers import BytePairTokenizer
+from clearcheck.author.cases import drawn_once
+from clearformer.tokenizers import N_BYTES, BytePairTokenizer
 
+from .encode_checks import merge_pair
 from .shared import LETTERS, WIDE
 
 WORDS = re.compile(r"\s?\S+|\s+")  # words are given here, some of them with marks that the chapter's pattern cuts off
@@ -20,13 +24,33 @@ def draw_text(rng, characters, how_many):
     return WORDS.findall(" ".join(rng.choice(vocabulary, 4 * how_many, p=shares)))
 
 
+def merges_before_a_tie(words, most):
+    """How many merges, at most so many, are learned before two pairs are equally frequent."""
+    spelled = [list(word.encode()) for word in words]
+    for k in range(most):
+        counts = Counter(pair for ids in spelled for pair in pairwise(ids)).most_common(2)
+        if len({times for _, times in counts}) < 2:
+            return k
+        spelled = [merge_pair(ids, counts[0][0], N_BYTES + k) for ids in spelled]
+    return most
+
+
+@drawn_once
+def draw_without_ties(rng, how_many, least):
+    """A text, and so many merges that no rule for ties is needed. The third letter comes as a capital, too."""
+    for _ in range(1000):
+        letters = "".join(rng.choice(list(LETTERS), 3, replace=False))
+        words = draw_text(rng, letters + letters[2].upper(), how_many)
+        n_merges = merges_before_a_tie(words, 2 * least)
+        if n_merges >= least:
+            return words, n_merges
+    raise ValueError(f"no text without ties came in a thousand draws of {how_many} words")
+
+
 def long_texts(rng):
-    """The third letter comes as a capital, too."""
-    letters = ["".join(rng.choice(list(LETTERS), 3, replace=False)) for _ in range(3)]
-    characters = [drawn + drawn[2].upper() for drawn in letters]
-    return [(draw_text(rng, drawn, 12), n) for drawn, n in zip(characters, (1, 6, 25), strict=True)] + [
-        (draw_text(rng, characters[0], 60), 9)  # with more than two hundred words
-    ]
+    """The last one has more than two hundred words."""
+    words, n_merges = draw_without_ties(rng, 12, 5)
+    return [(words, 1), (words, n_merges), draw_without_ties(rng, 20, 5), draw_without_ties(rng, 60, 6)]
 
 
 def tied_texts(rng):

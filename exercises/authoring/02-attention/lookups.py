@@ -83,7 +83,7 @@ def scores(queries, keys, values, temperature):
 
 QUESTION = Question(
     id="lookups",
-    title="Many queries, many tables, in PyTorch",
+    title="Many queries, many tables",
     name="soft_lookups",
     minutes=15,
     difficulty=2,
