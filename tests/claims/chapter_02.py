@@ -67,6 +67,22 @@ def asked_card(page, run):
     return trained_share(page, run)
 
 
+@experiment(
+    PAGE,
+    contenders={
+        "MLP": "cards and question side by side, 256 hidden units",
+        "linear layer": "cards and question side by side, one matrix",
+    },
+    cases=(CASE,),
+    budget=BUDGET,
+    measured=MEASURED,
+    cells=PLAYERS,
+    times=(1, 16),
+)
+def patience(page, run):
+    return trained_share(page, run)
+
+
 WON = 0.95  # in nearly every game
 
 
@@ -115,4 +131,16 @@ claim(
     "the tokens.",
     verdict="changed",
     before="Now it wins, at both lengths.",
+)
+claim(
+    patience,
+    "After sixteen times as many the MLP, too, wins nearly every game, and the single matrix still one in three.",
+    about=("MLP", "linear layer"),
+    cell="tournament",
+    holds=lambda won: (
+        min(won["MLP", CASE, 16]) > WON
+        and max(won["linear layer", CASE, 16]) < 0.5
+        and max(won["MLP", CASE, 1] + won["linear layer", CASE, 1]) < 0.5
+    ),
+    note="So the MLP lacks no ability, but steps: attention needs a sixteenth of them. This page does not run so many.",
 )

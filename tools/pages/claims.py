@@ -22,7 +22,7 @@ INTRO = """\
 
 *A beats B*, *without A it fails*, *A needs more data*: such sentences are easy to write, and many of them fall in an afternoon. So whatever this book compares has been to court. The sentence has met the simplest rival that knows the same; all contenders got the budget of the page, and then four times as much; and everything was run from at least three seeds.
 
-A sentence that stood is **confirmed**. One that said too much was **changed** or **dropped**, and you can read here what it was. In the tables an arrow leads from the budget of the page to four times that budget. Where two numbers stand with a dash, they are the lowest and the highest of all seeds.
+A sentence that stood is **confirmed**. One that said too much was **changed** or **dropped**, and you can read here what it was. In the tables an arrow leads from the budget of the page to four times that budget, or to as many times as *Budget* says. Where two numbers stand with a dash, they are the lowest and the highest of all seeds.
 
 To run an experiment yourself takes the [repository](repository.md): `python tools/run.py claims 02-attention` runs those of one page.
 """  # noqa: E501
