@@ -2,6 +2,7 @@
 
 from statistics import median
 
+import torch
 from torch import nn
 
 from tests.claims.registry import claim, experiment
@@ -83,6 +84,22 @@ def patience(page, run):
     return trained_share(page, run)
 
 
+@experiment(
+    PAGE,
+    contenders={
+        "signs given": "two averages, one added and one subtracted",
+        "signs learned": "two averages, and two numbers to be learned that are drawn at random",
+    },
+    budget="250 steps, Adam at 0.1",
+    measured="share of the wanted change that is missed, less is better; one average misses a half",
+    cells=("setup", "fit-averages"),
+    seeds=tuple(range(8)),
+)
+def signs(page, run):
+    given = torch.tensor([1.0, -1.0])
+    return page.fit(given if run.contender == "signs given" else torch.randn(2, requires_grad=True), 250 * run.times)[1]
+
+
 WON = 0.95  # in nearly every game
 
 
@@ -143,4 +160,16 @@ claim(
         and max(won["MLP", CASE, 1] + won["linear layer", CASE, 1]) < 0.5
     ),
     note="So the MLP lacks no ability, but steps: attention needs a sixteenth of them. This page does not run so many.",
+)
+claim(
+    signs,
+    "A solution that exists is not always a solution that training finds.",
+    about=("signs given", "signs learned"),
+    cell="learn-the-signs",
+    holds=lambda error: all(
+        max(error["signs given", "", times]) < 0.05
+        and 0 < sum(it > 0.4 for it in error["signs learned", "", times]) < 8
+        for times in (1, 4)
+    ),
+    note="What is stuck after 250 steps is stuck after a thousand.",
 )
