@@ -2,6 +2,7 @@
 
 from statistics import median
 
+import torch
 from torch import nn
 
 from tests.claims.registry import claim, experiment
@@ -67,6 +68,38 @@ def asked_card(page, run):
     return trained_share(page, run)
 
 
+@experiment(
+    PAGE,
+    contenders={
+        "MLP": "cards and question side by side, 256 hidden units",
+        "linear layer": "cards and question side by side, one matrix",
+    },
+    cases=(CASE,),
+    budget=BUDGET,
+    measured=MEASURED,
+    cells=PLAYERS,
+    times=(1, 16),
+)
+def patience(page, run):
+    return trained_share(page, run)
+
+
+@experiment(
+    PAGE,
+    contenders={
+        "signs given": "two averages, one added and one subtracted",
+        "signs learned": "two averages, and two numbers to be learned that are drawn at random",
+    },
+    budget="250 steps, Adam at 0.1",
+    measured="share of the wanted change that is missed, less is better; one average misses a half",
+    cells=("setup", "fit-averages"),
+    seeds=tuple(range(8)),
+)
+def signs(page, run):
+    given = torch.tensor([1.0, -1.0])
+    return page.fit(given if run.contender == "signs given" else torch.randn(2, requires_grad=True), 250 * run.times)[1]
+
+
 WON = 0.95  # in nearly every game
 
 
@@ -115,4 +148,28 @@ claim(
     "the tokens.",
     verdict="changed",
     before="Now it wins, at both lengths.",
+)
+claim(
+    patience,
+    "After sixteen times as many the MLP, too, wins nearly every game, and the single matrix still one in three.",
+    about=("MLP", "linear layer"),
+    cell="tournament",
+    holds=lambda won: (
+        min(won["MLP", CASE, 16]) > WON
+        and max(won["linear layer", CASE, 16]) < 0.5
+        and max(won["MLP", CASE, 1] + won["linear layer", CASE, 1]) < 0.5
+    ),
+    note="So the MLP lacks no ability, but steps: attention needs a sixteenth of them. This page does not run so many.",
+)
+claim(
+    signs,
+    "A solution that exists is not always a solution that training finds.",
+    about=("signs given", "signs learned"),
+    cell="learn-the-signs",
+    holds=lambda error: all(
+        max(error["signs given", "", times]) < 0.05
+        and 0 < sum(it > 0.4 for it in error["signs learned", "", times]) < 8
+        for times in (1, 4)
+    ),
+    note="What is stuck after 250 steps is stuck after a thousand.",
 )

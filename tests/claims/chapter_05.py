@@ -1,8 +1,10 @@
-"""Chapter 5, feed-forward: the lamp, how many units training needs, and a product."""
+"""Chapter 5, feed-forward: the lamp, how many units training needs, a product, and the rung of the letters."""
 
 import torch
+from clearbook.ladder import Ladder, loss_of_model
 from torch import nn
 
+from tests.claims.letters import BUDGET, MEASURED, gain
 from tests.claims.pages import once
 from tests.claims.registry import claim, experiment
 
@@ -164,4 +166,47 @@ claim(
     "the features, with nothing bent, has no error at all.",
     verdict="changed",
     before="Outside, the plain layer continues in straight lines and misses badly; the gated one errs far less.",
+)
+
+
+def heads(page):
+    return page.MultiHeadAttention(32, 4)
+
+
+RUNGS = {
+    "and feed-forward": lambda page: Ladder([heads(page), page.FeedForward(32, 128)], None, True),
+    "and two maps": lambda page: Ladder(
+        [heads(page), nn.Sequential(nn.Linear(32, 128), nn.Linear(128, 32))], None, True
+    ),
+    "four heads": lambda page: Ladder([heads(page)], None, True),
+}
+
+
+@experiment(
+    PAGE,
+    contenders={
+        "and feed-forward": "four heads, and the feed-forward layer behind them",
+        "and two maps": "the same two maps with nothing between them: as many parameters",
+        "four heads": "the heads alone",
+    },
+    budget=BUDGET,
+    measured=MEASURED,
+    cells=("setup", "yours-from-chapter-4", "feed-forward-class"),
+)
+def letters(page, run):
+    return loss_of_model(lambda: RUNGS[run.contender](page), run.seed, times=run.times)
+
+
+claim(
+    letters,
+    "The two maps have as many parameters as the layer, and bring little. What brings the gain is the nonlinearity "
+    "between them.",
+    about=("and feed-forward", "and two maps", "four heads"),
+    cell="letters-so-far",
+    holds=lambda loss: all(
+        max(loss["and feed-forward", "", times]) < min(loss["and two maps", "", times])
+        and gain(loss, "and two maps", "four heads", times) < gain(loss, "and feed-forward", "four heads", times) / 2
+        for times in (1, 4)
+    ),
+    note="After four times the steps the two maps bring nothing at all, and the layer more than before.",
 )

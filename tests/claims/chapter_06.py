@@ -1,8 +1,11 @@
-"""Chapter 6, positions: what works beyond the trained length, and at which question."""
+"""Chapter 6, positions: what works beyond the trained length, at which question, and the rung of the letters."""
 
 from functools import partial
 from statistics import median
 
+from clearbook.ladder import Ladder, LastLetters, loss_of_model
+
+from tests.claims.letters import BUDGET, MEASURED, MLP, gain
 from tests.claims.pages import once
 from tests.claims.registry import claim, experiment
 
@@ -121,4 +124,100 @@ claim(
         for times in (1, 4)
     ),
     note="The base is in the model from the beginning: nothing here says what a change after training does.",
+)
+
+
+def parts(page, **doors):
+    return [page.PositionedAttention(32, 4, **doors), page.FeedForward(32, 128)]
+
+
+RUNGS = {
+    "rotary": lambda page: Ladder(parts(page, turn=page.rotate), None, True),
+    "learned table": lambda page: Ladder(parts(page), page.LearnedPositions(16, 32), True),
+    "ALiBi": lambda page: Ladder(parts(page, bias=page.alibi), None, True),
+    "no positions": lambda page: Ladder(parts(page), None, True),
+    "no layer": lambda page: Ladder([], None, True),
+    "MLP": lambda page: LastLetters(),
+}
+
+
+@experiment(
+    PAGE,
+    contenders={
+        "rotary": "four heads whose queries and keys are turned, and a feed-forward layer",
+        "learned table": "a learned vector added for each position",
+        "ALiBi": "a slope times the distance taken from each score",
+        "no positions": "the causal mask alone",
+        "no layer": "embedding and head alone: the last letter",
+        "MLP": MLP,
+    },
+    budget=BUDGET,
+    measured=MEASURED,
+    cells=(*CLASSES, "yours-from-chapter-5"),
+)
+def letters(page, run):
+    return loss_of_model(lambda: RUNGS[run.contender](page), run.seed, times=run.times)
+
+
+claim(
+    letters,
+    "Order brings more than all the parts before it together.",
+    about=("rotary", "no positions", "no layer"),
+    cell="letters-so-far",
+    holds=lambda loss: all(
+        gain(loss, "rotary", "no positions", times) > gain(loss, "no positions", "no layer", times) > 0
+        for times in (1, 4)
+    ),
+    note="All the parts before it are what leads from no layer at all to attention and a feed-forward layer.",
+)
+claim(
+    letters,
+    "Rotary positions come first; a learned table has to be learned, and after four times the steps it is nearly "
+    "level. ALiBi hears what is near, and lags behind both.",
+    about=("rotary", "learned table", "ALiBi"),
+    cell="letters-so-far",
+    holds=lambda loss: (
+        max(loss["rotary", "", 1]) < min(loss["learned table", "", 1])
+        and gain(loss, "rotary", "learned table", 4) < gain(loss, "rotary", "learned table", 1) / 2
+        and all(
+            min(loss["ALiBi", "", times]) > max(loss["rotary", "", times] + loss["learned table", "", times])
+            for times in (1, 4)
+        )
+    ),
+    note="On rows of sixteen letters a table has little to learn.",
+)
+claim(
+    letters,
+    "And the MLP of the PyTorch page stays ahead, after four times the steps, too, though by less.",
+    about=("MLP", "rotary"),
+    cell="letters-so-far",
+    holds=lambda loss: (
+        all(max(loss["MLP", "", times]) < min(loss["rotary", "", times]) for times in (1, 4))
+        and gain(loss, "MLP", "rotary", 4) < gain(loss, "MLP", "rotary", 1)
+    ),
+    note="One layer of four heads, against weights of its own for each of eight places.",
+)
+claim(
+    letters,
+    "The MLP of the PyTorch page is a feed-forward layer, too, and far ahead.",
+    about=("MLP", "no positions"),
+    cell="letters-so-far",
+    holds=lambda loss: all(
+        max(loss["MLP", "", times]) < min(loss["no positions", "", times]) - 0.3 for times in (1, 4)
+    ),
+    note="Heads and feed-forward layer lack the order of the letters, and no number of steps makes up for it.",
+    page="chapters/05-feed-forward.ipynb",
+)
+claim(
+    letters,
+    "Until the order of the letters comes in with chapter 6, no rung gets near the MLP.",
+    about=("MLP", "no positions", "rotary"),
+    cell="ladder-figure",
+    holds=lambda loss: all(
+        max(loss["rotary", "", times]) < max(loss["MLP", "", times]) + 0.1
+        and min(loss["no positions", "", times]) > max(loss["MLP", "", times]) + 0.3
+        for times in (1, 4)
+    ),
+    note="The best of the rungs without positions stays as far away after four times the steps.",
+    page="chapters/07-residual-norm.ipynb",
 )

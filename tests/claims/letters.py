@@ -1,5 +1,7 @@
 """The letters of chapters 3 to 7: what every model on them gets, and the table of counts that they are held against."""
 
+from statistics import median
+
 import torch
 import torch.nn.functional as F
 from clearbook.ladder import LETTERS, rows
@@ -19,3 +21,8 @@ def counted(n_back):
     chances = chances - chances.logsumexp(dim=-1, keepdim=True)
     read = (F.pad(unseen[:, :-1], (n_back - 1, 0)).unfold(1, n_back, 1) * places).sum(dim=-1)
     return -chances[read, unseen[:, 1:]].mean()
+
+
+def gain(loss, who, than, times):
+    """By how much one contender loses less than another, in the median of the seeds."""
+    return median(loss[than, "", times]) - median(loss[who, "", times])

@@ -3,18 +3,17 @@
 The register is tests/claims, where the experiments and their stored numbers lie; the page shows it to readers.
 """
 
-import math
 import re
 from collections.abc import Iterator
 
 from tests.claims import stored
 from tests.claims.registry import VERDICTS, Claim, Experiment, Numbers, register
+from tests.claims.shown import decimals, span
 from tools import ROOT
 from tools.pages import reading
 from tools.pages.chapters import chapter_number, is_chapter
 
 PAGE = reading.CHAPTERS / "claims.md"
-RUNAWAY = 100  # no loss or share that is measured is that large unless the training runs away
 LINK = re.compile(r"\[([^\]]+)\]\([^)]+\)")
 INTRO = """\
 # How the claims were tested
@@ -23,7 +22,7 @@ INTRO = """\
 
 *A beats B*, *without A it fails*, *A needs more data*: such sentences are easy to write, and many of them fall in an afternoon. So whatever this book compares has been to court. The sentence has met the simplest rival that knows the same; all contenders got the budget of the page, and then four times as much; and everything was run from at least three seeds.
 
-A sentence that stood is **confirmed**. One that said too much was **changed** or **dropped**, and you can read here what it was. In the tables an arrow leads from the budget of the page to four times that budget. Where two numbers stand with a dash, they are the lowest and the highest of all seeds.
+A sentence that stood is **confirmed**. One that said too much was **changed** or **dropped**, and you can read here what it was. In the tables an arrow leads from the budget of the page to four times that budget, or to as many times as *Budget* says. Where two numbers stand with a dash, they are the lowest and the highest of all seeds.
 
 To run an experiment yourself takes the [repository](repository.md): `python tools/run.py claims 02-attention` runs those of one page.
 """  # noqa: E501
@@ -100,17 +99,10 @@ def table(it: Experiment, numbers: Numbers) -> Iterator[str]:
     """A row for each contender, a column for each case."""
     yield f"| who | what it is | {' | '.join(case or 'result' for case in it.cases)} |"
     yield f"|---|---|{'---|' * len(it.cases)}"
+    columns = {
+        case: decimals(one for who in it.contenders for times in it.times for one in numbers[who, case, times])
+        for case in it.cases
+    }
     for who, what in it.contenders.items():
-        cells = (" → ".join(span(numbers[who, case, times]) for times in it.times) for case in it.cases)
+        cells = (" → ".join(span(numbers[who, case, times], columns[case]) for times in it.times) for case in it.cases)
         yield f"| {who} | {what} | {' | '.join(cells)} |"
-
-
-def span(found: list[float]) -> str:
-    """The lowest and the highest of some numbers, or the one number that both are when rounded; ∞ for a runaway.
-
-    Counts, of which one may be above a hundred, are written without decimals.
-    """
-    digits = 0 if all(it.is_integer() for it in found) and max(found) > 1 else 2
-    ends = [it if it < RUNAWAY or not digits else math.inf for it in found]  # not a number is one as well
-    low, high = ("∞" if it == math.inf else f"{it:.{digits}f}" for it in (min(ends), max(ends)))
-    return low if low == high else f"{low}–{high}"
