@@ -3,7 +3,9 @@
 import re
 
 import pytest
-from clearcheck import WrongSolutions, equals, holds
+from clearcheck import RightSolutions, WrongSolutions, equals, holds
+from clearcheck.author.lint_inputs import epsilon
+from clearcheck.author.subject import Subject
 from clearcheck.author.torch_arguments import module_call
 from clearcheck.author.torch_checks import (
     RESTLESS,
@@ -279,3 +281,15 @@ def test_a_method_is_called_in_place_of_the_module():
     assert message_on(Straight, question) == snapshot(
         "With d_in=3, d_out=5 and a tensor of shape (2, 7, 3) your module has no method `encode`."
     )
+
+
+@pytest.mark.parametrize(("eps", "told"), [((0.1, 1e-5), []), ((1e-5, 1e-6), ["ε is always tiny"])])
+def test_an_epsilon_of_a_constructor_is_looked_at(eps, told):
+    """Catches a rule on ε that does not see the constructor of a module, or that finds it where it is large enough."""
+
+    def plans(rng):
+        return [module_call({"d_model": 3, "eps": value}, (rng.normal(size=(2, 3)),)) for value in eps]
+
+    question = asks(equals("outputs", 3, plans, Straight))
+    found = list(epsilon(Subject(None, RightSolutions(), None), question))
+    assert [sentence[: len("ε is always tiny")] for sentence in found] == told

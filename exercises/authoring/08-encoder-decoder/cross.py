@@ -26,6 +26,9 @@ QUESTION = Question(
         holds("what is dropped", 2, weights_dropped),
         holds("parameters", 1, parameter_count(draw_args, lambda d_model, n_heads: 4 * d_model**2 + 4 * d_model)),
         mask=later_tokens("outputs", back, scores="query.weight"),
+        off={
+            "boundary": "what is compared is a number that is drawn and the rate of dropout, which it never equals",
+        },
     ),
     hints=(
         "Take your attention of exercise 04. Which of its first three maps belong to the sequence that asks, and which "

@@ -66,6 +66,7 @@ QUESTION = Question(
     checks=with_battery(
         holds("steps", 3, obeys_steps(draw_args, shape_of)),
         holds("new strings", 17, learns(draw_args, STEPS, share_right, THRESHOLD, WHAT, False, sign_of, "Transformer")),
+        off={"boundary": "what is compared are losses, of which no two are equal"},
     ),
     hints=(
         "Out of each row of `targets` two are made. Write out for one string what stands in each of them.",

@@ -133,7 +133,7 @@ class PlaceByPlace(nn.Module):
         self.decoder = nn.ModuleList([DecoderBlock(*each) for each in sizes])
 
     def encode(self, source):
-        words, z = source[:, None, None] > 0, self.embed_source(source)
+        words, z = source[:, None, None].bool(), self.embed_source(source)
         for part in self.encoder:
             z = part(z, words)
         return self.norm_source(z), words

@@ -174,10 +174,10 @@ class Sequential(nn.Module):
         self.blocks, self.norm = nn.Sequential(*made), nn.LayerNorm(d_model)
 
     def forward(self, ids):
-        places = torch.arange(ids.shape[1], device=ids.device)
-        x = self.tokens(ids) + self.positions(places.expand_as(ids))
+        position = torch.arange(ids.shape[1], device=ids.device)
+        x = self.tokens(ids) + self.positions(position.expand_as(ids))
         for number in range(len(self.blocks)):
-            x = self.blocks[number](x, mask=places <= places[:, None])
+            x = self.blocks[number](x, mask=position <= position[:, None])
         return self.head(self.norm(x))
 
 

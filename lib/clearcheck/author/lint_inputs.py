@@ -94,7 +94,7 @@ def positions(subject, question):
 
 
 def epsilon(subject, question):
-    for values in subject.named(question, EPSILON):
+    for values in (subject.sizes_named if question.how == "module" else subject.named)(question, EPSILON):
         if not any(value >= 0.05 for value in values):
             yield "ε is always tiny; once it has to be 0.1, so that its place shows."
 

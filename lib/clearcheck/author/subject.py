@@ -67,6 +67,12 @@ class Subject:
             if pattern.fullmatch(name):
                 yield [args[place] for args in drawn if len(args) > place]
 
+    def sizes_named(self, question: Question, pattern: re.Pattern) -> Iterator[list]:
+        """The same of a module, for each argument of its constructor."""
+        given = [args[0]["sizes"] for _, args in self.asked(question)]
+        for name in sorted({name for sizes in given for name in sizes if pattern.fullmatch(name)}):
+            yield [sizes[name] for sizes in given if name in sizes]
+
 
 def leaves(value) -> list[np.ndarray]:
     if isinstance(value, tuple | list):
