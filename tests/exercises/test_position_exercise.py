@@ -98,7 +98,7 @@ def test_the_example_of_two_sentences():
 
 
 def test_the_example_of_the_slopes():
-    bias, mask = right_answer("alibi")(2, torch.tensor([5]), torch.tensor([1, 5, 7]))
+    bias, mask = right_answer("alibi")(2, torch.tensor([17]), torch.tensor([1, 17, 20]))
     shown = [f"({', '.join(f'{number + 0.0:g}' for number in row)})".replace("-", "−") for row in bias[:, 0].tolist()]
     assert in_one_breath(task("alibi"), *shown, f"({', '.join(map(str, mask[0].tolist()))})")
     slopes = right_answer("alibi")(2, torch.tensor([1]), torch.tensor([0]))[0].flatten().tolist()
