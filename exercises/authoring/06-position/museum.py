@@ -25,6 +25,7 @@ QUESTION = Question(
     name="rotary_attention",
     minutes=30,
     difficulty=3,
+    leans_on=("rotary",),
     checks=with_battery(
         equals("whole sentences", 4, same_positions, attend_at_positions, atol=ROUNDED),
         equals("with a cache", 5, with_a_cache, attend_at_positions, atol=ROUNDED),
@@ -35,8 +36,8 @@ QUESTION = Question(
         more={"boundary": in_cases_of("whole sentences")},
     ),
     hints=(
-        "Does question 4 pass? Then: some experiments are upset by two slips, others by a single one. Begin "
-        "with one of these, repair its slip, and run all four again.",
+        "Some experiments are upset by two slips, others by a single one. Begin with one of these, repair its "
+        "slip, and run all four again.",
         "Write down what a weight may depend on, and what an output may depend on besides the weights. Which "
         "of the three tables q, k and v have to know where they stand?",
         "Ask of every line: does it use a position, or the number of a row? The two agree in training, when the "
