@@ -10,6 +10,7 @@ N_SOURCE, N_TARGET, D_FF = 19, 13, 17
 RATE = 0.4  # of dropout
 LAST = {"encoder": ("attention.out", "feed_forward.down")}  # the last layers of the parts of a block
 LAST["decoder"] = (*LAST["encoder"], "cross.out")
+PARTS = {"attention": "attention", "feed_forward": "the feed-forward layer", "cross": "the cross-attention"}
 
 
 def draw_args(rng, rows=2, targets=5, sources=7, d_model=12, n_heads=3, n_layers=2, padded=0, **options):
@@ -78,7 +79,7 @@ def gradients(rng):
 
 
 def dropped_in_its_places(ask, rng):
-    """One embedding or block after the other gives something else than zeros, and the others nothing."""
+    """One embedding or part of a block after the other gives something else than zeros, and the others nothing."""
     (plan,) = draw_args(rng, rows=6)
     (source, target), memory = plan["calls"][0], rng.normal(size=(6, 7, 12))
     source[:], target[:] = np.arange(1, 8), np.arange(1, 6)
@@ -86,10 +87,10 @@ def dropped_in_its_places(ask, rng):
     sides = {"source": ("encode", "encoder", (source,)), "target": ("decode", "decoder", (target, memory, shown(7)))}
     still = []
     for side, (method, stack, inputs) in sides.items():
-        ends = {f"{stack}.{i}": [f"{stack}.{i}.{last}" for last in LAST[stack]] for i in (0, 1)}
+        ends = [f"{stack}.{i}.{last}" for i in (0, 1) for last in LAST[stack]]
         table = f"embed_{side}.table.weight"
         for alone in ("", f"embed_{side}", *ends):
-            weights = adding_nothing(plan["weights"], *(end for block in ends if block != alone for end in ends[block]))
+            weights = adding_nothing(plan["weights"], *(end for end in ends if end != alone))
             if alone != f"embed_{side}":  # what is embedded is 0, and stays so whatever is dropped
                 weights[table] = weights[table].copy()
                 weights[table][1 : 1 + inputs[0].shape[1]] = -waves(inputs[0].shape[1], 12)
@@ -100,8 +101,18 @@ def dropped_in_its_places(ask, rng):
             if moves and not alone:
                 return f"Where embedding and blocks add nothing, train() mode changes what `{method}` gives: drop less."
             if alone and not moves:
-                still.append(alone.replace(".", "[") + "]" * ("." in alone))
-    return f"With dropout={RATE} in train() mode nothing is dropped in {', '.join(still)}." if still else None
+                still.append(named(alone))
+    if not still:
+        return None
+    return f"With dropout={RATE} in train() mode nothing is dropped of what these add: {', '.join(still)}."
+
+
+def named(place):
+    """An embedding, or a part of a block by the path of its last layer."""
+    if "." not in place:
+        return f"`{place}`"
+    stack, number, part, _ = place.split(".")
+    return f"{PARTS[part]} of {stack}[{number}]"
 
 
 def shown(sources):
