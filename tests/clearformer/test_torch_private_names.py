@@ -31,6 +31,7 @@ PRIVATE = {
     "torch._transformer_encoder_layer_fwd": "another way to call a forbidden function",
     "torch.ops.aten._scaled_dot_product": "the fused attention among the operations of a trace, in a test",
     "torch.optim.optimizer._global_optimizer_post_hooks": "whether a call leaves a hook behind, in a test",
+    "torch.optim.optimizer._global_optimizer_pre_hooks": "whether a call leaves a hook behind, in a test",
     "torch.utils._python_dispatch": "the operations of a layer, in a test",
 }
 BEGINNINGS = ("torch.ops.aten._scaled_dot_product",)  # of several names, of which each kind of processor has its own

@@ -92,7 +92,7 @@ def broken_links(path: Path) -> list[str]:
         name, _, section = target.removeprefix("path:").partition("#")
         if re.match(r"[a-z]+:", name):
             continue
-        file = (path.parent / name) if name else path
+        file = (path.parent / name).resolve() if name else path
         known = anchors(file) if name and file.is_file() and file.suffix in (".md", ".ipynb") else labels_of_book()
         if not file.exists() or (section and file.suffix in (".md", ".ipynb") and section not in known | anchors(path)):
             found.append(target)
