@@ -1,8 +1,9 @@
 """Exercise 02, question waiting: rounds that wait, and work."""
 
-import numpy as np
+import torch
 from clearcheck import COUNTED, Inputs, Question, answers_to, equals, holds
 from clearcheck.author.battery import in_cases_of, with_battery
+from torch import nn
 
 
 def rounds_and_products(n_tokens, width, kernel):
@@ -69,7 +70,7 @@ right, wrong = answers_to(QUESTION)
 
 @right
 def by_formula(n_tokens, width, kernel):
-    layers = max(1, int(np.ceil((n_tokens - 1) / (kernel - 1))))
+    layers = max(1, int(torch.tensor((n_tokens - 1) / (kernel - 1)).ceil()))
     return {
         "recurrence": (n_tokens, 2 * n_tokens * width * width),
         "convolution": (layers, layers * n_tokens * kernel * width),
@@ -92,10 +93,11 @@ def by_walking_back(n_tokens, width, kernel):
 
 @right
 def by_spreading(n_tokens, width, kernel):
-    knows = np.zeros(n_tokens, dtype=bool)
+    knows = torch.zeros(n_tokens, dtype=torch.bool)
     knows[0], layers = True, 0
     while layers == 0 or not knows[-1]:
-        knows, layers = np.convolve(knows, np.ones(kernel))[:n_tokens] > 0, layers + 1
+        seen = nn.functional.pad(knows, (kernel - 1, 0)).unfold(0, kernel, 1)
+        knows, layers = seen.any(dim=1), layers + 1
     result = {"recurrence": [n_tokens, 0], "convolution": [layers, 0], "attention": [1, 0]}
     result["recurrence"][1] = sum(2 * width**2 for _ in range(n_tokens))
     result["convolution"][1] = sum(n_tokens * kernel * width for _ in range(layers))
@@ -145,7 +147,7 @@ but this kernel looks back only.
 + layers = max(1, -(-(n_tokens - 1) // max(1, (kernel - 1) // 2)))
 ## reach_multiplies [where-the-recurrent-network-fails]: You let the reach multiply from layer to layer; with the same
 kernel in every layer it adds up.
-+ layers = max(1, int(np.ceil(np.log(n_tokens) / np.log(kernel))))
++ layers = next(count for count in range(1, n_tokens + 1) if kernel**count >= n_tokens)
 ## one_layer_of_convolution [where-the-recurrent-network-fails]: You count one layer of convolution however long the
 sequence is, but one layer reaches only as far as its kernel.
 + layers = 1

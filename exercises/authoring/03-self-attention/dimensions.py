@@ -3,6 +3,7 @@
 from itertools import combinations
 
 import numpy as np
+import torch
 from clearcheck import Inputs, Question, answers_to, equals
 from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import draw_sizes
@@ -71,8 +72,8 @@ def rows_reversed(n, m, d, k, v, layout):
 
 @right
 def measured(n, m, d, k, v, layout):
-    I, J = np.ones((n, d)), np.ones((m, d))  # noqa: E741
-    Q, K, V = I @ np.ones((d, k)), J @ np.ones((d, k)), J @ np.ones((d, v))
+    I, J = torch.ones(n, d), torch.ones(m, d)  # noqa: E741
+    Q, K, V = I @ torch.ones(d, k), J @ torch.ones(d, k), J @ torch.ones(d, v)
     A = Q @ K.T
     tables = {"Q": Q, "K": K, "V": V, "A": A, "O": A @ V}
     return {name: (table if layout == "rows" else table.T).shape for name, table in tables.items()}

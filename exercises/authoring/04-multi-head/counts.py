@@ -1,6 +1,6 @@
 """Exercise 04, question counts: what do heads cost?."""
 
-import numpy as np
+import torch
 from clearcheck import COUNTED, Inputs, Question, answers_to, equals
 from clearcheck.author.battery import with_battery
 
@@ -83,15 +83,15 @@ def with_collected_terms(what, D, N, H, K, G):
 
 @right
 def measured_on_tables(what, D, N, H, K, G):
-    maps = [np.zeros((H * K, D)), np.zeros((G * K, D)), np.zeros((G * K, D)), np.zeros((D, H * K))]
+    maps = [torch.zeros(shape) for shape in ((H * K, D), (G * K, D), (G * K, D), (D, H * K))]
     if what == "parameters":
-        return sum(W.size + len(W) for W in maps)
+        return sum(W.numel() + len(W) for W in maps)
     if what == "scores":
-        return np.zeros((H, N, N)).size
+        return torch.zeros(H, N, N).numel()
     if what == "cached":
         return sum(len(W) for W in maps[1:3])
     heads = sum(2 * (N * K * N) + 2 * (K * N * N) for _ in range(H))
-    return sum(2 * W.size * N for W in maps) + heads
+    return sum(2 * W.numel() * N for W in maps) + heads
 
 
 @right
@@ -158,7 +158,7 @@ shared, so there are H tables of N × N.
 - return 4 * (H + G) * K * D * N + 4 * H * K * N * N
 + return 4 * (H + G) * K * D * N + 4 * G * K * N * N
 ## flops_in_float32: You count in float32, which holds seven digits, and so the last ones of a large count are lost.
-+ return int(np.float32(4 * (H + G) * K * D * N + 4 * H * K * N * N))
++ return int(torch.tensor(4.0 * (H + G) * K * D * N + 4 * H * K * N * N))
 ## multiplications_only: You count multiplications only; each term of a product has an addition as well.
 + return 2 * (H + G) * K * D * N + 2 * H * K * N * N
 ## averages_of_full_tokens: Your averages are over full tokens in every head, as in the form with full matrices V_h.

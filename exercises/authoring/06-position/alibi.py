@@ -154,12 +154,6 @@ def pair_by_pair(n_heads, q_positions, k_positions):
     return bias, mask
 
 
-@wrong("You return the bias alone: this question asks for the mask as well.")
-def bias_alone(n_heads, q_positions, k_positions):
-    slopes = 2.0 ** (-8 * torch.arange(1, n_heads + 1) / n_heads)
-    return -slopes[:, None, None] * (q_positions[:, None] - k_positions).clamp(min=0)
-
-
 wrong.edits("""
 # as_often_written
 ## heads_from_zero: You count the heads from 0, so your first head has the slope 1; the formula counts from 1.
@@ -239,4 +233,6 @@ True where a query may look.
 ## pair_exchanged: Your two results have changed places: the bias comes first.
 - return torch.where(mask, bias, 0.0), mask
 + return mask, torch.where(mask, bias, 0.0)
+## bias_alone: You return the bias alone: this question asks for the mask as well.
++ return torch.where(mask, bias, 0.0)
 """)
