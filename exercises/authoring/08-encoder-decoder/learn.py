@@ -1,7 +1,5 @@
 """Exercise 08, question learn: train it."""
 
-import copy
-
 import numpy as np
 import torch
 import torch.nn.functional as F
@@ -122,6 +120,8 @@ def warmed_up(sources, targets, steps):
 @right
 def the_best_one(sources, targets, steps):
     """With another size, half of the steps, and the weights of the step with the lowest loss."""
+    import copy
+
     model, least, best = Transformer(8, 8, 2, 48, 4, 96, dropout=0.02), float("inf"), None
     optimizer = torch.optim.Adam(model.parameters(), lr=0.003, fused=True)
     for batch in torch.randint(len(sources), (max(steps // 2, 1), 64)):
@@ -154,7 +154,7 @@ wrong.edits("""
 - optimizer.zero_grad()
 + optimizer = torch.optim.Adam(model.parameters(), lr=0.003)
 + optimizer.zero_grad()
-## zeroed_too_late: The gradients are gone before the step, or never reach the weights.
+## zeroed_too_late: No weight moves: the gradients are gone before the step, or the learning rate is 0.
 - optimizer.zero_grad()
 - loss.backward()
 + loss.backward()
@@ -167,8 +167,6 @@ wrong.edits("""
 + optimizer = torch.optim.Adam(model.head.parameters())
 ## too_slow: The learning rate is far too small for so few steps.
 + optimizer = torch.optim.Adam(model.parameters(), lr=0.000005)
-## rate_of_zero: The learning rate is 0, and no weight moves.
-+ optimizer = torch.optim.Adam(model.parameters(), lr=0.0)
 ## new_model_each_step: A new model is made in every step, and the last one has learned nothing.
       rows = torch.randint(len(sources), (64,))
 +     model = Transformer(8, 8, 1, 32, 4, 64)

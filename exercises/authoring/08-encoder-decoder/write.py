@@ -229,7 +229,7 @@ already: positions are counted twice.
 ## first_end_stops_all [train-it]: You stop at the first END in any row; the other rows are not done.
 - while len(found) < n_tokens and not ended.all():
 + while len(found) < n_tokens and not ended.any():
-## never_stops [train-it]: You write all n_tokens, though every row has had its END.
+## never_stops [train-it]: You write all n_tokens, though every row has had its END: do you look for END?
 + while len(found) < n_tokens:
 ## one_more: You write one token more than n_tokens.
 + while len(found) <= n_tokens and not ended.all():
@@ -240,8 +240,6 @@ already: positions are counted twice.
 + ended = newest[:, 0] == END
 ## first_row_decides [train-it]: You stop when the first row has its END; the others are not done.
 + ended = ended | (newest[0, 0] == END)
-## start_ends: You wait for START; the token that ends a row is END.
-+ ended = ended | (newest[:, 0] == START)
 ## begins_with_padding: Your decoder begins with 0, which is padding; it begins with START.
 - newest, found, kept = torch.full((len(source), 1), START), [], {}
 + newest, found, kept = torch.zeros(len(source), 1, dtype=torch.int64), [], {}

@@ -68,7 +68,11 @@ QUESTION = Question(
     difficulty=2,
     checks=with_battery(
         holds("steps", 3, as_many_steps_as_asked),
-        holds("new inputs", 12, learns(draw_args, STEPS, mean_square, THRESHOLD, "mean squared error", advice=sign_of)),
+        holds(
+            "new inputs",
+            12,
+            learns(draw_args, STEPS, mean_square, THRESHOLD, "mean squared error", advice=sign_of, merges=True),
+        ),
     ),
     hints=(
         "How many numbers does a tuning of all weights have to find, and from how many? How many with A and B?",

@@ -22,13 +22,15 @@ def learns(
     smaller: bool = True,
     advice: Callable[[float], str] = lambda value: "",
     kind: str = "",
+    merges: bool = False,
 ) -> Test:
     """The loop takes at most `steps` optimiser steps, and its module scores well on what it has not seen.
 
     `draw(rng)` gives a `training_call` and the targets of what is held out, for `score(output, targets)`; that
     has to be at most the threshold, or at least, where it is not `smaller` that is better. The module has to be the one
     whose weights the steps have moved. `advice` ends the message: a sentence on what such a score is a sign of. `kind`
-    names the class that the module has to have. Where the call asks for what is written, that is scored.
+    names the class that the module has to have. Where the call asks for what is written, that is scored. A loop that
+    `merges` may put what it has trained into the weights of another module.
     """
 
     def reaches_threshold(value):
@@ -45,7 +47,7 @@ def learns(
             return f"Your model should give a tensor of shape ({len(targets)}, …) for as many examples; it gave {came}."
         if kind and kind not in came["kinds"]:
             return f"Your loop gave a model of the class {came['kinds'][0]}; train your `{kind}`."
-        if came["steps"] and not came["trained"]:
+        if came["steps"] and not came["trained"] and not merges:
             told = "No step of your optimiser has moved a weight of the model that your loop gave"
             return Finding(f"{told}: train the model that you return.", unlearned=not came["moved"])
         whole = float(score(output, targets))
