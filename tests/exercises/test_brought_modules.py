@@ -81,7 +81,8 @@ def test_the_ready_modules_are_those_of_the_checks():
     assert list(given_in(load_exercise(BLOCK, EXERCISES.parent))) == list(brings(BLOCK))
     assert given_in(load_exercise(TRANSFORMER, EXERCISES.parent)) == {}
     scope = {"nn": torch.nn, "F": torch.nn.functional, "torch": torch, "math": __import__("math")}
-    exec(cell(course_exercise(BLOCK).learner, "module-parts"), scope)
+    for part in ("module-parts", "module-parts-think"):
+        exec(cell(course_exercise(BLOCK).learner, part), scope)
     x, past = torch.randn(2, 5, 6), {"mask": torch.ones(5, 5, dtype=torch.bool).tril()}
     for name, sizes, given in (("MultiHeadAttention", (6, 3), past), ("FeedForward", (6, 9), {})):
         ready, reference = scope[name](*sizes), getattr(parts(), name)(*sizes)
