@@ -55,16 +55,20 @@ def learns(
         if reaches_threshold(value):
             return None
         if reaches_threshold(whole):
-            return (
-                f"Shown whole rows your model does well, {what} {whole:.3g}; shown no more than has been written, it "
-                f"does not, {value:.3g}. A position sees what comes after it: is the mask of your model causal?"
-            )
+            return _sees_what_comes_after(what, whole, value)
         taken = f"After {came['steps']} optimiser steps"
         asked = f"{'at most' if smaller else 'at least'} {threshold:g} is asked for"
         seen = f"{taken} the {what} on examples that your loop has not seen is {value:.3g}; {asked}."
         return Finding(f"{seen} {advice(value)}".rstrip(), unlearned=True)
 
     return test
+
+
+def _sees_what_comes_after(what: str, whole: float, written: float) -> str:
+    return (
+        f"Shown whole rows your model does well, {what} {whole:.3g}; shown no more than has been written, it "
+        f"does not, {written:.3g}. A position sees what comes after it: is the mask of your model causal?"
+    )
 
 
 def obeys_steps(draw: Callable, shape_of: Callable[[np.ndarray], tuple], few: int = 3) -> Test:
