@@ -229,7 +229,7 @@ already: positions are counted twice.
 ## first_end_stops_all [train-it]: You stop at the first END in any row; the other rows are not done.
 - while len(found) < n_tokens and not ended.all():
 + while len(found) < n_tokens and not ended.any():
-## never_stops [train-it]: You write all n_tokens, though every row has had its END: look for END, the token that ends a row.
+## never_stops [train-it]: You write all n_tokens, though every row has had its END: look for END, which ends a row.
 + while len(found) < n_tokens:
 ## one_more: You write one token more than n_tokens.
 + while len(found) <= n_tokens and not ended.all():
