@@ -179,11 +179,11 @@ wrong.edits("""
 predict.
 - x = x + self.drop(self.attention(self.norm_1(x), mask=causal(x)))
 + x = x + self.drop(self.attention(self.norm_1(x)))
+## hides_the_past: Your self-attention sees itself and what comes after it: the triangle is turned.
++ x = x + self.drop(self.attention(self.norm_1(x), mask=causal(x).T))
 ## mask_of_the_source_for_itself [the-two-stacks]: The self-attention gets the mask of the source; it hides the
 future, and the cross-attention padding.
 + x = x + self.drop(self.attention(self.norm_1(x), mask=mask))
-## hides_the_past: Your self-attention sees itself and what comes after it: the triangle is turned.
-+ x = x + self.drop(self.attention(self.norm_1(x), mask=causal(x).T))
 ## no_cross_attention: The cross-attention is built and never used: nothing is known about the source.
 - x = x + self.drop(self.cross(self.norm_2(x), memory, mask))
 ## cross_at_itself: The cross-attention looks at the target, not at the memory.
