@@ -334,3 +334,7 @@ def test_the_model_that_is_graded_is_the_one_that_was_trained():
         assert told in message_on(answer, question)
     assert result_of(best_copy, question).points == 1
     assert result_of(lambda x, y, steps: fitted(nn.Linear(1, 1), x, y, 1, 0.1), question).points == 1
+    merging = holds("unseen", 1, learns(draw_args, 5, mean_square, 20.0, "mean squared error", merges=True))
+    assert (
+        result_of(another, asks(merging, name="fit", how="training")).points == 1
+    )  # as where a map may be merged at the end
