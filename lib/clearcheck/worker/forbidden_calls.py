@@ -38,7 +38,7 @@ def forbid_calls(
     names: tuple[str, ...], answer: Callable | None = None
 ) -> contextlib.AbstractContextManager[list[str]]:
     """Raises: Misfit when the body is over, had it called one of these, or does the source of the `answer`."""
-    targets = _Targets(names)
+    targets = _targets(names, len(sys.modules))
     if not targets.named and not targets.all_of_torch:
         return contextlib.nullcontext([])
     return _watch(targets, targets.written_in(answer))
@@ -53,6 +53,7 @@ class _Targets:
         self.names = names
         self.all_of_torch = TORCH in names and TORCH in sys.modules
         self.named: dict[int, str] = {}
+        self.kept: list = []  # so that no id is given to another object
         self.codes: dict[CodeType, str] = {}
         self.from_torch: dict[str, str] = {}
         self.from_c: dict[int, str] = {}
@@ -63,6 +64,7 @@ class _Targets:
 
     def _add(self, name: str, target):
         self.named[id(target)] = name
+        self.kept.append(target)
         parts = vars(target).values() if isinstance(target, type) else [target]
         functions = [part for part in parts if isinstance(part, FunctionType)]
         self.codes |= {function.__code__: name for function in functions}
@@ -86,6 +88,12 @@ class _Targets:
         if not _is_of_torch(function):
             return None
         return self.from_torch.get(last) or (f"torch.{last}" if self.all_of_torch else None)
+
+
+@functools.lru_cache(maxsize=64)
+def _targets(names: tuple[str, ...], loaded: int) -> _Targets:
+    """What stands under the names while so many modules are loaded: finding it takes longer than many an answer."""
+    return _Targets(names)
 
 
 def _is_of_torch(function) -> bool:
