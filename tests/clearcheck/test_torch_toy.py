@@ -10,6 +10,7 @@ import pytest
 from clearcheck.author.loading import load_exercise
 from clearcheck.grading.diagnose import reply_of
 from clearcheck.grading.evaluate import evaluate
+from clearcheck.proof.mutate import ACCEPTED, CAUGHT, LEARNS, mutate
 from clearcheck.proof.notebooks import answer_text
 from clearcheck.proof.prove import prove
 from clearcheck.report.grade import grade
@@ -133,3 +134,11 @@ def test_a_loop_that_never_ends_and_an_exit_cost_their_question_alone(toy_exerci
     assert (masked.points, mixing.points, fitting.points, writing.points) == (6, 0, 0, 7)
     assert "(exit code 4)" in mixing.checks[0].message
     assert "more than 1.5 s of computing" in fitting.checks[0].message
+
+
+def test_a_changed_loop_that_learns_as_well_needs_no_reason(toy_exercise):
+    """Would catch loops with another rate that the weekly run calls wrong, and such in which nothing learns."""
+    found = mutate(SLUG, "fitting", sample=20)
+    came = {it.mutant: outcome for it, outcome in found.outcomes}
+    assert {*came.values()} == {CAUGHT, LEARNS} and not found.fails
+    assert ACCEPTED not in came.values() and " learn as well, 0 accepted." in found.lines()[-1]

@@ -4,7 +4,7 @@ import json
 import random
 import tomllib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from clearcheck.author.edits import rename_definition
@@ -21,7 +21,7 @@ from clearcheck.worker.worker_process import WorkerError
 SEED = 0
 EQUAL_FILE = "equal_mutants.toml"  # beside exercise.py
 FIELDS = {"question", "answer", "mutant", "reason"}
-CAUGHT, EQUAL, ACCEPTED = "caught", "equal", "accepted"
+CAUGHT, EQUAL, LEARNS, ACCEPTED = "caught", "equal", "learn as well", "accepted"
 LONG = 12 * 3600  # seconds: all mutants of a question count as one notebook
 TIMES_AS_LONG = 20  # as the longest call of its answer one of a mutant may compute, where no limit is reached before
 LEAST_SECONDS = 1.0  # that it may compute in any case
@@ -55,7 +55,8 @@ class Mutation:
         lines = [f"accepted: {' | '.join(it.key)}" for it, outcome in self.outcomes if outcome == ACCEPTED]
         lines += [f"{EQUAL_FILE} names what is caught or no mutant: {' | '.join(key)}" for key in self.stale]
         count = Counter(outcome for _, outcome in self.outcomes)
-        told = ", ".join(f"{count[outcome]} {outcome}" for outcome in (CAUGHT, EQUAL, ACCEPTED))
+        shown = [outcome for outcome in (CAUGHT, EQUAL, LEARNS, ACCEPTED) if outcome != LEARNS or count[outcome]]
+        told = ", ".join(f"{count[outcome]} {outcome}" for outcome in shown)
         return [*lines, f"{self.slug}: {len(self.outcomes)} mutants of the right answers: {told}."]
 
     @property
@@ -91,15 +92,20 @@ def mutate(slug: str, question: str | None = None, sample: int | None = None) ->
     graded = (
         pair for asked in chosen for pair in _grade(authored, asked, [it for it in tried if it.question is asked])
     )
-    outcomes = [(it, _outcome(passed, it.key in equal)) for it, passed in graded]
+    outcomes = [(it, _outcome(it, passed, equal)) for it, passed in graded]
     caught = {it.key for it, outcome in outcomes if outcome == CAUGHT}
     asked_ids, known = {asked.id for asked in chosen}, {it.key for it in every}
     stale = [key for key in equal if key[0] in asked_ids and (key not in known or key in caught)]
     return Mutation(slug, outcomes, stale)
 
 
-def _outcome(passed: bool, equal: bool) -> str:
-    return CAUGHT if not passed else EQUAL if equal else ACCEPTED
+def _outcome(tried: Tried, passed: bool, equal: Container[tuple[str, str, str]]) -> str:
+    """A loop with another rate, or in another order, that teaches its module enough is one more right answer."""
+    if not passed:
+        return CAUGHT
+    if tried.key in equal:
+        return EQUAL
+    return LEARNS if tried.question.how == "training" else ACCEPTED
 
 
 def _mutants(authored: AuthoredExercise, question: Question) -> Iterator[Tried]:

@@ -28,7 +28,8 @@ Where a mistake is a right answer with a line or two changed, the table shows th
 has it (+)."""
 MUTANTS = """\
 Besides, each right solution is changed in one place after another, and each of the {mutants:,} changed ones is graded
-once a week. Of {equal:,} it is written down why they compute the same as before; of the others none may be accepted.
+once a week. Of {equal:,} it is written down why they compute the same as before; of the others none may be accepted,
+but for training loops whose module learns as well.
 """
 NOTHING = "–"
 
