@@ -132,6 +132,35 @@ claim(
 )
 
 
+LATE_TOKEN = 50
+
+
+@experiment(
+    PAGE,
+    contenders={kind: KINDS[kind] for kind in ("rotary", "rotary, masked", "learned")},
+    budget=TRAINING,
+    measured='how far back token 50 of 64 looks, with the head for "first"; 50 would be right',
+    cells=(*TRAINED, "where-it-looks-weights:weights_of"),
+)
+def looks_back(page, run):
+    model = page.trained(run.contender, run.seed, STEPS * run.times)
+    return LATE_TOKEN - page.weights_of(model, 0)[LATE_TOKEN].argmax()
+
+
+claim(
+    looks_back,
+    'Late tokens look about 22 to their left. The head never learned "the first token".',
+    about=("rotary", "learned"),
+    cell="where-it-looks",
+    holds=lambda distance: all(
+        20 <= min(distance["rotary", "", times]) <= max(distance["rotary", "", times]) <= 25
+        and min(distance["learned", "", times]) == LATE_TOKEN
+        for times in (1, 4)
+    ),
+    note="A learned table did learn it: its head looks at the first token from wherever it is asked.",
+)
+
+
 def parts(page, **doors):
     return [page.PositionedAttention(32, 4, **doors), page.FeedForward(32, 128)]
 
