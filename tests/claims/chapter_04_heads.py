@@ -49,7 +49,7 @@ def sixteen_heads(page, title):
     def loss():
         return F.cross_entropy(model(passages)[:, :-1].flatten(0, 1), passages[:, 1:].flatten()).item()
 
-    whole, found = loss(), {MISSED: {}, WEIGHT: {}}
+    whole, found = loss(), {MISSED: {}, WEIGHT: {}}  # type: float, dict[str, dict[str, float]]
     for i, block in enumerate(model.decoder.blocks):
         for h in range(one_back.shape[1]):
             head = f"block {i + 1}, head {h + 1}"
