@@ -20,7 +20,7 @@ WHO = {
     "linear layer": "cards and question side by side, one matrix",
     "fixed average": "one learned weight for each place, whatever the cards and the question",
     "RNN": "reads the cards, then the question",
-    "GRU": "the same with gates, which learn what to keep",
+    "GRU": "an RNN with gates, which learn what to keep",
 }
 MAKERS = {
     "attention": lambda page: page.Looking(positions=True),
