@@ -7,6 +7,7 @@ import torch.nn.functional as F
 from clearbook.ladder import Ladder, LastLetters, loss_of_model
 from torch import nn
 
+from tests.claims.compare import below
 from tests.claims.letters import BUDGET, MEASURED, MLP, counted, gain
 from tests.claims.registry import claim, experiment
 
@@ -103,9 +104,7 @@ claim(
     "Attention hears the earlier ones as well, and the loss falls.",
     about=("attention", "no layer"),
     cell="letters-so-far",
-    holds=lambda loss: all(
-        max(loss["attention", "", times]) < min(loss["no layer", "", times]) - 0.02 for times in (1, 4)
-    ),
+    holds=lambda loss: below(loss, "attention", "no layer", by=0.02),
     note="True, and small. A table that counts which letter follows which is nearly as good in the steps of the page, "
     "and the MLP of the PyTorch page, which knows where each of eight letters stood, is far ahead. What this layer "
     "lacks is the order, which comes in chapter 6.",
@@ -132,10 +131,7 @@ claim(
     "layer hears a bag.",
     about=("MLP", "attention"),
     cell="letters-so-far",
-    holds=lambda loss: (
-        round(median(loss["MLP", "", 1]), 2) == 1.77
-        and all(max(loss["MLP", "", times]) < min(loss["attention", "", times]) - 0.4 for times in (1, 4))
-    ),
+    holds=lambda loss: round(median(loss["MLP", "", 1]), 2) == 1.77 and below(loss, "MLP", "attention", by=0.4),
     note="After four times the steps the MLP leads by more. The page says so from the start, and chapter 6 gives "
     "attention the order of the letters.",
 )

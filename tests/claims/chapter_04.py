@@ -4,6 +4,7 @@ import torch
 import torch.nn.functional as F
 from clearbook.ladder import Ladder, LastLetters, loss_of_model
 
+from tests.claims.compare import below
 from tests.claims.letters import BUDGET, MEASURED, MLP
 from tests.claims.pages import once
 from tests.claims.registry import claim, experiment
@@ -127,7 +128,7 @@ claim(
     "four bags of letters are still bags.",
     about=("MLP", "four heads"),
     cell="letters-so-far",
-    holds=lambda loss: all(max(loss["MLP", "", times]) < min(loss["four heads", "", times]) - 0.4 for times in (1, 4)),
+    holds=lambda loss: below(loss, "MLP", "four heads", by=0.4),
     note="The order of the letters comes in chapter 6.",
 )
 claim(
@@ -136,9 +137,7 @@ claim(
     about=("right", "split by view", "join by view"),
     cell="copy-figure",
     holds=lambda loss: all(
-        max(loss["split by view", "in training", times] + loss["join by view", "in training", times])
-        < min(loss["right", "in training", times])
-        for times in (1, 4)
+        below(loss, wrong, "right", case="in training") for wrong in ("split by view", "join by view")
     ),
     note="After four times the steps, too; the layer that joins by view has then seen most of what it should predict.",
 )
@@ -148,11 +147,7 @@ claim(
     "position, where no mask could see them.",
     about=("right", "split by view", "join by view"),
     cell="copy-honest",
-    holds=lambda loss: all(
-        max(loss["right", UNSEEN, times]) + 0.5
-        < min(loss["split by view", UNSEEN, times] + loss["join by view", UNSEEN, times])
-        for times in (1, 4)
-    ),
+    holds=lambda loss: below(loss, "right", "split by view", "join by view", by=0.5, case=UNSEEN),
     note="From each seed the layers change places, all three of them; which of the two wrong ones does worse from "
     "different seeds is chance.",
     verdict="changed",
@@ -165,9 +160,7 @@ claim(
     about=("list of heads", "split and reshape", "einsum", "one projection", "one projection, SDPA"),
     cell="five-ways",
     holds=lambda time: all(
-        min(time["list of heads", "16 tokens", times]) > max(time[who, "16 tokens", times])
-        for who in ("split and reshape", "einsum", "one projection", "one projection, SDPA")
-        for times in (1, 4)
+        below(time, who, "list of heads", case="16 tokens") for who in forms.contenders if who != "list of heads"
     ),
     note="At 16 tokens the loop calls eight times as many functions for the same products.",
 )
@@ -177,10 +170,8 @@ claim(
     about=("one projection, SDPA", "list of heads", "split and reshape", "einsum", "one projection"),
     cell="five-ways",
     holds=lambda time: all(
-        max(time["one projection, SDPA", case, times]) < min(time[who, case, times])
-        for who in ("list of heads", "split and reshape", "einsum", "one projection")
+        below(time, "one projection, SDPA", "list of heads", "split and reshape", "einsum", "one projection", case=case)
         for case in ROUNDS
-        for times in (1, 4)
     ),
     note="At 512 tokens the loop was not the slowest form on this machine.",
 )

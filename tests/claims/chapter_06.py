@@ -5,6 +5,7 @@ from statistics import median
 
 from clearbook.ladder import Ladder, LastLetters, loss_of_model
 
+from tests.claims.compare import below
 from tests.claims.letters import BUDGET, MEASURED, MLP, gain
 from tests.claims.pages import once
 from tests.claims.registry import claim, experiment
@@ -21,6 +22,16 @@ CLASSES = (
     "multi-head-with-score",
 )
 STEPS = 140
+KINDS = {
+    "learned": "a learned table of 64 positions, of which 16 are trained",
+    "sinusoids": "fixed waves, added",
+    "ALiBi, masked": "a slope times the distance taken from each score, and a causal mask",
+    "rotary": "queries and keys are turned; no mask",
+    "rotary, masked": "the same with a causal mask",
+    "none, masked": "no positions but the causal mask",
+}
+TRAINING = "140 steps of 32 sequences of exactly 16 tokens, Adam at 0.01"
+TRAINED = (*CLASSES, "extrapolation-model", "extrapolation-kinds", "extrapolation-training:trained")
 
 
 def others(page):
@@ -35,23 +46,17 @@ def others(page):
 
 @experiment(
     PAGE,
-    contenders={
-        "learned": "a learned table of 64 positions, of which 16 are trained",
-        "sinusoids": "fixed waves, added",
-        "ALiBi, masked": "a slope times the distance taken from each score, and a causal mask",
-        "rotary": "queries and keys are turned; no mask",
-        "rotary, masked": "the same with a causal mask",
-        "none, masked": "no positions but the causal mask",
+    contenders=KINDS
+    | {
         "slower, masked": "rotary with a causal mask and base 500,000",
         "learned, loud digits": "the learned table, beside embeddings of PyTorch's size",
         "rotary, loud digits": "rotary without a mask, with embeddings of PyTorch's size",
     },
     cases=("two back, 16", "two back, 64", "first, 16", "first, 64"),
-    budget="140 steps of 32 sequences of exactly 16 tokens, Adam at 0.01",
+    budget=TRAINING,
     measured="share of right answers, more is better; a guess is right in 0.1",
-    cells=(*CLASSES, "extrapolation-model", "extrapolation-kinds", "extrapolation-training:trained",
-           "extrapolation-measure:right_answers"),
-)  # fmt: skip
+    cells=(*TRAINED, "extrapolation-measure:right_answers"),
+)
 def extrapolation(page, run):
     question, length = run.case.split(", ")
     page.KINDS.update(others(page))
@@ -127,6 +132,35 @@ claim(
 )
 
 
+LATE_TOKEN = 50
+
+
+@experiment(
+    PAGE,
+    contenders={kind: KINDS[kind] for kind in ("rotary", "rotary, masked", "learned")},
+    budget=TRAINING,
+    measured='how far back token 50 of 64 looks, with the head for "first"; 50 would be right',
+    cells=(*TRAINED, "where-it-looks-weights:weights_of"),
+)
+def looks_back(page, run):
+    model = page.trained(run.contender, run.seed, STEPS * run.times)
+    return LATE_TOKEN - page.weights_of(model, 0)[LATE_TOKEN].argmax()
+
+
+claim(
+    looks_back,
+    'Late tokens look about 22 to their left. The head never learned "the first token".',
+    about=("rotary", "learned"),
+    cell="where-it-looks",
+    holds=lambda distance: all(
+        20 <= min(distance["rotary", "", times]) <= max(distance["rotary", "", times]) <= 25
+        and min(distance["learned", "", times]) == LATE_TOKEN
+        for times in (1, 4)
+    ),
+    note="A learned table did learn it: its head looks at the first token from wherever it is asked.",
+)
+
+
 def parts(page, **doors):
     return [page.PositionedAttention(32, 4, **doors), page.FeedForward(32, 128)]
 
@@ -177,12 +211,9 @@ claim(
     about=("rotary", "learned table", "ALiBi"),
     cell="letters-so-far",
     holds=lambda loss: (
-        max(loss["rotary", "", 1]) < min(loss["learned table", "", 1])
+        below(loss, "rotary", "learned table", times=(1,))
         and gain(loss, "rotary", "learned table", 4) < gain(loss, "rotary", "learned table", 1) / 2
-        and all(
-            min(loss["ALiBi", "", times]) > max(loss["rotary", "", times] + loss["learned table", "", times])
-            for times in (1, 4)
-        )
+        and all(below(loss, who, "ALiBi") for who in ("rotary", "learned table"))
     ),
     note="On rows of sixteen letters a table has little to learn.",
 )
@@ -191,10 +222,7 @@ claim(
     "And the MLP of the PyTorch page stays ahead, after four times the steps, too, though by less.",
     about=("MLP", "rotary"),
     cell="letters-so-far",
-    holds=lambda loss: (
-        all(max(loss["MLP", "", times]) < min(loss["rotary", "", times]) for times in (1, 4))
-        and gain(loss, "MLP", "rotary", 4) < gain(loss, "MLP", "rotary", 1)
-    ),
+    holds=lambda loss: below(loss, "MLP", "rotary") and gain(loss, "MLP", "rotary", 4) < gain(loss, "MLP", "rotary", 1),
     note="One layer of four heads, against weights of its own for each of eight places.",
 )
 claim(
@@ -202,9 +230,7 @@ claim(
     "The MLP of the PyTorch page is a feed-forward layer, too, and far ahead.",
     about=("MLP", "no positions"),
     cell="letters-so-far",
-    holds=lambda loss: all(
-        max(loss["MLP", "", times]) < min(loss["no positions", "", times]) - 0.3 for times in (1, 4)
-    ),
+    holds=lambda loss: below(loss, "MLP", "no positions", by=0.3),
     note="Heads and feed-forward layer lack the order of the letters, and no number of steps makes up for it.",
     page="chapters/05-feed-forward.ipynb",
 )
@@ -213,10 +239,9 @@ claim(
     "Until the order of the letters comes in with chapter 6, no rung gets near the MLP.",
     about=("MLP", "no positions", "rotary"),
     cell="ladder-figure",
-    holds=lambda loss: all(
-        max(loss["rotary", "", times]) < max(loss["MLP", "", times]) + 0.1
-        and min(loss["no positions", "", times]) > max(loss["MLP", "", times]) + 0.3
-        for times in (1, 4)
+    holds=lambda loss: (
+        all(max(loss["rotary", "", times]) < max(loss["MLP", "", times]) + 0.1 for times in (1, 4))
+        and below(loss, "MLP", "no positions", by=0.3)
     ),
     note="The best of the rungs without positions stays as far away after four times the steps.",
     page="chapters/07-residual-norm.ipynb",
