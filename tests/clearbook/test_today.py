@@ -181,6 +181,7 @@ def words_of(name: str, column: str) -> str | None:
         ("gpt-oss-120b", "positions", "rotary, base 150,000, slowed up to 32 times"),
         ("OLMo 2 7B", "norm", "RMSNorm after each sublayer"),
         ("DeepSeek-V4-Flash", "residual", "4 mixed streams"),
+        ("Muse Spark Open", "residual", "a weighted sum"),
         ("Qwen3 8B", "tokenizer", "byte-level BPE, digits one by one"),
         ("Llama 3.1 8B", "tokenizer", "byte-level BPE, up to 3 digits a token"),
         ("Whisper large-v3-turbo", "shape", "32 + 4 layers, width 1,280"),

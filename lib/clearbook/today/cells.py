@@ -124,8 +124,8 @@ def _feed_forward(model: Model) -> str:
 
 
 def _residual(model: Model) -> str:
-    streams = model.get("streams")
-    return f"{streams} mixed streams" if streams else ""
+    streams, weighted = model.get("streams"), model.get("weighted_sum")
+    return ", ".join(filter(None, [streams and f"{streams} mixed streams", weighted and "a weighted sum"]))
 
 
 def _tokenizer(model: Model) -> str:
@@ -169,7 +169,7 @@ COLUMNS = {
     ),
     "norm": Column("norm", ("norm", "norm_place"), _norm),
     "qk_norm": Column("QK-norm", ("qk_norm",), lambda model: "yes" if model.get("qk_norm") else ""),
-    "residual": Column("residual", ("streams",), _residual),
+    "residual": Column("residual", ("streams", "weighted_sum"), _residual),
     "feed_forward": Column("feed-forward", ("feed_forward", "experts", "d_ff"), _feed_forward),
     "tokenizer": Column("tokeniser", ("tokenizer", "digits"), _tokenizer),
     "vocabulary": Column("vocabulary", ("vocabulary", "tied"), _vocabulary),

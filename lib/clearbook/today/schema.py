@@ -138,6 +138,7 @@ FACTS: dict[str, Check] = {
     "norm_place": _one_of("before", "after", "before and after"),
     "qk_norm": _flag,
     "streams": _whole,  # of hyper-connections
+    "weighted_sum": _flag,  # learned weights on the stream and on what a sublayer adds
     "feed_forward": _one_of(*GATED, "GELU", "ReLU²"),
     # shared_d_ff: units of the experts for all, where they differ; width: where experts read less than the stream
     "experts": _counts(EXPERTS, (*EXPERTS, "shared_d_ff", "width"), 0),

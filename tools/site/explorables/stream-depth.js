@@ -73,7 +73,7 @@
           ", gradient at the bottom ", html("strong", {}, this.number("gradient"))),
         html("p", {}, `at weights times ${LEAST_GAIN} to ${MOST_GAIN}: spread `, this.number("spreads"), ", gradient ", this.number("gradients")),
         html("p", {}, "foreseen: ", this.number("foreseen"), " of ", this.number("asked")),
-        html("p", {}, "Goal: find the arrangement in which both stay between ¼ and 4, however far the slider is moved."));
+        html("p", {}, "Goal: find the three arrangements in which both stay between ¼ and 4, however far the slider is moved. One needs the box."));
       this.verdict = "";
     }
 
@@ -115,7 +115,7 @@
 
     judge(tops, bottoms) {
       const [token, gradient] = [tops.every(inBand), bottoms.every(inBand)];
-      if (token && gradient) return "The goal is reached: neither leaves the band.";
+      if (token && gradient) return "This is one of the three: neither leaves the band.";
       if (gradient) return "The gradient stays in the band at every gain, the token does not.";
       if (token) return "The token stays in the band at every gain, the gradient does not.";
       return "At some gain both leave the band.";
