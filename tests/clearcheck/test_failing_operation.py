@@ -74,6 +74,44 @@ def test_a_right_answer_is_told_nothing(answer):
     assert result.points == 2 and result.checks[0].diagnosis is None
 
 
+LAYER = """
+def hide(scores, mask):
+    return np.where(mask, scores, -np.inf)
+"""
+OTHER_LAYER = """
+def hide(looks, shown):
+    hidden = np.logical_not(shown)
+    return np.where(hidden, -np.inf, looks)
+"""
+BLOCK = """
+def answer(scores, mask):
+    return hide(scores, mask.T) + 1
+"""
+
+
+def test_an_error_in_a_function_of_another_cell_is_told():
+    """Would catch a mistake that a learner is told by the shapes alone, since what raised stands in another cell of
+    theirs, and in another file of the author's.
+    """
+    author = {"__package__": "an_exercise", "np": np}
+    function = _written(BLOCK, {**author, "hide": _written(LAYER, dict(author))["hide"]})["answer"]
+    wrong = WrongSolutions("q")
+    wrong("You turn the mask.")(function)
+    notebook: dict = {"np": np}
+    answer = _written(BLOCK, _written(OTHER_LAYER, notebook))["answer"]
+    check = equals("values", 2, lambda rng: [(np.ones((4, 7)), np.ones((4, 7)) > 0)], lambda x, mask: x + 1)
+    diagnosis = result_of(answer, check, wrong=wrong.of("q")).checks[0].diagnosis
+    assert diagnosis.sentence == snapshot("Your function fails as a known mistake does: You turn the mask.")
+
+
+def _written(cell: str, names: dict) -> dict:
+    """The namespace in which a cell, or a file, was run."""
+    file = f"<{cell}>"
+    linecache.cache[file] = (len(cell), None, cell.splitlines(keepends=True), file)
+    exec(compile(cell, file, "exec"), names)
+    return names
+
+
 def test_one_call_with_a_value_is_enough_to_tell_an_exception_apart():
     """Would catch a mistake told from its exceptions while its values differ."""
 

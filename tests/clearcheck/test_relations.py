@@ -164,3 +164,27 @@ def test_an_error_of_shapes_has_a_name_where_the_question_knows_none():
     check = equals("rest", 1, lambda rng: [(rng.normal(size=(4, n)),) for n in (7, 9)], lambda x: x - x.max(1)[:, None])
     diagnosis = result_of(answer, check).checks[0].diagnosis
     assert diagnosis.mistake == "shapes" and "keepdims=True" in diagnosis.sentence
+
+
+def test_an_error_is_no_reason_for_a_wrong_result_before_it():
+    """Catches a mask blamed, beside numbers that came without any mask and are wrong already."""
+
+    def answer(x, mask=None):
+        y = x + 1
+        return y if mask is None else np.where(mask.T, y, 0.0)
+
+    def cases(rng):
+        return [(rng.normal(size=(4, 7)),), (rng.normal(size=(4, 7)), np.ones((4, 7)) > 0)]
+
+    told = []
+    for added in (0, 1):
+        check = equals("kept", 1, cases, lambda x, mask=True, added=added: (x + added) * mask)
+        told.append(result_of(answer, check).checks[0].diagnosis.sentence)
+    assert told[1].startswith("A mask and what it hides")
+    assert told[0] == f"With other arguments of this check your answer raises an error. {told[1]}"
+
+
+@pytest.mark.parametrize(("how", "told"), [("function", "keepdims=True"), ("tensors", "keepdim=True")])
+def test_the_kept_axis_is_named_as_the_library_has_it(how, told):
+    """Catches advice in the words of NumPy for an answer in PyTorch."""
+    assert told in why_shapes_misfit("(4, 7) - (4,) cannot be", how)

@@ -47,6 +47,7 @@ FORWARDS = {  # a line of `forward`, and what is said of it
     "the arguments",
     "return self.inner(x)[0]": "your module gave a tensor of shape (7, 5); the shape (2, 7, 5) is expected",
     "return 2 * self.inner(x)": "(70 of 70 entries are wrong); this is off by",
+    "return self.inner(x or x)": "is ambiguous). A tensor has no single truth: ask `is None` of",
     "raise SystemExit(3)": "your module raised SystemExit (3)",
 }
 CLASSES = {  # a whole class, by its name here
@@ -64,7 +65,8 @@ CLASSES = {  # a whole class, by its name here
     "no forward": (type("Empty", (nn.Module,), {}), "your module has no method `forward`"),
     "no super": (
         type("Early", (nn.Module,), {"__init__": assign_before_init, "forward": lambda self, x: x}),
-        "your module raised AttributeError (cannot assign module before Module.__init__() call)",
+        "your module raised AttributeError (cannot assign module before Module.__init__() call) in the line "
+        "`self.inner = nn.Linear(d_in, d_out)`. Let the constructor begin with `super().__init__()`.",
     ),
 }
 MISFITS = [

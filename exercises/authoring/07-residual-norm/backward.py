@@ -289,4 +289,13 @@ constant; the chain rule gives a formula.
 + step = 1e-6 * np.eye(X.shape[1])[:, None]
 + up, down = ((Z - Z.mean(2)[..., None]) / np.sqrt(Z.var(2) + eps)[..., None] for Z in (X + step, X - step))
 + dX = (g * (up - down)).sum(axis=2).T / 2e-6
+## tokens_standardised_by_columns [the-norm-that-sees-the-future]: Your mean and your variance run over the tokens; each
+token has its own.
+- centred = X - X.mean(1, keepdims=True)
+- inverse = 1 / np.sqrt((centred**2).mean(1, keepdims=True) + eps)
++ centred = X - X.mean(0, keepdims=True)
++ inverse = 1 / np.sqrt((centred**2).mean(0, keepdims=True) + eps)
+## gamma_not_summed: Your gradient for γ has one row for each token; sum it over the tokens.
+- return dX, (dY * X_hat).sum(axis=0), dY.sum(axis=0)
++ return dX, dY * X_hat, dY.sum(axis=0)
 """)

@@ -59,12 +59,12 @@ def shifted_stream(ask, rng):
         if not all(isinstance(y, np.ndarray) and y.shape == x.shape for y in (before, after)):
             return f"The result should be a tensor of shape {x.shape}."
         moved = after - before
-        if form == "pre-norm" and not equal_in_float32(moved, np.full(x.shape, shift)):
+        if form == "pre-norm" and not equal_in_float32(after, before + shift):
             return (
                 f"With {shift:.3g} added to every number of x all outputs of a pre-norm block should rise by "
                 f"{shift:.3g}, since the stream passes no norm; yours rise by {moved.min():.3g} to {moved.max():.3g}."
             )
-        if form == "post-norm" and not equal_in_float32(moved, 0 * x):
+        if form == "post-norm" and not equal_in_float32(after, before):
             return (
                 f"With {shift:.3g} added to every number of x the output of this post-norm block should stay, "
                 f"since all of the stream passes the norms; yours changes by up to {np.abs(moved).max():.3g}."

@@ -264,6 +264,13 @@ dropping one.
 ## attention_not_dropped [dropout]: You never drop what attention adds.
 - y = x + self.drop(self.attention(self.norm_1(x), mask=mask))
 + y = x + self.attention(self.norm_1(x), mask=mask)
+## one_norm_under_two_names: norm_1 and norm_2 are one and the same norm in your block; make two, each with its own
+scale and shift.
+- self.norm_1, self.norm_2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
++ self.norm_1 = self.norm_2 = nn.LayerNorm(d_model)
+## half_dropped [dropout]: Half of the numbers is dropped, as `nn.Dropout()` does; hand `dropout` on to it.
+- self.drop = nn.Dropout(dropout)
++ self.drop = nn.Dropout()
 
 # OwnNormAndDropout
 ## over_tokens [the-norm-that-sees-the-future]: The norms of your block average over the tokens.

@@ -303,4 +303,12 @@ token.
 tokens.
 - centred = x - x.mean(dim=2, keepdim=True)
 + centred = x - x.mean(dim=1, keepdim=True)
+## half_of_itself: Your tokens count themselves and do not look at themselves; take each into its own sum.
+- stream = x + torch.cumsum(normed @ W, dim=1) / torch.arange(1, x.shape[1] + 1)[:, None]
++ past = torch.cumsum(normed @ W, dim=1) - normed @ W
++ stream = x + past / torch.arange(1, x.shape[1] + 1)[:, None]
+## counts_in_a_row: Your counts lie in a row, along the features; one number for each token is a column, [:, None].
++ stream = x + torch.cumsum(normed @ W, dim=1) / torch.arange(1, x.shape[1] + 1)
+## map_to_the_left: Your map stands to the left, as where tokens are columns; for rows its place is to the right.
++ stream = x + torch.cumsum(W @ normed, dim=1) / torch.arange(1, x.shape[1] + 1)[:, None]
 """)

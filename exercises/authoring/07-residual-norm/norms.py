@@ -232,4 +232,15 @@ its mean square is measured from 0.
 +     return x / torch.sqrt((x**2).mean(dim=-1, keepdim=True).clamp(min=eps))
 - return centred / torch.sqrt((centred**2).mean(dim=shared, keepdim=True) + eps)
 + return centred / torch.sqrt((centred**2).mean(dim=shared, keepdim=True).clamp(min=eps))
+## batch_sample_variance [common-mistakes]: The variance of your BatchNorm divides by one less than the number of
+values; torch's `var` does that unless told not to.
+- return centred / torch.sqrt((centred**2).mean(dim=shared, keepdim=True) + eps)
++ spread = x.var(dim=shared, keepdim=True, unbiased=kind == "BatchNorm")
++ return centred / torch.sqrt(spread + eps)
+## rms_over_everything: Your RMSNorm has one mean square for the whole batch; every token needs its own.
+- return x / torch.sqrt((x**2).mean(dim=-1, keepdim=True) + eps)
++ return x / torch.sqrt((x**2).mean() + eps)
+## rms_by_the_length: Your RMSNorm divides by the length of the token, with ε added to it; average the squares, and put
+ε under the root.
++ return x / (x.norm(dim=-1, keepdim=True) + eps)
 """)

@@ -129,6 +129,12 @@ biases of two feed-forward layers.
 ## head_of_the_source: Your head scores the words of the source; those of the target are written.
 - head = (D + 1) * V_target
 + head = (D + 1) * V_source
+## norms_without_a_shift: You count one number a feature in each norm; it has a scale and a shift.
+- attention, norm, network = 4 * D * (D + 1), 2 * D, 2 * D * F + F + D
++ attention, norm, network = 4 * D * (D + 1), D, 2 * D * F + F + D
+## waves_counted [tokens-with-positions]: You count the waves of 512 positions; they are computed, not learned.
+- return reader + writer + head
++ return reader + writer + head + 2 * 512 * D
 
 # head_by_head
 ## float_on_the_way: A float is on your way, and past 2^53 it loses the last digits: divide whole numbers with //.

@@ -233,4 +233,13 @@ hidden.
 ## no_bias: Your keys have no bias; here all four maps have one.
 - self.query, self.key = nn.Linear(d_model, d_model), nn.Linear(d_model, d_model)
 + self.query, self.key = nn.Linear(d_model, d_model), nn.Linear(d_model, d_model, bias=False)
+## source_as_long_as_x: You cut keys and values by the length of x; the source has a length of its own.
+- q, k, v = (part.reshape(*part.shape[:2], self.H, self.K).transpose(1, 2) for part in (q, k, v))
++ q, k, v = (part.reshape(*x.shape[:2], self.H, self.K).transpose(1, 2) for part in (q, k, v))
+## keys_not_turned: The keys are not transposed: a score is the product of a query's row and a key's.
+- scores = q @ k.transpose(-2, -1) / self.K**0.5
++ scores = q @ k / self.K**0.5
+## mask_with_an_axis_more: You give the mask one more axis; it comes as it should be spread over the scores.
+- scores = scores.masked_fill(mask == 0, -torch.inf)
++ scores = scores.masked_fill(mask[:, None] == 0, -torch.inf)
 """)

@@ -179,11 +179,11 @@ wrong.edits("""
 predict.
 - x = x + self.drop(self.attention(self.norm_1(x), mask=causal(x)))
 + x = x + self.drop(self.attention(self.norm_1(x)))
-## hides_the_past: Your self-attention sees itself and what comes after it: the triangle is turned.
-+ x = x + self.drop(self.attention(self.norm_1(x), mask=causal(x).T))
 ## mask_of_the_source_for_itself [the-two-stacks]: The self-attention gets the mask of the source; it hides the
 future, and the cross-attention padding.
 + x = x + self.drop(self.attention(self.norm_1(x), mask=mask))
+## hides_the_past: Your self-attention sees itself and what comes after it: the triangle is turned.
++ x = x + self.drop(self.attention(self.norm_1(x), mask=causal(x).T))
 ## no_cross_attention: The cross-attention is built and never used: nothing is known about the source.
 - x = x + self.drop(self.cross(self.norm_2(x), memory, mask))
 ## cross_at_itself: The cross-attention looks at the target, not at the memory.
@@ -338,4 +338,25 @@ drops weights inside of them.
 ## stream_replaced_by_the_memory: What the cross-attention gives replaces the stream instead of being added.
 - x = x + self.drop(self.cross(self.norm_2(x), memory, mask))
 + x = self.drop(self.cross(self.norm_2(x), memory, mask))
+## causal_mask_for_the_source [attention-with-two-sequences]: The causal mask is taken for the source, the second
+argument of your attention: write `mask=causal(x)`.
+- x = x + self.drop(self.attention(self.norm_1(x), mask=causal(x)))
++ x = x + self.drop(self.attention(self.norm_1(x), causal(x)))
+## future_alone: Your self-attention is shown the future and nothing else: True says that a token may look.
++ x = x + self.drop(self.attention(self.norm_1(x), mask=~causal(x)))
+## causal_mask_for_the_memory [the-two-stacks]: Your cross-attention gets the causal mask; it should get the mask of the
+memory.
+- x = x + self.drop(self.cross(self.norm_2(x), memory, mask))
++ x = x + self.drop(self.cross(self.norm_2(x), memory, causal(x)))
+## memory_asks: The memory asks and the stream answers: the roles in your cross-attention are exchanged.
++ x = x + self.drop(self.cross(memory, self.norm_2(x), mask))
+## memory_not_handed_on: Your cross-attention never gets the memory, and looks at the stream.
++ x = x + self.drop(self.cross(self.norm_2(x), mask=mask))
+## second_norm_for_two_parts: norm_2 serves two parts, and norm_3 is never used.
+- x = x + self.drop(self.feed_forward(self.norm_3(x)))
++ x = x + self.drop(self.feed_forward(self.norm_2(x)))
+## one_attention_under_two_names: `attention` and `cross` are one and the same module in your block; make two.
+- self.attention = MultiHeadAttention(d_model, n_heads, dropout)
+- self.cross = MultiHeadAttention(d_model, n_heads, dropout)
++ self.attention = self.cross = MultiHeadAttention(d_model, n_heads, dropout)
 """)

@@ -134,8 +134,24 @@ def the_best_one(sources, targets, steps):
     return best
 
 
+@right
+def in_a_third(sources, targets, steps):
+    """At ten times the usual rate a third of the steps will do."""
+    model = Transformer(8, 8, 1, 32, 4, 64)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.01, fused=True)
+    for _ in range(max(1, steps // 3)):
+        rows = torch.randint(len(sources), (64,))
+        read, wanted = targets[rows, :-1], targets[rows, 1:]
+        guesses = model(sources[rows], read)
+        loss = F.cross_entropy(guesses.mT, wanted)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return model
+
+
 wrong.edits("""
-# with_adam
+# in_a_third
 ## not_shifted [common-mistakes]: The decoder reads what it is asked for, and learns to copy it.
 - read, wanted = targets[rows, :-1], targets[rows, 1:]
 + read, wanted = targets[rows, 1:], targets[rows, 1:]
@@ -150,10 +166,6 @@ wrong.edits("""
 + loss = F.cross_entropy(guesses.transpose(0, 1).flatten(0, 1), wanted.flatten())
 ## no_step: The optimiser never takes a step.
 - optimizer.step()
-## new_optimizer_each_step: A new optimiser is made in every step: it remembers nothing of the steps before.
-- optimizer.zero_grad()
-+ optimizer = torch.optim.Adam(model.parameters(), lr=0.003)
-+ optimizer.zero_grad()
 ## zeroed_too_late: No weight moves: the gradients are gone before the step, or the learning rate is 0.
 - optimizer.zero_grad()
 - loss.backward()
@@ -163,8 +175,8 @@ wrong.edits("""
 - loss.backward()
 + (-loss).backward()
 ## head_alone: Only the head is trained; the other parameters are never handed to the optimiser.
-- optimizer = torch.optim.Adam(model.parameters())
-+ optimizer = torch.optim.Adam(model.head.parameters())
+- optimizer = torch.optim.Adam(model.parameters(), lr=0.01, fused=True)
++ optimizer = torch.optim.Adam(model.head.parameters(), lr=0.01, fused=True)
 ## too_slow: The learning rate is far too small for so few steps.
 + optimizer = torch.optim.Adam(model.parameters(), lr=0.000005)
 ## new_model_each_step: A new model is made in every step, and the last one has learned nothing.
@@ -175,4 +187,10 @@ wrong.edits("""
 + return Transformer(8, 8, 1, 32, 4, 64)
 ## nothing_returned: The model is trained, and not returned.
 - return model
+
+# with_adam
+## new_optimizer_each_step: A new optimiser is made in every step: it remembers nothing of the steps before.
+- optimizer.zero_grad()
++ optimizer = torch.optim.Adam(model.parameters(), lr=0.003)
++ optimizer.zero_grad()
 """)

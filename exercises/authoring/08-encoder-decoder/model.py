@@ -294,4 +294,48 @@ adds the positions.
 ## small_epsilon: The ε of the norm at the end of a stack is not 0.00001.
 - self.norm_source, self.norm_target = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
 + self.norm_source, self.norm_target = nn.LayerNorm(d_model, eps=1e-6), nn.LayerNorm(d_model, eps=1e-6)
+## mask_as_it_comes [the-two-stacks]: Your blocks get a mask of the shape B × S; spread over heads and targets it has
+B × 1 × 1 × S.
+- words = (source != PAD)[:, None, None, :]
++ words = source != PAD
+## mask_without_the_heads [the-two-stacks]: Your blocks get a mask of the shape B × 1 × S; with an axis for the heads it
+has B × 1 × 1 × S.
++ words = (source != PAD)[:, None, :]
+## norm_in_each_block_and_after [blocks-on-blocks]: The norm of the memory stands behind each block of the encoder, too.
+- z = layer(z, words)
++ z = self.norm_source(layer(z, words))
+## decoder_looks_at_itself: Your decoder blocks get the target in place of the memory.
+- y = layer(y, memory, mask)
++ y = layer(y, y, mask)
+## blocks_side_by_side [blocks-on-blocks]: Each block of your decoder reads the embedded target; each should read what
+the one below gives.
+- for layer in self.decoder:
+-     y = layer(y, memory, mask)
+- y = self.norm_target(y)
++ for layer in self.decoder:
++     top = layer(y, memory, mask)
++ y = self.norm_target(top if len(self.decoder) else y)
+## end_cut_off [two-rows-one-position-apart]: You cut the last token of the target off; `forward` gets the row that the
+decoder reads, and scores each of its positions.
+- return self.decode(target, z, words)
++ return self.decode(target[:, :-1], z, words)
+## source_in_the_table_of_the_target: The source is looked up in the table of the target.
+- z = self.embed_source(source)
++ z = self.embed_target(source)
+## no_dropout_in_the_source [tokens-with-positions]: Your `embed_source` never hears of `dropout`.
+- self.embed_source = Embedding(n_source, d_model, dropout)
++ self.embed_source = Embedding(n_source, d_model)
+## no_dropout_in_the_target [tokens-with-positions]: Your `embed_target` never hears of `dropout`.
+- self.embed_target = Embedding(n_target, d_model, dropout)
++ self.embed_target = Embedding(n_target, d_model)
+## first_layer_alone_drops [the-blocks]: Only the first block of each stack hears of `dropout`; all of them should.
+- self.encoder.append(Block(d_model, n_heads, d_ff, dropout))
+- self.decoder.append(DecoderBlock(d_model, n_heads, d_ff, dropout))
++ self.encoder.append(Block(d_model, n_heads, d_ff, 0.0 if len(self.encoder) else dropout))
++ self.decoder.append(DecoderBlock(d_model, n_heads, d_ff, 0.0 if len(self.decoder) else dropout))
+## scores_dropped: Dropout acts on the scores as well; drop nothing outside embeddings and blocks.
+- self.head = nn.Linear(d_model, n_target)
++ self.head, self.drop = nn.Linear(d_model, n_target), nn.Dropout(dropout)
+- return self.head(y)
++ return self.drop(self.head(y))
 """)

@@ -264,4 +264,16 @@ already: positions are counted twice.
 ## gradients_kept: You keep gradients while the model writes: that costs memory, and nobody uses them.
 - with torch.no_grad():
 + with torch.enable_grad():
+## end_not_written: You stop before the last END is written: the row that needs longest lacks it.
+- found.append(newest)
+- ended = ended | (newest[:, 0] == END)
++ ended = ended | (newest[:, 0] == END)
++ if not ended.all():
++     found.append(newest)
+## always_eight: You write up to 8 tokens, whatever `n_tokens` says.
+- while len(found) < n_tokens and not ended.all():
++ while len(found) < 8 and not ended.all():
+## axis_of_a_column_left: Your result has an axis more: join the columns along axis 1, which they have.
+- return torch.cat(found, dim=1)
++ return torch.stack(found, dim=1)
 """)

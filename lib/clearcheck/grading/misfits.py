@@ -16,7 +16,7 @@ NO_AXIS = "An axis is named that the array does not have."
 NO_PRODUCT = "The two sizes that meet in a product are not equal"
 
 
-def why_shapes_misfit(operation: str) -> str:
+def why_shapes_misfit(operation: str, how: str = "function") -> str:
     """A sentence without sizes, the same in every call; an empty text where shapes are not to blame."""
     if not shapes_alone(operation):
         return ""
@@ -28,7 +28,7 @@ def why_shapes_misfit(operation: str) -> str:
         case ast.BinOp(left, ast.MatMult(), right):
             return _product(ast.literal_eval(left), ast.literal_eval(right))
         case ast.BinOp(left, _, right):
-            return _entry_by_entry(ast.literal_eval(left), ast.literal_eval(right))
+            return _entry_by_entry(ast.literal_eval(left), ast.literal_eval(right), how)
     return ""
 
 
@@ -45,13 +45,14 @@ def _product(left: Shape, right: Shape) -> str:
     return f"{NO_PRODUCT}; they would be with {' or with '.join(fits)}." if fits else f"{NO_PRODUCT}."
 
 
-def _entry_by_entry(left: Shape, right: Shape) -> str:
+def _entry_by_entry(left: Shape, right: Shape, how: str) -> str:
     long, short = (left, right) if len(left) >= len(right) else (right, left)
     missing = len(long) - len(short)
     for places in itertools.combinations(range(len(long)), missing) if missing else ():
         sizes = iter(short)
         if broadcast(long, tuple(1 if place in places else next(sizes) for place in range(len(long)))) == long:
-            return "The two do not fit, since one of them has lost an axis: keepdims=True keeps it, with length 1."
+            word = "keepdims" if how == "function" else "keepdim"
+            return f"The two do not fit, since one of them has lost an axis: {word}=True keeps it, with length 1."
     if len(left) > 1 and left[:-2] == right[:-2] and left[-2:] == right[-2:][::-1]:
         return "The two would fit with one of them transposed."
     return "Two arrays meet entry by entry whose shapes do not fit."

@@ -14,6 +14,13 @@ NO_PYTHON = ("SyntaxError", "IndentationError", "TabError")
 NO_NAME = re.compile(r"name '(\w+)' is not defined")
 NO_MODULE = re.compile(r"No module named '(\w+)")
 OF_THE_COURSE = ("numpy", "torch", "matplotlib", "clearformer", "clearbook", "cleartape", "clearcheck")
+SLIPS = {  # what PyTorch says of a slip that every module may hold, and what to do about it
+    "before Module.__init__() call": "Let the constructor begin with `super().__init__()`.",
+    "Boolean value of Tensor with more than one value is ambiguous": (
+        "A tensor has no single truth: ask `is None` of an argument that may be left out, and write ~, & and | between "
+        "tensors in place of not, and, or."
+    ),
+}
 SIGNS = {  # of a syntax error's text, and what to type for them
     "‘": "Type a straight quotation mark, ', in its place.",
     "’": "Type a straight quotation mark, ', in its place.",
@@ -77,13 +84,15 @@ def _where_to_find(reply: dict, question: Question) -> str:
 
 
 def advice_on(reply: dict) -> str:
-    """What to do about an error that says nothing of the idea: a missing module, a sign that Python does not take."""
+    """What to do about an error that says nothing of the idea: a missing module, a sign that Python does not take, what
+    PyTorch asks of every module.
+    """
     missing = NO_MODULE.match(reply["text"]) if reply["type"] == "ModuleNotFoundError" else None
     if missing:
         return _without(missing[1])
     if reply["type"] in NO_PYTHON:
         return next((advice for sign, advice in SIGNS.items() if sign in reply["text"]), "")
-    return ""
+    return next((advice for text, advice in SLIPS.items() if text in reply["text"]), "")
 
 
 def advice_on_import(reply: dict, lost: Mapping[str, str]) -> str:

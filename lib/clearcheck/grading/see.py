@@ -13,6 +13,7 @@ from clearcheck.grading.relations import relation_of
 from clearcheck.grading.replies import Call
 
 MOST_ENTRIES = 100_000  # of one result
+ELSEWHERE = "With other arguments of this check your answer raises an error. "
 
 
 class _NotComparable(Exception):
@@ -23,11 +24,9 @@ def see(question: Question, check: Equals, calls: list[Call], rng: np.random.Gen
     """The relation in which all wrong results of a check stand to the right ones, if they do; or why shapes forbid what
     the answer does with them.
     """
-    replies = [call.reply for call in calls if call.reply["kind"] == "raised"]
-    misfits = {why_shapes_misfit(reply.get("operation", "")) for reply in replies}
-    if len(misfits) == 1 and misfits != {""}:
-        return Diagnosis("shapes", misfits.pop(), question.section, raised=True, seen=True)
     cases = check.results(rng, question.call_request)
+    if misfit := _misfit(question, check, calls, cases):
+        return Diagnosis("shapes", misfit, question.section, raised=True, seen=True)
     if len(calls) != len(cases):
         return None
     pairs: list[Pair] = []
@@ -40,6 +39,21 @@ def see(question: Question, check: Equals, calls: list[Call], rng: np.random.Gen
     if relation is None:
         return None
     return Diagnosis(relation.name, relation.sentence, question.section, seen=True)
+
+
+def _misfit(question: Question, check: Equals, calls: list[Call], cases: list[tuple[tuple, object]]) -> str:
+    """Why shapes forbid what the answer does, where all errors have one reason; the first of them may not be what the
+    check tells, since a wrong result came before.
+    """
+    raised = [number for number, call in enumerate(calls) if call.reply["kind"] == "raised"]
+    reasons = {why_shapes_misfit(calls[number].reply.get("operation", ""), question.how) for number in raised}
+    if len(reasons) != 1:
+        return ""
+    for call, (args, right) in zip(calls[: raised[0]], cases, strict=False):
+        came = coerce_like(call.value, right, [])
+        if call.reply["kind"] != "value" or check.finding(came, right, args, question.how):
+            return f"{ELSEWHERE}{reasons.pop()}" if reasons != {""} else ""
+    return reasons.pop()
 
 
 def _wrong_parts(question: Question, check: Equals, call: Call, args: tuple, right) -> Iterator[Pair]:

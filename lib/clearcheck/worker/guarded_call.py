@@ -222,10 +222,16 @@ def _own_trace(error: BaseException, scope: dict | None) -> TracebackType | None
     """The last entry of the traceback that stands in the learner's own namespace, and that has a source to show."""
     own, trace = None, error.__traceback__
     while trace is not None and scope is not None:
-        if trace.tb_frame.f_globals is scope and (own is None or _source_line(trace)):
+        if _is_own(trace.tb_frame.f_globals, scope) and (own is None or _source_line(trace)):
             own = trace
         trace = trace.tb_next
     return own
+
+
+def _is_own(names: dict, scope: dict) -> bool:
+    """Of a learner all cells share one namespace; what they are to an author are the files of one exercise."""
+    package = scope.get("__package__")
+    return names is scope or (bool(package) and names.get("__package__") == package)
 
 
 def _source_line(trace: TracebackType) -> str:
