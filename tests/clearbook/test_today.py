@@ -179,6 +179,7 @@ def words_of(name: str, column: str) -> str | None:
         ("SmolLM3 3B", "positions", "rotary, base 5,000,000, none in 9 of 36 layers"),
         ("DeepSeek-V3", "positions", "rotary, base 10,000, a third of each head turned"),
         ("gpt-oss-120b", "positions", "rotary, base 150,000, slowed up to 32 times"),
+        ("Gemma 3 27B", "positions", "rotary, base 1,000,000 (10,000 in windows), all slowed 8 times"),
         ("OLMo 2 7B", "norm", "RMSNorm after each sublayer"),
         ("DeepSeek-V4-Flash", "residual", "4 mixed streams"),
         ("Muse Spark Open", "residual", "a weighted sum"),

@@ -92,6 +92,8 @@ def _positions(model: Model) -> str:
         told.append(f"base {base:,}" + (f" ({windows:,} in windows)" if windows else ""))
     if times := model.get("stretched"):
         told.append(f"slowed up to {times:,} times")
+    if times := model.get("squeezed"):
+        told.append(f"all slowed {times:,} times")
     share, latent = model.get("rotated"), model.get("latent")
     if latent and told[0] != "none":
         share = latent["rotated"] / (latent["rotated"] + latent["unrotated"])
@@ -160,6 +162,7 @@ COLUMNS = {
             "rope_base",
             "rope_base_window",
             "stretched",
+            "squeezed",
             "rotated",
             "rotated_window",
             "latent",

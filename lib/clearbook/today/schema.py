@@ -130,7 +130,8 @@ FACTS: dict[str, Check] = {
     "positions": _words,
     "rope_base": _whole,
     "rope_base_window": _whole,
-    "stretched": _whole,  # how many times slower the angles are made after training
+    "stretched": _whole,  # how many times slower the slowest angles are made after training, the fastest not at all
+    "squeezed": _whole,  # how many times slower all angles are made, those of layers without a window
     "rotated": _share,  # of the width of a head
     "rotated_window": _share,  # in layers with a window, where these differ
     "nope_layers": _whole,
