@@ -62,7 +62,7 @@ def sixteen_heads(page, title):
 claim(
     heads_missed,
     "Two heads stand out. One is the head that looks one token back most; the other does so no more than some that are "
-    "hardly missed. And the head of chapter 3 is missed far less than those two.",
+    "hardly missed, and what it does we do not know. And the head of chapter 3 is missed far less than those two.",
     about=(FIRST, ONE_BACK, NAMES, ANY_OTHER),
     cell="real-heads-figure",
     holds=lambda head: (

@@ -44,6 +44,8 @@ NUMBER = re.compile(r"(?<![\w.])-?\d+\.(\d+)(?!\w)")
 DIGITS = 5  # of one number that cannot agree by chance with the few of one exercise
 KNOWN = ("0.044715",)  # from the tanh formula of GELU: among thousands of weights one agrees with it by chance
 RUN, COARSE, VAGUE = 3, 0.001, 0.05  # of two decimals, or with one digit that counts, three in a row agree by chance
+DRAWN = re.compile(r'<script type="application/json">.*?</script>', re.S)  # what an explorable shows
+MANY = 10_000  # characters of it: among thousands of drawn numbers some runs agree by chance
 SEEDS = range(2)
 ANY_SEED = re.compile(r"seed|default_rng|np\.random|import random", re.I)
 GRADER_SEED = re.compile(r"(?:--seed[ =]+|\b(?:check|progress|grade|prove)\([^)\n]*seed\s*=\s*)\d+")
@@ -269,7 +271,8 @@ def on_a_page(text: str, page: str) -> list[str]:
     brought = [line for lines in BROUGHT_ALONG.values() for line in lines] if YOURS.search(text) else []
     allowed, lines = {*ALLOWED.get(page, {}), *brought}, leaked_lines(text)
     found = {line: f"{line!r} is a line of {owner}." for line, owner in lines.items()}
-    found |= {str(run): f"{run} stand side by side in a graded case." for run in leaked_runs(text)}
+    few = DRAWN.sub(lambda data: "" if len(data[0]) > MANY else data[0], text)
+    found |= {str(run): f"{run} stand side by side in a graded case." for run in leaked_runs(few)}
     found |= {seed: f"{seed!r} is a seed for the grader." for seed in GRADER_SEED.findall(text)}
     whole = [f"this is the whole of {owner}." for owner in whole_answers(lines.keys())]
     return whole + [sentence for what, sentence in found.items() if what not in allowed]
