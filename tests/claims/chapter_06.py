@@ -149,8 +149,8 @@ def looks_back(page, run):
 
 claim(
     looks_back,
-    "Late tokens look about 22 to their left: there the score is highest, and within 16 tokens only its rise is ever seen. "
-    'The head never learned "the first token".',
+    "Late tokens look about 22 to their left: there the score is highest, and within 16 tokens only its rise is ever "
+    'seen. The head never learned "the first token".',
     about=("rotary", "learned"),
     cell="where-it-looks",
     holds=lambda distance: all(
