@@ -36,7 +36,7 @@ DOCUMENTS = [
     "chapters/instructor.md",
 ]
 TOP_LEVEL = {path.name for path in ROOT.iterdir()}
-GENERATED = {".venv", "_build", ".cache", "build", "dist", "results"}
+GENERATED = {".venv", "_build", ".cache", "build", "dist", "results", ".clearcheck"}
 RELEASED = ("pyproject.toml", "CHANGELOG.md", "CITATION.cff")
 PLACEHOLDER = re.compile(r"NN|slug|\.\.\.|[*<{]")
 
