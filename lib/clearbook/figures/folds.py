@@ -74,7 +74,7 @@ def hidden_plane(
 
 
 def lamp_surface(burns: Callable[[ndarray], ndarray], *, title: str = "", ax: Axes | None = None) -> Axes:
-    """How likely a lamp burns, as a shade, for every position of two switches; ``burns`` takes points × 2."""
+    """How likely a lamp is on, as a shade, for every position of two switches; ``burns`` takes points × 2."""
     ax = axes_or_new(ax, (2.2, 2.3))
     ticks = np.linspace(LOW, HIGH, 61)
     plane = np.stack(np.meshgrid(ticks, ticks), axis=-1).reshape(-1, 2)

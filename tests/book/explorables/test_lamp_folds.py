@@ -12,7 +12,7 @@ from tests.book.explorables.shown import stored_data
 CONTROLS = ("w1", "w2", "bias", "out")
 BY_HAND = [(1, 1, 0, 1), (1, 1, -1, -2)]  # the two units of the chapter
 NO_BIAS = [(1, -1, 0, 1), (-1, 1, 0, 1)]
-AGREE = [(1, 1, -1, 1), (-1, -1, 1, 1)]  # for a lamp that burns when both or none are up
+AGREE = [(1, 1, -1, 1), (-1, -1, 1, 1)]  # for a lamp that is on when both or none are up
 
 
 def choose(shown, units):
@@ -40,7 +40,7 @@ def test_the_sums_are_those_of_the_library(show, units):
     shown.agrees_with("sum", expected)
     w_1, w_2, bias, _ = units[-1]
     shown.agrees_with("before", [w_1 * x + w_2 * y + bias for x, y in stored_data("lamp-folds")["inputs"]])
-    assert shown.texts(*(f"lamp-{i}" for i in range(4))) == ["burns" if x > 0.5 else "dark" for x in expected]
+    assert shown.texts(*(f"lamp-{i}" for i in range(4))) == ["on" if x > 0.5 else "off" for x in expected]
     assert shown.page.complaints == []
 
 

@@ -34,7 +34,7 @@
         ["lamp", "lamp"], ["should be", "wanted"]], "switches");
       const controls = (...parts) => html("div", { class: "controls" }, ...parts.map(({ box }) => box));
       live.append(controls(this.lamp), controls(this.guess),
-        html("p", {}, "The lamp burns where the sum is above one half. Two goals: light the first lamp with as few units as possible; then light it with every bias at 0."),
+        html("p", {}, "The lamp is on where the sum is above one half. Two goals: switch the first lamp on with as few units as possible, then with every bias at 0."),
         controls(this.count, this.unit),
         html("div", { class: "sides" }, html("div", {}, this.picture, this.view.box, this.status),
           html("div", {}, ...this.sliders.map(({ box }) => box), table)));
@@ -49,7 +49,7 @@
       const lit = wanted[this.lamp.value];
       inputs.forEach((y, i) => this.put({
         [`before-${i}`]: short(before(y, units[f])), [`sum-${i}`]: short(sums[i]),
-        [`lamp-${i}`]: sums[i] > HALF ? "burns" : "dark", [`wanted-${i}`]: lit[i] ? "burns" : "dark",
+        [`lamp-${i}`]: sums[i] > HALF ? "on" : "off", [`wanted-${i}`]: lit[i] ? "on" : "off",
       }));
       this.draw(units, f, lit);
       this.say(this.sentence(units, lit, sums.filter((x, i) => x > HALF === lit[i] > 0).length));
