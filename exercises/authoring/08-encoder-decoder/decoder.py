@@ -13,7 +13,7 @@ from torch import nn
 from . import parts
 from .brought_modules import Block, FeedForward, MultiHeadAttention
 from .parts import causal
-from .shared import A_MODULE, BRINGS, adding_nothing, alter, block, differ, padding
+from .shared import A_MODULE, BRINGS, LAST, adding_nothing, alter, block, differ, padding
 
 PARTS = {  # by their last layers
     "attention.out": "self-attention",
@@ -61,9 +61,6 @@ def nothing_dropped(rng):
 
 def gradients(rng):
     return [draw_args(rng, gives="gradients"), *(({**one, "gives": "gradients"},) for (one,) in padded(rng))]
-
-
-LAST = np.s_[:, -1, 0]  # one feature of the last source: a norm would take off what all of them have more
 
 
 def reads_the_memory(ask, rng):

@@ -62,6 +62,9 @@ def adding_nothing(weights, *layers):
     }
 
 
+LAST = np.s_[:, -1, 0]  # one feature of the last token: a norm would take off what all of them have more
+
+
 def alter(values, place):
     """Other numbers, or other ids, at a position."""
     changed = values.copy()
