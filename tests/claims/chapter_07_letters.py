@@ -119,8 +119,8 @@ claim(
 )
 claim(
     letters,
-    "without the sum a second pair of parts makes the model worse than it was with one; at this depth more steps make "
-    "up for much of that. With the sum it helps, and the model catches up with the MLP.",
+    "two pairs of parts without the sum are worse than one pair with it; at this depth more steps make up for much of "
+    "that. With the sum it helps, and the model catches up with the MLP.",
     about=(ONE, PLAIN, ADDED, LAST_LETTERS),
     cell="ladder-figure",
     holds=lambda loss: (
