@@ -124,8 +124,8 @@ def is_closer_look(path: Path) -> bool:
 
 
 def timed_pages() -> list[Path]:
-    """The pages that say how long they take: chapters and closer looks."""
-    return [*chapters(), *sorted((ROOT / "chapters" / "closer").glob("*.ipynb"))]
+    """The pages that say how long they take: the one on PyTorch, chapters and closer looks."""
+    return [ROOT / "chapters" / "pytorch.ipynb", *chapters(), *sorted((ROOT / "chapters" / "closer").glob("*.ipynb"))]
 
 
 def time_line(path: Path) -> str:
@@ -137,7 +137,7 @@ def time_line(path: Path) -> str:
             "'*Time:* 40 minutes to read, half a minute to run, 90 minutes to practise'."
         )
     run = "half a minute" if notebook["metadata"]["run_seconds_at_most"] <= 30 else "a minute"
-    practise = "" if is_closer_look(path) else f", {practice(path.stem)} minutes to practise"
+    practise = "" if is_closer_look(path) or path.stem == "pytorch" else f", {practice(path.stem)} minutes to practise"
     return f"*Time:* {length(path).stated} minutes to read, {run} to run{practise}"
 
 
