@@ -69,3 +69,17 @@ def test_readers_see_what_was_found():
     """Catches a page of the book that tells of other numbers or other sentences than the register."""
     told = claims_page.PAGE.read_text(encoding="utf-8")
     assert told == claims_page.page(), "run make pages: chapters/claims.md is not what the register gives"
+
+
+def test_the_page_of_the_claims_follows_the_book():
+    """Fails where the pages stand in the order of their file names, PyTorch at the end and closer looks in front."""
+    rows = [line for line in claims_page.PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| [")]
+    names = [f"chapters/{row.partition('](')[2].partition('.ipynb')[0]}" for row in rows]
+    contents = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    listed = [name for part in contents["parts"] for page in part["chapters"] for name in _with_sections(page)]
+    assert names == [name for name in listed if name in names]
+    assert len(names) > 20
+
+
+def _with_sections(page: dict) -> list[str]:
+    return [page["file"], *(section["file"] for section in page.get("sections", ()))]

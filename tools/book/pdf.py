@@ -19,6 +19,7 @@ from bs4 import BeautifulSoup, Tag
 from tools import ROOT
 from tools.book.build import build
 from tools.extension.publish import PDF, link_the_pdf
+from tools.pages import reading
 from tools.setup.bootstrap import SetupProblem
 from tools.takeaway.downloads import DIST, project
 
@@ -112,8 +113,7 @@ def print_page(page) -> bytes:
 
 def to_be_read() -> list[str]:
     """The pages of the table of contents that are for reading, without suffix."""
-    found = re.findall(r"- file: (\S+)", (ROOT / "_toc.yml").read_text(encoding="utf-8"))
-    return [name for name in found if not LEFT_OUT.match(name)]
+    return [name for name in reading.in_the_order_of_the_book() if not LEFT_OUT.match(name)]
 
 
 @dataclass

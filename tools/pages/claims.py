@@ -31,7 +31,8 @@ To run an experiment yourself takes the [repository](repository.md): `python too
 def page() -> str:
     """The whole page. Raises: ValueError where an experiment has no stored run."""
     experiments, claims = register()
-    pages = sorted({it.page for it in claims}, key=lambda name: (ROOT / name).stem)
+    order = reading.in_the_order_of_the_book()
+    pages = sorted({it.page for it in claims}, key=lambda name: order.index(name.removesuffix(".ipynb")))
     blocks = [INTRO, "\n".join(overview(pages, claims))]
     for name in pages:
         blocks.append(f"## {heading(name)}")

@@ -53,6 +53,11 @@ def pages() -> dict[str, Path]:
     return found | {path.stem: path for path in sorted(others)}
 
 
+def in_the_order_of_the_book() -> list[str]:
+    """The pages of the table of contents, from the repository's root and without suffix."""
+    return re.findall(r"- file: (\S+)", (ROOT / "_toc.yml").read_text(encoding="utf-8"))
+
+
 @cache
 def cells(path: Path) -> list[dict]:
     """The cells of a notebook; a Markdown page is one cell."""
