@@ -1,7 +1,7 @@
 // What the theme leaves undone for keyboard and screen-reader users.
 (() => {
-  const WIDE = ".bd-article div.math, .bd-article mjx-container, .bd-article pre, .bd-article .pst-scrollable-table-container, .bd-article figure, .bd-article .wide-drawing, .bd-article .cell_output";
-  const FADED = ".bd-article :is(pre, .pst-scrollable-table-container, .wide-drawing, .cell_output)"; // equations have a shadow of their own
+  const WIDE = ".bd-article div.math, .bd-article mjx-container, .bd-article pre, .bd-article .pst-scrollable-table-container, .bd-article figure, .bd-article .wide-drawing, .bd-article .today, .bd-article .cell_output";
+  const FADED = ".bd-article :is(pre, .pst-scrollable-table-container, .wide-drawing, figure.map, .today, .cell_output)"; // equations have a shadow of their own
 
   const fades = (box) => box.matches?.(FADED) && !box.querySelector(".viewcode-back");
 

@@ -165,6 +165,8 @@ def test_page_reads_well(show, book_build, name):
         assert page.evaluate("document.documentElement.scrollWidth") <= WIDTHS[width]
         assert page.evaluate(LOST_SCROLLERS) == [], read
         assert width == "narrow" or page.evaluate(CUT_FORMULAS) == [], read
+        assert page.evaluate(CUT_IN_LINES) == [], read
+        assert page.evaluate(SMALL_LETTERS) == [], read
         assert page.evaluate(UNNAMED) == [], read
     # What stands on a page is the same in every reading.
     if has_mathjax(book_build):
@@ -206,6 +208,14 @@ LOST_SCROLLERS = """[...document.querySelectorAll('article *')].filter(
 CUT_FORMULAS = """[...document.querySelectorAll('article div.math mjx-container')].filter(
     e => e.checkVisibility() && e.scrollWidth > e.clientWidth + 1
 ).map(e => e.parentElement.id || e.parentElement.textContent)"""
+CUT_IN_LINES = """[...document.querySelectorAll('article .math mjx-container:not([display])')].filter(
+    e => e.checkVisibility() && !e.closest('.pst-scrollable-table-container')
+    && e.getBoundingClientRect().right > document.querySelector('article').getBoundingClientRect().right + 1
+).map(e => e.textContent)"""
+SMALL_LETTERS = """[...document.querySelectorAll('article svg text')].filter(e => e.checkVisibility()).filter(e => {
+    const { a, b } = e.getScreenCTM();
+    return parseFloat(getComputedStyle(e).fontSize) * Math.hypot(a, b) < 10;
+}).map(e => e.textContent)"""
 UNNAMED = """[...document.querySelectorAll('button, a[href], input:not([type=hidden]), summary')].filter(
     e => e.checkVisibility({ visibilityProperty: true }) && !(
     e.getAttribute('aria-label') || e.textContent.trim()

@@ -86,6 +86,14 @@ def test_a_flow_of_tokens_leaves_out_what_is_not_there_and_joins_columns():
     np.testing.assert_allclose([from_y, to_y], [bottom_of_query, top_of_scores])
 
 
+def test_no_number_of_a_heatmap_is_a_negative_zero():
+    """Catches -0.00 and -0 in a cell whose number is next to nothing."""
+    for matrix, printed in (([[-0.001, 0.25]], ["0.00", "0.25"]), ([[-1e-12, 2.0]], ["0", "2"])):
+        ax = plots.heatmap(np.array(matrix, dtype="float32"), numbers=True)
+        assert [text.get_text() for text in ax.texts] == printed
+        plots.plt.close()
+
+
 def test_stations_of_one_scale_have_one_colour_for_a_number():
     """Catches a number that is dark in one station and pale in the next."""
     stations = {"a": np.array([[1.0, 4.0]]), "b": np.array([[1.0, 2.0]])}

@@ -7,10 +7,14 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
+from tools.extension.lean_pages import LETTERS
+from tools.extension.quiz import OPTIONS, question_above
+
 MAX_LINES = 20
 MAX_LINES_OF_A_CLASS = 36  # in a file that the reader types, where a class is a cell and follows its skeleton, folded
 MAX_SECONDS = 60
 MIN_ALT_WORDS = 4
+MIN_POINTS = 8  # of a letter in a figure
 RANDOM_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){0,3}([0-9a-f]{4,})?")
 MAGIC = re.compile(r"^\s*(%|!|\?)|\?\s*$|^\s*[\w.]+\s*=\s*[%!]", re.M)
 SUMMARY = re.compile(r"<summary>(.*?)</summary>", re.S)
@@ -22,7 +26,7 @@ BANNED_TAGS = {
     "raises-exception": "passes when nothing is raised; catch the exception and print it",
 }
 # What a learner opens is generated, and asks the learner to define names.
-CHAPTER_ONLY = ("redefined_names", "alt_text", "title", "run_time")
+CHAPTER_ONLY = ("redefined_names", "letters", "alt_text", "title", "run_time")
 
 
 def lint(path: Path, exports: frozenset[str], chapter: bool = True) -> list[str]:
@@ -122,6 +126,22 @@ def quiz(notebook, exports):
             yield f"cell {cell.id} has code in the words of a quiz option; write <code>f(x)</code>."
 
 
+def quiz_numbers(notebook, exports):
+    texts = [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
+    asked = [question_above(options) for text in texts for options in OPTIONS.finditer(text)]
+    for number, question in enumerate(asked, start=1):
+        if not question.startswith(f"**{number}. "):
+            yield f"the question {question[:60]!r} is number {number} of its page; begin it with '**{number}. '."
+
+
+def letters(notebook, exports):
+    for cell in code(notebook):
+        drawings = ["".join(output.get("data", {}).get("image/svg+xml", "")) for output in cell.outputs]
+        smallest = min((100 * float(size) for text in drawings for size in LETTERS.findall(text)), default=MIN_POINTS)
+        if smallest < MIN_POINTS:
+            yield f"the figure of cell {cell.id} has letters of {smallest:g} points; give them {MIN_POINTS} or more."
+
+
 def alt_text(notebook, exports):
     for cell in code(notebook):
         data = [name for output in cell.outputs for name in output.get("data", {})]
@@ -163,6 +183,8 @@ RULES = {
         paths,
         tags,
         quiz,
+        quiz_numbers,
+        letters,
         alt_text,
         title,
         run_time,

@@ -38,7 +38,7 @@ def good_notebook():
             new_code_cell(
                 "_ = draw()", id="weights-plot", execution_count=2, outputs=[drawing], metadata={"mystnb": figure}
             ),
-            new_markdown_cell(option, id="question-1"),
+            new_markdown_cell(f"**1. What sums to 1?**\n\n{option}", id="question-1"),
         ],
         metadata={"run_seconds_at_most": 10},
     )
@@ -134,6 +134,19 @@ def outputs(text):
     return attribute(1, "outputs", [new_output("stream", text=text)])
 
 
+def drawing(text):
+    return attribute(2, "outputs", [new_output("display_data", data={"image/svg+xml": f"<svg>{text}</svg>"})])
+
+
+def unnumbered_questions():
+    """A question without a number, one in the running text, and a second one with which counting starts anew."""
+    answers = '<details class="quiz"><summary>Rows</summary>\n\n**Right.** They do.\n\n</details>'
+    first = f"**1. What sums to 1?**\n\n{answers}"
+    yield f"**What sums to 1?**\n\n{answers}"
+    yield f"*A quick question.* What sums to 1?\n\n{answers}"
+    yield f"{first}\n\n{first}"
+
+
 BAD = {
     "magic": [
         source("%matplotlib inline"),
@@ -168,6 +181,8 @@ BAD = {
         option('<details class="quiz"><summary>a</summary>\n\nBecause.\n\n</details>'),
         option('<details class="quiz"><summary>f(x, axis=0)</summary>\n\n**Right.**\n\n</details>'),
     ],
+    "quiz_numbers": [option(text) for text in unnumbered_questions()],
+    "letters": [drawing('<g transform="translate(7.2 9.5) scale(0.11 -0.11)"/><g transform="scale(0.075 -0.075)"/>')],
     "alt_text": [
         meta(2),
         meta(2, mystnb={"image": {"alt": "a plot"}, "figure": {"caption": "c"}}),

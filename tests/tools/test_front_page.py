@@ -152,6 +152,14 @@ def test_the_map_is_the_model_of_chapter_8():
     assert transformer_map().count("<circle") == len(reads) + len(writes)
 
 
+def test_the_map_does_not_shrink_until_its_letters_are_lost():
+    """Catches a map that takes the width of a phone, however small its letters are then."""
+    drawn = transformer_map()
+    width, legible = (float(re.search(f"{name}(\\d+)", drawn)[1]) for name in ('width="', "--legible: "))
+    sizes = [float(size) for size in re.findall(r"font-size: ([\d.]+)px", drawn)]
+    assert "max-width: max(100%, var(--legible))" in drawn and min(sizes) * legible / width >= 10
+
+
 @pytest.mark.parametrize("path", sorted((ROOT / "chapters").glob("*.ipynb")), ids=lambda path: path.stem)
 def test_what_stands_for_a_live_model_is_what_it_says(path):
     """Catches a table that was printed for other weights than those in models/."""

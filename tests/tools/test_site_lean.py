@@ -138,6 +138,7 @@ def test_a_drawing_says_its_size_and_how_wide_its_letters_have_to_have_it(tmp_pa
     assert sizes["small"].startswith(f'<span class="wide-drawing" style="--legible: {legible}px"><img width="640"')
     assert sizes["wordless"] == '<img width="640" height="192" alt="a" src="_images/wordless.svg" />'
     assert sizes["none"] == '<img alt="a" src="_images/none.svg" />'
+    assert lean_pages.LEGIBLE * 359 / lean_pages.PHONE > 10  # the letters of one that is shrunk to the column
     again = lean_pages.FIGURE.sub(lambda image: lean_pages.with_size(image, tmp_path), sizes["narrow"])
     assert again == sizes["narrow"]
 

@@ -83,6 +83,21 @@ def test_short_code_is_kept_on_one_line_and_long_code_is_not():
         assert context["body"] == f'<p>Type <code class="docutils literal notranslate{added}">{inside}</code>.</p>'
 
 
+def test_no_line_ends_within_a_size():
+    """Catches "4 ×" and "4" on two lines, and a mark in what must stay: code, formulas, drawings, long products."""
+    stays = (
+        '<pre>print("2 × 3")\n</pre>',
+        '<span class="math notranslate nohighlight">\\(2 \\text{ × } N × N\\)</span>',
+        '<img alt="a 2 × 3 matrix" src="a.svg" /><svg><text>D × N</text></svg>',
+        "<td>2 × 96 × 12,288 × 2,048</td><td>2026-11–29</td>",
+    )
+    broken = "<p>of [4 × 4,] [B × N × D]</p><td>[0.004–0.005]</td><p><em>[output × input]</em>, N × <b>D</b></p>"
+    context = {"body": "".join(stays) + broken.replace("[", "").replace("]", "")}
+    page_parts.keep_sizes(None, "setup", "page.html", context, None)
+    marked = broken.replace("[", '<span class="keep-together">').replace("]", "</span>")
+    assert context["body"] == "".join(stays) + marked
+
+
 def test_a_description_has_whole_goals_and_no_tex():
     goals = "".join(f"<li><p>do thing {n} " + "very " * 9 + r"well with \(\mathbf{x}\),</p></li>" for n in range(5))
     made = page_parts.description(f"<h1>T</h1><p>After this chapter you can</p>\n<ul>{goals}</ul>", "T")

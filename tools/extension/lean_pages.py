@@ -26,7 +26,7 @@ CODE = re.compile(r"<pre>.*?</pre>", re.DOTALL)
 FIGURE = re.compile(r'<img\b[^>]*\bsrc="([^"]*_images/[^"/]+\.svg)"[^>]*/?>')
 POINT = 4 / 3  # in pixels
 LETTERS = re.compile(r"\bscale\((0?\.\d+) -0?\.\d+\)")  # of a piece of text: its size in points, over 100
-LEGIBLE = 8  # pixels of a letter's size: on a phone a drawing shrinks no further, and scrolls
+LEGIBLE = 10.5  # pixels of a letter's size: on a phone a drawing shrinks no further, and scrolls
 PHONE = 375  # pixels of a window, of which a page leaves 359 to a drawing: one that needs hardly more is shrunk
 
 

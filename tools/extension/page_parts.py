@@ -27,6 +27,10 @@ ICON_SCRIPT = re.compile(
 VIEWPORT = re.compile(r'<meta name="viewport"[^>]*>|<meta content="[^"]*" name="viewport"[^>]*>')  # the theme has one
 FORMULA = re.compile(r'class="[^"]*\b(?:math|output_area|text_latex)\b')
 PUNCTUATED = re.compile(r'\(?<span class="math notranslate nohighlight">[^<]*</span>[,.;:!?)’”]+')
+NO_TEXT = re.compile(
+    r'(<(pre|svg|script|style)\b.*?</\2>|<span class="math\b.*?</span>|<div class="math\b.*?</div>|<[^>]*>)', re.S
+)
+SIZE = re.compile(r"[\w,.]+(?: × [\w,.]+)+|(?<![\w.,–-])\d[\d.,]*–\d[\d.,]*(?![\w–-])")
 INLINE_CODE = re.compile(r'<code class="(docutils literal notranslate)">(.*?)</code>', re.S)
 SHORT = 20  # characters of code that stay on one line: two thirds of a line on a phone
 NOT_PUBLISHED = ("webpack-macros.html", "sbt-webpack-macros.html", "scripts/fontawesome.js")
@@ -87,6 +91,18 @@ def keep_punctuation(app, pagename, templatename, context, doctree) -> None:
     """No line begins with the comma that belongs to a formula."""
     if context.get("body"):
         context["body"] = PUNCTUATED.sub(r'<span class="keep-together">\g<0></span>', context["body"])
+
+
+def keep_sizes(app, pagename, templatename, context, doctree) -> None:
+    """No line ends within 4 × 4 or 0.004–0.005; a long product may break, or tables would be wider than the page."""
+
+    def joined(size: re.Match) -> str:
+        return f'<span class="keep-together">{size[0]}</span>' if len(size[0]) <= SHORT else size[0]
+
+    if context.get("body"):
+        texts = NO_TEXT.split(context["body"])  # a text, what is none, and the name of its tag, over and over
+        texts[::3] = [SIZE.sub(joined, text) for text in texts[::3]]
+        context["body"] = "".join(text for number, text in enumerate(texts) if number % 3 < 2)
 
 
 def keep_short_code(app, pagename, templatename, context, doctree) -> None:
@@ -222,6 +238,7 @@ def setup(app):
     app.connect("config-inited", use_address)
     app.connect("html-page-context", keep_punctuation, priority=850)
     app.connect("html-page-context", keep_short_code, priority=855)
+    app.connect("html-page-context", keep_sizes, priority=856)
     app.connect("html-page-context", tell_the_place, priority=860)
     app.connect("html-page-context", stack_long_rows, priority=870)
     app.connect("html-page-context", load_what_is_needed, priority=900)  # after MathJax has been added

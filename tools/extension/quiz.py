@@ -37,7 +37,7 @@ def with_groups(text: str, page: str, places: Places) -> str:
     """The markdown of one cell or page, with the options of each question shuffled and grouped."""
 
     def group(match: re.Match) -> str:
-        question = text[: match.start()].rstrip().rsplit("\n\n", 1)[-1]
+        question = question_above(match)
         number = re.match(r"\**(\d+)\.", question)
         name = hashlib.sha256(f"{page} {question}".encode()).hexdigest()[:8]
         label = f"Answers to question {number[1]}" if number else "Answers"
@@ -47,6 +47,11 @@ def with_groups(text: str, page: str, places: Places) -> str:
         return "\n\n".join([f'<div class="quiz-question" {names}>', *blocks, "</div>\n\n"])
 
     return OPTIONS.sub(group, text)
+
+
+def question_above(options: re.Match) -> str:
+    """The paragraph that the options answer."""
+    return options.string[: options.start()].rstrip().rsplit("\n\n", 1)[-1]
 
 
 class QuizProblem(ValueError):

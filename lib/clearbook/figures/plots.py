@@ -83,7 +83,7 @@ def heatmap(
 def _print_entries(ax: Axes, matrix: ndarray, brightness: ndarray, signed: bool) -> None:
     whole = np.allclose(matrix, matrix.round())
     for (i, j), value in np.ndenumerate(matrix):
-        text = f"{value:.0f}" if whole else f"{value:.2f}"
+        text = f"{value:z.0f}" if whole else f"{value:z.2f}"
         ax.text(j, i, text, ha="center", va="center", fontsize=9, color=ink_on(float(brightness[i, j]), signed))
 
 

@@ -125,5 +125,5 @@ def _column(ax: Axes, values: ndarray, corner: Point, limit: float) -> None:
     for d, value in enumerate(values):
         y, brightness = floor + len(values) - 1 - d, (value + limit) / (2 * limit)
         ax.add_patch(Rectangle((x - 0.5, y), 1, 1, fc=plt.get_cmap(SIGNED)(brightness), ec="#8a93a3", lw=0.8, zorder=2))
-        text, ink = f"{round(float(value), 1) + 0.0:.1f}", ink_on(brightness, signed=True)
+        text, ink = f"{value:z.1f}", ink_on(brightness, signed=True)
         ax.text(x, y + 0.5, text, ha="center", va="center", fontsize=9, color=ink, zorder=3)

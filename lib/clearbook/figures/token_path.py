@@ -75,5 +75,5 @@ def _column(ax: Axes, n: int, top: float, values: ndarray, limit: float) -> None
         corner = (n - 0.38, top + CELL * row)
         ax.add_patch(plt.Rectangle(corner, 0.76, CELL, fc=plt.get_cmap(SIGNED)(shade), ec="#8a93a3", lw=0.7))
         style: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 8, "color": ink_on(shade, True)}
-        ax.text(n, top + CELL * (row + 0.5), f"{value:.2f}", **style)
+        ax.text(n, top + CELL * (row + 0.5), f"{value:z.2f}", **style)
     ax.text(n, top + CELL * len(values) + 0.13, "⋮", ha="center", va="center", fontsize=10)

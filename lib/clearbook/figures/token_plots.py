@@ -14,21 +14,24 @@ from numpy import ndarray
 from clearbook.figures.kit import draw_box
 from clearbook.figures.plots import COLOURS, INK, SIGNED, WEIGHTS, axes_or_new, ink_on
 
+SMALLEST = 8  # points of a letter that is still read with ease
+
 
 def token_strip(
     pieces: Sequence[str], ids: Sequence[int] | None = None, *, per_row: int = 12, ax: Axes | None = None
 ) -> Axes:
     """Tokens as boxes in reading order, with their ids below; a space is drawn as ␣."""
-    n_rows = -(-len(pieces) // per_row)
-    ax = axes_or_new(ax, (min(len(pieces), per_row) * 0.72 + 0.2, 0.75 * n_rows + 0.1))
+    n_rows, per_point = -(-len(pieces) // per_row), 0.72 / 70
+    width = max(0.72, SMALLEST * per_point * max(map(len, pieces)))  # of a box, in inches: the longest piece fits
+    ax = axes_or_new(ax, (min(len(pieces), per_row) * width + 0.2, 0.75 * n_rows + 0.1))
     for i, piece in enumerate(pieces):
         x, y = i % per_row, -(i // per_row)
         shade = ("#e3eef8", "#fdeee6")[i % 2]
         draw_box(ax, (x, y + 0.03), 0.88, 0.58, corner=0.04, fc=shade, ec=INK, lw=0.8)
-        size = min(10, 70 / len(piece))  # a long piece has to fit into its box
+        size = min(10, width / per_point / len(piece))
         ax.text(x, y + 0.1, piece.replace(" ", "␣").replace("\n", "⏎"), ha="center", va="center", fontsize=size)
         if ids is not None:
-            ax.text(x, y - 0.13, str(ids[i]), ha="center", va="center", fontsize=7.5, color=COLOURS[5])
+            ax.text(x, y - 0.13, str(ids[i]), ha="center", va="center", fontsize=SMALLEST, color=COLOURS[5])
     ax.set(xlim=(-0.6, min(len(pieces), per_row) - 0.4), ylim=(-n_rows + 0.5, 0.5))
     ax.axis("off")
     return ax

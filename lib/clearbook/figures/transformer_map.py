@@ -1,10 +1,12 @@
 """The transformer of chapter 8 as a map for the website: each box leads to the chapter that builds it."""
 
+import math
 from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
 
 WIDTH, HEIGHT = 492, 730
+LEGIBLE = math.ceil(WIDTH * 10.5 / 12.5)  # on a phone it shrinks to this and scrolls: small letters have 10.5 pixels
 BOX_WIDTH, BOX_HEIGHT, NORM_HEIGHT = 168, 44, 26
 RADIUS, GAP = 9, 10  # of a sum, and below it
 LEFT, RIGHT = 100, 362  # the middles of encoder and decoder
@@ -14,7 +16,7 @@ CORNER = 6
 TITLE = "The whole transformer: an encoder reads a text, a decoder writes one. Each box leads to its chapter."
 STYLE = """
 figure.map { margin: 1rem 0; overflow-x: auto; }
-.transformer-map { max-width: 100%; height: auto; color: inherit; font-family: inherit; }
+.transformer-map { max-width: max(100%, var(--legible)); height: auto; color: inherit; font-family: inherit; }
 .transformer-map rect { fill: var(--pst-color-surface, #f3f5f9); stroke: currentColor; stroke-width: 1.4; }
 .transformer-map rect.stack { fill: none; stroke-dasharray: 3 4; stroke-width: 1; }
 .transformer-map .attention rect { stroke-width: 3; stroke: var(--cf-accent, #0b5fa5); }
@@ -99,7 +101,8 @@ def transformer_map(folder: str = "", suffix: str = ".html") -> str:
     ]
     head = (
         f'<figure class="map"><svg class="transformer-map" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" '
-        f'height="{HEIGHT}" role="group" aria-label="{escape(TITLE)}"><style>{STYLE}</style><defs>'
+        f'height="{HEIGHT}" style="--legible: {LEGIBLE}px" role="group" '
+        f'aria-label="{escape(TITLE)}"><style>{STYLE}</style><defs>'
         '<marker id="map-head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="6" markerHeight="6" orient="auto">'
         '<path d="M 0 0 L 8 4 L 0 8 z"/></marker></defs>'
     )
