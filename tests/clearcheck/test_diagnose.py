@@ -43,7 +43,31 @@ def test_a_mistake_in_one_entry_is_told_whatever_the_others_are():
     )
     result = result_of(lambda x: {"sum": x + 2, "double": 4 * x}, *checks, wrong=wrong.of("q"))
     assert [check.diagnosis.message for check in result.checks] == ["You add 2.", "You double twice."]
-    assert not any(check.diagnosis.everywhere for check in result.checks)
+    assert all(check.diagnosis.everywhere for check in result.checks)
+
+
+@pytest.mark.parametrize(("other", "doubted"), [("rim", False), ("area", True)])
+def test_a_mistake_in_what_is_asked_for_by_one_name_is_not_doubted(other, doubted):
+    """Would catch "it may be another" said to who makes a mistake in the area alone, since the rim is right; and no
+    doubt where other areas are right.
+    """
+    wrong = WrongSolutions("q")
+    wrong("You take it for a square.")(rename_function("square", lambda what, a, b: area_or_rim(what, a, a)))
+    checks = (
+        equals("small", 1, lambda rng: [("area", 2, 7), ("area", 3, 5)], area_or_rim),
+        equals("large", 1, lambda rng: [(other, 20, 70), (other, 30, 50)], area_or_rim),
+    )
+
+    def answer(what, a, b):
+        return a * a if what == "area" and a < 9 else area_or_rim(what, a, b)
+
+    told = result_of(answer, *checks, wrong=wrong.of("q")).checks
+    assert [check.passed for check in told] == [False, True]
+    assert told[0].diagnosis.everywhere is not doubted
+
+
+def area_or_rim(what, a, b):
+    return a * b if what == "area" else 2 * (a + b)
 
 
 @pytest.mark.parametrize(("noise", "everywhere"), [(lambda: next(DRAWN), True), (lambda: 0.0, False)])
