@@ -88,10 +88,13 @@ def diagnose(
         apart = _ask_by_another_name(transcripts[check], transcripts[other])
         return not apart and not agrees_on_check(number, other) and not passes(other, wrong[number])
 
+    def explains(number: int, check: int) -> bool:
+        return agrees_on_check(number, check) and not passes(check, wrong[number])
+
     telling = [check for check, calls in enumerate(transcripts) if _has_comparable_reply(calls)]
     found = {}
     for check in failed:
-        candidates = [number for number in range(len(wrong)) if check in telling and agrees_on_check(number, check)]
+        candidates = [number for number in range(len(wrong)) if check in telling and explains(number, check)]
         if candidates:
             closest = max(candidates, key=lambda number: sum(agrees_on_check(number, other) for other in telling))
             raised = all(call.reply["kind"] == "raised" for call in transcripts[check])

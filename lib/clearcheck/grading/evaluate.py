@@ -208,7 +208,7 @@ def _passes(question: Question, check, mistake: KnownMistake, seed: int, like: o
 
 
 def _ask(check, transport: Transport, question: Question, like: object) -> Ask:
-    return Ask(transport, question, like, min(CLOSE, getattr(check, "atol", None) or CLOSE))
+    return Ask(transport, question, like, getattr(check, "atol", None) or CLOSE)
 
 
 def _check_generator(question: Question, check, seed: int) -> np.random.Generator:
