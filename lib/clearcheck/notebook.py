@@ -16,7 +16,7 @@ from clearcheck.learner.cards import NOTHING, Card, course_card, notice, progres
 from clearcheck.learner.case import Case, case_of
 from clearcheck.learner.cell_runs import CellRuns
 from clearcheck.learner.kept_results import KeptResults
-from clearcheck.learner.progress_file import RecordProblem, read_record, record_file, remember
+from clearcheck.learner.progress_file import Record, RecordProblem, read_record, record_file, remember
 from clearcheck.learner.reset import offer
 from clearcheck.learner.reuse import brought_card, given_in
 from clearcheck.notebooks.definitions import missing_sentence
@@ -120,7 +120,7 @@ def bring() -> Card:
     if _session.authored is None:
         return _not_chosen()
     try:
-        return brought_card(_session.authored.exercise, namespace, given=given_in(_session.authored))
+        return brought_card(_session.authored.exercise, namespace, None, given_in(_session.authored), _record())
     except Exception as error:
         return notice("The earlier notebooks could not be read.", str(error))
 
@@ -167,6 +167,15 @@ def _record_results(results: list[QuestionResult], namespace: dict, card: Card) 
         return card + _once(remember(file, _session.authored.exercise, run))
     except RecordProblem as problem:
         return card + _once(str(problem))
+
+
+def _record() -> Record | None:
+    """What is on record; None where it is off or cannot be read."""
+    file = record_file(_session.authored.folder.parent)
+    try:
+        return read_record(file) if file else None
+    except RecordProblem:
+        return None
 
 
 def _course() -> Card:

@@ -128,7 +128,7 @@ def record_of(graded: Grade) -> dict:
     exercise, record = graded.exercise, graded.as_json()
     left_out = len(graded.notes) - MOST_NOTES
     more = [f"… and {left_out:,} more notes."] if left_out > 0 else []
-    read = {result.question.id: to_read(exercise, result) for result in graded.questions}
+    read = {one.question.id: [section.words for section in to_read(exercise, one)] for one in graded.questions}
     page = {"title": exercise.title, "read": read}
     return {**record, "notes": [*graded.notes[:MOST_NOTES], *more], PAGE: page}
 

@@ -32,6 +32,30 @@ def test_a_place_in_a_nested_result_keeps_all_its_steps():
 
 
 @pytest.mark.parametrize(
+    ("came", "expected", "told"),
+    [
+        ([[1], [2, 9]], [[1], [2, 3]], "at position [1][1], your function returned 9;"),
+        ((1, [RIGHT + 1]), (1, [RIGHT]), "at position [1][0], your function returned 2 at index [0, 0] "),
+        ([{"A": (1, 2)}], [{"A": (1, 3)}], "at position 0, under the key 'A', at position 1, your function returned 2"),
+        ({3: [[1]]}, {3: [[2]]}, "under the key 3, at position [0][0], your function returned 1;"),
+    ],
+)
+def test_several_positions_are_one_place(came, expected, told):
+    """Would catch "at position 1, at position 0, your function returned 116", which is read as two places."""
+    assert f"For a call without arguments, {told}" in compare(came, expected, ()).message
+
+
+def test_of_several_calls_of_a_module_the_one_is_named():
+    """Would catch a second call told by the shape of the first, and as a position of a list that nobody returned."""
+    calls = [(np.ones((2, 5, 3)),), (np.ones((1, 4, 3)),)]
+    plan = {"sizes": {"d_in": 3}, "calls": calls, "training": False, "gives": "output"}
+    message = compare([RIGHT, RIGHT + 1], [RIGHT, RIGHT], (plan,), how="module").message
+    assert message.startswith("With d_in=3 and a tensor of shape (1, 4, 3), in call 2, your module gave 2 at index ")
+    pair = compare([(1.0, 2.0), (1.0, 3.0)], [(1.0, 2.0), (1.0, 2.0)], (plan,), how="module").message
+    assert "in call 2, at position 1, your module gave 3;" in pair
+
+
+@pytest.mark.parametrize(
     ("came", "expected"),
     [
         (None, RIGHT),

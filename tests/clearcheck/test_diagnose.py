@@ -11,7 +11,7 @@ from .small_questions import result_of
 DRAWN = map(float, itertools.count(100, 7))
 
 
-def test_arguments_are_packed_once_for_all_mistakes(monkeypatch):
+def test_arguments_are_not_packed_for_each_mistake(monkeypatch):
     """Would catch a catalogue whose every entry costs another packing of the same arguments, in every call."""
     wrong, packed = WrongSolutions("q"), []
     for n in range(9):
@@ -20,7 +20,7 @@ def test_arguments_are_packed_once_for_all_mistakes(monkeypatch):
     check = equals("values", 2, lambda rng: [(rng.normal(),)], lambda x: x - 1)
     result = result_of(lambda x: x + 7, check, wrong=wrong.of("q"))
     assert result.checks[0].diagnosis.message == "You add 7."
-    assert len(packed) == 1
+    assert len(packed) == 2  # for the answer, and for the one mistake that it equals, which must not pass the check
 
 
 def test_a_float_for_a_count_is_not_told_as_a_mistake_with_the_right_count():
@@ -43,7 +43,31 @@ def test_a_mistake_in_one_entry_is_told_whatever_the_others_are():
     )
     result = result_of(lambda x: {"sum": x + 2, "double": 4 * x}, *checks, wrong=wrong.of("q"))
     assert [check.diagnosis.message for check in result.checks] == ["You add 2.", "You double twice."]
-    assert not any(check.diagnosis.everywhere for check in result.checks)
+    assert all(check.diagnosis.everywhere for check in result.checks)
+
+
+@pytest.mark.parametrize(("other", "doubted"), [("rim", False), ("area", True)])
+def test_a_mistake_in_what_is_asked_for_by_one_name_is_not_doubted(other, doubted):
+    """Would catch "it may be another" said to who makes a mistake in the area alone, since the rim is right; and no
+    doubt where other areas are right.
+    """
+    wrong = WrongSolutions("q")
+    wrong("You take it for a square.")(rename_function("square", lambda what, a, b: area_or_rim(what, a, a)))
+    checks = (
+        equals("small", 1, lambda rng: [("area", 2, 7), ("area", 3, 5)], area_or_rim),
+        equals("large", 1, lambda rng: [(other, 20, 70), (other, 30, 50)], area_or_rim),
+    )
+
+    def answer(what, a, b):
+        return a * a if what == "area" and a < 9 else area_or_rim(what, a, b)
+
+    told = result_of(answer, *checks, wrong=wrong.of("q")).checks
+    assert [check.passed for check in told] == [False, True]
+    assert told[0].diagnosis.everywhere is not doubted
+
+
+def area_or_rim(what, a, b):
+    return a * b if what == "area" else 2 * (a + b)
 
 
 @pytest.mark.parametrize(("noise", "everywhere"), [(lambda: next(DRAWN), True), (lambda: 0.0, False)])

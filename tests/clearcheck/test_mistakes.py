@@ -51,6 +51,23 @@ def test_a_mistake_is_not_told_where_it_is_right_itself():
     assert not result.checks[0].passed and result.checks[0].diagnosis is None
 
 
+def test_a_mistake_is_told_as_closely_as_the_check_looks():
+    """Would catch a mistake that has no name where an answer makes it in another order and so rounds otherwise, in a
+    check that allows for rounding.
+    """
+    wrong = WrongSolutions("q")
+    wrong("You double.")(lambda x: 2 * x)
+    check = equals("triple", 2, cases, lambda x: 3 * x, atol=1e-4)
+    told = result_of(lambda x: 2 * x + 1e-5, check, wrong=wrong.of("q")).checks[0].diagnosis
+    assert told.sentence == "Your result equals a known mistake: You double."
+    assert result_of(lambda x: 2 * x + 1e-3, check, wrong=wrong.of("q")).checks[0].diagnosis is None
+    ones = equals("triple", 2, lambda rng: [(np.ones(5),)], lambda x: 3 * x, atol=1e-4)  # 3e-4 apart are equal
+    nearly = WrongSolutions("q")
+    nearly("The last digit is wrong.")(lambda x: 3 * x + 2e-4)
+    passing = result_of(lambda x: 3 * x + 4e-4, ones, wrong=nearly.of("q")).checks[0]
+    assert not passing.passed and passing.diagnosis is None
+
+
 class RefusedError(ValueError):
     """A learner's own kind of ValueError."""
 

@@ -2,6 +2,7 @@
 
 import _thread
 import html
+import json
 import os
 import re
 import signal
@@ -11,6 +12,7 @@ from functools import partial
 import pytest
 from clearcheck import notebook as in_notebook
 from clearcheck.author.loading import load_exercise
+from clearcheck.grading.reading import _headings
 from clearcheck.proof.notebooks import answer_text
 from clearcheck.worker import process_copy, system
 from inline_snapshot import snapshot
@@ -39,9 +41,34 @@ def test_a_right_and_a_wrong_answer(run):
             "    For an argument of shape (7, 5) your function returned an array of shape (7,); "
             "the shape (5,) is expected.",
             "  ✓ shift (2 of 2 points)",
-            "  Read chapters/01-columns.ipynb#rows-and-columns",
+            '  Read "Rows and columns" in chapter 01, Columns',
         ]
     )
+
+
+def test_where_to_read_is_called_as_the_chapter_calls_it(run, course):
+    """Would catch a path for a heading, a heading guessed from its anchor, a comment in code taken for one, a dead
+    link, and an exercise whose chapter is missing or damaged that is not checked.
+    """
+    wrong = f'{MEANS.replace("axis=0", "axis=1")}\ncheck("means")'
+    chapter = course / "chapters" / "01-columns.ipynb"
+    chapter.parent.mkdir()
+    for cells, told in (
+        ([], '"Rows and columns" in chapter 01, Columns'),
+        (
+            ["# Tables", "```\n# rows and columns\n```\n## *Rows*, and `columns`"],
+            '"Rows, and `columns`" in chapter 01, Tables',
+        ),
+    ):
+        chapter.write_text(json.dumps({"cells": [{"cell_type": "markdown", "source": [text]} for text in cells]}))
+        _headings.cache_clear()
+        card = run(wrong)
+        assert repr(card).endswith(f"\n  Read {told}")
+        link = re.search('Read <a href="../chapters/01-columns.ipynb#rows-and-columns">(.*?)</a>', card._repr_html_())
+        assert words(link[1]) == told
+    chapter.write_text("no JSON")
+    _headings.cache_clear()
+    assert "chapter 01, Columns" in repr(run(wrong))
 
 
 def words(page: str) -> str:
@@ -163,7 +190,7 @@ def test_a_call_that_no_exception_ends_is_ended(run, monkeypatch, name):
     For an argument of shape (7, 5) your function returned 0; an array is expected.
   ✗ shift (0 of 2 points)
     This check could not work with what your function returned (AttributeError: 'float' object has no attribute 'max').
-  Read chapters/01-columns.ipynb#means-of-columns\
+  Read "Means of columns" in chapter 01, Columns\
 """),
         ),
         (
@@ -174,7 +201,7 @@ def test_a_call_that_no_exception_ends_is_ended(run, monkeypatch, name):
     For an argument of shape (7, 5) your function ended the Python process (exit code 3): let it return a value.
   ✗ shift (0 of 2 points)
     Not run, since an earlier call had to be stopped.
-  Read chapters/01-columns.ipynb#means-of-columns\
+  Read "Means of columns" in chapter 01, Columns\
 """),
         ),
         (
@@ -185,7 +212,7 @@ def test_a_call_that_no_exception_ends_is_ended(run, monkeypatch, name):
     For an argument of shape (7, 5) your function ended the Python process (signal 11): let it return a value.
   ✗ shift (0 of 2 points)
     Not run, since an earlier call had to be stopped.
-  Read chapters/01-columns.ipynb#means-of-columns\
+  Read "Means of columns" in chapter 01, Columns\
 """),
         ),
         (
@@ -196,7 +223,7 @@ def test_a_call_that_no_exception_ends_is_ended(run, monkeypatch, name):
     For an argument of shape (7, 5) your function raised KeyboardInterrupt.
   ✗ shift (0 of 2 points)
     The same as above.
-  Read chapters/01-columns.ipynb#means-of-columns\
+  Read "Means of columns" in chapter 01, Columns\
 """),
         ),
     ],

@@ -1,11 +1,16 @@
 """`bring()`: the learner's own functions as text, with what they use, and a clear sentence for each that is missing."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from clearcheck import Exercise, Question, holds
+from clearcheck import notebook as in_notebook
+from clearcheck.learner.progress_file import read_record
 from clearcheck.learner.reuse import brought_card, find
 from inline_snapshot import snapshot
+
+from .toy_notebook import MEANS, SLUG
 
 EARLIER = {"doubled": "01-first", "scaled": "02-second"}
 STUB = 'raise NotImplementedError("Write your answer here.")'
@@ -130,3 +135,36 @@ def test_what_the_notebook_asks_for_itself_is_not_brought(folder):
     own = Question(id="asked", title="A", name="asked", minutes=5, difficulty=1, checks=(check,))
     card = brought_card(Exercise("03-third", "T", "c", (own,), brings={"block": "01-first"}), {}, folder)
     assert "def block" in repr(card) and "def helper" not in repr(card)
+
+
+def test_what_is_found_says_whether_it_has_passed(record, run, learner):
+    """Catches a part that is wrong, or that was never checked, offered as if it were right."""
+    question = Question("q", "Q", "f", 1, 1, (holds("h", 1, lambda ask, rng: ask(1)),))
+    exercise = Exercise("08-last", "Last", "chapters/08-last", (question,), brings={"column_means": SLUG})
+    folder = learner(MEANS).parent
+    told = [brought_card(exercise, {}, folder, record=read_record(record)).text.splitlines()[1]]
+    for answer in (MEANS.replace("axis=0", "axis=1"), MEANS):
+        run(f'{answer}\ncheck("means")')
+        told.append(brought_card(exercise, {}, folder, record=read_record(record)).text.splitlines()[1])
+    assert told == snapshot(
+        [
+            'column_means: found in 01-columns.ipynb; it was never checked there: run check("means") in that notebook first.',
+            'column_means: found in 01-columns.ipynb; it has not passed its checks (2 of 6 points when last checked): see check("means") in that notebook.',
+            "column_means: found in 01-columns.ipynb; it passed its checks when it was last checked.",
+        ]
+    )
+
+
+def test_bring_reads_the_record(record, run, learner, monkeypatch):
+    """Catches a record that `bring()` never looks at, and a damaged one in whose stead the parts are not offered."""
+    monkeypatch.chdir(learner(MEANS).parent)
+    chosen = in_notebook._session.authored
+    later = replace(
+        chosen.exercise, slug="08-last", brings={"column_means": SLUG}, questions=chosen.exercise.questions[1:]
+    )
+    monkeypatch.setattr(in_notebook._session, "authored", replace(chosen, exercise=later))
+    monkeypatch.setattr(in_notebook, "given_in", lambda authored: {})
+    assert "was never checked" in repr(run("from clearcheck.notebook import bring\nbring()"))
+    record.parent.mkdir()
+    record.write_text("no JSON", encoding="utf-8")
+    assert "column_means: found in 01-columns.ipynb." in repr(run("bring()"))

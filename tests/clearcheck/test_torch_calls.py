@@ -3,6 +3,7 @@
 import random
 import re
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -14,8 +15,10 @@ from clearcheck.author.torch_arguments import (
     small_model,
     small_scores,
 )
+from clearcheck.worker.call_request import CallRequest
+from clearcheck.worker.guarded_call import call_named
 from clearcheck.worker.small_model import make_model
-from clearcheck.worker.values import GivenFunction
+from clearcheck.worker.values import GivenFunction, pack
 from inline_snapshot import snapshot
 
 from .torch_question import STRAIGHT, SmallModel, Straight, asks, draw_args, message_on, module, result_of, torch
@@ -66,6 +69,20 @@ def test_nothing_stays_changed_in_the_learners_notebook(then):
     result = result_of(made["answer"], question)
     assert world() == before and result.points == 0
     assert then or "switched gradients off" in result.checks[0].message
+
+
+@pytest.mark.parametrize("forbids", [(), ("torch.nn.Softmax",)])
+def test_a_warning_stands_at_the_line_of_the_learner(forbids):
+    """Catches a warning that names a file of the grader, through which a watched call of torch goes."""
+    text = "def answer(x):\n    y = x + 1\n    return torch.nn.functional.softmax(y)  # without dim"
+    space = {"torch": torch, "__name__": "__main__"}
+    exec(compile(text, "<cell 7>", "exec"), space)
+    asked = CallRequest("answer", 5.0, "tensors", forbids)
+    show = warnings.showwarning
+    with pytest.warns(UserWarning, match="Implicit dimension choice for softmax") as told:
+        call_named(space, asked, pack((np.ones((2, 3, 2), np.float32),)))
+    assert [(one.filename, one.lineno) for one in told] == [("<cell 7>", 3)]
+    assert warnings.showwarning is show
 
 
 def test_the_line_is_found_under_a_decorator():

@@ -174,7 +174,7 @@ def test_the_feedback_tells_all_and_no_seed(results_folder):
     said = words(page)
     assert "bobby Columns 5 of 9 points" in said
     assert "known mistake: The mean runs along" in said
-    assert "Read chapters/01-columns.ipynb#rows-and-columns" in said
+    assert 'Read "Rows and columns" in chapter 01, Columns' in said
     assert SEED not in page and SEED not in "".join(
         path.read_text() for path in (results_folder / "gradescope").iterdir()
     )

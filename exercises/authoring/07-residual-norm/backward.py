@@ -96,7 +96,7 @@ QUESTION = Question(
     id="backward",
     title="Stretch: the gradient of LayerNorm",
     name="layer_norm_backward",
-    minutes=27,
+    minutes=45,
     difficulty=3,
     checks=with_battery(
         holds("scale and shift", 3, scale_and_shift),

@@ -71,9 +71,11 @@ def _sees_what_comes_after(what: str, whole: float, written: float) -> str:
     )
 
 
-def obeys_steps(draw: Callable, shape_of: Callable[[np.ndarray], tuple], few: int = 3) -> Test:
+def obeys_steps(draw: Callable, shape_of: Callable[[np.ndarray], tuple], few: int = 12) -> Test:
     """Given `few` steps as its last argument the loop takes no more, with an optimiser that remembers those before, and
     the output of its module has its shape.
+
+    Of so many a loop that takes but a part, such as a third, takes several, so that a new optimiser for each is seen.
     """
 
     def test(ask, rng):

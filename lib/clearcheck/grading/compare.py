@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from clearcheck.grading.describe import ARRAYS, BY_HOW, describe, instead_of, number, situation
+from clearcheck.grading.describe import ARRAYS, BY_HOW, describe, instead_of, number, places_in_words, situation
 from clearcheck.worker.values import UnsupportedValue
 
 KINDS = {"float": "f", "int": "iu", "bool": "b"}
@@ -20,6 +20,7 @@ FEW_KEYS = 10
 ABOUT_AS_WRONG = 0.999  # of the largest difference: rounding must not choose among entries that are off alike
 AS_FLOAT32 = 1e-6  # shares of the largest entry that are lost by one step in single precision
 NUMBER = bool | int | float | np.generic
+Where = tuple[str | int, ...]  # a place in a nested result: keys in words, and positions, from outside to inside
 
 
 @dataclass(frozen=True)
@@ -43,13 +44,23 @@ class _Comparison:
     how: str
     parts: tuple = ()
 
-    def sentence(self, where: str, came: str, expected: str) -> Finding:
+    def sentence(self, where: Where, came: str, expected: str) -> Finding:
         words = BY_HOW[self.how]
-        tried = situation(self.args, self.how)
-        start = f"{tried.removesuffix(',') if where else tried}{where} {words.subject} {words.returned}"
-        return Finding(f"{start} {came}; {expected}.")
+        tried = situation(self.args, self.how, self._call(where))
+        if where:
+            tried = ", ".join([tried.removesuffix(","), *self._in_words(where)]) + ","
+        return Finding(f"{tried} {words.subject} {words.returned} {came}; {expected}.")
 
-    def not_right(self, where: str, came) -> Finding:
+    def _in_words(self, where: Where) -> list[str]:
+        call = self._call(where)
+        return places_in_words(where) if call is None else [f"in call {call + 1}", *places_in_words(where[1:])]
+
+    def _call(self, where: Where) -> int | None:
+        """Which of several calls of one module is meant; None where there is no list of such."""
+        several = where and self.how == "module" and len(self.args[0]["calls"]) > 1
+        return where[0] if several and isinstance(where[0], int) else None
+
+    def not_right(self, where: Where, came) -> Finding:
         return self.sentence(where, self.describe(came), "this is not right")
 
     def describe(self, came) -> str:
@@ -69,7 +80,7 @@ def compare(
 
     With `parts`, keys of a dict or places of a tuple, the values of the others are not looked at.
     """
-    return _compare(came, expected, _Comparison(args, atol, dtype, how, parts), "")
+    return _compare(came, expected, _Comparison(args, atol, dtype, how, parts), ())
 
 
 def kind_finding(came, args: tuple, how: str = "function") -> Finding | None:
@@ -77,9 +88,9 @@ def kind_finding(came, args: tuple, how: str = "function") -> Finding | None:
     asked = _Comparison(args, 0.0, None, how)
     for value in _leaves(came):
         if isinstance(value, UnsupportedValue) and value.what.startswith(ARRAYS):
-            return asked.sentence("", value.what, instead_of(value, f"{BY_HOW[how].array} is expected", how))
+            return asked.sentence((), value.what, instead_of(value, f"{BY_HOW[how].array} is expected", how))
         if how == "function" and isinstance(value, np.ndarray) and value.dtype.kind == "f":
-            wrong = _precision(value, asked, "")
+            wrong = _precision(value, asked, ())
             if wrong:
                 return wrong
     return None
@@ -101,7 +112,7 @@ def change_finding(changed: list[int], how: str = "function") -> Finding | None:
     )
 
 
-def _compare(came, expected, asked: _Comparison, where: str) -> Finding | None:
+def _compare(came, expected, asked: _Comparison, where: Where) -> Finding | None:
     if isinstance(expected, dict):
         return _dicts(came, expected, asked, where)
     if isinstance(expected, tuple | list):
@@ -118,14 +129,14 @@ def _compare(came, expected, asked: _Comparison, where: str) -> Finding | None:
     return wrong or (None if came == expected else asked.not_right(where, came))
 
 
-def _structure(came, kind, asked: _Comparison, where: str, name: str) -> Finding | None:
+def _structure(came, kind, asked: _Comparison, where: Where, name: str) -> Finding | None:
     if isinstance(came, kind):
         return None
     advice = f" ({BY_HOW[asked.how].nothing})" if came is None else ""
     return asked.sentence(where, asked.describe(came), instead_of(came, f"{name} is expected{advice}", asked.how))
 
 
-def _dicts(came, expected: dict, asked: _Comparison, where: str) -> Finding | None:
+def _dicts(came, expected: dict, asked: _Comparison, where: Where) -> Finding | None:
     wrong = _structure(came, dict, asked, where, "a dict")
     if wrong:
         return wrong
@@ -133,11 +144,11 @@ def _dicts(came, expected: dict, asked: _Comparison, where: str) -> Finding | No
         return _keys(came, expected, asked, where)
     place = BY_HOW[asked.how].place
     keys = asked.parts if asked.parts and not where else expected
-    findings = (_compare(came[key], expected[key], asked, _nested_place(where, place.format(key))) for key in keys)
+    findings = (_compare(came[key], expected[key], asked, (*where, place.format(key))) for key in keys)
     return next((finding for finding in findings if finding), None)
 
 
-def _keys(came: dict, expected: dict, asked: _Comparison, where: str) -> Finding:
+def _keys(came: dict, expected: dict, asked: _Comparison, where: Where) -> Finding:
     """Few keys are all named; of many, one that is missing or one that is too much."""
     if len(expected) <= FEW_KEYS:
         keys = ", ".join(map(repr, expected))
@@ -147,7 +158,7 @@ def _keys(came: dict, expected: dict, asked: _Comparison, where: str) -> Finding
     return asked.sentence(where, f"a dict of {len(came)}", misfit)
 
 
-def _sequences(came, expected, asked: _Comparison, where: str) -> Finding | None:
+def _sequences(came, expected, asked: _Comparison, where: Where) -> Finding | None:
     name = f"a {type(expected).__name__} of {len(expected)}"
     wrong = _structure(came, tuple | list, asked, where, name)
     if wrong:
@@ -155,22 +166,17 @@ def _sequences(came, expected, asked: _Comparison, where: str) -> Finding | None
     if len(came) != len(expected):
         return asked.sentence(where, asked.describe(came), f"{name} is expected")
     places = asked.parts if asked.parts and not where else range(len(expected))
-    findings = (_compare(came[i], expected[i], asked, _nested_place(where, f"at position {i}")) for i in places)
+    findings = (_compare(came[i], expected[i], asked, (*where, i)) for i in places)
     return next((finding for finding in findings if finding), None)
 
 
-def _nested_place(where: str, place: str) -> str:
-    """A place in a nested result: ", under the key 'A', at position 1,"."""
-    return f"{where or ','} {place},"
-
-
-def _truth(came, expected, asked: _Comparison, where: str) -> Finding | None:
+def _truth(came, expected, asked: _Comparison, where: Where) -> Finding | None:
     if not isinstance(came, bool) and (getattr(came, "dtype", None) != np.bool_ or np.ndim(came) > 0):
         return asked.sentence(where, asked.describe(came), "True or False is expected")
     return None if bool(came) == bool(expected) else asked.not_right(where, came)
 
 
-def _numbers(came, expected, asked: _Comparison, where: str) -> Finding | None:
+def _numbers(came, expected, asked: _Comparison, where: Where) -> Finding | None:
     plain = isinstance(came, int | float) and not isinstance(came, bool)
     if not plain and not (isinstance(came, np.ndarray | np.generic) and np.ndim(came) == 0):
         return asked.sentence(where, asked.describe(came), "one number is expected")
@@ -191,13 +197,13 @@ def both_whole(came: np.ndarray, expected: np.ndarray) -> bool:
     return came.dtype.kind in "iub" and expected.dtype.kind in "iub"
 
 
-def _whole_number(came, expected, asked: _Comparison, where: str) -> Finding | None:
+def _whole_number(came, expected, asked: _Comparison, where: Where) -> Finding | None:
     if asked.dtype == "float" or not not_whole(came, expected):
         return None
     return asked.sentence(where, f"{float(came)!r}, a float", WHOLE)
 
 
-def _arrays(came: np.ndarray, expected: np.ndarray, asked: _Comparison, where: str) -> Finding | None:
+def _arrays(came: np.ndarray, expected: np.ndarray, asked: _Comparison, where: Where) -> Finding | None:
     if came.shape != expected.shape:
         transposed = came.ndim > 1 and came.shape == expected.shape[::-1]
         advice = ": yours is the transposed shape" if transposed else ""
@@ -205,7 +211,7 @@ def _arrays(came: np.ndarray, expected: np.ndarray, asked: _Comparison, where: s
     return _dtype(came, expected, asked, where, lenient=False) or _values(came, expected, asked, where)
 
 
-def _dtype(came, expected, asked: _Comparison, where: str, lenient: bool) -> Finding | None:
+def _dtype(came, expected, asked: _Comparison, where: Where, lenient: bool) -> Finding | None:
     kinds = KINDS[asked.dtype] if asked.dtype else ("iu" if expected.dtype.kind in "iu" else expected.dtype.kind)
     if came.dtype.kind not in (kinds + "iuf" if lenient else kinds):
         word = f"{WORDS[kinds[0]]} numbers" if kinds != "b" else "truth values (dtype bool)"
@@ -217,7 +223,7 @@ def _dtype(came, expected, asked: _Comparison, where: str, lenient: bool) -> Fin
     return _precision(came, asked, where)
 
 
-def _precision(came, asked: _Comparison, where: str) -> Finding | None:
+def _precision(came, asked: _Comparison, where: Where) -> Finding | None:
     given = {np.asarray(value).dtype for value in _leaves(asked.args) if isinstance(value, np.ndarray)}
     if came.dtype.kind == "f" and came.dtype != np.float64 and (not given or np.dtype(np.float64) in given):
         advice = "float64 is expected, as precise as the arguments"
@@ -225,7 +231,7 @@ def _precision(came, asked: _Comparison, where: str) -> Finding | None:
     return None
 
 
-def _values(came: np.ndarray, expected: np.ndarray, asked: _Comparison, where: str) -> Finding | None:
+def _values(came: np.ndarray, expected: np.ndarray, asked: _Comparison, where: Where) -> Finding | None:
     broken = ~np.isfinite(came) & np.isfinite(expected)
     if broken.any():
         told = _first_index(broken)

@@ -1,7 +1,8 @@
 """Values in the words of a message: kinds and shapes, and no long arrays."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, groupby
 
 import numpy as np
 
@@ -62,13 +63,25 @@ def instead_of(came, expected: str, how: str) -> str:
     return expected
 
 
+def places_in_words(where: Sequence[str | int]) -> list[str]:
+    """The places, from outside to inside: "at position 1"; of several in a row "at position [1][0]", as in Python."""
+    told: list[str] = []
+    for key, steps in groupby(where, lambda step: isinstance(step, str)):
+        some = [str(step) for step in steps]
+        told += some if key else [f"at position {some[0] if len(some) == 1 else ''.join(f'[{i}]' for i in some)}"]
+    return told
+
+
 CHANGED = ", called again after its weights were changed,"
 
 
-def situation(args: tuple, how: str = "function") -> str:
-    """What was tried: "For arguments of shapes (5, 7) and (7,)", "With d_model=8 and a tensor of shape (2, 5, 8)"."""
+def situation(args: tuple, how: str = "function", call: int | None = None) -> str:
+    """What was tried: "For arguments of shapes (5, 7) and (7,)", "With d_model=8 and a tensor of shape (2, 5, 8)".
+
+    Of several calls of one module, `call` is the one that is meant.
+    """
     if how == "module":
-        return _describe_module_call(args[0])
+        return _describe_module_call(args[0], call or 0)
     array = BY_HOW[how].array
     if how == "generation":
         told = [_argument(value, array) for value in args[0]["arguments"]]
@@ -82,9 +95,9 @@ def is_plan(args: tuple) -> bool:
     return len(args) == 1 and isinstance(args[0], dict) and "arguments" in args[0]
 
 
-def _describe_module_call(plan: dict) -> str:
+def _describe_module_call(plan: dict, call: int) -> str:
     sizes = ", ".join(f"{name}={value}" for name, value in plan["sizes"].items())
-    inputs = [describe(value, "a tensor") for value in plan["calls"][0]] if plan["calls"] else []
+    inputs = [describe(value, "a tensor") for value in plan["calls"][call]] if plan["calls"] else []
     told = " and ".join(filter(None, [sizes, ", ".join(inputs)]))
     when = ", in train() mode" if plan["training"] else ""
     last = CHANGED if plan["gives"] == "changed" else "," if when else ""

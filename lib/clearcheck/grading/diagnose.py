@@ -39,7 +39,7 @@ class Diagnosis:
     message: str
     section: str
     raised: bool = False  # in every call: there is no result to speak of
-    everywhere: bool = True  # in all checks of the question that failed, and it passes those that passed
+    everywhere: bool = True  # no other check of the question speaks against it
     seen: bool = False  # in the numbers alone: no mistake of the question's list
     two: bool = False  # mistakes of the list, in one answer
 
@@ -69,13 +69,14 @@ def diagnose(
     wrong: Sequence[KnownMistake],
     transcripts: list[list[Call]],
     failed: list[int],
-    passed: Callable[[int, KnownMistake], bool],
+    passes: Callable[[int, KnownMistake], bool],
 ) -> dict[int, Diagnosis]:
     """For each failed check the mistake that gives the same replies, if one does.
 
-    Where several do, the one that agrees on the most checks of the question is told. One that does not agree on all of
-    them is another mistake with the same result here, and told as such. In a check that was passed the replies may
-    differ, as where something is drawn, if the mistake passes it, too: `passed` says so of both.
+    Where several do, the one that agrees on the most checks of the question is told. A check in which it gives other
+    replies speaks against it, and then it is told with a doubt: it may be another mistake with the same result here.
+    None speaks against it that the mistake passes, of which it says nothing, and none that asks for something else by
+    name, as for "parameters" where this one asks for "flops": an answer may be right in the one and not in the other.
     """
 
     @cache
@@ -83,17 +84,22 @@ def diagnose(
         parts = getattr(question.checks[check], "parts", ())
         return gives_same_replies(question, wrong[number], transcripts[check], parts)
 
+    def speaks_against(number: int, check: int, other: int) -> bool:
+        apart = _ask_by_another_name(transcripts[check], transcripts[other])
+        return not apart and not agrees_on_check(number, other) and not passes(other, wrong[number])
+
+    def explains(number: int, check: int) -> bool:
+        return agrees_on_check(number, check) and not passes(check, wrong[number])
+
     telling = [check for check, calls in enumerate(transcripts) if _has_comparable_reply(calls)]
     found = {}
     for check in failed:
-        candidates = [number for number in range(len(wrong)) if check in telling and agrees_on_check(number, check)]
+        candidates = [number for number in range(len(wrong)) if check in telling and explains(number, check)]
         if candidates:
             closest = max(candidates, key=lambda number: sum(agrees_on_check(number, other) for other in telling))
             raised = all(call.reply["kind"] == "raised" for call in transcripts[check])
             entry = wrong[closest]
-            everywhere = all(
-                agrees_on_check(closest, other) or passed(other, entry) for other in range(len(transcripts))
-            )
+            everywhere = not any(speaks_against(closest, check, other) for other in range(len(transcripts)))
             found[check] = Diagnosis(entry.name, entry.says, entry.section or question.section, raised, everywhere)
     return found
 
@@ -122,6 +128,20 @@ def _without_its_course(reply: dict) -> dict:
 def reply_of(function: Callable, asked: CallRequest, packed: bytes) -> dict:
     """What a known solution makes of these arguments: kept, since a seed gives every submission the same ones."""
     return call_named({asked.name: function}, asked, packed)
+
+
+def _ask_by_another_name(calls: list[Call], others: list[Call]) -> bool:
+    """Whether two checks ask for different things by name: each has the same texts in all its calls, and not those of
+    the other.
+    """
+    name, other = _name_asked(calls), _name_asked(others)
+    return len(calls) > 1 and name.keys() == other.keys() and name != other
+
+
+def _name_asked(calls: list[Call]) -> dict[int, str]:
+    """The texts among the arguments, by their places; none where the calls differ in them."""
+    texts = [{place: value for place, value in enumerate(call.args) if isinstance(value, str)} for call in calls]
+    return texts[0] if texts and all(text == texts[0] for text in texts) else {}
 
 
 def _has_comparable_reply(calls: list[Call]) -> bool:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from clearcheck.grading.evaluate import NOT_ANSWERED, PARTLY, PASSED, QuestionResult
 from clearcheck.grading.exercise import Exercise
+from clearcheck.grading.reading import Reading, reading_in
 
 SIGNS = {PASSED: "✓", PARTLY: "◐", NOT_ANSWERED: "○"}
 NOT_YET = "✗"
@@ -42,7 +43,7 @@ class Feedback:
     @property
     def notes(self) -> list[str]:
         """What stands below the checks: what was let pass, and where to read on."""
-        return [f"Note: {remark}" for remark in self.remarks] + [f"Read {path}" for path in self.read]
+        return [f"Note: {remark}" for remark in self.remarks] + [f"Read {section}" for section in self.read]
 
     @property
     def lines(self) -> list[str]:
@@ -54,7 +55,7 @@ class Feedback:
 
 
 def feedback_on(question: dict, read: list[str]) -> Feedback:
-    """What is said of a question of a record, as `QuestionResult.as_json` gives it, with the paths to `read`."""
+    """What is said of a question of a record, as `QuestionResult.as_json` gives it, with the sections to `read`."""
     status = question["status"]
     sign = SIGNS.get(status, NOT_YET)
     verdict = verdict_of(status, question["points"], question["max_points"])
@@ -75,18 +76,13 @@ def points_of(points: float, most: float) -> str:
     return f"{points} of {most} point{'' if most == 1 else 's'}"
 
 
-def section_path(exercise: Exercise, section: str) -> str:
-    """A section of the exercise's chapter, from the top of the course's folder."""
-    return f"{exercise.chapter}.ipynb#{section}" if section else f"{exercise.chapter}.ipynb"
-
-
-def to_read(exercise: Exercise, result: QuestionResult) -> list[str]:
+def to_read(exercise: Exercise, result: QuestionResult) -> list[Reading]:
     """Where to read on: the sections of the mistakes that were told, else the question's own; none when passed."""
     if result.status == PASSED:
         return []
     named = [check.diagnosis.section for check in result.checks if check.diagnosis]
     sections = dict.fromkeys(named or [result.question.section])
-    return [section_path(exercise, section) for section in sections]
+    return [reading_in(exercise, section) for section in sections]
 
 
 def _check_feedback(checks: list[dict]) -> Iterator[CheckFeedback]:

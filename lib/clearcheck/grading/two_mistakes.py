@@ -17,7 +17,7 @@ def diagnose_two(
     wrong: Sequence[KnownMistake],
     transcripts: list[list[Call]],
     failed: list[int],
-    passed: Callable[[int, KnownMistake], bool],
+    passes: Callable[[int, KnownMistake], bool],
 ) -> dict[int, Diagnosis]:
     """For each failed check the two mistakes that together give all replies of the question, if two do.
 
@@ -36,7 +36,7 @@ def diagnose_two(
         parts = getattr(question.checks[check], "parts", ())
         if gives_same_replies(question, both, transcripts[check], parts):
             return True
-        return check not in failed and passed(check, both)
+        return check not in failed and passes(check, both)
 
     for both in _pairs(wrong, share, MOST_PAIRS.get(question.how, 0)):
         if all(explains(both, check) for check in (*failed, *range(len(transcripts)))):

@@ -5,6 +5,7 @@ from html import escape
 
 from clearcheck.grading.evaluate import QuestionResult
 from clearcheck.grading.exercise import Exercise
+from clearcheck.grading.reading import Reading
 from clearcheck.grading.telling import NOT_YET, SIGNS, Feedback, feedback_on, points_of, to_read, verdict_of
 from clearcheck.learner.progress_file import Record, in_words
 from clearcheck.notebooks.escaping import html_text
@@ -33,7 +34,11 @@ NOTHING = Card("", "")
 
 def question_card(exercise: Exercise, result: QuestionResult, printed: str = "") -> Card:
     """With the beginning of what the answer `printed` while it was checked."""
-    html = [f"<p><strong>{escape(headline(result))}</strong></p>", *_feedback_html(_feedback(exercise, result))]
+    sections = to_read(exercise, result)
+    html = [
+        f"<p><strong>{escape(headline(result))}</strong></p>",
+        *_feedback_html(_feedback(result, sections), sections),
+    ]
     text, shown = question_text(exercise, result), printed[:KEPT_PRINTED].rstrip()
     if shown:
         text += "\n".join(["\n  While it was checked, your code printed:", *(f"    {x}" for x in shown.splitlines())])
@@ -42,7 +47,8 @@ def question_card(exercise: Exercise, result: QuestionResult, printed: str = "")
 
 
 def question_text(exercise: Exercise, result: QuestionResult) -> str:
-    return "\n".join([headline(result), *(f"  {line}" for line in _feedback(exercise, result).lines)])
+    feedback = _feedback(result, to_read(exercise, result))
+    return "\n".join([headline(result), *(f"  {line}" for line in feedback.lines)])
 
 
 def headline(result: QuestionResult) -> str:
@@ -88,11 +94,11 @@ def notice(title: str, text: str) -> Card:
     return Card(f"{title} {text}", html)
 
 
-def _feedback(exercise: Exercise, result: QuestionResult) -> Feedback:
-    return feedback_on(result.as_json(), to_read(exercise, result))
+def _feedback(result: QuestionResult, sections: list[Reading]) -> Feedback:
+    return feedback_on(result.as_json(), [section.words for section in sections])
 
 
-def _feedback_html(feedback: Feedback) -> list[str]:
+def _feedback_html(feedback: Feedback, sections: list[Reading]) -> list[str]:
     first = [f"<p>{html_text(feedback.first)}</p>"] if feedback.first else []
     if feedback.reason:
         return [*first, f"<p>{html_text(feedback.reason)}</p>"]
@@ -103,5 +109,5 @@ def _feedback_html(feedback: Feedback) -> list[str]:
         items.append(f"<li>{'<br>'.join([escape(check.outcome), *mistake, *message])}</li>")
     notes = [f"<p>Note: {html_text(remark)}</p>" for remark in feedback.remarks]
     # Exercise notebooks stand beside the folder of the chapters.
-    links = [f'<p>Read <a href="../{path}">{path}</a></p>' for path in map(escape, feedback.read)]
+    links = [f'<p>Read <a href="../{escape(one.path)}">{html_text(one.words)}</a></p>' for one in sections]
     return [*first, f"<ul>{''.join(items)}</ul>", *notes, *links]

@@ -14,7 +14,9 @@ from clearcheck.author.release import learner_notebook, read_source
 from clearcheck.grading.exercise import Exercise
 from clearcheck.learner.answered_exercise import exercise_slug
 from clearcheck.learner.cards import Card
+from clearcheck.learner.progress_file import Record
 from clearcheck.learner.reset import set_next_input
+from clearcheck.learner.standing import standings
 from clearcheck.notebooks.cells import lines_of
 from clearcheck.notebooks.file import NotANotebook
 from clearcheck.notebooks.submission import read_submission
@@ -38,18 +40,24 @@ class ReusedCode:
 
 
 def brought_card(
-    exercise: Exercise, namespace: Mapping, folder: Path | None = None, given: Mapping[str, str] | None = None
+    exercise: Exercise,
+    namespace: Mapping,
+    folder: Path | None = None,
+    given: Mapping[str, str] | None = None,
+    record: Record | None = None,
 ) -> Card:
     """Look for `exercise.brings`, offer what was found as a new cell, and say what is missing and where to write it.
 
-    `given` has the text of those that the notebook holds ready, for a learner who has none of their own.
+    `given` has the text of those that the notebook holds ready, for a learner who has none of their own. The `record`
+    tells of what is found whether it has passed.
     """
     folder, given = folder or Path.cwd(), given or {}
     own = _source(exercise.slug, folder)
     saved = own.names_written_by_learner(exercise.brings, given) if isinstance(own, _Source) else []
     there = [n for n in exercise.brings if n in saved or (n not in given and callable(namespace.get(n)))]
     wanted = {name: slug for name, slug in exercise.brings.items() if name not in there}
-    found = find(wanted, folder, [question.name for question in exercise.questions])
+    standing = {} if record is None else standings(wanted, record)
+    found = find(wanted, folder, [question.name for question in exercise.questions], standing)
     lines = [f"{name}: already written in this notebook, and left as it is." for name in there] + found.sentences
     missing = [name for name in wanted if name not in found.brought]
     if ready := [name for name in missing if name in given]:
@@ -78,9 +86,11 @@ def given_in(authored: AuthoredExercise) -> dict[str, str]:
     return {name: ready[name][1] for name in authored.exercise.brings if name in ready}
 
 
-def find(wanted: Mapping[str, str], folder: Path, asked: Collection[str] = ()) -> ReusedCode:
+def find(
+    wanted: Mapping[str, str], folder: Path, asked: Collection[str] = (), standing: Mapping[str, str] | None = None
+) -> ReusedCode:
     """The functions `wanted` (name to slug), each with all that it uses, from the notebooks in `folder`; not with what
-    is `asked` for where they go, which is written there anew.
+    is `asked` for where they go, which is written there anew. Of what is found its `standing` is told.
     """
     found = ReusedCode()
     sources: dict[str, _Source | str] = {}
@@ -93,7 +103,8 @@ def find(wanted: Mapping[str, str], folder: Path, asked: Collection[str] = ()) -
             found.sentences.append(f"{name}: {problem}")
         else:
             found.brought.append(name)
-            found.sentences.append(f"{name}: found in {source.file}.")
+            known = f"; {standing[name]}" if standing and name in standing else ""
+            found.sentences.append(f"{name}: found in {source.file}{known}.")
     return found
 
 

@@ -18,6 +18,7 @@ from clearcheck.worker.call_request import CallRequest, Misfit, modules_to_impor
 from clearcheck.worker.failing_operation import failing_operation
 from clearcheck.worker.forbidden_calls import forbid_calls
 from clearcheck.worker.limits import KEPT_PRINTED, MAX_TEXT, NET
+from clearcheck.worker.own_warnings import warnings_at_their_cause
 from clearcheck.worker.time_limit import TimeLimit, run_limited
 from clearcheck.worker.values import pack, unpack
 
@@ -85,7 +86,7 @@ def run_guarded(action: Callable[[], dict], seconds: float, scope: dict | None, 
 
     The reply says how many characters were "printed", and holds the first of them as "output".
     """
-    with capture_output() as counter:
+    with capture_output() as counter, warnings_at_their_cause():
         reply = _run_to_reply(action, seconds, scope, net)
     return {**reply, "printed": counter.characters, "output": counter.kept}
 
