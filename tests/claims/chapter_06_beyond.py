@@ -1,9 +1,28 @@
 """Chapter 6 and its closer look: where each kind of position fails, from the numbers of `extrapolation`."""
 
-from tests.claims.chapter_06 import extrapolation, looks_back
-from tests.claims.registry import claim
+from tests.claims.chapter_06 import KINDS, PAGE, STEPS, TRAINED, TRAINING, extrapolation, looks_back
+from tests.claims.pages import once
+from tests.claims.registry import claim, experiment
 
 CLOSER = "chapters/closer/06-where-it-looks.ipynb"
+BARE, MASKED, TABLE = "rotary", "rotary, masked", "learned"
+WITHIN, BEYOND, END = "positions 2 to 15", "positions 16 to 19", "positions 56 to 63"
+SPANS = {WITHIN: (2, 16), BEYOND: (16, 20), END: (56, 64)}
+
+
+@experiment(
+    PAGE,
+    contenders={kind: KINDS[kind] for kind in (BARE, MASKED, TABLE)},
+    cases=tuple(SPANS),
+    budget=TRAINING,
+    measured="share of right answers to “first” at some of 64 positions, more is better; a guess is right in 0.1",
+    cells=(*TRAINED, "extrapolation-measure:right_answers"),
+)
+def first_by_place(page, run):
+    model = once(page, run._replace(case=""), lambda: page.trained(run.contender, run.seed, STEPS * run.times))
+    right = once(page, (run._replace(case=""), "right"), lambda: page.right_answers(model, 64)[1])  # from position 2 on
+    start, stop = SPANS[run.case]
+    return right[start - 2 : stop - 2].mean()
 
 
 claim(
@@ -70,4 +89,27 @@ claim(
         for times in (1, 4)
     ),
     note="A learned table looks 50 back, which is the first token.",
+)
+claim(
+    first_by_place,
+    'Without a mask, rotary positions lose "first" even within the trained length.',
+    about=(BARE, MASKED),
+    cell="extrapolation-by-place",
+    holds=lambda right: all(
+        max(right[BARE, WITHIN, times]) < 0.5 < 0.95 < min(right[MASKED, WITHIN, times]) for times in (1, 4)
+    ),
+    note="The keys that mislead it stand on the right, where the mask hides them.",
+)
+claim(
+    first_by_place,
+    "So the masked model is right at every trained position, and a little beyond.",
+    about=(MASKED, BARE, TABLE),
+    cell="where-it-looks",
+    holds=lambda right: all(
+        min(right[MASKED, WITHIN, times] + right[MASKED, BEYOND, times]) > 0.9
+        and max(right[MASKED, END, times]) < 0.5 < 0.95 < min(right[TABLE, END, times])
+        and max(right[BARE, WITHIN, times]) < 0.5
+        for times in (1, 4)
+    ),
+    note="A learned table is right to the end.",
 )
