@@ -108,6 +108,18 @@ claim(
     note="Four times the steps bring nothing where the order is missing.",
 )
 claim(
+    asked_card,
+    "A little more than the RNN, and still it loses most of its games.",
+    about=("attention without positions", "RNN"),
+    cell="attention-plays",
+    holds=lambda won: all(
+        max(won["RNN", CASE, times]) < min(won["attention without positions", CASE, times])
+        and max(won["attention without positions", CASE, times]) < 0.5
+        for times in (1, 4)
+    ),
+    note="From every start, and by next to nothing after four times the steps.",
+)
+claim(
     first_card,
     "If the dealer always asks for the first card, an MLP, a single matrix and even one fixed average win nearly every "
     "game.",

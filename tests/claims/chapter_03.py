@@ -4,11 +4,12 @@ from statistics import median
 
 import torch
 import torch.nn.functional as F
-from clearbook.ladder import Ladder, LastLetters, loss_of_model
+from clearbook.ladder import Ladder, LastLetters, loss_of_model, rows
 from torch import nn
 
 from tests.claims.compare import below
 from tests.claims.letters import BUDGET, MEASURED, MLP, counted, gain
+from tests.claims.pages import once
 from tests.claims.registry import claim, experiment
 
 PAGE = "chapters/03-self-attention.ipynb"
@@ -67,6 +68,43 @@ def yesterdays(page, run):
         loss.backward()
         optimizer.step()
     return (scores.argmax(dim=-1) == page.yesterday).sum()
+
+
+AT_ONCE, WRITTEN = "whole rows", "while writing"
+MASKED, UNMASKED, NO_LAYER = "attention", "attention without a mask", "no layer"
+
+
+@experiment(
+    PAGE,
+    contenders={
+        MASKED: "one causal layer of the page, K = 32, in x + part(x)",
+        UNMASKED: "the same layer, in which every letter may look at all sixteen",
+        NO_LAYER: "embedding and head alone: the last letter",
+    },
+    cases=(AT_ONCE, WRITTEN),
+    budget=BUDGET,
+    measured=MEASURED,
+    cells=("setup", "self-attention-class"),
+)
+def peeking(page, run):
+    """On whole rows, as in training, or on rows that end before the letter that is to be predicted."""
+    return once(page, run._replace(case=""), lambda: two_losses(page, run))[run.case]
+
+
+def two_losses(page, run):
+    kept = []
+
+    def make():
+        parts = [] if run.contender == NO_LAYER else [page.SelfAttention(32, 32)]
+        kept.append(Ladder(parts, None, True, causal=run.contender != UNMASKED))
+        return kept[0]
+
+    found = {AT_ONCE: loss_of_model(make, run.seed, times=run.times)}
+    _, unseen = rows()
+    with torch.no_grad():
+        scores = [kept[0](unseen[:, :n])[:, -1] for n in range(1, unseen.shape[1])]
+        found[WRITTEN] = F.cross_entropy(torch.stack(scores, dim=-1), unseen[:, 1:]).item()
+    return found
 
 
 claim(
@@ -192,4 +230,18 @@ claim(
     ),
     note="With a bias in the queries the constant in the tokens is not needed. An MLP that gets all six tokens side by "
     "side learns this task, too, for sequences of six.",
+)
+claim(
+    peeking,
+    "Without a mask the loss falls furthest among the layers, and that is worth nothing: every target but the last may "
+    "look at the very letter that it should predict.",
+    about=(UNMASKED, MASKED, NO_LAYER),
+    cell="letters-so-far",
+    holds=lambda loss: (
+        below(loss, UNMASKED, MASKED, NO_LAYER, case=AT_ONCE)
+        and below(loss, MASKED, NO_LAYER, case=WRITTEN)
+        and below(loss, NO_LAYER, UNMASKED, case=WRITTEN)
+    ),
+    note="Asked as in use, where the letters to come are not there, it does worse than guessing, and more so after "
+    "four times the steps.",
 )

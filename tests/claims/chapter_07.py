@@ -3,7 +3,9 @@
 from statistics import median
 
 from clearbook.ladder import Ladder
+from torch import nn
 
+from tests.claims.compare import below
 from tests.claims.pages import once
 from tests.claims.registry import claim, experiment
 
@@ -12,6 +14,8 @@ PARTS = ("setup", "causal-from-chapter-3", "heads-from-chapter-4", "feed-forward
 BLOCKS = (*PARTS, "block-class")
 RATE, WARM_UP = 0.0275, 45
 STARTS = (0, 1, 2, 3, 4)
+ADDED, PLAIN, NO_LAYER = "x + part(x)", "part(x)", "no layer"
+NORMED, DRAWN, FROM_ZERO = "your blocks", "your blocks, as drawn", "your blocks, outputs from zero"
 
 
 def rates(n_steps, warm_up=1):
@@ -123,23 +127,38 @@ claim(
 )
 
 
+def deep_stack(page, name):
+    """One of the stacks on the letters of the novel, fresh."""
+    if name == NO_LAYER:
+        return Ladder([], None, True)
+    if name in (ADDED, PLAIN):
+        return page.twelve_of_each(name == ADDED)
+    blocks = [page.Block(32, 4, 128) for _ in range(12)]
+    model = Ladder([*blocks, nn.LayerNorm(32)], nn.Embedding(16, 32), added=False)
+    if name != DRAWN:
+        page.initialise(model, n_blocks=12)
+    if name == FROM_ZERO:
+        for block in blocks:
+            page.silence(block)
+    return model
+
+
 @experiment(
     PAGE,
     contenders={
-        "x + part(x)": "twelve times four heads and a feed-forward layer, with the sum",
-        "part(x)": "the same 24 parts without the sum",
-        "no layer": "embedding and head alone: the last letter",
+        ADDED: "twelve times four heads and a feed-forward layer, with the sum",
+        PLAIN: "the same 24 parts without the sum",
+        NORMED: "twelve blocks of the page and a final norm, with GPT-2's start",
+        DRAWN: "the same blocks as PyTorch draws them",
+        FROM_ZERO: "the same blocks with GPT-2's start, but the last layer of each part is zero at first",
+        NO_LAYER: "embedding and head alone: the last letter",
     },
     budget="100 steps of 8 rows of 16 letters, AdamW at 0.01 after 20 steps of warm-up",
     measured="nats a letter on pages that were not read, less is better; the shares of single letters cost 2.83",
-    cells=(*PARTS, "deep-training", "deep-stack:twelve_of_each"),
+    cells=(*BLOCKS, "deep-training", "deep-stack:twelve_of_each", "silent-parts-run:silence", "initialise"),
 )
 def deep_stacks(page, run):
-    if run.contender == "no layer":
-        model = Ladder([], None, True)
-    else:
-        model = page.twelve_of_each(run.contender == "x + part(x)")
-    return page.train_on_letters(model, 100 * run.times)
+    return page.train_on_letters(deep_stack(page, run.contender), 100 * run.times)
 
 
 claim(
@@ -172,4 +191,44 @@ claim(
     note="The page never trained a deep stack. With the sum alone, twelve blocks do not overtake embedding and head.",
     verdict="changed",
     before="The other line is level: the `x +` has saved the gradient.",
+)
+claim(
+    deep_stacks,
+    "But the loss, after 100 steps at this rate, is no better than without norms, nor than without any layer: a "
+    "gradient that arrives is not yet a model that has learned.",
+    about=(NORMED, ADDED, NO_LAYER),
+    cell="twelve-watched",
+    holds=lambda loss: (
+        max(loss[NO_LAYER, "", 1]) < min(loss[NORMED, "", 1])
+        and median(loss[ADDED, "", 1]) < median(loss[NORMED, "", 1])
+    ),
+    note="The table has the same blocks with two other starts. One whose parts give nothing at first is no better, "
+    "either.",
+)
+claim(
+    deep_stacks,
+    "With weights as PyTorch draws them, larger at this width, the same blocks leave both behind in four times the "
+    "steps; with GPT-2's start they are hardly ahead, if at all.",
+    about=(DRAWN, NORMED, ADDED, NO_LAYER),
+    cell="twelve-watched",
+    holds=lambda loss: (
+        below(loss, DRAWN, NORMED, ADDED, NO_LAYER, by=0.05, times=(4,))
+        and abs(median(loss[NORMED, "", 4]) - median(loss[NO_LAYER, "", 4])) < 0.04
+        and max(loss[NORMED, "", 4]) > max(loss[ADDED, "", 4] + loss[NO_LAYER, "", 4])
+    ),
+    note="So norms do pay at this rate, but later, and not from every start.",
+    verdict="changed",
+    before="Norms pay where it is hard, [at a high rate](#trained-side-by-side).",
+)
+claim(
+    norms_in_a_race,
+    "At a high rate our deep stacks needed a norm.",
+    about=("pre-norm", "no norm"),
+    cell="race-run",
+    holds=lambda loss: all(
+        max(loss["pre-norm", "6 blocks", times]) < 0.2
+        and not any(it < 1 for case in ("6 blocks", "12 blocks") for it in loss["no norm", case, times])
+        for times in (1, 4)
+    ),
+    note="Six blocks and twelve, from each of five starts, at either budget.",
 )

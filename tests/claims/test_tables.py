@@ -7,7 +7,7 @@ from tests.claims.pages import ROOT, cells
 
 TABLES = {  # the experiments, what makes a table of their numbers, and the cell that shows it
     "twenty slips": (
-        (chapter_08.fresh_checks, chapter_08.by_heart, chapter_08.slips, chapter_08.slips_never_right),
+        (chapter_08.fresh_checks, chapter_08.by_heart, chapter_08.slips),
         tables.slips_table,
         "museum",
     ),
