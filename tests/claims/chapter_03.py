@@ -220,6 +220,19 @@ def flags(page, run):
 
 claim(
     flags,
+    "The flag may be anywhere, so a fixed matrix can do no better than average all six, and a sixth of the answer "
+    "survives.",
+    about=("fixed average", "attention"),
+    cell="fixed-matrix",
+    holds=lambda share: all(
+        max(abs(it - 1 / 6) for it in share["fixed average", "", times]) < 0.01
+        and min(share["attention", "", times]) > 0.99
+        for times in (1, 4)
+    ),
+    note="The page finds the best fixed matrix, and it is this average up to noise.",
+)
+claim(
+    flags,
     "Without something constant in the tokens, they cannot all ask the same question. In GPT-2 a bias does this job.",
     about=("attention", "attention, no constant", "attention, no constant, a bias"),
     cell="train-without-the-one",
