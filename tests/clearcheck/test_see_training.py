@@ -17,6 +17,7 @@ LOOPS = {
     "loss_still_falls": "for _ in range(steps): step(2e-3)",
     "loss_grows": "for _ in range(steps): step(-0.02)",
     "loss_stays": "y = y[torch.randperm(len(y))]; x = 0 * x\n    for _ in range(steps): step(0.02)",
+    "loss_stops": "y = y + torch.randn(len(y), 1)\n    for _ in range(steps): step(0.2)",
     "learns_something_else": "y = 1 - y\n    for _ in range(steps): step(0.05)",
 }
 

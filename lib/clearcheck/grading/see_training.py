@@ -98,7 +98,13 @@ def _slips_of_losses(training: Training) -> Iterator[tuple[str, str]]:
             f"Your loss still falls at the last step as it did before, {told}: your model is learning, and too slowly. "
             "Try a larger learning rate.",
         )
-    elif ended > began > 0:
+    else:
+        yield from _slips_of_course(began, ended, told)
+
+
+def _slips_of_course(began: float, ended: float, told: str) -> Iterator[tuple[str, str]]:
+    """From the loss in the beginning and at the end alone."""
+    if ended > began > 0:
         yield (
             "loss_grows",
             f"Your loss grows, {told}: the steps go uphill, or the learning rate is too large.",
@@ -108,6 +114,12 @@ def _slips_of_losses(training: Training) -> Iterator[tuple[str, str]]:
             "loss_stays",
             f"Your loss hardly falls, {told}: either what your model reads does not tell it what it is asked for, or "
             "the learning rate does not suit.",
+        )
+    elif ended > FAR * began > 0:
+        yield (
+            "loss_stops",
+            f"Your loss falls, {told}, and no further: the learning rate may be too large, or what your model reads "
+            "does not tell it all that it is asked for.",
         )
     elif ended < FAR * began:
         yield (
