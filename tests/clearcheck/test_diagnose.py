@@ -56,13 +56,14 @@ def test_a_mistake_in_what_is_asked_for_by_one_name_is_not_doubted(other, doubte
     checks = (
         equals("small", 1, lambda rng: [("area", 2, 7), ("area", 3, 5)], area_or_rim),
         equals("large", 1, lambda rng: [(other, 20, 70), (other, 30, 50)], area_or_rim),
+        equals("both", 1, lambda rng: [("rim", 4, 5), ("area", 6, 6)], area_or_rim),
     )
 
     def answer(what, a, b):
         return a * a if what == "area" and a < 9 else area_or_rim(what, a, b)
 
     told = result_of(answer, *checks, wrong=wrong.of("q")).checks
-    assert [check.passed for check in told] == [False, True]
+    assert [check.passed for check in told] == [False, True, True]
     assert told[0].diagnosis.everywhere is not doubted
 
 

@@ -14,8 +14,10 @@ LOOPS = {
     "steps_as_rounds": "for _ in range(2 * steps): step(0.02)",
     "no_weight_moves": "for _ in range(steps): step(0.0)",
     "weights_hardly_move": "for _ in range(steps): step(1e-6)",
+    "loss_still_falls": "for _ in range(steps): step(2e-3)",
     "loss_grows": "for _ in range(steps): step(-0.02)",
     "loss_stays": "y = y[torch.randperm(len(y))]; x = 0 * x\n    for _ in range(steps): step(0.02)",
+    "loss_stops": "y = y + torch.randn(len(y), 1)\n    for _ in range(steps): step(0.2)",
     "learns_something_else": "y = 1 - y\n    for _ in range(steps): step(0.05)",
 }
 

@@ -4,7 +4,7 @@ import copy
 
 import numpy as np
 import pytest
-from clearcheck import holds
+from clearcheck import WrongSolutions, equals, holds
 from clearcheck.author.torch_arguments import generation_call, small_model, training_call
 from clearcheck.author.torch_loops import generates_quietly, learns, obeys_steps, samples_follow
 from clearcheck.grading.evaluate import evaluate
@@ -340,3 +340,23 @@ def test_the_model_that_is_graded_is_the_one_that_was_trained():
     assert (
         result_of(another, asks(merging, name="fit", how="training")).points == 1
     )  # as where a map may be merged at the end
+
+
+def test_a_mistake_that_the_model_refuses_has_its_name_in_other_words():
+    """Catches a name that hangs on the learner's own line, where the model says in figures what is wrong with a call."""
+
+    def draw(rng):
+        return [generation_call(small_model(rng, 7, 4, 9), rng.integers(7, size=(1, n))) for n in (5, 6)]
+
+    def twice(model, ids):
+        both = torch.hstack([ids, ids])
+        return model(both).argmax(2)
+
+    wrong = WrongSolutions("q")
+    wrong("You hand in the ids two times.")(lambda model, ids: model(ids.repeat(1, 2)).argmax(2))
+    check = equals("ids", 1, draw, lambda model, ids: model(ids).argmax(2))
+    question = asks(check, name="answer", how="generation")
+    told = result_of(twice, question, wrong.of("q")).checks[0]
+    assert told.diagnosis and told.diagnosis.message == "You hand in the ids two times."
+    thrice = result_of(lambda model, ids: model(torch.hstack(3 * [ids])).argmax(2), question, wrong.of("q"))
+    assert thrice.checks[0].diagnosis is None

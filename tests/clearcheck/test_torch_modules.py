@@ -15,6 +15,7 @@ from clearcheck.author.torch_checks import (
     parameter_count,
     rows_independent,
 )
+from clearcheck.learner.case import case_of
 from clearcheck.worker.torch_modules import nothing_drawn
 from inline_snapshot import snapshot
 
@@ -295,3 +296,20 @@ def test_an_epsilon_of_a_constructor_is_looked_at(eps, told):
     question = asks(equals("outputs", 3, plans, Straight))
     found = list(epsilon(Subject(None, RightSolutions(), None), question))
     assert [sentence[: len("ε is always tiny")] for sentence in found] == told
+
+
+def test_the_case_of_a_module_tells_its_sizes_and_its_inputs():
+    """Catches "a dict of 2" and "a tuple of 1", of which nobody knows what they are, and a case that cannot be called."""
+    case = case_of(result_of(module(forward="return 2 * self.inner(x)"), asks()))
+    assert repr(case).splitlines() == snapshot(
+        [
+            'The check "outputs" is the first that fails. Its arguments:',
+            "  d_in=3, d_out=5",
+            "  a tensor of shape (2, 7, 3)",
+            'Try: sizes, inputs = case("q"); Straight(**sizes)(*inputs)',
+        ]
+    )
+    sizes, inputs = case
+    assert Straight(**sizes)(*inputs).shape == (2, 7, 5)
+    counted = holds("parameters", 1, parameter_count(lambda rng: draw_args(rng), lambda d_in, d_out: 1))
+    assert case_of(result_of(Straight, asks(counted)))[1] == ()

@@ -73,7 +73,7 @@ def gradient_check(ask, rng):
         measured, claimed = (up - down) / (2 * step), (found[place] * direction).sum()
         if abs(measured - claimed) > 1e-3 * max(1.0, abs(measured), np.abs(found[place]).max()):
             return (
-                f"Along a random direction of {name} the loss rises by {measured:.4g} for each unit of the step, "
+                f"Along a random direction of {name} the loss changes by {measured:.4g} for each unit of the step, "
                 f"but your gradient says {claimed:.4g}."
             )
     return None

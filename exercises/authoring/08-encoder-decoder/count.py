@@ -94,6 +94,15 @@ wrong.edits("""
 + attention, norm, network = 4 * H * D * (D + 1), 2 * D, 2 * D * F + F + D
 ## no_biases_in_attention: The biases of the four maps of attention are forgotten.
 + attention, norm, network = 4 * D * D, 2 * D, 2 * D * F + F + D
+## no_biases_at_all: You count matrices alone: all maps of attention, both of a feed-forward layer and the head have a
+bias as well.
+- attention, norm, network = 4 * D * (D + 1), 2 * D, 2 * D * F + F + D
++ attention, norm, network = 4 * D * D, 2 * D, 2 * D * F
+- head = (D + 1) * V_target
++ head = D * V_target
+## no_norms_at_all: The norms are forgotten, those in the blocks and those at the end of the two stacks.
+- attention, norm, network = 4 * D * (D + 1), 2 * D, 2 * D * F + F + D
++ attention, norm, network = 4 * D * (D + 1), 0, 2 * D * F + F + D
 ## no_output_map: You count three maps in attention and forget the output map.
 + attention, norm, network = 3 * D * (D + 1), 2 * D, 2 * D * F + F + D
 ## network_without_biases: The biases of the feed-forward layer are forgotten.

@@ -128,6 +128,8 @@ wrong.edits("""
 ## looks_at_itself: Keys and values come from x: the source is never read.
 - q, k, v = self.query(x), self.key(z), self.value(z)
 + q, k, v = self.query(x), self.key(x), self.value(x)
+## keys_from_the_target: The keys come from x; a query is compared with the tokens of the source.
++ q, k, v = self.query(x), self.key(x), self.value(z)
 ## values_from_the_target: The values come from x; what is looked up lies in the source.
 + q, k, v = self.query(x), self.key(z), self.value(x)
 ## source_asks: The source asks and x answers: the roles are exchanged.

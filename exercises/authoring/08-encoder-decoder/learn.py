@@ -49,9 +49,13 @@ def shape_of(targets):
 
 
 def sign_of(share):
-    read = "does the decoder read START and then the letters before, and is it asked for the letters and END?"
-    rate = "If so, the learning rate may be too small, or too large." if share < 0.3 else ""
-    return f"By guessing one has 0.2: {read} {rate}".rstrip() if share < 0.5 else ""
+    """The loss tells the two causes apart, which the share does not."""
+    guess = "By guessing one has 0.2. " if share < 0.5 else ""
+    return (
+        f"{guess}Is the loss near 0 at the end? Then look at the two rows: the decoder has to read START and then the "
+        "letters before, and to be asked for the letters and END. Is it still far from 0? Then the learning rate may "
+        "be too small, or too large."
+    )
 
 
 QUESTION = Question(

@@ -162,6 +162,10 @@ weights of its own.
 ## one_block_repeated: The encoder runs one and the same block again and again; each of its blocks has its own weights.
 - self.encoder.append(Block(d_model, n_heads, d_ff, dropout))
 + self.encoder.append(self.encoder[0] if len(self.encoder) else Block(d_model, n_heads, d_ff, dropout))
+## one_decoder_block_repeated [blocks-on-blocks]: Your decoder runs one and the same block again and again; each of its
+blocks has weights of its own.
+- self.decoder.append(DecoderBlock(d_model, n_heads, d_ff, dropout))
++ self.decoder.append(self.decoder[0] if len(self.decoder) else DecoderBlock(d_model, n_heads, d_ff, dropout))
 ## causal_encoder [encoder-and-decoder-together]: Your encoder is causal; it may read the whole source.
 - z = layer(z, words)
 + z = layer(z, words & torch.ones(z.shape[1], z.shape[1], dtype=torch.bool).tril())

@@ -64,7 +64,7 @@ def gradient_check(ask, rng):
         slope, expected = float(np.sum(came[1] * direction)), (there - back) / 2e-4
         if not np.isclose(slope, expected, rtol=1e-5, atol=1e-8):
             return (
-                f"Along a random direction your loss rises by {expected:.4g} per unit, and your gradient says "
+                f"Along a random direction your loss changes by {expected:.4g} per unit, and your gradient says "
                 f"{slope:.4g}."
             )
     return None

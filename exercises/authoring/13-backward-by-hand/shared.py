@@ -27,7 +27,7 @@ def disagreement(loss, names, arrays, gradients, rng):
         measured, claimed = slope(loss, arrays, place, direction), (gradients[place] * direction).sum()
         if abs(measured - claimed) > 1e-6 * max(1.0, abs(measured)):
             return (
-                f"Along a random direction of {name} the loss rises by {measured:.4g} for each unit of the step, "
+                f"Along a random direction of {name} the loss changes by {measured:.4g} for each unit of the step, "
                 f"but your gradient says {claimed:.4g}."
             )
     return None

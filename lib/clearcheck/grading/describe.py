@@ -84,7 +84,7 @@ def situation(args: tuple, how: str = "function", call: int | None = None) -> st
         return _describe_module_call(args[0], call or 0)
     array = BY_HOW[how].array
     if how == "generation":
-        told = [_argument(value, array) for value in args[0]["arguments"]]
+        told = [describe_argument(value, array) for value in args[0]["arguments"]]
         return f"For the arguments ({', '.join(['the model', *told])})"
     planned = how == "training" or (how == "tensors" and is_plan(args))
     return f"For {describe_arguments(args[0]['arguments'] if planned else args, array)}"
@@ -97,25 +97,33 @@ def is_plan(args: tuple) -> bool:
 
 def _describe_module_call(plan: dict, call: int) -> str:
     sizes = ", ".join(f"{name}={value}" for name, value in plan["sizes"].items())
-    inputs = [describe(value, "a tensor") for value in plan["calls"][call]] if plan["calls"] else []
+    inputs = _inputs(plan["calls"][call]) if plan["calls"] else []
     told = " and ".join(filter(None, [sizes, ", ".join(inputs)]))
     when = ", in train() mode" if plan["training"] else ""
     last = CHANGED if plan["gives"] == "changed" else "," if when else ""
     return f"With {told or 'no arguments'}{when}{last}"
 
 
+def _inputs(values: tuple) -> list[str]:
+    if len(values) > 1 and all(isinstance(value, np.ndarray) and value.ndim for value in values):
+        return [f"tensors of shapes {_shapes(values)}"]
+    return [describe(value, "a tensor") for value in values]
+
+
+def _shapes(arrays: tuple) -> str:
+    *others, last = (str(array.shape) for array in arrays)
+    return f"{', '.join(others)} and {last}" if others else last
+
+
 def describe_arguments(args: tuple, array: str = "an array") -> str:
     """The arguments by their shapes: "arguments of shapes (5, 7) and (7,)"."""
     if args and all(isinstance(value, np.ndarray) for value in args):
-        shapes = [str(value.shape) for value in args]
-        plural = len(shapes) > 1
-        listed = ", ".join(shapes[:-1]) + " and " + shapes[-1] if plural else shapes[0]
-        return f"arguments of shapes {listed}" if plural else f"an argument of shape {listed}"
-    told = ", ".join(_argument(value, array) for value in args)
+        return f"arguments of shapes {_shapes(args)}" if len(args) > 1 else f"an argument of shape {_shapes(args)}"
+    told = ", ".join(describe_argument(value, array) for value in args)
     return f"the arguments ({told})" if args else "a call without arguments"
 
 
-def _argument(value, array: str) -> str:
+def describe_argument(value, array: str) -> str:
     """A short list, tuple or dict in full, and the beginning of a long list or tuple."""
     if not isinstance(value, tuple | list | dict):
         return describe(value, array)

@@ -84,10 +84,6 @@ def diagnose(
         parts = getattr(question.checks[check], "parts", ())
         return gives_same_replies(question, wrong[number], transcripts[check], parts)
 
-    def speaks_against(number: int, check: int, other: int) -> bool:
-        apart = _ask_by_another_name(transcripts[check], transcripts[other])
-        return not apart and not agrees_on_check(number, other) and not passes(other, wrong[number])
-
     def explains(number: int, check: int) -> bool:
         return agrees_on_check(number, check) and not passes(check, wrong[number])
 
@@ -99,9 +95,25 @@ def diagnose(
             closest = max(candidates, key=lambda number: sum(agrees_on_check(number, other) for other in telling))
             raised = all(call.reply["kind"] == "raised" for call in transcripts[check])
             entry = wrong[closest]
-            everywhere = not any(speaks_against(closest, check, other) for other in range(len(transcripts)))
+            everywhere = not _is_doubted(question, transcripts, check, entry, passes)
             found[check] = Diagnosis(entry.name, entry.says, entry.section or question.section, raised, everywhere)
     return found
+
+
+def _is_doubted(
+    question: Question,
+    transcripts: list[list[Call]],
+    check: int,
+    entry: KnownMistake,
+    passes: Callable[[int, KnownMistake], bool],
+) -> bool:
+    """Whether another check speaks against the mistake that explains this one."""
+    for other, others in enumerate(transcripts):
+        calls = _calls_by_the_same_name(transcripts[check], others)
+        parts = getattr(question.checks[other], "parts", ())
+        if not gives_same_replies(question, entry, calls, parts) and not passes(other, entry):
+            return True
+    return False
 
 
 def gives_same_replies(question: Question, entry: KnownMistake, calls: list[Call], parts: tuple) -> bool:
@@ -130,18 +142,19 @@ def reply_of(function: Callable, asked: CallRequest, packed: bytes) -> dict:
     return call_named({asked.name: function}, asked, packed)
 
 
-def _ask_by_another_name(calls: list[Call], others: list[Call]) -> bool:
-    """Whether two checks ask for different things by name: each has the same texts in all its calls, and not those of
-    the other.
+def _calls_by_the_same_name(calls: list[Call], others: list[Call]) -> list[Call]:
+    """Those of the other calls that ask for the same, where a check asks for one thing by its name: all its calls have
+    the same texts among their arguments. Else all of the others.
     """
-    name, other = _name_asked(calls), _name_asked(others)
-    return len(calls) > 1 and name.keys() == other.keys() and name != other
+    name = _texts(calls[0]) if len(calls) > 1 else {}
+    if not all(_texts(call) == name for call in calls):
+        return others
+    return [call for call in others if _texts(call) == name or _texts(call).keys() != name.keys()]
 
 
-def _name_asked(calls: list[Call]) -> dict[int, str]:
-    """The texts among the arguments, by their places; none where the calls differ in them."""
-    texts = [{place: value for place, value in enumerate(call.args) if isinstance(value, str)} for call in calls]
-    return texts[0] if texts and all(text == texts[0] for text in texts) else {}
+def _texts(call: Call) -> dict[int, str]:
+    """The texts among the arguments, by their places."""
+    return {place: value for place, value in enumerate(call.args) if isinstance(value, str)}
 
 
 def _has_comparable_reply(calls: list[Call]) -> bool:

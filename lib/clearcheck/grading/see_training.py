@@ -11,6 +11,7 @@ from clearcheck.grading.replies import Call
 
 ENOUGH = 10  # losses, to speak of their course
 HARDLY, FAR = 0.9, 0.5  # of the loss in the beginning
+STEADY = 0.5  # of the mean fall: so fast falls a loss that has not come near its end
 STILL = 0.005  # how far a weight goes that hardly moves
 
 
@@ -29,6 +30,13 @@ class Training:
         """The loss in the beginning and at the end, as the mean of a tenth of all."""
         few = max(1, len(self.losses) // 10)
         return float(np.mean(self.losses[:few])), float(np.mean(self.losses[-few:]))
+
+    @property
+    def still_falls(self) -> bool:
+        """Whether the loss has fallen in each tenth of the steps, and in the last one about as fast as in all."""
+        tenths = np.array([part.mean() for part in np.array_split(np.asarray(self.losses), 10)])
+        falls = -np.diff(tenths)
+        return bool((falls > 0).all() and falls[-1] > STEADY * falls.mean())
 
 
 def see_training(question: Question, calls: list[Call], every: list[Call], unlearned: bool) -> Diagnosis | None:
@@ -84,7 +92,19 @@ def _slips_of_losses(training: Training) -> Iterator[tuple[str, str]]:
             "weights_hardly_move",
             f"Your weights hardly move, the farthest by {training.moved:.1g}: the learning rate is far too small.",
         )
-    elif ended > began > 0:
+    elif training.still_falls:
+        yield (
+            "loss_still_falls",
+            f"Your loss still falls at the last step as it did before, {told}: your model is learning, and too slowly. "
+            "Try a larger learning rate.",
+        )
+    else:
+        yield from _slips_of_course(began, ended, told)
+
+
+def _slips_of_course(began: float, ended: float, told: str) -> Iterator[tuple[str, str]]:
+    """From the loss in the beginning and at the end alone."""
+    if ended > began > 0:
         yield (
             "loss_grows",
             f"Your loss grows, {told}: the steps go uphill, or the learning rate is too large.",
@@ -94,6 +114,12 @@ def _slips_of_losses(training: Training) -> Iterator[tuple[str, str]]:
             "loss_stays",
             f"Your loss hardly falls, {told}: either what your model reads does not tell it what it is asked for, or "
             "the learning rate does not suit.",
+        )
+    elif ended > FAR * began > 0:
+        yield (
+            "loss_stops",
+            f"Your loss falls, {told}, and no further: the learning rate may be too large, or what your model reads "
+            "does not tell it all that it is asked for.",
         )
     elif ended < FAR * began:
         yield (

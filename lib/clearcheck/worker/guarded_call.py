@@ -23,6 +23,8 @@ from clearcheck.worker.time_limit import TimeLimit, run_limited
 from clearcheck.worker.values import pack, unpack
 
 MOST_DECORATORS = 20
+SMALL_MODEL = "clearcheck.worker.small_model"
+REFUSED = "a refusal of the model"  # an operation: its text says all, in whatever line of the answer it is called
 FEW = 32  # so many parts of a result are looked at for memory that they share with an argument
 
 
@@ -112,7 +114,7 @@ def exception_reply(error: BaseException, scope: dict | None) -> dict:
         "bases": [short_line(kind.__name__) for kind in type.mro(type(error))],
         "text": _text_of(error),
         "line": _line_of(error, scope),
-        "operation": failing_operation(_own_trace(error, scope)),
+        "operation": REFUSED if _by_the_small_model(error) else failing_operation(_own_trace(error, scope)),
     }
 
 
@@ -233,6 +235,14 @@ def _is_own(names: dict, scope: dict) -> bool:
     """Of a learner all cells share one namespace; what they are to an author are the files of one exercise."""
     package = scope.get("__package__")
     return names is scope or (bool(package) and names.get("__package__") == package)
+
+
+def _by_the_small_model(error: BaseException) -> bool:
+    """Whether the model that an answer writes with refused what it was given, in its own words."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace is not None and trace.tb_frame.f_globals.get("__name__") == SMALL_MODEL
 
 
 def _source_line(trace: TracebackType) -> str:
