@@ -162,8 +162,7 @@ weights of its own.
 ## one_block_repeated: The encoder runs one and the same block again and again; each of its blocks has its own weights.
 - self.encoder.append(Block(d_model, n_heads, d_ff, dropout))
 + self.encoder.append(self.encoder[0] if len(self.encoder) else Block(d_model, n_heads, d_ff, dropout))
-## one_decoder_block_repeated [blocks-on-blocks]: Your decoder runs one and the same block again and again; each of its
-blocks has weights of its own.
+## one_decoder_block_repeated [blocks-on-blocks]: Your decoder runs one and the same block again and again.
 - self.decoder.append(DecoderBlock(d_model, n_heads, d_ff, dropout))
 + self.decoder.append(self.decoder[0] if len(self.decoder) else DecoderBlock(d_model, n_heads, d_ff, dropout))
 ## causal_encoder [encoder-and-decoder-together]: Your encoder is causal; it may read the whole source.
@@ -298,12 +297,10 @@ adds the positions.
 ## small_epsilon: The ε of the norm at the end of a stack is not 0.00001.
 - self.norm_source, self.norm_target = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
 + self.norm_source, self.norm_target = nn.LayerNorm(d_model, eps=1e-6), nn.LayerNorm(d_model, eps=1e-6)
-## mask_as_it_comes [the-two-stacks]: Your blocks get a mask of the shape B × S; spread over heads and targets it has
-B × 1 × 1 × S.
+## mask_as_it_comes [the-two-stacks]: Your blocks get a mask of the shape B × S; they need B × 1 × 1 × S.
 - words = (source != PAD)[:, None, None, :]
 + words = source != PAD
-## mask_without_the_heads [the-two-stacks]: Your blocks get a mask of the shape B × 1 × S; with an axis for the heads it
-has B × 1 × 1 × S.
+## mask_without_the_heads [the-two-stacks]: Your mask has the shape B × 1 × S; it lacks an axis for the heads.
 + words = (source != PAD)[:, None, :]
 ## norm_in_each_block_and_after [blocks-on-blocks]: The norm of the memory stands behind each block of the encoder, too.
 - z = layer(z, words)
