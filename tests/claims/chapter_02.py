@@ -117,7 +117,7 @@ claim(
         and max(won["attention without positions", CASE, times]) < 0.5
         for times in (1, 4)
     ),
-    note="From every start, and by next to nothing after four times the steps.",
+    note="Attention without positions does, from every start; by almost nothing after four times the steps.",
 )
 claim(
     first_card,

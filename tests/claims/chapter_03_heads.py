@@ -37,7 +37,7 @@ HEADS = {SHOWN: 4, AHEAD: 8}  # of sixteen, four in each block
         OTHER_WORDS: "the head of the page, asked by whatever is neither a pronoun nor a name",
     },
     budget="200 passages from the second half of a novel, another one for each seed; nothing is trained",
-    measured="how much weight pronouns give to names, in multiples of what they would if it were spread evenly",
+    measured="how much weight pronouns give to names, in multiples of an even share",
     cells=("setup",),
     times=(1,),
     seeds=tuple(range(len(NOVELS))),
@@ -84,7 +84,7 @@ claim(
             for ahead, *rest in zip(*(lift[who, "", 1][1:] for who in (AHEAD, SHOWN, ANY_OTHER)), strict=True)
         )
     ),
-    note="It is the same head each time. In *Mansfield Park* the head of the page hardly looks at names.",
+    note="It is head 1 of block 3 each time. In *Mansfield Park* the head of the page hardly looks at names.",
     verdict="changed",
     before="In 200 passages of a novel pronouns give names more than four times what they would get if the weight were "
     "spread evenly, and less in every other head.",

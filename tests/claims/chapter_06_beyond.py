@@ -58,12 +58,12 @@ claim(
         for case in ("two back, 16", "first, 16")
         for times in (1, 4)
     ),
-    note="At the length that both were trained on. It is far above a guess, which is right in a tenth: near the start "
-    "of a row there are few digits to choose from.",
+    note="At the trained length. It is still far above a guess, which is right in a tenth: near the start of a row "
+    "there are few digits to choose from.",
 )
 claim(
     extrapolation,
-    'With a causal mask it knows a little longer, but in the end it loses "two back", too.',
+    'With a causal mask it lasts a little longer, but in the end it loses "two back", too.',
     about=("rotary, masked", "rotary"),
     page=CLOSER,
     cell="the-head-for-first",
@@ -98,7 +98,7 @@ claim(
     holds=lambda right: all(
         max(right[BARE, WITHIN, times]) < 0.5 < 0.95 < min(right[MASKED, WITHIN, times]) for times in (1, 4)
     ),
-    note="The keys that mislead it stand on the right, where the mask hides them.",
+    note="In texts of 64 tokens. The misleading keys stand on the right; a mask hides them.",
 )
 claim(
     first_by_place,

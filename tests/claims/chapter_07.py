@@ -215,8 +215,8 @@ claim(
 )
 claim(
     deep_stacks,
-    "The 0.02 is too small for 32 features: with larger weights, as PyTorch draws them, the same blocks leave both "
-    "behind in four times the steps; from GPT-2's start hardly, if at all.",
+    "GPT-2's 0.02 is too small for 32 features: with PyTorch's larger weights the same blocks beat both rivals, given "
+    "four times the steps; from GPT-2's start hardly, if at all.",
     about=(LARGER, DRAWN, NORMED, ADDED, NO_LAYER),
     cell="twelve-watched",
     holds=lambda loss: (

@@ -38,5 +38,5 @@ claim(
     about=(ONE, CONTROL),
     cell="a-fixed-one",
     holds=lambda share: max(share[ONE, "", 1]) < 0.5 < 0.99 < min(share[CONTROL, "", 1]),
-    note="And for two layers no more than for one.",
+    note="Of two layers it explains no more.",
 )

@@ -66,7 +66,7 @@ claim(
         and min(share[PUZZLE, "", times]) < min(share[LARGEST, "", times])
         for times in (1, 4)
     ),
-    note="More steps tell the starts apart: from some the distance explains more, from others no more than before.",
+    note="More steps drive the starts apart: from some the distance explains more, from others no more than before.",
 )
 claim(
     tables,

@@ -93,7 +93,7 @@ claim(
 claim(
     streams,
     "With $\\gamma = 1$ every update is as large as a token was at the input, and the stream grows fast. Worse, the "
-    "tokens become alike:",
+    "tokens become alike",
     about=(ONE, SMALL, BEFORE),
     cell="stream",
     holds=lambda found: all(

@@ -41,7 +41,7 @@ def differences(page, run):
 
 
 def sooner(apart, who, than):
-    """Whether the tokens of one stack are equal after four layers, when those of another are not."""
+    """Whether the tokens of one stack are more alike after four layers than those of another."""
     return below(apart, who, than, case="4 layers", times=FRESH)
 
 
@@ -59,13 +59,13 @@ claim(
             for who in (ALONE, NETWORK, HEAVY, NORMED)
         )
     ),
-    note="From each of five starts.",
+    note="From each of five starts. What the norm keeps is too small for the digits of this table; the page prints it.",
 )
 claim(
     differences,
-    "Alone it is a delay, too: what attention adds grows with the tokens and is nearly the same for all of them, and "
-    "after 48 layers next to nothing is left. With a norm in front as well each update keeps its size, and the "
-    "difference fades far more slowly.",
+    "Alone it only delays the collapse, too: what attention adds grows with the tokens and is nearly the same for all "
+    "of them, and after 48 layers next to nothing is left. With a norm in front as well each update keeps its size, "
+    "and the difference fades far more slowly.",
     about=(ADDED, BOTH),
     cell="collapse-numbers",
     holds=lambda apart: (

@@ -80,7 +80,7 @@ claim(
 )
 claim(
     steps_to_leak,
-    "A leak of one number a head is learned, too, mostly later.",
+    "A leak of one number a head is learned, too, usually later.",
     about=(AFTER, NONE, BEFORE),
     cell="coin-figure",
     holds=lambda steps: all(

@@ -20,5 +20,5 @@ def span(found: list[float], places: int) -> str:
     if all(math.isnan(it) for it in found):
         return "–"
     ends = [it if it < RUNAWAY or not places else math.inf for it in found]  # not a number is one as well
-    low, high = ("∞" if it == math.inf else f"{it:.{places}f}" for it in (min(ends), max(ends)))
+    low, high = ("∞" if it == math.inf else f"{it:z.{places}f}" for it in (min(ends), max(ends)))
     return low if low == high else f"{low}–{high}"
