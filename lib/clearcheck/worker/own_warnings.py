@@ -9,6 +9,7 @@ from pathlib import Path
 from types import FrameType
 
 GRADER = str(Path(__file__).resolve().parents[1])
+SHOWING = ("warnings", "_py_warnings")  # the modules that show a warning, the second from Python 3.14 on
 
 
 @contextlib.contextmanager
@@ -34,8 +35,10 @@ def warnings_at_their_cause() -> Iterator[None]:
 
 def _learners_frame() -> FrameType | None:
     torch = importlib.util.find_spec("torch")
-    others = (GRADER, warnings.__file__, *(torch.submodule_search_locations or () if torch else ()))
+    others = (GRADER, *(torch.submodule_search_locations or () if torch else ()))
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(others):
+    while frame is not None and (
+        frame.f_code.co_filename.startswith(others) or frame.f_globals.get("__name__") in SHOWING
+    ):
         frame = frame.f_back
     return frame
