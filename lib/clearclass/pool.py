@@ -24,6 +24,7 @@ from functools import partial
 
 from clearcheck.report.course_files import CourseChanged
 from clearcheck.report.no_grade import grader_failure
+from clearcheck.worker.launch import end_server
 from clearcheck.worker.surroundings import ONE_THREAD
 
 from clearclass.one_file import NOT_YOUR_WORK, OTHER_COURSE, Job, NeedsTrust, grader_version, refusal_record
@@ -191,12 +192,14 @@ def _grade_interruptibly(work: Work, job: Job) -> dict:
         _grading = False
         return record
     except _EndRequested:
-        os._exit(1)
+        _grading = False
+        _end()
 
 
 def _end(*_):
     if _grading:
         raise _EndRequested  # so that the process of the submission is ended, too
+    end_server()  # and waited for: what it still writes would come after the folder that holds it was removed
     os._exit(1)
 
 

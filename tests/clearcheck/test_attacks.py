@@ -229,7 +229,37 @@ def test_the_server_ends_with_the_grader(isolation):
     )
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert told.returncode == -signal.SIGKILL
+    wait_until_gone(Path(f"/proc/{int(told.stdout)}"))
+
+
+ASKED_FOR_A_WORKER = """
+import json, os, signal, socket
+from clearcheck.worker import launch
+from clearclass import pool
+
+server, pipes = launch._server(os.getpid()), os.pipe()
+asked = json.dumps({"preload": [], "memory": 2**33, "hidden": []}).encode()
+socket.send_fds(server.channel, [asked], pipes)
+print(server.process.pid, flush=True)
+"""
+
+
+@pytest.mark.parametrize("end", ["os.kill(os.getpid(), signal.SIGKILL)", "pool._end()"])
+def test_a_grader_that_ends_before_it_knows_its_worker_leaves_nothing_of_it(isolation, tmp_path, end):
+    """Catches a folder that is made after all were removed, and a process of the pool that does not wait for that."""
+    command = [sys.executable, "-c", ASKED_FOR_A_WORKER + end]
+    told = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"TMPDIR": str(tmp_path)})
+    server = Path(f"/proc/{int(told.stdout)}")
+    if end == "pool._end()":
+        assert told.returncode == 1 and not server.exists() and os.listdir(tmp_path) == []
+    else:
+        assert told.returncode == -signal.SIGKILL
+        wait_until_gone(server)
+        assert [name for name in os.listdir(tmp_path) if not name.startswith("clearcheck-home-")] == []
+
+
+def wait_until_gone(process: Path):
     until = time.monotonic() + 60
-    while Path(f"/proc/{int(told.stdout)}").exists() and time.monotonic() < until:
+    while process.exists() and time.monotonic() < until:
         time.sleep(0.05)
-    assert not Path(f"/proc/{int(told.stdout)}").exists()
+    assert not process.exists()

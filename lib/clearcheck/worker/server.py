@@ -22,6 +22,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import NoReturn
 
 from clearcheck.worker import child, private_rooms, system
 from clearcheck.worker.limits import ENDING_SECONDS, PROCESSES
@@ -38,6 +39,7 @@ running: dict[int, int] = {}  # for each worker the bytes that it and all that i
 ended_early: set[int] = set()  # processes that were ended while their worker was running
 too_much: set[int] = set()  # workers whose processes held more
 tables: dict[int, int] = {}  # for each worker in rooms of its own a descriptor that lists the memory shared there
+folders: set[str] = set()  # those that workers outside a sandbox have here and now
 
 
 def main(descriptor: int, scratch: str):
@@ -49,12 +51,18 @@ def main(descriptor: int, scratch: str):
     importlib.import_module("numpy")
     gc.freeze()
     channel.send(b"{}")
+    with contextlib.suppress(ConnectionError):  # the grader has ended, maybe before it knew of its last worker
+        _serve(channel, scratch)
+    _leave_nothing(sandboxed=bool(scratch))
+
+
+def _serve(channel: socket.socket, scratch: str):
     while True:
         while running and not select.select([channel], [], [], WATCH_SECONDS)[0]:
             _watch(sandboxed=bool(scratch))
         data, pipes, *_ = socket.recv_fds(channel, MESSAGE, 2)
-        if not data:  # the grader has ended, and there is nothing to tidy up
-            os._exit(0)
+        if not data:
+            return
         request = json.loads(data)
         if pipes:
             reply = _start(channel, pipes, scratch, **request)
@@ -80,6 +88,8 @@ def _start(
     for name in preload:
         importlib.import_module(name)
     folder = "" if scratch else tempfile.mkdtemp(prefix="clearcheck-")
+    if folder:
+        folders.add(folder)
     here, there = socket.socketpair()
     pid = os.fork()
     if pid == 0:
@@ -161,7 +171,17 @@ def _end(sandboxed: bool, pid: int, folder: str, wait: bool) -> dict:
     _reap()
     if folder:
         remove_tree(folder)
+        folders.discard(folder)
     return {"status": status, "left": len(left - {pid}), "over_memory": over_memory}
+
+
+def _leave_nothing(sandboxed: bool) -> NoReturn:
+    """End, and before it all workers and what they have written; a sandbox ends with this process."""
+    if folders:
+        _end_all(sandboxed)
+        for folder in folders:
+            remove_tree(folder)
+    os._exit(0)
 
 
 def _end_all(sandboxed: bool) -> set[int]:
