@@ -52,6 +52,12 @@ class Step:
         self.optimizer.zero_grad()
         return (total / count).where(norm.isfinite(), math.nan)  # read by ``_check_finite``, without waiting for a GPU
 
+    def close(self) -> None:
+        """Let go of the module. What sends its gradients must be gone before the processes part: else it would end
+        their connection with Python's lock held, and wait for a thread that waits for the lock.
+        """
+        del self.loss_of
+
     def _scale_gradients(self, factor: float | Tensor) -> None:
         if isinstance(factor, float) and factor == 1.0:
             return

@@ -85,7 +85,7 @@ def train(
         step = Step(_loss_module(model, loss, config, n_processes), optimizer, config, rank, n_processes)
         rows = _rows_of(batch, n_rows, config.seed, skip=len(losses))
         bar = _Bar(config.n_steps, len(losses), tokens_per_row * n_rows, shown=progress and rank == 0)
-        with contextlib.closing(bar), _evaluation_mode_afterwards(model):
+        with contextlib.closing(bar), contextlib.closing(step), _evaluation_mode_afterwards(model):
             for done in range(len(losses) + 1, config.n_steps + 1):
                 losses.append(step(done - 1, rows(done - 1)))
                 show, check, save = (_is_due(done, every, config) for every in _intervals(config))

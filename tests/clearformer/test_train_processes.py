@@ -55,6 +55,11 @@ def test_a_pair_gives_the_losses_of_one_process_with_the_doubled_batch(training_
     assert training_runs["one"]["losses"][-1] < training_runs["one"]["losses"][0] - 0.05
 
 
+def test_what_sends_gradients_is_gone_before_the_processes_part(training_runs):
+    """Catches a run that now and then never ends: PyTorch would end the connection with Python's lock held."""
+    assert training_runs["pair"]["senders"] == []
+
+
 def test_a_model_shared_by_two_processes_learns_the_same_and_resumes_bitwise(training_runs):
     """Catches shares of unequal first weights, gradients sent too early or never, and a checkpoint of one share."""
     whole, resumed = training_runs["shared"]["whole"], training_runs["shared"]["resumed"]

@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import gc
 import importlib
 import json
 import os
@@ -21,6 +22,7 @@ from clearformer.parallel import gather_tensor
 from clearformer.tokenizers import CharTokenizer
 from clearformer.training import TrainConfig, train
 from torch import nn
+from torch.nn.parallel import DistributedDataParallel
 
 TOKENIZER = CharTokenizer(zen_text())
 IDS = torch.tensor(TOKENIZER.encode(zen_text()))
@@ -178,7 +180,15 @@ def kill_and_resume(root: Path):
 def pair(result: Path, batch_size: int):
     """Under torchrun or alone: without dropout, so that the losses can be the same; float64, so that one sees it."""
     torch.set_default_dtype(torch.float64)
-    outcome = run(result.parent / f"{result.stem} run", dropout=0.0, batch_size=batch_size, n_steps=21)
+    destroy, senders = dist.destroy_process_group, []
+
+    def note_and_destroy():
+        senders.extend(type(one).__name__ for one in gc.get_objects() if isinstance(one, DistributedDataParallel))
+        destroy()
+
+    dist.destroy_process_group = note_and_destroy
+    outcome = {"senders": senders} | run(result.parent / f"{result.stem} run", dropout=0.0, batch_size=batch_size, n_steps=21)
+    dist.destroy_process_group = destroy
     if os.environ.get("RANK", "0") == "0":
         result.write_text(json.dumps(outcome))
 
