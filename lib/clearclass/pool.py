@@ -21,6 +21,7 @@ from concurrent.futures import (
 )
 from contextlib import AbstractContextManager
 from functools import partial
+from typing import NoReturn
 
 from clearcheck.report.course_files import CourseChanged
 from clearcheck.report.no_grade import grader_failure
@@ -193,10 +194,10 @@ def _grade_interruptibly(work: Work, job: Job) -> dict:
         return record
     except _EndRequested:
         _grading = False
-        _end()
+        return _end()
 
 
-def _end(*_):
+def _end(*_) -> NoReturn:
     if _grading:
         raise _EndRequested  # so that the process of the submission is ended, too
     end_server()  # and waited for: what it still writes would come after the folder that holds it was removed

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from clearcheck import equals
 from clearcheck.worker.forbidden_names import ATTENTION, GRADIENTS, LAYERS, MULTI_HEAD, SOFTMAX, every_way
+from clearcheck.worker.named_calls import named_in
 from inline_snapshot import snapshot
 
 from .torch_question import Straight, asks, message_on, nn, result_of, torch
@@ -38,6 +39,35 @@ def test_what_is_forbidden_is_told_under_any_name(body):
     assert says in message_on(made["answer"], question)
     assert result_of(made["answer"], replace(question, forbids=())).points == 1
     assert result_of(lambda x: nn.Identity()(x), question).points == 1
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "F.gumbel_softmax(x)",
+        "getattr(F, 'soft' + 'max')(x, -1)",
+        "F.__dict__[name](x, -1)",
+        "vars(F)[name](x, -1)",
+        "eval(text)",
+        "import helper",
+        "import torch, sys",
+        "import torchvision",
+        "from clearformer import attention",
+        "x = 1; import operator",
+    ],
+)
+def test_a_source_that_can_make_a_name_is_watched_for_every_one(line):
+    """Catches a call that goes unseen because nobody looks: every way to a function but its name."""
+    assert named_in(f"import torch\n{line}\n", SOFTMAX) == SOFTMAX or "softmax" in line
+    assert "torch.softmax" in named_in(f"import torch\n{line}\n", SOFTMAX)
+
+
+def test_a_source_that_only_names_what_it_calls_is_watched_for_what_it_names():
+    """Catches a watch over every call of an answer that cannot call what is forbidden, which takes as long as it."""
+    source = "import torch.nn.functional as F  # for all\nfrom torch import nn\n\nclass A(nn.Module):\n"
+    source += "    def __init__(self):\n        super().__init__()\n        self.eval()\n        re.compile('x')\n"
+    assert named_in(source, SOFTMAX) == ()
+    assert named_in(source + "F.log_softmax(x)", ("torch.tril", "torch.log_softmax")) == ("torch.log_softmax",)
 
 
 @pytest.mark.parametrize("spelling", ["torch.softmax(x, -1)", "F.softmax(x, -1)", "x.softmax(-1)", "first(x, -1)"])

@@ -180,14 +180,16 @@ def kill_and_resume(root: Path):
 def pair(result: Path, batch_size: int):
     """Under torchrun or alone: without dropout, so that the losses can be the same; float64, so that one sees it."""
     torch.set_default_dtype(torch.float64)
-    destroy, senders = dist.destroy_process_group, []
+    destroy = dist.destroy_process_group
+    senders: list[str] = []
 
     def note_and_destroy():
         senders.extend(type(one).__name__ for one in gc.get_objects() if isinstance(one, DistributedDataParallel))
         destroy()
 
     dist.destroy_process_group = note_and_destroy
-    outcome = {"senders": senders} | run(result.parent / f"{result.stem} run", dropout=0.0, batch_size=batch_size, n_steps=21)
+    folder, options = result.parent / f"{result.stem} run", {"dropout": 0.0, "batch_size": batch_size, "n_steps": 21}
+    outcome = {"senders": senders} | run(folder, **options)
     dist.destroy_process_group = destroy
     if os.environ.get("RANK", "0") == "0":
         result.write_text(json.dumps(outcome))

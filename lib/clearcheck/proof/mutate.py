@@ -13,6 +13,7 @@ from clearcheck.author.mutants import mutants_of
 from clearcheck.grading.evaluate import PASSED, evaluate
 from clearcheck.grading.question import Question
 from clearcheck.proof.notebooks import Notebooks, fill_in_solutions
+from clearcheck.report.grade import offered
 from clearcheck.worker.call_request import CallRequest
 from clearcheck.worker.limits import Limits
 from clearcheck.worker.parent import Worker
@@ -138,7 +139,7 @@ def _grade(authored: AuthoredExercise, asked: Question, tried: Sequence[Tried]) 
     empty: dict = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
     cells = [{**empty, "id": f"mutant-{i}", "source": it.source} for i, it in enumerate([*answers, *tried])]
     notebook["cells"] += cells
-    with Worker(notebooks.limits, notebooks.preload) as worker:
+    with Worker(notebooks.limits, *offered(authored)) as worker:
         worker.read(json.dumps(notebook).encode(), f"{authored.exercise.slug}.ipynb")
         worker.run_cells()
         longest = {it.answer: _longest_call(it, worker) for it in answers}

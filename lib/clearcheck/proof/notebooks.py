@@ -14,8 +14,7 @@ from clearcheck.author.release import read_source
 from clearcheck.grading.evaluate import QuestionResult
 from clearcheck.grading.question import Question
 from clearcheck.notebooks.definitions import defined_names
-from clearcheck.report.grade import Grade, grade_submission
-from clearcheck.worker.call_request import modules_to_import
+from clearcheck.report.grade import Grade, grade_submission, offered
 from clearcheck.worker.limits import Limits
 from clearcheck.worker.parent import Worker
 
@@ -44,14 +43,11 @@ class Notebooks:
         self.limits = limits
         self.seed = seed
         self.source = read_source(authored.folder / "source.ipynb")
-        # Where a question is about PyTorch, the cells import it: that is done once for all workers.
-        needs = modules_to_import(question.how for question in authored.exercise.questions)
-        self.preload = tuple(module for module in needs if module == "torch")
 
     def grade(self, notebook: dict, asked: Sequence[Question] = ()) -> Grade:
         """Only the questions that are `asked` are graded, or all that are chosen: other cells hold the author's."""
         exercise = replace(self.authored.exercise, questions=tuple(asked) or self.chosen, core=())
-        with Worker(self.limits, self.preload) as worker:
+        with Worker(self.limits, *offered(self.authored)) as worker:
             submission = worker.read(json.dumps(notebook).encode(), f"{exercise.slug}.ipynb")
             [grade] = grade_submission(worker, submission, replace(self.authored, exercise=exercise), [self.seed])
         return grade

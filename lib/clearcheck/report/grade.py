@@ -78,12 +78,28 @@ def grade(path: Path, slug: str | None = None, seed: int | None = None, limits: 
     Raises: NotANotebook, ExerciseNotFound, AuthoringError, WorkerError, CourseChanged.
     """
     course, before = own_course(), _files()
-    with Worker(limits or Limits(), hidden=tuple(LIBRARY)) as worker:
+    with Worker(limits or Limits(), *offered(_likely(path, course))) as worker:
         submission = worker.read(notebook_bytes(path), one_line(str(path)))
         authored = _load_once(slug or exercise_slug(submission, course), course)
+        _met[course, authored.exercise.slug] = authored
         [result] = grade_submission(worker, submission, authored, [draw_seed(seed)])
     before.check(submission.name)
     return result
+
+
+_met: dict[tuple[Path, str], AuthoredExercise] = {}  # by course and slug
+
+
+def _likely(path: Path, course: Path) -> AuthoredExercise | None:
+    """The exercise that a file has by its name, of those met before: where it is right, one process is enough."""
+    return next((met for (of, slug), met in _met.items() if of == course and slug in path.name), None)
+
+
+def offered(authored: AuthoredExercise | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The modules that a notebook of this exercise starts with, and the packages that it does without."""
+    if authored is None:
+        return (), tuple(LIBRARY)
+    return modules_to_import(question.how for question in authored.exercise.questions), _not_offered(authored.folder)
 
 
 @cache
@@ -111,7 +127,7 @@ def grade_submission(
     asked = {question.name for question in questions}
     spare = {name: f"in code cell {cells[-1]}" for name, cells in places.items() if name not in asked}
     drawn = []
-    worker.load_first(modules_to_import(question.how for question in questions), _not_offered(authored.folder))
+    worker.load_first(*offered(authored))
     shared = [*_other_exercise_note(submission, authored.exercise.slug), *submission.notes]
     shared += _cell_notes(worker.run_cells(), worker.limits)
     shared += [note for question in questions for note in _repeated_definition_note(question.name, places)]

@@ -10,8 +10,9 @@ from clearcheck.worker.limits import NET
 
 HOWS = ("function", "tensors", "module", "training", "generation")
 
-# What takes seconds to import and is no work of the learner's; the first optimizer of a process imports the second.
-NEEDED = {"function": (), "training": ("torch", "torch._dynamo")}
+# What takes long to import and is no work of the learner's; the first optimizer of a process imports the last.
+IN_TORCH = ("torch", "clearcheck.worker.torch_calls")
+NEEDED = {"function": (), "training": (*IN_TORCH, "torch._dynamo")}
 
 
 class Misfit(Exception):
@@ -56,7 +57,7 @@ class CallRequest:
 
 def modules_to_import(hows: Iterable[str]) -> tuple[str, ...]:
     """The modules to import before a learner's code is driven in these ways, so that its time is its own."""
-    return tuple(dict.fromkeys(module for how in hows for module in NEEDED.get(how, ("torch",))))
+    return tuple(dict.fromkeys(module for how in hows for module in NEEDED.get(how, IN_TORCH)))
 
 
 def _has_array(value) -> bool:

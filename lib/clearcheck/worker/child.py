@@ -92,6 +92,7 @@ def _opened_packages() -> set[str]:
 
 
 _file = bytearray()  # of the notebook, as far as it has come
+_sources: list[str] = []  # of the cells that have run
 
 
 def _take(namespace: dict, request: dict) -> dict:
@@ -115,6 +116,7 @@ def _read(namespace: dict, request: dict) -> dict:
 def _run_cell(namespace: dict, request: dict) -> dict:
     """Run a cell; where it was stopped, the reply says "at" which line, and `_define_below` goes on from there."""
     name, source = f"<code cell {request['number']}>", request["source"]
+    _sources.append(source)
     # Registered so that a message can quote the learner's line.
     linecache.cache[name] = (len(source), None, [f"{line}\n" for line in lines_of(source)], name)
     at = sys.maxsize
@@ -173,7 +175,7 @@ def _line_in(code: types.CodeType, error: BaseException) -> int:
 
 
 def _call(namespace: dict, request: dict) -> dict:
-    return call_named(namespace, CallRequest(**request["asked"]), bytes(request["args"]))
+    return call_named(namespace, CallRequest(**request["asked"]), bytes(request["args"]), "\n".join(_sources))
 
 
 def _loaded_modules(namespace: dict, request: dict) -> dict:

@@ -18,6 +18,7 @@ from clearcheck.worker.call_request import CallRequest, Misfit, modules_to_impor
 from clearcheck.worker.failing_operation import failing_operation
 from clearcheck.worker.forbidden_calls import forbid_calls
 from clearcheck.worker.limits import KEPT_PRINTED, MAX_TEXT, NET
+from clearcheck.worker.named_calls import named_in
 from clearcheck.worker.own_warnings import warnings_at_their_cause
 from clearcheck.worker.time_limit import TimeLimit, run_limited
 from clearcheck.worker.values import pack, unpack
@@ -48,8 +49,11 @@ def capture_output() -> Iterator[Counter]:
         yield counter
 
 
-def call_named(namespace: Mapping, asked: CallRequest, packed: bytes) -> dict:
-    """Do what is `asked` with `namespace[asked.name]` and give a reply; its "kind" says how the call ended."""
+def call_named(namespace: Mapping, asked: CallRequest, packed: bytes, source: str = "") -> dict:
+    """Do what is `asked` with `namespace[asked.name]` and give a reply; its "kind" says how the call ended.
+
+    With the `source` of all that is in the namespace only those forbidden calls are watched for that it can make.
+    """
     if asked.name not in namespace:
         return {"kind": "missing"}
     function = namespace[asked.name]
@@ -60,7 +64,7 @@ def call_named(namespace: Mapping, asked: CallRequest, packed: bytes) -> dict:
         drive = _driver(asked.how)
     except ImportError as error:
         return exception_reply(error, scope)
-    reply = run_guarded(lambda: _call(drive, function, asked, packed), asked.seconds, scope, asked.net)
+    reply = run_guarded(lambda: _call(drive, function, asked, packed, source), asked.seconds, scope, asked.net)
     if "text" in reply and isinstance(function, FunctionType | type):
         # Under the name that was asked for, which the text of a TypeError holds, not the one it was defined with.
         known = re.escape(function.__qualname__)
@@ -138,10 +142,11 @@ def _driver(how: str) -> Callable:
     return DRIVERS[how]
 
 
-def _call(drive: Callable, function: Callable, asked: CallRequest, packed: bytes) -> dict:
+def _call(drive: Callable, function: Callable, asked: CallRequest, packed: bytes, source: str) -> dict:
     args = unpack(packed)
+    forbidden = asked.forbidden_with(args)
     try:
-        watch = forbid_calls(asked.forbidden_with(args), function)
+        watch = forbid_calls(named_in(source, forbidden) if source else forbidden, function)
         with watch, _most_held(asked.measured) as held:
             result = drive(function, args)
     except Misfit as misfit:

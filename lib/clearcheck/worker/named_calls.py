@@ -1,9 +1,10 @@
-"""What the source of a function calls by its name, whether the call was made or not, and in whatever thread."""
+"""What source calls by its name, whether the call was made or not, and in whatever thread; what it can call at all."""
 
 import ast
 import contextlib
 import inspect
 import linecache
+import re
 import sys
 import textwrap
 import tokenize
@@ -11,6 +12,16 @@ from collections.abc import Iterator
 from functools import lru_cache
 from types import CodeType, FunctionType, ModuleType
 
+INNOCENT = (  # modules through which no function is had but by its name
+    "abc|bisect|clearcheck|cmath|collections|copy|dataclasses|decimal|enum|fractions|functools|heapq|itertools|math|"
+    "matplotlib|numbers|numpy|random|re|statistics|string|time|torch|typing|warnings"
+)
+ORDINARY = "call|class|getitem|init|iter|len|main|name|post_init|repr"  # with two underscores on either side
+AT_RUN_TIME = re.compile(  # what has a function under a name that the source need not hold
+    rf"(?<!\.)\b(?:compile|eval|exec|getattr|globals|locals|vars)\b|__(?!(?:{ORDINARY})__)\w+__"
+)
+MODULE = rf"(?:{INNOCENT})(?:\.\w+)*"
+IMPORT = re.compile(rf"\s*(?:from {MODULE} import [\w, *()]+|import {MODULE}(?: as \w+)? *)(?:#.*)?")
 MOST_PARTS = 200  # functions and classes of a notebook that one answer names, directly or not
 
 
@@ -31,6 +42,20 @@ def named_calls(answer) -> Iterator[object]:
                 if _of_the_same_notebook(found, function) and id(found) not in seen and len(seen) < MOST_PARTS:
                     seen.add(id(found))
                     waiting.append(found)
+
+
+@lru_cache(maxsize=64)
+def named_in(source: str, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Those of the dotted names that code with this source, all that it was made from, can call: the ones of which it
+    holds the last word, or every one where it can make a name at run time or run what is not in the source.
+    """
+    if AT_RUN_TIME.search(source) or not all(map(IMPORT.fullmatch, _lines_with_imports(source))):
+        return names
+    return tuple(name for name in names if name.rpartition(".")[2] in source)
+
+
+def _lines_with_imports(source: str) -> Iterator[str]:
+    return (line for line in source.splitlines() if "import" in line)
 
 
 def _functions_of(part) -> list[FunctionType]:

@@ -9,7 +9,6 @@ import contextlib
 import importlib
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
 from functools import partial
 
 import numpy as np
@@ -43,7 +42,7 @@ def namespace_transport(namespace: dict, how: str) -> Iterator[Callable[[CallReq
     def call(asked: CallRequest, packed: bytes) -> dict:
         if asked.name not in namespace:
             return {"kind": "missing"}
-        message = {"asked": asdict(asked), "args": np.frombuffer(packed, np.uint8)}
+        message = {"asked": vars(asked), "args": np.frombuffer(packed, np.uint8)}
         return copy.ask(message, asked.seconds, asked.seconds * asked.net)
 
     try:

@@ -8,7 +8,7 @@ import signal
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -105,7 +105,7 @@ class Worker:
         """Run the cells in a process that comes with these modules, which are imported once for all notebooks, and
         without the packages that are hidden.
         """
-        if modules or hidden != self.hidden:
+        if (modules, hidden) != (self.preload, self.hidden):
             self.stop()
             self.preload, self.hidden = modules, hidden
 
@@ -124,7 +124,7 @@ class Worker:
         if not self._ready:
             return {"kind": "ended", "text": "it ended so often that it was not started again"}
         asked = replace(asked, net=self.limits.net)
-        message = {"op": "call", "asked": asdict(asked), "args": np.frombuffer(packed, np.uint8)}
+        message = {"op": "call", "asked": vars(asked), "args": np.frombuffer(packed, np.uint8)}
         return self._request(message, asked.seconds)
 
     def loaded_modules(self, watched: Sequence[str]) -> list[str]:

@@ -141,8 +141,11 @@ class CallWatch(TorchFunctionMode):
 
 @contextlib.contextmanager
 def isolated_torch_state(seed: int) -> Iterator[None]:
-    """One thread, float32, gradients on, seeded generators; afterwards everything is as before."""
-    states = torch.get_rng_state(), np.random.get_state(), random.getstate()
+    """One thread, float32, gradients on, seeded generators; afterwards everything is as before, but for the second of
+    two normal numbers that NumPy may have had ready.
+    """
+    states, of_numpy = (torch.get_rng_state(), random.getstate()), np.random.get_bit_generator()
+    np.random.set_bit_generator(np.random.MT19937(seed))  # to copy its state takes longer than many an answer
     on_gpus = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else []
     dtype, device, threads = torch.get_default_dtype(), torch.get_default_device(), torch.get_num_threads()
     _settle(torch.float32, torch.device("cpu"), 1)
@@ -157,8 +160,8 @@ def isolated_torch_state(seed: int) -> Iterator[None]:
         torch.set_rng_state(states[0])
         if on_gpus:
             torch.cuda.set_rng_state_all(on_gpus)
-        np.random.set_state(states[1])
-        random.setstate(states[2])
+        np.random.set_bit_generator(of_numpy)
+        random.setstate(states[1])
 
 
 def _settle(dtype: torch.dtype, device: torch.device, threads: int):
