@@ -60,13 +60,13 @@ def test_the_surface_is_folded_where_a_unit_sets_in(show):
 
 
 def test_both_goals_can_be_reached(show):
-    """Catches a goal that nobody can reach, that is called reached too early, or that forgets what was foreseen."""
+    """Catches a goal that nobody can reach, that is called reached too early, or that forgets what was predicted."""
     shown = show("lamp-folds")
-    assert "Foresee first" in shown.says and "3 of 4" in shown.says
+    assert "Predict first" in shown.says and "3 of 4" in shown.says
     shown.press("guess", 2)
     assert shown.says == "3 of 4 are right."
     choose(shown, BY_HAND)
-    assert shown.says == "Lit with as few units as possible: 2. You foresaw 3."
+    assert shown.says == "Lit with as few units as possible: 2. You predicted 3."
     choose(shown, [*BY_HAND, (0.5, 0, 0, 0)])
     assert shown.says == "Lit, and fewer units can do it."
     choose(shown, NO_BIAS)

@@ -67,13 +67,13 @@ def test_a_guess_comes_first_and_is_counted(show):
         it for it in ("under", "over") if it != place(through(stored_data("stream-depth"), "off", "none", 1)[1])
     )
     shown.press(f"guess-{wrong}")
-    assert shown.says.startswith("No: ") and shown.texts("foreseen", "asked") == ["0", "1"]
+    assert shown.says.startswith("No: ") and shown.texts("predicted", "asked") == ["0", "1"]
     assert shown.element.locator("polyline").count() == 2
     assert shown.element.locator("[data-control^=guess]:visible").count() == 0
     open_lines(shown, "on", "before")
-    assert shown.says.startswith("Right: ") and shown.texts("foreseen", "asked") == ["1", "2"]
+    assert shown.says.startswith("Right: ") and shown.texts("predicted", "asked") == ["1", "2"]
     choose(shown, "off", "none")
-    assert shown.text("gradient") != "?" and shown.texts("foreseen", "asked") == ["1", "2"]
+    assert shown.text("gradient") != "?" and shown.texts("predicted", "asked") == ["1", "2"]
 
 
 def test_three_arrangements_reach_the_goal(show):

@@ -81,7 +81,7 @@
           this.number("ids"), " ids: ", this.number("rate"), " bytes a token"),
         html("p", {}, "merged so far: ", this.number("merged")),
         html("div", { class: "controls" }, this.merges.box),
-        html("p", {}, `Two goals: foresee ${IN_A_ROW} merges in a row; then write a text of ${LONG} bytes or more that ${FEW_MERGES} merges make a single token.`));
+        html("p", {}, `Two goals: predict ${IN_A_ROW} merges in a row; then write a text of ${LONG} bytes or more that ${FEW_MERGES} merges make a single token.`));
       this.restart();
     }
 

@@ -8,7 +8,7 @@
 
   const before = ([x, y], [w1, w2, bias]) => w1 * x + w2 * y + bias;
   const height = (point, units) => sum(units.map((unit) => unit[3] * Math.max(before(point, unit), 0)));
-  // One straight cut parts the lamps that burn from the others, unless these sit at opposite corners.
+  // One straight cut parts the lamps that are on from the others, unless these sit at opposite corners.
   const fewest = ([a, b, c, d]) => (a === d && b === c && a !== b ? 2 : 1);
 
   class LampFolds extends Explorable {
@@ -19,13 +19,13 @@
       const { names, lamps, units } = this.data;
       const numbers = units.map((_, f) => [f, String(f + 1)]);
       this.all = units.map((unit) => [...unit]);
-      this.lamp = this.choice("lamp", "It should burn when", lamps.map((text, i) => [i, text]), 0);
+      this.lamp = this.choice("lamp", "It should be on when", lamps.map((text, i) => [i, text]), 0);
       this.lamp.chosen = () => this.guess.set(null);
-      this.guess = this.choice("guess", "Foresee: how few units will light it?", numbers, null);
+      this.guess = this.choice("guess", "Predict: how few units will light it?", numbers, null);
       this.count = this.choice("count", "Units", numbers, 0);
       this.unit = this.choice("unit", "Move unit", numbers, 0);
       this.count.chosen = (last) => this.unit.set(last);
-      this.view = this.choice("view", "Look", [["aslant", "aslant"], ["above", "from above"]], "aslant");
+      this.view = this.choice("view", "Look", [["aslant", "at an angle"], ["above", "from above"]], "aslant");
       this.sliders = SLIDERS.map(([name, label], i) => this.slider(name, label, {
         min: -3, max: 3, step: 0.5, value: units[0][i], text: short, moved: (x) => (this.all[this.unit.value][i] = x),
       }));
@@ -57,15 +57,15 @@
 
     sentence(units, lit, right) {
       const [guess, best] = [this.guess.value, fewest(lit)];
-      const foreseen = guess === null ? "" : guess + 1 === best ? " As you foresaw." : ` You foresaw ${guess + 1}.`;
+      const predicted = guess === null ? "" : guess + 1 === best ? " As you predicted." : ` You predicted ${guess + 1}.`;
       if (right === lit.length) {
-        const done = units.length > best ? "Lit, and fewer units can do it." : `Lit with as few units as possible: ${best}.${foreseen}`;
+        const done = units.length > best ? "Lit, and fewer units can do it." : `Lit with as few units as possible: ${best}.${predicted}`;
         return best > 1 && units.every((unit) => !unit[2]) ? `${done} And without a bias.` : done;
       }
       const dead = units.findIndex((unit) => this.data.inputs.every((y) => before(y, unit) <= 0));
       const said = `${right} of ${lit.length} are right.`;
       if (dead >= 0) return `${said} Unit ${dead + 1} is off for all of them: it is dead.`;
-      return guess === null ? `${said} Foresee first, then move.` : said;
+      return guess === null ? `${said} Predict first, then move.` : said;
     }
 
     // A point over the plane, in the picture.
@@ -81,9 +81,9 @@
       const tick = (i) => LOW + (i * (HIGH - LOW)) / STEPS;
       const tiles = range(STEPS).reverse().flatMap((j) => range(STEPS).map((i) => {
         const corners = [[i, j], [i + 1, j], [i + 1, j + 1], [i, j + 1]].map((at) => on(at.map(tick)));
-        const burns = height([tick(i + HALF), tick(j + HALF)], units) > HALF;
+        const on = height([tick(i + HALF), tick(j + HALF)], units) > HALF;
         return svg("polygon", {
-          points: corners.join(" "), class: `${burns ? "warm" : "accent"} full`, "fill-opacity": burns ? 0.55 : 0.2, "stroke-opacity": 0.4, "stroke-width": 0.5,
+          points: corners.join(" "), class: `${on ? "warm" : "accent"} full`, "fill-opacity": on ? 0.55 : 0.2, "stroke-opacity": 0.4, "stroke-width": 0.5,
         });
       }));
       const fold = ([w1, w2, bias], f) => {

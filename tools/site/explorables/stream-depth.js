@@ -53,7 +53,7 @@
     static needs = { parts: "objects", token: "numbers", gradient: "numbers" };
 
     build(live) {
-      this.foreseen = new Map(); // by arrangement: whether the reader's guess was right
+      this.predicted = new Map(); // by arrangement: whether the reader's guess was right
       this.added = this.choice("sum", "A part gives", SUMS, "off");
       this.norm = this.choice("norm", "LayerNorm", NORMS, "none");
       this.added.chosen = this.norm.chosen = () => (this.verdict = "");
@@ -72,7 +72,7 @@
         html("p", {}, "spread of the token at the top ", html("strong", {}, this.number("spread")),
           ", gradient at the bottom ", html("strong", {}, this.number("gradient"))),
         html("p", {}, `at weights times ${LEAST_GAIN} to ${MOST_GAIN}: spread `, this.number("spreads"), ", gradient ", this.number("gradients")),
-        html("p", {}, "foreseen: ", this.number("foreseen"), " of ", this.number("asked")),
+        html("p", {}, "predicted: ", this.number("predicted"), " of ", this.number("asked")),
         html("p", {}, "Goal: find the three arrangements in which both stay between ¼ and 4, however far the slider is moved. One needs the box."));
       this.verdict = "";
     }
@@ -93,12 +93,12 @@
     guess(answer) {
       const arriving = this.run(this.gain.value).gradients[0];
       const right = place(arriving) === answer;
-      this.foreseen.set(this.arrangement, right);
+      this.predicted.set(this.arrangement, right);
       this.verdict = `${right ? "Right" : "No"}: ${figures(arriving, 2)} of it arrives.`;
     }
 
     update() {
-      const open = this.foreseen.has(this.arrangement);
+      const open = this.predicted.has(this.arrangement);
       this.question.hidden = open;
       const { spreads, gradients } = this.run(this.gain.value);
       const all = GAINS.map((gain) => this.run(gain));
@@ -107,7 +107,7 @@
       this.put({
         spread: open ? figures(spreads.at(-1), 2) : "?", gradient: open ? figures(gradients[0], 2) : "?",
         spreads: open ? ends(tops) : "?", gradients: open ? ends(bottoms) : "?",
-        foreseen: [...this.foreseen.values()].filter(Boolean).length, asked: this.foreseen.size,
+        predicted: [...this.predicted.values()].filter(Boolean).length, asked: this.predicted.size,
       });
       this.draw(open ? spreads : [], open ? gradients : []);
       this.say(open ? `${this.verdict} ${this.judge(tops, bottoms)}`.trim() : "Guess before you see the lines.");
