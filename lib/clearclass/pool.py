@@ -189,11 +189,11 @@ def _grade_interruptibly(work: Work, job: Job) -> dict:
     global _grading
     try:
         _grading = True
-        record = work(job)
-        _grading = False
-        return record
+        try:
+            return work(job)
+        finally:
+            _grading = False
     except _EndRequested:
-        _grading = False
         return _end()
 
 

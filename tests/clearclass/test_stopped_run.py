@@ -13,6 +13,8 @@ from pathlib import Path
 import psutil
 import pytest
 from clearcheck.cli import main
+from clearclass import pool
+from clearclass.one_file import Job, NeedsTrust
 from clearclass.journal import Journal
 
 from tests.clearcheck.toy_notebook import MEANS
@@ -85,6 +87,17 @@ def test_of_two_runs_over_a_class_the_second_stops(work, capsys):
         assert said.err.endswith("Another run writes to out: wait for it, or name another folder.\n") and not said.out
         first.communicate()
     assert first.returncode == 2 and len(table("out/grades.csv")) == 5
+
+
+def test_a_process_that_graded_nothing_is_not_taken_for_one_that_grades():
+    """Catches a process that is asked to end while it tells of a refusal, and ends with a traceback."""
+
+    def refuse(job):
+        raise NeedsTrust
+
+    with pytest.raises(NeedsTrust):
+        pool._grade_interruptibly(refuse, Job("a.ipynb", None, 0))
+    assert not pool._grading
 
 
 @pytest.mark.slow
