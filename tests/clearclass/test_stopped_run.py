@@ -14,8 +14,8 @@ import psutil
 import pytest
 from clearcheck.cli import main
 from clearclass import pool
-from clearclass.one_file import Job, NeedsTrust
 from clearclass.journal import Journal
+from clearclass.one_file import Job, NeedsTrust
 
 from tests.clearcheck.toy_notebook import MEANS
 
