@@ -9,7 +9,9 @@ from torch import Tensor, nn
 
 from clearformer.attention import SOFTMAX
 from clearformer.checkpoint import plain_name
-from clearformer.pretrained.tables import CONVERSIONS, OTHERS, VALUES, Architecture, weight_names
+from clearformer.checks import shorten
+from clearformer.pretrained.tables import OTHERS, VALUES, Architecture, weight_names
+from clearformer.pretrained.together import LARGEST, bound, meaning
 from clearformer.weight_files import find_misfits
 
 WRAPPERS = ("_orig_mod.", "module.")  # what torch.compile and data parallelism put in front of each name
@@ -37,6 +39,8 @@ def read_config(architecture: Architecture, options: dict) -> Any:
                 f"from_pretrained: {architecture.model_type} with {name}={options[name]!r} is not supported, only "
                 f"{name}={value!r}. Choose another checkpoint. {OTHERS}"
             )
+    for several in architecture.together:
+        given |= several.read(options)
     return architecture.config(**given)
 
 
@@ -48,16 +52,30 @@ def write_config(architecture: Architecture, config: Any) -> tuple[dict, list[st
         value = getattr(config, name)
         theirs = _written_value(name, value)
         if theirs is _NONE:
-            known = (
-                CONVERSIONS[name].known if name in CONVERSIONS else ", ".join(map(_display_name, VALUES[name].values()))
-            )
+            known = ", ".join(map(_display_name, VALUES[name].values()))
             came = f"{name}={_display_name(value)}"
             misfits.append(f"{architecture.class_name} has no {option} for {came}, only for {known}")
         else:
             options[option] = theirs
+    for several in architecture.together:
+        options |= several.write(config)
+    if not misfits:
+        misfits += _changed(architecture, config, options)
     if not misfits:
         options |= {name: of(options) for name, of in architecture.same.items()}
     return options, misfits
+
+
+def _changed(architecture: Architecture, config: Any, options: dict) -> list[str]:
+    """What of ours would come back as something else, in sentences."""
+    read = architecture.defaults | architecture.plain(options)
+    changed = []
+    for several in architecture.together:
+        back = replace(config, **several.read(read))
+        names = [name for name in several.fields if meaning(back, name) != meaning(config, name)]
+        came = (f"{name}={_display_name(getattr(config, name))}" for name in names)
+        changed += [f"{architecture.class_name} has no option for {' with '.join(came)}"] if names else []
+    return changed
 
 
 def _other_constants(architecture: Architecture, config: Any) -> list[str]:
@@ -67,7 +85,7 @@ def _other_constants(architecture: Architecture, config: Any) -> list[str]:
         came = getattr(config, name)
         # What the constant comes to in this configuration: None may stand for as many key heads as heads.
         expected = getattr(replace(config, **{name: value}).filled(), name)
-        if came != expected:
+        if bound(came) != bound(expected):
             misfits.append(
                 f"{architecture.class_name} has no option for {name}={_display_name(came)}, "
                 f"there it is always {_display_name(value)}"
@@ -77,9 +95,6 @@ def _other_constants(architecture: Architecture, config: Any) -> list[str]:
 
 def _written_value(name: str, value: Any) -> Any:
     """Their value for one of ours; ``_NONE`` where they have none."""
-    if name in CONVERSIONS:
-        theirs = CONVERSIONS[name].write(value)
-        return _NONE if theirs is None else theirs
     if name in VALUES:
         return next((key for key, ours in VALUES[name].items() if ours == value), _NONE)
     return value
@@ -158,10 +173,11 @@ def save_weights(model: nn.Module, architecture: Architecture) -> tuple[dict[str
 
 def _other_attentions(model: nn.Module) -> set[str]:
     """The names of modules whose attention is no softmax, or has biases of its own: no family has these."""
+    known = (None, getattr(model.config, "attend", None), *SOFTMAX)
     return {
         name
         for name, module in model.named_modules()
-        if vars(module).get("attend") not in (None, *SOFTMAX) or getattr(module, "relative", None) is not None
+        if vars(module).get("attend") not in known or getattr(module, "relative", None) is not None
     }
 
 
@@ -211,8 +227,6 @@ def _canonical(
 
 def _read_value(field: Field, option: str, value: Any) -> Any:
     """Ours from their value of an option. Raises: ValueError for one that we lack."""
-    if field.name in CONVERSIONS:
-        return CONVERSIONS[field.name].read(_checked_number(float, option, value))
     if field.name not in VALUES:
         return _checked_number(field.type, option, value)
     table = VALUES[field.name]
@@ -231,8 +245,9 @@ def _checked_number(kind: Any, option: str, value: Any) -> Any:
         fits = isinstance(value, int if kind is int else int | float) and not isinstance(value, bool)
     else:
         fits = value is None or (isinstance(value, int) and not isinstance(value, bool))
-    if not fits:
-        raise ValueError(f"from_pretrained: {option}={value!r} in config.json, expected a number.")
+    if not fits or (value is not None and not abs(value) < LARGEST):
+        expected = "true or false" if kind is bool else "a number, below 2 to the 60"
+        raise ValueError(f"from_pretrained: {option}={shorten(value)} in config.json, expected {expected}.")
     return float(value) if kind is float else value
 
 

@@ -15,15 +15,16 @@ from torch.overrides import TorchFunctionMode
 from clearformer.checks import check_path, check_text, shorten
 from clearformer.pretrained.bert import BERT_ARCHITECTURE
 from clearformer.pretrained.convert import is_headless, load_weights, read_config, save_weights, write_config
-from clearformer.pretrained.gpt import GPT2, LLAMA, MISTRAL, QWEN2, QWEN3
+from clearformer.pretrained.gemma import GEMMA, GEMMA2, GEMMA3
+from clearformer.pretrained.gpt import GPT2, NEOX
+from clearformer.pretrained.llama import GRANITE, LLAMA, MISTRAL, OLMO2, PHI3, QWEN2, QWEN3, SMOLLM3
 from clearformer.pretrained.marian import MARIAN
 from clearformer.pretrained.tables import OTHERS, Architecture
 from clearformer.pretrained.vit import MAE_ARCHITECTURE, VIT
 from clearformer.weight_files import read_object, read_tensors, require_file, written_whole
 
-ARCHITECTURES = {
-    a.model_type: a for a in (GPT2, BERT_ARCHITECTURE, VIT, MAE_ARCHITECTURE, MARIAN, LLAMA, MISTRAL, QWEN2, QWEN3)
-}
+LLAMAS = (LLAMA, MISTRAL, QWEN2, QWEN3, SMOLLM3, PHI3, OLMO2, GRANITE, GEMMA, GEMMA2, GEMMA3)
+ARCHITECTURES = {a.model_type: a for a in (GPT2, BERT_ARCHITECTURE, VIT, MAE_ARCHITECTURE, MARIAN, *LLAMAS, NEOX)}
 CONFIG, WEIGHTS, INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
 # options that our configurations have no fields for, and that a loaded model carries along
 LABELS = ("id2label", "label2id")
@@ -65,6 +66,7 @@ def from_tensors(options: dict, theirs: dict[str, Tensor], *, dtype: torch.dtype
         model = build(read_config(architecture, options))
     model.to(dtype or _widest(theirs))
     load_weights(model, architecture, theirs)
+    model.family = architecture.model_type
     model.labels_and_tokens = {name: options[name] for name in KEPT if name in options}
     return model.eval()
 
@@ -124,6 +126,7 @@ def _nearest_architecture(model: nn.Module) -> tuple[Architecture, dict, dict[st
     Raises: TypeError for another kind of model; ValueError with all that keeps it out of the family that lacks least.
     """
     candidates = [a for a in ARCHITECTURES.values() if type(model) is a.model]
+    candidates.sort(key=lambda a: a.model_type != getattr(model, "family", None))  # where it came from, first of all
     if not candidates:
         kinds = ", ".join(dict.fromkeys(a.model.__name__ for a in ARCHITECTURES.values()))
         raise TypeError(f"save_pretrained: cannot save a {type(model).__name__}, expected one of {kinds}.")
