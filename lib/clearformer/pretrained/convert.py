@@ -10,11 +10,12 @@ from torch import Tensor, nn
 from clearformer.attention import SOFTMAX
 from clearformer.checkpoint import plain_name
 from clearformer.checks import shorten
-from clearformer.pretrained.tables import OTHERS, VALUES, Architecture, weight_names
+from clearformer.pretrained.tables import OTHERS, VALUES, Architecture, Row, weight_names
 from clearformer.pretrained.together import LARGEST, bound, meaning
 from clearformer.weight_files import find_misfits
 
 WRAPPERS = ("_orig_mod.", "module.")  # what torch.compile and data parallelism put in front of each name
+MOST_LAYERS, MOST_POSITIONS = 4096, 2**24
 CLASSES_UNLESS_SAID = 2  # as transformers has it, where config.json has no labels
 _NONE = object()  # stands for a value that they lack; None is one of ours
 
@@ -24,6 +25,7 @@ def read_config(architecture: Architecture, options: dict) -> Any:
     labels = options.get("id2label")
     n_labels = len(labels) if isinstance(labels, dict) and labels else CLASSES_UNLESS_SAID
     options = {"num_labels": n_labels} | architecture.defaults | architecture.plain(options)
+    _check_bounds(architecture, options)
     given = dict(architecture.constants)
     for field in fields(architecture.config):
         option = architecture.options.get(field.name)
@@ -42,6 +44,28 @@ def read_config(architecture: Architecture, options: dict) -> Any:
     for several in architecture.together:
         given |= several.read(options)
     return architecture.config(**given)
+
+
+def _check_bounds(architecture: Architecture, options: dict) -> None:
+    """Refuse numbers of layers and positions that would take all memory before anything else could be told of them."""
+    bounds = dict.fromkeys(architecture.layers.values(), MOST_LAYERS) | {"n_positions": MOST_POSITIONS}
+    for field, most in bounds.items():
+        option = architecture.options.get(field)
+        value = options.get(option)
+        if isinstance(value, int) and value > most:
+            raise ValueError(
+                f"from_pretrained: {option}={shorten(value)} in config.json, expected at most {most}. Take an intact "
+                "copy."
+            )
+
+
+def build_model(architecture: Architecture, config: Any) -> nn.Module:
+    """Our model. Raises: ValueError for sizes that torch cannot make tensors of."""
+    try:
+        return (architecture.build or architecture.model)(config)
+    except (RuntimeError, MemoryError) as error:
+        reason = str(error).partition("\n")[0]
+        raise ValueError(f"from_pretrained: no model of the sizes in config.json can be built: {reason}") from error
 
 
 def write_config(architecture: Architecture, config: Any) -> tuple[dict, list[str]]:
@@ -120,9 +144,12 @@ def is_headless(model: nn.Module) -> bool:
     return any(isinstance(part, NoHead) for part in model.children())
 
 
-@torch.no_grad()
-def load_weights(model: nn.Module, architecture: Architecture, theirs: dict[str, Tensor]) -> None:
-    """Copy their weights into our model; a checkpoint without any weight of the head leaves it without one.
+def fitting_rows(
+    model: nn.Module, architecture: Architecture, theirs: dict[str, Tensor]
+) -> tuple[list[Row], dict[str, Tensor], bool]:
+    """The lines of the table by which their weights become ours, the weights, and whether they have no head.
+
+    ``model`` may be on the device "meta": only shapes are looked at.
 
     Raises: ValueError with the list of all that are missing, unexpected, of another shape or no floating-point numbers.
     """
@@ -140,6 +167,17 @@ def load_weights(model: nn.Module, architecture: Architecture, theirs: dict[str,
     wrong += find_misfits(theirs, expected, any_float=True)
     if wrong:
         raise ValueError(_other_weights(architecture, wrong))
+    return rows, theirs, headless
+
+
+@torch.no_grad()
+def load_weights(model: nn.Module, architecture: Architecture, theirs: dict[str, Tensor]) -> None:
+    """Copy their weights into our model; a checkpoint without any weight of the head leaves it without one.
+
+    Raises: ValueError as ``fitting_rows``.
+    """
+    rows, theirs, headless = fitting_rows(model, architecture, theirs)
+    ours = weights(model)
     for row in rows:
         ours[row.ours].copy_(row.layout.load([theirs[source] for source in row.theirs], model.config))
     if headless:

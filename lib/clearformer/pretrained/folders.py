@@ -14,11 +14,20 @@ from torch.overrides import TorchFunctionMode
 
 from clearformer.checks import check_path, check_text, shorten
 from clearformer.pretrained.bert import BERT_ARCHITECTURE
-from clearformer.pretrained.convert import is_headless, load_weights, read_config, save_weights, write_config
+from clearformer.pretrained.convert import (
+    build_model,
+    fitting_rows,
+    is_headless,
+    load_weights,
+    read_config,
+    save_weights,
+    write_config,
+)
 from clearformer.pretrained.gemma import GEMMA, GEMMA2, GEMMA3
 from clearformer.pretrained.gpt import GPT2, NEOX
 from clearformer.pretrained.llama import GRANITE, LLAMA, MISTRAL, OLMO2, PHI3, QWEN2, QWEN3, SMOLLM3
 from clearformer.pretrained.marian import MARIAN
+from clearformer.pretrained.relatives import nearest_relative
 from clearformer.pretrained.tables import OTHERS, Architecture
 from clearformer.pretrained.vit import MAE_ARCHITECTURE, VIT
 from clearformer.weight_files import read_object, read_tensors, require_file, written_whole
@@ -48,7 +57,7 @@ def from_pretrained(name: str | Path, *, dtype: torch.dtype | None = None, revis
     _check_dtype(dtype)  # before anything large is read
     folder = fetch(name, revision=revision)
     options = _read_json(folder / CONFIG)
-    _architecture(options)
+    architecture_of(options)
     return from_tensors(options, _read_weights(folder, options), dtype=dtype)
 
 
@@ -60,10 +69,12 @@ def from_tensors(options: dict, theirs: dict[str, Tensor], *, dtype: torch.dtype
             raise TypeError(f"from_pretrained: {name}={shorten(value)} is of type {kind}, expected a dict.")
     _check_tensors(theirs)
     _check_dtype(dtype)
-    architecture = _architecture(options)
-    build = architecture.build or architecture.model
+    architecture = architecture_of(options)
+    config = read_config(architecture, options)
     with _SkipDraws():
-        model = build(read_config(architecture, options))
+        with torch.device("meta"):  # the shapes alone, so that wrong sizes are told before they take any memory
+            fitting_rows(build_model(architecture, config), architecture, theirs)
+        model = build_model(architecture, config)
     model.to(dtype or _widest(theirs))
     load_weights(model, architecture, theirs)
     model.family = architecture.model_type
@@ -206,10 +217,12 @@ class _SkipDraws(TorchFunctionMode):
         return weight.detach().zero_()
 
 
-def _architecture(options: dict) -> Architecture:
+def architecture_of(options: dict) -> Architecture:
     kind = options.get("model_type")
     if not isinstance(kind, str) or kind not in ARCHITECTURES:
-        raise ValueError(f"from_pretrained: model_type={kind!r}, expected one of {', '.join(ARCHITECTURES)}. {OTHERS}")
+        hint = nearest_relative(kind) if isinstance(kind, str) else ""
+        known = ", ".join(ARCHITECTURES)
+        raise ValueError(f"from_pretrained: model_type={shorten(kind)}, expected one of {known}. {hint}{OTHERS}")
     return ARCHITECTURES[kind]
 
 
@@ -244,7 +257,7 @@ def _refuse_pickles(where: str, names: Iterable[str], options: dict) -> None:
         raise ValueError(
             f"from_pretrained: {where} has its weights in {', '.join(pickles)} only, a pickle. A pickle can run any "
             "program when it is opened and is never fetched or opened here. If you trust it, convert it with: "
-            f"transformers.{_architecture(options).class_name}.from_pretrained({where!r}).save_pretrained('converted')"
+            f"transformers.{architecture_of(options).class_name}.from_pretrained({where!r}).save_pretrained('converted')"
         )
 
 

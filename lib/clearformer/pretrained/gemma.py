@@ -16,7 +16,7 @@ from clearformer.pretrained.reach import (
     FULL,
     SLIDING,
     layer_types,
-    number_or_none,
+    positive_or_none,
     reaches,
     written_rope,
     written_types,
@@ -52,7 +52,7 @@ def _read_caps(options: dict) -> dict:
         raise ValueError(f"from_pretrained: query_pre_attn_scalar={scalar} in config.json, expected one above 0.")
     scale = float(scalar) ** -0.5
     given: dict[str, Any] = {} if scale == d_head(options) ** -0.5 else {"scale": scale}
-    cap, last = (number_or_none(options, name) for name in ("attn_logit_softcapping", "final_logit_softcapping"))
+    cap, last = (positive_or_none(options, name) for name in ("attn_logit_softcapping", "final_logit_softcapping"))
     if cap is None:
         attend = partial(attend_fused, **given) if given else None
     else:

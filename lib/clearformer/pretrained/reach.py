@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
 
 from clearformer.models.options import LayerOptions, Reach, reach_of_each_layer
 from clearformer.pretrained.rope import read_rope, write_rope
@@ -113,6 +112,11 @@ UPPER_WINDOWS = reaches(_upper_windows, _write_upper_windows)
 SOME_UNTURNED = reaches(_some_unturned, _write_some_unturned)
 
 
-def number_or_none(options: dict, name: str) -> Any:
-    """A number among the options, or None where they have none."""
-    return None if options.get(name) is None else float(number(options, name))
+def positive_or_none(options: dict, name: str) -> float | None:
+    """A number above 0 among the options, or None where they have none. Raises: ValueError for another."""
+    if options.get(name) is None:
+        return None
+    value = float(number(options, name))
+    if value <= 0:
+        raise ValueError(f"from_pretrained: {name}={value} in config.json, expected a number above 0.")
+    return value

@@ -42,8 +42,8 @@ BLOCKS = {
 WORDS = {"n_vocab": "vocab_size", "n_positions": "max_position_embeddings"}
 TIED = {"tie_word_embeddings": True}
 OTHERS = (
-    "Small ones that load are openai-community/gpt2, google-bert/bert-base-uncased, Qwen/Qwen2.5-0.5B, "
-    "Qwen/Qwen3-0.6B and HuggingFaceTB/SmolLM2-135M-Instruct."
+    "Small ones that load are openai-community/gpt2, google-bert/bert-base-uncased, Qwen/Qwen3-0.6B, "
+    "google/gemma-3-270m, EleutherAI/pythia-70m and HuggingFaceTB/SmolLM2-135M-Instruct."
 )
 
 

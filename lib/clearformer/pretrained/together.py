@@ -44,7 +44,7 @@ def bound(value: Any) -> Any:
 LARGEST = 2**60  # no size or factor is so large; what is does not fit into torch's whole numbers
 
 
-def number(options: dict, name: str, default: float | None = None, *, among: str = "config.json") -> float:
+def number(options: dict, name: str, default: float | int | None = None, *, among: str = "config.json") -> float | int:
     """A number among ``options``. Raises: ValueError where it is missing without a ``default``, or is no number."""
     value = options.get(name)
     value = default if value is None else value
