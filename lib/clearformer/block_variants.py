@@ -47,13 +47,14 @@ class OutputNormBlock(Block):
         mask: Bool[Tensor, "*#batch #N #keys"] | None = None,
         *,
         causal: bool = False,
-        source: None = None,
-        source_mask: None = None,
+        source: Float[Tensor, "B S D"] | None = None,
+        source_mask: Bool[Tensor, "*#batch2 #N #S"] | None = None,
         cache: LayerCache | None = None,
-        source_cache: None = None,
+        source_cache: LayerCache | None = None,
         positions: slice | Int[Tensor, "#B N"] | None = None,
     ) -> Float[Tensor, "B N D"]:
-        """As in ``Block``, without a source."""
+        """As in ``Block``. Raises: ValueError for a source, which these blocks have no attention for."""
+        _refuse_source(self, source)
         own = {"causal": causal, "cache": cache, "positions": positions}
         x = x + self.attention_output_norm(self.attention(self.attention_norm(x), None, mask, **own)[0])
         return x + self.feed_forward_output_norm(self.feed_forward(self.feed_forward_norm(x)))
@@ -74,13 +75,14 @@ class ParallelBlock(Block):
         mask: Bool[Tensor, "*#batch #N #keys"] | None = None,
         *,
         causal: bool = False,
-        source: None = None,
-        source_mask: None = None,
+        source: Float[Tensor, "B S D"] | None = None,
+        source_mask: Bool[Tensor, "*#batch2 #N #S"] | None = None,
         cache: LayerCache | None = None,
-        source_cache: None = None,
+        source_cache: LayerCache | None = None,
         positions: slice | Int[Tensor, "#B N"] | None = None,
     ) -> Float[Tensor, "B N D"]:
-        """As in ``Block``, without a source."""
+        """As in ``Block``. Raises: ValueError for a source, which these blocks have no attention for."""
+        _refuse_source(self, source)
         own = {"causal": causal, "cache": cache, "positions": positions}
         said = self.attention(self.attention_norm(x), None, mask, **own)[0]
         return x + said + self.feed_forward(self.feed_forward_norm(x))
@@ -113,6 +115,12 @@ class ScaledHead(nn.Linear):
     def forward(self, x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch V"]:
         logits = super().forward(x) * self.scale
         return logits if self.cap is None else self.cap * (logits / self.cap).tanh()
+
+
+def _refuse_source(block: Block, source: Tensor | None) -> None:
+    if source is not None or block.cross is not None:
+        kind = type(block).__name__
+        raise ValueError(f"{kind}: a source or cross=True, expected neither: it has no cross-attention. Take Block.")
 
 
 def _no_norm(d_model: int) -> nn.Module:

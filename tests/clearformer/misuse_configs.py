@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import clearformer
 import torch.nn.functional as F
-from clearformer import layers, positions
-from clearformer.models import bert, gpt, mae, seq2seq, vit
+from clearformer import attention, block_variants, layers, positions
+from clearformer.models import bert, gpt, mae, options, seq2seq, vit
 
 from tests.clearformer.wrong_values import D, H, Target, V, sizes
 
@@ -34,8 +34,16 @@ def targets_that_read_words() -> Iterator[Target]:
             rope=positions.Rotary,
             d_head=4,
             qk_norm=layers.RMSNorm,
+            joint_norm=True,
+            window=4,
+            attend=attention.attend,
+            layers=(options.LayerOptions((0,), window=2),),
+            block=block_variants.OutputNormBlock,
+            head=block_variants.ScaledHead,
+            embedding_scale=2.0,
         ),
     )
+    yield Target("LayerOptions", options.LayerOptions, **sizes(layers=(0, 2), window=2, rope=positions.Rotary))
     yield Target("BERTConfig", lambda **o: bert.BERT(bert.BERTConfig(**o)), **WORDS, **BLOCKS, **sizes(n_segments=2))
     yield Target(
         "Seq2SeqConfig",

@@ -2,7 +2,6 @@
 
 from functools import partial
 
-import pytest
 import torch
 from clearformer.attention import attend_softcapped, window_mask
 from clearformer.block_variants import OutputNormBlock, ScaledHead

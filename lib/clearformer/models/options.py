@@ -62,7 +62,7 @@ def attention_by_layer(config: Any, attention: Callable[..., nn.Module]) -> list
     tables: dict[int, nn.Module | None] = {id(None): None}
     built = []
     for window, rope in reach_of_each_layer(config):
-        if id(rope) not in tables:
+        if rope is not None and id(rope) not in tables:
             tables[id(rope)] = rope(config.d_head, config.n_positions)
         own = {"rope": tables[id(rope)]} | ({} if window is None else {"window": window})
         built.append({"attention": partial(attention, **heads, **own)})

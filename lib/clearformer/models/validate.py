@@ -104,7 +104,7 @@ class Presets:
             elif name == "activation":
                 check_function(caller, name, value, "torch.nn.functional.gelu")
             elif name == "layers":
-                object.__setattr__(self, name, check_layers(caller, value, self.n_layers))
+                object.__setattr__(self, name, check_layers(caller, value, vars(self)["n_layers"]))
             elif bool not in kinds:
                 check_callable(caller, name, value, "a class of modules, or a partial of one")
 

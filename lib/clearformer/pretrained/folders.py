@@ -218,6 +218,7 @@ class _SkipDraws(TorchFunctionMode):
 
 
 def architecture_of(options: dict) -> Architecture:
+    """The table for the kind of model in a ``config.json``. Raises: ValueError with the nearest there is."""
     kind = options.get("model_type")
     if not isinstance(kind, str) or kind not in ARCHITECTURES:
         hint = nearest_relative(kind) if isinstance(kind, str) else ""

@@ -9,7 +9,6 @@ from torch import nn
 from clearformer.attention import attend_fused, attend_softcapped
 from clearformer.block_variants import OutputNormBlock, ScaledHead
 from clearformer.layers import RMSNorm
-from clearformer.models.gpt import GPTConfig
 from clearformer.models.options import Reach
 from clearformer.pretrained.llama import BLOCK, LLAMA, QK_NORMS, THEIRS
 from clearformer.pretrained.reach import (
@@ -60,7 +59,7 @@ def _read_caps(options: dict) -> dict:
     return {"attend": attend, "head": nn.Linear if last is None else partial(ScaledHead, cap=last)}
 
 
-def _write_caps(config: GPTConfig) -> dict:
+def _write_caps(config: Any) -> dict:
     scores, logits = (getattr(part, "keywords", {}) for part in (config.attend, config.head))
     scale = scores.get("scale", config.d_head**-0.5)
     exact, nearest = scale**-2, round(scale**-2)

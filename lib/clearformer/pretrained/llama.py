@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from torch import nn
 
@@ -166,7 +167,7 @@ def _read_granite(options: dict) -> dict:
     }
 
 
-def _write_granite(config: GPTConfig) -> dict:
+def _write_granite(config: Any) -> dict:
     scores, written, logits = (getattr(part, "keywords", {}) for part in (config.attend, config.block, config.head))
     factor = getattr(written.get("output_norm"), "keywords", {}).get("factor", 1.0)
     return {

@@ -7,7 +7,7 @@ from typing import Any
 
 from clearformer.checks import shorten
 from clearformer.positions import Rotary
-from clearformer.pretrained.tables import ROTARY_BASE
+from clearformer.pretrained.tables import OTHERS, ROTARY_BASE
 from clearformer.pretrained.together import flag, listed, number, whole
 from clearformer.rope_scaling import LinearScaling, Llama3Scaling, LongRotary, YarnScaling
 
@@ -28,7 +28,8 @@ def read_rope(options: dict, said: dict | None = None, base: float = ROTARY_BASE
     kind = said.get("rope_type", said.get("type", "default"))
     readers = {"default": _plain, "linear": _linear, "llama3": _llama3, "yarn": _yarn, "longrope": _longrope}
     if not isinstance(kind, str) or kind not in readers:
-        raise ValueError(f"from_pretrained: rope_type={shorten(kind)} is not supported, only {', '.join(readers)}.")
+        known = ", ".join(readers)
+        raise ValueError(f"from_pretrained: rope_type={shorten(kind)} is not supported, only {known}. {OTHERS}")
     given: dict[str, Any] = {"base": float(number(said, "rope_theta", number(options, "rope_theta", base)))}
     share = float(number(said, "partial_rotary_factor", number(options, "partial_rotary_factor", 1.0)))
     given |= {} if share == 1.0 else {"share": share}
@@ -61,8 +62,9 @@ def _linear(given: dict, said: dict, options: dict) -> Callable:
 
 
 def _llama3(given: dict, said: dict, options: dict) -> Callable:
-    numbers = (float(number(said, name, among=HERE)) for name in ("factor", "low_freq_factor", "high_freq_factor"))
-    return partial(Rotary, **given, scaling=Llama3Scaling(*numbers, _n_trained(said, options)))
+    names = ("factor", "low_freq_factor", "high_freq_factor")
+    factor, low, high = (float(number(said, name, among=HERE)) for name in names)
+    return partial(Rotary, **given, scaling=Llama3Scaling(factor, low, high, _n_trained(said, options)))
 
 
 def _yarn(given: dict, said: dict, options: dict) -> Callable:
