@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from clearformer.blocks import Block
 from clearformer.cache import LayerCache
-from clearformer.checks import check_callable, check_flag, check_real
+from clearformer.checks import check_callable, check_flag, check_real, check_whole
 from clearformer.layers import LayerNorm
 from clearformer.shapes import shaped_module
 
@@ -108,7 +108,9 @@ class ScaledHead(nn.Linear):
     """
 
     def __init__(self, d_model: int, n_vocab: int, *, bias: bool = False, scale: float = 1.0, cap: float | None = None):
-        super().__init__(d_model, n_vocab, bias=bias)
+        n_vocab = check_whole("ScaledHead", "n_vocab", n_vocab)
+        d_model = check_whole("ScaledHead", "d_model", d_model)
+        super().__init__(d_model, n_vocab, bias=check_flag("ScaledHead", "bias", bias))
         self.scale = check_real("ScaledHead", "scale", scale, _is_positive, "above 0, and finite")
         self.cap = None if cap is None else check_real("ScaledHead", "cap", cap, _is_positive, "above 0, and finite")
 

@@ -150,8 +150,10 @@ class LongRotary(nn.Module):
         self.n_positions = check_whole("LongRotary", "n_positions", n_positions)
         self.n_trained = check_whole("LongRotary", "n_trained", n_trained)
         self.short, self.long = (
-            Rotary(d_head, n_positions, scaling=PairScaling(tuple(factors), amplitude), **options)
-            for factors in (short, long)
+            Rotary(
+                d_head, n_positions, scaling=PairScaling(check_factors("LongRotary", name, it), amplitude), **options
+            )
+            for name, it in (("short", short), ("long", long))
         )
 
     def forward(self, x: Float[Tensor, "B H N K"], positions: slice | Int[Tensor, "#B N"]) -> Float[Tensor, "B H N K"]:

@@ -62,6 +62,15 @@ def layer_targets() -> Iterator[Target]:
     yield Target("Encoder", Encoder, **sizes(n_layers=1, d_model=D, n_heads=H, d_ff=8))
     yield Target("LearnedPositions", positions.LearnedPositions, **sizes(n_positions=16, d_model=D))
     yield Target("RelativeKeys", positions.RelativeKeys, **sizes(d_head=K, max_distance=3))
+    yield Target("sinusoidal", positions.sinusoidal, **sizes(n_positions=16, d_model=D, start=0))
+    yield Target("KVCache", cache.KVCache, **sizes(n_layers=1, batch=B, n_kv_heads=H, n_positions=9, d_head=K))
+    yield Target("KVCache.reorder", cache.KVCache(1, B, H, 9, K).reorder, rows=lambda: torch.tensor([1, 0]))
+    yield Target("causal_mask", attention.causal_mask, **sizes(n_targets=N, n_sources=S))
+    yield Target("window_mask", attention.window_mask, **sizes(n_targets=N, n_sources=S, width=2))
+    yield Target("padding_mask", attention.padding_mask, ids=ids, padding=constant(0))
+
+
+def option_targets() -> Iterator[Target]:
     turned = sizes(base=100.0, share=1.0, interleaved=True, scaling=rope_scaling.LinearScaling(2.0))
     yield Target("Rotary", positions.Rotary, **sizes(d_head=K, n_positions=16), **turned)
     yield Target("LinearScaling", rope_scaling.LinearScaling, **sizes(factor=2.0))
@@ -73,12 +82,6 @@ def layer_targets() -> Iterator[Target]:
     yield Target("LongRotary", rope_scaling.LongRotary, **sizes(d_head=K, n_positions=16), **pairs)
     yield Target("ScaledHead", block_variants.ScaledHead, **sizes(d_model=D, n_vocab=V, scale=2.0, cap=3.0))
     yield Target("Scale", block_variants.Scale, **sizes(d_model=D, factor=2.0))
-    yield Target("sinusoidal", positions.sinusoidal, **sizes(n_positions=16, d_model=D, start=0))
-    yield Target("KVCache", cache.KVCache, **sizes(n_layers=1, batch=B, n_kv_heads=H, n_positions=9, d_head=K))
-    yield Target("KVCache.reorder", cache.KVCache(1, B, H, 9, K).reorder, rows=lambda: torch.tensor([1, 0]))
-    yield Target("causal_mask", attention.causal_mask, **sizes(n_targets=N, n_sources=S))
-    yield Target("window_mask", attention.window_mask, **sizes(n_targets=N, n_sources=S, width=2))
-    yield Target("padding_mask", attention.padding_mask, ids=ids, padding=constant(0))
 
 
 def call_targets() -> Iterator[Target]:
@@ -230,6 +233,7 @@ def tokenizer_targets() -> Iterator[Target]:
 def targets(folder: Path) -> Iterator[Target]:
     yield from config_targets()
     yield from layer_targets()
+    yield from option_targets()
     yield from call_targets()
     yield from model_targets()
     yield from writing_targets()

@@ -45,12 +45,15 @@ CASES = {
         lambda: GPT(GPTConfig(V, POSITIONS, *WIDTHS, d_head=10, qk_norm=RMSNorm, rope=Rotary)),
         [(ids, {0: BATCH, 1: TARGETS})],
     ),
-    "GPT of which a layer has no positions, with caps and norms of what is written": (
+    "GPT of which a layer has no positions, with capped logits and norms of what is written": (
         lambda: GPT(
             GPTConfig(
                 *(V, POSITIONS, 24, 4, 2),
-                **{"rope": Rotary, "layers": (LayerOptions((1,)),), "joint_norm": True, "qk_norm": RMSNorm},
-                attend=partial(attend_softcapped, cap=9.0, scale=0.3),
+                rope=Rotary,
+                layers=(LayerOptions((1,)),),
+                qk_norm=RMSNorm,
+                joint_norm=True,
+                attend=partial(attend_fused, scale=0.3),
                 block=OutputNormBlock,
                 head=partial(ScaledHead, cap=5.0),
                 embedding_scale=2.0,
