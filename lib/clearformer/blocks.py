@@ -1,6 +1,6 @@
 """Attention and feed-forward network joined by residuals and norms; blocks stacked to an encoder and a decoder."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
@@ -83,14 +83,27 @@ class Block(nn.Module):
 
 
 class _Stack(nn.Module):
-    """``n_layers`` blocks, built with the other arguments, and with ``norm_first`` one more norm at the end."""
+    """``n_layers`` blocks, built with the other arguments, and with ``norm_first`` one more norm at the end.
 
-    def __init__(self, n_layers: int, d_model: int, *sizes: int, norm: Callable[[int], nn.Module] = LayerNorm, **parts):
+    ``by_layer`` has for each block the arguments that it gets besides, or in place of those for all.
+    """
+
+    def __init__(
+        self,
+        n_layers: int,
+        d_model: int,
+        *sizes: int,
+        norm: Callable[[int], nn.Module] = LayerNorm,
+        block: Callable[..., nn.Module] = Block,
+        by_layer: Sequence[dict] = (),
+        **parts,
+    ):
         super().__init__()
         n_layers = check_whole(type(self).__name__, "n_layers", n_layers)
         check_callable(type(self).__name__, "norm", norm, "LayerNorm")
         self.d_model = d_model = check_whole(type(self).__name__, "d_model", d_model)
-        self.blocks = nn.ModuleList(Block(d_model, *sizes, norm=norm, **parts) for _ in range(n_layers))
+        own = by_layer or [{}] * n_layers
+        self.blocks = nn.ModuleList(block(d_model, *sizes, norm=norm, **parts | own[i]) for i in range(n_layers))
         self.norm = norm(d_model) if self.blocks[0].norm_first else nn.Identity()
 
 

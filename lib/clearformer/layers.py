@@ -43,17 +43,25 @@ class RMSNorm(nn.Module):
 
     .. math:: y_d = \gamma_d \, \frac{x_d}{\sqrt{\frac1D \sum_{d'} x_{d'}^2 + \epsilon}}
 
-    Source: Zhang and Sennrich 2019, eq. 4. Half-precision inputs are averaged in float32.
+    With ``around_one`` the weights are what :math:`\gamma` has beyond 1, and weight decay pulls the scale to 1.
+
+    Source: Zhang and Sennrich 2019, eq. 4; around 1 in Gemma, as in the published code. Half-precision inputs are
+    averaged in float32.
     """
 
-    def __init__(self, d_model: int, *, eps: float = 1e-6):
+    def __init__(self, d_model: int, *, eps: float = 1e-6, around_one: bool = False):
         super().__init__()
         self.d_model = d_model = check_whole("RMSNorm", "d_model", d_model)
-        self.eps = _eps("RMSNorm", eps)
-        self.weight = nn.Parameter(torch.ones(d_model))
+        self.eps, self.around_one = _eps("RMSNorm", eps), check_flag("RMSNorm", "around_one", around_one)
+        self.weight = nn.Parameter(torch.zeros(d_model) if around_one else torch.ones(d_model))
 
     @shaped_module
     def forward(self, x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch D"]:
+        if self.around_one:
+            exact = x.to(torch.promote_types(x.dtype, torch.float32))
+            return (F.rms_norm(exact, self.weight.shape, None, self.eps) * (1 + self.weight.to(exact.dtype))).to(
+                x.dtype
+            )
         x = x.to(torch.promote_types(x.dtype, self.weight.dtype))  # of a product under autocast, as for layer_norm
         return F.rms_norm(x, self.weight.shape, self.weight, self.eps)
 

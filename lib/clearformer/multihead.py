@@ -7,8 +7,9 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from clearformer.attention import attend_fused
-from clearformer.attention.groups import heads_as_rows, heads_in_turns
+from clearformer.attention.groups import heads_as_rows, heads_in_turns, norm_heads
 from clearformer.attention.masks import Mask, Q
+from clearformer.attention.window import within_window
 from clearformer.cache import LayerCache
 from clearformer.checks import check_callable, check_flag, check_whole
 from clearformer.shapes import shaped, shaped_module
@@ -28,8 +29,9 @@ class MultiHeadAttention(nn.Module):
     with :math:`z = x` in self-attention and :math:`z` = ``source`` in cross-attention. ``n_kv_heads`` below
     ``n_heads`` lets groups of heads share keys and values. ``d_head`` is the width of a head, an equal share of
     ``d_model`` unless given. ``qk_norm(d_head)``, as ``RMSNorm``, builds a norm for the queries and one for the keys of
-    each head. In self-attention ``rope(q, positions)`` then turns queries and keys, ``relative(q, n_sources)`` adds a
-    bias to the scores. ``attend`` is any function of ``clearformer.attention``.
+    each head, with ``joint_norm`` of all heads at once. In self-attention ``rope(q, positions)`` then turns queries
+    and keys, ``relative(q, n_sources)`` adds a bias to the scores, and a token sees the last ``window`` sources alone,
+    itself among them. ``attend`` is any function of ``clearformer.attention``.
 
     Source: Vaswani et al. 2017, section 3.2.2; turner-v2, eq. 4 and 5; for shared keys Ainslie et al. 2023; for norms
     of queries and keys Dehghani et al. 2023, section 2, and Qwen Team 2025, section 2.
@@ -49,6 +51,8 @@ class MultiHeadAttention(nn.Module):
         qk_norm: Callable[[int], nn.Module] | None = None,
         rope: Callable | None = None,
         relative: Callable | None = None,
+        window: int | None = None,
+        joint_norm: bool = False,
         attend: Callable = attend_fused,
     ):
         super().__init__()
@@ -67,8 +71,11 @@ class MultiHeadAttention(nn.Module):
         check_callable("MultiHeadAttention", "attend", attend, "clearformer.attention.attend")
         self.qkv = nn.Linear(d_model, sum(self.widths), bias=check_flag("MultiHeadAttention", "bias", bias))
         self.out = nn.Linear(self.widths[0], d_model, bias=bias)
-        self.q_norm = None if qk_norm is None else qk_norm(self.d_head)
-        self.k_norm = None if qk_norm is None else qk_norm(self.d_head)
+        self.joint_norm = check_flag("MultiHeadAttention", "joint_norm", joint_norm)
+        n_queries, n_keys = self.widths[:2] if joint_norm else (self.d_head, self.d_head)
+        self.q_norm = None if qk_norm is None else qk_norm(n_queries)
+        self.k_norm = None if qk_norm is None else qk_norm(n_keys)
+        self.window = None if window is None else check_whole("MultiHeadAttention", "window", window)
         self.rope, self.relative, self.attend = rope, relative, attend
 
     @property
@@ -97,12 +104,14 @@ class MultiHeadAttention(nn.Module):
         if source is None:
             parts = self.qkv(x).unflatten(2, (-1, self.d_head)).split(self.shares, dim=2)  # B N H K, twice B N G K
             q, k, v = (part.transpose(1, 2) for part in parts)  # -> B H N K, twice B G N K
-            q, k = _norm_heads(self.q_norm, q), _norm_heads(self.k_norm, k)
+            q, k = norm_heads(self.q_norm, q, self.joint_norm), norm_heads(self.k_norm, k, self.joint_norm)
             if self.rope is not None:
                 start = 0 if cache is None else cache.length
                 positions = slice(start, start + x.shape[1]) if positions is None else positions
                 q, k = self.rope(q, positions), self.rope(k, positions)
             k, v = (k, v) if cache is None else cache.append(k, v)
+            if self.window is not None:
+                k, v, mask = within_window(k, v, mask, x.shape[1], self.window)
         else:
             q, k, v = self._cross(x, source, cache)
         bias = {} if self.relative is None or source is not None else {"bias": self.relative(q, k.shape[2])}
@@ -115,11 +124,11 @@ class MultiHeadAttention(nn.Module):
         split = (self.widths[0], 2 * self.widths[1])
         weights = self.qkv.weight.split(split)
         biases = (None, None) if self.qkv.bias is None else self.qkv.bias.split(split)
-        q = _norm_heads(self.q_norm, self._heads(F.linear(x, weights[0], biases[0])))
+        q = norm_heads(self.q_norm, self._heads(F.linear(x, weights[0], biases[0])), self.joint_norm)
         if cache is not None and cache.length:
             return q, *cache.filled()
         k, v = map(self._heads, F.linear(source, weights[1], biases[1]).chunk(2, dim=2))
-        k = _norm_heads(self.k_norm, k)
+        k = norm_heads(self.k_norm, k, self.joint_norm)
         return q, *((k, v) if cache is None else cache.append(k, v))
 
     def _heads(self, projected: Tensor) -> Tensor:
@@ -132,11 +141,6 @@ class MultiHeadAttention(nn.Module):
         if q.shape[2] == 1:
             return heads_as_rows(self.attend, q, k, v, mask, bias)
         return heads_in_turns(self.attend, q, k, v, mask, causal, bias)
-
-
-def _norm_heads(norm: nn.Module | None, heads: Tensor) -> Tensor:
-    """Queries or keys after their norm, if there is one, in their own dtype: under autocast a norm gives float32."""
-    return heads if norm is None else norm(heads).to(heads.dtype)
 
 
 def check_divides(total: str, n: int, part: str, n_parts: int, kind: str) -> int:

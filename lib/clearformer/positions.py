@@ -9,7 +9,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from clearformer.attention.masks import enough_sources
-from clearformer.checks import check_real, check_whole, shorten
+from clearformer.checks import check_callable, check_flag, check_real, check_whole, shorten
 from clearformer.shapes import extremes, shaped_module
 
 
@@ -96,22 +96,48 @@ class Rotary(nn.Module):
     .. math:: (x_i, x_{i+K/2}) \mapsto (x_i \cos\theta - x_{i+K/2} \sin\theta,\;
               x_{i+K/2} \cos\theta + x_i \sin\theta), \qquad \theta = n / b^{2i/K}
 
+    With ``interleaved`` neighbours are a pair, :math:`(x_{2i}, x_{2i+1})`. ``share`` is the part of the features, the
+    first ones, that is turned at all. ``scaling(frequencies, base)``, as those of ``rope_scaling``, gives other angles
+    for each token and a factor for what was turned.
+
     The tables keep their precision in a module of half precision. No checkpoint holds them: a module that was built on
     the device "meta" has none, even after loading. Build it where it is to compute.
 
     Source: Su et al. 2021, eq. 34, for neighbours; to pair two halves, as Llama does, renames features and is faster.
-    Raises: TypeError or ValueError for an odd width, no positions, or a base that is not above 0.
+    Raises: TypeError or ValueError for an odd width, no positions, a base that is not above 0, or another share.
     """
 
-    def __init__(self, d_head: int, n_positions: int, *, base: float = 10000.0, dtype: torch.dtype = torch.float32):
+    def __init__(
+        self,
+        d_head: int,
+        n_positions: int,
+        *,
+        base: float = 10000.0,
+        share: float = 1.0,
+        scaling: Callable | None = None,
+        interleaved: bool = False,
+        dtype: torch.dtype = torch.float32,
+    ):
         super().__init__()
         self.d_head = d_head = check_whole("Rotary", "d_head", d_head)
-        n_positions = check_whole("Rotary", "n_positions", n_positions)
+        self.n_positions = check_whole("Rotary", "n_positions", n_positions)
         base = check_real("Rotary", "base", base, lambda base: 0 < base < math.inf, "above 0, and finite")
-        positions = torch.arange(n_positions, dtype=torch.float64)[:, None]
-        angles = positions * _frequencies("Rotary", d_head, base, positions.device)
-        self.register_buffer("cos", angles.cos().repeat(1, 2).to(dtype), persistent=False)
-        self.register_buffer("sin", torch.cat((-angles.sin(), angles.sin()), -1).to(dtype), persistent=False)
+        share = check_real("Rotary", "share", share, lambda share: 0 < share <= 1, "above 0, up to 1")
+        self.interleaved, self.width = check_flag("Rotary", "interleaved", interleaved), int(d_head * share)
+        self.frequencies, self.factor = _frequencies("Rotary", self.width, base, None), 1.0
+        if scaling is not None:
+            check_callable("Rotary", "scaling", scaling, "rope_scaling.LinearScaling(factor)")
+            self.frequencies, self.factor = scaling(self.frequencies, base)
+        for name, table in self._tables(dtype).items():
+            self.register_buffer(name, table, persistent=False)
+
+    def _tables(self, dtype: torch.dtype) -> dict[str, Tensor]:
+        """Cosine and signed sine of every feature at every position."""
+        positions = torch.arange(self.n_positions, dtype=torch.float64, device=self.frequencies.device)
+        angles = positions[:, None] * self.frequencies
+        pairs = {"cos": (angles.cos(), angles.cos()), "sin": (-angles.sin(), angles.sin())}
+        axis = -1 if self.interleaved else -2
+        return {name: (torch.stack(pair, axis).flatten(-2) * self.factor).to(dtype) for name, pair in pairs.items()}
 
     @shaped_module
     def forward(self, x: Float[Tensor, "B H N K"], positions: slice | Int[Tensor, "#B N"]) -> Float[Tensor, "B H N K"]:
@@ -121,15 +147,26 @@ class Rotary(nn.Module):
         """
         check_positions("Rotary", positions, self.cos.shape[0], x.shape[2])
         cos, sin = (table[positions].unsqueeze(-3) for table in (self.cos, self.sin))  # one for all heads
-        swapped = torch.cat(x.chunk(2, dim=-1)[::-1], dim=-1)
-        return (x * cos + swapped * sin).to(x.dtype)
+        turning = x if self.width == self.d_head else x[..., : self.width]
+        if self.interleaved:
+            swapped = turning.unflatten(-1, (-1, 2)).flip(-1).flatten(-2)
+        else:
+            swapped = torch.cat(turning.chunk(2, dim=-1)[::-1], dim=-1)
+        turned = (turning * cos + swapped * sin).to(x.dtype)
+        return turned if turning is x else torch.cat((turned, x[..., self.width :]), dim=-1)
 
     def _apply(self, fn: Callable, recurse: bool = True) -> "Rotary":
-        """``Module.to`` in half precision moves the tables only: 8 bits do not hold the angle of a late position."""
+        """``Module.to`` in half precision moves the tables only: 8 bits do not hold the angle of a late position.
+
+        In double precision they are computed again, for what was rounded before stays so.
+        """
         tables = self.cos, self.sin
         super()._apply(fn, recurse)
         if self.cos.dtype.itemsize < 4:
             self.cos, self.sin = (table.to(self.cos.device) for table in tables)
+        elif self.cos.dtype.itemsize > tables[0].dtype.itemsize and not self.frequencies.is_meta:
+            exact = self._tables(self.cos.dtype)
+            self.cos, self.sin = (exact[name].to(self.cos.device) for name in ("cos", "sin"))
         return self
 
 

@@ -38,7 +38,7 @@ CONFIGS = {
     "qwen3": SIZES | SHARED | {"head_dim": 10},
     "mistral": SIZES | SHARED | {"sliding_window": None},
 }
-KINDS = pytest.mark.parametrize("kind", [kind for kind in CONFIGS if kind != "mistral"])  # which is saved as a Llama
+KINDS = pytest.mark.parametrize("kind", [kind for kind in CONFIGS if kind != "mistral"])  # in test_decoders
 
 
 def theirs_of(kind, dtype=torch.float32, **changes):

@@ -4,13 +4,22 @@ from collections.abc import Iterator
 
 import clearformer
 import torch.nn.functional as F
-from clearformer import layers, positions
-from clearformer.models import bert, gpt, mae, seq2seq, vit
+from clearformer import attention, block_variants, layers, positions
+from clearformer.models import bert, gpt, mae, options, seq2seq, vit
 
 from tests.clearformer.wrong_values import D, H, Target, V, sizes
 
 BLOCKS = sizes(d_model=D, n_heads=H, n_layers=1, eps=1e-5, activation=F.gelu, d_ff=8)
 WORDS = sizes(n_vocab=V, n_positions=16)
+OPTIONS = sizes(
+    joint_norm=True,
+    window=4,
+    attend=attention.attend,
+    layers=(options.LayerOptions((0,), window=2),),
+    block=block_variants.OutputNormBlock,
+    head=block_variants.ScaledHead,
+    embedding_scale=2.0,
+)
 PICTURES = sizes(image_size=8, patch_size=4, n_channels=1)
 
 
@@ -35,7 +44,9 @@ def targets_that_read_words() -> Iterator[Target]:
             d_head=4,
             qk_norm=layers.RMSNorm,
         ),
+        **OPTIONS,
     )
+    yield Target("LayerOptions", options.LayerOptions, **sizes(layers=(0, 2), window=2, rope=positions.Rotary))
     yield Target("BERTConfig", lambda **o: bert.BERT(bert.BERTConfig(**o)), **WORDS, **BLOCKS, **sizes(n_segments=2))
     yield Target(
         "Seq2SeqConfig",

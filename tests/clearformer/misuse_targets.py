@@ -9,7 +9,19 @@ from pathlib import Path
 import clearformer
 import torch
 import torch.nn.functional as F
-from clearformer import attention, cache, checkpoint, generation, layers, patches, positions, tokenizers, training
+from clearformer import (
+    attention,
+    block_variants,
+    cache,
+    checkpoint,
+    generation,
+    layers,
+    patches,
+    positions,
+    rope_scaling,
+    tokenizers,
+    training,
+)
 from clearformer.blocks import Block, Decoder, Encoder, EncoderDecoder
 from clearformer.models import bert, gpt, mae, seq2seq, vit
 from clearformer.pretrained import from_tensors
@@ -40,6 +52,8 @@ def layer_targets() -> Iterator[Target]:
             attend=attention.attend,
             rope=positions.Rotary(K, 16),
             relative=positions.RelativeKeys(K, 3),
+            window=4,
+            joint_norm=True,
         ),
     )
     for kind in (Block, partial(Encoder, 1), partial(Decoder, 1)):
@@ -48,13 +62,26 @@ def layer_targets() -> Iterator[Target]:
     yield Target("Encoder", Encoder, **sizes(n_layers=1, d_model=D, n_heads=H, d_ff=8))
     yield Target("LearnedPositions", positions.LearnedPositions, **sizes(n_positions=16, d_model=D))
     yield Target("RelativeKeys", positions.RelativeKeys, **sizes(d_head=K, max_distance=3))
-    yield Target("Rotary", positions.Rotary, **sizes(d_head=K, n_positions=16, base=100.0))
     yield Target("sinusoidal", positions.sinusoidal, **sizes(n_positions=16, d_model=D, start=0))
     yield Target("KVCache", cache.KVCache, **sizes(n_layers=1, batch=B, n_kv_heads=H, n_positions=9, d_head=K))
     yield Target("KVCache.reorder", cache.KVCache(1, B, H, 9, K).reorder, rows=lambda: torch.tensor([1, 0]))
     yield Target("causal_mask", attention.causal_mask, **sizes(n_targets=N, n_sources=S))
     yield Target("window_mask", attention.window_mask, **sizes(n_targets=N, n_sources=S, width=2))
     yield Target("padding_mask", attention.padding_mask, ids=ids, padding=constant(0))
+
+
+def option_targets() -> Iterator[Target]:
+    turned = sizes(base=100.0, share=1.0, interleaved=True, scaling=rope_scaling.LinearScaling(2.0))
+    yield Target("Rotary", positions.Rotary, **sizes(d_head=K, n_positions=16), **turned)
+    yield Target("LinearScaling", rope_scaling.LinearScaling, **sizes(factor=2.0))
+    yield Target("Llama3Scaling", rope_scaling.Llama3Scaling, **sizes(factor=2.0, low=1.0, high=4.0, n_trained=8))
+    yield Target(
+        "YarnScaling", rope_scaling.YarnScaling, **sizes(factor=2.0, n_trained=8, fast=4.0, slow=1.0, amplitude=1.0)
+    )
+    pairs = sizes(short=(1.0,) * (K // 2), long=(2.0,) * (K // 2), n_trained=8, amplitude=1.0)
+    yield Target("LongRotary", rope_scaling.LongRotary, **sizes(d_head=K, n_positions=16), **pairs)
+    yield Target("ScaledHead", block_variants.ScaledHead, **sizes(d_model=D, n_vocab=V, scale=2.0, cap=3.0))
+    yield Target("Scale", block_variants.Scale, **sizes(d_model=D, factor=2.0))
 
 
 def call_targets() -> Iterator[Target]:
@@ -206,6 +233,7 @@ def tokenizer_targets() -> Iterator[Target]:
 def targets(folder: Path) -> Iterator[Target]:
     yield from config_targets()
     yield from layer_targets()
+    yield from option_targets()
     yield from call_targets()
     yield from model_targets()
     yield from writing_targets()

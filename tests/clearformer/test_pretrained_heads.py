@@ -179,15 +179,16 @@ def test_two_families_may_share_a_class(monkeypatch, tmp_path):
     """A family of rotary GPTs beside GPT-2: the configuration says which one a model is."""
     gpt2 = ARCHITECTURES["gpt2"]
     rows = tuple(row for row in gpt2.rows if row.ours != "positions.weight")
-    constants = gpt2.constants | {"rope": Rotary}
+    own = {"rope": Rotary, "embedding_scale": 2.0}  # without the factor it would be a GPT-NeoX
+    constants = gpt2.constants | own
     rotary = dataclasses.replace(gpt2, model_type="toy", class_name="Toy", rows=rows, constants=constants)
     monkeypatch.setitem(ARCHITECTURES, "toy", rotary)
-    for kind, rope in (("gpt2", None), ("toy", Rotary)):
-        model = random_module(GPT(GPTConfig(V, 11, D, H, 3, rope=rope)), torch.float32).eval()
+    for kind, changes in (("gpt2", {}), ("toy", own)):
+        model = random_module(GPT(GPTConfig(V, 11, D, H, 3, **changes)), torch.float32).eval()
         save_pretrained(model, tmp_path / kind)
         assert json.loads((tmp_path / kind / "config.json").read_text())["model_type"] == kind
         again = from_pretrained(tmp_path / kind)
-        assert again.config.rope is rope and torch.equal(again(token_ids()), model(token_ids()))
+        assert again.config.rope is changes.get("rope") and torch.equal(again(token_ids()), model(token_ids()))
     assert refusal(ValueError, save_pretrained, GPT(GPTConfig(V, 11, D, H, 1, norm=RMSNorm)), tmp_path) == snapshot(
         "save_pretrained: GPT2LMHeadModel has no option for norm=RMSNorm, there it is always LayerNorm; weights or attend not those of a GPT2LMHeadModel: decoder.blocks.0.attention_norm.bias, decoder.blocks.0.feed_forward_norm.bias, decoder.norm.bias. Save such a model with safetensors.torch.save_model."
     )

@@ -45,7 +45,7 @@ REFUSED = [
     ("gpt2", "scale_attn_by_inverse_layer_idx", True),
     ("gpt2", "add_cross_attention", True),
     ("gpt2", "scale_attn_weights", False),
-    ("mistral", "sliding_window", 9),
+    ("mistral", "sliding_window", 0),
     ("gpt2", "activation_function", "swiglu"),
     ("gpt2", "quantization_config", {"bits": 4}),
     ("bert", "position_embedding_type", "relative_key"),
@@ -62,15 +62,13 @@ REFUSED = [
     ("llama", "attention_bias", True),
     ("llama", "mlp_bias", True),
     ("llama", "hidden_act", "relu6"),
-    ("llama", "rope_parameters", {"rope_type": "llama3", "rope_theta": 500.0, "factor": 8.0}),
+    ("llama", "rope_parameters", {"rope_type": "dynamic", "rope_theta": 500.0, "factor": 8.0}),
     ("llama", "quantization_config", {"bits": 4}),
-    ("qwen2", "use_sliding_window", True),
     ("qwen2", "num_key_value_heads", "2"),
     ("qwen3", "attention_bias", True),
-    ("qwen3", "use_sliding_window", True),
     ("qwen3", "hidden_act", "relu6"),
     ("qwen3", "head_dim", "10"),
-    ("qwen3", "rope_parameters", {"rope_type": "yarn", "rope_theta": 500.0, "factor": 4.0}),
+    ("qwen3", "rope_parameters", {"rope_type": "dynamic", "rope_theta": 500.0, "factor": 4.0}),
     ("qwen3", "quantization_config", {"bits": 4}),
 ]
 
@@ -198,7 +196,8 @@ def test_what_is_no_configuration_or_no_weights_is_named(wrong):
 
 
 @pytest.mark.parametrize(
-    "changes", [{"model_type": "roberta"}, {"rope_scaling": {"rope_type": "llama3", "factor": 8.0}}, {"mlp_bias": True}]
+    "changes",
+    [{"model_type": "roberta"}, {"rope_scaling": {"rope_type": "dynamic", "factor": 8.0}}, {"mlp_bias": True}],
 )
 def test_who_brings_what_cannot_be_loaded_is_told_what_can(changes):
     """Catches a refusal after which nobody knows how to go on."""

@@ -26,7 +26,7 @@ from tests.clearformer.tolerance import assert_close
 def test_a_llama_says_what_it_cannot_be_saved_with(tmp_path):
     for changes, message in (
         ({"activation": torch.sin}, "hidden_act for activation=sin"),
-        ({"rope": lambda width, n: None}, "rope_theta for rope="),
+        ({"rope": lambda width, n: None}, "no option for rope="),
         ({"norm": LayerNorm}, "norm=LayerNorm"),
         ({"qk_norm": LayerNorm}, "qk_norm=LayerNorm"),
         ({"qk_norm": partial(LayerNorm, bias=False)}, "no option for qk_norm="),
@@ -59,7 +59,7 @@ def test_weights_that_they_have_no_place_for_are_not_left_out(tmp_path):
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (lambda: GPT(GPTConfig(V, 11, D, H, 1, rope=Rotary)), "rope=Rotary"),
+        (lambda: GPT(GPTConfig(V, 11, D, H, 1, rope=Rotary, window=3)), "window=3"),
         (lambda: GPT(GPTConfig(V, 11, D, H, 1, norm=RMSNorm)), "norm=RMSNorm"),
         (lambda: GPT(GPTConfig(V, 11, D, H, 1, n_kv_heads=2)), "n_kv_heads=2"),
         (lambda: GPT(GPTConfig(V, 11, D, H, 1, d_head=10)), "d_head=10"),

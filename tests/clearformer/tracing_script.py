@@ -4,15 +4,18 @@ The shape checks of the test run, which look at sizes, are not part of the libra
 """
 
 import warnings
+from functools import partial
 
 import torch
 from clearformer.attention import attend, attend_blockwise, attend_fused, attend_softcapped
+from clearformer.block_variants import OutputNormBlock, ScaledHead
 from clearformer.blocks import Block, Decoder
 from clearformer.generation import prepare_for_generation
 from clearformer.layers import RMSNorm
 from clearformer.models.bert import BERT, BERTConfig
 from clearformer.models.gpt import GPT, GPTConfig
 from clearformer.models.mae import MAE, MAEConfig
+from clearformer.models.options import LayerOptions
 from clearformer.models.seq2seq import Seq2Seq, Seq2SeqConfig
 from clearformer.models.vit import ViT, ViTConfig
 from clearformer.multihead import MultiHeadAttention
@@ -40,6 +43,22 @@ CASES = {
     ),
     "GPT with wide heads whose queries and keys are normed": (
         lambda: GPT(GPTConfig(V, POSITIONS, *WIDTHS, d_head=10, qk_norm=RMSNorm, rope=Rotary)),
+        [(ids, {0: BATCH, 1: TARGETS})],
+    ),
+    "GPT of which a layer has no positions, with capped logits and norms of what is written": (
+        lambda: GPT(
+            GPTConfig(
+                *(V, POSITIONS, 24, 4, 2),
+                rope=Rotary,
+                layers=(LayerOptions((1,)),),
+                qk_norm=RMSNorm,
+                joint_norm=True,
+                attend=partial(attend_fused, scale=0.3),
+                block=OutputNormBlock,
+                head=partial(ScaledHead, cap=5.0),
+                embedding_scale=2.0,
+            )
+        ),
         [(ids, {0: BATCH, 1: TARGETS})],
     ),
     "GPT laid for generation": (

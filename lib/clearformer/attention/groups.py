@@ -8,6 +8,21 @@ from torch import Tensor
 from clearformer.attention import STATEFUL
 
 
+def norm_heads(norm: Callable | None, heads: Tensor, joint: bool) -> Tensor:
+    """Queries or keys after their norm, if there is one: of each head, or ``joint`` over all heads of a token.
+
+    They keep their dtype; under autocast a norm gives float32.
+
+    Source: for the joint norm OLMo Team 2024 (OLMo 2), section 3.
+    """
+    if norm is None:
+        return heads
+    if not joint:
+        return norm(heads).to(heads.dtype)
+    joined = heads.transpose(1, 2).flatten(2)  # B H N K -> B N (H K)
+    return norm(joined).to(heads.dtype).unflatten(2, (-1, heads.shape[3])).transpose(1, 2)
+
+
 def heads_as_rows(
     attend: Callable, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, bias: dict[str, Tensor]
 ) -> tuple[Tensor, Tensor | None]:

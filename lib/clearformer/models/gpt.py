@@ -3,18 +3,18 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 
 import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from clearformer.blocks import Decoder
+from clearformer.blocks import Block, Decoder
 from clearformer.cache import KVCache, cache_dtype
 from clearformer.layers import FeedForward, LayerNorm, gelu_tanh
 from clearformer.losses import next_token_loss as next_token_loss  # from here on as before
 from clearformer.losses import surprisal as surprisal
 from clearformer.models.init import block_parts, residual_writers, small_normal, tie_again
+from clearformer.models.options import LayerOptions, attention_by_layer
 from clearformer.models.validate import ID_DTYPES, Presets, check_ids, or_else
 from clearformer.multihead import MultiHeadAttention, check_divides
 from clearformer.positions import LearnedPositions, check_positions
@@ -26,6 +26,8 @@ class GPTConfig(Presets):
 
     With ``rope`` (``positions.Rotary``) queries and keys are turned and nothing is added to the tokens. ``qk_norm``
     (``layers.RMSNorm``) norms the queries and keys of each head before that, with the same ``eps`` as the tokens.
+    ``window``, ``joint_norm`` and ``attend`` are those of ``MultiHeadAttention``, ``layers`` lists layers with another
+    window or rope, ``block`` and ``head`` build other blocks and logits, ``embedding_scale`` multiplies the embedding.
 
     Raises: TypeError or ValueError for sizes that are no whole numbers from 1 on, and for parts that cannot be called.
     """
@@ -45,6 +47,13 @@ class GPTConfig(Presets):
     rope: Callable[[int, int], nn.Module] | None = None
     d_head: int | None = None
     qk_norm: Callable[..., nn.Module] | None = None
+    joint_norm: bool = False
+    window: int | None = None
+    attend: Callable | None = None
+    layers: tuple[LayerOptions, ...] = ()
+    block: Callable[..., nn.Module] = Block
+    head: Callable[..., nn.Module] = nn.Linear
+    embedding_scale: float = 1.0
 
     def filled(self) -> "GPTConfig":
         return replace(
@@ -88,20 +97,18 @@ class GPT(nn.Module):
             check_divides("d_model", config.d_model, "n_heads", config.n_heads, "heads")
         self.config = config = config.filled()
         D = config.d_model
-        rope = None if config.rope is None else config.rope(config.d_head, config.n_positions)
-        qk_norm = None if config.qk_norm is None else partial(config.qk_norm, eps=config.eps)
-        heads = {"n_kv_heads": config.n_kv_heads, "d_head": config.d_head, "qk_norm": qk_norm, "rope": rope}
         self.tokens = nn.Embedding(config.n_vocab, D)
-        self.positions = LearnedPositions(config.n_positions, D) if rope is None else None
+        self.positions = LearnedPositions(config.n_positions, D) if config.rope is None else None
         self.decoder = Decoder(
             config.n_layers,
             D,
             config.n_heads,
             config.d_ff,
-            attention=partial(attention, **heads),
+            block=config.block,
+            by_layer=attention_by_layer(config, attention),
             **block_parts(config, config.norm, config.feed_forward),
         )
-        self.head = nn.Linear(D, config.n_vocab, bias=False)
+        self.head = config.head(D, config.n_vocab, bias=False)
         self.apply(small_normal)
         for block in self.decoder.blocks:
             for layer in residual_writers(block):
@@ -148,6 +155,8 @@ class GPT(nn.Module):
         except IndexError:  # of an id that is not there
             check_ids("GPT", ids, self.config.n_vocab, self.config.n_positions)
             raise
+        if self.config.embedding_scale != 1:
+            x = x * x.new_tensor(self.config.embedding_scale)
         if self.positions is not None:
             x = x + self.positions(positions)
         return self.decoder(x, mask, cache=cache, positions=positions)

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from clearformer.checks import check_callable, check_function, check_real, check_whole, shorten
+from clearformer.models.options import check_layers
 from clearformer.shapes import extremes
 
 ID_DTYPES = (torch.int64, torch.int32)
@@ -85,6 +86,7 @@ class Presets:
     LEAST: ClassVar[dict[str, int]] = {}
     FITS: ClassVar[dict[str, tuple[Callable[[float], bool], str]]] = {
         "eps": (lambda eps: 0 <= eps < math.inf, "at least 0, and finite"),
+        "embedding_scale": (lambda scale: 0 < scale < math.inf, "above 0, and finite"),
     }
 
     def __post_init__(self):
@@ -101,6 +103,8 @@ class Presets:
                 raise TypeError(f"{caller}: {name}={shorten(value)}, expected True or False.")
             elif name == "activation":
                 check_function(caller, name, value, "torch.nn.functional.gelu")
+            elif name == "layers":
+                object.__setattr__(self, name, check_layers(caller, value, vars(self)["n_layers"]))
             elif bool not in kinds:
                 check_callable(caller, name, value, "a class of modules, or a partial of one")
 

@@ -9,10 +9,13 @@ from torch import Tensor, nn
 
 from clearformer.attention import SOFTMAX
 from clearformer.checkpoint import plain_name
-from clearformer.pretrained.tables import CONVERSIONS, OTHERS, VALUES, Architecture, weight_names
+from clearformer.checks import shorten
+from clearformer.pretrained.tables import OTHERS, VALUES, Architecture, Row, weight_names
+from clearformer.pretrained.together import LARGEST, bound, meaning
 from clearformer.weight_files import find_misfits
 
 WRAPPERS = ("_orig_mod.", "module.")  # what torch.compile and data parallelism put in front of each name
+MOST_LAYERS, MOST_POSITIONS = 4096, 2**24
 CLASSES_UNLESS_SAID = 2  # as transformers has it, where config.json has no labels
 _NONE = object()  # stands for a value that they lack; None is one of ours
 
@@ -22,6 +25,7 @@ def read_config(architecture: Architecture, options: dict) -> Any:
     labels = options.get("id2label")
     n_labels = len(labels) if isinstance(labels, dict) and labels else CLASSES_UNLESS_SAID
     options = {"num_labels": n_labels} | architecture.defaults | architecture.plain(options)
+    _check_bounds(architecture, options)
     given = dict(architecture.constants)
     for field in fields(architecture.config):
         option = architecture.options.get(field.name)
@@ -37,7 +41,31 @@ def read_config(architecture: Architecture, options: dict) -> Any:
                 f"from_pretrained: {architecture.model_type} with {name}={options[name]!r} is not supported, only "
                 f"{name}={value!r}. Choose another checkpoint. {OTHERS}"
             )
+    for several in architecture.together:
+        given |= several.read(options)
     return architecture.config(**given)
+
+
+def _check_bounds(architecture: Architecture, options: dict) -> None:
+    """Refuse numbers of layers and positions that would take all memory before anything else could be told of them."""
+    bounds = dict.fromkeys(architecture.layers.values(), MOST_LAYERS) | {"n_positions": MOST_POSITIONS}
+    for field, most in bounds.items():
+        option = architecture.options.get(field)
+        value = options.get(option)
+        if isinstance(value, int) and value > most:
+            raise ValueError(
+                f"from_pretrained: {option}={shorten(value)} in config.json, expected at most {most}. Take an intact "
+                "copy."
+            )
+
+
+def build_model(architecture: Architecture, config: Any) -> nn.Module:
+    """Our model. Raises: ValueError for sizes that torch cannot make tensors of."""
+    try:
+        return (architecture.build or architecture.model)(config)
+    except (RuntimeError, MemoryError) as error:
+        reason = str(error).partition("\n")[0]
+        raise ValueError(f"from_pretrained: no model of the sizes in config.json can be built: {reason}") from error
 
 
 def write_config(architecture: Architecture, config: Any) -> tuple[dict, list[str]]:
@@ -48,16 +76,30 @@ def write_config(architecture: Architecture, config: Any) -> tuple[dict, list[st
         value = getattr(config, name)
         theirs = _written_value(name, value)
         if theirs is _NONE:
-            known = (
-                CONVERSIONS[name].known if name in CONVERSIONS else ", ".join(map(_display_name, VALUES[name].values()))
-            )
+            known = ", ".join(map(_display_name, VALUES[name].values()))
             came = f"{name}={_display_name(value)}"
             misfits.append(f"{architecture.class_name} has no {option} for {came}, only for {known}")
         else:
             options[option] = theirs
+    for several in architecture.together:
+        options |= several.write(config)
+    if not misfits:
+        misfits += _changed(architecture, config, options)
     if not misfits:
         options |= {name: of(options) for name, of in architecture.same.items()}
     return options, misfits
+
+
+def _changed(architecture: Architecture, config: Any, options: dict) -> list[str]:
+    """What of ours would come back as something else, in sentences."""
+    read = architecture.defaults | architecture.plain(options)
+    changed = []
+    for several in architecture.together:
+        back = replace(config, **several.read(read))
+        names = [name for name in several.fields if meaning(back, name) != meaning(config, name)]
+        came = (f"{name}={_display_name(getattr(config, name))}" for name in names)
+        changed += [f"{architecture.class_name} has no option for {' with '.join(came)}"] if names else []
+    return changed
 
 
 def _other_constants(architecture: Architecture, config: Any) -> list[str]:
@@ -67,7 +109,7 @@ def _other_constants(architecture: Architecture, config: Any) -> list[str]:
         came = getattr(config, name)
         # What the constant comes to in this configuration: None may stand for as many key heads as heads.
         expected = getattr(replace(config, **{name: value}).filled(), name)
-        if came != expected:
+        if bound(came) != bound(expected):
             misfits.append(
                 f"{architecture.class_name} has no option for {name}={_display_name(came)}, "
                 f"there it is always {_display_name(value)}"
@@ -77,9 +119,6 @@ def _other_constants(architecture: Architecture, config: Any) -> list[str]:
 
 def _written_value(name: str, value: Any) -> Any:
     """Their value for one of ours; ``_NONE`` where they have none."""
-    if name in CONVERSIONS:
-        theirs = CONVERSIONS[name].write(value)
-        return _NONE if theirs is None else theirs
     if name in VALUES:
         return next((key for key, ours in VALUES[name].items() if ours == value), _NONE)
     return value
@@ -105,9 +144,12 @@ def is_headless(model: nn.Module) -> bool:
     return any(isinstance(part, NoHead) for part in model.children())
 
 
-@torch.no_grad()
-def load_weights(model: nn.Module, architecture: Architecture, theirs: dict[str, Tensor]) -> None:
-    """Copy their weights into our model; a checkpoint without any weight of the head leaves it without one.
+def fitting_rows(
+    model: nn.Module, architecture: Architecture, theirs: dict[str, Tensor]
+) -> tuple[list[Row], dict[str, Tensor], bool]:
+    """The lines of the table by which their weights become ours, the weights, and whether they have no head.
+
+    ``model`` may be on the device "meta": only shapes are looked at.
 
     Raises: ValueError with the list of all that are missing, unexpected, of another shape or no floating-point numbers.
     """
@@ -125,6 +167,17 @@ def load_weights(model: nn.Module, architecture: Architecture, theirs: dict[str,
     wrong += find_misfits(theirs, expected, any_float=True)
     if wrong:
         raise ValueError(_other_weights(architecture, wrong))
+    return rows, theirs, headless
+
+
+@torch.no_grad()
+def load_weights(model: nn.Module, architecture: Architecture, theirs: dict[str, Tensor]) -> None:
+    """Copy their weights into our model; a checkpoint without any weight of the head leaves it without one.
+
+    Raises: ValueError as ``fitting_rows``.
+    """
+    rows, theirs, headless = fitting_rows(model, architecture, theirs)
+    ours = weights(model)
     for row in rows:
         ours[row.ours].copy_(row.layout.load([theirs[source] for source in row.theirs], model.config))
     if headless:
@@ -158,10 +211,11 @@ def save_weights(model: nn.Module, architecture: Architecture) -> tuple[dict[str
 
 def _other_attentions(model: nn.Module) -> set[str]:
     """The names of modules whose attention is no softmax, or has biases of its own: no family has these."""
+    known = (None, getattr(model.config, "attend", None), *SOFTMAX)
     return {
         name
         for name, module in model.named_modules()
-        if vars(module).get("attend") not in (None, *SOFTMAX) or getattr(module, "relative", None) is not None
+        if vars(module).get("attend") not in known or getattr(module, "relative", None) is not None
     }
 
 
@@ -211,8 +265,6 @@ def _canonical(
 
 def _read_value(field: Field, option: str, value: Any) -> Any:
     """Ours from their value of an option. Raises: ValueError for one that we lack."""
-    if field.name in CONVERSIONS:
-        return CONVERSIONS[field.name].read(_checked_number(float, option, value))
     if field.name not in VALUES:
         return _checked_number(field.type, option, value)
     table = VALUES[field.name]
@@ -231,8 +283,9 @@ def _checked_number(kind: Any, option: str, value: Any) -> Any:
         fits = isinstance(value, int if kind is int else int | float) and not isinstance(value, bool)
     else:
         fits = value is None or (isinstance(value, int) and not isinstance(value, bool))
-    if not fits:
-        raise ValueError(f"from_pretrained: {option}={value!r} in config.json, expected a number.")
+    if not fits or (value is not None and not abs(value) < LARGEST):
+        expected = "true or false" if kind is bool else "a number, below 2 to the 60"
+        raise ValueError(f"from_pretrained: {option}={shorten(value)} in config.json, expected {expected}.")
     return float(value) if kind is float else value
 
 

@@ -14,16 +14,26 @@ from torch.overrides import TorchFunctionMode
 
 from clearformer.checks import check_path, check_text, shorten
 from clearformer.pretrained.bert import BERT_ARCHITECTURE
-from clearformer.pretrained.convert import is_headless, load_weights, read_config, save_weights, write_config
-from clearformer.pretrained.gpt import GPT2, LLAMA, MISTRAL, QWEN2, QWEN3
+from clearformer.pretrained.convert import (
+    build_model,
+    fitting_rows,
+    is_headless,
+    load_weights,
+    read_config,
+    save_weights,
+    write_config,
+)
+from clearformer.pretrained.gemma import GEMMA, GEMMA2, GEMMA3
+from clearformer.pretrained.gpt import GPT2, NEOX
+from clearformer.pretrained.llama import GRANITE, LLAMA, MISTRAL, OLMO2, PHI3, QWEN2, QWEN3, SMOLLM3
 from clearformer.pretrained.marian import MARIAN
+from clearformer.pretrained.relatives import nearest_relative
 from clearformer.pretrained.tables import OTHERS, Architecture
 from clearformer.pretrained.vit import MAE_ARCHITECTURE, VIT
 from clearformer.weight_files import read_object, read_tensors, require_file, written_whole
 
-ARCHITECTURES = {
-    a.model_type: a for a in (GPT2, BERT_ARCHITECTURE, VIT, MAE_ARCHITECTURE, MARIAN, LLAMA, MISTRAL, QWEN2, QWEN3)
-}
+LLAMAS = (LLAMA, MISTRAL, QWEN2, QWEN3, SMOLLM3, PHI3, OLMO2, GRANITE, GEMMA, GEMMA2, GEMMA3)
+ARCHITECTURES = {a.model_type: a for a in (GPT2, BERT_ARCHITECTURE, VIT, MAE_ARCHITECTURE, MARIAN, *LLAMAS, NEOX)}
 CONFIG, WEIGHTS, INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
 # options that our configurations have no fields for, and that a loaded model carries along
 LABELS = ("id2label", "label2id")
@@ -47,7 +57,7 @@ def from_pretrained(name: str | Path, *, dtype: torch.dtype | None = None, revis
     _check_dtype(dtype)  # before anything large is read
     folder = fetch(name, revision=revision)
     options = _read_json(folder / CONFIG)
-    _architecture(options)
+    architecture_of(options)
     return from_tensors(options, _read_weights(folder, options), dtype=dtype)
 
 
@@ -59,12 +69,15 @@ def from_tensors(options: dict, theirs: dict[str, Tensor], *, dtype: torch.dtype
             raise TypeError(f"from_pretrained: {name}={shorten(value)} is of type {kind}, expected a dict.")
     _check_tensors(theirs)
     _check_dtype(dtype)
-    architecture = _architecture(options)
-    build = architecture.build or architecture.model
+    architecture = architecture_of(options)
+    config = read_config(architecture, options)
     with _SkipDraws():
-        model = build(read_config(architecture, options))
+        with torch.device("meta"):  # the shapes alone, so that wrong sizes are told before they take any memory
+            fitting_rows(build_model(architecture, config), architecture, theirs)
+        model = build_model(architecture, config)
     model.to(dtype or _widest(theirs))
     load_weights(model, architecture, theirs)
+    model.family = architecture.model_type
     model.labels_and_tokens = {name: options[name] for name in KEPT if name in options}
     return model.eval()
 
@@ -124,6 +137,7 @@ def _nearest_architecture(model: nn.Module) -> tuple[Architecture, dict, dict[st
     Raises: TypeError for another kind of model; ValueError with all that keeps it out of the family that lacks least.
     """
     candidates = [a for a in ARCHITECTURES.values() if type(model) is a.model]
+    candidates.sort(key=lambda a: a.model_type != getattr(model, "family", None))  # where it came from, first of all
     if not candidates:
         kinds = ", ".join(dict.fromkeys(a.model.__name__ for a in ARCHITECTURES.values()))
         raise TypeError(f"save_pretrained: cannot save a {type(model).__name__}, expected one of {kinds}.")
@@ -203,10 +217,13 @@ class _SkipDraws(TorchFunctionMode):
         return weight.detach().zero_()
 
 
-def _architecture(options: dict) -> Architecture:
+def architecture_of(options: dict) -> Architecture:
+    """The table for the kind of model in a ``config.json``. Raises: ValueError with the nearest there is."""
     kind = options.get("model_type")
     if not isinstance(kind, str) or kind not in ARCHITECTURES:
-        raise ValueError(f"from_pretrained: model_type={kind!r}, expected one of {', '.join(ARCHITECTURES)}. {OTHERS}")
+        hint = nearest_relative(kind) if isinstance(kind, str) else ""
+        known = ", ".join(ARCHITECTURES)
+        raise ValueError(f"from_pretrained: model_type={shorten(kind)}, expected one of {known}. {hint}{OTHERS}")
     return ARCHITECTURES[kind]
 
 
@@ -241,7 +258,7 @@ def _refuse_pickles(where: str, names: Iterable[str], options: dict) -> None:
         raise ValueError(
             f"from_pretrained: {where} has its weights in {', '.join(pickles)} only, a pickle. A pickle can run any "
             "program when it is opened and is never fetched or opened here. If you trust it, convert it with: "
-            f"transformers.{_architecture(options).class_name}.from_pretrained({where!r}).save_pretrained('converted')"
+            f"transformers.{architecture_of(options).class_name}.from_pretrained({where!r}).save_pretrained('converted')"
         )
 
 

@@ -1,15 +1,27 @@
-"""Models of our GPT: GPT-2, whose matrices stand transposed; Llama, Mistral and Qwen, with all that is new in them."""
+"""GPT-2, whose matrices stand transposed, and GPT-NeoX (Pythia), with attention and network side by side."""
 
-from dataclasses import replace
-from functools import partial
+from typing import Any
 
-from clearformer.checks import shorten
-from clearformer.layers import FeedForward, GatedFeedForward, LayerNorm, RMSNorm
+from torch import Tensor, nn
+
+from clearformer.blocks import Block
+from clearformer.layers import FeedForward, LayerNorm
 from clearformer.models.gpt import GPT, GPTConfig
-from clearformer.multihead import MultiHeadAttention
-from clearformer.pretrained.tables import BLOCKS, PAIRED, ROTARY_BASE, STACKED, TRANSPOSED, WORDS, Architecture, Row
+from clearformer.pretrained.reach import ALL_ALIKE
+from clearformer.pretrained.rope import flatten_rope
+from clearformer.pretrained.tables import BLOCKS, TRANSPOSED, WORDS, Architecture, Layout, Row
+from clearformer.pretrained.together import Together
 
-_BLOCK, _GPT2, _LLAMA = "decoder.blocks.{i}.", "transformer.h.{i}.", "model.layers.{i}."
+_BLOCK, _GPT2, _NEOX = "decoder.blocks.{i}.", "transformer.h.{i}.", "gpt_neox.layers.{i}."
+# What only some families have; a table of another says that it is never there.
+PLAIN = {
+    "qk_norm": None,
+    "joint_norm": False,
+    "attend": None,
+    "block": Block,
+    "head": nn.Linear,
+    "embedding_scale": 1.0,
+}
 GPT2_OPTIONS = {
     "n_vocab": "vocab_size",
     "n_positions": "n_positions",
@@ -21,35 +33,6 @@ GPT2_OPTIONS = {
     "activation": "activation_function",
     "tied": "tie_word_embeddings",
 }
-LLAMA_OPTIONS = (
-    BLOCKS
-    | WORDS
-    | {
-        "n_kv_heads": "num_key_value_heads",
-        "d_head": "head_dim",
-        "eps": "rms_norm_eps",
-        "tied": "tie_word_embeddings",
-        "rope": "rope_theta",
-    }
-)
-
-
-def _flatten_rope_options(options: dict) -> dict:
-    """With what is said of rotary positions in options of its own: its place there has changed."""
-    rope = options.get("rope_parameters") or options.get("rope_scaling") or {}
-    if not isinstance(rope, dict):
-        raise ValueError(f"from_pretrained: {shorten(rope)} in config.json for rotary positions, expected an object.")
-    older_kind = rope.get("type", "default")
-    base = {"rope_theta": rope.get("rope_theta", ROTARY_BASE)}
-    return base | options | {"rope_type": rope.get("rope_type", older_kind)}
-
-
-def _biases_before_attention(config: GPTConfig) -> GPT:
-    model = GPT(config)
-    for block in model.decoder.blocks:
-        block.attention.out.bias = None
-    return model
-
 
 GPT2 = Architecture(
     model_type="gpt2",
@@ -74,73 +57,74 @@ GPT2 = Architecture(
     options=GPT2_OPTIONS,
     defaults={"activation_function": "gelu_new", "tie_word_embeddings": True},
     fixed={"scale_attn_weights": True, "scale_attn_by_inverse_layer_idx": False, "add_cross_attention": False},
-    constants={
+    constants=PLAIN
+    | {
         "n_kv_heads": None,
         "d_head": None,
         "rope": None,
+        "window": None,
+        "layers": (),
         "norm": LayerNorm,
-        "qk_norm": None,
         "feed_forward": FeedForward,
     },
     aliases={"lm_head.weight": "transformer.wte.weight"},
     ignored=(r"transformer\.h\.\d+\.attn\.(masked_)?bias",),  # the causal mask, stored as a buffer
 )
-LLAMA = Architecture(
-    model_type="llama",
-    class_name="LlamaForCausalLM",
-    bare="LlamaModel",
-    prefix="model.",
+
+
+def _by_head(stacked: Tensor, config: Any) -> Tensor:
+    """Rows of queries, keys and values together for each head, from all queries, then all keys, then all values."""
+    return stacked.unflatten(0, (3, config.n_heads, -1)).transpose(0, 1).flatten(0, 2)
+
+
+def _by_kind(stacked: Tensor, config: Any) -> Tensor:
+    return stacked.unflatten(0, (config.n_heads, 3, -1)).transpose(0, 1).flatten(0, 2)
+
+
+HEAD_BY_HEAD = Layout("head by head", lambda ts, c: _by_kind(ts[0], c), lambda t, c: [_by_head(t, c)])
+
+
+def _neox_rope(options: dict) -> dict:
+    """As ``flatten_rope``, with the base and the share of features under the names that all others have."""
+    named = {"rope_theta": options.get("rotary_emb_base")}
+    if "rotary_pct" in options or "rope_parameters" not in options:
+        named["partial_rotary_factor"] = options.get("rotary_pct", 0.25)
+    return flatten_rope(options | named)
+
+
+def _write_neox_rope(config: GPTConfig) -> dict:
+    options = ALL_ALIKE.write(config)
+    names = {"rotary_emb_base": "rope_theta", "rotary_pct": "partial_rotary_factor"}
+    return options | {theirs: options.get(name, 1.0) for theirs, name in names.items()}
+
+
+NEOX = Architecture(
+    model_type="gpt_neox",
+    class_name="GPTNeoXForCausalLM",
+    bare="GPTNeoXModel",
+    prefix="gpt_neox.",
     model=GPT,
     config=GPTConfig,
     rows=(
-        Row("tokens.weight", "model.embed_tokens.weight"),
-        Row(_BLOCK + "attention_norm.weight", _LLAMA + "input_layernorm.weight"),
-        Row(_BLOCK + "attention.qkv.weight", _LLAMA + "self_attn.(q|k|v)_proj.weight", STACKED),
-        Row(_BLOCK + "attention.out.weight", _LLAMA + "self_attn.o_proj.weight"),
-        Row(_BLOCK + "feed_forward_norm.weight", _LLAMA + "post_attention_layernorm.weight"),
-        Row(_BLOCK + "feed_forward.gate_up.weight", _LLAMA + "mlp.(gate|up)_proj.weight", PAIRED),
-        Row(_BLOCK + "feed_forward.down.weight", _LLAMA + "mlp.down_proj.weight"),
-        Row("decoder.norm.weight", "model.norm.weight"),
-        Row("head.weight", "lm_head.weight"),  # unless it is tied
+        Row("tokens.weight", "gpt_neox.embed_in.weight"),
+        Row(_BLOCK + "attention_norm.*", _NEOX + "input_layernorm.*"),
+        Row(_BLOCK + "attention.qkv.*", _NEOX + "attention.query_key_value.*", HEAD_BY_HEAD),
+        Row(_BLOCK + "attention.out.*", _NEOX + "attention.dense.*"),
+        Row(_BLOCK + "feed_forward_norm.*", _NEOX + "post_attention_layernorm.*"),
+        Row(_BLOCK + "feed_forward.up.*", _NEOX + "mlp.dense_h_to_4h.*"),
+        Row(_BLOCK + "feed_forward.down.*", _NEOX + "mlp.dense_4h_to_h.*"),
+        Row("decoder.norm.*", "gpt_neox.final_layer_norm.*"),
+        Row("head.weight", "embed_out.weight"),  # unless it is tied
     ),
     head=("head",),
-    build=partial(GPT, attention=partial(MultiHeadAttention, bias=False)),
-    options=LLAMA_OPTIONS,
-    defaults={"hidden_act": "silu", "rms_norm_eps": 1e-6, "tie_word_embeddings": False},
-    plain=_flatten_rope_options,
-    fixed={"rope_type": "default", "attention_bias": False, "mlp_bias": False},
-    constants={"norm": RMSNorm, "qk_norm": None, "feed_forward": GatedFeedForward},
-    aliases={"lm_head.weight": "model.embed_tokens.weight"},
-    ignored=(r"model\.layers\.\d+\.self_attn\.rotary_emb\.inv_freq",),
-)
-QWEN2 = replace(
-    LLAMA,
-    model_type="qwen2",
-    class_name="Qwen2ForCausalLM",
-    bare="Qwen2Model",
-    rows=(*LLAMA.rows, Row(_BLOCK + "attention.qkv.bias", _LLAMA + "self_attn.(q|k|v)_proj.bias", STACKED)),
-    build=_biases_before_attention,
-    fixed={"rope_type": "default", "use_sliding_window": False},
-)
-QWEN3 = replace(  # Qwen Team 2025, section 2: no biases, norms of queries and keys in place of them
-    LLAMA,
-    model_type="qwen3",
-    class_name="Qwen3ForCausalLM",
-    bare="Qwen3Model",
-    rows=(
-        *LLAMA.rows,
-        Row(_BLOCK + "attention.q_norm.weight", _LLAMA + "self_attn.q_norm.weight"),
-        Row(_BLOCK + "attention.k_norm.weight", _LLAMA + "self_attn.k_norm.weight"),
-    ),
-    defaults=LLAMA.defaults | {"head_dim": 128, "num_key_value_heads": 32},
-    fixed={"rope_type": "default", "attention_bias": False, "use_sliding_window": False},
-    constants=LLAMA.constants | {"qk_norm": RMSNorm},
-)
-MISTRAL = replace(  # without its sliding window, as from version 0.2 on
-    LLAMA,
-    model_type="mistral",
-    class_name="MistralForCausalLM",
-    bare="MistralModel",
-    defaults=LLAMA.defaults | {"sliding_window": 4096},
-    fixed={"rope_type": "default", "sliding_window": None},
+    options=BLOCKS | WORDS | {"tied": "tie_word_embeddings", "block": "use_parallel_residual"},
+    together=(Together(ALL_ALIKE.fields, ALL_ALIKE.read, _write_neox_rope),),
+    plain=_neox_rope,
+    defaults={"hidden_act": "gelu", "layer_norm_eps": 1e-5, "tie_word_embeddings": False}
+    | {"use_parallel_residual": True},
+    fixed={"attention_bias": True},
+    constants={name: value for name, value in PLAIN.items() if name != "block"}
+    | {"n_kv_heads": None, "d_head": None, "norm": LayerNorm, "feed_forward": FeedForward},
+    aliases={"embed_out.weight": "gpt_neox.embed_in.weight"},
+    ignored=(r"gpt_neox\.layers\.\d+\.attention\.(bias|masked_bias|rotary_emb\.inv_freq)",),
 )

@@ -3,15 +3,17 @@
 import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from clearformer.block_variants import ParallelBlock
+from clearformer.blocks import Block
 from clearformer.layers import gelu_tanh
 from clearformer.positions import Rotary
+from clearformer.pretrained.together import Together
 
 ACTIVATIONS = {
     "gelu": F.gelu,
@@ -22,32 +24,12 @@ ACTIVATIONS = {
     "swish": F.silu,
 }
 # For a field of ours what each value of theirs is with us; of several with the same meaning the first is written.
-VALUES: dict[str, dict] = {"activation": ACTIVATIONS, "scale": {True: None, False: 1.0}}
-
-
-class Conversion(NamedTuple):
-    """For a field of ours that is a number with them: ours from theirs, and theirs, or None where there is none."""
-
-    read: Callable[[float], Any]
-    write: Callable[[Any], float | None]
-    known: str  # what can be written, in words
-
-
-def _rotary(base: float) -> partial:
-    return partial(Rotary, base=float(base))
-
-
-def _base(rope: Any) -> float | None:
-    """The base of a ``Rotary``, given as the class or as a partial of it."""
-    if rope is Rotary:
-        return ROTARY_BASE
-    if isinstance(rope, partial) and rope.func is Rotary:
-        return rope.keywords.get("base", ROTARY_BASE)
-    return None
-
-
+VALUES: dict[str, dict] = {
+    "activation": ACTIVATIONS,
+    "scale": {True: None, False: 1.0},
+    "block": {True: ParallelBlock, False: Block},
+}
 ROTARY_BASE = inspect.signature(Rotary).parameters["base"].default
-CONVERSIONS = {"rope": Conversion(_rotary, _base, "Rotary with a base")}
 # what all but GPT-2 and Marian call the sizes of their blocks
 BLOCKS = {
     "d_model": "hidden_size",
@@ -60,8 +42,8 @@ BLOCKS = {
 WORDS = {"n_vocab": "vocab_size", "n_positions": "max_position_embeddings"}
 TIED = {"tie_word_embeddings": True}
 OTHERS = (
-    "Small ones that load are openai-community/gpt2, google-bert/bert-base-uncased, Qwen/Qwen2.5-0.5B, "
-    "Qwen/Qwen3-0.6B and HuggingFaceTB/SmolLM2-135M-Instruct."
+    "Small ones that load are openai-community/gpt2, google-bert/bert-base-uncased, Qwen/Qwen3-0.6B, "
+    "google/gemma-3-270m, EleutherAI/pythia-70m and HuggingFaceTB/SmolLM2-135M-Instruct."
 )
 
 
@@ -135,6 +117,7 @@ class Architecture:
     fixed: dict[str, object] = field(default_factory=dict)  # the one value that an option may have
     same: dict[str, Callable[[dict], object]] = field(default_factory=dict)  # that value, computed from other options
     constants: dict[str, object] = field(default_factory=dict)  # fields of ours for which they have no option
+    together: tuple[Together, ...] = ()  # fields of ours that several of their options say together
     # Weights: names.
     renames: tuple[tuple[str, str], ...] = ()  # patterns of older names, and what they are today
     aliases: dict[str, str] = field(default_factory=dict)  # second names of weights that are tied

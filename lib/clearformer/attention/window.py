@@ -1,0 +1,27 @@
+"""Attention that looks back over a number of tokens only, for a layer whose keys may lie in a cache."""
+
+from torch import Tensor
+
+from clearformer.attention.masks import window_mask
+
+
+def within_window(
+    k: Tensor, v: Tensor, mask: Tensor | None, n_targets: int, width: int
+) -> tuple[Tensor, Tensor, Tensor | None]:
+    """Keys, values and mask without the sources that no target reaches, and a mask that hides the others' windows.
+
+    The targets are the last of the sources; each sees itself and the ``width - 1`` sources before it.
+
+    Source: Beltagy et al. 2020, section 3.1, looking back only; Jiang et al. 2023 (Mistral), section 2.
+    Cost: a single target reads ``width`` sources, however many a cache holds.
+    """
+    if k.shape[2] <= width:
+        return k, v, mask
+    reach = n_targets + width - 1
+    if mask is not None and mask.shape[-1] > 1:
+        mask = mask[..., -reach:]
+    k, v = k[:, :, -reach:], v[:, :, -reach:]
+    if n_targets == 1:
+        return k, v, mask
+    seen = window_mask(n_targets, k.shape[2], width=width, device=k.device)
+    return k, v, seen if mask is None else seen & mask

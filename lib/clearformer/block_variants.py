@@ -1,0 +1,133 @@
+"""Blocks that join their parts otherwise than ``Block`` does: norms of what is written, or both parts side by side."""
+
+from collections.abc import Callable
+
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from clearformer.blocks import Block
+from clearformer.cache import LayerCache
+from clearformer.checks import check_callable, check_flag, check_real, check_whole
+from clearformer.layers import LayerNorm
+from clearformer.shapes import shaped_module
+
+
+class OutputNormBlock(Block):
+    r"""What attention and network write goes through a norm of its own before it is added.
+
+    .. math:: x \leftarrow x + \mathrm{norm}_2(f(\mathrm{norm}_1(x)))
+
+    With ``norm_inputs=False`` the first norm is left out. ``output_norm(d_model)`` builds the second, unless given as
+    ``norm`` does; ``Scale`` makes it a number.
+
+    Source: Gemma Team 2024 (Gemma 2), section 2, both norms; OLMo Team 2024 (OLMo 2), section 3, the second alone.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        d_ff: int,
+        *,
+        norm: Callable[[int], nn.Module] = LayerNorm,
+        norm_inputs: bool = True,
+        output_norm: Callable[[int], nn.Module] | None = None,
+        **parts,
+    ):
+        first = norm if check_flag("OutputNormBlock", "norm_inputs", norm_inputs) else _no_norm
+        super().__init__(d_model, n_heads, d_ff, norm=first, **parts)
+        written = norm if output_norm is None else output_norm
+        check_callable("OutputNormBlock", "output_norm", written, "layers.RMSNorm")
+        self.attention_output_norm, self.feed_forward_output_norm = written(d_model), written(d_model)
+
+    @shaped_module
+    def forward(
+        self,
+        x: Float[Tensor, "B N D"],
+        mask: Bool[Tensor, "*#batch #N #keys"] | None = None,
+        *,
+        causal: bool = False,
+        source: Float[Tensor, "B S D"] | None = None,
+        source_mask: Bool[Tensor, "*#batch2 #N #S"] | None = None,
+        cache: LayerCache | None = None,
+        source_cache: LayerCache | None = None,
+        positions: slice | Int[Tensor, "#B N"] | None = None,
+    ) -> Float[Tensor, "B N D"]:
+        """As in ``Block``. Raises: ValueError for a source, which these blocks have no attention for."""
+        _refuse_source(self, source)
+        own = {"causal": causal, "cache": cache, "positions": positions}
+        x = x + self.attention_output_norm(self.attention(self.attention_norm(x), None, mask, **own)[0])
+        return x + self.feed_forward_output_norm(self.feed_forward(self.feed_forward_norm(x)))
+
+
+class ParallelBlock(Block):
+    r"""Attention and network read the same tokens, and both are added at once.
+
+    .. math:: x \leftarrow x + \mathrm{attention}(\mathrm{norm}_1(x)) + f(\mathrm{norm}_2(x))
+
+    Source: Wang and Komatsuzaki 2021 (GPT-J); Black et al. 2022 (GPT-NeoX-20B), section 2.1, with a norm for each.
+    """
+
+    @shaped_module
+    def forward(
+        self,
+        x: Float[Tensor, "B N D"],
+        mask: Bool[Tensor, "*#batch #N #keys"] | None = None,
+        *,
+        causal: bool = False,
+        source: Float[Tensor, "B S D"] | None = None,
+        source_mask: Bool[Tensor, "*#batch2 #N #S"] | None = None,
+        cache: LayerCache | None = None,
+        source_cache: LayerCache | None = None,
+        positions: slice | Int[Tensor, "#B N"] | None = None,
+    ) -> Float[Tensor, "B N D"]:
+        """As in ``Block``. Raises: ValueError for a source, which these blocks have no attention for."""
+        _refuse_source(self, source)
+        own = {"causal": causal, "cache": cache, "positions": positions}
+        said = self.attention(self.attention_norm(x), None, mask, **own)[0]
+        return x + said + self.feed_forward(self.feed_forward_norm(x))
+
+
+class Scale(nn.Module):
+    """Every number times ``factor``, which is not learned. Raises: TypeError or ValueError for no finite number."""
+
+    def __init__(self, d_model: int, *, factor: float):
+        super().__init__()
+        self.factor = check_real("Scale", "factor", factor, lambda f: abs(f) < float("inf"), "a finite one")
+
+    def forward(self, x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch D"]:
+        return x * self.factor
+
+
+class ScaledHead(nn.Linear):
+    r"""Logits times ``scale``, and with ``cap`` kept between ``-cap`` and ``cap``.
+
+    .. math:: c \tanh(s \, W x / c)
+
+    Source: Gemma Team 2024 (Gemma 2), section 2, with a cap of 30 and no scale.
+    """
+
+    def __init__(self, d_model: int, n_vocab: int, *, bias: bool = False, scale: float = 1.0, cap: float | None = None):
+        n_vocab = check_whole("ScaledHead", "n_vocab", n_vocab)
+        d_model = check_whole("ScaledHead", "d_model", d_model)
+        super().__init__(d_model, n_vocab, bias=check_flag("ScaledHead", "bias", bias))
+        self.scale = check_real("ScaledHead", "scale", scale, _is_positive, "above 0, and finite")
+        self.cap = None if cap is None else check_real("ScaledHead", "cap", cap, _is_positive, "above 0, and finite")
+
+    def forward(self, x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch V"]:
+        logits = super().forward(x) * self.scale
+        return logits if self.cap is None else self.cap * (logits / self.cap).tanh()
+
+
+def _refuse_source(block: Block, source: Tensor | None) -> None:
+    if source is not None or block.cross is not None:
+        kind = type(block).__name__
+        raise ValueError(f"{kind}: a source or cross=True, expected neither: it has no cross-attention. Take Block.")
+
+
+def _no_norm(d_model: int) -> nn.Module:
+    return nn.Identity()
+
+
+def _is_positive(number: float) -> bool:
+    return 0 < number < float("inf")

@@ -1,0 +1,122 @@
+"""Which layers look back over a window and which turn their queries and keys: lists and rules of theirs, and ours."""
+
+from collections import Counter
+from collections.abc import Callable
+
+from clearformer.models.options import LayerOptions, Reach, reach_of_each_layer
+from clearformer.pretrained.rope import read_rope, write_rope
+from clearformer.pretrained.together import Together, flag, listed, number, whole
+
+SLIDING, FULL = "sliding_attention", "full_attention"
+FIELDS = ("rope", "window", "layers")
+
+
+def reaches(read: Callable[[dict], list[Reach]], write: Callable[[list[Reach]], dict]) -> Together:
+    """Windows and rotary positions by a function that reads them for every layer, and one that writes them."""
+    return Together(FIELDS, lambda options: as_fields(read(options)), lambda c: write(reach_of_each_layer(c)))
+
+
+def as_fields(layers: list[Reach]) -> dict:
+    """The commonest reach with rotary positions as the default, the layers with another as exceptions.
+
+    Raises: ValueError if no layer has rotary positions.
+    """
+    turned = Counter(reach for reach in layers if reach.rope is not None)
+    if not turned:
+        raise ValueError("from_pretrained: no layer has rotary positions, which is not supported: one at least must.")
+    default = turned.most_common(1)[0][0]
+    others = [reach for reach in dict.fromkeys(layers) if reach != default]
+    exceptions = [LayerOptions(tuple(i for i, own in enumerate(layers) if own == reach), *reach) for reach in others]
+    return {"rope": default.rope, "window": default.window, "layers": tuple(exceptions)}
+
+
+def _everywhere(options: dict) -> list[Reach]:
+    return [Reach(None, read_rope(options))] * whole(options, "num_hidden_layers")
+
+
+def _a_window_everywhere(options: dict) -> list[Reach]:
+    window = None if options.get("sliding_window") is None else whole(options, "sliding_window")
+    return [Reach(window, read_rope(options))] * whole(options, "num_hidden_layers")
+
+
+def _upper_windows(options: dict) -> list[Reach]:
+    """Qwen's: switched on by an option, then as ``layer_types`` says, or from layer ``max_window_layers`` on."""
+    n_layers, rope = whole(options, "num_hidden_layers"), read_rope(options)
+    if not flag(options, "use_sliding_window", False) or options.get("sliding_window", 4096) is None:
+        return [Reach(None, rope)] * n_layers
+    first = number(options, "max_window_layers", 28)
+    kinds = layer_types(options, lambda layer: layer >= first)
+    window = whole(options, "sliding_window", 4096)
+    return [Reach(window if kind == SLIDING else None, rope) for kind in kinds]
+
+
+def _some_unturned(options: dict) -> list[Reach]:
+    """SmolLM3's: every fourth layer has no positions; where windows are switched on, these layers have them."""
+    n_layers, rope = whole(options, "num_hidden_layers"), read_rope(options)
+    every = whole(options, "no_rope_layer_interval", 4)
+    if options.get("no_rope_layers") is None:
+        turned = [(layer + 1) % every != 0 for layer in range(n_layers)]
+    else:
+        turned = [
+            bool(number({"no_rope_layers": n}, "no_rope_layers")) for n in listed(options, "no_rope_layers", n_layers)
+        ]
+    windows = flag(options, "use_sliding_window", False) and options.get("sliding_window") is not None
+    window = whole(options, "sliding_window") if windows else None
+    kinds = layer_types(options, lambda layer: windows and not turned[layer])
+    return [
+        Reach(window if kind == SLIDING else None, rope if turns else None)
+        for kind, turns in zip(kinds, turned, strict=True)
+    ]
+
+
+def layer_types(options: dict, slides: Callable[[int], bool]) -> list[str]:
+    """Their kind of every layer, by a list or else by a rule. Raises: ValueError for another kind."""
+    n_layers = whole(options, "num_hidden_layers")
+    if options.get("layer_types") is None:
+        return [SLIDING if slides(layer) else FULL for layer in range(n_layers)]
+    kinds = listed(options, "layer_types", n_layers)
+    if wrong := [kind for kind in kinds if kind not in (SLIDING, FULL)]:
+        raise ValueError(f"from_pretrained: layer_types with {wrong[0]!r} is not supported, only {SLIDING} and {FULL}.")
+    return kinds
+
+
+def written_types(layers: list[Reach]) -> dict:
+    """``layer_types`` and the one window that there is."""
+    windows = [reach.window for reach in layers if reach.window is not None]
+    kinds = [FULL if reach.window is None else SLIDING for reach in layers]
+    return {"layer_types": kinds, "sliding_window": windows[0] if windows else None}
+
+
+def written_rope(layers: list[Reach]) -> dict:
+    """The rotary positions of the first layer that has some."""
+    return write_rope(next((reach.rope for reach in layers if reach.rope is not None), None))
+
+
+def _write_upper_windows(layers: list[Reach]) -> dict:
+    options = written_types(layers)
+    first = next((i for i, reach in enumerate(layers) if reach.window is not None), len(layers))
+    used = options["sliding_window"] is not None
+    return options | {"use_sliding_window": used, "max_window_layers": first} | written_rope(layers)
+
+
+def _write_some_unturned(layers: list[Reach]) -> dict:
+    options = written_types(layers)
+    turned = [int(reach.rope is not None) for reach in layers]
+    used = options["sliding_window"] is not None
+    return options | {"use_sliding_window": used, "no_rope_layers": turned} | written_rope(layers)
+
+
+ALL_ALIKE = reaches(_everywhere, written_rope)
+ONE_WINDOW = reaches(_a_window_everywhere, lambda layers: {"sliding_window": layers[0].window} | written_rope(layers))
+UPPER_WINDOWS = reaches(_upper_windows, _write_upper_windows)
+SOME_UNTURNED = reaches(_some_unturned, _write_some_unturned)
+
+
+def positive_or_none(options: dict, name: str) -> float | None:
+    """A number above 0 among the options, or None where they have none. Raises: ValueError for another."""
+    if options.get(name) is None:
+        return None
+    value = float(number(options, name))
+    if value <= 0:
+        raise ValueError(f"from_pretrained: {name}={value} in config.json, expected a number above 0.")
+    return value

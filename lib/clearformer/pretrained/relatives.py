@@ -1,0 +1,75 @@
+"""Families that do not load: the nearest one that does, and what is lacking for them."""
+
+EXPERTS = "experts that a router chooses"
+VISION = "an encoder of images; of its text model alone save the folder"
+RELATIVES = {
+    "mixtral": ("mistral", EXPERTS),
+    "qwen2_moe": ("qwen2", f"{EXPERTS}, some of them shared"),
+    "qwen3_moe": ("qwen3", EXPERTS),
+    "qwen3_next": ("qwen3", f"{EXPERTS}, and layers of linear attention"),
+    "olmoe": ("olmo2", EXPERTS),
+    "granitemoe": ("granite", EXPERTS),
+    "phimoe": ("phi3", EXPERTS),
+    "gpt_oss": ("mistral", f"{EXPERTS}, and a learned sink in each head"),
+    "llama4_text": ("llama", f"{EXPERTS}, and attention in chunks"),
+    "deepseek_v2": ("llama", f"keys and values from a latent vector, and {EXPERTS}"),
+    "deepseek_v3": ("llama", f"keys and values from a latent vector, and {EXPERTS}"),
+    "glm4_moe": ("llama", EXPERTS),
+    "llama4": ("llama", VISION),
+    "mllama": ("llama", VISION),
+    "llava": ("llama", VISION),
+    "mistral3": ("mistral", VISION),
+    "qwen2_vl": ("qwen2", VISION),
+    "qwen2_5_vl": ("qwen2", VISION),
+    "qwen3_vl": ("qwen3", VISION),
+    "gemma3": ("gemma3_text", VISION),
+    "gemma3n": ("gemma3_text", "an embedding for each layer, and encoders of images and sound"),
+    "ministral": ("mistral", "windows in some layers only"),
+    "olmo": ("llama", "norms without weights"),
+    "olmo3": ("olmo2", "windows in some layers"),
+    "phi": ("gpt_neox", "one norm for attention and network, and a bias in the head"),
+    "gptj": ("gpt_neox", "one norm for attention and network, and a bias in the head"),
+    "gpt_neo": ("gpt2", "windows in every second layer, and scores that are not scaled"),
+    "codegen": ("gpt_neox", "one norm for attention and network, and a bias in the head"),
+    "falcon": ("gpt_neox", "keys that all heads share, and in older versions a bias by distance"),
+    "stablelm": ("llama", "LayerNorm, and a part of the features turned"),
+    "cohere": ("llama", "attention and network side by side, and LayerNorm"),
+    "cohere2": ("llama", "attention and network side by side, LayerNorm, and windows"),
+    "nemotron": ("llama", "LayerNorm around 1, and squares of ReLU"),
+    "starcoder2": ("llama", "LayerNorm, and biases"),
+    "glm4": ("llama", "norms of what is written, and neighbours turned in pairs"),
+    "exaone4": ("olmo2", "windows in some layers, and others without positions"),
+    "opt": ("gpt2", "positions that begin at 2"),
+    "bloom": ("gpt2", "a bias by distance in place of positions"),
+    "mpt": ("gpt2", "a bias by distance in place of positions"),
+    "gpt_bigcode": ("gpt2", "keys and values that all heads share"),
+    "roberta": ("bert", "positions that begin behind the id of the padding, and a head of its own"),
+    "xlm-roberta": ("bert", "positions that begin behind the id of the padding, and a head of its own"),
+    "camembert": ("bert", "positions that begin behind the id of the padding, and a head of its own"),
+    "distilbert": ("bert", "no kinds of sentence, and other names of its weights"),
+    "modernbert": ("bert", "rotary positions, gates, and windows in most layers"),
+    "electra": ("bert", "a narrower embedding, and another task"),
+    "albert": ("bert", "one block for all layers, and a narrower embedding"),
+    "deberta-v2": ("bert", "positions and contents compared apart"),
+    "t5": ("marian", "biases by distance in place of positions, and RMSNorm"),
+    "mt5": ("marian", "biases by distance in place of positions, and RMSNorm"),
+    "bart": ("marian", "learned positions, and a norm of the embeddings"),
+    "mbart": ("marian", "learned positions, and norms before each part"),
+    "pegasus": ("marian", "norms before each part"),
+    "m2m_100": ("marian", "norms before each part"),
+    "whisper": ("marian", "an encoder of sound"),
+    "dinov2": ("vit", "a learned scale of what each part writes"),
+    "deit": ("vit", "a token for distillation"),
+    "beit": ("vit", "biases by distance"),
+    "clip": ("vit", "two towers, one of them for texts"),
+    "siglip": ("vit", "two towers, one of them for texts"),
+    "swin": ("vit", "windows of patches that move"),
+}
+
+
+def nearest_relative(kind: str) -> str:
+    """A sentence about a family that does not load; nothing for one that is not known here."""
+    if kind not in RELATIVES:
+        return ""
+    relative, lacking = RELATIVES[kind]
+    return f"The nearest that loads is {relative}; a {kind} has besides: {lacking}. "

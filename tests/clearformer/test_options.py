@@ -1,0 +1,82 @@
+"""Layers with another window or other positions: which layer has which, and what cannot be meant."""
+
+from functools import partial
+
+import torch
+from clearformer.attention import attend_softcapped, window_mask
+from clearformer.block_variants import OutputNormBlock, ScaledHead
+from clearformer.layers import RMSNorm
+from clearformer.models.gpt import GPT, GPTConfig
+from clearformer.models.options import LayerOptions, Reach, reach_of_each_layer
+from clearformer.positions import Rotary
+from inline_snapshot import snapshot
+
+from tests.clearformer.models import random_module
+from tests.clearformer.refusals import refusal
+from tests.clearformer.tolerance import assert_close
+
+V, N_POSITIONS, D, H, M, B, N = 13, 19, 24, 4, 4, 2, 9
+SLOW = partial(Rotary, base=1e6)
+OWN = (LayerOptions((1,), window=3), LayerOptions((0, 3), rope=SLOW))
+
+
+def config(**changes) -> GPTConfig:
+    return GPTConfig(V, N_POSITIONS, D, H, M, **{"rope": Rotary, "window": 5, "layers": OWN} | changes)
+
+
+def test_an_exception_replaces_window_and_rope_of_its_layers_alone():
+    every, turned = Reach(5, Rotary), Reach(None, SLOW)
+    assert reach_of_each_layer(config()) == [turned, Reach(3, None), every, turned]
+
+
+def test_each_layer_is_built_with_its_own_and_layers_alike_share_a_table():
+    attention = [block.attention for block in GPT(config()).decoder.blocks]
+    assert [part.window for part in attention] == [None, 3, 5, None]
+    assert attention[0].rope is attention[3].rope is not attention[2].rope and attention[1].rope is None
+
+
+def test_a_window_hides_what_is_further_back():
+    """Catches a window that is one too wide or too narrow: the same model with its masks by hand."""
+    model = random_module(GPT(config(layers=())))
+    ids = torch.randint(V, (B, N))
+    open_model = GPT(config(layers=(), window=None)).double()
+    open_model.load_state_dict(model.state_dict())
+    assert_close(model(ids), open_model(ids, window_mask(N, width=5)))
+
+
+def test_what_a_layer_of_your_own_does_not_know_is_not_passed_on():
+    """Catches an attention of one's own that has to take every option there is."""
+    given = []
+
+    def attention(d_model, n_heads, *, n_kv_heads, d_head, qk_norm, rope):
+        given.append(d_head)
+        return torch.nn.Identity()
+
+    GPT(GPTConfig(V, N_POSITIONS, D, H, M), attention=attention)
+    assert given == [D // H] * M
+
+
+@torch.no_grad()
+def test_everything_at_once_in_chunks_with_a_cache():
+    """Catches a window, a cap or a joint norm that meets a cache otherwise than a whole text."""
+    parts = {"n_kv_heads": 2, "qk_norm": RMSNorm, "joint_norm": True, "norm": RMSNorm, "block": OutputNormBlock}
+    parts |= {"attend": partial(attend_softcapped, cap=3.0, scale=0.4), "embedding_scale": 3.0}
+    model = random_module(GPT(config(**parts, head=partial(ScaledHead, cap=4.0, scale=0.5))))
+    ids, cache = torch.randint(V, (B, N)), model.new_cache(B, N)
+    assert_close(torch.cat([model(part, cache=cache) for part in ids.split([4, 1, 3, 1], 1)], 1), model(ids))
+
+
+def test_exceptions_that_cannot_be_are_named():
+    """Catches a layer that is not there, and one that gets what the last of two exceptions says."""
+    assert refusal(ValueError, config, layers=(LayerOptions((4,)),)) == snapshot(
+        "GPTConfig: layer 4 in layers is none of 4, expected each of 0 to 3 once."
+    )
+    assert refusal(ValueError, config, layers=(LayerOptions((1,)), LayerOptions((1,)))) == snapshot(
+        "GPTConfig: layer 1 in layers stands twice, expected each of 0 to 3 once."
+    )
+    assert refusal(ValueError, LayerOptions, (1, -1)) == snapshot(
+        "LayerOptions: layers=-1, expected a whole number of at least 0."
+    )
+    assert refusal(ValueError, LayerOptions, (1,), window=0) == snapshot(
+        "LayerOptions: window=0, expected a whole number of at least 1."
+    )
