@@ -92,7 +92,7 @@ def steering(page, run):
         options, tensors, vocabulary = read_gguf(packaged("smollm2"))
         model = page.Decoder(page.sizes_from(options)).eval()
         model.load_state_dict({name.removeprefix("model."): weight for name, weight in tensors.items()})
-        page.chances.__globals__.update(smol=model, tok=gguf_tokenizer(vocabulary))
+        page.direction.__globals__.update(smol=model, tok=gguf_tokenizer(vocabulary))
         return model, page.direction()
 
     model, d = once(page, "smollm2", load)

@@ -25,13 +25,13 @@
       this.way = this.choice("way", "Put each row", [["sorted", "where it belongs"], ["lying", "where it lay"]], "sorted");
       this.H = this.slider("heads", "heads H", { min: 1, max: 3, value: heads });
       this.K = this.slider("width", "features a head K", { min: 2, max: 6, step: 2, value: width });
-      this.row = this.slider("row", "follow row", { min: 0, max: 1, value: 1, text: (r) => this.named(r) });
+      this.row = this.slider("row", "follow", { min: 0, max: 1, value: 1, text: (r) => this.named(r) });
       this.tower = html("div", { class: "sides" });
       live.append(
         this.ask(`A GGUF file, ${heads} heads of ${width} features. Where does row 1 of attn_q belong?`, ANSWERS, /^row/, (guess) => this.judge(guess)),
         html("div", { class: "controls" }, this.file.box, this.way.box, this.row.box), this.tower, this.status,
         html("div", { class: "controls" }, this.H.box, this.K.box),
-        html("p", {}, "Two goals: put the rows of the GGUF file where they lay, and follow one that is right all the same; then find a size at which all of them are."));
+        html("p", {}, "The numbers are rows of the file; at a ✗ another row belongs. Two goals: put the rows of the GGUF file where they lay, and follow one of the queries or keys that is right all the same; then find a size at which all rows are."));
     }
 
     get sizes() {
