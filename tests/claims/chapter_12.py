@@ -92,7 +92,8 @@ def steering(page, run):
         options, tensors, vocabulary = read_gguf(packaged("smollm2"))
         model = page.Decoder(page.sizes_from(options)).eval()
         model.load_state_dict({name.removeprefix("model."): weight for name, weight in tensors.items()})
-        page.direction.__globals__.update(smol=model, tok=gguf_tokenizer(vocabulary))
+        words = gguf_tokenizer(vocabulary)
+        page.direction.__globals__.update(smol=model, ids_of=lambda text: torch.tensor([words.encode(text)]))
         return model, page.direction()
 
     model, d = once(page, "smollm2", load)
