@@ -21,6 +21,7 @@ DATA = {  # what each of them is drawn from
     "online-softmax": ("names", "scores", "values"),
     "rotary-clock": ("widths", "width", "log_base", "query", "key"),
     "soft-lookup": ("names", "pairs", "keys", "values", "words", "log_temperature"),
+    "state-dict": ("heads", "width"),
     "stream-depth": ("parts", "token", "gradient"),
     "view-transpose": ("tokens", "heads", "width"),
 }

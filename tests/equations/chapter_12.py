@@ -1,18 +1,15 @@
 """Checks of the display equations of chapter 12, pretrained models."""
 
-from math import exp, sqrt
-
 import numpy as np
 import torch
 from clearbook.slips import pairs_as_neighbours
 from clearformer.models.gpt import GPT, GPTConfig, next_token_loss
 from clearformer.pretrained.tables import STACKED
-from clearformer.reference.attention import attend
 from torch.nn.functional import linear
 
 from tests.equations.registry import equation, table
 
-D, E, N, S, K, WIDTH = 5, 7, 4, 6, 3, 8  # WIDTH is that of a head with rotary positions
+D, E, N, WIDTH = 5, 7, 4, 8  # WIDTH is that of a head with rotary positions
 
 
 @equation("eq-conv1d", "7624dcfa57")
@@ -68,22 +65,3 @@ def tied_gradient(rng):
         next_token_loss(model, ids[:, :-1], ids[:, 1:]).backward()
     reading, writing = two.tokens.weight.grad.numpy(), two.head.weight.grad.numpy()
     return table(lambda w, d: reading[w, d] + writing[w, d], E, 6), tied.tokens.weight.grad.numpy()
-
-
-@equation("eq-key-bias", "d291008dd5")
-def key_bias(rng):
-    q, k, b, v = (rng.normal(size=size) for size in ((K, N), (K, S), K, (2, S)))
-    _, without = attend(q * sqrt(K), k, v)
-    _, with_bias = attend(q * sqrt(K), k + b[:, None], v)
-
-    def score(n, s):
-        return sum(q[i, n] * (k[i, s] + b[i]) for i in range(K))
-
-    def score_without_bias(n, s):
-        return sum(q[i, n] * k[i, s] for i in range(K))
-
-    left = table(lambda s, n: exp(score(n, s)) / sum(exp(score(n, t)) for t in range(S)), S, N)
-    right = table(
-        lambda s, n: exp(score_without_bias(n, s)) / sum(exp(score_without_bias(n, t)) for t in range(S)), S, N
-    )
-    return [(left, with_bias), (right, with_bias), (left, without), (right, without)]

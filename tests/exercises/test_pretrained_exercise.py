@@ -146,14 +146,20 @@ def test_thirds_of_a_small_matrix():
     assert in_one_breath(task("names"), str(whole), "`q.weight`", "[[1, 7], [2, 8]]")
 
 
-def test_three_tensors_of_which_two_do_not_fit():
-    shapes = {"tokens": (3, 2), "up": (4, 2)}
-    tensors = {"head": np.ones((3, 2)), "up": np.ones((2, 4)), "upp": np.ones((4, 2))}
-    found = answer("misfits", shapes, tensors, {"head": "tokens"})
-    assert found == {"missing": [], "unexpected": ["upp"], "misshapen": ["up"], "unequal": []}
-    assert in_one_breath(task("misfits"), "nothing is missing", "`upp` is unexpected", "`up` is misshapen")
-    both = answer("misfits", shapes, tensors | {"tokens": np.zeros((3, 2))}, {"head": "tokens"})
-    assert both["unequal"] == ["head"] and "then `head` would be unequal" in task("misfits")
+def test_what_a_patch_cannot_change():
+    """Catches an example of the task that does not hold, for each of the right answers."""
+    for entry in course_exercise(SLUG).right.of("patch"):
+        torch.manual_seed(0)
+        patching = entry.function(11, 12, 2, 3)
+        ids, other = torch.randint(11, (2, 4, 5))
+        wanted = torch.randint(11, (4,))
+        same = patching(ids, ids, wanted)
+        torch.testing.assert_close(same, same[:, :1, :1].expand(4, 3, 5))
+        found = patching(ids, other, wanted)
+        torch.testing.assert_close(found[:, -1, :-1], same[:, -1, :-1])
+        assert (found[:, -1, -1] - same[:, -1, -1]).abs().max() > 0.1
+    assert in_one_breath(task("patch"), "if `other` is `ids`", "all numbers of a text are the same")
+    assert in_one_breath(task("patch"), "In the last block", "only the last column")
 
 
 def test_a_layer_of_width_one_is_folded():

@@ -14,7 +14,10 @@ from clearbook.weights import chat_prompt, gguf_tokenizer, packaged, read_gguf
 from clearformer.generation import generate
 from clearformer.pretrained import from_tensors
 
+from tests.lazy_module import LazyModule
 from tests.notebooks.kept_file import load_kept_file
+
+transformers = LazyModule("transformers")
 
 FILE = Path(__file__).parents[2] / "chapters" / "decoder_2026.py"
 needs_weights = pytest.mark.skipif(
@@ -94,10 +97,9 @@ def test_it_refuses_in_a_sentence(sentence, file, sizes):
         REFUSED[sentence](file, sizes)
 
 
-@needs_weights
-@pytest.mark.slow
-def test_it_writes_what_the_library_writes_with_the_weights_of_smollm2(file):
-    """Catches a rotation of other pairs, a group that serves the wrong heads, or a norm with another epsilon."""
+@pytest.fixture(scope="module")
+def smollm2(file):
+    """The file with the weights of SmolLM2, beside its options, its tensors and what its file says of text."""
     options, tensors, words = read_gguf(packaged("smollm2"))
     sizes = file.Sizes(
         n_words=options["vocab_size"],
@@ -114,12 +116,48 @@ def test_it_writes_what_the_library_writes_with_the_weights_of_smollm2(file):
     )
     model = file.Decoder(sizes).eval()
     model.load_state_dict({name.removeprefix("model."): weight for name, weight in tensors.items()})
-    library = from_tensors(options, tensors)
-    asked = [{"role": "user", "content": "What is the capital of France? Tell me about it."}]
-    ids = torch.tensor([gguf_tokenizer(words).encode(chat_prompt(words, asked))])
-    written = file.write(model, ids, 40)
-    assert torch.equal(written, generate(library, ids, 40))
-    assert "Paris" in gguf_tokenizer(words).decode(written[0, ids.shape[1] :].tolist())
+    return SimpleNamespace(model=model, sizes=sizes, options=options, tensors=tensors, words=words)
+
+
+ASKED = [{"role": "user", "content": "What is the capital of France? Tell me about it."}]
+
+
+@needs_weights
+@pytest.mark.slow
+def test_it_writes_what_the_library_and_transformers_write_with_the_weights_of_smollm2(file, smollm2):
+    """Catches a rotation of other pairs, a group that serves the wrong heads, or a norm with another epsilon."""
+    ids = torch.tensor([gguf_tokenizer(smollm2.words).encode(chat_prompt(smollm2.words, ASKED))])
+    written = file.write(smollm2.model, ids, 24)
+    assert torch.equal(written, generate(from_tensors(smollm2.options, smollm2.tensors), ids, 24))
+    llama = transformers.LlamaForCausalLM(transformers.LlamaConfig(**smollm2.options)).eval()
+    llama.load_state_dict(smollm2.tensors, strict=False)
+    llama.tie_weights()
+    greedy = {"max_new_tokens": 24, "do_sample": False, "eos_token_id": None, "pad_token_id": 0}
+    assert torch.equal(written, llama.generate(ids, **greedy))
+    assert "Paris" in gguf_tokenizer(smollm2.words).decode(written[0, ids.shape[1] :].tolist())
+
+
+@needs_weights
+@pytest.mark.slow
+def test_the_template_of_smollm2_gives_the_ids_that_apply_chat_template_gives(smollm2):
+    """Catches a system turn, a line break or an open turn that the trade's own tokenizer writes otherwise."""
+    path = packaged("smollm2")
+    theirs = transformers.AutoTokenizer.from_pretrained(path.parent, gguf_file=path.name)
+    found = theirs.apply_chat_template(ASKED, add_generation_prompt=True, return_tensors="pt")
+    ids = gguf_tokenizer(smollm2.words).encode(chat_prompt(smollm2.words, ASKED))
+    assert found["input_ids"].tolist() == [ids]
+
+
+@needs_weights
+@pytest.mark.slow
+def test_weights_that_do_not_fit_are_told_by_name_and_size(file, smollm2):
+    """Catches a model of the reader's own that takes weights of other sizes, or says no more than that it cannot."""
+    with torch.device("meta"):
+        other = file.Decoder(smollm2.sizes._replace(n_groups=9))
+    told = r"size mismatch for layers\.0\.self_attn\.k_proj\.weight: .*\[192, 576\].*\[576, 576\]"
+    with pytest.raises(RuntimeError, match=told):
+        by_name = {name.removeprefix("model."): weight for name, weight in smollm2.tensors.items()}
+        other.load_state_dict(by_name, assign=True)
 
 
 @pytest.mark.slow

@@ -2,12 +2,12 @@
 
 from clearcheck import Exercise
 
-from . import file, fold, logits, misfits, model, museum, names
+from . import file, fold, logits, model, museum, names, patch
 
 EXERCISE = Exercise(
     slug="12-pretrained",
     title="Pretrained models",
     chapter="chapters/12-pretrained",
-    core=("file", "names", "museum"),
-    questions=tuple(one.QUESTION for one in (file, names, misfits, fold, museum, model, logits)),
+    core=("file", "names", "model"),
+    questions=tuple(one.QUESTION for one in (file, names, fold, museum, model, patch, logits)),
 )

@@ -286,6 +286,9 @@ takes it as it is.
 ## keys_and_values_exchanged [which-slip-would-you-notice]: Keys and values are exchanged.
 - q, k, v = (linear(z, w, f"blocks.{i}.{part}") for part in "qkv")
 + q, v, k = (linear(z, w, f"blocks.{i}.{part}") for part in "qkv")
+## keys_first [the-same-numbers-laid-out-otherwise]: c_attn is cut into keys, queries and values; the queries
+come first.
++ k, q, v = (linear(z, w, f"blocks.{i}.{part}") for part in "qkv")
 ## first_block_only: All blocks use the weights of block 0.
 - for i in range(config["n_layer"]):
 + for i in [0] * config["n_layer"]:

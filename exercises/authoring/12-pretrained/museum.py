@@ -31,12 +31,12 @@ def bert_logits(w, config, ids, types, real):
     return y @ w["tokens"].T + w["head.bias"]
 
 
-def draw_bert(rng, eps=1e-12, act="gelu", gain=1.0, n_blocks=1, one_head=False):
+def draw_bert(rng, eps=1e-12, act="gelu", gain=1.0, n_blocks=1, one_head=False, places=0):
     (H, K), V, L, F = draw_sizes(rng, 2, HEADS), rng.choice(WORDS), rng.choice(PLACES), rng.choice(HIDDEN)
     H, K = (1, 4 * K) if one_head else (H, K)
     D, M = H * K, n_blocks
     config = {"hidden_act": act, "layer_norm_eps": eps, "num_attention_heads": H, "num_hidden_layers": M}
-    w = {"tokens": 0.5 * rng.normal(size=(V, D)), "positions": 0.5 * rng.normal(size=(L + 4, D))}
+    w = {"tokens": 0.5 * rng.normal(size=(V, D)), "positions": 0.5 * rng.normal(size=((places or L) + 4, D))}
     w |= {"types": 0.5 * rng.normal(size=(2, D)), "head.bias": rng.normal(size=V)}
     maps = {"transform": (D, D)}
     for i in range(M):
@@ -87,7 +87,7 @@ def both_types(ask, rng):
 
 
 def padding_is_nothing(ask, rng):
-    for options in ({}, {"gain": 3e4}):
+    for options in ({}, {"gain": 3e4}, {"places": 60, "n_tokens": 57}):
         w, config, ids, types, real = args = draw_question(rng, n_padding=3, **options)
         N = int(real.sum())
         found, alone = ask(*args), ask(w, config, ids[:N].copy(), types[:N].copy(), real[:N].copy())

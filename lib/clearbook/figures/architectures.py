@@ -90,7 +90,7 @@ MODELS = (
             Part(7, "RMSNorm", True),
             Part(8, "SwiGLU", True),
             Part(11, "RMSNorm", True),
-            Part(12, "head, often tied", True),
+            Part(12, "head = embedding"),
         ),
         NORM_FIRST,
         30,

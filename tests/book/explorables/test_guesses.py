@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pytest
 import torch
+from clearbook.slips import pairs_as_neighbours
 from clearformer.models.gpt import GPT, GPTConfig
 from clearformer.reference.attention import attention_weights
 from clearformer.reference.functions import softmax
@@ -39,6 +40,13 @@ def what_head_0_holds():
     return "own" if (counts == K).all() else "whole" if (counts % (H * K) == 0).all() else "torn"
 
 
+def where_row_1_belongs():
+    data = stored_data("state-dict")
+    rows = torch.arange(data["heads"] * data["width"])
+    place = int(pairs_as_neighbours(rows, data["heads"]).argsort().tolist().index(1))
+    return "next" if place >= data["width"] else "stays" if place == 1 else "half"
+
+
 def what_a_late_mask_moves():
     data = stored_data("causal-mask")
     C, values = np.array(data["scores"]), np.array(data["values"])
@@ -65,6 +73,7 @@ QUESTIONS = {  # the right answer, and what would give it away
     "soft-lookup": (cold_enough, ("weight-0", "weight-3", "answer-0", "answer-1")),
     "attention-walk": (most_of_the_first, ("exp-0", "weight-0", "product-3", "output", "exp-sum")),
     "view-transpose": (what_head_0_holds, ()),
+    "state-dict": (where_row_1_belongs, ()),
     "causal-mask": (what_a_late_mask_moves, ("sum-0", "output-1", "moved-4")),
     "kv-cache": (made_without_a_cache, ("now", "so-far")),
     "online-softmax": (lambda: "less", ("l", "o", "y", "shrink", "e-0", "weight-0")),
@@ -141,6 +150,25 @@ def test_sizes_can_be_found_at_which_the_cuts_agree(show):
         assert torch.equal(q.view(H, N, 2), q.unflatten(-1, (H, 2)).transpose(0, 1)) == first
         said = [f"The {name} goal is reached" in shown.says for name in ("first", "second")]
         assert said == [first, second]
+
+
+def test_a_row_can_be_right_without_sorting(show):
+    """Catches a goal that a sorted tower reaches, or one at another row or size than the library's order says."""
+    shown = show("state-dict").guess()
+    shown.press("way", "lying")
+    for K in (2, 4, 6):
+        shown.set(width=K, heads=2)
+        right = (pairs_as_neighbours(torch.arange(2 * K), 2) == torch.arange(2 * K)).tolist()
+        for row in range(2 * K):
+            shown.set(row=row)
+            assert ("The first goal is reached" in shown.says) == (right[row] and not all(right))
+            assert ("The second goal is reached" in shown.says) == all(right)
+    shown.set(width=4, row=0)
+    shown.press("way", "sorted")
+    assert not reached(shown)
+    shown.press("way", "lying")
+    shown.press("file", "halves")
+    assert not reached(shown)
 
 
 def test_one_earlier_output_can_be_let_look(show):
