@@ -38,6 +38,41 @@ def trained(page: SimpleNamespace, contender: str, times: int, seed: int) -> nn.
     return TRAINED[key]
 
 
+OURS, SMOLLM2, COPIED = "your translator", "SmolLM2, prompted", "the nearest pair, copied"
+EXACT, OVERLAP = "exactly right", "chrF"
+
+
+def sentences(page: SimpleNamespace, contender: str, times: int, seed: int) -> dict[str, float]:
+    """What is right of the 200 German sentences of the test, and how much the letters overlap, both in per cent."""
+    pairs, known = page.tests["de", "sentences"], page.lessons["de", "sentences"]
+    if contender == OURS:
+        texts = page.translate(trained(page, EVENLY, times, seed), pairs, "de")
+    elif contender == COPIED:
+        texts = [page.nearest(english, 1, known)[0][1] for english, _ in pairs]
+    else:
+        prompts = [page.few_shot(english, page.nearest(english, 2 * times, known)) for english, _ in pairs]
+        texts = smollm2.lines(prompts)
+    return {EXACT: 100 * page.exact_match(texts, pairs), OVERLAP: 100 * chrf(texts, [german for _, german in pairs])}
+
+
+@experiment(
+    PAGE,
+    contenders={
+        OURS: "195 thousand weights, trained on 24,000 pairs",
+        SMOLLM2: "135 million weights, shown the two of these pairs that share most words with the sentence",
+        COPIED: "nothing is trained: the German of the pair that shares most words",
+    },
+    cases=(EXACT, OVERLAP),
+    budget=f"{BUDGET}, or two pairs in the prompt",
+    measured="of the 200 German sentences of the test: per cent that are exactly right, and chrF; more is better",
+    cells=(*TRAINING, "few-shot"),
+)
+def beside_smollm2(page, run):
+    seed = run.seed if run.contender == OURS else 0  # nothing else is drawn
+    key = run.contender, run.times, seed
+    return once(page, key, lambda: sentences(page, *key))[run.case]
+
+
 def percents(page: SimpleNamespace, contender: str, times: int, seed: int) -> dict[str, float]:
     """What is right, in per cent, by length; and of all that is wrong in two lengths, how much is of one kind."""
     model = trained(page, contender, times, seed)
@@ -122,38 +157,3 @@ def first_word_weights(page, run):
 )
 def made_to_look(page, run):
     return once(page, (run.times, run.seed), lambda: five_digits(page, run.times, run.seed))[run.contender]
-
-
-OURS, SMOLLM2, COPIED = "your translator", "SmolLM2, prompted", "the nearest pair, copied"
-EXACT, OVERLAP = "exactly right", "chrF"
-
-
-def sentences(page: SimpleNamespace, contender: str, times: int, seed: int) -> dict[str, float]:
-    """What is right of the 200 German sentences of the test, and how much the letters overlap, both in per cent."""
-    pairs, known = page.tests["de", "sentences"], page.lessons["de", "sentences"]
-    if contender == OURS:
-        texts = page.translate(trained(page, EVENLY, times, seed), pairs, "de")
-    elif contender == COPIED:
-        texts = [page.nearest(english, 1, known)[0][1] for english, _ in pairs]
-    else:
-        prompts = [page.few_shot(english, page.nearest(english, 2 * times, known)) for english, _ in pairs]
-        texts = smollm2.lines(prompts)
-    return {EXACT: 100 * page.exact_match(texts, pairs), OVERLAP: 100 * chrf(texts, [german for _, german in pairs])}
-
-
-@experiment(
-    PAGE,
-    contenders={
-        OURS: "195 thousand weights, trained on 24,000 pairs",
-        SMOLLM2: "135 million weights, shown the two of these pairs that share most words with the sentence",
-        COPIED: "nothing is trained: the German of the pair that shares most words",
-    },
-    cases=(EXACT, OVERLAP),
-    budget=f"{BUDGET}, or two pairs in the prompt",
-    measured="of the 200 German sentences of the test: per cent that are exactly right, and chrF; more is better",
-    cells=(*TRAINING, "few-shot"),
-)
-def beside_smollm2(page, run):
-    seed = run.seed if run.contender == OURS else 0  # nothing else is drawn
-    key = run.contender, run.times, seed
-    return once(page, key, lambda: sentences(page, *key))[run.case]

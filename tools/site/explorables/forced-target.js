@@ -53,14 +53,13 @@
       const given = this.given.value;
       const { written, queries } = runs[of[given]];
       const weights = queries.map((query) => attend(query, keys, keys, { divisor: Math.sqrt(query.length) }).weights);
+      const shown = this.closed ? this.example.wanted.length : written.length; // how much is written is part of the answer
       this.rows.forEach((row, n) => {
-        row.toggleAttribute("hidden", n >= written.length);
-        if (n >= written.length) return;
-        const largest = Math.max(...weights[n]);
-        this.put({
-          [`piece-${n}`]: written[n], [`by-${n}`]: n < given ? "given" : "model",
-          [`at-${n}`]: source[weights[n].indexOf(largest)], [`weight-${n}`]: fixed(largest, 2),
-        });
+        row.toggleAttribute("hidden", n >= shown);
+        const largest = n < written.length ? Math.max(...weights[n]) : 0;
+        const [piece, by, at, weight] = n < written.length
+          ? [written[n], n < given ? "given" : "model", source[weights[n].indexOf(largest)], fixed(largest, 2)] : ["", "", "", ""];
+        this.put({ [`piece-${n}`]: piece, [`by-${n}`]: by, [`at-${n}`]: at, [`weight-${n}`]: weight });
       });
       if (this.closed) this.draw([], []);
       else this.draw(written, weights);
