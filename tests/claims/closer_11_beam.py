@@ -14,7 +14,7 @@ SIZES = {"n_layers": 1, "d_model": 64, "n_heads": 4, "d_ff": 256}
 
 def trained(page, times, seed):
     torch.manual_seed(seed)
-    return page.train(page.Transformer(len(page.WORDS), len(page.WORDS), **SIZES), STEPS * times)
+    return page.trained(page.Transformer(len(page.WORDS), len(page.WORDS), **SIZES), STEPS * times)
 
 
 @experiment(
@@ -46,5 +46,5 @@ claim(
             numbers["1 beam", "tokens, α = 0", 1], numbers["16 beams", "tokens, α = 0", 1], strict=True
         )
     ),
-    note="From each start, while the translator is not sure. After four times the steps it is, and there is nothing to shorten.",
+    note="From each start, while the translator is not sure. After four times the steps it is.",
 )

@@ -63,14 +63,14 @@ def definitions(page: str, names: tuple[str, ...]) -> SimpleNamespace:
     """What these statements define, once they have been run in the order given."""
     found: dict = {"__name__": "page"}
     program = ast.Module(list(statements(page, names)), type_ignores=[])
-    with contextlib.redirect_stdout(io.StringIO()), importing_from((ROOT / page).parent):
+    with contextlib.redirect_stdout(io.StringIO()), importing_from(ROOT / "chapters"):
         exec(compile(program, page, "exec"), found)
     return SimpleNamespace(**found)
 
 
 @contextlib.contextmanager
 def importing_from(folder: Path) -> Iterator[None]:
-    """What a reader has typed and keeps beside the page, transformer.py, can be imported as from there."""
+    """What a reader has typed and keeps beside the chapters, transformer.py, can be imported as from there."""
     sys.path.insert(0, str(folder))
     try:
         yield
