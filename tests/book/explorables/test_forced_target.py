@@ -29,7 +29,7 @@ def test_each_piece_looks_where_the_library_says(show, which):
     for given, run in enumerate(example["of"]):
         chosen(shown, which, given)
         written, queries = example["runs"][run]["written"], np.array(example["runs"][run]["queries"]).T
-        A = attention_weights(np.array(example["keys"]).T @ queries / np.sqrt(len(queries)))
+        A = attention_weights(np.array(example["keys"]) @ queries / np.sqrt(len(queries)))
         rows = range(len(written))
         assert shown.texts(*(f"piece-{n}" for n in rows)) == written
         assert shown.texts(*(f"by-{n}" for n in rows)) == ["given" if n < given else "model" for n in rows]
