@@ -1,4 +1,4 @@
-"""A translation that is given in part: what is written, beside the stored runs, and where a head looks, beside the library."""
+"""A translation that is given in part: what is written, and where a head looks, beside the library."""
 
 import numpy as np
 import pytest
@@ -13,6 +13,11 @@ def examples():
 
 def fewest(example) -> int:
     return [example["runs"][run]["written"] == example["wanted"] for run in example["of"]].index(True)
+
+
+def as_shown(pieces) -> list[str]:
+    """Without spaces around them, and without commas, which the page takes for those of a number."""
+    return [piece.strip().replace(",", "") for piece in pieces]
 
 
 def chosen(shown, which, given):
@@ -31,10 +36,10 @@ def test_each_piece_looks_where_the_library_says(show, which):
         written, queries = example["runs"][run]["written"], np.array(example["runs"][run]["queries"]).T
         A = attention_weights(np.array(example["keys"]) @ queries / np.sqrt(len(queries)))
         rows = range(len(written))
-        assert shown.texts(*(f"piece-{n}" for n in rows)) == written
+        assert shown.texts(*(f"piece-{n}" for n in rows)) == as_shown(written)
         assert shown.texts(*(f"by-{n}" for n in rows)) == ["given" if n < given else "model" for n in rows]
-        looked = [example["source"][s].replace(",", "") for s in A.argmax(axis=0)]
-        assert shown.texts(*(f"at-{n}" for n in rows)) == looked
+        looked = [example["source"][s] for s in A.argmax(axis=0)]
+        assert shown.texts(*(f"at-{n}" for n in rows)) == as_shown(looked)
         shown.agrees_with("weight", A.max(axis=0))
     assert shown.page.complaints == []
 
