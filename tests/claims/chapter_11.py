@@ -18,7 +18,6 @@ LESSONS = ("setup", "data", "pieces-learned", "tokens", "batches-padded", "own-t
 TRAINING = (*LESSONS, "loss-by-hand:pair_loss", "training-loop", "exact-match-code", "exact-match-table:translate")
 BY_DIGITS = ("outcomes", "by-digits")
 SIZES = {"n_layers": 1, "d_model": 64, "n_heads": 4, "d_ff": 256}
-ONCE = (1,)
 BUDGET = "400 steps of 48 of 24,000 pairs"
 EVENLY, BY_LENGTH = "drawn evenly", "a quarter drawn by length"
 LENGTHS = tuple(f"{n} digits" for n in range(1, 7))
@@ -67,7 +66,6 @@ def sentences(page: SimpleNamespace, contender: str, times: int, seed: int) -> d
     budget=f"{BUDGET}, or two pairs in the prompt",
     measured="of the 200 German sentences of the test: per cent that are exactly right, and chrF; more is better",
     cells=(*TRAINING, "few-shot"),
-    times=ONCE,
 )
 def beside_smollm2(page, run):
     seed = run.seed if run.contender == OURS else 0  # nothing else is drawn
@@ -91,7 +89,6 @@ def percents(page: SimpleNamespace, contender: str, times: int, seed: int) -> di
     measured="per cent of new numbers that are exactly right, over two languages, more is better; and in the last two "
     "columns, how many per cent of the wrong ones are wrong in this way alone",
     cells=(*TRAINING, *BY_DIGITS),
-    times=ONCE,
 )
 def lengths(page, run):
     def measure():
@@ -142,7 +139,6 @@ def five_digits(page: SimpleNamespace, times: int, seed: int) -> dict[str, float
     budget=BUDGET,
     measured="per cent of the weight of all heads that lies on the first English word where its German piece is due",
     cells=(*TRAINING, *BY_DIGITS, "first-word", "made-to-look"),
-    times=ONCE,
 )
 def first_word_weights(page, run):
     return once(page, (run.times, run.seed), lambda: five_digits(page, run.times, run.seed))[run.contender]
@@ -158,7 +154,6 @@ def first_word_weights(page, run):
     budget=BUDGET,
     measured="per cent of new German numbers of five digits that are exactly right, more is better",
     cells=(*TRAINING, *BY_DIGITS, "first-word", "made-to-look"),
-    times=ONCE,
 )
 def made_to_look(page, run):
     return once(page, (run.times, run.seed), lambda: five_digits(page, run.times, run.seed))[run.contender]

@@ -86,6 +86,7 @@ QUESTION = Question(
         off={
             "boundary": "−1 is a sign; 0, the first word, is drawn among the positions, and so is the last",
             "mask": "nothing is hidden: the sources have no padding",
+            "one of each": "a source of one word has no position 3 to look at; its own case has one of everything",
             "many tokens": "what is long is long in the translator that is given",
         },
     ),
@@ -219,9 +220,6 @@ wrong.edits("""
 - A[b, :, n, s] = 1.0
 + A[b, :, min(s, A.shape[2] - 1)] = 0.0
 + A[b, :, min(s, A.shape[2] - 1), min(n, A.shape[3] - 1)] = 1.0
-## the_output_of_another_layer: Your hook hangs on the values; the weights pass through `weights`.
-- hook = self.translator.weights.register_forward_hook(look)
-+ hook = self.translator.value.register_forward_hook(lambda layer, given, out: out)
 ## kept_from_the_first_call: What the first call was told stands for all later ones.
 - for b, row in enumerate(looked.tolist()):
 + self.told = getattr(self, "told", looked)
