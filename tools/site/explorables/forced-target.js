@@ -68,7 +68,7 @@
 
     sentence(written, given) {
       const { wanted } = this.example;
-      if (!same(written, wanted)) return `After ${given} given it writes “${text(written)}”, and should write “${text(wanted)}”.`;
+      if (!same(written, wanted)) return `With ${given} given it writes “${text(written)}”, and should write “${text(wanted)}”.`;
       if (given > fewest(this.example)) return `“${text(wanted)}” is right, and fewer pieces can do it.`;
       return `The goal is reached: “${text(wanted)}” with ${given} given.`;
     }
