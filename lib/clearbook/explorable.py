@@ -16,6 +16,7 @@ DATA = {  # what each of them is drawn from
     "byte-pairs": ("names", "texts"),
     "causal-mask": ("scores", "values"),
     "cost-calculator": ("models", "machine"),
+    "forced-target": ("names", "examples"),
     "kv-cache": ("queries", "keys", "values"),
     "lamp-folds": ("names", "inputs", "lamps", "wanted", "units"),
     "online-softmax": ("names", "scores", "values"),

@@ -4,7 +4,8 @@ import ast
 import contextlib
 import io
 import json
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -62,9 +63,19 @@ def definitions(page: str, names: tuple[str, ...]) -> SimpleNamespace:
     """What these statements define, once they have been run in the order given."""
     found: dict = {"__name__": "page"}
     program = ast.Module(list(statements(page, names)), type_ignores=[])
-    with contextlib.redirect_stdout(io.StringIO()):
+    with contextlib.redirect_stdout(io.StringIO()), importing_from(ROOT / "chapters"):
         exec(compile(program, page, "exec"), found)
     return SimpleNamespace(**found)
+
+
+@contextlib.contextmanager
+def importing_from(folder: Path) -> Iterator[None]:
+    """What a reader has typed and keeps beside the chapters, transformer.py, can be imported as from there."""
+    sys.path.insert(0, str(folder))
+    try:
+        yield
+    finally:
+        sys.path.remove(str(folder))
 
 
 def once(page: SimpleNamespace, key: object, make: Callable[[], Any]) -> Any:

@@ -4,7 +4,7 @@ from math import prod
 
 import numpy as np
 import torch
-from clearformer.generation import beam_search, generate
+from clearformer.generation import generate
 from clearformer.models.seq2seq import Seq2Seq, Seq2SeqConfig, translation_loss
 
 from tests.equations.registry import equation, table
@@ -47,43 +47,6 @@ def exact_match(rng):
         lambda i: 1 / B * sum(prod(best[b][n] == w[b, n + 1] for n in range(lengths[b])) for b in range(B)), 1
     )
     return printed, [sum(same) / B]
-
-
-@equation("eq-crossings", "52bc08e809")
-def crossings(rng):
-    """Against Kendall's rank correlation, which is 1 - 2 C where no source is looked at twice."""
-    from scipy.stats import kendalltau  # takes seconds
-
-    N, found = 6, []
-    for _ in range(3):
-        A = np.eye(9)[:, rng.permutation(9)[:N]] + 0.1 * rng.random((9, N))
-        a = [max(range(9), key=lambda s, A=A, n=n: A[s, n]) for n in range(N)]
-        printed = table(
-            lambda i, a=a: 2 / (N * (N - 1)) * sum(sum(a[n] > a[m] for n in range(m)) for m in range(1, N)), 1
-        )
-        found.append((printed, [(1 - kendalltau(range(N), A.argmax(axis=0)).statistic) / 2]))
-    return found
-
-
-@equation("eq-beam-score", "4e54586c05")
-def beam_score(rng):
-    model, (z, w) = translator(), pairs()
-    model.head.bias[END] -= 3.0  # else the best sentence is the empty one
-    found = []
-    for alpha in (0.0, 2.0):
-        rows, score = beam_search(model.conditioned_on(z), w[:, :1].tolist(), 6, 3, length_penalty=alpha, stop=END)
-        for b, row in enumerate(rows):
-            given = model.conditioned_on(z[b : b + 1])
-            log_p = given.head(given.hidden_states(row[None, :-1])).log_softmax(-1)[0].detach().numpy()
-            L, words = len(row) - 1, row.numpy()
-            printed = table(
-                lambda i, L=L, log_p=log_p, words=words, alpha=alpha: (
-                    1 / L**alpha * sum(log_p[n - 1, words[n]] for n in range(1, L + 1))
-                ),
-                1,
-            )
-            found.append((printed, [score[b].item()]))
-    return found
 
 
 def translator():

@@ -2,12 +2,12 @@
 
 from clearcheck import Exercise
 
-from . import batch, beam, bleu, four, loss, masks, museum, prompt
+from . import batch, beam, bleu, four, look, loss, masks, museum, prompt
 
 EXERCISE = Exercise(
     slug="11-translation",
     title="Translation",
     chapter="chapters/11-translation",
-    core=("batch", "masks", "loss"),
-    questions=tuple(one.QUESTION for one in (batch, masks, loss, museum, bleu, prompt, four, beam)),
+    core=("batch", "prompt", "four", "look"),
+    questions=tuple(one.QUESTION for one in (batch, masks, loss, museum, bleu, prompt, four, look, beam)),
 )

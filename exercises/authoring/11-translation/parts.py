@@ -52,3 +52,20 @@ class PromptTranslator(nn.Module):
             x = block(x)
         at = length + torch.arange(read.shape[1])
         return self.head(self.norm(x))[torch.arange(len(rows))[:, None], at]
+
+
+class Translator(nn.Module):
+    def __init__(self, n_words, d_model, n_heads):
+        super().__init__()
+        self.embed, self.n_heads = nn.Embedding(n_words, d_model), n_heads
+        self.query, self.key, self.value, self.out = (nn.Linear(d_model, d_model) for _ in range(4))
+        self.weights, self.head = nn.Identity(), nn.Linear(d_model, n_words)
+
+    def forward(self, source, read):
+        z, x = (self.embed(ids) + sinusoids(ids.shape[1], self.embed.embedding_dim) for ids in (source, read))
+        q, k, v = (y.unflatten(2, (self.n_heads, -1)).transpose(1, 2) for y in self.maps(x, z))
+        A = self.weights((q @ k.mT / q.shape[-1] ** 0.5).softmax(dim=-1))
+        return self.head(x + self.out((A @ v).transpose(1, 2).flatten(2)))
+
+    def maps(self, x, z):
+        return self.query(x), self.key(z), self.value(z)

@@ -69,6 +69,13 @@ def share_of_the_cache():
     return min((0.003, 0.03, 0.3), key=lambda answer: abs(math.log(answer / share)))
 
 
+def what_must_be_given():
+    """For the number that stands there first: the fewest pieces after which it writes the rest as it should be."""
+    example = stored_data("forced-target")["examples"][0]
+    least = [example["runs"][run]["written"] == example["wanted"] for run in example["of"]].index(True)
+    return "nothing" if least == 0 else "first" if least <= example["first"] else "all"
+
+
 QUESTIONS = {  # the right answer, and what would give it away
     "soft-lookup": (cold_enough, ("weight-0", "weight-3", "answer-0", "answer-1")),
     "attention-walk": (most_of_the_first, ("exp-0", "weight-0", "product-3", "output", "exp-sum")),
@@ -76,6 +83,7 @@ QUESTIONS = {  # the right answer, and what would give it away
     "state-dict": (where_row_1_belongs, ()),
     "causal-mask": (what_a_late_mask_moves, ("sum-0", "output-1", "moved-4")),
     "kv-cache": (made_without_a_cache, ("now", "so-far")),
+    "forced-target": (what_must_be_given, ("piece-0", "by-0", "at-0", "weight-1")),
     "online-softmax": (lambda: "less", ("l", "o", "y", "shrink", "e-0", "weight-0")),
     "cost-calculator": (share_of_the_cache, ("cache", "crossover")),
 }
