@@ -17,7 +17,7 @@ def close_figures():
 
 def test_lines_that_cross_are_coloured():
     """Catches a line to another word, and one that is marked although it crosses none."""
-    [ax] = word_lines([("a b c".split(), "A C B".split(), [(0, 0), (1, 2), (2, 1)])])
+    [ax] = word_lines([(["a", "b", "c"], ["A", "C", "B"], [(0, 0), (1, 2), (2, 1)])])
     assert [line.get_color() == COLOURS[1] for line in ax.lines] == [False, True, True]
     places = {text.get_text(): text.get_position() for text in ax.texts}
     for line, (top, bottom) in zip(ax.lines, ("aA", "bB", "cC"), strict=True):
