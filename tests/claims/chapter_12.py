@@ -39,7 +39,7 @@ def by_meaning(page, texts, queries) -> Tensor:
     cases=(QUIZ, EXCEPTIONS),
     budget="no training; each seed draws half of the queries",
     measured="per cent of the queries whose best text is the right one, more is better",
-    cells=("setup", "paragraphs", "quiz-search"),
+    cells=("setup", "paragraphs", "word-search", "bm25", "quiz-search", "exceptions"),
     times=(1,),
 )
 def search(page, run):
