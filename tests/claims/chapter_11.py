@@ -4,7 +4,6 @@ import contextlib
 import io
 import random
 from types import SimpleNamespace
-from typing import Any
 
 import torch
 from clearbook.overlap import chrf

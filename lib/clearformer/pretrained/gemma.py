@@ -22,12 +22,12 @@ from clearformer.pretrained.reach import (
 )
 from clearformer.pretrained.rope import read_rope, write_rope
 from clearformer.pretrained.tables import Row
-from clearformer.pretrained.together import Together, d_head, number, whole
+from clearformer.pretrained.together import Together, d_head, read_number, read_whole
 
 NORM = partial(RMSNorm, around_one=True)
 # The embedding times the root of its width; in config.json nothing says so.
 ROOT = Together(
-    ("embedding_scale",), lambda options: {"embedding_scale": whole(options, "hidden_size") ** 0.5}, lambda c: {}
+    ("embedding_scale",), lambda options: {"embedding_scale": read_whole(options, "hidden_size") ** 0.5}, lambda c: {}
 )
 DEFAULTS = {"tie_word_embeddings": True, "head_dim": 256, "rms_norm_eps": 1e-6}
 GEMMA_CONSTANTS = {name: value for name, value in LLAMA.constants.items() if name != "embedding_scale"} | {"norm": NORM}
@@ -46,7 +46,7 @@ def _written(rows: tuple[Row, ...]) -> tuple[Row, ...]:
 
 def _read_caps(options: dict) -> dict:
     """How scores are scaled, and the caps of scores and logits."""
-    scalar = number(options, "query_pre_attn_scalar", 256)
+    scalar = read_number(options, "query_pre_attn_scalar", 256)
     if scalar <= 0:
         raise ValueError(f"from_pretrained: query_pre_attn_scalar={scalar} in config.json, expected one above 0.")
     scale = float(scalar) ** -0.5
@@ -75,14 +75,14 @@ CAPS = Together(("attend", "head"), _read_caps, _write_caps)
 
 def _every_second(options: dict) -> list[Reach]:
     """Gemma 2: layers 0, 2, 4, ... look back over a window."""
-    rope, window = read_rope(options), whole(options, "sliding_window", 4096)
+    rope, window = read_rope(options), read_whole(options, "sliding_window", 4096)
     kinds = layer_types(options, lambda layer: layer % 2 == 0)
     return [Reach(window if kind == SLIDING else None, rope) for kind in kinds]
 
 
 def _local_and_global(options: dict) -> list[Reach]:
     """Gemma 3: five layers of six look back over a window, with rotary positions of another base."""
-    every, window = whole(options, "sliding_window_pattern", 6), whole(options, "sliding_window", 4096)
+    every, window = read_whole(options, "sliding_window_pattern", 6), read_whole(options, "sliding_window", 4096)
     kinds = layer_types(options, lambda layer: (layer + 1) % every != 0)
     ropes = {FULL: _rope_of(options, FULL, "rope_theta", 1e6)}
     ropes[SLIDING] = _rope_of(options, SLIDING, "rope_local_base_freq", 1e4)

@@ -16,7 +16,7 @@ from clearformer.pretrained.gpt import PLAIN
 from clearformer.pretrained.reach import ALL_ALIKE, ONE_WINDOW, SOME_UNTURNED, UPPER_WINDOWS
 from clearformer.pretrained.rope import flatten_rope
 from clearformer.pretrained.tables import BLOCKS, PAIRED, STACKED, WORDS, Architecture, Row
-from clearformer.pretrained.together import Together, d_head, number
+from clearformer.pretrained.together import Together, d_head, read_number
 
 BLOCK, THEIRS = "decoder.blocks.{i}.", "model.layers.{i}."
 LLAMA_OPTIONS = (
@@ -157,7 +157,7 @@ OLMO2 = replace(  # OLMo Team 2024, section 3: norms of what is written, and of 
 def _read_granite(options: dict) -> dict:
     """Four numbers: at the embedding, the scores, what is written, and the logits."""
     names = ("attention_multiplier", "residual_multiplier", "logits_scaling")
-    scores, written, logits = (float(number(options, name, 1.0)) for name in names)
+    scores, written, logits = (float(read_number(options, name, 1.0)) for name in names)
     if logits == 0:
         raise ValueError("from_pretrained: logits_scaling=0 in config.json, expected a number above 0.")
     return {

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from clearformer.models.options import LayerOptions, Reach, reach_of_each_layer
 from clearformer.pretrained.rope import read_rope, write_rope
-from clearformer.pretrained.together import Together, flag, listed, number, whole
+from clearformer.pretrained.together import Together, read_flag, read_list, read_number, read_whole
 
 SLIDING, FULL = "sliding_attention", "full_attention"
 FIELDS = ("rope", "window", "layers")
@@ -31,37 +31,38 @@ def as_fields(layers: list[Reach]) -> dict:
 
 
 def _everywhere(options: dict) -> list[Reach]:
-    return [Reach(None, read_rope(options))] * whole(options, "num_hidden_layers")
+    return [Reach(None, read_rope(options))] * read_whole(options, "num_hidden_layers")
 
 
 def _a_window_everywhere(options: dict) -> list[Reach]:
-    window = None if options.get("sliding_window") is None else whole(options, "sliding_window")
-    return [Reach(window, read_rope(options))] * whole(options, "num_hidden_layers")
+    window = None if options.get("sliding_window") is None else read_whole(options, "sliding_window")
+    return [Reach(window, read_rope(options))] * read_whole(options, "num_hidden_layers")
 
 
 def _upper_windows(options: dict) -> list[Reach]:
     """Qwen's: switched on by an option, then as ``layer_types`` says, or from layer ``max_window_layers`` on."""
-    n_layers, rope = whole(options, "num_hidden_layers"), read_rope(options)
-    if not flag(options, "use_sliding_window", False) or options.get("sliding_window", 4096) is None:
+    n_layers, rope = read_whole(options, "num_hidden_layers"), read_rope(options)
+    if not read_flag(options, "use_sliding_window", False) or options.get("sliding_window", 4096) is None:
         return [Reach(None, rope)] * n_layers
-    first = number(options, "max_window_layers", 28)
+    first = read_number(options, "max_window_layers", 28)
     kinds = layer_types(options, lambda layer: layer >= first)
-    window = whole(options, "sliding_window", 4096)
+    window = read_whole(options, "sliding_window", 4096)
     return [Reach(window if kind == SLIDING else None, rope) for kind in kinds]
 
 
 def _some_unturned(options: dict) -> list[Reach]:
     """SmolLM3's: every fourth layer has no positions; where windows are switched on, these layers have them."""
-    n_layers, rope = whole(options, "num_hidden_layers"), read_rope(options)
-    every = whole(options, "no_rope_layer_interval", 4)
+    n_layers, rope = read_whole(options, "num_hidden_layers"), read_rope(options)
+    every = read_whole(options, "no_rope_layer_interval", 4)
     if options.get("no_rope_layers") is None:
         turned = [(layer + 1) % every != 0 for layer in range(n_layers)]
     else:
         turned = [
-            bool(number({"no_rope_layers": n}, "no_rope_layers")) for n in listed(options, "no_rope_layers", n_layers)
+            bool(read_number({"no_rope_layers": n}, "no_rope_layers"))
+            for n in read_list(options, "no_rope_layers", n_layers)
         ]
-    windows = flag(options, "use_sliding_window", False) and options.get("sliding_window") is not None
-    window = whole(options, "sliding_window") if windows else None
+    windows = read_flag(options, "use_sliding_window", False) and options.get("sliding_window") is not None
+    window = read_whole(options, "sliding_window") if windows else None
     kinds = layer_types(options, lambda layer: windows and not turned[layer])
     return [
         Reach(window if kind == SLIDING else None, rope if turns else None)
@@ -71,10 +72,10 @@ def _some_unturned(options: dict) -> list[Reach]:
 
 def layer_types(options: dict, slides: Callable[[int], bool]) -> list[str]:
     """Their kind of every layer, by a list or else by a rule. Raises: ValueError for another kind."""
-    n_layers = whole(options, "num_hidden_layers")
+    n_layers = read_whole(options, "num_hidden_layers")
     if options.get("layer_types") is None:
         return [SLIDING if slides(layer) else FULL for layer in range(n_layers)]
-    kinds = listed(options, "layer_types", n_layers)
+    kinds = read_list(options, "layer_types", n_layers)
     if wrong := [kind for kind in kinds if kind not in (SLIDING, FULL)]:
         raise ValueError(f"from_pretrained: layer_types with {wrong[0]!r} is not supported, only {SLIDING} and {FULL}.")
     return kinds
@@ -116,7 +117,7 @@ def positive_or_none(options: dict, name: str) -> float | None:
     """A number above 0 among the options, or None where they have none. Raises: ValueError for another."""
     if options.get(name) is None:
         return None
-    value = float(number(options, name))
+    value = float(read_number(options, name))
     if value <= 0:
         raise ValueError(f"from_pretrained: {name}={value} in config.json, expected a number above 0.")
     return value

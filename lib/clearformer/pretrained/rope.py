@@ -8,7 +8,7 @@ from typing import Any
 from clearformer.checks import shorten
 from clearformer.positions import Rotary
 from clearformer.pretrained.tables import OTHERS, ROTARY_BASE
-from clearformer.pretrained.together import flag, listed, number, whole
+from clearformer.pretrained.together import read_flag, read_list, read_number, read_whole
 from clearformer.rope_scaling import LinearScaling, Llama3Scaling, LongRotary, YarnScaling
 
 HERE = "the rotary positions in config.json"
@@ -30,8 +30,8 @@ def read_rope(options: dict, said: dict | None = None, base: float = ROTARY_BASE
     if not isinstance(kind, str) or kind not in readers:
         known = ", ".join(readers)
         raise ValueError(f"from_pretrained: rope_type={shorten(kind)} is not supported, only {known}. {OTHERS}")
-    given: dict[str, Any] = {"base": float(number(said, "rope_theta", number(options, "rope_theta", base)))}
-    share = float(number(said, "partial_rotary_factor", number(options, "partial_rotary_factor", 1.0)))
+    given: dict[str, Any] = {"base": float(read_number(said, "rope_theta", read_number(options, "rope_theta", base)))}
+    share = float(read_number(said, "partial_rotary_factor", read_number(options, "partial_rotary_factor", 1.0)))
     given |= {} if share == 1.0 else {"share": share}
     return readers[kind](given, said, options)
 
@@ -58,53 +58,53 @@ def _plain(given: dict, said: dict, options: dict) -> Callable:
 
 
 def _linear(given: dict, said: dict, options: dict) -> Callable:
-    return partial(Rotary, **given, scaling=LinearScaling(float(number(said, "factor", among=HERE))))
+    return partial(Rotary, **given, scaling=LinearScaling(float(read_number(said, "factor", among=HERE))))
 
 
 def _llama3(given: dict, said: dict, options: dict) -> Callable:
     names = ("factor", "low_freq_factor", "high_freq_factor")
-    factor, low, high = (float(number(said, name, among=HERE)) for name in names)
+    factor, low, high = (float(read_number(said, name, among=HERE)) for name in names)
     return partial(Rotary, **given, scaling=Llama3Scaling(factor, low, high, _n_trained(said, options)))
 
 
 def _yarn(given: dict, said: dict, options: dict) -> Callable:
     n_trained = _n_trained(said, options)
-    factor = float(number(said, "factor", whole(options, "max_position_embeddings") / n_trained, among=HERE))
+    factor = float(read_number(said, "factor", read_whole(options, "max_position_embeddings") / n_trained, among=HERE))
     amplitude = said.get("attention_factor")
     if amplitude is not None:
-        amplitude = float(number(said, "attention_factor", among=HERE))
+        amplitude = float(read_number(said, "attention_factor", among=HERE))
     elif said.get("mscale") and said.get("mscale_all_dim"):
-        parts = [number(said, name, among=HERE) for name in ("mscale", "mscale_all_dim")]
+        parts = [read_number(said, name, among=HERE) for name in ("mscale", "mscale_all_dim")]
         above, below = (0.1 * part * math.log(factor) + 1.0 if factor > 1 else 1.0 for part in parts)
         amplitude = above / below if below else 0.0
     fast, slow = (
-        float(number(said, name, default) or default) for name, default in (("beta_fast", 32), ("beta_slow", 1))
+        float(read_number(said, name, default) or default) for name, default in (("beta_fast", 32), ("beta_slow", 1))
     )
-    scaling = YarnScaling(factor, n_trained, fast, slow, amplitude, flag(said, "truncate", True))
+    scaling = YarnScaling(factor, n_trained, fast, slow, amplitude, read_flag(said, "truncate", True))
     return partial(Rotary, **given, scaling=scaling)
 
 
 def _longrope(given: dict, said: dict, options: dict) -> Callable:
     n_trained = _n_trained(said, options)
     short, long = (tuple(_factors(said, name)) for name in ("short_factor", "long_factor"))
-    factor = float(number(said, "factor", whole(options, "max_position_embeddings") / n_trained, among=HERE))
+    factor = float(read_number(said, "factor", read_whole(options, "max_position_embeddings") / n_trained, among=HERE))
     amplitude = math.sqrt(1 + math.log(factor) / math.log(n_trained)) if factor > 1 and n_trained > 1 else 1.0
-    amplitude = float(number(said, "attention_factor", amplitude, among=HERE))
+    amplitude = float(read_number(said, "attention_factor", amplitude, among=HERE))
     return partial(LongRotary, **given, short=short, long=long, n_trained=n_trained, amplitude=amplitude)
 
 
 def _factors(said: dict, name: str) -> list[float]:
     value = said.get(name)
-    factors = listed(said, name, len(value) if isinstance(value, list | tuple) else 1, among=HERE)
-    return [float(number({name: factor}, name, among=HERE)) for factor in factors]
+    factors = read_list(said, name, len(value) if isinstance(value, list | tuple) else 1, among=HERE)
+    return [float(read_number({name: factor}, name, among=HERE)) for factor in factors]
 
 
 def _n_trained(said: dict, options: dict) -> int:
     """How many tokens the model was trained on before its rotary positions were scaled."""
     name = "original_max_position_embeddings"
     if options.get(name) is not None:
-        return whole(options, name)
-    return whole(said, name, whole(options, "max_position_embeddings"), among=HERE)
+        return read_whole(options, name)
+    return read_whole(said, name, read_whole(options, "max_position_embeddings"), among=HERE)
 
 
 def _longrope_options(given: dict) -> dict:

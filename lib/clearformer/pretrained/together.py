@@ -44,7 +44,9 @@ def bound(value: Any) -> Any:
 LARGEST = 2**60  # no size or factor is so large; what is does not fit into torch's whole numbers
 
 
-def number(options: dict, name: str, default: float | int | None = None, *, among: str = "config.json") -> float | int:
+def read_number(
+    options: dict, name: str, default: float | int | None = None, *, among: str = "config.json"
+) -> float | int:
     """A number among ``options``. Raises: ValueError where it is missing without a ``default``, or is no number."""
     value = options.get(name)
     value = default if value is None else value
@@ -57,15 +59,15 @@ def number(options: dict, name: str, default: float | int | None = None, *, amon
     return value
 
 
-def whole(options: dict, name: str, default: int | None = None, *, among: str = "config.json") -> int:
+def read_whole(options: dict, name: str, default: int | None = None, *, among: str = "config.json") -> int:
     """A whole number among ``options``, from 1 on. Raises: ValueError where there is none."""
-    value = number(options, name, default, among=among)
+    value = read_number(options, name, default, among=among)
     if not isinstance(value, int) or value < 1:
         raise ValueError(f"from_pretrained: {name}={shorten(value)} in {among}, expected a whole number of at least 1.")
     return value
 
 
-def flag(options: dict, name: str, default: bool) -> bool:
+def read_flag(options: dict, name: str, default: bool) -> bool:
     """True or False among ``options``. Raises: ValueError for anything else."""
     value = options.get(name)
     value = default if value is None else value
@@ -74,7 +76,7 @@ def flag(options: dict, name: str, default: bool) -> bool:
     return value
 
 
-def listed(options: dict, name: str, n: int, *, among: str = "config.json") -> list:
+def read_list(options: dict, name: str, n: int, *, among: str = "config.json") -> list:
     """A list with ``n`` entries. Raises: ValueError for anything else."""
     value = options.get(name)
     if not isinstance(value, list | tuple) or len(value) != n:
@@ -84,4 +86,6 @@ def listed(options: dict, name: str, n: int, *, among: str = "config.json") -> l
 
 def d_head(options: dict) -> int:
     """The width of a head: their option, or an equal share."""
-    return whole(options, "head_dim", max(whole(options, "hidden_size") // whole(options, "num_attention_heads"), 1))
+    return read_whole(
+        options, "head_dim", max(read_whole(options, "hidden_size") // read_whole(options, "num_attention_heads"), 1)
+    )
