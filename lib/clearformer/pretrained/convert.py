@@ -11,7 +11,7 @@ from clearformer.attention import SOFTMAX
 from clearformer.checkpoint import plain_name
 from clearformer.checks import shorten
 from clearformer.pretrained.tables import OTHERS, VALUES, Architecture, Row, weight_names
-from clearformer.pretrained.together import LARGEST, bound, meaning
+from clearformer.pretrained.together import LARGEST, check_bound, meaning
 from clearformer.weight_files import find_misfits
 
 WRAPPERS = ("_orig_mod.", "module.")  # what torch.compile and data parallelism put in front of each name
@@ -109,7 +109,7 @@ def _other_constants(architecture: Architecture, config: Any) -> list[str]:
         came = getattr(config, name)
         # What the constant comes to in this configuration: None may stand for as many key heads as heads.
         expected = getattr(replace(config, **{name: value}).filled(), name)
-        if bound(came) != bound(expected):
+        if check_bound(came) != check_bound(expected):
             misfits.append(
                 f"{architecture.class_name} has no option for {name}={_display_name(came)}, "
                 f"there it is always {_display_name(value)}"
