@@ -35,8 +35,8 @@ from tests.exercises.many_lines import BEGINNING, Lines
 TELLING = BEGINNING  # characters without spaces
 PLAIN = re.compile(
     r'def|@|#|"""|super\(\)|import|from\w+import|return(np\.array\()?\w+\)?$|for.*:$|while\w*:$|except\w+:$|[\w,]+=\w+\.shape$'
-    # what every module and every training loop has
-    r"|\w+\.(backward|zero_grad|step)\(\)$|\w+=torch\.optim\.\w+\(|(self\.\w+,?)+=[\w,.]+$|\w+=\w+\.shape\[-?\d\]$|self\.\w+=\w[\w.]*\(.*\)$"
+    # what every module, every training loop and every hook has
+    r"|\w+\.(backward|zero_grad|step|remove)\(\)$|\w+=torch\.optim\.\w+\(|(self\.\w+,?)+=[\w,.]+$|\w+=\w+\.shape\[-?\d\]$|self\.\w+=\w[\w.]*\(.*\)$"
     r"|class\w+\(nn\.Module\):$|(self\.\w+,?)+=(nn\.\w+\([\w,.*]*\),?)+$|setattr\(|[\w,]+=\($|[qkv,]+=self\.query\("
     r"|withtorch\.no_grad\(\):$|(return)?\w+\.(eval|train)\(\)$|\w+\.append\($|if\w+isnotNone:$"
 )
