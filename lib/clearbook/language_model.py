@@ -15,17 +15,18 @@ from safetensors.torch import save_file
 
 CONFIG, WEIGHTS = "config.json", "model.safetensors"
 SIZES = ("n_vocab", "n_positions", "d_model", "n_heads", "n_layers")
+ROTARY, TIED = "rotary", "tied"  # told only where they are false: positions in a table, a head with its own weights
 MEND = "Take intact files, or delete the folder and run make models."
 Tokenizer = CharTokenizer | BytePairTokenizer
 
 
 def save_language_model(model: GPT, tokenizer: Tokenizer, folder: str | Path) -> None:
-    """Write ``config.json`` and ``model.safetensors`` for a GPT with rotary positions.
+    """Write ``config.json`` and ``model.safetensors`` for a GPT with rotary or learned positions, its head tied or not.
 
     It has one id more than its tokenizer: the last is the end token, as in ``marked_stream``. The live transformer of
     the website reads these two files.
 
-    Raises: ValueError for a GPT with other parts than its sizes and rotary positions, or a tokenizer with special
+    Raises: ValueError for a GPT with other parts than its sizes and these positions, or a tokenizer with special
     tokens, a pattern or an order of ids of its own, which the files could not tell; OSError if the disk takes no more.
     """
     folder = check_path("save_language_model", "folder", folder, "a folder for the model")
@@ -37,12 +38,16 @@ def save_language_model(model: GPT, tokenizer: Tokenizer, folder: str | Path) ->
                 f"relative={part.relative}, which the files could not tell, expected a softmax, such as attend_fused, "
                 "and None. Save such a model with safetensors.torch.save_model."
             )
-    if model.config != GPTConfig(**sizes, rope=Rotary).filled() or model.config.n_vocab != tokenizer.n_vocab + 1:
+    rope, tied = model.config.rope, model.config.tied
+    expected = GPTConfig(**sizes, rope=rope, tied=tied).filled()
+    if rope not in (Rotary, None) or model.config != expected or model.config.n_vocab != tokenizer.n_vocab + 1:
         raise ValueError(
-            f"save_language_model: {model.config} with {tokenizer.n_vocab} ids of the tokenizer, expected rope=Rotary, "
-            "n_vocab one larger, and defaults for all else. Save other models with pretrained.save_pretrained."
+            f"save_language_model: {model.config} with {tokenizer.n_vocab} ids of the tokenizer, expected rope=Rotary "
+            "or None, n_vocab one larger, and defaults for all else but tied. Save other models with "
+            "pretrained.save_pretrained."
         )
-    config = sizes | {"tokenizer": _tokenizer_settings(tokenizer)}
+    told = {name: False for name, is_so in ((ROTARY, rope is not None), (TIED, tied)) if not is_so}
+    config = sizes | told | {"tokenizer": _tokenizer_settings(tokenizer)}
     parameters = {name: p.detach().half().cpu().contiguous() for name, p in model.named_parameters()}
     with written_whole("save_language_model", folder, WEIGHTS, CONFIG) as (weights, text):
         save_file(parameters, weights)  # a tied weight has one name among the parameters
@@ -60,7 +65,8 @@ def load_language_model(folder: str | Path) -> tuple[GPT, Tokenizer]:
     config = read_object("load_language_model", folder / CONFIG, MEND)
     try:
         tokenizer = _read(config.pop("tokenizer"))
-        model = GPT(GPTConfig(**config, rope=Rotary))
+        rope = Rotary if config.pop(ROTARY, True) else None
+        model = GPT(GPTConfig(**config, rope=rope))
     except (KeyError, IndexError, TypeError) as error:
         raise damaged("load_language_model", folder / CONFIG, error, MEND) from error
     weights, _ = read_tensors("load_language_model", folder / WEIGHTS, MEND)

@@ -1,6 +1,7 @@
-"""The two tables of chapter 8 that hold stored numbers, as its page has them."""
+"""The tables of chapters 8 and 9 that hold stored numbers, as their pages have them."""
 
 from tests.claims.chapter_08 import seen_by
+from tests.claims.chapter_09 import RATES
 from tests.claims.registry import Numbers
 from tests.claims.shown import span
 from tests.claims.slips import PARTS, SLIPS
@@ -25,4 +26,12 @@ def parts_table(numbers: Numbers) -> str:
     for name in PARTS:
         cells = (", ".join(f"{it:.0f}" for it in numbers[name, "", times]) for times in (1, 4))
         rows.append(f"| {name} | {' | '.join(cells)} |")
+    return "\n".join(rows)
+
+
+def rates_table(numbers: Numbers) -> str:
+    """What the page shows of the rates: bits per character after the whole training, from every start."""
+    rows = ["| rate | bits per character, three starts |", "|---|---|"]
+    for rate in RATES:
+        rows.append(f"| {rate} | {', '.join(f'{it:.2f}' for it in numbers[rate, '', 1])} |")
     return "\n".join(rows)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.claims import chapter_08, slips, stored, tables
+from tests.claims import chapter_08, chapter_09, slips, stored, tables
 from tests.claims.pages import ROOT, cells
 
 TABLES = {  # the experiments, what makes a table of their numbers, and the cell that shows it
@@ -12,6 +12,7 @@ TABLES = {  # the experiments, what makes a table of their numbers, and the cell
         "museum",
     ),
     "parts": ((chapter_08.parts,), tables.parts_table, "what-each-part-is-worth"),
+    "rates": ((chapter_09.rates,), tables.rates_table, "rate-words"),
 }
 
 
@@ -20,8 +21,9 @@ def test_a_table_of_a_page_says_what_is_stored(name):
     """Catches a number that was typed, and a table that is older than its run."""
     experiments, table, cell = TABLES[name]
     wanted = table(*(stored.numbers(stored.load(it)) for it in experiments))
-    source = "".join(cells(slips.PAGE)[cell]["source"])
-    assert wanted in source, f"put this into the cell {cell} of {(ROOT / slips.PAGE).name}:\n{wanted}"
+    page = experiments[0].page
+    source = "".join(cells(page)[cell]["source"])
+    assert wanted in source, f"put this into the cell {cell} of {(ROOT / page).name}:\n{wanted}"
 
 
 def test_a_slip_that_is_typed_nowhere_is_refused():

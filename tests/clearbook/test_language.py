@@ -63,7 +63,20 @@ def test_model_and_tokenizer_come_back_in_half_precision(tmp_path):
     torch.testing.assert_close(loaded(IDS), model(IDS), atol=1e-2, rtol=1e-2)
 
 
-@pytest.mark.parametrize("changes", [{}, {"rope": Rotary, "tied": False}, {"rope": Rotary, "n_vocab": 9}])
+@pytest.mark.parametrize("changes", [{}, {"rope": Rotary}, {"rope": Rotary, "tied": False}, {"tied": False}])
+def test_positions_in_a_table_and_a_head_of_its_own_come_back(tmp_path, changes):
+    """Catches a table of positions or a head that is lost, and words in the file where the default says enough."""
+    model = gpt(**changes).eval()
+    save_language_model(model, TOKENIZER, tmp_path)
+    told = json.loads((tmp_path / "config.json").read_text(encoding="utf-8"))
+    expected = {"rotary": "rope" in changes, "tied": "tied" not in changes}
+    assert {name: told[name] for name in expected if name in told} == {n: it for n, it in expected.items() if not it}
+    loaded, _ = load_language_model(tmp_path)
+    assert loaded.config == model.config
+    torch.testing.assert_close(loaded(IDS), model(IDS), atol=1e-2, rtol=1e-2)
+
+
+@pytest.mark.parametrize("changes", [{"d_ff": 5}, {"rope": partial(Rotary)}, {"rope": Rotary, "n_vocab": 9}])
 def test_a_model_that_the_file_cannot_tell_is_refused(tmp_path, changes):
     with pytest.raises(ValueError, match="expected rope=Rotary"):
         save_language_model(gpt(**changes), TOKENIZER, tmp_path)

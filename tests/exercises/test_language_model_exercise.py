@@ -182,3 +182,16 @@ def test_a_head_that_looks_eleven_back_passes_the_test_of_twelve_letters():
     one_back, eleven_back, last_time, _ = np.transpose(scores)
     assert eleven_back[0] == last_time[0] == 1 and eleven_back[1] < 0.1 and last_time[1] == 1
     assert eleven_back[2] < 0.5 * last_time[2] and one_back[0] == 0
+
+
+def test_a_head_that_writes_nothing_is_worth_nothing():
+    """By hand, as the task of question 8 asks: the columns of out that read a head are 0."""
+    worth = course_exercise(SLUG).right.of("worth")
+    torch.manual_seed(0)
+    ids = torch.randint(6, (3, 7))
+    for one in worth:
+        measure = one.function(6, 12, 8, 2, 2)
+        with torch.no_grad():
+            measure.gpt.blocks[1].attention.out.weight[:, :4] = 0
+        found = torch.as_tensor(measure(ids))
+        assert found.shape == (2, 2) and found[1, 0].abs() < 1e-6 < found.abs().max()

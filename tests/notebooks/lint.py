@@ -11,6 +11,7 @@ from tools.extension.lean_pages import LETTERS
 from tools.extension.quiz import OPTIONS, question_above
 
 MAX_LINES = 20
+TYPED = {"in-transformer-py", "in-gpt-py"}  # cells of files that a reader keeps
 MAX_LINES_OF_A_CLASS = 36  # in a file that the reader types, where a class is a cell and follows its skeleton, folded
 MAX_SECONDS = 60
 MIN_ALT_WORDS = 4
@@ -80,7 +81,8 @@ def ids(notebook, exports):
 def length(notebook, exports):
     for cell in code(notebook):
         lines = sum(bool(line.strip()) for line in cell.source.splitlines())
-        typed = {"hide-input", "in-transformer-py"} <= {*cell.metadata.get("tags", [])}
+        tags = {*cell.metadata.get("tags", [])}
+        typed = "hide-input" in tags and tags & TYPED
         most = MAX_LINES_OF_A_CLASS if typed else MAX_LINES
         if lines > most:
             yield f"cell {cell.id} has {lines} lines; split it (at most {most})."

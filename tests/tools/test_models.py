@@ -3,17 +3,20 @@
 import csv
 import hashlib
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
 from clearbook.data.austen import austen_novels, austen_split, in_chapters
 from clearbook.data.builtin import python_reference_text
 from clearbook.data.text_file import count_characters, distinct_paragraphs, marked_stream
 from clearbook.language_model import load_language_model
 from clearformer.models.gpt import surprisal
+from safetensors.torch import load_file
 
-from tools.models import austen, loop, train
+from tools.models import austen, gpt, loop, train
 
 REFERENCE = Path(__file__).parents[2] / "models" / "language"
 AUSTEN = REFERENCE.with_name("austen")
@@ -163,3 +166,32 @@ def test_the_samples_are_what_the_committed_model_writes_by_seed():
     assert len(kept) == austen.SAMPLES
     first = austen.sample(model, tokenizer, 0)
     assert kept[0].split("\n", 1)[1][:100] == first[:100]
+
+
+def test_the_readers_gpt_is_made_by_the_readers_own_program(tmp_path):
+    """Catches a training of its own beside the program that the page shows, and a log that nobody can read."""
+    text = tmp_path / "text.txt"
+    text.write_text("".join(TEXTS[0]), encoding="utf-8")
+    gpt.train_gpt(tmp_path / "out", tmp_path / "checkpoints", n_steps=3, path=text)
+    facts = json.loads((tmp_path / "out" / "training.json").read_text())
+    (row,) = csv.DictReader((tmp_path / "out" / "log.csv").read_text().splitlines())
+    assert facts["n_steps"] == 3 and facts["bits_per_character"] == float(row["held_out_bits"])
+    model, tokenizer = load_language_model(tmp_path / "out")
+    assert model.config.n_vocab == tokenizer.n_vocab + 1 and model.config.rope is None and not model.config.tied
+
+
+def test_the_committed_gpt_beats_the_table_and_is_as_good_as_its_log_says():
+    """Catches weights, log and result that do not belong together: on the held-out text of the page."""
+    folder, program = AUSTEN.with_name("gpt"), gpt.load_program()
+    assert sum(path.stat().st_size for path in folder.iterdir()) <= 1_500_000
+    facts = json.loads((folder / "training.json").read_text())
+    rows = list(csv.DictReader((folder / "log.csv").read_text().splitlines()))
+    assert facts["bits_per_character"] == float(rows[-1]["held_out_bits"]) and int(rows[-1]["step"]) == gpt.N_STEPS
+    _, tokenizer = load_language_model(folder)
+    model = program.GPT(tokenizer.n_vocab + 1, d_model=96, n_heads=4, n_layers=2)
+    model.load_state_dict(load_file(folder / "gpt.safetensors"))
+    held_out = "".join(part[:4000] for part in austen_split()[1])
+    ids = torch.tensor(tokenizer.encode(held_out))
+    bits = program.loss_on(model, ids) / math.log(2) * len(ids) / len(held_out)
+    assert bits == pytest.approx(facts["bits_per_character"], abs=2e-3)
+    assert bits < json.loads((AUSTEN / "training.json").read_text())["baselines"]["5-gram"] - 0.03

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tools import ROOT
-from tools.models import austen, digits, language, nanogpt
+from tools.models import austen, digits, gpt, language, nanogpt
 
 MODELS = ROOT / "models"
 CHECKPOINTS = ROOT / ".cache" / "models"
@@ -17,6 +17,7 @@ WEIGHTS = "model.safetensors"
 # Each writes its weights, what made them and its log into the first folder, and keeps its checkpoints in the second.
 TRAININGS: dict[str, Callable[[Path, Path], None]] = {
     "austen": austen.train_austen,
+    "gpt": gpt.train_gpt,
     "nanogpt": nanogpt.train_nanogpt,
     "language": language.train_language,
     "digits": digits.train_digits,

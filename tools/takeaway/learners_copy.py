@@ -24,9 +24,11 @@ PACKAGES = ("clearformer", "clearbook", "cleartape", "clearcheck", "clearclass")
 DATA = (
     "chapters/models.yml",
     "chapters/transformer.py",
+    "chapters/gpt.py",
     "chapters/decoder_2026.py",
     "models/austen",
     "models/digits",
+    "models/gpt",
     "models/language",
     "models/translator",
 )

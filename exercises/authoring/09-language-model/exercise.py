@@ -2,7 +2,7 @@
 
 from clearcheck import Exercise
 
-from . import bits, cut, filter, generate, gpt, induction, learn, loss
+from . import bits, cut, filter, generate, gpt, induction, learn, loss, worth
 from .shared import BRINGS
 
 EXERCISE = Exercise(
@@ -11,5 +11,5 @@ EXERCISE = Exercise(
     chapter="chapters/09-language-model",
     core=("cut", "gpt", "learn", "generate"),
     brings=BRINGS,
-    questions=tuple(one.QUESTION for one in (cut, bits, gpt, learn, generate, loss, filter, induction)),
+    questions=tuple(one.QUESTION for one in (cut, bits, gpt, learn, generate, loss, filter, worth, induction)),
 )

@@ -106,10 +106,10 @@ QUESTION = Question(
     checks=with_battery(
         equals("temperature", 2, temperatures, filter_reference),
         equals("top-k", 2, only_top_k, filter_reference),
-        equals("top-p", 3, only_top_p, filter_reference),
+        equals("top-p", 2, only_top_p, filter_reference),
         equals("all at once", 2, all_at_once, filter_reference),
         equals("equal logits", 1, equal_logits, filter_reference),
-        equals("at the limits", 2, at_the_limits, filter_reference),
+        equals("at the limits", 1, at_the_limits, filter_reference),
         more={"ties": in_cases_of("equal logits"), "boundary": in_cases_of("equal logits")},
     ),
     hints=(

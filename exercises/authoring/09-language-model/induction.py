@@ -89,10 +89,10 @@ QUESTION = Question(
     minutes=25,
     difficulty=3,
     checks=with_battery(
-        equals("values", 5, ordinary_heads, induction_reference),
+        equals("values", 4, ordinary_heads, induction_reference),
         equals("written twice", 2, repeated_texts, induction_reference),
         equals("nothing repeats", 2, nothing_repeats, induction_reference),
-        holds("what a score is", 3, what_a_score_is),
+        holds("what a score is", 2, what_a_score_is),
     ),
     hints=(
         "For one target: at which positions did its token stand before, and which positions come right after these?",

@@ -88,7 +88,7 @@ QUESTION = Question(
     minutes=40,
     difficulty=3,
     leans_on=("gpt", "cut"),
-    checks=with_battery(holds("steps", 3, obeys_steps(draw_args, shape_of)), holds("new text", 14, finds_the_rule)),
+    checks=with_battery(holds("steps", 3, obeys_steps(draw_args, shape_of)), holds("new text", 11, finds_the_rule)),
     hints=(
         "A step needs a batch: random starts, and your `cut`. What is the largest start that still fits?",
         "The four lines of a step, AdamW, a learning rate near 0.01. Does the first loss lie near ln 6, about 1.8? "

@@ -102,9 +102,9 @@ QUESTION = Question(
     difficulty=2,
     checks=with_battery(
         equals("values", 5, ordinary_batches, loss_reference),
-        equals("sure models", 3, sure_models, loss_reference),
-        holds("what counts", 4, what_counts),
-        holds("gradient check", 3, gradient_check),
+        equals("sure models", 2, sure_models, loss_reference),
+        holds("what counts", 3, what_counts),
+        holds("gradient check", 2, gradient_check),
     ),
     hints=(
         "Write the ids of one short text into a line, and below them, for every position, the token that its "

@@ -11,7 +11,7 @@ from clearformer.attention import SOFTMAX
 from clearformer.checkpoint import plain_name
 from clearformer.checks import shorten
 from clearformer.pretrained.tables import OTHERS, VALUES, Architecture, Row, weight_names
-from clearformer.pretrained.together import LARGEST, check_bound, meaning
+from clearformer.pretrained.together import LARGEST, function_and_arguments, meaning
 from clearformer.weight_files import find_misfits
 
 WRAPPERS = ("_orig_mod.", "module.")  # what torch.compile and data parallelism put in front of each name
@@ -25,7 +25,7 @@ def read_config(architecture: Architecture, options: dict) -> Any:
     labels = options.get("id2label")
     n_labels = len(labels) if isinstance(labels, dict) and labels else CLASSES_UNLESS_SAID
     options = {"num_labels": n_labels} | architecture.defaults | architecture.plain(options)
-    _check_bounds(architecture, options)
+    _function_and_argumentss(architecture, options)
     given = dict(architecture.constants)
     for field in fields(architecture.config):
         option = architecture.options.get(field.name)
@@ -46,7 +46,7 @@ def read_config(architecture: Architecture, options: dict) -> Any:
     return architecture.config(**given)
 
 
-def _check_bounds(architecture: Architecture, options: dict) -> None:
+def _function_and_argumentss(architecture: Architecture, options: dict) -> None:
     """Refuse numbers of layers and positions that would take all memory before anything else could be told of them."""
     bounds = dict.fromkeys(architecture.layers.values(), MOST_LAYERS) | {"n_positions": MOST_POSITIONS}
     for field, most in bounds.items():
@@ -109,7 +109,7 @@ def _other_constants(architecture: Architecture, config: Any) -> list[str]:
         came = getattr(config, name)
         # What the constant comes to in this configuration: None may stand for as many key heads as heads.
         expected = getattr(replace(config, **{name: value}).filled(), name)
-        if check_bound(came) != check_bound(expected):
+        if function_and_arguments(came) != function_and_arguments(expected):
             misfits.append(
                 f"{architecture.class_name} has no option for {name}={_display_name(came)}, "
                 f"there it is always {_display_name(value)}"

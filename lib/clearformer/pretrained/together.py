@@ -23,11 +23,11 @@ class Together(NamedTuple):
 def meaning(config: Any, name: str) -> Any:
     """What a field of ours comes to: windows and rotary positions by layer, callables by what is bound to them."""
     if name in ("rope", "window", "layers"):
-        return [(window, check_bound(rope)) for window, rope in reach_of_each_layer(config)]
-    return check_bound(getattr(config, name))
+        return [(window, function_and_arguments(rope)) for window, rope in reach_of_each_layer(config)]
+    return function_and_arguments(getattr(config, name))
 
 
-def check_bound(value: Any) -> Any:
+def function_and_arguments(value: Any) -> Any:
     """A callable as the function, and the arguments that are not its defaults; anything else as it is."""
     if not callable(value):
         return value
@@ -38,7 +38,7 @@ def check_bound(value: Any) -> Any:
     except (TypeError, ValueError):  # of a function in C
         known = {}
     given = {name: it for name, it in arguments.items() if name not in known or known[name].default != it}
-    return function, places, {name: check_bound(it) for name, it in given.items()}
+    return function, places, {name: function_and_arguments(it) for name, it in given.items()}
 
 
 LARGEST = 2**60  # no size or factor is so large; what is does not fit into torch's whole numbers

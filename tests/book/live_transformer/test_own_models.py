@@ -2,14 +2,16 @@
 
 import json
 import re
+from types import SimpleNamespace
 
 import pytest
 import torch
 from clearbook.language_model import save_language_model
+from clearformer.models.gpt import GPT, GPTConfig
 from clearformer.tokenizers import CharTokenizer
 from safetensors.torch import load_file, save_file
 
-from tests.book.live_transformer.element import SHIPPED, logits, state, with_element, with_start
+from tests.book.live_transformer.element import SHIPPED, ZEN, logits, state, with_element, with_start
 
 ODD = ["😀" * 10_000, "", "x" * 10_000, "\x00\x07\x1b" * 20, " \n\t" * 3334, "𝔘é" * 30]
 
@@ -40,6 +42,22 @@ def test_a_readers_own_model_runs(visit, models, tmp_path):
     assert state(page)["ids"] == with_start(models["pairs"], "Now")
 
 
+def test_a_gpt_with_a_table_of_positions_and_a_head_of_its_own_runs(visit, tmp_path):
+    """Catches positions that are not added, queries that are turned all the same, or logits by the embedding."""
+    page, tokenizer = visit("pairs", prompt="Now"), CharTokenizer(ZEN)
+    torch.manual_seed(0)
+    model = GPT(GPTConfig(tokenizer.n_vocab + 1, 40, 15, 5, 2, tied=False)).eval()  # heads of width 3
+    for weight in model.parameters():
+        weight.data = (weight + 0.3 * torch.randn_like(weight)).half().float()
+    save_language_model(model, tokenizer, tmp_path)
+    page.locator("input[type=file]").set_input_files([tmp_path / "model.safetensors", tmp_path / "config.json"])
+    page.get_by_text("Your own model").wait_for()
+    page.get_by_role("textbox").fill("Simple is better")
+    found, own = state(page), SimpleNamespace(model=model, tokenizer=tokenizer)
+    torch.testing.assert_close(torch.tensor(found["logits"]), logits(own, found["ids"]), atol=1e-3, rtol=0)
+    assert page.complaints == []
+
+
 def test_a_folder_can_be_dropped(visit, models):
     """Catches a drop that opens the file in the browser, or reads nothing."""
     page, own = visit("pairs", start=False), models["characters"]
@@ -59,6 +77,8 @@ TOLD = {
     "vocabulary": {"n_vocab": 300},
     "heads": {"n_heads": 4},
     "sizes": {"n_layers": "two"},
+    "flag": {"rotary": "no"},
+    "table": {"rotary": False},
     "grouped": {"n_kv_heads": 1},
     "other": {"model_type": "gpt2"},
     "words": {"tokenizer": {"words": []}},
@@ -97,6 +117,8 @@ BAD = {
     "vocabulary": "n_vocab = 300 and a tokenizer of .* tokens",
     "heads": "d_model = 30 and n_heads = 4, expected heads of an even width",
     "sizes": 'n_layers = "two", expected a whole number',
+    "flag": 'rotary = "no", expected true or false',
+    "table": r"calls for \d+, such as positions\.weight, which is missing",
     "grouped": "names n_kv_heads, which this page cannot change",
     "other": 'a model of the kind "gpt2"',
     "words": "holds no tokenizer",

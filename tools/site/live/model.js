@@ -48,6 +48,8 @@
       this.tokenizer = tokenizer;
       this.end = config.n_vocab - 1; // stands at the start of a text, and ends it
       this.embedding = weights["tokens.weight"];
+      this.positions = weights["positions.weight"] || null; // or the heads turn queries and keys
+      this.head = weights["head.weight"] || this.embedding;
       this.norm = part(weights, "decoder.norm");
       this.blocks = Array.from({ length: config.n_layers }, (_, m) => ({
         attentionNorm: part(weights, `decoder.blocks.${m}.attention_norm`),
@@ -117,14 +119,14 @@
       this.values = model.blocks.map(() => new Float32Array(N * D));
       this.attention = []; // [n][layer]: Float32Array of H rows of n + 1 weights
       this.streams = []; // [n]: Float32Array of M + 1 rows of D, the embedding first
-      const K = D / H;
-      this.cos = new Float32Array(N * K / 2);
-      this.sin = new Float32Array(N * K / 2);
+      const half = model.positions ? 0 : D / H / 2; // pairs of features that are turned
+      this.cos = new Float32Array(N * half);
+      this.sin = new Float32Array(N * half);
       for (let n = 0; n < N; n++) {
-        for (let i = 0; i < K / 2; i++) {
-          const angle = n * BASE ** (-2 * i / K);
-          this.cos[n * K / 2 + i] = Math.cos(angle);
-          this.sin[n * K / 2 + i] = Math.sin(angle);
+        for (let i = 0; i < half; i++) {
+          const angle = n * BASE ** (-i / half);
+          this.cos[n * half + i] = Math.cos(angle);
+          this.sin[n * half + i] = Math.sin(angle);
         }
       }
       this.x = new Float32Array(D);
@@ -157,6 +159,7 @@
       if (n >= N || !(id >= 0 && id < V)) throw new Error(`Reading.read: id ${id} at position ${n} of ${N}.`);
       const x = this.x, stream = new Float32Array((this.model.blocks.length + 1) * D), attention = [];
       x.set(this.model.embedding.subarray(id * D, (id + 1) * D));
+      if (this.model.positions) for (let d = 0; d < D; d++) x[d] += this.model.positions[n * D + d];
       stream.set(x);
       this.model.blocks.forEach((block, m) => {
         layerNorm(this.normed, x, block.attentionNorm.weight, block.attentionNorm.bias);
@@ -178,7 +181,7 @@
     attend(m, n) {
       const { d_model: D, n_heads: H } = this.model.config, K = D / H, keys = this.keys[m], values = this.values[m];
       const weights = new Float32Array(H * (n + 1)), qkv = this.qkv, scale = 1 / Math.sqrt(K);
-      for (let h = 0; h < 2 * H; h++) this.turn(h * K, n); // queries, then keys
+      if (!this.model.positions) for (let h = 0; h < 2 * H; h++) this.turn(h * K, n); // queries, then keys
       keys.set(qkv.subarray(D, 2 * D), n * D);
       values.set(qkv.subarray(2 * D), n * D);
       this.mixed.fill(0);
@@ -217,9 +220,9 @@
 
     // The logits of what comes after token n, in an array that the next call overwrites.
     logits(n) {
-      const { d_model: D, n_layers: M } = this.model.config, { norm, embedding } = this.model;
+      const { d_model: D, n_layers: M } = this.model.config, { norm, head } = this.model;
       layerNorm(this.normed, this.streams[n].subarray(M * D), norm.weight, norm.bias);
-      linear(this.scores, embedding, null, this.normed, false);
+      linear(this.scores, head, null, this.normed, false);
       return this.scores;
     }
   }

@@ -3,8 +3,9 @@
   "use strict";
 
   const SIZES = ["n_vocab", "n_positions", "d_model", "n_heads", "n_layers"];
-  const OTHERS = ["d_ff", "n_kv_heads", "eps", "activation", "tied", "norm", "feed_forward", "rope"];
-  const OURS = "This page runs the GPT of this book, as the end of chapter 9's notebook saves it: config.json with "
+  const FLAGS = ["rotary", "tied"]; // true unless the configuration says otherwise
+  const OTHERS = ["d_ff", "n_kv_heads", "eps", "activation", "norm", "feed_forward", "rope"];
+  const OURS = "This page runs the GPT of this book, as chapter 9's gpt.py saves it: config.json with "
     + SIZES.join(", ") + " and the tokenizer, and model.safetensors.";
   const BYTES = { F32: 4, F16: 2, BF16: 2, F64: 8 };
   const MOST_HEADER = 1e8;
@@ -30,18 +31,22 @@
     }
     const other = OTHERS.find((name) => config[name] !== undefined && config[name] !== null);
     if (other) throw new Problem(`config.json names ${other}, which this page cannot change. ${OURS}`);
-    const { d_model: D, n_heads: H } = config;
-    if (D % (2 * H)) {
-      throw new Problem(`config.json has d_model = ${D} and n_heads = ${H}, expected heads of an even width: rotary `
-        + "positions turn pairs of features.");
+    const flag = FLAGS.find((name) => config[name] !== undefined && typeof config[name] !== "boolean");
+    if (flag) throw new Problem(`config.json has ${flag} = ${JSON.stringify(config[flag])}, expected true or false. ${OURS}`);
+    const { d_model: D, n_heads: H, rotary = true } = config;
+    if (D % H || (rotary && D % (2 * H))) {
+      throw new Problem(`config.json has d_model = ${D} and n_heads = ${H}, expected heads of `
+        + (rotary ? "an even width: rotary positions turn pairs of features." : "equal width."));
     }
     return config;
   }
 
   // name -> shape, for all weights of the book's GPT.
   function expectedShapes(config) {
-    const { n_vocab: V, d_model: D, n_layers: M } = config;
+    const { n_vocab: V, n_positions: N, d_model: D, n_layers: M, rotary = true, tied = true } = config;
     const shapes = { "tokens.weight": [V, D], "decoder.norm.weight": [D], "decoder.norm.bias": [D] };
+    if (!rotary) shapes["positions.weight"] = [N, D];
+    if (!tied) shapes["head.weight"] = [V, D];
     const linear = (name, outputs, inputs) => {
       shapes[name + ".weight"] = [outputs, inputs];
       shapes[name + ".bias"] = [outputs];
@@ -67,7 +72,7 @@
     const view = new DataView(buffer), length = view.getUint32(0, true) + 2 ** 32 * view.getUint32(4, true);
     if (length > MOST_HEADER) {
       throw new Problem("This is no safetensors file: its first eight bytes do not say how long its table of contents is. "
-        + "Save the model with safetensors, as chapter 9's notebook does.");
+        + "Save the model with safetensors, as chapter 9's gpt.py does.");
     }
     const cut = `model.safetensors ends early: it has ${size} bytes and `;
     if (8 + length > size) throw new Problem(`${cut}its table of contents alone needs ${8 + length}. Copy it once more.`);
