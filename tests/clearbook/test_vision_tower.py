@@ -90,7 +90,9 @@ def test_without_the_package_one_sentence_says_how_to_get_it(monkeypatch):
 def test_the_readers_class_says_what_dinov2_says_in_transformers():
     """Catches a part under another's name, a scale that is left out or put into the wrong matrix, and patches cut else."""
     find_kept_files()
-    page = definitions("chapters/10-images.ipynb", ("setup", "cut", "vision-transformer", "load-tower:load_tower"))
+    page = definitions(
+        "chapters/10-images.ipynb", ("setup", "setup-library", "cut", "vision-transformer", "load-tower")
+    )
     ours = page.load_tower()
     for module in ours.modules():
         if isinstance(module, torch.nn.LayerNorm):

@@ -24,6 +24,7 @@ HOME = {
     "stream-depth": CHAPTERS["residual-norm"],
     "causal-mask": CHAPTERS["encoder-decoder"],
     "kv-cache": "chapters/closer/08-cache.html",
+    "patch-attention": CHAPTERS["images"],
     "online-softmax": CHAPTERS["cost"],
     "cost-calculator": CHAPTERS["gpt3"],
 }

@@ -12,6 +12,7 @@ from clearformer.reference.functions import softmax
 
 from tests.book.explorables.shown import stored_data
 from tests.book.explorables.test_attention import city_vector, column
+from tests.book.explorables.test_patches import patch_weights
 
 
 def city_weights(word, temperature):
@@ -61,12 +62,18 @@ def share_of_the_cache():
     return min((0.003, 0.03, 0.3), key=lambda answer: abs(math.log(answer / share)))
 
 
+def most_of_the_class_token():
+    most = patch_weights(0, 0)[1:].max()
+    return min((0.1, 0.3, 0.9), key=lambda answer: abs(math.log(answer / most)))
+
+
 QUESTIONS = {  # the right answer, and what would give it away
     "soft-lookup": (cold_enough, ("weight-0", "weight-3", "answer-0", "answer-1")),
     "attention-walk": (most_of_the_first, ("exp-0", "weight-0", "product-3", "output", "exp-sum")),
     "view-transpose": (what_head_0_holds, ()),
     "causal-mask": (what_a_late_mask_moves, ("sum-0", "output-1", "moved-4")),
     "kv-cache": (made_without_a_cache, ("now", "so-far")),
+    "patch-attention": (most_of_the_class_token, ("weight-0", "weight-7")),
     "online-softmax": (lambda: "less", ("l", "o", "y", "shrink", "e-0", "weight-0")),
     "cost-calculator": (share_of_the_cache, ("cache", "crossover")),
 }
