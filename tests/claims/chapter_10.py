@@ -158,7 +158,10 @@ claim(
     "With 100 labels it is the other way round: the 800 steps with labels and shifts are ahead, by two points or more.",
     about=(DRAWN, PATCHES),
     cell="few-labels",
-    holds=lambda numbers: min(apart(numbers, (PATCHES, "100", 4), (DRAWN, "100", 1))) >= 2,
+    holds=lambda numbers: (
+        min(apart(numbers, (PATCHES, "100", 4), (DRAWN, "100", 1))) >= 2
+        and min(apart(numbers, (DRAWN, "30", 1), (PATCHES, "30", 4))) > 0
+    ),
     note="The page gave the rival 200 steps, so that drawing had 600 more.",
     verdict="changed",
     before="The same steps, but without that past.",
