@@ -20,6 +20,7 @@ DATA = {  # what each of them is drawn from
     "kv-cache": ("queries", "keys", "values"),
     "lamp-folds": ("names", "inputs", "lamps", "wanted", "units"),
     "online-softmax": ("names", "scores", "values"),
+    "patch-attention": ("ink", "heads", "queries", "keys", "goal"),
     "rotary-clock": ("widths", "width", "log_base", "query", "key"),
     "soft-lookup": ("names", "pairs", "keys", "values", "words", "log_temperature"),
     "state-dict": ("heads", "width"),

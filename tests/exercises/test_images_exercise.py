@@ -53,6 +53,21 @@ def test_the_nearest_neighbour_does_not_read_the_crosses():
     assert right.mean() < 0.79
 
 
+def test_with_its_only_head_silent_attention_adds_the_bias_of_its_last_map():
+    """Catches a task whose answer by hand is not that of the author's solution."""
+    model = course_exercise(SLUG).right.of("silence")[0].function(7, 5, 6, 1, 4, head=0)
+    added = []
+    model.block.attention.register_forward_hook(lambda layer, given, out: added.append(out))
+    model(torch.randn(3, 5, 7))
+    torch.testing.assert_close(added[0], model.block.attention.out.bias.expand(3, 6, 6))
+    assert "(The bias of the last map.)" in task("silence")
+
+
+def test_the_baseline_of_the_core_question_needs_no_other_answer():
+    """Catches a core path that stops at a question which is not core."""
+    assert "nearest_labels" not in cell(course_exercise(SLUG).learner, "learn-try")
+
+
 def test_one_hidden_patch():
     drawn, patches = np.array([[[1.0, 2], [5, 5]]]), np.array([[[1.0, 4], [0, 0]]])
     loss, gradient = answer("loss", drawn, patches, np.array([[True, False]]))

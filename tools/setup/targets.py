@@ -70,7 +70,7 @@ TARGETS = {
         "run the whole suite, browser and notebooks too, or a part of it",
         (
             Step("-m tools.setup.vendor", "MathJax and axe-core, fetched once for the tests of the site"),
-            Step("-m tools.setup.extras pretrained", "Weights that chapter 12 reads, fetched once"),
+            Step("-m tools.setup.extras pretrained", "Weights that chapters 10 and 12 read, fetched once"),
             Step("-m pytest @tests/everything.args", "Tests of library, grader, exercises, chapters, site and tools"),
         ),
         example="tests/clearformer -n 0",
@@ -95,7 +95,7 @@ TARGETS = {
         example="language",
     ),
     "pretrained": Target(
-        "install the weights that chapter 12 reads, 180 MB", (Step("-m tools.setup.extras pretrained"),)
+        "install the weights that chapters 10 and 12 read, 270 MB", (Step("-m tools.setup.extras pretrained"),)
     ),
     "bench": Target(
         "measure speed beside other libraries",

@@ -77,9 +77,9 @@ QUESTION = Question(
     minutes=25,
     difficulty=2,
     checks=with_battery(
-        equals("plain patches", 6, plain_drawings, loss_reference),
-        equals("normalised patches", 5, normalised_drawings, loss_reference),
-        holds("gradient check", 5, gradient_check),
+        equals("plain patches", 4, plain_drawings, loss_reference),
+        equals("normalised patches", 4, normalised_drawings, loss_reference),
+        holds("gradient check", 4, gradient_check),
         off={
             "rows of a batch": "an image may have no hidden patch, and a batch has at least one",
             "one of each": "a patch of one number has no standard deviation, and a batch has a hidden patch",

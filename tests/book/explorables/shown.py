@@ -24,6 +24,7 @@ HOME = {
     "stream-depth": CHAPTERS["residual-norm"],
     "causal-mask": CHAPTERS["encoder-decoder"],
     "kv-cache": "chapters/closer/08-cache.html",
+    "patch-attention": CHAPTERS["images"],
     "forced-target": CHAPTERS["translation"],
     "state-dict": CHAPTERS["pretrained"],
     "online-softmax": CHAPTERS["cost"],

@@ -13,6 +13,7 @@ from clearformer.reference.functions import softmax
 
 from tests.book.explorables.shown import stored_data
 from tests.book.explorables.test_attention import city_vector, column
+from tests.book.explorables.test_patches import patch_weights
 
 
 def city_weights(word, temperature):
@@ -69,6 +70,11 @@ def share_of_the_cache():
     return min((0.003, 0.03, 0.3), key=lambda answer: abs(math.log(answer / share)))
 
 
+def most_of_the_class_token():
+    most = patch_weights(0, 0)[1:].max()
+    return min((0.1, 0.3, 0.9), key=lambda answer: abs(math.log(answer / most)))
+
+
 def what_must_be_given():
     """For the number that stands there first: the fewest pieces after which it writes the rest as it should be."""
     example = stored_data("forced-target")["examples"][0]
@@ -83,6 +89,7 @@ QUESTIONS = {  # the right answer, and what would give it away
     "state-dict": (where_row_1_belongs, ()),
     "causal-mask": (what_a_late_mask_moves, ("sum-0", "output-1", "moved-4")),
     "kv-cache": (made_without_a_cache, ("now", "so-far")),
+    "patch-attention": (most_of_the_class_token, ("weight-0", "weight-7")),
     "forced-target": (what_must_be_given, ("piece-0", "by-0", "at-0", "weight-1")),
     "online-softmax": (lambda: "less", ("l", "o", "y", "shrink", "e-0", "weight-0")),
     "cost-calculator": (share_of_the_cache, ("cache", "crossover")),
