@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -40,7 +41,8 @@ def read_onnx(path: Path) -> dict[str, Tensor]:
 
 
 def _tensor(part: memoryview) -> tuple[str, Tensor] | None:
-    sides, found = [], {}
+    sides: list[int] = []
+    found: dict[int, Any] = {}
     for kind, value in _fields(part):
         if kind == TENSOR_SIDES:
             sides.append(value)
@@ -54,7 +56,8 @@ def _tensor(part: memoryview) -> tuple[str, Tensor] | None:
 
 def _matrix_of(part: memoryview) -> tuple[str, str] | None:
     """For a product such as ``/layer.0/query/MatMul`` the tensor that it takes, and ``layer.0.query.weight``."""
-    inputs, found = [], {}
+    inputs: list[str] = []
+    found: dict[int, str] = {}
     for kind, value in _fields(part):
         if kind == NODE_INPUT:
             inputs.append(bytes(value).decode())
@@ -66,8 +69,8 @@ def _matrix_of(part: memoryview) -> tuple[str, str] | None:
     return inputs[1], f"{layer}.weight"
 
 
-def _fields(data: memoryview) -> Iterator[tuple[int, int | memoryview]]:
-    """The fields of a protobuf message: number and value."""
+def _fields(data: memoryview) -> Iterator[tuple[int, Any]]:
+    """The fields of a protobuf message: number and value, a whole number or bytes."""
     at = 0
     while at < len(data):
         key, at = _number(data, at)
