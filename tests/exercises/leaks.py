@@ -86,7 +86,7 @@ ALLOWED = {
     "chapters/09-language-model": {
         "returnrows[:,:-1],rows[:,1:]": "the batch of the chapter, from starts that it draws itself",
         "returnself.head(self.norm(x))": "the last line of the GPT of the chapter",
-        "return(heads.flatten(-2),)": "the hook of the chapter, which silences one head; what a head is worth is not there",
+        "return(heads.flatten(-2),)": "the hook of the chapter, which silences one head; the worth is not there",
         "silenced.remove()": "the hook taken away, after the chapter has counted copied letters",
         "hook.remove()": "the hooks taken away, of which the chapter sets several at once",
     },
