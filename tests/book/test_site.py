@@ -63,7 +63,12 @@ def test_only_sources_of_published_pages_are_published(html):
     sources = {str(p.relative_to(html / "_sources")) for p in (html / "_sources").rglob("*") if p.is_file()}
     assert {source.rsplit(".", 1)[0] for source in sources} == set(published_pages())
     downloads = {path.name for path in (html / "_downloads").rglob("*") if path.is_file()}
-    assert downloads <= {"transformer.py", "decoder_2026.py", *(path.name for path in ROOT.glob("exercises/*.ipynb"))}
+    assert downloads <= {
+        "transformer.py",
+        "gpt.py",
+        "decoder_2026.py",
+        *(path.name for path in ROOT.glob("exercises/*.ipynb")),
+    }
 
 
 def test_no_solution_is_published(html):

@@ -85,10 +85,10 @@ ALLOWED = {
     },
     "chapters/09-language-model": {
         "returnrows[:,:-1],rows[:,1:]": "the batch of the chapter, from starts that it draws itself",
-        "x=self.embed(ids)": "the GPT of the chapter, whose embedding adds sinusoids",
         "returnself.head(self.norm(x))": "the last line of the GPT of the chapter",
-        "logits=model(ids[:,-length:])[:,-1]": "generate, the function of the chapter, which is never greedy",
-        "ids=torch.cat([ids,new],dim=1)": "generate, the function of the chapter, which is never greedy",
+        "return(heads.flatten(-2),)": "the hook of the chapter, which silences one head; the worth is not there",
+        "silenced.remove()": "the hook taken away, after the chapter has counted copied letters",
+        "hook.remove()": "the hooks taken away, of which the chapter sets several at once",
     },
     "chapters/10-images": {
         "x=torch.cat([first,x],dim=1)": "the class token in front, before the positions are added to both",
