@@ -18,7 +18,7 @@ FILE = "search-data.js"
 GLOSSARY = "chapters/glossary"
 BESIDE, BEHIND = 0.6, 0.3  # what a hit counts outside the chapters and in recaps, and where pages list what others tell
 RECAPS = ("Common mistakes", "What to take away", "Practise", "Further reading", "What comes next")
-LISTS = ("chapters/api", "chapters/bibliography", "chapters/claims", "chapters/errata", "chapters/source-map")
+LISTS = tuple(f"chapters/{it}" for it in ("api", "bibliography", "checkpoints", "claims", "errata", "source-map"))
 SYNONYMS = {  # what readers type, and the entry of the glossary that means it
     "bpe": "byte-pair encoding",
     "causal attention": "causal mask",

@@ -1,7 +1,8 @@
 """Write the pages that are made from others, and say which files of the repository have changed.
 
-The source map, the lists of the library reference and the page of the claims lie in the repository, where they are
-read as well. Solutions and proofs are for the site alone: git ignores their pages, and a build writes them by itself.
+The source map, the lists of the library reference and the pages of the claims and the checkpoints lie in the
+repository, where they are read as well. Solutions and proofs are for the site alone: git ignores their pages, and a
+build writes them by itself.
 """
 
 import re
@@ -9,7 +10,7 @@ import sys
 from pathlib import Path
 
 from tools import ROOT
-from tools.pages import claims, library_reference, proofs, solutions, source_map
+from tools.pages import checkpoints, claims, library_reference, proofs, solutions, source_map
 
 LISTS = {solutions.INDEX: solutions.listed, proofs.INDEX: proofs.listed}
 PLACE = re.compile(r"<!-- list -->\n.*?<!-- end -->\n", re.DOTALL)
@@ -29,7 +30,7 @@ def main() -> int:
 
 def of_the_repository() -> dict[Path, str]:
     """The pages that are committed, by path. Raises: ValueError."""
-    return {page.PAGE: page.page() for page in (source_map, library_reference, claims)}
+    return {page.PAGE: page.page() for page in (source_map, library_reference, claims, checkpoints)}
 
 
 def of_the_site() -> dict[Path, str]:

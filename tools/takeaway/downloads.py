@@ -27,7 +27,7 @@ from tools.takeaway.learners_copy import copy_checks, copy_data, copy_library, c
 DIST, ARCHIVE, TOP = "dist", "course.zip", "clearformer"
 TEXTS = ("pyproject.toml", "constraints.txt", "LICENSE", "LICENSE-text")
 # of no use elsewhere, or answers
-SITE_ONLY = ("api", "claims", "grader-proof", "instructor", "repository", "setup", "solutions")
+SITE_ONLY = ("api", "checkpoints", "claims", "grader-proof", "instructor", "repository", "setup", "solutions")
 EPOCH = str(315_532_800)  # 1980, the first that a zip can hold: the same bytes whenever it is made
 BUILD = "import sys; from setuptools.build_meta import build_wheel; build_wheel(sys.argv[1])"
 MODULES = {

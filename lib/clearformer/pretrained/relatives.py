@@ -1,7 +1,7 @@
 """Families that do not load: the nearest one that does, and what is lacking for them."""
 
 EXPERTS = "experts that a router chooses"
-VISION = "an encoder of images; of its text model alone save the folder"
+VISION = "an encoder of images"
 RELATIVES = {
     "mixtral": ("mistral", EXPERTS),
     "qwen2_moe": ("qwen2", f"{EXPERTS}, some of them shared"),
