@@ -100,6 +100,7 @@ ALLOWED = {
         "returnrows[:,:-1],rows[:,1:]": "the two rows of the decoder, of targets that are there already",
         "x=self.embed(ids)": "the decoder alone, whose embedding adds sinusoids",
         "returnself.head(self.norm(x))": "the last line of the decoder alone",
+        "hook.remove()": "the hooks of the page, of which one reads and one exchanges the weights",
     },
     "chapters/12-pretrained": {
         'header.pop("__metadata__",None)': "what is no tensor, in the file read by hand",

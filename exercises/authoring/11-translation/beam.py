@@ -238,9 +238,9 @@ QUESTION = Question(
     minutes=45,
     difficulty=3,
     checks=with_battery(
-        equals("one beam", 3, greedy_cases, beam_reference),
-        equals("sums of logarithms", 3, sums_of_logs, beam_reference),
-        equals("divided by the length", 4, normalised, beam_reference),
+        equals("one beam", 2, greedy_cases, beam_reference),
+        equals("sums of logarithms", 2, sums_of_logs, beam_reference),
+        equals("divided by the length", 2, normalised, beam_reference),
         equals("sure models", 1, sure_writers, beam_reference),
         holds("beams enough", 1, beams_enough),
         holds("a garden path", 1, garden_path),

@@ -73,9 +73,9 @@ QUESTION = Question(
     minutes=30,
     difficulty=2,
     checks=with_battery(
-        equals("values", 3, lambda rng: [draw_texts(rng) for _ in range(2)], bleu_reference),
+        equals("values", 2, lambda rng: [draw_texts(rng) for _ in range(2)], bleu_reference),
         equals("texts too short", 3, short_texts, bleu_reference),
-        equals("texts too long", 3, long_texts, bleu_reference),
+        equals("texts too long", 2, long_texts, bleu_reference),
         equals("nothing right", 2, nothing_right, bleu_reference),
         more={"boundary": in_cases_of("nothing right")},
     ),

@@ -80,9 +80,9 @@ QUESTION = Question(
     minutes=25,
     difficulty=2,
     checks=with_battery(
-        equals("scores", 6, several, LookReference),
+        equals("scores", 4, several, LookReference),
         equals("all and none", 2, all_and_none, LookReference),
-        holds("as it was", 4, nothing_is_left),
+        holds("as it was", 2, nothing_is_left),
         off={
             "boundary": "−1 is a sign; 0, the first word, is drawn among the positions, and so is the last",
             "mask": "nothing is hidden: the sources have no padding",

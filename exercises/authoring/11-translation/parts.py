@@ -58,7 +58,8 @@ class Translator(nn.Module):
     def __init__(self, n_words, d_model, n_heads):
         super().__init__()
         self.embed, self.n_heads = nn.Embedding(n_words, d_model), n_heads
-        self.query, self.key, self.value, self.out = (nn.Linear(d_model, d_model) for _ in range(4))
+        for name in ("query", "key", "value", "out"):
+            setattr(self, name, nn.Linear(d_model, d_model))
         self.weights, self.head = nn.Identity(), nn.Linear(d_model, n_words)
 
     def forward(self, source, read):
