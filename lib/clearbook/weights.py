@@ -49,7 +49,7 @@ SIZES = {
 CONTROL = 3  # the type of a token that no text contains
 
 
-def again(name: str) -> str:
+def mending_command(name: str) -> str:
     """The command that mends the package of these weights."""
     _, command = HOW.get(name, (0, COMMAND))
     return command.replace("install", "install --force-reinstall")
@@ -67,7 +67,9 @@ class DamagedWeights(MissingWeights):
 
     def __init__(self, name: str, path: Path, why: object) -> None:
         why = str(why).rstrip(".")
-        super().__init__(f"The weights of {name} are damaged: {path.name}, {why}. Install them again: {again(name)}")
+        super().__init__(
+            f"The weights of {name} are damaged: {path.name}, {why}. Install them again: {mending_command(name)}"
+        )
 
 
 @dataclass(frozen=True)
@@ -99,7 +101,9 @@ def packaged(name: str) -> Path:
     path = Path(spec.submodule_search_locations[0]) / inside
     lacking = [str(file) for file in (path / part for part in FILES.get(name, ("",))) if not file.exists()]
     if lacking:
-        raise MissingWeights(f"The package {package} lacks {', '.join(lacking)}. Install it again: {again(name)}")
+        raise MissingWeights(
+            f"The package {package} lacks {', '.join(lacking)}. Install it again: {mending_command(name)}"
+        )
     return path
 
 
@@ -154,7 +158,7 @@ def _open_gguf(path: Path) -> tuple[Any, dict[str, Any]]:
         reader = Reader(path)
         return reader, {name: field.contents() for name, field in reader.fields.items()}
     except (ValueError, IndexError, KeyError, OSError) as error:
-        told = f"{path.name} is no intact GGUF file: {error}. Install its package again: {again('smollm2')}"
+        told = f"{path.name} is no intact GGUF file: {error}. Install its package again: {mending_command('smollm2')}"
         raise MissingWeights(told) from error
 
 

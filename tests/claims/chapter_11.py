@@ -56,7 +56,7 @@ def sentences(page: SimpleNamespace, contender: str, times: int, seed: int) -> d
     PAGE,
     contenders={
         OURS: "195 thousand weights, trained on 24,000 pairs",
-        SMOLLM2: "135 million weights, shown the two of these pairs that share most words with the sentence",
+        SMOLLM2: "shown the two of these pairs that share most words with the sentence",
         COPIED: "nothing is trained: the German of the pair that shares most words",
     },
     cases=(EXACT,),
