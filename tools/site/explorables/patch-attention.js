@@ -13,7 +13,7 @@
       const { heads, queries } = this.data;
       this.tokens = queries.length / heads;
       this.across = Math.round(Math.sqrt(this.tokens - 1));
-      this.hidden = range(this.tokens).map(() => false);
+      this.covered = range(this.tokens).map(() => false);
       this.head = this.choice("head", "Head", range(heads).map((h) => [h, `${h + 1}`]), 0);
       this.target = this.slider("target", "who looks:", { min: 0, max: this.tokens - 1, value: 0, text: (n) => this.name(n) });
       this.cells = range(this.tokens).map((s) => this.cell(s));
@@ -25,8 +25,8 @@
           ANSWERS.map((share) => [share, `about ${share}`]), /^(weight|most)/, (guess) => this.judge(guess)),
         html("div", { class: "controls" }, this.head.box, this.target.box),
         html("div", { class: "sides" }, this.picture, html("div", {}, table, html("p", {}, "class token ", this.cells[0]))),
-        html("div", { class: "controls" }, this.button("show-all", "Hide nothing", () => this.hidden.fill(false))), this.status,
-        html("p", {}, `Goal: with nothing hidden, find a head and a token that gives one patch ${fixed(this.data.goal, 2)} or more.`));
+        html("div", { class: "controls" }, this.button("show-all", "Hide nothing", () => this.covered.fill(false))), this.status,
+        html("p", {}, `Goal: with nothing hidden, find a head and a patch that gives one patch ${fixed(this.data.goal, 2)} or more.`));
     }
 
     name(n) {
@@ -34,7 +34,7 @@
     }
 
     cell(s) {
-      const button = this.button(`hide-${s}`, "", () => (this.hidden[s] = !this.hidden[s] && this.hidden.filter((it) => !it).length > 1));
+      const button = this.button(`hide-${s}`, "", () => (this.covered[s] = !this.covered[s] && this.covered.filter((it) => !it).length > 1));
       button.dataset.value = `weight-${s}`;
       return button;
     }
@@ -54,7 +54,7 @@
     }
 
     update() {
-      const weights = this.weights(this.head.value, this.target.value, this.hidden);
+      const weights = this.weights(this.head.value, this.target.value, this.covered);
       weights.forEach((weight, s) => this.paint(s, weight));
       this.draw(weights);
       this.say(this.sentence(weights));
@@ -62,10 +62,10 @@
 
     paint(s, weight) {
       const button = this.cells[s];
-      const told = this.closed ? "?" : this.hidden[s] ? "×" : fixed(weight, 2);
+      const told = this.closed ? "?" : this.covered[s] ? "×" : fixed(weight, 2);
       button.textContent = told;
       button.setAttribute("aria-label", `${this.name(s)}: ${told === "×" ? "hidden" : told}`);
-      button.setAttribute("aria-pressed", this.hidden[s]);
+      button.setAttribute("aria-pressed", this.covered[s]);
       button.style.cssText = `width: 100%; padding: 0; color: inherit; text-decoration: none; ${tint(this.closed ? 0 : weight)}`;
     }
 
@@ -87,8 +87,8 @@
       const most = Math.max(...patches);
       const where = `patch ${1 + patches.indexOf(most)}`;
       const told = `Head ${this.head.value + 1}: ${target} gives ${fixed(most, 2)} to ${where}, ${fixed(weights[0], 2)} to the class token.`;
-      if (this.hidden.some(Boolean)) return `${told} The weights of the rest still sum to 1: what was hidden went to the others.`;
-      return most >= this.data.goal ? `The goal is reached. ${told}` : told;
+      if (this.covered.some(Boolean)) return `${told} The weights of the rest still sum to 1: what was hidden went to the others.`;
+      return this.target.value > 0 && most >= this.data.goal ? `The goal is reached. ${told}` : told;
     }
   }
   customElements.define("patch-attention", PatchAttention);
