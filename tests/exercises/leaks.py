@@ -37,7 +37,7 @@ PLAIN = re.compile(
     r'def|@|#|"""|super\(\)|import|from\w+import|return(np\.array\()?\w+\)?$|for.*:$|while\w*:$|except\w+:$|[\w,]+=\w+\.shape$'
     # what every module, every training loop and every hook has
     r"|\w+\.(backward|zero_grad|step|remove)\(\)$|\w+=torch\.optim\.\w+\(|(self\.\w+,?)+=[\w,.]+$|\w+=\w+\.shape\[-?\d\]$|self\.\w+=\w[\w.]*\(.*\)$"
-    r"|class\w+\(nn\.Module\):$|(self\.\w+,?)+=(nn\.\w+\([\w,.*]*\),?)+$|setattr\(|[\w,]+=\($|[qkv,]+=self\.query\("
+    r"|class\w+\([\w.]+\):$|(self\.\w+,?)+=(nn\.\w+\([\w,.*]*\),?)+$|setattr\(|[\w,]+=\($|[qkv,]+=self\.query\("
     r"|withtorch\.no_grad\(\):$|(return)?\w+\.(eval|train)\(\)$|\w+\.append\($|if\w+isnotNone:$"
 )
 NUMBER = re.compile(r"(?<![\w.])-?\d+\.(\d+)(?!\w)")
@@ -69,6 +69,7 @@ ALLOWED = {
     "chapters/04-multi-head": {
         "x=self.tokens(ids)": "the look-up of a model that is trained there",
         "returnself.out(y.transpose(1,2).flatten(2))": "the heads of the layer of the chapter joined, without a latent",
+        "return(heads.flatten(-2),)": "the hook that silences one head of the shipped model, to see what the loss says",
     },
     "chapters/06-position": {
         "half=x.shape[-1]//2": "rotate, the function of the chapter",
@@ -87,8 +88,6 @@ ALLOWED = {
         "returnrows[:,:-1],rows[:,1:]": "the batch of the chapter, from starts that it draws itself",
         "returnself.head(self.norm(x))": "the last line of the GPT of the chapter",
         "return(heads.flatten(-2),)": "the hook of the chapter, which silences one head; the worth is not there",
-        "silenced.remove()": "the hook taken away, after the chapter has counted copied letters",
-        "hook.remove()": "the hooks taken away, of which the chapter sets several at once",
     },
     "chapters/10-images": {
         "x=torch.cat([first,x],dim=1)": "the class token in front, before the positions are added to both",
@@ -100,7 +99,6 @@ ALLOWED = {
         "returnrows[:,:-1],rows[:,1:]": "the two rows of the decoder, of targets that are there already",
         "x=self.embed(ids)": "the decoder alone, whose embedding adds sinusoids",
         "returnself.head(self.norm(x))": "the last line of the decoder alone",
-        "hook.remove()": "the hooks of the page, of which one reads and one exchanges the weights",
     },
     "chapters/12-pretrained": {
         'header.pop("__metadata__",None)': "what is no tensor, in the file read by hand",
