@@ -81,9 +81,9 @@
       const tick = (i) => LOW + (i * (HIGH - LOW)) / STEPS;
       const tiles = range(STEPS).reverse().flatMap((j) => range(STEPS).map((i) => {
         const corners = [[i, j], [i + 1, j], [i + 1, j + 1], [i, j + 1]].map((at) => on(at.map(tick)));
-        const on = height([tick(i + HALF), tick(j + HALF)], units) > HALF;
+        const isOn = height([tick(i + HALF), tick(j + HALF)], units) > HALF;
         return svg("polygon", {
-          points: corners.join(" "), class: `${on ? "warm" : "accent"} full`, "fill-opacity": on ? 0.55 : 0.2, "stroke-opacity": 0.4, "stroke-width": 0.5,
+          points: corners.join(" "), class: `${isOn ? "warm" : "accent"} full`, "fill-opacity": isOn ? 0.55 : 0.2, "stroke-opacity": 0.4, "stroke-width": 0.5,
         });
       }));
       const fold = ([w1, w2, bias], f) => {
