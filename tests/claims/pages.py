@@ -5,11 +5,12 @@ import contextlib
 import io
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import patch
 
 ROOT = Path(__file__).parents[2]
 DEFINITIONS = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign)
@@ -63,19 +64,10 @@ def definitions(page: str, names: tuple[str, ...]) -> SimpleNamespace:
     """What these statements define, once they have been run in the order given."""
     found: dict = {"__name__": "page"}
     program = ast.Module(list(statements(page, names)), type_ignores=[])
-    with contextlib.redirect_stdout(io.StringIO()), importing_from(ROOT / "chapters"):
+    beside_the_chapters = patch.object(sys, "path", [str(ROOT / "chapters"), *sys.path])  # lies transformer.py
+    with contextlib.redirect_stdout(io.StringIO()), beside_the_chapters:
         exec(compile(program, page, "exec"), found)
     return SimpleNamespace(**found)
-
-
-@contextlib.contextmanager
-def importing_from(folder: Path) -> Iterator[None]:
-    """What a reader has typed and keeps beside the chapters, transformer.py, can be imported as from there."""
-    sys.path.insert(0, str(folder))
-    try:
-        yield
-    finally:
-        sys.path.remove(str(folder))
 
 
 def once(page: SimpleNamespace, key: object, make: Callable[[], Any]) -> Any:
