@@ -203,6 +203,13 @@ def test_each_column_draws_a_table(column):
     assert table.models and all("None" not in word and word.strip() for row in table.rows for word in row)
 
 
+def test_a_table_is_as_of_the_last_day_on_which_its_own_sources_were_read():
+    """Catches the day of the whole file on a table whose sources are older."""
+    small = read_gallery(SMALL)
+    assert today("context", models=["Small 1 B"], held=small).as_of == "1 November 2026"
+    assert today("context", "shape", models=["Small 1 B"], held=small).as_of == "2 November 2026"
+
+
 def test_a_table_is_one_for_every_reader():
     """Catches a table without header cells, whose cells lose their headings on a narrow screen, or that has no date."""
     table = today("positions", "context", models=["Qwen3 8B", "Llama 3.1 8B"])

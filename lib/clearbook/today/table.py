@@ -17,7 +17,6 @@ class Table:
 
     columns: tuple[Column, ...]
     models: tuple[Model, ...]
-    as_of: str
 
     @property
     def rows(self) -> list[list[str]]:
@@ -31,6 +30,11 @@ class Table:
         for model in self.models:
             found |= {source.key: source for source in _sources(self.columns, model)}
         return list(found.values())
+
+    @property
+    def as_of(self) -> str:
+        """The last day on which one of these sources was read, in words."""
+        return date_in_words(max(source.seen for source in self.sources).isoformat())
 
     def __repr__(self) -> str:
         head = ["model", *(column.heading for column in self.columns)]
@@ -84,7 +88,7 @@ def today(*columns: str, models: Sequence[str] | None = None, held: Gallery | No
         if models is None
         else [held.model(name) for name in models]
     )
-    table = Table(chosen, tuple(sorted(picked, key=_when)), date_in_words(held.as_of.isoformat()))
+    table = Table(chosen, tuple(sorted(picked, key=_when)))
     for i, column in enumerate(chosen):
         if all(row[i] == UNKNOWN for row in table.rows):
             raise ValueError(f"today: {column.heading} is known of none of these models. Leave the column out.")
