@@ -48,19 +48,3 @@ claim(
     ),
     note="From each start, while the translator is not sure. After four times the steps it is.",
 )
-claim(
-    more_beams,
-    "More beams change next to nothing",
-    about=("1 beam", "4 beams", "16 beams"),
-    cell="beams-compared",
-    holds=lambda numbers: all(
-        abs(more - one) <= 2
-        for alpha in (0, 1)
-        for times in (1, 4)
-        for beams in ("4 beams", "16 beams")
-        for one, more in zip(
-            numbers["1 beam", f"right, α = {alpha}", times], numbers[beams, f"right, α = {alpha}", times], strict=True
-        )
-    ),
-    note="In the number of right translations, for one that knows none of the numbers and one that knows nearly all.",
-)
