@@ -1,5 +1,6 @@
 """What a model must offer to write, and the state of its writing: sequences so far, cache, mask and positions."""
 
+import contextlib
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, Protocol, runtime_checkable
 
@@ -66,7 +67,7 @@ class DecodingState:
         self.buffer = nn.functional.pad(prompts, (0, self.n_tokens)).repeat_interleave(copies, 0)
         self.n_padding = self.n_front = n_padding.repeat_interleave(copies)  # in the cache, and in the text
         room = min(self.buffer.shape[1], model.config.n_positions)
-        self.cache = model.new_cache(len(self.buffer), room) if cached else None
+        self.cache: Any = model.new_cache(len(self.buffer), room) if cached else None
         self.n_cached = self.n_forgotten = 0
         self.nan: Tensor | None = None  # whether any logits so far were
         self.mask, self.positions = hide_padding(self.n_padding, room)
@@ -76,8 +77,8 @@ class DecodingState:
         """How many tokens are still to be written."""
         return self.n_prompt + self.n_tokens - self.length
 
-    def read(self, guesses: Tensor | Sequence[int] = ()) -> Float[Tensor, "B n V"]:
-        """The logits after the newest tokens and after each of ``guesses`` that are to follow them, in float32 or better.
+    def read(self, guesses: Any = ()) -> Float[Tensor, "B n V"]:
+        """The logits after the newest tokens and after each of ``guesses`` of what follows them, in float32 or better.
 
         Without a cache all tokens are computed again.
         """
@@ -194,9 +195,11 @@ def _checked_stops(model: Any, caller: str, stop: Any, prompts: Tensor) -> Tenso
     """The ids of the tokens that end a text, where the prompts are."""
     if stop is None:
         return None
-    several = stop if isinstance(stop, Collection) and not isinstance(stop, str | bytes) else [stop]
-    several = several.tolist() if hasattr(several, "tolist") else several
-    if not len(several):
+    if hasattr(stop, "tolist"):  # of NumPy or torch; on "meta" there are no numbers to list
+        with contextlib.suppress(RuntimeError):
+            stop = stop.tolist()
+    several = stop if isinstance(stop, Collection) and not isinstance(stop, str | bytes | Tensor) else [stop]
+    if not several:
         raise ValueError(f"{caller}: stop={stop!r} names no token, expected one id, several, or None.")
     return prompts.new_tensor([check_whole(caller, "stop", one, 0, model.config.n_vocab - 1) for one in several])
 

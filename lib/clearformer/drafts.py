@@ -1,5 +1,6 @@
 """Guesses of the next tokens that cost nothing, to be checked by a model all at once."""
 
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
@@ -41,21 +42,20 @@ def check_draft(caller: str, draft: Any, state: Any) -> Draft | None:
         return None
     if len(state.buffer) != 1:
         raise ValueError(
-            f"{caller}: draft guesses for one text at a time, and there are {len(state.buffer)}: of each another number "
-            "of guesses would be right. Write them one after another."
+            f"{caller}: draft guesses for one text at a time, and there are {len(state.buffer)}: of each, another "
+            "number of guesses would be right. Write them one after another."
         )
     return check_function(caller, "draft", draft, "clearformer.drafts.prompt_lookup")
 
 
 def checked_guesses(caller: str, guesses: Any, like: Tensor, n_vocab: int, most: int) -> Tensor:
     """The first ``most`` guesses. Raises: TypeError or ValueError for what is no row of ids of the vocabulary."""
-    try:
+    row = like[:0]
+    with contextlib.suppress(TypeError, ValueError, RuntimeError):
         row = torch.as_tensor(guesses, device=like.device)
-    except (TypeError, ValueError, RuntimeError):
-        row = None
-    if row is not None and row.numel() == 0:
-        return like[:0]
-    whole = row is not None and row.ndim == 1 and row.dtype in (torch.int64, torch.int32)
+        if row.numel() == 0:
+            return like[:0]
+    whole = row.ndim == 1 and len(row) > 0 and row.dtype in (torch.int64, torch.int32)
     if not whole or not 0 <= int(row.min()) <= int(row.max()) < n_vocab:
         raise ValueError(f"{caller}: draft gave {guesses!r}, expected a row of ids from 0 to {n_vocab - 1}, or none.")
     return row[:most].to(like.dtype)

@@ -16,6 +16,7 @@ from clearformer.sampling import draw as draw  # from here on as before
 from clearformer.sampling import keep_top_k as keep_top_k
 from clearformer.sampling import keep_top_p as keep_top_p
 
+
 def stream(
     model: LanguageModel,
     ids: Ids,

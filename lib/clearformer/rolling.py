@@ -57,7 +57,7 @@ class Rolling:
 def _ropes(model: Any, caller: str, n_sinks: int) -> list[Rotary | None]:
     """What turns the keys of each layer; None where nothing does."""
     attentions = [block.attention for block in getattr(getattr(model, "decoder", None), "blocks", ())]
-    ropes = [getattr(attention, "rope", "unknown") for attention in attentions]
+    ropes: list[Any] = [getattr(attention, "rope", "unknown") for attention in attentions]
     fits = all(rope is None or isinstance(rope, Rotary) for rope in ropes) and any(ropes)
     if not fits or getattr(model, "positions", None) is not None:
         raise ValueError(

@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
 from clearformer.checks import check_function, check_real, check_whole, shorten
-from clearformer.shapes import shaped
+from clearformer.shapes import extremes, shaped
 
 SHARES = "above 0, at most 1"
 TEMPERATURES = "0 (the likeliest token) or at least 1e-6"  # below it logits overflow when they are divided
@@ -25,7 +26,9 @@ class Choice:
         self.top_k = None if top_k is None else check_whole(caller, "top_k", top_k)
         self.top_p = None if top_p is None else check_real(caller, "top_p", top_p, _is_share, SHARES)
         if self.temperature == 0 and (top_k is not None or top_p is not None):
-            raise ValueError(f"{caller}: top_k={top_k} and top_p={top_p} do nothing at temperature=0. Pass one above 0.")
+            raise ValueError(
+                f"{caller}: top_k={top_k} and top_p={top_p} do nothing at temperature=0. Pass one above 0."
+            )
         if not isinstance(generator, torch.Generator | None):
             raise TypeError(
                 f"{caller}: generator={shorten(generator)}, expected a torch.Generator: "
@@ -38,14 +41,13 @@ class Choice:
     def __call__(self, logits: Tensor, new: Tensor, running: Tensor) -> Tensor:
         """A token for every row of ``logits``, after the tokens ``new``; only rows that are ``running`` need one."""
         if self.adjust is not None:
-            logits = self._adjusted(logits, new, running)
+            logits = self._adjusted(self.adjust(logits, new), logits, running, new.shape[1])
         if not self.temperature:
             return logits.argmax(-1)
         return draw(logits / self.temperature, self.top_k, self.top_p, self.generator)
 
-    def _adjusted(self, logits: Tensor, new: Tensor, running: Tensor) -> Tensor:
-        """What ``adjust`` makes of the logits. Raises: TypeError or ValueError for what nothing can be drawn from."""
-        adjusted = self.adjust(logits, new)
+    def _adjusted(self, adjusted: Any, logits: Tensor, running: Tensor, n_new: int) -> Tensor:
+        """What ``adjust`` made of the logits. Raises: TypeError or ValueError for what nothing can be drawn from."""
         if not isinstance(adjusted, Tensor) or adjusted.shape != logits.shape or not adjusted.is_floating_point():
             came = f"{adjusted.dtype} of shape {tuple(adjusted.shape)}" if isinstance(adjusted, Tensor) else adjusted
             raise TypeError(
@@ -57,7 +59,7 @@ class Choice:
             row = int((~drawable & running).nonzero()[0])
             raise ValueError(
                 f"{self.caller}: adjust left nothing to choose from in row {row}: NaN, infinity, or -inf for every "
-                f"token, after {new.shape[1]} new ones. Leave a token at least, such as the one that ends the text."
+                f"token, after {n_new} new ones. Leave a token at least, such as the one that ends the text."
             )
         return adjusted.masked_fill(~drawable[:, None], 0.0)  # of a row that has ended, where any token will do
 
@@ -103,16 +105,23 @@ def keep_min_p(logits: Float[Tensor, "*batch V"], p: float) -> Float[Tensor, "*b
 
 @shaped
 def penalise_repetition(
-    logits: Float[Tensor, "B V"], ids: Int[Tensor, "B n"], penalty: float
+    logits: Float[Tensor, "B V"], ids: Int[Tensor, "*B_new"], penalty: float
 ) -> Float[Tensor, "B V"]:
-    r"""Tokens that stand in ``ids`` made less likely, each once, however often it stands there.
+    r"""Tokens that stand in the row of ``ids``, if any do, made less likely, each once, however often it stands there.
 
     .. math:: z_w \leftarrow z_w / \theta \; (z_w > 0), \qquad z_w \leftarrow z_w \, \theta \; (z_w \le 0)
 
     Source: Keskar et al. 2019 (CTRL), section 4.1; for logits below 0 the published code of transformers.
-    Raises: TypeError or ValueError for a penalty that is not above 0; one below 1 makes them more likely.
+    Raises: TypeError or ValueError for a penalty that is not above 0 (one below 1 makes them more likely), or for ids
+    that are no row for each row of logits, or outside the vocabulary.
     """
     penalty = check_real("penalise_repetition", "penalty", penalty, lambda it: 0 < it < math.inf, "above 0, and finite")
+    (n_rows, n_vocab), (low, high) = logits.shape, extremes(ids) or (0, 0)
+    if ids.ndim != 2 or len(ids) != n_rows or not 0 <= low <= high < n_vocab:
+        raise ValueError(
+            f"penalise_repetition: ids of shape {tuple(ids.shape)} from {low} to {high}, expected a row for each of "
+            f"{n_rows} rows of logits, from 0 to {n_vocab - 1}."
+        )
     ids = ids.long()
     repeated = logits.gather(1, ids)
     return logits.scatter(1, ids, torch.where(repeated > 0, repeated / penalty, repeated * penalty))

@@ -1,5 +1,8 @@
 """How likely a model found what was written: the log-probability of every token after a prompt."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
@@ -9,8 +12,10 @@ from clearformer.models.validate import check_ids
 
 
 def log_probabilities(
-    model: LanguageModel, ids: Ids, written: Ids
-) -> Float[Tensor, "B new"] | list[Float[Tensor, "new"]]:
+    model: LanguageModel,
+    ids: Ids,
+    written: Int[Tensor, "B total"] | Sequence[Sequence[int] | Int[Tensor, "_length"]],
+) -> Float[Tensor, "B new"] | list[Float[Tensor, "_new"]]:
     r"""For every prompt of ``ids`` the log-probability of each token that follows it in ``written``, in nats.
 
     .. math:: \log p(w_{n+1} \mid w_{1:n})
@@ -23,16 +28,16 @@ def log_probabilities(
     Cost: one forward pass of all tokens together.
     Raises: TypeError or ValueError as ``generate``, and for texts that do not begin with their prompts or end there.
     """
+    writer: Any = model
     caller = "log_probabilities"
     check_writes(model, caller, cached=False)
-    device = next((p.device for p in model.head.parameters()), None)
+    device = next((p.device for p in writer.head.parameters()), None)
     (prompts, n_front), (texts, n_padding) = pad(caller, ids, device), pad(caller, written, device)
     check_ids(caller, texts, model.config.n_vocab, model.config.n_positions, device=device)
     firsts = _first_new(caller, prompts, n_front, texts, n_padding)
     mask, positions = hide_padding(n_padding, texts.shape[1] - 1)
-    positions = slice(0, texts.shape[1] - 1) if positions is None else positions
-    hidden = model.hidden_states(texts[:, :-1], mask, positions=positions)
-    logits = model.head(hidden[:, min(firsts) - 1 :])
+    hidden = writer.hidden_states(texts[:, :-1], mask, positions=positions)
+    logits = writer.head(hidden[:, min(firsts) - 1 :])
     log_p = logits.to(torch.promote_types(logits.dtype, torch.float32)).log_softmax(-1)
     found = log_p.gather(2, texts[:, min(firsts) :, None].long())[..., 0]
     if isinstance(ids, Tensor) and isinstance(written, Tensor):
