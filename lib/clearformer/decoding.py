@@ -92,7 +92,7 @@ class DecodingState:
         mask = None if self.mask is None else self.mask[..., : seen.stop]
         hidden = self.model.hidden_states(ids, mask, cache=self.cache, positions=positions)
         self.n_cached = 0 if self.cache is None else seen.stop
-        logits = self.model.head(hidden[:, -1 - n :])
+        logits = self.model.head(hidden[:, -1 - n :]) if n else self.model.head(hidden[:, -1])[:, None]
         self._check_nan(logits)
         return logits.to(torch.promote_types(logits.dtype, torch.float32))
 

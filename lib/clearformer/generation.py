@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Collection, Iterator
-from itertools import zip_longest
 
 import torch
 from jaxtyping import Float, Int
@@ -88,23 +87,24 @@ def generate(
 def _write(state: DecodingState, choice: Choice, draft: Draft | None) -> Iterator[Tensor]:
     """The one loop: read, choose, append. Inference mode ends before each token is handed out."""
     running = torch.ones(len(state.buffer), dtype=torch.bool, device=state.buffer.device)
+    read: list[tuple] = []  # logits that were read and not yet used, and what was guessed to follow
     while state.n_left:
         with torch.inference_mode():
-            guesses = () if draft is None else state.guess(draft)
-            logits = state.read(guesses)
-        for logits_of_next, guess in zip_longest(logits.unbind(1), guesses):
-            with torch.inference_mode():
-                new = choice(logits_of_next, state.new_tokens(), running)
-                if state.stops is not None:
-                    new = new.where(running, state.newest_tokens())
-                    running = running & ~torch.isin(new, state.stops)
-                state.append(new)
-                ended = state.stops is not None and not running.any()
-            yield new
-            if ended:
-                return
+            if not read:
+                guesses = () if draft is None else state.guess(draft)
+                read = [*zip(state.read(guesses).unbind(1), [*guesses, None], strict=True)]
+            logits, guess = read.pop(0)
+            new = choice(logits, state, running)
+            if state.stops is not None:
+                new = new.where(running, state.newest_tokens())
+                running = running & ~torch.isin(new, state.stops)
+            state.append(new)
             if guess is not None and new != guess:
-                break
+                read = []
+            ended = state.stops is not None and not running.any()
+        yield new
+        if ended:
+            return
     state.refuse_nan()
 
 

@@ -38,9 +38,10 @@ class Choice:
         self.adjust = None if adjust is None else check_function(caller, "adjust", adjust, example)
         self.generator = generator
 
-    def __call__(self, logits: Tensor, new: Tensor, running: Tensor) -> Tensor:
-        """A token for every row of ``logits``, after the tokens ``new``; only rows that are ``running`` need one."""
+    def __call__(self, logits: Tensor, state: Any, running: Tensor) -> Tensor:
+        """A token for every row of ``logits``, behind those of ``state``; only rows that are ``running`` need one."""
         if self.adjust is not None:
+            new = state.new_tokens()
             logits = self._adjusted(self.adjust(logits, new), logits, running, new.shape[1])
         if not self.temperature:
             return logits.argmax(-1)

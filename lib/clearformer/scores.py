@@ -33,7 +33,8 @@ def log_probabilities(
     check_writes(model, caller, cached=False)
     device = next((p.device for p in writer.head.parameters()), None)
     (prompts, n_front), (texts, n_padding) = pad(caller, ids, device), pad(caller, written, device)
-    check_ids(caller, texts, model.config.n_vocab, model.config.n_positions, device=device)
+    for rows in (prompts, texts):
+        check_ids(caller, rows, model.config.n_vocab, model.config.n_positions, device=device)
     firsts = _first_new(caller, prompts, n_front, texts, n_padding)
     mask, positions = hide_padding(n_padding, texts.shape[1] - 1)
     hidden = writer.hidden_states(texts[:, :-1], mask, positions=positions)

@@ -21,20 +21,25 @@ def as_text(tokenizer: Any, tokens: Iterable, *, until: str | Collection[str] = 
     ``tokenizer`` is one of ours, or whatever has a ``decode`` by which the text of some tokens begins that of more.
     Raises: TypeError or ValueError for another, for strings that are none or empty, or for tokens of several texts.
     """
-    if not callable(getattr(tokenizer, "decode", None)):
+    if isinstance(tokenizer, type | bytes | bytearray) or not callable(getattr(tokenizer, "decode", None)):
         raise TypeError(f"as_text: tokenizer={shorten(tokenizer)} has no decode. Pass the one that encoded the prompt.")
     expected = "a text or several, none of them empty"
     ends = [until] if isinstance(until, str) else check_items("as_text", "until", until, expected)
     if not all(isinstance(end, str) and end for end in ends):
         raise ValueError(f"as_text: until={shorten(until)}, expected {expected}.")
-    return _before(ends, _characters(tokenizer, _one_by_one(tokens)))
+    try:
+        each: Iterator = iter(None if isinstance(tokens, str) else tokens)  # type: ignore[arg-type]
+    except TypeError:
+        raise TypeError(f"as_text: tokens={shorten(tokens)}, expected ids, such as stream(...) yields.") from None
+    return _before(ends, _characters(tokenizer, _one_by_one(each)))
 
 
-def _one_by_one(tokens: Any) -> Iterator[int]:
-    if isinstance(tokens, str):
-        raise TypeError(f"as_text: tokens={shorten(tokens)}, expected ids, such as stream(...) yields.")
+def _one_by_one(tokens: Iterator) -> Iterator[int]:
     for token in tokens:
-        ids = token.flatten().tolist() if hasattr(token, "flatten") else [token]
+        try:
+            ids = token.flatten().tolist() if hasattr(token, "flatten") else [token]
+        except RuntimeError as error:  # on "meta", or sparse: there are no numbers to read
+            raise TypeError(f"as_text: a token cannot be read ({error}), expected ids.") from None
         if len(ids) != 1:
             raise ValueError(
                 f"as_text: {len(ids)} tokens at once, expected those of one text. Write the texts one after another, "
