@@ -11,7 +11,7 @@ from importlib import import_module, metadata
 # where each name lives; a module is imported when one of its names is asked for, so that NumPy alone is enough before
 _NAMES = {
     "cache": "KVCache",
-    "generation": "beam_search prepare_for_generation generate",
+    "generation": "beam_search prepare_for_generation generate stream",
     "losses": "next_token_loss",
     "models.bert": "BERT BERTConfig",
     "models.gpt": "GPT GPTConfig",

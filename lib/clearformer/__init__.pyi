@@ -4,6 +4,7 @@ from clearformer.cache import KVCache as KVCache
 from clearformer.generation import beam_search as beam_search
 from clearformer.generation import generate as generate
 from clearformer.generation import prepare_for_generation as prepare_for_generation
+from clearformer.generation import stream as stream
 from clearformer.losses import next_token_loss as next_token_loss
 from clearformer.models.bert import BERT as BERT
 from clearformer.models.bert import BERTConfig as BERTConfig

@@ -1,18 +1,47 @@
-"""From a model's probabilities to text: choose a token, among all or the likeliest, append it, ask again."""
+"""From a model's probabilities to text: choose a token, append it, ask again; token by token or in several beams."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from clearformer.checks import check_model, check_real, check_whole, shorten
+from clearformer.checks import check_model, check_real, check_whole
 from clearformer.decoding import DecodingState, Ids, LanguageModel
-from clearformer.shapes import shaped
+from clearformer.drafts import Draft, check_draft
+from clearformer.sampling import Adjust, Choice
+from clearformer.sampling import draw as draw  # from here on as before
+from clearformer.sampling import keep_top_k as keep_top_k
+from clearformer.sampling import keep_top_p as keep_top_p
 
-SHARES = "above 0, at most 1"
-TEMPERATURES = "0 (the likeliest token) or at least 1e-6"  # below it logits overflow when they are divided
+
+def stream(
+    model: LanguageModel,
+    ids: Ids,
+    n_tokens: int,
+    *,
+    temperature: float = 0.0,
+    top_k: int | None = None,
+    top_p: float | None = None,
+    adjust: Adjust | None = None,
+    stop: int | Collection[int] | None = None,
+    draft: Draft | None = None,
+    n_sinks: int | None = None,
+    generator: torch.Generator | None = None,
+    cached: bool = True,
+) -> Iterator[Int[Tensor, "B"]]:
+    """The tokens that ``generate`` writes with the same arguments, one for every prompt, as soon as they are chosen.
+
+    The arguments are looked at when it is called, a token is computed when it is asked for, and whoever leaves the loop
+    ends the text. A row that has ended repeats what ended it. ``text.as_text`` makes text of the tokens.
+
+    Cost: that of ``generate``.
+    Raises: as ``generate``.
+    """
+    state = DecodingState(model, "stream", ids, n_tokens, cached=cached, stop=stop, n_sinks=n_sinks)
+    choice = Choice("stream", temperature, top_k, top_p, adjust, generator)
+    return (new.clone() for new in _write(state, choice, check_draft("stream", draft, state)))
 
 
 def generate(
@@ -23,43 +52,60 @@ def generate(
     temperature: float = 0.0,
     top_k: int | None = None,
     top_p: float | None = None,
-    stop: int | Sequence[int] | None = None,
+    adjust: Adjust | None = None,
+    stop: int | Collection[int] | None = None,
+    draft: Draft | None = None,
+    n_sinks: int | None = None,
     generator: torch.Generator | None = None,
     cached: bool = True,
 ) -> Int[Tensor, "B total"] | list[Int[Tensor, "length"]]:
     """Continue every prompt by ``n_tokens`` tokens, or up to and including the token ``stop``, or the first of several.
 
     ``temperature=0`` takes the likeliest token; above 0 tokens are drawn by ``generator``, after ``keep_top_k`` and
-    ``keep_top_p``. A tensor of prompts comes back as a tensor, rows that ended early filled up with what ended them; a
-    list, whose prompts may differ in length, as a list. ``cached=False`` computes all again each time, to the same end.
+    ``keep_top_p``. Before the temperature ``adjust(logits, new)`` may change the logits, given the tokens written so
+    far without the prompts. A tensor of prompts comes back as a tensor, rows that ended early filled up with what ended
+    them; a list, whose prompts may differ in length, as a list. ``cached=False`` computes all again each time, to the
+    same end.
 
+    ``draft(ids)`` guesses tokens that may follow a single text, as ``drafts.prompt_lookup`` does; several that are
+    guessed right cost one pass, and what is written is the same. With ``n_sinks`` a model with rotary positions writes
+    on beyond ``n_positions``: whenever they are full it keeps the first ``n_sinks`` tokens, forgets half of the others.
+
+    Source: for ``draft`` Leviathan et al. 2023, section 2.3; for ``n_sinks`` Xiao et al. 2024, section 3.2.
     Cost: with the cache a forward pass of one token for each; without it, of all tokens so far.
     Raises: TypeError or ValueError for prompts that are no whole numbers, empty or outside the vocabulary, more tokens
     than the model has positions, settings out of their range, and a model that cannot write; FloatingPointError where
     the model's logits are NaN.
     """
-    temperature = check_real("generate", "temperature", temperature, _is_temperature, TEMPERATURES)
-    top_k = None if top_k is None else check_whole("generate", "top_k", top_k)
-    top_p = None if top_p is None else check_real("generate", "top_p", top_p, _is_share, SHARES)
-    if temperature == 0 and (top_k is not None or top_p is not None):
-        raise ValueError(f"generate: top_k={top_k} and top_p={top_p} do nothing at temperature=0. Pass one above 0.")
-    if not isinstance(generator, torch.Generator | None):
-        raise TypeError(
-            f"generate: generator={shorten(generator)}, expected a torch.Generator: torch.Generator().manual_seed(0)."
-        )
-    state = DecodingState(model, "generate", ids, n_tokens, cached=cached, stop=stop)
+    state = DecodingState(model, "generate", ids, n_tokens, cached=cached, stop=stop, n_sinks=n_sinks)
+    choice = Choice("generate", temperature, top_k, top_p, adjust, generator)
+    for _ in _write(state, choice, check_draft("generate", draft, state)):
+        pass
+    return state.result()
+
+
+def _write(state: DecodingState, choice: Choice, draft: Draft | None) -> Iterator[Tensor]:
+    """The one loop: read, choose, append. Inference mode ends before each token is handed out."""
     running = torch.ones(len(state.buffer), dtype=torch.bool, device=state.buffer.device)
-    with torch.inference_mode():
-        for _ in range(state.n_tokens):
-            logits = state.read()
-            new = draw(logits / temperature, top_k, top_p, generator) if temperature else logits.argmax(-1)
+    read: list[tuple] = []  # logits that were read and not yet used, and what was guessed to follow
+    while state.n_left:
+        with torch.inference_mode():
+            if not read:
+                guesses = () if draft is None else state.guess(draft)
+                read = [*zip(state.read(guesses).unbind(1), [*guesses, None], strict=True)]
+            logits, guess = read.pop(0)
+            new = choice(logits, state, running)
             if state.stops is not None:
                 new = new.where(running, state.newest_tokens())
                 running = running & ~torch.isin(new, state.stops)
             state.append(new)
-            if state.stops is not None and not running.any():
-                break
-    return state.result()
+            if guess is not None and new != guess:
+                read = []
+            ended = state.stops is not None and not running.any()
+        yield new
+        if ended:
+            return
+    state.refuse_nan()
 
 
 def prepare_for_generation(model: nn.Module) -> nn.Module:
@@ -86,7 +132,7 @@ def beam_search(
     n_beams: int,
     *,
     length_penalty: float = 1.0,
-    stop: int | Sequence[int] | None = None,
+    stop: int | Collection[int] | None = None,
     cached: bool = True,
 ) -> tuple[Int[Tensor, "B total"] | list[Int[Tensor, "length"]], Float[Tensor, "B"]]:
     r"""The best continuation of every prompt that a search with ``n_beams`` candidates finds, and its score.
@@ -109,7 +155,7 @@ def beam_search(
         first = torch.arange(0, len(state.buffer), n_beams, device=total.device)[:, None]
         length, ended = torch.zeros_like(total), torch.zeros_like(total, dtype=torch.bool)
         for _ in range(state.n_tokens):
-            log_p = state.read().log_softmax(-1).unflatten(0, total.shape)  # B beams V
+            log_p = state.read()[:, -1].log_softmax(-1).unflatten(0, total.shape)  # B beams V
             if state.stops is not None:  # what has ended repeats its end, at no price
                 newest = state.newest_tokens().view(*total.shape, 1)
                 price = log_p.gather(2, newest).masked_fill(ended[..., None], 0.0)
@@ -128,52 +174,3 @@ def beam_search(
                     break
         scores, best = (total / length**length_penalty).max(1, keepdim=True)
     return state.result((first + best)[:, 0]), scores[:, 0].clone()
-
-
-@shaped
-def keep_top_k(logits: Float[Tensor, "*batch V"], k: int) -> Float[Tensor, "*batch V"]:
-    """The ``k`` largest logits of every row (more where several are equal), -inf for the others.
-
-    Source: Fan et al. 2018, section 5.1.
-    Raises: TypeError or ValueError for a ``k`` that is no whole number of at least 1.
-    """
-    k = check_whole("keep_top_k", "k", k)
-    least = logits.topk(min(k, logits.shape[-1])).values[..., -1:]
-    return logits.masked_fill(logits < least, -math.inf)
-
-
-@shaped
-def keep_top_p(logits: Float[Tensor, "*batch V"], p: float) -> Float[Tensor, "*batch V"]:
-    """The fewest of the likeliest tokens whose probabilities together reach ``p``, -inf for the others.
-
-    Source: Holtzman et al. 2020, section 3.1.
-    Raises: TypeError or ValueError for a ``p`` that is not above 0 and at most 1.
-    """
-    p = check_real("keep_top_p", "p", p, _is_share, SHARES)
-    ordered, order = logits.sort(descending=True)
-    probabilities = ordered.softmax(-1)
-    surplus = probabilities.cumsum(-1) - probabilities >= (p if p < 1 else math.inf)  # a rounded sum is 1 too early
-    return logits.masked_fill(surplus.scatter(-1, order, surplus), -math.inf)
-
-
-@shaped
-def draw(
-    logits: Float[Tensor, "B V"], top_k: int | None = None, top_p: float | None = None, generator=None
-) -> Int[Tensor, "B"]:
-    """One token for every row, by the probabilities that ``keep_top_k`` and then ``keep_top_p`` leave.
-
-    Raises: as these two.
-    """
-    if top_k is not None:
-        logits = keep_top_k(logits, top_k)
-    if top_p is not None:
-        logits = keep_top_p(logits, top_p)
-    return torch.multinomial(logits.softmax(-1), 1, generator=generator)[:, 0]
-
-
-def _is_share(p: float) -> bool:
-    return 0 < p <= 1
-
-
-def _is_temperature(temperature: float) -> bool:
-    return temperature == 0 or 1e-6 <= temperature < math.inf

@@ -133,11 +133,13 @@ class Rotary(nn.Module):
 
     def _tables(self, dtype: torch.dtype) -> dict[str, Tensor]:
         """Cosine and signed sine of every feature at every position."""
-        positions = torch.arange(self.n_positions, dtype=torch.float64, device=self.frequencies.device)
-        angles = positions[:, None] * self.frequencies
+        return self._waves(torch.arange(self.n_positions, device=self.frequencies.device), dtype, self.factor)
+
+    def _waves(self, positions: Int[Tensor, "*batch N"], dtype: torch.dtype, factor: float) -> dict[str, Tensor]:
+        angles = positions.double()[..., None] * self.frequencies
         pairs = {"cos": (angles.cos(), angles.cos()), "sin": (-angles.sin(), angles.sin())}
         axis = -1 if self.interleaved else -2
-        return {name: (torch.stack(pair, axis).flatten(-2) * self.factor).to(dtype) for name, pair in pairs.items()}
+        return {name: (torch.stack(pair, axis).flatten(-2) * factor).to(dtype) for name, pair in pairs.items()}
 
     @shaped_module
     def forward(self, x: Float[Tensor, "B H N K"], positions: slice | Int[Tensor, "#B N"]) -> Float[Tensor, "B H N K"]:
@@ -146,7 +148,14 @@ class Rotary(nn.Module):
         Raises: ValueError for positions outside 0 to ``n_positions - 1``, or not one for each token.
         """
         check_positions("Rotary", positions, self.cos.shape[0], x.shape[2])
-        cos, sin = (table[positions].unsqueeze(-3) for table in (self.cos, self.sin))  # one for all heads
+        return self._turn(x, *(table[positions].unsqueeze(-3) for table in (self.cos, self.sin)))  # one for all heads
+
+    def moved(self, x: Float[Tensor, "B H N K"], steps: Int[Tensor, "B N"]) -> Float[Tensor, "B H N K"]:
+        """Queries or keys that were turned before, turned on as if they stood ``steps`` positions further on."""
+        waves = self._waves(steps.to(self.frequencies.device), self.cos.dtype, 1.0)
+        return self._turn(x, *(wave.unsqueeze(-3).to(x.device) for wave in waves.values()))
+
+    def _turn(self, x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
         turning = x if self.width == self.d_head else x[..., : self.width]
         if self.interleaved:
             swapped = turning.unflatten(-1, (-1, 2)).flip(-1).flatten(-2)

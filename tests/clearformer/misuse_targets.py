@@ -14,11 +14,15 @@ from clearformer import (
     block_variants,
     cache,
     checkpoint,
+    drafts,
     generation,
     layers,
     patches,
     positions,
     rope_scaling,
+    sampling,
+    scores,
+    text,
     tokenizers,
     training,
 )
@@ -148,15 +152,23 @@ def model_targets() -> Iterator[Target]:
 def writing_targets() -> Iterator[Target]:
     model = make_gpt()
     settings = sizes(n_tokens=3, stop=4, cached=True)
-    chosen = sizes(temperature=1.0, top_k=3, top_p=0.9)
+    chosen = sizes(temperature=1.0, top_k=3, top_p=0.9, adjust=lambda logits, new: logits)
+    for name in ("generate", "stream"):
+        yield Target(
+            name,
+            getattr(generation, name),
+            model=constant(model),
+            ids=ids,
+            **settings,
+            **chosen,
+            generator=lambda: torch.Generator().manual_seed(0),
+        )
     yield Target(
-        "generate",
+        "generate one text",
         generation.generate,
-        model=constant(model),
-        ids=ids,
-        **settings,
-        **chosen,
-        generator=lambda: torch.Generator().manual_seed(0),
+        model=constant(make_gpt(rope=positions.Rotary)),
+        ids=lambda: ids()[:1],
+        **sizes(n_tokens=20, n_sinks=2, draft=lambda written: written[-2:]),
     )
     yield Target(
         "beam_search",
@@ -166,10 +178,20 @@ def writing_targets() -> Iterator[Target]:
         **settings,
         **sizes(n_beams=2, length_penalty=1.0),
     )
+    tokenizer = tokenizers.ByteTokenizer()
+    made = {"tokenizer": constant(tokenizer), "tokens": constant([104, 105]), "until": constant(["."])}
+    yield Target("as_text", lambda **given: "".join(text.as_text(**given)), **made)
+
+
+def sampling_targets() -> Iterator[Target]:
     logits = {"logits": lambda: torch.randn(B, V)}
     yield Target("keep_top_k", generation.keep_top_k, **logits, k=constant(3))
     yield Target("keep_top_p", generation.keep_top_p, **logits, p=constant(0.9))
     yield Target("draw", generation.draw, **logits, **sizes(top_k=3, top_p=0.9))
+    yield Target("keep_min_p", sampling.keep_min_p, **logits, p=constant(0.1))
+    yield Target("penalise_repetition", sampling.penalise_repetition, **logits, ids=ids, penalty=constant(1.2))
+    yield Target("prompt_lookup", drafts.prompt_lookup, ids=lambda: ids()[0], **sizes(n_matched=2, n_drafted=8))
+    yield Target("log_probabilities", scores.log_probabilities, model=make_gpt, ids=lambda: ids()[:, :2], written=ids)
 
 
 def training_targets(folder: Path) -> Iterator[Target]:
@@ -237,5 +259,6 @@ def targets(folder: Path) -> Iterator[Target]:
     yield from call_targets()
     yield from model_targets()
     yield from writing_targets()
+    yield from sampling_targets()
     yield from training_targets(folder)
     yield from tokenizer_targets()

@@ -113,10 +113,15 @@ def test_the_site_documents_each_module_where_the_page_lists_it():
 
 
 @pytest.mark.slow
-def test_the_first_program_runs_as_the_page_prints_it(capsys):
-    """Catches a name or an argument that is no longer so in what a programmer types first."""
-    (program,) = re.findall(r"^```python\n(.*?)```", TEXT, re.M | re.S)
-    names = {}
-    exec(program, names)
+def test_the_programs_run_as_the_page_prints_them(capsys):
+    """Catches a name or an argument that is no longer so in what a programmer types first, and in each example."""
+    first, *examples = re.findall(r"^```python\n(.*?)```", TEXT, re.M | re.S)
+    names: dict = {}
+    exec(first, names)
     written = capsys.readouterr().out
     assert written.startswith("tensor([[") and len(re.findall(r"\d+", written)) == names["prompt"].shape[1] + 5
+    for example in examples:
+        assert len(re.findall(r"^(?!from|import|$)", example, re.M)) <= 5  # a few lines, imports apart
+        exec(example, names)
+    written = capsys.readouterr().out
+    assert re.search(r"^\d{5}$", written, re.M) and "torch.Size([1, 203])" in written
