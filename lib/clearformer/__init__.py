@@ -12,6 +12,7 @@ from importlib import import_module, metadata
 _NAMES = {
     "cache": "KVCache",
     "generation": "beam_search prepare_for_generation generate",
+    "lora": "add_lora merge_lora",
     "losses": "next_token_loss",
     "models.bert": "BERT BERTConfig",
     "models.gpt": "GPT GPTConfig",
@@ -19,7 +20,7 @@ _NAMES = {
     "models.seq2seq": "Seq2Seq Seq2SeqConfig",
     "models.vit": "ViT ViTConfig",
     "multihead": "MultiHeadAttention",
-    "pretrained": "from_pretrained save_pretrained",
+    "pretrained": "from_pretrained load_lora save_lora save_pretrained",
     "tokenizers": "BytePairTokenizer ByteTokenizer CharTokenizer",
     "training": "TrainConfig train",
 }

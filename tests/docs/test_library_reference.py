@@ -115,7 +115,7 @@ def test_the_site_documents_each_module_where_the_page_lists_it():
 @pytest.mark.slow
 def test_the_first_program_runs_as_the_page_prints_it(capsys):
     """Catches a name or an argument that is no longer so in what a programmer types first."""
-    (program,) = re.findall(r"^```python\n(.*?)```", TEXT, re.M | re.S)
+    program = re.findall(r"^```python\n(.*?)```", TEXT, re.M | re.S)[0]
     names = {}
     exec(program, names)
     written = capsys.readouterr().out
