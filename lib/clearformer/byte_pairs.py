@@ -4,8 +4,20 @@ import codecs
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
+from typing import Protocol, runtime_checkable
 
 N_BYTES = 256
+
+
+@runtime_checkable
+class WordPattern(Protocol):
+    """What finds the words of a text: a compiled pattern of ``re`` or ``regex``, or whatever has the same methods."""
+
+    @property
+    def pattern(self) -> str: ...
+    @property
+    def groups(self) -> int: ...
+    def findall(self, string: str, /) -> list[str]: ...
 
 
 def learn_merges(words: Mapping[bytes, int], n_merges: int, *, larger_first: bool = False) -> list[tuple[int, int]]:

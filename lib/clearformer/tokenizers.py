@@ -8,7 +8,7 @@ from itertools import pairwise
 from operator import index
 from typing import Any, SupportsIndex
 
-from clearformer.byte_pairs import N_BYTES, decode_stream, merge_pair
+from clearformer.byte_pairs import N_BYTES, WordPattern, decode_stream, merge_pair
 from clearformer.byte_pairs import learn_merges as learn_merges  # from here on as before
 from clearformer.checks import check_callable, check_flag, check_items, check_text, check_whole, shorten
 
@@ -82,7 +82,7 @@ class BytePairTokenizer:
         text: str,
         n_merges: int,
         *,
-        pattern: re.Pattern = WORD,
+        pattern: WordPattern = WORD,
         special: Sequence[str] = (),
         larger_first: bool = False,
     ):
@@ -122,7 +122,7 @@ class BytePairTokenizer:
         vocabulary: Mapping[str, int],
         merges: Iterable[str | Sequence[str]],
         *,
-        pattern: re.Pattern | None = None,
+        pattern: WordPattern | None = None,
         special: Sequence[str] = ("<|endoftext|>",),
         skip_unknown: bool = False,
         normalize: Callable[[str], str] | None = None,
@@ -296,7 +296,7 @@ def _special_tokens(special: Any) -> list[str]:
     return tokens
 
 
-def _word_pattern(pattern: Any) -> re.Pattern:
+def _word_pattern(pattern: Any) -> WordPattern:
     """A pattern of ``re`` or of ``regex``, which has the same methods."""
     is_text = isinstance(getattr(pattern, "pattern", None), str) and hasattr(pattern, "findall")
     if not is_text or pattern.groups:
