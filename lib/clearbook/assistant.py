@@ -1,53 +1,15 @@
-"""From model to assistant: adapters of low rank, losses on answers and on preferences, advantages and attempts."""
+"""From model to assistant: losses on answers and on preferences, advantages and attempts."""
 
-import copy
 import math
 
 import torch
 import torch.nn.functional as F
+from clearformer.lora import LowRank as LowRank  # from here on as before
 from clearformer.shapes import shaped
 from jaxtyping import Float, Int
-from torch import Tensor, nn
+from torch import Tensor
 
 EPSILON = 1e-4  # in the spread of a group whose rewards are all alike
-
-
-class LowRank(nn.Module):
-    r"""A linear map that stays as it is, and a product of two thin matrices that is trained beside it.
-
-    .. math:: y = W x + b + B A x
-
-    B begins at zero, so the layer begins as the map that it was given.
-
-    Source: Hu et al. 2021, section 4.1, without their factor alpha / r.
-    Cost: r (d_in + d_out) parameters and 2 r (d_in + d_out) FLOPs a token more.
-    """
-
-    def __init__(self, linear: nn.Linear, rank: int):
-        super().__init__()
-        self.linear = linear.requires_grad_(False)
-        A = torch.randn(rank, linear.in_features) / math.sqrt(linear.in_features)
-        self.A = nn.Parameter(A.to(linear.weight))
-        self.B = nn.Parameter(linear.weight.new_zeros(linear.out_features, rank))
-
-    def forward(self, x: Float[Tensor, "*batch d_in"]) -> Float[Tensor, "*batch d_out"]:
-        return self.linear(x) + x @ self.A.T @ self.B.T
-
-    @torch.no_grad()
-    def merged(self) -> nn.Linear:
-        """One linear map that gives the same; this layer stays as it is."""
-        merged = copy.deepcopy(self.linear)
-        merged.weight.copy_(self.weight)
-        return merged
-
-    @property
-    def weight(self) -> Float[Tensor, "d_out d_in"]:
-        """W + B A, for what takes a part of the map, as cross-attention does, which projects its source alone."""
-        return self.linear.weight + self.B @ self.A
-
-    @property
-    def bias(self) -> Float[Tensor, "d_out"] | None:
-        return self.linear.bias
 
 
 @shaped

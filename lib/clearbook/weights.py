@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from clearformer.chat import ChatTemplate
 from clearformer.pretrained.gpt2_words import gpt2_word
 from clearformer.tokenizers import BytePairTokenizer
 from torch import Tensor
@@ -205,7 +206,4 @@ def chat_prompt(words: Words, messages: Sequence[dict[str, str]]) -> str:
 
     A message has a "role", which is "system", "user" or "assistant", and a "content".
     """
-    from jinja2.sandbox import ImmutableSandboxedEnvironment
-
-    template = ImmutableSandboxedEnvironment().from_string(words.template)
-    return template.render(messages=messages, add_generation_prompt=True)
+    return ChatTemplate(words.template).render(messages)

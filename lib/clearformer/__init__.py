@@ -11,7 +11,9 @@ from importlib import import_module, metadata
 # where each name lives; a module is imported when one of its names is asked for, so that NumPy alone is enough before
 _NAMES = {
     "cache": "KVCache",
+    "chat": "ChatTemplate load_chat_template",
     "generation": "beam_search prepare_for_generation generate stream",
+    "lora": "add_lora merge_lora",
     "losses": "next_token_loss",
     "models.bert": "BERT BERTConfig",
     "models.gpt": "GPT GPTConfig",
@@ -19,7 +21,7 @@ _NAMES = {
     "models.seq2seq": "Seq2Seq Seq2SeqConfig",
     "models.vit": "ViT ViTConfig",
     "multihead": "MultiHeadAttention",
-    "pretrained": "from_pretrained save_pretrained",
+    "pretrained": "from_pretrained load_lora load_tokenizer save_lora save_pretrained",
     "tokenizers": "BytePairTokenizer ByteTokenizer CharTokenizer",
     "training": "TrainConfig train",
 }

@@ -35,10 +35,16 @@ def next_token_total(
     """The sum whose mean ``next_token_loss`` is, and how many targets it counts: for ``train``, where rows of unequal
     length end in targets of -100 and would else weigh more in a small part of a batch than in a large one.
     """
-    logits = model(ids).flatten(0, 1)
-    _check_targets(targets, logits.shape[1])
+    return sum_and_count(model(ids), targets)
+
+
+def sum_and_count(
+    logits: Float[Tensor, "B N V"], targets: Int[Tensor, "B N"]
+) -> tuple[Float[Tensor, ""], Int[Tensor, ""]]:
+    """The surprise at all targets but those of -100, in nats, and how many they are."""
+    _check_targets(targets, logits.shape[2])
     targets = targets.flatten().long()
-    total = F.cross_entropy(logits, targets, ignore_index=IGNORED, reduction="sum")
+    total = F.cross_entropy(logits.flatten(0, 1), targets, ignore_index=IGNORED, reduction="sum")
     return total, (targets != IGNORED).sum()
 
 

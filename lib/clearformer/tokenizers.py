@@ -3,14 +3,16 @@
 import contextlib
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from operator import index
 from typing import Any, SupportsIndex
 
-from clearformer.checks import check_flag, check_items, check_text, check_whole, shorten
+from clearformer.byte_pairs import N_BYTES, WordPattern, decode_stream, merge_pair
+from clearformer.byte_pairs import learn_merges as learn_merges  # from here on as before
+from clearformer.checks import check_callable, check_flag, check_items, check_text, check_whole, shorten
 
-N_BYTES = 256
+AHEAD = 8  # so many characters behind a word decide where it ends, at most
 MOST_WORDS = 2**16  # whose ids a tokenizer remembers before it starts afresh
 WORD = re.compile(r"\s?[^\W_]+|\s?(?:[^\w\s]|_)+|\s+")  # letters and digits, or signs, with the one space before them
 
@@ -27,6 +29,10 @@ class ByteTokenizer:
     def decode(self, ids: Iterable | SupportsIndex) -> str:
         """The text of ``ids``, also one alone or a tensor of them; no whole UTF-8 character becomes U+FFFD."""
         return bytes(checked_ids("ByteTokenizer.decode", ids, self.n_vocab)).decode("utf-8", errors="replace")
+
+    def decode_iterable(self, ids: Iterable) -> Iterator[str]:
+        """The text of ids that arrive one by one, each character as soon as it is whole."""
+        return decode_stream(bytes(checked_ids("ByteTokenizer.decode_iterable", i, self.n_vocab)) for i in ids)
 
 
 class CharTokenizer:
@@ -57,6 +63,10 @@ class CharTokenizer:
         """The text of ``ids``, also one alone or a tensor. Raises: ValueError for an id outside the vocabulary."""
         return "".join(self.characters[i] for i in checked_ids("CharTokenizer.decode", ids, self.n_vocab))
 
+    def decode_iterable(self, ids: Iterable) -> Iterator[str]:
+        """The characters of ids that arrive one by one."""
+        return (self.decode(i) for i in ids)
+
 
 class BytePairTokenizer:
     """Bytes, and then ever longer pieces: the most frequent pair of neighbours is merged, again and again.
@@ -67,12 +77,25 @@ class BytePairTokenizer:
     Source: Sennrich et al. 2016, on bytes as in Radford et al. 2019.
     """
 
-    def __init__(self, text: str, n_merges: int, *, pattern: re.Pattern = WORD, special: Sequence[str] = ()):
-        """Learn ``n_merges`` merges from ``text``; fewer if no pair is left. Raises: ValueError for fewer than 0."""
+    def __init__(
+        self,
+        text: str,
+        n_merges: int,
+        *,
+        pattern: WordPattern = WORD,
+        special: Sequence[str] = (),
+        larger_first: bool = False,
+    ):
+        """Learn ``n_merges`` merges from ``text``; fewer if no pair is left. ``larger_first`` is that of
+        ``learn_merges``.
+
+        Raises: ValueError for fewer than 0 merges.
+        """
         n_merges = check_whole("BytePairTokenizer", "n_merges", n_merges, 0)
+        check_flag("BytePairTokenizer", "larger_first", larger_first)
         self._begin([bytes([byte]) for byte in range(N_BYTES)], pattern, _special_tokens(special))
-        words = Counter(word.encode() for word in self._words("BytePairTokenizer", text) if word not in self.special)
-        self.add_merges(learn_merges(words, n_merges))
+        words = Counter(word.encode() for word, special in self._words("BytePairTokenizer", text) if not special)
+        self.add_merges(learn_merges(words, n_merges, larger_first=larger_first))
 
     def add_merges(self, pairs: Iterable[tuple[int, int]]) -> None:
         """Merge these pairs of ids, too, in their order; the ``ranks`` of a tokenizer list its own.
@@ -99,15 +122,18 @@ class BytePairTokenizer:
         vocabulary: Mapping[str, int],
         merges: Iterable[str | Sequence[str]],
         *,
-        pattern: re.Pattern | None = None,
+        pattern: WordPattern | None = None,
         special: Sequence[str] = ("<|endoftext|>",),
         skip_unknown: bool = False,
+        normalize: Callable[[str], str] | None = None,
+        whole_words: bool = False,
     ) -> "BytePairTokenizer":
         """A tokenizer with given pieces and merges, as in GPT-2's ``vocab.json`` and the lines of ``merges.txt``.
 
         Words are cut by GPT-2's pattern unless another is given; special tokens that the vocabulary lacks come last.
         A vocabulary may lack bytes that its text never held, as SmolLM2's does: with ``skip_unknown`` they are left
-        out of what is encoded, as Hugging Face's ``tokenizers`` does.
+        out of what is encoded, as Hugging Face's ``tokenizers`` does. ``normalize`` changes the text between special
+        tokens first; with ``whole_words`` a word that is a piece is one id, whatever the merges give.
 
         Raises: TypeError for paths, or merges in place of the vocabulary; ValueError for ids that are not 0, 1, 2 ...,
         a merge of unknown pieces or, without ``skip_unknown``, a byte without a piece.
@@ -130,6 +156,10 @@ class BytePairTokenizer:
         self = cls.__new__(cls)
         pieces = {i: p.encode() if p in special else bytes(byte_of[c] for c in p) for p, i in vocabulary.items()}
         self._begin([pieces[i] for i in ids], gpt2_word() if pattern is None else pattern, special)
+        if normalize is not None:
+            self.normalize = check_callable("BytePairTokenizer", "normalize", normalize, "str.lower")
+        if check_flag("BytePairTokenizer", "whole_words", whole_words):
+            self._whole = {bytes(byte_of[c] for c in p): i for p, i in vocabulary.items() if p not in special}
         for rank, (first, second) in enumerate(pairs):
             pair = vocabulary[first], vocabulary[second]
             self.ranks[pair], self._merged[pair] = rank, vocabulary[first + second]
@@ -141,6 +171,8 @@ class BytePairTokenizer:
         self.pattern = _word_pattern(pattern)
         self.special: dict[str, int | None] = dict.fromkeys(special)
         self.ranks: dict[tuple[int, int], int] = {}
+        self.normalize: Callable[[str], str] | None = None
+        self._whole: dict[bytes, int] = {}  # words that are not put together by merges
         self._merged: dict[tuple[int, int], int] = {}  # what a pair becomes, where that is not its rank
         ids = {piece: i for i, piece in reversed([*enumerate(pieces)])}  # of equal pieces the first
         self._bytes = [ids.get(bytes([byte])) for byte in range(N_BYTES)]  # none for a byte that is left out
@@ -153,39 +185,81 @@ class BytePairTokenizer:
             self.pieces += [] if token in known else [token.encode()]
         self.n_vocab, self._known = len(self.pieces), {}
 
-    def _words(self, caller: str, text: Any) -> list[str]:
-        """The words and special tokens of a text."""
+    def cut_special(self, text: str) -> list[str]:
+        """A text and the special tokens in it: text, token, text, and so on; a text may be empty."""
+        return self._cut.split(text)
+
+    def _words(self, caller: str, text: Any, *, allow_special: bool = True) -> list[tuple[str, bool]]:
+        """The words of a text, and of each whether it is a special token."""
         utf8(caller, text)
-        parts = self._cut.split(text)
-        words = [word for p in parts for word in ([p] if p in self.special else self.pattern.findall(p))]
-        if sum(map(len, words)) != len(text):
-            raise ValueError(
-                f"{caller}: pattern {self.pattern.pattern[:40]!r} leaves something out of {text[:20]!r}, expected "
-                "words that together are the text. Add an alternative for the rest."
-            )
+        words: list[tuple[str, bool]] = []
+        for place, part in enumerate(self.cut_special(text) if allow_special else [text]):
+            if place % 2:
+                words.append((part, True))
+                continue
+            part = part if self.normalize is None else self.normalize(part)
+            found = self.pattern.findall(part)
+            if sum(map(len, found)) != len(part):
+                raise ValueError(
+                    f"{caller}: pattern {self.pattern.pattern[:40]!r} leaves something out of {text[:20]!r}, expected "
+                    "words that together are the text. Add an alternative for the rest."
+                )
+            words += [(word, False) for word in found]
         return words
 
-    def encode(self, text: str) -> list[int]:
-        """Ids of ``text``. Raises: ValueError for a lone surrogate, which is no Unicode text."""
-        words = self._words("BytePairTokenizer.encode", text)
+    def encode(self, text: str, *, allow_special: bool = True) -> list[int]:
+        """Ids of ``text``; without ``allow_special`` what looks like a special token is text as any other.
+
+        Raises: ValueError for a lone surrogate, which is no Unicode text.
+        """
+        check_flag("BytePairTokenizer.encode", "allow_special", allow_special)
+        return self._ids_of(self._words("BytePairTokenizer.encode", text, allow_special=allow_special))
+
+    def encode_iterable(self, texts: Iterable[str], *, allow_special: bool = True) -> Iterator[int]:
+        """The ids of a text that comes in parts, as the lines of a file, of which only the last words are held.
+
+        They are those of ``encode`` for the whole text, if the pattern looks at most 8 characters ahead, and not back.
+        """
+        caller, held = "BytePairTokenizer.encode_iterable", ""
+        ahead = max([AHEAD, *map(len, self.special)])
+        for text in texts:
+            held += check_text(caller, "a part", text)
+            held = held if self.normalize is None else self.normalize(held)
+            words, done, n_known = self._words(caller, held, allow_special=allow_special), 0, 0
+            for word, _ in words:
+                if done + len(word) + ahead > len(held):
+                    break
+                done, n_known = done + len(word), n_known + 1
+            yield from self._ids_of(words[:n_known])
+            held = held[done:]
+        yield from self.encode(held, allow_special=allow_special)
+
+    def _ids_of(self, words: list[tuple[str, bool]]) -> list[int]:
         known = self._known = self._known if len(self._known) < MOST_WORDS else {}
-        known.update((word, self._encode_word(word)) for word in set(words) - known.keys())
-        return [i for word in words for i in known[word]]
+        new = {word for word, special in words if not special} - known.keys()
+        known.update((word, self._encode_word(word)) for word in new)
+        return [i for word, special in words for i in ([self.special[word]] if special else known[word])]
 
     def _encode_word(self, word: str) -> tuple[int, ...]:
         """Apply the merges in the order in which they were learned."""
-        if word in self.special:
-            return (self.special[word],)
-        ids = [i for i in (self._bytes[byte] for byte in word.encode("utf-8")) if i is not None]
+        spelled = word.encode("utf-8")
+        if spelled in self._whole:
+            return (self._whole[spelled],)
+        ids = [i for i in (self._bytes[byte] for byte in spelled) if i is not None]
         while known := [pair for pair in pairwise(ids) if pair in self.ranks]:
             first = min(known, key=self.ranks.__getitem__)
-            ids = _merge(ids, first, self._merged.get(first, self.ranks[first]))
+            ids = merge_pair(ids, first, self._merged.get(first, self.ranks[first]))
         return tuple(ids)
 
     def decode(self, ids: Iterable | SupportsIndex) -> str:
         """The text of ``ids``, also one alone or a tensor of them; no whole UTF-8 character becomes U+FFFD."""
         ids = checked_ids("BytePairTokenizer.decode", ids, self.n_vocab)
         return b"".join(self.pieces[i] for i in ids).decode("utf-8", errors="replace")
+
+    def decode_iterable(self, ids: Iterable) -> Iterator[str]:
+        """The text of ids that arrive one by one, each character as soon as it is whole."""
+        caller = "BytePairTokenizer.decode_iterable"
+        return decode_stream(self.pieces[checked_ids(caller, i, self.n_vocab)[0]] for i in ids)
 
 
 def _check_vocabulary(vocabulary: Any) -> None:
@@ -222,7 +296,7 @@ def _special_tokens(special: Any) -> list[str]:
     return tokens
 
 
-def _word_pattern(pattern: Any) -> re.Pattern:
+def _word_pattern(pattern: Any) -> WordPattern:
     """A pattern of ``re`` or of ``regex``, which has the same methods."""
     is_text = isinstance(getattr(pattern, "pattern", None), str) and hasattr(pattern, "findall")
     if not is_text or pattern.groups:
@@ -231,45 +305,6 @@ def _word_pattern(pattern: Any) -> re.Pattern:
             r"as re.compile(r'\w+|\W+'). Write groups as (?:...)."
         )
     return pattern
-
-
-def learn_merges(words: Mapping[bytes, int], n_merges: int) -> list[tuple[int, int]]:
-    """The pairs to merge, from words and how often each occurs; merge k makes the id 256 + k.
-
-    Among equally frequent pairs the one with the smaller ids wins, so that the same text always gives the same
-    vocabulary. A merge changes the counts of those words only that hold the pair.
-
-    Source: Sennrich et al. 2016, algorithm 1.
-    """
-    spelled = {tuple(word): times for word, times in words.items()}
-    pairs: Counter[tuple[int, int]] = Counter()
-
-    def count(word, times):
-        for pair in pairwise(word):
-            pairs[pair] += times
-
-    for word, times in spelled.items():
-        count(word, times)
-    merges: list[tuple[int, int]] = []
-    while len(merges) < n_merges and (pairs := +pairs):  # without those that have become 0
-        best = min(pairs, key=lambda pair: (-pairs[pair], pair))
-        for word in [word for word in spelled if best in pairwise(word)]:
-            merged, times = tuple(_merge(word, best, N_BYTES + len(merges))), spelled.pop(word)
-            count(word, -times)
-            count(merged, times)
-            spelled[merged] = times
-        merges.append(best)
-    return merges
-
-
-def _merge(ids, pair: tuple[int, int], new: int) -> list[int]:
-    """Replace every occurrence of ``pair``, from the left, by the id ``new``."""
-    merged, i = [], 0
-    while i < len(ids):
-        found = tuple(ids[i : i + 2]) == pair
-        merged.append(new if found else ids[i])
-        i += 2 if found else 1
-    return merged
 
 
 def utf8(caller: str, text: str) -> bytes:

@@ -14,7 +14,7 @@ from torch.nn.parallel import DistributedDataParallel
 from tqdm import tqdm
 
 from clearformer import checkpoint
-from clearformer.checks import check_function, check_model, check_path, shorten
+from clearformer.checks import check_callable, check_function, check_model, check_path, shorten
 from clearformer.optimization import adamw, trainable
 from clearformer.optimization import learning_rate as learning_rate  # from here on as before
 from clearformer.parallel import LossOf, join_processes, shard
@@ -39,6 +39,7 @@ def train(
     config: TrainConfig,
     *,
     evaluate: Callable[[nn.Module], float] | None = None,
+    after_step: Callable[[int, float], object] | None = None,
     folder: str | Path | None = None,
     resume: bool = False,
     tokens_per_row: int = 0,
@@ -58,7 +59,11 @@ def train(
     resuming skips what was read, and is exact if its order is. ``tokens_per_row`` only tells the bar its tokens/s. The
     model is left in evaluation mode, also when the run is stopped.
 
-    A finished run goes on with a larger ``n_steps``: the rate then follows the longer schedule. Weights with
+    ``after_step(n_done, loss)`` is called when a step, and its evaluation, is done: to draw a curve, or to stop early.
+    If it gives True the run ends there, with an evaluation and a checkpoint; what it raises ends the run at once. Where
+    there are several processes each calls its own, which must give the same.
+
+    A run that has ended goes on with a larger ``n_steps``: the rate then follows the longer schedule. Weights with
     ``requires_grad=False`` stay as they are, and a checkpoint leaves them out: a run is resumed with a model that has
     the same ones.
 
@@ -71,14 +76,11 @@ def train(
     that is no number or not the model's, or a model without trainable parameters; FloatingPointError if loss or
     gradient is no longer finite; OSError where a checkpoint cannot be written.
     """
-    _check_arguments(model, loss, batch, config, evaluate)
+    _check_arguments(model, loss, batch, config, evaluate, after_step)
     folder = None if folder is None else check_path("train", "folder", folder, "a folder for checkpoints")
     device = trainable(model)[0].device
     with join_processes(device.type, config.shard_on) as (rank, n_processes), _own_randomness(device):
-        if config.shard_on is not None:
-            shard(model, config.shard_on)
-        optimizer = adamw(model, config)
-        optimizer.zero_grad()  # of gradients from before, which would count in the first step
+        optimizer = _fresh_optimizer(model, config)
         facts = _facts(model, config, n_processes)
         losses, evaluations = checkpoint.begin(folder, model, optimizer, facts, resume=resume)
         n_rows = config.batch_size * config.grad_accum_steps * n_processes
@@ -89,15 +91,17 @@ def train(
             for done in range(len(losses) + 1, config.n_steps + 1):
                 losses.append(step(done - 1, rows(done - 1)))
                 show, check, save = (_is_due(done, every, config) for every in _intervals(config))
-                if show or save:
+                if show or save or after_step is not None:
                     _check_finite(losses[-READ_EVERY:], done)
-                    bar.tell(float(losses[-1]), done)
-                if evaluate is not None and check:
-                    evaluations[done] = _evaluate_model(model, evaluate)
-                if folder is not None and save:
+                    bar.tell(float(losses[-1]), done, now=show or save)
+                evaluated, stops = _look(model, evaluate, after_step, done, losses[-1], due=check)
+                evaluations |= evaluated
+                if folder is not None and (save or stops):
                     losses = [float(value) for value in losses]
                     checkpoint.save(folder, model, optimizer, losses, facts | {"evaluations": evaluations})
                 bar.update()
+                if stops:
+                    break
     return History([float(value) for value in losses], evaluations)
 
 
@@ -109,7 +113,9 @@ def _evaluation_mode_afterwards(model: nn.Module) -> Iterator[None]:
         model.eval()
 
 
-def _check_arguments(model: object, loss: object, batch: object, config: object, evaluate: object) -> None:
+def _check_arguments(
+    model: object, loss: object, batch: object, config: object, evaluate: object, after_step: object
+) -> None:
     check_model("train", model)
     _check_place(model)
     check_function("train", "loss", loss, "next_token_loss")
@@ -124,6 +130,8 @@ def _check_arguments(model: object, loss: object, batch: object, config: object,
         raise TypeError(f"train: config={shorten(config)}, expected TrainConfig(n_steps=..., batch_size=...).")
     if evaluate is not None:
         check_function("train", "evaluate", evaluate, "lambda model: ...")
+    if after_step is not None:
+        check_callable("train", "after_step", after_step, "lambda n_done, loss: loss < 0.1")
 
 
 def _check_place(model: nn.Module) -> None:
@@ -133,6 +141,15 @@ def _check_place(model: nn.Module) -> None:
             f'train: {shorten(on_meta[0])} of the model is on "meta", which holds no numbers, expected a model with '
             'weights. Build it without torch.device("meta"), or load some with load_state_dict(..., assign=True).'
         )
+
+
+def _fresh_optimizer(model: nn.Module, config: TrainConfig) -> torch.optim.AdamW:
+    """The optimiser of the model, or of this process's share of it, and no gradients."""
+    if config.shard_on is not None:
+        shard(model, config.shard_on)
+    optimizer = adamw(model, config)
+    optimizer.zero_grad()  # of gradients from before, which would count in the first step
+    return optimizer
 
 
 def _facts(model: nn.Module, config: TrainConfig, n_processes: int) -> dict:
@@ -185,10 +202,27 @@ def _is_due(done: int, every: int, config: TrainConfig) -> bool:
     return done == config.n_steps or (every > 0 and done % every == 0)
 
 
-def _evaluate_model(model: nn.Module, evaluate: Callable[[nn.Module], float]) -> float:
+def _look(
+    model: nn.Module,
+    evaluate: Callable[[nn.Module], float] | None,
+    after_step: Callable[[int, float], object] | None,
+    done: int,
+    loss: Tensor | float,
+    *,
+    due: bool,
+) -> tuple[dict[int, float], bool]:
+    """An evaluation, by number of steps done, where it is due or the run ends, and whether ``after_step`` ends it."""
+    found = _evaluated(model, evaluate, done) if due else {}
+    stops = after_step is not None and after_step(done, float(loss)) is True
+    return (_evaluated(model, evaluate, done) if stops and not due else found), stops
+
+
+def _evaluated(model: nn.Module, evaluate: Callable[[nn.Module], float] | None, done: int) -> dict[int, float]:
+    if evaluate is None:
+        return {}
     model.eval()
     with torch.no_grad():
-        return float(evaluate(model))
+        return {done: float(evaluate(model))}
 
 
 class _Bar:
@@ -199,9 +233,9 @@ class _Bar:
         self.bar = tqdm(total=n_steps, initial=start, unit="step", disable=not shown)
         self.update, self.close = self.bar.update, self.bar.close
 
-    def tell(self, loss: float, done: int) -> None:
+    def tell(self, loss: float, done: int, *, now: bool) -> None:
         rate = self.tokens_per_step * (done - self.start) / (time.perf_counter() - self.began)
-        self.bar.set_postfix_str(f"loss {loss:.3f}" + (f", {rate:,.0f} tokens/s" if rate else ""))
+        self.bar.set_postfix_str(f"loss {loss:.3f}" + (f", {rate:,.0f} tokens/s" if rate else ""), refresh=now)
 
 
 def _check_finite(losses: list, done: int) -> None:

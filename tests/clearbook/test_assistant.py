@@ -1,39 +1,11 @@
-"""What chapter 17 takes from the library: adapters, chances of attempts, words by kind."""
+"""What chapter 17 takes from the library: losses, chances of attempts, words by kind."""
 
 from itertools import combinations
 
 import pytest
 import torch
-from clearbook.assistant import LowRank, counted_loss, group_advantages, pass_at, preference_loss
+from clearbook.assistant import counted_loss, group_advantages, pass_at, preference_loss
 from clearbook.data.kinds import KINDS, split_words
-from clearformer.multihead import MultiHeadAttention
-from torch import nn
-
-
-def test_an_adapter_begins_as_the_map_and_merges_into_one():
-    """Catches a B that is not zero, a base that is trained, and a product added the wrong way round."""
-    base, x = nn.Linear(5, 7), torch.randn(3, 5)
-    before = base(x)
-    layer = LowRank(base, 2)
-    torch.testing.assert_close(layer(x), before)
-    assert {name for name, p in layer.named_parameters() if p.requires_grad} == {"A", "B"}
-    nn.init.normal_(layer.B)
-    adapted = layer(x)
-    torch.testing.assert_close(layer.merged()(x), adapted)
-    assert torch.equal(layer(x), adapted) and torch.equal(base(x), before)  # merging is no change of either
-
-
-@pytest.mark.parametrize("bias", [True, False])
-def test_cross_attention_takes_an_adapter_too(bias):
-    """Catches an adapter without a weight, of which cross-attention takes the rows of queries, keys and values."""
-    layer, x, source = MultiHeadAttention(6, 2, bias=bias), torch.randn(2, 3, 6), torch.randn(2, 5, 6)
-    layer.qkv = LowRank(layer.qkv, 2)
-    nn.init.normal_(layer.qkv.B)
-    output, _ = layer(x, source)
-    assert all(g.abs().max() > 0 for g in torch.autograd.grad(output.sum(), (layer.qkv.A, layer.qkv.B)))
-    layer.qkv = layer.qkv.merged()
-    torch.testing.assert_close(output, layer(x, source)[0])
-
 
 WRONG_SHAPES = {
     "counts of one row": (lambda: counted_loss(torch.rand(2, 5, 7), torch.zeros(2, 5).long(), torch.ones(5)), "counts"),
@@ -51,11 +23,6 @@ def test_what_would_be_stretched_in_silence_is_refused(case):
     call, message = WRONG_SHAPES[case]
     with pytest.raises(ValueError, match=message):
         call()
-
-
-def test_an_adapter_has_the_precision_of_its_map():
-    layer = LowRank(nn.Linear(5, 7).bfloat16(), 2)
-    assert layer(torch.randn(3, 5).bfloat16()).dtype == layer.merged().weight.dtype == torch.bfloat16
 
 
 @pytest.mark.parametrize("right", range(6))

@@ -177,6 +177,57 @@ def test_rows_of_which_nothing_counts_are_refused():
     )
 
 
+def test_after_each_step_its_number_and_its_loss_are_told():
+    seen = []
+    history = run(after_step=lambda n_done, loss: seen.append((n_done, loss)))[1]
+    assert seen == [*enumerate(history.losses, start=1)]
+
+
+def test_a_run_stops_early_with_an_evaluation_and_a_checkpoint_and_goes_on_as_if_it_had_not(tmp_path):
+    """Catches a stop that loses the last step, and one at anything that is no clear True, as a plot may return."""
+    config = dataclasses.replace(CONFIG, eval_every=2)
+    whole = run(config, network(dropout=0.2), evaluate=lambda model: 0.5, after_step=lambda *_: "no")[1]
+    options = {"evaluate": lambda model: 0.5, "folder": tmp_path}
+    stopped = run(config, network(dropout=0.2), after_step=lambda n_done, loss: n_done == 5, **options)[1]
+    assert stopped.losses == whole.losses[:5] and list(stopped.evaluations) == [2, 4, 5]
+    resumed = run(config, network(dropout=0.2), resume=True, **options)[1]
+    assert resumed.losses == whole.losses and list(resumed.evaluations) == [2, 4, 5, 6, 7]
+
+
+def test_what_is_raised_after_a_step_ends_the_run():
+    def raising(n_done, loss):
+        if n_done == 3:
+            raise RuntimeError("enough")
+
+    model = network()
+    with pytest.raises(RuntimeError, match="enough"):
+        run(model=model, after_step=raising)
+    assert not model.training
+
+
+def test_an_evaluation_is_there_when_its_step_is_told():
+    """Catches an early stop that looks at the evaluation of the time before."""
+    order = []
+    config = dataclasses.replace(CONFIG, n_steps=2, warmup_steps=0, eval_every=1)
+    run(config, evaluate=lambda model: order.append("evaluated") or 0.0, after_step=lambda n, loss: order.append(n))
+    assert order == ["evaluated", 1, "evaluated", 2]
+
+
+def test_no_callback_is_told_a_loss_that_is_no_number():
+    """Catches an infinite loss that ends a run as if it were finished."""
+    seen = []
+    with pytest.raises(FloatingPointError, match="step 0"):
+        train(
+            network(),
+            lambda m, x, y: loss(m, x, y) * math.nan,
+            batch,
+            CONFIG,
+            after_step=lambda n_done, loss: seen.append(n_done),
+            progress=False,
+        )
+    assert seen == []
+
+
 @pytest.mark.gpu
 def test_training_on_cuda_in_bfloat16_learns_and_resumes(tmp_path):
     """Catches autocast or the fused optimiser left out on a GPU, and a loss that turns to NaN or does not fall."""

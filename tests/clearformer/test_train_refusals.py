@@ -128,6 +128,11 @@ BAD = {
         TypeError,
         "evaluate=3 is of type",
     ),
+    "told to a number": (
+        lambda _: inspect.unwrap(train)(network(), loss, batch, CONFIG, after_step=3),
+        TypeError,
+        "after_step=3 is of type int, expected something to call",
+    ),
     "batch of rows": (lambda _: inspect.unwrap(train)(network(), loss, 3, CONFIG), TypeError, "batch=3, expected"),
     "rows that are bare": (lambda _: train(network(), loss, BareTensors(), CONFIG, progress=False), TypeError, "tuple"),
     "an iterator that ends": (
