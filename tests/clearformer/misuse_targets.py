@@ -22,7 +22,8 @@ from clearformer import (
     tokenizers,
     training,
 )
-from clearformer.blocks import Block, Decoder, Encoder, EncoderDecoder
+from clearformer.blocks import Block, Decoder, Encoder
+from clearformer.encoder_decoder import EncoderDecoder
 from clearformer.models import bert, gpt, mae, seq2seq, vit
 from clearformer.pretrained import from_tensors
 from clearformer.pretrained.gpt2_words import byte_characters
