@@ -115,9 +115,12 @@ class MultiHeadAttention(nn.Module):
         else:
             q, k, v = self._cross(x, source, cache)
         bias = {} if self.relative is None or source is not None else {"bias": self.relative(q, k.shape[2])}
-        attend = self.attend if self.n_kv_heads == self.n_heads else self._in_groups
-        y, weights = attend(q, k, v, mask, causal=causal, **bias)
+        y, weights = self.scored(q, k, v, mask, causal=causal, **bias)
         return self.out(y.transpose(1, 2).flatten(2)), weights  # B H N K -> B N D
+
+    def scored(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, **options) -> tuple[Tensor, Tensor | None]:
+        """``attend`` for all heads, each with its own keys and values or with those of its group."""
+        return (self.attend if self.n_kv_heads == self.n_heads else self._in_groups)(q, k, v, mask, **options)
 
     def _cross(self, x: Tensor, source: Tensor, cache: LayerCache | None) -> tuple[Tensor, Tensor, Tensor]:
         """Queries from ``x``, keys and values from ``source`` or, once it is filled, from the cache."""

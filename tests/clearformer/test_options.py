@@ -5,9 +5,10 @@ from functools import partial
 import torch
 from clearformer.attention import attend_softcapped, window_mask
 from clearformer.block_variants import OutputNormBlock, ScaledHead
-from clearformer.layers import RMSNorm
+from clearformer.experts import MixtureOfExperts
+from clearformer.layers import FeedForward, RMSNorm
 from clearformer.models.gpt import GPT, GPTConfig
-from clearformer.models.options import LayerOptions, Reach, reach_of_each_layer
+from clearformer.models.options import Layer, LayerOptions, each_layer
 from clearformer.positions import Rotary
 from inline_snapshot import snapshot
 
@@ -25,8 +26,22 @@ def config(**changes) -> GPTConfig:
 
 
 def test_an_exception_replaces_window_and_rope_of_its_layers_alone():
-    every, turned = Reach(5, Rotary), Reach(None, SLOW)
-    assert reach_of_each_layer(config()) == [turned, Reach(3, None), every, turned]
+    every, turned = Layer(5, Rotary), Layer(None, SLOW)
+    assert each_layer(config()) == [turned, Layer(3, None), every, turned]
+
+
+def test_a_layer_may_have_a_network_of_its_own_with_the_activation_of_all():
+    """Catches experts in a layer that is to have none, and an activation that is lost on the way."""
+    routed = partial(MixtureOfExperts, n_experts=3)
+    model = GPT(
+        config(feed_forward=routed, activation=torch.tanh, layers=(LayerOptions((2,), feed_forward=FeedForward),))
+    )
+    networks = [block.feed_forward for block in model.decoder.blocks]
+    assert [type(network).__name__ for network in networks] == ["MixtureOfExperts"] * 2 + [
+        "FeedForward",
+        "MixtureOfExperts",
+    ]
+    assert networks[2].activation is networks[0].experts[0].activation is torch.tanh
 
 
 def test_each_layer_is_built_with_its_own_and_layers_alike_share_a_table():

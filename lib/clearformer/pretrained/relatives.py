@@ -3,18 +3,18 @@
 EXPERTS = "experts that a router chooses"
 VISION = "an encoder of images"
 RELATIVES = {
-    "mixtral": ("mistral", EXPERTS),
-    "qwen2_moe": ("qwen2", f"{EXPERTS}, some of them shared"),
-    "qwen3_moe": ("qwen3", EXPERTS),
-    "qwen3_next": ("qwen3", f"{EXPERTS}, and layers of linear attention"),
-    "olmoe": ("olmo2", EXPERTS),
-    "granitemoe": ("granite", EXPERTS),
-    "phimoe": ("phi3", EXPERTS),
-    "gpt_oss": ("mistral", f"{EXPERTS}, and a learned sink in each head"),
-    "llama4_text": ("llama", f"{EXPERTS}, and attention in chunks"),
+    "qwen2_moe": (
+        "qwen3_moe",
+        "an expert that each token goes through, behind a gate, and biases of queries, keys and values",
+    ),
+    "qwen3_next": ("qwen3_moe", "layers of linear attention, and a shared expert behind a gate"),
+    "olmoe": ("qwen3_moe", "norms of all queries and all keys at once"),
+    "granitemoe": ("mixtral", "four factors, as granite has them"),
+    "phimoe": ("mixtral", "LayerNorm, and a router that chooses twice"),
+    "llama4_text": ("mixtral", "a shared expert, and attention in chunks"),
     "deepseek_v2": ("llama", f"keys and values from a latent vector, and {EXPERTS}"),
     "deepseek_v3": ("llama", f"keys and values from a latent vector, and {EXPERTS}"),
-    "glm4_moe": ("llama", EXPERTS),
+    "glm4_moe": ("qwen3_moe", "a router of sigmoids with a bias, and a shared expert"),
     "llama4": ("llama", VISION),
     "mllama": ("llama", VISION),
     "llava": ("llama", VISION),
