@@ -31,7 +31,7 @@ class MultiHeadAttention(nn.Module):
     ``d_model`` unless given. ``qk_norm(d_head)``, as ``RMSNorm``, builds a norm for the queries and one for the keys of
     each head, with ``joint_norm`` of all heads at once. In self-attention ``rope(q, positions)`` then turns queries
     and keys, ``relative(q, n_sources)`` adds a bias to the scores, and a token sees the last ``window`` sources alone,
-    itself among them. ``attend`` is any function of ``clearformer.attention``.
+    itself among them, and unless ``causal`` as many ahead. ``attend`` is any function of ``clearformer.attention``.
 
     Source: Vaswani et al. 2017, section 3.2.2; turner-v2, eq. 4 and 5; for shared keys Ainslie et al. 2023; for norms
     of queries and keys Dehghani et al. 2023, section 2, and Qwen Team 2025, section 2.
@@ -111,7 +111,7 @@ class MultiHeadAttention(nn.Module):
                 q, k = self.rope(q, positions), self.rope(k, positions)
             k, v = (k, v) if cache is None else cache.append(k, v)
             if self.window is not None:
-                k, v, mask = within_window(k, v, mask, x.shape[1], self.window)
+                k, v, mask = within_window(k, v, mask, x.shape[1], self.window, causal=causal)
         else:
             q, k, v = self._cross(x, source, cache)
         bias = {} if self.relative is None or source is not None else {"bias": self.relative(q, k.shape[2])}

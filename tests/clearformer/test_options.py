@@ -8,6 +8,7 @@ from clearformer.block_variants import OutputNormBlock, ScaledHead
 from clearformer.experts import MixtureOfExperts
 from clearformer.layers import FeedForward, RMSNorm
 from clearformer.models.gpt import GPT, GPTConfig
+from clearformer.models.modernbert import ModernBERT, ModernBERTConfig
 from clearformer.models.options import Layer, LayerOptions, each_layer
 from clearformer.positions import Rotary
 from inline_snapshot import snapshot
@@ -57,6 +58,19 @@ def test_a_window_hides_what_is_further_back():
     open_model = GPT(config(layers=(), window=None)).double()
     open_model.load_state_dict(model.state_dict())
     assert_close(model(ids), open_model(ids, window_mask(N, width=5)))
+
+
+def test_a_window_of_an_encoder_reaches_to_both_sides():
+    """Catches a window that looks back alone, and one that is cut to what a decoder sees."""
+    near = (LayerOptions((0, 1), window=3, rope=SLOW),)
+    model = random_module(ModernBERT(ModernBERTConfig(V, N_POSITIONS, D, H, 2, layers=near)))
+    open_model = ModernBERT(ModernBERTConfig(V, N_POSITIONS, D, H, 2, rope=SLOW)).double()
+    open_model.load_state_dict(model.state_dict())
+    ids, seen = torch.randint(V, (B, N)), window_mask(N, width=3, both_sides=True)
+    assert_close(model(ids), open_model(ids, seen))
+    shown = torch.arange(N) < torch.tensor([[N], [N - 2]])
+    expected = open_model(ids, seen & shown[:, None, None])
+    assert_close(model(ids, shown[:, None, None])[shown], expected[shown])
 
 
 def test_what_a_layer_of_your_own_does_not_know_is_not_passed_on():

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable
+from typing import Any
 
 from clearformer.models.options import Layer, LayerOptions, each_layer
 from clearformer.pretrained.rope import read_rope, write_rope
@@ -91,6 +92,27 @@ def written_types(layers: list[Layer]) -> dict:
 def written_rope(layers: list[Layer]) -> dict:
     """The rotary positions of the first layer that has some."""
     return write_rope(next((layer.rope for layer in layers if layer.rope is not None), None))
+
+
+def rope_of_kind(options: dict, kind: str, base: str, default: float) -> Any:
+    """Each kind of layer has an object of its own; older files have two bases, and scale the layers that see all."""
+    said = options["rope"]
+    if FULL in said or SLIDING in said:
+        said = said.get(kind) or {}
+        if not isinstance(said, dict):
+            raise ValueError(f"from_pretrained: rotary positions of {kind} in config.json, expected an object.")
+    elif kind == SLIDING:
+        said = {}
+    return read_rope(options | {"rope_theta": options.get(base)}, said, default)
+
+
+def written_ropes_of_kinds(layers: list[Layer], full: str, local: str) -> dict:
+    """The rotary positions of layers that see all, and the base of those with a window, under these names."""
+    seeing_all = next((layer.rope for layer in layers if layer.window is None), None)
+    near = next((layer.rope for layer in layers if layer.window is not None), None)
+    said = {} if seeing_all is None else write_rope(seeing_all)
+    options = {full: said.pop("rope_theta")} | said if "rope_theta" in said else said
+    return options | ({} if near is None else {local: write_rope(near).get("rope_theta")})
 
 
 def _write_upper_windows(layers: list[Layer]) -> dict:
