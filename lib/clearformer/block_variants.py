@@ -2,14 +2,12 @@
 
 from collections.abc import Callable
 
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float
 from torch import Tensor, nn
 
-from clearformer.blocks import Block
-from clearformer.cache import LayerCache
+from clearformer.blocks import Block, Parts
 from clearformer.checks import check_callable, check_flag, check_real, check_whole
 from clearformer.layers import LayerNorm
-from clearformer.shapes import shaped_module
 
 
 class OutputNormBlock(Block):
@@ -39,25 +37,13 @@ class OutputNormBlock(Block):
         written = norm if output_norm is None else output_norm
         check_callable("OutputNormBlock", "output_norm", written, "layers.RMSNorm")
         self.attention_output_norm, self.feed_forward_output_norm = written(d_model), written(d_model)
+        self.cross_output_norm = None if self.cross is None else written(d_model)
 
-    @shaped_module
-    def forward(
-        self,
-        x: Float[Tensor, "B N D"],
-        mask: Bool[Tensor, "*#batch #N #keys"] | None = None,
-        *,
-        causal: bool = False,
-        source: Float[Tensor, "B S D"] | None = None,
-        source_mask: Bool[Tensor, "*#batch2 #N #S"] | None = None,
-        cache: LayerCache | None = None,
-        source_cache: LayerCache | None = None,
-        positions: slice | Int[Tensor, "#B N"] | None = None,
-    ) -> Float[Tensor, "B N D"]:
-        """As in ``Block``. Raises: ValueError for a source, which these blocks have no attention for."""
-        _refuse_source(self, source)
-        own = {"causal": causal, "cache": cache, "positions": positions}
-        x = x + self.attention_output_norm(self.attention(self.attention_norm(x), None, mask, **own)[0])
-        return x + self.feed_forward_output_norm(self.feed_forward(self.feed_forward_norm(x)))
+    def joined(self, x: Tensor, parts: Parts) -> Tensor:
+        output_norms = (self.attention_output_norm, self.cross_output_norm, self.feed_forward_output_norm)
+        for (part, norm), output_norm in zip(parts, filter(None, output_norms), strict=True):
+            x = x + output_norm(part(norm(x)))
+        return x
 
 
 class ParallelBlock(Block):
@@ -68,24 +54,8 @@ class ParallelBlock(Block):
     Source: Wang and Komatsuzaki 2021 (GPT-J); Black et al. 2022 (GPT-NeoX-20B), section 2.1, with a norm for each.
     """
 
-    @shaped_module
-    def forward(
-        self,
-        x: Float[Tensor, "B N D"],
-        mask: Bool[Tensor, "*#batch #N #keys"] | None = None,
-        *,
-        causal: bool = False,
-        source: Float[Tensor, "B S D"] | None = None,
-        source_mask: Bool[Tensor, "*#batch2 #N #S"] | None = None,
-        cache: LayerCache | None = None,
-        source_cache: LayerCache | None = None,
-        positions: slice | Int[Tensor, "#B N"] | None = None,
-    ) -> Float[Tensor, "B N D"]:
-        """As in ``Block``. Raises: ValueError for a source, which these blocks have no attention for."""
-        _refuse_source(self, source)
-        own = {"causal": causal, "cache": cache, "positions": positions}
-        said = self.attention(self.attention_norm(x), None, mask, **own)[0]
-        return x + said + self.feed_forward(self.feed_forward_norm(x))
+    def joined(self, x: Tensor, parts: Parts) -> Tensor:
+        return sum((part(norm(x)) for part, norm in parts), x)
 
 
 class Scale(nn.Module):
@@ -117,12 +87,6 @@ class ScaledHead(nn.Linear):
     def forward(self, x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch V"]:
         logits = super().forward(x) * self.scale
         return logits if self.cap is None else self.cap * (logits / self.cap).tanh()
-
-
-def _refuse_source(block: Block, source: Tensor | None) -> None:
-    if source is not None or block.cross is not None:
-        kind = type(block).__name__
-        raise ValueError(f"{kind}: a source or cross=True, expected neither: it has no cross-attention. Take Block.")
 
 
 def _no_norm(d_model: int) -> nn.Module:

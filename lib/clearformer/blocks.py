@@ -11,6 +11,8 @@ from clearformer.layers import FeedForward, LayerNorm
 from clearformer.multihead import MultiHeadAttention
 from clearformer.shapes import shaped_module
 
+Parts = list[tuple[Callable[[Tensor], Tensor], Callable[[Tensor], Tensor]]]  # what a block does, each with its norm
+
 
 class Block(nn.Module):
     r"""Tokens exchange information, then every token thinks for itself; both are added to what was there.
@@ -71,15 +73,16 @@ class Block(nn.Module):
                 "Pass a source exactly if the block has cross-attention."
             )
         own = {"causal": causal, "cache": cache, "positions": positions}
-        if self.norm_first:
-            x = x + self.attention(self.attention_norm(x), None, mask, **own)[0]
-            if source is not None:
-                x = x + self.cross(self.cross_norm(x), source, source_mask, cache=source_cache)[0]
-            return x + self.feed_forward(self.feed_forward_norm(x))
-        x = self.attention_norm(x + self.attention(x, None, mask, **own)[0])
+        parts: Parts = [(lambda y: self.attention(y, None, mask, **own)[0], self.attention_norm)]
         if source is not None:
-            x = self.cross_norm(x + self.cross(x, source, source_mask, cache=source_cache)[0])
-        return self.feed_forward_norm(x + self.feed_forward(x))
+            parts.append((lambda y: self.cross(y, source, source_mask, cache=source_cache)[0], self.cross_norm))
+        return self.joined(x, [*parts, (self.feed_forward, self.feed_forward_norm)])
+
+    def joined(self, x: Tensor, parts: Parts) -> Tensor:
+        """``x`` and what each part writes, one part after the other; ``block_variants`` has other ways."""
+        for part, norm in parts:
+            x = x + part(norm(x)) if self.norm_first else norm(x + part(x))
+        return x
 
 
 class _Stack(nn.Module):
@@ -158,26 +161,3 @@ class Decoder(_Stack):
             for filled, length in before:
                 filled.truncate(length)
             raise
-
-
-class EncoderDecoder(nn.Module):
-    """A decoder that looks at what an encoder made of the source; both get embedded tokens.
-
-    Source: Vaswani et al. 2017, figure 1.
-    """
-
-    def __init__(self, encoder: Encoder, decoder: Decoder):
-        super().__init__()
-        self.encoder, self.decoder = encoder, decoder
-
-    @shaped_module
-    def forward(
-        self,
-        source: Float[Tensor, "B S D"],
-        target: Float[Tensor, "B N D"],
-        source_mask: Bool[Tensor, "*#batch #1 #S"] | None = None,
-        target_mask: Bool[Tensor, "*#batch2 #N #N"] | None = None,
-    ) -> Float[Tensor, "B N D"]:
-        """``source_mask`` hides padding from the encoder and from the cross-attention alike."""
-        memory = self.encoder(source, source_mask)
-        return self.decoder(target, target_mask, source=memory, source_mask=source_mask)

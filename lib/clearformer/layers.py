@@ -1,19 +1,23 @@
 """What a block holds beside attention: normalisation and feed-forward networks, one token at a time."""
 
-import contextlib
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from torch import Tensor, nn
 
 from clearformer.checks import check_flag, check_function, check_real, check_whole
-from clearformer.shapes import shaped, shaped_module
+from clearformer.shapes import shaped_module
 
 gelu_tanh = partial(F.gelu, approximate="tanh")  # GPT-2's GELU; on a CPU slower than the exact one
+
+
+def gelu_sigmoid(x: Tensor) -> Tensor:
+    r"""GELU with a sigmoid in place of Φ, :math:`x \, \sigma(1.702 \, x)`. Source: Hendrycks and Gimpel 2016."""
+    return x * torch.sigmoid(1.702 * x)
 
 
 class LayerNorm(nn.Module):
@@ -120,84 +124,6 @@ class GatedFeedForward(nn.Module):
     def forward(self, x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch D"]:
         gate, up = self.gate_up(x).chunk(2, dim=-1)
         return self.down(self.activation(gate) * up)
-
-
-class MixtureOfExperts(nn.Module):
-    r"""A router sends every token through the ``top_k`` experts it thinks best of, and weighs what they say.
-
-    .. math:: p_n = \mathrm{softmax}(W_r x_n), \qquad y_n = \sum_{e \in \mathrm{top}_k(p_n)} p_{e,n} \, f_e(x_n)
-
-    ``d_ff`` is the hidden width of one expert, ``options`` are those of ``FeedForward``. ``routings`` collects what the
-    router says, which ``load_balance`` turns into a loss.
-
-    Source: Shazeer et al. 2017, eq. 1; the weights as in Fedus et al. 2022, eq. 2, which for ``top_k=1`` must not be
-    divided by their sum: the router would get no gradient.
-    Cost: for every token 4 D F FLOPs for each of ``top_k`` experts and 2 D E for the router.
-    Raises: ValueError if ``top_k`` is not from 1 to ``n_experts``.
-    """
-
-    def __init__(self, d_model: int, d_ff: int, *, n_experts: int, top_k: int = 1, **options):
-        super().__init__()
-        n_experts = check_whole("MixtureOfExperts", "n_experts", n_experts)
-        self.d_model = check_whole("MixtureOfExperts", "d_model", d_model)
-        self.top_k = check_whole("MixtureOfExperts", "top_k", top_k, most=n_experts)
-        self.router = nn.Linear(d_model, n_experts, bias=False)
-        self.experts = nn.ModuleList(FeedForward(d_model, d_ff, **options) for _ in range(n_experts))
-        self.routings: list[tuple[Tensor, Tensor]] | None = None  # filled only within ``routings``
-
-    def __getstate__(self):
-        return self.__dict__ | {"routings": None}  # nobody collects what a copy says
-
-    @shaped_module
-    def forward(self, x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch D"]:
-        tokens = x.reshape(-1, x.shape[-1])
-        probabilities = self.router(tokens).softmax(dim=-1)
-        weights, chosen = probabilities.topk(self.top_k, dim=-1)
-        if self.routings is not None:
-            self.routings.append((probabilities, chosen))
-        y = torch.zeros_like(tokens)
-        for e, expert in enumerate(self.experts):
-            rows, place = (chosen == e).nonzero(as_tuple=True)
-            y = y.index_add(0, rows, (weights[rows, place, None] * expert(tokens[rows])).to(y.dtype))
-        return y.reshape(x.shape)
-
-
-@contextlib.contextmanager
-def routings(module: nn.Module) -> Iterator[list[tuple[Float[Tensor, "N E"], Int[Tensor, "N k"]]]]:
-    """What the routers of a module say meanwhile: probabilities and chosen experts of every pass, in their order.
-
-    ::
-
-        with routings(model) as passes:
-            loss = next_token_loss(model, ids, targets)
-        loss = loss + 0.01 * sum(load_balance(*said) for said in passes) / len(passes)
-    """
-    layers = [layer for layer in module.modules() if isinstance(layer, MixtureOfExperts)]
-    before = [layer.routings for layer in layers]
-    passes: list[tuple[Tensor, Tensor]] = []
-    try:
-        for layer in layers:
-            layer.routings = passes
-        yield passes
-    finally:
-        for layer, outer in zip(layers, before, strict=True):
-            layer.routings = outer
-
-
-@shaped
-def load_balance(probabilities: Float[Tensor, "N E"], chosen: Int[Tensor, "N k"]) -> Float[Tensor, ""]:
-    r"""1 if every expert gets the same share of the tokens, up to E if one gets them all.
-
-    .. math:: E \sum_{e=1}^{E} f_e P_e, \qquad f_e = \text{share of choices that fell on } e, \qquad
-              P_e = \frac1N \sum_n p_{e,n}
-
-    The shares f have no gradient; the loss moves the router through P.
-
-    Source: Fedus et al. 2022, eq. 4 to 6, without the factor that weighs it.
-    """
-    n_experts = probabilities.shape[-1]
-    shares = torch.bincount(chosen.flatten(), minlength=n_experts).to(probabilities) / chosen.numel()
-    return n_experts * (shares * probabilities.mean(dim=0)).sum()
 
 
 def _eps(caller: str, eps: float) -> float:

@@ -31,7 +31,7 @@ class MultiHeadAttention(nn.Module):
     ``d_model`` unless given. ``qk_norm(d_head)``, as ``RMSNorm``, builds a norm for the queries and one for the keys of
     each head, with ``joint_norm`` of all heads at once. In self-attention ``rope(q, positions)`` then turns queries
     and keys, ``relative(q, n_sources)`` adds a bias to the scores, and a token sees the last ``window`` sources alone,
-    itself among them. ``attend`` is any function of ``clearformer.attention``.
+    itself among them, and unless ``causal`` as many ahead. ``attend`` is any function of ``clearformer.attention``.
 
     Source: Vaswani et al. 2017, section 3.2.2; turner-v2, eq. 4 and 5; for shared keys Ainslie et al. 2023; for norms
     of queries and keys Dehghani et al. 2023, section 2, and Qwen Team 2025, section 2.
@@ -111,13 +111,16 @@ class MultiHeadAttention(nn.Module):
                 q, k = self.rope(q, positions), self.rope(k, positions)
             k, v = (k, v) if cache is None else cache.append(k, v)
             if self.window is not None:
-                k, v, mask = within_window(k, v, mask, x.shape[1], self.window)
+                k, v, mask = within_window(k, v, mask, x.shape[1], self.window, causal=causal)
         else:
             q, k, v = self._cross(x, source, cache)
         bias = {} if self.relative is None or source is not None else {"bias": self.relative(q, k.shape[2])}
-        attend = self.attend if self.n_kv_heads == self.n_heads else self._in_groups
-        y, weights = attend(q, k, v, mask, causal=causal, **bias)
+        y, weights = self.scored(q, k, v, mask, causal=causal, **bias)
         return self.out(y.transpose(1, 2).flatten(2)), weights  # B H N K -> B N D
+
+    def scored(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, **options) -> tuple[Tensor, Tensor | None]:
+        """``attend`` for all heads, each with its own keys and values or with those of its group."""
+        return (self.attend if self.n_kv_heads == self.n_heads else self._in_groups)(q, k, v, mask, **options)
 
     def _cross(self, x: Tensor, source: Tensor, cache: LayerCache | None) -> tuple[Tensor, Tensor, Tensor]:
         """Queries from ``x``, keys and values from ``source`` or, once it is filled, from the cache."""

@@ -24,6 +24,8 @@ YARN = {"rope_type": "yarn", "rope_theta": 500.0, "factor": 4.0, "original_max_p
 LINEAR = {"rope_type": "linear", "rope_theta": 500.0, "factor": 8.0}
 LONG = {"rope_type": "longrope", "short_factor": [1.0, 1.1, 1.3, 2.0], "long_factor": [1.0, 2.0, 3.0, 4.0]}
 LOCAL = {"rope_type": "default", "rope_theta": 50.0}
+EXPERTS = {"num_experts_per_tok": 2, "num_local_experts": 5}
+QWEN_EXPERTS = WIDE | {"num_experts": 5, "num_experts_per_tok": 2, "moe_intermediate_size": 12}
 FULL, SLIDING = "full_attention", "sliding_attention"
 
 
@@ -111,6 +113,42 @@ CASES = [
         | {"layer_types": [SLIDING, SLIDING, FULL], "rope_parameters": {FULL: LINEAR, SLIDING: LOCAL}},
     ),
     Case("gemma3_text", "every sixth layer sees all", WIDE | {"num_hidden_layers": 7, "sliding_window": 4}),
+    Case("mixtral", "two of five experts", SHARED | EXPERTS),
+    Case(
+        "mixtral",
+        "one of five experts, a window, wide heads",
+        WIDE | EXPERTS | {"num_experts_per_tok": 1, "sliding_window": 5},
+    ),
+    Case("qwen3_moe", "two of five experts, weights that sum to 1", QWEN_EXPERTS | {"norm_topk_prob": True}),
+    Case(
+        "qwen3_moe",
+        "some layers without experts, a window",
+        QWEN_EXPERTS
+        | {
+            "mlp_only_layers": [0],
+            "decoder_sparse_step": 2,
+            "num_hidden_layers": 4,
+            "use_sliding_window": True,
+            "sliding_window": 5,
+        },
+    ),
+    Case(
+        "gpt_oss",
+        "YaRN, windows in every second layer",
+        WIDE | EXPERTS | {"sliding_window": 5, "rope_parameters": YARN | {"truncate": False}},
+    ),
+    Case(
+        "gpt_oss",
+        "windows by a list, tied",
+        WIDE
+        | EXPERTS
+        | {
+            "sliding_window": 4,
+            "layer_types": [FULL, SLIDING, FULL],
+            "rope_parameters": {"rope_type": "default", "rope_theta": 500.0},
+            "tie_word_embeddings": True,
+        },
+    ),
 ]
 WEIGHTS = "model.safetensors"
 
@@ -141,9 +179,11 @@ def theirs_of(case: Case, dtype: torch.dtype) -> Any:
     """A random model of transformers."""
     torch.manual_seed(3)
     kind = getattr(transformers, ARCHITECTURES[case.kind].class_name)
-    # Configured by name: on Python 3.14 a class may name another's. Eager, since other kinds of attention have no caps.
+    # Configured by name: on Python 3.14 a class may name another's. Eager, since other kinds of attention have no caps,
+    # and those of experts no float64.
+    eager = {"attn_implementation": "eager", "experts_implementation": "eager"}
     with as_it_is(dtype):
-        model = kind(transformers.AutoConfig.for_model(case.kind, **case.options, attn_implementation="eager"))
+        model = kind(transformers.AutoConfig.for_model(case.kind, **case.options, **eager))
     return random_module(model, dtype).eval()
 
 

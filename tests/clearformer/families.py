@@ -9,12 +9,15 @@ from clearformer.layers import GatedFeedForward, RMSNorm
 from clearformer.models.bert import BERT, BERTConfig
 from clearformer.models.gpt import GPT, GPTConfig
 from clearformer.models.mae import MAE, MAEConfig
+from clearformer.models.modernbert import ModernBERT, ModernBERTConfig
+from clearformer.models.options import LayerOptions
 from clearformer.models.seq2seq import Seq2Seq, Seq2SeqConfig
 from clearformer.models.vit import ViT, ViTConfig
 from clearformer.positions import Rotary
 from clearformer.pretrained.folders import ARCHITECTURES
 from safetensors.torch import load_file, save_file
 
+from tests.clearformer.decoders import as_it_is
 from tests.clearformer.models import random_module
 from tests.lazy_module import LazyModule
 
@@ -28,6 +31,17 @@ CONFIGS = {
     "gpt2": {"vocab_size": V, "n_positions": 11, "n_embd": D, "n_head": H, "n_layer": 3, "bos_token_id": 0}
     | {"eos_token_id": 0, "n_inner": HIDDEN},
     "bert": SIZES | {"vocab_size": V, "max_position_embeddings": 11, "type_vocab_size": 3},
+    "roberta": SIZES | {"vocab_size": V, "max_position_embeddings": 11, "type_vocab_size": 3, "pad_token_id": 1},
+    "xlm-roberta": SIZES | {"vocab_size": V, "max_position_embeddings": 11, "type_vocab_size": 1, "pad_token_id": 2},
+    "camembert": SIZES
+    | {"vocab_size": V, "max_position_embeddings": 13, "type_vocab_size": 2, "pad_token_id": 0}
+    | {"tie_word_embeddings": True},
+    "distilbert": {"vocab_size": V, "max_position_embeddings": 11, "dim": D, "n_heads": H, "n_layers": 2}
+    | {"hidden_dim": HIDDEN, "activation": "relu"},
+    "modernbert": SIZES
+    | {"vocab_size": V, "max_position_embeddings": 11, "num_hidden_layers": 4, "local_attention": 4, "pad_token_id": 0}
+    | {"global_rope_theta": 500.0, "local_rope_theta": 50.0, "cls_token_id": 1, "bos_token_id": 1, "eos_token_id": 2}
+    | {"sep_token_id": 2},
     "vit": SIZES | IMAGES | {"num_labels": 5},
     "vit_mae": SIZES | IMAGES | DECODER | {"decoder_intermediate_size": 36, "mask_ratio": 0.6},
     "marian": {"vocab_size": V, "max_position_embeddings": 11, "d_model": D, "encoder_layers": 2, "decoder_layers": 3}
@@ -38,6 +52,7 @@ CONFIGS = {
     "qwen3": SIZES | SHARED | {"head_dim": 10},
     "mistral": SIZES | SHARED | {"sliding_window": None},
 }
+BERTS = {"bert": 3, "roberta": 3, "xlm-roberta": 1, "camembert": 2}  # how many kinds of sentence
 KINDS = pytest.mark.parametrize("kind", [kind for kind in CONFIGS if kind != "mistral"])  # in test_decoders
 
 
@@ -45,14 +60,20 @@ def theirs_of(kind, dtype=torch.float32, **changes):
     """A random model of transformers; the fixed waves of Marian stay what they are."""
     torch.manual_seed(3)
     architecture = ARCHITECTURES[kind]
-    config = getattr(transformers, architecture.class_name).config_class(**CONFIGS[kind] | changes)
-    model = getattr(transformers, architecture.class_name)(config)
+    config = transformers.AutoConfig.for_model(kind, **CONFIGS[kind] | changes)  # by name: as in ``decoders``
+    with built_as(kind, dtype):
+        model = getattr(transformers, architecture.class_name)(config)
     waves = {k: v.clone() for k, v in model.state_dict().items() if "embed_positions" in k}
     random_module(model, dtype)
     model.load_state_dict(waves, strict=False)
     if kind == "marian":
         model.final_logits_bias.normal_()
     return model.to(dtype).eval()
+
+
+def built_as(kind, dtype):
+    """Of those that compute angles when they are built, one does it in the dtype of its weights."""
+    return as_it_is(dtype if kind == "modernbert" else torch.float32)
 
 
 def save_theirs(kind, folder, dtype=torch.float32, **changes):
@@ -77,8 +98,13 @@ def outputs_of_both(kind, ours, theirs, dtype):
         return ours(token_ids()), theirs(token_ids()).logits
     if kind in ("llama", "qwen2", "qwen3", "mistral"):  # they compute the angles in float32 whatever the weights are
         return ours(token_ids()).float(), theirs(token_ids()).logits.float()
-    if kind == "bert":
-        segments, seen = token_ids(high=3), seen_tokens(N)
+    if kind in ("distilbert", "modernbert"):
+        seen = seen_tokens(N)
+        with as_it_is(dtype):
+            expected = theirs(token_ids(), attention_mask=seen.long()).logits
+        return ours(token_ids(), seen[:, None, None])[seen], expected[seen]
+    if kind in BERTS:
+        segments, seen = token_ids(high=max(BERTS[kind], 2)) % BERTS[kind], seen_tokens(N)
         expected = theirs(token_ids(), attention_mask=seen.long(), token_type_ids=segments).logits
         return ours(token_ids(), seen[:, None, None], segments)[seen], expected[seen]
     if kind == "marian":
@@ -99,6 +125,11 @@ def outputs_of_both(kind, ours, theirs, dtype):
 OURS = {
     "gpt2": lambda: GPT(GPTConfig(V, 11, D, H, 3)),
     "bert": lambda: BERT(BERTConfig(V, 11, D, H, 2, n_segments=3)),
+    "roberta": lambda: BERT(BERTConfig(V, 11, D, H, 2, n_segments=3, padding=1)),
+    "xlm-roberta": lambda: BERT(BERTConfig(V, 11, D, H, 2, n_segments=1, padding=2)),
+    "camembert": lambda: BERT(BERTConfig(V, 13, D, H, 2, n_segments=2, padding=0)),
+    "distilbert": lambda: BERT(BERTConfig(V, 11, D, H, 2, n_segments=0)),
+    "modernbert": lambda: ModernBERT(modernbert_config()),
     "vit": lambda: ViT(ViTConfig(12, 4, 2, 5, D, H, 2)),
     "vit_mae": lambda: MAE(MAEConfig(12, 4, 2, D, H, 2, 20, 5, 3)),
     "marian": lambda: Seq2Seq(ARCHITECTURES["marian"].config(V, 11, D, H, 2, n_decoder_layers=3, padding=V - 1)),
@@ -106,6 +137,11 @@ OURS = {
     "qwen2": lambda: ARCHITECTURES["qwen2"].build(llama().config),
     "qwen3": lambda: llama(d_head=10, qk_norm=RMSNorm),
 }
+
+
+def modernbert_config() -> ModernBERTConfig:
+    near = LayerOptions((1, 2), window=3, rope=partial(Rotary, base=70.0))
+    return ModernBERTConfig(V, 11, D, H, 4, rope=partial(Rotary, base=700.0), layers=(near,))
 
 
 def llama(**changes):
@@ -121,6 +157,7 @@ def our_model(kind, dtype=torch.float64):
         model = Seq2Seq(
             Seq2SeqConfig(V, 11, D, H, 2, n_decoder_layers=3, padding=V - 1, start=V - 1, end=0, **constants)
         )
+    model.family = kind  # several kinds may share a class
     return random_module(model, dtype).eval()
 
 

@@ -20,6 +20,8 @@ from tests.clearformer import decoders, families
 STORED = Path(__file__).with_suffix(".json")
 DTYPES = {"float32": torch.float32, "float64": torch.float64}
 OTHERS = {"gpt2": "tied", "bert": "with padding and kinds of sentence", "vit": "12 × 12 pixels"}
+OTHERS |= {"roberta": "with padding and kinds of sentence", "xlm-roberta": "with padding", "camembert": "with padding"}
+OTHERS |= {"distilbert": "with padding", "modernbert": "with padding, windows to both sides"}
 OTHERS |= {"vit_mae": "12 × 12 pixels, most of them hidden", "marian": "with padding"}
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import clearformer
 import torch.nn.functional as F
 from clearformer import attention, block_variants, layers, positions
-from clearformer.models import bert, gpt, mae, options, seq2seq, vit
+from clearformer.models import bert, gpt, mae, modernbert, options, seq2seq, vit
 
 from tests.clearformer.wrong_values import D, H, Target, V, sizes
 
@@ -47,7 +47,17 @@ def targets_that_read_words() -> Iterator[Target]:
         **OPTIONS,
     )
     yield Target("LayerOptions", options.LayerOptions, **sizes(layers=(0, 2), window=2, rope=positions.Rotary))
-    yield Target("BERTConfig", lambda **o: bert.BERT(bert.BERTConfig(**o)), **WORDS, **BLOCKS, **sizes(n_segments=2))
+    turned = sizes(rope=positions.Rotary, window=2, layers=())
+    yield Target(
+        "ModernBERTConfig",
+        lambda **o: modernbert.ModernBERT(modernbert.ModernBERTConfig(**o)),
+        **WORDS,
+        **BLOCKS,
+        **turned,
+    )
+    yield Target(
+        "BERTConfig", lambda **o: bert.BERT(bert.BERTConfig(**o)), **WORDS, **BLOCKS, **sizes(n_segments=2, padding=0)
+    )
     yield Target(
         "Seq2SeqConfig",
         lambda **o: seq2seq.Seq2Seq(seq2seq.Seq2SeqConfig(**o)),

@@ -15,6 +15,7 @@ from clearformer import (
     cache,
     checkpoint,
     drafts,
+    experts,
     generation,
     layers,
     patches,
@@ -22,11 +23,13 @@ from clearformer import (
     rope_scaling,
     sampling,
     scores,
+    sinks,
     text,
     tokenizers,
     training,
 )
-from clearformer.blocks import Block, Decoder, Encoder, EncoderDecoder
+from clearformer.blocks import Block, Decoder, Encoder
+from clearformer.encoder_decoder import EncoderDecoder
 from clearformer.models import bert, gpt, mae, seq2seq, vit
 from clearformer.pretrained import from_tensors
 from clearformer.pretrained.gpt2_words import byte_characters
@@ -42,7 +45,12 @@ def layer_targets() -> Iterator[Target]:
     yield Target("RMSNorm", layers.RMSNorm, **sizes(d_model=D, eps=1e-5))
     yield Target("FeedForward", layers.FeedForward, **sizes(d_model=D, d_ff=8, activation=F.gelu, bias=True))
     yield Target("GatedFeedForward", layers.GatedFeedForward, **sizes(d_model=D, d_ff=8, activation=F.silu))
-    yield Target("MixtureOfExperts", layers.MixtureOfExperts, **sizes(d_model=D, d_ff=8, n_experts=3, top_k=2))
+    several = sizes(n_experts=3, top_k=2, d_expert=7, router=experts.Router, expert=layers.GatedFeedForward)
+    yield Target("MixtureOfExperts", experts.MixtureOfExperts, **sizes(d_model=D, d_ff=8), **several)
+    yield Target("Router", experts.Router, **sizes(d_model=D, n_experts=3, bias=True, normalise=True))
+    clamped = sizes(d_model=D, d_ff=8, limit=7.0, bias=True)
+    yield Target("ClampedGatedFeedForward", experts.ClampedGatedFeedForward, **clamped)
+    yield Target("SinkAttention", sinks.SinkAttention, **sizes(d_model=D, n_heads=H, n_kv_heads=1))
     yield Target(
         "MultiHeadAttention",
         clearformer.MultiHeadAttention,
@@ -95,7 +103,7 @@ def call_targets() -> Iterator[Target]:
         layers.RMSNorm(D),
         layers.FeedForward(D, 8),
         layers.GatedFeedForward(D, 8),
-        layers.MixtureOfExperts(D, 8, n_experts=3),
+        experts.MixtureOfExperts(D, 8, n_experts=3),
     ):
         yield Target(f"{type(layer).__name__}(x)", layer, **x)
     attend_to = {"source": lambda: torch.zeros(B, S, D), "mask": lambda: torch.ones(N, S, dtype=torch.bool)}

@@ -99,3 +99,27 @@ def test_bad_input_is_named():
     assert refusal(ValueError, BERTConfig.preset, "bert-tiny") == snapshot(
         "BERTConfig.preset: there is no 'bert-tiny'. Choose one of bert-base-uncased, bert-large-uncased."
     )
+
+
+def test_without_kinds_of_sentence_there_is_no_weight_for_them_and_none_are_taken():
+    model = random_module(BERT(BERTConfig(V, POSITIONS, D, H, M, HIDDEN, n_segments=0)))
+    assert count(model) == count(BERT(CONFIG)) - 3 * D and model(token_ids()).shape == (B, N, V)
+    assert refusal(ValueError, model, token_ids(), None, torch.zeros(B, N).long()) == snapshot(
+        "BERT: segments, but the model was built with n_segments=0. Leave them out."
+    )
+
+
+def test_positions_begin_behind_the_padding_which_is_not_counted():
+    """Catches padding that takes a position from the words behind it, and a word at a position that is left out."""
+    config = BERTConfig(V, POSITIONS, D, H, M, HIDDEN, padding=2)
+    model, plain = random_module(BERT(config)), BERT(BERTConfig(V, POSITIONS, D, H, M, HIDDEN)).double()
+    plain.load_state_dict(model.state_dict())
+    ids = torch.randint(3, V, (B, N))
+    plain.positions.weight.data = model.positions.weight.data.roll(-3, 0)
+    assert_close(model(ids), plain(ids))
+    front = torch.cat((torch.full((B, 1), 2), ids), 1)
+    assert_close(model(front, padding_mask(front, 2))[:, 1:], model(ids))
+    assert config.longest == POSITIONS - 3
+    assert refusal(ValueError, BERTConfig, V, 3, D, H, M, padding=2) == snapshot(
+        "BERTConfig: padding=2 with n_positions=3, expected at least 4 positions: the first 3 are left out."
+    )

@@ -43,6 +43,17 @@ def test_attention_and_network_stand_side_by_side():
     assert_close(block(x, causal=True), expected + block.feed_forward(block.feed_forward_norm(x)))
 
 
+def test_a_source_is_one_more_part_of_each_kind():
+    """Catches a look at the source that is left out, not normed as the others are, or not at the same tokens."""
+    x, z = tokens(), torch.randn(B, 3, D, dtype=torch.float64)
+    after, beside = (random_module(kind(D, H, HIDDEN, cross=True)) for kind in (OutputNormBlock, ParallelBlock))
+    h = x + after.attention_output_norm(after.attention(after.attention_norm(x))[0])
+    h = h + after.cross_output_norm(after.cross(after.cross_norm(h), z)[0])
+    assert_close(after(x, source=z), h + after.feed_forward_output_norm(after.feed_forward(after.feed_forward_norm(h))))
+    y = x + beside.attention(beside.attention_norm(x))[0] + beside.cross(beside.cross_norm(x), z)[0]
+    assert_close(beside(x, source=z), y + beside.feed_forward(beside.feed_forward_norm(x)))
+
+
 def test_logits_are_scaled_then_capped():
     head, x = random_module(ScaledHead(D, 7, scale=3.0, cap=2.0)), tokens()
     assert_close(head(x), 2 * torch.tanh(3 * (x @ head.weight.T) / 2))

@@ -6,7 +6,8 @@ import pytest
 import torch
 import torch.nn.functional as F
 from clearformer.attention import attend_blockwise, causal_mask
-from clearformer.blocks import Block, Decoder, Encoder, EncoderDecoder
+from clearformer.blocks import Block, Decoder, Encoder
+from clearformer.encoder_decoder import EncoderDecoder
 from clearformer.layers import FeedForward, GatedFeedForward, RMSNorm
 from clearformer.multihead import MultiHeadAttention
 from torch import nn

@@ -2,10 +2,12 @@
 
 import copy
 import pickle
+from functools import partial
 
 import pytest
 import torch
-from clearformer.layers import FeedForward, MixtureOfExperts, load_balance, routings
+from clearformer.experts import ClampedGatedFeedForward, MixtureOfExperts, Router, load_balance, routings
+from clearformer.layers import FeedForward, GatedFeedForward, gelu_sigmoid
 from inline_snapshot import snapshot
 
 from tests.clearformer.devices import DEVICES
@@ -26,6 +28,33 @@ def test_equals_a_loop_over_the_tokens(top_k, device):
             p = (layer.router.weight @ x[i, n]).softmax(dim=0)
             best = p.argsort(descending=True)[:top_k]
             assert_close(y[i, n], sum(p[e] * layer.experts[e](x[i, n]) for e in best))
+
+
+@pytest.mark.parametrize("top_k", [1, 3])
+def test_weights_divided_by_their_sum_are_the_softmax_over_the_chosen(top_k):
+    """Catches a sum over all experts, and experts of the width of a network without any."""
+    router = partial(Router, normalise=True, bias=True)
+    layer = MixtureOfExperts(
+        D, HIDDEN, n_experts=E, top_k=top_k, d_expert=4, router=router, expert=GatedFeedForward
+    ).double()
+    torch.nn.init.normal_(layer.router.bias)
+    x = torch.randn(N, D, dtype=torch.float64)
+    logits, chosen = layer.router(x).topk(top_k, dim=-1)
+    weights = logits.softmax(dim=-1)
+    expected = [sum(w * layer.experts[e](x[n]) for w, e in zip(weights[n], chosen[n], strict=True)) for n in range(N)]
+    assert_close(layer(x), torch.stack(expected))
+    assert all(expert.down.in_features == 4 for expert in layer.experts)
+
+
+def test_a_clamped_gate_is_the_formula():
+    """Catches a gate that is clamped from below, hidden units that are not, and a 1 that is missing."""
+    layer = ClampedGatedFeedForward(D, HIDDEN, limit=0.5, activation=gelu_sigmoid).double()
+    x = 3 * torch.randn(N, D, dtype=torch.float64)
+    gate, up = layer.gate_up(x).split(HIDDEN, dim=-1)
+    gate = torch.where(gate > 0.5, 0.5, gate)
+    hidden = gate / (1 + torch.exp(-1.702 * gate)) * (1 + up.clamp(-0.5, 0.5))
+    assert (up.abs() > 0.5).any() and (gate < -0.5).any()
+    assert_close(layer(x), hidden @ layer.down.weight.T + layer.down.bias)
 
 
 def test_under_autocast_the_experts_add_up():

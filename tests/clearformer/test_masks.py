@@ -19,6 +19,9 @@ def test_a_window_sees_the_token_itself_and_those_just_before():
     assert window_mask(4, width=2).int().tolist() == [[1, 0, 0, 0], [1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1]]
     assert window_mask(2, 5, width=3).int().tolist() == [[0, 1, 1, 1, 0], [0, 0, 1, 1, 1]]
     assert torch.equal(window_mask(3, 5, width=9), causal_mask(3, 5))
+    both = [[1, 1, 0, 0], [1, 1, 1, 0], [0, 1, 1, 1], [0, 0, 1, 1]]
+    assert window_mask(4, width=2, both_sides=True).int().tolist() == both
+    assert window_mask(2, 5, width=2, both_sides=True).int().tolist() == [[0, 0, 1, 1, 1], [0, 0, 0, 1, 1]]
     n, W = 50, 8
     assert window_mask(n, width=W).sum() == n * W - W * (W - 1) // 2
 

@@ -5,9 +5,11 @@ from functools import partial
 import torch
 from clearformer.attention import attend_softcapped, window_mask
 from clearformer.block_variants import OutputNormBlock, ScaledHead
-from clearformer.layers import RMSNorm
+from clearformer.experts import MixtureOfExperts
+from clearformer.layers import FeedForward, RMSNorm
 from clearformer.models.gpt import GPT, GPTConfig
-from clearformer.models.options import LayerOptions, Reach, reach_of_each_layer
+from clearformer.models.modernbert import ModernBERT, ModernBERTConfig
+from clearformer.models.options import Layer, LayerOptions, each_layer
 from clearformer.positions import Rotary
 from inline_snapshot import snapshot
 
@@ -25,8 +27,22 @@ def config(**changes) -> GPTConfig:
 
 
 def test_an_exception_replaces_window_and_rope_of_its_layers_alone():
-    every, turned = Reach(5, Rotary), Reach(None, SLOW)
-    assert reach_of_each_layer(config()) == [turned, Reach(3, None), every, turned]
+    every, turned = Layer(5, Rotary), Layer(None, SLOW)
+    assert each_layer(config()) == [turned, Layer(3, None), every, turned]
+
+
+def test_a_layer_may_have_a_network_of_its_own_with_the_activation_of_all():
+    """Catches experts in a layer that is to have none, and an activation that is lost on the way."""
+    routed = partial(MixtureOfExperts, n_experts=3)
+    model = GPT(
+        config(feed_forward=routed, activation=torch.tanh, layers=(LayerOptions((2,), feed_forward=FeedForward),))
+    )
+    networks = [block.feed_forward for block in model.decoder.blocks]
+    assert [type(network).__name__ for network in networks] == ["MixtureOfExperts"] * 2 + [
+        "FeedForward",
+        "MixtureOfExperts",
+    ]
+    assert networks[2].activation is networks[0].experts[0].activation is torch.tanh
 
 
 def test_each_layer_is_built_with_its_own_and_layers_alike_share_a_table():
@@ -42,6 +58,19 @@ def test_a_window_hides_what_is_further_back():
     open_model = GPT(config(layers=(), window=None)).double()
     open_model.load_state_dict(model.state_dict())
     assert_close(model(ids), open_model(ids, window_mask(N, width=5)))
+
+
+def test_a_window_of_an_encoder_reaches_to_both_sides():
+    """Catches a window that looks back alone, and one that is cut to what a decoder sees."""
+    near = (LayerOptions((0, 1), window=3, rope=SLOW),)
+    model = random_module(ModernBERT(ModernBERTConfig(V, N_POSITIONS, D, H, 2, layers=near)))
+    open_model = ModernBERT(ModernBERTConfig(V, N_POSITIONS, D, H, 2, rope=SLOW)).double()
+    open_model.load_state_dict(model.state_dict())
+    ids, seen = torch.randint(V, (B, N)), window_mask(N, width=3, both_sides=True)
+    assert_close(model(ids), open_model(ids, seen))
+    shown = torch.arange(N) < torch.tensor([[N], [N - 2]])
+    expected = open_model(ids, seen & shown[:, None, None])
+    assert_close(model(ids, shown[:, None, None])[shown], expected[shown])
 
 
 def test_what_a_layer_of_your_own_does_not_know_is_not_passed_on():

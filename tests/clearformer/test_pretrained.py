@@ -20,6 +20,7 @@ from tests.clearformer.families import (
     D,
     S,
     V,
+    built_as,
     our_model,
     outputs_of_both,
     rewrite,
@@ -53,7 +54,8 @@ def test_our_weights_give_the_same_logits_in_transformers(kind, dtype, tmp_path)
     ours = our_model(kind, dtype)
     save_pretrained(ours, tmp_path)
     kind_of_theirs = getattr(transformers, ARCHITECTURES[kind].class_name)
-    theirs, report = kind_of_theirs.from_pretrained(tmp_path, dtype=dtype, output_loading_info=True)
+    with built_as(kind, dtype):
+        theirs, report = kind_of_theirs.from_pretrained(tmp_path, dtype=dtype, output_loading_info=True)
     assert not report["unexpected_keys"] and not report["mismatched_keys"] and not report["missing_keys"], report
     mine, expected = outputs_of_both(kind, ours, theirs.eval(), dtype)
     assert_close(mine, expected)
@@ -101,6 +103,11 @@ OTHER_NAMES = {
             "cls.predictions.decoder.bias": t["cls.predictions.bias"] + 0,
         }
     ),
+    "roberta": lambda t: other_names_of_a_roberta(t),
+    "xlm-roberta": lambda t: other_names_of_a_roberta(t),
+    "camembert": lambda t: other_names_of_a_roberta(t),
+    "distilbert": lambda t: t | {"vocab_projector.weight": t["distilbert.embeddings.word_embeddings.weight"] + 0},
+    "modernbert": lambda t: t | {"decoder.weight": t["model.embeddings.tok_embeddings.weight"] + 0},
     "vit": lambda t: t | {"vit.pooler.dense.weight": torch.ones(D, D)},
     "llama": lambda t: (
         {k.removeprefix("model."): v for k, v in t.items()} | {"layers.0.self_attn.rotary_emb.inv_freq": torch.ones(3)}
@@ -113,6 +120,11 @@ OTHER_NAMES = {
         | {"lm_head.weight": t["model.shared.weight"], "model.encoder.embed_positions.weight": torch.ones(11, D)}
     ),
 }
+
+
+def other_names_of_a_roberta(t):
+    more = {"roberta.pooler.dense.weight": torch.ones(D, D), "roberta.embeddings.position_ids": torch.arange(11)[None]}
+    return t | more | {"lm_head.decoder.bias": t["lm_head.bias"] + 0}
 
 
 @KINDS

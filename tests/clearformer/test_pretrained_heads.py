@@ -48,6 +48,9 @@ def test_checkpoints_of_related_classes_are_read(kind, class_name, tmp_path):
 
 BARE = {
     "bert": lambda ours, theirs: (ours.encode(token_ids()), theirs(token_ids()).last_hidden_state),
+    "roberta": lambda ours, theirs: (ours.encode(token_ids()), theirs(token_ids()).last_hidden_state),
+    "distilbert": lambda ours, theirs: (ours.encode(token_ids()), theirs(token_ids()).last_hidden_state),
+    "modernbert": lambda ours, theirs: (ours.encode(token_ids()), theirs(token_ids()).last_hidden_state),
     "vit": lambda ours, theirs: (ours.encode(IMAGE), theirs(IMAGE).last_hidden_state),
     "vit_mae": lambda ours, theirs: (ours.classifier(3).encode(IMAGE), last_hidden_of_mae(theirs)),
     "llama": lambda ours, theirs: (ours.hidden_states(token_ids()), theirs(token_ids()).last_hidden_state),

@@ -52,6 +52,10 @@ REFUSED = [
     ("bert", "is_decoder", True),
     ("bert", "hidden_act", ["gelu"]),
     ("bert", "hidden_size", "24"),
+    ("roberta", "hidden_act", "relu"),
+    ("distilbert", "tie_word_embeddings", False),
+    ("modernbert", "mlp_bias", True),
+    ("modernbert", "classifier_activation", "relu"),
     ("vit", "qkv_bias", False),
     ("vit", "image_size", [12, 12]),
     ("vit", "patch_size", 5),
@@ -197,7 +201,7 @@ def test_what_is_no_configuration_or_no_weights_is_named(wrong):
 
 @pytest.mark.parametrize(
     "changes",
-    [{"model_type": "roberta"}, {"rope_scaling": {"rope_type": "dynamic", "factor": 8.0}}, {"mlp_bias": True}],
+    [{"model_type": "electra"}, {"rope_scaling": {"rope_type": "dynamic", "factor": 8.0}}, {"mlp_bias": True}],
 )
 def test_who_brings_what_cannot_be_loaded_is_told_what_can(changes):
     """Catches a refusal after which nobody knows how to go on."""

@@ -7,7 +7,7 @@ from inspect import unwrap as bare  # without the shape checks of the test run, 
 
 import pytest
 import torch
-from clearformer.blocks import EncoderDecoder
+from clearformer.encoder_decoder import EncoderDecoder
 from clearformer.generation import beam_search
 from clearformer.models.seq2seq import Seq2Seq, Seq2SeqConfig, translation_loss, translation_total
 from clearformer.positions import sinusoidal

@@ -5,7 +5,8 @@ from inspect import unwrap as bare  # without the shape checks of the test run, 
 import pytest
 import torch
 from clearformer.blocks import Block, Decoder, Encoder
-from clearformer.layers import FeedForward, GatedFeedForward, LayerNorm, MixtureOfExperts, RMSNorm
+from clearformer.experts import MixtureOfExperts
+from clearformer.layers import FeedForward, GatedFeedForward, LayerNorm, RMSNorm
 from clearformer.models.gpt import GPT, GPTConfig
 from clearformer.models.mae import MAE, MAEConfig
 from clearformer.models.vit import ViT, ViTConfig

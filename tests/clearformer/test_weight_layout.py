@@ -10,8 +10,8 @@ import pytest
 import torch
 from clearformer import from_pretrained, save_pretrained
 from clearformer.checkpoint import load_model
+from clearformer.experts import MixtureOfExperts
 from clearformer.generation import generate, prepare_for_generation
-from clearformer.layers import MixtureOfExperts
 from clearformer.losses import next_token_loss
 from clearformer.models.gpt import GPT, GPTConfig
 from clearformer.models.seq2seq import Seq2Seq, Seq2SeqConfig

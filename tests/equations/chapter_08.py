@@ -6,8 +6,9 @@ import numpy as np
 import torch
 from clearbook.columns import to_reference, to_torch
 from clearformer.attention import attend as torch_attend
-from clearformer.blocks import Block, Decoder, Encoder, EncoderDecoder
+from clearformer.blocks import Block, Decoder, Encoder
 from clearformer.cache import LayerCache
+from clearformer.encoder_decoder import EncoderDecoder
 from clearformer.reference.attention import attend, causal_mask
 from clearformer.reference.blocks import BlockParameters, block_pre_norm
 from clearformer.reference.layers import layer_norm, mlp

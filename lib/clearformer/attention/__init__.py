@@ -8,8 +8,9 @@ from clearformer.attention.backward import attend_by_hand, attend_recomputing
 from clearformer.attention.blockwise import attend_blockwise
 from clearformer.attention.dot_product import attend, attend_fused
 from clearformer.attention.linear import attend_linear, attend_recurrent
-from clearformer.attention.masks import causal_mask, padding_mask, window_mask
+from clearformer.attention.masks import causal_mask, padding_mask
 from clearformer.attention.softcap import attend_softcapped
+from clearformer.attention.window import window_mask
 
 __all__ = [
     "attend",

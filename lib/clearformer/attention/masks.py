@@ -40,21 +40,6 @@ def causal_mask(
     return every.tril(n_sources - n_targets)
 
 
-def window_mask(
-    n_targets: int, n_sources: int | None = None, *, width: int, device: torch.device | None = None
-) -> Bool[Tensor, "N S"]:
-    r"""True for a target itself and the ``width - 1`` tokens before it: a sliding window.
-
-    .. math:: \mathrm{mask}_{n,s} = [\, n + S - N - W < s \le n + S - N \,]
-
-    Source: Beltagy et al. 2020, section 3.1, looking back only.
-    Raises: ValueError for a width below 1, or as ``causal_mask``.
-    """
-    width = check_whole("window_mask", "width", width)  # every target looks at itself
-    seen = causal_mask(n_targets, n_sources, device=device)
-    return seen.triu(seen.shape[1] - n_targets - width + 1)
-
-
 @shaped
 def padding_mask(ids: Int[Tensor, "B S"], padding: int) -> Bool[Tensor, "B 1 1 S"]:
     """True where a source is a token and not ``padding``, the same for every head and target.

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -18,7 +19,12 @@ Ids, Mask = Int[Tensor, "B N"], Bool[Tensor, "*#batch #N #N"] | None
 
 @dataclass(frozen=True)
 class BERTConfig(Presets):
-    """The sizes of a BERT; ``d_ff`` is 4 D unless given, ``n_segments`` the number of kinds of sentence."""
+    """The sizes of a BERT; ``d_ff`` is 4 D unless given, ``n_segments`` the number of kinds of sentence, 0 for none.
+
+    With ``padding``, the id of the padding, positions count the other tokens, from ``padding + 1`` on, as in RoBERTa.
+
+    Raises: TypeError or ValueError for sizes that cannot be, or a ``padding`` behind which no position is left.
+    """
 
     n_vocab: int
     n_positions: int
@@ -29,6 +35,22 @@ class BERTConfig(Presets):
     n_segments: int = 2
     eps: float = 1e-12
     activation: Callable[[Tensor], Tensor] = F.gelu
+    padding: int | None = None
+
+    LEAST: ClassVar = {"n_segments": 0, "padding": 0}
+
+    def __post_init__(self):
+        super().__post_init__()
+        if self.longest < 1:
+            raise ValueError(
+                f"BERTConfig: padding={self.padding} with n_positions={self.n_positions}, expected at least "
+                f"{self.padding + 2} positions: the first {self.padding + 1} are left out."
+            )
+
+    @property
+    def longest(self) -> int:
+        """How many tokens fit."""
+        return self.n_positions if self.padding is None else self.n_positions - self.padding - 1
 
     def filled(self) -> "BERTConfig":
         return replace(self, d_ff=or_else(self.d_ff, 4 * self.d_model))
@@ -57,7 +79,7 @@ class BERT(nn.Module):
         D, built_with = config.d_model, block_parts(config)
         self.tokens = nn.Embedding(config.n_vocab, D)
         self.positions = LearnedPositions(config.n_positions, D)
-        self.segments = nn.Embedding(config.n_segments, D)
+        self.segments = nn.Embedding(config.n_segments, D) if config.n_segments else None
         self.norm = built_with["norm"](D)
         self.encoder = Encoder(config.n_layers, D, config.n_heads, config.d_ff, norm_first=False, **built_with)
         self.transform, self.transform_norm = nn.Linear(D, D), built_with["norm"](D)
@@ -80,12 +102,26 @@ class BERT(nn.Module):
         of another shape, an empty batch, or more tokens than ``n_positions``.
         """
         c, device = self.config, self.tokens.weight.device
-        check_ids("BERT", ids, c.n_vocab, c.n_positions, device=device)
-        segments = torch.zeros_like(ids) if segments is None else segments
-        check_ids("BERT segments", segments, c.n_segments, c.n_positions, device=device, of="the kinds of sentence")
+        check_ids("BERT", ids, c.n_vocab, c.longest, device=device)
+        x = self.tokens(ids) + self.positions(self._positions(ids))
+        if self.segments is not None:
+            x = x + self.segments(self._checked_segments(ids, segments))
+        elif segments is not None:
+            raise ValueError("BERT: segments, but the model was built with n_segments=0. Leave them out.")
+        return self.encoder(self.norm(x), mask)
+
+    def _positions(self, ids: Tensor) -> slice | Tensor:
+        """From 0 on, or behind the number of the padding, which itself is not counted."""
+        if self.config.padding is None:
+            return slice(0, ids.shape[1])
+        counted = ids != self.config.padding
+        return counted.cumsum(1) * counted + self.config.padding
+
+    def _checked_segments(self, ids: Tensor, segments: Tensor | None) -> Tensor:
+        c, segments = self.config, torch.zeros_like(ids) if segments is None else segments
+        check_ids("BERT segments", segments, c.n_segments, c.longest, device=ids.device, of="the kinds of sentence")
         if segments.shape != ids.shape:
             raise ValueError(
                 f"BERT: segments of shape {tuple(segments.shape)}, expected {tuple(ids.shape)}. Pass one for each id."
             )
-        x = self.tokens(ids) + self.positions(slice(0, ids.shape[1])) + self.segments(segments)
-        return self.encoder(self.norm(x), mask)
+        return segments

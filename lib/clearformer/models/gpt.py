@@ -14,7 +14,7 @@ from clearformer.layers import FeedForward, LayerNorm, gelu_tanh
 from clearformer.losses import next_token_loss as next_token_loss  # from here on as before
 from clearformer.losses import surprisal as surprisal
 from clearformer.models.init import block_parts, residual_writers, small_normal, tie_again
-from clearformer.models.options import LayerOptions, attention_by_layer
+from clearformer.models.options import LayerOptions, parts_by_layer
 from clearformer.models.validate import ID_DTYPES, Presets, check_ids, or_else
 from clearformer.multihead import MultiHeadAttention, check_divides
 from clearformer.positions import LearnedPositions, check_positions
@@ -105,7 +105,7 @@ class GPT(nn.Module):
             config.n_heads,
             config.d_ff,
             block=config.block,
-            by_layer=attention_by_layer(config, attention),
+            by_layer=parts_by_layer(config, attention),
             **block_parts(config, config.norm, config.feed_forward),
         )
         self.head = config.head(D, config.n_vocab, bias=False)

@@ -1,4 +1,4 @@
-"""What some layers of a model have otherwise than the rest: data, from which each layer's attention is built."""
+"""What some layers of a model have otherwise than the rest: data, from which the parts of each layer are built."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,12 +18,15 @@ class LayerOptions:
 
         GPTConfig(..., rope=Rotary, window=512, layers=(LayerOptions((5, 11), rope=partial(Rotary, base=1e6)),))
 
-    Raises: TypeError or ValueError for a layer below 0, a window below 1, or a ``rope`` that cannot be called.
+    ``feed_forward`` is another network for them, as one without experts; unless given they have that of all.
+
+    Raises: TypeError or ValueError for a layer below 0, a window below 1, or parts that cannot be called.
     """
 
     layers: tuple[int, ...]
     window: int | None = None
     rope: Callable[[int, int], nn.Module] | None = None
+    feed_forward: Callable[..., nn.Module] | None = None
 
     def __post_init__(self):
         numbers = check_items("LayerOptions", "layers", self.layers, "the numbers of layers, from 0 on")
@@ -32,26 +35,29 @@ class LayerOptions:
             object.__setattr__(self, "window", check_whole("LayerOptions", "window", self.window))
         if self.rope is not None:
             check_callable("LayerOptions", "rope", self.rope, "positions.Rotary, or a partial of it")
+        if self.feed_forward is not None:
+            check_callable("LayerOptions", "feed_forward", self.feed_forward, "layers.GatedFeedForward")
 
 
-class Reach(NamedTuple):
-    """How far back a layer looks, and how it turns queries and keys."""
+class Layer(NamedTuple):
+    """How far back a layer looks, how it turns queries and keys, and what builds its network: None for that of all."""
 
     window: int | None
     rope: Callable[[int, int], nn.Module] | None
+    feed_forward: Callable[..., nn.Module] | None = None
 
 
-def reach_of_each_layer(config: Any) -> list[Reach]:
-    """Window and rotary positions of every layer of a model, exceptions made."""
-    layers = [Reach(config.window, config.rope)] * config.n_layers
+def each_layer(config: Any) -> list[Layer]:
+    """Window, rotary positions and network of every layer of a model, exceptions made."""
+    layers = [Layer(config.window, config.rope)] * config.n_layers
     for exception in config.layers:
         for layer in exception.layers:
-            layers[layer] = Reach(exception.window, exception.rope)
+            layers[layer] = Layer(exception.window, exception.rope, exception.feed_forward)
     return layers
 
 
-def attention_by_layer(config: Any, attention: Callable[..., nn.Module]) -> list[dict]:
-    """For each block what builds its attention. Layers with the same rotary positions share one table of them.
+def parts_by_layer(config: Any, attention: Callable[..., nn.Module]) -> list[dict]:
+    """For each block what builds its own parts. Layers with the same rotary positions share one table of them.
 
     What the configuration leaves at its default is not passed on: an ``attention`` of your own need not know it.
     """
@@ -61,11 +67,14 @@ def attention_by_layer(config: Any, attention: Callable[..., nn.Module]) -> list
     heads |= {} if config.attend is None else {"attend": config.attend}
     tables: dict[int, nn.Module | None] = {id(None): None}
     built = []
-    for window, rope in reach_of_each_layer(config):
+    for window, rope, feed_forward in each_layer(config):
         if rope is not None and id(rope) not in tables:
             tables[id(rope)] = rope(config.d_head, config.n_positions)
         own = {"rope": tables[id(rope)]} | ({} if window is None else {"window": window})
-        built.append({"attention": partial(attention, **heads, **own)})
+        parts = {"attention": partial(attention, **heads, **own)}
+        if feed_forward is not None:
+            parts["feed_forward"] = partial(feed_forward, activation=config.activation)
+        built.append(parts)
     return built
 
 

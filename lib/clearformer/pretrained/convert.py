@@ -25,7 +25,7 @@ def read_config(architecture: Architecture, options: dict) -> Any:
     labels = options.get("id2label")
     n_labels = len(labels) if isinstance(labels, dict) and labels else CLASSES_UNLESS_SAID
     options = {"num_labels": n_labels} | architecture.defaults | architecture.plain(options)
-    _function_and_argumentss(architecture, options)
+    _refuse_what_is_huge(architecture, options)
     given = dict(architecture.constants)
     for field in fields(architecture.config):
         option = architecture.options.get(field.name)
@@ -46,9 +46,10 @@ def read_config(architecture: Architecture, options: dict) -> Any:
     return architecture.config(**given)
 
 
-def _function_and_argumentss(architecture: Architecture, options: dict) -> None:
+def _refuse_what_is_huge(architecture: Architecture, options: dict) -> None:
     """Refuse numbers of layers and positions that would take all memory before anything else could be told of them."""
-    bounds = dict.fromkeys(architecture.layers.values(), MOST_LAYERS) | {"n_positions": MOST_POSITIONS}
+    counted = [size for size in architecture.layers.values() if isinstance(size, str)]
+    bounds = dict.fromkeys(counted, MOST_LAYERS) | {"n_positions": MOST_POSITIONS}
     for field, most in bounds.items():
         option = architecture.options.get(field)
         value = options.get(option)
@@ -202,11 +203,35 @@ def save_weights(model: nn.Module, architecture: Architecture) -> tuple[dict[str
     odd = _other_attentions(model) | _used_twice(model) | (ours.keys() ^ {row.ours for row in rows})
     if odd:
         return {}, [f"weights or attend not those of a {architecture.class_name}: {', '.join(sorted(odd))}"]
-    for name, targets, layout in rows:
-        parts = layout.save(ours[name].detach(), model.config)
-        for target, part in zip(targets, parts, strict=True):
+    for row in rows:
+        parts = row.layout.save(ours[row.ours].detach(), model.config)
+        for target, part in zip(row.theirs, parts, strict=True):
             theirs[target] = part.clone(memory_format=torch.contiguous_format).cpu()
-    return theirs, []
+    return _stacked_again(architecture, theirs), []
+
+
+def _one_for_each_expert(architecture: Architecture, theirs: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Without the tensors that hold one for each expert, which are there under ``name.0``, ``name.1``, ... instead."""
+    apart: dict[str, Tensor] = {}
+    for name, tensor in theirs.items():
+        if tensor.ndim and any(re.search(pattern + "$", name) for pattern in architecture.stacked):
+            apart |= {f"{name}.{e}": one for e, one in enumerate(tensor)}
+        else:
+            apart[name] = tensor
+    return apart
+
+
+def _stacked_again(architecture: Architecture, theirs: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The reverse of ``_one_for_each_expert``."""
+    joined: dict[str, Tensor] = {}
+    parts: dict[str, list[Tensor]] = {}
+    for name, tensor in theirs.items():
+        whole = name.rpartition(".")[0]
+        if any(re.search(pattern + "$", whole) for pattern in architecture.stacked):
+            parts.setdefault(whole, []).append(tensor)
+        else:
+            joined[name] = tensor
+    return joined | {name: torch.stack(tensors) for name, tensors in parts.items()}
 
 
 def _other_attentions(model: nn.Module) -> set[str]:
@@ -253,6 +278,7 @@ def _canonical(
         theirs = {re.sub(pattern, replacement, name): tensor for name, tensor in theirs.items()}
     for pattern in architecture.ignored:
         theirs = {name: tensor for name, tensor in theirs.items() if not re.fullmatch(pattern, name)}
+    theirs = _one_for_each_expert(architecture, theirs)
     misfits = []
     if getattr(config, "tied", True):
         for alias, name in architecture.aliases.items():

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from clearformer.checks import check_path, check_text, shorten
-from clearformer.pretrained.bert import BERT_ARCHITECTURE
+from clearformer.pretrained.bert import BERT_ARCHITECTURE, CAMEMBERT, DISTILBERT, MODERNBERT, ROBERTA, XLM_ROBERTA
 from clearformer.pretrained.convert import (
     build_model,
     fitting_rows,
@@ -23,6 +23,7 @@ from clearformer.pretrained.convert import (
     save_weights,
     write_config,
 )
+from clearformer.pretrained.experts import GPT_OSS, MIXTRAL, QWEN3_MOE
 from clearformer.pretrained.gemma import GEMMA, GEMMA2, GEMMA3
 from clearformer.pretrained.gpt import GPT2, NEOX
 from clearformer.pretrained.llama import GRANITE, LLAMA, MISTRAL, OLMO2, PHI3, QWEN2, QWEN3, SMOLLM3
@@ -33,7 +34,10 @@ from clearformer.pretrained.vit import MAE_ARCHITECTURE, VIT
 from clearformer.weight_files import read_object, read_tensors, require_file, written_whole
 
 LLAMAS = (LLAMA, MISTRAL, QWEN2, QWEN3, SMOLLM3, PHI3, OLMO2, GRANITE, GEMMA, GEMMA2, GEMMA3)
-ARCHITECTURES = {a.model_type: a for a in (GPT2, BERT_ARCHITECTURE, VIT, MAE_ARCHITECTURE, MARIAN, *LLAMAS, NEOX)}
+EXPERTS = (MIXTRAL, QWEN3_MOE, GPT_OSS)
+BERTS = (BERT_ARCHITECTURE, ROBERTA, XLM_ROBERTA, CAMEMBERT, DISTILBERT, MODERNBERT)
+OTHER_KINDS = (*BERTS, VIT, MAE_ARCHITECTURE, MARIAN)
+ARCHITECTURES = {a.model_type: a for a in (GPT2, *OTHER_KINDS, *LLAMAS, NEOX, *EXPERTS)}
 CONFIG, WEIGHTS, INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
 # options that our configurations have no fields for, and that a loaded model carries along
 LABELS = ("id2label", "label2id")

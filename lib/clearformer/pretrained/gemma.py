@@ -9,7 +9,7 @@ from torch import nn
 from clearformer.attention import attend_fused, attend_softcapped
 from clearformer.block_variants import OutputNormBlock, ScaledHead
 from clearformer.layers import RMSNorm
-from clearformer.models.options import Reach
+from clearformer.models.options import Layer
 from clearformer.pretrained.llama import BLOCK, LLAMA, QK_NORMS, THEIRS
 from clearformer.pretrained.reach import (
     FULL,
@@ -17,10 +17,12 @@ from clearformer.pretrained.reach import (
     layer_types,
     positive_or_none,
     reaches,
+    rope_of_kind,
     written_rope,
+    written_ropes_of_kinds,
     written_types,
 )
-from clearformer.pretrained.rope import read_rope, write_rope
+from clearformer.pretrained.rope import read_rope
 from clearformer.pretrained.tables import Row
 from clearformer.pretrained.together import Together, d_head, read_number, read_whole
 
@@ -73,44 +75,28 @@ def _write_caps(config: Any) -> dict:
 CAPS = Together(("attend", "head"), _read_caps, _write_caps)
 
 
-def _every_second(options: dict) -> list[Reach]:
+def _every_second(options: dict) -> list[Layer]:
     """Gemma 2: layers 0, 2, 4, ... look back over a window."""
     rope, window = read_rope(options), read_whole(options, "sliding_window", 4096)
     kinds = layer_types(options, lambda layer: layer % 2 == 0)
-    return [Reach(window if kind == SLIDING else None, rope) for kind in kinds]
+    return [Layer(window if kind == SLIDING else None, rope) for kind in kinds]
 
 
-def _local_and_global(options: dict) -> list[Reach]:
+def _local_and_global(options: dict) -> list[Layer]:
     """Gemma 3: five layers of six look back over a window, with rotary positions of another base."""
     every, window = read_whole(options, "sliding_window_pattern", 6), read_whole(options, "sliding_window", 4096)
     kinds = layer_types(options, lambda layer: (layer + 1) % every != 0)
-    ropes = {FULL: _rope_of(options, FULL, "rope_theta", 1e6)}
-    ropes[SLIDING] = _rope_of(options, SLIDING, "rope_local_base_freq", 1e4)
-    return [Reach(window if kind == SLIDING else None, ropes[kind]) for kind in kinds]
+    ropes = {FULL: rope_of_kind(options, FULL, "rope_theta", 1e6)}
+    ropes[SLIDING] = rope_of_kind(options, SLIDING, "rope_local_base_freq", 1e4)
+    return [Layer(window if kind == SLIDING else None, ropes[kind]) for kind in kinds]
 
 
-def _rope_of(options: dict, kind: str, base: str, default: float) -> Any:
-    """Each kind of layer has an object of its own; older files have two bases, and scale the layers that see all."""
-    said = options["rope"]
-    if FULL in said or SLIDING in said:
-        said = said.get(kind) or {}
-        if not isinstance(said, dict):
-            raise ValueError(f"from_pretrained: rotary positions of {kind} in config.json, expected an object.")
-    elif kind == SLIDING:
-        said = {}
-    return read_rope(options | {"rope_theta": options.get(base)}, said, default)
-
-
-def _write_second(layers: list[Reach]) -> dict:
+def _write_second(layers: list[Layer]) -> dict:
     return written_types(layers) | written_rope(layers)
 
 
-def _write_local_and_global(layers: list[Reach]) -> dict:
-    full = next((reach.rope for reach in layers if reach.window is None), None)
-    local = next((reach.rope for reach in layers if reach.window is not None), None)
-    options = {} if full is None else write_rope(full)
-    options |= {} if local is None else {"rope_local_base_freq": write_rope(local).get("rope_theta")}
-    return written_types(layers) | options
+def _write_local_and_global(layers: list[Layer]) -> dict:
+    return written_types(layers) | written_ropes_of_kinds(layers, "rope_theta", "rope_local_base_freq")
 
 
 GEMMA = replace(

@@ -1,7 +1,7 @@
 """What a table of weights consists of."""
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from clearformer.block_variants import ParallelBlock
 from clearformer.blocks import Block
-from clearformer.layers import gelu_tanh
+from clearformer.layers import gelu_sigmoid, gelu_tanh
 from clearformer.positions import Rotary
 from clearformer.pretrained.together import Together
 
@@ -19,6 +19,7 @@ ACTIVATIONS = {
     "gelu": F.gelu,
     "gelu_new": gelu_tanh,
     "gelu_pytorch_tanh": gelu_tanh,
+    "quick_gelu": gelu_sigmoid,
     "relu": F.relu,
     "silu": F.silu,
     "swish": F.silu,
@@ -85,12 +86,14 @@ def _queries_keys_values(stacked: Tensor, config: Any) -> list[Tensor]:
 class Row(NamedTuple):
     """One line of a table: our name, theirs, and the layout.
 
-    ``*`` stands for weight and bias, ``(a|b)`` for two of theirs; ``{i}`` and ``{j}`` count ``Architecture.layers``.
+    ``*`` stands for weight and bias, ``(a|b)`` for two of theirs; ``{i}`` and other letters count
+    ``Architecture.layers``. ``only`` says of a configuration in which layers the row is there, all unless given.
     """
 
     ours: str
     theirs: str | tuple[str, ...]
     layout: Layout = SAME
+    only: Callable[[Any], Container[int]] | None = None
 
 
 @dataclass(frozen=True)
@@ -111,7 +114,10 @@ class Architecture:
     # Weights.
     rows: tuple[Row, ...]
     options: dict[str, str]  # for each field of our configuration their option
-    layers: dict[str, str] = field(default_factory=lambda: {"i": "n_layers"})  # for each letter the field it counts to
+    layers: dict[str, str | Callable[[Any], int]] = field(
+        default_factory=lambda: {"i": "n_layers"}
+    )  # what letters count
+    stacked: tuple[str, ...] = ()  # patterns of their tensors that hold one for each expert; the rows say ``name.{e}``
     # Configuration: more of their options.
     defaults: dict[str, object] = field(default_factory=dict)  # what an option means that is missing
     fixed: dict[str, object] = field(default_factory=dict)  # the one value that an option may have
@@ -140,17 +146,24 @@ def weight_names(architecture: Architecture, config: Any, *, headless: bool = Fa
 
 
 def _of_each_layer(row: Row, architecture: Architecture, config: Any) -> Iterator[Row]:
-    """A row for each layer, its number in place of the letter; the row itself where it has no letter."""
-    sources = _sources(str(row.theirs))
+    """A row for each layer, and for each expert, its number in place of the letter; the row itself without a letter."""
+    rows = [Row(row.ours, _sources(str(row.theirs)), row.layout)]
     for letter, size in architecture.layers.items():
         place = f"{{{letter}}}"
-        if place in row.ours:
-            for layer in range(getattr(config, size)):
-                ours = row.ours.replace(place, str(layer))
-                theirs = tuple(source.replace(place, str(layer)) for source in sources)
-                yield Row(ours, theirs, row.layout)
-            return
-    yield Row(row.ours, sources, row.layout)
+        if place not in row.ours:
+            continue
+        n = size(config) if callable(size) else getattr(config, size)
+        there = range(n) if row.only is None or letter != "i" else [i for i in range(n) if i in row.only(config)]
+        rows = [
+            Row(
+                one.ours.replace(place, str(number)),
+                tuple(source.replace(place, str(number)) for source in one.theirs),
+                one.layout,
+            )
+            for one in rows
+            for number in there
+        ]
+    yield from rows
 
 
 def _sources(theirs: str) -> tuple[str, ...]:

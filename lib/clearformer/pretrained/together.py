@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from clearformer.checks import shorten
-from clearformer.models.options import reach_of_each_layer
+from clearformer.models.options import each_layer
 
 
 class Together(NamedTuple):
@@ -21,9 +21,9 @@ class Together(NamedTuple):
 
 
 def meaning(config: Any, name: str) -> Any:
-    """What a field of ours comes to: windows and rotary positions by layer, callables by what is bound to them."""
+    """What a field of ours comes to: what each layer has of its own, callables by what is bound to them."""
     if name in ("rope", "window", "layers"):
-        return [(window, function_and_arguments(rope)) for window, rope in reach_of_each_layer(config)]
+        return [tuple(map(function_and_arguments, layer)) for layer in each_layer(config)]
     return function_and_arguments(getattr(config, name))
 
 
@@ -82,6 +82,14 @@ def read_list(options: dict, name: str, n: int, *, among: str = "config.json") -
     if not isinstance(value, list | tuple) or len(value) != n:
         raise ValueError(f"from_pretrained: {name}={shorten(value)} in {among}, expected a list of {n}.")
     return list(value)
+
+
+def read_items(options: dict, name: str) -> list:
+    """A list of any length, an empty one where the option is missing. Raises: ValueError for anything else."""
+    value = options.get(name)
+    if value is not None and not isinstance(value, list | tuple):
+        raise ValueError(f"from_pretrained: {name}={shorten(value)} in config.json, expected a list.")
+    return list(value or ())
 
 
 def d_head(options: dict) -> int:
