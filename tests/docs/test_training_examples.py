@@ -39,7 +39,7 @@ def names(tmp_path):
     model = GPT(
         GPTConfig(n_vocab=V, n_positions=N, d_model=16, n_heads=2, n_layers=1, activation=torch.nn.functional.gelu)
     )
-    ids = torch.randint(V, (4, N))
+    ids = torch.randint(V, (2, N))
 
     def batch(n, generator):
         rows = torch.randint(V, (n, N), generator=generator)
@@ -59,7 +59,7 @@ def names(tmp_path):
         "batch": batch,
         "ids": ids,
         "in_answer": ids > 5,
-        "documents": [row[: 2 + i].tolist() for i, row in enumerate(ids)] * 3,
+        "documents": [ids[0, : 2 + i].tolist() for i in range(6)],
         "config": TrainConfig(n_steps=3, batch_size=2),
         "folder": tmp_path,
         "path": path,
