@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tools import ROOT
-from tools.models import austen, digits, gpt, language, nanogpt
+from tools.models import austen, digits, gpt, language, nanogpt, vit
 
 MODELS = ROOT / "models"
 CHECKPOINTS = ROOT / ".cache" / "models"
@@ -21,6 +21,7 @@ TRAININGS: dict[str, Callable[[Path, Path], None]] = {
     "nanogpt": nanogpt.train_nanogpt,
     "language": language.train_language,
     "digits": digits.train_digits,
+    "vit": vit.train_vit,
 }
 
 

@@ -31,6 +31,7 @@ DATA = (
     "models/gpt",
     "models/language",
     "models/translator",
+    "models/vit",
 )
 UNWANTED = shutil.ignore_patterns("__pycache__", "*.pyc", ".*")
 Definition = ast.FunctionDef | ast.ClassDef
