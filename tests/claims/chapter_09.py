@@ -4,8 +4,9 @@ import math
 
 import torch
 from clearbook.attention_maps import attention_weights
-from clearbook.data.course_files import find_kept_files
+from clearbook.data.course_files import course_file, find_kept_files
 from clearbook.head_scores import diagonal_score
+from clearbook.language_model import load_language_model
 from clearbook.ngrams import Ngrams
 from clearbook.weights import packaged, read_gguf
 from clearformer.pretrained import from_tensors
@@ -65,6 +66,41 @@ def rates(page, run):
 )
 def beside_the_table(page, run):
     return once(page, TABLE, lambda: counted(page)) if run.contender == TABLE else trained(page, N_STEPS * run.times)
+
+
+DEEPER, SHIPPED, LONG = "6-gram", "the shipped GPT", 5000
+
+
+def rivals(page):
+    """Bits per character of the 5-gram, of the table that looks one letter further back, and of the shipped GPT."""
+    text = "".join(page.learned)
+    number = {c: i for i, c in enumerate(sorted({*text, *page.held_out}))}
+    letters = [number[c] for c in page.held_out]
+    table = Ngrams([number[c] for c in text], 6, len(number))
+    found = {who: table.surprisal(letters, n).mean() for who, n in ((TABLE, 5), (DEEPER, 6))}
+    shipped, pairs = load_language_model(course_file("models/austen"))
+    ids = torch.tensor([pairs.n_vocab, *pairs.encode(page.held_out)])
+    nats = page.loss_on(shipped, ids, length=256)
+    return found | {SHIPPED: nats / math.log(2) * len(ids) / len(page.held_out)}
+
+
+@experiment(
+    PAGE,
+    contenders={
+        GPT: "the page's program, 5,000 steps of 8 rows of 64 tokens",
+        TABLE: COUNTED,
+        DEEPER: "the same with one letter more of context, which no deeper table beats",
+        SHIPPED: "larger, and trained for two hours on the same text",
+    },
+    budget="5,000 steps, or all of the text counted once",
+    measured=MEASURED,
+    cells=MODEL,
+    times=(1,),
+)
+def five_thousand_steps(page, run):
+    if run.contender == GPT:
+        return trained(page, LONG * run.times)
+    return once(page, "rivals", lambda: rivals(page))[run.contender]
 
 
 BOTH, FIRST, SECOND, ALONE = "both heads", "without that of layer 1", "without that of layer 2", "one block"
@@ -163,7 +199,7 @@ claim(
     about=(*RATES, TABLE),
     cell="measured",
     holds=lambda bits: below(bits, TABLE, *RATES, times=(1,)),
-    note="At every rate and from every start, after 560 steps. After 5,000 the page's GPT is ahead, from one start.",
+    note="At every rate and from every start, after 560 steps. After 5,000 the page's GPT is ahead.",
 )
 claim(
     beside_the_table,
@@ -171,7 +207,34 @@ claim(
     about=(GPT, TABLE),
     cell="measured",
     holds=lambda bits: below(bits, TABLE, GPT, times=(4,)),
-    note="By less than a twentieth of a bit. What turns it over are 5,000 steps, recorded from one start.",
+    note="By less than a twentieth of a bit. What turns it over are 5,000 steps.",
+)
+claim(
+    five_thousand_steps,
+    "Your GPT has passed the table, from each of three starts, with 300 thousand weights and a file that you typed.",
+    about=(GPT, TABLE),
+    cell="five-thousand-load",
+    holds=lambda bits: below(bits, GPT, TABLE, by=0.05, times=(1,)),
+    note="The program has read each token a little more than once, the table exactly once.",
+)
+claim(
+    five_thousand_steps,
+    "The best of such tables, with [five letters of context](closer/09-counting.ipynb#counting-runs-out), it has not "
+    "passed.",
+    about=(GPT, DEEPER),
+    cell="five-thousand-load",
+    holds=lambda bits: below(bits, DEEPER, GPT, times=(1,)),
+    note="The page compared with the 5-gram alone, and the 6-gram is better. The difference is a fiftieth of a bit.",
+    verdict="changed",
+    before="But it is soon finished; a GPT that is trained for longer passes it.",
+)
+claim(
+    five_thousand_steps,
+    "Now it is far ahead of everything that counts.",
+    about=(SHIPPED, DEEPER),
+    cell="longer",
+    holds=lambda bits: below(bits, SHIPPED, DEEPER, by=0.3, times=(1,)),
+    note="The shipped GPT has read each novel ten times, and the tables have counted each once.",
 )
 claim(
     copiers,

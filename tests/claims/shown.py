@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable
 
-RUNAWAY = 100  # no loss or share that is measured is that large unless the training runs away
+RUNAWAY = 100  # more is no share, not in per cent either, and no loss but that of a training that runs away
 
 
 def decimals(found: Iterable[float]) -> int:
@@ -19,6 +19,6 @@ def span(found: list[float], places: int) -> str:
     """
     if all(math.isnan(it) for it in found):
         return "–"
-    ends = [it if it < RUNAWAY or not places else math.inf for it in found]  # not a number is one as well
+    ends = [it if it <= RUNAWAY or not places else math.inf for it in found]  # not a number is one as well
     low, high = ("∞" if it == math.inf else f"{it:z.{places}f}" for it in (min(ends), max(ends)))
     return low if low == high else f"{low}–{high}"

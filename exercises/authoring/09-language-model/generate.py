@@ -310,4 +310,9 @@ scaling undoes that.
 - model.eval()
 + model.eval()
 + torch.manual_seed(0)
+
+# into_a_table
+## never_greedy_and_refused: At a temperature of 0 you divide by 0, and PyTorch refuses logits that are infinite.
+- if temperature > 0:
++ if temperature >= 0:
 """)
