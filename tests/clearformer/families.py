@@ -27,6 +27,11 @@ SIZES = {"hidden_size": D, "num_attention_heads": H, "num_hidden_layers": 2, "in
 IMAGES = {"image_size": 12, "patch_size": 4, "num_channels": 2}
 DECODER = {"decoder_hidden_size": 20, "decoder_num_attention_heads": 5, "decoder_num_hidden_layers": 3}
 SHARED = {"vocab_size": V, "max_position_embeddings": 11, "num_key_value_heads": 2, "rope_theta": 500.0}
+TRANSLATOR = (
+    {"vocab_size": V, "max_position_embeddings": 11, "d_model": D, "encoder_layers": 2, "decoder_layers": 3}
+    | {"encoder_attention_heads": H, "decoder_attention_heads": H, "encoder_ffn_dim": HIDDEN, "decoder_ffn_dim": HIDDEN}
+    | {"activation_function": "swish", "scale_embedding": True, "pad_token_id": V - 1, "decoder_start_token_id": V - 1}
+)
 CONFIGS = {
     "gpt2": {"vocab_size": V, "n_positions": 11, "n_embd": D, "n_head": H, "n_layer": 3, "bos_token_id": 0}
     | {"eos_token_id": 0, "n_inner": HIDDEN},
@@ -44,15 +49,15 @@ CONFIGS = {
     | {"sep_token_id": 2},
     "vit": SIZES | IMAGES | {"num_labels": 5},
     "vit_mae": SIZES | IMAGES | DECODER | {"decoder_intermediate_size": 36, "mask_ratio": 0.6},
-    "marian": {"vocab_size": V, "max_position_embeddings": 11, "d_model": D, "encoder_layers": 2, "decoder_layers": 3}
-    | {"encoder_attention_heads": H, "decoder_attention_heads": H, "encoder_ffn_dim": HIDDEN, "decoder_ffn_dim": HIDDEN}
-    | {"activation_function": "swish", "scale_embedding": True, "pad_token_id": V - 1, "decoder_start_token_id": V - 1},
+    "marian": TRANSLATOR,
+    **dict.fromkeys(("bart", "mbart"), TRANSLATOR),
     "llama": SIZES | SHARED | {"tie_word_embeddings": True},
     "qwen2": SIZES | SHARED,
     "qwen3": SIZES | SHARED | {"head_dim": 10},
     "mistral": SIZES | SHARED | {"sliding_window": None},
 }
 BERTS = {"bert": 3, "roberta": 3, "xlm-roberta": 1, "camembert": 2}  # how many kinds of sentence
+WRITERS = ("marian", "bart", "mbart")
 KINDS = pytest.mark.parametrize("kind", [kind for kind in CONFIGS if kind != "mistral"])  # in test_decoders
 
 
@@ -66,7 +71,7 @@ def theirs_of(kind, dtype=torch.float32, **changes):
     waves = {k: v.clone() for k, v in model.state_dict().items() if "embed_positions" in k}
     random_module(model, dtype)
     model.load_state_dict(waves, strict=False)
-    if kind == "marian":
+    if kind in WRITERS:
         model.final_logits_bias.normal_()
     return model.to(dtype).eval()
 
@@ -107,7 +112,7 @@ def outputs_of_both(kind, ours, theirs, dtype):
         segments, seen = token_ids(high=max(BERTS[kind], 2)) % BERTS[kind], seen_tokens(N)
         expected = theirs(token_ids(), attention_mask=seen.long(), token_type_ids=segments).logits
         return ours(token_ids(), seen[:, None, None], segments)[seen], expected[seen]
-    if kind == "marian":
+    if kind in WRITERS:
         source = token_ids(S).masked_fill(~seen_tokens(S), V - 1)
         expected = theirs(source, seen_tokens(S).long(), decoder_input_ids=token_ids()).logits
         return ours(source, token_ids()), expected
@@ -133,6 +138,8 @@ OURS = {
     "vit": lambda: ViT(ViTConfig(12, 4, 2, 5, D, H, 2)),
     "vit_mae": lambda: MAE(MAEConfig(12, 4, 2, D, H, 2, 20, 5, 3)),
     "marian": lambda: Seq2Seq(ARCHITECTURES["marian"].config(V, 11, D, H, 2, n_decoder_layers=3, padding=V - 1)),
+    "bart": lambda: translator(first_position=2, norm_embeddings=True),
+    "mbart": lambda: translator(first_position=2, norm_embeddings=True, norm_first=True),
     "llama": lambda: llama(),
     "qwen2": lambda: ARCHITECTURES["qwen2"].build(llama().config),
     "qwen3": lambda: llama(d_head=10, qk_norm=RMSNorm),
@@ -142,6 +149,11 @@ OURS = {
 def modernbert_config() -> ModernBERTConfig:
     near = LayerOptions((1, 2), window=3, rope=partial(Rotary, base=70.0))
     return ModernBERTConfig(V, 11, D, H, 4, rope=partial(Rotary, base=700.0), layers=(near,))
+
+
+def translator(**parts):
+    tokens = {"padding": V - 1, "start": V - 1, "end": 0}
+    return Seq2Seq(Seq2SeqConfig(V, 11, D, H, 2, n_decoder_layers=3, **tokens, **parts))
 
 
 def llama(**changes):

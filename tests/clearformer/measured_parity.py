@@ -23,6 +23,7 @@ OTHERS = {"gpt2": "tied", "bert": "with padding and kinds of sentence", "vit": "
 OTHERS |= {"roberta": "with padding and kinds of sentence", "xlm-roberta": "with padding", "camembert": "with padding"}
 OTHERS |= {"distilbert": "with padding", "modernbert": "with padding, windows to both sides"}
 OTHERS |= {"vit_mae": "12 × 12 pixels, most of them hidden", "marian": "with padding"}
+OTHERS |= dict.fromkeys(("bart", "mbart"), "with padding")
 
 
 def rows() -> Iterator[dict[str, Any]]:

@@ -25,6 +25,7 @@ PICTURES = sizes(image_size=8, patch_size=4, n_channels=1)
 
 def config_targets() -> Iterator[Target]:
     yield from targets_that_read_words()
+    yield from targets_that_fill_gaps()
     yield from targets_that_see_pictures()
     yield training_target()
 
@@ -47,17 +48,6 @@ def targets_that_read_words() -> Iterator[Target]:
         **OPTIONS,
     )
     yield Target("LayerOptions", options.LayerOptions, **sizes(layers=(0, 2), window=2, rope=positions.Rotary))
-    turned = sizes(rope=positions.Rotary, window=2, layers=())
-    yield Target(
-        "ModernBERTConfig",
-        lambda **o: modernbert.ModernBERT(modernbert.ModernBERTConfig(**o)),
-        **WORDS,
-        **BLOCKS,
-        **turned,
-    )
-    yield Target(
-        "BERTConfig", lambda **o: bert.BERT(bert.BERTConfig(**o)), **WORDS, **BLOCKS, **sizes(n_segments=2, padding=0)
-    )
     yield Target(
         "Seq2SeqConfig",
         lambda **o: seq2seq.Seq2Seq(seq2seq.Seq2SeqConfig(**o)),
@@ -72,7 +62,24 @@ def targets_that_read_words() -> Iterator[Target]:
             end=2,
             scale=1.0,
             interleaved=True,
+            first_position=2,
+            norm_embeddings=True,
+            norm_first=True,
         ),
+    )
+
+
+def targets_that_fill_gaps() -> Iterator[Target]:
+    turned = sizes(rope=positions.Rotary, window=2, layers=())
+    yield Target(
+        "ModernBERTConfig",
+        lambda **o: modernbert.ModernBERT(modernbert.ModernBERTConfig(**o)),
+        **WORDS,
+        **BLOCKS,
+        **turned,
+    )
+    yield Target(
+        "BERTConfig", lambda **o: bert.BERT(bert.BERTConfig(**o)), **WORDS, **BLOCKS, **sizes(n_segments=2, padding=0)
     )
 
 

@@ -30,6 +30,7 @@ from tests.clearformer.families import (
     token_ids,
     transformers,
 )
+from tests.clearformer.models import random_module
 from tests.clearformer.refusals import refusal
 from tests.clearformer.tolerance import assert_close
 
@@ -115,11 +116,15 @@ OTHER_NAMES = {
     "qwen2": lambda t: t | {"model.layers.0.self_attn.rotary_emb.inv_freq": torch.ones(3)},
     "qwen3": lambda t: t | {"model.layers.0.self_attn.rotary_emb.inv_freq": torch.ones(3)},
     "vit_mae": lambda t: {k.replace("decoder_encoder.layer.", "decoder_layers."): v for k, v in t.items()},
-    "marian": lambda t: (
-        {k: v for k, v in t.items() if "shared" not in k}
-        | {"lm_head.weight": t["model.shared.weight"], "model.encoder.embed_positions.weight": torch.ones(11, D)}
-    ),
+    "marian": lambda t: other_names_of_a_writer(t) | {"model.encoder.embed_positions.weight": torch.ones(11, D)},
+    "bart": lambda t: other_names_of_a_writer(t),
+    "mbart": lambda t: other_names_of_a_writer(t),
 }
+
+
+def other_names_of_a_writer(t):
+    shared = t["model.shared.weight"]
+    return {k: v for k, v in t.items() if "shared" not in k} | {"lm_head.weight": shared}
 
 
 def other_names_of_a_roberta(t):
@@ -149,6 +154,19 @@ def test_a_decoder_of_other_heads_and_widths_than_the_encoder_is_read_and_writte
     start, written = torch.full((B, 1), V - 1), ours.conditioned_on(token_ids(S))
     rows = [beam_search(written, start, 5, n_beams, cached=cached)[0] for cached in (True, False)]
     assert rows[0].equal(rows[1])
+
+
+@torch.no_grad()
+def test_a_bart_without_a_head_encodes_and_decodes_and_says_what_it_lacks(tmp_path):
+    bare = random_module(transformers.BartModel(theirs_of("bart").config), torch.float32).eval()
+    bare.save_pretrained(tmp_path)
+    ours = from_pretrained(tmp_path)
+    memory = ours.encode(token_ids(S))
+    expected = bare(token_ids(S), decoder_input_ids=token_ids())
+    assert_close(memory, expected.encoder_last_hidden_state)
+    assert_close(ours.hidden_states(token_ids(), memory), expected.last_hidden_state)
+    with pytest.raises(ValueError, match="checkpoint was a BartModel"):
+        ours(token_ids(S), token_ids())
 
 
 def test_weights_need_no_folder():
@@ -184,10 +202,10 @@ def test_weights_are_not_drawn_to_be_replaced_and_all_else_is_built(kind, monkey
     assert all(torch.equal(tensor, expected[name]) for name, tensor in tensors.items())
 
 
-@pytest.mark.parametrize("n_beams", [1, 3])
-def test_a_translation_is_theirs(n_beams, tmp_path):
+@pytest.mark.parametrize(("kind", "n_beams"), [("marian", 1), ("marian", 3), ("bart", 1), ("bart", 3), ("mbart", 1)])
+def test_a_translation_is_theirs(kind, n_beams, tmp_path):
     """They forbid padding in the configuration of generation, we in the model's writer."""
-    theirs = save_theirs("marian", tmp_path, torch.float64)
+    theirs = save_theirs(kind, tmp_path, torch.float64)
     with torch.no_grad():
         theirs.final_logits_bias[:, -1] = 9.0  # padding would win
     theirs.save_pretrained(tmp_path)

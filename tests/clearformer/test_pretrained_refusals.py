@@ -63,6 +63,7 @@ REFUSED = [
     ("marian", "decoder_vocab_size", 38),
     ("marian", "share_encoder_decoder_embeddings", False),
     ("marian", "normalize_before", True),
+    ("bart", "normalize_before", True),
     ("llama", "attention_bias", True),
     ("llama", "mlp_bias", True),
     ("llama", "hidden_act", "relu6"),

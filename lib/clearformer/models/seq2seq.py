@@ -16,7 +16,7 @@ from clearformer.cache import KVCache, cache_dtype
 from clearformer.checks import check_real
 from clearformer.models.init import block_parts, glorot, tie_again
 from clearformer.models.validate import ID_DTYPES, Presets, check_ids, or_else
-from clearformer.positions import check_positions, sinusoidal
+from clearformer.positions import LearnedPositions, check_positions, sinusoidal
 from clearformer.shapes import shaped
 
 
@@ -26,7 +26,8 @@ class Seq2SeqConfig(Presets):
 
     Unless given, ``d_ff`` is 4 D and the decoder has the encoder's sizes; embeddings are multiplied by ``scale``,
     :math:`\\sqrt{D}` unless given. ``start`` is what the decoder is given first, ``end`` what it writes last;
-    ``interleaved`` is that of ``sinusoidal``.
+    ``interleaved`` is that of ``sinusoidal``. With ``first_position`` positions are learned instead, apart for source
+    and target, and counted from there on; with ``norm_embeddings`` what they are added to is normed, both as in BART.
     """
 
     n_vocab: int
@@ -45,8 +46,11 @@ class Seq2SeqConfig(Presets):
     activation: Callable[[Tensor], Tensor] = F.relu
     scale: float | None = None
     interleaved: bool = True
+    first_position: int | None = None
+    norm_embeddings: bool = False
+    norm_first: bool = False
 
-    LEAST: ClassVar = dict.fromkeys(("padding", "start", "end"), 0)
+    LEAST: ClassVar = dict.fromkeys(("padding", "start", "end", "first_position"), 0)
     FITS: ClassVar = Presets.FITS | {"scale": (math.isfinite, "which is finite")}
 
     def __post_init__(self):
@@ -85,21 +89,28 @@ class Seq2Seq(nn.Module):
 
     One embedding serves source, target and head; the bias :math:`c` of the head, 0 at first, is Marian's.
 
-    Source: Vaswani et al. 2017, figure 1 and sections 3.1 to 3.5.
+    Source: Vaswani et al. 2017, figure 1 and sections 3.1 to 3.5; for learned positions Lewis et al. 2020 (BART).
     Cost: 2 FLOPs a token for every weight in a matrix, and attention's over source, target and both.
     """
 
     def __init__(self, config: Seq2SeqConfig):
         super().__init__()
         self.config = c = config.filled()
-        options = {"norm_first": False, **block_parts(c)}
+        options = {"norm_first": c.norm_first, **block_parts(c)}
         self.scale = math.sqrt(c.d_model) if c.scale is None else c.scale
         self.tokens = nn.Embedding(c.n_vocab, c.d_model)
-        positions = sinusoidal(c.n_positions, c.d_model, interleaved=c.interleaved)
-        self.register_buffer("positions", positions, persistent=False)
+        if c.first_position is None:
+            positions = sinusoidal(c.n_positions, c.d_model, interleaved=c.interleaved)
+            self.register_buffer("positions", positions, persistent=False)
+            self.source_positions = self.target_positions = None
+        else:
+            sizes = c.first_position + c.n_positions, c.d_model
+            self.source_positions, self.target_positions = LearnedPositions(*sizes), LearnedPositions(*sizes)
+        norm = options["norm"] if c.norm_embeddings else nn.Identity
+        self.source_norm, self.target_norm = norm(c.d_model), norm(c.d_model)
         self.encoder = Encoder(c.n_layers, c.d_model, c.n_heads, c.d_ff, **options)
-        sizes = (c.n_decoder_layers, c.d_model, c.n_decoder_heads, c.d_decoder_ff)
-        self.decoder = Decoder(*sizes, cross=True, **options)
+        own = (c.n_decoder_layers, c.d_model, c.n_decoder_heads, c.d_decoder_ff)
+        self.decoder = Decoder(*own, cross=True, **options)
         self.head = nn.Linear(c.d_model, c.n_vocab)
         self.apply(glorot)
         self.head.weight = self.tokens.weight
@@ -132,7 +143,18 @@ class Seq2Seq(nn.Module):
         check_ids("Seq2Seq source", source, c.n_vocab, c.n_positions, device=device)
         if mask is not None and mask.shape[1:] != (1, 1, source.shape[1]):
             raise ValueError(f"Seq2Seq: mask of shape {tuple(mask.shape)}, expected (B, 1, 1, S): mask[:, None, None].")
-        return self.encoder(self.tokens(source) * self.scale + self.positions[: source.shape[1]], mask)
+        x = self._embedded(source, slice(0, source.shape[1]), self.source_positions)
+        return self.encoder(self.source_norm(x), mask)
+
+    def _embedded(self, ids: Tensor, positions: slice | Tensor, learned: nn.Module | None) -> Tensor:
+        """Words and where they stand, by the waves or what was learned."""
+        x, first = self.tokens(ids) * self.scale, self.config.first_position
+        if learned is None:
+            return x + self.positions[positions]
+        if isinstance(positions, slice):
+            stop = self.config.n_positions if positions.stop is None else positions.stop
+            return x + learned(slice((positions.start or 0) + first, stop + first))
+        return x + learned(positions + first)
 
     def decode(
         self,
@@ -169,12 +191,12 @@ class Seq2Seq(nn.Module):
         start = 0 if cache is None else cache.length
         positions = slice(start, start + target.shape[1]) if positions is None else positions
         check_positions("Seq2Seq", positions, self.config.n_positions, target.shape[1])
-        y = self.tokens(target) * self.scale + self.positions[positions]
+        y = self.target_norm(self._embedded(target, positions, self.target_positions))
         return self.decoder(y, mask, source=memory, source_mask=source_mask, cache=cache, source_cache=source_cache)
 
     def new_caches(self, batch: int, n_positions: int, n_sources: int) -> tuple[KVCache, KVCache]:
         """Room for ``batch`` targets of ``n_positions`` tokens, and for the sources that they look at."""
-        c, options = self.config, {"dtype": cache_dtype(self.head.weight), "device": self.head.weight.device}
+        c, options = self.config, {"dtype": cache_dtype(self.tokens.weight), "device": self.tokens.weight.device}
         sizes, width = (c.n_decoder_layers, batch, c.n_decoder_heads), c.d_model // c.n_decoder_heads
         own = KVCache(*sizes, n_positions, width, **options)
         return own, KVCache(*sizes, n_sources, width, **options)

@@ -27,7 +27,7 @@ from clearformer.pretrained.experts import GPT_OSS, MIXTRAL, QWEN3_MOE
 from clearformer.pretrained.gemma import GEMMA, GEMMA2, GEMMA3
 from clearformer.pretrained.gpt import GPT2, NEOX
 from clearformer.pretrained.llama import GRANITE, LLAMA, MISTRAL, OLMO2, PHI3, QWEN2, QWEN3, SMOLLM3
-from clearformer.pretrained.marian import MARIAN
+from clearformer.pretrained.marian import BART, MARIAN, MBART
 from clearformer.pretrained.relatives import nearest_relative
 from clearformer.pretrained.tables import OTHERS, Architecture
 from clearformer.pretrained.vit import MAE_ARCHITECTURE, VIT
@@ -36,7 +36,7 @@ from clearformer.weight_files import read_object, read_tensors, require_file, wr
 LLAMAS = (LLAMA, MISTRAL, QWEN2, QWEN3, SMOLLM3, PHI3, OLMO2, GRANITE, GEMMA, GEMMA2, GEMMA3)
 EXPERTS = (MIXTRAL, QWEN3_MOE, GPT_OSS)
 BERTS = (BERT_ARCHITECTURE, ROBERTA, XLM_ROBERTA, CAMEMBERT, DISTILBERT, MODERNBERT)
-OTHER_KINDS = (*BERTS, VIT, MAE_ARCHITECTURE, MARIAN)
+OTHER_KINDS = (*BERTS, VIT, MAE_ARCHITECTURE, MARIAN, BART, MBART)
 ARCHITECTURES = {a.model_type: a for a in (GPT2, *OTHER_KINDS, *LLAMAS, NEOX, *EXPERTS)}
 CONFIG, WEIGHTS, INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
 # options that our configurations have no fields for, and that a loaded model carries along

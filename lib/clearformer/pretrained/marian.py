@@ -1,7 +1,9 @@
-"""Marian, the translators of OPUS: norm after, one embedding for all, sines before cosines, a bias at the end."""
+"""Marian, the translators of OPUS, and its kin: BART with learned positions, mBART with the norm first."""
+
+from dataclasses import replace
 
 from clearformer.models.seq2seq import Seq2Seq, Seq2SeqConfig
-from clearformer.pretrained.tables import STACKED, WITHOUT_BATCH, Architecture, Row
+from clearformer.pretrained.tables import STACKED, TIED, WITHOUT_BATCH, Architecture, Row
 
 OPTIONS = {
     "n_vocab": "vocab_size",
@@ -63,7 +65,47 @@ MARIAN = Architecture(
     defaults={"activation_function": "gelu", "scale_embedding": False},
     fixed=FIXED,
     same={"decoder_vocab_size": lambda o: o["vocab_size"]},
-    constants={"eps": 1e-5, "interleaved": False},
+    constants={
+        "eps": 1e-5,
+        "interleaved": False,
+        "first_position": None,
+        "norm_embeddings": False,
+        "norm_first": False,
+    },
     aliases=dict.fromkeys(SHARED, "model.shared.weight"),
     ignored=(r"model\.(en|de)coder\.embed_positions\.weight",),  # fixed waves, which we compute
+)
+
+BART = replace(  # Lewis et al. 2020, section 2.1
+    MARIAN,
+    model_type="bart",
+    class_name="BartForConditionalGeneration",
+    bare="BartModel",
+    rows=(
+        *MARIAN.rows,
+        Row("source_positions.weight", "model.encoder.embed_positions.weight"),
+        Row("target_positions.weight", "model.decoder.embed_positions.weight"),
+        Row("source_norm.*", "model.encoder.layernorm_embedding.*"),
+        Row("target_norm.*", "model.decoder.layernorm_embedding.*"),
+    ),
+    head=("head",),
+    fixed=TIED
+    | {"normalize_before": False, "add_final_layer_norm": False}  # in older files, and always so
+    | {"normalize_embedding": True, "static_position_embeddings": False},
+    same={},
+    constants={"eps": 1e-5, "interleaved": True, "first_position": 2, "norm_embeddings": True, "norm_first": False},
+    ignored=(),
+)
+MBART = replace(  # Liu et al. 2020, section 2.2
+    BART,
+    model_type="mbart",
+    class_name="MBartForConditionalGeneration",
+    bare="MBartModel",
+    rows=(
+        *BART.rows,
+        Row("encoder.norm.*", "model.encoder.layer_norm.*"),
+        Row("decoder.norm.*", "model.decoder.layer_norm.*"),
+    ),
+    fixed=BART.fixed | {"normalize_before": True, "add_final_layer_norm": True},
+    constants=BART.constants | {"norm_first": True},
 )
