@@ -77,7 +77,7 @@ class DecodingState:
         """How many tokens are still to be written."""
         return self.n_prompt + self.n_tokens - self.length
 
-    def read(self, guesses: Any = ()) -> Float[Tensor, "B n V"]:
+    def read(self, guesses: Any = ()) -> list[Float[Tensor, "B V"]]:
         """The logits after the newest tokens and after each of ``guesses`` of what follows them, in float32 or better.
 
         Without a cache all tokens are computed again.
@@ -92,9 +92,10 @@ class DecodingState:
         mask = None if self.mask is None else self.mask[..., : seen.stop]
         hidden = self.model.hidden_states(ids, mask, cache=self.cache, positions=positions)
         self.n_cached = 0 if self.cache is None else seen.stop
-        logits = self.model.head(hidden[:, -1 - n :]) if n else self.model.head(hidden[:, -1])[:, None]
+        logits = self.model.head(hidden[:, -1 - n :] if n else hidden[:, -1])
         self._check_nan(logits)
-        return logits.to(torch.promote_types(logits.dtype, torch.float32))
+        logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
+        return [*logits.unbind(1)] if n else [logits]
 
     def _make_room(self, n_new: int) -> None:
         """Forget the guesses that were wrong, and with ``n_sinks`` the older tokens where new ones would not fit."""
@@ -148,8 +149,9 @@ class DecodingState:
     def _check_nan(self, logits: Tensor) -> None:
         """At once on a CPU; elsewhere noted, and read at the end, for each look waits for all work under way."""
         nan = logits.isnan().any()
-        self.nan = nan if self.nan is None else self.nan | nan
-        if nan.device.type == "cpu":
+        at_once = nan.device.type == "cpu"
+        self.nan = nan if self.nan is None or at_once else self.nan | nan
+        if at_once:
             self.refuse_nan()
 
     def refuse_nan(self) -> None:

@@ -92,7 +92,7 @@ def _write(state: DecodingState, choice: Choice, draft: Draft | None) -> Iterato
         with torch.inference_mode():
             if not read:
                 guesses = () if draft is None else state.guess(draft)
-                read = [*zip(state.read(guesses).unbind(1), [*guesses, None], strict=True)]
+                read = [*zip(state.read(guesses), [*guesses, None], strict=True)]
             logits, guess = read.pop(0)
             new = choice(logits, state, running)
             if state.stops is not None:
@@ -155,7 +155,7 @@ def beam_search(
         first = torch.arange(0, len(state.buffer), n_beams, device=total.device)[:, None]
         length, ended = torch.zeros_like(total), torch.zeros_like(total, dtype=torch.bool)
         for _ in range(state.n_tokens):
-            log_p = state.read()[:, -1].log_softmax(-1).unflatten(0, total.shape)  # B beams V
+            log_p = state.read()[0].log_softmax(-1).unflatten(0, total.shape)  # B beams V
             if state.stops is not None:  # what has ended repeats its end, at no price
                 newest = state.newest_tokens().view(*total.shape, 1)
                 price = log_p.gather(2, newest).masked_fill(ended[..., None], 0.0)
