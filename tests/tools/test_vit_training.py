@@ -9,6 +9,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from tests.claims.chapter_10_steps import OWN_STEPS
 from tools.models import vit
 from tools.models.digits import PAGE, page_code
 
@@ -71,3 +72,8 @@ def test_the_committed_vit_is_as_good_as_its_log_says():
     torch.set_num_threads(1)
     first = read["ViT", vit.TESTING, 4000, vit.best_steps(log, "ViT"), 0]
     assert abs(code["accuracy"](model) - first) < 0.0015
+
+
+def test_the_register_takes_the_steps_that_were_chosen():
+    log = vit.read_log(COMMITTED / "log.csv")
+    assert [*OWN_STEPS.values()] == [vit.best_steps(log, name) for name in ("ViT", "CNN")]

@@ -19,7 +19,7 @@ from tools.models.digits import PAGE, page_code, processor
 from tools.models.loop import write
 
 N_STEPS = (800, 3200, 6400)
-SEEDS = (0,)
+SEEDS = (0, 1, 2)
 TO_CHOOSE = 1000  # labelled pictures on which the number of steps is chosen
 HEADER = ("model", "read", "labels", "steps", "seed", "accuracy", "processor_seconds")
 CHOOSING, TESTING = "to choose the steps", "held out"
