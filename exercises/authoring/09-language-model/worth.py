@@ -51,8 +51,11 @@ def several_heads(rng):
 
 
 def at_the_limits(rng):
-    """One head, which is the whole layer; one block; a single token that is asked for; as many as there may be."""
-    given = {"n_heads": 1, "d_model": 7}, {"n_layers": 1}, {"rows": 1, "tokens": 2}, {"tokens": 11}
+    """One head, which is the whole layer; one block; a single token that is asked for; as many as there may be.
+
+    That is one more than the model has positions, since the last token is not read.
+    """
+    given = {"n_heads": 1, "d_model": 7}, {"n_layers": 1}, {"rows": 1, "tokens": 2}, {"tokens": 11}, {"tokens": 12}
     return [draw_args(rng, **one) for one in given]
 
 
@@ -94,8 +97,8 @@ QUESTION = Question(
     ),
     hints=(
         "First the loss of the whole model: it reads all tokens but the last and is asked for all but the first.",
-        "Inside the hook `inputs[0]` is B × N × D. `unflatten(-1, (H, -1))` gives each head an axis of its own; clone "
-        "it before you set one of them to 0, and give a tuple back.",
+        "Inside the hook `inputs[0]` is B × N × D. `unflatten(-1, (H, -1))` makes it B × N × H × K: which of the four axes "
+        "counts the heads? Clone it before you set one head to 0, and give a tuple back.",
         "For each block and each head: register the hook on this block's `attention.out`, measure, remove it, subtract "
         "the loss of the whole model.",
     ),
@@ -162,7 +165,7 @@ class OneHookForAll(nn.Module):
         return torch.stack(losses).view(len(self.gpt.blocks), -1) - whole
 
     def surprise(self, ids):
-        log_p = self.gpt(ids).log_softmax(-1)[:, :-1]
+        log_p = self.gpt(ids[:, :-1]).log_softmax(-1)
         return -log_p.gather(2, ids[:, 1:, None]).mean()
 
     def quiet(self, layer, given):
@@ -225,6 +228,11 @@ than 0.
 - heads[..., h, :] = 0
 + heads[..., :h, :] = 0
 + heads[..., h + 1 :, :] = 0
+## token_for_head: You silence a token in place of a head: cut into heads the input is B × N × H × K, and axis 1 counts
+the tokens. The heads are axis 2.
++ heads[:, h] = 0
+## all_heads_at_once: You silence all heads of the block at once; it is one head at a time.
++ heads[:] = 0
 ## in_every_block: You silence the head in all blocks at once; it is that of one block.
 - silenced = self.silence(block.attention.out, h)
 + every = [self.silence(one.attention.out, h) for one in self.gpt.blocks]
@@ -249,6 +257,10 @@ than 0.
 - return F.cross_entropy(logits.flatten(0, 1), ids[:, 1:].flatten()).item()
 + logits = self.gpt(ids)
 + return F.cross_entropy(logits.flatten(0, 1), ids.flatten()).item()
+## reads_the_last_too: Your model reads the last token, too. Nothing is asked behind it, and a text may be one token longer
+than the model has positions: leave it out of what is read.
+- logits = self.gpt(ids[:, :-1])
++ logits = self.gpt(ids)[:, :-1]
 ## last_token_only: You measure the last token alone; the mean of all that are asked for is meant.
 - return F.cross_entropy(logits.flatten(0, 1), ids[:, 1:].flatten()).item()
 + return F.cross_entropy(logits[:, -1], ids[:, -1]).item()
