@@ -97,8 +97,8 @@ QUESTION = Question(
     ),
     hints=(
         "First the loss of the whole model: it reads all tokens but the last and is asked for all but the first.",
-        "Inside the hook `inputs[0]` is B × N × D. `unflatten(-1, (H, -1))` makes it B × N × H × K: which of the four axes "
-        "counts the heads? Clone it before you set one head to 0, and give a tuple back.",
+        "Inside the hook `inputs[0]` is B × N × D. `unflatten(-1, (H, -1))` makes it B × N × H × K: which of the four "
+        "axes counts the heads? Clone it before you set one head to 0, and give a tuple back.",
         "For each block and each head: register the hook on this block's `attention.out`, measure, remove it, subtract "
         "the loss of the whole model.",
     ),
@@ -257,8 +257,8 @@ the tokens. The heads are axis 2.
 - return F.cross_entropy(logits.flatten(0, 1), ids[:, 1:].flatten()).item()
 + logits = self.gpt(ids)
 + return F.cross_entropy(logits.flatten(0, 1), ids.flatten()).item()
-## reads_the_last_too: Your model reads the last token, too. Nothing is asked behind it, and a text may be one token longer
-than the model has positions: leave it out of what is read.
+## reads_the_last_too: Your model reads the last token, too. Nothing is asked behind it, and a text may be one token
+longer than the model has positions: leave it out of what is read.
 - logits = self.gpt(ids[:, :-1])
 + logits = self.gpt(ids)[:, :-1]
 ## last_token_only: You measure the last token alone; the mean of all that are asked for is meant.
