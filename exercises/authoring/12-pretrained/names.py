@@ -18,6 +18,29 @@ def files_of_gpt2(**options):
     return cases
 
 
+def right_layers(*names):
+    """A check of some layers of every block, so that they earn their points whatever the others are."""
+
+    def test(ask, rng):
+        theirs = draw_gpt2(rng, draw_sizes_of_gpt2(rng, 2), masks=True)
+        found, expected = ask(theirs), parts.ours_from_gpt2(theirs)
+        if not isinstance(found, dict):
+            return "The result should be a dict of arrays."
+        for name, array in expected.items():
+            if set(names) & set(name.split(".")):
+                if name not in found:
+                    return f"Your dict lacks the name {name!r}."
+                if slip := shape_slip(found[name], array.shape, f"Your {name!r}"):
+                    return slip
+                if not close(found[name], array):
+                    return (
+                        f"Your {name!r} does not hold the numbers that it should; other layers are not looked at here."
+                    )
+        return None
+
+    return test
+
+
 def right_names(ask, rng):
     """Names and shapes, and what is copied as it is, so that they earn their points whatever the rest is."""
     for options in ({}, {"prefix": "", "masks": True}):
@@ -69,15 +92,18 @@ QUESTION = Question(
     difficulty=2,
     checks=with_battery(
         holds("names, norms and embeddings", 3, right_names),
-        equals("whole files", 5, files_of_gpt2(masks=True), parts.ours_from_gpt2),
+        holds("queries, keys and values", 3, right_layers("q", "k", "v")),
+        holds("out", 1, right_layers("out")),
+        holds("up and down", 2, right_layers("up", "down")),
+        equals("whole files", 2, files_of_gpt2(masks=True), parts.ours_from_gpt2),
         equals(
             "thirteen blocks, and no prefix",
-            3,
+            1,
             files_of_gpt2(settings=({"n_blocks": 13},), prefix=""),
             parts.ours_from_gpt2,
         ),
         equals("square matrices", 1, files_of_gpt2(settings=({"square": True, "n_blocks": 1},)), parts.ours_from_gpt2),
-        holds("the same products", 2, same_products),
+        holds("the same products", 1, same_products),
     ),
     hints=(
         "Write the table first: their name, our name, what happens to the array. How many of ours come from "
@@ -213,6 +239,11 @@ the three parts stand side by side in every row.
 - for part, third in zip("qkv", np.split(joined, 3), strict=True):
 + joined = plain[f"h.{i}.attn.c_attn.{kind}"]
 + for part, third in zip("qkv", joined.reshape(3, *joined.shape[:-1], -1).swapaxes(1, -1), strict=True):
+## reshaped_for_turned [the-same-numbers-laid-out-otherwise]: You reshape c_attn to 3D × D where it has to be turned:
+that takes its numbers row after row, and the rows are no longer outputs.
+- joined = plain[f"h.{i}.attn.c_attn.{kind}"].T
++ joined = plain[f"h.{i}.attn.c_attn.{kind}"]
++ joined = joined.reshape(-1, len(plain["ln_f.bias"])) if kind == "weight" else joined
 ## square_not_turned [a-file-that-almost-fits]: The matrix that joins the heads is copied as it is, since it fits; it
 has to be turned like the others.
 - ours[f"blocks.{i}.out.{kind}"] = plain[f"h.{i}.attn.c_proj.{kind}"].T
@@ -257,6 +288,16 @@ and has no name of ours.
 + for part, third in zip("qkv", np.array_split(joined, 3), strict=True):
 ## bias_goes_with_the_mask: With the mask `attn.bias` you throw away the bias of c_attn, whose name ends alike.
 + for part, third in zip("qkv" if kind == "weight" else "", np.split(joined, 3), strict=False):
+## bias_not_cut: You cut the matrix of c_attn into three, and give queries, keys and values its whole bias; cut that,
+too.
+- ours[f"blocks.{i}.{part}.{kind}"] = third
++ ours[f"blocks.{i}.{part}.{kind}"] = third if kind == "weight" else joined
+## second_norm_twice: Both norms of a block get the numbers of ln_2; norm_1 is ln_1.
+- ours[f"blocks.{i}.norm_1.{kind}"] = plain[f"h.{i}.ln_1.{kind}"]
++ ours[f"blocks.{i}.norm_1.{kind}"] = plain[f"h.{i}.ln_2.{kind}"]
+## first_norm_twice: Both norms of a block get the numbers of ln_1; norm_2 is ln_2.
+- ours[f"blocks.{i}.norm_2.{kind}"] = plain[f"h.{i}.ln_2.{kind}"]
++ ours[f"blocks.{i}.norm_2.{kind}"] = plain[f"h.{i}.ln_1.{kind}"]
 ## norms_exchanged: You swap the two norms of a block.
 - ours[f"blocks.{i}.norm_1.{kind}"] = plain[f"h.{i}.ln_1.{kind}"]
 - ours[f"blocks.{i}.norm_2.{kind}"] = plain[f"h.{i}.ln_2.{kind}"]
