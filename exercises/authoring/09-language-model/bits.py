@@ -36,7 +36,8 @@ def ordinary_logs(rng):
 def short_logs(rng):
     means, counts, pieces = draw_log(rng, 1)
     alone = draw_log(rng, 1, small=True)
-    return [(means, counts, pieces), alone, (alone[0] + 2.0, alone[1], ["überaus"])]
+    two = np.append(alone[0], alone[0] + 1.0), np.array([1, 1]), ["", "x"]
+    return [(means, counts, pieces), two, (alone[0] + 2.0, alone[1], ["überaus"])]
 
 
 def cut_differently(ask, rng):
@@ -146,12 +147,6 @@ wrong.edits("""
 + n_characters = sum(len(piece) + 1 for piece in pieces)
 ## bytes: You count bytes: a letter like ß has two of them, and is one character.
 + n_characters = sum(max(1, len(piece.encode())) for piece in pieces)
-## ends_never_counted: The ends of the texts are not among your characters; each of them counts as one, also where a log
-holds nothing else.
-- n_characters = sum(max(1, len(piece)) for piece in pieces)
-+ n_characters = sum(len(piece) for piece in pieces)
-- return bits / n_characters, 2 ** (bits / len(pieces))
-+ return float(bits) / n_characters, 2 ** (bits / len(pieces))
 ## perplexity_per_character: Your perplexity is taken per character; it belongs to a choice among tokens.
 - return bits / n_characters, 2 ** (bits / len(pieces))
 + return bits / n_characters, 2 ** (bits / n_characters)

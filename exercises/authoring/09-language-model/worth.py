@@ -2,8 +2,9 @@
 
 import numpy as np
 import torch
-from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck import AnswerProblem, Inputs, Question, answers_to, equals, holds
 from clearcheck.author.battery import with_battery
+from clearcheck.grading.question import CallStopped, NotAnswered
 from torch import nn
 from torch.nn import functional as F
 
@@ -51,12 +52,26 @@ def several_heads(rng):
 
 
 def at_the_limits(rng):
-    """One head, which is the whole layer; one block; a single token that is asked for; as many as there may be.
-
-    That is one more than the model has positions, since the last token is not read.
-    """
-    given = {"n_heads": 1, "d_model": 7}, {"n_layers": 1}, {"rows": 1, "tokens": 2}, {"tokens": 11}, {"tokens": 12}
+    """One head, which is the whole layer; one block; a single token that is asked for; as many as are read."""
+    given = {"n_heads": 1, "d_model": 7}, {"n_layers": 1}, {"rows": 1, "tokens": 2}, {"tokens": 11}
     return [draw_args(rng, **one) for one in given]
+
+
+def one_token_more(ask, rng):
+    """A text that is one token longer than the model has positions, since the last token is not read."""
+    (plan,) = draw_args(rng, tokens=12)
+    try:
+        came = ask(plan)
+    except (NotAnswered, CallStopped):
+        raise
+    except AnswerProblem:
+        if "out of range" not in ask.calls[-1].reply.get("text", ""):
+            raise
+        return (
+            "With 11 positions and a text of 12 tokens your model reads the last token, too, for which it has no "
+            "position. Nothing is asked behind it: leave it out of what is read."
+        )
+    return None if np.shape(came) == (2, 3) else f"A 2 × 3 table is expected; yours has the shape {np.shape(came)}."
 
 
 def nothing_is_left(ask, rng):
@@ -86,7 +101,8 @@ QUESTION = Question(
     difficulty=2,
     checks=with_battery(
         equals("values", 5, several_heads, WorthReference),
-        equals("at the limits", 2, at_the_limits, WorthReference),
+        equals("at the limits", 1, at_the_limits, WorthReference),
+        holds("one token more", 1, one_token_more),
         holds("as it was", 3, nothing_is_left),
         off={
             "gradients": "it measures, and nothing is learned from it",

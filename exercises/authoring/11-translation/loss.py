@@ -204,7 +204,7 @@ does; here each of the V words has ε/V.
 ## padding_taken_out: You take away the share of padding and scale the others up; here each of the V words has ε/V.
 + shares = smoothing / V + (1 - smoothing) * np.eye(V)[wanted]
 + shares[:, :, padding] = 0
-+ shares = shares / np.maximum(shares.sum(axis=2, keepdims=True), 1e-300)
++ shares = shares / shares.sum(axis=2, keepdims=True)
 ## shared_among_one_fewer: You share ε out among V − 1 words, and your shares sum to more than 1.
 + shares = smoothing / (V - 1) + (1 - smoothing) * np.eye(V)[wanted]
 ## only_the_loss_over_all_places: Your loss is divided by the number of positions, your gradient by that of the words.
