@@ -31,7 +31,8 @@ def test_a_loop_that_fails_is_told_where_to_look():
         [
             "It knows *four* and hardly any number that was in no lesson: which lessons are in a batch?",
             "It has hardly learned to translate: look at what is read, what is asked for and the learning rate.",
-            "Short numbers come out right and long ones do not: how many long lessons are in a batch?",
+            "Short numbers come out right and long ones do not: how many long lessons are in a batch, and is padding "
+            "left out of the loss?",
             "Long numbers come out right and short ones do not: how many short lessons are in a batch?",
             "Most others come out right: how often was the lesson *four* in a batch?",
         ]

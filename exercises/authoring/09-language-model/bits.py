@@ -36,7 +36,8 @@ def ordinary_logs(rng):
 def short_logs(rng):
     means, counts, pieces = draw_log(rng, 1)
     alone = draw_log(rng, 1, small=True)
-    return [(means, counts, pieces), alone, (alone[0] + 2.0, alone[1], ["überaus"])]
+    two = np.append(alone[0], alone[0] + 1.0), np.array([1, 1]), ["", "x"]
+    return [(means, counts, pieces), two, (alone[0] + 2.0, alone[1], ["überaus"])]
 
 
 def cut_differently(ask, rng):

@@ -234,6 +234,9 @@ nothing is left.
 - before = np.cumsum(powers, axis=1) - powers
 - powers = np.where(before < top_p, powers, 0)
 + powers = np.where(np.cumsum(powers, axis=1) <= top_p, powers, 0)
+## reaching_token_dropped [common-mistakes]: You drop the token with which the sum reaches top_p; it is needed, and
+where it is the first one, nothing is left.
++ powers = np.where(np.cumsum(powers, axis=1) < top_p, powers, 0)
 ## crossing_token_dropped_but_one [common-mistakes]: You drop the token that crosses the line, unless it is the only
 one; without it the kept ones do not reach top_p.
 + keep = np.cumsum(powers, axis=1) <= top_p

@@ -187,6 +187,9 @@ wrong.edits("""
 ## mean_over_all_targets: You divide by the number of all targets; those whose token is new have no such position.
 - return scores / max(n_targets, 1), chance / max(n_targets, 1)
 + return scores / len(ids), chance / len(ids)
+## scores_over_all_targets: Your scores are divided by the number of all targets; like chance they should be a mean over
+those targets alone that have such a position.
++ return scores / len(ids), chance / max(n_targets, 1)
 ## mean_over_the_places: Where a token stood before several times you take the mean over positions; add their weights.
 - scores = scores + A[:, n, places].sum(axis=1)
 - chance += len(places) / (n + 1)
@@ -207,7 +210,7 @@ wrong.edits("""
 + places = [j + 1 for j in range(n - 1) if ids[j] == ids[n]]
 ## later_ones_too: You also take positions where the token comes again later, which the target cannot know.
 + places = [j + 1 for j in range(len(ids) - 1) if j != n and ids[j] == ids[n]]
-## from_the_third_on: You begin with the third token; in a text that begins with *xx* the second has a position, too.
+## from_the_third_on: You begin with the third token; in a text that begins with `xx` the second has a position, too.
 - for n in range(len(ids)):
 + for n in range(2, len(ids)):
 ## nothing_by_nothing: Where no token comes twice you divide 0 by 0.

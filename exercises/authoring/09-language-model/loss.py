@@ -266,6 +266,13 @@ gradient belongs to another loss.
 ## gradient_of_the_sum: Your gradient is that of the sum of the losses; the loss is their mean.
 - return loss, weights[:, :, None] * (np.exp(log_p) - came)
 + return loss, asked[:, :, None] * (np.exp(log_p) - came)
+## gradient_of_one_prediction: Your gradient is p less the token that came, as for one prediction alone. The loss is a
+mean: each prediction that is asked for has its weight in it, and what is not asked for has none.
++ return loss, np.exp(log_p) - came
+## gradient_without_weights: Your gradient lacks the weights of the mean: divide it by the number of predictions that
+are asked for, and let it be 0 wherever nothing is asked.
++ came[:, -1] = 0
++ return loss, np.exp(log_p) - came
 ## gradient_of_the_filling: The gradient of what is not asked for should be 0, and yours pushes there, too.
 + return loss, 1 / asked.sum() * (np.exp(log_p) - came)
 ## gradient_upside_down: Your gradient has the wrong sign: with it the loss would rise.

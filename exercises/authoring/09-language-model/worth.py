@@ -2,8 +2,9 @@
 
 import numpy as np
 import torch
-from clearcheck import Inputs, Question, answers_to, equals, holds
+from clearcheck import AnswerProblem, Inputs, Question, answers_to, equals, holds
 from clearcheck.author.battery import with_battery
+from clearcheck.grading.question import CallStopped, NotAnswered
 from torch import nn
 from torch.nn import functional as F
 
@@ -51,9 +52,26 @@ def several_heads(rng):
 
 
 def at_the_limits(rng):
-    """One head, which is the whole layer; one block; a single token that is asked for; as many as there may be."""
+    """One head, which is the whole layer; one block; a single token that is asked for; as many as are read."""
     given = {"n_heads": 1, "d_model": 7}, {"n_layers": 1}, {"rows": 1, "tokens": 2}, {"tokens": 11}
     return [draw_args(rng, **one) for one in given]
+
+
+def one_token_more(ask, rng):
+    """A text that is one token longer than the model has positions, since the last token is not read."""
+    (plan,) = draw_args(rng, tokens=12)
+    try:
+        came = ask(plan)
+    except (NotAnswered, CallStopped):
+        raise
+    except AnswerProblem:
+        if "out of range" not in ask.calls[-1].reply.get("text", ""):
+            raise
+        return (
+            "With 11 positions and a text of 12 tokens your model reads the last token, too, for which it has no "
+            "position. Nothing is asked behind it: leave it out of what is read."
+        )
+    return None if np.shape(came) == (2, 3) else f"A 2 × 3 table is expected; yours has the shape {np.shape(came)}."
 
 
 def nothing_is_left(ask, rng):
@@ -83,7 +101,8 @@ QUESTION = Question(
     difficulty=2,
     checks=with_battery(
         equals("values", 5, several_heads, WorthReference),
-        equals("at the limits", 2, at_the_limits, WorthReference),
+        equals("at the limits", 1, at_the_limits, WorthReference),
+        holds("one token more", 1, one_token_more),
         holds("as it was", 3, nothing_is_left),
         off={
             "gradients": "it measures, and nothing is learned from it",
@@ -94,8 +113,8 @@ QUESTION = Question(
     ),
     hints=(
         "First the loss of the whole model: it reads all tokens but the last and is asked for all but the first.",
-        "Inside the hook `inputs[0]` is B × N × D. `unflatten(-1, (H, -1))` gives each head an axis of its own; clone "
-        "it before you set one of them to 0, and give a tuple back.",
+        "Inside the hook `inputs[0]` is B × N × D. `unflatten(-1, (H, -1))` makes it B × N × H × K: which of the four "
+        "axes counts the heads? Clone it before you set one head to 0, and give a tuple back.",
         "For each block and each head: register the hook on this block's `attention.out`, measure, remove it, subtract "
         "the loss of the whole model.",
     ),
@@ -162,7 +181,7 @@ class OneHookForAll(nn.Module):
         return torch.stack(losses).view(len(self.gpt.blocks), -1) - whole
 
     def surprise(self, ids):
-        log_p = self.gpt(ids).log_softmax(-1)[:, :-1]
+        log_p = self.gpt(ids[:, :-1]).log_softmax(-1)
         return -log_p.gather(2, ids[:, 1:, None]).mean()
 
     def quiet(self, layer, given):
@@ -225,6 +244,11 @@ than 0.
 - heads[..., h, :] = 0
 + heads[..., :h, :] = 0
 + heads[..., h + 1 :, :] = 0
+## token_for_head: You silence a token in place of a head: cut into heads the input is B × N × H × K, and axis 1 counts
+the tokens. The heads are axis 2.
++ heads[:, h] = 0
+## all_heads_at_once: You silence all heads of the block at once; it is one head at a time.
++ heads[:] = 0
 ## in_every_block: You silence the head in all blocks at once; it is that of one block.
 - silenced = self.silence(block.attention.out, h)
 + every = [self.silence(one.attention.out, h) for one in self.gpt.blocks]
@@ -249,6 +273,10 @@ than 0.
 - return F.cross_entropy(logits.flatten(0, 1), ids[:, 1:].flatten()).item()
 + logits = self.gpt(ids)
 + return F.cross_entropy(logits.flatten(0, 1), ids.flatten()).item()
+## reads_the_last_too: Your model reads the last token, too. Nothing is asked behind it, and a text may be one token
+longer than the model has positions: leave it out of what is read.
+- logits = self.gpt(ids[:, :-1])
++ logits = self.gpt(ids)[:, :-1]
 ## last_token_only: You measure the last token alone; the mean of all that are asked for is meant.
 - return F.cross_entropy(logits.flatten(0, 1), ids[:, 1:].flatten()).item()
 + return F.cross_entropy(logits[:, -1], ids[:, -1]).item()

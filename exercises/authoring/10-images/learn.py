@@ -13,6 +13,7 @@ from .parts import BRINGS, ViT, crosses
 SECONDS = 20.0  # of one loop, on a slow machine too
 N_SEEN, N_FRESH, STEPS, THRESHOLD = 700, 300, 120, 0.82
 WHAT = "share of right labels"
+ONCE_MORE = np.log(1 + 2 / np.e), np.log(2 + np.e)  # between them lies each loss of a softmax of a softmax, of 3 labels
 
 
 def draw_args(rng):
@@ -31,6 +32,25 @@ def advice(share):
     return "If your model is right, look at the loop: larger batches and a rate near 0.003 make it surer."
 
 
+def learns_from_scores(ask, rng):
+    """That new pictures are right, and that the loss was made of scores, whose softmax it has inside."""
+    came = []
+
+    def noted(*args):
+        came.append(ask(*args))
+        return came[-1]
+
+    if told := learns(draw_args, STEPS, share_right, THRESHOLD, WHAT, False, advice, "ViT")(noted, rng):
+        return told
+    losses = came[-1]["losses"]
+    if len(losses) >= STEPS // 2 and ONCE_MORE[0] < min(losses) and max(losses) < ONCE_MORE[1]:
+        return (
+            f"Most new pictures are right, and yet no loss of yours was below {min(losses):.2f}: your loss gets "
+            "probabilities, and takes their softmax once more. `F.cross_entropy` takes scores."
+        )
+    return None
+
+
 QUESTION = Question(
     id="learn",
     title="Above the nearest neighbour",
@@ -40,7 +60,7 @@ QUESTION = Question(
     leans_on=("vit",),
     checks=with_battery(
         holds("steps", 2, obeys_steps(draw_args, lambda labels: (len(labels), 3))),
-        holds("new pictures", 12, learns(draw_args, STEPS, share_right, THRESHOLD, WHAT, False, advice, "ViT")),
+        holds("new pictures", 12, learns_from_scores),
     ),
     hints=(
         "Print the loss every twenty steps. It starts near ln 3, which is what guessing costs; does it move?",
@@ -120,6 +140,10 @@ wrong.edits("""
 + optimizer = torch.optim.Adam(model.head.parameters(), lr=0.005, betas=(0.9, 0.95), fused=True)
 ## too_slow: The learning rate is far too small for so few steps.
 + optimizer = torch.optim.Adam(model.parameters(), lr=0.000005, betas=(0.9, 0.95), fused=True)
+## softmax_twice: Your loss gets probabilities, and takes their softmax once more: it can never fall below 0.55. It
+takes scores.
+- loss = F.cross_entropy(scores, labels[rows])
++ loss = F.cross_entropy(scores.softmax(dim=1), labels[rows])
 ## new_model_each_step: A new model is made in every step, and the last one has learned nothing.
       rows = torch.randint(len(patches), (32,))
 +     model = ViT(9, 9, 24, 4, 3)

@@ -129,6 +129,11 @@ ones.
 ## signed_sum: You add up differences with their signs, so that a brighter pixel makes up for a darker one.
 - distances = (apart**2).sum(axis=(2, 3))
 + distances = np.abs(apart.sum(axis=(2, 3)))
+## not_squared: You add up the differences as they are; square each of them first, or a darker pixel makes up for a
+brighter one.
++ distances = apart.sum(axis=(2, 3))
+## not_squared_from_seen: You add up the differences as they are, seen less new; square each of them first.
++ distances = -apart.sum(axis=(2, 3))
 ## absolute: You add up absolute differences; the squared ones are asked for.
 + distances = np.abs(apart).sum(axis=(2, 3))
 ## largest_pixel: You compare the pixel that differs most; all should count.

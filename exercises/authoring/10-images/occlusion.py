@@ -199,6 +199,10 @@ each time.
 take the score less the logarithm of the sum.
 - return scores[rows, y] - np.log(np.exp(scores).sum(axis=1))
 + return np.log((np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True))[rows, y])
+## small_number_added: You add a small number to the share before its logarithm: then no logarithm falls below that of
+the small number. Take the score less the logarithm of the sum.
++ p = np.exp(scores)
++ return np.log((p / p.sum(axis=1, keepdims=True))[rows, y] + 1e-12)
 ## share_of_overflow: Your exponentials overflow: subtract the largest score first, and take no logarithm of a share.
 - scores = scores - scores.max(axis=1, keepdims=True)
 - return scores[rows, y] - np.log(np.exp(scores).sum(axis=1))

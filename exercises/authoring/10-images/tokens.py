@@ -236,6 +236,13 @@ image has.
 - x = np.concatenate([np.tile(c, (B, 1, 1)), patches @ W.T + b], axis=1)
 + turned = W if len(W) == patches.shape[2] else W.T
 + x = np.concatenate([np.tile(c, (B, 1, 1)), patches @ turned + b], axis=1)
+## as_many_places_as_images: You take the first B positions, as the museum does, without its axis: B rows do not fit the
+N + 1 tokens, each of which has a position of its own.
+- return x + P
++ return x + P[:B]
+## places_backwards: You add the positions in reverse order: the first row of P belongs to the class token, the last to
+the last patch.
++ return x + P[::-1]
 ## no_places [a-bag-of-patches]: No position is added, so the tokens are a bag of patches.
 - x = np.concatenate([np.tile(c, (B, 1, 1)), patches @ W.T + b], axis=1)
 - return x + P

@@ -172,6 +172,13 @@ class Separate(nn.Module):
 
 
 wrong.edits("""
+# ViT
+## class_token_behind: Your class token stands behind the patches, and is read there. It stands in front of them, as
+token 0, so that the first position is its own.
+- x = torch.cat([first, self.embed(patches)], dim=1) + self.positions
++ x = torch.cat([self.embed(patches), first], dim=1) + self.positions
+- return self.head(x[:, 1:].mean(dim=1) if self.mean else x[:, 0])
++ return self.head(x[:, :-1].mean(dim=1) if self.mean else x[:, -1])
 # Separate
 ## class_token_last: The class token stands behind the patches; it is token 0.
 - x = torch.cat([first, x], dim=1)

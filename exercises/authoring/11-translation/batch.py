@@ -200,12 +200,19 @@ wrong.edits("""
 - wanted = filled([[*words, end] for words in targets])
 + whole = filled([[start, *words, end] for words in targets])
 + read, wanted = whole[:, :-1], whole[:, 1:]
+## last_word_unread: What is read lacks the last word of each sentence; behind that word the end token is wanted.
+- read = filled([[start, *words] for words in targets])
++ read = filled([[start, *words[:-1]] for words in targets])
+## read_with_end: What is read holds the end token; nothing is wanted behind it, so it is not read.
++ read = filled([[start, *words, end] for words in targets])
 ## no_start: What is read lacks the start token, so nothing stands there from which the first word could be written.
 - read = filled([[start, *words] for words in targets])
 + read = filled([words for words in targets])
 ## no_end [common-mistakes]: What is wanted lacks the end token, so the model never learns to stop.
 - wanted = filled([[*words, end] for words in targets])
 + wanted = filled([words for words in targets])
+## empty_without_end: A sentence without words gets no end token from you; it ends, too, and nothing else is wanted.
++ wanted = filled([[*words, end] if words else [padding] for words in targets])
 ## source_without_end: The source lacks its end token.
 - source = filled([[*words, end] for words in sources])
 + source = filled([words for words in sources])

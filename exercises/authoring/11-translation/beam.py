@@ -207,6 +207,27 @@ def garden_path(ask, rng):
         return "One beam should take the likeliest word each time, and yours does not."
     if two[0].tolist() != [good, end]:
         return "A sentence begins with the second likeliest word and is then nearly sure: two beams should find it."
+    return next((told for n_beams in (2, 4, 5, 7) if (told := one_beam_short(ask, rng, n_beams))), None)
+
+
+def one_beam_short(ask, rng, n_beams):
+    """The best sentence begins with the likeliest word but n_beams: with so many it is lost, with one more found."""
+    V = 23  # so many that no other text of two words is as likely
+    start, end, good, *others = (int(i) for i in rng.permutation(V))
+    probabilities = np.full((V, V), 1e-6)
+    probabilities[start, others[:n_beams]] = 0.95 / n_beams + 1e-3 * rng.random(n_beams)
+    probabilities[start, good] = 0.05
+    probabilities[good, end] = 1.0
+    for word in others:
+        probabilities[word, others] = 1.0
+    p = {"last": np.log(probabilities / probabilities.sum(axis=1, keepdims=True)), "earlier": np.zeros((V, V))}
+    fewer, enough = (ask(p, start, end, 2, n, 0.0) for n in (n_beams, n_beams + 1))
+    if slip := text_slip(fewer) or text_slip(enough):
+        return slip
+    if enough[0].tolist() != [good, end]:
+        return f"With {n_beams + 1} beams the sentence behind the likeliest word but {n_beams} should be found."
+    if fewer[0].tolist() == [good, end]:
+        return f"With {n_beams} beams you find a sentence that only {n_beams + 1} can find: do you keep one beam more?"
     return None
 
 
@@ -417,6 +438,9 @@ same score.
 - log_p = scores - scores.max()
 - log_p = log_p - np.log(np.exp(log_p).sum())
 + log_p = scores
+## shifted_alone: You subtract the largest score and add up what is left; for log-probabilities the logarithm of the sum
+of the exponentials has to go, too.
++ log_p = scores - scores.max()
 ## softmax_twice: You take the softmax of something that has been through a softmax already.
 + p_next = np.exp(scores - scores.max())
 + p_next = p_next / p_next.sum()
@@ -487,6 +511,11 @@ a place from start to end.
 + return np.array(best[0][1:]), float(best[1])
 ## probability_returned: You return the exponential of the score.
 + return np.array(best[0][1:]), float(np.exp(score(best)))
+## one_beam_more: You keep one beam more than is asked for.
+- beams = sorted(candidates, key=score, reverse=True)[:n_beams]
++ beams = sorted(candidates, key=score, reverse=True)[: n_beams + 1]
+## one_beam_more_of_many: Where more than three beams are asked for you keep one more.
++ beams = sorted(candidates, key=score, reverse=True)[: n_beams + (n_beams > 3)]
 ## worst_kept: You sort the wrong way round and keep the worst candidates.
 - beams = sorted(candidates, key=score, reverse=True)[:n_beams]
 + beams = sorted(candidates, key=score)[:n_beams]

@@ -293,6 +293,9 @@ n-grams, and the penalty is turned round.
 - return exact, float(np.exp(np.mean(np.log(precisions)) + min(0.0, 1 - r / c)))
 +     return 100 * exact, 0.0
 + return 100 * exact, 100 * float(np.exp(np.mean(np.log(precisions)) + min(0.0, 1 - r / c)))
+## bleu_in_percent: Your BLEU is a percentage, as papers print it; a share between 0 and 1 is expected.
+- return exact, float(np.exp(np.mean(np.log(precisions)) + min(0.0, 1 - r / c)))
++ return exact, 100 * float(np.exp(np.mean(np.log(precisions)) + min(0.0, 1 - r / c)))
 ## exact_share_lost: Where BLEU is 0 your exact share is 0 as well; short sentences can be right without any n-gram.
 -     return exact, 0.0
 +     return 0.0, 0.0
@@ -320,6 +323,13 @@ n-grams, and the penalty is turned round.
 ## four_at_most: You stop at n-grams of four words; `longest` may be larger.
 - for n in range(1, longest + 1):
 + for n in range(1, min(longest, 4) + 1):
+## always_four: You always count n-grams of up to four words; the longest order is given.
+- for n in range(1, longest + 1):
++ for n in range(1, 5):
+## wanted_anywhere: You clip against what is wanted anywhere in the batch; a word is a hit where its own sentence wants
+it.
+- theirs = [tuple(b[i : i + n]) for i in range(len(b) - n + 1)]
++ theirs = [tuple(x[i : i + n]) for x in wanted for i in range(len(x) - n + 1)]
 ## each_pair_once: A pair of sentences that comes twice is counted once.
 - for a, b in zip(written, wanted, strict=True):
 + for a, b in set(zip(map(tuple, written), map(tuple, wanted), strict=True)):

@@ -88,7 +88,10 @@ def where_to_look(four, short, long):
     if long < THRESHOLD and short < THRESHOLD:
         return "It has hardly learned to translate: look at what is read, what is asked for and the learning rate."
     if long < THRESHOLD:
-        return "Short numbers come out right and long ones do not: how many long lessons are in a batch?"
+        return (
+            "Short numbers come out right and long ones do not: how many long lessons are in a batch, and is padding "
+            "left out of the loss?"
+        )
     if short < THRESHOLD:
         return "Long numbers come out right and short ones do not: how many short lessons are in a batch?"
     return "Most others come out right: how often was the lesson *four* in a batch?"

@@ -95,8 +95,8 @@ QUESTION = Question(
         "B × H × N × S. What `look` returns takes their place; change a clone.",
         "Position (b, n) is made to look where `looked[b, n]` is not −1: there the row `A[b, :, n]` becomes 0, and "
         "`A[b, :, n, looked[b, n]]` becomes 1, for every head.",
-        "`F.one_hot(looked.clamp(min=0), S)` is B × N × S. Put an axis for the heads into it, and choose with "
-        "`torch.where` between it and A. Then `.remove()` the hook.",
+        "Two loops, over b and over n, are enough. And what does the next call of your module find, if the hook is "
+        "still there?",
     ),
     section="the-first-word-is-not-read",
     seconds=20.0,
@@ -191,6 +191,13 @@ wrong.edits("""
 + if s > 0:
 ## nothing_returned: Your hook returns nothing, so the weights stay what they were.
 - return A
+## added_to_the_weight: You add 1 to the weight that the word has; the row should be 0 everywhere else, and 1 there.
+- A[b, :, n] = 0.0
+- A[b, :, n, s] = 1.0
++ A[b, :, n, s] += 1.0
+## counted_from_one: You count the words of the source from 1; 0 is the first one.
+- A[b, :, n, s] = 1.0
++ A[b, :, n, max(s - 1, 0)] = 1.0
 ## not_made_one: The other weights are gone, and the word keeps the weight that it had.
 - A[b, :, n] = 0.0
 - A[b, :, n, s] = 1.0

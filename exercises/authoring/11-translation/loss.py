@@ -185,6 +185,9 @@ or between words.
 - V, real = logits.shape[2], wanted != padding
 + V = logits.shape[2]
 + real = np.arange(wanted.shape[1]) < (wanted != padding).sum(axis=1)[:, None]
+## padding_behind_left_out: You leave out the padding behind the last word of a sentence, and count what stands in front
+and between words.
++ V, real = logits.shape[2], np.cumsum((wanted != padding)[:, ::-1], axis=1)[:, ::-1] > 0
 ## first_padding_ends: After the first padding of a sentence you count nothing more; words may follow.
 + V, real = logits.shape[2], np.logical_and.accumulate(wanted != padding, axis=1)
 ## never_less_than_two: You divide by two at least; a batch may hold a single word.
@@ -194,6 +197,14 @@ or between words.
 - shares = smoothing / V + (1 - smoothing) * np.eye(V)[wanted]
 + shares = smoothing / (V - 1) + (1 - smoothing) * np.eye(V)[wanted]
 + shares[:, :, padding] = 0
+## shared_as_elsewhere: You share ε out among all words but padding and the wanted one, as the Annotated Transformer
+does; here each of the V words has ε/V.
++ shares = np.where(np.eye(V)[wanted] == 1, 1 - smoothing, smoothing / (V - 2))
++ shares[:, :, padding] = 0
+## padding_taken_out: You take away the share of padding and scale the others up; here each of the V words has ε/V.
++ shares = smoothing / V + (1 - smoothing) * np.eye(V)[wanted]
++ shares[:, :, padding] = 0
++ shares = shares / shares.sum(axis=2, keepdims=True)
 ## shared_among_one_fewer: You share ε out among V − 1 words, and your shares sum to more than 1.
 + shares = smoothing / (V - 1) + (1 - smoothing) * np.eye(V)[wanted]
 ## only_the_loss_over_all_places: Your loss is divided by the number of positions, your gradient by that of the words.

@@ -268,6 +268,12 @@ in front, too.
 - decoder = in_read & np.tri(N, dtype=bool)
 + encoder = in_source | np.eye(S, dtype=bool)
 + decoder = in_read & np.tri(N, dtype=bool) | np.eye(N, dtype=bool)
+## decoder_keeps_itself: In the decoder you let every token see itself, padding as well; nobody may look at padding.
+- decoder = in_read & np.tri(N, dtype=bool)
++ decoder = in_read & np.tri(N, dtype=bool) | np.eye(N, dtype=bool)
+## decoder_rows_and_columns: In the decoder you hide the columns of padding, which is right, and its rows, which is too
+much: they have no rule of their own.
++ decoder = in_read & np.swapaxes(in_read, 1, 2) & np.tri(N, dtype=bool)
 ## decoder_rows_hidden: In the decoder you hide the rows of padding; it is the columns that nobody may look at.
 - decoder = in_read & np.tri(N, dtype=bool)
 + decoder = np.swapaxes(in_read, 1, 2) & np.tri(N, dtype=bool)

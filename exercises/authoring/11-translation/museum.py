@@ -293,6 +293,9 @@ scores of 0 take their share.
 ## place_not_itself: A position sees what stands before it, but not itself.
 - past = np.tri(read.shape[1], dtype=bool)
 + past = np.tri(read.shape[1], k=-1, dtype=bool)
+## triangle_too_large: Your triangle reaches one position too far: each position still sees the word that it is to
+predict.
++ past = np.tri(read.shape[1], k=1, dtype=bool)
 ## triangle_on_its_head: Your triangle lies on the wrong side: a position sees what comes and not what was.
 + past = np.tri(read.shape[1], dtype=bool).T
 ## padding_of_the_source_seen [common-mistakes]: Nothing hides the padding of the source, so a translation depends on
@@ -343,6 +346,8 @@ round.
 ## never_scaled: The scores are not divided by √D.
 - table = (asking @ W_q) @ np.swapaxes(asked @ W_k, 1, 2) / np.sqrt(W_q.shape[1])
 + table = (asking @ W_q) @ np.swapaxes(asked @ W_k, 1, 2)
+## scaled_by_the_sources: You divide the scores by the root of the number of tokens that are looked at; divide by √D.
++ table = (asking @ W_q) @ np.swapaxes(asked @ W_k, 1, 2) / np.sqrt(asked.shape[1])
 ## hidden_by_ten_thousand: You take 10,000 off the hidden scores, and where scores are in the tens of thousands that
 does not hide them.
 - table = np.where(may_look, table, -1e300)

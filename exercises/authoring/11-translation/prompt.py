@@ -55,7 +55,9 @@ def without_padding(rng):
 
 
 def gradients(rng):
-    return [draw_args(rng, full=True, gives="gradients")]  # an embedding with padding_idx has none for padding
+    """Without any padding, since an embedding with padding_idx has no gradient there; in both modes."""
+    given = {}, {"training": True}, {"rows": 1, "sources": 1, "targets": 1, "n_layers": 1}, {"sources": 5, "targets": 9}
+    return [draw_args(rng, full=True, gives="gradients", **one) for one in given]
 
 
 def blind_to_the_future(ask, rng):
@@ -97,7 +99,10 @@ QUESTION = Question(
         holds("blind to the future", 2, blind_to_the_future),
         holds("padding is gone", 4, padding_is_gone),
         holds("sentence by sentence", 1, rows_independent(draw_args)),
-        off={"many tokens": "the padding of a source stands behind its words; its own cases have a long row"},
+        off={
+            "many tokens": "the padding of a source stands behind its words; its own cases have a long row",
+            "gradients": "its own cases have no padding, whose row may learn nothing, as with padding_idx",
+        },
     ),
     hints=(
         "Write down, for the two sources of the example, the row that each makes with its target, and under it the "
@@ -153,7 +158,7 @@ class RowAfterRow(nn.Module):
 class PaddedBehind(nn.Module):
     def __init__(self, n_words, d_model, n_heads, d_ff, n_layers, padding):
         super().__init__()
-        self.embed, self.head = nn.Embedding(n_words, d_model), nn.Linear(d_model, n_words)
+        self.embed, self.head = nn.Embedding(n_words, d_model, padding_idx=padding), nn.Linear(d_model, n_words)
         self.blocks = nn.Sequential(*[CausalBlock(d_model, n_heads, d_ff) for _ in range(n_layers)])
         self.norm, self.padding, self.width = nn.LayerNorm(d_model), padding, d_model
 

@@ -110,6 +110,35 @@ def refusal(ask, content):
     return None
 
 
+def whole_refused(call, n_bytes, length):
+    """What a file that is whole was refused for: its entry without offsets, or its length read wrongly."""
+    if call.reply["kind"] == "raised" and call.reply["type"] == "KeyError" and "data_offsets" in call.reply["text"]:
+        return "Your function looks for the offsets of the entry `__metadata__`, which has none; take it out first."
+    if call.raised("ValueError"):
+        return (
+            f"Your function refuses a file that is whole ({call.reply['text']}). It has {n_bytes} bytes, and {length} "
+            "of them are the header: which length do you read?"
+        )
+    return None
+
+
+def whole_slip(ask, whole, length):
+    """A sentence when a file that is whole is refused, or gives something else than a dict of float64 arrays."""
+    try:
+        read = ask(whole)
+    except (NotAnswered, CallStopped):
+        raise
+    except AnswerProblem:
+        if told := whole_refused(ask.calls[-1], len(whole), length):
+            return told
+        raise
+    if not isinstance(read, dict):
+        return "For a file that is whole your function should return a dict."
+    if any(array.dtype != np.float64 for array in read.values() if isinstance(array, np.ndarray)):
+        return "Every array should be of dtype float64, but one of yours is not."
+    return None
+
+
 def one_byte_of_the_header_short(rng):
     """Of a header without spaces at its end, so that what is left is no JSON."""
     while True:
@@ -123,11 +152,8 @@ def damaged_files(ask, rng):
     whole = file_bytes(rng, draw_tensors(rng, ["F32"]))
     start = 8 + int.from_bytes(whole[:8].tobytes(), "little")
     more = rng.integers(0, 256, 4 * int(rng.integers(2, 9)), dtype=np.uint8)
-    read = ask(whole)
-    if not isinstance(read, dict):
-        return "For a file that is whole your function should return a dict."
-    if any(array.dtype != np.float64 for array in read.values() if isinstance(array, np.ndarray)):
-        return "Every array should be of dtype float64, but one of yours is not."
+    if slip := whole_slip(ask, whole, start - 8):
+        return slip
     long = whole.copy()
     long[[4, 7]] = 2, 128
     damages = {
@@ -165,7 +191,7 @@ QUESTION = Question(
     id="file",
     title="A file, read by hand",
     name="read_tensors",
-    minutes=25,
+    minutes=35,
     difficulty=2,
     checks=with_battery(
         equals("F32 and F64", 5, ordinary_files, read_tensors),

@@ -72,7 +72,7 @@ QUESTION = Question(
     id="model",
     title="A model for somebody else's file",
     name="AustenGPT",
-    minutes=35,
+    minutes=45,
     difficulty=3,
     checks=with_battery(
         equals("scores", 7, scores, parts.AustenGPT),
@@ -278,6 +278,20 @@ scores.
 - x = x + block["down"](F.gelu(block["up"](block["norm_2"](x))))
 + x = block["norm_1"](x + block["out"](y))
 + x = block["norm_2"](x + block["down"](F.gelu(block["up"](x))))
+## normed_twice [which-choice-differs-where]: The sum behind attention is normed once more, as in BERT; here attention
+reads a normed stream, and the stream goes on as it is.
+- x = x + block["out"](y)
++ x = block["norm_1"](x + block["out"](y))
+## other_epsilon: The ε of your last norm is not 0.00001, as PyTorch has it.
+- self.norm = nn.LayerNorm(d_model)
++ self.norm = nn.LayerNorm(d_model, eps=1e-12)
+## epsilon_of_a_millionth: The ε of your last norm is 0.000001; PyTorch has 0.00001.
++ self.norm = nn.LayerNorm(d_model, eps=1e-6)
+## other_epsilon_in_the_blocks: The ε of your norms is not 0.00001, as PyTorch has it.
+- block = nn.ModuleDict({"norm_1": nn.LayerNorm(d_model), "norm_2": nn.LayerNorm(d_model)})
++ block = nn.ModuleDict({f"norm_{place}": nn.LayerNorm(d_model, eps=1e-12) for place in (1, 2)})
+- self.norm = nn.LayerNorm(d_model)
++ self.norm = nn.LayerNorm(d_model, eps=1e-12)
 ## probabilities: You return probabilities; scores are asked for, without a softmax.
 - return self.norm(x) @ self.tokens.weight.T
 + return (self.norm(x) @ self.tokens.weight.T).softmax(-1)

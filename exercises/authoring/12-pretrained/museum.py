@@ -58,6 +58,7 @@ def sentence(rng, w, n_tokens=None, second=False, n_padding=0):
     N = min(n_tokens or int(rng.integers(4, longest)), longest)
     ids = rng.integers(0, len(w["tokens"]), N + n_padding)
     types = np.zeros(N + n_padding, dtype=np.int64)
+    types[N:] = np.arange(n_padding) % 2 == 0  # padding has a type, too, and is computed like the others
     if second:
         types[int(rng.integers(1, N)) : N] = 1
     return ids, types, np.arange(N + n_padding) < N
@@ -255,6 +256,8 @@ not hide it.
 ## types_left: Your tokens all get type 0's vector.
 - x = w["tokens"][ids] + w["positions"][: len(ids)] + w["types"][types]
 + x = w["tokens"][ids] + w["positions"][: len(ids)] + w["types"][0]
+## padding_of_type_0: Your padding always gets the vector of type 0; it gets that of its type, like every other token.
++ x = w["tokens"][ids] + w["positions"][: len(ids)] + w["types"][np.where(real, types, 0)]
 ## eps_left: The ε of the norms is still that of another model.
 - eps, bend = config["layer_norm_eps"], ACTIVATIONS[config["hidden_act"]]
 + eps, bend = 1e-5, ACTIVATIONS[config["hidden_act"]]
@@ -262,6 +265,8 @@ not hide it.
 + eps, bend = config["layer_norm_eps"], gelu_tanh
 ## always_exact: The activation is always the exact GELU; the configuration may ask for another.
 + eps, bend = config["layer_norm_eps"], gelu
+## relu_unknown: You choose between two activations; the configuration may ask for any of those in `ACTIVATIONS`.
++ eps, bend = config["layer_norm_eps"], gelu_tanh if config["hidden_act"] == "gelu_new" else gelu
 ## types_and_padding_left: Activation and ε follow the configuration; token types and padding are still ignored.
 - may_look = np.ones((len(ids), len(ids)), dtype=bool) & real
 - x = w["tokens"][ids] + w["positions"][: len(ids)] + w["types"][types]
@@ -300,6 +305,9 @@ not hide it.
 + may_look = real | ~real[:, None]
 ## padding_asks_nothing: Your mask hides rows: padding sees nothing, which is NaN, and everyone still looks at padding.
 + may_look = np.ones((len(ids), len(ids)), dtype=bool) & real[:, None]
+## rows_hidden_but_itself: Your mask hides rows: padding looks only at itself, and everyone still looks at padding. It
+is the columns of padding that are hidden.
++ may_look = np.eye(len(ids), dtype=bool) | real[:, None]
 ## padding_neither_way: Your mask lets padding look at nothing, and a softmax of nothing is NaN.
 + may_look = np.ones((len(ids), len(ids)), dtype=bool) & real & real[:, None]
 ## true_hides: You read True as padding; here it says that the token is real.

@@ -3,63 +3,9 @@
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, equals, holds
 from clearcheck.author.battery import with_battery
-from clearcheck.author.cases import close, shape_slip
 
 from . import parts
-from .shared import draw_gpt2, draw_sizes_of_gpt2
-
-
-def files_of_gpt2(**options):
-    settings = options.pop("settings", ({},))
-
-    def cases(rng):
-        return [(draw_gpt2(rng, draw_sizes_of_gpt2(rng, **setting), **options),) for setting in settings]
-
-    return cases
-
-
-def right_names(ask, rng):
-    """Names and shapes, and what is copied as it is, so that they earn their points whatever the rest is."""
-    for options in ({}, {"prefix": "", "masks": True}):
-        theirs = draw_gpt2(rng, draw_sizes_of_gpt2(rng, 1), **options)
-        found, expected = ask(theirs), parts.ours_from_gpt2(theirs)
-        where = "For names without `transformer.`" if options else "For names with `transformer.`"
-        if not isinstance(found, dict):
-            return "The result should be a dict of arrays."
-        for what, keys in (("lacks", expected.keys() - found.keys()), ("has", found.keys() - expected.keys())):
-            if keys:
-                return f"{where} your dict {what} the name {min(keys)!r}{', which is not ours' * (what == 'has')}."
-        for name in sorted(expected):
-            if name in ("tokens", "positions") or "norm" in name:
-                if slip := shape_slip(found[name], expected[name].shape, f"{where} {name!r}"):
-                    return slip
-                if not close(found[name], expected[name]):
-                    return f"{where} your {name!r} does not hold the numbers that it should."
-    return None
-
-
-def same_products(ask, rng):
-    """What the layers do: x times their matrix must be x times ours, transposed."""
-    sizes = draw_sizes_of_gpt2(rng, 1)
-    theirs = draw_gpt2(rng, sizes)
-    ours = ask(theirs)
-    D, block = sizes["n_embd"], f"h.{sizes['n_layer'] - 1}."
-    if not isinstance(ours, dict):
-        return "The result should be a dict of arrays."
-    for place, names in (("attn.c_attn", "qkv"), ("attn.c_proj", ["out"]), ("mlp.c_fc", ["up"])):
-        x = rng.normal(size=(3, D))
-        y = x @ theirs[f"transformer.{block}{place}.weight"] + theirs[f"transformer.{block}{place}.bias"]
-        for name, expected in zip(names, np.split(y, len(names), axis=1), strict=True):
-            name = f"blocks.{block[2:-1]}.{name}"
-            W, b = ours.get(f"{name}.weight"), ours.get(f"{name}.bias")
-            shape = (expected.shape[1], D)
-            slip = shape_slip(W, shape, f"{name}.weight") or shape_slip(b, shape[:1], f"{name}.bias")
-            if slip:
-                return slip
-            if not close(x @ W.T + b, expected):
-                return f"`x @ W.T + b` with your {name!r} is not what their layer makes of x."
-    return None
-
+from .names_checks import files_of_gpt2, right_layers, right_names, same_products
 
 QUESTION = Question(
     id="names",
@@ -69,15 +15,18 @@ QUESTION = Question(
     difficulty=2,
     checks=with_battery(
         holds("names, norms and embeddings", 3, right_names),
-        equals("whole files", 5, files_of_gpt2(masks=True), parts.ours_from_gpt2),
+        holds("queries, keys and values", 3, right_layers("q", "k", "v")),
+        holds("out", 1, right_layers("out")),
+        holds("up and down", 2, right_layers("up", "down")),
+        equals("whole files", 2, files_of_gpt2(masks=True), parts.ours_from_gpt2),
         equals(
             "thirteen blocks, and no prefix",
-            3,
+            1,
             files_of_gpt2(settings=({"n_blocks": 13},), prefix=""),
             parts.ours_from_gpt2,
         ),
         equals("square matrices", 1, files_of_gpt2(settings=({"square": True, "n_blocks": 1},)), parts.ours_from_gpt2),
-        holds("the same products", 2, same_products),
+        holds("the same products", 1, same_products),
     ),
     hints=(
         "Write the table first: their name, our name, what happens to the array. How many of ours come from "
@@ -213,6 +162,11 @@ the three parts stand side by side in every row.
 - for part, third in zip("qkv", np.split(joined, 3), strict=True):
 + joined = plain[f"h.{i}.attn.c_attn.{kind}"]
 + for part, third in zip("qkv", joined.reshape(3, *joined.shape[:-1], -1).swapaxes(1, -1), strict=True):
+## reshaped_for_turned [the-same-numbers-laid-out-otherwise]: You reshape c_attn to 3D × D where it has to be turned:
+that takes its numbers row after row, and the rows are no longer outputs.
+- joined = plain[f"h.{i}.attn.c_attn.{kind}"].T
++ joined = plain[f"h.{i}.attn.c_attn.{kind}"]
++ joined = joined.reshape(-1, len(plain["ln_f.bias"])) if kind == "weight" else joined
 ## square_not_turned [a-file-that-almost-fits]: The matrix that joins the heads is copied as it is, since it fits; it
 has to be turned like the others.
 - ours[f"blocks.{i}.out.{kind}"] = plain[f"h.{i}.attn.c_proj.{kind}"].T
@@ -257,6 +211,16 @@ and has no name of ours.
 + for part, third in zip("qkv", np.array_split(joined, 3), strict=True):
 ## bias_goes_with_the_mask: With the mask `attn.bias` you throw away the bias of c_attn, whose name ends alike.
 + for part, third in zip("qkv" if kind == "weight" else "", np.split(joined, 3), strict=False):
+## bias_not_cut: You cut the matrix of c_attn into three, and give queries, keys and values its whole bias; cut that,
+too.
+- ours[f"blocks.{i}.{part}.{kind}"] = third
++ ours[f"blocks.{i}.{part}.{kind}"] = third if kind == "weight" else joined
+## second_norm_twice: Both norms of a block get the numbers of ln_2; norm_1 is ln_1.
+- ours[f"blocks.{i}.norm_1.{kind}"] = plain[f"h.{i}.ln_1.{kind}"]
++ ours[f"blocks.{i}.norm_1.{kind}"] = plain[f"h.{i}.ln_2.{kind}"]
+## first_norm_twice: Both norms of a block get the numbers of ln_1; norm_2 is ln_2.
+- ours[f"blocks.{i}.norm_2.{kind}"] = plain[f"h.{i}.ln_2.{kind}"]
++ ours[f"blocks.{i}.norm_2.{kind}"] = plain[f"h.{i}.ln_1.{kind}"]
 ## norms_exchanged: You swap the two norms of a block.
 - ours[f"blocks.{i}.norm_1.{kind}"] = plain[f"h.{i}.ln_1.{kind}"]
 - ours[f"blocks.{i}.norm_2.{kind}"] = plain[f"h.{i}.ln_2.{kind}"]

@@ -87,7 +87,7 @@ QUESTION = Question(
     id="patch",
     title="Where an answer passes",
     name="Patching",
-    minutes=25,
+    minutes=35,
     difficulty=3,
     checks=with_battery(
         equals("values", 6, several, PatchReference),
@@ -205,6 +205,39 @@ class AllColumnsInOneBatch(nn.Module):
         return torch.stack(tables, dim=1)
 
 
+@wrong("You patch what the whole block gives, as the chapter does; here it is what `out` gives, the part of attention.")
+class OutputOfTheBlock(nn.Module):
+    """The stream behind block m: what the second norm read, and what `down` added."""
+
+    def __init__(self, n_vocab, d_model, n_heads, n_layers):
+        super().__init__()
+        self.gpt = AustenGPT(n_vocab, d_model, n_heads, n_layers)
+
+    @torch.no_grad()
+    def forward(self, ids, other, wanted):
+        rows = []
+        for block in self.gpt.blocks:
+            read, rows_of_block = [], []
+            note = block.norm_2.register_forward_pre_hook(lambda layer, inputs, read=read: read.append(inputs[0]))
+            behind = block.down.register_forward_hook(lambda layer, inputs, y, read=read: read.append(read[-1] + y))
+            self.gpt(other)
+            behind.remove()
+            theirs = read[-1]
+            for n in range(ids.shape[1]):
+
+                def exchange(layer, inputs, y, n=n, read=read, theirs=theirs):
+                    y = y.clone()
+                    y[:, n] = theirs[:, n] - read[-1][:, n]
+                    return y
+
+                hook = block.down.register_forward_hook(exchange)
+                rows_of_block.append(self.gpt(ids)[:, -1].log_softmax(-1).gather(1, wanted[:, None])[:, 0])
+                hook.remove()
+            note.remove()
+            rows.append(torch.stack(rows_of_block, dim=1))
+        return torch.stack(rows, dim=1)
+
+
 wrong.edits("""
 # HookOfEachColumn
 ## hook_left: Your hooks stay: each column is measured with all those before it exchanged. Call `.remove()`.
@@ -214,6 +247,8 @@ wrong.edits("""
 ## chance_itself: You return the chance; its logarithm is asked for.
 - table[:, m, n] = scores.log_softmax(-1)[row, wanted]
 + table[:, m, n] = scores.softmax(-1)[row, wanted]
+## likeliest_asked: You return the logarithm of the largest chance; that of `wanted` is asked for.
++ table[:, m, n] = scores.log_softmax(-1).max(-1).values
 ## scores_as_they_are: You return the score of the wanted token; the logarithm of its chance takes all tokens in.
 + table[:, m, n] = scores[row, wanted]
 ## texts_exchanged: You patch `ids` into the run of `other`; it is the other way round.
@@ -247,6 +282,13 @@ wrong.edits("""
 - hook.remove()
 - table[:, m, n] = scores.log_softmax(-1)[row, wanted]
 + [hook.remove() for hook in hooks]
++ table[:, m, n] = scores.log_softmax(-1)[row, wanted]
+## from_this_block_on: You exchange the column in this block and in all behind it; it is that of one block.
+- hook = block.out.register_forward_hook(exchange)
++ on = [b.out.register_forward_hook(lambda *a, k=k: exchange(*a, k, n)) for k, b in enumerate(self.gpt.blocks[m:], m)]
+- hook.remove()
+- table[:, m, n] = scores.log_softmax(-1)[row, wanted]
++ [hook.remove() for hook in on]
 + table[:, m, n] = scores.log_softmax(-1)[row, wanted]
 ## always_the_first_block: You hang the hook on the first block, whichever is asked for.
 - hook = block.out.register_forward_hook(exchange)
