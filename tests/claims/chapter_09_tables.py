@@ -79,7 +79,7 @@ claim(
 )
 claim(
     every_depth,
-    "Your GPT has passed the 5-gram, and the best table is only just ahead of it.",
+    "Your GPT has passed the 5-gram, and the best table is only just ahead of it",
     about=(GPT, *TABLES),
     cell="five-thousand-load",
     holds=lambda bits: all(
@@ -87,7 +87,7 @@ claim(
         and 0 < bits[GPT, case, 1][0] - best_table(bits, case) < 0.05
         for case in every_depth.cases
     ),
-    note="The weights are those of one start, which come with the course.",
+    note="The weights are those that come with the course, from one of the starts.",
     verdict="changed",
     before="Your GPT has passed the table, with 300 thousand weights and a file that you typed.",
 )
