@@ -1,7 +1,8 @@
 """A GPT on one page: it reads the novels of Jane Austen and writes more of the kind.
 
-    python gpt.py          trains, saves gpt.pt, and a folder gpt for the live page
-    python gpt.py MY.txt   the same with a text of your own
+    python gpt.py              trains, saves gpt.pt, and a folder gpt for the live page
+    python gpt.py MY.txt       the same with a text of your own
+    python gpt.py MY.txt 500   the same in 500 steps
 
 It builds on transformer.py. Chapter 9 of Clearformer explains it line by line.
 """
@@ -74,7 +75,7 @@ def fit(model, draw, n_steps, look=None, rate=0.01):
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimizer, lambda step: min((step + 1) / 50, 1 - step / n_steps)
     )
-    for step in range(n_steps + 1):
+    for step in range(n_steps + 1):  # the last one, at rate 0, is there for look
         if look is not None:
             look(model, step)
         read, asked = draw()
@@ -133,7 +134,7 @@ def main(path=None, n_steps=5000, folder="gpt"):
             log.append(f"{step},{bits:.4f},{time.process_time():.1f}")
             print(f"step {step}: {bits:.3f} bits per character", flush=True)
 
-    fit(model, lambda: batch(ids), n_steps, look)
+    fit(model, lambda: batch(ids), int(n_steps), look)
     save_for_the_page(model.cpu(), tokenizer, folder)
     (Path(folder) / "log.csv").write_text("\n".join(log) + "\n", encoding="utf-8")
     torch.save(model.state_dict(), "gpt.pt")

@@ -211,30 +211,17 @@ claim(
 )
 claim(
     five_thousand_steps,
-    "Your GPT has passed the table, from each of three starts, with 300 thousand weights and a file that you typed.",
-    about=(GPT, TABLE),
+    "Your GPT has passed the 5-gram, and the best table is only just ahead of it, from each of three starts.",
+    about=(GPT, TABLE, DEEPER),
     cell="five-thousand-load",
-    holds=lambda bits: below(bits, GPT, TABLE, by=0.05, times=(1,)),
-    note="The program has read each token a little more than once, the table exactly once.",
-)
-claim(
-    five_thousand_steps,
-    "The best of such tables, with [five letters of context](closer/09-counting.ipynb#counting-runs-out), it has not "
-    "passed.",
-    about=(GPT, DEEPER),
-    cell="five-thousand-load",
-    holds=lambda bits: below(bits, DEEPER, GPT, times=(1,)),
+    holds=lambda bits: (
+        below(bits, GPT, TABLE, by=0.05, times=(1,))
+        and below(bits, DEEPER, GPT, times=(1,))
+        and max(bits[GPT, "", 1]) < min(bits[DEEPER, "", 1]) + 0.05
+    ),
     note="The page compared with the 5-gram alone, and the 6-gram is better. The difference is a fiftieth of a bit.",
     verdict="changed",
     before="But it is soon finished; a GPT that is trained for longer passes it.",
-)
-claim(
-    five_thousand_steps,
-    "Now it is far ahead of everything that counts.",
-    about=(SHIPPED, DEEPER),
-    cell="longer",
-    holds=lambda bits: below(bits, SHIPPED, DEEPER, by=0.3, times=(1,)),
-    note="The shipped GPT has read each novel ten times, and the tables have counted each once.",
 )
 claim(
     copiers,

@@ -30,6 +30,8 @@ def test_the_file_is_what_stands_on_the_page():
     text = FILE.read_text(encoding="utf-8")
     docstring = text[: text.index('"""', 3) + 3]
     assert text == docstring + "\n\n" + "\n\n\n".join(typed) + END
+    prose = "".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    assert f"```python\n{END.lstrip()}```" in prose  # which would train if it were a cell
 
 
 def test_the_class_and_the_writing_stand_on_the_page_as_skeletons_first():
@@ -98,7 +100,7 @@ def test_the_program_learns_a_text_of_ones_own_and_saves_it(tmp_path, monkeypatc
     """Catches a program that does not learn, or leaves files that the live page or PyTorch cannot read."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.txt").write_text("to be or not to be, that is the question. " * 400, encoding="utf-8")
-    typed_gpt().main("mine.txt", n_steps=60)
+    typed_gpt().main("mine.txt", "60")  # as the command line gives them
     assert "step 0: " in capsys.readouterr().out
     model, tokenizer = load_language_model(tmp_path / "gpt")
     own = typed_gpt().GPT(model.config.n_vocab, 96, 4, 2).eval()
