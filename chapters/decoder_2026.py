@@ -31,7 +31,7 @@ class Attention(nn.Module):
         self.k_proj = nn.Linear(d_model, sizes.n_groups * self.d_head, bias=False)
         self.v_proj = nn.Linear(d_model, sizes.n_groups * self.d_head, bias=False)
         self.o_proj = nn.Linear(sizes.n_heads * self.d_head, d_model, bias=False)
-        norm = nn.RMSNorm if sizes.qk_norm else nn.Identity
+        norm = nn.RMSNorm if sizes.qk_norm else nn.Identity  # which takes anything
         self.q_norm = norm(self.d_head, sizes.eps)
         self.k_norm = norm(self.d_head, sizes.eps)
 
@@ -43,7 +43,7 @@ class Attention(nn.Module):
             k = torch.cat([cache[self][0], k], dim=2)  # B G S K
             v = torch.cat([cache[self][1], v], dim=2)
         cache[self] = k, v
-        N, S = q.shape[2], k.shape[2]
+        N, S = q.shape[2], k.shape[2]  # target n, from 0, is source S - N + n
         may_look = torch.ones(N, S, dtype=torch.bool, device=x.device).tril(S - N)
         y = F.scaled_dot_product_attention(q, k, v, may_look, enable_gqa=True)
         return self.o_proj(y.transpose(1, 2).flatten(2))  # B N D
@@ -104,7 +104,7 @@ class Decoder(nn.Module):
 
 
 @torch.no_grad()
-def write(model, ids, n_tokens):
+def write(model, ids, n_tokens):  # the likeliest token each time, and no end
     cache, new = {}, ids
     for _ in range(n_tokens):
         new = model(new, cache)[:, -1].argmax(dim=-1, keepdim=True)

@@ -11,7 +11,7 @@ from tools.extension.lean_pages import LETTERS
 from tools.extension.quiz import OPTIONS, question_above
 
 MAX_LINES = 20
-TYPED = {"in-transformer-py", "in-gpt-py"}  # cells of files that a reader keeps
+TYPED = {"in-transformer-py", "in-gpt-py", "in-decoder-py"}  # cells of files that a reader keeps
 MAX_LINES_OF_A_CLASS = 36  # in a file that the reader types, where a class is a cell and follows its skeleton, folded
 MAX_SECONDS = 60
 MIN_ALT_WORDS = 4

