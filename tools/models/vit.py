@@ -62,7 +62,8 @@ def validate(code: dict, name: str, n_labels: int, n_steps: int) -> float:
 
 def read_held_out(code: dict, name: str, n_steps: int, seed: int, checkpoints: Path) -> float:
     """The accuracy on the held-out pictures after a training on all the others, whose weights are kept."""
-    model = trained(code, name, *code["labelled"](len(code["x"]), seed), n_steps, seed)
+    images, labels = code["labelled"](len(code["x"]), seed)
+    model = trained(code, name, images, labels, n_steps, seed)
     torch.save(model.state_dict(), weights_path(checkpoints, name, seed))
     return code["accuracy"](model)
 
@@ -89,7 +90,10 @@ def read_log(log: Path) -> dict[Key, tuple[float, float]]:
         return {}
     with log.open(newline="", encoding="utf-8") as file:
         rows = [list(row.values()) for row in csv.DictReader(file)]
-    return {(row[0], row[1], *map(int, row[2:5])): (float(row[5]), float(row[6])) for row in rows}
+    return {
+        (name, read, int(n_labels), int(n_steps), int(seed)): (float(right), float(seconds))
+        for name, read, n_labels, n_steps, seed, right, seconds in rows
+    }
 
 
 def write_log(log: Path, runs: dict[Key, tuple[float, float]]) -> None:
