@@ -12,7 +12,7 @@ from importlib import import_module, metadata
 _NAMES = {
     "cache": "KVCache",
     "chat": "ChatTemplate load_chat_template",
-    "generation": "beam_search prepare_for_generation generate stream",
+    "generation": "beam_search prepare_for_generation generate stream_tokens",
     "lora": "add_lora merge_lora",
     "losses": "next_token_loss",
     "models.bert": "BERT BERTConfig",

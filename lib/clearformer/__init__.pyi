@@ -6,7 +6,7 @@ from clearformer.chat import load_chat_template as load_chat_template
 from clearformer.generation import beam_search as beam_search
 from clearformer.generation import generate as generate
 from clearformer.generation import prepare_for_generation as prepare_for_generation
-from clearformer.generation import stream as stream
+from clearformer.generation import stream_tokens as stream_tokens
 from clearformer.lora import add_lora as add_lora
 from clearformer.lora import merge_lora as merge_lora
 from clearformer.losses import next_token_loss as next_token_loss

@@ -16,7 +16,7 @@ from clearformer.sampling import keep_top_k as keep_top_k
 from clearformer.sampling import keep_top_p as keep_top_p
 
 
-def stream(
+def stream_tokens(
     model: LanguageModel,
     ids: Ids,
     n_tokens: int,
@@ -34,14 +34,14 @@ def stream(
     """The tokens that ``generate`` writes with the same arguments, one for every prompt, as soon as they are chosen.
 
     The arguments are looked at when it is called, a token is computed when it is asked for, and whoever leaves the loop
-    ends the text. A row that has ended repeats what ended it. ``text.as_text`` makes text of the tokens.
+    ends the text. A row that has ended repeats what ended it. ``text.stream_text`` makes text of the tokens.
 
     Cost: that of ``generate``.
     Raises: as ``generate``.
     """
-    state = DecodingState(model, "stream", ids, n_tokens, cached=cached, stop=stop, n_sinks=n_sinks)
-    choice = Choice("stream", temperature, top_k, top_p, adjust, generator)
-    return (new.clone() for new in _write(state, choice, check_draft("stream", draft, state)))
+    state = DecodingState(model, "stream_tokens", ids, n_tokens, cached=cached, stop=stop, n_sinks=n_sinks)
+    choice = Choice("stream_tokens", temperature, top_k, top_p, adjust, generator)
+    return (new.clone() for new in _write(state, choice, check_draft("stream_tokens", draft, state)))
 
 
 def generate(

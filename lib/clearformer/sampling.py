@@ -18,7 +18,7 @@ Adjust = Callable[[Float[Tensor, "B V"], Int[Tensor, "B new"]], Float[Tensor, "B
 
 
 class Choice:
-    """The settings by which ``generate`` and ``stream`` choose, looked at once; called with logits it gives tokens."""
+    """The settings by which ``generate`` chooses, looked at once; called with logits it gives tokens."""
 
     def __init__(self, caller: str, temperature, top_k, top_p, adjust, generator):
         self.caller = caller

@@ -161,7 +161,7 @@ def writing_targets() -> Iterator[Target]:
     model = make_gpt()
     settings = sizes(n_tokens=3, stop=4, cached=True)
     chosen = sizes(temperature=1.0, top_k=3, top_p=0.9, adjust=lambda logits, new: logits)
-    for name in ("generate", "stream"):
+    for name in ("generate", "stream_tokens"):
         yield Target(
             name,
             getattr(generation, name),
@@ -188,7 +188,7 @@ def writing_targets() -> Iterator[Target]:
     )
     tokenizer = tokenizers.ByteTokenizer()
     made = {"tokenizer": constant(tokenizer), "tokens": constant([104, 105]), "until": constant(["."])}
-    yield Target("as_text", lambda **given: "".join(text.as_text(**given)), **made)
+    yield Target("stream_text", lambda **given: "".join(text.stream_text(**given)), **made)
 
 
 def sampling_targets() -> Iterator[Target]:

@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 import torch
 from clearformer.drafts import prompt_lookup
-from clearformer.generation import generate, stream
+from clearformer.generation import generate, stream_tokens
 
 from tests.clearformer.devices import DEVICES
 from tests.clearformer.test_generate import translator
@@ -38,7 +38,7 @@ def test_the_tokens_are_those_without_guesses(config, draft, temperature, device
 
     expected = write(generate)
     assert write(generate, draft=draft).equal(expected)
-    assert torch.stack([*write(stream, draft=draft, cached=False)], 1).equal(expected[:, 5:])
+    assert torch.stack([*write(stream_tokens, draft=draft, cached=False)], 1).equal(expected[:, 5:])
 
 
 def test_a_drafted_text_follows_the_exact_law():

@@ -7,7 +7,7 @@ from functools import partial
 
 import pytest
 import torch
-from clearformer.generation import generate, stream
+from clearformer.generation import generate, stream_tokens
 from clearformer.models.gpt import GPTConfig
 from clearformer.models.options import LayerOptions
 from clearformer.positions import Rotary
@@ -47,7 +47,7 @@ def test_the_next_token_is_that_after_what_is_kept(rope, n_sinks, device):
     """
     model = gpt(replace(ONE_LAYER, rope=rope), device)
     row = [5, 3]
-    for (token,) in stream(model, torch.tensor([row], device=device), 40, n_sinks=n_sinks):
+    for (token,) in stream_tokens(model, torch.tensor([row], device=device), 40, n_sinks=n_sinks):
         expected = model(torch.tensor([kept_by_hand(row, 12, n_sinks)], device=device))[0, -1].argmax()
         assert token == expected
         row.append(int(token))
@@ -161,7 +161,7 @@ def test_too_many_tokens_are_told_of_the_way_on():
 
 def test_nan_is_told_beyond_the_last_position():
     model = gpt(ROTARY)
-    tokens = stream(model, [[1]], 100, n_sinks=2)
+    tokens = stream_tokens(model, [[1]], 100, n_sinks=2)
     for _ in range(40):
         next(tokens)
     torch.nn.init.constant_(model.decoder.norm.weight, math.nan)

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 import torch
-from clearformer.generation import generate, stream
+from clearformer.generation import generate, stream_tokens
 from clearformer.sampling import keep_min_p, penalise_repetition
 
 from tests.clearformer.devices import DEVICES
@@ -20,7 +20,7 @@ def test_a_stream_is_what_is_generated(config, settings, device):
     """Catches a token that comes late or twice, rows that are mixed up, and a loop of its own."""
     model, rows = gpt(config, device), prompts(device)
     expected = generate(model, rows, 12, generator=seeded_rng(device=device), **settings)[:, N:]
-    came = list(stream(model, rows, 12, generator=seeded_rng(device=device), **settings))
+    came = list(stream_tokens(model, rows, 12, generator=seeded_rng(device=device), **settings))
     assert torch.stack(came, 1).equal(expected)
 
 
@@ -29,7 +29,7 @@ def test_a_token_is_computed_when_it_is_asked_for(monkeypatch):
     model, read = gpt(), []
     hidden_states = model.hidden_states
     monkeypatch.setattr(model, "hidden_states", lambda *it, **named: read.append(1) or hidden_states(*it, **named))
-    tokens = stream(model, PROMPTS, 9)
+    tokens = stream_tokens(model, PROMPTS, 9)
     assert len(read) == 0
     assert next(tokens).shape == (len(PROMPTS),) and len(read) == 1
     next(tokens)
@@ -39,7 +39,7 @@ def test_a_token_is_computed_when_it_is_asked_for(monkeypatch):
 def test_whoever_reads_a_stream_is_not_in_inference_mode():
     """Catches a mode that a generator leaves on between two tokens, and tokens that autograd refuses."""
     model = gpt()
-    for token in stream(model, prompts(), 2):
+    for token in stream_tokens(model, prompts(), 2):
         assert not torch.is_inference_mode_enabled()
         model(token[:, None]).sum().backward()
     assert model.tokens.weight.grad.abs().sum() > 0
@@ -47,16 +47,19 @@ def test_whoever_reads_a_stream_is_not_in_inference_mode():
 
 def test_a_stream_refuses_at_once_and_in_its_own_name():
     """Catches a generator that looks at its arguments only when the first token is asked for."""
-    for settings, message in (({"temperature": -1}, "stream: temperature=-1"), ({"stop": V}, f"stream: stop={V}")):
+    for settings, message in (
+        ({"temperature": -1}, "stream_tokens: temperature=-1"),
+        ({"stop": V}, f"stream_tokens: stop={V}"),
+    ):
         with pytest.raises(ValueError, match=message):
-            inspect.unwrap(stream)(gpt(), [[1]], 2, **settings)
+            inspect.unwrap(stream_tokens)(gpt(), [[1]], 2, **settings)
 
 
 def test_a_stream_that_is_nan_says_so():
     model = gpt()
     torch.nn.init.constant_(model.decoder.norm.weight, math.nan)
-    with pytest.raises(FloatingPointError, match=r"stream: the model's logits are NaN"):
-        next(stream(model, [[1]], 3))
+    with pytest.raises(FloatingPointError, match=r"stream_tokens: the model's logits are NaN"):
+        next(stream_tokens(model, [[1]], 3))
 
 
 @pytest.mark.parametrize("stop", [{3, 5}, np.array([3, 5]), torch.tensor([3, 5]), (np.int64(5), 3), range(3, 6, 2)])

@@ -4,8 +4,8 @@ import inspect
 
 import pytest
 import torch
-from clearformer.generation import stream
-from clearformer.text import as_text
+from clearformer.generation import stream_tokens
+from clearformer.text import stream_text
 from clearformer.tokenizers import BytePairTokenizer, ByteTokenizer, CharTokenizer
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -25,7 +25,7 @@ def test_the_pieces_are_the_text_and_no_character_is_cut(text, ids):
     ids = BYTES.encode(text) + ids
     asked: list[int] = []
     given_out = ""
-    for piece in as_text(BYTES, (asked.append(i) or i for i in ids)):
+    for piece in stream_text(BYTES, (asked.append(i) or i for i in ids)):
         given_out += piece
         so_far = BYTES.decode(asked)
         assert so_far.startswith(given_out) and len(given_out) >= len(so_far) - 1
@@ -36,7 +36,7 @@ def test_a_character_comes_when_its_last_byte_does():
     """Catches characters that wait for the next token."""
     tokens = iter(BYTES.encode("a\u20acb"))
     asked = []
-    pieces = as_text(BYTES, (asked.append(i) or i for i in tokens))
+    pieces = stream_text(BYTES, (asked.append(i) or i for i in tokens))
     assert next(pieces) == "a" and len(asked) == 1
     assert next(pieces) == "\u20ac" and len(asked) == 4
     assert next(pieces) == "b" and len(asked) == 5
@@ -63,28 +63,28 @@ def test_a_text_ends_before_the_first_word_that_is_complete(text, ends, width):
         def decode(self, ids):
             return "".join(words[i] for i in ids)
 
-    assert "".join(as_text(Words(), range(len(words)), until=ends)) == cut_by_hand(text, ends)
+    assert "".join(stream_text(Words(), range(len(words)), until=ends)) == cut_by_hand(text, ends)
 
 
 def test_no_token_is_asked_for_after_the_end():
     """Catches a text that is written to its end, and then cut."""
     ids, asked = PAIRS.encode("the lowest.\n\nthe end"), []
-    pieces = as_text(PAIRS, (asked.append(i) or i for i in ids), until="\n\n")
+    pieces = stream_text(PAIRS, (asked.append(i) or i for i in ids), until="\n\n")
     assert "".join(pieces) == "the lowest."
     assert PAIRS.decode(asked).startswith("the lowest.\n\n") and len(asked) < len(ids)
 
 
 def test_what_only_begins_like_an_end_comes_in_the_end():
-    assert [*as_text(BYTES, BYTES.encode("ab<|en"), until=["<|end|>"])] == ["a", "b", "<|en"]
-    assert "".join(as_text(PAIRS, PAIRS.encode("low<|end|>new"), until=["<|end|>"])) == "low"
+    assert [*stream_text(BYTES, BYTES.encode("ab<|en"), until=["<|end|>"])] == ["a", "b", "<|en"]
+    assert "".join(stream_text(PAIRS, PAIRS.encode("low<|end|>new"), until=["<|end|>"])) == "low"
 
 
 def test_what_is_streamed_can_be_printed():
     """Catches rows of one token that are not taken."""
     tokenizer = CharTokenizer("abcdefghijk")
     model, prompt = gpt(), [tokenizer.encode("face")]
-    tokens = [int(token) for token in stream(model, prompt, 8)]
-    assert "".join(as_text(tokenizer, stream(model, prompt, 8))) == tokenizer.decode(tokens)
+    tokens = [int(token) for token in stream_tokens(model, prompt, 8)]
+    assert "".join(stream_text(tokenizer, stream_tokens(model, prompt, 8))) == tokenizer.decode(tokens)
 
 
 @pytest.mark.parametrize(
@@ -101,5 +101,5 @@ def test_what_is_streamed_can_be_printed():
     ],
 )
 def test_what_is_no_text_is_named(arguments, options, error, message):
-    with pytest.raises(error, match=f"as_text: {message}"):
-        next(inspect.unwrap(as_text)(*arguments, **options))  # without the check that the tests add
+    with pytest.raises(error, match=f"stream_text: {message}"):
+        next(inspect.unwrap(stream_text)(*arguments, **options))  # without the check that the tests add

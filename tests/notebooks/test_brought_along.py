@@ -15,14 +15,14 @@ CHAPTERS = {chapter_number(path.stem): path for path in chapters()}
 PAGES = sorted([*CHAPTERS.values(), *(ROOT / "chapters" / "closer").glob("*.ipynb")])
 SAID = re.compile(r"^# yours from chapter (\w+)\b.*\n(class .*)\Z", re.DOTALL | re.MULTILINE)
 COPIED = re.compile(r"\A# from chapter (\w+)$", re.MULTILINE)
-TYPED_IN = "08"
+TYPED_IN, OTHER_FILE = "08", "in-decoder-py"  # the tag of cells that are the text of decoder_2026.py
 FILE = ast.parse((ROOT / "chapters" / "transformer.py").read_text(encoding="utf-8"))
 
 
 @cache
 def code_of(page: Path) -> list[str]:
-    cells = json.loads(page.read_text(encoding="utf-8"))["cells"]
-    return ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    cells = [cell for cell in json.loads(page.read_text(encoding="utf-8"))["cells"] if cell["cell_type"] == "code"]
+    return ["".join(cell["source"]) for cell in cells if OTHER_FILE not in cell["metadata"].get("tags", [])]
 
 
 def brought_along() -> list:
