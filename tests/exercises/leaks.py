@@ -101,6 +101,8 @@ ALLOWED = {
         "returnself.head(self.norm(x))": "the last line of the decoder alone",
     },
     "chapters/12-pretrained": {
+        "returntorch.cat([a*cos-b*sin,b*cos+a*sin],dim=-1)": "the decoder of chapter 8's file, which is typed there",
+        "ids=torch.cat([ids,new],dim=1)": "greedy writing, without temperature, of the decoder of the file",
         'header.pop("__metadata__",None)': "what is no tensor, in the file read by hand",
         "forname,entryinheader.items()": "the entries of the header, in the file read by hand",
         '.reshape(entry["shape"])': "a tensor's shape, in the file read by hand",
