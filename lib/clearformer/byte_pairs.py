@@ -1,7 +1,7 @@
 """Byte pairs: which are merged, learned from the words of a text, and bytes as text while they arrive."""
 
 import codecs
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import Protocol, runtime_checkable
@@ -31,10 +31,12 @@ def learn_merges(words: Mapping[bytes, int], n_merges: int, *, larger_first: boo
     """
     spelled = {tuple(word): times for word, times in words.items()}
     pairs: Counter[tuple[int, int]] = Counter()
+    holders: defaultdict[tuple[int, int], set[tuple[int, ...]]] = defaultdict(set)  # the words that hold a pair
 
     def count(word, times):
         for pair in pairwise(word):
             pairs[pair] += times
+            (holders[pair].add if times > 0 else holders[pair].discard)(word)
 
     for word, times in spelled.items():
         count(word, times)
@@ -45,7 +47,7 @@ def learn_merges(words: Mapping[bytes, int], n_merges: int, *, larger_first: boo
             best = max(pairs, key=lambda pair: (pairs[pair], pieces[pair[0]], pieces[pair[1]]))
         else:
             best = min(pairs, key=lambda pair: (-pairs[pair], pair))
-        for word in [word for word in spelled if best in pairwise(word)]:
+        for word in [*holders[best]]:
             merged, times = tuple(merge_pair(word, best, N_BYTES + len(merges))), spelled.pop(word)
             count(word, -times)
             count(merged, times)

@@ -1,6 +1,9 @@
 """Pairs from a file: what is read, what is refused, and that nothing is both learned and tested."""
 
+import zipfile
+
 import pytest
+from clearbook.data.messages import message_pairs
 from clearbook.data.parallel_text import read_pairs, split_pairs
 
 
@@ -62,3 +65,20 @@ def test_the_split_is_shuffled_and_repeats_with_its_seed():
 def test_a_split_with_an_empty_side_is_refused(held_out):
     with pytest.raises(ValueError, match=rf"held_out={held_out} of 30 different sources"):
         split_pairs(PAIRS, held_out)
+
+
+def test_a_file_in_an_archive_is_read_and_named(tmp_path):
+    """Catches a path of the disk made from one inside of the archive."""
+    with zipfile.ZipFile(tmp_path / "packed.zip", "w") as packed:
+        packed.writestr("mine.tsv", "tea\tTee\n")
+        packed.writestr("bad.tsv", "tea\n")
+    assert read_pairs(zipfile.Path(tmp_path / "packed.zip", "mine.tsv")) == [("tea", "Tee")]
+    with pytest.raises(ValueError, match=r"line 1 of bad\.tsv"):
+        read_pairs(zipfile.Path(tmp_path / "packed.zip", "bad.tsv"))
+
+
+def test_no_message_is_both_learned_and_held_out():
+    learned, held_out = message_pairs()
+    sources = [[source for source, _ in pairs] for pairs in (learned, held_out)]
+    assert min(map(len, sources)) > 400
+    assert all(len(set(side)) == len(side) for side in sources) and not set(sources[0]) & set(sources[1])

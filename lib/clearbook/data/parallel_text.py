@@ -1,20 +1,24 @@
 """Your own sentences to translate: a file of pairs, and a split in which no source is on both sides."""
 
 import random
+import zipfile
 from pathlib import Path
 
 from clearbook.data.builtin import Pairs
 
 
-def read_pairs(path: str | Path) -> Pairs:
+def read_pairs(path: str | Path | zipfile.Path) -> Pairs:
     """The pairs of a UTF-8 file with a source, a tab and its target on each line; empty lines are left out.
+
+    A ``zipfile.Path`` reads a file inside of an archive.
 
     Raises: ValueError for a file that is not UTF-8, for a line without exactly one tab or with an empty side, and for
     a file without pairs; OSError if it cannot be opened.
     """
-    name, pairs = Path(path).name, []
+    file = path if isinstance(path, zipfile.Path) else Path(path)
+    name, pairs = file.name, []
     try:
-        text = Path(path).read_text(encoding="utf-8-sig")
+        text = file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise ValueError(
             f"read_pairs: {name} is not UTF-8: byte {error.object[error.start]:#04x} at {error.start} begins no "
