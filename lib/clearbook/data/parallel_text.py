@@ -15,7 +15,7 @@ def read_pairs(path: str | Path | zipfile.Path) -> Pairs:
     Raises: ValueError for a file that is not UTF-8, for a line without exactly one tab or with an empty side, and for
     a file without pairs; OSError if it cannot be opened.
     """
-    file = path if isinstance(path, zipfile.Path) else Path(path)
+    file: Path | zipfile.Path = path if isinstance(path, zipfile.Path) else Path(path)
     name, pairs = file.name, []
     try:
         text = file.read_text(encoding="utf-8-sig")
