@@ -52,9 +52,10 @@ class DistanceBuckets(nn.Module):
         enough_sources("DistanceBuckets", n_targets, n_sources)
         numbers = torch.arange(n_sources, device=q.device)
         steps = numbers - numbers[n_sources - n_targets :, None]
-        return self.weight[self.buckets(steps)].permute(2, 0, 1)[None]  # N S H -> 1 H N S
+        every = torch.arange(1 - n_sources, n_sources, device=q.device)  # each step once
+        return self.weight[self.buckets(every)].T[:, steps + n_sources - 1][None]  # 2S-1 H -> 1 H N S
 
-    def buckets(self, steps: Int[Tensor, "N S"]) -> Int[Tensor, "N S"]:
+    def buckets(self, steps: Int[Tensor, "*axes"]) -> Int[Tensor, "*axes"]:
         """The number of the bucket for sources that stand ``steps`` behind the query, before it where below 0."""
         far = steps.abs() if self.ahead else (-steps).clamp(min=0)
         growth = (self.n_side - self.n_single) / math.log(self.max_distance / self.n_single)

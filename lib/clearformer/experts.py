@@ -54,6 +54,8 @@ class GroupRouter(Router):
     Raises: TypeError or ValueError for sizes that are no whole numbers, unequal groups, or more chosen than there are.
     """
 
+    correction: Tensor | None
+
     def __init__(
         self,
         d_model: int,

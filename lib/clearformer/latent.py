@@ -71,7 +71,7 @@ class LatentAttention(nn.Module):
     def forward(
         self,
         x: Float[Tensor, "B N D"],
-        source: None = None,
+        source: Float[Tensor, "B S D"] | None = None,
         mask: Bool[Tensor, "*#batch #N #keys"] | None = None,
         *,
         causal: bool = False,

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import clearformer
 import torch.nn.functional as F
-from clearformer import attention, block_variants, distances, layers, positions
+from clearformer import attention, block_variants, layers, positions
 from clearformer.models import bert, gpt, latent, mae, modernbert, options, seq2seq, vit
 from torch import nn
 
@@ -73,7 +73,6 @@ def targets_told_otherwise() -> Iterator[Target]:
             norm=layers.RMSNorm,
             feed_forward=layers.GatedFeedForward,
             d_head=4,
-            distances=distances.DistanceBuckets,
             tied=True,
         ),
     )

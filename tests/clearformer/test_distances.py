@@ -76,3 +76,8 @@ def test_what_the_buckets_cannot_be_is_told():
             DistanceBuckets(2, **wrong)
     with pytest.raises(ValueError, match="n_sources=2 is less than n_targets=3"):
         DistanceBuckets(2)(torch.zeros(1, 2, 3, 4), 2)
+
+
+def test_distances_and_positions_are_not_both():
+    with pytest.raises(ValueError, match="Seq2SeqConfig: first_position=2 with distances"):
+        Seq2SeqConfig(11, 16, 12, 3, 2, distances=DistanceBuckets, first_position=2)

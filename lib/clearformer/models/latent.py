@@ -42,6 +42,8 @@ class LatentGPT(GPT):
     Source: DeepSeek-AI 2024 (DeepSeek-V2), section 2.1.
     """
 
+    config: LatentGPTConfig
+
     def __init__(self, config: LatentGPTConfig):
         def attention(d_model, n_heads, *, d_head, rope, n_kv_heads, qk_norm, **attend):
             widths = {name: getattr(config, name) for name in ("d_latent", "d_unturned", "d_value", "d_query_latent")}

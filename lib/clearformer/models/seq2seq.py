@@ -76,6 +76,12 @@ class Seq2SeqConfig(Presets):
                     f"Seq2SeqConfig: {name}={token}, expected the id of a token, 0 to {self.n_vocab - 1}, or None."
                 )
 
+        if self.distances is not None and self.first_position is not None:
+            raise ValueError(
+                f"Seq2SeqConfig: first_position={self.first_position} with distances, expected one of them: positions "
+                "are learned, or the scores are told distances."
+            )
+
     def filled(self) -> "Seq2SeqConfig":
         d_ff = or_else(self.d_ff, 4 * self.d_model)
         return replace(
@@ -135,16 +141,13 @@ class Seq2Seq(nn.Module):
     def _add_positions(self) -> None:
         """Waves or learned positions, which are added to the words; neither, where the scores are told distances."""
         c = self.config
-        self.positions = self.source_positions = self.target_positions = None
-        if c.distances is not None:
-            return
-        if c.first_position is None:
-            del self.positions
-            positions = sinusoidal(c.n_positions, c.d_model, interleaved=c.interleaved)
-            self.register_buffer("positions", positions, persistent=False)
-        else:
+        self.source_positions = self.target_positions = waves = None
+        if c.distances is None and c.first_position is None:
+            waves = sinusoidal(c.n_positions, c.d_model, interleaved=c.interleaved)
+        elif c.distances is None:
             sizes = c.first_position + c.n_positions, c.d_model
             self.source_positions, self.target_positions = LearnedPositions(*sizes), LearnedPositions(*sizes)
+        self.register_buffer("positions", waves, persistent=False)
 
     def forward(
         self,
