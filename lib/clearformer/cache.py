@@ -1,5 +1,7 @@
 """Keys and values of the tokens seen so far, so that a new token costs one step and not a whole forward pass."""
 
+import math
+
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
@@ -72,9 +74,11 @@ class KVCache:
     ):
         sizes = {"n_layers": n_layers, "batch": batch, "n_kv_heads": n_kv_heads, "n_positions": n_positions}
         sizes |= {"d_head": d_head, "d_value": d_head if d_value is None else d_value}
-        *rest, d_head, d_value = (check_whole("KVCache", name, size) for name, size in sizes.items())
-        memory = (torch.zeros(*rest, width, dtype=dtype, device=device) for width in (d_head, d_value))
-        self.layers = [LayerCache(k, v) for k, v in zip(*memory, strict=True)]
+        layers, *rest, d_head, d_value = (check_whole("KVCache", name, size) for name, size in sizes.items())
+        widths = [math.prod(rest) * width for width in (d_head, d_value)]
+        memory = torch.zeros(layers, sum(widths), dtype=dtype, device=device)
+        parts = (row.split(widths) for row in memory)
+        self.layers = [LayerCache(k.view(*rest, d_head), v.view(*rest, d_value)) for k, v in parts]
 
     def __getitem__(self, layer: int) -> LayerCache:
         return self.layers[layer]

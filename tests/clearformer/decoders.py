@@ -221,10 +221,15 @@ def theirs_of(case: Case, dtype: torch.dtype) -> Any:
     for name, buffer in model.named_buffers():
         if name.endswith("e_score_correction_bias"):  # learned, and no parameter
             buffer.normal_(std=0.1)
+    return mended(model).eval()
+
+
+def mended(model: Any) -> Any:
+    """Their experts in groups read a number that their class never sets."""
     for module in model.modules():
         if getattr(module, "topk_method", None) == "group_limited_greedy":
-            module.num_experts = case.options["n_routed_experts"]  # which their class reads and never sets
-    return model.eval()
+            module.num_experts = module.experts.num_experts
+    return model
 
 
 def prompts() -> torch.Tensor:

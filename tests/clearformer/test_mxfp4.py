@@ -5,7 +5,7 @@ import torch
 from clearformer.pretrained import from_tensors
 from clearformer.pretrained.mxfp4 import dequantise
 
-from tests.clearformer.decoders import CASES, difference, prompts, theirs_of
+from tests.clearformer.decoders import CASES, theirs_of
 
 MXFP4 = {"quantization_config": {"quant_method": "mxfp4"}}
 
@@ -30,7 +30,7 @@ def test_it_is_what_transformers_makes_of_them():
 
 
 @torch.no_grad()
-def test_a_gpt_oss_of_four_bits_gives_the_logits_of_its_unpacked_weights():
+def test_a_gpt_oss_of_four_bits_is_that_of_its_unpacked_weights():
     case = next(case for case in CASES if case.kind == "gpt_oss")
     case = case._replace(options=case.options | {"intermediate_size": 32})  # of which a block has 32
     theirs = theirs_of(case, torch.bfloat16)
@@ -45,7 +45,6 @@ def test_a_gpt_oss_of_four_bits_gives_the_logits_of_its_unpacked_weights():
     options = theirs.config.to_dict() | MXFP4
     ours, plain = from_tensors(options, tensors), from_tensors(theirs.config.to_dict(), theirs.state_dict())
     assert all(torch.equal(ours.state_dict()[name], weight) for name, weight in plain.state_dict().items())
-    assert difference(ours.float()(prompts()), theirs.float()(prompts()).logits) < 1e-5
     name = next(name for name in tensors if name.endswith("_scales"))
     with pytest.raises(ValueError, match="its scales are none, expected"):
         from_tensors(options, {key: tensor for key, tensor in tensors.items() if key != name})

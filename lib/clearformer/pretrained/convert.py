@@ -258,10 +258,10 @@ def _used_twice(model: nn.Module) -> set[str]:
 
 
 def weights(model: nn.Module) -> dict[str, Tensor]:
-    """Parameters and what else a checkpoint holds, a tied weight once."""
+    """Parameters and what else a checkpoint holds, a tied weight once; without what is empty, as no class tokens."""
     stored = model.state_dict().keys()
     everything = dict(model.named_parameters()) | dict(model.named_buffers())
-    return {plain_name(name): tensor for name, tensor in everything.items() if name in stored}
+    return {plain_name(name): tensor for name, tensor in everything.items() if name in stored and tensor.numel()}
 
 
 def _canonical(
