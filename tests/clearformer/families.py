@@ -61,7 +61,7 @@ CONFIGS = {
     | {"sep_token_id": 2},
     "vit": SIZES | IMAGES | {"num_labels": 5},
     "vit_mae": SIZES | IMAGES | DECODER | {"decoder_intermediate_size": 36, "mask_ratio": 0.6},
-    "dinov2": SIZES | IMAGES | {"num_labels": 5, "mlp_ratio": 2},
+    "dinov2": SIZES | IMAGES | {"num_labels": 5, "mlp_ratio": 2, "use_mask_token": False},
     "clip_vision_model": SIZES | IMAGES | {"projection_dim": 5},
     "siglip_vision_model": SIZES | IMAGES,
     "marian": TRANSLATOR,

@@ -61,7 +61,8 @@ def test_a_vit_with_other_parts_is_put_together_from_them():
 @pytest.mark.parametrize("gated", [True, False])
 @torch.no_grad()
 def test_networks_of_dino_go_both_ways(gated, ratio, tmp_path):
-    theirs = save_theirs("dinov2", tmp_path, torch.float64, use_swiglu_ffn=gated, mlp_ratio=ratio)
+    changes = {"use_swiglu_ffn": gated, "mlp_ratio": ratio, "use_mask_token": True}
+    theirs = save_theirs("dinov2", tmp_path, torch.float64, **changes)
     ours = from_pretrained(tmp_path)
     assert_close(*outputs_of_both("dinov2", ours, theirs, torch.float64))
     save_pretrained(ours, tmp_path / "again")
