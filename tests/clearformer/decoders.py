@@ -150,7 +150,12 @@ CASES = [
         },
     ),
 ]
-LATENT = SIZES | {"num_key_value_heads": 4, "q_lora_rank": 11, "kv_lora_rank": 10, "qk_rope_head_dim": 6}
+LATENT: dict[str, Any] = SIZES | {
+    "num_key_value_heads": 4,
+    "q_lora_rank": 11,
+    "kv_lora_rank": 10,
+    "qk_rope_head_dim": 6,
+}
 LATENT |= {"qk_nope_head_dim": 4, "v_head_dim": 8, "n_routed_experts": 6, "moe_intermediate_size": 12}
 LATENT |= {"num_experts_per_tok": 2, "first_k_dense_replace": 1, "rope_parameters": {"rope_type": "default"} | LOCAL}
 CASES += [
