@@ -12,8 +12,6 @@ RELATIVES = {
     "granitemoe": ("mixtral", "four factors, as granite has them"),
     "phimoe": ("mixtral", "LayerNorm, and a router that chooses twice"),
     "llama4_text": ("mixtral", "a shared expert, and attention in chunks"),
-    "deepseek_v32": ("deepseek_v3", "an indexer that chooses what each token looks at"),
-    "kimi_k2": ("deepseek_v3", "its own name in config.json; with model_type deepseek_v3 it is one"),
     "glm4_moe": ("deepseek_v3", "keys and values of each head, and a part of the features turned"),
     "llama4": ("llama", VISION),
     "mllama": ("llama", VISION),
