@@ -23,20 +23,24 @@ from clearformer.pretrained.convert import (
     save_weights,
     write_config,
 )
+from clearformer.pretrained.deepseek import DEEPSEEK_V2, DEEPSEEK_V3
 from clearformer.pretrained.experts import GPT_OSS, MIXTRAL, QWEN3_MOE
 from clearformer.pretrained.gemma import GEMMA, GEMMA2, GEMMA3
 from clearformer.pretrained.gpt import GPT2, NEOX
 from clearformer.pretrained.llama import GRANITE, LLAMA, MISTRAL, OLMO2, PHI3, QWEN2, QWEN3, SMOLLM3
 from clearformer.pretrained.marian import BART, MARIAN, MBART
+from clearformer.pretrained.mxfp4 import unpacked
 from clearformer.pretrained.relatives import nearest_relative
+from clearformer.pretrained.t5 import MT5, T5
 from clearformer.pretrained.tables import OTHERS, Architecture
+from clearformer.pretrained.towers import CLIP, DINOV2, SIGLIP
 from clearformer.pretrained.vit import MAE_ARCHITECTURE, VIT
 from clearformer.weight_files import read_object, read_tensors, require_file, written_whole
 
 LLAMAS = (LLAMA, MISTRAL, QWEN2, QWEN3, SMOLLM3, PHI3, OLMO2, GRANITE, GEMMA, GEMMA2, GEMMA3)
-EXPERTS = (MIXTRAL, QWEN3_MOE, GPT_OSS)
+EXPERTS = (MIXTRAL, QWEN3_MOE, GPT_OSS, DEEPSEEK_V2, DEEPSEEK_V3)
 BERTS = (BERT_ARCHITECTURE, ROBERTA, XLM_ROBERTA, CAMEMBERT, DISTILBERT, MODERNBERT)
-OTHER_KINDS = (*BERTS, VIT, MAE_ARCHITECTURE, MARIAN, BART, MBART)
+OTHER_KINDS = (*BERTS, VIT, MAE_ARCHITECTURE, DINOV2, CLIP, SIGLIP, MARIAN, BART, MBART, T5, MT5)
 ARCHITECTURES = {a.model_type: a for a in (GPT2, *OTHER_KINDS, *LLAMAS, NEOX, *EXPERTS)}
 CONFIG, WEIGHTS, INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
 # options that our configurations have no fields for, and that a loaded model carries along
@@ -74,7 +78,8 @@ def from_tensors(options: dict, theirs: dict[str, Tensor], *, dtype: torch.dtype
     _check_tensors(theirs)
     _check_dtype(dtype)
     architecture = architecture_of(options)
-    config = read_config(architecture, options)
+    options, theirs = unpacked(options, theirs)
+    config = read_config(architecture, architecture.told(options, theirs))
     with _SkipDraws():
         with torch.device("meta"):  # the shapes alone, so that wrong sizes are told before they take any memory
             fitting_rows(build_model(architecture, config), architecture, theirs)
