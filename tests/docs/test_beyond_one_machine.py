@@ -14,7 +14,7 @@ import pytest
 
 from tools import ROOT
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name == "nt", reason="needs a POSIX shell")]
 PAGE = (ROOT / "chapters" / "beyond-one-machine.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", PAGE, re.M | re.S)
 COMMANDS = [line for kind, block in BLOCKS if kind == "sh" for line in block.splitlines()]
