@@ -31,9 +31,12 @@ T = TypeVar("T")
 
 
 def fit(tensors: Iterable[Tensor]) -> bool:
-    """Whether a tensor is held in shares, and PyTorch can write them as safetensors (2.9 and later)."""
-    if not any(hasattr(tensor, "full_tensor") for tensor in tensors):
-        return False
+    """Whether a tensor is held in shares, and this PyTorch can write them as safetensors."""
+    return any(hasattr(tensor, "full_tensor") for tensor in tensors) and can_be_written()
+
+
+def can_be_written() -> bool:
+    """Whether this PyTorch writes the shares of several processes as safetensors, which older versions do not."""
     import torch.distributed.checkpoint as dcp
 
     writer = getattr(dcp, "HuggingFaceStorageWriter", None)

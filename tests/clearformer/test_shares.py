@@ -22,6 +22,13 @@ FILE = "shard-00001-model-00001-of-00001.safetensors"
 SHARED = dataclasses.replace(CONFIG, shard_on="cpu")
 
 
+@pytest.fixture(autouse=True, scope="module")
+def require_shares():
+    """Asked here, since the answer takes an import that every process of the suite would do."""
+    if not shares.can_be_written():
+        pytest.skip("needs a PyTorch that writes shares as safetensors")
+
+
 @pytest.fixture
 def group(tmp_path_factory):
     """This process as the only one of a group; a model is then split into one share."""

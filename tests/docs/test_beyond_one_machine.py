@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from clearformer import shares
 
 from tools import ROOT
 
@@ -23,6 +24,13 @@ PAIR, RESTARTED, ALONE, TWO_MACHINES = COMMANDS  # a new one needs a test
 (JOB,) = (block for kind, block in BLOCKS if kind == "bash")
 (TREE,) = (block for kind, block in BLOCKS if kind == "text")
 PATIENCE = 300
+
+
+@pytest.fixture(autouse=True, scope="module")
+def require_shares():
+    """Asked here, since the answer takes an import that every process of the suite would do."""
+    if not shares.can_be_written():
+        pytest.skip("needs a PyTorch that writes shares as safetensors")
 
 
 @pytest.fixture
