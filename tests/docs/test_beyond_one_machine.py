@@ -23,7 +23,7 @@ PAIR, RESTARTED, ALONE, TWO_MACHINES = COMMANDS  # a new one needs a test
 (PROGRAM,) = (block for kind, block in BLOCKS if kind == "python")
 (JOB,) = (block for kind, block in BLOCKS if kind == "bash")
 (TREE,) = (block for kind, block in BLOCKS if kind == "text")
-PATIENCE = 300
+PATIENCE = 600
 
 
 @pytest.fixture(autouse=True, scope="module")
