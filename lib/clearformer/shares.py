@@ -4,6 +4,7 @@ PyTorch's ``torch.distributed.checkpoint`` cuts them, and puts them together for
 are safetensors here, so no pickle; beside them a JSON file holds the facts, and size and checksum of every other file.
 """
 
+import functools
 import inspect
 import json
 import os
@@ -67,14 +68,18 @@ def write(folder: Path, step: int, tensors: dict[str, Tensor], facts: dict) -> N
     path = folder / f"step-{step:08}"
     beside = path.with_name(path.name + UNFINISHED)
     first = dist.get_rank() == 0
-    _of_all(lambda: first and _make_empty(beside))
+    _of_all(functools.partial(_make_empty, beside) if first else _nothing)
     try:
         dcp.save(tensors, storage_writer=dcp.HuggingFaceStorageWriter(str(beside), save_distributed=True))
     except dcp.CheckpointException as error:
         raise OSError("; ".join(sorted({str(cause) for cause, _ in error.failures.values()}))) from error
     mine = f"shard-{dist.get_rank() + 1:05}-*"
     files = {name: fact for of_one in _of_all(lambda: _files_of(beside, mine)) for name, fact in of_one.items()}
-    _of_all(lambda: first and _finish(beside, path, facts, files))
+    _of_all(functools.partial(_finish, beside, path, facts, files) if first else _nothing)
+
+
+def _nothing() -> None:
+    """What a process does while the first one works."""
 
 
 def _make_empty(path: Path) -> None:
@@ -108,6 +113,7 @@ def read(
     Every process must ask. Raises: ValueError or FileNotFoundError, in all of them, if files are missing or damaged.
     """
     import torch.distributed.checkpoint as dcp
+    from torch.distributed.checkpoint.metadata import TensorStorageMetadata
 
     content = _read_facts(caller, path)
     _check_files(caller, path, content["files"])
@@ -115,6 +121,7 @@ def read(
     tensors = {
         name: _empty(there.size, there.properties.dtype, like(name))
         for name, there in sorted(reader.read_metadata().state_dict_metadata.items())
+        if isinstance(there, TensorStorageMetadata)  # as all are in safetensors
     }
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "torch.distributed is disabled", UserWarning)  # one process can read it all

@@ -9,6 +9,7 @@ import signal
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import torch
 import torch.distributed as dist
@@ -43,7 +44,7 @@ def digest(model, optimizer):
 
 def learn(folder, n, stop=None, shard_on="cpu"):
     """A run, or its next piece, up to ``stop``; with the states that it saved, and the one that it began with."""
-    states = {"begun": None, "saved": {}}
+    states: dict[str, Any] = {"begun": None, "saved": {}}
     save, begin = checkpoint.save, checkpoint.begin
 
     def noted_save(folder, model, optimizer, losses, facts):
@@ -86,7 +87,7 @@ def together(root, name, n, work):
     """How ``n`` forks ended; if one dies, the others are stopped, as torchrun does."""
     store = root / f"{name} store"
     pids = [run_in_fork(functools.partial(one_of, n, rank, store, work)) for rank in range(n)]
-    statuses = {}
+    statuses: dict[int, int] = {}
     while len(statuses) < n:
         pid, status = os.wait()
         statuses[pid] = status
@@ -114,7 +115,7 @@ def die(*_, **__):
 
 
 def dies_in_the_writing():
-    importlib.import_module("safetensors.torch").save = die
+    vars(importlib.import_module("safetensors.torch"))["save"] = die
 
 
 MOMENTS = {  # who dies, and where; the step of the checkpoint that is whole afterwards
@@ -131,7 +132,7 @@ MOMENTS = {  # who dies, and where; the step of the checkpoint that is whole aft
 def only_folders():
     """Die where the folder takes its name, not where a file in it does."""
     replace = os.replace
-    os.replace = lambda a, b: die() if Path(a).is_dir() else replace(a, b)
+    vars(os)["replace"] = lambda a, b: die() if Path(a).is_dir() else replace(a, b)
 
 
 def killed(root, folder):
