@@ -72,8 +72,8 @@ def as_ids(text: Text, tokenizer: BytePairTokenizer, end: int | None, context: i
     learned, held_out = (torch.tensor(first + tokenizer.encode(part)) for part in (text.learned, text.held_out))
     if len(learned) < context + 2 or len(held_out) < 2:
         raise ValueError(
-            f"train: {text.name} is {len(learned):,} tokens to learn from and {len(held_out):,} held out, expected more "
-            f"than --context {context}. Take a longer text, or a smaller --context."
+            f"train: {text.name} is {len(learned):,} tokens to learn from and {len(held_out):,} held out, expected "
+            f"more than --context {context}. Take a longer text, or a smaller --context."
         )
     return learned, held_out
 

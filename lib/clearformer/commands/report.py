@@ -56,11 +56,8 @@ class Report:
     def _tell(self, n_done: int) -> None:
         learned = sum(self.losses) / len(self.losses) / math.log(2) / self.characters_per_token
         self.losses = []
-        ahead = ", ahead of the table" if self.held_out < self.table else ""
-        width = len(str(self.chosen.steps))
-        say(
-            f"step {n_done:>{width}}: {learned:.2f} bits a character while learning, {self.held_out:.2f} held out{ahead}"
-        )
+        held_out = f"{self.held_out:.2f} held out" + (", ahead of the table" if self.held_out < self.table else "")
+        say(f"step {n_done:>{len(str(self.chosen.steps))}}: {learned:.2f} bits a character while learning, {held_out}")
         self.n_lines += 1
         if self.n_lines % SAMPLE_EVERY == 0 or n_done == self.chosen.steps:
             say(textwrap.indent(textwrap.fill(sample(self.start, self.chosen.seed), WIDTH - 4), "    "))
@@ -78,8 +75,8 @@ def sample(start: Start, seed: int) -> str:
     prompt = torch.tensor([start.tokenizer.encode("\n")], device=device)
     n_tokens = min(SAMPLE_TOKENS, start.model.config.n_positions - prompt.shape[1])
     generator = torch.Generator(device).manual_seed(seed)
-    ids = generate(start.model, prompt, n_tokens, temperature=0.8, top_p=0.95, stop=start.end, generator=generator)
-    written = ids[0, prompt.shape[1] :].tolist()
+    [ids] = generate(start.model, prompt, n_tokens, temperature=0.8, top_p=0.95, stop=start.end, generator=generator)
+    written = ids[prompt.shape[1] :].tolist()
     return start.tokenizer.decode([i for i in written if i != start.end])
 
 

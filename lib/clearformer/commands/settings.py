@@ -1,13 +1,15 @@
 """What a run was started with, in ``training.json`` of its folder: the same command goes on with it."""
 
 import json
+import math
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from clearformer import checkpoint
 from clearformer.checks import shorten
 from clearformer.training import TrainConfig
-from clearformer.weight_files import read_object, written_whole
+from clearformer.weight_files import read_header, read_object, written_whole
 
 NAME = "training.json"
 WRITTEN = ("config.json", "model.safetensors", "tokenizer.json", "checkpoint.safetensors")
@@ -101,20 +103,20 @@ def write(folder: Path, settings: Settings) -> None:
         path.write_text(json.dumps(asdict(settings), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def read(folder: Path) -> Settings | None:
+def read(folder: Path, caller: str = "train") -> Settings | None:
     """What ``write`` wrote, or None where there is nothing. Raises: ValueError for a file that is damaged."""
     path = folder / NAME
     if not path.is_file():
         return None
     mend = "Take an intact copy, or choose another folder with --out."
-    values = read_object("train", path, mend)
+    values = read_object(caller, path, mend)
     kinds = {field.name: field.type for field in fields(Settings)}
     wrong = sorted(kinds.keys() ^ values.keys())
     wrong += [name for name, kind in kinds.items() if name in values and not _fits(values[name], kind)]
     if wrong:
         name = wrong[0]
         came = f"{name}={shorten(values[name])}" if name in values else f"no {name}"
-        raise ValueError(f"train: {path} has {came}, which is not what a run writes. {mend}")
+        raise ValueError(f"{caller}: {path} has {came}, which is not what a run writes. {mend}")
     return Settings(**values)
 
 
@@ -128,3 +130,13 @@ def _fits(value: Any, kind: Any) -> bool:
         str | None: (str, type(None)),
     }
     return type(value) in known[kind]
+
+
+def progress(folder: Path, caller: str = "train") -> tuple[int, float]:
+    """How many steps a folder's checkpoint has, as far as its header tells, and the bits a character at the last."""
+    try:
+        facts = json.loads(read_header(caller, folder / checkpoint.NAME, checkpoint.MEND)["facts"])
+        done, bits = max((int(step), float(value)) for step, value in facts["evaluations"].items())
+        return done, bits
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return 0, math.nan  # what is wrong with it is told when it is loaded

@@ -1,6 +1,5 @@
 """``python -m clearformer train FILE.txt``: from a text to a folder with a model that writes like it."""
 
-import json
 import sys
 from argparse import Namespace
 from functools import partial
@@ -17,7 +16,6 @@ from clearformer.commands.start import Start, continue_from, fresh_start
 from clearformer.losses import next_token_loss, surprisal
 from clearformer.pretrained import save_pretrained
 from clearformer.training import train
-from clearformer.weight_files import read_header
 
 OF_THE_MODEL = ("width", "layers", "heads", "vocabulary")  # which old weights bring along
 OF_THE_LOOP = ("context", "batch", "accumulate", "rate", "steps", "precision", "seed")
@@ -29,7 +27,7 @@ def run(options: Namespace) -> int:
     text, folder = corpus.read_text(Path(options.text)), _folder(options)
     device = _device(options)
     chosen = settings.settle(folder, _given(options, text), _defaults(options, text))
-    n_before = _steps_done(folder)
+    n_before = settings.progress(folder)[0] if checkpoint.has_checkpoint(folder) else 0
     report.say("Learning byte pairs and counting ..." if not n_before else "Reading the run ...")
     start = _start(chosen, text, folder)
     learned, held_out = corpus.as_ids(text, start.tokenizer, start.end, chosen.context)
@@ -105,14 +103,3 @@ def _defaults(options: Namespace, text: corpus.Text) -> dict:
     vocabulary = 512 if len(text.learned) < settings.SHORT_TEXT else 1024
     sizes = {"width": 128, "layers": 4, "heads": 4, "vocabulary": vocabulary}
     return loop | sizes | {"rate": 3e-3, "start": None}
-
-
-def _steps_done(folder: Path) -> int:
-    """How many steps the checkpoint of a folder has, as far as its header tells."""
-    if not checkpoint.has_checkpoint(folder):
-        return 0
-    try:
-        facts = json.loads(read_header("train", folder / checkpoint.NAME, checkpoint.MEND)["facts"])
-        return max(map(int, facts["evaluations"]), default=0)
-    except (KeyError, TypeError, ValueError, AttributeError):
-        return 0  # train says what is wrong with it
