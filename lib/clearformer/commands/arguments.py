@@ -68,7 +68,7 @@ def _add_chat(chat: argparse.ArgumentParser) -> None:
     chat.add_argument("--device", default="auto", metavar="NAME", help="auto, cpu, cuda or mps (default: auto)")
 
 
-def _number(kind: type, least: float, *, open_below: bool = False) -> Callable[[str], int | float]:
+def _number(kind: type, least: int | float, *, open_below: bool = False) -> Callable[[str], int | float]:
     """What argparse calls with the text of an option."""
     what = "a whole number" if kind is int else "a number"
     expected = f"{what} above {least}" if open_below else f"{what} from {least} on"

@@ -32,7 +32,7 @@ def flops_of_weights(model: nn.Module) -> int:
     for mixture in (m for m in model.modules() if isinstance(m, MixtureOfExperts)):
         idle |= {linear for expert in mixture.experts[mixture.top_k :] for linear in expert.modules()}
     linear = (m for m in model.modules() if isinstance(m, nn.Linear) and m not in idle)
-    return sum(2 * m.weight.numel() for m in linear)
+    return 2 * sum(int(m.weight.numel()) for m in linear)
 
 
 def flops_of_attention(model: GPT) -> int:

@@ -129,7 +129,7 @@ def _fits(value: Any, kind: Any) -> bool:
         int | None: (int, type(None)),
         str | None: (str, type(None)),
     }
-    return type(value) in known[kind]
+    return type(value) in known[kind] and not (isinstance(value, int | float) and value < 0)
 
 
 def progress(folder: Path, caller: str = "train") -> tuple[int, float]:

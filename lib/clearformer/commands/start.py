@@ -5,12 +5,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import nn
 
 from clearformer.commands.corpus import Text, learn_pairs
+from clearformer.commands.folders import find_folder
 from clearformer.commands.settings import Settings
 from clearformer.layers import GatedFeedForward, RMSNorm
 from clearformer.models.gpt import GPT, GPTConfig
@@ -36,7 +38,7 @@ class Start:
 
     def compiled(self) -> nn.Module:
         """The model as ``torch.compile`` makes it. Raises: ValueError where it cannot."""
-        compiled = torch.compile(self.model)
+        compiled: Any = torch.compile(self.model)
         try:
             compiled(torch.zeros(1, 2, dtype=torch.long, device=self.model.tokens.weight.device))
         except Exception as error:  # whatever a compiler, or what it stands on, has to say
@@ -82,6 +84,7 @@ def continue_from(chosen: Settings) -> Start:
     Raises: as ``from_pretrained`` and ``load_tokenizer``; ValueError for a model that is no decoder with a head, or
     with a smaller context.
     """
+    find_folder("train", chosen.start)
     model, tokenizer = from_pretrained(chosen.start, dtype=torch.float32), load_tokenizer(chosen.start)
     if not isinstance(model, GPT) or is_headless(model):
         raise ValueError(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from clearformer.checks import check_path, shorten
 from clearformer.pretrained.gpt2_words import byte_characters, gpt2_word
-from clearformer.pretrained.tokenizer_json import NAME
+from clearformer.pretrained.tokenizer_json import NAME, Cuts
 from clearformer.tokenizers import BytePairTokenizer
 from clearformer.weight_files import written_whole
 
@@ -21,9 +21,11 @@ def save_tokenizer(tokenizer: BytePairTokenizer, folder: str | Path) -> None:
     folder = check_path("save_tokenizer", "folder", folder, "a folder for the tokenizer")
     if not isinstance(tokenizer, BytePairTokenizer):
         raise TypeError(f"save_tokenizer: tokenizer={shorten(tokenizer)}, expected a BytePairTokenizer.")
-    if tokenizer.pattern != gpt2_word() or tokenizer.normalize is not None:
+    pattern = tokenizer.pattern
+    stages = pattern.stages if isinstance(pattern, Cuts) else (pattern,)
+    if stages != (gpt2_word(),) or tokenizer.normalize is not None:
         raise ValueError(
-            f"save_tokenizer: the words are cut by {shorten(tokenizer.pattern.pattern)}, expected GPT-2's pattern and "
+            f"save_tokenizer: the words are cut by {shorten(pattern.pattern)}, expected GPT-2's pattern and "
             "a text as it is. Learn the pairs with BytePairTokenizer(text, n, pattern=gpt2_word())."
         )
     special = {token: i for token, i in tokenizer.special.items() if i is not None}
