@@ -2,10 +2,12 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import pytest
 import torch
@@ -298,6 +300,18 @@ def test_a_real_ctrl_c_saves_and_the_same_command_goes_on(text, tmp_path):
     done = len(checkpoint.load(folder)[0]["losses"])
     assert f"Stopped after step {done:,} of 2,000" in said
     assert from_pretrained(folder).config.d_model == 8
+
+
+def test_the_page_tells_every_option_of_each_command(capsys):
+    """Catches an option that nobody hears of, and one that is gone."""
+    page = (Path(__file__).parents[2] / "chapters" / "api.md").read_text(encoding="utf-8")
+    told = set(re.findall(r"`(--[a-z-]+)`", page.split("### Three commands")[1].split("\n### ")[0]))
+    known = set()
+    for command in ("train", "chat", "info"):
+        with pytest.raises(SystemExit):
+            main([command, "--help"])
+        known |= set(re.findall(r"--[a-z-]+", capsys.readouterr().out))
+    assert told == known
 
 
 def test_importing_the_library_brings_no_command_along():
