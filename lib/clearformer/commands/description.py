@@ -122,15 +122,15 @@ def _print(title: str, rows: Any) -> None:
         print(f"  {name:{width}}  {value}")
 
 
-def _bytes(n: float) -> str:
+def _bytes(n: int | float) -> str:
     return _scaled(n, (" bytes", " KB", " MB", " GB", " TB"))
 
 
-def _round(n: float) -> str:
+def _round(n: int | float) -> str:
     return _scaled(n, ("", " thousand", " million", " billion", " trillion"))
 
 
-def _scaled(n: float, units: tuple[str, ...]) -> str:
+def _scaled(n: int | float, units: tuple[str, ...]) -> str:
     """A number with three digits or so, and its unit, each a thousand times the one before."""
     place = 0
     while n >= 1000 and place < len(units) - 1:
