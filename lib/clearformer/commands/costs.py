@@ -1,5 +1,7 @@
 """What a model weighs and what it costs to use, from its shapes alone."""
 
+from typing import Any
+
 from torch import nn
 
 from clearformer.experts import MixtureOfExperts
@@ -38,8 +40,9 @@ def flops_of_weights(model: nn.Module) -> int:
 def flops_of_attention(model: GPT) -> int:
     """4 D FLOPs in each layer for every token that is seen, at the end of a full context; a window sees fewer."""
     c = model.config
-    windows = [block.attention.window or c.n_positions for block in model.decoder.blocks]
-    return sum(4 * c.n_heads * c.d_head * min(window, c.n_positions) for window in windows)
+    attentions: list[Any] = [block.attention for block in model.decoder.blocks]
+    seen = [c.n_positions if a.window is None else min(a.window, c.n_positions) for a in attentions]
+    return 4 * c.n_heads * c.d_head * sum(seen)
 
 
 def cached_numbers(model: GPT) -> int:
