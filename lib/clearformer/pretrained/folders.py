@@ -64,9 +64,9 @@ def from_pretrained(name: str | Path, *, dtype: torch.dtype | None = None, revis
     """
     _check_dtype(dtype)  # before anything large is read
     folder = fetch(name, revision=revision)
-    options = _read_json(folder / CONFIG)
+    options = read_json(folder / CONFIG)
     architecture_of(options)
-    return from_tensors(options, _read_weights(folder, options), dtype=dtype)
+    return from_tensors(options, read_weights(folder, options), dtype=dtype)
 
 
 def from_tensors(options: dict, theirs: dict[str, Tensor], *, dtype: torch.dtype | None = None) -> nn.Module:
@@ -198,7 +198,7 @@ def fetch(name: str | Path, *, revision: str | None = None) -> Path:
         where = f"{str(name)!r} is no folder here and could not be fetched from the Hugging Face hub"
         raise _kind_of(error)(f"from_pretrained: {where}: {error}") from error
     if names:
-        _refuse_pickles(str(name), names, _read_json(folder / CONFIG))
+        _refuse_pickles(str(name), names, read_json(folder / CONFIG))
     return folder
 
 
@@ -236,17 +236,17 @@ def architecture_of(options: dict) -> Architecture:
     return ARCHITECTURES[kind]
 
 
-def _read_json(path: Path) -> dict:
+def read_json(path: Path) -> dict:
     require_file("from_pretrained", path)
     return read_object("from_pretrained", path)
 
 
-def _read_weights(folder: Path, options: dict) -> dict[str, Tensor]:
+def read_weights(folder: Path, options: dict) -> dict[str, Tensor]:
     """The tensors of the one file or of all files that the index names."""
     if (folder / WEIGHTS).is_file():
         return _read_tensors(folder / WEIGHTS)
     if (folder / INDEX).is_file():
-        index = _read_json(folder / INDEX).get("weight_map")
+        index = read_json(folder / INDEX).get("weight_map")
         if not isinstance(index, dict) or not all(isinstance(name, str) for name in index.values()):
             raise ValueError(
                 f"from_pretrained: weight_map in {folder / INDEX} is {shorten(index)}, expected the name of a file for "
