@@ -94,7 +94,7 @@ def test_an_adapter_is_told_from_a_model(tmp_path, capsys):
     "model",
     [
         BERT(BERTConfig(n_vocab=9, n_positions=4, d_model=4, n_heads=2, n_layers=1)),
-        Seq2Seq(ARCHITECTURES["marian"].config(9, 4, 4, 2, 1, padding=8)),
+        Seq2Seq(ARCHITECTURES["marian"].config(9, 4, 4, 2, 1, padding=8, interleaved=False)),
     ],
     ids=["bert", "seq2seq"],
 )
