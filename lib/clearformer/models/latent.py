@@ -1,6 +1,7 @@
 """A GPT with latent attention: its cache holds a short vector a token in place of the keys and values of all heads."""
 
 from dataclasses import dataclass
+from typing import cast
 
 from clearformer.cache import KVCache, cache_dtype
 from clearformer.latent import LatentAttention
@@ -54,5 +55,6 @@ class LatentGPT(GPT):
     def new_cache(self, batch: int, n_positions: int) -> KVCache:
         """Room for the turned keys and latent vectors of ``batch`` sequences."""
         c, weight = self.config, self.tokens.weight
-        options = {"dtype": cache_dtype(weight), "device": weight.device}
-        return KVCache(c.n_layers, batch, 1, n_positions, c.d_head, d_value=c.d_latent, **options)
+        d_turned = cast("int", c.d_head)
+        sizes = (c.n_layers, batch, 1, n_positions, d_turned)
+        return KVCache(*sizes, d_value=c.d_latent, dtype=cache_dtype(weight), device=weight.device)
