@@ -169,6 +169,12 @@ def _vocabulary(model: Model) -> str:
     return f"{size:,}{head}" if size else ""
 
 
+def _vector(model: Model) -> str:
+    size, pooling = model.get("vector"), model.get("pooling")
+    told = [size and f"{size:,} numbers", pooling, model.get("shortened") and "may be cut short"]
+    return ", ".join(filter(None, told))
+
+
 def _patches(model: Model) -> str:
     side, registers = model.get("patch"), model.get("registers")
     return ", ".join(filter(None, [side and f"{side} × {side} pixels", registers and f"{registers} registers"]))
@@ -208,5 +214,7 @@ COLUMNS = {
         "cross-attention", ("cross_attention",), lambda model: model.get("cross_attention") or ""
     ),
     "patches": Column("patches", ("patch", "registers"), _patches),
+    "vector": Column("vector of a text", ("vector", "pooling", "shortened"), _vector),
+    "prefix": Column("words in front", ("prefix",), lambda model: model.get("prefix") or ""),
     "kind": Column("kind", (), lambda model: model.kind),
 }
