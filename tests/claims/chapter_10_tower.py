@@ -16,7 +16,7 @@ TUNED, PROBED = "tower, fine-tuned", "tower, probed"
 VECTORS, PIXELS = "1-NN on the vectors", "1-NN on the pixels"
 N_BLOCKS, STEPS, STEPS_FROM_NOTHING, STEPS_OF_THE_PROBE = 6, 40, 200, 100
 TOWER = (
-    "setup-library", "load-tower", "find-again:found_again", "enlarge", "tuned", "tune"
+    "setup-library", "load-tower", "find-again:found_again", "enlarge", "tuned", "tune", "vectors"
 )  # fmt: skip
 
 

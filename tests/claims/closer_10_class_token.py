@@ -31,6 +31,29 @@ def pools(page, run):
         return 100 * (model(page.x_new).argmax(dim=1) == page.y_new).double().mean().item()
 
 
+RATES = ("0.001", "0.003", "0.01")
+
+
+@experiment(
+    PAGE,
+    contenders={
+        FIRST: "the ViT of the page",
+        MEAN: "the same, the mean over the patches in place of the class token",
+    },
+    cases=RATES,
+    budget="200 steps of 64 of 300 labelled pictures, with shifts, at the highest rate that the case names",
+    measured="held-out digits read correctly, in per cent, more is better",
+    cells=(*CHAPTER, "mean-pooled", "rates"),
+    times=(1,),
+)
+def pools_and_rates(page, run):
+    drawn = torch.randperm(len(page.x), generator=torch.Generator().manual_seed(1000 + run.seed))[:300]
+    model = page.VisionTransformer() if run.contender == FIRST else page.MeanPooled()
+    page.fit_at(float(run.case), model, page.x[drawn], page.y[drawn], 200, run.seed)
+    with torch.no_grad():
+        return 100 * (model(page.x_new).argmax(dim=1) == page.y_new).double().mean().item()
+
+
 def leads(numbers: Numbers, times: int) -> list[float]:
     """By how many points the class token is ahead of the mean, from each start."""
     return [a - b for a, b in zip(numbers[FIRST, "300", times], numbers[MEAN, "300", times], strict=True)]
