@@ -55,3 +55,37 @@ def scores(page, contender):
 )
 def on_messages(page, run):
     return once(page, run.contender, lambda: scores(page, run.contender))[run.case]
+
+
+claim(
+    on_messages,
+    "The memory copies whole runs of words, so BLEU, which counts runs of words, puts it ahead.",
+    about=(MEMORY, TABLE),
+    cell="scores",
+    holds=lambda numbers: numbers[MEMORY, WORDS, 1][0] > 2 * numbers[TABLE, WORDS, 1][0],
+    note="Nothing is drawn, so there is one number.",
+)
+claim(
+    on_messages,
+    "chrF, which counts runs of letters, puts the table ahead.",
+    about=(MEMORY, TABLE),
+    cell="scores",
+    holds=lambda numbers: numbers[TABLE, LETTERS, 1][0] > numbers[MEMORY, LETTERS, 1][0] + 5,
+    note="On the same texts as above.",
+)
+claim(
+    on_messages,
+    "Where three words in five are shared, the memory is ahead of the table",
+    about=(MEMORY, TABLE),
+    cell="near",
+    holds=lambda numbers: numbers[MEMORY, CLOSE, 1][0] > numbers[TABLE, CLOSE, 1][0],
+    note="Of the held-out messages that share most.",
+)
+claim(
+    on_messages,
+    "Where hardly any are shared, it is far behind",
+    about=(MEMORY, TABLE),
+    cell="near",
+    holds=lambda numbers: numbers[TABLE, FAR, 1][0] > numbers[MEMORY, FAR, 1][0] + 10,
+    note="Of the held-out messages that share least.",
+)
