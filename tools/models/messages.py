@@ -21,7 +21,7 @@ from tools.models.digits import page_code, processor
 from tools.models.loop import write
 
 PAGE = ROOT / "chapters" / "closer" / "11-human-sentences.ipynb"
-N_MERGES, N_STEPS, EVERY = 1000, 3000, 750
+N_MERGES, N_STEPS, EVERY = 1000, 14_000, 3500
 HEADER = ("step", "pairs_read", "training_loss", "held_out_bleu", "held_out_chrf", "processor_seconds")
 
 
