@@ -21,7 +21,7 @@ _NAMES = {
     "models.seq2seq": "Seq2Seq Seq2SeqConfig",
     "models.vit": "ViT ViTConfig",
     "multihead": "MultiHeadAttention",
-    "pretrained": "from_pretrained load_lora load_tokenizer save_lora save_pretrained",
+    "pretrained": "from_pretrained load_lora load_tokenizer save_lora save_pretrained save_tokenizer",
     "tokenizers": "BytePairTokenizer ByteTokenizer CharTokenizer",
     "training": "TrainConfig train",
 }

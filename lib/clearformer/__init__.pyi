@@ -26,6 +26,7 @@ from clearformer.pretrained import load_lora as load_lora
 from clearformer.pretrained import load_tokenizer as load_tokenizer
 from clearformer.pretrained import save_lora as save_lora
 from clearformer.pretrained import save_pretrained as save_pretrained
+from clearformer.pretrained import save_tokenizer as save_tokenizer
 from clearformer.tokenizers import BytePairTokenizer as BytePairTokenizer
 from clearformer.tokenizers import ByteTokenizer as ByteTokenizer
 from clearformer.tokenizers import CharTokenizer as CharTokenizer

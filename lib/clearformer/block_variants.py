@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
@@ -67,6 +68,25 @@ class Scale(nn.Module):
 
     def forward(self, x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch D"]:
         return x * self.factor
+
+
+class LayerScale(nn.Module):
+    r"""Every feature times a learned number of its own, which is ``start`` at first.
+
+    .. math:: y_d = \lambda_d \, x_d
+
+    ``OutputNormBlock(output_norm=LayerScale)`` scales what each part writes.
+
+    Source: Touvron et al. 2021 (CaiT), eq. 4, with a ``start`` near 0; 1 in DINOv2, as published.
+    """
+
+    def __init__(self, d_model: int, *, start: float = 1.0):
+        super().__init__()
+        start = check_real("LayerScale", "start", start, lambda s: abs(s) < float("inf"), "a finite one")
+        self.weight = nn.Parameter(torch.full((check_whole("LayerScale", "d_model", d_model),), start))
+
+    def forward(self, x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch D"]:
+        return x * self.weight
 
 
 class ScaledHead(nn.Linear):

@@ -1,5 +1,7 @@
 """Keys and values of the tokens seen so far, so that a new token costs one step and not a whole forward pass."""
 
+import math
+
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
@@ -52,20 +54,31 @@ class KVCache:
     """Keys and values of all layers, allocated once by the caller and filled token by token; indexed by layer.
 
     Use it under ``torch.no_grad()``: it is written in place, and refuses what needs a gradient. A pass of a ``Decoder``
-    that raises leaves it as long as it was.
+    that raises leaves it as long as it was. Values have the width of keys unless ``d_value`` is given.
 
     Source: Shazeer 2019, section 2.4, for the incremental use of keys and values.
     Cost: 2 · layers · batch · kv heads · positions · width per head numbers.
     """
 
     def __init__(
-        self, n_layers: int, batch: int, n_kv_heads: int, n_positions: int, d_head: int, *, dtype=None, device=None
+        self,
+        n_layers: int,
+        batch: int,
+        n_kv_heads: int,
+        n_positions: int,
+        d_head: int,
+        *,
+        d_value: int | None = None,
+        dtype=None,
+        device=None,
     ):
-        sizes = {"n_layers": n_layers, "batch": batch, "n_kv_heads": n_kv_heads}
-        sizes |= {"n_positions": n_positions, "d_head": d_head}
-        layers, *rest = (check_whole("KVCache", name, size) for name, size in sizes.items())
-        memory = torch.zeros(layers, 2, *rest, dtype=dtype, device=device)
-        self.layers = [LayerCache(k, v) for k, v in memory]
+        sizes = {"n_layers": n_layers, "batch": batch, "n_kv_heads": n_kv_heads, "n_positions": n_positions}
+        sizes |= {"d_head": d_head, "d_value": d_head if d_value is None else d_value}
+        layers, *rest, d_head, d_value = (check_whole("KVCache", name, size) for name, size in sizes.items())
+        widths = [math.prod(rest) * width for width in (d_head, d_value)]
+        memory = torch.zeros(layers, sum(widths), dtype=dtype, device=device)
+        parts = (row.split(widths) for row in memory)
+        self.layers = [LayerCache(k.view(*rest, d_head), v.view(*rest, d_value)) for k, v in parts]
 
     def __getitem__(self, layer: int) -> LayerCache:
         return self.layers[layer]

@@ -12,10 +12,12 @@ _SHORT.maxstring = _SHORT.maxother = 60
 
 
 def check_whole(caller: str, name: str, value, least: int = 1, most: int | None = None) -> int:
-    """``value`` as a Python int, also of NumPy or torch.
+    """``value`` as a Python int, also of NumPy or torch; a size that torch traces as it is, for to look at it fixes it.
 
     Raises: TypeError for what is no whole number, and for True and False; ValueError outside ``least`` to ``most``.
     """
+    if type(value).__name__ == "SymInt":
+        return value
     expected = f"a whole number of at least {least}" if most is None else f"a whole number from {least} to {most}"
     try:
         number = index(value)

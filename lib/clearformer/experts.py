@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from clearformer.checks import check_callable, check_flag, check_real, check_whole
+from clearformer.checks import check_callable, check_flag, check_function, check_real, check_whole
 from clearformer.layers import FeedForward, GatedFeedForward
 from clearformer.shapes import shaped, shaped_module
 
@@ -37,6 +37,67 @@ class Router(nn.Linear):
         if self.normalise:
             weights = weights / weights.sum(dim=-1, keepdim=True)
         return probabilities, weights, chosen
+
+
+class GroupRouter(Router):
+    r"""A score for each expert; the chosen are of the best groups alone, and a bias helps those that are seldom chosen.
+
+    .. math:: s_n = \sigma(W_r x_n), \qquad
+              w_{e,n} = \gamma \, s_{e,n} \text{ for the } e \text{ with the largest } s_{e,n} + b_e
+
+    ``score`` is :math:`\sigma`, or a softmax over all. The experts stand in ``n_groups`` equal groups, of which each
+    token sees those ``top_groups`` whose ``n_best`` experts have the largest sum of :math:`s + b`. The bias b, there if
+    ``corrected``, is no parameter: whoever trains moves it, up for an expert with fewer tokens than most. With
+    ``normalise`` the weights of the chosen sum to 1 before they are multiplied by ``scale``, :math:`\gamma`.
+
+    Source: DeepSeek-AI 2024 (DeepSeek-V3), eq. 12 to 16, and section 2.1.2; with softmax DeepSeek-V2, eq. 20 to 22.
+    Raises: TypeError or ValueError for sizes that are no whole numbers, unequal groups, or more chosen than there are.
+    """
+
+    correction: Tensor | None
+
+    def __init__(
+        self,
+        d_model: int,
+        n_experts: int,
+        *,
+        score: Callable[[Tensor], Tensor] = torch.sigmoid,
+        n_groups: int = 1,
+        top_groups: int = 1,
+        n_best: int = 2,
+        corrected: bool = True,
+        normalise: bool = False,
+        scale: float = 1.0,
+    ):
+        super().__init__(d_model, n_experts, normalise=normalise)
+        self.n_groups = check_whole("GroupRouter", "n_groups", n_groups, most=n_experts)
+        if n_experts % n_groups:
+            raise ValueError(f"GroupRouter: n_experts={n_experts} in n_groups={n_groups}, expected equal groups.")
+        self.top_groups = check_whole("GroupRouter", "top_groups", top_groups, most=n_groups)
+        most = n_experts // n_groups if n_groups > 1 else None
+        self.n_best = check_whole("GroupRouter", "n_best", n_best, most=most)
+        self.score = check_function("GroupRouter", "score", score, "torch.sigmoid")
+        self.scale = check_real(
+            "GroupRouter", "scale", scale, lambda scale: 0 < scale < math.inf, "above 0, and finite"
+        )
+        corrected = check_flag("GroupRouter", "corrected", corrected)
+        self.register_buffer("correction", torch.zeros(n_experts) if corrected else None)
+
+    def choose(
+        self, x: Float[Tensor, "N D"], top_k: int
+    ) -> tuple[Float[Tensor, "N E"], Float[Tensor, "N k"], Int[Tensor, "N k"]]:
+        scores = self.score(self(x))
+        ranked = scores if self.correction is None else scores + self.correction
+        if self.n_groups > 1:
+            in_groups = ranked.unflatten(-1, (self.n_groups, -1))
+            best = in_groups.topk(self.n_best, dim=-1).values.sum(-1).topk(self.top_groups, dim=-1).indices
+            hidden = torch.ones_like(in_groups[..., 0], dtype=torch.bool).scatter(-1, best, False)
+            ranked = in_groups.masked_fill(hidden[..., None], 0.0).flatten(-2)
+        chosen = ranked.topk(top_k, dim=-1).indices
+        weights = scores.gather(-1, chosen)
+        if self.normalise:
+            weights = weights / (weights.sum(dim=-1, keepdim=True) + 1e-20)
+        return scores / scores.sum(-1, keepdim=True), weights * self.scale, chosen
 
 
 class MixtureOfExperts(nn.Module):
@@ -91,6 +152,39 @@ class MixtureOfExperts(nn.Module):
             rows, place = (chosen == e).nonzero(as_tuple=True)
             y = y.index_add(0, rows, (weights[rows, place, None] * expert(tokens[rows])).to(y.dtype))
         return y.reshape(x.shape)
+
+
+class SharedExperts(nn.Module):
+    r"""Experts that a router chooses among, and one of hidden width ``d_shared`` that every token passes.
+
+    .. math:: y_n = f(x_n) + \mathrm{routed}(x_n)
+
+    ``routed`` builds the former, as a partial of ``MixtureOfExperts``; ``expert`` and ``options`` are those of all.
+
+    Source: Dai et al. 2024 (DeepSeekMoE), eq. 9.
+    Cost: that of the routed experts, and with ``GatedFeedForward`` 6 D F FLOPs for every token.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        d_ff: int,
+        *,
+        d_shared: int,
+        routed: Callable[..., nn.Module],
+        expert: Callable[..., nn.Module] = GatedFeedForward,
+        **options,
+    ):
+        super().__init__()
+        for name, part in (("routed", routed), ("expert", expert)):
+            check_callable("SharedExperts", name, part, "a class of modules, or a partial of one")
+        self.d_model = check_whole("SharedExperts", "d_model", d_model)
+        self.routed = routed(d_model, d_ff, expert=expert, **options)
+        self.shared = expert(d_model, check_whole("SharedExperts", "d_shared", d_shared), **options)
+
+    @shaped_module
+    def forward(self, x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch D"]:
+        return self.shared(x) + self.routed(x)
 
 
 class ClampedGatedFeedForward(GatedFeedForward):

@@ -87,7 +87,7 @@ def of_the_first(numbers: list[int]) -> list[int]:
 
 def split_like(tensor: Tensor, like: Tensor) -> Tensor:
     """This process's share of a whole tensor, if ``like`` of the same shape is shared; else the tensor."""
-    if not hasattr(like, "full_tensor") or tensor.shape != like.shape:
+    if hasattr(tensor, "full_tensor") or not hasattr(like, "full_tensor") or tensor.shape != like.shape:
         return tensor
     from torch.distributed.tensor import distribute_tensor
 

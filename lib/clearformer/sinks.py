@@ -25,7 +25,8 @@ class SinkAttention(MultiHeadAttention):
     def scored(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, **options) -> tuple[Tensor, Tensor | None]:
         n_sources = k.shape[2]
         k, v = (F.pad(t, (0, 0, 1, 0)) for t in (k, v))  # the sink is the first source
-        sinks = F.pad(self.sinks.to(q.dtype)[None, :, None, None], (0, n_sources))  # 1 H 1 S+1
+        sinks = self.sinks.to(q.dtype)[None, :, None, None]
+        sinks = torch.cat((sinks, sinks.new_zeros(1, self.n_heads, 1, n_sources)), 3)  # 1 H 1 S+1
         bias = options.get("bias")
         options["bias"] = sinks if bias is None else sinks + F.pad(bias, (1, 0))
         if mask is not None:

@@ -77,7 +77,12 @@ def written_whole(
         with replaced_whole(*(folder / name for name in names)) as paths:
             yield paths
     except (OSError, SafetensorError) as error:
-        raise OSError(f"{caller}: {what} could not be written to {folder} ({error}). {advice}") from error
+        raise not_written(caller, what, folder, error, advice) from error
+
+
+def not_written(caller: str, what: str, folder: Path, error: Exception, advice: str) -> OSError:
+    """The error for a disk that took no more."""
+    return OSError(f"{caller}: {what} could not be written to {folder} ({error}). {advice}")
 
 
 def find_misfits(

@@ -150,6 +150,44 @@ CASES = [
         },
     ),
 ]
+LATENT: dict[str, Any] = SIZES | {
+    "num_key_value_heads": 4,
+    "q_lora_rank": 11,
+    "kv_lora_rank": 10,
+    "qk_rope_head_dim": 6,
+}
+LATENT |= {"qk_nope_head_dim": 4, "v_head_dim": 8, "n_routed_experts": 6, "moe_intermediate_size": 12}
+LATENT |= {"num_experts_per_tok": 2, "first_k_dense_replace": 1, "rope_parameters": {"rope_type": "default"} | LOCAL}
+CASES += [
+    Case(
+        "deepseek_v2", "a latent vector for queries too", LATENT | {"n_shared_experts": 2, "routed_scaling_factor": 1.5}
+    ),
+    Case(
+        "deepseek_v2",
+        "YaRN, no latent queries, tied",
+        LATENT | {"q_lora_rank": None, "rope_parameters": YARN} | {"tie_word_embeddings": True},
+    ),
+    Case(
+        "deepseek_v2",
+        "one of three groups",
+        LATENT | {"topk_method": "group_limited_greedy", "n_group": 3, "topk_group": 1},
+    ),
+    Case("deepseek_v3", "one of two groups", LATENT | {"n_group": 2, "topk_group": 1}),
+    Case(
+        "deepseek_v3",
+        "YaRN with larger scores, halves turned",
+        LATENT
+        | {"n_group": 3, "topk_group": 2, "rope_interleave": False, "norm_topk_prob": False}
+        | {"rope_parameters": YARN | {"mscale": 0.707, "mscale_all_dim": 0.9}},
+    ),
+    Case(
+        "deepseek_v3",
+        "no latent queries, no layer without experts",
+        LATENT
+        | {"q_lora_rank": None, "n_group": 1}
+        | {"topk_group": 1, "first_k_dense_replace": 0, "n_shared_experts": 2},
+    ),
+]
 WEIGHTS = "model.safetensors"
 
 
@@ -184,7 +222,19 @@ def theirs_of(case: Case, dtype: torch.dtype) -> Any:
     eager = {"attn_implementation": "eager", "experts_implementation": "eager"}
     with as_it_is(dtype):
         model = kind(transformers.AutoConfig.for_model(case.kind, **case.options, **eager))
-    return random_module(model, dtype).eval()
+    random_module(model, dtype)
+    for name, buffer in model.named_buffers():
+        if name.endswith("e_score_correction_bias"):  # learned, and no parameter
+            buffer.normal_(std=0.1)
+    return mended(model).eval()
+
+
+def mended(model: Any) -> Any:
+    """Their experts in groups read a number that their class never sets."""
+    for module in model.modules():
+        if getattr(module, "topk_method", None) == "group_limited_greedy":
+            module.num_experts = module.experts.num_experts
+    return model
 
 
 def prompts() -> torch.Tensor:

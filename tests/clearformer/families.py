@@ -5,7 +5,9 @@ from functools import partial
 
 import pytest
 import torch
-from clearformer.layers import GatedFeedForward, RMSNorm
+from clearformer.attention_pool import AttentionPool
+from clearformer.distances import DistanceBuckets
+from clearformer.layers import FeedForward, GatedFeedForward, RMSNorm, gelu_tanh
 from clearformer.models.bert import BERT, BERTConfig
 from clearformer.models.gpt import GPT, GPTConfig
 from clearformer.models.mae import MAE, MAEConfig
@@ -15,6 +17,7 @@ from clearformer.models.seq2seq import Seq2Seq, Seq2SeqConfig
 from clearformer.models.vit import ViT, ViTConfig
 from clearformer.positions import Rotary
 from clearformer.pretrained.folders import ARCHITECTURES
+from clearformer.pretrained.t5 import NO_BIAS
 from safetensors.torch import load_file, save_file
 
 from tests.clearformer.decoders import as_it_is
@@ -32,6 +35,15 @@ TRANSLATOR = (
     | {"encoder_attention_heads": H, "decoder_attention_heads": H, "encoder_ffn_dim": HIDDEN, "decoder_ffn_dim": HIDDEN}
     | {"activation_function": "swish", "scale_embedding": True, "pad_token_id": V - 1, "decoder_start_token_id": V - 1}
 )
+TOLD_DISTANCES = {
+    "vocab_size": V,
+    "d_model": D,
+    "d_kv": 5,
+    "d_ff": HIDDEN,
+    "num_layers": 3,
+    "num_decoder_layers": 2,
+    "num_heads": H,
+} | {"relative_attention_num_buckets": 8, "relative_attention_max_distance": 11, "decoder_start_token_id": 0}
 CONFIGS = {
     "gpt2": {"vocab_size": V, "n_positions": 11, "n_embd": D, "n_head": H, "n_layer": 3, "bos_token_id": 0}
     | {"eos_token_id": 0, "n_inner": HIDDEN},
@@ -49,8 +61,13 @@ CONFIGS = {
     | {"sep_token_id": 2},
     "vit": SIZES | IMAGES | {"num_labels": 5},
     "vit_mae": SIZES | IMAGES | DECODER | {"decoder_intermediate_size": 36, "mask_ratio": 0.6},
+    "dinov2": SIZES | IMAGES | {"num_labels": 5, "mlp_ratio": 2, "use_mask_token": False},
+    "clip_vision_model": SIZES | IMAGES | {"projection_dim": 5},
+    "siglip_vision_model": SIZES | IMAGES,
     "marian": TRANSLATOR,
     **dict.fromkeys(("bart", "mbart"), TRANSLATOR),
+    "t5": TOLD_DISTANCES,
+    "mt5": TOLD_DISTANCES,
     "llama": SIZES | SHARED | {"tie_word_embeddings": True},
     "qwen2": SIZES | SHARED,
     "qwen3": SIZES | SHARED | {"head_dim": 10},
@@ -58,6 +75,13 @@ CONFIGS = {
 }
 BERTS = {"bert": 3, "roberta": 3, "xlm-roberta": 1, "camembert": 2}  # how many kinds of sentence
 WRITERS = ("marian", "bart", "mbart")
+TOLD = ("t5", "mt5")
+SEES = {
+    "vit": "logits",
+    "dinov2": "logits",
+    "clip_vision_model": "image_embeds",
+    "siglip_vision_model": "pooler_output",
+}
 KINDS = pytest.mark.parametrize("kind", [kind for kind in CONFIGS if kind != "mistral"])  # in test_decoders
 
 
@@ -116,9 +140,14 @@ def outputs_of_both(kind, ours, theirs, dtype):
         source = token_ids(S).masked_fill(~seen_tokens(S), V - 1)
         expected = theirs(source, seen_tokens(S).long(), decoder_input_ids=token_ids()).logits
         return ours(source, token_ids()), expected
+    if kind in TOLD:
+        source = token_ids(S).masked_fill(~seen_tokens(S), 0)
+        with as_it_is(dtype):
+            expected = theirs(source, seen_tokens(S).long(), decoder_input_ids=token_ids()).logits
+        return ours(source, token_ids()), expected
     images = torch.randn(B, 2, 12, 12, dtype=dtype)
-    if kind == "vit":
-        return ours(images), theirs(images).logits
+    if kind in SEES:
+        return ours(images), theirs(images)[SEES[kind]]
     noise = torch.rand(B, 9, dtype=dtype)
     drawn, hidden = ours(images, noise)
     expected = theirs(images, noise=noise)
@@ -136,10 +165,17 @@ OURS = {
     "distilbert": lambda: BERT(BERTConfig(V, 11, D, H, 2, n_segments=0)),
     "modernbert": lambda: ModernBERT(modernbert_config()),
     "vit": lambda: ViT(ViTConfig(12, 4, 2, 5, D, H, 2)),
+    "dinov2": lambda: tower("dinov2", d_ff=30, feed_forward=FeedForward),
+    "clip_vision_model": lambda: tower("clip_vision_model", eps=1e-5),
+    "siglip_vision_model": lambda: tower(
+        "siglip_vision_model", n_classes=D, head=partial(AttentionPool, n_heads=H, d_ff=96, eps=1e-3), eps=1e-3
+    ),
     "vit_mae": lambda: MAE(MAEConfig(12, 4, 2, D, H, 2, 20, 5, 3)),
     "marian": lambda: Seq2Seq(ARCHITECTURES["marian"].config(V, 11, D, H, 2, n_decoder_layers=3, padding=V - 1)),
     "bart": lambda: translator(first_position=2, norm_embeddings=True),
     "mbart": lambda: translator(first_position=2, norm_embeddings=True, norm_first=True),
+    "t5": lambda: told_distances("t5", feed_forward=partial(FeedForward, bias=False)),
+    "mt5": lambda: told_distances("mt5", feed_forward=GatedFeedForward, activation=gelu_tanh),
     "llama": lambda: llama(),
     "qwen2": lambda: ARCHITECTURES["qwen2"].build(llama().config),
     "qwen3": lambda: llama(d_head=10, qk_norm=RMSNorm),
@@ -154,6 +190,18 @@ def modernbert_config() -> ModernBERTConfig:
 def translator(**parts):
     tokens = {"padding": V - 1, "start": V - 1, "end": 0}
     return Seq2Seq(Seq2SeqConfig(V, 11, D, H, 2, n_decoder_layers=3, **tokens, **parts))
+
+
+def tower(kind, n_classes=5, **parts):
+    return ViT(ViTConfig(12, 4, 2, n_classes, D, H, 2, **ARCHITECTURES[kind].constants | parts))
+
+
+def told_distances(kind, **parts):
+    table = ARCHITECTURES[kind]
+    parts |= {"head": NO_BIAS, "distances": partial(DistanceBuckets, n_buckets=8, max_distance=11)}
+    constants = table.constants | {"padding": 0, "start": 0, "end": 1, "eps": 1e-6, "d_head": 5, "n_decoder_layers": 3}
+    n_positions = table.defaults["n_positions"]
+    return table.build(Seq2SeqConfig(V, n_positions, D, H, 2, HIDDEN, **constants | parts))
 
 
 def llama(**changes):

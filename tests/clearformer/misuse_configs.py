@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import clearformer
 import torch.nn.functional as F
 from clearformer import attention, block_variants, layers, positions
-from clearformer.models import bert, gpt, mae, modernbert, options, seq2seq, vit
+from clearformer.models import bert, gpt, latent, mae, modernbert, options, seq2seq, vit
+from torch import nn
 
 from tests.clearformer.wrong_values import D, H, Target, V, sizes
 
@@ -25,6 +26,7 @@ PICTURES = sizes(image_size=8, patch_size=4, n_channels=1)
 
 def config_targets() -> Iterator[Target]:
     yield from targets_that_read_words()
+    yield from targets_told_otherwise()
     yield from targets_that_fill_gaps()
     yield from targets_that_see_pictures()
     yield training_target()
@@ -48,6 +50,9 @@ def targets_that_read_words() -> Iterator[Target]:
         **OPTIONS,
     )
     yield Target("LayerOptions", options.LayerOptions, **sizes(layers=(0, 2), window=2, rope=positions.Rotary))
+
+
+def targets_told_otherwise() -> Iterator[Target]:
     yield Target(
         "Seq2SeqConfig",
         lambda **o: seq2seq.Seq2Seq(seq2seq.Seq2SeqConfig(**o)),
@@ -65,7 +70,18 @@ def targets_that_read_words() -> Iterator[Target]:
             first_position=2,
             norm_embeddings=True,
             norm_first=True,
+            norm=layers.RMSNorm,
+            feed_forward=layers.GatedFeedForward,
+            d_head=4,
+            tied=True,
         ),
+    )
+    yield Target(
+        "LatentGPTConfig",
+        lambda **o: latent.LatentGPT(latent.LatentGPTConfig(**o)),
+        **WORDS,
+        **BLOCKS,
+        **sizes(rope=positions.Rotary, d_head=4, d_latent=5, d_unturned=3, d_value=6, d_query_latent=7),
     )
 
 
@@ -90,6 +106,7 @@ def targets_that_see_pictures() -> Iterator[Target]:
         **PICTURES,
         **BLOCKS,
         **sizes(n_classes=3, n_class_tokens=1, pool=vit.first_token, position_std=0.02),
+        **sizes(block=block_variants.OutputNormBlock, patch_bias=False, norm_embeddings=True, head=nn.Linear),
     )
     yield Target(
         "MAEConfig",

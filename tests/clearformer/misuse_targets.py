@@ -23,7 +23,6 @@ from clearformer import (
     rope_scaling,
     sampling,
     scores,
-    sinks,
     text,
     tokenizers,
     training,
@@ -37,6 +36,7 @@ from clearformer.tokenizers import N_BYTES
 from safetensors.torch import load_file
 
 from tests.clearformer.misuse_configs import config_targets
+from tests.clearformer.misuse_parts import part_targets
 from tests.clearformer.wrong_values import B, D, H, K, N, S, Target, V, constant, ids, make_gpt, rows, sizes
 
 
@@ -45,12 +45,7 @@ def layer_targets() -> Iterator[Target]:
     yield Target("RMSNorm", layers.RMSNorm, **sizes(d_model=D, eps=1e-5))
     yield Target("FeedForward", layers.FeedForward, **sizes(d_model=D, d_ff=8, activation=F.gelu, bias=True))
     yield Target("GatedFeedForward", layers.GatedFeedForward, **sizes(d_model=D, d_ff=8, activation=F.silu))
-    several = sizes(n_experts=3, top_k=2, d_expert=7, router=experts.Router, expert=layers.GatedFeedForward)
-    yield Target("MixtureOfExperts", experts.MixtureOfExperts, **sizes(d_model=D, d_ff=8), **several)
-    yield Target("Router", experts.Router, **sizes(d_model=D, n_experts=3, bias=True, normalise=True))
-    clamped = sizes(d_model=D, d_ff=8, limit=7.0, bias=True)
-    yield Target("ClampedGatedFeedForward", experts.ClampedGatedFeedForward, **clamped)
-    yield Target("SinkAttention", sinks.SinkAttention, **sizes(d_model=D, n_heads=H, n_kv_heads=1))
+    yield from part_targets()
     yield Target(
         "MultiHeadAttention",
         clearformer.MultiHeadAttention,

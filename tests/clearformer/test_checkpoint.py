@@ -131,12 +131,16 @@ def test_the_checksum_of_a_weight_stays_the_one_in_older_checkpoints():
     assert checkpoint._checksum_of(weight) == known
 
 
-def test_another_number_of_processes_is_refused(tmp_path):
-    """Catches a run that goes on with other rows, since each process takes its share of a batch."""
+def test_another_number_of_processes_has_to_read_the_same_rows(tmp_path):
+    """Catches a run that goes on with other rows, since each process takes its share of a batch; and one that may not
+    go on although ``grad_accum_steps`` makes up for it.
+    """
     run(folder=tmp_path)
     rewrite_facts(tmp_path, lambda facts: facts.update(n_processes=2))
-    with pytest.raises(ValueError, match="n_processes was 2, is 1"):
+    with pytest.raises(ValueError, match="n_processes × grad_accum_steps was 2, is 1"):
         run(folder=tmp_path, resume=True)
+    more_parts = dataclasses.replace(CONFIG, grad_accum_steps=2)
+    assert len(run(more_parts, folder=tmp_path, resume=True)[1].losses) == CONFIG.n_steps
 
 
 def test_evaluations_come_back_under_their_steps(tmp_path):

@@ -8,7 +8,7 @@ import re
 import pytest
 import torch
 from clearformer.pretrained.convert import build_model, read_config
-from clearformer.pretrained.folders import architecture_of
+from clearformer.pretrained.folders import ARCHITECTURES, architecture_of
 
 from tests.clearformer.decoders import CASES
 from tests.clearformer.families import CONFIGS
@@ -49,6 +49,11 @@ def outcome(options: dict) -> str:
     except (ValueError, TypeError) as error:
         return str(error)
     return "built"
+
+
+def test_every_family_is_damaged():
+    """Catches a new family that these damages never meet."""
+    assert {options["model_type"] for options in PLAIN} == {*ARCHITECTURES}
 
 
 @pytest.mark.slow

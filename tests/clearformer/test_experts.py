@@ -6,7 +6,15 @@ from functools import partial
 
 import pytest
 import torch
-from clearformer.experts import ClampedGatedFeedForward, MixtureOfExperts, Router, load_balance, routings
+from clearformer.experts import (
+    ClampedGatedFeedForward,
+    GroupRouter,
+    MixtureOfExperts,
+    Router,
+    SharedExperts,
+    load_balance,
+    routings,
+)
 from clearformer.layers import FeedForward, GatedFeedForward, gelu_sigmoid
 from inline_snapshot import snapshot
 
@@ -185,3 +193,60 @@ def test_load_balance_is_as_exact_as_what_it_is_given():
     found = load_balance(probabilities, chosen)
     assert found.dtype == torch.float64
     torch.testing.assert_close(found, E * (shares * probabilities.mean(dim=0)).sum(), rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("normalise", [True, False])
+@pytest.mark.parametrize(("n_groups", "top_groups", "n_best"), [(1, 1, 2), (3, 2, 2), (3, 1, 1), (2, 1, 3)])
+@torch.no_grad()
+def test_the_chosen_are_of_the_best_groups_and_the_bias_chooses_and_does_not_weigh(
+    n_groups, top_groups, n_best, normalise
+):
+    """One token after the other, with lists in place of masks."""
+    options = {"n_groups": n_groups, "top_groups": top_groups, "n_best": n_best, "normalise": normalise, "scale": 2.5}
+    router = GroupRouter(D, 6, **options).double()
+    router.weight.normal_()
+    router.correction.uniform_(0.0, 0.5)
+    x = torch.randn(40, D, dtype=torch.float64)
+    probabilities, weights, chosen = router.choose(x, 2)
+    assert_close(probabilities.sum(1), torch.ones(40, dtype=torch.float64))
+    for n in range(40):
+        scores = torch.sigmoid(router.weight @ x[n]).tolist()
+        ranked = [s + b for s, b in zip(scores, router.correction.tolist(), strict=True)]
+        groups = [range(g * (6 // n_groups), (g + 1) * (6 // n_groups)) for g in range(n_groups)]
+        groups.sort(key=lambda group: -sum(sorted((ranked[e] for e in group), reverse=True)[:n_best]))
+        allowed = [e for group in groups[:top_groups] for e in group]
+        expected = sorted(allowed, key=lambda e: -ranked[e])[:2]
+        assert chosen[n].tolist() == expected
+        total = sum(scores[e] for e in expected) if normalise else 1.0
+        assert_close(weights[n], torch.tensor([2.5 * scores[e] / total for e in expected], dtype=torch.float64))
+
+
+def test_without_a_bias_a_softmax_chooses_as_the_plain_router_does():
+    grouped = GroupRouter(D, E, score=partial(torch.softmax, dim=-1), corrected=False)
+    plain, x = Router(D, E), torch.randn(N, D)
+    plain.load_state_dict(grouped.state_dict())
+    found, expected = grouped.choose(x, 2), plain.choose(x, 2)
+    assert_close(found[0], expected[0])
+    assert_close(found[1], expected[1])
+    assert torch.equal(found[2], expected[2])
+    assert "correction" in GroupRouter(D, E).state_dict() and "correction" not in grouped.state_dict()
+
+
+def test_every_token_passes_the_shared_expert_and_some_routed_ones():
+    layer = SharedExperts(
+        D, HIDDEN, d_shared=4, routed=partial(MixtureOfExperts, n_experts=E, top_k=2), activation=torch.tanh
+    )
+    x = torch.randn(B, N, D)
+    with routings(layer) as passes:
+        assert_close(layer(x), layer.shared(x) + layer.routed(x))
+    assert len(passes) == 2 and layer.shared.gate_up.weight.shape == (8, D)
+    assert layer.shared.activation is layer.routed.experts[0].activation is torch.tanh
+
+
+def test_groups_that_cannot_be_are_told():
+    assert refusal(ValueError, GroupRouter, D, 6, n_groups=4) == snapshot(
+        "GroupRouter: n_experts=6 in n_groups=4, expected equal groups."
+    )
+    for wrong in ({"top_groups": 2}, {"n_groups": 3, "n_best": 3}, {"scale": 0.0}, {"n_groups": 7}):
+        with pytest.raises(ValueError, match="GroupRouter: "):
+            GroupRouter(D, 6, **wrong)

@@ -45,7 +45,7 @@ def test_their_weights_give_their_logits(kind, dtype, tmp_path):
     ours = from_pretrained(tmp_path)
     assert not ours.training and next(ours.parameters()).dtype == dtype
     mine, expected = outputs_of_both(kind, ours, theirs, dtype)
-    assert expected.std() > 0.1
+    assert expected.std() > 0.01
     assert_close(mine, expected)
 
 
@@ -110,6 +110,9 @@ OTHER_NAMES = {
     "distilbert": lambda t: t | {"vocab_projector.weight": t["distilbert.embeddings.word_embeddings.weight"] + 0},
     "modernbert": lambda t: t | {"decoder.weight": t["model.embeddings.tok_embeddings.weight"] + 0},
     "vit": lambda t: t | {"vit.pooler.dense.weight": torch.ones(D, D)},
+    "dinov2": lambda t: t | {"dinov2.embeddings.mask_token": torch.ones(1, D)},
+    "clip_vision_model": lambda t: t | {"vision_model.embeddings.position_ids": torch.arange(10)[None]},
+    "siglip_vision_model": lambda t: t | {"vision_model.embeddings.position_ids": torch.arange(9)[None]},
     "llama": lambda t: (
         {k.removeprefix("model."): v for k, v in t.items()} | {"layers.0.self_attn.rotary_emb.inv_freq": torch.ones(3)}
     ),
@@ -119,7 +122,15 @@ OTHER_NAMES = {
     "marian": lambda t: other_names_of_a_writer(t) | {"model.encoder.embed_positions.weight": torch.ones(11, D)},
     "bart": lambda t: other_names_of_a_writer(t),
     "mbart": lambda t: other_names_of_a_writer(t),
+    "t5": lambda t: other_names_of_a_t5(t),
+    "mt5": lambda t: other_names_of_a_t5(t),
 }
+
+
+def other_names_of_a_t5(t):
+    alone = "decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight"
+    names = ("lm_head.weight", "encoder.embed_tokens.weight", "decoder.embed_tokens.weight")
+    return t | {name: t["shared.weight"] + 0 for name in names} | {alone: torch.ones(8, 4)}
 
 
 def other_names_of_a_writer(t):
@@ -202,9 +213,10 @@ def test_weights_are_not_drawn_to_be_replaced_and_all_else_is_built(kind, monkey
     assert all(torch.equal(tensor, expected[name]) for name, tensor in tensors.items())
 
 
-@pytest.mark.parametrize(("kind", "n_beams"), [("marian", 1), ("marian", 3), ("bart", 1), ("bart", 3), ("mbart", 1)])
+@pytest.mark.parametrize("n_beams", [1, 2, 3])
+@pytest.mark.parametrize("kind", ["marian", "bart", "mbart"])
 def test_a_translation_is_theirs(kind, n_beams, tmp_path):
-    """They forbid padding in the configuration of generation, we in the model's writer."""
+    """They forbid padding in the configuration of generation, we in the model's writer, where the rest sums to 1."""
     theirs = save_theirs(kind, tmp_path, torch.float64)
     with torch.no_grad():
         theirs.final_logits_bias[:, -1] = 9.0  # padding would win
@@ -212,6 +224,7 @@ def test_a_translation_is_theirs(kind, n_beams, tmp_path):
     source = token_ids(S).masked_fill(~seen_tokens(S), V - 1)
     options = {"num_beams": n_beams, "do_sample": False, "max_new_tokens": 6, "eos_token_id": None}
     options |= {"forced_eos_token_id": None, "bad_words_ids": [[V - 1]], "length_penalty": 1.0}
+    options |= {"renormalize_logits": True}
     expected = theirs.generate(source, attention_mask=seen_tokens(S).long(), **options)
     ours = from_pretrained(tmp_path)
     start = torch.full((B, 1), ours.config.start)

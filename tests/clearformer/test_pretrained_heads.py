@@ -15,6 +15,7 @@ from inline_snapshot import snapshot
 
 from tests.clearformer.families import (
     CONFIGS,
+    SEES,
     B,
     D,
     H,
@@ -52,6 +53,8 @@ BARE = {
     "distilbert": lambda ours, theirs: (ours.encode(token_ids()), theirs(token_ids()).last_hidden_state),
     "modernbert": lambda ours, theirs: (ours.encode(token_ids()), theirs(token_ids()).last_hidden_state),
     "vit": lambda ours, theirs: (ours.encode(IMAGE), theirs(IMAGE).last_hidden_state),
+    "dinov2": lambda ours, theirs: (ours.encode(IMAGE), theirs(IMAGE).last_hidden_state),
+    "clip_vision_model": lambda ours, theirs: (ours.encode(IMAGE)[:, 0], theirs(IMAGE).pooler_output),
     "vit_mae": lambda ours, theirs: (ours.classifier(3).encode(IMAGE), last_hidden_of_mae(theirs)),
     "llama": lambda ours, theirs: (ours.hidden_states(token_ids()), theirs(token_ids()).last_hidden_state),
     "qwen2": lambda ours, theirs: (ours.hidden_states(token_ids()), theirs(token_ids()).last_hidden_state),
@@ -77,7 +80,7 @@ def test_a_checkpoint_without_a_head_gives_a_model_without_one(kind, tmp_path):
     theirs.save_pretrained(tmp_path)
     ours = from_pretrained(tmp_path)
     with pytest.raises(ValueError, match=f"checkpoint was a {architecture.bare}.* {architecture.class_name}"):
-        ours(IMAGE if kind.startswith("vit") else token_ids())
+        ours(IMAGE if kind in (*SEES, "vit_mae") else token_ids())
     save_pretrained(ours, tmp_path / "again")
     again, report = bare_class.from_pretrained(tmp_path / "again", output_loading_info=True)
     assert not report["unexpected_keys"] and not [n for n in report["missing_keys"] if "pooler" not in n], report

@@ -60,10 +60,17 @@ REFUSED = [
     ("vit", "image_size", [12, 12]),
     ("vit", "patch_size", 5),
     ("vit_mae", "qkv_bias", False),
+    ("dinov2", "hidden_act", "relu6"),
+    ("dinov2", "qkv_bias", False),
+    ("clip_vision_model", "hidden_act", "relu6"),
+    ("siglip_vision_model", "vision_use_head", False),
     ("marian", "decoder_vocab_size", 38),
     ("marian", "share_encoder_decoder_embeddings", False),
     ("marian", "normalize_before", True),
     ("bart", "normalize_before", True),
+    ("t5", "feed_forward_proj", "gated-tanh"),
+    ("t5", "relative_attention_num_buckets", "32"),
+    ("mt5", "feed_forward_proj", 3),
     ("llama", "attention_bias", True),
     ("llama", "mlp_bias", True),
     ("llama", "hidden_act", "relu6"),
@@ -128,8 +135,8 @@ def test_what_else_can_be_wrong_with_a_folder(tmp_path):
         with pytest.raises(ValueError, match=message):
             from_pretrained(tmp_path)
     (tmp_path / "config.json").write_text(config)
-    set_options(tmp_path, model_type="t5")
-    with pytest.raises(ValueError, match=rf"model_type='t5', .*{', '.join(ARCHITECTURES)}\b"):
+    set_options(tmp_path, model_type="umt5")
+    with pytest.raises(ValueError, match=rf"model_type='umt5', .*{', '.join(ARCHITECTURES)}\b"):
         from_pretrained(tmp_path)
     (tmp_path / "config.json").write_text(config)
     (tmp_path / "model.safetensors").rename(tmp_path / "other.safetensors")

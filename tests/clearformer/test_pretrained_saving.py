@@ -122,5 +122,5 @@ def test_saving_that_fails_leaves_the_older_model_whole(tmp_path, monkeypatch):
 
 def test_only_models_are_saved(tmp_path):
     assert refusal(TypeError, save_pretrained, nn.Linear(2, 3), tmp_path) == snapshot(
-        "save_pretrained: cannot save a Linear, expected one of GPT, BERT, ModernBERT, ViT, MAE, Seq2Seq."
+        "save_pretrained: cannot save a Linear, expected one of GPT, BERT, ModernBERT, ViT, MAE, Seq2Seq, LatentGPT."
     )

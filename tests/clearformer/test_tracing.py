@@ -17,7 +17,7 @@ def tracing_report() -> str:
     return run.stdout + run.stderr[-2000:]
 
 
-@pytest.mark.parametrize("name", tracing_script.CASES)
+@pytest.mark.parametrize("name", [*tracing_script.CASES, *tracing_script.EXPORTED_ONLY])
 def test_exported_with_dynamic_sizes(name, tracing_report):
     """Catches a size that became a constant or a guard: ``len(tensor)``, or a branch on how large an input is."""
     assert f"{name}: exported and equal\n" in tracing_report, tracing_report

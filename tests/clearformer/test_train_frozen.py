@@ -30,8 +30,8 @@ def test_a_checkpoint_that_does_not_tell_what_learns_is_resumed(tmp_path, monkey
     _, first = run(model=model, folder=tmp_path)
     load = checkpoint.load
 
-    def load_of_before(folder, caller):
-        tensors, saved = load(folder, caller=caller)
+    def load_of_before(folder, **options):
+        tensors, saved = load(folder, **options)
         assert saved.pop("frozen") == ["0.bias"]
         return tensors, saved
 

@@ -67,7 +67,7 @@ def test_another_configuration_is_refused_with_all_differences(tmp_path):
     run(folder=tmp_path)
     other = dataclasses.replace(CONFIG, learning_rate=0.03, betas=(0.8, 0.95))
     assert refusal(ValueError, run, other, folder=tmp_path, resume=True) == snapshot(
-        "train: the checkpoint belongs to another configuration: betas was [0.9, 0.95], is [0.8, 0.95]; learning_rate was 0.02, is 0.03. Resume with the one it was made with (only n_steps may grow), or train in another folder; load_model brings its weights there."
+        "train: the checkpoint belongs to another configuration: betas was [0.9, 0.95], is [0.8, 0.95]; learning_rate was 0.02, is 0.03. Resume with the one it was made with (only n_steps may grow, and for other processes grad_accum_steps makes up), or train in another folder; load_model brings its weights there."
     )
 
 

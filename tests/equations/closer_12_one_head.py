@@ -34,3 +34,24 @@ def logit_lens(rng):
             shorter.load_state_dict({name: model.state_dict()[name] for name in shorter.state_dict()})
             pairs.append((printed, shorter(ids)[0, -1].softmax(dim=-1)))
     return pairs
+
+
+@equation("eq-direct-attribution", "5e3da3d891")
+def direct_attribution(rng):
+    """The difference of two logits of a model, from what each of its parts adds to the last column."""
+    model = GPT(GPTConfig(V, 11, D, n_heads=2, n_layers=M, rope=Rotary, norm=RMSNorm)).double().eval()
+    added = []
+    with torch.no_grad():
+        for weight in model.parameters():
+            weight.copy_(torch.as_tensor(rng.normal(size=weight.shape)))
+        for block in model.decoder.blocks:
+            for layer in (block.attention.out, block.feed_forward):
+                layer.register_forward_hook(lambda layer, given, out: added.append(out[0, -1].numpy()))
+        ids = torch.as_tensor(rng.integers(V, size=(1, N)))
+        logits = model(ids)[0, -1].numpy()
+        parts = [model.tokens(ids)[0, -1].numpy(), *added]
+        g, gamma, eps = model.head.weight.numpy(), model.decoder.norm.weight.numpy(), model.decoder.norm.eps
+    x = [sum(y[d] for y in parts) for d in range(D)]
+    rms = (sum(value**2 for value in x) / D + eps) ** 0.5
+    printed = sum(sum((g[2, d] - g[5, d]) * gamma[d] * y[d] for d in range(D)) / rms for y in parts)
+    return table(lambda _: printed, 1), logits[2:3] - logits[5:6]

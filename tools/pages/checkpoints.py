@@ -39,6 +39,15 @@ A decoder is also given a padded batch, and the same batch in chunks with a cach
 | `model_type` | class in `transformers` | tried with | float32 | float64 |
 |---|---|---|---|---|
 """  # noqa: E501
+APART = """\
+## Where they differ
+
+A translator here never writes padding, and the probabilities of all other words sum to 1. Beams of `transformers` compare sums in which padding keeps its share. With `renormalize_logits=True` they choose the same texts as `beam_search`.
+
+Where YaRN stretches a DeepSeek-V2, its authors also make the scores larger (`mscale_all_dim`), and so does this library. `transformers` {transformers} does it for DeepSeek-V3 alone.
+
+The mask token of a DINOv2, which only pretraining needs, and the poolers of BERT and ViT are not kept. The experts of gpt-oss are published in 4 bits (MXFP4). They are read so, and become bfloat16.
+"""  # noqa: E501
 LACKING = """\
 ## What does not load yet
 
@@ -55,7 +64,8 @@ def page() -> str:
     if missing := ARCHITECTURES.keys() - {row["kind"] for row in stored["rows"]}:
         raise ValueError(f"{', '.join(sorted(missing))} not measured: python -m tests.clearformer.measured_parity")
     tried = TRIED.format(**stored["libraries"]) + "\n".join(measured(stored["rows"]))
-    return f"{INTRO}\n{tried}\n\n{LACKING}" + "\n".join(lacking()) + "\n"
+    apart = APART.format(**stored["libraries"])
+    return f"{INTRO}\n{tried}\n\n{apart}\n{LACKING}" + "\n".join(lacking()) + "\n"
 
 
 def measured(rows: list[dict[str, Any]]) -> Iterator[str]:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import ClassVar
 
 import torch
@@ -14,8 +15,10 @@ from clearformer.attention import padding_mask
 from clearformer.blocks import Decoder, Encoder
 from clearformer.cache import KVCache, cache_dtype
 from clearformer.checks import check_real
+from clearformer.layers import FeedForward, LayerNorm
 from clearformer.models.init import block_parts, glorot, tie_again
 from clearformer.models.validate import ID_DTYPES, Presets, check_ids, or_else
+from clearformer.multihead import MultiHeadAttention
 from clearformer.positions import LearnedPositions, check_positions, sinusoidal
 from clearformer.shapes import shaped
 
@@ -28,6 +31,10 @@ class Seq2SeqConfig(Presets):
     :math:`\\sqrt{D}` unless given. ``start`` is what the decoder is given first, ``end`` what it writes last;
     ``interleaved`` is that of ``sinusoidal``. With ``first_position`` positions are learned instead, apart for source
     and target, and counted from there on; with ``norm_embeddings`` what they are added to is normed, both as in BART.
+
+    With ``distances`` nothing is added to the words: ``distances(n_heads, ahead=...)``, as ``DistanceBuckets``, builds
+    a bias of the scores for the encoder, which looks ahead, and one for the decoder, and ``n_positions`` is only the
+    longest text. ``norm``, ``feed_forward``, ``attend``, ``d_head``, ``head`` and ``tied`` are those of ``GPTConfig``.
     """
 
     n_vocab: int
@@ -49,6 +56,13 @@ class Seq2SeqConfig(Presets):
     first_position: int | None = None
     norm_embeddings: bool = False
     norm_first: bool = False
+    norm: Callable[..., nn.Module] = LayerNorm
+    feed_forward: Callable[..., nn.Module] = FeedForward
+    attend: Callable | None = None
+    d_head: int | None = None
+    distances: Callable[..., nn.Module] | None = None
+    head: Callable[..., nn.Module] = nn.Linear
+    tied: bool = True
 
     LEAST: ClassVar = dict.fromkeys(("padding", "start", "end", "first_position"), 0)
     FITS: ClassVar = Presets.FITS | {"scale": (math.isfinite, "which is finite")}
@@ -61,6 +75,12 @@ class Seq2SeqConfig(Presets):
                 raise ValueError(
                     f"Seq2SeqConfig: {name}={token}, expected the id of a token, 0 to {self.n_vocab - 1}, or None."
                 )
+
+        if self.distances is not None and self.first_position is not None:
+            raise ValueError(
+                f"Seq2SeqConfig: first_position={self.first_position} with distances, expected one of them: positions "
+                "are learned, or the scores are told distances."
+            )
 
     def filled(self) -> "Seq2SeqConfig":
         d_ff = or_else(self.d_ff, 4 * self.d_model)
@@ -87,35 +107,47 @@ class Seq2Seq(nn.Module):
 
     .. math:: x^{(0)}_n = \sqrt{D}\, e_{w_n} + p_n, \qquad \mathrm{logit}_{n,w} = e_w^\top y_n + c_w
 
-    One embedding serves source, target and head; the bias :math:`c` of the head, 0 at first, is Marian's.
+    One embedding serves source, target and, if ``tied``, head; the bias :math:`c` of the head, 0 at first, is Marian's.
 
-    Source: Vaswani et al. 2017, figure 1 and sections 3.1 to 3.5; for learned positions Lewis et al. 2020 (BART).
+    Source: Vaswani et al. 2017, figure 1 and sections 3.1 to 3.5; for learned positions Lewis et al. 2020 (BART), for
+    distances Raffel et al. 2020 (T5), section 2.1.
     Cost: 2 FLOPs a token for every weight in a matrix, and attention's over source, target and both.
     """
 
-    def __init__(self, config: Seq2SeqConfig):
+    def __init__(self, config: Seq2SeqConfig, *, attention: Callable[..., nn.Module] = MultiHeadAttention):
         super().__init__()
         self.config = c = config.filled()
-        options = {"norm_first": c.norm_first, **block_parts(c)}
+        heads = {"d_head": c.d_head} | ({} if c.attend is None else {"attend": c.attend})
+        options = {"norm_first": c.norm_first, **block_parts(c, c.norm, c.feed_forward)}
+        options["attention"] = partial(attention, **heads)
         self.scale = math.sqrt(c.d_model) if c.scale is None else c.scale
         self.tokens = nn.Embedding(c.n_vocab, c.d_model)
-        if c.first_position is None:
-            positions = sinusoidal(c.n_positions, c.d_model, interleaved=c.interleaved)
-            self.register_buffer("positions", positions, persistent=False)
-            self.source_positions = self.target_positions = None
-        else:
-            sizes = c.first_position + c.n_positions, c.d_model
-            self.source_positions, self.target_positions = LearnedPositions(*sizes), LearnedPositions(*sizes)
+        self._add_positions()
         norm = options["norm"] if c.norm_embeddings else nn.Identity
         self.source_norm, self.target_norm = norm(c.d_model), norm(c.d_model)
         self.encoder = Encoder(c.n_layers, c.d_model, c.n_heads, c.d_ff, **options)
         own = (c.n_decoder_layers, c.d_model, c.n_decoder_heads, c.d_decoder_ff)
         self.decoder = Decoder(*own, cross=True, **options)
-        self.head = nn.Linear(c.d_model, c.n_vocab)
+        if c.distances is not None:
+            _share(self.encoder, c.distances(c.n_heads, ahead=True))
+            _share(self.decoder, c.distances(c.n_decoder_heads, ahead=False))
+        self.head = c.head(c.d_model, c.n_vocab)
         self.apply(glorot)
-        self.head.weight = self.tokens.weight
-        self.register_load_state_dict_post_hook(tie_again)
+        if c.tied:
+            self.head.weight = self.tokens.weight
+            self.register_load_state_dict_post_hook(tie_again)
         nn.init.normal_(self.tokens.weight, std=1 / math.sqrt(c.d_model))
+
+    def _add_positions(self) -> None:
+        """Waves or learned positions, which are added to the words; neither, where the scores are told distances."""
+        c = self.config
+        self.source_positions = self.target_positions = waves = None
+        if c.distances is None and c.first_position is None:
+            waves = sinusoidal(c.n_positions, c.d_model, interleaved=c.interleaved)
+        elif c.distances is None:
+            sizes = c.first_position + c.n_positions, c.d_model
+            self.source_positions, self.target_positions = LearnedPositions(*sizes), LearnedPositions(*sizes)
+        self.register_buffer("positions", waves, persistent=False)
 
     def forward(
         self,
@@ -147,10 +179,10 @@ class Seq2Seq(nn.Module):
         return self.encoder(self.source_norm(x), mask)
 
     def _embedded(self, ids: Tensor, positions: slice | Tensor, learned: nn.Module | None) -> Tensor:
-        """Words and where they stand, by the waves or what was learned."""
+        """Words and where they stand, by the waves or what was learned, unless the scores are told."""
         x, first = self.tokens(ids) * self.scale, self.config.first_position
         if learned is None:
-            return x + self.positions[positions]
+            return x if self.positions is None else x + self.positions[positions]
         if isinstance(positions, slice):
             stop = self.config.n_positions if positions.stop is None else positions.stop
             return x + learned(slice((positions.start or 0) + first, stop + first))
@@ -197,7 +229,7 @@ class Seq2Seq(nn.Module):
     def new_caches(self, batch: int, n_positions: int, n_sources: int) -> tuple[KVCache, KVCache]:
         """Room for ``batch`` targets of ``n_positions`` tokens, and for the sources that they look at."""
         c, options = self.config, {"dtype": cache_dtype(self.tokens.weight), "device": self.tokens.weight.device}
-        sizes, width = (c.n_decoder_layers, batch, c.n_decoder_heads), c.d_model // c.n_decoder_heads
+        sizes, width = (c.n_decoder_layers, batch, c.n_decoder_heads), or_else(c.d_head, c.d_model // c.n_decoder_heads)
         own = KVCache(*sizes, n_positions, width, **options)
         return own, KVCache(*sizes, n_sources, width, **options)
 
@@ -242,20 +274,38 @@ def translation_total(
     return total, (wanted != ignored).sum()
 
 
+def _share(stack: Encoder | Decoder, distances: nn.Module) -> None:
+    """Tell the scores of every block the distances by the same table."""
+    for block in stack.blocks:
+        block.attention.relative = distances
+
+
+class _WithoutPadding(nn.Module):
+    """A head whose logits give one word the probability 0."""
+
+    def __init__(self, head: nn.Module, padding: int):
+        super().__init__()
+        self.head, self.padding = head, padding
+
+    def forward(self, x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch V"]:
+        logits = self.head(x)
+        return logits.index_fill(-1, torch.tensor(self.padding, device=logits.device), -math.inf)
+
+
 class SourceConditioned:
     """A ``Seq2Seq`` whose source is fixed, which ``generate`` takes like a GPT.
 
-    Several targets for each source repeat the sources. Padding gets the probability 0, for no translator means it.
+    Several targets for each source repeat the sources. Padding gets the probability 0, for no translator means it, and
+    those of all other words sum to 1. Beams of ``transformers`` do so with ``renormalize_logits=True``; without it they
+    compare texts by sums in which padding keeps its share, and may find another text.
     """
 
     def __init__(self, model: Seq2Seq, source: Tensor, source_mask: Tensor | None):
         self.model, self.config, self.head = model, model.config, model.head
         with torch.no_grad():
             self.memory, self.source_mask = model.encode(source, source_mask), source_mask
-            if self.config.padding is not None:
-                self.head = nn.Linear(model.head.in_features, model.head.out_features, device="meta")
-                self.head.weight, self.head.bias = model.head.weight, nn.Parameter(model.head.bias.clone())
-                self.head.bias[self.config.padding] = -math.inf
+        if self.config.padding is not None:
+            self.head = _WithoutPadding(model.head, self.config.padding)
         self.source_cache = None
 
     def hidden_states(self, ids, mask=None, *, cache=None, positions=None):

@@ -10,7 +10,8 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from clearformer.blocks import Encoder
+from clearformer.blocks import Block, Encoder
+from clearformer.layers import FeedForward
 from clearformer.models.init import block_parts, truncated_normal
 from clearformer.models.validate import Presets, check_images, or_else
 from clearformer.patches import patchify
@@ -33,12 +34,24 @@ def sum_tokens(x: Float[Tensor, "B N D"]) -> Float[Tensor, "B D"]:
     return x.sum(1)
 
 
+def first_and_mean_tokens(x: Float[Tensor, "B N D"]) -> Float[Tensor, "B D2"]:
+    """The class token beside the average over all others. Source: Oquab et al. 2024 (DINOv2), the published code."""
+    return torch.cat((x[:, 0], x[:, 1:].mean(1)), dim=1)
+
+
+def every_token(x: Float[Tensor, "B N D"]) -> Float[Tensor, "B N D"]:
+    """All tokens as they are, for a ``head`` that looks at them itself, as ``AttentionPool``."""
+    return x
+
+
 @dataclass(frozen=True)
 class ViTConfig(Presets):
     """The sizes of a ViT for square images.
 
     With ``n_class_tokens=0`` take ``mean_tokens`` or ``sum_tokens`` as ``pool``; ``d_ff`` is 4 D unless given;
-    ``position_std`` is the standard deviation of the positions at the start.
+    ``position_std`` is the standard deviation of the positions at the start. ``block``, ``feed_forward`` and ``head``
+    are those of ``GPTConfig``; the head gets what ``pool`` gives. Without ``patch_bias`` the projection of the patches
+    has no bias; with ``norm_embeddings`` patches and positions are normed before the first block.
 
     Raises: ValueError if patches of ``patch_size`` do not fill the image, or ``pool`` takes a token that is not there.
     """
@@ -56,6 +69,11 @@ class ViTConfig(Presets):
     position_std: float = 0.02
     eps: float = 1e-12
     activation: Callable[[Tensor], Tensor] = F.gelu
+    block: Callable[..., nn.Module] = Block
+    feed_forward: Callable[..., nn.Module] = FeedForward
+    head: Callable[..., nn.Module] = nn.Linear
+    patch_bias: bool = True
+    norm_embeddings: bool = False
 
     LEAST: ClassVar = {"n_class_tokens": 0}
     FITS: ClassVar = Presets.FITS | {"position_std": (lambda std: 0 <= std < math.inf, "at least 0, and finite")}
@@ -63,8 +81,9 @@ class ViTConfig(Presets):
     def __post_init__(self):
         super().__post_init__()
         count_patches(self)
-        if self.n_class_tokens < 1 and self.pool is first_token:
-            raise ValueError("ViTConfig: n_class_tokens=0, expected pool=mean_tokens or sum_tokens, not first_token.")
+        if self.n_class_tokens < 1 and self.pool in (first_token, first_and_mean_tokens):
+            name = self.pool.__name__
+            raise ValueError(f"ViTConfig: n_class_tokens=0, expected pool=mean_tokens or sum_tokens, not {name}.")
 
     def filled(self) -> "ViTConfig":
         return replace(self, d_ff=or_else(self.d_ff, 4 * self.d_model))
@@ -109,11 +128,14 @@ class ViT(nn.Module):
         super().__init__()
         self.config = config = config.filled()
         D, n_tokens = config.d_model, config.n_class_tokens + count_patches(config)
-        self.patches = nn.Linear(config.n_channels * config.patch_size**2, D)
+        self.patches = nn.Linear(config.n_channels * config.patch_size**2, D, bias=config.patch_bias)
         self.class_tokens = nn.Parameter(torch.zeros(config.n_class_tokens, D))
         self.positions = LearnedPositions(n_tokens, D)
-        self.encoder = Encoder(config.n_layers, D, config.n_heads, config.d_ff, **block_parts(config))
-        self.head = nn.Linear(D, config.n_classes)
+        parts = block_parts(config, feed_forward=config.feed_forward)
+        self.norm = parts["norm"](D) if config.norm_embeddings else nn.Identity()
+        self.encoder = Encoder(config.n_layers, D, config.n_heads, config.d_ff, block=config.block, **parts)
+        width = config.pool(torch.empty(1, n_tokens, D, device="meta")).shape[-1]
+        self.head = config.head(width, config.n_classes)
         self.apply(truncated_normal)
         nn.init.normal_(self.positions.weight, std=config.position_std)
 
@@ -130,4 +152,4 @@ class ViT(nn.Module):
         check_images("ViT", images, self.config.n_channels, self.config.image_size)
         x = self.patches(patchify(images, self.config.patch_size))
         x = torch.cat((self.class_tokens.expand(x.shape[0], -1, -1), x), dim=1)
-        return self.encoder(x + self.positions.weight)
+        return self.encoder(self.norm(x + self.positions.weight))

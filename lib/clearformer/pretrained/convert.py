@@ -235,30 +235,33 @@ def _stacked_again(architecture: Architecture, theirs: dict[str, Tensor]) -> dic
 
 
 def _other_attentions(model: nn.Module) -> set[str]:
-    """The names of modules whose attention is no softmax, or has biases of its own: no family has these."""
+    """The names of modules whose attention is no softmax, or has biases that the configuration says nothing of."""
     known = (None, getattr(model.config, "attend", None), *SOFTMAX)
+    biased = getattr(model.config, "distances", None) is not None
     return {
         name
         for name, module in model.named_modules()
-        if vars(module).get("attend") not in known or getattr(module, "relative", None) is not None
+        if vars(module).get("attend") not in known or (getattr(module, "relative", None) is not None and not biased)
     }
 
 
 def _used_twice(model: nn.Module) -> set[str]:
-    """The second names of weights that stand in several places, but for a head that is tied to the embedding."""
+    """The second names of weights in several places, but for a tied head, and distances that all layers share."""
     first: dict[int, str] = {}
     return {
         name
         for name, weight in model.named_parameters(remove_duplicate=False)
-        if first.setdefault(id(weight), name) != name and plain_name(name) != "head.weight"
+        if first.setdefault(id(weight), name) != name
+        and plain_name(name) != "head.weight"
+        and ".attention.relative." not in name
     }
 
 
 def weights(model: nn.Module) -> dict[str, Tensor]:
-    """Parameters and what else a checkpoint holds, a tied weight once."""
+    """Parameters and what else a checkpoint holds, a tied weight once; without what is empty, as no class tokens."""
     stored = model.state_dict().keys()
     everything = dict(model.named_parameters()) | dict(model.named_buffers())
-    return {plain_name(name): tensor for name, tensor in everything.items() if name in stored}
+    return {plain_name(name): tensor for name, tensor in everything.items() if name in stored and tensor.numel()}
 
 
 def _canonical(
@@ -280,12 +283,14 @@ def _canonical(
         theirs = {name: tensor for name, tensor in theirs.items() if not re.fullmatch(pattern, name)}
     theirs = _one_for_each_expert(architecture, theirs)
     misfits = []
-    if getattr(config, "tied", True):
-        for alias, name in architecture.aliases.items():
-            if alias in theirs:
-                tensor = theirs.pop(alias)
-                if not torch.equal(theirs.setdefault(name, tensor), tensor):
-                    misfits.append(f"{alias} is not equal to {name}, to which it is tied")
+    own_heads = (
+        () if getattr(config, "tied", True) else [r.theirs for r in architecture.rows if r.ours == "head.weight"]
+    )
+    for alias, name in architecture.aliases.items():
+        if alias in theirs and alias not in own_heads:
+            tensor = theirs.pop(alias)
+            if not torch.equal(theirs.setdefault(name, tensor), tensor):
+                misfits.append(f"{alias} is not equal to {name}, to which it is tied")
     return theirs, misfits
 
 

@@ -23,20 +23,24 @@ from clearformer.pretrained.convert import (
     save_weights,
     write_config,
 )
+from clearformer.pretrained.deepseek import DEEPSEEK_V2, DEEPSEEK_V3
 from clearformer.pretrained.experts import GPT_OSS, MIXTRAL, QWEN3_MOE
 from clearformer.pretrained.gemma import GEMMA, GEMMA2, GEMMA3
 from clearformer.pretrained.gpt import GPT2, NEOX
 from clearformer.pretrained.llama import GRANITE, LLAMA, MISTRAL, OLMO2, PHI3, QWEN2, QWEN3, SMOLLM3
 from clearformer.pretrained.marian import BART, MARIAN, MBART
+from clearformer.pretrained.mxfp4 import unpacked
 from clearformer.pretrained.relatives import nearest_relative
+from clearformer.pretrained.t5 import MT5, T5
 from clearformer.pretrained.tables import OTHERS, Architecture
+from clearformer.pretrained.towers import CLIP, DINOV2, SIGLIP
 from clearformer.pretrained.vit import MAE_ARCHITECTURE, VIT
 from clearformer.weight_files import read_object, read_tensors, require_file, written_whole
 
 LLAMAS = (LLAMA, MISTRAL, QWEN2, QWEN3, SMOLLM3, PHI3, OLMO2, GRANITE, GEMMA, GEMMA2, GEMMA3)
-EXPERTS = (MIXTRAL, QWEN3_MOE, GPT_OSS)
+EXPERTS = (MIXTRAL, QWEN3_MOE, GPT_OSS, DEEPSEEK_V2, DEEPSEEK_V3)
 BERTS = (BERT_ARCHITECTURE, ROBERTA, XLM_ROBERTA, CAMEMBERT, DISTILBERT, MODERNBERT)
-OTHER_KINDS = (*BERTS, VIT, MAE_ARCHITECTURE, MARIAN, BART, MBART)
+OTHER_KINDS = (*BERTS, VIT, MAE_ARCHITECTURE, DINOV2, CLIP, SIGLIP, MARIAN, BART, MBART, T5, MT5)
 ARCHITECTURES = {a.model_type: a for a in (GPT2, *OTHER_KINDS, *LLAMAS, NEOX, *EXPERTS)}
 CONFIG, WEIGHTS, INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
 # options that our configurations have no fields for, and that a loaded model carries along
@@ -60,9 +64,9 @@ def from_pretrained(name: str | Path, *, dtype: torch.dtype | None = None, revis
     """
     _check_dtype(dtype)  # before anything large is read
     folder = fetch(name, revision=revision)
-    options = _read_json(folder / CONFIG)
+    options = read_json(folder / CONFIG)
     architecture_of(options)
-    return from_tensors(options, _read_weights(folder, options), dtype=dtype)
+    return from_tensors(options, read_weights(folder, options), dtype=dtype)
 
 
 def from_tensors(options: dict, theirs: dict[str, Tensor], *, dtype: torch.dtype | None = None) -> nn.Module:
@@ -74,7 +78,8 @@ def from_tensors(options: dict, theirs: dict[str, Tensor], *, dtype: torch.dtype
     _check_tensors(theirs)
     _check_dtype(dtype)
     architecture = architecture_of(options)
-    config = read_config(architecture, options)
+    options, theirs = unpacked(options, theirs)
+    config = read_config(architecture, architecture.told(options, theirs))
     with _SkipDraws():
         with torch.device("meta"):  # the shapes alone, so that wrong sizes are told before they take any memory
             fitting_rows(build_model(architecture, config), architecture, theirs)
@@ -193,7 +198,7 @@ def fetch(name: str | Path, *, revision: str | None = None) -> Path:
         where = f"{str(name)!r} is no folder here and could not be fetched from the Hugging Face hub"
         raise _kind_of(error)(f"from_pretrained: {where}: {error}") from error
     if names:
-        _refuse_pickles(str(name), names, _read_json(folder / CONFIG))
+        _refuse_pickles(str(name), names, read_json(folder / CONFIG))
     return folder
 
 
@@ -231,17 +236,17 @@ def architecture_of(options: dict) -> Architecture:
     return ARCHITECTURES[kind]
 
 
-def _read_json(path: Path) -> dict:
+def read_json(path: Path) -> dict:
     require_file("from_pretrained", path)
     return read_object("from_pretrained", path)
 
 
-def _read_weights(folder: Path, options: dict) -> dict[str, Tensor]:
+def read_weights(folder: Path, options: dict) -> dict[str, Tensor]:
     """The tensors of the one file or of all files that the index names."""
     if (folder / WEIGHTS).is_file():
         return _read_tensors(folder / WEIGHTS)
     if (folder / INDEX).is_file():
-        index = _read_json(folder / INDEX).get("weight_map")
+        index = read_json(folder / INDEX).get("weight_map")
         if not isinstance(index, dict) or not all(isinstance(name, str) for name in index.values()):
             raise ValueError(
                 f"from_pretrained: weight_map in {folder / INDEX} is {shorten(index)}, expected the name of a file for "

@@ -2,6 +2,9 @@
 
 from dataclasses import replace
 
+from torch import nn
+
+from clearformer.layers import FeedForward, LayerNorm
 from clearformer.models.seq2seq import Seq2Seq, Seq2SeqConfig
 from clearformer.pretrained.tables import STACKED, TIED, WITHOUT_BATCH, Architecture, Row
 
@@ -30,6 +33,16 @@ FIXED = {
     "static_position_embeddings": True,
 }
 _CROSS, _ENCODER_ATTN = "decoder.blocks.{j}.cross", "model.decoder.layers.{j}.encoder_attn"
+# What only some families have; a table of another says that it is never there.
+PLAIN = {
+    "norm": LayerNorm,
+    "feed_forward": FeedForward,
+    "attend": None,
+    "d_head": None,
+    "distances": None,
+    "head": nn.Linear,
+    "tied": True,
+}
 SHARED = ("lm_head.weight", "model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight")
 
 
@@ -65,7 +78,8 @@ MARIAN = Architecture(
     defaults={"activation_function": "gelu", "scale_embedding": False},
     fixed=FIXED,
     same={"decoder_vocab_size": lambda o: o["vocab_size"]},
-    constants={
+    constants=PLAIN
+    | {
         "eps": 1e-5,
         "interleaved": False,
         "first_position": None,
@@ -93,7 +107,8 @@ BART = replace(  # Lewis et al. 2020, section 2.1
     | {"normalize_before": False, "add_final_layer_norm": False}  # in older files, and always so
     | {"normalize_embedding": True, "static_position_embeddings": False},
     same={},
-    constants={"eps": 1e-5, "interleaved": True, "first_position": 2, "norm_embeddings": True, "norm_first": False},
+    constants=PLAIN
+    | {"eps": 1e-5, "interleaved": True, "first_position": 2, "norm_embeddings": True, "norm_first": False},
     ignored=(),
 )
 MBART = replace(  # Liu et al. 2020, section 2.2

@@ -132,6 +132,7 @@ class Architecture:
     # What is done besides.
     build: Callable[..., nn.Module] | None = None  # makes our model, where its class alone does not
     plain: Callable[[dict], dict] = dict  # puts their options into one form
+    told: Callable[[dict, dict[str, Tensor]], dict] = lambda options, theirs: options  # with what the weights tell
 
 
 def weight_names(architecture: Architecture, config: Any, *, headless: bool = False) -> Iterator[Row]:
@@ -139,7 +140,7 @@ def weight_names(architecture: Architecture, config: Any, *, headless: bool = Fa
     for row in architecture.rows:
         if headless and row.ours.split(".")[0] in architecture.head:
             continue
-        if row.ours == "head.weight" and config.tied:
+        if row.ours == "head.weight" and getattr(config, "tied", False):
             continue
         for one in _of_each_layer(row, architecture, config):
             yield from _weight_and_bias(one)
@@ -153,7 +154,7 @@ def _of_each_layer(row: Row, architecture: Architecture, config: Any) -> Iterato
         if place not in row.ours:
             continue
         n = size(config) if callable(size) else getattr(config, size)
-        there = range(n) if row.only is None or letter != "i" else [i for i in range(n) if i in row.only(config)]
+        there = range(n) if row.only is None or letter == "e" else [i for i in range(n) if i in row.only(config)]
         rows = [
             Row(
                 one.ours.replace(place, str(number)),

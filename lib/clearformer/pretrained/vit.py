@@ -1,5 +1,9 @@
 """ViT and MAE: norm first, exact GELU, a class token; a convolution cuts patches, MAE draws them pixel by pixel."""
 
+from torch import nn
+
+from clearformer.blocks import Block
+from clearformer.layers import FeedForward
 from clearformer.models.mae import MAE, MAEConfig
 from clearformer.models.vit import ViT, ViTConfig, first_token
 from clearformer.pretrained.tables import BLOCKS, COLOURS_FIRST, FLATTENED, STACKED, WITHOUT_BATCH, Architecture, Row
@@ -36,6 +40,14 @@ DECODER_OPTIONS = {
     "mask_ratio": "mask_ratio",
 }
 
+# What only some families have; a table of another says that it is never there.
+PLAIN = {
+    "block": Block,
+    "feed_forward": FeedForward,
+    "head": nn.Linear,
+    "patch_bias": True,
+    "norm_embeddings": False,
+}
 VIT = Architecture(
     model_type="vit",
     class_name="ViTForImageClassification",
@@ -48,7 +60,7 @@ VIT = Architecture(
     options=OPTIONS | {"n_classes": "num_labels"},
     defaults={"num_channels": 3},
     fixed={"qkv_bias": True},
-    constants={"n_class_tokens": 1, "pool": first_token},
+    constants=PLAIN | {"n_class_tokens": 1, "pool": first_token},
     ignored=(r"vit\.pooler\..*",),
 )
 MAE_ARCHITECTURE = Architecture(

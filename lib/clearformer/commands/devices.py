@@ -1,0 +1,20 @@
+"""Where a command computes."""
+
+import torch
+
+
+def find_device(command: str, name: str) -> torch.device:
+    """The device of this name; for auto the accelerator, if there is one that PyTorch can use.
+
+    Raises: ValueError for a name that is none, or a device that is not here.
+    """
+    if name == "auto":
+        found = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
+        return found or torch.device("cpu")
+    try:
+        device = torch.device(name)
+        torch.zeros(1, device=device).item()
+        return device
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        reason = str(error).partition("\n")[0]
+        raise ValueError(f"{command}: --device {name} cannot be used here ({reason}). Try --device cpu.") from error

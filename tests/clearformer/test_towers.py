@@ -1,0 +1,74 @@
+"""Towers for images: scaled parts, gates of DINOv2, and a learned query that pools the tokens, by hand."""
+
+import json
+from functools import partial
+
+import pytest
+import torch
+from clearformer.attention_pool import AttentionPool
+from clearformer.block_variants import LayerScale, OutputNormBlock
+from clearformer.models.vit import ViT, ViTConfig, every_token, first_and_mean_tokens
+from clearformer.pretrained import from_pretrained, save_pretrained
+from safetensors.torch import load_file
+
+from tests.clearformer.families import D, H, outputs_of_both, save_theirs, transformers
+from tests.clearformer.models import random_module
+from tests.clearformer.tolerance import assert_close
+
+SIZES = (12, 4, 2, 5, D, H, 2)
+
+
+@torch.no_grad()
+def test_a_learned_query_looks_at_every_token():
+    pool = random_module(AttentionPool(D, D, n_heads=1, d_ff=7), torch.float64)
+    x = torch.randn(2, 5, D, dtype=torch.float64)
+    W, b = pool.attention.qkv.weight.split(D), pool.attention.qkv.bias.split(D)
+    q, k, v = pool.query[0] @ W[0].T + b[0], x @ W[1].T + b[1], x @ W[2].T + b[2]
+    y = pool.attention.out((q @ k.mT / D**0.5).softmax(-1) @ v)[:, 0]
+    assert_close(pool(x), y + pool.feed_forward(pool.norm(y)))
+    with pytest.raises(ValueError, match=f"AttentionPool: n_outputs=3, expected d_model={D}"):
+        AttentionPool(D, 3, n_heads=1, d_ff=7)
+
+
+@torch.no_grad()
+def test_what_each_part_writes_is_scaled_feature_by_feature():
+    scale = LayerScale(3, start=0.5)
+    scale.weight[1] = -2.0
+    assert torch.equal(scale(torch.ones(2, 3)), torch.tensor([[0.5, -2.0, 0.5]] * 2))
+    block = random_module(OutputNormBlock(D, H, 30, output_norm=LayerScale), torch.float64)
+    x = torch.randn(2, 5, D, dtype=torch.float64)
+    y = x + block.attention(block.attention_norm(x))[0] * block.attention_output_norm.weight
+    assert_close(block(x), y + block.feed_forward(block.feed_forward_norm(y)) * block.feed_forward_output_norm.weight)
+    with pytest.raises(ValueError, match="LayerScale: start="):
+        LayerScale(3, start=float("inf"))
+
+
+@torch.no_grad()
+def test_a_vit_with_other_parts_is_put_together_from_them():
+    images = torch.randn(3, 2, 12, 12, dtype=torch.float64)
+    beside = random_module(ViT(ViTConfig(*SIZES, pool=first_and_mean_tokens, patch_bias=False, norm_embeddings=True)))
+    x = beside.encode(images)
+    assert_close(beside(images), beside.head(torch.cat((x[:, 0], x[:, 1:].mean(1)), 1)))
+    assert beside.head.in_features == 2 * D and beside.patches.bias is None and beside.norm.weight.shape == (D,)
+    pooled = partial(AttentionPool, n_heads=H, d_ff=7)
+    tower = random_module(ViT(ViTConfig(12, 4, 2, D, D, H, 2, n_class_tokens=0, pool=every_token, head=pooled)))
+    assert_close(tower(images), tower.head(tower.encode(images)))
+    with pytest.raises(ValueError, match="not first_and_mean_tokens"):
+        ViTConfig(*SIZES, n_class_tokens=0, pool=first_and_mean_tokens)
+
+
+@pytest.mark.parametrize("ratio", [4, 2.5])
+@pytest.mark.parametrize("gated", [True, False])
+@torch.no_grad()
+def test_networks_of_dino_go_both_ways(gated, ratio, tmp_path):
+    changes = {"use_swiglu_ffn": gated, "mlp_ratio": ratio, "use_mask_token": True}
+    theirs = save_theirs("dinov2", tmp_path, torch.float64, **changes)
+    ours = from_pretrained(tmp_path)
+    assert_close(*outputs_of_both("dinov2", ours, theirs, torch.float64))
+    save_pretrained(ours, tmp_path / "again")
+    before, after = (load_file(folder / "model.safetensors") for folder in (tmp_path, tmp_path / "again"))
+    assert before.keys() - after.keys() == {"dinov2.embeddings.mask_token"}  # which only pretraining needs
+    assert all(torch.equal(before[name], after[name]) for name in after)
+    assert json.loads((tmp_path / "again" / "config.json").read_text())["use_mask_token"] is False
+    again = transformers.Dinov2ForImageClassification.from_pretrained(tmp_path / "again", dtype=torch.float64).eval()
+    assert_close(*outputs_of_both("dinov2", ours, again, torch.float64))
