@@ -50,7 +50,15 @@ def scores(page, contender):
     budget="the same learned pairs; the training of models/messages/log.csv",
     measured="BLEU or chrF of the held-out messages, in per cent, more is better",
     cells=(
-        "setup", "own-transformer", "messages", "rows", "model", "writing", "memory", "word-table", "groups",
+        "setup",
+        "own-transformer",
+        "messages",
+        "rows",
+        "model",
+        "writing",
+        "memory",
+        "word-table",
+        "groups",
     ),
 )
 def on_messages(page, run):
