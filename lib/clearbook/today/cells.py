@@ -7,6 +7,10 @@ from dataclasses import dataclass
 from clearbook.today.rows import Model
 from clearbook.today.schema import LAYERS
 
+LACKING = (
+    *("tied", "stretched", "squeezed", "rotated", "nope_layers", "window", "rope_base_window", "selected", "attention"),
+    *("sinks", "gated_attention", "softcap", "linear", "mix", "experts", "feed_forward", "norm_place"),
+)
 SHARES = {1 / 2: "half", 1 / 3: "a third", 1 / 4: "a quarter", 1 / 8: "an eighth"}
 
 
@@ -125,6 +129,29 @@ def _feed_forward(model: Model) -> str:
     return ", ".join(filter(None, told))
 
 
+def _missing(model: Model) -> str:
+    """What chapter 12's file of the reader, decoder_2026.py, does not have, as far as the facts tell."""
+    mix, kind, place = model.get("mix") or {}, model.get("feed_forward"), model.get("norm_place")
+    lacks = {
+        "a head of its own": model.get("tied") is False,
+        "slower angles": model.get("stretched") or model.get("squeezed"),
+        "heads turned in part": (model.get("rotated") or 1) != 1,
+        "layers without positions": model.get("nope_layers"),
+        "windows": model.get("window"),
+        "two rotary bases": model.get("rope_base_window"),
+        "attention to selected tokens": model.get("selected"),
+        "latent attention": model.get("attention") == "latent",
+        "sinks": model.get("sinks"),
+        "a gate on what attention gives": model.get("gated_attention"),
+        "capped scores": model.get("softcap"),
+        "layers that are not attention": model.get("linear") or {"linear", "state"} & {*mix},
+        "experts": model.get("experts"),
+        f"{kind}": kind and kind != "SwiGLU",
+        f"norms {place} each sublayer": place and place != "before",
+    }
+    return ", ".join(name for name, lacking in lacks.items() if lacking)
+
+
 def _residual(model: Model) -> str:
     streams, weighted = model.get("streams"), model.get("weighted_sum")
     return ", ".join(filter(None, [streams and f"{streams} mixed streams", weighted and "a weighted sum"]))
@@ -140,6 +167,12 @@ def _vocabulary(model: Model) -> str:
     size, tied = model.get("vocabulary"), model.get("tied")
     head = {None: "", True: ", shared with the head", False: ", a head of its own"}[tied]
     return f"{size:,}{head}" if size else ""
+
+
+def _vector(model: Model) -> str:
+    size, pooling = model.get("vector"), model.get("pooling")
+    told = [size and f"{size:,} numbers", pooling, model.get("shortened") and "may be cut short"]
+    return ", ".join(filter(None, told))
 
 
 def _patches(model: Model) -> str:
@@ -172,6 +205,7 @@ COLUMNS = {
     ),
     "norm": Column("norm", ("norm", "norm_place"), _norm),
     "qk_norm": Column("QK-norm", ("qk_norm",), lambda model: "yes" if model.get("qk_norm") else ""),
+    "missing": Column("your file lacks", LACKING, _missing),
     "residual": Column("residual", ("streams", "weighted_sum"), _residual),
     "feed_forward": Column("feed-forward", ("feed_forward", "experts", "d_ff"), _feed_forward),
     "tokenizer": Column("tokeniser", ("tokenizer", "digits"), _tokenizer),
@@ -180,5 +214,7 @@ COLUMNS = {
         "cross-attention", ("cross_attention",), lambda model: model.get("cross_attention") or ""
     ),
     "patches": Column("patches", ("patch", "registers"), _patches),
+    "vector": Column("vector of a text", ("vector", "pooling", "shortened"), _vector),
+    "prefix": Column("words in front", ("prefix",), lambda model: model.get("prefix") or ""),
     "kind": Column("kind", (), lambda model: model.kind),
 }

@@ -147,4 +147,8 @@ FACTS: dict[str, Check] = {
     "digits": _whole,  # how many may share a token
     "patch": _whole,
     "registers": _whole,
+    "vector": _whole,  # entries of the vector of a text
+    "pooling": _words,  # how it is made of the outputs for the tokens
+    "shortened": _flag,  # whether its beginning serves as a shorter vector
+    "prefix": _words,  # the texts before which words of their own are put
 }
