@@ -137,14 +137,14 @@ def save(
     everything["losses"] = torch.tensor(losses, dtype=torch.float64)
     older = "The one of before is whole" if has_checkpoint(folder) else "There was none before"
     advice = f"{older}; make room or choose another folder, then resume."
-    (_save_shares if shares.fit(everything.values()) else _save_file)(Path(folder), everything, facts, advice)
+    (_save_shares if shares.are_shares(everything.values()) else _save_file)(Path(folder), everything, facts, advice)
 
 
 def _save_shares(folder: Path, tensors: dict[str, Tensor], facts: dict, advice: str) -> None:
     _refuse_other_run(folder, facts)
     n_done = len(tensors["losses"])
     try:
-        shares.write(folder, n_done, tensors, facts)
+        shares.write_shares(folder, n_done, tensors, facts)
     except OSError as error:
         raise not_written("train", _saved_as(n_done), folder, error, advice) from error
     with join_processes() as (rank, _):
@@ -166,7 +166,7 @@ def _save_file(folder: Path, tensors: dict[str, Tensor], facts: dict, advice: st
     text, what = json.dumps(facts), _saved_as(len(tensors["losses"]))
     with written_whole("train", folder, NAME, what=what, advice=advice) as (unfinished,):
         save_file(together, unfinished, metadata={"facts": text, "crc32": str(_checksum(together, text))})
-    shares.remove(folder)
+    shares.remove_shares(folder)
 
 
 def _saved_as(n_done: int) -> str:
@@ -217,7 +217,7 @@ def load(
     path = check_path(caller, "folder", folder, _FOLDER) / NAME
     newest = _newest(path.parent)
     if newest is not None and newest != path:
-        return shares.read(caller, newest, like)
+        return shares.read_shares(caller, newest, like)
     require_file(caller, path, "Start with resume=False.")
     tensors, header = read_tensors(caller, path, MEND)
     try:

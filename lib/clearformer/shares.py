@@ -31,7 +31,7 @@ _BLOCK = 1 << 24  # bytes of a file that are looked at at once
 T = TypeVar("T")
 
 
-def fit(tensors: Iterable[Tensor]) -> bool:
+def are_shares(tensors: Iterable[Tensor]) -> bool:
     """Whether a tensor is held in shares, and this PyTorch can write them as safetensors."""
     return any(hasattr(tensor, "full_tensor") for tensor in tensors) and can_be_written()
 
@@ -50,7 +50,7 @@ def steps_of(folder: Path) -> dict[int, Path]:
     return {step: path for step, path in named.items() if (path / FACTS).is_file()}
 
 
-def remove(folder: Path, *, but: Path | None = None) -> None:
+def remove_shares(folder: Path, *, but: Path | None = None) -> None:
     """Delete checkpoints in shares, first what makes them whole, and what a process that was killed left behind."""
     for path in folder.glob("step-*"):
         if path != but and re.fullmatch(rf"step-\d{{8,}}({re.escape(UNFINISHED)})?", path.name):
@@ -58,7 +58,7 @@ def remove(folder: Path, *, but: Path | None = None) -> None:
             shutil.rmtree(path)
 
 
-def write(folder: Path, step: int, tensors: dict[str, Tensor], facts: dict) -> None:
+def write_shares(folder: Path, step: int, tensors: dict[str, Tensor], facts: dict) -> None:
     """Write ``folder``/step-…, for which every process must ask; the older ones are deleted when it is there.
 
     Raises: OSError, in all processes, if one of them could not write; the older ones are whole.
@@ -102,10 +102,10 @@ def _finish(beside: Path, path: Path, facts: dict, files: dict[str, list[int]]) 
     if path.exists():
         raise OSError(f"{path} is there already")
     os.replace(beside, path)
-    remove(path.parent, but=path)
+    remove_shares(path.parent, but=path)
 
 
-def read(
+def read_shares(
     caller: str, path: Path, like: Callable[[str], Tensor | None] = lambda name: None
 ) -> tuple[dict[str, Tensor], dict]:
     """The tensors and the facts of a checkpoint; where ``like`` gives a tensor of the same kind, split as that one is.

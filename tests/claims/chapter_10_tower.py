@@ -57,6 +57,7 @@ def answers(page: SimpleNamespace, contender: str, n_steps: int, seed: int) -> T
         "find-again:found_again",
         "enlarge",
         "vectors",
+        "probe",
     ),
 )
 def a_tower_as_it_is(page, run):

@@ -57,6 +57,7 @@ def scores(page, contender):
         "model",
         "writing",
         "memory",
+        "count-words",
         "word-table",
         "groups",
     ),

@@ -23,7 +23,7 @@ WHERE = {"layers": r"(\d+) layers", "heads": r"(\d+) heads", "width": r"width of
     cases=tuple(WHERE),
     budget="no training; the likeliest token each time, up to 24; each seed draws half of the twelve models",
     measured="per cent of the answers in which the first number of the card is the one asked for, more is better",
-    cells=("setup", "setup-transformers", "load", "prompt", "names", "cards", "find", "answer-all"),
+    cells=("setup", "setup-transformers", "load-both", "load", "prompt", "names", "cards", "find", "answer-all"),
     times=(1,),
 )
 def answers_from_cards(page, run):

@@ -7,7 +7,16 @@ from tests.claims.registry import claim, experiment
 
 PAGE = "chapters/closer/12-one-head.ipynb"
 CELLS = (
-    *("setup", "load", "attribution-code:apart", "with-head-code", "inputs:columns", "inputs:with_part", "terms"),
+    *(
+        "setup",
+        "load",
+        "attribution-code:apart",
+        "head-writes",
+        "with-head-code",
+        "inputs:columns",
+        "inputs:with_part",
+        "terms",
+    ),
     "countries",
 )
 NOTHING = "nothing exchanged"

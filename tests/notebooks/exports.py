@@ -10,11 +10,11 @@ import clearformer
 
 
 def public_modules() -> list[str]:
-    """Both packages and everything below them, except what begins with an underscore."""
+    """Both packages and everything below them, except what begins with an underscore, and the three commands."""
     packages = (clearbook, clearformer)
     found = (m.name for p in packages for m in pkgutil.walk_packages(p.__path__, f"{p.__name__}."))
     names = [*(p.__name__ for p in packages), *found]
-    return [name for name in names if not any(part.startswith("_") for part in name.split("."))]
+    return [name for name in names if not any(p.startswith("_") or p == "commands" for p in name.split("."))]
 
 
 def defined_in(module: ModuleType) -> set[str]:
