@@ -120,9 +120,9 @@ BOTH, FIRST, SECOND, ALONE = "both heads", "without that of layer 1", "without t
         *MODEL[:1],
         "the-model",
         "training-loop",
-        "induction-train:repeated",
-        "induction-train:second_half",
+        "induction-data",
         "silence",
+        "share-copied",
     ),
 )
 def copiers(page, run):
@@ -162,7 +162,7 @@ def silenced(page, model, heads, twice):
     },
     budget="forty random tokens twice, in two rows; nothing is trained",
     measured="bits a token that are saved the second time, more is better",
-    cells=(*MODEL[:1], "silence", "real-induction-scores:bits_twice"),
+    cells=(*MODEL[:1], "silence", "share-copied", "real-induction-scores:bits_twice"),
     times=(1,),
 )
 def copying_heads(page, run):

@@ -1,4 +1,6 @@
-"""Closer look at a dictionary of features: how many directions a small model keeps, by how rare its features are."""
+"""Closer look at a dictionary of features: the directions that a small model keeps, and the features that die."""
+
+import torch
 
 from tests.claims.registry import claim, experiment
 
@@ -43,4 +45,84 @@ claim(
         and all(n < 5 for times in (1, 4) for n in kept[ALWAYS, "", times])
     ),
     note="From each of three starts, and with four times the steps as well.",
+)
+
+SIXTEEN, FOUR = "the 16 largest", "the 4 largest"
+
+
+@experiment(
+    PAGE,
+    contenders={SIXTEEN: "of 1,024 answers the 16 largest are kept", FOUR: "of 1,024 answers the 4 largest are kept"},
+    budget="250 steps of 512 tokens, with the page's own loop",
+    measured="features of 1,024 that no token of the text uses",
+    cells=("setup", "text", "stream", "dictionary", "train"),
+    times=(1,),
+)
+def dead_features(page, run):
+    k = 16 if run.contender == SIXTEEN else 4
+    dictionary = page.learned(run.seed, k=k, n_steps=250 * run.times)
+    return ((dictionary.features(page.x) > 0).sum(0) == 0).sum().item()
+
+
+TOP_K, L1 = "TopK", "a price on the answers"
+
+
+@experiment(
+    PAGE,
+    contenders={
+        TOP_K: "the 16 largest of 1,024 answers are kept",
+        L1: "the loss has the answers times the lengths of their directions, at a price that goes up at a step where "
+        "more than 16 answer on average, and down where fewer do",
+    },
+    budget="250 steps of 512 tokens, with the page's own start and optimizer",
+    measured="share of the variance on new text, at about 16 features a token, more is better",
+    cells=("setup", "text", "stream", "dictionary", "train"),
+    times=(1,),
+)
+def rule_or_price(page, run):
+    if run.contender == TOP_K:
+        dictionary = page.learned(run.seed)
+    else:
+        dictionary = learned_at_a_price(page)
+        n_used = (dictionary.features(page.new_x) > 0).sum(1).double().mean()
+        if not 15 < n_used < 18:
+            raise ValueError(f"{n_used:.1f} features a token are not about 16; turn the price faster")
+    missed = ((dictionary(page.new_x) - page.new_x) ** 2).sum()
+    return 1 - (missed / ((page.new_x - page.new_x.mean(0)) ** 2).sum()).item()
+
+
+def learned_at_a_price(page, n_steps=250, k=16):
+    dictionary, price = page.Dictionary(k=1024), 1e-3  # all answers are kept
+    adam = torch.optim.Adam(dictionary.parameters(), lr=4e-3, fused=True)
+    for _ in range(n_steps):
+        batch = page.x[torch.randint(len(page.x), (512,))]
+        answers = (batch @ dictionary.W.T + dictionary.b).relu()
+        error = ((answers @ dictionary.U.T + dictionary.c - batch) ** 2).mean()
+        paid = (answers * dictionary.U.norm(dim=0)).sum(1).mean()
+        adam.zero_grad()
+        (error + price * paid).backward()
+        adam.step()
+        too_many = (answers > 0).sum(1).double().mean().item() / k - 1
+        price *= 1 + 0.05 * max(-1, min(1, too_many))
+    return dictionary.requires_grad_(False)
+
+
+claim(
+    dead_features,
+    "With four kept in place of sixteen, far more features die.",
+    about=(FOUR, SIXTEEN),
+    cell="dead",
+    holds=lambda dead: all(
+        min(dead[FOUR, "", times]) > 5 * max(dead[SIXTEEN, "", times]) for times in dead_features.times
+    ),
+    note="From each of three starts, at the budget of the page.",
+)
+
+claim(
+    rule_or_price,
+    "With as many steps this keeps less of the variance of new text than TopK does, at about sixteen features a token.",
+    about=(L1, TOP_K),
+    cell="kept-table",
+    holds=lambda share: max(share[L1, "", 1]) < min(share[TOP_K, "", 1]),
+    note="From each of three starts, at the budget of the page. The price is found on the way.",
 )

@@ -1,7 +1,9 @@
-"""The tables of chapters 8 and 9 that hold stored numbers, as their pages have them."""
+"""The tables of chapters 8 and 9 and a closer look that hold stored numbers, as their pages have them."""
 
 from tests.claims.chapter_08 import seen_by
 from tests.claims.chapter_09 import RATES
+from tests.claims.chapter_09_recipes import LOOP, MUON
+from tests.claims.closer_09_your_own_text import NOTHING, NOVELS, TABLE
 from tests.claims.registry import Numbers
 from tests.claims.shown import span
 from tests.claims.slips import PARTS, SLIPS
@@ -35,3 +37,24 @@ def rates_table(numbers: Numbers) -> str:
     for rate in RATES:
         rows.append(f"| {rate} | {', '.join(f'{it:.2f}' for it in numbers[rate, '', 1])} |")
     return "\n".join(rows)
+
+
+def recipes_table(numbers: Numbers) -> str:
+    """What the page shows of Muon: bits per character after 560 and after 2,240 steps, from every start."""
+    rows = ["| bits per character, three starts | 560 steps | 2,240 steps |", "|---|---|---|"]
+    for name in (LOOP, MUON):
+        rows.append(f"| {name} | {starts(numbers[name, '', 1])} | {starts(numbers[name, '', 4])} |")
+    return "\n".join(rows)
+
+
+def own_text_table(numbers: Numbers) -> str:
+    """What the closer look shows of its two starts, with the page's steps and with four times as many."""
+    rows = ["| bits per character, three starts | 300 steps | 1,200 steps |", "|---|---|---|"]
+    for name in (NOTHING, NOVELS):
+        rows.append(f"| {name} | {starts(numbers[name, '', 1])} | {starts(numbers[name, '', 4])} |")
+    rows.append(f"| the {TABLE}, counted once | {span(numbers[TABLE, '', 1], 2)} | |")
+    return "\n".join(rows)
+
+
+def starts(found: list[float]) -> str:
+    return ", ".join(f"{it:.2f}" for it in found)

@@ -2,7 +2,15 @@
 
 import pytest
 
-from tests.claims import chapter_08, chapter_09, slips, stored, tables
+from tests.claims import (
+    chapter_08,
+    chapter_09,
+    chapter_09_recipes,
+    closer_09_your_own_text,
+    slips,
+    stored,
+    tables,
+)
 from tests.claims.pages import ROOT, cells
 
 TABLES = {  # the experiments, what makes a table of their numbers, and the cell that shows it
@@ -13,6 +21,8 @@ TABLES = {  # the experiments, what makes a table of their numbers, and the cell
     ),
     "parts": ((chapter_08.parts,), tables.parts_table, "what-each-part-is-worth"),
     "rates": ((chapter_09.rates,), tables.rates_table, "rate-words"),
+    "recipes": ((chapter_09_recipes.recipes,), tables.recipes_table, "muon-words"),
+    "two starts": ((closer_09_your_own_text.starts,), tables.own_text_table, "my-model-read"),
 }
 
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from tests.claims.chapter_10_steps import OWN_STEPS
+from tests.claims.chapter_10_steps import BEST_TIMES, MOVED_STEPS
 from tools.models import vit
 from tools.models.digits import PAGE, page_code
 
@@ -41,7 +41,7 @@ def test_the_best_number_of_steps_is_chosen_on_pictures_kept_back():
     assert (vit.best_steps(log, "ViT"), vit.best_steps(log, "CNN")) == (2, 4)
 
 
-def test_both_models_are_tried_at_every_number_of_steps_and_read_at_their_best(tmp_path):
+def test_both_models_are_tried_at_every_number_of_steps_and_read_at_the_best_of_either(tmp_path):
     train_a_little(tmp_path / "out", tmp_path / "checkpoints")
     rows = rows_of(tmp_path / "out")
     facts = json.loads((tmp_path / "out" / "training.json").read_text(encoding="utf-8"))
@@ -49,7 +49,8 @@ def test_both_models_are_tried_at_every_number_of_steps_and_read_at_their_best(t
         chosen = [row for row in rows if row["model"] == name and row["read"] == vit.CHOOSING]
         read = [row for row in rows if row["model"] == name and row["read"] == vit.TESTING]
         assert [(row["labels"], row["steps"]) for row in chosen] == [("3000", "2"), ("3000", "4")]
-        assert [(row["labels"], row["steps"]) for row in read] == [("4000", str(facts["n_steps"][name]))]
+        either = sorted({*facts["n_steps"].values()})
+        assert [(row["labels"], row["steps"]) for row in read] == [("4000", str(steps)) for steps in either]
 
 
 def test_an_interrupted_training_goes_on_behind_its_last_line(tmp_path, capsys):
@@ -66,9 +67,10 @@ def test_the_committed_vit_is_as_good_as_its_log_says():
     model = code["VisionTransformer"]()
     model.load_state_dict(load_file(COMMITTED / "model.safetensors"))
     read = {key: right for key, (right, _) in log.items() if key[1] == vit.TESTING}
-    for name in ("ViT", "CNN"):
+    either = sorted({vit.best_steps(log, name) for name in vit.NAMES})
+    for name in vit.NAMES:
         steps = [key[3] for key in read if key[0] == name]
-        assert steps == [vit.best_steps(log, name)] * len(vit.SEEDS)
+        assert sorted(steps) == sorted(either * len(vit.SEEDS))
     torch.set_num_threads(1)
     first = read["ViT", vit.TESTING, 4000, vit.best_steps(log, "ViT"), 0]
     assert abs(code["accuracy"](model) - first) < 0.0015
@@ -76,4 +78,5 @@ def test_the_committed_vit_is_as_good_as_its_log_says():
 
 def test_the_register_takes_the_steps_that_were_chosen():
     log = vit.read_log(COMMITTED / "log.csv")
-    assert [*OWN_STEPS.values()] == [vit.best_steps(log, name) for name in ("ViT", "CNN")]
+    chosen = {name: vit.best_steps(log, name[:3]) for name in BEST_TIMES}
+    assert chosen == {name: MOVED_STEPS * times for name, times in BEST_TIMES.items()}

@@ -31,6 +31,7 @@ N_LABELS = (30, 100, 300, 1000, 4000)
 SEEDS = range(5)
 HEADER = ("model", "labels", "seed", "accuracy")
 FEW_LABELS = N_LABELS[:3]
+MANY_STEPS, MANY_SEEDS = 800, range(3)  # for few labels: four times the steps of the first comparison
 MOVES = tuple(product(range(5), repeat=2))  # up to two pixels, down or up, right or left
 
 
@@ -54,6 +55,8 @@ def train_digits(target: Path, checkpoints: Path, seeds=SEEDS, n_labels=N_LABELS
     runs = readers(code, {seed: painter(code, seed, checkpoints, steps) for seed in seeds}, steps)
     for seed in seeds:
         for name, (labels, read) in runs.items():
+            if name.endswith(f"{MANY_STEPS} steps") and seed not in MANY_SEEDS:
+                continue
             for n in (n for n in n_labels if n in labels):
                 measure(log, (name, n, seed), partial(read, n, seed))
     target.mkdir(parents=True, exist_ok=True)
@@ -79,11 +82,11 @@ def readers(code: dict, painters: dict, steps: int | None) -> dict[str, tuple[tu
         """The labels of a run: another draw for every seed."""
         return torch.randperm(len(x), generator=torch.Generator().manual_seed(1000 + seed))[:n]
 
-    def trained_reader(make, change=None):
+    def trained_reader(make, change=None, n_steps=None):
         def read(n, seed):
             rows = choose_rows(n, seed)
             torch.manual_seed(seed)
-            return accuracy(fit(make(seed), x[rows], y[rows], steps or code["steps_for"](n), seed, change))
+            return accuracy(fit(make(seed), x[rows], y[rows], steps or n_steps or code["steps_for"](n), seed, change))
 
         return read
 
@@ -112,6 +115,9 @@ def readers(code: dict, painters: dict, steps: int | None) -> dict[str, tuple[tu
         "1-NN, shifted": (N_LABELS, nearest_shifted),
         "ViT, shifted": (N_LABELS, trained_reader(vit, shifted)),
         "CNN, shifted": (N_LABELS, trained_reader(cnn, shifted)),
+        "ViT, 800 steps": (FEW_LABELS[2:], trained_reader(vit, None, MANY_STEPS)),
+        "ViT, shifted, 800 steps": ((30, 300), trained_reader(vit, shifted, MANY_STEPS)),
+        "CNN, shifted, 800 steps": (FEW_LABELS[2:], trained_reader(cnn, shifted, MANY_STEPS)),
         "ViT, mean, shifted": (FEW_LABELS[2:], trained_reader(lambda seed: code["MeanPooled"](), shifted)),
         "ViT, drew first, shifted": (FEW_LABELS, trained_reader(painters_vit, shifted)),
     }

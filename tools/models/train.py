@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tools import ROOT
-from tools.models import austen, digits, gpt, language, nanogpt, vit
+from tools.models import austen, digits, gpt, language, messages, nanogpt, vit
 
 MODELS = ROOT / "models"
 CHECKPOINTS = ROOT / ".cache" / "models"
@@ -22,6 +22,7 @@ TRAININGS: dict[str, Callable[[Path, Path], None]] = {
     "language": language.train_language,
     "digits": digits.train_digits,
     "vit": vit.train_vit,
+    "messages": messages.train_messages,
 }
 
 

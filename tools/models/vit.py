@@ -1,7 +1,8 @@
 """The reader's ViT of chapter 10 and the CNN beside it, with all labels, each with its own best number of steps.
 
 The cells of the page that carry the tag ``in-measurement`` are run as they stand. The number of steps is chosen on
-labelled pictures that are kept back for it; then the held-out ones are read, from every start.
+labelled pictures that are kept back for it; then the held-out ones are read, from every start, by both models after
+either's best number.
 An interrupted training goes on behind the last line that it has written.
 """
 
@@ -10,6 +11,7 @@ import platform
 import time
 from collections.abc import Callable
 from functools import partial
+from itertools import product
 from pathlib import Path
 
 import torch
@@ -18,8 +20,9 @@ from safetensors.torch import save_file
 from tools.models.digits import PAGE, page_code, processor
 from tools.models.loop import write
 
-N_STEPS = (800, 3200, 6400)
+N_STEPS = (800, 3200, 6400, 25600)
 SEEDS = (0, 1, 2)
+NAMES = ("ViT", "CNN")
 TO_CHOOSE = 1000  # labelled pictures on which the number of steps is chosen
 HEADER = ("model", "read", "labels", "steps", "seed", "accuracy", "processor_seconds")
 CHOOSING, TESTING = "to choose the steps", "held out"
@@ -32,24 +35,23 @@ def train_vit(target: Path, checkpoints: Path, n_steps=N_STEPS, seeds=SEEDS, to_
     checkpoints.mkdir(parents=True, exist_ok=True)
     code, log = page_code((PAGE,)), checkpoints / "log.csv"
     n_labels = len(code["x"]) - to_choose
-    for name in ("ViT", "CNN"):
-        for steps in n_steps:
-            measure(log, (name, CHOOSING, n_labels, steps, 0), partial(validate, code, name, n_labels, steps))
-        best = best_steps(read_log(log), name)
-        for seed in seeds:
-            run = partial(read_held_out, code, name, best, seed, checkpoints)
-            measure(log, (name, TESTING, len(code["x"]), best, seed), run)
+    for name, steps in product(NAMES, n_steps):
+        measure(log, (name, CHOOSING, n_labels, steps, 0), partial(validate, code, name, n_labels, steps))
+    best = {name: best_steps(read_log(log), name) for name in NAMES}
+    for name, steps, seed in product(NAMES, sorted({*best.values()}), seeds):  # each at the other's best, too
+        run = partial(read_held_out, code, name, steps, seed, checkpoints)
+        measure(log, (name, TESTING, len(code["x"]), steps, seed), run)
     target.mkdir(parents=True, exist_ok=True)
     write_log(target / "log.csv", read_log(log))
-    save_file(torch.load(weights_path(checkpoints, "ViT", seeds[0])), target / "model.safetensors")
+    save_file(torch.load(weights_path(checkpoints, "ViT", best["ViT"], seeds[0])), target / "model.safetensors")
     write(target / "training.json", facts(read_log(log)))
 
 
 def trained(code: dict, name: str, images: torch.Tensor, labels: torch.Tensor, n_steps: int, seed: int):
-    """One training with the page's loop and shifts."""
+    """One training with the page's loop, its pictures moved in every way that the page knows."""
     torch.manual_seed(seed)
     model = code["VisionTransformer"]() if name == "ViT" else code["cnn"]()
-    return code["fit"](model, images, labels, n_steps, seed, code["shifted"])
+    return code["fit"](model, images, labels, n_steps, seed, code["moved"])
 
 
 def validate(code: dict, name: str, n_labels: int, n_steps: int) -> float:
@@ -64,7 +66,7 @@ def read_held_out(code: dict, name: str, n_steps: int, seed: int, checkpoints: P
     """The accuracy on the held-out pictures after a training on all the others, whose weights are kept."""
     images, labels = code["labelled"](len(code["x"]), seed)
     model = trained(code, name, images, labels, n_steps, seed)
-    torch.save(model.state_dict(), weights_path(checkpoints, name, seed))
+    torch.save(model.state_dict(), weights_path(checkpoints, name, n_steps, seed))
     return code["accuracy"](model)
 
 
@@ -102,14 +104,14 @@ def write_log(log: Path, runs: dict[Key, tuple[float, float]]) -> None:
         csv.writer(file, lineterminator="\n").writerows([HEADER, *rows])
 
 
-def weights_path(checkpoints: Path, name: str, seed: int) -> Path:
-    return checkpoints / f"{name}-{seed}.pt"
+def weights_path(checkpoints: Path, name: str, n_steps: int, seed: int) -> Path:
+    return checkpoints / f"{name}-{n_steps}-{seed}.pt"
 
 
 def facts(log: dict[Key, tuple[float, float]]) -> dict:
     """What made the log."""
     return {
-        "n_steps": {name: best_steps(log, name) for name in ("ViT", "CNN")},
+        "n_steps": {name: best_steps(log, name) for name in NAMES},
         "processor": processor(),
         "processor_minutes": round(sum(seconds for _, seconds in log.values()) / 60, 1),
         "threads": 1,

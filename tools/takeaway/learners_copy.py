@@ -30,6 +30,7 @@ DATA = (
     "models/digits",
     "models/gpt",
     "models/language",
+    "models/messages",
     "models/translator",
     "models/vit",
 )
