@@ -32,7 +32,7 @@ def answers_from_cards(page, run):
         found = page.by_words(page.CARDS, queries).argmax(dim=1).tolist()
         cards = page.CARDS if run.contender == GIVEN else [page.CARDS[i] for i in found]
         if run.contender == RULE:
-            told = [re.search(WHERE[run.case], card)[1] for card in cards]
+            told = [re.findall(WHERE[run.case], card)[0] for card in cards]
         elif run.contender == ALONE:
             told = answers(page, queries)
         else:

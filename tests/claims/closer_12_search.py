@@ -84,7 +84,8 @@ LEARNED, HELD = "learned from", "held out"
         MATRIX: "these, times a matrix that starts as the identity",
     },
     cases=(LEARNED, HELD),
-    budget="100 steps of Adam on 64 pairs of a heading and its paragraph each; the seed draws the chapters held out",
+    budget="100 steps of Adam, with 64 pairs of a heading and its paragraph in each; the seed draws the chapters held "
+    "out",
     measured="per cent of the headings that find their own paragraph first, more is better",
     cells=("setup", "paragraphs", "pairs", "contrast"),
 )
