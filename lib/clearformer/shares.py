@@ -98,7 +98,9 @@ def _finish(beside: Path, path: Path, facts: dict, files: dict[str, list[int]]) 
         raise OSError(f"{shorten(lacking[0])} of another process is not there: the processes share no folder")
     content = {"facts": facts, "files": files}
     with replaced_whole(beside / FACTS) as (unfinished,):
-        unfinished.write_text(json.dumps(content | {"crc32": zlib.crc32(json.dumps(content).encode())}))
+        unfinished.write_text(
+            json.dumps(content | {"crc32": zlib.crc32(json.dumps(content).encode())}), encoding="utf-8"
+        )
     if path.exists():
         raise OSError(f"{path} is there already")
     os.replace(beside, path)

@@ -282,7 +282,7 @@ def test_stopped_before_the_first_step_it_says_so(text, tmp_path, capsys, monkey
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(os.name == "nt", reason="Ctrl-C reaches a process alone on Unix")
+@pytest.mark.skipif(os.name == "nt", reason="needs a POSIX shell")
 def test_a_real_ctrl_c_saves_and_the_same_command_goes_on(text, tmp_path):
     """Catches a signal that ends the run at once, lines that come only at its end, and a folder that does not load."""
     folder = tmp_path / "out"

@@ -4,6 +4,7 @@ import pytest
 import torch
 from clearformer.pretrained import from_tensors
 from clearformer.pretrained.mxfp4 import dequantise
+from transformers.integrations import mxfp4
 
 from tests.clearformer.decoders import CASES, theirs_of
 
@@ -22,7 +23,6 @@ def test_every_pair_of_numbers_and_every_exponent_is_right():
 
 
 def test_it_is_what_transformers_makes_of_them():
-    mxfp4 = pytest.importorskip("transformers.integrations.mxfp4")
     blocks = torch.randint(256, (3, 6, 4, 16), dtype=torch.uint8)
     scales = torch.randint(100, 150, (3, 6, 4), dtype=torch.uint8)
     expected = mxfp4._convert_moe_packed_tensors(blocks, scales)

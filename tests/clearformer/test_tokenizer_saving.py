@@ -3,6 +3,8 @@
 import random
 
 import pytest
+import tokenizers
+import transformers
 from clearformer import BytePairTokenizer, CharTokenizer, load_tokenizer, save_tokenizer
 from clearformer.pretrained.gpt2_words import gpt2_word
 
@@ -32,7 +34,6 @@ def test_it_is_read_back_as_it_was(tmp_path):
 
 
 def test_other_libraries_read_the_same_ids(tmp_path):
-    tokenizers, transformers = pytest.importorskip("tokenizers"), pytest.importorskip("transformers")
     save_tokenizer(learned(), tmp_path)
     theirs = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
     for text in texts():

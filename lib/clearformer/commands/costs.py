@@ -5,6 +5,7 @@ from typing import Any
 from torch import nn
 
 from clearformer.experts import MixtureOfExperts
+from clearformer.latent import LatentAttention
 from clearformer.models.gpt import GPT
 
 BYTES = {"float32": 4, "bfloat16": 2, "int8": 1}
@@ -38,14 +39,27 @@ def flops_of_weights(model: nn.Module) -> int:
 
 
 def flops_of_attention(model: GPT) -> int:
-    """4 D FLOPs in each layer for every token that is seen, at the end of a full context; a window sees fewer."""
+    """2 FLOPs in each layer for every feature that a head compares or adds up, for every token that is seen.
+
+    At the end of a full context; a window sees fewer tokens.
+    """
     c = model.config
     attentions: list[Any] = [block.attention for block in model.decoder.blocks]
-    seen = [c.n_positions if a.window is None else min(a.window, c.n_positions) for a in attentions]
-    return 4 * c.n_heads * c.d_head * sum(seen)
+    return 2 * c.n_heads * sum(_features(a, c.d_head) * _seen(a, c.n_positions) for a in attentions)
+
+
+def _features(attention: Any, d_head: int) -> int:
+    """How many numbers a head reads of one token: its key and its value."""
+    if isinstance(attention, LatentAttention):
+        return attention.d_unturned + attention.d_turned + attention.d_value
+    return 2 * d_head
+
+
+def _seen(attention: Any, n_positions: int) -> int:
+    window = getattr(attention, "window", None)
+    return n_positions if window is None else min(window, n_positions)
 
 
 def cached_numbers(model: GPT) -> int:
-    """How many numbers the cache holds for a token: a key and a value in each layer."""
-    c = model.config
-    return 2 * c.n_layers * c.n_kv_heads * c.d_head
+    """How many numbers the cache holds for a token: in each layer its keys and values, or what they are made of."""
+    return sum(layer.k.numel() + layer.v.numel() for layer in model.new_cache(1, 1).layers)
