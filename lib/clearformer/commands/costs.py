@@ -45,7 +45,8 @@ def flops_of_attention(model: GPT) -> int:
     """
     c = model.config
     attentions: list[Any] = [block.attention for block in model.decoder.blocks]
-    return 2 * c.n_heads * sum(_features(a, c.d_head) * _seen(a, c.n_positions) for a in attentions)
+    read: list[int] = [_features(a, c.d_head) * _seen(a, c.n_positions) for a in attentions]
+    return 2 * c.n_heads * sum(read)
 
 
 def _features(attention: Any, d_head: int) -> int:
