@@ -122,7 +122,7 @@ MOMENTS = {  # who dies, and where; the step of the checkpoint that is whole aft
     "before the first save": (1, lambda: setattr(sys.modules[__name__], "answers", die), 0),
     "first save, a file without contents": (1, dies_in_the_writing, 0),
     "first save, all files, no name": (0, lambda: setattr(shares, "_finish", die), 0),
-    "named, the older one not deleted": (0, lambda: setattr(shares, "remove", die), 3),
+    "named, the older one not deleted": (0, lambda: setattr(shares, "remove_shares", die), 3),
     "second save, a file without contents": (0, dies_in_the_writing, 3),
     "second save, all files, not renamed": (0, lambda: only_folders(), 3),
     "another is dead when the rest has written": (1, lambda: setattr(shares, "_files_of", die), 3),
