@@ -98,7 +98,7 @@ QUESTION = Question(
         "Two loops, over b and over n, are enough. And what does the next call of your module find, if the hook is "
         "still there?",
     ),
-    section="the-first-word-is-not-read",
+    section="the-first-word-is-read-less",
     seconds=20.0,
     how="module",
     inputs=Inputs(no_sizes="the sizes are those of a module", no_softmax="the weights come out of the translator"),
