@@ -203,7 +203,7 @@ claim(
 )
 claim(
     beside_the_table,
-    "Four times as many steps are not enough either: from each of three starts it still ends above the table.",
+    "Four times as many steps are not enough either: from each of three starts it is still worse than the table.",
     about=(GPT, TABLE),
     cell="measured",
     holds=lambda bits: below(bits, TABLE, GPT, times=(4,)),

@@ -2,8 +2,8 @@
 
 from tests.claims.chapter_08 import seen_by
 from tests.claims.chapter_09 import RATES
-from tests.claims.chapter_09_recipes import LOOP, MUON
-from tests.claims.closer_09_your_own_text import NOTHING, NOVELS, TABLE
+from tests.claims.chapter_09_recipes import LONGER, LOOP, MUON
+from tests.claims.closer_09_your_own_text import NOTHING, NOVELS, OWN, TABLE
 from tests.claims.registry import Numbers
 from tests.claims.shown import span
 from tests.claims.slips import PARTS, SLIPS
@@ -39,19 +39,22 @@ def rates_table(numbers: Numbers) -> str:
     return "\n".join(rows)
 
 
-def recipes_table(numbers: Numbers) -> str:
+def recipes_table(numbers: Numbers, by_the_clock: Numbers) -> str:
     """What the page shows of Muon: bits per character after 560 and after 2,240 steps, from every start."""
     rows = ["| bits per character, three starts | 560 steps | 2,240 steps |", "|---|---|---|"]
     for name in (LOOP, MUON):
         rows.append(f"| {name} | {starts(numbers[name, '', 1])} | {starts(numbers[name, '', 4])} |")
+    longer = (starts(by_the_clock[LONGER, "", times]) for times in (1, 4))
+    rows.append(f"| the page's loop, for Muon's time | {' | '.join(longer)} |")
     return "\n".join(rows)
 
 
-def own_text_table(numbers: Numbers) -> str:
+def own_text_table(numbers: Numbers, merged: Numbers) -> str:
     """What the closer look shows of its two starts, with the page's steps and with four times as many."""
     rows = ["| bits per character, three starts | 300 steps | 1,200 steps |", "|---|---|---|"]
-    for name in (NOTHING, NOVELS):
-        rows.append(f"| {name} | {starts(numbers[name, '', 1])} | {starts(numbers[name, '', 4])} |")
+    both = numbers | merged
+    for name in (NOTHING, OWN, NOVELS):
+        rows.append(f"| {name} | {starts(both[name, '', 1])} | {starts(both[name, '', 4])} |")
     rows.append(f"| the {TABLE}, counted once | {span(numbers[TABLE, '', 1], 2)} | |")
     return "\n".join(rows)
 

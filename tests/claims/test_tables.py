@@ -21,8 +21,16 @@ TABLES = {  # the experiments, what makes a table of their numbers, and the cell
     ),
     "parts": ((chapter_08.parts,), tables.parts_table, "what-each-part-is-worth"),
     "rates": ((chapter_09.rates,), tables.rates_table, "rate-words"),
-    "recipes": ((chapter_09_recipes.recipes,), tables.recipes_table, "muon-words"),
-    "two starts": ((closer_09_your_own_text.starts,), tables.own_text_table, "my-model-read"),
+    "recipes": (
+        (chapter_09_recipes.recipes, chapter_09_recipes.by_the_clock),
+        tables.recipes_table,
+        "muon-words",
+    ),
+    "two starts": (
+        (closer_09_your_own_text.starts, closer_09_your_own_text.own_merges),
+        tables.own_text_table,
+        "my-model-read",
+    ),
 }
 
 
