@@ -32,6 +32,7 @@ SEEDS = range(5)
 HEADER = ("model", "labels", "seed", "accuracy")
 FEW_LABELS = N_LABELS[:3]
 MANY_STEPS, MANY_SEEDS = 800, range(3)  # for few labels: four times the steps of the first comparison
+RATES = (0.001, 0.01, 0.03)  # beside the one of the first comparison
 MOVES = tuple(product(range(5), repeat=2))  # up to two pixels, down or up, right or left
 
 
@@ -55,7 +56,7 @@ def train_digits(target: Path, checkpoints: Path, seeds=SEEDS, n_labels=N_LABELS
     runs = readers(code, {seed: painter(code, seed, checkpoints, steps) for seed in seeds}, steps)
     for seed in seeds:
         for name, (labels, read) in runs.items():
-            if name.endswith(f"{MANY_STEPS} steps") and seed not in MANY_SEEDS:
+            if (name.endswith(f"{MANY_STEPS} steps") or ", rate " in name) and seed not in MANY_SEEDS:
                 continue
             for n in (n for n in n_labels if n in labels):
                 measure(log, (name, n, seed), partial(read, n, seed))
@@ -90,6 +91,14 @@ def readers(code: dict, painters: dict, steps: int | None) -> dict[str, tuple[tu
 
         return read
 
+    def reader_at(rate, make):
+        def read(n, seed):
+            rows = choose_rows(n, seed)
+            torch.manual_seed(seed)
+            return accuracy(code["fit_at"](rate, make(), x[rows], y[rows], steps or code["steps_for"](n), seed))
+
+        return read
+
     def nearest_accuracy(n, seed):
         rows = choose_rows(n, seed)
         return float((code["nearest"](x[rows], y[rows]) == code["y_new"]).double().mean())
@@ -120,6 +129,11 @@ def readers(code: dict, painters: dict, steps: int | None) -> dict[str, tuple[tu
         "CNN, shifted, 800 steps": (FEW_LABELS[2:], trained_reader(cnn, shifted, MANY_STEPS)),
         "ViT, mean, shifted": (FEW_LABELS[2:], trained_reader(lambda seed: code["MeanPooled"](), shifted)),
         "ViT, drew first, shifted": (FEW_LABELS, trained_reader(painters_vit, shifted)),
+        **{
+            f"{name}, rate {rate}": (FEW_LABELS[2:], reader_at(rate, code[model]))
+            for name, model in {"ViT, shifted": "VisionTransformer", "ViT, mean, shifted": "MeanPooled"}.items()
+            for rate in RATES
+        },
     }
 
 
