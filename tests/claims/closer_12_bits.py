@@ -12,7 +12,8 @@ from tests.claims.pages import once
 from tests.claims.registry import claim, experiment
 
 PAGE = "chapters/closer/12-bits.ipynb"
-WEIGHTS, ACTIVATIONS, CACHE = "weights", "activations", "keys and values"
+FULL, INT8 = "float32", "int8"
+WEIGHTS, ROWS, ACTIVATIONS, CACHE = "weights", "weights, by rows", "activations", "keys and values"
 
 
 @experiment(
@@ -20,6 +21,7 @@ WEIGHTS, ACTIVATIONS, CACHE = "weights", "activations", "keys and values"
     contenders={
         RIGHT: "nothing is rounded",
         WEIGHTS: "all matrices, one scale for 32 weights",
+        ROWS: "all matrices, one scale for each row",
         ACTIVATIONS: "the inputs of all linear layers, one scale for each token",
         CACHE: "keys and values, one scale for each head and token",
     },
@@ -33,7 +35,11 @@ def what_is_rounded(page, run):
     austen, letters = once(page, "austen", lambda: load_language_model(course_file("models/austen")))
     model, b = copy.deepcopy(austen), int(run.case[0])
     ways = {WEIGHTS: lambda: page.in_few_bits(b, 32), ACTIVATIONS: lambda: page.rounded_inputs(b)}
-    ways |= {CACHE: lambda: page.rounded_cache(b), RIGHT: lambda: lambda model: None}
+    ways |= {
+        ROWS: lambda: page.in_few_bits(b, None),
+        CACHE: lambda: page.rounded_cache(b),
+        RIGHT: lambda: lambda model: None,
+    }
     with torch.no_grad():
         ways[run.contender]()(model)
         return bits_per_character(model, letters, run.seed)
@@ -59,8 +65,6 @@ claim(
     note="On each of three sets of windows.",
 )
 
-FULL, INT8 = "float32", "int8"
-
 
 @experiment(
     PAGE,
@@ -79,6 +83,21 @@ def time_of_a_token(page, run):
         layers = once(page, INT8, lambda: torch.ao.quantization.quantize_dynamic(full, {nn.Linear}, dtype=torch.qint8))
     return page.milliseconds(layers, torch.float32, int(run.case.split()[0]), tries=20)
 
+
+claim(
+    what_is_rounded,
+    "That is not only because their scale serves more numbers: weights with one scale for a whole row lose less as "
+    "well.",
+    about=(ROWS, ACTIVATIONS),
+    cell="round-on-the-way-cost",
+    holds=lambda bits: all(
+        right <= rows + 0.005 and 2 * (rows - right) < activations - right
+        for right, rows, activations in zip(
+            *(bits[who, "4 bits", 1] for who in (RIGHT, ROWS, ACTIVATIONS)), strict=True
+        )
+    ),
+    note="On each of three sets of windows, in four bits. A row has as many weights as a token has numbers.",
+)
 
 claim(
     time_of_a_token,

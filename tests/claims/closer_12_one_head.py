@@ -23,6 +23,7 @@ NOTHING = "nothing exchanged"
 QUERY, KEY, VALUE = "query of head 5", "key of head 5", "value of head 5"
 FOURTH, SIXTH = "value of head 4", "value of head 6"
 FIRST, OTHERS, ATTENTION = "feed-forward 1", "the most of feed-forward 2 to 23", "all attention below"
+REST, ALL = "feed-forward 2 to 23 together", "all feed-forward below"
 
 
 def exchanged(page):
@@ -88,6 +89,8 @@ claim(
         NOTHING: "the model as it is",
         FIRST: "writes the next country into the value of head 5, and nowhere else",
         OTHERS: "likewise, and the one of them that changes most",
+        REST: "likewise, all of them together",
+        ALL: "likewise, of all 23 blocks together",
         ATTENTION: "likewise, of all 23 blocks together",
     },
     budget="no training; 26 countries that the page did not choose the layer by, of which each seed draws half",
@@ -101,6 +104,8 @@ def paths_into_the_value(page, run):
         NOTHING: [0 * change[0]],
         FIRST: [change[2]],
         OTHERS: list(change[4::2]),
+        REST: [change[4::2].sum(0)],
+        ALL: [change[2::2].sum(0)],
         ATTENTION: [change[1::2].sum(0)],
     }
     finished = once(page, run.contender, lambda: [page.fed(below, one) for one in changes[run.contender]])
@@ -111,7 +116,7 @@ claim(
     paths_into_the_value,
     "Of the layers below, the first feed-forward layer matters by far the most.",
     about=(FIRST, OTHERS, ATTENTION),
-    cell="circuit",
+    cell="circuit-layers",
     holds=lambda left: all(
         first < 0.4 * whole and min(others, heads) > 0.8 * whole
         for whole, first, others, heads in zip(
@@ -119,4 +124,25 @@ claim(
         )
     ),
     note="On each half of the countries. The page looked for a head that feeds the head, and found none.",
+)
+
+claim(
+    paths_into_the_value,
+    "But it carries about half of what all feed-forward layers carry together, and alone it does not turn the answer "
+    "round. The others move it little one by one, and together more than half as much as the first.",
+    about=(FIRST, REST, ALL),
+    cell="circuit-layers",
+    holds=lambda left: all(
+        first > 0 > together
+        and 0.4 < (whole - first) / (whole - together) < 0.6
+        and others > 0.8 * whole
+        and 0.5 < (whole - rest) / (whole - first) < 1
+        for whole, first, others, rest, together in zip(
+            *(left[who, "", 1] for who in (NOTHING, FIRST, OTHERS, REST, ALL)), strict=True
+        )
+    ),
+    note="On each half of the countries.",
+    verdict="changed",
+    before="So we have a small circuit: the first feed-forward layer, then the value of head 5 in block 24, then the "
+    "answer. It holds.",
 )

@@ -189,7 +189,7 @@ def words_of(name: str, column: str) -> str | None:
         ("DINOv3 ViT-7B", "patches", "16 × 16 pixels, 4 registers"),
         ("gpt-oss-120b", "extras", "sinks"),
         ("gpt-oss-120b", "missing", "a head of its own, slower angles, windows, sinks, experts"),
-        ("OLMo 2 7B", "missing", "a head of its own, norms after each sublayer"),
+        ("OLMo 2 7B", "missing", "a head of its own, a QK-norm over all heads at once, norms after each sublayer"),
         ("SmolLM2 135M", "missing", None),
         ("Llama 3.1 8B", "residual", None),
     ],

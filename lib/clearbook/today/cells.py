@@ -10,6 +10,7 @@ from clearbook.today.schema import LAYERS
 LACKING = (
     *("tied", "stretched", "squeezed", "rotated", "nope_layers", "window", "rope_base_window", "selected", "attention"),
     *("sinks", "gated_attention", "softcap", "linear", "mix", "experts", "feed_forward", "norm_place"),
+    *("qk_norm_whole", "embedding_scaled"),
 )
 SHARES = {1 / 2: "half", 1 / 3: "a third", 1 / 4: "a quarter", 1 / 8: "an eighth"}
 
@@ -134,6 +135,8 @@ def _missing(model: Model) -> str:
     mix, kind, place = model.get("mix") or {}, model.get("feed_forward"), model.get("norm_place")
     lacks = {
         "a head of its own": model.get("tied") is False,
+        "embeddings times √D": model.get("embedding_scaled"),
+        "a QK-norm over all heads at once": model.get("qk_norm_whole"),
         "slower angles": model.get("stretched") or model.get("squeezed"),
         "heads turned in part": (model.get("rotated") or 1) != 1,
         "layers without positions": model.get("nope_layers"),

@@ -138,6 +138,8 @@ FACTS: dict[str, Check] = {
     "norm": _one_of("RMSNorm", "LayerNorm"),
     "norm_place": _one_of("before", "after", "before and after"),
     "qk_norm": _flag,
+    "qk_norm_whole": _flag,  # over all heads at once
+    "embedding_scaled": _flag,  # by the root of the width
     "streams": _whole,  # of hyper-connections
     "weighted_sum": _flag,  # learned weights on the stream and on what a sublayer adds
     "feed_forward": _one_of(*GATED, "GELU", "ReLU²"),
