@@ -49,7 +49,7 @@ def more_examples(page, run):
 
 claim(
     more_examples,
-    "With eight pairs in the prompt instead of two SmolLM2 gets 24 of the first 30 sentences right instead of 16.",
+    "With eight pairs in the prompt instead of two SmolLM2 gets 24 of the first thirty sentences right instead of 16.",
     about=(EIGHT, TWO),
     cell="beside-smollm2",
     holds=lambda numbers: (numbers[EIGHT, EXACT, 1], numbers[TWO, EXACT, 1]) == ([24], [16]),
