@@ -93,11 +93,11 @@ def test_the_readers_class_says_what_dinov2_says_in_transformers():
     page = definitions(
         "chapters/10-images.ipynb", ("setup", "setup-library", "cut", "vision-transformer", "load-tower")
     )
-    ours = page.load_tower()
+    ours = page.load_tower(37)  # as large as its own pictures, so that no position is interpolated
     for module in ours.modules():
         if isinstance(module, torch.nn.LayerNorm):
             module.eps = 1e-6  # in the reader's class it is PyTorch's
-    image = torch.randn(1, 3, 224, 224, generator=torch.Generator().manual_seed(0))
+    image = torch.randn(1, 3, 518, 518, generator=torch.Generator().manual_seed(0))
     expected = dinov2()(image).last_hidden_state
     assert (ours.encode(image) - expected).abs().max() < 1e-3 < expected.std()
 
