@@ -52,7 +52,7 @@ def recipes_table(numbers: Numbers, by_the_clock: Numbers) -> str:
 def own_text_table(numbers: Numbers, merged: Numbers) -> str:
     """What the closer look shows of its two starts, with the page's steps and with four times as many."""
     rows = ["| bits per character, three starts | 300 steps | 1,200 steps |", "|---|---|---|"]
-    both = numbers | merged
+    both = {**numbers, **merged}
     for name in (NOTHING, OWN, NOVELS):
         rows.append(f"| {name} | {starts(both[name, '', 1])} | {starts(both[name, '', 4])} |")
     rows.append(f"| the {TABLE}, counted once | {span(numbers[TABLE, '', 1], 2)} | |")
