@@ -54,6 +54,7 @@ def train_digits(target: Path, checkpoints: Path, seeds=SEEDS, n_labels=N_LABELS
     checkpoints.mkdir(parents=True, exist_ok=True)
     code, log = page_code(), checkpoints / "accuracy.csv"
     runs = readers(code, {seed: painter(code, seed, checkpoints, steps) for seed in seeds}, steps)
+    runs |= readers_at_rates(code, steps)
     for seed in seeds:
         for name, (labels, read) in runs.items():
             if (name.endswith(f"{MANY_STEPS} steps") or ", rate " in name) and seed not in MANY_SEEDS:
@@ -91,14 +92,6 @@ def readers(code: dict, painters: dict, steps: int | None) -> dict[str, tuple[tu
 
         return read
 
-    def reader_at(rate, make):
-        def read(n, seed):
-            rows = choose_rows(n, seed)
-            torch.manual_seed(seed)
-            return accuracy(code["fit_at"](rate, make(), x[rows], y[rows], steps or code["steps_for"](n), seed))
-
-        return read
-
     def nearest_accuracy(n, seed):
         rows = choose_rows(n, seed)
         return float((code["nearest"](x[rows], y[rows]) == code["y_new"]).double().mean())
@@ -129,11 +122,25 @@ def readers(code: dict, painters: dict, steps: int | None) -> dict[str, tuple[tu
         "CNN, shifted, 800 steps": (FEW_LABELS[2:], trained_reader(cnn, shifted, MANY_STEPS)),
         "ViT, mean, shifted": (FEW_LABELS[2:], trained_reader(lambda seed: code["MeanPooled"](), shifted)),
         "ViT, drew first, shifted": (FEW_LABELS, trained_reader(painters_vit, shifted)),
-        **{
-            f"{name}, rate {rate}": (FEW_LABELS[2:], reader_at(rate, code[model]))
-            for name, model in {"ViT, shifted": "VisionTransformer", "ViT, mean, shifted": "MeanPooled"}.items()
-            for rate in RATES
-        },
+    }
+
+
+def readers_at_rates(code: dict, steps: int | None) -> dict[str, tuple[tuple, Callable[[int, int], float]]]:
+    """As in ``readers``: both ways to pool, each at other learning rates than that of the chapter."""
+
+    def reader_at(rate, make):
+        def read(n, seed):
+            images, labels = code["labelled"](n, seed)
+            torch.manual_seed(seed)
+            n_steps = steps or code["steps_for"](n)
+            return code["accuracy"](code["fit_at"](rate, make(), images, labels, n_steps, seed))
+
+        return read
+
+    return {
+        f"{name}, rate {rate}": (FEW_LABELS[2:], reader_at(rate, code[model]))
+        for name, model in {"ViT, shifted": "VisionTransformer", "ViT, mean, shifted": "MeanPooled"}.items()
+        for rate in RATES
     }
 
 
