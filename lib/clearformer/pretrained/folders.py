@@ -79,7 +79,9 @@ def from_tensors(options: dict, theirs: dict[str, Tensor], *, dtype: torch.dtype
     _check_dtype(dtype)
     architecture = architecture_of(options)
     options, theirs = unpacked(options, theirs)
-    config = read_config(architecture, architecture.told(options, theirs))
+    if architecture.told is not None:
+        options = architecture.told(options, theirs)
+    config = read_config(architecture, options)
     with _SkipDraws():
         with torch.device("meta"):  # the shapes alone, so that wrong sizes are told before they take any memory
             fitting_rows(build_model(architecture, config), architecture, theirs)

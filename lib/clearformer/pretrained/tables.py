@@ -132,7 +132,7 @@ class Architecture:
     # What is done besides.
     build: Callable[..., nn.Module] | None = None  # makes our model, where its class alone does not
     plain: Callable[[dict], dict] = dict  # puts their options into one form
-    told: Callable[[dict, dict[str, Tensor]], dict] = lambda options, theirs: options  # with what the weights tell
+    told: Callable[[dict, dict[str, Tensor]], dict] | None = None  # adds to the options what only the weights tell
 
 
 def weight_names(architecture: Architecture, config: Any, *, headless: bool = False) -> Iterator[Row]:
