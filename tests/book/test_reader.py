@@ -22,7 +22,7 @@ TAUGHT = {
     "KV cache": ["encoder-decoder"],
     "flash attention": ["cost"],
     "multihead": ["multi-head"],
-    "nucleus sampling": ["language-model", "closer/12-in-use"],
+    "nucleus sampling": ["language-model"],
     "queries keys values": ["attention", "self-attention"],
     "warmup": ["closer/07-warm-up"],
 }
