@@ -20,10 +20,19 @@ from torch import Tensor, nn
 
 from clearformer import shares
 from clearformer.checks import check_model, check_path
-from clearformer.parallel import gather_tensor, join_processes, of_the_first, split_like
+from clearformer.parallel import gather_tensor, join_processes, of_the_first
+from clearformer.training_state import (
+    FROZEN,
+    checksum_of,
+    copy_weights,
+    frozen_checksums,
+    named_weights,
+    optimized_parameters,
+    restore,
+    tensors_like,
+)
 from clearformer.weight_files import (
     damaged,
-    find_misfits,
     not_written,
     read_header,
     read_tensors,
@@ -32,7 +41,6 @@ from clearformer.weight_files import (
 )
 
 NAME = "checkpoint.safetensors"
-FROZEN = "frozen_checksums"  # of the facts: by name, of each weight that did not learn when the run began
 MEND = "Take an intact copy, or delete it and start again."
 _FOLDER = "a folder with a checkpoint"
 MAY_GROW = "n_steps"  # of a configuration: a finished run can be made longer
@@ -74,14 +82,14 @@ def begin(
     """
     facts["run"], facts["replaces"] = f"{of_the_first([secrets.randbits(62)])[0]:016x}", None
     if folder is not None:
-        facts[FROZEN] = _frozen_checksums(model)
+        facts[FROZEN] = frozen_checksums(model)
     if resume and folder is None:
         raise ValueError("train: resume=True without a folder, expected the one with the checkpoint. Pass folder=.")
     if not resume:
         if folder is not None and has_checkpoint(folder):
             raise FileExistsError(f"train: {folder} already holds a checkpoint. Pass resume=True, or another folder.")
         return [], {}
-    tensors, saved = load(folder, caller="train", like=_tensors_like(model))
+    tensors, saved = load(folder, caller="train", like=tensors_like(model))
     facts["replaces"] = saved.get("run")
     _check_same_run(saved, facts)
     restore(model, optimizer, tensors, saved, caller="train", checksums=facts[FROZEN])
@@ -96,9 +104,7 @@ def _check_same_run(saved: dict, facts: dict) -> None:
     there, here = _settings(saved), _settings(facts)
     if "frozen" not in saved:  # checkpoints of version 0.1 do not tell
         there["frozen"] = here["frozen"]
-    changed = [name for name in sorted(there | here) if there.get(name) != here.get(name)]
-    if MAY_GROW in changed and here[MAY_GROW] > there[MAY_GROW]:
-        changed.remove(MAY_GROW)
+    changed = changed_settings(there, here, MAY_GROW)
     if changed:
         changes = "; ".join(f"{name} was {there.get(name)}, is {here.get(name)}" for name in changed)
         raise ValueError(
@@ -106,6 +112,12 @@ def _check_same_run(saved: dict, facts: dict) -> None:
             f"(only {MAY_GROW} may grow, and for other processes grad_accum_steps makes up), or train in another "
             "folder; load_model brings its weights there."
         )
+
+
+def changed_settings(there: dict, here: dict, may_grow: str) -> list[str]:
+    """The names under which two settings differ, but for one that may become larger."""
+    names = [name for name in sorted(there | here) if there.get(name) != here.get(name)]
+    return [name for name in names if name != may_grow or not here[name] > there[name]]
 
 
 def _settings(facts: dict) -> dict:
@@ -128,11 +140,11 @@ def save(
     was there before is whole in either case.
     """
     unchanged = {f"model.{name}": checksum for name, checksum in facts.get(FROZEN, {}).items()}
-    everything = {f"model.{name}": tensor.detach() for name, tensor in _weights(model).items()}
-    for name, parameter in _optimized_parameters(model, optimizer):
+    everything = {f"model.{name}": tensor.detach() for name, tensor in named_weights(model).items()}
+    for name, parameter in optimized_parameters(model, optimizer):
         everything |= {f"optimizer.{name}:{key}": t for key, t in optimizer.state.get(parameter, {}).items()}
     for name in [name for name in everything if name in unchanged]:
-        if _checksum_of(gather_tensor(everything[name])) == unchanged[name]:
+        if checksum_of(gather_tensor(everything[name])) == unchanged[name]:
             del everything[name]
     everything["losses"] = torch.tensor(losses, dtype=torch.float64)
     older = "The one of before is whole" if has_checkpoint(folder) else "There was none before"
@@ -201,8 +213,8 @@ def load_model(folder: str | Path, model: nn.Module) -> None:
     Raises: as ``load``; ValueError for the checkpoint of another model, or of a run with other frozen weights.
     """
     check_model("load_model", model)
-    tensors, facts = load(folder, caller="load_model", like=_tensors_like(model))
-    _copy_weights(model, tensors, facts, "load_model", {})
+    tensors, facts = load(folder, caller="load_model", like=tensors_like(model))
+    copy_weights(model, tensors, facts, "load_model", {})
 
 
 def load(
@@ -228,103 +240,9 @@ def load(
         raise damaged(caller, path, error, MEND) from error
 
 
-def restore(
-    model: nn.Module,
-    optimizer: torch.optim.Optimizer,
-    tensors: dict[str, Tensor],
-    facts: dict,
-    *,
-    caller: str = "restore",
-    checksums: dict[str, int],
-) -> None:
-    """Copy what ``load`` gave into a model and its optimiser; ``checksums`` are those of the model's frozen weights.
-
-    Raises: ValueError with the list of all weights that are missing, unexpected, of another shape or dtype, or that the
-    checkpoint left out and the model has otherwise.
-    """
-    _copy_weights(model, tensors, facts, caller, checksums)
-    state = {}
-    for index, (name, parameter) in enumerate(_optimized_parameters(model, optimizer)):
-        prefix = f"optimizer.{name}:"
-        state[index] = {k[len(prefix) :]: split_like(t, parameter) for k, t in tensors.items() if k.startswith(prefix)}
-    optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})
-
-
-@torch.no_grad()
-def _copy_weights(
-    model: nn.Module, tensors: dict[str, Tensor], facts: dict, caller: str, checksums: dict[str, int]
-) -> None:
-    saved = {name.removeprefix("model."): t for name, t in tensors.items() if name.startswith("model.")}
-    left_out = {name: checksum for name, checksum in facts.get(FROZEN, {}).items() if name not in saved}
-    own = _weights(model)
-    _check_same_model(own, saved, left_out, caller)
-    others = [
-        name
-        for name, then in left_out.items()
-        if (checksums.get(name) or _checksum_of(gather_tensor(own[name].detach()))) != then
-    ]
-    if others:
-        raise ValueError(
-            f"{caller}: the checkpoint holds only what learns, and its run had other frozen weights than this model: "
-            f"{'; '.join(sorted(others))}. Load the ones that the run began with before."
-        )
-    for name, tensor in saved.items():
-        own[name].copy_(split_like(tensor, own[name]))
-
-
-def _check_same_model(own: dict[str, Tensor], saved: dict[str, Tensor], left_out: dict[str, int], caller: str) -> None:
-    """Raises: ValueError with all weights that only one of model and checkpoint has, or that differ in kind."""
-    expected = ((name, weight) for name, weight in own.items() if name not in left_out)
-    wrong = find_misfits(saved, expected) + [f"{name} is unexpected" for name in left_out.keys() - own.keys()]
-    if wrong:
-        raise ValueError(
-            f"{caller}: the checkpoint belongs to another model: {'; '.join(sorted(wrong))}. Build the one it was "
-            "made with, or train in another folder."
-        )
-
-
-def _tensors_like(model: nn.Module) -> Callable[[str], Tensor | None]:
-    """By its name in a checkpoint, the weight that a tensor is split as: itself, or the one whose moment it is."""
-    own = {f"model.{name}": tensor for name, tensor in _weights(model).items()}
-    own |= {f"optimizer.{plain_name(name)}": parameter for name, parameter in model.named_parameters()}
-    return lambda name: own.get(name, own.get(name.rpartition(":")[0]))
-
-
-def plain_name(name: str) -> str:
-    """The name of a weight without what ``torch.compile`` puts in front."""
-    return name.replace("_orig_mod.", "")
-
-
-def _weights(model: nn.Module) -> dict[str, Tensor]:
-    """Parameters and buffers by name; a tied weight, which has several names, once and under the first."""
-    first_name: dict[int, tuple[str, Tensor]] = {}
-    for name, tensor in model.state_dict(keep_vars=True).items():
-        first_name.setdefault(id(tensor), (plain_name(name), tensor))
-    return dict(first_name.values())
-
-
-def _optimized_parameters(model: nn.Module, optimizer: torch.optim.Optimizer) -> list[tuple[str, nn.Parameter]]:
-    """Names and parameters in the optimiser's own order, by which its state is numbered."""
-    names = {parameter: plain_name(name) for name, parameter in model.named_parameters()}
-    return [(names[parameter], parameter) for group in optimizer.param_groups for parameter in group["params"]]
-
-
-def _frozen_checksums(model: nn.Module) -> dict[str, int]:
-    """By name those of the weights that do not learn; of several processes the first one's, whose weights count."""
-    frozen = {name: t for name, t in _weights(model).items() if isinstance(t, nn.Parameter) and not t.requires_grad}
-    checksums = [_checksum_of(gather_tensor(tensor.detach())) for tensor in frozen.values()]
-    return dict(zip(frozen, of_the_first(checksums), strict=True))
-
-
 def _checksum(tensors: dict[str, Tensor], text: str) -> int:
     total = zlib.crc32(text.encode())
     for name in sorted(tensors):
         total = zlib.crc32(name.encode(), total)
-        total = _checksum_of(tensors[name], total)
+        total = checksum_of(tensors[name], total)
     return total
-
-
-def _checksum_of(tensor: Tensor, total: int = 0) -> int:
-    """Of its numbers, dtype and shape."""
-    total = zlib.crc32(f" {tensor.dtype} {tuple(tensor.shape)}".encode(), total)
-    return zlib.crc32(tensor.reshape(-1).cpu().contiguous().view(torch.uint8).numpy(), total)

@@ -20,6 +20,7 @@ from clearformer.optimization import learning_rate as learning_rate  # from here
 from clearformer.parallel import LossOf, join_processes, shard
 from clearformer.train_config import TrainConfig
 from clearformer.train_step import Step, mixed_seed
+from clearformer.training_state import plain_name
 
 READ_EVERY = 10  # steps between two looks at the loss: on a GPU each look waits for all work under way
 
@@ -154,7 +155,7 @@ def _fresh_optimizer(model: nn.Module, config: TrainConfig) -> torch.optim.AdamW
 
 def _facts(model: nn.Module, config: TrainConfig, n_processes: int) -> dict:
     """What a checkpoint says of the run besides its numbers: what has to be the same when it is resumed."""
-    frozen = [checkpoint.plain_name(name) for name, p in model.named_parameters() if not p.requires_grad]
+    frozen = [plain_name(name) for name, p in model.named_parameters() if not p.requires_grad]
     return {"config": asdict(config) | {"betas": list(config.betas)}, "n_processes": n_processes, "frozen": frozen}
 
 

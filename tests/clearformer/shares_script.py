@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 import torch.distributed as dist
-from clearformer import checkpoint, shares
+from clearformer import checkpoint, shares, training_state
 from clearformer.losses import IGNORED, sum_and_count
 from clearformer.parallel import gather_tensor
 from clearformer.training import TrainConfig, train
@@ -39,7 +39,7 @@ def digest(model, optimizer):
     named = {name: tensor.detach() for name, tensor in model.state_dict().items()}
     for name, parameter in model.named_parameters():
         named |= {f"{name}:{key}": tensor for key, tensor in optimizer.state.get(parameter, {}).items()}
-    return {name: checkpoint._checksum_of(gather_tensor(tensor)) for name, tensor in named.items()}
+    return {name: training_state.checksum_of(gather_tensor(tensor)) for name, tensor in named.items()}
 
 
 def learn(folder, n, stop=None, shard_on="cpu"):

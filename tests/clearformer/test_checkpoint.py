@@ -9,7 +9,7 @@ import zlib
 
 import pytest
 import torch
-from clearformer import checkpoint
+from clearformer import checkpoint, training_state
 from clearformer.optimization import adamw
 from safetensors import safe_open
 from safetensors.torch import save_file
@@ -115,12 +115,12 @@ def test_a_checkpoint_without_a_mark_is_resumed(tmp_path):
 def test_a_checkpoint_without_checksums_is_resumed_and_gets_them(tmp_path, monkeypatch):
     """Catches a run with frozen weights, begun before checkpoints left them out, that is lost or stays large."""
     with monkeypatch.context() as patched:
-        patched.setattr(checkpoint, "_frozen_checksums", lambda model: {})
+        patched.setattr(checkpoint, "frozen_checksums", lambda model: {})
         run(model=partly_frozen(), folder=tmp_path)
-    rewrite_facts(tmp_path, lambda facts: facts.pop(checkpoint.FROZEN))
+    rewrite_facts(tmp_path, lambda facts: facts.pop(training_state.FROZEN))
     run(dataclasses.replace(CONFIG, n_steps=9), partly_frozen(), folder=tmp_path, resume=True)
     tensors, facts = checkpoint.load(tmp_path)
-    assert {*facts[checkpoint.FROZEN]} == {"0.weight", "0.bias"}
+    assert {*facts[training_state.FROZEN]} == {"0.weight", "0.bias"}
     assert not any(name.startswith("model.0.") for name in tensors)
 
 
@@ -128,7 +128,7 @@ def test_the_checksum_of_a_weight_stays_the_one_in_older_checkpoints():
     """Catches another one, with which each checkpoint of a run with frozen weights so far would be refused."""
     weight = torch.arange(3.0)
     known = zlib.crc32(weight.numpy().tobytes(), zlib.crc32(b" torch.float32 (3,)"))
-    assert checkpoint._checksum_of(weight) == known
+    assert training_state.checksum_of(weight) == known
 
 
 def test_another_number_of_processes_has_to_read_the_same_rows(tmp_path):

@@ -22,6 +22,7 @@ from safetensors.torch import load_file, save_file
 from torch.utils.flop_counter import FlopCounterMode
 
 from tests.clearformer.decoders import CASES
+from tests.clearformer.tiny_run import TINY
 
 SIZES = {"n_vocab": 31, "n_positions": 12, "d_model": 8, "n_heads": 2, "n_layers": 3}
 
@@ -108,25 +109,7 @@ def test_other_kinds_of_models_are_described(tmp_path, capsys, model):
 def test_a_run_is_told_with_how_far_it_came(tmp_path, capsys):
     text = tmp_path / "t.txt"
     text.write_text("The cat sat on the mat.\n" * 90, encoding="utf-8")
-    sizes = [
-        "--width",
-        "8",
-        "--layers",
-        "1",
-        "--heads",
-        "2",
-        "--context",
-        "8",
-        "--batch",
-        "2",
-        "--vocabulary",
-        "270",
-        "--steps",
-        "2",
-        "--device",
-        "cpu",
-    ]
-    assert main(["train", str(text), "--out", str(tmp_path / "out"), *sizes]) == 0
+    assert main(["train", str(text), "--out", str(tmp_path / "out"), *TINY, "--steps", "2"]) == 0
     capsys.readouterr()
     code, lines = info(tmp_path / "out", capsys)
     assert code == 0 and {"text t.txt", "steps 2"} <= {*lines}

@@ -14,25 +14,9 @@ import torch
 from clearformer import checkpoint, from_pretrained, load_tokenizer
 from clearformer.commands import interrupt, main, report, settings
 
+from tests.clearformer.tiny_run import TINY
+
 TEXT = "".join(f"The {n}th cat sat on the {n + 1}th mat, and the dog did not.\n" for n in range(90))
-TINY = [
-    "--width",
-    "8",
-    "--layers",
-    "1",
-    "--heads",
-    "2",
-    "--context",
-    "8",
-    "--batch",
-    "2",
-    "--vocabulary",
-    "270",
-    "--steps",
-    "6",
-    "--device",
-    "cpu",
-]
 
 
 @pytest.fixture

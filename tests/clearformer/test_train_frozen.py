@@ -108,7 +108,7 @@ def test_other_frozen_weights_than_those_of_the_run_are_refused(way, tmp_path):
 def test_a_checkpoint_with_all_weights_is_resumed_with_them(tmp_path, monkeypatch):
     """Catches the frozen weights of a checkpoint of version 0.2, left in the file."""
     with monkeypatch.context() as patched:
-        patched.setattr(checkpoint, "_frozen_checksums", lambda model: {})
+        patched.setattr(checkpoint, "frozen_checksums", lambda model: {})
         trained, history = run(CONFIG, partly_frozen(), folder=tmp_path)
     model, again = run(CONFIG, partly_frozen(seed=5), folder=tmp_path, resume=True)
     assert again.losses == history.losses and equal_weights(model, trained)

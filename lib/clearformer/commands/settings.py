@@ -67,9 +67,7 @@ def settle(folder: Path, given: dict[str, Any], defaults: dict[str, Any]) -> Set
         steps = chosen["steps"]
         return Settings(**chosen, warmup=min(100, steps // 10), every=max(1, min(500, steps // 20)))
     old = asdict(before)
-    changed = [name for name, value in typed.items() if value != old[name]]
-    if MAY_GROW in changed and typed[MAY_GROW] > old[MAY_GROW]:
-        changed.remove(MAY_GROW)
+    changed = checkpoint.changed_settings({name: old[name] for name in typed}, typed, MAY_GROW)
     if changed:
         changes = "; ".join(f"{_told(name)} was {_value(name, old)}, is {_value(name, typed)}" for name in changed)
         raise ValueError(

@@ -8,10 +8,10 @@ import torch
 from torch import Tensor, nn
 
 from clearformer.attention import SOFTMAX
-from clearformer.checkpoint import plain_name
 from clearformer.checks import shorten
 from clearformer.pretrained.tables import OTHERS, VALUES, Architecture, Row, weight_names
 from clearformer.pretrained.together import LARGEST, function_and_arguments, meaning
+from clearformer.training_state import plain_name
 from clearformer.weight_files import find_misfits
 
 WRAPPERS = ("_orig_mod.", "module.")  # what torch.compile and data parallelism put in front of each name
