@@ -244,10 +244,12 @@ LACKING = as_windows.LACKING
 
 
 def of_posix(path: Path) -> list[str]:
-    """What a file names that Windows does not have."""
+    """What a file names that Windows does not have, and does not go on without."""
     found = []
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    may_lack = {node for guard in ast.walk(tree) if goes_on_without(guard) for node in ast.walk(guard)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import) and node not in may_lack:
             found += [alias.name for alias in node.names if alias.name in as_windows.MODULES]
         if isinstance(node, ast.ImportFrom) and node.module:
             wanted = LACKING.get(node.module, set())
@@ -261,6 +263,13 @@ def of_posix(path: Path) -> list[str]:
         if isinstance(node, ast.keyword) and node.arg in as_windows.NO_OPTION:
             found.append(node.arg)
     return found
+
+
+def goes_on_without(node: ast.AST) -> bool:
+    """Whether it is ``with contextlib.suppress(ImportError):``."""
+    return isinstance(node, ast.With) and [ast.unparse(item.context_expr) for item in node.items] == [
+        "contextlib.suppress(ImportError)"
+    ]
 
 
 def test_what_only_some_systems_have_is_named_in_one_file():

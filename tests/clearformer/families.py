@@ -111,6 +111,13 @@ def save_theirs(kind, folder, dtype=torch.float32, **changes):
     return model
 
 
+def loaded_by_theirs(kind, folder, **options):
+    """Their model from a folder. Its configuration is named, since under Python 3.14 some of their classes that read
+    pictures take that of the pair with a text encoder (transformers 5.2.0).
+    """
+    return kind.from_pretrained(folder, config=transformers.AutoConfig.from_pretrained(folder), **options)
+
+
 def token_ids(n=N, high=V - 1):
     return torch.randint(1, high, (B, n), generator=torch.Generator().manual_seed(n))
 

@@ -4,9 +4,11 @@ import pytest
 import torch
 from clearformer.pretrained import from_tensors
 from clearformer.pretrained.mxfp4 import dequantise
-from transformers.integrations import mxfp4
 
 from tests.clearformer.decoders import CASES, theirs_of
+from tests.lazy_module import LazyModule
+
+mxfp4 = LazyModule("transformers.integrations.mxfp4")
 
 MXFP4 = {"quantization_config": {"quant_method": "mxfp4"}}
 

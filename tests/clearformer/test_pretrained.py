@@ -21,6 +21,7 @@ from tests.clearformer.families import (
     S,
     V,
     built_as,
+    loaded_by_theirs,
     our_model,
     outputs_of_both,
     rewrite,
@@ -56,7 +57,7 @@ def test_our_weights_give_the_same_logits_in_transformers(kind, dtype, tmp_path)
     save_pretrained(ours, tmp_path)
     kind_of_theirs = getattr(transformers, ARCHITECTURES[kind].class_name)
     with built_as(kind, dtype):
-        theirs, report = kind_of_theirs.from_pretrained(tmp_path, dtype=dtype, output_loading_info=True)
+        theirs, report = loaded_by_theirs(kind_of_theirs, tmp_path, dtype=dtype, output_loading_info=True)
     assert not report["unexpected_keys"] and not report["mismatched_keys"] and not report["missing_keys"], report
     mine, expected = outputs_of_both(kind, ours, theirs.eval(), dtype)
     assert_close(mine, expected)

@@ -20,6 +20,7 @@ from tests.clearformer.families import (
     D,
     H,
     V,
+    loaded_by_theirs,
     our_model,
     outputs_of_both,
     save_theirs,
@@ -82,7 +83,7 @@ def test_a_checkpoint_without_a_head_gives_a_model_without_one(kind, tmp_path):
     with pytest.raises(ValueError, match=f"checkpoint was a {architecture.bare}.* {architecture.class_name}"):
         ours(IMAGE if kind in (*SEES, "vit_mae") else token_ids())
     save_pretrained(ours, tmp_path / "again")
-    again, report = bare_class.from_pretrained(tmp_path / "again", output_loading_info=True)
+    again, report = loaded_by_theirs(bare_class, tmp_path / "again", output_loading_info=True)
     assert not report["unexpected_keys"] and not [n for n in report["missing_keys"] if "pooler" not in n], report
     assert json.loads((tmp_path / "again" / "config.json").read_text())["architectures"] == [architecture.bare]
     assert_close(*BARE[kind](ours, theirs))
@@ -132,7 +133,7 @@ def test_heads_of_a_llama_may_be_shared_or_not_and_its_embedding_tied_or_not(kin
     expected = theirs.generate(prompt, max_new_tokens=6, do_sample=False, eos_token_id=None, pad_token_id=0)
     assert torch.equal(generate(ours, prompt, 6), expected)
     save_pretrained(ours, tmp_path / "again")
-    again = getattr(transformers, ARCHITECTURES[kind].class_name).from_pretrained(tmp_path / "again").eval()
+    again = loaded_by_theirs(getattr(transformers, ARCHITECTURES[kind].class_name), tmp_path / "again").eval()
     assert_close(*outputs_of_both(kind, ours, again, torch.float32))
 
 
@@ -163,7 +164,7 @@ def test_labels_and_special_tokens_survive_both_ways(tmp_path):
     for kind in ("vit", "gpt2"):
         model = from_pretrained(tmp_path / kind)
         save_pretrained(model, tmp_path / "again")
-        again = getattr(transformers, ARCHITECTURES[kind].class_name).from_pretrained(tmp_path / "again").config
+        again = loaded_by_theirs(getattr(transformers, ARCHITECTURES[kind].class_name), tmp_path / "again").config
         if kind == "vit":
             assert again.id2label == names and again.label2id["hen"] == 3
         else:

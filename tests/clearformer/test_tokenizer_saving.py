@@ -4,10 +4,12 @@ import random
 
 import pytest
 import tokenizers
-import transformers
 from clearformer import BytePairTokenizer, CharTokenizer, load_tokenizer, save_tokenizer
 from clearformer.pretrained.gpt2_words import gpt2_word
 
+from tests.lazy_module import LazyModule
+
+transformers = LazyModule("transformers")
 TEXT = "Größe, naïve and 12.5 % of it; it's the cat's mat.\n\n  The cat sat on a mat, and there it sat.\n" * 5
 SPECIAL = ["<|user|>", "<|endoftext|>"]
 

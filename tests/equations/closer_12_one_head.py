@@ -36,7 +36,7 @@ def logit_lens(rng):
     return pairs
 
 
-@equation("eq-direct-attribution", "5e3da3d891")
+@equation("eq-direct-attribution", "481a245d87")
 def direct_attribution(rng):
     """The difference of two logits of a model, from what each of its parts adds to the last column."""
     model = GPT(GPTConfig(V, 11, D, n_heads=2, n_layers=M, rope=Rotary, norm=RMSNorm)).double().eval()
