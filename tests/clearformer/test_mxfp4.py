@@ -6,9 +6,6 @@ from clearformer.pretrained import from_tensors
 from clearformer.pretrained.mxfp4 import dequantise
 
 from tests.clearformer.decoders import CASES, theirs_of
-from tests.lazy_module import LazyModule
-
-mxfp4 = LazyModule("transformers.integrations.mxfp4")
 
 MXFP4 = {"quantization_config": {"quant_method": "mxfp4"}}
 
@@ -25,6 +22,8 @@ def test_every_pair_of_numbers_and_every_exponent_is_right():
 
 
 def test_it_is_what_transformers_makes_of_them():
+    from transformers.integrations import mxfp4  # takes seconds
+
     blocks = torch.randint(256, (3, 6, 4, 16), dtype=torch.uint8)
     scales = torch.randint(100, 150, (3, 6, 4), dtype=torch.uint8)
     expected = mxfp4._convert_moe_packed_tensors(blocks, scales)
