@@ -178,6 +178,20 @@ def _vector(model: Model) -> str:
     return ", ".join(filter(None, told))
 
 
+def _optimiser(model: Model) -> str:
+    return "; ".join(filter(None, [model.get("optimiser"), model.get("schedule")]))
+
+
+def _batch(model: Model) -> str:
+    size = model.get("batch_tokens")
+    return f"{size:,} tokens" if size else ""
+
+
+def _measured(model: Model) -> str:
+    core, bits = model.get("core"), model.get("bits_per_byte")
+    return ", ".join(filter(None, [core and f"CORE {core}", bits and f"{bits} bits a byte"]))
+
+
 def _patches(model: Model) -> str:
     side, registers = model.get("patch"), model.get("registers")
     return ", ".join(filter(None, [side and f"{side} × {side} pixels", registers and f"{registers} registers"]))
@@ -219,5 +233,11 @@ COLUMNS = {
     "patches": Column("patches", ("patch", "registers"), _patches),
     "vector": Column("vector of a text", ("vector", "pooling", "shortened"), _vector),
     "prefix": Column("words in front", ("prefix",), lambda model: model.get("prefix") or ""),
+    "read": Column("tokens read", ("tokens_read",), lambda model: model.get("tokens_read")),
+    "batch": Column("a step", ("batch_tokens",), _batch),
+    "optimiser": Column("optimiser; rate", ("optimiser", "schedule"), _optimiser),
+    "data": Column("text", ("data",), lambda model: model.get("data")),
+    "cost": Column("cost", ("cost",), lambda model: model.get("cost")),
+    "measured": Column("measured", ("core", "bits_per_byte"), _measured),
     "kind": Column("kind", (), lambda model: model.kind),
 }
