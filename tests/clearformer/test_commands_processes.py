@@ -29,7 +29,7 @@ def train(text, folder, *options, processes):
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
     """What one process with twice the batch says and leaves, what two do, and what two say when they go on."""
-    root = tmp_path_factory.mktemp("processes")
+    root = tmp_path_factory.mktemp("trained")
     (root / "cats.txt").write_text(TEXT, encoding="utf-8")
     one = train(root / "cats.txt", root / "one", *TINY, "--batch", 4, processes=1)
     two = train(root / "cats.txt", root / "two", *TINY, "--batch", 2, processes=2)
