@@ -178,6 +178,23 @@ def _vector(model: Model) -> str:
     return ", ".join(filter(None, told))
 
 
+def _optimiser(model: Model) -> str:
+    return "; ".join(filter(None, [model.get("optimiser"), model.get("schedule")]))
+
+
+def _read(model: Model) -> str:
+    """How many tokens were read in all, and in a step: 11.2 T, 2.4 M a step."""
+    step = model.get("batch_tokens")
+    return ", ".join(filter(None, [model.get("tokens_read"), step and f"{step / 10**6:.1f} M a step"]))
+
+
+def _cost(model: Model) -> str:
+    """What pretraining took, and what came of it."""
+    cost, core, bits = (model.get(name) for name in ("cost", "core", "bits_per_byte"))
+    told = [core and f"CORE {core}", bits and f"{bits} bits a byte"]
+    return "; ".join(filter(None, [cost, ", ".join(filter(None, told))]))
+
+
 def _patches(model: Model) -> str:
     side, registers = model.get("patch"), model.get("registers")
     return ", ".join(filter(None, [side and f"{side} × {side} pixels", registers and f"{registers} registers"]))
@@ -219,5 +236,9 @@ COLUMNS = {
     "patches": Column("patches", ("patch", "registers"), _patches),
     "vector": Column("vector of a text", ("vector", "pooling", "shortened"), _vector),
     "prefix": Column("words in front", ("prefix",), lambda model: model.get("prefix") or ""),
+    "read": Column("tokens read", ("tokens_read", "batch_tokens"), _read),
+    "optimiser": Column("optimiser; rate", ("optimiser", "schedule"), _optimiser),
+    "data": Column("text", ("data",), lambda model: model.get("data")),
+    "cost": Column("cost; measured", ("cost", "core", "bits_per_byte"), _cost),
     "kind": Column("kind", (), lambda model: model.kind),
 }
