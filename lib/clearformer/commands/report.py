@@ -56,11 +56,11 @@ class Report:
     def _tell(self, n_done: int) -> None:
         learned = sum(self.losses) / len(self.losses) / math.log(2) / self.characters_per_token
         self.losses = []
-        held_out = f"{self.held_out:.2f} held out" + (", ahead of the table" if self.held_out < self.table else "")
+        held_out = f"{self.held_out:.2f} held out" + (", beats the table" if self.held_out < self.table else "")
         say(f"step {n_done:>{len(str(self.chosen.steps))}}: {learned:.2f} bits a character while learning, {held_out}")
         self.n_lines += 1
         if self.n_lines % SAMPLE_EVERY == 0 or n_done == self.chosen.steps:
-            say(textwrap.indent(textwrap.fill(sample(self.start, self.chosen.seed), WIDTH - 4), "    "))
+            say(as_paragraphs(sample(self.start, self.chosen.seed)))
 
 
 def say(line: str = "") -> None:
@@ -78,6 +78,12 @@ def sample(start: Start, seed: int) -> str:
     [ids] = generate(start.model, prompt, n_tokens, temperature=0.8, top_p=0.95, stop=start.end, generator=generator)
     written = ids[prompt.shape[1] :].tolist()
     return start.tokenizer.decode([i for i in written if i != start.end])
+
+
+def as_paragraphs(text: str) -> str:
+    """A text in lines that fit, further in than the rest; a blank line stays where it was."""
+    filled = (textwrap.fill(paragraph, WIDTH - 4) for paragraph in text.strip().split("\n\n"))
+    return textwrap.indent("\n\n".join(filled), "    ")
 
 
 def count(model: nn.Module) -> int:

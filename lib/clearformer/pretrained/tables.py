@@ -127,6 +127,7 @@ class Architecture:
     # Weights: names.
     renames: tuple[tuple[str, str], ...] = ()  # patterns of older names, and what they are today
     aliases: dict[str, str] = field(default_factory=dict)  # second names of weights that are tied
+    copies: tuple[str, ...] = ()  # those of the second names under which a weight is written once more
     head: tuple[str, ...] = ()  # what ours lacks where theirs has no head
     ignored: tuple[str, ...] = ()  # patterns of what holds nothing that we need
     # What is done besides.
