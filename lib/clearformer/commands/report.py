@@ -56,8 +56,7 @@ class Report:
     def _tell(self, n_done: int) -> None:
         learned = sum(self.losses) / len(self.losses) / math.log(2) / self.characters_per_token
         self.losses = []
-        held_out = f"{self.held_out:.2f} held out" + (", beats the table" if self.held_out < self.table else "")
-        say(f"step {n_done:>{len(str(self.chosen.steps))}}: {learned:.2f} bits a character while learning, {held_out}")
+        say(evaluation_line(f"{n_done:>{len(str(self.chosen.steps))}}", learned, self.held_out, self.table))
         self.n_lines += 1
         if self.n_lines % SAMPLE_EVERY == 0 or n_done == self.chosen.steps:
             say(as_paragraphs(sample(self.start, self.chosen.seed)))
@@ -67,6 +66,12 @@ def say(line: str = "") -> None:
     """A line above the progress bar, at once, also where it goes to a file."""
     tqdm.write(line, file=sys.stdout)
     sys.stdout.flush()
+
+
+def evaluation_line(step: str, learned: float, held_out: float, table: float) -> str:
+    """How a step did, in bits a character: on what it learns from, on what is held out, and against counting."""
+    verdict = ", beats the table" if held_out < table else ""
+    return f"step {step}: {learned:.2f} bits a character while learning, {held_out:.2f} held out{verdict}"
 
 
 def sample(start: Start, seed: int) -> str:
