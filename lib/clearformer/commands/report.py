@@ -92,6 +92,7 @@ def as_paragraphs(text: str) -> str:
 
 
 def count(model: nn.Module) -> int:
+    """How many weights a model has, a tied one once."""
     return sum(p.numel() for p in model.parameters())
 
 

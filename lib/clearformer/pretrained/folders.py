@@ -253,6 +253,7 @@ def architecture_of(options: dict) -> Architecture:
 
 
 def read_json(path: Path) -> dict:
+    """The object in a JSON file. Raises: FileNotFoundError, or ValueError for what is no JSON object."""
     require_file("from_pretrained", path)
     return read_object("from_pretrained", path)
 

@@ -136,6 +136,11 @@ class Architecture:
     told: Callable[[dict, dict[str, Tensor]], dict] | None = None  # adds to the options what only the weights tell
 
 
+def without(fields: dict, *names: str) -> dict:
+    """The fields or options of another family but for some, which this one says otherwise."""
+    return {name: value for name, value in fields.items() if name not in names}
+
+
 def weight_names(architecture: Architecture, config: Any, *, headless: bool = False) -> Iterator[Row]:
     """The table written out: one row for every weight of a model with this configuration."""
     for row in architecture.rows:
