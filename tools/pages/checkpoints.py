@@ -55,7 +55,7 @@ The error names the nearest family that does load, and what is lacking. For `cli
 
 | `model_type` | nearest | has besides |
 |---|---|---|
-"""
+"""  # noqa: E501
 
 
 def page() -> str:
