@@ -61,17 +61,22 @@ class Report:
     def _tell(self, n_done: int) -> None:
         learned = sum(self.losses) / len(self.losses) / math.log(2) / self.characters_per_token
         self.losses = []
-        held_out = f"{self.held_out:.2f} held out" + (", ahead of the table" if self.held_out < self.table else "")
-        say(f"step {n_done:>{len(str(self.chosen.steps))}}: {learned:.2f} bits a character while learning, {held_out}")
+        say(evaluation_line(f"{n_done:>{len(str(self.chosen.steps))}}", learned, self.held_out, self.table))
         self.n_lines += 1
         if self.n_lines % SAMPLE_EVERY == 0 or n_done == self.chosen.steps:
-            say(textwrap.indent(textwrap.fill(sample(self.start, self.chosen.seed), WIDTH - 4), "    "))
+            say(as_paragraphs(sample(self.start, self.chosen.seed)))
 
 
 def say(line: str = "") -> None:
     """A line above the progress bar, at once, also where it goes to a file."""
     tqdm.write(line, file=sys.stdout)
     sys.stdout.flush()
+
+
+def evaluation_line(step: str, learned: float, held_out: float, table: float) -> str:
+    """How a step did, in bits a character: on what it learns from, on what is held out, and against counting."""
+    verdict = ", beats the table" if held_out < table else ""
+    return f"step {step}: {learned:.2f} bits a character while learning, {held_out:.2f} held out{verdict}"
 
 
 def sample(start: Start, seed: int) -> str:
@@ -85,7 +90,14 @@ def sample(start: Start, seed: int) -> str:
     return start.tokenizer.decode([i for i in written if i != start.end])
 
 
+def as_paragraphs(text: str) -> str:
+    """A text in lines that fit, further in than the rest; a blank line stays where it was."""
+    filled = (textwrap.fill(paragraph, WIDTH - 4) for paragraph in text.strip().split("\n\n"))
+    return textwrap.indent("\n\n".join(filled), "    ")
+
+
 def count(model: nn.Module) -> int:
+    """How many weights a model has, a tied one once."""
     return sum(p.numel() for p in model.parameters())
 
 

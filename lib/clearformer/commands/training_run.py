@@ -23,7 +23,7 @@ from clearformer.training import train
 
 OF_THE_MODEL = ("width", "layers", "heads", "vocabulary")  # which old weights bring along
 OF_THE_LOOP = ("context", "batch", "accumulate", "rate", "steps", "precision", "seed")
-STOPPING = "Stopping after this step, to save what was learned. Ctrl-C once more gives up the last steps."
+STOPPING = "Stopping after this step, to save what was learned.\nCtrl-C once more gives up the last steps."
 
 
 def run(options: Namespace) -> int:
