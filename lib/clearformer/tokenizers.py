@@ -236,7 +236,7 @@ class BytePairTokenizer:
 
     def _ids_of(self, words: list[tuple[str, bool]]) -> list[int]:
         known = self._known = self._known if len(self._known) < MOST_WORDS else {}
-        new = {word for word, special in words if not special} - known.keys()
+        new = {word for word, special in words if not special and word not in known}
         known.update((word, self._encode_word(word)) for word in new)
         return [i for word, special in words for i in ([self.special[word]] if special else known[word])]
 

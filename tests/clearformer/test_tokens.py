@@ -203,6 +203,23 @@ def test_what_no_tokenizer_can_read_is_named(case):
         call()
 
 
+class Remembered(dict):
+    """Words with their ids that may be looked up, but not gone through."""
+
+    def keys(self):
+        raise AssertionError("all remembered words were gone through, for one text")
+
+    __iter__ = keys
+
+
+def test_a_text_costs_the_same_however_many_words_are_remembered():
+    """Catches a search through all words seen so far in every call, which makes a large set of texts quadratic."""
+    tokenizer = BytePairTokenizer("", 0)
+    tokenizer._known = Remembered()
+    assert tokenizer.encode("low low") == [*b"low low"]
+    assert set(dict(tokenizer._known.items())) == {"low", " low"}
+
+
 @pytest.mark.slow
 def test_the_data_is_what_it_says():
     images, labels = digits()
