@@ -44,6 +44,65 @@ def answers_from_cards(page, run):
     return 100 * each[half].float().mean().item()
 
 
+FIRST, SECOND, THIRD = "first on the card", "second on the card", "third on the card"
+
+
+@experiment(
+    PAGE,
+    contenders={FIRST: "the fact asked for stands first", SECOND: "second", THIRD: "third and last"},
+    cases=tuple(WHERE),
+    budget="no training; the likeliest token each time, up to 24; each seed draws half of the twelve models",
+    measured="per cent of the answers in which the first number of the card is the one asked for, more is better",
+    cells=(
+        *("setup", "setup-transformers", "load-both", "load", "prompt", "names", "cards", "find", "answer-all"),
+        "orders",
+    ),
+    times=(1,),
+)
+def order_on_the_card(page, run):
+    def right():
+        facts = list(WHERE)
+        first = facts[(facts.index(run.case) - list(PLACES).index(run.contender)) % 3]
+        cards = [page.ordered(*both, first) for both in zip(page.MODELS, page.VALUES, strict=True)]
+        queries = [page.FACTS[run.case].format(name) for name in page.NAMES]
+        told = answers(page, [f"{card}\n\n{query}" for card, query in zip(cards, queries, strict=True)])
+        return [page.right(*both, run.case) for both in zip(told, page.VALUES, strict=True)]
+
+    each = torch.tensor(once(page, (run.contender, run.case), right))
+    half = torch.randperm(len(each), generator=torch.Generator().manual_seed(run.seed))[: len(each) // 2]
+    return 100 * each[half].float().mean().item()
+
+
+PLACES = (FIRST, SECOND, THIRD)
+BARE, MARKED, ESCAPED = "bare", "between marks", "no special tokens"
+
+
+@experiment(
+    PAGE,
+    contenders={
+        BARE: "the card as it was found",
+        MARKED: "between marks, behind a sentence that calls it data",
+        ESCAPED: "with the marks of the template taken apart",
+    },
+    cases=("nothing", "an order", "a wish", "a turn"),
+    budget="no training; the likeliest token each time, up to 24; each seed draws half of the twelve models",
+    measured="per cent of the answers with the word that the card asks for, less is better",
+    cells=(
+        *("setup", "setup-transformers", "load-both", "load", "prompt", "names", "cards", "find", "answer-all"),
+        "injected",
+    ),
+    times=(1,),
+)
+def orders_on_the_card(page, run):
+    def obeyed():
+        told = answers(page, [page.injected(i, run.case, run.contender) for i in range(len(page.NAMES))])
+        return [page.obeyed([text]) for text in told]
+
+    each = torch.tensor(once(page, (run.contender, run.case), obeyed))
+    half = torch.randperm(len(each), generator=torch.Generator().manual_seed(run.seed))[: len(each) // 2]
+    return 100 * each[half].float().mean().item()
+
+
 def answers(page, prompts):
     """What SmolLM2 answers to each; what was asked before is not asked again."""
     known = once(page, "answers", dict)
