@@ -1,4 +1,4 @@
-"""The tokenizer of transformers for SmolLM2, from what its GGUF file says: the same tokens, without reading it again."""
+"""The tokenizer of transformers for SmolLM2, from what its GGUF file says, without reading its lists again."""
 
 from clearbook.weights import Words
 

@@ -1,6 +1,7 @@
 """Closer look at a chat model in use: which half of retrieval-augmented generation fails, the search or the answer."""
 
 import re
+from statistics import mean
 
 import torch
 
@@ -74,33 +75,6 @@ def order_on_the_card(page, run):
 
 
 PLACES = (FIRST, SECOND, THIRD)
-BARE, MARKED, ESCAPED = "bare", "between marks", "no special tokens"
-
-
-@experiment(
-    PAGE,
-    contenders={
-        BARE: "the card as it was found",
-        MARKED: "between marks, behind a sentence that calls it data",
-        ESCAPED: "with the marks of the template taken apart",
-    },
-    cases=("nothing", "an order", "a wish", "a turn"),
-    budget="no training; the likeliest token each time, up to 24; each seed draws half of the twelve models",
-    measured="per cent of the answers with the word that the card asks for, less is better",
-    cells=(
-        *("setup", "setup-transformers", "load-both", "load", "prompt", "names", "cards", "find", "answer-all"),
-        "injected",
-    ),
-    times=(1,),
-)
-def orders_on_the_card(page, run):
-    def obeyed():
-        told = answers(page, [page.injected(i, run.case, run.contender) for i in range(len(page.NAMES))])
-        return [page.obeyed([text]) for text in told]
-
-    each = torch.tensor(once(page, (run.contender, run.case), obeyed))
-    half = torch.randperm(len(each), generator=torch.Generator().manual_seed(run.seed))[: len(each) // 2]
-    return 100 * each[half].float().mean().item()
 
 
 def answers(page, prompts):
@@ -132,4 +106,21 @@ claim(
         and all(min(right[RULE, fact, 1]) == 100 for fact in WHERE)
     ),
     note="Most of these answers repeat the card from its beginning, so that the layers come first.",
+)
+
+claim(
+    order_on_the_card,
+    "Layers and heads are answered far better from the first place on the card than from another, and the width "
+    "wherever it stands.",
+    about=PLACES,
+    cell="orders-tried",
+    holds=lambda right: (
+        all(
+            mean(right[FIRST, fact, 1]) > 15 + mean(right[other, fact, 1])
+            for fact in ("layers", "heads")
+            for other in (SECOND, THIRD)
+        )
+        and all(mean(right[place, "width", 1]) > 65 for place in PLACES)
+    ),
+    note="Asked of all twelve models, of which each seed draws half.",
 )

@@ -10,7 +10,7 @@ from clearbook.today.schema import LAYERS
 LACKING = (
     *("tied", "stretched", "squeezed", "rotated", "nope_layers", "window", "rope_base_window", "selected", "attention"),
     *("sinks", "gated_attention", "softcap", "linear", "mix", "experts", "feed_forward", "norm_place"),
-    *("qk_norm_whole", "embedding_scaled"),
+    *("qk_norm_whole", "embedding_scaled", "kv_heads_full", "keys_are_values", "streams", "weighted_sum"),
 )
 SHARES = {1 / 2: "half", 1 / 3: "a third", 1 / 4: "a quarter", 1 / 8: "an eighth"}
 
