@@ -10,7 +10,7 @@ from clearbook.today.schema import LAYERS
 LACKING = (
     *("tied", "stretched", "squeezed", "rotated", "nope_layers", "window", "rope_base_window", "selected", "attention"),
     *("sinks", "gated_attention", "softcap", "linear", "mix", "experts", "feed_forward", "norm_place"),
-    *("qk_norm_whole", "embedding_scaled"),
+    *("qk_norm_whole", "embedding_scaled", "kv_heads_full", "keys_are_values", "streams", "weighted_sum"),
 )
 SHARES = {1 / 2: "half", 1 / 3: "a third", 1 / 4: "a quarter", 1 / 8: "an eighth"}
 
@@ -144,11 +144,15 @@ def _missing(model: Model) -> str:
         "two rotary bases": model.get("rope_base_window"),
         "attention to selected tokens": model.get("selected"),
         "latent attention": model.get("attention") == "latent",
+        "other heads in some layers": model.get("kv_heads_full"),
+        "keys that serve as values": model.get("keys_are_values"),
         "sinks": model.get("sinks"),
         "a gate on what attention gives": model.get("gated_attention"),
         "capped scores": model.get("softcap"),
         "layers that are not attention": model.get("linear") or {"linear", "state"} & {*mix},
         "experts": model.get("experts"),
+        "mixed streams": model.get("streams"),
+        "a weighted sum of layers": model.get("weighted_sum"),
         f"{kind}": kind and kind != "SwiGLU",
         f"norms {place} each sublayer": place and place != "before",
     }

@@ -1,0 +1,33 @@
+"""The tokenizer made of a GGUF file's words, beside the one that transformers makes of the file itself."""
+
+import pytest
+import transformers
+from clearbook.fast_tokenizer import fast_tokenizer
+from clearbook.weights import MissingWeights, packaged, read_words
+
+TEXTS = (
+    "What is the capital of France?",
+    "17 + 25 = 42, or 3.14159",
+    " She's   got\n\n\ttwo spaces, don't you see?",
+    "<|im_start|>user\nHi<|im_end|>\n",
+    "Übergrößenträger, naïve café",
+    "",
+)
+
+
+@pytest.mark.slow
+def test_the_tokens_are_those_of_transformers():
+    """Catches digits that stay together, a special token cut up, and a template that is lost."""
+    try:
+        path = packaged("smollm2")
+    except MissingWeights as error:
+        pytest.skip(str(error))
+    mine = fast_tokenizer(read_words(path))
+    theirs = transformers.AutoTokenizer.from_pretrained(path.parent, gguf_file=path.name)
+    for text in TEXTS:
+        ids = theirs.encode(text, add_special_tokens=False)
+        assert mine.encode(text, add_special_tokens=False) == ids
+        assert mine.decode(ids) == theirs.decode(ids)
+    turns = [{"role": "user", "content": "What is 2 + 2?"}]
+    asked = [tok.apply_chat_template(turns, add_generation_prompt=True)["input_ids"] for tok in (mine, theirs)]
+    assert asked[0] == asked[1]
