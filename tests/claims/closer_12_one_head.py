@@ -200,3 +200,53 @@ def left_alone(page, run):
     means, asked, cities = page.means_over(page.asked[order[:13]]), page.asked[order[13:]], page.cities[order[13:]]
     finished = [page.alone(asked, *parts, means) for parts in kept_parts(page, run.contender, run.seed)]
     return max(page.apart(one, cities, cities.roll(-1)).mean().item() for one in finished)
+
+
+def share(left, who):
+    """What is left of the whole difference, for each seed."""
+    return [one / whole for one, whole in zip(left[who, "", 1], left[WHOLE, "", 1], strict=True)]
+
+
+claim(
+    left_alone,
+    "One head of 270 keeps four fifths of the difference, if all feed-forward layers are there. A head drawn by chance "
+    "keeps nothing, nor does the strongest other one by attribution, and the best of its neighbours in block 24 less "
+    "than a fifth.",
+    about=(LAYERS, DRAWN, STRONGEST, NEIGHBOUR),
+    cell="alone-run",
+    holds=lambda left: (
+        all(0.75 < one < 0.85 for one in share(left, LAYERS))
+        and max(*share(left, DRAWN), *share(left, STRONGEST)) < 0.01
+        and all(0.1 < one < 0.2 for one in share(left, NEIGHBOUR))
+    ),
+    note="On each half of the countries; the best neighbour is chosen on the countries asked. Everything else is at its "
+    "mean over the other half.",
+)
+
+claim(
+    left_alone,
+    "But the circuit that we had named, head 5 and the first feed-forward layer, keeps only a fifth by itself, and "
+    "somewhat more than a third with all layers below block 24.",
+    about=(NAMED, BOTTOM, LAYERS),
+    cell="alone-run",
+    holds=lambda left: (
+        all(0.15 < one < 0.25 for one in share(left, NAMED)) and all(1 / 3 < one < 0.4 for one in share(left, BOTTOM))
+    ),
+    note="On each half of the countries. The feed-forward layers above block 24 make most of the answer from what the "
+    "head brings.",
+)
+
+claim(
+    left_alone,
+    "Without head 5 more than a third of the difference is still there. Other heads bring the country, too, and all of "
+    "them are late: with the heads of block 24 to 30, and none from the 23 blocks below, the whole difference is back. "
+    "Take away the first feed-forward layer instead, and nothing is left.",
+    about=(WITHOUT, LATE, WITHOUT_FIRST),
+    cell="alone-run",
+    holds=lambda left: (
+        all(1 / 3 < one < 0.5 for one in share(left, WITHOUT))
+        and min(share(left, LATE)) > 0.98
+        and max(share(left, WITHOUT_FIRST)) < 0.01
+    ),
+    note="On each half of the countries. The circuit is not complete.",
+)
