@@ -154,5 +154,6 @@ claim(
         0 < jump - top < 0.01 and jump - price > 0.1
         for jump, top, price in zip(*(found[who, "variance", 1] for who in (JUMP, TOP_K, L1)), strict=True)
     ),
-    note="From each of three starts, at the budget of the page. On new text a token has a little more than 16 features.",
+    note="From each of three starts, at the budget of the page. On new text a token has a little more than 16 "
+    "features.",
 )

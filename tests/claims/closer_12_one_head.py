@@ -189,8 +189,8 @@ def kept_parts(page, contender, seed):
         WITHOUT: "head 5 alone at its mean",
         WITHOUT_FIRST: "feed-forward 1 alone at its mean",
     },
-    budget="no training; 26 countries that the page did not choose the head by, of which each seed draws 13 for the means "
-    "and asks about the others",
+    budget="no training; 26 countries that the page did not choose the head by, of which each seed draws 13 for the "
+    "means and asks about the others",
     measured="logit of the capital less that of the next country's capital",
     cells=(*CELLS, "means", "alone", "alone-parts"),
     times=(1,),
@@ -219,8 +219,8 @@ claim(
         and max(*share(left, DRAWN), *share(left, STRONGEST)) < 0.01
         and all(0.1 < one < 0.2 for one in share(left, NEIGHBOUR))
     ),
-    note="On each half of the countries; the best neighbour is chosen on the countries asked. Everything else is at its "
-    "mean over the other half.",
+    note="On each half of the countries; the best neighbour is chosen on the countries asked. Everything else is at "
+    "its mean over the other half.",
 )
 
 claim(
