@@ -217,7 +217,7 @@ QUIZ, EXCEPTIONS = "quiz questions", "exceptions"
     cases=(QUIZ, EXCEPTIONS),
     budget="no training; each seed draws half of the queries",
     measured="per cent of the queries whose best text is the right one, more is better",
-    cells=("setup", "paragraphs", "short-vectors", "token-vectors", "from-chapter-12", "searches"),
+    cells=("setup", "paragraphs", "short-vectors", "token-vectors", "quiz", "exceptions", "word-lists", "searches"),
     times=(1,),
 )
 def token_by_token(page, run):
@@ -242,7 +242,17 @@ def half_found(scores, owners, wanted, seed):
     cases=(EXCEPTIONS,),
     budget="no training; each seed draws half of the queries",
     measured="per cent of the queries whose best text is the right one, more is better",
-    cells=("setup", "paragraphs", "short-vectors", "token-vectors", "from-chapter-12", "load-judge", "judge"),
+    cells=(
+        "setup",
+        "paragraphs",
+        "short-vectors",
+        "token-vectors",
+        "quiz",
+        "exceptions",
+        "word-lists",
+        "load-judge",
+        "judge",
+    ),
     times=(1,),
 )
 def language_model_as_judge(page, run):
