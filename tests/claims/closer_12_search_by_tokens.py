@@ -60,6 +60,7 @@ def half_found(scores, owners, wanted, seed):
         "word-lists",
         "load-judge",
         "judge",
+        "judged",
     ),
     times=(1,),
 )
