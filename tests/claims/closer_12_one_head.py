@@ -157,7 +157,7 @@ WITHOUT, WITHOUT_FIRST = "everything but head 5", "everything but feed-forward 1
 
 def kept_parts(page, contender, seed):
     """The heads and the layers that are kept; for the neighbours one choice after another."""
-    drawn = torch.randint(269, (), generator=torch.Generator().manual_seed(seed)).item()
+    drawn = int(torch.randint(269, (), generator=torch.Generator().manual_seed(seed)))
     choices = {
         DRAWN: [({sorted(page.HEADS - {(24, 5)})[drawn]}, page.ALL)],
         NEIGHBOUR: [({(24, h)}, page.ALL) for h in range(1, 10) if h != 5],
