@@ -11,7 +11,7 @@ from clearcheck.worker.guarded_call import call_named
 
 from tests.exercises.course_exercises import cell, course_exercise
 
-SLUG = "16-what-comes-after"
+SLUG = "16-todays-decoder"
 
 
 def right_answer(id):

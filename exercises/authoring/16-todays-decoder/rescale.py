@@ -5,7 +5,7 @@ from clearcheck import Inputs, Question, answers_to, axes, equals, holds
 from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import close
 
-from .shared import parts_slip
+from .result_parts import parts_slip
 
 
 def rescale_reference(x, positions, squeeze, stretch):

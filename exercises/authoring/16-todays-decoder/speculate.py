@@ -5,7 +5,7 @@ from clearcheck import Inputs, Question, answers_to, equals, holds
 from clearcheck.author.battery import in_cases_of, with_battery
 from clearcheck.author.cases import close
 
-from .shared import parts_slip
+from .result_parts import parts_slip
 
 
 def speculate_reference(p, draft):

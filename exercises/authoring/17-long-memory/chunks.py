@@ -1,11 +1,11 @@
-"""Exercise 16, question chunks: Stretch: linear attention that forgets, in chunks."""
+"""Exercise 17, question chunks: Stretch: linear attention that forgets, in chunks."""
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, axes, equals, holds
 from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import close, draw_sizes
 
-from .shared import parts_slip
+from .result_parts import parts_slip
 
 
 def chunks_reference(q, k, v, g, size):

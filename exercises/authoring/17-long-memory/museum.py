@@ -1,4 +1,4 @@
-"""Exercise 16, question museum: repair the museum piece: one token after another."""
+"""Exercise 17, question museum: repair the museum piece: one token after another."""
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, axes, equals, holds

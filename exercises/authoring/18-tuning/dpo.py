@@ -1,4 +1,4 @@
-"""Exercise 17, question dpo: the loss, its gradient, and what the gradient does not depend on."""
+"""Exercise 18, question dpo: the loss, its gradient, and what the gradient does not depend on."""
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, axes, equals, holds

@@ -1,13 +1,13 @@
-"""Checks of exercise 17: what counts in a conversation, adapters, preferences, attempts and rewards."""
+"""Checks of exercise 18: what counts in a conversation, adapters, few examples, preferences."""
 
 from clearcheck import Exercise
 
-from . import advantages, attempts, dpo, learn, lora, passes, rows
+from . import dpo, learn, lora, rows
 
 EXERCISE = Exercise(
-    slug="17-assistant",
-    title="From model to assistant",
-    chapter="chapters/17-assistant",
+    slug="18-tuning",
+    title="Tuning",
+    chapter="chapters/18-tuning",
     core=("rows", "lora", "dpo"),
-    questions=tuple(one.QUESTION for one in (rows, lora, learn, dpo, passes, advantages, attempts)),
+    questions=tuple(one.QUESTION for one in (rows, lora, learn, dpo)),
 )

@@ -1,4 +1,4 @@
-"""Exercise 17, question learn: a change of low rank, found from few and noisy examples."""
+"""Exercise 18, question learn: a change of low rank, found from few and noisy examples."""
 
 import numpy as np
 import torch

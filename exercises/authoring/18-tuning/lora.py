@@ -1,4 +1,4 @@
-"""Exercise 17, question lora: adapters for queries and values, as a module."""
+"""Exercise 18, question lora: adapters for queries and values, as a module."""
 
 import numpy as np
 import torch

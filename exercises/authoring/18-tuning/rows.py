@@ -1,4 +1,4 @@
-"""Exercise 17, question rows: a conversation as two rows and what counts."""
+"""Exercise 18, question rows: a conversation as two rows and what counts."""
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, equals, holds

@@ -1,4 +1,4 @@
-"""Exercise 17, question advantages: what a group says about its attempts, and which groups say nothing."""
+"""Exercise 19, question advantages: what a group says about its attempts, and which groups say nothing."""
 
 import numpy as np
 from clearcheck import Inputs, Question, answers_to, axes, equals, holds

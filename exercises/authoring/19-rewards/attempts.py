@@ -1,4 +1,4 @@
-"""Exercise 17, question attempts: how many it takes, or that no number is enough."""
+"""Exercise 19, question attempts: how many it takes, or that no number is enough."""
 
 from bisect import bisect_left
 

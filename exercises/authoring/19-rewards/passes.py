@@ -1,4 +1,4 @@
-"""Exercise 17, question passes: what k attempts are worth, from n that were made."""
+"""Exercise 19, question passes: what k attempts are worth, from n that were made."""
 
 from math import comb
 

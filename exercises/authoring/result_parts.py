@@ -1,4 +1,7 @@
-"""Checks of exercise 16: drafts that are the model, loads that are even, caches in pieces, chunks of any length."""
+"""What the checks of several exercises ask of a result that has several parts.
+
+The file of a question imports it as its own, `from .result_parts import parts_slip`.
+"""
 
 import numpy as np
 from clearcheck.author.cases import shape_slip
