@@ -130,7 +130,8 @@ def test_an_old_address_leads_on(tmp_path):
     """Catches an anchor of the second page that leads to the first, and a number of a citation taken for a place."""
     pages = {
         "16-todays-decoder": '<h1>16. A<a class="headerlink" href="#a">#</a></h1><i id="a"></i><i id="both"></i>',
-        "17-long-memory": '<h1><span class="section-number">17. </span>B &amp; C</h1><i id="both" /><i id="fig-17-recall">',
+        "17-long-memory": '<h1><span class="section-number">17. </span>B &amp; C</h1><i id="both"></i>'
+        '<i id="fig-17-recall"></i>',
         "closer/16-fewer-passes": '<h1>D</h1><i id="id3"></i><i id="law"></i>',
     }
     (tmp_path / "chapters" / "closer").mkdir(parents=True)
