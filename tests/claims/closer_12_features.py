@@ -8,7 +8,7 @@ from tests.claims.registry import claim, experiment
 PAGE = "chapters/closer/12-features.ipynb"
 ALWAYS, OFTEN, RARELY = "always there", "there once in five times", "there once in twenty times"
 ZERO = {ALWAYS: 0, OFTEN: 0.8, RARELY: 0.95}
-N_STEPS = 1500
+N_STEPS = 500
 
 
 @experiment(
