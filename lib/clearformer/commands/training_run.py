@@ -81,7 +81,7 @@ def _speaking(aloud: bool) -> Iterator[None]:
     if aloud:
         yield
     else:
-        with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
+        with open(os.devnull, "w", encoding="utf-8") as nowhere, contextlib.redirect_stdout(nowhere):
             yield
 
 

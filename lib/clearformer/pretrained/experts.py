@@ -15,7 +15,7 @@ from clearformer.models.options import Layer, each_layer
 from clearformer.pretrained.llama import BLOCK, LLAMA, MISTRAL, QWEN3, THEIRS
 from clearformer.pretrained.reach import ONE_WINDOW, every_second_window, reaches, written_rope, written_types
 from clearformer.pretrained.rope import flatten_rope, read_rope
-from clearformer.pretrained.tables import PAIRED, STACKED, TRANSPOSED, Layout, Row, without
+from clearformer.pretrained.tables import PAIRED, STACKED, TRANSPOSED, Layout, Row, without_fields
 from clearformer.pretrained.together import Together, read_flag, read_items, read_whole
 from clearformer.sinks import SinkAttention
 
@@ -81,7 +81,7 @@ MIXTRAL = replace(  # Jiang et al. 2024, section 2.1
         _always_normalised(8, 2, router=partial(Router, normalise=True), expert=GatedFeedForward),
     ),
     defaults=LLAMA.defaults | {"rms_norm_eps": 1e-5, "num_key_value_heads": 8, "rope_theta": 1e6},
-    constants=without(LLAMA.constants, "feed_forward"),
+    constants=without_fields(LLAMA.constants, "feed_forward"),
 )
 
 
@@ -146,7 +146,7 @@ QWEN3_MOE = replace(  # Qwen Team 2025, section 2
     ),
     plain=_one_name,
     defaults=LLAMA.defaults | {"num_key_value_heads": 4},
-    constants=without(QWEN3.constants, "feed_forward"),
+    constants=without_fields(QWEN3.constants, "feed_forward"),
 )
 
 
@@ -200,7 +200,7 @@ GPT_OSS = replace(  # OpenAI 2025
     layers={"i": "n_layers", "e": n_experts},
     build=partial(GPT, attention=SinkAttention),
     plain=_scaled_unless_said,
-    options=without(LLAMA.options, "activation"),
+    options=without_fields(LLAMA.options, "activation"),
     together=(
         reaches(every_second_window(128), _write_alternating),
         _always_normalised(128, 4, router=partial(Router, normalise=True, bias=True), expert=ClampedGatedFeedForward),
@@ -208,5 +208,5 @@ GPT_OSS = replace(  # OpenAI 2025
     fixed={"hidden_act": "silu", "attention_bias": True, "swiglu_limit": 7.0},
     defaults={"rms_norm_eps": 1e-5, "tie_word_embeddings": False, "head_dim": 64, "num_key_value_heads": 8}
     | {"rope_theta": 150000.0},
-    constants=without(LLAMA.constants, "feed_forward") | {"activation": gelu_sigmoid},
+    constants=without_fields(LLAMA.constants, "feed_forward") | {"activation": gelu_sigmoid},
 )

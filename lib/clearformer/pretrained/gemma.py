@@ -23,7 +23,7 @@ from clearformer.pretrained.reach import (
     written_ropes_of_kinds,
     written_types,
 )
-from clearformer.pretrained.tables import Row, without
+from clearformer.pretrained.tables import Row, without_fields
 from clearformer.pretrained.together import Together, d_head, read_number, read_whole
 
 NORM = partial(RMSNorm, around_one=True)
@@ -32,7 +32,7 @@ ROOT = Together(
     ("embedding_scale",), lambda options: {"embedding_scale": read_whole(options, "hidden_size") ** 0.5}, lambda c: {}
 )
 DEFAULTS = {"tie_word_embeddings": True, "head_dim": 256, "rms_norm_eps": 1e-6}
-GEMMA_CONSTANTS = without(LLAMA.constants, "embedding_scale") | {"norm": NORM}
+GEMMA_CONSTANTS = without_fields(LLAMA.constants, "embedding_scale") | {"norm": NORM}
 FIXED = {"attention_bias": False}
 
 
@@ -113,7 +113,7 @@ GEMMA2 = replace(
     defaults=DEFAULTS
     | {"hidden_activation": "gelu_pytorch_tanh", "num_key_value_heads": 4, "sliding_window": 4096}
     | {"attn_logit_softcapping": 50.0, "final_logit_softcapping": 30.0},
-    constants=without(GEMMA_CONSTANTS, "attend", "head") | {"block": OutputNormBlock},
+    constants=without_fields(GEMMA_CONSTANTS, "attend", "head") | {"block": OutputNormBlock},
 )
 GEMMA3 = replace(
     GEMMA2,

@@ -16,7 +16,7 @@ from clearformer.layers import FeedForward, GatedFeedForward, RMSNorm, gelu_tanh
 from clearformer.models.seq2seq import Seq2Seq, Seq2SeqConfig
 from clearformer.multihead import MultiHeadAttention
 from clearformer.pretrained.marian import PLAIN
-from clearformer.pretrained.tables import ACTIVATIONS, PAIRED, STACKED, Architecture, Row, without
+from clearformer.pretrained.tables import ACTIVATIONS, PAIRED, STACKED, Architecture, Row, without_fields
 from clearformer.pretrained.together import Together, read_flag, read_whole
 
 FOLLOWED = ("feed_forward", "distances", "head", "d_head", "tied")  # of what only some have, what these have
@@ -161,7 +161,7 @@ T5 = Architecture(  # Raffel et al. 2020, section 2.1; gates and a head of its o
         Together(("distances",), _read_distances, _write_distances),
         Together(("head",), _read_head, _write_head),
     ),
-    constants=without(PLAIN, *FOLLOWED)
+    constants=without_fields(PLAIN, *FOLLOWED)
     | {"n_decoder_heads": None, "d_decoder_ff": None, "norm": RMSNorm, "attend": partial(attend_fused, scale=1.0)}
     | {"scale": 1.0, "interleaved": True, "first_position": None, "norm_embeddings": False, "norm_first": True},
     aliases=dict.fromkeys(

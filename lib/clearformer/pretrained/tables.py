@@ -136,7 +136,7 @@ class Architecture:
     told: Callable[[dict, dict[str, Tensor]], dict] | None = None  # adds to the options what only the weights tell
 
 
-def without(fields: dict, *names: str) -> dict:
+def without_fields(fields: dict, *names: str) -> dict:
     """The fields or options of another family but for some, which this one says otherwise."""
     return {name: value for name, value in fields.items() if name not in names}
 

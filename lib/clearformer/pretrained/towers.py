@@ -23,7 +23,7 @@ from clearformer.pretrained.tables import (
     Architecture,
     Layout,
     Row,
-    without,
+    without_fields,
 )
 from clearformer.pretrained.together import Together, read_flag, read_number, read_whole
 from clearformer.pretrained.vit import OPTIONS, PLAIN
@@ -83,7 +83,7 @@ def _write_network(config: Any) -> dict:
     return {"mlp_ratio": width / config.d_model, "use_swiglu_ffn": gated, "hidden_act": next(names, None)}
 
 
-IMAGES = without(OPTIONS, "d_ff", "activation")
+IMAGES = without_fields(OPTIONS, "d_ff", "activation")
 DINOV2 = Architecture(  # Oquab et al. 2024, section 4, and the published code
     model_type="dinov2",
     class_name="Dinov2ForImageClassification",
@@ -100,7 +100,7 @@ DINOV2 = Architecture(  # Oquab et al. 2024, section 4, and the published code
     ),
     defaults={"num_channels": 3, "patch_size": 14, "layer_norm_eps": 1e-6},
     fixed={"qkv_bias": True},
-    constants=without(PLAIN, "feed_forward")
+    constants=without_fields(PLAIN, "feed_forward")
     | {"n_class_tokens": 1, "pool": first_and_mean_tokens, "block": partial(OutputNormBlock, output_norm=LayerScale)},
     ignored=(r"dinov2\.embeddings\.mask_token",),
 )
@@ -117,7 +117,7 @@ DINOV2_WITH_REGISTERS = replace(  # Darcet et al. 2024
     options=DINOV2.options | {"n_registers": "num_register_tokens"},
     together=DINOV2.together[:1],
     defaults=DINOV2.defaults | {"patch_size": 16, "num_register_tokens": 4},
-    constants=without(DINOV2.constants, "n_registers"),
+    constants=without_fields(DINOV2.constants, "n_registers"),
     ignored=(r"dinov2_with_registers\.embeddings\.mask_token",),
 )
 
@@ -190,5 +190,5 @@ SIGLIP = replace(  # Zhai et al. 2023, section 4
     ),
     defaults={"num_channels": 3, "layer_norm_eps": 1e-6, "hidden_act": "gelu_pytorch_tanh"},
     fixed={"vision_use_head": True},
-    constants=without(PLAIN, "head") | {"n_class_tokens": 0, "pool": every_token},
+    constants=without_fields(PLAIN, "head") | {"n_class_tokens": 0, "pool": every_token},
 )
