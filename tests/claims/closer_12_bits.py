@@ -16,6 +16,7 @@ PAGE = "chapters/closer/12-bits.ipynb"
 FULL, INT8 = "float32", "int8"
 WEIGHTS, ROWS, ACTIVATIONS, CACHE = "weights", "weights, by rows", "activations", "keys and values"
 BY_32, HADAMARD, RANDOM = "activations, by 32", "activations, turned by Hadamard", "activations, turned at random"
+WITH_SIGNS = "activations, turned by Hadamard with signs"
 
 
 @experiment(
@@ -28,9 +29,10 @@ BY_32, HADAMARD, RANDOM = "activations, by 32", "activations, turned by Hadamard
         CACHE: "keys and values, one scale for each head and token",
         BY_32: "the inputs, one scale for 32 numbers",
         HADAMARD: "the inputs times Hadamard's matrix, one scale for each token",
+        WITH_SIGNS: "the same, with each row of the matrix times 1 or -1",
         RANDOM: "the inputs times a random orthogonal matrix, one scale for each token",
     },
-    cases=("8 bits", "4 bits"),
+    cases=("8 bits", "4 bits", "3 bits"),
     budget="no training; twelve windows of 128 tokens, which the seed draws from the ends of the novels",
     measured="bits per character, less is better",
     cells=("setup", "few-bits", "round-on-the-way", "turns"),
@@ -45,6 +47,7 @@ def what_is_rounded(page, run):
         CACHE: lambda: page.rounded_cache(b),
         BY_32: lambda: page.rounded_inputs(b, group=32),
         HADAMARD: lambda: page.rounded_inputs(b, turn=page.hadamard),
+        WITH_SIGNS: lambda: page.rounded_inputs(b, turn=page.with_signs),
         RANDOM: lambda: page.rounded_inputs(b, turn=page.random_turn),
         RIGHT: lambda: lambda model: None,
     }
@@ -120,15 +123,30 @@ claim(
     what_is_rounded,
     "At four bits a turn takes most of the loss away, and a random one does about as well as Hadamard's. So does one "
     "scale for 32 numbers, without any turn.",
-    about=(ACTIVATIONS, HADAMARD, RANDOM, BY_32),
+    about=(ACTIVATIONS, HADAMARD, WITH_SIGNS, RANDOM, BY_32),
     cell="turns-cost",
     holds=lambda bits: all(
         max(ways) - right < (as_they_are - right) / 2 and max(ways) - min(ways) < 0.01
         for right, as_they_are, *ways in zip(
-            *(bits[who, "4 bits", 1] for who in (RIGHT, ACTIVATIONS, HADAMARD, RANDOM, BY_32)), strict=True
+            *(bits[who, "4 bits", 1] for who in (RIGHT, ACTIVATIONS, HADAMARD, WITH_SIGNS, RANDOM, BY_32)), strict=True
         )
     ),
     note="On each of three sets of windows. One scale for 32 numbers costs half a bit more a number.",
+)
+
+claim(
+    what_is_rounded,
+    "At three bits Hadamard's matrix needs its signs: with them it is about level with a random turn, without them it "
+    "loses more.",
+    about=(HADAMARD, WITH_SIGNS, RANDOM),
+    cell="turns-cost",
+    holds=lambda bits: all(
+        abs(signed - random) < 0.02 < bare - signed
+        for bare, signed, random in zip(
+            *(bits[who, "3 bits", 1] for who in (HADAMARD, WITH_SIGNS, RANDOM)), strict=True
+        )
+    ),
+    note="On each of three sets of windows, with one draw of the signs.",
 )
 
 F16, Q8_0, Q4_0, ROUNDED = "F16", "Q8_0", "Q4_0", "whole numbers from -7 to 7"
@@ -170,8 +188,8 @@ def kinds_in_a_file(page, run):
 
 claim(
     kinds_in_a_file,
-    "The sixteen values of Q4_0 and the fifteen of `rounded` cost about the same, a hundredth of a bit or so. Q8_0 "
-    "costs nothing that shows, in little more than half of F16's bytes.",
+    "Q8_0 costs nothing that shows, in little more than half of F16's bytes. In four bits, the sixteen values of Q4_0 "
+    "and the fifteen of `rounded` both cost about a hundredth of a bit or less.",
     about=(FULL, Q8_0, Q4_0, ROUNDED),
     cell="files",
     holds=lambda bits: all(

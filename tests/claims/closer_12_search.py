@@ -18,7 +18,7 @@ SHOTS = (1, 2, 4, 8)
     contenders={
         MEANING: "vectors of all-MiniLM-L6-v2",
         WORDS: "rows of tf-idf",
-        BOTH: "the two end to end",
+        BOTH: "the two end to end, of length 1 again",
         COMMONEST: "the same answer for every text",
     },
     cases=tuple(f"{n} labels" for n in SHOTS),
@@ -32,7 +32,7 @@ def probe(page, run):
         "rows",
         lambda: (
             {MEANING: page.by_meaning, WORDS: page.by_words}
-            | {BOTH: torch.cat([page.by_meaning, page.by_words], dim=1)}
+            | {BOTH: torch.nn.functional.normalize(torch.cat([page.by_meaning, page.by_words], dim=1), dim=1)}
         ),
     )
     draws = once(page, ("draws", run.seed), lambda: [page.drawn() for _ in range(10)])
@@ -201,7 +201,7 @@ def fewer_bytes(page, run):
 claim(
     fewer_bytes,
     "In eight bits a number nothing is lost. The first numbers of a vector are worth no more than any others. The "
-    "principal components are worth more, and down to a quarter of the numbers they keep nearly all.",
+    "principal components are worth more, and down to a quarter of the numbers they find about as many as all.",
     about=(INT8, ALL_NUMBERS, CUT, ANY, PRINCIPAL),
     cell="short-vectors-found",
     holds=lambda found: (

@@ -8,7 +8,7 @@ from tests.claims.registry import claim, experiment
 
 VECTOR, BM25, JOINED = "one vector", "BM25", "BM25 and one vector"
 TOKENS, TABLE, RERANKED = "tokens", "tokens, without blocks", "ten best of both, by tokens"
-FIVE, MODEL = "the best five by tokens", "the best five by SmolLM2"
+FIVE, MODEL, FITTING = "the best five by tokens", "by SmolLM2, Question", "by SmolLM2, This error is called"
 QUIZ, EXCEPTIONS = "quiz questions", "exceptions"
 
 
@@ -45,7 +45,8 @@ def half_found(scores, owners, wanted, seed):
     contenders={
         VECTOR: "the cosine of two vectors of all-MiniLM-L6-v2",
         FIVE: "the five best of that, sorted by tokens",
-        MODEL: "the five best of that, sorted by how likely SmolLM2 finds the query after the text",
+        MODEL: "the five best of that, sorted by how likely SmolLM2 finds the query after the text and `Question:`",
+        FITTING: "the same with `This error is called`",
     },
     cases=(EXCEPTIONS,),
     budget="no training; each seed draws half of the queries",
@@ -69,8 +70,9 @@ def language_model_as_judge(page, run):
 
     def score():
         q, t = (page.sentence_vectors(page.minilm, page.pieces, each) for each in (queries, texts))
-        if run.contender == MODEL:
-            return page.judged(page.language_model(), q @ t.T, texts, queries)
+        if run.contender in (MODEL, FITTING):
+            ask = "\n\nQuestion:" if run.contender == MODEL else " This error is called"
+            return page.judged(page.language_model(), q @ t.T, texts, queries, ask)
         return q @ t.T if run.contender == VECTOR else page.best_then(q @ t.T, page.by_tokens(texts, queries), 5)
 
     return half_found(once(page, run.contender, score), owners, wanted, run.seed)
@@ -92,13 +94,18 @@ claim(
 
 claim(
     token_by_token,
-    "Sorting the ten best of the joined list by tokens costs on the quiz and gains on the exceptions. On the quiz the "
-    "joined list was the best of all",
+    "Sorting the ten best of the joined list by tokens gains on the exceptions, where the words had spoiled the list. "
+    "On the quiz it finds fewer than the joined list, which was the best of all there.",
     about=(RERANKED, JOINED, TOKENS, BM25, VECTOR),
     cell="searches-found",
     holds=lambda found: (
         all(a < b for a, b in zip(found[RERANKED, QUIZ, 1], found[JOINED, QUIZ, 1], strict=True))
-        and all(a > b for a, b in zip(found[RERANKED, EXCEPTIONS, 1], found[JOINED, EXCEPTIONS, 1], strict=True))
+        and all(
+            max(bm25, joined) < min(reranked, vector)
+            for bm25, joined, reranked, vector in zip(
+                *(found[who, EXCEPTIONS, 1] for who in (BM25, JOINED, RERANKED, VECTOR)), strict=True
+            )
+        )
         and all(
             joined > max(rest)
             for joined, *rest in zip(
@@ -106,17 +113,20 @@ claim(
             )
         )
     ),
-    note="On each half of the queries.",
+    note="On each half of the queries. The page counts the queries that change: on the quiz they are few.",
 )
 
 claim(
     language_model_as_judge,
-    "By SmolLM2 the best five come into a worse order than they were in; by tokens, into a better one.",
-    about=(MODEL, VECTOR, FIVE),
+    'With "Question:", which announces something else than a name, SmolLM2 puts the best five into a worse order than '
+    "they were in. With words that fit, it does better. But in neither way is it as good as the tokens.",
+    about=(MODEL, FITTING, VECTOR, FIVE),
     cell="judge-found",
     holds=lambda found: all(
-        model < vector < tokens
-        for model, vector, tokens in zip(*(found[who, EXCEPTIONS, 1] for who in (MODEL, VECTOR, FIVE)), strict=True)
+        model < min(vector, fitting) and fitting < tokens
+        for model, fitting, vector, tokens in zip(
+            *(found[who, EXCEPTIONS, 1] for who in (MODEL, FITTING, VECTOR, FIVE)), strict=True
+        )
     ),
-    note="On each half of all the exceptions; the page asks every third. One spelling of the question was tried.",
+    note="On each half of all the exceptions; the page asks every third.",
 )
